@@ -1,25 +1,24 @@
-//! What passed the ends of a link, as packets of a pcapng file.
+//! Records of captured packets in a pcapng file.
 
 use headgate_measure::pcapng::{Blocks, Captured, LinkType};
 
 use crate::io::tap::{KEPT, Note, Passed};
 
-/// The interfaces of an end, and what is on each.
+/// The capture interfaces of an end, with their descriptions.
 const INTERFACES: [(&str, &str); 3] = [
     ("in", "packets that this host sent, before the link's queue"),
     ("out", "packets as they came out of the link here"),
     ("drops", "packets of this host that were dropped or lost, each with the reason"),
 ];
 
-/// Describes the interfaces of the end called `end`.
+/// Adds the interface descriptions of the end called `end`.
 pub(crate) fn describe(blocks: &mut Blocks, end: &str) {
     for (name, what) in INTERFACES {
         blocks.interface(&format!("{end} {name}"), what, LinkType::Raw, KEPT as u32);
     }
 }
 
-/// Writes the packet that `note` is of, at `nanos`, to the end that was described as number `end` of its file; `further` is said
-/// of it besides.
+/// Writes the packet of `note` at `nanos`, for end number `end` of the file. `further` is added to its comment.
 pub(crate) fn write(blocks: &mut Blocks, (end, note): (usize, &Note), nanos: u64, further: &str) {
     let (interface, [what, why]) = match note.passed {
         Passed::In => (0, ["", ""]),

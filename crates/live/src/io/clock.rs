@@ -1,4 +1,4 @@
-//! The only place where a clock is read.
+//! Clocks. No other module reads one.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -7,32 +7,32 @@ use rustix::time::{ClockId, Timespec, clock_gettime};
 
 use headgate_core::{Span, Time};
 
-/// The machine's monotonic clock (`CLOCK_MONOTONIC`), counted from when this was made. Copies count from the same moment.
+/// The monotonic clock (`CLOCK_MONOTONIC`), with zero at its creation. Copies share the zero.
 #[derive(Clone, Copy, Debug)]
 pub struct Monotonic {
     origin: u64,
 }
 
 impl Monotonic {
-    /// A clock that begins now.
+    /// A clock whose zero is now.
     #[expect(clippy::new_without_default, reason = "each has a moment of its own")]
     pub fn new() -> Monotonic {
         Monotonic { origin: nanos(clock_gettime(ClockId::Monotonic)) }
     }
 
-    /// The present moment.
+    /// Time since zero.
     #[inline]
     pub fn now(&self) -> Time {
         Time::from_nanos(nanos(clock_gettime(ClockId::Monotonic)).saturating_sub(self.origin))
     }
 
-    /// The Unix time at which this began, in nanoseconds, by what the clock on the wall says now.
+    /// Unix time of this clock's zero, in nanoseconds, by the current wall clock.
     pub fn unix_nanos(&self) -> u64 {
         nanos(clock_gettime(ClockId::Realtime)).saturating_sub(self.now().as_nanos())
     }
 }
 
-/// When something begins, on a clock that several threads have; [`Time::NEVER`] until that is known. Copies tell the same.
+/// A start time shared between threads; [`Time::NEVER`] until it is set.
 #[derive(Clone, Debug)]
 pub(crate) struct Begin(Arc<AtomicU64>);
 
@@ -51,18 +51,18 @@ impl Begin {
     }
 }
 
-/// The CPU time that the calling thread has used.
+/// CPU time used by the calling thread.
 pub fn thread_cpu() -> Span {
     Span::from_nanos(nanos(clock_gettime(ClockId::ThreadCPUTime)))
 }
 
 #[inline]
 fn nanos(time: Timespec) -> u64 {
-    // Clocks that were ever right are not negative.
+    // Only a wrong wall clock is negative.
     time.tv_sec as u64 * 1_000_000_000 + time.tv_nsec as u64
 }
 
-/// `span` as system calls want it.
+/// Converts to the kernel's form.
 pub(crate) fn timespec(span: Span) -> Timespec {
     let nanos = span.as_nanos();
     Timespec { tv_sec: (nanos / 1_000_000_000) as i64, tv_nsec: (nanos % 1_000_000_000) as _ }

@@ -1,14 +1,14 @@
-//! Congestion marks in IP headers (RFC 3168, section 5).
+//! Congestion marks (CE) in IP headers (RFC 3168, section 5).
 
 use crate::io::frame::IpAt;
 
-/// Sets the ECN field of the IP header at `at` to CE. IPv4's header checksum is kept true by what changed alone
-/// (RFC 1624, equation 3); IPv6 has none.
+/// Sets the ECN field of the IP header at `at` to CE. IPv4's header checksum is updated incrementally (RFC 1624,
+/// equation 3); IPv6 has none.
 #[inline]
 pub fn mark(frame: &mut [u8], at: IpAt) {
     let Some(header) = frame.get_mut(usize::from(at.offset)..) else { return };
     match (at.v6, header) {
-        // Version, four bits of the traffic class | the other four, of which the last two are ECN.
+        // Byte 0: version, high half of the traffic class. Byte 1: its low half, which ends with ECN.
         (true, [_, second, ..]) => *second |= 0b11 << 4,
         (false, [first, tos, rest @ ..]) if rest.len() >= 10 => {
             let old = u16::from_be_bytes([*first, *tos]);
@@ -22,12 +22,12 @@ pub fn mark(frame: &mut [u8], at: IpAt) {
     }
 }
 
-/// `HC' = ~(~HC + ~m + m')`, in ones' complement.
+/// Incremental update `HC' = ~(~HC + ~m + m')` in ones' complement.
 #[inline]
 fn updated(checksum: u16, old: u16, new: u16) -> u16 {
     let sum = u32::from(!checksum) + u32::from(!old) + u32::from(new);
     let folded = (sum & 0xffff) + (sum >> 16);
-    // Three words of 16 bits carry at most 2 into the sum, and folding it carries at most 1 more.
+    // The sum of three 16-bit words carries at most 2; folding carries at most 1 more.
     !((folded & 0xffff) + (folded >> 16)) as u16
 }
 

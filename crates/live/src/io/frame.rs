@@ -1,9 +1,9 @@
-//! From a frame's bytes to what a discipline and the marks need to know of it.
+//! Parses a frame: flow, class, ECN field and position of the IP header.
 //!
-//! Nothing in a frame is believed before it was checked. The link is a bridge to what it cannot read and a router to
-//! IP: it drops what RFC 1812, section 5.2.2, has a router discard (and the like for IPv6), since neither a length nor a
-//! checksum that is wrong could be marked and kept true; it does not look further into a packet than its ports. The
-//! table of what becomes of which frame is in decision 0005.
+//! Every field is checked before use. The link acts as a bridge for frames other than IP and as a router for IP. It
+//! drops what RFC 1812, section 5.2.2, has a router discard, and the equivalent for IPv6: with a wrong length or
+//! checksum, a mark could not keep the checksum valid. Nothing beyond the ports is parsed. Decision 0005 lists the
+//! treatment of every kind of frame.
 
 use std::net::IpAddr;
 
@@ -18,46 +18,46 @@ use headgate_scenario::{Classifier, FlowKey, Header};
 use crate::io::oddities::{Oddities, Oddity};
 use crate::io::recent::{self, Recent};
 
-/// What the first bytes of a frame are.
+/// The first header of a frame.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Layer {
     /// An Ethernet header.
     Ethernet,
-    /// An IP header, as TUN gives it.
+    /// An IP header, as on TUN devices.
     Ip,
 }
 
-/// Where a frame has its IP header.
+/// Position of a frame's IP header.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct IpAt {
-    /// Bytes before it.
+    /// Bytes before the header.
     pub offset: u16,
-    /// It is one of IPv6.
+    /// Whether the version is 6.
     pub v6: bool,
 }
 
-/// What a frame says.
+/// Parsed properties of a frame.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Parsed {
-    /// Its flow. Fragments of a packet have the flow of their addresses and protocol, the first one too, so that they
-    /// stay together; what is no IP that of its MAC addresses and type.
+    /// The flow. All fragments of a packet share the flow of their addresses and protocol. A frame that is not IP
+    /// belongs to the flow of its MAC addresses and type.
     pub flow: FlowId,
-    /// Its class; 0 for what is no IP.
+    /// The class; 0 if it is not IP.
     pub class: ClassId,
-    /// Its ECN field; not ECN-capable if it is no IP.
+    /// The ECN field; not-ECT if it is not IP.
     pub ecn: Ecn,
-    /// Where its IP header is, if it has one.
+    /// Position of the IP header, if any.
     pub ip: Option<IpAt>,
-    /// What its IP header says, if it has one. Ports are 0 where it shows none.
+    /// Fields of the IP header, if any. Ports are 0 if they cannot be read.
     pub header: Option<Header<'static>>,
 }
 
-/// VLAN tags that are looked behind: 802.1ad has two, and some stack a third on top.
+/// Most VLAN tags skipped: 802.1ad has two, and some networks stack a third.
 const MOST_TAGS: usize = 4;
-/// IPv6 extension headers that are looked behind. RFC 8200, section 4.1, recommends an order of at most seven.
+/// Most IPv6 extension headers skipped. RFC 8200, section 4.1, recommends an order of at most seven.
 const MOST_EXTENSIONS: usize = 8;
 
-/// Reads frames, and counts what is odd about them.
+/// Parses frames and counts their oddities.
 #[derive(Clone, Debug)]
 pub struct Parser {
     layer: Layer,
@@ -65,31 +65,31 @@ pub struct Parser {
     recent_v4: Recent<2>,
     recent_v6: Recent<5>,
     key: u64,
-    /// What was odd so far.
+    /// Counts so far.
     pub oddities: Oddities,
 }
 
 impl Parser {
-    /// One that takes packets with the same addresses, ports and protocol for one flow, all in class 0. `key` is a
-    /// secret of the run: without it nobody can choose packets whose flows collide.
+    /// A parser with five-tuple flows, all in class 0. `key` is a secret of the run, so that nobody can construct
+    /// packets whose flows collide.
     pub fn new(layer: Layer, key: u64) -> Parser {
         Parser::with_classifier(layer, Classifier::new(&[], FlowKey::FiveTuple, key), key)
     }
 
-    /// One whose flows and classes are those of `classifier`.
+    /// A parser with the flows and classes of `classifier`.
     pub fn with_classifier(layer: Layer, classifier: Classifier, key: u64) -> Parser {
-        // Another key than the classifier's, so that flows of frames without IP are none of its flows.
+        // Derive another key, so that flows of frames without IP differ from the classifier's.
         let key = key.rotate_left(17) ^ 0x6c69_6e6b;
         let (recent_v4, recent_v6) = (Recent::new(), Recent::new());
         Parser { layer, classifier, recent_v4, recent_v6, key, oddities: Oddities::default() }
     }
 
-    /// What `frame` says.
+    /// Parses `frame`.
     ///
     /// # Errors
-    /// Why it is to be dropped, if it is; it is counted.
-    // What is found is written once, field by field, where the caller looks at it: a copy of so many small fields would wait for
-    // all of them.
+    /// The reason to drop the frame, already counted.
+    // Inlining is off so that the result is written field by field to its final place: a copy of many small fields
+    // would stall on the stores.
     #[inline(never)]
     pub fn parse(&mut self, frame: &[u8]) -> Result<Parsed, Oddity> {
         let parsed = match self.layer {
@@ -104,7 +104,7 @@ impl Parser {
         parsed
     }
 
-    /// What the header of `frame` says, if it has one. Nothing is counted.
+    /// The header of `frame`, if any; oddities are not counted.
     pub(crate) fn look(&mut self, frame: &[u8]) -> Option<Header<'static>> {
         let before = self.oddities;
         let parsed = self.parse(frame);
@@ -127,7 +127,7 @@ impl Parser {
             EtherType::IPV4 => return self.v4(frame, at),
             EtherType::IPV6 => return self.v6(frame, at),
             _ if is_tag(kind) => Oddity::DeepTags,
-            // IEEE 802.3, clause 3.2.6: below 0x600 it is a length.
+            // Below 0x600 the field is a length (IEEE 802.3, clause 3.2.6).
             EtherType(length) if length < 0x600 => Oddity::Llc,
             _ => Oddity::NonIp,
         };
@@ -146,7 +146,7 @@ impl Parser {
         let packet = &frame[at..];
         let ip = Ipv4HeaderSlice::from_slice(packet).map_err(|error| v4_oddity(&error))?;
         let (bytes, total) = (ip.slice(), usize::from(ip.total_len()));
-        // What follows the packet in the frame is Ethernet's padding.
+        // Bytes after the packet are Ethernet padding.
         if total < bytes.len() || total > packet.len() {
             return Err(Oddity::BadLength);
         }
@@ -164,7 +164,7 @@ impl Parser {
         };
         let tos = bytes[1];
         let words = recent::v4(ip.source(), ip.destination(), ip.protocol(), tos, ports);
-        // Made where it is wanted: whoever copies it waits until all of its fields are written.
+        // A closure: the header is built only on a miss, at its final place, which avoids a copy.
         let said = || header([ip.source_addr().into(), ip.destination_addr().into()], ip.protocol(), tos, ports);
         let found = self.recent_v4.get(words, || classify(&self.classifier, &said()));
         let ip = Some(IpAt { offset: at as u16, v6: false });
@@ -187,7 +187,7 @@ impl Parser {
         Ok(Parsed { flow: found.0, class: found.1, ecn: Ecn::from_bits(tos), ip, header: Some(said()) })
     }
 
-    /// What an IPv6 packet carries and its ports.
+    /// Protocol and ports of an IPv6 packet, behind its extension headers.
     fn behind_extensions(&mut self, first: IpNumber, payload: &[u8]) -> (IpNumber, (u16, u16)) {
         let (mut next, mut rest) = (first, payload);
         for passed in 0..=MOST_EXTENSIONS {
@@ -202,7 +202,7 @@ impl Parser {
             }
             let header = match next {
                 IpNumber::IPV6_FRAGMENTATION_HEADER => match Ipv6FragmentHeaderSlice::from_slice(rest) {
-                    // What follows may be the middle of anything. A fragment that is whole goes on (RFC 6946).
+                    // A fragment's payload may start anywhere. An atomic fragment is complete (RFC 6946).
                     Ok(fragment) if fragment.is_fragmenting_payload() => {
                         self.oddities.count(Oddity::Fragment);
                         return (fragment.next_header(), (0, 0));
@@ -220,12 +220,12 @@ impl Parser {
             let Some((after, length)) = header else { break };
             (next, rest) = (after, &rest[length..]);
         }
-        // Nobody on the way needs to read them (RFC 8200, section 4).
+        // Routers need not read further (RFC 8200, section 4).
         self.oddities.count(Oddity::OpaqueChain);
         (next, (0, 0))
     }
 
-    /// Source and destination port, which these protocols have at their beginning.
+    /// Source and destination port, at the start of these protocols' headers.
     #[inline]
     fn ports(&mut self, protocol: IpNumber, payload: &[u8]) -> (u16, u16) {
         if ![IpNumber::TCP, IpNumber::UDP, IpNumber::DCCP, IpNumber::SCTP, IpNumber::UDP_LITE].contains(&protocol) {
@@ -239,7 +239,7 @@ impl Parser {
     }
 }
 
-/// It looks at nothing that is not in the words by which [`Recent`] knows a header.
+/// Uses no field outside of the words that [`Recent`] compares.
 #[inline(never)]
 fn classify(classifier: &Classifier, header: &Header<'_>) -> (FlowId, ClassId) {
     let class = classifier.class(header);
@@ -252,7 +252,7 @@ fn header(ends: [IpAddr; 2], protocol: IpNumber, tos: u8, ports: (u16, u16)) -> 
     Header { protocol: protocol.0, source, destination, source_port, destination_port, dscp: tos >> 2, label: "" }
 }
 
-/// The Internet checksum (RFC 1071) of an IPv4 header; 0 if the one in it is right. Most have no options.
+/// Internet checksum (RFC 1071) of an IPv4 header, 0 if its checksum field is correct. The common case has no options.
 #[inline(always)]
 fn checksum(header: &[u8]) -> u16 {
     let mut sum = Sum16BitWords::new();
@@ -270,7 +270,7 @@ fn is_tag(kind: EtherType) -> bool {
 }
 
 fn is_extension(next: IpNumber) -> bool {
-    // Behind ESP nobody can read, and of an experiment nobody knows the shape.
+    // ESP is encrypted, and experimental headers have no known format.
     use etherparse::ip_number::{ENCAP_SEC, EXP0, EXP1};
     next.is_ipv6_ext_header_value() && ![ENCAP_SEC, EXP0, EXP1].contains(&next)
 }

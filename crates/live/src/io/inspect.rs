@@ -1,4 +1,4 @@
-//! What there is to know of an interface before frames are taken from it.
+//! Properties of an interface, checked before it is used.
 
 use std::fs;
 use std::io;
@@ -7,27 +7,27 @@ use std::path::Path;
 
 use super::sys;
 
-/// An interface of the thread's network namespace.
+/// An interface of the calling thread's network namespace.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Interface {
     /// Its name.
     pub name: String,
-    /// It is switched on.
+    /// Whether it is switched on.
     pub up: bool,
-    /// It has a carrier: somebody is at the other end.
+    /// Whether it has a carrier, so that its peer is connected.
     pub carrier: bool,
-    /// Its frames have an Ethernet header, and it is no loopback.
+    /// Whether its frames have an Ethernet header; false for the loopback.
     pub ethernet: bool,
-    /// The longest IP packet it takes, in bytes.
+    /// Longest IP packet it accepts, in bytes.
     pub mtu: usize,
-    /// IP addresses that this host has there: the first of IPv4, all of IPv6.
+    /// The host's addresses on it: the first IPv4 address, all IPv6 addresses.
     pub addresses: Vec<IpAddr>,
-    /// The bridge or bond that it is a part of.
+    /// The bridge or bond it belongs to.
     pub master: Option<String>,
 }
 
 impl Interface {
-    /// Looks at the interface `name`; `NotFound` if there is none of that name.
+    /// Reads the properties of the interface `name`; `NotFound` if there is none.
     pub fn find(name: &str) -> io::Result<Interface> {
         if !names()?.iter().any(|known| known == name) {
             return Err(io::Error::new(io::ErrorKind::NotFound, format!("there is no interface {name:?}")));
@@ -47,19 +47,19 @@ impl Interface {
     }
 }
 
-/// The names of all interfaces in the thread's network namespace.
+/// Names of all interfaces in the calling thread's network namespace.
 pub fn names() -> io::Result<Vec<String>> {
     let text = fs::read_to_string("/proc/thread-self/net/dev")?;
     Ok(text.lines().filter_map(|line| Some(line.split_once(':')?.0.trim().to_string())).collect())
 }
 
-/// The addresses of `name` in a text such as /proc/net/if_inet6: 32 digits, and the name at the end of the line.
+/// Addresses of `name` in /proc/net/if_inet6: 32 digits each, with the name at the end of the line.
 fn v6_addresses<'a>(text: &'a str, name: &'a str) -> impl Iterator<Item = Ipv6Addr> + 'a {
     let rows = text.lines().filter(move |line| line.split_whitespace().last() == Some(name));
     rows.filter_map(|line| u128::from_str_radix(line.split_whitespace().next()?, 16).ok().map(Ipv6Addr::from_bits))
 }
 
-/// What the interface is a part of, as far as sysfs shows this namespace: it shows that in which it was mounted.
+/// The interface's master according to sysfs, which shows the namespace it was mounted in.
 fn master(name: &str, index: i32) -> Option<String> {
     let place = Path::new("/sys/class/net").join(name);
     let shown = fs::read_to_string(place.join("ifindex")).ok()?.trim().parse();

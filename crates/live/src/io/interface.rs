@@ -1,4 +1,4 @@
-//! Interfaces of the thread's network namespace: addresses, up, a route, and what the kernel counts there.
+//! Interface configuration in the calling thread's network namespace, and the kernel's counters.
 
 use std::fs;
 use std::io;
@@ -9,12 +9,11 @@ use super::netlink::{CREATE_NEW, Netlink, Requests};
 use super::sys;
 use crate::counts::counts;
 
-/// Gives the interface `name` an address, in a network of its first `prefix` bits; without looking whether somebody has it
-/// already.
+/// Adds an address with prefix length `prefix` to the interface `name`, without detection of duplicates.
 pub fn set_address(name: &str, address: IpAddr, prefix: u8) -> io::Result<()> {
     let (family, flags, octets) = match address {
         IpAddr::V4(v4) => (libc::AF_INET, 0, v4.octets().to_vec()),
-        // Nobody else has it: it is not asked for on the link first (RFC 4862, section 5.4).
+        // No duplicate address detection (RFC 4862, section 5.4): no other host has the address.
         IpAddr::V6(v6) => (libc::AF_INET6, libc::IFA_F_NODAD as u8, v6.octets().to_vec()),
     };
     let mut head = [family as u8, prefix, flags, 0, 0, 0, 0, 0];
@@ -24,10 +23,10 @@ pub fn set_address(name: &str, address: IpAddr, prefix: u8) -> io::Result<()> {
     Netlink::open(None)?.ask(&request)
 }
 
-/// Whatever has no other way goes by the interface `name` to `gateway`.
+/// Adds a default route over the interface `name` to `gateway`.
 pub fn set_default_route(name: &str, gateway: Ipv4Addr) -> io::Result<()> {
     let index = sys::index(name)?;
-    // Family, bits of destination and source, type of service, table, who made it, scope, kind, flags.
+    // struct rtmsg: family, prefix lengths of destination and source, TOS, table, protocol, scope, type, flags.
     let (table, by, kind) = (libc::RT_TABLE_MAIN, libc::RTPROT_STATIC, libc::RTN_UNICAST);
     let head = [libc::AF_INET as u8, 0, 0, 0, table, by, 0, kind, 0, 0, 0, 0];
     let mut request = Requests::default();
@@ -60,14 +59,14 @@ counts! {
     }
 }
 
-/// What the kernel counted at the interface `name`; `NotFound` if there is none of that name.
+/// The kernel's counters of the interface `name`; `NotFound` if there is none.
 pub fn counters(name: &str) -> io::Result<Counters> {
     let text = fs::read_to_string("/proc/thread-self/net/dev")?;
     find(&text, name).ok_or_else(|| io::Error::new(io::ErrorKind::NotFound, format!("no interface {name:?}")))
 }
 
-/// The row of `name` in a text such as /proc/net/dev (proc_pid_net(5)): eight numbers of what came in, then eight of what
-/// went out; bytes, packets, errors and drops are the first four.
+/// Parses the row of `name` in /proc/net/dev (proc_pid_net(5)): eight counters received, then eight sent. Each eight
+/// start with bytes, packets, errors, drops.
 fn find(text: &str, name: &str) -> Option<Counters> {
     let rows = text.lines().filter_map(|line| line.split_once(':'));
     let (_, numbers) = rows.into_iter().find(|(first, _)| first.trim() == name)?;
@@ -76,12 +75,12 @@ fn find(text: &str, name: &str) -> Option<Counters> {
     Some(Counters { received: at(1)?, receive_drops: at(3)?, sent: at(9)?, send_drops: at(11)? })
 }
 
-/// A number that the thread's host counts in the table `file` of proc_pid_net(5); `None` if the kernel does not.
+/// A counter of the calling thread's namespace in the table `file` of proc_pid_net(5); `None` if the kernel lacks it.
 pub(crate) fn count(file: &str, section: &str, name: &str) -> Option<u64> {
     count_of(&fs::read_to_string(format!("/proc/thread-self/net/{file}")).ok()?, section, name)
 }
 
-/// A number in a text such as /proc/net/netstat (proc_pid_net(5)): lines come in pairs that begin alike, names and numbers.
+/// Parses tables such as /proc/net/netstat: pairs of lines, names and numbers, with the same first word.
 fn count_of(text: &str, section: &str, name: &str) -> Option<u64> {
     let mut lines = text.lines().filter(|line| line.starts_with(section)).map(str::split_whitespace);
     let (names, numbers) = (lines.next()?, lines.next()?);

@@ -1,7 +1,7 @@
-//! A process between us and a command. When the command ends, or we are gone, it ends all that the command has started,
-//! however far that went: orphans come to it (`PR_SET_CHILD_SUBREAPER`).
+//! A process between this one and a command. When the command ends or this process dies, it kills all descendants of
+//! the command: as a subreaper it inherits orphans (`PR_SET_CHILD_SUBREAPER`).
 //!
-//! It is a child of ours that never executes anything, so it may do nothing but system calls (signal-safety(7)).
+//! The keeper is a forked child without exec, so it may only make system calls (signal-safety(7)).
 #![allow(unsafe_code, reason = "each block says why it is sound")]
 
 use std::io;
@@ -14,21 +14,21 @@ use rustix::process::{
     Pid, Signal, getpid, getppid, kill_process, set_child_subreaper, set_parent_process_death_signal,
 };
 
-/// Tells a keeper to end everything. It comes by itself when the thread that started it is gone.
+/// Tells a keeper to kill its command. The kernel sends it when the thread that started the keeper ends.
 const END: Signal = Signal::POWER;
 
-/// What a shell says of a command that `SIGKILL` ended.
+/// A shell's exit code for a command killed by `SIGKILL`.
 const KILLED: i32 = 128 + 9;
 
-/// From now on `command` starts with a keeper: its process is the keeper's, whose exit code is the command's as a shell says
-/// it. Signals that this process sends to it are handed on to the command.
+/// Makes `command` start with a keeper. The child is then the keeper: its exit code is the command's as a shell reports
+/// it, and signals that this process sends to it are passed on.
 pub(crate) fn keep(command: &mut Command) {
     let parent = getpid();
     // SAFETY: it runs between fork and exec and makes system calls alone, with memory on the stack; see `part`.
     unsafe { command.pre_exec(move || part(parent)) };
 }
 
-/// Kills the command that `keeper` keeps and all that it has started, if it has not ended yet, and waits for it.
+/// Kills the keeper's command and its descendants if they still run, and waits for the keeper.
 pub fn end(keeper: &mut Child) -> io::Result<()> {
     if keeper.try_wait()?.is_none() {
         kill_process(Pid::from_child(keeper), END)?;
@@ -36,7 +36,7 @@ pub fn end(keeper: &mut Child) -> io::Result<()> {
     keeper.wait().map(drop)
 }
 
-/// Becomes two: the one that returns executes the command, the other one keeps it.
+/// Forks: the child executes the command, the parent becomes its keeper.
 fn part(parent: Pid) -> io::Result<()> {
     tie(parent, END)?;
     set_child_subreaper(Some(getpid()))?;
@@ -54,14 +54,14 @@ fn part(parent: Pid) -> io::Result<()> {
     }
 }
 
-/// This process gets `signal` when the thread is gone that started it, which is one of `parent`.
+/// Makes the kernel send `signal` to this process when the thread of `parent` that started it ends.
 fn tie(parent: Pid, signal: Signal) -> io::Result<()> {
     set_parent_process_death_signal(Some(signal))?;
-    // Who started it may have died before it said so.
+    // The parent may have died before the call.
     if getppid() == Some(parent) { Ok(()) } else { Err(io::ErrorKind::BrokenPipe.into()) }
 }
 
-/// Holds all signals back until they are asked for; gives those that were held back before.
+/// Blocks all signals and returns the previous mask.
 fn block() -> io::Result<libc::sigset_t> {
     let (mut all, mut before) = (MaybeUninit::uninit(), MaybeUninit::uninit());
     // SAFETY: the calls write a set each, of which the first is written before the second reads it.
@@ -74,11 +74,11 @@ fn block() -> io::Result<libc::sigset_t> {
     }
 }
 
-/// Waits for the end of `command`, or until it is told to end it.
+/// Waits until `command` ends or [`END`] arrives.
 fn watch(command: libc::pid_t, parent: Pid) -> ! {
     // SAFETY: whatever was open belongs to others; nothing here uses it any more. A name is read up to its zero.
     unsafe {
-        // Before Linux 5.9, those that a process has at most unless it asked for more.
+        // Without close_range (before Linux 5.9), close the usual maximum.
         if libc::syscall(libc::SYS_close_range, 0_u32, u32::MAX, 0_u32) < 0 {
             for fd in 0..1024 {
                 libc::close(fd);
@@ -108,7 +108,7 @@ fn watch(command: libc::pid_t, parent: Pid) -> ! {
     unsafe { libc::_exit(code) }
 }
 
-/// The next signal, and the process that sent it.
+/// Waits for a signal; returns it with its sender.
 fn next() -> (i32, libc::pid_t) {
     // SAFETY: both are numbers, for all of which zero will do; the first is written before it is read.
     let (mut all, mut info) = unsafe { (MaybeUninit::<libc::sigset_t>::zeroed().assume_init(), MaybeUninit::zeroed()) };
@@ -121,7 +121,7 @@ fn next() -> (i32, libc::pid_t) {
     }
 }
 
-/// Looks after all that has ended: the exit code of `command`, if it has.
+/// Reaps all ended children; returns the exit code of `command` if it is among them.
 fn reap(command: libc::pid_t) -> Option<i32> {
     let mut found = None;
     loop {
@@ -138,7 +138,7 @@ fn reap(command: libc::pid_t) -> Option<i32> {
     }
 }
 
-/// Kills all children, and says whether there were any that could be. Theirs come here when they are dead.
+/// Kills all children and returns whether there were any. Their own children then become ours.
 fn kill_children() -> bool {
     let Ok(list) = open(c"/proc/thread-self/children", OFlags::RDONLY | OFlags::CLOEXEC, Mode::empty()) else {
         return false;

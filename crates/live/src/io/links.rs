@@ -1,4 +1,4 @@
-//! Whether interfaces are still there, and switched on: the kernel tells of every change of any (rtnetlink(7), `RTMGRP_LINK`).
+//! Detects removed or switched-off interfaces by the kernel's notifications (rtnetlink(7), `RTMGRP_LINK`).
 
 use std::fmt;
 use std::io;
@@ -7,12 +7,12 @@ use std::os::fd::{AsFd, BorrowedFd};
 use super::netlink::Netlink;
 use super::sys;
 
-/// Why an interface will not do any more, with its name.
+/// Failure of an interface, with its name.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Loss {
-    /// It is switched off.
+    /// Switched off.
     Down(String),
-    /// There is none of that name, or it is another one.
+    /// Removed, or replaced by another of the same name.
     Gone(String),
 }
 
@@ -25,28 +25,27 @@ impl fmt::Display for Loss {
     }
 }
 
-/// Some interfaces of the namespace of the thread that looks.
+/// Watched interfaces of the calling thread's namespace.
 #[derive(Debug)]
 pub(crate) struct Links {
     events: Netlink,
-    /// Names and numbers: what is made anew under the same name is another.
+    /// Names and indexes: a new interface of the same name has another index.
     links: Vec<(String, i32)>,
 }
 
 impl Links {
-    /// The interfaces `names`.
     pub(crate) fn new(names: &[String]) -> io::Result<Links> {
         let events = Netlink::listening(libc::RTMGRP_LINK as u32)?;
         let links = names.iter().map(|name| Ok((name.clone(), sys::index(name)?)));
         Ok(Links { events, links: links.collect::<io::Result<_>>()? })
     }
 
-    /// Readable when something has changed since the last look.
+    /// Readable after a change since the last [`look`](Links::look).
     pub(crate) fn changed(&self) -> BorrowedFd<'_> {
         self.events.as_fd()
     }
 
-    /// What is wrong with the first that will not do any more.
+    /// The failure of the first interface that failed, if any.
     pub(crate) fn look(&self) -> Option<Loss> {
         self.events.forget();
         self.links.iter().find_map(|(name, index)| match (sys::index(name), sys::flags(name)) {

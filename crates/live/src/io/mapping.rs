@@ -1,4 +1,4 @@
-//! Memory that is shared with the kernel.
+//! Memory shared with the kernel.
 #![allow(unsafe_code, reason = "each block says why it is sound")]
 
 use std::io;
@@ -6,7 +6,7 @@ use std::os::fd::{AsRawFd, BorrowedFd};
 use std::ptr::NonNull;
 use std::sync::atomic::{AtomicU32, AtomicU64};
 
-/// Pages that are this one's alone in the process, and that the kernel reads and writes, too.
+/// Pages that only this value refers to within the process, and that the kernel reads and writes.
 #[derive(Debug)]
 pub(super) struct Mapping {
     start: NonNull<u8>,
@@ -17,12 +17,12 @@ pub(super) struct Mapping {
 unsafe impl Send for Mapping {}
 
 impl Mapping {
-    /// What `socket` has at `offset`.
+    /// Maps the memory of `socket` at `offset`.
     pub(super) fn of(socket: BorrowedFd<'_>, bytes: usize, offset: u64) -> io::Result<Mapping> {
         Self::new(bytes, libc::MAP_SHARED | libc::MAP_POPULATE, socket.as_raw_fd(), offset)
     }
 
-    /// Zeroes, in whole pages, for the kernel to be told of.
+    /// Zeroed pages to register with the kernel.
     pub(super) fn anonymous(bytes: usize) -> io::Result<Mapping> {
         Self::new(bytes, libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | libc::MAP_POPULATE, -1, 0)
     }
@@ -38,17 +38,16 @@ impl Mapping {
         }
     }
 
-    /// Where it begins, as the kernel is told.
+    /// Start address, for registration.
     pub(super) fn address(&self) -> NonNull<u8> {
         self.start
     }
 
-    /// How long it is.
     pub(super) fn bytes(&self) -> usize {
         self.bytes
     }
 
-    /// The word of 32 bits at `at`, which both sides use as an atomic. Panics unless `at` is a multiple of 4 within the mapping.
+    /// The 32-bit word at `at`, atomic for both sides. Panics unless `at` is a multiple of 4 within the mapping.
     #[inline]
     pub(super) fn word(&self, at: usize) -> &AtomicU32 {
         assert!(at.is_multiple_of(4) && at + 4 <= self.bytes, "{at} of {}", self.bytes);
@@ -57,7 +56,7 @@ impl Mapping {
         unsafe { AtomicU32::from_ptr(self.start.as_ptr().add(at).cast()) }
     }
 
-    /// The word of 64 bits at `at`, which both sides use as an atomic. Panics unless `at` is a multiple of 8 within the mapping.
+    /// The 64-bit word at `at`, atomic for both sides. Panics unless `at` is a multiple of 8 within the mapping.
     #[inline]
     pub(super) fn long(&self, at: usize) -> &AtomicU64 {
         assert!(at.is_multiple_of(8) && at + 8 <= self.bytes, "{at} of {}", self.bytes);
@@ -65,8 +64,8 @@ impl Mapping {
         unsafe { AtomicU64::from_ptr(self.start.as_ptr().add(at).cast()) }
     }
 
-    /// Writes `bytes` at `at`, where the kernel does not look at this moment. If it did, it would find some of them old and
-    /// some new. Panics if there is no room for them.
+    /// Copies `bytes` to `at`. The kernel must not read there now: it would see a mix of old and new bytes. Panics if
+    /// they do not fit.
     #[inline]
     pub(super) fn write(&mut self, at: usize, bytes: &[u8]) {
         assert!(at.checked_add(bytes.len()).is_some_and(|end| end <= self.bytes), "{at} of {}", self.bytes);

@@ -1,6 +1,6 @@
-//! Frames in and out: the ends that frames come from and go to, the slots that hold them, and what their headers say.
+//! Frame input and output: the ends of a link, the slots that hold frames, and the parser.
 //!
-//! This is the only room with `unsafe`, and the only one that reads a clock.
+//! This is the only module with `unsafe`, and the only one that reads clocks.
 
 pub(crate) mod capture;
 pub mod clock;

@@ -1,5 +1,5 @@
-//! Address translation for a host behind a link: what it sends leaves as if this machine had sent it, and the answers find
-//! back. nf_tables' `masquerade`, asked for over netlink, so that no program has to be there for it.
+//! Source address translation for a host behind a link, by nf_tables' `masquerade`. It is set up over netlink, so no
+//! program has to be installed.
 
 use std::io;
 use std::net::Ipv4Addr;
@@ -8,10 +8,10 @@ use rustix::net::netlink;
 
 use super::netlink::{CREATE_NEW, Netlink, Requests};
 
-// linux/netfilter/nf_tables.h: the attributes of what is asked for.
+// Attributes of the requests (linux/netfilter/nf_tables.h).
 const TABLE_NAME: u16 = 1;
 const TABLE_FLAGS: u16 = 2;
-/// The table is gone with the socket that made it, and nobody else changes it (Linux 5.12).
+/// The table belongs to the socket: nobody else can change it, and it disappears with the socket (Linux 5.12).
 const OWNED: u32 = 2;
 const CHAIN_TABLE: u16 = 1;
 const CHAIN_NAME: u16 = 3;
@@ -25,22 +25,22 @@ const RULE_EXPRESSIONS: u16 = 4;
 const ELEMENT: u16 = 1;
 const EXPRESSION_NAME: u16 = 1;
 const EXPRESSION_DATA: u16 = 2;
-/// What leaves, after it was routed; source addresses are translated there.
+/// Chain for outgoing packets after routing, where source addresses are translated.
 const CHAIN: &str = "postrouting";
 
-/// Translation for one host. It ends when this is dropped, or when the process is gone, however it went.
+/// Address translation for one host. It ends when this value is dropped or the process ends.
 #[derive(Debug)]
 pub(crate) struct Nat {
-    /// The table's owner.
+    /// Owns the table.
     _socket: Netlink,
 }
 
 impl Nat {
-    /// Translates what comes from `host`, in the thread's network namespace, by a table called `name`.
+    /// Translates packets from `host` in the calling thread's network namespace, with a table called `name`.
     ///
     /// # Errors
-    /// What the system says: that nf_tables is not there or does not know owners, that `CAP_NET_ADMIN` is missing, that
-    /// there is a table of that name.
+    /// The system's error: nf_tables is missing or does not support owners, `CAP_NET_ADMIN` is missing, or the table
+    /// exists.
     pub(crate) fn open(name: &str, host: Ipv4Addr) -> io::Result<Nat> {
         let socket = Netlink::open(Some(netlink::NETFILTER))?;
         socket.ask(&requests(name, host))?;
@@ -48,11 +48,11 @@ impl Nat {
     }
 }
 
-/// `table ip NAME { flags owner; chain postrouting { type nat hook postrouting priority srcnat; ip saddr HOST masquerade; } }`,
-/// all of it or nothing.
+/// A transaction for `table ip NAME { flags owner; chain postrouting { type nat hook postrouting priority srcnat; ip
+/// saddr HOST masquerade; } }`.
 fn requests(name: &str, host: Ipv4Addr) -> Requests {
     let mut all = Requests::default();
-    // Family, version and, of a batch, whose it is.
+    // struct nfgenmsg: family, version, and for a batch the subsystem.
     let [batch, ipv4] = [[0, 0, 0, libc::NFNL_SUBSYS_NFTABLES as u8], [libc::AF_INET as u8, 0, 0, 0]];
     let of = |message: i32| (libc::NFNL_SUBSYS_NFTABLES << 8 | message) as u16;
     all.add(libc::NFNL_MSG_BATCH_BEGIN as u16, 0, &batch, |_| {});
@@ -90,14 +90,14 @@ fn expression(all: &mut Requests, name: &str, data: impl FnOnce(&mut Requests)) 
     });
 }
 
-/// Into register 1, from the network header, at byte 12, four bytes: IPv4's source.
+/// Loads 4 bytes at offset 12 of the network header, IPv4's source, into register 1.
 fn load_source(data: &mut Requests) {
     for (kind, value) in [(1, 1), (2, 1), (3, 12), (4, 4)] {
         data.number(kind, value);
     }
 }
 
-/// Goes on if register 1 equals this.
+/// Continues if register 1 equals `host`.
 fn equals(data: &mut Requests, host: Ipv4Addr) {
     data.number(1, 1);
     data.number(2, 0);

@@ -1,7 +1,7 @@
-//! Requests to the kernel over netlink (RFC 3549; netlink(7)): messages of attributes, and whether they were done.
+//! Netlink requests (RFC 3549; netlink(7)) with attributes, and their acknowledgements.
 //!
 //! No library covers the three requests made here: `rtnetlink` and `nlink` need an asynchronous runtime, `neli` and
-//! `netlink-packet-netfilter` have no nf_tables, `rustables` is under the GPL, and `nftnl` links a C library.
+//! `netlink-packet-netfilter` lack nf_tables, `rustables` is under the GPL, and `nftnl` links a C library.
 
 use std::io;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
@@ -12,22 +12,22 @@ use rustix::net::{
     AddressFamily, Protocol, RecvFlags, SendFlags, SocketFlags, SocketType, bind, recv, sendto, socket_with,
 };
 
-/// Make what is asked for, only if it is not there, and say whether that was done.
+/// Flags: create, fail if it exists, acknowledge.
 pub(super) const CREATE_NEW: i32 = libc::NLM_F_CREATE | libc::NLM_F_EXCL | libc::NLM_F_ACK;
 
-/// Length, type, flags, number, port.
+/// Bytes of a header: length, type, flags, number, port.
 const HEADER: usize = 16;
 
-/// Requests, one behind the other, to be sent at once.
+/// Requests sent in one message.
 #[derive(Debug, Default)]
 pub(super) struct Requests {
     bytes: Vec<u8>,
-    /// How many are to be answered.
+    /// Requests that ask for an acknowledgement.
     asked: usize,
 }
 
 impl Requests {
-    /// Another one: its type and flags, what stands before its attributes, and the attributes.
+    /// Adds a request: type, flags, fixed header, attributes.
     pub(super) fn add(&mut self, kind: u16, flags: i32, head: &[u8], attributes: impl FnOnce(&mut Requests)) {
         let start = self.bytes.len();
         self.bytes.extend_from_slice(&[0; 4]);
@@ -41,12 +41,11 @@ impl Requests {
         self.asked += usize::from(flags & libc::NLM_F_ACK != 0);
     }
 
-    /// An attribute of the request that is being added.
     pub(super) fn attribute(&mut self, kind: u16, value: &[u8]) {
         self.piece(kind, |inner| inner.bytes.extend_from_slice(value));
     }
 
-    /// An attribute that is a text: it ends with a zero.
+    /// Adds a zero-terminated string.
     pub(super) fn text(&mut self, kind: u16, value: &str) {
         self.piece(kind, |inner| {
             inner.bytes.extend_from_slice(value.as_bytes());
@@ -54,17 +53,17 @@ impl Requests {
         });
     }
 
-    /// An attribute that is a number in the network's order, as netfilter has them.
+    /// Adds a number in network byte order, as netfilter expects.
     pub(super) fn number(&mut self, kind: u16, value: u32) {
         self.attribute(kind, &value.to_be_bytes());
     }
 
-    /// An attribute that holds others.
+    /// Adds an attribute that contains others.
     pub(super) fn nested(&mut self, kind: u16, inner: impl FnOnce(&mut Requests)) {
         self.piece(libc::NLA_F_NESTED as u16 | kind, inner);
     }
 
-    /// Length, type, what `value` adds, and zeros up to a multiple of four bytes, which the length does not count.
+    /// Length, type, value, and padding to four bytes, which the length excludes.
     fn piece(&mut self, kind: u16, value: impl FnOnce(&mut Requests)) {
         let start = self.bytes.len();
         self.bytes.extend_from_slice(&[0; 2]);
@@ -76,24 +75,24 @@ impl Requests {
     }
 }
 
-/// A socket to some part of the kernel, in the network namespace of the thread that opened it.
+/// A netlink socket in the network namespace of the thread that opened it.
 #[derive(Debug)]
 pub(super) struct Netlink(OwnedFd);
 
 impl Netlink {
-    /// One to `part`; none is the first, routing.
+    /// Opens a socket of the given protocol; `None` stands for routing.
     pub(super) fn open(part: Option<Protocol>) -> io::Result<Netlink> {
         Ok(Netlink(socket_with(AddressFamily::NETLINK, SocketType::RAW, SocketFlags::CLOEXEC, part)?))
     }
 
-    /// One to routing, which hears of what happens to these groups of things (`RTMGRP_`).
+    /// Opens a routing socket that receives notifications of these `RTMGRP_` groups.
     pub(super) fn listening(groups: u32) -> io::Result<Netlink> {
         let socket = Netlink::open(None)?;
         bind(&socket.0, &SocketAddrNetlink::new(0, groups))?;
         Ok(socket)
     }
 
-    /// Throws away what it heard; what it had no room for, too.
+    /// Discards pending notifications, and the error for those that did not fit.
     pub(super) fn forget(&self) {
         let mut heard = [0; 8192];
         loop {
@@ -104,12 +103,12 @@ impl Netlink {
         }
     }
 
-    /// Has `requests` done; the error is why the first one was not that was not.
+    /// Sends `requests` and waits until they are done. The error is that of the first one that failed.
     pub(super) fn ask(&self, requests: &Requests) -> io::Result<()> {
         sendto(&self.0, &requests.bytes, SendFlags::empty(), &SocketAddrNetlink::new(0, 0))?;
         let (mut answer, mut answered) = ([0; 8192], 0);
         while answered < requests.asked {
-            // The kernel has answered before it takes the call for sent.
+            // The kernel answers before `sendto` returns.
             let (length, _) = recv(&self.0, &mut answer[..], RecvFlags::DONTWAIT)?;
             answered += answers(&answer[..length])?;
         }
@@ -123,7 +122,7 @@ impl AsFd for Netlink {
     }
 }
 
-/// How many requests were done, of those that `bytes` answer.
+/// Counts the acknowledgements in `bytes`.
 fn answers(mut bytes: &[u8]) -> io::Result<usize> {
     let mut done = 0;
     while let Some((head, rest)) = bytes.split_first_chunk::<HEADER>() {
@@ -154,7 +153,7 @@ mod tests {
         let word = |at: usize| u16::from_ne_bytes([requests.bytes[at], requests.bytes[at + 1]]);
         assert_eq!(requests.bytes.len(), 16 + 4 + 12 + 8);
         assert_eq!((word(0), word(4), word(6)), (40, 7, 1 | 4));
-        // The outer attribute holds an inner one with its padding; the inner one's length leaves that out.
+        // The outer attribute holds the inner one with its padding, which the inner length excludes.
         assert_eq!((word(20), word(22), word(24), word(26)), (12, 0x8000 | 1, 7, 2));
         assert_eq!(requests.bytes[36..], 5_u32.to_be_bytes());
     }

@@ -1,6 +1,6 @@
-//! Frames that are not plain IP packets: what is odd about them, how many there were, and what becomes of them.
+//! Kinds of frames that are not plain IP packets, their counts, and whether they are forwarded.
 
-/// Declares the oddities, each with its meaning and its name in tables and results.
+/// Declares the oddities with their names in tables and results.
 macro_rules! oddities {
     ($($(#[$about:meta])* $oddity:ident = $name:literal,)*) => {
         /// What is odd about a frame. Those that a router must discard are dropped, all others go on as a bridge would send
@@ -73,28 +73,28 @@ impl Oddity {
 pub struct Oddities([u64; Oddity::ALL.len()]);
 
 impl Oddities {
-    /// One more.
+    /// Adds one.
     #[inline]
     pub fn count(&mut self, oddity: Oddity) {
         self.add(oddity, 1);
     }
 
-    /// `n` more.
+    /// Adds `n`.
     pub fn add(&mut self, oddity: Oddity, n: u64) {
         self.0[oddity as usize] += n;
     }
 
-    /// How many there were. A frame that goes on counts for each of its oddities, one that is dropped for one alone.
+    /// Number of frames. A forwarded frame counts for each of its oddities, a dropped one for only one.
     pub fn of(&self, oddity: Oddity) -> u64 {
         self.0[oddity as usize]
     }
 
-    /// How many frames were dropped for what they were.
+    /// Frames dropped for an oddity.
     pub fn dropped(&self) -> u64 {
         Oddity::ALL.iter().filter(|oddity| !oddity.forwarded()).map(|oddity| self.of(*oddity)).sum()
     }
 
-    /// Those that occurred, with their counts.
+    /// The oddities with nonzero counts.
     pub fn iter(&self) -> impl Iterator<Item = (Oddity, u64)> {
         Oddity::ALL.into_iter().map(|oddity| (oddity, self.of(oddity))).filter(|(_, count)| *count > 0)
     }

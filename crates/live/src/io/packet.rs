@@ -1,9 +1,9 @@
-//! A packet socket on an interface: Ethernet frames as they come to it, and frames sent on it (packet(7)).
+//! Packet sockets: Ethernet frames from and to an interface (packet(7)).
 //!
-//! The interface should have no address of its own in the forwarder's namespace: the kernel sees the same frames, and would
-//! answer those that are meant for it. Its offloads should be off ([`switch_offloads_off`](super::switch_offloads_off)):
-//! what they merge is longer than the interface's MTU, dropped and counted as `oversize`. A checksum that they left to a card is
-//! filled in, since where the frame goes nobody would.
+//! The interface should have no address in the forwarder's namespace: the kernel sees the same frames and would answer
+//! those addressed to it. Its offloads should be off ([`switch_offloads_off`](super::switch_offloads_off)): merged
+//! frames exceed the MTU and are dropped as `oversize`. A checksum left to a card is filled in here, since the output
+//! does not do it.
 
 use std::io;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
@@ -17,56 +17,56 @@ use super::xdp::XdpSender;
 use crate::io::frame::Layer;
 use crate::io::pool::{FrameId, Pool};
 
-/// Behind the two MAC addresses, which is where a VLAN tag stands.
+/// VLAN tags follow the two MAC addresses.
 const TAG_AT: usize = 12;
 const TAG: usize = 4;
-/// An Ethernet header, and as many tags as an interface takes beyond its MTU.
+/// An Ethernet header, and the tags that an interface accepts beyond its MTU.
 const HEADER: usize = 14 + 2 * TAG;
 
-/// By which socket frames go out.
+/// The kind of socket that sends frames.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Sending {
-    /// By AF_XDP where it was measured, on veth, if it can be had there; else by a packet socket.
+    /// AF_XDP on veth, where it was measured, if available; otherwise a packet socket.
     #[default]
     Auto,
-    /// By a packet socket.
+    /// Packet socket.
     Packet,
-    /// By AF_XDP.
+    /// AF_XDP socket.
     Xdp,
 }
 
-/// A packet socket, which takes all frames that come to one interface.
+/// A packet socket that receives all frames of one interface.
 #[derive(Debug)]
 pub struct PacketSocket {
-    // Before the socket, whose ring it is.
+    // Dropped before the socket it belongs to.
     ring: Ring,
     socket: OwnedFd,
-    /// What frames go out by. On the other one, each would have to begin with a header of `PACKET_VNET_HDR`.
+    /// Sends. The receiving socket would need a `PACKET_VNET_HDR` header before each frame.
     out: OwnedFd,
-    /// What they go out by before that, with the reason if it was to be had and could not.
+    /// Preferred for sending; otherwise the error, if it was wanted and not available.
     pub(super) xdp: Result<XdpSender, Option<io::Error>>,
     mtu: usize,
     counts: KernelCounts,
-    /// Calls since one found a frame.
+    /// Calls since the last one that found a frame.
     quiet: u32,
 }
 
 impl PacketSocket {
-    /// Frames that may wait in the kernel where nobody says otherwise: 20 ms of the smallest at 100 Mbit/s.
+    /// Default number of frames in the kernel's ring: 20 ms of the smallest frames at 100 Mbit/s.
     pub const RING: usize = 4096;
 
-    /// A socket on `interface` in the thread's network namespace; `frames` may wait in the kernel, and go out by what `sending`
-    /// says. From now on the interface takes frames for others too, as a bridge's does, until this is dropped.
+    /// Opens `interface` in the calling thread's network namespace. The kernel's ring holds `frames`; `sending` selects
+    /// the output. The interface is promiscuous until the socket is dropped.
     ///
     /// # Errors
-    /// What the system says: that there is no such interface, or that `CAP_NET_RAW` is missing; with [`Sending::Xdp`] also why
+    /// The system's error: no such interface, or `CAP_NET_RAW` is missing. With [`Sending::Xdp`] also the reason why
     /// there is no AF_XDP.
     pub fn open(interface: &str, frames: usize, sending: Sending) -> io::Result<PacketSocket> {
         let index = sys::index(interface)?;
         let mtu = sys::mtu(interface)?;
         let (socket, out) = (sys::packet_socket()?, sys::packet_socket()?);
         let fd = socket.as_fd();
-        // What is sent here is not received here, and waits in no queue but ours.
+        // Do not receive own frames, and bypass the interface's qdisc: the only queue is ours.
         sys::set(fd, libc::SOL_PACKET, libc::PACKET_IGNORE_OUTGOING, &1_i32)?;
         sys::set(out.as_fd(), libc::SOL_PACKET, libc::PACKET_QDISC_BYPASS, &1_i32)?;
         sys::set(fd, libc::SOL_PACKET, libc::PACKET_VNET_HDR, &1_i32)?;
@@ -75,19 +75,19 @@ impl PacketSocket {
         let member = libc::packet_mreq { mr_ifindex: index, mr_type: kind, mr_alen: 0, mr_address: [0; 8] };
         sys::set(fd, libc::SOL_PACKET, libc::PACKET_ADD_MEMBERSHIP, &member)?;
         sys::bind(fd, index, libc::ETH_P_ALL as u16)?;
-        // To send alone: nothing comes to a socket of no protocol.
+        // Protocol 0 receives nothing: this socket only sends.
         sys::bind(out.as_fd(), index, 0)?;
         let xdp = xdp(interface, index, mtu, sending)?;
         Ok(PacketSocket { ring, socket, out, xdp, mtu, counts: KernelCounts::default(), quiet: 0 })
     }
 
-    /// Why they do not go out by AF_XDP, where they were to.
+    /// Why AF_XDP is not used although it was wanted.
     pub fn why_not_xdp(&self) -> Option<&io::Error> {
         self.xdp.as_ref().err()?.as_ref()
     }
 
-    /// Now and then asks for the error that a socket keeps, such as that its interface went down: as long as it is kept,
-    /// nobody can wait for the socket.
+    /// Reads the socket's pending error now and then, such as an interface that went down: until it is read, polls
+    /// return at once.
     fn clear_error(&mut self) -> io::Result<()> {
         self.quiet += 1;
         if !self.quiet.is_multiple_of(64) {
@@ -138,7 +138,7 @@ impl Io for PacketSocket {
                 refused += sent.refused;
                 rest = &rest[sent.dealt..];
                 if sent.dealt == 0 {
-                    // Too long for it, or it has no room: in their order all the same.
+                    // Too long for AF_XDP, or it has no space: send by the packet socket, which keeps the order.
                     let (next, behind) = rest.split_at(1);
                     refused += send_by_packet(self.out.as_fd(), pool, next)?;
                     rest = behind;
@@ -169,7 +169,7 @@ impl Io for PacketSocket {
     }
 }
 
-/// Sends `batch` by a packet socket, and says how many were refused.
+/// Sends `batch` by a packet socket and returns the number refused.
 fn send_by_packet(socket: BorrowedFd<'_>, pool: &Pool, batch: &[FrameId]) -> io::Result<usize> {
     let (mut rest, mut refused) = (batch, 0);
     while !rest.is_empty() {
@@ -177,14 +177,14 @@ fn send_by_packet(socket: BorrowedFd<'_>, pool: &Pool, batch: &[FrameId]) -> io:
             Ok(sent) => rest = &rest[sent.max(1)..],
             Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
             Err(error) if matches!(error.raw_os_error(), Some(libc::ENXIO | libc::ENODEV)) => return Err(error),
-            // The first of them found no room, is too long, or the interface is down.
+            // The first frame found no space or is too long, or the interface is down.
             Err(_) => (rest, refused) = (&rest[1..], refused + 1),
         }
     }
     Ok(refused)
 }
 
-/// What frames go out by, if `sending` says that it may be AF_XDP.
+/// Opens the AF_XDP socket if `sending` wants one.
 fn xdp(interface: &str, index: i32, mtu: usize, sending: Sending) -> io::Result<Result<XdpSender, Option<io::Error>>> {
     let wanted = match sending {
         Sending::Auto => sys::driver(interface).is_ok_and(|driver| driver == "veth"),
@@ -200,7 +200,7 @@ fn xdp(interface: &str, index: i32, mtu: usize, sending: Sending) -> io::Result<
     }
 }
 
-/// What the system's word means for whoever wanted AF_XDP there.
+/// Explains why AF_XDP is not available.
 fn without_xdp(interface: &str, error: &io::Error) -> io::Error {
     let why = match error.raw_os_error() {
         Some(libc::EBUSY) => "another AF_XDP socket has its first queue".to_string(),
@@ -211,8 +211,8 @@ fn without_xdp(interface: &str, error: &io::Error) -> io::Error {
     io::Error::new(error.kind(), format!("{interface}: no AF_XDP: {why}"))
 }
 
-/// Copies a frame, with its VLAN tag where the kernel had taken it out and its checksum where it had left that to a card; says
-/// how long it is.
+/// Copies a frame and completes it: inserts the VLAN tag that the kernel removed, and fills in a checksum left to a
+/// card. Returns the length.
 #[inline]
 fn copy(slot: &Slot<'_>, room: &mut [u8]) -> usize {
     let bytes = slot.bytes;
@@ -236,13 +236,12 @@ fn copy(slot: &Slot<'_>, room: &mut [u8]) -> usize {
     length
 }
 
-/// Fills in a checksum. A sum of 0 is written as 0xffff, which is the same number in ones' complement: UDP takes 0 for no
-/// checksum (RFC 768), and nobody else minds.
+/// Fills in a checksum. A sum of 0 becomes 0xffff, equal in ones' complement: for UDP, 0 means no checksum (RFC 768).
 #[cold]
 fn fill_in(frame: &mut [u8], Partial { start, offset }: Partial) {
     let Some(summed) = frame.get_mut(start..) else { return };
     let sum = Sum16BitWords::new().add_slice(summed).to_ones_complement_with_no_zero();
-    // The library sums words as they lie in memory.
+    // etherparse sums words in native byte order.
     if let Some(place) = summed.get_mut(offset..offset + 2) {
         place.copy_from_slice(&sum.to_ne_bytes());
     }
@@ -253,8 +252,8 @@ mod tests {
     use super::*;
     use etherparse::{Ipv4Header, Ipv6Header, PacketBuilder, TcpHeader, UdpHeader};
 
-    /// A frame of each kind with its checksum, and where that is; then the same with the sum of the pseudo-header instead, as
-    /// RFC 9293, section 3.1, and RFC 8200, section 8.1, have it.
+    /// A frame of each kind with its checksum and the checksum's position, and the same frame with only the sum of the
+    /// pseudo-header (RFC 9293, section 3.1; RFC 8200, section 8.1).
     fn both(v6: bool, tcp: bool, payload: &[u8]) -> (Vec<u8>, Vec<u8>, Partial) {
         let mac = PacketBuilder::ethernet2([2; 6], [4; 6]);
         let ip = match v6 {

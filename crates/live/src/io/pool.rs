@@ -1,74 +1,70 @@
-//! A fixed number of slots for frames: nothing is allocated while packets pass.
+//! A fixed number of slots for frames, so that forwarding allocates nothing.
 
 use crate::io::frame::IpAt;
 
-/// A slot that holds a frame: what a [`Packet`](headgate_core::Packet)'s handle is here.
+/// A slot that holds a frame: the handle of a [`Packet`](headgate_core::Packet) on real links.
 ///
-/// It cannot be copied, so a slot is given back once: by whoever drops the packet, or after it was sent.
+/// It is not `Copy`, so a slot is returned once: when its packet is dropped, or after it was sent.
 #[derive(Debug, PartialEq, Eq)]
 #[must_use = "a slot that is not given back is lost to the pool"]
 pub struct FrameId {
     slot: u32,
-    /// What was made of the frame when it came: see [`FrameId::tag`].
+    /// See [`FrameId::tag`].
     tag: u32,
 }
 
 impl FrameId {
-    /// The slot's number, to tell one from another.
+    /// Number of the slot.
     pub(crate) fn slot(&self) -> u32 {
         self.slot
     }
 
-    /// Whose packet it is, as whoever keeps account of packets has said; 0 before.
+    /// Flow tag set by the account of a run; 0 until then.
     #[inline]
     pub(crate) fn tag(&self) -> u32 {
         self.tag
     }
 
-    /// Says whose packet it is.
     #[inline]
     pub(crate) fn set_tag(&mut self, tag: u32) {
         self.tag = tag;
     }
 }
 
-/// What a slot holds.
 #[derive(Clone, Copy, Debug, Default)]
 struct Held {
     len: u32,
     ip: Option<IpAt>,
 }
 
-/// A cache line. Slots are an odd number of them apart: were it 2048 bytes, the headers of a batch would share two of a first-level
-/// cache's sets, and a read from one slot would wait for writes to others, since their addresses have the same 12 low bits (Intel
-/// 64 and IA-32 Architectures Optimization Reference Manual, "4-KByte aliasing").
+/// A cache line. The stride of slots is an odd number of lines. At 2048 bytes, the headers of a batch would share two
+/// sets of a first-level cache, and reads would wait for writes to other slots whose addresses have the same low 12
+/// bits (Intel 64 and IA-32 Architectures Optimization Reference Manual, "4-KByte aliasing").
 const LINE: usize = 64;
 
-/// The slots, and which of them are free.
+/// The slots and the list of free ones.
 #[derive(Debug)]
 pub struct Pool {
-    /// All slots in one piece, the spare one last.
+    /// All slots in one allocation, the spare one last.
     bytes: Box<[u8]>,
-    /// Bytes in a slot.
     slot: usize,
-    /// Bytes from one slot to the next.
     stride: usize,
     held: Box<[Held]>,
-    /// The one that was given back last is taken first: it may still be in a cache.
+    /// A stack: the slot returned last may still be in a cache.
     free: Vec<u32>,
 }
 
 impl Pool {
-    /// Bytes in a slot where nobody says otherwise: Ethernet's 1500 with its header and VLAN tags, and room to spare.
+    /// Default bytes of a slot: Ethernet's 1500 with header and VLAN tags, and some to spare.
     pub const SLOT: usize = 2048;
 
-    /// Bytes in a slot for an interface that takes IP packets of up to `mtu` bytes: room for an Ethernet header, four VLAN tags,
-    /// and one byte more, so that a packet that fills its slot was too long.
+    /// Bytes of a slot for IP packets up to `mtu`: with an Ethernet header, four VLAN tags, and one byte more, so that
+    /// a frame that fills its slot is known to be too long.
     pub fn slot_for(mtu: usize) -> usize {
         (mtu + 14 + 4 * 4 + 1).max(Pool::SLOT)
     }
 
-    /// `slots` slots of `bytes` bytes each, at least one of each.
+    /// Allocates `slots` slots of `bytes` bytes, at least one of each.
     pub fn new(slots: u32, bytes: usize) -> Pool {
         let (slots, slot) = (slots.max(1), bytes.max(1));
         let stride = slot.next_multiple_of(LINE) | LINE;
@@ -81,7 +77,7 @@ impl Pool {
         }
     }
 
-    /// Adds slots until there are `slots`. Those that are taken stay as they are.
+    /// Grows to `slots` slots; used ones keep their frames.
     pub fn grow(&mut self, slots: u32) {
         let (before, after) = (self.held.len(), slots as usize);
         if after <= before {
@@ -96,76 +92,76 @@ impl Pool {
         *self = larger;
     }
 
-    /// A free slot, if there is one.
+    /// Takes a free slot, if any.
     #[inline]
     pub fn take(&mut self) -> Option<FrameId> {
         self.free.pop().map(|slot| FrameId { slot, tag: 0 })
     }
 
-    /// The slot is free again.
+    /// Returns a slot.
     #[inline]
     pub fn give(&mut self, frame: FrameId) {
         debug_assert!(self.free.len() < self.held.len(), "slot {} is of another pool", frame.slot);
         self.free.push(frame.slot);
     }
 
-    /// The whole slot, to write a frame into; [`set_len`](Pool::set_len) says how long it became.
+    /// The whole slot, for writing a frame; call [`set_len`](Pool::set_len) afterwards.
     #[inline]
     pub fn room(&mut self, frame: &FrameId) -> &mut [u8] {
         let start = frame.slot as usize * self.stride;
         &mut self.bytes[start..start + self.slot]
     }
 
-    /// Where a frame is read to that no slot is free for, so that whoever sends it is not held up. It is never sent.
+    /// Buffer for frames without a slot: they must be read so that the sender is not blocked, and are never sent.
     #[inline]
     pub fn spare(&mut self) -> &mut [u8] {
         let start = self.held.len() * self.stride;
         &mut self.bytes[start..start + self.slot]
     }
 
-    /// The slot holds a frame of `len` bytes, or of as many as fit.
+    /// Sets the length of the slot's frame, at most the slot's size.
     #[inline]
     pub fn set_len(&mut self, frame: &FrameId, len: usize) {
         self.held[frame.slot as usize] = Held { len: len.min(self.slot) as u32, ip: None };
     }
 
-    /// The frame.
+    /// The frame in a slot.
     #[inline]
     pub fn frame(&self, frame: &FrameId) -> &[u8] {
         let start = frame.slot as usize * self.stride;
         &self.bytes[start..start + self.held[frame.slot as usize].len as usize]
     }
 
-    /// The frame, to change it.
+    /// The frame in a slot, mutable.
     #[inline]
     pub fn frame_mut(&mut self, frame: &FrameId) -> &mut [u8] {
         let start = frame.slot as usize * self.stride;
         &mut self.bytes[start..start + self.held[frame.slot as usize].len as usize]
     }
 
-    /// The frame has its IP header there, or none.
+    /// Records the position of the frame's IP header.
     #[inline]
     pub fn set_ip(&mut self, frame: &FrameId, ip: Option<IpAt>) {
         self.held[frame.slot as usize].ip = ip;
     }
 
-    /// Where the frame has its IP header, as was said.
+    /// Recorded position of the frame's IP header.
     #[inline]
     pub fn ip(&self, frame: &FrameId) -> Option<IpAt> {
         self.held[frame.slot as usize].ip
     }
 
-    /// How many slots there are.
+    /// Number of slots.
     pub fn slots(&self) -> usize {
         self.held.len()
     }
 
-    /// How many of them are free.
+    /// Number of free slots.
     pub fn free(&self) -> usize {
         self.free.len()
     }
 
-    /// Bytes in a slot.
+    /// Bytes of a slot.
     pub fn slot_bytes(&self) -> usize {
         self.slot
     }

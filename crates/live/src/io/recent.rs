@@ -1,19 +1,19 @@
-//! Flows and classes of headers that were seen lately.
+//! A cache of recent headers' flows and classes.
 //!
-//! A flow's name is a chain of products, and a class may be the last of many. Packets come in trains of few flows (Jain and
-//! Routhier, "Packet Trains", IEEE JSAC 4(6), 1986), so most of them are answered from a small table. A header that is not
-//! there costs a look and a row more; whoever sends headers on purpose that share a row gains no more than that, so the place
-//! of a row is no secret.
+//! A flow's identifier takes a chain of multiplications, and finding a class may take many rules. Packets come in
+//! trains of few flows (Jain and Routhier, "Packet Trains", IEEE JSAC 4(6), 1986), so a small table answers most of
+//! them. A miss costs one lookup and one store. Constructed headers that share a row cost no more, so the hash needs no
+//! secret.
 
 use std::net::Ipv6Addr;
 
 use etherparse::IpNumber;
 use headgate_core::{ClassId, FlowId};
 
-/// Rows: 2 KB for IPv4 and 4 KB for IPv6, which stay in the nearest cache.
+/// Rows: 2 KB for IPv4 and 4 KB for IPv6, which fit in a first-level cache.
 const ROWS: usize = 64;
 
-/// A header in `N` words, the last of which is never [`NONE`], and what it was found to be.
+/// A header in `N` words, the last never [`NONE`], with its flow and class.
 #[derive(Clone, Copy, Debug)]
 struct Row<const N: usize> {
     words: [u64; N],
@@ -21,25 +21,24 @@ struct Row<const N: usize> {
     class: ClassId,
 }
 
-/// In the last word of a row that is empty.
+/// Last word of an empty row.
 const NONE: u64 = u64::MAX;
 
-/// The table, for headers of `N` words. What is asked for must always be answered alike.
+/// The cache for headers of `N` words. A header's flow and class must never change.
 #[derive(Clone, Debug)]
 pub(crate) struct Recent<const N: usize> {
     rows: Box<[Row<N>; ROWS]>,
 }
 
 impl<const N: usize> Recent<N> {
-    /// An empty table.
     pub(crate) fn new() -> Recent<N> {
         Recent { rows: Box::new([Row { words: [NONE; N], flow: FlowId(0), class: ClassId(0) }; ROWS]) }
     }
 
-    /// Flow and class of the header of these words: from the table, or else what `find` says.
+    /// Flow and class of a header: from the table, or from `find`.
     #[inline(always)]
     pub(crate) fn get(&mut self, words: [u64; N], find: impl FnOnce() -> (FlowId, ClassId)) -> (FlowId, ClassId) {
-        // The high bits of a product by an odd number depend on all of its bits (Knuth, TAOCP volume 3, section 6.4).
+        // Multiplicative hashing: the product's high bits depend on all bits (Knuth, TAOCP volume 3, section 6.4).
         let mixed =
             words.iter().fold(0_u64, |sum, word| (sum.rotate_left(5) ^ word).wrapping_mul(0x9e37_79b9_7f4a_7c15));
         let row = &mut self.rows[(mixed >> (u64::BITS - ROWS.ilog2())) as usize];
@@ -51,14 +50,14 @@ impl<const N: usize> Recent<N> {
     }
 }
 
-/// An IPv4 header, as far as a classifier looks at it.
+/// The fields of an IPv4 header that a classifier uses.
 #[inline(always)]
 pub(crate) fn v4(from: [u8; 4], to: [u8; 4], protocol: IpNumber, tos: u8, ports: (u16, u16)) -> [u64; 2] {
     let [from, to] = [from, to].map(|address| u64::from(u32::from_be_bytes(address)));
     [from << 32 | to, rest(protocol, tos, ports)]
 }
 
-/// The same of IPv6.
+/// The fields of an IPv6 header that a classifier uses.
 #[inline(always)]
 pub(crate) fn v6(from: Ipv6Addr, to: Ipv6Addr, protocol: IpNumber, tos: u8, ports: (u16, u16)) -> [u64; 5] {
     let [from, to] = [from, to].map(Ipv6Addr::to_bits);
@@ -66,7 +65,7 @@ pub(crate) fn v6(from: Ipv6Addr, to: Ipv6Addr, protocol: IpNumber, tos: u8, port
     [a, b, c, d, rest(protocol, tos, ports)]
 }
 
-/// What it says beside its addresses, in less than 48 bits: its ECN field is no part of that.
+/// The fields other than addresses, in less than 48 bits; the ECN field is excluded.
 #[inline(always)]
 fn rest(protocol: IpNumber, tos: u8, (from, to): (u16, u16)) -> u64 {
     u64::from(protocol.0) << 40 | u64::from(tos >> 2) << 32 | u64::from(from) << 16 | u64::from(to)
@@ -83,7 +82,7 @@ mod tests {
         let mut rng = Rng::named(1, "headers");
         let found = |words: [u64; 2]| (FlowId(words[0] ^ words[1].rotate_left(7)), ClassId((words[0] & 3) as u16));
         let mut times = 0;
-        // Five headers for each row, so that they push each other out.
+        // Five headers per row, so that they displace each other.
         for _ in 0..20_000 {
             let words = [rng.bits() % 20, rng.bits() % 16];
             let answer = recent.get(words, || {

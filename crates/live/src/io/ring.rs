@@ -1,8 +1,8 @@
-//! A ring of frames that the kernel fills: `PACKET_RX_RING` in its second version (linux/if_packet.h;
+//! The kernel's receive ring: `PACKET_RX_RING`, version 2 (linux/if_packet.h;
 //! Documentation/networking/packet_mmap.rst).
 //!
-//! The second version and not the third: the third hands over blocks, when they are full or a timer of milliseconds ends,
-//! and a link that adds milliseconds of its own is no link. The second hands over each frame as it comes.
+//! Version 3 hands over blocks that are full or whose timer of milliseconds expired, which would delay packets. Version
+//! 2 hands over each frame at once.
 #![allow(unsafe_code, reason = "each block says why it is sound")]
 
 use std::io;
@@ -17,40 +17,38 @@ use libc::{
 use super::mapping::Mapping;
 use super::sys;
 
-/// Before a frame stand its `tpacket2_hdr`, an address, padding and the header of `PACKET_VNET_HDR`: 90 bytes with an Ethernet
-/// header, which may be pushed up by an alignment of 16.
+/// Bytes before a frame: its `tpacket2_hdr`, an address, padding and the `PACKET_VNET_HDR` header; 90 with an Ethernet
+/// header, plus alignment to 16.
 const BEFORE: usize = 112;
-/// The least that blocks are made of: whole pages, of up to 64 KiB.
+/// Size unit of blocks: whole pages, for pages up to 64 KiB.
 const BLOCK: usize = 1 << 16;
-/// The memory of a ring: as many frames as were asked for, unless they are giants.
+/// Limit of the ring's memory; rings of giant frames hold fewer of them.
 const MOST: usize = 1 << 26;
 
-/// `struct virtio_net_hdr` (linux/virtio_net.h), which stands right before a frame: flags, kind of segmentation, length of
-/// headers, segment size, where the checksum begins and where, from there, it is to be written.
+/// `struct virtio_net_hdr` (linux/virtio_net.h), right before a frame: flags, segmentation type, header length, segment
+/// size, start of the checksummed bytes, offset of the checksum from there.
 const NET_HEADER: usize = 10;
 const NEEDS_CHECKSUM: u8 = 1;
 
-/// A frame in the ring.
 pub(super) struct Slot<'a> {
-    /// As much of it as there was room for.
+    /// The captured part of the frame.
     pub(super) bytes: &'a [u8],
-    /// How long it is.
+    /// Full length of the frame.
     pub(super) length: usize,
-    /// The VLAN tag that was taken out of it: protocol identifier and control information.
+    /// The VLAN tag that the kernel removed: protocol identifier and control information.
     pub(super) tag: Option<[u16; 2]>,
-    /// Its transport checksum is yet to be filled in.
+    /// A transport checksum that is not filled in.
     pub(super) partial: Option<Partial>,
 }
 
-/// A checksum that was left to a card: the Internet checksum (RFC 1071) of all bytes from `start` on belongs `offset` bytes
-/// behind that place, where the sum of the pseudo-header stands already. What the VLAN tag takes is not counted.
+/// A checksum left to a card: the Internet checksum (RFC 1071) of the bytes from `start`, stored `offset` bytes after
+/// `start`, where the pseudo-header's sum already is. Positions exclude the VLAN tag.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Partial {
     pub(super) start: usize,
     pub(super) offset: usize,
 }
 
-/// The ring, and which of its frames comes next.
 #[derive(Debug)]
 pub(super) struct Ring {
     memory: Mapping,
@@ -58,7 +56,7 @@ pub(super) struct Ring {
     next: usize,
 }
 
-/// How a ring's memory is divided: frames of equal size, as many as whole ones stand in a block.
+/// Layout of a ring's memory: frames of equal size, as many as fit in a block.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Shape {
     frame: usize,
@@ -67,7 +65,7 @@ struct Shape {
 }
 
 impl Shape {
-    /// For at least `frames` frames, if they are not giants, of up to `bytes` bytes.
+    /// A layout for at least `frames` frames of up to `bytes` bytes, unless [`MOST`] limits it.
     fn new(frames: usize, bytes: usize) -> Shape {
         let frame = (BEFORE + bytes).next_multiple_of(TPACKET_ALIGNMENT);
         let block = frame.next_multiple_of(BLOCK);
@@ -89,8 +87,8 @@ impl Shape {
 }
 
 impl Ring {
-    /// A ring for at least `frames` frames of up to `bytes` bytes, fewer if they are giants, on a packet socket that has none
-    /// and says of frames what `PACKET_VNET_HDR` has it say.
+    /// Creates a ring for at least `frames` frames of up to `bytes` bytes, unless [`MOST`] limits it. The packet socket
+    /// must have `PACKET_VNET_HDR` set and no ring yet.
     pub(super) fn new(socket: BorrowedFd<'_>, frames: usize, bytes: usize) -> io::Result<Ring> {
         let shape = Shape::new(frames, bytes);
         sys::set(socket, libc::SOL_PACKET, libc::PACKET_VERSION, &libc::tpacket_versions::TPACKET_V2)?;
@@ -100,13 +98,13 @@ impl Ring {
         Ok(Ring { memory: Mapping::of(socket, shape.bytes(), 0)?, shape, next: 0 })
     }
 
-    /// Whether a frame has come that was not looked at.
+    /// Whether an unread frame is there.
     #[inline]
     pub(super) fn ready(&self) -> bool {
         self.status().load(Ordering::Acquire) & TP_STATUS_USER != 0
     }
 
-    /// The next frame, if one has come.
+    /// The next frame, if any.
     #[inline]
     pub(super) fn peek(&self) -> Option<Slot<'_>> {
         let status = self.status().load(Ordering::Acquire);
@@ -125,7 +123,7 @@ impl Ring {
         let tag = (status & TP_STATUS_VLAN_VALID != 0)
             .then(|| [if status & TP_STATUS_VLAN_TPID_VALID != 0 { short(26) } else { 0x8100 }, short(24)]);
         Some(Slot {
-            // What the kernel says is believed no more than what a frame says.
+            // The kernel's offsets are checked like a frame's fields.
             bytes: frame.get(mac..mac + long(8)).unwrap_or(&[]),
             length: long(4),
             tag,
@@ -133,15 +131,15 @@ impl Ring {
         })
     }
 
-    /// The next frame is the kernel's again, and the one after it is next.
+    /// Returns the current frame to the kernel and advances.
     #[inline]
     pub(super) fn pass(&mut self) {
         self.status().store(TP_STATUS_KERNEL, Ordering::Release);
         self.next = (self.next + 1) % self.shape.frames();
     }
 
-    /// Where the next frame begins: whole frames stand in a block, and `next` is below their number, so that the frame
-    /// ends before the mapping does.
+    /// Offset of the next frame. A block holds whole frames and `next` is below their number, so the frame ends within
+    /// the mapping.
     #[inline]
     fn offset(&self) -> usize {
         let Shape { frame, block, .. } = self.shape;
@@ -150,12 +148,12 @@ impl Ring {
 
     #[inline]
     fn status(&self) -> &AtomicU32 {
-        // Blocks and frames are multiples of 16.
+        // Multiple of 4, since blocks and frames are multiples of 16.
         self.memory.word(self.offset())
     }
 }
 
-/// What the kernel says of the checksum of a frame whose MAC header is at `mac`.
+/// The kernel's information on the checksum of a frame whose MAC header is at `mac`.
 fn partial(frame: &[u8], mac: usize) -> Option<Partial> {
     let header = frame.get(mac.checked_sub(NET_HEADER)?..mac)?;
     let short = |at: usize| usize::from(u16::from_ne_bytes([header[at], header[at + 1]]));
@@ -173,7 +171,7 @@ mod tests {
             assert!(shape.frame >= bytes + 90 && shape.frame.is_multiple_of(TPACKET_ALIGNMENT), "{shape:?}");
             assert!(shape.block.is_multiple_of(BLOCK) && shape.per_block() >= 1, "{shape:?}");
             assert!(shape.frames() >= frames.min(MOST / shape.frame), "{shape:?}");
-            // A block is never more than half empty, nor is there a block more than is needed.
+            // No block is more than half empty, and none is superfluous.
             assert!(shape.bytes() <= 2 * MOST + shape.block && u32::try_from(shape.frames()).is_ok(), "{shape:?}");
         }
         // 30 frames of 2160 bytes in 64 KiB.

@@ -1,4 +1,4 @@
-//! System calls on interfaces and sockets for which neither the standard library nor rustix has a safe one.
+//! System calls on interfaces and sockets without a safe form in the standard library or rustix.
 #![allow(unsafe_code, reason = "each block says why it is sound")]
 
 use std::io;
@@ -6,19 +6,18 @@ use std::mem::{MaybeUninit, size_of};
 use std::net::{Ipv4Addr, UdpSocket};
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, FromRawFd, OwnedFd};
 
-/// What the system said.
 fn checked(result: libc::c_int) -> io::Result<libc::c_int> {
     if result < 0 { Err(io::Error::last_os_error()) } else { Ok(result) }
 }
 
-/// The same error, with what it says of.
+/// Prefixes `error` with its context.
 pub(crate) fn explained(what: &str, error: io::Error) -> io::Error {
     io::Error::new(error.kind(), format!("{what}: {error}"))
 }
 
-/// A request about the interface `name`, zero but for that; `InvalidInput` if no interface can have that name.
+/// A zeroed request about the interface `name`; `InvalidInput` if no interface can have that name.
 pub(super) fn request(name: &str) -> io::Result<libc::ifreq> {
-    // The kernel wants a zero at the end.
+    // The name needs a terminating zero.
     if name.is_empty() || name.len() >= libc::IFNAMSIZ || name.bytes().any(|byte| byte == 0) {
         let what = format!("{name:?} is no name of an interface: 1 to {} bytes", libc::IFNAMSIZ - 1);
         return Err(io::Error::new(io::ErrorKind::InvalidInput, what));
@@ -31,24 +30,22 @@ pub(super) fn request(name: &str) -> io::Result<libc::ifreq> {
     Ok(request)
 }
 
-/// The name in a request, as the kernel may have changed it.
+/// Name in a request; the kernel may have changed it.
 pub(super) fn name_of(request: &libc::ifreq) -> String {
     request.ifr_name.iter().take_while(|byte| **byte != 0).map(|byte| char::from(*byte as u8)).collect()
 }
 
-/// Asks the driver behind `fd` what `code` stands for.
 pub(super) fn ioctl(fd: BorrowedFd<'_>, code: libc::Ioctl, request: &mut libc::ifreq) -> io::Result<()> {
     // SAFETY: all codes used here read and write one `ifreq`, which is borrowed for the call; what its pointer member
     // points to, if the code uses it, outlives the call at the callers.
     checked(unsafe { libc::ioctl(fd.as_raw_fd(), code, std::ptr::from_mut(request)) }).map(drop)
 }
 
-/// A socket to ask about interfaces of the thread's network namespace.
+/// A socket for requests about interfaces of the calling thread's network namespace.
 pub(super) fn asking() -> io::Result<UdpSocket> {
     UdpSocket::bind("0.0.0.0:0")
 }
 
-/// The MTU of the interface `name`.
 pub(super) fn mtu(name: &str) -> io::Result<usize> {
     let mut request = request(name)?;
     ioctl(asking()?.as_fd(), libc::SIOCGIFMTU as libc::Ioctl, &mut request)?;
@@ -56,7 +53,6 @@ pub(super) fn mtu(name: &str) -> io::Result<usize> {
     Ok(usize::try_from(unsafe { request.ifr_ifru.ifru_mtu }).unwrap_or(0))
 }
 
-/// The number of the interface `name`.
 pub(super) fn index(name: &str) -> io::Result<i32> {
     let mut request = request(name)?;
     ioctl(asking()?.as_fd(), libc::SIOCGIFINDEX as libc::Ioctl, &mut request)?;
@@ -64,7 +60,6 @@ pub(super) fn index(name: &str) -> io::Result<i32> {
     Ok(unsafe { request.ifr_ifru.ifru_ifindex })
 }
 
-/// The flags of the interface `name`.
 pub(super) fn flags(name: &str) -> io::Result<i16> {
     let mut request = request(name)?;
     ioctl(asking()?.as_fd(), libc::SIOCGIFFLAGS as libc::Ioctl, &mut request)?;
@@ -72,7 +67,7 @@ pub(super) fn flags(name: &str) -> io::Result<i16> {
     Ok(unsafe { request.ifr_ifru.ifru_flags })
 }
 
-/// The kind of hardware that the interface `name` is or stands for (`ARPHRD_*`).
+/// Hardware type of the interface `name` (`ARPHRD_*`).
 pub(super) fn hardware(name: &str) -> io::Result<u16> {
     let mut request = request(name)?;
     ioctl(asking()?.as_fd(), libc::SIOCGIFHWADDR as libc::Ioctl, &mut request)?;
@@ -80,7 +75,7 @@ pub(super) fn hardware(name: &str) -> io::Result<u16> {
     Ok(unsafe { request.ifr_ifru.ifru_hwaddr.sa_family })
 }
 
-/// The first IPv4 address of the interface `name`, if it has one.
+/// First IPv4 address of the interface `name`, if any.
 pub(super) fn v4_address(name: &str) -> io::Result<Option<Ipv4Addr>> {
     let mut request = request(name)?;
     match ioctl(asking()?.as_fd(), libc::SIOCGIFADDR as libc::Ioctl, &mut request) {
@@ -93,14 +88,14 @@ pub(super) fn v4_address(name: &str) -> io::Result<Option<Ipv4Addr>> {
     Ok(Some(Ipv4Addr::new(a, b, c, d)))
 }
 
-/// A packet socket that nothing comes to before it is bound.
+/// A packet socket that receives nothing until it is bound.
 pub(super) fn packet_socket() -> io::Result<OwnedFd> {
     let kind = libc::SOCK_RAW | libc::SOCK_NONBLOCK | libc::SOCK_CLOEXEC;
     // SAFETY: no memory is involved; what is returned is a descriptor that is nobody's yet.
     unsafe { Ok(OwnedFd::from_raw_fd(checked(libc::socket(libc::AF_PACKET, kind, 0))?)) }
 }
 
-/// Binds a packet socket to interface number `index`, and to what comes there of `protocol`, a type of Ethernet's.
+/// Binds a packet socket to interface `index` and an EtherType.
 pub(super) fn bind(socket: BorrowedFd<'_>, index: i32, protocol: u16) -> io::Result<()> {
     // SAFETY: an address is numbers, for all of which zero will do.
     let mut address: libc::sockaddr_ll = unsafe { MaybeUninit::zeroed().assume_init() };
@@ -112,7 +107,7 @@ pub(super) fn bind(socket: BorrowedFd<'_>, index: i32, protocol: u16) -> io::Res
     checked(unsafe { libc::bind(socket.as_raw_fd(), std::ptr::from_ref(&address).cast(), length) }).map(drop)
 }
 
-/// Sets an option of plain numbers.
+/// Sets an option that consists of plain numbers.
 pub(super) fn set<T: Copy>(socket: BorrowedFd<'_>, level: i32, option: i32, value: &T) -> io::Result<()> {
     let length = size_of::<T>() as libc::socklen_t;
     // SAFETY: the value lives during the call and is as long as is said; the kernel only reads it.
@@ -131,7 +126,7 @@ unsafe impl Numbers for libc::tcp_info {}
 // SAFETY: any bytes are numbers.
 unsafe impl<const N: usize> Numbers for [u32; N] {}
 
-/// Reads an option. What an older kernel does not fill stays zero.
+/// Reads an option; fields unknown to an older kernel are zero.
 pub(super) fn get<T: Numbers>(socket: BorrowedFd<'_>, level: i32, option: i32) -> io::Result<T> {
     let mut value = MaybeUninit::<T>::zeroed();
     let mut length = size_of::<T>() as libc::socklen_t;
@@ -141,14 +136,15 @@ pub(super) fn get<T: Numbers>(socket: BorrowedFd<'_>, level: i32, option: i32) -
     Ok(unsafe { value.assume_init() })
 }
 
-/// Frames that one call sends.
+/// Most frames per call.
 pub(super) const MOST_SENT: usize = 32;
 
-/// Sends frames, at most [`MOST_SENT`], on a bound socket, without waiting; says how many it took, or why it took none.
+/// Sends up to [`MOST_SENT`] frames on a bound socket without blocking. Returns how many the kernel took, or the error
+/// if none.
 pub(super) fn send<'a>(socket: BorrowedFd<'_>, frames: impl Iterator<Item = &'a [u8]>) -> io::Result<usize> {
     const EMPTY: libc::iovec = libc::iovec { iov_base: std::ptr::null_mut(), iov_len: 0 };
     let mut pieces = [EMPTY; MOST_SENT];
-    // The kernel does not write to what is sent, whatever the pointer's type says.
+    // `sendmmsg` only reads the frames, despite the pointer's type.
     let count = pieces.iter_mut().zip(frames).map(|(piece, frame)| {
         *piece = libc::iovec { iov_base: frame.as_ptr().cast_mut().cast(), iov_len: frame.len() };
     });
@@ -167,14 +163,14 @@ pub(super) fn send<'a>(socket: BorrowedFd<'_>, frames: impl Iterator<Item = &'a 
     Ok(checked(taken)? as usize)
 }
 
-/// The thread that calls comes before all ordinary ones from now on: `SCHED_FIFO`, at this priority. The lowest is 1.
+/// Gives the calling thread the real-time policy `SCHED_FIFO` at this priority; 1 is the lowest.
 pub(crate) fn come_first(priority: i32) -> io::Result<()> {
     let priority = libc::sched_param { sched_priority: priority };
     // SAFETY: 0 stands for the thread itself; the parameter lives during the call.
     checked(unsafe { libc::sched_setscheduler(0, libc::SCHED_FIFO, &priority) }).map(drop)
 }
 
-/// Commands of `SIOCETHTOOL` that switch (linux/ethtool.h), with the names that ethtool gives them.
+/// `SIOCETHTOOL` commands to set and get offloads (linux/ethtool.h), with ethtool's names.
 const OFFLOADS: [(u32, u32, &str); 6] = [
     (0x15, 0x14, "rx-checksumming"),
     (0x17, 0x16, "tx-checksumming"),
@@ -193,11 +189,11 @@ pub(super) fn ethtool(name: &str, command: u32, value: u32) -> io::Result<u32> {
     Ok(switch[1])
 }
 
-/// The name of the driver of the interface `name`, as ethtool gives it.
+/// Driver of the interface `name`, as ethtool reports it.
 pub(super) fn driver(name: &str) -> io::Result<String> {
     const ETHTOOL_GDRVINFO: u32 = 3;
     let mut request = request(name)?;
-    // struct ethtool_drvinfo: the command, five texts of 32 bytes, of which the driver's is the first, and 32 bytes.
+    // struct ethtool_drvinfo: the command, five strings of 32 bytes starting with the driver, and 32 bytes.
     let mut found = [0_u32; 49];
     found[0] = ETHTOOL_GDRVINFO;
     request.ifr_ifru.ifru_data = found.as_mut_ptr().cast();
@@ -206,11 +202,11 @@ pub(super) fn driver(name: &str) -> io::Result<String> {
     Ok(text.map(char::from).collect())
 }
 
-/// Switches the offloads of the interface `name` off, so that what is seen there are packets as they cross a link: no
-/// segments yet to be cut, none that were merged, no checksum yet to be filled in. Do this to interfaces you made.
+/// Switches the offloads of the interface `name` off, so that packets appear as they cross a link: not merged, not to
+/// be segmented, with checksums. Do this only to interfaces you created.
 ///
 /// # Errors
-/// What the system says; that a driver does not know an offload is none.
+/// The system's error; an offload that the driver does not know is no error.
 pub fn switch_offloads_off(name: &str) -> io::Result<()> {
     for (set, get, _) in OFFLOADS {
         match ethtool(name, set, 0) {
@@ -222,7 +218,7 @@ pub fn switch_offloads_off(name: &str) -> io::Result<()> {
     Ok(())
 }
 
-/// The offloads of the interface `name` that are on, by the names ethtool gives them.
+/// The active offloads of the interface `name`, by ethtool's names.
 pub fn offloads(name: &str) -> io::Result<Vec<&'static str>> {
     index(name)?;
     Ok(OFFLOADS.into_iter().filter(|(_, get, _)| ethtool(name, *get, 0).unwrap_or(0) != 0).map(|row| row.2).collect())

@@ -1,4 +1,4 @@
-//! An end whose frames are noted as they pass, for whoever writes them down.
+//! An end that notes its frames, for captures.
 
 use std::io;
 use std::os::fd::BorrowedFd;
@@ -13,60 +13,60 @@ use crate::io::clock::Monotonic;
 use crate::io::frame::Layer;
 use crate::io::pool::{FrameId, Pool};
 
-/// The bytes that are kept of a frame: IPv6's header and TCP's with all its options (40 and 60), and some for extensions.
+/// Bytes kept of a frame: IPv6 and TCP headers with all options (40 and 60), and some for extensions.
 pub const KEPT: usize = 128;
 
-/// Notes that may wait: half a minute of full packets at 10 Mbit/s, in 5 MB.
+/// Most pending notes: half a minute of full packets at 10 Mbit/s, in 5 MB.
 const ROOM: usize = 1 << 15;
 
-/// What became of a frame.
+/// Event of a frame.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Passed {
-    /// The host sent it: it comes to the link's queue.
+    /// The host sent it into the link's queue.
     In,
-    /// It came out of the link: the host receives it.
+    /// The link delivered it to the host.
     Out,
-    /// The discipline dropped it, which the host had sent.
+    /// The discipline dropped it.
     Dropped(Why),
-    /// It was lost on the way, by chance.
+    /// The emulated medium lost it.
     Lost,
 }
 
-/// A frame, and what became of it.
+/// A frame and its event.
 #[derive(Clone, Copy, Debug)]
 pub struct Note {
-    /// When, by the loop's clock: when it was taken or given, or should have been dropped.
+    /// Time by the loop's clock: of the intake or delivery, or the nominal time of the drop.
     pub at: Time,
-    /// What became of it.
+    /// Its event.
     pub passed: Passed,
-    /// How long it is.
+    /// Its length in bytes.
     pub length: u32,
     bytes: [u8; KEPT],
 }
 
 impl Note {
-    /// Its first bytes.
+    /// Its first bytes, up to [`KEPT`].
     pub fn bytes(&self) -> &[u8] {
         &self.bytes[..KEPT.min(self.length as usize)]
     }
 }
 
-/// Where notes of one end come out.
+/// Receives the notes of one end.
 #[derive(Debug)]
 pub struct Notes {
-    /// What was noted, in order of time.
+    /// The notes, in order of time.
     pub inbox: Receiver<Note>,
     missed: Arc<AtomicU64>,
 }
 
 impl Notes {
-    /// Frames that passed while there was no room for a note.
+    /// Frames not noted for lack of space.
     pub fn missed(&self) -> u64 {
         self.missed.load(Ordering::Relaxed)
     }
 }
 
-/// What notes frames. It never waits: when there is no room, it counts. Copies write to the same notes.
+/// Notes frames without blocking; notes that do not fit are counted. Copies share the channel.
 #[derive(Clone, Debug)]
 pub struct Recorder {
     outbox: SyncSender<Note>,
@@ -74,14 +74,14 @@ pub struct Recorder {
 }
 
 impl Recorder {
-    /// One, and where its notes come out. Their room is made here, once.
+    /// Allocates the channel for notes, once.
     pub fn new() -> (Recorder, Notes) {
         let (outbox, inbox) = sync_channel(ROOM);
         let missed = Arc::new(AtomicU64::new(0));
         (Recorder { outbox, missed: Arc::clone(&missed) }, Notes { inbox, missed })
     }
 
-    /// Notes what became of a frame of these bytes.
+    /// Notes an event of a frame with these bytes.
     #[inline]
     pub fn note(&self, at: Time, passed: Passed, frame: &[u8]) {
         let kept = KEPT.min(frame.len());
@@ -94,13 +94,13 @@ impl Recorder {
     }
 }
 
-/// A recorder for each of two ends, and where their notes come out.
+/// Recorders for two ends, with their notes.
 pub(crate) fn recorders() -> ([Option<Recorder>; 2], Option<[Notes; 2]>) {
     let [near, far] = [(); 2].map(|()| Recorder::new());
     ([Some(near.0), Some(far.0)], Some([near.1, far.1]))
 }
 
-/// An end, and the recorder that notes what passes it, if there is one.
+/// An end with an optional recorder.
 #[derive(Debug)]
 pub struct Tap<T> {
     end: T,
@@ -109,7 +109,7 @@ pub struct Tap<T> {
 }
 
 impl<T> Tap<T> {
-    /// `end`, whose frames `recorder` notes, with the time by the loop's `clock`.
+    /// Wraps `end`; `clock` is the loop's.
     pub fn new(end: T, clock: Monotonic, recorder: Option<Recorder>) -> Tap<T> {
         Tap { end, clock, recorder }
     }

@@ -1,7 +1,7 @@
-//! A TUN device: the kernel's own hosts send into it and receive from it (linux/Documentation/networking/tuntap.rst).
+//! TUN devices: the kernel's own hosts send into them and receive from them (Documentation/networking/tuntap.rst).
 //!
-//! One read is one IP packet. The kernel cuts segments to the MTU and fills in checksums before it hands them over, since
-//! no offload is asked for.
+//! One read is one IP packet. Without offloads, the kernel segments and fills in checksums before it hands over
+//! packets.
 
 use std::io;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
@@ -14,7 +14,7 @@ use super::sys;
 use crate::io::frame::Layer;
 use crate::io::pool::{FrameId, Pool};
 
-/// A TUN device, which is gone when this is dropped.
+/// A TUN device. Dropping it removes the device.
 #[derive(Debug)]
 pub struct Tun {
     fd: OwnedFd,
@@ -23,17 +23,17 @@ pub struct Tun {
 }
 
 impl Tun {
-    /// A new device called `name` in the thread's network namespace; `%d` in it stands for the first number that is free.
-    /// It stays there, and can be used by whoever has it, wherever that one's namespace is.
+    /// Creates a device called `name` in the calling thread's network namespace; `%d` stands for the first free number.
+    /// The device stays in that namespace, even if this handle is used in another.
     ///
     /// # Errors
-    /// What the system says: that there is no `/dev/net/tun`, that `CAP_NET_ADMIN` is missing, or that there is an
-    /// interface of that name, which is left alone.
+    /// The system's error: no `/dev/net/tun`, no `CAP_NET_ADMIN`, or an interface of that name exists, which is left
+    /// alone.
     pub fn create(name: &str) -> io::Result<Tun> {
         let mut request = sys::request(name)?;
         let flags = OFlags::RDWR | OFlags::NONBLOCK | OFlags::CLOEXEC;
         let fd = open("/dev/net/tun", flags, Mode::empty())?;
-        // Without packet information: a frame is an IP packet. Exclusive: not one that is there already.
+        // Without packet information, so a frame is an IP packet. Exclusive: never an existing device.
         request.ifr_ifru.ifru_flags = (libc::IFF_TUN | libc::IFF_NO_PI | libc::IFF_TUN_EXCL) as u16 as i16;
         sys::ioctl(fd.as_fd(), libc::TUNSETIFF, &mut request)?;
         let name = sys::name_of(&request);
@@ -41,7 +41,7 @@ impl Tun {
         Ok(Tun { fd, name, mtu })
     }
 
-    /// What it is called.
+    /// Name of the device.
     pub fn name(&self) -> &str {
         &self.name
     }
@@ -50,7 +50,7 @@ impl Tun {
 impl Io for Tun {
     fn recv(&mut self, pool: &mut Pool, batch: &mut Vec<FrameId>) -> io::Result<Received> {
         let mut received = Received::default();
-        // Those that find no slot count too: what is read at a time is bounded whatever comes.
+        // Frames without a slot count too, which bounds the reads per call.
         for _ in batch.len()..BATCH {
             let frame = pool.take();
             let room = match &frame {
@@ -60,7 +60,7 @@ impl Io for Tun {
             let whole = room.len();
             let length = read(&self.fd, room);
             match (length, frame) {
-                // The kernel gives what fits: a packet that fills its slot may have been longer.
+                // Longer packets are truncated, so a full slot may hold part of one.
                 (Ok(length), Some(frame)) if length < whole => {
                     pool.set_len(&frame, length);
                     batch.push(frame);
@@ -88,9 +88,8 @@ impl Io for Tun {
         for frame in batch {
             match write(&self.fd, pool.frame(frame)) {
                 Ok(_) => {}
-                // The device is gone.
                 Err(error @ (Errno::BADFD | Errno::NODEV)) => return Err(error.into()),
-                // It is down, or has no room, or takes no such packet.
+                // The device is down or full, or rejects this packet.
                 Err(_) => refused += 1,
             }
         }

@@ -1,9 +1,9 @@
-//! Frames out by AF_XDP (Documentation/networking/af_xdp.rst): a socket that has no receiving side and needs no program, in
-//! copy mode, which any interface has.
+//! Sends frames by AF_XDP (Documentation/networking/af_xdp.rst), without a receiving side or a program, in copy mode,
+//! which any interface supports.
 //!
-//! Frames are copied to memory that the kernel knows, a descriptor of each goes to a ring, and one call sends what the
-//! ring has. What the kernel did not take then is taken back: it would go out with the next call, and be a second queue that
-//! nobody sees.
+//! Frames are copied to memory registered with the kernel, their descriptors go to a ring, and one call sends the ring.
+//! Descriptors that the kernel did not take are withdrawn: they would leave with the next call, as a second, invisible
+//! queue.
 
 use std::io;
 use std::os::fd::{AsFd, OwnedFd};
@@ -18,61 +18,59 @@ use rustix::net::{AddressFamily, SendFlags, SocketFlags, SocketType, bind, send,
 use super::mapping::Mapping;
 use crate::io::clock::timespec;
 
-/// Frames that one call sends. The kernel takes 32 of them at most (`TX_BATCH_SIZE` in Linux' net/xdp/xsk.c; 16 before 5.11).
+/// Frames per call. The kernel takes at most 32 (`TX_BATCH_SIZE` in Linux' net/xdp/xsk.c; 16 before 5.11).
 const AT_ONCE: usize = 32;
-/// Frames that may be on their way, from here to where the kernel lets go of them.
+/// Frames in flight between this socket and their release by the kernel.
 const ROOM: usize = 1024;
-/// Room for what the kernel has let go of, and for what was taken back.
+/// Room for released and withdrawn frames.
 const DONE: usize = 2 * ROOM;
-/// Calls in a row that may take nothing before what is left is taken back. The first may have ended at 16 frames.
+/// Calls in a row without progress before the rest is withdrawn. The first may have ended at 16 frames.
 const TRIES: usize = 3;
-/// Offsets at which the rings are mapped (linux/if_xdp.h).
+/// Mapping offsets of the rings (linux/if_xdp.h).
 const SENT_AT: u64 = 0x8000_0000;
 const DONE_AT: u64 = 0x1_8000_0000;
-/// The least and the most that a frame's place may have.
+/// Limits of the size of a frame's place.
 const LEAST: usize = 2048;
 const MOST: usize = 4096;
-/// An Ethernet header. Of anything shorter no driver expects to be asked to send it.
+/// An Ethernet header. Drivers do not expect shorter frames.
 const HEADER: usize = 14;
 
-/// What became of frames.
+/// Result of a send.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Sent {
-    /// These many, the first ones, were sent or refused. For the next there was no place here.
+    /// The first frames, either sent or refused. The next one found no free place.
     pub(super) dealt: usize,
-    /// These many of them were refused.
+    /// Refused frames among them.
     pub(super) refused: usize,
 }
 
-/// A socket that sends.
+/// An AF_XDP socket that only sends.
 #[derive(Debug)]
 pub(super) struct XdpSender {
-    /// Descriptors of frames, from us to the kernel.
+    /// Transmit ring: descriptors for the kernel.
     sent: Ring,
-    /// Addresses of frames that the kernel has let go of.
+    /// Completion ring: addresses released by the kernel.
     done: Ring,
-    /// The frames: places of one size, known by where they begin.
+    /// Registered memory, in places of one size known by their offsets.
     frames: Mapping,
-    /// Places that hold no frame.
     free: Vec<u64>,
-    /// The places of the frames that the last call was to send.
+    /// Places of the last call's frames.
     last: Vec<u64>,
-    /// The longest frame that may be sent.
+    /// Longest frame that may be sent.
     longest: usize,
-    /// The last call's frames were taken back, and the kernel has yet to pass over them.
+    /// Whether frames of the last call were withdrawn and the kernel has not yet skipped them.
     withdrawn: bool,
-    /// What the kernel has passed over.
+    /// The kernel's count of skipped descriptors.
     passed_over: u64,
     socket: OwnedFd,
 }
 
 impl XdpSender {
-    /// A socket on the first queue of interface number `index`, for frames with an Ethernet header whose packets have up to
-    /// `mtu` bytes.
+    /// Opens a socket on the first queue of interface `index`, for Ethernet frames with packets up to `mtu` bytes.
     ///
     /// # Errors
-    /// What the system says: `EBUSY` if another socket has that queue, `EPERM` without `CAP_NET_RAW`, `ENOBUFS` where
-    /// memory may not be locked. `Unsupported` if such frames do not fit a page, or the kernel is older than 5.9.
+    /// `EBUSY` if the queue has another socket, `EPERM` without `CAP_NET_RAW`, `ENOBUFS` if memory may not be locked,
+    /// `Unsupported` if frames exceed a page or the kernel is older than 5.9.
     pub(super) fn open(index: u32, mtu: usize) -> io::Result<XdpSender> {
         let longest = mtu + HEADER;
         let place = longest.next_power_of_two().max(LEAST);
@@ -92,7 +90,7 @@ impl XdpSender {
             tx_metadata_len: 0,
         };
         sockopt::set_xdp_umem_reg(&socket, memory)?;
-        // Nothing is received, but the kernel wants the ring.
+        // The kernel requires this ring although nothing is received.
         sockopt::set_xdp_umem_fill_ring_size(&socket, 1)?;
         sockopt::set_xdp_umem_completion_ring_size(&socket, DONE as u32)?;
         sockopt::set_xdp_tx_ring_size(&socket, AT_ONCE as u32)?;
@@ -103,13 +101,13 @@ impl XdpSender {
         let sent = Ring::map(&socket, AT_ONCE, 16, places.tx, SENT_AT)?;
         let done = Ring::map(&socket, DONE, 8, places.cr, DONE_AT)?;
         bound(&socket, &SocketAddrXdp::new(SocketAddrXdpFlags::XDP_COPY, index, 0))?;
-        // The last is taken first, so that few places are in use, and stay in the processor's cache.
+        // A stack, so that few places are in use and stay in the cache.
         let free = (0..ROOM).rev().map(|n| (n * place) as u64).collect();
         let last = Vec::with_capacity(AT_ONCE);
         Ok(XdpSender { sent, done, frames, free, last, longest, withdrawn: false, passed_over: 0, socket })
     }
 
-    /// Sends `frames`, one call's worth of them at most; `ENXIO` if the interface is gone.
+    /// Sends at most one call's worth of `frames`; `ENXIO` if the interface is gone.
     pub(super) fn send<'a>(&mut self, frames: impl Iterator<Item = &'a [u8]>) -> io::Result<Sent> {
         self.done.drain(&mut self.free, self.frames.bytes() as u64);
         if self.withdrawn && self.pass_over()?.is_none() {
@@ -131,28 +129,28 @@ impl XdpSender {
         Ok(Sent { dealt, refused })
     }
 
-    /// Has the kernel send what the ring has, and says how many of that it refused.
+    /// Makes the kernel send the ring; returns the number of frames it refused.
     fn call(&mut self) -> io::Result<usize> {
         let (all, mut refused, mut idle) = (self.last.len(), 0, 0);
         while refused < all && idle < TRIES {
             match send(&self.socket, &[], SendFlags::DONTWAIT) {
                 Ok(_) if self.sent.is_empty() => return Ok(refused),
-                // One was dropped on its way to the driver (`NET_XMIT_DROP`); those behind it wait.
+                // The driver dropped one (`NET_XMIT_DROP`); the frames behind it wait.
                 Err(Errno::BUSY) => refused += 1,
                 Err(Errno::INTR) => {}
                 Err(error @ (Errno::NXIO | Errno::NODEV)) => return Err(error.into()),
                 Err(Errno::NETDOWN) => break,
-                // No room in the driver or the socket; or the kernel's share of a call is used up.
+                // The driver or socket is full, or the call's share is used up.
                 Ok(_) | Err(_) => idle += 1,
             }
         }
         self.withdraw();
-        // As long as the interface is down, the kernel passes over nothing: it was down for all of them, then.
+        // While the interface is down, the kernel skips nothing: then all frames were refused.
         Ok(self.pass_over()?.map_or(all, |left| (refused + left).min(all)))
     }
 
-    /// Takes back what waits in the ring: its descriptors become ones that the kernel passes over, since they lead beyond
-    /// its memory. Its producer cannot be set back, because the kernel keeps a copy of it.
+    /// Withdraws the ring's frames: redirects their descriptors beyond the registered memory, so that the kernel skips
+    /// them. The producer index cannot be reset, because the kernel caches it.
     fn withdraw(&mut self) {
         for n in 0..self.last.len() {
             self.sent.replace(self.last.len() - n, self.frames.bytes() as u64, 1);
@@ -160,9 +158,9 @@ impl XdpSender {
         self.withdrawn = true;
     }
 
-    /// Has the kernel pass over what was taken back, and says how much that was; nothing as long as it does not look.
+    /// Makes the kernel skip withdrawn descriptors and returns their number; `None` while it does not process the ring.
     fn pass_over(&mut self) -> io::Result<Option<usize>> {
-        // Newer kernels pass over one a call, and say with the next that they did.
+        // Newer kernels skip one per call, and report it with the next.
         for _ in 0..=2 * AT_ONCE {
             if self.sent.is_empty() {
                 break;
@@ -180,14 +178,14 @@ impl XdpSender {
         let all = sockopt::xdp_statistics(self.socket.as_fd())?.tx_invalid_descs;
         let left = ((all - self.passed_over) as usize).min(self.last.len());
         self.passed_over = all;
-        // Those behind: the kernel goes by their order. It lets go of the others by itself.
+        // The kernel works in order, so the last ones were skipped. It releases the others itself.
         self.free.extend(self.last.drain(self.last.len() - left..));
         Ok(Some(left))
     }
 }
 
-/// Binds the socket, with some patience: the kernel takes the queue of a socket that was closed from it a little later
-/// (`xp_put_pool` in Linux' net/xdp/xsk_buff_pool.c).
+/// Binds the socket, with retries: the kernel releases the queue of a closed socket late (`xp_put_pool` in Linux'
+/// net/xdp/xsk_buff_pool.c).
 fn bound(socket: &OwnedFd, address: &SocketAddrXdp) -> io::Result<()> {
     for _ in 0..20 {
         match bind(socket, address) {
@@ -198,17 +196,16 @@ fn bound(socket: &OwnedFd, address: &SocketAddrXdp) -> io::Result<()> {
     Ok(bind(socket, address)?)
 }
 
-/// A ring of one side's entries for the other, in memory of both: how many there have ever been, how many of them
-/// the other side is done with, and the entries.
+/// A ring shared with the kernel: producer count, consumer count, and entries.
 #[derive(Debug)]
 struct Ring {
     memory: Mapping,
     producer: usize,
     consumer: usize,
     entries: usize,
-    /// Entries, a power of two.
+    /// Number of entries, a power of two.
     size: usize,
-    /// Our own count.
+    /// Our count.
     count: u32,
 }
 
@@ -219,19 +216,19 @@ impl Ring {
         Ok(Ring { memory, producer, consumer, entries, size, count: 0 })
     }
 
-    /// Whether the kernel has taken all of our entries.
+    /// Whether the kernel has taken all entries.
     #[inline]
     fn is_empty(&self) -> bool {
         self.memory.word(self.consumer).load(Ordering::Acquire) == self.count
     }
 
-    /// Writes the descriptor (`struct xdp_desc`) that is `ahead` of our count.
+    /// Writes the descriptor (`struct xdp_desc`) `ahead` of our count.
     #[inline]
     fn put(&self, ahead: usize, address: u64, length: u32) {
         self.write(self.count.wrapping_add(ahead as u32), address, length);
     }
 
-    /// Writes another descriptor for the one that is `back` behind our count.
+    /// Overwrites the descriptor `back` behind our count.
     fn replace(&self, back: usize, address: u64, length: u32) {
         self.write(self.count.wrapping_sub(back as u32), address, length);
     }
@@ -244,15 +241,14 @@ impl Ring {
         self.memory.word(at + 12).store(0, Ordering::Relaxed);
     }
 
-    /// From now on the kernel may look at `more` descriptors.
+    /// Publishes `more` descriptors to the kernel.
     #[inline]
     fn submit(&mut self, more: usize) {
         self.count = self.count.wrapping_add(more as u32);
         self.memory.word(self.producer).store(self.count, Ordering::Release);
     }
 
-    /// Moves the addresses that the kernel has put there to `free`, but for those beyond `end`: of what was taken back, newer
-    /// kernels let go as if they had sent it.
+    /// Moves released addresses to `free`, except those beyond `end`: newer kernels also release withdrawn descriptors.
     #[inline]
     fn drain(&mut self, free: &mut Vec<u64>, end: u64) {
         let all = self.memory.word(self.producer).load(Ordering::Acquire);

@@ -1,5 +1,5 @@
-//! What is sent arrives, in order; what is not is said to be refused, and never arrives. They need root, and are skipped, with
-//! the reason printed, where they have not got it.
+//! Sent frames arrive in order; refused frames are reported and never arrive. The tests need root and are skipped
+//! otherwise, with the reason printed.
 
 use std::fs;
 use std::ops::Range;
@@ -16,7 +16,7 @@ use crate::io::{BATCH, Io, PacketSocket, Sending, sys};
 
 const BOTH: [Sending; 2] = [Sending::Packet, Sending::Xdp];
 
-/// Does `job` in a network namespace of its own, if one can be made here.
+/// Runs `job` in its own network namespace, if one can be created.
 fn in_namespace(job: impl FnOnce() + Send + 'static) {
     match Namespace::new() {
         Ok(namespace) => namespace.run(job).unwrap(),
@@ -29,7 +29,7 @@ fn sh(line: &str) -> Result<(), String> {
     if done.status.success() { Ok(()) } else { Err(format!("{line}: {}", String::from_utf8_lossy(&done.stderr))) }
 }
 
-/// Two ends of a pair, up, without offloads.
+/// A veth pair, up, without offloads.
 fn pair(one: &str, other: &str) {
     sh(&format!("ip link add {one} type veth peer name {other}")).unwrap();
     for end in [one, other] {
@@ -38,7 +38,7 @@ fn pair(one: &str, other: &str) {
     }
 }
 
-/// Frames by their numbers, as `bytes` says how long: of a type for experiments (IEEE 802, 0x88b5), or tagged as of VLAN 7.
+/// Sends numbered frames of `bytes` bytes, of an experimental type (IEEE 802, 0x88b5) or tagged with VLAN 7.
 struct Sender {
     socket: PacketSocket,
     pool: Pool,
@@ -69,19 +69,18 @@ impl Sender {
         refused
     }
 
-    /// Batches of frames of 100 bytes; says how many were refused.
+    /// Sends batches of 100-byte frames; returns the number refused.
     fn flood(&mut self, numbers: Range<u32>) -> usize {
         let each = BATCH as u32;
         numbers.step_by(BATCH).map(|first| self.send(first..first + each, |_| 100).unwrap()).sum()
     }
 }
 
-/// By what its frames go out.
 fn sent_by(socket: &PacketSocket) -> Sending {
     if socket.xdp.is_ok() { Sending::Xdp } else { Sending::Packet }
 }
 
-/// The numbers of the frames that come until none does for a twentieth of a second.
+/// Numbers of the frames that arrive, until none does for 50 ms.
 fn received(socket: &mut PacketSocket) -> Vec<u32> {
     let mut pool = Pool::new(BATCH as u32, Pool::slot_for(9000));
     let (mut batch, mut numbers) = (Vec::with_capacity(BATCH), Vec::new());
@@ -106,7 +105,7 @@ fn frames_arrive_in_order_whichever_way_each_of_them_goes() {
         let mut right = PacketSocket::open("right", 4096, Sending::Packet).unwrap();
         for sending in BOTH {
             let mut out = Sender::new("out", sending);
-            // The longest of its MTU; one with a tag beyond that, which only the packet socket may send; one that is too long.
+            // The longest frame of the MTU; a longer one with a tag, for the packet socket only; one that is too long.
             let bytes = |number| match number % 8 {
                 3 => 1514,
                 5 => 1518,
@@ -137,14 +136,14 @@ fn what_a_driver_has_no_room_for_is_refused_and_never_sent() {
         let mut right = PacketSocket::open("xdproom", 8192, Sending::Packet).unwrap();
         for sending in BOTH {
             let mut out = Sender::new("out", sending);
-            // More are refused, time and again, than there are places, so that none is lost or given out twice.
+            // Refuse more frames than there are places, repeatedly: no place may be lost or used twice.
             for first in [0, 10_000, 20_000, 30_000] {
                 let refused = out.flood(first..first + 3840);
                 let arrived = received(&mut right);
                 assert!(refused > 2 * ROOM, "{sending:?}: {refused}");
                 assert_eq!(arrived.len() + refused, 3840, "{sending:?}");
                 assert!(arrived.is_sorted() && arrived.iter().all(|number| (first..first + 3840).contains(number)));
-                // What found no room is gone: only what is sent now arrives.
+                // Refused frames are gone: only new ones arrive.
                 assert_eq!(out.send(7..9, |_| 100).unwrap(), 0, "{sending:?}");
                 assert_eq!(received(&mut right), [7, 8], "{sending:?}");
             }
@@ -157,12 +156,12 @@ fn what_a_driver_has_no_room_for_is_refused_and_never_sent() {
     });
 }
 
-/// Nothing reads the other end of the pair, `peer`, before this thread sleeps: the kernel does so in a thread of its own, on the
-/// one processor on which this thread comes first. An end with a qdisc says that it has no room, instead of dropping.
+/// Keeps the peer from reading until this thread sleeps: the kernel reads in a thread of its own, on the one CPU where
+/// this thread has priority. With a qdisc, the sending end reports a full queue instead of dropping.
 fn only_we_run(peer: &str) -> Result<(), String> {
     const GRO_ON: u32 = 0x2c;
     sh("tc qdisc add dev out root pfifo limit 100")?;
-    // It reads by NAPI only with generic-receive-offload (drivers/net/veth.c).
+    // The peer reads by NAPI only with generic-receive-offload (drivers/net/veth.c).
     sys::ethtool(peer, GRO_ON, 1).map_err(|error| error.to_string())?;
     sh(&format!("unshare --mount sh -c 'mount -t sysfs none /sys && echo 1 > /sys/class/net/{peer}/threaded'"))?;
     let names = fs::read_dir("/proc").map_err(|error| error.to_string())?.flatten().filter_map(|entry| {
@@ -187,7 +186,7 @@ fn what_is_sent_while_an_interface_is_down_is_refused_and_never_sent() {
         let mut right = PacketSocket::open("right", 4096, Sending::Packet).unwrap();
         for sending in BOTH {
             let mut out = Sender::new("out", sending);
-            // Without a carrier each is dropped on its own; an interface that is down takes none.
+            // Without a carrier, frames are dropped one by one; an interface that is down accepts none.
             for (down, up) in [("right down", "right up"), ("out down", "out up")] {
                 sh(&format!("ip link set {down}")).unwrap();
                 for first in [0, 64, 128] {
@@ -229,7 +228,7 @@ fn where_it_cannot_be_had_the_packet_socket_sends_and_says_why() {
             (sent_by(&giant), giant.why_not_xdp().map(io::Error::kind)),
             (Sending::Packet, Some(io::ErrorKind::Unsupported))
         );
-        // The loopback is no veth: nobody measured it there.
+        // AF_XDP was measured on veth only, so the loopback does not use it.
         let other = PacketSocket::open("lo", 64, Sending::Auto).unwrap();
         assert!(sent_by(&other) == Sending::Packet && other.why_not_xdp().is_none());
     });
