@@ -70,8 +70,8 @@ struct Flying {
     frame: FrameId,
 }
 
-/// Gives packets to one end when they are due. Lateness is the only timing error; it is recorded for each packet and
-/// does not accumulate.
+/// Gives packets to one end when they are due. Lateness is the only timing error, recorded per packet; it does not
+/// accumulate.
 #[derive(Default)]
 pub(crate) struct Exit {
     /// Ordered by due time.
@@ -92,8 +92,7 @@ impl Exit {
         Exit { flying: VecDeque::with_capacity(slots), batch: Vec::with_capacity(BATCH), ..Exit::default() }
     }
 
-    /// Queues `frame` for `due`, behind packets due earlier. Insertion is at the tail unless packets overtake each
-    /// other.
+    /// Queues `frame` for `due`, behind packets due earlier.
     #[inline]
     pub(crate) fn fly(&mut self, due: Time, frame: FrameId) {
         if self.flying.back().is_none_or(|last| last.due <= due) {

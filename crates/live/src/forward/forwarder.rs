@@ -41,8 +41,7 @@ pub struct Forwarder<A, B, C, F = Lanes> {
 /// Interval at which a forwarder publishes its view, does jobs and checks whether to stop.
 pub const SHOW_EVERY: Span = Span::from_millis(50);
 
-/// The loop may be late by this much and still send the frames due meanwhile, in one burst. Lateness beyond it counts
-/// as a stall of the link.
+/// Up to this lateness, the loop sends the frames due meanwhile in one burst. Beyond it, the link stalls.
 pub const CATCH_UP: Span = Span::from_millis(10);
 
 impl<A: Io, B: Io, C: Clock, F: Fabric> Forwarder<A, B, C, F> {
@@ -72,8 +71,7 @@ impl<A: Io, B: Io, C: Clock, F: Fabric> Forwarder<A, B, C, F> {
     /// Forwards until it is stopped and returns the final view. Packets still queued stay there.
     ///
     /// # Errors
-    /// An I/O error when an end is gone or the clock may not set the thread's scheduling; `InvalidInput` if the two
-    /// ends differ in their link layer.
+    /// An end is gone, or the clock may not set the thread's scheduling; `InvalidInput` if the ends' layers differ.
     pub fn run(&mut self) -> io::Result<View> {
         if self.a.layer() != self.b.layer() {
             let what = "one end has Ethernet frames and the other IP packets";
@@ -88,8 +86,7 @@ impl<A: Io, B: Io, C: Clock, F: Fabric> Forwarder<A, B, C, F> {
         Ok(view)
     }
 
-    /// Forwards the frames that are there, then waits for more until `end` at the latest. Fails if an end of the link
-    /// is gone.
+    /// Forwards the frames that are there, then waits for more until `end` at the latest. Fails if an end is gone.
     #[inline]
     pub fn turn(&mut self, end: Time) -> io::Result<()> {
         let now = self.clock.now();

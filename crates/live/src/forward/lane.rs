@@ -35,8 +35,7 @@ pub trait Lane {
     /// State of the lane at `now`.
     fn view(&mut self, now: Time) -> LaneView;
 
-    /// Moves packets and counts to the lane that replaces this one from `now` on. This lane must not be used
-    /// afterwards.
+    /// Moves packets and counts to the lane that replaces this one from `now` on. This lane is then unusable.
     fn leave(&mut self, now: Time) -> Remains;
 
     /// Attaches a recorder for dropped and lost packets.

@@ -41,6 +41,7 @@ struct Row {
 /// move to a common row. An attacker who invents flows therefore costs names, but no memory and no counts.
 #[derive(Clone, Debug)]
 pub struct LaneLedger {
+    /// Counts over all packets.
     pub totals: Totals,
     flows: FlowTable<Row>,
     /// Cache of recent rows, indexed by the lowest bits of the flow identifiers, which are hashes.

@@ -49,8 +49,7 @@ pub struct Paced {
 }
 
 /// An urgent thread sleeps this long in each stretch. If ordinary threads got less than 5 % of a core, the kernel would
-/// take 50 ms of each second at once (`sched_rt_runtime_us`; since Linux 6.12 the deadline server), and the link would
-/// stall.
+/// take 50 ms of each second at once (`sched_rt_runtime_us`; the deadline server since Linux 6.12) and stall the link.
 const REST: Span = Span::from_micros(120);
 const STRETCH: Span = Span::from_millis(2);
 
@@ -58,8 +57,7 @@ impl Paced {
     /// Default margin: more than the lateness of most timers.
     pub const MARGIN: Span = Span::from_micros(60);
 
-    /// Waits by `clock`, polling for the last `margin`. A zero margin leaves all waiting to the kernel: less CPU, later
-    /// packets.
+    /// Waits by `clock`, polling for the last `margin`. Zero leaves all waiting to the kernel: less CPU, later packets.
     pub fn new(clock: Monotonic, margin: Span) -> Paced {
         Paced { clock, margin, urgent: false, since: Time::ZERO, slept: Span::ZERO }
     }

@@ -26,8 +26,7 @@ pub struct Running<F = Lanes> {
 }
 
 impl<F: Fabric + 'static> Running<F> {
-    /// Runs the forwarder built by `make` by `clock`, in a thread called `name` with real-time priority where
-    /// permitted.
+    /// Runs `make`'s forwarder by `clock`, in a thread called `name`, with real-time priority where permitted.
     pub(crate) fn start<A: Io, B: Io>(
         name: &str,
         clock: Monotonic,
@@ -66,8 +65,7 @@ impl<F: Fabric + 'static> Running<F> {
         Arc::clone(&self.stop)
     }
 
-    /// Runs `job` on the fabric in the forwarder's thread and waits for its result; `BrokenPipe` if the thread has
-    /// ended.
+    /// Runs `job` on the fabric in the forwarder's thread and waits for it; `BrokenPipe` if the thread has ended.
     pub(crate) fn with<T: Send + 'static>(
         &self,
         job: impl FnOnce(&mut F, Time) -> T + Send + 'static,

@@ -32,8 +32,7 @@ pub struct LaneSettings {
     pub mean_rate: Rate,
     /// The packet size that the discipline assumes, in bytes.
     pub mean_packet: u32,
-    /// Link overhead in bytes per packet; negative to discount a link header in the frames. Disciplines count packets
-    /// without it.
+    /// Link overhead in bytes per packet, unseen by disciplines; negative to discount a link header in the frames.
     pub overhead: i32,
     /// The fields that identify a flow.
     pub flow_key: FlowKey,

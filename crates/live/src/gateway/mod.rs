@@ -88,8 +88,7 @@ impl Gateway {
     /// `InvalidInput` if a discipline's parameters are invalid; `BrokenPipe` if the loop has ended.
     pub fn refit(&self, settings: [LaneSettings; 2]) -> io::Result<()> {
         let seed = self.seed;
-        // A trial build outside the loop: if one direction is invalid, neither changes, and packets do not wait for the
-        // check.
+        // A trial build outside the loop: if one direction is invalid, neither changes, and no packet waits.
         LaneSettings::build_both(&settings, Layer::Ethernet, seed)?;
         self.running.with(move |lanes, now| {
             let mut each = settings.iter().zip(lanes).zip(["forward", "reverse"]);
@@ -97,8 +96,7 @@ impl Gateway {
         })?
     }
 
-    /// Stops the loop and returns the final view, or the error that ended it before, naming a removed or switched-off
-    /// interface.
+    /// Stops the loop and returns the final view, or why it ended before, such as the name of a failed interface.
     pub fn stop(&mut self) -> io::Result<View> {
         // The guard's message names the interface; the loop's error is only "no such device".
         let gone = self.guard.end();

@@ -145,8 +145,8 @@ fn quiet(name: &str, address: Option<Ipv6Addr>) -> io::Result<bool> {
     Ok(true)
 }
 
-/// Two addresses in an unused /30 network. The search starts at the device's number, so two links that start at once do
-/// not choose the same.
+/// Two addresses in an unused /30 network. It starts at the device's number, so that concurrent links choose
+/// differently.
 fn free(tun: &str) -> io::Result<[Ipv4Addr; 2]> {
     let number: u32 = tun.trim_start_matches(|c: char| !c.is_ascii_digit()).parse().unwrap_or(0);
     let net = free_of(&fs::read_to_string("/proc/thread-self/net/route")?, number as u8);

@@ -12,8 +12,7 @@ use crate::threads::{begin, ended};
 
 type Job = Box<dyn FnOnce() + Send>;
 
-/// A network namespace with its loopback up, and a thread inside it. Devices, sockets and processes that the thread
-/// creates belong to the namespace.
+/// A network namespace with its loopback up, and a thread that creates devices, sockets and processes in it.
 pub struct Namespace {
     jobs: Option<Sender<Job>>,
     thread: Option<JoinHandle<Option<()>>>,

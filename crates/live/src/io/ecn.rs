@@ -2,8 +2,7 @@
 
 use crate::io::frame::IpAt;
 
-/// Sets the ECN field of the IP header at `at` to CE. IPv4's header checksum is updated incrementally (RFC 1624,
-/// equation 3); IPv6 has none.
+/// Sets the ECN field of the IP header at `at` to CE. Updates the checksum incrementally (RFC 1624, equation 3).
 #[inline]
 pub fn mark(frame: &mut [u8], at: IpAt) {
     let Some(header) = frame.get_mut(usize::from(at.offset)..) else { return };

@@ -70,8 +70,7 @@ pub struct Parser {
 }
 
 impl Parser {
-    /// A parser with five-tuple flows, all in class 0. `key` is a secret of the run, so that nobody can construct
-    /// packets whose flows collide.
+    /// A parser with five-tuple flows, all in class 0. A secret `key` prevents constructed collisions of flows.
     pub fn new(layer: Layer, key: u64) -> Parser {
         Parser::with_classifier(layer, Classifier::new(&[], FlowKey::FiveTuple, key), key)
     }
@@ -88,8 +87,7 @@ impl Parser {
     ///
     /// # Errors
     /// The reason to drop the frame, already counted.
-    // Inlining is off so that the result is written field by field to its final place: a copy of many small fields
-    // would stall on the stores.
+    // Not inlined, so that the result is written in its final place: a copy of many small fields would stall.
     #[inline(never)]
     pub fn parse(&mut self, frame: &[u8]) -> Result<Parsed, Oddity> {
         let parsed = match self.layer {

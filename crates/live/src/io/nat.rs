@@ -1,5 +1,5 @@
-//! Source address translation for a host behind a link, by nf_tables' `masquerade`. It is set up over netlink, so no
-//! program has to be installed.
+//! Source address translation for a host behind a link, by nf_tables' `masquerade`. Set up over netlink, without a
+//! program.
 
 use std::io;
 use std::net::Ipv4Addr;
@@ -39,8 +39,7 @@ impl Nat {
     /// Translates packets from `host` in the calling thread's network namespace, with a table called `name`.
     ///
     /// # Errors
-    /// The system's error: nf_tables is missing or does not support owners, `CAP_NET_ADMIN` is missing, or the table
-    /// exists.
+    /// No nf_tables with owners, no `CAP_NET_ADMIN`, or the table exists; otherwise the system's error.
     pub(crate) fn open(name: &str, host: Ipv4Addr) -> io::Result<Nat> {
         let socket = Netlink::open(Some(netlink::NETFILTER))?;
         socket.ask(&requests(name, host))?;

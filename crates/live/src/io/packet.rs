@@ -86,8 +86,7 @@ impl PacketSocket {
         self.xdp.as_ref().err()?.as_ref()
     }
 
-    /// Reads the socket's pending error now and then, such as an interface that went down: until it is read, polls
-    /// return at once.
+    /// Reads the socket's pending error now and then (the interface went down): until then, polls return at once.
     fn clear_error(&mut self) -> io::Result<()> {
         self.quiet += 1;
         if !self.quiet.is_multiple_of(64) {

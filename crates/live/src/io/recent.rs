@@ -2,8 +2,7 @@
 //!
 //! A flow's identifier takes a chain of multiplications, and finding a class may take many rules. Packets come in
 //! trains of few flows (Jain and Routhier, "Packet Trains", IEEE JSAC 4(6), 1986), so a small table answers most of
-//! them. A miss costs one lookup and one store. Constructed headers that share a row cost no more, so the hash needs no
-//! secret.
+//! them. A miss costs one lookup and one store. Constructed collisions cost no more, so the hash needs no secret.
 
 use std::net::Ipv6Addr;
 

@@ -1,8 +1,8 @@
 //! The kernel's receive ring: `PACKET_RX_RING`, version 2 (linux/if_packet.h;
 //! Documentation/networking/packet_mmap.rst).
 //!
-//! Version 3 hands over blocks that are full or whose timer of milliseconds expired, which would delay packets. Version
-//! 2 hands over each frame at once.
+//! Version 3 hands over full blocks, or blocks after milliseconds, which would delay packets. Version 2 hands over each
+//! frame at once.
 #![allow(unsafe_code, reason = "each block says why it is sound")]
 
 use std::io;
@@ -17,8 +17,8 @@ use libc::{
 use super::mapping::Mapping;
 use super::sys;
 
-/// Bytes before a frame: its `tpacket2_hdr`, an address, padding and the `PACKET_VNET_HDR` header; 90 with an Ethernet
-/// header, plus alignment to 16.
+/// Bytes before a frame: its `tpacket2_hdr`, an address, padding, the `PACKET_VNET_HDR` header (90 with Ethernet's),
+/// alignment to 16.
 const BEFORE: usize = 112;
 /// Size unit of blocks: whole pages, for pages up to 64 KiB.
 const BLOCK: usize = 1 << 16;
@@ -138,8 +138,7 @@ impl Ring {
         self.next = (self.next + 1) % self.shape.frames();
     }
 
-    /// Offset of the next frame. A block holds whole frames and `next` is below their number, so the frame ends within
-    /// the mapping.
+    /// Offset of the next frame. Blocks hold whole frames and `next` is below their number, so it ends in the mapping.
     #[inline]
     fn offset(&self) -> usize {
         let Shape { frame, block, .. } = self.shape;

@@ -139,8 +139,8 @@ pub(super) fn get<T: Numbers>(socket: BorrowedFd<'_>, level: i32, option: i32) -
 /// Most frames per call.
 pub(super) const MOST_SENT: usize = 32;
 
-/// Sends up to [`MOST_SENT`] frames on a bound socket without blocking. Returns how many the kernel took, or the error
-/// if none.
+/// Sends up to [`MOST_SENT`] frames on a bound socket without blocking. Returns how many were taken, or the error if
+/// none.
 pub(super) fn send<'a>(socket: BorrowedFd<'_>, frames: impl Iterator<Item = &'a [u8]>) -> io::Result<usize> {
     const EMPTY: libc::iovec = libc::iovec { iov_base: std::ptr::null_mut(), iov_len: 0 };
     let mut pieces = [EMPTY; MOST_SENT];

@@ -82,8 +82,8 @@ const RECOVERY: u8 = 3;
 
 /// BBR's state at `socket`, by the simulator's names; `None` if unknown. The kernel reports only pacing and window
 /// gains in 256ths, which differ by state (`bbr_update_gains`, net/ipv4/tcp_bbr.c of 6.18). The window gain is 1 in
-/// ProbeRTT, 2 in ProbeBW and 2.89 at the start; the pacing gain is 2.89 in Startup and 0.35 in Drain. Gains are set
-/// with the first bandwidth sample.
+/// ProbeRTT, 2 in ProbeBW, else 2.89; the pacing gain is 2.89 in Startup and 0.35 in Drain. Both are set with the first
+/// bandwidth sample.
 pub fn bbr_phase(socket: impl AsFd) -> Option<&'static str> {
     let told: [u32; 5] = sys::get(socket.as_fd(), libc::IPPROTO_TCP, libc::TCP_CC_INFO).ok()?;
     let [bandwidth, upper_half, _, pacing, cwnd] = told;

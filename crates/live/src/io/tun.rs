@@ -1,7 +1,6 @@
 //! TUN devices: the kernel's own hosts send into them and receive from them (Documentation/networking/tuntap.rst).
 //!
-//! One read is one IP packet. Without offloads, the kernel segments and fills in checksums before it hands over
-//! packets.
+//! One read is one IP packet. Without offloads, the kernel segments packets and fills in checksums first.
 
 use std::io;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
@@ -27,8 +26,7 @@ impl Tun {
     /// The device stays in that namespace, even if this handle is used in another.
     ///
     /// # Errors
-    /// The system's error: no `/dev/net/tun`, no `CAP_NET_ADMIN`, or an interface of that name exists, which is left
-    /// alone.
+    /// No `/dev/net/tun`, no `CAP_NET_ADMIN`, an existing interface of that name; otherwise the system's error.
     pub fn create(name: &str) -> io::Result<Tun> {
         let mut request = sys::request(name)?;
         let flags = OFlags::RDWR | OFlags::NONBLOCK | OFlags::CLOEXEC;

@@ -2,8 +2,7 @@
 //! which any interface supports.
 //!
 //! Frames are copied to memory registered with the kernel, their descriptors go to a ring, and one call sends the ring.
-//! Descriptors that the kernel did not take are withdrawn: they would leave with the next call, as a second, invisible
-//! queue.
+//! Descriptors that the kernel did not take are withdrawn: they would leave with the next call, a hidden second queue.
 
 use std::io;
 use std::os::fd::{AsFd, OwnedFd};

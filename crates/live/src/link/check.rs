@@ -1,5 +1,4 @@
-//! Sends datagrams through a link from host to host: measures rate and delay, and detects losses elsewhere than at the
-//! link.
+//! Sends datagrams from host to host over a link: rate, delay, and packets lost elsewhere than at the link.
 
 use std::io;
 use std::net::{SocketAddr, UdpSocket};
@@ -74,8 +73,7 @@ fn send(socket: &UdpSocket, clock: Monotonic, load: Load) -> io::Result<u64> {
     let mut paced = Paced::new(clock, Span::ZERO);
     paced.begin()?;
     // Priority over the link's thread, as for the receiver. On a shared core the polling loop would starve the sender,
-    // and the result would measure the scheduler. A sender that never sleeps gets no priority: it would starve the
-    // loop.
+    // and the result would measure the scheduler. A sender that never sleeps would starve the loop.
     if gap >= BREATH {
         let _ = crate::io::come_first(2);
     }
@@ -94,8 +92,7 @@ fn send(socket: &UdpSocket, clock: Monotonic, load: Load) -> io::Result<u64> {
 
 /// Receives until nothing arrives for the read timeout.
 fn receive(socket: &UdpSocket, clock: Monotonic) -> (Histogram, Span) {
-    // Priority over the link's thread, which may be polling on the same core. Other delays of this thread are part of
-    // the measurement.
+    // Priority over the link's thread, which may be polling on the same core.
     let _ = crate::io::come_first(2);
     let mut delay = Histogram::default();
     let (mut first, mut last) = (None, Time::ZERO);

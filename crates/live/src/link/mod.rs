@@ -61,8 +61,7 @@ impl Link {
     /// Creates both hosts and starts the loop between them, in a thread with real-time priority where permitted.
     ///
     /// # Errors
-    /// Invalid disciplines or sysctls, a machine that does not forward, a log that cannot be written; otherwise the
-    /// system's error.
+    /// An invalid discipline or sysctl, no forwarding, a log that cannot be written; otherwise the system's error.
     pub fn open(settings: LinkSettings) -> io::Result<Link> {
         let LinkSettings { lanes, seed, sysctls, outside, log } = settings;
         let ends = if outside { hosts::outside(sysctls) } else { hosts::apart(sysctls) }?;
@@ -76,8 +75,7 @@ impl Link {
 }
 
 impl<F: Fabric + 'static> Link<F> {
-    /// Starts the loop between `ends` over the fabric that `make` builds in its thread. `recorders` note packets at the
-    /// ends.
+    /// Starts the loop between `ends` over the fabric that `make` builds in its thread, with `recorders` at the ends.
     pub(crate) fn between(
         (ends, [a, b]): (Ends, [Tun; 2]),
         recorders: [Option<Recorder>; 2],

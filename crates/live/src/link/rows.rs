@@ -18,8 +18,7 @@ impl Rows {
         Rows { interval, before: View::default() }
     }
 
-    /// Takes the next view and returns the rows of the interval that it ends, if any. `last` ends an incomplete
-    /// interval.
+    /// Takes a view and returns the rows of the interval that it ends, if any. `last` ends an incomplete interval.
     pub(crate) fn see(&mut self, view: &View, last: bool) -> Vec<IntervalRow> {
         let number = |at: Time| at.as_nanos() / self.interval.as_nanos();
         let mut rows = Vec::new();

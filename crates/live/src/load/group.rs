@@ -23,8 +23,7 @@ const LEAST_MSS: u32 = 88;
 /// Larger windows are left to the kernel: its buffers grow with the flow, up to this size.
 const LARGEST_CLAMP: u64 = 4 << 20;
 
-/// Longest minimum RTO and delayed ACK that Linux accepts for a socket (`TCP_RTO_MIN` and `TCP_DELACK_MAX` in
-/// net/tcp.h).
+/// Longest minimum RTO and delayed ACK of a socket (`TCP_RTO_MIN` and `TCP_DELACK_MAX` in net/tcp.h).
 const LONGEST_SET: Span = Span::from_millis(200);
 
 #[derive(Clone, Copy, Debug)]
@@ -172,8 +171,7 @@ fn fits(name: &str, packet: u32, least: u32) -> Result<(), String> {
     }
 }
 
-/// Sysctls that the flows of `scenario` need in both hosts: names below /proc/sys/net and values. Sysctls unknown to
-/// this kernel are left out.
+/// Sysctls that `scenario`'s flows need in both hosts, if this kernel has them: names below /proc/sys/net, values.
 pub fn sysctls(scenario: &Scenario) -> Vec<(String, String)> {
     let tcp = &scenario.tcp;
     let timestamps = tcp.iter().any(|group| group.header >= TCP + TIMESTAMPS);

@@ -1,8 +1,7 @@
 //! Real traffic over a link: a scenario's flows as kernel sockets in the hosts at both ends.
 //!
 //! Start times and writes come from the scenario's sources, with the simulator's random streams. The kernel transports
-//! the data. Each host has one thread for its senders and one for its receivers, which sleep until a socket or a timer
-//! needs them.
+//! the data. Each host has one thread for its senders and one for its receivers.
 
 mod deliveries;
 pub(crate) mod flows;

@@ -19,8 +19,7 @@ use super::timers::{Due, Timers};
 use super::tracer::Tracer;
 use super::udp::UdpSender;
 
-/// Least interval between samples of the connections, and its increase per connection: several times the cost of a
-/// sample.
+/// Least interval between samples of all connections, and per connection: several times the cost of a sample.
 const SAMPLE: Span = Span::from_millis(50);
 const SAMPLE_OF_ONE: Span = Span::from_micros(50);
 

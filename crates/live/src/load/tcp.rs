@@ -18,8 +18,7 @@ use super::timers::{Due, Timers};
 use crate::hosts::controllers;
 use crate::io::tcp::{self, TcpInfo};
 
-/// Limit of unsent data in the kernel: small, so that little is already written when a source stops, but enough while
-/// the thread wakes late.
+/// Limit of unsent data in the kernel: little is left when a source stops, but enough while the thread is late.
 const UNSENT: u32 = 16 << 10;
 
 static ZEROS: [u8; 32 << 10] = [0; 32 << 10];

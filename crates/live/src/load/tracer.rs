@@ -14,8 +14,7 @@ pub struct Tracer {
 }
 
 impl Tracer {
-    /// Traces the flows that `scenario` names; `None` if it names none. `place` is the host's index in the
-    /// [`TraceBox`].
+    /// Traces the flows that `scenario` names, if any. `place` is the host's index in the [`TraceBox`].
     pub fn new(scenario: &Scenario, place: usize) -> Option<Tracer> {
         let every = interval(scenario)?;
         Some(Tracer { traces: Traces::looked_at(scenario)?, every, place })

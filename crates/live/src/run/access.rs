@@ -12,8 +12,7 @@ use crate::io::pool::FrameId;
 use crate::load::flows;
 use crate::load::ports::{self, PacketKind};
 
-// A frame's tag is its flow's number, with a bit for data. Two further numbers are for frames of no flow, forward and
-// reverse.
+// A frame's tag is its flow's number, with a bit for data. Frames of no flow have two more numbers.
 const DATA: u32 = 1 << 31;
 
 #[inline]
@@ -96,8 +95,7 @@ impl Access {
         }
     }
 
-    /// Identifies and tags a frame that enters in `direction`. Returns when it reaches the first queue of its route;
-    /// `None` if its group has no room.
+    /// Tags a frame that enters in `direction`. Returns when it reaches its first queue; `None` if its group is full.
     pub(super) fn enter(
         &mut self,
         packet: &mut Packet<FrameId>,
@@ -204,8 +202,7 @@ mod tests {
             frame.set_tag(tag);
             access.pass(&frame, bytes, Time::ZERO, end)
         };
-        // 1000 bytes take 1 ms at 8 Mbit/s and 0.1 ms at 80. The second packet waits for the first, but another flow's
-        // does not.
+        // 1000 bytes take 1 ms at 8 Mbit/s and 0.1 ms at 80. Only packets of the same flow wait.
         assert_eq!(pass(DATA, 1000, before), micros(4000));
         assert_eq!(pass(DATA, 1000, before), micros(5000));
         assert_eq!(pass(1 | DATA, 1000, before), micros(4000));

@@ -21,8 +21,7 @@ pub(super) enum Finding {
     /// Samples and events of a direction since the previous one, up to the end of an interval or of the run.
     Sample(Sample),
     Total(Box<Total>),
-    /// The end, with the one-way delay of data by group between the hosts' devices, less that of a full packet without
-    /// queues.
+    /// The end, with [`Access::excess`](super::access::Access::excess).
     End(Vec<Histogram>),
 }
 

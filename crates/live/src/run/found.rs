@@ -15,8 +15,7 @@ use super::error::RunError;
 
 /// Longest time between two calls of the watcher.
 const LOOK: Duration = Duration::from_millis(50);
-/// The loop's last counts arrive within [`SHOW_EVERY`](crate::SHOW_EVERY) of the end. A machine that is later by this
-/// much measures nothing useful.
+/// The loop's last counts arrive within `SHOW_EVERY` of the end. A machine this much later measures nothing useful.
 const GRACE: Span = Span::from_secs(5);
 
 pub(super) struct Found {
@@ -29,8 +28,7 @@ pub(super) struct Found {
 }
 
 impl Found {
-    /// Collects everything, and keeps the watcher informed. `tell` passes on what does not come through `inbox`, and
-    /// returns the run's time.
+    /// Collects all findings and informs the watcher. `tell` passes on traces and captures, and returns the time.
     pub(super) fn watched(
         inbox: &Receiver<Finding>,
         scenario: &Scenario,

@@ -60,8 +60,7 @@ pub(super) struct Network {
 }
 
 impl Network {
-    /// The links of `scenario`, with `qdisc` where disciplines are compared. Findings are sent from the time in `begin`
-    /// on.
+    /// The links of `scenario`, with `qdisc` where disciplines are compared. Findings are sent from `begin` on.
     pub(super) fn new(
         scenario: &Arc<Scenario>,
         qdisc: &Qdisc,

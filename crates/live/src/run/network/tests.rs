@@ -95,8 +95,7 @@ impl Run {
     }
 }
 
-/// A parking lot: one stream crosses three links, each shared with a stream of its own; one stream crosses two links in
-/// reverse.
+/// A parking lot: a stream crosses three links, each shared with another one; a stream crosses two in reverse.
 const LOT: &str = "name = 'lot'\nduration = '2s'\nwarmup = '500ms'\nqdiscs = ['red:minth=5p,maxth=15p,ecn=true']\n\
     [[link]]\nfrom = 'A'\nto = 'B'\nrate = '10Mbit/s'\ndelay = '5ms'\nlimit = '40p'\nloss = 0.01\njitter = '300us'\n\
     [[link]]\nfrom = 'B'\nto = 'C'\nrate = '6Mbit/s'\ndelay = '3ms'\nlimit = '40p'\n\
