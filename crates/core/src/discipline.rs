@@ -40,9 +40,8 @@ pub struct Class {
 /// Decides which packets to keep, which to drop or mark, and which to send next. It has no clock, randomness or sockets
 /// of its own: all arrive in [`Cx`].
 ///
-/// Disciplines around one FIFO put `inline(always)` on `enqueue` and `dequeue`. Nested disciplines give these calls a
-/// second caller, and without it packets are passed through memory: BLUE, PIE and COBALT cost two to three times as
-/// much.
+/// Disciplines around one FIFO put `inline(always)` on `enqueue` and `dequeue`. Nesting gives these calls a second
+/// caller, and without it packets pass through memory: BLUE, PIE and COBALT then cost two to three times as much.
 pub trait Discipline<T> {
     /// Stores an arriving packet, or gives it to `cx`. Never loses it silently.
     fn enqueue(&mut self, packet: Packet<T>, cx: &mut Cx<'_, T>);
@@ -69,8 +68,7 @@ pub trait Discipline<T> {
     /// Reports gauges (average queue, drop probability ...), the same set at every call.
     fn observe(&self, _gauge: &mut dyn FnMut(&'static str, f64)) {}
 
-    /// Reports gauges of one flow (queue length, probability, tokens ...), the same set for every flow, NaN for no
-    /// value.
+    /// Reports gauges of one flow (queue length, probability ...), the same set for every flow, NaN for no value.
     fn observe_flow(&self, _flow: FlowId, _gauge: &mut dyn FnMut(&'static str, f64)) {}
 }
 

@@ -15,8 +15,7 @@ pub struct ClassId(pub u16);
 
 /// The ECN field of the IP header (RFC 3168, section 5; RFC 8311 for ECT(1)).
 ///
-/// A number, not an enum: the compiler would store `None` in an enum's unused values and copy packets around that byte
-/// at half the speed.
+/// Not an enum: the compiler would store `None` in its unused values and copy packets around that byte at half speed.
 #[derive(Clone, Copy, Default, PartialEq, Eq, Hash)]
 pub struct Ecn(u8);
 

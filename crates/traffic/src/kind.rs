@@ -6,8 +6,7 @@ use headgate_core::{BuildError, Params, Rate, Rng, Span};
 
 use crate::write::Write;
 
-/// A source with its settings, shared by all flows of a group. A flow's own data is in `State`: there may be a hundred
-/// thousand flows.
+/// A source with its settings, shared by a group of perhaps a hundred thousand flows; `State` is a flow's own.
 pub trait Kind: Sized {
     /// User settings.
     type Config: Params;

@@ -85,7 +85,6 @@ impl OnOff {
         Some(1e9 * writes * bytes as f64 / (writes * gap + self.off.law().mean()))
     }
 
-    /// The off period before the next burst.
     fn pause(&self, flow: &mut Phase, rng: &mut Rng) -> Span {
         let first = !std::mem::replace(&mut flow.begun, true);
         if first && self.begin == Begin::On { Span::ZERO } else { self.off.draw(rng) }

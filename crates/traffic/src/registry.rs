@@ -53,7 +53,6 @@ macro_rules! sources {
             $(#[doc = concat!("`", $name, "`.")] $kind(Arc<$kind>, <$kind as Kind>::State)),+
         }
 
-        /// The source `name` with `settings`, for flows of `sender`.
         pub(crate) fn plan(
             name: &str,
             settings: &[(&str, &str)],
@@ -86,8 +85,7 @@ macro_rules! sources {
                 match self { $(Plan::$kind(kind) => kind.mean_rate()),+ }
             }
 
-            /// The predetermined rates of a flow in bytes a second, with start times from the flow's start; empty if
-            /// none.
+            /// The predetermined rates of a flow in bytes a second, by time since its start; empty if none.
             pub fn rates(&self) -> Vec<(Span, f64)> {
                 match self { $(Plan::$kind(kind) => kind.rates()),+ }
             }

@@ -23,8 +23,7 @@ impl Traffic {
     /// Builds the source for flows of `sender`.
     ///
     /// # Errors
-    /// An unknown source, a source that the sender cannot carry, an invalid or contradictory setting, or a missing or
-    /// malformed file.
+    /// An unknown source, one the sender cannot carry, invalid or contradictory settings, a missing or malformed file.
     pub fn plan(&self, sender: &Sender, files: &mut Files<'_>) -> Result<Plan, BuildError> {
         let carried = registry::find(&self.name)?.carried_by(sender.protocol);
         let other = if sender.protocol == Protocol::Tcp { Protocol::Udp } else { Protocol::Tcp };

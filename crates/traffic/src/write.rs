@@ -12,8 +12,7 @@ pub struct Write {
     /// Opens a new connection: TCP begins with its initial window and no path information, and undelivered data of an
     /// earlier connection is discarded. No effect on UDP.
     pub fresh: bool,
-    /// Somebody waits for its completion, as for a file, a web object or a video segment, so its completion time is of
-    /// interest.
+    /// Somebody waits for it, as for a file, a web object or a video segment: its completion time matters.
     pub transfer: bool,
 }
 

@@ -5,8 +5,7 @@ use headgate_core::{Rng, Span, Time};
 use crate::registry::Source;
 use crate::write::{After, Data, Write};
 
-/// The application of a flow. Its caller reports when writes begin, when TCP has taken them, and when all data is
-/// acknowledged.
+/// The application of a flow. Its caller reports when writes begin, are taken by TCP, and are acknowledged.
 #[derive(Clone, Debug)]
 pub struct Writer {
     source: Source,

@@ -1,5 +1,3 @@
-//! The average queue length of RED and its variants.
-
 use crate::time::{Span, Time};
 
 /// An exponentially weighted average of the queue length, corrected for idle time.

@@ -62,8 +62,7 @@ pub struct LevelHash {
 }
 
 impl LevelHash {
-    /// `levels` (1 to [`MOST_LEVELS`]) of `width` (1 to 4096) bins; keys number `first` and up are derived from
-    /// `secret`.
+    /// `levels` (1 to [`MOST_LEVELS`]) of `width` (1 to 4096) bins; keys from number `first` are derived from `secret`.
     pub fn new(levels: usize, width: usize, secret: u64, first: u64) -> LevelHash {
         assert!((1..=MOST_LEVELS).contains(&levels) && (1..=4096).contains(&width), "{levels} levels of {width} bins");
         LevelHash { keys: core::array::from_fn(|i| keyed(secret, FlowId(first + i as u64))), levels, width }
@@ -99,8 +98,7 @@ pub struct Bins {
 }
 
 impl Bins {
-    /// Empty bins: `levels` (1 to [`MOST_LEVELS`]) of `width` (1 to 4096) per set, with hash keys derived from
-    /// `secret`.
+    /// `levels` (1 to [`MOST_LEVELS`]) of `width` (1 to 4096) bins per set; hash keys are derived from `secret`.
     pub fn new(levels: usize, width: usize, steps: Steps, secret: u64) -> Bins {
         let hashes = [0, 1].map(|set| Bins::hash(levels, width, secret, set));
         let bins = alloc::vec![Bin::default(); 2 * levels * width];
@@ -173,8 +171,7 @@ impl Bins {
         places[..self.levels].iter().for_each(|place| self.bins[usize::from(*place)].step(up, freeze, now));
     }
 
-    /// Switches to the next set. The old set gets new keys and loses its probabilities, but still counts its queued
-    /// packets.
+    /// Switches to the next set. The old one gets new keys, loses its probabilities, and still counts its packets.
     pub fn switch(&mut self) {
         let left = self.in_use;
         self.in_use = 1 - left;

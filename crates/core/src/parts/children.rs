@@ -14,16 +14,14 @@ use crate::registry;
 use crate::time::Time;
 use crate::units::Limit;
 
-/// Nested disciplines and their total backlog. A child's backlog is compared before and after each call, so its drops
-/// are noticed.
+/// Nested disciplines and their total backlog, taken from each child's before and after a call to notice its drops.
 pub struct Children<T> {
     all: Vec<Box<dyn Discipline<T>>>,
     held: Backlog,
 }
 
 impl<T: 'static> Children<T> {
-    /// Builds `qdiscs`, the value of `parameter`. A child without a limit of its own gets `limit`; each gets its own
-    /// hash key.
+    /// Builds `qdiscs`, the value of `parameter`, each with its own hash key, and with `limit` unless it sets one.
     ///
     /// # Errors
     /// [`BuildError::Nested`] for the first that cannot be built.
@@ -57,8 +55,7 @@ impl<T> Children<T> {
         self.all.is_empty()
     }
 
-    /// The child for a class: class 1 has the first, class 2 the second. Class 0 and classes without a child use the
-    /// last.
+    /// The child for a class: the first for class 1, the second for class 2, the last for class 0 and all others.
     #[inline]
     pub fn of_class(&self, class: ClassId) -> usize {
         (usize::from(class.0).wrapping_sub(1)).min(self.all.len() - 1)

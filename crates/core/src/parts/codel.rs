@@ -103,8 +103,7 @@ impl Codel {
         while self.dropping && cx.now >= self.drop_next {
             self.count = self.count.saturating_add(1);
             self.step(rules);
-            // The RFC only drops. As in Linux, a mark counts as this call's signal: the packet leaves, and the next
-            // signal is scheduled.
+            // The RFC only drops. A mark counts as this call's signal, as in Linux: the next one is scheduled.
             if let Some(marked) = cx.signal(packet?, Why::Sojourn, rules.ecn) {
                 self.drop_next += self.gap(rules);
                 return Some(marked);

@@ -28,7 +28,6 @@ const OUT: Member = Member { before: NONE, after: NONE, quantum: 1, credit: 0 };
 #[derive(Clone, Debug, Default)]
 pub struct DeficitRing {
     members: Vec<Member>,
-    /// The member whose turn it is, unless the ring is empty.
     turn: u32,
     len: u32,
     /// Whether that member has received its quantum.
@@ -67,8 +66,7 @@ impl DeficitRing {
         })
     }
 
-    /// Adds `member`, which must not be in the ring, at the end of the round without credit; it gets `quantum` (at
-    /// least 1) each turn.
+    /// Adds `member`, not yet in the ring, at the end of the round. Each turn it gets `quantum` (at least 1).
     #[inline]
     pub fn join(&mut self, member: usize, quantum: u32) {
         if member >= self.members.len() {

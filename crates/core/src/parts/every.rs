@@ -1,8 +1,6 @@
-//! A periodic timer that is polled.
-
 use crate::time::{Span, Time};
 
-/// Counts the periods that ended since the last poll.
+/// A periodic timer that is polled: counts the periods that ended since the last poll.
 #[derive(Clone, Copy, Debug)]
 pub struct Every {
     period: Span,

@@ -1,5 +1,3 @@
-//! Rate-limits each unresponsive flow to its fair share, without per-flow state.
-
 use alloc::vec::Vec;
 
 use super::flow_count::FlowCount;
@@ -7,7 +5,7 @@ use crate::packet::FlowId;
 use crate::time::{Span, Time};
 use crate::units::Rate;
 
-/// Limits each flow to the link's rate divided by the number of flows.
+/// Limits each unresponsive flow to the link's rate over the number of flows, without per-flow state.
 ///
 /// Each accounting bin has a token bucket, and a flow is limited by its fullest one, as in a counting filter with
 /// conservative update (C. Estan, G. Varghese, "New directions in traffic measurement and accounting", SIGCOMM 2002,

@@ -1,5 +1,3 @@
-//! First in, first out, within a limit.
-
 use alloc::collections::VecDeque;
 
 use crate::cx::Cx;
@@ -7,7 +5,7 @@ use crate::packet::{Backlog, Packet};
 use crate::reason::Why;
 use crate::units::Limit;
 
-/// A FIFO that drops packets beyond its limit.
+/// First in, first out, with a limit: packets that do not fit are dropped.
 #[derive(Clone, Debug)]
 pub struct Fifo<T> {
     packets: VecDeque<Packet<T>>,

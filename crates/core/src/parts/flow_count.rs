@@ -1,5 +1,3 @@
-//! Estimates the number of flows with a bitmap of fixed size.
-
 use alloc::boxed::Box;
 
 use super::every::Every;
@@ -9,13 +7,12 @@ use crate::time::{Span, Time};
 
 const BITS: u32 = 4096;
 
-/// Estimates the number of distinct flows that sent a packet within a window, by linear counting.
+/// Estimates the number of distinct flows that sent a packet within a window, by linear counting in a bitmap.
 ///
 /// K.-Y. Whang, B. Vander-Zanden, H. Taylor, "A linear-time probabilistic counting algorithm for database
 /// applications", ACM TODS 15(2), 1990: each flow sets one of m bits, chosen by a hash. n flows leave a bit unset with
-/// probability (1 - 1/m)^n, about exp(-n/m). A share V of unset bits therefore means n = -m ln V. With t = n/m the
-/// standard deviation is sqrt(m (e^t - t - 1)): 4.5 for 400 flows, 53 for 4000. The bitmap is full at m ln m = 34 000
-/// flows.
+/// probability (1 - 1/m)^n, about exp(-n/m), so a share V of unset bits means n = -m ln V. With t = n/m the standard
+/// deviation is sqrt(m (e^t - t - 1)): 4.5 for 400 flows, 53 for 4000. The bitmap is full at 34 000 flows (m ln m).
 #[derive(Clone, Debug)]
 pub struct FlowCount {
     bits: Box<[u64; BITS as usize / 64]>,

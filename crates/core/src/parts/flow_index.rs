@@ -11,7 +11,6 @@ use crate::packet::FlowId;
 
 pub(super) const NONE: u32 = u32::MAX;
 
-/// Entries and their index by flow.
 #[derive(Clone, Debug)]
 pub(super) struct FlowIndex<V> {
     pub(super) entries: Vec<Entry<V>>,
@@ -34,7 +33,6 @@ impl<V> FlowIndex<V> {
         FlowIndex { entries: Vec::new(), heads: alloc::vec![NONE; 256], key }
     }
 
-    /// The position of `flow`'s entry.
     #[inline]
     pub(super) fn position(&self, flow: FlowId) -> Option<usize> {
         let mut position = self.heads[self.bucket(self.hash(flow))];

@@ -1,5 +1,3 @@
-//! A log of the flows of recent packets, counted by flow.
-
 use alloc::vec::Vec;
 use core::cmp::Reverse;
 

@@ -1,5 +1,3 @@
-//! One queue per flow with waiting packets, in a shared buffer.
-
 use super::flow_slab::FlowSlab;
 use super::sub_queues::{End, SubQueues};
 use crate::cx::Cx;
@@ -7,7 +5,7 @@ use crate::packet::{Backlog, FlowId, Packet};
 use crate::reason::Why;
 use crate::units::Limit;
 
-/// Queues by flow. A flow has a queue while packets of it wait. Queues have small numbers that are reused, so a
+/// One queue per flow with waiting packets, in a shared buffer. Queues have small numbers that are reused, so a
 /// scheduler can keep its own state in an array.
 ///
 /// The limit also bounds the number of flows. A limit in bytes would not bound flows with empty packets, so there may

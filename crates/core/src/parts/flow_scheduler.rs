@@ -21,8 +21,7 @@ pub struct FlowScheduler<T> {
 }
 
 impl<T> FlowScheduler<T> {
-    /// `queues` empty queues (at least one) that may send `quantum` (at least one) bytes a turn. Flows are hashed under
-    /// `key`.
+    /// `queues` empty queues, at least one, hashed under `key`, with a `quantum` of at least one byte a turn.
     pub fn new(queues: u32, quantum: u64, key: u64) -> FlowScheduler<T> {
         let count = queues.max(1) as usize;
         // Lengths are compared in bytes, as in the RFC.
@@ -49,8 +48,7 @@ impl<T> FlowScheduler<T> {
         self.queues.backlog_of(queue)
     }
 
-    /// The queue with the most bytes, to within a sixteenth; among equals the last to reach its length. `None` if all
-    /// are empty.
+    /// The queue with the most bytes, to within a sixteenth, the last of equals; `None` if all are empty.
     #[inline]
     pub fn fattest(&self) -> Option<usize> {
         self.queues.longest()

@@ -1,11 +1,9 @@
-//! State of flows with queued packets, found by flow on arrival and by slot on departure.
-
 use super::flow_index::{FlowIndex, NONE};
 use crate::packet::FlowId;
 
-/// A map from flows to `V` whose entries keep their slot. A queued packet can carry its flow's slot, so its departure
-/// needs no search. The slab is unbounded and never shrinks: use it where queued packets bound the flows. Use
-/// [`FlowTable`](super::FlowTable) if entries are drawn at random or outlive their packets.
+/// State of flows with queued packets: a map from flows to `V` whose entries keep their slot. A packet can carry its
+/// flow's slot, so its departure needs no search. The slab is unbounded and never shrinks: use it where queued packets
+/// bound the flows, and [`FlowTable`](super::FlowTable) where flows outlive their packets or are drawn at random.
 #[derive(Clone, Debug)]
 pub struct FlowSlab<V> {
     index: FlowIndex<V>,

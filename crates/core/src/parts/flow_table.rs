@@ -1,8 +1,7 @@
 //! Bounded per-flow state with O(1) access.
 //!
 //! Entries are stored densely in an array, so one can be drawn at random, and a keyed hash index finds a flow's entry.
-//! Both grow up to the capacity and no further: an attacker who creates flows reduces accuracy, but cannot exhaust
-//! memory.
+//! Both grow only up to the capacity: an attacker who creates flows reduces accuracy, but cannot exhaust memory.
 
 use super::flow_index::{Entry, FlowIndex, NONE};
 use crate::packet::FlowId;

@@ -1,14 +1,12 @@
 //! Round robin over queues or classes that serves new members first.
 //!
 //! T. Hoeiland-Joergensen, P. McKenney, D. Taht, J. Gettys, E. Dumazet, "The Flow Queue CoDel Packet Scheduler and
-//! Active Queue Management Algorithm", RFC 8290, 2018, section 4. Linux's `sch_hhf.c` schedules its two classes
-//! likewise.
+//! Active Queue Management Algorithm", RFC 8290, 2018, section 4. Linux's `sch_hhf.c` does the same for two classes.
 
 use alloc::vec::Vec;
 
 const NONE: u32 = u32::MAX;
 
-/// A member's state in the schedule.
 #[derive(Clone, Copy, Debug)]
 struct Turn {
     /// Bytes left in its turn.
@@ -18,7 +16,6 @@ struct Turn {
     listed: bool,
 }
 
-/// A list of members, linked by [`Turn::after`].
 #[derive(Clone, Copy, Debug)]
 struct List {
     first: u32,

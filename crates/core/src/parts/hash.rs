@@ -1,8 +1,6 @@
-//! A keyed hash of flow identifiers.
-
 use crate::packet::FlowId;
 
-/// Hashes `flow` under `key`. Without the key, nobody can choose colliding flows.
+/// Hashes a flow identifier under `key`. Without the key, nobody can choose colliding flows.
 ///
 /// Two rounds of a folded 64 x 64 -> 128 bit product, each xored with key material, as in the wyhash family. Every bit
 /// of flow and key affects every bit of the result.

@@ -2,9 +2,8 @@
 //!
 //! R. Karp, S. Shenker, C. Papadimitriou, "A simple algorithm for finding frequent elements in streams and bags", ACM
 //! TODS 28(1), 2003; earlier J. Misra, D. Gries, "Finding repeated elements", 1982. Packets are weighted by 1 or by
-//! bytes. If no counter is free, all counters and the packet's weight are lowered by the least of them, and a counter
-//! at zero passes to the packet's flow. With k counters, a flow that sent more than n/(k + 1) of a total weight n has
-//! one.
+//! bytes. If no counter is free, all counters and the packet's weight fall by the least of them, and any weight left
+//! takes a counter that reached zero. With k counters, a flow with more than n/(k + 1) of the total weight n has one.
 //!
 //! A heap yields the least counter. Counters only grow, so one whose heap entry is outdated sinks when it reaches the
 //! top. Counting takes O(1) for a flow in the set, and O(log k) on average for other flows.

@@ -1,9 +1,7 @@
-//! Histograms of non-negative integers with a relative error below 1 %, for delays.
-
 use alloc::vec::Vec;
 
-/// A log-linear histogram: exact below 128, then 64 equal boxes per power of two. A box is at most 1/64 of its value
-/// wide, so its middle is off by at most 0.8 %.
+/// A histogram of integers such as delays: exact below 128, then 64 equal boxes per power of two. A box is at most 1/64
+/// of its value wide, so its middle is off by at most 0.8 %.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Histogram {
     boxes: Vec<u64>,

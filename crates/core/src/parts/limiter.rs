@@ -1,12 +1,10 @@
-//! Limits on unresponsive flows, together or each.
-
 use super::fair_share::FairShare;
 use super::token_bucket::TokenBucket;
 use crate::packet::FlowId;
 use crate::rng::Rng;
 use crate::time::{Span, Time};
 
-/// A limit on packets of unresponsive flows.
+/// A limit on packets of unresponsive flows, together or each.
 #[derive(Clone, Debug)]
 pub enum Limiter {
     /// A common rate, with a burst.

@@ -9,7 +9,6 @@ use alloc::vec::Vec;
 use crate::packet::Backlog;
 use crate::units::Limit;
 
-/// The unit of lengths.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Scale {
     Packets,
@@ -81,13 +80,11 @@ impl Longest {
         new
     }
 
-    /// Adds an empty queue.
     pub(super) fn add(&mut self) {
         self.extend(link_of(self.queues));
         self.queues += 1;
     }
 
-    /// Sets the backlog of a queue.
     // Always: see `SubQueues::pop`.
     #[inline(always)]
     pub(super) fn set(&mut self, queue: usize, held: Backlog) {

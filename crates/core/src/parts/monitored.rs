@@ -7,7 +7,6 @@
 use crate::rng::Rng;
 use crate::time::{Span, Time};
 
-/// How a flow's probability changes.
 struct Rules {
     /// Factor for a probability below the quantum; a larger one grows by `growth` - 1 quanta.
     growth: f64,
@@ -20,7 +19,6 @@ struct Rules {
 const RESPONSIVE: Rules = Rules { growth: 2.0, release: 0.005, easing: 2.0 };
 /// Increases faster and decreases more slowly (section 7).
 const UNRESPONSIVE: Rules = Rules { growth: 3.0, release: 0.0025, easing: 1.5 };
-/// Maximum initial probability.
 const MOST_AT_FIRST: f64 = 0.5;
 /// Number of observations kept.
 const EVIDENCE: usize = 5;
@@ -147,8 +145,7 @@ impl Monitored {
         self.observe(length);
     }
 
-    /// Lowers the probability of a flow in no list (figure 7, with the paper's maxdecrease). Returns whether to keep
-    /// monitoring.
+    /// Lowers the probability of a flow in no list (figure 7, paper's maxdecrease). Returns whether to keep monitoring.
     pub fn ease(&mut self, max_decrease: f64, now: Time) -> bool {
         let &Rules { release, easing, .. } = self.rules();
         if self.probability <= release {

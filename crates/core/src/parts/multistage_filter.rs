@@ -32,9 +32,8 @@ impl MultistageFilter {
         self.places(flow).iter().map(|place| self.counters[*place]).min().unwrap_or(0)
     }
 
-    /// Counts `bytes` of `flow`, unless that exceeds `most`, and returns whether it does. A flow found large is not
-    /// counted further, which spares the flows it shares counters with. Counters rise only to the flow's new upper
-    /// bound.
+    /// Counts `bytes` of `flow`, unless that exceeds `most`, and returns whether it does. A flow found large is no
+    /// longer counted, to spare flows with the same counters. Counters rise only to the flow's new upper bound.
     #[inline]
     pub fn exceeds(&mut self, flow: FlowId, bytes: u32, most: u64) -> bool {
         let places = self.places(flow);
@@ -87,8 +86,7 @@ mod tests {
 
     #[test]
     fn small_flows_are_hardly_ever_mistaken_for_large_ones() {
-        // 1000 flows of 10 packets fill the counters to about 15 KB. Exceeding 40 KB takes several collisions in every
-        // stage.
+        // 1000 flows of 10 packets fill counters to about 15 KB. Exceeding 40 KB takes collisions in every stage.
         let mut filter = MultistageFilter::new(9);
         let found = (0..10_000u64).filter(|n| filter.exceeds(FlowId(n % 1000), 1500, 40_000)).count();
         assert_eq!(found, 0);

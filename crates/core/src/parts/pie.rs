@@ -374,8 +374,7 @@ mod tests {
     fn littles_law_gives_the_delay_from_the_rate_of_departures() {
         let rules = PieRules { dq_rate_estimator: true, ..RULES };
         let mut pie = Pie::new(&rules);
-        // A packet of 1024 B each ms with 32 KiB left: the first starts a measurement, which ends 16 packets later,
-        // after 16 ms.
+        // A packet of 1024 B each ms, 32 KiB left: the first starts a measurement that ends 16 packets (16 ms) later.
         (0..=16).for_each(|ms| pie.departed(&rules, 1024, Span::ZERO, 32_768, at(ms)));
         assert!((pie.dq_time() - 0.016).abs() < 1e-12);
         pie.updates(&rules, 32_768, 1);

@@ -1,8 +1,6 @@
-//! Estimates the rate of a flow or link from its packets.
-
 use crate::time::{Span, Time};
 
-/// An exponential average of a rate.
+/// An exponential average of the rate of a flow or link.
 ///
 /// I. Stoica, S. Shenker, H. Zhang, "Core-stateless fair queueing", SIGCOMM 1998, equation 3: with T since the last
 /// packet and l its size, r <- (1 - e^(-T/K)) l/T + e^(-T/K) r. The result depends little on packet spacing. The first

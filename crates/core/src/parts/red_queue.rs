@@ -80,7 +80,6 @@ impl RedSettings {
         own.unwrap_or(place.mean_packet).max(1)
     }
 
-    /// The thresholds in the unit of the average.
     fn thresholds(&self, rate: Rate, mean: u32) -> Result<Thresholds, BuildError> {
         let level = |level: Level| {
             if self.byte_mode { level.bytes(self.limit, mean) } else { level.packets(self.limit, mean) }
@@ -91,8 +90,8 @@ impl RedSettings {
             (Some(min), None) => (min, 3.0 * min),
             (None, max) => {
                 // Floyd, Gummadi, Shenker 2001, section 4: half the queue at the target delay, at least 5 packets, and
-                // maxth three times that. The paper has no buffer limit. Here 2 maxth, the end of the gentle range,
-                // must fit the buffer.
+                // maxth three times that. The paper has no limit; here 2 maxth, the end of the gentle range, must fit
+                // it.
                 let wanted = (self.target_delay.as_secs_f64() / 2.0 * packets_a_second(rate, mean)).max(5.0);
                 let min = level(Level::Packets(wanted)).min(limit / 6.0);
                 (min, max.unwrap_or(3.0 * min))
@@ -101,7 +100,6 @@ impl RedSettings {
         Thresholds::new(min, max, limit, unit)
     }
 
-    /// The weight wq for a link of `rate` and packets of `mean` bytes.
     pub(crate) fn weight(&self, rate: Rate, thresholds: Thresholds, mean: u32) -> Result<f64, BuildError> {
         if self.burst == Some(0) {
             return Ok(self.wq.unwrap_or_else(|| weight_of_rate(rate, mean)));

@@ -1,5 +1,3 @@
-//! A FIFO with uniform random draws and removal from the middle.
-
 use alloc::collections::VecDeque;
 
 use crate::cx::Cx;
@@ -8,12 +6,11 @@ use crate::reason::Why;
 use crate::rng::Rng;
 use crate::units::Limit;
 
-/// A FIFO with a limit, from which packets can be removed out of turn.
+/// A FIFO with a limit, uniform random draws, and removal from the middle.
 ///
 /// Removal leaves a hole. [`pop`](SampledFifo::pop) skips holes, and a draw that hits one is repeated. A draw first
 /// compacts the queue if holes outnumber packets. Each hole is thus skipped or removed once, and a draw takes at most
-/// two tries on average. All calls take amortized constant time, and without draws the queue costs no more than a ring
-/// buffer.
+/// two tries on average. All calls take amortized constant time. Without draws the cost is that of a ring buffer.
 #[derive(Clone, Debug)]
 pub struct SampledFifo<T> {
     slots: VecDeque<Option<Packet<T>>>,

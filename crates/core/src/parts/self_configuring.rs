@@ -1,5 +1,3 @@
-//! The self-configuring maxp of adaptive RED.
-
 /// Adapts RED's maxp as in W. Feng, D. Kandlur, D. Saha, K. Shin, "A self-configuring RED gateway", IEEE INFOCOM 1999,
 /// figure 4: divided by alpha = 3 when the average falls below minth, multiplied by beta = 2 when it rises above maxth.
 #[derive(Clone, Copy, Debug)]
@@ -9,7 +7,6 @@ pub struct SelfConfiguring {
     side: Side,
 }
 
-/// The average's last position.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Side {
     Below,

@@ -15,7 +15,6 @@ const NONE: u32 = u32::MAX;
 
 #[derive(Clone, Debug)]
 struct Node<T> {
-    /// `None` if the slot is free.
     packet: Option<Packet<T>>,
     /// The previous packet of the queue, unless this is the first.
     before: u32,
@@ -115,8 +114,7 @@ impl<T> SubQueues<T> {
         })
     }
 
-    /// The longest queue, in the unit of the limit; among equals, the last to reach its length. `None` if all are empty
-    /// or lengths are not compared.
+    /// The longest queue in the unit of the limit, the last of equals; `None` if all are empty or not compared.
     #[inline]
     pub fn longest(&self) -> Option<usize> {
         self.longest.as_ref()?.get()

@@ -1,9 +1,7 @@
-//! A token bucket in bytes, stored as a time.
-
 use crate::time::{Span, Time};
 use crate::units::Rate;
 
-/// Limits traffic to `rate`, after an initial burst.
+/// A token bucket in bytes: limits traffic to `rate`, after an initial burst.
 ///
 /// It stores the time at which the bucket will be full again, as in the virtual scheduling of the generic cell rate
 /// algorithm (ITU-T I.371, annex A). The bucket lacks (full_at - now) x rate bytes. No timer is needed, and integer
@@ -28,8 +26,7 @@ impl TokenBucket {
         self.full_at - now
     }
 
-    /// Whether a packet of `bytes` may pass. A packet larger than the burst needs a full bucket, which then goes into
-    /// debt.
+    /// Whether a packet of `bytes` may pass. One larger than the burst needs a full bucket, which goes into debt.
     #[inline]
     pub fn admits(&self, bytes: u32, now: Time) -> bool {
         let lacking = self.lacking(now);

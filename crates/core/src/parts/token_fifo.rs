@@ -7,8 +7,7 @@ use crate::params::BuildError;
 use crate::reason::Why;
 use crate::units::Limit;
 
-/// Tokens as integers in fixed fractions, so that sharing loses nothing to rounding: 2^-20 of a token per packet, 2^-8
-/// of a token per byte.
+/// Integer fractions of a token, shared without rounding: 2^-20 of a token per packet, 2^-8 of a token per byte.
 pub type Tokens = i64;
 
 /// The maximum total of tokens; sums over a million buckets with the largest packets do not overflow.
@@ -73,7 +72,6 @@ pub struct Refund {
     pub queue: Tokens,
 }
 
-/// The unit of a token.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Unit {
     Packet,
@@ -104,7 +102,6 @@ pub struct TokenFifo<T> {
     fifo: Fifo<T>,
     terms: Terms,
     unit: Unit,
-    /// Tokens of a mean packet.
     grain: Tokens,
     /// Rise of the drop probability per unit of fill, below lambda1 and below lambda2.
     gentle_slope: f64,

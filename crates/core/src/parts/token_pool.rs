@@ -160,17 +160,15 @@ impl TokenPool {
 /// Buckets to settle `spare` with at a departure: the paper's b = floor(|spare| / queue) + 1, at most four.
 ///
 /// A departing packet changes `spare` by what one draw settles, so one draw per packet keeps up with traffic (FABA
-/// paper, section 4.2). A created or deleted bucket changes it by a whole height, and with a short queue one departure
-/// could need thousands of draws. Limiting them leaves the rest to later departures. The paper sees at most two
-/// (section 5.2), but under intermittent load a limit of two wastes a hundredth of the link; four do as well as
-/// sixteen.
+/// paper, section 4.2). A created or deleted bucket changes it by a whole height: with a short queue one departure
+/// could need thousands of draws, so later departures take the rest. The paper sees at most two (section 5.2), but
+/// under intermittent load a limit of two wastes a hundredth of the link; four do as well as sixteen.
 #[inline]
 pub(super) fn draws(spare: Tokens, refund: Refund) -> u32 {
     let (owed, queue) = (spare.unsigned_abs(), refund.queue.max(refund.grain).unsigned_abs());
     if owed < queue { 1 } else { (owed / queue + 1).min(MOST_DRAWS) as u32 }
 }
 
-/// The part of `spare` to move at once.
 #[inline]
 pub(super) fn due(spare: Tokens, grain: Tokens) -> Tokens {
     spare.clamp(-grain, grain)
@@ -214,8 +212,7 @@ mod tests {
         pool.open(FLOW[1], &mut rng);
         pool.open(FLOW[0], &mut rng);
         pool.take(0, 5);
-        // Heights 6, levels 1 and 6, one token back: it goes to the first bucket, or makes the second overflow and
-        // vanish.
+        // Heights 6, levels 1 and 6, one token back: the first bucket takes it, or the second overflows and vanishes.
         while pool.flows() == 2 {
             let carried = 12 - sum(&pool);
             give_back(&mut pool, [carried.min(1), 1, 4], &mut rng);

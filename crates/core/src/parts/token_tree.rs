@@ -28,7 +28,6 @@ pub struct TokenTree {
 #[derive(Clone, Debug)]
 struct Node {
     parent: usize,
-    /// Its index among its parent's children.
     rank: usize,
     weight: u64,
     children: Vec<usize>,
@@ -52,8 +51,8 @@ const ROOT: usize = 0;
 const HEAVIEST: f64 = (1u64 << 32) as f64;
 
 impl TokenTree {
-    /// A tree of `classes` that share `total`. With `flows`, each leaf class shares its part among at most that many
-    /// flows, hashed under `key`.
+    /// A tree of `classes` that share `total`. With `flows`, a leaf class has at most that many flows, hashed under
+    /// `key`.
     ///
     /// # Errors
     /// [`BuildError::Conflict`] if a weight is not above zero and finite, or a parent not before its child.
@@ -222,7 +221,6 @@ impl TokenTree {
         node == ROOT || self.nodes[parent].active.of(rank) > 0
     }
 
-    /// The capacity of an active node.
     fn height(&self, node: usize) -> Tokens {
         let (mut at, mut share) = (node, 1.0);
         while at != ROOT {

@@ -1,11 +1,9 @@
-//! Weighted random selection.
-
 use alloc::vec::Vec;
 
 use crate::rng::Rng;
 
-/// Weights by place, most of which may be zero. Changing or drawing takes logarithmic time (Fenwick, "A new data
-/// structure for cumulative frequency tables", 1994).
+/// Weighted random selection among places. Changing a weight or drawing a place takes logarithmic time (Fenwick, "A new
+/// data structure for cumulative frequency tables", 1994).
 #[derive(Clone, Debug)]
 pub struct Weights {
     of: Vec<u64>,

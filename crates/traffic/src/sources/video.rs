@@ -1,9 +1,8 @@
 //! A video player that fetches segments, each at the highest rate the network seems to sustain.
 //!
 //! The rate is FESTIVE's reference rate (Jiang, Sekar, Zhang, section 3.3): the highest of the ladder up to 0.85 times
-//! the harmonic mean of past segments' throughput. Deviations: the mean decays exponentially instead of covering 20
-//! segments, which flows would have to store; the rate rises without FESTIVE's delay; randomised scheduling is left
-//! out.
+//! the harmonic mean of past segments' throughput. Deviations: the mean decays exponentially (FESTIVE's last 20
+//! segments would have to be stored per flow), the rate rises without delay, and scheduling is not randomised.
 
 use headgate_core::{BuildError, Rate, Rng, Span};
 
@@ -49,7 +48,6 @@ pub struct Video {
 /// A player's state.
 #[derive(Clone, Debug, Default)]
 pub struct Player {
-    /// Segments requested.
     segments: u32,
     /// Size of the last segment.
     bytes: u64,
