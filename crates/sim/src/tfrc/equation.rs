@@ -1,7 +1,7 @@
 //! The TCP throughput equation (RFC 5348, section 3.1) and its inverse.
 //!
-//! The equation is kept free of units: what TCP would send in packets a round trip. With the segment size `s` and the
-//! round-trip time `R` the rate is `X_Bps = s / R * packets_a_round_trip(p)`.
+//! The equation is free of units: packets per round trip. With the segment size `s` and the round-trip time `R` the
+//! rate is `X_Bps = s / R * packets_a_round_trip(p)`.
 
 /// Packets that TCP sends a round trip at loss event rate `p`, in (0, 1]; unbounded as `p` goes to 0.
 ///
@@ -15,8 +15,7 @@ pub fn packets_a_round_trip(p: f64) -> f64 {
 /// The loss event rate at which TCP sends `packets` a round trip: the inverse of [`packets_a_round_trip`]. It is 1 for
 /// rates below what the equation gives at 1, and no less than 1e-12 for any other.
 ///
-/// Section 6.3.1 is content with 5 % of the rate; halving the interval 64 times costs little, once in the life of a
-/// flow.
+/// Section 6.3.1 accepts an error of 5 %. The 64 bisections cost little, once per flow.
 pub fn loss_event_rate(packets: f64) -> f64 {
     let (mut low, mut high): (f64, f64) = (1e-12, 1.0);
     for _ in 0..64 {

@@ -1,4 +1,4 @@
-//! Which packets are lost, and when: what a receiver makes of gaps in sequence numbers (RFC 5348, sections 5.1, 5.2).
+//! Loss detection from gaps in sequence numbers (RFC 5348, sections 5.1, 5.2).
 
 use std::collections::VecDeque;
 
@@ -7,10 +7,10 @@ use headgate_core::{Span, Time};
 /// A packet is lost once this many with higher numbers have arrived (section 5.1).
 const NDUPACK: u8 = 3;
 
-/// What has arrived, and the gaps that may still be filled.
+/// The arrivals, and the gaps that may still be filled.
 #[derive(Clone, Debug, Default)]
 pub struct Holes {
-    /// One beyond the highest number that arrived, and when that arrived.
+    /// One beyond the highest number that arrived, and its time of arrival.
     next: u32,
     newest_at: Time,
     /// In order; each has seen at least as many later packets as the one after it.
@@ -22,7 +22,8 @@ pub struct Holes {
 struct Hole {
     from: u32,
     to: u32,
-    /// The packets on either side of the gap as it opened, with their arrivals: losses lie on the line between.
+    /// The packets on either side of the gap when it opened, with their arrivals: losses are interpolated between
+    /// them.
     before: (u32, Time),
     after: (u32, Time),
     /// Packets with higher numbers that arrived since.
@@ -30,23 +31,21 @@ struct Hole {
 }
 
 impl Holes {
-    /// One beyond the highest number that arrived.
     pub fn next(&self) -> u32 {
         self.next
     }
 
-    /// When the packet with the highest number arrived.
     pub fn newest_at(&self) -> Time {
         self.newest_at
     }
 
-    /// Whether anything is missing: only then can an arrival show a loss.
+    /// Whether packets are missing: only then can an arrival show a loss.
     pub fn any(&self) -> bool {
         !self.open.is_empty()
     }
 
-    /// Packet `seq` arrives; every packet that is now lost goes to `lost` with its nominal arrival time, in order. A
-    /// packet that arrives after it was given up changes nothing: section 5.1 would allow to take its loss back.
+    /// Packet `seq` arrives; `lost` receives each packet that is now lost, with its nominal arrival time, in order. A
+    /// packet that arrives after it was declared lost changes nothing: section 5.1 would allow to undo its loss.
     pub fn arrive(&mut self, seq: u32, now: Time, mut lost: impl FnMut(u32, Time)) {
         if seq < self.next {
             self.fill(seq);
@@ -66,14 +65,14 @@ impl Holes {
 
     fn extend(&mut self, seq: u32, now: Time) {
         if seq > self.next {
-            // Before the very first packet there is none to draw a line from.
+            // Before the first packet there is none to interpolate from.
             let before = if self.next == 0 { (0, now) } else { (self.next - 1, self.newest_at) };
             self.open.push_back(Hole { from: self.next, to: seq, before, after: (seq, now), later: 0 });
         }
         (self.next, self.newest_at) = (seq + 1, now);
     }
 
-    /// A packet that comes late takes its number out of the gap it was missing from.
+    /// Removes a late packet from its gap.
     fn fill(&mut self, seq: u32) {
         let Some(at) = self.open.iter().position(|hole| (hole.from..hole.to).contains(&seq)) else { return };
         let whole = self.open[at];
@@ -103,8 +102,7 @@ mod tests {
         Time::ZERO + Span::from_millis(ms)
     }
 
-    /// Lets packets arrive 10 ms apart; says what is lost, after how many arrivals and with which nominal arrival in
-    /// ms.
+    /// Packets arrive 10 ms apart; returns each loss with the arrivals so far and its nominal arrival in ms.
     fn losses(arrivals: &[u32]) -> Vec<(usize, u32, u64)> {
         let (mut holes, mut lost) = (Holes::default(), Vec::new());
         for (n, &seq) in arrivals.iter().enumerate() {

@@ -2,8 +2,8 @@
 
 use headgate_core::Time;
 
-/// Remembers two moments at which the sender was not data-limited, of which one falls into the interval that the next
-/// report covers if any did.
+/// Remembers two moments at which the sender was not data-limited. One of them falls into the interval that the next
+/// report covers, if any did.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct DataLimited {
     /// The first such moment after [`covered`](DataLimited::covered), and the first after [`told`](DataLimited::told).
@@ -15,7 +15,7 @@ pub struct DataLimited {
 }
 
 impl DataLimited {
-    /// The sender has just sent all that it was allowed to.
+    /// The sender has used its whole allowance.
     pub fn sent_all(&mut self, now: Time) {
         if self.first <= self.covered {
             self.first = now;
@@ -24,8 +24,8 @@ impl DataLimited {
         }
     }
 
-    /// A report comes whose newest packet was sent at `sent`; whether the sender was data-limited over all of the
-    /// interval that it covers.
+    /// Takes a report whose newest packet was sent at `sent`. Returns whether the sender was data-limited throughout
+    /// the interval it covers.
     pub fn on_feedback(&mut self, sent: Time, now: Time) -> bool {
         let within = |moment: Time| self.covered < moment && moment <= sent;
         let limited = !within(self.first) && !within(self.second);

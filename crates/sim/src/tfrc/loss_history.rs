@@ -1,25 +1,25 @@
-//! From losses to the loss event rate `p` (RFC 5348, sections 5.2 to 5.5).
+//! The loss event rate `p` from losses (RFC 5348, sections 5.2 to 5.5).
 
 use headgate_core::{Span, Time};
 
-/// Intervals that count (`n` of section 5.4).
+/// Intervals in the mean (`n` of section 5.4).
 const INTERVALS: usize = 8;
 
 /// Their weights, newest first (section 5.4).
 const WEIGHTS: [f64; INTERVALS] = [1.0, 1.0, 1.0, 1.0, 0.8, 0.6, 0.4, 0.2];
 
-/// Older intervals never count for less than this beside a new one that is much longer (section 5.5).
+/// The least discount of older intervals beside a much longer new one (section 5.5).
 const THRESHOLD: f64 = 0.5;
 
-/// The loss events of a flow. Losses within a round-trip time of an event's first are part of it; from the first packet
-/// of one event to the first of the next is a loss interval.
+/// The loss events of a flow. Losses within a round-trip time of an event's first loss are part of it. A loss
+/// interval runs from the first packet of one event to the first of the next.
 #[derive(Clone, Debug, Default)]
 pub struct LossHistory {
     /// `I_1` to `I_n` in packets, newest first.
     intervals: [f64; INTERVALS],
-    /// `DF_1` to `DF_n`: what each interval's weight has come down to.
+    /// `DF_1` to `DF_n`: the discount of each interval's weight.
     discounts: [f64; INTERVALS],
-    /// How many there are; none before the first loss.
+    /// Closed intervals; 0 before the first loss.
     closed: usize,
     /// The first packet of the last loss event, and when it would have arrived.
     start: u32,
@@ -27,13 +27,13 @@ pub struct LossHistory {
 }
 
 impl LossHistory {
-    /// Whether there was a loss event yet.
+    /// Whether there was a loss event.
     pub fn any(&self) -> bool {
         self.closed > 0
     }
 
-    /// Packet `seq` was lost, or came with a mark, at `at`; whether that begins a loss event. `first` gives the length
-    /// of the interval before the very first event (section 6.3.1), which no packets can tell.
+    /// Packet `seq` was lost or marked at `at`. Returns whether that begins a loss event. `first` gives the interval
+    /// before the first event (section 6.3.1), which cannot be counted.
     pub fn on_loss(&mut self, seq: u32, at: Time, rtt: Span, first: impl FnOnce() -> f64) -> bool {
         if self.any() && at <= self.at + rtt {
             return false;
@@ -51,8 +51,8 @@ impl LossHistory {
 
     /// The loss event rate `p` when all packets before `next` are accounted for; 0 before the first loss.
     ///
-    /// The interval under way counts only where it lowers `p` (section 5.4), and where it is more than twice the mean
-    /// of the others, these count for less (section 5.5).
+    /// The open interval counts only if it lowers `p` (section 5.4). If it exceeds twice the mean of the others,
+    /// these count less (section 5.5).
     pub fn rate(&self, next: u32) -> f64 {
         if !self.any() {
             return 0.0;
@@ -70,16 +70,16 @@ impl LossHistory {
         f64::from(next.saturating_sub(self.start))
     }
 
-    /// `DF`: how much less the older intervals count beside one of `current` packets.
+    /// `DF`: the discount of the older intervals beside one of `current` packets.
     fn discount(&self, current: f64) -> f64 {
         let (sum, weight) = self.sums(0, 1.0);
         if current * weight <= 2.0 * sum { 1.0 } else { (2.0 * sum / (weight * current)).max(THRESHOLD) }
     }
 
-    /// The weighted sum of the closed intervals, the newest with weight number `newest`, and the sum of the weights.
-    /// With the current interval before them there is room for one less (section 5.4: `I_0` to `I_(n-1)`).
+    /// The weighted sum of the closed intervals, and the sum of the weights; the newest interval has weight number
+    /// `newest`. With the open interval there is room for one less (section 5.4: `I_0` to `I_(n-1)`).
     fn sums(&self, newest: usize, discount: f64) -> (f64, f64) {
-        // Before there are `n` intervals the oldest is left out as well, so that both means are over as many.
+        // With fewer than `n` intervals the oldest is left out too, so that both means are over as many.
         let counted = self.closed - newest;
         let mut sums = (0.0, 0.0);
         for ((interval, factor), weight) in

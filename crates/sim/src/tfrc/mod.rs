@@ -1,9 +1,8 @@
-//! TCP-Friendly Rate Control (RFC 5348): a sender and a receiver that know nothing of any network.
+//! TCP-Friendly Rate Control (RFC 5348): a sender and a receiver that are independent of the network.
 //!
-//! TFRC sends at the rate that the TCP throughput equation gives for the round-trip time and the loss event rate, and
-//! so changes its rate far less than TCP does. The receiver measures losses and reports them about once a round trip;
-//! the sender turns reports into a rate. Both are driven, as [`tcp`](crate::tcp) is: a packet, a report or a timer goes
-//! in, and what is to be sent comes out.
+//! TFRC sends at the rate that the TCP throughput equation gives for the round-trip time and the loss event rate, so
+//! its rate varies far less than TCP's. The receiver measures losses and reports them about once a round trip; the
+//! sender turns reports into a rate. Both are driven by calls, as [`tcp`](crate::tcp) is.
 //!
 //! Rates are in bytes per second and count the segment `s`, headers excluded (section 3.1).
 
@@ -20,7 +19,7 @@ pub use loss_history::LossHistory;
 pub use receiver::{Data, Feedback, Receiver};
 pub use sender::Sender;
 
-/// What all flows of a group have in common.
+/// Settings shared by a group's flows.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Config {
     /// The segment size `s` in bytes, headers excluded.

@@ -12,26 +12,24 @@ impl ReceiveRates {
         ReceiveRates(vec![(f64::INFINITY, now)])
     }
 
-    /// The greatest of them.
     pub fn max(&self) -> f64 {
         self.0.iter().fold(0.0, |most, (rate, _)| most.max(*rate))
     }
 
-    /// The typical case: adds `rate`, and forgets what is older than two round trips.
+    /// The typical case: adds `rate`, and removes rates older than two round trips.
     pub fn update(&mut self, rate: f64, rtt: Span, now: Time) {
         self.0.retain(|(_, then)| now - *then <= rtt * 2);
         self.0.push((rate, now));
     }
 
-    /// After a data-limited interval: keeps the greatest of them and `rate`, as of now. That there was no bound yet is
-    /// forgotten.
+    /// After a data-limited interval: keeps the greatest of all rates and `rate`, dated now. An initial lack of a
+    /// bound is forgotten.
     pub fn maximize(&mut self, rate: f64, now: Time) {
         let finite = self.0.iter().map(|(rate, _)| *rate).filter(|rate| rate.is_finite());
         let most = finite.fold(rate, f64::max);
         self.replace(most, now);
     }
 
-    /// Halves all of them.
     pub fn halve(&mut self) {
         self.0.iter_mut().for_each(|(rate, _)| *rate /= 2.0);
     }

@@ -5,21 +5,20 @@ use headgate_core::{Span, Time};
 use super::holes::Holes;
 use super::{Config, LossHistory, loss_event_rate};
 
-/// What a data packet says (section 3.2.1). The sender keeps the time at which it sent each packet, as in DCCP's CCID 3
-/// (RFC 4342), instead of writing it into the packet.
+/// The contents of a data packet (section 3.2.1). As in DCCP's CCID 3 (RFC 4342), the sender keeps the send times
+/// instead of writing them into packets.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Data {
-    /// Its number, from 0.
+    /// Its sequence number, from 0.
     pub seq: u32,
     /// The sender's estimate of the round-trip time; zero before it has one.
     pub rtt: Span,
 }
 
-/// What a report says (section 3.2.2).
+/// The contents of a report (section 3.2.2).
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Feedback {
-    /// The packet with the highest number that arrived. The RFC reports the one that arrived last, which is the same
-    /// unless packets overtake one another.
+    /// The highest packet number that arrived. The RFC reports the last arrival, which differs only with reordering.
     pub seq: u32,
     /// How long ago it arrived (`t_delay`).
     pub delay: Span,
@@ -36,17 +35,17 @@ pub struct Receiver {
     losses: LossHistory,
     /// The sender's latest estimate of the round-trip time; zero before it had one.
     rtt: Span,
-    /// When the feedback timer expires. [`Time::NEVER`] while it does not run, because nothing had arrived when it last
-    /// expired, or no round-trip time is known: then the next packet is reported at once.
+    /// When the feedback timer expires; [`Time::NEVER`] if nothing had arrived at its last expiry, or no round-trip
+    /// time is known. The next packet is then reported at once.
     timer: Time,
-    /// Since the last report, and between the last report and the one before.
+    /// Arrivals since the last report, and between the last two reports.
     current: Period,
     before: Period,
     /// The greatest receive rate so far, in bytes per second.
     most: f64,
 }
 
-/// Packets that arrived from some moment on.
+/// Arrivals since some moment.
 #[derive(Clone, Copy, Debug, Default)]
 struct Period {
     since: Time,
@@ -54,7 +53,6 @@ struct Period {
 }
 
 impl Default for Receiver {
-    /// Nothing has arrived.
     fn default() -> Receiver {
         Receiver {
             holes: Holes::default(),
@@ -79,9 +77,8 @@ impl Receiver {
         self.losses.rate(self.holes.next())
     }
 
-    /// A data packet arrives; gives the report to send, if it is not to wait for the timer (section 6.1): the loss
-    /// event rate rose, or the last timer found nothing to report, or the sender has no round-trip time yet (section
-    /// 6.3).
+    /// Takes a data packet; returns the report to send before the timer, if any (section 6.1). Reasons are a risen
+    /// loss event rate, nothing to report at the last expiry, or a sender without a round-trip time (section 6.3).
     pub fn on_data(&mut self, data: Data, marked: bool, config: &Config, now: Time) -> Option<Feedback> {
         if data.rtt != Span::ZERO {
             self.rtt = data.rtt;
@@ -94,8 +91,8 @@ impl Receiver {
         (rose || self.timer == Time::NEVER).then(|| self.report(config, now))
     }
 
-    /// The report that is due, if anything arrived since the last one (section 6.2). If nothing did, the timer need not
-    /// run: the next packet is reported when it comes.
+    /// The due report, if anything arrived since the last one (section 6.2). Otherwise the timer stops, and the next
+    /// packet is reported on arrival.
     pub fn on_timer(&mut self, config: &Config, now: Time) -> Option<Feedback> {
         if now < self.timer {
             return None;
@@ -108,8 +105,8 @@ impl Receiver {
         None
     }
 
-    /// Accounts for a packet and for those that its arrival shows to be lost. A mark counts as a loss that is known at
-    /// once (section 5.1). Says whether the loss event rate rose.
+    /// Accounts for a packet and the losses that its arrival shows. A mark counts as an immediate loss (section 5.1).
+    /// Returns whether the loss event rate rose.
     fn account(&mut self, seq: u32, marked: bool, config: &Config, now: Time) -> bool {
         if !marked && !self.holes.any() {
             self.holes.arrive(seq, now, |_, _| unreachable!("nothing was missing"));
@@ -143,9 +140,9 @@ impl Receiver {
         self.before = std::mem::replace(&mut self.current, Period { since: now, packets: 0 });
     }
 
-    /// Bytes per second over a round-trip time or more, up to `now` (section 6.2, step 2): where the last report is
-    /// less than that ago, because a loss brought this one forward, over the period before it as well. Never less than
-    /// a packet a round trip; 0 before a round-trip time is known (section 6.3).
+    /// Bytes per second over at least a round-trip time up to `now` (section 6.2, step 2). If a loss brought this
+    /// report forward, the period before the last report counts too. At least a packet a round trip; 0 before a
+    /// round-trip time is known (section 6.3).
     fn receive_rate(&self, config: &Config, now: Time) -> f64 {
         if self.rtt == Span::ZERO {
             return 0.0;
@@ -160,9 +157,9 @@ impl Receiver {
     }
 }
 
-/// The length of the loss interval before the first loss event, which begins with packet `seq`, so that the equation
-/// gives the rate of `target` packets a round trip that slow start has reached; half a packet at the least, which is
-/// also for a flow whose very first packet is lost or marked (section 6.3.1).
+/// The length of the loss interval before the first loss event, at packet `seq`. With it the equation gives the rate
+/// that slow start reached, `target` packets a round trip (section 6.3.1). At least half a packet, also if the first
+/// packet is lost or marked.
 fn first_interval(seq: u32, target: f64) -> f64 {
     let target = if seq == 0 { 0.5 } else { target.max(0.5) };
     1.0 / loss_event_rate(target)
@@ -180,7 +177,7 @@ mod tests {
         Time::ZERO + Span::from_millis(ms)
     }
 
-    /// A receiver whose sender measured 100 ms, and which has reported packet 0 at 0 ms.
+    /// A receiver that has reported packet 0 at 0 ms; the round-trip time is 100 ms.
     fn started() -> Receiver {
         let mut receiver = Receiver::default();
         assert!(receive(&mut receiver, 0, 0).is_some());

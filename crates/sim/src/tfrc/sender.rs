@@ -1,4 +1,4 @@
-//! The sending side: from reports to a rate, and from the rate to the moments of sending (RFC 5348, section 4).
+//! The sending side: the rate from reports, and the send times from the rate (RFC 5348, section 4).
 
 use std::collections::VecDeque;
 
@@ -9,20 +9,20 @@ use super::limited::DataLimited;
 use super::receive_rates::ReceiveRates;
 use super::{Config, Data, Feedback, packets_a_round_trip};
 
-/// The longest time between two packets in seconds, however bad things are (`t_mbi`, section 4.3).
+/// The longest time between two packets in seconds (`t_mbi`, section 4.3).
 const MAX_BACKOFF: f64 = 64.0;
 
 /// The nofeedback timer before the first report (section 4.2).
 const INITIAL_TIMEOUT: Span = Span::from_secs(2);
 
-/// The weight of what was known before in the mean of round-trip times (`q`, section 4.3) and of their square roots
+/// The weight of the old value in the averages of round-trip times (`q`, section 4.3) and of their square roots
 /// (`q2`, section 4.5).
 const MEMORY: f64 = 0.9;
 
 /// The sending side of one flow.
 ///
-/// Its packets go out `t_ipi = s / X_inst` apart (section 4.6). There is no clock whose ticks are too coarse, so there
-/// is no `t_delta` either; and what was not sent in time is not made up for by a burst.
+/// Packets leave `t_ipi = s / X_inst` apart (section 4.6). The clock is exact, so there is no `t_delta`. Lateness is
+/// not made up for by a burst.
 #[derive(Clone, Debug)]
 pub struct Sender {
     /// The allowed rate `X`, in bytes per second.
@@ -40,11 +40,11 @@ pub struct Sender {
     timer: Time,
     /// Nothing was sent since the timer was set.
     idle: bool,
-    /// How often it expired.
+    /// Expirations of the timer.
     timeouts: u32,
     limited: DataLimited,
-    /// The nominal time of the last packet, and of those that a report can still name: when they were sent, and with
-    /// which round-trip time. The last of them has the number `next - 1`.
+    /// The nominal time of the last packet. Then send and round-trip times of the packets that a report can still
+    /// name; the last is number `next - 1`.
     last: Option<Time>,
     sent: VecDeque<(Time, Span)>,
     next: u32,
@@ -102,17 +102,17 @@ impl Sender {
         self.rate
     }
 
-    /// The smoothed round-trip time, once there was a sample.
+    /// The smoothed round-trip time; `None` before the first sample.
     pub fn rtt(&self) -> Option<Span> {
         self.rtt.map(|rtt| Span::from_secs_f64(rtt.mean))
     }
 
-    /// How often the nofeedback timer expired.
+    /// Expirations of the nofeedback timer.
     pub fn timeouts(&self) -> u32 {
         self.timeouts
     }
 
-    /// What the sender shows of itself.
+    /// The state for traces.
     pub fn state(&self) -> SenderState {
         SenderState {
             srtt: self.rtt(),
@@ -125,19 +125,19 @@ impl Sender {
         }
     }
 
-    /// When the last packet went, once one did.
+    /// When the last packet was sent, if any.
     pub fn last(&self) -> Option<Time> {
         self.last
     }
 
-    /// When the next packet may go; at once if none was sent yet.
+    /// When the next packet may leave; at once if none was sent yet.
     pub fn ready(&self, config: &Config) -> Time {
         let instant = (self.rate * self.damping).max(least(config));
         self.last.map_or(Time::ZERO, |last| last + Span::from_secs_f64(f64::from(config.segment) / instant))
     }
 
-    /// A packet goes out at `now`, no earlier than [`ready`](Sender::ready). `all`: with it the sender has sent all
-    /// that it was allowed to; the application did not keep it waiting.
+    /// Sends a packet at `now`, no earlier than [`ready`](Sender::ready). `all`: the packet uses up the allowance,
+    /// without a wait for the application.
     pub fn send(&mut self, all: bool, now: Time) -> Data {
         if self.last.is_none() {
             self.timer = now + INITIAL_TIMEOUT;
@@ -153,8 +153,8 @@ impl Sender {
         data
     }
 
-    /// What packet `seq` said, for hosts whose packets hold no more than a number. Once a report has named a later one,
-    /// it is no longer known with which round-trip time.
+    /// The contents of packet `seq`, for hosts whose packets hold only a number. Its round-trip time is unknown once
+    /// a report has named a later packet.
     pub fn said(&self, seq: u32) -> Data {
         let kept_from = self.next - self.sent.len() as u32;
         let kept = seq.checked_sub(kept_from).and_then(|at| self.sent.get(at as usize));
@@ -166,7 +166,7 @@ impl Sender {
         (self.timer != Time::NEVER).then_some(self.timer)
     }
 
-    /// A report arrives (section 4.3). One that was overtaken by another says nothing new.
+    /// Takes a report (section 4.3). An overtaken report is ignored.
     pub fn on_feedback(&mut self, feedback: Feedback, config: &Config, now: Time) {
         let Some(sent) = self.take_sent(feedback.seq) else { return };
         let sample = (now - sent - feedback.delay).as_secs_f64().max(1e-9);
@@ -187,7 +187,7 @@ impl Sender {
         self.idle = true;
     }
 
-    /// The nofeedback timer, perhaps before its time: no report came, so the rate is halved (section 4.4).
+    /// Handles the nofeedback timer if it has expired: without reports the rate is halved (section 4.4).
     pub fn on_timer(&mut self, config: &Config, now: Time) {
         if now < self.timer {
             return;
@@ -199,7 +199,7 @@ impl Sender {
         self.idle = true;
     }
 
-    /// When the packet that a report names was sent; forgets those before it.
+    /// When the packet named by a report was sent; forgets earlier packets.
     fn take_sent(&mut self, seq: u32) -> Option<Time> {
         let kept_from = self.next - self.sent.len() as u32;
         if !(kept_from..self.next).contains(&seq) {
@@ -216,7 +216,7 @@ impl Sender {
         self.received = ReceiveRates::unbounded(now);
     }
 
-    /// `recv_limit`: what the reported receive rates allow.
+    /// `recv_limit`: the bound by the reported receive rates.
     fn bound(&mut self, reported: f64, limited: bool, loss_rose: bool, now: Time) -> f64 {
         if !limited {
             let rtt = self.rtt().unwrap_or(Span::ZERO);
@@ -243,9 +243,9 @@ impl Sender {
         }
     }
 
-    /// No report came for the time of the nofeedback timer: step 1 of section 4.4. A sender that was silent all that
-    /// time, and whose rate is near what it may start with, has nothing to halve; nor has one that was silent before it
-    /// ever had a report, of which the RFC says nothing.
+    /// The nofeedback timer expired: step 1 of section 4.4. The rate is not halved if the sender was silent
+    /// throughout and its rate is near the initial one. The same holds before the first report, which the RFC does not
+    /// cover.
     fn starve(&mut self, config: &Config, now: Time) {
         let received = self.received.max();
         let recover = self.initial_rate(config);
@@ -262,8 +262,8 @@ impl Sender {
         self.update(limit, config, now);
     }
 
-    /// `W_init / R` with the window of RFC 3390; without bound before `R` is known. It is the `recover_rate` of section
-    /// 4.4 too.
+    /// `W_init / R` with the window of RFC 3390, and the `recover_rate` of section 4.4. Unbounded before `R` is
+    /// known.
     fn initial_rate(&self, config: &Config) -> f64 {
         let window = (4 * config.segment).min((2 * config.segment).max(4380));
         self.rtt.map_or(f64::INFINITY, |rtt| f64::from(window) / rtt.mean)

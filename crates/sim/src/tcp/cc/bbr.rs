@@ -2,9 +2,9 @@
 //!
 //! N. Cardwell, Y. Cheng, S. Hassas Yeganeh, V. Jacobson, "BBR Congestion Control",
 //! draft-cardwell-iccrg-bbr-congestion-control-00, July 2017 (cited as "draft"), and Linux 5.x, `net/ipv4/tcp_bbr.c`, which
-//! came after it. The bottleneck's bandwidth is the greatest delivery rate of ten round trips, the path's delay the
-//! least round trip of ten seconds; their product is what the path holds, and gains of the two controls, pacing rate and
-//! window, say how much more or less is sent.
+//! came after it. The bottleneck bandwidth is the greatest delivery rate of ten round trips, the path's delay the
+//! least round trip of ten seconds. Their product (BDP) is the path's capacity. Two controls, pacing rate and window,
+//! are set by gains to send more or less than that.
 //!
 //! | draft | here |
 //! | --- | --- |
@@ -14,10 +14,10 @@
 //! | cycle_index, cycle_stamp | `phase`, `phase_at` |
 //! | packet_conservation | `conserving` |
 //!
-//! From Linux and not in the draft: pacing a hundredth below the estimate, the allowance for acknowledgements that come in
-//! lumps, and the window rounded up to an even number. Left out of Linux: the detection of policers (`lt_bw`), and doubts
-//! about a round trip that a delayed ACK may have lengthened (`is_ack_delayed`). Hosts have no segmentation offload here,
-//! so the send quantum is one segment. Marks are not looked at, as in both sources.
+//! From Linux and not in the draft: pacing 1 % below the estimate, the allowance for aggregated acknowledgements, and
+//! even windows. Left out of Linux: the detection of policers (`lt_bw`), and doubts about round trips lengthened by
+//! delayed ACKs (`is_ack_delayed`). Without segmentation offload the send quantum is one segment. Marks are ignored,
+//! as in both sources.
 
 mod controls;
 mod probe_rtt;
@@ -33,31 +33,30 @@ use crate::tcp::rate_sample::RateSample;
 const HIGH_GAIN: f64 = 2.885;
 /// The gains of ProbeBW, each held for about a round trip (draft, section 4.3.4.1).
 const CYCLE: [f64; 8] = [1.25, 0.75, 1.0, 1.0, 1.0, 1.0, 1.0, 1.0];
-/// The window is twice what the path holds, lest delayed ACKs stall the sender.
+/// Twice the BDP, so that delayed ACKs do not stall the sender.
 const CWND_GAIN: f64 = 2.0;
-/// Round trips that the bandwidth filter looks back on.
+/// The length of the bandwidth filter in round trips.
 const BANDWIDTH_ROUNDS: u32 = 10;
-/// Segments that keep a path busy on which every second one is acknowledged.
+/// The least window: keeps a path with delayed ACKs busy.
 const MIN_CWND: f64 = 4.0;
 /// Linux: `bbr_pacing_margin_percent`.
 const MARGIN: f64 = 0.99;
 /// The round trip assumed before one is known (draft, section 4.2.1).
 const NOMINAL_RTT: Span = Span::from_millis(1);
 
-/// Where the flow stands (draft, section 4.3).
+/// The phase of the flow (draft, section 4.3).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum State {
     /// Doubles its rate each round trip to find the bandwidth.
     Startup,
-    /// Lets the queue go that this made.
+    /// Drains the queue that Startup built.
     Drain,
-    /// Sends at the bandwidth and tries now and then for more.
+    /// Sends at the bandwidth and probes from time to time for more.
     ProbeBw,
-    /// Has four segments in flight, to see the delay of the path without its own queue.
+    /// Keeps four segments in flight, to measure the path's delay without its own queue.
     ProbeRtt,
 }
 
-/// The state of one flow.
 #[derive(Clone, Debug)]
 pub struct Bbr {
     state: State,
@@ -71,28 +70,27 @@ pub struct Bbr {
     full: bool,
     phase: usize,
     phase_at: Time,
-    /// When ProbeRTT may end; `None` while there is too much in flight.
+    /// When ProbeRTT may end; `None` while too much is in flight.
     probe_rtt_ends: Option<Time>,
     probe_rtt_round: bool,
     bubble: Bubble,
     extra: ExtraAcked,
     idle_restart: bool,
-    /// All that was lost is repaired when this is acknowledged.
+    /// The recovery ends when this segment is acknowledged.
     recover: Option<u32>,
     conserving: bool,
     /// The window before a recovery or ProbeRTT cut it.
     prior_cwnd: f64,
     initial_window: f64,
-    /// Segments that a flow had delivered before this connection on it began; `None` before the first sample.
+    /// Segments that the flow had delivered before this connection began; `None` before the first sample.
     origin: Option<u32>,
     pacing_rate: f64,
-    /// The last acknowledgement: segments delivered and in flight after it, and newly delivered by it.
+    /// At the last acknowledgement: segments delivered, in flight after it, and newly delivered.
     last: (u32, u32, u32),
     rng: Rng,
 }
 
 impl Bbr {
-    /// A flow that has sent nothing.
     pub fn new(config: &Config) -> Bbr {
         let initial_window = f64::from(config.initial_window);
         Bbr {
@@ -121,12 +119,11 @@ impl Bbr {
         }
     }
 
-    /// The estimate of the bottleneck's bandwidth, in segments a second.
+    /// The bandwidth estimate in segments per second.
     fn bandwidth(&self) -> f64 {
         self.bandwidth.get()
     }
 
-    /// The gain of the pacing rate over the bandwidth.
     fn pacing_gain(&self) -> f64 {
         match self.state {
             State::Startup => HIGH_GAIN,
@@ -186,8 +183,8 @@ impl Bbr {
         });
     }
 
-    /// Draft, section 4.3.4.3: a phase lasts for a least round trip; one that tries for more also until as much as it
-    /// asks for is in flight, or it is clear that this does not fit; one that drains only as long as there is a queue.
+    /// Draft, section 4.3.4.3: a phase lasts one least round trip. A probing phase also lasts until its target is in
+    /// flight or proves too high. A draining phase ends early once the queue is gone.
     fn phase_ends(&self, sample: &RateSample) -> bool {
         let long = sample.at - self.phase_at > self.min_rtt.unwrap_or(Span::MAX);
         let gain = self.pacing_gain();
@@ -219,7 +216,7 @@ impl Bbr {
         }
     }
 
-    /// Flows begin with any phase but the second: draining needs something to drain (draft, section 4.3.4.2).
+    /// Begins with any phase but the second: draining needs a queue (draft, section 4.3.4.2).
     fn enter_probe_bw(&mut self, now: Time) {
         self.state = State::ProbeBw;
         self.phase = CYCLE.len() - 1 - self.rng.below(CYCLE.len() as u32 - 1) as usize;
@@ -228,7 +225,7 @@ impl Bbr {
 }
 
 impl Controller for Bbr {
-    /// The model, the state, then the controls (draft, section 3.5).
+    /// Model, state, then controls (draft, section 3.5).
     fn on_ack(&mut self, ack: &Acked, window: &mut Window, _: &Config) {
         let mut cwnd = window.cwnd();
         if self.recover.take_if(|recover| ack.ack >= *recover).is_some() {
@@ -243,7 +240,7 @@ impl Controller for Bbr {
 
     fn on_echo(&mut self, _: &Acked, _: &mut Window, _: &Config) {}
 
-    /// For a round trip what leaves replaces what arrives (draft, section 4.2.3.4).
+    /// Packet conservation for one round trip (draft, section 4.2.3.4).
     fn on_loss(&mut self, loss: &Loss, window: &mut Window, _: &Config) {
         let (delivered, in_flight, acked) = self.last;
         self.save_cwnd(window.cwnd());
@@ -274,7 +271,7 @@ impl Controller for Bbr {
         }
     }
 
-    /// The first phase of ProbeBW is drawn.
+    /// Draws the first phase of ProbeBW.
     fn seed(&mut self, rng: &mut Rng) {
         self.rng = Rng::new(rng.bits());
     }

@@ -1,10 +1,10 @@
 //! BBR, version 3: a model of the path that loss bounds.
 //!
 //! N. Cardwell, I. Swett, J. Beshay (editors), "BBR Congestion Control", draft-ietf-ccwg-bbr-06 (cited as "draft"); where
-//! the draft is silent, Google's Linux, `net/ipv4/tcp_bbr.c`, branch v3 ("Linux"). As in [version 1](super::bbr) the product
-//! of bandwidth and delay says what the path holds. Added to that are bounds from loss: long-term ones, found while
-//! probing, and short-term ones, which hold until the next probe. A probe for bandwidth is rarer (every two or three
-//! seconds, or as often as Reno would lose) and ends when more than two segments in a hundred are lost.
+//! the draft is silent, Google's Linux, `net/ipv4/tcp_bbr.c`, branch v3 ("Linux"). As in [version 1](super::bbr),
+//! bandwidth times delay is the path's capacity (BDP). Loss adds bounds: long-term ones, found while probing, and
+//! short-term ones, which hold until the next probe. Probes for bandwidth are rarer (every two or three seconds, or
+//! as often as Reno would lose) and end when more than 2 % of the segments are lost.
 //!
 //! | draft | here |
 //! | --- | --- |
@@ -15,11 +15,11 @@
 //! | ack_phase, of which only ACKS_PROBE_STOPPING has consequences | `probe_stopping` |
 //! | is_bw_probe_sample | `probe_sample` |
 //!
-//! The draft is not finished. What it leaves open and what was decided here: it gives no answer to marks but that they
-//! must count as congestion (section 3.7), so an echo counts as loss above the threshold; Linux's answer to shallow marks
-//! (`ecn_alpha`) is left out. Hosts have no segmentation offload here: the send quantum is one segment. Recoveries are
-//! never found to have been spurious, so nothing is undone (section 5.5.11). A recovery conserves no packets, as in
-//! Linux. Where draft and Linux differ (gains of Drain and DOWN, for one) the draft holds.
+//! The draft is unfinished. It only requires that marks count as congestion (section 3.7), so an echo counts here as
+//! loss above the threshold; Linux's answer to shallow marks (`ecn_alpha`) is left out. Without segmentation offload
+//! the send quantum is one segment. Spurious recoveries are not detected, so nothing is undone (section 5.5.11). As
+//! in Linux, a recovery conserves no packets. Where draft and Linux differ (gains of Drain and DOWN, for one) the
+//! draft holds.
 
 mod bounds;
 mod controls;
@@ -34,29 +34,29 @@ use crate::tcp::Config;
 use crate::tcp::rate_sample::RateSample;
 use bounds::Bounds;
 
-/// Greatest share of segments lost in a round trip while probing (section 2.8).
+/// The greatest loss rate of a round trip while probing (section 2.8).
 const LOSS_THRESHOLD: f64 = 0.02;
-/// What loss reduces the bounds to (section 2.8).
+/// The factor that loss applies to the bounds (section 2.8).
 const BETA: f64 = 0.7;
-/// The share of `inflight_longterm` left to others (section 2.8).
+/// The share of `inflight_longterm` left to other flows (section 2.8).
 const HEADROOM: f64 = 0.15;
-/// Segments that keep a path busy on which every second one is acknowledged (section 2.8).
+/// The least window: keeps a path with delayed ACKs busy (section 2.8).
 const MIN_CWND: f64 = 4.0;
-/// Pacing stays a hundredth below the bandwidth (section 2.5).
+/// Pacing stays 1 % below the bandwidth (section 2.5).
 const MARGIN: f64 = 0.99;
 /// Runs of lost segments in a round trip that end Startup (section 5.3.1.3).
 const STARTUP_LOSSES: u32 = 6;
-/// Round trips that Drain may take (section 5.3.2).
+/// The longest Drain, in round trips (section 5.3.2).
 const DRAIN_ROUNDS: u32 = 3;
 /// The round trip assumed before one is known (section 5.6.2).
 const NOMINAL_RTT: Span = Span::from_millis(1);
 
-/// Where the flow stands (section 5.1.1).
+/// The state of the flow (section 5.1.1).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum State {
     /// Doubles its rate each round trip to find the bandwidth.
     Startup,
-    /// Lets the queue go that this made.
+    /// Drains the queue that Startup built.
     Drain,
     /// ProbeBW: sends less than the bandwidth until the queue is gone.
     Down,
@@ -64,9 +64,9 @@ pub enum State {
     Cruise,
     /// ProbeBW: fills the path again, for a round trip.
     Refill,
-    /// ProbeBW: tries for more.
+    /// ProbeBW: probes for more.
     Up,
-    /// Has half of what the path holds in flight, to see its delay without the flow's own queue.
+    /// Keeps half the BDP in flight, to measure the delay without the flow's own queue.
     ProbeRtt,
 }
 
@@ -83,23 +83,22 @@ impl State {
         }
     }
 
-    /// One of the four of ProbeBW.
+    /// One of the four states of ProbeBW.
     const fn probes_bw(self) -> bool {
         matches!(self, State::Down | State::Cruise | State::Refill | State::Up)
     }
 
-    /// Sends what the path may not hold, so that a loss says nothing of what it holds (`IsProbingBW`).
+    /// Sends more than the path may hold, so a loss says nothing about its capacity (`IsProbingBW`).
     const fn accelerates(self) -> bool {
         matches!(self, State::Startup | State::Refill | State::Up)
     }
 }
 
-/// The state of one flow.
 #[derive(Clone, Debug)]
 pub struct Bbr3 {
     state: State,
     rounds: Rounds,
-    /// The greatest delivery rates of the last cycle of ProbeBW and of this one.
+    /// The greatest delivery rates of the last and the current cycle of ProbeBW.
     max_bw: [f64; 2],
     /// `max_bw` within its bounds, in segments a second.
     bw: f64,
@@ -119,9 +118,9 @@ pub struct Bbr3 {
     bubble: Bubble,
     idle_restart: bool,
     // The cycle of ProbeBW.
-    /// Acknowledgements are of what was sent to probe.
+    /// Acknowledgements are of data sent to probe.
     probe_sample: bool,
-    /// The probe is over, and its last acknowledgements are still to come.
+    /// The probe is over, but its last acknowledgements are not in.
     probe_stopping: bool,
     prev_too_high: bool,
     prev_precautionary: bool,
@@ -132,20 +131,18 @@ pub struct Bbr3 {
     up_acked: f64,
     up_acked_per_segment: f64,
     // Controls.
-    /// All that was lost is repaired when this is acknowledged.
+    /// The recovery ends when this segment is acknowledged.
     recover: Option<u32>,
     prior_cwnd: f64,
     initial_window: f64,
-    /// Segments that a flow had delivered before this connection on it began; `None` before the first sample.
+    /// Segments that the flow had delivered before this connection began; `None` before the first sample.
     origin: Option<u32>,
     pacing_rate: f64,
-    /// Segments delivered so far.
     delivered: u32,
     rng: Rng,
 }
 
 impl Bbr3 {
-    /// A flow that has sent nothing.
     pub fn new(config: &Config) -> Bbr3 {
         let initial_window = f64::from(config.initial_window);
         Bbr3 {
@@ -259,7 +256,7 @@ impl Bbr3 {
         }
     }
 
-    /// More was in flight than fits.
+    /// Too much was in flight.
     fn leave_startup(&mut self) {
         self.full = true;
         self.bounds.inflight_longterm = self.bdp(1.0).max(f64::from(self.bounds.inflight_latest)).floor();
@@ -287,7 +284,7 @@ impl Controller for Bbr3 {
         window.set_cwnd(cwnd, ack.now);
     }
 
-    /// The draft (section 3.7) asks only that marks count as congestion: here, as loss beyond the threshold.
+    /// Marks count as loss beyond the threshold (section 3.7).
     fn on_echo(&mut self, ack: &Acked, window: &mut Window, _: &Config) {
         self.bounds.note_mark(self.delivered);
         if self.state == State::Startup && !self.full {
@@ -300,14 +297,14 @@ impl Controller for Bbr3 {
         }
     }
 
-    /// The window stays as it is: the bounds answer to the loss (section 5.6.4.4).
+    /// The window stays: the bounds answer the loss (section 5.6.4.4).
     fn on_loss(&mut self, loss: &Loss, window: &mut Window, _: &Config) {
         self.save_cwnd(window.cwnd());
         self.recover = Some(loss.max);
     }
 
-    /// One segment may be sent (section 5.6.4.4). From Linux (`bbr_set_state`): the short-term bound begins with the window
-    /// of before, and what was reached says little of what comes.
+    /// One segment may be sent (section 5.6.4.4). As in Linux (`bbr_set_state`), the short-term bound starts from the
+    /// previous window, and the search for a plateau restarts.
     fn on_timeout(&mut self, loss: &Loss, window: &mut Window, config: &Config) {
         self.on_loss(loss, window, config);
         self.plateau = FullPipe::default();
@@ -340,7 +337,7 @@ impl Controller for Bbr3 {
         }
     }
 
-    /// The waits between probes are drawn.
+    /// Draws the waits between probes.
     fn seed(&mut self, rng: &mut Rng) {
         self.rng = Rng::new(rng.bits());
     }
@@ -367,8 +364,8 @@ fn too_high(lost: u32, inflight: u32) -> bool {
     f64::from(lost) > f64::from(inflight) * LOSS_THRESHOLD
 }
 
-/// How much was in flight when losses passed the threshold (`InflightAtLoss`): a segment was sent that made `in_flight`,
-/// and is the last of `lost`. As in Linux, losses that had passed the threshold before it count for nothing more.
+/// The flight when losses passed the threshold (`InflightAtLoss`). The segment brought the flight to `in_flight` and
+/// the losses to `lost`. As in Linux, earlier losses beyond the threshold have no further effect.
 fn inflight_at_loss(in_flight: u32, lost: u32) -> f64 {
     let (before, lost_before) = (f64::from(in_flight) - 1.0, f64::from(lost) - 1.0);
     let prefix = (LOSS_THRESHOLD * before - lost_before) / (1.0 - LOSS_THRESHOLD);

@@ -8,8 +8,8 @@
 //! | t_epoch, K, W_est | [`Epoch`]'s `start`, `k`, `w_est` |
 //! | C, beta_cubic, alpha_cubic | [`C`], [`BETA`], [`ALPHA`] |
 //!
-//! Departures: spurious timeouts and retransmissions are not found out, so nothing is restored after one (section 4.9);
-//! for a mark `cwnd` is multiplied rather than FlightSize, as RFC 3168 does.
+//! Deviations: spurious timeouts and retransmissions are not detected, so nothing is restored (section 4.9). A mark
+//! scales `cwnd` instead of FlightSize, as in RFC 3168.
 
 use headgate_core::Time;
 
@@ -17,27 +17,26 @@ use super::reno::slow_start;
 use super::{Acked, Controller, Loss, Window};
 use crate::tcp::Config;
 
-/// Section 5: how fast the window grows far from `w_max`, in segments a cubic second.
+/// Section 5: growth far from `w_max`, in segments per cubic second.
 pub const C: f64 = 0.4;
-/// Section 4.2: how far the target may be ahead of the window, times it.
+/// Section 4.2: the largest target, as a multiple of the window.
 const MOST: f64 = 1.5;
-/// Section 4.6: what remains of the window after a loss.
+/// Section 4.6: the window after a loss, as a fraction.
 pub const BETA: f64 = 0.7;
-/// What remains after a mark with Alternative Backoff (RFC 8511, section 3.1).
+/// The same after a mark with Alternative Backoff (RFC 8511, section 3.1).
 const BETA_ECN: f64 = 0.85;
-/// Section 4.3: segments a round trip at which a window that falls to [`BETA`] has Reno's mean.
+/// Section 4.3: growth in segments per round trip that gives a window reduced by [`BETA`] Reno's mean.
 pub const ALPHA: f64 = 3.0 * (1.0 - BETA) / (1.0 + BETA);
 
-/// The state of one flow.
 #[derive(Clone, Debug, Default)]
 pub struct Cubic {
-    /// Where the curve is flat: the window before its last reduction, less with fast convergence.
+    /// The plateau of the curve: the window before its last reduction, less with fast convergence.
     w_max: f64,
     /// The window before its last reduction.
     prior: f64,
     /// The last reduction was for a loss or a mark, and no timeout came after it.
     reduced: bool,
-    /// The present stage of congestion avoidance.
+    /// The current stage of congestion avoidance.
     epoch: Option<Epoch>,
 }
 
@@ -48,18 +47,16 @@ struct Epoch {
     /// Seconds until the curve reaches `w_max`.
     k: f64,
     w_max: f64,
-    /// What Reno's window would be.
+    /// Reno's window.
     w_est: f64,
 }
 
 impl Cubic {
-    /// A flow that has sent nothing.
     pub fn new(_: &Config) -> Cubic {
         Cubic::default()
     }
 
-    /// Sections 4.2, 4.8 and 4.10: after a timeout, or a slow start that ended without loss, the curve begins where it
-    /// is flat.
+    /// Sections 4.2, 4.8 and 4.10: after a timeout or a slow start without loss, the curve begins at its plateau.
     fn begin(&self, cwnd: f64, now: Time) -> Epoch {
         let w_max = if self.reduced { self.w_max } else { cwnd };
         Epoch { start: now, k: libm::cbrt((w_max - cwnd).max(0.0) / C), w_max, w_est: cwnd }
@@ -67,7 +64,7 @@ impl Cubic {
 
     /// Sections 4.6 and 4.7.
     fn reduce(&mut self, cwnd: f64) {
-        // Fast convergence: a window that did not reach where it was reduced before leaves room to newcomers.
+        // Fast convergence: a window that did not regain its last maximum leaves room for new flows.
         self.w_max = if cwnd < self.w_max { cwnd * (1.0 + BETA) / 2.0 } else { cwnd };
         self.prior = cwnd;
         self.reduced = true;
@@ -95,13 +92,13 @@ impl Controller for Cubic {
         let cwnd = window.cwnd();
         let mut epoch = self.epoch.take().unwrap_or_else(|| self.begin(cwnd, ack.now));
         let t = (ack.now - epoch.start).as_secs_f64();
-        // Section 4.3: once the window is what it was before the reduction, as Reno.
+        // Section 4.3: as Reno, once the window has regained its size before the reduction.
         let alpha = if epoch.w_est < self.prior { ALPHA } else { 1.0 };
         epoch.w_est += alpha * f64::from(ack.acked) / cwnd;
         let by = if epoch.w_cubic(t) < epoch.w_est {
             (epoch.w_est - cwnd).max(0.0)
         } else {
-            // Sections 4.2, 4.4 and 4.5: towards where the curve will be a round trip from now.
+            // Sections 4.2, 4.4 and 4.5: moves towards the curve's value one round trip ahead.
             let rtt = ack.srtt.map_or(0.0, |srtt| srtt.as_secs_f64());
             (epoch.w_cubic(t + rtt).clamp(cwnd, MOST * cwnd) - cwnd) / cwnd
         };
@@ -127,7 +124,7 @@ impl Controller for Cubic {
         self.reduced = false;
     }
 
-    /// Section 4.2: the target of a round trip is bounded.
+    /// Section 4.2 bounds the target of a round trip.
     fn after_a_trip(&self, cwnd: f64) -> f64 {
         MOST * cwnd
     }

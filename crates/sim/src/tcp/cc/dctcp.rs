@@ -1,24 +1,23 @@
-//! DCTCP: the window falls by as much as is marked.
+//! DCTCP: reduces the window in proportion to the fraction of marked segments.
 //!
 //! S. Bensley, D. Thaler, P. Balasubramanian, L. Eggert, G. Judd, *Data Center TCP (DCTCP)*, RFC 8257, 2017;
 //! M. Alizadeh et al., *Data Center TCP (DCTCP)*, SIGCOMM 2010.
 //!
-//! The receiver's part, an echo that mirrors the marks (section 3.2), is the receiver's. Windows grow as Reno's (section
-//! 3.4), and a loss is acted upon as Reno does (section 3.5).
+//! The mirrored echo (section 3.2) is in the receiver. Windows grow (section 3.4) and react to loss (section 3.5) as
+//! in Reno.
 
 use super::marking::Marking;
 use super::reno::Reno;
 use super::{Acked, Controller, Loss, Window};
 use crate::tcp::Config;
 
-/// The state of one flow.
 #[derive(Clone, Debug)]
 pub struct Dctcp {
     marking: Marking,
 }
 
 impl Dctcp {
-    /// A flow that has sent nothing. Section 3.3: alpha is 1 at first, so that the first mark halves the window.
+    /// Section 3.3: alpha starts at 1, so that the first mark halves the window.
     pub fn new(_: &Config) -> Dctcp {
         Dctcp { marking: Marking::new(1.0) }
     }

@@ -1,26 +1,26 @@
-//! HyStart++: the first slow start ends where round-trip times rise, before the queue overflows.
+//! HyStart++: the first slow start ends when round-trip times rise, before the queue overflows.
 //!
 //! P. Balasubramanian, Y. Huang, M. Olson, *HyStart++: Modified Slow Start for TCP*, RFC 9406, 2023; numbers in
-//! brackets are its sections. It goes around another controller, which has all that comes after.
+//! brackets are its sections. It wraps another controller, which takes over afterwards.
 
 use headgate_core::Span;
 
 use super::{Acked, Control, Controller, Loss, Window};
 use crate::tcp::Config;
 
-/// The constants of 4.3: by how much the round-trip time must have risen, within bounds an eighth of it.
+/// The constants of 4.3: a rise by an eighth of the round-trip time, within bounds, ends slow start.
 const MIN_RTT_THRESH: Span = Span::from_millis(4);
 const MAX_RTT_THRESH: Span = Span::from_millis(16);
 const MIN_RTT_DIVISOR: u64 = 8;
-/// Samples that a round must have before it is judged.
+/// Samples needed to judge a round.
 const N_RTT_SAMPLE: u32 = 8;
-/// How much slower conservative slow start is, and how many rounds it lasts.
+/// The growth divisor of conservative slow start, and its length in rounds.
 const CSS_GROWTH_DIVISOR: f64 = 4.0;
 const CSS_ROUNDS: u32 = 5;
-/// Segments of an acknowledgement that count for growth where nothing paces (L).
+/// The most segments of an acknowledgement that count for growth without pacing (L).
 const MOST: u32 = 8;
 
-/// A controller with this slow start before it.
+/// A controller preceded by HyStart++.
 #[derive(Debug)]
 pub struct HyStart {
     after: Control,
@@ -28,7 +28,7 @@ pub struct HyStart {
     first: bool,
     /// The round ends when this segment is acknowledged (windowEnd).
     end: u32,
-    /// The least round-trip times of the last round and of this one, and how many there were in this.
+    /// The least round-trip times of the last and the current round, and the number of samples in the current one.
     last: Option<Span>,
     current: Option<Span>,
     samples: u32,
@@ -38,13 +38,12 @@ pub struct HyStart {
 /// Conservative slow start (CSS).
 #[derive(Clone, Copy, Debug)]
 struct Conservative {
-    /// The round-trip time that ended slow start (cssBaselineMinRtt): a lesser one resumes it.
+    /// The round-trip time that ended slow start (cssBaselineMinRtt): a lower one resumes it.
     baseline: Span,
     rounds: u32,
 }
 
 impl HyStart {
-    /// A flow that has sent nothing, and will be `after`'s.
     pub fn new(after: Control) -> HyStart {
         HyStart { after, first: true, end: 0, last: None, current: None, samples: 0, conservative: None }
     }
@@ -63,7 +62,7 @@ impl HyStart {
         }
     }
 
-    /// Begins a round; says whether conservative slow start has lasted long enough.
+    /// Begins a round; returns whether conservative slow start is over.
     fn begin_round(&mut self, end: u32) -> bool {
         (self.last, self.current, self.samples, self.end) = (self.current, None, 0, end);
         self.conservative.as_mut().is_some_and(|css| {
@@ -96,7 +95,7 @@ fn threshold(last: Span) -> Span {
 
 impl Controller for HyStart {
     fn on_ack(&mut self, ack: &Acked, window: &mut Window, config: &Config) {
-        // 4.2: only the first slow start, for which ssthresh has been set by nobody.
+        // 4.2: only the first slow start, while ssthresh is unset.
         self.first &= window.in_slow_start();
         let first = self.first;
         if first {

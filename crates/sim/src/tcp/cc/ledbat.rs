@@ -4,38 +4,35 @@
 //! names are those of section 2.4.2 and its parameters those of 2.5. `target` and `gain` are the group's: the RFC has them at
 //! most 100 ms and 1, and RFC 7928 (section 5.4) asks for 5 ms and 10.
 //!
-//! The one-way delay is the one the receiver measures, of the segment it acknowledges at once or last; both ends have one
-//! clock here, so no skew need be corrected (the base delay history of section 2.4.2 is kept all the same). A mark counts as a
-//! loss. There is no slow start, as in the section's pseudocode.
+//! The receiver measures the one-way delay of the last segment it acknowledges. Both ends share one clock, so no skew
+//! is corrected, but the base delay history of section 2.4.2 is kept. A mark counts as a loss. As in the section's
+//! pseudocode, there is no slow start.
 
 use headgate_core::{Span, Time};
 
 use super::{Acked, Controller, Loss, Window};
 use crate::tcp::Config;
 
-/// Minutes for which the least delay is remembered.
+/// The base delay history in minutes.
 const BASE_HISTORY: usize = 10;
-/// Delays of which the least is the current one.
+/// The number of delays in the filter of the current delay.
 const CURRENT_FILTER: usize = 4;
-/// Segments by which the window may be larger than what is in flight.
+/// Segments by which the window may exceed the flight.
 const ALLOWED_INCREASE: f64 = 1.0;
-/// The least window.
 const MIN_CWND: f64 = 2.0;
 
-/// The state of one flow.
 #[derive(Clone, Debug)]
 pub struct Ledbat {
-    /// The least delay of each minute, the present one first.
+    /// The least delay of each minute, the current minute first.
     base: [Span; BASE_HISTORY],
-    /// When the present minute began, in minutes.
+    /// The current minute.
     minute: u64,
-    /// The last delays, in turn.
+    /// The last delays, as a ring.
     current: [Span; CURRENT_FILTER],
     next: usize,
 }
 
 impl Ledbat {
-    /// A flow that has sent nothing.
     pub fn new(_: &Config) -> Ledbat {
         Ledbat { base: [Span::MAX; BASE_HISTORY], minute: 0, current: [Span::MAX; CURRENT_FILTER], next: 0 }
     }
@@ -53,7 +50,8 @@ impl Ledbat {
         self.next = (self.next + 1) % CURRENT_FILTER;
     }
 
-    /// How far the queueing delay is below the target, in parts of it; negative above. `None` before any sample.
+    /// Distance of the queueing delay below the target, as a fraction of it; negative above. `None` before any
+    /// sample.
     fn off_target(&self, target: Span) -> Option<f64> {
         let least = |delays: &[Span]| delays.iter().copied().min().filter(|delay| *delay != Span::MAX);
         let queueing = least(&self.current)? - least(&self.base)?;

@@ -1,11 +1,11 @@
-//! The part of a flow's segments that was marked, averaged over windows of data (RFC 8257, section 3.3).
+//! The fraction of a flow's segments that was marked, averaged over windows of data (RFC 8257, section 3.3).
 
 use super::Acked;
 
 /// RFC 8257, section 4.2: the weight g of a new window in the average.
 pub const GAIN: f64 = 1.0 / 16.0;
 
-/// DCTCP's alpha and the window of data that is being counted.
+/// DCTCP's alpha and the current window of data.
 #[derive(Clone, Debug)]
 pub struct Marking {
     alpha: f64,
@@ -17,24 +17,22 @@ pub struct Marking {
 }
 
 impl Marking {
-    /// Nothing has been counted; the average begins at `alpha`.
     pub fn new(alpha: f64) -> Marking {
         Marking { alpha, delivered: 0, marked: 0, end: 0 }
     }
 
-    /// The average.
     pub fn alpha(&self) -> f64 {
         self.alpha
     }
 
-    /// Counts what `ack` tells of (steps 1 to 4); says whether a window of data has ended.
+    /// Counts the segments of `ack` (steps 1 to 4); returns whether a window of data has ended.
     pub fn count(&mut self, ack: &Acked) -> bool {
         self.delivered += ack.delivered;
         self.marked += ack.marked;
         ack.ack > self.end && self.delivered > 0
     }
 
-    /// Takes the window into the average and begins the next one (steps 5 to 8).
+    /// Adds the window to the average and begins the next one (steps 5 to 8).
     pub fn close(&mut self, ack: &Acked) {
         let part = f64::from(self.marked) / f64::from(self.delivered);
         self.alpha += GAIN * (part.min(1.0) - self.alpha);

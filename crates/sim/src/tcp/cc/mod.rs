@@ -1,7 +1,7 @@
-//! Congestion control: one file a controller, one line each in the registry below.
+//! Congestion control: one file per controller, one line each in the registry below.
 //!
-//! The sender keeps sequence numbers, finds losses, repairs them and runs the timer; a controller says what an
-//! acknowledgement, a mark, a loss and a timeout do to `cwnd` and `ssthresh`. Windows count segments.
+//! The sender keeps sequence numbers, finds and repairs losses, and runs the timer. A controller moves `cwnd` and
+//! `ssthresh` on acknowledgements, marks, losses and timeouts. Windows count segments.
 
 mod bbr;
 mod bbr3;
@@ -43,32 +43,31 @@ pub struct Acked {
     pub now: Time,
     /// The next segment the receiver expects.
     pub ack: u32,
-    /// The next new segment to be sent: what this acknowledgement causes to be sent has this number or a higher one.
+    /// The next new segment: data sent because of this acknowledgement has this number or a higher one.
     pub max: u32,
-    /// How many segments it newly acknowledges; 0 for a duplicate.
+    /// Segments newly acknowledged; 0 for a duplicate.
     pub acked: u32,
-    /// How many segments it newly says to have arrived, in order or, with SACK, beyond a gap.
+    /// Segments newly reported as arrived, in order or, with SACK, beyond a gap.
     pub delivered: u32,
     /// FlightSize (RFC 5681) before it arrived.
     pub flight: u32,
-    /// Marks are echoed: one at least was not acted upon before, or with [`Feedback::Classic`] perhaps was.
+    /// An ECN echo arrived. With [`Feedback::Classic`] it may repeat one that was already answered.
     pub ece: bool,
-    /// How many of the segments delivered were marked; all of them, or none, but with [`Feedback::Accurate`].
+    /// Marked segments among `delivered`: all or none, except with [`Feedback::Accurate`].
     pub marked: u32,
     /// The sender is in loss recovery.
     pub recovering: bool,
-    /// The window may grow: it acknowledges new data, the sender is not in loss recovery, and no mark is echoed
-    /// (RFC 3168, section 6.1.2).
+    /// The window may grow: new data, no loss recovery, no mark echoed (RFC 3168, section 6.1.2).
     pub grows: bool,
-    /// Slow start goes on that follows a timeout: the acknowledgement may be of what arrived long ago (RFC 3465, section 2.3).
+    /// In slow start after a timeout: the acknowledgement may cover old arrivals (RFC 3465, section 2.3).
     pub restarted: bool,
-    /// The round-trip time it measured, if it measured one.
+    /// The measured round-trip time, if any.
     pub rtt: Option<Span>,
-    /// The one-way delay that it reports, if the receiver reports any.
+    /// The reported one-way delay, if any.
     pub delay: Option<Span>,
-    /// The smoothed round-trip time before it arrived, once there was a sample.
+    /// The smoothed round-trip time before this acknowledgement, if known.
     pub srtt: Option<Span>,
-    /// The delivery rate it measured, if its row asks for [`rates`](headgate_scenario::Needs::rates).
+    /// The delivery rate, for controllers that need [`rates`](headgate_scenario::Needs::rates).
     pub rate: Option<RateSample>,
 }
 
@@ -79,18 +78,18 @@ pub struct Loss {
     pub now: Time,
     /// FlightSize without what limited transmit sent (RFC 5681, section 3.2, step 2).
     pub flight: u32,
-    /// The next new segment to be sent: all is repaired when all before it is acknowledged.
+    /// The next new segment: the loss is repaired when all before it is acknowledged.
     pub max: u32,
 }
 
-/// A segment found lost, where segments are tracked.
+/// A lost segment, if segments are tracked.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Lost {
     /// When it was found.
     pub now: Time,
-    /// Where delivery stood when it was sent.
+    /// The delivery state when it was sent.
     pub then: Snapshot,
-    /// Which transmission it was, of all the connection made.
+    /// The number of the transmission in the connection.
     pub order: u32,
     /// Segments delivered by now.
     pub delivered: u32,
@@ -100,53 +99,52 @@ pub struct Lost {
 
 /// A congestion controller of one flow.
 pub trait Controller: fmt::Debug + Send {
-    /// An acknowledgement arrived that is neither older than what is known nor of what was never sent. This comes
-    /// first; then the sender acts on it.
+    /// An acknowledgement arrived that is neither old nor of unsent data. Called before the sender acts on it.
     fn on_ack(&mut self, ack: &Acked, window: &mut Window, config: &Config);
 
     /// The marks echoed by `ack` call for a reaction, once per window of data (RFC 3168, section 6.1.2).
     fn on_echo(&mut self, ack: &Acked, window: &mut Window, config: &Config);
 
-    /// Loss recovery begins, or the timer expired: lowers `ssthresh`. What `cwnd` becomes is the recovery's choice.
+    /// Loss recovery begins, or the timer expired: lowers `ssthresh`. The recovery sets `cwnd`.
     fn on_loss(&mut self, loss: &Loss, window: &mut Window, config: &Config);
 
-    /// The retransmission timer expired for the first time for the segment: `cwnd` becomes one segment afterwards.
+    /// The first timeout of a segment: `cwnd` becomes one segment afterwards.
     fn on_timeout(&mut self, loss: &Loss, window: &mut Window, config: &Config) {
         self.on_loss(loss, window, config);
     }
 
-    /// A segment was found lost, where segments are tracked. This comes before [`on_ack`](Controller::on_ack) and
+    /// A segment was lost, if segments are tracked. Called before [`on_ack`](Controller::on_ack) and
     /// [`on_loss`](Controller::on_loss).
     fn on_segment_lost(&mut self, _: &Lost, _: &Window) {}
 
-    /// Something is about to be sent after the application had given too little to fill the window; nothing is in
-    /// flight. Where segments are tracked and the delivery rate sampled.
+    /// Sending resumes with nothing in flight, after the application had supplied too little to fill the window.
+    /// Called only if delivery rates are sampled.
     fn on_restart(&mut self, _now: Time, _: &mut Window) {}
 
-    /// Where it takes its chances from: the flow's own stream. Those that leave nothing to chance draw nothing.
+    /// Provides the flow's random stream. Deterministic controllers draw nothing.
     fn seed(&mut self, _: &mut Rng) {}
 
-    /// Segments a second that it wants to be sent at most, if it has a wish: then the sender paces. Asked after each
-    /// segment sent.
+    /// The pacing rate in segments per second; `None` if the controller does not choose one. Read after each segment
+    /// sent.
     fn pacing_rate(&self) -> Option<f64> {
         None
     }
 
-    /// What rules the window, if that is not what `ssthresh` says.
+    /// The name of the controller's phase, unless `ssthresh` determines it.
     fn phase(&self) -> Option<&'static str> {
         None
     }
 
-    /// What a round trip of congestion avoidance makes of a window of `cwnd` segments at most.
+    /// The largest window after one round trip of congestion avoidance from `cwnd` segments.
     fn after_a_trip(&self, cwnd: f64) -> f64 {
         cwnd + 1.0
     }
 }
 
-/// How the receiver tells of marks.
+/// How the receiver reports marks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Feedback {
-    /// An echo until the sender says that it has slowed down (RFC 3168, section 6.1.3).
+    /// An echo until the sender confirms its reduction (RFC 3168, section 6.1.3).
     Classic,
     /// An echo that mirrors each segment's mark (RFC 8257, section 3.2).
     Mirrored,
@@ -155,7 +153,7 @@ pub enum Feedback {
 }
 
 impl Feedback {
-    /// What the receivers of a group tell.
+    /// The feedback of a group's receivers.
     #[inline]
     pub fn of(config: &Config) -> Feedback {
         match config.cc {
@@ -192,8 +190,8 @@ registry! {
     Bbr3 = Bbr3::new;
 }
 
-/// A flow's controller. Reno keeps no state, and most flows of most papers use it: it is compiled into the sender.
-/// The others are a pointer away.
+/// A flow's controller. Reno has no state and is the most common, so it is compiled into the sender; the others are
+/// boxed.
 #[derive(Debug)]
 pub struct Control {
     reno: Reno,
@@ -201,10 +199,10 @@ pub struct Control {
 }
 
 impl Control {
-    /// The controller of a flow that has sent nothing.
+    /// The controller of a new flow.
     pub fn new(config: &Config) -> Control {
         let control = Control::of(config);
-        // A controller that models the path has a start of its own.
+        // Models of the path have a start of their own.
         let wraps = config.hystart && !config.models();
         if wraps { Control { reno: Reno, other: Some(Box::new(HyStart::new(control))) } } else { control }
     }
@@ -225,7 +223,7 @@ impl Control {
     }
 }
 
-/// What is rare is asked of any controller alike.
+/// Rare calls are dispatched alike for all controllers.
 impl Deref for Control {
     type Target = dyn Controller;
 

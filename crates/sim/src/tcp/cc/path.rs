@@ -1,4 +1,4 @@
-//! What a model of the path is made of, for the controllers that keep one.
+//! Building blocks of controllers that model the path.
 
 mod bubble;
 mod extra_acked;

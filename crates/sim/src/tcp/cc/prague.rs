@@ -5,10 +5,10 @@
 //! `tcp_prague.c` 0.7 (L4STeam's Linux): flows below a round trip of 25 ms act as though theirs were that long, from
 //! the fourth round trip after slow start on; the average of marks begins at 0, and the first mark halves the window.
 //!
-//! It sends ECT(1) and counts marks by accurate ECN feedback (RFC 9768). Departures: the window is reduced at once
-//! rather than by a segment an ACK; its least is one segment, with no pacing or smaller packets below that; the pacing
-//! rate does not swing by 3 %; the sender does not fall back to Reno where it suspects a classic AQM, which RFC 9331
-//! asks for.
+//! It sends ECT(1) and counts marks by accurate ECN feedback (RFC 9768). Deviations: the window is reduced at once
+//! instead of by a segment per ACK. The least window is one segment, with no slower pacing or smaller packets below
+//! that. The pacing rate does not vary by 3 %. The sender does not fall back to Reno on suspicion of a classic AQM,
+//! which RFC 9331 requires.
 
 use headgate_core::{Span, Time};
 
@@ -17,28 +17,26 @@ use super::reno::Reno;
 use super::{Acked, Controller, Loss, Window};
 use crate::tcp::Config;
 
-/// The round-trip time below which flows act as though theirs were this one.
+/// Flows with a shorter round trip act as if theirs were this long.
 const TARGET: Span = Span::from_millis(25);
-/// Round trips after slow start before they do.
+/// Round trips after slow start before [`TARGET`] applies.
 const ROUNDS: u32 = 4;
 
-/// The state of one flow.
 #[derive(Clone, Debug)]
 pub struct Prague {
     marking: Marking,
-    /// A mark was acted upon.
+    /// A mark was answered.
     marked: bool,
     /// Round trips since slow start.
     rounds: u32,
     /// When the average was last updated, and the window last reduced.
     updated: Time,
     reduced: Time,
-    /// Segments a second at which to send, once there is a round trip to go by.
+    /// The pacing rate in segments per second, once a round trip is known.
     rate: Option<f64>,
 }
 
 impl Prague {
-    /// A flow that has sent nothing.
     pub fn new(_: &Config) -> Prague {
         Prague {
             marking: Marking::new(0.0),
@@ -50,13 +48,13 @@ impl Prague {
         }
     }
 
-    /// Less than a target round trip has passed since `then`, and the flow acts as though its own were that long.
+    /// Whether the flow follows [`TARGET`] and less than that has passed since `then`.
     fn too_early(&self, then: Time, now: Time) -> bool {
         self.rounds >= ROUNDS && now - then < TARGET
     }
 
-    /// By how many segments the window grows in a round trip. The rate grows by a segment a target round trip in each:
-    /// that is the square, since a shorter round trip also makes more rate of a segment.
+    /// Growth in segments per round trip. It is quadratic in the round-trip time, because a shorter round trip is
+    /// more frequent and also makes more rate of a segment.
     fn increase(&self, srtt: Option<Span>) -> f64 {
         match srtt {
             Some(srtt) if self.rounds >= ROUNDS && srtt < TARGET => {
@@ -70,7 +68,7 @@ impl Prague {
 
 impl Controller for Prague {
     fn on_ack(&mut self, ack: &Acked, window: &mut Window, config: &Config) {
-        // Growth is for what was not marked, also in a round trip in which the window is reduced for marks.
+        // Unmarked segments grow the window, even in a round trip with a reduction for marks.
         let clean = f64::from(ack.acked.saturating_sub(ack.marked));
         if window.in_slow_start() {
             Reno.on_ack(ack, window, config);

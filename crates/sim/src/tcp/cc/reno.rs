@@ -6,11 +6,11 @@
 use super::{Acked, Controller, Loss, Window};
 use crate::tcp::Config;
 
-/// What remains of the window after a mark with Alternative Backoff (RFC 8511, section 3.1).
+/// The window after a mark with Alternative Backoff, as a fraction (RFC 8511, section 3.1).
 const BETA_ECN: f64 = 0.8;
 
-/// By how many segments an acknowledgement lets slow start grow: by one (RFC 5681, equation 2), or with a `limit` by what it
-/// acknowledges (RFC 3465, sections 2.2 and 2.3). After a timeout that tells little of what left the network of late.
+/// Slow start's growth in segments for an acknowledgement: one (RFC 5681, equation 2), or with a `limit` the segments
+/// acknowledged (RFC 3465, sections 2.2 and 2.3). After a timeout their number says little about recent departures.
 #[inline]
 pub(super) fn slow_start(ack: &Acked, limit: Option<u32>) -> f64 {
     match limit {
@@ -19,7 +19,7 @@ pub(super) fn slow_start(ack: &Acked, limit: Option<u32>) -> f64 {
     }
 }
 
-/// It has no state of its own.
+/// Reno has no state of its own.
 #[derive(Clone, Copy, Debug)]
 pub struct Reno;
 
@@ -31,15 +31,15 @@ impl Controller for Reno {
             let by = match (config.abc, window.in_slow_start()) {
                 (limit, true) => slow_start(ack, limit),
                 (None, false) => 1.0 / window.cwnd(),
-                // RFC 3465, section 2.1: a segment for each window that is acknowledged, and no more than one. The
-                // fraction of cwnd counts what is acknowledged of one.
+                // RFC 3465, section 2.1: one segment per window acknowledged, at most one. The fraction of `cwnd`
+                // counts the part acknowledged of a window.
                 (Some(_), false) => (f64::from(ack.acked) / f64::from(window.whole())).min(1.0),
             };
             window.grow(by, config, ack.now);
         }
     }
 
-    /// RFC 3168, section 6.1.2: as for a loss, but nothing is sent again. RFC 8511 has less of it.
+    /// RFC 3168, section 6.1.2: as for a loss, without retransmission. RFC 8511 reduces less.
     fn on_echo(&mut self, ack: &Acked, window: &mut Window, config: &Config) {
         let less = window.cwnd() * if config.abe { BETA_ECN } else { 0.5 };
         window.ssthresh = less.max(2.0);

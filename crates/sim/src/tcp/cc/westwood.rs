@@ -1,4 +1,4 @@
-//! Westwood+: after a loss the window is what the path was measured to hold, not half of what it was.
+//! Westwood+: after a loss the window is the measured capacity of the path, not half its size.
 //!
 //! L. A. Grieco, S. Mascolo, *Performance Evaluation and Comparison of Westwood+, New Reno, and Vegas TCP Congestion
 //! Control*, Computer Communication Review 34(2), 2004, section 2; S. Mascolo et al., *TCP Westwood*, MobiCom 2001.
@@ -24,13 +24,12 @@ use super::reno::Reno;
 use super::{Acked, Controller, Loss, Window};
 use crate::tcp::Config;
 
-/// The part of the estimate that a sample leaves (the paper's alpha).
+/// The weight of the old estimate (the paper's alpha).
 const KEPT: f64 = 0.9;
 
-/// The shortest time that a sample is taken over: shorter ones see bursts, not the path.
+/// The shortest sampling time: shorter samples see bursts, not the path.
 const SHORTEST: Span = Span::from_millis(50);
 
-/// The state of one flow.
 #[derive(Clone, Debug, Default)]
 pub struct Westwood {
     /// Segments a second; `None` before the first sample.
@@ -43,7 +42,6 @@ pub struct Westwood {
 }
 
 impl Westwood {
-    /// A flow that has sent nothing.
     pub fn new(_: &Config) -> Westwood {
         Westwood::default()
     }

@@ -1,4 +1,4 @@
-//! The two windows every controller moves, and their account over time.
+//! The two windows of a controller, and the integral of `cwnd` over time.
 
 use headgate_core::Time;
 
@@ -32,13 +32,13 @@ impl Window {
         self.cwnd
     }
 
-    /// Its whole segments: what may be outstanding.
+    /// The whole segments of `cwnd`, which may be outstanding.
     #[inline]
     pub fn whole(&self) -> u32 {
         self.cwnd as u32
     }
 
-    /// RFC 5681, section 3.1, which leaves it open what happens where both are equal: then it is not.
+    /// RFC 5681, section 3.1. Equal windows, which it leaves open, are congestion avoidance.
     #[inline]
     pub fn in_slow_start(&self) -> bool {
         self.cwnd < self.ssthresh
@@ -53,13 +53,13 @@ impl Window {
         self.cwnd = cwnd;
     }
 
-    /// Opens the congestion window by `by`, as far as the receiver's: what that forbids to use is not earned.
+    /// Grows the congestion window by `by`, at most to the receive window.
     #[inline]
     pub fn grow(&mut self, by: f64, config: &Config, now: Time) {
         self.set_cwnd((self.cwnd + by).min(f64::from(config.window).max(self.cwnd)), now);
     }
 
-    /// The windows of a new connection, the account going on.
+    /// The windows of a new connection; the integral continues.
     pub fn reset(&self, config: &Config, now: Time) -> Window {
         Window { area: self.area(now), since: now, ..Window::new(config) }
     }

@@ -6,7 +6,7 @@ use super::{Bbr, MARGIN, MIN_CWND, RateSample, State};
 pub(super) const QUANTA: f64 = 3.0;
 
 impl Bbr {
-    /// Until the pipe was full the rate only rises (draft, section 4.2.1).
+    /// Until the pipe was full, the rate only rises (draft, section 4.2.1).
     pub(super) fn set_pacing_rate(&mut self, gain: f64) {
         let rate = gain * self.bandwidth() * MARGIN;
         if self.full || rate > self.pacing_rate {
@@ -14,7 +14,7 @@ impl Bbr {
         }
     }
 
-    /// What the path holds, times `gain`, in whole segments.
+    /// The BDP times `gain`, in whole segments.
     pub(super) fn bdp(&self, gain: f64) -> f64 {
         match self.min_rtt {
             Some(rtt) => (gain * self.bandwidth() * rtt.as_secs_f64()).ceil(),
@@ -33,7 +33,7 @@ impl Bbr {
         self.quantized(self.bdp(gain))
     }
 
-    /// Draft, section 4.2.3.6: towards the target by no more than was acknowledged.
+    /// Draft, section 4.2.3.6: moves towards the target by at most the segments acknowledged.
     pub(super) fn set_cwnd(&mut self, sample: &RateSample, cwnd: &mut f64) {
         let acked = f64::from(sample.newly_delivered);
         let delivered = sample.total - *self.origin.get_or_insert(sample.then.delivered);
@@ -65,7 +65,7 @@ impl Bbr {
         cwnd.max(MIN_CWND)
     }
 
-    /// The last window that neither recovery nor ProbeRTT had cut.
+    /// Saves the last window not cut by recovery or ProbeRTT.
     pub(super) fn save_cwnd(&mut self, cwnd: f64) {
         let cut = self.recover.is_some() || self.state == State::ProbeRtt;
         self.prior_cwnd = if cut { self.prior_cwnd.max(cwnd) } else { cwnd };

@@ -1,20 +1,20 @@
-//! What loss says of the path: bounds on bandwidth and on what is in flight (draft, section 5.5.10).
+//! Bounds on bandwidth and inflight, derived from loss (draft, section 5.5.10).
 
 use super::{BETA, Bbr3, HEADROOM, Lost, MIN_CWND, RateSample, State};
 
-/// The bounds, and what was delivered of late.
+/// The bounds, and the latest deliveries.
 #[derive(Clone, Copy, Debug)]
 pub struct Bounds {
     pub bw_shortterm: f64,
     pub inflight_shortterm: f64,
-    /// Whole segments: what is in flight is compared with it.
+    /// In whole segments, for comparison with the flight.
     pub inflight_longterm: f64,
-    /// The greatest delivery rate of the last round trip, and the most that was delivered in one.
+    /// The greatest delivery rate, and the most segments delivered, of the last round trip.
     pub bw_latest: f64,
     pub inflight_latest: u32,
-    /// Rounds of their own: the first loss begins one.
+    /// These rounds are separate: the first loss begins one.
     round_began: u32,
-    /// The last acknowledgement began one.
+    /// The last acknowledgement began a round.
     pub round_started: bool,
     lost_in_round: bool,
     /// Runs of lost segments, sent one after another, in this round and in the one before.
@@ -42,7 +42,7 @@ impl Default for Bounds {
 }
 
 impl Bounds {
-    /// Near the start of an acknowledgement (`UpdateLatestDeliverySignals`).
+    /// Call at the start of an acknowledgement (`UpdateLatestDeliverySignals`).
     pub fn on_ack(&mut self, sample: &RateSample) {
         self.bw_latest = self.bw_latest.max(sample.rate().unwrap_or(0.0));
         self.inflight_latest = self.inflight_latest.max(sample.delivered);
@@ -53,7 +53,7 @@ impl Bounds {
         }
     }
 
-    /// Near its end (`AdvanceLatestDeliverySignals`).
+    /// Call at its end (`AdvanceLatestDeliverySignals`).
     pub fn end_ack(&mut self, sample: &RateSample) {
         if self.round_started {
             self.bw_latest = sample.rate().unwrap_or(0.0);
@@ -68,7 +68,7 @@ impl Bounds {
         self.last_lost = lost.order;
     }
 
-    /// There is congestion in this round.
+    /// Records congestion in this round.
     pub fn note_mark(&mut self, delivered: u32) {
         if !self.lost_in_round {
             self.round_began = delivered;
@@ -76,18 +76,18 @@ impl Bounds {
         self.lost_in_round = true;
     }
 
-    /// A cycle begins: what was noted belongs to the last one (`ResetCongestionSignals`).
+    /// Begins a cycle: clears the signals of the last one (`ResetCongestionSignals`).
     pub fn reset_signals(&mut self) {
         self.lost_in_round = false;
         (self.bw_latest, self.inflight_latest) = (0.0, 0);
     }
 
-    /// Probing begins: what held until now does no longer (`ResetShortTermModel`).
+    /// Begins probing: removes the short-term bounds (`ResetShortTermModel`).
     pub fn reset_short_term(&mut self) {
         (self.bw_shortterm, self.inflight_shortterm) = (f64::INFINITY, f64::INFINITY);
     }
 
-    /// What leaves others some room (`InflightWithHeadroom`).
+    /// The long-term bound with room for other flows (`InflightWithHeadroom`).
     pub fn with_headroom(&self) -> f64 {
         let headroom = (HEADROOM * self.inflight_longterm).max(1.0);
         if self.inflight_longterm.is_finite() {
@@ -97,7 +97,7 @@ impl Bounds {
         }
     }
 
-    /// The most the window may be (`BoundCwndForModel`, section 5.6.4.7).
+    /// The largest window allowed (`BoundCwndForModel`, section 5.6.4.7).
     pub fn cap(&self, state: State) -> f64 {
         let cap = match state {
             State::Down | State::Refill | State::Up => self.inflight_longterm,
@@ -109,7 +109,7 @@ impl Bounds {
 }
 
 impl Bbr3 {
-    /// Once a round trip: a loss that no probe caused lowers the bounds towards what is being delivered (section
+    /// Once a round trip, lowers the bounds towards the latest delivery if there was loss outside a probe (section
     /// 5.5.10.3).
     pub(super) fn adapt_short_term(&mut self, cwnd: f64) {
         let lost = std::mem::take(&mut self.bounds.lost_in_round);

@@ -6,7 +6,7 @@ use super::{Bbr3, MARGIN, MIN_CWND, RateSample, State};
 const OFFLOAD: f64 = 3.0;
 
 impl Bbr3 {
-    /// Until the pipe was full the rate only rises (section 5.6.2).
+    /// Until the pipe was full, the rate only rises (section 5.6.2).
     pub(super) fn set_pacing_rate(&mut self, gain: f64) {
         let rate = gain * self.bw * MARGIN;
         if self.full || rate > self.pacing_rate {
@@ -14,7 +14,7 @@ impl Bbr3 {
         }
     }
 
-    /// What the path holds, times `gain` (section 5.6.4.2).
+    /// The BDP times `gain` (section 5.6.4.2).
     pub(super) fn bdp(&self, gain: f64) -> f64 {
         self.min_rtt.map_or(self.initial_window, |rtt| gain * self.bw * rtt.as_secs_f64())
     }
@@ -28,7 +28,7 @@ impl Bbr3 {
         self.quantized(self.bdp(gain))
     }
 
-    /// What is wanted in flight (section 5.3.3.8.3).
+    /// The target flight (section 5.3.3.8.3).
     pub(super) fn target_inflight(&self, cwnd: f64) -> f64 {
         self.bdp(1.0).min(cwnd)
     }
@@ -50,7 +50,7 @@ impl Bbr3 {
         *cwnd = cwnd.min(self.bounds.cap(self.state));
     }
 
-    /// The last window that neither recovery nor ProbeRTT had cut.
+    /// Saves the last window not cut by recovery or ProbeRTT.
     pub(super) fn save_cwnd(&mut self, cwnd: f64) {
         let cut = self.recover.is_some() || self.state == State::ProbeRtt;
         self.prior_cwnd = if cut { self.prior_cwnd.max(cwnd) } else { cwnd };

@@ -4,12 +4,12 @@ use headgate_core::{Span, Time};
 
 use super::{BETA, Bbr3, FullPipe, RateSample, State, too_high};
 
-/// Round trips between probes at most: as often as a Reno flow of this window would lose (section 5.3.3.8).
+/// Most round trips between probes: a Reno flow of this window would lose as often (section 5.3.3.8).
 const RENO_ROUNDS: f64 = 63.0;
-/// Time between probes at least; up to as much again as [`WAIT_SPREAD`] comes on top (section 5.3.3.8.2).
+/// Least time between probes; a random time of up to [`WAIT_SPREAD`] is added (section 5.3.3.8.2).
 const WAIT: Span = Span::from_secs(2);
 const WAIT_SPREAD: Span = Span::from_secs(1);
-/// The slope of `inflight_longterm` doubles this many times at most.
+/// Most doublings of the slope of `inflight_longterm`.
 const UP_ROUNDS: u32 = 30;
 
 impl Bbr3 {
@@ -57,7 +57,7 @@ impl Bbr3 {
         }
     }
 
-    /// Two time scales, the native one and Reno's (section 5.3.3.8.2).
+    /// Whether to probe, on the native time scale or Reno's (section 5.3.3.8.2).
     fn is_time_to_probe(&self, now: Time, cwnd: f64) -> bool {
         let reno = self.target_inflight(cwnd).min(RENO_ROUNDS);
         now > self.cycle_at + self.wait || f64::from(self.rounds_since_up) >= reno
@@ -67,7 +67,7 @@ impl Bbr3 {
         f64::from(inflight) <= self.bounds.with_headroom().min(self.inflight_at(self.greatest_bw()))
     }
 
-    /// What the path holds at `bw` rather than within the short-term bound.
+    /// The flight for bandwidth `bw`, without the short-term bound.
     fn inflight_at(&self, bw: f64) -> f64 {
         self.quantized(self.min_rtt.map_or(self.initial_window, |rtt| bw * rtt.as_secs_f64()))
     }
@@ -85,7 +85,7 @@ impl Bbr3 {
         }
     }
 
-    /// `AdaptLongTermModel`, section 5.3.3.9. Gives whether a state was entered.
+    /// `AdaptLongTermModel`, section 5.3.3.9. Returns whether a state was entered.
     fn adapt_long_term(&mut self, sample: &RateSample, cwnd: f64) -> bool {
         if self.probe_stopping && self.rounds.started() && self.end_probe(sample) {
             return true;
@@ -100,7 +100,7 @@ impl Bbr3 {
         false
     }
 
-    /// The last acknowledgement of a probe came. Gives whether the next probe begins at once.
+    /// Handles a probe's last acknowledgement. Returns whether the next probe begins at once.
     fn end_probe(&mut self, sample: &RateSample) -> bool {
         self.probe_sample = false;
         self.probe_stopping = false;
@@ -118,7 +118,7 @@ impl Bbr3 {
         again
     }
 
-    /// The cycle before last is forgotten (section 5.5.6). As in Linux, one without a sample is not counted.
+    /// Forgets the cycle before last (section 5.5.6). As in Linux, a cycle without a sample does not count.
     fn advance_max_bw(&mut self) {
         if self.max_bw[1] > 0.0 {
             self.max_bw = [self.max_bw[1], 0.0];

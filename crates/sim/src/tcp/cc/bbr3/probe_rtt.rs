@@ -1,18 +1,18 @@
-//! The least round trip, and ProbeRTT, which sees to it that there is one (draft, section 5.3.4).
+//! The least round trip, and ProbeRTT, which measures it again (draft, section 5.3.4).
 
 use headgate_core::{Span, Time};
 
 use super::{Bbr3, MARGIN, MIN_CWND, RateSample, State};
 
-/// How long a least round trip is believed (section 2.16.1).
+/// The lifetime of a least round trip (section 2.16.1).
 const MIN_RTT_LASTS: Span = Span::from_secs(10);
-/// How long one may go without being confirmed (section 2.16.2).
+/// The longest time without a confirmation of it (section 2.16.2).
 const INTERVAL: Span = Span::from_secs(5);
-/// How long ProbeRTT lasts at least (section 2.16.2).
+/// The shortest ProbeRTT (section 2.16.2).
 const LASTS: Span = Span::from_millis(200);
 
 impl Bbr3 {
-    /// `UpdateMinRTT`, section 5.3.4.3. Gives whether it is time for ProbeRTT, even if there is a new sample now.
+    /// `UpdateMinRTT`, section 5.3.4.3. Returns whether ProbeRTT is due, even if there is a new sample now.
     pub(super) fn update_min_rtt(&mut self, sample: &RateSample) -> bool {
         let now = sample.at;
         let expired = self.probe_rtt_min.is_some() && now > self.probe_rtt_min_at + INTERVAL;
@@ -45,7 +45,7 @@ impl Bbr3 {
         self.idle_restart = false;
     }
 
-    /// `HandleProbeRTT`: from the moment that little enough is in flight, 200 ms and a round trip.
+    /// `HandleProbeRTT`: lasts 200 ms and a round trip from the moment that the flight is small enough.
     fn probe_rtt(&mut self, sample: &RateSample, cwnd: &mut f64) {
         self.bubble.extend(sample.total, sample.in_flight);
         if self.probe_rtt_ends.is_some() {
@@ -76,7 +76,7 @@ impl Bbr3 {
         }
     }
 
-    /// Half of what the path holds (section 5.6.4.5).
+    /// Half the BDP (section 5.6.4.5).
     pub(super) fn probe_rtt_cwnd(&self) -> f64 {
         self.bdp(State::ProbeRtt.gains().1).max(MIN_CWND)
     }

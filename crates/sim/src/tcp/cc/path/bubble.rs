@@ -1,7 +1,7 @@
-//! What a sender that holds itself back must not take for the path.
+//! Periods in which the sender limited itself, to be excluded from estimates of the path.
 
-/// A stretch of what is delivered that does not count, because the sender held itself back: all that is sent from its
-/// beginning until what was in flight at its end is delivered (`MarkConnectionAppLimited`, section 4.1.2.4).
+/// A span of deliveries that does not count because the sender limited itself. It lasts from the limit's beginning
+/// until the data in flight at its end is delivered (`MarkConnectionAppLimited`, section 4.1.2.4).
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Bubble {
     from: u32,
@@ -10,7 +10,7 @@ pub struct Bubble {
 }
 
 impl Bubble {
-    /// The sender holds itself back now, with `delivered` segments delivered and `inflight` in flight.
+    /// The sender limits itself now, with `delivered` segments delivered and `inflight` in flight.
     pub fn extend(&mut self, delivered: u32, inflight: u32) {
         if delivered >= self.upto {
             self.from = delivered;
@@ -18,7 +18,7 @@ impl Bubble {
         self.upto = delivered + inflight + 1;
     }
 
-    /// Whether what was sent with `prior` segments delivered belongs to it.
+    /// Whether the span covers a segment that was sent with `prior` segments delivered.
     pub fn covers(&self, prior: u32) -> bool {
         (self.from..self.upto).contains(&prior)
     }

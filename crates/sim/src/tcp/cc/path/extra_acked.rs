@@ -1,17 +1,16 @@
-//! How much acknowledgements come in lumps: the most that was acknowledged beyond what the estimated bandwidth would have
-//! delivered (draft-ietf-ccwg-bbr-06, section 5.5.9).
+//! Aggregation of acknowledgements: the most segments acknowledged beyond the estimated bandwidth
+//! (draft-ietf-ccwg-bbr-06, section 5.5.9).
 
 use headgate_core::Time;
 
 use super::MaxFilter;
 
-/// Rounds that the maximum looks back on, once the pipe has been full; before, one.
+/// Rounds in the maximum once the pipe has been full; before, one.
 const WINDOW: u32 = 10;
-/// The window is not raised by more than is sent in this many seconds (Linux: `bbr_extra_acked_max_us`; the draft has
-/// `cwnd` for the only bound).
+/// The bound on the estimate, in seconds of sending (Linux: `bbr_extra_acked_max_us`; the draft bounds it only by
+/// `cwnd`).
 const LONGEST: f64 = 0.1;
 
-/// The estimate of aggregation.
 #[derive(Clone, Copy, Debug)]
 pub struct ExtraAcked {
     since: Time,
@@ -21,32 +20,28 @@ pub struct ExtraAcked {
 
 /// An acknowledgement and what was known before it.
 pub struct Epoch {
-    /// Segments it newly acknowledges.
+    /// Segments newly acknowledged.
     pub segments: u32,
-    /// When it came.
     pub now: Time,
-    /// The number of the round.
     pub round: u32,
-    /// The estimated bandwidth in segments a second.
+    /// In segments per second.
     pub bandwidth: f64,
-    /// The window in segments.
+    /// In segments.
     pub cwnd: f64,
-    /// Whether the pipe has ever been full.
+    /// The pipe has been full.
     pub full: bool,
 }
 
 impl ExtraAcked {
-    /// Nothing was acknowledged yet.
     pub fn new(now: Time) -> ExtraAcked {
         ExtraAcked { since: now, delivered: 0, most: MaxFilter::new(0, 0.0) }
     }
 
-    /// Begins to count at `now`, after a silence.
+    /// Restarts the count at `now`, after a pause.
     pub fn restart(&mut self, now: Time) {
         (self.since, self.delivered) = (now, 0);
     }
 
-    /// Takes an acknowledgement.
     pub fn on_ack(&mut self, acked: &Epoch) {
         let mut expected = acked.bandwidth * (acked.now - self.since).as_secs_f64();
         if f64::from(self.delivered) <= expected {
@@ -58,7 +53,7 @@ impl ExtraAcked {
         self.most.update(if acked.full { WINDOW } else { 1 }, acked.round, extra);
     }
 
-    /// Segments to allow in flight beyond what the path holds.
+    /// Segments to allow in flight beyond the BDP.
     pub fn get(&self, bandwidth: f64) -> f64 {
         self.most.get().min(bandwidth * LONGEST)
     }

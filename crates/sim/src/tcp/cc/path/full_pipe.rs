@@ -1,12 +1,11 @@
-//! Whether sending faster still brings more: three rounds in which the delivery rate grew by less than a quarter say
-//! that the pipe is full (draft-ietf-ccwg-bbr-06, section 5.3.1.2).
+//! Detects a full pipe: three rounds in which the delivery rate grew by less than a quarter (draft-ietf-ccwg-bbr-06,
+//! section 5.3.1.2).
 
-/// Growth that counts as growth.
+/// The least growth of a round that continues the search.
 const GROWTH: f64 = 1.25;
-/// Rounds without it.
+/// Rounds without such growth.
 const ROUNDS: u32 = 3;
 
-/// The search for a plateau.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct FullPipe {
     baseline: f64,
@@ -14,12 +13,12 @@ pub struct FullPipe {
 }
 
 impl FullPipe {
-    /// A search that begins at `rate`: what was delivered before is no growth.
+    /// A search that begins at `rate`.
     pub fn from(rate: f64) -> FullPipe {
         FullPipe { baseline: rate, rounds: 0 }
     }
 
-    /// Takes what was delivered in a round that its application did not limit. Gives whether the pipe is full.
+    /// Takes the delivery rate of a round that the application did not limit. Returns whether the pipe is full.
     pub fn on_round(&mut self, rate: f64) -> bool {
         if self.is_full() {
             return true;
@@ -32,7 +31,6 @@ impl FullPipe {
         self.is_full()
     }
 
-    /// Whether the search has ended.
     pub fn is_full(&self) -> bool {
         self.rounds >= ROUNDS
     }

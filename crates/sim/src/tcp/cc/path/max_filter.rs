@@ -1,8 +1,8 @@
-//! The greatest of a window's samples, in constant room.
+//! A windowed maximum in constant space.
 //!
-//! Kathleen Nichols' algorithm, as in Linux (`lib/win_minmax.c`): the best sample, the best since it, and the best since
-//! that one. It gives a sample of the window, never an older one, and the greatest of them unless that stood in the
-//! shadow of one that has just left.
+//! Kathleen Nichols' algorithm, as in Linux (`lib/win_minmax.c`): it keeps the best sample, the best since it, and
+//! the best since that one. The result is always a sample of the window. It may miss the maximum if an expired sample
+//! had hidden it.
 
 /// A windowed maximum, over a window that is counted in rounds.
 #[derive(Clone, Copy, Debug)]
@@ -17,7 +17,6 @@ impl MaxFilter {
         MaxFilter { best: [(now, value); 3] }
     }
 
-    /// The greatest sample of the window.
     #[inline]
     pub fn get(&self) -> f64 {
         self.best[0].1
@@ -38,7 +37,7 @@ impl MaxFilter {
         self.age(window, sample);
     }
 
-    /// Lets the best go when it leaves the window, and has the next ones from different parts of it.
+    /// Drops the best sample when it leaves the window, and spreads the others over the window.
     fn age(&mut self, window: u32, sample: (u32, f64)) {
         let [first, second, third] = self.best;
         let since = sample.0 - first.0;

@@ -1,18 +1,18 @@
 //! Round trips timed by packets: one ends with the acknowledgement of something sent after it began
 //! (draft-ietf-ccwg-bbr-06, section 5.5.1).
 
-/// A count of round trips. Everything is measured in segments delivered so far.
+/// A count of round trips, in segments delivered so far.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Rounds {
-    /// What had been delivered when the round began: a segment sent since then ends it.
+    /// Segments delivered when the round began: a segment sent later ends it.
     began: u32,
     count: u32,
     started: bool,
 }
 
 impl Rounds {
-    /// Takes an acknowledgement: `sent_after` segments had been delivered when what it acknowledges was sent, `delivered`
-    /// have been by now.
+    /// Takes the acknowledgement of a segment sent when `sent_after` segments had been delivered; now `delivered`
+    /// are.
     #[inline]
     pub fn on_ack(&mut self, sent_after: u32, delivered: u32) {
         self.started = sent_after >= self.began;
@@ -22,17 +22,17 @@ impl Rounds {
         }
     }
 
-    /// A round begins now, and does not count.
+    /// Begins a round without counting it.
     pub fn restart(&mut self, delivered: u32) {
         self.began = delivered;
     }
 
-    /// How many have begun.
+    /// Rounds begun so far.
     pub fn count(&self) -> u32 {
         self.count
     }
 
-    /// Whether the last acknowledgement began one.
+    /// Whether the last acknowledgement began a round.
     pub fn started(&self) -> bool {
         self.started
     }
