@@ -19,7 +19,7 @@
 //! let settings = LaneSettings::of(&scenario, 0);
 //! let lanes = ["forward", "reverse"].map(|label| settings.build(Layer::Ethernet, 1, label).unwrap());
 //!
-//! A frame of 1000 bytes that is not IP takes 1 ms to send and 5 ms to propagate.
+//! // A frame of 1000 bytes that is not IP takes 1 ms to send and 5 ms to propagate.
 //! let mut clock = FakeClock::new();
 //! let a = clock.end(Layer::Ethernet, [(Time::ZERO, vec![0xff; 1000])]);
 //! let b = clock.end(Layer::Ethernet, []);

@@ -197,7 +197,7 @@ fn answer(slots: &[Slot]) -> Option<Answer> {
     let [few, many] = changes;
     let rate = slots.iter().map(Slot::rate).sum::<f64>() / slots.len() as f64;
     if few.count.min(many.count) < LEAST_SLOTS || rate <= 0.0 {
-        // Signals all the time at a constant rate of packets do not change the flow's behavior.
+        // As many signals in every slot: nothing to compare, and they do not slow the flow down.
         let always = count >= LEAST_SLOTS && slots.iter().all(|slot| slot.signals() > 0);
         return always.then_some(Answer { less: 0.0, errors: 0.0 });
     }

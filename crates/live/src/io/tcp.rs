@@ -25,7 +25,7 @@ pub struct TcpInfo {
     pub rttvar: Span,
     /// Retransmission timeout with backoff.
     pub rto: Span,
-    /// Least recent round-trip time; `None` before the first sample.
+    /// Least round-trip time over a recent window; `None` before the first sample.
     pub min_rtt: Option<Span>,
     /// Slow start threshold in segments; `None` if infinite.
     pub ssthresh: Option<u32>,
