@@ -217,7 +217,7 @@ mod tests {
             port.enqueue(Packet::new(FlowId(1), 1000, ()), at(0), &mut ());
             port.dequeue(at(0), &mut ());
         }
-        // 10 000 expected, standard deviation 94: five of them.
+        // 10 000 expected; tolerance: five standard deviations of 94.
         let matches = port.discipline().matches(FlowId(1));
         assert!(matches.abs_diff(10_000) < 470, "{matches}");
     }

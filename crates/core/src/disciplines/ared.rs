@@ -243,7 +243,7 @@ mod tests {
         port.discipline().detector().maxp()
     }
 
-    /// After an arrival that found one packet less than `packets`. Nothing is signalled.
+    /// A queue of `packets` whose average is one less, without signals.
     fn filled(settings: &[(&str, &str)], packets: u32) -> Port<(), Ared<()>> {
         let mut port = port(&[&[("spare_below", "1000")], settings].concat());
         arrive(&mut port, 0, packets - 1);

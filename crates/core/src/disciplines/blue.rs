@@ -261,7 +261,7 @@ mod tests {
                 true => (counts.marks(early) - before.marks(early), counts.drops(early)),
                 false => (counts.drops(early) - before.drops(early), counts.marked()),
             };
-            // Standard deviation 87: five of them.
+            // Tolerance: five standard deviations of 87.
             assert!(hits.abs_diff(10_000) < 435 && others == 0, "{hits} {others}");
         }
     }
@@ -269,8 +269,8 @@ mod tests {
     #[test]
     fn random_freeze_times_are_those_of_the_parameter_in_the_mean() {
         let mut port = port(&[("randomize_freeze", "on"), ("d1", "0.0000152587890625")]);
-        // An overflow each 10 us: as many steps of 2^-16 as freeze times pass in 10 s. Mean 1000; a freeze time has a
-        // standard deviation of 0.29 of its mean, so 9 in all: five of them.
+        // An overflow each 10 us: one step of 2^-16 per freeze time, 1000 in 10 s. A freeze time has a standard
+        // deviation of 0.29 of its mean: 9 in all. Tolerance: five times that.
         (0..1_000_000).for_each(|tick| {
             let packet = Packet { ecn: Ecn::Ect0, ..Packet::new(FlowId(1), 1000, ()) };
             port.enqueue(packet, Time::ZERO + Span::from_micros(10) * tick, &mut ());

@@ -207,7 +207,7 @@ mod tests {
         arrive(&mut port, 1, 1, 9000, Ecn::NotEct);
         arrive(&mut port, 2, 10, 100, Ecn::NotEct);
         assert_eq!(set(&port), [(1, 9000), (2, 1000)]);
-        // 10 KB wait. Flow 3's 1500 bytes lower both counters by the lesser of them, and 500 bytes are left to it.
+        // 10 KB are queued. Flow 3's 1500 bytes lower both counters by the smaller one; 500 bytes remain for flow 3.
         arrive(&mut port, 2, 1, 100, Ecn::NotEct);
         arrive(&mut port, 3, 1, 1500, Ecn::NotEct);
         assert_eq!((set(&port), drops(&port, Why::HeavyHitter)), (alloc::vec![(1, 8000), (3, 500)], 1));

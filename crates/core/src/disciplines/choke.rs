@@ -292,7 +292,7 @@ mod tests {
             offer(&mut port, 7);
             drops(&port, Why::Match) == 2
         });
-        // 6000, standard deviation 65: five of them.
+        // 6000; tolerance: five standard deviations of 65.
         let matched = matched.count();
         assert!(matched.abs_diff(6000) < 325, "{matched}");
     }
@@ -318,7 +318,7 @@ mod tests {
     #[test]
     fn spacing_starts_anew_after_a_match_and_below_minth() {
         // 14 wait: pb = 0.5 x 4/10 = 1/5. After a match count is 1, pa = 1/4; after a calm arrival 0, pa = 1/5.
-        // Standard deviations 14 and 13: five of them. Had the count gone on, the drop would be certain.
+        // Tolerance: five standard deviations, 14 and 13. Had the count gone on, the drop would be certain.
         let (matched, calm) = (dropped_after(1, 15), dropped_after(3, 5));
         assert!(matched.abs_diff(250) < 70 && calm.abs_diff(200) < 65, "{matched} {calm}");
     }

@@ -287,10 +287,10 @@ mod tests {
 
     #[test]
     fn signals_come_an_interval_after_the_delay_and_then_each_interval_over_root_count() {
-        // Packet n comes at n/2 ms and leaves at n: it waits n/2, rounded down to what came before, more than 5 ms from packet 11
-        // on (it came at 5 ms: 6 ms). While count is 0, each departure puts drop_next an interval ahead; at 11 it becomes
-        // 111, and count 1. At 111 the first signal, count 2, due + 100/sqrt(2) = 181.71, at 182; + 100/sqrt(3) = 239.45, at 240.
-        // fit_rate changes nothing: a packet of 1514 B takes 1.5 ms, 4 of them 6.06, so 7 ms it takes: packet 13, two later.
+        // Packet n arrives at n/2 ms (rounded down) and leaves at n ms: from packet 11 on it waits more than 5 ms.
+        // While count is 0, each departure puts drop_next an interval ahead; at 11 ms it becomes 111, and count 1.
+        // The first signal at 111 sets count to 2; the next are due at 111 + 100/sqrt(2) = 181.71 and then
+        // + 100/sqrt(3) = 239.45. With fit_rate, 4 packets of 1514 B take 6.06 ms: packet 13 is the first late one.
         for (settings, first) in [(&[("fit_rate", "off")][..], 111), (&[], 113)] {
             for ecn in [Ecn::NotEct, Ecn::Ect0] {
                 let found = signals(&mut cobalt(settings), ecn, 250);

@@ -95,7 +95,7 @@ mod tests {
 
     const PLACE: Place = Place::new(Rate::from_bits(8_000_000), 1000, 7);
 
-    /// When signals came, in microseconds, rounded down.
+    /// Times of signals, in microseconds, rounded down.
     #[derive(Default)]
     struct Signals {
         drops: Vec<u64>,
@@ -163,7 +163,7 @@ mod tests {
 
     #[test]
     fn no_signal_while_no_more_than_a_packet_of_the_largest_size_is_left() {
-        // One packet of 1000 B waits behind each that leaves: with an mtu of 1000 B that is none too many, however late.
+        // A packet of 1000 B waits behind each departure: with an mtu of 1000 B CoDel allows it, however late.
         for (mtu, drops) in [("1000B", 0), ("999B", 1)] {
             let mut port = codel(&[("mtu", mtu), ("target", "0s")]);
             let mut signals = Signals::default();

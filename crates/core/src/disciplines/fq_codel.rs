@@ -1,5 +1,8 @@
 //! FQ-CoDel: one queue per flow, new flows first, CoDel in each.
 //!
+//! A flow that becomes active joins the new queues, which send before the old ones. After a quantum it moves to the old
+//! queues. Sparse flows therefore see almost no queueing delay, and each queue's CoDel acts on its own flow.
+//!
 //! T. Hoeiland-Joergensen, P. McKenney, D. Taht, J. Gettys, E. Dumazet, "The Flow Queue CoDel Packet Scheduler and Active
 //! Queue Management Algorithm", RFC 8290, 2018. The scheduler is `parts/flow_scheduler.rs`, the loop of each queue
 //! `parts/codel.rs`; names are the RFC's (section 5.2) and tc's.
@@ -169,8 +172,7 @@ mod tests {
         arrive(&mut port, 1, 9);
         arrive(&mut port, 2, 9);
         assert_eq!([(); 4].map(|()| leaves(&mut port)), [1, 2, 1, 2]);
-        // A newcomer sends its packet at once, but then it has spent its quantum and stands behind 1, whose turn it is. 2 has
-        // spent its own too, and gets the next one after 3 did.
+        // Flow 3 is new and sends at once. Its quantum is then spent, so it queues behind flow 1; flow 2 follows it.
         arrive(&mut port, 3, 1);
         assert_eq!(leaves(&mut port), 3);
         arrive(&mut port, 3, 2);

@@ -300,8 +300,8 @@ mod tests {
         arrive(&mut port, 1, 12, at(0));
         assert_eq!(sent(&mut port, 3, at(0)), [1, 1, 1]);
         (10..20).for_each(|flow| arrive(&mut port, flow, 1, at(0)));
-        // The light class is new and comes first, with two quanta. Then the heavy one, which has spent its quantum,
-        // passes its turn for another; and so on, two to one.
+        // The light class is new and sends two quanta first. The heavy class has spent its quantum and gets another;
+        // the classes then alternate two to one.
         assert_eq!(sent(&mut port, 8, at(0)), [10, 11, 12, 13, 1, 14, 15, 1]);
     }
 

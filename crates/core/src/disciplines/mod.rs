@@ -34,8 +34,7 @@ mod sfred;
 mod sred;
 mod tbf;
 
-// Sorted by name. The place in the family gives colour and dashes of figures: a discipline keeps its own, a new one takes
-// the next.
+// Sorted by name. The number in the family sets color and dashes in figures: a new discipline takes the next one.
 disciplines! {
     afd: Afd, AfdConfig, "AFD", Shares 1, Comparison [protects per_flow],
         "drop a flow's packets by as much as its part of sampled arrivals exceeds the fair one",

@@ -147,7 +147,7 @@ mod tests {
             (0..3).for_each(|_| red.enqueue(packet(1000, Ecn::NotEct), &mut Cx::new(Time::ZERO, &mut rng, &mut ())));
             red.backlog().packets == 2
         });
-        // Standard deviation 15: five of them.
+        // Tolerance: five standard deviations of 15.
         let dropped = dropped.count();
         assert!(dropped.abs_diff(333) < 75, "{dropped}");
     }

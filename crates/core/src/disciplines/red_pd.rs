@@ -145,7 +145,7 @@ mod tests {
         RedPd::new(RedPdConfig::from_settings(settings).unwrap(), &PLACE)
     }
 
-    /// Flow 1 sends a packet each millisecond, which the link sends at once, and loses every tenth, for `ms`.
+    /// For `ms`, flow 1 sends a packet each millisecond to an idle link and loses every tenth.
     fn fed(settings: &[(&str, &str)], ecn: Ecn, ms: u64) -> Port<(), RedPd<()>> {
         let settings = [&[("limit", "50p"), ("P_testFRp_", "0.1")], settings].concat();
         let mut port = Port::new(red_pd(&settings).unwrap(), Rng::new(1));

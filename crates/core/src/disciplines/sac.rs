@@ -76,7 +76,7 @@ impl<T> Sac<T> {
     }
 
     /// The share of unresponsive traffic. Without a class it is inferred from matches: a flow with the share u of
-    /// arrivals and of the queue, beside many small ones, makes u^2 of all arrivals match.
+    /// arrivals and of the queue, beside many small ones, makes u^2 of all arrivals match; the root of this rate is u.
     #[inline]
     pub fn share(&self) -> f64 {
         if self.unresponsive.is_some() { self.measured } else { libm::sqrt(self.measured) }

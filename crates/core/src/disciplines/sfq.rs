@@ -265,7 +265,7 @@ mod tests {
         for limit in ["4p", "4KB"] {
             let settings = [("limit", limit), ("buckets", "64"), ("sharing", "shared")];
             let dropped = offer(&settings, &[0, 0, 0, 0, 1, 1, 2]);
-            // Two each when flow 2 arrives: flow 0 came to that length last, by its loss.
+            // Flows 0 and 1 hold two packets each when flow 2 arrives; flow 0 reached that length last, by its drop.
             assert_eq!(dropped, [(0, 3, Why::Overflow), (0, 2, Why::Overflow), (0, 1, Why::Overflow)], "{limit}");
             let oldest = offer(&[&settings[..], &[("headdrop", "on")]].concat(), &[0, 0, 0, 0, 1, 1, 2]);
             assert_eq!(oldest, [(0, 0, Why::Overflow), (0, 1, Why::Overflow), (0, 2, Why::Overflow)], "{limit}");

@@ -242,7 +242,7 @@ mod tests {
             sred.probability()
         });
         assert_eq!(seen, [0.0, 0.15 / 16.0, 0.15 / 16.0, 0.15 / 4.0, 0.15 / 4.0, 0.15 / 4.0]);
-        // From 256 flows on, and before the first hit, it is all of it.
+        // From 256 flows on, and before the first hit, the factor is 1.
         assert_eq!(
             [0.0, 1.0 / 256.0, 1.0 / 5000.0].map(|hits| {
                 sred.hit_frequency = hits;
@@ -269,7 +269,7 @@ mod tests {
                 port.dequeue(Time::ZERO, &mut ());
             });
             let marked = port.totals().counts().marked() - before;
-            // Standard deviations 36 and 46: five of them.
+            // Tolerance: five standard deviations, 36 and 46.
             assert!(marked.abs_diff(expected) < 230, "{variant}: {marked}");
         }
     }

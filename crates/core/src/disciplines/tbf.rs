@@ -1,6 +1,7 @@
 //! TBF: shape to a rate with a token bucket; any discipline inside.
 //!
-//! As tc's tbf. The bucket is kept as one moment of time ([`TokenBucket`], ITU-T I.371's virtual schedule).
+//! As in tc's tbf, a packet leaves when the bucket holds tokens for it. The bucket is stored as a single time
+//! ([`TokenBucket`], ITU-T I.371's virtual schedule).
 
 use crate::cx::Cx;
 use crate::discipline::{Discipline, Place};
