@@ -3,8 +3,7 @@
 //! Simulator and live forwarder differ in packet type, next hop and clock, but share this code. A [`LinkQueue`] owns
 //! the discipline's port and decides when each packet is sent. A [`Medium`] computes transmission times
 //! ([`Transmitter`]) and applies impairments ([`Passage`]). The host of a link implements [`NextHop`] and receives its
-//! packets. A [`Meter`] measures one direction, such as [`LinkLedger`](headgate_measure::LinkLedger) for the tables of
-//! a run.
+//! packets. A [`Meter`] measures one direction, such as the [`LinkLedger`](headgate_measure::LinkLedger) of a run.
 #![forbid(unsafe_code)]
 
 mod medium;

@@ -90,8 +90,7 @@ mod tests {
             let (rate, run) = figures(&losses(loss, burst));
             // Without a chain the run is geometric: it goes on with chance `loss`.
             let mean = burst.unwrap_or(1.0 / (1.0 - loss));
-            // A chain's states are correlated by r = 1 - begin - end at one step: the rate's variance grows by (1 + r)
-            // / (1 - r).
+            // A chain's states are correlated by r = 1 - begin - end at one step: variance grows by (1 + r) / (1 - r).
             let r = burst.map_or(0.0, |burst| 1.0 - loss / (burst * (1.0 - loss)) - 1.0 / burst);
             let sigma = (loss * (1.0 - loss) / PACKETS as f64 * (1.0 + r) / (1.0 - r)).sqrt();
             assert!((rate - loss).abs() < 4.0 * sigma, "{rate} of {loss}, runs of {mean}");

@@ -1,8 +1,7 @@
 //! The queue of one direction of a link: a port with its discipline, and a transmitter that sends one packet at a time.
 //!
 //! Everything happens at its nominal time. A waiting packet is dequeued at the moment the previous one was sent,
-//! however late the caller runs. So the rate is exact, and the discipline sees neither delays nor bursts of the calling
-//! loop.
+//! however late the caller runs. The rate is exact, and disciplines see neither delays nor bursts of the calling loop.
 //!
 //! While packets wait, [`LinkQueue::wake`] says when the transmitter is free. An empty queue needs no wake-up: the
 //! discipline learns of the idle period, and its start, just before the next event at the port. It cannot tell the

@@ -82,7 +82,7 @@ impl Schedule {
         self.steps.get(step + 1).map(|(at, _)| *at).or(self.period)
     }
 
-    /// Work from `at` to the end of `step`; 0 if it has no end, which only a schedule without period has.
+    /// Work from `at` to the end of `step`; 0 for the endless last step of a schedule without period.
     fn work(&self, step: usize, at: u64) -> u128 {
         self.end(step).map_or(0, |end| u128::from(end - at) * u128::from(self.steps[step].1))
     }

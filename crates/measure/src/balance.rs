@@ -1,14 +1,11 @@
 //! Packet conservation: no packet vanishes or appears from nowhere, at any link and in the whole network.
 
-/// Location of every packet that hosts sent (data and replies, whole run) at the end of a run. Each count is kept
-/// independently; transports count `sent`.
+/// The packets that hosts sent (data and replies, whole run), by location at the end. Counts are independent.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Balance {
-    /// Packets that hosts gave to their access links. A UDP source without feedback has at most one there: it makes the
-    /// next packet when the previous one reaches its first queue.
+    /// Given to access links, as transports count. A UDP source without feedback has at most one packet there.
     pub sent: u64,
-    /// Packets that reached their hosts. Data counts when the last queue sends it, because its arrival time is then
-    /// known.
+    /// Delivered to hosts. Data counts when the last queue sends it, because its arrival time is then known.
     pub delivered: u64,
     /// Packets that disciplines dropped.
     pub dropped: u64,

@@ -1,5 +1,4 @@
-//! Max-min fair shares of a network, by progressive filling (Bertsekas, Gallager: Data Networks, 2nd edition,
-//! section 6.5.2).
+//! Max-min fair shares of a network, by progressive filling (Bertsekas, Gallager: Data Networks, 2nd ed., 6.5.2).
 
 /// Identical flows: same demand, same route.
 #[derive(Clone, Debug, PartialEq)]
@@ -12,9 +11,8 @@ pub struct Demand {
     pub route: Vec<usize>,
 }
 
-/// Max-min fair share of each demand's flows on links of these `capacities`. No flow gets more than it wants, and none
-/// could get more without taking from a flow that has no more. Units are the caller's; an unbounded flow without links
-/// gets an infinite share.
+/// Max-min fair shares of the demands' flows on links of these `capacities`. No flow gets more than it wants, and none
+/// could get more without taking from a flow that has no more. An unbounded flow without links gets infinity.
 pub fn max_min(capacities: &[f64], demands: &[Demand]) -> Vec<f64> {
     let mut filling = Filling {
         left: capacities.to_vec(),

@@ -350,8 +350,7 @@ impl<T: Number> Shows<T> for Numbered {
     }
 }
 
-/// Declares a row type and its [`Row`]: each field with meaning, type and columns. `also` adds computed columns, each
-/// after a named one.
+/// Declares a row type and its [`Row`]: fields with meaning, type and columns. `also` adds computed columns.
 macro_rules! rows {
     ($(#[doc = $about:literal])+ pub struct $row:ident derives $($derived:ident)+ {
         $($(#[doc = $doc:literal])+ $field:ident: $type:ty as $shown:expr,)*

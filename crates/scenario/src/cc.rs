@@ -9,8 +9,8 @@ use crate::values::Words;
 pub struct Needs {
     /// Newer than RACK-TLP and proportional rate reduction: both are on by default.
     pub modern: bool,
-    /// Designed for marks (a Scalable control, RFC 9330): `ecn` is on by default, and a loss lowers the window whether
-    /// or not a mark has.
+    /// Made for marks (a Scalable control, RFC 9330): `ecn` is on by default. Losses lower the window even after a
+    /// mark.
     pub marks: bool,
     /// Data packets carry ECT(1) (RFC 9331, section 4.1).
     pub ect1: bool,
@@ -20,8 +20,7 @@ pub struct Needs {
     pub accurate_ecn: bool,
     /// Sends at a computed rate instead of on each ACK: `pacing` is on by default.
     pub pacing: bool,
-    /// Controls the rate by delivery rate samples. The window is only a bound, also in recovery and after a pause, so
-    /// `pacing` is required.
+    /// Controls the rate by delivery rate samples. The window is only a bound, even in recovery: `pacing` is required.
     pub rates: bool,
     /// The receiver reports one-way delays (RFC 6817, section 2.3); the sender keeps a `target`.
     pub delays: bool,
@@ -52,8 +51,7 @@ impl Needs {
 /// Name, summary and citation.
 pub(crate) type Row = (&'static str, &'static str, &'static str);
 
-/// Declares kinds of controllers. A row: variant, name in scenario files, [`Needs`], name in the Linux kernel if any,
-/// summary, citation.
+/// Declares kinds of controllers. A row: variant, name, [`Needs`], name in the Linux kernel if any, summary, citation.
 macro_rules! controllers {
     ($(
         #[doc = $about:literal]

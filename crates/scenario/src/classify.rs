@@ -107,7 +107,7 @@ pub struct Classifier {
 struct Node {
     class: ClassId,
     conditions: Conditions,
-    /// A matching packet stays here if no child matches.
+    /// Whether a matching packet belongs to the class even if no child matches.
     takes: bool,
     /// Index after the class's last descendant.
     end: usize,
@@ -143,8 +143,7 @@ impl Classifier {
     }
 
     /// The class of a packet; 0 if none matches. The first matching class without a parent takes the packet, then its
-    /// first matching child, and so on. A class without conditions matches its children's packets, or everything if it
-    /// has none.
+    /// first matching child, and so on. A class without conditions matches what its children match, or everything.
     #[inline]
     pub fn class(&self, header: &Header<'_>) -> ClassId {
         let mut class = ClassId(0);

@@ -1,8 +1,7 @@
 //! Input files that a scenario names, such as traces.
 //!
-//! This crate opens no file: the caller supplies [`Files`]. The scenario keeps each file's contents under its name
-//! without folders. The canonical form names it in the folder `inputs`, so that a result with its inputs can be run
-//! again.
+//! This crate opens no file: the caller supplies [`Files`]. The scenario keeps each file's contents under its bare
+//! name. The canonical form names it in the folder `inputs`, so that a result with its inputs can be run again.
 
 use std::cell::RefCell;
 use std::collections::BTreeMap;

@@ -1,7 +1,6 @@
 //! Static routes: the next link of a packet.
 //!
-//! Replies take the links of the group's route back. A route visits no node twice, so no direction carries both, and
-//! one table serves both.
+//! Replies take the links of the route back. A route visits no node twice, so one table serves data and replies.
 
 use crate::model::Scenario;
 

@@ -195,8 +195,7 @@ impl Names {
     }
 }
 
-/// Checks the compared disciplines: at least one, all different, each buildable at every place of comparison, of which
-/// there is at least one.
+/// Checks the compared disciplines: at least one, all different, compared somewhere, and buildable there.
 fn compared<'a>(
     qdiscs: Spanned<Vec<Spanned<Qdisc>>>,
     scenario: &Scenario,

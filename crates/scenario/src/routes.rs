@@ -115,8 +115,7 @@ impl<'a> Graph<'a> {
             .help(format!("links lead from `{from}` to: {}", near.join(", ")))
     }
 
-    /// The route with the fewest links, then the least propagation delay, then the earliest links in the file, compared
-    /// from the end.
+    /// The route with the fewest links, then the least delay, then links first in the file, compared from the end.
     fn shortest(&self, from: &Spanned<String>, to: &Spanned<String>) -> Result<Vec<Hop>, Fault> {
         let (start, end) = (self.find(from)?, self.find(to)?);
         if start == end {
@@ -168,7 +167,7 @@ impl<'a> Graph<'a> {
     }
 }
 
-/// Nodes are visited by distance in links, so no route improves after its node's visit.
+/// Compares routes to a node. Nodes are visited by distance in links, so no visited node's route improves.
 fn better(way: &Best, other: &Best) -> bool {
     let rank = |best: &Best| (best.links, best.delay, best.last.map(|(hop, _)| hop));
     rank(way) < rank(other)

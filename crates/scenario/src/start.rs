@@ -54,8 +54,7 @@ impl Start {
         }
     }
 
-    /// Default number of flows: those of all steps before `end`, a bound on the Poisson arrivals until `end`, otherwise
-    /// 1. `None` if that is too many.
+    /// Default number of flows: all steps' before `end`, a bound on the Poisson arrivals, or one. `None` if too many.
     pub(crate) fn flows_until(self, end: Span) -> Option<u32> {
         let flows = match self {
             Start::Drawn { .. } => 1,

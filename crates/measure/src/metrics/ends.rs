@@ -10,8 +10,7 @@ use super::spells::{SLACK, Watched, spells};
 use crate::due::{Due, dues};
 use crate::path::base_one_way;
 
-/// One-way delays of a group's packets from transport to transport, access links and their queues included (RFC 7928,
-/// section 2.6; RFC 7679).
+/// One-way delays of packets between transports, access links included (RFC 7928, section 2.6; RFC 7679).
 ///
 /// Stored as excess over the path's base delay, so that a variation of milliseconds stays exact on a long path. The
 /// packet delay variation of RFC 5481, section 4.2, is this excess less its minimum.

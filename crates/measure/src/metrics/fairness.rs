@@ -6,8 +6,7 @@
 //! gets `b` more, the first grows by b and the second by b (2a + b). The state is 32 bytes a flow for any number of
 //! slots, and closing a slot costs a step for each group, not for each flow: 100 000 flows take 3.2 MB.
 //!
-//! A flow counts in every slot in which it is active for some time. A flow that has sent all its data is not treated
-//! unfairly if it gets nothing.
+//! A flow counts in every slot in which it is active for some time, but not after it has sent all its data.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -201,8 +200,7 @@ impl Group {
     }
 }
 
-/// Closes the slot of scale `place` that began at `since` and returns its index; `None` for fewer than two flows or no
-/// delivery.
+/// Closes the slot of scale `place` that began at `since`: its index, or `None` without deliveries or a second flow.
 fn close(groups: &mut [Group], place: usize, since: Time) -> Option<f64> {
     let (mut flows, mut sum, mut squares) = (0.0, 0.0, 0.0);
     for group in groups {

@@ -1,10 +1,8 @@
-//! Loss patterns of flows at one port: lengths of loss runs and distances between losses (RFC 7928, section 2.3, in RFC
-//! 3357's terms).
+//! Loss patterns of flows at one port: runs of losses and distances between them (RFC 7928, section 2.3; RFC 3357).
 //!
 //! A flow's packets are numbered by arrival, so the number of a packet dropped on arrival is known. A packet dropped
-//! from the queue is numbered by the packets its flow has sent. That is exact for drops at the head (CoDel) and an
-//! estimate for a victim in the middle (CHOKe). Packets lost on the link are numbered likewise: exact if the flow has
-//! no drops.
+//! from the queue is numbered by the packets its flow has sent: exact for drops at the head (CoDel), an estimate for a
+//! victim in the middle (CHOKe). Packets lost on the link are numbered likewise, exact if the flow has no drops.
 
 use headgate_core::Time;
 use headgate_core::parts::Histogram;

@@ -92,8 +92,7 @@ impl PortMetrics {
         }
     }
 
-    /// A data packet is lost on the link. Receivers cannot tell it from a drop, but it does not count for
-    /// [`PortRow::synchronisation`].
+    /// A data packet is lost on the link: a loss to its receiver, but not part of [`PortRow::synchronisation`].
     pub fn lost_on_the_way(&mut self, loss: Loss, now: Time) {
         self.losses.lost(loss, now);
     }

@@ -11,8 +11,7 @@ use headgate_scenario::Plan;
 
 use crate::table::{Unit, rows};
 
-/// A rate is back at the fair share if it exceeds it by at most a tenth: delta = 0.1 in the delta-fair convergence time
-/// of RFC 5166, section 2.3.3.
+/// Tolerance above the fair share: a tenth, as delta in RFC 5166's delta-fair convergence time (section 2.3.3).
 pub const SLACK: f64 = 1.1;
 
 /// Interval of rate measurement. In a shorter one, a gap between two packets would pass for a response.

@@ -1,7 +1,6 @@
 //! The macros that declare tables.
 
-/// Declares keys that code resolves, because they depend on each other or on other tables: meaning, name, kind, default
-/// in words.
+/// Declares keys that code resolves because they depend on other keys: meaning, name, kind, default in words.
 ///
 /// `..part: RawPart;` includes the keys of another declaration at this place.
 macro_rules! keys {
