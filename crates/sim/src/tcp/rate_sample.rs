@@ -299,7 +299,7 @@ mod tests {
 
     #[test]
     fn samples_of_a_flight_that_had_nothing_to_follow_say_so() {
-        // Two of a window of more: what is under way, and what is sent until it has arrived, is limited.
+        // Two segments in a larger window: samples are limited for these and for all sent before they arrive.
         let mut line = Line::default();
         line.send(0, 0);
         line.send(1, 0);

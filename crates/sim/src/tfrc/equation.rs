@@ -12,8 +12,8 @@ pub fn packets_a_round_trip(p: f64) -> f64 {
     1.0 / (congestion_avoidance + timeouts)
 }
 
-/// The loss event rate at which TCP sends `packets` a round trip: the inverse of [`packets_a_round_trip`]. It is 1 for
-/// rates below what the equation gives at 1, and no less than 1e-12 for any other.
+/// The loss event rate at which TCP sends `packets` a round trip: the inverse of [`packets_a_round_trip`]. At least
+/// 1e-12; 1 for all rates below the equation's value at 1.
 ///
 /// Section 6.3.1 accepts an error of 5 %. The 64 bisections cost little, once per flow.
 pub fn loss_event_rate(packets: f64) -> f64 {

@@ -1,4 +1,4 @@
-//! `X_recv_set`: the receive rates reported of late, which bound the sending rate (RFC 5348, section 4.3).
+//! `X_recv_set`: the recently reported receive rates, which bound the sending rate (RFC 5348, section 4.3).
 
 use headgate_core::{Span, Time};
 

@@ -1,8 +1,8 @@
-//! LEDBAT: a background transfer that keeps the queueing delay it causes at a target, and yields to the rest.
+//! LEDBAT: a background transfer that keeps its queueing delay at a target and yields to other traffic.
 //!
-//! S. Shalunov, G. Hazel, J. Iyengar, M. Kuehlewind, *Low Extra Delay Background Transport (LEDBAT)*, RFC 6817, 2012; the
-//! names are those of section 2.4.2 and its parameters those of 2.5. `target` and `gain` are the group's: the RFC has them at
-//! most 100 ms and 1, and RFC 7928 (section 5.4) asks for 5 ms and 10.
+//! S. Shalunov, G. Hazel, J. Iyengar, M. Kuehlewind, *Low Extra Delay Background Transport (LEDBAT)*, RFC 6817, 2012;
+//! names are from section 2.4.2, parameters from 2.5. The group sets `target` and `gain`: the RFC allows at most 100
+//! ms and 1, RFC 7928 (section 5.4) asks for 5 ms and 10.
 //!
 //! The receiver measures the one-way delay of the last segment it acknowledges. Both ends share one clock, so no skew
 //! is corrected, but the base delay history of section 2.4.2 is kept. A mark counts as a loss. As in the section's
@@ -129,8 +129,8 @@ mod tests {
             ledbat.on_ack(&ack, &mut window, &config);
             window.cwnd()
         };
-        // Without a queue by 10 / 20 of a segment. The fifth delay leaves none of the least among the last four: the queue is
-        // twice the target, and the window falls as fast as it rose.
+        // Without a queue the window grows by 10 / 20 of a segment. The fifth delay displaces the least of the last
+        // four: the queue is twice the target, and the window falls as fast as it rose.
         let first = told(20);
         assert_eq!(first, 20.5);
         let grown = [30, 30, 30].map(&mut told)[2];
@@ -140,7 +140,7 @@ mod tests {
 
     #[test]
     fn after_ten_minutes_the_least_delay_is_forgotten() {
-        // A path that became longer: 50 ms count as queue in the tenth minute (20 ms in the first), and not in the eleventh.
+        // The path became longer: 50 ms count as queue in the tenth minute (20 ms in the first), not in the eleventh.
         let minutes = |n| [(0, 20)].into_iter().chain((1..n).map(|minute| (60 * minute, 70))).collect::<Vec<_>>();
         assert_eq!(off_target(&minutes(10)), 0.5);
         assert_eq!(off_target(&minutes(11)), 1.0);

@@ -76,7 +76,7 @@ pub struct Acked {
 pub struct Loss {
     /// When it was found.
     pub now: Time,
-    /// FlightSize without what limited transmit sent (RFC 5681, section 3.2, step 2).
+    /// FlightSize without the segments sent by limited transmit (RFC 5681, section 3.2, step 2).
     pub flight: u32,
     /// The next new segment: the loss is repaired when all before it is acknowledged.
     pub max: u32,
@@ -164,8 +164,8 @@ impl Feedback {
     }
 }
 
-/// Declares the registry. A row: the scenario's name for it and the constructor, if it keeps any state. What it needs stands
-/// in its row of [`Cc`].
+/// Declares the registry. A row is the scenario's name and, for a controller with state, the constructor. The
+/// controller's needs are in its row of [`Cc`].
 macro_rules! registry {
     ($($cc:ident $(= $new:expr)?;)+) => {
         impl Control {

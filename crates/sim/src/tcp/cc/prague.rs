@@ -1,9 +1,9 @@
-//! Prague: DCTCP made fit for the Internet, for the L queue of a dual queue (RFC 9330 to 9332).
+//! Prague: DCTCP for the Internet, in the L queue of a dual queue (RFC 9330 to 9332).
 //!
 //! K. De Schepper, O. Tilmans, B. Briscoe, *Prague Congestion Control*, draft-briscoe-iccrg-prague-congestion-control;
-//! RFC 9331, section 4, says what such a control must do. Where the draft leaves room, the values are those of
-//! `tcp_prague.c` 0.7 (L4STeam's Linux): flows below a round trip of 25 ms act as though theirs were that long, from
-//! the fourth round trip after slow start on; the average of marks begins at 0, and the first mark halves the window.
+//! RFC 9331, section 4, has the requirements. Where the draft leaves room, the values are those of `tcp_prague.c` 0.7
+//! (L4STeam's Linux): flows with a round trip below 25 ms act as if theirs were 25 ms, from the fourth round trip
+//! after slow start on. The average of marks begins at 0, and the first mark halves the window.
 //!
 //! It sends ECT(1) and counts marks by accurate ECN feedback (RFC 9768). Deviations: the window is reduced at once
 //! instead of by a segment per ACK. The least window is one segment, with no slower pacing or smaller packets below

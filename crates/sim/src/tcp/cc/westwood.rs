@@ -3,10 +3,10 @@
 //! L. A. Grieco, S. Mascolo, *Performance Evaluation and Comparison of Westwood+, New Reno, and Vegas TCP Congestion
 //! Control*, Computer Communication Review 34(2), 2004, section 2; S. Mascolo et al., *TCP Westwood*, MobiCom 2001.
 //!
-//! Once a round trip, the segments that arrived divided by the time they took are a sample of the bandwidth. A low-pass
-//! filter smooths the samples. The estimate times the least round-trip time is what the path holds with an empty queue. A
-//! loss, a timeout or a mark sets `ssthresh` to that. A loss that is not congestion therefore costs little. Windows grow
-//! as Reno's.
+//! Once a round trip, the segments that arrived divided by the time they took are a sample of the bandwidth. A
+//! low-pass filter smooths the samples. The estimate times the least round-trip time is the path's capacity with an
+//! empty queue. A loss, a timeout or a mark sets `ssthresh` to that, so a loss without congestion costs little.
+//! Windows grow as in Reno.
 //!
 //! | paper | here |
 //! | --- | --- |

@@ -19,7 +19,7 @@ impl Sender {
     pub(super) fn on_partial_ack(&mut self, acked: u32, earlier: bool, now: Time) {
         self.phase = Phase::Recovery { partial: true };
         self.resend = true;
-        // Deflate by what was acknowledged, and add back one segment, since at least one was.
+        // Deflate by the acknowledged segments, then add one back, since at least one was acknowledged.
         self.window.set_cwnd((self.window.cwnd() - f64::from(acked) + 1.0).max(1.0), now);
         if !earlier {
             self.restart_timer(now);

@@ -1,4 +1,4 @@
-//! One flow alone: 1000 segments a second, 50 ms and a segment's millisecond for a round trip. The path holds 51.
+//! One flow alone at 1000 segments per second; the round trip is 50 ms and one segment's 1 ms, so the BDP is 51.
 
 use headgate_core::{Rng, Span, Time};
 
@@ -46,11 +46,11 @@ fn drain_lets_the_queue_go() {
         _ => {}
     });
     let (began, (ended, left)) = (began.unwrap(), ended.unwrap());
-    // Startup's window allows 2.885 times what the path holds.
+    // Startup's window is 2.885 times the BDP.
     assert!(queue > 0.9 * BDP, "{queue}");
     // Inflight(1.0) has room for three quanta, and for one more where an even number is wanted.
     assert!(left <= QUANTA + 1.0, "{left}");
-    // What leaves exceeds what comes by 1 - 0.99/2.885 of the rate. Some that left before is still to come.
+    // Departures exceed arrivals by 1 - 0.99/2.885 of the rate. Some earlier departures are still to arrive.
     let lasted = (ended - began).as_secs_f64();
     let expected = (queue - left) / 1000.0 / (1.0 - 0.99 / HIGH_GAIN);
     assert!((lasted - expected).abs() < 0.01, "{lasted} s rather than {expected}");
@@ -106,10 +106,10 @@ fn alone_it_finds_the_bandwidth_keeps_the_link_busy_and_queues_less_than_the_pat
         assert!((flow.model.bandwidth() - 1000.0).abs() <= 10.0, "{}", flow.model.bandwidth());
         most = most.max(flow.queued());
     });
-    // Cruising at 0.99 and after a probe at 0.75: at most a hundredth of the link's time is idle, and what a drain
-    // below the queue costs.
+    // Cruising at 0.99, and after a probe at 0.75: at most 1 % of the link's time is idle, plus the drain below the
+    // queue.
     assert!(f64::from(flow.delivered() - before) > 0.98 * 6000.0, "{}", flow.delivered() - before);
-    // The probe's quarter, and what was queued before it.
+    // The probe's quarter, and the queue before it.
     assert!(most <= 0.5 * BDP, "{most}");
 }
 

@@ -1,4 +1,4 @@
-//! One flow alone: 1000 segments a second, 50 ms and a segment's millisecond for a round trip. The path holds 51.
+//! One flow alone at 1000 segments per second; the round trip is 50 ms and one segment's 1 ms, so the BDP is 51.
 
 use headgate_core::{Span, Time};
 

@@ -18,7 +18,7 @@ pub struct ExtraAcked {
     most: MaxFilter,
 }
 
-/// An acknowledgement and what was known before it.
+/// An acknowledgement and its context.
 pub struct Epoch {
     /// Segments newly acknowledged.
     pub segments: u32,

@@ -94,7 +94,7 @@ mod tests {
                 now += later;
                 seen.push((now, f64::from(value)));
                 filter.update(window, now, f64::from(value));
-                // Not always the greatest: what came in the shadow of one that has left since was not kept.
+                // Not always the greatest: a sample hidden by an expired one was not kept.
                 let given = filter.get();
                 let last = seen.iter().rposition(|(_, value)| *value == given).expect("it was seen");
                 prop_assert!(seen[last].0 + window >= now);

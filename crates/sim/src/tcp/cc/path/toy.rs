@@ -1,5 +1,5 @@
-//! A path for tests of models alone: paced segments, a FIFO before a bottleneck, an acknowledgement for each. The
-//! accounts of what is outstanding and delivered are the sender's own; losses are found by three later arrivals.
+//! A path for tests of models alone: paced segments, a FIFO before a bottleneck, one acknowledgement per segment. The
+//! scoreboard and the rate account are the sender's own; three later arrivals make a loss.
 
 use std::collections::BTreeSet;
 
