@@ -9,8 +9,7 @@ use crate::values::Words;
 pub struct Needs {
     /// Newer than RACK-TLP and proportional rate reduction: both are on by default.
     pub modern: bool,
-    /// Made for marks (a Scalable control, RFC 9330): `ecn` is on by default. Losses lower the window even after a
-    /// mark.
+    /// Made for marks (a Scalable control, RFC 9330): `ecn` is on by default; losses lower the window even after marks.
     pub marks: bool,
     /// Data packets carry ECT(1) (RFC 9331, section 4.1).
     pub ect1: bool,
