@@ -9,7 +9,7 @@ use crate::time::Time;
 pub trait Sink<T> {
     /// Takes a dropped packet.
     fn dropped(&mut self, packet: Packet<T>, why: Why, now: Time);
-    /// Reports a marked packet. The discipline keeps it.
+    /// Reports a marked packet, which is not dropped.
     fn marked(&mut self, packet: &Packet<T>, why: Why, now: Time);
 }
 

@@ -22,7 +22,7 @@ pub struct Place<'a> {
 }
 
 impl<'a> Place<'a> {
-    /// A place without classes.
+    /// A place whose host does not classify.
     pub const fn new(rate: Rate, mean_packet: u32, key: u64) -> Place<'a> {
         Place { rate, mean_packet, key, classes: &[] }
     }

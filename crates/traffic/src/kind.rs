@@ -25,8 +25,7 @@ pub trait Kind: Sized {
     /// The flow's next write; `None` after the last.
     fn next(&self, flow: &mut Self::State, rng: &mut Rng) -> Option<Write>;
 
-    /// Reports that the flow's last write was delivered, `took` after it began. It is called before `next` if the next
-    /// write begins [`After::Done`](crate::After::Done), and otherwise may be omitted.
+    /// Reports the last write's delivery after `took`, at least if the next begins [`After::Done`](crate::After::Done).
     fn done(&self, _flow: &mut Self::State, _took: Span) {}
 
     /// Mean bytes per flow; `None` if endless or dependent on the network.
@@ -39,7 +38,7 @@ pub trait Kind: Sized {
         None
     }
 
-    /// The predetermined rates of a flow in bytes a second, with start times from the flow's start; empty if none.
+    /// Predetermined rates of a flow in bytes a second, by time since its start; empty if none.
     fn rates(&self) -> Vec<(Span, f64)> {
         Vec::new()
     }

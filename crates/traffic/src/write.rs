@@ -1,8 +1,6 @@
-//! A source's write to its connection.
-
 use headgate_core::Span;
 
-/// A write: when, and how much.
+/// A write of a source to its connection: when, and how much.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Write {
     /// When it begins.

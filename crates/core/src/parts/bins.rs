@@ -9,7 +9,7 @@ use crate::time::{Span, Time};
 /// The maximum number of levels.
 pub const MOST_LEVELS: usize = 8;
 
-/// A packet's bins, one per level. They include the set: a packet leaves the bins it entered after a change of hash.
+/// A packet's bins, one per level. Numbers include the set: packets leave the bins they entered even under new hashes.
 pub type Places = [u16; MOST_LEVELS];
 
 /// Changes of a bin's probability.

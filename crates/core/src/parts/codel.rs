@@ -1,9 +1,9 @@
 //! CoDel's control loop for one queue.
 //!
-//! CoDel drops or marks when the queueing delay stays above `target` for an `interval`. In this dropping
-//! state the n-th signal is followed by the next after interval/sqrt(n). It ends when the delay falls below the target.
-//! Source: K. Nichols, V. Jacobson, A. McGregor, J. Iyengar, "Controlled Delay Active Queue Management", RFC 8289 (2018),
-//! whose pseudocode (section 5) gives the names here, without the trailing underscore.
+//! CoDel drops or marks when the queueing delay stays above `target` for an `interval`. In this dropping state the n-th
+//! signal is followed by the next after interval/sqrt(n). It ends when the delay falls below the target. Source: K.
+//! Nichols, V. Jacobson, A. McGregor, J. Iyengar, "Controlled Delay Active Queue Management", RFC 8289 (2018). Names
+//! are those of its pseudocode (section 5), without the trailing underscore.
 
 use core::ops::Bound;
 

@@ -66,7 +66,7 @@ impl DeficitRing {
         })
     }
 
-    /// Adds `member`, not yet in the ring, at the end of the round. Each turn it gets `quantum` (at least 1).
+    /// Adds `member` (not in the ring yet) at the round's end without credit; each turn adds `quantum`, at least 1.
     #[inline]
     pub fn join(&mut self, member: usize, quantum: u32) {
         if member >= self.members.len() {

@@ -9,8 +9,8 @@ use crate::units::Rate;
 ///
 /// Each accounting bin has a token bucket, and a flow is limited by its fullest one, as in a counting filter with
 /// conservative update (C. Estan, G. Varghese, "New directions in traffic measurement and accounting", SIGCOMM 2002,
-/// section 3.2). A flow never gets more than its share. It gets all of it if it shares at least one bin with no other
-/// limited flow. A bucket is stored as the time at which it will be full, as in [`TokenBucket`](super::TokenBucket).
+/// section 3.2). A flow never gets more than its share, and gets all of it if one of its bins has no other limited
+/// flow. A bucket is stored as the time at which it will be full, as in [`TokenBucket`](super::TokenBucket).
 #[derive(Clone, Debug)]
 pub struct FairShare {
     link: Rate,

@@ -46,8 +46,7 @@ impl FlowCount {
 
     /// The number of flows in the previous window, or in this one if already larger; at least 1.
     ///
-    /// The key never changes, so a flow sets the same bit in both windows. For one population the larger estimate is no
-    /// larger than the estimate over both.
+    /// The key never changes: a flow sets the same bit in both windows, so taking the larger estimate adds no bias.
     pub fn estimate(&self) -> f64 {
         let unset = self.unset.min(self.unset_before).max(1);
         (f64::from(BITS) * libm::log(f64::from(BITS) / f64::from(unset))).max(1.0)

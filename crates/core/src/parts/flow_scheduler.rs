@@ -9,7 +9,7 @@ use crate::packet::{Backlog, FlowId, Packet};
 use crate::reason::Why;
 use crate::units::Limit;
 
-/// Queues and their schedule. Without a limit: the caller drops excess packets.
+/// A set of queues and their schedule. It has no limit: the caller drops excess packets.
 #[derive(Clone, Debug)]
 pub struct FlowScheduler<T> {
     queues: SubQueues<T>,
@@ -48,7 +48,8 @@ impl<T> FlowScheduler<T> {
         self.queues.backlog_of(queue)
     }
 
-    /// The queue with the most bytes, to within a sixteenth, the last of equals; `None` if all are empty.
+    /// The queue with the most bytes, to within a sixteenth; among equals, the last to reach that length. `None` if all
+    /// are empty.
     #[inline]
     pub fn fattest(&self) -> Option<usize> {
         self.queues.longest()

@@ -35,9 +35,9 @@ pub struct FlowTests {
     pub mtu: f64,
     /// A flow is unfriendly above this many times the friendly rate.
     pub safety: f64,
-    /// A flow is unresponsive if the drop rate grew by more than this factor,
+    /// Growth of the drop rate, as a factor, above which a flow must respond.
     pub drops_grew: f64,
-    /// and its rate stayed above this share of its earlier rate.
+    /// Share of its earlier rate above which a flow has not responded.
     pub rate_kept: f64,
     /// The paper's c, in bytes a second: with drops, a flow above c/sqrt(p) may be disproportionate.
     pub disproportionate: f64,

@@ -40,8 +40,8 @@ impl FlowTurns {
         FlowTurns { turns, new: EMPTY, old: EMPTY }
     }
 
-    /// Reports that `member` has packets to send. If in neither list, it joins the new ones (or the old ones unless
-    /// `fresh`) with a deficit of `quantum` (section 4.1).
+    /// Reports that `member` has packets to send. If in neither list, it joins the new ones if `fresh`, else the old
+    /// ones, with a deficit of `quantum` (section 4.1).
     #[inline]
     pub fn join(&mut self, member: usize, quantum: i64, fresh: bool) {
         if !self.turns[member].listed {

@@ -13,7 +13,7 @@ use crate::packet::{Backlog, FlowId, Packet};
 use crate::time::{Span, Time};
 use crate::units::Limit;
 
-/// Buckets of packets and their schedule. Without a limit: the caller drops excess packets.
+/// A set of buckets and their schedule. It has no limit: the caller drops excess packets.
 #[derive(Clone, Debug)]
 pub struct HashedQueues<T> {
     queues: SubQueues<T>,

@@ -1,7 +1,7 @@
 //! A flow under RED-PD's control: its drop probability before the queue, and the evidence that it responds.
 //!
 //! R. Mahajan, S. Floyd, D. Wetherall, "Controlling high-bandwidth flows at the congested router", ICNP 2001, section
-//! 4.2, figures 7 and 8, and section 7. Details missing there follow the authors' scripts in ns-2 2.35,
+//! 4.2, figures 7 and 8, and section 7. Further details follow the authors' ns-2.35 script
 //! `tcl/ex/red-pd/monitoring.tcl`.
 
 use crate::rng::Rng;

@@ -41,7 +41,7 @@ pub enum End {
     Tail,
 }
 
-/// Numbered queues of packets. Without a limit: the caller drops excess packets.
+/// A set of numbered queues. It has no limit: the caller drops excess packets.
 #[derive(Clone, Debug)]
 pub struct SubQueues<T> {
     nodes: Vec<Node<T>>,
@@ -114,7 +114,8 @@ impl<T> SubQueues<T> {
         })
     }
 
-    /// The longest queue in the unit of the limit, the last of equals; `None` if all are empty or not compared.
+    /// The longest queue in the unit of the limit; among equals, the last to reach that length. `None` if all are
+    /// empty, or not compared.
     #[inline]
     pub fn longest(&self) -> Option<usize> {
         self.longest.as_ref()?.get()

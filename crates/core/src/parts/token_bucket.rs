@@ -36,7 +36,7 @@ impl TokenBucket {
     /// When a packet of `bytes` may pass, if no other passes before.
     #[inline]
     pub fn ready_at(&self, bytes: u32, now: Time) -> Time {
-        // The bucket may lack the bytes beyond the packet.
+        // The bucket may lack this much and still hold the packet.
         let spare = self.depth - self.rate.transmit(bytes);
         now + ((self.full_at - now) - spare)
     }

@@ -51,7 +51,7 @@ const ROOT: usize = 0;
 const HEAVIEST: f64 = (1u64 << 32) as f64;
 
 impl TokenTree {
-    /// A tree of `classes` that share `total`. With `flows`, a leaf class has at most that many flows, hashed under
+    /// A tree of `classes` sharing `total`; with `flows`, leaf classes distinguish at most that many, hashed under
     /// `key`.
     ///
     /// # Errors
