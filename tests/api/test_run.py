@@ -1,5 +1,6 @@
 """Running scenarios from Python: what a result holds, and that it is the same every time."""
 
+import re
 import shutil
 import threading
 from pathlib import Path
@@ -14,45 +15,25 @@ from headgate.execution.runner import Watcher
 from headgate.files import store, tables
 from tests.conftest import SMALL, files
 
+DOCS = Path(__file__).parents[2] / "docs"
 #: The reasons that droptail and faba can give.
 REASONS = ["overflow", "bucket"]
 
 
-def test_tables_have_their_documented_columns(in_memory: headgate.Result):
-    counts = ["arrived", "sent", "sent_bytes", "dropped", "marked"]
-    counts += [f"{what}_{why}" for what in ("dropped", "marked") for why in REASONS]
-    assert in_memory.flows.column_names == [
-        *["qdisc", "seed", "flow", "group", "kind", *counts, "lost"],
-        *["goodput_bps", "fair_share_bps", "share_of_fair"],
-        *[
-            "retransmits",
-            "timeouts",
-            "cwnd_mean",
-            "delay_ms_mean",
-            "startup_ms",
-            "identified_ms",
-            "response_ms",
-            "released_ms",
-        ],
-    ]
-    assert in_memory.intervals.column_names == [
-        *["qdisc", "seed", "time_s", "metric", "link", "direction", "group", "value"],
-    ]
-    assert in_memory.links.column_names == [
-        *["qdisc", "seed", "link", "direction", "compared", *counts, "lost"],
-        *["utilisation", "queue_packets_mean", "queue_bytes_mean"],
-        *[f"delay_ms_{part}" for part in ("mean", "min", "p50", "p95", "p99", "max")],
-        *["ambient_drop_rate", "loss_events", "loss_sync_global", "loss_sync_pairwise", "packets", "events"],
-    ]
-    boxes = ["qdisc", "seed", "measure", "link", "direction", "group", "kind"]
-    assert in_memory.delays.column_names == [*boxes, "delay_ms", "count"]
-    assert in_memory.losses.column_names == [*boxes, "value", "count"]
-    assert in_memory.fairness.column_names == [
-        *["qdisc", "seed", "scale_s", "slots", "jain_mean", "jain_min", "jain_p05", "jain_p50"],
-    ]
-    assert in_memory.transfers.column_names == [
-        *["qdisc", "seed", "flow", "group", "kind", "start_ns", "bytes", "end_ns", "completion_ms"],
-    ]
+def documented(table: str) -> list[str]:
+    """The columns of a table in docs/reference/tables.md, with those of each reason."""
+    page = (DOCS / "reference" / "tables.md").read_text("utf-8")
+    section = page.partition(f"\n### {table}\n")[2].partition("\n###")[0]
+    names = re.findall(r"^\| `(\w+)` \|", section, flags=re.MULTILINE)
+    return [name.replace("REASON", why) for name in names for why in (REASONS if "REASON" in name else [""])]
+
+
+@pytest.mark.parametrize("table", tables.NAMES)
+def test_a_table_has_its_documented_columns(in_memory: headgate.Result, table: str):
+    assert getattr(in_memory, table).column_names == ["qdisc", "seed", *documented(table)]
+
+
+def test_events_are_there_where_they_are_recorded(in_memory: headgate.Result):
     assert in_memory.events is None
 
 
