@@ -53,9 +53,8 @@ table! {
             check rto_granularity <= max_rto, else "{rto_granularity} is longer than `max_rto` ({max_rto})";
         /// new data on the first two duplicate ACKs (RFC 3042)
         limited_transmit: bool = true;
-        /// each partial ACK restarts the timer, not the first alone (Slow-but-Steady in place of Impatient, RFC 6582, 4)
-        slow_but_steady: bool = false, only recovery == Recovery::NewReno,
-            else "`slow_but_steady` is of `recovery = \"newreno\"` alone, not of `{recovery}`";
+        /// with NewReno, each partial ACK restarts the timer, not the first alone (Slow-but-Steady, RFC 6582, 4)
+        slow_but_steady: bool = false;
         /// packets leave one by one at a rate: twice `cwnd` a smoothed round trip in slow start, 1.2 times after (Linux), or the
         /// controller's own; `prague`, and always `bbr` and `bbr3`: `true`
         pacing: bool = cc.needs().pacing, check pacing || !cc.needs().rates,
