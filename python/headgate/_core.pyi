@@ -297,6 +297,8 @@ class Discipline(Named):
     """It can mark instead of dropping."""
     schedules: Final[bool]
     """Packets of different flows may overtake each other."""
+    gauges: Final[list[tuple[str, str, str]]]
+    """Its gauges: name, unit and meaning; `N` in a name stands for a number."""
 
 @final
 class Controller(Named):

@@ -122,13 +122,16 @@ pub struct Discipline {
     ecn: bool,
     /// Packets of different flows may overtake each other.
     schedules: bool,
+    /// Its gauges: name, unit and meaning; `N` in a name stands for a number.
+    gauges: Vec<(&'static str, &'static str, &'static str)>,
 }
 
 impl Discipline {
     fn of(py: Python<'_>, entry: &'static Entry) -> PyResult<Py<Discipline>> {
         let Entry { printed, place, abilities: Abilities { protects, per_flow, ecn, schedules }, .. } = *entry;
         let (family, group) = (entry.family.name(), entry.group.name());
-        let own = Discipline { printed, family, place, group, protects, per_flow, ecn, schedules };
+        let gauges = entry.gauges().iter().map(|gauge| (gauge.name, gauge.unit, gauge.about)).collect();
+        let own = Discipline { printed, family, place, group, protects, per_flow, ecn, schedules, gauges };
         Py::new(py, (own, Named::listed(entry)))
     }
 }

@@ -1,12 +1,14 @@
 """What happens in the queue over time: its length, and the discipline's own gauges."""
 
+import re
 from collections.abc import Callable
+from functools import cache
 
 import numpy as np
 from matplotlib.axes import Axes
 from numpy.typing import ArrayLike
 
-from headgate import style
+from headgate import _core, style
 from headgate.analysis import data, links
 from headgate.plot.panels import Panels, chosen, heading, new_figure, over_time, warmup_note
 from headgate.results import Result
@@ -156,27 +158,15 @@ def gauge_shown(gauge: str, line: data.Series) -> tuple[str, data.Series]:
 
 
 def gauge_unit(gauge: str) -> str:
-    """The unit of a gauge, read off its name: a share of one for probabilities, else a count of what it names."""
-    words = set(gauge.split("_"))
-    return next((unit for unit, hints in _UNITS.items() if words & set(hints.split())), "Count")
+    """The unit of a gauge as an axis has it; `Count` for gauges of disciplines written in Python."""
+    unit = _units().get(re.sub(r"\d+", "N", gauge), "count")
+    return _WRITTEN.get(unit, unit if "/" in unit else unit.capitalize())
 
 
-_UNITS = {
-    "bit/s": "bps",
-    "Milliseconds": "ms delay sojourn",
-    "Probability": "probability p pm pmin pmax maxp",
-    "Share": "rate frequency share",
-    "1: yes, 0: no": "dropping congested",
-    "Bytes": "bytes",
-    "Flows": "flows active unresponsive monitored penalised hitters",
-    "Tokens": "tokens sigma bucket spare",
-    "Draws": "draws",
-    "Bins": "bins",
-    "Queues": "queues buckets",
-    "Classes": "classes",
-    "Counters": "counters",
-    "Signals": "count",
-    "Drops": "logged",
-    "Packets": "queue average avgcq candidates avg packets backlog minth maxth qlen longest fair",
-}
-"""The words of a gauge's name that tell its unit, the most telling first."""
+_WRITTEN = {"ms": "Milliseconds", "0 or 1": "1: yes, 0: no"}
+
+
+@cache
+def _units() -> dict[str, str]:
+    """The unit of each gauge, as its discipline declares it."""
+    return {name: unit for discipline in _core.disciplines() for name, unit, _ in discipline.gauges}
