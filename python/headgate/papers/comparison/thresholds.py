@@ -65,6 +65,7 @@ EXPERIMENT = Experiment(
             )
         ],
         "UDP sends 2 Mbit/s. Mean over seeds with its 95 % interval. The buffer is three times minth.",
+        "apart",
         legend=0,
     ),
     quick=Quick(set=("duration=50s",)),
