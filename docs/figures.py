@@ -23,9 +23,8 @@ FROM_S, TO_S = 25.0, 40.0
 
 def main() -> None:
     """Draws for all pages, or for those named on the command line."""
-    pages = sorted((ROOT / "disciplines").glob("*.md"))
-    wanted = sys.argv[1:] or [page.stem for page in pages]
-    for page in (page for page in pages if page.stem in wanted):
+    for name in sys.argv[1:] or [discipline.name for discipline in headgate.disciplines()]:
+        page = ROOT / "disciplines" / f"{name}.md"
         text = page.read_text()
         marker = MARKER.search(text)
         if marker is None:
@@ -56,7 +55,7 @@ def block(name: str, spec: str, result: headgate.Result) -> str:
 def seen(result: headgate.Result, qdisc: str) -> str:
     """Goodput of TCP and of the flow that does not slow down in Mbit/s, and the mean queue in packets, as cells."""
     goodput = data.rows(result.intervals, qdisc=qdisc, metric="goodput_bps")
-    tcp, flow = (mean(data.rows(goodput, group=name)) / 1e6 for name, _, _, _ in result.scenario.groups)
+    tcp, flow = (mean(data.rows(goodput, group=group.name)) / 1e6 for group in result.scenario.groups)
     queue = mean(data.rows(result.intervals, qdisc=qdisc, metric="queue_packets"))
     return f"{tcp:.2f} | {flow:.2f} | {queue:.0f}"
 
