@@ -1,5 +1,6 @@
 """`headgate verify`: what is not as it was written is named."""
 
+import json
 import shutil
 from pathlib import Path
 
@@ -40,3 +41,11 @@ def test_a_folder_without_a_manifest_is_no_result(command: Command, tmp_path: Pa
     done = command("verify", tmp_path)
     assert done.returncode == 3
     assert "is not a result" in done.stderr
+
+
+def test_a_manifest_without_its_hashes_is_damaged(command: Command, copied: Path):
+    manifest = json.loads((copied / store.MANIFEST).read_text())
+    (copied / store.MANIFEST).write_text(json.dumps({**manifest, "tables": None}))
+    done = command("verify", copied)
+    assert done.returncode == 3
+    assert f"{store.MANIFEST} is damaged" in done.stderr

@@ -106,7 +106,7 @@ reasons! {
     Forced = "forced", "the queue stood above a threshold, where every packet is signalled";
     /// This flow holds too much of the queue.
     FlowLimit = "flow_limit", "its flow held too much of the queue";
-    /// This flow does not slow down: rate limit, penalty box, strike.
+    /// The flow is unresponsive: rate limit, penalty box, strike.
     Unresponsive = "unresponsive", "its flow counted as one that does not slow down", singles out;
     /// It, or those before it, waited too long (CoDel, PIE).
     Sojourn = "sojourn", "packets had waited too long";

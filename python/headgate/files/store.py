@@ -121,7 +121,7 @@ class Store:
         if self.complete:
             try:
                 return changed(self.path)
-            except (ResultError, KeyError):
+            except ResultError:
                 return [MANIFEST]
         found = damage.cut_short(self.points.glob("[!.]*/*.parquet"))
         for point in {file.parent for file in found}:
@@ -269,11 +269,14 @@ def read_manifest(path: Path) -> dict[str, Any]:
 def changed(path: Path) -> list[str]:
     """The files of the finished result in `path` that are missing or no longer have the hash in its manifest.
 
-    Raises `ResultError` if there is no manifest that this version understands.
+    Raises `ResultError` if there is no manifest that this version understands, or a part of it is missing.
     """
     manifest = read_manifest(path)
-    kept = hashlib.sha256(manifest["scenario"].encode()).hexdigest()
-    return damage.changed(path, {**manifest["tables"], **manifest["inputs"], SCENARIO: kept})
+    try:
+        kept = hashlib.sha256(manifest["scenario"].encode()).hexdigest()
+        return damage.changed(path, {**manifest["tables"], **manifest["inputs"], SCENARIO: kept})
+    except (AttributeError, KeyError, TypeError):
+        raise ResultError(f"{path / MANIFEST} is damaged: scenario, tables or inputs are missing") from None
 
 
 def read_json(file: Path) -> dict[str, Any]:

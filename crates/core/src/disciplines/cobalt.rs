@@ -66,7 +66,7 @@ pub struct Cobalt<T> {
     /// The delay up to which no packet is late, whatever the target.
     grace: Span,
     fifo: Fifo<T>,
-    /// Signals of this episode of congestion, less those that have decayed.
+    /// Signals of this episode of congestion that have not decayed.
     pub count: u32,
     /// Time of the next signal; without one, the time up to which the queue counts as active.
     pub drop_next: Time,

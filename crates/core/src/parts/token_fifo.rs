@@ -65,8 +65,8 @@ pub enum Payment {
 pub struct Refund {
     /// Tokens it carried.
     pub carried: Tokens,
-    /// Maximum tokens moved to or from a bucket at once: those of a mean packet, or of this packet if larger, since
-    /// otherwise a queue of large packets would fall behind.
+    /// Maximum tokens moved to or from a bucket at once: the tokens of a mean packet, or of this packet if it is
+    /// larger. Otherwise a queue of large packets would fall behind.
     pub grain: Tokens,
     /// Tokens carried by queued packets.
     pub queue: Tokens,
