@@ -36,7 +36,7 @@ macro_rules! kinds {
         $(#[$meta])*
         #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
         pub enum $kind {
-            $(#[doc = concat!("Disciplines that are ", $about, ".")] $variant),+
+            $(#[doc = concat!("Disciplines: ", $about, ".")] $variant),+
         }
 
         impl $kind {
@@ -68,12 +68,12 @@ kinds! {
 kinds! {
     /// What a discipline is a variant of: figures give each family a hue.
     Family {
-        Queues "queues" "plain queues, and schedulers of several";
+        Queues "queues" "plain queues and schedulers";
         Red "red" "RED and its variants";
-        Blue "blue" "BLUE, and bins of it";
-        Tokens "tokens" "buckets of tokens";
-        Shares "shares" "FIFOs that drop what exceeds a flow's share";
-        Today "today" "what the papers did not know";
+        Blue "blue" "BLUE, also in hashed bins";
+        Tokens "tokens" "token buckets per flow";
+        Shares "shares" "one queue, drops above a flow's fair rate";
+        Today "today" "today's standards and Linux";
     }
 }
 

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::path::Path;
 
-use headgate_core::registry::{ENTRIES, Entry, Group, Listing};
+use headgate_core::registry::{ENTRIES, Entry, Family, Group, Listing};
 use headgate_core::{Field, FlowId, Gauge, Place, Preset, Qdisc, Rate, registry};
 
 mod support;
@@ -115,17 +115,17 @@ fn the_index_lists_every_row_by_group() {
 }
 
 #[test]
-fn the_readme_lists_every_row_by_group() {
+fn the_readme_lists_every_row_by_family() {
     const README: &str = "../../README.md";
-    let mut table = String::from("| | |\n| --- | --- |\n");
-    for group in Group::ALL {
-        let members = ENTRIES.iter().filter(|entry| entry.group == *group);
+    let mut table = String::from("| family | disciplines |\n| --- | --- |\n");
+    for family in Family::ALL {
+        let members = ENTRIES.iter().filter(|entry| entry.family == *family);
         let links: Vec<String> = members
             .map(|Entry { listing: Listing { name, .. }, printed, .. }| {
                 format!("[{printed}](docs/disciplines/{name}.md)")
             })
             .collect();
-        table += &format!("| {} | {} |\n", group.about(), links.join(", "));
+        table += &format!("| {} | {} |\n", capitalized(family.about()), links.join(", "));
     }
     let readme = std::fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join(README)).unwrap();
     let filled = between(&readme, "disciplines", "/disciplines", &table)
@@ -179,7 +179,7 @@ fn gauges(gauges: &[Gauge]) -> String {
     }
     let mut table = String::from("| gauge | of | unit | is |\n| --- | --- | --- | --- |\n");
     for Gauge { name, unit, about, of_flow } in gauges {
-        let of = if *of_flow { "[flow](../guide/evidence.md#decisions)" } else { "queue" };
+        let of = if *of_flow { "[flow](../guide/explain.md#decisions)" } else { "queue" };
         table += &format!("| `{name}` | {of} | {unit} | {} |\n", cell(about));
     }
     table

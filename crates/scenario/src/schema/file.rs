@@ -102,7 +102,7 @@ keys! {
         flows: Vec<Spanned<Traced>>, "`[]`";
         /// the least time between two rows of a traced flow; `"0s"` for a row at every change
         flow_interval: Span, "`\"0s\"`";
-        /// the links whose packets are written as [pcapng files](evidence.md#captures), by name
+        /// the links whose packets are written as [pcapng files](explain.md#captures), by name
         capture: Vec<Spanned<String>>, "`[]`";
     }
 }
