@@ -37,23 +37,25 @@ def main() -> None:
 
 
 def block(name: str, spec: str, result: headgate.Result) -> str:
-    """The figure, what it shows in numbers, and the command that makes it."""
+    """The command that draws the figure, the figure, and its numbers."""
     droptail, label = (look.label for look in style.looks(result.scenario.qdiscs).values())
     shown = f'"{spec}"' if set(spec) & set(" ;[]") else spec
     lines = [(droptail, "droptail"), (label, spec)]
-    rows = "".join(f"| {side} | {seen(result, qdisc)} |\n" for side, qdisc in lines)
+    rows = "".join(f"| {side} | {numbers(result, qdisc)} |\n" for side, qdisc in lines)
     return (
-        f"<!-- figure: {spec} -->\n\n![{label} beside DropTail over time](../figures/{name}.svg)\n\n"
-        f"`headgate run {SCENARIO} --qdisc droptail --qdisc {shown}` makes it\n"
-        f"(`figures/pair.svg` in the result). While the flow that does not slow down sends, from {FROM_S:.0f} s to "
-        f"{TO_S:.0f} s (seed 1):\n\n"
-        f"| | ten TCP flows, Mbit/s | that flow, Mbit/s | queue, packets |\n| --- | --- | --- | --- |\n{rows}\n"
-        "<!-- /figure -->\n"
+        f"<!-- figure: {spec} -->\n\n"
+        "Ten TCP flows share a link of 10 Mbit/s. From 20 s to 40 s an unresponsive flow of 10 Mbit/s joins them.\n"
+        f"`headgate run {SCENARIO} --qdisc droptail --qdisc {shown}` draws the figure\n"
+        "(`figures/pair.svg` in the result's folder).\n\n"
+        f"![{label} beside DropTail over time](../figures/{name}.svg)\n\n"
+        f"Means from {FROM_S:.0f} s to {TO_S:.0f} s, while the unresponsive flow sends (seed 1):\n\n"
+        "| | goodput of ten TCP flows, Mbit/s | goodput of the unresponsive flow, Mbit/s | queue length, packets |\n"
+        f"| --- | --- | --- | --- |\n{rows}\n<!-- /figure -->\n"
     )
 
 
-def seen(result: headgate.Result, qdisc: str) -> str:
-    """Goodput of TCP and of the flow that does not slow down in Mbit/s, and the mean queue in packets, as cells."""
+def numbers(result: headgate.Result, qdisc: str) -> str:
+    """Goodput of TCP and of the unresponsive flow in Mbit/s, and the mean queue length in packets, as cells."""
     goodput = data.rows(result.intervals, qdisc=qdisc, metric="goodput_bps")
     tcp, flow = (mean(data.rows(goodput, group=group.name)) / 1e6 for group in result.scenario.groups)
     queue = mean(data.rows(result.intervals, qdisc=qdisc, metric="queue_packets"))
