@@ -37,25 +37,25 @@ class Question(NamedTuple):
 
 QUESTIONS = (
     Question(
-        "TCP shares the link with a flow that does not slow down",
+        "TCP shares the link with an unresponsive flow",
         (("5-3-beside", "share", "", "TCP beside 8 Mbit/s of UDP, % of its fair share"),),
     ),
     Question(
-        "calls must not wait for downloads",
+        "calls must not queue behind downloads",
         (
             ("9-1", "calls_ms", "", "queueing delay of a call among all other traffic, p95 ms"),
-            ("9-1", "calls_loss", "", "the call's packets lost, %"),
+            ("9-1", "calls_loss", "", "drop rate of the call, %"),
         ),
     ),
     Question(
         "few flows must fill the link",
         (
-            ("5-1-1-tcp", "idle", "", "idle beside a single TCP flow, %"),
-            ("8-2-5", "after_idle", "", "idle when load falls, %"),
+            ("5-1-1-tcp", "idle", "", "idle capacity beside a single TCP flow, %"),
+            ("8-2-5", "after_idle", "", "idle capacity after load falls, %"),
         ),
     ),
     Question(
-        "many flows press on the link",
+        "many flows load the link",
         (("8-2-steady", "p95_ms", "heavy", "queueing delay under heavy load, p95 ms"),),
     ),
     Question(
@@ -64,21 +64,21 @@ QUESTIONS = (
     ),
     Question(
         "traffic comes in bursts",
-        (("7-2-video", "video_loss", "case IV, bulk transfer", "bursty video lost beside a bulk transfer, %"),),
+        (("7-2-video", "video_loss", "case IV, bulk transfer", "drop rate of bursty video beside a bulk transfer, %"),),
     ),
     Question(
         "the rate of the link changes",
         (
-            ("8-2-6-slow", "slow_ms", "", "queueing delay while it is slow, mean ms"),
-            ("8-2-6-slow", "use_1", "", "use while it is fast, %"),
+            ("8-2-6-slow", "slow_ms", "", "queueing delay while the link is slow, mean ms"),
+            ("8-2-6-slow", "use_1", "", "utilization while the link is fast, %"),
         ),
     ),
     Question(
         "both directions are full",
-        (("9-2", "use_down", "symmetric", "use of the link with traffic both ways, %"),),
+        (("9-2", "use_down", "symmetric", "utilization with traffic both ways, %"),),
     ),
     Question(
-        "flows cross several managed links",
+        "flows cross several links with a discipline",
         (("10-2", "long_share", "the same at both", "flows over both links, % of their fair share"),),
     ),
 )
@@ -120,11 +120,11 @@ def numbers(document: Mapping[str, Any]) -> str:
     ]
     named = " ".join(each["spec"] for each in words.asked_for(document))
     legend = (
-        f"\nMean of {document['seeds']} seeds ± half the 95 % interval, without ECN. "
-        "**+** a strength, \N{MINUS SIGN} a failure, ? cannot be told from noise, by\n"
-        "[these thresholds](../guide/evaluate.md#how-it-is-graded). DropTail has no grade where the threshold is "
-        "relative to DropTail's.\n\n"
-        f"`headgate evaluate {named}` measures it, and `docs/choose.py` writes this table.\n"
+        f"\nMean of {document['seeds']} seeds ± margin of error (half the 95 % interval), without ECN. "
+        "**+** a strength, \N{MINUS SIGN} a failure, ? inconclusive, by\n"
+        "[these thresholds](../guide/evaluate.md#how-results-are-graded). DropTail has no grade if the threshold is "
+        "relative to DropTail's value.\n\n"
+        f"`headgate evaluate {named}` measures these numbers; `docs/choose.py` writes this table.\n"
     )
     return table(("", *(each["label"] for each in document["disciplines"])), rows) + legend
 
