@@ -7,8 +7,8 @@
 use std::alloc::System;
 use std::fmt;
 
-use headgate_core::registry::{self, ENTRIES, Entry, Job};
-use headgate_core::{Cx, Discipline, FlowId, Packet, Place, Rate, Rng, Span, Time};
+use headgate_core::registry::{self, DisciplineEntry, DisciplineVisitor, ENTRIES};
+use headgate_core::{Cx, Discipline, FlowId, LinkInfo, Packet, Rate, Rng, Span, Time};
 use stats_alloc::{INSTRUMENTED_SYSTEM, Region, StatsAlloc};
 
 #[global_allocator]
@@ -16,7 +16,7 @@ static ALLOCATOR: &StatsAlloc<System> = &INSTRUMENTED_SYSTEM;
 
 const LIMIT: &str = "200p";
 const BYTES: u32 = 1000;
-const PLACE: Place = Place::new(Rate::from_bits(100_000_000), BYTES, 0x5eed);
+const LINK: LinkInfo = LinkInfo::new(Rate::from_bits(100_000_000), BYTES, 0x5eed);
 /// Flows 0 to 9.
 const HONEST: u64 = 10;
 
@@ -96,7 +96,7 @@ impl Attacker {
 
     /// Ten times the link, in the mean of the time it is on.
     fn schedule(&mut self) {
-        let gap = Span::from_nanos(PLACE.rate.transmit(BYTES).as_nanos() / 10);
+        let gap = Span::from_nanos(LINK.rate.transmit(BYTES).as_nanos() / 10);
         self.next += gap;
         if self.attack == Attack::Bursts && (self.next - Time::ZERO).as_nanos() % 750_000_000 > 150_000_000 {
             self.next += Span::from_millis(600);
@@ -109,11 +109,11 @@ impl Attacker {
     }
 }
 
-impl Job<()> for Siege {
+impl DisciplineVisitor<()> for Siege {
     type Output = Toll;
 
-    fn run<D: Discipline<()> + 'static>(self, mut discipline: D) -> Toll {
-        let gap = PLACE.rate.transmit(BYTES);
+    fn visit<D: Discipline<()> + 'static>(self, mut discipline: D) -> Toll {
+        let gap = LINK.rate.transmit(BYTES);
         let (mut rng, mut pace) = (Rng::named(1, "port"), Rng::named(1, "honest"));
         let mut attacker =
             Attacker { attack: self.attack, sent: 0, next: Time::ZERO, queued: 0, names: Rng::named(1, "names") };
@@ -190,10 +190,10 @@ fn cpu_nanos() -> f64 {
     told.unwrap_or_else(|| START.get_or_init(std::time::Instant::now).elapsed().as_secs_f64() * 1e9)
 }
 
-fn besieged(entry: &Entry, (attack, packets): (Attack, u64)) -> Toll {
+fn besieged(entry: &DisciplineEntry, (attack, packets): (Attack, u64)) -> Toll {
     let region = Region::new(ALLOCATOR);
     let siege = Siege { attack, packets, region };
-    registry::with(entry.name, &[("limit", LIMIT)], &PLACE, siege).unwrap_or_else(|error| panic!("{error}"))
+    registry::with(entry.name, &[("limit", LIMIT)], &LINK, siege).unwrap_or_else(|error| panic!("{error}"))
 }
 
 fn main() {

@@ -11,11 +11,11 @@ use std::time::Duration;
 
 use criterion::Criterion;
 use headgate_core::Discipline;
-use headgate_core::registry::{self, ENTRIES, Job};
+use headgate_core::registry::{self, DisciplineVisitor, ENTRIES};
 use stats_alloc::{INSTRUMENTED_SYSTEM, Region, StatsAlloc};
 
 mod load;
-use load::{LIMIT, Load, PLACE, Ring};
+use load::{LIMIT, LINK, Load, Ring};
 
 #[global_allocator]
 static ALLOCATOR: &StatsAlloc<System> = &INSTRUMENTED_SYSTEM;
@@ -65,9 +65,9 @@ struct Measure<'a> {
     region: Region<'static, System>,
 }
 
-impl Job<()> for Measure<'_> {
+impl DisciplineVisitor<()> for Measure<'_> {
     type Output = Row;
-    fn run<D: Discipline<()> + 'static>(self, discipline: D) -> Row {
+    fn visit<D: Discipline<()> + 'static>(self, discipline: D) -> Row {
         let mut load = Load::new(discipline, self.flows, self.length.1);
         let held = load.settle();
         let bytes = in_use(&self.region);
@@ -99,12 +99,12 @@ fn main() {
     for flows in FLOWS {
         for length in LENGTHS {
             let region = Region::new(ALLOCATOR);
-            rows.push(Measure { criterion: &mut criterion, name: RING, flows, length, region }.run(Ring::default()));
+            rows.push(Measure { criterion: &mut criterion, name: RING, flows, length, region }.visit(Ring::default()));
             for entry in ENTRIES {
                 let limit = LIMIT.to_string();
                 let region = Region::new(ALLOCATOR);
                 let job = Measure { criterion: &mut criterion, name: entry.name, flows, length, region };
-                rows.push(registry::with(entry.name, &[("limit", &limit)], &PLACE, job).unwrap());
+                rows.push(registry::with(entry.name, &[("limit", &limit)], &LINK, job).unwrap());
             }
         }
     }

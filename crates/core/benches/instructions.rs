@@ -7,10 +7,10 @@
 use std::process::{Command, exit};
 
 use headgate_core::Discipline;
-use headgate_core::registry::{self, ENTRIES, Job};
+use headgate_core::registry::{self, DisciplineVisitor, ENTRIES};
 
 mod load;
-use load::{LIMIT, Load, PLACE, Ring};
+use load::{LIMIT, LINK, Load, Ring};
 
 const RING: &str = "ring buffer";
 const FLOWS: [u64; 2] = [100, 100_000];
@@ -22,9 +22,9 @@ struct Offer {
     packets: u64,
 }
 
-impl Job<()> for Offer {
+impl DisciplineVisitor<()> for Offer {
     type Output = ();
-    fn run<D: Discipline<()> + 'static>(self, discipline: D) {
+    fn visit<D: Discipline<()> + 'static>(self, discipline: D) {
         let mut load = Load::new(discipline, self.flows, LIMIT / 2);
         for _ in 0..self.packets {
             std::hint::black_box(load.offer());
@@ -34,9 +34,9 @@ impl Job<()> for Offer {
 
 fn offer(name: &str, offer: Offer) {
     if name == RING {
-        return offer.run(Ring::default());
+        return offer.visit(Ring::default());
     }
-    registry::with(name, &[("limit", &LIMIT.to_string())], &PLACE, offer).unwrap_or_else(|error| panic!("{error}"));
+    registry::with(name, &[("limit", &LIMIT.to_string())], &LINK, offer).unwrap_or_else(|error| panic!("{error}"));
 }
 
 /// Instructions of a run of this very program, under callgrind.

@@ -12,12 +12,12 @@ pub struct Counts {
     /// Bytes dequeued.
     pub sent_bytes: u64,
     /// Drops and marks by reason.
-    pub signals: ByReason<Signals>,
+    pub signals: ByReason<SignalCounts>,
 }
 
 /// Drops and marks for one reason.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Signals {
+pub struct SignalCounts {
     /// Packets dropped.
     pub drops: u64,
     /// Packets marked.

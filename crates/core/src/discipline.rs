@@ -10,7 +10,7 @@ use crate::units::Rate;
 
 /// The link and host that a discipline is built for.
 #[derive(Clone, Copy, Debug)]
-pub struct Place<'a> {
+pub struct LinkInfo<'a> {
     /// The rate of the link it feeds.
     pub rate: Rate,
     /// The size of a typical packet in bytes, for averages kept in packets and idle times.
@@ -21,10 +21,10 @@ pub struct Place<'a> {
     pub classes: &'a [Class],
 }
 
-impl<'a> Place<'a> {
-    /// A place whose host does not classify.
-    pub const fn new(rate: Rate, mean_packet: u32, key: u64) -> Place<'a> {
-        Place { rate, mean_packet, key, classes: &[] }
+impl<'a> LinkInfo<'a> {
+    /// A link whose host does not classify packets.
+    pub const fn new(rate: Rate, mean_packet: u32, key: u64) -> LinkInfo<'a> {
+        LinkInfo { rate, mean_packet, key, classes: &[] }
     }
 }
 
@@ -97,7 +97,7 @@ impl<T, D: Discipline<T> + ?Sized> Discipline<T> for Box<D> {
 }
 
 /// Implements [`Discipline::backlog`] by that of a field.
-macro_rules! holds {
+macro_rules! backlog_of {
     ($field:ident) => {
         #[inline]
         fn backlog(&self) -> $crate::packet::Backlog {
@@ -107,15 +107,15 @@ macro_rules! holds {
 }
 
 /// Implements `dequeue` and `backlog` by a field, a [`RedQueue`](crate::parts::RedQueue).
-macro_rules! serves {
+macro_rules! dequeue_from {
     ($field:ident) => {
         #[inline(always)]
         fn dequeue(&mut self, cx: &mut Cx<'_, T>) -> Option<Packet<T>> {
             self.$field.pop(cx)
         }
 
-        $crate::discipline::holds!($field);
+        $crate::discipline::backlog_of!($field);
     };
 }
 
-pub(crate) use {holds, serves};
+pub(crate) use {backlog_of, dequeue_from};

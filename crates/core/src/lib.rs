@@ -5,10 +5,10 @@
 //! caller and keeps the counts. The [`registry`] finds a discipline by name.
 //!
 //! ```
-//! use headgate_core::{FlowId, Packet, Place, Port, Rate, Rng, Time, registry};
+//! use headgate_core::{FlowId, LinkInfo, Packet, Port, Rate, Rng, Time, registry};
 //!
-//! let place = Place::new(Rate::from_bits(10_000_000), 1000, 7);
-//! let queue = registry::boxed::<()>("droptail", &[("limit", "2p")], &place).unwrap();
+//! let link = LinkInfo::new(Rate::from_bits(10_000_000), 1000, 7);
+//! let queue = registry::boxed::<()>("droptail", &[("limit", "2p")], &link).unwrap();
 //! let mut port = Port::new(queue, Rng::named(1, "bottleneck"));
 //! for flow in 0..3 {
 //!     port.enqueue(Packet::new(FlowId(flow), 1000, ()), Time::ZERO, &mut ());
@@ -43,13 +43,13 @@ mod time;
 mod units;
 mod value;
 
-pub use counts::{Counts, Signals};
+pub use counts::{Counts, SignalCounts};
 pub use cx::{Cx, Sink};
-pub use discipline::{Class, Discipline, Place};
+pub use discipline::{Class, Discipline, LinkInfo};
 pub use gauge::Gauge;
 pub use names::nearest;
 pub use packet::{Backlog, ClassId, Ecn, FlowId, Packet};
-pub use params::{BuildError, Field, Params, Preset};
+pub use params::{BuildError, ParameterInfo, Params, Preset};
 pub use port::{Ledger, Port, Totals};
 pub use qdisc::Qdisc;
 pub use reason::{ByReason, Reason, Why};

@@ -4,10 +4,10 @@ use alloc::string::String;
 use alloc::vec::Vec;
 use core::ops::Deref;
 
-use crate::params::{BuildError, Field, Params, Preset};
+use crate::params::{BuildError, ParameterInfo, Params, Preset};
 
 /// Parameters with their values as text, or the first setting that cannot be applied.
-pub type Resolved = Result<Vec<(&'static str, String)>, BuildError>;
+pub type ResolvedSettings = Result<Vec<(&'static str, String)>, BuildError>;
 
 /// The description of a discipline or a traffic source.
 pub struct Listing {
@@ -17,9 +17,9 @@ pub struct Listing {
     pub summary: &'static str,
     /// The publication that defines it.
     pub citation: &'static str,
-    fields: fn() -> Vec<Field>,
+    fields: fn() -> Vec<ParameterInfo>,
     presets: fn() -> &'static [Preset],
-    resolve: fn(&[(&str, &str)]) -> Resolved,
+    resolve: fn(&[(&str, &str)]) -> ResolvedSettings,
 }
 
 impl Listing {
@@ -30,7 +30,7 @@ impl Listing {
     }
 
     /// Its parameters.
-    pub fn fields(&self) -> Vec<Field> {
+    pub fn fields(&self) -> Vec<ParameterInfo> {
         (self.fields)()
     }
 
@@ -43,7 +43,7 @@ impl Listing {
     ///
     /// # Errors
     /// The first setting that cannot be applied.
-    pub fn resolve(&self, settings: &[(&str, &str)]) -> Resolved {
+    pub fn resolve(&self, settings: &[(&str, &str)]) -> ResolvedSettings {
         (self.resolve)(settings)
     }
 }

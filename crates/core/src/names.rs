@@ -6,7 +6,7 @@ use core::mem;
 /// The name most similar to `typed` (the first of equals), if at most a third of the letters differ or one begins with
 /// the other.
 pub fn nearest<'a>(typed: &str, names: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
-    let ranked = names.into_iter().map(|name| (Unlike::new(typed, name), name));
+    let ranked = names.into_iter().map(|name| (NameDistance::new(typed, name), name));
     let (unlike, name) = ranked.min_by_key(|&(unlike, _)| unlike)?;
     let longest = name.len().max(typed.len());
     // Single letters, a common name for nodes, are never similar.
@@ -15,7 +15,7 @@ pub fn nearest<'a>(typed: &str, names: impl IntoIterator<Item = &'a str>) -> Opt
 
 /// Distance of a name from the typed text. Earlier fields decide first.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-struct Unlike {
+struct NameDistance {
     /// One for the beginning of a name, two for a name with text after it: `queue delya` is `queue delay`, not `queue`.
     slips: usize,
     otherwise: bool,
@@ -24,8 +24,8 @@ struct Unlike {
     first_letter: bool,
 }
 
-impl Unlike {
-    fn new(typed: &str, name: &str) -> Unlike {
+impl NameDistance {
+    fn new(typed: &str, name: &str) -> NameDistance {
         let edits = distance(typed, name);
         let (slips, otherwise) = match () {
             () if typed.len().min(name.len()) < 2 => (edits, true),
@@ -34,7 +34,7 @@ impl Unlike {
             () => (edits, true),
         };
         let first = |word: &str| word.bytes().next().map(|letter| letter.to_ascii_lowercase());
-        Unlike { slips, otherwise, edits, first_letter: first(typed) != first(name) }
+        NameDistance { slips, otherwise, edits, first_letter: first(typed) != first(name) }
     }
 }
 

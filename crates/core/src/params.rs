@@ -10,11 +10,11 @@ pub use crate::build_error::BuildError;
 use crate::gauge::Gauge;
 use crate::reason::Why;
 use crate::settings::Settings;
-pub use crate::value::{Bytes, Value, range_in_words};
+pub use crate::value::{Bytes, ParameterValue, range_in_words};
 
 /// The description of a parameter.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Field {
+pub struct ParameterInfo {
     /// Its name, as in `red:maxp=0.1`.
     pub name: &'static str,
     /// Other accepted names: the papers', tc's, ns-2's.
@@ -56,7 +56,7 @@ pub trait Params: Clone + Default + 'static {
     }
 
     /// The description of every parameter.
-    fn fields() -> Vec<Field> {
+    fn fields() -> Vec<ParameterInfo> {
         let mut defaults = Self::default();
         Self::parameters().iter().map(|parameter| parameter.field(&mut defaults)).collect()
     }
@@ -120,24 +120,24 @@ pub struct Parameter<C> {
     name: &'static str,
     also: &'static [&'static str],
     doc: &'static [&'static str],
-    slot: Box<dyn Slot<C>>,
+    slot: Box<dyn ValueAccess<C>>,
 }
 
 impl<C: 'static> Parameter<C> {
     /// The parameter `name` with values in `range`; `at` returns a reference to its value.
-    pub fn new<V: Value + 'static>(
+    pub fn new<V: ParameterValue + 'static>(
         name: &'static str,
         also: &'static [&'static str],
         doc: &'static [&'static str],
         range: impl RangeBounds<V::Scalar> + 'static,
         at: fn(&mut C) -> &mut V,
     ) -> Parameter<C> {
-        Parameter { name, also, doc, slot: Box::new(Own { range, at }) }
+        Parameter { name, also, doc, slot: Box::new(FieldAccess { range, at }) }
     }
 
-    fn field(&self, defaults: &mut C) -> Field {
+    fn field(&self, defaults: &mut C) -> ParameterInfo {
         let lines: Vec<&str> = self.doc.iter().map(|line| line.trim()).collect();
-        Field {
+        ParameterInfo {
             name: self.name,
             also: self.also,
             doc: lines.join(" "),
@@ -149,7 +149,7 @@ impl<C: 'static> Parameter<C> {
 }
 
 /// Access to a value inside the settings `C`.
-trait Slot<C> {
+trait ValueAccess<C> {
     fn kind(&self) -> String;
     fn range(&self) -> String;
     fn show(&self, settings: &mut C) -> String;
@@ -158,12 +158,12 @@ trait Slot<C> {
 }
 
 /// A value held by the settings themselves.
-struct Own<C, V, R> {
+struct FieldAccess<C, V, R> {
     range: R,
     at: fn(&mut C) -> &mut V,
 }
 
-impl<C, V: Value, R: RangeBounds<V::Scalar>> Slot<C> for Own<C, V, R> {
+impl<C, V: ParameterValue, R: RangeBounds<V::Scalar>> ValueAccess<C> for FieldAccess<C, V, R> {
     fn kind(&self) -> String {
         V::kind()
     }
@@ -189,12 +189,12 @@ impl<C, V: Value, R: RangeBounds<V::Scalar>> Slot<C> for Own<C, V, R> {
 }
 
 /// A value in a shared block of settings.
-struct OfBlock<C, B> {
-    slot: Box<dyn Slot<B>>,
+struct BlockAccess<C, B> {
+    slot: Box<dyn ValueAccess<B>>,
     block: fn(&mut C) -> &mut B,
 }
 
-impl<C, B> Slot<C> for OfBlock<C, B> {
+impl<C, B> ValueAccess<C> for BlockAccess<C, B> {
     fn kind(&self) -> String {
         self.slot.kind()
     }
@@ -232,7 +232,7 @@ pub fn included<C: 'static, B: Params>(
         name,
         also,
         doc,
-        slot: Box::new(OfBlock { slot, block }) as Box<dyn Slot<C>>,
+        slot: Box::new(BlockAccess { slot, block }) as Box<dyn ValueAccess<C>>,
     };
     chosen.into_iter().map(of_block).collect()
 }

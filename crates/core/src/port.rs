@@ -77,13 +77,13 @@ pub struct Port<T, D = Box<dyn Discipline<T>>, L = Totals> {
 }
 
 /// Records drops and marks in the ledger, then reports them to the host.
-struct Counting<'a, T, L> {
+struct CountingSink<'a, T, L> {
     ledger: &'a mut L,
     held: &'a mut Backlog,
     host: &'a mut dyn Sink<T>,
 }
 
-impl<T, L: Ledger<T>> Sink<T> for Counting<'_, T, L> {
+impl<T, L: Ledger<T>> Sink<T> for CountingSink<'_, T, L> {
     fn dropped(&mut self, packet: Packet<T>, why: Why, now: Time) {
         self.ledger.dropped(&packet, why, now);
         self.held.packets = self.held.packets.wrapping_sub(1);
@@ -97,12 +97,12 @@ impl<T, L: Ledger<T>> Sink<T> for Counting<'_, T, L> {
 }
 
 /// Collects dropped packets.
-struct Taken<'a, T> {
+struct DrainSink<'a, T> {
     packets: Vec<Packet<T>>,
     marked: &'a mut dyn FnMut(&Packet<T>),
 }
 
-impl<T> Sink<T> for Taken<'_, T> {
+impl<T> Sink<T> for DrainSink<'_, T> {
     fn dropped(&mut self, packet: Packet<T>, _: Why, _: Time) {
         self.packets.push(packet);
     }
@@ -143,7 +143,7 @@ impl<T, D: Discipline<T>, L: Ledger<T>> Port<T, D, L> {
     pub fn readmit(&mut self, packet: Packet<T>, now: Time, host: &mut dyn Sink<T>) {
         self.held.packets += 1;
         self.held.bytes += u64::from(packet.bytes);
-        let mut sink = Counting { ledger: &mut self.ledger, held: &mut self.held, host };
+        let mut sink = CountingSink { ledger: &mut self.ledger, held: &mut self.held, host };
         self.discipline.enqueue(packet, &mut Cx::new(now, &mut self.rng, &mut sink));
         self.check();
     }
@@ -152,7 +152,7 @@ impl<T, D: Discipline<T>, L: Ledger<T>> Port<T, D, L> {
     /// drops meanwhile are returned too, and none is counted. New marks go to `marked`, which may undo them. Time
     /// advances for a shaper until each packet is ready.
     pub fn drain(&mut self, now: Time, marked: &mut dyn FnMut(&Packet<T>)) -> Vec<Packet<T>> {
-        let mut taken = Taken { packets: Vec::with_capacity(self.held.packets as usize), marked };
+        let mut taken = DrainSink { packets: Vec::with_capacity(self.held.packets as usize), marked };
         let (mut at, mut waited) = (now, false);
         while self.discipline.backlog().packets > 0 {
             let left = self.discipline.backlog().packets;
@@ -172,7 +172,7 @@ impl<T, D: Discipline<T>, L: Ledger<T>> Port<T, D, L> {
     /// detects idle periods by it.
     #[inline(always)]
     pub fn dequeue(&mut self, now: Time, host: &mut dyn Sink<T>) -> Option<Packet<T>> {
-        let mut sink = Counting { ledger: &mut self.ledger, held: &mut self.held, host };
+        let mut sink = CountingSink { ledger: &mut self.ledger, held: &mut self.held, host };
         let packet = self.discipline.dequeue(&mut Cx::new(now, &mut self.rng, &mut sink));
         if let Some(packet) = &packet {
             self.ledger.sent(packet, now);

@@ -4,12 +4,12 @@ use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 
-use crate::params::Value;
+use crate::params::ParameterValue;
 use crate::registry;
 use crate::settings::{Settings, pairs, split};
 use crate::units::Limit;
 
-crate::written! {
+crate::named_settings! {
     /// A discipline and its settings.
     Qdisc, "a discipline, such as \"droptail\" or \"red:maxp=0.1\""
 }
@@ -33,7 +33,7 @@ impl Qdisc {
 }
 
 /// A nested discipline: a name, or name and settings in square brackets.
-impl Value for Qdisc {
+impl ParameterValue for Qdisc {
     type Scalar = bool;
     fn kind() -> String {
         "discipline".to_string()
@@ -54,7 +54,7 @@ impl Value for Qdisc {
 }
 
 /// Nested disciplines in square brackets, separated by semicolons; `[]` for none.
-impl Value for Vec<Qdisc> {
+impl ParameterValue for Vec<Qdisc> {
     type Scalar = bool;
     fn kind() -> String {
         "disciplines".to_string()
@@ -67,7 +67,7 @@ impl Value for Vec<Qdisc> {
         format!("[{}]", listed.join("; "))
     }
     fn nested(&self) -> Vec<(String, Settings)> {
-        self.iter().flat_map(Value::nested).collect()
+        self.iter().flat_map(ParameterValue::nested).collect()
     }
 }
 

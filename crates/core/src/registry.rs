@@ -5,10 +5,10 @@ use alloc::string::String;
 use alloc::vec::Vec;
 use core::ops::Deref;
 
-use crate::discipline::{Discipline, Place};
+use crate::discipline::{Discipline, LinkInfo};
 pub use crate::disciplines::{ENTRIES, with};
 use crate::gauge::Gauge;
-pub use crate::listing::{Listing, Resolved, find_in, unknown};
+pub use crate::listing::{Listing, ResolvedSettings, find_in, unknown};
 use crate::params::BuildError;
 use crate::reason::Why;
 use crate::settings::{Settings, pairs};
@@ -78,7 +78,7 @@ kinds! {
 }
 
 /// One row of the registry.
-pub struct Entry {
+pub struct DisciplineEntry {
     /// Name, idea, citation, parameters and presets.
     pub listing: Listing,
     /// Its display name.
@@ -91,21 +91,21 @@ pub struct Entry {
     pub group: Group,
     /// Its abilities.
     pub abilities: Abilities,
-    pub(crate) reasons: fn(&[(&str, &str)]) -> OwnReasons,
+    pub(crate) reasons: fn(&[(&str, &str)]) -> ReasonsAndNested,
     pub(crate) gauges: fn() -> &'static [Gauge],
 }
 
 /// A discipline's own reasons and its nested disciplines.
-type OwnReasons = Result<(&'static [Why], Vec<(String, Settings)>), BuildError>;
+type ReasonsAndNested = Result<(&'static [Why], Vec<(String, Settings)>), BuildError>;
 
-impl Deref for Entry {
+impl Deref for DisciplineEntry {
     type Target = Listing;
     fn deref(&self) -> &Listing {
         &self.listing
     }
 }
 
-impl Entry {
+impl DisciplineEntry {
     /// Its own gauges, including those that need certain settings.
     pub fn gauges(&self) -> &'static [Gauge] {
         (self.gauges)()
@@ -127,11 +127,11 @@ impl Entry {
 }
 
 /// A job on a discipline chosen by name. The name is matched once, and `run` is compiled for each discipline.
-pub trait Job<T> {
+pub trait DisciplineVisitor<T> {
     /// The job's result.
     type Output;
     /// Runs the job on `discipline`.
-    fn run<D: Discipline<T> + 'static>(self, discipline: D) -> Self::Output;
+    fn visit<D: Discipline<T> + 'static>(self, discipline: D) -> Self::Output;
 }
 
 /// Declares the registry. A row: module, which is the name users write; type and settings in it; name in print, family and
@@ -142,7 +142,7 @@ macro_rules! disciplines {
         $(pub use $name::*;)+
 
         /// Every discipline, sorted by name.
-        pub static ENTRIES: &[$crate::registry::Entry] = &[$($crate::registry::Entry {
+        pub static ENTRIES: &[$crate::registry::DisciplineEntry] = &[$($crate::registry::DisciplineEntry {
             listing: $crate::registry::Listing::of::<$config>(stringify!($name), $summary, $citation),
             printed: $printed,
             family: $crate::registry::Family::$family,
@@ -165,14 +165,14 @@ macro_rules! disciplines {
         ///
         /// # Errors
         /// An unknown name, an unknown parameter, a bad value, or values that do not fit each other.
-        pub fn with<T: 'static, J: $crate::registry::Job<T>>(
+        pub fn with<T: 'static, V: $crate::registry::DisciplineVisitor<T>>(
             name: &str,
             settings: &[(&str, &str)],
-            place: &$crate::Place,
-            job: J,
-        ) -> Result<J::Output, $crate::BuildError> {
+            link: &$crate::LinkInfo,
+            visitor: V,
+        ) -> Result<V::Output, $crate::BuildError> {
             $(if name == stringify!($name) {
-                return Ok(job.run($discipline::<T>::new($crate::Params::from_settings(settings)?, place)?));
+                return Ok(visitor.visit($discipline::<T>::new($crate::Params::from_settings(settings)?, link)?));
             })+
             Err($crate::registry::unknown(ENTRIES, "discipline", name))
         }
@@ -180,11 +180,11 @@ macro_rules! disciplines {
 }
 pub(crate) use disciplines;
 
-struct Boxing;
+struct BoxDiscipline;
 
-impl<T: 'static> Job<T> for Boxing {
+impl<T: 'static> DisciplineVisitor<T> for BoxDiscipline {
     type Output = Box<dyn Discipline<T>>;
-    fn run<D: Discipline<T> + 'static>(self, discipline: D) -> Self::Output {
+    fn visit<D: Discipline<T> + 'static>(self, discipline: D) -> Self::Output {
         Box::new(discipline)
     }
 }
@@ -196,9 +196,9 @@ impl<T: 'static> Job<T> for Boxing {
 pub fn boxed<T: 'static>(
     name: &str,
     settings: &[(&str, &str)],
-    place: &Place,
+    link: &LinkInfo,
 ) -> Result<Box<dyn Discipline<T>>, BuildError> {
-    with(name, settings, place, Boxing)
+    with(name, settings, link, BoxDiscipline)
 }
 
 /// The reasons of all disciplines, in table order.
@@ -223,6 +223,6 @@ pub fn in_order(given: Vec<Why>) -> Vec<Why> {
 ///
 /// # Errors
 /// [`BuildError::UnknownName`], with the nearest name.
-pub fn find(name: &str) -> Result<&'static Entry, BuildError> {
+pub fn find(name: &str) -> Result<&'static DisciplineEntry, BuildError> {
     find_in(ENTRIES, "discipline", name)
 }

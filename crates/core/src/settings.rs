@@ -96,21 +96,21 @@ pub fn pairs(settings: &Settings) -> Vec<(&str, &str)> {
 
 /// Declares a type written as a name with settings. The text names the expected input in errors.
 #[macro_export]
-macro_rules! written {
-    ($(#[$meta:meta])* $written:ident, $expected:literal) => {
+macro_rules! named_settings {
+    ($(#[$meta:meta])* $named:ident, $expected:literal) => {
         $(#[$meta])*
         #[derive(Clone, Debug, PartialEq, Eq)]
-        pub struct $written {
+        pub struct $named {
             /// Its name in the registry.
             pub name: String,
             /// Parameter and value, in the order written.
             pub settings: $crate::settings::Settings,
         }
 
-        impl $written {
+        impl $named {
             /// The one called `name`, with no settings.
-            pub fn named(name: &str) -> $written {
-                $written { name: name.into(), settings: Vec::new() }
+            pub fn named(name: &str) -> $named {
+                $named { name: name.into(), settings: Vec::new() }
             }
 
             /// Adds one setting. A value may hold `,`, `;` and `=` only between brackets.
@@ -122,20 +122,20 @@ macro_rules! written {
             }
         }
 
-        impl core::fmt::Display for $written {
+        impl core::fmt::Display for $named {
             fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
                 $crate::settings::write(f, &self.name, &self.settings)
             }
         }
 
         /// Reads the form alone: whether the registry has the name is another question.
-        impl core::str::FromStr for $written {
+        impl core::str::FromStr for $named {
             type Err = String;
 
-            fn from_str(text: &str) -> Result<$written, String> {
+            fn from_str(text: &str) -> Result<$named, String> {
                 let expected = || alloc::format!(concat!("expected ", $expected, ", found {:?}"), text);
                 let (name, settings) = $crate::settings::read(text)?.ok_or_else(expected)?;
-                Ok($written { name: name.into(), settings })
+                Ok($named { name: name.into(), settings })
             }
         }
     };

@@ -11,7 +11,7 @@ use crate::time::Span;
 use crate::units::{Level, Limit, Rate, parse_bytes, show_bytes};
 
 /// A kind of parameter value.
-pub trait Value: Sized {
+pub trait ParameterValue: Sized {
     /// The type that ranges compare.
     type Scalar: PartialOrd + fmt::Display;
     /// The kind in words, with its unit.
@@ -35,7 +35,7 @@ pub trait Value: Sized {
 
 macro_rules! simple_value {
     ($($ty:ty, $kind:literal, $read:expr, $show:expr;)*) => {$(
-        impl Value for $ty {
+        impl ParameterValue for $ty {
             type Scalar = $ty;
             fn kind() -> String { $kind.to_string() }
             fn read(text: &str) -> Result<$ty, String> { $read(text) }
@@ -80,7 +80,7 @@ fn read_bool(text: &str) -> Result<bool, String> {
 }
 
 /// An optional value: `auto` leaves the choice to the discipline.
-impl<V: Value> Value for Option<V> {
+impl<V: ParameterValue> ParameterValue for Option<V> {
     type Scalar = V::Scalar;
     fn kind() -> String {
         format!("{}, or auto", V::kind())
@@ -92,10 +92,10 @@ impl<V: Value> Value for Option<V> {
         V::read(text).map(Some).map_err(|expected| format!("{expected}, or auto"))
     }
     fn show(&self) -> String {
-        self.as_ref().map_or_else(|| "auto".to_string(), Value::show)
+        self.as_ref().map_or_else(|| "auto".to_string(), ParameterValue::show)
     }
     fn scalar(&self) -> Option<V::Scalar> {
-        self.as_ref().and_then(Value::scalar)
+        self.as_ref().and_then(ParameterValue::scalar)
     }
 }
 
@@ -129,7 +129,7 @@ macro_rules! choice {
         #[derive(Clone, Copy, Debug, PartialEq, Eq)]
         pub enum $name { $($(#[$vmeta])* $variant),+ }
 
-        impl $crate::params::Value for $name {
+        impl $crate::params::ParameterValue for $name {
             type Scalar = bool;
             fn kind() -> alloc::string::String {
                 [$($word),+].join(" or ")

@@ -1,8 +1,8 @@
 //! Have we drifted? One trace through every row, one line each. A table that moves is blessed in a commit that says
 //! why it moved.
 
-use headgate_core::registry::{self, ENTRIES, Entry};
-use headgate_core::{Counts, Ecn, FlowId, Ledger, Packet, Place, Port, Rate, Rng, Span, Time, Why};
+use headgate_core::registry::{self, DisciplineEntry, ENTRIES};
+use headgate_core::{Counts, Ecn, FlowId, Ledger, LinkInfo, Packet, Port, Rate, Rng, Span, Time, Why};
 
 mod support;
 
@@ -78,9 +78,9 @@ impl Sender {
 }
 
 /// The trace through a link that is free again one transmission time after each packet and asks every such time.
-fn run(entry: &Entry) -> Books {
-    let place = Place::new(RATE, BYTES, 1);
-    let discipline = registry::boxed::<()>(entry.name, &[("limit", "150p")], &place).unwrap();
+fn run(entry: &DisciplineEntry) -> Books {
+    let link = LinkInfo::new(RATE, BYTES, 1);
+    let discipline = registry::boxed::<()>(entry.name, &[("limit", "150p")], &link).unwrap();
     let mut port = Port::with_ledger(discipline, Rng::named(1, "port"), Books::default());
     let mut senders: Vec<Sender> = (0..FLOWS).map(Sender::new).collect();
     let mut free = Time::ZERO;
@@ -101,7 +101,7 @@ fn run(entry: &Entry) -> Books {
 }
 
 /// A row of the table: every reason that occurred by name, drops before marks.
-fn line(entry: &Entry, books: &Books) -> String {
+fn line(entry: &DisciplineEntry, books: &Books) -> String {
     let Books { all, hog, found, .. } = books;
     let given = entry.reasons(&[]).unwrap();
     let reasons = |kind: &str, count: &dyn Fn(Why) -> u64| -> String {

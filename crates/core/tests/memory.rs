@@ -3,8 +3,8 @@
 
 use std::alloc::System;
 
-use headgate_core::registry::{self, ENTRIES, Entry};
-use headgate_core::{Cx, Discipline, FlowId, Packet, Place, Rate, Rng, Span, Time};
+use headgate_core::registry::{self, DisciplineEntry, ENTRIES};
+use headgate_core::{Cx, Discipline, FlowId, LinkInfo, Packet, Rate, Rng, Span, Time};
 use stats_alloc::{INSTRUMENTED_SYSTEM, Region, StatsAlloc};
 
 #[global_allocator]
@@ -14,10 +14,10 @@ static ALLOCATOR: &StatsAlloc<System> = &INSTRUMENTED_SYSTEM;
 const LIMIT: &str = "5000p";
 
 /// Bytes held after each million of packets of different flows, twice what the link carries.
-fn held(entry: &Entry, millions: u64) -> Vec<usize> {
-    let place = Place::new(Rate::from_bits(1_000_000_000), 1000, 7);
+fn held(entry: &DisciplineEntry, millions: u64) -> Vec<usize> {
+    let link = LinkInfo::new(Rate::from_bits(1_000_000_000), 1000, 7);
     let region = Region::new(ALLOCATOR);
-    let mut discipline = registry::boxed::<()>(entry.name, &[("limit", LIMIT)], &place).unwrap();
+    let mut discipline = registry::boxed::<()>(entry.name, &[("limit", LIMIT)], &link).unwrap();
     let (mut rng, mut names, mut sink) = (Rng::new(1), Rng::new(2), ());
     let mut million = |million: u64| {
         for n in 0..1_000_000_u64 {

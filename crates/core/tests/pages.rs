@@ -3,8 +3,8 @@
 use std::collections::BTreeSet;
 use std::path::Path;
 
-use headgate_core::registry::{ENTRIES, Entry, Family, Group, Listing};
-use headgate_core::{Field, FlowId, Gauge, Place, Preset, Qdisc, Rate, registry};
+use headgate_core::registry::{DisciplineEntry, ENTRIES, Family, Group, Listing};
+use headgate_core::{FlowId, Gauge, LinkInfo, ParameterInfo, Preset, Qdisc, Rate, registry};
 
 mod support;
 
@@ -39,9 +39,9 @@ fn the_tables_on_every_page_are_those_of_the_registry() {
 
 #[test]
 fn every_gauge_that_a_discipline_tells_is_declared() {
-    let place = Place::new(Rate::from_bits(8_000_000), 1000, 1);
+    let link = LinkInfo::new(Rate::from_bits(8_000_000), 1000, 1);
     for entry in ENTRIES.iter().filter(|entry| entry.name != "tbf") {
-        let discipline = registry::boxed::<()>(entry.name, &[], &place).unwrap();
+        let discipline = registry::boxed::<()>(entry.name, &[], &link).unwrap();
         let declared = |name: &str, of_flow| {
             // A band of PRIO goes by its number.
             let name: String = name.chars().map(|each| if each.is_ascii_digit() { 'N' } else { each }).collect();
@@ -67,7 +67,7 @@ fn tests(prefix: &str) -> String {
 fn every_row_has_a_claim_and_what_a_paper_defines_an_oracle() {
     let claims = tests("verify_");
     let oracles = names("tests/oracle", "main");
-    for Entry { listing: Listing { name, .. }, group, .. } in ENTRIES {
+    for DisciplineEntry { listing: Listing { name, .. }, group, .. } in ENTRIES {
         let named = [format!("\"{name}\""), format!("\"{name}:"), format!("fn {name}_")];
         let own = Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("tests/verify_{name}.rs")).is_file();
         assert!(
@@ -105,7 +105,7 @@ fn the_index_lists_every_row_by_group() {
         page += "| | idea | protects | per flow | ECN | schedules | from |\n";
         page += "| --- | --- | --- | --- | --- | --- | --- |\n";
         for entry in ENTRIES.iter().filter(|entry| entry.group == *group) {
-            let Entry { listing: Listing { name, summary, citation, .. }, abilities, .. } = entry;
+            let DisciplineEntry { listing: Listing { name, summary, citation, .. }, abilities, .. } = entry;
             let marks = [abilities.protects, abilities.per_flow, abilities.ecn, abilities.schedules];
             let marks = marks.map(|can| if can { " yes |" } else { " |" }).concat();
             page += &format!("| [`{name}`]({name}.md) | {} |{marks} {} |\n", cell(summary), cell(citation));
@@ -121,7 +121,7 @@ fn the_readme_lists_every_row_by_family() {
     for family in Family::ALL {
         let members = ENTRIES.iter().filter(|entry| entry.family == *family);
         let links: Vec<String> = members
-            .map(|Entry { listing: Listing { name, .. }, printed, .. }| {
+            .map(|DisciplineEntry { listing: Listing { name, .. }, printed, .. }| {
                 format!("[{printed}](docs/disciplines/{name}.md)")
             })
             .collect();
@@ -134,7 +134,7 @@ fn the_readme_lists_every_row_by_family() {
 }
 
 /// `page` with the registry's tables between its markers; the closing marker is added where it is missing.
-fn filled(page: &str, entry: &Entry) -> Result<String, String> {
+fn filled(page: &str, entry: &DisciplineEntry) -> Result<String, String> {
     let tables = [fields(&entry.fields()), presets(entry.presets()), gauges(entry.gauges())];
     let tables: Vec<String> = tables.into_iter().filter(|table| !table.is_empty()).collect();
     between(page, &format!("params: {}", entry.name), "/params", &tables.join("\n"))
@@ -152,9 +152,9 @@ fn capitalized(text: &str) -> String {
     text[..1].to_uppercase() + &text[1..]
 }
 
-fn fields(fields: &[Field]) -> String {
+fn fields(fields: &[ParameterInfo]) -> String {
     let mut table = String::from("| parameter | meaning | takes | default |\n| --- | --- | --- | --- |\n");
-    for Field { name, also, doc, kind, default, range } in fields {
+    for ParameterInfo { name, also, doc, kind, default, range } in fields {
         let names: Vec<String> = std::iter::once(name).chain(*also).map(|name| format!("`{name}`")).collect();
         let takes = if range.is_empty() { kind.clone() } else { format!("{kind}: {range}") };
         table += &format!("| {} | {} | {takes} | `{default}` |\n", names.join(", also "), cell(doc));

@@ -2,14 +2,14 @@
 //! `verify_modern.rs`.
 
 use headgate_core::disciplines::{Dualpi2, Dualpi2Config};
-use headgate_core::{Ecn, FlowId, Packet, Params, Place, Port, Rate, Rng, Span, Time, Why};
+use headgate_core::{Ecn, FlowId, LinkInfo, Packet, Params, Port, Rate, Rng, Span, Time, Why};
 
 // 1000 B take 1 ms.
-const PLACE: Place = Place::new(Rate::from_bits(8_000_000), 1000, 7);
+const LINK: LinkInfo = LinkInfo::new(Rate::from_bits(8_000_000), 1000, 7);
 
 fn port(settings: &[(&str, &str)]) -> Port<(), Dualpi2<()>> {
     let config = Dualpi2Config::from_settings(settings).unwrap();
-    Port::new(Dualpi2::new(config, &PLACE).unwrap(), Rng::new(3))
+    Port::new(Dualpi2::new(config, &LINK).unwrap(), Rng::new(3))
 }
 
 fn at(us: u64) -> Time {

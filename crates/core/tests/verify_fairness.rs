@@ -2,12 +2,12 @@
 //! packets a second, and senders of constant demand whose gaps vary by chance.
 
 use headgate_core::disciplines::misclassification;
-use headgate_core::{FlowId, Packet, Place, Port, Rng, Time, Why, registry};
+use headgate_core::{FlowId, LinkInfo, Packet, Port, Rng, Time, Why, registry};
 
 #[path = "support/link.rs"]
 mod link;
 
-use link::{CAPACITY, Flow, PLACE, Seen, against, crowd, flow, run};
+use link::{CAPACITY, Flow, LINK, Seen, against, crowd, flow, run};
 
 #[test]
 fn faba_holds_a_flow_to_its_fair_share_however_much_it_sends() {
@@ -104,8 +104,8 @@ fn mistaken(levels: u32, bins: u32, bad: u64, key: u64) -> f64 {
     let (levels, bins) = (levels.to_string(), bins.to_string());
     let settings = [("levels", &*levels), ("bins", &bins), ("limit", "1000p"), ("bin_size", "3"), ("rehash", "0s")];
     let settings = [&settings[..], &[("d1", "1"), ("d2", "0"), ("freeze_time", "0s"), ("boxtime", "1h")]].concat();
-    let place = Place::new(PLACE.rate, PLACE.mean_packet, key);
-    let mut port = Port::new(registry::boxed::<()>("sfb", &settings, &place).unwrap(), Rng::new(key));
+    let link = LinkInfo::new(LINK.rate, LINK.mean_packet, key);
+    let mut port = Port::new(registry::boxed::<()>("sfb", &settings, &link).unwrap(), Rng::new(key));
     let mut send = |flow: u64, packets: u32| {
         (0..packets).for_each(|_| port.enqueue(Packet::new(FlowId(flow), 1000, ()), Time::ZERO, &mut ()));
         while port.dequeue(Time::ZERO, &mut ()).is_some() {}

@@ -2,7 +2,7 @@
 //! flow has packets queued.
 
 use headgate_core::disciplines::{Fred, FredConfig};
-use headgate_core::{FlowId, Params, Place, Rate};
+use headgate_core::{FlowId, LinkInfo, Params, Rate};
 
 #[path = "support/watched.rs"]
 mod watched;
@@ -10,7 +10,7 @@ mod watched;
 use watched::{Run, Sender, constant};
 
 /// A link of 1000 packets a second.
-const PLACE: Place = Place::new(Rate::from_bits(8_000_000), 1000, 7);
+const LINK: LinkInfo = LinkInfo::new(Rate::from_bits(8_000_000), 1000, 7);
 const OTHERS: usize = 9;
 
 /// Nine AIMD senders of 50 to 90 ms and `sender`, so that the fair share is 100 packets a second, and 100 packets of
@@ -20,9 +20,9 @@ fn got(settings: &[(&str, &str)], sender: Sender) -> (f64, f64) {
     let config = FredConfig::from_settings(&[&[("limit", "100p")], settings].concat()).unwrap();
     let mut senders: Vec<Sender> = (0..OTHERS).map(|n| Sender::Aimd { rtt: 0.050 + 0.005 * n as f64 }).collect();
     senders.push(sender);
-    let run = Run { rate: PLACE.rate, senders: &senders, seed: 1, warmup: 20.0, end: 100.0 };
+    let run = Run { rate: LINK.rate, senders: &senders, seed: 1, warmup: 20.0, end: 100.0 };
     let (mut all, mut struck) = (0.0, 0.0);
-    let flows = run.through(Fred::new(config, &PLACE).unwrap(), |_, fred| {
+    let flows = run.through(Fred::new(config, &LINK).unwrap(), |_, fred| {
         let strikes = fred.flow(FlowId(OTHERS as u64)).map_or(0, |flow| flow.strikes);
         (all, struck) = (all + 1.0, struck + f64::from(u8::from(strikes > 1)));
     });

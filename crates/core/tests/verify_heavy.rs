@@ -2,7 +2,7 @@
 
 use headgate_core::disciplines::{Hhf, HhfConfig};
 use headgate_core::parts::RateAverage;
-use headgate_core::{FlowId, Packet, Place, Port, Rate, Rng, Span, Time, Why};
+use headgate_core::{FlowId, LinkInfo, Packet, Port, Rate, Rng, Span, Time, Why};
 
 #[path = "support/link.rs"]
 mod link;
@@ -173,8 +173,8 @@ fn hhf_finds_flows_above_25_mbits_and_no_others() {
     // sch_hhf.c: 128 KiB in 40 ms are about 26 Mbit/s. Twenty flows of 1000-byte packets at a constant rate on a link
     // of 1 Gbit/s, for a second; the last of them at the rate that is asked about.
     let found = |megabits: f64| {
-        let place = Place::new(Rate::from_bits(1_000_000_000), 1000, 7);
-        let mut port = Port::new(Hhf::new(HhfConfig::default(), &place).unwrap(), Rng::new(1));
+        let link = LinkInfo::new(Rate::from_bits(1_000_000_000), 1000, 7);
+        let mut port = Port::new(Hhf::new(HhfConfig::default(), &link).unwrap(), Rng::new(1));
         let mut arrivals: Vec<(Time, u64)> = (0..20)
             .flat_map(|flow| {
                 let gap = 8000.0 / (if flow == 19 { megabits } else { 20.0 } * 1e6);

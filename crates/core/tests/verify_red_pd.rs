@@ -3,8 +3,8 @@
 //! plain AIMD senders. And what a sender gains that bursts to stay out of the lists.
 
 use headgate_core::disciplines::{Red, RedConfig, RedPd, RedPdConfig};
-use headgate_core::parts::{Monitored, congestion_epoch, tcp_rate};
-use headgate_core::{FlowId, Params, Place, Rate, Span, Time, Why};
+use headgate_core::parts::{MonitoredFlow, congestion_epoch, tcp_rate};
+use headgate_core::{FlowId, LinkInfo, Params, Rate, Span, Time, Why};
 
 #[path = "support/watched.rs"]
 mod watched;
@@ -18,13 +18,13 @@ const R: Span = Span::from_millis(40);
 
 fn red_pd(settings: &[(&str, &str)]) -> RedPd<()> {
     let settings = [&[("limit", "50p")], settings].concat();
-    RedPd::new(RedPdConfig::from_settings(&settings).unwrap(), &Place::new(LINK, 1000, 7)).unwrap()
+    RedPd::new(RedPdConfig::from_settings(&settings).unwrap(), &LinkInfo::new(LINK, 1000, 7)).unwrap()
 }
 
 /// The output queue alone.
 fn red() -> Red<()> {
     let settings = [("limit", "50p"), ("minth", "10p"), ("maxth", "33p"), ("maxp", "0.1"), ("gentle", "on")];
-    Red::new(RedConfig::from_settings(&settings).unwrap(), &Place::new(LINK, 1000, 7)).unwrap()
+    Red::new(RedConfig::from_settings(&settings).unwrap(), &LinkInfo::new(LINK, 1000, 7)).unwrap()
 }
 
 /// From 20 s on, as in the paper; 100 s more.
@@ -43,7 +43,7 @@ fn ambient(flows: &Flows) -> f64 {
     flows.dropped(&[Why::Early, Why::Forced, Why::Overflow]) as f64 / (flows.arrived() - before) as f64
 }
 
-fn flow_of(queue: &RedPd<()>, flow: usize) -> Option<&Monitored> {
+fn flow_of(queue: &RedPd<()>, flow: usize) -> Option<&MonitoredFlow> {
     queue.identification().monitored().iter().find(|(name, _)| *name == FlowId(flow as u64)).map(|(_, flow)| flow)
 }
 
@@ -52,10 +52,16 @@ fn mean(numbers: &[f64]) -> f64 {
 }
 
 /// A link so fast that RED drops nothing, and one flow: drops are those of a fixed rate (section 5.1).
-fn controlled(sender: Sender, drop_rate: &str, seed: u64, end: f64, mut watch: impl FnMut(Time, Option<&Monitored>)) {
+fn controlled(
+    sender: Sender,
+    drop_rate: &str,
+    seed: u64,
+    end: f64,
+    mut watch: impl FnMut(Time, Option<&MonitoredFlow>),
+) {
     let fast = Rate::from_bits(1_000_000_000);
     let settings = [("limit", "1000p"), ("minth", "900p"), ("maxth", "1000p"), ("P_testFRp_", drop_rate)];
-    let queue = RedPd::new(RedPdConfig::from_settings(&settings).unwrap(), &Place::new(fast, 1000, 7)).unwrap();
+    let queue = RedPd::new(RedPdConfig::from_settings(&settings).unwrap(), &LinkInfo::new(fast, 1000, 7)).unwrap();
     let run = Run { rate: fast, senders: &[sender], seed, warmup: 0.0, end };
     run.through(queue, |now, queue: &RedPd<()>| watch(now, flow_of(queue, 0)));
 }

@@ -9,13 +9,13 @@ mod closed_loop;
 
 use closed_loop::Sender;
 use headgate_core::disciplines::{Sfq, SfqConfig, misclassification};
-use headgate_core::{FlowId, Params, Place, Rate, Span};
-use link::{CAPACITY, Flow, PLACE, against, flow, run};
+use headgate_core::{FlowId, LinkInfo, Params, Rate, Span};
+use link::{CAPACITY, Flow, LINK, against, flow, run};
 
 /// The bucket of each flow.
 fn buckets(settings: &[(&str, &str)], key: u64, flows: u64) -> Vec<usize> {
     let config = SfqConfig::from_settings(settings).unwrap();
-    let sfq: Sfq<()> = Sfq::new(config, &Place { key, ..PLACE }).unwrap();
+    let sfq: Sfq<()> = Sfq::new(config, &LinkInfo { key, ..LINK }).unwrap();
     (0..flows).map(|flow| sfq.buckets().bucket(FlowId(flow))).collect()
 }
 
@@ -45,7 +45,7 @@ fn sfq_protects_flows_with_buckets_of_their_own_and_no_others() {
     // bucket loses nothing: 64 packets of room hold its chance variations.
     let settings = [("buckets", "16")];
     let seen = run("sfq:limit=1024p", &against(20.0, 9));
-    let buckets = buckets(&settings, PLACE.key, 10);
+    let buckets = buckets(&settings, LINK.key, 10);
     let (with, without): (Vec<usize>, Vec<usize>) = (0..9).partition(|flow| buckets[*flow] == buckets[9]);
     assert!(without.iter().all(|flow| seen.rate(*flow) > 97.0), "{:?} in {buckets:?}", seen.rates);
     assert!(!with.is_empty(), "some flow should share: {buckets:?}");
@@ -141,7 +141,7 @@ fn sfq_red_holds_an_unresponsive_flow_to_its_buckets_turns() {
     // buckets are asked for more than their turns, so that the link is shared by buckets as the max-min rule has it.
     let mut flows = vec![flow(2.0 * CAPACITY / 400.0); 400];
     flows.push(flow(CAPACITY));
-    let buckets = buckets(&[("buckets", "46")], PLACE.key, 401);
+    let buckets = buckets(&[("buckets", "46")], LINK.key, 401);
     let mut asked = vec![0.0; 46];
     buckets.iter().zip(&flows).for_each(|(bucket, flow)| asked[*bucket] += flow.rate);
     let fair = max_min(&asked, CAPACITY);

@@ -1,11 +1,11 @@
 //! What shapers and schedulers of classes promise, on any arrivals.
 
-use headgate_core::{ClassId, FlowId, Packet, Place, Port, Rate, Rng, Span, Time, registry};
+use headgate_core::{ClassId, FlowId, LinkInfo, Packet, Port, Rate, Rng, Span, Time, registry};
 
-const PLACE: Place = Place::new(Rate::from_bits(8_000_000), 1000, 7);
+const LINK: LinkInfo = LinkInfo::new(Rate::from_bits(8_000_000), 1000, 7);
 
 fn port(name: &str, settings: &[(&str, &str)]) -> Port<u32> {
-    Port::new(registry::boxed(name, settings, &PLACE).unwrap(), Rng::named(1, "port"))
+    Port::new(registry::boxed(name, settings, &LINK).unwrap(), Rng::named(1, "port"))
 }
 
 /// Arrivals in a burst each few milliseconds, 1.6 times what 2 Mbit/s carry.
@@ -62,7 +62,7 @@ fn tbf_never_sends_more_than_the_rate_and_a_burst_and_no_less_than_the_rate_whil
 #[test]
 fn prio_lets_an_urgent_packet_wait_for_no_more_than_the_one_being_sent() {
     let mut port = port("prio", &[("limit", "500p"), ("children", "[droptail; droptail]")]);
-    let sending = PLACE.rate.transmit(1000);
+    let sending = LINK.rate.transmit(1000);
     let (mut rng, mut free, mut next) = (Rng::named(1, "urgent"), Time::ZERO, [Time::ZERO; 2]);
     let mut sent = [0_u32; 2];
     // Class 1 asks for 0.1 of the link in packets well apart, class 2 for three times the link.

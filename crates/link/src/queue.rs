@@ -230,7 +230,7 @@ impl<T: Counted> Meter<T> for LinkLedger {
 
 #[cfg(test)]
 mod tests {
-    use headgate_core::{Place, Rate, Rng, Totals, Why, registry};
+    use headgate_core::{LinkInfo, Rate, Rng, Totals, Why, registry};
 
     use super::*;
 
@@ -272,7 +272,7 @@ mod tests {
     type Droptail = LinkQueue<(), Box<dyn Discipline<()>>, Totals, ByteByByte>;
 
     fn droptail(limit: &str) -> Droptail {
-        let place = Place::new(Rate::from_bits(8_000_000), 1000, 1);
+        let place = LinkInfo::new(Rate::from_bits(8_000_000), 1000, 1);
         let discipline = registry::boxed("droptail", &[("limit", limit)], &place).unwrap();
         LinkQueue::new(Port::new(discipline, Rng::named(1, "port")), ByteByByte)
     }

@@ -1,7 +1,7 @@
 //! Demand and max-min fair share of each group's flows.
 
 use headgate_core::Span;
-use headgate_scenario::{FlowGroup, Plan, Scenario, Start};
+use headgate_scenario::{FlowGroup, GroupSource, Scenario, Start};
 
 use crate::path::base_rtt;
 use crate::share::{Demand, max_min};
@@ -56,7 +56,7 @@ struct Asked {
 }
 
 struct Writes<'a> {
-    plan: &'a Plan,
+    plan: &'a GroupSource,
     flows: u32,
     start: Start,
     end: Span,

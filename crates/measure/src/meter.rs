@@ -1,6 +1,6 @@
 //! The ledger of a link direction: counts by flow, and the queue and link over time.
 
-use headgate_core::{Backlog, ByReason, Counts, Discipline, FlowId, Ledger, Packet, Signals, Span, Time, Why};
+use headgate_core::{Backlog, ByReason, Counts, Discipline, FlowId, Ledger, Packet, SignalCounts, Span, Time, Why};
 use headgate_scenario::{Hop, Kind, Scenario};
 
 use crate::counted::Counted;
@@ -163,7 +163,8 @@ impl LinkLedger {
         let mut counts = Counts { arrived: arrived.into(), sent: sent.into(), sent_bytes, ..Counts::default() };
         for (why, signalled) in self.signalled.iter() {
             let count = |by_flow: &[u32]| by_flow.get(flow).copied().unwrap_or(0).into();
-            *counts.signals.entry(why) = Signals { drops: count(&signalled.drops), marks: count(&signalled.marks) };
+            *counts.signals.entry(why) =
+                SignalCounts { drops: count(&signalled.drops), marks: count(&signalled.marks) };
         }
         counts
     }

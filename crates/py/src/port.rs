@@ -3,7 +3,7 @@
 use std::cell::RefCell;
 
 use headgate_core::{
-    ClassId, Discipline, FlowId, Limit, Packet, Place, Port as CorePort, Qdisc, Rate, Rng, Sink, Time, Why, registry,
+    ClassId, Discipline, FlowId, Limit, LinkInfo, Packet, Port as CorePort, Qdisc, Rate, Rng, Sink, Time, Why, registry,
 };
 use headgate_measure::reasons;
 use pyo3::exceptions::PyValueError;
@@ -65,7 +65,7 @@ impl Port {
         };
         let rate = Rate::parse(rate).map_err(expected("rate", rate.to_string()))?;
         let limit = Limit::parse(limit).map_err(expected("limit", limit.to_string()))?;
-        let place = Place::new(rate, mean_packet, Rng::named(seed, "key forward").bits());
+        let place = LinkInfo::new(rate, mean_packet, Rng::named(seed, "key forward").bits());
         let failure = Failure::default();
         let (discipline, reasons): (Box<dyn Discipline<u64>>, Vec<Why>) = match prototype {
             Some(maker) => (Box::new(Prototype::new(&maker, limit, &place, &failure)), reasons()),

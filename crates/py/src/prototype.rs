@@ -7,7 +7,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use headgate_core::{Backlog, Cx, Discipline, Ecn, Limit, Packet, Place, Qdisc, Rng, Time, Why};
+use headgate_core::{Backlog, Cx, Discipline, Ecn, Limit, LinkInfo, Packet, Qdisc, Rng, Time, Why};
 use headgate_measure::{declare_reason, reasons};
 use headgate_sim::Foreign;
 use pyo3::exceptions::{PyRuntimeError, PyTypeError, PyValueError};
@@ -108,7 +108,7 @@ pub struct Prototype<T> {
 
 impl<T> Prototype<T> {
     /// Calls `maker(limit_packets, limit_bytes, rate_bps, mean_packet, key)` for the discipline; an exception stands in `failure`.
-    pub fn new(maker: &Py<PyAny>, limit: Limit, place: &Place<'_>, failure: &Failure) -> Prototype<T> {
+    pub fn new(maker: &Py<PyAny>, limit: Limit, place: &LinkInfo<'_>, failure: &Failure) -> Prototype<T> {
         let (packets, bytes) = match limit {
             Limit::Packets(most) => (Some(most), None),
             Limit::Bytes(most) => (None, Some(most)),
@@ -309,7 +309,7 @@ impl Foreign for Prototypes<'_> {
         &self,
         qdisc: &Qdisc,
         limit: Limit,
-        place: &Place<'_>,
+        place: &LinkInfo<'_>,
     ) -> Option<Box<dyn Discipline<T>>> {
         let found = self.known.iter().find(|prototyped| prototyped.name == qdisc.name)?;
         Some(Box::new(Prototype::new(&found.maker, limit, place, &self.failure)))

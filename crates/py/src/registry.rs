@@ -1,7 +1,7 @@
 //! What can be named, as Python sees it: disciplines, congestion controllers and sources of traffic.
 
-use headgate_core::registry::{self, Abilities, Entry, Group, Listing};
-use headgate_core::{self as core, BuildError, Field, Preset};
+use headgate_core::registry::{self, Abilities, DisciplineEntry, Group, Listing};
+use headgate_core::{self as core, BuildError, ParameterInfo, Preset};
 use headgate_scenario::Controller as Known;
 use headgate_traffic::registry as traffic;
 use pyo3::exceptions::PyLookupError;
@@ -18,9 +18,9 @@ pub struct Parameter {
     range: String,
 }
 
-impl From<Field> for Parameter {
-    fn from(field: Field) -> Parameter {
-        let Field { name, also, doc, kind, default, range } = field;
+impl From<ParameterInfo> for Parameter {
+    fn from(field: ParameterInfo) -> Parameter {
+        let ParameterInfo { name, also, doc, kind, default, range } = field;
         Parameter { name, also: also.to_vec(), doc, kind, default, range }
     }
 }
@@ -127,8 +127,9 @@ pub struct Discipline {
 }
 
 impl Discipline {
-    fn of(py: Python<'_>, entry: &'static Entry) -> PyResult<Py<Discipline>> {
-        let Entry { printed, place, abilities: Abilities { protects, per_flow, ecn, schedules }, .. } = *entry;
+    fn of(py: Python<'_>, entry: &'static DisciplineEntry) -> PyResult<Py<Discipline>> {
+        let DisciplineEntry { printed, place, abilities: Abilities { protects, per_flow, ecn, schedules }, .. } =
+            *entry;
         let (family, group) = (entry.family.name(), entry.group.name());
         let gauges = entry.gauges().iter().map(|gauge| (gauge.name, gauge.unit, gauge.about)).collect();
         let own = Discipline { printed, family, place, group, protects, per_flow, ecn, schedules, gauges };
@@ -161,7 +162,7 @@ pub struct Source {
 }
 
 impl Source {
-    fn of(py: Python<'_>, entry: &'static traffic::Entry) -> PyResult<Py<Source>> {
+    fn of(py: Python<'_>, entry: &'static traffic::SourceEntry) -> PyResult<Py<Source>> {
         let protocols = entry.protocols.iter().map(|protocol| protocol.name()).collect();
         Py::new(py, (Source { protocols }, Named::listed(entry)))
     }

@@ -1,7 +1,7 @@
 //! What a forwarder shows of itself, as Python sees it.
 
 use headgate_core::parts::Histogram;
-use headgate_core::{Counts, Signals};
+use headgate_core::{Counts, SignalCounts};
 use headgate_live::io::KernelCounts;
 use headgate_live::{FlowView, LaneView, NUMBERS, View};
 use pyo3::prelude::*;
@@ -86,7 +86,7 @@ fn histogram<'py>(py: Python<'py>, of: &Histogram) -> PyResult<Bound<'py, PyDict
 }
 
 /// The reasons that occurred, with their counts.
-fn reasons<'py>(py: Python<'py>, counts: &Counts, count: fn(&Signals) -> u64) -> PyResult<Bound<'py, PyDict>> {
+fn reasons<'py>(py: Python<'py>, counts: &Counts, count: fn(&SignalCounts) -> u64) -> PyResult<Bound<'py, PyDict>> {
     let found = PyDict::new(py);
     for (why, signals) in counts.signals.iter().filter(|(_, signals)| count(signals) > 0) {
         found.set_item(why.name(), count(signals))?;

@@ -235,7 +235,7 @@ impl Scenario {
         Classifier::new(&self.classes, self.flow_key, key)
     }
 
-    /// The classes for [`Place`](headgate_core::Place), unclassified traffic first; empty if the scenario has none.
+    /// The classes for [`LinkInfo`](headgate_core::LinkInfo), unclassified traffic first; empty if the scenario has none.
     pub fn shares(&self) -> Vec<Class> {
         if self.classes.is_empty() {
             return Vec::new();

@@ -1,6 +1,6 @@
 //! Catalog of congestion controllers and loss recoveries: section, citation and options.
 
-use headgate_core::Field;
+use headgate_core::ParameterInfo;
 use headgate_core::params::range_in_words;
 
 use crate::cc::{Cc, Recovery, Row, UdpCc};
@@ -50,7 +50,7 @@ impl Controller {
     }
 
     /// The controller's options, with their defaults in the profile `rfc`.
-    pub fn fields(self) -> Vec<Field> {
+    pub fn fields(self) -> Vec<ParameterInfo> {
         let group = self.group();
         let keys = if self.section == "tcp" { RawTcp::keys() } else { RawUdp::keys() };
         let options = keys.into_iter().filter(|key| key.is_setting && OPTIONS.contains(&key.name));
@@ -61,7 +61,7 @@ impl Controller {
             };
             let range = range_in_words(&(key.least, key.most));
             let doc = unlinked(&key.meaning);
-            Some(Field { name: key.name, also: &[], doc, kind: key.form.words, default, range })
+            Some(ParameterInfo { name: key.name, also: &[], doc, kind: key.form.words, default, range })
         };
         options.filter_map(field).collect()
     }

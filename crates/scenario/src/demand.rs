@@ -1,7 +1,7 @@
 //! A group's demand: traffic, number of flows, start and stop.
 
 use headgate_core::{Rate, Span};
-use headgate_traffic::{Plan, Sender, Traffic};
+use headgate_traffic::{GroupSource, SenderInfo, Traffic};
 use toml::Spanned;
 
 use crate::check::{MOST_FLOWS, Section, within};
@@ -15,7 +15,7 @@ use crate::traffic::plan;
 pub(crate) struct Demand {
     pub(crate) flows: u32,
     pub(crate) traffic: Traffic,
-    pub(crate) plan: Plan,
+    pub(crate) plan: GroupSource,
     pub(crate) start: Start,
     pub(crate) stop: Option<Span>,
 }
@@ -33,7 +33,7 @@ pub(crate) fn demand(
     section: &Section,
     (group, ends): (&RawGroup, &RawEnds),
     default: Traffic,
-    sender: &Sender,
+    sender: &SenderInfo,
     link: Rate,
     around: &Surroundings<'_>,
 ) -> Result<Demand, Fault> {
@@ -60,7 +60,7 @@ pub(crate) fn demand(
 }
 
 /// Checks that a source with a fixed number of flows has enough of them.
-fn known(flows: u32, at: &Spanned<u32>, plan: &Plan) -> Result<u32, Fault> {
+fn known(flows: u32, at: &Spanned<u32>, plan: &GroupSource) -> Result<u32, Fault> {
     match plan.flows() {
         Some(known) if flows > known => {
             Err(Fault::value(at.span(), format!("{flows} is more than the file's {known}")))
@@ -70,7 +70,7 @@ fn known(flows: u32, at: &Spanned<u32>, plan: &Plan) -> Result<u32, Fault> {
 }
 
 /// Flow arrivals per second that fill a link of rate `link`, packet headers included.
-fn a_second(traffic: &Traffic, plan: &Plan, sender: &Sender, link: Rate) -> Result<f64, String> {
+fn a_second(traffic: &Traffic, plan: &GroupSource, sender: &SenderInfo, link: Rate) -> Result<f64, String> {
     let mean = plan.mean_bytes().filter(|bytes| *bytes > 0.0);
     let mean = mean.ok_or_else(|| {
         let such = "`ftp:size=pareto2(100KB,1.2)` or `web:pages=5`";

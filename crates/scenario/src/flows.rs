@@ -1,6 +1,6 @@
 //! Resolves groups of flows.
 
-use headgate_traffic::{Protocol, Sender, Traffic};
+use headgate_traffic::{Protocol, SenderInfo, Traffic};
 use toml::Spanned;
 
 use crate::access;
@@ -31,7 +31,7 @@ pub(crate) fn tcp(raw: Spanned<RawTcp>, name: String, around: &Surroundings<'_>)
     let payload = payload(&section, (&raw.packet, settings.packet), (&raw.header, settings.header))?;
     let source = Traffic::named("ftp");
     let flows = RawFlows { name, group: raw.group, ends: raw.ends, headers: raw.headers, source };
-    group(flows, &section, around, |_| Ok((Sender::tcp(settings.packet, payload), settings)))
+    group(flows, &section, around, |_| Ok((SenderInfo::tcp(settings.packet, payload), settings)))
 }
 
 pub(crate) fn udp(raw: Spanned<RawUdp>, name: String, around: &Surroundings<'_>) -> Result<UdpGroup, Fault> {
@@ -52,7 +52,7 @@ pub(crate) fn udp(raw: Spanned<RawUdp>, name: String, around: &Surroundings<'_>)
             // With congestion control, the access link's rate is the upper bound.
             settings.rate = Some(link.rate);
         }
-        Ok((Sender { protocol: Protocol::Udp, packet, payload, rate: settings.rate, jitter }, settings))
+        Ok((SenderInfo { protocol: Protocol::Udp, packet, payload, rate: settings.rate, jitter }, settings))
     })
 }
 
@@ -61,7 +61,7 @@ fn group<S>(
     raw: RawFlows,
     section: &Section,
     around: &Surroundings<'_>,
-    settings: impl FnOnce(&Access) -> Result<(Sender, S), Fault>,
+    settings: impl FnOnce(&Access) -> Result<(SenderInfo, S), Fault>,
 ) -> Result<FlowGroup<S>, Fault> {
     let RawFlows { name, group, ends, headers, source } = raw;
     let route = around.graph.route(section, &group)?;

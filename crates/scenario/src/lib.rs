@@ -65,7 +65,7 @@ pub use fields::Ports;
 pub use groups::{Group, Kind};
 pub use header::{Header, Headers};
 pub use headgate_core::Qdisc;
-pub use headgate_traffic::{Plan, Traffic};
+pub use headgate_traffic::{GroupSource, Traffic};
 pub use identity::Identity;
 pub use inputs::{Files, INPUTS, Inputs};
 pub use ipnet::IpNet;

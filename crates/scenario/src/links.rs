@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use headgate_core::{Limit, Place, Qdisc, Rate, Span};
+use headgate_core::{Limit, LinkInfo, Qdisc, Rate, Span};
 use toml::Spanned;
 
 use crate::check::{self, LONGEST_DELAY, Section, limit, within};
@@ -111,7 +111,7 @@ impl Links {
     }
 
     /// Checks that the disciplines not compared can be built. `place` gives the place of a link with a given rate.
-    pub(crate) fn check<'a>(&self, run: Span, place: &dyn Fn(Rate) -> Place<'a>) -> Result<(), Fault> {
+    pub(crate) fn check<'a>(&self, run: Span, place: &dyn Fn(Rate) -> LinkInfo<'a>) -> Result<(), Fault> {
         for (number, span) in self.places.iter().enumerate() {
             let direction = Direction::BOTH[number % 2];
             let Simplex { rate, pace, limit, qdisc, .. } = self.links[number / 2].simplex(direction);

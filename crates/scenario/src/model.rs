@@ -3,7 +3,7 @@
 use std::ops::Deref;
 
 use headgate_core::{Qdisc, Rate, Span};
-use headgate_traffic::{Plan, Traffic};
+use headgate_traffic::{GroupSource, Traffic};
 
 use crate::classify::{ClassRule, FlowKey};
 use crate::header::Headers;
@@ -65,7 +65,7 @@ pub struct FlowGroup<S> {
     /// The traffic as written.
     pub traffic: Traffic,
     /// The traffic ready for flows to start; derived from the other fields.
-    pub plan: Plan,
+    pub plan: GroupSource,
     /// The sender's link.
     pub sender: Access,
     /// The receiver's link.

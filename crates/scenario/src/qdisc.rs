@@ -2,8 +2,8 @@
 
 use std::ops::Range;
 
-use headgate_core::params::Value;
-use headgate_core::{BuildError, Limit, Place, Qdisc, registry};
+use headgate_core::params::ParameterValue;
+use headgate_core::{BuildError, Limit, LinkInfo, Qdisc, registry};
 use toml::de::DeValue;
 
 use crate::error::Fault;
@@ -11,7 +11,7 @@ use crate::schema::{Form, Kind, Node, mismatch};
 use crate::settings::{named, plain};
 
 /// Builds `qdisc` once as a check; returns the values of all parameters.
-fn check(qdisc: &Qdisc, limit: Limit, place: &Place) -> Result<Vec<(&'static str, String)>, BuildError> {
+fn check(qdisc: &Qdisc, limit: Limit, place: &LinkInfo) -> Result<Vec<(&'static str, String)>, BuildError> {
     let settings = qdisc.settings_with(limit);
     let settings: Vec<(&str, &str)> = settings.iter().map(|(name, value)| (*name, value.as_str())).collect();
     let resolved = registry::find(&qdisc.name)?.resolve(&settings)?;
@@ -22,7 +22,7 @@ fn check(qdisc: &Qdisc, limit: Limit, place: &Place) -> Result<Vec<(&'static str
 pub(crate) fn build(
     qdisc: &Qdisc,
     limit: Limit,
-    place: &Place,
+    place: &LinkInfo,
     span: &Range<usize>,
 ) -> Result<Vec<(&'static str, String)>, Fault> {
     check(qdisc, limit, place).map_err(|error| unbuilt(qdisc, &error, span))

@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use headgate_core::{Limit, Place, Qdisc, Rate, Span};
+use headgate_core::{Limit, LinkInfo, Qdisc, Rate, Span};
 use toml::Spanned;
 
 use crate::check::{self, LONGEST_RUN, MOST_FLOWS, Section, some_time};
@@ -61,7 +61,7 @@ pub(crate) fn scenario(raw: RawScenario, files: &dyn Files) -> Result<Scenario, 
     };
     distinct(&scenario, &heads)?;
     let shares = scenario.shares();
-    let place = |rate: Rate| Place { classes: &shares, ..Place::new(rate, scenario.mean_packet(), 0) };
+    let place = |rate: Rate| LinkInfo { classes: &shares, ..LinkInfo::new(rate, scenario.mean_packet(), 0) };
     links.check(duration, &place)?;
     scenario.qdiscs = compared(top.need("qdiscs", raw.qdiscs)?, &scenario, &place)?;
     Ok(scenario)
@@ -199,7 +199,7 @@ impl Names {
 fn compared<'a>(
     qdiscs: Spanned<Vec<Spanned<Qdisc>>>,
     scenario: &Scenario,
-    place: &dyn Fn(Rate) -> Place<'a>,
+    place: &dyn Fn(Rate) -> LinkInfo<'a>,
 ) -> Result<Vec<Qdisc>, Fault> {
     let mut built: Vec<(Qdisc, Vec<(&str, String)>)> = Vec::new();
     let whole = qdiscs.span();

@@ -4,7 +4,7 @@ use std::fmt;
 use std::ops::Bound;
 
 use headgate_core::{Rng, Span, Time};
-use headgate_traffic::{Arrivals, most_arrivals};
+use headgate_traffic::{PoissonArrivals, most_arrivals};
 use toml::Spanned;
 use toml::de::DeValue;
 
@@ -81,14 +81,14 @@ pub fn source_stream(seed: u64, group: &str, flow: u32) -> Rng {
 #[derive(Clone, Debug)]
 pub struct Starts {
     start: Start,
-    arrivals: Arrivals,
+    arrivals: PoissonArrivals,
 }
 
 impl Starts {
     /// Start times of group `group` in the run of `seed`.
     pub fn new(start: Start, seed: u64, group: &str) -> Starts {
         let rate = if let Start::Poisson { rate, .. } = start { rate } else { 0.0 };
-        Starts { start, arrivals: Arrivals::new(rate, Rng::named(seed, &format!("arrivals {group}"))) }
+        Starts { start, arrivals: PoissonArrivals::new(rate, Rng::named(seed, &format!("arrivals {group}"))) }
     }
 
     /// Start time of the group's flow `index`. Call in order from 0; `rng` is the flow's own.

@@ -3,8 +3,8 @@
 use std::ops::Range;
 
 use headgate_core::BuildError;
-use headgate_traffic::values::Schedule;
-use headgate_traffic::{Plan, Sender, Traffic};
+use headgate_traffic::values::RateSchedule;
+use headgate_traffic::{GroupSource, SenderInfo, Traffic};
 use toml::Spanned;
 use toml::de::DeValue;
 
@@ -14,7 +14,11 @@ use crate::schema::{Form, Kind, Node, RawStep, mismatch};
 use crate::settings::{named, plain};
 
 /// The canonical form of `traffic`, and its plan for flows of `sender`. `loader` reads the files that the source names.
-pub(crate) fn plan(traffic: &Spanned<Traffic>, sender: &Sender, loader: &Loader<'_>) -> Result<(Traffic, Plan), Fault> {
+pub(crate) fn plan(
+    traffic: &Spanned<Traffic>,
+    sender: &SenderInfo,
+    loader: &Loader<'_>,
+) -> Result<(Traffic, GroupSource), Fault> {
     let (source, span) = (traffic.get_ref(), traffic.span());
     // Files that the source names, without folders; and why one could not be read.
     let (mut named, mut missing) = (Vec::new(), None);
@@ -96,7 +100,9 @@ fn setting(value: &Node<'_>) -> Result<String, Fault> {
 fn listed(item: &Node<'_>) -> Result<String, Fault> {
     match (item.get_ref(), RawStep::read(item)) {
         (DeValue::String(text), _) => Ok(text.to_string()),
-        (_, Ok(RawStep { at: Some(at), rate: Some(rate) })) => Ok(Schedule::step(at.into_inner(), rate.into_inner())),
+        (_, Ok(RawStep { at: Some(at), rate: Some(rate) })) => {
+            Ok(RateSchedule::step(at.into_inner(), rate.into_inner()))
+        }
         _ => mismatch(item, "a text, or a table such as { at = \"50s\", rate = \"4Mbit/s\" }"),
     }
 }

@@ -5,14 +5,14 @@ use std::collections::BTreeMap;
 use std::net::{Ipv4Addr, Ipv6Addr};
 use std::ops::Bound;
 
-use headgate_core::params::{Bytes, Value as _};
+use headgate_core::params::{Bytes, ParameterValue as _};
 use headgate_core::{ClassId, Limit, Rate, Span};
 use headgate_scenario::{
-    Access, Cc, Changes, ClassRule, Conditions, Direction, Events, FlowKey, Headers, Hop, Impairments, Inputs, IpNet,
-    Key, Link, Pace, Plan, Ports, Qdisc, Record, Scenario, Simplex, Start, TcpGroup, Traced, Traffic, UdpCc, UdpGroup,
-    UdpSettings, keys,
+    Access, Cc, Changes, ClassRule, Conditions, Direction, Events, FlowKey, GroupSource, Headers, Hop, Impairments,
+    Inputs, IpNet, Key, Link, Pace, Ports, Qdisc, Record, Scenario, Simplex, Start, TcpGroup, Traced, Traffic, UdpCc,
+    UdpGroup, UdpSettings, keys,
 };
-use headgate_traffic::Sender;
+use headgate_traffic::SenderInfo;
 use proptest::collection::{btree_map, btree_set, vec};
 use proptest::option;
 use proptest::prelude::*;
@@ -70,7 +70,7 @@ fn times() -> impl Strategy<Value = (Start, Option<Span>)> {
 }
 
 /// What these flows write, ready to start.
-fn planned(traffic: &Traffic, sender: &Sender) -> Plan {
+fn planned(traffic: &Traffic, sender: &SenderInfo) -> GroupSource {
     traffic.plan(sender, &mut |name| Err(format!("there is no {name}"))).unwrap()
 }
 
@@ -80,7 +80,7 @@ fn one_of(sources: &[&'static str]) -> impl Strategy<Value = Traffic> + use<> {
 
 /// The plan of a group, and a start at a load where its source has a mean size.
 fn tcp_demand(group: &mut TcpGroup, load: f64, link: Rate) {
-    let sender = Sender::tcp(group.packet, group.packet - group.header);
+    let sender = SenderInfo::tcp(group.packet, group.packet - group.header);
     group.plan = planned(&group.traffic, &sender);
     if let Some(mean) = group.plan.mean_bytes() {
         let rate = link.as_bits() as f64 / 8.0 / (mean * f64::from(sender.packet) / f64::from(sender.payload));
@@ -274,7 +274,7 @@ fn tcp() -> impl Strategy<Value = TcpGroup> {
             name: String::new(),
             flows: flows + 1,
             route: Vec::new(),
-            plan: planned(&traffic, &Sender::tcp(settings.packet, settings.packet - settings.header)),
+            plan: planned(&traffic, &SenderInfo::tcp(settings.packet, settings.packet - settings.header)),
             traffic,
             sender,
             receiver,
@@ -303,7 +303,7 @@ fn udp() -> impl Strategy<Value = UdpGroup> {
                 name: String::new(),
                 flows,
                 route: Vec::new(),
-                plan: planned(&traffic, &Sender { jitter, ..Sender::udp(packet, packet - header, rate) }),
+                plan: planned(&traffic, &SenderInfo { jitter, ..SenderInfo::udp(packet, packet - header, rate) }),
                 traffic,
                 sender,
                 receiver,

@@ -2,7 +2,7 @@
 
 use headgate_core::{Rng, Span, Time};
 use headgate_scenario::{Changes, Files, Scenario, ScenarioError, Start, Starts};
-use headgate_traffic::Data;
+use headgate_traffic::WriteAmount;
 
 /// A folder with a trace of two flows and a file that is none.
 struct Folder;
@@ -208,7 +208,7 @@ fn a_file_to_replay_is_kept_and_brings_its_flows() {
     assert_eq!(scenario.inputs.iter().map(|(name, _)| name).collect::<Vec<_>>(), ["two.csv"]);
     let mut first = group.plan.start(0);
     let sizes: Vec<_> = std::iter::from_fn(|| first.next(&mut Rng::new(1))).map(|write| write.data).collect();
-    assert_eq!(sizes, [Data::Bytes(1000), Data::Bytes(3000)]);
+    assert_eq!(sizes, [WriteAmount::Bytes(1000), WriteAmount::Bytes(3000)]);
     // A file knows the mean size of its flows, and so the rate of a load.
     let loaded = "[[udp]]\nflows = 1\ntraffic = 'replay:file=traces/two.csv'\nstart = { load = 0.5 }";
     assert_eq!(self::scenario(loaded).udp[0].flows, 1);

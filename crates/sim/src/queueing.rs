@@ -2,7 +2,7 @@
 
 use headgate_core::disciplines::{Droptail, DroptailConfig};
 use headgate_core::{
-    Backlog, BuildError, Class, Cx, Discipline, FlowId, Limit, Params, Place, Qdisc, Rate, Rng, Time, registry,
+    Backlog, BuildError, Class, Cx, Discipline, FlowId, Limit, LinkInfo, Params, Qdisc, Rate, Rng, Time, registry,
 };
 use headgate_scenario::{Hop, Scenario};
 
@@ -16,12 +16,12 @@ pub trait Foreign {
         &self,
         qdisc: &Qdisc,
         limit: Limit,
-        place: &Place<'_>,
+        place: &LinkInfo<'_>,
     ) -> Option<Box<dyn Discipline<T>>>;
 }
 
 impl Foreign for () {
-    fn boxed<T: Copy + 'static>(&self, _: &Qdisc, _: Limit, _: &Place<'_>) -> Option<Box<dyn Discipline<T>>> {
+    fn boxed<T: Copy + 'static>(&self, _: &Qdisc, _: Limit, _: &LinkInfo<'_>) -> Option<Box<dyn Discipline<T>>> {
         None
     }
 }
@@ -65,15 +65,15 @@ fn built<T: Copy + 'static>(
     qdisc: &Qdisc,
     settings: &[(&str, &str)],
     limit: Limit,
-    place: &Place<'_>,
+    place: &LinkInfo<'_>,
     foreign: &impl Foreign,
 ) -> Result<Box<dyn Discipline<T>>, BuildError> {
     foreign.boxed(qdisc, limit, place).map_or_else(|| registry::boxed(&qdisc.name, settings, place), Ok)
 }
 
 /// The properties of the link that a discipline may know.
-fn place<'a>(scenario: &Scenario, classes: &'a [Class], rate: Rate, key: u64) -> Place<'a> {
-    Place { classes, ..Place::new(rate, scenario.mean_packet(), key) }
+fn place<'a>(scenario: &Scenario, classes: &'a [Class], rate: Rate, key: u64) -> LinkInfo<'a> {
+    LinkInfo { classes, ..LinkInfo::new(rate, scenario.mean_packet(), key) }
 }
 
 /// Calls the same method on either variant.

@@ -5,8 +5,8 @@ use std::alloc::System;
 use std::fmt::Write;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use headgate_core::registry::{self, ENTRIES, Entry};
-use headgate_core::{Cx, Discipline, FlowId, Packet, Place, Rate, Rng, Span, Time};
+use headgate_core::registry::{self, DisciplineEntry, ENTRIES};
+use headgate_core::{Cx, Discipline, FlowId, LinkInfo, Packet, Rate, Rng, Span, Time};
 use headgate_measure::{FlowRow, Outcome};
 use headgate_scenario::{Changes, Scenario};
 use headgate_sim::run;
@@ -54,8 +54,8 @@ fn figures(outcome: &Outcome) -> String {
 }
 
 /// Bytes the discipline holds on the heap after a second of the same load, its queue's storage included.
-fn state(entry: &Entry) -> usize {
-    let place = Place::new(RATE, BYTES, 7);
+fn state(entry: &DisciplineEntry) -> usize {
+    let place = LinkInfo::new(RATE, BYTES, 7);
     let before = Region::new(ALLOCATOR);
     let mut discipline = registry::boxed::<()>(entry.name, &[("limit", "100p")], &place).unwrap();
     let (mut rng, mut sink) = (Rng::new(1), ());
@@ -75,7 +75,7 @@ fn state(entry: &Entry) -> usize {
 
 /// Every row's figures at every load, worked out by as many threads as there are processors.
 fn table() -> Vec<String> {
-    let jobs: Vec<(&Entry, f64)> = ENTRIES.iter().flat_map(|entry| LOADS.map(|load| (entry, load))).collect();
+    let jobs: Vec<(&DisciplineEntry, f64)> = ENTRIES.iter().flat_map(|entry| LOADS.map(|load| (entry, load))).collect();
     let next = AtomicUsize::new(0);
     let work = || {
         let take = || jobs.get(next.fetch_add(1, Ordering::Relaxed));
@@ -100,7 +100,7 @@ fn table() -> Vec<String> {
 fn what_one_flow_that_does_not_slow_down_takes_from_ten_that_do_is_what_it_was() {
     // Before any thread is started: the allocator counts them all. The harness has one of its own, which on a busy machine
     // may still be starting: the median of three leaves out what it takes.
-    let median = |entry: &Entry| {
+    let median = |entry: &DisciplineEntry| {
         let mut states = [(); 3].map(|()| state(entry));
         states.sort_unstable();
         states[1]

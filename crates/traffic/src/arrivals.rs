@@ -5,7 +5,7 @@ use headgate_core::{Rng, Span};
 /// An endless sequence of arrival times with independent, exponential gaps. User sessions arrive like this; their
 /// packets do not (Paxson, Floyd, IEEE/ACM ToN 3(3), 1995).
 #[derive(Clone, Debug)]
-pub struct Arrivals {
+pub struct PoissonArrivals {
     /// In nanoseconds.
     mean_gap: f64,
     /// In nanoseconds, with a fraction, so that rounding errors do not add up.
@@ -13,14 +13,14 @@ pub struct Arrivals {
     rng: Rng,
 }
 
-impl Arrivals {
+impl PoissonArrivals {
     /// Arrivals at `rate` a second from time zero; none at a rate of 0.
-    pub fn new(rate: f64, rng: Rng) -> Arrivals {
-        Arrivals { mean_gap: 1e9 / rate.max(0.0), at: 0.0, rng }
+    pub fn new(rate: f64, rng: Rng) -> PoissonArrivals {
+        PoissonArrivals { mean_gap: 1e9 / rate.max(0.0), at: 0.0, rng }
     }
 }
 
-impl Iterator for Arrivals {
+impl Iterator for PoissonArrivals {
     type Item = Span;
 
     fn next(&mut self) -> Option<Span> {

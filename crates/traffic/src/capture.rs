@@ -9,7 +9,7 @@ use pcap_parser::{
     Block, Linktype, PcapBlockOwned, PcapHeader, PcapNGSlice, parse_pcap_frame, parse_pcap_frame_be, parse_pcap_header,
 };
 
-use crate::trace::{Collector, Trace, TraceError};
+use crate::trace::{TraceBuilder, TraceError, TrafficTrace};
 
 /// The first bytes of pcapng, and of pcap in either byte order with times in us or ns.
 const MAGICS: [[u8; 4]; 5] = [
@@ -27,8 +27,8 @@ pub(crate) fn begins(bytes: &[u8]) -> bool {
 
 /// Reads the TCP and UDP packets with data as writes. A flow is one direction of a 5-tuple. Everything else (ARP, ICMP,
 /// later fragments, pure ACKs) is skipped.
-pub(crate) fn read(bytes: &[u8]) -> Result<Trace, TraceError> {
-    let mut packets = Packets { collected: Collector::new(), count: 0, first: None, latest: Span::ZERO };
+pub(crate) fn read(bytes: &[u8]) -> Result<TrafficTrace, TraceError> {
+    let mut packets = CaptureReader { collected: TraceBuilder::new(), count: 0, first: None, latest: Span::ZERO };
     if bytes.starts_with(&MAGICS[0]) {
         pcapng(bytes, &mut packets)?
     } else {
@@ -38,16 +38,16 @@ pub(crate) fn read(bytes: &[u8]) -> Result<Trace, TraceError> {
 }
 
 /// A flow: addresses, ports, protocol.
-type Tuple = (IpAddr, IpAddr, u16, u16, u8);
+type FiveTuple = (IpAddr, IpAddr, u16, u16, u8);
 
-struct Packets {
-    collected: Collector<Tuple>,
+struct CaptureReader {
+    collected: TraceBuilder<FiveTuple>,
     count: u64,
     first: Option<Span>,
     latest: Span,
 }
 
-impl Packets {
+impl CaptureReader {
     fn add(&mut self, link: Linktype, at: Span, frame: &[u8]) -> Result<(), TraceError> {
         self.count += 1;
         if at < self.latest {
@@ -68,7 +68,7 @@ impl Packets {
     }
 }
 
-fn pcap(bytes: &[u8], packets: &mut Packets) -> Result<(), TraceError> {
+fn pcap(bytes: &[u8], packets: &mut CaptureReader) -> Result<(), TraceError> {
     let (mut rest, header): (_, PcapHeader) = parse_pcap_header(bytes).map_err(|error| packets.fault(&error))?;
     let parse = if header.is_bigendian() { parse_pcap_frame_be } else { parse_pcap_frame };
     let unit = if header.is_nanosecond_precision() { 1 } else { 1000 };
@@ -81,7 +81,7 @@ fn pcap(bytes: &[u8], packets: &mut Packets) -> Result<(), TraceError> {
     Ok(())
 }
 
-fn pcapng(bytes: &[u8], packets: &mut Packets) -> Result<(), TraceError> {
+fn pcapng(bytes: &[u8], packets: &mut CaptureReader) -> Result<(), TraceError> {
     // The section's interfaces: link type, and time units per second.
     let mut interfaces: Vec<(Linktype, u64)> = Vec::new();
     for block in PcapNGSlice::from_slice(bytes).map_err(|error| packets.fault(&error))? {
@@ -125,7 +125,7 @@ fn sliced(link: Linktype, frame: &[u8]) -> Result<Option<LaxSlicedPacket<'_>>, T
 }
 
 /// The flow and the data length from the headers, as a capture may be truncated.
-fn written(packet: &LaxSlicedPacket<'_>) -> Option<(Tuple, u32)> {
+fn written(packet: &LaxSlicedPacket<'_>) -> Option<(FiveTuple, u32)> {
     let (source, destination, full): (IpAddr, IpAddr, usize) = match packet.net.as_ref()? {
         LaxNetSlice::Ipv4(ip) => {
             let header = ip.header();

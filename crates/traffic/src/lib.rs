@@ -1,6 +1,6 @@
 //! Headgate's traffic sources: what applications write and when.
 //!
-//! A source has no clock and no network. Its next [`Write`] gives an amount of data and a delay after the last write. A
+//! A source has no clock and no network. Its next [`SourceWrite`] gives an amount of data and a delay after the last write. A
 //! sender with a clock and a connection, simulated or real, carries it out: TCP, which reports acknowledgements, or
 //! UDP, which sends datagrams. The [`registry`] finds sources by name; a [`Traffic`] is a source as users write it.
 //!
@@ -23,10 +23,11 @@
 
 extern crate alloc;
 
+mod application;
 mod arrivals;
 mod capture;
-mod kind;
-mod law;
+mod distribution;
+mod model;
 mod on_off;
 mod read;
 pub mod registry;
@@ -35,13 +36,12 @@ mod trace;
 mod traffic;
 pub mod values;
 mod write;
-mod writer;
 
-pub use arrivals::{Arrivals, most_arrivals};
-pub use kind::{Files, Kind, Protocol, Sender};
-pub use law::{Form, Law};
-pub use registry::{Plan, Source};
-pub use trace::{Trace, TraceError};
+pub use application::Application;
+pub use arrivals::{PoissonArrivals, most_arrivals};
+pub use distribution::{Distribution, DistributionKind};
+pub use model::{FileLoader, Protocol, SenderInfo, SourceModel};
+pub use registry::{FlowSource, GroupSource};
+pub use trace::{TraceError, TrafficTrace};
 pub use traffic::Traffic;
-pub use write::{After, Data, Write};
-pub use writer::Writer;
+pub use write::{SourceWrite, WriteAmount, WriteStart};

@@ -2,12 +2,12 @@
 
 use headgate_core::{Rng, Span};
 
-use crate::values::Wait;
-use crate::write::{Data, Write};
+use crate::values::RandomTime;
+use crate::write::{SourceWrite, WriteAmount};
 
 headgate_core::choice! {
     /// What a source that is on and off begins with.
-    pub enum Begin {
+    pub enum FirstPeriod {
         /// It sends at its start.
         On = "on",
         /// It waits first: sources that start together spread by it.
@@ -19,18 +19,18 @@ headgate_core::choice! {
 #[derive(Clone, Debug, PartialEq)]
 pub struct OnOff {
     /// Length of an on period.
-    pub on: Wait,
+    pub on: RandomTime,
     /// Length of an off period.
-    pub off: Wait,
+    pub off: RandomTime,
     /// Writes while on; `None` for as much as TCP takes.
-    pub pace: Option<Pace>,
+    pub pace: Option<ConstantRate>,
     /// The first period.
-    pub begin: Begin,
+    pub begin: FirstPeriod,
 }
 
 /// Writes at a constant rate.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Pace {
+pub struct ConstantRate {
     /// Time between writes.
     pub gap: Span,
     /// Bytes per write.
@@ -39,7 +39,7 @@ pub struct Pace {
 
 /// A flow's state.
 #[derive(Clone, Debug, Default)]
-pub struct Phase {
+pub struct OnOffState {
     begun: bool,
     /// Writes left in the burst, with a pace.
     left: u32,
@@ -49,45 +49,45 @@ pub struct Phase {
 
 impl OnOff {
     /// The next write of a flow.
-    pub fn next(&self, flow: &mut Phase, rng: &mut Rng) -> Write {
+    pub fn next(&self, flow: &mut OnOffState, rng: &mut Rng) -> SourceWrite {
         match self.pace {
             Some(pace) => self.paced(pace, flow, rng),
             None => {
                 let lasted = self.on.draw(rng);
                 let gap = flow.lasted + self.pause(flow, rng);
                 flow.lasted = lasted;
-                Write::after(gap, Data::For(lasted))
+                SourceWrite::after_start(gap, WriteAmount::Duration(lasted))
             }
         }
     }
 
     /// A burst is a whole number of writes, at least one. The pause counts from the end of the last write's gap, as in
     /// ns-2 (`tools/pareto.cc`, `tools/expoo.cc` in ns-2.35).
-    fn paced(&self, pace: Pace, flow: &mut Phase, rng: &mut Rng) -> Write {
-        let data = Data::Bytes(pace.bytes);
+    fn paced(&self, pace: ConstantRate, flow: &mut OnOffState, rng: &mut Rng) -> SourceWrite {
+        let data = WriteAmount::Bytes(pace.bytes);
         if flow.left > 0 {
             flow.left -= 1;
-            return Write::after(pace.gap, data);
+            return SourceWrite::after_start(pace.gap, data);
         }
         let length = self.on.draw(rng).as_nanos();
         let writes = (length + pace.gap.as_nanos() / 2) / pace.gap.as_nanos().max(1);
         flow.left = u32::try_from(writes).unwrap_or(u32::MAX).max(1) - 1;
         let gap = if flow.begun { pace.gap } else { Span::ZERO };
-        Write::after(gap + self.pause(flow, rng), data)
+        SourceWrite::after_start(gap + self.pause(flow, rng), data)
     }
 
     /// Mean rate in bytes a second, pauses included; `None` without a pace. A burst counts as its mean length, at least
     /// one write: rounding to whole writes evens out.
     pub fn mean_rate(&self) -> Option<f64> {
-        let Pace { gap, bytes } = self.pace?;
+        let ConstantRate { gap, bytes } = self.pace?;
         let gap = gap.as_nanos() as f64;
-        let writes = (self.on.law().mean() / gap).max(1.0);
-        Some(1e9 * writes * bytes as f64 / (writes * gap + self.off.law().mean()))
+        let writes = (self.on.distribution().mean() / gap).max(1.0);
+        Some(1e9 * writes * bytes as f64 / (writes * gap + self.off.distribution().mean()))
     }
 
-    fn pause(&self, flow: &mut Phase, rng: &mut Rng) -> Span {
+    fn pause(&self, flow: &mut OnOffState, rng: &mut Rng) -> Span {
         let first = !std::mem::replace(&mut flow.begun, true);
-        if first && self.begin == Begin::On { Span::ZERO } else { self.off.draw(rng) }
+        if first && self.begin == FirstPeriod::On { Span::ZERO } else { self.off.draw(rng) }
     }
 }
 
@@ -100,23 +100,23 @@ macro_rules! on_off_source {
             cycle: $crate::on_off::OnOff,
         }
 
-        impl $crate::kind::Kind for $source {
+        impl $crate::model::SourceModel for $source {
             type Config = $config;
-            type State = $crate::on_off::Phase;
+            type State = $crate::on_off::OnOffState;
 
             fn new(
                 config: $config,
-                sender: &$crate::kind::Sender,
-                _: &mut $crate::kind::Files<'_>,
+                sender: &$crate::model::SenderInfo,
+                _: &mut $crate::model::FileLoader<'_>,
             ) -> Result<$source, headgate_core::BuildError> {
                 Ok($source { cycle: $cycle(config, sender)? })
             }
 
-            fn start(&self, _: u32) -> $crate::on_off::Phase {
-                $crate::on_off::Phase::default()
+            fn start(&self, _: u32) -> $crate::on_off::OnOffState {
+                $crate::on_off::OnOffState::default()
             }
 
-            fn next(&self, flow: &mut $crate::on_off::Phase, rng: &mut headgate_core::Rng) -> Option<$crate::write::Write> {
+            fn next(&self, flow: &mut $crate::on_off::OnOffState, rng: &mut headgate_core::Rng) -> Option<$crate::write::SourceWrite> {
                 Some(self.cycle.next(flow, rng))
             }
 

@@ -3,17 +3,17 @@
 use headgate_core::Span;
 
 use crate::capture;
-use crate::trace::{Collector, Trace, TraceError};
+use crate::trace::{TraceBuilder, TraceError, TrafficTrace};
 
 /// Thirty years in seconds: a later time is an error.
 const LATEST: f64 = 1e9;
 
-impl Trace {
+impl TrafficTrace {
     /// Reads a capture or a CSV file: CSV if `name` ends in `.csv`, otherwise by the first bytes.
     ///
     /// # Errors
     /// The first fault found.
-    pub fn read(bytes: &[u8], name: &str) -> Result<Trace, TraceError> {
+    pub fn read(bytes: &[u8], name: &str) -> Result<TrafficTrace, TraceError> {
         let named = |extension: &str| name.to_ascii_lowercase().ends_with(extension);
         if !named(".csv") && capture::begins(bytes) {
             return capture::read(bytes);
@@ -28,11 +28,11 @@ impl Trace {
 
 /// Parses lines of time in seconds, flow name and bytes. A first line without a numeric time is a heading. Lines that
 /// begin with `#` are comments.
-fn csv(bytes: &[u8]) -> Result<Trace, TraceError> {
+fn csv(bytes: &[u8]) -> Result<TrafficTrace, TraceError> {
     let mut reader = csv::ReaderBuilder::new();
     let mut reader =
         reader.has_headers(false).flexible(true).trim(csv::Trim::All).comment(Some(b'#')).from_reader(bytes);
-    let (mut collected, mut latest, mut first) = (Collector::new(), Span::ZERO, true);
+    let (mut collected, mut latest, mut first) = (TraceBuilder::new(), Span::ZERO, true);
     let mut record = csv::StringRecord::new();
     loop {
         let wrong = |line, what: String| Err(TraceError::Line { line, what });

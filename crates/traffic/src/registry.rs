@@ -6,26 +6,26 @@ use std::sync::Arc;
 use headgate_core::registry::{Listing, find_in, unknown};
 use headgate_core::{BuildError, Params, Rng, Span};
 
-use crate::kind::{Files, Kind, Protocol, Sender};
+use crate::model::{FileLoader, Protocol, SenderInfo, SourceModel};
 use crate::sources::*;
-use crate::write::Write;
+use crate::write::SourceWrite;
 
 /// A registry entry.
-pub struct Entry {
+pub struct SourceEntry {
     /// Name, idea, citation, parameters and presets.
     pub listing: Listing,
     /// The protocols that can carry it.
     pub protocols: &'static [Protocol],
 }
 
-impl Deref for Entry {
+impl Deref for SourceEntry {
     type Target = Listing;
     fn deref(&self) -> &Listing {
         &self.listing
     }
 }
 
-impl Entry {
+impl SourceEntry {
     /// Whether `protocol` can carry it.
     pub fn carried_by(&self, protocol: Protocol) -> bool {
         self.protocols.contains(&protocol)
@@ -36,78 +36,78 @@ impl Entry {
 macro_rules! sources {
     ($($name:literal, $kind:ident [$($protocol:ident)+], $summary:literal, $citation:literal;)+) => {
         /// Every source, sorted by name.
-        pub static ENTRIES: &[Entry] = &[$(Entry {
-            listing: Listing::of::<<$kind as Kind>::Config>($name, $summary, $citation),
+        pub static ENTRIES: &[SourceEntry] = &[$(SourceEntry {
+            listing: Listing::of::<<$kind as SourceModel>::Config>($name, $summary, $citation),
             protocols: &[$(Protocol::$protocol),+],
         }),+];
 
         /// A source with its settings, shared by the flows of a group. Cloning copies a pointer.
         #[derive(Clone, Debug, PartialEq)]
-        pub enum Plan {
+        pub enum GroupSource {
             $(#[doc = concat!("`", $name, "`.")] $kind(Arc<$kind>)),+
         }
 
         /// The source of one flow. An enum of all kinds: the next write costs a jump and no allocation.
         #[derive(Clone, Debug)]
-        pub enum Source {
-            $(#[doc = concat!("`", $name, "`.")] $kind(Arc<$kind>, <$kind as Kind>::State)),+
+        pub enum FlowSource {
+            $(#[doc = concat!("`", $name, "`.")] $kind(Arc<$kind>, <$kind as SourceModel>::State)),+
         }
 
         pub(crate) fn plan(
             name: &str,
             settings: &[(&str, &str)],
-            sender: &Sender,
-            files: &mut Files<'_>,
-        ) -> Result<Plan, BuildError> {
+            sender: &SenderInfo,
+            files: &mut FileLoader<'_>,
+        ) -> Result<GroupSource, BuildError> {
             match name {
                 $($name => {
-                    let config = <$kind as Kind>::Config::from_settings(settings)?;
-                    Ok(Plan::$kind(Arc::new($kind::new(config, sender, files)?)))
+                    let config = <$kind as SourceModel>::Config::from_settings(settings)?;
+                    Ok(GroupSource::$kind(Arc::new($kind::new(config, sender, files)?)))
                 })+
                 _ => Err(unknown(ENTRIES, "source", name)),
             }
         }
 
-        impl Plan {
+        impl GroupSource {
             /// The source of flow number `flow` of the group, from 0.
-            pub fn start(&self, flow: u32) -> Source {
-                match self { $(Plan::$kind(kind) => Source::$kind(Arc::clone(kind), kind.start(flow))),+ }
+            pub fn start(&self, flow: u32) -> FlowSource {
+                match self { $(GroupSource::$kind(kind) => FlowSource::$kind(Arc::clone(kind), kind.start(flow))),+ }
             }
 
             /// Mean bytes per flow; `None` if endless or dependent on the network.
             pub fn mean_bytes(&self) -> Option<f64> {
-                match self { $(Plan::$kind(kind) => kind.mean_bytes()),+ }
+                match self { $(GroupSource::$kind(kind) => kind.mean_bytes()),+ }
             }
 
             /// Mean rate of a flow on an infinitely fast network, in bytes a second; `None` if it sends as fast as it
             /// can or replays a file.
             pub fn mean_rate(&self) -> Option<f64> {
-                match self { $(Plan::$kind(kind) => kind.mean_rate()),+ }
+                match self { $(GroupSource::$kind(kind) => kind.mean_rate()),+ }
             }
 
             /// The predetermined rates of a flow in bytes a second, by time since its start; empty if none.
             pub fn rates(&self) -> Vec<(Span, f64)> {
-                match self { $(Plan::$kind(kind) => kind.rates()),+ }
+                match self { $(GroupSource::$kind(kind) => kind.rates()),+ }
             }
 
             /// The number of flows, if limited by a file. Further flows write nothing.
             pub fn flows(&self) -> Option<u32> {
-                match self { $(Plan::$kind(kind) => kind.flows()),+ }
+                match self { $(GroupSource::$kind(kind) => kind.flows()),+ }
             }
         }
 
-        impl Source {
+        impl FlowSource {
             /// The next write; `None` after the last.
             #[inline]
-            pub fn next(&mut self, rng: &mut Rng) -> Option<Write> {
-                match self { $(Source::$kind(kind, flow) => kind.next(flow, rng)),+ }
+            pub fn next(&mut self, rng: &mut Rng) -> Option<SourceWrite> {
+                match self { $(FlowSource::$kind(kind, flow) => kind.next(flow, rng)),+ }
             }
 
-            /// Reports that the last write was delivered, `took` after it began. Call it before [`next`](Source::next)
-            /// if the next write begins [`After::Done`](crate::After::Done).
+            /// Reports that the last write was delivered, `took` after it began. Call it before [`next`](FlowSource::next)
+            /// if the next write begins [`WriteStart::AfterDelivery`](crate::WriteStart::AfterDelivery).
             #[inline]
             pub fn done(&mut self, took: Span) {
-                match self { $(Source::$kind(kind, flow) => kind.done(flow, took)),+ }
+                match self { $(FlowSource::$kind(kind, flow) => kind.done(flow, took)),+ }
             }
         }
     };
@@ -139,6 +139,6 @@ sources! {
 ///
 /// # Errors
 /// [`BuildError::UnknownName`], with the nearest name.
-pub fn find(name: &str) -> Result<&'static Entry, BuildError> {
+pub fn find(name: &str) -> Result<&'static SourceEntry, BuildError> {
     find_in(ENTRIES, "source", name)
 }

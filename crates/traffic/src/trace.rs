@@ -8,7 +8,7 @@ use headgate_core::Span;
 
 /// The writes of a trace, by flow.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Trace {
+pub struct TrafficTrace {
     /// Time and bytes, sorted by flow and then by time.
     writes: Vec<(Span, u32)>,
     /// The end of each flow's writes. Flows are in the order of their first write.
@@ -87,7 +87,7 @@ const MOST_FLOWS: u32 = 1_000_000;
 /// 8 GB.
 const MOST_WRITES: usize = 500_000_000;
 
-impl Trace {
+impl TrafficTrace {
     /// The number of flows.
     pub fn flows(&self) -> u32 {
         self.ends.len() as u32
@@ -111,14 +111,14 @@ impl Trace {
     }
 }
 
-pub(crate) struct Collector<K> {
+pub(crate) struct TraceBuilder<K> {
     numbers: BTreeMap<K, u32>,
     writes: Vec<(u32, Span, u32)>,
 }
 
-impl<K: Ord> Collector<K> {
+impl<K: Ord> TraceBuilder<K> {
     pub(crate) fn new() -> Self {
-        Collector { numbers: BTreeMap::new(), writes: Vec::new() }
+        TraceBuilder { numbers: BTreeMap::new(), writes: Vec::new() }
     }
 
     /// Adds a write of flow `key`, not before the last write added.
@@ -136,7 +136,7 @@ impl<K: Ord> Collector<K> {
     }
 
     /// The trace, with times relative to `beginning`.
-    pub(crate) fn trace(self, beginning: Span) -> Result<Trace, TraceError> {
+    pub(crate) fn trace(self, beginning: Span) -> Result<TrafficTrace, TraceError> {
         if self.writes.is_empty() {
             return Err(TraceError::Empty);
         }
@@ -155,6 +155,6 @@ impl<K: Ord> Collector<K> {
             writes[*place as usize] = (at - beginning, bytes);
             *place += 1;
         }
-        Ok(Trace { writes, ends: next })
+        Ok(TrafficTrace { writes, ends: next })
     }
 }

@@ -3,10 +3,10 @@
 use headgate_core::BuildError;
 use headgate_core::settings::pairs;
 
-use crate::kind::{Files, Protocol, Sender};
-use crate::registry::{self, Plan};
+use crate::model::{FileLoader, Protocol, SenderInfo};
+use crate::registry::{self, GroupSource};
 
-headgate_core::written! {
+headgate_core::named_settings! {
     /// A source and its settings.
     Traffic, "a source, such as \"ftp\" or \"telnet:gap=exp(1s)\""
 }
@@ -24,7 +24,7 @@ impl Traffic {
     ///
     /// # Errors
     /// An unknown source, one the sender cannot carry, invalid or contradictory settings, a missing or malformed file.
-    pub fn plan(&self, sender: &Sender, files: &mut Files<'_>) -> Result<Plan, BuildError> {
+    pub fn plan(&self, sender: &SenderInfo, files: &mut FileLoader<'_>) -> Result<GroupSource, BuildError> {
         let carried = registry::find(&self.name)?.carried_by(sender.protocol);
         let other = if sender.protocol == Protocol::Tcp { Protocol::Udp } else { Protocol::Tcp };
         if !carried {

@@ -4,28 +4,28 @@
 use std::fmt;
 use std::marker::PhantomData;
 
-use headgate_core::params::{Bytes, Value};
+use headgate_core::params::{Bytes, ParameterValue};
 use headgate_core::settings::split;
 use headgate_core::{Rate, Rng, Span};
 
-use crate::law::{Form, Law};
+use crate::distribution::{Distribution, DistributionKind};
 
 /// A quantity, constant or drawn at random each time.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Drawn<U> {
-    law: Law,
+pub struct RandomValue<U> {
+    distribution: Distribution,
     unit: PhantomData<U>,
 }
 
 /// A size in bytes: `10KB`, `exp(10KB)`, `pareto(10KB,1.2)`.
-pub type Size = Drawn<Bytes>;
+pub type RandomSize = RandomValue<Bytes>;
 /// A time: `5s`, `exp(5ms)`, `uniform(1s,2s)`.
-pub type Wait = Drawn<Span>;
+pub type RandomTime = RandomValue<Span>;
 /// A number: `1`, `exp(5)`.
-pub type Count = Drawn<f64>;
+pub type RandomCount = RandomValue<f64>;
 
 /// The unit of a drawn quantity.
-pub trait Unit: Value + Copy {
+pub trait QuantityUnit: ParameterValue + Copy {
     /// Plural name, for messages.
     const WHAT: &'static str;
     /// An example value.
@@ -36,7 +36,7 @@ pub trait Unit: Value + Copy {
     fn of(number: f64) -> Self;
 }
 
-impl Unit for Bytes {
+impl QuantityUnit for Bytes {
     const WHAT: &'static str = "size";
     const EXAMPLE: &'static str = "10KB";
     fn number(self) -> f64 {
@@ -47,7 +47,7 @@ impl Unit for Bytes {
     }
 }
 
-impl Unit for Span {
+impl QuantityUnit for Span {
     const WHAT: &'static str = "time";
     const EXAMPLE: &'static str = "5ms";
     fn number(self) -> f64 {
@@ -58,7 +58,7 @@ impl Unit for Span {
     }
 }
 
-impl Unit for f64 {
+impl QuantityUnit for f64 {
     const WHAT: &'static str = "number";
     const EXAMPLE: &'static str = "5";
     fn number(self) -> f64 {
@@ -69,50 +69,51 @@ impl Unit for f64 {
     }
 }
 
-impl<U: Unit> Drawn<U> {
+impl<U: QuantityUnit> RandomValue<U> {
     /// A quantity drawn from `law`, in the smallest unit.
-    pub const fn by(law: Law) -> Drawn<U> {
-        Drawn { law, unit: PhantomData }
+    pub const fn by(distribution: Distribution) -> RandomValue<U> {
+        RandomValue { distribution, unit: PhantomData }
     }
 
     /// The constant `value`.
-    pub fn always(value: U) -> Drawn<U> {
-        Drawn::by(Law::constant(value.number()))
+    pub fn always(value: U) -> RandomValue<U> {
+        RandomValue::by(Distribution::constant(value.number()))
     }
 
     /// The distribution, in the smallest unit.
-    pub fn law(&self) -> &Law {
-        &self.law
+    pub fn distribution(&self) -> &Distribution {
+        &self.distribution
     }
 }
 
-impl Size {
+impl RandomSize {
     /// Draws bytes, rounded up, at least one.
     pub fn draw(&self, rng: &mut Rng) -> u64 {
-        (libm::ceil(self.law.draw(rng)) as u64).max(1)
+        (libm::ceil(self.distribution.draw(rng)) as u64).max(1)
     }
 }
 
-impl Wait {
+impl RandomTime {
     /// Draws a time, rounded to nanoseconds.
     pub fn draw(&self, rng: &mut Rng) -> Span {
-        Span::of(self.law.draw(rng))
+        Span::of(self.distribution.draw(rng))
     }
 
     /// Exponential with this mean.
-    pub fn exponential(mean: Span) -> Wait {
-        Law::new(Form::Exponential, mean.number(), 0.0).map_or_else(|_| Wait::always(mean), Drawn::by)
+    pub fn exponential(mean: Span) -> RandomTime {
+        Distribution::new(DistributionKind::Exponential, mean.number(), 0.0)
+            .map_or_else(|_| RandomTime::always(mean), RandomValue::by)
     }
 }
 
-impl Count {
+impl RandomCount {
     /// Draws a count, rounded up, at least one.
     pub fn draw(&self, rng: &mut Rng) -> u32 {
-        (libm::ceil(self.law.draw(rng)) as u32).max(1)
+        (libm::ceil(self.distribution.draw(rng)) as u32).max(1)
     }
 }
 
-impl<U: Unit> Value for Drawn<U> {
+impl<U: QuantityUnit> ParameterValue for RandomValue<U> {
     type Scalar = f64;
 
     fn kind() -> String {
@@ -122,9 +123,11 @@ impl<U: Unit> Value for Drawn<U> {
     fn read(text: &str) -> Result<Self, String> {
         let text = text.trim();
         let Some((word, inside)) = text.split_once('(') else {
-            return quantity::<U>(text).map(|value| Drawn::by(Law::constant(value))).map_err(|_| expected::<U>());
+            return quantity::<U>(text)
+                .map(|value| RandomValue::by(Distribution::constant(value)))
+                .map_err(|_| expected::<U>());
         };
-        let known = Form::ALL.iter().find(|(_, known, _)| !known.is_empty() && *known == word.trim());
+        let known = DistributionKind::ALL.iter().find(|(_, known, _)| !known.is_empty() && *known == word.trim());
         let (form, word, names) = known.ok_or_else(expected::<U>)?;
         let arguments = inside.strip_suffix(')').ok_or_else(expected::<U>)?;
         let arguments: Vec<&str> = arguments.split(',').collect();
@@ -138,51 +141,55 @@ impl<U: Unit> Value for Drawn<U> {
             Some(text) if form.second_has_unit() => quantity::<U>(text)?,
             Some(text) => f64::read(text).map_err(|expected| format!("{}, with {expected}", usage()))?,
         };
-        Law::new(*form, first, second).map(Drawn::by).map_err(|expected| format!("{}, with {expected}", usage()))
+        Distribution::new(*form, first, second)
+            .map(RandomValue::by)
+            .map_err(|expected| format!("{}, with {expected}", usage()))
     }
 
     fn show(&self) -> String {
-        let (first, second) = self.law.arguments();
-        let form = self.law.form();
+        let (first, second) = self.distribution.arguments();
+        let form = self.distribution.form();
         let quantity = |number: f64| U::of(number).show();
         match form {
-            Form::Constant => quantity(first),
-            Form::Exponential => format!("{}({})", form.word(), quantity(first)),
-            Form::Uniform => format!("{}({},{})", form.word(), quantity(first), quantity(second)),
+            DistributionKind::Constant => quantity(first),
+            DistributionKind::Exponential => format!("{}({})", form.word(), quantity(first)),
+            DistributionKind::Uniform => format!("{}({},{})", form.word(), quantity(first), quantity(second)),
             _ => format!("{}({},{second})", form.word(), quantity(first)),
         }
     }
 }
 
 /// Parses a non-negative quantity into the smallest unit.
-fn quantity<U: Unit>(text: &str) -> Result<f64, String> {
+fn quantity<U: QuantityUnit>(text: &str) -> Result<f64, String> {
     let number = U::read(text)?.number();
     if number < 0.0 { Err(format!("a {} that is not negative", U::WHAT)) } else { Ok(number) }
 }
 
-fn expected<U: Unit>() -> String {
+fn expected<U: QuantityUnit>() -> String {
     let words: Vec<String> =
-        Form::ALL[1..].iter().map(|(_, word, names)| format!("{word}({})", names.join(","))).collect();
+        DistributionKind::ALL[1..].iter().map(|(_, word, names)| format!("{word}({})", names.join(","))).collect();
     format!("a {} such as \"{}\", or one of {}", U::WHAT, U::EXAMPLE, words.join(", "))
 }
 
 /// A size, or endless.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct OrEndless(pub Option<Size>);
+pub struct SizeOrEndless(pub Option<RandomSize>);
 
-impl Value for OrEndless {
+impl ParameterValue for SizeOrEndless {
     type Scalar = f64;
     fn kind() -> String {
-        format!("{}, or endless", Size::kind())
+        format!("{}, or endless", RandomSize::kind())
     }
     fn read(text: &str) -> Result<Self, String> {
         if text.trim() == "endless" {
-            return Ok(OrEndless(None));
+            return Ok(SizeOrEndless(None));
         }
-        Size::read(text).map(|size| OrEndless(Some(size))).map_err(|expected| format!("{expected}, or endless"))
+        RandomSize::read(text)
+            .map(|size| SizeOrEndless(Some(size)))
+            .map_err(|expected| format!("{expected}, or endless"))
     }
     fn show(&self) -> String {
-        self.0.as_ref().map_or_else(|| "endless".to_string(), Value::show)
+        self.0.as_ref().map_or_else(|| "endless".to_string(), ParameterValue::show)
     }
 }
 
@@ -196,7 +203,7 @@ impl fmt::Display for FileName {
     }
 }
 
-impl Value for FileName {
+impl ParameterValue for FileName {
     type Scalar = bool;
     fn kind() -> String {
         "name of a file".to_string()
@@ -215,9 +222,9 @@ impl Value for FileName {
 
 /// Increasing rates: `[235kbit/s; 750kbit/s; 3Mbit/s]`.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Ladder(pub Vec<Rate>);
+pub struct RateLadder(pub Vec<Rate>);
 
-impl Value for Ladder {
+impl ParameterValue for RateLadder {
     type Scalar = bool;
     fn kind() -> String {
         "rates that rise".to_string()
@@ -226,7 +233,7 @@ impl Value for Ladder {
         let rates = listed(text)?.into_iter().map(Rate::parse).collect::<Result<Vec<Rate>, _>>()?;
         let rising = rates.windows(2).all(|pair| pair[0] < pair[1]);
         match rates.first() {
-            Some(first) if rising && first.as_bits() > 0 => Ok(Ladder(rates)),
+            Some(first) if rising && first.as_bits() > 0 => Ok(RateLadder(rates)),
             _ => Err("rates above 0 that rise, as in \"[500kbit/s; 2Mbit/s]\"".to_string()),
         }
     }
@@ -237,16 +244,16 @@ impl Value for Ladder {
 
 /// Rates with start times from the flow's start: `[0s 250kbit/s; 50s 4Mbit/s]`; `[]` for none.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Schedule(pub Vec<(Span, Rate)>);
+pub struct RateSchedule(pub Vec<(Span, Rate)>);
 
-impl Schedule {
+impl RateSchedule {
     /// A step in a schedule's notation.
     pub fn step(at: Span, rate: Rate) -> String {
         format!("{at} {rate}")
     }
 }
 
-impl Value for Schedule {
+impl ParameterValue for RateSchedule {
     type Scalar = bool;
     fn kind() -> String {
         "times with rates".to_string()
@@ -258,10 +265,10 @@ impl Value for Schedule {
             Some((Span::parse(at).ok()?, Rate::parse(rate).ok()?))
         };
         let steps = listed(text)?.into_iter().map(|text| step(text).ok_or_else(form)).collect::<Result<Vec<_>, _>>()?;
-        if steps.windows(2).all(|pair| pair[0].0 < pair[1].0) { Ok(Schedule(steps)) } else { Err(form()) }
+        if steps.windows(2).all(|pair| pair[0].0 < pair[1].0) { Ok(RateSchedule(steps)) } else { Err(form()) }
     }
     fn show(&self) -> String {
-        bracketed(&self.0, |(at, rate)| Schedule::step(*at, *rate))
+        bracketed(&self.0, |(at, rate)| RateSchedule::step(*at, *rate))
     }
 }
 

@@ -1,7 +1,7 @@
 //! Flows that arrive by themselves do so as a Poisson process.
 
 use headgate_core::Span;
-use headgate_traffic::{Arrivals, most_arrivals};
+use headgate_traffic::{PoissonArrivals, most_arrivals};
 
 mod support;
 
@@ -10,14 +10,14 @@ use support::{DRAWS, assert_fits, assert_near, exponential, rng};
 /// How many of 4000 windows of one second had 0, 1, 2 ... arrivals at 3 a second.
 fn windows() -> Vec<u32> {
     let mut counts = vec![0_u32; 4000];
-    let seconds = Arrivals::new(3.0, rng("windows")).map(|at| at.as_secs_f64() as usize);
+    let seconds = PoissonArrivals::new(3.0, rng("windows")).map(|at| at.as_secs_f64() as usize);
     seconds.take_while(|second| *second < 4000).for_each(|second| counts[second] += 1);
     counts
 }
 
 #[test]
 fn gaps_are_exponential() {
-    let moments: Vec<Span> = Arrivals::new(50.0, rng("gaps")).take(DRAWS).collect();
+    let moments: Vec<Span> = PoissonArrivals::new(50.0, rng("gaps")).take(DRAWS).collect();
     let gaps = moments.windows(2).map(|pair| (pair[1] - pair[0]).as_secs_f64());
     assert_fits("gaps", gaps.collect(), exponential(0.02));
 }
@@ -53,9 +53,9 @@ fn the_index_of_dispersion_is_one() {
 fn a_run_has_at_most_five_standard_deviations_more_than_the_mean() {
     assert_eq!(most_arrivals(100.0, Span::from_secs(100)), 10_000 + 500);
     assert_eq!(most_arrivals(0.0, Span::from_secs(100)), 0);
-    assert_eq!(Arrivals::new(0.0, rng("none")).next(), None);
+    assert_eq!(PoissonArrivals::new(0.0, rng("none")).next(), None);
     for seed in 0..200 {
-        let arrivals = Arrivals::new(20.0, headgate_core::Rng::new(seed));
+        let arrivals = PoissonArrivals::new(20.0, headgate_core::Rng::new(seed));
         let arrived = arrivals.take_while(|at| *at < Span::from_secs(5)).count() as u64;
         assert!(arrived <= most_arrivals(20.0, Span::from_secs(5)), "{arrived}");
     }

@@ -3,8 +3,8 @@
 use std::path::Path;
 
 use headgate_core::registry::Listing;
-use headgate_core::{Field, Preset};
-use headgate_traffic::registry::{ENTRIES, Entry};
+use headgate_core::{ParameterInfo, Preset};
+use headgate_traffic::registry::{ENTRIES, SourceEntry};
 
 /// From this crate to the guide.
 const GUIDE: &str = "../../docs/guide/traffic.md";
@@ -34,17 +34,17 @@ fn filled(page: &str, name: &str, text: &str) -> String {
 
 fn sources() -> String {
     let mut table = String::from("| source | what it sends | over | from |\n| --- | --- | --- | --- |\n");
-    for Entry { listing: Listing { name, summary, citation, .. }, protocols } in ENTRIES {
+    for SourceEntry { listing: Listing { name, summary, citation, .. }, protocols } in ENTRIES {
         let over: Vec<&str> = protocols.iter().map(|protocol| protocol.name()).collect();
         table += &format!("| [`{name}`](#{name}) | {summary} | {} | {citation} |\n", over.join(", "));
     }
     table
 }
 
-fn section(entry: &Entry) -> String {
+fn section(entry: &SourceEntry) -> String {
     let mut text =
         format!("### `{}`\n\n| parameter | meaning | takes | default |\n| --- | --- | --- | --- |\n", entry.name);
-    for Field { name, doc, kind, default, range, .. } in entry.fields() {
+    for ParameterInfo { name, doc, kind, default, range, .. } in entry.fields() {
         let takes = if range.is_empty() { kind } else { format!("{kind}: {range}") };
         let default = if default.is_empty() { "none".to_string() } else { format!("`{default}`") };
         text += &format!("| `{name}` | {doc} | {takes} | {default} |\n");

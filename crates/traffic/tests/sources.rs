@@ -1,7 +1,7 @@
 //! Each source writes what its model says.
 
 use headgate_core::{Rate, Span};
-use headgate_traffic::{After, Data, Sender, Traffic, registry::ENTRIES};
+use headgate_traffic::{SenderInfo, Traffic, WriteAmount, WriteStart, registry::ENTRIES};
 
 mod support;
 
@@ -9,16 +9,16 @@ use support::{
     DRAWS, TCP, UDP, assert_fits, assert_near, exponential, gap, lomax, pareto, plan, source, until, writes,
 };
 
-fn bytes(data: Data) -> f64 {
+fn bytes(data: WriteAmount) -> f64 {
     match data {
-        Data::Bytes(bytes) => bytes as f64,
+        WriteAmount::Bytes(bytes) => bytes as f64,
         other => panic!("expected bytes, found {other:?}"),
     }
 }
 
-fn seconds(data: Data) -> f64 {
+fn seconds(data: WriteAmount) -> f64 {
     match data {
-        Data::For(span) => span.as_secs_f64(),
+        WriteAmount::Duration(span) => span.as_secs_f64(),
         other => panic!("expected a time, found {other:?}"),
     }
 }
@@ -26,21 +26,27 @@ fn seconds(data: Data) -> f64 {
 #[test]
 fn ftp_never_ends_unless_it_has_a_size() {
     let all = writes(&mut source("ftp", &TCP), 5);
-    assert_eq!(all.iter().map(|write| write.data).collect::<Vec<_>>(), [Data::Endless]);
+    assert_eq!(all.iter().map(|write| write.data).collect::<Vec<_>>(), [WriteAmount::Endless]);
     let all = writes(&mut source("ftp:size=100KB,count=3,wait=2s", &TCP), 5);
     assert_eq!(
         all.iter().map(|write| write.after).collect::<Vec<_>>(),
-        [After::Start(Span::ZERO), After::Done(Span::from_secs(2)), After::Done(Span::from_secs(2)),]
+        [
+            WriteStart::AfterStart(Span::ZERO),
+            WriteStart::AfterDelivery(Span::from_secs(2)),
+            WriteStart::AfterDelivery(Span::from_secs(2)),
+        ]
     );
-    assert!(all.iter().all(|write| write.data == Data::Bytes(100_000) && write.fresh && write.transfer));
+    assert!(
+        all.iter().all(|write| write.data == WriteAmount::Bytes(100_000) && write.new_connection && write.transfer)
+    );
     assert_eq!(plan("ftp:size=pareto(100KB,1.2),count=3", &TCP).mean_bytes(), Some(300_000.0));
     assert_eq!(plan("ftp", &TCP).mean_bytes(), None);
 }
 
 #[test]
 fn what_a_source_asks_for_in_the_long_run_is_its_models_mean() {
-    let asks = |text: &str, sender: &Sender| plan(text, sender).mean_rate();
-    let near = |text: &str, sender: &Sender, expected: f64| {
+    let asks = |text: &str, sender: &SenderInfo| plan(text, sender).mean_rate();
+    let near = |text: &str, sender: &SenderInfo, expected: f64| {
         assert_near(text, asks(text, sender).unwrap(), expected, 1e-9 * expected);
     };
     assert_eq!(asks("ftp", &TCP), None);
@@ -62,14 +68,16 @@ fn fabas_http_clients_make_twenty_transfers_in_100_seconds() {
     // FABA, section 5.5: "each connection being 5 s long", 20 transfers in a simulation of 100 s.
     let all = until(&mut source("http:preset=faba", &TCP), 100.0);
     assert_eq!(all.len(), 20);
-    assert!(all.iter().all(|(_, write)| write.data == Data::For(Span::from_secs(5)) && write.fresh));
+    assert!(
+        all.iter().all(|(_, write)| write.data == WriteAmount::Duration(Span::from_secs(5)) && write.new_connection)
+    );
 }
 
 #[test]
 fn http_transfers_by_size_wait_for_each_other() {
     let all = writes(&mut source("http:transfer=exp(20KB),wait=exp(1s),persistent=on", &TCP), DRAWS);
-    assert_eq!((all[0].after, all[0].fresh), (After::Start(Span::ZERO), true));
-    assert!(all[1..].iter().all(|write| matches!(write.after, After::Done(_)) && !write.fresh));
+    assert_eq!((all[0].after, all[0].new_connection), (WriteStart::AfterStart(Span::ZERO), true));
+    assert!(all[1..].iter().all(|write| matches!(write.after, WriteStart::AfterDelivery(_)) && !write.new_connection));
     assert_fits("pauses", all[1..].iter().map(gap).collect(), exponential(1.0));
     // Whole bytes: half of one more than drawn, on average, which is far below what the test sees.
     assert_fits("sizes", all.iter().map(|write| bytes(write.data)).collect(), exponential(20_000.0));
@@ -79,7 +87,7 @@ fn http_transfers_by_size_wait_for_each_other() {
 fn a_web_session_has_its_pages_and_ends() {
     let all = writes(&mut source("web:pages=40,objects=3,persistent=on", &TCP), 1000);
     assert_eq!(all.len(), 120);
-    assert_eq!(all.iter().filter(|write| write.fresh).count(), 40);
+    assert_eq!(all.iter().filter(|write| write.new_connection).count(), 40);
     assert_eq!(writes(&mut source("web", &TCP), 1000).len(), 250, "ns-2's large example");
     assert_eq!(plan("web:pages=40,objects=3", &TCP).mean_bytes(), Some(40.0 * 3.0 * 12_000.0));
     assert_eq!(plan("web:pages=auto", &TCP).mean_bytes(), None);
@@ -96,7 +104,7 @@ fn web_objects_are_pareto_of_the_second_kind_and_reading_is_exponential() {
 fn telnet_packets_come_at_exponential_gaps() {
     let all = writes(&mut source("telnet:preset=faba", &TCP), DRAWS);
     assert_fits("gaps", all.iter().map(gap).collect(), exponential(0.005));
-    assert!(all.iter().all(|write| write.data == Data::Bytes(960)), "full packets");
+    assert!(all.iter().all(|write| write.data == WriteAmount::Bytes(960)), "full packets");
     // FABA, section 5.5: 512 bytes each 5 ms are about 100 kB/s.
     let rate = 512.0 * all.len() as f64 / all.iter().map(gap).sum::<f64>();
     assert_near("bytes a second", rate, 102_400.0, 102_400.0 / (DRAWS as f64).sqrt());
@@ -137,23 +145,23 @@ fn pareto_on_off_averages_its_nominal_rate() {
 
 #[test]
 fn ns2s_on_off_source_sends_packets_of_210_bytes_at_64_kbit() {
-    let sender = Sender::udp(210, 210, Rate::from_bits(1));
+    let sender = SenderInfo::udp(210, 210, Rate::from_bits(1));
     let all = writes(&mut source("pareto:preset=ns2", &sender), DRAWS);
     // ns-2.35, tools/pareto.cc: a packet each 26.25 ms; within a burst the gap is just that.
     let within = all.iter().filter(|write| gap(write) == 0.026_25).count();
     // Bursts have 19.05 packets on average: the others begin one.
     assert!(within > DRAWS * 8 / 10 && within < DRAWS, "{within}");
     assert!(gap(&all[0]) > 0.16, "it begins off, for at least 500 ms / 3");
-    assert!(all.iter().all(|write| write.data == Data::Bytes(210)));
+    assert!(all.iter().all(|write| write.data == WriteAmount::Bytes(210)));
 }
 
 #[test]
 fn a_call_talks_for_the_part_of_p59() {
-    let sender = Sender::udp(200, 172, Rate::from_bits(1));
+    let sender = SenderInfo::udp(200, 172, Rate::from_bits(1));
     let (cycles, frame) = (4000.0, 0.02);
     let length = cycles * 2.591;
     let all = until(&mut source("voip", &sender), length);
-    assert!(all.iter().all(|(_, write)| write.data == Data::Bytes(160 + 12)), "20 ms of G.711, and RTP");
+    assert!(all.iter().all(|(_, write)| write.data == WriteAmount::Bytes(160 + 12)), "20 ms of G.711, and RTP");
     // Frames of a talkspurt, rounded to the nearest number and at least one: P(round(T / frame) >= k) is
     // exp(-(k - 1/2) frame / mean).
     let r: f64 = frame / 1.004;
@@ -162,15 +170,15 @@ fn a_call_talks_for_the_part_of_p59() {
     let found = all.len() as f64 * frame / length;
     assert_near("share of talk", found, expected, deviation_of_share((1.004, 1.004), (1.587, 1.587), cycles));
     let all = writes(&mut source("voip:codec=g729", &sender), 10);
-    assert!(all.iter().all(|write| write.data == Data::Bytes(20 + 12)));
+    assert!(all.iter().all(|write| write.data == WriteAmount::Bytes(20 + 12)));
 }
 
 #[test]
 fn a_constant_rate_is_constant_and_jitter_spreads_its_gaps_evenly() {
     let all = writes(&mut source("cbr", &UDP), 1000);
     assert_eq!(gap(&all[0]), 0.0);
-    assert!(all[1..].iter().all(|write| write.after == After::Start(Span::from_millis(8))));
-    let jittered = Sender { jitter: 0.25, ..UDP };
+    assert!(all[1..].iter().all(|write| write.after == WriteStart::AfterStart(Span::from_millis(8))));
+    let jittered = SenderInfo { jitter: 0.25, ..UDP };
     let gaps = writes(&mut source("cbr", &jittered), DRAWS)[1..].iter().map(gap).collect();
     assert_fits("gaps", gaps, |gap| (gap - 0.006) / 0.004);
 }
@@ -232,7 +240,7 @@ fn a_film_ends_and_a_player_on_a_slow_network_takes_the_lowest_rate() {
 
 #[test]
 fn sources_for_one_protocol_say_so_and_settings_that_do_not_fit_are_refused() {
-    let error = |text: &str, sender: &Sender| {
+    let error = |text: &str, sender: &SenderInfo| {
         let traffic: Traffic = text.parse().unwrap();
         traffic.plan(sender, &mut |name| Err(format!("there is no {name}"))).err().unwrap().to_string()
     };
@@ -268,5 +276,5 @@ fn every_row_has_its_file_and_its_presets_can_be_used() {
 
 #[test]
 fn a_flow_takes_less_than_a_cache_line() {
-    assert!(size_of::<headgate_traffic::Source>() <= 48, "{}", size_of::<headgate_traffic::Source>());
+    assert!(size_of::<headgate_traffic::FlowSource>() <= 48, "{}", size_of::<headgate_traffic::FlowSource>());
 }

@@ -4,19 +4,19 @@ use std::sync::Arc;
 
 use etherparse::PacketBuilder;
 use headgate_core::Span;
-use headgate_traffic::{After, Data, Trace, TraceError, Traffic};
+use headgate_traffic::{TraceError, Traffic, TrafficTrace, WriteAmount, WriteStart};
 use proptest::prelude::*;
 
 mod support;
 
 use support::{UDP, gap};
 
-fn csv(text: &str) -> Result<Trace, TraceError> {
-    Trace::read(text.as_bytes(), "trace.csv")
+fn csv(text: &str) -> Result<TrafficTrace, TraceError> {
+    TrafficTrace::read(text.as_bytes(), "trace.csv")
 }
 
 /// Each flow's writes: milliseconds and bytes.
-fn flows(trace: &Trace) -> Vec<Vec<(u64, u32)>> {
+fn flows(trace: &TrafficTrace) -> Vec<Vec<(u64, u32)>> {
     let writes = |flow| trace.writes_of(flow).map(|index| trace.write(index));
     let in_ms = |(at, bytes): (Span, u32)| (at.as_nanos() / 1_000_000, bytes);
     (0..trace.flows()).map(|flow| writes(flow).map(in_ms).collect()).collect()
@@ -128,9 +128,9 @@ fn captures_in_every_form_say_the_same() {
         ("headers alone", pcap(&frames, 90, false, 1)),
         ("trace.pcapng", pcapng(&frames)),
     ] {
-        assert_eq!(flows(&Trace::read(&file, name).unwrap()), expected(), "{name}");
+        assert_eq!(flows(&TrafficTrace::read(&file, name).unwrap()), expected(), "{name}");
     }
-    let raw = Trace::read(&pcap(&raw, 9000, false, 101), "raw.pcap").unwrap();
+    let raw = TrafficTrace::read(&pcap(&raw, 9000, false, 101), "raw.pcap").unwrap();
     assert_eq!(flows(&raw), [vec![(0, 100), (4, 300)], vec![(6, 50)]]);
 }
 
@@ -138,12 +138,12 @@ fn captures_in_every_form_say_the_same() {
 fn a_frame_padded_to_ethernets_least_length_has_no_more_data_for_it() {
     let mut frame = udp(9, 2);
     frame.resize(60, 0);
-    assert_eq!(flows(&Trace::read(&pcap(&[(0, frame)], 9000, false, 1), "p").unwrap()), [[(0, 2)]]);
+    assert_eq!(flows(&TrafficTrace::read(&pcap(&[(0, frame)], 9000, false, 1), "p").unwrap()), [[(0, 2)]]);
 }
 
 #[test]
 fn what_is_wrong_with_a_capture_is_said() {
-    let read = |file: &[u8]| Trace::read(file, "trace.pcap");
+    let read = |file: &[u8]| TrafficTrace::read(file, "trace.pcap");
     let whole = pcap(&frames(), 9000, false, 1);
     assert_eq!(read(&whole[..whole.len() - 1]), Err(TraceError::CutOff { packets: 4 }));
     assert_eq!(read(&whole[..20]), Err(TraceError::CutOff { packets: 0 }));
@@ -170,9 +170,12 @@ fn a_group_replays_the_flows_of_a_file_one_by_one() {
     let mut rng = support::rng("replay");
     let mut first = plan.start(0);
     let writes = [first.next(&mut rng).unwrap(), first.next(&mut rng).unwrap()];
-    assert_eq!(writes.map(|write| (gap(&write), write.data)), [(1.0, Data::Bytes(500)), (2.0, Data::Bytes(900))]);
+    assert_eq!(
+        writes.map(|write| (gap(&write), write.data)),
+        [(1.0, WriteAmount::Bytes(500)), (2.0, WriteAmount::Bytes(900))]
+    );
     assert_eq!(first.next(&mut rng), None);
-    assert_eq!(plan.start(1).next(&mut rng).unwrap().after, After::Start(Span::from_millis(1500)));
+    assert_eq!(plan.start(1).next(&mut rng).unwrap().after, WriteStart::AfterStart(Span::from_millis(1500)));
     assert_eq!(plan.start(2).next(&mut rng), None, "no such flow");
     let bad = &mut |_: &str| Ok(Arc::from(&b"1,a,500\n1.5\n"[..]));
     let error = traffic.plan(&UDP, bad).err().unwrap().to_string();
@@ -188,7 +191,7 @@ proptest! {
         if let (Some(magic), Some(start)) = (magics.get(magic), bytes.first_chunk_mut::<4>()) {
             *start = magic.to_be_bytes();
         }
-        let _ = Trace::read(&bytes, &name);
+        let _ = TrafficTrace::read(&bytes, &name);
     }
 
     #[test]
@@ -201,8 +204,8 @@ proptest! {
             let at = index.index(file.len());
             file[at] = byte;
         }
-        let _ = Trace::read(&file, "a.pcap");
-        let _ = Trace::read(&file[..cut.index(file.len())], "a.pcap");
+        let _ = TrafficTrace::read(&file, "a.pcap");
+        let _ = TrafficTrace::read(&file[..cut.index(file.len())], "a.pcap");
     }
 
     #[test]

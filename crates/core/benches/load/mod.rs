@@ -2,11 +2,11 @@
 
 use std::collections::VecDeque;
 
-use headgate_core::{Backlog, Cx, Discipline, FlowId, Packet, Place, Rate, Rng, Sink, Span, Time, Why};
+use headgate_core::{Backlog, Cx, Discipline, FlowId, LinkInfo, Packet, Rate, Rng, Sink, Span, Time, Why};
 
 /// Room for packets, of every discipline.
 pub const LIMIT: u32 = 1000;
-pub const PLACE: Place = Place::new(Rate::from_bits(10_000_000_000), 1000, 7);
+pub const LINK: LinkInfo = LinkInfo::new(Rate::from_bits(10_000_000_000), 1000, 7);
 
 /// The floor: keeps everything, decides nothing.
 #[derive(Default)]

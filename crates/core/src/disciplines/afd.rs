@@ -18,10 +18,10 @@
 use core::ops::Bound;
 
 use crate::cx::Cx;
-use crate::discipline::{Discipline, Place};
+use crate::discipline::{Discipline, LinkInfo};
 use crate::packet::{FlowId, Packet};
 use crate::params::BuildError;
-use crate::parts::{Every, Fifo, FlowLog};
+use crate::parts::{Fifo, FlowLog, PolledTimer};
 use crate::reason::Why;
 use crate::time::{Span, Time};
 use crate::units::{Level, Limit};
@@ -65,7 +65,7 @@ pub struct Afd<T> {
     config: AfdConfig,
     fifo: Fifo<T>,
     shadow: FlowLog,
-    timer: Every,
+    timer: PolledTimer,
     /// m_fair: the matches up to which a flow is not dropped.
     pub fair: f64,
     target: f64,
@@ -78,8 +78,8 @@ impl<T> Afd<T> {
     ///
     /// # Errors
     /// [`BuildError::Conflict`] if the target lies above the limit, or `alpha` is not below `beta`.
-    pub fn new(config: AfdConfig, place: &Place<'_>) -> Result<Self, BuildError> {
-        let mean = place.mean_packet.max(1);
+    pub fn new(config: AfdConfig, link: &LinkInfo<'_>) -> Result<Self, BuildError> {
+        let mean = link.mean_packet.max(1);
         let target = config.target.packets(config.limit, mean);
         if target > config.limit.packets(mean) {
             return Err(BuildError::Conflict("`target` lies above the limit: it could not be reached".into()));
@@ -88,7 +88,7 @@ impl<T> Afd<T> {
             let why = "`alpha` must be below `beta`: their difference is what moves m_fair while the queue stays";
             return Err(BuildError::Conflict(why.into()));
         }
-        let (shadow, timer) = (FlowLog::new(config.shadow, place.key), Every::new(config.interval, Time::ZERO));
+        let (shadow, timer) = (FlowLog::new(config.shadow, link.key), PolledTimer::new(config.interval, Time::ZERO));
         let (fifo, fair) = (Fifo::new(config.limit), f64::from(config.shadow));
         Ok(Afd { config, fifo, shadow, timer, fair, target, before: 0.0 })
     }
@@ -110,7 +110,7 @@ impl<T> Afd<T> {
     /// sees a change, and the others add equal amounts.
     #[inline]
     fn settle(&mut self, now: Time) {
-        let ended = self.timer.due(now);
+        let ended = self.timer.advance(now);
         if ended == 0 {
             return;
         }
@@ -149,7 +149,7 @@ impl<T> Discipline<T> for Afd<T> {
         self.fifo.pop()
     }
 
-    crate::discipline::holds!(fifo);
+    crate::discipline::backlog_of!(fifo);
 
     fn observe(&self, gauge: &mut dyn FnMut(&'static str, f64)) {
         gauge("m_fair", self.fair);
@@ -168,10 +168,10 @@ mod tests {
     use crate::params::Params;
     use crate::{Port, Rate, Rng};
 
-    const PLACE: Place<'static> = Place::new(Rate::from_bits(8_000_000), 1000, 7);
+    const LINK: LinkInfo<'static> = LinkInfo::new(Rate::from_bits(8_000_000), 1000, 7);
 
     fn afd(settings: &[(&str, &str)]) -> Afd<()> {
-        Afd::new(AfdConfig::from_settings(settings).unwrap(), &PLACE).unwrap()
+        Afd::new(AfdConfig::from_settings(settings).unwrap(), &LINK).unwrap()
     }
 
     fn at(us: u64) -> Time {
@@ -226,7 +226,7 @@ mod tests {
     fn values_that_do_not_fit_each_other_are_refused() {
         for settings in [[("target", "60p"), ("limit", "50p")], [("alpha", "2"), ("beta", "2")]] {
             let config = AfdConfig::from_settings(&settings).unwrap();
-            assert!(matches!(Afd::<()>::new(config, &PLACE), Err(BuildError::Conflict(_))));
+            assert!(matches!(Afd::<()>::new(config, &LINK), Err(BuildError::Conflict(_))));
         }
     }
 }

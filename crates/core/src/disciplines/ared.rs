@@ -14,15 +14,15 @@ use core::cmp::Ordering;
 use core::ops::Bound;
 
 use crate::cx::Cx;
-use crate::discipline::{Discipline, Place};
+use crate::discipline::{Discipline, LinkInfo};
 use crate::packet::Packet;
 use crate::params::BuildError;
-use crate::parts::{Detector, Every, RedQueue, RedSettings, Thresholds};
+use crate::parts::{PolledTimer, RedDetector, RedQueue, RedSettings, Thresholds};
 use crate::time::{Span, Time};
 
 crate::choice! {
     /// When maxp is moved.
-    pub enum Adapts {
+    pub enum AdaptTrigger {
         /// Every interval, whether packets arrive or not (the paper; Linux's timer).
         Timer = "timer",
         /// At the first arrival that finds the average out of range an interval after the last move (ns-2).
@@ -48,7 +48,7 @@ crate::params! {
         /// and a round trip of 100 ms, at most 0.01.
         bottom: Option<f64> = Some(0.01), in 0.0001..=1.0, also "bottom_";
         /// When maxp is moved: `timer`, every interval; `arrivals`, with the first arrival that calls for it.
-        adapts: Adapts = Adapts::Timer;
+        adapts: AdaptTrigger = AdaptTrigger::Timer;
         red {
             wq = None, burst, target_delay, spacing, gentle = true, byte_mode, ignore_size, spare_first, spare_below,
             mark_above_maxth, ecn, mean_packet
@@ -77,20 +77,20 @@ crate::params! {
 /// RED with a maxp that follows the load.
 pub struct Ared<T> {
     red: RedQueue<T>,
-    step: Step,
+    step: MaxpStep,
     target: Thresholds,
-    clock: Clock,
+    clock: AdaptTimer,
 }
 
 #[derive(Clone, Copy, Debug)]
-struct Step {
+struct MaxpStep {
     alpha: f64,
     beta: f64,
     top: f64,
     bottom: f64,
 }
 
-impl Step {
+impl MaxpStep {
     /// The paper's algorithm; `average` is the side of the target range on which the average is.
     fn moved(self, maxp: f64, average: Ordering) -> f64 {
         match average {
@@ -102,8 +102,8 @@ impl Step {
 }
 
 #[derive(Clone, Copy, Debug)]
-enum Clock {
-    Timer(Every, Span),
+enum AdaptTimer {
+    Timer(PolledTimer, Span),
     Arrivals { last: Time, interval: Span },
 }
 
@@ -112,22 +112,22 @@ impl<T> Ared<T> {
     ///
     /// # Errors
     /// [`BuildError::Conflict`] if minth is not below maxth, maxth is above the limit, or no weight suits the burst.
-    pub fn new(config: AredConfig, place: &Place) -> Result<Self, BuildError> {
-        let red = RedQueue::new(RedSettings { maxp: config.maxp, ..config.red }, place)?;
+    pub fn new(config: AredConfig, link: &LinkInfo) -> Result<Self, BuildError> {
+        let red = RedQueue::new(RedSettings { maxp: config.maxp, ..config.red }, link)?;
         let Thresholds { min, max } = red.detector().thresholds();
         let target = Thresholds { min: min + 0.4 * (max - min), max: min + 0.6 * (max - min) };
         // ns-2: W = 0.1 s x rate / 8000 bit.
-        let bottom = config.bottom.unwrap_or((80_000.0 / place.rate.as_bits().max(1) as f64).min(0.01));
-        let step = Step { alpha: config.alpha, beta: config.beta, top: config.top, bottom };
+        let bottom = config.bottom.unwrap_or((80_000.0 / link.rate.as_bits().max(1) as f64).min(0.01));
+        let step = MaxpStep { alpha: config.alpha, beta: config.beta, top: config.top, bottom };
         let clock = match config.adapts {
-            Adapts::Timer => Clock::Timer(Every::new(config.interval, Time::ZERO), config.interval),
-            Adapts::Arrivals => Clock::Arrivals { last: Time::ZERO, interval: config.interval },
+            AdaptTrigger::Timer => AdaptTimer::Timer(PolledTimer::new(config.interval, Time::ZERO), config.interval),
+            AdaptTrigger::Arrivals => AdaptTimer::Arrivals { last: Time::ZERO, interval: config.interval },
         };
         Ok(Ared { red, step, target, clock })
     }
 
     /// RED's state: the average, maxp, the probability and the count that spaces signals.
-    pub fn detector(&self) -> &Detector {
+    pub fn detector(&self) -> &RedDetector {
         self.red.detector()
     }
 
@@ -159,7 +159,7 @@ impl<T> Ared<T> {
     #[cold]
     fn catch_up(&mut self, first: Time, interval: Span, ended: u64) {
         let length = self.red.length();
-        let average = |ared: &Self, k: u64| ared.stands(ared.red.detector().idled(length, first + interval * k));
+        let average = |ared: &Self, k: u64| ared.stands(ared.red.detector().decayed_to(length, first + interval * k));
         let mut k = 0;
         while k < ended {
             let side = average(self, k);
@@ -180,8 +180,8 @@ impl<T> Ared<T> {
     /// Before the arrival enters the average.
     #[inline]
     fn tick(&mut self, now: Time) {
-        if let Clock::Timer(every, interval) = &mut self.clock {
-            let (first, interval, ended) = (every.next_end(), *interval, every.due(now));
+        if let AdaptTimer::Timer(every, interval) = &mut self.clock {
+            let (first, interval, ended) = (every.next_end(), *interval, every.advance(now));
             if ended > 0 {
                 self.catch_up(first, interval, ended);
             }
@@ -191,9 +191,9 @@ impl<T> Ared<T> {
     /// After the arrival has entered the average.
     #[inline]
     fn arrived(&mut self, now: Time) {
-        let Clock::Arrivals { last, interval } = self.clock else { return };
+        let AdaptTimer::Arrivals { last, interval } = self.clock else { return };
         if now > last + interval && self.adapt(self.stands(self.red.detector().average())) {
-            self.clock = Clock::Arrivals { last: now, interval };
+            self.clock = AdaptTimer::Arrivals { last: now, interval };
         }
     }
 }
@@ -207,7 +207,7 @@ impl<T> Discipline<T> for Ared<T> {
         self.red.offer(zone, packet, cx);
     }
 
-    crate::discipline::serves!(red);
+    crate::discipline::dequeue_from!(red);
 
     fn observe(&self, gauge: &mut dyn FnMut(&'static str, f64)) {
         self.red.observe(gauge);
@@ -220,13 +220,13 @@ mod tests {
     use crate::params::Params;
     use crate::{FlowId, Port, Rate, Rng};
 
-    const PLACE: Place = Place::new(Rate::from_bits(8_000_000), 1000, 7);
+    const LINK: LinkInfo = LinkInfo::new(Rate::from_bits(8_000_000), 1000, 7);
     // The average is the queue; its target is 14 to 16 packets.
     const EXACT: &[(&str, &str)] = &[("limit", "60p"), ("minth", "10p"), ("maxth", "20p"), ("wq", "1")];
 
     fn port(settings: &[(&str, &str)]) -> Port<(), Ared<()>> {
         let config = AredConfig::from_settings(&[EXACT, settings].concat()).unwrap();
-        Port::new(Ared::new(config, &PLACE).unwrap(), Rng::new(3))
+        Port::new(Ared::new(config, &LINK).unwrap(), Rng::new(3))
     }
 
     fn at(ms: u64) -> Time {
@@ -292,15 +292,15 @@ mod tests {
 
     #[test]
     fn bottom_and_thresholds_follow_the_link() {
-        let place = Place::new(Rate::from_bits(100_000_000), 1000, 7);
-        let ared = |settings| Ared::<()>::new(AredConfig::from_settings(settings).unwrap(), &place).unwrap();
+        let link = LinkInfo::new(Rate::from_bits(100_000_000), 1000, 7);
+        let ared = |settings| Ared::<()>::new(AredConfig::from_settings(settings).unwrap(), &link).unwrap();
         // C = 12 500 packets a second; 2.5 ms of it are 31.25; wq = 1 - exp(-1/12 500).
         let paper = ared(&[]);
         assert_eq!(paper.detector().thresholds(), Thresholds { min: 31.25, max: 93.75 });
         assert_eq!((paper.target().min, paper.target().max), (56.25, 68.75));
         assert_eq!(ared(&[("bottom", "auto")]).step.bottom, 0.0008);
         assert_eq!(
-            Ared::<()>::new(AredConfig::from_settings(&[("bottom", "auto")]).unwrap(), &PLACE).unwrap().step.bottom,
+            Ared::<()>::new(AredConfig::from_settings(&[("bottom", "auto")]).unwrap(), &LINK).unwrap().step.bottom,
             0.01
         );
     }

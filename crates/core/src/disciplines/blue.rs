@@ -11,7 +11,7 @@ use alloc::format;
 use core::ops::Bound;
 
 use crate::cx::Cx;
-use crate::discipline::{Discipline, Place};
+use crate::discipline::{Discipline, LinkInfo};
 use crate::packet::Packet;
 use crate::params::BuildError;
 use crate::parts::Fifo;
@@ -72,8 +72,8 @@ impl<T> Blue<T> {
     ///
     /// # Errors
     /// [`BuildError::Conflict`] if the threshold is not below the limit.
-    pub fn new(config: BlueConfig, place: &Place) -> Result<Self, BuildError> {
-        let (limit, mean) = (config.limit, place.mean_packet);
+    pub fn new(config: BlueConfig, link: &LinkInfo) -> Result<Self, BuildError> {
+        let (limit, mean) = (config.limit, link.mean_packet);
         if let Some(level) = config.threshold.filter(|level| level.bytes(limit, mean) >= limit.bytes(mean)) {
             let why = format!("threshold ({level}) must be below limit ({limit}); leave it at auto for none");
             return Err(BuildError::Conflict(why));
@@ -158,7 +158,7 @@ impl<T> Discipline<T> for Blue<T> {
         packet
     }
 
-    crate::discipline::holds!(fifo);
+    crate::discipline::backlog_of!(fifo);
 
     fn observe(&self, gauge: &mut dyn FnMut(&'static str, f64)) {
         gauge("probability", self.probability);
@@ -173,13 +173,13 @@ mod tests {
     use alloc::vec::Vec;
     use proptest::prelude::{prop, prop_assert_eq, proptest};
 
-    const PLACE: Place = Place::new(Rate::from_bits(8_000_000), 1000, 7);
+    const LINK: LinkInfo = LinkInfo::new(Rate::from_bits(8_000_000), 1000, 7);
     // Powers of two, so that sums are exact.
     const STEPS: &[(&str, &str)] = &[("limit", "2p"), ("d1", "0.25"), ("d2", "0.0625"), ("freeze_time", "10ms")];
 
     fn port(settings: &[(&str, &str)]) -> Port<(), Blue<()>> {
         let config = BlueConfig::from_settings(&[STEPS, settings].concat()).unwrap();
-        Port::new(Blue::new(config, &PLACE).unwrap(), Rng::new(3))
+        Port::new(Blue::new(config, &LINK).unwrap(), Rng::new(3))
     }
 
     fn at(ms: u64) -> Time {
@@ -298,11 +298,11 @@ mod tests {
     fn every_preset_builds_and_a_threshold_out_of_reach_is_a_conflict() {
         for preset in BlueConfig::presets() {
             let config = BlueConfig::from_settings(&[("preset", preset.name)]).unwrap();
-            assert!(Blue::<()>::new(config, &PLACE).is_ok(), "{}", preset.name);
+            assert!(Blue::<()>::new(config, &LINK).is_ok(), "{}", preset.name);
         }
         for threshold in ["1000p", "100%", "2MB"] {
             let config = BlueConfig::from_settings(&[("L", threshold)]).unwrap();
-            assert!(matches!(Blue::<()>::new(config, &PLACE), Err(BuildError::Conflict(_))), "{threshold}");
+            assert!(matches!(Blue::<()>::new(config, &LINK), Err(BuildError::Conflict(_))), "{threshold}");
         }
         assert!(BlueConfig::from_settings(&[("freeze_time", "0s")]).is_err());
         let delta = BlueConfig::from_settings(&[("delta1", "0.02"), ("delta2", "0.002")]);

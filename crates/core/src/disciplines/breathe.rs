@@ -9,10 +9,10 @@
 //! Random draws, in order: one for a packet between the thresholds whose flow is not in the set.
 
 use crate::cx::Cx;
-use crate::discipline::{Discipline, Place};
+use crate::discipline::{Discipline, LinkInfo};
 use crate::packet::{FlowId, Packet};
 use crate::params::BuildError;
-use crate::parts::{Detector, HeavyHitters, RedQueue, RedSettings, Zone};
+use crate::parts::{HeavyHitters, RedDetector, RedQueue, RedSettings, Zone};
 use crate::reason::Why;
 use crate::units::Rate;
 
@@ -69,10 +69,10 @@ impl<T> Breathe<T> {
     ///
     /// # Errors
     /// [`BuildError::Conflict`] if minth is not below maxth, or maxth is above the limit.
-    pub fn new(config: BreatheConfig, place: &Place<'_>) -> Result<Self, BuildError> {
-        let served = HeavyHitters::new(config.counters(place.rate), place.key);
+    pub fn new(config: BreatheConfig, link: &LinkInfo<'_>) -> Result<Self, BuildError> {
+        let served = HeavyHitters::new(config.counters(link.rate), link.key);
         let byte_mode = config.red.byte_mode;
-        Ok(Breathe { red: RedQueue::new(config.red, place)?, served, byte_mode })
+        Ok(Breathe { red: RedQueue::new(config.red, link)?, served, byte_mode })
     }
 
     /// The flows of the heavy-hitter set and their counters, in packets or bytes (`byte_mode`), in no particular order.
@@ -86,7 +86,7 @@ impl<T> Breathe<T> {
     }
 
     /// RED's average, probability and spacing.
-    pub fn detector(&self) -> &Detector {
+    pub fn detector(&self) -> &RedDetector {
         self.red.detector()
     }
 }
@@ -116,7 +116,7 @@ impl<T> Discipline<T> for Breathe<T> {
         }
     }
 
-    crate::discipline::serves!(red);
+    crate::discipline::dequeue_from!(red);
 
     fn observe(&self, gauge: &mut dyn FnMut(&'static str, f64)) {
         gauge("average", self.detector().average());
@@ -137,7 +137,7 @@ mod tests {
     use alloc::collections::BTreeMap;
     use alloc::vec::Vec;
 
-    const PLACE: Place<'static> = Place::new(Rate::from_bits(8_000_000), 1000, 7);
+    const LINK: LinkInfo<'static> = LinkInfo::new(Rate::from_bits(8_000_000), 1000, 7);
     /// Two counters, no averaging and no random drops: every step can be worked by hand.
     const BY_HAND: &[(&str, &str)] =
         &[("limit", "40p"), ("r_limit", "4Mbit/s"), ("minth", "10p"), ("maxth", "20p"), ("maxp", "0"), ("wq", "1")];
@@ -145,7 +145,7 @@ mod tests {
     type Queue = Port<(), Breathe<()>>;
 
     fn breathe(settings: &[(&str, &str)]) -> Queue {
-        Port::new(Breathe::new(BreatheConfig::from_settings(settings).unwrap(), &PLACE).unwrap(), Rng::new(1))
+        Port::new(Breathe::new(BreatheConfig::from_settings(settings).unwrap(), &LINK).unwrap(), Rng::new(1))
     }
 
     fn arrive(port: &mut Queue, flow: u64, times: u32, bytes: u32, ecn: Ecn) {
@@ -218,7 +218,7 @@ mod tests {
     fn there_are_as_many_counters_as_r_limit_goes_into_the_link() {
         let counters = |limit| {
             let config = BreatheConfig::from_settings(&[("r_limit", limit)]).unwrap();
-            Breathe::<()>::new(config, &PLACE).unwrap().counters()
+            Breathe::<()>::new(config, &LINK).unwrap().counters()
         };
         let limits = ["auto", "800kbit/s", "3Mbit/s", "8Mbit/s", "1Gbit/s", "1bit/s"];
         assert_eq!(limits.map(counters), [5, 10, 3, 1, 1, 65_536]);
@@ -229,7 +229,7 @@ mod tests {
         for bytes in ["off", "on"] {
             let bad = [("minth", "50%"), ("maxth", "25%"), ("byte_mode", bytes)];
             let config = BreatheConfig::from_settings(&bad).unwrap();
-            assert!(matches!(Breathe::<()>::new(config, &PLACE), Err(BuildError::Conflict(_))));
+            assert!(matches!(Breathe::<()>::new(config, &LINK), Err(BuildError::Conflict(_))));
         }
     }
 }

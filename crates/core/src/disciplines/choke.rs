@@ -5,16 +5,16 @@
 //!
 //! R. Pan, B. Prabhakar, K. Psounis, "CHOKe, a stateless active queue management scheme for approximating fair
 //! bandwidth allocation", IEEE INFOCOM 2000: basic CHOKe, M-CHOKe (`candidates`, the paper's m) and A-CHOKe
-//! (`adaptive`, its number of regions k). avg, minth, maxth and the drop probability are RED's, see [`Detector`].
+//! (`adaptive`, its number of regions k). avg, minth, maxth and the drop probability are RED's, see [`RedDetector`].
 //!
 //! Order of draws for an arrival above minth: one candidate after the other (see [`SampledFifo::draw`]), then, without a
 //! match and below maxth, RED's chance.
 
 use crate::cx::Cx;
-use crate::discipline::{Discipline, Place};
+use crate::discipline::{Discipline, LinkInfo};
 use crate::packet::{FlowId, Packet};
 use crate::params::BuildError;
-use crate::parts::{Detector, RedSettings, SampledFifo, Thresholds, Zone};
+use crate::parts::{RedDetector, RedSettings, SampledFifo, Thresholds, Zone};
 use crate::reason::Why;
 
 crate::reasons! {
@@ -63,7 +63,7 @@ crate::params! {
 pub struct Choke<T> {
     config: ChokeConfig,
     fifo: SampledFifo<T>,
-    detector: Detector,
+    detector: RedDetector,
 }
 
 impl<T> Choke<T> {
@@ -71,12 +71,12 @@ impl<T> Choke<T> {
     ///
     /// # Errors
     /// [`BuildError::Conflict`] if minth is not below maxth, maxth is above the limit, or no weight suits the burst.
-    pub fn new(config: ChokeConfig, place: &Place) -> Result<Self, BuildError> {
-        Ok(Choke { fifo: SampledFifo::new(config.red.limit), detector: config.red.detector(place)?, config })
+    pub fn new(config: ChokeConfig, link: &LinkInfo) -> Result<Self, BuildError> {
+        Ok(Choke { fifo: SampledFifo::new(config.red.limit), detector: config.red.detector(link)?, config })
     }
 
     /// RED's state: the average, the probability and the count that spaces drops.
-    pub fn detector(&self) -> &Detector {
+    pub fn detector(&self) -> &RedDetector {
         &self.detector
     }
 
@@ -101,17 +101,17 @@ impl<T> Choke<T> {
     #[inline]
     pub(super) fn offer(&mut self, zone: Zone, candidates: u32, packet: Packet<T>, cx: &mut Cx<'_, T>) -> Option<bool> {
         if zone == Zone::Below {
-            self.detector.calm();
+            self.detector.reset_spacing();
             self.fifo.push(packet, cx);
             return None;
         }
         let (first, matches) = self.drop_matches(&packet, candidates, cx);
         if matches > 0 {
-            self.detector.signalled();
+            self.detector.restart_spacing();
             cx.drop(packet, Why::Match);
         } else if !self.fifo.admits(packet.bytes) {
             // Overflow first: a packet that does not fit must not be marked.
-            self.detector.signalled();
+            self.detector.restart_spacing();
             cx.drop(packet, Why::Overflow);
         } else {
             match self.judge(zone, cx) {
@@ -149,7 +149,7 @@ impl<T> Choke<T> {
     #[inline]
     fn judge(&mut self, zone: Zone, cx: &mut Cx<'_, T>) -> Option<Why> {
         if zone == Zone::Above {
-            self.detector.signalled();
+            self.detector.restart_spacing();
             return Some(Why::Forced);
         }
         self.detector.early(1.0, cx.rng).then_some(Why::Early)
@@ -176,11 +176,11 @@ impl<T> Discipline<T> for Choke<T> {
     #[inline(always)]
     fn dequeue(&mut self, cx: &mut Cx<'_, T>) -> Option<Packet<T>> {
         let packet = self.fifo.pop();
-        self.detector.left(packet.is_some(), cx.now);
+        self.detector.record_dequeue(packet.is_some(), cx.now);
         packet
     }
 
-    crate::discipline::holds!(fifo);
+    crate::discipline::backlog_of!(fifo);
 
     fn observe(&self, gauge: &mut dyn FnMut(&'static str, f64)) {
         gauge("average", self.detector.average());
@@ -196,13 +196,13 @@ mod tests {
     use crate::params::Params;
     use crate::{Ecn, Port, Rate, Rng, Time};
 
-    const PLACE: Place = Place::new(Rate::from_bits(8_000_000), 1000, 7);
+    const LINK: LinkInfo = LinkInfo::new(Rate::from_bits(8_000_000), 1000, 7);
     // The average is the queue itself; RED drops nothing by chance below maxth.
     const PLAIN: &[(&str, &str)] = &[("limit", "40p"), ("minth", "10p"), ("maxth", "20p"), ("wq", "1"), ("maxp", "0")];
 
     fn port(settings: &[(&str, &str)]) -> Port<(), Choke<()>> {
         let config = ChokeConfig::from_settings(&[PLAIN, settings].concat()).unwrap();
-        Port::new(Choke::new(config, &PLACE).unwrap(), Rng::new(3))
+        Port::new(Choke::new(config, &LINK).unwrap(), Rng::new(3))
     }
 
     fn offer(port: &mut Port<(), Choke<()>>, flow: u64) {
@@ -275,7 +275,7 @@ mod tests {
     fn region_i_of_k_draws_2i_candidates_and_from_maxth_on_2k() {
         let drawn = [10.0, 11.9, 12.0, 15.0, 19.9, 20.0, 35.0].map(|queue| {
             let config = ChokeConfig::from_settings(&[PLAIN, &[("adaptive", "5")]].concat()).unwrap();
-            let mut choke: Choke<()> = Choke::new(config, &PLACE).unwrap();
+            let mut choke: Choke<()> = Choke::new(config, &LINK).unwrap();
             choke.detector.update(queue, Time::ZERO);
             choke.candidates()
         });
@@ -287,7 +287,7 @@ mod tests {
     fn a_flow_is_matched_as_often_as_it_fills_the_queue() {
         let matched = (0..20_000).filter(|seed| {
             let config = ChokeConfig::from_settings(PLAIN).unwrap();
-            let mut port = Port::new(Choke::new(config, &PLACE).unwrap(), Rng::new(*seed));
+            let mut port = Port::new(Choke::new(config, &LINK).unwrap(), Rng::new(*seed));
             (0..10).for_each(|flow| offer(&mut port, flow.min(7)));
             offer(&mut port, 7);
             drops(&port, Why::Match) == 2
@@ -301,10 +301,10 @@ mod tests {
     fn dropped_after(first: u64, held: u32) -> usize {
         let offered = (0..1000).filter(|seed| {
             let config = ChokeConfig::from_settings(&[PLAIN, &[("maxp", "0.5")]].concat()).unwrap();
-            let (mut choke, mut rng, mut sink) = (Choke::new(config, &PLACE).unwrap(), Rng::new(*seed), ());
+            let (mut choke, mut rng, mut sink) = (Choke::new(config, &LINK).unwrap(), Rng::new(*seed), ());
             let mut cx = Cx::new(Time::ZERO, &mut rng, &mut sink);
             (0..held).for_each(|_| assert!(choke.fifo.push(Packet::new(FlowId(1), 1000, ()), &mut cx)));
-            (0..100).for_each(|_| choke.detector.passed());
+            (0..100).for_each(|_| choke.detector.count_spared());
             choke.enqueue(Packet::new(FlowId(first), 1000, ()), &mut cx);
             (choke.backlog().packets..14).for_each(|_| {
                 choke.fifo.push(Packet::new(FlowId(1), 1000, ()), &mut cx);
@@ -348,11 +348,11 @@ mod tests {
     fn every_preset_builds_and_thresholds_that_cannot_work_are_a_conflict() {
         for preset in ChokeConfig::presets() {
             let config = ChokeConfig::from_settings(&[("preset", preset.name)]).unwrap();
-            assert!(Choke::<()>::new(config, &PLACE).is_ok(), "{}", preset.name);
+            assert!(Choke::<()>::new(config, &LINK).is_ok(), "{}", preset.name);
         }
         for bad in [("minth", "50%"), ("maxth", "101%")] {
             let config = ChokeConfig::from_settings(&[bad]).unwrap();
-            assert!(matches!(Choke::<()>::new(config, &PLACE), Err(BuildError::Conflict(_))), "{bad:?}");
+            assert!(matches!(Choke::<()>::new(config, &LINK), Err(BuildError::Conflict(_))), "{bad:?}");
         }
         assert!(ChokeConfig::from_settings(&[("candidates", "0")]).is_err());
     }

@@ -10,7 +10,7 @@
 use core::ops::Bound;
 
 use crate::cx::Cx;
-use crate::discipline::{Discipline, Place};
+use crate::discipline::{Discipline, LinkInfo};
 use crate::packet::Packet;
 use crate::params::{BuildError, Bytes};
 use crate::parts::Fifo;
@@ -80,7 +80,7 @@ pub struct Cobalt<T> {
 }
 
 #[derive(Clone, Copy)]
-struct Verdict {
+struct DropDecision {
     late: bool,
     blue: bool,
 }
@@ -90,11 +90,11 @@ impl<T> Cobalt<T> {
     ///
     /// # Errors
     /// None: every configuration is valid.
-    pub fn new(mut config: CobaltConfig, place: &Place) -> Result<Self, BuildError> {
+    pub fn new(mut config: CobaltConfig, link: &LinkInfo) -> Result<Self, BuildError> {
         let mut grace = Span::ZERO;
         if config.fit_rate {
             // Saturates: a packet has at most 4 GB.
-            let packet = place.rate.transmit(u32::try_from(config.mtu.0).unwrap_or(u32::MAX));
+            let packet = link.rate.transmit(u32::try_from(config.mtu.0).unwrap_or(u32::MAX));
             let target = config.target.max(Span::from_nanos((packet * 3).as_nanos() / 2));
             config.interval = (config.interval + (target - config.target)).max(target * 2);
             (config.target, grace) = (target, packet * 4);
@@ -158,7 +158,7 @@ impl<T> Cobalt<T> {
 
     /// `cobalt_should_drop`. Not inlined: the caller's loop mostly runs once, and its setup costs more than the call.
     #[inline(never)]
-    fn judge(&mut self, packet: &Packet<T>, now: Time, rng: &mut Rng) -> Verdict {
+    fn judge(&mut self, packet: &Packet<T>, now: Time, rng: &mut Rng) -> DropDecision {
         let waited = now - packet.arrived;
         let over = waited > self.config.target && waited > self.grace;
         let due = self.count > 0 && now >= self.drop_next;
@@ -188,7 +188,7 @@ impl<T> Cobalt<T> {
         } else if past && !dropped {
             self.drop_next = now;
         }
-        Verdict { late, blue }
+        DropDecision { late, blue }
     }
 
     /// Lets overdue signals decay after an on-time packet; returns whether the last due time has passed.
@@ -223,7 +223,7 @@ impl<T> Discipline<T> for Cobalt<T> {
                 self.emptied(cx.now);
                 return None;
             };
-            let Verdict { late, blue } = self.judge(&packet, cx.now, cx.rng);
+            let DropDecision { late, blue } = self.judge(&packet, cx.now, cx.rng);
             let last = self.config.keep_last && self.fifo.backlog().packets == 0;
             if blue && !last {
                 cx.drop(packet, Why::Early);
@@ -237,7 +237,7 @@ impl<T> Discipline<T> for Cobalt<T> {
         }
     }
 
-    crate::discipline::holds!(fifo);
+    crate::discipline::backlog_of!(fifo);
 
     fn shed(&mut self, cx: &mut Cx<'_, T>) {
         if let Some(packet) = self.fifo.pop() {
@@ -258,10 +258,10 @@ mod tests {
     use crate::params::Params;
     use crate::{Ecn, FlowId, Port, Rate};
 
-    const PLACE: Place = Place::new(Rate::from_bits(8_000_000), 1000, 7);
+    const LINK: LinkInfo = LinkInfo::new(Rate::from_bits(8_000_000), 1000, 7);
 
     fn cobalt(settings: &[(&str, &str)]) -> Port<(), Cobalt<()>> {
-        Port::new(Cobalt::new(CobaltConfig::from_settings(settings).unwrap(), &PLACE).unwrap(), Rng::new(1))
+        Port::new(Cobalt::new(CobaltConfig::from_settings(settings).unwrap(), &LINK).unwrap(), Rng::new(1))
     }
 
     fn at(ms: u64) -> Time {
@@ -335,7 +335,7 @@ mod tests {
     fn on_a_slow_link_the_target_is_the_time_of_one_and_a_half_packets() {
         let slow = |rate: u64, settings: &[(&str, &str)]| {
             let config = CobaltConfig::from_settings(settings).unwrap();
-            let cobalt = Cobalt::<()>::new(config, &Place::new(Rate::from_bits(rate), 1000, 7)).unwrap();
+            let cobalt = Cobalt::<()>::new(config, &LinkInfo::new(Rate::from_bits(rate), 1000, 7)).unwrap();
             (cobalt.config.target, cobalt.config.interval, cobalt.grace)
         };
         let ms = Span::from_millis;

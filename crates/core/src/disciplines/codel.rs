@@ -13,16 +13,16 @@
 //! | count_, lastcount_, dropping_ | `count`, `last_count`, `dropping` |
 
 use crate::cx::Cx;
-use crate::discipline::{Discipline, Place};
+use crate::discipline::{Discipline, LinkInfo};
 use crate::packet::Packet;
 use crate::params::BuildError;
-use crate::parts::{Codel as Loop, CodelRules, Fifo};
+use crate::parts::{CodelLoop, CodelSettings, Fifo};
 use crate::reason::Why;
 use crate::units::Limit;
 
 crate::params! {
     /// Settings of [`Codel`].
-    pub struct CodelConfig with rules: CodelRules {
+    pub struct CodelConfig with rules: CodelSettings {
         /// Room for waiting packets; an arriving packet that does not fit is dropped.
         limit: Limit = Limit::Packets(1000);
         rules {}
@@ -41,8 +41,8 @@ crate::params! {
 /// A FIFO with CoDel at its exit.
 pub struct Codel<T> {
     fifo: Fifo<T>,
-    rules: CodelRules,
-    state: Loop,
+    rules: CodelSettings,
+    state: CodelLoop,
 }
 
 impl<T> Codel<T> {
@@ -50,12 +50,12 @@ impl<T> Codel<T> {
     ///
     /// # Errors
     /// None: every configuration is valid.
-    pub fn new(config: CodelConfig, _place: &Place) -> Result<Self, BuildError> {
-        Ok(Codel { fifo: Fifo::new(config.limit), rules: config.rules, state: Loop::default() })
+    pub fn new(config: CodelConfig, _place: &LinkInfo) -> Result<Self, BuildError> {
+        Ok(Codel { fifo: Fifo::new(config.limit), rules: config.rules, state: CodelLoop::default() })
     }
 
     /// The state of the control loop.
-    pub fn state(&self) -> &Loop {
+    pub fn state(&self) -> &CodelLoop {
         &self.state
     }
 }
@@ -72,7 +72,7 @@ impl<T> Discipline<T> for Codel<T> {
         state.dequeue(rules, cx, || fifo.pop().map(|packet| (packet, fifo.backlog().bytes)))
     }
 
-    crate::discipline::holds!(fifo);
+    crate::discipline::backlog_of!(fifo);
 
     fn shed(&mut self, cx: &mut Cx<'_, T>) {
         if let Some(packet) = self.fifo.pop() {
@@ -93,16 +93,16 @@ mod tests {
     use crate::{Ecn, FlowId, Port, Rate, Rng, Sink, Span, Time};
     use alloc::vec::Vec;
 
-    const PLACE: Place = Place::new(Rate::from_bits(8_000_000), 1000, 7);
+    const LINK: LinkInfo = LinkInfo::new(Rate::from_bits(8_000_000), 1000, 7);
 
     /// Times of signals, in microseconds, rounded down.
     #[derive(Default)]
-    struct Signals {
+    struct SignalTimes {
         drops: Vec<u64>,
         marks: Vec<u64>,
     }
 
-    impl Sink<()> for Signals {
+    impl Sink<()> for SignalTimes {
         fn dropped(&mut self, _: Packet<()>, _: Why, now: Time) {
             self.drops.push(now.as_nanos() / 1000);
         }
@@ -112,8 +112,8 @@ mod tests {
     }
 
     /// A millisecond's packet each `gap` microseconds up to `until` (ms), to a link that asks each millisecond, up to `end`.
-    fn run(port: &mut Port<(), Codel<()>>, ecn: Ecn, from: u64, gap: u64, until: u64, end: u64) -> Signals {
-        let mut signals = Signals::default();
+    fn run(port: &mut Port<(), Codel<()>>, ecn: Ecn, from: u64, gap: u64, until: u64, end: u64) -> SignalTimes {
+        let mut signals = SignalTimes::default();
         let mut arrives = from * 1000;
         for now in (from * 1000..end * 1000).step_by(1000) {
             while arrives <= now && arrives < until * 1000 {
@@ -127,7 +127,7 @@ mod tests {
     }
 
     fn codel(settings: &[(&str, &str)]) -> Port<(), Codel<()>> {
-        Port::new(Codel::new(CodelConfig::from_settings(settings).unwrap(), &PLACE).unwrap(), Rng::new(1))
+        Port::new(Codel::new(CodelConfig::from_settings(settings).unwrap(), &LINK).unwrap(), Rng::new(1))
     }
 
     #[test]
@@ -166,7 +166,7 @@ mod tests {
         // A packet of 1000 B waits behind each departure: with an mtu of 1000 B CoDel allows it, however late.
         for (mtu, drops) in [("1000B", 0), ("999B", 1)] {
             let mut port = codel(&[("mtu", mtu), ("target", "0s")]);
-            let mut signals = Signals::default();
+            let mut signals = SignalTimes::default();
             let at = |ms| Time::ZERO + Span::from_millis(ms);
             port.enqueue(Packet::new(FlowId(1), 1000, ()), at(0), &mut signals);
             for ms in [0, 50, 101] {

@@ -12,15 +12,15 @@
 //! | --- | --- |
 //! | r_i, the label | [`Csfq::flow_rate`] |
 //! | K, K_alpha, K_c | `k`, `k_alpha`, `k_c` |
-//! | A, F (estimated) | `Share::arriving`, `Share::accepted` |
-//! | alpha (estimated), tmp_alpha | `Share::alpha`, `Share::largest` |
+//! | A, F (estimated) | `FairShareEstimate::arriving`, `FairShareEstimate::accepted` |
+//! | alpha (estimated), tmp_alpha | `FairShareEstimate::alpha`, `FairShareEstimate::largest` |
 //!
 //! Random draws, in order: one for a packet whose flow's rate is above alpha.
 
 use core::ops::Bound;
 
 use crate::cx::Cx;
-use crate::discipline::{Discipline, Place};
+use crate::discipline::{Discipline, LinkInfo};
 use crate::packet::{FlowId, Packet};
 use crate::params::BuildError;
 use crate::parts::{Fifo, FlowTable, RateAverage};
@@ -69,14 +69,14 @@ pub struct Csfq<T> {
     config: CsfqConfig,
     fifo: Fifo<T>,
     flows: FlowTable<RateAverage>,
-    share: Share,
+    share: FairShareEstimate,
     /// In bytes if the limit is, else in packets.
     threshold: f64,
 }
 
 /// The estimate of the fair share. Rates are in bytes per second.
 #[derive(Clone, Debug)]
-struct Share {
+struct FairShareEstimate {
     capacity: f64,
     arriving: RateAverage,
     accepted: RateAverage,
@@ -90,7 +90,7 @@ struct Share {
 }
 
 /// An arrival, as the estimate sees it.
-struct Seen {
+struct ArrivalSample {
     bytes: u32,
     label: f64,
     queued: bool,
@@ -103,8 +103,8 @@ impl<T> Csfq<T> {
     ///
     /// # Errors
     /// [`BuildError::Conflict`] if the threshold lies above the limit.
-    pub fn new(config: CsfqConfig, place: &Place<'_>) -> Result<Self, BuildError> {
-        let mean = place.mean_packet.max(1);
+    pub fn new(config: CsfqConfig, link: &LinkInfo<'_>) -> Result<Self, BuildError> {
+        let mean = link.mean_packet.max(1);
         let (threshold, limit) = match config.limit {
             Limit::Packets(n) => (config.threshold.packets(config.limit, mean), f64::from(n)),
             Limit::Bytes(n) => (config.threshold.bytes(config.limit, mean), n as f64),
@@ -112,8 +112,8 @@ impl<T> Csfq<T> {
         if threshold > limit {
             return Err(BuildError::Conflict("`threshold` lies above the limit: it could not be reached".into()));
         }
-        let share = Share::new(place.rate.as_bits() as f64 / 8.0);
-        let flows = FlowTable::new(config.max_flows, place.key);
+        let share = FairShareEstimate::new(link.rate.as_bits() as f64 / 8.0);
+        let flows = FlowTable::new(config.max_flows, link.key);
         Ok(Csfq { fifo: Fifo::new(config.limit), config, flows, share, threshold })
     }
 
@@ -163,10 +163,10 @@ impl<T> Csfq<T> {
     }
 }
 
-impl Share {
-    fn new(capacity: f64) -> Share {
+impl FairShareEstimate {
+    fn new(capacity: f64) -> FairShareEstimate {
         let average = RateAverage::default();
-        Share {
+        FairShareEstimate {
             capacity,
             arriving: average,
             accepted: average,
@@ -189,7 +189,7 @@ impl Share {
 
     /// Figure 3, estimate_alpha.
     #[inline]
-    fn estimate(&mut self, seen: Seen, config: &CsfqConfig) {
+    fn estimate(&mut self, seen: ArrivalSample, config: &CsfqConfig) {
         let arriving = self.arriving.update(seen.bytes, seen.now, config.k_alpha);
         // The figure updates F with accepted packets only. While none is accepted it would keep a rate that was too
         // high and lower alpha for it again and again; the authors' module lets it fall with every arrival.
@@ -244,7 +244,7 @@ impl<T> Discipline<T> for Csfq<T> {
         let (label, bytes) = (self.label(&packet, cx.now), packet.bytes);
         let excess = cx.rng.chance(self.share.excess(label));
         let fits = self.fifo.admits(bytes);
-        let seen = Seen { bytes, label, queued: self.queued(), dropped: excess || !fits, now: cx.now };
+        let seen = ArrivalSample { bytes, label, queued: self.queued(), dropped: excess || !fits, now: cx.now };
         self.share.estimate(seen, &self.config);
         if excess {
             // A mark would let the packet in, and the flow would keep more than its share.
@@ -259,7 +259,7 @@ impl<T> Discipline<T> for Csfq<T> {
         self.fifo.pop()
     }
 
-    crate::discipline::holds!(fifo);
+    crate::discipline::backlog_of!(fifo);
 
     fn observe(&self, gauge: &mut dyn FnMut(&'static str, f64)) {
         let share = &self.share;
@@ -280,12 +280,12 @@ mod tests {
     use crate::params::Params;
     use crate::{Port, Rate, Rng};
 
-    const PLACE: Place<'static> = Place::new(Rate::from_bits(8_000_000), 1000, 7);
+    const LINK: LinkInfo<'static> = LinkInfo::new(Rate::from_bits(8_000_000), 1000, 7);
 
     type Queue = Port<(), Csfq<()>>;
 
     fn csfq(settings: &[(&str, &str)]) -> Queue {
-        Port::new(Csfq::new(CsfqConfig::from_settings(settings).unwrap(), &PLACE).unwrap(), Rng::new(1))
+        Port::new(Csfq::new(CsfqConfig::from_settings(settings).unwrap(), &LINK).unwrap(), Rng::new(1))
     }
 
     fn at(us: u64) -> Time {
@@ -298,14 +298,14 @@ mod tests {
 
     #[test]
     fn what_exceeds_alpha_is_the_probability() {
-        let share = Share { alpha: Some(100.0), ..Share::new(1000.0) };
+        let share = FairShareEstimate { alpha: Some(100.0), ..FairShareEstimate::new(1000.0) };
         assert_eq!([0.0, 50.0, 100.0, 200.0, 400.0].map(|label| share.excess(label)), [0.0, 0.0, 0.0, 0.5, 0.75]);
-        assert_eq!(Share { alpha: None, ..share }.excess(1e9), 0.0);
+        assert_eq!(FairShareEstimate { alpha: None, ..share }.excess(1e9), 0.0);
     }
 
     #[test]
     fn overflows_lower_alpha_by_one_percent_each_and_by_a_quarter_at_most() {
-        let mut share = Share::new(1000.0);
+        let mut share = FairShareEstimate::new(1000.0);
         share.set(100.0);
         share.overflowed();
         assert!((share.alpha.unwrap() - 99.0).abs() < 1e-9);
@@ -319,11 +319,11 @@ mod tests {
     #[test]
     fn alpha_is_scaled_by_capacity_over_what_is_accepted() {
         let config = CsfqConfig::default();
-        let mut share = Share::new(1e6);
+        let mut share = FairShareEstimate::new(1e6);
         share.set(4e5);
         // Packets of 1000 bytes each half millisecond: 2e6 bytes a second, all accepted.
         for n in 0..1000 {
-            let seen = Seen { bytes: 1000, label: 4e5, queued: true, dropped: false, now: at(500 * n) };
+            let seen = ArrivalSample { bytes: 1000, label: 4e5, queued: true, dropped: false, now: at(500 * n) };
             share.estimate(seen, &config);
         }
         // Congested when 2e6 (1 - e^(-t/K)) = 1e6; a window of K later the rates are at 2e6 (1 - 1/(2 e)).
@@ -354,11 +354,11 @@ mod tests {
     fn presets_build_and_a_threshold_above_the_limit_is_refused() {
         for preset in CsfqConfig::presets() {
             let config = CsfqConfig::from_settings(&[("preset", preset.name)]).unwrap();
-            assert!(Csfq::<()>::new(config, &PLACE).is_ok(), "{}", preset.name);
+            assert!(Csfq::<()>::new(config, &LINK).is_ok(), "{}", preset.name);
         }
         let ns2 = CsfqConfig::from_settings(&[("preset", "ns2")]).unwrap();
-        assert_eq!(Csfq::<()>::new(ns2, &PLACE).unwrap().threshold, 10_000.0);
+        assert_eq!(Csfq::<()>::new(ns2, &LINK).unwrap().threshold, 10_000.0);
         let config = CsfqConfig::from_settings(&[("threshold", "120%")]).unwrap();
-        assert!(matches!(Csfq::<()>::new(config, &PLACE), Err(BuildError::Conflict(_))));
+        assert!(matches!(Csfq::<()>::new(config, &LINK), Err(BuildError::Conflict(_))));
     }
 }

@@ -1,7 +1,7 @@
 //! DropTail: drop arriving packets when the buffer is full. The baseline of all papers.
 
 use crate::cx::Cx;
-use crate::discipline::{Discipline, Place};
+use crate::discipline::{Discipline, LinkInfo};
 use crate::packet::Packet;
 use crate::params::BuildError;
 use crate::parts::Fifo;
@@ -29,7 +29,7 @@ impl<T> Droptail<T> {
     ///
     /// # Errors
     /// None: every configuration is valid.
-    pub fn new(config: DroptailConfig, _place: &Place) -> Result<Self, BuildError> {
+    pub fn new(config: DroptailConfig, _place: &LinkInfo) -> Result<Self, BuildError> {
         Ok(Droptail { fifo: Fifo::new(config.limit) })
     }
 }
@@ -45,5 +45,5 @@ impl<T> Discipline<T> for Droptail<T> {
         self.fifo.pop()
     }
 
-    crate::discipline::holds!(fifo);
+    crate::discipline::backlog_of!(fifo);
 }

@@ -9,7 +9,7 @@
 use alloc::vec::Vec;
 
 use crate::cx::Cx;
-use crate::discipline::{Discipline, Place};
+use crate::discipline::{Discipline, LinkInfo};
 use crate::packet::{Backlog, FlowId, Packet};
 use crate::params::{BuildError, Bytes};
 use crate::parts::{ClassQueues, DeficitRing, End, FlowQueues, bucket};
@@ -70,13 +70,13 @@ impl<T: 'static> Drr<T> {
     ///
     /// # Errors
     /// [`BuildError::Nested`] if a class's discipline cannot be built.
-    pub fn new(config: DrrConfig, place: &Place) -> Result<Self, BuildError> {
+    pub fn new(config: DrrConfig, link: &LinkInfo) -> Result<Self, BuildError> {
         let quantum = u32::try_from(config.quantum.0).unwrap_or(u32::MAX);
         if !config.classes.is_empty() {
-            return ClassQueues::new(&config.classes, config.limit, quantum, place).map(Queues::Classes).map(Drr);
+            return ClassQueues::new(&config.classes, config.limit, quantum, link).map(Queues::Classes).map(Drr);
         }
-        let (flows, ring) = (FlowQueues::new(config.limit, place.key), DeficitRing::new());
-        Ok(Drr(Queues::Flows(PerFlow { config, flows, ring, quantum, key: place.key })))
+        let (flows, ring) = (FlowQueues::new(config.limit, link.key), DeficitRing::new());
+        Ok(Drr(Queues::Flows(PerFlow { config, flows, ring, quantum, key: link.key })))
     }
 }
 
@@ -135,7 +135,7 @@ impl<T> Discipline<T> for PerFlow<T> {
         Some(packet)
     }
 
-    crate::discipline::holds!(flows);
+    crate::discipline::backlog_of!(flows);
 
     fn shed(&mut self, cx: &mut Cx<'_, T>) {
         self.drop_longest(Why::Overload, cx);
@@ -194,10 +194,10 @@ mod tests {
     use crate::{Class, ClassId, Port, Rate, Rng, Span};
     use alloc::vec::Vec;
 
-    const PLACE: Place = Place::new(Rate::from_bits(8_000_000), 1000, 7);
+    const LINK: LinkInfo = LinkInfo::new(Rate::from_bits(8_000_000), 1000, 7);
 
     fn port(settings: &[(&str, &str)]) -> Port<usize, Drr<usize>> {
-        Port::new(Drr::new(DrrConfig::from_settings(settings).unwrap(), &PLACE).unwrap(), Rng::new(1))
+        Port::new(Drr::new(DrrConfig::from_settings(settings).unwrap(), &LINK).unwrap(), Rng::new(1))
     }
 
     /// Offers packets of (flow, bytes) and returns the indices of the kept ones in the order of departure.
@@ -256,10 +256,10 @@ mod tests {
     fn classes_share_by_weight_whatever_is_inside_them() {
         let class = |weight| Class { parent: None, weight };
         let classes = [1.0, 3.0, 1.0].map(class);
-        let place = Place { classes: &classes, ..PLACE };
+        let link = LinkInfo { classes: &classes, ..LINK };
         let settings = [("classes", "[sfq; droptail:limit=900p]"), ("quantum", "1000B")];
         let mut port: Port<usize, _> =
-            Port::new(Drr::new(DrrConfig::from_settings(&settings).unwrap(), &place).unwrap(), Rng::new(1));
+            Port::new(Drr::new(DrrConfig::from_settings(&settings).unwrap(), &link).unwrap(), Rng::new(1));
         for number in 0..400 {
             let class = ClassId(1 + (number % 2) as u16);
             port.enqueue(Packet { class, ..Packet::new(FlowId(number as u64), 500, number) }, Time::ZERO, &mut ());

@@ -5,13 +5,13 @@
 //! 1/sqrt(p), a Scalable one's with 1/p: the square gives both about the same rate.
 //!
 //! K. De Schepper, B. Briscoe, G. White, "Dual-Queue Coupled Active Queue Management (AQM) for Low Latency, Low Loss, and
-//! Scalable Throughput (L4S)", RFC 9332, 2023, appendix A; the controller, [`Pi2`]: K. De Schepper et al., "PI2: a
+//! Scalable Throughput (L4S)", RFC 9332, 2023, appendix A; the controller, [`Pi2Controller`]: K. De Schepper et al., "PI2: a
 //! linearized AQM for both Classic and Scalable TCP", ACM CoNEXT 2016.
 //!
 //! | RFC 9332 | here |
 //! | --- | --- |
 //! | lq, cq | `low`, `classic` |
-//! | p', prev_q | [`Pi2::probability`], [`Pi2::delay`] |
+//! | p', prev_q | [`Pi2Controller::probability`], [`Pi2Controller::delay`] |
 //! | p_C, p_CL | p'^2 and k p', [`Dualpi2::probabilities`] |
 //! | p_Cmax, p_Lmax | min(1/k^2, 1) and 1: overload |
 //! | minTh, range, Th_len | `min_th`, `range`, `min_qlen_step` (Th_len + 1) |
@@ -20,10 +20,10 @@
 use core::ops::Bound;
 
 use crate::cx::Cx;
-use crate::discipline::{Discipline, Place};
+use crate::discipline::{Discipline, LinkInfo};
 use crate::packet::{Backlog, Packet};
 use crate::params::{BuildError, Bytes};
-use crate::parts::{Fifo, Pi2, Pi2Rules};
+use crate::parts::{Fifo, Pi2Controller, Pi2Settings};
 use crate::reason::Why;
 use crate::rng::Rng;
 use crate::time::{Span, Time};
@@ -41,7 +41,7 @@ crate::choice! {
 
 crate::choice! {
     /// How a probability becomes signals.
-    pub enum Signals {
+    pub enum SignalMethod {
         /// Probabilities add up, and each time they pass 1 there is a signal.
         Recur = "recur",
         /// By chance, each packet for itself.
@@ -81,7 +81,7 @@ crate::params! {
         /// How much longer a Classic packet must have waited, for `scheduler = "ts_fifo"`.
         tshift: Span = Span::from_millis(50);
         /// How a probability becomes signals: evenly spaced, or by chance.
-        signals: Signals = Signals::Recur;
+        signals: SignalMethod = SignalMethod::Recur;
         /// Drops from both queues once the coupled probability has reached 1. Off: marks all it can, up to the limit.
         drop_on_overload: bool = true, also "drop_overload";
         /// Takes ECT(0) packets for Scalable traffic too, as in a data centre.
@@ -114,7 +114,7 @@ pub struct Dualpi2<T> {
     low: Fifo<T>,
     classic: Fifo<T>,
     /// The controller.
-    pub controller: Pi2,
+    pub controller: Pi2Controller,
     /// The p_C from which the link is overloaded.
     classic_most: f64,
     /// The RFC's lq.count and cq.count.
@@ -127,7 +127,7 @@ pub struct Dualpi2<T> {
 
 /// The probabilities of both queues, coupled by p'.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Coupled {
+pub struct CoupledProbabilities {
     /// p_C: the probability of signalling a Classic packet.
     pub classic: f64,
     /// p_CL: the coupled probability of marking a low latency packet.
@@ -139,10 +139,10 @@ impl<T> Dualpi2<T> {
     ///
     /// # Errors
     /// None: every configuration is valid.
-    pub fn new(config: Dualpi2Config, place: &Place) -> Result<Self, BuildError> {
+    pub fn new(config: Dualpi2Config, link: &LinkInfo) -> Result<Self, BuildError> {
         let tupdate = config.tupdate.unwrap_or(config.target.min(Span::from_nanos(config.max_rtt.as_nanos() / 3)));
         let (rtt, k) = (config.max_rtt.as_secs_f64(), config.coupling_factor);
-        let rules = Pi2Rules {
+        let rules = Pi2Settings {
             target: config.target,
             tupdate: tupdate.max(Span::from_nanos(1)),
             alpha: config.alpha.unwrap_or(0.1 * tupdate.as_secs_f64() / (rtt * rtt)),
@@ -150,16 +150,16 @@ impl<T> Dualpi2<T> {
             // Without overload drops the coupled probability ends at 1.
             most: if config.drop_on_overload { 1.0 } else { (1.0 / k).min(1.0) },
         };
-        let quarter = Limit::Bytes((place.rate.as_bits() / 32).max(2 * u64::from(place.mean_packet)));
+        let quarter = Limit::Bytes((link.rate.as_bits() / 32).max(2 * u64::from(link.mean_packet)));
         let unbounded = || Fifo::new(Limit::Bytes(u64::MAX));
         // A full packet's worth in favour of the heavier queue, as in Linux.
-        let first_credit = f64::from(place.mean_packet) * (2.0 * config.classic_protection - 1.0);
+        let first_credit = f64::from(link.mean_packet) * (2.0 * config.classic_protection - 1.0);
         Ok(Dualpi2 {
             limit: config.limit.unwrap_or(quarter),
             config,
             low: unbounded(),
             classic: unbounded(),
-            controller: Pi2::new(rules),
+            controller: Pi2Controller::new(rules),
             classic_most: (1.0 / (k * k)).min(1.0),
             low_count: 0.0,
             classic_count: 0.0,
@@ -170,9 +170,9 @@ impl<T> Dualpi2<T> {
 
     /// p_C and p_CL, as of the last update.
     #[inline]
-    pub fn probabilities(&self) -> Coupled {
+    pub fn probabilities(&self) -> CoupledProbabilities {
         let base = self.controller.probability;
-        Coupled { classic: base * base, low: (self.config.coupling_factor * base).min(1.0) }
+        CoupledProbabilities { classic: base * base, low: (self.config.coupling_factor * base).min(1.0) }
     }
 
     /// Probability accumulated towards the next signal, in the low latency and in the Classic queue.
@@ -224,7 +224,7 @@ impl<T> Dualpi2<T> {
     }
 
     #[inline]
-    fn judge_low(&mut self, packet: Packet<T>, coupled: Coupled, cx: &mut Cx<'_, T>) -> Option<Packet<T>> {
+    fn judge_low(&mut self, packet: Packet<T>, coupled: CoupledProbabilities, cx: &mut Cx<'_, T>) -> Option<Packet<T>> {
         let signals = self.config.signals;
         if self.config.drop_on_overload && coupled.low >= 1.0 {
             // Marking is saturated: drop as in the Classic queue, and mark the remainder.
@@ -256,18 +256,23 @@ impl<T> Dualpi2<T> {
     }
 
     #[inline]
-    fn judge_classic(&mut self, packet: Packet<T>, coupled: Coupled, cx: &mut Cx<'_, T>) -> Option<Packet<T>> {
+    fn judge_classic(
+        &mut self,
+        packet: Packet<T>,
+        coupled: CoupledProbabilities,
+        cx: &mut Cx<'_, T>,
+    ) -> Option<Packet<T>> {
         let hit = self.config.signals.hit(&mut self.classic_count, coupled.classic, cx.rng);
         let overload = self.config.drop_on_overload && coupled.classic >= self.classic_most;
         cx.signal_if(hit, packet, Why::Sojourn, self.config.ecn && !overload)
     }
 }
 
-impl Signals {
+impl SignalMethod {
     /// Whether to signal a packet with this probability: the RFC's recur().
     #[inline]
     fn hit(self, count: &mut f64, probability: f64, rng: &mut Rng) -> bool {
-        if self == Signals::Random {
+        if self == SignalMethod::Random {
             return rng.chance(probability);
         }
         *count += probability;
@@ -295,7 +300,7 @@ impl<T> Discipline<T> for Dualpi2<T> {
             let packet = if low { self.low.pop() } else { self.classic.pop() }?;
             let bytes = packet.bytes;
             let quiet = self.backlog().bytes < self.config.min_backlog.0;
-            let coupled = if quiet { Coupled { classic: 0.0, low: 0.0 } } else { self.probabilities() };
+            let coupled = if quiet { CoupledProbabilities { classic: 0.0, low: 0.0 } } else { self.probabilities() };
             let judged =
                 if low { self.judge_low(packet, coupled, cx) } else { self.judge_classic(packet, coupled, cx) };
             if judged.is_some() {
@@ -330,12 +335,12 @@ mod tests {
     use crate::params::Params;
     use crate::{FlowId, Port, Rate};
 
-    const PLACE: Place = Place::new(Rate::from_bits(8_000_000), 1000, 7);
+    const LINK: LinkInfo = LinkInfo::new(Rate::from_bits(8_000_000), 1000, 7);
 
     #[test]
     fn the_constants_follow_from_target_and_round_trip_as_in_the_rfc() {
         // Appendix A.1: Tupdate 15 ms, alpha 0.15 Hz, beta 3 Hz, p_Cmax 1/4, and 250 ms of buffer.
-        let dual = Dualpi2::new(Dualpi2Config::default(), &PLACE).unwrap();
+        let dual = Dualpi2::new(Dualpi2Config::default(), &LINK).unwrap();
         let mut port = Port::new(dual, Rng::new(3));
         assert_eq!(port.discipline().limit, Limit::Bytes(250_000));
         assert_eq!(port.discipline().classic_most, 0.25);
@@ -344,7 +349,7 @@ mod tests {
         }
         // 3 x 0.015, then 0.15 x 0.015 + 3 x 0.015.
         assert!((port.discipline().controller.probability - 0.09225).abs() < 1e-12);
-        let Coupled { classic, low } = port.discipline().probabilities();
+        let CoupledProbabilities { classic, low } = port.discipline().probabilities();
         assert!((low - 0.1845).abs() < 1e-12 && (classic - 0.09225 * 0.09225).abs() < 1e-12);
     }
 
@@ -352,7 +357,7 @@ mod tests {
     fn every_preset_builds() {
         for preset in Dualpi2Config::presets() {
             let config = Dualpi2Config::from_settings(&[("preset", preset.name)]).unwrap();
-            assert!(Dualpi2::<()>::new(config, &PLACE).is_ok(), "{}", preset.name);
+            assert!(Dualpi2::<()>::new(config, &LINK).is_ok(), "{}", preset.name);
         }
     }
 }

@@ -21,14 +21,14 @@
 use alloc::boxed::Box;
 
 use crate::cx::Cx;
-use crate::discipline::{Discipline, Place};
+use crate::discipline::{Discipline, LinkInfo};
 use crate::packet::{ClassId, FlowId, Packet};
 use crate::params::BuildError;
-use crate::parts::{Payment, Terms, TokenFifo, TokenPool, TokenTree};
+use crate::parts::{Payment, TokenFifo, TokenPool, TokenSettings, TokenTree};
 
 crate::choice! {
     /// Whose the buckets of FABA are.
-    pub enum Per {
+    pub enum BucketOwner {
         /// A flow's, and all flows are alike: sections 3 and 4.
         Flow = "flow",
         /// A class's, by weight and parent: the aggregates of sections 6.1 to 6.3.
@@ -40,11 +40,11 @@ crate::choice! {
 
 crate::params! {
     /// Settings of [`Faba`].
-    pub struct FabaConfig with terms: Terms {
+    pub struct FabaConfig with terms: TokenSettings {
         terms {}
         /// Who has a bucket. `flow`: each flow, and all are alike. `class`: each class, by its weight among its
         /// siblings. `flow_in_class`: each flow; classes share by weight, and flows of a class alike.
-        per: Per = Per::Flow;
+        per: BucketOwner = BucketOwner::Flow;
         /// Buckets there can be, in each class with `flow_in_class`. When a further flow comes, four are drawn by chance
         /// and the fullest of them is deleted.
         max_flows: u32 = 65_536, in 1..=1_048_576;
@@ -65,12 +65,12 @@ crate::params! {
 /// A FIFO whose arrivals pay with the tokens of their flow or class.
 pub struct Faba<T> {
     fifo: TokenFifo<T>,
-    buckets: Buckets,
+    buckets: FabaBuckets,
     departures: u64,
     draws: u64,
 }
 
-enum Buckets {
+enum FabaBuckets {
     Alike(TokenPool),
     Classed(Box<TokenTree>),
 }
@@ -81,14 +81,14 @@ impl<T> Faba<T> {
     /// # Errors
     /// [`BuildError::Conflict`] if `lambda2` is not below `lambda1`, or a class has no weight above zero or a parent
     /// that does not come before it.
-    pub fn new(config: FabaConfig, place: &Place) -> Result<Self, BuildError> {
+    pub fn new(config: FabaConfig, link: &LinkInfo) -> Result<Self, BuildError> {
         let FabaConfig { terms, per, max_flows } = config;
-        let fifo = TokenFifo::new(terms, place.mean_packet)?;
-        let tree = |flows| TokenTree::new(place.classes, fifo.stock(), flows, place.key).map(Box::new);
+        let fifo = TokenFifo::new(terms, link.mean_packet)?;
+        let tree = |flows| TokenTree::new(link.classes, fifo.stock(), flows, link.key).map(Box::new);
         let buckets = match per {
-            Per::Flow => Buckets::Alike(TokenPool::new(fifo.stock(), max_flows, place.key)),
-            Per::Class => Buckets::Classed(tree(None)?),
-            Per::FlowInClass => Buckets::Classed(tree(Some(max_flows))?),
+            BucketOwner::Flow => FabaBuckets::Alike(TokenPool::new(fifo.stock(), max_flows, link.key)),
+            BucketOwner::Class => FabaBuckets::Classed(tree(None)?),
+            BucketOwner::FlowInClass => FabaBuckets::Classed(tree(Some(max_flows))?),
         };
         Ok(Faba { fifo, buckets, departures: 0, draws: 0 })
     }
@@ -97,8 +97,8 @@ impl<T> Faba<T> {
     /// above the bucket's height are removed at its next arrival.
     pub fn bucket(&self, flow: FlowId, class: ClassId) -> Option<f64> {
         let holds = match &self.buckets {
-            Buckets::Alike(pool) => pool.peek(flow),
-            Buckets::Classed(tree) => tree.peek(flow, class),
+            FabaBuckets::Alike(pool) => pool.peek(flow),
+            FabaBuckets::Classed(tree) => tree.peek(flow, class),
         };
         holds.map(|holds| self.fifo.whole(holds))
     }
@@ -106,16 +106,16 @@ impl<T> Faba<T> {
     /// The paper's sigma: spare tokens of all levels; negative while buckets hold more than their share.
     pub fn sigma(&self) -> f64 {
         self.fifo.whole(match &self.buckets {
-            Buckets::Alike(pool) => pool.spare(),
-            Buckets::Classed(tree) => tree.spare(),
+            FabaBuckets::Alike(pool) => pool.spare(),
+            FabaBuckets::Classed(tree) => tree.spare(),
         })
     }
 
     /// The paper's L, the height of a bucket of `class`; `None` if the class has no bucket.
     pub fn bucket_height(&self, class: ClassId) -> Option<f64> {
         let height = match &self.buckets {
-            Buckets::Alike(pool) => Some(pool.height()),
-            Buckets::Classed(tree) => tree.bucket_height(class),
+            FabaBuckets::Alike(pool) => Some(pool.height()),
+            FabaBuckets::Classed(tree) => tree.bucket_height(class),
         };
         height.map(|height| self.fifo.whole(height))
     }
@@ -125,20 +125,20 @@ impl<T> Discipline<T> for Faba<T> {
     #[inline(always)]
     fn enqueue(&mut self, packet: Packet<T>, cx: &mut Cx<'_, T>) {
         match &mut self.buckets {
-            Buckets::Alike(pool) => {
-                let (bucket, fill) = pool.open(packet.flow, cx.rng);
-                match self.fifo.admit(packet, fill, cx) {
+            FabaBuckets::Alike(pool) => {
+                let (bucket, level) = pool.open(packet.flow, cx.rng);
+                match self.fifo.admit(packet, level, cx) {
                     Payment::Bucket(cost) => pool.take(bucket, cost),
-                    Payment::Lent(cost) => pool.lend(cost),
-                    Payment::Nothing => {}
+                    Payment::Spare(cost) => pool.lend(cost),
+                    Payment::Dropped => {}
                 }
             }
-            Buckets::Classed(tree) => {
-                let (purse, fill) = tree.open(packet.flow, packet.class, cx.rng);
-                match self.fifo.admit(packet, fill, cx) {
+            FabaBuckets::Classed(tree) => {
+                let (purse, level) = tree.open(packet.flow, packet.class, cx.rng);
+                match self.fifo.admit(packet, level, cx) {
                     Payment::Bucket(cost) => tree.take(purse, cost),
-                    Payment::Lent(cost) => tree.lend(cost),
-                    Payment::Nothing => {}
+                    Payment::Spare(cost) => tree.lend(cost),
+                    Payment::Dropped => {}
                 }
             }
         }
@@ -148,19 +148,19 @@ impl<T> Discipline<T> for Faba<T> {
     fn dequeue(&mut self, cx: &mut Cx<'_, T>) -> Option<Packet<T>> {
         let (packet, refund) = self.fifo.pop()?;
         self.draws += u64::from(match &mut self.buckets {
-            Buckets::Alike(pool) => pool.give_back(refund, cx.rng),
-            Buckets::Classed(tree) => tree.give_back(refund, cx.rng),
+            FabaBuckets::Alike(pool) => pool.give_back(refund, cx.rng),
+            FabaBuckets::Classed(tree) => tree.give_back(refund, cx.rng),
         });
         self.departures += 1;
         Some(packet)
     }
 
-    crate::discipline::holds!(fifo);
+    crate::discipline::backlog_of!(fifo);
 
     fn observe(&self, gauge: &mut dyn FnMut(&'static str, f64)) {
         let (buckets, total) = match &self.buckets {
-            Buckets::Alike(pool) => (pool.flows(), pool.total()),
-            Buckets::Classed(tree) => (tree.buckets(), tree.total()),
+            FabaBuckets::Alike(pool) => (pool.flows(), pool.total()),
+            FabaBuckets::Classed(tree) => (tree.buckets(), tree.total()),
         };
         gauge("flows", buckets as f64);
         gauge("sigma", self.sigma());
@@ -168,7 +168,7 @@ impl<T> Discipline<T> for Faba<T> {
         gauge("draws_per_departure", self.draws as f64 / self.departures.max(1) as f64);
     }
     fn observe_flow(&self, flow: FlowId, gauge: &mut dyn FnMut(&'static str, f64)) {
-        let holds = if let Buckets::Alike(pool) = &self.buckets { pool.peek(flow) } else { None };
+        let holds = if let FabaBuckets::Alike(pool) = &self.buckets { pool.peek(flow) } else { None };
         gauge("tokens", holds.map_or(f64::NAN, |holds| self.fifo.whole(holds)));
     }
 }
@@ -178,7 +178,7 @@ mod tests {
     use super::*;
     use crate::discipline::Class;
     use crate::packet::Ecn;
-    use crate::parts::Terms;
+    use crate::parts::TokenSettings;
     use crate::parts::Tokens;
     use crate::port::Port;
     use crate::reason::Why;
@@ -196,18 +196,18 @@ mod tests {
         Class { parent: Some(ClassId(1)), weight: 1.0 },
         Class { parent: Some(ClassId(1)), weight: 2.0 },
     ];
-    const PLACE: Place = Place { classes: &CLASSES, ..Place::new(Rate::from_bits(10_000_000), 1000, 7) };
+    const LINK: LinkInfo = LinkInfo { classes: &CLASSES, ..LinkInfo::new(Rate::from_bits(10_000_000), 1000, 7) };
 
     fn faba(config: FabaConfig) -> Port<(), Faba<()>> {
-        Port::new(Faba::new(config, &PLACE).unwrap(), Rng::new(1))
+        Port::new(Faba::new(config, &LINK).unwrap(), Rng::new(1))
     }
 
-    fn of(terms: Terms) -> Port<(), Faba<()>> {
+    fn of(terms: TokenSettings) -> Port<(), Faba<()>> {
         faba(FabaConfig { terms, ..FabaConfig::default() })
     }
 
-    fn limit(limit: Limit) -> Terms {
-        Terms { limit, ..Terms::default() }
+    fn limit(limit: Limit) -> TokenSettings {
+        TokenSettings { limit, ..TokenSettings::default() }
     }
 
     fn arrive(port: &mut Port<(), Faba<()>>, flow: u64, bytes: u32, ecn: Ecn) {
@@ -217,8 +217,8 @@ mod tests {
 
     fn levels(port: &Port<(), Faba<()>>) -> Vec<Tokens> {
         match &port.discipline().buckets {
-            Buckets::Alike(pool) => pool.levels().collect(),
-            Buckets::Classed(tree) => tree.levels().collect(),
+            FabaBuckets::Alike(pool) => pool.levels().collect(),
+            FabaBuckets::Classed(tree) => tree.levels().collect(),
         }
     }
 
@@ -230,8 +230,8 @@ mod tests {
     fn imbalance(port: &Port<(), Faba<()>>) -> Tokens {
         let Faba { fifo, buckets, .. } = port.discipline();
         let spare = match buckets {
-            Buckets::Alike(pool) => pool.spare(),
-            Buckets::Classed(tree) => tree.spare(),
+            FabaBuckets::Alike(pool) => pool.spare(),
+            FabaBuckets::Classed(tree) => tree.spare(),
         };
         levels(port).iter().sum::<Tokens>() + spare + fifo.carried() - fifo.stock()
     }
@@ -242,10 +242,10 @@ mod tests {
             calls in prop::collection::vec((0u64..12, prop::sample::select(&[0u32, 40, 1000, 9000, u32::MAX][..]),
                 any::<bool>()), 1..400),
             alpha in 0.1f64..3.0, room in 1u32..60, bytes: bool, byte_mode: Option<bool>, max_flows in 1u32..10,
-            per in prop::sample::select(&[Per::Flow, Per::Class, Per::FlowInClass][..]),
+            per in prop::sample::select(&[BucketOwner::Flow, BucketOwner::Class, BucketOwner::FlowInClass][..]),
         ) {
             let limit = if bytes { Limit::Bytes(u64::from(room) * 1000) } else { Limit::Packets(room) };
-            let terms = Terms { limit, alpha, byte_mode, ..Terms::default() };
+            let terms = TokenSettings { limit, alpha, byte_mode, ..TokenSettings::default() };
             let mut port = faba(FabaConfig { terms, per, max_flows });
             for (flow, size, departs) in calls {
                 if departs {
@@ -253,8 +253,8 @@ mod tests {
                 }
                 arrive(&mut port, flow, size, if flow % 2 == 0 { Ecn::Ect0 } else { Ecn::NotEct });
                 prop_assert_eq!(imbalance(&port), 0);
-                let tables = if per == Per::FlowInClass { CLASSES.len() as u32 } else { 1 };
-                prop_assert!(per == Per::Class || gauge(&port, "flows") <= f64::from(tables * max_flows));
+                let tables = if per == BucketOwner::FlowInClass { CLASSES.len() as u32 } else { 1 };
+                prop_assert!(per == BucketOwner::Class || gauge(&port, "flows") <= f64::from(tables * max_flows));
                 // None owes more than the largest packet cost: 2^32 bytes of 2^8 fractions.
                 prop_assert!(levels(&port).iter().all(|holds| *holds > -(1 << 40)));
             }
@@ -263,7 +263,7 @@ mod tests {
 
     #[test]
     fn a_queued_packet_costs_its_flow_one_token_and_an_overflowing_one_none() {
-        let mut port = of(Terms { alpha: 4.0, ..limit(Limit::Packets(3)) });
+        let mut port = of(TokenSettings { alpha: 4.0, ..limit(Limit::Packets(3)) });
         (0..5).for_each(|_| arrive(&mut port, 1, 1000, Ecn::NotEct));
         assert_eq!(port.totals().counts().drops(Why::Overflow), 2);
         let holds = levels(&port);
@@ -272,8 +272,8 @@ mod tests {
 
     #[test]
     fn a_marked_packet_costs_a_token_and_an_empty_bucket_drops_what_could_be_marked() {
-        let marks_all = Terms { lambda1: 1.0, lambda2: 0.99, maxp: 1.0, ..limit(Limit::Packets(8)) };
-        let mut port = of(Terms { alpha: 0.5, ..marks_all });
+        let marks_all = TokenSettings { lambda1: 1.0, lambda2: 0.99, maxp: 1.0, ..limit(Limit::Packets(8)) };
+        let mut port = of(TokenSettings { alpha: 0.5, ..marks_all });
         (0..8).for_each(|_| arrive(&mut port, 1, 1000, Ecn::Ect0));
         let counts = port.totals().counts();
         // Four tokens: the first packet finds the bucket full, the next three are marked, the others find it empty.
@@ -305,7 +305,7 @@ mod tests {
 
     #[test]
     fn a_class_that_takes_more_than_its_weight_is_dropped_and_its_siblings_are_not() {
-        for per in [Per::Class, Per::FlowInClass] {
+        for per in [BucketOwner::Class, BucketOwner::FlowInClass] {
             let mut port = faba(FabaConfig { per, terms: limit(Limit::Packets(200)), ..FabaConfig::default() });
             let mut sent = [0; 4];
             for round in 0..60_000 {

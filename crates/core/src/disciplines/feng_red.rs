@@ -8,10 +8,10 @@
 use core::ops::Bound;
 
 use crate::cx::Cx;
-use crate::discipline::{Discipline, Place};
+use crate::discipline::{Discipline, LinkInfo};
 use crate::packet::Packet;
 use crate::params::BuildError;
-use crate::parts::{Detector, RedQueue, RedSettings, Thresholds};
+use crate::parts::{RedDetector, RedQueue, RedSettings, Thresholds};
 
 crate::params! {
     /// Settings of [`FengRed`].
@@ -72,14 +72,14 @@ impl<T> FengRed<T> {
     ///
     /// # Errors
     /// [`BuildError::Conflict`] if minth is not below maxth, maxth is above the limit, or no weight suits the burst.
-    pub fn new(config: FengRedConfig, place: &Place) -> Result<Self, BuildError> {
-        let red = RedQueue::new(RedSettings { maxp: config.maxp, ..config.red }, place)?;
+    pub fn new(config: FengRedConfig, link: &LinkInfo) -> Result<Self, BuildError> {
+        let red = RedQueue::new(RedSettings { maxp: config.maxp, ..config.red }, link)?;
         // The paper leaves open where the average is taken to come from: an empty queue is below minth.
         Ok(FengRed { red, alpha: config.alpha, beta: config.beta, bottom: config.bottom, side: Side::Below })
     }
 
     /// RED's state: the average, maxp, the probability and the count that spaces signals.
-    pub fn detector(&self) -> &Detector {
+    pub fn detector(&self) -> &RedDetector {
         self.red.detector()
     }
 
@@ -111,7 +111,7 @@ impl<T> Discipline<T> for FengRed<T> {
         self.red.offer(zone, packet, cx);
     }
 
-    crate::discipline::serves!(red);
+    crate::discipline::dequeue_from!(red);
 
     fn observe(&self, gauge: &mut dyn FnMut(&'static str, f64)) {
         self.red.observe(gauge);
@@ -124,14 +124,14 @@ mod tests {
     use crate::params::Params;
     use crate::{FlowId, Port, Rate, Rng, Time};
 
-    const PLACE: Place = Place::new(Rate::from_bits(8_000_000), 1000, 7);
+    const LINK: LinkInfo = LinkInfo::new(Rate::from_bits(8_000_000), 1000, 7);
     // The average is the queue, and nothing is signalled.
     const EXACT: &[(&str, &str)] =
         &[("limit", "60p"), ("minth", "10p"), ("maxth", "20p"), ("wq", "1"), ("spare_below", "1000")];
 
     fn port(settings: &[(&str, &str)]) -> Port<(), FengRed<()>> {
         let config = FengRedConfig::from_settings(&[EXACT, settings].concat()).unwrap();
-        Port::new(FengRed::new(config, &PLACE).unwrap(), Rng::new(3))
+        Port::new(FengRed::new(config, &LINK).unwrap(), Rng::new(3))
     }
 
     fn arrive(port: &mut Port<(), FengRed<()>>, queue: u32) -> f64 {

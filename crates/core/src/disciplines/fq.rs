@@ -7,7 +7,7 @@
 //!
 //! | Golestani | here |
 //! | --- | --- |
-//! | F, the service tag: L + max(F of the flow's last packet, v) | `Head::tag` |
+//! | F, the service tag: L + max(F of the flow's last packet, v) | `TaggedHead::tag` |
 //! | v, virtual time | [`Fq::virtual_time`] |
 //! | r, a flow's weight | 1 |
 //!
@@ -19,7 +19,7 @@ use alloc::vec::Vec;
 use core::cmp::{Ordering, Reverse};
 
 use crate::cx::Cx;
-use crate::discipline::{Discipline, Place};
+use crate::discipline::{Discipline, LinkInfo};
 use crate::packet::{Backlog, FlowId, Packet};
 use crate::params::BuildError;
 use crate::parts::{End, FlowQueues};
@@ -44,7 +44,7 @@ crate::params! {
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct Head {
+struct TaggedHead {
     /// In bytes of service to each flow since virtual time was 0.
     tag: u64,
     /// Breaks ties: the order in which packets became heads.
@@ -52,7 +52,7 @@ struct Head {
     queue: usize,
 }
 
-impl Head {
+impl TaggedHead {
     /// Tag and order as one number: comparing it needs no branch, which a heap would mispredict.
     #[inline]
     fn rank(&self) -> u128 {
@@ -60,16 +60,16 @@ impl Head {
     }
 }
 
-impl Ord for Head {
+impl Ord for TaggedHead {
     #[inline]
-    fn cmp(&self, other: &Head) -> Ordering {
+    fn cmp(&self, other: &TaggedHead) -> Ordering {
         self.rank().cmp(&other.rank())
     }
 }
 
-impl PartialOrd for Head {
+impl PartialOrd for TaggedHead {
     #[inline]
-    fn partial_cmp(&self, other: &Head) -> Option<Ordering> {
+    fn partial_cmp(&self, other: &TaggedHead) -> Option<Ordering> {
         Some(self.cmp(other))
     }
 }
@@ -78,8 +78,8 @@ impl PartialOrd for Head {
 pub struct Fq<T> {
     flows: FlowQueues<T>,
     /// The head of every queue and some stale ones: see `current`.
-    heads: BinaryHeap<Reverse<Head>>,
-    current: Vec<Option<Head>>,
+    heads: BinaryHeap<Reverse<TaggedHead>>,
+    current: Vec<Option<TaggedHead>>,
     order: u64,
     /// Golestani's v: the tag of the packet sent last, and 0 once nothing waits.
     pub virtual_time: u64,
@@ -90,8 +90,8 @@ impl<T> Fq<T> {
     ///
     /// # Errors
     /// None: every configuration is valid.
-    pub fn new(config: FqConfig, place: &Place) -> Result<Self, BuildError> {
-        let flows = FlowQueues::new(config.limit, place.key);
+    pub fn new(config: FqConfig, link: &LinkInfo) -> Result<Self, BuildError> {
+        let flows = FlowQueues::new(config.limit, link.key);
         Ok(Fq { flows, heads: BinaryHeap::new(), current: Vec::new(), order: 0, virtual_time: 0 })
     }
 
@@ -108,10 +108,10 @@ impl<T> Fq<T> {
 
     /// Tags the new head of `queue`, whose flow had service up to `since`.
     #[inline]
-    fn head(&mut self, queue: usize, since: u64) -> Head {
+    fn head(&mut self, queue: usize, since: u64) -> TaggedHead {
         self.order += 1;
         let tag = since.saturating_add(u64::from(self.flows.head_bytes(queue)));
-        let head = Head { tag, order: self.order, queue };
+        let head = TaggedHead { tag, order: self.order, queue };
         self.current[queue] = Some(head);
         head
     }
@@ -134,7 +134,7 @@ impl<T> Fq<T> {
 
 /// Whether `head` is not stale; its `order` is unique.
 #[inline]
-fn is_current(current: &[Option<Head>], head: &Head) -> bool {
+fn is_current(current: &[Option<TaggedHead>], head: &TaggedHead) -> bool {
     current[head.queue].is_some_and(|found| found.order == head.order)
 }
 
@@ -181,7 +181,7 @@ impl<T> Discipline<T> for Fq<T> {
         }
     }
 
-    crate::discipline::holds!(flows);
+    crate::discipline::backlog_of!(flows);
 
     fn shed(&mut self, cx: &mut Cx<'_, T>) {
         self.drop_longest(Why::Overload, cx);
@@ -204,11 +204,11 @@ mod tests {
     use crate::params::Params;
     use crate::{Port, Rate, Rng, Time};
 
-    const PLACE: Place = Place::new(Rate::from_bits(8_000_000), 1000, 7);
+    const LINK: LinkInfo = LinkInfo::new(Rate::from_bits(8_000_000), 1000, 7);
 
     fn port(limit: &str) -> Port<usize, Fq<usize>> {
         let config = FqConfig::from_settings(&[("limit", limit)]).unwrap();
-        Port::new(Fq::new(config, &PLACE).unwrap(), Rng::new(1))
+        Port::new(Fq::new(config, &LINK).unwrap(), Rng::new(1))
     }
 
     fn offer(port: &mut Port<usize, Fq<usize>>, packets: &[(u64, u32)]) {

@@ -10,16 +10,16 @@
 use alloc::vec::Vec;
 
 use crate::cx::Cx;
-use crate::discipline::{Discipline, Place};
+use crate::discipline::{Discipline, LinkInfo};
 use crate::packet::{Backlog, FlowId, Packet};
 use crate::params::{BuildError, Bytes};
-use crate::parts::{Codel, CodelRules, FlowScheduler};
+use crate::parts::{CodelLoop, CodelSettings, FlowScheduler};
 use crate::reason::Why;
 use crate::units::Limit;
 
 crate::params! {
     /// Settings of [`FqCodel`].
-    pub struct FqCodelConfig with rules: CodelRules {
+    pub struct FqCodelConfig with rules: CodelSettings {
         /// Room for waiting packets, in all queues together; when it is exceeded the fattest queue is cut.
         limit: Limit = Limit::Packets(10_240);
         /// How many queues flows are hashed to.
@@ -56,7 +56,7 @@ crate::params! {
 pub struct FqCodel<T> {
     config: FqCodelConfig,
     flows: FlowScheduler<T>,
-    loops: Vec<Codel>,
+    loops: Vec<CodelLoop>,
 }
 
 impl<T> FqCodel<T> {
@@ -64,9 +64,9 @@ impl<T> FqCodel<T> {
     ///
     /// # Errors
     /// None: every configuration is valid.
-    pub fn new(config: FqCodelConfig, place: &Place) -> Result<Self, BuildError> {
-        let flows = FlowScheduler::new(config.flows, config.quantum.0, place.key);
-        let loops = alloc::vec![Codel::default(); config.flows as usize];
+    pub fn new(config: FqCodelConfig, link: &LinkInfo) -> Result<Self, BuildError> {
+        let flows = FlowScheduler::new(config.flows, config.quantum.0, link.key);
+        let loops = alloc::vec![CodelLoop::default(); config.flows as usize];
         Ok(FqCodel { config, flows, loops })
     }
 
@@ -76,7 +76,7 @@ impl<T> FqCodel<T> {
     }
 
     /// The control loop of a queue.
-    pub fn state(&self, queue: usize) -> &Codel {
+    pub fn state(&self, queue: usize) -> &CodelLoop {
         &self.loops[queue]
     }
 
@@ -133,7 +133,7 @@ impl<T> Discipline<T> for FqCodel<T> {
         }
     }
 
-    crate::discipline::holds!(flows);
+    crate::discipline::backlog_of!(flows);
 
     fn shed(&mut self, cx: &mut Cx<'_, T>) {
         self.flows.shed(cx);
@@ -155,10 +155,10 @@ mod tests {
     use crate::params::Params;
     use crate::{Port, Rate, Rng, Time};
 
-    const PLACE: Place = Place::new(Rate::from_bits(8_000_000), 1000, 7);
+    const LINK: LinkInfo = LinkInfo::new(Rate::from_bits(8_000_000), 1000, 7);
 
     fn fq_codel(settings: &[(&str, &str)]) -> Port<(), FqCodel<()>> {
-        Port::new(FqCodel::new(FqCodelConfig::from_settings(settings).unwrap(), &PLACE).unwrap(), Rng::new(1))
+        Port::new(FqCodel::new(FqCodelConfig::from_settings(settings).unwrap(), &LINK).unwrap(), Rng::new(1))
     }
 
     fn arrive(port: &mut Port<(), FqCodel<()>>, flow: u64, times: u32) {

@@ -8,10 +8,10 @@ use alloc::vec::Vec;
 
 use super::PieConfig;
 use crate::cx::Cx;
-use crate::discipline::{Discipline, Place};
+use crate::discipline::{Discipline, LinkInfo};
 use crate::packet::{FlowId, Packet};
 use crate::params::{BuildError, Bytes};
-use crate::parts::{FlowScheduler, Pie, PieRules};
+use crate::parts::{FlowScheduler, PieController, PieSettings};
 use crate::time::Time;
 use crate::units::Limit;
 
@@ -57,9 +57,9 @@ crate::params! {
 /// Queues of flows, each with its PIE.
 pub struct FqPie<T> {
     config: FqPieConfig,
-    rules: PieRules,
+    rules: PieSettings,
     flows: FlowScheduler<T>,
-    controllers: Vec<Pie>,
+    controllers: Vec<PieController>,
 }
 
 impl<T> FqPie<T> {
@@ -67,10 +67,10 @@ impl<T> FqPie<T> {
     ///
     /// # Errors
     /// None: every configuration is valid.
-    pub fn new(config: FqPieConfig, place: &Place) -> Result<Self, BuildError> {
-        let rules = config.pie.rules(place);
-        let flows = FlowScheduler::new(config.flows, config.quantum.0, place.key);
-        let controllers = alloc::vec![Pie::new(&rules); config.flows as usize];
+    pub fn new(config: FqPieConfig, link: &LinkInfo) -> Result<Self, BuildError> {
+        let rules = config.pie.rules(link);
+        let flows = FlowScheduler::new(config.flows, config.quantum.0, link.key);
+        let controllers = alloc::vec![PieController::new(&rules); config.flows as usize];
         Ok(FqPie { config, rules, flows, controllers })
     }
 
@@ -80,7 +80,7 @@ impl<T> FqPie<T> {
     }
 
     /// The controller of a queue as it stands at `now`, no earlier than the last call.
-    pub fn state(&self, queue: usize, now: Time) -> Pie {
+    pub fn state(&self, queue: usize, now: Time) -> PieController {
         let mut pie = self.controllers[queue].clone();
         pie.catch_up(&self.rules, self.flows.backlog_of(queue).bytes, now);
         pie
@@ -120,7 +120,7 @@ impl<T> Discipline<T> for FqPie<T> {
         }
     }
 
-    crate::discipline::holds!(flows);
+    crate::discipline::backlog_of!(flows);
 
     fn shed(&mut self, cx: &mut Cx<'_, T>) {
         self.flows.shed(cx);
@@ -146,10 +146,10 @@ mod tests {
     use crate::time::Span;
     use crate::{Port, Rate, Rng};
 
-    const PLACE: Place = Place::new(Rate::from_bits(8_000_000), 1000, 7);
+    const LINK: LinkInfo = LinkInfo::new(Rate::from_bits(8_000_000), 1000, 7);
 
     fn fq_pie(settings: &[(&str, &str)]) -> Port<(), FqPie<()>> {
-        Port::new(FqPie::new(FqPieConfig::from_settings(settings).unwrap(), &PLACE).unwrap(), Rng::new(1))
+        Port::new(FqPie::new(FqPieConfig::from_settings(settings).unwrap(), &LINK).unwrap(), Rng::new(1))
     }
 
     #[test]

@@ -9,10 +9,10 @@
 use alloc::collections::VecDeque;
 
 use crate::cx::Cx;
-use crate::discipline::{Discipline, Place};
+use crate::discipline::{Discipline, LinkInfo};
 use crate::packet::{FlowId, Packet};
 use crate::params::BuildError;
-use crate::parts::{Detector, Fifo, FlowSlab, RedSettings, Zone};
+use crate::parts::{Fifo, FlowSlab, RedDetector, RedSettings, Zone};
 use crate::reason::Why;
 use crate::units::{Level, Limit};
 
@@ -72,7 +72,7 @@ pub struct Fred<T> {
     owners: VecDeque<u32>,
     flows: FlowSlab<FredFlow>,
     most: usize,
-    detector: Detector,
+    detector: RedDetector,
     maxq: f64,
 }
 
@@ -84,9 +84,9 @@ impl<T> Fred<T> {
     ///
     /// # Errors
     /// [`BuildError::Conflict`] if minth is not below maxth, or maxth is above the limit.
-    pub fn new(config: FredConfig, place: &Place) -> Result<Self, BuildError> {
+    pub fn new(config: FredConfig, link: &LinkInfo) -> Result<Self, BuildError> {
         let limit = config.red.limit;
-        let packets = |level: Level| level.packets(limit, place.mean_packet);
+        let packets = |level: Level| level.packets(limit, link.mean_packet);
         let minth = packets(config.red.minth.unwrap_or(Level::Share(0.25)));
         let maxth = config.red.maxth.map_or(2.0 * minth, packets);
         let (min, max) = (Some(Level::Packets(minth)), Some(Level::Packets(maxth)));
@@ -101,16 +101,16 @@ impl<T> Fred<T> {
         Ok(Fred {
             fifo: Fifo::new(limit),
             owners: VecDeque::new(),
-            flows: FlowSlab::new(place.key),
+            flows: FlowSlab::new(link.key),
             most: most.min(u32::MAX - 1) as usize,
-            detector: red.detector(place)?,
+            detector: red.detector(link)?,
             config,
             maxq,
         })
     }
 
     /// RED's state: the average, the probability and the count that spaces drops.
-    pub fn detector(&self) -> &Detector {
+    pub fn detector(&self) -> &RedDetector {
         &self.detector
     }
 
@@ -147,14 +147,14 @@ impl<T> Fred<T> {
     #[inline]
     fn verdict(&mut self, flow: FredFlow, zone: Zone, cx: &mut Cx<'_, T>) -> Option<Why> {
         match zone {
-            Zone::Below => self.detector.calm(),
+            Zone::Below => self.detector.reset_spacing(),
             Zone::Between if f64::from(flow.queued) >= f64::from(self.config.minq).max(self.fair_queue()) => {
                 return self.detector.early(1.0, cx.rng).then_some(Why::Early);
             }
-            Zone::Between => self.detector.passed(),
+            Zone::Between => self.detector.count_spared(),
             Zone::Above if self.config.many_flows && f64::from(flow.queued) < TWO => {}
             Zone::Above => {
-                self.detector.signalled();
+                self.detector.restart_spacing();
                 return Some(Why::Forced);
             }
         }
@@ -201,7 +201,7 @@ impl<T> Discipline<T> for Fred<T> {
         if fits {
             self.store(packet, slot, cx);
         } else {
-            self.detector.signalled();
+            self.detector.restart_spacing();
             cx.drop(packet, Why::Overflow);
         }
     }
@@ -209,7 +209,7 @@ impl<T> Discipline<T> for Fred<T> {
     #[inline(always)]
     fn dequeue(&mut self, cx: &mut Cx<'_, T>) -> Option<Packet<T>> {
         let packet = self.fifo.pop();
-        self.detector.left(packet.is_some(), cx.now);
+        self.detector.record_dequeue(packet.is_some(), cx.now);
         let packet = packet?;
         self.detector.update(self.queue(), cx.now);
         let slot = self.owners.pop_front().expect("as many owners as packets");
@@ -221,7 +221,7 @@ impl<T> Discipline<T> for Fred<T> {
         Some(packet)
     }
 
-    crate::discipline::holds!(fifo);
+    crate::discipline::backlog_of!(fifo);
 
     fn observe(&self, gauge: &mut dyn FnMut(&'static str, f64)) {
         gauge("average", self.detector.average());
@@ -249,12 +249,12 @@ mod tests {
     use alloc::collections::BTreeMap;
     use proptest::prelude::*;
 
-    const PLACE: Place = Place::new(Rate::from_bits(8_000_000), 1000, 7);
+    const LINK: LinkInfo = LinkInfo::new(Rate::from_bits(8_000_000), 1000, 7);
     /// An average that follows the queue at once, and no drops by chance: every step can be worked by hand.
     const EXACT: &[(&str, &str)] = &[("limit", "40p"), ("wq", "1"), ("maxp", "0")];
 
     fn fred(settings: &[(&str, &str)]) -> Port<(), Fred<()>> {
-        Port::new(Fred::new(FredConfig::from_settings(settings).unwrap(), &PLACE).unwrap(), Rng::new(1))
+        Port::new(Fred::new(FredConfig::from_settings(settings).unwrap(), &LINK).unwrap(), Rng::new(1))
     }
 
     fn arrive(port: &mut Port<(), Fred<()>>, flow: u64, times: u32) {
@@ -271,7 +271,7 @@ mod tests {
             calls in prop::collection::vec((0u64..12, 0u64..9, any::<bool>()), 1..400), limit in 1u32..40, wq in 0.01f64..=1.0,
         ) {
             let config = FredConfig { red: RedSettings { limit: Limit::Packets(limit), wq: Some(wq), ..FredConfig::default().red }, ..FredConfig::default() };
-            let mut port = Port::new(Fred::new(config, &PLACE).unwrap(), Rng::new(2));
+            let mut port = Port::new(Fred::new(config, &LINK).unwrap(), Rng::new(2));
             let mut queued: BTreeMap<FlowId, u32> = BTreeMap::new();
             let mut now = Time::ZERO;
             for (flow, wait, departs) in calls {
@@ -381,7 +381,7 @@ mod tests {
 
     #[test]
     fn thresholds_may_be_given_in_bytes_and_must_fit_each_other() {
-        let fred = |settings| Fred::<()>::new(FredConfig::from_settings(settings).unwrap(), &PLACE);
+        let fred = |settings| Fred::<()>::new(FredConfig::from_settings(settings).unwrap(), &LINK);
         let mixed = fred(&[("limit", "200KB"), ("minth", "30KB"), ("maxth", "60p"), ("maxq", "10%")]).unwrap();
         assert_eq!((mixed.detector.thresholds(), mixed.maxq), (Thresholds { min: 30.0, max: 60.0 }, 20.0));
         assert!(matches!(fred(&[("minth", "60p"), ("maxth", "30p")]), Err(BuildError::Conflict(_))));

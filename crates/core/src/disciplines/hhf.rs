@@ -7,7 +7,7 @@
 //! The filter: C. Estan, G. Varghese, "New directions in traffic measurement and accounting", ACM SIGCOMM 2002.
 
 use crate::cx::Cx;
-use crate::discipline::{Discipline, Place};
+use crate::discipline::{Discipline, LinkInfo};
 use crate::packet::{Backlog, FlowId, Packet};
 use crate::params::{BuildError, Bytes};
 use crate::parts::{FlowTable, FlowTurns, MultistageFilter, SubQueues};
@@ -61,14 +61,14 @@ pub struct Hhf<T> {
     quanta: [i64; 2],
     filter: MultistageFilter,
     counted_from: Time,
-    heavy: FlowTable<Heavy>,
+    heavy: FlowTable<HeavyFlow>,
     /// Flows that became heavy, and flows refused because the table was full.
     found: u64,
     refused: u64,
 }
 
 #[derive(Clone, Copy, Debug)]
-struct Heavy {
+struct HeavyFlow {
     last: Time,
     waiting: u32,
 }
@@ -78,7 +78,7 @@ impl<T> Hhf<T> {
     ///
     /// # Errors
     /// None: every configuration is valid.
-    pub fn new(config: HhfConfig, place: &Place<'_>) -> Result<Self, BuildError> {
+    pub fn new(config: HhfConfig, link: &LinkInfo<'_>) -> Result<Self, BuildError> {
         // Lossless: the range ends at 10^9.
         let quantum = config.quantum.0 as i64;
         Ok(Hhf {
@@ -86,9 +86,9 @@ impl<T> Hhf<T> {
             turns: FlowTurns::new(2),
             quanta: [quantum, quantum * i64::from(config.non_hh_weight)],
             // Another key than the table's, which hashes by the same function.
-            filter: MultistageFilter::new(!place.key),
+            filter: MultistageFilter::new(!link.key),
             counted_from: Time::ZERO,
-            heavy: FlowTable::new(config.hh_limit, place.key),
+            heavy: FlowTable::new(config.hh_limit, link.key),
             found: 0,
             refused: 0,
             config,
@@ -118,7 +118,7 @@ impl<T> Hhf<T> {
     /// Whether the flow is still heavy. Unlike in Linux, a silent flow stays heavy while packets of it are queued:
     /// its next packets, in the light class, could overtake them.
     #[inline]
-    fn is_current(&self, heavy: Heavy, now: Time) -> bool {
+    fn is_current(&self, heavy: HeavyFlow, now: Time) -> bool {
         heavy.waiting > 0 || now <= heavy.last + self.config.evict_timeout
     }
 
@@ -131,7 +131,7 @@ impl<T> Hhf<T> {
         if let Some(position) = self.heavy.position(packet.flow) {
             let known = *self.heavy.at(position).1;
             if self.is_current(known, now) {
-                *self.heavy.at(position).1 = Heavy { last: now, waiting: known.waiting + 1 };
+                *self.heavy.at(position).1 = HeavyFlow { last: now, waiting: known.waiting + 1 };
                 return HEAVY;
             }
             self.heavy.remove_at(position);
@@ -153,7 +153,7 @@ impl<T> Hhf<T> {
         }
         self.found += 1;
         let waiting = 1 + self.move_to_heavy(flow);
-        self.heavy.insert(flow, Heavy { last: now, waiting });
+        self.heavy.insert(flow, HeavyFlow { last: now, waiting });
         true
     }
 
@@ -214,7 +214,7 @@ impl<T> Discipline<T> for Hhf<T> {
         }
     }
 
-    crate::discipline::holds!(queues);
+    crate::discipline::backlog_of!(queues);
 
     fn observe(&self, gauge: &mut dyn FnMut(&'static str, f64)) {
         gauge("heavy_flows", self.heavy.len() as f64);
@@ -232,14 +232,14 @@ mod tests {
     use crate::{Port, Rate, Rng};
     use alloc::vec::Vec;
 
-    const PLACE: Place<'static> = Place::new(Rate::from_bits(8_000_000), 1000, 7);
+    const LINK: LinkInfo<'static> = LinkInfo::new(Rate::from_bits(8_000_000), 1000, 7);
     /// A flow is heavy with its fourth packet of 1000 bytes in 40 ms.
     const FOUR: &[(&str, &str)] = &[("admit_bytes", "3000B"), ("quantum", "1000B")];
 
     type Queue = Port<u32, Hhf<u32>>;
 
     fn hhf(settings: &[(&str, &str)]) -> Queue {
-        Port::new(Hhf::new(HhfConfig::from_settings(settings).unwrap(), &PLACE).unwrap(), Rng::new(1))
+        Port::new(Hhf::new(HhfConfig::from_settings(settings).unwrap(), &LINK).unwrap(), Rng::new(1))
     }
 
     fn at(ms: u64) -> Time {

@@ -12,10 +12,10 @@
 //! | current_qdelay, qdelay_old_ | `delay`, `delay_old` |
 
 use crate::cx::Cx;
-use crate::discipline::{Discipline, Place};
+use crate::discipline::{Discipline, LinkInfo};
 use crate::packet::Packet;
 use crate::params::{BuildError, Bytes};
-use crate::parts::{Fifo, Pie as Controller, PieRules};
+use crate::parts::{Fifo, PieController, PieSettings};
 use crate::time::Span;
 use crate::units::Limit;
 
@@ -68,14 +68,14 @@ crate::params! {
 /// A FIFO with PIE at its entrance.
 pub struct Pie<T> {
     fifo: Fifo<T>,
-    rules: PieRules,
-    state: Controller,
+    rules: PieSettings,
+    state: PieController,
 }
 
 impl PieConfig {
     /// The controller's settings at `place`.
-    pub fn rules(&self, place: &Place) -> PieRules {
-        PieRules {
+    pub fn rules(&self, link: &LinkInfo) -> PieSettings {
+        PieSettings {
             target: self.target.as_secs_f64(),
             tupdate: self.tupdate,
             alpha: self.alpha,
@@ -85,7 +85,7 @@ impl PieConfig {
             cap_increase: self.cap_increase,
             high_delay: self.high_delay.map_or(f64::INFINITY, Span::as_secs_f64),
             byte_mode: self.byte_mode,
-            packet: self.packet.map_or(f64::from(place.mean_packet.max(1)), |packet| packet.0 as f64),
+            packet: self.packet.map_or(f64::from(link.mean_packet.max(1)), |packet| packet.0 as f64),
             dq_rate_estimator: self.dq_rate_estimator,
             marks_below: if self.ecn { self.ecn_threshold } else { 0.0 },
         }
@@ -97,14 +97,14 @@ impl<T> Pie<T> {
     ///
     /// # Errors
     /// None: every configuration is valid.
-    pub fn new(config: PieConfig, place: &Place) -> Result<Self, BuildError> {
-        let rules = config.rules(place);
-        let state = Controller::new(&rules);
+    pub fn new(config: PieConfig, link: &LinkInfo) -> Result<Self, BuildError> {
+        let rules = config.rules(link);
+        let state = PieController::new(&rules);
         Ok(Pie { fifo: Fifo::new(config.limit), rules, state })
     }
 
     /// The state of the controller.
-    pub fn state(&self) -> &Controller {
+    pub fn state(&self) -> &PieController {
         &self.state
     }
 }
@@ -127,7 +127,7 @@ impl<T> Discipline<T> for Pie<T> {
         Some(packet)
     }
 
-    crate::discipline::holds!(fifo);
+    crate::discipline::backlog_of!(fifo);
 
     fn observe(&self, gauge: &mut dyn FnMut(&'static str, f64)) {
         gauge("probability", self.state.probability);

@@ -8,7 +8,7 @@ use alloc::vec;
 use alloc::vec::Vec;
 
 use crate::cx::Cx;
-use crate::discipline::{Discipline, Place};
+use crate::discipline::{Discipline, LinkInfo};
 use crate::packet::{Backlog, Packet};
 use crate::params::BuildError;
 use crate::parts::Children;
@@ -53,12 +53,12 @@ impl<T: 'static> Prio<T> {
     ///
     /// # Errors
     /// [`BuildError::Conflict`] unless there are 1 to 16 children, [`BuildError::Nested`] if one cannot be built.
-    pub fn new(config: PrioConfig, place: &Place) -> Result<Self, BuildError> {
+    pub fn new(config: PrioConfig, link: &LinkInfo) -> Result<Self, BuildError> {
         let count = config.children.len();
         if !(1..=HELD.len()).contains(&count) {
             return Err(BuildError::Conflict(format!("children: 1 to {} disciplines, not {count}", HELD.len())));
         }
-        let children = Children::new("children", &config.children, config.limit, place)?;
+        let children = Children::new("children", &config.children, config.limit, link)?;
         Ok(Prio { limit: config.limit, children })
     }
 }
@@ -108,8 +108,8 @@ mod tests {
     use crate::{ClassId, FlowId, Port, Rate, Rng, Span};
 
     fn port(settings: &[(&str, &str)]) -> Port<u32, Prio<u32>> {
-        let place = Place::new(Rate::from_bits(8_000_000), 1000, 7);
-        Port::new(Prio::new(PrioConfig::from_settings(settings).unwrap(), &place).unwrap(), Rng::new(1))
+        let link = LinkInfo::new(Rate::from_bits(8_000_000), 1000, 7);
+        Port::new(Prio::new(PrioConfig::from_settings(settings).unwrap(), &link).unwrap(), Rng::new(1))
     }
 
     fn offer(port: &mut Port<u32, Prio<u32>>, class: u16, number: u32) {
@@ -153,10 +153,10 @@ mod tests {
 
     #[test]
     fn it_takes_1_to_16_children() {
-        let place = Place::new(Rate::from_bits(8_000_000), 1000, 7);
+        let link = LinkInfo::new(Rate::from_bits(8_000_000), 1000, 7);
         for children in ["[]".into(), alloc::format!("[droptail{}]", "; droptail".repeat(16))] {
             let config = PrioConfig::from_settings(&[("bands", children.as_str())]).unwrap();
-            assert!(matches!(Prio::<()>::new(config, &place), Err(BuildError::Conflict(_))), "{children}");
+            assert!(matches!(Prio::<()>::new(config, &link), Err(BuildError::Conflict(_))), "{children}");
         }
     }
 }

@@ -10,14 +10,14 @@
 //! | paper | here |
 //! | --- | --- |
 //! | avg, q_time | [`Average`](crate::parts::Average) |
-//! | count, pb, pa, minth, maxth, maxp | [`Detector`] |
+//! | count, pb, pa, minth, maxth, maxp | [`RedDetector`] |
 //! | q, wq | [`RedQueue::length`], [`Weight`] |
 
 use crate::cx::Cx;
-use crate::discipline::{Discipline, Place};
+use crate::discipline::{Discipline, LinkInfo};
 use crate::packet::Packet;
 use crate::params::BuildError;
-use crate::parts::{Detector, RedQueue, RedSettings};
+use crate::parts::{RedDetector, RedQueue, RedSettings};
 
 crate::params! {
     /// Settings of [`Red`].
@@ -69,12 +69,12 @@ impl<T> Red<T> {
     ///
     /// # Errors
     /// [`BuildError::Conflict`] if minth is not below maxth, maxth is above the limit, or no weight suits the burst.
-    pub fn new(config: RedConfig, place: &Place) -> Result<Self, BuildError> {
-        Ok(Red { red: RedQueue::new(config.red, place)? })
+    pub fn new(config: RedConfig, link: &LinkInfo) -> Result<Self, BuildError> {
+        Ok(Red { red: RedQueue::new(config.red, link)? })
     }
 
     /// RED's state: the average, the probability and the count that spaces signals.
-    pub fn detector(&self) -> &Detector {
+    pub fn detector(&self) -> &RedDetector {
         self.red.detector()
     }
 }
@@ -86,7 +86,7 @@ impl<T> Discipline<T> for Red<T> {
         self.red.offer(zone, packet, cx);
     }
 
-    crate::discipline::serves!(red);
+    crate::discipline::dequeue_from!(red);
 
     fn observe(&self, gauge: &mut dyn FnMut(&'static str, f64)) {
         self.red.observe(gauge);
@@ -101,11 +101,11 @@ mod tests {
     use crate::reason::Why;
     use crate::{Counts, Ecn, FlowId, Port, Rate, Rng, Time};
 
-    const PLACE: Place = Place::new(Rate::from_bits(8_000_000), 1000, 7);
+    const LINK: LinkInfo = LinkInfo::new(Rate::from_bits(8_000_000), 1000, 7);
 
     fn port(settings: &[(&str, &str)]) -> Port<(), Red<()>> {
         let config = RedConfig::from_settings(settings).unwrap();
-        Port::new(Red::new(config, &PLACE).unwrap(), Rng::new(3))
+        Port::new(Red::new(config, &LINK).unwrap(), Rng::new(3))
     }
 
     fn packet(bytes: u32, ecn: Ecn) -> Packet<()> {
@@ -141,8 +141,8 @@ mod tests {
         let settings = [("limit", "20p"), ("minth", "1p"), ("maxth", "3p"), ("wq", "1"), ("maxp", "0.5")];
         let dropped = (0..1000).filter(|seed| {
             let config = RedConfig::from_settings(&settings).unwrap();
-            let (mut red, mut rng) = (Red::new(config, &PLACE).unwrap(), Rng::new(*seed));
-            (0..100).for_each(|_| red.red.detector_mut().passed());
+            let (mut red, mut rng) = (Red::new(config, &LINK).unwrap(), Rng::new(*seed));
+            (0..100).for_each(|_| red.red.detector_mut().count_spared());
             // Averages 0, 1, 2: below; pb 0 with count 0; pb 1/4 with count 1, so pa = 1/3.
             (0..3).for_each(|_| red.enqueue(packet(1000, Ecn::NotEct), &mut Cx::new(Time::ZERO, &mut rng, &mut ())));
             red.backlog().packets == 2
@@ -205,14 +205,14 @@ mod tests {
     fn auto_thresholds_and_weight_follow_the_link() {
         // 8 Mbit/s and 500 B: C = 2000 packets a second, 2.5 ms of it are 5 packets, 2500 bytes.
         let config = RedConfig::from_settings(&[("preset", "ns2")]).unwrap();
-        let red: Red<()> = Red::new(config, &PLACE).unwrap();
+        let red: Red<()> = Red::new(config, &LINK).unwrap();
         assert_eq!(red.detector().thresholds(), Thresholds { min: 2500.0, max: 7500.0 });
-        let weight = weight_of_rate(PLACE.rate, 500);
+        let weight = weight_of_rate(LINK.rate, 500);
         assert!((weight - 1.0 / 2000.0).abs() < 2e-7, "{weight}");
         // A second of that delay: 500 packets. In a buffer of 60 packets, a sixth of it, and three times that.
         for (limit, min) in [("10000p", 500.0), ("60p", 10.0)] {
             let settings = [("limit", limit), ("minth", "auto"), ("maxth", "auto"), ("target_delay", "1s")];
-            let red: Red<()> = Red::new(RedConfig::from_settings(&settings).unwrap(), &PLACE).unwrap();
+            let red: Red<()> = Red::new(RedConfig::from_settings(&settings).unwrap(), &LINK).unwrap();
             assert_eq!(red.detector().thresholds(), Thresholds { min, max: 3.0 * min });
         }
     }
@@ -223,9 +223,9 @@ mod tests {
         // 138 + 1 - 83.3 = 55.7 <= 64 (1 - (63/64)^138) = 56.7, and not with W = 5: 32 (1 - (31/32)^138) = 31.6.
         let config = RedConfig::from_settings(&[("preset", "linux")]).unwrap();
         let thresholds = Thresholds { min: 83_333.0, max: 250_000.0 };
-        assert_eq!(config.red.weight(PLACE.rate, thresholds, 1000), Ok(1.0 / 64.0));
+        assert_eq!(config.red.weight(LINK.rate, thresholds, 1000), Ok(1.0 / 64.0));
         let short = RedConfig::from_settings(&[("preset", "linux"), ("burst", "50")]).unwrap();
-        assert!(matches!(Red::<()>::new(short, &PLACE), Err(BuildError::Conflict(why)) if why.contains("burst of 50")));
+        assert!(matches!(Red::<()>::new(short, &LINK), Err(BuildError::Conflict(why)) if why.contains("burst of 50")));
     }
 
     #[test]
@@ -252,7 +252,7 @@ mod tests {
     fn every_preset_builds_and_the_names_of_tc_and_ns2_work() {
         for preset in RedConfig::presets() {
             let config = RedConfig::from_settings(&[("preset", preset.name)]).unwrap();
-            assert!(Red::<()>::new(config, &PLACE).is_ok(), "{}", preset.name);
+            assert!(Red::<()>::new(config, &LINK).is_ok(), "{}", preset.name);
         }
         let tc = [("min", "30KB"), ("max", "90KB"), ("avpkt", "1000B"), ("probability", "0.1")];
         let ns2 = [("thresh_", "30KB"), ("maxthresh_", "90KB"), ("mean_pktsize_", "1000B"), ("maxp", "0.1")];
@@ -264,7 +264,7 @@ mod tests {
         for bad in [[("minth", "50p"), ("maxth", "50p")], [("minth", "10p"), ("maxth", "2000p")]] {
             for bytes in ["off", "on"] {
                 let config = RedConfig::from_settings(&[&bad[..], &[("byte_mode", bytes)]].concat()).unwrap();
-                assert!(matches!(Red::<()>::new(config, &PLACE), Err(BuildError::Conflict(_))), "{bad:?}");
+                assert!(matches!(Red::<()>::new(config, &LINK), Err(BuildError::Conflict(_))), "{bad:?}");
             }
         }
     }

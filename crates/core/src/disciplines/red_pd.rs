@@ -11,8 +11,8 @@
 //! | --- | --- |
 //! | R, f(R, p), CELength(R, p) | [`Identification::target_rtt`], [`tcp_rate`](crate::parts::tcp_rate), [`congestion_epoch`](crate::parts::congestion_epoch) |
 //! | p, the ambient drop rate | [`Identification::drop_rate`] |
-//! | dropping probability of a monitored flow | [`Monitored::probability`](crate::parts::Monitored::probability) |
-//! | figures 7 and 8 | [`Monitored::ease`](crate::parts::Monitored::ease), [`Monitored::raise`](crate::parts::Monitored::raise) |
+//! | dropping probability of a monitored flow | [`MonitoredFlow::probability`](crate::parts::MonitoredFlow::probability) |
+//! | figures 7 and 8 | [`MonitoredFlow::decrease`](crate::parts::MonitoredFlow::decrease), [`MonitoredFlow::increase`](crate::parts::MonitoredFlow::increase) |
 
 mod identify;
 mod settings;
@@ -20,7 +20,7 @@ mod settings;
 use alloc::format;
 
 use crate::cx::Cx;
-use crate::discipline::{Discipline, Place};
+use crate::discipline::{Discipline, LinkInfo};
 use crate::packet::{FlowId, Packet};
 use crate::params::BuildError;
 use crate::parts::RedQueue;
@@ -43,7 +43,7 @@ impl<T> RedPd<T> {
     /// # Errors
     /// [`BuildError::Conflict`] if minth is not below maxth, maxth is above the limit, `min_lists` above `lists`, or
     /// `min_rtt` above `max_rtt`.
-    pub fn new(config: RedPdConfig, place: &Place) -> Result<Self, BuildError> {
+    pub fn new(config: RedPdConfig, link: &LinkInfo) -> Result<Self, BuildError> {
         if config.min_lists > config.lists {
             let why = format!("min_lists ({}) lies above lists ({})", config.min_lists, config.lists);
             return Err(BuildError::Conflict(why));
@@ -52,9 +52,9 @@ impl<T> RedPd<T> {
             let why = format!("min_rtt ({}) lies above max_rtt ({})", config.min_rtt, config.max_rtt);
             return Err(BuildError::Conflict(why));
         }
-        let mean_packet = f64::from(config.red.mean_packet(place));
-        let queue = RedQueue::new(config.red.clone(), place)?;
-        let identification = Identification::new(config.clone(), place.key);
+        let mean_packet = f64::from(config.red.mean_packet(link));
+        let queue = RedQueue::new(config.red.clone(), link)?;
+        let identification = Identification::new(config.clone(), link.key);
         Ok(RedPd { config, queue, mean_packet, identification })
     }
 
@@ -114,7 +114,7 @@ impl<T> Discipline<T> for RedPd<T> {
         self.identification.reached(flow, units, signalled);
     }
 
-    crate::discipline::serves!(queue);
+    crate::discipline::dequeue_from!(queue);
 
     fn observe(&self, gauge: &mut dyn FnMut(&'static str, f64)) {
         self.queue.observe(gauge);
@@ -139,10 +139,10 @@ mod tests {
     use crate::{Ecn, Port, Rate, Rng, Span, Time};
     use alloc::string::{String, ToString};
 
-    const PLACE: Place = Place::new(Rate::from_bits(8_000_000), 1000, 7);
+    const LINK: LinkInfo = LinkInfo::new(Rate::from_bits(8_000_000), 1000, 7);
 
     fn red_pd(settings: &[(&str, &str)]) -> Result<RedPd<()>, BuildError> {
-        RedPd::new(RedPdConfig::from_settings(settings).unwrap(), &PLACE)
+        RedPd::new(RedPdConfig::from_settings(settings).unwrap(), &LINK)
     }
 
     /// For `ms`, flow 1 sends a packet each millisecond to an idle link and loses every tenth.

@@ -16,11 +16,11 @@
 use alloc::collections::VecDeque;
 
 use crate::cx::Cx;
-use crate::discipline::{Discipline, Place};
+use crate::discipline::{Discipline, LinkInfo};
 use crate::packet::{FlowId, Packet};
 use crate::params::{BuildError, Bytes};
 use crate::parts::{
-    Detector, Every, FlowLog, FlowSample, FlowTable, FlowTests, Offence, RedQueue, RedSettings, TokenBucket,
+    FailedTest, FlowLog, FlowSample, FlowTable, FlowTests, PolledTimer, RedDetector, RedQueue, RedSettings, TokenBucket,
 };
 use crate::reason::Why;
 use crate::time::{Span, Time};
@@ -76,9 +76,9 @@ crate::params! {
 
 /// A flow in the box.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Boxed {
+pub struct PenalizedFlow {
     /// Why it is there.
-    pub offence: Offence,
+    pub offence: FailedTest,
     /// Its rate when it came, in bytes a second.
     pub rate: f64,
     /// Bytes of it that arrived since the last examination.
@@ -87,13 +87,13 @@ pub struct Boxed {
 
 /// Packets and bytes since the last examination.
 #[derive(Clone, Copy, Debug, Default)]
-struct Traffic {
+struct TrafficCounts {
     arrived: u64,
     signalled: u64,
     bytes: u64,
 }
 
-impl Traffic {
+impl TrafficCounts {
     fn drop_rate(&self) -> f64 {
         if self.arrived == 0 { 0.0 } else { self.signalled as f64 / self.arrived as f64 }
     }
@@ -109,15 +109,15 @@ pub struct RedPenalty<T> {
     /// The signals since the last examination.
     pub log: FlowLog,
     history: VecDeque<FlowSample>,
-    penalised: FlowTable<Boxed>,
+    penalised: FlowTable<PenalizedFlow>,
     bucket: TokenBucket,
     /// Rate limit of all boxed flows together; 0 before the first.
     pub penalty_rate: Rate,
     fixed_rate: Option<Rate>,
     most_rate: Rate,
-    good: Traffic,
-    bad: Traffic,
-    clock: Every,
+    good: TrafficCounts,
+    bad: TrafficCounts,
+    clock: PolledTimer,
     since: Time,
 }
 
@@ -126,7 +126,7 @@ impl<T> RedPenalty<T> {
     ///
     /// # Errors
     /// [`BuildError::Conflict`] if minth is not below maxth, or maxth is above the limit.
-    pub fn new(config: RedPenaltyConfig, place: &Place) -> Result<Self, BuildError> {
+    pub fn new(config: RedPenaltyConfig, link: &LinkInfo) -> Result<Self, BuildError> {
         let tests = FlowTests {
             rtt: config.rtt.as_secs_f64(),
             mtu: config.mtu.0 as f64,
@@ -136,29 +136,29 @@ impl<T> RedPenalty<T> {
             disproportionate: config.disproportionate,
         };
         Ok(RedPenalty {
-            red: RedQueue::new(config.red, place)?,
+            red: RedQueue::new(config.red, link)?,
             tests,
-            log: FlowLog::new(config.log, place.key),
+            log: FlowLog::new(config.log, link.key),
             history: VecDeque::with_capacity(HISTORY),
-            penalised: FlowTable::new(config.places, place.key),
+            penalised: FlowTable::new(config.places, link.key),
             bucket: TokenBucket::new(Rate::from_bits(1), 0),
             penalty_rate: Rate::from_bits(0),
             fixed_rate: config.penalty_rate,
-            most_rate: Rate::from_bits((place.rate.as_bits() / 4).max(1)),
-            good: Traffic::default(),
-            bad: Traffic::default(),
-            clock: Every::new(config.interval, Time::ZERO),
+            most_rate: Rate::from_bits((link.rate.as_bits() / 4).max(1)),
+            good: TrafficCounts::default(),
+            bad: TrafficCounts::default(),
+            clock: PolledTimer::new(config.interval, Time::ZERO),
             since: Time::ZERO,
         })
     }
 
     /// RED's state: the average, the probability and the count that spaces signals.
-    pub fn detector(&self) -> &Detector {
+    pub fn detector(&self) -> &RedDetector {
         self.red.detector()
     }
 
     /// `flow`'s record, if it is in the box.
-    pub fn penalty(&self, flow: FlowId) -> Option<Boxed> {
+    pub fn penalty(&self, flow: FlowId) -> Option<PenalizedFlow> {
         self.penalised.peek(flow).copied()
     }
 
@@ -173,7 +173,7 @@ impl<T> RedPenalty<T> {
             self.set_penalty_rate();
         }
         self.log.clear();
-        (self.good, self.bad, self.since) = (Traffic::default(), Traffic::default(), now);
+        (self.good, self.bad, self.since) = (TrafficCounts::default(), TrafficCounts::default(), now);
         (0..self.penalised.len()).for_each(|position| self.penalised.at(position).1.bytes = 0);
     }
 
@@ -183,12 +183,14 @@ impl<T> RedPenalty<T> {
         let drops = self.bad.drop_rate();
         // Backwards: a removal moves the last entry, which has been examined.
         for position in (0..self.penalised.len()).rev() {
-            let Boxed { offence, rate: before, bytes } = *self.penalised.at(position).1;
+            let PenalizedFlow { offence, rate: before, bytes } = *self.penalised.at(position).1;
             let rate = bytes as f64 / elapsed;
             let again = match offence {
-                Offence::Unfriendly => false,
-                Offence::Unresponsive => rate > self.tests.rate_kept * before,
-                Offence::Disproportionate => self.tests.disproportionate(rate, drops, all + rate, self.log.flows() + 1),
+                FailedTest::Unfriendly => false,
+                FailedTest::Unresponsive => rate > self.tests.rate_kept * before,
+                FailedTest::Disproportionate => {
+                    self.tests.disproportionate(rate, drops, all + rate, self.log.flows() + 1)
+                }
             };
             if !again && !self.tests.unfriendly(rate, drops) {
                 self.penalised.remove_at(position);
@@ -205,11 +207,11 @@ impl<T> RedPenalty<T> {
         let earlier = self.history.iter().filter(|sample| sample.flow == flow);
         let calmest = earlier.min_by(|a, b| a.drops.total_cmp(&b.drops)).copied();
         let offence = if self.tests.unfriendly(rate, drops) {
-            Offence::Unfriendly
+            FailedTest::Unfriendly
         } else if calmest.is_some_and(|then| self.tests.unresponsive(sample, then)) {
-            Offence::Unresponsive
+            FailedTest::Unresponsive
         } else if self.tests.disproportionate(rate, drops, all, self.log.flows()) {
-            Offence::Disproportionate
+            FailedTest::Disproportionate
         } else {
             if self.history.len() == HISTORY {
                 self.history.pop_front();
@@ -217,7 +219,7 @@ impl<T> RedPenalty<T> {
             self.history.push_back(sample);
             return;
         };
-        self.penalised.insert(flow, Boxed { offence, rate, bytes: 0 });
+        self.penalised.insert(flow, PenalizedFlow { offence, rate, bytes: 0 });
     }
 
     /// Adapts the limit to the number of boxed flows and the drop rate of all others.
@@ -256,7 +258,7 @@ impl<T> RedPenalty<T> {
 impl<T> Discipline<T> for RedPenalty<T> {
     #[inline(always)]
     fn enqueue(&mut self, packet: Packet<T>, cx: &mut Cx<'_, T>) {
-        if self.clock.due(cx.now) > 0 {
+        if self.clock.advance(cx.now) > 0 {
             self.examine(cx.now);
         }
         if !self.penalised.is_empty()
@@ -274,7 +276,7 @@ impl<T> Discipline<T> for RedPenalty<T> {
         }
     }
 
-    crate::discipline::serves!(red);
+    crate::discipline::dequeue_from!(red);
 
     fn observe(&self, gauge: &mut dyn FnMut(&'static str, f64)) {
         gauge("average", self.red.detector().average());
@@ -291,10 +293,10 @@ mod tests {
     use crate::params::Params;
     use crate::{Port, Rng};
 
-    const PLACE: Place = Place::new(Rate::from_bits(8_000_000), 1000, 7);
+    const LINK: LinkInfo = LinkInfo::new(Rate::from_bits(8_000_000), 1000, 7);
     fn port(settings: &[(&str, &str)]) -> Port<(), RedPenalty<()>> {
         let config = RedPenaltyConfig::from_settings(settings).unwrap();
-        Port::new(RedPenalty::new(config, &PLACE).unwrap(), Rng::new(3))
+        Port::new(RedPenalty::new(config, &LINK).unwrap(), Rng::new(3))
     }
 
     /// Flow 0 sends at `flood` packets a second and ten others at 50 each, for `seconds`; the link sends 1000.
@@ -317,7 +319,7 @@ mod tests {
         let penalty = port.discipline().penalty(FlowId(0)).unwrap();
         // Half of 2000 packets a second are dropped, three quarters of them its own: some 1.5 MB/s against
         // 1.2 x 1.22 x 1500/(0.06 sqrt 0.5) = 52 kB/s.
-        assert_eq!(penalty.offence, Offence::Unfriendly);
+        assert_eq!(penalty.offence, FailedTest::Unfriendly);
         assert!((penalty.rate / 1.5e6 - 1.0).abs() < 0.1, "{penalty:?}");
         let refused = |port: &Port<(), RedPenalty<()>>| port.totals().counts().drops(Why::Unresponsive);
         drive(&mut port, 6, 24, 1500);

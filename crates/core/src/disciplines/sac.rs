@@ -12,10 +12,10 @@ use core::ops::Bound;
 
 use super::{Choke, ChokeConfig};
 use crate::cx::Cx;
-use crate::discipline::{Discipline, Place};
+use crate::discipline::{Discipline, LinkInfo};
 use crate::packet::{ClassId, Packet};
 use crate::params::BuildError;
-use crate::parts::Detector;
+use crate::parts::RedDetector;
 
 crate::params! {
     /// Settings of [`Sac`].
@@ -58,11 +58,11 @@ impl<T> Sac<T> {
     ///
     /// # Errors
     /// [`BuildError::Conflict`] if minth is not below maxth, or maxth is above the limit.
-    pub fn new(config: SacConfig, place: &Place) -> Result<Self, BuildError> {
+    pub fn new(config: SacConfig, link: &LinkInfo) -> Result<Self, BuildError> {
         // The range of the parameter is that of a class.
         let class = ClassId(u16::try_from(config.unresponsive_class).unwrap_or(u16::MAX));
         Ok(Sac {
-            choke: Choke::new(config.choke, place)?,
+            choke: Choke::new(config.choke, link)?,
             most: f64::from(config.most),
             share_weight: config.share_weight,
             unresponsive: (class != ClassId(0)).then_some(class),
@@ -71,7 +71,7 @@ impl<T> Sac<T> {
     }
 
     /// RED's state: the average, the probability and the count that spaces drops.
-    pub fn detector(&self) -> &Detector {
+    pub fn detector(&self) -> &RedDetector {
         self.choke.detector()
     }
 
@@ -120,7 +120,7 @@ impl<T> Discipline<T> for Sac<T> {
         self.choke.dequeue(cx)
     }
 
-    crate::discipline::holds!(choke);
+    crate::discipline::backlog_of!(choke);
 
     fn observe(&self, gauge: &mut dyn FnMut(&'static str, f64)) {
         gauge("average", self.detector().average());
@@ -137,13 +137,13 @@ mod tests {
     use crate::reason::Why;
     use crate::{FlowId, Port, Rate, Rng, Time};
 
-    const PLACE: Place = Place::new(Rate::from_bits(8_000_000), 1000, 7);
+    const LINK: LinkInfo = LinkInfo::new(Rate::from_bits(8_000_000), 1000, 7);
     // The average is the queue itself; RED drops nothing by chance below maxth.
     const PLAIN: &[(&str, &str)] = &[("limit", "40p"), ("minth", "10p"), ("maxth", "30p"), ("wq", "1"), ("maxp", "0")];
 
     fn port(settings: &[(&str, &str)]) -> Port<(), Sac<()>> {
         let config = SacConfig::from_settings(&[PLAIN, settings].concat()).unwrap();
-        Port::new(Sac::new(config, &PLACE).unwrap(), Rng::new(3))
+        Port::new(Sac::new(config, &LINK).unwrap(), Rng::new(3))
     }
 
     fn offer(port: &mut Port<(), Sac<()>>, flow: u64, class: u16) {
@@ -196,8 +196,7 @@ mod tests {
 
     #[test]
     fn any_share_above_zero_rounds_up_and_all_of_it_is_most() {
-        let mut sac =
-            Sac::<()>::new(SacConfig::from_settings(&[("unresponsive_class", "1")]).unwrap(), &PLACE).unwrap();
+        let mut sac = Sac::<()>::new(SacConfig::from_settings(&[("unresponsive_class", "1")]).unwrap(), &LINK).unwrap();
         let drawn = [0.0, 0.01, 0.1, 0.11, 0.95, 1.0].map(|share| {
             sac.measured = share;
             sac.candidates()

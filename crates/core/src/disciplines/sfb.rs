@@ -12,18 +12,18 @@
 //!
 //! | paper | here |
 //! | --- | --- |
-//! | B\[i\]\[h_i\].qlen, p_m | [`Found::fullest`](crate::parts::Found), [`Found::probability`](crate::parts::Found) |
+//! | B\[i\]\[h_i\].qlen, p_m | [`BinSummary::fullest`](crate::parts::BinSummary), [`BinSummary::probability`](crate::parts::BinSummary) |
 //! | p_min | the least probability of a flow's bins |
 
 use alloc::collections::VecDeque;
 use core::ops::Bound;
 
 use crate::cx::Cx;
-use crate::discipline::{Discipline, Place};
+use crate::discipline::{Discipline, LinkInfo};
 use crate::packet::{FlowId, Packet};
 use crate::params::BuildError;
-use crate::parts::{Bin, Bins, Every, FairShare, Fifo, FlowCount, Limiter};
-use crate::parts::{Places, Steps, TokenBucket, keyed};
+use crate::parts::{Bin, Bins, FairShareLimiter, Fifo, FlowCount, Limiter};
+use crate::parts::{BinNumbers, PolledTimer, ProbabilitySteps, TokenBucket, keyed};
 use crate::reason::Why;
 use crate::time::{Span, Time};
 use crate::units::{Level, Limit, Rate};
@@ -113,9 +113,9 @@ pub struct Sfb<T> {
     config: SfbConfig,
     fifo: Fifo<T>,
     /// The bins of each queued packet, in FIFO order.
-    entered: VecDeque<Places>,
+    entered: VecDeque<BinNumbers>,
     /// Queued packets that count in the next set too: their number and their bins there.
-    warmed: VecDeque<(u64, Places)>,
+    warmed: VecDeque<(u64, BinNumbers)>,
     /// Packets that have left the FIFO: the number of its head.
     left: u64,
     bins: Bins,
@@ -123,7 +123,7 @@ pub struct Sfb<T> {
     bin_max: u32,
     /// The limiter of unresponsive flows.
     pub limiter: Limiter,
-    rehash: Every,
+    rehash: PolledTimer,
 }
 
 impl<T> Sfb<T> {
@@ -131,10 +131,10 @@ impl<T> Sfb<T> {
     ///
     /// # Errors
     /// [`BuildError::Conflict`] if `bin_max` is below `bin_size`, or `warmup` is longer than `rehash`.
-    pub fn new(config: SfbConfig, place: &Place) -> Result<Self, BuildError> {
+    pub fn new(config: SfbConfig, link: &LinkInfo) -> Result<Self, BuildError> {
         let auto = Level::Share(1.5 / f64::from(config.bins));
         // The casts saturate. A bin counts whole packets: more than 13.04 is more than 13.
-        let packets = |level: Level| level.packets(config.limit, place.mean_packet) as u32;
+        let packets = |level: Level| level.packets(config.limit, link.mean_packet) as u32;
         let bin_size = packets(config.bin_size.unwrap_or(auto));
         let bin_max = config.bin_max.map_or(bin_size, packets);
         if bin_max < bin_size {
@@ -143,10 +143,10 @@ impl<T> Sfb<T> {
         if config.warmup.is_some_and(|warmup| warmup > config.rehash) {
             return Err(BuildError::Conflict("`warmup` must not be longer than `rehash`".into()));
         }
-        let limiter = limiter(&config, place);
-        let steps = Steps { up: config.d1, down: config.d2, freeze: config.freeze_time };
-        let bins = Bins::new(config.levels as usize, config.bins as usize, steps, place.key);
-        let rehash = Every::new(config.rehash, Time::ZERO);
+        let limiter = limiter(&config, link);
+        let steps = ProbabilitySteps { up: config.d1, down: config.d2, freeze: config.freeze_time };
+        let bins = Bins::new(config.levels as usize, config.bins as usize, steps, link.key);
+        let rehash = PolledTimer::new(config.rehash, Time::ZERO);
         let (fifo, entered, warmed) = (Fifo::new(config.limit), VecDeque::new(), VecDeque::new());
         Ok(Sfb { config, fifo, entered, warmed, left: 0, bins, bin_size, bin_max, limiter, rehash })
     }
@@ -157,14 +157,14 @@ impl<T> Sfb<T> {
     }
 
     /// The bins of `flow` in the set in use, one per level, numbered as in the limiter.
-    pub fn places(&self, flow: FlowId) -> Places {
-        self.bins.places(flow)
+    pub fn bins_of(&self, flow: FlowId) -> BinNumbers {
+        self.bins.bins_of(flow)
     }
 
     /// Changes the hash functions when due. Two changes forget everything, so a longer jump of the clock needs no more.
     #[inline]
     fn move_hash(&mut self, now: Time) {
-        let due = self.rehash.due(now).min(2);
+        let due = self.rehash.advance(now).min(2);
         (0..due).for_each(|_| self.bins.switch());
     }
 
@@ -178,14 +178,14 @@ impl<T> Sfb<T> {
     /// Counts the queued packet in the next set too. Its bins would otherwise be empty after the change, lose
     /// probability and release the flow until it has filled them.
     fn warm_with(&mut self, flow: FlowId) {
-        let places = self.bins.places_to_come(flow);
+        let places = self.bins.next_bins_of(flow);
         self.bins.enter(&places);
         self.warmed.push_back((self.left + self.entered.len() as u64 - 1, places));
     }
 
     /// Applies the bins' verdict: drops, marks or accepts the packet.
     #[inline]
-    fn judge(&mut self, packet: Packet<T>, places: &Places, cx: &mut Cx<'_, T>) -> Option<(Packet<T>, bool)> {
+    fn judge(&mut self, packet: Packet<T>, places: &BinNumbers, cx: &mut Cx<'_, T>) -> Option<(Packet<T>, bool)> {
         let found = self.bins.arrive(places, self.bin_size, cx.now);
         let unresponsive = found.probability >= 1.0;
         if unresponsive && self.warming(cx.now) {
@@ -205,8 +205,8 @@ impl<T> Sfb<T> {
     }
 }
 
-fn limiter(config: &SfbConfig, place: &Place) -> Limiter {
-    let burst = config.penalty_burst.bytes(place.mean_packet) as u32;
+fn limiter(config: &SfbConfig, link: &LinkInfo) -> Limiter {
+    let burst = config.penalty_burst.bytes(link.mean_packet) as u32;
     match config.penalty {
         Penalty::Rate => Limiter::Rate(TokenBucket::new(config.penalty_rate, burst)),
         Penalty::Boxtime => {
@@ -215,8 +215,8 @@ fn limiter(config: &SfbConfig, place: &Place) -> Limiter {
         }
         Penalty::FairShare => {
             // A key apart from those of the bins, which follow from the secret by small numbers.
-            let flows = FlowCount::new(config.flow_window, keyed(place.key, FlowId(u64::MAX)));
-            Limiter::Each(FairShare::new(place.rate, burst, flows, 2 * (config.levels * config.bins) as usize))
+            let flows = FlowCount::new(config.flow_window, keyed(link.key, FlowId(u64::MAX)));
+            Limiter::Each(FairShareLimiter::new(link.rate, burst, flows, 2 * (config.levels * config.bins) as usize))
         }
     }
 }
@@ -226,7 +226,7 @@ impl<T> Discipline<T> for Sfb<T> {
     fn enqueue(&mut self, packet: Packet<T>, cx: &mut Cx<'_, T>) {
         self.move_hash(cx.now);
         self.limiter.see(packet.flow, cx.now);
-        let places = self.bins.places(packet.flow);
+        let places = self.bins.bins_of(packet.flow);
         let Some((packet, unresponsive)) = self.judge(packet, &places, cx) else { return };
         let (bytes, flow) = (packet.bytes, packet.flow);
         if !self.fifo.push(packet, cx) {
@@ -257,7 +257,7 @@ impl<T> Discipline<T> for Sfb<T> {
         Some(packet)
     }
 
-    crate::discipline::holds!(fifo);
+    crate::discipline::backlog_of!(fifo);
 
     fn observe(&self, gauge: &mut dyn FnMut(&'static str, f64)) {
         let SfbConfig { levels, bins: width, .. } = self.config;
@@ -273,7 +273,7 @@ impl<T> Discipline<T> for Sfb<T> {
         }
     }
     fn observe_flow(&self, flow: FlowId, gauge: &mut dyn FnMut(&'static str, f64)) {
-        let found = self.bins.found(&self.places(flow));
+        let found = self.bins.summary(&self.bins_of(flow));
         gauge("probability", found.probability);
         gauge("bin_packets", found.fullest.into());
     }
@@ -289,11 +289,11 @@ mod tests {
     use alloc::string::ToString;
     use proptest::prelude::*;
 
-    const PLACE: Place = Place::new(Rate::from_bits(10_000_000), 1000, 7);
+    const LINK: LinkInfo = LinkInfo::new(Rate::from_bits(10_000_000), 1000, 7);
 
     fn sfb(settings: &[(&str, &str)]) -> Port<(), Sfb<()>> {
         let config = SfbConfig::from_settings(settings).unwrap();
-        Port::new(Sfb::new(config, &PLACE).unwrap(), Rng::new(1))
+        Port::new(Sfb::new(config, &LINK).unwrap(), Rng::new(1))
     }
 
     fn at(ms: u64) -> Time {
@@ -426,9 +426,9 @@ mod tests {
     fn presets_say_what_their_sources_say() {
         for preset in SfbConfig::presets() {
             let config = SfbConfig::from_settings(&[("preset", preset.name)]).unwrap();
-            assert!(Sfb::<()>::new(config, &PLACE).is_ok(), "{}", preset.name);
+            assert!(Sfb::<()>::new(config, &LINK).is_ok(), "{}", preset.name);
         }
-        let sfb = |preset| Sfb::<()>::new(SfbConfig::from_settings(&[("preset", preset)]).unwrap(), &PLACE).unwrap();
+        let sfb = |preset| Sfb::<()>::new(SfbConfig::from_settings(&[("preset", preset)]).unwrap(), &LINK).unwrap();
         assert_eq!((sfb("blue").bin_size, sfb("linux").bin_max, sfb("paper").bin_size), (13, 24, 65));
     }
 
@@ -436,7 +436,7 @@ mod tests {
     fn values_that_do_not_fit_each_other_are_refused() {
         for settings in [[("bin_size", "9"), ("bin_max", "8")], [("rehash", "1s"), ("warmup", "2s")]] {
             let config = SfbConfig::from_settings(&settings).unwrap();
-            assert!(matches!(Sfb::<()>::new(config, &PLACE), Err(BuildError::Conflict(_))));
+            assert!(matches!(Sfb::<()>::new(config, &LINK), Err(BuildError::Conflict(_))));
         }
     }
 }

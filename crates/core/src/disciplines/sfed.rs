@@ -7,22 +7,22 @@
 //!
 //! | paper | here |
 //! | --- | --- |
-//! | T = alpha B | [`TokenFifo::stock`], `Buckets::total` |
-//! | N, L_N | `Buckets::table`, [`Sfed::bucket_height`] |
+//! | T = alpha B | [`TokenFifo::stock`], `SfedBuckets::total` |
+//! | N, L_N | `SfedBuckets::table`, [`Sfed::bucket_height`] |
 //! | x_j, sigma | [`Sfed::bucket`], [`Sfed::sigma`] |
 //! | f_p | [`TokenFifo::drop_probability`] |
 //!
 //! Random draws: one for each arrival that finds packets waiting.
 
 use crate::cx::Cx;
-use crate::discipline::{Discipline, Place};
+use crate::discipline::{Discipline, LinkInfo};
 use crate::packet::{FlowId, Packet};
 use crate::params::BuildError;
-use crate::parts::{Fill, FlowTable, Payment, Refund, Terms, TokenFifo, Tokens};
+use crate::parts::{BucketLevel, FlowTable, Payment, Refund, TokenFifo, TokenSettings, Tokens};
 
 crate::params! {
     /// Settings of [`Sfed`].
-    pub struct SfedConfig with terms: Terms {
+    pub struct SfedConfig with terms: TokenSettings {
         terms {}
         /// Buckets there can be. When a further flow comes, the fullest of the four next in turn is deleted. A flow
         /// that comes costs time for each bucket there is.
@@ -46,29 +46,29 @@ const CANDIDATES: usize = 4;
 /// A FIFO whose arrivals pay with their flow's tokens, which departures give back to the flows in turn.
 pub struct Sfed<T> {
     fifo: TokenFifo<T>,
-    buckets: Buckets,
+    buckets: SfedBuckets,
 }
 
 /// Buckets of equal height that share a fixed number of tokens: buckets + spare + carried = total.
-struct Buckets {
+struct SfedBuckets {
     table: FlowTable<Tokens>,
     turn: usize,
     spare: Tokens,
     total: Tokens,
 }
 
-impl Buckets {
+impl SfedBuckets {
     fn height(&self) -> Tokens {
         self.total / self.table.len().max(1) as Tokens
     }
 
     /// Finds or creates `flow`'s bucket. A new one is full, and the others are trimmed (section 4.1, step 4).
-    fn open(&mut self, flow: FlowId) -> (usize, Fill) {
+    fn open(&mut self, flow: FlowId) -> (usize, BucketLevel) {
         let position = match self.table.position(flow) {
             Some(position) => position,
             None => self.create(flow),
         };
-        (position, Fill { holds: *self.table.at(position).1, height: self.height() })
+        (position, BucketLevel { tokens: *self.table.at(position).1, height: self.height() })
     }
 
     fn create(&mut self, flow: FlowId) -> usize {
@@ -166,10 +166,10 @@ impl<T> Sfed<T> {
     ///
     /// # Errors
     /// [`BuildError::Conflict`] if `lambda2` is not below `lambda1`.
-    pub fn new(config: SfedConfig, place: &Place) -> Result<Self, BuildError> {
-        let fifo = TokenFifo::new(config.terms, place.mean_packet)?;
+    pub fn new(config: SfedConfig, link: &LinkInfo) -> Result<Self, BuildError> {
+        let fifo = TokenFifo::new(config.terms, link.mean_packet)?;
         let total = fifo.stock();
-        let buckets = Buckets { table: FlowTable::new(config.max_flows, place.key), turn: 0, spare: total, total };
+        let buckets = SfedBuckets { table: FlowTable::new(config.max_flows, link.key), turn: 0, spare: total, total };
         Ok(Sfed { fifo, buckets })
     }
 
@@ -192,11 +192,11 @@ impl<T> Sfed<T> {
 impl<T> Discipline<T> for Sfed<T> {
     #[inline(always)]
     fn enqueue(&mut self, packet: Packet<T>, cx: &mut Cx<'_, T>) {
-        let (bucket, fill) = self.buckets.open(packet.flow);
-        match self.fifo.admit(packet, fill, cx) {
+        let (bucket, level) = self.buckets.open(packet.flow);
+        match self.fifo.admit(packet, level, cx) {
             Payment::Bucket(cost) => *self.buckets.table.at(bucket).1 -= cost,
-            Payment::Lent(cost) => self.buckets.spare -= cost,
-            Payment::Nothing => {}
+            Payment::Spare(cost) => self.buckets.spare -= cost,
+            Payment::Dropped => {}
         }
     }
 
@@ -207,7 +207,7 @@ impl<T> Discipline<T> for Sfed<T> {
         Some(packet)
     }
 
-    crate::discipline::holds!(fifo);
+    crate::discipline::backlog_of!(fifo);
 
     fn observe(&self, gauge: &mut dyn FnMut(&'static str, f64)) {
         gauge("flows", self.buckets.table.len() as f64);
@@ -223,7 +223,7 @@ impl<T> Discipline<T> for Sfed<T> {
 mod tests {
     use super::*;
     use crate::packet::Ecn;
-    use crate::parts::Terms;
+    use crate::parts::TokenSettings;
     use crate::port::Port;
     use crate::rng::Rng;
     use crate::time::Time;
@@ -232,15 +232,15 @@ mod tests {
     use alloc::vec::Vec;
     use proptest::prelude::*;
 
-    const PLACE: Place = Place::new(Rate::from_bits(10_000_000), 1000, 7);
+    const LINK: LinkInfo = LinkInfo::new(Rate::from_bits(10_000_000), 1000, 7);
     const TOKEN: Tokens = 1 << 20;
 
-    fn twelve() -> Terms {
-        Terms { limit: Limit::Packets(12), ..Terms::default() }
+    fn twelve() -> TokenSettings {
+        TokenSettings { limit: Limit::Packets(12), ..TokenSettings::default() }
     }
 
     fn sfed(config: SfedConfig) -> Port<(), Sfed<()>> {
-        Port::new(Sfed::new(config, &PLACE).unwrap(), Rng::new(1))
+        Port::new(Sfed::new(config, &LINK).unwrap(), Rng::new(1))
     }
 
     fn arrive(port: &mut Port<(), Sfed<()>>, flow: u64, bytes: u32, ecn: Ecn) {
@@ -259,7 +259,7 @@ mod tests {
             alpha in 0.1f64..3.0, room in 1u32..60, bytes: bool, byte_mode: Option<bool>, max_flows in 1u32..10,
         ) {
             let limit = if bytes { Limit::Bytes(u64::from(room) * 1000) } else { Limit::Packets(room) };
-            let terms = Terms { limit, alpha, byte_mode, ..Terms::default() };
+            let terms = TokenSettings { limit, alpha, byte_mode, ..TokenSettings::default() };
             let mut port = sfed(SfedConfig { terms, max_flows });
             for (flow, size, departs) in calls {
                 if departs {
@@ -283,7 +283,7 @@ mod tests {
                 for (flow, holds) in levels.iter().enumerate() {
                     table.insert(FlowId(flow as u64), *holds);
                 }
-                Buckets { table, turn: turn % levels.len(), spare, total: 60 * levels.len() as Tokens }
+                SfedBuckets { table, turn: turn % levels.len(), spare, total: 60 * levels.len() as Tokens }
             };
             let (mut rounds, mut steps) = (buckets(), buckets());
             rounds.give_back(Refund { carried: 0, grain, queue: 0 });

@@ -11,7 +11,7 @@
 //! | ns-2's used, left, fairshare | `used`, `left`, `fair` in [`Sfq::refuses`] |
 
 use crate::cx::Cx;
-use crate::discipline::{Discipline, Place};
+use crate::discipline::{Discipline, LinkInfo};
 use crate::packet::{Backlog, FlowId, Packet};
 use crate::params::{BuildError, Bytes};
 use crate::parts::{End, HashedQueues};
@@ -88,14 +88,14 @@ impl<T> Sfq<T> {
     ///
     /// # Errors
     /// None: every configuration is valid.
-    pub fn new(config: SfqConfig, place: &Place) -> Result<Self, BuildError> {
+    pub fn new(config: SfqConfig, link: &LinkInfo) -> Result<Self, BuildError> {
         let quantum = config.quantum.map(|bytes| u32::try_from(bytes.0).unwrap_or(u32::MAX));
-        let buckets = HashedQueues::new(config.buckets, config.limit, quantum, config.perturb, place.key);
+        let buckets = HashedQueues::new(config.buckets, config.limit, quantum, config.perturb, link.key);
         let part = match config.limit {
             Limit::Packets(n) => Limit::Packets(n / config.buckets),
             Limit::Bytes(n) => Limit::Bytes(n / u64::from(config.buckets)),
         };
-        let room = config.limit.packets(place.mean_packet) as u32;
+        let room = config.limit.packets(link.mean_packet) as u32;
         Ok(Sfq { config, buckets, part, room })
     }
 
@@ -203,7 +203,7 @@ mod tests {
     use crate::{Port, Rate, Rng, Sink, Time};
     use alloc::vec::Vec;
 
-    const PLACE: Place = Place::new(Rate::from_bits(8_000_000), 1000, 7);
+    const LINK: LinkInfo = LinkInfo::new(Rate::from_bits(8_000_000), 1000, 7);
 
     #[derive(Default)]
     struct Dropped(Vec<(u64, usize, Why)>);
@@ -231,7 +231,7 @@ mod tests {
 
     /// Drops among arrivals of 1000 bytes, as (flow, arrival, reason). Flows are indices into [`apart`].
     fn offer(settings: &[(&str, &str)], flows: &[usize]) -> Vec<(usize, usize, Why)> {
-        let sfq = Sfq::new(SfqConfig::from_settings(settings).unwrap(), &PLACE).unwrap();
+        let sfq = Sfq::new(SfqConfig::from_settings(settings).unwrap(), &LINK).unwrap();
         let names = apart(&sfq);
         let (mut port, mut dropped) = (Port::new(sfq, Rng::new(1)), Dropped::default());
         for (number, flow) in flows.iter().enumerate() {
@@ -311,7 +311,7 @@ mod tests {
     fn what_a_new_hash_function_brings_together_stays_until_it_is_sent() {
         // Two flows with their part of three packets each, then in one bucket that refuses more until within its part.
         let settings = [("limit", "6p"), ("buckets", "2"), ("perturb", "1s")];
-        let mut sfq = Sfq::new(SfqConfig::from_settings(&settings).unwrap(), &PLACE).unwrap();
+        let mut sfq = Sfq::new(SfqConfig::from_settings(&settings).unwrap(), &LINK).unwrap();
         let mut names = (0..).map(FlowId);
         let first = names.next().unwrap();
         let second = names.find(|flow| sfq.buckets.bucket(*flow) != sfq.buckets.bucket(first)).unwrap();
@@ -332,7 +332,7 @@ mod tests {
 
     #[test]
     fn an_overloaded_parent_takes_from_the_longest_bucket() {
-        let mut sfq = Sfq::new(SfqConfig::default(), &PLACE).unwrap();
+        let mut sfq = Sfq::new(SfqConfig::default(), &LINK).unwrap();
         let names = apart(&sfq);
         let (mut rng, mut dropped) = (Rng::new(1), Dropped::default());
         for (number, flow) in [0, 1, 1, 2].into_iter().enumerate() {

@@ -7,7 +7,7 @@
 use alloc::vec::Vec;
 
 use crate::cx::Cx;
-use crate::discipline::{Discipline, Place};
+use crate::discipline::{Discipline, LinkInfo};
 use crate::packet::{Backlog, FlowId, Packet};
 use crate::params::{BuildError, Bytes};
 use crate::parts::{DeficitRing, RedQueue, RedSettings, bucket};
@@ -63,11 +63,11 @@ impl<T> SfqRed<T> {
     ///
     /// # Errors
     /// [`BuildError::Conflict`] if minth is not below maxth, or maxth is above a bucket's part of the limit.
-    pub fn new(config: SfqRedConfig, place: &Place) -> Result<Self, BuildError> {
+    pub fn new(config: SfqRedConfig, link: &LinkInfo) -> Result<Self, BuildError> {
         // A part of less than a packet would admit nothing.
         let part = match config.red.limit {
             Limit::Packets(n) => Limit::Packets((n / config.buckets).max(1)),
-            Limit::Bytes(n) => Limit::Bytes((n / u64::from(config.buckets)).max(u64::from(place.mean_packet))),
+            Limit::Bytes(n) => Limit::Bytes((n / u64::from(config.buckets)).max(u64::from(link.mean_packet))),
         };
         let settings = RedSettings {
             limit: part,
@@ -76,10 +76,10 @@ impl<T> SfqRed<T> {
             ignore_size: true,
             ..config.red.clone()
         };
-        let bucket = || RedQueue::new(settings.clone(), place);
+        let bucket = || RedQueue::new(settings.clone(), link);
         let buckets = (0..config.buckets).map(|_| bucket()).collect::<Result<_, _>>()?;
         let quantum = config.quantum.map(|bytes| u32::try_from(bytes.0).unwrap_or(u32::MAX));
-        Ok(SfqRed { config, buckets, ring: DeficitRing::new(), quantum, held: Backlog::default(), key: place.key })
+        Ok(SfqRed { config, buckets, ring: DeficitRing::new(), quantum, held: Backlog::default(), key: link.key })
     }
 
     /// The bucket of `flow`.
@@ -160,11 +160,11 @@ mod tests {
     use crate::params::Params;
     use crate::{Counts, Port, Rate, Rng, Time};
 
-    const PLACE: Place = Place::new(Rate::from_bits(8_000_000), 1000, 7);
+    const LINK: LinkInfo = LinkInfo::new(Rate::from_bits(8_000_000), 1000, 7);
 
     fn port(settings: &[(&str, &str)]) -> Port<u64, SfqRed<u64>> {
         let config = SfqRedConfig::from_settings(settings).unwrap();
-        Port::new(SfqRed::new(config, &PLACE).unwrap(), Rng::new(3))
+        Port::new(SfqRed::new(config, &LINK).unwrap(), Rng::new(3))
     }
 
     /// Three flows in buckets of their own.
@@ -242,7 +242,7 @@ mod tests {
     #[test]
     fn thresholds_are_those_of_a_part() {
         let build = |settings: &[(&str, &str)]| {
-            SfqRed::<()>::new(SfqRedConfig::from_settings(settings).unwrap(), &PLACE).map(|red| {
+            SfqRed::<()>::new(SfqRedConfig::from_settings(settings).unwrap(), &LINK).map(|red| {
                 let thresholds = red.buckets()[45].detector().thresholds();
                 (thresholds.min, thresholds.max)
             })

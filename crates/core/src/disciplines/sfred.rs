@@ -1,17 +1,17 @@
 //! Stochastic Fair RED (SFRED): SFB's bins, each with a RED that adapts its maxp in place of BLUE.
 //!
 //! W. Feng et al., "The BLUE active queue management algorithms", IEEE/ACM ToN 10(4), 2002, section IV-A, sketches it
-//! to compare SFB with: a maxp per bin, adapted as by `feng_red` ([`SelfConfiguring`]), and otherwise SFB's techniques.
+//! to compare SFB with: a maxp per bin, adapted as by `feng_red` ([`SelfConfiguringMaxp`]), and otherwise SFB's techniques.
 //! A packet is signalled with the least probability of its bins; its flow is unresponsive if their least *maxp* is 1.
 
 use alloc::vec::Vec;
 use core::ops::Bound;
 
 use crate::cx::Cx;
-use crate::discipline::{Discipline, Place};
+use crate::discipline::{Discipline, LinkInfo};
 use crate::packet::Packet;
 use crate::params::BuildError;
-use crate::parts::{Average, Fifo, LevelHash, SelfConfiguring, Thresholds, TokenBucket};
+use crate::parts::{Average, Fifo, LevelHash, SelfConfiguringMaxp, Thresholds, TokenBucket};
 use crate::reason::Why;
 use crate::time::Time;
 use crate::units::{Level, Limit, Rate};
@@ -64,7 +64,7 @@ crate::params! {
 struct RedBin {
     packets: u32,
     average: Average,
-    maxp: SelfConfiguring,
+    maxp: SelfConfiguringMaxp,
 }
 
 /// One bin, as a tool sees it.
@@ -79,7 +79,7 @@ pub struct RedBinState {
 }
 
 /// The state of an arrival's bins: the longest queue, and the least probability and maxp.
-struct Found {
+struct RedBinSummary {
     fullest: u32,
     probability: f64,
     maxp: f64,
@@ -103,24 +103,24 @@ impl<T> Sfred<T> {
     ///
     /// # Errors
     /// [`BuildError::Conflict`] if minth is not below maxth, or maxth is above `bin_size`.
-    pub fn new(config: SfredConfig, place: &Place) -> Result<Self, BuildError> {
+    pub fn new(config: SfredConfig, link: &LinkInfo) -> Result<Self, BuildError> {
         let auto = Level::Share(1.5 / f64::from(config.bins));
-        let bin_size = config.bin_size.unwrap_or(auto).packets(config.limit, place.mean_packet);
+        let bin_size = config.bin_size.unwrap_or(auto).packets(config.limit, link.mean_packet);
         let in_bin = |level: Level| match level {
             Level::Share(part) => part * bin_size,
-            other => other.packets(config.limit, place.mean_packet),
+            other => other.packets(config.limit, link.mean_packet),
         };
         let (min, max) = (in_bin(config.minth), in_bin(config.maxth));
         let thresholds = Thresholds::new(min, max, bin_size, "packets in a bin")?;
         let bin = RedBin {
             packets: 0,
-            average: Average::new(config.wq, place.rate.transmit(place.mean_packet)),
-            maxp: SelfConfiguring::new(config.maxp, config.maxp_min),
+            average: Average::new(config.wq, link.rate.transmit(link.mean_packet)),
+            maxp: SelfConfiguringMaxp::new(config.maxp, config.maxp_min),
         };
-        let burst = config.penalty_burst.bytes(place.mean_packet) as u32;
+        let burst = config.penalty_burst.bytes(link.mean_packet) as u32;
         Ok(Sfred {
             fifo: Fifo::new(config.limit),
-            hash: LevelHash::new(config.levels as usize, config.bins as usize, place.key, 1),
+            hash: LevelHash::new(config.levels as usize, config.bins as usize, link.key, 1),
             levels: config.levels as usize,
             bins: alloc::vec![bin; (config.levels * config.bins) as usize],
             // The cast saturates. A bin counts whole packets: more than 13.04 is more than 13.
@@ -142,9 +142,9 @@ impl<T> Sfred<T> {
 
     /// Updates the bins at `places` for an arrival and returns their state.
     #[inline]
-    fn look(&mut self, places: &[u16], now: Time) -> Found {
+    fn look(&mut self, places: &[u16], now: Time) -> RedBinSummary {
         let Thresholds { min, max } = self.thresholds;
-        let mut found = Found { fullest: 0, probability: 1.0, maxp: 1.0 };
+        let mut found = RedBinSummary { fullest: 0, probability: 1.0, maxp: 1.0 };
         for place in places {
             let bin = &mut self.bins[usize::from(*place)];
             let average = bin.average.update(f64::from(bin.packets), now);
@@ -194,7 +194,7 @@ impl<T> Sfred<T> {
 impl<T> Discipline<T> for Sfred<T> {
     #[inline(always)]
     fn enqueue(&mut self, packet: Packet<T>, cx: &mut Cx<'_, T>) {
-        let places = self.hash.places(0, packet.flow);
+        let places = self.hash.bin_numbers(0, packet.flow);
         let places = &places[..self.levels];
         let (why, unresponsive) = self.judge(packet.bytes, places, cx);
         let judged = if let Some(why) = why { self.signal(packet, why, cx) } else { Some(packet) };
@@ -213,18 +213,18 @@ impl<T> Discipline<T> for Sfred<T> {
     fn dequeue(&mut self, cx: &mut Cx<'_, T>) -> Option<Packet<T>> {
         let packet = self.fifo.pop()?;
         // The hash functions never change: a packet leaves the bins it entered.
-        for place in &self.hash.places(0, packet.flow)[..self.levels] {
+        for place in &self.hash.bin_numbers(0, packet.flow)[..self.levels] {
             let bin = &mut self.bins[usize::from(*place)];
             bin.packets -= 1;
-            bin.average.left(true, cx.now);
+            bin.average.record_dequeue(true, cx.now);
             if bin.packets == 0 {
-                bin.average.left(false, cx.now);
+                bin.average.record_dequeue(false, cx.now);
             }
         }
         Some(packet)
     }
 
-    crate::discipline::holds!(fifo);
+    crate::discipline::backlog_of!(fifo);
 
     fn observe(&self, gauge: &mut dyn FnMut(&'static str, f64)) {
         let bins = self.bins.len() as f64;
@@ -244,8 +244,8 @@ mod tests {
 
     fn port(settings: &[(&str, &str)]) -> Port<(), Sfred<()>> {
         let config = SfredConfig::from_settings(settings).unwrap();
-        let place = Place::new(Rate::from_bits(8_000_000), 1000, 7);
-        Port::new(Sfred::new(config, &place).unwrap(), Rng::new(1))
+        let link = LinkInfo::new(Rate::from_bits(8_000_000), 1000, 7);
+        Port::new(Sfred::new(config, &link).unwrap(), Rng::new(1))
     }
 
     fn arrive(port: &mut Port<(), Sfred<()>>, flow: u64, us: u64) {
@@ -299,10 +299,10 @@ mod tests {
         for preset in SfredConfig::presets() {
             assert!(port(&[("preset", preset.name)]).discipline().bin_size >= 13, "{}", preset.name);
         }
-        let place = Place::new(Rate::from_bits(8_000_000), 1000, 7);
+        let link = LinkInfo::new(Rate::from_bits(8_000_000), 1000, 7);
         for bad in [("minth", "90%"), ("maxth", "100p"), ("bin_size", "0p")] {
             let config = SfredConfig::from_settings(&[bad]).unwrap();
-            assert!(matches!(Sfred::<()>::new(config, &place), Err(BuildError::Conflict(_))), "{bad:?}");
+            assert!(matches!(Sfred::<()>::new(config, &link), Err(BuildError::Conflict(_))), "{bad:?}");
         }
     }
 }

@@ -19,7 +19,7 @@
 use alloc::vec::Vec;
 
 use crate::cx::Cx;
-use crate::discipline::{Discipline, Place};
+use crate::discipline::{Discipline, LinkInfo};
 use crate::packet::{FlowId, Packet};
 use crate::params::BuildError;
 use crate::parts::Fifo;
@@ -96,7 +96,7 @@ impl<T> Sred<T> {
     ///
     /// # Errors
     /// None: all settings fit each other.
-    pub fn new(config: SredConfig, _: &Place) -> Result<Self, BuildError> {
+    pub fn new(config: SredConfig, _: &LinkInfo) -> Result<Self, BuildError> {
         let alpha = config.overwrite / f64::from(config.zombies);
         Ok(Sred { fifo: Fifo::new(config.limit), zombies: Vec::new(), hit_frequency: 0.0, alpha, config })
     }
@@ -177,7 +177,7 @@ impl<T> Discipline<T> for Sred<T> {
         self.fifo.pop()
     }
 
-    crate::discipline::holds!(fifo);
+    crate::discipline::backlog_of!(fifo);
 
     fn observe(&self, gauge: &mut dyn FnMut(&'static str, f64)) {
         gauge("hit_frequency", self.hit_frequency);
@@ -192,11 +192,11 @@ mod tests {
     use crate::params::Params;
     use crate::{Ecn, Port, Rate, Rng};
 
-    const PLACE: Place = Place::new(Rate::from_bits(8_000_000), 1000, 7);
+    const LINK: LinkInfo = LinkInfo::new(Rate::from_bits(8_000_000), 1000, 7);
 
     fn port(settings: &[(&str, &str)]) -> Port<(), Sred<()>> {
         let config = SredConfig::from_settings(settings).unwrap();
-        Port::new(Sred::new(config, &PLACE).unwrap(), Rng::new(3))
+        Port::new(Sred::new(config, &LINK).unwrap(), Rng::new(3))
     }
 
     fn offer(port: &mut Port<(), Sred<()>>, flow: u64) {
@@ -233,7 +233,7 @@ mod tests {
 
     #[test]
     fn the_probability_is_that_of_the_queues_sixths_times_the_square_of_the_number_of_flows() {
-        let mut sred = Sred::<()>::new(SredConfig::from_settings(&[("limit", "12p")]).unwrap(), &PLACE).unwrap();
+        let mut sred = Sred::<()>::new(SredConfig::from_settings(&[("limit", "12p")]).unwrap(), &LINK).unwrap();
         let (mut rng, mut sink) = (Rng::new(1), ());
         // 128 flows: (128/256)^2 = 1/4 of 0.15/4 and of 0.15.
         sred.hit_frequency = 1.0 / 128.0;

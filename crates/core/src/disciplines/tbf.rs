@@ -4,7 +4,7 @@
 //! ([`TokenBucket`], ITU-T I.371's virtual schedule).
 
 use crate::cx::Cx;
-use crate::discipline::{Discipline, Place};
+use crate::discipline::{Discipline, LinkInfo};
 use crate::packet::{Backlog, Packet};
 use crate::params::{BuildError, Bytes};
 use crate::parts::{Children, TokenBucket};
@@ -49,10 +49,10 @@ impl<T: 'static> Tbf<T> {
     ///
     /// # Errors
     /// [`BuildError::Nested`] if the child cannot be built.
-    pub fn new(config: TbfConfig, place: &Place) -> Result<Self, BuildError> {
-        let rate = config.rate.unwrap_or(place.rate);
+    pub fn new(config: TbfConfig, link: &LinkInfo) -> Result<Self, BuildError> {
+        let rate = config.rate.unwrap_or(link.rate);
         // The child feeds the shaper, not the link.
-        let inside = Place { rate, ..*place };
+        let inside = LinkInfo { rate, ..*link };
         // Lossless: the ranges end at 10^9.
         let bucket = |rate, Bytes(burst)| TokenBucket::new(rate, burst as u32);
         Ok(Tbf {
@@ -130,8 +130,8 @@ mod tests {
     use alloc::vec::Vec;
 
     fn port(settings: &[(&str, &str)]) -> Port<(), Tbf<()>> {
-        let place = Place::new(Rate::from_bits(8_000_000), 1000, 7);
-        Port::new(Tbf::new(TbfConfig::from_settings(settings).unwrap(), &place).unwrap(), Rng::new(1))
+        let link = LinkInfo::new(Rate::from_bits(8_000_000), 1000, 7);
+        Port::new(Tbf::new(TbfConfig::from_settings(settings).unwrap(), &link).unwrap(), Rng::new(1))
     }
 
     /// Offers `packets` of 1000 bytes at once and follows `ready_at`: when each left, in milliseconds.
@@ -181,7 +181,7 @@ mod tests {
     #[test]
     fn a_child_that_cannot_be_built_is_named() {
         let config = TbfConfig::from_settings(&[("child", "[red:minth=9p,maxth=3p]")]).unwrap();
-        let error = Tbf::<()>::new(config, &Place::new(Rate::from_bits(1), 1, 1)).err().unwrap();
+        let error = Tbf::<()>::new(config, &LinkInfo::new(Rate::from_bits(1), 1, 1)).err().unwrap();
         assert!(matches!(error, BuildError::Nested { parameter: "child", .. }), "{error}");
     }
 }

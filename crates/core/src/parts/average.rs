@@ -19,7 +19,7 @@ pub struct Average {
 
 impl Average {
     /// An average of 0 with the paper's wq = `weight` in (0, 1]; the link sends a mean packet in `slot`. The link
-    /// counts as busy until [`left`](Average::left) reports an empty dequeue.
+    /// counts as busy until [`record_dequeue`](Average::record_dequeue) reports an empty dequeue.
     pub fn new(weight: f64, slot: Span) -> Average {
         Average { value: 0.0, weight, slot: slot.as_nanos().max(1) as f64, idle: None }
     }
@@ -37,7 +37,7 @@ impl Average {
 
     /// Records a dequeue. The first that `found` no packet starts the idle period.
     #[inline]
-    pub fn left(&mut self, found: bool, now: Time) {
+    pub fn record_dequeue(&mut self, found: bool, now: Time) {
         match (found, self.idle) {
             (true, _) => self.idle = None,
             (false, None) => self.idle = Some(now),
@@ -52,7 +52,7 @@ impl Average {
     }
 
     /// The average decayed to `now`, without an update.
-    pub fn idled(&self, queue: f64, now: Time) -> f64 {
+    pub fn decayed_to(&self, queue: f64, now: Time) -> f64 {
         match self.idle {
             Some(since) if queue == 0.0 => self.decayed(since, now),
             _ => self.value,
@@ -96,15 +96,15 @@ mod tests {
     fn idle_time_counts_as_the_packets_that_could_have_been_sent() {
         let mut average = Average::new(0.5, SLOT);
         average.update(64.0, at(0));
-        average.left(false, at(10));
-        average.left(false, at(12));
+        average.record_dequeue(false, at(10));
+        average.record_dequeue(false, at(12));
         // 3 ms idle, 1 ms a packet: 32 / 2^3. Asking again at 12 ms did not restart the idle time.
         assert_eq!(average.update(0.0, at(13)), 4.0);
         // That packet was dropped: the link idles on, and only the time since the last update counts.
         assert_eq!(average.update(0.0, at(14)), 2.0);
         // The next was stored, and another arrives before the link took it: no idle time, one packet waits.
         assert_eq!(average.update(1.0, at(15)), 1.5);
-        average.left(true, at(15));
+        average.record_dequeue(true, at(15));
         assert_eq!(average.update(0.0, at(99)), 0.75, "the link is busy with the last packet");
     }
 
@@ -112,11 +112,11 @@ mod tests {
     fn hours_of_idle_time_and_a_link_of_no_rate_leave_a_finite_average() {
         let mut average = Average::new(0.002, Span::ZERO);
         average.update(1e9, at(0));
-        average.left(false, at(0));
+        average.record_dequeue(false, at(0));
         assert_eq!(average.update(0.0, Time::NEVER), 0.0);
         let mut stopped = Average::new(0.002, Span::MAX);
         let before = stopped.update(1e9, at(0));
-        stopped.left(false, at(0));
+        stopped.record_dequeue(false, at(0));
         assert!((stopped.update(0.0, at(3_600_000)) / before - 1.0).abs() < 1e-6);
     }
 }

@@ -10,11 +10,11 @@ use crate::time::{Span, Time};
 pub const MOST_LEVELS: usize = 8;
 
 /// A packet's bins, one per level. Numbers include the set: packets leave the bins they entered even under new hashes.
-pub type Places = [u16; MOST_LEVELS];
+pub type BinNumbers = [u16; MOST_LEVELS];
 
 /// Changes of a bin's probability.
 #[derive(Clone, Copy, Debug)]
-pub struct Steps {
+pub struct ProbabilitySteps {
     /// Increase when the bin is too full.
     pub up: f64,
     /// Decrease when it is empty.
@@ -46,7 +46,7 @@ impl Bin {
 
 /// State of a packet's bins.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Found {
+pub struct BinSummary {
     /// Packets in the fullest bin.
     pub fullest: u32,
     /// The lowest probability.
@@ -70,7 +70,7 @@ impl LevelHash {
 
     /// The bins of `flow`, numbered level by level from `base`.
     #[inline]
-    pub fn places(&self, base: usize, flow: FlowId) -> Places {
+    pub fn bin_numbers(&self, base: usize, flow: FlowId) -> BinNumbers {
         let (mut places, mut first) = ([0; MOST_LEVELS], base);
         for (place, key) in places.iter_mut().zip(&self.keys[..self.levels]) {
             // Scaling the upper half of the hash avoids a division. 2 x 8 x 4096 bins fit 16 bits.
@@ -91,7 +91,7 @@ pub struct Bins {
     levels: usize,
     width: usize,
     in_use: usize,
-    steps: Steps,
+    steps: ProbabilitySteps,
     secret: u64,
     /// Sets of keys derived so far.
     drawn: u64,
@@ -99,7 +99,7 @@ pub struct Bins {
 
 impl Bins {
     /// `levels` (1 to [`MOST_LEVELS`]) of `width` (1 to 4096) bins per set; hash keys are derived from `secret`.
-    pub fn new(levels: usize, width: usize, steps: Steps, secret: u64) -> Bins {
+    pub fn new(levels: usize, width: usize, steps: ProbabilitySteps, secret: u64) -> Bins {
         let hashes = [0, 1].map(|set| Bins::hash(levels, width, secret, set));
         let bins = alloc::vec![Bin::default(); 2 * levels * width];
         Bins { bins, hashes, levels, width, in_use: 0, steps, secret, drawn: 2 }
@@ -107,15 +107,15 @@ impl Bins {
 
     /// The bins of `flow` in the set in use.
     #[inline]
-    pub fn places(&self, flow: FlowId) -> Places {
-        self.places_in(self.in_use, flow)
+    pub fn bins_of(&self, flow: FlowId) -> BinNumbers {
+        self.bins_in(self.in_use, flow)
     }
 
     /// Updates the bins at `places` for an arrival: more than `full` packets raises a bin's probability, none lowers
     /// it. Returns the bins' state after the update.
     #[inline]
-    pub fn arrive(&mut self, places: &Places, full: u32, now: Time) -> Found {
-        let mut found = Found { fullest: 0, probability: 1.0 };
+    pub fn arrive(&mut self, places: &BinNumbers, full: u32, now: Time) -> BinSummary {
+        let mut found = BinSummary { fullest: 0, probability: 1.0 };
         for place in &places[..self.levels] {
             let bin = &mut self.bins[usize::from(*place)];
             if bin.packets > full {
@@ -133,21 +133,21 @@ impl Bins {
     }
 
     /// The state of the bins at `places`.
-    pub fn found(&self, places: &Places) -> Found {
+    pub fn summary(&self, places: &BinNumbers) -> BinSummary {
         let bins = || places[..self.levels].iter().map(|place| &self.bins[usize::from(*place)]);
         let fullest = bins().map(|bin| bin.packets).max().unwrap_or(0);
-        Found { fullest, probability: bins().map(|bin| bin.probability).fold(1.0, f64::min) }
+        BinSummary { fullest, probability: bins().map(|bin| bin.probability).fold(1.0, f64::min) }
     }
 
     /// Counts a packet queued in `places`.
     #[inline]
-    pub fn enter(&mut self, places: &Places) {
+    pub fn enter(&mut self, places: &BinNumbers) {
         places[..self.levels].iter().for_each(|place| self.bins[usize::from(*place)].packets += 1);
     }
 
     /// Counts a packet leaving `places`. A bin in use that becomes empty lowers its probability.
     #[inline]
-    pub fn leave(&mut self, places: &Places, now: Time) {
+    pub fn leave(&mut self, places: &BinNumbers, now: Time) {
         let second = usize::from(usize::from(places[0]) >= self.levels * self.width);
         let in_use = second == self.in_use;
         for place in &places[..self.levels] {
@@ -160,14 +160,14 @@ impl Bins {
     }
 
     /// The bins of `flow` in the next set.
-    pub fn places_to_come(&self, flow: FlowId) -> Places {
-        self.places_in(1 - self.in_use, flow)
+    pub fn next_bins_of(&self, flow: FlowId) -> BinNumbers {
+        self.bins_in(1 - self.in_use, flow)
     }
 
     /// Raises the probabilities of `flow`'s bins in the next set.
     pub fn warm(&mut self, flow: FlowId, now: Time) {
-        let places = self.places_to_come(flow);
-        let Steps { up, freeze, .. } = self.steps;
+        let places = self.next_bins_of(flow);
+        let ProbabilitySteps { up, freeze, .. } = self.steps;
         places[..self.levels].iter().for_each(|place| self.bins[usize::from(*place)].step(up, freeze, now));
     }
 
@@ -201,8 +201,8 @@ impl Bins {
     }
 
     #[inline]
-    fn places_in(&self, set: usize, flow: FlowId) -> Places {
-        self.hashes[set].places(set * self.levels * self.width, flow)
+    fn bins_in(&self, set: usize, flow: FlowId) -> BinNumbers {
+        self.hashes[set].bin_numbers(set * self.levels * self.width, flow)
     }
 
     fn renew(&mut self, set: usize) {
@@ -254,7 +254,7 @@ pub fn unresponsive(width: u32, levels: u32, polluted: u32) -> f64 {
 mod tests {
     use super::*;
 
-    const STEPS: Steps = Steps { up: 0.25, down: 0.125, freeze: Span::from_millis(1) };
+    const STEPS: ProbabilitySteps = ProbabilitySteps { up: 0.25, down: 0.125, freeze: Span::from_millis(1) };
 
     fn at(ms: u64) -> Time {
         Time::ZERO + Span::from_millis(ms)
@@ -271,9 +271,9 @@ mod tests {
     /// The share of 50 responsive flows whose bins are polluted at every level by `bad` unresponsive flows.
     fn misclassified(levels: usize, width: usize, bad: u64, secret: u64) -> f64 {
         let bins = Bins::new(levels, width, STEPS, secret);
-        let polluted: Vec<Places> = (0..bad).map(|flow| bins.places(FlowId(flow))).collect();
-        let hit = |places: Places| (0..levels).all(|level| polluted.iter().any(|p| p[level] == places[level]));
-        (1000..1050).filter(|flow| hit(bins.places(FlowId(*flow)))).count() as f64 / 50.0
+        let polluted: Vec<BinNumbers> = (0..bad).map(|flow| bins.bins_of(FlowId(flow))).collect();
+        let hit = |places: BinNumbers| (0..levels).all(|level| polluted.iter().any(|p| p[level] == places[level]));
+        (1000..1050).filter(|flow| hit(bins.bins_of(FlowId(*flow)))).count() as f64 / 50.0
     }
 
     #[test]
@@ -294,7 +294,7 @@ mod tests {
             let estimate = |secret| {
                 let bins = Bins::new(levels, width, STEPS, secret);
                 let mut polluted: Vec<u16> =
-                    (0..bad).flat_map(|flow| bins.places(FlowId(flow)).into_iter().take(levels)).collect();
+                    (0..bad).flat_map(|flow| bins.bins_of(FlowId(flow)).into_iter().take(levels)).collect();
                 polluted.sort_unstable();
                 polluted.dedup();
                 unresponsive(width as u32, levels as u32, polluted.len() as u32)
@@ -317,14 +317,14 @@ mod tests {
     #[test]
     fn a_bins_probability_rises_when_overfull_falls_when_empty_and_rests_for_the_freeze_time() {
         let mut bins = Bins::new(1, 1, STEPS, 1);
-        let place = bins.places(FlowId(1));
+        let place = bins.bins_of(FlowId(1));
         (0..3).for_each(|_| bins.enter(&place));
-        assert_eq!(bins.arrive(&place, 2, at(0)), Found { fullest: 3, probability: 0.25 });
+        assert_eq!(bins.arrive(&place, 2, at(0)), BinSummary { fullest: 3, probability: 0.25 });
         assert_eq!(bins.arrive(&place, 2, at(0)).probability, 0.25, "frozen");
         assert_eq!(bins.arrive(&place, 2, at(1)).probability, 0.5);
         assert_eq!(bins.arrive(&place, 3, at(2)).probability, 0.5, "neither overfull nor empty");
         (0..3).for_each(|_| bins.leave(&place, at(9)));
-        assert_eq!(bins.arrive(&place, 2, at(9)), Found { fullest: 0, probability: 0.375 });
+        assert_eq!(bins.arrive(&place, 2, at(9)), BinSummary { fullest: 0, probability: 0.375 });
         assert_eq!(bins.arrive(&place, 2, at(10)).probability, 0.25);
     }
 
@@ -332,13 +332,13 @@ mod tests {
     fn a_warmed_flow_is_known_from_the_moment_the_sets_are_switched() {
         let mut bins = Bins::new(2, 23, STEPS, 1);
         (0..4).for_each(|ms| bins.warm(FlowId(1), at(ms)));
-        assert_eq!(bins.arrive(&bins.places(FlowId(1)), 13, at(5)).probability, 0.0);
+        assert_eq!(bins.arrive(&bins.bins_of(FlowId(1)), 13, at(5)).probability, 0.0);
         bins.switch();
-        let found = bins.arrive(&bins.places(FlowId(1)), 13, at(5));
+        let found = bins.arrive(&bins.bins_of(FlowId(1)), 13, at(5));
         assert_eq!(found.probability, 0.875, "1 after four steps, less one for its empty bins");
-        assert_eq!(bins.arrive(&bins.places(FlowId(2)), 13, at(5)).probability, 0.0);
+        assert_eq!(bins.arrive(&bins.bins_of(FlowId(2)), 13, at(5)).probability, 0.0);
         bins.switch();
         bins.switch();
-        assert_eq!(bins.arrive(&bins.places(FlowId(1)), 13, at(9)).probability, 0.0, "forgotten after two switches");
+        assert_eq!(bins.arrive(&bins.bins_of(FlowId(1)), 13, at(9)).probability, 0.0, "forgotten after two switches");
     }
 }

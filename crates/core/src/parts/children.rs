@@ -6,7 +6,7 @@ use alloc::vec::Vec;
 
 use super::hash::keyed;
 use crate::cx::Cx;
-use crate::discipline::{Discipline, Place};
+use crate::discipline::{Discipline, LinkInfo};
 use crate::packet::{Backlog, ClassId, FlowId, Packet};
 use crate::params::BuildError;
 use crate::qdisc::Qdisc;
@@ -29,15 +29,15 @@ impl<T: 'static> Children<T> {
         parameter: &'static str,
         qdiscs: &[Qdisc],
         limit: Limit,
-        place: &Place,
+        link: &LinkInfo,
     ) -> Result<Children<T>, BuildError> {
         let mut all = Vec::with_capacity(qdiscs.len());
         for (index, qdisc) in qdiscs.iter().enumerate() {
-            let place = Place { key: keyed(place.key, FlowId(index as u64)), ..*place };
+            let link = LinkInfo { key: keyed(link.key, FlowId(index as u64)), ..*link };
             let settings = qdisc.settings_with(limit);
             let settings: Vec<(&str, &str)> = settings.iter().map(|(name, value)| (*name, value.as_str())).collect();
             let nested = |error| BuildError::Nested { parameter, qdisc: qdisc.to_string(), error: Box::new(error) };
-            all.push(registry::boxed(&qdisc.name, &settings, &place).map_err(nested)?);
+            all.push(registry::boxed(&qdisc.name, &settings, &link).map_err(nested)?);
         }
         Ok(Children { all, held: Backlog::default() })
     }
@@ -116,8 +116,8 @@ mod tests {
     use crate::{Rate, Rng};
 
     fn children(qdiscs: &str) -> Result<Children<()>, BuildError> {
-        let qdiscs = <Vec<Qdisc> as crate::params::Value>::read(qdiscs).unwrap();
-        Children::new("children", &qdiscs, Limit::Packets(3), &Place::new(Rate::from_bits(8_000_000), 1000, 1))
+        let qdiscs = <Vec<Qdisc> as crate::params::ParameterValue>::read(qdiscs).unwrap();
+        Children::new("children", &qdiscs, Limit::Packets(3), &LinkInfo::new(Rate::from_bits(8_000_000), 1000, 1))
     }
 
     #[test]

@@ -8,7 +8,7 @@ use alloc::vec::Vec;
 
 use super::{Children, DeficitRing};
 use crate::cx::Cx;
-use crate::discipline::{Discipline, Place};
+use crate::discipline::{Discipline, LinkInfo};
 use crate::packet::{Backlog, Packet};
 use crate::params::BuildError;
 use crate::qdisc::Qdisc;
@@ -30,10 +30,10 @@ impl<T: 'static> ClassQueues<T> {
     ///
     /// # Errors
     /// [`BuildError::Nested`] for the first that cannot be built.
-    pub fn new(qdiscs: &[Qdisc], limit: Limit, quantum: u32, place: &Place) -> Result<Self, BuildError> {
-        let children = Children::new("classes", qdiscs, limit, place)?;
+    pub fn new(qdiscs: &[Qdisc], limit: Limit, quantum: u32, link: &LinkInfo) -> Result<Self, BuildError> {
+        let children = Children::new("classes", qdiscs, limit, link)?;
         // Child 0 belongs to class 1.
-        let weight = |child: usize| place.classes.get(child + 1).map_or(1.0, |class| class.weight);
+        let weight = |child: usize| link.classes.get(child + 1).map_or(1.0, |class| class.weight);
         let quanta = (0..qdiscs.len()).map(|child| ((f64::from(quantum) * weight(child)) as u32).max(1));
         Ok(ClassQueues { limit, children, ring: DeficitRing::new(), quanta: quanta.collect() })
     }

@@ -25,7 +25,7 @@ crate::choice! {
 
 crate::params! {
     /// What one loop or many run by.
-    pub struct CodelRules {
+    pub struct CodelSettings {
         /// The delay that may stand: 5 to 10 % of the interval.
         target: Span = Span::from_millis(5), also "TARGET" "target_";
         /// How long the delay may stand above the target before the first signal: a round trip, at the upper end of those
@@ -45,11 +45,11 @@ crate::params! {
 }
 
 /// A dequeued packet, and the bytes left in its queue.
-pub type Popped<T> = (Packet<T>, u64);
+pub type PoppedPacket<T> = (Packet<T>, u64);
 
 /// The state of a control loop.
 #[derive(Clone, Debug, Default)]
-pub struct Codel {
+pub struct CodelLoop {
     /// When the delay will have been above the target for an interval; `None` while it is below.
     pub first_above: Option<Time>,
     /// When the next signal is due; outside the dropping state, when the last one was.
@@ -63,14 +63,14 @@ pub struct Codel {
     reciprocal: u16,
 }
 
-impl Codel {
+impl CodelLoop {
     /// The next packet to send, after any drops (`deque`). `pop` dequeues the head.
     #[inline]
     pub fn dequeue<T>(
         &mut self,
-        rules: &CodelRules,
+        rules: &CodelSettings,
         cx: &mut Cx<'_, T>,
-        mut pop: impl FnMut() -> Option<Popped<T>>,
+        mut pop: impl FnMut() -> Option<PoppedPacket<T>>,
     ) -> Option<Packet<T>> {
         let (packet, late) = self.look(rules, pop(), cx.now);
         let packet = if self.dropping || late { self.control(rules, cx, pop, packet, late) } else { packet };
@@ -84,9 +84,9 @@ impl Codel {
 
     fn control<T>(
         &mut self,
-        rules: &CodelRules,
+        rules: &CodelSettings,
         cx: &mut Cx<'_, T>,
-        mut pop: impl FnMut() -> Option<Popped<T>>,
+        mut pop: impl FnMut() -> Option<PoppedPacket<T>>,
         mut packet: Option<Packet<T>>,
         mut late: bool,
     ) -> Option<Packet<T>> {
@@ -120,7 +120,12 @@ impl Codel {
 
     /// `dodequeue`: whether the packet may be dropped, once the delay has been above the target for an interval.
     #[inline]
-    fn look<T>(&mut self, rules: &CodelRules, head: Option<Popped<T>>, now: Time) -> (Option<Packet<T>>, bool) {
+    fn look<T>(
+        &mut self,
+        rules: &CodelSettings,
+        head: Option<PoppedPacket<T>>,
+        now: Time,
+    ) -> (Option<Packet<T>>, bool) {
         let Some((packet, left)) = head else {
             self.first_above = None;
             return (None, false);
@@ -134,7 +139,7 @@ impl Codel {
     }
 
     /// Enters the dropping state, at the previous drop rate if it was left recently.
-    fn enter(&mut self, rules: &CodelRules, now: Time) {
+    fn enter(&mut self, rules: &CodelSettings, now: Time) {
         self.dropping = true;
         let signals = self.count.saturating_sub(self.last_count);
         if signals > 1 && now - self.drop_next < rules.interval * 16 {
@@ -147,7 +152,7 @@ impl Codel {
         self.drop_next = now + self.gap(rules);
     }
 
-    fn gap(&self, rules: &CodelRules) -> Span {
+    fn gap(&self, rules: &CodelSettings) -> Span {
         let interval = rules.interval.as_nanos();
         Span::from_nanos(match rules.square_root {
             SquareRoot::Exact => (interval as f64 / libm::sqrt(f64::from(self.count))) as u64,
@@ -156,7 +161,7 @@ impl Codel {
     }
 
     /// x <- x (3 - count x^2) / 2 converges to 1/sqrt(count). It may wrap after a jump of `count`, as in Linux.
-    fn step(&mut self, rules: &CodelRules) {
+    fn step(&mut self, rules: &CodelSettings) {
         if rules.square_root == SquareRoot::Newton {
             let root = u64::from(self.reciprocal) << 16;
             let square = (root * root) >> 32;
@@ -178,7 +183,7 @@ mod tests {
     use crate::rng::Rng;
     use alloc::vec::Vec;
 
-    const RULES: CodelRules = CodelRules {
+    const RULES: CodelSettings = CodelSettings {
         target: Span::from_millis(5),
         interval: Span::from_millis(100),
         mtu: Bytes(1514),
@@ -188,7 +193,7 @@ mod tests {
     };
 
     /// The milliseconds in `from..until` with a drop, when one packet leaves per millisecond after waiting `waited` ms.
-    fn drops(codel: &mut Codel, from: u64, until: u64, waited: u64) -> Vec<u64> {
+    fn drops(codel: &mut CodelLoop, from: u64, until: u64, waited: u64) -> Vec<u64> {
         let dropped_at = (from..until).filter(|ms| {
             let now = Time::ZERO + Span::from_millis(1000 + ms);
             let arrived = Time::ZERO + Span::from_millis(1000 + ms - waited);
@@ -205,7 +210,7 @@ mod tests {
 
     #[test]
     fn a_queue_that_grows_again_soon_is_controlled_at_the_rate_that_worked() {
-        let mut codel = Codel::default();
+        let mut codel = CodelLoop::default();
         // High from 0: 100, + 100 = 200, + 100/sqrt(2) = 270.71, + 100/sqrt(3) = 328.45; due next: + 50 = 378.45.
         assert_eq!(drops(&mut codel, 0, 330, 10), [100, 200, 271, 329]);
         assert_eq!((codel.count, codel.last_count), (4, 1));
@@ -224,8 +229,8 @@ mod tests {
 
     #[test]
     fn newtons_steps_follow_the_square_root_to_a_thousandth_after_the_first_ten() {
-        let rules = CodelRules { square_root: SquareRoot::Newton, ..RULES };
-        let mut codel = Codel { count: 1, reciprocal: u16::MAX, ..Codel::default() };
+        let rules = CodelSettings { square_root: SquareRoot::Newton, ..RULES };
+        let mut codel = CodelLoop { count: 1, reciprocal: u16::MAX, ..CodelLoop::default() };
         let errors = (2..2000).map(|count| {
             codel.count = count;
             codel.step(&rules);

@@ -15,19 +15,19 @@ use alloc::vec::Vec;
 const NONE: u32 = u32::MAX;
 
 #[derive(Clone, Copy, Debug)]
-struct Member {
+struct RingMember {
     before: u32,
     after: u32,
     quantum: u32,
     credit: i64,
 }
 
-const OUT: Member = Member { before: NONE, after: NONE, quantum: 1, credit: 0 };
+const OUT: RingMember = RingMember { before: NONE, after: NONE, quantum: 1, credit: 0 };
 
 /// Members with packets to send, in order of their turns. The caller numbers members densely from 0.
 #[derive(Clone, Debug, Default)]
 pub struct DeficitRing {
-    members: Vec<Member>,
+    members: Vec<RingMember>,
     turn: u32,
     len: u32,
     /// Whether that member has received its quantum.
@@ -75,13 +75,13 @@ impl DeficitRing {
         debug_assert!(self.members[member].after == NONE, "member {member} is in the ring already");
         let (new, quantum) = (member as u32, quantum.max(1));
         if self.len == 0 {
-            self.members[member] = Member { before: new, after: new, quantum, credit: 0 };
+            self.members[member] = RingMember { before: new, after: new, quantum, credit: 0 };
             (self.turn, self.paid) = (new, false);
         } else {
             let after = self.turn;
             let before = core::mem::replace(&mut self.members[after as usize].before, new);
             self.members[before as usize].after = new;
-            self.members[member] = Member { before, after, quantum, credit: 0 };
+            self.members[member] = RingMember { before, after, quantum, credit: 0 };
         }
         self.len += 1;
     }
@@ -89,7 +89,7 @@ impl DeficitRing {
     /// Removes `member` and forgets its credit.
     #[inline]
     pub fn leave(&mut self, member: usize) {
-        let Member { before, after, .. } = core::mem::replace(&mut self.members[member], OUT);
+        let RingMember { before, after, .. } = core::mem::replace(&mut self.members[member], OUT);
         debug_assert!(after != NONE, "member {member} is not in the ring");
         if after != member as u32 {
             self.members[before as usize].after = after;
@@ -145,7 +145,7 @@ impl DeficitRing {
     #[cold]
     fn skip_rounds(&mut self, need: &impl Fn(usize) -> u32) {
         let rounds = |member: usize| {
-            let Member { credit, quantum, .. } = self.members[member];
+            let RingMember { credit, quantum, .. } = self.members[member];
             // At least 1: with enough credit the member would have sent.
             let short = (i64::from(need(member)) - credit).unsigned_abs();
             short.div_ceil(u64::from(quantum)) as i64

@@ -26,7 +26,7 @@ pub struct HistorySize {
 
 /// A flow's entries in the lists.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Sighting {
+pub struct FlowDropRecord {
     /// The flow.
     pub flow: FlowId,
     /// Number of lists with the flow.
@@ -44,14 +44,14 @@ pub struct DropHistory {
     filling: HeavyHitters,
     lists: VecDeque<Vec<(FlowId, u64)>>,
     /// The lists merged and sorted by flow, rebuilt with each list.
-    sightings: Vec<Sighting>,
+    records: Vec<FlowDropRecord>,
 }
 
 impl DropHistory {
     /// An empty history with hash key `key`.
     pub fn new(size: HistorySize, key: u64) -> DropHistory {
         let filling = HeavyHitters::new(size.counted_flows, key);
-        DropHistory { size, filling, lists: VecDeque::new(), sightings: Vec::new() }
+        DropHistory { size, filling, lists: VecDeque::new(), records: Vec::new() }
     }
 
     /// Adds a drop of `weight` packets or bytes to the list being filled. Zero weight is ignored.
@@ -73,13 +73,13 @@ impl DropHistory {
     }
 
     /// Every flow in a list, sorted by flow.
-    pub fn sightings(&self) -> &[Sighting] {
-        &self.sightings
+    pub fn records(&self) -> &[FlowDropRecord] {
+        &self.records
     }
 
     /// The entries of `flow`, if any.
-    pub fn find(&self, flow: FlowId) -> Option<&Sighting> {
-        self.sightings.binary_search_by_key(&flow, |seen| seen.flow).ok().map(|position| &self.sightings[position])
+    pub fn find(&self, flow: FlowId) -> Option<&FlowDropRecord> {
+        self.records.binary_search_by_key(&flow, |seen| seen.flow).ok().map(|position| &self.records[position])
     }
 
     /// The finished lists, oldest first: flows with their drops, most drops first.
@@ -88,14 +88,14 @@ impl DropHistory {
     }
 
     fn merge(&mut self) {
-        self.sightings.clear();
+        self.records.clear();
         let newest = self.lists.len() - 1;
         for (age, list) in self.lists.iter().enumerate() {
-            let seen = |&(flow, drops)| Sighting { flow, lists: 1, drops, recent: age == newest };
-            self.sightings.extend(list.iter().map(seen));
+            let seen = |&(flow, drops)| FlowDropRecord { flow, lists: 1, drops, recent: age == newest };
+            self.records.extend(list.iter().map(seen));
         }
-        self.sightings.sort_unstable_by_key(|seen| seen.flow);
-        self.sightings.dedup_by(|next, seen| {
+        self.records.sort_unstable_by_key(|seen| seen.flow);
+        self.records.dedup_by(|next, seen| {
             let same = next.flow == seen.flow;
             if same {
                 seen.lists += next.lists;
@@ -127,11 +127,11 @@ mod tests {
         let mut history = history(3, 50, 50);
         fill(&mut history, &[(1, 1), (1, 1), (2, 1)]);
         fill(&mut history, &[(1, 1)]);
-        let seen = |flow, lists, drops, recent| Sighting { flow: FlowId(flow), lists, drops, recent };
-        assert_eq!(history.sightings(), [seen(1, 2, 3, true), seen(2, 1, 1, false)]);
+        let seen = |flow, lists, drops, recent| FlowDropRecord { flow: FlowId(flow), lists, drops, recent };
+        assert_eq!(history.records(), [seen(1, 2, 3, true), seen(2, 1, 1, false)]);
         fill(&mut history, &[]);
         fill(&mut history, &[(7, 1)]);
-        assert_eq!(history.sightings(), [seen(1, 1, 1, false), seen(7, 1, 1, true)]);
+        assert_eq!(history.records(), [seen(1, 1, 1, false), seen(7, 1, 1, true)]);
         assert_eq!((history.find(FlowId(7)), history.find(FlowId(2))), (Some(&seen(7, 1, 1, true)), None));
     }
 

@@ -70,7 +70,7 @@ impl Thresholds {
 
 /// RED's decision without a queue: average, probability, and spacing of signals.
 #[derive(Clone, Debug)]
-pub struct Detector {
+pub struct RedDetector {
     average: Average,
     thresholds: Thresholds,
     maxp: f64,
@@ -81,25 +81,33 @@ pub struct Detector {
     count: i64,
 }
 
-impl Detector {
+impl RedDetector {
     /// A detector whose probability rises to `maxp` at maxth.
-    pub fn new(average: Average, thresholds: Thresholds, maxp: f64) -> Detector {
-        Detector { average, thresholds, maxp, gentle: false, spacing: Spacing::Uniform, spare_first: false, count: -1 }
+    pub fn new(average: Average, thresholds: Thresholds, maxp: f64) -> RedDetector {
+        RedDetector {
+            average,
+            thresholds,
+            maxp,
+            gentle: false,
+            spacing: Spacing::Uniform,
+            spare_first: false,
+            count: -1,
+        }
     }
 
     /// With `gentle`, the probability rises from maxp to 1 between maxth and twice maxth instead of jumping to 1.
-    pub fn gentle(self, gentle: bool) -> Detector {
-        Detector { gentle, ..self }
+    pub fn gentle(self, gentle: bool) -> RedDetector {
+        RedDetector { gentle, ..self }
     }
 
     /// Sets the spacing of signals.
-    pub fn spacing(self, spacing: Spacing) -> Detector {
-        Detector { spacing, ..self }
+    pub fn spacing(self, spacing: Spacing) -> RedDetector {
+        RedDetector { spacing, ..self }
     }
 
     /// Spares the first packet after the average reaches minth, as Linux and ns-2 do.
-    pub fn spare_first(self, spare_first: bool) -> Detector {
-        Detector { spare_first, ..self }
+    pub fn spare_first(self, spare_first: bool) -> RedDetector {
+        RedDetector { spare_first, ..self }
     }
 
     /// The paper's maxp: the probability just below maxth.
@@ -117,9 +125,9 @@ impl Detector {
         self.count
     }
 
-    /// The average queue decayed to `now`; see [`Average::idled`].
-    pub fn idled(&self, queue: f64, now: Time) -> f64 {
-        self.average.idled(queue, now)
+    /// The average queue decayed to `now`; see [`Average::decayed_to`].
+    pub fn decayed_to(&self, queue: f64, now: Time) -> f64 {
+        self.average.decayed_to(queue, now)
     }
 
     /// The average queue.
@@ -146,10 +154,10 @@ impl Detector {
         }
     }
 
-    /// Records a dequeue, see [`Average::left`].
+    /// Records a dequeue, see [`Average::record_dequeue`].
     #[inline]
-    pub fn left(&mut self, found: bool, now: Time) {
-        self.average.left(found, now);
+    pub fn record_dequeue(&mut self, found: bool, now: Time) {
+        self.average.record_dequeue(found, now);
     }
 
     /// The paper's pb, before spacing: 0 below minth, 1 in the zone above.
@@ -171,38 +179,38 @@ impl Detector {
     /// multiplies pb: 1, or in byte mode the packet's size over the mean. Draws at most one number.
     #[inline]
     pub fn early(&mut self, scale: f64, rng: &mut Rng) -> bool {
-        self.passed();
+        self.count_spared();
         if self.spare_first && self.count == 0 {
             return false;
         }
-        let hit = rng.chance(self.spaced(self.probability() * scale));
+        let hit = rng.chance(self.spaced_probability(self.probability() * scale));
         if hit {
-            self.signalled();
+            self.restart_spacing();
         }
         hit
     }
 
     /// Counts an arrival between the thresholds that is exempt (FRED: its flow has few packets queued).
     #[inline]
-    pub fn passed(&mut self) {
+    pub fn count_spared(&mut self) {
         self.count = self.count.saturating_add(1);
     }
 
     /// Restarts the spacing after any signal.
     #[inline]
-    pub fn signalled(&mut self) {
+    pub fn restart_spacing(&mut self) {
         self.count = 0;
     }
 
     /// Resets `count` because the average is below minth.
     #[inline]
-    pub fn calm(&mut self) {
+    pub fn reset_spacing(&mut self) {
         self.count = -1;
     }
 
     /// The paper's pa for pb = `probability`.
     #[inline]
-    fn spaced(&self, probability: f64) -> f64 {
+    fn spaced_probability(&self, probability: f64) -> f64 {
         let used = self.count as f64 * probability;
         let open = match self.spacing {
             Spacing::Uniform => 1.0 - used,
@@ -219,15 +227,16 @@ mod tests {
     use super::*;
     use crate::time::Span;
 
-    fn detector(maxp: f64) -> Detector {
+    fn detector(maxp: f64) -> RedDetector {
         let thresholds = Thresholds { min: 10.0, max: 20.0 };
-        Detector::new(Average::new(1.0, Span::from_millis(1)), thresholds, maxp)
+        RedDetector::new(Average::new(1.0, Span::from_millis(1)), thresholds, maxp)
     }
 
     #[test]
     fn the_probability_rises_in_one_line_then_jumps_or_with_gentle_in_two() {
         let steps = [9.9, 10.0, 15.0, 19.0, 20.0, 30.0, 40.0];
-        let curve = |mut d: Detector| steps.map(|queue| (d.update(queue, Time::ZERO), (d.probability() * 1e6) as u32));
+        let curve =
+            |mut d: RedDetector| steps.map(|queue| (d.update(queue, Time::ZERO), (d.probability() * 1e6) as u32));
         use Zone::*;
         // By hand with maxp 0.1: 0.1 x 5/10, 0.1 x 9/10; gentle: 0.1 + 0.9 x 0/20, 0.1 + 0.9 x 10/20.
         let common = [(Below, 0), (Between, 0), (Between, 50_000), (Between, 90_000)];
@@ -244,15 +253,15 @@ mod tests {
         uniform.update(15.0, Time::ZERO);
         // pb = 1/4. By hand, count 0 to 3: 1/4, 1/4 / (3/4) = 1/3, 1/4 / (2/4) = 1/2, 1/4 / (1/4) = 1.
         let seen: [f64; 5] = core::array::from_fn(|_| {
-            uniform.passed();
-            uniform.spaced(uniform.probability())
+            uniform.count_spared();
+            uniform.spaced_probability(uniform.probability())
         });
         assert_eq!(seen, [0.25, 1.0 / 3.0, 0.5, 1.0, 1.0]);
         let mut wait = detector(0.5).spacing(Spacing::Wait);
         wait.update(15.0, Time::ZERO);
         let seen: [f64; 9] = core::array::from_fn(|_| {
-            wait.passed();
-            wait.spaced(wait.probability())
+            wait.count_spared();
+            wait.spaced_probability(wait.probability())
         });
         // Nothing for count 0 to 3, then as above with 2 - count/4.
         assert_eq!(seen, [0.0, 0.0, 0.0, 0.0, 0.25, 1.0 / 3.0, 0.5, 1.0, 1.0]);

@@ -12,17 +12,17 @@ use crate::units::Rate;
 /// section 3.2). A flow never gets more than its share, and gets all of it if one of its bins has no other limited
 /// flow. A bucket is stored as the time at which it will be full, as in [`TokenBucket`](super::TokenBucket).
 #[derive(Clone, Debug)]
-pub struct FairShare {
+pub struct FairShareLimiter {
     link: Rate,
     burst: u32,
     flows: FlowCount,
     full_at: Vec<Time>,
 }
 
-impl FairShare {
+impl FairShareLimiter {
     /// Shares of `link` among the flows counted by `flows`, with bursts of `burst` bytes, in `bins` accounting bins.
-    pub fn new(link: Rate, burst: u32, flows: FlowCount, bins: usize) -> FairShare {
-        FairShare { link, burst, flows, full_at: alloc::vec![Time::ZERO; bins] }
+    pub fn new(link: Rate, burst: u32, flows: FlowCount, bins: usize) -> FairShareLimiter {
+        FairShareLimiter { link, burst, flows, full_at: alloc::vec![Time::ZERO; bins] }
     }
 
     /// Counts the flow of an arrival, limited or not.
@@ -71,14 +71,14 @@ mod tests {
     use super::*;
 
     /// Ten flows at 80 kbit/s: each may send 10 packets of 100 bytes a second.
-    fn ten_flows() -> FairShare {
-        let mut fair = FairShare::new(Rate::from_bits(80_000), 200, FlowCount::new(Span::ZERO, 7), 8);
+    fn ten_flows() -> FairShareLimiter {
+        let mut fair = FairShareLimiter::new(Rate::from_bits(80_000), 200, FlowCount::new(Span::ZERO, 7), 8);
         (0..10).for_each(|flow| fair.see(FlowId(flow), Time::ZERO));
         fair
     }
 
     /// Packets passed in ten seconds, by flow, when each flow sends one packet a millisecond.
-    fn passed(fair: &mut FairShare, flows: &[&[u16]]) -> Vec<u32> {
+    fn passed(fair: &mut FairShareLimiter, flows: &[&[u16]]) -> Vec<u32> {
         let mut passed = alloc::vec![0; flows.len()];
         for ms in 0..10_000 {
             let now = Time::ZERO + Span::from_millis(ms);
@@ -115,7 +115,7 @@ mod tests {
 
     #[test]
     fn a_link_without_a_rate_passes_a_packet_and_does_not_panic() {
-        let mut fair = FairShare::new(Rate::from_bits(0), u32::MAX, FlowCount::new(Span::ZERO, 7), 2);
+        let mut fair = FairShareLimiter::new(Rate::from_bits(0), u32::MAX, FlowCount::new(Span::ZERO, 7), 2);
         fair.charge(&[0, 1], u32::MAX, Time::NEVER);
         assert!(fair.admits(&[0, 1], u32::MAX, Time::NEVER));
     }

@@ -1,7 +1,7 @@
 use alloc::boxed::Box;
 
-use super::every::Every;
 use super::hash::keyed;
+use super::polled_timer::PolledTimer;
 use crate::packet::FlowId;
 use crate::time::{Span, Time};
 
@@ -20,7 +20,7 @@ pub struct FlowCount {
     unset: u32,
     /// Bits unset at the end of the previous window.
     unset_before: u32,
-    window: Every,
+    window: PolledTimer,
     key: u64,
 }
 
@@ -28,13 +28,13 @@ impl FlowCount {
     /// No flows yet. The first window of length `window` begins with the run; zero means one endless window.
     pub fn new(window: Span, key: u64) -> FlowCount {
         let bits = Box::new([0; BITS as usize / 64]);
-        FlowCount { bits, unset: BITS, unset_before: BITS, window: Every::new(window, Time::ZERO), key }
+        FlowCount { bits, unset: BITS, unset_before: BITS, window: PolledTimer::new(window, Time::ZERO), key }
     }
 
     /// Counts the flow of an arriving packet.
     #[inline]
     pub fn see(&mut self, flow: FlowId, now: Time) {
-        let ended = self.window.due(now);
+        let ended = self.window.advance(now);
         if ended > 0 {
             self.turn(ended);
         }

@@ -13,14 +13,14 @@ pub(super) const NONE: u32 = u32::MAX;
 
 #[derive(Clone, Debug)]
 pub(super) struct FlowIndex<V> {
-    pub(super) entries: Vec<Entry<V>>,
+    pub(super) entries: Vec<FlowEntry<V>>,
     /// The first entry of each bucket, or [`NONE`]. The length is a power of two.
     heads: Vec<u32>,
     key: u64,
 }
 
 #[derive(Clone, Debug)]
-pub(super) struct Entry<V> {
+pub(super) struct FlowEntry<V> {
     pub(super) flow: FlowId,
     hash: u32,
     /// The next entry of the bucket, or [`NONE`]. Free for the owner's use while the entry is unlinked.
@@ -54,7 +54,7 @@ impl<V> FlowIndex<V> {
         }
         let (position, hash) = (self.entries.len(), self.hash(flow));
         let next = self.lead(position, flow, hash);
-        self.entries.push(Entry { flow, hash, next, value });
+        self.entries.push(FlowEntry { flow, hash, next, value });
         position
     }
 
@@ -84,7 +84,7 @@ impl<V> FlowIndex<V> {
 
     /// Removes the unlinked entry at `position`; the last entry moves there.
     #[inline]
-    pub(super) fn swap_remove(&mut self, position: usize) -> Entry<V> {
+    pub(super) fn swap_remove(&mut self, position: usize) -> FlowEntry<V> {
         let last = self.entries.len() - 1;
         if position != last {
             *self.link_to(last) = position as u32;

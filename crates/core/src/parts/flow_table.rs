@@ -3,7 +3,7 @@
 //! Entries are stored densely in an array, so one can be drawn at random, and a keyed hash index finds a flow's entry.
 //! Both grow only up to the capacity: an attacker who creates flows reduces accuracy, but cannot exhaust memory.
 
-use super::flow_index::{Entry, FlowIndex, NONE};
+use super::flow_index::{FlowEntry, FlowIndex, NONE};
 use crate::packet::FlowId;
 
 /// A map from flows to at most `capacity` values.
@@ -49,7 +49,7 @@ impl<V> FlowTable<V> {
     /// The entry at `position`.
     #[inline]
     pub fn at(&mut self, position: usize) -> (FlowId, &mut V) {
-        let Entry { flow, value, .. } = &mut self.index.entries[position];
+        let FlowEntry { flow, value, .. } = &mut self.index.entries[position];
         (*flow, value)
     }
 
@@ -75,7 +75,7 @@ impl<V> FlowTable<V> {
     #[inline]
     pub fn remove_at(&mut self, position: usize) -> (FlowId, V) {
         self.index.unlink(position);
-        let Entry { flow, value, .. } = self.index.swap_remove(position);
+        let FlowEntry { flow, value, .. } = self.index.swap_remove(position);
         (flow, value)
     }
 

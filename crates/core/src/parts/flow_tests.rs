@@ -6,7 +6,7 @@ use crate::packet::FlowId;
 
 /// The test a flow failed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Offence {
+pub enum FailedTest {
     /// It sends faster than TCP could at this drop rate.
     Unfriendly,
     /// It did not reduce its rate when the drop rate grew.

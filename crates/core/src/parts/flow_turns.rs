@@ -8,7 +8,7 @@ use alloc::vec::Vec;
 const NONE: u32 = u32::MAX;
 
 #[derive(Clone, Copy, Debug)]
-struct Turn {
+struct TurnState {
     /// Bytes left in its turn.
     deficit: i64,
     after: u32,
@@ -17,26 +17,26 @@ struct Turn {
 }
 
 #[derive(Clone, Copy, Debug)]
-struct List {
+struct TurnList {
     first: u32,
     last: u32,
     len: u32,
 }
 
-const EMPTY: List = List { first: NONE, last: NONE, len: 0 };
+const EMPTY: TurnList = TurnList { first: NONE, last: NONE, len: 0 };
 
 /// Lists of new and old members in turn order. Members are numbered from 0.
 #[derive(Clone, Debug)]
 pub struct FlowTurns {
-    turns: Vec<Turn>,
-    new: List,
-    old: List,
+    turns: Vec<TurnState>,
+    new: TurnList,
+    old: TurnList,
 }
 
 impl FlowTurns {
     /// `members` members, in neither list.
     pub fn new(members: usize) -> FlowTurns {
-        let turns = alloc::vec![Turn { deficit: 0, after: NONE, listed: false }; members];
+        let turns = alloc::vec![TurnState { deficit: 0, after: NONE, listed: false }; members];
         FlowTurns { turns, new: EMPTY, old: EMPTY }
     }
 
@@ -131,7 +131,7 @@ impl FlowTurns {
         self.line(self.old)
     }
 
-    fn line(&self, list: List) -> impl Iterator<Item = usize> {
+    fn line(&self, list: TurnList) -> impl Iterator<Item = usize> {
         let mut next = list.first;
         core::iter::from_fn(move || {
             let member = next as usize;
@@ -143,7 +143,7 @@ impl FlowTurns {
 
 /// Appends `member` to `list`. `last` is ignored while `first` is [`NONE`].
 #[inline]
-fn append(list: &mut List, turns: &mut [Turn], member: usize) {
+fn append(list: &mut TurnList, turns: &mut [TurnState], member: usize) {
     turns[member].after = NONE;
     match list.first {
         NONE => list.first = member as u32,

@@ -5,8 +5,8 @@
 //! Linux's sch_sfq, queued packets then move to their flow's new bucket, which avoids reordering.
 
 use super::deficit_ring::DeficitRing;
-use super::every::Every;
 use super::hash::bucket;
+use super::polled_timer::PolledTimer;
 use super::sub_queues::{End, SubQueues};
 use crate::cx::Cx;
 use crate::packet::{Backlog, FlowId, Packet};
@@ -21,7 +21,7 @@ pub struct HashedQueues<T> {
     /// Bytes per turn; `None`: one packet.
     quantum: Option<u32>,
     key: u64,
-    perturb: Every,
+    perturb: PolledTimer,
 }
 
 impl<T> HashedQueues<T> {
@@ -29,7 +29,7 @@ impl<T> HashedQueues<T> {
     /// changes every `perturb`, or never if zero. A bucket sends `quantum` bytes a turn, or one packet.
     pub fn new(buckets: u32, limit: Limit, quantum: Option<u32>, perturb: Span, key: u64) -> HashedQueues<T> {
         let queues = SubQueues::new(buckets.max(1) as usize, limit);
-        HashedQueues { queues, ring: DeficitRing::new(), quantum, key, perturb: Every::new(perturb, Time::ZERO) }
+        HashedQueues { queues, ring: DeficitRing::new(), quantum, key, perturb: PolledTimer::new(perturb, Time::ZERO) }
     }
 
     /// The packets by bucket.
@@ -67,7 +67,7 @@ impl<T> HashedQueues<T> {
     /// Packets move bucket by bucket, oldest first. Buckets take turns in the order of their first packet.
     #[inline]
     pub fn perturb(&mut self, cx: &mut Cx<'_, T>) -> bool {
-        let due = self.perturb.due(cx.now) > 0;
+        let due = self.perturb.advance(cx.now) > 0;
         if due {
             self.key = cx.rng.bits();
             self.rehash();

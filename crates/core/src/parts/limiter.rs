@@ -1,4 +1,4 @@
-use super::fair_share::FairShare;
+use super::fair_share::FairShareLimiter;
 use super::token_bucket::TokenBucket;
 use crate::packet::FlowId;
 use crate::rng::Rng;
@@ -19,7 +19,7 @@ pub enum Limiter {
         opens: Time,
     },
     /// A rate for each flow.
-    Each(FairShare),
+    Each(FairShareLimiter),
 }
 
 impl Limiter {

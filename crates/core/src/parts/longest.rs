@@ -10,17 +10,17 @@ use crate::packet::Backlog;
 use crate::units::Limit;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Scale {
+pub(super) enum LengthUnit {
     Packets,
     Bytes,
 }
 
-impl Scale {
+impl LengthUnit {
     /// The unit of `limit`, so that the queue with the most of the scarce resource loses.
-    pub(super) fn of(limit: Limit) -> Scale {
+    pub(super) fn of(limit: Limit) -> LengthUnit {
         match limit {
-            Limit::Packets(_) => Scale::Packets,
-            Limit::Bytes(_) => Scale::Bytes,
+            Limit::Packets(_) => LengthUnit::Packets,
+            Limit::Bytes(_) => LengthUnit::Bytes,
         }
     }
 
@@ -30,8 +30,8 @@ impl Scale {
         match self {
             // Packets may have no bytes.
             _ if held.packets == 0 => 0,
-            Scale::Packets => held.packets,
-            Scale::Bytes => {
+            LengthUnit::Packets => held.packets,
+            LengthUnit::Bytes => {
                 // Keeps the leading five bits of the length.
                 let shift = (held.bytes | 16).ilog2() - 4;
                 1 + 16 * shift + (held.bytes >> shift) as u32
@@ -41,7 +41,7 @@ impl Scale {
 }
 
 #[derive(Clone, Copy, Debug)]
-struct Link {
+struct ChainLink {
     before: u32,
     after: u32,
     chain: u32,
@@ -53,9 +53,9 @@ struct Link {
 /// test would depend on the traffic, and processors predict it badly. Empty queues are in no chain (number 0).
 #[derive(Clone, Debug)]
 pub(super) struct Longest {
-    scale: Scale,
+    scale: LengthUnit,
     /// Links of queues at [`link_of`], of chains at [`start_of`]. A link alone in its circle is its own neighbour.
-    links: Vec<Link>,
+    links: Vec<ChainLink>,
     queues: u32,
     /// One bit per chain.
     used: Vec<u64>,
@@ -74,7 +74,7 @@ fn start_of(chain: u32) -> u32 {
 }
 
 impl Longest {
-    pub(super) fn new(scale: Scale) -> Longest {
+    pub(super) fn new(scale: LengthUnit) -> Longest {
         let mut new = Longest { scale, links: Vec::new(), queues: 0, used: Vec::new(), top: 0 };
         new.extend(0);
         new
@@ -95,17 +95,17 @@ impl Longest {
         }
         // A slice of fixed length stays in registers.
         let links = &mut self.links[..];
-        let Link { before, after, chain: old } = links[queue as usize];
+        let ChainLink { before, after, chain: old } = links[queue as usize];
         if old == new {
             return;
         }
         links[before as usize].after = after;
         links[after as usize].before = before;
         if new == 0 {
-            links[queue as usize] = Link { before: queue, after: queue, chain: 0 };
+            links[queue as usize] = ChainLink { before: queue, after: queue, chain: 0 };
         } else {
             let first = core::mem::replace(&mut links[start as usize].after, queue);
-            links[queue as usize] = Link { before: start, after: first, chain: new };
+            links[queue as usize] = ChainLink { before: start, after: first, chain: new };
             links[first as usize].before = queue;
             if first == start {
                 self.used[new as usize / 64] |= 1 << (new % 64);
@@ -132,7 +132,7 @@ impl Longest {
     #[cold]
     fn extend(&mut self, place: u32) {
         for place in self.links.len() as u32..=place | 127 {
-            self.links.push(Link { before: place, after: place, chain: 0 });
+            self.links.push(ChainLink { before: place, after: place, chain: 0 });
         }
         self.used.resize(self.links.len() / 128, 0);
     }
@@ -151,7 +151,7 @@ mod tests {
         #[test]
         fn chains_of_bytes_rise_with_the_length_and_are_a_sixteenth_wide(length in any::<u64>(), shift in 1u32..64) {
             let length = length >> shift;
-            let chain = |length| Scale::Bytes.chain(bytes(length));
+            let chain = |length| LengthUnit::Bytes.chain(bytes(length));
             prop_assert!(chain(length + 1) - chain(length) <= 1, "no gap, no fall");
             // A length greater by a sixteenth, rounded up, is in a higher chain.
             prop_assert!(chain(length + length / 16 + 1) > chain(length));
@@ -160,7 +160,7 @@ mod tests {
 
         #[test]
         fn it_names_the_longest_and_of_several_the_last_to_come_there(
-            scale in prop_oneof![Just(Scale::Packets), Just(Scale::Bytes)],
+            scale in prop_oneof![Just(LengthUnit::Packets), Just(LengthUnit::Bytes)],
             calls in prop::collection::vec((0usize..12, prop_oneof![3 => 0u32..6, 1 => 0u32..5000]), 1..300),
         ) {
             let mut longest = Longest::new(scale);
@@ -181,7 +181,7 @@ mod tests {
 
     #[test]
     fn a_queue_with_packets_of_no_bytes_is_found_too() {
-        let mut longest = Longest::new(Scale::Bytes);
+        let mut longest = Longest::new(LengthUnit::Bytes);
         longest.add();
         longest.set(0, bytes(0));
         assert_eq!(longest.get(), Some(0));

@@ -7,7 +7,7 @@
 use crate::rng::Rng;
 use crate::time::{Span, Time};
 
-struct Rules {
+struct ResponseRules {
     /// Factor for a probability below the quantum; a larger one grows by `growth` - 1 quanta.
     growth: f64,
     /// At or below this probability, a flow is released instead of eased.
@@ -16,9 +16,9 @@ struct Rules {
     easing: f64,
 }
 
-const RESPONSIVE: Rules = Rules { growth: 2.0, release: 0.005, easing: 2.0 };
+const RESPONSIVE: ResponseRules = ResponseRules { growth: 2.0, release: 0.005, easing: 2.0 };
 /// Increases faster and decreases more slowly (section 7).
-const UNRESPONSIVE: Rules = Rules { growth: 3.0, release: 0.0025, easing: 1.5 };
+const UNRESPONSIVE: ResponseRules = ResponseRules { growth: 3.0, release: 0.0025, easing: 1.5 };
 const MOST_AT_FIRST: f64 = 0.5;
 /// Number of observations kept.
 const EVIDENCE: usize = 5;
@@ -27,7 +27,7 @@ const COMPARABLE: f64 = 0.1;
 
 /// A flow's traffic during one list.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Tally {
+pub struct ListTraffic {
     /// Arrivals at the router, in packets or bytes as the discipline counts.
     pub arrived: u64,
     /// Arrivals dropped or marked, before or at the queue.
@@ -38,7 +38,7 @@ pub struct Tally {
 
 /// A flow's rates in the last list before an increase of its probability.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub struct Observation {
+pub struct FlowObservation {
     /// Arrivals per second, in packets or bytes as the discipline counts.
     pub arrival_rate: f64,
     /// The share of arrivals dropped or marked, before or at the queue.
@@ -47,14 +47,14 @@ pub struct Observation {
 
 /// A comparison of a flow's observations in pairs: did its rate fall when its drop rate rose?
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Verdict {
+pub struct ResponseScore {
     /// Pairs in which it fell at least as TCP's would, by the square root of the drop rate.
     pub good: u32,
     /// Other pairs.
     pub bad: u32,
 }
 
-impl Verdict {
+impl ResponseScore {
     /// Whether the flow counts as unresponsive.
     pub fn is_unresponsive(self) -> bool {
         match self.good {
@@ -67,7 +67,7 @@ impl Verdict {
 
 /// A monitored flow.
 #[derive(Clone, Debug)]
-pub struct Monitored {
+pub struct MonitoredFlow {
     /// The drop probability before spacing.
     pub probability: f64,
     /// Packets passed since the last drop before the queue.
@@ -77,24 +77,33 @@ pub struct Monitored {
     /// Whether the flow was found unresponsive. This holds until its release.
     pub unresponsive: bool,
     /// Traffic in the list being filled.
-    pub current: Tally,
+    pub current: ListTraffic,
     /// Traffic in the newest finished list.
-    pub last: Tally,
-    seen: [Observation; EVIDENCE],
+    pub last: ListTraffic,
+    seen: [FlowObservation; EVIDENCE],
     observations: usize,
 }
 
-impl Monitored {
+impl MonitoredFlow {
     /// A flow monitored from `now`, with a quantum of `increase` and a usable drop rate of `drop_rate`.
-    pub fn new(increase: f64, drop_rate: f64, now: Time) -> Monitored {
+    pub fn new(increase: f64, drop_rate: f64, now: Time) -> MonitoredFlow {
         let probability = increase.min(2.0 * drop_rate).min(MOST_AT_FIRST);
-        let (seen, none) = ([Observation::default(); EVIDENCE], Tally::default());
+        let (seen, none) = ([FlowObservation::default(); EVIDENCE], ListTraffic::default());
         let (current, last) = (none, none);
-        Monitored { probability, passed: 0, changed: now, unresponsive: false, current, last, seen, observations: 0 }
+        MonitoredFlow {
+            probability,
+            passed: 0,
+            changed: now,
+            unresponsive: false,
+            current,
+            last,
+            seen,
+            observations: 0,
+        }
     }
 
     /// The kept observations, oldest first.
-    pub fn observations(&self) -> &[Observation] {
+    pub fn observations(&self) -> &[FlowObservation] {
         &self.seen[..self.observations]
     }
 
@@ -135,8 +144,8 @@ impl Monitored {
 
     /// Raises the probability because the flow was identified again (figure 8). `increase` is its quantum and `length`
     /// the duration of the last list. With `test`, earlier observations are judged first.
-    pub fn raise(&mut self, increase: f64, test: bool, length: Span, now: Time) {
-        self.unresponsive |= test && self.verdict().is_unresponsive();
+    pub fn increase(&mut self, increase: f64, test: bool, length: Span, now: Time) {
+        self.unresponsive |= test && self.response_score().is_unresponsive();
         let growth = self.rules().growth;
         let step = if increase > self.probability { self.probability } else { increase };
         let raised = self.probability + (growth - 1.0) * step;
@@ -146,8 +155,8 @@ impl Monitored {
     }
 
     /// Lowers the probability of a flow in no list (figure 7, paper's maxdecrease). Returns whether to keep monitoring.
-    pub fn ease(&mut self, max_decrease: f64, now: Time) -> bool {
-        let &Rules { release, easing, .. } = self.rules();
+    pub fn decrease(&mut self, max_decrease: f64, now: Time) -> bool {
+        let &ResponseRules { release, easing, .. } = self.rules();
         if self.probability <= release {
             return false;
         }
@@ -159,8 +168,8 @@ impl Monitored {
 
     /// Compares all pairs of observations whose drop rates p1 < p2 are within a factor of ten. TCP's rate would have
     /// fallen by the factor sqrt(p1/p2).
-    pub fn verdict(&self) -> Verdict {
-        let mut verdict = Verdict::default();
+    pub fn response_score(&self) -> ResponseScore {
+        let mut verdict = ResponseScore::default();
         for before in self.observations() {
             for after in self.observations() {
                 let ratio = before.drop_rate / after.drop_rate;
@@ -174,12 +183,12 @@ impl Monitored {
         verdict
     }
 
-    fn rules(&self) -> &'static Rules {
+    fn rules(&self) -> &'static ResponseRules {
         if self.unresponsive { &UNRESPONSIVE } else { &RESPONSIVE }
     }
 
     fn observe(&mut self, length: Span) {
-        let Tally { arrived, dropped, .. } = self.last;
+        let ListTraffic { arrived, dropped, .. } = self.last;
         if arrived == 0 {
             return;
         }
@@ -188,7 +197,7 @@ impl Monitored {
             self.observations -= 1;
         }
         let arrival_rate = arrived as f64 / length.as_secs_f64();
-        self.seen[self.observations] = Observation { arrival_rate, drop_rate: dropped as f64 / arrived as f64 };
+        self.seen[self.observations] = FlowObservation { arrival_rate, drop_rate: dropped as f64 / arrived as f64 };
         self.observations += 1;
     }
 }
@@ -201,13 +210,13 @@ mod tests {
         Time::ZERO + Span::from_millis(ms)
     }
 
-    fn flow(probability: f64, unresponsive: bool) -> Monitored {
-        Monitored { probability, unresponsive, ..Monitored::new(0.1, 0.1, Time::ZERO) }
+    fn flow(probability: f64, unresponsive: bool) -> MonitoredFlow {
+        MonitoredFlow { probability, unresponsive, ..MonitoredFlow::new(0.1, 0.1, Time::ZERO) }
     }
 
     fn raised(probability: f64, unresponsive: bool, increase: f64) -> f64 {
         let mut flow = flow(probability, unresponsive);
-        flow.raise(increase, false, Span::from_millis(100), at(1));
+        flow.increase(increase, false, Span::from_millis(100), at(1));
         assert_eq!(flow.changed, at(1));
         flow.probability
     }
@@ -215,7 +224,7 @@ mod tests {
     /// Probabilities are binary fractions in these tests, so sums are exact.
     #[test]
     fn a_new_flow_starts_with_its_quantum_twice_the_drop_rate_or_one_half() {
-        let start = |increase, rate| Monitored::new(increase, rate, Time::ZERO).probability;
+        let start = |increase, rate| MonitoredFlow::new(increase, rate, Time::ZERO).probability;
         assert_eq!([start(0.125, 0.125), start(0.5, 0.125), start(0.9, 0.6)], [0.125, 0.25, 0.5]);
     }
 
@@ -235,7 +244,7 @@ mod tests {
     fn easing_takes_small_steps_from_large_probabilities_and_halves_small_ones() {
         let eased = |probability, unresponsive| {
             let mut flow = flow(probability, unresponsive);
-            flow.ease(0.05, at(1)).then(|| (flow.probability * 1e6).round_ties_even() as u32)
+            flow.decrease(0.05, at(1)).then(|| (flow.probability * 1e6).round_ties_even() as u32)
         };
         assert_eq!(
             [0.5, 0.11, 0.1, 0.006, 0.005].map(|p| eased(p, false)),
@@ -269,40 +278,40 @@ mod tests {
     }
 
     /// The verdict on a flow seen to send and lose so many packets in lists of one second.
-    fn judged(seen: &[(u64, u64)]) -> Verdict {
+    fn judged(seen: &[(u64, u64)]) -> ResponseScore {
         let mut flow = flow(0.125, false);
         for (arrived, dropped) in seen {
             (0..*arrived).for_each(|_| flow.arrived(1, 1000));
             (0..*dropped).for_each(|_| flow.dropped(1));
             flow.end_list();
-            flow.raise(0.0, false, Span::from_secs(1), at(1));
+            flow.increase(0.0, false, Span::from_secs(1), at(1));
         }
-        flow.verdict()
+        flow.response_score()
     }
 
     #[test]
     fn a_constant_rate_is_bad_in_every_pair_and_a_tcps_good() {
         // 400 packets each time, losing 4, 8 and 16: three pairs.
-        assert_eq!(judged(&[(400, 4), (400, 8), (400, 16)]), Verdict { good: 0, bad: 3 });
+        assert_eq!(judged(&[(400, 4), (400, 8), (400, 16)]), ResponseScore { good: 0, bad: 3 });
         // By the equation, 16 times the drop rate allows a quarter of the rate; 400 at 1/100 and 200 at 4/100 just fit.
-        assert_eq!(judged(&[(400, 4), (200, 8), (100, 9)]), Verdict { good: 3, bad: 0 });
+        assert_eq!(judged(&[(400, 4), (200, 8), (100, 9)]), ResponseScore { good: 3, bad: 0 });
     }
 
     #[test]
     fn only_five_observations_count_and_only_drop_rates_within_a_factor_of_ten() {
         // 1/1000 lies too far from the four others, and equal rates say nothing.
         let five = [(1000, 1), (1000, 20), (1000, 20), (1000, 40), (1000, 40)];
-        assert_eq!(judged(&five), Verdict { good: 0, bad: 4 });
+        assert_eq!(judged(&five), ResponseScore { good: 0, bad: 4 });
         assert_eq!(
             judged(&[&[(1000, 30)], &five[..]].concat()),
-            Verdict { good: 0, bad: 4 },
+            ResponseScore { good: 0, bad: 4 },
             "the oldest is forgotten"
         );
     }
 
     #[test]
     fn a_verdict_needs_three_bad_pairs_and_four_for_each_good_one() {
-        let unresponsive = |good, bad| Verdict { good, bad }.is_unresponsive();
+        let unresponsive = |good, bad| ResponseScore { good, bad }.is_unresponsive();
         assert_eq!(
             [(0, 2), (0, 3), (1, 3), (1, 4), (2, 7), (2, 8)].map(|(g, b)| unresponsive(g, b)),
             [false, true, false, true, false, true]
@@ -316,7 +325,7 @@ mod tests {
             (0..arrived).for_each(|_| flow.arrived(1, 1000));
             (0..dropped).for_each(|_| flow.dropped(1));
             flow.end_list();
-            flow.raise(0.001, true, Span::from_secs(1), at(1));
+            flow.increase(0.001, true, Span::from_secs(1), at(1));
             flow.unresponsive
         };
         // Only earlier observations are judged: three bad pairs exist after the third.

@@ -3,12 +3,12 @@
 //! K. De Schepper, O. Bondarenko, I. Tsang, B. Briscoe, "PI2: a linearized AQM for both Classic and Scalable TCP", ACM
 //! CoNEXT 2016; RFC 9332, appendix A.2, `dualpi2_update`.
 
-use super::every::Every;
+use super::polled_timer::PolledTimer;
 use crate::time::{Span, Time};
 
 /// A controller's settings.
 #[derive(Clone, Copy, Debug)]
-pub struct Pi2Rules {
+pub struct Pi2Settings {
     /// The target queueing delay.
     pub target: Span,
     /// Time between updates, above zero.
@@ -23,19 +23,19 @@ pub struct Pi2Rules {
 
 /// A controller's state.
 #[derive(Clone, Debug)]
-pub struct Pi2 {
-    rules: Pi2Rules,
-    timer: Every,
+pub struct Pi2Controller {
+    rules: Pi2Settings,
+    timer: PolledTimer,
     /// p' after the last update.
     pub probability: f64,
     /// The delay at the last update, in seconds.
     pub delay: f64,
 }
 
-impl Pi2 {
+impl Pi2Controller {
     /// A probability of 0. The first update is due one `tupdate` into the run.
-    pub fn new(rules: Pi2Rules) -> Pi2 {
-        Pi2 { rules, timer: Every::new(rules.tupdate, Time::ZERO), probability: 0.0, delay: 0.0 }
+    pub fn new(rules: Pi2Settings) -> Pi2Controller {
+        Pi2Controller { rules, timer: PolledTimer::new(rules.tupdate, Time::ZERO), probability: 0.0, delay: 0.0 }
     }
 
     /// Whether an update is due.
@@ -48,7 +48,7 @@ impl Pi2 {
     /// time of the oldest queued packet.
     #[inline]
     pub fn catch_up(&mut self, oldest: Option<Time>, now: Time) {
-        let due = self.timer.due(now);
+        let due = self.timer.advance(now);
         if due > 0 {
             self.update(due, oldest);
         }
@@ -58,9 +58,9 @@ impl Pi2 {
     /// In those q grows by `tupdate` each, or stays 0, so steps never decrease. Negative steps come first, which may
     /// reach p' = 0; positive ones follow, which may reach the upper bound.
     fn update(&mut self, due: u64, oldest: Option<Time>) {
-        let Pi2Rules { target, tupdate, alpha, beta, .. } = self.rules;
+        let Pi2Settings { target, tupdate, alpha, beta, .. } = self.rules;
         let since = (tupdate * (due - 1)).as_nanos();
-        let first = Time::from_nanos(self.timer.last().as_nanos().saturating_sub(since));
+        let first = Time::from_nanos(self.timer.last_end().as_nanos().saturating_sub(since));
         let delay = oldest.map_or(0.0, |oldest| (first - oldest).as_secs_f64());
         self.add(alpha * (delay - target.as_secs_f64()) + beta * (delay - self.delay));
         self.delay = delay;
@@ -88,8 +88,13 @@ mod tests {
     use proptest::prelude::*;
 
     /// RFC 9332's constants: target 15 ms, update every 15 ms, 0.15 Hz, 3 Hz.
-    const RFC: Pi2Rules =
-        Pi2Rules { target: Span::from_millis(15), tupdate: Span::from_millis(15), alpha: 0.15, beta: 3.0, most: 1.0 };
+    const RFC: Pi2Settings = Pi2Settings {
+        target: Span::from_millis(15),
+        tupdate: Span::from_millis(15),
+        alpha: 0.15,
+        beta: 3.0,
+        most: 1.0,
+    };
 
     fn at(ms: u64) -> Time {
         Time::ZERO + Span::from_millis(ms)
@@ -101,7 +106,7 @@ mod tests {
 
     #[test]
     fn updates_follow_the_rfc_worked_by_hand() {
-        let mut pi = Pi2::new(RFC);
+        let mut pi = Pi2Controller::new(RFC);
         pi.catch_up(Some(at(0)), at(14));
         assert_eq!(pi.probability, 0.0, "no update is due");
         // At 15 ms the packet of 0 ms has waited 15: 0.15 x 0 + 3 x 0.015.
@@ -121,11 +126,11 @@ mod tests {
     #[test]
     fn updates_that_were_missed_are_made_up_for() {
         // By hand, delays at 15, 30 and 45 ms are 15, 30 and 45 ms: 0.045, + 0.00225 + 0.045, + 0.0045 + 0.045.
-        let mut pi = Pi2::new(RFC);
+        let mut pi = Pi2Controller::new(RFC);
         pi.catch_up(Some(at(0)), at(50));
         assert!(near(pi.probability, 0.14175) && near(pi.delay, 0.045), "{}", pi.probability);
         // Six updates on an empty queue: -0.15 x 0.015 - 3 x 0.045, and five of -0.00225.
-        let mut calm = Pi2::new(RFC);
+        let mut calm = Pi2Controller::new(RFC);
         calm.catch_up(Some(at(0)), at(50));
         calm.catch_up(None, at(60));
         assert!(near(calm.probability, 0.0045), "{}", calm.probability);
@@ -143,8 +148,8 @@ mod tests {
             start in 0u64..100, asks in prop::collection::vec(1u64..2000, 1..20), empty: bool,
             (target, alpha, beta) in (0u64..500, 0.0f64..1.0, 0.0f64..0.05),
         ) {
-            let rules = Pi2Rules { target: Span::from_millis(target), alpha, beta, ..RFC };
-            let [mut often, mut rarely] = [(); 2].map(|()| Pi2::new(rules));
+            let rules = Pi2Settings { target: Span::from_millis(target), alpha, beta, ..RFC };
+            let [mut often, mut rarely] = [(); 2].map(|()| Pi2Controller::new(rules));
             // Starts with a nonzero probability.
             often.catch_up(Some(at(0)), at(150));
             rarely.catch_up(Some(at(0)), at(150));

@@ -3,7 +3,7 @@
 //! R. Pan, P. Natarajan, F. Baker, G. White, "Proportional Integral Controller Enhanced (PIE)", RFC 8033, 2017:
 //! sections 4 and 5 and its pseudocode. Delays are in seconds to match alpha and beta (1/s).
 
-use super::every::Every;
+use super::polled_timer::PolledTimer;
 use crate::cx::Cx;
 use crate::packet::Packet;
 use crate::reason::Why;
@@ -12,7 +12,7 @@ use crate::time::{Span, Time};
 
 /// The settings of one or more controllers.
 #[derive(Clone, Copy, Debug)]
-pub struct PieRules {
+pub struct PieSettings {
     /// QDELAY_REF, in seconds.
     pub target: f64,
     /// T_UPDATE.
@@ -49,8 +49,8 @@ const MOST_UPDATES: u64 = 4096;
 
 /// A controller's state.
 #[derive(Clone, Debug)]
-pub struct Pie {
-    timer: Every,
+pub struct PieController {
+    timer: PolledTimer,
     /// The probability after the last update.
     pub probability: f64,
     /// `current_qdelay`: the estimated queueing delay in seconds.
@@ -61,36 +61,36 @@ pub struct Pie {
     pub burst_allowance: Span,
     /// `accu_prob_`: sum of probabilities since the last drop or mark, for spacing.
     pub accumulated: f64,
-    departures: Departures,
+    departures: DepartureRate,
 }
 
 /// Estimates the time in which [`THRESHOLD`] bytes leave.
 #[derive(Clone, Debug, Default)]
-struct Departures {
+struct DepartureRate {
     /// Start of the current measurement, and the bytes since.
     measured: Option<(Time, u64)>,
     /// In seconds; 0 before the first measurement.
     average: f64,
 }
 
-impl Pie {
+impl PieController {
     /// A controller in its initial state.
-    pub fn new(rules: &PieRules) -> Pie {
-        Pie {
-            timer: Every::new(rules.tupdate, Time::ZERO),
+    pub fn new(rules: &PieSettings) -> PieController {
+        PieController {
+            timer: PolledTimer::new(rules.tupdate, Time::ZERO),
             probability: 0.0,
             delay: 0.0,
             delay_old: 0.0,
             burst_allowance: rules.max_burst,
             accumulated: 0.0,
-            departures: Departures::default(),
+            departures: DepartureRate::default(),
         }
     }
 
     /// Makes the updates due since the last call (`calculate_drop_prob`), assuming `bytes` queued throughout.
     #[inline]
-    pub fn catch_up(&mut self, rules: &PieRules, bytes: u64, now: Time) {
-        let due = self.timer.due(now);
+    pub fn catch_up(&mut self, rules: &PieSettings, bytes: u64, now: Time) {
+        let due = self.timer.advance(now);
         if due > 0 {
             self.updates(rules, bytes, due);
         }
@@ -101,7 +101,7 @@ impl Pie {
     #[inline(always)]
     pub fn admit<T>(
         &mut self,
-        rules: &PieRules,
+        rules: &PieSettings,
         bytes: u64,
         fits: bool,
         packet: Packet<T>,
@@ -119,7 +119,7 @@ impl Pie {
 
     /// Whether to drop or mark an arrival that fits. Draws one number if the outcome is open.
     #[inline]
-    fn signals(&mut self, rules: &PieRules, bytes: u64, packet: u32, rng: &mut Rng) -> bool {
+    fn signals(&mut self, rules: &PieSettings, bytes: u64, packet: u32, rng: &mut Rng) -> bool {
         let calm = self.delay < rules.target / 2.0 && self.delay_old < rules.target / 2.0;
         if self.probability == 0.0 && calm {
             self.burst_allowance = rules.max_burst;
@@ -127,7 +127,7 @@ impl Pie {
         self.burst_allowance == Span::ZERO && self.early(rules, bytes, packet, rng)
     }
 
-    fn early(&mut self, rules: &PieRules, bytes: u64, packet: u32, rng: &mut Rng) -> bool {
+    fn early(&mut self, rules: &PieSettings, bytes: u64, packet: u32, rng: &mut Rng) -> bool {
         let gentle = self.delay_old < rules.target / 2.0 && self.probability < 0.2;
         if gentle || bytes as f64 <= 2.0 * rules.packet {
             return false;
@@ -147,10 +147,10 @@ impl Pie {
         self.accumulated >= 8.5 || (self.accumulated >= 0.85 && rng.chance(probability))
     }
 
-    /// Records a departure, after [`catch_up`](Pie::catch_up): a packet of `packet` bytes left after waiting `waited`,
+    /// Records a departure, after [`catch_up`](PieController::catch_up): a packet of `packet` bytes left after waiting `waited`,
     /// with `bytes` still queued.
     #[inline]
-    pub fn departed(&mut self, rules: &PieRules, packet: u32, waited: Span, bytes: u64, now: Time) {
+    pub fn departed(&mut self, rules: &PieSettings, packet: u32, waited: Span, bytes: u64, now: Time) {
         if rules.dq_rate_estimator {
             self.departures.left(packet, bytes, now);
         } else {
@@ -162,7 +162,7 @@ impl Pie {
 
     /// Makes `due` updates with constant inputs.
     #[cold]
-    fn updates(&mut self, rules: &PieRules, bytes: u64, due: u64) {
+    fn updates(&mut self, rules: &PieSettings, bytes: u64, due: u64) {
         if rules.dq_rate_estimator {
             self.delay = bytes as f64 * self.departures.average / THRESHOLD as f64;
         }
@@ -175,7 +175,7 @@ impl Pie {
         }
     }
 
-    fn update(&mut self, rules: &PieRules) {
+    fn update(&mut self, rules: &PieSettings) {
         let step = rules.alpha * (self.delay - rules.target) + rules.beta * (self.delay - self.delay_old);
         let mut step = step / scale(self.probability);
         if rules.cap_increase && self.probability >= 0.1 {
@@ -212,7 +212,7 @@ fn scale(probability: f64) -> f64 {
     }
 }
 
-impl Departures {
+impl DepartureRate {
     fn left(&mut self, packet: u32, bytes: u64, now: Time) {
         if let Some((since, count)) = &mut self.measured {
             *count += u64::from(packet);
@@ -232,7 +232,7 @@ impl Departures {
 mod tests {
     use super::*;
 
-    const RULES: PieRules = PieRules {
+    const RULES: PieSettings = PieSettings {
         target: 0.015,
         tupdate: Span::from_millis(15),
         alpha: 0.125,
@@ -252,7 +252,7 @@ mod tests {
     }
 
     /// Probabilities after an update at each delay, in ms, repeated `held` times.
-    fn probabilities(rules: &PieRules, pie: &mut Pie, delays: &[u64]) -> alloc::vec::Vec<f64> {
+    fn probabilities(rules: &PieSettings, pie: &mut PieController, delays: &[u64]) -> alloc::vec::Vec<f64> {
         let each = delays.iter().map(|delay| {
             pie.departed(rules, 1000, Span::from_millis(*delay), *delay * 1000, Time::ZERO);
             pie.updates(rules, *delay * 1000, 1);
@@ -268,7 +268,7 @@ mod tests {
 
     #[test]
     fn the_probability_follows_the_delay_in_steps_scaled_to_it() {
-        let mut pie = Pie::new(&RULES);
+        let mut pie = PieController::new(&RULES);
         // Delay from 0 to 40 ms: (0.125 x 0.025 + 1.25 x 0.040)/2048 = 0.053125/2048 = 2.593994140625e-5.
         // At 40 ms again: 0.003125/128 more, for p is in 1e-5..1e-4: 2.44140625e-5, together 5.035400390625e-5.
         // To 60 ms: (0.005625 + 0.025)/128 = 2.392578125e-4: 2.8961181640625e-4.
@@ -293,21 +293,22 @@ mod tests {
 
     #[test]
     fn the_options_cap_and_push_the_steps_and_calm_decays_the_probability() {
-        let capped = PieRules { cap_increase: true, high_delay: 0.25, ..RULES };
-        let mut pie = Pie { probability: 0.5, delay_old: 0.2, ..Pie::new(&capped) };
+        let capped = PieSettings { cap_increase: true, high_delay: 0.25, ..RULES };
+        let mut pie = PieController { probability: 0.5, delay_old: 0.2, ..PieController::new(&capped) };
         // 0.125 x 0.185 = 0.023125, capped at 0.02. At 260 ms: 0.030625 + 0.075, capped at 0.02, and 0.02 for the high delay.
         close(&probabilities(&capped, &mut pie, &[200, 260]), &[0.52, 0.56]);
-        let mut pie = Pie { probability: 0.5, delay_old: 0.0, ..Pie::new(&RULES) };
+        let mut pie = PieController { probability: 0.5, delay_old: 0.0, ..PieController::new(&RULES) };
         // Without delay: -0.125 x 0.015 = -0.001875, then times 0.98.
         close(&probabilities(&RULES, &mut pie, &[0, 0]), &[0.4881625, 0.98 * (0.4881625 - 0.001875)]);
     }
 
     #[test]
     fn a_burst_is_let_pass_once_and_again_after_the_congestion_has_gone() {
-        let mut pie = Pie::new(&RULES);
+        let mut pie = PieController::new(&RULES);
         let mut rng = Rng::new(1);
         pie.departed(&RULES, 1000, Span::from_millis(400), 400_000, at(1));
-        let mut signalled = |pie: &mut Pie| (0..1000).filter(|_| pie.signals(&RULES, 400_000, 1000, &mut rng)).count();
+        let mut signalled =
+            |pie: &mut PieController| (0..1000).filter(|_| pie.signals(&RULES, 400_000, 1000, &mut rng)).count();
         // 150 ms are ten updates of 15 ms; the ninth leaves 15 ms of it.
         pie.catch_up(&RULES, 400_000, at(149));
         assert_eq!((pie.burst_allowance, signalled(&mut pie)), (Span::from_millis(15), 0));
@@ -327,18 +328,28 @@ mod tests {
 
     #[test]
     fn two_packets_or_less_and_a_small_delay_are_left_alone() {
-        let sure = Pie { probability: 1.0, delay_old: 1.0, burst_allowance: Span::ZERO, ..Pie::new(&RULES) };
+        let sure = PieController {
+            probability: 1.0,
+            delay_old: 1.0,
+            burst_allowance: Span::ZERO,
+            ..PieController::new(&RULES)
+        };
         let mut rng = Rng::new(1);
         assert!(!sure.clone().signals(&RULES, 2000, 1000, &mut rng));
         assert!(sure.clone().signals(&RULES, 2001, 1000, &mut rng));
-        let low = Pie { probability: 0.19, delay_old: 0.007, ..sure };
+        let low = PieController { probability: 0.19, delay_old: 0.007, ..sure };
         assert!((0..1000).all(|_| !low.clone().signals(&RULES, 9000, 1000, &mut rng)));
     }
 
     #[test]
     fn spaced_signals_are_no_nearer_and_no_farther_than_the_bounds() {
-        let rules = PieRules { derandomize: true, ..RULES };
-        let mut pie = Pie { probability: 0.05, delay_old: 1.0, burst_allowance: Span::ZERO, ..Pie::new(&rules) };
+        let rules = PieSettings { derandomize: true, ..RULES };
+        let mut pie = PieController {
+            probability: 0.05,
+            delay_old: 1.0,
+            burst_allowance: Span::ZERO,
+            ..PieController::new(&rules)
+        };
         let mut rng = Rng::new(3);
         let mut gaps = alloc::vec::Vec::new();
         let mut gap = 0;
@@ -361,7 +372,7 @@ mod tests {
     fn a_long_silence_is_made_up_for_as_if_every_update_had_come() {
         for (probability, waited, bytes) in [(0.7, 0, 0), (0.0, 90, 50_000), (0.3, 8, 4_000)] {
             let delay_old = f64::from(waited) / 1000.0;
-            let start = Pie { probability, delay_old, delay: delay_old, ..Pie::new(&RULES) };
+            let start = PieController { probability, delay_old, delay: delay_old, ..PieController::new(&RULES) };
             let (mut once, mut often) = (start.clone(), start);
             once.catch_up(&RULES, bytes, at(60_000));
             (1..=60_000).for_each(|ms| often.catch_up(&RULES, bytes, at(ms)));
@@ -372,8 +383,8 @@ mod tests {
 
     #[test]
     fn littles_law_gives_the_delay_from_the_rate_of_departures() {
-        let rules = PieRules { dq_rate_estimator: true, ..RULES };
-        let mut pie = Pie::new(&rules);
+        let rules = PieSettings { dq_rate_estimator: true, ..RULES };
+        let mut pie = PieController::new(&rules);
         // A packet of 1024 B each ms, 32 KiB left: the first starts a measurement that ends 16 packets (16 ms) later.
         (0..=16).for_each(|ms| pie.departed(&rules, 1024, Span::ZERO, 32_768, at(ms)));
         assert!((pie.dq_time() - 0.016).abs() < 1e-12);

@@ -1,13 +1,13 @@
 //! A FIFO with RED, shared by `red`, the adaptive REDs and the penalty box.
 //!
-//! [`Detector`] makes the decision. This file adds the user's settings, the queue, and the drop or mark.
+//! [`RedDetector`] makes the decision. This file adds the user's settings, the queue, and the drop or mark.
 
 use alloc::format;
 use core::ops::Bound;
 
-use super::{Average, Detector, Fifo, Spacing, Thresholds, Zone};
+use super::{Average, Fifo, RedDetector, Spacing, Thresholds, Zone};
 use crate::cx::Cx;
-use crate::discipline::Place;
+use crate::discipline::LinkInfo;
 use crate::packet::{Backlog, Packet};
 use crate::params::{BuildError, Bytes};
 use crate::reason::Why;
@@ -63,21 +63,21 @@ impl RedSettings {
     ///
     /// # Errors
     /// [`BuildError::Conflict`] if minth is not below maxth, maxth is above the limit, or no weight suits the burst.
-    pub fn detector(&self, place: &Place) -> Result<Detector, BuildError> {
-        let mean = self.mean_packet(place);
-        let thresholds = self.thresholds(place.rate, mean)?;
-        let weight = self.weight(place.rate, thresholds, mean)?;
-        let average = Average::new(weight, place.rate.transmit(mean));
-        Ok(Detector::new(average, thresholds, self.maxp)
+    pub fn detector(&self, link: &LinkInfo) -> Result<RedDetector, BuildError> {
+        let mean = self.mean_packet(link);
+        let thresholds = self.thresholds(link.rate, mean)?;
+        let weight = self.weight(link.rate, thresholds, mean)?;
+        let average = Average::new(weight, link.rate.transmit(mean));
+        Ok(RedDetector::new(average, thresholds, self.maxp)
             .gentle(self.gentle)
             .spacing(self.spacing)
             .spare_first(self.spare_first))
     }
 
     /// The typical packet size in bytes, at least 1.
-    pub fn mean_packet(&self, place: &Place) -> u32 {
+    pub fn mean_packet(&self, link: &LinkInfo) -> u32 {
         let own = self.mean_packet.map(|size| u32::try_from(size.0).unwrap_or(u32::MAX));
-        own.unwrap_or(place.mean_packet).max(1)
+        own.unwrap_or(link.mean_packet).max(1)
     }
 
     fn thresholds(&self, rate: Rate, mean: u32) -> Result<Thresholds, BuildError> {
@@ -141,7 +141,7 @@ fn packets_a_second(rate: Rate, mean: u32) -> f64 {
 pub struct RedQueue<T> {
     settings: RedSettings,
     fifo: Fifo<T>,
-    detector: Detector,
+    detector: RedDetector,
     /// The mean size in bytes, if the probability scales with packet size.
     scale_by: Option<f64>,
 }
@@ -151,22 +151,22 @@ impl<T> RedQueue<T> {
     ///
     /// # Errors
     /// [`BuildError::Conflict`] if minth is not below maxth, maxth is above the limit, or no weight suits the burst.
-    pub fn new(settings: RedSettings, place: &Place) -> Result<RedQueue<T>, BuildError> {
-        let detector = settings.detector(place)?;
+    pub fn new(settings: RedSettings, link: &LinkInfo) -> Result<RedQueue<T>, BuildError> {
+        let detector = settings.detector(link)?;
         let by_size = settings.byte_mode && !settings.ignore_size;
-        let scale_by = by_size.then(|| f64::from(settings.mean_packet(place)));
+        let scale_by = by_size.then(|| f64::from(settings.mean_packet(link)));
         Ok(RedQueue { fifo: Fifo::new(settings.limit), settings, detector, scale_by })
     }
 
     /// The detector.
     #[inline]
-    pub fn detector(&self) -> &Detector {
+    pub fn detector(&self) -> &RedDetector {
         &self.detector
     }
 
     /// The detector, to change maxp.
     #[inline]
-    pub fn detector_mut(&mut self) -> &mut Detector {
+    pub fn detector_mut(&mut self) -> &mut RedDetector {
         &mut self.detector
     }
 
@@ -189,7 +189,7 @@ impl<T> RedQueue<T> {
     pub fn offer(&mut self, zone: Zone, packet: Packet<T>, cx: &mut Cx<'_, T>) -> Option<Why> {
         // A packet that does not fit is dropped without being marked first.
         if !self.fifo.admits(packet.bytes) {
-            self.detector.signalled();
+            self.detector.restart_spacing();
             cx.drop(packet, Why::Overflow);
             return Some(Why::Overflow);
         }
@@ -216,7 +216,7 @@ impl<T> RedQueue<T> {
     fn judge(&mut self, zone: Zone, bytes: u32, cx: &mut Cx<'_, T>) -> Option<Why> {
         match zone {
             Zone::Below => {
-                self.detector.calm();
+                self.detector.reset_spacing();
                 None
             }
             Zone::Between => {
@@ -224,7 +224,7 @@ impl<T> RedQueue<T> {
                 self.detector.early(scale, cx.rng).then_some(Why::Early)
             }
             Zone::Above => {
-                self.detector.signalled();
+                self.detector.restart_spacing();
                 Some(Why::Forced)
             }
         }
@@ -234,7 +234,7 @@ impl<T> RedQueue<T> {
     #[inline]
     pub fn pop(&mut self, cx: &Cx<'_, T>) -> Option<Packet<T>> {
         let packet = self.fifo.pop();
-        self.detector.left(packet.is_some(), cx.now);
+        self.detector.record_dequeue(packet.is_some(), cx.now);
         packet
     }
 
@@ -259,7 +259,7 @@ mod tests {
     use crate::rng::Rng;
     use crate::time::Time;
 
-    const PLACE: Place = Place::new(Rate::from_bits(8_000_000), 1000, 7);
+    const LINK: LinkInfo = LinkInfo::new(Rate::from_bits(8_000_000), 1000, 7);
 
     #[test]
     fn the_weight_of_a_burst_is_the_one_tc_finds() {
@@ -278,7 +278,7 @@ mod tests {
         let (minth, maxth) = (Some(Level::Bytes(0.0)), Some(Level::Share(1.0)));
         let plain = RedSettings { limit, minth, maxth, wq: Some(1.0), ..RedSettings::default() };
         let settings = RedSettings { maxp: 0.5, byte_mode: true, ignore_size, ..plain };
-        let (mut queue, mut rng) = (RedQueue::<()>::new(settings, &PLACE).unwrap(), Rng::new(3));
+        let (mut queue, mut rng) = (RedQueue::<()>::new(settings, &LINK).unwrap(), Rng::new(3));
         let zone = queue.detector.update(500_000.0, Time::ZERO);
         let hit = |_: &u32| queue.judge(zone, bytes, &mut Cx::new(Time::ZERO, &mut rng, &mut ())) == Some(Why::Early);
         (0..10_000).filter(hit).count() as i32
@@ -297,7 +297,7 @@ mod tests {
         let (minth, maxth) = (Some(Level::Packets(0.5)), Some(Level::Packets(1.5)));
         let plain = RedSettings { minth, maxth, wq: Some(1.0), ..RedSettings::default() };
         let settings = RedSettings { limit: Limit::Packets(3), maxp: 0.0, ..plain };
-        let (mut queue, mut rng) = (RedQueue::<()>::new(settings, &PLACE).unwrap(), Rng::new(3));
+        let (mut queue, mut rng) = (RedQueue::<()>::new(settings, &LINK).unwrap(), Rng::new(3));
         let mut told = |zone| {
             let (mut sink, packet) = ((), Packet::new(FlowId(1), 1000, ()));
             queue.offer(zone, packet, &mut Cx::new(Time::ZERO, &mut rng, &mut sink))

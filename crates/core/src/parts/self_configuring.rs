@@ -1,7 +1,7 @@
 /// Adapts RED's maxp as in W. Feng, D. Kandlur, D. Saha, K. Shin, "A self-configuring RED gateway", IEEE INFOCOM 1999,
 /// figure 4: divided by alpha = 3 when the average falls below minth, multiplied by beta = 2 when it rises above maxth.
 #[derive(Clone, Copy, Debug)]
-pub struct SelfConfiguring {
+pub struct SelfConfiguringMaxp {
     maxp: f64,
     least: f64,
     side: Side,
@@ -14,11 +14,11 @@ enum Side {
     Above,
 }
 
-impl SelfConfiguring {
+impl SelfConfiguringMaxp {
     /// Starts with `maxp` and an average below minth. `least` is a lower bound that the paper lacks: a queue that is
     /// often empty would otherwise drive maxp to 0, from which doubling never recovers. The upper bound is 1.
-    pub fn new(maxp: f64, least: f64) -> SelfConfiguring {
-        SelfConfiguring { maxp, least, side: Side::Below }
+    pub fn new(maxp: f64, least: f64) -> SelfConfiguringMaxp {
+        SelfConfiguringMaxp { maxp, least, side: Side::Below }
     }
 
     /// The current value.
@@ -55,7 +55,7 @@ mod tests {
 
     #[test]
     fn maxp_moves_once_a_crossing_and_stays_in_its_bounds() {
-        let mut adapted = SelfConfiguring::new(0.375, 0.05);
+        let mut adapted = SelfConfiguringMaxp::new(0.375, 0.05);
         // Minth 1, maxth 3. By hand: above doubles, once; between keeps; above doubles, to at most 1; below divides.
         let averages = [0.0, 3.5, 9.0, 3.0, 3.5, 0.5, 0.0, 1.0, 0.9, 1.0, 0.9, 1.5, 0.9];
         let expected = [0.375, 0.75, 0.75, 0.75, 1.0, 1.0 / 3.0, 1.0 / 3.0, 1.0 / 3.0, 1.0 / 9.0, 1.0 / 9.0];

@@ -7,14 +7,14 @@
 
 use alloc::vec::Vec;
 
-use super::longest::{Longest, Scale};
+use super::longest::{LengthUnit, Longest};
 use crate::packet::{Backlog, Packet};
 use crate::units::Limit;
 
 const NONE: u32 = u32::MAX;
 
 #[derive(Clone, Debug)]
-struct Node<T> {
+struct PacketNode<T> {
     packet: Option<Packet<T>>,
     /// The previous packet of the queue, unless this is the first.
     before: u32,
@@ -23,14 +23,14 @@ struct Node<T> {
 }
 
 #[derive(Clone, Copy, Debug)]
-struct Queue {
+struct SubQueue {
     /// [`NONE`] if the queue is empty; `last` then has no meaning.
     first: u32,
     last: u32,
     held: Backlog,
 }
 
-const EMPTY: Queue = Queue { first: NONE, last: NONE, held: Backlog { packets: 0, bytes: 0 } };
+const EMPTY: SubQueue = SubQueue { first: NONE, last: NONE, held: Backlog { packets: 0, bytes: 0 } };
 
 /// An end of a queue.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -44,9 +44,9 @@ pub enum End {
 /// A set of numbered queues. It has no limit: the caller drops excess packets.
 #[derive(Clone, Debug)]
 pub struct SubQueues<T> {
-    nodes: Vec<Node<T>>,
+    nodes: Vec<PacketNode<T>>,
     free: u32,
-    queues: Vec<Queue>,
+    queues: Vec<SubQueue>,
     held: Backlog,
     longest: Option<Longest>,
 }
@@ -55,7 +55,7 @@ impl<T> SubQueues<T> {
     /// `queues` empty queues whose lengths are compared in the unit of `limit`: exactly in packets, to within a
     /// sixteenth in bytes.
     pub fn new(queues: usize, limit: Limit) -> SubQueues<T> {
-        SubQueues::with(queues, Some(Longest::new(Scale::of(limit))))
+        SubQueues::with(queues, Some(Longest::new(LengthUnit::of(limit))))
     }
 
     /// `queues` empty queues without [`longest`](SubQueues::longest), which makes each packet cheaper.
@@ -128,7 +128,7 @@ impl<T> SubQueues<T> {
         let bytes = u64::from(packet.bytes);
         let place = if self.free == NONE { self.nodes.len() as u32 } else { self.free };
         let before = self.append(queue, place, bytes);
-        let node = Node { packet: Some(packet), before, after: NONE };
+        let node = PacketNode { packet: Some(packet), before, after: NONE };
         match self.nodes.get_mut(place as usize) {
             Some(free) => {
                 self.free = free.after;

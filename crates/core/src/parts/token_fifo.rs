@@ -20,7 +20,7 @@ crate::reasons! {
 
 crate::params! {
     /// On what terms packets are let in.
-    pub struct Terms {
+    pub struct TokenSettings {
         /// Room for waiting packets (B); an arriving packet that does not fit is dropped.
         limit: Limit = Limit::Packets(1000);
         /// Tokens in the system as a multiple of the limit. Above 1 the buffer can overflow while buckets still hold
@@ -42,9 +42,9 @@ crate::params! {
 
 /// The level of a bucket.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Fill {
+pub struct BucketLevel {
     /// Tokens in it; negative if it is in debt.
-    pub holds: Tokens,
+    pub tokens: Tokens,
     /// Its capacity.
     pub height: Tokens,
 }
@@ -55,9 +55,9 @@ pub enum Payment {
     /// Tokens from the packet's bucket.
     Bucket(Tokens),
     /// Tokens from the spare ones, not from a bucket.
-    Lent(Tokens),
+    Spare(Tokens),
     /// None: the packet was dropped.
-    Nothing,
+    Dropped,
 }
 
 /// The tokens returned by a departing packet.
@@ -73,26 +73,26 @@ pub struct Refund {
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Unit {
+enum TokenUnit {
     Packet,
     Byte,
 }
 
-impl Unit {
+impl TokenUnit {
     /// The tokens of `backlog`. The fractions divide few tokens among many flows without overflow for a million buckets
     /// of the largest packets.
     #[inline]
     fn tokens(self, backlog: Backlog) -> Tokens {
         match self {
-            Unit::Packet => Tokens::from(backlog.packets) * Self::Packet.fraction(),
-            Unit::Byte => (backlog.bytes as Tokens).saturating_mul(Self::Byte.fraction()),
+            TokenUnit::Packet => Tokens::from(backlog.packets) * Self::Packet.fraction(),
+            TokenUnit::Byte => (backlog.bytes as Tokens).saturating_mul(Self::Byte.fraction()),
         }
     }
 
     const fn fraction(self) -> Tokens {
         match self {
-            Unit::Packet => 1 << 20,
-            Unit::Byte => 1 << 8,
+            TokenUnit::Packet => 1 << 20,
+            TokenUnit::Byte => 1 << 8,
         }
     }
 }
@@ -100,8 +100,8 @@ impl Unit {
 /// The queue and its drop probability. The caller owns the buckets.
 pub struct TokenFifo<T> {
     fifo: Fifo<T>,
-    terms: Terms,
-    unit: Unit,
+    terms: TokenSettings,
+    unit: TokenUnit,
     grain: Tokens,
     /// Rise of the drop probability per unit of fill, below lambda1 and below lambda2.
     gentle_slope: f64,
@@ -115,14 +115,14 @@ impl<T> TokenFifo<T> {
     ///
     /// # Errors
     /// [`BuildError::Conflict`] if `lambda2` is not below `lambda1`.
-    pub fn new(terms: Terms, mean_packet: u32) -> Result<Self, BuildError> {
-        let Terms { limit, lambda1, lambda2, maxp, byte_mode, .. } = terms;
+    pub fn new(terms: TokenSettings, mean_packet: u32) -> Result<Self, BuildError> {
+        let TokenSettings { limit, lambda1, lambda2, maxp, byte_mode, .. } = terms;
         if lambda2 >= lambda1 {
             return Err(BuildError::Conflict("`lambda2` must be below `lambda1`".into()));
         }
         let (unit, room) = match byte_mode.unwrap_or(matches!(limit, Limit::Bytes(_))) {
-            true => (Unit::Byte, limit.bytes(mean_packet)),
-            false => (Unit::Packet, limit.packets(mean_packet)),
+            true => (TokenUnit::Byte, limit.bytes(mean_packet)),
+            false => (TokenUnit::Packet, limit.packets(mean_packet)),
         };
         Ok(TokenFifo {
             fifo: Fifo::new(limit),
@@ -145,7 +145,7 @@ impl<T> TokenFifo<T> {
         amount as f64 / self.unit.fraction() as f64
     }
 
-    /// Admits, marks or drops the packet according to its bucket's `fill`.
+    /// Admits, marks or drops the packet according to its bucket's `level`.
     ///
     /// Only departures return tokens. If flows outnumber tokens, every bucket can be empty along with the queue, and
     /// drops would then never end. The paper assumes full buckets when the queue is empty; here a packet is then never
@@ -153,18 +153,18 @@ impl<T> TokenFifo<T> {
     ///
     /// Draws one number for each arrival at a nonempty queue.
     #[inline]
-    pub fn admit(&mut self, packet: Packet<T>, fill: Fill, cx: &mut Cx<'_, T>) -> Payment {
+    pub fn admit(&mut self, packet: Packet<T>, level: BucketLevel, cx: &mut Cx<'_, T>) -> Payment {
         let cost = self.unit.tokens(one(packet.bytes));
         let waiting = self.fifo.backlog().packets > 0;
-        let hit = waiting && cx.rng.unit() < self.drop_probability(fill);
+        let hit = waiting && cx.rng.unit() < self.drop_probability(level);
         // A marked packet must still be paid for: without drops at an empty bucket, a flow that ignores marks would
         // drain it without end. The paper does not cover marks.
-        let may_mark = hit && self.terms.ecn && fill.holds >= cost && self.fifo.admits(packet.bytes);
-        let Some(packet) = cx.signal_if(hit, packet, Why::Bucket, may_mark) else { return Payment::Nothing };
+        let may_mark = hit && self.terms.ecn && level.tokens >= cost && self.fifo.admits(packet.bytes);
+        let Some(packet) = cx.signal_if(hit, packet, Why::Bucket, may_mark) else { return Payment::Dropped };
         if !self.fifo.push(packet, cx) {
-            return Payment::Nothing;
+            return Payment::Dropped;
         }
-        if fill.holds > 0 { Payment::Bucket(cost) } else { Payment::Lent(cost) }
+        if level.tokens > 0 { Payment::Bucket(cost) } else { Payment::Spare(cost) }
     }
 
     /// Dequeues the oldest packet.
@@ -178,15 +178,15 @@ impl<T> TokenFifo<T> {
 
     /// f_p, shaped like gentle RED (figure 3): 0 above `lambda1`, `maxp` at `lambda2`, 1 for an empty bucket.
     #[inline]
-    pub fn drop_probability(&self, fill: Fill) -> f64 {
-        let Terms { lambda1, lambda2, maxp, .. } = self.terms;
-        let filled = fill.holds as f64 / fill.height as f64;
+    pub fn drop_probability(&self, level: BucketLevel) -> f64 {
+        let TokenSettings { lambda1, lambda2, maxp, .. } = self.terms;
+        let filled = level.tokens as f64 / level.height as f64;
         // Computes both lines without a branch: the fill of a flow at its share crosses lambda1 often, so a processor
         // would mispredict half of the branches.
         let gentle = (self.gentle_slope * (lambda1 - filled)).max(0.0);
         let steep = maxp + self.steep_slope * (lambda2 - filled);
         let some = if filled < lambda2 { steep } else { gentle };
-        if fill.holds <= 0 { 1.0 } else { some }
+        if level.tokens <= 0 { 1.0 } else { some }
     }
 
     /// Packets and bytes held.
@@ -212,7 +212,7 @@ mod tests {
     use crate::rng::Rng;
     use crate::time::Time;
 
-    const TERMS: Terms = Terms {
+    const TERMS: TokenSettings = TokenSettings {
         limit: Limit::Packets(10),
         alpha: 1.0,
         lambda1: 0.5,
@@ -223,32 +223,36 @@ mod tests {
     };
     const TOKEN: Tokens = 1 << 20;
 
-    fn fifo(terms: Terms) -> TokenFifo<()> {
+    fn fifo(terms: TokenSettings) -> TokenFifo<()> {
         TokenFifo::new(terms, 1000).unwrap()
     }
 
-    fn admit(fifo: &mut TokenFifo<()>, bytes: u32, holds: Tokens, ecn: Ecn) -> Payment {
+    fn admit(fifo: &mut TokenFifo<()>, bytes: u32, tokens: Tokens, ecn: Ecn) -> Payment {
         let packet = Packet { ecn, ..Packet::new(FlowId(1), bytes, ()) };
-        fifo.admit(packet, Fill { holds, height: 8 * TOKEN }, &mut Cx::new(Time::ZERO, &mut Rng::new(1), &mut ()))
+        fifo.admit(
+            packet,
+            BucketLevel { tokens, height: 8 * TOKEN },
+            &mut Cx::new(Time::ZERO, &mut Rng::new(1), &mut ()),
+        )
     }
 
     #[test]
     fn the_drop_probability_is_that_of_figure_3() {
         let fifo = fifo(TERMS);
         for (holds, probability) in [(8, 0.0), (4, 0.0), (3, 0.01), (2, 0.02), (1, 0.51), (0, 1.0), (-1, 1.0)] {
-            let found = fifo.drop_probability(Fill { holds: holds * TOKEN, height: 8 * TOKEN });
+            let found = fifo.drop_probability(BucketLevel { tokens: holds * TOKEN, height: 8 * TOKEN });
             assert!((found - probability).abs() < 1e-9, "{holds} of 8: {found} not {probability}");
         }
         // A share below the token fraction gives a bucket of height 0, always empty.
-        assert_eq!(fifo.drop_probability(Fill { holds: 0, height: 0 }), 1.0);
+        assert_eq!(fifo.drop_probability(BucketLevel { tokens: 0, height: 0 }), 1.0);
     }
 
     #[test]
     fn when_nothing_waits_nothing_is_dropped_and_an_empty_bucket_is_lent_to() {
         let mut fifo = fifo(TERMS);
-        assert_eq!(admit(&mut fifo, 1000, 0, Ecn::NotEct), Payment::Lent(TOKEN));
-        assert_eq!(admit(&mut fifo, 1000, 0, Ecn::NotEct), Payment::Nothing);
-        assert_eq!(admit(&mut fifo, 1000, 1, Ecn::Ect0), Payment::Nothing, "it cannot pay, so no mark");
+        assert_eq!(admit(&mut fifo, 1000, 0, Ecn::NotEct), Payment::Spare(TOKEN));
+        assert_eq!(admit(&mut fifo, 1000, 0, Ecn::NotEct), Payment::Dropped);
+        assert_eq!(admit(&mut fifo, 1000, 1, Ecn::Ect0), Payment::Dropped, "it cannot pay, so no mark");
         assert_eq!(admit(&mut fifo, 1000, 8 * TOKEN, Ecn::NotEct), Payment::Bucket(TOKEN));
         let (_, refund) = fifo.pop().unwrap();
         assert_eq!(refund, Refund { carried: TOKEN, grain: TOKEN, queue: TOKEN });
@@ -256,18 +260,18 @@ mod tests {
 
     #[test]
     fn with_a_byte_limit_a_token_is_a_byte_and_a_large_packet_is_a_large_grain() {
-        let mut bytes = fifo(Terms { limit: Limit::Bytes(10_000), alpha: 0.5, ..TERMS });
+        let mut bytes = fifo(TokenSettings { limit: Limit::Bytes(10_000), alpha: 0.5, ..TERMS });
         assert_eq!(bytes.stock(), 5000 << 8);
         assert_eq!(admit(&mut bytes, 1500, 8 * TOKEN, Ecn::NotEct), Payment::Bucket(1500 << 8));
         assert_eq!(admit(&mut bytes, 0, 8 * TOKEN, Ecn::NotEct), Payment::Bucket(0));
         assert_eq!(bytes.pop().unwrap().1, Refund { carried: 1500 << 8, grain: 1500 << 8, queue: 0 });
-        let packets = fifo(Terms { limit: Limit::Bytes(10_000), byte_mode: Some(false), ..TERMS });
+        let packets = fifo(TokenSettings { limit: Limit::Bytes(10_000), byte_mode: Some(false), ..TERMS });
         assert_eq!((packets.stock(), packets.whole(TOKEN / 2)), (10 * TOKEN, 0.5));
     }
 
     #[test]
     fn thresholds_the_wrong_way_round_are_refused() {
-        let crossed = Terms { lambda1: 0.25, lambda2: 0.25, ..TERMS };
+        let crossed = TokenSettings { lambda1: 0.25, lambda2: 0.25, ..TERMS };
         assert!(matches!(TokenFifo::<()>::new(crossed, 1000), Err(BuildError::Conflict(_))));
     }
 }

@@ -5,7 +5,7 @@
 //! [`Tokens`]): the sum of buckets, spare and carried tokens is constant.
 
 use super::flow_table::FlowTable;
-use super::token_fifo::{Fill, Refund, Tokens};
+use super::token_fifo::{BucketLevel, Refund, Tokens};
 use crate::packet::FlowId;
 use crate::rng::Rng;
 
@@ -70,12 +70,12 @@ impl TokenPool {
     ///
     /// If the table is full, the fullest of four random buckets is evicted: its flow was least active.
     #[inline]
-    pub fn open(&mut self, flow: FlowId, rng: &mut Rng) -> (usize, Fill) {
+    pub fn open(&mut self, flow: FlowId, rng: &mut Rng) -> (usize, BucketLevel) {
         let (position, holds) = match self.buckets.position(flow) {
             Some(position) => (position, self.skim(position)),
             None => self.create(flow, rng),
         };
-        (position, Fill { holds, height: self.height })
+        (position, BucketLevel { tokens: holds, height: self.height })
     }
 
     /// Moves `tokens` from the bucket at `position` to a packet. The bucket may go into debt.
@@ -182,9 +182,9 @@ mod tests {
     const FLOW: [FlowId; 4] = [FlowId(1), FlowId(2), FlowId(3), FlowId(4)];
 
     fn open(pool: &mut TokenPool, flow: FlowId, rng: &mut Rng) -> (usize, Tokens) {
-        let (position, fill) = pool.open(flow, rng);
-        assert_eq!(fill.height, pool.height());
-        (position, fill.holds)
+        let (position, level) = pool.open(flow, rng);
+        assert_eq!(level.height, pool.height());
+        (position, level.tokens)
     }
 
     fn give_back(pool: &mut TokenPool, [carried, grain, queue]: [Tokens; 3], rng: &mut Rng) -> u32 {

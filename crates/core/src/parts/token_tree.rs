@@ -2,7 +2,7 @@
 
 use alloc::vec::Vec;
 
-use super::token_fifo::{Fill, Refund, Tokens};
+use super::token_fifo::{BucketLevel, Refund, Tokens};
 use super::token_pool::{TokenPool, draws, due};
 use super::weights::Weights;
 use crate::discipline::Class;
@@ -19,14 +19,14 @@ use crate::rng::Rng;
 /// packet's tokens start at the root and move down, at each level to a child drawn by weight.
 #[derive(Clone, Debug)]
 pub struct TokenTree {
-    nodes: Vec<Node>,
+    nodes: Vec<ClassNode>,
     /// The leaf node of each class.
     leaves: Vec<usize>,
     total: Tokens,
 }
 
 #[derive(Clone, Debug)]
-struct Node {
+struct ClassNode {
     parent: usize,
     rank: usize,
     weight: u64,
@@ -41,7 +41,7 @@ struct Node {
 
 /// The bucket that pays for a packet, valid until the next call.
 #[derive(Clone, Copy, Debug)]
-pub struct Purse {
+pub struct BucketId {
     leaf: usize,
     position: usize,
 }
@@ -82,7 +82,7 @@ impl TokenTree {
 
     /// Finds or creates the bucket for a packet of `flow` and `class` and returns its fill. A new bucket is full; an
     /// excess becomes spare at its level. Unknown classes count as class 0.
-    pub fn open(&mut self, flow: FlowId, class: ClassId, rng: &mut Rng) -> (Purse, Fill) {
+    pub fn open(&mut self, flow: FlowId, class: ClassId, rng: &mut Rng) -> (BucketId, BucketLevel) {
         let leaf = self.leaf(class);
         if !self.is_active(leaf) {
             self.activate(leaf);
@@ -90,16 +90,16 @@ impl TokenTree {
         let height = self.height(leaf);
         if let Some(pool) = &mut self.nodes[leaf].flows {
             pool.set_total(height);
-            let (position, fill) = pool.open(flow, rng);
-            return (Purse { leaf, position }, fill);
+            let (position, level) = pool.open(flow, rng);
+            return (BucketId { leaf, position }, level);
         }
         let excess = (self.nodes[leaf].tokens - height).max(0);
         self.move_up(leaf, excess);
-        (Purse { leaf, position: 0 }, Fill { holds: self.nodes[leaf].tokens, height })
+        (BucketId { leaf, position: 0 }, BucketLevel { tokens: self.nodes[leaf].tokens, height })
     }
 
     /// Moves `tokens` from a bucket to a packet.
-    pub fn take(&mut self, purse: Purse, tokens: Tokens) {
+    pub fn take(&mut self, purse: BucketId, tokens: Tokens) {
         let leaf = &mut self.nodes[purse.leaf];
         match &mut leaf.flows {
             Some(pool) => pool.take(purse.position, tokens),
@@ -134,7 +134,7 @@ impl TokenTree {
                 break;
             }
             for draw in 0..draws(self.nodes[at].tokens, refund) {
-                let Node { active, children, tokens, .. } = &self.nodes[at];
+                let ClassNode { active, children, tokens, .. } = &self.nodes[at];
                 // Draws at least once: a lower level may have spare tokens.
                 if active.total() == 0 || (*tokens == 0 && draw > 0) {
                     break;
@@ -152,7 +152,7 @@ impl TokenTree {
     /// Settles tokens between `child` and its level. Returns whether the child has a level of its own.
     fn settle(&mut self, child: usize, grain: Tokens) -> bool {
         let due = due(self.nodes[self.nodes[child].parent].tokens, grain);
-        let Node { flows, children, tokens, .. } = &self.nodes[child];
+        let ClassNode { flows, children, tokens, .. } = &self.nodes[child];
         if flows.is_none() && children.is_empty() {
             self.move_up(child, -due.max(-(*tokens).max(0)));
             if self.nodes[child].tokens > self.height(child) {
@@ -183,7 +183,7 @@ impl TokenTree {
     fn activate(&mut self, leaf: usize) {
         let mut top = leaf;
         loop {
-            let Node { parent, rank, weight, .. } = self.nodes[top];
+            let ClassNode { parent, rank, weight, .. } = self.nodes[top];
             let alone = self.nodes[parent].active.total() == 0;
             self.nodes[parent].active.set(rank, weight);
             top = parent;
@@ -202,7 +202,7 @@ impl TokenTree {
     fn deactivate(&mut self, node: usize) {
         let mut at = node;
         while at != ROOT {
-            let Node { parent, rank, content, .. } = self.nodes[at];
+            let ClassNode { parent, rank, content, .. } = self.nodes[at];
             self.move_up(at, content);
             self.nodes[parent].active.set(rank, 0);
             if self.nodes[parent].active.total() > 0 {
@@ -217,14 +217,14 @@ impl TokenTree {
     }
 
     fn is_active(&self, node: usize) -> bool {
-        let Node { parent, rank, .. } = self.nodes[node];
+        let ClassNode { parent, rank, .. } = self.nodes[node];
         node == ROOT || self.nodes[parent].active.of(rank) > 0
     }
 
     fn height(&self, node: usize) -> Tokens {
         let (mut at, mut share) = (node, 1.0);
         while at != ROOT {
-            let Node { parent, weight, .. } = self.nodes[at];
+            let ClassNode { parent, weight, .. } = self.nodes[at];
             share *= weight as f64 / self.nodes[parent].active.total() as f64;
             at = parent;
         }
@@ -276,7 +276,7 @@ impl TokenTree {
 }
 
 /// Builds the nodes of a tree from each node's parent and weight, the root first.
-fn nodes(parents: &[(usize, f64)], flows: Option<u32>, key: u64, total: Tokens) -> Vec<Node> {
+fn nodes(parents: &[(usize, f64)], flows: Option<u32>, key: u64, total: Tokens) -> Vec<ClassNode> {
     let mut children: Vec<Vec<usize>> = alloc::vec![Vec::new(); parents.len()];
     let mut heaviest = alloc::vec![0.0_f64; parents.len()];
     let mut ranks = alloc::vec![0; parents.len()];
@@ -287,7 +287,7 @@ fn nodes(parents: &[(usize, f64)], flows: Option<u32>, key: u64, total: Tokens) 
     }
     let node = |(number, children): (usize, Vec<usize>)| {
         let (parent, weight) = parents[number];
-        Node {
+        ClassNode {
             parent,
             rank: ranks[number],
             weight: whole(weight, heaviest[parent]),
@@ -330,19 +330,19 @@ mod tests {
         (TokenTree::new(&TREE, 48, flows, 7).unwrap(), Rng::new(1))
     }
 
-    fn open(tree: &mut TokenTree, class: u16, rng: &mut Rng) -> Fill {
+    fn open(tree: &mut TokenTree, class: u16, rng: &mut Rng) -> BucketLevel {
         tree.open(FlowId(u64::from(class)), ClassId(class), rng).1
     }
 
     #[test]
     fn heights_are_shares_of_what_is_active_at_each_level() {
         let (mut tree, mut rng) = tree(None);
-        assert_eq!(open(&mut tree, 2, &mut rng), Fill { holds: 48, height: 48 });
-        assert_eq!(open(&mut tree, 0, &mut rng), Fill { holds: 12, height: 12 });
-        assert_eq!(open(&mut tree, 3, &mut rng), Fill { holds: 24, height: 24 });
-        assert_eq!(open(&mut tree, 2, &mut rng), Fill { holds: 12, height: 12 });
+        assert_eq!(open(&mut tree, 2, &mut rng), BucketLevel { tokens: 48, height: 48 });
+        assert_eq!(open(&mut tree, 0, &mut rng), BucketLevel { tokens: 12, height: 12 });
+        assert_eq!(open(&mut tree, 3, &mut rng), BucketLevel { tokens: 24, height: 24 });
+        assert_eq!(open(&mut tree, 2, &mut rng), BucketLevel { tokens: 12, height: 12 });
         // Packets of the class with children have a bucket of weight 1, beside the children's 1 and 2.
-        assert_eq!(open(&mut tree, 1, &mut rng), Fill { holds: 9, height: 9 });
+        assert_eq!(open(&mut tree, 1, &mut rng), BucketLevel { tokens: 9, height: 9 });
         assert_eq!(open(&mut tree, 99, &mut rng).height, 12, "no such class: class 0");
         assert_eq!(tree.levels().sum::<Tokens>() + tree.spare(), 48);
     }

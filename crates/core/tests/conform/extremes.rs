@@ -1,15 +1,15 @@
 //! The edges: tables too small for the flows, the end of time, links and packets of no size, queues emptied by force.
 
-use headgate_core::registry::{self, ENTRIES, Entry};
-use headgate_core::{Discipline, FlowId, Limit, Packet, Place, Rate, Rng, Span, Time};
+use headgate_core::registry::{self, DisciplineEntry, ENTRIES};
+use headgate_core::{Discipline, FlowId, Limit, LinkInfo, Packet, Rate, Rng, Span, Time};
 
 use crate::audit::{Audit, Audited};
 use crate::traces::MIXES;
 
-const PLACE: Place = Place::new(Rate::from_bits(10_000_000), 1000, 3);
+const LINK: LinkInfo = LinkInfo::new(Rate::from_bits(10_000_000), 1000, 3);
 
-fn audited(entry: &Entry, limit: &str, place: &Place) -> Audited<Box<dyn Discipline<u32>>> {
-    let discipline = registry::boxed(entry.name, &[("limit", limit)], place).unwrap();
+fn audited(entry: &DisciplineEntry, limit: &str, link: &LinkInfo) -> Audited<Box<dyn Discipline<u32>>> {
+    let discipline = registry::boxed(entry.name, &[("limit", limit)], link).unwrap();
     let audit = Audit::new(format!("{}:limit={limit}", entry.name), entry.abilities.ecn, entry.abilities.schedules);
     Audited::new(discipline, Rng::new(7), Limit::parse(limit).unwrap(), audit)
 }
@@ -17,7 +17,7 @@ fn audited(entry: &Entry, limit: &str, place: &Place) -> Audited<Box<dyn Discipl
 #[test]
 fn a_million_flows_of_one_packet_each_break_nothing() {
     for entry in ENTRIES {
-        let mut queue = audited(entry, "20000p", &PLACE);
+        let mut queue = audited(entry, "20000p", &LINK);
         let mut names = Rng::new(11);
         for n in 0..1_000_000 {
             queue.now += Span::from_micros(if n % 1000 == 0 { 900 } else { 1 });
@@ -33,7 +33,7 @@ fn a_million_flows_of_one_packet_each_break_nothing() {
 #[test]
 fn after_an_attack_of_invented_flows_an_honest_one_still_gets_through() {
     for entry in ENTRIES {
-        let mut queue = audited(entry, "500p", &PLACE);
+        let mut queue = audited(entry, "500p", &LINK);
         let mut names = Rng::new(12);
         // Twice what the link carries, every packet a flow of its own.
         for n in 0..400_000 {
@@ -51,7 +51,7 @@ fn after_an_attack_of_invented_flows_an_honest_one_still_gets_through() {
             queue.now += Span::from_micros(7200);
             queue.enqueue(Packet::new(FlowId(42), 1000, ()));
             let sent = queue.dequeue();
-            queue.now += PLACE.rate.transmit(1000);
+            queue.now += LINK.rate.transmit(1000);
             assert!(!queue.dequeue(), "{}: one packet came and two left", entry.name);
             sent
         });
@@ -63,7 +63,7 @@ fn after_an_attack_of_invented_flows_an_honest_one_still_gets_through() {
 #[test]
 fn time_may_end() {
     for entry in ENTRIES {
-        let mut queue = audited(entry, "30p", &PLACE);
+        let mut queue = audited(entry, "30p", &LINK);
         for now in [Time::ZERO, Time::from_nanos(u64::MAX / 2), Time::from_nanos(u64::MAX - 5), Time::NEVER] {
             queue.now = now;
             let mut rng = Rng::new(4);
@@ -82,9 +82,9 @@ fn time_may_end() {
 fn a_link_without_rate_or_typical_packet_is_survived() {
     for entry in ENTRIES {
         for (bits, mean_packet) in [(0, 0), (0, u32::MAX), (1, 0), (u64::MAX, 1)] {
-            let place = Place::new(Rate::from_bits(bits), mean_packet, 0);
+            let link = LinkInfo::new(Rate::from_bits(bits), mean_packet, 0);
             for (limit, mix) in ["40p", "30KB"].iter().flat_map(|limit| MIXES.iter().map(move |mix| (limit, mix))) {
-                mix.drive(&mut audited(entry, limit, &place), 400, &mut Rng::new(5));
+                mix.drive(&mut audited(entry, limit, &link), 400, &mut Rng::new(5));
             }
         }
     }
@@ -93,7 +93,7 @@ fn a_link_without_rate_or_typical_packet_is_survived() {
 #[test]
 fn shedding_empties_the_queue_one_call_at_a_time() {
     for entry in ENTRIES {
-        let mut queue = audited(entry, "200p", &PLACE);
+        let mut queue = audited(entry, "200p", &LINK);
         let mut rng = Rng::new(6);
         (0..200).for_each(|_| queue.enqueue(MIXES[3].packet(&mut rng)));
         assert!(queue.audit.held().packets > 20, "{}: {:?}", entry.name, queue.audit.held());
@@ -108,7 +108,7 @@ fn shedding_empties_the_queue_one_call_at_a_time() {
 #[test]
 fn an_empty_queue_may_be_asked_a_million_times() {
     for entry in ENTRIES {
-        let mut queue = audited(entry, "50p", &PLACE);
+        let mut queue = audited(entry, "50p", &LINK);
         for _ in 0..1_000_000 {
             queue.now += Span::from_micros(1);
             assert!(!queue.dequeue(), "{}", entry.name);

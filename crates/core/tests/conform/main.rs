@@ -6,8 +6,8 @@ mod extremes;
 mod parameters;
 mod traces;
 
-use headgate_core::registry::{self, ENTRIES, Entry, Job};
-use headgate_core::{BuildError, Discipline, FlowId, Limit, Packet, Place, Port, Rate, Rng, Span, Time};
+use headgate_core::registry::{self, DisciplineEntry, DisciplineVisitor, ENTRIES};
+use headgate_core::{BuildError, Discipline, FlowId, Limit, LinkInfo, Packet, Port, Rate, Rng, Span, Time};
 
 use audit::{Audit, Audited, Decision};
 use traces::{MIXES, Mix, Settings, borrowed, settings, spelled};
@@ -18,7 +18,7 @@ const STEPS: u32 = 1200;
 
 /// One trace: everything its decisions may depend on.
 struct Case<'a> {
-    entry: &'a Entry,
+    entry: &'a DisciplineEntry,
     settings: Settings,
     mix: &'a Mix,
     seed: u64,
@@ -27,20 +27,20 @@ struct Case<'a> {
 impl<'a> Case<'a> {
     /// The `n`th case of a row; none where the settings drawn do not fit each other, such as thresholds above the
     /// limit. Settings may be refused for no other reason.
-    fn draw(entry: &'a Entry, n: usize) -> Option<Case<'a>> {
+    fn draw(entry: &'a DisciplineEntry, n: usize) -> Option<Case<'a>> {
         let mut rng = Rng::named(n as u64, "settings");
         let settings = settings(entry, n, &mut rng);
         // Limits go round in step with the mixes; one mix further each round, they all meet.
         let case = Case { entry, settings, mix: &MIXES[(n + n / MIXES.len()) % MIXES.len()], seed: n as u64 };
-        match registry::boxed::<u32>(entry.name, &borrowed(&case.settings), &case.place()) {
+        match registry::boxed::<u32>(entry.name, &borrowed(&case.settings), &case.link()) {
             Ok(_) => Some(case),
             Err(BuildError::Conflict(_)) => None,
             Err(other) => panic!("{case}: {other}"),
         }
     }
 
-    fn place(&self) -> Place<'_> {
-        Place::new(Rate::from_bits(10_000_000), 1000, self.seed)
+    fn link(&self) -> LinkInfo<'_> {
+        LinkInfo::new(Rate::from_bits(10_000_000), 1000, self.seed)
     }
 
     fn value(&self, name: &str) -> Option<String> {
@@ -58,11 +58,11 @@ impl<'a> Case<'a> {
     }
 
     fn run_boxed(&self) -> Vec<Decision> {
-        self.run(registry::boxed(self.entry.name, &borrowed(&self.settings), &self.place()).unwrap())
+        self.run(registry::boxed(self.entry.name, &borrowed(&self.settings), &self.link()).unwrap())
     }
 
     fn run_with(&self) -> Vec<Decision> {
-        registry::with(self.entry.name, &borrowed(&self.settings), &self.place(), Compiled(self)).unwrap()
+        registry::with(self.entry.name, &borrowed(&self.settings), &self.link(), Compiled(self)).unwrap()
     }
 }
 
@@ -74,15 +74,15 @@ impl std::fmt::Display for Case<'_> {
 
 struct Compiled<'a>(&'a Case<'a>);
 
-impl Job<u32> for Compiled<'_> {
+impl DisciplineVisitor<u32> for Compiled<'_> {
     type Output = Vec<Decision>;
-    fn run<D: Discipline<u32> + 'static>(self, discipline: D) -> Vec<Decision> {
+    fn visit<D: Discipline<u32> + 'static>(self, discipline: D) -> Vec<Decision> {
         self.0.run(discipline)
     }
 }
 
 /// The first [`TRACES`] cases of a row.
-fn cases(entry: &Entry) -> impl Iterator<Item = Case<'_>> {
+fn cases(entry: &DisciplineEntry) -> impl Iterator<Item = Case<'_>> {
     let found = (0..4 * TRACES).filter_map(|n| Case::draw(entry, n)).take(TRACES).collect::<Vec<_>>();
     assert_eq!(found.len(), TRACES, "{}: too many settings conflict", entry.name);
     found.into_iter()
@@ -130,7 +130,7 @@ fn gauges(discipline: &dyn Discipline<u32>, flow: FlowId) -> Vec<&'static str> {
 fn gauges_are_the_same_at_any_time_and_for_every_flow() {
     for entry in ENTRIES {
         for case in cases(entry).step_by(24) {
-            let discipline = registry::boxed(entry.name, &borrowed(&case.settings), &case.place()).unwrap();
+            let discipline = registry::boxed(entry.name, &borrowed(&case.settings), &case.link()).unwrap();
             let mut port = Port::new(discipline, Rng::new(1));
             let (first, mut rng, mut now) = (gauges(port.discipline(), FlowId(0)), Rng::new(2), Time::ZERO);
             for step in 0..600 {
@@ -152,8 +152,8 @@ fn gauges_are_the_same_at_any_time_and_for_every_flow() {
 #[test]
 fn a_port_counts_what_its_discipline_decided() {
     for entry in ENTRIES {
-        let place = Place::new(Rate::from_bits(10_000_000), 1000, 1);
-        let mut port = Port::new(registry::boxed(entry.name, &[("limit", "30p")], &place).unwrap(), Rng::new(1));
+        let link = LinkInfo::new(Rate::from_bits(10_000_000), 1000, 1);
+        let mut port = Port::new(registry::boxed(entry.name, &[("limit", "30p")], &link).unwrap(), Rng::new(1));
         let (mut audit, mut rng) = (Audit::new(entry.name.into(), true, entry.abilities.schedules), Rng::new(2));
         let mut now = Time::ZERO;
         for step in 0..5000 {

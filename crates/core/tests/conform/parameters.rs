@@ -1,11 +1,11 @@
 //! What a user may write about each row, and what is refused.
 
-use headgate_core::registry::{ENTRIES, Entry, Group, boxed, find};
-use headgate_core::{BuildError, Field, Place, Rate};
+use headgate_core::registry::{DisciplineEntry, ENTRIES, Group, boxed, find};
+use headgate_core::{BuildError, LinkInfo, ParameterInfo, Rate};
 
-const PLACE: Place = Place::new(Rate::from_bits(10_000_000), 1000, 3);
+const LINK: LinkInfo = LinkInfo::new(Rate::from_bits(10_000_000), 1000, 3);
 
-fn parameters() -> impl Iterator<Item = (&'static Entry, Field)> {
+fn parameters() -> impl Iterator<Item = (&'static DisciplineEntry, ParameterInfo)> {
     ENTRIES.iter().flat_map(|entry| entry.fields().into_iter().map(move |field| (entry, field)))
 }
 
@@ -67,7 +67,7 @@ fn every_preset_builds_and_its_values_as_text_reproduce_themselves() {
             let values = entry.resolve(&[("preset", preset.name)]).unwrap_or_else(|error| panic!("{what}: {error}"));
             let again: Vec<(&str, &str)> = values.iter().map(|(name, value)| (*name, value.as_str())).collect();
             assert_eq!(entry.resolve(&again).as_ref(), Ok(&values), "{what}");
-            boxed::<()>(entry.name, &again, &PLACE).unwrap_or_else(|error| panic!("{what}: {error}"));
+            boxed::<()>(entry.name, &again, &LINK).unwrap_or_else(|error| panic!("{what}: {error}"));
         }
         let names: Vec<&str> = entry.fields().iter().map(|field| field.name).collect();
         let listed: Vec<&str> = entry.resolve(&[]).unwrap().iter().map(|(name, _)| *name).collect();
@@ -96,7 +96,7 @@ fn what_is_not_of_the_kind_or_out_of_range_is_refused_by_name() {
 }
 
 /// Values just outside the range as it is told to users: `0 to 1`, `at least 1ms`, `more than 0 and at most 1`.
-fn out_of_range(field: &Field) -> Vec<String> {
+fn out_of_range(field: &ParameterInfo) -> Vec<String> {
     let parts = field.range.split(" and ").filter(|part| !part.is_empty());
     let outside = parts.flat_map(|part| {
         if let Some((low, high)) = part.split_once(" to ") {
@@ -138,7 +138,7 @@ fn unknown_names_are_refused_with_the_nearest() {
             }
             other => panic!("{}:preset={first}x: {other:?}", entry.name),
         }
-        match boxed::<()>(&entry.name.to_uppercase(), &[], &PLACE).err() {
+        match boxed::<()>(&entry.name.to_uppercase(), &[], &LINK).err() {
             Some(BuildError::UnknownName { what: "discipline", nearest, .. }) => {
                 assert_eq!(nearest.as_deref(), Some(entry.name))
             }

@@ -1,7 +1,7 @@
 //! What the laws are tried on: traffic of every kind, and settings of every kind.
 
-use headgate_core::registry::Entry;
-use headgate_core::{ClassId, Discipline, Ecn, Field, FlowId, Packet, Rng, Span};
+use headgate_core::registry::DisciplineEntry;
+use headgate_core::{ClassId, Discipline, Ecn, FlowId, Packet, ParameterInfo, Rng, Span};
 
 use crate::audit::Audited;
 
@@ -71,7 +71,7 @@ pub type Settings = Vec<(&'static str, String)>;
 
 /// Settings number `n` of `entry`: limits, presets and `ecn` go round; two times in three, some of the other
 /// parameters take values drawn by chance.
-pub fn settings(entry: &Entry, n: usize, rng: &mut Rng) -> Settings {
+pub fn settings(entry: &DisciplineEntry, n: usize, rng: &mut Rng) -> Settings {
     const LIMITS: &[&str] = &["1p", "3p", "40p", "300p", "1B", "1500B", "9KB", "200KB"];
     let mut chosen: Settings = vec![("limit", LIMITS[n % LIMITS.len()].into())];
     let presets = entry.presets();
@@ -101,7 +101,7 @@ pub fn spelled(name: &str, settings: &Settings) -> String {
 }
 
 /// The default, and those of a few values of the field's kind, small and large, that are in its range.
-fn candidates(entry: &Entry, field: &Field) -> Vec<String> {
+fn candidates(entry: &DisciplineEntry, field: &ParameterInfo) -> Vec<String> {
     let all: Vec<&str> = match field.kind.trim_end_matches(", or auto") {
         "whole number" => vec!["0", "1", "2", "3", "7", "64", "1000"],
         "number" => vec!["0", "0.001", "0.02", "0.25", "0.5", "1", "1.5", "8"],

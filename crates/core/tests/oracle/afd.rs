@@ -4,7 +4,7 @@
 use std::collections::VecDeque;
 
 use headgate_core::disciplines::{Afd, AfdConfig};
-use headgate_core::{Discipline, FlowId, Params, Place, Rate, Rng, Why};
+use headgate_core::{Discipline, FlowId, LinkInfo, Params, Rate, Rng, Why};
 
 use crate::harness::{Arrival, Decision, Oracle, State, Traffic, agree, entry};
 
@@ -85,7 +85,7 @@ fn look(queue: &Afd<usize>, flows: u64) -> State {
 /// As the defaults have it, with `shadow` packets remembered.
 fn case(settings: &[(&str, &str)], limit: usize, shadow: usize, change: impl Fn(Plain) -> Plain, traffic: Traffic) {
     let config = AfdConfig::from_settings(&[settings, &[("shadow", &*shadow.to_string())]].concat()).unwrap();
-    let place = Place::new(Rate::from_bits(RATE as u64), 1000, 7);
+    let link = LinkInfo::new(Rate::from_bits(RATE as u64), 1000, 7);
     let plain = Plain {
         limit,
         b: shadow,
@@ -101,7 +101,7 @@ fn case(settings: &[(&str, &str)], limit: usize, shadow: usize, change: impl Fn(
         changes: 0,
         flows: traffic.flows,
     };
-    agree(Afd::new(config, &place).unwrap(), change(plain), |queue, _| look(queue, traffic.flows), traffic);
+    agree(Afd::new(config, &link).unwrap(), change(plain), |queue, _| look(queue, traffic.flows), traffic);
 }
 
 #[test]

@@ -1,7 +1,7 @@
 //! Adaptive RED: Floyd, Gummadi, Shenker, 2001, with a timer that rings every interval.
 
 use headgate_core::disciplines::{Ared, AredConfig};
-use headgate_core::{Discipline, Params, Place, Rate, Rng, Time};
+use headgate_core::{Discipline, LinkInfo, Params, Rate, Rng, Time};
 
 use crate::harness::{Arrival, Decision, Oracle, State, Traffic, agree, entry};
 use crate::red::{Figure2, PLAIN, Set};
@@ -88,8 +88,8 @@ fn look(ared: &Ared<usize>, _: Time) -> State {
 fn compare(settings: &str, oracle: Algorithm, traffic: Traffic) {
     let settings: Vec<(&str, &str)> = settings.split(',').filter_map(|pair| pair.split_once('=')).collect();
     let config = AredConfig::from_settings(&settings).unwrap();
-    let place = Place::new(Rate::from_bits(10_000_000), 1000, 7);
-    agree(Ared::new(config, &place).unwrap(), oracle, look, traffic);
+    let link = LinkInfo::new(Rate::from_bits(10_000_000), 1000, 7);
+    agree(Ared::new(config, &link).unwrap(), oracle, look, traffic);
 }
 
 #[test]

@@ -3,7 +3,7 @@
 use std::collections::VecDeque;
 
 use headgate_core::disciplines::{Blue, BlueConfig};
-use headgate_core::{Discipline, Params, Place, Rate, Rng, Time, Why};
+use headgate_core::{Discipline, LinkInfo, Params, Rate, Rng, Time, Why};
 
 use crate::harness::{Arrival, Decision, Oracle, State, Traffic, agree, entry};
 
@@ -159,8 +159,8 @@ fn look(blue: &Blue<usize>, _: Time) -> State {
 
 fn compare(settings: &[(&str, &str)], plain: Plain, traffic: Traffic) {
     let config = BlueConfig::from_settings(settings).unwrap();
-    let place = Place::new(Rate::from_bits(10_000_000), 1000, 7);
-    agree(Blue::new(config, &place).unwrap(), plain, look, traffic);
+    let link = LinkInfo::new(Rate::from_bits(10_000_000), 1000, 7);
+    agree(Blue::new(config, &link).unwrap(), plain, look, traffic);
 }
 
 #[test]

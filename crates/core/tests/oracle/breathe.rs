@@ -4,7 +4,7 @@
 use std::collections::VecDeque;
 
 use headgate_core::disciplines::{Breathe, BreatheConfig};
-use headgate_core::{Discipline, Params, Place, Rate, Rng, Why};
+use headgate_core::{Discipline, LinkInfo, Params, Rate, Rng, Why};
 
 use crate::harness::{Arrival, Decision, Oracle, State, Traffic, agree, entry};
 
@@ -142,8 +142,8 @@ fn look(queue: &Breathe<usize>) -> State {
 
 fn case(settings: &[(&str, &str)], plain: Plain, traffic: Traffic) {
     let config = BreatheConfig::from_settings(settings).unwrap();
-    let place = Place::new(Rate::from_bits(RATE as u64), MEAN as u32, 7);
-    agree(Breathe::new(config, &place).unwrap(), plain, |queue, _| look(queue), traffic);
+    let link = LinkInfo::new(Rate::from_bits(RATE as u64), MEAN as u32, 7);
+    agree(Breathe::new(config, &link).unwrap(), plain, |queue, _| look(queue), traffic);
 }
 
 /// As the defaults have it, with room for `limit`.

@@ -1,7 +1,7 @@
 //! CHOKe: Pan, Prabhakar, Psounis, INFOCOM 2000, figure 1 with M-CHOKe and A-CHOKe; the comparison paper, section II.
 
 use headgate_core::disciplines::{Choke, ChokeConfig};
-use headgate_core::{Discipline, Params, Place, Rate, Rng, Time, Why};
+use headgate_core::{Discipline, LinkInfo, Params, Rate, Rng, Time, Why};
 
 use crate::harness::{Arrival, Decision, Oracle, State, Traffic, agree, entry};
 use crate::red::{Figure2, PLAIN, Set};
@@ -130,8 +130,8 @@ fn look(choke: &Choke<usize>, _: Time) -> State {
 fn compare(settings: &str, oracle: Figure1, traffic: Traffic) {
     let settings: Vec<(&str, &str)> = settings.split(',').filter_map(|pair| pair.split_once('=')).collect();
     let config = ChokeConfig::from_settings(&settings).unwrap();
-    let place = Place::new(Rate::from_bits(10_000_000), 1000, 7);
-    agree(Choke::new(config, &place).unwrap(), oracle, look, traffic);
+    let link = LinkInfo::new(Rate::from_bits(10_000_000), 1000, 7);
+    agree(Choke::new(config, &link).unwrap(), oracle, look, traffic);
 }
 
 #[test]

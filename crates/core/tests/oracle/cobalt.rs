@@ -4,7 +4,7 @@
 use std::collections::VecDeque;
 
 use headgate_core::disciplines::{Cobalt, CobaltConfig};
-use headgate_core::{Discipline, Params, Place, Rate, Rng, Why};
+use headgate_core::{Discipline, LinkInfo, Params, Rate, Rng, Why};
 
 use super::codel::nanos;
 use crate::harness::{Arrival, Decision, Oracle, State, Traffic, agree, entry};
@@ -208,7 +208,7 @@ impl Oracle for Plain {
 
 fn check(settings: &[(&str, &str)], plain: Plain, traffic: Traffic) {
     let config = CobaltConfig::from_settings(settings).unwrap();
-    let place = Place::new(Rate::from_bits(traffic.rate as u64), 1000, 7);
+    let link = LinkInfo::new(Rate::from_bits(traffic.rate as u64), 1000, 7);
     let look = |cobalt: &Cobalt<usize>, _| {
         vec![
             entry("count", cobalt.count),
@@ -219,7 +219,7 @@ fn check(settings: &[(&str, &str)], plain: Plain, traffic: Traffic) {
             entry("packets", cobalt.backlog().packets),
         ]
     };
-    agree(Cobalt::new(config, &place).unwrap(), plain, look, traffic);
+    agree(Cobalt::new(config, &link).unwrap(), plain, look, traffic);
 }
 
 #[test]

@@ -3,7 +3,7 @@
 use std::collections::VecDeque;
 
 use headgate_core::disciplines::{Codel, CodelConfig};
-use headgate_core::{Params, Place, Rate, Rng, Time, Why};
+use headgate_core::{LinkInfo, Params, Rate, Rng, Time, Why};
 
 use crate::harness::{Arrival, Decision, Oracle, State, Traffic, agree, entry};
 
@@ -149,7 +149,7 @@ impl Loop {
 }
 
 /// The same of the discipline under test.
-pub fn seen(state: &headgate_core::parts::Codel) -> State {
+pub fn seen(state: &headgate_core::parts::CodelLoop) -> State {
     vec![
         entry("first_above", state.first_above.unwrap_or(Time::ZERO).as_nanos() as f64),
         entry("drop_next", state.drop_next.as_nanos() as f64),
@@ -203,7 +203,7 @@ impl Oracle for Plain {
 
 fn check(settings: &[(&str, &str)], limit: usize, codel: Loop, traffic: Traffic) {
     let config = CodelConfig::from_settings(settings).unwrap();
-    let discipline = Codel::new(config, &Place::new(Rate::from_bits(10_000_000), 1000, 7)).unwrap();
+    let discipline = Codel::new(config, &LinkInfo::new(Rate::from_bits(10_000_000), 1000, 7)).unwrap();
     let look = |codel: &Codel<usize>, _| {
         let held = headgate_core::Discipline::<usize>::backlog(codel);
         let mut state = seen(codel.state());

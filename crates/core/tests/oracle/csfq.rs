@@ -5,7 +5,7 @@
 use std::collections::{BTreeMap, VecDeque};
 
 use headgate_core::disciplines::{Csfq, CsfqConfig};
-use headgate_core::{Discipline, FlowId, Params, Place, Rate, Rng, Why};
+use headgate_core::{Discipline, FlowId, LinkInfo, Params, Rate, Rng, Why};
 
 use crate::harness::{Arrival, Decision, Oracle, State, Traffic, agree, entry};
 
@@ -149,7 +149,7 @@ fn case(
     traffic: Traffic,
 ) {
     let config = CsfqConfig::from_settings(settings).unwrap();
-    let place = Place::new(Rate::from_bits(RATE as u64), 1000, 7);
+    let link = LinkInfo::new(Rate::from_bits(RATE as u64), 1000, 7);
     let (none, alpha) = (Estimate::default(), f64::INFINITY);
     let plain = Plain {
         k,
@@ -168,7 +168,7 @@ fn case(
         tmp_alpha: 0.0,
         start_time: 0.0,
     };
-    agree(Csfq::new(config, &place).unwrap(), plain, |queue, _| look(queue, traffic.flows), traffic);
+    agree(Csfq::new(config, &link).unwrap(), plain, |queue, _| look(queue, traffic.flows), traffic);
 }
 
 #[test]

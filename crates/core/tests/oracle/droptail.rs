@@ -3,7 +3,7 @@
 use std::collections::VecDeque;
 
 use headgate_core::disciplines::{Droptail, DroptailConfig};
-use headgate_core::{Discipline, Params, Place, Rate, Rng, Why};
+use headgate_core::{Discipline, LinkInfo, Params, Rate, Rng, Why};
 
 use crate::harness::{Arrival, Decision, Oracle, State, Traffic, agree, entry};
 
@@ -40,12 +40,12 @@ impl Oracle for Plain {
 fn droptail_keeps_what_fits() {
     for (limit, packets, bytes) in [("50p", 50, u64::MAX), ("1p", 1, u64::MAX), ("20KB", usize::MAX, 20_000)] {
         let config = DroptailConfig::from_settings(&[("limit", limit)]).unwrap();
-        let place = Place::new(Rate::from_bits(10_000_000), 1000, 7);
+        let link = LinkInfo::new(Rate::from_bits(10_000_000), 1000, 7);
         let plain = Plain { packets, bytes, queue: VecDeque::new() };
         let look = |queue: &Droptail<usize>, _| {
             let held = queue.backlog();
             vec![entry("packets", held.packets), entry("bytes", held.bytes as f64)]
         };
-        agree(Droptail::new(config, &place).unwrap(), plain, look, Traffic::mixed(1));
+        agree(Droptail::new(config, &link).unwrap(), plain, look, Traffic::mixed(1));
     }
 }

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, VecDeque};
 
 use headgate_core::disciplines::{Drr, DrrConfig};
 use headgate_core::parts::keyed;
-use headgate_core::{FlowId, Params, Place, Rate, Rng, Time, Why};
+use headgate_core::{FlowId, LinkInfo, Params, Rate, Rng, Time, Why};
 
 use crate::harness::{Arrival, Decision, Oracle, State, Traffic, agree, entry};
 use crate::lengths::Lengths;
@@ -129,7 +129,7 @@ fn look(drr: &Drr<usize>, _: Time) -> State {
 
 fn check(settings: &[(&str, &str)], plain: Plain, traffic: Traffic) {
     let config = DrrConfig::from_settings(settings).unwrap();
-    let drr = Drr::new(config, &Place::new(Rate::from_bits(10_000_000), 1000, KEY)).unwrap();
+    let drr = Drr::new(config, &LinkInfo::new(Rate::from_bits(10_000_000), 1000, KEY)).unwrap();
     agree(drr, plain, look, traffic);
 }
 

@@ -4,7 +4,7 @@
 use std::collections::VecDeque;
 
 use headgate_core::disciplines::{Dualpi2, Dualpi2Config};
-use headgate_core::{Params, Place, Rate, Rng, Time, Why};
+use headgate_core::{LinkInfo, Params, Rate, Rng, Time, Why};
 
 use crate::harness::{Arrival, Decision, Oracle, State, Traffic, agree, entry};
 
@@ -240,8 +240,8 @@ fn compare(settings: &[(&str, &str)], plain: Plain, traffic: Traffic) {
         ]
     };
     let config = Dualpi2Config::from_settings(settings).unwrap();
-    let place = Place::new(Rate::from_bits(10_000_000), 1000, 7);
-    agree(Dualpi2::new(config, &place).unwrap(), plain, look, traffic);
+    let link = LinkInfo::new(Rate::from_bits(10_000_000), 1000, 7);
+    agree(Dualpi2::new(config, &link).unwrap(), plain, look, traffic);
 }
 
 /// Most flows understand marks, so that both queues fill; the hog has none of it.

@@ -4,7 +4,7 @@
 use std::collections::VecDeque;
 
 use headgate_core::disciplines::{Faba, FabaConfig};
-use headgate_core::{Class, ClassId, FlowId, Params, Place, Rate, Rng, Time};
+use headgate_core::{Class, ClassId, FlowId, LinkInfo, Params, Rate, Rng, Time};
 
 use crate::harness::{Arrival, Decision, Oracle, State, Traffic, agree, entry};
 use crate::tokens::{BUCKETS, NO_BUCKET, PAPER, Setting};
@@ -281,8 +281,8 @@ fn faba_shares_among_classes_as_section_6_says() {
         for (set, classes, traffic) in runs {
             let pairs = set.text.split(',').filter_map(|pair| pair.split_once('=')).chain([("per", per)]);
             let pairs: Vec<(&str, &str)> = pairs.collect();
-            let place = Place { classes, ..Place::new(Rate::from_bits(10_000_000), 1000, 7) };
-            let faba = Faba::new(FabaConfig::from_settings(&pairs).unwrap(), &place).unwrap();
+            let link = LinkInfo { classes, ..LinkInfo::new(Rate::from_bits(10_000_000), 1000, 7) };
+            let faba = Faba::new(FabaConfig::from_settings(&pairs).unwrap(), &link).unwrap();
             agree(faba, Faba6::new(set, classes, in_class), look, traffic);
         }
     }

@@ -1,7 +1,7 @@
 //! Self-configuring RED: Feng, Kandlur, Saha, Shin, INFOCOM 1999.
 
 use headgate_core::disciplines::{FengRed, FengRedConfig, Side};
-use headgate_core::{Discipline, Params, Place, Rate, Rng, Time};
+use headgate_core::{Discipline, LinkInfo, Params, Rate, Rng, Time};
 
 use crate::harness::{Arrival, Decision, Oracle, State, Traffic, agree, entry};
 use crate::red::{Figure2, PLAIN, Set};
@@ -72,8 +72,8 @@ fn look(red: &FengRed<usize>, _: Time) -> State {
 fn compare(settings: &str, oracle: Algorithm, traffic: Traffic) {
     let settings: Vec<(&str, &str)> = settings.split(',').filter_map(|pair| pair.split_once('=')).collect();
     let config = FengRedConfig::from_settings(&settings).unwrap();
-    let place = Place::new(Rate::from_bits(10_000_000), 1000, 7);
-    agree(FengRed::new(config, &place).unwrap(), oracle, look, traffic);
+    let link = LinkInfo::new(Rate::from_bits(10_000_000), 1000, 7);
+    agree(FengRed::new(config, &link).unwrap(), oracle, look, traffic);
 }
 
 #[test]

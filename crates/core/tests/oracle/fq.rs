@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, VecDeque};
 
 use headgate_core::disciplines::{Fq, FqConfig};
-use headgate_core::{FlowId, Params, Place, Rate, Rng, Time, Why};
+use headgate_core::{FlowId, LinkInfo, Params, Rate, Rng, Time, Why};
 
 use crate::harness::{Arrival, Decision, Oracle, State, Traffic, agree, entry};
 use crate::lengths::Lengths;
@@ -119,10 +119,10 @@ fn fq_serves_the_least_tag() {
         [("100p", (100.0, f64::INFINITY)), ("15p", (15.0, f64::INFINITY)), ("60KB", (f64::INFINITY, 60_000.0))];
     for (seed, (limit, plain)) in limits.into_iter().enumerate() {
         let config = FqConfig::from_settings(&[("limit", limit)]).unwrap();
-        let fq = Fq::new(config, &Place::new(Rate::from_bits(10_000_000), 1000, 7)).unwrap();
+        let fq = Fq::new(config, &LinkInfo::new(Rate::from_bits(10_000_000), 1000, 7)).unwrap();
         agree(fq, Plain::new(plain), look, Traffic::mixed(seed as u64));
     }
     let config = FqConfig::from_settings(&[("limit", "50p")]).unwrap();
-    let fq = Fq::new(config, &Place::new(Rate::from_bits(10_000_000), 1000, 7)).unwrap();
+    let fq = Fq::new(config, &LinkInfo::new(Rate::from_bits(10_000_000), 1000, 7)).unwrap();
     agree(fq, Plain::new((50.0, f64::INFINITY)), look, Traffic::even(9));
 }

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use headgate_core::disciplines::{FqCodel, FqCodelConfig};
-use headgate_core::{FlowId, Params, Place, Rate, Rng, Why};
+use headgate_core::{FlowId, LinkInfo, Params, Rate, Rng, Why};
 
 use super::codel::{Loop, nanos, seen as seen_loop};
 use super::flow_scheduler::{One, Scheduler, seen};
@@ -74,8 +74,8 @@ fn check(settings: &[(&str, &str)], codel: &Loop, change: impl Fn(Plain) -> Plai
     let traffic = Traffic { flows: 5, ..traffic };
     let config = FqCodelConfig::from_settings(settings).unwrap();
     let quantum = config.quantum.0 as i64;
-    let place = Place::new(Rate::from_bits(traffic.rate as u64), 1000, 7);
-    let discipline = FqCodel::<usize>::new(config, &place).unwrap();
+    let link = LinkInfo::new(Rate::from_bits(traffic.rate as u64), 1000, 7);
+    let discipline = FqCodel::<usize>::new(config, &link).unwrap();
     let queue_of: BTreeMap<u64, usize> =
         (0..=traffic.flows).map(|flow| (flow, discipline.flows().queue_of(FlowId(flow)))).collect();
     let loops: BTreeMap<usize, Loop> = queue_of.values().map(|queue| (*queue, codel.clone())).collect();

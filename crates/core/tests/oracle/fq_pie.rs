@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use headgate_core::disciplines::{FqPie, FqPieConfig};
-use headgate_core::{FlowId, Params, Place, Rate, Rng, Why};
+use headgate_core::{FlowId, LinkInfo, Params, Rate, Rng, Why};
 
 use super::codel::nanos;
 use super::flow_scheduler::{Scheduler, seen};
@@ -73,8 +73,8 @@ fn check(settings: &[(&str, &str)], pie: &Controller, limit: usize, ecn: bool, t
     let traffic = Traffic { flows: 5, ..traffic };
     let config = FqPieConfig::from_settings(settings).unwrap();
     let quantum = config.quantum.0 as i64;
-    let place = Place::new(Rate::from_bits(traffic.rate as u64), 1000, 7);
-    let discipline = FqPie::<usize>::new(config, &place).unwrap();
+    let link = LinkInfo::new(Rate::from_bits(traffic.rate as u64), 1000, 7);
+    let discipline = FqPie::<usize>::new(config, &link).unwrap();
     let queue_of: BTreeMap<u64, usize> =
         (0..=traffic.flows).map(|flow| (flow, discipline.flows().queue_of(FlowId(flow)))).collect();
     let pies: BTreeMap<usize, Controller> = queue_of.values().map(|queue| (*queue, pie.clone())).collect();

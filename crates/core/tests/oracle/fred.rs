@@ -4,7 +4,7 @@
 use std::collections::{BTreeMap, VecDeque};
 
 use headgate_core::disciplines::{Fred, FredConfig};
-use headgate_core::{Discipline, FlowId, Params, Place, Rate, Rng, Time, Why};
+use headgate_core::{Discipline, FlowId, LinkInfo, Params, Rate, Rng, Time, Why};
 
 use crate::harness::{Arrival, Decision, Oracle, State, Traffic, agree, entry};
 
@@ -178,8 +178,8 @@ fn pseudocode() -> Pseudocode {
 fn compare(settings: &str, oracle: Pseudocode, traffic: Traffic) {
     let settings: Vec<(&str, &str)> = settings.split(',').filter_map(|pair| pair.split_once('=')).collect();
     let config = FredConfig::from_settings(&settings).unwrap();
-    let place = Place::new(Rate::from_bits(10_000_000), 1000, 7);
-    agree(Fred::new(config, &place).unwrap(), oracle, look, traffic);
+    let link = LinkInfo::new(Rate::from_bits(10_000_000), 1000, 7);
+    agree(Fred::new(config, &link).unwrap(), oracle, look, traffic);
 }
 
 #[test]

@@ -4,7 +4,7 @@
 use std::collections::{BTreeMap, VecDeque};
 
 use headgate_core::disciplines::{HEAVY, Hhf, HhfConfig, LIGHT};
-use headgate_core::{FlowId, Params, Place, Rate, Rng, Time, Why};
+use headgate_core::{FlowId, LinkInfo, Params, Rate, Rng, Time, Why};
 
 use crate::harness::{Arrival, Decision, Oracle, State, Traffic, agree, entry};
 
@@ -134,7 +134,7 @@ fn look(queue: &Hhf<usize>, now: Time, flows: u64) -> State {
 fn case(settings: &[(&str, &str)], limit: usize, admit_bytes: u64, change: impl Fn(Plain) -> Plain, traffic: Traffic) {
     let given = [("limit", &*format!("{limit}p")), ("admit_bytes", &*format!("{admit_bytes}B"))];
     let config = HhfConfig::from_settings(&[&given[..], settings].concat()).unwrap();
-    let place = Place::new(Rate::from_bits(10_000_000), 1000, 7);
+    let link = LinkInfo::new(Rate::from_bits(10_000_000), 1000, 7);
     let plain = Plain {
         limit,
         quantum: 1514,
@@ -151,7 +151,7 @@ fn case(settings: &[(&str, &str)], limit: usize, admit_bytes: u64, change: impl 
         now: 0.0,
         flows: traffic.flows,
     };
-    agree(Hhf::new(config, &place).unwrap(), change(plain), |queue, now| look(queue, now, traffic.flows), traffic);
+    agree(Hhf::new(config, &link).unwrap(), change(plain), |queue, now| look(queue, now, traffic.flows), traffic);
 }
 
 #[test]

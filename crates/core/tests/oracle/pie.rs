@@ -4,7 +4,7 @@
 use std::collections::VecDeque;
 
 use headgate_core::disciplines::{Pie, PieConfig};
-use headgate_core::{Discipline, Params, Place, Rate, Rng, Why};
+use headgate_core::{Discipline, LinkInfo, Params, Rate, Rng, Why};
 
 use crate::harness::{Arrival, Decision, Oracle, State, Traffic, agree, entry};
 
@@ -203,7 +203,7 @@ impl Controller {
 }
 
 /// The same of the discipline under test.
-pub fn seen(state: &headgate_core::parts::Pie) -> State {
+pub fn seen(state: &headgate_core::parts::PieController) -> State {
     vec![
         entry("probability", state.probability),
         entry("delay", state.delay),
@@ -260,7 +260,7 @@ impl Oracle for Plain {
 
 fn check(settings: &[(&str, &str)], limit: usize, ecn: bool, pie: Controller, traffic: Traffic) {
     let config = PieConfig::from_settings(settings).unwrap();
-    let discipline = Pie::new(config, &Place::new(Rate::from_bits(10_000_000), 1000, 7)).unwrap();
+    let discipline = Pie::new(config, &LinkInfo::new(Rate::from_bits(10_000_000), 1000, 7)).unwrap();
     let look = |pie: &Pie<usize>, _| {
         let held = pie.backlog();
         let mut state = seen(pie.state());

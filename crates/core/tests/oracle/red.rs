@@ -4,7 +4,7 @@
 use std::collections::VecDeque;
 
 use headgate_core::disciplines::{Red, RedConfig};
-use headgate_core::{Discipline, Ecn, FlowId, Packet, Params, Place, Port, Rate, Rng, Span, Time, Why};
+use headgate_core::{Discipline, Ecn, FlowId, LinkInfo, Packet, Params, Port, Rate, Rng, Span, Time, Why};
 
 use crate::harness::{Arrival, Decision, Oracle, State, Traffic, agree, entry};
 
@@ -180,7 +180,7 @@ impl Oracle for Figure2 {
     }
 }
 
-const PLACE: Place = Place::new(Rate::from_bits(10_000_000), 1000, 7);
+const LINK: LinkInfo = LinkInfo::new(Rate::from_bits(10_000_000), 1000, 7);
 
 fn look(red: &Red<usize>, _: Time) -> State {
     let (detector, held) = (red.detector(), red.backlog());
@@ -196,7 +196,7 @@ fn look(red: &Red<usize>, _: Time) -> State {
 fn compare(settings: &str, set: Set, traffic: Traffic) {
     let settings: Vec<(&str, &str)> = settings.split(',').filter_map(|pair| pair.split_once('=')).collect();
     let config = RedConfig::from_settings(&settings).unwrap();
-    agree(Red::new(config, &PLACE).unwrap(), Figure2::new(set), look, traffic);
+    agree(Red::new(config, &LINK).unwrap(), Figure2::new(set), look, traffic);
 }
 
 #[test]
@@ -283,8 +283,8 @@ const BY_HAND: [Call; 32] = {
 #[test]
 fn red_follows_a_trace_worked_by_hand() {
     let settings = [("limit", "20p"), ("minth", "2p"), ("maxth", "6p"), ("maxp", "0.5"), ("wq", "0.5")];
-    let place = Place::new(Rate::from_bits(8_000_000), 1000, 7);
-    let red = Red::<()>::new(RedConfig::from_settings(&settings).unwrap(), &place).unwrap();
+    let link = LinkInfo::new(Rate::from_bits(8_000_000), 1000, 7);
+    let red = Red::<()>::new(RedConfig::from_settings(&settings).unwrap(), &link).unwrap();
     let (mut port, mut now) = (Port::new(red, Rng::new(3)), Time::ZERO);
     for (line, call) in BY_HAND.into_iter().enumerate() {
         let (ecn, average, count, verdict) = match call {

@@ -4,7 +4,7 @@
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 use headgate_core::disciplines::{RedPd, RedPdConfig};
-use headgate_core::{Params, Place, Rate, Rng, Time, Why};
+use headgate_core::{LinkInfo, Params, Rate, Rng, Time, Why};
 
 use crate::harness::{Arrival, Decision, Oracle, State, Traffic, agree, entry};
 
@@ -41,7 +41,7 @@ struct Rules {
 enum Dynamic {
     Off,
     DropRate(f64),
-    Monitored(usize),
+    MonitoredFlow(usize),
 }
 
 /// The paper's values; thresholds of the authors' scripts in a buffer of 150.
@@ -302,7 +302,7 @@ impl Plain {
         let (up, down) = match self.rules.dynamic {
             Dynamic::Off => return,
             Dynamic::DropRate(target) => (average > target, average < target / 2.0),
-            Dynamic::Monitored(most) => (self.flows.len() < most && rate > 0.001, self.flows.len() > most),
+            Dynamic::MonitoredFlow(most) => (self.flows.len() < most && rate > 0.001, self.flows.len() > most),
         };
         let rtt = if up {
             self.rtt * 1.05
@@ -470,7 +470,7 @@ fn look(ours: &RedPd<usize>, _: Time) -> State {
     headgate_core::Discipline::observe(ours, &mut |gauge, value| {
         average = if gauge == "average" { value } else { average }
     });
-    let seen = ours.identification().history().sightings();
+    let seen = ours.identification().history().records();
     let mut state = vec![
         entry("average", average),
         entry("drop rate", ours.identification().drop_rate()),
@@ -507,7 +507,7 @@ struct Seen {
 /// Both, with `settings` for ours and `rules` for the oracle's.
 fn compare(settings: &[(&str, &str)], rules: Rules, traffic: Traffic) -> Seen {
     let config = RedPdConfig::from_settings(settings).unwrap();
-    let place = Place::new(Rate::from_bits(10_000_000), 1000, 7);
+    let link = LinkInfo::new(Rate::from_bits(10_000_000), 1000, 7);
     let seen = std::cell::Cell::new(Seen { monitored: 0, unresponsive: false, rtt: [1e9, 0.0] });
     let watched = |ours: &RedPd<usize>, now: Time| {
         let Seen { monitored, unresponsive, rtt: [least, most] } = seen.get();
@@ -520,7 +520,7 @@ fn compare(settings: &[(&str, &str)], rules: Rules, traffic: Traffic) -> Seen {
         });
         look(ours, now)
     };
-    agree(RedPd::new(config, &place).unwrap(), Plain::new(rules), watched, traffic);
+    agree(RedPd::new(config, &link).unwrap(), Plain::new(rules), watched, traffic);
     seen.get()
 }
 
@@ -545,7 +545,7 @@ fn red_pd_varies_r_with_the_drop_rate_and_with_the_flows_it_monitors() {
     let settings = [("limit", "150p"), ("dynamic_r", "drop_rate"), ("drop_rate_target", "0.03")];
     let [least, most] = compare(&settings, rate, Traffic::even(4)).rtt;
     assert!(least < 40.0 && most > 40.0, "{least} {most}");
-    let flows = Rules { dynamic: Dynamic::Monitored(4), ..PAPER };
+    let flows = Rules { dynamic: Dynamic::MonitoredFlow(4), ..PAPER };
     let settings = [("limit", "150p"), ("dynamic_r", "monitored"), ("monitored_target", "4")];
     let [least, most] = compare(&settings, flows, Traffic::even(5)).rtt;
     assert!(least < 40.0 && most > 40.0, "{least} {most}");

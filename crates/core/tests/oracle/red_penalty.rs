@@ -6,8 +6,8 @@ use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::rc::Rc;
 
 use headgate_core::disciplines::{RedPenalty, RedPenaltyConfig};
-use headgate_core::parts::Offence;
-use headgate_core::{Discipline, FlowId, Params, Place, Rate, Rng, Time, Why};
+use headgate_core::parts::FailedTest;
+use headgate_core::{Discipline, FlowId, LinkInfo, Params, Rate, Rng, Time, Why};
 
 use crate::harness::{Arrival, Decision, Oracle, State, Traffic, agree, entry};
 use crate::red::{Figure2, PLAIN, Set};
@@ -260,9 +260,9 @@ fn look(red: &RedPenalty<usize>, _: Time) -> State {
     for flow in 0..FLOWS {
         if let Some(penalty) = red.penalty(FlowId(flow)) {
             let reason = match penalty.offence {
-                Offence::Unfriendly => "UNFRIENDLY",
-                Offence::Unresponsive => "UNRESPONSIVE",
-                Offence::Disproportionate => "HIGH",
+                FailedTest::Unfriendly => "UNFRIENDLY",
+                FailedTest::Unresponsive => "UNRESPONSIVE",
+                FailedTest::Disproportionate => "HIGH",
             };
             state.push(entry(format!("{flow} {reason}"), penalty.rate));
             state.push(entry(format!("bytes of {flow}"), penalty.bytes as f64));
@@ -275,9 +275,9 @@ fn look(red: &RedPenalty<usize>, _: Time) -> State {
 fn compare(settings: &str, oracle: Boxes, traffic: Traffic) -> BTreeSet<&'static str> {
     let settings: Vec<(&str, &str)> = settings.split(',').filter_map(|pair| pair.split_once('=')).collect();
     let config = RedPenaltyConfig::from_settings(&settings).unwrap();
-    let place = Place::new(Rate::from_bits(LINK as u64), 1000, 7);
+    let link = LinkInfo::new(Rate::from_bits(LINK as u64), 1000, 7);
     let seen = oracle.seen.clone();
-    agree(RedPenalty::new(config, &place).unwrap(), oracle, look, traffic);
+    agree(RedPenalty::new(config, &link).unwrap(), oracle, look, traffic);
     seen.take()
 }
 

@@ -2,7 +2,7 @@
 //! hand. The oracle of CHOKe does the rest.
 
 use headgate_core::disciplines::{Sac, SacConfig};
-use headgate_core::{Discipline, Params, Place, Rate, Rng, Time};
+use headgate_core::{Discipline, LinkInfo, Params, Rate, Rng, Time};
 
 use crate::choke::Figure1;
 use crate::harness::{Arrival, Decision, Oracle, State, Traffic, agree, entry};
@@ -77,8 +77,8 @@ fn look(sac: &Sac<usize>, _: Time) -> State {
 fn compare(settings: &str, oracle: Adjusting, traffic: Traffic) {
     let settings: Vec<(&str, &str)> = settings.split(',').filter_map(|pair| pair.split_once('=')).collect();
     let config = SacConfig::from_settings(&settings).unwrap();
-    let place = Place::new(Rate::from_bits(10_000_000), 1000, 7);
-    agree(Sac::new(config, &place).unwrap(), oracle, look, traffic);
+    let link = LinkInfo::new(Rate::from_bits(10_000_000), 1000, 7);
+    agree(Sac::new(config, &link).unwrap(), oracle, look, traffic);
 }
 
 #[test]

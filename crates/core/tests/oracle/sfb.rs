@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 use headgate_core::disciplines::{Sfb, SfbConfig};
 use headgate_core::parts::{Limiter, keyed};
-use headgate_core::{FlowId, Params, Place, Rate, Rng, Time, Why};
+use headgate_core::{FlowId, LinkInfo, Params, Rate, Rng, Time, Why};
 
 use crate::harness::{Arrival, Decision, Oracle, State, Traffic, agree, entry};
 
@@ -304,7 +304,7 @@ fn look(sfb: &Sfb<usize>, now: Time) -> State {
         Limiter::Rate(bucket) => bucket.lacking(now).as_secs_f64(),
         Limiter::Interval { opens, .. } => opens.as_secs_f64(),
         // Of the hog, on two levels.
-        Limiter::Each(fair) => fair.lacking(&sfb.places(FlowId(0))[..2], now).as_secs_f64(),
+        Limiter::Each(fair) => fair.lacking(&sfb.bins_of(FlowId(0))[..2], now).as_secs_f64(),
     };
     let flows = if let Limiter::Each(fair) = &sfb.limiter { fair.flows() } else { 0.0 };
     let mut state = vec![entry("penalty", penalty), entry("flows", flows)];
@@ -318,8 +318,8 @@ fn look(sfb: &Sfb<usize>, now: Time) -> State {
 
 fn compare(settings: &[(&str, &str)], plain: Settings, traffic: Traffic) {
     let config = SfbConfig::from_settings(settings).unwrap();
-    let place = Place::new(Rate::from_bits(10_000_000), 1000, KEY);
-    agree(Sfb::new(config, &place).unwrap(), Plain::new(plain), look, traffic);
+    let link = LinkInfo::new(Rate::from_bits(10_000_000), 1000, KEY);
+    agree(Sfb::new(config, &link).unwrap(), Plain::new(plain), look, traffic);
 }
 
 /// The comparison paper's section 3.3.3, in fewer bins (so that flows collide) and with steps that make the hog

@@ -3,7 +3,7 @@
 use std::collections::VecDeque;
 
 use headgate_core::disciplines::{Sfed, SfedConfig};
-use headgate_core::{FlowId, Params, Place, Rate, Rng, Time};
+use headgate_core::{FlowId, LinkInfo, Params, Rate, Rng, Time};
 
 use crate::harness::{Arrival, Decision, Oracle, State, Traffic, agree, entry};
 use crate::tokens::{BUCKETS, NO_BUCKET, PAPER, Setting};
@@ -143,8 +143,8 @@ fn sfed_does_what_section_4_1_says() {
     ];
     for (set, traffic) in settings {
         let pairs: Vec<(&str, &str)> = set.text.split(',').filter_map(|pair| pair.split_once('=')).collect();
-        let place = Place::new(Rate::from_bits(10_000_000), 1000, 7);
-        let sfed = Sfed::new(SfedConfig::from_settings(&pairs).unwrap(), &place).unwrap();
+        let link = LinkInfo::new(Rate::from_bits(10_000_000), 1000, 7);
+        let sfed = Sfed::new(SfedConfig::from_settings(&pairs).unwrap(), &link).unwrap();
         agree(sfed, Sfed41::new(set), look, traffic);
     }
 }

@@ -4,7 +4,7 @@ use std::collections::VecDeque;
 
 use headgate_core::disciplines::{Sfq, SfqConfig};
 use headgate_core::parts::keyed;
-use headgate_core::{FlowId, Params, Place, Rate, Rng, Time, Why};
+use headgate_core::{FlowId, LinkInfo, Params, Rate, Rng, Time, Why};
 
 use crate::harness::{Arrival, Decision, Oracle, State, Traffic, agree, entry};
 use crate::lengths::Lengths;
@@ -224,8 +224,8 @@ fn look(sfq: &Sfq<usize>, _: Time) -> State {
 
 fn check(settings: &[(&str, &str)], plain: Settings, traffic: Traffic) {
     let config = SfqConfig::from_settings(settings).unwrap();
-    let place = Place::new(Rate::from_bits(10_000_000), 1000, KEY);
-    agree(Sfq::new(config, &place).unwrap(), Plain::new(plain), look, traffic);
+    let link = LinkInfo::new(Rate::from_bits(10_000_000), 1000, KEY);
+    agree(Sfq::new(config, &link).unwrap(), Plain::new(plain), look, traffic);
 }
 
 #[test]

@@ -4,7 +4,7 @@ use std::collections::VecDeque;
 
 use headgate_core::disciplines::{SfqRed, SfqRedConfig};
 use headgate_core::parts::keyed;
-use headgate_core::{FlowId, Params, Place, Rate, Rng, Time, Why};
+use headgate_core::{FlowId, LinkInfo, Params, Rate, Rng, Time, Why};
 
 use crate::harness::{Arrival, Decision, Oracle, State, Traffic, agree, entry};
 use crate::red::{Figure2, PLAIN, Set};
@@ -94,8 +94,8 @@ fn look(sfq_red: &SfqRed<usize>, _: Time) -> State {
 
 fn check(settings: &[(&str, &str)], plain: Plain, traffic: Traffic) {
     let config = SfqRedConfig::from_settings(settings).unwrap();
-    let place = Place::new(Rate::from_bits(10_000_000), 1000, KEY);
-    agree(SfqRed::new(config, &place).unwrap(), plain, look, traffic);
+    let link = LinkInfo::new(Rate::from_bits(10_000_000), 1000, KEY);
+    agree(SfqRed::new(config, &link).unwrap(), plain, look, traffic);
 }
 
 #[test]

@@ -6,7 +6,7 @@ use std::collections::VecDeque;
 
 use headgate_core::disciplines::{Sfred, SfredConfig};
 use headgate_core::parts::keyed;
-use headgate_core::{FlowId, Params, Place, Rate, Rng, Time, Why};
+use headgate_core::{FlowId, LinkInfo, Params, Rate, Rng, Time, Why};
 
 use crate::harness::{Arrival, Decision, Oracle, State, Traffic, agree, entry};
 
@@ -192,8 +192,8 @@ fn compare(settings: &[(&str, &str)], plain: Plain, traffic: Traffic) {
         state
     };
     let config = SfredConfig::from_settings(settings).unwrap();
-    let place = Place::new(Rate::from_bits(10_000_000), 1000, KEY);
-    agree(Sfred::new(config, &place).unwrap(), plain, look, traffic);
+    let link = LinkInfo::new(Rate::from_bits(10_000_000), 1000, KEY);
+    agree(Sfred::new(config, &link).unwrap(), plain, look, traffic);
 }
 
 #[test]

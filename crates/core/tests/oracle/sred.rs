@@ -3,7 +3,7 @@
 use std::collections::VecDeque;
 
 use headgate_core::disciplines::{Sred, SredConfig};
-use headgate_core::{Discipline, Params, Place, Rate, Rng, Time, Why};
+use headgate_core::{Discipline, LinkInfo, Params, Rate, Rng, Time, Why};
 
 use crate::harness::{Arrival, Decision, Oracle, State, Traffic, agree, entry};
 
@@ -113,8 +113,8 @@ fn paper() -> Paper {
 fn compare(settings: &str, oracle: Paper, traffic: Traffic) {
     let settings: Vec<(&str, &str)> = settings.split(',').filter_map(|pair| pair.split_once('=')).collect();
     let config = SredConfig::from_settings(&settings).unwrap();
-    let place = Place::new(Rate::from_bits(10_000_000), 1000, 7);
-    agree(Sred::new(config, &place).unwrap(), oracle, look, traffic);
+    let link = LinkInfo::new(Rate::from_bits(10_000_000), 1000, 7);
+    agree(Sred::new(config, &link).unwrap(), oracle, look, traffic);
 }
 
 #[test]

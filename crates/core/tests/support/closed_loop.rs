@@ -5,7 +5,7 @@
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
-use headgate_core::{Ecn, FlowId, Packet, Place, Port, Rate, Rng, Sink, Span, Time, Totals, registry};
+use headgate_core::{Ecn, FlowId, LinkInfo, Packet, Port, Rate, Rng, Sink, Span, Time, Totals, registry};
 
 /// Bytes of each AIMD sender's packets.
 const BYTES: u32 = 1500;
@@ -135,7 +135,7 @@ struct Loop {
 pub fn run(qdisc: &str, rate: Rate, senders: &[Sender], seconds: u64) -> Seen {
     let (name, settings) = qdisc.split_once(':').unwrap_or((qdisc, ""));
     let settings: Vec<(&str, &str)> = settings.split(',').filter_map(|pair| pair.split_once('=')).collect();
-    let discipline = registry::boxed(name, &settings, &Place::new(rate, BYTES, 7)).unwrap();
+    let discipline = registry::boxed(name, &settings, &LinkInfo::new(rate, BYTES, 7)).unwrap();
     let new = |sender: &Sender| Flow { sender: *sender, window: 2.0, in_flight: 0, slow_start: true, cut: Time::ZERO };
     let mut the = Loop {
         port: Port::new(discipline, Rng::named(1, "port")),

@@ -3,10 +3,12 @@
 
 #![allow(dead_code, reason = "each test uses what it needs")]
 
-use headgate_core::{Class, ClassId, Counts, FlowId, Packet, Place, Port, Rate, Rng, Sink, Span, Time, Why, registry};
+use headgate_core::{
+    Class, ClassId, Counts, FlowId, LinkInfo, Packet, Port, Rate, Rng, Sink, Span, Time, Why, registry,
+};
 
 /// 1000 bytes take a millisecond.
-pub const PLACE: Place = Place::new(Rate::from_bits(8_000_000), 1000, 7);
+pub const LINK: LinkInfo = LinkInfo::new(Rate::from_bits(8_000_000), 1000, 7);
 /// Packets of 1000 bytes the link sends in a second.
 pub const CAPACITY: f64 = 1000.0;
 const WARMUP: Time = Time::from_nanos(20_000_000_000);
@@ -71,10 +73,10 @@ pub fn run(qdisc: &str, flows: &[Flow]) -> Seen {
 
 /// The same where flow i is of class `of[i]` of `classes`.
 pub fn run_classed(qdisc: &str, flows: &[Flow], of: &[u16], classes: &[Class]) -> Seen {
-    let place = Place { classes, ..PLACE };
+    let link = LinkInfo { classes, ..LINK };
     let (name, settings) = qdisc.split_once(':').unwrap_or((qdisc, ""));
     let settings: Vec<(&str, &str)> = settings.split(',').filter_map(|pair| pair.split_once('=')).collect();
-    let mut port = Port::new(registry::boxed::<()>(name, &settings, &place).unwrap(), Rng::named(1, "port"));
+    let mut port = Port::new(registry::boxed::<()>(name, &settings, &link).unwrap(), Rng::named(1, "port"));
     let mut rng = Rng::named(1, "senders");
     let mut next: Vec<Time> = flows.iter().map(|_| Time::ZERO + Span::from_micros(rng.bits() % 10_000)).collect();
     let (mut held, mut queued, mut rates) = (vec![0u32; flows.len()], vec![0; flows.len()], vec![0.0; flows.len()]);
@@ -88,7 +90,7 @@ pub fn run_classed(qdisc: &str, flows: &[Flow], of: &[u16], classes: &[Class]) -
             let sent = packet.flow.0 as usize;
             held[sent] -= 1;
             rates[sent] += if free >= WARMUP { f64::from(packet.bytes) } else { 0.0 };
-            free += PLACE.rate.transmit(packet.bytes);
+            free += LINK.rate.transmit(packet.bytes);
         }
         free = free.max(now);
         if now >= END {

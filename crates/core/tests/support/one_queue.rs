@@ -5,12 +5,12 @@
 
 use std::collections::{BTreeMap, VecDeque};
 
-use headgate_core::{Counts, FlowId, Packet, Place, Port, Rate, Rng, Sink, Span, Time, Why, registry};
+use headgate_core::{Counts, FlowId, LinkInfo, Packet, Port, Rate, Rng, Sink, Span, Time, Why, registry};
 
 pub const PACKET: u32 = 1000;
 /// Packets the link sends in a second: one each millisecond.
 pub const CAPACITY: f64 = 1000.0;
-pub const PLACE: Place = Place::new(Rate::from_bits(8_000_000), PACKET, 7);
+pub const LINK: LinkInfo = LinkInfo::new(Rate::from_bits(8_000_000), PACKET, 7);
 /// Between a packet's end of queueing, or its drop, and the moment its sender knows.
 pub const RTT: Span = Span::from_millis(50);
 pub const WARMUP: Time = Time::from_nanos(20_000_000_000);
@@ -102,7 +102,7 @@ impl Seen {
 pub fn run(qdisc: &str, mut senders: Vec<Sender>) -> Seen {
     let (name, settings) = qdisc.split_once(':').unwrap_or((qdisc, ""));
     let settings: Vec<(&str, &str)> = settings.split(',').filter_map(|pair| pair.split_once('=')).collect();
-    let mut port = Port::new(registry::boxed::<()>(name, &settings, &PLACE).unwrap(), Rng::named(1, "port"));
+    let mut port = Port::new(registry::boxed::<()>(name, &settings, &LINK).unwrap(), Rng::named(1, "port"));
     let (mut back, mut rng) = (Back::default(), Rng::named(1, "senders"));
     let mut seen = Seen { sent: vec![0; senders.len()], ..Seen::default() };
     let (mut now, mut free, mut tick, mut idle) = (Time::ZERO, Time::ZERO, WARMUP, false);
@@ -136,7 +136,7 @@ pub fn run(qdisc: &str, mut senders: Vec<Sender>) -> Seen {
         let packet = port.dequeue(now, &mut back);
         idle = packet.is_none();
         if let Some(packet) = packet {
-            free = now + PLACE.rate.transmit(packet.bytes);
+            free = now + LINK.rate.transmit(packet.bytes);
             seen.sent[packet.flow.0 as usize] += u64::from(now >= WARMUP);
             back.0.push_back((now + RTT, packet.flow, false));
         }

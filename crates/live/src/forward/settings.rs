@@ -3,8 +3,8 @@
 use std::io;
 use std::ops::RangeInclusive;
 
-use headgate_core::registry::{self, Job};
-use headgate_core::{BuildError, Class, Discipline, Limit, Place, Port, Qdisc, Rate, Rng, Span, Time};
+use headgate_core::registry::{self, DisciplineVisitor};
+use headgate_core::{BuildError, Class, Discipline, Limit, LinkInfo, Port, Qdisc, Rate, Rng, Span, Time};
 use headgate_link::{Medium, Meter};
 use headgate_scenario::{ClassRule, Classifier, FlowKey, Hop, Scenario, Simplex};
 
@@ -147,7 +147,7 @@ impl LaneSettings {
     fn placed<T>(
         &self,
         streams: Streams<'_>,
-        make: impl FnOnce(&[(&str, &str)], &Place<'_>) -> Result<T, BuildError>,
+        make: impl FnOnce(&[(&str, &str)], &LinkInfo<'_>) -> Result<T, BuildError>,
     ) -> io::Result<T> {
         let refused = |what: String| io::Error::new(io::ErrorKind::InvalidInput, what);
         if !LaneSettings::OVERHEADS.contains(&self.overhead) {
@@ -158,7 +158,7 @@ impl LaneSettings {
         let settings = self.qdisc.settings_with(self.simplex.limit);
         let settings: Vec<(&str, &str)> = settings.iter().map(|(name, value)| (*name, value.as_str())).collect();
         let key = streams.of("key").bits();
-        let place = Place { classes: &self.classes, ..Place::new(self.mean_rate, self.mean_packet, key) };
+        let place = LinkInfo { classes: &self.classes, ..LinkInfo::new(self.mean_rate, self.mean_packet, key) };
         make(&settings, &place).map_err(|error| refused(error.to_string()))
     }
 }
@@ -188,10 +188,10 @@ struct Build<'a> {
     before: Option<(&'a mut dyn Lane, Time)>,
 }
 
-impl Job<FrameId> for Build<'_> {
+impl DisciplineVisitor<FrameId> for Build<'_> {
     type Output = Box<dyn Lane>;
 
-    fn run<D: Discipline<FrameId> + 'static>(self, discipline: D) -> Box<dyn Lane> {
+    fn visit<D: Discipline<FrameId> + 'static>(self, discipline: D) -> Box<dyn Lane> {
         let Build { settings, layer, streams, before } = self;
         let key = streams.of("flows").bits();
         let classifier = Classifier::new(&settings.rules, settings.flow_key, key);

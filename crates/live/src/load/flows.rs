@@ -2,7 +2,7 @@
 
 use headgate_core::{Rng, Span, Time};
 use headgate_scenario::{Direction, Hop, Scenario, Starts, flow_stream, source_stream};
-use headgate_traffic::{Source, Writer};
+use headgate_traffic::{Application, FlowSource};
 
 use super::group::{TcpSettings, UdpSettings};
 
@@ -19,9 +19,9 @@ pub struct Flow {
 
 pub enum Sends {
     /// TCP with an application's writer; `None` for a greedy flow.
-    Tcp(TcpSettings, Option<Writer>),
+    Tcp(TcpSettings, Option<Application>),
     /// UDP with a source.
-    Udp(UdpSettings, Source, Rng),
+    Udp(UdpSettings, FlowSource, Rng),
 }
 
 /// The transport settings for a flow's receiver.
@@ -49,7 +49,7 @@ pub fn flows(scenario: &Scenario, seed: u64) -> Vec<Flow> {
         let mut starts = Starts::new(group.start, seed, &group.name);
         for index in 0..group.flows {
             let start = starts.draw(index, &mut flow_stream(seed, &group.name, index));
-            let writer = Writer::new(group.plan.start(index), source_stream(seed, &group.name, index));
+            let writer = Application::new(group.plan.start(index), source_stream(seed, &group.name, index));
             let sends = Sends::Tcp(TcpSettings::of(group), writer);
             flows.push((direction(&group.route), [start, stop(group.stop)], sends));
         }

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use headgate_core::{Rate, Span, Time};
 use headgate_measure::{SenderState, TransferRow};
-use headgate_traffic::{Data, Writer};
+use headgate_traffic::{Application, WriteAmount};
 use rustix::net::{RecvFlags, recv};
 use socket2::{Domain, Protocol, SockAddr, Socket, Type};
 
@@ -39,7 +39,7 @@ pub struct TcpSender {
     from: Ipv4Addr,
     to: SocketAddrV4,
     /// The application; `None` for a greedy flow.
-    writer: Option<Writer>,
+    writer: Option<Application>,
     socket: Option<Socket>,
     /// Number of connections so far.
     connection: u32,
@@ -54,7 +54,7 @@ impl TcpSender {
         lasts: [Time; 2],
         settings: TcpSettings,
         (from, to): (Ipv4Addr, SocketAddrV4),
-        writer: Option<Writer>,
+        writer: Option<Application>,
     ) -> TcpSender {
         TcpSender {
             number,
@@ -132,21 +132,21 @@ impl TcpSender {
     /// Starts the application's next write.
     pub fn on_write(&mut self, place: usize, now: Time, shared: &Shared, watch: &Watch, timers: &mut Timers) {
         let Some(write) = self.writer.as_mut().and_then(|writer| writer.begin(now)) else { return };
-        if write.fresh && self.written > 0 {
+        if write.new_connection && self.written > 0 {
             self.close(now);
             if let Err(error) = self.connect(watch, place as u64) {
                 self.fail(&error, now);
             }
         }
         match write.data {
-            Data::Bytes(bytes) => self.offered = self.offered.saturating_add(self.settings.written(bytes)),
-            Data::For(lasting) => {
+            WriteAmount::Bytes(bytes) => self.offered = self.offered.saturating_add(self.settings.written(bytes)),
+            WriteAmount::Duration(lasting) => {
                 self.offered = u64::MAX;
                 timers.push(now + lasting, Due::Close(place));
             }
-            Data::Endless => self.offered = u64::MAX,
+            WriteAmount::Endless => self.offered = u64::MAX,
         }
-        if let (true, Data::Bytes(bytes)) = (write.transfer, write.data) {
+        if let (true, WriteAmount::Bytes(bytes)) = (write.transfer, write.data) {
             let row = TransferRow { flow: self.number, group: self.group, start: now, bytes, end: None };
             let transfer = Transfer { row, connection: self.connection, end: self.offered };
             shared.transfers()[self.number as usize].push_back(transfer);

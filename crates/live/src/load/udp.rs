@@ -4,7 +4,7 @@ use std::io;
 use std::net::{Ipv4Addr, SocketAddrV4, UdpSocket};
 
 use headgate_core::{Rng, Time};
-use headgate_traffic::{After, Data, Source};
+use headgate_traffic::{FlowSource, WriteAmount, WriteStart};
 use socket2::SockRef;
 
 use super::group::UdpSettings;
@@ -21,7 +21,7 @@ pub struct UdpSender {
     pub ended: Option<Time>,
     settings: UdpSettings,
     socket: UdpSocket,
-    source: Source,
+    source: FlowSource,
     rng: Rng,
     /// Start of the next write, and the flow's stop.
     next: Time,
@@ -37,7 +37,7 @@ impl UdpSender {
         [start, stop]: [Time; 2],
         settings: UdpSettings,
         (from, to): (Ipv4Addr, SocketAddrV4),
-        (source, rng): (Source, Rng),
+        (source, rng): (FlowSource, Rng),
     ) -> io::Result<UdpSender> {
         let socket = UdpSocket::bind(SocketAddrV4::new(from, 0))?;
         socket.connect(to)?;
@@ -65,8 +65,8 @@ impl UdpSender {
     pub fn next(&mut self) -> Option<Time> {
         let write = self.source.next(&mut self.rng)?;
         // UDP sources get no feedback, as in the simulator.
-        let (After::Start(gap) | After::Done(gap)) = write.after;
-        let Data::Bytes(bytes) = write.data else { return None };
+        let (WriteStart::AfterStart(gap) | WriteStart::AfterDelivery(gap)) = write.after;
+        let WriteAmount::Bytes(bytes) = write.data else { return None };
         self.next += gap;
         self.bytes = bytes;
         (self.next < self.stop).then_some(self.next)

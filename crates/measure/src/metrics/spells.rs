@@ -1,13 +1,13 @@
 //! Spells: periods in which an unresponsive flow offers more than its fair share, and its treatment in the latest one.
 //!
-//! With rates known in advance ([`Plan::rates`](headgate_scenario::Plan::rates)), a spell lasts from a rise above the
+//! With rates known in advance ([`GroupSource::rates`](headgate_scenario::GroupSource::rates)), a spell lasts from a rise above the
 //! fair share to the return. Any other source has a single endless spell. Each spell is judged from its own start: a
 //! flow cannot be identified while it behaves.
 
 use std::sync::Arc;
 
 use headgate_core::{Span, Time};
-use headgate_scenario::Plan;
+use headgate_scenario::GroupSource;
 
 use crate::table::{Unit, rows};
 
@@ -36,7 +36,7 @@ pub struct Spell {
 }
 
 /// Spells in which flows of `plan` write more than `fair_bps` times the slack.
-pub fn spells(plan: &Plan, fair_bps: f64) -> Vec<Spell> {
+pub fn spells(plan: &GroupSource, fair_bps: f64) -> Vec<Spell> {
     let rates = plan.rates();
     if rates.is_empty() {
         return vec![Spell { from: Span::ZERO, to: None }];

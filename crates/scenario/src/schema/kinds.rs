@@ -2,7 +2,7 @@
 
 use std::fmt::{self, Debug, Display};
 
-use headgate_core::params::{Bytes, Value};
+use headgate_core::params::{Bytes, ParameterValue};
 use headgate_core::{Limit, Rate, Span, nearest};
 use toml::Spanned;
 use toml::de::{DeInteger, DeValue};
@@ -183,7 +183,7 @@ impl Show for String {
 }
 
 /// Reads a quantity from a text. `unit` is suggested if there is none.
-fn quantity<V: Value>(text: &str, unit: &str) -> Result<V, String> {
+fn quantity<V: ParameterValue>(text: &str, unit: &str) -> Result<V, String> {
     match text.trim() {
         // Excludes `nan` and `inf`, which are numbers only to Rust.
         bare if bare.ends_with(|c: char| c.is_ascii_digit()) && bare.parse::<f64>().is_ok() => unitless(bare, unit),
@@ -192,7 +192,7 @@ fn quantity<V: Value>(text: &str, unit: &str) -> Result<V, String> {
     }
 }
 
-fn unitless<V: Value>(number: &str, unit: &str) -> Result<V, String> {
+fn unitless<V: ParameterValue>(number: &str, unit: &str) -> Result<V, String> {
     if number.starts_with('-') {
         return Err(format!("must not be negative, found {number}"));
     }

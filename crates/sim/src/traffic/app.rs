@@ -3,7 +3,7 @@
 use std::collections::VecDeque;
 
 use headgate_core::{Rng, Time};
-use headgate_traffic::{Data, Source, Write, Writer};
+use headgate_traffic::{Application, FlowSource, SourceWrite, WriteAmount};
 
 /// A write whose completion time is measured.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -14,15 +14,15 @@ pub struct Transfer {
 }
 
 pub struct App {
-    writer: Writer,
+    writer: Application,
     /// Open transfers, oldest first, each with the number after its last segment.
     open: VecDeque<(u32, Transfer)>,
 }
 
 impl App {
     /// `None` for a source that always has more data than TCP accepts.
-    pub fn new(source: Source, rng: Rng) -> Option<App> {
-        Writer::new(source, rng).map(|writer| App { writer, open: VecDeque::new() })
+    pub fn new(source: FlowSource, rng: Rng) -> Option<App> {
+        Application::new(source, rng).map(|writer| App { writer, open: VecDeque::new() })
     }
 
     /// Starts the flow; returns the time of its first write, if any.
@@ -31,13 +31,13 @@ impl App {
     }
 
     /// Begins the due write.
-    pub fn begin(&mut self, now: Time) -> Option<Write> {
+    pub fn begin(&mut self, now: Time) -> Option<SourceWrite> {
         self.writer.begin(now)
     }
 
     /// TCP has accepted the write, up to the segment before `end`. Returns the time of the next write, if known.
-    pub fn written(&mut self, write: &Write, end: u32, now: Time) -> Option<Time> {
-        if let (true, Data::Bytes(bytes)) = (write.transfer, write.data) {
+    pub fn written(&mut self, write: &SourceWrite, end: u32, now: Time) -> Option<Time> {
+        if let (true, WriteAmount::Bytes(bytes)) = (write.transfer, write.data) {
             self.open.push_back((end, Transfer { start: now, bytes }));
         }
         self.writer.written(write, now)

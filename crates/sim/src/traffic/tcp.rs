@@ -4,7 +4,7 @@ use headgate_core::{Ecn, Rng, Span, Time};
 use headgate_link::{Wire, WireKind};
 use headgate_measure::SenderState;
 use headgate_scenario::TcpGroup;
-use headgate_traffic::Data;
+use headgate_traffic::WriteAmount;
 
 use super::app::{App, Transfer};
 use super::{Replies, capable, first, first_back, packet, stops};
@@ -131,18 +131,18 @@ impl TcpFlow {
         }
         let Some(app) = &mut self.app else { return };
         let Some(write) = app.begin(now) else { return };
-        if write.fresh {
+        if write.new_connection {
             self.sender.reset(&kind.config, now);
             self.sender.seed(&mut self.rng);
             self.receiver.renew();
         }
         match write.data {
-            Data::Bytes(bytes) => self.sender.offer(segments(bytes, kind.payload)),
-            Data::For(lasting) => {
+            WriteAmount::Bytes(bytes) => self.sender.offer(segments(bytes, kind.payload)),
+            WriteAmount::Duration(lasting) => {
                 self.sender.open();
                 queue.push(now + lasting, Event::flow(What::Close, id));
             }
-            Data::Endless => self.sender.open(),
+            WriteAmount::Endless => self.sender.open(),
         }
         writes(id, app.written(&write, self.sender.end(), now), queue);
         self.milestone = app.milestone();

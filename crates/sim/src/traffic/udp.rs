@@ -3,7 +3,7 @@
 use headgate_core::{Ecn, Rng, Time};
 use headgate_link::{Wire, WireKind};
 use headgate_scenario::UdpGroup;
-use headgate_traffic::{After, Data, Source};
+use headgate_traffic::{FlowSource, WriteAmount, WriteStart};
 
 use super::{capable, first, packet, stops};
 use crate::segment::{Segment, SimPacket};
@@ -25,7 +25,7 @@ pub struct UdpKind {
 pub struct UdpFlow {
     up: Wire,
     down: Wire,
-    source: Source,
+    source: FlowSource,
     rng: Rng,
     /// When the last write began; before the first, the flow's start.
     began: Time,
@@ -58,7 +58,7 @@ impl UdpKind {
 }
 
 impl UdpFlow {
-    pub fn new(group: u16, start: Time, source: Source, rng: Rng) -> UdpFlow {
+    pub fn new(group: u16, start: Time, source: FlowSource, rng: Rng) -> UdpFlow {
         let (up, down) = (Wire::default(), Wire::default());
         UdpFlow { up, down, source, rng, began: start, left: 0, sent: 0, gone: 0, over: false, delivered: 0, group }
     }
@@ -100,8 +100,8 @@ impl UdpFlow {
     fn write(&mut self) -> Option<()> {
         let write = self.source.next(&mut self.rng)?;
         // UDP has no replies. A closed-loop source, which scenarios exclude, would be done at once.
-        let (After::Start(gap) | After::Done(gap)) = write.after;
-        let Data::Bytes(bytes) = write.data else { return None };
+        let (WriteStart::AfterStart(gap) | WriteStart::AfterDelivery(gap)) = write.after;
+        let WriteAmount::Bytes(bytes) = write.data else { return None };
         self.began += gap;
         self.left = bytes;
         Some(())

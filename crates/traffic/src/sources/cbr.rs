@@ -2,9 +2,9 @@
 
 use headgate_core::{BuildError, Rate, Rng, Span};
 
-use crate::kind::{Files, Kind, Sender};
-use crate::values::Schedule;
-use crate::write::{Data, Write};
+use crate::model::{FileLoader, SenderInfo, SourceModel};
+use crate::values::RateSchedule;
+use crate::write::{SourceWrite, WriteAmount};
 
 headgate_core::params! {
     /// Settings of [`Cbr`].
@@ -13,7 +13,7 @@ headgate_core::params! {
         rate: Option<Rate> = None, in Rate::from_bits(1)..=Rate::from_bits(100_000_000_000);
         /// Rates that hold from given times on, counted from the flow's start; before the first, `rate` holds. A rate
         /// of 0 pauses.
-        schedule: Schedule = Schedule::default();
+        schedule: RateSchedule = RateSchedule::default();
     }
     presets {
         "default" "the group's rate (the defaults)" {}
@@ -28,11 +28,11 @@ headgate_core::params! {
 pub struct Cbr {
     bytes: u64,
     /// Gaps by start time, the first from the start; at least one.
-    steps: Vec<Step>,
+    steps: Vec<RateStep>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq)]
-struct Step {
+struct RateStep {
     from: Span,
     /// The minimum gap, and the range of its random part; `None` for a pause.
     gap: Option<(Span, Span)>,
@@ -40,42 +40,42 @@ struct Step {
 
 /// A flow's state.
 #[derive(Clone, Debug, Default)]
-pub struct Position {
+pub struct CbrState {
     begun: bool,
     step: u32,
     /// Time of its last packet since its start.
     at: Span,
 }
 
-impl Step {
-    fn new(from: Span, rate: Rate, sender: &Sender) -> Step {
+impl RateStep {
+    fn new(from: Span, rate: Rate, sender: &SenderInfo) -> RateStep {
         let gap = rate.transmit(sender.packet);
         let jitter = Span::from_secs_f64(gap.as_secs_f64() * sender.jitter.clamp(0.0, 1.0));
-        Step { from, gap: (rate.as_bits() > 0).then_some((gap - jitter, jitter * 2)) }
+        RateStep { from, gap: (rate.as_bits() > 0).then_some((gap - jitter, jitter * 2)) }
     }
 }
 
-impl Kind for Cbr {
+impl SourceModel for Cbr {
     type Config = CbrConfig;
-    type State = Position;
+    type State = CbrState;
 
-    fn new(config: CbrConfig, sender: &Sender, _: &mut Files<'_>) -> Result<Cbr, BuildError> {
+    fn new(config: CbrConfig, sender: &SenderInfo, _: &mut FileLoader<'_>) -> Result<Cbr, BuildError> {
         let schedule = &config.schedule.0;
         let mut steps = Vec::with_capacity(schedule.len() + 1);
         if schedule.first().is_none_or(|(from, _)| *from > Span::ZERO) {
-            steps.push(Step::new(Span::ZERO, sender.rate(config.rate)?, sender));
+            steps.push(RateStep::new(Span::ZERO, sender.rate(config.rate)?, sender));
         }
-        steps.extend(schedule.iter().map(|(from, rate)| Step::new(*from, *rate, sender)));
+        steps.extend(schedule.iter().map(|(from, rate)| RateStep::new(*from, *rate, sender)));
         Ok(Cbr { bytes: sender.payload.into(), steps })
     }
 
-    fn start(&self, _: u32) -> Position {
-        Position::default()
+    fn start(&self, _: u32) -> CbrState {
+        CbrState::default()
     }
 
     #[inline]
-    fn next(&self, flow: &mut Position, rng: &mut Rng) -> Option<Write> {
-        let data = Data::Bytes(self.bytes);
+    fn next(&self, flow: &mut CbrState, rng: &mut Rng) -> Option<SourceWrite> {
+        let data = WriteAmount::Bytes(self.bytes);
         let before = flow.at;
         if std::mem::replace(&mut flow.begun, true) {
             self.advance(flow);
@@ -87,7 +87,7 @@ impl Kind for Cbr {
         } else if self.steps[0].gap.is_none() {
             self.resume(flow)?;
         }
-        Some(Write::after(flow.at - before, data))
+        Some(SourceWrite::after_start(flow.at - before, data))
     }
 
     /// The highest rate of the schedule.
@@ -97,21 +97,21 @@ impl Kind for Cbr {
 
     fn rates(&self) -> Vec<(Span, f64)> {
         let nominal = |(least, random): (Span, Span)| least.as_secs_f64() + random.as_secs_f64() / 2.0;
-        let rate = |step: &Step| step.gap.map_or(0.0, |gap| self.bytes as f64 / nominal(gap));
+        let rate = |step: &RateStep| step.gap.map_or(0.0, |gap| self.bytes as f64 / nominal(gap));
         self.steps.iter().map(|step| (step.from, rate(step))).collect()
     }
 }
 
 impl Cbr {
     /// Advances to the step at the current time.
-    fn advance(&self, flow: &mut Position) {
+    fn advance(&self, flow: &mut CbrState) {
         while self.steps.get(flow.step as usize + 1).is_some_and(|step| step.from <= flow.at) {
             flow.step += 1;
         }
     }
 
     /// Advances from a pause to the next step with packets.
-    fn resume(&self, flow: &mut Position) -> Option<()> {
+    fn resume(&self, flow: &mut CbrState) -> Option<()> {
         let later = flow.step as usize + 1;
         let step = later + self.steps[later..].iter().position(|step| step.gap.is_some())?;
         (flow.step, flow.at) = (step as u32, self.steps[step].from);

@@ -3,9 +3,9 @@
 use headgate_core::{BuildError, Rate, Span};
 
 use super::pareto::pace;
-use crate::kind::Sender;
-use crate::on_off::{Begin, OnOff, on_off_source};
-use crate::values::Wait;
+use crate::model::SenderInfo;
+use crate::on_off::{FirstPeriod, OnOff, on_off_source};
+use crate::values::RandomTime;
 
 headgate_core::params! {
     /// Settings of [`Exp`].
@@ -17,7 +17,7 @@ headgate_core::params! {
         /// Rate on the wire while it is on. `auto`: over TCP what TCP takes, over UDP the group's rate.
         rate: Option<Rate> = None, in Rate::from_bits(1)..=Rate::from_bits(100_000_000_000);
         /// What it begins with.
-        begin: Begin = Begin::On;
+        begin: FirstPeriod = FirstPeriod::On;
     }
     presets {
         "default" "500 ms on and off as in ns-2.35; its rate and packets are the group's (the defaults)" {}
@@ -32,7 +32,7 @@ on_off_source! {
     Exp, ExpConfig, cycle
 }
 
-fn cycle(config: ExpConfig, sender: &Sender) -> Result<OnOff, BuildError> {
-    let (on, off) = (Wait::exponential(config.on), Wait::exponential(config.off));
+fn cycle(config: ExpConfig, sender: &SenderInfo) -> Result<OnOff, BuildError> {
+    let (on, off) = (RandomTime::exponential(config.on), RandomTime::exponential(config.off));
     Ok(OnOff { on, off, pace: pace(config.rate, sender)?, begin: config.begin })
 }

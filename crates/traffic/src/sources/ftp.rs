@@ -2,19 +2,19 @@
 
 use headgate_core::{BuildError, Rng, Span};
 
-use crate::kind::{Files, Kind, Sender};
-use crate::values::{OrEndless, Wait};
-use crate::write::{Data, Write};
+use crate::model::{FileLoader, SenderInfo, SourceModel};
+use crate::values::{RandomTime, SizeOrEndless};
+use crate::write::{SourceWrite, WriteAmount};
 
 headgate_core::params! {
     /// Settings of [`Ftp`].
     pub struct FtpConfig {
         /// Size of a file.
-        size: OrEndless = OrEndless(None);
+        size: SizeOrEndless = SizeOrEndless(None);
         /// Files in all.
         count: u32 = 1, in 1..=4_294_967_295;
         /// From the end of one file to the beginning of the next.
-        wait: Wait = Wait::always(Span::ZERO);
+        wait: RandomTime = RandomTime::always(Span::ZERO);
     }
     presets {
         "ns2" "`Application/FTP` in ns-2.35: one file without end (the defaults)" {}
@@ -27,11 +27,11 @@ pub struct Ftp {
     config: FtpConfig,
 }
 
-impl Kind for Ftp {
+impl SourceModel for Ftp {
     type Config = FtpConfig;
     type State = u32;
 
-    fn new(config: FtpConfig, _: &Sender, _: &mut Files<'_>) -> Result<Ftp, BuildError> {
+    fn new(config: FtpConfig, _: &SenderInfo, _: &mut FileLoader<'_>) -> Result<Ftp, BuildError> {
         if config.size.0.is_none() && config.count > 1 {
             return Err(BuildError::Conflict(
                 "a `count` of files needs a `size`: the first would never end".to_string(),
@@ -44,22 +44,25 @@ impl Kind for Ftp {
         0
     }
 
-    fn next(&self, sent: &mut u32, rng: &mut Rng) -> Option<Write> {
+    fn next(&self, sent: &mut u32, rng: &mut Rng) -> Option<SourceWrite> {
         if *sent == self.config.count {
             return None;
         }
         *sent += 1;
         let Some(size) = self.config.size.0 else {
-            return Some(Write::after(Span::ZERO, Data::Endless).on_fresh(true));
+            return Some(SourceWrite::after_start(Span::ZERO, WriteAmount::Endless).on_new_connection(true));
         };
-        let data = Data::Bytes(size.draw(rng));
+        let data = WriteAmount::Bytes(size.draw(rng));
         let first = *sent == 1;
-        let write =
-            if first { Write::after(Span::ZERO, data) } else { Write::when_done(self.config.wait.draw(rng), data) };
-        Some(write.on_fresh(true).awaited())
+        let write = if first {
+            SourceWrite::after_start(Span::ZERO, data)
+        } else {
+            SourceWrite::after_delivery(self.config.wait.draw(rng), data)
+        };
+        Some(write.on_new_connection(true).awaited())
     }
 
     fn mean_bytes(&self) -> Option<f64> {
-        self.config.size.0.map(|size| size.law().mean() * f64::from(self.config.count))
+        self.config.size.0.map(|size| size.distribution().mean() * f64::from(self.config.count))
     }
 }

@@ -1,35 +1,36 @@
 //! Short transfers in sequence.
 
-use headgate_core::params::Value;
+use headgate_core::params::ParameterValue;
 use headgate_core::{BuildError, Rng, Span};
 
-use crate::kind::{Files, Kind, Sender};
-use crate::values::{Size, Wait};
-use crate::write::{Data, Write};
+use crate::model::{FileLoader, SenderInfo, SourceModel};
+use crate::values::{RandomSize, RandomTime};
+use crate::write::{SourceWrite, WriteAmount};
 
 /// The extent of a transfer.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub enum Transfer {
+pub enum TransferExtent {
     /// By size.
-    Bytes(Size),
+    Bytes(RandomSize),
     /// By duration, sending as much as TCP takes.
-    Time(Wait),
+    Time(RandomTime),
 }
 
-impl Value for Transfer {
+impl ParameterValue for TransferExtent {
     type Scalar = f64;
     fn kind() -> String {
-        format!("{}, or {}", Size::kind(), Wait::kind())
+        format!("{}, or {}", RandomSize::kind(), RandomTime::kind())
     }
     fn read(text: &str) -> Result<Self, String> {
-        let time =
-            |expected| Wait::read(text).map(Transfer::Time).map_err(|_| format!("{expected}; or the same of times"));
-        Size::read(text).map(Transfer::Bytes).or_else(time)
+        let time = |expected| {
+            RandomTime::read(text).map(TransferExtent::Time).map_err(|_| format!("{expected}; or the same of times"))
+        };
+        RandomSize::read(text).map(TransferExtent::Bytes).or_else(time)
     }
     fn show(&self) -> String {
         match self {
-            Transfer::Bytes(size) => size.show(),
-            Transfer::Time(time) => time.show(),
+            TransferExtent::Bytes(size) => size.show(),
+            TransferExtent::Time(time) => time.show(),
         }
     }
 }
@@ -38,9 +39,9 @@ headgate_core::params! {
     /// Settings of [`Http`].
     pub struct HttpConfig {
         /// A transfer: its size, or how long it sends what TCP takes.
-        transfer: Transfer = Transfer::Time(Wait::always(Span::from_secs(5)));
+        transfer: TransferExtent = TransferExtent::Time(RandomTime::always(Span::from_secs(5)));
         /// From the end of one transfer to the beginning of the next.
-        wait: Wait = Wait::always(Span::ZERO);
+        wait: RandomTime = RandomTime::always(Span::ZERO);
         /// Transfers in all. `auto`: as many as there is time for.
         count: Option<u32> = None, in 1..=4_294_967_295;
         /// All transfers share one connection (RFC 9112, section 9.3).
@@ -59,30 +60,30 @@ pub struct Http {
 
 /// A client's state.
 #[derive(Clone, Debug, Default)]
-pub struct Fetched {
+pub struct HttpState {
     count: u32,
     /// The configured duration of the last transfer.
     lasts: Span,
 }
 
-impl Kind for Http {
+impl SourceModel for Http {
     type Config = HttpConfig;
-    type State = Fetched;
+    type State = HttpState;
 
-    fn new(config: HttpConfig, _: &Sender, _: &mut Files<'_>) -> Result<Http, BuildError> {
+    fn new(config: HttpConfig, _: &SenderInfo, _: &mut FileLoader<'_>) -> Result<Http, BuildError> {
         match config.transfer {
-            Transfer::Time(time) if time.law().mean() == 0.0 => {
+            TransferExtent::Time(time) if time.distribution().mean() == 0.0 => {
                 Err(BuildError::Conflict("a `transfer` must last for more than 0s".to_string()))
             }
             _ => Ok(Http { config }),
         }
     }
 
-    fn start(&self, _: u32) -> Fetched {
-        Fetched::default()
+    fn start(&self, _: u32) -> HttpState {
+        HttpState::default()
     }
 
-    fn next(&self, flow: &mut Fetched, rng: &mut Rng) -> Option<Write> {
+    fn next(&self, flow: &mut HttpState, rng: &mut Rng) -> Option<SourceWrite> {
         if self.config.count == Some(flow.count) {
             return None;
         }
@@ -90,29 +91,33 @@ impl Kind for Http {
         flow.count = flow.count.saturating_add(1);
         let pause = if first { Span::ZERO } else { self.config.wait.draw(rng) };
         let write = match self.config.transfer {
-            Transfer::Time(time) => {
+            TransferExtent::Time(time) => {
                 let gap = flow.lasts + pause;
                 flow.lasts = time.draw(rng).max(Span::from_nanos(1));
-                Write::after(gap, Data::For(flow.lasts))
+                SourceWrite::after_start(gap, WriteAmount::Duration(flow.lasts))
             }
-            Transfer::Bytes(size) if first => Write::after(pause, Data::Bytes(size.draw(rng))).awaited(),
-            Transfer::Bytes(size) => Write::when_done(pause, Data::Bytes(size.draw(rng))).awaited(),
+            TransferExtent::Bytes(size) if first => {
+                SourceWrite::after_start(pause, WriteAmount::Bytes(size.draw(rng))).awaited()
+            }
+            TransferExtent::Bytes(size) => {
+                SourceWrite::after_delivery(pause, WriteAmount::Bytes(size.draw(rng))).awaited()
+            }
         };
-        Some(write.on_fresh(first || !self.config.persistent))
+        Some(write.on_new_connection(first || !self.config.persistent))
     }
 
     fn mean_rate(&self) -> Option<f64> {
-        let wait = self.config.wait.law().mean();
+        let wait = self.config.wait.distribution().mean();
         match self.config.transfer {
-            Transfer::Bytes(size) if wait > 0.0 => Some(1e9 * size.law().mean() / wait),
+            TransferExtent::Bytes(size) if wait > 0.0 => Some(1e9 * size.distribution().mean() / wait),
             _ => None,
         }
     }
 
     fn mean_bytes(&self) -> Option<f64> {
         match self.config.transfer {
-            Transfer::Bytes(size) => self.config.count.map(|count| size.law().mean() * f64::from(count)),
-            Transfer::Time(_) => None,
+            TransferExtent::Bytes(size) => self.config.count.map(|count| size.distribution().mean() * f64::from(count)),
+            TransferExtent::Time(_) => None,
         }
     }
 }

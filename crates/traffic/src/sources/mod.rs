@@ -14,7 +14,7 @@ mod web;
 pub use cbr::{Cbr, CbrConfig};
 pub use exp::{Exp, ExpConfig};
 pub use ftp::{Ftp, FtpConfig};
-pub use http::{Http, HttpConfig, Transfer};
+pub use http::{Http, HttpConfig, TransferExtent};
 pub use pareto::{Pareto, ParetoConfig};
 pub use replay::{Replay, ReplayConfig};
 pub use telnet::{Telnet, TelnetConfig};

@@ -2,10 +2,10 @@
 
 use headgate_core::{BuildError, Rate, Span};
 
-use crate::kind::{Protocol, Sender};
-use crate::law::{Form, Law};
-use crate::on_off::{Begin, OnOff, Pace, on_off_source};
-use crate::values::Wait;
+use crate::distribution::{Distribution, DistributionKind};
+use crate::model::{Protocol, SenderInfo};
+use crate::on_off::{ConstantRate, FirstPeriod, OnOff, on_off_source};
+use crate::values::RandomTime;
 
 headgate_core::params! {
     /// Settings of [`Pareto`].
@@ -19,7 +19,7 @@ headgate_core::params! {
         /// Rate on the wire while it is on. `auto`: over TCP what TCP takes, over UDP the group's rate.
         rate: Option<Rate> = None, in Rate::from_bits(1)..=Rate::from_bits(100_000_000_000);
         /// What it begins with.
-        begin: Begin = Begin::On;
+        begin: FirstPeriod = FirstPeriod::On;
     }
     presets {
         "default" "500 ms on and off, shape 1.5 as in ns-2.35; its rate and packets are the group's (the defaults)" {}
@@ -35,18 +35,20 @@ on_off_source! {
     Pareto, ParetoConfig, cycle
 }
 
-fn cycle(config: ParetoConfig, sender: &Sender) -> Result<OnOff, BuildError> {
-    let time = |mean: Span| Law::new(Form::Pareto, mean.as_nanos() as f64, config.shape).map(Wait::by);
+fn cycle(config: ParetoConfig, sender: &SenderInfo) -> Result<OnOff, BuildError> {
+    let time = |mean: Span| {
+        Distribution::new(DistributionKind::Pareto, mean.as_nanos() as f64, config.shape).map(RandomTime::by)
+    };
     let time = |mean| time(mean).map_err(BuildError::Conflict);
     let pace = pace(config.rate, sender)?;
     Ok(OnOff { on: time(config.on)?, off: time(config.off)?, pace, begin: config.begin })
 }
 
 /// Full packets at `rate`; without a rate over TCP, as much as TCP takes.
-pub(super) fn pace(rate: Option<Rate>, sender: &Sender) -> Result<Option<Pace>, BuildError> {
+pub(super) fn pace(rate: Option<Rate>, sender: &SenderInfo) -> Result<Option<ConstantRate>, BuildError> {
     if sender.protocol == Protocol::Tcp && rate.is_none() {
         return Ok(None);
     }
     let gap = sender.rate(rate)?.transmit(sender.packet);
-    Ok(Some(Pace { gap, bytes: sender.payload.into() }))
+    Ok(Some(ConstantRate { gap, bytes: sender.payload.into() }))
 }

@@ -2,10 +2,10 @@
 
 use headgate_core::{BuildError, Rng, Span};
 
-use crate::kind::{Files, Kind, Sender};
-use crate::trace::{Trace, TraceError};
+use crate::model::{FileLoader, SenderInfo, SourceModel};
+use crate::trace::{TraceError, TrafficTrace};
 use crate::values::FileName;
-use crate::write::{Data, Write};
+use crate::write::{SourceWrite, WriteAmount};
 
 headgate_core::params! {
     /// Settings of [`Replay`].
@@ -21,47 +21,47 @@ headgate_core::params! {
 /// The writes of a file: flow number i of the group is the i-th flow of the file.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Replay {
-    trace: Trace,
+    trace: TrafficTrace,
 }
 
 /// A flow's position among its writes.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Place {
+pub struct ReplayState {
     next: u32,
     end: u32,
     /// Time of the previous write since the beginning of the trace.
     at: Span,
 }
 
-impl Kind for Replay {
+impl SourceModel for Replay {
     type Config = ReplayConfig;
-    type State = Place;
+    type State = ReplayState;
 
-    fn new(config: ReplayConfig, _: &Sender, files: &mut Files<'_>) -> Result<Replay, BuildError> {
+    fn new(config: ReplayConfig, _: &SenderInfo, files: &mut FileLoader<'_>) -> Result<Replay, BuildError> {
         let name = config.file.0.as_str();
         if name.is_empty() {
             return Err(BuildError::Conflict("`file` is missing: name a capture or a CSV file".to_string()));
         }
         let bytes = files(name).map_err(BuildError::Conflict)?;
-        let trace =
-            Trace::read(&bytes, name).map_err(|error: TraceError| BuildError::Conflict(format!("{name}: {error}")))?;
+        let trace = TrafficTrace::read(&bytes, name)
+            .map_err(|error: TraceError| BuildError::Conflict(format!("{name}: {error}")))?;
         Ok(Replay { trace })
     }
 
-    fn start(&self, flow: u32) -> Place {
+    fn start(&self, flow: u32) -> ReplayState {
         let writes = self.trace.writes_of(flow);
-        Place { next: writes.start, end: writes.end, at: Span::ZERO }
+        ReplayState { next: writes.start, end: writes.end, at: Span::ZERO }
     }
 
     #[inline]
-    fn next(&self, flow: &mut Place, _: &mut Rng) -> Option<Write> {
+    fn next(&self, flow: &mut ReplayState, _: &mut Rng) -> Option<SourceWrite> {
         if flow.next == flow.end {
             return None;
         }
         let (at, bytes) = self.trace.write(flow.next);
         let gap = at - flow.at;
         (flow.next, flow.at) = (flow.next + 1, at);
-        Some(Write::after(gap, Data::Bytes(bytes.into())))
+        Some(SourceWrite::after_start(gap, WriteAmount::Bytes(bytes.into())))
     }
 
     fn mean_bytes(&self) -> Option<f64> {

@@ -3,15 +3,15 @@
 use headgate_core::params::Bytes;
 use headgate_core::{BuildError, Rng, Span};
 
-use crate::kind::{Files, Kind, Sender};
-use crate::values::Wait;
-use crate::write::{Data, Write};
+use crate::model::{FileLoader, SenderInfo, SourceModel};
+use crate::values::RandomTime;
+use crate::write::{SourceWrite, WriteAmount};
 
 headgate_core::params! {
     /// Settings of [`Telnet`].
     pub struct TelnetConfig {
         /// From one packet to the next.
-        gap: Wait = Wait::exponential(Span::from_secs(1));
+        gap: RandomTime = RandomTime::exponential(Span::from_secs(1));
         /// Data in a packet. `auto`: a full packet.
         size: Option<Bytes> = None, in Bytes(1)..=Bytes(1_000_000);
     }
@@ -26,16 +26,16 @@ headgate_core::params! {
 /// Somebody typing.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Telnet {
-    gap: Wait,
+    gap: RandomTime,
     bytes: u64,
 }
 
-impl Kind for Telnet {
+impl SourceModel for Telnet {
     type Config = TelnetConfig;
     type State = ();
 
-    fn new(config: TelnetConfig, sender: &Sender, _: &mut Files<'_>) -> Result<Telnet, BuildError> {
-        if config.gap.law().mean() == 0.0 {
+    fn new(config: TelnetConfig, sender: &SenderInfo, _: &mut FileLoader<'_>) -> Result<Telnet, BuildError> {
+        if config.gap.distribution().mean() == 0.0 {
             return Err(BuildError::Conflict("a `gap` of 0s leaves no time between packets".to_string()));
         }
         Ok(Telnet { gap: config.gap, bytes: config.size.map_or(sender.payload.into(), |size| size.0) })
@@ -44,11 +44,11 @@ impl Kind for Telnet {
     fn start(&self, _: u32) {}
 
     /// The first packet follows a gap, as in ns-2 (`apps/telnet.cc`).
-    fn next(&self, _: &mut (), rng: &mut Rng) -> Option<Write> {
-        Some(Write::after(self.gap.draw(rng), Data::Bytes(self.bytes)))
+    fn next(&self, _: &mut (), rng: &mut Rng) -> Option<SourceWrite> {
+        Some(SourceWrite::after_start(self.gap.draw(rng), WriteAmount::Bytes(self.bytes)))
     }
 
     fn mean_rate(&self) -> Option<f64> {
-        Some(1e9 * self.bytes as f64 / self.gap.law().mean())
+        Some(1e9 * self.bytes as f64 / self.gap.distribution().mean())
     }
 }

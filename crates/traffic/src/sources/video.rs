@@ -6,15 +6,15 @@
 
 use headgate_core::{BuildError, Rate, Rng, Span};
 
-use crate::kind::{Files, Kind, Sender};
-use crate::values::Ladder;
-use crate::write::{Data, Write};
+use crate::model::{FileLoader, SenderInfo, SourceModel};
+use crate::values::RateLadder;
+use crate::write::{SourceWrite, WriteAmount};
 
 headgate_core::params! {
     /// Settings of [`Video`].
     pub struct VideoConfig {
         /// The rates in which the film is there.
-        ladder: Ladder = netflix();
+        ladder: RateLadder = netflix();
         /// Play time of a segment.
         segment: Span = Span::from_secs(4), in Span::from_millis(100)..=Span::from_secs(60);
         /// Play time that the player keeps in store: it asks for a segment as soon as it has room for it.
@@ -33,9 +33,9 @@ headgate_core::params! {
 
 /// Netflix's ladder before December 2015 (Aaron, Li, Manohara, De Cock, Ronca, "Per-Title Encode Optimization", Netflix
 /// Technology Blog).
-fn netflix() -> Ladder {
+fn netflix() -> RateLadder {
     let rates = [235_000, 375_000, 560_000, 750_000, 1_050_000, 1_750_000, 2_350_000, 3_000_000, 4_300_000, 5_800_000];
-    Ladder(rates.map(Rate::from_bits).to_vec())
+    RateLadder(rates.map(Rate::from_bits).to_vec())
 }
 
 /// A player.
@@ -47,7 +47,7 @@ pub struct Video {
 
 /// A player's state.
 #[derive(Clone, Debug, Default)]
-pub struct Player {
+pub struct VideoState {
     segments: u32,
     /// Size of the last segment.
     bytes: u64,
@@ -57,11 +57,11 @@ pub struct Player {
     stored: Span,
 }
 
-impl Kind for Video {
+impl SourceModel for Video {
     type Config = VideoConfig;
-    type State = Player;
+    type State = VideoState;
 
-    fn new(config: VideoConfig, _: &Sender, _: &mut Files<'_>) -> Result<Video, BuildError> {
+    fn new(config: VideoConfig, _: &SenderInfo, _: &mut FileLoader<'_>) -> Result<Video, BuildError> {
         if config.buffer < config.segment {
             return Err(BuildError::Conflict("the `buffer` must hold a `segment`".to_string()));
         }
@@ -69,11 +69,11 @@ impl Kind for Video {
         Ok(Video { config, segments: u32::try_from(segments).unwrap_or(u32::MAX) })
     }
 
-    fn start(&self, _: u32) -> Player {
-        Player::default()
+    fn start(&self, _: u32) -> VideoState {
+        VideoState::default()
     }
 
-    fn next(&self, flow: &mut Player, _: &mut Rng) -> Option<Write> {
+    fn next(&self, flow: &mut VideoState, _: &mut Rng) -> Option<SourceWrite> {
         if flow.segments == self.segments {
             return None;
         }
@@ -84,12 +84,13 @@ impl Kind for Video {
         // Waits until the buffer has room, while the film plays.
         let wait = (flow.stored + self.config.segment) - self.config.buffer;
         flow.stored = flow.stored - wait;
-        let data = Data::Bytes(flow.bytes.max(1));
-        let write = if first { Write::after(Span::ZERO, data) } else { Write::when_done(wait, data) };
-        Some(write.on_fresh(first).awaited())
+        let data = WriteAmount::Bytes(flow.bytes.max(1));
+        let write =
+            if first { SourceWrite::after_start(Span::ZERO, data) } else { SourceWrite::after_delivery(wait, data) };
+        Some(write.on_new_connection(first).awaited())
     }
 
-    fn done(&self, flow: &mut Player, took: Span) {
+    fn done(&self, flow: &mut VideoState, took: Span) {
         let pace = took.as_secs_f64() / (flow.bytes.max(1) as f64 * 8.0);
         let weight = if flow.pace == 0.0 { 1.0 } else { self.config.weight };
         flow.pace += weight * (pace - flow.pace);
@@ -104,7 +105,7 @@ impl Kind for Video {
 
 impl Video {
     /// The rate of the next segment, at first the lowest.
-    fn choose(&self, flow: &Player) -> Rate {
+    fn choose(&self, flow: &VideoState) -> Rate {
         let ladder = &self.config.ladder.0;
         let carried = if flow.pace > 0.0 { self.config.safety / flow.pace } else { 0.0 };
         let highest = ladder.iter().rev().find(|rate| rate.as_bits() as f64 <= carried);

@@ -2,9 +2,9 @@
 
 use headgate_core::{BuildError, Span};
 
-use crate::kind::Sender;
-use crate::on_off::{Begin, OnOff, Pace, on_off_source};
-use crate::values::Wait;
+use crate::model::SenderInfo;
+use crate::on_off::{ConstantRate, FirstPeriod, OnOff, on_off_source};
+use crate::values::RandomTime;
 
 headgate_core::choice! {
     /// How speech is coded.
@@ -52,9 +52,9 @@ on_off_source! {
     Voip, VoipConfig, cycle
 }
 
-fn cycle(config: VoipConfig, _: &Sender) -> Result<OnOff, BuildError> {
+fn cycle(config: VoipConfig, _: &SenderInfo) -> Result<OnOff, BuildError> {
     let speech = config.codec.bits() * config.frame.as_nanos();
-    let pace = Pace { gap: config.frame, bytes: speech.div_ceil(8_000_000_000) + RTP };
-    let (on, off) = (Wait::exponential(config.talk), Wait::exponential(config.pause));
-    Ok(OnOff { on, off, pace: Some(pace), begin: Begin::On })
+    let pace = ConstantRate { gap: config.frame, bytes: speech.div_ceil(8_000_000_000) + RTP };
+    let (on, off) = (RandomTime::exponential(config.talk), RandomTime::exponential(config.pause));
+    Ok(OnOff { on, off, pace: Some(pace), begin: FirstPeriod::On })
 }

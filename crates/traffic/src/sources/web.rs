@@ -6,24 +6,24 @@
 
 use headgate_core::{BuildError, Rng, Span};
 
-use crate::kind::{Files, Kind, Sender};
-use crate::law::{Form, Law};
-use crate::values::{Count, Size, Wait};
-use crate::write::{Data, Write};
+use crate::distribution::{Distribution, DistributionKind};
+use crate::model::{FileLoader, SenderInfo, SourceModel};
+use crate::values::{RandomCount, RandomSize, RandomTime};
+use crate::write::{SourceWrite, WriteAmount};
 
 headgate_core::params! {
     /// Settings of [`Web`].
     pub struct WebConfig {
         /// Pages of a session. `auto`: as many as there is time for.
-        pages: Option<Count> = Some(Count::always(250.0));
+        pages: Option<RandomCount> = Some(RandomCount::always(250.0));
         /// From the last byte of a page to the request for the next.
-        think: Wait = Wait::exponential(Span::from_secs(15));
+        think: RandomTime = RandomTime::exponential(Span::from_secs(15));
         /// Objects of a page.
-        objects: Count = Count::always(1.0);
+        objects: RandomCount = RandomCount::always(1.0);
         /// Size of an object.
-        size: Size = lomax_12_kb();
+        size: RandomSize = lomax_12_kb();
         /// From the end of one object of a page to the request for the next.
-        gap: Wait = Wait::exponential(Span::from_millis(10));
+        gap: RandomTime = RandomTime::exponential(Span::from_millis(10));
         /// The objects of a page share one connection (RFC 9112, section 9.3).
         persistent: bool = false;
     }
@@ -33,8 +33,8 @@ headgate_core::params! {
 }
 
 /// As in ns-2: 12 packets of 1000 bytes on average, shape 1.2.
-fn lomax_12_kb() -> Size {
-    Size::by(Law::new(Form::Lomax, 12_000.0, 1.2).expect("a mean above 0, a shape above 1"))
+fn lomax_12_kb() -> RandomSize {
+    RandomSize::by(Distribution::new(DistributionKind::Lomax, 12_000.0, 1.2).expect("a mean above 0, a shape above 1"))
 }
 
 /// A session.
@@ -45,7 +45,7 @@ pub struct Web {
 
 /// A session's remaining work.
 #[derive(Clone, Debug, Default)]
-pub struct Session {
+pub struct WebState {
     begun: bool,
     /// Pages after the current one.
     pages: u32,
@@ -53,24 +53,26 @@ pub struct Session {
     objects: u32,
 }
 
-impl Kind for Web {
+impl SourceModel for Web {
     type Config = WebConfig;
-    type State = Session;
+    type State = WebState;
 
-    fn new(config: WebConfig, _: &Sender, _: &mut Files<'_>) -> Result<Web, BuildError> {
+    fn new(config: WebConfig, _: &SenderInfo, _: &mut FileLoader<'_>) -> Result<Web, BuildError> {
         Ok(Web { config })
     }
 
-    fn start(&self, _: u32) -> Session {
-        Session::default()
+    fn start(&self, _: u32) -> WebState {
+        WebState::default()
     }
 
-    fn next(&self, flow: &mut Session, rng: &mut Rng) -> Option<Write> {
+    fn next(&self, flow: &mut WebState, rng: &mut Rng) -> Option<SourceWrite> {
         let config = &self.config;
         if flow.objects > 0 {
             flow.objects -= 1;
-            let data = Data::Bytes(config.size.draw(rng));
-            return Some(Write::when_done(config.gap.draw(rng), data).on_fresh(!config.persistent).awaited());
+            let data = WriteAmount::Bytes(config.size.draw(rng));
+            return Some(
+                SourceWrite::after_delivery(config.gap.draw(rng), data).on_new_connection(!config.persistent).awaited(),
+            );
         }
         let first = !std::mem::replace(&mut flow.begun, true);
         if first {
@@ -82,22 +84,29 @@ impl Kind for Web {
         // An endless session has no count of pages.
         flow.pages -= u32::from(config.pages.is_some());
         flow.objects = config.objects.draw(rng) - 1;
-        let data = Data::Bytes(config.size.draw(rng));
-        let write = if first { Write::after(Span::ZERO, data) } else { Write::when_done(config.think.draw(rng), data) };
-        Some(write.on_fresh(true).awaited())
+        let data = WriteAmount::Bytes(config.size.draw(rng));
+        let write = if first {
+            SourceWrite::after_start(Span::ZERO, data)
+        } else {
+            SourceWrite::after_delivery(config.think.draw(rng), data)
+        };
+        Some(write.on_new_connection(true).awaited())
     }
 
     /// A page's bytes over the time until the next page.
     fn mean_rate(&self) -> Option<f64> {
         let WebConfig { think, objects, size, gap, .. } = &self.config;
-        let objects = objects.law().mean();
-        let page = think.law().mean() + (objects - 1.0).max(0.0) * gap.law().mean();
-        (page > 0.0).then(|| 1e9 * objects * size.law().mean() / page)
+        let objects = objects.distribution().mean();
+        let page = think.distribution().mean() + (objects - 1.0).max(0.0) * gap.distribution().mean();
+        (page > 0.0).then(|| 1e9 * objects * size.distribution().mean() / page)
     }
 
     /// Counts are rounded up to integers, so only constant ones keep the requested mean.
     fn mean_bytes(&self) -> Option<f64> {
-        let whole = |count: Count| (count.law().form() == Form::Constant).then(|| count.law().mean().ceil().max(1.0));
-        Some(whole(self.config.pages?)? * whole(self.config.objects)? * self.config.size.law().mean())
+        let whole = |count: RandomCount| {
+            (count.distribution().form() == DistributionKind::Constant)
+                .then(|| count.distribution().mean().ceil().max(1.0))
+        };
+        Some(whole(self.config.pages?)? * whole(self.config.objects)? * self.config.size.distribution().mean())
     }
 }

@@ -3,7 +3,7 @@
 #![allow(dead_code, reason = "each test uses what it needs")]
 
 use headgate_core::{Rate, Rng, Span};
-use headgate_traffic::{After, Plan, Sender, Source, Traffic, Write};
+use headgate_traffic::{FlowSource, GroupSource, SenderInfo, SourceWrite, Traffic, WriteStart};
 
 /// Draws enough for a Kolmogorov-Smirnov test to see a hundredth.
 pub const DRAWS: usize = 20_000;
@@ -48,24 +48,24 @@ pub fn rng(name: &str) -> Rng {
 }
 
 /// Packets of 1000 bytes, 960 of data, over TCP.
-pub const TCP: Sender = Sender::tcp(1000, 960);
+pub const TCP: SenderInfo = SenderInfo::tcp(1000, 960);
 
 /// The same over UDP, at 1 Mbit/s: a packet each 8 ms.
-pub const UDP: Sender = Sender::udp(1000, 960, Rate::from_bits(1_000_000));
+pub const UDP: SenderInfo = SenderInfo::udp(1000, 960, Rate::from_bits(1_000_000));
 
-pub fn plan(text: &str, sender: &Sender) -> Plan {
+pub fn plan(text: &str, sender: &SenderInfo) -> GroupSource {
     let traffic: Traffic = text.parse().unwrap_or_else(|error| panic!("{text}: {error}"));
     traffic
         .plan(sender, &mut |name| Err(format!("there is no {name}")))
         .unwrap_or_else(|error| panic!("{text}: {error}"))
 }
 
-pub fn source(text: &str, sender: &Sender) -> Source {
+pub fn source(text: &str, sender: &SenderInfo) -> FlowSource {
     plan(text, sender).start(0)
 }
 
 /// The next `n` writes, or fewer if there are no more; each is done at once.
-pub fn writes(source: &mut Source, n: usize) -> Vec<Write> {
+pub fn writes(source: &mut FlowSource, n: usize) -> Vec<SourceWrite> {
     let mut rng = rng("writes");
     let mut next = || {
         let write = source.next(&mut rng);
@@ -76,14 +76,14 @@ pub fn writes(source: &mut Source, n: usize) -> Vec<Write> {
 }
 
 /// Seconds from the write before.
-pub fn gap(write: &Write) -> f64 {
+pub fn gap(write: &SourceWrite) -> f64 {
     match write.after {
-        After::Start(gap) | After::Done(gap) => gap.as_secs_f64(),
+        WriteStart::AfterStart(gap) | WriteStart::AfterDelivery(gap) => gap.as_secs_f64(),
     }
 }
 
 /// The writes that begin before `end`, with their times in seconds.
-pub fn until(source: &mut Source, end: f64) -> Vec<(f64, Write)> {
+pub fn until(source: &mut FlowSource, end: f64) -> Vec<(f64, SourceWrite)> {
     let (mut rng, mut at) = (rng("until"), 0.0);
     let next = || {
         let write = source.next(&mut rng)?;

@@ -2,7 +2,7 @@
 
 use super::settings::{DynamicR, RedPdConfig};
 use crate::packet::FlowId;
-use crate::parts::{DropHistory, FlowTable, HistorySize, Monitored, Sighting, congestion_epoch};
+use crate::parts::{DropHistory, FlowDropRecord, FlowTable, HistorySize, MonitoredFlow, congestion_epoch};
 use crate::time::{Span, Time};
 
 /// Below this drop rate no flow is held back (monitoring.tcl).
@@ -17,12 +17,12 @@ const R_STEP: f64 = 1.05;
 
 /// Packets or bytes that reached the output queue during a list, and those signalled.
 #[derive(Clone, Copy, Debug, Default)]
-struct Ambient {
+struct AmbientCounts {
     arrived: u64,
     signalled: u64,
 }
 
-type Lengths = [Span; 5];
+type ListLengths = [Span; 5];
 
 /// The drop history and the flows monitored for it (sections 4.1 and 4.2).
 pub struct Identification {
@@ -31,13 +31,13 @@ pub struct Identification {
     /// Start of the list being filled.
     started: Time,
     length: Span,
-    ambient: Ambient,
-    lengths: Lengths,
+    ambient: AmbientCounts,
+    lengths: ListLengths,
     /// Drop rate of the last list, and the average over lists.
     last_rate: f64,
     drop_rate: Option<f64>,
     history: DropHistory,
-    monitored: FlowTable<Monitored>,
+    monitored: FlowTable<MonitoredFlow>,
 }
 
 impl Identification {
@@ -53,8 +53,8 @@ impl Identification {
             rtt,
             started: Time::ZERO,
             length: Span::ZERO,
-            ambient: Ambient::default(),
-            lengths: Lengths::default(),
+            ambient: AmbientCounts::default(),
+            lengths: ListLengths::default(),
             last_rate: 0.0,
             drop_rate: None,
             history: DropHistory::new(HistorySize { lists, list_flows, counted_flows }, key),
@@ -65,7 +65,7 @@ impl Identification {
     }
 
     /// The monitored flows.
-    pub fn monitored(&self) -> &FlowTable<Monitored> {
+    pub fn monitored(&self) -> &FlowTable<MonitoredFlow> {
         &self.monitored
     }
 
@@ -99,7 +99,7 @@ impl Identification {
 
     /// The state of `flow`, if it is monitored.
     #[inline]
-    pub fn find(&mut self, flow: FlowId) -> Option<&mut Monitored> {
+    pub fn find(&mut self, flow: FlowId) -> Option<&mut MonitoredFlow> {
         if self.monitored.is_empty() { None } else { self.monitored.get(flow) }
     }
 
@@ -120,7 +120,7 @@ impl Identification {
     fn catch_up(&mut self, now: Time) {
         while now - self.started >= self.length {
             self.end_list();
-            let silent = self.monitored.is_empty() && self.history.sightings().is_empty();
+            let silent = self.monitored.is_empty() && self.history.records().is_empty();
             if silent && self.length == self.length_at(0.0) {
                 self.skip_silence(now);
             }
@@ -142,7 +142,7 @@ impl Identification {
 
     fn end_list(&mut self) {
         let now = self.started + self.length;
-        let Ambient { arrived, signalled } = core::mem::take(&mut self.ambient);
+        let AmbientCounts { arrived, signalled } = core::mem::take(&mut self.ambient);
         self.last_rate = if arrived == 0 { 0.0 } else { signalled as f64 / arrived as f64 };
         let average = self.drop_rate.map_or(self.last_rate, |average| 0.5 * self.last_rate + 0.5 * average);
         self.drop_rate = Some(average);
@@ -168,15 +168,15 @@ impl Identification {
     fn hold_back(&mut self, now: Time) {
         let usable = self.last_rate.min(self.drop_rate());
         let (test, length, due) = (self.config.unresponsive_test, self.length, self.hold(4));
-        let identified = |seen: &&Sighting| seen.lists >= self.config.min_lists;
-        let all = self.history.sightings().iter().filter(identified);
+        let identified = |seen: &&FlowDropRecord| seen.lists >= self.config.min_lists;
+        let all = self.history.records().iter().filter(identified);
         let (flows, drops) = all.fold((0.0, 0.0), |(flows, drops), seen| (flows + 1.0, drops + seen.drops as f64));
-        for seen in self.history.sightings().iter().filter(identified).filter(|seen| seen.recent) {
+        for seen in self.history.records().iter().filter(identified).filter(|seen| seen.recent) {
             let increase = usable * seen.drops as f64 / (drops / flows);
             match self.monitored.get(seen.flow) {
-                Some(flow) if now - flow.changed >= due => flow.raise(increase, test, length, now),
+                Some(flow) if now - flow.changed >= due => flow.increase(increase, test, length, now),
                 Some(_) => {}
-                None => monitor(&mut self.monitored, seen.flow, Monitored::new(increase, usable, now)),
+                None => monitor(&mut self.monitored, seen.flow, MonitoredFlow::new(increase, usable, now)),
             }
         }
     }
@@ -187,7 +187,7 @@ impl Identification {
         for position in (0..self.monitored.len()).rev() {
             let (name, flow) = self.monitored.at(position);
             let due = if flow.unresponsive { due_unresponsive } else { due };
-            if now - flow.changed >= due && self.history.find(name).is_none() && !flow.ease(max_decrease, now) {
+            if now - flow.changed >= due && self.history.find(name).is_none() && !flow.decrease(max_decrease, now) {
                 self.monitored.remove_at(position);
             }
         }
@@ -213,7 +213,7 @@ impl Identification {
             DynamicR::Off => return,
             DynamicR::DropRate => (rate > drop_rate_target, rate < drop_rate_target / 2.0),
             // Without drops no flow can be identified.
-            DynamicR::Monitored => {
+            DynamicR::MonitoredFlow => {
                 (monitored < monitored_target as usize && self.last_rate > CALM, monitored > monitored_target as usize)
             }
         };
@@ -227,9 +227,9 @@ impl Identification {
 }
 
 /// Inserts the flow; in a full table it replaces the least probability, if that is smaller.
-fn monitor(table: &mut FlowTable<Monitored>, flow: FlowId, fresh: Monitored) {
+fn monitor(table: &mut FlowTable<MonitoredFlow>, flow: FlowId, fresh: MonitoredFlow) {
     if table.is_full() {
-        let rank = |(flow, state): &(FlowId, &Monitored)| (state.probability, *flow);
+        let rank = |(flow, state): &(FlowId, &MonitoredFlow)| (state.probability, *flow);
         let least = table.iter().min_by(|a, b| rank(a).partial_cmp(&rank(b)).expect("a probability is a number"));
         match least {
             Some((least, state)) if state.probability < fresh.probability => {
@@ -288,7 +288,7 @@ mod tests {
         assert_eq!(probabilities(&the), [(1, 0.125)], "the last; the average is 3/16");
         let mut calm = identification(&[]);
         (0..8).for_each(|_| list(&mut calm, 1000, &[(1, 1)]));
-        assert_eq!((probabilities(&calm), calm.history.sightings()[0].lists), (Vec::new(), 5));
+        assert_eq!((probabilities(&calm), calm.history.records()[0].lists), (Vec::new(), 5));
     }
 
     #[test]
@@ -312,7 +312,7 @@ mod tests {
 
     #[test]
     fn the_least_probability_makes_room_for_a_greater_one_only() {
-        let flow = |probability: f64| Monitored::new(probability, 1.0, Time::ZERO);
+        let flow = |probability: f64| MonitoredFlow::new(probability, 1.0, Time::ZERO);
         let mut table = FlowTable::new(2, 1);
         for (name, probability) in [(1, 0.25), (2, 0.125), (3, 0.125), (4, 0.2), (5, 0.2)] {
             monitor(&mut table, FlowId(name), flow(probability));

@@ -14,7 +14,7 @@ crate::choice! {
         /// The ambient drop rate: longer, so that more flows are held back, while the rate is above its target.
         DropRate = "drop_rate",
         /// The number of monitored flows: as long, and sharing as fair, as their bound allows.
-        Monitored = "monitored",
+        MonitoredFlow = "monitored",
     }
 }
 

@@ -5,7 +5,7 @@ use std::sync::mpsc::{Receiver, channel};
 use etherparse::{IpNumber, Ipv4Header};
 use headgate_measure::{LinkRow, Outcome};
 use headgate_scenario::Changes;
-use headgate_traffic::{After, Data};
+use headgate_traffic::{WriteAmount, WriteStart};
 
 use super::*;
 use crate::forward::forwarder::{CATCH_UP, Forwarder};
@@ -40,8 +40,8 @@ fn written(flow: Flow) -> Frames {
     let Sends::Udp(settings, mut source, mut rng) = flow.sends else { panic!("flow {} is none of UDP", flow.number) };
     let (mut at, mut frames) = (flow.lasts[0], Vec::new());
     while let Some(write) = source.next(&mut rng) {
-        let (After::Start(gap) | After::Done(gap)) = write.after;
-        let Data::Bytes(bytes) = write.data else { break };
+        let (WriteStart::AfterStart(gap) | WriteStart::AfterDelivery(gap)) = write.after;
+        let WriteAmount::Bytes(bytes) = write.data else { break };
         at += gap;
         if at >= flow.lasts[1] {
             break;

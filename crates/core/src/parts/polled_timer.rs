@@ -2,15 +2,15 @@ use crate::time::{Span, Time};
 
 /// A periodic timer that is polled: counts the periods that ended since the last poll.
 #[derive(Clone, Copy, Debug)]
-pub struct Every {
+pub struct PolledTimer {
     period: Span,
     next: Time,
 }
 
-impl Every {
+impl PolledTimer {
     /// Periods of length `period` from `start`. A period of zero never ends.
-    pub fn new(period: Span, start: Time) -> Every {
-        Every { period, next: start + period }
+    pub fn new(period: Span, start: Time) -> PolledTimer {
+        PolledTimer { period, next: start + period }
     }
 
     /// When the current period ends.
@@ -19,7 +19,7 @@ impl Every {
     }
 
     /// When the last counted period ended.
-    pub fn last(&self) -> Time {
+    pub fn last_end(&self) -> Time {
         Time::from_nanos(self.next.as_nanos().saturating_sub(self.period.as_nanos()))
     }
 
@@ -31,7 +31,7 @@ impl Every {
 
     /// Periods ended up to and including `now`. There may be many after a clock jump: the caller must bound its work.
     #[inline]
-    pub fn due(&mut self, now: Time) -> u64 {
+    pub fn advance(&mut self, now: Time) -> u64 {
         if !self.is_due(now) {
             return 0;
         }
@@ -47,10 +47,13 @@ mod tests {
 
     #[test]
     fn periods_are_counted_once_however_rarely_it_is_asked() {
-        let mut timer = Every::new(Span::from_millis(5), Time::ZERO);
+        let mut timer = PolledTimer::new(Span::from_millis(5), Time::ZERO);
         let at = |ms| Time::ZERO + Span::from_millis(ms);
-        assert_eq!([at(4), at(5), at(5), at(9), at(31), at(3_600_000)].map(|t| timer.due(t)), [0, 1, 0, 0, 5, 719_994]);
-        assert_eq!(timer.last(), at(3_600_000));
-        assert_eq!(Every::new(Span::ZERO, Time::ZERO).due(Time::NEVER), 0);
+        assert_eq!(
+            [at(4), at(5), at(5), at(9), at(31), at(3_600_000)].map(|t| timer.advance(t)),
+            [0, 1, 0, 0, 5, 719_994]
+        );
+        assert_eq!(timer.last_end(), at(3_600_000));
+        assert_eq!(PolledTimer::new(Span::ZERO, Time::ZERO).advance(Time::NEVER), 0);
     }
 }

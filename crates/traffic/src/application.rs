@@ -2,26 +2,26 @@
 
 use headgate_core::{Rng, Span, Time};
 
-use crate::registry::Source;
-use crate::write::{After, Data, Write};
+use crate::registry::FlowSource;
+use crate::write::{SourceWrite, WriteAmount, WriteStart};
 
 /// The application of a flow. Its caller reports when writes begin, are taken by TCP, and are acknowledged.
 #[derive(Clone, Debug)]
-pub struct Writer {
-    source: Source,
+pub struct Application {
+    source: FlowSource,
     rng: Rng,
     /// The next write, not yet begun.
-    next: Option<Write>,
+    next: Option<SourceWrite>,
     /// When the last write began, or else when the flow started.
     began: Time,
-    awaits: Awaits,
-    /// [`ends`](Writer::ends) has returned true.
+    awaits: Awaited,
+    /// [`ends`](Application::ends) has returned true.
     over: bool,
 }
 
 /// The application's reaction once all its data is acknowledged.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Awaits {
+enum Awaited {
     Nothing,
     /// Ask the source: its next write depends on this one's completion.
     Answer,
@@ -29,58 +29,58 @@ enum Awaits {
     Pause,
 }
 
-impl Writer {
+impl Application {
     /// An application that has written nothing; `None` if it always has more data than TCP takes and needs no writer.
-    pub fn new(mut source: Source, mut rng: Rng) -> Option<Writer> {
+    pub fn new(mut source: FlowSource, mut rng: Rng) -> Option<Application> {
         let next = source.next(&mut rng);
-        let greedy = Write::after(Span::ZERO, Data::Endless);
-        if next.is_some_and(|write| write.on_fresh(false) == greedy) {
+        let greedy = SourceWrite::after_start(Span::ZERO, WriteAmount::Endless);
+        if next.is_some_and(|write| write.on_new_connection(false) == greedy) {
             return None;
         }
-        Some(Writer { source, rng, next, began: Time::ZERO, awaits: Awaits::Nothing, over: false })
+        Some(Application { source, rng, next, began: Time::ZERO, awaits: Awaited::Nothing, over: false })
     }
 
     /// Starts the flow. Returns when its first write begins, if any.
     pub fn start(&mut self, now: Time) -> Option<Time> {
         self.began = now;
         self.next.map(|write| match write.after {
-            After::Start(gap) | After::Done(gap) => now + gap,
+            WriteStart::AfterStart(gap) | WriteStart::AfterDelivery(gap) => now + gap,
         })
     }
 
     /// Begins the next write.
-    pub fn begin(&mut self, now: Time) -> Option<Write> {
+    pub fn begin(&mut self, now: Time) -> Option<SourceWrite> {
         self.began = now;
         self.next.take()
     }
 
     /// Reports that TCP has taken `write`. Returns when the next one begins, if known.
-    pub fn written(&mut self, write: &Write, now: Time) -> Option<Time> {
+    pub fn written(&mut self, write: &SourceWrite, now: Time) -> Option<Time> {
         if !write.transfer {
             return self.ask(now);
         }
-        self.awaits = Awaits::Answer;
+        self.awaits = Awaited::Answer;
         None
     }
 
     /// Reports that all data is acknowledged. Returns when the next write begins, if it waited for this.
     pub fn acknowledged(&mut self, now: Time) -> Option<Time> {
-        match std::mem::replace(&mut self.awaits, Awaits::Nothing) {
-            Awaits::Nothing => None,
-            Awaits::Answer => {
+        match std::mem::replace(&mut self.awaits, Awaited::Nothing) {
+            Awaited::Nothing => None,
+            Awaited::Answer => {
                 self.source.done(now - self.began);
                 self.ask(now).or_else(|| self.acknowledged(now))
             }
-            Awaits::Pause => self.next.map(|write| match write.after {
-                After::Start(gap) => (self.began + gap).max(now),
-                After::Done(pause) => now + pause,
+            Awaited::Pause => self.next.map(|write| match write.after {
+                WriteStart::AfterStart(gap) => (self.began + gap).max(now),
+                WriteStart::AfterDelivery(pause) => now + pause,
             }),
         }
     }
 
     /// Whether all writes are finished, once acknowledged; true only once.
     pub fn ends(&mut self) -> bool {
-        let over = self.next.is_none() && self.awaits == Awaits::Nothing;
+        let over = self.next.is_none() && self.awaits == Awaited::Nothing;
         over && !std::mem::replace(&mut self.over, over)
     }
 
@@ -88,9 +88,9 @@ impl Writer {
     fn ask(&mut self, now: Time) -> Option<Time> {
         self.next = self.source.next(&mut self.rng);
         match self.next?.after {
-            After::Start(gap) => Some((self.began + gap).max(now)),
-            After::Done(_) => {
-                self.awaits = Awaits::Pause;
+            WriteStart::AfterStart(gap) => Some((self.began + gap).max(now)),
+            WriteStart::AfterDelivery(_) => {
+                self.awaits = Awaited::Pause;
                 None
             }
         }

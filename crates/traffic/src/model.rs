@@ -4,10 +4,10 @@ use std::sync::Arc;
 
 use headgate_core::{BuildError, Params, Rate, Rng, Span};
 
-use crate::write::Write;
+use crate::write::SourceWrite;
 
 /// A source with its settings, shared by a group of perhaps a hundred thousand flows; `State` is a flow's own.
-pub trait Kind: Sized {
+pub trait SourceModel: Sized {
     /// User settings.
     type Config: Params;
     /// A flow's data between writes.
@@ -17,15 +17,15 @@ pub trait Kind: Sized {
     ///
     /// # Errors
     /// Settings that contradict each other or the sender, or a missing or malformed file.
-    fn new(config: Self::Config, sender: &Sender, files: &mut Files<'_>) -> Result<Self, BuildError>;
+    fn new(config: Self::Config, sender: &SenderInfo, files: &mut FileLoader<'_>) -> Result<Self, BuildError>;
 
     /// The initial state of flow number `flow` in its group, from 0.
     fn start(&self, flow: u32) -> Self::State;
 
     /// The flow's next write; `None` after the last.
-    fn next(&self, flow: &mut Self::State, rng: &mut Rng) -> Option<Write>;
+    fn next(&self, flow: &mut Self::State, rng: &mut Rng) -> Option<SourceWrite>;
 
-    /// Reports the last write's delivery after `took`, at least if the next begins [`After::Done`](crate::After::Done).
+    /// Reports the last write's delivery after `took`, at least if the next begins [`WriteStart::AfterDelivery`](crate::WriteStart::AfterDelivery).
     fn done(&self, _flow: &mut Self::State, _took: Span) {}
 
     /// Mean bytes per flow; `None` if endless or dependent on the network.
@@ -50,7 +50,7 @@ pub trait Kind: Sized {
 }
 
 /// Returns a file's bytes by name, or an error message.
-pub type Files<'a> = dyn FnMut(&str) -> Result<Arc<[u8]>, String> + 'a;
+pub type FileLoader<'a> = dyn FnMut(&str) -> Result<Arc<[u8]>, String> + 'a;
 
 /// The protocol that carries the writes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -73,7 +73,7 @@ impl Protocol {
 
 /// The sender for the flows of a group.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Sender {
+pub struct SenderInfo {
     /// TCP or UDP.
     pub protocol: Protocol,
     /// A full packet on the wire, headers included, in bytes.
@@ -86,15 +86,15 @@ pub struct Sender {
     pub jitter: f64,
 }
 
-impl Sender {
+impl SenderInfo {
     /// TCP with packets of `packet` bytes including `payload` bytes of data.
-    pub const fn tcp(packet: u32, payload: u32) -> Sender {
-        Sender { protocol: Protocol::Tcp, packet, payload, rate: None, jitter: 0.0 }
+    pub const fn tcp(packet: u32, payload: u32) -> SenderInfo {
+        SenderInfo { protocol: Protocol::Tcp, packet, payload, rate: None, jitter: 0.0 }
     }
 
     /// UDP with such packets at `rate`, for sources of constant rate.
-    pub const fn udp(packet: u32, payload: u32, rate: Rate) -> Sender {
-        Sender { protocol: Protocol::Udp, packet, payload, rate: Some(rate), jitter: 0.0 }
+    pub const fn udp(packet: u32, payload: u32, rate: Rate) -> SenderInfo {
+        SenderInfo { protocol: Protocol::Udp, packet, payload, rate: Some(rate), jitter: 0.0 }
     }
 
     /// The rate of a source: its `own` setting, or else the group's.
