@@ -19,6 +19,7 @@ from headgate.files import store
 from headgate.live.cli import link
 from headgate.live.gateway_cli import gateway
 from headgate.live.top_cli import top
+from headgate.migrate import migrate
 from headgate.papers.cli import app as papers
 from headgate.sweeps.cli import query, sweep
 from headgate.terminal.console import INTERRUPTED, console, explained
@@ -279,6 +280,7 @@ app.command()(sensitivity)
 app.command()(evaluate)
 app.command()(check)
 app.command()(export)
+app.command()(migrate)
 app.command(context_settings={"allow_interspersed_args": False})(link)
 app.command()(gateway)
 app.command()(top)

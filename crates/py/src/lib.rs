@@ -49,7 +49,7 @@ mod _core {
     #[pymodule_export]
     use crate::run::{Progress, run};
     #[pymodule_export]
-    use crate::scenario::{Scenario, place};
+    use crate::scenario::{Scenario, migrated, place};
     #[cfg(target_os = "linux")]
     #[pymodule_export]
     use crate::view::numbers;

@@ -167,3 +167,12 @@ impl Scenario {
 pub fn place(text: &str, path: &str) -> Option<(u32, u32)> {
     headgate_scenario::place_of(text, path)
 }
+
+/// The text of a scenario file with current names, and line and text of each change.
+///
+/// Raises `ScenarioError` for text that is not TOML, or that has a key under its old and its new name.
+#[pyfunction]
+pub fn migrated(py: Python<'_>, text: &str, file: &str) -> PyResult<(String, Vec<(u32, String)>)> {
+    let migrated = headgate_scenario::migrate(text, file).map_err(|error| refused(py, error))?;
+    Ok((migrated.text, migrated.changes))
+}

@@ -10,7 +10,7 @@ use crate::error::{Fault, ScenarioError, Source};
 use crate::inputs::Files;
 use crate::model::Scenario;
 use crate::resolve;
-use crate::schema::{RawScenario, RawTable, did_you_mean, rename, respell};
+use crate::schema::{RawScenario, RawTable, Renamed, did_you_mean, rename, respell};
 
 impl Scenario {
     /// Reads a scenario from TOML text, with `changes` applied. `file` is the name of the text in errors.
@@ -42,12 +42,12 @@ impl Scenario {
     ) -> Result<(Scenario, Vec<String>), ScenarioError> {
         let source = Source { file, text, changes: changes.list() };
         let mut tree = DeTable::parse(text).map_err(|error| source.explain(syntax(&error), String::new()))?;
-        let mut warnings = Vec::new();
+        let mut old = Renamed::default();
         // Before the changes, which may use current names, and after them, for changes with old names.
-        let renamed = rename(tree.get_mut(), &mut warnings).and_then(|()| changes::apply(&source, tree.get_mut()));
-        let renamed = renamed.and_then(|()| rename(tree.get_mut(), &mut warnings));
+        let renamed = rename(tree.get_mut(), &mut old).and_then(|()| changes::apply(&source, tree.get_mut()));
+        let renamed = renamed.and_then(|()| rename(tree.get_mut(), &mut old));
         let read = renamed
-            .and_then(|()| respell(tree.get_mut(), text.len(), &mut warnings))
+            .and_then(|()| respell(tree.get_mut(), text.len(), &mut old))
             .and_then(|()| resolve::scenario(RawScenario::of(tree.get_ref())?, files));
         let explained = |fault: Fault| {
             let key = path_of(&fault, tree.get_ref());
@@ -55,7 +55,7 @@ impl Scenario {
         };
         let scenario = read.map_err(explained)?;
         let warned = |fault| explained(fault).to_string().replacen("error: ", "", 1);
-        Ok((scenario, warnings.into_iter().map(warned).collect()))
+        Ok((scenario, old.warnings.into_iter().map(warned).collect()))
     }
 }
 
@@ -68,7 +68,7 @@ fn path_of(fault: &Fault, tree: &DeTable<'_>) -> String {
     }
 }
 
-fn syntax(error: &toml::de::Error) -> Fault {
+pub(crate) fn syntax(error: &toml::de::Error) -> Fault {
     Fault::plain(error.span().unwrap_or(0..0), format!("this is not TOML: {}", error.message()))
 }
 

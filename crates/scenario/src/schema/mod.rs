@@ -23,7 +23,7 @@ pub(crate) use group::{RawAccess, RawEnds, RawGroup, RawHeaders};
 pub(crate) use kinds::{Kind, Node, Ranged, Show, Size, did_you_mean, mismatch, whole};
 pub(crate) use link::{RawDirection, RawLink, RawLinks, RawMedium, RawStep};
 pub(crate) use raw::{At, RawTable};
-pub(crate) use renamed::{rename, respell};
+pub(crate) use renamed::{Edit, EditText, Renamed, rename, rename_swept, respell};
 pub(crate) use tcp::RawTcp;
 pub use tcp::TcpSettings;
 pub(crate) use udp::RawUdp;

@@ -12,18 +12,44 @@ use crate::cc::Recovery;
 use crate::error::Fault;
 use crate::values::Words;
 
+/// The old names and spellings of a file.
+#[derive(Debug, Default)]
+pub(crate) struct Renamed {
+    /// A warning for each.
+    pub(crate) warnings: Vec<Fault>,
+    /// Edits of the file's text that replace them, in no order.
+    pub(crate) edits: Vec<Edit>,
+}
+
+/// A replacement in a file's text.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) struct Edit {
+    pub(crate) span: Range<usize>,
+    pub(crate) text: EditText,
+}
+
+/// The new text of an [`Edit`].
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) enum EditText {
+    Is(String),
+    /// The old text, and an entry behind it.
+    EntryAfter(String),
+    /// Nothing: the entry goes, with its line or its comma.
+    Removed,
+}
+
 /// Renames every key to its current name, with a warning for each. Refuses a key under both names.
-pub(crate) fn rename(file: &mut DeTable<'_>, warnings: &mut Vec<Fault>) -> Result<(), Fault> {
+pub(crate) fn rename(file: &mut DeTable<'_>, renamed: &mut Renamed) -> Result<(), Fault> {
     // Most releases rename nothing, and sweeps read thousands of files.
     static RENAMED: LazyLock<bool> = LazyLock::new(|| any_renamed(&keys()));
-    if *RENAMED { rename_in(file, &keys(), warnings) } else { Ok(()) }
+    if *RENAMED { rename_in(file, &keys(), renamed) } else { Ok(()) }
 }
 
 fn any_renamed(keys: &[Key]) -> bool {
     keys.iter().any(|key| !key.also.is_empty() || key.form.keys.is_some_and(|inner| any_renamed(&inner())))
 }
 
-fn rename_in(table: &mut DeTable<'_>, keys: &[Key], warnings: &mut Vec<Fault>) -> Result<(), Fault> {
+fn rename_in(table: &mut DeTable<'_>, keys: &[Key], renamed: &mut Renamed) -> Result<(), Fault> {
     for key in keys {
         for old in key.also {
             let Some((written, value)) = table.remove_entry(*old) else { continue };
@@ -32,38 +58,112 @@ fn rename_in(table: &mut DeTable<'_>, keys: &[Key], warnings: &mut Vec<Fault>) -
                 return Err(Fault::plain(written.span(), format!("{message}, which is given too")));
             }
             table.insert(Spanned::new(written.span(), Cow::Borrowed(key.name)), value);
-            warnings
-                .push(Fault::plain(written.span(), format!("{message}: the old name works until the next release")));
+            let message = format!("{message}: the old name works until the next release");
+            renamed.warnings.push(Fault::plain(written.span(), message));
+            renamed.edits.push(Edit { span: written.span(), text: EditText::Is(key.name.to_string()) });
         }
         if let (Some(inner), Some(value)) = (key.form.keys, table.get_mut(key.name)) {
-            inside(value, &inner(), warnings)?;
+            inside(value, &inner(), renamed)?;
         }
     }
     Ok(())
 }
 
 /// Renames keys in a table, or in each table of a list.
-fn inside(value: &mut Spanned<DeValue<'_>>, keys: &[Key], warnings: &mut Vec<Fault>) -> Result<(), Fault> {
+fn inside(value: &mut Spanned<DeValue<'_>>, keys: &[Key], renamed: &mut Renamed) -> Result<(), Fault> {
     match value.get_mut() {
-        DeValue::Table(table) => rename_in(table, keys, warnings),
-        DeValue::Array(items) => items.iter_mut().try_for_each(|item| inside(item, keys, warnings)),
+        DeValue::Table(table) => rename_in(table, keys, renamed),
+        DeValue::Array(items) => items.iter_mut().try_for_each(|item| inside(item, keys, renamed)),
         _ => Ok(()),
     }
 }
 
 /// Gives every `[[tcp]]` its `recovery`, which earlier releases set by `cc` and `rack`. Values beyond `end` belong to
 /// changes and override the file's. Refuses values that contradict each other.
-pub(crate) fn respell(file: &mut DeTable<'_>, end: usize, warnings: &mut Vec<Fault>) -> Result<(), Fault> {
+pub(crate) fn respell(file: &mut DeTable<'_>, end: usize, renamed: &mut Renamed) -> Result<(), Fault> {
     let Some(DeValue::Array(groups)) = file.get_mut("tcp").map(Spanned::get_mut) else { return Ok(()) };
     let tables = groups.iter_mut().filter_map(|group| match group.get_mut() {
         DeValue::Table(table) => Some(table),
         _ => None,
     });
     for table in tables {
-        cc_with_recovery(table, end, warnings);
-        rack(table, end, warnings)?;
+        let before = Spelling::of(table);
+        cc_with_recovery(table, end, &mut renamed.warnings);
+        rack(table, end, &mut renamed.warnings)?;
+        before.edits(table, &mut renamed.edits);
     }
     Ok(())
+}
+
+/// Where a `[[tcp]]` stated its recovery before it was respelt.
+struct Spelling {
+    /// The value of `cc`, if it names a recovery.
+    cc: Option<Range<usize>>,
+    recovery: Option<Range<usize>>,
+    /// The entry `rack = ...`.
+    rack: Option<Range<usize>>,
+}
+
+impl Spelling {
+    fn of(table: &DeTable<'_>) -> Spelling {
+        let is_old = |recovery: &Recovery| !matches!(recovery, Recovery::Reno | Recovery::Rack);
+        Spelling {
+            cc: recovery_in(table, "cc").filter(|(recovery, _)| is_old(recovery)).map(|(_, span)| span),
+            recovery: table.get("recovery").map(Spanned::span),
+            rack: table.get_key_value("rack").map(|(key, value)| key.span().start..value.span().end),
+        }
+    }
+
+    /// The edits that lead to `after`.
+    fn edits(self, after: &DeTable<'_>, edits: &mut Vec<Edit>) {
+        let value = recovery_in(after, "recovery").map(|(recovery, _)| format!("\"{recovery}\""));
+        let entry = value.as_ref().map(|value| format!("recovery = {value}"));
+        let has_recovery = self.recovery.is_some() || self.rack.is_some();
+        if let Some(span) = self.cc {
+            edits.push(Edit { span: span.clone(), text: EditText::Is("\"reno\"".to_string()) });
+            if let (false, Some(entry)) = (has_recovery, &entry) {
+                edits.push(Edit { span: span.end..span.end, text: EditText::EntryAfter(entry.clone()) });
+            }
+        }
+        let Some(span) = self.rack else { return };
+        match (self.recovery, entry, value) {
+            (Some(given), _, Some(value)) => {
+                edits.push(Edit { span: given, text: EditText::Is(value) });
+                edits.push(Edit { span, text: EditText::Removed });
+            }
+            (None, Some(entry), _) => edits.push(Edit { span, text: EditText::Is(entry) }),
+            _ => edits.push(Edit { span, text: EditText::Removed }),
+        }
+    }
+}
+
+/// Collects the edits for old names in `[sweep]`, whose keys are paths such as `tcp.window`, or `web.window` for the
+/// group `web`.
+pub(crate) fn rename_swept(sweep: &DeTable<'_>, edits: &mut Vec<Edit>) {
+    let kinds = sweep.iter().filter_map(|(_, kind)| as_table(kind));
+    for (first, value) in kinds.flat_map(|table| table.iter()) {
+        let top = keys();
+        let named = top.iter().find(|key| key.name == first.get_ref().as_ref()).and_then(|key| key.form.keys);
+        let flows = || top.iter().filter(|key| ["tcp", "udp"].contains(&key.name)).filter_map(|key| key.form.keys);
+        let known = named.map_or_else(|| flows().flat_map(|keys| keys()).collect(), |keys| keys());
+        swept_in(value, &known, edits);
+    }
+}
+
+fn swept_in(value: &Spanned<DeValue<'_>>, known: &[Key], edits: &mut Vec<Edit>) {
+    for (name, inner) in as_table(value).into_iter().flat_map(|table| table.iter()) {
+        match known.iter().find(|key| key.also.contains(&name.get_ref().as_ref())) {
+            Some(key) => edits.push(Edit { span: name.span(), text: EditText::Is(key.name.to_string()) }),
+            None => swept_in(inner, known, edits),
+        }
+    }
+}
+
+fn as_table<'a, 'i>(value: &'a Spanned<DeValue<'i>>) -> Option<&'a DeTable<'i>> {
+    match value.get_ref() {
+        DeValue::Table(table) => Some(table),
+        _ => None,
+    }
 }
 
 fn text(value: &'static str, like: &Range<usize>) -> Spanned<DeValue<'static>> {
@@ -139,9 +239,9 @@ mod tests {
         let mut keys = RawScenario::keys();
         keys.iter_mut().filter(|key| key.name == "tcp").for_each(|key| key.form.keys = Some(tcp));
         assert!(any_renamed(&keys));
-        let (mut file, mut warnings) = (DeTable::parse(text).unwrap(), Vec::new());
-        rename_in(file.get_mut(), &keys, &mut warnings).map_err(|fault| fault.message)?;
-        Ok((format!("{:?}", file.get_ref()), warnings.into_iter().map(|fault| fault.message).collect()))
+        let (mut file, mut renamed) = (DeTable::parse(text).unwrap(), Renamed::default());
+        rename_in(file.get_mut(), &keys, &mut renamed).map_err(|fault| fault.message)?;
+        Ok((format!("{:?}", file.get_ref()), renamed.warnings.into_iter().map(|fault| fault.message).collect()))
     }
 
     #[test]

@@ -1,0 +1,131 @@
+//! Rewrites a scenario file with the current names of keys and values. Comments, order and layout stay.
+
+use toml::de::{DeTable, DeValue};
+
+use crate::error::{Fault, ScenarioError, Source};
+use crate::read::syntax;
+use crate::schema::{Edit, EditText, Renamed, rename, rename_swept, respell};
+
+/// A file's text with current names.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Migrated {
+    /// The new text; the old one if nothing has an old name.
+    pub text: String,
+    /// Line, from 1, and text of each change: `` `overhead` is called `send_jitter` now ``.
+    pub changes: Vec<(u32, String)>,
+}
+
+/// Replaces old names of keys and old spellings of values in a scenario's text. `file` is its name in errors.
+///
+/// # Errors
+/// The text is not TOML, or has a key under its old and its new name.
+pub fn migrate(text: &str, file: &str) -> Result<Migrated, ScenarioError> {
+    let source = Source { file, text, changes: Vec::new() };
+    let mut tree = DeTable::parse(text).map_err(|error| source.explain(syntax(&error), String::new()))?;
+    let mut old = Renamed::default();
+    if let Some(DeValue::Table(sweep)) = tree.get_ref().get("sweep").map(toml::Spanned::get_ref) {
+        rename_swept(sweep, &mut old.edits);
+    }
+    let renamed = rename(tree.get_mut(), &mut old).and_then(|()| respell(tree.get_mut(), text.len(), &mut old));
+    renamed.map_err(|fault| source.explain(fault, String::new()))?;
+    let line = |fault: &Fault| source.locate(fault.span.clone()).0;
+    let change = |fault: &Fault| fault.message.rsplit_once(": the old ").map_or("", |(change, _)| change).to_string();
+    let mut changes: Vec<_> = old.warnings.iter().map(|fault| (line(fault), change(fault))).collect();
+    changes.sort();
+    Ok(Migrated { text: edited(text, old.edits), changes })
+}
+
+/// `text` with its edits made.
+fn edited(text: &str, mut edits: Vec<Edit>) -> String {
+    edits.sort_by_key(|edit| (edit.span.start, edit.span.end));
+    let mut new = text.to_string();
+    for Edit { span, text: change } in edits.into_iter().rev() {
+        match change {
+            EditText::Is(text) => new.replace_range(span, &text),
+            EditText::EntryAfter(entry) => insert_after(&mut new, span.end, &entry),
+            EditText::Removed => remove_entry(&mut new, span),
+        }
+    }
+    new
+}
+
+/// Inserts an entry after the one that ends at `end`: on the next line, or behind a comma in an inline table.
+fn insert_after(text: &mut String, end: usize, entry: &str) {
+    let line = text[..end].rfind('\n').map_or(0, |newline| newline + 1);
+    if text[line..end].contains('{') {
+        return text.insert_str(end, &format!(", {entry}"));
+    }
+    let indent = text[line..].find(|c: char| !c.is_whitespace()).map_or("", |first| &text[line..line + first]);
+    let inserted = format!("\n{indent}{entry}");
+    let line_end = text[end..].find(['\r', '\n']).map_or(text.len(), |newline| end + newline);
+    text.insert_str(line_end, &inserted);
+}
+
+/// Removes an entry with its line if it is alone there, else with one comma.
+fn remove_entry(text: &mut String, span: std::ops::Range<usize>) {
+    let line = text[..span.start].rfind('\n').map_or(0, |newline| newline + 1);
+    let rest = &text[span.end..];
+    let end = span.end + rest.find('\n').map_or(rest.len(), |newline| newline + 1);
+    if text[line..span.start].trim().is_empty() && text[span.end..end].trim().is_empty() {
+        text.replace_range(line..end, "");
+    } else if let Some(rest) = rest.trim_start_matches([' ', '\t']).strip_prefix(',') {
+        let end = text.len() - rest.trim_start_matches([' ', '\t']).len();
+        text.replace_range(span.start..end, "");
+    } else {
+        let before = text[..span.start].trim_end_matches([' ', '\t']);
+        let start = before.strip_suffix(',').map_or(span.start, str::len);
+        text.replace_range(start..span.end, "");
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{Changes, Scenario};
+
+    const HEAD: &str = "name = \"n\"\nduration = \"1s\"\nqdiscs = [\"red\"]\n\
+        link = { rate = \"10Mbit/s\", delay = \"10ms\", limit = \"100p\" }\n";
+
+    /// The new text after the head. It means the same, and reads without a warning.
+    fn migrated(tail: &str) -> String {
+        let old = format!("{HEAD}{tail}");
+        let new = migrate(&old, "old.toml").unwrap().text;
+        let read = |text: &str| Scenario::read_warned(text, "a.toml", &Changes::default(), &()).unwrap();
+        let ((was, warned), (is, warnings)) = (read(&old), read(&new));
+        assert_eq!((was, warnings.len()), (is, 0), "{new}");
+        assert_eq!(new == old, warned.is_empty());
+        new[HEAD.len()..].to_string()
+    }
+
+    #[test]
+    fn old_spellings_are_replaced_and_comments_stay() {
+        let old = "[[tcp]]\n  cc = \"newreno\"   # as ns-2\n  flows = 2\n";
+        let new = "[[tcp]]\n  cc = \"reno\"   # as ns-2\n  recovery = \"newreno\"\n  flows = 2\n";
+        assert_eq!(migrated(old), new);
+        assert_eq!(migrated("tcp = [{ cc = \"sack\" }]\n"), "tcp = [{ cc = \"reno\", recovery = \"sack\" }]\n");
+        assert_eq!(migrated("[[tcp]]\ncc = \"cubic\"\n"), "[[tcp]]\ncc = \"cubic\"\n");
+    }
+
+    #[test]
+    fn rack_becomes_a_recovery_in_every_combination() {
+        assert_eq!(
+            migrated("[[tcp]]\ncc = \"cubic\"\nrack = true\n"),
+            "[[tcp]]\ncc = \"cubic\"\nrecovery = \"rack\"\n"
+        );
+        assert_eq!(migrated("tcp = [{ rack = false, flows = 2 }]\n"), "tcp = [{ flows = 2 }]\n");
+        for cc in ["", "cc = \"cubic\"", "cc = \"sack\"", "cc = \"newreno\""] {
+            for recovery in ["", "recovery = \"sack\"", "recovery = \"rack\"", "recovery = \"newreno\""] {
+                for rack in ["", "rack = true", "rack = false"] {
+                    let entries: Vec<&str> =
+                        [cc, recovery, rack].into_iter().filter(|entry| !entry.is_empty()).collect();
+                    let lines = format!("[[tcp]]\n{}\n", entries.join("\n"));
+                    let inline = format!("tcp = [{{ {} }}]\n", entries.join(", "));
+                    if Scenario::read(&format!("{HEAD}{lines}"), "a.toml", &Changes::default()).is_ok() {
+                        migrated(&lines);
+                        migrated(&inline);
+                    }
+                }
+            }
+        }
+    }
+}

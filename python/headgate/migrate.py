@@ -1,0 +1,60 @@
+"""`headgate migrate`: rewrites scenario files with the current names of keys and values."""
+
+from __future__ import annotations
+
+import difflib
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from headgate import _core
+from headgate.errors import UsageError
+from headgate.terminal.console import explained
+from headgate.terminal.options import reading
+
+
+@explained
+def migrate(
+    files: Annotated[list[Path], typer.Argument(metavar="FILE...", help="Scenario files.")],
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Print the changes as a diff and write nothing.")] = False,
+) -> None:
+    """Rewrite scenario files with the current names of keys.
+
+    Keys and values that were renamed get their new names. Comments, order and layout stay. Old names are read for one
+    release, with a warning.
+    """
+    # All are read before the first is written.
+    for file, old, new, changes in [_migrated(file) for file in files]:
+        if dry_run:
+            lines = difflib.unified_diff(old.splitlines(True), new.splitlines(True), str(file), str(file))
+            typer.echo("".join(lines), nl=False)
+            continue
+        if new != old:
+            _write(file, new)
+        for line, change in changes:
+            typer.echo(f"{file}:{line}: {change}")
+        if not changes:
+            typer.echo(f"{file}: every name is current")
+
+
+def _migrated(file: Path) -> tuple[Path, str, str, list[tuple[int, str]]]:
+    with reading(file):
+        data = file.read_bytes()
+    try:
+        old = data.decode()
+    except UnicodeDecodeError:
+        raise UsageError(f"{file} is not UTF-8 text: a scenario is a TOML file") from None
+    new, changes = _core.migrated(old, str(file))
+    return file, old, new, changes
+
+
+def _write(file: Path, text: str) -> None:
+    from headgate.files.store import not_writable, write_whole
+
+    try:
+        mode = file.stat().st_mode
+        write_whole(file.resolve(), text)
+        file.chmod(mode)
+    except OSError as error:
+        raise not_writable(file, error, "the scenario") from None

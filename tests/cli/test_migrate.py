@@ -1,0 +1,51 @@
+"""`headgate migrate` rewrites old scenario files."""
+
+from pathlib import Path
+
+import headgate
+from tests.conftest import Command
+
+OLD = """# The paper's TCP.
+name = "old"
+duration = "1s"
+qdiscs = ["red"]
+link = { rate = "10Mbit/s", delay = "10ms", limit = "100p" }
+
+[[tcp]]
+cc = "newreno"   # as in ns-2
+flows = 2
+"""
+NEW = OLD.replace('cc = "newreno"   # as in ns-2\n', 'cc = "reno"   # as in ns-2\nrecovery = "newreno"\n')
+
+
+def test_an_old_file_is_rewritten_and_said_what_changed(command: Command, tmp_path: Path) -> None:
+    file = tmp_path / "old.toml"
+    file.write_text(OLD)
+    file.chmod(0o640)
+    done = command("migrate", str(file))
+    assert done.returncode == 0, done.stderr
+    assert file.read_text() == NEW
+    assert file.stat().st_mode & 0o777 == 0o640
+    assert 'old.toml:8: `cc = "newreno"` is written `cc = "reno", recovery = "newreno"` now' in done.stdout
+    assert headgate.Scenario.load(file).to_toml()
+    again = command("migrate", str(file))
+    assert (again.returncode, file.read_text()) == (0, NEW)
+    assert "every name is current" in again.stdout
+
+
+def test_a_dry_run_prints_a_diff_and_writes_nothing(command: Command, tmp_path: Path) -> None:
+    file = tmp_path / "old.toml"
+    file.write_text(OLD)
+    done = command("migrate", "--dry-run", str(file))
+    assert (done.returncode, file.read_text()) == (0, OLD)
+    assert '+recovery = "newreno"' in done.stdout.splitlines()
+
+
+def test_nothing_is_written_if_one_file_is_bad(command: Command, tmp_path: Path) -> None:
+    old, bad = tmp_path / "old.toml", tmp_path / "bad.toml"
+    old.write_text(OLD)
+    bad.write_text("name = \n")
+    done = command("migrate", str(old), str(bad))
+    assert (done.returncode, old.read_text()) == (2, OLD)
+    assert "bad.toml:1" in done.stderr
+    assert command("migrate", str(tmp_path / "none.toml")).returncode == 2
