@@ -141,7 +141,7 @@ def scorecard(document: Mapping[str, Any]) -> str:
     return table(("", *(each["label"] for each in document["disciplines"])), rows)
 
 
-def verdict(count: words.Count, *, of: bool = False) -> str:
+def verdict(count: words.GradeCounts, *, of: bool = False) -> str:
     """Strengths, failures and what cannot be told, and the verdict or of how many they are."""
     counted = f"{count.strengths}+ {count.failures}\N{MINUS SIGN} {count.unclear}?"
     whole = f"{counted} of {count.whole}" if of else f"{count.verdict} {counted}"

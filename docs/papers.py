@@ -21,7 +21,7 @@ from pages import filled, table
 from headgate import style
 from headgate.analysis.judge import Verdict
 from headgate.experiment import record, show
-from headgate.experiment.running import How
+from headgate.experiment.running import RunOptions
 from headgate.papers import catalogue
 
 HERE = Path(__file__).parent / "papers"
@@ -35,10 +35,10 @@ def main() -> None:
     parser.add_argument("--with", dest="further", default="")
     given = parser.parse_args()
     for paper in catalogue.PAPERS:
-        documents = [one(name, given.out, How()) for name in catalogue.names(paper)]
+        documents = [one(name, given.out, RunOptions()) for name in catalogue.names(paper)]
         write(paper, documents, given.out)
     if given.further:
-        how = How(further=catalogue.further(given.further))
+        how = RunOptions(further=catalogue.further(given.further))
         compared = [name for name in catalogue.names() if catalogue.experiment(name).headline and modern(name)]
         kept = [found.document for name in compared if (found := load(name, given.out, how)) is not None]
         (HERE / "today.md").write_text(today(kept, how))
@@ -49,12 +49,12 @@ def modern(name: str) -> bool:
     return catalogue.experiment(name).modern
 
 
-def load(name: str, out: Path, how: How) -> record.Record | None:
+def load(name: str, out: Path, how: RunOptions) -> record.ExperimentRecord | None:
     """What is kept of an experiment, if it has been run."""
     return record.load(name, catalogue.experiment(name), out, how)
 
 
-def one(name: str, out: Path, how: How) -> dict[str, Any]:
+def one(name: str, out: Path, how: RunOptions) -> dict[str, Any]:
     """What was found of an experiment."""
     kept = load(name, out, how)
     if kept is None:
@@ -71,7 +71,7 @@ def write(paper: str, documents: list[dict[str, Any]], out: Path) -> None:
     text = filled(text, "findings", findings(documents))
     for found, experiment in PICTURE.findall(text):
         name = f"{found}/{experiment}"
-        drawn = record.folder(name, catalogue.experiment(name), out, How()) / "figure.svg"
+        drawn = record.folder(name, catalogue.experiment(name), out, RunOptions()) / "figure.svg"
         shutil.copyfile(drawn, HERE / "figures" / f"{found}-{experiment}.svg")
     page.write_text(text)
 
@@ -118,7 +118,7 @@ def finding_of(claims: list[tuple[str, str]], text: str) -> str:
     return f"- **{experiments}**, *{claims[0][1].removeprefix('... ')}*{more}: {text}"
 
 
-def today(documents: list[dict[str, Any]], how: How) -> str:
+def today(documents: list[dict[str, Any]], how: RunOptions) -> str:
     """The page of further disciplines beside the papers' own."""
     rows = []
     for document in documents:

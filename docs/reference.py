@@ -17,7 +17,7 @@ from pages import filled, table
 from headgate import _core
 from headgate.analysis.metrics.catalogue import FLOWS, LINK, MEASURES, Measure, owner
 from headgate.files import tables
-from headgate.files.tables import Column
+from headgate.files.tables import TableColumn
 from headgate.units import Units
 
 REASONS = [name for name, _ in _core.reasons()]
@@ -64,7 +64,7 @@ def _of_table(name: str) -> str:
     return head + table(["column", "type", "unit", "is"], rows)
 
 
-def _columns(name: str) -> Iterator[Column]:
+def _columns(name: str) -> Iterator[TableColumn]:
     """The columns, those of all reasons as one."""
     for column in tables.COLUMNS[name].values():
         what, _, reason = column.name.partition("_")
@@ -74,7 +74,7 @@ def _columns(name: str) -> Iterator[Column]:
             yield column._replace(name=f"{what}_REASON", meaning=f"Packets {what} for each of the reasons.")
 
 
-def _type(column: Column) -> str:
+def _type(column: TableColumn) -> str:
     return f"{column.kind}, null" if column.nullable else column.kind
 
 

@@ -20,10 +20,10 @@ if TYPE_CHECKING:
     from headgate.why import Explanation
 
 
-One = str | Path | Scenario
+AnyScenario = str | Path | Scenario
 
 
-class Options(TypedDict, total=False):
+class RunKeywords(TypedDict, total=False):
     """The keywords of `run`."""
 
     set: Iterable[str]
@@ -38,15 +38,15 @@ class Options(TypedDict, total=False):
 
 
 @overload
-def run(scenario: One, **options: Unpack[Options]) -> Result: ...
+def run(scenario: AnyScenario, **options: Unpack[RunKeywords]) -> Result: ...
 
 
 @overload
-def run(scenario: list[One] | tuple[One, ...], **options: Unpack[Options]) -> list[Result]: ...
+def run(scenario: list[AnyScenario] | tuple[AnyScenario, ...], **options: Unpack[RunKeywords]) -> list[Result]: ...
 
 
 def run(
-    scenario: One | list[One] | tuple[One, ...],
+    scenario: AnyScenario | list[AnyScenario] | tuple[AnyScenario, ...],
     *,
     set: Iterable[str] = (),
     qdiscs: Iterable[AnyQdisc] = (),
@@ -95,7 +95,7 @@ def run(
 
 
 def _changed(
-    scenario: One, set: list[str], qdiscs: list[AnyQdisc], seeds: int | list[int] | None, *, live: bool
+    scenario: AnyScenario, set: list[str], qdiscs: list[AnyQdisc], seeds: int | list[int] | None, *, live: bool
 ) -> Scenario:
     """What is to be run: read, changed, and ready for real packets if that is wanted."""
     scenario = Scenario.of(scenario, set=set, qdiscs=qdiscs, seeds=seeds)

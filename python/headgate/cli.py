@@ -98,7 +98,7 @@ def run(
         _show(result)
 
 
-class Listed(StrEnum):
+class ListedKind(StrEnum):
     """What `headgate list` can list."""
 
     DISCIPLINES = "disciplines"
@@ -109,13 +109,13 @@ class Listed(StrEnum):
 @app.command(name="list")
 @explained
 def list_names(
-    what: Annotated[Listed | None, typer.Argument(metavar="WHAT", help="Only these.")] = None,
+    what: Annotated[ListedKind | None, typer.Argument(metavar="WHAT", help="Only these.")] = None,
 ) -> None:
     """List disciplines, controllers and traffic sources, a line each."""
     from headgate.terminal import listing
 
     # What can be listed is a function of `_core`, and one of `listing` that draws it.
-    for each in Listed if what is None else [what]:
+    for each in ListedKind if what is None else [what]:
         console().print(getattr(listing, each)(getattr(_core, each)()))
     console().print(listing.HINT)
 

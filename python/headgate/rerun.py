@@ -12,7 +12,7 @@ from headgate.files import store
 from headgate.results import Result
 
 
-class Comparison(NamedTuple):
+class RerunComparison(NamedTuple):
     """A rerun's result, how many files were compared, and what differs, a line each."""
 
     result: Result
@@ -20,7 +20,7 @@ class Comparison(NamedTuple):
     differences: list[str]
 
 
-def rerun(old: Result, parent: Path, *, threads: int | None = None, watcher: Watcher | None = None) -> Comparison:
+def rerun(old: Result, parent: Path, *, threads: int | None = None, watcher: Watcher | None = None) -> RerunComparison:
     """Runs the scenario in `old`'s manifest into a fresh folder below `parent`, and compares all but the timing."""
     if old.path is None:
         raise ResultError("a result in memory has no files to compare with")
@@ -31,7 +31,7 @@ def rerun(old: Result, parent: Path, *, threads: int | None = None, watcher: Wat
         raise ResultError(f"{path} exists already: a rerun needs a folder of its own")
     report = (old.path / store.REPORT).is_file()
     new = run_into(path, old.scenario, threads=threads, report=report, watcher=watcher)
-    return Comparison(new, len(_files(path)), _differences(old, old.path, path))
+    return RerunComparison(new, len(_files(path)), _differences(old, old.path, path))
 
 
 def _differences(old: Result, old_path: Path, path: Path) -> list[str]:

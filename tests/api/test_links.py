@@ -43,7 +43,7 @@ def chain() -> headgate.Result:
 def test_links_come_in_the_scenarios_order_the_first_is_the_bottleneck(chain: headgate.Result):
     assert links.compared(chain) == [("A-B", "forward"), ("last", "forward")]
     assert links.compared(chain)[0] == chain.scenario.bottleneck
-    assert links.Place("A-B", "reverse").label == "A-B reverse"
+    assert links.LinkDirection("A-B", "reverse").label == "A-B reverse"
 
 
 def test_a_dumbbell_has_one_link_and_does_not_name_it(in_memory: headgate.Result):

@@ -6,7 +6,7 @@ import pyarrow.compute as pc
 import pytest
 
 import headgate
-from headgate.analysis.spread import Figure, figure, student_t
+from headgate.analysis.spread import Estimate, figure, student_t
 from headgate.analysis.summary import classes
 from tests.conftest import SMALL
 
@@ -29,7 +29,7 @@ def test_an_interval_is_t_times_the_standard_error():
 
 
 def test_what_was_not_measured_is_none_and_does_not_count():
-    nothing: Figure = {"mean": None, "low": None, "high": None, "per_seed": [None, None]}
+    nothing: Estimate = {"mean": None, "low": None, "high": None, "per_seed": [None, None]}
     assert figure([None, math.nan]) == nothing
     assert figure([None, 7.0]) == {"mean": 7.0, "low": 7.0, "high": 7.0, "per_seed": [None, 7.0]}
 

@@ -22,7 +22,7 @@ def expecting(*expected: str, text: str = SMALL) -> str:
     return text.replace("seeds = 2\n", f"seeds = 2\nexpect = {json.dumps(expected)}\n", 1)
 
 
-def findings(*expected: str, result: headgate.Result) -> list[kept.Finding]:
+def findings(*expected: str, result: headgate.Result) -> list[kept.CheckedExpectation]:
     return list(kept.judged(lines.read(expected, result.scenario), result))
 
 

@@ -67,7 +67,7 @@ def test_the_page_has_its_parts_and_the_table_every_number(folder: Path):
 def test_an_evaluation_has_a_folder_of_its_own(
     specs: list[str], quick: bool, seeds: int | None, sections: list[int], name: str
 ):
-    path = record.folder(Path("out"), catalogue.chosen(sections), candidates(specs), running.How(quick, seeds))
+    path = record.folder(Path("out"), catalogue.chosen(sections), candidates(specs), running.RunOptions(quick, seeds))
     assert path == Path("out", name)
 
 

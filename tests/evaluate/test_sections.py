@@ -12,11 +12,13 @@ from headgate.evaluate.sections import stability
 TESTS = [test for each in SECTIONS for test in each.tests]
 
 
-def scenario(test: section.Test, case: section.Case, *, ecn: bool = False, quick: bool = False) -> dict[str, Any]:
+def scenario(
+    test: section.GuidelineTest, case: section.SectionCase, *, ecn: bool = False, quick: bool = False
+) -> dict[str, Any]:
     return tomllib.loads(test.scenario_of(case, "faba", ecn=ecn, quick=quick, seeds=1).to_toml())
 
 
-def named(name: str) -> section.Test:
+def named(name: str) -> section.GuidelineTest:
     return next(test for test in TESTS if test.name == name)
 
 
@@ -34,7 +36,7 @@ def round_trip_ms(parsed: dict[str, Any], group: dict[str, Any]) -> float:
 
 
 @pytest.mark.parametrize("test", TESTS, ids=lambda test: test.name)
-def test_every_case_is_a_scenario_with_and_without_ecn(test: section.Test):
+def test_every_case_is_a_scenario_with_and_without_ecn(test: section.GuidelineTest):
     for case in test.cases:
         for quick in (False, True):
             parsed = [scenario(test, case, ecn=ecn, quick=quick) for ecn in (False, True)]
@@ -54,7 +56,7 @@ def test_the_reference_round_trip_is_100_ms_and_the_buffer_holds_as_much():
     assert network.room() == 84
 
 
-def the_case(test: section.Test, title: str = "") -> section.Case:
+def the_case(test: section.GuidelineTest, title: str = "") -> section.SectionCase:
     return next(case for case in test.cases if case.title == title)
 
 

@@ -9,11 +9,11 @@ import pytest
 import headgate
 from headgate.files import store
 from headgate.files.damage import sha256
-from headgate.scenario import Point
+from headgate.scenario import RunKey
 from tests.evidence.pcapng import check, packets
 
 
-def by_point(recorded: headgate.Result) -> list[tuple[Point, Path]]:
+def by_point(recorded: headgate.Result) -> list[tuple[RunKey, Path]]:
     return list(zip(recorded.scenario.points, recorded.captures, strict=True))
 
 

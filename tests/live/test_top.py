@@ -15,7 +15,7 @@ import pytest
 
 from headgate.errors import UsageError
 from headgate.execution import top_socket
-from headgate.execution.top_socket import Shown
+from headgate.execution.top_socket import ViewSocket
 from headgate.live import top
 from tests.conftest import Command
 
@@ -41,7 +41,7 @@ def view(*flows: dict[str, Any]) -> dict[str, Any]:
 
 @pytest.fixture
 def shown() -> Iterator[None]:
-    with Shown("gateway", "eth1 - eth0", lambda: view(flow())):
+    with ViewSocket("gateway", "eth1 - eth0", lambda: view(flow())):
         yield
 
 
@@ -56,10 +56,10 @@ def test_a_socket_is_closed_to_others_and_gone_afterwards(own_folder: Path):
 
 
 def test_what_has_ended_leaves_nothing(own_folder: Path):
-    with Shown("link", "bash", view):
+    with ViewSocket("link", "bash", view):
         assert top.find("link")["what"] == "bash"
     assert list(own_folder.iterdir()) == []
-    with pytest.raises(top.GoneError, match="no link or gateway of yours runs"):
+    with pytest.raises(top.NotRunningError, match="no link or gateway of yours runs"):
         top.find(None)
 
 
@@ -75,13 +75,13 @@ def test_what_a_killed_process_leaves_is_removed(own_folder: Path):
 @pytest.mark.usefixtures("shown")
 def test_of_several_one_must_be_named(own_folder: Path):
     other = own_folder / "link-1.sock"
-    with Shown("link", "bash", view) as second:
+    with ViewSocket("link", "bash", view) as second:
         with pytest.raises(
             UsageError, match=rf"which of these\? headgate top PID\n  {os.getpid()}  gateway  eth1 - eth0"
         ):
             top.find(None)
         assert top.find("link")["what"] == "bash"
-        with pytest.raises(top.GoneError, match="that is called other"):
+        with pytest.raises(top.NotRunningError, match="that is called other"):
             top.find("other")
     assert second is not None
     assert not other.exists()
@@ -90,7 +90,7 @@ def test_of_several_one_must_be_named(own_folder: Path):
 def test_a_folder_that_others_could_have_made_is_not_used(own_folder: Path):
     own_folder.mkdir(mode=0o777)
     own_folder.chmod(0o777)
-    with Shown("link", "bash", view):
+    with ViewSocket("link", "bash", view):
         assert list(own_folder.iterdir()) == []
     assert list(top_socket.running()) == []
 

@@ -4,14 +4,23 @@ import pytest
 
 from headgate.build.parts import tcp, udp
 from headgate.experiment.claims import above, below, m
-from headgate.experiment.declare import Choice, Claim, Experiment, Headline, Published, Quick, Values, grid
-from headgate.experiment.layers import Crosses, Lines
+from headgate.experiment.declare import (
+    Claim,
+    Experiment,
+    HeadlineMeasure,
+    OpenParameter,
+    PublishedNumbers,
+    QuickVariant,
+    ScenarioValues,
+    grid,
+)
+from headgate.experiment.layers import Lines, PublishedMarks
 from headgate.experiment.measures import share_of_fair
-from headgate.experiment.plots import Panel, Plot
+from headgate.experiment.plots import Plot, PlotPanel
 from headgate.scenario.network import Dumbbell
 
 
-def _scenario(v: Values) -> Dumbbell:
+def _scenario(v: ScenarioValues) -> Dumbbell:
     return Dumbbell(
         name="tiny",
         duration="4s",
@@ -36,15 +45,17 @@ def tiny() -> Experiment:
         seeds=2,
         measures={"tcp": share_of_fair(kind="tcp")},
         published=(
-            Published("tcp", "figure 1", {"FABA": (50.0, 90.0)}, axis="buffer", at=(20, 50), unit="%", scale=100.0),
+            PublishedNumbers(
+                "tcp", "figure 1", {"FABA": (50.0, 90.0)}, axis="buffer", at=(20, 50), unit="%", scale=100.0
+            ),
         ),
-        choices=(Choice("delay", "5ms", "the figure is lost", ("2ms", "5ms")),),
+        choices=(OpenParameter("delay", "5ms", "the figure is lost", ("2ms", "5ms")),),
         stated_in="section 1",
         claims=(
             Claim("FABA protects TCP", above(m("tcp", "FABA", buffer=50), 0.5)),
             Claim("TCP starves", below(m("tcp", "FABA", buffer=50), 0.1), "it does not", place="section 2"),
         ),
-        plot=Plot(Panel((Lines("tcp", "buffer"), Crosses("tcp"))), note="a note", legend=0),
-        headline=Headline("tcp", "TCP with room for 50", {"buffer": 50}),
-        quick=Quick(seeds=1, cases=({"buffer": 20},)),
+        plot=Plot(PlotPanel((Lines("tcp", "buffer"), PublishedMarks("tcp"))), note="a note", legend=0),
+        headline=HeadlineMeasure("tcp", "TCP with room for 50", {"buffer": 50}),
+        quick=QuickVariant(seeds=1, cases=({"buffer": 20},)),
     )

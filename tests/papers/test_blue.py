@@ -7,20 +7,20 @@ import pytest
 
 from headgate.analysis.judge import Verdict
 from headgate.execution.runner import Watcher
-from headgate.experiment.declare import Case, Quick
-from headgate.experiment.found import Found
-from headgate.experiment.running import How, run
+from headgate.experiment.declare import Case, QuickVariant
+from headgate.experiment.found import ExperimentResults
+from headgate.experiment.running import RunOptions, run
 from headgate.papers import catalogue
 from headgate.papers.blue.fig17 import misclassified
 
 
-def shortened(name: str, out: Path, *settings: str, cases: tuple[Case, ...] | None = None) -> Found:
+def shortened(name: str, out: Path, *settings: str, cases: tuple[Case, ...] | None = None) -> ExperimentResults:
     """What one seed finds with some settings, in some cases of an experiment."""
-    experiment = replace(catalogue.experiment(name), quick=Quick(1, settings, cases))
-    return run(experiment, out, How(quick=True, threads=1), Watcher()).found
+    experiment = replace(catalogue.experiment(name), quick=QuickVariant(1, settings, cases))
+    return run(experiment, out, RunOptions(quick=True, threads=1), Watcher()).found
 
 
-def verdicts(found: Found, said: str) -> set[Verdict]:
+def verdicts(found: ExperimentResults, said: str) -> set[Verdict]:
     """The verdicts on the claims with these words."""
     judged = {claim.judge(found).verdict for claim in found.experiment.claims if said in claim.text}
     assert judged, f"nothing is claimed about {said!r}"

@@ -7,7 +7,7 @@ import pytest
 
 from headgate.experiment import findings
 from headgate.experiment.catalogue import files
-from headgate.experiment.declare import Experiment, Values
+from headgate.experiment.declare import Experiment, ScenarioValues
 from headgate.papers import catalogue
 
 ALL = catalogue.names()
@@ -31,10 +31,10 @@ def test_every_case_is_a_valid_scenario(name: str):
                 assert len(scenario.qdiscs) == len(experiment.qdiscs)
 
 
-class Watched(Values):
+class Watched(ScenarioValues):
     """Values that note which of them a scenario asks for."""
 
-    def __init__(self, values: Values) -> None:
+    def __init__(self, values: ScenarioValues) -> None:
         super().__init__(values._named, values.qdiscs)
         self.taken: set[str] = set()
 

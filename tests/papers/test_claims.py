@@ -20,13 +20,13 @@ from headgate.experiment.claims import (
     some,
 )
 from headgate.experiment.declare import Claim, Experiment, grid
-from headgate.experiment.found import Found, NotRunError
+from headgate.experiment.found import ExperimentResults, NotRunError
 
 CASES = grid(buffer=(10, 20, 40))
 
 
 @pytest.fixture
-def found() -> Found:
+def found() -> ExperimentResults:
     """Two disciplines at three buffers, of which the largest was left out: twice the buffer halves the loss."""
     experiment = Experiment(
         title="t", place="p", about="", qdiscs={"RED": "red", "SFB": "sfb"}, claims=(), plot=lambda _: None, cases=CASES
@@ -35,14 +35,14 @@ def found() -> Found:
     values = {
         ("loss", label, number): Quantity((loss,)) for label, row in rows.items() for number, loss in enumerate(row)
     }
-    return Found(experiment, experiment.qdiscs, CASES[:2], values)
+    return ExperimentResults(experiment, experiment.qdiscs, CASES[:2], values)
 
 
-def verdict(condition: Condition, found: Found) -> Verdict:
+def verdict(condition: Condition, found: ExperimentResults) -> Verdict:
     return condition(found).verdict
 
 
-def test_a_term_is_of_the_case_that_it_names(found: Found):
+def test_a_term_is_of_the_case_that_it_names(found: ExperimentResults):
     assert above(m("loss", "RED", buffer=10), m("loss", "SFB", buffer=10))(found) == Judgement(
         Verdict.HOLDS, "0.400 > 0.100"
     )
@@ -50,14 +50,14 @@ def test_a_term_is_of_the_case_that_it_names(found: Found):
     assert verdict(above(m("loss", "RED", buffer=10), m("loss", "SFB", buffer=10), times=5), found) is Verdict.DIFFERS
 
 
-def test_terms_are_reckoned_with(found: Found):
+def test_terms_are_reckoned_with(found: ExperimentResults):
     red, sfb = m("loss", "RED", buffer=10), m("loss", "SFB", buffer=10)
     assert (red / sfb).value(found, {}).mean == pytest.approx(4)
     assert (red - sfb).value(found, {}).mean == pytest.approx(0.3)
     assert (red * 100).value(found, {}).mean == pytest.approx(40)
 
 
-def test_each_case_that_was_run_is_looked_at_and_decides_with_the_others(found: Found):
+def test_each_case_that_was_run_is_looked_at_and_decides_with_the_others(found: ExperimentResults):
     assert in_each_case(above(m("loss", "RED"), m("loss", "SFB")))(found).numbers == "0.400 > 0.100 (and 1 more)"
     assert verdict(in_each_case(above(m("loss", "RED"), 0.3)), found) is Verdict.DIFFERS
     assert verdict(in_each_case(above(m("loss", "RED"), 0.3), buffer=10), found) is Verdict.HOLDS
@@ -67,31 +67,31 @@ def test_each_case_that_was_run_is_looked_at_and_decides_with_the_others(found: 
     )
 
 
-def test_a_case_named_by_a_term_stands_against_the_case_at_hand(found: Found):
+def test_a_case_named_by_a_term_stands_against_the_case_at_hand(found: ExperimentResults):
     no_more_than_with_10 = in_each_case(at_most(m("loss", "RED") - m("loss", "RED", buffer=10), 0))
     assert verdict(no_more_than_with_10, found) is Verdict.HOLDS
 
 
-def test_what_was_not_run_is_said(found: Found):
+def test_what_was_not_run_is_said(found: ExperimentResults):
     for condition in (above(m("loss", "RED", buffer=40), 0), in_each_case(above(m("loss", "RED"), 0), buffer=40)):
         with pytest.raises(NotRunError, match="leaves out"):
             condition(found)
 
 
-def test_all_or_one_of_several(found: Found):
+def test_all_or_one_of_several(found: ExperimentResults):
     conditions = [below(m("loss", label, buffer=10), 0.2) for label in ("RED", "SFB")]
     assert verdict(every(conditions), found) is Verdict.DIFFERS
     assert verdict(some(conditions), found) is Verdict.HOLDS
 
 
-def test_curves_over_an_axis_and_along_terms(found: Found):
+def test_curves_over_an_axis_and_along_terms(found: ExperimentResults):
     assert verdict(falls(over("buffer", "loss", "RED")), found) is Verdict.HOLDS
     assert verdict(rises(along({label: m("loss", label, buffer=10) for label in ("SFB", "RED")})), found) is (
         Verdict.HOLDS
     )
 
 
-def test_a_finding_has_its_numbers_from_what_was_found(found: Found):
+def test_a_finding_has_its_numbers_from_what_was_found(found: ExperimentResults):
     written = "RED loses {loss | RED | buffer=20 | 100} %, {loss | SFB | buffer=10}, and {loss | RED | buffer=40}."
     assert findings.filled(written, found) == "RED loses 20.0 %, 0.100, and \N{EN DASH}."
     assert Claim("a", below(m("loss", "RED"), 1)).finding == ""

@@ -7,29 +7,29 @@ import pytest
 
 from headgate.analysis.judge import Verdict
 from headgate.execution.runner import Watcher
-from headgate.experiment.declare import Case, Quick, grid
-from headgate.experiment.found import Found
-from headgate.experiment.running import How, run
+from headgate.experiment.declare import Case, QuickVariant, grid
+from headgate.experiment.found import ExperimentResults
+from headgate.experiment.running import RunOptions, run
 from headgate.papers import catalogue
 
 
-def shortened(name: str, out: Path, *cases: Case) -> Found:
+def shortened(name: str, out: Path, *cases: Case) -> ExperimentResults:
     """What one seed of 50 s finds, of which 30 count, in some cases of an experiment."""
-    experiment = replace(catalogue.experiment(name), quick=Quick(1, ("duration=50s",), cases or None))
-    return run(experiment, out, How(quick=True, threads=1), Watcher()).found
+    experiment = replace(catalogue.experiment(name), quick=QuickVariant(1, ("duration=50s",), cases or None))
+    return run(experiment, out, RunOptions(quick=True, threads=1), Watcher()).found
 
 
 @pytest.fixture(scope="module")
-def queues(tmp_path_factory: pytest.TempPathFactory) -> Found:
+def queues(tmp_path_factory: pytest.TempPathFactory) -> ExperimentResults:
     return shortened("comparison/fig5", tmp_path_factory.mktemp("papers"))
 
 
-def test_all_that_is_said_of_the_queues_by_class_holds(queues: Found):
+def test_all_that_is_said_of_the_queues_by_class_holds(queues: ExperimentResults):
     for claim in queues.experiment.claims:
         assert claim.judge(queues).verdict is Verdict.HOLDS, claim.text
 
 
-def test_the_six_stand_as_in_the_paper(queues: Found):
+def test_the_six_stand_as_in_the_paper(queues: ExperimentResults):
     def held(label: str) -> float:
         return queues("cbr_share", label).mean
 

@@ -6,16 +6,16 @@ import pytest
 from headgate import style
 from headgate.analysis.judge import Quantity
 from headgate.experiment.claims import below, m, over
-from headgate.experiment.declare import Claim, Experiment, Published, grid
-from headgate.experiment.found import Found
-from headgate.experiment.layers import Bars, Crosses, GroupedBars, Line, Lines, Path, Rule
-from headgate.experiment.plots import LAST, OUTSIDE, Panel, Plot, Scale
+from headgate.experiment.declare import Claim, Experiment, PublishedNumbers, grid
+from headgate.experiment.found import ExperimentResults
+from headgate.experiment.layers import Bars, FixedLine, GroupedBars, Line, Lines, PublishedMarks, ReferenceLine
+from headgate.experiment.plots import LAST, OUTSIDE, AxisScale, Plot, PlotPanel
 
 CASES = grid(buffer=(10, 20))
 
 
 @pytest.fixture
-def found() -> Found:
+def found() -> ExperimentResults:
     """The loss of two disciplines at two buffers, as parts; the paper's is in per cent."""
     experiment = Experiment(
         title="Loss",
@@ -25,23 +25,25 @@ def found() -> Found:
         cases=CASES,
         claims=(Claim("a", below(m("loss", "RED"), 1)),),
         published=(
-            Published("loss", "figure 1", {"RED": (50.0, 30.0)}, axis="buffer", at=(10, 20), unit="%", scale=100.0),
-            Published("loss", "section 2", {"SFB": (8.0,)}, case={"buffer": 10}, unit="%", scale=100.0),
+            PublishedNumbers(
+                "loss", "figure 1", {"RED": (50.0, 30.0)}, axis="buffer", at=(10, 20), unit="%", scale=100.0
+            ),
+            PublishedNumbers("loss", "section 2", {"SFB": (8.0,)}, case={"buffer": 10}, unit="%", scale=100.0),
         ),
         plot=lambda _: None,
     )
     rows = {"RED": ((0.4, 0.6), (0.2, 0.2)), "SFB": ((0.1, 0.1), (0.05, 0.05))}
     values = {("loss", label, n): Quantity(seeds) for label, row in rows.items() for n, seeds in enumerate(row)}
-    return Found(experiment, experiment.qdiscs, CASES, values)
+    return ExperimentResults(experiment, experiment.qdiscs, CASES, values)
 
 
-def drawn(found: Found, *layers, **more):
+def drawn(found: ExperimentResults, *layers, **more):
     """The axes of one panel."""
     with style.applied():
-        return Plot(Panel(layers, **more))(found).axes[0]
+        return Plot(PlotPanel(layers, **more))(found).axes[0]
 
 
-def test_a_line_for_each_discipline_goes_through_its_means(found: Found):
+def test_a_line_for_each_discipline_goes_through_its_means(found: ExperimentResults):
     axes = drawn(found, Lines("loss", "buffer", scale=100, at=lambda buffer: buffer / 10))
     red, sfb = axes.lines
     assert (red.get_label(), sfb.get_label()) == ("RED", "SFB")
@@ -50,31 +52,35 @@ def test_a_line_for_each_discipline_goes_through_its_means(found: Found):
     assert list(sfb.get_ydata()) == pytest.approx([10, 5])
 
 
-def test_the_band_is_the_interval(found: Found):
+def test_the_band_is_the_interval(found: ExperimentResults):
     axes = drawn(found, Line(over("buffer", "loss", "RED"), {}, "RED"))
     corners = axes.collections[0].get_paths()[0].vertices[:, 1]
     half = Quantity((0.4, 0.6)).half
     assert (corners.min(), corners.max()) == pytest.approx((0.5 - half, 0.5 + half))
 
 
-def test_crosses_are_the_papers_numbers_in_the_unit_of_the_panel(found: Found):
-    axes = drawn(found, Crosses("loss"))
+def test_crosses_are_the_papers_numbers_in_the_unit_of_the_panel(found: ExperimentResults):
+    axes = drawn(found, PublishedMarks("loss"))
     assert [list(line.get_ydata()) for line in axes.lines] == [pytest.approx([0.5, 0.3])]
 
 
-def test_bars_stand_for_disciplines_and_for_measures_of_them(found: Found):
+def test_bars_stand_for_disciplines_and_for_measures_of_them(found: ExperimentResults):
     axes = drawn(found, Bars("loss", {"buffer": 10}))
     assert [bar.get_height() for bar in axes.patches] == pytest.approx([0.5, 0.1])
     assert [tick.get_text() for tick in axes.get_xticklabels()] == ["RED", "SFB"]
     assert any(list(line.get_ydata()) == pytest.approx([0.08]) for line in axes.lines), "the paper's one number"
-    one = Found(found.experiment, found.labels, CASES[:1], found.values)
+    one = ExperimentResults(found.experiment, found.labels, CASES[:1], found.values)
     grouped = drawn(one, GroupedBars({"loss": "Loss"}, leave_out=("RED",), intervals=False))
     assert [bar.get_height() for bar in grouped.patches] == pytest.approx([0.1])
 
 
-def test_a_rule_stands_where_it_is_told_or_where_it_was_measured(found: Found):
+def test_a_rule_stands_where_it_is_told_or_where_it_was_measured(found: ExperimentResults):
     axes = drawn(
-        found, Rule(3.0), Rule(m("loss", "RED", buffer=20) * 100), Rule(10, upright=True), Path((0, 1), (2, 3))
+        found,
+        ReferenceLine(3.0),
+        ReferenceLine(m("loss", "RED", buffer=20) * 100),
+        ReferenceLine(10, upright=True),
+        FixedLine((0, 1), (2, 3)),
     )
     given, measured, upright, path = axes.lines
     assert given.get_ydata()[0] == 3.0
@@ -83,9 +89,12 @@ def test_a_rule_stands_where_it_is_told_or_where_it_was_measured(found: Found):
     assert list(path.get_ydata()) == [2, 3]
 
 
-def test_a_scale_has_its_ends_ticks_and_logarithm(found: Found):
+def test_a_scale_has_its_ends_ticks_and_logarithm(found: ExperimentResults):
     axes = drawn(
-        found, Lines("loss", "buffer"), x=Scale("Buffer", 5, 40, {10: "ten", 20: "twenty"}, log=2), y=Scale(low=0)
+        found,
+        Lines("loss", "buffer"),
+        x=AxisScale("Buffer", 5, 40, {10: "ten", 20: "twenty"}, log=2),
+        y=AxisScale(low=0),
     )
     assert axes.get_xscale() == "log"
     assert axes.get_xlim() == (5, 40)
@@ -93,8 +102,8 @@ def test_a_scale_has_its_ends_ticks_and_logarithm(found: Found):
     assert axes.get_ylim()[0] == 0
 
 
-def test_panels_on_common_scales_are_labelled_at_the_edges_alone(found: Found):
-    panels = [Panel((Lines("loss", "buffer"),), Scale("x"), Scale("y"), f"panel {n}") for n in range(4)]
+def test_panels_on_common_scales_are_labelled_at_the_edges_alone(found: ExperimentResults):
+    panels = [PlotPanel((Lines("loss", "buffer"),), AxisScale("x"), AxisScale("y"), f"panel {n}") for n in range(4)]
     with style.applied():
         shared, apart = Plot(panels)(found), Plot(panels, layout="apart")(found)
         stacked = Plot(panels[:2], heights=(2, 1))(found)
@@ -105,9 +114,9 @@ def test_panels_on_common_scales_are_labelled_at_the_edges_alone(found: Found):
     assert [axes.get_title(loc="left") for axes in shared.axes] == [f"panel {n}" for n in range(4)]
 
 
-def test_a_panel_for_each_discipline_and_one_legend(found: Found):
-    def panel(label: str) -> Panel:
-        return Panel((Line(over("buffer", "loss", label), {"label": label}, label),), title=label)
+def test_a_panel_for_each_discipline_and_one_legend(found: ExperimentResults):
+    def panel(label: str) -> PlotPanel:
+        return PlotPanel((Line(over("buffer", "loss", label), {"label": label}, label),), title=label)
 
     with style.applied():
         last = Plot(panel, legend=LAST, note=lambda found: f"{len(found.cases)} cases")(found)

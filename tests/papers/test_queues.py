@@ -48,7 +48,7 @@ def test_the_greatest_average_leaves_out_the_warm_up(runs: list[Run]):
 
 
 def test_an_average_is_of_what_an_arrival_finds():
-    queue = queues.Queue(np.array([0.0, 1.0, 2.0]), np.array([1.0, 2.0, 1.0]), np.array([True, True, False]))
+    queue = queues.QueueLength(np.array([0.0, 1.0, 2.0]), np.array([1.0, 2.0, 1.0]), np.array([True, True, False]))
     time_s, average = queue.average(0.5)
     assert list(time_s) == [0.0, 1.0]
     assert list(average) == [0.0, 0.5]

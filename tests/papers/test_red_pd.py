@@ -9,20 +9,20 @@ import pytest
 from headgate.analysis.judge import Verdict
 from headgate.errors import UsageError
 from headgate.execution.runner import Watcher
-from headgate.experiment.declare import Case, Quick
-from headgate.experiment.found import Found
-from headgate.experiment.running import How, run
+from headgate.experiment.declare import Case, QuickVariant
+from headgate.experiment.found import ExperimentResults
+from headgate.experiment.running import RunOptions, run
 from headgate.papers import catalogue
 from headgate.papers.red_pd import _trace as trace
 
 
-def shortened(name: str, out: Path, *settings: str, cases: tuple[Case, ...] | None = None) -> Found:
+def shortened(name: str, out: Path, *settings: str, cases: tuple[Case, ...] | None = None) -> ExperimentResults:
     """What one seed finds with some settings, in some cases of an experiment."""
-    experiment = replace(catalogue.experiment(name), quick=Quick(1, settings, cases))
-    return run(experiment, out, How(quick=True, threads=1), Watcher()).found
+    experiment = replace(catalogue.experiment(name), quick=QuickVariant(1, settings, cases))
+    return run(experiment, out, RunOptions(quick=True, threads=1), Watcher()).found
 
 
-def verdicts(found: Found, said: str) -> set[Verdict]:
+def verdicts(found: ExperimentResults, said: str) -> set[Verdict]:
     """The verdicts on the claims with these words."""
     judged = {claim.judge(found).verdict for claim in found.experiment.claims if said in claim.text}
     assert judged, f"nothing is claimed about {said!r}"
@@ -59,22 +59,22 @@ TIMES = [1.0] * 18 + [6.0] * 10 + [11.0]
 
 
 @pytest.fixture
-def small() -> trace.Trace:
-    return trace.Trace(np.array(FLOWS), np.array(TIMES), np.full(len(FLOWS), 100.0))
+def small() -> trace.PacketTrace:
+    return trace.PacketTrace(np.array(FLOWS), np.array(TIMES), np.full(len(FLOWS), 100.0))
 
 
 def at(share: np.ndarray, fraction: float) -> float:
     return float(share[trace.FRACTIONS.index(fraction)])
 
 
-def test_shares_over_a_whole_trace(small: trace.Trace):
+def test_shares_over_a_whole_trace(small: trace.PacketTrace):
     shares = trace.of_trace(small)
     # 13 packets of 29 are of flow 0, 8 of flow 1.
     assert at(shares.bytes, 0.1) == at(shares.packets, 0.1) == pytest.approx(13 / 29)
     assert at(shares.bytes, 0.2) == pytest.approx(21 / 29)
 
 
-def test_shares_in_windows_and_what_follows(small: trace.Trace):
+def test_shares_in_windows_and_what_follows(small: trace.PacketTrace):
     shares = trace.of_trace(small, 5.0)
     # A tenth is flow 0 in the first window, and a fifth of a flow, flow 1, in the second.
     assert at(shares.bytes, 0.1) == pytest.approx((9 / 18 + 0.2 * 7 / 10) / 2)
@@ -86,7 +86,7 @@ def test_shares_in_windows_and_what_follows(small: trace.Trace):
 
 def test_a_flow_silent_for_more_than_64_s_is_another_afterwards():
     times = np.array([0.0, 64.0, 128.5, 10.0])
-    found = trace.timed_out(trace.Trace(np.array([0, 0, 0, 1]), times, np.ones(4)))
+    found = trace.timed_out(trace.PacketTrace(np.array([0, 0, 0, 1]), times, np.ones(4)))
     assert found.time.tolist() == [0.0, 10.0, 64.0, 128.5]
     assert found.flow.tolist() == [0, 2, 0, 1]
 

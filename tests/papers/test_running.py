@@ -20,7 +20,7 @@ from headgate.execution.runner import Watcher
 from headgate.experiment import record, sensitivity
 from headgate.experiment.declare import Experiment
 from headgate.experiment.found import NotRunError
-from headgate.experiment.running import How, run
+from headgate.experiment.running import RunOptions, run
 from headgate.papers import page
 from tests.conftest import Command
 
@@ -40,12 +40,12 @@ class Count(Watcher):
             raise KeyboardInterrupt
 
 
-def carry_out(experiment: Experiment, out: Path, how: How) -> record.Record:
+def carry_out(experiment: Experiment, out: Path, how: RunOptions) -> record.ExperimentRecord:
     return record.carry_out("faba/tiny", experiment, out, how, Watcher())
 
 
 def test_measures_are_seed_by_seed_and_cases_are_found_by_value(tiny: Experiment, tmp_path: Path):
-    ran = run(tiny, tmp_path, How(), Watcher())
+    ran = run(tiny, tmp_path, RunOptions(), Watcher())
     quantity = ran.found("tcp", "FABA", buffer=50)
     flows = ran.found.runs("FABA", buffer=50)[0].result.flows.to_pandas()
     mine = flows[(flows["qdisc"] == "faba") & (flows["seed"] == 1) & (flows["kind"] == "tcp")]
@@ -56,7 +56,7 @@ def test_measures_are_seed_by_seed_and_cases_are_found_by_value(tiny: Experiment
 
 
 def test_names_that_do_not_exist_are_errors_and_left_out_cases_are_said_to_be(tiny: Experiment, tmp_path: Path):
-    found = run(tiny, tmp_path, How(quick=True), Watcher()).found
+    found = run(tiny, tmp_path, RunOptions(quick=True), Watcher()).found
     with pytest.raises(NotRunError):
         found("tcp", "FABA", buffer=50)
     with pytest.raises(KeyError, match="0 cases have"):
@@ -67,31 +67,31 @@ def test_names_that_do_not_exist_are_errors_and_left_out_cases_are_said_to_be(ti
 
 def test_a_second_run_runs_nothing_and_a_further_discipline_runs_alone(tiny: Experiment, tmp_path: Path):
     seen = Count()
-    run(tiny, tmp_path, How(), seen)
-    run(tiny, tmp_path, How(), seen)
-    run(tiny, tmp_path, How(further=("codel",)), seen)
+    run(tiny, tmp_path, RunOptions(), seen)
+    run(tiny, tmp_path, RunOptions(), seen)
+    run(tiny, tmp_path, RunOptions(further=("codel",)), seen)
     assert seen.begun == [(8, 0), (8, 8), (12, 8)]
 
 
 def test_another_experiment_with_the_same_scenario_shares_its_runs(tiny: Experiment, tmp_path: Path):
     seen = Count()
-    run(tiny, tmp_path, How(), seen)
-    run(replace(tiny, title="another", cases=tiny.cases[:1]), tmp_path, How(), seen)
+    run(tiny, tmp_path, RunOptions(), seen)
+    run(replace(tiny, title="another", cases=tiny.cases[:1]), tmp_path, RunOptions(), seen)
     assert seen.begun[-1] == (4, 4)
 
 
 def test_a_stopped_run_resumes_to_the_same_numbers(tiny: Experiment, tmp_path: Path):
     with pytest.raises(headgate.InterruptedRunError) as raised:
-        run(tiny, tmp_path / "a", How(threads=1), Count(stop_after=2))
+        run(tiny, tmp_path / "a", RunOptions(threads=1), Count(stop_after=2))
     assert 2 <= raised.value.finished < 8
     seen = Count()
-    resumed = run(tiny, tmp_path / "a", How(), seen)
+    resumed = run(tiny, tmp_path / "a", RunOptions(), seen)
     assert seen.begun == [(8, raised.value.finished)]
-    assert resumed.found.values == run(tiny, tmp_path / "b", How(), Watcher()).found.values
+    assert resumed.found.values == run(tiny, tmp_path / "b", RunOptions(), Watcher()).found.values
 
 
 def test_a_record_has_every_number(tiny: Experiment, tmp_path: Path):
-    kept = carry_out(tiny, tmp_path, How())
+    kept = carry_out(tiny, tmp_path, RunOptions())
     document = json.loads((kept.path / record.FOUND).read_text())
     assert document == kept.document
     assert [claim["verdict"] for claim in document["claims"]] == ["holds", Verdict.DIFFERS.value]
@@ -103,8 +103,8 @@ def test_a_record_has_every_number(tiny: Experiment, tmp_path: Path):
 
 
 def test_a_shortened_run_says_so_and_keeps_apart(tiny: Experiment, tmp_path: Path):
-    whole = carry_out(tiny, tmp_path, How())
-    quick = carry_out(tiny, tmp_path, How(quick=True))
+    whole = carry_out(tiny, tmp_path, RunOptions())
+    quick = carry_out(tiny, tmp_path, RunOptions(quick=True))
     assert whole.path != quick.path
     assert [claim["verdict"] for claim in quick.document["claims"]] == ["cannot tell", "cannot tell"]
     assert "leaves out" in quick.document["claims"][0]["numbers"]
@@ -113,7 +113,7 @@ def test_a_shortened_run_says_so_and_keeps_apart(tiny: Experiment, tmp_path: Pat
 
 
 def test_the_page_names_what_is_missing_and_escapes(tiny: Experiment, tmp_path: Path):
-    kept = carry_out(tiny, tmp_path, How())
+    kept = carry_out(tiny, tmp_path, RunOptions())
     kept.document["title"] = "1 < 2"
     shown = page.page([kept], ["blue/fig5"])
     assert "Not run: blue/fig5." in shown
@@ -122,16 +122,16 @@ def test_the_page_names_what_is_missing_and_escapes(tiny: Experiment, tmp_path: 
 
 
 def test_further_disciplines_stand_beside_the_papers_in_one_number(tiny: Experiment, tmp_path: Path):
-    kept = carry_out(tiny, tmp_path, How(further=("codel",)))
+    kept = carry_out(tiny, tmp_path, RunOptions(further=("codel",)))
     assert list(kept.document["headline"]["values"]) == ["DropTail", "FABA", "codel"]
     assert "What would the papers find today" in page.page([kept], [])
     assert "TCP with room for 50" in page.page([kept], [])
-    alone = carry_out(tiny, tmp_path, How())
+    alone = carry_out(tiny, tmp_path, RunOptions())
     assert "What would the papers find today" not in page.page([alone], [])
 
 
 def test_sensitivity_tries_every_value_of_what_is_open(tiny: Experiment, tmp_path: Path):
-    rows = sensitivity.rows("faba/tiny", tiny, tmp_path, How(), lambda _: Watcher())
+    rows = sensitivity.rows("faba/tiny", tiny, tmp_path, RunOptions(), lambda _: Watcher())
     assert [(row.name, row.value, row.ours) for row in rows] == [("delay", "5ms", True), ("delay", "2ms", False)]
     assert all(len(row.claims) == 2 for row in rows)
 
@@ -140,7 +140,7 @@ def test_many_claims_have_a_mark_each_so_that_a_terminal_has_room(tiny: Experime
     many = replace(tiny, claims=tuple(replace(tiny.claims[0], text=f"claim {number}") for number in range(16)))
     claims = tuple({"verdict": verdict.value, "numbers": ""} for verdict in (*Verdict, *[Verdict.HOLDS] * 13))
     console = Console(width=100, record=True, file=io.StringIO())
-    console.print(sensitivity.table("faba/tiny", many, [sensitivity.Row("delay", "5ms", True, claims)]))
+    console.print(sensitivity.table("faba/tiny", many, [sensitivity.SensitivityRow("delay", "5ms", True, claims)]))
     shown = console.export_text()
     assert [line.split() for line in shown.splitlines() if "delay" in line] == [
         ["delay", "5ms", "(ours)", *"+-?", *"+" * 13]

@@ -2,7 +2,7 @@
 
 import pytest
 
-from headgate.analysis.division import Division, Part, divisions, leaders
+from headgate.analysis.division import Division, LinkShare, divisions, leaders
 from headgate.analysis.spread import figure
 from headgate.analysis.verdict import sentence, verdict
 from headgate.scenario import Group, Role, Scenario
@@ -18,18 +18,22 @@ def division(label, parts, jain=0.9, delay_ms_p95=20.0, misplaced=None):
 
 def two_classes(label, tcp, udp, flows=1, **more):
     return division(
-        label, [Part("TCP", Role.RESPONSIVE, 9, tcp, 8.4e6), Part("UDP", Role.UNRESPONSIVE, flows, udp, 0.93e6)], **more
+        label,
+        [LinkShare("TCP", Role.RESPONSIVE, 9, tcp, 8.4e6), LinkShare("UDP", Role.UNRESPONSIVE, flows, udp, 0.93e6)],
+        **more,
     )
 
 
 def two_groups(label, near, far, **more):
     return division(
-        label, [Part("near", Role.RESPONSIVE, 5, near, 4.65e6), Part("far", Role.RESPONSIVE, 5, far, 4.65e6)], **more
+        label,
+        [LinkShare("near", Role.RESPONSIVE, 5, near, 4.65e6), LinkShare("far", Role.RESPONSIVE, 5, far, 4.65e6)],
+        **more,
     )
 
 
 def one_group(label, goodput, jain, misplaced, flows=10):
-    return division(label, [Part("tcp", Role.RESPONSIVE, flows, goodput, 9.3e6)], jain=jain, misplaced=[misplaced])
+    return division(label, [LinkShare("tcp", Role.RESPONSIVE, flows, goodput, 9.3e6)], jain=jain, misplaced=[misplaced])
 
 
 def test_the_best_the_next_and_the_last_are_told_with_what_the_flow_takes():
@@ -183,8 +187,10 @@ def test_what_is_left_by_those_who_ask_for_less_is_shared_by_the_others(make):
 def test_tfrc_slows_down_and_is_protected_like_tcp(make):
     found = divisions(make(groups=[Group("web", "tcp", 5, None), VIDEO, FLOOD]))[0]
     assert [(part.name, part.flows) for part in found.parts] == [("TCP and TFRC", 7), ("UDP", 1)]
-    others = Part("TCP and TFRC", Role.RESPONSIVE, 7, 8.3e6, 8.4e6)
-    far, near = (division(label, [others, Part("UDP", Role.UNRESPONSIVE, 1, udp, 0.93e6)]) for label, udp in AMOUNTS)
+    others = LinkShare("TCP and TFRC", Role.RESPONSIVE, 7, 8.3e6, 8.4e6)
+    far, near = (
+        division(label, [others, LinkShare("UDP", Role.UNRESPONSIVE, 1, udp, 0.93e6)]) for label, udp in AMOUNTS
+    )
     assert sentence([near, far], RATE).startswith("FABA protects TCP and TFRC best: of 10 Mbit/s, the flow that does")
     between = verdict(make(groups=[Group("web", "tcp", 5, None), VIDEO], qdiscs=["droptail"]))
     assert "slow down" not in between

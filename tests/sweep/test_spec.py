@@ -7,7 +7,7 @@ import pytest
 
 from headgate import UsageError
 from headgate.sweeps.quantity import column, number, toml
-from headgate.sweeps.spec import Spec, read, spec
+from headgate.sweeps.spec import SweepSpec, read, spec
 
 
 def settings(text: str) -> list[dict[str, Any]]:
@@ -139,4 +139,4 @@ def test_values_are_written_as_toml_reads_them():
 def test_an_empty_spec_of_python_is_none():
     with pytest.raises(UsageError, match="names no key"):
         spec({}, {}, {})
-    assert Spec({"a": [1]}, {}, {}).keys == ["a"]
+    assert SweepSpec({"a": [1]}, {}, {}).keys == ["a"]

@@ -9,8 +9,8 @@ import pytest
 from headgate.scenario import Scenario
 from headgate.tuning.goals import Goals
 from headgate.tuning.space import space
-from headgate.tuning.spec import Spec
-from headgate.tuning.study import Plan
+from headgate.tuning.spec import QdiscSpec
+from headgate.tuning.study import SearchPlan
 from tests.conftest import SMALL
 
 CHANGES = ["duration=3s", "seeds=[1]"]
@@ -23,12 +23,12 @@ def valid(name: str, document: object) -> None:
     jsonschema.Draft202012Validator(schema).validate(document)
 
 
-def plan_of(qdisc: str, params: list[str], objectives: list[str], bounds: list[str] | None = None) -> Plan:
+def plan_of(qdisc: str, params: list[str], objectives: list[str], bounds: list[str] | None = None) -> SearchPlan:
     scenario = Scenario.parse(SMALL, set=CHANGES, qdiscs=[qdisc])
-    base = Spec.of(scenario.qdiscs[0])
-    return Plan(scenario, base, tuple(space(base, params)), Goals.of(objectives, bounds or [], scenario))
+    base = QdiscSpec.of(scenario.qdiscs[0])
+    return SearchPlan(scenario, base, tuple(space(base, params)), Goals.of(objectives, bounds or [], scenario))
 
 
 @pytest.fixture
-def plan() -> Plan:
+def plan() -> SearchPlan:
     return plan_of("red", ["maxp=0.01..0.5", "gentle"], ["p95 queue delay"], ["utilisation >= 0.9"])

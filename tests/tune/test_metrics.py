@@ -9,7 +9,7 @@ import headgate
 from headgate.analysis.judge import Quantity, Verdict
 from headgate.analysis.metrics import MEASURES, Metric, bound, metric
 from headgate.analysis.metrics.catalogue import FLOWS, JAIN, owner
-from headgate.analysis.metrics.views import Flows
+from headgate.analysis.metrics.views import FlowsView
 from headgate.analysis.summary import summarise, taken
 from headgate.errors import UsageError
 from headgate.units import Units
@@ -58,8 +58,8 @@ def test_every_measure_can_be_asked_for(in_memory: headgate.Result):
 
 def test_groups_together_are_all_their_packets(in_memory: headgate.Result):
     scenario, qdisc = in_memory.scenario, in_memory.scenario.qdiscs[FABA]
-    parts = [taken((*FLOWS, JAIN), Flows(in_memory, qdisc, [group])) for group in scenario.groups]
-    whole = taken((*FLOWS, JAIN), Flows(in_memory, qdisc, scenario.groups))
+    parts = [taken((*FLOWS, JAIN), FlowsView(in_memory, qdisc, [group])) for group in scenario.groups]
+    whole = taken((*FLOWS, JAIN), FlowsView(in_memory, qdisc, scenario.groups))
     for key in ("goodput_bps", "retransmits"):
         each = [part[key]["per_seed"] for part in parts]
         assert whole[key]["per_seed"] == pytest.approx(np.sum(each, axis=0)), key

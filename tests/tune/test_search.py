@@ -12,16 +12,16 @@ from headgate.analysis.judge import Quantity
 from headgate.errors import InterruptedRunError, ResultError
 from headgate.execution.runner import Watcher
 from headgate.tuning import outcome, search, show
-from headgate.tuning.outcome import Compared
+from headgate.tuning.outcome import ComparedSetting
 from headgate.tuning.search import Search
-from headgate.tuning.study import FILE, NAME, Plan, Trial
+from headgate.tuning.study import FILE, NAME, SearchPlan, Trial
 from tests.conftest import Command
 from tests.tune.conftest import CHANGES, plan_of, valid
 
 TUNE = ["--qdisc", "red", *(word for each in CHANGES for word in ("--set", each)), "--out", "out"]
 
 
-def tried(plan: Plan, folder: Path, count: int, **how: object) -> list[tuple[int, str, dict[str, Quantity]]]:
+def tried(plan: SearchPlan, folder: Path, count: int, **how: object) -> list[tuple[int, str, dict[str, Quantity]]]:
     folder.mkdir(exist_ok=True)
     found = Search(plan, folder).run(count, **how)  # type: ignore[arg-type]
     return [(trial.number, trial.qdisc, trial.measured) for trial in found]
@@ -43,7 +43,7 @@ class Begins(Watcher):
 
 
 def test_a_search_is_the_same_on_any_threads_and_however_often_it_was_stopped(
-    plan: Plan, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    plan: SearchPlan, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ):
     monkeypatch.setattr(search, "BATCH", 3)
     whole = tried(plan, tmp_path / "whole", 5, threads=2)
@@ -55,7 +55,7 @@ def test_a_search_is_the_same_on_any_threads_and_however_often_it_was_stopped(
     assert tried(plan, tmp_path / "parts", 5, threads=1) == whole
 
 
-def test_finished_trials_are_not_run_again_and_optuna_can_read_them(plan: Plan, tmp_path: Path):
+def test_finished_trials_are_not_run_again_and_optuna_can_read_them(plan: SearchPlan, tmp_path: Path):
     tried(plan, tmp_path, 3)
     seen = Begins()
     tried(plan, tmp_path, 4, watcher=seen)
@@ -65,7 +65,7 @@ def test_finished_trials_are_not_run_again_and_optuna_can_read_them(plan: Plan, 
     assert all(set(trial.constraints) == {"utilisation >= 0.9"} for trial in study.trials)
 
 
-def test_another_scenario_goal_or_range_is_another_study(plan: Plan, tmp_path: Path):
+def test_another_scenario_goal_or_range_is_another_study(plan: SearchPlan, tmp_path: Path):
     changed = [
         plan,
         plan._replace(scenario=plan.scenario.changed(set=["link.rate=3Mbit/s"])),
@@ -192,8 +192,8 @@ def test_a_missing_extra_is_named(command: Command, small: Path, monkeypatch: py
 def test_a_bound_that_was_broken_and_is_kept_is_said_so(in_memory: headgate.Result):
     plan = plan_of("red", ["maxp"], ["jain"], ["queue delay < 30ms"])
     was, now = trial(0, 0.9, 40.0), trial(1, 0.8, 20.0)
-    compared = Compared(now, was.measured, now.measured)
-    found = outcome.Outcome(plan, [was, now], [now], [compared], in_memory)
+    compared = ComparedSetting(now, was.measured, now.measured)
+    found = outcome.SearchOutcome(plan, [was, now], [now], [compared], in_memory)
     cells = [str(cell) for column in show.comparison(found, compared).columns for cell in column.cells]
     assert cells[-2:] == ["worse", "keeps < 30 ms, was broken"]
     assert "jain down 11.1 %: 0.800 after 0.900" in show.sentence(found, compared)

@@ -9,16 +9,16 @@ import headgate
 from headgate.errors import UsageError
 from headgate.scenario import Scenario
 from headgate.tuning import values
-from headgate.tuning.space import Choice, Range, around, numbers, settings, space
-from headgate.tuning.spec import Spec
+from headgate.tuning.space import ChoiceAxis, RangeAxis, around, numbers, settings, space
+from headgate.tuning.spec import QdiscSpec
 from tests.conftest import SMALL
 
-SFB = Spec.of("sfb")
+SFB = QdiscSpec.of("sfb")
 
 
 @pytest.mark.parametrize("name", [each.name for each in headgate.disciplines()])
 def test_the_ends_of_every_range_are_values_the_discipline_takes(name: str):
-    base = Spec.of(name)
+    base = QdiscSpec.of(name)
     for parameter in base.discipline.parameters:
         found = around(base, parameter, 100.0)
         for end in (found.low, found.high) if found is not None else ():
@@ -26,7 +26,7 @@ def test_the_ends_of_every_range_are_values_the_discipline_takes(name: str):
             assert f"`{parameter.name}` is " not in refusal(base.having({parameter.name: found.text(end)}))
 
 
-def refusal(spec: Spec) -> str:
+def refusal(spec: QdiscSpec) -> str:
     try:
         Scenario.parse(SMALL, qdiscs=[str(spec)])
     except headgate.ScenarioError as error:
@@ -97,12 +97,12 @@ def test_values_are_written_with_their_unit_to_three_digits(unit: str, value: fl
 
 def test_rounding_does_not_leave_the_range():
     (axis,) = space(SFB, ["boxtime=1.2345ms..9.8765ms"])
-    assert isinstance(axis, Range)
+    assert isinstance(axis, RangeAxis)
     assert (axis.text(axis.low), axis.text(axis.high), axis.text(5.4321)) == ("1.2345ms", "9.8765ms", "5.43ms")
 
 
 def test_the_values_that_are_there_are_written_as_they_were():
-    base = Spec.of("cobalt")  # its decrement, 1/4096, has more digits than a search writes
+    base = QdiscSpec.of("cobalt")  # its decrement, 1/4096, has more digits than a search writes
     axes = space(base, ["decrement", "mtu"])
     now = numbers(axes, base)
     assert now == {"decrement": 1 / 4096, "mtu": 1514}
@@ -113,10 +113,10 @@ def test_the_values_that_are_there_are_written_as_they_were():
 
 
 def test_a_setting_that_is_what_it_was_is_not_written():
-    base = Spec.of("sfb:L=3,preset=blue")
+    base = QdiscSpec.of("sfb:L=3,preset=blue")
     assert str(base.having({"d1": base.value("d1"), "levels": "4"})) == "sfb:levels=4,preset=blue"
-    assert str(Spec.of("drr:classes=[red:maxp=0.1,minth=5p],quantum=500B").having({"quantum": "600B"})) == (
+    assert str(QdiscSpec.of("drr:classes=[red:maxp=0.1,minth=5p],quantum=500B").having({"quantum": "600B"})) == (
         "drr:classes=[red:maxp=0.1,minth=5p],quantum=600B"
     )
-    assert str(Spec.of("sfb:boxtime=1000ms").having({"boxtime": "1s"})) == "sfb:boxtime=1000ms"
-    assert isinstance(space(base, ["ecn"])[0], Choice)
+    assert str(QdiscSpec.of("sfb:boxtime=1000ms").having({"boxtime": "1s"})) == "sfb:boxtime=1000ms"
+    assert isinstance(space(base, ["ecn"])[0], ChoiceAxis)

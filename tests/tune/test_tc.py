@@ -7,7 +7,7 @@ import pytest
 
 from headgate.scenario import Scenario
 from headgate.tuning import tc
-from headgate.tuning.spec import Spec
+from headgate.tuning.spec import QdiscSpec
 from headgate.tuning.tc_red import burst_for
 from tests.conftest import SMALL
 
@@ -16,13 +16,13 @@ SCENARIO = Scenario.parse(SMALL, qdiscs=["droptail"])
 
 
 def line(qdisc: str) -> str:
-    command = tc.command(Spec.of(qdisc), SCENARIO)
+    command = tc.command(QdiscSpec.of(qdisc), SCENARIO)
     assert command is not None
     return command.line.removeprefix("tc qdisc replace dev DEV root ")
 
 
 def notes(qdisc: str) -> str:
-    command = tc.command(Spec.of(qdisc), SCENARIO)
+    command = tc.command(QdiscSpec.of(qdisc), SCENARIO)
     assert command is not None
     return "; ".join(command.notes)
 
@@ -41,7 +41,7 @@ def test_units_are_those_of_tc():
 
 
 def test_what_tc_cannot_say_is_noted():
-    assert tc.command(Spec.of("blue"), SCENARIO) is None
+    assert tc.command(QdiscSpec.of("blue"), SCENARIO) is None
     assert "tc cannot change what the preset linux has: levels=8, bins=16" in notes("sfb")
     assert "levels" not in notes("sfb:preset=linux")
     assert notes("hhf") == ""

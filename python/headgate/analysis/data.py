@@ -20,7 +20,7 @@ GAUGE = "gauge:"
 REASONS = {name for name, _ in _core.reasons()}
 
 
-class Series(NamedTuple):
+class TimeSeries(NamedTuple):
     """One quantity over time: the first seed's values, and the least and greatest over all seeds."""
 
     time_s: Array
@@ -47,7 +47,7 @@ class Transfers(NamedTuple):
     seconds: Array
 
 
-class Group(NamedTuple):
+class GroupGoodput(NamedTuple):
     """A group of flows, and its flows' goodput: one row a seed, one column a flow."""
 
     name: str
@@ -80,7 +80,7 @@ def rows(table: pa.Table, **wanted: str) -> pa.Table:
     return table
 
 
-def groups(result: ResultTables, qdisc: str) -> list[Group]:
+def groups(result: ResultTables, qdisc: str) -> list[GroupGoodput]:
     """The groups with their flows' goodput and fair shares, after the warm-up."""
     table = rows(result.flows, qdisc=qdisc)
     found = []
@@ -90,11 +90,11 @@ def groups(result: ResultTables, qdisc: str) -> list[Group]:
         if part.num_rows:
             goodput = values(part, "goodput_bps").reshape(-1, group.flows)
             fair = values(part, "fair_share_bps").reshape(-1, group.flows)
-            found.append(Group(group.name, group.role, group.flows, goodput, fair[0]))
+            found.append(GroupGoodput(group.name, group.role, group.flows, goodput, fair[0]))
     return found
 
 
-def series(table: pa.Table, points: int) -> Series | None:
+def series(table: pa.Table, points: int) -> TimeSeries | None:
     """Rows of one metric of one discipline as a series of at most `points` points, or nothing if there are none.
 
     Where several moments fall on one point, its value is their mean, and `low` and `high` keep the extremes.
@@ -111,7 +111,7 @@ def series(table: pa.Table, points: int) -> Series | None:
     np.maximum.at(high, cut[finite], value[finite])
     middle = _mean_by(cut, time, count)
     mine = finite & (seed == seed[0])
-    return Series(middle, _mean_by(cut[mine], value[mine], count), _hole(low), _hole(high))
+    return TimeSeries(middle, _mean_by(cut[mine], value[mine], count), _hole(low), _hole(high))
 
 
 def _mean_by(place: npt.NDArray[Any], value: Array, count: int) -> Array:
@@ -124,7 +124,7 @@ def _hole(bound: Array) -> Array:
     return np.where(np.isfinite(bound), bound, np.nan)
 
 
-def metric(result: ResultTables, qdisc: str, name: str, points: int) -> Series | None:
+def metric(result: ResultTables, qdisc: str, name: str, points: int) -> TimeSeries | None:
     """A metric of the bottleneck over time, warm-up included."""
     return series(rows(bottleneck(result, result.intervals), qdisc=qdisc, metric=name), points)
 
@@ -135,7 +135,7 @@ def bottleneck(result: ResultTables, table: pa.Table) -> pa.Table:
     return rows(table, link=link, direction=direction)
 
 
-def gauges(result: ResultTables, qdisc: str, points: int) -> dict[str, Series]:
+def gauges(result: ResultTables, qdisc: str, points: int) -> dict[str, TimeSeries]:
     """The discipline's own gauges over time, by name."""
     table = rows(bottleneck(result, result.intervals), qdisc=qdisc)
     names = sorted(name for name in pc.unique(table.column("metric")).to_pylist() if name.startswith(GAUGE))

@@ -7,8 +7,8 @@ from typing import Any, NamedTuple
 from headgate import style
 from headgate.analysis.metrics.catalogue import MISPLACED
 from headgate.analysis.metrics.takes import has_both
-from headgate.analysis.metrics.views import Flows
-from headgate.analysis.spread import Figure
+from headgate.analysis.metrics.views import FlowsView
+from headgate.analysis.spread import Estimate
 from headgate.analysis.summary import summarise, summed
 from headgate.files.result_tables import ResultTables
 from headgate.scenario import Group, Role
@@ -16,7 +16,7 @@ from headgate.scenario import Group, Role
 _MOST_PARTS = 6
 
 
-class Part(NamedTuple):
+class LinkShare(NamedTuple):
     """What some of the flows got together, in bit/s, averaged over seeds."""
 
     name: str
@@ -38,8 +38,8 @@ class Division(NamedTuple):
     """
 
     label: str
-    parts: list[Part]
-    misplaced_bps: Figure
+    parts: list[LinkShare]
+    misplaced_bps: Estimate
     delay_ms_p95: float | None
     jain: float | None
 
@@ -54,7 +54,7 @@ class Division(NamedTuple):
         return has_both(part.role for part in self.parts)
 
     @property
-    def compared(self) -> list[Part]:
+    def compared(self) -> list[LinkShare]:
         """The parts that ask for more than their fair share; all if none does."""
         return [part for part in self.parts if part.role != Role.MODEST] or self.parts
 
@@ -63,7 +63,7 @@ class Division(NamedTuple):
         """All goodput together."""
         return sum(part.goodput_bps for part in self.parts)
 
-    def of(self, role: Role) -> Part:
+    def of(self, role: Role) -> LinkShare:
         """The first part in this role."""
         return next(part for part in self.parts if part.role == role)
 
@@ -73,7 +73,7 @@ def divisions(result: ResultTables) -> list[Division]:
     entries = summarise(result)
     looks = style.looks([entry["qdisc"] for entry in entries])
     found = (
-        _division(looks[entry["qdisc"]].label, entry, Flows(result, entry["qdisc"], result.scenario.groups))
+        _division(looks[entry["qdisc"]].label, entry, FlowsView(result, entry["qdisc"], result.scenario.groups))
         for entry in entries
     )
     return sorted(found, key=lambda division: division.misplaced)
@@ -85,7 +85,7 @@ def leaders(found: list[Division]) -> list[Division]:
     return list(takewhile(lambda division: (division.misplaced_bps["low"] or 0.0) <= best, found))
 
 
-def _division(label: str, entry: dict[str, Any], flows: Flows) -> Division:
+def _division(label: str, entry: dict[str, Any], flows: FlowsView) -> Division:
     roles = [group.role for group in flows.groups]
     if has_both(roles):
         members = {role: [group for group in flows.groups if group.role == role] for role in Role if role in roles}
@@ -96,9 +96,9 @@ def _division(label: str, entry: dict[str, Any], flows: Flows) -> Division:
     return Division(label, parts, MISPLACED.take(flows), p95, entry["jain"]["mean"])
 
 
-def _part(name: str, role: Role, entry: dict[str, Any]) -> Part:
+def _part(name: str, role: Role, entry: dict[str, Any]) -> LinkShare:
     goodput, fair = entry["goodput_bps"]["mean"] or 0.0, entry["fair_share_bps"]["mean"] or 0.0
-    return Part(name, role, entry["flows"], goodput, fair)
+    return LinkShare(name, role, entry["flows"], goodput, fair)
 
 
 def spoken(groups: Iterable[Group]) -> str:
@@ -108,11 +108,11 @@ def spoken(groups: Iterable[Group]) -> str:
     return " and ".join(found)
 
 
-def _few(parts: list[Part]) -> list[Part]:
+def _few(parts: list[LinkShare]) -> list[LinkShare]:
     """As many parts as a bar can show, the last of many standing for all others."""
     if len(parts) <= _MOST_PARTS:
         return parts
     shown, rest = parts[: _MOST_PARTS - 1], parts[_MOST_PARTS - 1 :]
     flows, goodput, fair = (sum(column) for column in zip(*(part[2:] for part in rest), strict=True))
     role = next((part.role for part in rest if part.role != Role.MODEST), Role.MODEST)
-    return [*shown, Part("all other groups", role, flows, goodput, fair)]
+    return [*shown, LinkShare("all other groups", role, flows, goodput, fair)]

@@ -9,7 +9,7 @@ from headgate.analysis import data
 from headgate.files.result_tables import ResultTables
 
 
-class Place(NamedTuple):
+class LinkDirection(NamedTuple):
     """A link in one direction (`forward`, `reverse`)."""
 
     link: str
@@ -25,12 +25,12 @@ class Place(NamedTuple):
         return data.rows(table, link=self.link, direction=self.direction)
 
 
-def compared(result: ResultTables) -> list[Place]:
+def compared(result: ResultTables) -> list[LinkDirection]:
     """Every place where disciplines are compared, in the scenario's order: the first is `scenario.bottleneck`."""
     table = result.links
     table = table.filter(pc.fill_null(table["compared"], False))
     rows = zip(table["link"].to_pylist(), table["direction"].to_pylist(), strict=True)
-    return list(dict.fromkeys(Place(*row) for row in rows)) or [Place(*result.scenario.bottleneck)]
+    return list(dict.fromkeys(LinkDirection(*row) for row in rows)) or [LinkDirection(*result.scenario.bottleneck)]
 
 
 def first(result: ResultTables) -> str:

@@ -11,7 +11,7 @@ import pyarrow.compute as pc
 
 from headgate.analysis import data
 from headgate.files.result_tables import ResultTables
-from headgate.scenario import Point
+from headgate.scenario import RunKey
 
 Array = npt.NDArray[np.float64]
 
@@ -19,7 +19,7 @@ Array = npt.NDArray[np.float64]
 class Run:
     """One discipline with one seed in one case of an experiment; `case` has the values that vary."""
 
-    def __init__(self, result: ResultTables, point: Point, label: str, case: Mapping[str, object]) -> None:
+    def __init__(self, result: ResultTables, point: RunKey, label: str, case: Mapping[str, object]) -> None:
         self.result = result
         self.point = point
         self.label = label

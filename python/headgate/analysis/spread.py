@@ -6,7 +6,7 @@ from functools import cache
 from typing import TypedDict
 
 
-class Figure(TypedDict):
+class Estimate(TypedDict):
     """One measured figure: the mean over seeds, its 95 % interval, and every seed's own value.
 
     A value is `None` where nothing was measured, such as the delay of packets when none was sent.
@@ -18,7 +18,7 @@ class Figure(TypedDict):
     per_seed: list[float | None]
 
 
-def figure(values: Iterable[float | None]) -> Figure:
+def figure(values: Iterable[float | None]) -> Estimate:
     """The figure of one value a seed. With one seed, or none, there is no spread: low and high equal the mean.
 
     The interval is Student's t for the mean of independent seeds, 95 %, two-sided.
@@ -26,10 +26,10 @@ def figure(values: Iterable[float | None]) -> Figure:
     per_seed = [None if value is None or not math.isfinite(value) else float(value) for value in values]
     known = [value for value in per_seed if value is not None]
     if not known:
-        return Figure(mean=None, low=None, high=None, per_seed=per_seed)
+        return Estimate(mean=None, low=None, high=None, per_seed=per_seed)
     mean = math.fsum(known) / len(known)
     half = half_interval(known, mean)
-    return Figure(mean=mean, low=mean - half, high=mean + half, per_seed=per_seed)
+    return Estimate(mean=mean, low=mean - half, high=mean + half, per_seed=per_seed)
 
 
 def half_interval(values: Sequence[float], mean: float) -> float:

@@ -9,7 +9,7 @@ from typing import Any
 from headgate.analysis import data
 from headgate.analysis.links import compared
 from headgate.analysis.metrics.catalogue import COUNTED, FLOWS, LINK, Measure
-from headgate.analysis.metrics.views import Flows, Grid, Link, grid, jain
+from headgate.analysis.metrics.views import FlowsView, LinkView, ResultRows, grid, jain
 from headgate.analysis.proof import warnings
 from headgate.analysis.spread import figure
 from headgate.files.result_tables import ResultTables
@@ -40,16 +40,16 @@ def classes(result: ResultTables) -> list[dict[str, dict[str, Any]]]:
     """For each discipline, the groups of each kind (`tcp`, `udp`) taken together."""
     groups = result.scenario.groups
     alike = {kind: [group for group in groups if group.kind == kind] for kind in dict.fromkeys(g.kind for g in groups)}
-    every = [Flows(result, qdisc, groups) for qdisc in result.scenario.qdiscs]
+    every = [FlowsView(result, qdisc, groups) for qdisc in result.scenario.qdiscs]
     return [{kind: summed(flows.of(mine)) for kind, mine in alike.items()} for flows in every]
 
 
-def summed(flows: Flows) -> dict[str, Any]:
+def summed(flows: FlowsView) -> dict[str, Any]:
     """Flows taken together, as the entry of a group without its name and distributions."""
     return {"flows": len(flows.columns), **taken(COUNTED, flows)}
 
 
-def taken(measures: Iterable[Measure], view: Flows | Link) -> dict[str, Any]:
+def taken(measures: Iterable[Measure], view: FlowsView | LinkView) -> dict[str, Any]:
     """The measures of a view as the document has them: a key with a dot is within another."""
     found: dict[str, Any] = {}
     for measure in measures:
@@ -61,25 +61,25 @@ def taken(measures: Iterable[Measure], view: Flows | Link) -> dict[str, Any]:
 
 def _discipline(result: ResultTables, qdisc: str) -> dict[str, Any]:
     scenario = result.scenario
-    links = {place: Link(result, qdisc, place) for place in compared(result)}
+    links = {place: LinkView(result, qdisc, place) for place in compared(result)}
     figures = [{**place._asdict(), "figures": taken(LINK, link)} for place, link in links.items()]
     cpu = [row["cpu_s"] for row in result.timing if row["qdisc"] == qdisc] or [None] * len(scenario.seeds)
     packets = next(iter(links.values()))["packets"]
-    each = zip(scenario.groups, Flows.each(result, qdisc), strict=True)
+    each = zip(scenario.groups, FlowsView.each(result, qdisc), strict=True)
     return {
         "qdisc": qdisc,
         "seeds": scenario.seeds,
         "bottleneck": figures[0]["figures"],
         "links": figures,
         "jain": figure(jain(grid(result, qdisc), scenario.groups)),
-        "jain_by_scale": _jain_by_scale(Grid(data.rows(result.fairness, qdisc=qdisc), len(scenario.seeds))),
+        "jain_by_scale": _jain_by_scale(ResultRows(data.rows(result.fairness, qdisc=qdisc), len(scenario.seeds))),
         "groups": [{**_named(group.name, group.kind, flows), **taken(FLOWS, flows)} for group, flows in each],
         "cpu_s": figure(cpu),
         "packets_per_cpu_s": figure(n / s if s else None for n, s in zip(packets, cpu, strict=True)),
     }
 
 
-def _jain_by_scale(rows: Grid) -> list[dict[str, Any]]:
+def _jain_by_scale(rows: ResultRows) -> list[dict[str, Any]]:
     return [
         {
             "scale_s": float(scale),
@@ -91,5 +91,5 @@ def _jain_by_scale(rows: Grid) -> list[dict[str, Any]]:
     ]
 
 
-def _named(name: str, kind: str, flows: Flows) -> dict[str, Any]:
+def _named(name: str, kind: str, flows: FlowsView) -> dict[str, Any]:
     return {"name": name, "kind": kind, "flows": len(flows.columns)}

@@ -4,7 +4,7 @@ import math
 from collections.abc import Callable
 
 from headgate import style
-from headgate.analysis.division import Division, Part, divisions, leaders
+from headgate.analysis.division import Division, LinkShare, divisions, leaders
 from headgate.analysis.links import first
 from headgate.files.result_tables import ResultTables
 from headgate.scenario import Role
@@ -95,14 +95,14 @@ def _between_groups(found: list[Division]) -> str:
     return f"{said}; with {last.label}, {_compared(again, ahead, behind)}"
 
 
-def extremes(parts: list[Part]) -> tuple[float, Part, Part]:
+def extremes(parts: list[LinkShare]) -> tuple[float, LinkShare, LinkShare]:
     """Per fair share, how many times as much the best-off part got as the worst-off, and which these are."""
     ranked = sorted(parts, key=lambda part: part.share)
     worst, best = ranked[0], ranked[-1]
     return (best.share / worst.share if worst.share > 0 else math.inf), best, worst
 
 
-def _compared(times: float, most: Part, least: Part) -> str:
+def _compared(times: float, most: LinkShare, least: LinkShare) -> str:
     if math.isinf(times):
         return f"“{least.name}” gets nothing"
     same = math.isclose(most.fair_bps / most.flows, least.fair_bps / least.flows, rel_tol=0.01)

@@ -15,7 +15,7 @@ SCHEMA = 1
 WORDS = {Verdict.HOLDS: "kept", Verdict.DIFFERS: "broken", Verdict.CANNOT_TELL: "cannot tell"}
 
 
-class Finding(NamedTuple):
+class CheckedExpectation(NamedTuple):
     """An expectation of one discipline: what was measured, and whether it is kept."""
 
     expected: Expectation
@@ -53,15 +53,15 @@ class Finding(NamedTuple):
         }
 
 
-def judged(expected: Iterable[Expectation], result: Result) -> Iterator[Finding]:
+def judged(expected: Iterable[Expectation], result: Result) -> Iterator[CheckedExpectation]:
     """A finding for each line and each discipline that it holds for."""
     for each in expected:
         for qdisc in each.qdiscs:
             measured = each.bound.metric.of(result, qdisc)
-            yield Finding(each, qdisc, measured, each.bound.judge(measured).verdict)
+            yield CheckedExpectation(each, qdisc, measured, each.bound.judge(measured).verdict)
 
 
-def document(findings: Sequence[Finding], result: Result) -> dict[str, Any]:
+def document(findings: Sequence[CheckedExpectation], result: Result) -> dict[str, Any]:
     """All findings as one JSON document."""
     return {
         "schema": SCHEMA,
@@ -73,13 +73,13 @@ def document(findings: Sequence[Finding], result: Result) -> dict[str, Any]:
     }
 
 
-def sentence(findings: Sequence[Finding]) -> str:
+def sentence(findings: Sequence[CheckedExpectation]) -> str:
     """How many are kept."""
     count, kept = len(findings), sum(finding.kept for finding in findings)
     return f"{kept} of {count} {'expectation is' if count == 1 else 'expectations are'} kept"
 
 
-def junit_xml(findings: Sequence[Finding], name: str) -> bytes:
+def junit_xml(findings: Sequence[CheckedExpectation], name: str) -> bytes:
     """JUnit XML, which CI systems show: a suite called after the scenario, a test case for each line and discipline.
 
     What noise hides is a failure too: nobody has shown that it is kept.

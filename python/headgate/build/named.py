@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 
 @dataclass(frozen=True)
-class Named:
+class NamedChoice:
     """A name of the registry, and parameters with their values as text."""
 
     name: str
@@ -15,9 +15,9 @@ class Named:
         return f"{self.name}:{settings}" if settings else self.name
 
 
-class Qdisc(Named):
+class Qdisc(NamedChoice):
     """A discipline with its parameters; as text, `sfb:bins=23`."""
 
 
-class Traffic(Named):
+class Traffic(NamedChoice):
     """A source of traffic with its parameters; as text, `web:pages=3`."""

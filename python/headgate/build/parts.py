@@ -11,7 +11,7 @@ from headgate.build.values import section, toml
 from headgate.errors import UsageError
 
 
-class Part:
+class ScenarioPart:
     """One section of a scenario, with the keys that were given; it never changes."""
 
     HEADING: ClassVar[str]
@@ -45,7 +45,7 @@ class Part:
         return "\n".join(lines) + "\n"
 
     def __eq__(self, other: object) -> bool:
-        return type(self) is type(other) and isinstance(other, Part) and self._section == other._section
+        return type(self) is type(other) and isinstance(other, ScenarioPart) and self._section == other._section
 
     def __hash__(self) -> int:
         return hash(self.to_toml())
@@ -54,32 +54,32 @@ class Part:
         return f"{self.HEADING}({', '.join(f'{name}={value!r}' for name, value in self._given.items())})"
 
 
-class Flows(Part):
+class FlowsPart(ScenarioPart):
     """A group of flows: `tcp(...)` or `udp(...)`."""
 
 
-class Tcp(Flows):
+class TcpPart(FlowsPart):
     """Flows that slow down."""
 
     HEADING = "tcp"
     KEYS = keys.TcpKeys
 
 
-class Udp(Flows):
+class UdpPart(FlowsPart):
     """Datagrams."""
 
     HEADING = "udp"
     KEYS = keys.UdpKeys
 
 
-class Link(Part):
+class LinkPart(ScenarioPart):
     """A link between two nodes."""
 
     HEADING = "link"
     KEYS = keys.LinkKeys
 
 
-class Class(Part):
+class ClassPart(ScenarioPart):
     """An aggregate of flows."""
 
     HEADING = "class"
@@ -89,28 +89,28 @@ class Class(Part):
         return super().__repr__().replace("class(", "class_(", 1)
 
 
-def tcp(flows: int | None = None, /, **given: Unpack[keys.TcpKeys]) -> Tcp:
+def tcp(flows: int | None = None, /, **given: Unpack[keys.TcpKeys]) -> TcpPart:
     """A group of TCP flows, `tcp(9, recovery="newreno", rtt="32ms")`: keywords are the keys of `[[tcp]]`.
 
     Times are texts or seconds, rates texts or bits per second, sizes texts or bytes. Raises `UsageError` for a keyword
     that there is not; values are checked when a scenario is built.
     """
-    return Tcp(**_with({"flows": flows}, given))
+    return TcpPart(**_with({"flows": flows}, given))
 
 
-def udp(rate: Rate | None = None, /, **given: Unpack[keys.UdpKeys]) -> Udp:
+def udp(rate: Rate | None = None, /, **given: Unpack[keys.UdpKeys]) -> UdpPart:
     """A group of UDP flows, `udp("5Mbit/s")`: keywords are the keys of `[[udp]]`, values as in `tcp`."""
-    return Udp(**_with({"rate": rate}, given))
+    return UdpPart(**_with({"rate": rate}, given))
 
 
-def link(from_: str | None = None, to: str | None = None, /, **given: Unpack[keys.LinkKeys]) -> Link:
+def link(from_: str | None = None, to: str | None = None, /, **given: Unpack[keys.LinkKeys]) -> LinkPart:
     """A link of a network, `link("A", "B", rate="10Mbit/s", delay="5ms", limit="100p")`: the keys of `[[link]]`."""
-    return Link(**_with({"from_": from_, "to": to}, given))
+    return LinkPart(**_with({"from_": from_, "to": to}, given))
 
 
-def class_(name: str | None = None, /, **given: Unpack[keys.ClassKeys]) -> Class:
+def class_(name: str | None = None, /, **given: Unpack[keys.ClassKeys]) -> ClassPart:
     """An aggregate of flows, `class_("voice", dscp="EF", weight=3)`: the keys of `[[class]]`."""
-    return Class(**_with({"name": name}, given))
+    return ClassPart(**_with({"name": name}, given))
 
 
 def _with(first: Mapping[str, Any], given: Mapping[str, Any]) -> dict[str, Any]:

@@ -4,7 +4,7 @@ from collections.abc import Callable, Sequence
 from typing import Any, TypeVar
 
 from headgate import _core
-from headgate.build.named import Named, Qdisc, Traffic
+from headgate.build.named import NamedChoice, Qdisc, Traffic
 from headgate.build.values import amount
 from headgate.errors import UsageError, meant
 
@@ -21,7 +21,7 @@ UNITS = {
 }
 
 
-_N = TypeVar("_N", bound=Named)
+_N = TypeVar("_N", bound=NamedChoice)
 
 
 def qdisc(name: str, **settings: Any) -> Qdisc:
@@ -66,7 +66,7 @@ def _text(name: str, value: Any, unit: str | None) -> str:
         return "on" if value else "off"
     if isinstance(value, (int, float)):
         return amount(name, value, unit or "")
-    if isinstance(value, Named):
+    if isinstance(value, NamedChoice):
         return f"[{value}]" if value.settings else value.name
     if isinstance(value, Sequence) and not isinstance(value, str):
         return f"[{'; '.join(str(each) for each in value)}]"

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from decimal import Decimal
 from typing import Any, get_args, get_origin, get_type_hints, is_typeddict
 
-from headgate.build.named import Named
+from headgate.build.named import NamedChoice
 from headgate.errors import UsageError, meant
 
 #: Units of what there is no half of.
@@ -72,6 +72,6 @@ def _value(place: str, value: Any, hint: Any) -> Any:
 
 def _text(place: str, value: Any) -> str:
     """A discipline or a source as text, and a number of some library's as what it is."""
-    if isinstance(value, Named):
+    if isinstance(value, NamedChoice):
         return str(value)
     raise UsageError(f"{place}: expected a text, a number, a list or a mapping, found {value!r}")

@@ -9,7 +9,7 @@ from matplotlib.patches import Patch
 from headgate import style
 from headgate.analysis import links
 from headgate.compare import words
-from headgate.compare.gaps import DELAYS, LINK, LOSS, SHARE, Compared, Comparison
+from headgate.compare.gaps import DELAYS, LINK, LOSS, SHARE, ComparedMeasure, Comparison
 from headgate.plot.panels import heading, new_figure
 
 _HEIGHT = 0.38
@@ -26,7 +26,7 @@ def sides(comparison: Comparison) -> Figure:
     """
     where = links.first(comparison.results[0])
     at = f" at {where}" if where else ""
-    panels: list[tuple[str, Compared, str, float]] = [
+    panels: list[tuple[str, ComparedMeasure, str, float]] = [
         *((of, SHARE, f"{of}: % of its fair share", 100.0) for of in comparison.groups),
         (LINK, DELAYS[1], f"95 % of packets wait at most{at}, ms", 1.0),
         (LINK, LOSS, f"packets dropped{at}, %", 100.0),
@@ -49,7 +49,7 @@ def sides(comparison: Comparison) -> Figure:
         return figure
 
 
-def _panel(comparison: Comparison, axes: Axes, of: str, measure: Compared, scale: float) -> None:
+def _panel(comparison: Comparison, axes: Axes, of: str, measure: ComparedMeasure, scale: float) -> None:
     for place, (qdisc, look) in enumerate(style.looks(comparison.qdiscs).items()):
         for which, value in enumerate(comparison.row(qdisc, of, measure).values):
             mean = value.mean * scale

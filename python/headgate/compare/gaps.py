@@ -5,7 +5,7 @@ from collections.abc import Iterable, Iterator
 from typing import Any, NamedTuple
 
 from headgate.analysis.judge import Quantity
-from headgate.analysis.links import Place, compared
+from headgate.analysis.links import LinkDirection, compared
 from headgate.analysis.metrics.catalogue import OF_FLOWS, OF_LINK, Measure
 from headgate.analysis.spread import student_t
 from headgate.analysis.summary import summarise
@@ -18,7 +18,7 @@ LINK = "link"
 PARTS = ("mean", "p95", "p99")
 
 
-class Compared(NamedTuple):
+class ComparedMeasure(NamedTuple):
     """A measure that is compared, of a distribution one part."""
 
     measure: Measure
@@ -36,10 +36,10 @@ class Compared(NamedTuple):
 
 
 GOODPUT, SHARE, LOSS, MARKS, JAIN = (
-    Compared(OF_FLOWS[key]) for key in ("goodput_bps", "share_of_fair", "loss_rate", "mark_rate", "jain")
+    ComparedMeasure(OF_FLOWS[key]) for key in ("goodput_bps", "share_of_fair", "loss_rate", "mark_rate", "jain")
 )
-USE, QUEUE = (Compared(OF_LINK[key]) for key in ("utilisation", "queue_packets_mean"))
-DELAYS = tuple(Compared(OF_LINK["queue_delay_ms"], part) for part in PARTS)
+USE, QUEUE = (ComparedMeasure(OF_LINK[key]) for key in ("utilisation", "queue_packets_mean"))
+DELAYS = tuple(ComparedMeasure(OF_LINK["queue_delay_ms"], part) for part in PARTS)
 
 OF_GROUP = (GOODPUT, SHARE, *DELAYS, LOSS, MARKS)
 OF_BOTTLENECK = (JAIN, USE, *DELAYS, LOSS, MARKS, QUEUE)
@@ -64,12 +64,12 @@ class Gap(NamedTuple):
         return "differs" if self.half is not None and abs(self.mean) > self.half else "cannot tell"
 
 
-class Measured(NamedTuple):
+class MeasuredPair(NamedTuple):
     """A measure under a discipline in both results: of a group, of the `LINK`, or of a further one (see `further`)."""
 
     qdisc: str
     of: str
-    measure: Compared
+    measure: ComparedMeasure
     values: tuple[Quantity, Quantity]
 
     @property
@@ -85,9 +85,9 @@ class Comparison(NamedTuple):
     names: tuple[str, str]
     differences: list[Difference]
     qdiscs: list[str]
-    rows: list[Measured]
+    rows: list[MeasuredPair]
 
-    def row(self, qdisc: str, of: str, measure: Compared) -> Measured:
+    def row(self, qdisc: str, of: str, measure: ComparedMeasure) -> MeasuredPair:
         """One row."""
         return next(row for row in self.rows if (row.qdisc, row.of, row.measure) == (qdisc, of, measure))
 
@@ -135,7 +135,7 @@ def compare(one: Result, other: Result, allow: Iterable[str] = ()) -> Comparison
     return Comparison((one, other), names(one, other), found, qdiscs, rows)
 
 
-def further(place: Place) -> str:
+def further(place: LinkDirection) -> str:
     """What stands for a link behind the first: no group's name has a blank."""
     return f"{LINK} {place.label}"
 
@@ -172,24 +172,24 @@ def _variance(values: list[float]) -> float:
     return math.fsum((value - mean) ** 2 for value in values) / (len(values) - 1)
 
 
-def _rows(qdisc: str, entries: tuple[dict[str, Any], dict[str, Any]]) -> Iterator[Measured]:
+def _rows(qdisc: str, entries: tuple[dict[str, Any], dict[str, Any]]) -> Iterator[MeasuredPair]:
     for groups in zip(*(entry["groups"] for entry in entries), strict=True):
         for measure in OF_GROUP:
             one, other = (_of_group(group, measure) for group in groups)
-            yield Measured(qdisc, groups[0]["name"], measure, (one, other))
+            yield MeasuredPair(qdisc, groups[0]["name"], measure, (one, other))
     for number, links in enumerate(zip(*(entry["links"] for entry in entries), strict=True)):
-        of = further(Place(links[0]["link"], links[0]["direction"])) if number else LINK
+        of = further(LinkDirection(links[0]["link"], links[0]["direction"])) if number else LINK
         for measure in OF_FURTHER if number else OF_BOTTLENECK:
             one, other = (_of_link(entry, link["figures"], measure) for entry, link in zip(entries, links, strict=True))
-            yield Measured(qdisc, of, measure, (one, other))
+            yield MeasuredPair(qdisc, of, measure, (one, other))
 
 
-def _of_group(group: dict[str, Any], measure: Compared) -> Quantity:
+def _of_group(group: dict[str, Any], measure: ComparedMeasure) -> Quantity:
     found = measure.quantity(group)
     return found * (1 / group["flows"]) if measure == GOODPUT else found
 
 
-def _of_link(entry: dict[str, Any], link: dict[str, Any], measure: Compared) -> Quantity:
+def _of_link(entry: dict[str, Any], link: dict[str, Any], measure: ComparedMeasure) -> Quantity:
     if measure in (LOSS, MARKS):
         return _quantity(link["dropped" if measure == LOSS else "marked"]) / _quantity(link["arrived"])
     return measure.quantity(entry if measure == JAIN else link)
@@ -199,7 +199,7 @@ def _quantity(figure: dict[str, Any]) -> Quantity:
     return Quantity(tuple(math.nan if value is None else value for value in figure["per_seed"]))
 
 
-def _entry(row: Measured) -> dict[str, Any]:
+def _entry(row: MeasuredPair) -> dict[str, Any]:
     found = row.gap
     return {
         "qdisc": row.qdisc,

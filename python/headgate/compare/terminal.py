@@ -14,7 +14,7 @@ from headgate.compare.gaps import LINK, Comparison
 from headgate.terminal import layout
 
 #: A discipline's label, whose numbers they are, and the numbers as text.
-Row: TypeAlias = tuple[str, str, list[str]]
+ComparisonRow: TypeAlias = tuple[str, str, list[str]]
 
 
 def tables(comparison: Comparison) -> Group:
@@ -25,7 +25,7 @@ def tables(comparison: Comparison) -> Group:
     return Group(*drawn, *notes, Text(), *said, Text(f"{words.sentence(comparison)}.", style="bold"), Text())
 
 
-def listed(comparison: Comparison) -> Iterator[tuple[str, list[words.Column], list[Row]]]:
+def listed(comparison: Comparison) -> Iterator[tuple[str, list[words.ComparisonColumn], list[ComparisonRow]]]:
     """What each table is of, its columns, and its rows: three of each discipline, of both results and the gap."""
     looks = style.looks(comparison.qdiscs)
     for of in [*comparison.groups, *comparison.links]:
@@ -34,7 +34,7 @@ def listed(comparison: Comparison) -> Iterator[tuple[str, list[words.Column], li
         yield title(comparison, of), columns, rows
 
 
-def _table(title: str, columns: list[words.Column], rows: list[Row]) -> Table:
+def _table(title: str, columns: list[words.ComparisonColumn], rows: list[ComparisonRow]) -> Table:
     heads = [*layout.words("discipline", vertical="top", min_width=10), Column("")]
     drawn = layout.table([*heads, *layout.numbers(*(column.title for column in columns))], title=title)
     for place, (label, name, cells) in enumerate(rows):

@@ -5,7 +5,19 @@ from typing import NamedTuple
 
 from headgate import _core, style
 from headgate.analysis.judge import Quantity
-from headgate.compare.gaps import DELAYS, GOODPUT, JAIN, LOSS, MARKS, QUEUE, SHARE, USE, Compared, Comparison, Measured
+from headgate.compare.gaps import (
+    DELAYS,
+    GOODPUT,
+    JAIN,
+    LOSS,
+    MARKS,
+    QUEUE,
+    SHARE,
+    USE,
+    ComparedMeasure,
+    Comparison,
+    MeasuredPair,
+)
 from headgate.results import Result
 from headgate.scenario import Role
 from headgate.units import Units
@@ -20,10 +32,10 @@ DIFFERS = "*"
 """Marks a gap whose interval does not reach 0."""
 
 
-class Column(NamedTuple):
+class ComparisonColumn(NamedTuple):
     """A column of the tables: a measure, by what it is multiplied, and its decimals."""
 
-    measure: Compared
+    measure: ComparedMeasure
     title: str
     scale: float
     decimals: int
@@ -33,7 +45,7 @@ class Column(NamedTuple):
         mean = quantity.mean
         return style.fixed(mean * self.scale, self.decimals) if mean == mean else style.MISSING
 
-    def show_gap(self, row: Measured) -> str:
+    def show_gap(self, row: MeasuredPair) -> str:
         """The gap with its sign, and half its interval: as a part of the first for rates and times, else as it is."""
         found = row.gap
         if found is None:
@@ -48,20 +60,20 @@ class Column(NamedTuple):
         return f"{found.mean * self.scale:+.{self.decimals}f}{half}{star}"
 
 
-def columns(comparison: Comparison, of: str) -> list[Column]:
+def columns(comparison: Comparison, of: str) -> list[ComparisonColumn]:
     """The columns of a group's table, or of a link's; none for marks where nobody marks."""
     scenario = comparison.results[0].scenario
     flows = next((group.flows for group in scenario.groups if group.name == of), 1)
     unit, scale = style.unit_of(scenario.rate_bps / max(1, flows))
     listed = [
-        Column(GOODPUT, f"goodput\nof a flow\n{unit}", 1 / scale, 2 if scale > 1e3 else 1),
-        Column(SHARE, "% of\nfair", 100, 0),
-        Column(JAIN, "Jain's\nindex", 1, 3),
-        Column(USE, "link\nuse %", 100, 1),
-        *(Column(each, f"wait\n{each.part}\nms", 1, 1) for each in DELAYS),
-        Column(LOSS, "loss\n%", 100, 2),
-        Column(MARKS, "mark\n%", 100, 2),
-        Column(QUEUE, "queue\npackets", 1, 1),
+        ComparisonColumn(GOODPUT, f"goodput\nof a flow\n{unit}", 1 / scale, 2 if scale > 1e3 else 1),
+        ComparisonColumn(SHARE, "% of\nfair", 100, 0),
+        ComparisonColumn(JAIN, "Jain's\nindex", 1, 3),
+        ComparisonColumn(USE, "link\nuse %", 100, 1),
+        *(ComparisonColumn(each, f"wait\n{each.part}\nms", 1, 1) for each in DELAYS),
+        ComparisonColumn(LOSS, "loss\n%", 100, 2),
+        ComparisonColumn(MARKS, "mark\n%", 100, 2),
+        ComparisonColumn(QUEUE, "queue\npackets", 1, 1),
     ]
     measured = {row.measure for row in comparison.rows if row.of == of and (row.measure != MARKS or comparison.marks)}
     return [column for column in listed if column.measure in measured]
@@ -134,7 +146,9 @@ def _marks(result: Result, name: str) -> str:
     return counts if made else ""
 
 
-def lines(comparison: Comparison, qdisc: str, of: str, listed: Sequence[Column]) -> list[tuple[str, list[str]]]:
+def lines(
+    comparison: Comparison, qdisc: str, of: str, listed: Sequence[ComparisonColumn]
+) -> list[tuple[str, list[str]]]:
     """Three lines of a table: the values of both, and the gaps."""
     rows = [comparison.row(qdisc, of, column.measure) for column in listed]
     cells = zip(comparison.names, zip(*(row.values for row in rows), strict=True), strict=True)

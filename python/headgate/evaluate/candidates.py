@@ -7,7 +7,7 @@ from headgate import _core, style
 from headgate._core import ScenarioError
 from headgate.errors import UsageError
 from headgate.evaluate.network import dumbbell, tcp
-from headgate.experiment.declare import Values
+from headgate.experiment.declare import ScenarioValues
 
 BASELINE = "droptail"
 
@@ -31,7 +31,7 @@ def candidates(specs: Sequence[str]) -> tuple[Candidate, ...]:
 
 def _canonical(spec: str) -> str:
     try:
-        probe = Values({"name": "probe", "duration": "2s", "warmup": "1s", "ecn": False}, [spec])
+        probe = ScenarioValues({"name": "probe", "duration": "2s", "warmup": "1s", "ecn": False}, [spec])
         return dumbbell(probe, tcp(probe, "tcp")).qdiscs[0]
     except ScenarioError as error:
         more = f"\n{error.help}" if error.help else ""

@@ -4,16 +4,16 @@ from collections.abc import Iterable
 from importlib import import_module
 
 from headgate.errors import UsageError
-from headgate.evaluate.section import Section
+from headgate.evaluate.section import RfcSection
 from headgate.experiment.catalogue import files
 
 _PACKAGE = "headgate.evaluate.sections"
-_FOUND: list[Section] = [import_module(f"{_PACKAGE}.{file}").SECTION for file in files(_PACKAGE)]
+_FOUND: list[RfcSection] = [import_module(f"{_PACKAGE}.{file}").SECTION for file in files(_PACKAGE)]
 
 SECTIONS = tuple(sorted(_FOUND, key=lambda section: section.number))
 
 
-def chosen(numbers: Iterable[int]) -> tuple[Section, ...]:
+def chosen(numbers: Iterable[int]) -> tuple[RfcSection, ...]:
     """The sections of these numbers, in the RFC's order; all if there are none."""
     wanted = set(numbers)
     known = {section.number for section in SECTIONS}

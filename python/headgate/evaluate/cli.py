@@ -41,9 +41,9 @@ def evaluate(
         return
     from headgate.evaluate import record
     from headgate.evaluate.candidates import candidates
-    from headgate.experiment.running import How
+    from headgate.experiment.running import RunOptions
 
-    how = How(quick, seeds, threads=threads, force=force)
+    how = RunOptions(quick, seeds, threads=threads, force=force)
     kept = record.carry_out(sections, candidates(disciplines or ()), out, how, watcher(as_json))
     if as_json:
         print_json(kept.document)

@@ -8,7 +8,7 @@ from headgate.evaluate.periods import goodput_over_periods
 from headgate.experiment.measures import Number, goodput, idle, link, loss_percent
 
 
-class Common(NamedTuple):
+class CommonMeasure(NamedTuple):
     """What is measured in every test, and its title in a table."""
 
     title: str
@@ -16,15 +16,15 @@ class Common(NamedTuple):
 
 
 #: `delay_ms` and `goodput_mbps` make the ellipses (section 2.7).
-COMMON: Mapping[str, Common] = {
-    "goodput_mbps": Common("Goodput Mbit/s", goodput() * 1e-6),
-    "goodput_p5_mbps": Common(f"of {PERIOD_S:g} s, p5", goodput_over_periods(0.05)),
-    "goodput_p50_mbps": Common("median", goodput_over_periods(0.5)),
-    "idle": Common("Idle %", idle()),
-    "delay_ms": Common("Delay in the queue ms, mean", link("delay_ms_mean")),
-    "p50_ms": Common("median", link("delay_ms_p50")),
-    "p95_ms": Common("p95", link("delay_ms_p95")),
-    "p99_ms": Common("p99", link("delay_ms_p99")),
-    "loss": Common("Lost %", loss_percent()),
-    "loss_sync": Common("Flows that lose in one loss event %", link("loss_sync_global") * 100),
+COMMON: Mapping[str, CommonMeasure] = {
+    "goodput_mbps": CommonMeasure("Goodput Mbit/s", goodput() * 1e-6),
+    "goodput_p5_mbps": CommonMeasure(f"of {PERIOD_S:g} s, p5", goodput_over_periods(0.05)),
+    "goodput_p50_mbps": CommonMeasure("median", goodput_over_periods(0.5)),
+    "idle": CommonMeasure("Idle %", idle()),
+    "delay_ms": CommonMeasure("Delay in the queue ms, mean", link("delay_ms_mean")),
+    "p50_ms": CommonMeasure("median", link("delay_ms_p50")),
+    "p95_ms": CommonMeasure("p95", link("delay_ms_p95")),
+    "p99_ms": CommonMeasure("p99", link("delay_ms_p99")),
+    "loss": CommonMeasure("Lost %", loss_percent()),
+    "loss_sync": CommonMeasure("Flows that lose in one loss event %", link("loss_sync_global") * 100),
 }

@@ -18,7 +18,7 @@ from headgate.plot.tradeoff import mark, scale_delay
 WITH_ECN: style.Dashes = (0, (3, 1.5))
 
 
-class Panel(NamedTuple):
+class EllipsePanel(NamedTuple):
     """One case of a test, and the points of each discipline with and without ECN: rows of ms and Mbit/s."""
 
     title: str
@@ -49,13 +49,13 @@ def figure(section: Mapping[str, Any], disciplines: Sequence[Mapping[str, Any]])
     return owner
 
 
-def panels(section: Mapping[str, Any]) -> Iterator[Panel]:
+def panels(section: Mapping[str, Any]) -> Iterator[EllipsePanel]:
     """What there is to draw of a section."""
     for test in section["tests"]:
         for case in test["cases"]:
             for graph in test["graphs"]:
                 title = ": ".join(filter(None, [case or test["title"], graph["title"]]))
-                yield Panel(f"{test['place']} {title}", _points(test["values"], case, graph["name"]))
+                yield EllipsePanel(f"{test['place']} {title}", _points(test["values"], case, graph["name"]))
 
 
 def _points(rows: Sequence[Mapping[str, Any]], case: str, name: str) -> dict[tuple[str, bool], data.Array]:
@@ -69,7 +69,7 @@ def _points(rows: Sequence[Mapping[str, Any]], case: str, name: str) -> dict[tup
     return {key: rows[np.isfinite(rows).all(axis=1)] for key, rows in points.items()}
 
 
-def _draw(axes: Axes, panel: Panel, looks: Mapping[str, style.Look]) -> None:
+def _draw(axes: Axes, panel: EllipsePanel, looks: Mapping[str, style.Look]) -> None:
     # Disciplines of one family have colours that are near each other.
     markers = dict(zip(looks, itertools.cycle(MARKERS), strict=False))
     for (spec, ecn), points in panel.points.items():

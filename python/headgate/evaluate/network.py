@@ -8,8 +8,8 @@ import math
 from typing import Any
 
 from headgate.build import parts
-from headgate.build.parts import Flows, Tcp, Udp
-from headgate.experiment.declare import Values
+from headgate.build.parts import FlowsPart, TcpPart, UdpPart
+from headgate.experiment.declare import ScenarioValues
 from headgate.scenario.network import Dumbbell
 
 RATE_BPS = 10e6
@@ -31,19 +31,19 @@ def room(rate_bps: float = RATE_BPS, rtt_ms: float = RTT_MS) -> int:
     return math.ceil(bdp(rate_bps, rtt_ms))
 
 
-def top(v: Values) -> dict[str, Any]:
+def top(v: ScenarioValues) -> dict[str, Any]:
     """What every scenario begins with; no more rows over time than periods take."""
     record = {"interval": f"{PERIOD_S:g}s"}
     return {"name": v.name, "duration": v.duration, "warmup": v.warmup, "record": record, "qdiscs": v.qdiscs}
 
 
-def dumbbell(v: Values, *flows: Flows, **changed: Any) -> Dumbbell:
+def dumbbell(v: ScenarioValues, *flows: FlowsPart, **changed: Any) -> Dumbbell:
     """The dumbbell: with access links of 1 ms on either side a round trip of 100 ms."""
     given = {**top(v), "rate": RATE_BPS, "delay": "48ms", "limit": f"{room()}p", "flows": flows, **changed}
     return Dumbbell(**given)
 
 
-def tcp(v: Values, name: str, flows: int | None = 1, **keys: Any) -> Tcp:
+def tcp(v: ScenarioValues, name: str, flows: int | None = 1, **keys: Any) -> TcpPart:
     """A group of TCP flows; with `flows` None as many as `start` brings.
 
     The RFC's baseline (section 3.3), NewReno with SACK, unless `cc` says otherwise. Senders take up to a packet's time
@@ -54,6 +54,6 @@ def tcp(v: Values, name: str, flows: int | None = 1, **keys: Any) -> Tcp:
     return usual.replace(**keys)
 
 
-def udp(name: str, flows: int = 1, **keys: Any) -> Udp:
+def udp(name: str, flows: int = 1, **keys: Any) -> UdpPart:
     """A group of UDP flows, none of which claims to take marks."""
     return parts.udp(name=name, flows=flows, start="0s..1s").replace(**keys)

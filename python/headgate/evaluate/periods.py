@@ -7,7 +7,7 @@ import numpy.typing as npt
 
 from headgate.analysis.runs import Array, Run
 from headgate.evaluate.network import PERIOD_S, RTT_MS
-from headgate.evaluate.section import Part
+from headgate.evaluate.section import GraphedPart
 from headgate.experiment.measures import Number, measure
 
 #: Times are sums of binary fractions: an interval that ends with its phase belongs to it.
@@ -70,6 +70,6 @@ class Phase:
         inside = self.inside(run, time_s - RTT_MS / 2e3)
         return float(bps[inside].sum()) / len(np.unique(time_s[inside])) / 1e6
 
-    def part(self, name: str, title: str, rate_bps: float) -> Part:
+    def part(self, name: str, title: str, rate_bps: float) -> GraphedPart:
         """The phase as a part with a graph of its own."""
-        return Part(name, title, self.delay_ms(rate_bps), self.goodput_mbps)
+        return GraphedPart(name, title, self.delay_ms(rate_bps), self.goodput_mbps)

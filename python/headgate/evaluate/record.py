@@ -13,11 +13,11 @@ from headgate.evaluate import page
 from headgate.evaluate.candidates import BASELINE, Candidate
 from headgate.evaluate.catalogue import SECTIONS
 from headgate.evaluate.grade import graded
-from headgate.evaluate.running import Found, Measured, Place, run, seeds_of
-from headgate.evaluate.section import Criterion, Section, Test
+from headgate.evaluate.running import EvaluatedCase, EvaluationResults, MeasuredCase, run, seeds_of
+from headgate.evaluate.section import Criterion, GuidelineTest, RfcSection
 from headgate.execution.runner import Watcher
-from headgate.experiment.record import Record
-from headgate.experiment.running import How
+from headgate.experiment.record import ExperimentRecord
+from headgate.experiment.running import RunOptions
 from headgate.files import store, tables
 
 SCHEMA = 1
@@ -35,7 +35,7 @@ COLUMNS = pa.schema(
 LONGEST = 60
 
 
-def folder(out: Path, sections: Sequence[Section], found: Sequence[Candidate], how: How) -> Path:
+def folder(out: Path, sections: Sequence[RfcSection], found: Sequence[Candidate], how: RunOptions) -> Path:
     """Where an evaluation of these disciplines is kept, besides the runs it shares with others."""
     names = [store.slug_of(each.spec) if ":" in each.spec else each.spec for each in found[1:] or found]
     name = "-".join(names)
@@ -46,8 +46,8 @@ def folder(out: Path, sections: Sequence[Section], found: Sequence[Candidate], h
 
 
 def carry_out(
-    sections: Sequence[Section], candidates: Sequence[Candidate], out: Path, how: How, watcher: Watcher
-) -> Record:
+    sections: Sequence[RfcSection], candidates: Sequence[Candidate], out: Path, how: RunOptions, watcher: Watcher
+) -> ExperimentRecord:
     """Runs an evaluation, grades it, and keeps the document, the table, the figures and the page."""
     found = run(sections, candidates, out, how, watcher)
     path, document = folder(out, sections, candidates, how), document_of(sections, candidates, found, how)
@@ -60,10 +60,12 @@ def carry_out(
     for number, each in drawn.items():
         files |= each.files(f"section-{number}")
     store.write_files(path, files)
-    return Record(path, document)
+    return ExperimentRecord(path, document)
 
 
-def document_of(sections: Sequence[Section], candidates: Sequence[Candidate], found: Found, how: How) -> dict[str, Any]:
+def document_of(
+    sections: Sequence[RfcSection], candidates: Sequence[Candidate], found: EvaluationResults, how: RunOptions
+) -> dict[str, Any]:
     """Every number and grade, as JSON."""
     return {
         "schema": SCHEMA,
@@ -89,7 +91,7 @@ def table_of(document: dict[str, Any]) -> pa.Table:
     return pa.Table.from_pylist(rows, COLUMNS)
 
 
-def _section(section: Section, found: Found, how: How) -> dict[str, Any]:
+def _section(section: RfcSection, found: EvaluationResults, how: RunOptions) -> dict[str, Any]:
     return {
         **{name: getattr(section, name) for name in ("number", "title", "about")},
         "choices": list(section.choices),
@@ -98,7 +100,7 @@ def _section(section: Section, found: Found, how: How) -> dict[str, Any]:
     }
 
 
-def _test(test: Test, found: Found, how: How) -> dict[str, Any]:
+def _test(test: GuidelineTest, found: EvaluationResults, how: RunOptions) -> dict[str, Any]:
     times = test.quick if how.quick else test.times
     return {
         **{name: getattr(test, name) for name in ("name", "place", "title", "about", "weight")},
@@ -113,7 +115,7 @@ def _test(test: Test, found: Found, how: How) -> dict[str, Any]:
     }
 
 
-def _reported(test: Test) -> dict[str, str]:
+def _reported(test: GuidelineTest) -> dict[str, str]:
     """Measures of a test that are shown beside those that are judged, with their titles."""
     titles: dict[str, str] = {}
     for part in test.every_part:
@@ -122,7 +124,7 @@ def _reported(test: Test) -> dict[str, str]:
     return titles | dict(test.reported)
 
 
-def _grades(measured: Iterable[Measured]) -> Iterator[dict[str, Any]]:
+def _grades(measured: Iterable[MeasuredCase]) -> Iterator[dict[str, Any]]:
     for each in measured:
         for criterion in each.place.test.criteria:
             if criterion.relative and each.place.candidate.spec == BASELINE:
@@ -138,13 +140,13 @@ def _grades(measured: Iterable[Measured]) -> Iterator[dict[str, Any]]:
             }
 
 
-def _values(measured: Iterable[Measured]) -> Iterator[dict[str, Any]]:
+def _values(measured: Iterable[MeasuredCase]) -> Iterator[dict[str, Any]]:
     for place, values, _ in measured:
         for measure, quantity in values.items():
             yield {**_where(place), "measure": measure, **quantity.document()}
 
 
-def _where(place: Place) -> dict[str, Any]:
+def _where(place: EvaluatedCase) -> dict[str, Any]:
     return {"qdisc": place.candidate.spec, "case": place.case.title, "ecn": place.ecn}
 
 

@@ -8,71 +8,73 @@ from typing import NamedTuple
 from headgate.analysis.judge import Quantity
 from headgate.evaluate.candidates import BASELINE, Candidate
 from headgate.evaluate.common import COMMON
-from headgate.evaluate.section import Case, Section, Test
+from headgate.evaluate.section import GuidelineTest, RfcSection, SectionCase
 from headgate.execution.runner import Watcher
 from headgate.experiment.found import measured
-from headgate.experiment.running import RUNS, How, Part, pooled
+from headgate.experiment.running import RUNS, CaseScenario, RunOptions, pooled
 
 SEEDS, QUICK_SEEDS = 10, 3
 
 
-class Place(NamedTuple):
+class EvaluatedCase(NamedTuple):
     """Where numbers belong: a test in one case with or without ECN, and a discipline."""
 
-    test: Test
-    case: Case
+    test: GuidelineTest
+    case: SectionCase
     ecn: bool
     candidate: Candidate
 
 
-class Measured(NamedTuple):
+class MeasuredCase(NamedTuple):
     """Every measure of a place, and the same of DropTail, which never marks."""
 
-    place: Place
+    place: EvaluatedCase
     values: Mapping[str, Quantity]
     baseline: Mapping[str, Quantity]
 
 
-class Found(NamedTuple):
+class EvaluationResults(NamedTuple):
     """What was measured in every place, by the name of the test, and what it cost."""
 
-    of: Mapping[str, Sequence[Measured]]
+    of: Mapping[str, Sequence[MeasuredCase]]
     cpu_s: float
     wall_s: float
 
 
-def places(sections: Sequence[Section], found: Sequence[Candidate]) -> Iterator[Place]:
+def places(sections: Sequence[RfcSection], found: Sequence[Candidate]) -> Iterator[EvaluatedCase]:
     """Everything there is to run, the baseline first: with ECN only where senders and the discipline have it."""
     for test in (test for section in sections for test in section.tests):
         for case in test.cases:
             for candidate in found:
                 for ecn in (False, True) if test.ecn and candidate.ecn else (False,):
-                    yield Place(test, case, ecn, candidate)
+                    yield EvaluatedCase(test, case, ecn, candidate)
 
 
-def run(sections: Sequence[Section], found: Sequence[Candidate], out: Path, how: How, watcher: Watcher) -> Found:
+def run(
+    sections: Sequence[RfcSection], found: Sequence[Candidate], out: Path, how: RunOptions, watcher: Watcher
+) -> EvaluationResults:
     """Runs what is not yet in `out`, and measures."""
     began = time.perf_counter()
     wanted = list(places(sections, found))
     parts = [_part(number, place, how) for number, place in enumerate(wanted)]
     common = {name: each.measure for name, each in COMMON.items()}
-    rows: dict[str, list[Measured]] = {}
+    rows: dict[str, list[MeasuredCase]] = {}
     baseline: Mapping[str, Quantity] = {}
     cpu_s = 0.0
     for place, done in zip(wanted, pooled(parts, out / RUNS, how, watcher), strict=True):
         values = measured({**common, **place.test.every_measure()}, done.runs[place.candidate.spec])
         baseline = values if place.candidate.spec == BASELINE else baseline
-        rows.setdefault(place.test.name, []).append(Measured(place, values, baseline))
+        rows.setdefault(place.test.name, []).append(MeasuredCase(place, values, baseline))
         cpu_s += done.cpu_s
-    return Found(rows, cpu_s, time.perf_counter() - began)
+    return EvaluationResults(rows, cpu_s, time.perf_counter() - began)
 
 
-def seeds_of(how: How) -> int:
+def seeds_of(how: RunOptions) -> int:
     """Seeds of each case."""
     return how.seeds_of(SEEDS, QUICK_SEEDS)
 
 
-def _part(number: int, place: Place, how: How) -> Part:
+def _part(number: int, place: EvaluatedCase, how: RunOptions) -> CaseScenario:
     test, case, ecn, candidate = place
     scenario = test.scenario_of(case, candidate.spec, ecn=ecn, quick=how.quick, seeds=seeds_of(how))
-    return Part(number, test.values(case, quick=how.quick), (candidate.spec,), scenario)
+    return CaseScenario(number, test.values(case, quick=how.quick), (candidate.spec,), scenario)

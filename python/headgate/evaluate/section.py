@@ -1,20 +1,20 @@
 """What an evaluation is made of: sections of RFC 7928, their tests, and what counts as a strength or a failure.
 
-A section is one file of the package `sections` that binds `SECTION`. Scenarios are functions of `Values`: those of the
-case and of the test's times, and `ecn`, whether senders take marks.
+A section is one file of the package `sections` that binds `SECTION`. A scenario is a function of `ScenarioValues`: the
+values of the case, the test's durations, and `ecn`, which says whether senders accept marks.
 """
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, Self
 
-from headgate.experiment.declare import Values
+from headgate.experiment.declare import ScenarioValues
 from headgate.experiment.measures import Number, goodput, path_delay_ms
 from headgate.scenario import Scenario
 
 
 @dataclass(frozen=True)
-class Case:
+class SectionCase:
     """What varies within a test: how it is called in words, and the values that its scenario has."""
 
     title: str = ""
@@ -46,7 +46,7 @@ class Criterion:
 
 
 @dataclass(frozen=True)
-class Times:
+class RunTimes:
     """Duration and warm-up of a run in seconds, and further values that go with them."""
 
     duration: float
@@ -55,7 +55,7 @@ class Times:
 
 
 @dataclass(frozen=True)
-class Part:
+class GraphedPart:
     """A class of traffic or a phase of a run with a graph of its own: queueing delay against goodput (section 2.7).
 
     Its measures are called after it, as in `delay_ms:web`.
@@ -71,13 +71,13 @@ class Part:
         return {f"delay_ms:{self.name}": self.delay_ms, f"goodput_mbps:{self.name}": self.goodput_mbps}
 
 
-def of_group(name: str, title: str) -> Part:
+def of_group(name: str, title: str) -> GraphedPart:
     """A group of flows as a part."""
-    return Part(name, title, path_delay_ms(name), goodput(name) * 1e-6)
+    return GraphedPart(name, title, path_delay_ms(name), goodput(name) * 1e-6)
 
 
 @dataclass(frozen=True, kw_only=True)
-class Test:
+class GuidelineTest:
     """One experiment of the guidelines: a scenario, the cases it is run in, what is measured and how it is judged.
 
     `name` tells it from the others of its section, `place` is where it stands in the RFC. `weight` is what its figure 4
@@ -91,20 +91,20 @@ class Test:
     place: str
     title: str
     about: str
-    scenario: Callable[[Values], Scenario]
+    scenario: Callable[[ScenarioValues], Scenario]
     criteria: tuple[Criterion, ...]
-    times: Times = Times(90, 20)
-    quick: Times = Times(30, 10)
-    cases: tuple[Case, ...] = (Case(),)
+    times: RunTimes = RunTimes(90, 20)
+    quick: RunTimes = RunTimes(30, 10)
+    cases: tuple[SectionCase, ...] = (SectionCase(),)
     measures: Mapping[str, Number] = field(default_factory=dict)
     reported: Mapping[str, str] = field(default_factory=dict)
-    parts: tuple[Part, ...] = ()
+    parts: tuple[GraphedPart, ...] = ()
     groups: Mapping[str, str] = field(default_factory=dict)
     weight: str = "must"
     ecn: bool = True
 
     @property
-    def every_part(self) -> tuple[Part, ...]:
+    def every_part(self) -> tuple[GraphedPart, ...]:
         """The parts, those that are groups too."""
         return (*self.parts, *(of_group(name, title) for name, title in self.groups.items()))
 
@@ -118,19 +118,19 @@ class Test:
         titles = together | {part.name: part.title for part in self.every_part}
         return [{"name": name, "title": title} for name, title in titles.items()]
 
-    def scenario_of(self, case: Case, spec: str, *, ecn: bool, quick: bool, seeds: int) -> Scenario:
+    def scenario_of(self, case: SectionCase, spec: str, *, ecn: bool, quick: bool, seeds: int) -> Scenario:
         """The scenario of a case with one discipline."""
         values = {**self.values(case, quick=quick), "name": f"rfc7928-{self.name}", "ecn": ecn}
-        return self.scenario(Values(values, [spec])).changed(seeds=seeds)
+        return self.scenario(ScenarioValues(values, [spec])).changed(seeds=seeds)
 
-    def values(self, case: Case, *, quick: bool) -> dict[str, Any]:
+    def values(self, case: SectionCase, *, quick: bool) -> dict[str, Any]:
         """Every value of a case that its scenario or its measures may use."""
         times = self.quick if quick else self.times
         return {"duration": f"{times.duration}s", "warmup": f"{times.warmup}s", **times.further, **case.values}
 
 
 @dataclass(frozen=True)
-class Headline:
+class SectionHeadline:
     """A number that stands for a section in the table: a measure of a test in one case, without ECN."""
 
     test: str
@@ -140,12 +140,12 @@ class Headline:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Section:
+class RfcSection:
     """One section of the RFC; `choices` are our values where it leaves them open, and departures from it."""
 
     number: int
     title: str
     about: str
-    tests: tuple[Test, ...]
-    headlines: tuple[Headline, ...]
+    tests: tuple[GuidelineTest, ...]
+    headlines: tuple[SectionHeadline, ...]
     choices: tuple[str, ...] = ()

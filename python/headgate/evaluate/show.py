@@ -10,14 +10,14 @@ from rich.text import Text
 from headgate import style
 from headgate.evaluate import words
 from headgate.evaluate.grade import Grade
-from headgate.evaluate.section import Section
+from headgate.evaluate.section import RfcSection
 from headgate.terminal import layout
 
 #: How the verdict on a section stands out.
 STYLES = {"strong": "bold green", "fair": "green", "mixed": "yellow", "weak": "bold red"}
 
 
-def listed(sections: Sequence[Section]) -> Table:
+def listed(sections: Sequence[RfcSection]) -> Table:
     """The tests, a line each."""
     told = [Column("RFC 7928", no_wrap=True), *layout.words("test", "what it is", "judged by")]
     drawn = layout.table([*told, Column("figure 4", no_wrap=True), Column("runs", justify="right")])
@@ -75,7 +75,7 @@ def _table(document: Mapping[str, Any]) -> Table:
     return drawn
 
 
-def _verdict(count: words.Count) -> Text:
+def _verdict(count: words.GradeCounts) -> Text:
     counted = f"\n{count.strengths}+ {count.failures}- {count.unclear}?"
     return Text(count.verdict, style=STYLES[count.verdict]).append(counted, style="default")
 

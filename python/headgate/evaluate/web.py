@@ -6,9 +6,9 @@ import numpy as np
 
 from headgate.analysis import data
 from headgate.analysis.runs import Run
-from headgate.build.parts import Tcp
+from headgate.build.parts import TcpPart
 from headgate.evaluate.network import tcp
-from headgate.experiment.declare import Values
+from headgate.experiment.declare import ScenarioValues
 from headgate.experiment.measures import measure
 
 #: Connections of a page, and the objects that each of them loads: 54 of 14 KB, which is 10 packets at once, as many as
@@ -16,7 +16,7 @@ from headgate.experiment.measures import measure
 CONNECTIONS, OBJECTS = 6, 9
 
 
-def pages(v: Values, every_s: float) -> Tcp:
+def pages(v: ScenarioValues, every_s: float) -> TcpPart:
     """A group of flows that begins a page so often; its connections have an initial window of 10."""
     source = f"web:pages=1,objects={OBJECTS},size=14KB,gap=0s,persistent=on"
     return tcp(v, "web", None, traffic=source, start={"flows": CONNECTIONS, "every": f"{every_s}s"}, initial_window=10)

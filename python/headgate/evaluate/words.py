@@ -8,10 +8,10 @@ from headgate.evaluate.candidates import BASELINE
 from headgate.evaluate.grade import Grade
 
 #: One grading of the document: a criterion, a test in one case with or without ECN, a discipline.
-Row = Mapping[str, Any]
+Grading = Mapping[str, Any]
 
 
-class Count(NamedTuple):
+class GradeCounts(NamedTuple):
     """How many gradings of a discipline came to what."""
 
     strengths: int
@@ -27,17 +27,17 @@ class Count(NamedTuple):
         return "weak" if self.failures >= self.strengths else "mixed"
 
 
-def counts(section: Mapping[str, Any], qdisc: str) -> Count:
+def counts(section: Mapping[str, Any], qdisc: str) -> GradeCounts:
     """The gradings of a discipline in one section."""
     grades = [row["grade"] for test in section["tests"] for row in test["grades"] if row["qdisc"] == qdisc]
     strengths, failures = grades.count(Grade.STRENGTH.value), grades.count(Grade.FAILURE.value)
-    return Count(strengths, failures, grades.count(Grade.CANNOT_TELL.value), len(grades))
+    return GradeCounts(strengths, failures, grades.count(Grade.CANNOT_TELL.value), len(grades))
 
 
-def total(document: Mapping[str, Any], qdisc: str) -> Count:
+def total(document: Mapping[str, Any], qdisc: str) -> GradeCounts:
     """The gradings of a discipline in all sections."""
     found = [counts(section, qdisc) for section in document["sections"]]
-    return Count(*(sum(column) for column in zip(*found, strict=True)))
+    return GradeCounts(*(sum(column) for column in zip(*found, strict=True)))
 
 
 def answer(document: Mapping[str, Any]) -> str:
@@ -79,7 +79,7 @@ def sentences(section: Mapping[str, Any], qdisc: str, grade: Grade) -> Iterator[
             yield f"{places} {fitting[0]['words'].get(grade.value, what)}: {_amounts(fitting, mine, base)}"
 
 
-def _amounts(rows: Sequence[Row], mine: Sequence[Row], base: Sequence[Row]) -> str:
+def _amounts(rows: Sequence[Grading], mine: Sequence[Grading], base: Sequence[Grading]) -> str:
     """The numbers case by case where there are few, the two ends of many."""
     cases = list(dict.fromkeys(row["where"] for row in rows))
     if len(cases) <= 2:
@@ -90,7 +90,7 @@ def _amounts(rows: Sequence[Row], mine: Sequence[Row], base: Sequence[Row]) -> s
     return f"{many}, from {_amount(least)} ({_named(least)}) to {_amount(most)} ({_named(most)})"
 
 
-def _case(rows: Sequence[Row], base: Sequence[Row]) -> str:
+def _case(rows: Sequence[Grading], base: Sequence[Grading]) -> str:
     """The numbers of one case: without ECN, with it, and DropTail's where they are not compared with it already."""
     amounts = ", ".join(f"with ECN {_amount(row)}" if row["ecn"] else _amount(row) for row in rows)
     droptail = [row for row in base if row["where"] == rows[0]["where"]]
@@ -98,7 +98,7 @@ def _case(rows: Sequence[Row], base: Sequence[Row]) -> str:
     return f"{amounts}{beside} ({rows[0]['where']})"
 
 
-def _amount(row: Row) -> str:
+def _amount(row: Grading) -> str:
     if not row["relative"]:
         return f"{interval(row['value'])} {row['unit']}"
     return f"{mean(row['value'])} {row['unit']}, {interval(row['compared'], 100)} % of DropTail's"
@@ -109,7 +109,7 @@ def mean(numbers: Mapping[str, Any]) -> str:
     return style.MISSING if numbers["mean"] is None else shown(numbers["mean"])
 
 
-def _named(row: Row) -> str:
+def _named(row: Grading) -> str:
     return f"{row['where']}, ECN" if row["ecn"] else str(row["where"])
 
 

@@ -10,22 +10,22 @@ import pyarrow as pa
 
 from headgate import _core
 from headgate.errors import InterruptedRunError, RunFailedError
-from headgate.execution.runner import Failures, Ran, Watcher, at_once, run_point, run_points
+from headgate.execution.runner import Failures, FinishedRun, Watcher, at_once, run_point, run_points
 from headgate.files import store, streams, tables
 from headgate.files.store import Store
 from headgate.results import Result
-from headgate.scenario import Point, Scenario
+from headgate.scenario import RunKey, Scenario
 
 #: Where the result of a scenario goes: a folder, or the number of a result in memory.
-Place = TypeVar("Place")
+Destination = TypeVar("Destination")
 
 
-class Job(NamedTuple, Generic[Place]):
+class Job(NamedTuple, Generic[Destination]):
     """One point of one of several scenarios."""
 
     scenario: Scenario
-    point: Point
-    place: Place
+    point: RunKey
+    place: Destination
     named: bool = True
 
     def __str__(self) -> str:
@@ -98,14 +98,14 @@ class InMemory:
         self._streamed = streamed
         self._keep = keep
         self._keeping = threading.Lock()
-        self._done: dict[int, dict[Point, tuple[dict[str, pa.Table], Ran]]] = {}
+        self._done: dict[int, dict[RunKey, tuple[dict[str, pa.Table], FinishedRun]]] = {}
 
     def run(self, threads: int | None, watcher: Watcher) -> None:
         """Runs all points; raises what `run_points` raises."""
         run_points(self.jobs, self._run, threads=at_once((job.scenario for job in self.jobs), threads), watcher=watcher)
 
     def _run(self, job: Job[int], progress: _core.Progress) -> None:
-        recorded = streams.Memory(job.scenario)
+        recorded = streams.MemoryStreams(job.scenario)
         ran = run_point(job.scenario, job.point, progress, recorded.batch if self._streamed else None)
         found = tables_of(ran.outcome) | (recorded.tables() if self._streamed else {})
         with self._keeping:
@@ -118,7 +118,7 @@ class InMemory:
         self._keep(job.place, _in_memory(job.scenario, done))
 
 
-def _in_memory(scenario: Scenario, done: Mapping[Point, tuple[dict[str, pa.Table], Ran]]) -> Result:
+def _in_memory(scenario: Scenario, done: Mapping[RunKey, tuple[dict[str, pa.Table], FinishedRun]]) -> Result:
     """The result of a scenario whose points are all `done`."""
     parts = [done[point] for point in scenario.points]
     whole = {name: tables.concat(part[name] for part, _ in parts) for name in parts[0][0]}
@@ -134,14 +134,14 @@ def tables_of(outcome: _core.Outcome) -> dict[str, pa.Table]:
     return {name: tables.table(getattr(outcome, name)()) for name in tables.NAMES}
 
 
-def timing_row(point: Point, timing: dict[str, Any]) -> dict[str, Any]:
+def timing_row(point: RunKey, timing: dict[str, Any]) -> dict[str, Any]:
     """What one point cost, as a row of `timing.json`."""
     return {"qdisc": point.qdisc, "seed": point.seed, **timing}
 
 
 def _run(job: Job[Store], progress: _core.Progress) -> None:
     with job.place.writing(job.point) as path:
-        with streams.Files(path, job.scenario) as files:
+        with streams.FileStreams(path, job.scenario) as files:
             ran = run_point(job.scenario, job.point, progress, files.batch, files.capture)
         for name, table in tables_of(ran.outcome).items():
             tables.write(path / f"{name}.parquet", table)

@@ -8,7 +8,7 @@ from contextlib import ExitStack
 from typing import Any, NamedTuple, TypeVar
 
 from headgate import _core
-from headgate.scenario import Point, Scenario
+from headgate.scenario import RunKey, Scenario
 
 #: What is run: anything that names itself in a message.
 Item = TypeVar("Item")
@@ -27,7 +27,7 @@ class Timing(NamedTuple):
     wall_s: float
 
 
-class Ran(NamedTuple):
+class FinishedRun(NamedTuple):
     """What one point gave; on real packets also how true that is: the `proof` with `notes`."""
 
     outcome: _core.Outcome
@@ -61,28 +61,28 @@ class Failures(Exception):
 
 def run_point(
     scenario: Scenario,
-    point: Point,
+    point: RunKey,
     progress: _core.Progress,
     on_batch: Callable[[str, Any], object] | None = None,
     on_capture: Callable[[str, bytes], object] | None = None,
-) -> Ran:
+) -> FinishedRun:
     """Runs one point in this thread; the interpreter is free for other threads meanwhile."""
     wall, cpu = time.perf_counter(), time.thread_time()
     if scenario.live:
-        from headgate.execution.top_socket import Shown
+        from headgate.execution.top_socket import ViewSocket
 
         with ExitStack() as stack:
 
             def show(look: Callable[[], Mapping[str, Any]]) -> None:
-                stack.enter_context(Shown("run", f"{scenario.name}, {point}", look))
+                stack.enter_context(ViewSocket("run", f"{scenario.name}, {point}", look))
 
             outcome, proof, notes = _core.run_live(
                 scenario.core, point.qdisc_index, point.seed, progress, on_batch, on_capture, show
             )
         timing = Timing(proof["cpu_s"], time.perf_counter() - wall)
-        return Ran(outcome, timing, {**proof, "notes": notes})
+        return FinishedRun(outcome, timing, {**proof, "notes": notes})
     outcome = _core.run(scenario.core, point.qdisc_index, point.seed, progress, on_batch, on_capture)
-    return Ran(outcome, Timing(time.thread_time() - cpu, time.perf_counter() - wall), None)
+    return FinishedRun(outcome, Timing(time.thread_time() - cpu, time.perf_counter() - wall), None)
 
 
 def at_once(scenarios: Iterable[Scenario], threads: int | None) -> int | None:

@@ -51,7 +51,7 @@ def _open_folder() -> Path:
     raise OSError("no folder for a socket can be made")
 
 
-class Shown:
+class ViewSocket:
     """Shows what `look` gives, as JSON, to everyone who connects, until it is left.
 
     `name` is what it is called, such as `gateway`; `what` says more. Where no socket can be made, it shows nothing.

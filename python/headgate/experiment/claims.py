@@ -13,7 +13,7 @@ from typing import Any, TypeAlias
 
 from headgate.analysis import judge
 from headgate.analysis.judge import Judgement, Quantity
-from headgate.experiment.found import Found, NotRunError
+from headgate.experiment.found import ExperimentResults, NotRunError
 
 Case: TypeAlias = Mapping[str, Any]
 
@@ -22,7 +22,7 @@ Case: TypeAlias = Mapping[str, Any]
 class Term:
     """A quantity that a claim speaks of: a measure of a discipline, or what several come to."""
 
-    value: Callable[[Found, Case], Quantity]
+    value: Callable[[ExperimentResults, Case], Quantity]
 
     def __mul__(self, factor: float) -> Term:
         return Term(lambda found, case: self.value(found, case) * factor)
@@ -41,16 +41,16 @@ class Term:
 class Curve:
     """Places on an axis, and a quantity at each."""
 
-    points: Callable[[Found, Case], tuple[Sequence[Any], Sequence[Quantity]]]
+    points: Callable[[ExperimentResults, Case], tuple[Sequence[Any], Sequence[Quantity]]]
 
 
 @dataclass(frozen=True)
 class Condition:
     """What decides a claim: comparisons that must all hold."""
 
-    judgements: Callable[[Found, Case], list[Judgement]]
+    judgements: Callable[[ExperimentResults, Case], list[Judgement]]
 
-    def __call__(self, found: Found) -> Judgement:
+    def __call__(self, found: ExperimentResults) -> Judgement:
         """The verdict, and the numbers it stands on."""
         return judge.every(self.judgements(found, {}))
 
@@ -129,7 +129,7 @@ def in_each_case(condition: Condition, /, **where: Any) -> Condition:
     `where` picks cases by the value of an axis, or by a function of it: `buffer=lambda size: size > 45`.
     """
 
-    def judgements(found: Found, case: Case) -> list[Judgement]:
+    def judgements(found: ExperimentResults, case: Case) -> list[Judgement]:
         cases = [each for each in found.cases if all(_meets(each[name], wanted) for name, wanted in where.items())]
         if not cases:
             raise NotRunError(f"a shortened run leaves out all cases of {sorted(where)}")
@@ -142,11 +142,11 @@ def _meets(value: Any, wanted: Any) -> bool:
     return bool(wanted(value) if callable(wanted) else value == wanted)
 
 
-def _one(compare: Callable[[Found, Case], Judgement]) -> Condition:
+def _one(compare: Callable[[ExperimentResults, Case], Judgement]) -> Condition:
     return Condition(lambda found, case: [compare(found, case)])
 
 
-def _bound(b: Bound, found: Found, case: Case) -> Quantity | float:
+def _bound(b: Bound, found: ExperimentResults, case: Case) -> Quantity | float:
     if isinstance(b, Term):
         return b.value(found, case)
     return b(case) if callable(b) else b

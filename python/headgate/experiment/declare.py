@@ -1,7 +1,8 @@
 """What an experiment of a paper is: a scenario, what varies, what was published, what was chosen, what is claimed.
 
-An experiment is one file in the folder of its paper that binds `EXPERIMENT`. Its scenario is a function of `Values`:
-what was chosen, what the case has, and the disciplines. In the text of a discipline `$name` stands for such a value.
+An experiment is one file in the folder of its paper that binds `EXPERIMENT`. Its scenario is a function of
+`ScenarioValues`: our open parameters, the values of the case, and the disciplines. In the text of a discipline, `$name`
+stands for such a value.
 """
 
 from __future__ import annotations
@@ -22,7 +23,7 @@ if TYPE_CHECKING:
 
     from matplotlib.figure import Figure
 
-    from headgate.experiment.found import Found
+    from headgate.experiment.found import ExperimentResults
 
 T = TypeVar("T")
 #: What varies has one value each in a case.
@@ -35,7 +36,7 @@ def grid(**axes: Iterable[Any]) -> tuple[Case, ...]:
 
 
 @dataclass(frozen=True)
-class Choice:
+class OpenParameter:
     """A parameter that the paper does not state: our value, and why.
 
     The scenario or a discipline takes it by its `name` if `values` has others to try: then the experiment's sensitivity
@@ -54,7 +55,7 @@ def written(value: Any) -> str:
 
 
 @dataclass(frozen=True)
-class Published:
+class PublishedNumbers:
     """Numbers that the paper prints: `rows[label]` has one for each value of `axis`, or one if there is no axis.
 
     `place` is where they stand, `measure` what they are to be compared with, `case` which cases they are of, if
@@ -95,7 +96,7 @@ def for_each(
 
 
 @dataclass(frozen=True)
-class Headline:
+class HeadlineMeasure:
     """The one number by which an experiment tells disciplines apart: a measure in one case, in words and unit.
 
     It is what further disciplines (`--with`) are set beside the paper's in.
@@ -108,7 +109,7 @@ class Headline:
 
 
 @dataclass(frozen=True)
-class Quick:
+class QuickVariant:
     """How a shortened run differs: seeds, changes as with `--set`, and which cases are left (all if None)."""
 
     seeds: int = 1
@@ -117,7 +118,7 @@ class Quick:
 
 
 @dataclass(frozen=True)
-class Work:
+class ComputedRun:
     """One point of an experiment that is no simulation: discipline or curve, case, seed, and the user's trace."""
 
     label: str
@@ -127,7 +128,7 @@ class Work:
     trace: Path | None
 
 
-class Values:
+class ScenarioValues:
     """What a scenario is made of, as attributes: each choice, each value of the case, and the disciplines, `qdiscs`."""
 
     def __init__(self, named: Mapping[str, Any], qdiscs: Sequence[str]) -> None:
@@ -156,16 +157,16 @@ class Experiment:
     stated_in: str = ""
     qdiscs: Mapping[str, str]
     claims: tuple[Claim, ...]
-    plot: Callable[[Found], Figure]
-    scenario: Callable[[Values], Scenario] | None = None
-    compute: Callable[[Work], Mapping[str, float]] | None = None
+    plot: Callable[[ExperimentResults], Figure]
+    scenario: Callable[[ScenarioValues], Scenario] | None = None
+    compute: Callable[[ComputedRun], Mapping[str, float]] | None = None
     cases: tuple[Case, ...] = ({},)
     seeds: int = 5
     measures: Mapping[str, Number] = field(default_factory=dict)
-    published: tuple[Published, ...] = ()
-    choices: tuple[Choice, ...] = ()
-    quick: Quick = Quick()
-    headline: Headline | None = None
+    published: tuple[PublishedNumbers, ...] = ()
+    choices: tuple[OpenParameter, ...] = ()
+    quick: QuickVariant = QuickVariant()
+    headline: HeadlineMeasure | None = None
     modern: bool = True
 
     def cases_of(self, quick: bool) -> tuple[Case, ...]:
@@ -180,10 +181,10 @@ class Experiment:
         """The disciplines by label, with `further` ones, which go by their own text."""
         return {**self.qdiscs, **({spec: spec for spec in further} if self.modern else {})}
 
-    def values_of(self, case: Case, specs: Iterable[str], choices: Mapping[str, Any] | None = None) -> Values:
+    def values_of(self, case: Case, specs: Iterable[str], choices: Mapping[str, Any] | None = None) -> ScenarioValues:
         """What the scenario of a case with these disciplines is made of; `choices` replaces values of ours."""
         named = {**{choice.name: choice.value for choice in self.choices}, **(choices or {}), **case}
-        return Values(named, [Template(spec).substitute(named) for spec in specs])
+        return ScenarioValues(named, [Template(spec).substitute(named) for spec in specs])
 
     def scenario_of(
         self,

@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from importlib import resources
 
 from headgate import style
-from headgate.experiment.found import Found
+from headgate.experiment.found import ExperimentResults
 
 
 def read(package: str) -> Mapping[str, str]:
@@ -19,12 +19,12 @@ def read(package: str) -> Mapping[str, str]:
     return {name: " ".join(body.split()) for name, body in zip(sections[::2], sections[1::2], strict=True)}
 
 
-def filled(finding: str, found: Found) -> str:
+def filled(finding: str, found: ExperimentResults) -> str:
     """A finding with its numbers; those of cases that a shortened run left out are missing."""
     return re.sub(r"\{(.+?)\}", lambda place: _number(place[1], found), finding)
 
 
-def _number(written: str, found: Found) -> str:
+def _number(written: str, found: ExperimentResults) -> str:
     measure, label, *more = (part.strip() for part in written.split("|"))
     words = dict(word.split("=") for word in " ".join(more).split() if "=" in word)
     factor = next((float(word) for word in " ".join(more).split() if "=" not in word), 1.0)

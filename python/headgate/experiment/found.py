@@ -13,14 +13,14 @@ if TYPE_CHECKING:
     from headgate.experiment.declare import Case, Experiment
 
 #: A measure, a label and the number of a case.
-Place = tuple[str, str, int]
+MeasureKey = tuple[str, str, int]
 
 
 class NotRunError(KeyError):
     """A case of the experiment that a shortened run left out."""
 
 
-class Found:
+class ExperimentResults:
     """The measures of an experiment: `found("throughput", "RED", buffer=100)` is one of them."""
 
     def __init__(
@@ -28,7 +28,7 @@ class Found:
         experiment: Experiment,
         labels: Mapping[str, str],
         cases: Sequence[Case],
-        values: Mapping[Place, Quantity],
+        values: Mapping[MeasureKey, Quantity],
         runs: Mapping[tuple[str, int], list[Run]] | None = None,
     ) -> None:
         self.experiment = experiment
@@ -44,7 +44,7 @@ class Found:
         labels: Mapping[str, str],
         cases: Sequence[Case],
         runs: Mapping[tuple[str, int], list[Run]],
-    ) -> Found:
+    ) -> ExperimentResults:
         """Measures every run."""
         values = {
             (name, label, number): quantity
@@ -81,7 +81,7 @@ class Found:
             raise KeyError(f"{len(fitting)} cases have {dict(wanted)}, of {[dict(case) for case in self.cases]}")
         return fitting[0]
 
-    def _known(self, measure: str, label: str, number: int) -> Place:
+    def _known(self, measure: str, label: str, number: int) -> MeasureKey:
         if (measure, label, number) not in self.values:
             known = f"measures {_listed(key[0] for key in self.values)}, disciplines {_listed(self.labels)}"
             raise KeyError(f"nothing was found for {measure!r} of {label!r}; there are {known}")

@@ -13,12 +13,12 @@ from headgate.analysis.runs import Array, Run
 from headgate.experiment import queues
 from headgate.experiment.claims import Curve, Term, along, m, over
 from headgate.experiment.declare import Case
-from headgate.experiment.found import Found
+from headgate.experiment.found import ExperimentResults
 
 #: Draws on axes what was found.
-Layer: TypeAlias = Callable[[Axes, Found], None]
+Layer: TypeAlias = Callable[[Axes, ExperimentResults], None]
 #: Keywords of matplotlib for a line, a rule or a mark.
-Look: TypeAlias = Mapping[str, Any]
+LineStyle: TypeAlias = Mapping[str, Any]
 
 #: What is drawn of one run: places on x, and the numbers there.
 Points: TypeAlias = Callable[[Run], tuple[Array, Array]]
@@ -56,13 +56,13 @@ class Line:
     """
 
     curve: Curve
-    look: Look
+    look: LineStyle
     of: str = ""
     scale: float = 1.0
     at: Callable[[Any], float] = float
     bars: bool = False
 
-    def __call__(self, axes: Axes, found: Found) -> None:
+    def __call__(self, axes: Axes, found: ExperimentResults) -> None:
         values, quantities = self.curve.points(found, {})
         places = np.array([self.at(value) for value in values])
         mean = np.array([quantity.mean for quantity in quantities]) * self.scale
@@ -92,7 +92,7 @@ class Lines:
     shades: Sequence[str] = ()
     name: str = "{}"
 
-    def __call__(self, axes: Axes, found: Found) -> None:
+    def __call__(self, axes: Axes, found: ExperimentResults) -> None:
         for label, look in _marked(found, self.shades):
             look["label"] = self.name.format(label)
             curve = over(self.x, self.y, label, **self.case)
@@ -107,7 +107,7 @@ class FlowLines:
     flows: Sequence[int]
     scale: float = 1.0
 
-    def __call__(self, axes: Axes, found: Found) -> None:
+    def __call__(self, axes: Axes, found: ExperimentResults) -> None:
         for label, look in _marked(found):
             curve = along({number: m(self.y.format(number), label) for number in self.flows})
             Line(curve, {**look, "marker": "o", "capsize": 3}, scale=self.scale, bars=True)(axes, found)
@@ -115,7 +115,7 @@ class FlowLines:
 
 
 @dataclass(frozen=True)
-class Crosses:
+class PublishedMarks:
     """The paper's own numbers of a measure `y`, against the axis that they vary over, as crosses."""
 
     y: str
@@ -124,7 +124,7 @@ class Crosses:
     at: Callable[[Any], float] = float
     colour: str | None = None
 
-    def __call__(self, axes: Axes, found: Found) -> None:
+    def __call__(self, axes: Axes, found: ExperimentResults) -> None:
         known = looks(found.labels)
         for table in found.experiment.published:
             if table.measure != self.y or table.axis is None or dict(table.case) != self.case:
@@ -142,7 +142,7 @@ class Bars:
     y: str
     case: Case = field(default_factory=dict)
 
-    def __call__(self, axes: Axes, found: Found) -> None:
+    def __call__(self, axes: Axes, found: ExperimentResults) -> None:
         known = looks(found.labels)
         for place, label in enumerate(found.labels):
             quantity = found(self.y, label, **self.case)
@@ -160,7 +160,7 @@ class GroupedBars:
     leave_out: tuple[str, ...] = ()
     intervals: bool = True
 
-    def __call__(self, axes: Axes, found: Found) -> None:
+    def __call__(self, axes: Axes, found: ExperimentResults) -> None:
         known = looks(found.labels)
         labels = [label for label in found.labels if label not in self.leave_out]
         width = 0.8 / len(labels)
@@ -192,7 +192,7 @@ def average_queue(group: str | None = None, kind: str | None = None) -> Points:
 
 
 @dataclass(frozen=True)
-class OfRun:
+class RunLine:
     """A line through points of one run, that of the first seed: under one discipline, or a line for each.
 
     With `every_seed` there is one for each seed.
@@ -202,10 +202,10 @@ class OfRun:
     label: str | None = None
     case: Case = field(default_factory=dict)
     scale: float = 1.0
-    look: Look = field(default_factory=dict)
+    look: LineStyle = field(default_factory=dict)
     every_seed: bool = False
 
-    def __call__(self, axes: Axes, found: Found) -> None:
+    def __call__(self, axes: Axes, found: ExperimentResults) -> None:
         for label, known in looks(found.labels).items():
             if self.label in (None, label):
                 look: dict[str, Any] = {"linewidth": 1.1, "color": known.colour, **self.look}
@@ -217,32 +217,32 @@ class OfRun:
 
 
 @dataclass(frozen=True)
-class Rule:
+class ReferenceLine:
     """A line across the panel for reference, at a number or at what was measured; `upright` stands at a value of x."""
 
     at: float | Term
-    look: Look = field(default_factory=dict)
+    look: LineStyle = field(default_factory=dict)
     upright: bool = False
 
-    def __call__(self, axes: Axes, found: Found) -> None:
+    def __call__(self, axes: Axes, found: ExperimentResults) -> None:
         at = self.at.value(found, {}).mean if isinstance(self.at, Term) else self.at
         look = {"color": style.FAIR, "linestyle": ":", "linewidth": 1.0, **self.look}
         (axes.axvline if self.upright else axes.axhline)(at, **look)
 
 
 @dataclass(frozen=True)
-class Path:
+class FixedLine:
     """A given line or mark, such as what would be ideal."""
 
     x: Sequence[float]
     y: Sequence[float]
-    look: Look = field(default_factory=dict)
+    look: LineStyle = field(default_factory=dict)
 
-    def __call__(self, axes: Axes, _: Found) -> None:
+    def __call__(self, axes: Axes, _: ExperimentResults) -> None:
         axes.plot(self.x, self.y, **{"color": style.FAIR, "linestyle": ":", "linewidth": 1.2, **self.look})
 
 
-def _marked(found: Found, shades: Sequence[str] = ()) -> Iterator[tuple[str, dict[str, Any]]]:
+def _marked(found: ExperimentResults, shades: Sequence[str] = ()) -> Iterator[tuple[str, dict[str, Any]]]:
     """Each discipline with the look of its line."""
     known = looks(found.labels)
     for number, (label, marker) in enumerate(zip(found.labels, itertools.cycle(MARKERS), strict=False)):
@@ -252,7 +252,7 @@ def _marked(found: Found, shades: Sequence[str] = ()) -> Iterator[tuple[str, dic
         yield label, {**look, "marker": marker, "label": label}
 
 
-def _cross(axes: Axes, found: Found, measure: str, label: str, case: Case, place: float) -> None:
+def _cross(axes: Axes, found: ExperimentResults, measure: str, label: str, case: Case, place: float) -> None:
     """The paper's one number of a measure, if it has one."""
     for table in found.experiment.published:
         if table.measure == measure and table.axis is None and dict(table.case) == case and label in table.rows:

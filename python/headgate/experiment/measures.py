@@ -17,7 +17,7 @@ Number: TypeAlias = Callable[[Run], float]
 P = ParamSpec("P")
 
 
-class Measure:
+class RunMeasure:
     """A number for one run that can be reckoned with: `goodput("cbr") * 1e-6` is in Mbit/s, `a / b` a ratio."""
 
     def __init__(self, number: Number) -> None:
@@ -27,20 +27,20 @@ class Measure:
         """The number of a run."""
         return self._number(run)
 
-    def __mul__(self, factor: float) -> Measure:
-        return Measure(lambda run: self(run) * factor)
+    def __mul__(self, factor: float) -> RunMeasure:
+        return RunMeasure(lambda run: self(run) * factor)
 
-    def __truediv__(self, other: Measure) -> Measure:
+    def __truediv__(self, other: RunMeasure) -> RunMeasure:
         """The ratio; NaN where the divisor is 0."""
-        return Measure(lambda run: _ratio(self(run), other(run)))
+        return RunMeasure(lambda run: _ratio(self(run), other(run)))
 
 
-def measure(number: Callable[Concatenate[Run, P], float]) -> Callable[P, Measure]:
+def measure(number: Callable[Concatenate[Run, P], float]) -> Callable[P, RunMeasure]:
     """Makes a function of a run and of what it is to look at one of the latter that gives a measure."""
 
     @wraps(number)
-    def of(*args: P.args, **keywords: P.kwargs) -> Measure:
-        return Measure(lambda run: number(run, *args, **keywords))
+    def of(*args: P.args, **keywords: P.kwargs) -> RunMeasure:
+        return RunMeasure(lambda run: number(run, *args, **keywords))
 
     return of
 
@@ -57,22 +57,22 @@ def throughput(run: Run, group: str | None = None, kind: str | None = None) -> f
     return float(run.flows("sent_bytes", group, kind).sum()) * 8 / run.seconds
 
 
-def throughput_share(group: str | None = None, kind: str | None = None) -> Measure:
+def throughput_share(group: str | None = None, kind: str | None = None) -> RunMeasure:
     """The part of the bottleneck's rate that flows took, headers and repeats included; 1 is all of it."""
-    return throughput(group, kind) / Measure(lambda run: run.rate_bps)
+    return throughput(group, kind) / RunMeasure(lambda run: run.rate_bps)
 
 
-def goodput(group: str | None = None, kind: str | None = None) -> Measure:
+def goodput(group: str | None = None, kind: str | None = None) -> RunMeasure:
     """Useful bits a second of flows together."""
     return total("goodput_bps", group, kind)
 
 
-def share_of_fair(group: str | None = None, kind: str | None = None) -> Measure:
+def share_of_fair(group: str | None = None, kind: str | None = None) -> RunMeasure:
     """Goodput of flows together over their fair shares together."""
     return goodput(group, kind) / total("fair_share_bps", group, kind)
 
 
-def throughput_of_fair(group: str | None = None, kind: str | None = None) -> Measure:
+def throughput_of_fair(group: str | None = None, kind: str | None = None) -> RunMeasure:
     """Bits a second that flows got through the bottleneck, repeats included, over their fair shares together.
 
     Fair shares are net of headers; with `profile = "ns2"`, which has none, 1 is exactly the fair share.
@@ -109,7 +109,7 @@ def jain(run: Run, group: str | None = None, kind: str | None = None, *, alike: 
     return _ratio(float(share.sum()) ** 2, len(share) * squares)
 
 
-def loss_rate(group: str | None = None, kind: str | None = None) -> Measure:
+def loss_rate(group: str | None = None, kind: str | None = None) -> RunMeasure:
     """Packets dropped over packets that came, all flows together; 0 to 1."""
     return total("dropped", group, kind) / total("arrived", group, kind)
 
@@ -142,7 +142,7 @@ def percent(run: Run, part: str, whole: str, group: str | None = None) -> float:
     return 100 * float(run.flows(part, group).sum() / packets) if packets else 0.0
 
 
-def loss_percent(group: str | None = None) -> Measure:
+def loss_percent(group: str | None = None) -> RunMeasure:
     """Packets dropped of 100 that came, of a group or of all; 0 where none came."""
     return percent("dropped", "arrived", group)
 
@@ -188,7 +188,7 @@ def over_intervals(
     return float(take(inside)) if len(inside) else math.nan
 
 
-def gauge(name: str) -> Measure:
+def gauge(name: str) -> RunMeasure:
     """The mean of a gauge of the discipline after the warm-up; NaN where it has none of that name."""
     return over_intervals(f"gauge:{name}", np.mean)
 
@@ -232,9 +232,9 @@ def jitter_ms(run: Run, group: str, part: float = 0.95) -> float:
     return math.nan if least is None or most is None else most - least
 
 
-def average(*measures: Number) -> Measure:
+def average(*measures: Number) -> RunMeasure:
     """The mean of several measures of one run, as of groups of flows that are alike."""
-    return Measure(lambda run: sum(each(run) for each in measures) / len(measures))
+    return RunMeasure(lambda run: sum(each(run) for each in measures) / len(measures))
 
 
 def _ratio(part: float, whole: float) -> float:

@@ -9,7 +9,7 @@ from typing import Any, Literal, TypeAlias
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from headgate.experiment.found import Found
+from headgate.experiment.found import ExperimentResults
 from headgate.experiment.layers import Layer
 from headgate.plot.panels import apart, columns, figure_of, grid, heading, new_figure
 
@@ -21,7 +21,7 @@ HEIGHTS = {"shared": 2.6, "apart": 3.6, "one": 4.2}
 
 
 @dataclass(frozen=True)
-class Scale:
+class AxisScale:
     """One axis of a panel: its label, its ends, where its ticks are and what they say, and the base of a log scale."""
 
     label: str = ""
@@ -45,17 +45,17 @@ class Scale:
 
 
 @dataclass(frozen=True)
-class Panel:
+class PlotPanel:
     """What is drawn on one pair of axes, and their scales."""
 
     layers: tuple[Layer, ...]
-    x: Scale = Scale()
-    y: Scale = Scale()
+    x: AxisScale = AxisScale()
+    y: AxisScale = AxisScale()
     title: str = ""
 
 
 #: The panels of a figure, or the panel of each discipline, by its label.
-Panels: TypeAlias = Panel | Sequence[Panel] | Callable[[str], Panel]
+PlotPanels: TypeAlias = PlotPanel | Sequence[PlotPanel] | Callable[[str], PlotPanel]
 
 
 @dataclass(frozen=True)
@@ -66,8 +66,8 @@ class Plot:
     `heights` they are stacked above each other over one horizontal scale. Heights are inches a panel.
     """
 
-    panels: Panels
-    note: str | Callable[[Found], str] = ""
+    panels: PlotPanels
+    note: str | Callable[[ExperimentResults], str] = ""
     layout: Literal["shared", "apart"] = "shared"
     height: float | None = None
     heights: tuple[float, ...] = ()
@@ -75,10 +75,10 @@ class Plot:
     legend_place: Literal["best", "lower right", "upper left", "upper right"] = "best"
     legend_columns: int = 1
 
-    def __call__(self, found: Found) -> Figure:
+    def __call__(self, found: ExperimentResults) -> Figure:
         """Draws what was found."""
         panels = [self.panels(label) for label in found.labels] if callable(self.panels) else self.panels
-        if isinstance(panels, Panel):
+        if isinstance(panels, PlotPanel):
             panels = [panels]
         drawn = self._axes(len(panels))
         across = columns(len(drawn)) if not self.heights else 1
@@ -102,14 +102,19 @@ class Plot:
         if self.heights:
             figure = new_figure(sum(self.heights) + 1.0)
             return list(figure.subplots(count, sharex=True, height_ratios=list(self.heights)))
-        if isinstance(self.panels, Panel):
+        if isinstance(self.panels, PlotPanel):
             return [new_figure(self.height or HEIGHTS["one"]).add_subplot()]
         height = self.height or HEIGHTS[self.layout]
         return grid(count, height) if self.layout == "shared" else apart(count, height)
 
 
 def one_panel(
-    layers: tuple[Layer, ...], x: Scale = Scale(), y: Scale = Scale(), *, legend: int | None = 0, **how: Any
+    layers: tuple[Layer, ...],
+    x: AxisScale = AxisScale(),
+    y: AxisScale = AxisScale(),
+    *,
+    legend: int | None = 0,
+    **how: Any,
 ) -> Plot:
     """A figure of one panel with a legend; `how` are keywords of `Plot`."""
-    return Plot(Panel(layers, x, y), legend=legend, **how)
+    return Plot(PlotPanel(layers, x, y), legend=legend, **how)

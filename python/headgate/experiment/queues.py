@@ -8,7 +8,7 @@ import numpy.typing as npt
 
 from headgate.analysis import data
 from headgate.analysis.runs import Array, Run
-from headgate.experiment.measures import Measure, measure
+from headgate.experiment.measures import RunMeasure, measure
 
 #: The weight with which the papers average a queue for their figures: that of RED (Floyd and Jacobson 1993).
 WEIGHT = 0.002
@@ -17,7 +17,7 @@ WEIGHT = 0.002
 CHUNK = 5000
 
 
-class Queue(NamedTuple):
+class QueueLength(NamedTuple):
     """Packets of some flows in the queue, just after each event of any flow; `arrived` is which events are arrivals."""
 
     time_s: Array
@@ -35,13 +35,13 @@ class Queue(NamedTuple):
         return self.time_s[self.arrived], ewma(before[self.arrived], weight)
 
 
-def queue(run: Run, group: str | None = None, kind: str | None = None) -> Queue:
+def queue(run: Run, group: str | None = None, kind: str | None = None) -> QueueLength:
     """The queue of all flows, of one group or of one kind, over the whole run."""
     time_s, flow, change, arrived = _changes(run)
     mine = np.zeros(int(flow.max(initial=0)) + 1, dtype=bool)
     wanted = run.flows("flow", group, kind).astype(np.int64)
     mine[wanted[wanted < len(mine)]] = True
-    return Queue(time_s, np.cumsum(np.where(mine[flow], change, 0)).astype(np.float64), arrived)
+    return QueueLength(time_s, np.cumsum(np.where(mine[flow], change, 0)).astype(np.float64), arrived)
 
 
 @measure
@@ -50,7 +50,7 @@ def packets(run: Run, group: str | None = None, kind: str | None = None) -> floa
     return queue(run, group, kind).mean(run.warmup_s, run.warmup_s + run.seconds)
 
 
-def share(group: str | None = None, kind: str | None = None) -> Measure:
+def share(group: str | None = None, kind: str | None = None) -> RunMeasure:
     """The part of the packets in the queue that belongs to flows, averaged over time; NaN if none ever waited."""
     return packets(group, kind) / packets()
 

@@ -10,8 +10,8 @@ from headgate.analysis.judge import Judgement, Verdict
 from headgate.execution.runner import Watcher
 from headgate.experiment import findings
 from headgate.experiment.declare import Experiment, written
-from headgate.experiment.found import Found, NotRunError
-from headgate.experiment.running import How, Ran, run
+from headgate.experiment.found import ExperimentResults, NotRunError
+from headgate.experiment.running import ExperimentRun, RunOptions, run
 from headgate.files import store
 from headgate.plot.picture import picture
 
@@ -19,24 +19,24 @@ SCHEMA = 1
 FOUND = "found.json"
 
 
-class Record(NamedTuple):
+class ExperimentRecord(NamedTuple):
     """An experiment or an evaluation as it is kept: the folder, and the document in it."""
 
     path: Path
     document: dict[str, Any]
 
 
-def carry_out(name: str, experiment: Experiment, out: Path, how: How, watcher: Watcher) -> Record:
+def carry_out(name: str, experiment: Experiment, out: Path, how: RunOptions, watcher: Watcher) -> ExperimentRecord:
     """Runs an experiment, draws its figure, judges its claims and keeps all three in `out`."""
     ran = run(experiment, out, how, watcher)
     with style.applied():
         drawn = picture(experiment.plot(ran.found))
-    kept = Record(folder(name, experiment, out, how), document_of(name, experiment, ran, how))
+    kept = ExperimentRecord(folder(name, experiment, out, how), document_of(name, experiment, ran, how))
     store.write_files(kept.path, {**drawn.files("figure"), FOUND: store.json_text(kept.document)})
     return kept
 
 
-def folder(name: str, experiment: Experiment, out: Path, how: How) -> Path:
+def folder(name: str, experiment: Experiment, out: Path, how: RunOptions) -> Path:
     """Where what was found is kept; other disciplines and traces have folders of their own, and what `how` varies."""
     parts = [name.rpartition("/")[2], *how.parts()]
     parts += ["with", *(store.slug_of(spec) for spec in how.further)] if how.further and experiment.modern else []
@@ -44,13 +44,13 @@ def folder(name: str, experiment: Experiment, out: Path, how: How) -> Path:
     return out / name.rpartition("/")[0] / "-".join(parts)
 
 
-def load(name: str, experiment: Experiment, out: Path, how: How) -> Record | None:
+def load(name: str, experiment: Experiment, out: Path, how: RunOptions) -> ExperimentRecord | None:
     """What is kept of an experiment; None if it has not been run."""
     path = folder(name, experiment, out, how)
-    return Record(path, store.read_json(path / FOUND)) if (path / FOUND).is_file() else None
+    return ExperimentRecord(path, store.read_json(path / FOUND)) if (path / FOUND).is_file() else None
 
 
-def document_of(name: str, experiment: Experiment, ran: Ran, how: How) -> dict[str, Any]:
+def document_of(name: str, experiment: Experiment, ran: ExperimentRun, how: RunOptions) -> dict[str, Any]:
     """Every number and verdict of an experiment, as JSON."""
     found = ran.found
     seeds = max((len(quantity.per_seed) for quantity in found.values.values()), default=0)
@@ -88,7 +88,7 @@ def document_of(name: str, experiment: Experiment, ran: Ran, how: How) -> dict[s
     }
 
 
-def judged(judge: Callable[[Found], Judgement], found: Found) -> dict[str, str]:
+def judged(judge: Callable[[ExperimentResults], Judgement], found: ExperimentResults) -> dict[str, str]:
     """The verdict on a claim; a shortened run that left out what it needs cannot tell."""
     try:
         judgement = judge(found)
@@ -97,7 +97,7 @@ def judged(judge: Callable[[Found], Judgement], found: Found) -> dict[str, str]:
     return {"verdict": judgement.verdict.value, "numbers": judgement.numbers}
 
 
-def compared(experiment: Experiment, found: Found) -> list[dict[str, Any]]:
+def compared(experiment: Experiment, found: ExperimentResults) -> list[dict[str, Any]]:
     """Every published number beside ours, a row each; those of cases that were not run are left out."""
     rows = []
     for published in experiment.published:
@@ -123,7 +123,7 @@ def compared(experiment: Experiment, found: Found) -> list[dict[str, Any]]:
     return rows
 
 
-def headline_of(experiment: Experiment, found: Found) -> dict[str, Any] | None:
+def headline_of(experiment: Experiment, found: ExperimentResults) -> dict[str, Any] | None:
     """The experiment's one number for each discipline; None if it has none, or a shortened run left out its case."""
     headline = experiment.headline
     if headline is None or not found.has(next(iter(found.labels)), **headline.case):

@@ -11,8 +11,8 @@ from headgate.analysis.runs import Run
 from headgate.errors import UsageError
 from headgate.execution import batch
 from headgate.execution.runner import Watcher, processors
-from headgate.experiment.declare import Case, Experiment, Work
-from headgate.experiment.found import Found, Place
+from headgate.experiment.declare import Case, ComputedRun, Experiment
+from headgate.experiment.found import ExperimentResults, MeasureKey
 from headgate.files.store import folder_name
 from headgate.scenario import Scenario
 
@@ -23,7 +23,7 @@ RUNS = "runs"
 POOL = 400
 
 
-class How(NamedTuple):
+class RunOptions(NamedTuple):
     """How an experiment is run.
 
     `further` are disciplines beside the paper's, `seeds` replaces the experiment's own number, `choices` our values of
@@ -47,7 +47,7 @@ class How(NamedTuple):
         return [*(["quick"] if self.quick else []), *([] if self.seeds is None else [f"seeds{self.seeds}"])]
 
 
-class Part(NamedTuple):
+class CaseScenario(NamedTuple):
     """One scenario of an experiment: a case with the paper's disciplines, or with the further ones."""
 
     number: int
@@ -56,26 +56,26 @@ class Part(NamedTuple):
     scenario: Scenario
 
 
-class Done(NamedTuple):
+class FinishedCase(NamedTuple):
     """A part that was run: the runs of each discipline by label, one a seed, and the processor seconds they took.
 
     Parts may share a scenario, whose cost counts once.
     """
 
-    part: Part
+    part: CaseScenario
     runs: Mapping[str, list[Run]]
     cpu_s: float
 
 
-class Ran(NamedTuple):
+class ExperimentRun(NamedTuple):
     """What was found, and its cost: processor seconds of all points, whenever they ran, and this run's wall time."""
 
-    found: Found
+    found: ExperimentResults
     cpu_s: float
     wall_s: float
 
 
-def run(experiment: Experiment, out: Path, how: How, watcher: Watcher) -> Ran:
+def run(experiment: Experiment, out: Path, how: RunOptions, watcher: Watcher) -> ExperimentRun:
     """Runs what is not yet in `out`, and measures."""
     began, busy = time.perf_counter(), time.process_time()
     if experiment.compute is not None:
@@ -83,10 +83,10 @@ def run(experiment: Experiment, out: Path, how: How, watcher: Watcher) -> Ran:
         cpu_s = time.process_time() - busy
     else:
         found, cpu_s = _simulated(experiment, out, how, watcher)
-    return Ran(found, cpu_s, time.perf_counter() - began)
+    return ExperimentRun(found, cpu_s, time.perf_counter() - began)
 
 
-def parts(experiment: Experiment, how: How) -> Iterator[Part]:
+def parts(experiment: Experiment, how: RunOptions) -> Iterator[CaseScenario]:
     """The scenarios of an experiment.
 
     The paper's disciplines and further ones are apart, so that the former are found again whatever is added.
@@ -97,17 +97,17 @@ def parts(experiment: Experiment, how: How) -> Iterator[Part]:
         for names in filter(None, (ours, added)):
             specs = [labels[name] for name in names]
             scenario = experiment.scenario_of(case, specs, quick=how.quick, seeds=how.seeds, choices=how.choices)
-            yield Part(number, case, names, scenario)
+            yield CaseScenario(number, case, names, scenario)
 
 
-def _simulated(experiment: Experiment, out: Path, how: How, watcher: Watcher) -> tuple[Found, float]:
+def _simulated(experiment: Experiment, out: Path, how: RunOptions, watcher: Watcher) -> tuple[ExperimentResults, float]:
     done = list(pooled(list(parts(experiment, how)), out / RUNS, how, watcher))
     runs = {(label, each.part.number): mine for each in done for label, mine in each.runs.items()}
-    found = Found.of_runs(experiment, experiment.labels(how.further), experiment.cases_of(how.quick), runs)
+    found = ExperimentResults.of_runs(experiment, experiment.labels(how.further), experiment.cases_of(how.quick), runs)
     return found, sum(each.cpu_s for each in done)
 
 
-def pooled(planned: Sequence[Part], home: Path, how: How, watcher: Watcher) -> Iterator[Done]:
+def pooled(planned: Sequence[CaseScenario], home: Path, how: RunOptions, watcher: Watcher) -> Iterator[FinishedCase]:
     """The runs of every part. What is not yet in `home` is run, the points of many scenarios as one pool."""
     counted: set[Path] = set()
     for first in range(0, len(planned), POOL):
@@ -121,10 +121,10 @@ def pooled(planned: Sequence[Part], home: Path, how: How, watcher: Watcher) -> I
             counted.add(path)
             qdiscs = zip(part.labels, result.scenario.qdiscs, strict=True)
             runs = {label: Run.of_qdisc(result, qdisc, label, part.case) for label, qdisc in qdiscs}
-            yield Done(part, runs, cpu_s)
+            yield FinishedCase(part, runs, cpu_s)
 
 
-def _computed(experiment: Experiment, how: How, watcher: Watcher) -> Found:
+def _computed(experiment: Experiment, how: RunOptions, watcher: Watcher) -> ExperimentResults:
     compute = experiment.compute
     if compute is None:
         raise UsageError(f"{experiment.title} is a simulation")
@@ -133,11 +133,11 @@ def _computed(experiment: Experiment, how: How, watcher: Watcher) -> Found:
     labels = list(experiment.qdiscs)
     places = [(label, case) for label in labels for case in range(len(cases))]
     watcher.begin(len(places), 0, 0.0)
-    values: dict[Place, Quantity] = {}
+    values: dict[MeasureKey, Quantity] = {}
 
     def work(place: tuple[str, int]) -> Sequence[Mapping[str, float]]:
         label, case = place
-        return [compute(Work(label, cases[case], seed, how.quick, how.trace)) for seed in seeds]
+        return [compute(ComputedRun(label, cases[case], seed, how.quick, how.trace)) for seed in seeds]
 
     try:
         with ThreadPoolExecutor(how.threads or processors()) as pool:
@@ -146,4 +146,4 @@ def _computed(experiment: Experiment, how: How, watcher: Watcher) -> Found:
                     values[name, label, case] = Quantity(tuple(each[name] for each in done))
     finally:
         watcher.end()
-    return Found(experiment, experiment.labels(), cases, values)
+    return ExperimentResults(experiment, experiment.labels(), cases, values)

@@ -13,7 +13,7 @@ from headgate.execution.runner import Watcher
 from headgate.experiment import show
 from headgate.experiment.declare import Experiment, written
 from headgate.experiment.record import judged
-from headgate.experiment.running import How, run
+from headgate.experiment.running import RunOptions, run
 from headgate.terminal import layout
 
 #: With more claims than this, verdicts are marks: a terminal has no room for so many words.
@@ -21,7 +21,7 @@ WORDS = 6
 MARKS = {Verdict.HOLDS.value: "+", Verdict.DIFFERS.value: "-", Verdict.CANNOT_TELL.value: "?"}
 
 
-class Row(NamedTuple):
+class SensitivityRow(NamedTuple):
     """One value of one open parameter, and the verdict on every claim with it."""
 
     name: str
@@ -30,7 +30,9 @@ class Row(NamedTuple):
     claims: tuple[dict[str, str], ...]
 
 
-def rows(name: str, experiment: Experiment, out: Path, how: How, watcher: Callable[[str], Watcher]) -> list[Row]:
+def rows(
+    name: str, experiment: Experiment, out: Path, how: RunOptions, watcher: Callable[[str], Watcher]
+) -> list[SensitivityRow]:
     """Runs the experiment for every value of every open parameter, the others as chosen."""
     open_ones = [choice for choice in experiment.choices if choice.values]
     if not open_ones:
@@ -45,11 +47,11 @@ def rows(name: str, experiment: Experiment, out: Path, how: How, watcher: Callab
                 watcher(f"{choice.name} = {written(value)}"),
             )
             claims = tuple(judged(claim.judge, ran.found) for claim in experiment.claims)
-            found.append(Row(choice.name, value, value == choice.value, claims))
+            found.append(SensitivityRow(choice.name, value, value == choice.value, claims))
     return found
 
 
-def table(name: str, experiment: Experiment, found: list[Row]) -> Table:
+def table(name: str, experiment: Experiment, found: list[SensitivityRow]) -> Table:
     """A row for each value, a column for each claim."""
     many = len(experiment.claims) > WORDS
     caption = [f"{number}: {claim.text}" for number, claim in enumerate(experiment.claims, 1)]

@@ -17,7 +17,7 @@ from headgate.terminal import layout
 STYLES = {Verdict.HOLDS: "bold green", Verdict.DIFFERS: "bold red", Verdict.CANNOT_TELL: "yellow"}
 
 
-class Row(NamedTuple):
+class ExperimentRow(NamedTuple):
     """An experiment of the list: its cost in processor seconds, of a shortened and of a whole run, where known."""
 
     name: str
@@ -26,7 +26,7 @@ class Row(NamedTuple):
     whole: float | None
 
 
-def listed(rows: Sequence[Row]) -> Table:
+def listed(rows: Sequence[ExperimentRow]) -> Table:
     """The experiments, a line each, with the time that they are expected to take here."""
     drawn = layout.table([*layout.words("experiment", "what it shows"), *layout.numbers("--quick", "whole")])
     for row in rows:

@@ -13,11 +13,11 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from headgate import _core
-from headgate.analysis.links import Place, compared
+from headgate.analysis.links import LinkDirection, compared
 from headgate.errors import UsageError
 from headgate.files.store import slug
 from headgate.results import Result
-from headgate.scenario import Point, Scenario
+from headgate.scenario import RunKey, Scenario
 from headgate.sweeps.dataset import MANIFEST
 from headgate.units import Units
 
@@ -33,14 +33,14 @@ _NOTE = (
     "own delay."
 )
 
-Values = list[float | None]
+SeriesValues = list[float | None]
 
 
-class Series(NamedTuple):
+class FlentSeries(NamedTuple):
     """Values at every time of a file."""
 
     unit: str
-    values: Values
+    values: SeriesValues
 
 
 def files(path: Path) -> Iterator[tuple[str, bytes]]:
@@ -53,16 +53,16 @@ def files(path: Path) -> Iterator[tuple[str, bytes]]:
         yield f"{slug(point)}{SUFFIX}", gzip.compress(text.encode(), mtime=0)
 
 
-def document(result: Result, point: Point) -> dict[str, Any]:
+def document(result: Result, point: RunKey) -> dict[str, Any]:
     """What the file of a point holds."""
-    scenario, taken = result.scenario, _Taken(result, point)
+    scenario, taken = result.scenario, _RunIntervals(result, point)
     places = compared(result)
     series = _goodput(scenario, taken) | _losses(scenario, taken)
     queues = {f"qdisc_stats_{place.label}": _queue(scenario, place, taken, alone=len(places) == 1) for place in places}
     waits = {name: queue["delay"] for name, queue in queues.items() if "delay" in queue}
-    series |= {f"{name}::delay": Series("ms", wait) for name, wait in waits.items()}
+    series |= {f"{name}::delay": FlentSeries("ms", wait) for name, wait in waits.items()}
     if len(waits) == len(places):
-        series[PING] = Series("ms", _sum([*waits.values()]))
+        series[PING] = FlentSeries("ms", _sum([*waits.values()]))
     raw = {name: _raw(taken.times, queue) for name, queue in queues.items()}
     raw |= {name: _raw(taken.times, {"val": each.values}) for name, each in series.items()}
     return {
@@ -74,7 +74,7 @@ def document(result: Result, point: Point) -> dict[str, Any]:
     }
 
 
-def rate_bps(scenario: Scenario, place: Place) -> float | None:
+def rate_bps(scenario: Scenario, place: LinkDirection) -> float | None:
     """The rate of a direction of a link in bit/s; None where it changes over time."""
     said = tomllib.loads(scenario.to_toml())["link"]
     (link,) = (each for each in (said if isinstance(said, list) else [said]) if each["name"] == place.link)
@@ -82,10 +82,10 @@ def rate_bps(scenario: Scenario, place: Place) -> float | None:
     return None if {"schedule", "trace"} & way.keys() else Units.RATE.read(way["rate"])
 
 
-class _Taken:
+class _RunIntervals:
     """The intervals of one point: values by metric and by what they are of, at common times."""
 
-    def __init__(self, result: Result, point: Point) -> None:
+    def __init__(self, result: Result, point: RunKey) -> None:
         self._found: dict[tuple[str | None, ...], dict[float, float]] = {}
         for row in result.point("intervals", point).to_pylist():
             of = (row["metric"], row["link"], row["direction"], row["group"])
@@ -94,15 +94,15 @@ class _Taken:
 
     def of(
         self, metric: str, link: str | None = None, direction: str | None = None, group: str | None = None
-    ) -> Values:
+    ) -> SeriesValues:
         """A metric at every time; None where it has no value."""
         values = self._found.get((metric, link, direction, group), {})
         return [values.get(time) for time in self.times]
 
 
-def _goodput(scenario: Scenario, taken: _Taken) -> dict[str, Series]:
+def _goodput(scenario: Scenario, taken: _RunIntervals) -> dict[str, FlentSeries]:
     """Goodput of every group, numbered for TCP as flent numbers streams, and together."""
-    rates: dict[str, Values] = {}
+    rates: dict[str, SeriesValues] = {}
     found = [(group, _scaled(taken.of("goodput_bps", group=group.name), 1e6)) for group in scenario.groups]
     if tcp := [each for group, each in found if group.kind == "tcp"]:
         rates |= {f"TCP upload::{number}": each for number, each in enumerate(tcp, 1)}
@@ -110,19 +110,19 @@ def _goodput(scenario: Scenario, taken: _Taken) -> dict[str, Series]:
     if udp := {group.name: each for group, each in found if group.kind == "udp"}:
         rates |= {f"UDP upload::{name}": each for name, each in udp.items()}
         rates |= {"UDP upload": _sum(list(udp.values()))}
-    return {name: Series("Mbits/s", each) for name, each in rates.items()}
+    return {name: FlentSeries("Mbits/s", each) for name, each in rates.items()}
 
 
-def _losses(scenario: Scenario, taken: _Taken) -> dict[str, Series]:
+def _losses(scenario: Scenario, taken: _RunIntervals) -> dict[str, FlentSeries]:
     """Packets that were dropped and marked in each interval, by group."""
     return {
-        f"{title}::{group.name}": Series("packets", taken.of(metric, group=group.name))
+        f"{title}::{group.name}": FlentSeries("packets", taken.of(metric, group=group.name))
         for title, metric in (("Drops", "drops"), ("ECN marks", "marks"))
         for group in scenario.groups
     }
 
 
-def _queue(scenario: Scenario, place: Place, taken: _Taken, *, alone: bool) -> dict[str, Values]:
+def _queue(scenario: Scenario, place: LinkDirection, taken: _RunIntervals, *, alone: bool) -> dict[str, SeriesValues]:
     """What flent reads of a queue, under its names; drops are not kept by link, and told of the only one alone."""
     queue = taken.of("queue_bytes", *place)
     found = {"backlog_bytes": queue, "backlog_pkts": taken.of("queue_packets", *place)}
@@ -134,24 +134,26 @@ def _queue(scenario: Scenario, place: Place, taken: _Taken, *, alone: bool) -> d
     return found
 
 
-def _scaled(values: Values, by: float) -> Values:
+def _scaled(values: SeriesValues, by: float) -> SeriesValues:
     return [None if each is None else each / by for each in values]
 
 
-def _sum(many: Sequence[Values]) -> Values:
+def _sum(many: Sequence[SeriesValues]) -> SeriesValues:
     """The sum at every time; None where none has a value."""
     known = ([each for each in at if each is not None] for at in zip(*many, strict=True))
     return [sum(each) if each else None for each in known]
 
 
-def _raw(times: Sequence[float], columns: dict[str, Values]) -> list[dict[str, float]]:
+def _raw(times: Sequence[float], columns: dict[str, SeriesValues]) -> list[dict[str, float]]:
     """An entry for each time, without what has no value then."""
     rows = (zip(columns, row, strict=True) for row in zip(*columns.values(), strict=True))
     known = ({name: value for name, value in row if value is not None} for row in rows)
     return [{"t": time, **entry} for time, entry in zip(times, known, strict=True) if entry]
 
 
-def _metadata(scenario: Scenario, point: Point, places: list[Place], series: dict[str, Series]) -> dict[str, Any]:
+def _metadata(
+    scenario: Scenario, point: RunKey, places: list[LinkDirection], series: dict[str, FlentSeries]
+) -> dict[str, Any]:
     tcp = [group.name for group in scenario.groups if group.kind == "tcp"]
     names = {f"TCP upload::{number}": name for number, name in enumerate(tcp, 1)}
     interval = tomllib.loads(scenario.to_toml())["record"]["interval"]

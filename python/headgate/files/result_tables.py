@@ -11,10 +11,10 @@ import pyarrow.compute as pc
 
 from headgate.errors import ResultError
 from headgate.files import store, tables
-from headgate.scenario import Point, Scenario, files_in
+from headgate.scenario import RunKey, Scenario, files_in
 
 
-class _Table(cached_property[Any]):
+class _LazyTable(cached_property[Any]):
     """A table, read when it is first asked for; None if it is one that the scenario does not record."""
 
     def __init__(self) -> None:
@@ -58,16 +58,16 @@ class ResultTables:
         timing = store.read_json(path / store.TIMING)["points"] if (path / store.TIMING).is_file() else []
         return cls(scenario, manifest, timing, {}, path)
 
-    flows = _Table()
-    intervals = _Table()
-    links = _Table()
-    delays = _Table()
-    losses = _Table()
-    fairness = _Table()
-    transfers = _Table()
+    flows = _LazyTable()
+    intervals = _LazyTable()
+    links = _LazyTable()
+    delays = _LazyTable()
+    losses = _LazyTable()
+    fairness = _LazyTable()
+    transfers = _LazyTable()
     # A point's rows are a file each: for a long record, open the folder with `pyarrow.dataset` instead.
-    events = _Table()
-    traces = _Table()
+    events = _LazyTable()
+    traces = _LazyTable()
 
     @property
     def captures(self) -> list[Path]:
@@ -77,7 +77,7 @@ class ResultTables:
         folder, links = self.path / store.CAPTURES, self.scenario.captures
         return [folder / store.capture(point, link) for point in self.scenario.points for link in links]
 
-    def point(self, name: str, point: Point) -> pa.Table:
+    def point(self, name: str, point: RunKey) -> pa.Table:
         """The rows of one point in the table called `name`; of a streamed one, its file alone is read.
 
         `KeyError` if the scenario does not record that table.

@@ -21,7 +21,7 @@ from headgate import _core
 from headgate.errors import ResultError
 from headgate.files import damage
 from headgate.files.damage import sha256
-from headgate.scenario import Point, Scenario
+from headgate.scenario import RunKey, Scenario
 
 SCHEMA = 1
 MANIFEST = "manifest.json"
@@ -50,7 +50,7 @@ def folder_name(scenario: Scenario) -> str:
     return f"{scenario.name}{'-live' if scenario.live else ''}-{scenario.config_hash[:8]}"
 
 
-def slug(point: Point) -> str:
+def slug(point: RunKey) -> str:
     """A file name for `point`, different for each discipline and seed."""
     return f"{slug_of(point.qdisc)}-{point.seed}"
 
@@ -60,7 +60,7 @@ def slug_of(qdisc: str) -> str:
     return f"{qdisc.partition(':')[0]}-{hashlib.sha256(qdisc.encode()).hexdigest()[:8]}"
 
 
-def capture(point: Point, link: str) -> str:
+def capture(point: RunKey, link: str) -> str:
     """The file name of the capture of a link in `point`."""
     return f"{slug(point)}-{link}.pcapng"
 
@@ -154,16 +154,16 @@ class Store:
         """Whether the result is finished."""
         return (self.path / MANIFEST).is_file()
 
-    def point(self, point: Point) -> Path:
+    def point(self, point: RunKey) -> Path:
         """Where the finished `point` is kept."""
         return self.points / slug(point)
 
-    def has(self, point: Point) -> bool:
+    def has(self, point: RunKey) -> bool:
         """Whether `point` is finished."""
         return self.complete or self.point(point).is_dir()
 
     @contextmanager
-    def writing(self, point: Point) -> Iterator[Path]:
+    def writing(self, point: RunKey) -> Iterator[Path]:
         """A folder for the files of `point`: kept if all goes well, removed if not."""
         unfinished = self.points / f"{UNFINISHED}{slug(point)}"
         unfinished.mkdir()

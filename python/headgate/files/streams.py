@@ -12,7 +12,7 @@ from headgate.files.store import CAPTURES
 from headgate.scenario import Scenario
 
 
-class Files:
+class FileStreams:
     """Streams what a run records into a folder: a Parquet file a table, a pcapng file a captured link.
 
     Every file that the scenario asks for is there in the end, whether anything happened or not.
@@ -55,7 +55,7 @@ class Files:
         self._writers[name] = self._open.enter_context(writer)
 
 
-class Memory:
+class MemoryStreams:
     """Keeps the tables that a run records. Captures are files, and nothing keeps them here."""
 
     def __init__(self, scenario: Scenario) -> None:

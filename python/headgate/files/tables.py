@@ -17,7 +17,7 @@ WORDS = pa.dictionary(pa.int32(), pa.string())
 _KINDS = {"words": WORDS, "bool": pa.bool_(), "u32": pa.uint32(), "u64": pa.uint64(), "f64": pa.float64()}
 
 
-class Column(NamedTuple):
+class TableColumn(NamedTuple):
     """A column of a table: its type, whether values may be missing, what they are in and what they mean."""
 
     name: str
@@ -34,7 +34,7 @@ class Column(NamedTuple):
 
 #: What a row of each table is of, and its columns after the discipline and the seed; `crates/measure` states them.
 ABOUT = {name: about for name, about, _ in _core.tables()}
-COLUMNS = {name: {column[0]: Column(*column) for column in columns} for name, _, columns in _core.tables()}
+COLUMNS = {name: {column[0]: TableColumn(*column) for column in columns} for name, _, columns in _core.tables()}
 
 _POINT = [pa.field("qdisc", WORDS, nullable=False), pa.field("seed", pa.uint64(), nullable=False)]
 

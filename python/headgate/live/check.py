@@ -25,10 +25,10 @@ MAY = (200, 400, 600, 800, 1000, 1500, 2000, 3000, 4000)
 #: share of a processor that the loop uses at the rates that must be kept.
 RATE_ERROR = 0.005
 
-Found = Mapping[str, Any]
+Measurement = Mapping[str, Any]
 
 
-class Row(NamedTuple):
+class CheckRow(NamedTuple):
     """One thing that was checked: what, the figure, the bound, and whether it is kept; None where none must be."""
 
     what: str
@@ -37,7 +37,7 @@ class Row(NamedTuple):
     good: bool | None
 
 
-def rows(measure: Callable[[int, float, float], Found]) -> Iterator[Row]:
+def rows(measure: Callable[[int, float, float], Measurement]) -> Iterator[CheckRow]:
     """Checks all by what `measure` finds."""
     floods = []
     for mbit, seconds in MUST.items():
@@ -52,39 +52,39 @@ def rows(measure: Callable[[int, float, float], Found]) -> Iterator[Row]:
             return
 
 
-def rate(mbit: int, found: Found, *, must: bool) -> Row:
+def rate(mbit: int, found: Measurement, *, must: bool) -> CheckRow:
     """How true a rate is: more is sent than it carries, so that the link is busy from the first packet to the last."""
     packets, taken = found["timed"], found["taken_s"]
     measured = packets * PACKET * 8e-6 / taken if taken > 0 else 0.0
     error = measured / mbit - 1
     kept = abs(error) <= RATE_ERROR
     figure = f"{measured:.3f} Mbit/s, {100 * error:+.3f} %" + ("" if kept or must else ": not kept here")
-    return Row(f"rate {mbit} Mbit/s", figure, f"{100 * RATE_ERROR} %" if must else "-", kept if must else None)
+    return CheckRow(f"rate {mbit} Mbit/s", figure, f"{100 * RATE_ERROR} %" if must else "-", kept if must else None)
 
 
-def delay(found: Found) -> Iterator[Row]:
+def delay(found: Measurement) -> Iterator[CheckRow]:
     """What is added to the time that a packet takes to be sent at 10 Mbit/s, from socket to socket."""
     nominal = PACKET * 8e-3 / 10
     for name, key, bound in (("median", "delay_ms_p50", LATE_P50_MS), ("p99", "delay_ms_p99", LATE_P99_MS)):
         added = found[key] - nominal if found[key] is not None else float("inf")
-        yield Row(f"added delay, {name}", f"{added:.3f} ms", f"{bound} ms", added <= bound)
+        yield CheckRow(f"added delay, {name}", f"{added:.3f} ms", f"{bound} ms", added <= bound)
 
 
-def ours(floods: list[Found]) -> Iterator[Row]:
+def ours(floods: list[Measurement]) -> Iterator[CheckRow]:
     """Whether packets are gone only where our discipline dropped them, and whether the thread had time to spare."""
     gone = [elsewhere(found) for found in floods]
-    yield Row("packets gone elsewhere", str(sum(gone)), "0", not any(gone))
+    yield CheckRow("packets gone elsewhere", str(sum(gone)), "0", not any(gone))
     odd = sum(count for found in floods for name, count in found["forward"]["odd"] if name == "oversize")
-    yield Row("packets longer than the MTU", str(odd), "0", odd == 0)
+    yield CheckRow("packets longer than the MTU", str(odd), "0", odd == 0)
     stalls = sum(found["forward"]["stalls"] for found in floods)
-    yield Row("times the link stood still", str(stalls), "0", stalls == 0)
+    yield CheckRow("times the link stood still", str(stalls), "0", stalls == 0)
     # Of the time in which packets came: what it waited for the last of them would flatter it.
     busiest = max(found["cpu_s"] / found["taken_s"] if found["taken_s"] > 0 else 1.0 for found in floods)
     share, bound = f"{100 * busiest:.0f} %", f"{100 * MOST_CPU:.0f} %"
-    yield Row("processor time of the loop, most", share, bound, busiest <= MOST_CPU)
+    yield CheckRow("processor time of the loop, most", share, bound, busiest <= MOST_CPU)
 
 
-def elsewhere(found: Found) -> int:
+def elsewhere(found: Measurement) -> int:
     """Packets that are in one count and not in the next on their way: socket, interface, link, interface, socket."""
     lane = found["forward"]
     steps = (
@@ -103,7 +103,7 @@ def run() -> tuple[Table, bool]:
     return judged("check", rows(measure))
 
 
-def judged(what: str, rows: Iterable[Row]) -> tuple[Table, bool]:
+def judged(what: str, rows: Iterable[CheckRow]) -> tuple[Table, bool]:
     """The table of what was checked, and whether all that must be kept is."""
     from rich.table import Table
 
@@ -115,7 +115,7 @@ def judged(what: str, rows: Iterable[Row]) -> tuple[Table, bool]:
     return table, good
 
 
-def measure(mbit: int, share: float, seconds: float) -> Found:
+def measure(mbit: int, share: float, seconds: float) -> Measurement:
     """Sends at a share of a link's rate in Mbit/s, for so many seconds."""
     way = options.scenario("forward", {"rate": f"{mbit}Mbit/s", "limit": "1000p"})
     return _core.measure(way, round(mbit * 1e6 * share), PACKET, seconds)

@@ -8,7 +8,7 @@ from typing import Annotated, NoReturn
 import typer
 
 from headgate.errors import UsageError
-from headgate.live.directions import DIRECTIONS, Given, directed
+from headgate.live.directions import DIRECTIONS, OptionTexts, directed
 from headgate.terminal.console import console, explained
 
 
@@ -17,7 +17,7 @@ from headgate.terminal.console import console, explained
 def link(
     command: Annotated[list[str] | None, typer.Argument(metavar="COMMAND...", help="What to run.")] = None,
     *,
-    given: Given,
+    given: OptionTexts,
     server: Annotated[
         str | None, typer.Option(metavar="CMD", help="What to run in the far host meanwhile, such as 'iperf3 -s'.")
     ] = None,
@@ -55,7 +55,7 @@ def link(
     to the far host, and --reverse-rate, back.
     """
     from headgate import _core
-    from headgate.execution.top_socket import Shown
+    from headgate.execution.top_socket import ViewSocket
     from headgate.live import options, session
     from headgate.live import summary as summaries
     from headgate.live.log import LinkLog
@@ -87,7 +87,7 @@ def link(
             typer.echo(
                 f"note: COMMAND can look up no names: {own} is this machine's own resolver (see the guide)", err=True
             )
-        with Shown("link", shlex.join(command), made.view), screen() if view else nullcontext() as watch:
+        with ViewSocket("link", shlex.join(command), made.view), screen() if view else nullcontext() as watch:
             ended = session.run(made, command, served, watch=watch, tick=keeper.tick)
         notes = keeper.end(ended)
     if summary:

@@ -14,7 +14,7 @@ DIRECTIONS = ("forward", "reverse")
 ALIASES = {"forward": "up", "reverse": "down"}
 
 
-class Option(NamedTuple):
+class DirectionOption(NamedTuple):
     """One of them: its name, what stands for its value, and what it says."""
 
     name: str
@@ -24,23 +24,23 @@ class Option(NamedTuple):
 
 #: All, in the order in which help has them. Those that a link of a scenario file has too are called as they are there.
 OPTIONS = (
-    Option("rate", "RATE", "How fast it sends, such as 10Mbit/s."),
-    Option("schedule", "STEPS", "When the rate changes, and to what, such as 10s=5Mbit/s,20s=0bit/s."),
-    Option("schedule-period", "TIME", "After this the schedule begins anew, with the rate."),
-    Option("trace", "FILE", "In place of a rate, when it can send 1500 bytes each, as mahimahi's traces say."),
-    Option("delay", "TIME", "Propagation delay, such as 16ms (default 0ms)."),
-    Option("limit", "LIMIT", "Room in the queue, such as 100p or 64KiB (default 1000p)."),
-    Option("qdisc", "SPEC", "The discipline, such as sfb:bins=46 (default droptail)."),
-    Option("loss", "P", "Probability that a packet is lost on the way, from 0 to below 1."),
-    Option("loss-burst", "N", "How many are lost in a row on average (default: each loss on its own)."),
-    Option("jitter", "TIME", "A further delay, drawn from 0 to this; no packet overtakes another for it."),
-    Option("reorder", "P", "Probability that a packet is held back, so that others overtake it, 0 to 1."),
-    Option("reorder-by", "TIME", "For how long it is held back."),
-    Option("overhead", "BYTES", "What each packet costs the link beside its own bytes (default 0)."),
+    DirectionOption("rate", "RATE", "How fast it sends, such as 10Mbit/s."),
+    DirectionOption("schedule", "STEPS", "When the rate changes, and to what, such as 10s=5Mbit/s,20s=0bit/s."),
+    DirectionOption("schedule-period", "TIME", "After this the schedule begins anew, with the rate."),
+    DirectionOption("trace", "FILE", "In place of a rate, when it can send 1500 bytes each, as mahimahi's traces say."),
+    DirectionOption("delay", "TIME", "Propagation delay, such as 16ms (default 0ms)."),
+    DirectionOption("limit", "LIMIT", "Room in the queue, such as 100p or 64KiB (default 1000p)."),
+    DirectionOption("qdisc", "SPEC", "The discipline, such as sfb:bins=46 (default droptail)."),
+    DirectionOption("loss", "P", "Probability that a packet is lost on the way, from 0 to below 1."),
+    DirectionOption("loss-burst", "N", "How many are lost in a row on average (default: each loss on its own)."),
+    DirectionOption("jitter", "TIME", "A further delay, drawn from 0 to this; no packet overtakes another for it."),
+    DirectionOption("reorder", "P", "Probability that a packet is held back, so that others overtake it, 0 to 1."),
+    DirectionOption("reorder-by", "TIME", "For how long it is held back."),
+    DirectionOption("overhead", "BYTES", "What each packet costs the link beside its own bytes (default 0)."),
 )
 
 #: What was said, by the options' names without dashes before them; None where nothing was.
-Given = Mapping[str, str | None]
+OptionTexts = Mapping[str, str | None]
 
 
 def names(direction: str) -> dict[str, str]:
@@ -66,7 +66,7 @@ def directed(command: Callable[..., None]) -> Callable[..., None]:
     return wrapped
 
 
-def _name(direction: str, option: Option) -> str:
+def _name(direction: str, option: DirectionOption) -> str:
     return f"{direction}-{option.name}" if direction else option.name
 
 

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple, Self
 
 from headgate import _core
 from headgate.errors import HeadgateError, UsageError
-from headgate.live.gateway_settings import Settings
+from headgate.live.gateway_settings import GatewaySettings
 from headgate.live.session import TICK
 
 STOPS = (signal.SIGINT, signal.SIGTERM)
@@ -18,7 +18,7 @@ class GatewayError(HeadgateError):
     """A gateway that cannot be opened, or that broke."""
 
 
-class Ended(NamedTuple):
+class GatewayRun(NamedTuple):
     """What a gateway left: how long it ran in seconds, what it did, and what ended it, if it broke."""
 
     seconds: float
@@ -26,7 +26,7 @@ class Ended(NamedTuple):
     broke: GatewayError | None
 
 
-class Held:
+class HeldSignals:
     """From here on, signals that stop or reload wait to be asked for, in this thread and those it starts."""
 
     def __enter__(self) -> Self:
@@ -42,7 +42,7 @@ class Held:
         return None if found is None else found.si_signo
 
 
-def open_gateway(settings: Settings) -> _core.Gateway:
+def open_gateway(settings: GatewaySettings) -> _core.Gateway:
     """A gateway that forwards; raises `UsageError` if what was said will not do, `GatewayError` if it cannot be."""
     try:
         return _core.Gateway(**{key: value for key, value in settings._asdict().items() if key != "metrics"})
@@ -54,10 +54,10 @@ def open_gateway(settings: Settings) -> _core.Gateway:
 
 def run(
     gateway: _core.Gateway,
-    signals: Held,
+    signals: HeldSignals,
     reload: Callable[[], object],
     watch: Callable[[dict[str, Any]], object] | None = None,
-) -> Ended:
+) -> GatewayRun:
     """Waits for the gateway's end. SIGINT and SIGTERM stop it, SIGHUP calls `reload`; `watch` sees it now and then."""
     begun, broke = time.monotonic(), None
     try:
@@ -74,11 +74,14 @@ def run(
             view = gateway.stop()
         except OSError as error:
             broke, view = GatewayError(f"the gateway broke: {error}"), gateway.view()
-    return Ended(seconds, view, broke)
+    return GatewayRun(seconds, view, broke)
 
 
 def reloading(
-    gateway: _core.Gateway, settings: Settings, load: Callable[[], Settings] | None, tell: Callable[[str], object]
+    gateway: _core.Gateway,
+    settings: GatewaySettings,
+    load: Callable[[], GatewaySettings] | None,
+    tell: Callable[[str], object],
 ) -> Callable[[], None]:
     """What reads the settings anew and has the gateway follow.
 

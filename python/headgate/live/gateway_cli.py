@@ -6,7 +6,7 @@ from typing import Annotated, Any
 
 import typer
 
-from headgate.live.directions import Given, directed
+from headgate.live.directions import OptionTexts, directed
 from headgate.terminal.console import console, explained
 
 
@@ -18,7 +18,7 @@ def gateway(
         str | None, typer.Option("--in", metavar="IFACE", help="The interface on the near side, such as eth1.")
     ] = None,
     out: Annotated[str | None, typer.Option(metavar="IFACE", help="The one on the far side, such as eth0.")] = None,
-    given: Given,
+    given: OptionTexts,
     class_: Annotated[
         list[str] | None,
         typer.Option("--class", metavar="SPEC", help="A class, such as voice:dscp=ef,weight=3; as often as needed."),
@@ -53,7 +53,7 @@ def gateway(
     Options from --rate to --overhead hold both ways. Each also exists for one direction: --forward-rate, from --in to
     --out, and --reverse-rate, back. A direction of which nothing says how fast it is passes packets as they come.
     """
-    from headgate.execution.top_socket import Shown
+    from headgate.execution.top_socket import ViewSocket
     from headgate.live import gateway as gateways
     from headgate.live import gateway_settings, summary
     from headgate.live.prometheus import Exporter
@@ -62,7 +62,7 @@ def gateway(
     said: dict[str, Any] = {**given, "in": in_, "out": out, "class": class_, "flow": flow}
     said |= {"metrics": metrics, "offloads-off": offloads_off, "send": send, "seed": seed}
 
-    def load() -> gateway_settings.Settings:
+    def load() -> gateway_settings.GatewaySettings:
         return gateway_settings.load(said, config)
 
     out_ = console(stderr=True)
@@ -71,7 +71,7 @@ def gateway(
         out_.print(text, markup=False, soft_wrap=True)
 
     with ExitStack() as stack:
-        signals = stack.enter_context(gateways.Held())
+        signals = stack.enter_context(gateways.HeldSignals())
         settings = load()
         exporter = None if settings.metrics is None else Exporter(settings.metrics)
         opened = gateways.open_gateway(settings)
@@ -80,7 +80,7 @@ def gateway(
         tell(f"{' and '.join(settings.interfaces)} are joined")
         if exporter is not None:
             stack.enter_context(exporter.serve(opened.view))
-        stack.enter_context(Shown("gateway", " - ".join(settings.interfaces), opened.view))
+        stack.enter_context(ViewSocket("gateway", " - ".join(settings.interfaces), opened.view))
         reload = gateways.reloading(opened, settings, None if config is None else load, tell)
         watch = stack.enter_context(screen()) if view else None
         ended = gateways.run(opened, signals, reload, watch)

@@ -27,7 +27,7 @@ SENDS = ("auto", "packet", "xdp")
 NAMES = {key: key for key in (*FIXED, "flow", "class")} | names("") | names("forward") | names("reverse")
 
 
-class Settings(NamedTuple):
+class GatewaySettings(NamedTuple):
     """A gateway's settings."""
 
     interfaces: tuple[str, str]
@@ -45,7 +45,7 @@ class Settings(NamedTuple):
         return (self.interfaces, self.metrics, self.offloads_off, self.send, self.seed)
 
 
-def load(said: Mapping[str, Any], config: Path | None) -> Settings:
+def load(said: Mapping[str, Any], config: Path | None) -> GatewaySettings:
     """The settings that options and file say together; options, those that are not None, come first.
 
     Raises `UsageError` if something cannot be used.
@@ -80,7 +80,7 @@ def read(config: Path) -> dict[str, Any]:
     return keys
 
 
-def settings(said: Mapping[str, Any]) -> Settings:
+def settings(said: Mapping[str, Any]) -> GatewaySettings:
     """The settings that `said` says, by the options' names."""
     for key, kind in FIXED.items():
         if key in said and type(said[key]) is not kind:
@@ -101,7 +101,7 @@ def settings(said: Mapping[str, Any]) -> Settings:
     forward, reverse = (options.scenario(direction, each[direction], text) for direction in DIRECTIONS)
     overheads = (options.overhead("forward", each["forward"]), options.overhead("reverse", each["reverse"]))
     fixed = said.get("metrics"), said.get("offloads-off", False), said.get("send", "auto"), said.get("seed", 1)
-    return Settings((said["in"], said["out"]), forward, reverse, overheads, *fixed)
+    return GatewaySettings((said["in"], said["out"]), forward, reverse, overheads, *fixed)
 
 
 _NAMES = {str: "a text", bool: "true or false", int: "a whole number"}

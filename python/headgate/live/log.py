@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Self
 from headgate import _core
 from headgate.errors import UsageError
 from headgate.live.directions import DIRECTIONS
-from headgate.live.session import Ended
+from headgate.live.session import CommandRun
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -67,7 +67,7 @@ class LinkLog:
             self._due += SEGMENT
             self._keep(self._segment)
 
-    def end(self, ended: Ended | None = None) -> list[str]:
+    def end(self, ended: CommandRun | None = None) -> list[str]:
         """Writes what is left when the link has stopped, and how it `ended`; gives what a reader must know."""
         if self._link is None:
             return []
@@ -131,7 +131,7 @@ class LinkLog:
             raise
 
 
-def outcome(ended: Ended) -> dict[str, Any]:
+def outcome(ended: CommandRun) -> dict[str, Any]:
     """What the document says of a link that has ended."""
     directions = {direction: _direction(ended.view[direction]) for direction in DIRECTIONS}
     return {"code": ended.code, "seconds": ended.seconds, **directions, "cpu_s": ended.view["cpu_s"]}

@@ -73,14 +73,14 @@ def overhead(direction: str, given: Mapping[str, str | None]) -> int:
     return found
 
 
-class Said(NamedTuple):
+class OptionValue(NamedTuple):
     """What was said, and by which option."""
 
     option: str
     value: str
 
 
-def _chosen(direction: str, given: Mapping[str, str | None]) -> dict[str, Said]:
+def _chosen(direction: str, given: Mapping[str, str | None]) -> dict[str, OptionValue]:
     """What holds in a direction: what its own options say, then those of both, then the defaults."""
     own = {option.name: value for option in OPTIONS if (value := given.get(f"{direction}-{option.name}")) is not None}
     both = {option.name: value for option in OPTIONS if (value := given.get(option.name)) is not None}
@@ -91,9 +91,9 @@ def _chosen(direction: str, given: Mapping[str, str | None]) -> dict[str, Said]:
     for option in OPTIONS:
         name = option.name
         if name in own:
-            found[name] = Said(f"--{direction}-{name}", own[name])
+            found[name] = OptionValue(f"--{direction}-{name}", own[name])
         elif (value := both.get(name, DEFAULTS.get(name))) is not None:
-            found[name] = Said(f"--{name}", value)
+            found[name] = OptionValue(f"--{name}", value)
     return found
 
 
@@ -101,7 +101,7 @@ def _key(name: str) -> str:
     return name.replace("-", "_")
 
 
-def _value(said: Said) -> str:
+def _value(said: OptionValue) -> str:
     """A value as a change writes it."""
     if said.option.endswith("schedule"):
         return f"[{', '.join(_step(said, step) for step in said.value.split(','))}]"
@@ -109,7 +109,7 @@ def _value(said: Said) -> str:
     return json.dumps(said.value) if said.option.endswith("trace") else said.value
 
 
-def _step(said: Said, step: str) -> str:
+def _step(said: OptionValue, step: str) -> str:
     """A step of a schedule, `10s=5Mbit/s`, as a scenario file has it."""
     at, equals, rate = step.partition("=")
     if not equals:
@@ -123,7 +123,7 @@ def _read(path: str) -> bytes:
     return Path(path).read_bytes()
 
 
-def _explained(error: _core.ScenarioError, chosen: Mapping[str, Said]) -> str:
+def _explained(error: _core.ScenarioError, chosen: Mapping[str, OptionValue]) -> str:
     """The error in terms of the options."""
     message, change = error.message, error.change or ""
     for name, said in chosen.items():

@@ -35,10 +35,10 @@ PATIENCE = 5
 
 def exposition(view: View) -> str:
     """The metrics of a view, in Prometheus' text format (version 0.0.4)."""
-    return generate_latest(_Collected(view)).decode()
+    return generate_latest(_ViewCollector(view)).decode()
 
 
-class _Collected(Collector):
+class _ViewCollector(Collector):
     def __init__(self, view: View) -> None:
         self._view = view
 

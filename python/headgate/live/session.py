@@ -48,7 +48,7 @@ class CommandError(HeadgateError):
         super().__init__(f"cannot run {word!r}: {str(error).removesuffix(')').split(' (os error ')[0]}")
 
 
-class Ended(NamedTuple):
+class CommandRun(NamedTuple):
     """What a command left: its exit code, how long it ran in seconds, and what the link did."""
 
     code: int
@@ -62,7 +62,7 @@ def run(
     server: Sequence[str] = (),
     watch: Callable[[dict[str, Any]], object] | None = None,
     tick: Callable[[], object] | None = None,
-) -> Ended:
+) -> CommandRun:
     """Runs `command` in the near host, while `server` runs in the far one.
 
     `watch` sees the link every `TICK`, and `tick` is called as often.
@@ -81,7 +81,7 @@ def run(
             view = link.stop()
         except OSError as error:
             raise LinkError(f"the link broke: {error}") from None
-    return Ended(code, seconds, view)
+    return CommandRun(code, seconds, view)
 
 
 def own_resolvers(configured: Path = Path("/etc/resolv.conf")) -> str:

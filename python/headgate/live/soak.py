@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from headgate.errors import UsageError
-from headgate.live.check import Found, Row, judged, measure
+from headgate.live.check import CheckRow, Measurement, judged, measure
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -43,14 +43,14 @@ def run(lasting: float, say: Callable[[str], None]) -> tuple[Table, bool]:
     return judged("soak", _rows(lasting, say))
 
 
-def _rows(lasting: float, say: Callable[[str], None]) -> Iterator[Row]:
+def _rows(lasting: float, say: Callable[[str], None]) -> Iterator[CheckRow]:
     for mbit, offered in LOADS:
         found, memory = _measured(mbit, offered, lasting / len(LOADS), say)
         yield from counts(mbit, found)
         yield growth(mbit, memory)
 
 
-def counts(mbit: int, found: Found) -> Iterator[Row]:
+def counts(mbit: int, found: Measurement) -> Iterator[CheckRow]:
     """Whether every packet is in the kernel's counts and in ours, from the sender's socket to the far interface."""
     lane = found["forward"]
     odd = sum(count for _, count in lane["discarded"])
@@ -61,23 +61,23 @@ def counts(mbit: int, found: Found) -> Iterator[Row]:
         ("sent by the link, not received", lane["out"], found["far_received"] + lane["refused"]),
     )
     for what, before, after in pairs:
-        yield Row(f"{_named(mbit)}: {what}", f"{before - after} of {before}", "0", before == after)
+        yield CheckRow(f"{_named(mbit)}: {what}", f"{before - after} of {before}", "0", before == after)
 
 
-def growth(mbit: int, memory: list[int]) -> Row:
+def growth(mbit: int, memory: list[int]) -> CheckRow:
     """Whether the process takes no more at the end than when it had begun."""
     grown = memory[-1] - memory[0]
     figure = f"{grown / 1024:+.0f} KiB of {memory[0] / 1024:.0f} KiB"
-    return Row(f"{_named(mbit)}: growth of memory", figure, f"{GROWTH // 1024} KiB", grown <= GROWTH)
+    return CheckRow(f"{_named(mbit)}: growth of memory", figure, f"{GROWTH // 1024} KiB", grown <= GROWTH)
 
 
 def _named(mbit: int) -> str:
     return f"{mbit} Mbit/s" if mbit == LOADS[0][0] else "without limit"
 
 
-def _measured(mbit: int, offered: int, lasting: float, say: Callable[[str], None]) -> tuple[Found, list[int]]:
+def _measured(mbit: int, offered: int, lasting: float, say: Callable[[str], None]) -> tuple[Measurement, list[int]]:
     """What came of it, and the memory of the process after the first tenth and from then on."""
-    done: list[Found | BaseException] = []
+    done: list[Measurement | BaseException] = []
 
     def work() -> None:
         try:

@@ -28,14 +28,14 @@ PROTOCOLS = {1: "icmp", 6: "tcp", 17: "udp", 33: "dccp", 58: "icmp6", 132: "sctp
 STYLES = {"unresponsive": "red", "monitored": "yellow", "responsive": "green"}
 
 
-class GoneError(UsageError):
+class NotRunningError(UsageError):
     """No link or gateway runs that was asked for."""
 
 
 def find(which: str | None) -> dict[str, Any]:
     """What the link called `which` shows, a name or a process; of all if there is but one.
 
-    Raises `GoneError` if there is none, and `UsageError` if there are several.
+    Raises `NotRunningError` if there is none, and `UsageError` if there are several.
     """
     found = [document for _, document in top_socket.running()]
     if which is not None:
@@ -45,7 +45,7 @@ def find(which: str | None) -> dict[str, Any]:
     if found:
         listed = "\n".join(f"  {each['pid']}  {each['name']}  {each['what']}" for each in found)
         raise UsageError(f"which of these? headgate top PID\n{listed}")
-    raise GoneError("no link or gateway of yours runs" + ("" if which is None else f" that is called {which}"))
+    raise NotRunningError("no link or gateway of yours runs" + ("" if which is None else f" that is called {which}"))
 
 
 def page(document: Mapping[str, Any]) -> Group:

@@ -46,5 +46,5 @@ def top(
                     live.update(tops.page(found), refresh=True)
                 time.sleep(interval)
                 found = tops.find(process)
-        except (KeyboardInterrupt, tops.GoneError):
+        except (KeyboardInterrupt, tops.NotRunningError):
             return

@@ -11,7 +11,7 @@ from headgate import _core
 from headgate.errors import UsageError, meant
 from headgate.experiment.catalogue import files
 from headgate.experiment.declare import Experiment
-from headgate.experiment.show import Row
+from headgate.experiment.show import ExperimentRow
 
 #: The papers in the order of their publication; each is a package of this one, its name with `_` for `-`.
 PAPERS = ("red-pd", "blue", "comparison", "faba", "breathe")
@@ -90,10 +90,10 @@ def further(written: str | None) -> tuple[str, ...]:
     return tuple(dict.fromkeys(found))
 
 
-def row(name: str) -> Row:
+def row(name: str) -> ExperimentRow:
     """An experiment for the list, with its cost as measured for the release."""
     whole, quick = _costs().get(name, (None, None))
-    return Row(name, experiment(name).title, quick, whole)
+    return ExperimentRow(name, experiment(name).title, quick, whole)
 
 
 @cache

@@ -74,12 +74,12 @@ def run(
     """
     from headgate.experiment import record
     from headgate.experiment import show as shown
-    from headgate.experiment.running import How
+    from headgate.experiment.running import RunOptions
     from headgate.papers import catalogue
 
     if trace is not None and not trace.is_file():
         raise UsageError(f"cannot read {trace}: there is no such file")
-    how = How(quick, seeds, catalogue.further(further), {}, trace, threads, force)
+    how = RunOptions(quick, seeds, catalogue.further(further), {}, trace, threads, force)
     chosen = catalogue.chosen(names)
     documents = []
     for number, name in enumerate(chosen, 1):
@@ -109,10 +109,10 @@ def report(
     """Write one HTML page of all experiments that were run so, with a scorecard of the claims."""
     from headgate.experiment import record
     from headgate.experiment import show as shown
-    from headgate.experiment.running import How
+    from headgate.experiment.running import RunOptions
     from headgate.papers import catalogue, page
 
-    how = How(quick, seeds, catalogue.further(further))
+    how = RunOptions(quick, seeds, catalogue.further(further))
     chosen = catalogue.chosen(names or ["all"])
     kept = {name: record.load(name, catalogue.experiment(name), out, how) for name in chosen}
     records = [each for each in kept.values() if each is not None]
@@ -136,10 +136,10 @@ def sensitivity(
 ) -> None:
     """Show over which values of the parameters that a paper leaves open its claims hold."""
     from headgate.experiment import sensitivity as margins
-    from headgate.experiment.running import How
+    from headgate.experiment.running import RunOptions
     from headgate.papers import catalogue
     from headgate.terminal.progress import Bar
 
     experiment = catalogue.experiment(name)
-    rows = margins.rows(name, experiment, out, How(quick, seeds, threads=threads), Bar)
+    rows = margins.rows(name, experiment, out, RunOptions(quick, seeds, threads=threads), Bar)
     console().print(margins.table(name, experiment, rows))

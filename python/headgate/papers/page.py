@@ -6,7 +6,7 @@ from pathlib import Path
 from headgate import _core
 from headgate.analysis.judge import Verdict
 from headgate.experiment import show
-from headgate.experiment.record import Record
+from headgate.experiment.record import ExperimentRecord
 from headgate.files import store
 from headgate.papers import catalogue
 from headgate.report.pages import render
@@ -15,12 +15,12 @@ from headgate.report.pages import render
 CLASSES = {Verdict.HOLDS.value: "holds", Verdict.DIFFERS.value: "differs", Verdict.CANNOT_TELL.value: "open"}
 
 
-def write(records: Sequence[Record], missing: Sequence[str], file: Path) -> None:
+def write(records: Sequence[ExperimentRecord], missing: Sequence[str], file: Path) -> None:
     """Writes the page of these records; `missing` are the experiments that have not been run."""
     store.write_files(file.parent, {file.name: page(records, missing)})
 
 
-def page(records: Sequence[Record], missing: Sequence[str]) -> str:
+def page(records: Sequence[ExperimentRecord], missing: Sequence[str]) -> str:
     """The page as text."""
     documents = [record.document for record in records]
     return render(
@@ -37,5 +37,5 @@ def page(records: Sequence[Record], missing: Sequence[str]) -> str:
     )
 
 
-def _of(paper: str, records: Sequence[Record]) -> list[Record]:
+def _of(paper: str, records: Sequence[ExperimentRecord]) -> list[ExperimentRecord]:
     return [record for record in records if record.document["experiment"].startswith(f"{paper}/")]

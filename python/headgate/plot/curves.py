@@ -9,7 +9,7 @@ from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter, PercentF
 
 from headgate import style
 from headgate.analysis import data, links
-from headgate.analysis.spread import Figure
+from headgate.analysis.spread import Estimate
 from headgate.plot.panels import figure_of, heading, legend_beside, looks_of, new_figure
 from headgate.results import Result
 
@@ -114,7 +114,7 @@ def fairness(result: Result, ax: Axes | None = None) -> Axes | None:
 
 def _indices(entry: dict[str, object]) -> dict[str, tuple[float, float, float]]:
     """Mean, low and high of the index by the name of the time scale."""
-    scales: list[dict[str, Figure]] = entry["jain_by_scale"]  # type: ignore[assignment]
+    scales: list[dict[str, Estimate]] = entry["jain_by_scale"]  # type: ignore[assignment]
     found = {f"{style.plain(scale['scale_s'])} s": scale["mean"] for scale in scales}  # type: ignore[arg-type]
     found[_WHOLE] = entry["jain"]  # type: ignore[assignment]
     return {
@@ -137,7 +137,7 @@ def _fairness(axes: Axes, line: dict[str, tuple[float, float, float]], names: li
     return drawn
 
 
-class _Bins(NamedTuple):
+class _SizeBins(NamedTuple):
     """Completion times by size: the middle of each bin, and three quantiles in it."""
 
     kilobytes: data.Array
@@ -197,7 +197,7 @@ def _by_size(axes: Axes, times: data.Transfers, look: style.Look) -> None:
     axes.fill_between(bins.kilobytes, bins.low, bins.high, color=look.colour, alpha=0.15, linewidth=0)
 
 
-def binned(times: data.Transfers) -> _Bins:
+def binned(times: data.Transfers) -> _SizeBins:
     """The completion times of finished transfers, by size in equal steps of its logarithm."""
     done = np.isfinite(times.seconds)
     kilobytes, seconds = times.kilobytes[done], times.seconds[done]
@@ -206,7 +206,7 @@ def binned(times: data.Transfers) -> _Bins:
         [10 ** np.log10(kilobytes[place == each]).mean(), *np.quantile(seconds[place == each], [0.5, 0.1, 0.9])]
         for each in np.unique(place)
     ]
-    return _Bins(*np.array(rows, dtype=np.float64).reshape(-1, 4).T)
+    return _SizeBins(*np.array(rows, dtype=np.float64).reshape(-1, 4).T)
 
 
 def _finished(axes: Axes, times: data.Transfers, look: style.Look) -> Line2D:

@@ -14,14 +14,14 @@ from headgate.analysis import data
 from headgate.plot.overtime import gauge_title, gauge_unit
 from headgate.plot.panels import heading, new_figure, over_time
 from headgate.results import Result
-from headgate.scenario import Point
+from headgate.scenario import RunKey
 from headgate.why import Explanation
 
 _BINS = 120
 _TICKS = ("#D55E00", "#0072B2", "#009E73", "#CC79A7", "#E69F00", "#56B4E9")
 
 
-class Goodput(NamedTuple):
+class GoodputCurve(NamedTuple):
     """Goodput in bit/s over stretches of time that end at `time_s`, and whose it is."""
 
     time_s: data.Array
@@ -79,7 +79,7 @@ def _goodput(axes: Axes, result: Result, explanation: Explanation, trace: pa.Tab
     axes.legend(loc="upper right", ncols=2)
 
 
-def _own_goodput(result: Result, trace: pa.Table | None) -> Goodput | None:
+def _own_goodput(result: Result, trace: pa.Table | None) -> GoodputCurve | None:
     """What was acknowledged to the sender, if it was traced."""
     if trace is None or trace["acked_bytes"].null_count:
         return None
@@ -87,10 +87,10 @@ def _own_goodput(result: Result, trace: pa.Table | None) -> Goodput | None:
     times, acked = trace["time_ns"].to_numpy() / 1e9, trace["acked_bytes"].to_numpy().astype(np.float64)
     places = np.searchsorted(times, edges, side="right") - 1
     total = np.where(places >= 0, acked[np.maximum(places, 0)], 0.0)
-    return Goodput(edges[1:], np.diff(total) * 8 / np.diff(edges), "acknowledged to it")
+    return GoodputCurve(edges[1:], np.diff(total) * 8 / np.diff(edges), "acknowledged to it")
 
 
-def _group_goodput(result: Result, explanation: Explanation) -> Goodput:
+def _group_goodput(result: Result, explanation: Explanation) -> GoodputCurve:
     """The mean over the flows of the group, which is what the tables have of a flow that is not traced."""
     facts = explanation.facts
     rows = result.point("intervals", explanation.point)
@@ -99,8 +99,8 @@ def _group_goodput(result: Result, explanation: Explanation) -> Goodput:
     flows = facts.peers.flows + 1
     whose = "its goodput" if flows == 1 else f"mean of the {flows} flows of {facts.group}"
     if line is None:
-        return Goodput(np.zeros(0), np.zeros(0), whose)
-    return Goodput(line.time_s, line.first / flows, whose)
+        return GoodputCurve(np.zeros(0), np.zeros(0), whose)
+    return GoodputCurve(line.time_s, line.first / flows, whose)
 
 
 def _window(axes: Axes, trace: pa.Table) -> None:
@@ -173,14 +173,14 @@ def _queue(axes: Axes, watched: pa.Table) -> None:
     axes.set_ylabel("Queue\n(packets)")
 
 
-def _line(axes: Axes, name: str, line: data.Series) -> None:
+def _line(axes: Axes, name: str, line: data.TimeSeries) -> None:
     axes.plot(line.time_s, line.first, color=style.FAIR, linewidth=0.9)
     axes.set_ylim(bottom=min(0.0, float(np.nanmin(line.first))))
     title, unit = gauge_title(name)[:18].capitalize(), gauge_unit(name)
     axes.set_ylabel(title if title == unit else f"{title}\n({unit.lower()})")
 
 
-def _gauge(watched: pa.Table) -> tuple[str, data.Series] | None:
+def _gauge(watched: pa.Table) -> tuple[str, data.TimeSeries] | None:
     """The gauge that tells most of a drop: a probability if there is one, else the first."""
     names = [name for name in pc.unique(watched["metric"]).to_pylist() if name.startswith(data.GAUGE)]
     names.sort(key=lambda name: "probability" not in name)
@@ -188,5 +188,5 @@ def _gauge(watched: pa.Table) -> tuple[str, data.Series] | None:
     return (names[0].removeprefix(data.GAUGE), line) if line is not None else None
 
 
-def _recorded(result: Result, point: Point, name: str) -> pa.Table | None:
+def _recorded(result: Result, point: RunKey, name: str) -> pa.Table | None:
     return result.point(name, point) if name in result.scenario.records else None

@@ -46,7 +46,7 @@ def goodput(result: Result, qdisc: str | None = None, ax: Axes | None = None) ->
         return panels.axes
 
 
-def _bars(axes: Axes, groups: list[data.Group], entry: dict[str, object]) -> None:
+def _bars(axes: Axes, groups: list[data.GroupGoodput], entry: dict[str, object]) -> None:
     estimates = {group["name"]: group["goodput_bps_per_flow"] for group in entry["groups"]}  # type: ignore[attr-defined]
     at, ticks = 0.0, []
     for group in groups:
@@ -63,7 +63,7 @@ def _bars(axes: Axes, groups: list[data.Group], entry: dict[str, object]) -> Non
     axes.set_xticks(ticks, [style.fold(group.name, 12) for group in groups])
 
 
-def _profiles(axes: Axes, groups: list[data.Group]) -> None:
+def _profiles(axes: Axes, groups: list[data.GroupGoodput]) -> None:
     for place, group in enumerate(groups):
         # Each flow is a step of equal width; sorting within a seed keeps the shape that averaging flows would blur.
         ranked = np.sort(group.goodput_bps, axis=1) / 1e6

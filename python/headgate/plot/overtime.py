@@ -76,7 +76,7 @@ def gauges(result: Result, qdisc: str | None = None, gauge: str | None = None, a
         return drawn
 
 
-def _panel(result: Result, axes: Axes, look: style.Look, watched: tuple[str, data.Series], letters: int) -> None:
+def _panel(result: Result, axes: Axes, look: style.Look, watched: tuple[str, data.TimeSeries], letters: int) -> None:
     """One gauge; its title has so many letters in a line."""
     gauge, line = watched
     unit, shown = gauge_shown(gauge, line)
@@ -102,7 +102,7 @@ def _gauge(result: Result, qdisc: str | None, gauge: str | None, ax: Axes | None
     return axes
 
 
-def draw_line(result: Result, axes: Axes, line: data.Series | None, colour: str, *, band: bool = True) -> None:
+def draw_line(result: Result, axes: Axes, line: data.TimeSeries | None, colour: str, *, band: bool = True) -> None:
     """Draws the first seed of a series over the run's time, and as a `band` the least to greatest of all seeds."""
     over_time(axes, result)
     if line is None:
@@ -112,7 +112,7 @@ def draw_line(result: Result, axes: Axes, line: data.Series | None, colour: str,
     axes.plot(line.time_s, line.first, color=colour, linewidth=_LINE_PT)
 
 
-def _fit_settled(axes: Axes, line: data.Series, warmup_s: float) -> None:
+def _fit_settled(axes: Axes, line: data.TimeSeries, warmup_s: float) -> None:
     # The first seconds often reach far beyond all that follows and would flatten it to a line.
     settled = line.time_s > warmup_s
     top = float(np.nanmax(line.high[settled], initial=0.0))
@@ -149,12 +149,12 @@ def gauge_title(gauge: str) -> str:
     return " ".join(word for word in gauge.split("_") if word not in ("bps", "ms"))
 
 
-def gauge_shown(gauge: str, line: data.Series) -> tuple[str, data.Series]:
+def gauge_shown(gauge: str, line: data.TimeSeries) -> tuple[str, data.TimeSeries]:
     """The unit in which a gauge is drawn, and its values in it: rates in Mbit/s, all else as it is."""
     unit = gauge_unit(gauge)
     if unit != "bit/s":
         return unit, line
-    return "Mbit/s", data.Series(line.time_s, line.first / 1e6, line.low / 1e6, line.high / 1e6)
+    return "Mbit/s", data.TimeSeries(line.time_s, line.first / 1e6, line.low / 1e6, line.high / 1e6)
 
 
 def gauge_unit(gauge: str) -> str:

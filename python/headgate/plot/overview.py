@@ -9,7 +9,7 @@ from matplotlib.patches import Patch
 
 from headgate import style
 from headgate.analysis import data
-from headgate.analysis.division import Division, Part, divisions
+from headgate.analysis.division import Division, LinkShare, divisions
 from headgate.analysis.links import first
 from headgate.analysis.verdict import sentence
 from headgate.plot.panels import heading, looks_of, new_figure
@@ -129,7 +129,7 @@ def _legend(figure: Figure, division: Division, classes: bool) -> None:
                           borderaxespad=0.2, columnspacing=1.2, handlelength=1.2)  # fmt: skip
 
 
-def _part_name(part: Part, classes: bool) -> str:
+def _part_name(part: LinkShare, classes: bool) -> str:
     """A part as the legend names it; `classes` if the parts are flows that slow down and flows that do not."""
     if not classes:
         return f"{part.name} ({part.flows} {'flow' if part.flows == 1 else 'flows'})"

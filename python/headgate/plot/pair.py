@@ -55,7 +55,7 @@ def pair(result: Result) -> Figure:
         return figure
 
 
-def _watched(result: Result, qdisc: str) -> dict[str, data.Series]:
+def _watched(result: Result, qdisc: str) -> dict[str, data.TimeSeries]:
     """The gauges that move, in the order of their names; an average queue last, since the queue is drawn already."""
     found = data.gauges(result, qdisc, _POINTS)
     moving = {name: line for name, line in found.items() if np.nanmax(line.high) > np.nanmin(line.low)}

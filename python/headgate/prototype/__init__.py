@@ -1,7 +1,7 @@
 """Disciplines written in Python, for trying out an idea: slow, but behind the same trait as all others.
 
 >>> class Pair(Discipline):
-...     def __init__(self, place):
+...     def __init__(self, setup):
 ...         self.waiting = []
 ...     def enqueue(self, packet, cx):
 ...         if len(self.waiting) == 2:
@@ -13,7 +13,16 @@
 >>> headgate.run(scenario, qdiscs=[Pair, "red"])
 """
 
-from headgate.prototype.discipline import Context, Discipline, LawBrokenError, Packet, Place
+import warnings
+
+from headgate.prototype.discipline import Context, Discipline, LawBrokenError, Packet, QueueSetup
 from headgate.prototype.laws import check
 
-__all__ = ["Context", "Discipline", "LawBrokenError", "Packet", "Place", "check"]
+__all__ = ["Context", "Discipline", "LawBrokenError", "Packet", "QueueSetup", "check"]
+
+
+def __getattr__(name: str) -> type[QueueSetup]:
+    if name == "Place":
+        warnings.warn("headgate.prototype.Place is now QueueSetup", DeprecationWarning, stacklevel=2)
+        return QueueSetup
+    raise AttributeError(f"module 'headgate.prototype' has no attribute {name!r}")

@@ -15,7 +15,7 @@ from headgate.prototype.port import Port
 LIMITS = ("1p", "3p", "40p", "1500B", "9KB")
 
 
-class Mix(NamedTuple):
+class TrafficMix(NamedTuple):
     """A kind of traffic: how many flows, the part of one hog, sizes, arrivals for each departure, pauses in seconds."""
 
     name: str
@@ -27,13 +27,13 @@ class Mix(NamedTuple):
 
 
 MIXES = (
-    Mix("few flows", 4, 0.0, (1000,), 1.3, (1e-4, 4e-4, 1e-3)),
-    Mix("light load", 20, 0.2, (40, 1500), 0.7, (1e-4, 4e-4, 1e-3)),
-    Mix("one hog", 10, 0.7, (512,), 2.0, (0.0, 0.0, 0.0, 3e-3)),
-    Mix("many flows", 5000, 0.0, (40, 576, 1500), 1.5, (0.0, 0.0, 3e-3)),
-    Mix("time stands still", 8, 0.3, (1000,), 1.5, (0.0,)),
-    Mix("time jumps", 8, 0.3, (1000,), 1.5, (0.0, 1e-9, 1e-5, 0.05, 7200.0)),
-    Mix("odd sizes", 8, 0.3, (0, 1, 1500, 65_535, 2**32 - 1), 1.5, (0.0, 1e-5, 0.05)),
+    TrafficMix("few flows", 4, 0.0, (1000,), 1.3, (1e-4, 4e-4, 1e-3)),
+    TrafficMix("light load", 20, 0.2, (40, 1500), 0.7, (1e-4, 4e-4, 1e-3)),
+    TrafficMix("one hog", 10, 0.7, (512,), 2.0, (0.0, 0.0, 0.0, 3e-3)),
+    TrafficMix("many flows", 5000, 0.0, (40, 576, 1500), 1.5, (0.0, 0.0, 3e-3)),
+    TrafficMix("time stands still", 8, 0.3, (1000,), 1.5, (0.0,)),
+    TrafficMix("time jumps", 8, 0.3, (1000,), 1.5, (0.0, 1e-9, 1e-5, 0.05, 7200.0)),
+    TrafficMix("odd sizes", 8, 0.3, (0, 1, 1500, 65_535, 2**32 - 1), 1.5, (0.0, 1e-5, 0.05)),
 )
 
 
@@ -46,18 +46,18 @@ def check(discipline: type[Discipline], *, traces: int = 8, steps: int = 400) ->
     for mix in MIXES:
         for seed in range(1, traces + 1):
             limit = LIMITS[seed % len(LIMITS)]
-            first = list(Trace(discipline, mix, limit, seed).decisions(steps))
-            if first != list(Trace(discipline, mix, limit, seed).decisions(steps)):
+            first = list(RandomTrace(discipline, mix, limit, seed).decisions(steps))
+            if first != list(RandomTrace(discipline, mix, limit, seed).decisions(steps)):
                 raise LawBrokenError(
                     f"{discipline.__name__}, {mix.name}, limit {limit}, seed {seed}: the same seed gives other "
                     "decisions: draw chance from cx.random(), and keep no state outside the object"
                 )
 
 
-class Trace:
+class RandomTrace:
     """One run of random calls, and the books that are kept of it."""
 
-    def __init__(self, discipline: type[Discipline], mix: Mix, limit: str, seed: int) -> None:
+    def __init__(self, discipline: type[Discipline], mix: TrafficMix, limit: str, seed: int) -> None:
         self.name = f"{discipline.__name__}, {mix.name}, limit {limit}, seed {seed}"
         self.port = Port(discipline, limit=limit, seed=seed)
         self.mix = mix

@@ -10,9 +10,9 @@ import numpy as np
 from headgate import _core, style
 from headgate.analysis import data
 from headgate.analysis.division import divisions
-from headgate.analysis.links import Place
+from headgate.analysis.links import LinkDirection
 from headgate.analysis.metrics.catalogue import FLOWS, LINK, Measure
-from headgate.analysis.spread import Figure
+from headgate.analysis.spread import Estimate
 from headgate.results import Result
 from headgate.terminal import table as terminal
 from headgate.units import Units
@@ -20,7 +20,7 @@ from headgate.units import Units
 Show = Callable[[float], str]
 
 
-class Cell(NamedTuple):
+class PageCell(NamedTuple):
     """A number as text, its margin of error if there are several seeds, and whether it is the best of its column."""
 
     shown: str
@@ -28,7 +28,7 @@ class Cell(NamedTuple):
     best: bool = False
 
     @classmethod
-    def of(cls, figure: Figure, show: Show, show_margin: Show | None = None, best: str | None = None) -> Self:
+    def of(cls, figure: Estimate, show: Show, show_margin: Show | None = None, best: str | None = None) -> Self:
         """The cell of a figure; `best` is the text of the column's best number."""
         mean, high = figure["mean"], figure["high"]
         if mean is None or high is None:
@@ -37,12 +37,12 @@ class Cell(NamedTuple):
         return cls(show(mean), margin, show(mean) == best)
 
 
-class Table(NamedTuple):
+class PageTable(NamedTuple):
     """A table: what stands below it, the titles of its columns, and its rows, each with its name."""
 
     caption: str
     head: list[str]
-    rows: list[tuple[str, list[Cell]]]
+    rows: list[tuple[str, list[PageCell]]]
 
 
 def alternatives(result: Result) -> dict[str, str]:
@@ -68,7 +68,7 @@ def alternatives(result: Result) -> dict[str, str]:
     }
 
 
-def summary(result: Result) -> list[Table]:
+def summary(result: Result) -> list[PageTable]:
     """The table of the terminal, a row a discipline, and one for each further link."""
     found = terminal.rows(result)
     seeds = len(result.scenario.seeds)
@@ -81,27 +81,27 @@ def summary(result: Result) -> list[Table]:
     return [_table(f"{spread}.", terminal.columns(result.scenario, found), found), *links]
 
 
-def _table(caption: str, columns: list[terminal.Column], found: list[terminal.Row]) -> Table:
+def _table(caption: str, columns: list[terminal.ResultColumn], found: list[terminal.DisciplineRow]) -> PageTable:
     shown = [_column(column, found) for column in columns]
     names = [look.label for look in style.looks([row.entry["qdisc"] for row in found]).values()]
     head = ["Discipline", *(" ".join(column.title.split()) for column in columns)]
     rows = [(name, list(cells)) for name, *cells in zip(names, *shown, strict=True)]
-    return Table(f"{caption} Bold: the best of its column.", head, rows)
+    return PageTable(f"{caption} Bold: the best of its column.", head, rows)
 
 
-def _column(column: terminal.Column, found: list[terminal.Row]) -> list[Cell]:
+def _column(column: terminal.ResultColumn, found: list[terminal.DisciplineRow]) -> list[PageCell]:
     best = terminal.best_shown(column, found)
-    return [Cell.of(column.figure(row), column.show, best=best) for row in found]
+    return [PageCell.of(column.figure(row), column.show, best=best) for row in found]
 
 
-class Reasons(NamedTuple):
+class ReasonTable(NamedTuple):
     """Packets dropped and marked by reason."""
 
     head: list[str]
     rows: list[list[str]]
 
 
-def reasons(result: Result) -> Reasons | None:
+def reasons(result: Result) -> ReasonTable | None:
     """A row for each discipline and class, a column for each reason; None if no packet was dropped or marked."""
     looks = style.looks(data.qdiscs(result))
     found = {(qdisc, kind): by_reason(result, qdisc, kind) for qdisc in looks for kind in _kinds(result)}
@@ -112,7 +112,7 @@ def reasons(result: Result) -> Reasons | None:
         [f"{looks[qdisc].label}, {terminal.KINDS[kind]}", *(_packets(counts.get(name)) for name in every)]
         for (qdisc, kind), counts in found.items()
     ]
-    return Reasons(["Discipline and class", *(name.replace("_", " ") for name in every)], rows)
+    return ReasonTable(["Discipline and class", *(name.replace("_", " ") for name in every)], rows)
 
 
 def _packets(mean: float | None) -> str:
@@ -133,7 +133,7 @@ def _kinds(result: Result) -> list[str]:
     return [kind for kind in terminal.KINDS if any(group.kind == kind for group in result.scenario.groups)]
 
 
-class Setting(NamedTuple):
+class ParameterValue(NamedTuple):
     """One parameter and the value it had."""
 
     name: str
@@ -142,20 +142,20 @@ class Setting(NamedTuple):
     by_hand: bool
 
 
-class About(NamedTuple):
+class DisciplineSettings(NamedTuple):
     """What the registry says of a discipline, and how it was set."""
 
     summary: str
     citation: str
-    settings: list[Setting]
+    settings: list[ParameterValue]
 
 
-def disciplines(result: Result) -> list[tuple[str, About]]:
+def disciplines(result: Result) -> list[tuple[str, DisciplineSettings]]:
     """Each discipline's label, and its settings."""
     return [(look.label, about(qdisc)) for qdisc, look in style.looks(data.qdiscs(result)).items()]
 
 
-def about(qdisc: str) -> About:
+def about(qdisc: str) -> DisciplineSettings:
     """The settings of a discipline in canonical text, such as `sfb:bins=46,levels=1`."""
     name, _, written = qdisc.partition(":")
     entry = _core.discipline(name)
@@ -168,23 +168,23 @@ def about(qdisc: str) -> About:
         value = given.get(parameter.name, preset.get(parameter.name, parameter.default))
         if parameter.name == "limit" and parameter.name not in given:
             value = "as the link's"
-        found.append(Setting(parameter.name, value, parameter.doc, parameter.name in given))
-    return About(entry.summary, entry.citation, found)
+        found.append(ParameterValue(parameter.name, value, parameter.doc, parameter.name in given))
+    return DisciplineSettings(entry.summary, entry.citation, found)
 
 
 _WORDS = {"min": "least", "p50": "median", "max": "greatest"}
 
 
-class Column(NamedTuple):
+class MeasureColumn(NamedTuple):
     """A column: its title, and where its figure is in an entry of the summary."""
 
     title: str
     path: tuple[str, ...]
 
-    def figure(self, entry: dict[str, Any]) -> Figure:
+    def figure(self, entry: dict[str, Any]) -> Estimate:
         """Its figure."""
         found: Any = reduce(getitem, self.path, entry)
-        figure: Figure = found
+        figure: Estimate = found
         return figure
 
     @property
@@ -193,23 +193,23 @@ class Column(NamedTuple):
         return 100.0 if self.title.endswith("%") else 1.0
 
 
-def _columns(measure: Measure) -> Iterator[Column]:
+def _columns(measure: Measure) -> Iterator[MeasureColumn]:
     """The columns that show a measure: a column for each part that is shown, the first with the title."""
     unit = {Units.TIME: "ms", Units.SHARE: "%"}.get(measure.units, "")
     title, path = f"{measure.title} {unit}".strip(), tuple(measure.key.split("."))
     if measure.shown in ((), ("mean",)):
-        yield Column(title, (*path, *measure.shown))
+        yield MeasureColumn(title, (*path, *measure.shown))
         return
     for number, part in enumerate(measure.shown):
         word = _WORDS.get(part, part)
-        yield Column(f"{title}, {word}" if number == 0 else word, (*path, part))
+        yield MeasureColumn(f"{title}, {word}" if number == 0 else word, (*path, part))
 
 
-def _titled(every: Iterable[Measure]) -> list[Column]:
+def _titled(every: Iterable[Measure]) -> list[MeasureColumn]:
     return [column for measure in every if measure.title for column in _columns(measure)]
 
 
-def measures(result: Result) -> list[Table]:
+def measures(result: Result) -> list[PageTable]:
     """A table with a row for each discipline and group, and one with a row for each link and discipline."""
     entries = result.summary()
     labels = [look.label for look in style.looks([entry["qdisc"] for entry in entries]).values()]
@@ -218,7 +218,7 @@ def measures(result: Result) -> list[Table]:
         for label, entry in zip(labels, entries, strict=True)
         for group in entry["groups"]
     ]
-    places = [Place(link["link"], link["direction"]) for link in entries[0]["links"]]
+    places = [LinkDirection(link["link"], link["direction"]) for link in entries[0]["links"]]
     links = [
         (label if len(places) == 1 else f"{place.label}, {label}", entry["links"][number]["figures"])
         for number, place in enumerate(places)
@@ -234,12 +234,14 @@ def measures(result: Result) -> list[Table]:
     ]
 
 
-def _measured(caption: str, first: str, every: Sequence[Column], rows: list[tuple[str, dict[str, Any]]]) -> Table:
+def _measured(
+    caption: str, first: str, every: Sequence[MeasureColumn], rows: list[tuple[str, dict[str, Any]]]
+) -> PageTable:
     """The columns of `every` that have a figure in any of the rows."""
     known = [each for each in every if any(each.figure(entry)["mean"] for _, entry in rows)]
     body = [(name, [_cell(each.figure(entry), each.scale) for each in known]) for name, entry in rows]
-    return Table(caption, [first, *(each.title for each in known)], body)
+    return PageTable(caption, [first, *(each.title for each in known)], body)
 
 
-def _cell(measured: Figure, scale: float) -> Cell:
-    return Cell.of(measured, lambda mean: style.number(mean * scale), lambda half: style.number(half * scale, 2))
+def _cell(measured: Estimate, scale: float) -> PageCell:
+    return PageCell.of(measured, lambda mean: style.number(mean * scale), lambda half: style.number(half * scale, 2))

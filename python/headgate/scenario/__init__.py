@@ -14,7 +14,7 @@ from headgate import _core
 from headgate.errors import UsageError
 
 if TYPE_CHECKING:
-    from headgate.build.parts import Class, Flows, Link
+    from headgate.build.parts import ClassPart, FlowsPart, LinkPart
     from headgate.prototype.discipline import AnyQdisc, Discipline
 
 
@@ -53,7 +53,7 @@ class Group(NamedTuple):
         return Role.RESPONSIVE if self.responsive else Role.UNRESPONSIVE
 
 
-class Point(NamedTuple):
+class RunKey(NamedTuple):
     """One run: the discipline number `qdisc_index` of a scenario, as text in `qdisc`, with one seed."""
 
     qdisc_index: int
@@ -64,7 +64,7 @@ class Point(NamedTuple):
         return f"{self.qdisc} with seed {self.seed}"
 
 
-class Changes(TypedDict, total=False):
+class ScenarioChanges(TypedDict, total=False):
     """What to change in a scenario while it is read."""
 
     set: Iterable[str]
@@ -99,7 +99,7 @@ class Scenario:
         return [known.get(name, name) for name in self.qdiscs] if known else []
 
     @classmethod
-    def load(cls, path: str | Path, **changes: Unpack[Changes]) -> Scenario:
+    def load(cls, path: str | Path, **changes: Unpack[ScenarioChanges]) -> Scenario:
         """Reads a scenario file.
 
         `set` changes keys (`"link.rate=5Mbit/s"`), `qdiscs` replaces the disciplines (`"sfb:bins=46"`), `seeds` the
@@ -110,7 +110,7 @@ class Scenario:
         return cls.parse(data, file=str(path), files=files_in(Path(path).parent), **changes)
 
     @classmethod
-    def of(cls, given: str | Path | Scenario, **changes: Unpack[Changes]) -> Scenario:
+    def of(cls, given: str | Path | Scenario, **changes: Unpack[ScenarioChanges]) -> Scenario:
         """A scenario file, or a scenario, with the changes of `load`."""
         if not isinstance(given, Scenario):
             return cls.load(given, **changes)
@@ -148,7 +148,7 @@ class Scenario:
 
         return cls(with_prototypes(read, given))
 
-    def changed(self, **changes: Unpack[Changes]) -> Scenario:
+    def changed(self, **changes: Unpack[ScenarioChanges]) -> Scenario:
         """The scenario with the changes of `load`; it keeps its inputs and can name no other files."""
         changes["qdiscs"] = list(changes.get("qdiscs", ())) or self._prototyped
         changed = Scenario.parse(self.to_toml(), files=self._kept, **changes)
@@ -166,27 +166,27 @@ class Scenario:
         return made.on_real_packets() if self._live else made
 
     @property
-    def flows(self) -> list[Flows]:
+    def flows(self) -> list[FlowsPart]:
         """The groups of flows as `tcp(...)` and `udp(...)` make them, with every key; TCP before UDP."""
-        from headgate.build.parts import Tcp, Udp
+        from headgate.build.parts import TcpPart, UdpPart
 
         said = tomllib.loads(self.to_toml())
-        return [*map(Tcp.of, said.get("tcp", [])), *map(Udp.of, said.get("udp", []))]
+        return [*map(TcpPart.of, said.get("tcp", [])), *map(UdpPart.of, said.get("udp", []))]
 
     @property
-    def links(self) -> list[Link]:
+    def links(self) -> list[LinkPart]:
         """The links as `link(...)` makes them, with every key."""
-        from headgate.build.parts import Link
+        from headgate.build.parts import LinkPart
 
         said = tomllib.loads(self.to_toml())["link"]
-        return [Link.of(table) for table in (said if isinstance(said, list) else [said])]
+        return [LinkPart.of(table) for table in (said if isinstance(said, list) else [said])]
 
     @property
-    def classes(self) -> list[Class]:
+    def classes(self) -> list[ClassPart]:
         """The classes as `class_(...)` makes them, with every key."""
-        from headgate.build.parts import Class
+        from headgate.build.parts import ClassPart
 
-        return [Class.of(table) for table in tomllib.loads(self.to_toml()).get("class", [])]
+        return [ClassPart.of(table) for table in tomllib.loads(self.to_toml()).get("class", [])]
 
     def _kept(self, path: str) -> bytes:
         """The bytes of an input."""
@@ -278,9 +278,9 @@ class Scenario:
         return [Group(*group) for group in self._core.groups]
 
     @property
-    def points(self) -> list[Point]:
+    def points(self) -> list[RunKey]:
         """Every run, discipline by discipline, seed by seed."""
-        return [Point(index, qdisc, seed) for index, qdisc in enumerate(self.qdiscs) for seed in self.seeds]
+        return [RunKey(index, qdisc, seed) for index, qdisc in enumerate(self.qdiscs) for seed in self.seeds]
 
     def to_toml(self) -> str:
         """The scenario in canonical form: reading it again gives the same scenario and the same text."""

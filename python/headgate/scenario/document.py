@@ -6,7 +6,7 @@ from typing import Any
 
 from headgate import _core
 from headgate.build import keys
-from headgate.build.parts import Class, Flows, Link, Part
+from headgate.build.parts import ClassPart, FlowsPart, LinkPart, ScenarioPart
 from headgate.build.values import section, toml
 from headgate.prototype.discipline import AnyQdisc, with_prototypes
 
@@ -20,9 +20,9 @@ Files = Callable[[str], bytes]
 
 def dumbbell(
     *,
-    flows: Flows | Iterable[Flows],
+    flows: FlowsPart | Iterable[FlowsPart],
     qdiscs: Iterable[AnyQdisc],
-    classes: Iterable[Class],
+    classes: Iterable[ClassPart],
     files: Files,
     **given: Any,
 ) -> _core.Scenario:
@@ -36,10 +36,10 @@ def dumbbell(
 
 def network(
     *,
-    links: Iterable[Link],
-    flows: Flows | Iterable[Flows],
+    links: Iterable[LinkPart],
+    flows: FlowsPart | Iterable[FlowsPart],
     qdiscs: Iterable[AnyQdisc],
-    classes: Iterable[Class] = (),
+    classes: Iterable[ClassPart] = (),
     files: Files,
     **given: Any,
 ) -> _core.Scenario:
@@ -48,16 +48,16 @@ def network(
     return _built("Network", top, list(links), _groups(flows), classes, qdiscs, files)
 
 
-def _groups(flows: Flows | Iterable[Flows]) -> list[Flows]:
-    return [flows] if isinstance(flows, Flows) else list(flows)
+def _groups(flows: FlowsPart | Iterable[FlowsPart]) -> list[FlowsPart]:
+    return [flows] if isinstance(flows, FlowsPart) else list(flows)
 
 
 def _built(
     maker: str,
     top: Mapping[str, Any],
-    links: Sequence[Link],
-    flows: Sequence[Flows],
-    classes: Iterable[Class],
+    links: Sequence[LinkPart],
+    flows: Sequence[FlowsPart],
+    classes: Iterable[ClassPart],
     qdiscs: Iterable[AnyQdisc],
     files: Files,
 ) -> _core.Scenario:
@@ -76,7 +76,7 @@ def _built(
 
 
 def _explained(
-    error: _core.ScenarioError, maker: str, parts: Mapping[str, Sequence[Part]], flows: Sequence[Flows]
+    error: _core.ScenarioError, maker: str, parts: Mapping[str, Sequence[ScenarioPart]], flows: Sequence[FlowsPart]
 ) -> _core.ScenarioError:
     """The same error, with the argument that is to blame in place of a line that nobody wrote."""
     argument, where = _argument(error.key, parts, flows)
@@ -91,7 +91,7 @@ def _explained(
     return told
 
 
-def _argument(key: str, parts: Mapping[str, Sequence[Part]], flows: Sequence[Flows]) -> tuple[str, str]:
+def _argument(key: str, parts: Mapping[str, Sequence[ScenarioPart]], flows: Sequence[FlowsPart]) -> tuple[str, str]:
     """The argument that a key of the document is, as in `flows[1].cc`, and the part that it is of."""
     found = re.fullmatch(r"(tcp|udp|link|class)\[(\d+)\](.*)", key)
     if found is None:

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Unpack
 
 from headgate.build import keys
-from headgate.build.parts import Class, Flows, Link
+from headgate.build.parts import ClassPart, FlowsPart, LinkPart
 from headgate.prototype.discipline import AnyQdisc
 from headgate.scenario import Scenario, files_in
 from headgate.scenario.document import dumbbell, network
@@ -29,9 +29,9 @@ class Dumbbell(Scenario):
     def __init__(
         self,
         *,
-        flows: Flows | Iterable[Flows],
+        flows: FlowsPart | Iterable[FlowsPart],
         qdiscs: Iterable[AnyQdisc],
-        classes: Iterable[Class] = (),
+        classes: Iterable[ClassPart] = (),
         folder: str | Path = ".",
         **given: Unpack[keys.DumbbellKeys],
     ) -> None:
@@ -50,10 +50,10 @@ class Network(Scenario):
     def __init__(
         self,
         *,
-        links: Iterable[Link],
-        flows: Flows | Iterable[Flows],
+        links: Iterable[LinkPart],
+        flows: FlowsPart | Iterable[FlowsPart],
         qdiscs: Iterable[AnyQdisc],
-        classes: Iterable[Class] = (),
+        classes: Iterable[ClassPart] = (),
         folder: str | Path = ".",
         files: Callable[[str], bytes] | None = None,
         **given: Unpack[keys.TopKeys],

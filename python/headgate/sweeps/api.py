@@ -17,7 +17,7 @@ from headgate.sweeps import query, running
 from headgate.sweeps import spec as specs
 from headgate.sweeps.cluster import connected
 from headgate.sweeps.dataset import Dataset
-from headgate.sweeps.plan import Plan
+from headgate.sweeps.plan import SweepPlan
 from headgate.sweeps.result import Sweep
 
 if TYPE_CHECKING:
@@ -76,10 +76,10 @@ def executor(threads: int | None, cluster: str | None) -> AbstractContextManager
         raise UsageError(f"threads must be at least 1, found {threads}")
     if threads is not None and cluster is not None:
         raise UsageError("a cluster's workers have threads of their own: leave out `threads`")
-    return nullcontext(running.Threads(threads)) if cluster is None else connected(cluster)
+    return nullcontext(running.ThreadExecutor(threads)) if cluster is None else connected(cluster)
 
 
-def prepared(plan: Plan, out: str | Path | None, *, force: bool = False) -> Dataset:
+def prepared(plan: SweepPlan, out: str | Path | None, *, force: bool = False) -> Dataset:
     """The dataset that a plan goes to, its finished points known (none if `force`); nothing is written."""
     dataset = Dataset(folders.below(out, plan.name), plan)
     if not force:

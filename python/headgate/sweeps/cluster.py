@@ -21,8 +21,8 @@ from headgate.errors import ClusterError, UsageError
 from headgate.execution.runner import Failures, Watcher
 from headgate.sweeps import work
 from headgate.sweeps.dataset import Dataset
-from headgate.sweeps.plan import Plan, Point
-from headgate.sweeps.work import Finished, Identity, Work
+from headgate.sweeps.plan import SweepPlan, SweepRun
+from headgate.sweeps.work import BuildIdentity, RunFiles, RunTask
 
 if TYPE_CHECKING:
     from distributed import Client, Future
@@ -35,7 +35,7 @@ AHEAD = 3
 RECOUNT_S = 1.0
 
 
-class StrangerError(Exception):
+class WorkerMismatchError(Exception):
     """A worker whose results might differ from ours."""
 
 
@@ -59,12 +59,12 @@ class Cluster:
         workers = len(self._client.nthreads())
         return f"on {workers} worker{'' if workers == 1 else 's'} of {self._address}, {self.count} threads"
 
-    def run(self, points: Sequence[Point], dataset: Dataset, watcher: Watcher) -> float:
+    def run(self, points: Sequence[SweepRun], dataset: Dataset, watcher: Watcher) -> float:
         """See `Threads`; `ClusterError` if the cluster is lost, or a worker is a stranger."""
         lost: tuple[type[BaseException], ...] = (*_gone(), OSError)
         try:
             return self._run(points, dataset, watcher)
-        except StrangerError as error:
+        except WorkerMismatchError as error:
             raise ClusterError(str(error)) from None
         except lost as error:
             kept = f"{dataset.finished} of {len(dataset.plan.points)} points are finished; the same sweep resumes"
@@ -72,24 +72,24 @@ class Cluster:
         finally:
             watcher.end()
 
-    def _run(self, points: Sequence[Point], dataset: Dataset, watcher: Watcher) -> float:
+    def _run(self, points: Sequence[SweepRun], dataset: Dataset, watcher: Watcher) -> float:
         """Hands out the points, a few ahead of the workers, and keeps each that comes back."""
         from distributed import as_completed
 
-        given: dict[Future, Point] = {}
+        given: dict[Future, SweepRun] = {}
         left = self._submitted(iter(points), given, dataset.plan)
         finished, seconds, cpu_s = 0, 0.0, 0.0
-        errors: dict[Point, BaseException] = {}
+        errors: dict[SweepRun, BaseException] = {}
         coming = as_completed(next(left), loop=self._client.loop)
         try:
             for future in coming:
                 point = given.pop(future)
                 error: BaseException | None = future.exception()
                 if error is None:
-                    done: Finished = future.result()
+                    done: RunFiles = future.result()
                     dataset.keep(point, done)
                     cpu_s += done.timing.cpu_s
-                elif isinstance(error, (StrangerError, *_gone())):
+                elif isinstance(error, (WorkerMismatchError, *_gone())):
                     raise error
                 else:
                     errors[point] = error
@@ -102,7 +102,9 @@ class Cluster:
             raise Failures(errors)
         return cpu_s
 
-    def _submitted(self, points: Iterator[Point], given: dict[Future, Point], plan: Plan) -> Iterator[list[Future]]:
+    def _submitted(
+        self, points: Iterator[SweepRun], given: dict[Future, SweepRun], plan: SweepPlan
+    ) -> Iterator[list[Future]]:
         """Each time as many points as keep every thread busy."""
         ours = work.identity()
         threads, counted = 0, -math.inf
@@ -158,10 +160,10 @@ def _greet(address: str) -> None:
         raise ClusterError(f"a Dask {kind.lower()} answers at {address}: give the address of its scheduler")
 
 
-def job(ready: Work, ours: Identity) -> Finished:
+def job(ready: RunTask, ours: BuildIdentity) -> RunFiles:
     """What a worker does."""
     if (why := _strange(work.identity(), ours)) is not None:
-        raise StrangerError(why)
+        raise WorkerMismatchError(why)
     return work.run(ready, _core.Progress())
 
 
@@ -182,12 +184,12 @@ def _check(client: Client, address: str) -> None:
             raise ClusterError(f"the worker {worker}: {why}")
 
 
-def _identity() -> Identity:
+def _identity() -> BuildIdentity:
     """What a worker answers when it is asked who would run points there."""
     return work.identity()
 
 
-def _strange(theirs: Identity, ours: Identity) -> str | None:
+def _strange(theirs: BuildIdentity, ours: BuildIdentity) -> str | None:
     """Why results of another might differ from ours; None if they do not."""
     if theirs.version != ours.version:
         return f"Headgate {theirs.version} runs there, {ours.version} here: results must come from one version"

@@ -22,9 +22,9 @@ from headgate import _core
 from headgate.errors import ResultError
 from headgate.files import store, tables
 from headgate.sweeps.folder import Folder
-from headgate.sweeps.plan import Plan, Point
+from headgate.sweeps.plan import SweepPlan, SweepRun
 from headgate.sweeps.quantity import column
-from headgate.sweeps.work import FIGURES, SCHEMA, Finished
+from headgate.sweeps.work import FIGURES, SCHEMA, RunFiles
 
 MANIFEST = "sweep.json"
 POINTS = "points.parquet"
@@ -37,10 +37,10 @@ _AT_ONCE = 64
 class Dataset:
     """The dataset that one plan is run into."""
 
-    def __init__(self, folder: Folder, plan: Plan) -> None:
+    def __init__(self, folder: Folder, plan: SweepPlan) -> None:
         self.folder = folder
         self.plan = plan
-        self.damaged: list[Point] = []
+        self.damaged: list[SweepRun] = []
         """Points of an earlier run whose files are not what they were."""
         self._figures: dict[str, dict[str, Any]] = {}
 
@@ -63,14 +63,14 @@ class Dataset:
         self._write(MANIFEST, store.json_text(self._manifest()).encode())
         self._write(store.BUILD, store.build().encode())
 
-    def keep(self, point: Point, done: Finished) -> None:
+    def keep(self, point: SweepRun, done: RunFiles) -> None:
         """Writes a finished point."""
         self.folder.write({_file(name, point): data for name, data in done.files.items()})
         self.folder.write({_receipt(point): done.receipt})
         self._figures[point.hash] = json.loads(done.receipt)["figures"]
 
     @property
-    def missing(self) -> list[Point]:
+    def missing(self) -> list[SweepRun]:
         """The points that are not finished."""
         return [point for point in self.plan.points if point.hash not in self._figures]
 
@@ -97,7 +97,7 @@ class Dataset:
         """Whether what is there came from the very simulator that is running (as `Store` has it)."""
         return self.folder.read([store.BUILD]).get(store.BUILD) == store.build().encode()
 
-    def _look_at(self, points: Sequence[Point]) -> None:
+    def _look_at(self, points: Sequence[SweepRun]) -> None:
         read = self.folder.read([_receipt(point) for point in points])
         receipts = {point: _parsed(read.get(_receipt(point), b"")) for point in points}
         wanted = self.plan.tables
@@ -165,11 +165,11 @@ def read_manifest(folder: Folder) -> dict[str, Any]:
     return manifest
 
 
-def _file(table: str, point: Point) -> str:
+def _file(table: str, point: SweepRun) -> str:
     return f"{table}/{point.hash}.parquet"
 
 
-def _receipt(point: Point) -> str:
+def _receipt(point: SweepRun) -> str:
     return f"{RECEIPTS}/{point.hash}.json"
 
 

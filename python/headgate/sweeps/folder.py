@@ -41,7 +41,7 @@ class Folder(Protocol):
         """
 
 
-class _Memory:
+class _MemoryFolder:
     """Files that nobody keeps."""
 
     files = url = None
@@ -66,7 +66,7 @@ class _Memory:
         return nullcontext()
 
 
-class _Local:
+class _LocalFolder:
     """A folder on this machine."""
 
     files = None
@@ -107,7 +107,7 @@ class _Local:
             raise store.not_writable(self._path, error) from None
 
 
-class _Remote:
+class _RemoteFolder:
     """A folder that fsspec reaches. Object stores write whole files alone, so that none is ever seen half."""
 
     def __init__(self, url: str) -> None:
@@ -171,13 +171,13 @@ class _Remote:
 def below(parent: str | Path | None, name: str) -> Folder:
     """The folder `name` in `parent`: a path, a URL, or None for memory."""
     if parent is None:
-        return _Memory()
+        return _MemoryFolder()
     return at(f"{str(parent).rstrip('/')}/{name}" if _is_url(parent) else Path(parent) / name)
 
 
 def at(place: str | Path) -> Folder:
     """The folder at a path or a URL."""
-    return _Remote(str(place)) if _is_url(place) else _Local(Path(place))
+    return _RemoteFolder(str(place)) if _is_url(place) else _LocalFolder(Path(place))
 
 
 def _is_url(place: str | Path) -> bool:

@@ -14,8 +14,8 @@ from headgate.files import tables
 from headgate.scenario import Scenario, files_in
 from headgate.sweeps import spec as specs
 from headgate.sweeps.quantity import toml
-from headgate.sweeps.spec import Settings, Spec
-from headgate.sweeps.work import Work
+from headgate.sweeps.spec import SweepSpec, SweptValues
+from headgate.sweeps.work import RunTask
 
 #: Settings of a discipline, as `--set` has them: `qdisc.red.maxp`.
 OF_QDISC = "qdisc"
@@ -23,10 +23,10 @@ OF_QDISC = "qdisc"
 HASH = 16
 
 
-class Point(NamedTuple):
+class SweepRun(NamedTuple):
     """One run: the values of the swept keys that concern it, its discipline and seed, and the hash it is known by."""
 
-    settings: Settings
+    settings: SweptValues
     qdisc: str
     seed: int
     hash: str
@@ -36,7 +36,7 @@ class Point(NamedTuple):
         return f"{self.qdisc} with seed {self.seed}{swept}"
 
 
-class Source(NamedTuple):
+class SweptScenario(NamedTuple):
     """The scenario that is swept: the text of a file, the changes made to it first, and the files that it names."""
 
     text: str
@@ -57,16 +57,18 @@ class Source(NamedTuple):
             raise
         return cls(text, str(path), tuple(changes), functools.cache(files_in(path.parent)))
 
-    def read(self, settings: Settings = (), **further: Any) -> Scenario:
+    def read(self, settings: SweptValues = (), **further: Any) -> Scenario:
         """The scenario with these settings, and disciplines and seeds as in `Scenario.parse`."""
         changes = [*self.set, *(f"{key}={toml(value)}" for key, value in settings)]
         return Scenario.parse(self.text, file=self.file, set=changes, files=self.files, **further)
 
 
-class Plan:
+class SweepPlan:
     """All points of a sweep, different from each other, in the order in which they are written."""
 
-    def __init__(self, source: Source, spec: Spec, *, qdiscs: Sequence[str] = (), seeds: Any = None) -> None:
+    def __init__(
+        self, source: SweptScenario, spec: SweepSpec, *, qdiscs: Sequence[str] = (), seeds: Any = None
+    ) -> None:
         self.source = source
         self.spec = spec
         self.base = source.read(qdiscs=qdiscs, seeds=seeds)
@@ -83,31 +85,31 @@ class Plan:
         fixed = self.base.changed(qdiscs=["droptail"], seeds=[1])
         return f"{self.base.name}-sweep-{fixed.config_hash[:8]}"
 
-    def scenario(self, point: Point) -> Scenario:
+    def scenario(self, point: SweepRun) -> Scenario:
         """The scenario of one point."""
         return self._read(point.settings, point.qdisc, point.seed)
 
-    def work(self, point: Point) -> Work:
+    def work(self, point: SweepRun) -> RunTask:
         """What it takes to run a point."""
         scenario = self.scenario(point)
-        return Work(point.hash, scenario.to_toml(), scenario.inputs, self.tables)
+        return RunTask(point.hash, scenario.to_toml(), scenario.inputs, self.tables)
 
-    def duration_s(self, point: Point) -> float:
+    def duration_s(self, point: SweepRun) -> float:
         """The simulated seconds of a point, as far as they are known without reading it again."""
         swept = "duration" in dict(point.settings)
         return self.scenario(point).duration_s if swept else self.base.duration_s
 
-    def _points(self) -> list[Point]:
-        found: dict[str, Point] = {}
+    def _points(self) -> list[SweepRun]:
+        found: dict[str, SweepRun] = {}
         for settings in self.spec.settings():
             for qdisc in self.base.qdiscs:
                 mine = tuple(setting for setting in settings if _concerns(setting[0], qdisc))
                 for seed in self.base.seeds:
-                    point = Point(mine, qdisc, seed, self._read(mine, qdisc, seed).config_hash[:HASH])
+                    point = SweepRun(mine, qdisc, seed, self._read(mine, qdisc, seed).config_hash[:HASH])
                     found.setdefault(point.hash, point)
         return list(found.values())
 
-    def _read(self, settings: Settings, qdisc: str, seed: int) -> Scenario:
+    def _read(self, settings: SweptValues, qdisc: str, seed: int) -> Scenario:
         try:
             return self.source.read(settings, qdiscs=[qdisc], seeds=[seed])
         except ScenarioError as error:
@@ -127,12 +129,12 @@ class Plan:
 
 def read(
     scenario: str | Path | Scenario,
-    spec: Spec | None,
+    spec: SweepSpec | None,
     *,
     set: Sequence[str] = (),
     qdiscs: Sequence[str] = (),
     seeds: Any = None,
-) -> Plan:
+) -> SweepPlan:
     """The plan of a scenario file, or a scenario; without a `spec`, of the file's own `[sweep]`.
 
     Raises `ScenarioError` for a bad scenario, also with the values of one point, `UsageError` for a bad `[sweep]`, and
@@ -140,11 +142,11 @@ def read(
     """
     if spec is None and isinstance(scenario, Scenario):
         raise UsageError("say what to sweep: `grid`, `list` or `latin`")
-    source = Source.of(scenario, set)
+    source = SweptScenario.of(scenario, set)
     if spec is None:
         source.read(qdiscs=qdiscs, seeds=seeds)  # what is wrong in the file has a line and a column
         spec = specs.read(source.text, source.file)
-    return Plan(source, spec, qdiscs=qdiscs, seeds=seeds)
+    return SweepPlan(source, spec, qdiscs=qdiscs, seeds=seeds)
 
 
 def _tables(wanted: Sequence[str] | None, known: Sequence[str]) -> tuple[str, ...]:
@@ -163,7 +165,7 @@ def _concerns(key: str, qdisc: str) -> bool:
     return steps[0] != OF_QDISC or steps[1:2] == [qdisc.partition(":")[0]]
 
 
-def _explained(error: ScenarioError, source: Source, settings: Settings) -> ScenarioError:
+def _explained(error: ScenarioError, source: SweptScenario, settings: SweptValues) -> ScenarioError:
     """The error of a point, which says which values are to blame, and where the file has the first of them."""
     written = {f"--set {key}={toml(value)}": (key, f"{key} = {toml(value)}") for key, value in settings}
     to_blame = [written[error.change]] if error.change in written else list(written.values())

@@ -20,7 +20,7 @@ UNITS = (
 WHOLE = ("bit/s", "packets", "bytes")
 
 
-class Number(NamedTuple):
+class NumberWithUnit(NamedTuple):
     """A number, in the unit it was written in and in the one of its kind (`unit`; empty for a bare number)."""
 
     value: float
@@ -34,16 +34,16 @@ class Number(NamedTuple):
         return self.value * self.scale
 
 
-def number(value: Value) -> Number | None:
+def number(value: Value) -> NumberWithUnit | None:
     """The number that `value` is, if it is one."""
     if isinstance(value, bool) or not isinstance(value, int | float | str):
         return None
     if not isinstance(value, str):
-        return Number(value, "", "", 1.0)
+        return NumberWithUnit(value, "", "", 1.0)
     found = WRITTEN.fullmatch(value)
     for unit in UNITS:
         if found is not None and found["unit"] in unit.scales:
-            return Number(float(found["number"]), found["unit"], unit.name, unit.scales[found["unit"]])
+            return NumberWithUnit(float(found["number"]), found["unit"], unit.name, unit.scales[found["unit"]])
     return None
 
 
@@ -59,11 +59,11 @@ def column(values: list[Value]) -> tuple[list[Any], str]:
     return [each.amount for each in numbers if each is not None], kinds.pop()
 
 
-class Range(NamedTuple):
+class SweptRange(NamedTuple):
     """All values from `low` to `high`, of one kind."""
 
-    low: Number
-    high: Number
+    low: NumberWithUnit
+    high: NumberWithUnit
     whole: bool
     log: bool
 

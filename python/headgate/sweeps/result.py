@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection
 
 
-class Cost(NamedTuple):
+class SweepCost(NamedTuple):
     """What the points of a run cost: processor seconds of the simulation alone, and wall time of the whole run."""
 
     points: int
@@ -35,7 +35,7 @@ class Cost(NamedTuple):
 class Sweep:
     """The dataset of a sweep. docs/guide/sweeps.md explains its files; other programs read them as they are."""
 
-    def __init__(self, folder: Folder, cost: Cost | None = None) -> None:
+    def __init__(self, folder: Folder, cost: SweepCost | None = None) -> None:
         self.folder = folder
         self.manifest: dict[str, Any] = read_manifest(folder)
         self.cost = cost

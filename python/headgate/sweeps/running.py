@@ -11,15 +11,15 @@ from headgate.execution.runner import Watcher, processors, run_points
 from headgate.sweeps import work
 from headgate.sweeps.cluster import Cluster
 from headgate.sweeps.dataset import Dataset
-from headgate.sweeps.plan import Plan, Point
-from headgate.sweeps.result import Cost, Sweep
+from headgate.sweeps.plan import SweepPlan, SweepRun
+from headgate.sweeps.result import Sweep, SweepCost
 
 #: An estimate looks at so many points, each for at most so many seconds.
 _PROBES = 5
 _PROBE_S = 0.1
 
 
-class Threads:
+class ThreadExecutor:
     """Runs points on the processors of this machine: a simulation leaves the interpreter to other threads.
 
     There are `count` threads, and `where` they are is said in words.
@@ -29,14 +29,14 @@ class Threads:
         self.count = threads or processors()
         self.where = f"on {self.count} thread{'' if self.count == 1 else 's'}"
 
-    def run(self, points: Sequence[Point], dataset: Dataset, watcher: Watcher) -> float:
+    def run(self, points: Sequence[SweepRun], dataset: Dataset, watcher: Watcher) -> float:
         """Runs points and keeps each in the dataset when it is finished; gives their processor seconds.
 
         Raises `Failures` when the others are done if some failed, and whatever ends it at once.
         """
         spent: list[float] = []
 
-        def job(point: Point, progress: _core.Progress) -> None:
+        def job(point: SweepRun, progress: _core.Progress) -> None:
             done = work.run(dataset.plan.work(point), progress)
             dataset.keep(point, done)
             spent.append(done.timing.cpu_s)
@@ -46,7 +46,7 @@ class Threads:
 
 
 #: What runs points.
-Executor: TypeAlias = Threads | Cluster
+Executor: TypeAlias = ThreadExecutor | Cluster
 
 
 def run(dataset: Dataset, executor: Executor, watcher: Watcher) -> Sweep:
@@ -68,10 +68,10 @@ def run(dataset: Dataset, executor: Executor, watcher: Watcher) -> Sweep:
                     cpu_s = executor.run(points, dataset, watcher)
         finally:
             dataset.conclude()
-    return Sweep(dataset.folder, Cost(len(points), cpu_s, time.perf_counter() - began))
+    return Sweep(dataset.folder, SweepCost(len(points), cpu_s, time.perf_counter() - began))
 
 
-def estimate(plan: Plan, points: Sequence[Point], threads: int) -> float | None:
+def estimate(plan: SweepPlan, points: Sequence[SweepRun], threads: int) -> float | None:
     """About how many seconds the points will take on so many threads: a few of them are tried for a moment.
 
     None if there are no threads yet, or the simulator did not get far enough to tell.
@@ -83,7 +83,7 @@ def estimate(plan: Plan, points: Sequence[Point], threads: int) -> float | None:
     return sum(costs) / len(costs) * len(points) / threads if costs and len(costs) == len(chosen) else None
 
 
-def _probe(plan: Plan, point: Point) -> float | None:
+def _probe(plan: SweepPlan, point: SweepRun) -> float | None:
     """About how many seconds one point takes."""
     ready = plan.work(point)
     progress = _core.Progress()

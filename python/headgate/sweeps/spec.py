@@ -14,10 +14,10 @@ from typing import Any, NamedTuple
 
 from headgate import _core
 from headgate.errors import UsageError, meant
-from headgate.sweeps.quantity import WHOLE, Range, Value, number
+from headgate.sweeps.quantity import WHOLE, SweptRange, Value, number
 
 #: One value for each swept key.
-Settings = tuple[tuple[str, Value], ...]
+SweptValues = tuple[tuple[str, Value], ...]
 
 #: Under `[sweep]` beside the three tables of keys.
 SAMPLES, SEED, KEPT = "samples", "latin_seed", "tables"
@@ -27,7 +27,7 @@ _RANGE = ("from", "to", "steps", "scale")
 _MOST_STEPS = 100_000
 
 
-class Spec(NamedTuple):
+class SweepSpec(NamedTuple):
     """What is swept: values by key for `grid` and `rows`, ranges (or values) by key for `latin`.
 
     `tables` are kept of each point; None for all.
@@ -35,7 +35,7 @@ class Spec(NamedTuple):
 
     grid: Mapping[str, Sequence[Value]]
     rows: Mapping[str, Sequence[Value]]
-    latin: Mapping[str, Range | Sequence[Value]]
+    latin: Mapping[str, SweptRange | Sequence[Value]]
     samples: int = 0
     seed: int = 1
     tables: Sequence[str] | None = None
@@ -45,25 +45,25 @@ class Spec(NamedTuple):
         """Every swept key, in the order in which they are written."""
         return [*self.grid, *self.rows, *self.latin]
 
-    def settings(self) -> Iterator[Settings]:
+    def settings(self) -> Iterator[SweptValues]:
         """Every combination; the first key changes slowest."""
-        axes: list[list[Settings]] = [[((key, value),) for value in values] for key, values in self.grid.items()]
+        axes: list[list[SweptValues]] = [[((key, value),) for value in values] for key, values in self.grid.items()]
         for columns in (self.rows, {key: [*self._column(key, along)] for key, along in self.latin.items()}):
             if columns:
                 axes.append([tuple(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)])
         for parts in product(*axes):
             yield tuple(setting for part in parts for setting in part)
 
-    def _column(self, key: str, along: Range | Sequence[Value]) -> Iterator[Value]:
+    def _column(self, key: str, along: SweptRange | Sequence[Value]) -> Iterator[Value]:
         """The values of one key. Its stream is named by seed and key: a further key does not disturb the others."""
         draws = random.Random(f"{self.seed} latin {key}")  # noqa: S311 - chance is to be repeated
         parts = sorted(range(self.samples), key=lambda _: draws.random())
         for part in parts:
             share = (part + draws.random()) / self.samples
-            yield along.at(share) if isinstance(along, Range) else along[int(share * len(along))]
+            yield along.at(share) if isinstance(along, SweptRange) else along[int(share * len(along))]
 
 
-def read(text: str, file: str) -> Spec:
+def read(text: str, file: str) -> SweepSpec:
     """What the `[sweep]` of a scenario file's text says; `UsageError` if it says nothing, or what is wrong in it."""
     table = tomllib.loads(text).get("sweep")
     if table is None:
@@ -80,7 +80,7 @@ def place(text: str, key: str) -> tuple[int, int] | None:
     return next((each for each in found if each is not None), None)
 
 
-def _read(table: Mapping[str, Any]) -> Spec:
+def _read(table: Mapping[str, Any]) -> SweepSpec:
     for key in table:
         if key not in _KNOWN:
             raise UsageError(f"unknown key `{key}` in [sweep]{meant(key, _KNOWN)} Known: {', '.join(_KNOWN)}")
@@ -88,9 +88,9 @@ def _read(table: Mapping[str, Any]) -> Spec:
     return spec(grid, rows, latin, table.get(SAMPLES), table.get(SEED, 1), table.get(KEPT))
 
 
-def spec(grid: Any, rows: Any, latin: Any, samples: Any = None, seed: Any = 1, tables: Any = None) -> Spec:
-    """A checked `Spec` of these tables, whose keys may stand inside each other (`link.rate`) as TOML reads them."""
-    made = Spec(
+def spec(grid: Any, rows: Any, latin: Any, samples: Any = None, seed: Any = 1, tables: Any = None) -> SweepSpec:
+    """A checked `SweepSpec` of these tables, whose keys may be nested (`link.rate`) as TOML reads them."""
+    made = SweepSpec(
         {key: _values(f"grid: `{key}`", along) for key, along in _flat("grid", grid)},
         {key: _values(f"list: `{key}`", along) for key, along in _flat("list", rows)},
         {key: _along(f"latin: `{key}`", along) for key, along in _flat("latin", latin)},
@@ -102,7 +102,7 @@ def spec(grid: Any, rows: Any, latin: Any, samples: Any = None, seed: Any = 1, t
     return made
 
 
-def _check(made: Spec, samples: Any) -> None:
+def _check(made: SweepSpec, samples: Any) -> None:
     """Sees that the parts fit each other."""
     keys = made.keys
     if not keys:
@@ -127,7 +127,7 @@ def _flat(name: str, table: Any, outer: str = "") -> Iterator[tuple[str, Any]]:
                          f"{{ from = .., to = .. }}, found {table!r}")  # fmt: skip
     for key, along in table.items():
         path = f"{outer}{key}"
-        if isinstance(along, list | tuple | Range) or _is_range(along):
+        if isinstance(along, list | tuple | SweptRange) or _is_range(along):
             yield path, along
         else:
             yield from _flat(name, along, f"{path}.")
@@ -150,12 +150,12 @@ def _values(where: str, along: Any) -> Sequence[Value]:
     return list(along)
 
 
-def _along(where: str, along: Any) -> Range | Sequence[Value]:
+def _along(where: str, along: Any) -> SweptRange | Sequence[Value]:
     """A range, or a list of values."""
     return _range(where, along, ()) if isinstance(along, Mapping) else _values(where, along)
 
 
-def _range(where: str, table: Mapping[str, Any], further: tuple[str, ...]) -> Range:
+def _range(where: str, table: Mapping[str, Any], further: tuple[str, ...]) -> SweptRange:
     known = ("from", "to", "scale", *further)
     for key in table:
         if key not in known:
@@ -172,7 +172,7 @@ def _range(where: str, table: Mapping[str, Any], further: tuple[str, ...]) -> Ra
         above = " and above 0, for a range on a log scale" if scale == "log" else ""
         raise UsageError(f"[sweep] {where}: `from` must be less than `to`{above}")
     whole = low.unit in WHOLE or all(isinstance(table[end], int) for end in ("from", "to"))
-    return Range(low, high, whole, scale == "log")
+    return SweptRange(low, high, whole, scale == "log")
 
 
 def _names(tables: Any) -> Sequence[str] | None:

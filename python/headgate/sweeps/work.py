@@ -12,8 +12,8 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from headgate import _core
-from headgate.analysis.links import Place
-from headgate.analysis.metrics.views import Grid, jain
+from headgate.analysis.links import LinkDirection
+from headgate.analysis.metrics.views import ResultRows, jain
 from headgate.execution import batch
 from headgate.execution.runner import Timing, run_point
 from headgate.files import store, streams, tables
@@ -42,7 +42,7 @@ TOLD = ["point", "qdisc", "seed"]
 FEW_ROWS = 200
 
 
-class Work(NamedTuple):
+class RunTask(NamedTuple):
     """What it takes to run one point: its hash, its scenario in canonical form with its files, the tables to keep."""
 
     hash: str
@@ -51,7 +51,7 @@ class Work(NamedTuple):
     tables: tuple[str, ...]
 
 
-class Finished(NamedTuple):
+class RunFiles(NamedTuple):
     """A point's tables as files by name, its receipt, which holds their hashes, and what it cost."""
 
     files: dict[str, bytes]
@@ -59,7 +59,7 @@ class Finished(NamedTuple):
     timing: Timing
 
 
-class Identity(NamedTuple):
+class BuildIdentity(NamedTuple):
     """Whose results are the same: one version of Headgate; and on one kind of machine, one build of it."""
 
     version: str
@@ -67,15 +67,15 @@ class Identity(NamedTuple):
     build: str
 
 
-def identity() -> Identity:
+def identity() -> BuildIdentity:
     """Who would run points here."""
-    return Identity(_core.VERSION, platform.machine(), store.build())
+    return BuildIdentity(_core.VERSION, platform.machine(), store.build())
 
 
-def run(work: Work, progress: _core.Progress) -> Finished:
+def run(work: RunTask, progress: _core.Progress) -> RunFiles:
     """Runs a point in this thread; the interpreter is free for other threads meanwhile."""
     scenario = Scenario.parse(work.text, file=work.hash, files=work.inputs.__getitem__)
-    recorded = streams.Memory(scenario)
+    recorded = streams.MemoryStreams(scenario)
     (point,) = scenario.points
     outcome, timing, _ = run_point(scenario, point, progress, recorded.batch)
     found = batch.tables_of(outcome) | recorded.tables()
@@ -88,7 +88,7 @@ def run(work: Work, progress: _core.Progress) -> Finished:
         "tables": {name: hashlib.sha256(data).hexdigest() for name, data in files.items()},
         "figures": _figures(scenario, found),
     }
-    return Finished(files, store.json_text(receipt).encode(), timing)
+    return RunFiles(files, store.json_text(receipt).encode(), timing)
 
 
 def _bytes(point: str, table: pa.Table) -> bytes:
@@ -107,7 +107,7 @@ def _bytes(point: str, table: pa.Table) -> bytes:
 
 
 def _figures(scenario: Scenario, found: Mapping[str, pa.Table]) -> dict[str, float | None]:
-    mine, flows = Place(*scenario.bottleneck).of(found["links"]), found["flows"]
+    mine, flows = LinkDirection(*scenario.bottleneck).of(found["links"]), found["flows"]
     (link,) = mine.select(["arrived", "dropped", "marked", *FIGURES[:5]]).to_pylist()
     arrived = link["arrived"] or math.nan
     figures: dict[str, Any] = {
@@ -115,6 +115,6 @@ def _figures(scenario: Scenario, found: Mapping[str, pa.Table]) -> dict[str, flo
         "drop_rate": link["dropped"] / arrived,
         "mark_rate": link["marked"] / arrived,
         "goodput_bps": pc.sum(flows["goodput_bps"]).as_py(),
-        "jain": float(jain(Grid(flows, 1), scenario.groups)[0]),
+        "jain": float(jain(ResultRows(flows, 1), scenario.groups)[0]),
     }
     return {name: each if each is not None and math.isfinite(each) else None for name, each in figures.items()}

@@ -9,8 +9,8 @@ from rich.text import Text
 
 from headgate import scenario as scenarios
 from headgate import style
-from headgate.analysis.links import Place, first
-from headgate.analysis.spread import Figure, figure
+from headgate.analysis.links import LinkDirection, first
+from headgate.analysis.spread import Estimate, figure
 from headgate.analysis.summary import classes, summarise
 from headgate.results import Result
 from headgate.scenario import Scenario
@@ -22,18 +22,18 @@ BEST = "*"
 KINDS = {"tcp": "TCP", "udp": "UDP"}
 
 
-class Row(NamedTuple):
+class DisciplineRow(NamedTuple):
     """One discipline: its figures, and those of its TCP and UDP flows taken together."""
 
     entry: dict[str, Any]
     kinds: dict[str, dict[str, Any]]
 
 
-class Column(NamedTuple):
+class ResultColumn(NamedTuple):
     """One column: where its figure is, how many times what is measured it shows, with how many digits, what is best."""
 
     title: str
-    figure: Callable[[Row], Figure]
+    figure: Callable[[DisciplineRow], Estimate]
     scale: float
     digits: int
     best: Callable[[float], float] | None = None
@@ -44,12 +44,12 @@ class Column(NamedTuple):
         return f"{scaled:.{self.digits - (abs(scaled) >= 99.95 and self.digits > 0)}f}"
 
 
-def rows(result: Result) -> list[Row]:
+def rows(result: Result) -> list[DisciplineRow]:
     """The figures of every discipline."""
-    return [Row(entry, kinds) for entry, kinds in zip(summarise(result), classes(result), strict=True)]
+    return [DisciplineRow(entry, kinds) for entry, kinds in zip(summarise(result), classes(result), strict=True)]
 
 
-def table(result: Result, found: list[Row]) -> Group:
+def table(result: Result, found: list[DisciplineRow]) -> Group:
     """The table of a result whose figures are `found`, below a line on what was run; it fits 120 columns."""
     listed = columns(result.scenario, found)
     drawn = _table("discipline", listed, caption=_caption(result.scenario, alone=not several(found)))
@@ -57,16 +57,22 @@ def table(result: Result, found: list[Row]) -> Group:
     return Group(Text(_title(result), style="italic"), drawn)
 
 
-def by_link(found: list[Row]) -> list[tuple[Place, list[Row]]]:
+def by_link(found: list[DisciplineRow]) -> list[tuple[LinkDirection, list[DisciplineRow]]]:
     """For every link where disciplines are compared, a row a discipline with that link's figures for `LINK`."""
-    places = [Place(link["link"], link["direction"]) for link in found[0].entry["links"]]
+    places = [LinkDirection(link["link"], link["direction"]) for link in found[0].entry["links"]]
     return [
-        (place, [Row({**row.entry, "bottleneck": row.entry["links"][number]["figures"]}, row.kinds) for row in found])
+        (
+            place,
+            [
+                DisciplineRow({**row.entry, "bottleneck": row.entry["links"][number]["figures"]}, row.kinds)
+                for row in found
+            ],
+        )
         for number, place in enumerate(places)
     ]
 
 
-def links(found: list[Row]) -> Table:
+def links(found: list[DisciplineRow]) -> Table:
     """A section for every link where disciplines are compared, with a row a discipline; best values of each set off."""
     listed = link_columns(found)
     drawn = _table("link, discipline", listed, title="link by link")
@@ -77,36 +83,36 @@ def links(found: list[Row]) -> Table:
     return drawn
 
 
-def _table(first: str, listed: Iterable[Column], **options: Any) -> Table:
+def _table(first: str, listed: Iterable[ResultColumn], **options: Any) -> Table:
     numbers = layout.numbers(*(column.title for column in listed))
     return layout.table([*layout.words(first, vertical="top"), *numbers], **options)
 
 
-def _add_rows(drawn: Table, listed: list[Column], named: list[tuple[Text, Row]]) -> None:
+def _add_rows(drawn: Table, listed: list[ResultColumn], named: list[tuple[Text, DisciplineRow]]) -> None:
     best = [best_shown(column, [row for _, row in named]) for column in listed]
     for name, row in named:
         drawn.add_row(name, *(_cell(column, row, shown) for column, shown in zip(listed, best, strict=True)))
 
 
-def link_columns(found: list[Row]) -> list[Column]:
+def link_columns(found: list[DisciplineRow]) -> list[ResultColumn]:
     """The columns about one link; none for marks where nobody marks."""
     marks = any(link["figures"]["marked"]["mean"] for row in found for link in row.entry["links"])
     return [
         _use(),
-        Column("loss %", lambda row: _part(row, "dropped"), 100, 2, lambda mean: mean),
-        *([Column("mark %", lambda row: _part(row, "marked"), 100, 2)] if marks else []),
-        Column("queue\npackets", lambda row: row.entry["bottleneck"]["queue_packets_mean"], 1, 1),
+        ResultColumn("loss %", lambda row: _part(row, "dropped"), 100, 2, lambda mean: mean),
+        *([ResultColumn("mark %", lambda row: _part(row, "marked"), 100, 2)] if marks else []),
+        ResultColumn("queue\npackets", lambda row: row.entry["bottleneck"]["queue_packets_mean"], 1, 1),
         *(_delay(part) for part in ("p50", "p95", "p99")),
     ]
 
 
-def _part(row: Row, what: str) -> Figure:
+def _part(row: DisciplineRow, what: str) -> Estimate:
     """What of the packets that came to a link was dropped or marked there."""
     of, came = (row.entry["bottleneck"][name]["per_seed"] for name in (what, "arrived"))
     return figure(part / whole if whole else None for part, whole in zip(of, came, strict=True))
 
 
-def columns(scenario: Scenario, found: list[Row]) -> list[Column]:
+def columns(scenario: Scenario, found: list[DisciplineRow]) -> list[ResultColumn]:
     """The columns that have something to say: none for UDP without UDP flows, none for marks where nobody marks.
 
     Where disciplines are compared at several links, what is of one link is left to `links`.
@@ -116,7 +122,7 @@ def columns(scenario: Scenario, found: list[Row]) -> list[Column]:
     marking = [kind for kind in kinds if any(row.kinds[kind]["mark_rate"]["mean"] for row in found)]
     return [
         *(column for kind in kinds for column in _goodput(kind, scenario.rate_bps)),
-        Column("Jain's\nindex", lambda row: row.entry["jain"], 1, 3, lambda mean: -mean),
+        ResultColumn("Jain's\nindex", lambda row: row.entry["jain"], 1, 3, lambda mean: -mean),
         *([_use()] if alone else []),
         *(_rate(kind, "loss_rate", "loss %", best=kind == "tcp") for kind in kinds),
         *(_rate(kind, "mark_rate", "mark %", best=False) for kind in marking),
@@ -124,45 +130,49 @@ def columns(scenario: Scenario, found: list[Row]) -> list[Column]:
     ]
 
 
-def several(found: list[Row]) -> bool:
+def several(found: list[DisciplineRow]) -> bool:
     """Whether disciplines are compared at more than one link."""
     return any(len(row.entry["links"]) > 1 for row in found)
 
 
-def _use() -> Column:
-    return Column("link\nuse %", lambda row: row.entry["bottleneck"]["utilisation"], 100, 1, lambda mean: -mean)
+def _use() -> ResultColumn:
+    return ResultColumn("link\nuse %", lambda row: row.entry["bottleneck"]["utilisation"], 100, 1, lambda mean: -mean)
 
 
-def _goodput(kind: str, rate_bps: float) -> list[Column]:
+def _goodput(kind: str, rate_bps: float) -> list[ResultColumn]:
     unit, scale = style.unit_of(rate_bps)
-    rate = Column(f"{KINDS[kind]}\n{unit}", lambda row: row.kinds[kind]["goodput_bps"], 1 / scale, 2)
+    rate = ResultColumn(f"{KINDS[kind]}\n{unit}", lambda row: row.kinds[kind]["goodput_bps"], 1 / scale, 2)
 
-    def share(row: Row) -> Figure:
-        found: Figure = row.kinds[kind]["share_of_fair"]
+    def share(row: DisciplineRow) -> Estimate:
+        found: Estimate = row.kinds[kind]["share_of_fair"]
         return found
 
     if kind == "tcp":
-        return [rate._replace(best=lambda mean: -mean), Column("% of\nfair", share, 100, 1, lambda mean: -mean)]
-    return [rate, Column("times\nfair", share, 1, 2, lambda mean: abs(mean - 1))]
+        return [rate._replace(best=lambda mean: -mean), ResultColumn("% of\nfair", share, 100, 1, lambda mean: -mean)]
+    return [rate, ResultColumn("times\nfair", share, 1, 2, lambda mean: abs(mean - 1))]
 
 
-def _rate(kind: str, name: str, title: str, *, best: bool) -> Column:
+def _rate(kind: str, name: str, title: str, *, best: bool) -> ResultColumn:
     least = (lambda mean: mean) if best else None
-    return Column(f"{KINDS[kind]}\n{title}", lambda row: row.kinds[kind][name], 100, 2 if kind == "tcp" else 1, least)
+    return ResultColumn(
+        f"{KINDS[kind]}\n{title}", lambda row: row.kinds[kind][name], 100, 2 if kind == "tcp" else 1, least
+    )
 
 
-def _delay(part: str) -> Column:
-    return Column(f"{part}\nms", lambda row: row.entry["bottleneck"]["queue_delay_ms"][part], 1, 1, lambda mean: mean)
+def _delay(part: str) -> ResultColumn:
+    return ResultColumn(
+        f"{part}\nms", lambda row: row.entry["bottleneck"]["queue_delay_ms"][part], 1, 1, lambda mean: mean
+    )
 
 
-def best_shown(column: Column, found: list[Row]) -> str | None:
+def best_shown(column: ResultColumn, found: list[DisciplineRow]) -> str | None:
     """The best value of a column as printed; None if nothing stands out."""
     means = [mean for row in found if (mean := column.figure(row)["mean"]) is not None]
     shown = {column.show(mean) for mean in means}
     return None if column.best is None or len(shown) < 2 else column.show(min(means, key=column.best))
 
 
-def _cell(column: Column, row: Row, best: str | None) -> Text:
+def _cell(column: ResultColumn, row: DisciplineRow, best: str | None) -> Text:
     """Mean, and below it half the interval over seeds, if there is more than one seed."""
     figure = column.figure(row)
     mean, high = figure["mean"], figure["high"]

@@ -12,8 +12,8 @@ from matplotlib.lines import Line2D
 from headgate import style
 from headgate.plot.panels import heading, new_figure
 from headgate.tuning.goals import Goal
-from headgate.tuning.outcome import Outcome
-from headgate.tuning.space import Range
+from headgate.tuning.outcome import SearchOutcome
+from headgate.tuning.space import RangeAxis
 from headgate.tuning.study import Trial
 
 #: Panels of parameters at the most: the ones that decide most.
@@ -23,7 +23,7 @@ TICKS = 3
 KEEPS, BREAKS, WAS, FOUND = style.TCP, style.MODEST, style.FAIR, style.UNRESPONSIVE
 
 
-def figures(outcome: Outcome, importances: Mapping[str, Mapping[str, float]]) -> dict[str, Figure]:
+def figures(outcome: SearchOutcome, importances: Mapping[str, Mapping[str, float]]) -> dict[str, Figure]:
     """Every figure, by file name."""
     with style.applied():
         drawn = {"search": search(outcome, importances)}
@@ -34,7 +34,7 @@ def figures(outcome: Outcome, importances: Mapping[str, Mapping[str, float]]) ->
     return drawn
 
 
-def search(outcome: Outcome, importances: Mapping[str, Mapping[str, float]]) -> Figure:
+def search(outcome: SearchOutcome, importances: Mapping[str, Mapping[str, float]]) -> Figure:
     """A panel for each parameter and objective, a dot for each setting: which values come to what."""
     plan = outcome.plan
     decides = {axis.name: max((of.get(axis.name, 0.0) for of in importances.values()), default=0.0)
@@ -48,9 +48,9 @@ def search(outcome: Outcome, importances: Mapping[str, Mapping[str, float]]) -> 
         for place, axis in enumerate(axes):
             panel = figure.add_subplot(down, across, row * (down // len(goals)) * across + place + 1)
             _dots(panel, outcome, lambda trial, name=axis.name: trial.params[name], goal)  # type: ignore[misc]
-            if isinstance(axis, Range) and axis.log:
+            if isinstance(axis, RangeAxis) and axis.log:
                 panel.set_xscale("log")
-            _ticks(panel, axis if isinstance(axis, Range) else None)
+            _ticks(panel, axis if isinstance(axis, RangeAxis) else None)
             panel.set_xlabel(axis.name)
             if place % across == 0:
                 panel.set_ylabel(_label(goal))
@@ -60,7 +60,7 @@ def search(outcome: Outcome, importances: Mapping[str, Mapping[str, float]]) -> 
     return figure
 
 
-def front(outcome: Outcome) -> Figure:
+def front(outcome: SearchOutcome) -> Figure:
     """The first objective against each other one: what one costs of the other."""
     goals = outcome.plan.goals.goals
     figure = new_figure(4.4)
@@ -98,7 +98,7 @@ def importance(importances: Mapping[str, Mapping[str, float]]) -> Figure:
     return figure
 
 
-def _dots(panel: Axes, outcome: Outcome, x: Callable[[Trial], Any], goal: Goal) -> None:
+def _dots(panel: Axes, outcome: SearchOutcome, x: Callable[[Trial], Any], goal: Goal) -> None:
     goals = outcome.plan.goals
     place = goals.goals.index(goal)
     for trials, look in _layers(outcome):
@@ -109,7 +109,7 @@ def _dots(panel: Axes, outcome: Outcome, x: Callable[[Trial], Any], goal: Goal) 
     panel.margins(0.08)
 
 
-def _layers(outcome: Outcome) -> list[tuple[Sequence[Trial], dict[str, Any]]]:
+def _layers(outcome: SearchOutcome) -> list[tuple[Sequence[Trial], dict[str, Any]]]:
     """The settings by what is to be seen of them, those in front last."""
     goals, base = outcome.plan.goals, str(outcome.plan.base)
     keeps = [trial for trial in outcome.trials if trial.keeps(goals)]
@@ -124,12 +124,12 @@ def _layers(outcome: Outcome) -> list[tuple[Sequence[Trial], dict[str, Any]]]:
     ]
 
 
-def _handles(outcome: Outcome) -> tuple[list[Line2D], list[str]]:
+def _handles(outcome: SearchOutcome) -> tuple[list[Line2D], list[str]]:
     looks = [look for trials, look in _layers(outcome) if trials]
     return [Line2D([], [], linestyle="none", **look) for look in looks], [str(look["label"]) for look in looks]
 
 
-def _ticks(panel: Axes, axis: Range | None) -> None:
+def _ticks(panel: Axes, axis: RangeAxis | None) -> None:
     """Values along a parameter's axis as a scenario has them."""
     if axis is None:
         return
@@ -144,7 +144,7 @@ def _label(goal: Goal) -> str:
     return style.fold(goal.label, 22)
 
 
-def _note(outcome: Outcome) -> str:
+def _note(outcome: SearchOutcome) -> str:
     seeds = len(outcome.plan.scenario.seeds)
     means = "one seed" if seeds == 1 else f"the mean of {seeds} seeds"
     return (

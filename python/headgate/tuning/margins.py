@@ -13,8 +13,8 @@ from headgate.files import store
 from headgate.scenario import Scenario
 from headgate.tuning import space
 from headgate.tuning.goals import Goals
-from headgate.tuning.space import Axis, Range
-from headgate.tuning.spec import Spec, refusal
+from headgate.tuning.space import Axis, RangeAxis
+from headgate.tuning.spec import QdiscSpec, refusal
 from headgate.tuning.tuned import only
 
 #: What is looked at where nothing is named: what RFC 7928 (section 2.7) sets against each other.
@@ -28,7 +28,7 @@ SCHEMA = 1
 RUNS = "runs"
 
 
-class Value(NamedTuple):
+class VariedValue(NamedTuple):
     """One value of one parameter: what was measured of each metric, or why it could not be."""
 
     name: str
@@ -42,11 +42,11 @@ class Margins(NamedTuple):
     """Every value of every parameter, and the discipline as it was."""
 
     scenario: Scenario
-    base: Spec
+    base: QdiscSpec
     goals: Goals
     axes: tuple[Axis, ...]
     reference: dict[str, Quantity]
-    values: list[Value]
+    values: list[VariedValue]
     folder: Path
 
     def document(self) -> dict[str, Any]:
@@ -95,7 +95,7 @@ def sensitivity(
     goals = Goals.of([objective] if isinstance(objective, str) else objective, (), scenario)
     axes = _axes(base, params)
     planned = [
-        Value(axis.name, text, text == base.value(axis.name), {}) for axis in axes for text in _texts(base, axis)
+        VariedValue(axis.name, text, text == base.value(axis.name), {}) for axis in axes for text in _texts(base, axis)
     ]
     checked = [_checked(scenario, base, value) for value in planned]
     specs = dict.fromkeys([str(base), *(str(_spec(base, value)) for value in checked if not value.refused)])
@@ -111,7 +111,7 @@ def sensitivity(
     return margins
 
 
-def _axes(base: Spec, params: Sequence[str]) -> list[Axis]:
+def _axes(base: QdiscSpec, params: Sequence[str]) -> list[Axis]:
     """The parameters to vary: between half and twice their value where no other range is named."""
     named = space.space(base, params)
     written = {axis.name: text for axis, text in zip(named, params, strict=bool(params))}
@@ -119,13 +119,13 @@ def _axes(base: Spec, params: Sequence[str]) -> list[Axis]:
     for axis in named:
         parameter = next(each for each in base.discipline.parameters if each.name == axis.name)
         near = None if "=" in written.get(axis.name, "") else space.around(base, parameter, TIMES)
-        found.append(near if near is not None and isinstance(axis, Range) else axis)
+        found.append(near if near is not None and isinstance(axis, RangeAxis) else axis)
     return found
 
 
-def _texts(base: Spec, axis: Axis) -> list[str]:
+def _texts(base: QdiscSpec, axis: Axis) -> list[str]:
     """The values of a parameter that are tried, ascending: the one that is there among them."""
-    if not isinstance(axis, Range):
+    if not isinstance(axis, RangeAxis):
         return list(dict.fromkeys([base.value(axis.name), *axis.words]))
     part = [step / (VALUES - 1) for step in range(VALUES)]
     # Near a value, equal factors are equal steps.
@@ -141,11 +141,11 @@ def _texts(base: Spec, axis: Axis) -> list[str]:
     return sorted(texts, key=lambda text: texts[text])
 
 
-def _spec(base: Spec, value: Value) -> Spec:
+def _spec(base: QdiscSpec, value: VariedValue) -> QdiscSpec:
     return base.having({value.name: value.text})
 
 
-def _checked(scenario: Scenario, base: Spec, value: Value) -> Value:
+def _checked(scenario: Scenario, base: QdiscSpec, value: VariedValue) -> VariedValue:
     """The value, refused if the discipline cannot have it beside the others."""
     refused = refusal(scenario, str(_spec(base, value)))
     if refused and value.chosen:

@@ -13,9 +13,9 @@ from headgate.experiment.show import STYLES
 from headgate.plot.panels import heading, new_figure
 from headgate.terminal import layout
 from headgate.tuning.goals import Goal
-from headgate.tuning.margins import Margins, Value
+from headgate.tuning.margins import Margins, VariedValue
 from headgate.tuning.show import change, seeds
-from headgate.tuning.space import Range
+from headgate.tuning.space import RangeAxis
 
 
 def table(margins: Margins) -> Table:
@@ -55,7 +55,7 @@ def figure(margins: Margins) -> Figure:
             for place, axis in enumerate(axes):
                 panel = drawn.add_subplot(down * len(goals), across, row * down * across + place + 1, sharey=first)
                 first = first or panel
-                _panel(panel, margins, axis.name, goal, number=isinstance(axis, Range))
+                _panel(panel, margins, axis.name, goal, number=isinstance(axis, RangeAxis))
                 panel.tick_params(labelleft=place % across == 0)
                 if place % across == 0:
                     panel.set_ylabel(style.fold(goal.label, 22))
@@ -80,7 +80,7 @@ def _panel(panel: Axes, margins: Margins, name: str, goal: Goal, *, number: bool
     panel.set_xlabel(name)
 
 
-def _cell(margins: Margins, value: Value, goal: Goal) -> Text:
+def _cell(margins: Margins, value: VariedValue, goal: Goal) -> Text:
     if value.refused:
         return Text("cannot be" if goal is margins.goals.goals[0] else "", style="dim")
     found, was = value.measured[str(goal.metric)], margins.reference[str(goal.metric)]

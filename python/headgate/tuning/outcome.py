@@ -14,8 +14,8 @@ from headgate.results import Result
 from headgate.scenario import Scenario
 from headgate.tuning import tc
 from headgate.tuning.goals import Goal, Goals
-from headgate.tuning.spec import Spec, refusal
-from headgate.tuning.study import Plan, Trial
+from headgate.tuning.spec import QdiscSpec, refusal
+from headgate.tuning.study import SearchPlan, Trial
 
 HELD_OUT = "held-out"
 PUT_BACK = "put-back"
@@ -29,7 +29,7 @@ Runs: TypeAlias = Callable[[Path, Scenario], Result]
 quietly = partial(api.run_into, report=False)
 
 
-class Compared(NamedTuple):
+class ComparedSetting(NamedTuple):
     """A setting beside the discipline as it was: every metric of both, a value for each held-out seed."""
 
     trial: Trial
@@ -46,13 +46,13 @@ class Compared(NamedTuple):
         return goal.better(now, was).verdict
 
 
-class Outcome(NamedTuple):
+class SearchOutcome(NamedTuple):
     """The end of a search; nothing is compared where no setting keeps the bounds."""
 
-    plan: Plan
+    plan: SearchPlan
     trials: list[Trial]
     best: list[Trial]
-    compared: list[Compared]
+    compared: list[ComparedSetting]
     held_out: Result | None
 
     @property
@@ -86,11 +86,13 @@ def best(trials: Sequence[Trial], goals: Goals) -> list[Trial]:
     return front[:1] if len(goals.goals) == 1 else front
 
 
-def compare(plan: Plan, trials: list[Trial], seeds: Sequence[int], folder: Path, runs: Runs = quietly) -> Outcome:
+def compare(
+    plan: SearchPlan, trials: list[Trial], seeds: Sequence[int], folder: Path, runs: Runs = quietly
+) -> SearchOutcome:
     """Runs the best settings, and the discipline as it was, on `seeds`; into `folder`, where a rerun finds them."""
     front = best(trials, plan.goals)
     if not front:
-        return Outcome(plan, trials, [], [], None)
+        return SearchOutcome(plan, trials, [], [], None)
     chosen = spread(front, MOST)
     if len(front) == 1:
         chosen = [without_idle(plan, front[0], folder, runs)]
@@ -99,11 +101,11 @@ def compare(plan: Plan, trials: list[Trial], seeds: Sequence[int], folder: Path,
     scenario = plan.scenario.changed(qdiscs=specs, seeds=list(seeds))
     result = runs(folder / HELD_OUT / store.folder_name(scenario), scenario)
     found = plan.goals.measure_all(result, specs)
-    compared = [Compared(trial, found[reference], found[trial.qdisc]) for trial in chosen]
-    return Outcome(plan, trials, front, compared, result)
+    compared = [ComparedSetting(trial, found[reference], found[trial.qdisc]) for trial in chosen]
+    return SearchOutcome(plan, trials, front, compared, result)
 
 
-def without_idle(plan: Plan, trial: Trial, folder: Path, runs: Runs = quietly) -> Trial:
+def without_idle(plan: SearchPlan, trial: Trial, folder: Path, runs: Runs = quietly) -> Trial:
     """The setting with those parameters as they were that do nothing: put back by itself, each changes no value."""
     changed = [name for name, value in trial.settings.items() if value != plan.base.value(name)]
     back = {name: str(plan.base.having({**trial.settings, name: plan.base.value(name)})) for name in changed}
@@ -119,7 +121,7 @@ def without_idle(plan: Plan, trial: Trial, folder: Path, runs: Runs = quietly) -
     return trial._replace(settings=settings, qdisc=str(plan.base.having(settings)))
 
 
-def document(outcome: Outcome, importances: Mapping[str, Mapping[str, float]]) -> dict[str, Any]:
+def document(outcome: SearchOutcome, importances: Mapping[str, Mapping[str, float]]) -> dict[str, Any]:
     """What a search found, and what each parameter decides of each objective, as JSON (docs/guide/tuning.md)."""
     plan, goals = outcome.plan, outcome.plan.goals
     return {
@@ -150,9 +152,9 @@ def document(outcome: Outcome, importances: Mapping[str, Mapping[str, float]]) -
     }
 
 
-def _found(outcome: Outcome, each: Compared) -> dict[str, Any]:
+def _found(outcome: SearchOutcome, each: ComparedSetting) -> dict[str, Any]:
     plan, goals = outcome.plan, outcome.plan.goals
-    command = tc.command(Spec.of(each.trial.qdisc), plan.scenario)
+    command = tc.command(QdiscSpec.of(each.trial.qdisc), plan.scenario)
     metrics = {}
     for metric in goals.metrics:
         was, now = each.of(metric)

@@ -19,7 +19,7 @@ from headgate.execution.runner import Watcher
 from headgate.results import Result
 from headgate.scenario import Scenario
 from headgate.tuning import space
-from headgate.tuning.study import Plan, Record, Trial, new_study
+from headgate.tuning.study import SearchPlan, Trial, TrialStore, new_study
 
 #: Trials that are proposed together: enough for the processors of a large machine with a few seeds each, and few
 #: enough for the search to learn.
@@ -29,10 +29,10 @@ BATCH = 8
 class Search:
     """A search and where its trials are kept."""
 
-    def __init__(self, plan: Plan, folder: Path) -> None:
+    def __init__(self, plan: SearchPlan, folder: Path) -> None:
         self.plan = plan
         self.folder = folder
-        self.record = Record(folder, plan.goals)
+        self.record = TrialStore(folder, plan.goals)
         self._working = new_study(plan.goals)
         self._keeping = threading.Lock()
 
@@ -42,7 +42,7 @@ class Search:
         Raises `RunFailedError` if a point failed and `InterruptedRunError` on Ctrl-C; finished trials are kept.
         """
         seeds, duration_s = len(self.plan.scenario.seeds), self.plan.scenario.duration_s
-        whole = _Whole(watcher or Watcher())
+        whole = _JoinedProgress(watcher or Watcher())
         total, cached = count * seeds, self._finished(count)
         whole.begin(total, cached, (total - cached) * duration_s)
         try:
@@ -123,7 +123,7 @@ class Search:
         raise UsageError(f"this scenario gives no value of {' and '.join(empty) or 'all metrics together'}")
 
 
-class _Whole(Watcher):
+class _JoinedProgress(Watcher):
     """Shows batch after batch as one run."""
 
     def __init__(self, inner: Watcher) -> None:

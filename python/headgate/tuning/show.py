@@ -13,8 +13,8 @@ from headgate.analysis.metrics import Bound, Metric
 from headgate.experiment.show import STYLES
 from headgate.terminal import layout
 from headgate.tuning import tc
-from headgate.tuning.outcome import Compared, Outcome, nearest
-from headgate.tuning.spec import Spec
+from headgate.tuning.outcome import ComparedSetting, SearchOutcome, nearest
+from headgate.tuning.spec import QdiscSpec
 
 #: What a comparison with the discipline as it was comes to.
 WORDS = {Verdict.HOLDS: "better", Verdict.DIFFERS: "worse", Verdict.CANNOT_TELL: "cannot tell"}
@@ -22,7 +22,7 @@ WORDS = {Verdict.HOLDS: "better", Verdict.DIFFERS: "worse", Verdict.CANNOT_TELL:
 Importances = Mapping[str, Mapping[str, float]]
 
 
-def parts(outcome: Outcome, importances: Importances) -> Iterator[RenderableType]:
+def parts(outcome: SearchOutcome, importances: Importances) -> Iterator[RenderableType]:
     """Everything for the terminal; what is to be copied is plain text, each line whole."""
     yield Text(heading(outcome))
     yield parameters(outcome, importances)
@@ -38,7 +38,7 @@ def parts(outcome: Outcome, importances: Importances) -> Iterator[RenderableType
         yield Text(none_kept(outcome), style="bold")
 
 
-def heading(outcome: Outcome) -> str:
+def heading(outcome: SearchOutcome) -> str:
     """What was searched, and how many settings came to what."""
     plan, trials = outcome.plan, outcome.trials
     goals = plan.goals
@@ -50,7 +50,7 @@ def heading(outcome: Outcome) -> str:
     return f"{plan.scenario.name}: {goals}\n{', '.join(counts)}"
 
 
-def parameters(outcome: Outcome, importances: Importances) -> Table:
+def parameters(outcome: SearchOutcome, importances: Importances) -> Table:
     """What was searched, what it was, what it is now, and how much it decides."""
     alone = outcome.compared if len(outcome.compared) == 1 else []
     drawn = _table("parameter", "was", *("tuned" for _ in alone), "searched")
@@ -64,7 +64,7 @@ def parameters(outcome: Outcome, importances: Importances) -> Table:
     return drawn
 
 
-def comparison(outcome: Outcome, each: Compared) -> Table:
+def comparison(outcome: SearchOutcome, each: ComparedSetting) -> Table:
     """Every metric before and after on the held-out seeds, with the interval of the differences."""
     goals = outcome.plan.goals
     first = f"{seeds(outcome.unseen)}, not seen"
@@ -79,7 +79,7 @@ def comparison(outcome: Outcome, each: Compared) -> Table:
     return drawn
 
 
-def front(outcome: Outcome) -> Table:
+def front(outcome: SearchOutcome) -> Table:
     """A row for each setting of a front on the held-out seeds, the first as it was; changes that can be told."""
     goals = outcome.plan.goals
     drawn = _table(f"{seeds(outcome.unseen)}, not seen", "", *map(str, goals.metrics))
@@ -98,9 +98,9 @@ def front(outcome: Outcome) -> Table:
     return drawn
 
 
-def commands(outcome: Outcome) -> str:
+def commands(outcome: SearchOutcome) -> str:
     """The tc command of each setting of a front; what tc leaves out is said once."""
-    found = [tc.command(Spec.of(each.trial.qdisc), outcome.plan.scenario) for each in outcome.compared]
+    found = [tc.command(QdiscSpec.of(each.trial.qdisc), outcome.plan.scenario) for each in outcome.compared]
     said = {number: command for number, command in enumerate(found, 1) if command is not None}
     if not said:
         return f"tc        Linux has no {outcome.plan.base.discipline.name}\n"
@@ -109,7 +109,7 @@ def commands(outcome: Outcome) -> str:
     return "\n".join([*lines, *(f"          ({note})" for note in notes), ""])
 
 
-def sentence(outcome: Outcome, each: Compared) -> str:
+def sentence(outcome: SearchOutcome, each: ComparedSetting) -> str:
     """Whether the setting is better than what was, and by how much."""
     base, tuned = outcome.plan.base, each.trial.qdisc
     if tuned == str(base):
@@ -134,13 +134,13 @@ def change(now: Quantity, was: Quantity) -> str:
     return f"{'down' if part < 0 else 'up'} {style.number(abs(part))}{spread} %"
 
 
-def difference(base: Spec, each: Compared) -> str:
+def difference(base: QdiscSpec, each: ComparedSetting) -> str:
     """The settings that are not what they were."""
     changed = {name: value for name, value in each.trial.settings.items() if value != base.value(name)}
     return ", ".join(f"{name}={value}" for name, value in changed.items())
 
 
-def none_kept(outcome: Outcome) -> str:
+def none_kept(outcome: SearchOutcome) -> str:
     """That no setting keeps the bounds, and which one misses them by the least."""
     goals = outcome.plan.goals
     asked = " and ".join(map(str, goals.bounds))
@@ -161,9 +161,9 @@ def seeds(numbers: Sequence[int]) -> str:
     return f"seeds {', '.join(map(str, numbers))}"
 
 
-def lines(outcome: Outcome, each: Compared) -> str:
+def lines(outcome: SearchOutcome, each: ComparedSetting) -> str:
     """What to put into a scenario, and what to tell Linux."""
-    command = tc.command(Spec.of(each.trial.qdisc), outcome.plan.scenario)
+    command = tc.command(QdiscSpec.of(each.trial.qdisc), outcome.plan.scenario)
     found = [f'scenario  qdiscs = ["{each.trial.qdisc}"]', f"run       --qdisc {shlex.quote(each.trial.qdisc)}"]
     if command is None:
         found.append(f"tc        Linux has no {outcome.plan.base.discipline.name}")
@@ -172,14 +172,14 @@ def lines(outcome: Outcome, each: Compared) -> str:
     return "\n".join([*found, ""])
 
 
-def _row(metric: Metric, each: Compared) -> tuple[str, str, str, str]:
+def _row(metric: Metric, each: ComparedSetting) -> tuple[str, str, str, str]:
     was, now = each.of(metric)
     step = now - was
     sign = "+" if step.mean > 0 else ""
     return str(metric), metric.show(was), metric.show(now), f"{sign}{metric.show(step)}"
 
 
-def _kept(bound: Bound, each: Compared) -> Text:
+def _kept(bound: Bound, each: ComparedSetting) -> Text:
     """Whether a bound is kept, and whether it was."""
     before, verdict = (bound.judge(found[str(bound.metric)]).verdict for found in (each.reference, each.tuned))
     words = {Verdict.HOLDS: "keeps", Verdict.DIFFERS: "breaks", Verdict.CANNOT_TELL: "cannot tell"}

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from headgate import _core
 from headgate.errors import UsageError
 from headgate.tuning import values
-from headgate.tuning.spec import Spec, parameter
-from headgate.tuning.values import EXACT, Scale
+from headgate.tuning.spec import QdiscSpec, parameter
+from headgate.tuning.values import EXACT, UnitScale
 
 if TYPE_CHECKING:
     from optuna.trial import Trial
@@ -22,11 +22,11 @@ DECADES = 100.0
 LEFT_OUT = ("limit",)
 
 
-class Range(NamedTuple):
+class RangeAxis(NamedTuple):
     """A parameter between two values, both ends included, on its scale."""
 
     name: str
-    scale: Scale
+    scale: UnitScale
     low: float
     high: float
     log: bool
@@ -54,7 +54,7 @@ class Range(NamedTuple):
         return f"{self.scale.text(self.low)} to {self.scale.text(self.high)}{', log' if self.log else ''}"
 
 
-class Choice(NamedTuple):
+class ChoiceAxis(NamedTuple):
     """A parameter that is one of several values."""
 
     name: str
@@ -72,10 +72,10 @@ class Choice(NamedTuple):
         return " or ".join(self.words)
 
 
-Axis = Range | Choice
+Axis = RangeAxis | ChoiceAxis
 
 
-def space(base: Spec, written: Sequence[str]) -> list[Axis]:
+def space(base: QdiscSpec, written: Sequence[str]) -> list[Axis]:
     """The parameters in `written` (`boxtime`, `boxtime=1ms..1s`, `penalty=rate,boxtime`); all numeric ones if none is.
 
     Raises `UsageError` for what the discipline has not or cannot be.
@@ -93,7 +93,7 @@ def space(base: Spec, written: Sequence[str]) -> list[Axis]:
     return axes
 
 
-def around(base: Spec, each: _core.Parameter, times: float) -> Range | None:
+def around(base: QdiscSpec, each: _core.Parameter, times: float) -> RangeAxis | None:
     """From 1/`times` of a parameter's value to `times` it, within what it can be; None if it is no quantity above 0."""
     value = base.value(each.name)
     for scale in values.scales(each):
@@ -103,11 +103,11 @@ def around(base: Spec, each: _core.Parameter, times: float) -> Range | None:
         most = values.declared(each, scale)
         low, high = max(number / times, most.low), min(number * times, most.high)
         low = max(low, 1.0) if scale.whole else low
-        return Range(each.name, scale, low, high, log=_log(scale, low, high)) if low < high else None
+        return RangeAxis(each.name, scale, low, high, log=_log(scale, low, high)) if low < high else None
     return None
 
 
-def _axis(base: Spec, written: str) -> Axis:
+def _axis(base: QdiscSpec, written: str) -> Axis:
     name, _, given = written.partition("=")
     each = parameter(base.discipline, name.strip())
     if ".." in given:
@@ -117,12 +117,12 @@ def _axis(base: Spec, written: str) -> Axis:
     if (found := around(base, each, WIDE)) is not None:
         return found
     if words := values.choices(each):
-        return Choice(each.name, tuple(words))
+        return ChoiceAxis(each.name, tuple(words))
     now = base.value(each.name)
     raise UsageError(f"--param {written}: {each.name} is {now}; say between what, as in {each.name}={_example(each)}")
 
 
-def _between(each: _core.Parameter, given: str, written: str) -> Range:
+def _between(each: _core.Parameter, given: str, written: str) -> RangeAxis:
     ends = [end.strip() for end in given.split("..")]
     for scale in values.scales(each):
         low, high = (scale.read(end) for end in (ends[0], ends[-1]))
@@ -134,11 +134,11 @@ def _between(each: _core.Parameter, given: str, written: str) -> Range:
                 raise UsageError(f"--param {written}: {each.name} cannot be {end}: it is {_takes(each)}")
         if low >= high:
             raise UsageError(f"--param {written}: the first end must be below the second")
-        return Range(each.name, scale, low, high, log=_log(scale, low, high))
+        return RangeAxis(each.name, scale, low, high, log=_log(scale, low, high))
     raise UsageError(f"--param {written}: expected two values of {each.name} ({_takes(each)}): {_example(each)}")
 
 
-def _one_of(each: _core.Parameter, words: list[str], written: str) -> Choice:
+def _one_of(each: _core.Parameter, words: list[str], written: str) -> ChoiceAxis:
     if len(set(words)) < 2:
         raise UsageError(f"--param {written}: one value is no choice: give a range ({_example(each)}) or a list")
     known = values.choices(each)
@@ -147,10 +147,10 @@ def _one_of(each: _core.Parameter, words: list[str], written: str) -> Choice:
                 and value in values.declared(each, scale)]  # fmt: skip
         if not fits and word not in known and not (word == "auto" and each.kind.endswith(", or auto")):
             raise UsageError(f"--param {written}: {each.name} cannot be {word!r}: it is {_takes(each)}")
-    return Choice(each.name, tuple(dict.fromkeys(words)))
+    return ChoiceAxis(each.name, tuple(dict.fromkeys(words)))
 
 
-def _log(scale: Scale, low: float, high: float) -> bool:
+def _log(scale: UnitScale, low: float, high: float) -> bool:
     return low > 0 and (any(scale.units) or high / low >= DECADES)
 
 
@@ -166,13 +166,13 @@ def _example(each: _core.Parameter) -> str:
     return examples.get(kind, "10p..100p" if "packets" in kind else "1..10")
 
 
-def settings(axes: Sequence[Axis], base: Spec, trial: Trial) -> dict[str, str]:
+def settings(axes: Sequence[Axis], base: QdiscSpec, trial: Trial) -> dict[str, str]:
     """A value for each parameter, by what the search suggests; what was there is written as it was."""
     suggested = {axis.name: axis.suggest(trial) for axis in axes}
     return {name: base.value(name) for name in suggested} if trial.params == numbers(axes, base) else suggested
 
 
-def numbers(axes: Sequence[Axis], spec: Spec) -> dict[str, Any] | None:
+def numbers(axes: Sequence[Axis], spec: QdiscSpec) -> dict[str, Any] | None:
     """The values of a discipline as the search has them; None if one lies outside of its range."""
     found = {axis.name: axis.number(spec.value(axis.name)) for axis in axes}
     return None if None in found.values() else found

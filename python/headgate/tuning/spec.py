@@ -12,14 +12,14 @@ from headgate.scenario import Scenario
 from headgate.tuning.values import same
 
 
-class Spec(NamedTuple):
+class QdiscSpec(NamedTuple):
     """A discipline with the settings that were written, by the parameters' own names."""
 
     discipline: _core.Discipline
     settings: dict[str, str]
 
     @classmethod
-    def of(cls, text: str) -> Spec:
+    def of(cls, text: str) -> QdiscSpec:
         """What `text` names; `UsageError` if there is no such discipline or parameter. Values are not checked here."""
         name, _, written = text.partition(":")
         try:
@@ -42,7 +42,7 @@ class Spec(NamedTuple):
         preset = self.settings.get("preset", self.discipline.presets[0].name)
         return self.settings.get(name) or dict(self.discipline.values(preset))[name]
 
-    def having(self, changes: Mapping[str, str]) -> Spec:
+    def having(self, changes: Mapping[str, str]) -> QdiscSpec:
         """The same with other settings; one that is what it is already is not written."""
         known = {each.name: each for each in self.discipline.parameters}
         new = {name: value for name, value in changes.items() if not same(known[name], value, self.value(name))}

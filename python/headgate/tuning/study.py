@@ -20,17 +20,17 @@ from headgate.files.store import build
 from headgate.scenario import Scenario
 from headgate.tuning.goals import Goals
 from headgate.tuning.space import Axis
-from headgate.tuning.spec import Spec
+from headgate.tuning.spec import QdiscSpec
 
 FILE = "study.db"
 NAME = "tune"
 
 
-class Plan(NamedTuple):
+class SearchPlan(NamedTuple):
     """A search: the scenario with `base` as its only discipline and the seeds to learn from, what varies, and why."""
 
     scenario: Scenario
-    base: Spec
+    base: QdiscSpec
     axes: tuple[Axis, ...]
     goals: Goals
 
@@ -105,7 +105,7 @@ class Trial(NamedTuple):
         return cls(**{**kept, "measured": measured, "params": frozen.params})
 
 
-class Record:
+class TrialStore:
     """The trials that are finished, in a folder's SQLite file."""
 
     def __init__(self, folder: Path, goals: Goals) -> None:
@@ -142,7 +142,7 @@ def new_study(goals: Goals) -> optuna.Study:
     return optuna.create_study(directions=[goal.direction for goal in goals.goals])
 
 
-def importances(plan: Plan, study: optuna.Study) -> dict[str, dict[str, float]]:
+def importances(plan: SearchPlan, study: optuna.Study) -> dict[str, dict[str, float]]:
     """For each objective, the part that each parameter has in reaching its best tenth, 0 to 1, the largest first.
 
     PED-ANOVA (Watanabe, Bansal and Hutter, IJCAI 2023), as Optuna has it. Empty for one parameter alone, and where all

@@ -8,16 +8,16 @@ from collections.abc import Callable, Container, Iterator, Mapping
 from typing import Any, NamedTuple
 
 from headgate.scenario import Scenario
-from headgate.tuning.spec import Spec, parameter
+from headgate.tuning.spec import QdiscSpec, parameter
 from headgate.tuning.tc_red import burst_for
-from headgate.tuning.values import EXACT, Scale, kind_of
+from headgate.tuning.values import EXACT, UnitScale, kind_of
 from headgate.units import RATES, SIZES, TIMES
 
 #: How the registry writes times, rates and sizes.
-MS, BPS, OCTETS = Scale(TIMES, whole=False), Scale(RATES, whole=False), Scale(SIZES, whole=True)
+MS, BPS, OCTETS = UnitScale(TIMES, whole=False), UnitScale(RATES, whole=False), UnitScale(SIZES, whole=True)
 
 
-class Link(NamedTuple):
+class TcLink(NamedTuple):
     """What tc must be told of the link: its rate in bit/s, its limit as text, and the size of its packets in bytes."""
 
     rate_bps: float
@@ -32,7 +32,7 @@ class Link(NamedTuple):
         return float(level.removesuffix("p")) if octets is None else octets / self.packet
 
 
-class Command(NamedTuple):
+class TcCommand(NamedTuple):
     """The command, for a device called DEV, and what it leaves out or says otherwise."""
 
     line: str
@@ -40,31 +40,31 @@ class Command(NamedTuple):
 
 
 #: Writes a value as tc wants it.
-Write = Callable[[str, Link], str]
+Write = Callable[[str, TcLink], str]
 
 
-def _packets(value: str, link: Link) -> str:
+def _packets(value: str, link: TcLink) -> str:
     return f"{max(1.0, link.packets(value)):.0f}"
 
 
-def _bytes(value: str, link: Link) -> str:
+def _bytes(value: str, link: TcLink) -> str:
     return f"{max(1.0, link.packets(value)) * link.packet:.0f}"
 
 
-def _sixteenths(value: str, _: Link) -> str:
+def _sixteenths(value: str, _: TcLink) -> str:
     """RFC 8033's factors (0.125, 1.25): tc takes 1 to 32 sixteenths, and leaves 0 to the kernel's default."""
     return f"{min(32, max(1, round(16 * float(value))))}"
 
 
-def _whole(value: str, _: Link) -> str:
+def _whole(value: str, _: TcLink) -> str:
     return f"{float(value):.0f}"
 
 
-def _percent(value: str, _: Link) -> str:
+def _percent(value: str, _: TcLink) -> str:
     return f"{100 * float(value):.0f}"
 
 
-def _ms(value: str, _: Link) -> str:
+def _ms(value: str, _: TcLink) -> str:
     return f"{MS.number(value):.0f}"
 
 
@@ -82,7 +82,7 @@ WRITES: Mapping[str, Write] = {
 IN_BYTES: Mapping[str, Write] = {kind: _bytes for kind in WRITES if kind.startswith("packets")}
 
 
-class Kind(NamedTuple):
+class TcQdisc(NamedTuple):
     """A discipline of Linux: its options in tc's order, what to know of it, and what `also` adds.
 
     An option has one of its parameter's names. `a>b` is parameter a as option b; `on/off` is one of two words,
@@ -93,12 +93,12 @@ class Kind(NamedTuple):
     kind: str
     options: str
     notes: tuple[str, ...] = ()
-    also: Callable[[Spec, Link], tuple[list[str], list[str]]] | None = None
+    also: Callable[[QdiscSpec, TcLink], tuple[list[str], list[str]]] | None = None
     said: tuple[str, ...] = ()
     """Parameters that `also` says."""
     write: Mapping[str, Write] = {}
 
-    def words(self, spec: Spec, link: Link) -> Iterator[tuple[str, str]]:
+    def words(self, spec: QdiscSpec, link: TcLink) -> Iterator[tuple[str, str]]:
         """The name of each parameter that tc has an option for, and what tc is told; empty where it need not be."""
         for option in self.options.split():
             name, _, word = option.partition(">")
@@ -112,7 +112,7 @@ class Kind(NamedTuple):
                 yield each.name, "" if value == "auto" else f"{on} {write(value, link)}"
 
 
-def _red(spec: Spec, link: Link, *, octets: bool) -> tuple[list[str], list[str]]:
+def _red(spec: QdiscSpec, link: TcLink, *, octets: bool) -> tuple[list[str], list[str]]:
     """What RED needs beside its thresholds. tc has no wq: it chooses one by the burst."""
     words = [f"bandwidth {link.rate_bps:.0f}bit", f"avpkt {link.packet}"]
     wq, minth = spec.value("wq"), spec.value("minth")
@@ -127,12 +127,12 @@ def _red(spec: Spec, link: Link, *, octets: bool) -> tuple[list[str], list[str]]
     return [*words, f"burst {burst}"], [f"tc chooses wq by burst: {weight:.3g} in place of {wq}"]
 
 
-def _ared(spec: Spec, link: Link) -> tuple[list[str], list[str]]:
+def _ared(spec: QdiscSpec, link: TcLink) -> tuple[list[str], list[str]]:
     words, notes = _red(spec, link, octets=True)
     return ["adaptive", *words], notes
 
 
-def _sfb(spec: Spec, link: Link) -> tuple[list[str], list[str]]:
+def _sfb(spec: QdiscSpec, link: TcLink) -> tuple[list[str], list[str]]:
     """Linux has a token bucket for all unresponsive flows together, in packets a second."""
     if spec.value("penalty") == "boxtime":
         boxtime = spec.value("boxtime")
@@ -152,28 +152,28 @@ _RED = "limit min max probability ecn/"
 _RED_SAID = ("wq", "burst", "mean_packet")
 _FACTORS = {"alpha": _sixteenths, "beta": _sixteenths}
 
-KINDS: dict[str, Kind] = {
-    "ared": Kind("red", _RED, ("Linux adapts each 500 ms, between 1 % and 50 %",), _ared, _RED_SAID, IN_BYTES),
-    "choke": Kind("choke", _RED, (), lambda spec, link: _red(spec, link, octets=False), _RED_SAID),
-    "codel": Kind("codel", f"limit {_CODEL}"),
-    "droptail": Kind("pfifo", "limit"),
-    "dualpi2": Kind(
+KINDS: dict[str, TcQdisc] = {
+    "ared": TcQdisc("red", _RED, ("Linux adapts each 500 ms, between 1 % and 50 %",), _ared, _RED_SAID, IN_BYTES),
+    "choke": TcQdisc("choke", _RED, (), lambda spec, link: _red(spec, link, octets=False), _RED_SAID),
+    "codel": TcQdisc("codel", f"limit {_CODEL}"),
+    "droptail": TcQdisc("pfifo", "limit"),
+    "dualpi2": TcQdisc(
         "dualpi2",
         "limit target tupdate alpha beta coupling_factor step_thresh min_qlen_step classic_protection "
         "drop_on_overload/overflow any_ect/l4s_ect",
         ("Linux marks above step_thresh, where RFC 9332 has a ramp from min_th over range",),
         write={"coupling_factor": _whole, "classic_protection": lambda value, link: f"{_percent(value, link)}%"},
     ),
-    "fq_codel": Kind("fq_codel", f"limit flows quantum {_CODEL} memory_limit drop_batch"),
-    "fq_pie": Kind(
+    "fq_codel": TcQdisc("fq_codel", f"limit flows quantum {_CODEL} memory_limit drop_batch"),
+    "fq_pie": TcQdisc(
         "fq_pie",
         f"limit flows quantum {_PIE} memory_limit ecn_threshold>ecn_prob",
         write={**_FACTORS, "ecn_prob": _percent},
     ),
-    "hhf": Kind("hhf", "limit quantum hh_limit reset_timeout admit_bytes evict_timeout non_hh_weight"),
-    "pie": Kind("pie", f"limit {_PIE}", write=_FACTORS),
-    "red": Kind("red", _RED, (), lambda spec, link: _red(spec, link, octets=True), _RED_SAID, IN_BYTES),
-    "sfb": Kind(
+    "hhf": TcQdisc("hhf", "limit quantum hh_limit reset_timeout admit_bytes evict_timeout non_hh_weight"),
+    "pie": TcQdisc("pie", f"limit {_PIE}", write=_FACTORS),
+    "red": TcQdisc("red", _RED, (), lambda spec, link: _red(spec, link, octets=True), _RED_SAID, IN_BYTES),
+    "sfb": TcQdisc(
         "sfb",
         "limit target max increment decrement rehash db",
         ("Linux changes probabilities at every packet: d1 and d2 do not carry over",),
@@ -181,13 +181,13 @@ KINDS: dict[str, Kind] = {
         ("penalty", "boxtime", "randomize_boxtime", "penalty_rate", "penalty_burst", "flow_window"),
         {"rehash": _ms, "db": _ms},
     ),
-    "sfq": Kind(
+    "sfq": TcQdisc(
         "sfq",
         "limit divisor quantum depth flows headdrop/ perturb",
         ("Linux wants a divisor that is a power of 2",),
         write={"perturb": lambda value, _: f"{MS.number(value) / 1e3:.0f}"},
     ),
-    "tbf": Kind(
+    "tbf": TcQdisc(
         "tbf",
         "limit rate burst peakrate mtu",
         # A rate that is left to the discipline is the link's.
@@ -197,7 +197,7 @@ KINDS: dict[str, Kind] = {
 }
 
 
-def command(spec: Spec, scenario: Scenario) -> Command | None:
+def command(spec: QdiscSpec, scenario: Scenario) -> TcCommand | None:
     """The command for a discipline on the bottleneck of a scenario; None if Linux has no such discipline."""
     kind = KINDS.get(spec.discipline.name)
     if kind is None:
@@ -206,10 +206,10 @@ def command(spec: Spec, scenario: Scenario) -> Command | None:
     words = dict(kind.words(spec, link))
     more, notes = kind.also(spec, link) if kind.also is not None else ([], [])
     line = " ".join(["tc qdisc replace dev DEV root", kind.kind, *filter(None, words.values()), *more])
-    return Command(line, (*kind.notes, *notes, *_unsaid(spec, {*words, *kind.said})))
+    return TcCommand(line, (*kind.notes, *notes, *_unsaid(spec, {*words, *kind.said})))
 
 
-def _unsaid(spec: Spec, told: Container[str]) -> list[str]:
+def _unsaid(spec: QdiscSpec, told: Container[str]) -> list[str]:
     """What no option of tc says: where Linux is known to be otherwise, else what is not at its default."""
     others = [each for each in spec.discipline.parameters if each.name not in told]
     if any(preset.name == "linux" for preset in spec.discipline.presets):
@@ -219,7 +219,7 @@ def _unsaid(spec: Spec, told: Container[str]) -> list[str]:
     return [f"tc cannot say {each.name}={value}" for each in others if (value := spec.value(each.name)) != each.default]
 
 
-def link_of(scenario: Scenario) -> Link:
+def link_of(scenario: Scenario) -> TcLink:
     """The bottleneck of a scenario; its packets are as large as those of the first group of flows."""
     written: dict[str, Any] = tomllib.loads(scenario.to_toml())
     links = written["link"] if isinstance(written["link"], list) else [written["link"]]
@@ -228,4 +228,4 @@ def link_of(scenario: Scenario) -> Link:
     limit = link["limit"] if direction == "forward" else link["reverse"]["limit"]
     group = [*written.get("tcp", []), *written.get("udp", [])][0]
     packet = sum(OCTETS.read(group[part]) or 0.0 for part in ("packet", "header"))
-    return Link(scenario.rate_bps, limit, max(1, round(packet)))
+    return TcLink(scenario.rate_bps, limit, max(1, round(packet)))

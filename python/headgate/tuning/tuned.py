@@ -13,10 +13,10 @@ from headgate.files import store
 from headgate.scenario import Scenario
 from headgate.tuning import space
 from headgate.tuning.goals import Goals
-from headgate.tuning.spec import Spec
+from headgate.tuning.spec import QdiscSpec
 
 if TYPE_CHECKING:
-    from headgate.tuning.outcome import Outcome
+    from headgate.tuning.outcome import SearchOutcome
 
 DOCUMENT = "tuned.json"
 
@@ -24,7 +24,7 @@ DOCUMENT = "tuned.json"
 class Tuned(NamedTuple):
     """What a search left: what it found, how much each parameter decides, its JSON document, and where it is."""
 
-    outcome: Outcome
+    outcome: SearchOutcome
     importances: Mapping[str, Mapping[str, float]]
     document: dict[str, Any]
     figures: list[Path]
@@ -64,11 +64,11 @@ def tune(
         raise UsageError("tuning needs Optuna: pip install 'headgate[tune]'") from None
     from headgate.tuning import outcome
     from headgate.tuning.search import Search
-    from headgate.tuning.study import Plan, importances
+    from headgate.tuning.study import SearchPlan, importances
 
     base = only(scenario)
     objectives = [objective] if isinstance(objective, str) else objective
-    plan = Plan(scenario, base, tuple(space.space(base, params)), Goals.of(objectives, subject_to, scenario))
+    plan = SearchPlan(scenario, base, tuple(space.space(base, params)), Goals.of(objectives, subject_to, scenario))
     folder = plan.folder(Path(out))
     with store.held(folder) as new:
         try:
@@ -88,11 +88,11 @@ def tune(
         return Tuned(found, decides, told, _draw(found, decides, folder) if figures else [], folder)
 
 
-def only(scenario: Scenario) -> Spec:
+def only(scenario: Scenario) -> QdiscSpec:
     """The one discipline of a scenario."""
     if len(scenario.qdiscs) > 1:
         raise UsageError(f"{scenario.name} has several disciplines: name one (--qdisc): {', '.join(scenario.qdiscs)}")
-    return Spec.of(scenario.qdiscs[0])
+    return QdiscSpec.of(scenario.qdiscs[0])
 
 
 def fresh(seen: Sequence[int], count: int) -> list[int]:
@@ -100,7 +100,7 @@ def fresh(seen: Sequence[int], count: int) -> list[int]:
     return list(range(max(seen) + 1, max(seen) + 1 + count))
 
 
-def _draw(found: Outcome, decides: Mapping[str, Mapping[str, float]], folder: Path) -> list[Path]:
+def _draw(found: SearchOutcome, decides: Mapping[str, Mapping[str, float]], folder: Path) -> list[Path]:
     from headgate.plot.picture import save
     from headgate.tuning import figures
 

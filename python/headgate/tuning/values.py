@@ -40,7 +40,7 @@ _RANGE = re.compile(
 )
 
 
-class Scale(NamedTuple):
+class UnitScale(NamedTuple):
     """A way to measure: words for units, each with its worth; `whole` where only whole numbers are meant."""
 
     units: dict[str, float]
@@ -79,7 +79,7 @@ class Scale(NamedTuple):
         return sorted(((unit, worth) for worth, unit in first.items()), key=lambda each: -each[1])
 
 
-class Declared(NamedTuple):
+class DeclaredRange(NamedTuple):
     """The declared range of a parameter; an end that is open is infinite or, below, 0: nothing is negative."""
 
     low: float
@@ -99,12 +99,12 @@ def kind_of(parameter: _core.Parameter) -> str:
     return parameter.kind.removesuffix(", or auto")
 
 
-def scales(parameter: _core.Parameter) -> list[Scale]:
+def scales(parameter: _core.Parameter) -> list[UnitScale]:
     """The ways in which a parameter's values are measured; none if they are no quantities."""
     kind = kind_of(parameter)
     whole = kind in ("whole number", "packets or bytes")  # levels are compared with averages
     ways = _WAYS.get(kind) or ((_UNITS[kind],) if kind in _UNITS else ())
-    return [Scale(units, whole or "B" in units) for units in ways]
+    return [UnitScale(units, whole or "B" in units) for units in ways]
 
 
 def same(parameter: _core.Parameter, one: str, other: str) -> bool:
@@ -119,17 +119,17 @@ def choices(parameter: _core.Parameter) -> list[str]:
     return kind.split(" or ") if not scales(parameter) and " or " in kind else []
 
 
-def declared(parameter: _core.Parameter, scale: Scale) -> Declared:
+def declared(parameter: _core.Parameter, scale: UnitScale) -> DeclaredRange:
     """The range of the registry, such as `more than 0 and at most 1`, on a scale."""
     most = 100.0 if "%" in scale.units else math.inf
     if not parameter.range:
-        return Declared(0.0, most)
+        return DeclaredRange(0.0, most)
     found = _RANGE.fullmatch(parameter.range)
     if found is None:
         raise AssertionError(f"the range {parameter.range!r} of {parameter.name} is in no known words")
     ends = (found["low"], found["high"] or found["most"])
     low, high = (None if end is None else scale.number(end) for end in ends)
-    return Declared(
+    return DeclaredRange(
         0.0 if low is None else low,
         most if high is None else high,
         found["above"] == "more than",

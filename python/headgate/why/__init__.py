@@ -5,9 +5,9 @@ from typing import Any, NamedTuple
 
 from headgate.errors import UsageError
 from headgate.results import Result
-from headgate.scenario import Point
-from headgate.why.facts import Facts, facts
-from headgate.why.story import Section, answer, story
+from headgate.scenario import RunKey
+from headgate.why.facts import FlowFacts, facts
+from headgate.why.story import StorySection, answer, story
 
 __all__ = ["Explanation", "Facts", "Section", "explain"]
 
@@ -15,9 +15,9 @@ __all__ = ["Explanation", "Facts", "Section", "explain"]
 class Explanation(NamedTuple):
     """One flow at one point: the numbers, and what they say."""
 
-    point: Point
-    facts: Facts
-    sections: list[Section]
+    point: RunKey
+    facts: FlowFacts
+    sections: list[StorySection]
 
     @property
     def answer(self) -> str:
@@ -47,7 +47,7 @@ def explain(result: Result, flow: int, *, qdisc: str | None = None, seed: int | 
     return Explanation(point, found, story(result, point, found))
 
 
-def choose(result: Result, qdisc: str | None, seed: int | None) -> Point:
+def choose(result: Result, qdisc: str | None, seed: int | None) -> RunKey:
     """The point of a result that is asked for, the first if nothing is said."""
     points = result.scenario.points
     if qdisc is not None:

@@ -13,16 +13,16 @@ import pyarrow.compute as pc
 
 from headgate.errors import UsageError
 from headgate.results import Result
-from headgate.scenario import Point
+from headgate.scenario import RunKey
 from headgate.why import senders
-from headgate.why.senders import Rates, Trace
+from headgate.why.senders import TcpTrace, TfrcTrace
 
 #: Drops and marks closer together than this, in seconds, are one burst.
 BURST_S = 0.1
 
 
 @dataclass(frozen=True)
-class Share:
+class PacketCounts:
     """What became of the packets of some flows: totals over all of them, rates in bit/s.
 
     `lost` counts those that links lost on the way, which no discipline dropped.
@@ -49,7 +49,7 @@ class Share:
 
 
 @dataclass(frozen=True)
-class Reason:
+class ReasonCounts:
     """Packets of the flow dropped or marked for one reason, and those of all other flows."""
 
     reason: str
@@ -70,7 +70,7 @@ class Reason:
 
 
 @dataclass(frozen=True)
-class Times:
+class SignalTimes:
     """When the flow's packets were dropped or marked, in seconds from the start of the run."""
 
     count: int
@@ -85,7 +85,7 @@ class Times:
 
 
 @dataclass(frozen=True)
-class Gauge:
+class GaugeMeans:
     """A gauge at the flow's drops and marks, and at those of all others: means; None where there were none."""
 
     name: str
@@ -95,7 +95,7 @@ class Gauge:
 
 
 @dataclass(frozen=True)
-class Place:
+class DropLocation:
     """Where the flow's packets were dropped or marked: a direction of a link, and how many."""
 
     link: str
@@ -104,7 +104,7 @@ class Place:
 
 
 @dataclass(frozen=True)
-class Facts:
+class FlowFacts:
     """Everything that is known of one flow; `None` where the scenario does not record it.
 
     `lost_replies` counts what links lost of that which answers data: acknowledgements and reports, of all flows.
@@ -122,22 +122,22 @@ class Facts:
     seed: int
     warmup_s: float
     span_s: float
-    mine: Share
-    peers: Share
-    others: Share
+    mine: PacketCounts
+    peers: PacketCounts
+    others: PacketCounts
     retransmits: int
     delay_ms: float | None
     others_delay_ms: float | None
     lost_replies: int
-    reasons: list[Reason]
-    times: Times | None
-    places: list[Place] | None
-    gauges: list[Gauge] | None
-    trace: Trace | None
-    rates: Rates | None
+    reasons: list[ReasonCounts]
+    times: SignalTimes | None
+    places: list[DropLocation] | None
+    gauges: list[GaugeMeans] | None
+    trace: TcpTrace | None
+    rates: TfrcTrace | None
 
 
-def facts(result: Result, point: Point, flow: int) -> Facts:
+def facts(result: Result, point: RunKey, flow: int) -> FlowFacts:
     """The facts of flow number `flow` at `point`; `UsageError` if there is no such flow."""
     flows = result.point("flows", point)
     if not 0 <= flow < flows.num_rows:
@@ -152,7 +152,7 @@ def facts(result: Result, point: Point, flow: int) -> Facts:
     group = next(group for group in result.scenario.groups if group.name == row["group"])
     peers = others.filter(pc.equal(others["group"], group.name))
     signals = _signals(result, point)
-    return Facts(
+    return FlowFacts(
         flow=flow,
         group=group.name,
         index=flow - pc.min(flows.filter(pc.equal(flows["group"], group.name))["flow"]).as_py(),
@@ -163,9 +163,9 @@ def facts(result: Result, point: Point, flow: int) -> Facts:
         seed=point.seed,
         warmup_s=result.scenario.warmup_s,
         span_s=result.scenario.duration_s - result.scenario.warmup_s,
-        mine=Share.of(mine),
-        peers=Share.of(peers),
-        others=Share.of(others),
+        mine=PacketCounts.of(mine),
+        peers=PacketCounts.of(peers),
+        others=PacketCounts.of(others),
         retransmits=row["retransmits"],
         delay_ms=row["delay_ms_mean"],
         others_delay_ms=pc.mean(others["delay_ms_mean"]).as_py(),
@@ -183,17 +183,18 @@ def _total(rows: pa.Table, name: str) -> Any:
     return pc.sum(rows[name]).as_py() or 0
 
 
-def _reasons(row: dict[str, Any], others: pa.Table) -> list[Reason]:
+def _reasons(row: dict[str, Any], others: pa.Table) -> list[ReasonCounts]:
     """The reasons that occurred, the flow's most frequent first."""
     names = (column.removeprefix("dropped_") for column in row if column.startswith("dropped_"))
     columns = ((name, (f"dropped_{name}", f"marked_{name}")) for name in names)
     found = [
-        Reason(name, *(row[each] for each in both), *(_total(others, each) for each in both)) for name, both in columns
+        ReasonCounts(name, *(row[each] for each in both), *(_total(others, each) for each in both))
+        for name, both in columns
     ]
     return sorted((each for each in found if each.everyone), key=lambda each: -each.mine)
 
 
-def _signals(result: Result, point: Point) -> pa.Table | None:
+def _signals(result: Result, point: RunKey) -> pa.Table | None:
     """Drops and marks after the warm-up, if they are recorded."""
     if "events" not in result.scenario.records:
         return None
@@ -202,7 +203,7 @@ def _signals(result: Result, point: Point) -> pa.Table | None:
     return events.filter(pc.and_(signal, pc.greater_equal(events["time_ns"], round(result.scenario.warmup_s * 1e9))))
 
 
-def _times(signals: pa.Table, flow: int) -> Times | None:
+def _times(signals: pa.Table, flow: int) -> SignalTimes | None:
     times = signals.filter(pc.equal(signals["flow"], flow))["time_ns"].to_numpy() / 1e9
     if len(times) == 0:
         return None
@@ -211,7 +212,7 @@ def _times(signals: pa.Table, flow: int) -> Times | None:
     sizes = np.diff(np.concatenate([[0], np.flatnonzero(gaps > BURST_S) + 1, [len(times)]]))
     seconds, counts = np.unique(np.floor(times), return_counts=True)
     worst = int(np.argmax(counts))
-    return Times(
+    return SignalTimes(
         count=len(times),
         first_s=float(times[0]),
         last_s=float(times[-1]),
@@ -224,20 +225,22 @@ def _times(signals: pa.Table, flow: int) -> Times | None:
     )
 
 
-def _places(signals: pa.Table, flow: int) -> list[Place]:
+def _places(signals: pa.Table, flow: int) -> list[DropLocation]:
     mine = signals.filter(pc.equal(signals["flow"], flow))
     counts = Counter(zip(mine["link"].to_pylist(), mine["direction"].to_pylist(), strict=True))
-    return [Place(*place, count) for place, count in sorted(counts.items(), key=lambda each: (-each[1], *each[0]))]
+    return [
+        DropLocation(*place, count) for place, count in sorted(counts.items(), key=lambda each: (-each[1], *each[0]))
+    ]
 
 
-def _gauges(signals: pa.Table, flow: int) -> list[Gauge] | None:
+def _gauges(signals: pa.Table, flow: int) -> list[GaugeMeans] | None:
     """The gauges of the discipline; None unless decisions are recorded."""
     me = pc.equal(signals["flow"], flow)
     mine, others = signals.filter(me), signals.filter(pc.invert(me))
     told = [name for name in signals.column_names if name.startswith(("gauge:", "flow:"))]
 
-    def gauge(column: str) -> Gauge:
+    def gauge(column: str) -> GaugeMeans:
         of, _, name = column.partition(":")
-        return Gauge(name, of == "flow", pc.mean(mine[column]).as_py(), pc.mean(others[column]).as_py())
+        return GaugeMeans(name, of == "flow", pc.mean(mine[column]).as_py(), pc.mean(others[column]).as_py())
 
     return [gauge(column) for column in told] or None

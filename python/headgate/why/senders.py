@@ -9,13 +9,13 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from headgate.results import Result
-from headgate.scenario import Point
+from headgate.scenario import RunKey
 
 Array = npt.NDArray[Any]
 
 
 @dataclass(frozen=True)
-class Trace:
+class TcpTrace:
     """The sender as traced: shares of time by phase, windows in packets, times in seconds and milliseconds."""
 
     phases: dict[str, float]
@@ -28,7 +28,7 @@ class Trace:
 
 
 @dataclass(frozen=True)
-class Rates:
+class TfrcTrace:
     """TFRC's sender as traced: shares of time by phase, allowed rates in bit/s, the loss event rate it went by."""
 
     phases: dict[str, float]
@@ -40,7 +40,7 @@ class Rates:
     timeouts_s: list[float]
 
 
-class Traced(NamedTuple):
+class TraceRows(NamedTuple):
     """A flow's rows of `traces`, and for how long after the warm-up each held, in seconds."""
 
     rows: pa.Table
@@ -80,7 +80,7 @@ class Traced(NamedTuple):
         return np.asarray(self.times_s[rises])
 
 
-def traced(result: Result, point: Point, flow: int) -> Traced | None:
+def traced(result: Result, point: RunKey, flow: int) -> TraceRows | None:
     """What was traced of flow number `flow` at `point`, if anything."""
     if "traces" not in result.scenario.records:
         return None
@@ -92,19 +92,19 @@ def traced(result: Result, point: Point, flow: int) -> Traced | None:
     times = rows["time_ns"].to_numpy() / 1e9
     # Each state lasts until the next row; what lies in the warm-up does not count.
     lasts = np.clip(np.append(times[1:], end), start, end) - np.clip(times, start, end)
-    return Traced(rows, times, lasts, start, end)
+    return TraceRows(rows, times, lasts, start, end)
 
 
-def window(traced: Traced) -> Trace:
+def window(traced: TraceRows) -> TcpTrace:
     """What a TCP sender's rows say."""
     cwnd = traced.column("cwnd")
     edges = np.concatenate([[traced.start_s], traced.rises("acked_bytes"), [traced.end_s]])
     silence_s = float(np.diff(np.clip(edges, traced.start_s, traced.end_s)).max())
-    return Trace(cwnd_mean=traced.mean(cwnd), cwnd_max=traced.most(cwnd), silence_s=silence_s, **traced.common())
+    return TcpTrace(cwnd_mean=traced.mean(cwnd), cwnd_max=traced.most(cwnd), silence_s=silence_s, **traced.common())
 
 
-def rates(traced: Traced) -> Rates:
+def rates(traced: TraceRows) -> TfrcTrace:
     """What a TFRC sender's rows say."""
     rate, loss = traced.column("rate_bps"), traced.mean(traced.column("loss_event_rate"))
     most = traced.most(rate)
-    return Rates(rate_bps_mean=traced.mean(rate), rate_bps_max=most, loss_event_rate_mean=loss, **traced.common())
+    return TfrcTrace(rate_bps_mean=traced.mean(rate), rate_bps_max=most, loss_event_rate_mean=loss, **traced.common())

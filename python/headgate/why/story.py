@@ -6,9 +6,9 @@ from typing import NamedTuple
 
 from headgate import _core, style
 from headgate.results import Result
-from headgate.scenario import Point
-from headgate.why.facts import Facts, Gauge, Share
-from headgate.why.senders import Rates, Trace
+from headgate.scenario import RunKey
+from headgate.why.facts import FlowFacts, GaugeMeans, PacketCounts
+from headgate.why.senders import TcpTrace, TfrcTrace
 
 #: Within this factor of each other, two rates are about the same to a reader.
 ALIKE = 1.1
@@ -32,14 +32,14 @@ PHASES = {
 }
 
 
-class Section(NamedTuple):
+class StorySection(NamedTuple):
     """A heading and its sentences."""
 
     title: str
     sentences: list[str]
 
 
-def story(result: Result, point: Point, facts: Facts) -> list[Section]:
+def story(result: Result, point: RunKey, facts: FlowFacts) -> list[StorySection]:
     """Everything the facts say, the answer first and what is missing last."""
     told = {
         "": [_who(facts), f"In short: {answer(facts)}"],
@@ -51,10 +51,10 @@ def story(result: Result, point: Point, facts: Facts) -> list[Section]:
         "How the sender took it": _sender(facts),
         "What is not recorded": _missing(result, point, facts),
     }
-    return [Section(title, found) for title, each in told.items() if (found := list(each))]
+    return [StorySection(title, found) for title, each in told.items() if (found := list(each))]
 
 
-def _who(facts: Facts) -> str:
+def _who(facts: FlowFacts) -> str:
     kind, flows = KINDS[facts.kind], facts.peers.flows + 1
     which = "the only one" if flows == 1 else f"number {facts.index} of the {flows}"
     return (
@@ -64,7 +64,7 @@ def _who(facts: Facts) -> str:
     )
 
 
-def answer(facts: Facts) -> str:
+def answer(facts: FlowFacts) -> str:
     """The whole in one sentence."""
     parts = [f"it got {_of_fair(facts)}"]
     if facts.mine.dropped + facts.mine.marked:
@@ -81,7 +81,7 @@ def answer(facts: Facts) -> str:
     return f"{'; '.join(parts)}."
 
 
-def _of_fair(facts: Facts) -> str:
+def _of_fair(facts: FlowFacts) -> str:
     mine = facts.mine
     if mine.arrived == 0:
         return "nothing, and sent nothing"
@@ -92,7 +92,7 @@ def _of_fair(facts: Facts) -> str:
     return f"{word} its fair share ({style.number(share)} times)"
 
 
-def _treatment(facts: Facts) -> str:
+def _treatment(facts: FlowFacts) -> str:
     mine, others = (each.part(each.dropped) + each.part(each.marked) for each in (facts.mine, facts.others))
     what = _signals(facts, "or")
     if others == 0:
@@ -103,13 +103,13 @@ def _treatment(facts: Facts) -> str:
     return f"its packets were {what} {often} often as those of all others"
 
 
-def _signals(facts: Facts, both: str) -> str:
+def _signals(facts: FlowFacts, both: str) -> str:
     """The word for what happened to the flow's packets."""
     happened = {"dropped": facts.mine.dropped, "marked": facts.mine.marked}
     return f" {both} ".join(word for word, count in happened.items() if count) or "marked"
 
 
-def _goodput(facts: Facts) -> Iterator[str]:
+def _goodput(facts: FlowFacts) -> Iterator[str]:
     mine, peers, others = facts.mine, facts.peers, facts.others
     goodput, fair = style.measured(mine.goodput_bps), style.measured(mine.fair_share_bps)
     yield f"Its goodput was {goodput}; its fair share is {fair}."
@@ -129,7 +129,7 @@ def _goodput(facts: Facts) -> Iterator[str]:
         yield "Nothing was dropped or marked: not the network held it back, but its own window, source or times."
 
 
-def _losses(facts: Facts) -> Iterator[str]:
+def _losses(facts: FlowFacts) -> Iterator[str]:
     mine, others = facts.mine, facts.others
     if mine.arrived == 0:
         yield "No packet of it came to a queue."
@@ -160,13 +160,13 @@ def _losses(facts: Facts) -> Iterator[str]:
         yield f"Its packets waited {style.number(facts.delay_ms)} ms on average{beside}."
 
 
-def _part(share: Share, count: int) -> str:
+def _part(share: PacketCounts, count: int) -> str:
     if not count:
         return "none was"
     return f"{_number(count)} ({_percent(share.part(count))}) {'was' if count == 1 else 'were'}"
 
 
-def _rates(share: Share) -> str:
+def _rates(share: PacketCounts) -> str:
     dropped, marked = (_percent(share.part(count)) for count in (share.dropped, share.marked))
     return f"{dropped} were dropped and {marked} marked"
 
@@ -176,7 +176,7 @@ def _because(reason: str) -> str:
     return ABOUT.get(reason, f'its discipline calls it "{reason}"')
 
 
-def _reasons(facts: Facts) -> Iterator[str]:
+def _reasons(facts: FlowFacts) -> Iterator[str]:
     for each in (reason for reason in facts.reasons if reason.mine):
         counts = ((each.dropped, "dropped"), (each.marked, "marked"))
         signals = " and ".join(f"{_number(count)} {verb}" for count, verb in counts if count)
@@ -184,13 +184,13 @@ def _reasons(facts: Facts) -> Iterator[str]:
         yield f"{signals} because {_because(each.reason)} ({each.reason}){befell if facts.others.arrived else ''}."
 
 
-def _places(facts: Facts) -> Iterator[str]:
+def _places(facts: FlowFacts) -> Iterator[str]:
     if facts.places and len(facts.places) > 1:
         listed = (f"{_number(place.count)} at `{place.link}` {place.direction}" for place in facts.places)
         yield f"By place: {', '.join(listed)}."
 
 
-def _times(facts: Facts) -> Iterator[str]:
+def _times(facts: FlowFacts) -> Iterator[str]:
     times = facts.times
     if times is None:
         return
@@ -209,7 +209,7 @@ def _times(facts: Facts) -> Iterator[str]:
         yield f"{share} came in {_count(times.bursts, 'burst')}, less than 100 ms after one another."
 
 
-def _gauges(facts: Facts) -> Iterator[str]:
+def _gauges(facts: FlowFacts) -> Iterator[str]:
     """Means at the flow's drops and marks, and in brackets those at the drops and marks of others."""
     gauges = facts.gauges or []
     for of_flow, whose in ((False, "the queue"), (True, "the flow concerned")):
@@ -220,12 +220,12 @@ def _gauges(facts: Facts) -> Iterator[str]:
         yield "These are means over its own packets; in brackets, over those of all other flows."
 
 
-def _gauge(gauge: Gauge) -> str:
+def _gauge(gauge: GaugeMeans) -> str:
     others = "" if gauge.others is None else f" ({style.number(gauge.others)})"
     return f"`{gauge.name}` {style.number(gauge.mine or 0.0)}{others}"
 
 
-def _sender(facts: Facts) -> Iterator[str]:
+def _sender(facts: FlowFacts) -> Iterator[str]:
     mine, peers = facts.mine, facts.peers
     if facts.kind == "tcp":
         yield f"It sent {_count(facts.retransmits, 'packet')} again and had {_count(mine.timeouts, 'timeout')}."
@@ -239,12 +239,12 @@ def _sender(facts: Facts) -> Iterator[str]:
         yield from _traced(traced)
 
 
-def _traced(found: Trace | Rates) -> Iterator[str]:
+def _traced(found: TcpTrace | TfrcTrace) -> Iterator[str]:
     """What the traces say of a sender of either kind."""
     shares = sorted(found.phases.items(), key=lambda item: -item[1])
     spent = [f"{_percent(share)} of the time in {PHASES.get(name, name)}" for name, share in shares]
     yield f"It spent {style.listed(spent)}."
-    if isinstance(found, Trace):
+    if isinstance(found, TcpTrace):
         mean, most = style.number(found.cwnd_mean), style.number(found.cwnd_max)
         yield f"Its window was {mean} packets on average and {most} at most."
     else:
@@ -254,14 +254,14 @@ def _traced(found: Trace | Rates) -> Iterator[str]:
     if found.srtt_ms_mean is not None and found.srtt_ms_min is not None:
         mean, least = style.number(found.srtt_ms_mean), style.number(found.srtt_ms_min)
         yield f"Its smoothed round-trip time was {mean} ms on average, {least} ms at least."
-    if isinstance(found, Trace):
+    if isinstance(found, TcpTrace):
         yield f"The longest time in which nothing new was acknowledged lasted {_lasting(found.silence_s)}."
     if found.timeouts_s:
         more = f" and {len(found.timeouts_s) - 5} more" if len(found.timeouts_s) > 5 else ""
         yield f"Timeouts at {', '.join(map(_seconds, found.timeouts_s[:5]))}{more}."
 
 
-def _missing(result: Result, point: Point, facts: Facts) -> Iterator[str]:
+def _missing(result: Result, point: RunKey, facts: FlowFacts) -> Iterator[str]:
     lacking = {}
     if facts.gauges is None and facts.mine.dropped + facts.mine.marked:
         when = "when packets were dropped or marked, and " if facts.times is None else ""
@@ -275,7 +275,7 @@ def _missing(result: Result, point: Point, facts: Facts) -> Iterator[str]:
         yield f"  {_command(result, point, lacking)}"
 
 
-def _command(result: Result, point: Point, changes: Iterable[str]) -> str:
+def _command(result: Result, point: RunKey, changes: Iterable[str]) -> str:
     """The command that runs `point` again with these changes, and nothing else."""
     file = "scenario.toml" if result.path is None else str(result.path / "scenario.toml")
     sets = (word for change in (f"seeds=[{point.seed}]", *changes) for word in ("--set", change))

@@ -9,81 +9,81 @@ import pyarrow.compute as pc
 
 from headgate.analysis import data
 from headgate.analysis.distributions import figures, merged
-from headgate.analysis.metrics.views import Array, Flows, Link, known_mean, ratio
-from headgate.analysis.spread import Figure, figure
+from headgate.analysis.metrics.views import Array, FlowsView, LinkView, known_mean, ratio
+from headgate.analysis.spread import Estimate, figure
 from headgate.scenario import Role
 
-#: Takes a measure of flows. It gives a `Figure`, or a dictionary or list of them.
-OfFlows = Callable[[Flows], Any]
+#: Takes a measure of flows. It gives an `Estimate`, or a dictionary or list of them.
+FlowsMeasure = Callable[[FlowsView], Any]
 #: Takes a measure of a link.
-OfLink = Callable[[Link], Any]
+LinkMeasure = Callable[[LinkView], Any]
 
 SPREAD = ("min", "mean", "p50", "p95", "p99", "max")
 
 
-def of_link(column: str) -> OfLink:
+def of_link(column: str) -> LinkMeasure:
     """A column of the table `links`."""
     return lambda link: figure(link[column])
 
 
-def parts_of_link(prefix: str) -> OfLink:
+def parts_of_link(prefix: str) -> LinkMeasure:
     """The columns of the table `links` that are the parts of one distribution."""
     return lambda link: {part: figure(link[f"{prefix}_{part}"]) for part in SPREAD}
 
 
-def total(column: str) -> OfFlows:
+def total(column: str) -> FlowsMeasure:
     """The sum over flows."""
     return lambda flows: figure(flows.total(column))
 
 
-def per_flow(column: str) -> OfFlows:
+def per_flow(column: str) -> FlowsMeasure:
     """A figure for each flow."""
     return lambda flows: [figure(flow) for flow in flows[column].T]
 
 
-def quotient(part: str, whole: str) -> OfFlows:
+def quotient(part: str, whole: str) -> FlowsMeasure:
     """One sum over flows over another."""
     return lambda flows: figure(ratio(flows.total(part), flows.total(whole)))
 
 
-def mean(column: str) -> OfFlows:
+def mean(column: str) -> FlowsMeasure:
     """The mean over flows; none if a flow has no value."""
     return lambda flows: figure(flows[column].mean(axis=1))
 
 
-def mean_of_known(column: str) -> OfFlows:
+def mean_of_known(column: str) -> FlowsMeasure:
     """The mean over the flows that have a value."""
     return lambda flows: figure(known_mean(flows[column]))
 
 
-def part_with(column: str) -> OfFlows:
+def part_with(column: str) -> FlowsMeasure:
     """The part of the flows that have a value."""
     return lambda flows: figure(np.isfinite(flows[column]).mean(axis=1))
 
 
-def by_reason(flows: Flows) -> dict[str, Figure]:
+def by_reason(flows: FlowsView) -> dict[str, Estimate]:
     """Packets dropped, by reason."""
     return {name.removeprefix("dropped_"): figure(flows.total(name)) for name in flows.reasons()}
 
 
-def distribution(table: str, measure: str, *parts: str) -> OfFlows:
+def distribution(table: str, measure: str, *parts: str) -> FlowsMeasure:
     """Parts of the distribution of all flows' values together."""
     return lambda flows: figures(flows.boxes(table, measure), *parts)
 
 
-def jain(flows: Flows) -> Figure:
+def jain(flows: FlowsView) -> Estimate:
     """Jain's index over flows."""
     return figure(flows.jain())
 
 
-def delay_variation(flows: Flows) -> dict[str, Figure]:
+def delay_variation(flows: FlowsView) -> dict[str, Estimate]:
     """One-way delay less its least value in the group's stream."""
     each = zip(*flows.streams(), strict=True)
     above = [merged(group.above(group.quantile(0.0) or 0.0) for group in of_seed) for of_seed in each]
     return figures(above, *SPREAD[1:])
 
 
-def goodput_variation(flows: Flows) -> Figure:
+def goodput_variation(flows: FlowsView) -> Estimate:
     """The coefficient of variation of groups' goodput together over the intervals after the warm-up."""
     rows = flows.rows(data.rows(flows.result.intervals, metric="goodput_bps"))
     rows = rows.filter(pc.greater(rows.column("time_s"), flows.result.scenario.warmup_s))
@@ -98,17 +98,17 @@ def _by_time(time: Array, value: Array) -> Array:
     return np.bincount(place, weights=value).astype(np.float64)
 
 
-def transfers(flows: Flows) -> Figure:
+def transfers(flows: FlowsView) -> Estimate:
     """How many transfers began after the warm-up."""
     return figure(len(one) for one in _took(flows))
 
 
-def unfinished(flows: Flows) -> Figure:
+def unfinished(flows: FlowsView) -> Estimate:
     """The part of the transfers that had not finished."""
     return figure(1 - len(one[np.isfinite(one)]) / len(one) if len(one) else None for one in _took(flows))
 
 
-def completion(flows: Flows) -> dict[str, Figure]:
+def completion(flows: FlowsView) -> dict[str, Estimate]:
     """How long the transfers took that finished."""
     done = [one[np.isfinite(one)] for one in _took(flows)]
     quantiles = {"p50": 0.5, "p95": 0.95, "p99": 0.99}
@@ -118,7 +118,7 @@ def completion(flows: Flows) -> dict[str, Figure]:
     }
 
 
-def _took(flows: Flows) -> list[Array]:
+def _took(flows: FlowsView) -> list[Array]:
     """How long the transfers took that began after the warm-up, of each seed; not a number if they did not finish."""
     rows = flows.rows(flows.result.transfers)
     rows = rows.filter(pc.greater_equal(rows.column("start_ns"), int(flows.result.scenario.warmup_s * 1e9)))
@@ -134,7 +134,7 @@ def has_both(roles: Iterable[Role]) -> bool:
     return set(_PRESSING) <= set(roles)
 
 
-def misplaced(flows: Flows) -> Figure:
+def misplaced(flows: FlowsView) -> Estimate:
     """The sum of |goodput - fair share| over what is compared.
 
     These are the flows that slow down and those that do not where there are both, else the groups, else the flows of

@@ -9,15 +9,15 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from headgate.analysis import data
-from headgate.analysis.distributions import Boxes, by_seed
-from headgate.analysis.links import Place
+from headgate.analysis.distributions import Histogram, by_seed
+from headgate.analysis.links import LinkDirection
 from headgate.files.result_tables import ResultTables
 from headgate.scenario import Group
 
 Array = npt.NDArray[np.float64]
 
 
-class Grid:
+class ResultRows:
     """The rows of one discipline as arrays: one row a seed, one column a flow (or one column for a link)."""
 
     def __init__(self, table: pa.Table, seeds: int) -> None:
@@ -36,21 +36,23 @@ class Grid:
         return (name for name in self._table.column_names if name.startswith(prefix))
 
 
-class Link:
+class LinkView:
     """A direction of a link."""
 
-    def __init__(self, result: ResultTables, qdisc: str, place: Place) -> None:
-        self._grid = Grid(place.of(data.rows(result.links, qdisc=qdisc)), len(result.scenario.seeds))
+    def __init__(self, result: ResultTables, qdisc: str, place: LinkDirection) -> None:
+        self._grid = ResultRows(place.of(data.rows(result.links, qdisc=qdisc)), len(result.scenario.seeds))
 
     def __getitem__(self, column: str) -> Array:
         values: Array = self._grid[column][:, 0]
         return values
 
 
-class Flows:
+class FlowsView:
     """Groups of flows taken together."""
 
-    def __init__(self, result: ResultTables, qdisc: str, groups: Sequence[Group], table: Grid | None = None) -> None:
+    def __init__(
+        self, result: ResultTables, qdisc: str, groups: Sequence[Group], table: ResultRows | None = None
+    ) -> None:
         self.result = result
         self.qdisc = qdisc
         self.groups = groups
@@ -72,9 +74,9 @@ class Flows:
             found._mine = place
             yield found
 
-    def of(self, groups: Sequence[Group]) -> "Flows":
+    def of(self, groups: Sequence[Group]) -> "FlowsView":
         """Some of the scenario's groups under the same discipline."""
-        return Flows(self.result, self.qdisc, groups, self._grid)
+        return FlowsView(self.result, self.qdisc, groups, self._grid)
 
     @property
     def seeds(self) -> list[int]:
@@ -102,7 +104,7 @@ class Flows:
         """The rows of a table by group that are of these groups and this discipline."""
         return _of(data.rows(table, qdisc=self.qdisc), self.groups)
 
-    def boxes(self, table: str, measure: str) -> list[Boxes]:
+    def boxes(self, table: str, measure: str) -> list[Histogram]:
         """The boxes of a distribution, of each seed; of a queue, those at the first link that is compared."""
         rows, value = data.rows(self._tables[table], measure=measure), VALUES[table]
         if measure != "one_way":
@@ -110,7 +112,7 @@ class Flows:
             rows = data.rows(rows, link=name, direction=direction)
         return by_seed(rows, value, self.seeds)
 
-    def streams(self) -> list[list[Boxes]]:
+    def streams(self) -> list[list[Histogram]]:
         """The one-way delays of each group, of each seed."""
         ways = data.rows(self._tables["delays"], measure="one_way")
         return [by_seed(_of(ways, [group]), "delay_ms", self.seeds) for group in self.groups]
@@ -124,9 +126,9 @@ class Flows:
 VALUES = {"delays": "delay_ms", "losses": "value"}
 
 
-def grid(result: ResultTables, qdisc: str) -> Grid:
+def grid(result: ResultTables, qdisc: str) -> ResultRows:
     """The flows under one discipline."""
-    return Grid(data.rows(result.flows, qdisc=qdisc), len(result.scenario.seeds))
+    return ResultRows(data.rows(result.flows, qdisc=qdisc), len(result.scenario.seeds))
 
 
 def places(groups: Sequence[Group]) -> Iterator[tuple[Group, slice]]:
@@ -144,7 +146,7 @@ def _of(table: pa.Table, groups: Sequence[Group]) -> pa.Table:
     return pa.concat_tables(data.rows(table, group=group.name, kind=group.kind) for group in groups)
 
 
-def jain(flows: Grid, groups: Sequence[Group], mine: list[int] | slice = slice(None)) -> Array:
+def jain(flows: ResultRows, groups: Sequence[Group], mine: list[int] | slice = slice(None)) -> Array:
     """Jain's index of goodput over fair share, over the flows that are due anything: 1 when all are served alike.
 
     Brief flows do not count: what they got says how much they had to send. `mine` are the flows that do, if not all.

@@ -10,10 +10,10 @@ from typing import Any, NamedTuple
 
 from headgate import _core
 from headgate.analysis.judge import Judgement, Quantity, Verdict
-from headgate.analysis.links import Place
+from headgate.analysis.links import LinkDirection
 from headgate.analysis.metrics.catalogue import MEASURES, OF_FLOWS, OF_LINK, Measure, owner
 from headgate.analysis.metrics.takes import SPREAD
-from headgate.analysis.metrics.views import Flows, Link
+from headgate.analysis.metrics.views import FlowsView, LinkView
 from headgate.errors import UsageError, meant
 from headgate.files.result_tables import ResultTables
 from headgate.scenario import Group, Scenario
@@ -49,9 +49,9 @@ class Metric(NamedTuple):
 
     def _taken(self, result: ResultTables, qdisc: str) -> Any:
         if self.whose is None and (of_link := OF_LINK.get(self.measure.key)) is not None:
-            return of_link.take(Link(result, qdisc, Place(*result.scenario.bottleneck)))
+            return of_link.take(LinkView(result, qdisc, LinkDirection(*result.scenario.bottleneck)))
         of_flows = OF_FLOWS.get(self.measure.key, self.measure)
-        return of_flows.take(Flows(result, qdisc, groups_of(result.scenario, self.whose)))
+        return of_flows.take(FlowsView(result, qdisc, groups_of(result.scenario, self.whose)))
 
 
 class Bound(NamedTuple):

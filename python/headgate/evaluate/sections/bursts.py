@@ -2,12 +2,12 @@
 
 from dataclasses import replace
 
-from headgate.build.parts import Flows
+from headgate.build.parts import FlowsPart
 from headgate.evaluate.criteria import QUICK, SPARED
 from headgate.evaluate.network import dumbbell, tcp, udp
-from headgate.evaluate.section import Case, Headline, Section, Test, Times
+from headgate.evaluate.section import GuidelineTest, RfcSection, RunTimes, SectionCase, SectionHeadline
 from headgate.evaluate.web import CONNECTIONS, OBJECTS, page_ms, pages
-from headgate.experiment.declare import Values
+from headgate.experiment.declare import ScenarioValues
 from headgate.experiment.measures import group_delay_ms, jitter_ms, loss_percent
 from headgate.scenario import Scenario
 
@@ -20,18 +20,18 @@ _VIDEO = udp("video", traffic="telnet:gap=40ms,size=12600B", packet="1428B")
 CBR = udp("cbr", rate="1Mbit/s", packet="1000B", jitter=0.1)
 
 
-def _bulk(first: str, second: str) -> tuple[Case, Case]:
+def _bulk(first: str, second: str) -> tuple[SectionCase, SectionCase]:
     """The two cases of figure 2 that differ in a bulk transfer."""
-    without = Case(f"case {first}, no bulk transfer", {"bulk": False})
-    return without, Case(f"case {second}, bulk transfer", {"bulk": True})
+    without = SectionCase(f"case {first}, no bulk transfer", {"bulk": False})
+    return without, SectionCase(f"case {second}, bulk transfer", {"bulk": True})
 
 
-def _scenario(v: Values, *video: Flows) -> Scenario:
+def _scenario(v: ScenarioValues, *video: FlowsPart) -> Scenario:
     bulk = (tcp(v, "bulk"),) if v.bulk else ()
     return dumbbell(v, pages(v, _EVERY_S), CBR, *video, *bulk)
 
 
-_WITHOUT_VIDEO = Test(
+_WITHOUT_VIDEO = GuidelineTest(
     name="7-2-web",
     place="7.2",
     title="Pages, a constant stream, with and without a bulk transfer",
@@ -48,8 +48,8 @@ _WITHOUT_VIDEO = Test(
     reported={"cbr_ms": "Constant rate: delay ms, p95", "cbr_jitter_ms": "jitter ms, p95"},
     groups={"web": "pages", "cbr": "constant rate"},
     criteria=(QUICK.of("page_ms", "web pages"), SPARED.of("cbr_loss", "the stream at a constant rate")),
-    times=Times(90, 10),
-    quick=Times(34, 10),
+    times=RunTimes(90, 10),
+    quick=RunTimes(34, 10),
 )
 
 _WITH_VIDEO = replace(
@@ -70,14 +70,14 @@ _WITH_VIDEO = replace(
     criteria=(SPARED.of("video_loss", "bursty video"), *_WITHOUT_VIDEO.criteria),
 )
 
-SECTION = Section(
+SECTION = RfcSection(
     number=7,
     title="Burst absorption",
     about="Do short bursts get through, and do those who wait for them, or share the queue with them, suffer?",
     tests=(_WITHOUT_VIDEO, _WITH_VIDEO),
     headlines=(
-        Headline("7-2-video", "video_loss", "bursty video lost, %", "case IV, bulk transfer"),
-        Headline("7-2-video", "page_ms", "web pages, mean ms", "case IV, bulk transfer"),
+        SectionHeadline("7-2-video", "video_loss", "bursty video lost, %", "case IV, bulk transfer"),
+        SectionHeadline("7-2-video", "page_ms", "web pages, mean ms", "case IV, bulk transfer"),
     ),
     choices=(
         f"Objects have 14 KB. A page begins {_EVERY_S} s after the one before, rather than when that is done; each of "

@@ -1,7 +1,7 @@
 """RFC 7928, section 4: packet sizes."""
 
 from headgate.evaluate.network import dumbbell, tcp
-from headgate.evaluate.section import Criterion, Headline, Section, Test
+from headgate.evaluate.section import Criterion, GuidelineTest, RfcSection, SectionHeadline
 from headgate.evaluate.sections.stability import MILD
 from headgate.experiment.measures import loss_percent, percent, ratio
 
@@ -10,7 +10,7 @@ _ADVANTAGE = Criterion(
     "gives small packets no advantage, goodput", "favours flows with small packets, goodput",
 )  # fmt: skip
 
-_SIZES = Test(
+_SIZES = GuidelineTest(
     name="4-4",
     weight="could",
     place="4.4",
@@ -40,15 +40,15 @@ _SIZES = Test(
     criteria=(_ADVANTAGE.of("advantage"),),
 )
 
-SECTION = Section(
+SECTION = RfcSection(
     number=4,
     title="Packet sizes",
     about="Do flows with small packets have an advantage over flows with large ones?",
     tests=(_SIZES,),
     headlines=(
-        Headline("4-4", "advantage", "goodput, 500 over 1500 bytes, %"),
-        Headline("4-4", "loss_cat_1", "packets of 500 bytes lost, %"),
-        Headline("4-4", "loss_cat_2", "packets of 1500 bytes lost, %"),
+        SectionHeadline("4-4", "advantage", "goodput, 500 over 1500 bytes, %"),
+        SectionHeadline("4-4", "loss_cat_1", "packets of 500 bytes lost, %"),
+        SectionHeadline("4-4", "loss_cat_2", "packets of 1500 bytes lost, %"),
     ),
     choices=(
         "A discipline that looks at no sizes leaves flows of a third of the packet size about a third of the goodput: "

@@ -4,8 +4,8 @@ from dataclasses import replace
 
 from headgate.evaluate.criteria import busy
 from headgate.evaluate.network import RTT_MS, dumbbell, room, tcp
-from headgate.evaluate.section import Case, Criterion, Headline, Section, Test, Times
-from headgate.experiment.declare import Values
+from headgate.evaluate.section import Criterion, GuidelineTest, RfcSection, RunTimes, SectionCase, SectionHeadline
+from headgate.experiment.declare import ScenarioValues
 from headgate.experiment.measures import evenness, loss_percent, ratio
 from headgate.scenario import Scenario
 
@@ -15,9 +15,9 @@ def _access(rtt_ms: float) -> str:
     return f"{(rtt_ms / 2 - 1) / 2:g}ms"
 
 
-def _case(rtt_ms: int) -> Case:
+def _case(rtt_ms: int) -> SectionCase:
     values = {"access": _access(rtt_ms), "limit": room(rtt_ms=max(rtt_ms, RTT_MS))}
-    return Case(f"RTT {rtt_ms} ms", values)
+    return SectionCase(f"RTT {rtt_ms} ms", values)
 
 
 _EVEN = Criterion(
@@ -32,13 +32,13 @@ _ALIKE = Criterion(
 )  # fmt: skip
 
 
-def _scenario(v: Values) -> Scenario:
+def _scenario(v: ScenarioValues) -> Scenario:
     ends = {"cat-1": _access(RTT_MS), "cat-2": v.access}
     flows = [tcp(v, name, access={"delay": delay}) for name, delay in ends.items()]
     return dumbbell(v, *flows, delay="1ms", limit=f"{v.limit}p")
 
 
-_FAIRNESS = Test(
+_FAIRNESS = GuidelineTest(
     name="6-2",
     place="6.2",
     title="Two round-trip times",
@@ -56,8 +56,8 @@ _FAIRNESS = Test(
     groups={"cat-1": "category I", "cat-2": "category II"},
     criteria=(_EVEN.of("evenness"), busy()),
     # At 560 ms a Reno flow with half of the link takes two minutes to regain half of its 233 packets.
-    times=Times(300, 60),
-    quick=Times(90, 30),
+    times=RunTimes(300, 60),
+    quick=RunTimes(90, 30),
 )
 
 _EQUAL = replace(
@@ -70,14 +70,14 @@ _EQUAL = replace(
     criteria=(_ALIKE.of("evenness"), busy()),
 )
 
-SECTION = Section(
+SECTION = RfcSection(
     number=6,
     title="Round-trip time fairness",
     about="What does a flow with a round-trip time of 5 to 560 ms get beside one with 100 ms?",
     tests=(_FAIRNESS, _EQUAL),
     headlines=(
-        Headline("6-2", "ratio", "goodput, 20 ms over 100 ms", "RTT 20 ms"),
-        Headline("6-2", "ratio", "goodput, 560 ms over 100 ms", "RTT 560 ms"),
+        SectionHeadline("6-2", "ratio", "goodput, 20 ms over 100 ms", "RTT 20 ms"),
+        SectionHeadline("6-2", "ratio", "goodput, 560 ms over 100 ms", "RTT 560 ms"),
     ),
     choices=(
         "Round-trip times of 5, 20, 50, 200 and 560 ms out of the RFC's range, and 100 ms for the flows alike of 6.1.",

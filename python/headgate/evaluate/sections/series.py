@@ -3,9 +3,9 @@
 from headgate.build.parts import link
 from headgate.evaluate.criteria import SHARE, busy, short
 from headgate.evaluate.network import room, tcp, top
-from headgate.evaluate.section import Case, Headline, Section, Test, Times, of_group
+from headgate.evaluate.section import GuidelineTest, RfcSection, RunTimes, SectionCase, SectionHeadline, of_group
 from headgate.evaluate.sections.stability import MILD
-from headgate.experiment.declare import Values
+from headgate.experiment.declare import ScenarioValues
 from headgate.experiment.measures import idle, path_delay_ms, share_of_fair
 from headgate.scenario import Scenario
 from headgate.scenario.network import Network
@@ -14,7 +14,7 @@ from headgate.scenario.network import Network
 _FIRST_MBPS = 4
 
 
-def _scenario(v: Values) -> Scenario:
+def _scenario(v: ScenarioValues) -> Scenario:
     """Figure 3. The link behind router M stands first, so that it is the bottleneck whatever stands at router L."""
     second = link("M", "R", name="second", rate="10Mbit/s", delay="24ms", limit=f"{room()}p")
     first = link("L", "M", name="first", rate=_FIRST_MBPS * 1e6, delay="24ms", limit=v.room, qdisc=v.first)
@@ -22,12 +22,12 @@ def _scenario(v: Values) -> Scenario:
     return Network(**top(v), links=[second, first], flows=[half, half.replace(name="B", from_="M")])
 
 
-def _case(title: str, first: str, part: float = 1) -> Case:
+def _case(title: str, first: str, part: float = 1) -> SectionCase:
     """A discipline at the first link, with a part of a bandwidth-delay product as room."""
-    return Case(title, {"first": first, "room": f"{round(part * room(_FIRST_MBPS * 1e6))}p"})
+    return SectionCase(title, {"first": first, "room": f"{round(part * room(_FIRST_MBPS * 1e6))}p"})
 
 
-_SERIES = Test(
+_SERIES = GuidelineTest(
     name="10-2",
     weight="may",
     place="10.2",
@@ -53,17 +53,17 @@ _SERIES = Test(
         busy("second_idle", "the second link"),
         short("long_ms", "the queues of both links", "mean"),
     ),
-    quick=Times(40, 15),
+    quick=RunTimes(40, 15),
 )
 
-SECTION = Section(
+SECTION = RfcSection(
     number=10,
     title="Several AQMs in series",
     about="What becomes of flows that cross two queues, with the same discipline at both, or another one before it?",
     tests=(_SERIES,),
     headlines=(
-        Headline("10-2", "long_share", "flows over both links, % of fair", "the same at both"),
-        Headline("10-2", "long_ms", "both queues, mean ms", "the same at both"),
+        SectionHeadline("10-2", "long_share", "flows over both links, % of fair", "the same at both"),
+        SectionHeadline("10-2", "long_ms", "both queues, mean ms", "the same at both"),
     ),
     choices=(
         f"The first link has {_FIRST_MBPS} Mbit/s, the second 10: senders A are due {_FIRST_MBPS} of the 5 that would "

@@ -4,12 +4,12 @@ import math
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 
-from headgate.build.parts import Tcp
+from headgate.build.parts import TcpPart
 from headgate.evaluate.criteria import busy, short
 from headgate.evaluate.network import RATE_BPS, bdp, dumbbell, room, tcp
 from headgate.evaluate.periods import Phase
-from headgate.evaluate.section import Case, Criterion, Headline, Section, Test, Times
-from headgate.experiment.declare import Values
+from headgate.evaluate.section import Criterion, GuidelineTest, RfcSection, RunTimes, SectionCase, SectionHeadline
+from headgate.experiment.declare import ScenarioValues
 from headgate.experiment.measures import throughput_share
 from headgate.scenario import Scenario
 
@@ -24,14 +24,18 @@ def flows_for(loss: float, rate_bps: float = RATE_BPS) -> int:
 
 MILD, MEDIUM, HEAVY = (flows_for(loss) for loss in (0.001, 0.005, 0.01))
 
-_STEADY = Test(
+_STEADY = GuidelineTest(
     name="8-2-steady",
     weight="could",
     place="8.2.2-4",
     title="Mild, medium and heavy congestion",
     about=f"{MILD}, {MEDIUM} and {HEAVY} NewReno flows: 0.1, 0.5 and 1 % of packets lost at a DropTail queue.",
     scenario=lambda v: dumbbell(v, tcp(v, "newreno", v.flows, start="0s..5s")),
-    cases=(Case("mild", {"flows": MILD}), Case("medium", {"flows": MEDIUM}), Case("heavy", {"flows": HEAVY})),
+    cases=(
+        SectionCase("mild", {"flows": MILD}),
+        SectionCase("medium", {"flows": MEDIUM}),
+        SectionCase("heavy", {"flows": HEAVY}),
+    ),
     criteria=(busy(), short()),
 )
 
@@ -41,24 +45,24 @@ _MILD, _MEDIUM, _HEAVY = (Phase(number, 3) for number in range(3))
 _TIMES_OVER = 2
 
 
-def _joining(v: Values) -> Iterator[Tcp]:
+def _joining(v: ScenarioValues) -> Iterator[TcpPart]:
     """The flows that come for medium and heavy congestion, each time anew, and leave when it is mild again."""
     for time in range(_TIMES_OVER):
         for phase, name, flows in ((1, "medium", MEDIUM - MILD), (2, "heavy", HEAVY - MEDIUM)):
             yield tcp(v, f"{name}-{time + 1}", flows, start=v.ends[3 * time + phase], stop=v.ends[3 * time + 3])
 
 
-def _load(warmup: float, seconds: float) -> Times:
+def _load(warmup: float, seconds: float) -> RunTimes:
     """Phases of so many seconds, whose ends are `ends`.
 
     The RFC's time 0, when all flows have left slow start, is the warm-up's end.
     """
     number = 3 * _TIMES_OVER
     ends = [warmup + each * seconds for each in range(number + 1)]
-    return Times(ends[-1], warmup, {"phase": seconds, "ends": ends})
+    return RunTimes(ends[-1], warmup, {"phase": seconds, "ends": ends})
 
 
-_LOAD = Test(
+_LOAD = GuidelineTest(
     name="8-2-5",
     place="8.2.5",
     title="Load that changes",
@@ -87,7 +91,7 @@ _LOAD = Test(
 
 
 #: A link of 100 Mbit/s that falls to 10, and the packets that the faster one needs room for.
-def _link_varies(v: Values, record: Mapping[str, str] | None = None) -> Scenario:
+def _link_varies(v: ScenarioValues, record: Mapping[str, str] | None = None) -> Scenario:
     link = {"rate": "100Mbit/s", "schedule": [{"at": v.phase, "rate": "10Mbit/s"}], "schedule_period": 2 * v.phase}
     flows = tcp(v, "newreno", MILD, access={"rate": "1Gbit/s", "delay": "1ms"}, overhead="120us")
     return dumbbell(v, flows, **link, limit=f"{room(100e6)}p", record=record)
@@ -96,9 +100,9 @@ def _link_varies(v: Values, record: Mapping[str, str] | None = None) -> Scenario
 _FAST, _SLOW = Phase(0, 2), Phase(1, 2)
 
 
-def _varying(periods: int, counted: int, seconds: float) -> Times:
+def _varying(periods: int, counted: int, seconds: float) -> RunTimes:
     """Phases of so many seconds: periods of one I and one II as warm-up, then those that count."""
-    return Times(2 * seconds * (periods + counted), 2 * seconds * periods, {"phase": seconds})
+    return RunTimes(2 * seconds * (periods + counted), 2 * seconds * periods, {"phase": seconds})
 
 
 _BUSY_FAST = Criterion(
@@ -106,7 +110,7 @@ _BUSY_FAST = Criterion(
     "is slow to take up capacity that returns, use of the fast link", relative=True,
 )  # fmt: skip
 
-_CAPACITY = Test(
+_CAPACITY = GuidelineTest(
     name="8-2-6-slow",
     place="8.2.6",
     title="Capacity that changes every 20 s",
@@ -138,14 +142,14 @@ _FAST_CAPACITY = replace(
     quick=_varying(25, 75, 0.1),
 )
 
-SECTION = Section(
+SECTION = RfcSection(
     number=8,
     title="Stability",
     about="Does the queue stay short and the link busy while the number of flows and the capacity change?",
     tests=(_STEADY, _LOAD, _CAPACITY, _FAST_CAPACITY),
     headlines=(
-        Headline("8-2-steady", "p95_ms", "queue under heavy load, p95 ms", "heavy"),
-        Headline("8-2-6-slow", "slow_ms", "queue at 10 after 100 Mbit/s, ms"),
+        SectionHeadline("8-2-steady", "p95_ms", "queue under heavy load, p95 ms", "heavy"),
+        SectionHeadline("8-2-6-slow", "slow_ms", "queue at 10 after 100 Mbit/s, ms"),
     ),
     choices=(
         f"Numbers of flows by section 8.2.1: {MILD}, {MEDIUM} and {HEAVY} of a bandwidth-delay product and buffer "

@@ -5,11 +5,11 @@ from typing import Any
 
 from headgate.evaluate.criteria import ACKS, QUICK, SHARE, SPARED, USED, busy, short
 from headgate.evaluate.network import dumbbell, room, tcp, udp
-from headgate.evaluate.section import Case, Headline, Section, Test, Times
+from headgate.evaluate.section import GuidelineTest, RfcSection, RunTimes, SectionCase, SectionHeadline
 from headgate.evaluate.sections.bursts import CBR
 from headgate.evaluate.sections.stability import MILD, flows_for
 from headgate.evaluate.web import page_ms, pages
-from headgate.experiment.declare import Values
+from headgate.experiment.declare import ScenarioValues
 from headgate.experiment.measures import acks_lost, group_delay_ms, jitter_ms, link, loss_percent, share_of_fair
 from headgate.scenario import Scenario
 
@@ -19,7 +19,7 @@ _PAGES_EVERY_S = 2
 #: The keys of a group that sends the other way.
 _UP: dict[str, Any] = {"from_": "right", "to": "left"}
 
-_MIX = Test(
+_MIX = GuidelineTest(
     name="9-1",
     weight="recommended",
     place="9.1",
@@ -53,21 +53,21 @@ _MIX = Test(
         SHARE.of("film", "adaptive film"),
         busy(),
     ),
-    times=Times(100, 20),
-    quick=Times(40, 15),
+    times=RunTimes(100, 20),
+    quick=RunTimes(40, 15),
 )
 
 #: The slower direction of the asymmetric link, in Mbit/s.
 _UP_MBPS = 2
 
 
-def _both_ways(title: str, up_mbps: float, up_qdisc: str = "compared") -> Case:
+def _both_ways(title: str, up_mbps: float, up_qdisc: str = "compared") -> SectionCase:
     """A link of 10 Mbit/s down and some up: each direction has its own product as room, and its own mild congestion."""
     rate, up = up_mbps * 1e6, {"flows": flows_for(0.001, up_mbps * 1e6)}
-    return Case(title, {"rate": rate, "room": f"{room(rate)}p", "up": up_qdisc, **up})
+    return SectionCase(title, {"rate": rate, "room": f"{room(rate)}p", "up": up_qdisc, **up})
 
 
-def _scenario(v: Values) -> Scenario:
+def _scenario(v: ScenarioValues) -> Scenario:
     down, up = tcp(v, "down", MILD, start="0s..5s"), tcp(v, "up", v.flows, start="0s..5s", **_UP)
     return dumbbell(v, down, up, reverse={"rate": v.rate, "limit": v.room, "qdisc": v.up})
 
@@ -84,7 +84,7 @@ _GRADED_UP = (
     ACKS.of("acks_down_lost", "downloads"),
 )
 
-_BOTH_WAYS = Test(
+_BOTH_WAYS = GuidelineTest(
     name="9-2",
     weight="may",
     place="9.2",
@@ -125,15 +125,15 @@ _ONE_WAY = replace(
     criteria=_GRADED_DOWN,
 )
 
-SECTION = Section(
+SECTION = RfcSection(
     number=9,
     title="Traffic mixes and both directions",
     about="Do calls, pages, films and bulk transfers get on, and do transfers each way harm each other's ACKs?",
     tests=(_MIX, _BOTH_WAYS, _ONE_WAY),
     headlines=(
-        Headline("9-1", "calls_ms", "queue for calls, p95 ms"),
-        Headline("9-2", "use_down", "use with traffic both ways, %", "symmetric"),
-        Headline("9-2", "acks_down_lost", "ACKs of downloads lost, asymmetric, %", "asymmetric"),
+        SectionHeadline("9-1", "calls_ms", "queue for calls, p95 ms"),
+        SectionHeadline("9-2", "use_down", "use with traffic both ways, %", "symmetric"),
+        SectionHeadline("9-2", "acks_down_lost", "ACKs of downloads lost, asymmetric, %", "asymmetric"),
     ),
     choices=(
         f"9.1 is the RFC's example. Its six page downloads are those of six users, one of whom begins a page every "

@@ -4,12 +4,12 @@ from functools import partial
 
 from headgate.evaluate.criteria import QUICK, SHARE, busy, short
 from headgate.evaluate.network import dumbbell, tcp, udp
-from headgate.evaluate.section import Case, Criterion, Headline, Section, Test, Times
+from headgate.evaluate.section import Criterion, GuidelineTest, RfcSection, RunTimes, SectionCase, SectionHeadline
 from headgate.experiment.measures import completion_ms, ratio, share_of_fair
 
 #: Most tests judge idle capacity and delay. Runs are long enough for several periods of one Reno flow's window, which
 #: takes 83 packets / 0.5 a round trip, about 20 s.
-_test = partial(Test, criteria=(busy(), short()), times=Times(140, 20), quick=Times(45, 15))
+_test = partial(GuidelineTest, criteria=(busy(), short()), times=RunTimes(140, 20), quick=RunTimes(45, 15))
 
 _FRIENDLY = _test(
     name="5-1-1-tcp",
@@ -38,7 +38,7 @@ _WINDOWS = _test(
         tcp(v, "long", initial_window=3),
         tcp(v, "short", traffic="http:transfer=140KB,wait=exp(2s)", initial_window=v.iw, start="10s..12s"),
     ),
-    cases=(Case("window of 3", {"iw": 3}), Case("window of 10", {"iw": 10})),
+    cases=(SectionCase("window of 3", {"iw": 3}), SectionCase("window of 10", {"iw": 10})),
     measures={"completion_ms": completion_ms("short", 0.5)},
     groups={"long": "the long flow", "short": "short transfers"},
     criteria=(QUICK.of("completion_ms", "short transfers"),),
@@ -70,8 +70,8 @@ _FLOOD = _test(
     title="An unresponsive sender alone",
     about="UDP at 12 Mbit/s, a fifth more than the link carries, and nothing else.",
     scenario=lambda v: dumbbell(v, udp("udp", rate="12Mbit/s", jitter=0.1)),
-    times=Times(60, 10),
-    quick=Times(20, 5),
+    times=RunTimes(60, 10),
+    quick=RunTimes(20, 5),
     ecn=False,
 )
 
@@ -99,22 +99,22 @@ _SCAVENGER = _test(
     about="A LEDBAT flow (RFC 6817), which yields where it sees more queue than its target, beside a NewReno flow.",
     scenario=lambda v: dumbbell(v, tcp(v, "newreno"), tcp(v, "ledbat", cc="ledbat", target=v.target, gain=v.gain)),
     cases=(
-        Case("target 5 ms, gain 10", {"target": "5ms", "gain": 10}),
-        Case("target 100 ms, gain 1", {"target": "100ms", "gain": 1}),
+        SectionCase("target 5 ms, gain 10", {"target": "5ms", "gain": 10}),
+        SectionCase("target 100 ms, gain 1", {"target": "100ms", "gain": 1}),
     ),
     measures={"lbe_ratio": ratio("ledbat", "newreno") * 100},
     groups={"newreno": "NewReno", "ledbat": "LEDBAT"},
     criteria=(_YIELDS.of("lbe_ratio"), busy()),
 )
 
-SECTION = Section(
+SECTION = RfcSection(
     number=5,
     title="Transport protocols",
     about="Does the discipline serve senders that differ in how they take losses, and protect those that slow down?",
     tests=(_FRIENDLY, _TFRC, _WINDOWS, _AGGRESSIVE, _BESIDE_CUBIC, _FLOOD, _BESIDE_UDP, _SCAVENGER),
     headlines=(
-        Headline("5-1-1-tcp", "idle", "idle beside one TCP flow, %"),
-        Headline("5-3-beside", "share", "TCP beside UDP, % of fair"),
+        SectionHeadline("5-1-1-tcp", "idle", "idle beside one TCP flow, %"),
+        SectionHeadline("5-3-beside", "share", "TCP beside UDP, % of fair"),
     ),
     choices=(
         "5.1.2 asks for one short transfer once the long one has settled; here they follow each other with pauses of "

@@ -4,10 +4,10 @@ from functools import partial
 
 import numpy as np
 
-from headgate.experiment.declare import Case, Choice, Experiment, Values
+from headgate.experiment.declare import Case, Experiment, OpenParameter, ScenarioValues
 from headgate.experiment.layers import Lines
 from headgate.experiment.measures import link, loss_rate, over_intervals
-from headgate.experiment.plots import Panel, Scale
+from headgate.experiment.plots import AxisScale, PlotPanel
 from headgate.papers.blue._network import CHOICES, DELAYS, connection, connections, network
 from headgate.scenario.network import Network
 
@@ -30,12 +30,12 @@ SHORT = ("duration=40s", "warmup=20s")
 OPEN = (
     *CHOICES,
     DELAYS,
-    Choice("shape", 1.5, "the paper states no shape of its Pareto distributions; 1.5 is ns-2's", (1.2, 1.9)),
-    Choice("buffers", "100, 200, 450, 1000 KB", "the text names the ends and the dip at 80 ms, which is 450 KB"),
+    OpenParameter("shape", 1.5, "the paper states no shape of its Pareto distributions; 1.5 is ns-2's", (1.2, 1.9)),
+    OpenParameter("buffers", "100, 200, 450, 1000 KB", "the text names the ends and the dip at 80 ms, which is 450 KB"),
 )
 
 
-def scenario(v: Values) -> Network:
+def scenario(v: ScenarioValues) -> Network:
     """Connections that send and pause, on and off for Pareto times."""
     flow = connection(v).replace(flows=v.each_pair, start="0s..1s", ecn_timeout=v.ecn_timeout)
     return network(
@@ -56,10 +56,13 @@ def cases(timeouts: bool, *only: tuple[int, int]) -> tuple[Case, ...]:
     return tuple(connections(n, buffer=buffer, ecn_timeout=timeouts) for n, buffer in wanted)
 
 
-def panel(measure: str, title: str, x: str = "Buffer (ms at 45 Mbit/s)", y: str = "", **case: object) -> Panel:
+def panel(measure: str, title: str, x: str = "Buffer (ms at 45 Mbit/s)", y: str = "", **case: object) -> PlotPanel:
     """A measure in per cent against the buffer in milliseconds."""
-    return Panel(
-        (Lines(measure, "buffer", case, scale=100, at=lambda kilobytes: kilobytes * 8 / 45),), Scale(x), Scale(y), title
+    return PlotPanel(
+        (Lines(measure, "buffer", case, scale=100, at=lambda kilobytes: kilobytes * 8 / 45),),
+        AxisScale(x),
+        AxisScale(y),
+        title,
     )
 
 

@@ -4,9 +4,9 @@ from collections.abc import Iterable
 from typing import Unpack
 
 from headgate.build.keys import AccessKeys, TopKeys
-from headgate.build.parts import Flows, Tcp, link, tcp
+from headgate.build.parts import FlowsPart, TcpPart, link, tcp
 from headgate.experiment import findings
-from headgate.experiment.declare import Case, Choice, Values
+from headgate.experiment.declare import Case, OpenParameter, ScenarioValues
 from headgate.scenario.network import Network
 
 #: Why our runs differ from the paper.
@@ -24,18 +24,18 @@ EVEN = ("10ms",) * SIDE
 ACCESS: AccessKeys = {"rate": "1Gbit/s", "delay": "0s"}
 
 
-def connection(v: Values) -> Tcp:
+def connection(v: ScenarioValues) -> TcpPart:
     """What the TCP flows of every pair of nodes have in common."""
     common = tcp(profile="ns2", access=ACCESS, recovery=v.recovery, ecn=True, packet="1000B", window=v.window)
     return common.replace(overhead="200us")
 
 
 def network(
-    v: Values,
-    flow: Tcp,
+    v: ScenarioValues,
+    flow: TcpPart,
     buffer: str,
     leaves: tuple[str, ...] = LEAVES,
-    others: Iterable[Flows] = (),
+    others: Iterable[FlowsPart] = (),
     **top: Unpack[TopKeys],
 ) -> Network:
     """Five nodes on either side of 45 Mbit/s, such TCP flows from each on the left to each on the right, and others."""
@@ -60,16 +60,18 @@ def connections(number: int, **more: object) -> Case:
 
 #: What the paper leaves open in all of its simulations.
 CHOICES = (
-    Choice(
+    OpenParameter(
         "recovery", "reno", "the paper says TCP; ns of 1999 had ECN in its Reno, one loss a window", ("newreno", "sack")
     ),
-    Choice("window", 100, "the paper states no receiver's window: ns-2's 20 packets would hold flows back", (20,)),
-    Choice("TCP overhead", "200us", "about a packet's time at 45 Mbit/s, so that flows do not fall into step"),
-    Choice("pairs", PAIRS, "connections are spread evenly over the pairs of nodes, where the paper draws pairs"),
-    Choice("leaf links", "100 Mbit/s, 1000 packets", "figure 4 is lost; they are never the bottleneck"),
+    OpenParameter(
+        "window", 100, "the paper states no receiver's window: ns-2's 20 packets would hold flows back", (20,)
+    ),
+    OpenParameter("TCP overhead", "200us", "about a packet's time at 45 Mbit/s, so that flows do not fall into step"),
+    OpenParameter("pairs", PAIRS, "connections are spread evenly over the pairs of nodes, where the paper draws pairs"),
+    OpenParameter("leaf links", "100 Mbit/s, 1000 packets", "figure 4 is lost; they are never the bottleneck"),
 )
 #: Where leaves differ.
-DELAYS = Choice(
+DELAYS = OpenParameter(
     "delays",
     "bottleneck 10 ms, leaves 1, 5, 10, 15, 20 ms",
     "figure 4 is lost; round trips are 24 to 100 ms, 61 in the mean",

@@ -5,11 +5,11 @@ from functools import partial
 import numpy as np
 from matplotlib.axes import Axes
 
-from headgate.experiment.declare import Choice, Experiment, Values
-from headgate.experiment.found import Found
-from headgate.experiment.layers import OfRun, series
-from headgate.experiment.measures import Measure, over_intervals
-from headgate.experiment.plots import Panel, Plot, Scale
+from headgate.experiment.declare import Experiment, OpenParameter, ScenarioValues
+from headgate.experiment.found import ExperimentResults
+from headgate.experiment.layers import RunLine, series
+from headgate.experiment.measures import RunMeasure, over_intervals
+from headgate.experiment.plots import AxisScale, Plot, PlotPanel
 from headgate.papers.blue._network import CHOICES, DELAYS, PAIRS, connection, network
 from headgate.scenario.network import Network
 
@@ -28,18 +28,18 @@ TIMEOUTS = ({"ecn_timeout": True},)
 OPEN = (
     *CHOICES,
     DELAYS,
-    Choice(
+    OpenParameter(
         "buffer",
         "350KB",
         "the paper does not say; the middle of 258 to 458 KB, where windows of one packet fit into buffer and "
         "path (342 packets in 61 ms) with 600 connections and not with 800, as the text has it",
         ("200KB", "500KB"),
     ),
-    Choice("duration", "100s", "the text speaks of 60 s; the fifth step, to 1000 connections, is the last here"),
+    OpenParameter("duration", "100s", "the text speaks of 60 s; the fifth step, to 1000 connections, is the last here"),
 )
 
 
-def scenario(v: Values) -> Network:
+def scenario(v: ScenarioValues) -> Network:
     """Connections without end, 200 more each 20 s."""
     return network(
         v,
@@ -56,7 +56,7 @@ def scenario(v: Values) -> Network:
 
 #: In the second half of the stretch with each load: loss, the part of the time in which the link was not always busy,
 #: and how queue and probability vary.
-MEASURES: dict[str, Measure] = {
+MEASURES: dict[str, RunMeasure] = {
     f"{name}_{load}": over_intervals(metric, take, (number + 0.5) * STEP_S, (number + 1) * STEP_S)
     for number, load in enumerate(LOADS)
     for name, metric, take in (
@@ -69,20 +69,20 @@ MEASURES: dict[str, Measure] = {
 }
 
 
-def panel(label: str, metric: str, y: Scale, title: str = "", scale: float = 1.0) -> Panel:
+def panel(label: str, metric: str, y: AxisScale, title: str = "", scale: float = 1.0) -> PlotPanel:
     """A metric of the first seed over time, with marks where connections are added."""
-    return Panel(
-        (OfRun(series(metric), label, scale=scale, look={"linewidth": 0.7}), _loads), Scale("Time (s)"), y, title
+    return PlotPanel(
+        (RunLine(series(metric), label, scale=scale, look={"linewidth": 0.7}), _loads), AxisScale("Time (s)"), y, title
     )
 
 
-def _loads(axes: Axes, _: Found) -> None:
+def _loads(axes: Axes, _: ExperimentResults) -> None:
     for number, load in enumerate(LOADS):
         axes.axvline(number * STEP_S, color="#BBBBBB", linewidth=0.8, zorder=0)
         axes.annotate(str(load), (number * STEP_S + 1, 1.0), xycoords=("data", "axes fraction"), va="top", fontsize=8)
 
 
-def both(metric: str, y: Scale, scale: float = 1.0) -> Plot:
+def both(metric: str, y: AxisScale, scale: float = 1.0) -> Plot:
     """A metric over time under both disciplines."""
     names = {"RED": "RED (R2)", "BLUE": "BLUE (B4)"}
     return Plot([panel(label, metric, y, names[label], scale) for label in QDISCS], NOTE, height=3.4)
@@ -90,8 +90,8 @@ def both(metric: str, y: Scale, scale: float = 1.0) -> Plot:
 
 NOTE = "The first seed; means of 100 ms for queues, values each 100 ms else. At the top: connections."
 #: Axes of what figures 6 to 10 show.
-PROBABILITY = Scale("Marking probability", 0, 1.05)
-QUEUES = both("queue_bytes", Scale("Queue (KB)"), 1e-3)
+PROBABILITY = AxisScale("Marking probability", 0, 1.05)
+QUEUES = both("queue_bytes", AxisScale("Queue (KB)"), 1e-3)
 
 experiment = partial(
     Experiment,

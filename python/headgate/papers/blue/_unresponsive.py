@@ -6,10 +6,10 @@ import numpy as np
 
 from headgate.analysis.runs import Array, Run
 from headgate.build.parts import udp
-from headgate.experiment.declare import Choice, Experiment, Quick, Values
-from headgate.experiment.layers import OfRun, Rule
-from headgate.experiment.measures import Measure, jain, loss_bps, part_between, throughput
-from headgate.experiment.plots import Panel, Plot, Scale
+from headgate.experiment.declare import Experiment, OpenParameter, QuickVariant, ScenarioValues
+from headgate.experiment.layers import ReferenceLine, RunLine
+from headgate.experiment.measures import RunMeasure, jain, loss_bps, part_between, throughput
+from headgate.experiment.plots import AxisScale, Plot, PlotPanel
 from headgate.papers.blue._network import ACCESS, CHOICES, EVEN, PAIRS, connection, network
 from headgate.scenario.network import Network
 
@@ -19,7 +19,7 @@ FLOWS = 400
 FAIR_BPS = (45e6 - 0.16e6) / FLOWS
 
 
-def scenario(v: Values) -> Network:
+def scenario(v: ScenarioValues) -> Network:
     """TCP flows from each node to each, and all that do not slow down from one node to one."""
     return network(
         v,
@@ -60,21 +60,21 @@ QDISCS = {
 #: What the paper leaves open.
 OPEN = (
     *CHOICES,
-    Choice(
+    OpenParameter(
         "warmup",
         "20s",
         "under SFB the unresponsive flow loses all but its 0.16 Mbit/s (table III), so what passes before it is "
         "found out is not counted",
         ("0s",),
     ),
-    Choice(
+    OpenParameter(
         "jitter",
         1,
         "intervals are uniform from 0 to twice the mean: a steadier flow of just the link's rate takes each "
         "place in the queue as it becomes free; in table III it loses as large a part under RED, 23 %, as TCP does",
         (0.1,),
     ),
-    Choice(
+    OpenParameter(
         "steps",
         "d1=0.005,d2=0.001,freeze_time=1ms",
         "the paper gives none for SFB; these are the comparison paper's. Others: B3 and B1, and figure 14 as it "
@@ -86,7 +86,7 @@ OPEN = (
             "d1=0.005,d2=0.005,freeze_time=0s",
         ),
     ),
-    Choice(
+    OpenParameter(
         "cbr_ecn",
         True,
         "under RED a flow of 45 Mbit/s loses 10.32 in table III, as large a part as TCP: it is marked as TCP is",
@@ -96,12 +96,14 @@ OPEN = (
 #: And of what SFB is compared with.
 OPEN_REDS = (
     *OPEN,
-    Choice("wq of RED", 0.002, "the paper does not say; R2, that of its traces over time"),
-    Choice("maxp of SFQ's REDs", 1, "the paper gives thresholds alone; as its other REDs, which mark above maxth"),
-    Choice("sfq_wq", 0.002, "the paper gives none for the REDs in SFQ; R2's", (0.02, 0.2)),
+    OpenParameter("wq of RED", 0.002, "the paper does not say; R2, that of its traces over time"),
+    OpenParameter(
+        "maxp of SFQ's REDs", 1, "the paper gives thresholds alone; as its other REDs, which mark above maxth"
+    ),
+    OpenParameter("sfq_wq", 0.002, "the paper gives none for the REDs in SFQ; R2's", (0.02, 0.2)),
 )
 
-MEASURES: dict[str, Measure] = {
+MEASURES: dict[str, RunMeasure] = {
     "loss": loss_bps(packet_bytes=1000) * 1e-6,
     "loss_unresponsive": loss_bps(kind="udp", packet_bytes=1000) * 1e-6,
     "loss_tcp": loss_bps(kind="tcp", packet_bytes=1000) * 1e-6,
@@ -110,7 +112,7 @@ MEASURES: dict[str, Measure] = {
     "jain": jain(kind="tcp", alike=True),
 }
 #: The parts of the TCP flows that get next to nothing, near the fair share, and far more.
-SHARES: dict[str, Measure] = {
+SHARES: dict[str, RunMeasure] = {
     "starved": part_between(0, 0.1 * FAIR_BPS, kind="tcp"),
     "near_fair": part_between(0.5 * FAIR_BPS, 1.5 * FAIR_BPS, kind="tcp"),
     "grabbing": part_between(2 * FAIR_BPS, 45e6, kind="tcp"),
@@ -123,10 +125,10 @@ DOTS = {"marker": ".", "linestyle": "", "markersize": 3}
 
 def each_flow(*labels: str) -> Plot:
     """What each TCP flow of the first seed got, a panel for each discipline."""
-    fair = Rule(FAIR_BPS / 1e6, {"linestyle": "-", "linewidth": 0.8})
-    x, y = Scale("TCP flow"), Scale("Throughput (Mbit/s)")
+    fair = ReferenceLine(FAIR_BPS / 1e6, {"linestyle": "-", "linewidth": 0.8})
+    x, y = AxisScale("TCP flow"), AxisScale("Throughput (Mbit/s)")
     return Plot(
-        [Panel((OfRun(_goodput, label, look=DOTS), fair), x, y, label) for label in labels],
+        [PlotPanel((RunLine(_goodput, label, look=DOTS), fair), x, y, label) for label in labels],
         note="Each point a flow of the first seed. Line: the fair share.",
         height=2.4,
     )
@@ -136,4 +138,4 @@ def _goodput(run: Run) -> tuple[Array, Array]:
     return np.arange(float(FLOWS)), run.flows("goodput_bps", kind="tcp") / 1e6
 
 
-experiment = partial(Experiment, scenario=scenario, choices=OPEN, quick=Quick(set=("duration=40s",)))
+experiment = partial(Experiment, scenario=scenario, choices=OPEN, quick=QuickVariant(set=("duration=40s",)))

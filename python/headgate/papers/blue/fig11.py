@@ -1,7 +1,7 @@
 """Loss and utilisation of RED and BLUE by the size of the buffer, with ECN timeouts."""
 
 from headgate.experiment.claims import above, below, every, in_each_case, m
-from headgate.experiment.declare import Claim, Headline, Quick, for_each
+from headgate.experiment.declare import Claim, HeadlineMeasure, QuickVariant, for_each
 from headgate.experiment.plots import Plot
 from headgate.papers.blue._loss import BLUES, REDS, SHORT, cases, experiment, panel
 from headgate.papers.blue._network import WHY
@@ -65,11 +65,11 @@ EXPERIMENT = experiment(
         2.9,
         legend=2,
     ),
-    headline=Headline(
+    headline=HeadlineMeasure(
         "utilisation",
         "utilisation at 4000 connections, 100 KB, %",
         {"connections": 4000, "buffer": 100, "ecn_timeout": True},
         100,
     ),
-    quick=Quick(set=SHORT, cases=(*cases(True, (1000, 100), (4000, 100)), *cases(False, (4000, 100)))),
+    quick=QuickVariant(set=SHORT, cases=(*cases(True, (1000, 100), (4000, 100)), *cases(False, (4000, 100)))),
 )

@@ -2,10 +2,10 @@
 
 from headgate.build.parts import tcp
 from headgate.experiment.claims import above, below, in_each_case, m, over, rises
-from headgate.experiment.declare import Choice, Claim, Experiment, Headline, Quick, for_each, grid
+from headgate.experiment.declare import Claim, Experiment, HeadlineMeasure, OpenParameter, QuickVariant, for_each, grid
 from headgate.experiment.layers import Lines
 from headgate.experiment.measures import gauge, link, loss_rate, throughput
-from headgate.experiment.plots import Panel, Plot, Scale
+from headgate.experiment.plots import AxisScale, Plot, PlotPanel
 from headgate.papers.blue._network import WHY
 from headgate.scenario.network import Dumbbell
 
@@ -53,28 +53,28 @@ EXPERIMENT = Experiment(
         "pm": gauge("probability"),
     },
     choices=(
-        Choice("connections", CONNECTIONS, "the text says a range of workloads; the figure is lost"),
-        Choice(
+        OpenParameter("connections", CONNECTIONS, "the text says a range of workloads; the figure is lost"),
+        OpenParameter(
             "delay", "100us", "one local network: the queue's 40 ms are nearly all of the round trip", ("1ms", "10ms")
         ),
-        Choice("window", 11, "FreeBSD 2.2.7's socket buffers, 16 KiB, in segments of 1460 bytes", (44,)),
-        Choice(
+        OpenParameter("window", 11, "FreeBSD 2.2.7's socket buffers, 16 KiB, in segments of 1460 bytes", (44,)),
+        OpenParameter(
             "TCP",
             "Reno, 1 segment at first, ACKs delayed by 200 ms, clock of 500 ms, timeout of 1 s at least",
             "FreeBSD 2.2.7's, of BSD 4.4 descent",
         ),
-        Choice(
+        OpenParameter(
             "Ethernet",
             "full duplex",
             "the testbed's segments were shared: ACKs collided with data, which is not simulated here",
         ),
-        Choice(
+        OpenParameter(
             "retransmissions",
             "can be marked",
             "its ECN is that of RFC 2481, of before RFC 3168 excepted what is sent again (section 6.1.5)",
         ),
-        Choice("RED above maxth", "marks", "as the paper's other REDs, which mark deterministically there"),
-        Choice("interval", "50 s at once after 10 s", "the mean of five intervals of 10 s, as the paper has it"),
+        OpenParameter("RED above maxth", "marks", "as the paper's other REDs, which mark deterministically there"),
+        OpenParameter("interval", "50 s at once after 10 s", "the mean of five intervals of 10 s, as the paper has it"),
     ),
     stated_in="section III-E",
     claims=(
@@ -109,7 +109,7 @@ EXPERIMENT = Experiment(
     ),
     plot=Plot(
         [
-            Panel((Lines(y, "connections", scale=scale),), Scale("Connections"), Scale(name, 0), title)
+            PlotPanel((Lines(y, "connections", scale=scale),), AxisScale("Connections"), AxisScale(name, 0), title)
             for y, scale, name, title in (
                 ("throughput", 1e-6, "Throughput (Mbit/s)", "(a) Throughput"),
                 ("loss", 100, "Loss (%)", "(b) Packet loss"),
@@ -119,6 +119,6 @@ EXPERIMENT = Experiment(
         "apart",
         legend=1,
     ),
-    headline=Headline("loss", "loss with 400 sessions, %", {"connections": 400}, 100),
-    quick=Quick(set=("duration=30s",)),
+    headline=HeadlineMeasure("loss", "loss with 400 sessions, %", {"connections": 400}, 100),
+    quick=QuickVariant(set=("duration=30s",)),
 )

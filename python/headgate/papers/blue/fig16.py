@@ -1,7 +1,7 @@
 """What each TCP flow gets beside a flow of 45 Mbit/s that does not slow down."""
 
 from headgate.experiment.claims import above, below, m
-from headgate.experiment.declare import Claim, Headline, grid
+from headgate.experiment.declare import Claim, HeadlineMeasure, grid
 from headgate.papers.blue._network import WHY
 from headgate.papers.blue._unresponsive import MEASURES, OPEN_REDS, QDISCS, SHARES, each_flow, experiment
 
@@ -72,5 +72,5 @@ EXPERIMENT = experiment(
         ),
     ),
     plot=each_flow(*QDISCS),
-    headline=Headline("near_fair", "TCP flows within a half of their fair share, %", scale=100),
+    headline=HeadlineMeasure("near_fair", "TCP flows within a half of their fair share, %", scale=100),
 )

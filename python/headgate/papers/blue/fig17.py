@@ -3,9 +3,9 @@
 from collections.abc import Mapping
 
 from headgate.experiment.claims import at_most, below, every, in_each_case, m
-from headgate.experiment.declare import Choice, Claim, Experiment, Work, grid
+from headgate.experiment.declare import Claim, ComputedRun, Experiment, OpenParameter, grid
 from headgate.experiment.layers import Lines
-from headgate.experiment.plots import Scale, one_panel
+from headgate.experiment.plots import AxisScale, one_panel
 
 #: Bins of all levels together.
 BINS = 900
@@ -20,7 +20,7 @@ def misclassified(levels: int, bins: int, unresponsive: int) -> float:
     return float((1 - (1 - 1 / bins) ** unresponsive) ** levels)
 
 
-def _compute(work: Work) -> Mapping[str, float]:
+def _compute(work: ComputedRun) -> Mapping[str, float]:
     levels = LEVELS[work.label]
     return {"misclassified": misclassified(levels, BINS // levels, work.case["unresponsive"])}
 
@@ -32,7 +32,9 @@ EXPERIMENT = Experiment(
     cases=grid(unresponsive=FLOWS),
     seeds=1,
     choices=(
-        Choice("levels", tuple(LEVELS.values()), "the text says that their number is varied; the figure is lost"),
+        OpenParameter(
+            "levels", tuple(LEVELS.values()), "the text says that their number is varied; the figure is lost"
+        ),
     ),
     stated_in="section IV-C, figure 17",
     claims=(
@@ -57,8 +59,8 @@ EXPERIMENT = Experiment(
     ),
     plot=one_panel(
         (Lines("misclassified", "unresponsive"),),
-        Scale("Unresponsive flows"),
-        Scale("Probability of misclassification"),
+        AxisScale("Unresponsive flows"),
+        AxisScale("Probability of misclassification"),
         note="Equation (1), with 900 bins in all.",
     ),
     modern=False,

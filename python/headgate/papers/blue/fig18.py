@@ -1,7 +1,7 @@
 """What each TCP flow gets beside eight flows of 5 Mbit/s that do not slow down."""
 
 from headgate.experiment.claims import below, m, near
-from headgate.experiment.declare import Claim, Headline, Published, grid
+from headgate.experiment.declare import Claim, HeadlineMeasure, PublishedNumbers, grid
 from headgate.papers.blue._network import WHY
 from headgate.papers.blue._unresponsive import MEASURES, SFB, SHARES, each_flow, experiment
 from headgate.papers.blue.fig17 import misclassified
@@ -18,7 +18,7 @@ EXPERIMENT = experiment(
     cases=grid(unresponsive=(8,), rate=(5,)),
     measures={**MEASURES, **SHARES},
     published=(
-        Published(
+        PublishedNumbers(
             "starved",
             "section IV-C, by equation (1)",
             {TWO: (8.96,), ONE: (16.12,)},
@@ -47,5 +47,5 @@ EXPERIMENT = experiment(
         ),
     ),
     plot=each_flow(TWO, ONE),
-    headline=Headline("starved", "TCP flows with less than a tenth of their share, %", scale=100),
+    headline=HeadlineMeasure("starved", "TCP flows with less than a tenth of their share, %", scale=100),
 )

@@ -1,7 +1,7 @@
 """What each TCP flow gets where SFB changes its hash functions each 2 s."""
 
 from headgate.experiment.claims import above, below, m
-from headgate.experiment.declare import Claim, Headline, Published, grid
+from headgate.experiment.declare import Claim, HeadlineMeasure, PublishedNumbers, grid
 from headgate.papers.blue._network import WHY
 from headgate.papers.blue._unresponsive import MEASURES, SFB, SHARES, each_flow, experiment
 
@@ -17,7 +17,7 @@ EXPERIMENT = experiment(
     },
     cases=grid(unresponsive=(8,), rate=(5,)),
     measures={**MEASURES, **SHARES},
-    published=(Published("unresponsive_rate", "section IV-D", {MOVING: (3.85,)}, unit="Mbit/s"),),
+    published=(PublishedNumbers("unresponsive_rate", "section IV-D", {MOVING: (3.85,)}, unit="Mbit/s"),),
     claims=(
         Claim(
             "With moving hash functions no TCP flow is shut out (none gets less than a tenth of its share)",
@@ -51,5 +51,5 @@ EXPERIMENT = experiment(
         ),
     ),
     plot=each_flow(MOVING, DOUBLE),
-    headline=Headline("unresponsive_rate", "what eight unresponsive flows take, Mbit/s"),
+    headline=HeadlineMeasure("unresponsive_rate", "what eight unresponsive flows take, Mbit/s"),
 )

@@ -1,7 +1,7 @@
 """Loss of RED and BLUE by the size of the buffer."""
 
 from headgate.experiment.claims import above, below, every, in_each_case, m, some
-from headgate.experiment.declare import Claim, Headline, Quick, for_each
+from headgate.experiment.declare import Claim, HeadlineMeasure, QuickVariant, for_each
 from headgate.experiment.plots import Plot
 from headgate.papers.blue._loss import BLUES, QDISCS, REDS, SHORT, cases, experiment, panel
 from headgate.papers.blue._network import WHY
@@ -77,6 +77,6 @@ EXPERIMENT = experiment(
         height=3.6,
         legend=1,
     ),
-    headline=Headline("loss", "loss at 1000 connections, 100 KB, %", {"connections": 1000, "buffer": 100}, 100),
-    quick=Quick(set=SHORT, cases=cases(False, (1000, 100), (1000, 1000), (4000, 100))),
+    headline=HeadlineMeasure("loss", "loss at 1000 connections, 100 KB, %", {"connections": 1000, "buffer": 100}, 100),
+    quick=QuickVariant(set=SHORT, cases=cases(False, (1000, 100), (1000, 1000), (4000, 100))),
 )

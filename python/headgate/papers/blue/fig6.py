@@ -1,7 +1,7 @@
 """The queue under RED and BLUE while connections are added."""
 
 from headgate.experiment.claims import above, below, every, m
-from headgate.experiment.declare import Claim, Headline
+from headgate.experiment.declare import Claim, HeadlineMeasure
 from headgate.papers.blue._network import WHY
 from headgate.papers.blue._steps import LOADS, OFTEN, QUEUES, experiment
 
@@ -49,5 +49,5 @@ EXPERIMENT = experiment(
         ),
     ),
     plot=QUEUES,
-    headline=Headline("loss_600", "loss at 600 connections, %", scale=100),
+    headline=HeadlineMeasure("loss_600", "loss at 600 connections, %", scale=100),
 )

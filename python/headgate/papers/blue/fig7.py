@@ -3,9 +3,9 @@
 import numpy as np
 
 from headgate.experiment.claims import above, every, m
-from headgate.experiment.declare import Choice, Claim
+from headgate.experiment.declare import Claim, OpenParameter
 from headgate.experiment.measures import over_intervals
-from headgate.experiment.plots import Plot, Scale
+from headgate.experiment.plots import AxisScale, Plot
 from headgate.papers.blue._network import WHY
 from headgate.papers.blue._steps import LOADS, MEASURES, NOTE, OPEN, experiment, panel
 
@@ -17,7 +17,9 @@ EXPERIMENT = experiment(
     },
     choices=(
         *OPEN,
-        Choice("probability", "pb", "figure 7(b) has pb / (1 - count pb); the gauge is pb, before signals are spaced"),
+        OpenParameter(
+            "probability", "pb", "figure 7(b) has pb / (1 - count pb); the gauge is pb, before signals are spaced"
+        ),
     ),
     claims=(
         Claim(
@@ -34,8 +36,8 @@ EXPERIMENT = experiment(
     ),
     plot=Plot(
         [
-            panel("RED", "gauge:average", Scale("Average queue (packets of 1 KB)"), "(a) Average queue"),
-            panel("RED", "gauge:probability", Scale("Probability", 0, 1.05), "(b) Marking probability"),
+            panel("RED", "gauge:average", AxisScale("Average queue (packets of 1 KB)"), "(a) Average queue"),
+            panel("RED", "gauge:probability", AxisScale("Probability", 0, 1.05), "(b) Marking probability"),
         ],
         NOTE,
         "apart",

@@ -1,7 +1,7 @@
 """The queue under RED and BLUE while connections are added, with ECN timeouts."""
 
 from headgate.experiment.claims import above, below, every, m, some
-from headgate.experiment.declare import Claim, Headline
+from headgate.experiment.declare import Claim, HeadlineMeasure
 from headgate.papers.blue._network import WHY
 from headgate.papers.blue._steps import LOADS, OFTEN, QUEUES, TIMEOUTS, experiment
 
@@ -40,5 +40,5 @@ EXPERIMENT = experiment(
         ),
     ),
     plot=QUEUES,
-    headline=Headline("loss_1000", "loss at 1000 connections, %", scale=100),
+    headline=HeadlineMeasure("loss_1000", "loss at 1000 connections, %", scale=100),
 )

@@ -4,9 +4,9 @@ from collections.abc import Callable
 from functools import partial
 
 from headgate.experiment.claims import Condition, above, below, m, near
-from headgate.experiment.declare import Headline, Published, for_each, grid
+from headgate.experiment.declare import HeadlineMeasure, PublishedNumbers, for_each, grid
 from headgate.experiment.layers import Bars
-from headgate.experiment.plots import Panel, Plot, Scale
+from headgate.experiment.plots import AxisScale, Plot, PlotPanel
 from headgate.papers.blue._network import WHY
 from headgate.papers.blue._unresponsive import MEASURES, OPEN_REDS, QDISCS, experiment
 
@@ -50,7 +50,7 @@ EXPERIMENT = experiment(
     cases=grid(unresponsive=(1,), rate=RATES),
     measures=MEASURES,
     published=tuple(
-        Published(
+        PublishedNumbers(
             measure,
             "table III",
             {label: (row[column],) for label, row in rows.items()},
@@ -98,7 +98,7 @@ EXPERIMENT = experiment(
     ),
     plot=Plot(
         [
-            Panel((Bars(y, {"rate": rate}),), y=Scale("Loss (Mbit/s)"), title=f"{who}, {rate} Mbit/s")
+            PlotPanel((Bars(y, {"rate": rate}),), y=AxisScale("Loss (Mbit/s)"), title=f"{who}, {rate} Mbit/s")
             for rate in RATES
             for y, who in (("loss_unresponsive", "Unresponsive flow"), ("loss_tcp", "All TCP flows"))
         ],
@@ -106,5 +106,5 @@ EXPERIMENT = experiment(
         "apart",
         2.6,
     ),
-    headline=Headline("loss_tcp", "loss of TCP beside 45 Mbit/s, Mbit/s", {"rate": 45}),
+    headline=HeadlineMeasure("loss_tcp", "loss of TCP beside 45 Mbit/s, Mbit/s", {"rate": 45}),
 )

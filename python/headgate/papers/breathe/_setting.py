@@ -4,7 +4,7 @@ from functools import partial
 
 from headgate.build.parts import tcp, udp
 from headgate.experiment import findings
-from headgate.experiment.declare import Choice, Experiment, Quick, Values
+from headgate.experiment.declare import Experiment, OpenParameter, QuickVariant, ScenarioValues
 from headgate.scenario.network import Dumbbell
 
 #: Why our runs differ from the paper.
@@ -24,7 +24,7 @@ FAIR_BPS = 1e6 / 1030
 FAIR_LOOK = {"linewidth": 1.2, "label": "fair rate"}
 
 
-def scenario(v: Values) -> Dumbbell:
+def scenario(v: ScenarioValues) -> Dumbbell:
     """Every flow on an access link of 5 ms, started in the first 10 s."""
     return Dumbbell(
         name="breathe",
@@ -66,30 +66,30 @@ QDISCS = {
 NOT_DRAWN = ("DropTail", "RED")
 
 CHOICES = (
-    Choice(
+    OpenParameter(
         "r_limit",
         "10kbit/s",
         "not stated; the rate of the slowest constant flows. Its 100 counters are more than the heavy flows and fewer "
         "than all flows, as the set needs",
         ("1kbit/s", "2kbit/s", "5kbit/s", "15kbit/s", "20kbit/s", "33kbit/s", "100kbit/s"),
     ),
-    Choice(
+    OpenParameter(
         "red",
         "minth=25%,maxth=50%,maxp=0.1",
         "not stated; thresholds at a quarter and a half of the buffer as in other papers of the time",
         ("minth=5%,maxth=99%,maxp=0.1", "minth=50%,maxth=99%,maxp=0.02"),
     ),
-    Choice("afd_sample", 5, "not stated; AFD's paper samples one arrival in five", (1, 20)),
-    Choice("delays", "10 ms, links of flows 5 ms", "figure 1 is lost"),
-    Choice("recovery", "newreno", "not stated", ("reno", "sack")),
-    Choice("window", 20, "not stated; ns-2's default. A flow's fair share is a packet in 8 s"),
-    Choice("min_rto", "200ms", "ns-2.35's default", ("1s",)),
-    Choice(
+    OpenParameter("afd_sample", 5, "not stated; AFD's paper samples one arrival in five", (1, 20)),
+    OpenParameter("delays", "10 ms, links of flows 5 ms", "figure 1 is lost"),
+    OpenParameter("recovery", "newreno", "not stated", ("reno", "sack")),
+    OpenParameter("window", 20, "not stated; ns-2's default. A flow's fair share is a packet in 8 s"),
+    OpenParameter("min_rto", "200ms", "ns-2.35's default", ("1s",)),
+    OpenParameter(
         "packet", "1000B", 'the paper says "1000 Kb", which would be a second of the link a packet; taken for bytes'
     ),
-    Choice("start", "0s..10s", "not stated; ten seconds keep 1000 first windows apart"),
-    Choice("overhead", "4ms", "half a packet's time on the link, against falling into step"),
+    OpenParameter("start", "0s..10s", "not stated; ten seconds keep 1000 first windows apart"),
+    OpenParameter("overhead", "4ms", "half a packet's time on the link, against falling into step"),
 )
 
 # Shorter runs are ruled by the start of a thousand flows.
-experiment = partial(Experiment, scenario=scenario, qdiscs=QDISCS, choices=CHOICES, quick=Quick())
+experiment = partial(Experiment, scenario=scenario, qdiscs=QDISCS, choices=CHOICES, quick=QuickVariant())

@@ -1,10 +1,10 @@
 """What TCP and flows that do not slow down get, with 1030 flows on 1 Mbit/s."""
 
 from headgate.experiment.claims import above, below, m, near
-from headgate.experiment.declare import Claim, Headline, Published, for_each
-from headgate.experiment.layers import GroupedBars, Rule
+from headgate.experiment.declare import Claim, HeadlineMeasure, PublishedNumbers, for_each
+from headgate.experiment.layers import GroupedBars, ReferenceLine
 from headgate.experiment.measures import goodput
-from headgate.experiment.plots import Scale, one_panel
+from headgate.experiment.plots import AxisScale, one_panel
 from headgate.papers.breathe._setting import CONSTANT, FAIR_BPS, FAIR_LOOK, NOT_DRAWN, WHY, experiment
 
 #: Of the axis of rates, in kbit/s.
@@ -21,7 +21,7 @@ EXPERIMENT = experiment(
         **{group: goodput(group) * (1e-3 / flows) for group, flows in GROUPS.items()},
     },
     published=(
-        Published(
+        PublishedNumbers(
             "protection",
             "section 4",
             {"SFQ": (0.0,), "CHOKe-10": (50.0,), "AFD": (78.0,)},
@@ -75,11 +75,13 @@ EXPERIMENT = experiment(
                 leave_out=NOT_DRAWN,
                 intervals=False,
             ),
-            Rule(FAIR_BPS / 1e3, FAIR_LOOK),
+            ReferenceLine(FAIR_BPS / 1e3, FAIR_LOOK),
         ),
-        y=Scale("Mean throughput of a flow (kbit/s)", TICKS[0], TICKS[-1], {tick: f"{tick:g}" for tick in TICKS}, 10),
+        y=AxisScale(
+            "Mean throughput of a flow (kbit/s)", TICKS[0], TICKS[-1], {tick: f"{tick:g}" for tick in TICKS}, 10
+        ),
         note="Means over seeds. What is below 0.01 kbit/s is not drawn.",
         height=4.6,
     ),
-    headline=Headline("protection", "TCP's part of its fair rate"),
+    headline=HeadlineMeasure("protection", "TCP's part of its fair rate"),
 )

@@ -6,11 +6,11 @@ import numpy as np
 from matplotlib.axes import Axes
 
 from headgate.experiment.claims import above, at_most, m, near
-from headgate.experiment.declare import Claim, Headline, Published, for_each
-from headgate.experiment.found import Found
-from headgate.experiment.layers import Rule, looks
+from headgate.experiment.declare import Claim, HeadlineMeasure, PublishedNumbers, for_each
+from headgate.experiment.found import ExperimentResults
+from headgate.experiment.layers import ReferenceLine, looks
 from headgate.experiment.measures import part_between
-from headgate.experiment.plots import Scale, one_panel
+from headgate.experiment.plots import AxisScale, one_panel
 from headgate.papers.breathe._setting import FAIR_BPS, FAIR_LOOK, NOT_DRAWN, WHY, experiment
 
 #: The ends of the ranges that are drawn, in kbit/s; the last is open.
@@ -18,7 +18,7 @@ RANGES = (0.0, 0.2, 0.4, 0.6, 0.8, 1.0, 1.2, 1.4, 1.6, 1.8, 2.0)
 NAMES = [*(f"{low:g}-{high:g}" for low, high in itertools.pairwise(RANGES)), f"above {RANGES[-1]:g}"]
 
 
-def _distributions(axes: Axes, found: Found) -> None:
+def _distributions(axes: Axes, found: ExperimentResults) -> None:
     for label, look in looks(found.labels).items():
         if label not in NOT_DRAWN:
             rates = np.concatenate([run.flows("goodput_bps", kind="tcp") for run in found.runs(label)]) / 1e3
@@ -35,8 +35,8 @@ EXPERIMENT = experiment(
         "stopped": part_between(0, 0, kind="tcp"),
     },
     published=(
-        Published("near_fair", "section 4", {"BREATHe": (70.0,)}, unit="% of flows", scale=100.0),
-        Published("stopped", "section 1", {"BREATHe": (0.3,)}, unit="% of flows", scale=100.0),
+        PublishedNumbers("near_fair", "section 4", {"BREATHe": (70.0,)}, unit="% of flows", scale=100.0),
+        PublishedNumbers("stopped", "section 1", {"BREATHe": (0.3,)}, unit="% of flows", scale=100.0),
     ),
     stated_in="section 4, figure 3",
     claims=(
@@ -66,11 +66,11 @@ EXPERIMENT = experiment(
     plot=one_panel(
         (
             _distributions,
-            Rule(float(np.interp(FAIR_BPS / 1e3, RANGES, range(len(RANGES)))) - 0.5, FAIR_LOOK, upright=True),
+            ReferenceLine(float(np.interp(FAIR_BPS / 1e3, RANGES, range(len(RANGES)))) - 0.5, FAIR_LOOK, upright=True),
         ),
-        Scale("Throughput of a TCP flow (kbit/s)", ticks=dict(enumerate(NAMES))),
-        Scale("TCP flows (%)", 0),
+        AxisScale("Throughput of a TCP flow (kbit/s)", ticks=dict(enumerate(NAMES))),
+        AxisScale("TCP flows (%)", 0),
         note="All seeds together.",
     ),
-    headline=Headline("near_fair", "part of TCP flows with 0.6 to 1.2 kbit/s"),
+    headline=HeadlineMeasure("near_fair", "part of TCP flows with 0.6 to 1.2 kbit/s"),
 )

@@ -4,9 +4,9 @@ import itertools
 from collections.abc import Mapping
 
 from headgate.experiment.claims import above, along, every, falls, m
-from headgate.experiment.declare import Choice, Claim, Experiment, Quick, grid
+from headgate.experiment.declare import Claim, Experiment, OpenParameter, QuickVariant, grid
 from headgate.experiment.layers import Lines
-from headgate.experiment.plots import Scale, one_panel
+from headgate.experiment.plots import AxisScale, one_panel
 from headgate.papers.comparison._setting import BEYOND, MAXP, MEASURES, RATE, SHARED, by_rate, network, place_of
 
 
@@ -24,7 +24,7 @@ def experiment(number: int, variant: str, what: str, qdiscs: Mapping[str, str], 
         qdiscs=qdiscs,
         seeds=20,
         measures=MEASURES,
-        choices=(Choice(what, ", ".join(values), "the curves' values are lost with the figure"), *SHARED, MAXP),
+        choices=(OpenParameter(what, ", ".join(values), "the curves' values are lost with the figure"), *SHARED, MAXP),
         stated_in=f"section 4.4, figure {number}",
         claims=(
             *(
@@ -48,8 +48,8 @@ def experiment(number: int, variant: str, what: str, qdiscs: Mapping[str, str], 
         plot=one_panel(
             (Lines("cbr", "cbr", at=place_of),),
             RATE,
-            Scale("UDP throughput (Mbit/s)", 0),
+            AxisScale("UDP throughput (Mbit/s)", 0),
             note="Mean over seeds with its 95 % interval. The link has 1 Mbit/s; a fair share is 0.09 Mbit/s.",
         ),
-        quick=Quick(seeds=5, set=("duration=50s",), cases=grid(cbr=(0.4, 2, 4, 8))),
+        quick=QuickVariant(seeds=5, set=("duration=50s",), cases=grid(cbr=(0.4, 2, 4, 8))),
     )

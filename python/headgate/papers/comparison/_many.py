@@ -3,9 +3,9 @@
 from typing import Any
 
 from headgate import style
-from headgate.experiment.declare import Values
-from headgate.experiment.layers import Layer, OfRun, average_queue, series
-from headgate.experiment.plots import OUTSIDE, Panel, Plot, Scale
+from headgate.experiment.declare import ScenarioValues
+from headgate.experiment.layers import Layer, RunLine, average_queue, series
+from headgate.experiment.plots import OUTSIDE, AxisScale, Plot, PlotPanel
 from headgate.papers.comparison._setting import network
 from headgate.scenario.network import Dumbbell
 
@@ -13,7 +13,7 @@ from headgate.scenario.network import Dumbbell
 WINDOW = 300
 
 
-def many(v: Values, name: str, about: str, buffer: str, *, udp: bool, **more: Any) -> Dumbbell:
+def many(v: ScenarioValues, name: str, about: str, buffer: str, *, udp: bool, **more: Any) -> Dumbbell:
     """49 TCP flows; with `udp`, one of 40 Mbit/s joins."""
     cbr = "40Mbit/s" if udp else None
     return network(v, name, about, tcp_flows=49, window=WINDOW, cbr=cbr, events="all", limit=buffer, **more)
@@ -26,14 +26,14 @@ def queue_over_time(*groups: str) -> Plot:
         "cbr": {"color": style.UNRESPONSIVE, "linestyle": "--", "label": "average, UDP"},
     }
 
-    def panel(label: str) -> Panel:
+    def panel(label: str) -> PlotPanel:
         actual = {"color": "#B9B9B9", "linewidth": 0.7, "label": "actual"}
         layers: list[Layer] = [
-            OfRun(series("queue_bytes"), label, scale=1e-3, look=actual),
-            OfRun(average_queue(), label, look={"color": style.FAIR, "label": "average"}),
-            *(OfRun(average_queue(group), label, look=looks[group]) for group in groups),
+            RunLine(series("queue_bytes"), label, scale=1e-3, look=actual),
+            RunLine(average_queue(), label, look={"color": style.FAIR, "label": "average"}),
+            *(RunLine(average_queue(group), label, look=looks[group]) for group in groups),
         ]
-        return Panel(tuple(layers), Scale("Time (s)"), Scale("Queue (KB)", 0), label)
+        return PlotPanel(tuple(layers), AxisScale("Time (s)"), AxisScale("Queue (KB)", 0), label)
 
     return Plot(
         panel,

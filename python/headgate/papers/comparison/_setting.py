@@ -4,12 +4,12 @@ from functools import partial
 from typing import Any, Unpack
 
 from headgate.build.keys import DumbbellKeys
-from headgate.build.parts import Flows, tcp, udp
+from headgate.build.parts import FlowsPart, tcp, udp
 from headgate.experiment import findings
 from headgate.experiment.claims import Condition, in_each_case
-from headgate.experiment.declare import Choice, Experiment, Values, grid
-from headgate.experiment.measures import Measure, throughput, throughput_share
-from headgate.experiment.plots import Scale
+from headgate.experiment.declare import Experiment, OpenParameter, ScenarioValues, grid
+from headgate.experiment.measures import RunMeasure, throughput, throughput_share
+from headgate.experiment.plots import AxisScale
 from headgate.scenario.network import Dumbbell
 
 #: Why our runs differ from the paper.
@@ -20,7 +20,7 @@ RATES = (0.1, 0.2, 0.4, 0.8, 1, 2, 4, 8)
 #: Those above the link's.
 BEYOND = (2, 4, 8)
 #: The axis of rates, at equal distances as in the paper.
-RATE = Scale("UDP rate (Mbit/s)", ticks={place: str(rate) for place, rate in enumerate(RATES)})
+RATE = AxisScale("UDP rate (Mbit/s)", ticks={place: str(rate) for place, rate in enumerate(RATES)})
 
 RED = "red:minth=50p,maxth=100p,maxp=$maxp"
 CHOKE = "choke:minth=50p,maxth=100p,maxp=$maxp"
@@ -35,36 +35,38 @@ QDISCS = {"DropTail": "droptail", "RED": RED, "FRED": "fred", "BLUE": BLUE, "SFB
 FAIR_ENOUGH = 0.88
 
 #: Throughputs in Mbit/s, and that of all flows as a part of the link.
-MEASURES: dict[str, Measure] = {
+MEASURES: dict[str, RunMeasure] = {
     "cbr": throughput("cbr") * 1e-6,
     "tcp": throughput(kind="tcp") * 1e-6,
     "total": throughput_share(),
 }
 
-DURATION = Choice("duration", "100s", "the paper gives no duration; the first 20 s are not counted")
-DELAY = Choice(
+DURATION = OpenParameter("duration", "100s", "the paper gives no duration; the first 20 s are not counted")
+DELAY = OpenParameter(
     "delay",
     "10ms",
     "figure 3 is lost; with 5 ms of access on each side the round trip is 40 ms",
     ("2ms", "40ms", "133ms"),
 )
-JITTER = Choice(
+JITTER = OpenParameter(
     "jitter",
     0.1,
     "ns-2's CBR has none unless asked, but then packets arrive in lockstep with departures, and which flow loses is "
     "decided once for all",
     (0, 0.5),
 )
-OVERHEAD = Choice("overhead", "1ms", "a random delay before each TCP packet, against the same lockstep", ("0s", "4ms"))
-CC = Choice("recovery", "newreno", "the paper says TCP alone", ("reno", "sack"))
-MAXP = Choice("maxp", 0.02, "for RED the paper gives thresholds alone; 0.02 is what FRED has", (0.05, 0.1))
+OVERHEAD = OpenParameter(
+    "overhead", "1ms", "a random delay before each TCP packet, against the same lockstep", ("0s", "4ms")
+)
+CC = OpenParameter("recovery", "newreno", "the paper says TCP alone", ("reno", "sack"))
+MAXP = OpenParameter("maxp", 0.02, "for RED the paper gives thresholds alone; 0.02 is what FRED has", (0.05, 0.1))
 #: What is open of TCP flows alone, and of those beside a constant one.
 TCP_ALONE = (DURATION, DELAY, OVERHEAD, CC)
 SHARED = (DURATION, DELAY, JITTER, OVERHEAD, CC)
 
 
 def network(
-    v: Values,
+    v: ScenarioValues,
     name: str,
     about: str,
     /,
@@ -81,7 +83,7 @@ def network(
 
     The constant rate is the case's `cbr` in Mbit/s unless it is given; None leaves TCP flows alone.
     """
-    flows: list[Flows] = [
+    flows: list[FlowsPart] = [
         tcp(
             tcp_flows,
             profile="ns2",

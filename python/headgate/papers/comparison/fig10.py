@@ -2,7 +2,7 @@
 
 from headgate.experiment import queues
 from headgate.experiment.claims import above, at_most, below, between, m
-from headgate.experiment.declare import Choice, Claim, Experiment, Headline, Published
+from headgate.experiment.declare import Claim, Experiment, HeadlineMeasure, OpenParameter, PublishedNumbers
 from headgate.papers.comparison._many import many, queue_over_time
 from headgate.papers.comparison._setting import MEASURES, SHARED, WHY
 
@@ -13,12 +13,14 @@ EXPERIMENT = Experiment(
     seeds=10,
     measures={**MEASURES, "cbr_queue": queues.packets("cbr"), "cbr_most": queues.greatest_average("cbr")},
     published=(
-        Published("cbr", "section 4.3", {"SFB": (0.026,)}, unit="Mbit/s"),
-        Published("tcp", "section 4.3", {"SFB": (0.925,)}, unit="Mbit/s"),
-        Published("cbr_queue", "section 4.3", {"SFB": (4.5,)}, unit="KB"),
+        PublishedNumbers("cbr", "section 4.3", {"SFB": (0.026,)}, unit="Mbit/s"),
+        PublishedNumbers("tcp", "section 4.3", {"SFB": (0.925,)}, unit="Mbit/s"),
+        PublishedNumbers("cbr_queue", "section 4.3", {"SFB": (4.5,)}, unit="KB"),
     ),
     choices=(
-        Choice("boxtime", "50ms", "the figure's Boxtime is not given; section 3.3.3 has 0.05 s", ("100ms", "300ms")),
+        OpenParameter(
+            "boxtime", "50ms", "the figure's Boxtime is not given; section 3.3.3 has 0.05 s", ("100ms", "300ms")
+        ),
         *SHARED,
     ),
     stated_in="section 4.3",
@@ -43,5 +45,7 @@ EXPERIMENT = Experiment(
         ),
     ),
     plot=queue_over_time("tcp", "cbr"),
-    headline=Headline("cbr", "Throughput of a UDP flow that sends 40 Mbit/s over 1 Mbit/s among 49 TCP flows, Mbit/s"),
+    headline=HeadlineMeasure(
+        "cbr", "Throughput of a UDP flow that sends 40 Mbit/s over 1 Mbit/s among 49 TCP flows, Mbit/s"
+    ),
 )

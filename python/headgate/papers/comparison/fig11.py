@@ -3,21 +3,21 @@
 from headgate import style
 from headgate.experiment import queues
 from headgate.experiment.claims import above, below, m
-from headgate.experiment.declare import Claim, Experiment, Published, grid
-from headgate.experiment.layers import OfRun, average_queue
-from headgate.experiment.plots import Panel, Plot, Scale
+from headgate.experiment.declare import Claim, Experiment, PublishedNumbers, grid
+from headgate.experiment.layers import RunLine, average_queue
+from headgate.experiment.plots import AxisScale, Plot, PlotPanel
 from headgate.papers.comparison._many import many
 from headgate.papers.comparison._setting import MEASURES, SHARED, WHY
 
 LARGE, SMALL = "500ms", "20ms"
 
 
-def _panel(boxtime: str, title: str) -> Panel:
+def _panel(boxtime: str, title: str) -> PlotPanel:
     groups = {"tcp": {"color": style.TCP, "label": "TCP"}, "cbr": {"color": style.UNRESPONSIVE, "label": "UDP"}}
-    return Panel(
-        tuple(OfRun(average_queue(group), "SFB", {"boxtime": boxtime}, look=look) for group, look in groups.items()),
-        Scale("Time (s)"),
-        Scale("Average queue (KB)", 0),
+    return PlotPanel(
+        tuple(RunLine(average_queue(group), "SFB", {"boxtime": boxtime}, look=look) for group, look in groups.items()),
+        AxisScale("Time (s)"),
+        AxisScale("Average queue (KB)", 0),
         title,
     )
 
@@ -32,8 +32,12 @@ EXPERIMENT = Experiment(
     cases=grid(boxtime=(LARGE, SMALL)),
     measures={**MEASURES, "cbr_queue": queues.packets("cbr"), "tcp_queue": queues.packets("tcp")},
     published=(
-        Published("cbr", "section 4.3", {"SFB": (0.013, 0.27)}, axis="boxtime", at=(LARGE, SMALL), unit="Mbit/s"),
-        Published("tcp", "section 4.3", {"SFB": (0.926, 0.66)}, axis="boxtime", at=(LARGE, SMALL), unit="Mbit/s"),
+        PublishedNumbers(
+            "cbr", "section 4.3", {"SFB": (0.013, 0.27)}, axis="boxtime", at=(LARGE, SMALL), unit="Mbit/s"
+        ),
+        PublishedNumbers(
+            "tcp", "section 4.3", {"SFB": (0.926, 0.66)}, axis="boxtime", at=(LARGE, SMALL), unit="Mbit/s"
+        ),
     ),
     choices=SHARED,
     stated_in="section 4.3",

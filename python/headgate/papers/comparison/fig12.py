@@ -8,10 +8,10 @@ from matplotlib.axes import Axes
 from headgate import style
 from headgate.analysis.runs import Run
 from headgate.experiment.claims import above, m
-from headgate.experiment.declare import Choice, Claim, Experiment
-from headgate.experiment.found import Found
+from headgate.experiment.declare import Claim, Experiment, OpenParameter
+from headgate.experiment.found import ExperimentResults
 from headgate.experiment.measures import jain
-from headgate.experiment.plots import Panel, Plot, Scale
+from headgate.experiment.plots import AxisScale, Plot, PlotPanel
 from headgate.papers.comparison._setting import MEASURES, TCP_ALONE, WHY, network
 
 FIXED, RANDOM = "Boxtime fixed", "Boxtime randomised"
@@ -23,7 +23,7 @@ def _first_over_others(run: Run) -> float:
     return float(sent[-1] / sent[:-1].mean())
 
 
-def _each_flow(label: str, axes: Axes, found: Found) -> None:
+def _each_flow(label: str, axes: Axes, found: ExperimentResults) -> None:
     run = found.runs(label)[0]
     for kind, colour, first in (("udp", style.UNRESPONSIVE, 0), ("tcp", style.TCP, 5)):
         rates = run.flows("sent_bytes", kind=kind) * 8e-6 / run.seconds
@@ -40,7 +40,7 @@ EXPERIMENT = Experiment(
     seeds=20,
     measures={**MEASURES, "udp_jain": jain(kind="udp"), "tcp_jain": jain(kind="tcp"), "first": _first_over_others},
     choices=(
-        Choice(
+        OpenParameter(
             "jitter",
             0,
             "ns-2's CBR has none unless asked; here nothing must hide that flows fall into step with the Boxtime",
@@ -69,10 +69,10 @@ EXPERIMENT = Experiment(
     ),
     plot=Plot(
         [
-            Panel(
+            PlotPanel(
                 (partial(_each_flow, label),),
-                Scale("Flow", ticks=range(15)),
-                Scale("Throughput (Mbit/s)"),
+                AxisScale("Flow", ticks=range(15)),
+                AxisScale("Throughput (Mbit/s)"),
                 f"({letter}) {label}",
             )
             for letter, label in (("a", FIXED), ("b", RANDOM))

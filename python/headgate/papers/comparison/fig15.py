@@ -3,10 +3,10 @@
 from headgate import style
 from headgate.experiment import queues
 from headgate.experiment.claims import Condition, above, below, in_each_case, m, near, over
-from headgate.experiment.declare import Claim, Quick
+from headgate.experiment.declare import Claim, QuickVariant
 from headgate.experiment.layers import Line
 from headgate.experiment.measures import jain
-from headgate.experiment.plots import LAST, Panel, Plot, Scale
+from headgate.experiment.plots import LAST, AxisScale, Plot, PlotPanel
 from headgate.papers.comparison._setting import A_CHOKE, MEASURES, RATE, RED, WHY, beyond, by_rate, place_of
 from headgate.papers.comparison.fig4 import scenario
 
@@ -18,14 +18,14 @@ def _similar(measure: str) -> Condition:
     return in_each_case(near(m(measure, "CHOKe") / m(measure, "RED"), 1, within=0.25), cbr=lambda rate: rate < 1)
 
 
-def _panel(label: str) -> Panel:
+def _panel(label: str) -> PlotPanel:
     looks = {
         "queue": {"label": "total", "color": style.FAIR, "marker": "D"},
         "cbr_queue": {"label": "UDP", "color": style.UNRESPONSIVE, "marker": "s"},
         "tcp_queue": {"label": "TCP", "color": style.TCP, "marker": "o"},
     }
     layers = tuple(Line(over("cbr", y, label), look, at=place_of) for y, look in looks.items())
-    return Panel(layers, RATE, Scale("Queue size (packets)", 0), label)
+    return PlotPanel(layers, RATE, AxisScale("Queue size (packets)", 0), label)
 
 
 EXPERIMENT = by_rate(
@@ -84,5 +84,5 @@ EXPERIMENT = by_rate(
         height=3.4,
         legend=LAST,
     ),
-    quick=Quick(set=("duration=50s",)),
+    quick=QuickVariant(set=("duration=50s",)),
 )

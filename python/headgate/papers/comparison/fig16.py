@@ -3,9 +3,9 @@
 from headgate import style
 from headgate.experiment import queues
 from headgate.experiment.claims import Condition, along, below, falls, in_each_case, m, near, over
-from headgate.experiment.declare import Case, Choice, Claim, Experiment, Quick
+from headgate.experiment.declare import Case, Claim, Experiment, OpenParameter, QuickVariant
 from headgate.experiment.layers import Line
-from headgate.experiment.plots import Panel, Plot, Scale
+from headgate.experiment.plots import AxisScale, Plot, PlotPanel
 from headgate.papers.comparison._setting import (
     A_CHOKE,
     BEYOND,
@@ -42,7 +42,7 @@ def _no_difference(first: Case, second: Case) -> Condition:
     return in_each_case(near(ratio, 1, within=0.1), **first)
 
 
-def _panel(title: str, label: str, y: str, what: str) -> Panel:
+def _panel(title: str, label: str, y: str, what: str) -> PlotPanel:
     lines = tuple(
         Line(
             over("cbr", y, label, **flows),
@@ -51,7 +51,7 @@ def _panel(title: str, label: str, y: str, what: str) -> Panel:
         )
         for flows, (colour, marker) in zip(FLOWS, LOOKS, strict=True)
     )
-    return Panel(lines, RATE, Scale(what, 0), f"{title} {label}")
+    return PlotPanel(lines, RATE, AxisScale(what, 0), f"{title} {label}")
 
 
 EXPERIMENT = Experiment(
@@ -68,7 +68,7 @@ EXPERIMENT = Experiment(
         "cbr_queue": queues.packets("cbr"),
     },
     choices=(
-        Choice(
+        OpenParameter(
             "UDP rate",
             "that of each flow",
             "the paper changes the number of UDP flows and nothing else; of five flows together it is five times that",
@@ -125,6 +125,6 @@ EXPERIMENT = Experiment(
         2.8,
         legend=0,
     ),
-    quick=Quick(set=("duration=50s",), cases=_cases((0.4, 2, 4, 8))),
+    quick=QuickVariant(set=("duration=50s",), cases=_cases((0.4, 2, 4, 8))),
     modern=False,
 )

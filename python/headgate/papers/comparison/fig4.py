@@ -2,10 +2,10 @@
 
 from headgate.experiment import queues
 from headgate.experiment.claims import above, along, below, between, every, falls, in_each_case, m
-from headgate.experiment.declare import Claim, Headline, Quick, Values, for_each, grid
+from headgate.experiment.declare import Claim, HeadlineMeasure, QuickVariant, ScenarioValues, for_each, grid
 from headgate.experiment.layers import Lines
 from headgate.experiment.measures import share_of_fair
-from headgate.experiment.plots import Panel, Plot, Scale
+from headgate.experiment.plots import AxisScale, Plot, PlotPanel
 from headgate.papers.comparison._setting import (
     BEYOND,
     FAIR_ENOUGH,
@@ -25,7 +25,7 @@ OTHERS = tuple(label for label in QDISCS if label != "DropTail")
 UNFAIREST = ("DropTail", "RED", "BLUE", "CHOKe")
 
 
-def scenario(v: Values, name: str = "fig4") -> Dumbbell:
+def scenario(v: ScenarioValues, name: str = "fig4") -> Dumbbell:
     """The case's UDP rate against ten TCP flows, with all events of the queue."""
     return network(v, name, f"Ten TCP flows and one of {v.cbr} Mbit/s that does not slow down.", events="all")
 
@@ -99,7 +99,7 @@ EXPERIMENT = by_rate(
     ),
     plot=Plot(
         [
-            Panel((Lines(y, "cbr", at=place_of),), RATE, Scale(what, 0), title)
+            PlotPanel((Lines(y, "cbr", at=place_of),), RATE, AxisScale(what, 0), title)
             for y, what, title in (
                 ("cbr", "UDP throughput (Mbit/s)", "Figure 4-1"),
                 ("cbr_queue", "UDP queue size (packets)", "Figure 4-2"),
@@ -109,6 +109,6 @@ EXPERIMENT = by_rate(
         "apart",
         legend=1,
     ),
-    headline=Headline("cbr", "Throughput of a UDP flow that sends 4 Mbit/s over 1 Mbit/s, Mbit/s", {"cbr": 4}),
-    quick=Quick(set=("duration=50s",), cases=grid(cbr=(0.1, 0.4, 1, 2, 4, 8))),
+    headline=HeadlineMeasure("cbr", "Throughput of a UDP flow that sends 4 Mbit/s over 1 Mbit/s, Mbit/s", {"cbr": 4}),
+    quick=QuickVariant(set=("duration=50s",), cases=grid(cbr=(0.1, 0.4, 1, 2, 4, 8))),
 )

@@ -3,9 +3,9 @@
 from headgate import style
 from headgate.experiment import queues
 from headgate.experiment.claims import above, at_most, every, m, near
-from headgate.experiment.declare import Choice, Claim, Experiment, Headline, for_each
-from headgate.experiment.layers import OfRun, average_queue
-from headgate.experiment.plots import Panel, Plot, Scale
+from headgate.experiment.declare import Claim, Experiment, HeadlineMeasure, OpenParameter, for_each
+from headgate.experiment.layers import RunLine, average_queue
+from headgate.experiment.plots import AxisScale, Plot, PlotPanel
 from headgate.papers.comparison._setting import MAXP, MEASURES, QDISCS, SHARED
 from headgate.papers.comparison.fig4 import scenario
 
@@ -13,15 +13,15 @@ from headgate.papers.comparison.fig4 import scenario
 YIELD, HOLD = ("DropTail", "RED", "BLUE"), ("FRED", "SFB", "CHOKe")
 
 
-def _panel(label: str) -> Panel:
-    return Panel(
+def _panel(label: str) -> PlotPanel:
+    return PlotPanel(
         (
-            OfRun(average_queue(), label, look={"color": style.FAIR, "linewidth": 1.4, "label": "total"}),
-            OfRun(average_queue("cbr"), label, look={"color": style.UNRESPONSIVE, "label": "UDP"}),
-            OfRun(average_queue(kind="tcp"), label, look={"color": style.TCP, "linestyle": "--", "label": "TCP"}),
+            RunLine(average_queue(), label, look={"color": style.FAIR, "linewidth": 1.4, "label": "total"}),
+            RunLine(average_queue("cbr"), label, look={"color": style.UNRESPONSIVE, "label": "UDP"}),
+            RunLine(average_queue(kind="tcp"), label, look={"color": style.TCP, "linestyle": "--", "label": "TCP"}),
         ),
-        Scale("Time (s)"),
-        Scale("Average queue (packets)", 0, 155),
+        AxisScale("Time (s)"),
+        AxisScale("Average queue (packets)", 0, 155),
         label,
     )
 
@@ -38,7 +38,7 @@ EXPERIMENT = Experiment(
         "cbr_most": queues.greatest_average("cbr"),
     },
     choices=(
-        Choice("cbr", 2, "the figure's UDP rate is not given; the text needs one above the link's", (1, 4, 8)),
+        OpenParameter("cbr", 2, "the figure's UDP rate is not given; the text needs one above the link's", (1, 4, 8)),
         *SHARED,
         MAXP,
     ),
@@ -74,5 +74,5 @@ EXPERIMENT = Experiment(
         ),
     ),
     plot=Plot(_panel, "Averages over arrivals with weight 0.002, as in the paper; one seed.", legend=2),
-    headline=Headline("queue", "Packets in the queue beside a UDP flow of 2 Mbit/s over 1 Mbit/s"),
+    headline=HeadlineMeasure("queue", "Packets in the queue beside a UDP flow of 2 Mbit/s over 1 Mbit/s"),
 )

@@ -2,10 +2,10 @@
 
 from headgate import style
 from headgate.experiment.claims import above, below, in_each_case, m, over
-from headgate.experiment.declare import Choice, Claim, Experiment, Quick, grid
-from headgate.experiment.layers import Line, Rule
+from headgate.experiment.declare import Claim, Experiment, OpenParameter, QuickVariant, grid
+from headgate.experiment.layers import Line, ReferenceLine
 from headgate.experiment.measures import share_of_fair
-from headgate.experiment.plots import Scale, one_panel
+from headgate.experiment.plots import AxisScale, one_panel
 from headgate.papers.comparison._setting import FAIR_ENOUGH, MEASURES, SHARED, network
 
 #: Buffers in packets; the paper names 45 alone.
@@ -21,7 +21,7 @@ EXPERIMENT = Experiment(
     qdiscs={"FRED": "fred:many_flows=off"},
     cases=grid(buffer=BUFFERS),
     measures={**MEASURES, "tcp_fair": share_of_fair(kind="tcp")},
-    choices=(Choice("cbr", 2, "the figure's UDP rate is not given; 2 Mbit/s as in table 1", (1, 8)), *SHARED),
+    choices=(OpenParameter("cbr", 2, "the figure's UDP rate is not given; 2 Mbit/s as in table 1", (1, 8)), *SHARED),
     stated_in="section 4.1",
     claims=(
         Claim(
@@ -37,12 +37,12 @@ EXPERIMENT = Experiment(
         (
             Line(over("buffer", "tcp", "FRED"), {"marker": "o", "label": "TCP, ten flows together"}, "FRED"),
             Line(over("buffer", "cbr", "FRED"), {"marker": "s", "linestyle": "--", "label": "UDP"}, "FRED"),
-            Rule(ENOUGH, {"color": style.QUIET}, upright=True),
+            ReferenceLine(ENOUGH, {"color": style.QUIET}, upright=True),
         ),
-        Scale("Buffer (packets)"),
-        Scale("Throughput (Mbit/s)", 0, 1.02),
+        AxisScale("Buffer (packets)"),
+        AxisScale("Throughput (Mbit/s)", 0, 1.02),
         note="Dotted: 45 packets, above which the paper finds FRED fair. Fair shares: TCP 0.91, UDP 0.09 Mbit/s.",
     ),
-    quick=Quick(set=("duration=50s",)),
+    quick=QuickVariant(set=("duration=50s",)),
     modern=False,
 )

@@ -2,7 +2,7 @@
 
 from headgate.experiment import queues
 from headgate.experiment.claims import above, m, near
-from headgate.experiment.declare import Claim, Experiment, Headline, Published
+from headgate.experiment.declare import Claim, Experiment, HeadlineMeasure, PublishedNumbers
 from headgate.papers.comparison._many import many, queue_over_time
 from headgate.papers.comparison._setting import BLUE, MEASURES, TCP_ALONE
 
@@ -12,8 +12,8 @@ EXPERIMENT = Experiment(
     qdiscs={"BLUE": BLUE},
     measures={"tcp": MEASURES["tcp"], "total": MEASURES["total"], "queue": queues.packets()},
     published=(
-        Published("tcp", "section 4.2", {"BLUE": (0.93,)}, unit="Mbit/s"),
-        Published("queue", "section 4.2", {"BLUE": (100,)}, unit="KB"),
+        PublishedNumbers("tcp", "section 4.2", {"BLUE": (0.93,)}, unit="Mbit/s"),
+        PublishedNumbers("queue", "section 4.2", {"BLUE": (100,)}, unit="KB"),
     ),
     choices=TCP_ALONE,
     claims=(
@@ -25,5 +25,5 @@ EXPERIMENT = Experiment(
         Claim("TCP achieves 0.93 Mbit/s or more with it", above(m("tcp", "BLUE"), 0.925), place="section 4.2"),
     ),
     plot=queue_over_time(),
-    headline=Headline("queue", "Packets in the queue under 49 TCP flows, of 300 that fit"),
+    headline=HeadlineMeasure("queue", "Packets in the queue under 49 TCP flows, of 300 that fit"),
 )

@@ -4,7 +4,7 @@ import numpy as np
 
 from headgate.experiment import queues
 from headgate.experiment.claims import above, at_most, below, m
-from headgate.experiment.declare import Choice, Claim, Experiment, Published, Quick
+from headgate.experiment.declare import Claim, Experiment, OpenParameter, PublishedNumbers, QuickVariant
 from headgate.experiment.measures import link, over_intervals
 from headgate.papers.comparison._many import many, queue_over_time
 from headgate.papers.comparison._setting import BLUE, MEASURES, SHARED, WHY
@@ -27,12 +27,12 @@ EXPERIMENT = Experiment(
         "emptied": queues.emptied_after(JOINS),
     },
     published=(
-        Published("tcp", "section 4.2", {"BLUE": (0.01,)}, unit="Mbit/s"),
-        Published("cbr", "section 4.2", {"BLUE": (0.93,)}, unit="Mbit/s"),
-        Published("total", "section 4.2", {"BLUE": (0.94,)}, unit="Mbit/s"),
+        PublishedNumbers("tcp", "section 4.2", {"BLUE": (0.01,)}, unit="Mbit/s"),
+        PublishedNumbers("cbr", "section 4.2", {"BLUE": (0.93,)}, unit="Mbit/s"),
+        PublishedNumbers("total", "section 4.2", {"BLUE": (0.94,)}, unit="Mbit/s"),
     ),
     choices=(
-        Choice(
+        OpenParameter(
             "joins", "40s", "when the UDP flow joins is not given; the text has the buffer overflow at 40 s", ("0s",)
         ),
         *SHARED,
@@ -54,6 +54,6 @@ EXPERIMENT = Experiment(
         ),
     ),
     plot=queue_over_time("cbr"),
-    quick=Quick(set=("duration=60s",)),
+    quick=QuickVariant(set=("duration=60s",)),
     modern=False,
 )

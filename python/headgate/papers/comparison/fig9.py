@@ -2,7 +2,7 @@
 
 from headgate.experiment import queues
 from headgate.experiment.claims import above, m
-from headgate.experiment.declare import Claim, Experiment, Published
+from headgate.experiment.declare import Claim, Experiment, PublishedNumbers
 from headgate.papers.comparison._many import many, queue_over_time
 from headgate.papers.comparison._setting import MEASURES, TCP_ALONE
 
@@ -11,7 +11,7 @@ EXPERIMENT = Experiment(
     scenario=lambda v: many(v, "fig9", "49 TCP flows under SFB.", "150p", udp=False),
     qdiscs={"SFB": "sfb"},
     measures={"tcp": MEASURES["tcp"], "total": MEASURES["total"], "queue": queues.packets()},
-    published=(Published("tcp", "section 4.3", {"SFB": (0.94,)}, unit="Mbit/s"),),
+    published=(PublishedNumbers("tcp", "section 4.3", {"SFB": (0.94,)}, unit="Mbit/s"),),
     choices=TCP_ALONE,
     stated_in="section 4.3",
     claims=(Claim("The 49 TCP flows get 0.94 Mbit/s or more", above(m("tcp", "SFB"), 0.935)),),

@@ -1,9 +1,17 @@
 """What FRED gives TCP and a UDP flow, by the link's rate."""
 
 from headgate.experiment.claims import above, at_most, every, in_each_case, m, over
-from headgate.experiment.declare import Choice, Claim, Experiment, Headline, Published, Quick, grid
-from headgate.experiment.layers import Crosses, Line
-from headgate.experiment.plots import Panel, Plot, Scale
+from headgate.experiment.declare import (
+    Claim,
+    Experiment,
+    HeadlineMeasure,
+    OpenParameter,
+    PublishedNumbers,
+    QuickVariant,
+    grid,
+)
+from headgate.experiment.layers import Line, PublishedMarks
+from headgate.experiment.plots import AxisScale, Plot, PlotPanel
 from headgate.papers.comparison._setting import CC, DURATION, JITTER, MEASURES, OVERHEAD, WHY, network
 
 #: The link's rates in Mbit/s.
@@ -23,7 +31,7 @@ def _place(rate: float) -> float:
     return float(LINKS.index(rate))
 
 
-def _panel(delay: str) -> Panel:
+def _panel(delay: str) -> PlotPanel:
     looks = {
         "tcp_share": {"label": "TCP, ten flows together", "marker": "o", "linestyle": "-"},
         "cbr_share": {"label": "UDP", "marker": "s", "linestyle": "--"},
@@ -33,17 +41,17 @@ def _panel(delay: str) -> Panel:
         for y, look in looks.items()
         for layer in (
             Line(over("link", y, "FRED", delay=delay), look, "FRED", scale=100, at=_place),
-            Crosses(y, {"delay": delay}, scale=100, at=_place),
+            PublishedMarks(y, {"delay": delay}, scale=100, at=_place),
         )
     )
-    x = Scale("Bottleneck bandwidth (Mbit/s)", ticks={place: str(rate) for place, rate in enumerate(LINKS)})
-    return Panel(layers, x, Scale("Share of the bottleneck (%)", 0, 100), DELAYS[delay])
+    x = AxisScale("Bottleneck bandwidth (Mbit/s)", ticks={place: str(rate) for place, rate in enumerate(LINKS)})
+    return PlotPanel(layers, x, AxisScale("Share of the bottleneck (%)", 0, 100), DELAYS[delay])
 
 
-def _published(measure: str, unit: str, scale: float, *numbers: float) -> list[Published]:
+def _published(measure: str, unit: str, scale: float, *numbers: float) -> list[PublishedNumbers]:
     """The table's numbers beside those at both round-trip times."""
     return [
-        Published(measure, "table 1", {"FRED": numbers}, "link", LINKS, {"delay": delay}, unit, scale)
+        PublishedNumbers(measure, "table 1", {"FRED": numbers}, "link", LINKS, {"delay": delay}, unit, scale)
         for delay in DELAYS
     ]
 
@@ -67,13 +75,15 @@ EXPERIMENT = Experiment(
         *_published("cbr_share", "%", 100.0, 12, 15, 14, 17, 23, 19, 9),
     ),
     choices=(
-        Choice(
+        OpenParameter(
             "round trip",
             "40 ms and 287 ms",
             "the paper gives none; 40 ms is our choice for its other figures. The table implies 287 ms: at 20 Mbit/s "
             "the link is not full, so TCP's 13.94 Mbit/s are ten windows of 50 packets each round trip",
         ),
-        Choice("cbr", 2, "the UDP rate is not given; it got 1.86 Mbit/s where there was enough for it", (1.86, 2.5, 4)),
+        OpenParameter(
+            "cbr", 2, "the UDP rate is not given; it got 1.86 Mbit/s where there was enough for it", (1.86, 2.5, 4)
+        ),
         DURATION,
         JITTER,
         OVERHEAD,
@@ -106,8 +116,8 @@ EXPERIMENT = Experiment(
         height=3.4,
         legend=1,
     ),
-    headline=Headline(
+    headline=HeadlineMeasure(
         "cbr", "Throughput of a UDP flow that sends 2 Mbit/s over 4 Mbit/s, Mbit/s", {"link": 4, "delay": CHOSEN}
     ),
-    quick=Quick(set=("duration=50s",)),
+    quick=QuickVariant(set=("duration=50s",)),
 )

@@ -2,9 +2,9 @@
 
 from headgate.experiment import queues
 from headgate.experiment.claims import Condition, in_each_case, m, near
-from headgate.experiment.declare import Choice, Claim, Experiment, Quick, grid
+from headgate.experiment.declare import Claim, Experiment, OpenParameter, QuickVariant, grid
 from headgate.experiment.layers import Lines
-from headgate.experiment.plots import Panel, Plot, Scale
+from headgate.experiment.plots import AxisScale, Plot, PlotPanel
 from headgate.papers.comparison._setting import MAXP, MEASURES, SHARED, WHY, network
 
 #: The minimum thresholds that are tried, in packets; maxth is twice minth, as in section 3.3.
@@ -37,8 +37,10 @@ EXPERIMENT = Experiment(
     cases=tuple({**case, "maxth": 2 * case["minth"]} for case in grid(minth=MINTHS, cbr=(2, 4))),
     measures={**MEASURES, "queue": queues.packets(), "cbr_queue": queues.packets("cbr")},
     choices=(
-        Choice("thresholds", "25/50, 50/100, 100/200 packets", "the paper gives no values for this section"),
-        Choice("buffer", "75, 150, 300 packets", "three times minth, as with the thresholds that the paper states"),
+        OpenParameter("thresholds", "25/50, 50/100, 100/200 packets", "the paper gives no values for this section"),
+        OpenParameter(
+            "buffer", "75, 150, 300 packets", "three times minth, as with the thresholds that the paper states"
+        ),
         *SHARED,
         MAXP,
     ),
@@ -58,7 +60,7 @@ EXPERIMENT = Experiment(
     ),
     plot=Plot(
         [
-            Panel((Lines(y, "minth", case={"cbr": 2}),), Scale("minth (packets)"), Scale(what, 0), title)
+            PlotPanel((Lines(y, "minth", case={"cbr": 2}),), AxisScale("minth (packets)"), AxisScale(what, 0), title)
             for y, what, title in (
                 ("queue", "Queue (packets)", "Queue"),
                 ("cbr", "UDP throughput (Mbit/s)", "Throughput"),
@@ -68,6 +70,6 @@ EXPERIMENT = Experiment(
         "apart",
         legend=0,
     ),
-    quick=Quick(set=("duration=50s",)),
+    quick=QuickVariant(set=("duration=50s",)),
     modern=False,
 )

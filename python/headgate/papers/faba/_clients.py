@@ -1,17 +1,17 @@
 """What figures 12 to 14 share: how alike many clients of one kind are served, by their number."""
 
 from headgate.experiment.claims import Condition, above, in_each_case, m
-from headgate.experiment.declare import Choice, Claim, Experiment, Headline, Quick, for_each, grid
+from headgate.experiment.declare import Claim, Experiment, HeadlineMeasure, OpenParameter, QuickVariant, for_each, grid
 from headgate.experiment.layers import Lines
 from headgate.experiment.measures import jain
-from headgate.experiment.plots import Scale, one_panel
+from headgate.experiment.plots import AxisScale, one_panel
 from headgate.papers.faba._setting import CHOKE_MINTH, CLIENT_CHOICES, FABA, OPEN_BUFFER, OTHERS, WHY, clients
 
 #: The paper's axis ends at 1000. Some ten Telnet clients do not fill the link, and all are served in full.
 CLIENTS = (100, 200, 400, 600, 800, 1000)
 
 
-def experiment(kind: str, traffic: Choice, about: str, more: tuple[Claim, ...] = (), **why: str) -> Experiment:
+def experiment(kind: str, traffic: OpenParameter, about: str, more: tuple[Claim, ...] = (), **why: str) -> Experiment:
     """The experiment for one kind of client; `why` are findings by the discipline that FABA is compared with."""
     findings = {label: WHY[name] for label, name in why.items()}
 
@@ -43,10 +43,10 @@ def experiment(kind: str, traffic: Choice, about: str, more: tuple[Claim, ...] =
         ),
         plot=one_panel(
             (Lines("fairness", "clients"),),
-            Scale(f"Number of {kind} connections", 0, 1030),
-            Scale("Fairness coefficient", 0, 1.02),
+            AxisScale(f"Number of {kind} connections", 0, 1030),
+            AxisScale("Fairness coefficient", 0, 1.02),
             note="With the 95 % interval over seeds.",
         ),
-        headline=Headline("fairness", f"Jain's index of 1000 {kind} clients", {"clients": 1000}),
-        quick=Quick(cases=grid(clients=(100, 400, 1000)), set=("duration=50s",)),
+        headline=HeadlineMeasure("fairness", f"Jain's index of 1000 {kind} clients", {"clients": 1000}),
+        quick=QuickVariant(cases=grid(clients=(100, 400, 1000)), set=("duration=50s",)),
     )

@@ -4,9 +4,9 @@ from collections.abc import Iterable
 from typing import Unpack
 
 from headgate.build.keys import DumbbellKeys, RecordKeys
-from headgate.build.parts import Class, Flows, Tcp, Udp, tcp, udp
+from headgate.build.parts import ClassPart, FlowsPart, TcpPart, UdpPart, tcp, udp
 from headgate.experiment import findings
-from headgate.experiment.declare import Choice, Values
+from headgate.experiment.declare import OpenParameter, ScenarioValues
 from headgate.experiment.measures import goodput
 from headgate.scenario.network import Dumbbell
 
@@ -28,30 +28,32 @@ FABA = {"FABA": "faba"}
 #: Goodputs in Mbit/s.
 GOODPUTS = {"cbr": goodput(kind="udp") * 1e-6, "tcp": goodput(kind="tcp") * 1e-6}
 
-DURATION = Choice("duration", "100s", "stated for figure 12 only; taken for all")
-WINDOW = Choice(
+DURATION = OpenParameter("duration", "100s", "stated for figure 12 only; taken for all")
+WINDOW = OpenParameter(
     "window",
     10000,
     "no receiver's window is stated; ns-2's default of 20 packets would keep nine flows from filling the buffer",
     (20, 78),
 )
-CC = Choice(
+CC = OpenParameter(
     "recovery", "newreno", "stated (section 5); varied, since NewReno repairs one loss a round trip", ("reno", "sack")
 )
-MIN_RTO = Choice("min_rto", "200ms", "ns-2.35's default; ns-2 of 2002 to 2004 had 1 s", ("1s",))
-PHASE = Choice("jitter", 0.1, "random sending times, of TCP up to 200 us, keep flows from falling into step")
+MIN_RTO = OpenParameter("min_rto", "200ms", "ns-2.35's default; ns-2 of 2002 to 2004 had 1 s", ("1s",))
+PHASE = OpenParameter("jitter", 0.1, "random sending times, of TCP up to 200 us, keep flows from falling into step")
 #: For figures of the mix: stated. For others: open.
-MIX_BUFFER = Choice("buffer", BUFFER, "ten bandwidth-delay products of a flow, as section 5.3 states")
-OPEN_BUFFER = Choice("buffer", BUFFER, "not stated for this figure; taken from section 5.3", (156, 390, 1560))
-CHOKE_MINTH = Choice("choke_minth", "25%", "section 5 gives thresholds for RED and FRED; taken as those", ("10%", "5%"))
+MIX_BUFFER = OpenParameter("buffer", BUFFER, "ten bandwidth-delay products of a flow, as section 5.3 states")
+OPEN_BUFFER = OpenParameter("buffer", BUFFER, "not stated for this figure; taken from section 5.3", (156, 390, 1560))
+CHOKE_MINTH = OpenParameter(
+    "choke_minth", "25%", "section 5 gives thresholds for RED and FRED; taken as those", ("10%", "5%")
+)
 
-_MIX_DELAY = Choice(
+_MIX_DELAY = OpenParameter(
     "delay",
     "14ms",
     "figure 9 is lost; with links of 1 ms on both sides it makes the 78 packets that section 5.3 states for a flow",
     ("4ms", "50ms"),
 )
-_CLIENT_DELAY = Choice(
+_CLIENT_DELAY = OpenParameter(
     "delay", "1ms", "as figure 11 is labelled; with it figure 9's round trip is 28 ms shorter", ("14ms",)
 )
 #: What is open of all flows, of those of `mix`, and of those of `clients`.
@@ -60,7 +62,7 @@ MIX_CHOICES = (_MIX_DELAY, *FLOW_CHOICES)
 CLIENT_CHOICES = (_CLIENT_DELAY, *FLOW_CHOICES)
 
 
-def sender(v: Values, flows: int = 1) -> Tcp:
+def sender(v: ScenarioValues, flows: int = 1) -> TcpPart:
     """TCP flows of 512-byte packets that start in the first second."""
     return tcp(
         flows,
@@ -74,18 +76,18 @@ def sender(v: Values, flows: int = 1) -> Tcp:
     )
 
 
-def constant(rate: str, flows: int = 1) -> Udp:
+def constant(rate: str, flows: int = 1) -> UdpPart:
     """Flows of a constant rate, the group `cbr`."""
     return udp(rate, flows=flows, name="cbr", profile="ns2", packet="512B", jitter=0.1, start="0s..1s")
 
 
 def network(
-    v: Values,
+    v: ScenarioValues,
     name: str,
     about: str,
-    flows: Iterable[Flows],
+    flows: Iterable[FlowsPart],
     /,
-    classes: Iterable[Class] = (),
+    classes: Iterable[ClassPart] = (),
     **link: Unpack[DumbbellKeys],
 ) -> Dumbbell:
     """Flows over one link with a buffer in packets: 10 Mbit/s unless `link` says otherwise."""
@@ -102,7 +104,7 @@ def network(
     return Dumbbell(flows=flows, classes=classes, qdiscs=v.qdiscs, **given)
 
 
-def mix(v: Values, **record: Unpack[RecordKeys]) -> Dumbbell:
+def mix(v: ScenarioValues, **record: Unpack[RecordKeys]) -> Dumbbell:
     """Figure 9: nine TCP flows and one of 5 Mbit/s on 10 Mbit/s.
 
     A round trip of 2 x (1 + 14 + 1) ms makes the bandwidth-delay product of 78 packets that section 5.3 states; the
@@ -112,7 +114,7 @@ def mix(v: Values, **record: Unpack[RecordKeys]) -> Dumbbell:
     return network(v, "mix", about, [sender(v, 9), constant("5Mbit/s")], delay=v.delay, record=record)
 
 
-def clients(v: Values, **record: Unpack[RecordKeys]) -> Dumbbell:
+def clients(v: ScenarioValues, **record: Unpack[RecordKeys]) -> Dumbbell:
     """Figure 11: sources with links of 100 Mbit/s and 1 ms, a bottleneck of 10 Mbit/s and 1 ms, sinks behind it."""
     flows = sender(v, v.clients).replace(traffic=v.traffic, receiver={"delay": "0ms"})
     about = "Many clients of one kind on 10 Mbit/s."

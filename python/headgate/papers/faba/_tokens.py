@@ -7,8 +7,8 @@ import numpy as np
 from headgate.analysis.runs import Array, Run
 from headgate.experiment.claims import above, at_most, m
 from headgate.experiment.declare import Claim, Experiment
-from headgate.experiment.layers import OfRun
-from headgate.experiment.plots import Scale, one_panel
+from headgate.experiment.layers import RunLine
+from headgate.experiment.plots import AxisScale, one_panel
 from headgate.papers.faba._setting import FABA, WHY
 
 #: Bits of a packet on the wire; all are of one size, so that utilisation counts departures.
@@ -78,9 +78,9 @@ moments = partial(
         ),
     ),
     plot=one_panel(
-        (OfRun(lately, "FABA", look=DOTS),),
-        Scale("Time (s)"),
-        Scale("Tokens distributed per departure", 0, 4.2),
+        (RunLine(lately, "FABA", look=DOTS),),
+        AxisScale("Time (s)"),
+        AxisScale("Tokens distributed per departure", 0, 4.2),
         note="FABA, means over 10 ms, seed 1.",
         legend=None,
     ),

@@ -1,10 +1,10 @@
 """What a flow that does not slow down gets over time."""
 
 from headgate.experiment.claims import above, below, m
-from headgate.experiment.declare import Claim, Experiment, Headline, Quick, for_each
-from headgate.experiment.layers import OfRun, Rule, series
+from headgate.experiment.declare import Claim, Experiment, HeadlineMeasure, QuickVariant, for_each
+from headgate.experiment.layers import ReferenceLine, RunLine, series
 from headgate.experiment.measures import goodput
-from headgate.experiment.plots import Scale, one_panel
+from headgate.experiment.plots import AxisScale, one_panel
 from headgate.papers.faba._setting import CHOKE_MINTH, FABA, MIX_BUFFER, MIX_CHOICES, OTHERS, WHY, mix
 
 EXPERIMENT = Experiment(
@@ -34,11 +34,11 @@ EXPERIMENT = Experiment(
         ),
     ),
     plot=one_panel(
-        (OfRun(series("goodput_bps", "cbr"), scale=1e-6), Rule(1.0)),
-        Scale("Time (s)"),
-        Scale("Bandwidth of the CBR flow (Mbit/s)", 0),
+        (RunLine(series("goodput_bps", "cbr"), scale=1e-6), ReferenceLine(1.0)),
+        AxisScale("Time (s)"),
+        AxisScale("Bandwidth of the CBR flow (Mbit/s)", 0),
         note="Means over 1 s, seed 1. Dotted: the flow's fair share.",
     ),
-    headline=Headline("cbr", "CBR flow, Mbit/s (fair: 1)"),
-    quick=Quick(seeds=2),
+    headline=HeadlineMeasure("cbr", "CBR flow, Mbit/s (fair: 1)"),
+    quick=QuickVariant(seeds=2),
 )

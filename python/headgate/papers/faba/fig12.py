@@ -1,13 +1,13 @@
 """How alike HTTP clients are served, by their number."""
 
 from headgate.experiment.claims import above, m
-from headgate.experiment.declare import Choice, Claim
+from headgate.experiment.declare import Claim, OpenParameter
 from headgate.papers.faba._clients import experiment
 from headgate.papers.faba._setting import WHY
 
 EXPERIMENT = experiment(
     "HTTP",
-    Choice("traffic", "http", "stated (section 5.5): transfers of 5 s, one after the other"),
+    OpenParameter("traffic", "http", "stated (section 5.5): transfers of 5 s, one after the other"),
     "Each client sends for 5 s on a connection, then begins the next. Jain's index of what the clients got in 100 s.",
     more=(
         Claim(

@@ -1,11 +1,11 @@
 """How alike FTP clients are served, by their number."""
 
-from headgate.experiment.declare import Choice
+from headgate.experiment.declare import OpenParameter
 from headgate.papers.faba._clients import experiment
 
 EXPERIMENT = experiment(
     "FTP",
-    Choice("traffic", "ftp", "stated (section 5.5): one transfer without end"),
+    OpenParameter("traffic", "ftp", "stated (section 5.5): one transfer without end"),
     "Each client sends from the first second to the end. Jain's index of what the clients got in 100 s.",
     RED="fig13 few",
     CHOKe="fig13 few",

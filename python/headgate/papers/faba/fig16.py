@@ -1,10 +1,19 @@
 """What a fragile flow gets, by the window that it is allowed."""
 
 from headgate.experiment.claims import above, at_most, below, every, in_each_case, m, near
-from headgate.experiment.declare import Choice, Claim, Experiment, Headline, Quick, Values, for_each, grid
-from headgate.experiment.layers import Lines, Path
+from headgate.experiment.declare import (
+    Claim,
+    Experiment,
+    HeadlineMeasure,
+    OpenParameter,
+    QuickVariant,
+    ScenarioValues,
+    for_each,
+    grid,
+)
+from headgate.experiment.layers import FixedLine, Lines
 from headgate.experiment.measures import throughput, total
-from headgate.experiment.plots import Scale, one_panel
+from headgate.experiment.plots import AxisScale, one_panel
 from headgate.papers.faba._setting import CC, CHOKE_MINTH, FABA, MIN_RTO, OTHERS, WHY, WINDOW, constant, network, sender
 from headgate.scenario.network import Dumbbell
 
@@ -15,7 +24,7 @@ FAIR = 11.25
 MBPS = 512 * 8 / 0.040 / 1e6
 
 
-def _scenario(v: Values) -> Dumbbell:
+def _scenario(v: ScenarioValues) -> Dumbbell:
     flow = sender(v).replace(receiver={"delay": "0ms"}, overhead="40us")
     return network(
         v,
@@ -40,8 +49,8 @@ EXPERIMENT = Experiment(
     cases=grid(fragile=WINDOWS),
     measures={"fragile": throughput("fragile") * 1e-6, "dropped": total("dropped", "fragile")},
     choices=(
-        Choice("duration", "40s", "not stated; figures cover the last 30 s"),
-        Choice(
+        OpenParameter("duration", "40s", "not stated; figures cover the last 30 s"),
+        OpenParameter(
             "buffer",
             264,
             "not stated; as in section 5.3, a bandwidth-delay product for each of the four flows, 66 packets at 6 ms",
@@ -51,7 +60,7 @@ EXPERIMENT = Experiment(
         WINDOW,
         CC,
         MIN_RTO,
-        Choice("overhead", "40us", "half a packet's time on the link, against falling into step"),
+        OpenParameter("overhead", "40us", "half a packet's time on the link, against falling into step"),
     ),
     stated_in="section 5.6, figure 16",
     claims=(
@@ -84,11 +93,11 @@ EXPERIMENT = Experiment(
         ),
     ),
     plot=one_panel(
-        (Lines("fragile", "fragile"), Path((0, FAIR / MBPS, 200), (0, FAIR, FAIR), {"label": "ideal"})),
-        Scale("Greatest window of the fragile flow (packets)", 0, 205),
-        Scale("Its throughput (Mbit/s)", 0),
+        (Lines("fragile", "fragile"), FixedLine((0, FAIR / MBPS, 200), (0, FAIR, FAIR), {"label": "ideal"})),
+        AxisScale("Greatest window of the fragile flow (packets)", 0, 205),
+        AxisScale("Its throughput (Mbit/s)", 0),
         note="With the 95 % interval over seeds.",
     ),
-    headline=Headline("fragile", "fragile flow with a window of 200, Mbit/s (fair: 11.25)", {"fragile": 200}),
-    quick=Quick(seeds=4, cases=grid(fragile=(10, 40, 110, 200)), set=("duration=25s",)),
+    headline=HeadlineMeasure("fragile", "fragile flow with a window of 200, Mbit/s (fair: 11.25)", {"fragile": 200}),
+    quick=QuickVariant(seeds=4, cases=grid(fragile=(10, 40, 110, 200)), set=("duration=25s",)),
 )

@@ -2,9 +2,9 @@
 
 from headgate.build.parts import class_
 from headgate.experiment.claims import in_each_case, m, near
-from headgate.experiment.declare import Claim, Experiment, Quick, grid
-from headgate.experiment.layers import Lines, Path
-from headgate.experiment.plots import Scale, one_panel
+from headgate.experiment.declare import Claim, Experiment, QuickVariant, grid
+from headgate.experiment.layers import FixedLine, Lines
+from headgate.experiment.plots import AxisScale, one_panel
 from headgate.papers.faba._setting import FLOW_CHOICES, GOODPUTS, OPEN_BUFFER, constant, network, sender
 
 EXPERIMENT = Experiment(
@@ -36,11 +36,11 @@ EXPERIMENT = Experiment(
         ),
     ),
     plot=one_panel(
-        (Lines("cbr", "constant", at=lambda flows: 0.5 * flows), Path((0, 5, 10), (0, 5, 5), {"label": "fair"})),
-        Scale("What the CBR flows send together (Mbit/s)", 0, 10.2),
-        Scale("What they get together (Mbit/s)", 0, 6),
+        (Lines("cbr", "constant", at=lambda flows: 0.5 * flows), FixedLine((0, 5, 10), (0, 5, 5), {"label": "fair"})),
+        AxisScale("What the CBR flows send together (Mbit/s)", 0, 10.2),
+        AxisScale("What they get together (Mbit/s)", 0, 6),
         note="With the 95 % interval over seeds.",
     ),
     modern=False,
-    quick=Quick(seeds=2, cases=grid(constant=(2, 6, 10, 14, 20)), set=("duration=60s",)),
+    quick=QuickVariant(seeds=2, cases=grid(constant=(2, 6, 10, 14, 20)), set=("duration=60s",)),
 )

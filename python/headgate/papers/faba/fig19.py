@@ -3,10 +3,10 @@
 from headgate import style
 from headgate.build.parts import class_
 from headgate.experiment.claims import m, near
-from headgate.experiment.declare import Choice, Claim, Experiment, Published, Quick
-from headgate.experiment.layers import OfRun, Rule, series
+from headgate.experiment.declare import Claim, Experiment, OpenParameter, PublishedNumbers, QuickVariant
+from headgate.experiment.layers import ReferenceLine, RunLine, series
 from headgate.experiment.measures import goodput
-from headgate.experiment.plots import Scale, one_panel
+from headgate.experiment.plots import AxisScale, one_panel
 from headgate.papers.faba._setting import FLOW_CHOICES, OPEN_BUFFER, constant, network, sender
 
 #: Fair shares in Mbit/s, what a kind is called, and its colour.
@@ -41,11 +41,11 @@ EXPERIMENT = Experiment(
     qdiscs={"FABA": "faba:per=$per"},
     measures={kind: goodput(kind) * 1e-6 for kind in KINDS},
     published=tuple(
-        Published(kind, "section 6.3, fair share", {"FABA": (fair,)}, unit="Mb/s")
+        PublishedNumbers(kind, "section 6.3, fair share", {"FABA": (fair,)}, unit="Mb/s")
         for kind, (fair, _, _) in KINDS.items()
     ),
     choices=(
-        Choice("per", "flow_in_class", "a leaf of the tree is a flow with a bucket (section 6.3)", ("class",)),
+        OpenParameter("per", "flow_in_class", "a leaf of the tree is a flow with a bucket (section 6.3)", ("class",)),
         OPEN_BUFFER,
         *FLOW_CHOICES,
     ),
@@ -62,14 +62,14 @@ EXPERIMENT = Experiment(
             layer
             for kind, (fair, name, colour) in KINDS.items()
             for layer in (
-                OfRun(series("goodput_bps", kind), "FABA", scale=1e-6, look={"color": colour, "label": name}),
-                Rule(fair, {"color": colour}),
+                RunLine(series("goodput_bps", kind), "FABA", scale=1e-6, look={"color": colour, "label": name}),
+                ReferenceLine(fair, {"color": colour}),
             )
         ),
-        Scale("Time (s)"),
-        Scale("Bandwidth of all flows of a kind (Mbit/s)", 0, 20),
+        AxisScale("Time (s)"),
+        AxisScale("Bandwidth of all flows of a kind (Mbit/s)", 0, 20),
         note="Means over 1 s, seed 1. Dotted: fair shares.",
     ),
     modern=False,
-    quick=Quick(set=("duration=50s",)),
+    quick=QuickVariant(set=("duration=50s",)),
 )

@@ -4,9 +4,9 @@ from collections.abc import Iterable
 
 from headgate.analysis.judge import average
 from headgate.experiment.claims import Term, above, below, every
-from headgate.experiment.declare import Case, Claim, Experiment, Headline, Quick
-from headgate.experiment.layers import Lines, Rule
-from headgate.experiment.plots import Scale, one_panel
+from headgate.experiment.declare import Case, Claim, Experiment, HeadlineMeasure, QuickVariant
+from headgate.experiment.layers import Lines, ReferenceLine
+from headgate.experiment.plots import AxisScale, one_panel
 from headgate.papers.faba._setting import GOODPUTS, MIX_CHOICES, OPEN_BUFFER, WHY, mix
 
 
@@ -65,13 +65,13 @@ EXPERIMENT = Experiment(
         ),
     ),
     plot=one_panel(
-        (Lines("cbr", "lambda2"), Rule(1.0)),
-        Scale("λ2 (λ1 is twice that)", 0, 0.5),
-        Scale("Bandwidth of the CBR flow (Mbit/s)", 0),
+        (Lines("cbr", "lambda2"), ReferenceLine(1.0)),
+        AxisScale("λ2 (λ1 is twice that)", 0, 0.5),
+        AxisScale("Bandwidth of the CBR flow (Mbit/s)", 0),
         note="FABA, with the 95 % interval over seeds. Dotted: the flow's fair share.",
         legend=None,
     ),
-    headline=Headline("cbr", "CBR flow at lambda2 0.25, Mbit/s (fair: 1)", {"lambda2": 0.25}),
+    headline=HeadlineMeasure("cbr", "CBR flow at lambda2 0.25, Mbit/s (fair: 1)", {"lambda2": 0.25}),
     modern=False,
-    quick=Quick(seeds=2, set=("duration=60s",), cases=_cases((1, 2, 4, 6, *range(10, 95, 5), 96, 98, 99, 100))),
+    quick=QuickVariant(seeds=2, set=("duration=60s",), cases=_cases((1, 2, 4, 6, *range(10, 95, 5), 96, 98, 99, 100))),
 )

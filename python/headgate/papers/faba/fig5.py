@@ -1,10 +1,10 @@
 """What a flow that does not slow down gets, by FABA's stock of tokens."""
 
 from headgate.experiment.claims import above, at_most, below, m, over, rises
-from headgate.experiment.declare import Claim, Experiment, Quick, grid
-from headgate.experiment.layers import Lines, Rule
+from headgate.experiment.declare import Claim, Experiment, QuickVariant, grid
+from headgate.experiment.layers import Lines, ReferenceLine
 from headgate.experiment.measures import total
-from headgate.experiment.plots import Scale, one_panel
+from headgate.experiment.plots import AxisScale, one_panel
 from headgate.papers.faba._setting import GOODPUTS, MIX_CHOICES, OPEN_BUFFER, WHY, mix
 
 NEVER_FULL = WHY["fig5 never full"]
@@ -38,12 +38,12 @@ EXPERIMENT = Experiment(
         ),
     ),
     plot=one_panel(
-        (Lines("cbr", "alpha"), Rule(1.0)),
-        Scale("alpha (tokens for each packet of room)", 1.0, 1.5),
-        Scale("Bandwidth of the CBR flow (Mbit/s)", 0),
+        (Lines("cbr", "alpha"), ReferenceLine(1.0)),
+        AxisScale("alpha (tokens for each packet of room)", 1.0, 1.5),
+        AxisScale("Bandwidth of the CBR flow (Mbit/s)", 0),
         note="FABA, with the 95 % interval over seeds. Dotted: the flow's fair share.",
         legend=None,
     ),
     modern=False,
-    quick=Quick(seeds=3, set=("duration=60s",)),
+    quick=QuickVariant(seeds=3, set=("duration=60s",)),
 )

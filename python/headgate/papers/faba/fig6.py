@@ -1,13 +1,15 @@
 """Tokens that FABA distributes for each departure, in the long run."""
 
 from headgate.experiment.claims import at_most, m, near
-from headgate.experiment.declare import Choice, Claim, Experiment, Quick
-from headgate.experiment.layers import OfRun
-from headgate.experiment.plots import Scale, one_panel
+from headgate.experiment.declare import Claim, Experiment, OpenParameter, QuickVariant
+from headgate.experiment.layers import RunLine
+from headgate.experiment.plots import AxisScale, one_panel
 from headgate.papers.faba._setting import FABA, MIX_BUFFER, MIX_CHOICES, WHY, mix
 from headgate.papers.faba._tokens import so_far
 
-LOST = Choice("scenario", "figure 9", "the captions of figures 6 to 8 are lost; here 6 and 7 have section 5's mix")
+LOST = OpenParameter(
+    "scenario", "figure 9", "the captions of figures 6 to 8 are lost; here 6 and 7 have section 5's mix"
+)
 
 
 EXPERIMENT = Experiment(
@@ -31,12 +33,12 @@ EXPERIMENT = Experiment(
         ),
     ),
     plot=one_panel(
-        (OfRun(so_far, "FABA", look={"linewidth": 1.0}, every_seed=True),),
-        Scale("Time (s)"),
-        Scale("Tokens distributed per departure so far", 0, 2),
+        (RunLine(so_far, "FABA", look={"linewidth": 1.0}, every_seed=True),),
+        AxisScale("Time (s)"),
+        AxisScale("Tokens distributed per departure so far", 0, 2),
         note="FABA, a line for each seed.",
         legend=None,
     ),
     modern=False,
-    quick=Quick(set=("duration=40s",)),
+    quick=QuickVariant(set=("duration=40s",)),
 )

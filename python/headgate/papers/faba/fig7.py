@@ -1,6 +1,6 @@
 """Tokens that FABA distributes for each departure, moment by moment."""
 
-from headgate.experiment.declare import Quick
+from headgate.experiment.declare import QuickVariant
 from headgate.papers.faba._setting import MIX_BUFFER, MIX_CHOICES, mix
 from headgate.papers.faba._tokens import moments
 from headgate.papers.faba.fig6 import LOST
@@ -10,5 +10,5 @@ EXPERIMENT = moments(
     scenario=lambda v: mix(v, interval="10ms"),
     choices=(MIX_BUFFER, *MIX_CHOICES, LOST),
     stated_in="section 5.2, figure 7",
-    quick=Quick(set=("duration=40s",)),
+    quick=QuickVariant(set=("duration=40s",)),
 )

@@ -1,6 +1,6 @@
 """Tokens that FABA distributes for each departure where flows come and go."""
 
-from headgate.experiment.declare import Choice, Quick
+from headgate.experiment.declare import OpenParameter, QuickVariant
 from headgate.papers.faba._setting import CLIENT_CHOICES, OPEN_BUFFER, clients
 from headgate.papers.faba._tokens import moments
 
@@ -9,11 +9,13 @@ EXPERIMENT = moments(
     "made and deleted all the time.",
     scenario=lambda v: clients(v, interval="10ms"),
     choices=(
-        Choice("traffic", "http", "the captions of figures 6 to 8 are lost; here 8 has many flows that come and go"),
-        Choice("clients", 100, "as above", (20, 400)),
+        OpenParameter(
+            "traffic", "http", "the captions of figures 6 to 8 are lost; here 8 has many flows that come and go"
+        ),
+        OpenParameter("clients", 100, "as above", (20, 400)),
         OPEN_BUFFER,
         *CLIENT_CHOICES,
     ),
     stated_in="section 5.2, figure 8",
-    quick=Quick(seeds=2, set=("duration=40s",)),
+    quick=QuickVariant(seeds=2, set=("duration=40s",)),
 )

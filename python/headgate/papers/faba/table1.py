@@ -1,10 +1,18 @@
 """TCP's share of its fair share beside a flow that does not slow down, by buffer."""
 
 from headgate.experiment.claims import above, in_each_case, m, near, over, rises
-from headgate.experiment.declare import Claim, Experiment, Headline, Published, Quick, for_each, grid
-from headgate.experiment.layers import Crosses, Lines
+from headgate.experiment.declare import (
+    Claim,
+    Experiment,
+    HeadlineMeasure,
+    PublishedNumbers,
+    QuickVariant,
+    for_each,
+    grid,
+)
+from headgate.experiment.layers import Lines, PublishedMarks
 from headgate.experiment.measures import throughput_of_fair
-from headgate.experiment.plots import Scale, one_panel
+from headgate.experiment.plots import AxisScale, one_panel
 from headgate.papers.faba._setting import CHOKE_MINTH, FABA, MIX_CHOICES, OTHERS, WHY, mix
 
 #: The buffers in packets: 1/10, 1/5, 1/2, 1 and 2 times 780, the bandwidth-delay products of ten flows together.
@@ -20,7 +28,7 @@ EXPERIMENT = Experiment(
     cases=grid(buffer=BUFFERS),
     measures={"tcp_share": throughput_of_fair(kind="tcp")},
     published=(
-        Published(
+        PublishedNumbers(
             "tcp_share",
             "table 1",
             {
@@ -62,11 +70,11 @@ EXPERIMENT = Experiment(
         ),
     ),
     plot=one_panel(
-        (Lines("tcp_share", "buffer"), Crosses("tcp_share")),
-        Scale("Buffer (packets of 512 bytes)", ticks={buffer: str(buffer) for buffer in BUFFERS}, log=2),
-        Scale("TCP's bandwidth over its fair share"),
+        (Lines("tcp_share", "buffer"), PublishedMarks("tcp_share")),
+        AxisScale("Buffer (packets of 512 bytes)", ticks={buffer: str(buffer) for buffer in BUFFERS}, log=2),
+        AxisScale("TCP's bandwidth over its fair share"),
         note="Lines: here, with the 95 % interval over seeds. Crosses: the paper's table 1.",
     ),
-    headline=Headline("tcp_share", "TCP's share of its fair share, buffer of 780 packets", {"buffer": 780}),
-    quick=Quick(set=("duration=60s",)),
+    headline=HeadlineMeasure("tcp_share", "TCP's share of its fair share, buffer of 780 packets", {"buffer": 780}),
+    quick=QuickVariant(set=("duration=60s",)),
 )

@@ -3,10 +3,19 @@
 from collections.abc import Mapping
 
 from headgate.experiment.claims import above, below, m
-from headgate.experiment.declare import Choice, Claim, Experiment, Headline, Published, Quick, Values, for_each
+from headgate.experiment.declare import (
+    Claim,
+    Experiment,
+    HeadlineMeasure,
+    OpenParameter,
+    PublishedNumbers,
+    QuickVariant,
+    ScenarioValues,
+    for_each,
+)
 from headgate.experiment.layers import GroupedBars
 from headgate.experiment.measures import goodput, jain, loss_rate, loss_run, total
-from headgate.experiment.plots import Scale, one_panel
+from headgate.experiment.plots import AxisScale, one_panel
 from headgate.papers.faba._setting import FABA, FLOW_CHOICES, OPEN_BUFFER, OTHERS, WHY, network, sender
 from headgate.scenario.network import Dumbbell
 
@@ -15,7 +24,7 @@ GOODPUTS = {"FRED": (3401.94, 2910.18, 3641.26, 3518.34), "FABA": (4059.04, 4109
 SHARES = {label: tuple(round(each / sum(row), 4) for each in row) for label, row in GOODPUTS.items()}
 
 
-def _scenario(v: Values) -> Dumbbell:
+def _scenario(v: ScenarioValues) -> Dumbbell:
     """Figure 11 with links whose delay makes up the round trip: half of it less the bottleneck's millisecond."""
     flow = sender(v).replace(receiver={"delay": "0ms"})
     return network(
@@ -28,10 +37,10 @@ def _scenario(v: Values) -> Dumbbell:
     )
 
 
-def _of_each(measure: str, place: str, rows: Mapping[str, tuple[float, ...]], unit: str = "") -> list[Published]:
+def _of_each(measure: str, place: str, rows: Mapping[str, tuple[float, ...]], unit: str = "") -> list[PublishedNumbers]:
     """The numbers of each round trip."""
     return [
-        Published(f"{measure}{rtt}", place, {label: (row[number],) for label, row in rows.items()}, unit=unit)
+        PublishedNumbers(f"{measure}{rtt}", place, {label: (row[number],) for label, row in rows.items()}, unit=unit)
         for number, rtt in enumerate(ROUND_TRIPS)
     ]
 
@@ -52,13 +61,13 @@ EXPERIMENT = Experiment(
         "timeouts": total("timeouts", kind="tcp"),
     },
     published=(
-        Published("index", "table 2", {"FRED": (0.99325,), "FABA": (0.99743,)}),
+        PublishedNumbers("index", "table 2", {"FRED": (0.99325,), "FABA": (0.99743,)}),
         *_of_each("rtt", "table 2", GOODPUTS, "unit not said"),
         *_of_each("share", "table 2, parts", SHARES),
-        Published("goodput", "section 5.7", {"FRED": (3367.93,), "FABA": (3941.81,)}, unit="unit not said"),
+        PublishedNumbers("goodput", "section 5.7", {"FRED": (3367.93,), "FABA": (3941.81,)}, unit="unit not said"),
     ),
     choices=(
-        Choice("rate", "10Mbit/s", "as figure 11 is labelled; table 2 adds up to more", ("20Mbit/s",)),
+        OpenParameter("rate", "10Mbit/s", "as figure 11 is labelled; table 2 adds up to more", ("20Mbit/s",)),
         OPEN_BUFFER,
         *FLOW_CHOICES,
     ),
@@ -88,10 +97,10 @@ EXPERIMENT = Experiment(
     ),
     plot=one_panel(
         (GroupedBars({f"share{rtt}": f"{rtt} ms" for rtt in ROUND_TRIPS}),),
-        Scale("Round trip of the flow"),
-        Scale("Part of the four flows' goodput", 0, 0.42),
+        AxisScale("Round trip of the flow"),
+        AxisScale("Part of the four flows' goodput", 0, 0.42),
         note="With the 95 % interval over seeds. Crosses: the paper's table 2.",
     ),
-    headline=Headline("index", "Jain's index of four round trips"),
-    quick=Quick(seeds=5, set=("duration=60s",)),
+    headline=HeadlineMeasure("index", "Jain's index of four round trips"),
+    quick=QuickVariant(seeds=5, set=("duration=60s",)),
 )

@@ -9,10 +9,10 @@ from typing import Unpack
 
 from headgate.analysis.runs import Run
 from headgate.build.keys import DumbbellKeys
-from headgate.build.parts import Flows, Tcp, Udp, tcp, udp
+from headgate.build.parts import FlowsPart, TcpPart, UdpPart, tcp, udp
 from headgate.experiment import findings
-from headgate.experiment.declare import Choice, Values
-from headgate.experiment.measures import Measure, average, dropped_share
+from headgate.experiment.declare import OpenParameter, ScenarioValues
+from headgate.experiment.measures import RunMeasure, average, dropped_share
 from headgate.scenario.network import Dumbbell
 
 #: Why our runs differ from the paper.
@@ -29,19 +29,19 @@ RED_PD = f"red_pd:{_RED},noidle=$noidle,unresponsive_test=$unresponsive_test"
 #: Reasons of drops before the queue.
 PREFILTER = ("prefilter", "unresponsive")
 
-MIN_RTO = Choice(
+MIN_RTO = OpenParameter(
     "min_rto",
     "200ms",
     "not stated; ns-2.35's, which the authors' scripts come with, was 1 s from June 2001 to October 2004",
     ("1s",),
 )
-JITTER = Choice(
+JITTER = OpenParameter(
     "jitter",
     0,
     "the text says nothing of it; the authors' CBR sources have none, and RED's drops are random anyway",
     (0.1,),
 )
-NOIDLE = Choice(
+NOIDLE = OpenParameter(
     "noidle",
     "on",
     "whether flows found unresponsive are spared, too, while no more than one packet waits, as section 4.2 says of all "
@@ -50,14 +50,20 @@ NOIDLE = Choice(
 )
 
 
-def unresponsive_test(script: str, value: str = "on") -> Choice:
+def unresponsive_test(script: str, value: str = "on") -> OpenParameter:
     """Whether RED-PD looks for flows that do not respond, as in a script of the authors."""
     other = "off" if value == "on" else "on"
-    return Choice("unresponsive_test", value, f"the text does not say; so in the authors' `{script}`", (other,))
+    return OpenParameter("unresponsive_test", value, f"the text does not say; so in the authors' `{script}`", (other,))
 
 
 def network(
-    v: Values, name: str, about: str, flows: Iterable[Flows], /, events: str = "off", **link: Unpack[DumbbellKeys]
+    v: ScenarioValues,
+    name: str,
+    about: str,
+    flows: Iterable[FlowsPart],
+    /,
+    events: str = "off",
+    **link: Unpack[DumbbellKeys],
 ) -> Dumbbell:
     """Flows over 10 Mbit/s and a buffer of 50 packets, unless `link` says otherwise."""
     given: DumbbellKeys = {
@@ -72,7 +78,7 @@ def network(
     return Dumbbell(flows=flows, qdiscs=v.qdiscs, **given)
 
 
-def sack(v: Values, name: str, sender: str, receiver: str, flows: int = 1) -> Tcp:
+def sack(v: ScenarioValues, name: str, sender: str, receiver: str, flows: int = 1) -> TcpPart:
     """TCP flows with the delays of their own links: SACK, a window of 50 packets, started in the first 10 s."""
     return tcp(
         flows,
@@ -87,7 +93,7 @@ def sack(v: Values, name: str, sender: str, receiver: str, flows: int = 1) -> Tc
     )
 
 
-def constant(v: Values, name: str, sender: str, receiver: str) -> Udp:
+def constant(v: ScenarioValues, name: str, sender: str, receiver: str) -> UdpPart:
     """A flow that does not slow down; its rate is still to be said."""
     return udp(
         name=name,
@@ -104,7 +110,7 @@ SENDERS = ("3ms", "13ms", "23ms")
 RECEIVERS = ("1ms", "1.5ms", "2ms")
 
 
-def mix(v: Values) -> list[Tcp]:
+def mix(v: ScenarioValues) -> list[TcpPart]:
     """The TCP flows of `netMix`, 1 to 9, from each of three senders to each of three receivers.
 
     Over a link of 10 ms, propagation alone makes round trips of 28, 29, 30, 48, 49, 50, 68, 69 and 70 ms.
@@ -133,6 +139,6 @@ def target(run: Run) -> float:
     return tcp_rate_bps(0.040, ambient(run))
 
 
-def held_back(*groups: str) -> Measure:
+def held_back(*groups: str) -> RunMeasure:
     """The part of the packets of groups of one flow each that RED-PD dropped before the queue, on average."""
     return average(*(dropped_share(*PREFILTER, group=group) for group in groups))

@@ -3,39 +3,39 @@
 from functools import partial
 
 from headgate import style
-from headgate.experiment.declare import Choice, Experiment, Work, grid
-from headgate.experiment.found import Found
-from headgate.experiment.layers import Crosses, Lines
-from headgate.experiment.plots import Panel, Scale
+from headgate.experiment.declare import ComputedRun, Experiment, OpenParameter, grid
+from headgate.experiment.found import ExperimentResults
+from headgate.experiment.layers import Lines, PublishedMarks
+from headgate.experiment.plots import AxisScale, PlotPanel
 from headgate.papers.red_pd import _trace as trace
 
-TRACE = Choice(
+TRACE = OpenParameter(
     "trace",
     "generated",
     "without --trace the trace is generated from the published shares of 1 % of the flows: over the whole, and about "
     "50 % of the bytes in 5 s; the paper's own was never published",
 )
-AXES = Choice(
+AXES = OpenParameter(
     "axes",
     "part of the flows against part of the bytes or packets",
     "the figure is lost in our text of the paper, which does not say which way round it is drawn",
 )
-LENGTHS = Choice("windows", "1, 5, 10, 30 and 60 s", "the text names 5 s alone")
+LENGTHS = OpenParameter("windows", "1, 5, 10, 30 and 60 s", "the text names 5 s alone")
 
 WINDOWS_BY_LABEL = {f"{window} s": window for window in trace.WINDOWS}
 
 
-def whole(work: Work) -> dict[str, float]:
+def whole(work: ComputedRun) -> dict[str, float]:
     """The measures over the whole trace."""
     return _measures(work, trace.shares(work.trace, work.seed, (None,))[None])
 
 
-def in_windows(work: Work) -> dict[str, float]:
+def in_windows(work: ComputedRun) -> dict[str, float]:
     """The measures in the windows that the curve is of."""
     return _measures(work, trace.shares(work.trace, work.seed, trace.WINDOWS)[WINDOWS_BY_LABEL[work.label]])
 
 
-def _measures(work: Work, found: trace.Shares) -> dict[str, float]:
+def _measures(work: ComputedRun, found: trace.TraceShares) -> dict[str, float]:
     """What was found at one part of the flows; `generated` is 1 if the user named no trace."""
     at = trace.FRACTIONS.index(work.case["flows"])
     return {
@@ -44,7 +44,7 @@ def _measures(work: Work, found: trace.Shares) -> dict[str, float]:
     }
 
 
-def note(words: str, found: Found) -> str:
+def note(words: str, found: ExperimentResults) -> str:
     """The note of a figure, with where the trace is from."""
     label = next(iter(found.labels))
     if found("generated", label, flows=trace.FRACTIONS[0]).mean == 1.0:
@@ -57,19 +57,19 @@ def percent(part: float) -> float:
     return 100 * part
 
 
-def windows(measure: str, title: str) -> Panel:
+def windows(measure: str, title: str) -> PlotPanel:
     """A share against the part of the flows, a line for each window."""
     lines = Lines(measure, "flows", scale=100, at=percent, bars=True, shades=style.TCP_SHADES, name="windows of {}")
-    return Panel((lines, crosses(measure)), X, Y, title)
+    return PlotPanel((lines, crosses(measure)), X, Y, title)
 
 
-def crosses(measure: str) -> Crosses:
+def crosses(measure: str) -> PublishedMarks:
     """The shares that the paper's text has."""
-    return Crosses(measure, scale=100, at=percent, colour="black")
+    return PublishedMarks(measure, scale=100, at=percent, colour="black")
 
 
-X = Scale("Flows, those with most first (%)", ticks={0.1: "0.1", 1: "1", 10: "10", 100: "100"}, log=10)
-Y = Scale("Bytes or packets (%)", 0, 100)
+X = AxisScale("Flows, those with most first (%)", ticks={0.1: "0.1", 1: "1", 10: "10", 100: "100"}, log=10)
+Y = AxisScale("Bytes or packets (%)", 0, 100)
 
 experiment = partial(
     Experiment,

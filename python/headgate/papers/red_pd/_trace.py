@@ -41,7 +41,7 @@ SMALLEST, LARGEST = 40, 1500
 MOST_PACKETS = 50_000
 
 
-class Trace(NamedTuple):
+class PacketTrace(NamedTuple):
     """Packets: the number of each one's flow, when it came in seconds, and its bytes."""
 
     flow: Whole
@@ -49,7 +49,7 @@ class Trace(NamedTuple):
     size: Floats
 
 
-class Shares(NamedTuple):
+class TraceShares(NamedTuple):
     """Shares, one for each of `FRACTIONS`: of bytes, of packets, and of bytes in the window that follows.
 
     In windows they are means over windows, and flows are those of the window. Over the whole nothing follows.
@@ -60,13 +60,13 @@ class Shares(NamedTuple):
     following: Floats
 
 
-def shares(path: Path | None, seed: int, windows: tuple[int | None, ...]) -> Mapping[int | None, Shares]:
+def shares(path: Path | None, seed: int, windows: tuple[int | None, ...]) -> Mapping[int | None, TraceShares]:
     """The shares in the trace at `path`, or in one generated from `seed`: by window, and over the whole for None."""
     with _LOCK:
         return _shares(path, seed if path is None else 0, windows)
 
 
-def generated(seed: int) -> Trace:
+def generated(seed: int) -> PacketTrace:
     """A trace with the published skew."""
     draws = np.random.default_rng(seed)
     flows = int(draws.poisson(ARRIVALS * DURATION))
@@ -79,20 +79,20 @@ def generated(seed: int) -> Trace:
     number = np.arange(flow.size) - np.repeat(np.cumsum(count) - count, count)
     time = start[flow] + (number + np.where(number > 0, draws.uniform(0.0, 1.0, flow.size), 0.0)) / rate[flow]
     seen = time < DURATION
-    return Trace(flow[seen], time[seen], np.rint(size)[flow[seen]])
+    return PacketTrace(flow[seen], time[seen], np.rint(size)[flow[seen]])
 
 
-def read(path: Path) -> Trace:
+def read(path: Path) -> PacketTrace:
     """The IP packets of a capture, pcap or pcapng; bytes are what the IP headers say."""
     numbers: dict[Any, int] = {}
     rows = [(numbers.setdefault(key, len(numbers)), time, size) for key, time, size in _packets(path)]
     if not rows:
         raise UsageError(f"{path} holds no IP packets")
     flow, time, size = (np.array(column) for column in zip(*rows, strict=True))
-    return Trace(flow.astype(np.int64), time - time.min(), size.astype(np.float64))
+    return PacketTrace(flow.astype(np.int64), time - time.min(), size.astype(np.float64))
 
 
-def timed_out(trace: Trace) -> Trace:
+def timed_out(trace: PacketTrace) -> PacketTrace:
     """The same packets in order of time, where a flow that was silent for more than 64 s is another afterwards."""
     order = np.lexsort((trace.time, trace.flow))
     flow, time, size = trace.flow[order], trace.time[order], trace.size[order]
@@ -100,10 +100,10 @@ def timed_out(trace: Trace) -> Trace:
     begins[1:] = (flow[1:] != flow[:-1]) | (np.diff(time) > TIMEOUT_S)
     number = np.cumsum(begins) - 1
     order = np.argsort(time, kind="stable")
-    return Trace(number[order], time[order], size[order])
+    return PacketTrace(number[order], time[order], size[order])
 
 
-def of_trace(trace: Trace, window_s: float | None = None) -> Shares:
+def of_trace(trace: PacketTrace, window_s: float | None = None) -> TraceShares:
     """The shares over the whole trace, or on average in its whole windows."""
     number = (
         np.zeros(trace.flow.size, dtype=np.int64) if window_s is None else (trace.time // window_s).astype(np.int64)
@@ -127,8 +127,8 @@ def of_trace(trace: Trace, window_s: float | None = None) -> Shares:
         for each in windows
     ]
     if not curves:
-        return Shares(*(np.full(len(FRACTIONS), np.nan) for _ in Shares._fields))
-    return Shares(*(np.mean(column, axis=0) for column in zip(*curves, strict=True)))
+        return TraceShares(*(np.full(len(FRACTIONS), np.nan) for _ in TraceShares._fields))
+    return TraceShares(*(np.mean(column, axis=0) for column in zip(*curves, strict=True)))
 
 
 def _in_next(keys: Whole, size: Floats, flows: int) -> Floats:
@@ -192,6 +192,6 @@ _LOCK = threading.Lock()
 
 
 @cache
-def _shares(path: Path | None, seed: int, windows: tuple[int | None, ...]) -> Mapping[int | None, Shares]:
+def _shares(path: Path | None, seed: int, windows: tuple[int | None, ...]) -> Mapping[int | None, TraceShares]:
     trace = timed_out(generated(seed) if path is None else read(path))
     return {window: of_trace(trace, window) for window in windows}

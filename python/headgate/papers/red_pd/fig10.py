@@ -2,11 +2,19 @@
 
 from headgate.analysis import judge
 from headgate.experiment.claims import Condition, m, near
-from headgate.experiment.declare import Case, Choice, Claim, Experiment, Headline, Published, Quick
-from headgate.experiment.found import Found
-from headgate.experiment.layers import FlowLines, Path
+from headgate.experiment.declare import (
+    Case,
+    Claim,
+    Experiment,
+    HeadlineMeasure,
+    OpenParameter,
+    PublishedNumbers,
+    QuickVariant,
+)
+from headgate.experiment.found import ExperimentResults
+from headgate.experiment.layers import FixedLine, FlowLines
 from headgate.experiment.measures import jain, throughput
-from headgate.experiment.plots import Scale, one_panel
+from headgate.experiment.plots import AxisScale, one_panel
 from headgate.papers.red_pd import _network as net
 
 #: Sending rates in Mbit/s, flow 1 first.
@@ -16,7 +24,7 @@ FAIR = (0.1, 0.5, 1.0, *(1.05,) * 8)
 FLOWS = range(1, len(RATES) + 1)
 
 
-def _proportional(found: Found, _: Case) -> list[judge.Judgement]:
+def _proportional(found: ExperimentResults, _: Case) -> list[judge.Judgement]:
     parts = [found(f"flow{n}", "RED") * (1e-6 / rate) for n, rate in zip(FLOWS, RATES, strict=True)]
     whole = sum(found(f"flow{n}", "RED").mean for n in FLOWS) * 1e-6 / sum(RATES)
     return [judge.near(part, whole, within=0.1) for part in parts]
@@ -39,11 +47,15 @@ EXPERIMENT = Experiment(
     ),
     qdiscs={"RED": net.RED, "RED-PD": f"{net.RED_PD},maxdecrease=$maxdecrease"},
     measures={"ambient": net.ambient, "fairness": jain(), **{f"flow{n}": throughput(f"flow{n}") for n in FLOWS}},
-    published=(Published("ambient", "section 5.2", {"RED": (63,), "RED-PD": (4,)}, unit="%", scale=100.0),),
+    published=(PublishedNumbers("ambient", "section 5.2", {"RED": (63,), "RED-PD": (4,)}, unit="%", scale=100.0),),
     choices=(
-        Choice("warmup", "190s", "from the authors' `allUDP.sh`, which takes 190 s to 390 s; the text says after 20 s"),
+        OpenParameter(
+            "warmup", "190s", "from the authors' `allUDP.sh`, which takes 190 s to 390 s; the text says after 20 s"
+        ),
         net.unresponsive_test("allUDP.sh", "off"),
-        Choice("maxdecrease", 0.05, "section 4.2 names it without a value; this is the authors' scripts'", (0.02, 0.1)),
+        OpenParameter(
+            "maxdecrease", 0.05, "section 4.2 names it without a value; this is the authors' scripts'", (0.02, 0.1)
+        ),
         net.JITTER,
         net.NOIDLE,
     ),
@@ -74,13 +86,13 @@ EXPERIMENT = Experiment(
     ),
     plot=one_panel(
         (
-            Path(FLOWS, FAIR, {"linestyle": "-", "linewidth": 1, "marker": "+", "label": "fair share (max-min)"}),
+            FixedLine(FLOWS, FAIR, {"linestyle": "-", "linewidth": 1, "marker": "+", "label": "fair share (max-min)"}),
             FlowLines("flow{}", FLOWS, 1e-6),
         ),
-        Scale("Flow number"),
-        Scale("Bandwidth (Mbit/s)", 0, 2),
+        AxisScale("Flow number"),
+        AxisScale("Bandwidth (Mbit/s)", 0, 2),
         note="Flow 1 sends 0.1 Mbit/s, flow 2 0.5, each further one 0.5 more. Bars: 95 % interval over seeds.",
     ),
-    headline=Headline("fairness", "Jain's index of goodput over fair share, eleven constant flows"),
-    quick=Quick(seeds=3),
+    headline=HeadlineMeasure("fairness", "Jain's index of goodput over fair share, eleven constant flows"),
+    quick=QuickVariant(seeds=3),
 )

@@ -2,10 +2,10 @@
 
 from headgate import style
 from headgate.experiment.claims import above, below, every, m, near
-from headgate.experiment.declare import Choice, Claim, Experiment, Headline, Quick
-from headgate.experiment.layers import FlowLines, Rule
+from headgate.experiment.declare import Claim, Experiment, HeadlineMeasure, OpenParameter, QuickVariant
+from headgate.experiment.layers import FlowLines, ReferenceLine
 from headgate.experiment.measures import share_of_fair, throughput, throughput_share
-from headgate.experiment.plots import Scale, one_panel
+from headgate.experiment.plots import AxisScale, one_panel
 from headgate.papers.red_pd import _network as net
 
 #: Flows 1 to 9 by round-trip time in ms, flows 10 to 12 by rate in Mbit/s.
@@ -44,7 +44,9 @@ EXPERIMENT = Experiment(
         **{f"held_back_tcp{rtt}": net.held_back(*(f"flow{n}" for n in flows)) for rtt, flows in TCP.items()},
     },
     choices=(
-        Choice("warmup", "190s", "from the authors' `mix.sh`, which takes 190 s to 390 s; the text says after 20 s"),
+        OpenParameter(
+            "warmup", "190s", "from the authors' `mix.sh`, which takes 190 s to 390 s; the text says after 20 s"
+        ),
         net.unresponsive_test("mix.sh"),
         net.MIN_RTO,
         net.JITTER,
@@ -88,15 +90,17 @@ EXPERIMENT = Experiment(
     ),
     plot=one_panel(
         (
-            Rule(FAIR, {"linestyle": "-", "label": "fair share"}),
+            ReferenceLine(FAIR, {"linestyle": "-", "label": "fair share"}),
             FlowLines("flow{}", FLOWS, 1e-6),
-            Rule(m("target", "RED-PD") * 1e-6, {"color": style.QUIET, "label": "f(R, p) with RED-PD, R = 40 ms"}),
+            ReferenceLine(
+                m("target", "RED-PD") * 1e-6, {"color": style.QUIET, "label": "f(R, p) with RED-PD, R = 40 ms"}
+            ),
         ),
-        Scale("Flow number"),
-        Scale("Bandwidth (Mbit/s)"),
+        AxisScale("Flow number"),
+        AxisScale("Bandwidth (Mbit/s)"),
         note="Flows 1 to 9: TCP with round-trip times of 30 (1 to 3), 50 (4 to 6) and 70 ms (7 to 9). Flows 10, 11, 12 "
         "send 5, 3 and 1 Mbit/s. Bars: 95 % interval over seeds.",
     ),
-    headline=Headline("tcp_share", "TCP's share of its fair share beside flows of 5, 3 and 1 Mbit/s"),
-    quick=Quick(seeds=3),
+    headline=HeadlineMeasure("tcp_share", "TCP's share of its fair share beside flows of 5, 3 and 1 Mbit/s"),
+    quick=QuickVariant(seeds=3),
 )

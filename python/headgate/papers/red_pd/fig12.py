@@ -6,10 +6,10 @@ import numpy as np
 
 from headgate.analysis.runs import Run
 from headgate.experiment.claims import below, m, near
-from headgate.experiment.declare import Claim, Experiment, Quick, Values
-from headgate.experiment.layers import OfRun, Rule, series
-from headgate.experiment.measures import Measure, over_intervals
-from headgate.experiment.plots import Panel, Plot, Scale
+from headgate.experiment.declare import Claim, Experiment, QuickVariant, ScenarioValues
+from headgate.experiment.layers import ReferenceLine, RunLine, series
+from headgate.experiment.measures import RunMeasure, over_intervals
+from headgate.experiment.plots import AxisScale, Plot, PlotPanel
 from headgate.papers.red_pd import _network as net
 from headgate.scenario.network import Dumbbell
 
@@ -23,7 +23,7 @@ QUIET = 10.0
 FLOW = "flow10"
 
 
-def _scenario(v: Values) -> Dumbbell:
+def _scenario(v: ScenarioValues) -> Dumbbell:
     # The changes count from the flow's start, so it starts at once.
     flow = net.constant(v, FLOW, net.SENDERS[-1], net.RECEIVERS[-1])
     return net.network(
@@ -51,7 +51,7 @@ def _released_after(run: Run) -> float:
     return float(starts[pauses[0]] - DOWN) if pauses.size else math.nan
 
 
-def _bandwidth(since: float, until: float) -> Measure:
+def _bandwidth(since: float, until: float) -> RunMeasure:
     return over_intervals("goodput_bps", np.mean, since, until, FLOW)
 
 
@@ -92,23 +92,23 @@ EXPERIMENT = Experiment(
     ),
     plot=Plot(
         [
-            Panel(
+            PlotPanel(
                 (
-                    OfRun(series("goodput_bps", FLOW), "RED-PD", scale=1e-6, look={"label": "the constant flow"}),
-                    Rule(m("target", "RED-PD") * 1e-6, {"linestyle": "--", "label": "f(R, p)"}),
+                    RunLine(series("goodput_bps", FLOW), "RED-PD", scale=1e-6, look={"label": "the constant flow"}),
+                    ReferenceLine(m("target", "RED-PD") * 1e-6, {"linestyle": "--", "label": "f(R, p)"}),
                 ),
-                y=Scale("Bandwidth (Mbit/s)", 0, 5),
+                y=AxisScale("Bandwidth (Mbit/s)", 0, 5),
             ),
-            Panel(
-                (OfRun(series("gauge:drop_rate"), "RED-PD", scale=100),),
-                Scale("Time (s)", 0, 360),
-                Scale("Ambient drop rate (%)", 0, 10),
+            PlotPanel(
+                (RunLine(series("gauge:drop_rate"), "RED-PD", scale=100),),
+                AxisScale("Time (s)", 0, 360),
+                AxisScale("Ambient drop rate (%)", 0, 10),
             ),
         ],
         "Seed 1; means over 1 s, drop rate as RED-PD averages it. f(R, p): of the drop rate of the whole run.",
         heights=(3.0, 1.8),
         legend=0,
     ),
-    quick=Quick(seeds=3),
+    quick=QuickVariant(seeds=3),
     modern=False,
 )

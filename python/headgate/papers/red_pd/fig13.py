@@ -3,10 +3,10 @@
 from collections.abc import Iterable
 
 from headgate.experiment.claims import Curve, above, along, at_most, every, falls, m, near, rises
-from headgate.experiment.declare import Choice, Claim, Experiment, Headline, Quick, for_each
-from headgate.experiment.layers import Layer, Line, Rule, looks
+from headgate.experiment.declare import Claim, Experiment, HeadlineMeasure, OpenParameter, QuickVariant, for_each
+from headgate.experiment.layers import Layer, Line, ReferenceLine, looks
 from headgate.experiment.measures import average, gauge, jain, throughput
-from headgate.experiment.plots import Panel, Plot, Scale
+from headgate.experiment.plots import AxisScale, Plot, PlotPanel
 from headgate.papers.red_pd import _network as net
 
 #: Target round-trip times in ms.
@@ -34,7 +34,7 @@ def _drawn(measure: str, scale: float, dashes: str = "-", name: str = "") -> tup
     """A measure by R, and as it is with RED."""
     line = {"color": RED_PD, "linestyle": dashes, "marker": "o", "label": f"RED-PD{name}" if name else ""}
     rule = {"color": RED, "linestyle": dashes, **({"label": f"RED{name}"} if name else {})}
-    return Line(_curve(measure, TARGETS), line, scale=scale, bars=True), Rule(m(measure, "RED") * scale, rule)
+    return Line(_curve(measure, TARGETS), line, scale=scale, bars=True), ReferenceLine(m(measure, "RED") * scale, rule)
 
 
 EXPERIMENT = Experiment(
@@ -66,7 +66,9 @@ EXPERIMENT = Experiment(
         "held_back40": net.held_back("rtt40-1", "rtt40-2"),
     },
     choices=(
-        Choice("warmup", "50s", "from the authors' `allTCP.pl`, which takes 50 s to 490 s; the text says after 20 s"),
+        OpenParameter(
+            "warmup", "50s", "from the authors' `allTCP.pl`, which takes 50 s to 490 s; the text says after 20 s"
+        ),
         net.unresponsive_test("allTCP.sh"),
         net.MIN_RTO,
         net.NOIDLE,
@@ -118,15 +120,17 @@ EXPERIMENT = Experiment(
     ),
     plot=Plot(
         [
-            Panel(
+            PlotPanel(
                 tuple(
                     layer
                     for rtt, dashes in ((40, "-"), (80, "--"), (120, ":"))
                     for layer in _drawn(f"rtt{rtt}", 1e-6, dashes, f" ({rtt} ms)")
                 ),
-                y=Scale("Bandwidth (Mbit/s)", 0, 2.5),
+                y=AxisScale("Bandwidth (Mbit/s)", 0, 2.5),
             ),
-            Panel(_drawn("ambient", 100), Scale("Target R (ms)", ticks=TARGETS), Scale("Drop rate (%)", 0, 2.2)),
+            PlotPanel(
+                _drawn("ambient", 100), AxisScale("Target R (ms)", ticks=TARGETS), AxisScale("Drop rate (%)", 0, 2.2)
+            ),
         ],
         "Means over flows of one round-trip time. Bars: 95 % interval over seeds. Horizontal lines: RED.",
         heights=(3.2, 1.9),
@@ -134,6 +138,6 @@ EXPERIMENT = Experiment(
         legend_place="upper right",
         legend_columns=2,
     ),
-    headline=Headline("fairness", "Jain's index of goodput over fair share, 14 TCP flows of 40 to 160 ms"),
-    quick=Quick(seeds=3, set=("duration=200s",)),
+    headline=HeadlineMeasure("fairness", "Jain's index of goodput over fair share, 14 TCP flows of 40 to 160 ms"),
+    quick=QuickVariant(seeds=3, set=("duration=200s",)),
 )

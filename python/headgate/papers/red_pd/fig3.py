@@ -4,7 +4,7 @@ from functools import partial
 
 from headgate import style
 from headgate.experiment.claims import m, near, over
-from headgate.experiment.declare import Claim, Published
+from headgate.experiment.declare import Claim, PublishedNumbers
 from headgate.experiment.layers import Line
 from headgate.experiment.plots import one_panel
 from headgate.papers.red_pd import _skew as skew
@@ -17,8 +17,8 @@ EXPERIMENT = skew.experiment(
     compute=skew.whole,
     qdiscs={"the trace": "whole"},
     published=(
-        Published("bytes", "section 3", {"the trace": (80,)}, axis="flows", at=(0.01,), unit="%", scale=100.0),
-        Published("packets", "section 3", {"the trace": (64,)}, axis="flows", at=(0.01,), unit="%", scale=100.0),
+        PublishedNumbers("bytes", "section 3", {"the trace": (80,)}, axis="flows", at=(0.01,), unit="%", scale=100.0),
+        PublishedNumbers("packets", "section 3", {"the trace": (64,)}, axis="flows", at=(0.01,), unit="%", scale=100.0),
     ),
     choices=(skew.TRACE, skew.AXES),
     stated_in="section 3, figure 3",

@@ -3,13 +3,15 @@
 from functools import partial
 
 from headgate.experiment.claims import above, m, near
-from headgate.experiment.declare import Claim, Published, for_each
+from headgate.experiment.declare import Claim, PublishedNumbers, for_each
 from headgate.experiment.plots import Plot
 from headgate.papers.red_pd import _skew as skew
 
 EXPERIMENT = skew.experiment(
     about="As figure 3, in windows of 1 s to 60 s: how much of what was sent in one is of the largest flows in it.",
-    published=(Published("bytes", "section 3", {"5 s": (50,)}, axis="flows", at=(0.01,), unit="%", scale=100.0),),
+    published=(
+        PublishedNumbers("bytes", "section 3", {"5 s": (50,)}, axis="flows", at=(0.01,), unit="%", scale=100.0),
+    ),
     stated_in="section 3, figure 4",
     claims=(
         Claim(

@@ -4,9 +4,9 @@ from functools import partial
 
 from headgate import style
 from headgate.experiment.claims import Curve, above, in_each_case, m, near
-from headgate.experiment.declare import Claim, Published
-from headgate.experiment.layers import MARKERS, Line, Path
-from headgate.experiment.plots import Scale, one_panel
+from headgate.experiment.declare import Claim, PublishedNumbers
+from headgate.experiment.layers import MARKERS, FixedLine, Line
+from headgate.experiment.plots import AxisScale, one_panel
 from headgate.papers.red_pd import _skew as skew
 
 
@@ -35,7 +35,9 @@ PAPER = {"color": "black", "marker": "x", "linestyle": "", "markersize": 8}
 
 EXPERIMENT = skew.experiment(
     about="The part of the bytes of the next window that is of those flows that sent most in this one.",
-    published=(Published("following", "section 3", {"5 s": (36,)}, axis="flows", at=(0.01,), unit="%", scale=100.0),),
+    published=(
+        PublishedNumbers("following", "section 3", {"5 s": (36,)}, axis="flows", at=(0.01,), unit="%", scale=100.0),
+    ),
     claims=(
         Claim(
             "The 1 % of the flows that send most in 5 s send 36 % of the bytes of the next 5 s (within 10 %)",
@@ -51,12 +53,12 @@ EXPERIMENT = skew.experiment(
     ),
     plot=one_panel(
         (
-            Path((0, 100), (0, 100), AS_MUCH),
+            FixedLine((0, 100), (0, 100), AS_MUCH),
             *LINES,
-            Path((50,), (36,), {**PAPER, "label": "the paper: 1 % of the flows, 5 s"}),
+            FixedLine((50,), (36,), {**PAPER, "label": "the paper: 1 % of the flows, 5 s"}),
         ),
-        Scale("Bytes in this window (%)", 0, 100),
-        Scale("Bytes in the next window (%)", 0, 100),
+        AxisScale("Bytes in this window (%)", 0, 100),
+        AxisScale("Bytes in the next window (%)", 0, 100),
         note=partial(skew.note, "The largest 0.1 % to 50 % of the flows of a window, means over windows."),
         legend_place="upper left",
     ),

@@ -7,10 +7,10 @@ import numpy as np
 from headgate import style
 from headgate.analysis.runs import Run
 from headgate.experiment.claims import above, at_most, every, in_each_case, m, over, rises
-from headgate.experiment.declare import Case, Experiment, Quick, for_each
+from headgate.experiment.declare import Case, Experiment, QuickVariant, for_each
 from headgate.experiment.layers import Lines
 from headgate.experiment.measures import goodput
-from headgate.experiment.plots import Scale, one_panel
+from headgate.experiment.plots import AxisScale, one_panel
 from headgate.papers.red_pd._network import MIN_RTO, WHY, network, sack, tcp_rate_bps
 
 #: Target round-trip time in seconds, lists kept, and lists a flow must be in to be identified (section 4.1).
@@ -93,11 +93,11 @@ EXPERIMENT = Experiment(
     ),
     plot=one_panel(
         (Lines("identified", "multiple", bars=True, shades=style.TCP_SHADES),),
-        Scale("Sending rate, as a multiple of f(R, p)", 0, 4.05),
-        Scale("Probability of identification", 0, 1),
+        AxisScale("Sending rate, as a multiple of f(R, p)", 0, 4.05),
+        AxisScale("Probability of identification", 0, 1),
         note="A flow at a multiple of g has a round-trip time of R/g, R = 40 ms. Bars: 95 % interval over seeds.",
         legend_place="lower right",
     ),
-    quick=Quick(set=("duration=110s",), cases=_cases(0.5, 0.75, 1.0, 2.0, 4.0)),
+    quick=QuickVariant(set=("duration=110s",), cases=_cases(0.5, 0.75, 1.0, 2.0, 4.0)),
     modern=False,
 )
