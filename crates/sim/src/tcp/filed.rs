@@ -8,27 +8,21 @@ use crate::segment::Block;
 pub struct Filed([Block; 3]);
 
 impl Filed {
-    /// Calls `file` with each segment of `block` outside the remembered blocks, in order, and remembers `block`.
+    /// The first segment of `block` outside the remembered blocks.
     #[inline]
-    pub fn news(&mut self, block: Block, mut file: impl FnMut(u32)) {
-        let (start, end) = block;
-        let mut seq = start;
+    pub fn first_new(&self, (mut seq, end): Block) -> Option<u32> {
         while seq < end {
             match self.0.iter().find(|known| known.0 <= seq && seq < known.1) {
                 Some(known) => seq = known.1,
-                None => {
-                    file(seq);
-                    seq += 1;
-                }
+                None => return Some(seq),
             }
         }
-        if start < end {
-            self.keep(block);
-        }
+        None
     }
 
-    /// Replaces a block inside `block`, or else the oldest one.
-    fn keep(&mut self, block: Block) {
+    /// Remembers `block`. Replaces a block inside it, or else the oldest one.
+    #[inline]
+    pub fn keep(&mut self, block: Block) {
         let held = self.0.iter().position(|known| block.0 <= known.0 && known.1 <= block.1);
         let mut next = block;
         self.0[..=held.unwrap_or(2)].iter_mut().for_each(|known| std::mem::swap(known, &mut next));
@@ -41,7 +35,12 @@ mod tests {
 
     fn news(filed: &mut Filed, block: Block) -> Vec<u32> {
         let mut news = Vec::new();
-        filed.news(block, |seq| news.push(seq));
+        let (mut next, end) = block;
+        while let Some(seq) = filed.first_new((next, end)) {
+            news.push(seq);
+            next = seq + 1;
+        }
+        filed.keep(block);
         news
     }
 

@@ -143,17 +143,21 @@ impl Outstanding {
 
     /// Applies one SACK block; ignores segments that are not outstanding.
     fn file(&mut self, (start, end): Block, max: u32, mut delivered: impl FnMut(u32)) {
-        let mut filed = std::mem::take(&mut self.filed);
-        filed.news((start.max(self.base), end.min(max)), |seq| {
-            let state = self.state(seq);
+        let (start, end) = (start.max(self.base), end.min(max));
+        if start >= end {
+            return;
+        }
+        let mut next = start;
+        while let Some(seq) = self.filed.first_new((next, end)) {
+            let state = std::mem::replace(self.at(seq), State::Arrived);
             if state != State::Arrived {
                 self.uncount(state);
-                *self.at(seq) = State::Arrived;
                 self.arrived += 1;
                 delivered(seq);
             }
-        });
-        self.filed = filed;
+            next = seq + 1;
+        }
+        self.filed.keep((start, end));
     }
 
     /// Finds losses by the count of later arrivals (IsLost); calls `lost` with each. Retransmissions are not judged.
@@ -227,7 +231,7 @@ impl Outstanding {
 
     fn at(&mut self, seq: u32) -> &mut State {
         while self.end() <= seq {
-            let state = self.state(self.end());
+            let state = self.unknown(self.end());
             self.states.push_back(state);
         }
         &mut self.states[(seq - self.base) as usize]

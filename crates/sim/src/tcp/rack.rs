@@ -17,13 +17,14 @@ pub struct Rack {
     /// The latest transmission delivered (RACK.segment), and its round-trip time.
     order: u32,
     rtt: Span,
-    /// The minimum round-trip time, and when it was measured.
-    min_rtt: Option<(Span, Time)>,
+    /// The minimum round-trip time, and when it was measured. Zero before the first: no round trip takes no time.
+    min_rtt: Span,
+    min_rtt_at: Time,
     /// The number after the highest segment delivered (RACK.fack).
     fack: u32,
     reordering_seen: bool,
     /// Duplicate reports are ignored until `una` reaches it (RACK.dsack_round).
-    dsack_round: Option<u32>,
+    dsack_round: u32,
     multiplier: u32,
     persist: u8,
 }
@@ -33,10 +34,11 @@ impl Default for Rack {
         Rack {
             order: 0,
             rtt: Span::ZERO,
-            min_rtt: None,
+            min_rtt: Span::ZERO,
+            min_rtt_at: Time::ZERO,
             fack: 0,
             reordering_seen: false,
-            dsack_round: None,
+            dsack_round: 0,
             multiplier: 1,
             persist: PERSIST,
         }
@@ -46,7 +48,7 @@ impl Default for Rack {
 impl Rack {
     /// The minimum round-trip time, zero before the first.
     pub fn min_rtt(&self) -> Span {
-        self.min_rtt.map_or(Span::ZERO, |(rtt, _)| rtt)
+        self.min_rtt
     }
 
     /// A segment was delivered (steps 1 to 3).
@@ -68,9 +70,8 @@ impl Rack {
     /// Step 4, for an acknowledgement of all before `una`, with data sent up to `max`. `duplicate`: it reports a
     /// segment that arrived twice.
     pub fn on_ack(&mut self, duplicate: bool, una: u32, max: u32) {
-        self.dsack_round = self.dsack_round.filter(|round| una < *round);
-        if duplicate && self.dsack_round.is_none() {
-            self.dsack_round = Some(max);
+        if duplicate && una >= self.dsack_round {
+            self.dsack_round = max;
             self.multiplier += 1;
             self.persist = PERSIST;
         }
@@ -142,9 +143,9 @@ impl Rack {
     }
 
     fn measure(&mut self, rtt: Span, now: Time) {
-        let stale = |(least, at): (Span, Time)| rtt <= least || now - at > MIN_RTT_WINDOW;
-        if self.min_rtt.is_none_or(stale) {
-            self.min_rtt = Some((rtt, now));
+        let first = self.min_rtt == Span::ZERO;
+        if first || rtt <= self.min_rtt || now - self.min_rtt_at > MIN_RTT_WINDOW {
+            (self.min_rtt, self.min_rtt_at) = (rtt, now);
         }
     }
 }

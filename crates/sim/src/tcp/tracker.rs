@@ -10,7 +10,7 @@ use super::tlp::Tlp;
 use super::transmissions::{Record, Transmissions};
 use super::{Ack, Config};
 
-/// 192 bytes per flow, and 24 per outstanding segment. With rate samples, 40 more per flow and 32 more per segment.
+/// 184 bytes per flow, and 24 per outstanding segment. With rate samples, 40 more per flow and 32 more per segment.
 #[derive(Clone, Debug)]
 pub struct Tracker {
     pub sent: Transmissions,
@@ -131,6 +131,6 @@ mod tests {
 
     #[test]
     fn a_tracker_is_as_large_as_said() {
-        assert_eq!((size_of::<Tracker>(), size_of::<Rate>()), (192, 40));
+        assert_eq!((size_of::<Tracker>(), size_of::<Rate>()), (184, 40));
     }
 }

@@ -309,12 +309,17 @@ impl Sender {
     /// Begins a recovery for the losses `found`. During a recovery only the loss of a retransmission counts: it is a
     /// second sign of congestion (RFC 5681, section 4.3). `in_flight` are the segments neither acknowledged nor known
     /// to have arrived before the losses were found.
+    #[inline]
     fn react(&mut self, known: &mut Sacked, found: Found, in_flight: u32, config: &Config, now: Time) {
         let anew = found.any && !self.recovering();
         let once_more = found.again && self.phase != Phase::Open;
-        if !(anew || once_more) {
-            return;
+        if anew || once_more {
+            self.begin_recovery_sacked(known, in_flight, config, now);
         }
+    }
+
+    /// Begins a recovery of a SACK sender; `in_flight` as for [`react`](Sender::react).
+    fn begin_recovery_sacked(&mut self, known: &mut Sacked, in_flight: u32, config: &Config, now: Time) {
         // Segments sent by limited transmit do not count (RFC 5681, section 3.2, step 2).
         let flight = match config.rack() {
             true => self.flight().min(self.window.whole()),

@@ -9,16 +9,15 @@ impl Sender {
     /// The next segment to send now, if any.
     #[inline]
     pub fn poll(&mut self, config: &Config, now: Time) -> Option<Data> {
-        if !config.pacing {
-            return self.poll_at_once(config, now);
-        }
-        if now < self.pacer.next() {
+        if config.pacing && now < self.pacer.next() {
             return None;
         }
         let data = self.poll_at_once(config, now)?;
-        let flight = self.flight();
-        let rate = self.cc.pacing_rate().unwrap_or_else(|| window_rate(&self.window, flight, self.rto.srtt()));
-        self.pacer.sent(now, rate);
+        if config.pacing {
+            let flight = self.flight();
+            let rate = self.cc.pacing_rate().unwrap_or_else(|| window_rate(&self.window, flight, self.rto.srtt()));
+            self.pacer.sent(now, rate);
+        }
         Some(data)
     }
 
