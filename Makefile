@@ -63,7 +63,8 @@ papers: $(VENV)/.extension ## run every experiment of the papers, and write what
 	$(BIN)/python docs/papers.py results/papers --with today
 	$(BIN)/python docs/costs.py results/papers
 
-figures: $(VENV)/.extension ## draw the figure of every discipline's page, and write its caption
+figures: $(VENV)/.extension ## draw the pictures and figures of the disciplines' pages, and write the captions
+	$(BIN)/python docs/sketches.py
 	$(BIN)/python docs/figures.py
 
 clean: ## remove what was built; results stay

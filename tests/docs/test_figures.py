@@ -1,10 +1,15 @@
-"""The command that draws the figures of the disciplines' pages runs, and has nothing to change in a caption."""
+"""The commands that draw the pictures and figures of the disciplines' pages run, and have nothing to change."""
 
 import runpy
 import sys
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
+from xml.etree import ElementTree
 
 import pytest
+
+import headgate
 
 DOCS = Path(__file__).parents[2] / "docs"
 
@@ -21,3 +26,44 @@ def test_a_caption_is_what_the_command_writes(tmp_path: Path, monkeypatch: pytes
     drawn["main"]()
     assert page.read_text() == (DOCS / "disciplines" / "red.md").read_text(), "run `make figures`"
     assert (tmp_path / "docs" / "figures" / "red.svg").stat().st_size > 1000
+
+
+@pytest.fixture
+def sketches(monkeypatch: pytest.MonkeyPatch) -> dict[str, Any]:
+    """What docs/sketches.py defines."""
+    monkeypatch.syspath_prepend(DOCS)
+    return runpy.run_path(str(DOCS / "sketches.py"))
+
+
+def test_every_discipline_has_the_picture_that_its_page_declares(sketches: dict[str, Any]):
+    drawn = dict(sketches["pictures"]())
+    names = {path.name for path in drawn}
+    assert names == {f"sketch-{discipline.name}.svg" for discipline in headgate.disciplines()}
+    assert names == {path.name for path in (DOCS / "figures").glob("sketch-*.svg")}
+    for path, picture in drawn.items():
+        assert path.read_text() == picture, f"{path.name}: run `make figures`"
+
+
+def test_a_picture_is_readable_on_any_background(sketches: dict[str, Any]):
+    for path, picture in sketches["pictures"]():
+        root = ElementTree.fromstring(picture)
+        shapes = [each.tag.rpartition("}")[2] for each in root]
+        assert shapes[:3] == ["title", "style", "rect"], f"{path.name}: the card is drawn first"
+        assert "text" in shapes, f"{path.name}: words are text"
+        assert "prefers-color-scheme: dark" in root[1].text
+
+
+@pytest.mark.parametrize(
+    ("line", "said"),
+    [
+        ("queu 1 2 aab", "sfb.md:3: no element 'queu'; did you mean 'queue'?"),
+        ("queue 1 two aab", "sfb.md:3: queue 1 two aab: could not convert string to float: 'two'"),
+        ("queue 1", "sfb.md:3: queue 1: missing a required argument: 'y'"),
+        ("path 1,2 3,4", "sfb.md:3: path 1,2 3,4: a path needs two points or more, in quotes, and has '1,2'"),
+    ],
+)
+def test_a_wrong_element_is_named_with_its_line(line: str, said: str, sketches: dict[str, Any]):
+    element: Callable[[str, str], str] = sketches["element"]
+    with pytest.raises(SystemExit) as caught:
+        element(line, "sfb.md:3")
+    assert str(caught.value) == said

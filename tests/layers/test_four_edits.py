@@ -20,7 +20,11 @@ TABLE = "crates/core/src/disciplines/mod.rs"
 PAGE = f"docs/disciplines/{NAME}.md"
 CLAIM = "crates/core/tests/verify_fairness.rs"
 #: What `make docs figures` writes.
-GENERATED = {"README.md", "docs/disciplines/README.md", f"docs/figures/{NAME}.svg"}
+GENERATED = {
+    "README.md",
+    "docs/disciplines/README.md",
+    *(f"docs/figures/{figure}{NAME}.svg" for figure in ("", "sketch-")),
+}
 
 ROW = f"""\
     {NAME}: Fourth, FourthConfig, "Fourth", Queues 200, Modern [],
@@ -62,7 +66,8 @@ def copied() -> dict[str, str]:
     edits = edited()
     for file, text in edits.items():
         (COPY / file).write_text(text, "utf-8")
-    shutil.copy2(COPY / "docs/figures/droptail.svg", COPY / f"docs/figures/{NAME}.svg")
+    for figure in ("", "sketch-"):
+        shutil.copy2(COPY / f"docs/figures/{figure}droptail.svg", COPY / f"docs/figures/{figure}{NAME}.svg")
     return edits
 
 

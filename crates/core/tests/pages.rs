@@ -80,7 +80,7 @@ fn every_row_has_a_claim_and_what_a_paper_defines_an_oracle() {
 }
 
 #[test]
-fn every_page_has_its_figure_and_the_command_that_makes_it() {
+fn every_page_has_its_picture_its_figure_and_the_command_that_draws_it() {
     for Listing { name, .. } in ENTRIES.iter().map(|entry| &entry.listing) {
         let path = Path::new(env!("CARGO_MANIFEST_DIR")).join(PAGES).join(format!("{name}.md"));
         let page = std::fs::read_to_string(&path).unwrap();
@@ -88,17 +88,20 @@ fn every_page_has_its_figure_and_the_command_that_makes_it() {
         let spec = marker.and_then(|line| line.strip_prefix("<!-- figure: ")?.strip_suffix(" -->"));
         let spec: Qdisc = spec.unwrap_or_else(|| panic!("{name}.md has no marker of a figure")).parse().unwrap();
         assert_eq!(spec.name, *name, "{name}.md: the figure's discipline");
-        assert!(page.contains(&format!("](../figures/{name}.svg)")), "{name}.md: `make figures` draws its figure");
-        assert!(path.with_file_name(format!("../figures/{name}.svg")).is_file(), "docs/figures/{name}.svg is missing");
+        for figure in [format!("{name}.svg"), format!("sketch-{name}.svg")] {
+            assert!(page.contains(&format!("](../figures/{figure})")), "{name}.md: `make figures` draws {figure}");
+            assert!(path.with_file_name(format!("../figures/{figure}")).is_file(), "docs/figures/{figure} is missing");
+        }
     }
 }
 
 #[test]
 fn the_index_lists_every_row_by_group() {
     let mut page = String::from(
-        "# The disciplines\n\nWhat `headgate list` prints, with a page each. *Protects*: holds back flows that do not slow \
-         down. *Per flow*: keeps\nstate for each flow. *ECN*: can mark instead of dropping. *Schedules*: lets packets of \
-         different flows overtake each\nother.\n",
+        "# The disciplines\n\n`headgate list` prints these tables; each name leads to its page.\n\n\
+         - **Protects**: limits unresponsive flows.\n- **Per flow**: keeps state for each flow.\n\
+         - **ECN**: can mark packets instead of dropping them.\n\
+         - **Schedules**: sends packets of different flows in an order of its own, not in order of arrival.\n",
     );
     for group in Group::ALL.iter() {
         page += &format!("\n## {}\n\n", capitalized(group.about()));
