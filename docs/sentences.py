@@ -1,7 +1,7 @@
 """Counts the words of sentences in pages, doc comments and docstrings, so that they stay short.
 
 `python docs/sentences.py` prints a row for each crate, package and page: sentences, median, 95th percentile, and the
-share of sentences of more than 28 words. `python docs/sentences.py PATH...` prints the longest sentences of these files.
+share of sentences of more than 28 words. `python docs/sentences.py PATH...` prints the longest sentences of the files.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from statistics import median, quantiles
 from typing import NamedTuple
 
 ROOT = Path(__file__).parents[1]
-#: The median of a page's, a crate's or a package's sentences is at most MEDIAN words, their 95th percentile at most LONG.
+#: The median of a unit's sentences is at most MEDIAN words, their 95th percentile at most LONG.
 MEDIAN, LONG = 16, 28
 
 #: Pages of history, which nobody rewrites.
