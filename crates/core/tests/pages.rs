@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::path::Path;
 
 use headgate_core::registry::{DisciplineEntry, ENTRIES, Family, Group, Listing};
-use headgate_core::{FlowId, Gauge, LinkInfo, ParameterInfo, Preset, Qdisc, Rate, registry};
+use headgate_core::{FlowId, Gauge, LinkInfo, ParameterInfo, Preset, Qdisc, Rate, Why, registry};
 
 mod support;
 
@@ -138,9 +138,11 @@ fn the_readme_lists_every_row_by_family() {
 
 /// `page` with the registry's tables between its markers; the closing marker is added where it is missing.
 fn filled(page: &str, entry: &DisciplineEntry) -> Result<String, String> {
-    let tables = [fields(&entry.fields()), presets(entry.presets()), gauges(entry.gauges())];
-    let tables: Vec<String> = tables.into_iter().filter(|table| !table.is_empty()).collect();
-    between(page, &format!("params: {}", entry.name), "/params", &tables.join("\n"))
+    let settings = [fields(&entry.fields()), presets(entry.presets())].join("\n");
+    let page = between(page, &format!("params: {}", entry.name), "/params", &settings)?;
+    let reasons = reasons(&entry.reasons(&[]).unwrap());
+    let state = [gauges(entry.gauges()), reasons].into_iter().filter(|table| !table.is_empty());
+    between(&page, &format!("gauges: {}", entry.name), "/gauges", &state.collect::<Vec<_>>().join("\n"))
 }
 
 /// `page` with `text` between two markers, of which the second is added where it is missing.
@@ -186,6 +188,11 @@ fn gauges(gauges: &[Gauge]) -> String {
         table += &format!("| `{name}` | {of} | {unit} | {} |\n", cell(about));
     }
     table
+}
+
+fn reasons(reasons: &[Why]) -> String {
+    let rows = reasons.iter().map(|why| format!("| `{}` | {} |\n", why.name(), cell(why.about())));
+    format!("| reason | drops or marks a packet because |\n| --- | --- |\n{}", rows.collect::<String>())
 }
 
 /// A bar would end the cell.
