@@ -49,7 +49,7 @@ def card(title: str, elements: str) -> str:
     return (
         f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {HEIGHT}" width="{WIDTH}" height="{HEIGHT}" '
         f'role="img">\n<title>{escape(title)}</title>\n<style>\n{_style()}</style>\n'
-        f'<rect class="card" x="0.5" y="0.5" width="{WIDTH - 1}" height="{HEIGHT - 1}" rx="8"/>\n{elements}</svg>\n'
+        f'<rect class="card" x="0.5" y="0.5" width="{WIDTH - 1}" height="{HEIGHT - 1}"/>\n{elements}</svg>\n'
     )
 
 
