@@ -1,4 +1,4 @@
-"""Runs a scenario from Python, in memory or into a result folder; the command line stands on this too."""
+"""`headgate.run` and `headgate.load`: runs scenarios in memory or into result folders."""
 
 from __future__ import annotations
 
@@ -60,15 +60,16 @@ def run(
 ) -> Result | list[Result]:
     """Runs every discipline and seed of a scenario, or of several, on all processors.
 
-    `scenario` is a file or a `Scenario`, or a list of them, whose results come back in the same order; `set`, `qdiscs`
-    and `seeds` change each as in `Scenario.load`. With `out`, a result goes to the folder `out/<name>-<hash8>`, where
-    points that are finished there already are not run again (unless `force`), with figures and a page if `report`.
-    Without `out` it stays in memory and nothing is written.
+    `scenario` is a file, a `Scenario`, or a list of them, with results in the same order. `set`, `qdiscs` and `seeds`
+    change each of them as in `Scenario.load`.
 
-    `live` runs it on real packets, one point after the other and in real time (docs/guide/live.md).
+    With `out`, a result goes to the folder `out/<name>-<hash8>`, with figures and a page if `report`. Finished runs in
+    that folder are reused unless `force`. Without `out` the result stays in memory and nothing is written.
+
+    `live` runs on real packets in real time, one run after the other (docs/guide/live.md).
 
     Raises `ScenarioError` for a bad scenario, `ResultError` for a folder that cannot be written, `RunFailedError` if a
-    point failed and `InterruptedRunError` on Ctrl-C; finished points are kept in the folder in both of these cases.
+    run failed, and `InterruptedRunError` on Ctrl-C. In the last two cases finished runs are kept in the folder.
     """
     if threads is not None and threads < 1:
         raise UsageError(f"threads must be at least 1, found {threads}")
@@ -77,12 +78,12 @@ def run(
         _changed(each, *changes, live=live)
         for each in (scenario if isinstance(scenario, (list, tuple)) else [scenario])
     ]
-    # Two that are equal are one run.
+    # Equal scenarios are run once.
     different = list(dict.fromkeys(scenarios))
     if out is not None and (made := [name for each in different for name in each.prototypes]):
         raise UsageError(
-            f"{made[0]} is written in Python and no part of the scenario's text: a folder could not run from itself; "
-            "run it in memory, without `out`, and write the tables that you want to keep"
+            f"{made[0]} is written in Python, so a result folder could not be run again. "
+            "Run without `out`, and save the tables that you need"
         )
     if out is None:
         found = _in_memory(different, threads, watcher or Watcher())
@@ -97,13 +98,13 @@ def run(
 def _changed(
     scenario: AnyScenario, set: list[str], qdiscs: list[AnyQdisc], seeds: int | list[int] | None, *, live: bool
 ) -> Scenario:
-    """What is to be run: read, changed, and ready for real packets if that is wanted."""
+    """The scenarios to run: read, changed, and prepared for real packets if `live`."""
     scenario = Scenario.of(scenario, set=set, qdiscs=qdiscs, seeds=seeds)
     return ready(scenario) if live or scenario.live else scenario
 
 
 def load(path: str | Path) -> Result:
-    """The result in a folder that `run` wrote; `ResultError` if it is none."""
+    """The result in a folder that `run` wrote; `ResultError` if there is none."""
     return Result.load(Path(path))
 
 
@@ -123,24 +124,24 @@ def run_into(
 def _into_folders(
     scenarios: Mapping[Path, Scenario], home: Path, threads: int | None, report: bool, force: bool, watcher: Watcher
 ) -> list[Result]:
-    """Runs the points of all scenarios together, each into a folder of its own, with a page if `report`."""
+    """Runs several scenarios in one thread pool; each writes its own result folder, with a page if `report`."""
     with batch.into_folders(scenarios, home, threads=threads, force=force, watcher=watcher) as results:
         for path, result in results.items():
             if report and not (path / store.REPORT).is_file():
-                write_report(result, "the result is finished; --no-report leaves the report out")
+                write_report(result, "the result itself is finished; use --no-report to skip the report")
         return list(results.values())
 
 
 def write_report(result: Result, otherwise: str = "") -> Path:
-    """Draws the figures of a result in a folder and writes its page, in place of those that are there.
+    """Draws the figures of a result and writes its page, replacing those in its folder.
 
-    Raises `ResultError` if they cannot be written, saying what to do `otherwise`.
+    Raises `ResultError` if they cannot be written; `otherwise` ends its message.
     """
     from headgate import plot
     from headgate import report as page
 
     if result.path is None:
-        raise UsageError("this result is in memory: run it with `out` to have a report")
+        raise UsageError("this result is in memory: run the scenario with `out` to get a report")
     figures = result.path / "figures"
     unfinished = result.path / f"{store.UNFINISHED}figures"
     drawn = plot.pictures(result)
@@ -156,21 +157,21 @@ def write_report(result: Result, otherwise: str = "") -> Path:
 
 
 def write_explanation(result: Result, explanation: Explanation) -> Path:
-    """Draws the picture of an explanation into the result's folder `why`, as PNG and SVG; gives the PNG's path."""
+    """Draws an explanation into the folder `why` of the result, as PNG and SVG. Returns the PNG's path."""
     from headgate.plot.flow import flow
     from headgate.plot.picture import picture
 
     if result.path is None:
-        raise UsageError("this result is in memory: run it with `out` to have pictures")
+        raise UsageError("this result is in memory: run the scenario with `out` to get pictures")
     folder = result.path / store.WHY
     name = f"{store.slug(explanation.point)}-flow{explanation.facts.flow}"
     drawn = picture(flow(result, explanation)).files(name)
-    store.write_files(folder, drawn, "the picture", "--no-picture leaves it out")
+    store.write_files(folder, drawn, "the picture", "use --no-picture to skip it")
     return folder / f"{name}.png"
 
 
 def _in_memory(scenarios: Sequence[Scenario], threads: int | None, watcher: Watcher) -> list[Result]:
-    """Runs all points of all scenarios together and keeps their tables."""
+    """Runs several scenarios in one thread pool and keeps their tables in memory."""
     found: dict[int, Result] = {}
     pool = batch.InMemory(scenarios, found.__setitem__)
     total = len(pool.jobs)

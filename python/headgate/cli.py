@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
 app = typer.Typer(
     name="headgate",
-    help="See which packets should enter a congested link: simulate queue disciplines and compare them.",
+    help="Active queue management you can run: compare queue disciplines in simulation and on real packets.",
     no_args_is_help=True,
     add_completion=False,
     pretty_exceptions_enable=False,
@@ -44,9 +44,9 @@ app.add_typer(papers)
 
 @app.callback(invoke_without_command=True)
 def headgate(
-    version: Annotated[bool, typer.Option("--version", help="Show the version and leave.")] = False,
+    version: Annotated[bool, typer.Option("--version", help="Print the version and exit.")] = False,
 ) -> None:
-    """See which packets should enter a congested link: simulate queue disciplines and compare them."""
+    """Active queue management you can run: compare queue disciplines in simulation and on real packets."""
     if version:
         typer.echo(f"headgate {_core.VERSION}")
         raise typer.Exit
@@ -59,22 +59,25 @@ def run(
     changes: Changes = None,
     qdisc: Annotated[
         list[str] | None,
-        typer.Option(metavar="SPEC", help="Try this discipline, such as sfb:bins=46, in place of the file's."),
+        typer.Option(
+            metavar="SPEC", help="Run this discipline, such as sfb:bins=46, instead of the file's. Repeatable."
+        ),
     ] = None,
     seeds: Seeds = None,
-    out: Annotated[Path, typer.Option(metavar="DIR", help="Put the result's folder here.")] = Path("results"),
+    out: Annotated[Path, typer.Option(metavar="DIR", help="Write the result folder below DIR.")] = Path("results"),
     as_json: Annotated[bool, instead_of("the table")] = False,
     live: Annotated[
-        bool, typer.Option("--live", help="Run on real packets, with the kernel's TCP and in real time (Linux).")
+        bool, typer.Option("--live", help="Run on real packets in real time, with the kernel's TCP (Linux).")
     ] = False,
     threads: Threads = None,
-    report: Annotated[bool, typer.Option("--report/--no-report", help="Draw figures and write report.html.")] = True,
+    report: Annotated[
+        bool, typer.Option("--report/--no-report", help="Draw the figures and write report.html.")
+    ] = True,
     force: Force = False,
 ) -> None:
-    """Run every discipline and seed of a scenario and compare them.
+    """Run a scenario with each discipline and compare them.
 
-    Points (a discipline with a seed) that are finished already are not run again. Ctrl-C keeps what is finished; the
-    same command resumes.
+    A run is one discipline with one seed. Finished runs are reused. After Ctrl-C, the same command resumes.
     """
     from headgate.scenario import Scenario
 
@@ -84,9 +87,9 @@ def run(
         from headgate.live.worlds import ready
 
         if threads is not None:
-            raise UsageError("--threads: on real packets, points run one after the other")
+            raise UsageError("--threads cannot be used with --live: on real packets, one run follows the other")
         scenario = ready(scenario)
-    # Not before: numpy starts threads, and a process that has some cannot enter a user namespace.
+    # Imported here: numpy starts threads, and a process with threads cannot enter a user namespace.
     from headgate.api import run_into
     from headgate.files.store import folder_name
 
@@ -99,7 +102,7 @@ def run(
 
 
 class ListedKind(StrEnum):
-    """What `headgate list` can list."""
+    """The kinds of things that `headgate list` prints."""
 
     DISCIPLINES = "disciplines"
     CONTROLLERS = "controllers"
@@ -109,13 +112,16 @@ class ListedKind(StrEnum):
 @app.command(name="list")
 @explained
 def list_names(
-    what: Annotated[ListedKind | None, typer.Argument(metavar="WHAT", help="Only these.")] = None,
+    kind: Annotated[
+        ListedKind | None,
+        typer.Argument(metavar="KIND", help="Only this kind (default: all)."),
+    ] = None,
 ) -> None:
-    """List disciplines, controllers and traffic sources, a line each."""
+    """List disciplines, congestion controls and traffic sources."""
     from headgate.terminal import listing
 
-    # What can be listed is a function of `_core`, and one of `listing` that draws it.
-    for each in ListedKind if what is None else [what]:
+    # Each kind names a function of `_core` and the function of `listing` that prints its result.
+    for each in ListedKind if kind is None else [kind]:
         console().print(getattr(listing, each)(getattr(_core, each)()))
     console().print(listing.HINT)
 
@@ -124,10 +130,16 @@ def list_names(
 @explained
 def show(
     name: Annotated[
-        str, typer.Argument(metavar="NAME", help="A discipline, controller or source, such as sfb, cubic or voip.")
+        str,
+        typer.Argument(
+            metavar="NAME", help="A discipline, congestion control or traffic source, such as sfb, cubic or voip."
+        ),
     ],
 ) -> None:
-    """Explain one of these: idea, paper, parameters and presets."""
+    """Explain a discipline, a congestion control or a traffic source.
+
+    Prints its idea, its source, and its parameters with their defaults and presets.
+    """
     from headgate.terminal import listing
 
     try:
@@ -142,13 +154,14 @@ def show(
 def rerun(
     result: Annotated[Path, typer.Argument(metavar="RESULT", help="A result's folder.")],
     out: Annotated[
-        Path | None, typer.Option(metavar="DIR", help="Keep the new result here (default: kept only if it differs).")
+        Path | None,
+        typer.Option(metavar="DIR", help="Keep the new result below DIR (default: keep it only if it differs)."),
     ] = None,
     threads: Threads = None,
 ) -> None:
-    """Run a result anew and compare the files, byte for byte.
+    """Run a result again and compare the files byte for byte.
 
-    timing.json is left out: it alone is never the same twice.
+    timing.json is not compared: it holds the processor time of each run.
     """
     from headgate.api import load
     from headgate.rerun import rerun as run_again
@@ -166,26 +179,28 @@ def rerun(
     if same:
         typer.echo(f"identical: {found.files} files, byte for byte")
         return
-    typer.echo("\n".join(["different:", *(f"  {line}" for line in found.differences)]))
-    typer.echo(f"the rerun is kept in {found.result.path}")
+    typer.echo("\n".join(["the rerun differs:", *(f"  {line}" for line in found.differences)]))
+    typer.echo(f"rerun   {found.result.path}")
     raise typer.Exit(1)
 
 
 @app.command()
 @explained
 def verify(result: Annotated[Path, typer.Argument(metavar="RESULT", help="A result's folder.")]) -> None:
-    """Compare a result's files with the hashes that were taken when it was finished."""
+    """Check a result's files against the hashes in its manifest."""
     from headgate.errors import ResultError
 
     if damaged := store.changed(result):
-        raise ResultError(f"{result}: changed or missing: {', '.join(damaged)}; headgate run --force makes them anew")
-    typer.echo(f"{result}: every file is as it was written")
+        raise ResultError(
+            f"{result}: changed or missing: {', '.join(damaged)}. `headgate run --force` recomputes them."
+        )
+    typer.echo(f"{result}: all files match their hashes")
 
 
 @app.command()
 @explained
 def report(result: Annotated[Path, typer.Argument(metavar="RESULT", help="A result's folder.")]) -> None:
-    """Draw a result's figures and write its page again."""
+    """Draw the figures and the report page of a result again."""
     from headgate.api import load, write_report
 
     typer.echo(f"report  {write_report(load(result))}")
@@ -194,39 +209,41 @@ def report(result: Annotated[Path, typer.Argument(metavar="RESULT", help="A resu
 @app.command()
 @explained
 def compare(
-    first: Annotated[Path, typer.Argument(metavar="SIM", help="A result's folder, or a scenario file.")],
+    first: Annotated[Path, typer.Argument(metavar="SIM", help="A result folder, or a scenario file.")],
     second: Annotated[
-        Path | None, typer.Argument(metavar="LIVE", help="Another result's folder, of the same scenario.")
+        Path | None, typer.Argument(metavar="LIVE", help="A second result folder of the same scenario.")
     ] = None,
     changes: Annotated[
         list[str] | None,
-        typer.Option("--set", metavar="KEY=VALUE", help="Of a file: change a key of the scenario, for both results."),
+        typer.Option("--set", metavar="KEY=VALUE", help="With a scenario file: change a key in both results."),
     ] = None,
     then: Annotated[
-        list[str] | None, typer.Option(metavar="KEY=VALUE", help="Of a file: change a key for the second result alone.")
+        list[str] | None,
+        typer.Option(metavar="KEY=VALUE", help="With a scenario file: change a key in the second result only."),
     ] = None,
     worlds: Annotated[
-        str, typer.Option(metavar="WORLDS", help="Of a file: where it runs, such as live,live.")
+        str, typer.Option(metavar="WORLDS", help="With a scenario file: where each result is run, sim or live.")
     ] = "sim,live",
     allow: Annotated[
         list[str] | None,
-        typer.Option(metavar="KEY", help="Compare although the scenarios differ in this key, such as tcp.min_rto."),
+        typer.Option(metavar="KEY", help="Accept that the scenarios differ in this key, such as tcp.min_rto."),
     ] = None,
     as_json: Annotated[bool, instead_of("the tables")] = False,
-    page: Annotated[bool, typer.Option("--page/--no-page", help="Draw a figure and write a page.")] = True,
-    out: Annotated[Path, typer.Option(metavar="DIR", help="Put results and the page here.")] = Path("results"),
+    page: Annotated[bool, typer.Option("--page/--no-page", help="Draw the figure and write an HTML page.")] = True,
+    out: Annotated[Path, typer.Option(metavar="DIR", help="Write results and the page below DIR.")] = Path("results"),
 ) -> None:
-    """Set two results of one scenario side by side: simulated and live, or two simulations.
+    """Compare two results of one scenario.
 
-    For each discipline and group of flows: goodput, waiting, loss and marks in both, and the gap. A scenario file in
-    place of two results is run in both worlds first, as far as it was not.
+    The two are a simulation and a run on real packets, or two simulations. For each discipline and group of flows, the
+    tables show goodput, queueing delay, drop rate and mark rate in both, and the difference. A scenario file is first
+    run in both worlds; finished runs are reused.
     """
     from headgate.compare.sources import of_file, of_folders
 
     if second is None:
         found = of_file(first, out, worlds, changes or (), then or (), quiet=as_json)
     elif changes or then or worlds != "sim,live":
-        raise UsageError("--set, --then and --worlds go with a scenario file, not with results")
+        raise UsageError("--set, --then and --worlds need a scenario file: give one in place of the two result folders")
     else:
         found = of_folders(first, second, allow or ())
     if as_json:
@@ -247,17 +264,21 @@ def compare(
 @explained
 def why(
     result: Annotated[Path, typer.Argument(metavar="RESULT", help="A result's folder.")],
-    flow: Annotated[int, typer.Option(min=0, metavar="N", help="The flow's number, from 0, as in the table of flows.")],
+    flow: Annotated[
+        int, typer.Option(min=0, metavar="N", help="The flow's number, counted from 0, as in flows.parquet.")
+    ],
     qdisc: Annotated[
-        str | None, typer.Option(metavar="SPEC", help="Under this discipline (default: the result's first).")
+        str | None, typer.Option(metavar="SPEC", help="The discipline (default: the result's first).")
     ] = None,
-    seed: Annotated[int | None, typer.Option(metavar="N", help="With this seed (default: the result's first).")] = None,
-    as_json: Annotated[bool, typer.Option("--json", help="Print numbers and sentences as one JSON document.")] = False,
+    seed: Annotated[int | None, typer.Option(metavar="N", help="The seed (default: the result's first).")] = None,
+    as_json: Annotated[
+        bool, typer.Option("--json", help="Print the numbers and sentences as one JSON document.")
+    ] = False,
     picture: Annotated[bool, typer.Option("--picture/--no-picture", help="Draw the flow over time.")] = True,
 ) -> None:
-    """Explain what happened to a flow, and why.
+    """Explain a flow's goodput: its drops, their reasons, its sender.
 
-    The more the scenario records, the more there is to tell; what is missing is said, and how to record it.
+    The explanation uses what the scenario records. It lists missing records and the command that adds them.
     """
     from headgate.api import load
     from headgate.why import explain
@@ -287,7 +308,7 @@ app.command()(top)
 
 
 def _show(result: Result) -> None:
-    """The table, the answer, and where the rest is."""
+    """Prints the table, the verdict, and the paths of the result's files."""
     from headgate.analysis import proof, verdict
     from headgate.terminal import table
 
@@ -314,7 +335,7 @@ def main() -> None:
     """The entry point."""
     try:
         app()
-    except KeyboardInterrupt:  # before a command began, which says more
+    except KeyboardInterrupt:  # before a command began; commands print more
         typer.echo("error: stopped", err=True)
         raise SystemExit(INTERRUPTED) from None
     finally:

@@ -1,4 +1,4 @@
-"""What can go wrong besides a bad scenario, and the exit code of each on the command line."""
+"""Errors besides a bad scenario, with the exit code of each on the command line."""
 
 from collections.abc import Iterable
 from pathlib import Path
@@ -7,35 +7,35 @@ from headgate import _core
 
 
 class HeadgateError(Exception):
-    """An error with a message meant for people; `exit_code` is what the command line ends with."""
+    """An error with a message for people; the command line exits with `exit_code`."""
 
     exit_code = 1
 
 
 class UsageError(HeadgateError):
-    """A request that makes no sense as it was written."""
+    """An invalid request: an option, an argument or a value that cannot be used."""
 
     exit_code = 2
 
 
 class RunFailedError(HeadgateError):
-    """At least one point (a discipline with a seed) failed; the finished ones are kept."""
+    """At least one run failed; finished runs are kept."""
 
 
 class ResultError(HeadgateError):
-    """A result folder that cannot be written, or that is no result."""
+    """A folder that is not a result, is damaged, or cannot be written."""
 
     exit_code = 3
 
 
 class ClusterError(HeadgateError):
-    """A cluster that cannot be reached, cannot run our points, or is lost; finished points are kept."""
+    """A cluster that cannot be reached or used, or is lost; finished runs are kept."""
 
     exit_code = 4
 
 
 class InterruptedRunError(HeadgateError):
-    """The run was stopped before its end; `finished` of `total` points are kept in `folder`."""
+    """Stopped before the end; `finished` of `total` runs are kept in `folder`."""
 
     exit_code = 130
 
@@ -43,11 +43,11 @@ class InterruptedRunError(HeadgateError):
         self.finished = finished
         self.total = total
         self.folder = folder
-        kept = "nothing was written" if folder is None else f"the same run resumes from {folder}"
-        super().__init__(f"stopped: {finished} of {total} points are finished; {kept}")
+        kept = "Nothing was written." if folder is None else f"Repeat the command to resume from {folder}."
+        super().__init__(f"stopped: {finished} of {total} runs are finished. {kept}")
 
 
 def meant(word: str, known: Iterable[str]) -> str:
-    """Ends an error about an unknown `word`: `; did you mean 'red'?` if one of `known` is near, else a full stop."""
+    """Ends an error about an unknown `word`: `; did you mean 'red'?` if one of `known` is similar, else `.`."""
     nearest = _core.nearest(word, list(known))
     return f"; did you mean {nearest!r}?" if nearest is not None else "."

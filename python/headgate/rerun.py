@@ -1,4 +1,4 @@
-"""Runs a result's scenario anew and compares the files, byte for byte."""
+"""Runs a result's scenario again and compares the files byte for byte."""
 
 import filecmp
 from pathlib import Path
@@ -13,7 +13,7 @@ from headgate.results import Result
 
 
 class RerunComparison(NamedTuple):
-    """A rerun's result, how many files were compared, and what differs, a line each."""
+    """A rerun's result, the number of compared files, and one line for each difference."""
 
     result: Result
     files: int
@@ -21,21 +21,26 @@ class RerunComparison(NamedTuple):
 
 
 def rerun(old: Result, parent: Path, *, threads: int | None = None, watcher: Watcher | None = None) -> RerunComparison:
-    """Runs the scenario in `old`'s manifest into a fresh folder below `parent`, and compares all but the timing."""
+    """Runs the scenario in the manifest of `old` into a new folder below `parent` and compares the files.
+
+    timing.json is not compared.
+    """
     if old.path is None:
         raise ResultError("a result in memory has no files to compare with")
     if old.scenario.live:
-        raise UsageError("a run on real packets is never the same twice: run it again with headgate run --live --force")
+        raise UsageError(
+            "runs on real packets cannot be repeated exactly: use headgate run --live --force to run again"
+        )
     path = parent / store.folder_name(old.scenario)
     if path.exists():
-        raise ResultError(f"{path} exists already: a rerun needs a folder of its own")
+        raise ResultError(f"{path} exists: give another folder with --out")
     report = (old.path / store.REPORT).is_file()
     new = run_into(path, old.scenario, threads=threads, report=report, watcher=watcher)
     return RerunComparison(new, len(_files(path)), _differences(old, old.path, path))
 
 
 def _differences(old: Result, old_path: Path, path: Path) -> list[str]:
-    """What differs between the folder of `old` and the one in `path`."""
+    """The differences between the folder of `old` and the folder `path`, a line each."""
     found = []
     if old.manifest["headgate"] != VERSION:
         found.append(f"version: the result was made by Headgate {old.manifest['headgate']}, this is {VERSION}")
@@ -49,6 +54,6 @@ def _differences(old: Result, old_path: Path, path: Path) -> list[str]:
 
 
 def _files(path: Path) -> set[str]:
-    """All files below `path` but the timing, which is never the same twice, the mark of the build, and explanations."""
+    """All files below `path` but the timing, the hash of the build, and explanations."""
     files = {file.relative_to(path) for file in path.rglob("*") if file.is_file()}
     return {str(file) for file in files if file.parts[0] not in (store.TIMING, store.BUILD, store.WHY)}

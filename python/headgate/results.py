@@ -1,4 +1,4 @@
-"""A result: the tables of all points, and what they say in figures."""
+"""A result: the tables of all runs, and summaries of them."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ if TYPE_CHECKING:
 
 
 class Result(ResultTables):
-    """Tables (`pyarrow.Table`; pandas and polars read them without a copy) and figures of one run of a scenario.
+    """The tables of a scenario's runs as `pyarrow.Table`, which pandas and polars read without a copy.
 
-    Rows are sorted by discipline, in the scenario's order, then seed. Figures cover the time after the warm-up, except
-    `intervals` and `events`, which cover the whole run. docs/reference/tables.md explains every column.
+    Rows are sorted by discipline, in the scenario's order, then by seed. Tables cover the time after the warm-up;
+    `intervals` and `events` cover the whole run. docs/reference/tables.md explains every column.
     """
 
     def to_pandas(self, table: str = "flows") -> pd.DataFrame:
@@ -45,7 +45,7 @@ class Result(ResultTables):
         return frames.dataset(self)
 
     def summary(self) -> list[dict[str, Any]]:
-        """What the run showed, one entry a discipline: the `results` of the JSON document (docs/reference/json.md)."""
+        """One entry for each discipline: the `results` of the JSON document (docs/reference/json.md)."""
         from headgate.analysis.summary import summarise
 
         return summarise(self)

@@ -68,13 +68,13 @@ def test_the_document_has_the_figures_of_each_link(chain: headgate.Result):
 
 
 def test_the_verdict_names_the_link_that_its_rate_is_of(chain: headgate.Result):
-    assert "of 4 Mbit/s on A-B, the flow that does not slow down takes" in verdict(chain)
+    assert verdict(chain).startswith("On link A-B, ")
 
 
 def test_the_terminal_has_a_row_for_each_discipline_at_each_link(command: Command, tmp_path: Path):
     (tmp_path / "chain.toml").write_text(CHAIN)
     lines = command("run", "chain.toml", "--seeds", 1, "--no-report").stdout.splitlines()
-    assert lines[0].endswith("on 4 Mbit/s (A-B); 4 s, the first 1 s not counted")
+    assert lines[0].endswith("on 4 Mbit/s (A-B); 4 s, the first 1 s excluded")
     first = [line.split()[0] for line in lines if line.split()]
     assert first[first.index("A-B") :][:6] == ["A-B", "droptail", "faba", "last", "droptail", "faba"]
     (head,) = (line for line in lines if "discipline" in line and "Mbit/s" in line)

@@ -152,7 +152,7 @@ def test_a_run_that_stopped_half_way_is_resumed_to_the_same_bytes(in_folder: hea
 
 def test_a_run_that_finished_nothing_leaves_nothing(tmp_path: Path):
     endless = headgate.Scenario.parse(SMALL, set=["duration=10h", "record.interval=1min"])
-    with pytest.raises(headgate.InterruptedRunError, match="0 of 4 points"):
+    with pytest.raises(headgate.InterruptedRunError, match="0 of 4 runs"):
         headgate.run(endless, out=tmp_path / "new" / "results", watcher=Begun(stop_after=0))
     assert list(tmp_path.iterdir()) == []
 

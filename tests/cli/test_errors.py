@@ -108,7 +108,7 @@ def test_a_point_that_fails_is_named_and_the_others_are_kept(
     assert "faba with seed 2: no luck" in done.stderr
     assert len(list(tmp_path.glob("results/*/points/*"))) == 3
     done = command("run", small, "--no-report")
-    assert (done.returncode, done.stderr) == (0, "3 of 4 points were already done\n")
+    assert (done.returncode, done.stderr) == (0, "3 of 4 runs are finished and reused\n")
 
 
 @pytest.mark.parametrize("verb", ["rerun", "report"])

@@ -55,7 +55,10 @@ def test_what_is_finished_is_served(finished: Path, arguments: list[str]):
 @pytest.mark.parametrize(
     ("arguments", "says"),
     [
-        (["run", "small.toml", "--seeds", "1"], "cannot write figures and report to {}; the result is finished; --no-"),
+        (
+            ["run", "small.toml", "--seeds", "1"],
+            "cannot write figures and report to {}; the result itself is finished; use --no-",
+        ),
         (["run", "small.toml", "--seeds", "1", "--force"], "cannot write results to {}\n"),
         (["run", "small.toml", "--seeds", "2"], "cannot write results to {}\n"),
         (["sweep", "swept.toml", "--seeds", "1", "--force"], "cannot write results to {}\n"),

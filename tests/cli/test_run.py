@@ -23,7 +23,7 @@ def test_run_prints_a_table_an_answer_and_where_the_result_is(command: Command, 
     assert max(map(len, lines)) <= 120
     assert any(line.split()[:1] == ["droptail"] for line in lines)
     assert any(line.split()[:1] == ["faba"] and "*" in line for line in lines)
-    assert "FABA protects TCP best" in done.stdout
+    assert "FABA holds the unresponsive flow to" in done.stdout
     assert lines[-1] == f"folder  {folder}"
     assert headgate.load(tmp_path / folder).scenario.name == "small"
 
@@ -42,7 +42,7 @@ def test_columns_that_have_nothing_to_say_are_left_out(command: Command, small: 
 def test_a_second_run_reuses_what_is_finished(command: Command, small: Path):
     first, second = (command("run", small, "--no-report") for _ in range(2))
     assert second.stdout == first.stdout
-    assert second.stderr == "4 of 4 points were already done\n"
+    assert second.stderr == "All 4 runs are finished and reused\n"
 
 
 def test_what_another_build_of_the_simulator_finished_is_run_again(command: Command, small: Path, tmp_path: Path):
@@ -102,7 +102,7 @@ def test_a_rerun_says_what_differs_and_keeps_it(command: Command, small: Path, t
     assert headgate.load(tmp_path / "again" / folder.name).scenario.seeds == [1]
     once_more = command("rerun", folder, "--out", "again")
     assert (once_more.returncode, once_more.stdout) == (3, "")
-    assert "exists already" in once_more.stderr
+    assert "exists: give another folder" in once_more.stderr
 
 
 def test_ctrl_c_keeps_what_is_finished_and_a_second_run_resumes(command: Command, small: Path, tmp_path: Path):
@@ -115,13 +115,13 @@ def test_ctrl_c_keeps_what_is_finished_and_a_second_run_resumes(command: Command
     assert (run.returncode, out) == (130, "")
     kept = finished(tmp_path)
     assert said.startswith(
-        f"error: stopped: {len(kept)} of 40 points are finished; the same run resumes from results/small-"
+        f"error: stopped: {len(kept)} of 40 runs are finished. Repeat the command to resume from results/small-"
     )
     assert 0 < len(kept) < 40
     assert not [path for path in kept if path.name.startswith(store.UNFINISHED)]
     done = command("run", small, *changes)
     assert done.returncode == 0
-    assert done.stderr == f"{len(kept)} of 40 points were already done\n"
+    assert done.stderr == f"{len(kept)} of 40 runs are finished and reused\n"
     assert not (finished(tmp_path))
 
 

@@ -19,7 +19,7 @@ def copied(in_folder: headgate.Result, tmp_path: Path) -> Path:
 
 def test_a_result_as_it_was_written_is_said_to_be_so(command: Command, copied: Path):
     done = command("verify", copied)
-    assert (done.returncode, done.stdout) == (0, f"{copied}: every file is as it was written\n")
+    assert (done.returncode, done.stdout) == (0, f"{copied}: all files match their hashes\n")
 
 
 @pytest.mark.parametrize("name", ["flows.parquet", store.SCENARIO])
@@ -29,12 +29,12 @@ def test_one_flipped_bit_is_found_in_its_file(command: Command, copied: Path, na
     (copied / name).write_bytes(data)
     done = command("verify", copied)
     assert done.returncode == 3
-    assert f"changed or missing: {name};" in done.stderr
+    assert f"changed or missing: {name}." in done.stderr
 
 
 def test_a_missing_table_is_named(command: Command, copied: Path):
     (copied / "links.parquet").unlink()
-    assert "changed or missing: links.parquet;" in command("verify", copied).stderr
+    assert "changed or missing: links.parquet." in command("verify", copied).stderr
 
 
 def test_a_folder_without_a_manifest_is_no_result(command: Command, tmp_path: Path):

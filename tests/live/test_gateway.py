@@ -41,7 +41,7 @@ class Gateway:
         words = (*GATEWAY, "--in", "in", "--out", "out", *arguments)
         self.process = roads.start(roads.middle, *words, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
         self.heard: list[str] = []
-        self.hears("are joined")
+        self.hears("forwarding between ")
 
     def hears(self, what: str) -> str:
         """Reads its standard error up to a line in which `what` stands."""
@@ -113,7 +113,7 @@ def test_tcp_gets_the_rate_and_a_reload_another_one_until_it_is_told_to_stop(
     config.write_text('rate = "20Mbit/s"\nqdsic = "faba"\n')
     running.tell(signal.SIGHUP)
     assert "unknown key `qdsic`; did you mean `qdisc`?" in running.hears("error:")
-    running.hears("the settings stay as they were")
+    running.hears("the settings are unchanged")
     said = running.end()
     reverse = next(line.split() for line in said.splitlines() if line.startswith("reverse"))
     assert int(reverse[2]) >= 1_900_000 / 1448, said
@@ -196,7 +196,7 @@ def test_an_interface_that_goes_ends_the_gateway_at_once_with_its_summary_and_an
         _, heard = running.process.communicate(timeout=20)
         assert running.process.returncode == 1
         assert "gateway, " in heard
-        assert heard.splitlines()[-1] == f"error: the gateway broke: {said}"
+        assert heard.splitlines()[-1] == f"error: the gateway failed: {said}"
 
 
 BOTH = {"in": "eth1", "out": "eth0"}
@@ -229,11 +229,11 @@ def test_classes_of_options_and_of_a_file_are_those_of_scenarios(tmp_path: Path)
 @pytest.mark.parametrize(
     ("said", "expected"),
     [
-        ({"in": "eth1", "rate": "1Mbit/s"}, "between which interfaces?"),
-        (BOTH, "how fast is it to be?"),
+        ({"in": "eth1", "rate": "1Mbit/s"}, "the interfaces are missing"),
+        (BOTH, "the rate is missing"),
         (
             {**BOTH, "forward-rate": "1Mbit/s", "reverse-qdisc": "sfb"},
-            "nothing waits where nothing is slow; give --reverse-rate",
+            "has no effect without a rate: give --reverse-rate",
         ),
         ({**BOTH, "rate": "quick"}, "`--rate`: expected a rate"),
         ({**BOTH, "rate": True}, "`rate`: expected a text, found True"),
@@ -241,7 +241,7 @@ def test_classes_of_options_and_of_a_file_are_those_of_scenarios(tmp_path: Path)
         ({**BOTH, "rate": "1Mbit/s", "send": "xpd"}, "expected auto, packet, xdp, found 'xpd'; did you mean xdp?"),
         ({**BOTH, "rate": "1Mbit/s", "class": ["voice:dscp"]}, "expected NAME:KEY=VALUE,KEY=VALUE, found 'dscp'"),
         ({**BOTH, "rate": "1Mbit/s", "class": ["voice:dcsp=ef"]}, "dcsp"),
-        ({**BOTH, "rate": "1Mbit/s", "class": ["voice:label=tcp"]}, "packets on a wire have none"),
+        ({**BOTH, "rate": "1Mbit/s", "class": ["voice:label=tcp"]}, "real packets have none"),
         ({**BOTH, "rate": "1Mbit/s", "class": "voice"}, "expected tables headed [[class]]"),
         ({**BOTH, "rate": "1Mbit/s", "flow": "sauce"}, "sauce"),
     ],
@@ -264,10 +264,10 @@ def test_up_and_down_are_other_names_of_forward_and_reverse(tmp_path: Path):
     [
         (
             'up-rate = "1Mbit/s"\nforward-rate = "2Mbit/s"\n',
-            "`forward-rate` and `up-rate` are one key: keep `forward-rate`",
+            "`forward-rate` and `up-rate` are names of one key: keep `forward-rate`",
         ),
         ('rat = "1Mbit/s"\n', "unknown key `rat`; did you mean `rate`?"),
-        ("rate = \n", "is no TOML: "),
+        ("rate = \n", "is not TOML: "),
         (None, "cannot be read: No such file or directory"),
     ],
 )

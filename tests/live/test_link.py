@@ -282,7 +282,7 @@ def test_a_directions_own_rate_comes_before_the_trace_of_both(tmp_path: Path):
 @pytest.mark.parametrize(
     ("words", "expected"),
     [
-        ((), "how fast is the link? Give --rate"),
+        ((), "the rate is missing: give --rate"),
         (("--rate", "fast"), "`--rate`: expected a rate"),
         (("--rate", "1Mbit/s", "--reverse-rate", "-3"), " --> --reverse-rate -3"),
         (("--rate", "1Mbit/s", "--loss", "2"), "`--loss`: "),
@@ -334,4 +334,4 @@ def test_a_congestion_controller_that_is_kept_from_new_namespaces_is_an_error_th
 def test_a_command_is_needed(command: Command):
     done = command("link", "--rate", "1Mbit/s")
     assert done.returncode == 2
-    assert "what is to run behind the link?" in done.stderr
+    assert "no command to run behind the link" in done.stderr

@@ -109,7 +109,7 @@ def test_a_log_overwrites_nothing(command: Command, logged: Path):
     before = document(logged)
     done = command("link", "--rate", "1Mbit/s", "--log", logged, "true")
     assert done.returncode == 2
-    assert done.stderr == f"error: --log {logged}: there is something in it already, and a log overwrites nothing\n"
+    assert done.stderr == f"error: --log {logged}: the folder is not empty; give a new one\n"
     assert document(logged) == before
 
 
@@ -133,9 +133,9 @@ def test_a_full_disk_ends_the_log_and_not_the_link(tmp_path: Path):
     done = subprocess.run(words, capture_output=True, text=True, timeout=60, check=False)
     assert done.returncode == 0, done.stderr
     assert int(done.stdout.split()[0]) > 1_000_000, "the transfer went on"
-    assert "note: the log ended before the link: cannot write " in done.stderr
+    assert "note: the log is incomplete: cannot write " in done.stderr
     assert "No space left on device" in done.stderr
-    assert " packets are not in the captures" in done.stderr
+    assert " packets are missing in the captures" in done.stderr
     # What was written before can be read to its last packet.
     lengths = [int(length) for (length,) in shown(tmp_path / "kept" / "near.pcapng", "frame.len")]
     assert len(lengths) > 100

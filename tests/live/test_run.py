@@ -197,7 +197,7 @@ def test_it_has_a_folder_of_its_own_and_is_not_rerun(three: headgate.Result, com
     assert three.path.name == f"small-live-{three.scenario.config_hash[:8]}"
     done = command("rerun", three.path)
     assert done.returncode == 2
-    assert "never the same twice" in done.stderr
+    assert "cannot be repeated exactly" in done.stderr
 
 
 def test_ctrl_c_keeps_what_is_finished_and_a_second_run_resumes(command: Command, tmp_path: Path):
@@ -210,7 +210,9 @@ def test_ctrl_c_keeps_what_is_finished_and_a_second_run_resumes(command: Command
         os.kill(run.pid, signal.SIGINT)
         out, said = run.communicate(timeout=30)
     assert (run.returncode, out) == (130, ""), said
-    assert said.startswith("error: stopped: 1 of 2 points are finished; the same run resumes from results/small-live-")
+    assert said.startswith(
+        "error: stopped: 1 of 2 runs are finished. Repeat the command to resume from results/small-live-"
+    )
     done = command("run", "--live", file, "--no-report")
     assert done.returncode == 0, done.stderr
     assert done.stderr == "1 of 2 points were already done\n"

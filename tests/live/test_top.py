@@ -59,7 +59,7 @@ def test_what_has_ended_leaves_nothing(own_folder: Path):
     with ViewSocket("link", "bash", view):
         assert top.find("link")["what"] == "bash"
     assert list(own_folder.iterdir()) == []
-    with pytest.raises(top.NotRunningError, match="no link or gateway of yours runs"):
+    with pytest.raises(top.NotRunningError, match="no link or gateway of this user is running"):
         top.find(None)
 
 
@@ -77,11 +77,11 @@ def test_of_several_one_must_be_named(own_folder: Path):
     other = own_folder / "link-1.sock"
     with ViewSocket("link", "bash", view) as second:
         with pytest.raises(
-            UsageError, match=rf"which of these\? headgate top PID\n  {os.getpid()}  gateway  eth1 - eth0"
+            UsageError, match=rf"choose one with headgate top PID:\n  {os.getpid()}  gateway  eth1 - eth0"
         ):
             top.find(None)
         assert top.find("link")["what"] == "bash"
-        with pytest.raises(top.NotRunningError, match="that is called other"):
+        with pytest.raises(top.NotRunningError, match="with the name or process other"):
             top.find("other")
     assert second is not None
     assert not other.exists()
@@ -107,7 +107,7 @@ def test_a_row_has_the_flow_its_rate_its_share_and_the_verdict_with_its_evidence
         ({"protocol": 17}, "udp 10.0.0.1:5000 > 10.0.0.2:80"),
         ({"protocol": 1, "source_port": 0, "destination_port": 0}, "icmp 10.0.0.1 > 10.0.0.2"),
         ({"protocol": 99, "source": "fd00::1", "destination": "fd00::2"}, "99 [fd00::1]:5000 > [fd00::2]:80"),
-        ({"source": None, "protocol": None}, "no IP (00ff)"),
+        ({"source": None, "protocol": None}, "not IP (00ff)"),
     ],
 )
 def test_a_flow_is_named_by_what_it_says(changes: dict[str, Any], name: str):
@@ -129,7 +129,7 @@ def test_once_and_json(command: Command):
     assert json.loads(command("top", str(os.getpid()), "--json").stdout)["view"]["forward"]["flows"] == [flow()]
     nobody = command("top", "nobody", "--once")
     assert (nobody.returncode, nobody.stdout) == (2, "")
-    assert "no link or gateway of yours runs that is called nobody" in nobody.stderr
+    assert "no link or gateway of this user is running with the name or process nobody" in nobody.stderr
 
 
 @pytest.mark.usefixtures("shown")

@@ -39,8 +39,7 @@ def one_group(label, goodput, jain, misplaced, flows=10):
 def test_the_best_the_next_and_the_last_are_told_with_what_the_flow_takes():
     found = [two_classes(*row) for row in (("FABA", 8.3e6, 1.1e6), ("SFB", 7.3e6, 2e6), ("DropTail", 4.6e6, 4.88e6))]
     assert sentence(found, RATE) == (
-        "FABA protects TCP best: of 10 Mbit/s, the flow that does not slow down takes 1.10 with FABA, 2.00 with SFB, "
-        "4.88 with DropTail (fair: 0.930)"
+        "FABA holds the unresponsive flow to 1.10 Mbit/s (fair share 0.930). SFB lets it take 2.00, DropTail 4.88"
     )
 
 
@@ -51,71 +50,79 @@ def test_those_whose_intervals_reach_the_first_share_its_place():
         two_classes("DropTail", 4.6e6, 4.88e6, misplaced=[7.8e6, 7.8e6, 7.9e6]),
     ]
     assert [each.label for each in leaders(found)] == ["FRED", "FABA"]
-    assert sentence(found, RATE).startswith("FRED and FABA protect TCP best: of 10 Mbit/s, ")
+    assert sentence(found, RATE) == (
+        "FRED and FABA hold the unresponsive flow to 1.10 and 1.20 Mbit/s (fair share 0.930; difference not "
+        "significant). DropTail lets it take 4.88"
+    )
     apart = [found[0], found[1]._replace(misplaced_bps=figure([0.9e6, 0.91e6, 0.92e6])), found[2]]
     assert [each.label for each in leaders(apart)] == ["FRED"]
 
 
 def test_more_than_three_that_share_the_first_place_are_counted():
     found = [two_classes(f"D{number}", 8.3e6, 1.1e6) for number in range(5)] + [two_classes("last", 5e6, 4e6)]
-    assert sentence(found, RATE).startswith("D0, D1 and 3 more protect TCP best")
+    assert sentence(found, RATE).startswith(
+        "D0, D1 and 3 more hold the unresponsive flow to 1.10 Mbit/s (fair share 0.930; difference not"
+    )
 
 
 def test_several_unresponsive_flows_are_spoken_of_in_the_plural():
     said = sentence([two_classes("FABA", 8.3e6, 1.1e6, flows=3)], RATE)
-    assert said == "Of 10 Mbit/s, the 3 flows that do not slow down take 1.10 with FABA (fair: 0.930)"
+    assert said == "FABA holds the 3 unresponsive flows to 1.10 Mbit/s (fair share 0.930)"
 
 
 def test_disciplines_that_do_the_same_are_not_set_against_each_other():
     found = [two_classes("BLUE", 4.7e6, 4.81e6), two_classes("RED", 4.6e6, 4.88e6)]
     assert sentence(found, RATE) == (
-        "With every discipline here, of 10 Mbit/s, the flow that does not slow down takes 4.8 to 4.9 (fair: 0.93)"
+        "The disciplines do not differ noticeably: the unresponsive flow takes 4.8 to 4.9 Mbit/s with each "
+        "(fair share 0.93)"
     )
-    assert "takes about 4.9 (" in sentence([found[1], found[1]._replace(label="ARED")], RATE)
+    assert "takes about 4.9 Mbit/s with each (" in sentence([found[1], found[1]._replace(label="ARED")], RATE)
 
 
 def test_disciplines_that_their_intervals_do_not_part_are_not_set_against_each_other_either():
     wide = two_classes("RED", 7e6, 2.1e6, misplaced=[0.3e6, 4e6])
     assert sentence([two_classes("FABA", 8.3e6, 1.1e6, misplaced=[0.2e6, 0.3e6]), wide], RATE).startswith(
-        "With every discipline here, of 10 Mbit/s, the flow that does not slow down takes 1.1 to 2.1"
+        "The disciplines do not differ noticeably: the unresponsive flow takes 1.1 to 2.1 Mbit/s"
     )
 
 
 def test_without_unresponsive_flows_groups_are_compared():
     found = [two_groups("FABA", 4.9e6, 4.1e6), two_groups("DropTail", 6.9e6, 2.3e6)]
     assert sentence(found, RATE) == (
-        "FABA divides the link most fairly: a flow of “near” gets 1.2 times as much as one of “far”, "
-        "3.0 times with DropTail"
+        "FABA divides the link most fairly: a flow of “near” gets 1.2 times the goodput of one of “far”. "
+        "With DropTail: 3.0 times"
     )
     assert sentence([two_groups("FABA", 4.6e6, 4.5e6), found[1]], RATE) == (
-        "FABA divides the link most fairly: each group gets about its fair share; "
-        "with DropTail, a flow of “near” gets 3.0 times as much as one of “far”"
+        "FABA divides the link most fairly: each group gets about its fair share. "
+        "With DropTail, a flow of “near” gets 3.0 times the goodput of one of “far”"
     )
 
 
 def test_where_all_divide_alike_the_wait_is_compared():
     found = [two_groups("FABA", 4.6e6, 4.5e6, delay_ms_p95=30.0), two_groups("RED", 4.6e6, 4.49e6, delay_ms_p95=15.0)]
     assert sentence(found, RATE) == (
-        "Every discipline here divides the link alike; 95 % of packets wait at most 15.0 ms with RED, 30.0 with FABA"
+        "The disciplines divide the link equally well. 95 % of packets have a queueing delay of at most 15.0 ms with "
+        "RED, 30.0 ms with FABA"
     )
 
 
 def test_a_group_that_gets_nothing_is_said_to_get_nothing():
-    assert sentence([two_groups("DropTail", 9e6, 0.0)], RATE) == "With DropTail, “far” gets nothing"
+    assert sentence([two_groups("DropTail", 9e6, 0.0)], RATE) == "With DropTail, “far” gets no goodput"
     assert sentence([two_groups("FABA", 4.9e6, 4.1e6), two_groups("DropTail", 9e6, 0.0)], RATE).endswith(
-        "as one of “far”; with DropTail, “far” gets nothing"
+        "of one of “far”. With DropTail, “far” gets no goodput"
     )
 
 
 def test_one_group_is_described_by_jains_index():
     red, faba = one_group("RED", 9e6, 0.987, 0.5e6), one_group("FABA", 9e6, 0.8, 1.2e6)
-    assert sentence([red], RATE) == "10 flows share the link: Jain's index 0.987 with RED (1 is even)"
+    assert sentence([red], RATE) == "10 flows share the link. Jain's index is 0.987 with RED (1: equal shares)"
     assert sentence([red, faba], RATE) == (
-        "RED shares the link best among 10 flows: Jain's index 0.987 with RED, 0.800 with FABA (1 is even)"
+        "RED divides the link most evenly among 10 flows. "
+        "Jain's index is 0.987 with RED, 0.800 with FABA (1: equal shares)"
     )
     assert (
         sentence([one_group("RED", 9e6, 1.0, 0.3e6, flows=1)], RATE)
-        == "One flow has the link and gets 9.00 Mbit/s with RED"
+        == "One flow uses the link alone. Its goodput is 9.00 Mbit/s with RED"
     )
 
 
@@ -167,7 +174,7 @@ VIDEO = Group("video", "udp", 2, None)
 def test_calls_that_ask_for_less_than_their_share_are_not_held_against_anyone(make):
     groups = [Group("near", "tcp", 5, None), Group("far", "tcp", 5, None), CALLS]
     result = make(groups=groups)
-    assert "slow down" not in verdict(result)
+    assert "unresponsive" not in verdict(result)
     assert "calls" not in verdict(result)
     found = divisions(result)[0]
     assert [part.role for part in found.parts] == [Role.RESPONSIVE, Role.RESPONSIVE, Role.MODEST]
@@ -181,7 +188,7 @@ def test_calls_that_ask_for_less_than_their_share_are_not_held_against_anyone(ma
 
 def test_what_is_left_by_those_who_ask_for_less_is_shared_by_the_others(make):
     said = verdict(make(groups=[Group("bulk", "tcp", 5, None), CALLS], qdiscs=["red"]))
-    assert said.startswith("5 flows share what the others leave of the link: Jain's index ")
+    assert said.startswith("5 flows share the rest of the link. Jain's index is ")
 
 
 def test_tfrc_slows_down_and_is_protected_like_tcp(make):
@@ -191,9 +198,9 @@ def test_tfrc_slows_down_and_is_protected_like_tcp(make):
     far, near = (
         division(label, [others, LinkShare("UDP", Role.UNRESPONSIVE, 1, udp, 0.93e6)]) for label, udp in AMOUNTS
     )
-    assert sentence([near, far], RATE).startswith("FABA protects TCP and TFRC best: of 10 Mbit/s, the flow that does")
+    assert sentence([near, far], RATE).startswith("FABA holds the unresponsive flow to 1.00 Mbit/s")
     between = verdict(make(groups=[Group("web", "tcp", 5, None), VIDEO], qdiscs=["droptail"]))
-    assert "slow down" not in between
+    assert "unresponsive" not in between
 
 
 def test_if_nobody_asks_for_more_than_its_share_all_are_compared(make):

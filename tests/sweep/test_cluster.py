@@ -84,7 +84,7 @@ def stop() -> None:
 
 
 def test_ctrl_c_keeps_what_is_finished(cluster: Cluster, swept: Path, tmp_path: Path):
-    with pytest.raises(InterruptedRunError, match=f"3 of {POINTS} points are finished"):
+    with pytest.raises(InterruptedRunError, match=f"3 of {POINTS} runs are finished"):
         headgate.sweep(swept, out=tmp_path / "out", cluster=cluster.address, watcher=At(3, stop))
     (folder,) = (tmp_path / "out").iterdir()
     assert headgate.Sweep.load(folder).points.num_rows == 3

@@ -164,7 +164,7 @@ def test_what_is_damaged_is_found_and_run_again(swept: Path, tmp_path: Path, com
         file.write_bytes(flipped if damage == "flipped" else data[: len(data) // 2])
     again = command("sweep", swept, *changes)
     assert "  1 finished point is damaged, and is run again: " in again.stdout
-    assert f"{POINTS // 2 - 1} of {POINTS // 2} points were already done" in again.stderr
+    assert f"{POINTS // 2 - 1} of {POINTS // 2} runs are finished and reused" in again.stderr
     assert every_file(folder) == before
 
 
@@ -242,7 +242,7 @@ def test_ctrl_c_keeps_what_is_finished_and_a_second_run_resumes(swept: Path, tmp
     (folder,) = tmp_path.glob("results/*")
     kept = len(list((folder / "receipts").iterdir()))
     assert run.returncode == 130
-    assert said.startswith(f"error: stopped: {kept} of {total} points are finished; the same run resumes from")
+    assert said.startswith(f"error: stopped: {kept} of {total} runs are finished. Repeat the command to resume from")
     assert 0 < kept < total
     assert headgate.Sweep.load(folder).points.num_rows == kept
     planned = command("sweep", swept, *changes, "--dry-run").stdout.splitlines()

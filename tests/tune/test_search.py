@@ -49,7 +49,7 @@ def test_a_search_is_the_same_on_any_threads_and_however_often_it_was_stopped(
     whole = tried(plan, tmp_path / "whole", 5, threads=2)
     assert whole[0][1] == "red"  # the first is what was, so that the search cannot end below it
     assert len({qdisc for _, qdisc, _ in whole}) > 3
-    with pytest.raises(InterruptedRunError, match="of 5 points are finished; the same run resumes"):
+    with pytest.raises(InterruptedRunError, match=r"of 5 runs are finished\. Repeat the command to resume"):
         tried(plan, tmp_path / "parts", 5, threads=1, watcher=Stops())
     assert tried(plan, tmp_path / "parts", 4, threads=1) == whole[:4]
     assert tried(plan, tmp_path / "parts", 5, threads=1) == whole

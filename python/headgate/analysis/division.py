@@ -1,4 +1,4 @@
-"""How each discipline divided the link, and the one rule that ranks them: the least goodput out of its place."""
+"""How each discipline divided the link. Disciplines are ranked by misallocated goodput, the least first."""
 
 from collections.abc import Iterable
 from itertools import takewhile
@@ -17,7 +17,7 @@ _MOST_PARTS = 6
 
 
 class LinkShare(NamedTuple):
-    """What some of the flows got together, in bit/s, averaged over seeds."""
+    """Goodput and fair share of some of the flows together, in bit/s, as means over seeds."""
 
     name: str
     role: Role
@@ -27,12 +27,12 @@ class LinkShare(NamedTuple):
 
     @property
     def share(self) -> float:
-        """Goodput by fair share: 1 is fair."""
+        """Goodput over fair share: 1 is fair."""
         return self.goodput_bps / self.fair_bps if self.fair_bps > 0 else 0.0
 
 
 class Division(NamedTuple):
-    """What one discipline made of the link.
+    """The goodput of each class or group of flows under one discipline.
 
     `metrics.takes.misplaced` says what `misplaced_bps` compares.
     """
@@ -50,17 +50,17 @@ class Division(NamedTuple):
 
     @property
     def has_classes(self) -> bool:
-        """Whether the parts are flows that slow down and flows that do not, rather than groups."""
+        """Whether the parts are responsive and unresponsive flows, rather than groups."""
         return has_both(part.role for part in self.parts)
 
     @property
     def compared(self) -> list[LinkShare]:
-        """The parts that ask for more than their fair share; all if none does."""
+        """The parts whose demand exceeds their fair share; every part if there is none."""
         return [part for part in self.parts if part.role != Role.MODEST] or self.parts
 
     @property
     def goodput_bps(self) -> float:
-        """All goodput together."""
+        """Goodput of all flows together."""
         return sum(part.goodput_bps for part in self.parts)
 
     def of(self, role: Role) -> LinkShare:
@@ -69,7 +69,7 @@ class Division(NamedTuple):
 
 
 def divisions(result: ResultTables) -> list[Division]:
-    """One division a discipline, the nearest to the fair one first."""
+    """The division of each discipline, the fairest first."""
     entries = summarise(result)
     looks = style.looks([entry["qdisc"] for entry in entries])
     found = (
@@ -80,7 +80,7 @@ def divisions(result: ResultTables) -> list[Division]:
 
 
 def leaders(found: list[Division]) -> list[Division]:
-    """Those of the ranking `found` that share its first place: down it, while 95 % intervals reach the first one's."""
+    """The disciplines that share the first place: those whose 95 % interval reaches that of the first."""
     best = found[0].misplaced_bps["high"] or 0.0
     return list(takewhile(lambda division: (division.misplaced_bps["low"] or 0.0) <= best, found))
 
@@ -102,14 +102,14 @@ def _part(name: str, role: Role, entry: dict[str, Any]) -> LinkShare:
 
 
 def spoken(groups: Iterable[Group]) -> str:
-    """What the flows of `groups` speak: `TCP`, `UDP`, `TCP and TFRC`."""
+    """The protocols of `groups`: `TCP`, `UDP`, `TCP and TFRC`."""
     names = {"tcp": "TCP", "udp": "UDP"}
     found = dict.fromkeys("TFRC" if group.kind == "udp" and group.responsive else names[group.kind] for group in groups)
     return " and ".join(found)
 
 
 def _few(parts: list[LinkShare]) -> list[LinkShare]:
-    """As many parts as a bar can show, the last of many standing for all others."""
+    """At most as many parts as a bar can show; the last one holds all remaining groups."""
     if len(parts) <= _MOST_PARTS:
         return parts
     shown, rest = parts[: _MOST_PARTS - 1], parts[_MOST_PARTS - 1 :]

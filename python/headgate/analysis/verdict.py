@@ -1,4 +1,4 @@
-"""The one sentence that says what came of a run: the terminal ends with it, the page and the overview begin with it."""
+"""The verdict on a result in one or two sentences, for the terminal, the page and the overview."""
 
 import math
 from collections.abc import Callable
@@ -10,19 +10,21 @@ from headgate.files.result_tables import ResultTables
 from headgate.scenario import Role
 
 _ALIKE = 0.02
-"""Goodputs closer than this share of the link's rate are the same to a reader."""
+"""Differences of less than this share of the link's rate are not reported."""
 _EVEN = 1.1
-"""Groups nearer to each other than this factor are even to a reader."""
+"""Groups whose goodputs per fair share are within this factor are reported as equal."""
+HELD = 1.5
+"""A flow that gets at most this many times its fair share counts as held to it."""
 _MOST_NAMES = 3
 
 
 def verdict(result: ResultTables) -> str:
-    """The sentence of a result."""
+    """The verdict on a result, without the final full stop."""
     return sentence(divisions(result), result.scenario.rate_bps, first(result))
 
 
 def sentence(found: list[Division], rate_bps: float, link: str = "") -> str:
-    """The sentence of divisions, sorted best first, on a link of `rate_bps`; `link` names it if there are several."""
+    """The verdict on divisions, sorted best first. `link` names the link of `rate_bps` if there are several."""
     if not any(division.goodput_bps for division in found):
         return "No data reached a receiver after the warm-up"
     if len(found) > 1 and _none_better(found, rate_bps):
@@ -33,56 +35,78 @@ def sentence(found: list[Division], rate_bps: float, link: str = "") -> str:
 
 
 def _none_better(found: list[Division], rate_bps: float) -> bool:
-    """Whether all share the first place, or are too near to each other to matter."""
+    """Whether all share the first place, or differ by less than `_ALIKE` of the link's rate."""
     return len(leaders(found)) == len(found) or found[-1].misplaced - found[0].misplaced < _ALIKE * rate_bps
 
 
 def _protection(found: list[Division], rate_bps: float, link: str) -> str:
-    """Both kinds of flows: who keeps the share of those that slow down from those that do not?"""
+    """With unresponsive flows: their goodput under the best disciplines, then under the next and the last."""
     scale = style.unit_of(rate_bps)[1]
-    taken = _each(found, lambda division: style.number(_taken(division) / scale))
+    best = leaders(found)
+    tie = "; difference not significant" if len(best) > 1 else ""
     fair = style.number(found[0].of(Role.UNRESPONSIVE).fair_bps / scale)
-    lead = "Of" if len(found) == 1 else f"{_lead(found, 'protect')} {found[0].of(Role.RESPONSIVE).name} best: of"
-    return f"{lead} {_capacity(rate_bps, link)}, {_takers(found[0])} {taken} (fair: {fair})"
+    said = f"{_where(link)}{_limit(best, rate_bps)} (fair share {fair}{tie})"
+    others = [f"{each.label} {style.number(_taken(each) / scale)}" for each in _named(found) if each not in best]
+    if not others:
+        return said
+    them = "it" if found[0].of(Role.UNRESPONSIVE).flows == 1 else "them"
+    label, _, rate = others[0].rpartition(" ")
+    return f"{said}. {', '.join([f'{label} lets {them} take {rate}', *others[1:]])}"
 
 
-def _capacity(rate_bps: float, link: str) -> str:
-    """`10 Mbit/s`, or `10 Mbit/s on A-B`."""
-    return f"{style.rate(rate_bps)} on {link}" if link else style.rate(rate_bps)
+def _limit(best: list[Division], rate_bps: float) -> str:
+    """`FRED and FABA hold the unresponsive flow to 1.17 and 1.18 Mbit/s`; `let ... take` if that is far above fair."""
+    unit, scale = style.unit_of(rate_bps)
+    rates = list(dict.fromkeys(style.number(_taken(each) / scale) for each in best))
+    if len(best) > _MOST_NAMES and len(rates) > 1:
+        rates = [" to ".join(style.number(end(map(_taken, best)) / scale) for end in (min, max))]
+    elif len(rates) > 1:
+        rates = [style.number(_taken(each) / scale) for each in best]
+    amount = f"{style.listed(rates)} {unit}"
+    if best[0].of(Role.UNRESPONSIVE).share <= HELD:
+        return f"{_lead(best, 'hold')} {_flows(best[0])} to {amount}"
+    return f"{_lead(best, 'let')} {_flows(best[0])} take {amount}"
+
+
+def _where(link: str) -> str:
+    """Begins a verdict on one of several links with its name."""
+    return f"On link {link}, " if link else ""
 
 
 def _taken(division: Division) -> float:
-    """What flows that do not slow down got, in bit/s."""
+    """Goodput of the unresponsive flows together, in bit/s."""
     return division.of(Role.UNRESPONSIVE).goodput_bps
 
 
-def _takers(division: Division) -> str:
+def _flows(division: Division) -> str:
     flows = division.of(Role.UNRESPONSIVE).flows
-    return "the flow that does not slow down takes" if flows == 1 else f"the {flows} flows that do not slow down take"
+    return "the unresponsive flow" if flows == 1 else f"the {flows} unresponsive flows"
 
 
 def _alike(found: list[Division], rate_bps: float, link: str) -> str:
-    """No discipline divides better than another: without flows that do not slow down, the wait is what differs."""
+    """No discipline divides the link better than another: reports the unresponsive flows or the queueing delay."""
     best = found[0]
     if best.has_classes:
-        scale = style.unit_of(rate_bps)[1]
+        unit, scale = style.unit_of(rate_bps)
         taken = sorted(map(_taken, found))
         due = best.of(Role.UNRESPONSIVE).fair_bps
         least, most, fair = (style.number(bps / scale, 2) for bps in (taken[0], taken[-1], due))
         amount = f"about {most}" if least == most else f"{least} to {most}"
-        return f"With every discipline here, of {_capacity(rate_bps, link)}, {_takers(best)} {amount} (fair: {fair})"
-    said = f"Every discipline here divides the link{'s' if link else ''} alike"
-    waits = sorted((division.delay_ms_p95, division.label) for division in found if division.delay_ms_p95 is not None)
-    if not waits:
+        take = "takes" if best.of(Role.UNRESPONSIVE).flows == 1 else "take"
+        said = f"{_flows(best)} {take} {amount} {unit} with each (fair share {fair})"
+        return f"{_where(link)}{'t' if link else 'T'}he disciplines do not differ noticeably: {said}"
+    said = f"The disciplines divide the link{'s' if link else ''} equally well"
+    delays = sorted((division.delay_ms_p95, division.label) for division in found if division.delay_ms_p95 is not None)
+    if not delays:
         return said
-    (short, quick), (long, slow) = waits[0], waits[-1]
-    where = f" at {link}" if link else ""
-    wait = f"95 % of packets wait{where} at most {style.number(short)} ms with {quick}"
-    return f"{said}; {wait}, {style.number(long)} with {slow}"
+    (short, quick), (long, slow) = delays[0], delays[-1]
+    at = f" at {link}" if link else ""
+    delay = f"95 % of packets have a queueing delay{at} of at most {style.number(short)} ms with {quick}"
+    return f"{said}. {delay}, {style.number(long)} ms with {slow}"
 
 
 def _between_groups(found: list[Division]) -> str:
-    """Groups: how much more does a flow of the best-off get?"""
+    """With several groups: the goodput of a flow of the best-off group over one of the worst-off."""
     best, last = found[0], found[-1]
     times, most, least = extremes(best.compared)
     said = "each group gets about its fair share" if times < _EVEN else _compared(times, most, least)
@@ -91,12 +115,12 @@ def _between_groups(found: list[Division]) -> str:
     said = f"{_lead(found, 'divide')} the link most fairly: {said}"
     again, ahead, behind = extremes(last.compared)
     if times >= _EVEN and (ahead.name, behind.name) == (most.name, least.name) and math.isfinite(again):
-        return f"{said}, {style.number(again, 2)} times with {last.label}"
-    return f"{said}; with {last.label}, {_compared(again, ahead, behind)}"
+        return f"{said}. With {last.label}: {style.number(again, 2)} times"
+    return f"{said}. With {last.label}, {_compared(again, ahead, behind)}"
 
 
 def extremes(parts: list[LinkShare]) -> tuple[float, LinkShare, LinkShare]:
-    """Per fair share, how many times as much the best-off part got as the worst-off, and which these are."""
+    """The best-off and the worst-off share by goodput over fair share, and the ratio of the two."""
     ranked = sorted(parts, key=lambda part: part.share)
     worst, best = ranked[0], ranked[-1]
     return (best.share / worst.share if worst.share > 0 else math.inf), best, worst
@@ -104,39 +128,42 @@ def extremes(parts: list[LinkShare]) -> tuple[float, LinkShare, LinkShare]:
 
 def _compared(times: float, most: LinkShare, least: LinkShare) -> str:
     if math.isinf(times):
-        return f"“{least.name}” gets nothing"
+        return f"“{least.name}” gets no goodput"
     same = math.isclose(most.fair_bps / most.flows, least.fair_bps / least.flows, rel_tol=0.01)
-    measure = "" if same else ", measured by its fair share"
-    return f"a flow of “{most.name}” gets {style.number(times, 2)} times as much as one of “{least.name}”{measure}"
+    measure = "" if same else ", relative to its fair share"
+    return f"a flow of “{most.name}” gets {style.number(times, 2)} times the goodput of one of “{least.name}”{measure}"
 
 
 def _among_flows(found: list[Division]) -> str:
-    """One group that asks for more than its share: how even are its flows?"""
+    """With one group that demands more than its share: how evenly its flows share."""
     first = found[0]
     flows = first.compared[0].flows
-    link = "the link" if len(first.parts) == 1 else "what the others leave of the link"
+    link = "the link" if len(first.parts) == 1 else "the rest of the link"
     if flows == 1:
         unit, scale = style.unit_of(first.goodput_bps)
         got = _each(found, lambda division: f"{style.number(division.compared[0].goodput_bps / scale)} {unit}")
-        return f"One flow has {link} and gets {got}"
+        return f"One flow uses {link} alone. Its goodput is {got}"
     alone = len(found) == 1
-    lead = f"{flows} flows share {link}" if alone else f"{_lead(found, 'share')} {link} best among {flows} flows"
-    return f"{lead}: Jain's index {_each(found, lambda division: style.number(division.jain or 0.0))} (1 is even)"
+    lead = (
+        f"{flows} flows share {link}" if alone else f"{_lead(found, 'divide')} {link} most evenly among {flows} flows"
+    )
+    index = _each(found, lambda division: style.number(division.jain or 0.0))
+    return f"{lead}. Jain's index is {index} (1: equal shares)"
 
 
 def _each(found: list[Division], value: Callable[[Division], str]) -> str:
-    """The numbers of those that matter most: `1.2 with FRED, 1.3 with FABA, 5.0 with DropTail`."""
+    """The numbers of the reported disciplines: `1.2 with FRED, 1.3 with FABA, 5.0 with DropTail`."""
     return ", ".join(f"{value(division)} with {division.label}" for division in _named(found))
 
 
 def _named(found: list[Division]) -> list[Division]:
-    """Whose numbers are told: the leaders, or the leader and the next, and the last."""
+    """The reported disciplines: the leaders, or the leader and the next, and the last."""
     first = found[: min(max(2, len(leaders(found))), _MOST_NAMES)]
     return first if found[-1] in first else [*first, found[-1]]
 
 
 def _lead(found: list[Division], verb: str) -> str:
-    """`FABA divides`, `FABA and SFB divide`, `FABA, SFB and FRED divide`; what is beyond three is counted."""
+    """`FABA divides`, `FABA and SFB divide`, `FABA, SFB and 2 more divide`."""
     names = [division.label for division in leaders(found)]
     if len(names) == 1:
         return f"{names[0]} {verb}s"

@@ -1,4 +1,4 @@
-"""`headgate link --check`: is the emulated link, on this machine and now, the link it says it is?"""
+"""`headgate link --check`: measures how accurately this machine emulates a link."""
 
 from __future__ import annotations
 
@@ -15,21 +15,21 @@ if TYPE_CHECKING:
 #: A packet in bytes, headers included: 10000 bits.
 PACKET = 1250
 
-#: Rates in Mbit/s that must be kept, and for how many seconds each is tried.
+#: Rates in Mbit/s that every machine must reach, with the seconds of each measurement.
 MUST = {1: 2.0, 10: 1.0, 100: 1.0}
 
-#: Rates in Mbit/s that are tried until one is not kept.
+#: Higher rates in Mbit/s, measured until one is not reached.
 MAY = (200, 400, 600, 800, 1000, 1500, 2000, 3000, 4000)
 
-#: The bound of a rate's relative error. Those of a run's proof are of the delay that is added at 10 Mbit/s, and of the
-#: share of a processor that the loop uses at the rates that must be kept.
+#: Bound on a rate's relative error. The bounds of `analysis.proof` apply to the delay added at 10 Mbit/s, and to the
+#: processor time of the forwarding thread at the rates of `MUST`.
 RATE_ERROR = 0.005
 
 Measurement = Mapping[str, Any]
 
 
 class CheckRow(NamedTuple):
-    """One thing that was checked: what, the figure, the bound, and whether it is kept; None where none must be."""
+    """One check: what is measured, the value, its bound, and whether it is within. None without a bound."""
 
     what: str
     figure: str
@@ -38,7 +38,7 @@ class CheckRow(NamedTuple):
 
 
 def rows(measure: Callable[[int, float, float], Measurement]) -> Iterator[CheckRow]:
-    """Checks all by what `measure` finds."""
+    """Every check, from the measurements that `measure` makes."""
     floods = []
     for mbit, seconds in MUST.items():
         floods.append(measure(mbit, 1.5, seconds))
@@ -48,22 +48,22 @@ def rows(measure: Callable[[int, float, float], Measurement]) -> Iterator[CheckR
     for mbit in MAY:
         row = rate(mbit, measure(mbit, 1.2, 1.0), must=False)
         yield row
-        if "not kept" in row.figure:
+        if "not reached" in row.figure:
             return
 
 
 def rate(mbit: int, found: Measurement, *, must: bool) -> CheckRow:
-    """How true a rate is: more is sent than it carries, so that the link is busy from the first packet to the last."""
+    """The error of a rate. More is sent than the link carries, so it is busy from the first packet to the last."""
     packets, taken = found["timed"], found["taken_s"]
     measured = packets * PACKET * 8e-6 / taken if taken > 0 else 0.0
     error = measured / mbit - 1
     kept = abs(error) <= RATE_ERROR
-    figure = f"{measured:.3f} Mbit/s, {100 * error:+.3f} %" + ("" if kept or must else ": not kept here")
+    figure = f"{measured:.3f} Mbit/s, {100 * error:+.3f} %" + ("" if kept or must else ": not reached")
     return CheckRow(f"rate {mbit} Mbit/s", figure, f"{100 * RATE_ERROR} %" if must else "-", kept if must else None)
 
 
 def delay(found: Measurement) -> Iterator[CheckRow]:
-    """What is added to the time that a packet takes to be sent at 10 Mbit/s, from socket to socket."""
+    """The delay added to a packet's transmission time at 10 Mbit/s, from socket to socket."""
     nominal = PACKET * 8e-3 / 10
     for name, key, bound in (("median", "delay_ms_p50", LATE_P50_MS), ("p99", "delay_ms_p99", LATE_P99_MS)):
         added = found[key] - nominal if found[key] is not None else float("inf")
@@ -71,21 +71,21 @@ def delay(found: Measurement) -> Iterator[CheckRow]:
 
 
 def ours(floods: list[Measurement]) -> Iterator[CheckRow]:
-    """Whether packets are gone only where our discipline dropped them, and whether the thread had time to spare."""
+    """Whether only the discipline dropped packets, and whether the forwarding thread had time to spare."""
     gone = [elsewhere(found) for found in floods]
-    yield CheckRow("packets gone elsewhere", str(sum(gone)), "0", not any(gone))
+    yield CheckRow("packets lost outside the link", str(sum(gone)), "0", not any(gone))
     odd = sum(count for found in floods for name, count in found["forward"]["odd"] if name == "oversize")
     yield CheckRow("packets longer than the MTU", str(odd), "0", odd == 0)
     stalls = sum(found["forward"]["stalls"] for found in floods)
-    yield CheckRow("times the link stood still", str(stalls), "0", stalls == 0)
-    # Of the time in which packets came: what it waited for the last of them would flatter it.
+    yield CheckRow("times the forwarding thread was late", str(stalls), "0", stalls == 0)
+    # Over the time in which packets arrived: the idle time after the last one would lower the share.
     busiest = max(found["cpu_s"] / found["taken_s"] if found["taken_s"] > 0 else 1.0 for found in floods)
     share, bound = f"{100 * busiest:.0f} %", f"{100 * MOST_CPU:.0f} %"
-    yield CheckRow("processor time of the loop, most", share, bound, busiest <= MOST_CPU)
+    yield CheckRow("processor time of the thread, maximum", share, bound, busiest <= MOST_CPU)
 
 
 def elsewhere(found: Measurement) -> int:
-    """Packets that are in one count and not in the next on their way: socket, interface, link, interface, socket."""
+    """Packets counted at one point of the path but not at the next: socket, interface, link, interface, socket."""
     lane = found["forward"]
     steps = (
         (found["sent"], found["near_sent"]),
@@ -99,15 +99,15 @@ def elsewhere(found: Measurement) -> int:
 
 
 def run() -> tuple[Table, bool]:
-    """Checks this machine: the table, and whether all that must be kept is."""
+    """Checks this machine: the table, and whether every bound is kept."""
     return judged("check", rows(measure))
 
 
 def judged(what: str, rows: Iterable[CheckRow]) -> tuple[Table, bool]:
-    """The table of what was checked, and whether all that must be kept is."""
+    """The table of the checks, and whether every bound is kept."""
     from rich.table import Table
 
-    table = Table(what, "found", "at most", "", box=None, pad_edge=False)
+    table = Table(what, "measured", "at most", "", box=None, pad_edge=False)
     good = True
     for row in rows:
         table.add_row(row.what, row.figure, row.bound, {True: "good", False: "BAD", None: ""}[row.good])
@@ -116,6 +116,6 @@ def judged(what: str, rows: Iterable[CheckRow]) -> tuple[Table, bool]:
 
 
 def measure(mbit: int, share: float, seconds: float) -> Measurement:
-    """Sends at a share of a link's rate in Mbit/s, for so many seconds."""
+    """Sends at `share` of the link's rate of `mbit` Mbit/s for `seconds`."""
     way = options.scenario("forward", {"rate": f"{mbit}Mbit/s", "limit": "1000p"})
     return _core.measure(way, round(mbit * 1e6 * share), PACKET, seconds)

@@ -15,44 +15,49 @@ from headgate.terminal.console import console, explained
 @explained
 @directed
 def link(
-    command: Annotated[list[str] | None, typer.Argument(metavar="COMMAND...", help="What to run.")] = None,
+    command: Annotated[
+        list[str] | None, typer.Argument(metavar="COMMAND...", help="The command to run, behind `--`.")
+    ] = None,
     *,
     given: OptionTexts,
     server: Annotated[
-        str | None, typer.Option(metavar="CMD", help="What to run in the far host meanwhile, such as 'iperf3 -s'.")
+        str | None, typer.Option(metavar="CMD", help="A server to run in the far host, such as 'iperf3 -s'.")
     ] = None,
     outside: Annotated[
         bool,
-        typer.Option("--outside", help="The far end is this machine's own network, and what it leads to; needs root."),
+        typer.Option("--outside", help="Use this machine's own network as the far end; needs root."),
     ] = False,
     cc: Annotated[
-        str | None, typer.Option(metavar="NAME", help="TCP's congestion control in both hosts, such as reno.")
+        str | None, typer.Option(metavar="NAME", help="Congestion control of TCP in both hosts, such as reno.")
     ] = None,
-    tcp_ecn: Annotated[bool, typer.Option("--tcp-ecn", help="Both hosts ask for ECN.")] = False,
-    seed: Annotated[int, typer.Option(min=0, metavar="N", help="The seed of all chance.")] = 1,
+    tcp_ecn: Annotated[bool, typer.Option("--tcp-ecn", help="Enable ECN for TCP in both hosts.")] = False,
+    seed: Annotated[int, typer.Option(min=0, metavar="N", help="The seed of all random numbers.")] = 1,
     log: Annotated[
         Path | None,
-        typer.Option("--log", metavar="DIR", help="Write captures and rows over time to this new folder."),
+        typer.Option("--log", metavar="DIR", help="Write captures and measurements over time to this new folder."),
     ] = None,
     check: Annotated[
-        bool, typer.Option("--check", help="Check how true links are on this machine, and leave; it takes 15 s.")
+        bool, typer.Option("--check", help="Measure how accurate links are on this machine, and exit (15 s).")
     ] = False,
     soak: Annotated[
-        str | None, typer.Option(metavar="TIME", help="With --check: load links for as long, and count every packet.")
+        str | None,
+        typer.Option(metavar="TIME", help="With --check: load links this long and account for every packet."),
     ] = None,
     view: Annotated[
         bool,
-        typer.Option("--view", help="Show the link in the terminal meanwhile, for a COMMAND that leaves it alone."),
+        typer.Option("--view", help="Show the link in the terminal while COMMAND runs; COMMAND must not use it."),
     ] = False,
-    summary: Annotated[bool, typer.Option("--summary/--no-summary", help="Say on stderr what the link did.")] = True,
+    summary: Annotated[
+        bool, typer.Option("--summary/--no-summary", help="Print a summary of the link on stderr.")
+    ] = True,
 ) -> None:
-    """Run a command behind an emulated link, on real packets (Linux).
+    """Run a command behind an emulated link (Linux).
 
-    COMMAND gets a host of its own, 100.64.0.1, and a link to another one, 100.64.0.2, where the server runs. Its exit
-    code is ours.
+    COMMAND runs in a network namespace, the near host 100.64.0.1. The link leads to the far host 100.64.0.2, where the
+    server runs. headgate exits with COMMAND's exit code.
 
-    Options from --rate to --overhead hold both ways. Each also exists for one direction: --forward-rate, from COMMAND
-    to the far host, and --reverse-rate, back.
+    Options from --rate to --overhead apply to both directions. Each also exists for one: --forward-rate is from COMMAND
+    to the far host, --reverse-rate back.
     """
     from headgate import _core
     from headgate.execution.top_socket import ViewSocket
@@ -64,11 +69,13 @@ def link(
     if check:
         _check(soak)
     if soak is not None:
-        raise UsageError("--soak goes with --check, as in: headgate link --check --soak 10min")
+        raise UsageError("--soak needs --check: headgate link --check --soak 10min")
     forward, reverse = (options.scenario(direction, given) for direction in DIRECTIONS)
     overheads = (options.overhead("forward", given), options.overhead("reverse", given))
     if not command:
-        raise UsageError("what is to run behind the link? As in: headgate link --rate 10Mbit/s -- bash")
+        raise UsageError(
+            "no command to run behind the link: write one behind --, as in headgate link --rate 10Mbit/s -- bash"
+        )
     served = _words(server, outside=outside)
     sysctls = [("ipv4/tcp_ecn", "1" if tcp_ecn else "0")]
     if cc is not None:
@@ -85,7 +92,8 @@ def link(
         keeper.begin(made, {**said, "outside": outside, "cc": cc, "tcp_ecn": tcp_ecn})
         if outside and (own := session.own_resolvers()):
             typer.echo(
-                f"note: COMMAND can look up no names: {own} is this machine's own resolver (see the guide)", err=True
+                f"note: COMMAND cannot resolve names: {own} is a resolver on this machine (docs/guide/live.md)",
+                err=True,
             )
         with ViewSocket("link", shlex.join(command), made.view), screen() if view else nullcontext() as watch:
             ended = session.run(made, command, served, watch=watch, tick=keeper.tick)
@@ -99,10 +107,10 @@ def link(
 
 
 def _words(server: str | None, *, outside: bool) -> list[str]:
-    """The words of the server's command, if there is one."""
+    """The server's command as words; empty without one."""
     if outside and server is not None:
         raise UsageError(
-            "--server and --outside: the far host is this machine, where you start a server as you always do"
+            "--server cannot be used with --outside: the far host is this machine, so start the server yourself"
         )
     try:
         return shlex.split(server or "")
@@ -111,7 +119,7 @@ def _words(server: str | None, *, outside: bool) -> list[str]:
 
 
 def _check(soak: str | None) -> NoReturn:
-    """Prints what `headgate link --check` finds, and leaves with 1 if something is not as it must be."""
+    """Prints the measurements of `headgate link --check`. Exits with 1 if one misses its bound."""
     from headgate import _core
     from headgate.live import check, session
     from headgate.live import soak as soaking

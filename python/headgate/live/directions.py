@@ -15,31 +15,31 @@ ALIASES = {"forward": "up", "reverse": "down"}
 
 
 class DirectionOption(NamedTuple):
-    """One of them: its name, what stands for its value, and what it says."""
+    """One option: its name, the placeholder of its value, and its help."""
 
     name: str
     metavar: str
     help: str
 
 
-#: All, in the order in which help has them. Those that a link of a scenario file has too are called as they are there.
+#: All options in the order of the help. Names are those of a link's keys in a scenario file.
 OPTIONS = (
-    DirectionOption("rate", "RATE", "How fast it sends, such as 10Mbit/s."),
-    DirectionOption("schedule", "STEPS", "When the rate changes, and to what, such as 10s=5Mbit/s,20s=0bit/s."),
-    DirectionOption("schedule-period", "TIME", "After this the schedule begins anew, with the rate."),
-    DirectionOption("trace", "FILE", "In place of a rate, when it can send 1500 bytes each, as mahimahi's traces say."),
+    DirectionOption("rate", "RATE", "Rate of the link, such as 10Mbit/s."),
+    DirectionOption("schedule", "STEPS", "Rate changes, such as 10s=5Mbit/s,20s=0bit/s."),
+    DirectionOption("schedule-period", "TIME", "Repeat the schedule, from the rate on, after this time."),
+    DirectionOption("trace", "FILE", "A mahimahi trace instead of a rate: times at which 1500 bytes can be sent."),
     DirectionOption("delay", "TIME", "Propagation delay, such as 16ms (default 0ms)."),
-    DirectionOption("limit", "LIMIT", "Room in the queue, such as 100p or 64KiB (default 1000p)."),
+    DirectionOption("limit", "LIMIT", "Size of the buffer, such as 100p or 64KiB (default 1000p)."),
     DirectionOption("qdisc", "SPEC", "The discipline, such as sfb:bins=46 (default droptail)."),
-    DirectionOption("loss", "P", "Probability that a packet is lost on the way, from 0 to below 1."),
-    DirectionOption("loss-burst", "N", "How many are lost in a row on average (default: each loss on its own)."),
-    DirectionOption("jitter", "TIME", "A further delay, drawn from 0 to this; no packet overtakes another for it."),
-    DirectionOption("reorder", "P", "Probability that a packet is held back, so that others overtake it, 0 to 1."),
-    DirectionOption("reorder-by", "TIME", "For how long it is held back."),
-    DirectionOption("overhead", "BYTES", "What each packet costs the link beside its own bytes (default 0)."),
+    DirectionOption("loss", "P", "Probability of link loss for each packet, from 0 to below 1."),
+    DirectionOption("loss-burst", "N", "Mean number of packets lost in a row (default: independent losses)."),
+    DirectionOption("jitter", "TIME", "Extra delay, drawn from 0 to TIME. It does not reorder packets."),
+    DirectionOption("reorder", "P", "Probability that a packet is delayed by --reorder-by, 0 to 1."),
+    DirectionOption("reorder-by", "TIME", "Delay of reordered packets; later packets overtake them."),
+    DirectionOption("overhead", "BYTES", "Bytes of link overhead added to each packet (default 0)."),
 )
 
-#: What was said, by the options' names without dashes before them; None where nothing was.
+#: The options' values by name, without leading dashes; None where an option was not given.
 OptionTexts = Mapping[str, str | None]
 
 
@@ -50,7 +50,7 @@ def names(direction: str) -> dict[str, str]:
 
 
 def directed(command: Callable[..., None]) -> Callable[..., None]:
-    """Gives `command` all of these options in place of its parameter `given`: what was said, by the options' names."""
+    """Replaces the parameter `given` of `command` by all of these options; `given` gets their values by name."""
     known = [_name(direction, option) for direction in ("", *DIRECTIONS) for option in OPTIONS]
 
     @wraps(command)
@@ -75,7 +75,7 @@ def _parameter(name: str) -> str:
 
 
 def _parameters() -> list[inspect.Parameter]:
-    """The options as typer knows them, each a text or nothing. Help has those for both directions alone."""
+    """The options as parameters for typer. The help shows only those for both directions."""
     found = []
     for direction in ("", *DIRECTIONS):
         for option in OPTIONS:

@@ -1,4 +1,4 @@
-"""A gateway between two interfaces: run until it is told to stop, its settings read anew when it is told to."""
+"""Runs a gateway between two interfaces until a signal stops it. SIGHUP reloads its settings."""
 
 import signal
 import time
@@ -15,11 +15,11 @@ RELOADS = signal.SIGHUP
 
 
 class GatewayError(HeadgateError):
-    """A gateway that cannot be opened, or that broke."""
+    """A gateway that cannot be opened, or that failed."""
 
 
 class GatewayRun(NamedTuple):
-    """What a gateway left: how long it ran in seconds, what it did, and what ended it, if it broke."""
+    """A finished gateway: its duration in seconds, its last view, and the error if it failed."""
 
     seconds: float
     view: dict[str, Any]
@@ -27,7 +27,7 @@ class GatewayRun(NamedTuple):
 
 
 class HeldSignals:
-    """From here on, signals that stop or reload wait to be asked for, in this thread and those it starts."""
+    """Blocks the signals that stop or reload, in this thread and its children; `next` collects them."""
 
     def __enter__(self) -> Self:
         self._before = signal.pthread_sigmask(signal.SIG_BLOCK, (*STOPS, RELOADS))
@@ -37,13 +37,16 @@ class HeldSignals:
         signal.pthread_sigmask(signal.SIG_SETMASK, self._before)
 
     def next(self, seconds: float) -> int | None:
-        """The signal that came, or comes within `seconds`."""
+        """The next signal; None if there is none within `seconds`."""
         found = signal.sigtimedwait((*STOPS, RELOADS), seconds)
         return None if found is None else found.si_signo
 
 
 def open_gateway(settings: GatewaySettings) -> _core.Gateway:
-    """A gateway that forwards; raises `UsageError` if what was said will not do, `GatewayError` if it cannot be."""
+    """Opens a gateway, which starts to forward.
+
+    Raises `UsageError` for settings that cannot be used, `GatewayError` if it cannot be opened.
+    """
     try:
         return _core.Gateway(**{key: value for key, value in settings._asdict().items() if key != "metrics"})
     except ValueError as error:
@@ -58,7 +61,7 @@ def run(
     reload: Callable[[], object],
     watch: Callable[[dict[str, Any]], object] | None = None,
 ) -> GatewayRun:
-    """Waits for the gateway's end. SIGINT and SIGTERM stop it, SIGHUP calls `reload`; `watch` sees it now and then."""
+    """Waits for the gateway's end. SIGINT and SIGTERM stop it, SIGHUP calls `reload`; `watch` gets views of it."""
     begun, broke = time.monotonic(), None
     try:
         while (signal_number := signals.next(TICK)) not in STOPS:
@@ -73,7 +76,7 @@ def run(
         try:
             view = gateway.stop()
         except OSError as error:
-            broke, view = GatewayError(f"the gateway broke: {error}"), gateway.view()
+            broke, view = GatewayError(f"the gateway failed: {error}"), gateway.view()
     return GatewayRun(seconds, view, broke)
 
 
@@ -83,23 +86,25 @@ def reloading(
     load: Callable[[], GatewaySettings] | None,
     tell: Callable[[str], object],
 ) -> Callable[[], None]:
-    """What reads the settings anew and has the gateway follow.
+    """A function that reads the settings again and applies them.
 
-    What cannot be used is told, and the settings before stay.
+    It reports settings that cannot be used, and keeps the settings in use.
     """
     fixed = settings.fixed
 
     def reload() -> None:
         if load is None:
-            tell("note: there is nothing to reload without --config")
+            tell("note: nothing to reload: the gateway was started without --config")
             return
         try:
             found = load()
             if found.fixed != fixed:
-                raise UsageError("in, out, metrics, offloads-off, send and seed hold until the gateway ends")
+                raise UsageError(
+                    "in, out, metrics, offloads-off, send and seed cannot change while the gateway runs: restart it"
+                )
             gateway.refit(found.forward, found.reverse, overheads=found.overheads)
         except (UsageError, ValueError) as error:
-            tell(f"error: {error}\nthe settings stay as they were")
+            tell(f"error: {error}\nthe settings are unchanged")
         else:
             tell("reloaded")
 

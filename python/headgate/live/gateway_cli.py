@@ -14,44 +14,46 @@ from headgate.terminal.console import console, explained
 @directed
 def gateway(
     *,
-    in_: Annotated[
-        str | None, typer.Option("--in", metavar="IFACE", help="The interface on the near side, such as eth1.")
-    ] = None,
-    out: Annotated[str | None, typer.Option(metavar="IFACE", help="The one on the far side, such as eth0.")] = None,
+    in_: Annotated[str | None, typer.Option("--in", metavar="IFACE", help="The near interface, such as eth1.")] = None,
+    out: Annotated[str | None, typer.Option(metavar="IFACE", help="The far interface, such as eth0.")] = None,
     given: OptionTexts,
     class_: Annotated[
         list[str] | None,
-        typer.Option("--class", metavar="SPEC", help="A class, such as voice:dscp=ef,weight=3; as often as needed."),
+        typer.Option("--class", metavar="SPEC", help="A class, such as voice:dscp=ef,weight=3. Repeatable."),
     ] = None,
     flow: Annotated[
-        str | None, typer.Option(metavar="KEY", help="Which packets are one flow, such as source (default 5-tuple).")
+        str | None,
+        typer.Option(metavar="KEY", help="The key that identifies a flow, such as source (default 5-tuple)."),
     ] = None,
     config: Annotated[
         Path | None,
-        typer.Option(metavar="FILE", help="A TOML file of the same keys; SIGHUP reads it anew. Options come first."),
+        typer.Option(metavar="FILE", help="A TOML file with the same keys; SIGHUP reloads it. Options override it."),
     ] = None,
     metrics: Annotated[
-        str | None, typer.Option(metavar="ADDRESS", help="Serve Prometheus metrics, such as at 127.0.0.1:9100.")
+        str | None,
+        typer.Option(metavar="ADDRESS", help="Serve Prometheus metrics at this address, such as 127.0.0.1:9100."),
     ] = None,
     offloads_off: Annotated[
-        bool | None, typer.Option("--offloads-off", help="Switch the offloads of both interfaces off; they stay off.")
+        bool | None, typer.Option("--offloads-off", help="Switch off the offloads of both interfaces; they stay off.")
     ] = None,
     send: Annotated[
         str | None,
         typer.Option(
-            metavar="HOW", help="By what frames go out: packet, xdp, or auto, which is xdp on veth (default auto)."
+            metavar="HOW", help="How frames are sent: packet, xdp or auto, which is xdp on veth (default auto)."
         ),
     ] = None,
-    seed: Annotated[int | None, typer.Option(min=0, metavar="N", help="The seed of all chance (default 1).")] = None,
-    view: Annotated[bool, typer.Option("--view", help="Show the gateway in the terminal meanwhile.")] = False,
+    seed: Annotated[
+        int | None, typer.Option(min=0, metavar="N", help="The seed of all random numbers (default 1).")
+    ] = None,
+    view: Annotated[bool, typer.Option("--view", help="Show the gateway in the terminal.")] = False,
 ) -> None:
-    """Forward between two interfaces through a discipline (Linux).
+    """Forward packets between two interfaces (Linux).
 
-    It needs root. Both interfaces must be up and have no IP address. It runs until SIGINT or SIGTERM, and says then
-    what it did.
+    Each direction has a discipline of its own. Needs root. Both interfaces must be up and have no IP address. The
+    gateway runs until SIGINT or SIGTERM and then prints a summary.
 
-    Options from --rate to --overhead hold both ways. Each also exists for one direction: --forward-rate, from --in to
-    --out, and --reverse-rate, back. A direction of which nothing says how fast it is passes packets as they come.
+    Options from --rate to --overhead apply to both directions. Each also exists for one: --forward-rate is from --in to
+    --out, --reverse-rate back. A direction without a rate forwards packets without delay.
     """
     from headgate.execution.top_socket import ViewSocket
     from headgate.live import gateway as gateways
@@ -77,7 +79,7 @@ def gateway(
         opened = gateways.open_gateway(settings)
         for note in opened.notes:
             tell(f"note: {note}")
-        tell(f"{' and '.join(settings.interfaces)} are joined")
+        tell(f"forwarding between {' and '.join(settings.interfaces)}")
         if exporter is not None:
             stack.enter_context(exporter.serve(opened.view))
         stack.enter_context(ViewSocket("gateway", " - ".join(settings.interfaces), opened.view))

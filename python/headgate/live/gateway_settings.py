@@ -1,4 +1,4 @@
-"""What a gateway is to be like: options and a file of the same keys, read and checked as a scenario is."""
+"""A gateway's settings: options and a file with the same keys, checked as a scenario is."""
 
 import json
 import tomllib
@@ -11,19 +11,19 @@ from headgate.errors import UsageError
 from headgate.live import options
 from headgate.live.directions import DIRECTIONS, names
 
-#: The fastest that a scenario can have: a direction of this rate passes packets as they come.
+#: The highest rate of a scenario: a direction with this rate does not delay packets.
 UNSHAPED = "100Gbit/s"
 
-#: Options of a direction that mean nothing where nothing is slow, so that nothing waits.
+#: Options of a direction that have no effect without a rate, since its queue stays empty.
 OF_WHAT_IS_SLOW = ("schedule", "schedule-period", "limit", "qdisc", "overhead")
 
-#: Keys that hold until the gateway ends, with what each takes.
+#: Keys that cannot change while the gateway runs, with the type of their values.
 FIXED = {"in": str, "out": str, "metrics": str, "offloads-off": bool, "send": str, "seed": int}
 
-#: By what frames go out.
+#: Ways to send frames.
 SENDS = ("auto", "packet", "xdp")
 
-#: All keys of a file, besides the tables headed [[class]], by each of their names; called as the options are.
+#: All keys of a file but the tables [[class]], by each of their names. They are named like the options.
 NAMES = {key: key for key in (*FIXED, "flow", "class")} | names("") | names("forward") | names("reverse")
 
 
@@ -41,14 +41,14 @@ class GatewaySettings(NamedTuple):
 
     @property
     def fixed(self) -> tuple[object, ...]:
-        """What cannot change while the gateway runs."""
+        """The settings that cannot change while the gateway runs."""
         return (self.interfaces, self.metrics, self.offloads_off, self.send, self.seed)
 
 
 def load(said: Mapping[str, Any], config: Path | None) -> GatewaySettings:
-    """The settings that options and file say together; options, those that are not None, come first.
+    """The settings from options and file; options that are not None override the file.
 
-    Raises `UsageError` if something cannot be used.
+    Raises `UsageError` for a setting that cannot be used.
     """
     options_said = {key: value for key, value in said.items() if value is not None}
     if config is None:
@@ -60,13 +60,13 @@ def load(said: Mapping[str, Any], config: Path | None) -> GatewaySettings:
 
 
 def read(config: Path) -> dict[str, Any]:
-    """The keys of a file, checked for their names alone."""
+    """The keys of a file. Only their names are checked."""
     try:
         found = tomllib.loads(config.read_text("utf-8"))
     except OSError as error:
         raise UsageError(f"cannot be read: {error.strerror}") from None
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-        raise UsageError(f"is no TOML: {error}") from None
+        raise UsageError(f"is not TOML: {error}") from None
     keys: dict[str, Any] = {}
     first: dict[str, str] = {}
     for name, value in found.items():
@@ -75,22 +75,22 @@ def read(config: Path) -> dict[str, Any]:
             raise UsageError(f"unknown key `{name}`" + (f"; did you mean `{near}`?" if near else ""))
         key = NAMES[name]
         if (other := first.setdefault(key, name)) != name:
-            raise UsageError(f"`{name}` and `{other}` are one key: keep `{key}`")
+            raise UsageError(f"`{name}` and `{other}` are names of one key: keep `{key}`")
         keys[key] = value
     return keys
 
 
 def settings(said: Mapping[str, Any]) -> GatewaySettings:
-    """The settings that `said` says, by the options' names."""
+    """The settings in `said`, by the options' names."""
     for key, kind in FIXED.items():
         if key in said and type(said[key]) is not kind:
             raise UsageError(f"`{key}`: expected {_NAMES[kind]}, found {said[key]!r}")
     if "in" not in said or "out" not in said:
-        raise UsageError("between which interfaces? Give --in and --out, as in --in eth1 --out eth0")
+        raise UsageError("the interfaces are missing: give --in and --out, as in --in eth1 --out eth0")
     given = {key: _text(key, value) for key, value in said.items() if key not in (*FIXED, "flow", "class")}
     if not any(paced(direction, given) for direction in DIRECTIONS):
         raise UsageError(
-            "how fast is it to be? Give --rate, as in --rate 100Mbit/s, or --forward-rate or --reverse-rate"
+            "the rate is missing: give --rate, as in --rate 100Mbit/s, or --forward-rate or --reverse-rate"
         )
     if (send := said.get("send", "auto")) not in SENDS:
         near = _core.nearest(send, SENDS)
@@ -108,29 +108,29 @@ _NAMES = {str: "a text", bool: "true or false", int: "a whole number"}
 
 
 def _text(key: str, value: object) -> str:
-    """A value as an option has it; numbers may be written as such."""
+    """A value as the text of an option; a file may write numbers as numbers."""
     if isinstance(value, bool) or not isinstance(value, str | int | float):
         raise UsageError(f"`{key}`: expected a text, found {value!r}")
     return str(value)
 
 
 def paced(direction: str, given: Mapping[str, str]) -> bool:
-    """Whether something says how fast `direction` is."""
+    """Whether `direction` has a rate or a trace."""
     return any(name in given for key in ("rate", "trace") for name in (key, f"{direction}-{key}"))
 
 
 def of_direction(direction: str, given: Mapping[str, str]) -> dict[str, str]:
-    """What holds in `direction`: packets pass as they come where nothing says how fast."""
+    """The options of `direction`. Without a rate it forwards packets without delay."""
     if paced(direction, given):
         return dict(given)
     for key in OF_WHAT_IS_SLOW:
         if f"{direction}-{key}" in given:
-            raise UsageError(f"--{direction}-{key}: nothing waits where nothing is slow; give --{direction}-rate, too")
+            raise UsageError(f"--{direction}-{key} has no effect without a rate: give --{direction}-rate, too")
     return {**{key: value for key, value in given.items() if key not in OF_WHAT_IS_SLOW}, f"{direction}-rate": UNSHAPED}
 
 
 def classes(flow: object, found: object) -> str:
-    """The part of a scenario file that classifies: `flow` and classes, as texts of options or tables of a file."""
+    """The [classify] and [[class]] tables of a scenario, from options as text or tables of a file."""
     text = "" if flow is None else f"[classify]\nflow = {_toml(flow)}\n"
     if not isinstance(found, Sequence) or isinstance(found, str):
         raise UsageError("`class`: expected tables headed [[class]]")
@@ -139,13 +139,13 @@ def classes(flow: object, found: object) -> str:
         if not isinstance(table, Mapping):
             raise UsageError(f"`class`: expected tables headed [[class]], found {each!r}")
         if "label" in table:
-            raise UsageError("a class cannot ask for a label: packets on a wire have none")
+            raise UsageError("a class of a gateway cannot use `label`: real packets have none")
         text += "[[class]]\n" + "".join(f"{json.dumps(key)} = {_toml(value)}\n" for key, value in table.items())
     return text
 
 
 def parse(spec: str) -> dict[str, Any]:
-    """A class as an option writes it, `voice:dscp=ef,weight=3`; a key said twice has both values."""
+    """A class from an option, `voice:dscp=ef,weight=3`. A key given twice has both values."""
     name, _, rest = spec.partition(":")
     table: dict[str, Any] = {"name": name}
     for pair in filter(None, rest.split(",")):
@@ -170,7 +170,7 @@ def _number(value: str) -> str | int | float:
 
 
 def _toml(value: object) -> str:
-    """A value of a file, or one like it. Text, numbers and lists are written alike in JSON."""
+    """A value in TOML. JSON writes texts, numbers and lists in the same way."""
     try:
         return json.dumps(value, allow_nan=False)
     except (TypeError, ValueError):

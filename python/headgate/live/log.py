@@ -1,4 +1,4 @@
-"""What a link leaves in a folder: rows over time as Parquet, captures of both ends, and what it was and did."""
+"""The log folder of a link: measurements over time as Parquet, captures of both ends, and a JSON summary."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ if TYPE_CHECKING:
 DOCUMENT = "link.json"
 INTERVALS = "intervals"
 
-#: Rows over time are written once in so many seconds, a file each, and in the end: a Parquet file is whole or none.
+#: Seconds between files of measurements. An unfinished Parquet file is unreadable, so each file is short.
 SEGMENT = 60.0
 
 UNFINISHED = ".unfinished"
 
-#: What the document says of a direction when the link has ended, and of each flow that sent most.
+#: Entries of the summary for each direction, and for each of its largest flows.
 COUNTS = ("came", "arrived", "sent", "sent_bytes", "dropped", "marked", "lost", "out", "refused", "no_slot", "stalls")
 FIGURES = ("stalled_ms", "queueing_ms_mean", "queueing_ms_p99", "late_ms_p50", "late_ms_p99", "drops", "marks")
 FLOW = ("protocol", "source", "destination", "source_port", "destination_port")
@@ -32,13 +32,13 @@ FLOW_COUNTS = ("arrived", "sent", "sent_bytes", "dropped", "marked")
 
 
 class LinkLog:
-    """A folder that a link's log goes to, or none, and then all this does nothing.
+    """Writes the log of a link into a folder; without a folder every method does nothing.
 
-    A disk that takes no more ends the log, not the link.
+    A full disk ends the log, not the link.
     """
 
     def __init__(self, folder: Path | None) -> None:
-        """Makes the folder; raises `UsageError` if that cannot be, or if there is something in it."""
+        """Makes the folder; raises `UsageError` if that fails, or if it is not empty."""
         self.folder = folder
         self._link: _core.Link | None = None
         self._said: Mapping[str, Any] = {}
@@ -50,13 +50,13 @@ class LinkLog:
             _make(folder)
 
     def begin(self, link: _core.Link, said: Mapping[str, Any]) -> None:
-        """The log is of `link`, which is what was `said`."""
+        """Starts the log of `link`, whose options are `said`."""
         if self.folder is not None:
             self._link, self._said, self._due = link, said, time.monotonic() + SEGMENT
             self._keep(self._document, None)
 
     def tick(self) -> None:
-        """Takes what has come since the last call. To be called often."""
+        """Collects the measurements since the last call. Call it often."""
         batches = None if self._link is None else self._link.take_intervals()
         if batches is None or self._failed is not None:
             return
@@ -68,7 +68,7 @@ class LinkLog:
             self._keep(self._segment)
 
     def end(self, ended: CommandRun | None = None) -> list[str]:
-        """Writes what is left when the link has stopped, and how it `ended`; gives what a reader must know."""
+        """Writes the remaining measurements and the summary when the link has `ended`. Returns warnings."""
         if self._link is None:
             return []
         self.tick()
@@ -76,18 +76,18 @@ class LinkLog:
         written = self._link.written() or {}
         self._keep(self._document, ended and {**outcome(ended), "log": written})
         self._link = None
-        notes = [f"the log ended before the link: {why}" for why in (written["failed"], self._failed) if why]
+        notes = [f"the log is incomplete: {why}" for why in (written["failed"], self._failed) if why]
         if missed := written["missed"]:
-            notes.append(f"{missed} of {missed + written['packets']} packets are not in the captures")
+            notes.append(f"{missed} of {missed + written['packets']} packets are missing in the captures")
         if rows := written["rows_missed"]:
-            notes.append(f"{rows} rows over time are missing: this process was stopped for too long")
+            notes.append(f"{rows} rows of measurements are missing: this process was stopped too long")
         return notes
 
     def __enter__(self) -> Self:
         return self
 
     def __exit__(self, *_: object) -> None:
-        """A link that broke, or never was: what there is stays, and a folder with nothing in it goes."""
+        """Cleans up after a link that failed: removes the folder if it is empty."""
         self.end()
         if self.folder is not None:
             for folder in (self.folder / INTERVALS, self.folder):
@@ -95,7 +95,7 @@ class LinkLog:
                     folder.rmdir()
 
     def _keep(self, write: Callable[..., None], *arguments: Any) -> None:
-        """Writes, if the disk takes it, and nothing any more once it did not."""
+        """Calls `write`; after a failure it never writes again."""
         try:
             if self._failed is None:
                 write(*arguments)
@@ -103,7 +103,7 @@ class LinkLog:
             self._failed = f"cannot write to {self.folder}: {error.strerror or error}"
 
     def _segment(self) -> None:
-        """The rows so far, as the next file."""
+        """Writes the collected rows as the next file."""
         if self._batches:
             import pyarrow.parquet as pq
 
@@ -120,7 +120,7 @@ class LinkLog:
         self._whole(DOCUMENT, lambda path: path.write_text(text))
 
     def _whole(self, name: str, write: Callable[[Path], object]) -> None:
-        """Puts a file in its place when it is whole; one that does not become whole is taken away."""
+        """Writes to a temporary name and renames the finished file; removes it on failure."""
         path = (self.folder or Path()) / name
         unfinished = path.with_name(path.name + UNFINISHED)
         try:
@@ -132,13 +132,13 @@ class LinkLog:
 
 
 def outcome(ended: CommandRun) -> dict[str, Any]:
-    """What the document says of a link that has ended."""
+    """The summary of a link that has ended."""
     directions = {direction: _direction(ended.view[direction]) for direction in DIRECTIONS}
     return {"code": ended.code, "seconds": ended.seconds, **directions, "cpu_s": ended.view["cpu_s"]}
 
 
 def _direction(view: Mapping[str, Any]) -> dict[str, Any]:
-    """A direction, of what there is to see of it."""
+    """The summary of a direction, from its view."""
     found = {name: view[name] for name in (*COUNTS, *FIGURES)}
     flows = [{name: flow[name] for name in (*FLOW, *FLOW_COUNTS)} for flow in view["flows"]]
     return {**found, "odd": dict(view["odd"]), "flows": flows}
@@ -148,7 +148,7 @@ def _make(folder: Path) -> None:
     try:
         folder.mkdir(parents=True, exist_ok=True)
         if any(folder.iterdir()):
-            raise UsageError(f"--log {folder}: there is something in it already, and a log overwrites nothing")
+            raise UsageError(f"--log {folder}: the folder is not empty; give a new one")
         (folder / INTERVALS).mkdir()
     except OSError as error:
         raise UsageError(f"--log {folder}: {error.strerror}") from None

@@ -1,4 +1,4 @@
-"""What the options of `headgate link` say of a direction: a scenario of one link, read and checked as a file is."""
+"""The options of `headgate link` as a scenario of one link, checked as a scenario file is."""
 
 import json
 import re
@@ -10,16 +10,16 @@ from headgate import _core
 from headgate.errors import UsageError
 from headgate.live.directions import DIRECTIONS, OPTIONS
 
-#: What holds where nothing is said.
+#: Values of options that are not given.
 DEFAULTS = {"delay": "0ms", "limit": "1000p", "qdisc": "droptail"}
 
-#: Options that say how fast a link is; those of a direction come before those of both that contradict them.
+#: Options that set a link's rate. Those of one direction override those of both.
 PACES = {"trace": ("rate", "schedule", "schedule-period"), "rate": ("trace",)}
 
-#: Bytes that a packet may cost beside its own: the shortest IP packet has 20 (RFC 791), and must not be free.
+#: Range of the link overhead in bytes. The shortest IP packet has 20 (RFC 791), so -20 would make it free.
 OVERHEADS = range(-19, 1001)
 
-#: A scenario needs flows; these are never started. Its rate is what a change says.
+#: The scenario that the options change. It needs a group of flows, which is never started.
 TEXT = """\
 name = "link"
 duration = "1h"
@@ -30,13 +30,13 @@ qdiscs = ["droptail"]
 
 
 def scenario(direction: str, given: Mapping[str, str | None], text: str = TEXT) -> _core.Scenario:
-    """The scenario whose link is like `direction`, from options by name: `rate` for both, `forward-rate` for one.
+    """The scenario of one `direction`, from options by name: `rate` for both directions, `forward-rate` for one.
 
-    `text` is the rest of it. Raises `UsageError` if an option cannot be used.
+    `text` is the rest of the scenario. Raises `UsageError` if an option cannot be used.
     """
     chosen = _chosen(direction, given)
     if "rate" not in chosen and "trace" not in chosen:
-        raise UsageError(f"how fast is the link? Give --rate, as in --rate 10Mbit/s, or --{direction}-rate, or --trace")
+        raise UsageError(f"the rate is missing: give --rate, as in --rate 10Mbit/s, or --{direction}-rate, or --trace")
     changes = [
         f"link.{_key(name)}={_value(said)}" for name, said in chosen.items() if name not in ("qdisc", "overhead")
     ]
@@ -47,16 +47,16 @@ def scenario(direction: str, given: Mapping[str, str | None], text: str = TEXT) 
 
 
 def said(given: Mapping[str, str | None]) -> dict[str, dict[str, str]]:
-    """What holds in each direction, by the options' names."""
+    """The options of each direction, by name."""
     return {
         direction: {name: said.value for name, said in _chosen(direction, given).items()} for direction in DIRECTIONS
     }
 
 
 def overhead(direction: str, given: Mapping[str, str | None]) -> int:
-    """The bytes that each packet costs `direction` beside its own.
+    """The link overhead of `direction` in bytes a packet.
 
-    Raises `UsageError` if they are no whole number, or would make a packet free.
+    Raises `UsageError` if it is not a whole number, or would make a packet free.
     """
     said = _chosen(direction, given).get("overhead")
     if said is None:
@@ -66,22 +66,20 @@ def overhead(direction: str, given: Mapping[str, str | None]) -> int:
     except ValueError:
         raise UsageError(f"{said.option} {said.value}: expected a number of bytes, such as 38") from None
     if found not in OVERHEADS:
-        bounds = (
-            f"from {OVERHEADS[0]}, since the shortest IP packet has 20 bytes and none may be free, to {OVERHEADS[-1]}"
-        )
+        bounds = f"from {OVERHEADS[0]} (the shortest IP packet has 20 bytes) to {OVERHEADS[-1]}"
         raise UsageError(f"{said.option} {said.value}: expected a number of bytes {bounds}")
     return found
 
 
 class OptionValue(NamedTuple):
-    """What was said, and by which option."""
+    """A value and the option that gave it."""
 
     option: str
     value: str
 
 
 def _chosen(direction: str, given: Mapping[str, str | None]) -> dict[str, OptionValue]:
-    """What holds in a direction: what its own options say, then those of both, then the defaults."""
+    """The options of a direction: its own, then those of both directions, then the defaults."""
     own = {option.name: value for option in OPTIONS if (value := given.get(f"{direction}-{option.name}")) is not None}
     both = {option.name: value for option in OPTIONS if (value := given.get(option.name)) is not None}
     for name in PACES.keys() & own.keys():
@@ -102,10 +100,10 @@ def _key(name: str) -> str:
 
 
 def _value(said: OptionValue) -> str:
-    """A value as a change writes it."""
+    """A value as `--set` takes it."""
     if said.option.endswith("schedule"):
         return f"[{', '.join(_step(said, step) for step in said.value.split(','))}]"
-    # A path is text, whatever it looks like.
+    # A path is text, even if it looks like a number.
     return json.dumps(said.value) if said.option.endswith("trace") else said.value
 
 
@@ -124,14 +122,14 @@ def _read(path: str) -> bytes:
 
 
 def _explained(error: _core.ScenarioError, chosen: Mapping[str, OptionValue]) -> str:
-    """The error in terms of the options."""
+    """The error with options in place of the scenario's keys."""
     message, change = error.message, error.change or ""
     for name, said in chosen.items():
         message = re.sub(rf"`link\.{_key(name)}\b[^`]*`", f"`{said.option}`", message)
         if change.startswith((f"--set link.{_key(name)}=", f"--{name} ")):
             change = f"{said.option} {said.value}"
     for option in OPTIONS:
-        # Keys that a message names beside the one it is about.
+        # Other keys that the message names.
         message = message.replace(f"`{_key(option.name)}`", f"`--{option.name}`")
     parts = [message, *([f" --> {change}"] if change else []), *([f"  = {error.help}"] if error.help else [])]
     return "\n".join(parts)

@@ -1,4 +1,4 @@
-"""Prometheus metrics of a link or gateway: what a view comes to, and a server for it.
+"""Prometheus metrics of a link or gateway, and a server for them.
 
 Names follow https://prometheus.io/docs/practices/naming/: base units, and `_total` where a number only grows.
 """
@@ -23,13 +23,13 @@ from headgate.live.top import name as flow_name
 
 View = Mapping[str, Any]
 
-#: Values of the labels of a number, and the number.
+#: The values of a sample's labels, and the sample.
 Sample = tuple[list[str], float]
 
-#: Flows of a direction that are told of.
+#: Number of flows exported for each direction.
 MOST_FLOWS = 8
 
-#: A client that takes longer than this, in seconds, is let go.
+#: Timeout of a client in seconds.
 PATIENCE = 5
 
 
@@ -49,21 +49,23 @@ class _ViewCollector(Collector):
 def metrics(view: View) -> Iterator[Metric]:
     """The metrics of a view."""
     yield _gauge("build_info", "Always 1.", ["version"], [([_core.VERSION], 1)])
-    yield _counter("cpu_seconds_total", "Processor time of the loop.", [], [([], view["cpu_s"])])
+    yield _counter("cpu_seconds_total", "Processor time of the forwarding thread.", [], [([], view["cpu_s"])])
     for key, name, meaning in _core.numbers():
         written = _counter if name.endswith("_total") else _gauge
         yield written(name, meaning, ["direction"], _of(view, key))
     yield _counter("drops_total", "Packets that the discipline dropped.", ["direction", "reason"], _by(view, "drops"))
-    yield _counter("marks_total", "Packets that it marked.", ["direction", "reason"], _by(view, "marks"))
-    meaning = "Frames that were no plain IP packets."
+    yield _counter("marks_total", "Packets that the discipline marked.", ["direction", "reason"], _by(view, "marks"))
+    meaning = "Frames that were not plain IP packets."
     yield _counter("odd_frames_total", meaning, ["direction", "kind"], _by(view, "odd"))
-    meaning = "Time in which the link stood still."
+    meaning = "Time in which the forwarding thread was late."
     stalled = [([way], view[way]["stalled_ms"] / 1e3) for way in DIRECTIONS]
     yield _counter("stalled_seconds_total", meaning, ["direction"], stalled)
-    yield _histogram("queueing_seconds", "How long packets that were let go had waited.", view, "queueing")
-    yield _histogram("lateness_seconds", "How much later packets left than rate and delay say.", view, "late")
-    yield _gauge("discipline", "What the discipline says of itself.", ["direction", "gauge"], _by(view, "gauges"))
-    meaning = "What was sent of the flows that send most, in the last second."
+    yield _histogram("queueing_seconds", "Queueing delay of sent packets.", view, "queueing")
+    yield _histogram(
+        "lateness_seconds", "Lateness of packets: actual departure minus scheduled departure.", view, "late"
+    )
+    yield _gauge("discipline", "Gauges of the discipline.", ["direction", "gauge"], _by(view, "gauges"))
+    meaning = "Rate of the largest flows over the last second."
     flows = (each for way in DIRECTIONS for each in _flows(view[way], way))
     yield _gauge("flow_bytes_per_second", meaning, ["direction", "flow", "verdict"], flows)
 
@@ -99,19 +101,19 @@ def _of(view: View, key: str) -> Iterator[Sample]:
 
 
 def _by(view: View, key: str) -> Iterator[Sample]:
-    """The numbers of something that a direction counts by name."""
+    """The samples of a counter that a direction keeps by name."""
     return (([way, name], value) for way in DIRECTIONS for name, value in dict(view[way][key]).items())
 
 
 def _flows(wire: View, way: str) -> Iterator[Sample]:
-    """The flows that send most: few of them, since every one that ever did is a series of its own to a database."""
+    """The largest flows only: each flow is a time series of its own in the database."""
     sending = [flow for flow in wire["flows"] if flow["sent_bps"] > 0]
     for flow in sorted(sending, key=lambda flow: -flow["sent_bps"])[:MOST_FLOWS]:
         yield [way, flow_name(flow), flow["verdict"]], flow["sent_bps"] / 8
 
 
 def parse(address: str) -> tuple[str, int]:
-    """Host and port of `127.0.0.1:9100` or `[::1]:9100`; raises `UsageError` if it is no address."""
+    """Host and port of `127.0.0.1:9100` or `[::1]:9100`; raises `UsageError` if it is not an address."""
     host, colon, port = address.rpartition(":")
     if not colon or not host or not port.isdecimal() or not 0 < int(port) < 1 << 16:
         raise UsageError(f"--metrics {address}: expected HOST:PORT, such as 127.0.0.1:9100")
@@ -119,10 +121,10 @@ def parse(address: str) -> tuple[str, int]:
 
 
 class Exporter:
-    """Serves metrics at an address: bound when it is made, answering while `serve` lasts.
+    """Serves metrics at an address. The constructor binds it; requests are answered while `serve` lasts.
 
-    Its threads are Python's: the loop that forwards has one of its own, which never waits for them. The library's own
-    server answers as soon as it is bound, waits for a slow client without end, and has metrics on every path.
+    Its threads do not delay the forwarding thread. The library's own server does not fit: it has no timeout for
+    slow clients, answers as soon as it is bound, and serves metrics on every path.
     """
 
     def __init__(self, address: str) -> None:
@@ -136,7 +138,7 @@ class Exporter:
 
     @contextmanager
     def serve(self, look: Callable[[], View]) -> Iterator[None]:
-        """Answers with what `look` gives, the latest view."""
+        """Answers requests with the view that `look` returns."""
         self._server.document = lambda: exposition(look()).encode()  # type: ignore[attr-defined]
         thread = Thread(target=self._server.serve_forever, name="metrics", daemon=True)
         thread.start()
@@ -163,4 +165,4 @@ class _Handler(BaseHTTPRequestHandler):
         self.wfile.write(found)
 
     def log_message(self, format: str, *args: object) -> None:
-        """Nobody wants to read of every scrape."""
+        """Does not log requests."""

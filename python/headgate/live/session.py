@@ -1,4 +1,4 @@
-"""A command behind a link: started, waited for, and what came of it."""
+"""Runs a command behind a link and waits for it."""
 
 import os
 import select
@@ -13,27 +13,27 @@ from typing import Any, NamedTuple
 from headgate import _core
 from headgate.errors import HeadgateError, UsageError
 
-#: How often, in seconds, a watcher is shown the link.
+#: Seconds between views of the link.
 TICK = 0.25
 
-#: How long, in seconds, a server may take until it listens; a command starts then at the latest.
+#: Seconds to wait for the server to listen; the command starts then at the latest.
 PATIENCE = 2.0
 
-#: Signals to the whole terminal: the command gets them itself, and decides.
+#: Signals that the terminal sends to the whole group: the command handles them itself.
 LEFT_TO_COMMAND = (signal.SIGINT, signal.SIGQUIT)
 
-#: Signals to this process alone, which it hands on.
+#: Signals to this process only: it forwards them to the command.
 HANDED_ON = (signal.SIGTERM, signal.SIGHUP)
 
 
 class LinkError(HeadgateError):
-    """A link that cannot be made, or that broke; as `timeout` and `env` have it, 125 is their own failure."""
+    """A link that cannot be made, or that failed. Exit code 125, as `timeout` and `env` use it."""
 
     exit_code = 125
 
 
 def not_made(error: OSError, cc: str | None) -> HeadgateError:
-    """Why there is no link, when its hosts were to use the congestion controller `cc`."""
+    """The error of a link that cannot be made; `cc` is the congestion control of its hosts."""
     _, named, why = str(error).partition(f'net/ipv4/tcp_congestion_control to "{cc}": ')
     if named:
         return UsageError(f"--cc {cc}: {why}")
@@ -41,7 +41,7 @@ def not_made(error: OSError, cc: str | None) -> HeadgateError:
 
 
 class CommandError(HeadgateError):
-    """A command that cannot be started, with the exit code a shell has for that."""
+    """A command that cannot be started, with a shell's exit code for it."""
 
     def __init__(self, word: str, error: OSError) -> None:
         self.exit_code = 127 if isinstance(error, FileNotFoundError) else 126
@@ -49,7 +49,7 @@ class CommandError(HeadgateError):
 
 
 class CommandRun(NamedTuple):
-    """What a command left: its exit code, how long it ran in seconds, and what the link did."""
+    """A finished command: its exit code, its duration in seconds, and the last view of the link."""
 
     code: int
     seconds: float
@@ -63,9 +63,9 @@ def run(
     watch: Callable[[dict[str, Any]], object] | None = None,
     tick: Callable[[], object] | None = None,
 ) -> CommandRun:
-    """Runs `command` in the near host, while `server` runs in the far one.
+    """Runs `command` in the near host while `server` runs in the far host.
 
-    `watch` sees the link every `TICK`, and `tick` is called as often.
+    `watch` gets a view of the link every `TICK` seconds; `tick` is called as often.
     """
     try:
         if server:
@@ -80,19 +80,19 @@ def run(
         try:
             view = link.stop()
         except OSError as error:
-            raise LinkError(f"the link broke: {error}") from None
+            raise LinkError(f"the link failed: {error}") from None
     return CommandRun(code, seconds, view)
 
 
 def own_resolvers(configured: Path = Path("/etc/resolv.conf")) -> str:
-    """The name servers that programs here ask, if all are on this machine's loopback, which no near host has."""
+    """The name servers of this machine if all are on its loopback, which the near host cannot reach; else empty."""
     try:
         lines = [line.split() for line in configured.read_text().splitlines()]
     except OSError:
         return ""
     servers = [words[1] for words in lines if words[:1] == ["nameserver"] and len(words) > 1]
     own = all(server.startswith("127.") or server == "::1" for server in servers)
-    # Without any the resolver asks the loopback (resolv.conf(5)).
+    # Without an entry the resolver uses the loopback address (resolv.conf(5)).
     return ", ".join(servers or ["127.0.0.1"]) if own else ""
 
 
@@ -104,12 +104,12 @@ def _start(start: Callable[[Sequence[str]], Any], words: Sequence[str]) -> Any:
 
 
 def _serve(link: _core.Link, server: Sequence[str]) -> None:
-    """Starts the server and waits until it listens, or might by now: not every server waits for TCP."""
+    """Starts the server and waits until it listens on TCP, or for a time, since not every server uses TCP."""
     _start(link.serve, server)
     end = time.monotonic() + PATIENCE
     while not link.listens() and time.monotonic() < end:
         if (code := link.poll_server()) is not None:
-            raise LinkError(f"the server {server[0]!r} ended before the command began, with exit code {code}")
+            raise LinkError(f"the server {server[0]!r} exited with code {code} before the command started")
         time.sleep(0.01)
 
 
@@ -119,14 +119,14 @@ def _wait(
     watch: Callable[[dict[str, Any]], object] | None,
     tick: Callable[[], object] | None,
 ) -> int:
-    """Waits for the command `pid`; raises `LinkError` if the link breaks meanwhile."""
+    """Waits for the command `pid`; raises `LinkError` if the link fails before it ends."""
     ended = select.poll()
     handle = os.pidfd_open(pid)
     try:
         ended.register(handle, select.POLLIN)
         while (code := link.poll()) is None:
             if not link.runs:
-                raise LinkError("the link broke: a device is gone")
+                raise LinkError("the link failed: a device was removed")
             if watch is not None:
                 watch(link.view())
             if tick is not None:
@@ -139,9 +139,9 @@ def _wait(
 
 @contextmanager
 def _signals() -> Iterator[Callable[[int], None]]:
-    """From before the command starts until it has ended, signals are its own; what this gives is told its process.
+    """Forwards signals to the command until it has ended. Yields the function that is given the command's process.
 
-    They have handlers: what is ignored would be ignored by what we start, too.
+    The signals get handlers instead of SIG_IGN: the command would inherit that.
     """
     process: int | None = None
     early: list[int] = []

@@ -1,4 +1,4 @@
-"""`headgate link --check --soak 10min`: does a link that runs for long lose a packet or keep memory?"""
+"""`headgate link --check --soak 10min`: whether a link under long load loses packets or leaks memory."""
 
 from __future__ import annotations
 
@@ -17,29 +17,29 @@ from headgate.live.check import CheckRow, Measurement, judged, measure
 if TYPE_CHECKING:
     from rich.table import Table
 
-#: Half of the time each: the link's rate, and the rate at which it is sent to, in Mbit/s. Nobody sends the second.
+#: Two loads, each for half of the time: the link's rate and the offered rate in Mbit/s. The second is unreachable.
 LOADS = ((100, 150), (100_000, 20_000))
 
-#: Memory is looked at this often, in seconds, or ten times in all if that is more often.
+#: Seconds between measurements of memory; at least ten are made.
 EVERY = 60.0
 
-#: What the process may take more at the end than after the first tenth, in bytes: pages that an allocator keeps.
+#: Allowed growth of memory in bytes since the first tenth: pages that the allocator keeps.
 GROWTH = 1 << 20
 
 
 def seconds(text: str) -> float:
-    """How long `--soak` says, in seconds. Raises `UsageError` if it is no time, or less than a second."""
+    """The time of `--soak` in seconds. Raises `UsageError` if it is not a time, or less than a second."""
     read = re.fullmatch(r"(\d+(?:\.\d+)?)(h|min|s)", text)
     if read is None:
         raise UsageError(f"--soak {text}: expected a time, such as 10min or 30s")
     found = float(read[1]) * {"h": 3600, "min": 60, "s": 1}[read[2]]
     if found < 1:
-        raise UsageError(f"--soak {text}: expected a second at the least")
+        raise UsageError(f"--soak {text}: expected at least 1s")
     return found
 
 
 def run(lasting: float, say: Callable[[str], None]) -> tuple[Table, bool]:
-    """Loads a link for `lasting` seconds and tells `say` of its memory: the table, and whether all is as it must be."""
+    """Loads a link for `lasting` seconds and reports its memory to `say`. Returns the table and whether all is well."""
     return judged("soak", _rows(lasting, say))
 
 
@@ -51,7 +51,7 @@ def _rows(lasting: float, say: Callable[[str], None]) -> Iterator[CheckRow]:
 
 
 def counts(mbit: int, found: Measurement) -> Iterator[CheckRow]:
-    """Whether every packet is in the kernel's counts and in ours, from the sender's socket to the far interface."""
+    """Whether the counts of kernel and link agree, from the sender's socket to the far interface."""
     lane = found["forward"]
     odd = sum(count for _, count in lane["discarded"])
     pairs = (
@@ -65,10 +65,10 @@ def counts(mbit: int, found: Measurement) -> Iterator[CheckRow]:
 
 
 def growth(mbit: int, memory: list[int]) -> CheckRow:
-    """Whether the process takes no more at the end than when it had begun."""
+    """Whether the process used no more memory at the end than at the beginning."""
     grown = memory[-1] - memory[0]
     figure = f"{grown / 1024:+.0f} KiB of {memory[0] / 1024:.0f} KiB"
-    return CheckRow(f"{_named(mbit)}: growth of memory", figure, f"{GROWTH // 1024} KiB", grown <= GROWTH)
+    return CheckRow(f"{_named(mbit)}: memory growth", figure, f"{GROWTH // 1024} KiB", grown <= GROWTH)
 
 
 def _named(mbit: int) -> str:
@@ -76,16 +76,16 @@ def _named(mbit: int) -> str:
 
 
 def _measured(mbit: int, offered: int, lasting: float, say: Callable[[str], None]) -> tuple[Measurement, list[int]]:
-    """What came of it, and the memory of the process after the first tenth and from then on."""
+    """The measurement, and the memory of the process from the first tenth on."""
     done: list[Measurement | BaseException] = []
 
     def work() -> None:
         try:
             done.append(measure(mbit, offered / mbit, lasting))
-        except BaseException as error:  # noqa: BLE001, to be raised where somebody waits for it
+        except BaseException as error:  # noqa: BLE001, raised again in the waiting thread
             done.append(error)
 
-    # Not waited for when the process ends: Ctrl-C ends it at once, and the link with it.
+    # A daemon thread: Ctrl-C ends the process at once, and the link with it.
     thread = threading.Thread(target=work, daemon=True)
     begin = time.monotonic()
     thread.start()
@@ -102,7 +102,7 @@ def _measured(mbit: int, offered: int, lasting: float, say: Callable[[str], None
 
 
 def resident() -> int:
-    """Memory of this process that is in use, in bytes (proc_pid_statm(5))."""
+    """Resident memory of this process in bytes (proc_pid_statm(5))."""
     gc.collect()
     pages = Path("/proc/self/statm").read_text(encoding="ascii").split()[1]
     return int(pages) * os.sysconf("SC_PAGE_SIZE")

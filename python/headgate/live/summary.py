@@ -1,4 +1,4 @@
-"""What a link did, as a table."""
+"""The summary of a link as a table."""
 
 from __future__ import annotations
 
@@ -10,11 +10,21 @@ from headgate.live.directions import DIRECTIONS
 if TYPE_CHECKING:
     from rich.table import Table
 
-HEADS = ("Mbit/s", "packets", "dropped", "marked", "lost", "queueing ms, mean", "p99", "late ms, median", "p99")
+HEADS = (
+    "Mbit/s",
+    "packets",
+    "dropped",
+    "marked",
+    "link losses",
+    "queueing delay ms, mean",
+    "p99",
+    "late ms, p50",
+    "p99",
+)
 
 
 def table(view: Mapping[str, Any], seconds: float, title: str) -> Table:
-    """One row a direction: what was sent in `seconds`, what was not and why, how long it waited, how late it left."""
+    """One row for each direction: rate, drops and marks by reason, link losses, queueing delay and lateness."""
     from rich.table import Column, Table
 
     heads = (Column(head, justify="right") for head in HEADS)
@@ -32,7 +42,7 @@ def _row(wire: Mapping[str, Any], seconds: float) -> list[str]:
 
 
 def reasons(counts: Mapping[str, int]) -> str:
-    """How many, and why: `12 (early 10, overflow 2)`."""
+    """The sum and the counts by reason: `12 (early 10, overflow 2)`."""
     total = sum(counts.values())
     why = ", ".join(f"{name} {count}" for name, count in counts.items())
     return f"{total} ({why})" if total else "0"
@@ -42,32 +52,32 @@ def _ms(value: float | None) -> str:
     return "-" if value is None else f"{value:.3f}"
 
 
-#: What makes a frame longer than the MTU, by ethtool's names.
+#: The offloads that make a frame longer than the MTU, by ethtool's names.
 MERGED = (
-    " (generic-receive-offload of the interface they came in by, or tcp- or generic-segmentation-offload of their"
-    " sender's, had merged them)"
+    " (merged by generic-receive-offload of the receiving interface, or by tcp- or generic-segmentation-offload of the"
+    " sender's)"
 )
 
 
-#: Packets that were gone, or wrong, for other reasons than the link's, by the numbers of a direction.
+#: Packets lost or changed outside the link, by the counters of a direction.
 NOTES = {
-    "no_slot": "{} packets found no room in memory",
-    "kernel_dropped": "the kernel dropped {} packets before they were seen: no room in its ring",
-    "no_checksum": "{} packets came without their checksum, which was filled in",
+    "no_slot": "{} packets were dropped: the link's packet memory was full",
+    "kernel_dropped": "the kernel dropped {} packets before the link saw them: its ring was full",
+    "no_checksum": "{} packets arrived without a checksum; it was filled in",
     "refused": "{} packets were refused by the receiving host",
 }
 
 
 def warnings(view: Mapping[str, Any]) -> list[str]:
-    """What a reader must know before believing the table."""
+    """Warnings about measurements that limit what the table shows."""
     return [f"{direction}: {what}" for direction in DIRECTIONS for what in _warnings(view[direction])]
 
 
 def _warnings(wire: Mapping[str, Any]) -> Iterator[str]:
     if wire["stalls"]:
         often = "once" if wire["stalls"] == 1 else f"{wire['stalls']} times"
-        lasted = f"{wire['stalled_ms']:.0f} ms in all"
-        yield f"the link stood still {often}, {lasted}: the machine was busy with other things"
+        lasted = f"{wire['stalled_ms']:.0f} ms in total"
+        yield f"the forwarding thread was late {often} ({lasted}): the CPU was busy"
     yield from (what.format(wire[name]) for name, what in NOTES.items() if wire[name])
     for name, count in wire["discarded"]:
         yield f"{count} frames were dropped: {name}" + (MERGED if name == "oversize" else "")

@@ -1,4 +1,4 @@
-"""`headgate top`: the flows that hold a link that runs, and who of them slows down."""
+"""`headgate top`: the flows of a running link or gateway, with a verdict on each."""
 
 from __future__ import annotations
 
@@ -14,26 +14,26 @@ if TYPE_CHECKING:
     from rich.console import Group
     from rich.table import Table
 
-#: As much of what it is, such as a command, is shown.
+#: Longest description of a link or gateway in the heading.
 LONGEST = 60
 
-#: Flows of a direction that the table has room for.
+#: Rows of the table for each direction.
 MOST = 12
 
-HEADS = ("flow", "Mbit/s", "share", "drops", "marks", "verdict", "because it")
+HEADS = ("flow", "Mbit/s", "share", "drops", "marks", "verdict", "reason")
 
-#: Protocols that have a name here (IANA's protocol numbers).
+#: Names of IP protocols (IANA's protocol numbers).
 PROTOCOLS = {1: "icmp", 6: "tcp", 17: "udp", 33: "dccp", 58: "icmp6", 132: "sctp"}
 
 STYLES = {"unresponsive": "red", "monitored": "yellow", "responsive": "green"}
 
 
 class NotRunningError(UsageError):
-    """No link or gateway runs that was asked for."""
+    """No running link or gateway matches."""
 
 
 def find(which: str | None) -> dict[str, Any]:
-    """What the link called `which` shows, a name or a process; of all if there is but one.
+    """The document of the link or gateway with this name or process; without `which`, of the only one.
 
     Raises `NotRunningError` if there is none, and `UsageError` if there are several.
     """
@@ -44,12 +44,14 @@ def find(which: str | None) -> dict[str, Any]:
         return found[0]
     if found:
         listed = "\n".join(f"  {each['pid']}  {each['name']}  {each['what']}" for each in found)
-        raise UsageError(f"which of these? headgate top PID\n{listed}")
-    raise NotRunningError("no link or gateway of yours runs" + ("" if which is None else f" that is called {which}"))
+        raise UsageError(f"several are running; choose one with headgate top PID:\n{listed}")
+    raise NotRunningError(
+        "no link or gateway of this user is running" + ("" if which is None else f" with the name or process {which}")
+    )
 
 
 def page(document: Mapping[str, Any]) -> Group:
-    """What it is, since when, and its flows."""
+    """The heading with name and age, and the table of flows."""
     from rich.console import Group
     from rich.text import Text
 
@@ -58,10 +60,10 @@ def page(document: Mapping[str, Any]) -> Group:
 
 
 def table(document: Mapping[str, Any]) -> Table:
-    """The flows of both directions, those that send most first."""
+    """The flows of both directions, the largest first."""
     from rich.table import Column, Table
 
-    texts = ("flow", "verdict", "because it")
+    texts = ("flow", "verdict", "reason")
     heads = (Column(head, justify="left" if head in texts else "right") for head in HEADS)
     found = Table("", *heads, box=None, pad_edge=False)
     for direction in DIRECTIONS:
@@ -73,16 +75,16 @@ def table(document: Mapping[str, Any]) -> Table:
 
 
 def row(flow: Mapping[str, Any], total: float) -> list[str]:
-    """A flow's cells; `total` is what all flows of its direction are sent."""
+    """A flow's cells; `total` is the rate of all flows of its direction."""
     share = f"{100 * flow['sent_bps'] / total:.0f} %" if total else "-"
     rate = f"{flow['sent_bps'] / 1e6:.3f}"
     return [name(flow), rate, share, str(flow["dropped"]), str(flow["marked"]), flow["verdict"], flow["evidence"]]
 
 
 def name(flow: Mapping[str, Any]) -> str:
-    """`tcp 10.0.0.1:5000 > 10.0.0.2:80`, or what there is of it."""
+    """`tcp 10.0.0.1:5000 > 10.0.0.2:80`, as far as the packet has these fields."""
     if flow["source"] is None:
-        return f"no IP ({flow['flow']})"
+        return f"not IP ({flow['flow']})"
     protocol = PROTOCOLS.get(flow["protocol"], str(flow["protocol"]))
     ends = (_end(flow[end], flow[f"{end}_port"]) for end in ("source", "destination"))
     return f"{protocol} {' > '.join(ends)}"

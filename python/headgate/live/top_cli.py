@@ -14,15 +14,16 @@ from headgate.terminal.console import console, explained
 def top(
     which: Annotated[
         str | None,
-        typer.Argument(metavar="[PID|NAME]", help="Which one: link or gateway, or a process."),
+        typer.Argument(metavar="[PID|NAME]", help="Name or process of the link or gateway (default: the only one)."),
     ] = None,
-    once: Annotated[bool, typer.Option("--once", help="Show it once, and leave.")] = False,
-    as_json: Annotated[bool, typer.Option("--json", help="Print what there is to see as one JSON document.")] = False,
-    interval: Annotated[float, typer.Option(min=0.1, max=60, metavar="SECONDS", help="How often to look.")] = 1.0,
+    once: Annotated[bool, typer.Option("--once", help="Print one table and exit.")] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON document instead of the table.")] = False,
+    interval: Annotated[float, typer.Option(min=0.1, max=60, metavar="SECONDS", help="Seconds between updates.")] = 1.0,
 ) -> None:
-    """Show who holds a link or gateway that runs, and who slows down (Linux).
+    """Show the flows using a running link or gateway (Linux).
 
-    The verdict on a flow says what it rests on; Ctrl-C leaves.
+    Shows rate, share, drops and marks of each flow. The verdict says whether a flow is responsive, and why. Ctrl-C
+    exits.
     """
     from headgate.live import top as tops
 

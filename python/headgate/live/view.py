@@ -1,4 +1,4 @@
-"""What a link does, in the terminal, while a command runs."""
+"""A table of the link in the terminal while a command runs."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ from headgate.terminal.console import console
 if TYPE_CHECKING:
     from rich.table import Table
 
-HEADS = ("Mbit/s", "queue packets", "KiB", "dropped", "marked", "lost")
+HEADS = ("Mbit/s", "queue packets", "KiB", "dropped", "marked", "link losses")
 
 
 @contextmanager
 def screen() -> Iterator[Callable[[Mapping[str, Any]], None]]:
-    """What shows views on stderr, if that is a terminal, with the rates since the one before."""
+    """A function that shows views on stderr if it is a terminal, with rates since the last view."""
     from rich.live import Live
 
     out = console(stderr=True)
@@ -37,7 +37,7 @@ def screen() -> Iterator[Callable[[Mapping[str, Any]], None]]:
 
 
 def table(before: Mapping[str, Any], now: Mapping[str, Any]) -> Table:
-    """One row a direction: the rate from one view to the other, and what there is now or has been in all."""
+    """One row for each direction: the rate between two views, the current queue, and totals."""
     from rich.table import Column, Table
 
     heads = (Column(head, justify="right") for head in HEADS)
@@ -49,7 +49,7 @@ def table(before: Mapping[str, Any], now: Mapping[str, Any]) -> Table:
 
 
 def cells(before: Mapping[str, Any], now: Mapping[str, Any], seconds: float) -> list[str]:
-    """A direction's row, `seconds` after the view before."""
+    """A direction's row, `seconds` after the last view."""
     rate = (now["sent_bytes"] - before["sent_bytes"]) * 8e-6 / seconds if seconds > 0 else 0.0
     queue = [str(now["queue_packets"]), f"{now['queue_bytes'] / 1024:.0f}"]
     return [f"{rate:.3f}", *queue, reasons(now["drops"]), reasons(now["marks"]), str(now["lost"])]

@@ -1,4 +1,7 @@
-"""A scenario in two worlds, simulated and on real packets. Light to import: readiness comes before threads."""
+"""A scenario simulated and on real packets.
+
+Imports no module that starts threads: `ready` must run before them.
+"""
 
 from collections.abc import Iterable
 from pathlib import Path
@@ -14,16 +17,16 @@ def read(text: str) -> tuple[str, str]:
     """The two worlds that `text` names, such as `sim,live`."""
     found = tuple(word.strip() for word in text.split(","))
     if len(found) != 2 or not set(found) <= {SIM, LIVE}:
-        raise UsageError(f"--worlds {text}: expected two, each {SIM} or {LIVE}, such as {SIM},{LIVE}")
+        raise UsageError(f"--worlds {text}: expected two worlds, each {SIM} or {LIVE}, such as {SIM},{LIVE}")
     return (found[0], found[1])
 
 
 def scenarios(
     file: Path, worlds: tuple[str, str], changes: Iterable[str] = (), then: Iterable[str] = ()
 ) -> tuple[Scenario, Scenario]:
-    """The scenario of `file` with `changes` for each of two worlds, the second changed by `then` as well.
+    """The scenario of `file` with `changes` for each of two worlds; `then` changes the second as well.
 
-    The process is made ready for real packets if one is live. Raises what `Scenario.load` and `ready` raise.
+    Prepares the process for real packets if one world is live. Raises what `Scenario.load` and `ready` raise.
     """
     kept = list(changes)
     one, other = (Scenario.load(file, set=each) for each in (kept, [*kept, *then]))
@@ -35,9 +38,9 @@ def _in(scenario: Scenario, world: str) -> Scenario:
 
 
 def ready(scenario: Scenario) -> Scenario:
-    """The scenario to be run on real packets, in a process that may.
+    """The scenario for real packets, in a process that is prepared for them.
 
-    Raises `UsageError` if it cannot be, `RunFailedError` with what is needed if this process may not.
+    Raises `UsageError` if the scenario cannot run on real packets, `RunFailedError` if the process lacks permissions.
     """
     scenario = scenario.on_real_packets()
     try:

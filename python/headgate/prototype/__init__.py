@@ -15,14 +15,14 @@
 
 import warnings
 
-from headgate.prototype.discipline import Context, Discipline, LawBrokenError, Packet, QueueSetup
+from headgate.prototype.discipline import Context, Discipline, LawBrokenError, LinkInfo, Packet
 from headgate.prototype.laws import check
 
-__all__ = ["Context", "Discipline", "LawBrokenError", "Packet", "QueueSetup", "check"]
+__all__ = ["Context", "Discipline", "LawBrokenError", "LinkInfo", "Packet", "check"]
 
 
-def __getattr__(name: str) -> type[QueueSetup]:
+def __getattr__(name: str) -> type[LinkInfo]:
     if name == "Place":
-        warnings.warn("headgate.prototype.Place is now QueueSetup", DeprecationWarning, stacklevel=2)
-        return QueueSetup
+        warnings.warn("headgate.prototype.Place is now LinkInfo", DeprecationWarning, stacklevel=2)
+        return LinkInfo
     raise AttributeError(f"module 'headgate.prototype' has no attribute {name!r}")

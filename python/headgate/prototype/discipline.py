@@ -38,7 +38,7 @@ class Signal(NamedTuple):
     packet: Packet
 
 
-class QueueSetup(NamedTuple):
+class LinkInfo(NamedTuple):
     """Where a discipline is put: what the scenario and the host say of it.
 
     The queue has room for `limit_packets` or for `limit_bytes`; the other is infinite. The link sends `rate_bps`;
@@ -81,14 +81,14 @@ class Context:
 class Discipline:
     """What a discipline of one's own derives from: `enqueue` and `dequeue` it must have, the rest it may.
 
-    It is made with the `QueueSetup` that it is put in, once for every queue and run. It knows no time and no chance but
+    It is made with the `LinkInfo` that it is put in, once for every queue and run. It knows no time and no chance but
     those of the context, and state for each flow should be bounded.
     """
 
     reasons: ClassVar[Mapping[str, str]] = {}
     """Its own reasons for drops and marks, besides those of ready disciplines: name, and what follows "because"."""
 
-    def __init__(self, place: QueueSetup) -> None:
+    def __init__(self, place: LinkInfo) -> None:
         """Made anew for every queue."""
 
     def enqueue(self, packet: Packet, cx: Context) -> None:
@@ -187,7 +187,7 @@ def maker(discipline: type[Discipline]) -> Callable[[int | None, int | None, int
 
     def make(packets: int | None, size: int | None, rate_bps: int, mean_packet: int, key: int) -> _Bridge:
         most, most_bytes = (math.inf if room is None else room for room in (packets, size))
-        return _Bridge(discipline(QueueSetup(most, most_bytes, float(rate_bps), mean_packet, key)))
+        return _Bridge(discipline(LinkInfo(most, most_bytes, float(rate_bps), mean_packet, key)))
 
     return make
 

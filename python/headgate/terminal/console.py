@@ -1,4 +1,4 @@
-"""How the command line speaks: consoles, and errors as one message with an exit code."""
+"""Consoles for output, and errors as one message with an exit code."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from headgate.errors import HeadgateError
 if TYPE_CHECKING:
     from rich.console import Console
 
-#: Where output goes to a file or a pipe, its lines are this wide.
+#: Line width where output goes to a file or a pipe.
 WIDTH = 120
 
 BAD_INPUT = 2

@@ -28,7 +28,7 @@ def numbers(*titles: str) -> list[Column]:
 
 
 class Variation(NamedTuple):
-    """One value of one parameter, whether it is the one that was there before, and what was seen with it."""
+    """One value of one parameter, whether it is the value in use, and the cells of its row."""
 
     name: str
     value: str
@@ -37,9 +37,9 @@ class Variation(NamedTuple):
 
 
 def variations(title: str, heads: Sequence[str], rows: Iterable[Variation], *, chosen: str, caption: str) -> Table:
-    """What values of parameters do, one varied at a time: a row for each value, a column for each thing seen.
+    """The effect of parameters varied one at a time: a row for each value, a column for each metric.
 
-    `chosen` is written behind the values that were there before.
+    `chosen` is printed behind the values in use.
     """
     columns = [Column(head) for head in ("parameter", "value", *heads)]
     drawn = table(columns, title=title, caption=caption)

@@ -1,4 +1,4 @@
-"""What `headgate list` and `headgate show` print: what can be named, and what each can be told."""
+"""The output of `headgate list` and `headgate show`."""
 
 from collections.abc import Iterable, Sequence
 
@@ -6,22 +6,23 @@ from rich.console import Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 
+from headgate import style
 from headgate._core import Controller, Discipline, Parameter, Preset, Source, groups
 from headgate.terminal import layout
 
-#: Where to read on.
-HINT = Text("`headgate show NAME` explains one.", style="dim")
+#: Ends the lists.
+HINT = Text("`headgate show NAME` explains an entry.", style="dim")
 
 ABILITIES = {
-    "protects": "holds back flows that do not slow down",
+    "protects": "limits unresponsive flows",
     "per_flow": "keeps state for each flow",
     "ecn": "can mark instead of dropping",
-    "schedules": "lets packets of different flows overtake each other",
+    "schedules": "can send packets of one flow before earlier packets of another",
 }
 
 
 def disciplines(found: list[Discipline]) -> RenderableType:
-    """All disciplines by group, a line each, and what the marks mean."""
+    """All disciplines by group, one row each, with a legend of the columns."""
     drawn = _table("discipline", "protects", "per flow", "ecn", "schedules", "idea")
     for group, meaning in groups():
         drawn.add_row(Text(group, style="bold"), "", "", "", "", Text(meaning, style="italic"))
@@ -34,43 +35,45 @@ def disciplines(found: list[Discipline]) -> RenderableType:
 
 
 def controllers(found: list[Controller]) -> RenderableType:
-    """All congestion controllers and loss recoveries, a line each."""
+    """All congestion controls and loss recoveries, one row each."""
     rows = (
         (Text(f"  {each.name}", style="bold"), Text(f"{each.key} of [[{each.section}]]"), each.summary, each.citation)
         for each in found
     )
-    return _table("controller", "of", "what it does", "defined in", rows=rows)
+    return _table("name", "key", "what it does", "defined in", rows=rows)
 
 
 def sources(found: list[Source]) -> RenderableType:
-    """All sources of traffic, a line each."""
+    """All traffic sources, one row each."""
     rows = (
         (Text(f"  {each.name}", style="bold"), ", ".join(each.protocols), each.summary, Text(_plain(each.citation)))
         for each in found
     )
-    return _table("source", "over", "what it sends", "from", rows=rows)
+    return _table("source", "protocols", "what it sends", "defined in", rows=rows)
 
 
 def explained(found: Discipline | Controller | Source) -> RenderableType:
-    """One discipline, controller or source: idea, where it is defined, parameters and presets."""
+    """One discipline, congestion control or traffic source: idea, source, parameters and presets."""
     if isinstance(found, Controller):
         return _controller(found)
     if isinstance(found, Source):
-        over = f'a source: traffic = "{found.name}" in {" and ".join(f"[[{name}]]" for name in found.protocols)}'
-        lines = [f"from: {_plain(found.citation)}", over]
+        over = (
+            f'a traffic source: traffic = "{found.name}" in {" and ".join(f"[[{name}]]" for name in found.protocols)}'
+        )
+        lines = [f"defined in: {_plain(found.citation)}", over]
     else:
         abilities = [meaning for ability, meaning in ABILITIES.items() if getattr(found, ability)]
-        lines = [f"paper: {found.citation}", f"it {', '.join(abilities)}" if abilities else ""]
+        lines = [f"paper: {found.citation}", f"it {style.listed(abilities)}" if abilities else ""]
     parts = [_heading(found), *map(Text, filter(None, lines))]
     drawn = [_parameters("parameter", found.parameters), _presets(found.presets)]
     return Group(*parts, *drawn, _side_by_side(found)) if len(found.presets) > 1 else Group(*parts, *drawn)
 
 
 def _controller(found: Controller) -> RenderableType:
-    what = {"cc": "congestion controller", "recovery": "loss recovery"}[found.key]
+    what = {"cc": "congestion control", "recovery": "loss recovery"}[found.key]
     written = f'a {what}: {found.key} = "{found.name}" in [[{found.section}]]'
     options = _parameters("option", found.parameters)
-    more = Text("Every key of the section: docs/guide/scenarios.md.", style="dim")
+    more = Text("docs/guide/scenarios.md lists all keys of the section.", style="dim")
     return Group(_heading(found), Text(f"defined in: {found.citation}"), Text(written), options, more)
 
 
@@ -79,7 +82,7 @@ def _heading(found: Discipline | Controller | Source) -> Text:
 
 
 def _plain(markdown: str) -> str:
-    """Citations of sources are written for pages, with file names between backquotes."""
+    """A citation without the backquotes that its page has around file names."""
     return markdown.replace("`", "")
 
 
@@ -95,11 +98,11 @@ def _parameters(title: str, parameters: list[Parameter]) -> Table:
 
 def _presets(presets: list[Preset]) -> Table:
     rows = ((Text(preset.name, style="bold"), Text(preset.about)) for preset in presets)
-    return _table("preset", "whose values", rows=rows)
+    return _table("preset", "values from", rows=rows)
 
 
 def _side_by_side(found: Discipline | Source) -> Table:
-    """The presets in each other's terms: every parameter on which they differ, with its value under each."""
+    """The parameters in which presets differ, with the value in each preset."""
     values = {preset.name: dict(found.values(preset.name)) for preset in found.presets}
     rows = {each.name: [of[each.name] for of in values.values()] for each in found.parameters}
     differing = ((Text(name, style="bold"), *map(Text, row)) for name, row in rows.items() if len(set(row)) > 1)

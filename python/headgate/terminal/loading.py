@@ -1,4 +1,4 @@
-"""Ctrl-C while modules are being loaded, which takes its time."""
+"""Ctrl-C while modules are imported."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ if TYPE_CHECKING:
 
 
 class Loading:
-    """Within it Ctrl-C ends the process at once: for where nothing has begun that would want tidying up.
+    """A context in which Ctrl-C ends the process at once. Use it where nothing needs cleaning up.
 
-    An exception would do less: it comes up inside whatever module is being imported, and not all let it pass. Where
-    Ctrl-C does not raise one, it stays as it is: ignored, as in the background of a script, or another program's.
+    KeyboardInterrupt does not suffice: it is raised inside the module being imported, and some modules swallow it. If
+    SIGINT has another handler, such as SIG_IGN in a background job, it keeps it.
     """
 
     def __enter__(self) -> None:

@@ -1,4 +1,4 @@
-"""Options that several commands share, and what commands do with them."""
+"""Options that several commands share, and their handling."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ Changes = Annotated[
     list[str] | None,
     typer.Option("--set", metavar="KEY=VALUE", help="Change a key of the scenario, such as link.rate=5Mbit/s."),
 ]
-Force = Annotated[bool, typer.Option("--force", help="Run again what is finished already.")]
+Force = Annotated[bool, typer.Option("--force", help="Run finished runs again.")]
 Seeds = Annotated[int | None, typer.Option(min=1, metavar="N", help="Run seeds 1 to N.")]
 Threads = Annotated[int | None, typer.Option(min=1, metavar="N", help="Run on N threads (default: all processors).")]
 
 
 def instead_of(shown: str) -> Any:
-    """The option `--json` of a command that usually prints `shown`."""
+    """The option `--json` of a command that prints `shown` by default."""
     return typer.Option("--json", help=f"Print one JSON document instead of {shown}.")
 
 
@@ -45,7 +45,7 @@ def reading(file: Path) -> Iterator[None]:
 
 
 def watcher(as_json: bool, title: str = "") -> Watcher:
-    """The progress bar of a command; nothing where it prints JSON."""
+    """The progress bar of a command; silent if the command prints JSON."""
     from headgate.execution.runner import Watcher
     from headgate.terminal.progress import Bar
 

@@ -7,7 +7,7 @@ from headgate.terminal.console import console
 
 
 class Bar(Watcher):
-    """A progress bar on stderr, by simulated time, with an estimate; says what was finished before."""
+    """A progress bar on stderr by simulated time, with the time left. Reports how many runs are reused."""
 
     def __init__(self, title: str = "") -> None:
         self._title = f"{title}  " if title else ""
@@ -15,14 +15,15 @@ class Bar(Watcher):
         self._task = TaskID(0)
 
     def tell(self, sentence: str) -> None:
-        """Says it on stderr."""
+        """Prints the sentence on stderr."""
         console(stderr=True).print(f"{self._title}{sentence}", soft_wrap=True)
 
     def begin(self, total: int, cached: int, seconds: float) -> None:
-        """Shows the bar, if anyone watches and there is anything to do."""
+        """Shows the bar if stderr is a terminal and a run is missing."""
         out = console(stderr=True)
         if cached:
-            out.print(f"{self._title}{cached} of {total} points were already done")
+            runs = f"All {total} runs" if cached == total else f"{cached} of {total} runs"
+            out.print(f"{self._title}{runs} are finished and reused")
         if total == cached or not out.is_terminal:
             return
         parts = (TextColumn("{task.fields[points]}"), BarColumn(), TextColumn("{task.percentage:.0f} %"))
@@ -38,9 +39,9 @@ class Bar(Watcher):
             self._progress.update(self._task, completed=seconds, points=self._points(finished))
 
     def end(self) -> None:
-        """Takes the bar away."""
+        """Removes the bar."""
         if self._progress is not None:
             self._progress.stop()
 
     def _points(self, finished: int) -> str:
-        return f"{self._title}{finished} of {self._left} points"
+        return f"{self._title}{finished} of {self._left} runs"

@@ -1,4 +1,4 @@
-"""The table that answers a run in the terminal: a row a discipline, best values set off."""
+"""The result table in the terminal: a row for each discipline, best values marked."""
 
 from collections.abc import Callable, Iterable
 from typing import Any, NamedTuple
@@ -16,21 +16,21 @@ from headgate.results import Result
 from headgate.scenario import Scenario
 from headgate.terminal import layout
 
-#: Follows the best value of a column, for terminals without colour.
+#: Marks the best value of a column, for terminals without color.
 BEST = "*"
 
 KINDS = {"tcp": "TCP", "udp": "UDP"}
 
 
 class DisciplineRow(NamedTuple):
-    """One discipline: its figures, and those of its TCP and UDP flows taken together."""
+    """One discipline: its entry of the summary, and the totals of its TCP and UDP flows."""
 
     entry: dict[str, Any]
     kinds: dict[str, dict[str, Any]]
 
 
 class ResultColumn(NamedTuple):
-    """One column: where its figure is, how many times what is measured it shows, with how many digits, what is best."""
+    """One column: its title, its value in a row, the factor and digits of its numbers, and which value is best."""
 
     title: str
     figure: Callable[[DisciplineRow], Estimate]
@@ -39,18 +39,18 @@ class ResultColumn(NamedTuple):
     best: Callable[[float], float] | None = None
 
     def show(self, value: float) -> str:
-        """A mean, or half an interval, as it is printed: one digit less from 100 on."""
+        """A mean or a margin of error as printed; from 100 on with one digit less."""
         scaled = value * self.scale
         return f"{scaled:.{self.digits - (abs(scaled) >= 99.95 and self.digits > 0)}f}"
 
 
 def rows(result: Result) -> list[DisciplineRow]:
-    """The figures of every discipline."""
+    """One row for each discipline."""
     return [DisciplineRow(entry, kinds) for entry, kinds in zip(summarise(result), classes(result), strict=True)]
 
 
 def table(result: Result, found: list[DisciplineRow]) -> Group:
-    """The table of a result whose figures are `found`, below a line on what was run; it fits 120 columns."""
+    """The table of a result with the rows `found`, below a line about the scenario. It fits 120 columns."""
     listed = columns(result.scenario, found)
     drawn = _table("discipline", listed, caption=_caption(result.scenario, alone=not several(found)))
     _add_rows(drawn, listed, [(_name(row.entry["qdisc"]), row) for row in found])
@@ -58,7 +58,7 @@ def table(result: Result, found: list[DisciplineRow]) -> Group:
 
 
 def by_link(found: list[DisciplineRow]) -> list[tuple[LinkDirection, list[DisciplineRow]]]:
-    """For every link where disciplines are compared, a row a discipline with that link's figures for `LINK`."""
+    """For each compared link, a row for each discipline with the values of that link."""
     places = [LinkDirection(link["link"], link["direction"]) for link in found[0].entry["links"]]
     return [
         (
@@ -73,7 +73,7 @@ def by_link(found: list[DisciplineRow]) -> list[tuple[LinkDirection, list[Discip
 
 
 def links(found: list[DisciplineRow]) -> Table:
-    """A section for every link where disciplines are compared, with a row a discipline; best values of each set off."""
+    """A section for each compared link, with a row for each discipline and the best values marked."""
     listed = link_columns(found)
     drawn = _table("link, discipline", listed, title="link by link")
     for place, rows_ in by_link(found):
@@ -95,7 +95,7 @@ def _add_rows(drawn: Table, listed: list[ResultColumn], named: list[tuple[Text, 
 
 
 def link_columns(found: list[DisciplineRow]) -> list[ResultColumn]:
-    """The columns about one link; none for marks where nobody marks."""
+    """The columns about one link. The mark rate is left out if no packet was marked."""
     marks = any(link["figures"]["marked"]["mean"] for row in found for link in row.entry["links"])
     return [
         _use(),
@@ -107,15 +107,15 @@ def link_columns(found: list[DisciplineRow]) -> list[ResultColumn]:
 
 
 def _part(row: DisciplineRow, what: str) -> Estimate:
-    """What of the packets that came to a link was dropped or marked there."""
+    """The share of arriving packets that were dropped or marked at a link."""
     of, came = (row.entry["bottleneck"][name]["per_seed"] for name in (what, "arrived"))
     return figure(part / whole if whole else None for part, whole in zip(of, came, strict=True))
 
 
 def columns(scenario: Scenario, found: list[DisciplineRow]) -> list[ResultColumn]:
-    """The columns that have something to say: none for UDP without UDP flows, none for marks where nobody marks.
+    """The columns of the table: UDP only if there are UDP flows, mark rates only if packets were marked.
 
-    Where disciplines are compared at several links, what is of one link is left to `links`.
+    If several links are compared, columns about one link are left to `links`.
     """
     kinds = [kind for kind in KINDS if any(group.kind == kind for group in scenario.groups)]
     alone = not several(found)
@@ -166,14 +166,14 @@ def _delay(part: str) -> ResultColumn:
 
 
 def best_shown(column: ResultColumn, found: list[DisciplineRow]) -> str | None:
-    """The best value of a column as printed; None if nothing stands out."""
+    """The best value of a column as printed; None if all are equal."""
     means = [mean for row in found if (mean := column.figure(row)["mean"]) is not None]
     shown = {column.show(mean) for mean in means}
     return None if column.best is None or len(shown) < 2 else column.show(min(means, key=column.best))
 
 
 def _cell(column: ResultColumn, row: DisciplineRow, best: str | None) -> Text:
-    """Mean, and below it half the interval over seeds, if there is more than one seed."""
+    """The mean, and below it the margin of error if there are several seeds."""
     figure = column.figure(row)
     mean, high = figure["mean"], figure["high"]
     if mean is None or high is None:
@@ -186,7 +186,7 @@ def _cell(column: ResultColumn, row: DisciplineRow, best: str | None) -> Text:
 
 
 def _name(qdisc: str) -> Text:
-    """A discipline's name, its settings in small steps below."""
+    """A discipline's name, with its settings on short lines below."""
     name, _, settings = qdisc.partition(":")
     lines = [""]
     for setting in filter(None, settings.split(",")):
@@ -199,12 +199,12 @@ def _title(result: Result) -> str:
     scenario, link = result.scenario, first(result)
     flows = " and ".join(filter(None, (_flows(kind, scenario.groups) for kind in KINDS)))
     world = " on real packets" if scenario.live else ""
-    time = f"{scenario.duration_s:g} s{world}, the first {scenario.warmup_s:g} s not counted"
+    time = f"{scenario.duration_s:g} s{world}, the first {scenario.warmup_s:g} s excluded"
     return f"{scenario.name}: {flows} on {style.rate(scenario.rate_bps)}{f' ({link})' if link else ''}; {time}"
 
 
 def _flows(kind: str, groups: list[scenarios.Group]) -> str:
-    """The flows of one kind, as in `9 TCP flows` or `5 UDP flows (4 of 300 kbit/s, 1 of 9.6 Mbit/s)`; else empty."""
+    """The flows of one kind: `9 TCP flows`, `5 UDP flows (4 of 300 kbit/s, 1 of 9.6 Mbit/s)`; empty without flows."""
     mine = [group for group in groups if group.kind == kind]
     count = sum(group.flows for group in mine)
     rates = [f"{group.flows} of {style.rate(group.rate_bps)}" for group in mine if group.rate_bps is not None]
@@ -214,6 +214,6 @@ def _flows(kind: str, groups: list[scenarios.Group]) -> str:
 
 def _caption(scenario: Scenario, *, alone: bool) -> str:
     seeds = len(scenario.seeds)
-    spread = "one seed" if seeds == 1 else f"mean of {seeds} seeds, ± half its 95 % interval"
-    delays = "; p50, p95, p99: queueing delay" if alone else ""
+    spread = "one seed" if seeds == 1 else f"mean of {seeds} seeds, ± margin of error (95 %)"
+    delays = "; p50, p95, p99: queueing delay percentiles" if alone else ""
     return f"{spread}{delays}; {BEST} best of the column"
