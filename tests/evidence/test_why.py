@@ -99,7 +99,7 @@ def test_the_answer_comes_first():
     # 100 of 1000 packets against 50 of 3000: six times as often.
     assert said[1] == (
         "In short: it got less than its fair share (0.600 times); its packets were dropped or marked 6.00 times as "
-        "often as those of all others; mostly because chance chose it, as early notice of congestion; links lost "
+        "often as those of all others; mostly because it was selected at random as early notice of congestion; links lost "
         "0.400 % of its packets on the way; it stood still in 4 timeouts."
     )
 
@@ -123,9 +123,9 @@ def test_every_number_is_that_of_the_tables():
         "Its packets waited 12.5 ms on average; those of other flows 10.0 ms.",
     ]
     assert said["Why"] == [
-        "60 dropped and 20 marked because chance chose it, as early notice of congestion (early): "
+        "60 dropped and 20 marked because it was selected at random as early notice of congestion (early): "
         "61.5 % of all packets that this befell.",
-        "20 dropped because there was no room in the queue (overflow): 100 % of all packets that this befell.",
+        "20 dropped because the buffer was full (overflow): 100 % of all packets that this befell.",
     ]
 
 

@@ -16,13 +16,14 @@ pub struct Gauge {
 impl Gauge {
     /// RED's average queue.
     pub const AVERAGE: Gauge =
-        Gauge::new("average", "packets", "The average queue, as of the last arrival; in bytes with `byte_mode`.");
+        Gauge::new("average", "packets", "Average queue length, as of the last arrival; in bytes with `byte_mode`.");
     /// RED's probability.
-    pub const PROBABILITY: Gauge = Gauge::new("probability", "probability", "RED's pb, before spacing.");
+    pub const PROBABILITY: Gauge =
+        Gauge::new("probability", "probability", "pb: RED's drop or mark probability, before spacing.");
     /// RED's highest probability.
-    pub const MAXP: Gauge = Gauge::new("maxp", "probability", "The probability at the upper threshold.");
+    pub const MAXP: Gauge = Gauge::new("maxp", "probability", "Drop or mark probability at the upper threshold.");
     /// Packets queued of one flow.
-    pub const QUEUED: Gauge = Gauge::of_flow("queued", "packets", "Packets of the flow that wait.");
+    pub const QUEUED: Gauge = Gauge::of_flow("queued", "packets", "Queued packets of the flow.");
 
     /// A gauge of the queue.
     pub const fn new(name: &'static str, unit: &'static str, about: &'static str) -> Gauge {

@@ -74,7 +74,7 @@ impl fmt::Display for Why {
 /// Declares reasons: documentation, name in Rust, name in tables, text after "because". Add `singles out` if the
 /// discipline gives it only to flows it has singled out.
 ///
-/// `reasons! { /// It met a packet of its own flow.  Match = "match", "it met a packet of its own flow in the queue"; }`
+/// `reasons! { /// It was compared with a packet of its own flow.  Match = "match", "it matched a queued packet of its own flow"; }`
 #[macro_export]
 macro_rules! reasons {
     ($($(#[$doc:meta])+ $why:ident = $name:literal, $about:literal $(, $singles:ident out)?;)+) => {
@@ -98,20 +98,20 @@ macro_rules! reasons {
 }
 
 reasons! {
-    /// There was no room.
-    Overflow = "overflow", "there was no room in the queue";
-    /// By chance, as early notice of congestion.
-    Early = "early", "chance chose it, as early notice of congestion";
-    /// Above a threshold, with certainty.
-    Forced = "forced", "the queue stood above a threshold, where every packet is signalled";
-    /// This flow holds too much of the queue.
-    FlowLimit = "flow_limit", "its flow held too much of the queue";
-    /// The flow is unresponsive: rate limit, penalty box, strike.
-    Unresponsive = "unresponsive", "its flow counted as one that does not slow down", singles out;
-    /// It, or those before it, waited too long (CoDel, PIE).
-    Sojourn = "sojourn", "packets had waited too long";
-    /// A parent discipline was overloaded and asked for a drop.
-    Overload = "overload", "the discipline around this one had no room";
+    /// The packet did not fit into the buffer.
+    Overflow = "overflow", "the buffer was full";
+    /// Selected at random, as early notice of congestion.
+    Early = "early", "it was selected at random as early notice of congestion";
+    /// The queue was above a threshold where every packet is dropped or marked.
+    Forced = "forced", "the queue was above the threshold where every packet is dropped or marked";
+    /// The flow exceeded its share of the queue.
+    FlowLimit = "flow_limit", "its flow exceeded its share of the queue";
+    /// The flow is treated as unresponsive: rate limit, penalty box or strikes.
+    Unresponsive = "unresponsive", "its flow is treated as unresponsive", singles out;
+    /// The queueing delay was too long (CoDel, PIE).
+    Sojourn = "sojourn", "the queueing delay was too long";
+    /// The enclosing discipline was full and asked for a drop.
+    Overload = "overload", "the enclosing discipline was full";
 }
 
 impl Why {

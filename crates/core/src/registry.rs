@@ -59,9 +59,9 @@ macro_rules! kinds {
 kinds! {
     /// Where a discipline comes from, for `headgate list`.
     Group {
-        Paper "paper" "what the papers propose";
-        Comparison "comparison" "what they are compared with";
-        Modern "modern" "what they must be judged against today, and building blocks";
+        Paper "paper" "disciplines that the reproduced papers propose";
+        Comparison "comparison" "disciplines that the papers compare with";
+        Modern "modern" "modern disciplines, and building blocks";
     }
 }
 

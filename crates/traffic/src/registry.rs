@@ -114,24 +114,24 @@ macro_rules! sources {
 }
 
 sources! {
-    "cbr", Cbr [Tcp Udp], "packets at a constant rate, or at rates that change on a schedule",
+    "cbr", Cbr [Tcp Udp], "Packets at a constant rate, or at rates that follow a schedule.",
         "ns-2.35, `Application/Traffic/CBR`";
-    "exp", Exp [Tcp Udp], "on and off, for times that are exponentially distributed",
+    "exp", Exp [Tcp Udp], "Bursts with exponentially distributed on and off periods.",
         "ns-2.35, `Application/Traffic/Exponential`";
-    "ftp", Ftp [Tcp], "files, one after the other; without end if nothing else is said", "ns-2.35, `Application/FTP`";
-    "http", Http [Tcp], "short transfers in series, each on a connection of its own",
+    "ftp", Ftp [Tcp], "Files in sequence; by default one endless file.", "ns-2.35, `Application/FTP`";
+    "http", Http [Tcp], "Short transfers in sequence, each on a new connection.",
         "Kamra, Saran, Sen, Shorey, Computer Networks 44(2), 2004, section 5.5";
-    "pareto", Pareto [Tcp Udp], "on and off, for heavy-tailed times: many of them together are self-similar",
+    "pareto", Pareto [Tcp Udp], "Bursts with heavy-tailed on and off periods; many sources together are self-similar.",
         "Willinger, Taqqu, Sherman, Wilson, IEEE/ACM ToN 5(1), 1997; ns-2.35, `Application/Traffic/Pareto`";
-    "replay", Replay [Tcp Udp], "what a file says: packets of a capture, or lines of time, flow and bytes",
+    "replay", Replay [Tcp Udp], "Recorded traffic: packets of a capture, or lines of time, flow and bytes.",
         "pcap and pcapng; ns-2.35, `Application/Traffic/Trace`";
-    "telnet", Telnet [Tcp Udp], "single packets at random times, as keys are struck",
+    "telnet", Telnet [Tcp Udp], "Single packets at random times, like keystrokes.",
         "Paxson, Floyd, IEEE/ACM ToN 3(3), 1995; ns-2.35, `Application/Telnet`";
-    "video", Video [Tcp], "segments of a film, at the highest quality that the network seems to carry",
+    "video", Video [Tcp], "Segments of a film, each at the highest bit rate the network seems to sustain.",
         "Jiang, Sekar, Zhang, ACM CoNEXT 2012; ISO/IEC 23009-1";
-    "voip", Voip [Udp], "frames of a codec while somebody talks",
+    "voip", Voip [Udp], "Frames of a voice codec during talkspurts.",
         "ITU-T P.59, 1993; Brady, Bell System Technical Journal 47(1), 1968";
-    "web", Web [Tcp], "sessions of pages: objects of heavy-tailed size, and time to read",
+    "web", Web [Tcp], "Web sessions: pages with objects of heavy-tailed size, and pauses for reading.",
         "Feldmann, Gilbert, Huang, Willinger, ACM SIGCOMM 1999; ns-2.35, `PagePool/WebTraf`";
 }
 

@@ -1,19 +1,27 @@
-//! AFD: drop each flow with a probability that brings its sampled rate to the fair rate.
+//! Approximate Fair Dropping (AFD): drop each flow with a probability that brings its sampled rate to the fair rate.
 //!
-//! A random sample of recent arrivals, one in `sample`, is remembered. The number m_i of flow i's packets in it
-//! measures its rate. A controller moves the fair count m_fair every `interval`, so that the queue settles at `target`.
+//! AFD is a FIFO with a shadow buffer, which holds the flows of the last `shadow` sampled arrivals. The number m_i of
+//! flow i's entries measures its rate. m_fair is the number of entries that a flow at the fair rate has.
 //!
-//! R. Pan, L. Breslau, B. Prabhakar, S. Shenker, "Approximate fairness through differential dropping", ACM SIGCOMM CCR
-//! 33(2), 2003.
+//! On arrival, one packet in `sample` enters the shadow buffer. The packet is then dropped with probability d_i, so a
+//! flow with more than m_fair entries is cut down to the fair rate. AFD never marks, because a marked packet would
+//! still be admitted.
+//!
+//! Every `interval`, m_fair changes by alpha (q_old - target) - beta (q - target), where q is the queue length. The
+//! queue therefore settles at `target`. A departure changes nothing else.
+//!
+//! Source: R. Pan, L. Breslau, B. Prabhakar, S. Shenker, "Approximate fairness through differential dropping", ACM
+//! SIGCOMM CCR 33(2), 2003. Deviations are listed in docs/disciplines/afd.md.
 //!
 //! | paper | here |
 //! | --- | --- |
+//! | b, s | `shadow`, `sample` |
 //! | m_i | [`Afd::matches`] |
 //! | m_fair | [`Afd::fair`] |
 //! | d_i = max(0, 1 - m_fair/m_i) | [`Afd::probability`] |
 //!
-//! Random draws, in order: one for each arrival, whether it is sampled (none if every one is); one if its flow's m_i is
-//! then above m_fair.
+//! Random draws, in order: one per arrival for sampling, unless every packet is sampled; one if the flow's m_i is above
+//! m_fair.
 
 use core::ops::Bound;
 
@@ -29,19 +37,19 @@ use crate::units::{Level, Limit};
 crate::params! {
     /// Settings of [`Afd`].
     pub struct AfdConfig {
-        /// Room for waiting packets; an arriving packet that does not fit is dropped whatever its flow has sent.
+        /// Buffer size. An arriving packet that does not fit is dropped.
         limit: Limit = Limit::Packets(1000);
-        /// Arrivals that are remembered (b): a fair flow should be found ten times among them.
+        /// Arrivals remembered in the shadow buffer (b). A flow at the fair rate should have about ten of them.
         shadow: u32 = 1000, in 1..=1_048_576, also "b";
-        /// One in so many arrivals is remembered, by chance (s).
+        /// One in this many arrivals is remembered, at random (s).
         sample: f64 = 5.0, in 1.0.., also "s";
-        /// The queue to settle at. AFD counts packets: a target in bytes is converted at the size of a mean packet.
+        /// Target queue length. AFD counts packets: a target in bytes is converted with the mean packet size.
         target: Level = Level::Share(0.25), also "q_target" "q_ref";
-        /// What each packet of the queue before, above the target, adds to m_fair.
+        /// Increase of m_fair per packet by which the previous queue length exceeded the target.
         alpha: f64 = 1.7, in 0.0..;
-        /// What each packet of the queue now, above the target, takes off m_fair.
+        /// Decrease of m_fair per packet by which the current queue length exceeds the target.
         beta: f64 = 1.8, in 0.0..;
-        /// The time between two changes of m_fair.
+        /// Time between two updates of m_fair.
         interval: Span = Span::from_micros(6250), in (Bound::Excluded(Span::ZERO), Bound::Unbounded);
     }
     presets {
@@ -52,11 +60,11 @@ crate::params! {
     }
     reasons { Overflow, Early }
     gauges {
-        Gauge::new("m_fair", "packets", "How often a flow may stand in the shadow buffer and lose nothing.");
-        Gauge::new("shadow_packets", "packets", "Packets that the shadow buffer remembers.");
-        Gauge::new("shadow_flows", "flows", "Flows among them.");
-        Gauge::of_flow("matches", "packets", "m_i: how often the flow stands in the shadow buffer.");
-        Gauge::of_flow("probability", "probability", "d_i: the flow's drop probability.");
+        Gauge::new("m_fair", "packets", "Matches in the shadow buffer up to which a flow is not dropped.");
+        Gauge::new("shadow_packets", "packets", "Packets in the shadow buffer.");
+        Gauge::new("shadow_flows", "flows", "Flows in the shadow buffer.");
+        Gauge::of_flow("matches", "packets", "m_i: packets of the flow in the shadow buffer.");
+        Gauge::of_flow("probability", "probability", "d_i: drop probability of the flow.");
     }
 }
 

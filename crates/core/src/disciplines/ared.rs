@@ -1,9 +1,17 @@
 //! Adaptive RED: RED that adapts `maxp` to keep the average queue midway between its thresholds.
 //!
-//! Every `interval`, maxp grows by `alpha` if the average is above its target and is multiplied by `beta` if below.
+//! RED with a constant maxp holds the average near minth under light load and near maxth under heavy load. Adaptive RED
+//! changes maxp slowly until the average lies in a target range: the middle fifth between the thresholds.
 //!
-//! S. Floyd, R. Gummadi, S. Shenker, "Adaptive RED: an algorithm for increasing the robustness of RED's active queue
-//! management", 2001: its algorithm for maxp and its automatic wq and thresholds. It improves on `feng_red`.
+//! Every `interval`, maxp is compared with that range. Above it, maxp grows by `alpha`. Below it, maxp is multiplied by
+//! `beta`. Arrivals and departures are handled by RED ([`RedQueue`]).
+//!
+//! `wq`, `minth` and `maxth` are derived from the link's rate and `target_delay`. Between packets no timer runs: the
+//! next arrival makes up for the missed intervals.
+//!
+//! Source: S. Floyd, R. Gummadi, S. Shenker, "Adaptive RED: an algorithm for increasing the robustness of RED's active
+//! queue management", ICSI technical report, 2001. It improves on `feng_red`. Deviations are listed in
+//! docs/disciplines/ared.md.
 //!
 //! | paper | here |
 //! | --- | --- |
@@ -34,20 +42,20 @@ crate::params! {
     /// Settings of [`Ared`].
     pub struct AredConfig with red: RedSettings {
         red { limit, minth = None, maxth = None }
-        /// The probability just below maxth to begin with, before signals are spaced.
+        /// Initial drop or mark probability just below `maxth`, before spacing.
         maxp: f64 = 0.1, in (Bound::Excluded(0.0), Bound::Included(1.0)), also "max_p" "probability" "cur_max_p_";
-        /// What is added to maxp when the average is above its range, or a quarter of maxp if that is less.
+        /// Increase of maxp when the average is above its target range; at most a quarter of maxp.
         alpha: f64 = 0.01, in 0.0001..=0.25, also "alpha_";
-        /// What maxp is multiplied by when the average is below its range.
+        /// Factor by which maxp is multiplied when the average is below its target range.
         beta: f64 = 0.9, in 0.5..=0.99, also "beta_";
-        /// How often maxp is moved.
+        /// Time between two changes of maxp.
         interval: Span = Span::from_millis(500), in Span::from_millis(1).., also "interval_";
-        /// maxp is raised no further from here on.
+        /// Upper bound: maxp is not increased while above it.
         top: f64 = 0.5, in 0.0001..=1.0, also "top_";
-        /// maxp is lowered no further from here on. `auto`: 1/W of a connection with the link to itself, 1000 B packets
-        /// and a round trip of 100 ms, at most 0.01.
+        /// Lower bound: maxp is not decreased while below it. `auto`: 1/W for a TCP connection alone on the link with
+        /// 1000 B packets and a round-trip time of 100 ms, at most 0.01.
         bottom: Option<f64> = Some(0.01), in 0.0001..=1.0, also "bottom_";
-        /// When maxp is moved: `timer`, every interval; `arrivals`, with the first arrival that calls for it.
+        /// When maxp changes: `timer`, every interval; `arrivals`, at the first arrival that requires it.
         adapts: AdaptTrigger = AdaptTrigger::Timer;
         red {
             wq = None, burst, target_delay, spacing, gentle = true, byte_mode, ignore_size, spare_first, spare_below,

@@ -1,11 +1,24 @@
-//! BLUE: one drop probability, raised when the buffer overflows and lowered when the link is idle.
+//! BLUE: one drop or mark probability, raised when the buffer overflows and lowered when the link is idle.
 //!
-//! BLUE controls by loss and idleness instead of queue length. An overflow adds `d1` to the probability, an idle link
-//! subtracts `d2`. Changes are at least `freeze_time` apart, so that each can take effect before the next.
+//! RED reacts to the average queue length. BLUE reacts to events instead: an overflow shows that too few packets are
+//! dropped or marked, and an idle link shows that too many are. The only state is one probability pm, which applies to
+//! all packets.
 //!
-//! W. Feng, K. Shin, D. Kandlur, D. Saha, "The BLUE active queue management algorithms", IEEE/ACM ToN 10(4), 2002,
-//! section III and figure 3. `probability` is the paper's pm, `d1` and `d2` its delta1 and delta2, `threshold` the L of
-//! the variation in figure 3.
+//! On arrival, a packet that does not fit is dropped and pm grows by `d1`. Any other packet is dropped or marked with
+//! probability pm. On departure, a call that finds the queue empty lowers pm by `d2`, and again after each further
+//! `freeze_time` of idleness. Two changes are at least `freeze_time` apart, so that each can take effect before the
+//! next.
+//!
+//! With `threshold`, a queue above that length raises pm too. This leaves room for bursts.
+//!
+//! Source: W. Feng, K. Shin, D. Kandlur, D. Saha, "The BLUE active queue management algorithms", IEEE/ACM ToN 10(4),
+//! 2002, section III and figure 3. Deviations are listed in docs/disciplines/blue.md.
+//!
+//! | paper | here |
+//! | --- | --- |
+//! | pm | [`Blue::probability`] |
+//! | delta1, delta2, freeze_time | `d1`, `d2`, `freeze_time` |
+//! | L, of the variation in figure 3 | `threshold` |
 
 use alloc::format;
 use core::ops::Bound;
@@ -23,18 +36,19 @@ use crate::units::{Level, Limit};
 crate::params! {
     /// Settings of [`Blue`].
     pub struct BlueConfig {
-        /// Room for waiting packets; what does not fit is dropped, and raises the probability.
+        /// Buffer size. An arriving packet that does not fit is dropped and raises the probability.
         limit: Limit = Limit::Packets(1000);
-        /// Added to the probability at an overflow.
+        /// Increase of the probability at a buffer overflow.
         d1: f64 = 0.02, in 0.0..=1.0, also "delta1";
-        /// Taken from the probability when the link is idle.
+        /// Decrease of the probability when the link is idle.
         d2: f64 = 0.002, in 0.0..=1.0, also "delta2";
-        /// The least time between two changes of the probability: about a round trip, so that each change shows.
+        /// Minimum time between two changes of the probability. About a round-trip time, so that each change can take
+        /// effect.
         freeze_time: Span = Span::from_millis(100), in (Bound::Excluded(Span::ZERO), Bound::Unbounded), also "freeze";
-        /// Draws each freeze time uniformly in 0.5 to 1.5 times `freeze_time`, against synchronised queues.
+        /// Draws each freeze time uniformly from 0.5 to 1.5 times `freeze_time`, to avoid synchronized queues.
         randomize_freeze: bool = false;
-        /// A queue above this level raises the probability too, which leaves room for bursts and bounds the delay.
-        /// `auto`: only an overflow does.
+        /// Queue length above which the probability also rises. Leaves room for bursts and bounds the delay. `auto`:
+        /// only an overflow raises it.
         threshold: Option<Level> = None, also "L";
         /// Marks ECN-capable packets instead of dropping them.
         ecn: bool = true, also "setbit_";
@@ -49,7 +63,7 @@ crate::params! {
     }
     reasons { Overflow, Early }
     gauges {
-        Gauge::new("probability", "probability", "As of the last change that was due at a call.");
+        Gauge::new("probability", "probability", "Drop or mark probability.");
     }
 }
 

@@ -1,12 +1,18 @@
 //! BREATHe: RED that refuses packets of heavy hitters, found with a small set of counters.
 //!
-//! The set counts the queued packets of the most active flows. While the average is between the thresholds, a flow in
-//! the set is dropped until other flows have lowered its counter to 0. The set (HHS) has C / r_limit counters.
+//! The heavy-hitter set (HHS) counts the admitted packets of the most active flows with C / r_limit counters. If a flow
+//! without a counter is served while all counters are taken, all counters decrease ([`HeavyHitters`]). A flow that is
+//! served faster than r_limit therefore keeps a counter above 0.
 //!
-//! C.-W. Chang, B. Lin, "A simple mechanism for throttling high-bandwidth flows", Research Letters in Communications,
-//! 2008, article 704878. Its set: R. Karp, S. Shenker, C. Papadimitriou, ACM TODS 28(1), 2003.
+//! On arrival, RED updates its average queue. Between the thresholds, a flow in the set is dropped, until other flows
+//! have lowered its counter to 0. All other packets pass through RED, and the set counts those that RED admits. A
+//! departure changes only RED's average.
 //!
-//! Random draws, in order: one for a packet between the thresholds whose flow is not in the set.
+//! Source: C.-W. Chang, B. Lin, "A simple mechanism for throttling high-bandwidth flows", Research Letters in
+//! Communications, 2008, article 704878. The set: R. Karp, S. Shenker, C. Papadimitriou, ACM TODS 28(1), 2003.
+//! Deviations are listed in docs/disciplines/breathe.md.
+//!
+//! Random draws: one for a packet between the thresholds whose flow is not in the set.
 
 use crate::cx::Cx;
 use crate::discipline::{Discipline, LinkInfo};
@@ -18,40 +24,40 @@ use crate::units::Rate;
 
 crate::reasons! {
     /// Its flow is in the heavy-hitter set.
-    HeavyHitter = "heavy_hitter", "its flow was among the heaviest", singles out;
+    HeavyHitter = "heavy_hitter", "its flow is a heavy hitter", singles out;
 }
 
 crate::params! {
     /// Settings of [`Breathe`].
     pub struct BreatheConfig with red: RedSettings {
         red { limit }
-        /// The rate above which a flow is to be throttled: the set has a counter for each time it goes into the link's
-        /// rate, 65536 at most. `auto`: a fifth of the link's rate. With fewer flows than counters every flow is in the
-        /// set for good.
+        /// Rate above which a flow is throttled. The heavy-hitter set has as many counters as this rate fits into the
+        /// link's rate, at most 65536. `auto`: a fifth of the link's rate. With fewer flows than counters, every flow
+        /// stays in the set.
         r_limit: Option<Rate> = None, in Rate::from_bits(1)..;
         red {
             minth, maxth,
-            /// The drop probability just below maxth, before drops are spaced, of flows not in the set.
+            /// Drop or mark probability just below `maxth`, before spacing, for flows not in the set.
             maxp = 0.1,
             wq,
-            /// Counts the bytes of each flow instead of its packets, measures the queue in bytes, and drops by chance in
-            /// proportion to a packet's size over the mean size.
+            /// Counts bytes of each flow instead of packets and measures the queue in bytes. The random drop
+            /// probability is scaled by the packet's size over the mean size.
             byte_mode,
-            /// Marks ECN-capable packets instead of dropping them by chance. Packets of flows in the set are dropped all
-            /// the same: a mark would let them in.
+            /// Marks ECN-capable packets instead of dropping them at random. Packets of flows in the set are dropped: a
+            /// mark would admit them.
             ecn
         }
     }
     presets {
-        "paper" "Chang and Lin 2008; thresholds, maxp and wq, which it does not give, are ours (the defaults)" {}
+        "paper" "Chang and Lin 2008; it gives no thresholds, maxp or wq: those are ours (the defaults)" {}
     }
     reasons { Overflow, Early, Forced, HeavyHitter }
     gauges {
         Gauge::AVERAGE;
         Gauge::PROBABILITY;
-        Gauge::new("heavy_hitters", "flows", "Flows listed.");
-        Gauge::new("counters", "counters", "Counters in use.");
-        Gauge::of_flow("worth", "bytes", "What the set counts for the flow; 0 if it is not heavy.");
+        Gauge::new("heavy_hitters", "flows", "Flows in the heavy-hitter set.");
+        Gauge::new("counters", "counters", "Counters of the heavy-hitter set.");
+        Gauge::of_flow("worth", "bytes", "Counter of the flow: packets, or bytes in byte mode; 0 if the flow is not in the set.");
     }
 }
 

@@ -1,14 +1,26 @@
 //! CHOKe: compare each arrival with a random queued packet; if both belong to one flow, drop both.
 //!
-//! Only arrivals above minth are compared; without a match they meet RED. The more of the queue a flow fills, the more
-//! often its packets match: CHOKe limits it without per-flow state.
+//! A flow that fills much of the queue is likely to own the random packet. CHOKe therefore drops it more often than
+//! others, without per-flow state. The only state is RED's average queue.
 //!
-//! R. Pan, B. Prabhakar, K. Psounis, "CHOKe, a stateless active queue management scheme for approximating fair
-//! bandwidth allocation", IEEE INFOCOM 2000: basic CHOKe, M-CHOKe (`candidates`, the paper's m) and A-CHOKe
-//! (`adaptive`, its number of regions k). avg, minth, maxth and the drop probability are RED's, see [`RedDetector`].
+//! On arrival below minth, the packet is queued. From minth on, CHOKe draws `candidates` queued packets, with
+//! replacement. Every candidate of the arrival's flow is dropped, and the arrival with it. Without a match, RED
+//! decides: drop or mark at random between the thresholds, always above maxth. Departures only tell RED when the link
+//! becomes idle.
 //!
-//! Order of draws for an arrival above minth: one candidate after the other (see [`SampledFifo::draw`]), then, without a
-//! match and below maxth, RED's chance.
+//! M-CHOKe compares with more than one candidate. A-CHOKe (`adaptive`) divides the range between the thresholds into k
+//! regions and draws 2i candidates in region i.
+//!
+//! Source: R. Pan, B. Prabhakar, K. Psounis, "CHOKe, a stateless active queue management scheme for approximating fair
+//! bandwidth allocation", IEEE INFOCOM 2000. Deviations are listed in docs/disciplines/choke.md.
+//!
+//! | paper | here |
+//! | --- | --- |
+//! | avg, minth, maxth, drop probability | [`RedDetector`] |
+//! | m, k | `candidates`, `adaptive` |
+//!
+//! Random draws above minth, in order: the candidates (see [`SampledFifo::draw`]); without a match and below maxth, one
+//! for RED.
 
 use crate::cx::Cx;
 use crate::discipline::{Discipline, LinkInfo};
@@ -18,25 +30,25 @@ use crate::parts::{RedDetector, RedSettings, SampledFifo, Thresholds, Zone};
 use crate::reason::Why;
 
 crate::reasons! {
-    /// It met a packet of its own flow.
-    Match = "match", "it met a packet of its own flow in the queue";
+    /// It was compared with a packet of its own flow.
+    Match = "match", "it matched a queued packet of its own flow";
 }
 
 crate::params! {
     /// Settings of [`Choke`].
     pub struct ChokeConfig with red: RedSettings {
         red { limit, minth, maxth, maxp, wq, burst }
-        /// How many waiting packets an arrival is compared with: 1 is basic CHOKe, more is M-CHOKe. Not used where
-        /// `adaptive` is not 0.
+        /// Queued packets compared with each arrival: 1 is basic CHOKe, more is M-CHOKe. Ignored unless `adaptive` is
+        /// 0.
         candidates: u32 = 1, in 1..=1000, also "m" "cand_num" "cand_num_";
-        /// A-CHOKe: cuts minth to maxth into this many regions; region i, and from maxth on the last one, compares with
-        /// 2i packets. 0: always `candidates`.
+        /// A-CHOKe: divides the range from `minth` to `maxth` into this many regions. Region i, and the last one above
+        /// `maxth`, compares 2i packets. 0: always `candidates`.
         adaptive: u32 = 0, in 0..=500, also "k" "interval_num" "interval_num_";
         red {
             spacing, spare_first,
-            /// An arrival above maxth without a match is marked too where `ecn` allows, instead of always dropped.
+            /// Marks ECN-capable arrivals above `maxth` without a match, instead of dropping them.
             mark_above_maxth,
-            /// Where RED would drop by chance, marks ECN-capable packets instead. A match is always dropped.
+            /// Marks ECN-capable packets where RED would drop at random. A match is always dropped.
             ecn,
             mean_packet
         }
@@ -55,7 +67,7 @@ crate::params! {
     gauges {
         Gauge::AVERAGE;
         Gauge::PROBABILITY;
-        Gauge::new("candidates", "packets", "How many an arrival is compared with now; 0 below `minth`.");
+        Gauge::new("candidates", "packets", "Packets that an arrival is compared with; 0 below `minth`.");
     }
 }
 

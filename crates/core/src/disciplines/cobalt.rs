@@ -1,11 +1,23 @@
 //! COBALT: CoDel plus BLUE. BLUE takes over when flows ignore CoDel's drops.
 //!
-//! CoDel signals at the queue's exit while the queueing delay stays above `target`. BLUE adds a drop probability that
-//! rises when the buffer overflows and falls while the link is idle.
+//! CoDel assumes that senders reduce their rate. If they do not, its drops become frequent too slowly, and the buffer
+//! overflows. COBALT therefore adds BLUE: a drop probability for all packets that grows with every overflow.
 //!
-//! J. Morton and others, `cobalt_*` in Linux's `net/sched/sch_cake.c` (5.5); described in T. Høiland-Jørgensen, D. Täht,
-//! J. Morton, "Piece of CAKE: a comprehensive queue management solution for home gateways", IEEE LANMAN 2018; ported to
-//! ns-3 as `CobaltQueueDisc`. `probability` is Linux's p_drop, `increment` and `decrement` its p_inc and p_dec.
+//! On arrival, a packet that does not fit is dropped and raises BLUE's probability by `increment`. On departure, CoDel
+//! decides as usual while the queueing delay stays above `target`. In addition, each packet is dropped with BLUE's
+//! probability. An idle link lowers that probability by `decrement`, about once per `target`.
+//!
+//! This CoDel differs from RFC 8289: when the delay falls below the target, `count` is not reset but decays step by
+//! step.
+//!
+//! Source: J. Morton and others, `cobalt_*` in Linux's `net/sched/sch_cake.c` (5.5). Described in T. Høiland-Jørgensen,
+//! D. Täht, J. Morton, "Piece of CAKE: a comprehensive queue management solution for home gateways", IEEE LANMAN 2018.
+//! Ported to ns-3 as `CobaltQueueDisc`. Deviations are listed in docs/disciplines/cobalt.md.
+//!
+//! | Linux | here |
+//! | --- | --- |
+//! | p_drop, p_inc, p_dec | [`Cobalt::probability`], `increment`, `decrement` |
+//! | count, drop_next, dropping | [`Cobalt::count`], [`Cobalt::drop_next`], [`Cobalt::dropping`] |
 
 use core::ops::Bound;
 
@@ -22,27 +34,29 @@ use crate::units::Limit;
 crate::params! {
     /// Settings of [`Cobalt`].
     pub struct CobaltConfig {
-        /// Room for waiting packets; an arriving packet that does not fit is dropped, and raises BLUE's probability.
+        /// Buffer size. An arriving packet that does not fit is dropped and raises BLUE's probability.
         limit: Limit = Limit::Packets(1000);
-        /// The delay that may stand, and the least time between two changes of BLUE's probability.
+        /// Queueing delay that is acceptable in the long run. Also the minimum time between two changes of BLUE's
+        /// probability.
         target: Span = Span::from_millis(5), also "Target";
-        /// How long the delay may stand above the target before the first signal: CAKE's `rtt`.
+        /// Time that the delay may exceed the target before the first drop or mark; CAKE's `rtt`.
         interval: Span = Span::from_millis(100), in (Bound::Excluded(Span::ZERO), Bound::Unbounded),
             also "rtt" "Interval";
-        /// Added to BLUE's probability when a packet does not fit.
+        /// Increase of BLUE's probability at a buffer overflow.
         increment: f64 = 1.0 / 256.0, in 0.0..=1.0, also "p_inc" "Increment";
-        /// Taken from it when the link falls idle.
+        /// Decrease of BLUE's probability when the link becomes idle.
         decrement: f64 = 1.0 / 4096.0, in 0.0..=1.0, also "p_dec" "Decrement";
-        /// Fit the times to the link, as CAKE does when it shapes: no target below 1.5 times what a packet of `mtu` takes on
-        /// it, and no signal for packets that waited no longer than four times that.
+        /// Adapts the times to the link's rate, as CAKE does when it shapes. The target is at least 1.5 transmission
+        /// times of an `mtu` packet. Delays up to four transmission times cause no drop or mark.
         fit_rate: bool = true;
-        /// The size of the largest packet, for `fit_rate`.
+        /// Size of the largest packet, for `fit_rate`.
         mtu: Bytes = Bytes(1514);
-        /// Never drop the last packet that waits.
+        /// Never drops the last queued packet.
         keep_last: bool = true;
-        /// Raise BLUE's probability for packets that waited longer than this too. `auto`: only when one does not fit.
+        /// Queueing delay above which a packet raises BLUE's probability too. `auto`: only an overflow raises it.
         blue_threshold: Option<Span> = None, also "BlueThreshold";
-        /// Let CoDel mark ECN-capable packets instead of dropping them. BLUE drops them: it is for those who do not answer.
+        /// Lets CoDel mark ECN-capable packets instead of dropping them. BLUE always drops: it is for unresponsive
+        /// flows.
         ecn: bool = true, also "UseEcn";
     }
     presets {
@@ -53,9 +67,9 @@ crate::params! {
     }
     reasons { Overflow, Early, Sojourn }
     gauges {
-        Gauge::new("probability", "probability", "BLUE's, as of the last change that was due at a call.");
-        Gauge::new("dropping", "0 or 1", "1 if the last packet was late.");
-        Gauge::new("count", "signals", "Signals, less what has been forgotten.");
+        Gauge::new("probability", "probability", "BLUE's drop probability.");
+        Gauge::new("dropping", "0 or 1", "1 if the last packet exceeded the target delay.");
+        Gauge::new("count", "signals", "CoDel's count: drops and marks, less those that have decayed.");
     }
 }
 

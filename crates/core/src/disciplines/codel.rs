@@ -1,10 +1,18 @@
-//! CoDel: drop or mark when the queueing delay stays above `target` for an `interval`, then increasingly often.
+//! CoDel: drop or mark when queueing delay stays above `target` for an `interval`, then increasingly often.
 //!
-//! The delay is measured on departure and compared with the target packet by packet, so the smallest delay of an
-//! interval decides. The n-th signal follows the one before after interval/sqrt(n), until the delay falls below target.
+//! A short queue that absorbs bursts is good; a queue that stands for longer than a round-trip time only adds delay.
+//! CoDel tells them apart by the smallest queueing delay within an interval, and needs no knowledge of the link's rate.
 //!
-//! K. Nichols, V. Jacobson, A. McGregor, J. Iyengar, "Controlled Delay Active Queue Management", RFC 8289, 2018; first
-//! in Nichols, Jacobson, "Controlling queue delay", ACM Queue 10(5), 2012. The loop itself is `parts/codel.rs`.
+//! On arrival, packets are queued while they fit. On departure, CoDel takes the packet's queueing delay. Once it has
+//! been above `target` for an `interval`, CoDel enters the dropping state and drops or marks this packet. There the
+//! n-th drop or mark is followed by the next after interval/sqrt(n), until the delay falls below the target. If the
+//! queue grows again soon, the state is entered at its last rate.
+//!
+//! The loop itself is `parts/codel.rs`, which FQ-CoDel shares.
+//!
+//! Source: K. Nichols, V. Jacobson, A. McGregor, J. Iyengar, "Controlled Delay Active Queue Management", RFC 8289,
+//! 2018. First in K. Nichols, V. Jacobson, "Controlling queue delay", ACM Queue 10(5), 2012. Deviations are listed in
+//! docs/disciplines/codel.md.
 //!
 //! | RFC 8289 | here |
 //! | --- | --- |
@@ -23,7 +31,7 @@ use crate::units::Limit;
 crate::params! {
     /// Settings of [`Codel`].
     pub struct CodelConfig with rules: CodelSettings {
-        /// Room for waiting packets; an arriving packet that does not fit is dropped.
+        /// Buffer size. An arriving packet that does not fit is dropped.
         limit: Limit = Limit::Packets(1000);
         rules {}
     }
@@ -34,7 +42,7 @@ crate::params! {
     reasons { Overflow, Sojourn }
     gauges {
         Gauge::new("dropping", "0 or 1", "1 in the dropping state.");
-        Gauge::new("count", "signals", "Signals since it was entered.");
+        Gauge::new("count", "signals", "Drops and marks since the dropping state was entered.");
     }
 }
 

@@ -1,12 +1,20 @@
-//! CSFQ: label packets with their flow's rate; drop the excess over the estimated fair rate.
+//! Core-Stateless Fair Queueing (CSFQ): label packets with their flow's rate; drop what exceeds the estimated fair
+//! rate.
 //!
-//! A packet with a label above the fair share alpha is dropped with probability 1 - alpha/label. While the link is
-//! congested, alpha is scaled every `k_c` by capacity over accepted rate.
+//! CSFQ splits the work. Edge routers estimate each flow's rate and write it into the packet as a label. Core routers
+//! drop by the labels and keep no per-flow state. Here one node is edge and core.
 //!
-//! I. Stoica, S. Shenker, H. Zhang, "Core-stateless fair queueing: achieving approximately fair bandwidth allocations
-//! in high speed networks", SIGCOMM 1998, section 2 and figure 3; what the figure leaves open is as in the authors'
-//! ns-2 module of June 1998. The edge, which labels packets with the rate of their flow, and the core, which drops by
-//! these labels, are one node here.
+//! On arrival, the edge updates the flow's rate, an exponential average. The core drops a packet with a label above the
+//! fair share alpha with probability 1 - alpha/label, so that each flow passes at most alpha. Departures change
+//! nothing.
+//!
+//! The core estimates alpha from the arriving rate A and the accepted rate F. While A exceeds the capacity, alpha is
+//! multiplied by capacity/F every `k_c`. While the link has room, alpha follows the largest label. An overflow lowers
+//! alpha by 1 %.
+//!
+//! Source: I. Stoica, S. Shenker, H. Zhang, "Core-stateless fair queueing: achieving approximately fair bandwidth
+//! allocations in high speed networks", ACM SIGCOMM 1998, section 2 and figure 3. Where the figure leaves a choice
+//! open, the authors' ns-2 module of June 1998 decides. Deviations are listed in docs/disciplines/csfq.md.
 //!
 //! | paper | here |
 //! | --- | --- |
@@ -15,7 +23,7 @@
 //! | A, F (estimated) | `FairShareEstimate::arriving`, `FairShareEstimate::accepted` |
 //! | alpha (estimated), tmp_alpha | `FairShareEstimate::alpha`, `FairShareEstimate::largest` |
 //!
-//! Random draws, in order: one for a packet whose flow's rate is above alpha.
+//! Random draws: one for a packet whose flow's rate is above alpha.
 
 use core::ops::Bound;
 
@@ -33,18 +41,18 @@ const ABOVE_ZERO: (Bound<Span>, Bound<Span>) = (Bound::Excluded(Span::ZERO), Bou
 crate::params! {
     /// Settings of [`Csfq`].
     pub struct CsfqConfig {
-        /// Room for waiting packets; an arriving packet that does not fit is dropped, and lowers the fair share by 1 %.
+        /// Buffer size. An arriving packet that does not fit is dropped and lowers the fair share by 1 %.
         limit: Limit = Limit::Packets(1000), also "qsize_";
-        /// The time over which a flow's rate is averaged (K).
+        /// Averaging time of a flow's rate (K).
         k: Span = Span::from_millis(100), in ABOVE_ZERO, also "K";
-        /// The time over which the rates that arrive and are accepted are averaged (K_alpha).
+        /// Averaging time of the arriving and the accepted rate (K_alpha).
         k_alpha: Span = Span::from_millis(200), in ABOVE_ZERO, also "K_alpha" "kLink_";
-        /// The time between two changes of the fair share (K_c).
+        /// Time between two changes of the fair share (K_c).
         k_c: Span = Span::from_millis(200), in ABOVE_ZERO, also "K_c";
-        /// The queue below which a link that was not congested is not yet.
+        /// Queue length below which an uncongested link stays uncongested.
         threshold: Level = Level::Share(0.25), also "qsizeThresh_";
-        /// Flows whose rate is known. When a further flow comes, the one of four that has been silent longest is
-        /// forgotten.
+        /// Maximum number of flows with a rate estimate. In a full table a new flow replaces the one of four entries
+        /// that has been silent longest.
         max_flows: u32 = 65_536, in 1..=1_048_576;
     }
     presets {
@@ -55,12 +63,12 @@ crate::params! {
     }
     reasons { Overflow, Early }
     gauges {
-        Gauge::new("fair_share_bps", "bit/s", "Alpha, or the link's rate while nothing is dropped.");
-        Gauge::new("arriving_bps", "bit/s", "The rate of arrivals.");
-        Gauge::new("accepted_bps", "bit/s", "The rate of packets that were let in.");
-        Gauge::new("congested", "0 or 1", "Whether the link counts as congested.");
-        Gauge::new("flows", "flows", "Flows whose rate is known.");
-        Gauge::of_flow("rate_bps", "bit/s", "The flow's rate, as estimated; 0 if it is not known.");
+        Gauge::new("fair_share_bps", "bit/s", "Estimated fair share alpha; the link's rate while nothing is dropped.");
+        Gauge::new("arriving_bps", "bit/s", "Arriving rate (A).");
+        Gauge::new("accepted_bps", "bit/s", "Accepted rate (F).");
+        Gauge::new("congested", "0 or 1", "1 while the link counts as congested.");
+        Gauge::new("flows", "flows", "Flows with a rate estimate.");
+        Gauge::of_flow("rate_bps", "bit/s", "Estimated rate of the flow; 0 if unknown.");
     }
 }
 

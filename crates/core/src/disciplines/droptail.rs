@@ -1,4 +1,7 @@
-//! DropTail: drop arriving packets when the buffer is full. The baseline of all papers.
+//! DropTail: drop arriving packets when the buffer is full.
+//!
+//! A FIFO with a limit, the baseline of all papers. It drops only when it must, so senders learn of congestion late and
+//! the queue stays long.
 
 use crate::cx::Cx;
 use crate::discipline::{Discipline, LinkInfo};
@@ -10,7 +13,7 @@ use crate::units::Limit;
 crate::params! {
     /// Settings of [`Droptail`].
     pub struct DroptailConfig {
-        /// Room for waiting packets; an arriving packet that does not fit is dropped.
+        /// Buffer size. An arriving packet that does not fit is dropped.
         limit: Limit = Limit::Packets(1000);
     }
     presets {

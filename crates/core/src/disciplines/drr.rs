@@ -1,10 +1,17 @@
-//! DRR: one queue per flow (or a discipline per class), served round robin with byte deficits.
+//! Deficit Round Robin (DRR): one queue per flow, served round robin with byte deficits.
 //!
-//! A turn adds `quantum` to the queue's deficit counter. Packets leave while the counter covers their bytes; the
-//! remainder counts in the next turn. Flows get equal bytes whatever their packet sizes.
+//! Plain round robin gives flows with large packets more bytes. DRR counts bytes: each queue has a deficit counter, and
+//! a turn adds `quantum` to it. The queue sends packets while the counter covers them; the remainder counts in the next
+//! turn.
 //!
-//! M. Shreedhar, G. Varghese, "Efficient fair queuing using deficit round robin", ACM SIGCOMM 1995 (IEEE/ACM ToN 4(3),
-//! 1996), section 3 and figure 2. Buffer stealing: [`FlowQueues::drop_longest`]. Classes are tc's: [`ClassQueues`].
+//! On arrival, the packet joins its flow's queue, and a queue that was empty joins the end of the round. If the buffer
+//! is exceeded, the longest queue drops (buffer stealing, [`FlowQueues::drop_longest`]). On departure, the current
+//! queue of the round sends ([`DeficitRing`]). A queue that becomes empty leaves the round and loses its deficit.
+//!
+//! With `classes`, each class has a discipline of its own in place of flow queues, as tc's drr has ([`ClassQueues`]).
+//!
+//! Source: M. Shreedhar, G. Varghese, "Efficient fair queuing using deficit round robin", ACM SIGCOMM 1995 (IEEE/ACM
+//! ToN 4(3), 1996), section 3 and figure 2. Deviations are listed in docs/disciplines/drr.md.
 
 use alloc::vec::Vec;
 
@@ -21,17 +28,17 @@ use crate::units::Limit;
 crate::params! {
     /// Settings of [`Drr`].
     pub struct DrrConfig {
-        /// Room for waiting packets, shared by all flows: what is too much is taken from the longest queue.
+        /// Buffer size, shared by all flows. When it is exceeded, the longest queue drops packets.
         limit: Limit = Limit::Packets(1000), also "blimit_";
-        /// The bytes each flow may send a turn, or each class of weight 1. A packet that costs more waits for as many turns as it takes.
+        /// Bytes that each flow, or each class of weight 1, may send per turn. A larger packet waits for several turns.
         quantum: Bytes = Bytes(1500), in Bytes(1).., also "quantum_";
-        /// Hash flows to so many queues, as in the paper, where those that share one share its turns. `auto`: a queue
-        /// for each flow.
+        /// Hashes flows to this many queues, as in the paper; flows in the same queue share its turns. `auto`: one
+        /// queue per flow.
         buckets: Option<u32> = None, in 1..=65_536, also "buckets_";
-        /// Drop the oldest packet of the longest queue, instead of its newest.
+        /// Drops the oldest packet of the longest queue instead of its newest.
         head_drop: bool = false;
-        /// A discipline for each class, in place of a queue for each flow: class 1 has the first, class 2 the second,
-        /// what is beyond the last or in no class the last. Turns are by the classes' weights. `[]`: none.
+        /// One discipline per class, instead of one queue per flow. Class 1 has the first, class 2 the second; all
+        /// other packets go to the last. Turns are weighted by the classes' weights. `[]`: no classes.
         classes: Vec<Qdisc> = Vec::new();
     }
     presets {
@@ -43,8 +50,8 @@ crate::params! {
     reasons { Overflow }
     gauges {
         Gauge::new("flows", "flows", "Queues that hold packets; without classes.");
-        Gauge::new("classes", "classes", "Classes that have a turn; with classes.");
-        Gauge::new("longest", "packets", "Packets in the longest queue, or in the class that would drop.");
+        Gauge::new("classes", "classes", "Classes in the round; with classes.");
+        Gauge::new("longest", "packets", "Packets in the longest queue; with classes, in the class with the largest backlog for its weight.");
     }
 }
 

@@ -1,12 +1,21 @@
-//! DualPI2: two coupled queues, shallow marking for Scalable (L4S) flows and PI2 for Classic ones.
+//! DualPI2: two coupled queues: shallow marking for scalable (L4S) flows, PI2 for classic ones.
 //!
-//! A PI controller holds the Classic queue's delay at `target` with a base probability p'. Classic packets are
-//! signalled with p'^2, Scalable ones with k p' or by their queue's own ramp. A Classic flow's rate falls with
-//! 1/sqrt(p), a Scalable one's with 1/p: the square gives both about the same rate.
+//! Scalable congestion control works with a very short queue and frequent marks. Classic TCP needs a longer queue and
+//! rare drops. DualPI2 gives each its own queue, and couples their drop and mark probabilities so that flows of both
+//! kinds get about the same rate.
 //!
-//! K. De Schepper, B. Briscoe, G. White, "Dual-Queue Coupled Active Queue Management (AQM) for Low Latency, Low Loss, and
-//! Scalable Throughput (L4S)", RFC 9332, 2023, appendix A; the controller, [`Pi2Controller`]: K. De Schepper et al., "PI2: a
-//! linearized AQM for both Classic and Scalable TCP", ACM CoNEXT 2016.
+//! On arrival, ECT(1) and CE packets join the low latency queue, all others the Classic queue. Every `tupdate` a PI
+//! controller sets a base probability p' from the longest queueing delay and its growth ([`Pi2Controller`]).
+//!
+//! On departure, a weighted scheduler chooses the queue, with priority for low latency. A Classic packet is dropped or
+//! marked with p'^2. A low latency packet is marked with k p', or with a ramp from `min_th` on if that is larger. A
+//! Classic flow's rate falls with 1/sqrt(p) and a Scalable flow's with 1/p, so the square makes their rates equal.
+//!
+//! Once k p' reaches 1, marks no longer suffice and both queues drop (`drop_on_overload`).
+//!
+//! Source: K. De Schepper, B. Briscoe, G. White, "Dual-Queue Coupled Active Queue Management (AQM) for Low Latency, Low
+//! Loss, and Scalable Throughput (L4S)", RFC 9332, 2023, appendix A. Deviations are listed in
+//! docs/disciplines/dualpi2.md.
 //!
 //! | RFC 9332 | here |
 //! | --- | --- |
@@ -52,41 +61,45 @@ crate::choice! {
 crate::params! {
     /// Settings of [`Dualpi2`].
     pub struct Dualpi2Config {
-        /// Room for waiting packets of both queues; what does not fit is dropped. `auto`: what the link sends in 250 ms.
+        /// Buffer size of both queues together. An arriving packet that does not fit is dropped. `auto`: what the link
+        /// sends in 250 ms.
         limit: Option<Limit> = None;
-        /// The delay of the Classic queue to hold.
+        /// Target queueing delay of the Classic queue.
         target: Span = Span::from_millis(15);
-        /// The longest round trip expected, for the `auto` values below.
+        /// Largest expected round-trip time, for the `auto` values below.
         max_rtt: Span = Span::from_millis(100), in (Bound::Excluded(Span::ZERO), Bound::Unbounded), also "RTT_max";
-        /// Time between updates of the probability. `auto`: `target`, at most a third of `max_rtt`.
+        /// Time between two updates of the probability. `auto`: `target`, at most a third of `max_rtt`.
         tupdate: Option<Span> = None, in (Bound::Excluded(Span::ZERO), Bound::Unbounded), also "Tupdate";
-        /// Added at an update for each second of delay above the target, in Hz. `auto`: 0.1 tupdate / max_rtt^2.
+        /// Increase of the probability per update for each second of delay above the target, in Hz. `auto`: 0.1 tupdate
+        /// / max_rtt^2.
         alpha: Option<f64> = None, in 0.0..=1e6;
-        /// Added at an update for each second by which the delay grew, in Hz. `auto`: 0.3 / max_rtt.
+        /// Increase of the probability per update for each second of delay growth, in Hz. `auto`: 0.3 / max_rtt.
         beta: Option<f64> = None, in 0.0..=1e6;
-        /// What the base probability is multiplied with for the low latency queue; Classic packets get its square.
+        /// Factor k from the base probability to that of the low latency queue. Classic packets get the square of the
+        /// base probability.
         coupling_factor: f64 = 2.0, in (Bound::Excluded(0.0), Bound::Included(1000.0)), also "k";
-        /// The delay from which the low latency queue marks on its own account.
+        /// Queueing delay above which the low latency queue marks on its own.
         min_th: Span = Span::from_micros(800), also "minTh" "step_thresh";
-        /// The further delay over which that rises to certainty; 0 makes it a step.
+        /// Further delay over which that marking probability rises to 1. 0: a step.
         range: Span = Span::from_micros(400);
-        /// Packets that must be left in the low latency queue for that: the RFC's Th_len and one more.
+        /// Minimum packets in the low latency queue for that marking: the RFC's Th_len plus one.
         min_qlen_step: u32 = 2;
-        /// Bytes that must be left in both queues for any signal of the base probability.
+        /// Minimum bytes in both queues for drops and marks by the base probability.
         min_backlog: Bytes = Bytes(0);
-        /// Which queue sends next where both hold packets: weighted round robin, or the packet that has waited longest.
+        /// Which queue sends next if both hold packets: `wrr`, weighted round robin, or `ts_fifo`, the packet with the
+        /// longest delay.
         scheduler: DualScheduler = DualScheduler::Wrr;
-        /// The part of the link that is the Classic queue's at least, for `scheduler = "wrr"`.
+        /// Minimum share of the link for the Classic queue, for `scheduler=wrr`.
         classic_protection: f64 = 0.0625, in 0.0..=1.0;
-        /// How much longer a Classic packet must have waited, for `scheduler = "ts_fifo"`.
+        /// Extra delay that a Classic packet must have to be sent first, for `scheduler=ts_fifo`.
         tshift: Span = Span::from_millis(50);
-        /// How a probability becomes signals: evenly spaced, or by chance.
+        /// How a probability becomes drops and marks: `recur`, evenly spaced, or `random`.
         signals: SignalMethod = SignalMethod::Recur;
-        /// Drops from both queues once the coupled probability has reached 1. Off: marks all it can, up to the limit.
+        /// Drops from both queues once the coupled probability reaches 1. Off: marks all it can, up to the limit.
         drop_on_overload: bool = true, also "drop_overload";
-        /// Takes ECT(0) packets for Scalable traffic too, as in a data centre.
+        /// Treats ECT(0) packets as Scalable too, as in a data center.
         any_ect: bool = false;
-        /// Marks ECN-capable packets instead of dropping them. Off: all are Classic.
+        /// Marks ECN-capable packets instead of dropping them. Off: all packets are Classic.
         ecn: bool = true;
     }
     presets {
@@ -98,12 +111,12 @@ crate::params! {
     }
     reasons { Overflow, Forced, Sojourn }
     gauges {
-        Gauge::new("probability", "probability", "p'.");
-        Gauge::new("probability_classic", "probability", "p'^2.");
-        Gauge::new("probability_coupled", "probability", "k p', at most 1.");
+        Gauge::new("probability", "probability", "p': base probability.");
+        Gauge::new("probability_classic", "probability", "p'^2: drop or mark probability of Classic packets.");
+        Gauge::new("probability_coupled", "probability", "k p': coupled marking probability of the low latency queue, at most 1.");
         Gauge::new("low_packets", "packets", "Packets in the low latency queue.");
         Gauge::new("classic_packets", "packets", "Packets in the Classic queue.");
-        Gauge::new("delay_ms", "ms", "The longest wait of a packet at the last update.");
+        Gauge::new("delay_ms", "ms", "Longest queueing delay at the last update.");
     }
 }
 

@@ -1,10 +1,21 @@
-//! FABA: SFED in constant time. Departing packets return tokens to random buckets.
+//! Fair Adaptive Bandwidth Allocation (FABA): SFED in constant time. Departing packets return tokens to random buckets.
 //!
-//! Flows share a fixed stock of tokens, one bucket each. A queued packet holds tokens of its flow's bucket and returns
-//! them to drawn buckets on departure. A flow that queues faster than its bucket fills empties it and is dropped.
+//! A fixed stock of T tokens is shared by one bucket per active flow, each of height T/N for N flows. A queued packet
+//! holds tokens of its flow's bucket. A flow that queues faster than its bucket is refilled therefore empties it.
 //!
-//! A. Kamra, H. Saran, S. Sen, R. Shorey, "Fair adaptive bandwidth allocation: a rate control based active queue
-//! management discipline", Computer Networks 44(2), 2004, sections 3 and 4.
+//! On arrival, the flow's bucket is found, or created full. If other packets are queued, the packet is dropped or
+//! marked with probability f_p, which grows from 0 to 1 as the bucket empties. An admitted packet takes its tokens from
+//! the bucket.
+//!
+//! On departure, the packet's tokens become spare (sigma). FABA draws a few buckets at random. It gives each spare
+//! tokens, or takes some if sigma is negative. A drawn bucket above its height is deleted: its flow queues less than
+//! its share. Every step takes constant time, unlike SFED, which trims all buckets for a new flow.
+//!
+//! With classes, tokens are shared by weight in a tree ([`TokenTree`]).
+//!
+//! Source: A. Kamra, H. Saran, S. Sen, R. Shorey, "Fair adaptive bandwidth allocation: a rate control based active
+//! queue management discipline", Computer Networks 44(2), 2004, sections 3, 4 and 6. Deviations are listed in
+//! docs/disciplines/faba.md.
 //!
 //! | paper | here |
 //! | --- | --- |
@@ -13,10 +24,10 @@
 //! | x_j, sigma | [`TokenPool::open`], [`TokenPool::spare`] |
 //! | Q, b | [`Refund::queue`](crate::parts::Refund::queue), the draws that [`TokenPool::give_back`] returns |
 //! | f_p | [`TokenFifo::drop_probability`] |
-//! | c_i, w_i | [`Class::weight`](crate::Class::weight), its part in [`TokenTree`] |
+//! | c_i, w_i | [`Class::weight`](crate::Class::weight), its share in [`TokenTree`] |
 //!
-//! Random draws, in order: an arrival whose flow has no bucket while the table is full draws four buckets; one that
-//! finds packets waiting draws its fate; a departure draws its buckets, from the root down where there are classes.
+//! Random draws, in order: four buckets for a new flow in a full table; one for an arrival at a nonempty queue; the
+//! drawn buckets of a departure, from the root down if there are classes.
 
 use alloc::boxed::Box;
 
@@ -42,11 +53,11 @@ crate::params! {
     /// Settings of [`Faba`].
     pub struct FabaConfig with terms: TokenSettings {
         terms {}
-        /// Who has a bucket. `flow`: each flow, and all are alike. `class`: each class, by its weight among its
-        /// siblings. `flow_in_class`: each flow; classes share by weight, and flows of a class alike.
+        /// Owner of a bucket. `flow`: each flow, all alike. `class`: each class, by weight among its siblings.
+        /// `flow_in_class`: each flow; classes share by weight, and the flows of a class share equally.
         per: BucketOwner = BucketOwner::Flow;
-        /// Buckets there can be, in each class with `flow_in_class`. When a further flow comes, four are drawn by chance
-        /// and the fullest of them is deleted.
+        /// Maximum number of buckets; with `flow_in_class`, per class. In a full table a new flow draws four buckets at
+        /// random and deletes the fullest.
         max_flows: u32 = 65_536, in 1..=1_048_576;
     }
     presets {
@@ -56,9 +67,9 @@ crate::params! {
     gauges {
         Gauge::new("flows", "buckets", "Buckets.");
         Gauge::new("sigma", "tokens", "Spare tokens; negative while buckets hold more than their share.");
-        Gauge::new("bucket_height", "tokens", "L_N; with classes the mean over buckets.");
-        Gauge::new("draws_per_departure", "buckets", "Buckets looked at in a departure, the mean so far.");
-        Gauge::of_flow("tokens", "tokens", "What the flow's bucket holds; null before it has one, and with classes.");
+        Gauge::new("bucket_height", "tokens", "L_N: capacity of a bucket; with classes, the mean.");
+        Gauge::new("draws_per_departure", "buckets", "Mean number of buckets drawn per departure since the start.");
+        Gauge::of_flow("tokens", "tokens", "Tokens in the flow's bucket; null without a bucket, and with classes.");
     }
 }
 

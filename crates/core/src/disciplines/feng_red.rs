@@ -1,9 +1,19 @@
-//! Self-configuring RED: RED that scales `maxp` whenever the average crosses a threshold.
+//! Feng's RED (self-configuring RED): RED that scales `maxp` up or down whenever the average crosses a threshold.
 //!
-//! maxp is multiplied by `beta` when the average rises above maxth and divided by `alpha` when it falls below minth.
-//! It changes once per crossing.
+//! If the average queue rises above maxth, RED is too gentle: maxp is multiplied by `beta`. If it falls below minth,
+//! RED is too aggressive: maxp is divided by `alpha`. maxp changes once per crossing, not while the average stays
+//! there.
 //!
-//! W. Feng, D. Kandlur, D. Saha, K. Shin, "A self-configuring RED gateway", IEEE INFOCOM 1999.
+//! The state is RED's plus the last zone of the average. On arrival, RED updates the average, maxp is adapted, and RED
+//! then decides on the packet ([`RedQueue`]). Departures are RED's.
+//!
+//! Source: W. Feng, D. Kandlur, D. Saha, K. Shin, "A self-configuring RED gateway", IEEE INFOCOM 1999, figure 4.
+//! Deviations are listed in docs/disciplines/feng_red.md.
+//!
+//! | paper | here |
+//! | --- | --- |
+//! | status | [`FengRed::zone`] |
+//! | alpha, beta | `alpha`, `beta` |
 
 use core::ops::Bound;
 
@@ -11,20 +21,19 @@ use crate::cx::Cx;
 use crate::discipline::{Discipline, LinkInfo};
 use crate::packet::Packet;
 use crate::params::BuildError;
-use crate::parts::{RedDetector, RedQueue, RedSettings, Thresholds};
+use crate::parts::{RedDetector, RedQueue, RedSettings, Thresholds, Zone};
 
 crate::params! {
     /// Settings of [`FengRed`].
     pub struct FengRedConfig with red: RedSettings {
         red { limit, minth, maxth }
-        /// The probability just below maxth to begin with, before signals are spaced.
+        /// Initial drop or mark probability just below `maxth`, before spacing.
         maxp: f64 = 0.02, in (Bound::Excluded(0.0), Bound::Included(1.0)), also "max_p" "probability" "cur_max_p_";
-        /// What maxp is divided by when the average falls below minth.
+        /// Divisor of maxp when the average falls below `minth`.
         alpha: f64 = 3.0, in 1.0.., also "alpha_";
-        /// What maxp is multiplied by when the average rises above maxth.
+        /// Factor of maxp when the average rises above `maxth`.
         beta: f64 = 2.0, in 1.0.., also "beta_";
-        /// maxp falls no lower than this. The paper sets no bound, and a maxp that came down to 0 would never rise
-        /// again.
+        /// Lower bound of maxp. The paper has none, but a maxp of 0 would never rise again.
         bottom: f64 = 0.0001, in (Bound::Excluded(0.0), Bound::Included(1.0));
         red {
             wq, burst, target_delay, spacing, gentle, byte_mode, ignore_size, spare_first, spare_below, mark_above_maxth,
@@ -46,17 +55,6 @@ crate::params! {
     }
 }
 
-/// The paper's status: the position of the average relative to the thresholds.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Side {
-    /// Below minth.
-    Below,
-    /// Between them.
-    Between,
-    /// Above maxth.
-    Above,
-}
-
 /// RED with a maxp that follows the load.
 pub struct FengRed<T> {
     red: RedQueue<T>,
@@ -64,7 +62,7 @@ pub struct FengRed<T> {
     beta: f64,
     bottom: f64,
     /// The last position of the average.
-    pub side: Side,
+    pub zone: Zone,
 }
 
 impl<T> FengRed<T> {
@@ -75,7 +73,7 @@ impl<T> FengRed<T> {
     pub fn new(config: FengRedConfig, link: &LinkInfo) -> Result<Self, BuildError> {
         let red = RedQueue::new(RedSettings { maxp: config.maxp, ..config.red }, link)?;
         // The paper leaves open where the average is taken to come from: an empty queue is below minth.
-        Ok(FengRed { red, alpha: config.alpha, beta: config.beta, bottom: config.bottom, side: Side::Below })
+        Ok(FengRed { red, alpha: config.alpha, beta: config.beta, bottom: config.bottom, zone: Zone::Below })
     }
 
     /// RED's state: the average, maxp, the probability and the count that spaces signals.
@@ -87,12 +85,12 @@ impl<T> FengRed<T> {
     fn adapt(&mut self) {
         let (average, Thresholds { min, max }) = (self.red.detector().average(), self.red.detector().thresholds());
         if average > min && average < max {
-            self.side = Side::Between;
-        } else if average < min && self.side != Side::Below {
-            self.side = Side::Below;
+            self.zone = Zone::Between;
+        } else if average < min && self.zone != Zone::Below {
+            self.zone = Zone::Below;
             self.scale(1.0 / self.alpha);
-        } else if average > max && self.side != Side::Above {
-            self.side = Side::Above;
+        } else if average > max && self.zone != Zone::Above {
+            self.zone = Zone::Above;
             self.scale(self.beta);
         }
     }
@@ -158,7 +156,7 @@ mod tests {
     fn a_threshold_that_is_only_touched_is_not_crossed() {
         let mut port = port(&[("maxp", "0.06")]);
         let seen = [15, 20, 10, 20].map(|queue| arrive(&mut port, queue));
-        assert_eq!((seen, port.discipline().side), ([0.06; 4], Side::Between));
+        assert_eq!((seen, port.discipline().zone), ([0.06; 4], Zone::Between));
     }
 
     #[test]

@@ -1,18 +1,28 @@
-//! FQ: one queue per flow, served by virtual finish time, as if bit by bit.
+//! Fair Queueing (FQ): one queue per flow, served by virtual finish time, as if bit by bit.
 //!
-//! A. Demers, S. Keshav, S. Shenker, "Analysis and simulation of a fair queueing algorithm", ACM SIGCOMM 1989, in the
-//! form of S. J. Golestani, "A self-clocked fair queueing scheme for broadband applications", IEEE INFOCOM 1994
-//! (SCFQ): virtual time is the finish tag of the packet in service, not a simulation of bit-by-bit service beside the
-//! real one, which costs O(log flows) a packet instead of O(flows).
+//! Bit-by-bit round robin would be perfectly fair. FQ sends whole packets in the order in which such a service would
+//! finish them. A packet's service tag is that finish time, in bytes of service to each flow.
+//!
+//! FQ keeps one queue per flow, a heap of the tags of their first packets, and the virtual time v. Virtual time is the
+//! tag of the packet in service (self-clocked). Simulating the bit-by-bit service would cost O(flows) per packet
+//! instead of O(log flows).
+//!
+//! On arrival, the packet joins its flow's queue; the first packet of an empty queue gets a tag. If the buffer is
+//! exceeded, the longest queue drops. On departure, the packet with the smallest tag is sent, v becomes its tag, and
+//! the flow's next packet is tagged.
+//!
+//! Only first packets have tags. While a flow is backlogged, v is at most its first packet's tag, so each tag follows
+//! from the one before. An empty queue's last tag is at most v and is not kept.
+//!
+//! Source: A. Demers, S. Keshav, S. Shenker, "Analysis and simulation of a fair queueing algorithm", ACM SIGCOMM 1989.
+//! Self-clocked as in S. J. Golestani, "A self-clocked fair queueing scheme for broadband applications", IEEE INFOCOM
+//! 1994. Deviations are listed in docs/disciplines/fq.md.
 //!
 //! | Golestani | here |
 //! | --- | --- |
 //! | F, the service tag: L + max(F of the flow's last packet, v) | `TaggedHead::tag` |
 //! | v, virtual time | [`Fq::virtual_time`] |
 //! | r, a flow's weight | 1 |
-//!
-//! Only the heads of queues have tags. While a flow is backlogged, v is at most its head's tag, so the next tag follows
-//! from it. The last tag of an empty queue is at most v and need not be kept.
 
 use alloc::collections::BinaryHeap;
 use alloc::vec::Vec;
@@ -29,7 +39,7 @@ use crate::units::Limit;
 crate::params! {
     /// Settings of [`Fq`].
     pub struct FqConfig {
-        /// Room for waiting packets, shared by all flows: what is too much is taken from the tail of the longest queue.
+        /// Buffer size, shared by all flows. When it is exceeded, the longest queue drops its newest packets.
         limit: Limit = Limit::Packets(1000);
     }
     presets {
@@ -37,8 +47,8 @@ crate::params! {
     }
     reasons { Overflow }
     gauges {
-        Gauge::new("flows", "flows", "Flows with packets waiting.");
-        Gauge::new("longest", "packets", "Packets of the flow that has most.");
+        Gauge::new("flows", "flows", "Flows with queued packets.");
+        Gauge::new("longest", "packets", "Packets of the flow with the longest queue.");
         Gauge::QUEUED;
     }
 }

@@ -1,11 +1,16 @@
 //! FQ-CoDel: one queue per flow, new flows first, CoDel in each.
 //!
-//! A flow that becomes active joins the new queues, which send before the old ones. After a quantum it moves to the old
-//! queues. Sparse flows therefore see almost no queueing delay, and each queue's CoDel acts on its own flow.
+//! Flows are hashed to `flows` queues. A queue that becomes active joins the new queues, which are served before the
+//! old ones. After a quantum it moves to the old queues. Sparse flows therefore see almost no queueing delay, and a
+//! flow with a standing queue meets its own CoDel.
 //!
-//! T. Hoeiland-Joergensen, P. McKenney, D. Taht, J. Gettys, E. Dumazet, "The Flow Queue CoDel Packet Scheduler and Active
-//! Queue Management Algorithm", RFC 8290, 2018. The scheduler is `parts/flow_scheduler.rs`, the loop of each queue
-//! `parts/codel.rs`; names are the RFC's (section 5.2) and tc's.
+//! On arrival, the packet joins its flow's queue. If the buffer is exceeded, the longest queue drops up to half of its
+//! bytes from the head. On departure, the scheduler chooses a queue by deficit round robin ([`FlowScheduler`]), and
+//! that queue's CoDel drops, marks or sends ([`CodelLoop`]).
+//!
+//! Source: T. Hoeiland-Joergensen, P. McKenney, D. Taht, J. Gettys, E. Dumazet, "The Flow Queue CoDel Packet Scheduler
+//! and Active Queue Management Algorithm", RFC 8290, 2018. Names are the RFC's (section 5.2) and tc's. Deviations are
+//! listed in docs/disciplines/fq_codel.md.
 
 use alloc::vec::Vec;
 
@@ -20,19 +25,20 @@ use crate::units::Limit;
 crate::params! {
     /// Settings of [`FqCodel`].
     pub struct FqCodelConfig with rules: CodelSettings {
-        /// Room for waiting packets, in all queues together; when it is exceeded the fattest queue is cut.
+        /// Buffer size of all queues together. When it is exceeded, the longest queue drops packets.
         limit: Limit = Limit::Packets(10_240);
-        /// How many queues flows are hashed to.
+        /// Number of queues that flows are hashed to.
         flows: u32 = 1024, in 1..=65_536;
-        /// The bytes a queue may send a turn.
+        /// Bytes that a queue may send per turn.
         quantum: Bytes = Bytes(1514), in Bytes(1)..;
         rules { target, interval, mtu }
-        /// Count the bytes of all queues against `mtu`, instead of the queue's own.
+        /// Compares `mtu` with the bytes of all queues instead of the queue's own.
         shared_mtu: bool = false;
         rules { square_root }
-        /// The bytes that all queues together may hold, besides `limit`. `auto`: any number.
+        /// Maximum bytes in all queues together, besides `limit`. `auto`: unlimited.
         memory_limit: Option<Bytes> = None;
-        /// The most packets dropped at once when the fattest queue is cut: half its bytes, but no more packets than these.
+        /// Maximum packets dropped at once when the buffer is exceeded. The longest queue drops half its bytes, up to
+        /// this many packets.
         drop_batch: u32 = 64, in 1..;
         rules { ecn, ce_threshold }
     }
@@ -44,11 +50,11 @@ crate::params! {
     }
     reasons { FlowLimit, Sojourn }
     gauges {
-        Gauge::new("new_queues", "queues", "Queues in the list of new ones.");
-        Gauge::new("old_queues", "queues", "Queues in the list of old ones.");
-        Gauge::new("fattest_bytes", "bytes", "What the fattest queue holds.");
-        Gauge::of_flow("queued", "packets", "Packets in the queue that the flow falls into.");
-        Gauge::of_flow("queued_bytes", "bytes", "Bytes there.");
+        Gauge::new("new_queues", "queues", "Queues in the list of new queues.");
+        Gauge::new("old_queues", "queues", "Queues in the list of old queues.");
+        Gauge::new("fattest_bytes", "bytes", "Bytes in the longest queue.");
+        Gauge::of_flow("queued", "packets", "Packets in the flow's queue.");
+        Gauge::of_flow("queued_bytes", "bytes", "Bytes in the flow's queue.");
     }
 }
 

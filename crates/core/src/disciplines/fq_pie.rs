@@ -1,8 +1,14 @@
 //! FQ-PIE: one queue per flow, new flows first, PIE in each.
 //!
-//! G. Ramakrishnan, M. Bhasi, V. Saicharan, L. Monis, S. Patil, M. Tahiliani, "FQ-PIE queue discipline in the Linux kernel:
-//! design, implementation and challenges", IEEE LCN Symposium 2019, and Linux's `sch_fq_pie.c` (5.6). The scheduler is
-//! `parts/flow_scheduler.rs`, that of RFC 8290; the controller of each queue `parts/pie.rs`, that of RFC 8033.
+//! The scheduler is that of FQ-CoDel: queues of new flows are served before old ones ([`FlowScheduler`], RFC 8290).
+//! Each queue has its own PIE, which keeps the queue's delay near `target` ([`PieController`], RFC 8033).
+//!
+//! On arrival, the PIE of the flow's queue drops, marks or admits the packet. On departure, the scheduler chooses a
+//! queue, and its PIE learns the packet's queueing delay.
+//!
+//! Source: G. Ramakrishnan, M. Bhasi, V. Saicharan, L. Monis, S. Patil, M. Tahiliani, "FQ-PIE queue discipline in the
+//! Linux kernel: design, implementation and challenges", IEEE LCN Symposium 2019, and Linux's `sch_fq_pie.c` (5.6).
+//! Deviations are listed in docs/disciplines/fq_pie.md.
 
 use alloc::vec::Vec;
 
@@ -19,19 +25,19 @@ crate::params! {
     /// Settings of [`FqPie`].
     pub struct FqPieConfig with pie: PieConfig {
         pie {
-            /// Room for waiting packets, in all queues together; an arriving packet that does not fit is dropped.
+            /// Buffer size of all queues together. An arriving packet that does not fit is dropped.
             limit = Limit::Packets(10_240)
         }
-        /// How many queues flows are hashed to.
+        /// Number of queues that flows are hashed to.
         flows: u32 = 1024, in 1..=65_536;
-        /// The bytes a queue may send a turn.
+        /// Bytes that a queue may send per turn.
         quantum: Bytes = Bytes(1514), in Bytes(1)..;
         pie { target, tupdate, alpha, beta, max_burst, packet }
-        /// The bytes that all queues together may hold, besides `limit`. `auto`: any number.
+        /// Maximum bytes in all queues together, besides `limit`. `auto`: unlimited.
         memory_limit: Option<Bytes> = None;
         pie {
             ecn,
-            /// The probability from which ECN-capable packets are dropped too: tc's `ecn_prob` is 100 times that.
+            /// Probability from which ECN-capable packets are dropped too; tc's `ecn_prob` divided by 100.
             ecn_threshold,
             derandomize, cap_increase, high_delay, byte_mode, dq_rate_estimator
         }
@@ -45,12 +51,12 @@ crate::params! {
     }
     reasons { Overflow, Sojourn }
     gauges {
-        Gauge::new("new_queues", "queues", "Queues in the list of new ones.");
-        Gauge::new("old_queues", "queues", "Queues in the list of old ones.");
-        Gauge::new("fattest_bytes", "bytes", "What the fattest queue holds.");
-        Gauge::new("fattest_probability", "probability", "Its probability, as of its last arrival or departure.");
-        Gauge::of_flow("queued", "packets", "Packets in the queue that the flow falls into.");
-        Gauge::of_flow("probability", "probability", "The probability of that queue.");
+        Gauge::new("new_queues", "queues", "Queues in the list of new queues.");
+        Gauge::new("old_queues", "queues", "Queues in the list of old queues.");
+        Gauge::new("fattest_bytes", "bytes", "Bytes in the longest queue.");
+        Gauge::new("fattest_probability", "probability", "Drop or mark probability of the longest queue, as of its last arrival or departure.");
+        Gauge::of_flow("queued", "packets", "Packets in the flow's queue.");
+        Gauge::of_flow("probability", "probability", "Drop or mark probability of the flow's queue.");
     }
 }
 

@@ -1,10 +1,26 @@
-//! FRED: RED with per-flow queue limits and a strike count for flows that exceed them.
+//! Flow RED (FRED): RED with per-flow queue limits and a strike count for flows that exceed them.
 //!
-//! A flow may queue `maxq` packets; RED spares it below `minq` and below avgcq, the mean of active flows. An attempt to
-//! queue more is a strike. After two strikes a flow may queue no more than avgcq. Idle flows have no state.
+//! RED drops all flows with the same probability, whether they have many packets in the queue or none. FRED counts the
+//! queued packets of each flow (qlen), and judges a flow by its own queue. Flows without queued packets have no state.
 //!
-//! D. Lin, R. Morris, "Dynamics of random early detection", SIGCOMM 1997. Defaults as in the comparison paper (RED,
-//! FRED, BLUE, SFB and CHOKe in ns-2), sections 2.2 and 3.3.1.
+//! On arrival, a flow that already queues `maxq` packets gets a strike, and the packet is dropped. After two strikes
+//! the flow may queue no more than avgcq, the mean queue of active flows. Other packets meet RED, with two exceptions.
+//! Between the thresholds, flows with fewer than max(minq, avgcq) packets are spared. At or above maxth, each flow may
+//! still queue two packets.
+//!
+//! On departure, the flow's qlen decreases and RED's average is updated. A flow that has no packets left is forgotten,
+//! with its strikes.
+//!
+//! Source: D. Lin, R. Morris, "Dynamics of random early detection", ACM SIGCOMM 1997. Defaults are those of the
+//! comparison paper (RED, FRED, BLUE, SFB and CHOKe in ns-2), sections 2.2 and 3.3.1. Deviations are listed in
+//! docs/disciplines/fred.md.
+//!
+//! | paper | here |
+//! | --- | --- |
+//! | qlen_i, strike_i | [`FredFlow::queued`], [`FredFlow::strikes`] |
+//! | avg, count, minth, maxth, maxp | [`RedDetector`] |
+//! | avgcq, Nactive | `fair_queue`, flows with queued packets |
+//! | minq, maxq | `minq`, `maxq` |
 
 use alloc::collections::VecDeque;
 
@@ -20,24 +36,25 @@ crate::params! {
     /// Settings of [`Fred`].
     pub struct FredConfig with red: RedSettings {
         red {
-            /// Room for waiting packets; an arriving packet that does not fit is dropped. FRED counts packets: with a limit
-            /// in bytes the thresholds are converted at the size of a mean packet.
+            /// Buffer size. An arriving packet that does not fit is dropped. FRED counts packets: with a limit in
+            /// bytes, thresholds are converted with the mean packet size.
             limit,
-            /// The average queue below which nothing is dropped by chance. `auto`: a quarter of the limit.
+            /// Average queue length below which no packet is dropped at random. `auto`: a quarter of the limit.
             minth = None,
-            /// The average queue from which a flow may hold two packets at most. `auto`: twice minth.
+            /// Average queue length from which a flow may queue at most two packets. `auto`: twice `minth`.
             maxth = None,
             maxp, wq
         }
-        /// Packets a flow may have queued before it is dropped by chance. The authors take 4 for large buffers.
+        /// Packets that a flow may queue before it is dropped at random. The authors use 4 for large buffers.
         minq: u32 = 2;
-        /// Packets a flow may have queued below maxth, at least 1. `auto`: minth.
+        /// Maximum packets that a flow may queue below `maxth`, at least 1. `auto`: `minth`.
         maxq: Option<Level> = None;
-        /// With more flows than packets fit, let each have two packets at or above maxth, instead of dropping all.
+        /// At or above `maxth`, lets each flow queue two packets instead of dropping all arrivals. For more flows than
+        /// the buffer holds packets.
         many_flows: bool = true;
         red {
-            /// Marks ECN-capable packets instead of dropping them by chance. What a flow queues above its bounds is dropped
-            /// all the same.
+            /// Marks ECN-capable packets instead of dropping them at random. Packets that exceed their flow's limits
+            /// are always dropped.
             ecn
         }
     }
@@ -46,12 +63,12 @@ crate::params! {
     }
     reasons { Overflow, Early, Forced, FlowLimit, Unresponsive }
     gauges {
-        Gauge::new("average", "packets", "The average queue, as of the last arrival or departure.");
+        Gauge::new("average", "packets", "Average queue length, as of the last arrival or departure.");
         Gauge::PROBABILITY;
-        Gauge::new("flows", "flows", "Nactive: flows with packets waiting.");
-        Gauge::new("avgcq", "packets", "The average queue per flow, at least 1.");
+        Gauge::new("flows", "flows", "Nactive: flows with queued packets.");
+        Gauge::new("avgcq", "packets", "Average queue length per active flow, at least 1.");
         Gauge::QUEUED;
-        Gauge::of_flow("strikes", "strikes", "How often the flow tried to take too much.");
+        Gauge::of_flow("strikes", "strikes", "Times the flow tried to exceed its limits.");
     }
 }
 

@@ -1,10 +1,19 @@
-//! HHF: detect heavy hitters with a multistage filter and serve them in a low-weight queue.
+//! Heavy-Hitter Filter (HHF): detect heavy hitters with a multistage filter and serve them in a low-weight queue.
 //!
-//! The filter counts each flow's bytes in hashed counters. A flow that sends more than `admit_bytes` within
-//! `reset_timeout` is heavy until it has been silent for `evict_timeout`. Two classes share the link by weighted DRR.
+//! Few flows carry most bytes. HHF separates these heavy flows from all others, so that short and interactive flows do
+//! not wait behind them.
 //!
-//! T. Lam, N. Dukkipati, "Heavy-Hitter Filter", Linux 3.14, 2013: `net/sched/sch_hhf.c`, read at commit 0b9828c7231e.
-//! The filter: C. Estan, G. Varghese, "New directions in traffic measurement and accounting", ACM SIGCOMM 2002.
+//! On arrival, a flow in the table of heavy flows joins the heavy class. Any other flow is counted by the multistage
+//! filter, which hashes its bytes into four counters. If all four exceed `admit_bytes` within `reset_timeout`, the flow
+//! becomes heavy. It stays heavy until it has been idle for `evict_timeout`. If the buffer is exceeded, the heavy class
+//! drops its oldest packet.
+//!
+//! On departure, weighted deficit round robin serves both classes. The light class has `non_hh_weight` times the
+//! quantum, and is served first when it becomes active ([`FlowTurns`]).
+//!
+//! Source: T. Lam, N. Dukkipati, "Heavy-Hitter Filter", Linux 3.14, 2013: `net/sched/sch_hhf.c`, read at commit
+//! 0b9828c7231e. The filter: C. Estan, G. Varghese, "New directions in traffic measurement and accounting", ACM SIGCOMM
+//! 2002. Deviations are listed in docs/disciplines/hhf.md.
 
 use crate::cx::Cx;
 use crate::discipline::{Discipline, LinkInfo};
@@ -18,20 +27,20 @@ use crate::units::Limit;
 crate::params! {
     /// Settings of [`Hhf`].
     pub struct HhfConfig {
-        /// Room for waiting packets, of both classes; when it is exceeded, the oldest packet of a heavy flow is
-        /// dropped, or of any if none waits.
+        /// Buffer size of both classes. When it is exceeded, the oldest packet of the heavy class is dropped; if that
+        /// class is empty, the oldest of the light class.
         limit: Limit = Limit::Packets(1000);
-        /// What the heavy class may send in a turn.
+        /// Bytes that the heavy class may send per turn.
         quantum: Bytes = Bytes(1514), in Bytes(1)..=Bytes(1_000_000_000);
-        /// Heavy flows that are known at a time.
+        /// Maximum number of heavy flows known at a time.
         hh_limit: u32 = 2048, in 1..=1_048_576;
-        /// The time after which the filter counts anew.
+        /// Time after which the filter's counters are reset.
         reset_timeout: Span = Span::from_millis(40);
-        /// What a flow may send in that time without becoming heavy.
+        /// Bytes that a flow may send within `reset_timeout` without becoming heavy.
         admit_bytes: Bytes = Bytes(131_072), in Bytes(1)..;
-        /// The silence after which a flow is no longer heavy.
+        /// Idle time after which a flow is no longer heavy.
         evict_timeout: Span = Span::from_secs(1);
-        /// How many times as much as the heavy class the others may send in a turn.
+        /// Weight of the light class: it may send this many times `quantum` per turn.
         non_hh_weight: u32 = 2, in 1..=1000;
     }
     presets {
@@ -39,11 +48,11 @@ crate::params! {
     }
     reasons { Overflow }
     gauges {
-        Gauge::new("heavy_flows", "flows", "Known now, silent ones too until they are looked at; tc: `hh_cur_count`.");
-        Gauge::new("heavy_flows_found", "flows", "Found so far; tc: `hh_tot_count`.");
-        Gauge::new("heavy_flows_refused", "flows", "Refused for want of a place; tc: `hh_overlimit`.");
-        Gauge::new("heavy_packets", "packets", "Packets of heavy flows that wait.");
-        Gauge::new("light_packets", "packets", "Packets of other flows that wait.");
+        Gauge::new("heavy_flows", "flows", "Heavy flows in the table, including expired ones not yet removed; tc: `hh_cur_count`.");
+        Gauge::new("heavy_flows_found", "flows", "Flows found heavy so far; tc: `hh_tot_count`.");
+        Gauge::new("heavy_flows_refused", "flows", "Heavy flows not recorded because the table was full; tc: `hh_overlimit`.");
+        Gauge::new("heavy_packets", "packets", "Packets in the heavy class.");
+        Gauge::new("light_packets", "packets", "Packets in the light class.");
     }
 }
 

@@ -1,10 +1,19 @@
-//! PIE: adjust a drop probability so that the estimated queueing delay meets a target.
+//! Proportional Integral controller Enhanced (PIE): adjust a drop probability so that the estimated queueing delay
+//! meets a target.
 //!
-//! Every `tupdate`, the probability changes by `alpha` times the delay's distance from `target` plus `beta` times its
-//! growth since the last update. Arrivals are signalled with it, except in a burst of up to `max_burst` after a calm.
+//! Like RED, PIE drops or marks arrivals at random. Unlike RED, it controls the queueing delay instead of the queue
+//! length, so its target does not depend on the link's rate.
 //!
-//! R. Pan, P. Natarajan, F. Baker, G. White, "Proportional Integral Controller Enhanced (PIE): A Lightweight Control
-//! Scheme to Address the Bufferbloat Problem", RFC 8033, 2017. The controller itself is `parts/pie.rs`.
+//! Every `tupdate`, the probability changes by `alpha` times the delay's distance from `target`, plus `beta` times the
+//! delay's growth since the last update. On arrival, the packet is dropped or marked with that probability. A burst of
+//! up to `max_burst` after a calm period is spared. On departure, PIE takes the packet's queueing delay, or estimates
+//! it from the departure rate.
+//!
+//! The controller itself is `parts/pie.rs`, which FQ-PIE shares.
+//!
+//! Source: R. Pan, P. Natarajan, F. Baker, G. White, "Proportional Integral Controller Enhanced (PIE): A Lightweight
+//! Control Scheme to Address the Bufferbloat Problem", RFC 8033, 2017. Deviations are listed in
+//! docs/disciplines/pie.md.
 //!
 //! | RFC 8033 | here |
 //! | --- | --- |
@@ -22,33 +31,35 @@ use crate::units::Limit;
 crate::params! {
     /// Settings of [`Pie`].
     pub struct PieConfig {
-        /// Room for waiting packets; an arriving packet that does not fit is dropped.
+        /// Buffer size. An arriving packet that does not fit is dropped.
         limit: Limit = Limit::Packets(1000);
-        /// The delay to keep to.
+        /// Target queueing delay.
         target: Span = Span::from_millis(15), also "QDELAY_REF" "qdelay_ref_";
-        /// Time between updates of the probability.
+        /// Time between two updates of the probability.
         tupdate: Span = Span::from_millis(15), in Span::from_micros(1).., also "T_UPDATE" "tUpdate_";
-        /// What an update adds for each second of delay above the target. tc counts it in 1/16: 2 is 0.125.
+        /// Increase of the probability per update for each second of delay above the target. tc counts in 1/16: 2 is
+        /// 0.125.
         alpha: f64 = 0.125, in 0.0.., also "a_";
-        /// What an update adds for each second by which the delay has grown since the last. tc counts it in 1/16: 20 is 1.25.
+        /// Increase of the probability per update for each second of delay growth. tc counts in 1/16: 20 is 1.25.
         beta: f64 = 1.25, in 0.0.., also "b_";
-        /// How long a queue that was calm may grow before any signal.
+        /// Time that a formerly calm queue may grow before any drop or mark.
         max_burst: Span = Span::from_millis(150), also "MAX_BURST" "burst_allowance_";
-        /// A typical packet: while no more than two of them wait, nothing is signalled. `auto`: the host's mean packet.
+        /// Size of a typical packet. Nothing is dropped or marked while at most two of them are queued. `auto`: the
+        /// host's mean packet size.
         packet: Option<Bytes> = None, in Bytes(1).., also "MEAN_PKTSIZE" "mean_pktsize_";
-        /// Mark ECN-capable packets instead of dropping them, while the probability is below `ecn_threshold`.
+        /// Marks ECN-capable packets instead of dropping them, while the probability is below `ecn_threshold`.
         ecn: bool = true, also "setbit_";
-        /// The probability from which ECN-capable packets are dropped too.
+        /// Probability from which ECN-capable packets are dropped too.
         ecn_threshold: f64 = 0.1, in 0.0..=1.0, also "MAX_ECNTH" "mark_p_";
-        /// Space the signals: none before the probabilities since the last add up to 0.85, one for certain at 8.5.
+        /// Spaces drops and marks: none before the probabilities since the last one sum to 0.85, a certain one at 8.5.
         derandomize: bool = false;
-        /// From a probability of 0.1 on, add 0.02 at most in an update.
+        /// Limits an update to 0.02 once the probability has reached 0.1.
         cap_increase: bool = false, also "capdrop";
-        /// Add 0.02 at each update with a delay above this. `auto`: never.
+        /// Queueing delay above which each update adds 0.02 to the probability. `auto`: never.
         high_delay: Option<Span> = None;
-        /// Scale the probability by the packet's size over `packet`, for packets smaller than that.
+        /// Scales the probability by the packet's size over `packet`, for smaller packets.
         byte_mode: bool = false, also "bytemode" "bytes_";
-        /// Estimate the delay by Little's law, from the rate of departures, instead of timestamps.
+        /// Estimates the delay from the departure rate by Little's law, instead of from timestamps.
         dq_rate_estimator: bool = false;
     }
     presets {
@@ -59,9 +70,9 @@ crate::params! {
     }
     reasons { Overflow, Sojourn }
     gauges {
-        Gauge::new("probability", "probability", "The drop probability.");
-        Gauge::new("delay_ms", "ms", "The estimate that the next update goes by.");
-        Gauge::new("burst_allowance_ms", "ms", "What is left of the burst allowance.");
+        Gauge::new("probability", "probability", "Drop or mark probability.");
+        Gauge::new("delay_ms", "ms", "Estimated queueing delay, input of the next update.");
+        Gauge::new("burst_allowance_ms", "ms", "Remaining burst allowance.");
     }
 }
 

@@ -1,7 +1,10 @@
-//! Prio: serve classes in strict priority; any discipline inside each.
+//! PRIO: serve classes in strict priority; any discipline inside each.
 //!
-//! As in tc's prio, the first child that has a packet sends it. The host's classifier assigns class 1 to the first
-//! child, class 2 to the second; the last child also takes unclassified packets.
+//! As in tc's prio, the first child that has a packet sends it. A busy child therefore starves all later ones. On
+//! arrival, the host's classifier decides: class 1 goes to the first child, class 2 to the second. The last child also
+//! takes unclassified packets.
+//!
+//! If the common limit is exceeded, the last child that holds packets drops one, by its own rules.
 
 use alloc::format;
 use alloc::vec;
@@ -20,18 +23,18 @@ use crate::units::Limit;
 crate::params! {
     /// Settings of [`Prio`].
     pub struct PrioConfig {
-        /// Room for the waiting packets of all children together; beyond it the last child that holds any drops.
+        /// Buffer size of all children together. When it is exceeded, the last child that holds packets drops.
         limit: Limit = Limit::Packets(1000);
-        /// The disciplines, the most urgent first: `[droptail; fq_codel]`; 1 to 16 of them. One without a limit of its
+        /// Disciplines in order of priority, such as `[droptail; fq_codel]`; 1 to 16. A child without a limit of its
         /// own may fill all of `limit`.
         children: Vec<Qdisc> = vec![Qdisc::named("droptail"); 3], also "bands";
     }
     presets {
-        "linux" "three bands of plain FIFOs, as tc's prio without further words (the defaults)" {}
+        "linux" "three bands of plain FIFOs, as tc's prio without parameters (the defaults)" {}
     }
     reasons { Overflow }
     gauges {
-        Gauge::new("band_N_packets", "packets", "Packets waiting in the child of each band, from 1 on.");
+        Gauge::new("band_N_packets", "packets", "Packets queued in the child of each band, counted from 1.");
     }
 }
 

@@ -1,17 +1,27 @@
-//! RED: drop or mark arrivals with a probability that grows with the average queue length.
+//! Random Early Detection (RED): drop or mark arrivals with a probability that grows with the average queue length.
 //!
-//! The average is exponential with weight wq. Between minth and maxth, pb grows from 0 to maxp, and the count since the
-//! last signal turns it into pa, which spaces signals evenly. Above maxth (`gentle`: twice that) all are signalled.
+//! DropTail drops only when the buffer is full, and then many flows at once. RED drops or marks single packets earlier.
+//! Senders slow down before the buffer overflows, and at different times. It acts on an average queue length, so short
+//! bursts pass.
 //!
-//! S. Floyd, V. Jacobson, "Random early detection gateways for congestion avoidance", IEEE/ACM ToN 1(4), 1993; the
-//! `gentle` variant: S. Floyd, "Recommendation on using the gentle variant of RED", 2000; `auto` values: the Adaptive
-//! RED paper (see `ared`), section 4.
+//! On arrival, RED updates the average avg <- (1 - wq) avg + wq q. Below minth, the packet is queued. Between minth and
+//! maxth, the probability pb grows linearly from 0 to maxp; the count of packets since the last drop or mark turns it
+//! into pa, which spaces drops evenly. Above maxth (`gentle`: twice that), every packet is dropped or marked.
+//!
+//! On departure, an empty queue starts an idle period. The next arrival lets the average decay for it.
+//!
+//! [`RedQueue`] has queue, settings and the drop or mark; [`RedDetector`] has average and probability. Adaptive RED,
+//! Feng's RED, RED-PD, BREATHe and the penalty box build on both.
+//!
+//! Source: S. Floyd, V. Jacobson, "Random early detection gateways for congestion avoidance", IEEE/ACM ToN 1(4), 1993.
+//! The `gentle` variant: S. Floyd, "Recommendation on using the gentle variant of RED", 2000. `auto` values: the
+//! Adaptive RED paper (see `ared`), section 4. Deviations are listed in docs/disciplines/red.md.
 //!
 //! | paper | here |
 //! | --- | --- |
 //! | avg, q_time | [`Average`](crate::parts::Average) |
 //! | count, pb, pa, minth, maxth, maxp | [`RedDetector`] |
-//! | q, wq | [`RedQueue::length`], [`Weight`] |
+//! | q, wq | [`RedQueue::length`], [`Average`](crate::parts::Average) |
 
 use crate::cx::Cx;
 use crate::discipline::{Discipline, LinkInfo};

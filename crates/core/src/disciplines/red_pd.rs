@@ -1,16 +1,30 @@
 //! RED-PD: RED with preferential dropping. Flows that appear often in RED's drop history are dropped first.
 //!
-//! A flow in `min_lists` of the last `lists` drop lists is monitored: it is dropped before the queue with a probability
-//! of its own. This probability grows while the flow still loses packets in RED and falls once it appears in no list.
+//! RED drops every flow with the same probability, so a flow's drops are a sample of its arrivals. Flows that keep
+//! appearing in the drop history therefore send faster than others. RED-PD monitors these flows and drops them before
+//! the queue, until they send no more than a TCP flow with round-trip time `target_rtt` would.
 //!
-//! R. Mahajan, S. Floyd, D. Wetherall, "Controlling high-bandwidth flows at the congested router", ICNP 2001. Where the
-//! paper leaves a choice open, the authors' ns-2 2.35 decides: `queue/red-pd.cc` for the pre-filter,
-//! `tcl/ex/red-pd/monitoring.tcl` for the identification, `topology.tcl` there for the thresholds.
+//! RED-PD cuts time into lists and records the drops of each flow per list
+//! ([`DropHistory`](crate::parts::DropHistory)). A flow in `min_lists` of the last `lists` lists is identified. Each
+//! monitored flow has a drop probability ([`MonitoredFlow`](crate::parts::MonitoredFlow)).
+//!
+//! On arrival, a monitored flow's packet is first dropped with that probability (the pre-filter). All other packets
+//! pass to RED, and RED's drops and marks enter the current list. Departures are RED's.
+//!
+//! At the end of a list, the probability of an identified flow with new drops increases. The probability of a monitored
+//! flow that appears in no list decreases, and the flow is finally released. A flow that does not reduce its rate as
+//! its drop rate grows is treated as unresponsive, with larger increases ([`Identification`]).
+//!
+//! Source: R. Mahajan, S. Floyd, D. Wetherall, "Controlling high-bandwidth flows at the congested router", ICNP 2001.
+//! Where the paper leaves a choice open, the authors' ns-2 2.35 decides: `queue/red-pd.cc` for the pre-filter,
+//! `tcl/ex/red-pd/monitoring.tcl` for the identification, `topology.tcl` for the thresholds. Deviations are listed in
+//! docs/disciplines/red_pd.md.
 //!
 //! | paper | here |
 //! | --- | --- |
 //! | R, f(R, p), CELength(R, p) | [`Identification::target_rtt`], [`tcp_rate`](crate::parts::tcp_rate), [`congestion_epoch`](crate::parts::congestion_epoch) |
 //! | p, the ambient drop rate | [`Identification::drop_rate`] |
+//! | M, K | `lists`, `min_lists` |
 //! | dropping probability of a monitored flow | [`MonitoredFlow::probability`](crate::parts::MonitoredFlow::probability) |
 //! | figures 7 and 8 | [`MonitoredFlow::decrease`](crate::parts::MonitoredFlow::decrease), [`MonitoredFlow::increase`](crate::parts::MonitoredFlow::increase) |
 

@@ -1,11 +1,19 @@
 //! RED with a penalty box: flows that fail tests of congestion control are rate-limited.
 //!
-//! Every `interval`, the flow with most signals in RED's log is tested: is it TCP-friendly, responsive to drops, and
-//! proportionate? A flow that fails enters the box until it passes again. All boxed flows share one rate limit.
+//! RED's drops are a sample of the arrivals, so the flow with the most drops is probably the fastest. RED with a
+//! penalty box tests that flow, and moves it into a rate-limited box if it shows no congestion control.
 //!
-//! S. Floyd, K. Fall, "Promoting the use of end-to-end congestion control in the Internet", IEEE/ACM ToN 7(4), 1999:
-//! three tests. The numbers, and when flows enter and leave the box, are those of the authors' ns-2 scripts (rtm.tcl,
-//! rtm_tests.tcl), which the paper's simulations used.
+//! On arrival, a packet of a boxed flow must first pass the box's token bucket. Then RED decides, and its drops and
+//! marks enter a log ([`FlowLog`]). Departures are RED's.
+//!
+//! Every `interval`, the flow with the most entries in the log is examined ([`FlowTests`]). Is it TCP-friendly, does
+//! its rate fall as the drop rate grows, and is its share of the traffic proportionate? A flow that fails one test
+//! enters the box. A boxed flow leaves once it is TCP-friendly and passes the test that it failed. The box's rate limit
+//! follows from the number of boxed flows and the drop rate.
+//!
+//! Source: S. Floyd, K. Fall, "Promoting the use of end-to-end congestion control in the Internet", IEEE/ACM ToN 7(4),
+//! 1999. Numbers, and the rules of entering and leaving, are those of the authors' ns-2 scripts (rtm.tcl,
+//! rtm_tests.tcl), which the paper's simulations used. Deviations are listed in docs/disciplines/red_penalty.md.
 //!
 //! | paper, scripts | here |
 //! | --- | --- |
@@ -30,30 +38,32 @@ crate::params! {
     /// Settings of [`RedPenalty`].
     pub struct RedPenaltyConfig with red: RedSettings {
         red { limit, minth, maxth, maxp, wq }
-        /// How often the flow with most signals is tested, and those in the box are tested for release.
+        /// Time between examinations. Each tests the flow with the most drops, and the flows in the box for release.
         interval: Span = Span::from_secs(5), in Span::from_millis(1).., also "Detect_interval_" "Reward_interval_";
-        /// How many signals of an interval are remembered, the latest.
+        /// Drops and marks remembered per interval, the latest.
         log: u32 = 1000, in 1..=1_000_000;
-        /// How many flows the box holds; while it is full no further flow is penalised.
+        /// Maximum number of flows in the box. While it is full, no further flow is penalized.
         places: u32 = 100, in 1..=1_000_000;
-        /// The least round trip of the flows, the paper's R: no TCP-friendly flow sends more than 1.22 mtu/(rtt sqrt p).
+        /// Minimum round-trip time of the flows, the paper's R. The TCP-friendly rate is 1.22 mtu/(rtt sqrt p).
         rtt: Span = Span::from_millis(60), in Span::from_micros(1).., also "Rtt_";
-        /// The largest packet of the flows, the paper's B.
+        /// Maximum packet size of the flows, the paper's B.
         mtu: Bytes = Bytes(1500), in Bytes(1)..=Bytes(65_535), also "Mtu_";
-        /// A flow is not TCP-friendly above this many times the rate of a TCP-friendly flow.
+        /// A flow is not TCP-friendly above this many times the TCP-friendly rate.
         safety: f64 = 1.2, in 1.0.., also "Safety_factor_";
-        /// A flow is unresponsive if the drop rate grew by more than this factor ...
+        /// A flow is unresponsive if the drop rate grew by more than this factor and its rate did not fall
+        /// (`rate_kept`).
         drops_grew: f64 = 2.0, in 1.0.., also "Unresp_droprate_factor_";
-        /// ... and its rate stayed above this part of what it was.
+        /// Share of its earlier rate that an unresponsive flow still exceeds.
         rate_kept: f64 = 0.8, in 0.0..=1.0, also "Unresp_flowbw_factor_";
-        /// A flow with more than ln(3n)/n of the traffic of n flows is disproportionate if its rate, in bytes a second,
-        /// is also above this over sqrt p.
+        /// A flow with more than ln(3n)/n of the traffic of n flows is disproportionate if its rate in bytes/s also
+        /// exceeds this value over sqrt p.
         disproportionate: f64 = 12_000.0, in 0.0.., also "High_const_";
-        /// What all flows in the box together may send. `auto`: half of a TCP-friendly rate for each, at most a quarter
-        /// of the link.
+        /// Rate limit of all flows in the box together. `auto`: half a TCP-friendly rate per flow, at most a quarter of
+        /// the link.
         penalty_rate: Option<Rate> = None, in Rate::from_bits(1)..;
         red {
-            /// Marks ECN-capable packets instead of dropping them by chance. What the box refuses is dropped all the same.
+            /// Marks ECN-capable packets instead of dropping them at random. Packets that exceed the box's rate limit
+            /// are always dropped.
             ecn,
             mean_packet
         }
@@ -69,8 +79,8 @@ crate::params! {
         Gauge::AVERAGE;
         Gauge::PROBABILITY;
         Gauge::new("penalised", "flows", "Flows in the box.");
-        Gauge::new("penalty_rate_bps", "bit/s", "What they may send together; 0 before the first came.");
-        Gauge::new("logged", "signals", "Signals in the log.");
+        Gauge::new("penalty_rate_bps", "bit/s", "Rate limit of all flows in the box together; 0 before the first one.");
+        Gauge::new("logged", "signals", "Drops and marks in the log.");
     }
 }
 

@@ -1,12 +1,19 @@
-//! SAC, self-adjustable CHOKe: CHOKe that adapts the number of comparisons to the share of unresponsive traffic.
+//! Self-adjustable CHOKe (SAC): CHOKe that adapts the number of comparisons to the share of unresponsive traffic.
 //!
-//! Y. Jiang, M. Hamdi, J. Liu, "Self adjustable CHOKe: an active queue management algorithm for congestion control and
-//! fair bandwidth allocation", IEEE ISCC 2003. Only its abstract is available: SAC builds on RED and CHOKe, treats TCP
-//! and UDP flows differently and adapts its parameters to the traffic. The rule below is our reading of it.
+//! One comparison per arrival does not suffice against many unresponsive flows, and several harm responsive ones. SAC
+//! estimates the share of unresponsive traffic and compares in proportion to it: candidates = share x `most`, rounded
+//! up.
 //!
-//! The share of unresponsive arrivals is averaged with `share_weight`; candidates = share x `most`, rounded up.
+//! On arrival, CHOKe's steps apply with that number of candidates ([`Choke`]). The share is the average of unresponsive
+//! arrivals, with weight `share_weight`. They are known by their class, or else by a match of the first candidate.
+//! Departures are CHOKe's.
 //!
-//! Order of draws: as in `choke`.
+//! Source: Y. Jiang, M. Hamdi, J. Liu, "Self adjustable CHOKe: an active queue management algorithm for congestion
+//! control and fair bandwidth allocation", IEEE ISCC 2003. Only the abstract is available: SAC builds on RED and CHOKe,
+//! treats TCP and UDP flows differently and adapts its parameters to the traffic. The rule here is our reading of it;
+//! see docs/disciplines/sac.md.
+//!
+//! Random draws: as in `choke`.
 
 use core::ops::Bound;
 
@@ -21,13 +28,13 @@ crate::params! {
     /// Settings of [`Sac`].
     pub struct SacConfig with choke: ChokeConfig {
         choke { limit, minth, maxth, maxp, wq }
-        /// How many waiting packets an arrival is compared with when all traffic is unresponsive.
+        /// Packets compared with an arrival when all traffic is unresponsive.
         most: u32 = 10, in 1..=1000;
-        /// The weight of each arrival in the measured share of unresponsive traffic.
+        /// Weight of each arrival in the average share of unresponsive traffic.
         share_weight: f64 = 0.002, in (Bound::Excluded(0.0), Bound::Included(1.0));
-        /// The class of the packets known not to slow down, such as UDP's, by the host's classifier: their share of the
-        /// arrivals counts, and only they are compared with more than one packet. 0: none is known; the share is then
-        /// read from how often arrivals meet their own flow, and all are treated alike.
+        /// Class of the packets known to be unresponsive, such as UDP, from the host's classifier. Their share of the
+        /// arrivals is measured, and only they are compared with more than one packet. 0: no such class. The share is
+        /// then measured as the match rate, and all packets are treated alike.
         unresponsive_class: u32 = 0, in 0..=65_535;
         choke { mark_above_maxth, ecn, mean_packet }
     }
@@ -38,8 +45,8 @@ crate::params! {
     gauges {
         Gauge::AVERAGE;
         Gauge::PROBABILITY;
-        Gauge::new("share", "share", "The measured share of unresponsive traffic.");
-        Gauge::new("candidates", "packets", "How many an arrival that may not slow down is compared with.");
+        Gauge::new("share", "share", "Estimated share of unresponsive traffic.");
+        Gauge::new("candidates", "packets", "Packets that an unresponsive arrival is compared with.");
     }
 }
 

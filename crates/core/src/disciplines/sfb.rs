@@ -1,19 +1,30 @@
 //! Stochastic Fair BLUE (SFB): BLUE per hashed bin instead of per queue.
 //!
-//! At each of `levels` levels an independent hash maps a flow to one of `bins` bins. As in BLUE, a bin's probability
-//! rises by `d1` if it holds more than `bin_size` packets and falls by `d2` if it is empty. A packet is signalled with
-//! the least probability of its bins, so one bin without unresponsive flows protects a responsive flow. If all bins
-//! of a flow are at 1, it is unresponsive and is rate-limited ([`Limiter`]). The hash functions change every
-//! `rehash`; `double_buffer` trains a second set of bins in advance.
+//! SFB keeps `levels` tables of `bins` bins. At each level an independent hash maps a flow to one bin, so a flow has
+//! one bin per level. A bin counts its queued packets and holds a drop or mark probability p.
 //!
-//! W. Feng, K. Shin, D. Kandlur, D. Saha, "The BLUE active queue management algorithms", IEEE/ACM ToN 10(4), 2002,
-//! section IV. Defaults, departures and the box time: the comparison paper (RED, FRED, BLUE, SFB and CHOKe in ns-2),
-//! sections 2.4, 3.3.3 and 4.3.
+//! On arrival, each bin of the flow is updated as in BLUE: p rises by `d1` if the bin holds more than `bin_size`
+//! packets and falls by `d2` if it is empty. The packet's probability is the smallest p among its bins. A responsive
+//! flow that shares one bin with an unresponsive flow therefore still has a clean bin at another level.
+//!
+//! If every bin of a flow has p = 1, SFB treats the flow as unresponsive and passes its packets through a rate limiter
+//! ([`Limiter`], chosen by [`Penalty`]). Otherwise the packet is dropped or marked with probability p. On departure,
+//! the packet leaves its bins, and a bin that becomes empty lowers its p.
+//!
+//! The hash functions change every `rehash`. A second set of bins is trained in advance (`double_buffer`), so
+//! unresponsive flows are recognized immediately after the change.
+//!
+//! Source: W. Feng, K. Shin, D. Kandlur, D. Saha, "The BLUE active queue management algorithms", IEEE/ACM ToN 10(4),
+//! 2002, section IV. Defaults and the box time are those of the comparison paper (RED, FRED, BLUE, SFB and CHOKe in
+//! ns-2), sections 2.4, 3.3.3 and 4.3. Deviations are listed in docs/disciplines/sfb.md.
 //!
 //! | paper | here |
 //! | --- | --- |
-//! | B\[i\]\[h_i\].qlen, p_m | [`BinSummary::fullest`](crate::parts::BinSummary), [`BinSummary::probability`](crate::parts::BinSummary) |
-//! | p_min | the least probability of a flow's bins |
+//! | N, L | `bins`, `levels` |
+//! | `B[l][n]`.qlen, pm | [`Bin::packets`], [`Bin::probability`] |
+//! | p_min | [`BinSummary::probability`](crate::parts::BinSummary::probability) |
+//! | d1, d2, freeze_time | `d1`, `d2`, `freeze_time` |
+//! | Boxtime, Hinterval | `boxtime`, `rehash` |
 
 use alloc::collections::VecDeque;
 use core::ops::Bound;
@@ -45,43 +56,43 @@ crate::choice! {
 crate::params! {
     /// Settings of [`Sfb`].
     pub struct SfbConfig {
-        /// Room for waiting packets; an arriving packet that does not fit is dropped.
+        /// Buffer size. An arriving packet that does not fit is dropped.
         limit: Limit = Limit::Packets(1000);
-        /// Levels of bins, each under a hash function of its own.
+        /// Levels of bins, each with its own hash function.
         levels: u32 = 2, in 1..=8, also "L";
-        /// Bins in each level.
+        /// Bins per level.
         bins: u32 = 23, in 1..=4096, also "N";
         /// Packets in a bin above which its probability rises. `auto`: 1.5/bins of the limit.
         bin_size: Option<Level> = None, also "Bin_Size" "target";
         /// Packets in any of its bins above which a packet is dropped. `auto`: `bin_size`, as in the papers.
         bin_max: Option<Level> = None, also "max";
-        /// Added to the probability of an overfull bin.
+        /// Increase of the probability of an overfull bin.
         d1: f64 = 0.005, in 0.0..=1.0, also "delta1" "increment";
-        /// Taken off the probability of an empty bin.
+        /// Decrease of the probability of an empty bin.
         d2: f64 = 0.001, in 0.0..=1.0, also "delta2" "decrement";
-        /// Least time between two changes of one bin's probability; 0 changes it with every packet.
+        /// Minimum time between two changes of one bin's probability. 0: it may change with every packet.
         freeze_time: Span = Span::from_millis(1);
-        /// How unresponsive flows are limited.
+        /// How unresponsive flows are limited: `rate`, `boxtime` or `fair_share`.
         penalty: Penalty = Penalty::Boxtime;
-        /// Time between two packets of unresponsive flows, for `penalty = "boxtime"`.
+        /// Time between two packets of unresponsive flows, for `penalty=boxtime`.
         boxtime: Span = Span::from_millis(50), also "Boxtime";
-        /// Draw each box time uniformly from 0 to twice `boxtime`, so that no flow falls into step with it.
+        /// Draws each box time uniformly from 0 to twice `boxtime`, so that no flow synchronizes with it.
         randomize_boxtime: bool = false;
-        /// Rate of all unresponsive flows together, for `penalty = "rate"`.
+        /// Rate limit of all unresponsive flows together, for `penalty=rate`.
         penalty_rate: Rate = Rate::from_bits(160_000), in Rate::from_bits(1)..;
-        /// What they may send at once, for `penalty = "rate"`; what each of them may, for `penalty = "fair_share"`.
+        /// Burst of all unresponsive flows together, for `penalty=rate`; of each of them, for `penalty=fair_share`.
         penalty_burst: Limit = Limit::Packets(2);
-        /// Time within which a flow must send to be counted, for `penalty = "fair_share"`.
+        /// Time within which a flow must send to be counted, for `penalty=fair_share`.
         flow_window: Span = Span::from_secs(1), in (Bound::Excluded(Span::ZERO), Bound::Unbounded);
-        /// Time between changes of the hash functions; 0 keeps them for ever.
+        /// Time between changes of the hash functions. 0: they never change.
         rehash: Span = Span::from_secs(5), also "Hinterval";
-        /// Keep the next set of bins warm: the packets of unresponsive flows raise the probabilities of their bins in
-        /// it too, so that they stay limited when the hash functions change.
+        /// Trains the next set of bins in advance: packets of unresponsive flows raise probabilities there too. The
+        /// flows then stay limited after a change of the hash functions.
         double_buffer: bool = true;
-        /// Time before each change of the hash functions from which the next set is kept warm. `auto`: always.
+        /// Time before each change of the hash functions in which the next set is trained. `auto`: always.
         warmup: Option<Span> = None, also "db";
-        /// Mark ECN-capable packets instead of dropping them by chance. Packets of unresponsive flows, and those that
-        /// find a bin overfull, are dropped all the same.
+        /// Marks ECN-capable packets instead of dropping them at random. Packets of unresponsive flows and packets for
+        /// overfull bins are always dropped.
         ecn: bool = true;
     }
     presets {
@@ -97,14 +108,14 @@ crate::params! {
     }
     reasons { Overflow, Early, FlowLimit, Unresponsive }
     gauges {
-        Gauge::new("probability_max", "probability", "The greatest over the bins in use.");
-        Gauge::new("probability_mean", "probability", "The mean over the bins in use.");
-        Gauge::new("polluted_bins", "bins", "Bins at a probability of 1.");
-        Gauge::new("unresponsive_flows", "flows", "Estimated from them, see below.");
+        Gauge::new("probability_max", "probability", "Largest probability of the bins in use.");
+        Gauge::new("probability_mean", "probability", "Mean probability of the bins in use.");
+        Gauge::new("polluted_bins", "bins", "Bins with a probability of 1.");
+        Gauge::new("unresponsive_flows", "flows", "Number of unresponsive flows, estimated from the polluted bins.");
         Gauge::new("bin_packets_max", "packets", "Packets in the fullest bin.");
-        Gauge::new("flows", "flows", "The number of flows, estimated; with `penalty = fair_share`.");
-        Gauge::of_flow("probability", "probability", "pmin: the least over the bins of the flow.");
-        Gauge::of_flow("bin_packets", "packets", "Packets in the fullest of them.");
+        Gauge::new("flows", "flows", "Estimated number of flows; with `penalty=fair_share`.");
+        Gauge::of_flow("probability", "probability", "pmin: smallest probability of the flow's bins.");
+        Gauge::of_flow("bin_packets", "packets", "Packets in the fullest of the flow's bins.");
     }
 }
 

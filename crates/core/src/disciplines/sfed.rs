@@ -1,9 +1,19 @@
-//! SFED: a token bucket per flow, refilled in turn from a fixed stock; drop as a bucket runs low.
+//! Selective Fair Early Detection (SFED): token bucket per flow, refilled in turn from a fixed stock; drop as a bucket
+//! runs low.
 //!
-//! A queued packet holds tokens of its flow's bucket and returns them on departure. All buckets have the same height,
-//! the stock over the number of flows: a new flow gets a full bucket and the others are trimmed.
+//! A fixed stock of T tokens is shared by one bucket per active flow, each of height T/N for N flows. A queued packet
+//! holds tokens of its flow's bucket, and returns them on departure. A flow that queues more than its share empties its
+//! bucket.
 //!
-//! A. Kamra et al., Computer Networks 44(2), 2004 (the paper of `faba`), sections 3 and 4.1.
+//! On arrival, the flow's bucket is found. A new flow gets a full bucket, and all other buckets are trimmed to the new
+//! height. If other packets are queued, the packet is dropped or marked with probability f_p, which grows from 0 to 1
+//! as the bucket empties.
+//!
+//! On departure, the packet's tokens become spare (sigma) and are dealt to the buckets in turn, one packet's worth
+//! each. A bucket that becomes full is deleted: its flow queues less than its share.
+//!
+//! Source: A. Kamra, H. Saran, S. Sen, R. Shorey, Computer Networks 44(2), 2004 (the paper of `faba`), sections 3 and
+//! 4.1. Deviations are listed in docs/disciplines/sfed.md.
 //!
 //! | paper | here |
 //! | --- | --- |
@@ -12,7 +22,7 @@
 //! | x_j, sigma | [`Sfed::bucket`], [`Sfed::sigma`] |
 //! | f_p | [`TokenFifo::drop_probability`] |
 //!
-//! Random draws: one for each arrival that finds packets waiting.
+//! Random draws: one for each arrival at a nonempty queue.
 
 use crate::cx::Cx;
 use crate::discipline::{Discipline, LinkInfo};
@@ -24,8 +34,8 @@ crate::params! {
     /// Settings of [`Sfed`].
     pub struct SfedConfig with terms: TokenSettings {
         terms {}
-        /// Buckets there can be. When a further flow comes, the fullest of the four next in turn is deleted. A flow
-        /// that comes costs time for each bucket there is.
+        /// Maximum number of buckets. In a full table a new flow deletes the fullest of the next four in turn. A new
+        /// flow costs time linear in the number of buckets.
         max_flows: u32 = 1024, in 1..=65_536;
     }
     presets {
@@ -34,9 +44,9 @@ crate::params! {
     reasons { Overflow, Bucket }
     gauges {
         Gauge::new("flows", "buckets", "Buckets.");
-        Gauge::new("sigma", "tokens", "Spare tokens; negative while a deficit is paid off.");
-        Gauge::new("bucket_height", "tokens", "L_N.");
-        Gauge::of_flow("tokens", "tokens", "What the flow's bucket holds; null before it has one.");
+        Gauge::new("sigma", "tokens", "Spare tokens; negative while a deficit is settled.");
+        Gauge::new("bucket_height", "tokens", "L_N: capacity of a bucket.");
+        Gauge::of_flow("tokens", "tokens", "Tokens in the flow's bucket; null without a bucket.");
     }
 }
 

@@ -1,8 +1,15 @@
-//! SFQ: hash flows into queues served round robin; change the hash from time to time.
+//! Stochastic Fairness Queueing (SFQ): hash flows into queues served round robin; change the hash from time to time.
 //!
-//! P. McKenney, "Stochastic fairness queueing", IEEE INFOCOM 1990. BREATHe's paper uses 16 buckets, each with its part
-//! of the buffer; the BLUE paper (section IV) uses 46. `shared` follows Linux's sch_sfq, `ns2` the sfq.cc
-//! of ns-2.35 (C. Villamizar, 1997).
+//! A queue per flow is exact but expensive. SFQ uses a fixed number of buckets, so flows that hash to the same bucket
+//! share its turn. The hash function changes every `perturb`, so that no two flows share a bucket for long.
+//!
+//! On arrival, the packet joins its flow's bucket. A bucket that holds too much drops: its own part of the buffer
+//! (`partitioned`), or the longest bucket of a common buffer (`shared`). On departure, the next bucket in turn sends
+//! one packet or `quantum` bytes ([`HashedQueues`]).
+//!
+//! Source: P. McKenney, "Stochastic fairness queueing", IEEE INFOCOM 1990. BREATHe's paper uses 16 buckets, each with
+//! its part of the buffer; the BLUE paper (section IV) uses 46. `shared` follows Linux's sch_sfq, `ns2` the sfq.cc of
+//! ns-2.35 (C. Villamizar, 1997). Deviations are listed in docs/disciplines/sfq.md.
 //!
 //! | source | here |
 //! | --- | --- |
@@ -34,23 +41,23 @@ crate::choice! {
 crate::params! {
     /// Settings of [`Sfq`].
     pub struct SfqConfig {
-        /// Room for waiting packets, in all buckets together.
+        /// Buffer size of all buckets together.
         limit: Limit = Limit::Packets(1000), also "maxqueue_";
-        /// How many queues flows are hashed to.
+        /// Number of buckets that flows are hashed to.
         buckets: u32 = 16, in 1..=65_536, also "divisor" "buckets_";
-        /// How the buckets share the room: `partitioned`, each has its part of it (at least a packet, if the others
-        /// leave room); `shared`, a full buffer makes the longest bucket lose a packet; `ns2`, a bucket may grow to
-        /// half of what is free, and to its part only when little is.
+        /// How buckets share the buffer. `partitioned`: each has an equal part, at least one packet if the buffer has
+        /// room. `shared`: a full buffer drops from the longest bucket. `ns2`: a bucket may grow to half the free
+        /// space, and only to its part when little is free.
         sharing: Sharing = Sharing::Partitioned;
-        /// What a bucket may send before it is the next one's turn. `auto`: one packet.
+        /// Bytes that a bucket may send per turn. `auto`: one packet.
         quantum: Option<Bytes> = None, in Bytes(1)..;
-        /// After this time flows are hashed anew, so that those that share a bucket do so for a while only. 0: never.
+        /// Time between changes of the hash function, so that flows share a bucket only for a while. 0: never.
         perturb: Span = Span::ZERO;
-        /// The most packets a bucket may hold. `auto`: what the room allows.
+        /// Maximum packets per bucket. `auto`: limited by the buffer only.
         depth: Option<u32> = None, in 1..;
-        /// The most buckets that may hold packets at a time. `auto`: all.
+        /// Maximum number of buckets in use at a time. `auto`: all.
         flows: Option<u32> = None, in 1..;
-        /// Drop the oldest packet of a bucket that holds too much, instead of its newest.
+        /// Drops the oldest packet of an overfull bucket instead of its newest.
         head_drop: bool = false, also "headdrop";
     }
     presets {
@@ -69,7 +76,7 @@ crate::params! {
     gauges {
         Gauge::new("buckets_in_use", "buckets", "Buckets that hold packets.");
         Gauge::new("longest", "packets", "Packets in the longest bucket.");
-        Gauge::of_flow("queued", "packets", "Packets in the bucket of the flow.");
+        Gauge::of_flow("queued", "packets", "Packets in the flow's bucket.");
     }
 }
 

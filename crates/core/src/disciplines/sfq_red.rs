@@ -1,8 +1,13 @@
 //! SFQ-RED: SFQ with RED in each queue.
 //!
-//! W. Feng, K. Shin, D. Kandlur, D. Saha, "The BLUE active queue management algorithms", IEEE/ACM ToN 10(4), 2002,
-//! section IV-B and table III, where SFB is compared with it: 46 buckets of 9 KB, minth 2 KB and maxth 8 KB in each.
-//! RED's avg, count, pb and pa are those of each bucket's [`RedQueue`]. See `sfq` and `red` for the sources of both.
+//! Flows are hashed to buckets. Each bucket is a RED queue with an equal part of the buffer, so a flow is dropped or
+//! marked by the average of its own bucket. On departure, buckets send in turn, one packet or `quantum` bytes each.
+//!
+//! avg, count, pb and pa are those of each bucket's [`RedQueue`]. See `sfq` and `red` for the sources of both.
+//!
+//! Source: W. Feng, K. Shin, D. Kandlur, D. Saha, "The BLUE active queue management algorithms", IEEE/ACM ToN 10(4),
+//! 2002, section IV-B and table III, which compares SFB with it: 46 buckets of 9 KB, minth 2 KB and maxth 8 KB.
+//! Deviations are listed in docs/disciplines/sfq_red.md.
 
 use alloc::vec::Vec;
 
@@ -18,19 +23,20 @@ crate::params! {
     /// Settings of [`SfqRed`].
     pub struct SfqRedConfig with red: RedSettings {
         red {
-            /// Room for waiting packets, in all buckets together; each has its part of it. Queues are measured in its unit.
+            /// Buffer size of all buckets together; each has an equal part. Queues are measured in its unit.
             limit = Limit::Bytes(414_000)
         }
-        /// How many queues flows are hashed to.
+        /// Number of buckets that flows are hashed to.
         buckets: u32 = 46, in 1..=65_536, also "divisor";
         red {
-            /// The average queue of a bucket below which no packet is signalled; a share is one of the bucket's part.
+            /// Average queue length of a bucket below which no packet is dropped or marked. A share refers to the
+            /// bucket's part of the limit.
             minth = Some(Level::Share(0.22)),
-            /// The average queue of a bucket from which every packet is signalled.
+            /// Average queue length of a bucket from which every packet is dropped or marked.
             maxth = Some(Level::Share(0.89)),
             maxp, wq, gentle
         }
-        /// What a bucket may send before it is the next one's turn. `auto`: one packet.
+        /// Bytes that a bucket may send per turn. `auto`: one packet.
         quantum: Option<Bytes> = None, in Bytes(1)..;
         red { mark_above_maxth, ecn }
     }
@@ -43,7 +49,7 @@ crate::params! {
     reasons { Overflow, Early, Forced }
     gauges {
         Gauge::new("buckets_in_use", "buckets", "Buckets that hold packets.");
-        Gauge::new("greatest_average", "packets", "The greatest of a bucket, in the unit of the limit.");
+        Gauge::new("greatest_average", "packets", "Largest average queue length of a bucket, in the unit of the limit.");
     }
 }
 

@@ -1,8 +1,14 @@
-//! Stochastic Fair RED (SFRED): SFB's bins, each with a RED that adapts its maxp in place of BLUE.
+//! Stochastic Fair RED (SFRED): SFB's bins, each with an adaptive RED.
 //!
-//! W. Feng et al., "The BLUE active queue management algorithms", IEEE/ACM ToN 10(4), 2002, section IV-A, sketches it
-//! to compare SFB with: a maxp per bin, adapted as by `feng_red` ([`SelfConfiguringMaxp`]), and otherwise SFB's techniques.
-//! A packet is signalled with the least probability of its bins; its flow is unresponsive if their least *maxp* is 1.
+//! As in SFB, independent hashes map a flow to one bin per level. A bin keeps its queued packets, their average, and a
+//! maxp. maxp adapts as in `feng_red` ([`SelfConfiguringMaxp`]).
+//!
+//! On arrival, each bin of the flow updates its average and maxp. The packet is dropped or marked with the smallest RED
+//! probability of its bins. If even the smallest *maxp* is 1, the flow is treated as unresponsive, and all such flows
+//! share one rate limit. On departure, the packet leaves its bins.
+//!
+//! Source: W. Feng, K. Shin, D. Kandlur, D. Saha, "The BLUE active queue management algorithms", IEEE/ACM ToN 10(4),
+//! 2002, section IV-A. It sketches SFRED only to compare SFB with it; docs/disciplines/sfred.md lists what is ours.
 
 use alloc::vec::Vec;
 use core::ops::Bound;
@@ -19,31 +25,31 @@ use crate::units::{Level, Limit, Rate};
 crate::params! {
     /// Settings of [`Sfred`].
     pub struct SfredConfig {
-        /// Room for waiting packets; what does not fit is dropped.
+        /// Buffer size. An arriving packet that does not fit is dropped.
         limit: Limit = Limit::Packets(1000);
-        /// Levels of bins, each under a hash function of its own.
+        /// Levels of bins, each with its own hash function.
         levels: u32 = 2, in 1..=8, also "L";
-        /// Bins in each level.
+        /// Bins per level.
         bins: u32 = 23, in 1..=4096, also "N";
         /// Packets in any of its bins above which a packet is dropped. `auto`: 1.5/bins of the limit.
         bin_size: Option<Level> = None, also "Bin_Size";
-        /// The average of a bin below which it signals nothing, and lowers its maxp by falling there; a share is one of
-        /// `bin_size`.
+        /// Average of a bin below which it neither drops nor marks. Falling below it lowers the bin's maxp. A share
+        /// refers to `bin_size`.
         minth: Level = Level::Share(0.2), also "min" "thresh_";
-        /// The average of a bin above which it signals every packet, and raises its maxp by rising there.
+        /// Average of a bin above which it drops or marks every packet. Rising above it raises the bin's maxp.
         maxth: Level = Level::Share(0.8), also "max" "maxthresh_";
-        /// The maxp each bin starts with.
+        /// Initial maxp of each bin.
         maxp: f64 = 0.02, in (Bound::Excluded(0.0), Bound::Included(1.0)), also "max_p";
-        /// The least maxp there can be; the greatest is 1.
+        /// Lower bound of maxp; the upper bound is 1.
         maxp_min: f64 = 0.01, in (Bound::Excluded(0.0), Bound::Included(1.0));
-        /// The weight of each new length of a bin in its average.
+        /// Weight of each new bin length in the bin's average.
         wq: f64 = 0.02, in (Bound::Excluded(0.0), Bound::Included(1.0)), also "q_weight_";
-        /// Rate of all unresponsive flows together.
+        /// Rate limit of all unresponsive flows together.
         penalty_rate: Rate = Rate::from_bits(160_000), in Rate::from_bits(1)..;
-        /// What they may send at once.
+        /// Burst of all unresponsive flows together.
         penalty_burst: Limit = Limit::Packets(2);
-        /// Marks ECN-capable packets instead of dropping them by chance. Packets of unresponsive flows, and those that
-        /// find a bin overfull, are dropped all the same.
+        /// Marks ECN-capable packets instead of dropping them at random. Packets of unresponsive flows and packets for
+        /// overfull bins are always dropped.
         ecn: bool = true, also "setbit_";
     }
     presets {
@@ -52,9 +58,9 @@ crate::params! {
     }
     reasons { Overflow, Early, Forced, FlowLimit, Unresponsive }
     gauges {
-        Gauge::new("average_max", "packets", "The greatest average over all bins.");
-        Gauge::new("maxp_max", "probability", "The greatest maxp over all bins.");
-        Gauge::new("maxp_mean", "probability", "The mean maxp over all bins.");
+        Gauge::new("average_max", "packets", "Largest average of a bin.");
+        Gauge::new("maxp_max", "probability", "Largest maxp of a bin.");
+        Gauge::new("maxp_mean", "probability", "Mean maxp of the bins.");
         Gauge::new("polluted_bins", "bins", "Bins with a maxp of 1.");
         Gauge::new("bin_packets_max", "packets", "Packets in the fullest bin.");
     }

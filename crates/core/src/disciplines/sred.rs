@@ -1,10 +1,16 @@
-//! SRED: RED that estimates the number of active flows by comparing arrivals with a list of recent flows.
+//! Stabilized RED (SRED): RED that estimates the number of active flows by comparing arrivals with a list of recent
+//! flows.
 //!
-//! Each arrival is compared with a random entry (zombie). With n equal flows it hits with probability 1/n, so the hit
-//! frequency gives n without per-flow state. The signal probability grows with n^2, which keeps the queue stable.
+//! SRED keeps a list of `zombies`: recent flows. With n equal flows, a random zombie belongs to the arrival's flow with
+//! probability 1/n. The frequency P of such hits thus gives the number of flows, without per-flow state.
 //!
-//! T. Ott, T. Lakshman, L. Wong, "SRED: stabilized RED", IEEE INFOCOM 1999: the zombie list, Simple
-//! SRED and Full SRED.
+//! On arrival, the packet is compared with a random zombie. A hit increases the zombie's count; a miss overwrites the
+//! zombie with probability `overwrite`. P is the exponential average of hits. The packet is then dropped or marked with
+//! a probability that depends on the queue length (three steps) and grows with n^2. The sum of the flows' windows is
+//! then independent of n. In Full SRED, a packet that hits has a larger probability. Departures change nothing.
+//!
+//! Source: T. Ott, T. Lakshman, L. Wong, "SRED: stabilized RED", IEEE INFOCOM 1999. Deviations are listed in
+//! docs/disciplines/sred.md.
 //!
 //! | paper | here |
 //! | --- | --- |
@@ -13,8 +19,8 @@
 //! | P(t), alpha = p/M | [`Sred::hit_frequency`] |
 //! | psred(q), pzap | [`Sred::base`], [`Sred::probability`] |
 //!
-//! Order of draws: with a full list, the zombie; after a miss, whether it is overwritten; with room in the queue,
-//! whether the packet is signalled.
+//! Random draws, in order: with a full list, the zombie; after a miss, whether it is overwritten; with room in the
+//! queue, whether the packet is dropped or marked.
 
 use alloc::vec::Vec;
 
@@ -40,18 +46,18 @@ crate::choice! {
 crate::params! {
     /// Settings of [`Sred`].
     pub struct SredConfig {
-        /// Room for waiting packets, the paper's B: from a sixth of it on packets are signalled, from a third on four
-        /// times as often.
+        /// Buffer size, the paper's B. Packets are dropped or marked from a sixth of it on, and four times as often
+        /// from a third on.
         limit: Limit = Limit::Packets(1000);
-        /// How many flows seen lately the list holds.
+        /// Number of entries in the list of recent flows (zombies).
         zombies: u32 = 1000, in 1..=1_000_000, also "M";
-        /// The probability that a zombie that was drawn and missed is overwritten by the arrival's flow.
+        /// Probability that a drawn zombie of another flow is overwritten by the arrival's flow.
         overwrite: f64 = 0.25, in 0.0..=1.0, also "p";
-        /// The greatest probability of a signal, before hits are counted.
+        /// Maximum drop or mark probability, before hits are considered.
         maxp: f64 = 0.15, in 0.0..=1.0, also "pmax" "max_p";
-        /// From this number of active flows on the probability no longer grows with their number.
+        /// Number of active flows above which the probability no longer grows.
         flows: u32 = 256, in 1..;
-        /// `simple`: all flows alike. `full`: a packet that hits is signalled 1 + 1/P times as likely.
+        /// `simple`: all flows alike. `full`: the probability of a packet that hits is multiplied by 1 + 1/P.
         variant: SredVariant = SredVariant::Full;
         /// Marks ECN-capable packets instead of dropping them.
         ecn: bool = true;
@@ -62,9 +68,9 @@ crate::params! {
     }
     reasons { Overflow, Early }
     gauges {
-        Gauge::new("hit_frequency", "share", "P, about the sum of the squares of all flows' shares.");
-        Gauge::new("active_flows", "flows", "1/P; 0 before the first hit.");
-        Gauge::new("probability", "probability", "pzap of Simple SRED, as the queue stands.");
+        Gauge::new("hit_frequency", "share", "P: estimated sum of the squares of all flows' shares.");
+        Gauge::new("active_flows", "flows", "1/P: estimated number of active flows; 0 before the first hit.");
+        Gauge::new("probability", "probability", "pzap: drop or mark probability of Simple SRED at the current queue length.");
     }
 }
 

@@ -1,7 +1,11 @@
-//! TBF: shape to a rate with a token bucket; any discipline inside.
+//! Token Bucket Filter (TBF): shape to a rate with a token bucket; any discipline inside.
 //!
-//! As in tc's tbf, a packet leaves when the bucket holds tokens for it. The bucket is stored as a single time
-//! ([`TokenBucket`], ITU-T I.371's virtual schedule).
+//! Tokens arrive at `rate`, up to `burst`. On arrival, the packet passes to the child discipline. On departure, the
+//! child's next packet is taken and held until the bucket has tokens for it, as in tc's tbf. A second bucket can limit
+//! the peak rate.
+//!
+//! A bucket is stored as the time at which it will be full ([`TokenBucket`], ITU-T I.371's virtual schedule), so no
+//! timer runs.
 
 use crate::cx::Cx;
 use crate::discipline::{Discipline, LinkInfo};
@@ -16,17 +20,18 @@ use crate::units::{Limit, Rate};
 crate::params! {
     /// Settings of [`Tbf`].
     pub struct TbfConfig {
-        /// Room for waiting packets, those of the child included.
+        /// Buffer size, including the child's packets.
         limit: Limit = Limit::Packets(1000);
-        /// Rate in the long run. `auto`: the link's, which leaves nothing to shape but bursts.
+        /// Long-term rate. `auto`: the link's rate, so that only bursts are shaped.
         rate: Option<Rate> = None, in Rate::from_bits(1)..;
-        /// What may leave at once after a pause; a larger packet leaves when the bucket is full.
+        /// Bucket size: bytes that may leave at once after a pause. A larger packet leaves when the bucket is full.
         burst: Bytes = Bytes(10_000), in Bytes(1)..=Bytes(1_000_000_000), also "buffer" "maxburst";
-        /// Rate that even a burst keeps to. `auto`: the link's.
+        /// Maximum rate of a burst. `auto`: the link's rate.
         peakrate: Option<Rate> = None, in Rate::from_bits(1)..;
-        /// What may leave at once at the peak rate: a packet.
+        /// Bytes that may leave at once at the peak rate: one packet.
         mtu: Bytes = Bytes(1514), in Bytes(1)..=Bytes(1_000_000_000), also "minburst";
-        /// The discipline whose packets are shaped: `[sfb:bins=46]`. Without a limit of its own it may fill `limit`.
+        /// Discipline whose packets are shaped, such as `[sfb:bins=46]`. Without a limit of its own it may fill
+        /// `limit`.
         child: Qdisc = Qdisc::named("droptail");
     }
     presets {

@@ -26,19 +26,19 @@ crate::choice! {
 crate::params! {
     /// What one loop or many run by.
     pub struct CodelSettings {
-        /// The delay that may stand: 5 to 10 % of the interval.
+        /// Queueing delay that is acceptable in the long run: 5 to 10 % of `interval`.
         target: Span = Span::from_millis(5), also "TARGET" "target_";
-        /// How long the delay may stand above the target before the first signal: a round trip, at the upper end of those
-        /// expected.
+        /// Time that the delay may exceed the target before the first drop or mark. Set it to the largest expected
+        /// round-trip time.
         interval: Span = Span::from_millis(100), in (Bound::Excluded(Span::ZERO), Bound::Unbounded),
             also "INTERVAL" "interval_";
-        /// No signal while no more bytes than these wait: the size of the largest packet.
+        /// Size of the largest packet. CoDel neither drops nor marks while the queue holds no more bytes than this.
         mtu: Bytes = Bytes(1514), also "maxpacket";
-        /// How the time between signals, interval/sqrt(count), is worked out.
+        /// How the time between drops or marks, interval/sqrt(count), is computed: `exact`, or `newton` as in Linux.
         square_root: SquareRoot = SquareRoot::Exact;
-        /// Mark ECN-capable packets instead of dropping them.
+        /// Marks ECN-capable packets instead of dropping them.
         ecn: bool = true;
-        /// With `ecn`, mark every ECN-capable packet that waited longer than this, besides what CoDel signals. `auto`: none.
+        /// With `ecn`, also marks every ECN-capable packet whose queueing delay exceeds this. `auto`: off.
         ce_threshold: Option<Span> = None;
     }
     presets {}

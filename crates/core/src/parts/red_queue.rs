@@ -17,41 +17,44 @@ use crate::units::{Level, Limit, Rate};
 crate::params! {
     /// RED's settings, as the disciplines around RED include them.
     pub struct RedSettings {
-        /// Room for waiting packets; what does not fit is dropped whatever the average says.
+        /// Buffer size. An arriving packet that does not fit is dropped.
         limit: Limit = Limit::Packets(1000);
-        /// The average queue below which no packet is signalled. `auto`: what queues up in half the target delay, at
-        /// least 5 packets and at most a sixth of the limit.
+        /// Average queue length below which no packet is dropped or marked. `auto`: half the queue that `target_delay`
+        /// allows, at least 5 packets and at most a sixth of the limit.
         minth: Option<Level> = Some(Level::Share(0.25)), also "min" "thresh" "thresh_";
-        /// The average queue from which every packet is signalled (with `gentle`, from twice this). `auto`: 3 minth.
+        /// Average queue length from which every packet is dropped or marked (with `gentle`, from twice this). `auto`:
+        /// three times `minth`.
         maxth: Option<Level> = Some(Level::Share(0.5)), also "max" "maxthresh" "maxthresh_";
-        /// The probability just below maxth, before signals are spaced.
+        /// Drop or mark probability just below `maxth`, before spacing.
         maxp: f64 = 0.02, in 0.0..=1.0, also "max_p" "probability";
-        /// The weight of each new queue length in the average. `auto`: 1 - exp(-1/C) with C the link's rate in mean
-        /// packets a second.
+        /// Weight of each new queue length in the average. `auto`: 1 - exp(-1/C), where C is the link's rate in mean
+        /// packets per second.
         wq: Option<f64> = Some(0.002), in (Bound::Excluded(0.0), Bound::Included(1.0)), also "q_weight" "q_weight_" "w_q";
-        /// As tc's `burst`: packets that may come at once into an empty queue before the average reaches minth. Sets wq
-        /// to a power of two. 0: wq as given. `auto`: (2 minth + maxth)/3, as tc.
+        /// tc's `burst`: packets that may arrive at once at an empty queue before the average reaches `minth`. Sets
+        /// `wq` to a power of two. 0: `wq` as given. `auto`: (2 minth + maxth)/3, as in tc.
         burst: Option<u32> = Some(0);
-        /// The queueing delay that an `auto` minth aims at.
+        /// Target queueing delay from which `auto` derives `minth`.
         target_delay: Span = Span::from_millis(5), also "targetdelay" "targetdelay_";
-        /// How signals are spread: `uniform` as in the paper, or `wait`, which leaves a gap after each, as in ns-2.
+        /// How drops and marks are spaced: `uniform` as in the paper, or `wait` as in ns-2, which leaves a gap after
+        /// each.
         spacing: Spacing = Spacing::Uniform;
-        /// From maxth to twice maxth the probability rises from maxp to 1, instead of jumping at maxth.
+        /// Raises the probability from `maxp` to 1 between `maxth` and twice `maxth`, instead of jumping to 1 at
+        /// `maxth`.
         gentle: bool = false, also "gentle_";
-        /// Measures the queue in bytes, and signals a packet in proportion to its size over the mean size.
+        /// Measures the queue in bytes and scales the probability by the packet's size over the mean size.
         byte_mode: bool = false, also "bytes" "bytes_" "queue_in_bytes_";
-        /// In byte mode, signals a packet whatever its size, as Linux does.
+        /// In byte mode, makes the probability independent of the packet's size, as Linux does.
         ignore_size: bool = false;
-        /// Spares the first packet after the average has come up to minth, as Linux and ns-2 do.
+        /// Never drops or marks the first packet after the average reaches `minth`, as in Linux and ns-2.
         spare_first: bool = false;
-        /// Signals nothing while fewer packets than this wait. ns-2 has 1 in bytes and 2 in packets.
+        /// Drops or marks nothing while fewer packets than this are queued. ns-2 uses 1 in byte mode and 2 in packet
+        /// mode.
         spare_below: u32 = 0;
-        /// Signals that are certain mark too where `ecn` allows, instead of always dropping.
+        /// Marks ECN-capable packets above `maxth` too, instead of dropping them.
         mark_above_maxth: bool = false;
         /// Marks ECN-capable packets instead of dropping them.
         ecn: bool = true, also "setbit_";
-        /// The size of a typical packet, for idle time, byte mode and thresholds of another unit. `auto`: what the
-        /// host says.
+        /// Size of a typical packet, for idle time, byte mode and thresholds in another unit. `auto`: the host's value.
         mean_packet: Option<Bytes> = None, in Bytes(1).., also "avpkt" "mean_pktsize" "mean_pktsize_";
     }
     presets {}

@@ -1,24 +1,19 @@
+use super::Zone;
+
 /// Adapts RED's maxp as in W. Feng, D. Kandlur, D. Saha, K. Shin, "A self-configuring RED gateway", IEEE INFOCOM 1999,
 /// figure 4: divided by alpha = 3 when the average falls below minth, multiplied by beta = 2 when it rises above maxth.
 #[derive(Clone, Copy, Debug)]
 pub struct SelfConfiguringMaxp {
     maxp: f64,
     least: f64,
-    side: Side,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq)]
-enum Side {
-    Below,
-    Between,
-    Above,
+    zone: Zone,
 }
 
 impl SelfConfiguringMaxp {
     /// Starts with `maxp` and an average below minth. `least` is a lower bound that the paper lacks: a queue that is
     /// often empty would otherwise drive maxp to 0, from which doubling never recovers. The upper bound is 1.
     pub fn new(maxp: f64, least: f64) -> SelfConfiguringMaxp {
-        SelfConfiguringMaxp { maxp, least, side: Side::Below }
+        SelfConfiguringMaxp { maxp, least, zone: Zone::Below }
     }
 
     /// The current value.
@@ -30,19 +25,19 @@ impl SelfConfiguringMaxp {
     /// Adapts maxp to a new average and returns it.
     #[inline]
     pub fn update(&mut self, average: f64, minth: f64, maxth: f64) -> f64 {
-        let side = if average < minth {
-            Side::Below
+        let zone = if average < minth {
+            Zone::Below
         } else if average > maxth {
-            Side::Above
+            Zone::Above
         } else {
-            Side::Between
+            Zone::Between
         };
-        if side != self.side {
-            self.side = side;
-            match side {
-                Side::Below => self.maxp = (self.maxp / 3.0).max(self.least),
-                Side::Above => self.maxp = (self.maxp * 2.0).min(1.0),
-                Side::Between => {}
+        if zone != self.zone {
+            self.zone = zone;
+            match zone {
+                Zone::Below => self.maxp = (self.maxp / 3.0).max(self.least),
+                Zone::Above => self.maxp = (self.maxp * 2.0).min(1.0),
+                Zone::Between => {}
             }
         }
         self.maxp

@@ -21,20 +21,20 @@ crate::reasons! {
 crate::params! {
     /// On what terms packets are let in.
     pub struct TokenSettings {
-        /// Room for waiting packets (B); an arriving packet that does not fit is dropped.
+        /// Buffer size. An arriving packet that does not fit is dropped. The paper's B.
         limit: Limit = Limit::Packets(1000);
         /// Tokens in the system as a multiple of the limit. Above 1 the buffer can overflow while buckets still hold
-        /// tokens, which hurts the flows that keep to their share.
+        /// tokens, which hurts flows that keep to their share.
         alpha: f64 = 1.0, in 0.001..=1000.0;
-        /// Share of its height above which a bucket costs its flow no drops.
+        /// Share of its height above which a bucket causes no drops.
         lambda1: f64 = 0.5, in 0.0..=1.0, also "k1";
-        /// Share of its height below which the drop probability climbs from `maxp` to 1 (empty bucket).
+        /// Share of its height below which the drop probability rises from `maxp` to 1 (empty bucket).
         lambda2: f64 = 0.25, in 0.0..=1.0, also "k2";
         /// Drop probability at `lambda2`.
         maxp: f64 = 0.02, in 0.0..=1.0;
-        /// Mark ECN-capable packets instead of dropping them, as long as the flow's bucket can pay for the packet.
+        /// Marks ECN-capable packets instead of dropping them, while the flow's bucket can pay for the packet.
         ecn: bool = true;
-        /// A token stands for a byte, not a packet. `auto`: when `limit` is in bytes.
+        /// Whether a token stands for a byte instead of a packet. `auto`: on if `limit` is in bytes.
         byte_mode: Option<bool> = None, also "bytemode";
     }
     presets {}

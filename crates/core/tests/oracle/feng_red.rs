@@ -1,6 +1,7 @@
 //! Self-configuring RED: Feng, Kandlur, Saha, Shin, INFOCOM 1999.
 
-use headgate_core::disciplines::{FengRed, FengRedConfig, Side};
+use headgate_core::disciplines::{FengRed, FengRedConfig};
+use headgate_core::parts::Zone;
 use headgate_core::{Discipline, LinkInfo, Params, Rate, Rng, Time};
 
 use crate::harness::{Arrival, Decision, Oracle, State, Traffic, agree, entry};
@@ -53,10 +54,10 @@ impl Oracle for Algorithm {
 
 fn look(red: &FengRed<usize>, _: Time) -> State {
     let (detector, held) = (red.detector(), red.backlog());
-    let status = match red.side {
-        Side::Below => "Below",
-        Side::Between => "Between",
-        Side::Above => "Above",
+    let status = match red.zone {
+        Zone::Below => "Below",
+        Zone::Between => "Between",
+        Zone::Above => "Above",
     };
     vec![
         entry("avg", detector.average()),

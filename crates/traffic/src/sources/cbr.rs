@@ -9,10 +9,10 @@ use crate::write::{SourceWrite, WriteAmount};
 headgate_core::params! {
     /// Settings of [`Cbr`].
     pub struct CbrConfig {
-        /// Rate on the wire. `auto`: the group's.
+        /// Rate on the wire, headers included. `auto`: the group's rate.
         rate: Option<Rate> = None, in Rate::from_bits(1)..=Rate::from_bits(100_000_000_000);
-        /// Rates that hold from given times on, counted from the flow's start; before the first, `rate` holds. A rate
-        /// of 0 pauses.
+        /// Rates with their start times, counted from the flow's start. Before the first one, `rate` holds. A rate of 0
+        /// pauses.
         schedule: RateSchedule = RateSchedule::default();
     }
     presets {

@@ -10,13 +10,13 @@ use crate::values::RandomTime;
 headgate_core::params! {
     /// Settings of [`Exp`].
     pub struct ExpConfig {
-        /// Mean time on.
+        /// Mean length of an on period.
         on: Span = Span::from_millis(500), in Span::from_nanos(1)..=Span::from_secs(86_400);
-        /// Mean time off.
+        /// Mean length of an off period.
         off: Span = Span::from_millis(500), in Span::from_nanos(1)..=Span::from_secs(86_400);
-        /// Rate on the wire while it is on. `auto`: over TCP what TCP takes, over UDP the group's rate.
+        /// Rate on the wire during an on period. `auto`: over TCP what TCP takes, over UDP the group's rate.
         rate: Option<Rate> = None, in Rate::from_bits(1)..=Rate::from_bits(100_000_000_000);
-        /// What it begins with.
+        /// First period: `on` or `off`.
         begin: FirstPeriod = FirstPeriod::On;
     }
     presets {

@@ -11,13 +11,13 @@ headgate_core::params! {
     pub struct FtpConfig {
         /// Size of a file.
         size: SizeOrEndless = SizeOrEndless(None);
-        /// Files in all.
+        /// Number of files.
         count: u32 = 1, in 1..=4_294_967_295;
-        /// From the end of one file to the beginning of the next.
+        /// Pause between the end of a file and the start of the next.
         wait: RandomTime = RandomTime::always(Span::ZERO);
     }
     presets {
-        "ns2" "`Application/FTP` in ns-2.35: one file without end (the defaults)" {}
+        "ns2" "`Application/FTP` in ns-2.35: one endless file (the defaults)" {}
     }
 }
 

@@ -38,13 +38,13 @@ impl ParameterValue for TransferExtent {
 headgate_core::params! {
     /// Settings of [`Http`].
     pub struct HttpConfig {
-        /// A transfer: its size, or how long it sends what TCP takes.
+        /// Size of a transfer, or its duration while it sends what TCP takes.
         transfer: TransferExtent = TransferExtent::Time(RandomTime::always(Span::from_secs(5)));
-        /// From the end of one transfer to the beginning of the next.
+        /// Pause between the end of a transfer and the start of the next.
         wait: RandomTime = RandomTime::always(Span::ZERO);
-        /// Transfers in all. `auto`: as many as there is time for.
+        /// Number of transfers. `auto`: unlimited.
         count: Option<u32> = None, in 1..=4_294_967_295;
-        /// All transfers share one connection (RFC 9112, section 9.3).
+        /// Whether all transfers share one connection (RFC 9112, section 9.3).
         persistent: bool = false;
     }
     presets {

@@ -10,15 +10,15 @@ use crate::values::RandomTime;
 headgate_core::params! {
     /// Settings of [`Pareto`].
     pub struct ParetoConfig {
-        /// Mean time on.
+        /// Mean length of an on period.
         on: Span = Span::from_millis(500), in Span::from_nanos(1)..=Span::from_secs(86_400);
-        /// Mean time off.
+        /// Mean length of an off period.
         off: Span = Span::from_millis(500), in Span::from_nanos(1)..=Span::from_secs(86_400);
-        /// The tail of both: P(T > t) falls as t to the minus shape. Below 2 the variance is infinite.
+        /// Shape of both distributions: P(T > t) falls as t^-shape. Below 2 the variance is infinite.
         shape: f64 = 1.5, in 1.01..=100.0;
-        /// Rate on the wire while it is on. `auto`: over TCP what TCP takes, over UDP the group's rate.
+        /// Rate on the wire during an on period. `auto`: over TCP what TCP takes, over UDP the group's rate.
         rate: Option<Rate> = None, in Rate::from_bits(1)..=Rate::from_bits(100_000_000_000);
-        /// What it begins with.
+        /// First period: `on` or `off`.
         begin: FirstPeriod = FirstPeriod::On;
     }
     presets {
@@ -26,7 +26,7 @@ headgate_core::params! {
         "ns2" "`Application/Traffic/Pareto` in ns-2.35, which has packets of 210 bytes: `packet` of the group" {
             "rate" = "64kbit/s", "begin" = "off"
         }
-        "blue" "BLUE's section III-B: 2 s on, 3 s off; its shape is not told" { "on" = "2s", "off" = "3s" }
+        "blue" "BLUE's section III-B: 2 s on, 3 s off; it does not give the shape" { "on" = "2s", "off" = "3s" }
     }
 }
 

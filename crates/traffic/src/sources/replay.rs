@@ -10,7 +10,7 @@ use crate::write::{SourceWrite, WriteAmount};
 headgate_core::params! {
     /// Settings of [`Replay`].
     pub struct ReplayConfig {
-        /// A capture (pcap or pcapng), or lines of `time,flow,bytes`: seconds, any name, bytes of data.
+        /// A capture (pcap or pcapng), or a CSV file with lines of `time,flow,bytes`: seconds, any name, bytes of data.
         file: FileName = FileName::default();
     }
     presets {

@@ -10,9 +10,9 @@ use crate::write::{SourceWrite, WriteAmount};
 headgate_core::params! {
     /// Settings of [`Telnet`].
     pub struct TelnetConfig {
-        /// From one packet to the next.
+        /// Time between two packets.
         gap: RandomTime = RandomTime::exponential(Span::from_secs(1));
-        /// Data in a packet. `auto`: a full packet.
+        /// Data per packet. `auto`: a full packet.
         size: Option<Bytes> = None, in Bytes(1)..=Bytes(1_000_000);
     }
     presets {

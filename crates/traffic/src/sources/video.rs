@@ -13,17 +13,17 @@ use crate::write::{SourceWrite, WriteAmount};
 headgate_core::params! {
     /// Settings of [`Video`].
     pub struct VideoConfig {
-        /// The rates in which the film is there.
+        /// Available bit rates of the film.
         ladder: RateLadder = netflix();
         /// Play time of a segment.
         segment: Span = Span::from_secs(4), in Span::from_millis(100)..=Span::from_secs(60);
-        /// Play time that the player keeps in store: it asks for a segment as soon as it has room for it.
+        /// Play time that the player buffers. It requests a segment as soon as the buffer has room for it.
         buffer: Span = Span::from_secs(30), in Span::from_millis(100)..=Span::from_secs(3600);
-        /// The part of the measured throughput that it dares to use.
+        /// Share of the measured throughput that the player uses.
         safety: f64 = 0.85, in 0.01..=2.0;
-        /// Weight of the last segment in the mean; 1 to look at it alone.
+        /// Weight of the last segment in the mean throughput. 1: only the last segment counts.
         weight: f64 = 0.1, in 0.01..=1.0;
-        /// Play time of the film. `auto`: without end.
+        /// Play time of the film. `auto`: endless.
         length: Option<Span> = None, in Span::from_millis(100)..=Span::from_secs(86_400);
     }
     presets {

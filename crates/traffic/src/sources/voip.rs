@@ -29,13 +29,13 @@ impl Codec {
 headgate_core::params! {
     /// Settings of [`Voip`].
     pub struct VoipConfig {
-        /// How speech is coded.
+        /// Voice codec.
         codec: Codec = Codec::G711;
-        /// Speech in a packet (RFC 3551, section 4.2: 20 ms by default).
+        /// Speech per packet (RFC 3551, section 4.2: 20 ms by default).
         frame: Span = Span::from_millis(20), in Span::from_millis(1)..=Span::from_millis(200);
         /// Mean length of a talkspurt.
         talk: Span = Span::from_millis(1004), in Span::from_millis(1)..=Span::from_secs(86_400);
-        /// Mean length of a pause, in which nothing is sent. `0s` for speech without pauses.
+        /// Mean length of a pause, in which nothing is sent. `0s`: no pauses.
         pause: Span = Span::from_millis(1587), in Span::ZERO..=Span::from_secs(86_400);
     }
     presets {

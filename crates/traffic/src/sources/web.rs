@@ -14,17 +14,17 @@ use crate::write::{SourceWrite, WriteAmount};
 headgate_core::params! {
     /// Settings of [`Web`].
     pub struct WebConfig {
-        /// Pages of a session. `auto`: as many as there is time for.
+        /// Pages per session. `auto`: unlimited.
         pages: Option<RandomCount> = Some(RandomCount::always(250.0));
-        /// From the last byte of a page to the request for the next.
+        /// Time from the last byte of a page to the request for the next.
         think: RandomTime = RandomTime::exponential(Span::from_secs(15));
-        /// Objects of a page.
+        /// Objects per page.
         objects: RandomCount = RandomCount::always(1.0);
         /// Size of an object.
         size: RandomSize = lomax_12_kb();
-        /// From the end of one object of a page to the request for the next.
+        /// Time from the end of an object of a page to the request for the next.
         gap: RandomTime = RandomTime::exponential(Span::from_millis(10));
-        /// The objects of a page share one connection (RFC 9112, section 9.3).
+        /// Whether the objects of a page share one connection (RFC 9112, section 9.3).
         persistent: bool = false;
     }
     presets {

@@ -1,4 +1,9 @@
-//! RED-PD's identification of fast flows: successive lists of drops, and the drop probabilities of monitored flows.
+//! RED-PD's identification of fast flows: successive drop lists, and the drop probabilities of monitored flows.
+//!
+//! [`Identification::reached`] records each packet that reached the queue, with its drop or mark.
+//! [`Identification::advance`] ends the lists that are due. At the end of a list, probabilities of identified flows
+//! increase and those of others decrease. The duration of the next list follows from the ambient drop rate (equation
+//! 3).
 
 use super::settings::{DynamicR, RedPdConfig};
 use crate::packet::FlowId;

@@ -19,8 +19,8 @@ crate::choice! {
 }
 
 crate::reasons! {
-    /// Before the queue, because the flow is monitored.
-    Prefilter = "prefilter", "its flow was monitored, and chance chose it before the queue", singles out;
+    /// The flow is monitored, and the pre-filter selected the packet.
+    Prefilter = "prefilter", "its flow is monitored, and the pre-filter selected it", singles out;
 }
 
 crate::params! {
@@ -28,50 +28,53 @@ crate::params! {
     pub struct RedPdConfig with red: RedSettings {
         red {
             limit,
-            /// The average queue below which RED signals nothing, and responsive monitored flows are spared. `auto`: what
-            /// queues up in 2.5 ms, at least 5 packets and at most a sixth of the limit.
+            /// Average queue length below which RED neither drops nor marks, and responsive monitored flows are spared.
+            /// `auto`: the queue of 2.5 ms, at least 5 packets and at most a sixth of the limit.
             minth = Some(Level::Share(0.2)),
             maxth = Some(Level::Share(0.66)), maxp = 0.1, wq, spacing, spare_first, spare_below, gentle = true,
-            /// RED measures the queue in bytes, and arrivals, drops and drop rates count bytes.
+            /// Measures the queue, arrivals, drops and drop rates in bytes.
             byte_mode,
-            /// RED marks ECN-capable packets instead of dropping them, and marks enter the history as drops do. Before
-            /// the queue packets are always dropped.
+            /// Lets RED mark ECN-capable packets instead of dropping them; marks enter the drop history like drops. The
+            /// pre-filter always drops.
             ecn,
             mean_packet
         }
-        /// The target round-trip time: flows that send more than a TCP of this round-trip time would are held back.
+        /// Target round-trip time R. Flows that send more than a TCP flow with this round-trip time are monitored.
         target_rtt: Span = Span::from_millis(40), in Span::from_millis(1).., also "R" "target_rtt_" "TargetRTT_";
-        /// Lists of drops that are kept.
+        /// Drop lists kept (M).
         lists: u32 = 5, in 1..=64, also "M" "MaxHighDRFlowHist_";
-        /// A flow in this many of the lists is identified.
+        /// Number of lists in which a flow must appear to be identified (K).
         min_lists: u32 = 3, in 1..=64, also "K" "XinRegular_";
-        /// Flows a list keeps, those with the most drops.
+        /// Flows kept per list: those with the most drops.
         list_flows: u32 = 50, in 1..=4096, also "MaxDropList_";
-        /// Flows whose drops are counted while a list fills.
+        /// Flows whose drops are counted while a list is filled.
         counted_flows: u32 = 1024, in 1..=65536;
-        /// Flows that can be monitored at a time. With more, the one of least probability makes room.
+        /// Maximum number of monitored flows. In a full table a new flow replaces the one with the smallest
+        /// probability.
         max_monitored: u32 = 1024, in 1..=1_000_000;
-        /// The most that is taken at a time off the probability of a monitored flow that stands in no list. The paper
-        /// names it without a value; this is the scripts'.
+        /// Maximum decrease of a monitored flow's probability at a time, when it appears in no list. The paper gives no
+        /// value; this is the authors' scripts'.
         max_decrease: f64 = 0.05, in (Bound::Excluded(0.0), Bound::Included(1.0)), also "maxdecrease";
-        /// Looks for flows that do not send less when more of their packets are dropped, and holds them tighter.
+        /// Tests whether monitored flows reduce their rate as their drop rate grows. Unresponsive flows get larger
+        /// increases and smaller decreases.
         unresponsive_test: bool = true, also "unresponsive_test_";
-        /// The drop probability of an unresponsive flow is multiplied by this.
+        /// Factor of an unresponsive flow's drop probability.
         unresponsive_penalty: f64 = 1.0, in 0.0.., also "unresponsive_penalty_";
-        /// Spares an unresponsive flow, too, while no more than one packet waits.
+        /// Also spares unresponsive flows while at most one packet is queued, so that the link does not go idle.
         noidle: bool = true, also "noidle_";
-        /// Drops this share of what reaches the queue, besides RED, and computes lists for it; monitored flows are then
-        /// dropped whether the link is in demand or not. For experiments on identification. `auto`: off.
+        /// Drops this share of the packets that reach the queue, besides RED, and derives the list length from it.
+        /// Monitored flows are then dropped regardless of the link's load. For experiments on identification. `auto`:
+        /// off.
         fixed_drop_rate: Option<f64> = None, in (Bound::Excluded(0.0), Bound::Included(1.0)), also "P_testFRp_";
-        /// What the target round-trip time follows, starting from `target_rtt`.
+        /// What adapts the target round-trip time, starting from `target_rtt`: `off`, `drop_rate` or `monitored`.
         dynamic_r: DynamicR = DynamicR::Off;
-        /// The ambient drop rate aimed at with `dynamic_r=drop_rate`.
+        /// Target ambient drop rate for `dynamic_r=drop_rate`.
         drop_rate_target: f64 = 0.02, in (Bound::Excluded(0.0), Bound::Included(1.0));
-        /// The number of monitored flows aimed at with `dynamic_r=monitored`.
+        /// Target number of monitored flows for `dynamic_r=monitored`.
         monitored_target: u32 = 32;
-        /// The shortest target round-trip time `dynamic_r` may take.
+        /// Lower bound of the target round-trip time with `dynamic_r`.
         min_rtt: Span = Span::from_millis(10), in Span::from_millis(1)..;
-        /// The longest target round-trip time `dynamic_r` may take.
+        /// Upper bound of the target round-trip time with `dynamic_r`.
         max_rtt: Span = Span::from_millis(170), in Span::from_millis(1)..;
     }
     presets {
@@ -86,12 +89,12 @@ crate::params! {
         Gauge::AVERAGE;
         Gauge::PROBABILITY;
         Gauge::MAXP;
-        Gauge::new("drop_rate", "share", "The ambient drop rate, averaged over lists.");
-        Gauge::new("target_rtt_ms", "ms", "The round-trip time that flows are held to.");
-        Gauge::new("list_length_ms", "ms", "What a list of the drop history covers.");
+        Gauge::new("drop_rate", "share", "Ambient drop rate, averaged over lists.");
+        Gauge::new("target_rtt_ms", "ms", "Target round-trip time R.");
+        Gauge::new("list_length_ms", "ms", "Duration of a drop list.");
         Gauge::new("monitored", "flows", "Monitored flows.");
-        Gauge::new("unresponsive", "flows", "Those among them that do not respond.");
-        Gauge::of_flow("monitored", "0 or 1", "Whether the flow is monitored.");
-        Gauge::of_flow("prefilter_probability", "probability", "With which the filter drops its packets.");
+        Gauge::new("unresponsive", "flows", "Monitored flows found unresponsive.");
+        Gauge::of_flow("monitored", "0 or 1", "1 if the flow is monitored.");
+        Gauge::of_flow("prefilter_probability", "probability", "Probability that the pre-filter drops a packet of the flow.");
     }
 }
