@@ -1,4 +1,4 @@
-//! Counts of what happened to packets.
+//! Packet counts: arrivals, departures, drops and marks.
 
 use crate::reason::{ByReason, Why};
 

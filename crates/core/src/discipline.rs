@@ -8,10 +8,10 @@ use crate::reason::Why;
 use crate::time::Time;
 use crate::units::Rate;
 
-/// The link and host that a discipline is built for.
+/// The link that a discipline serves, and its host's classes.
 #[derive(Clone, Copy, Debug)]
 pub struct LinkInfo<'a> {
-    /// The rate of the link it feeds.
+    /// The link's rate.
     pub rate: Rate,
     /// The size of a typical packet in bytes, for averages kept in packets and idle times.
     pub mean_packet: u32,
@@ -41,7 +41,8 @@ pub struct Class {
 /// of its own: all arrive in [`Cx`].
 ///
 /// Disciplines around one FIFO put `inline(always)` on `enqueue` and `dequeue`. Nesting gives these calls a second
-/// caller, and without it packets pass through memory: BLUE, PIE and COBALT then cost two to three times as much.
+/// caller. Without the attribute, packets then pass through memory, and BLUE, PIE and COBALT cost two to three times as
+/// much.
 pub trait Discipline<T> {
     /// Stores an arriving packet, or gives it to `cx`. Never loses it silently.
     fn enqueue(&mut self, packet: Packet<T>, cx: &mut Cx<'_, T>);
@@ -96,7 +97,7 @@ impl<T, D: Discipline<T> + ?Sized> Discipline<T> for Box<D> {
     }
 }
 
-/// Implements [`Discipline::backlog`] by that of a field.
+/// Implements [`Discipline::backlog`] by calling a field's `backlog`.
 macro_rules! backlog_of {
     ($field:ident) => {
         #[inline]
@@ -106,7 +107,7 @@ macro_rules! backlog_of {
     };
 }
 
-/// Implements `dequeue` and `backlog` by a field, a [`RedQueue`](crate::parts::RedQueue).
+/// Implements `dequeue` and `backlog` by calling those of a [`RedQueue`](crate::parts::RedQueue) field.
 macro_rules! dequeue_from {
     ($field:ident) => {
         #[inline(always)]

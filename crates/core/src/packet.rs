@@ -21,7 +21,7 @@ pub struct Ecn(u8);
 
 #[expect(non_upper_case_globals, reason = "they are used as an enum's variants are")]
 impl Ecn {
-    /// Not ECN-capable: congestion is signalled by drops.
+    /// Not ECN-capable: the packet can only be dropped.
     pub const NotEct: Ecn = Ecn(0b00);
     /// ECN-capable transport, codepoint 10.
     pub const Ect0: Ecn = Ecn(0b10);
@@ -86,7 +86,7 @@ impl<T> fmt::Debug for Packet<T> {
 /// Packets and bytes held by a queue.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Backlog {
-    /// Packets waiting.
+    /// Queued packets.
     pub packets: u32,
     /// Their bytes.
     pub bytes: u64,

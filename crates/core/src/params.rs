@@ -237,13 +237,12 @@ pub fn included<C: 'static, B: Params>(
     chosen.into_iter().map(of_block).collect()
 }
 
-/// Declares a discipline's settings: each entry is the documentation, name, kind, default, and optionally the range
-/// and other names under which it is known. Presets follow the fields, and after them the reasons for which a discipline
-/// drops and marks, and its gauges.
+/// Declares a discipline's settings. Each entry has documentation, name, kind and default, and optionally a range and
+/// other accepted names. Presets follow the entries, then the reasons for drops and marks, and the gauges.
 ///
-/// `with red: RedSettings` after the name adds a block of settings that several disciplines share. In the body,
-/// `red { limit, minth = None }` puts parameters of the block where they are to be documented, with another default where
-/// one is given, and with other documentation if lines of it stand before the name. `red {}` puts all of them.
+/// `with red: RedSettings` after the name includes a block of shared settings. In the body, `red { limit, minth = None
+/// }` places parameters of that block, optionally with another default. Documentation before a name replaces the
+/// block's. `red {}` places all of them.
 #[macro_export]
 macro_rules! params {
     (
@@ -271,7 +270,7 @@ macro_rules! params {
         $(#[$meta])*
         #[derive(Clone, Debug, PartialEq)]
         pub struct $config {
-            $(#[doc = "What other disciplines have too."] pub $block: $of,)?
+            $(#[doc = "Settings shared with other disciplines."] pub $block: $of,)?
             $( $(#[doc = $doc])+ pub $field: $ty, )*
             $($( $(#[doc = $next_doc])+ pub $next: $next_ty, )*)*
         }
@@ -320,7 +319,7 @@ macro_rules! params {
     };
 }
 
-/// A parameter that settings hold themselves.
+/// A parameter stored in the settings themselves.
 #[doc(hidden)]
 #[macro_export]
 macro_rules! parameter {
@@ -331,7 +330,7 @@ macro_rules! parameter {
     };
 }
 
-/// A range, or everything where none was given.
+/// The given range, or the full range.
 #[doc(hidden)]
 #[macro_export]
 macro_rules! range {

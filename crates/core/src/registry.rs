@@ -57,7 +57,7 @@ macro_rules! kinds {
 }
 
 kinds! {
-    /// Where a discipline comes from, for `headgate list`.
+    /// The origin of a discipline, for `headgate list`.
     Group {
         Paper "paper" "disciplines that the reproduced papers propose";
         Comparison "comparison" "disciplines that the papers compare with";
@@ -66,7 +66,7 @@ kinds! {
 }
 
 kinds! {
-    /// What a discipline is a variant of: figures give each family a hue.
+    /// The family of a discipline. Figures give each family a hue.
     Family {
         Queues "queues" "plain queues and schedulers";
         Red "red" "RED and its variants";
@@ -85,7 +85,7 @@ pub struct DisciplineEntry {
     pub printed: &'static str,
     /// The family it varies.
     pub family: Family,
-    /// Its place in the family, unique there.
+    /// Its number in the family, unique there.
     pub place: u8,
     /// Its origin.
     pub group: Group,
@@ -126,16 +126,17 @@ impl DisciplineEntry {
     }
 }
 
-/// A job on a discipline chosen by name. The name is matched once, and `run` is compiled for each discipline.
+/// Code that runs on a discipline chosen by name. The name is matched once, and `visit` is compiled for each
+/// discipline.
 pub trait DisciplineVisitor<T> {
-    /// The job's result.
+    /// The visitor's result.
     type Output;
-    /// Runs the job on `discipline`.
+    /// Runs on `discipline`.
     fn visit<D: Discipline<T> + 'static>(self, discipline: D) -> Self::Output;
 }
 
-/// Declares the registry. A row: module, which is the name users write; type and settings in it; name in print, family and
-/// place in it; group; what it can do; one line on the idea; citation.
+/// Declares the registry, one row per discipline. Columns: module (the name users write), type, settings, display name,
+/// family and place in it, group, abilities, idea, citation.
 macro_rules! disciplines {
     ($($name:ident: $discipline:ident, $config:ident, $printed:literal, $family:ident $place:literal,
         $group:ident [$($ability:ident)*], $summary:literal, $citation:literal;)+) => {
@@ -161,7 +162,7 @@ macro_rules! disciplines {
             gauges: <$config as $crate::Params>::gauges,
         }),+];
 
-        /// Builds the discipline called `name` with `settings` and does `job` on it, compiled for that discipline.
+        /// Builds the discipline `name` with `settings` and passes it to `visitor`, compiled for that type.
         ///
         /// # Errors
         /// An unknown name, an unknown parameter, a bad value, or values that do not fit each other.

@@ -9,7 +9,7 @@ use core::fmt;
 pub type Settings = Vec<(String, String)>;
 
 /// Maximum depth of brackets: parsing and building nested disciplines uses stack.
-const DEEPEST: usize = 8;
+const MAX_DEPTH: usize = 8;
 
 /// Splits `text` at `separators` outside of square and round brackets.
 ///
@@ -32,8 +32,8 @@ pub fn split<'t>(text: &'t str, separators: &[char]) -> Result<Vec<&'t str>, Str
             }
             _ => {}
         }
-        if open.len() > DEEPEST {
-            return Err(format!("brackets stand more than {DEEPEST} deep inside each other"));
+        if open.len() > MAX_DEPTH {
+            return Err(format!("brackets stand more than {MAX_DEPTH} deep inside each other"));
         }
     }
     if let Some(opening) = open.pop() {
@@ -108,7 +108,7 @@ macro_rules! named_settings {
         }
 
         impl $named {
-            /// The one called `name`, with no settings.
+            /// A value named `name`, without settings.
             pub fn named(name: &str) -> $named {
                 $named { name: name.into(), settings: Vec::new() }
             }
@@ -116,7 +116,7 @@ macro_rules! named_settings {
             /// Adds one setting. A value may hold `,`, `;` and `=` only between brackets.
             ///
             /// # Errors
-            /// What is wrong with it, if it cannot be written or was given before.
+            /// A malformed or repeated setting.
             pub fn add(&mut self, name: &str, value: &str) -> Result<(), String> {
                 $crate::settings::add(&mut self.settings, name, value)
             }
@@ -128,7 +128,7 @@ macro_rules! named_settings {
             }
         }
 
-        /// Reads the form alone: whether the registry has the name is another question.
+        /// Parses the form only. The registry checks the name.
         impl core::str::FromStr for $named {
             type Err = String;
 

@@ -92,7 +92,7 @@ impl Span {
     /// Parses `"32ms"`, `"1.5s"`, `"20us"`, `"2min"`.
     ///
     /// # Errors
-    /// What was expected, if the text is no number with a unit of time.
+    /// The expected form, if the text is not a number with a unit of time.
     pub fn parse(text: &str) -> Result<Span, &'static str> {
         let expected = "a time with its unit, such as \"32ms\" (ns, us, ms, s, min, h)";
         parse_scaled(text, UNITS, None).map(Span).ok_or(expected)

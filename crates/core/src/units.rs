@@ -55,7 +55,7 @@ impl Rate {
     /// Parses `"10Mbit/s"`, or tc's `"10mbit"`.
     ///
     /// # Errors
-    /// What was expected, if the text is no number with a unit of rate.
+    /// The expected form, if the text is not a number with a unit of rate.
     pub fn parse(text: &str) -> Result<Rate, &'static str> {
         // `kbps` is rejected: elsewhere it means bits, in tc bytes.
         let expected = "a rate with its unit, such as \"10Mbit/s\" (bit/s, kbit/s, Mbit/s, Gbit/s)";
@@ -116,7 +116,7 @@ impl Limit {
     /// Parses `"150"`, `"150p"` or `"200KB"`.
     ///
     /// # Errors
-    /// What was expected, if the text is neither, or zero.
+    /// The expected form, if the text is neither, or zero.
     pub fn parse(text: &str) -> Result<Limit, &'static str> {
         let expected = "a limit above 0 in packets or bytes, such as \"150p\" or \"200KB\"";
         let packets = parse_scaled(text, &[("p", 1.0)], Some(1.0));
@@ -173,7 +173,7 @@ impl Level {
     /// Parses `"50"`, `"50p"`, `"2.5p"`, `"30KB"` or `"25%"`.
     ///
     /// # Errors
-    /// What was expected, if the text is none of these.
+    /// The expected form, if the text is none of these.
     pub fn parse(text: &str) -> Result<Level, &'static str> {
         let expected = "a queue length in packets, bytes or a share of the limit, such as \"50p\", \"30KB\" or \"25%\"";
         if let Some(percent) = text.trim().strip_suffix('%') {
@@ -199,7 +199,7 @@ impl fmt::Display for Level {
 /// Parses a size in bytes: `"512B"`, `"1.5KB"`.
 ///
 /// # Errors
-/// What was expected, if the text is no number with a unit of size.
+/// The expected form, if the text is not a number with a unit of size.
 pub(crate) fn parse_bytes(text: &str) -> Result<u64, &'static str> {
     parse_scaled(text, SIZES, None).ok_or("a size with its unit, such as \"512B\" (B, KB, MB, KiB, MiB)")
 }

@@ -19,7 +19,7 @@ pub trait ParameterValue: Sized {
     /// Parses the value.
     ///
     /// # Errors
-    /// What was expected instead.
+    /// The expected form.
     fn read(text: &str) -> Result<Self, String>;
     /// Prints the value as a user would write it.
     fn show(&self) -> String;
@@ -119,7 +119,7 @@ pub fn range_in_words<S: fmt::Display>(range: &impl RangeBounds<S>) -> String {
     }
 }
 
-/// Declares a parameter whose values are a few words.
+/// Declares a parameter with a fixed set of values.
 ///
 /// `choice! { /// doc  pub enum Spacing { /// doc  Uniform = "uniform", /// doc  Wait = "wait" } }`
 #[macro_export]

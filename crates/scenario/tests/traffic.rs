@@ -136,8 +136,8 @@ fn what_is_wrong_with_a_source_is_said_with_what_is_known() {
         fault("[[tcp]]\ntraffic = 'telnet:gapp=1s'"),
         ("telnet: unknown parameter `gapp`; did you mean `gap`?".into(), "known parameters: gap, size".into(), 6, 11)
     );
-    assert_eq!(message("[[udp]]\ntraffic = 'web'"), "web: it is a source for tcp alone");
-    assert_eq!(message("[[tcp]]\ntraffic = 'voip'"), "voip: it is a source for udp alone");
+    assert_eq!(message("[[udp]]\ntraffic = 'web'"), "web: this source works over tcp only");
+    assert_eq!(message("[[tcp]]\ntraffic = 'voip'"), "voip: this source works over udp only");
     assert_eq!(message("[[udp]]\ntraffic = 'pareto'"), "pareto: a `rate` above 0 is missing");
     assert_eq!(
         message("[[udp]]\ncc = 'tfrc'\ntraffic = 'voip'"),

@@ -1,4 +1,4 @@
-//! Headgate's traffic sources: what applications write and when.
+//! Headgate's traffic sources: models of what applications send.
 //!
 //! A source has no clock and no network. Its next [`SourceWrite`] gives an amount of data and a delay after the last write. A
 //! sender with a clock and a connection, simulated or real, carries it out: TCP, which reports acknowledgements, or
@@ -15,7 +15,7 @@
 //! let (mut flow, mut rng) = (plan.start(0), Rng::named(1, "web/0"));
 //! let first = flow.next(&mut rng).unwrap();
 //! assert!(matches!((first.after, first.data), (After::Start(_), Data::Bytes(_))));
-//! // The second file is asked for when the first has come, and a while has passed.
+//! // The second file is requested after the first is delivered, and a pause.
 //! assert!(matches!(flow.next(&mut rng).unwrap().after, After::Done(_)));
 //! assert_eq!(flow.next(&mut rng), None);
 //! ```

@@ -6,7 +6,7 @@ use headgate_core::{BuildError, Params, Rate, Rng, Span};
 
 use crate::write::SourceWrite;
 
-/// A source with its settings, shared by a group of perhaps a hundred thousand flows; `State` is a flow's own.
+/// A traffic source with its settings, shared by all flows of a group. `State` is the state of one flow.
 pub trait SourceModel: Sized {
     /// User settings.
     type Config: Params;
@@ -25,7 +25,8 @@ pub trait SourceModel: Sized {
     /// The flow's next write; `None` after the last.
     fn next(&self, flow: &mut Self::State, rng: &mut Rng) -> Option<SourceWrite>;
 
-    /// Reports the last write's delivery after `took`, at least if the next begins [`WriteStart::AfterDelivery`](crate::WriteStart::AfterDelivery).
+    /// Reports the last write's delivery after `took`. Called at least if the next write begins
+    /// [`WriteStart::AfterDelivery`](crate::WriteStart::AfterDelivery).
     fn done(&self, _flow: &mut Self::State, _took: Span) {}
 
     /// Mean bytes per flow; `None` if endless or dependent on the network.
@@ -71,7 +72,7 @@ impl Protocol {
     }
 }
 
-/// The sender for the flows of a group.
+/// The sender that carries a group's flows, as far as sources depend on it.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct SenderInfo {
     /// TCP or UDP.
@@ -92,7 +93,7 @@ impl SenderInfo {
         SenderInfo { protocol: Protocol::Tcp, packet, payload, rate: None, jitter: 0.0 }
     }
 
-    /// UDP with such packets at `rate`, for sources of constant rate.
+    /// UDP with packets of `packet` bytes including `payload` bytes of data, at `rate`.
     pub const fn udp(packet: u32, payload: u32, rate: Rate) -> SenderInfo {
         SenderInfo { protocol: Protocol::Udp, packet, payload, rate: Some(rate), jitter: 0.0 }
     }

@@ -6,11 +6,11 @@ use crate::values::RandomTime;
 use crate::write::{SourceWrite, WriteAmount};
 
 headgate_core::choice! {
-    /// What a source that is on and off begins with.
+    /// The first period of an on-off source.
     pub enum FirstPeriod {
-        /// It sends at its start.
+        /// On: it sends at its start.
         On = "on",
-        /// It waits first: sources that start together spread by it.
+        /// Off: sources that start together are spread out.
         Off = "off",
     }
 }

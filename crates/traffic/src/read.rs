@@ -39,7 +39,7 @@ fn csv(bytes: &[u8]) -> Result<TrafficTrace, TraceError> {
         match reader.read_record(&mut record) {
             Ok(false) => return collected.trace(Span::ZERO),
             Ok(true) => {}
-            Err(error) => return wrong(line_of(bytes, error.position()), "this is no line of CSV".to_string()),
+            Err(error) => return wrong(line_of(bytes, error.position()), "not a line of CSV".to_string()),
         }
         let heading = std::mem::replace(&mut first, false) && record.len() == 3 && record[0].parse::<f64>().is_err();
         if heading {

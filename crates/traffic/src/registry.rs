@@ -32,7 +32,7 @@ impl SourceEntry {
     }
 }
 
-/// Declares the registry. A row: name, kind, what can carry it, one line on the idea, citation.
+/// Declares the registry, one row per source. Columns: name, type, protocols, what it sends, citation.
 macro_rules! sources {
     ($($name:literal, $kind:ident [$($protocol:ident)+], $summary:literal, $citation:literal;)+) => {
         /// Every source, sorted by name.
@@ -79,7 +79,7 @@ macro_rules! sources {
                 match self { $(GroupSource::$kind(kind) => kind.mean_bytes()),+ }
             }
 
-            /// Mean rate of a flow on an infinitely fast network, in bytes a second; `None` if it sends as fast as it
+            /// Mean rate of a flow on an infinitely fast network, in bytes a second. `None` if it sends as fast as it
             /// can or replays a file.
             pub fn mean_rate(&self) -> Option<f64> {
                 match self { $(GroupSource::$kind(kind) => kind.mean_rate()),+ }

@@ -73,9 +73,9 @@ impl fmt::Display for TraceError {
             }
             TraceError::Line { line, what } => write!(f, "line {line}: {what}"),
             TraceError::TimeGoesBack { packet } => write!(f, "packet {packet} is earlier than the one before it"),
-            TraceError::TooManyFlows => write!(f, "more than {MOST_FLOWS} flows"),
-            TraceError::TooLong => write!(f, "more than {MOST_WRITES} writes"),
-            TraceError::Empty => f.write_str("nobody writes anything in it"),
+            TraceError::TooManyFlows => write!(f, "more than {MAX_FLOWS} flows"),
+            TraceError::TooLong => write!(f, "more than {MAX_WRITES} writes"),
+            TraceError::Empty => f.write_str("it contains no writes"),
         }
     }
 }
@@ -83,9 +83,9 @@ impl fmt::Display for TraceError {
 impl std::error::Error for TraceError {}
 
 /// A scenario's limit on flows.
-const MOST_FLOWS: u32 = 1_000_000;
+const MAX_FLOWS: u32 = 1_000_000;
 /// 8 GB.
-const MOST_WRITES: usize = 500_000_000;
+const MAX_WRITES: usize = 500_000_000;
 
 impl TrafficTrace {
     /// The number of flows.
@@ -125,10 +125,10 @@ impl<K: Ord> TraceBuilder<K> {
     pub(crate) fn add(&mut self, key: K, at: Span, bytes: u32) -> Result<(), TraceError> {
         let next = self.numbers.len() as u32;
         let number = *self.numbers.entry(key).or_insert(next);
-        if number >= MOST_FLOWS {
+        if number >= MAX_FLOWS {
             return Err(TraceError::TooManyFlows);
         }
-        if self.writes.len() >= MOST_WRITES {
+        if self.writes.len() >= MAX_WRITES {
             return Err(TraceError::TooLong);
         }
         self.writes.push((number, at, bytes));

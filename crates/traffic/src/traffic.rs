@@ -28,7 +28,7 @@ impl Traffic {
         let carried = registry::find(&self.name)?.carried_by(sender.protocol);
         let other = if sender.protocol == Protocol::Tcp { Protocol::Udp } else { Protocol::Tcp };
         if !carried {
-            return Err(BuildError::Conflict(format!("it is a source for {} alone", other.name())));
+            return Err(BuildError::Conflict(format!("this source works over {} only", other.name())));
         }
         registry::plan(&self.name, &pairs(&self.settings), sender, files)
     }

@@ -10,7 +10,8 @@ pub struct SourceWrite {
     /// Opens a new connection: TCP begins with its initial window and no path information, and undelivered data of an
     /// earlier connection is discarded. No effect on UDP.
     pub new_connection: bool,
-    /// Somebody waits for it, as for a file, a web object or a video segment: its completion time matters.
+    /// Whether a user waits for it, as for a file, a web object or a video segment. Its completion time is then
+    /// measured.
     pub transfer: bool,
 }
 
@@ -45,13 +46,13 @@ impl SourceWrite {
         SourceWrite { after: WriteStart::AfterDelivery(pause), data, new_connection: false, transfer: false }
     }
 
-    /// The write on a new connection if `new_connection`.
+    /// Sets whether the write opens a new connection.
     #[must_use]
     pub const fn on_new_connection(self, new_connection: bool) -> SourceWrite {
         SourceWrite { new_connection, ..self }
     }
 
-    /// The write with somebody waiting for its completion.
+    /// Makes the write a transfer: its completion time is measured.
     #[must_use]
     pub const fn awaited(self) -> SourceWrite {
         SourceWrite { transfer: true, ..self }

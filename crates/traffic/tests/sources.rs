@@ -244,8 +244,8 @@ fn sources_for_one_protocol_say_so_and_settings_that_do_not_fit_are_refused() {
         let traffic: Traffic = text.parse().unwrap();
         traffic.plan(sender, &mut |name| Err(format!("there is no {name}"))).err().unwrap().to_string()
     };
-    assert_eq!(error("web", &UDP), "it is a source for tcp alone");
-    assert_eq!(error("voip", &TCP), "it is a source for udp alone");
+    assert_eq!(error("web", &UDP), "this source works over tcp only");
+    assert_eq!(error("voip", &TCP), "this source works over udp only");
     assert_eq!(error("ftp:count=3", &TCP), "a `count` of files needs a `size`: the first would never end");
     assert_eq!(error("cbr", &TCP), "a `rate` above 0 is missing");
     assert_eq!(error("http:transfer=0s", &TCP), "a `transfer` must last for more than 0s");

@@ -111,7 +111,7 @@ fn a_bad_line_is_named_by_its_number() {
     assert_eq!(message("0,a,1.5\n"), "line 1: expected bytes, a whole number below 2^32, found \"1.5\"");
     assert_eq!(message("# x\n0.5,a,1\n0.25,b,1\n"), "line 3: the time goes back, from 500ms to 250ms");
     assert_eq!(message("0,a,1,2\n"), "line 1: expected time,flow,bytes, found 4 fields");
-    assert_eq!(message("time,flow,bytes\n"), "nobody writes anything in it");
+    assert_eq!(message("time,flow,bytes\n"), "it contains no writes");
     assert_eq!(message(""), "neither a capture (pcap, pcapng) nor a CSV file with lines of time,flow,bytes");
     let many: String = (0..1_000_001).map(|flow| format!("0,{flow},1\n")).collect();
     assert_eq!(message(&many), "more than 1000000 flows");

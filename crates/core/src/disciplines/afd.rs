@@ -68,7 +68,7 @@ crate::params! {
     }
 }
 
-/// A FIFO that drops of each flow what exceeds its fair part of recent arrivals.
+/// A FIFO that drops each flow's excess over its fair share of recent arrivals.
 pub struct Afd<T> {
     config: AfdConfig,
     fifo: Fifo<T>,
@@ -117,21 +117,21 @@ impl<T> Afd<T> {
     /// Updates m_fair for all intervals that ended. The queue is constant between calls: only the first interval
     /// sees a change, and the others add equal amounts.
     #[inline]
-    fn settle(&mut self, now: Time) {
+    fn update_fair(&mut self, now: Time) {
         let ended = self.timer.advance(now);
         if ended == 0 {
             return;
         }
         let AfdConfig { alpha, beta, .. } = self.config;
         let queue = f64::from(self.fifo.backlog().packets);
-        self.add(alpha * (self.before - self.target) - beta * (queue - self.target));
-        self.add((ended - 1) as f64 * (alpha - beta) * (queue - self.target));
+        self.change_fair(alpha * (self.before - self.target) - beta * (queue - self.target));
+        self.change_fair((ended - 1) as f64 * (alpha - beta) * (queue - self.target));
         self.before = queue;
     }
 
     /// Bounded by b, the most matches of a flow, where the paper sets no bound. Otherwise m_fair would grow over a long
     /// calm and limit no flow until it has fallen again.
-    fn add(&mut self, change: f64) {
+    fn change_fair(&mut self, change: f64) {
         self.fair = (self.fair + change).clamp(0.0, f64::from(self.config.shadow));
     }
 }
@@ -139,7 +139,7 @@ impl<T> Afd<T> {
 impl<T> Discipline<T> for Afd<T> {
     #[inline(always)]
     fn enqueue(&mut self, packet: Packet<T>, cx: &mut Cx<'_, T>) {
-        self.settle(cx.now);
+        self.update_fair(cx.now);
         if cx.rng.chance(1.0 / self.config.sample) {
             self.shadow.record(packet.flow);
         }
@@ -153,7 +153,7 @@ impl<T> Discipline<T> for Afd<T> {
 
     #[inline(always)]
     fn dequeue(&mut self, cx: &mut Cx<'_, T>) -> Option<Packet<T>> {
-        self.settle(cx.now);
+        self.update_fair(cx.now);
         self.fifo.pop()
     }
 

@@ -29,11 +29,11 @@ use crate::parts::{PolledTimer, RedDetector, RedQueue, RedSettings, Thresholds};
 use crate::time::{Span, Time};
 
 crate::choice! {
-    /// When maxp is moved.
+    /// When maxp changes.
     pub enum AdaptTrigger {
-        /// Every interval, whether packets arrive or not (the paper; Linux's timer).
+        /// Every interval, with or without arrivals (the paper; Linux's timer).
         Timer = "timer",
-        /// At the first arrival that finds the average out of range an interval after the last move (ns-2).
+        /// At the first arrival with the average out of range, an interval after the last change (ns-2).
         Arrivals = "arrivals",
     }
 }
@@ -100,7 +100,7 @@ struct MaxpStep {
 
 impl MaxpStep {
     /// The paper's algorithm; `average` is the side of the target range on which the average is.
-    fn moved(self, maxp: f64, average: Ordering) -> f64 {
+    fn adapted(self, maxp: f64, average: Ordering) -> f64 {
         match average {
             Ordering::Greater if maxp <= self.top => maxp + self.alpha.min(maxp / 4.0),
             Ordering::Less if maxp >= self.bottom => maxp * self.beta,
@@ -134,7 +134,7 @@ impl<T> Ared<T> {
         Ok(Ared { red, step, target, clock })
     }
 
-    /// RED's state: the average, maxp, the probability and the count that spaces signals.
+    /// RED's state: average, probability and the spacing of drops and marks.
     pub fn detector(&self) -> &RedDetector {
         self.red.detector()
     }
@@ -144,7 +144,7 @@ impl<T> Ared<T> {
         self.target
     }
 
-    fn stands(&self, average: f64) -> Ordering {
+    fn side_of_target(&self, average: f64) -> Ordering {
         if average > self.target.max {
             Ordering::Greater
         } else if average < self.target.min {
@@ -157,9 +157,9 @@ impl<T> Ared<T> {
     /// Adapts maxp and returns whether it changed.
     fn adapt(&mut self, average: Ordering) -> bool {
         let maxp = self.red.detector().maxp();
-        let moved = self.step.moved(maxp, average);
-        self.red.detector_mut().set_maxp(moved);
-        moved != maxp
+        let adapted = self.step.adapted(maxp, average);
+        self.red.detector_mut().set_maxp(adapted);
+        adapted != maxp
     }
 
     /// Applies the timer's changes since the last arrival. Between arrivals the average only falls and passes the
@@ -167,7 +167,8 @@ impl<T> Ared<T> {
     #[cold]
     fn catch_up(&mut self, first: Time, interval: Span, ended: u64) {
         let length = self.red.length();
-        let average = |ared: &Self, k: u64| ared.stands(ared.red.detector().decayed_to(length, first + interval * k));
+        let average =
+            |ared: &Self, k: u64| ared.side_of_target(ared.red.detector().decayed_to(length, first + interval * k));
         let mut k = 0;
         while k < ended {
             let side = average(self, k);
@@ -187,7 +188,7 @@ impl<T> Ared<T> {
 
     /// Before the arrival enters the average.
     #[inline]
-    fn tick(&mut self, now: Time) {
+    fn adapt_on_timer(&mut self, now: Time) {
         if let AdaptTimer::Timer(every, interval) = &mut self.clock {
             let (first, interval, ended) = (every.next_end(), *interval, every.advance(now));
             if ended > 0 {
@@ -198,9 +199,9 @@ impl<T> Ared<T> {
 
     /// After the arrival has entered the average.
     #[inline]
-    fn arrived(&mut self, now: Time) {
+    fn adapt_on_arrival(&mut self, now: Time) {
         let AdaptTimer::Arrivals { last, interval } = self.clock else { return };
-        if now > last + interval && self.adapt(self.stands(self.red.detector().average())) {
+        if now > last + interval && self.adapt(self.side_of_target(self.red.detector().average())) {
             self.clock = AdaptTimer::Arrivals { last: now, interval };
         }
     }
@@ -209,9 +210,9 @@ impl<T> Ared<T> {
 impl<T> Discipline<T> for Ared<T> {
     #[inline(always)]
     fn enqueue(&mut self, packet: Packet<T>, cx: &mut Cx<'_, T>) {
-        self.tick(cx.now);
+        self.adapt_on_timer(cx.now);
         let zone = self.red.update(cx);
-        self.arrived(cx.now);
+        self.adapt_on_arrival(cx.now);
         self.red.offer(zone, packet, cx);
     }
 

@@ -118,7 +118,7 @@ impl<T> Blue<T> {
 
     /// Catches up with the idle time that has passed: the link-idle event recurs each freeze time.
     #[inline]
-    fn rest(&mut self, now: Time, rng: &mut Rng) {
+    fn apply_idle_time(&mut self, now: Time, rng: &mut Rng) {
         if let Some(since) = self.idle_since
             && now >= self.frozen_until
         {
@@ -146,7 +146,7 @@ impl<T> Blue<T> {
 impl<T> Discipline<T> for Blue<T> {
     #[inline(always)]
     fn enqueue(&mut self, packet: Packet<T>, cx: &mut Cx<'_, T>) {
-        self.rest(cx.now, cx.rng);
+        self.apply_idle_time(cx.now, cx.rng);
         // Overflow first: a packet that does not fit must not be marked.
         if !self.fifo.admits(packet.bytes) {
             cx.drop(packet, Why::Overflow);
@@ -167,7 +167,7 @@ impl<T> Discipline<T> for Blue<T> {
         let packet = self.fifo.pop();
         if packet.is_none() {
             self.idle_since.get_or_insert(cx.now);
-            self.rest(cx.now, cx.rng);
+            self.apply_idle_time(cx.now, cx.rng);
         }
         packet
     }

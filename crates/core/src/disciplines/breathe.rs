@@ -61,7 +61,7 @@ crate::params! {
     }
 }
 
-const MOST_COUNTERS: u64 = 65_536;
+const MAX_COUNTERS: u64 = 65_536;
 
 /// RED that drops heavy hitters between its thresholds.
 pub struct Breathe<T> {
@@ -91,7 +91,7 @@ impl<T> Breathe<T> {
         self.served.capacity()
     }
 
-    /// RED's average, probability and spacing.
+    /// RED's state: average, probability and the spacing of drops and marks.
     pub fn detector(&self) -> &RedDetector {
         self.red.detector()
     }
@@ -100,7 +100,7 @@ impl<T> Breathe<T> {
 impl BreatheConfig {
     fn counters(&self, link: Rate) -> u32 {
         let wanted = self.r_limit.map_or(5, |limit| link.as_bits().div_ceil(limit.as_bits()));
-        wanted.clamp(1, MOST_COUNTERS) as u32
+        wanted.clamp(1, MAX_COUNTERS) as u32
     }
 }
 
@@ -109,7 +109,7 @@ impl<T> Discipline<T> for Breathe<T> {
     fn enqueue(&mut self, packet: Packet<T>, cx: &mut Cx<'_, T>) {
         let zone = self.red.update(cx);
         let known = self.served.counter(packet.flow);
-        if zone == Zone::Between && known.is_some_and(|counter| self.served.worth(counter) > 0) {
+        if zone == Zone::Between && known.is_some_and(|counter| self.served.counter_value(counter) > 0) {
             // Neither a trial nor a signal for RED's spacing.
             return cx.drop(packet, Why::HeavyHitter);
         }

@@ -87,7 +87,7 @@ impl<T> Choke<T> {
         Ok(Choke { fifo: SampledFifo::new(config.red.limit), detector: config.red.detector(link)?, config })
     }
 
-    /// RED's state: the average, the probability and the count that spaces drops.
+    /// RED's state: average, probability and the spacing of drops and marks.
     pub fn detector(&self) -> &RedDetector {
         &self.detector
     }
@@ -139,7 +139,7 @@ impl<T> Choke<T> {
     fn drop_matches(&mut self, packet: &Packet<T>, candidates: u32, cx: &mut Cx<'_, T>) -> (Option<bool>, u32) {
         let (mut first, mut matches) = (None, 0);
         for _ in 0..candidates {
-            let Some(hit) = self.meet(packet.flow, cx) else { break };
+            let Some(hit) = self.compare_with_random(packet.flow, cx) else { break };
             matches += u32::from(hit);
             first = first.or(Some(hit));
         }
@@ -149,11 +149,11 @@ impl<T> Choke<T> {
     /// Draws one candidate and drops it if it is of `flow`. Not inlined: the loop around it mostly runs once, and its
     /// setup would cost more than the call.
     #[inline(never)]
-    fn meet(&mut self, flow: FlowId, cx: &mut Cx<'_, T>) -> Option<bool> {
-        let place = self.fifo.draw(cx.rng)?;
-        let hit = self.fifo.at(place).is_some_and(|candidate| candidate.flow == flow);
+    fn compare_with_random(&mut self, flow: FlowId, cx: &mut Cx<'_, T>) -> Option<bool> {
+        let slot = self.fifo.draw(cx.rng)?;
+        let hit = self.fifo.at(slot).is_some_and(|candidate| candidate.flow == flow);
         if hit {
-            self.fifo.take(place).into_iter().for_each(|candidate| cx.drop(candidate, Why::Match));
+            self.fifo.take(slot).into_iter().for_each(|candidate| cx.drop(candidate, Why::Match));
         }
         Some(hit)
     }

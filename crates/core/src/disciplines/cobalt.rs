@@ -80,9 +80,9 @@ pub struct Cobalt<T> {
     /// The delay up to which no packet is late, whatever the target.
     grace: Span,
     fifo: Fifo<T>,
-    /// Signals of this episode of congestion that have not decayed.
+    /// Drops and marks of this congestion episode that have not decayed.
     pub count: u32,
-    /// Time of the next signal; without one, the time up to which the queue counts as active.
+    /// Time of the next drop or mark; without one, the time up to which the queue counts as active.
     pub drop_next: Time,
     /// Whether the last packet was late.
     pub dropping: bool,
@@ -118,8 +118,8 @@ impl<T> Cobalt<T> {
         Ok(Cobalt { config, grace, fifo, count: 0, drop_next, dropping: false, probability: 0.0, changed, idle: None })
     }
 
-    /// The time between signals: interval/sqrt(count), the whole interval before the first.
-    fn gap(&self) -> Span {
+    /// Time between drops or marks: interval/sqrt(count); the whole interval before the first.
+    fn signal_interval(&self) -> Span {
         let interval = self.config.interval.as_nanos() as f64;
         Span::from_nanos((interval / libm::sqrt(f64::from(self.count.max(1)))) as u64)
     }
@@ -134,7 +134,7 @@ impl<T> Cobalt<T> {
 
     /// BLUE: lowers the probability for idle time, about once per target, which is how often CAKE polls idle queues.
     #[inline]
-    fn rest(&mut self, now: Time) {
+    fn apply_idle_time(&mut self, now: Time) {
         if let Some(since) = self.idle
             && self.probability > 0.0
         {
@@ -158,16 +158,16 @@ impl<T> Cobalt<T> {
     #[cold]
     fn emptied(&mut self, now: Time) {
         self.idle.get_or_insert(now);
-        self.rest(now);
+        self.apply_idle_time(now);
         self.dropping = false;
         if self.count > 0 && now >= self.drop_next {
-            self.calm();
+            self.decay_once();
         }
     }
 
-    fn calm(&mut self) {
+    fn decay_once(&mut self) {
         self.count -= 1;
-        self.drop_next += self.gap();
+        self.drop_next += self.signal_interval();
     }
 
     /// `cobalt_should_drop`. Not inlined: the caller's loop mostly runs once, and its setup costs more than the call.
@@ -179,7 +179,7 @@ impl<T> Cobalt<T> {
         let mut past = now > self.drop_next;
         if over {
             if !self.dropping {
-                self.drop_next = now + self.gap();
+                self.drop_next = now + self.signal_interval();
             }
             self.count = self.count.max(1);
         }
@@ -187,7 +187,7 @@ impl<T> Cobalt<T> {
         let late = due && over;
         if late {
             self.count = self.count.saturating_add(1);
-            self.drop_next += self.gap();
+            self.drop_next += self.signal_interval();
             past = now > self.drop_next;
         } else if due {
             past = self.decay(now);
@@ -205,10 +205,10 @@ impl<T> Cobalt<T> {
         DropDecision { late, blue }
     }
 
-    /// Lets overdue signals decay after an on-time packet; returns whether the last due time has passed.
+    /// Lets overdue drops and marks decay after an on-time packet. Returns whether the last due time has passed.
     fn decay(&mut self, now: Time) -> bool {
         while self.count > 0 && now >= self.drop_next {
-            self.calm();
+            self.decay_once();
         }
         now > self.drop_next
     }
@@ -221,7 +221,7 @@ impl<T> Cobalt<T> {
 impl<T> Discipline<T> for Cobalt<T> {
     #[inline(always)]
     fn enqueue(&mut self, packet: Packet<T>, cx: &mut Cx<'_, T>) {
-        self.rest(cx.now);
+        self.apply_idle_time(cx.now);
         if self.fifo.push(packet, cx) {
             self.idle = None;
             return;

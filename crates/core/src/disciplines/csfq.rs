@@ -97,7 +97,7 @@ struct FairShareEstimate {
     start: Time,
 }
 
-/// An arrival, as the estimate sees it.
+/// An arrival, as input of the estimate.
 struct ArrivalSample {
     bytes: u32,
     label: f64,
@@ -145,7 +145,7 @@ impl<T> Csfq<T> {
         self.share.congested
     }
 
-    /// The flow's rate, this packet included: what the edge writes into the label.
+    /// The flow's rate, including this packet: the label that the edge writes.
     #[inline]
     fn label(&mut self, packet: &Packet<T>, now: Time) -> f64 {
         let position = match self.flows.position(packet.flow) {

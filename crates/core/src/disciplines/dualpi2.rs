@@ -39,21 +39,21 @@ use crate::time::{Span, Time};
 use crate::units::Limit;
 
 crate::choice! {
-    /// Which queue sends next where both hold packets.
+    /// Which queue sends next if both hold packets.
     pub enum DualScheduler {
         /// Weighted round robin by bytes.
         Wrr = "wrr",
-        /// The packet that has waited longest, a Classic one `tshift` less than it has.
+        /// The packet with the longest queueing delay, less `tshift` for a Classic packet.
         TsFifo = "ts_fifo",
     }
 }
 
 crate::choice! {
-    /// How a probability becomes signals.
+    /// How a probability becomes drops and marks.
     pub enum SignalMethod {
-        /// Probabilities add up, and each time they pass 1 there is a signal.
+        /// Probabilities are summed; each time the sum passes 1, a packet is dropped or marked.
         Recur = "recur",
-        /// By chance, each packet for itself.
+        /// At random, independently for each packet.
         Random = "random",
     }
 }
@@ -188,7 +188,7 @@ impl<T> Dualpi2<T> {
         CoupledProbabilities { classic: base * base, low: (self.config.coupling_factor * base).min(1.0) }
     }
 
-    /// Probability accumulated towards the next signal, in the low latency and in the Classic queue.
+    /// Probability accumulated towards the next drop or mark, in the low latency and the Classic queue.
     pub fn counts(&self) -> [f64; 2] {
         [self.low_count, self.classic_count]
     }
@@ -282,7 +282,7 @@ impl<T> Dualpi2<T> {
 }
 
 impl SignalMethod {
-    /// Whether to signal a packet with this probability: the RFC's recur().
+    /// Whether to drop or mark a packet with this probability: the RFC's recur().
     #[inline]
     fn hit(self, count: &mut f64, probability: f64, rng: &mut Rng) -> bool {
         if self == SignalMethod::Random {

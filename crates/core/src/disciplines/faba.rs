@@ -26,8 +26,8 @@
 //! | f_p | [`TokenFifo::drop_probability`] |
 //! | c_i, w_i | [`Class::weight`](crate::Class::weight), its share in [`TokenTree`] |
 //!
-//! Random draws, in order: four buckets for a new flow in a full table; one for an arrival at a nonempty queue; the
-//! drawn buckets of a departure, from the root down if there are classes.
+//! Random draws, in order: four buckets for a new flow in a full table; one number for an arrival at a nonempty queue;
+//! the buckets of a departure. With classes, a departure draws from the root down.
 
 use alloc::boxed::Box;
 
@@ -38,13 +38,13 @@ use crate::params::BuildError;
 use crate::parts::{Payment, TokenFifo, TokenPool, TokenSettings, TokenTree};
 
 crate::choice! {
-    /// Whose the buckets of FABA are.
+    /// The owner of a bucket.
     pub enum BucketOwner {
-        /// A flow's, and all flows are alike: sections 3 and 4.
+        /// A flow; all flows are alike (sections 3 and 4).
         Flow = "flow",
-        /// A class's, by weight and parent: the aggregates of sections 6.1 to 6.3.
+        /// A class, by weight and parent: the aggregates of sections 6.1 to 6.3.
         Class = "class",
-        /// A flow's, which shares its class's part with the class's other flows: the two levels of section 6.3.
+        /// A flow, which shares its class's tokens equally with the class's other flows: the two levels of section 6.3.
         FlowInClass = "flow_in_class",
     }
 }

@@ -72,11 +72,11 @@ impl<T> FengRed<T> {
     /// [`BuildError::Conflict`] if minth is not below maxth, maxth is above the limit, or no weight suits the burst.
     pub fn new(config: FengRedConfig, link: &LinkInfo) -> Result<Self, BuildError> {
         let red = RedQueue::new(RedSettings { maxp: config.maxp, ..config.red }, link)?;
-        // The paper leaves open where the average is taken to come from: an empty queue is below minth.
+        // The paper leaves the initial zone open: an empty queue is below minth.
         Ok(FengRed { red, alpha: config.alpha, beta: config.beta, bottom: config.bottom, zone: Zone::Below })
     }
 
-    /// RED's state: the average, maxp, the probability and the count that spaces signals.
+    /// RED's state: average, probability and the spacing of drops and marks.
     pub fn detector(&self) -> &RedDetector {
         self.red.detector()
     }

@@ -91,7 +91,7 @@ pub struct Fq<T> {
     heads: BinaryHeap<Reverse<TaggedHead>>,
     current: Vec<Option<TaggedHead>>,
     order: u64,
-    /// Golestani's v: the tag of the packet sent last, and 0 once nothing waits.
+    /// Golestani's v: the tag of the last packet sent; 0 while the queues are empty.
     pub virtual_time: u64,
 }
 
@@ -129,12 +129,12 @@ impl<T> Fq<T> {
     fn drop_longest(&mut self, why: Why, cx: &mut Cx<'_, T>) {
         if let Some(emptied) = self.flows.drop_longest(End::Tail, why, cx) {
             self.current[emptied] = None;
-            self.forget();
+            self.remove_stale_heads();
         }
     }
 
     /// Removes stale heads once they are as many as the others.
-    fn forget(&mut self) {
+    fn remove_stale_heads(&mut self) {
         if self.heads.len() > 2 * self.flows.flows() + 16 {
             let current = &self.current;
             self.heads.retain(|Reverse(head)| is_current(current, head));

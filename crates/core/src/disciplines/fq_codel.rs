@@ -95,7 +95,7 @@ impl<T> FqCodel<T> {
     /// Drops half of the longest queue from its head, up to a batch: many drops share one search (section 4.1).
     #[cold]
     fn cut(&mut self, cx: &mut Cx<'_, T>) {
-        let Some(queue) = self.flows.fattest() else { return };
+        let Some(queue) = self.flows.longest() else { return };
         let half = self.flows.backlog_of(queue).bytes / 2;
         let (mut dropped, mut bytes) = (0, 0);
         while dropped == 0 || (dropped < self.config.drop_batch && bytes < half) {

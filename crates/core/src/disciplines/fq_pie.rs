@@ -85,7 +85,7 @@ impl<T> FqPie<T> {
         &self.flows
     }
 
-    /// The controller of a queue as it stands at `now`, no earlier than the last call.
+    /// The state of a queue's controller at `now`, no earlier than the last call.
     pub fn state(&self, queue: usize, now: Time) -> PieController {
         let mut pie = self.controllers[queue].clone();
         pie.catch_up(&self.rules, self.flows.backlog_of(queue).bytes, now);
@@ -134,8 +134,8 @@ impl<T> Discipline<T> for FqPie<T> {
 
     fn observe(&self, gauge: &mut dyn FnMut(&'static str, f64)) {
         self.flows.observe(gauge);
-        let fattest = self.flows.fattest();
-        gauge("fattest_probability", fattest.map_or(0.0, |queue| self.controllers[queue].probability));
+        let longest = self.flows.longest();
+        gauge("fattest_probability", longest.map_or(0.0, |queue| self.controllers[queue].probability));
     }
     fn observe_flow(&self, flow: FlowId, gauge: &mut dyn FnMut(&'static str, f64)) {
         let queue = self.flows.queue_of(flow);

@@ -126,7 +126,7 @@ impl<T> Fred<T> {
         })
     }
 
-    /// RED's state: the average, the probability and the count that spaces drops.
+    /// RED's state: average, probability and the spacing of drops and marks.
     pub fn detector(&self) -> &RedDetector {
         &self.detector
     }
@@ -149,7 +149,7 @@ impl<T> Fred<T> {
 
     /// Reason to refuse the flow another packet, if any.
     #[inline]
-    fn offence(&self, flow: FredFlow, zone: Zone) -> Option<Why> {
+    fn exceeded_limit(&self, flow: FredFlow, zone: Zone) -> Option<Why> {
         let (queued, congested) = (f64::from(flow.queued), zone == Zone::Above);
         let most = if congested { TWO } else { self.maxq };
         if queued >= most || (congested && queued > 2.0 * self.fair_queue()) {
@@ -162,7 +162,7 @@ impl<T> Fred<T> {
     }
 
     #[inline]
-    fn verdict(&mut self, flow: FredFlow, zone: Zone, cx: &mut Cx<'_, T>) -> Option<Why> {
+    fn red_decision(&mut self, flow: FredFlow, zone: Zone, cx: &mut Cx<'_, T>) -> Option<Why> {
         match zone {
             Zone::Below => self.detector.reset_spacing(),
             Zone::Between if f64::from(flow.queued) >= f64::from(self.config.minq).max(self.fair_queue()) => {
@@ -201,16 +201,16 @@ impl<T> Discipline<T> for Fred<T> {
         let zone = self.detector.update(self.queue(), cx.now);
         let slot = self.flows.slot(packet.flow);
         let flow = slot.map_or(FredFlow::default(), |slot| *self.flows.at(slot));
-        if let Some(why) = self.offence(flow, zone) {
+        if let Some(why) = self.exceeded_limit(flow, zone) {
             if let Some(slot) = slot {
                 self.flows.at(slot).strikes = flow.strikes.saturating_add(1);
             }
             return cx.drop(packet, why);
         }
-        let verdict = self.verdict(flow, zone, cx);
+        let red_decision = self.red_decision(flow, zone, cx);
         let fits = self.fifo.admits(packet.bytes) && (slot.is_some() || self.flows.len() < self.most);
-        let may_mark = self.config.red.ecn && verdict == Some(Why::Early) && fits;
-        let packet = match verdict {
+        let may_mark = self.config.red.ecn && red_decision == Some(Why::Early) && fits;
+        let packet = match red_decision {
             Some(why) => cx.signal(packet, why, may_mark),
             None => Some(packet),
         };

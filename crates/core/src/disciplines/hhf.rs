@@ -146,12 +146,12 @@ impl<T> Hhf<T> {
             self.heavy.remove_at(position);
         }
         let found = self.filter.exceeds(packet.flow, packet.bytes, self.config.admit_bytes.0);
-        if found && self.condemn(packet.flow, now) { HEAVY } else { LIGHT }
+        if found && self.record_heavy(packet.flow, now) { HEAVY } else { LIGHT }
     }
 
     /// Makes `flow` heavy, counting the arriving packet; false if the table is full.
     #[cold]
-    fn condemn(&mut self, flow: FlowId, now: Time) -> bool {
+    fn record_heavy(&mut self, flow: FlowId, now: Time) -> bool {
         if let Some(stalest) = self.heavy.is_full().then(|| self.heavy.stalest(|h| (h.waiting > 0, h.last))).flatten() {
             let known = *self.heavy.at(stalest).1;
             if self.is_current(known, now) {

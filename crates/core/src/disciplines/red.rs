@@ -5,7 +5,7 @@
 //! bursts pass.
 //!
 //! On arrival, RED updates the average avg <- (1 - wq) avg + wq q. Below minth, the packet is queued. Between minth and
-//! maxth, the probability pb grows linearly from 0 to maxp; the count of packets since the last drop or mark turns it
+//! maxth, the probability pb grows linearly from 0 to maxp. The count of packets since the last drop or mark turns pb
 //! into pa, which spaces drops evenly. Above maxth (`gentle`: twice that), every packet is dropped or marked.
 //!
 //! On departure, an empty queue starts an idle period. The next arrival lets the average decay for it.
@@ -83,7 +83,7 @@ impl<T> Red<T> {
         Ok(Red { red: RedQueue::new(config.red, link)? })
     }
 
-    /// RED's state: the average, the probability and the count that spaces signals.
+    /// RED's state: average, probability and the spacing of drops and marks.
     pub fn detector(&self) -> &RedDetector {
         self.red.detector()
     }

@@ -101,7 +101,8 @@ impl<T> RedPd<T> {
         })
     }
 
-    /// Offers the packet to RED and returns whether it was signalled. Draws for the fixed drop rate, then for RED.
+    /// Offers the packet to RED and returns whether it was dropped or marked. Draws for the fixed drop rate, then for
+    /// RED.
     #[inline]
     fn offer(&mut self, packet: Packet<T>, cx: &mut Cx<'_, T>) -> bool {
         if let Some(rate) = self.config.fixed_drop_rate {

@@ -89,7 +89,7 @@ crate::params! {
 pub struct PenalizedFlow {
     /// Why it is there.
     pub offence: FailedTest,
-    /// Its rate when it came, in bytes a second.
+    /// Its rate when it entered the box, in bytes per second.
     pub rate: f64,
     /// Bytes of it that arrived since the last examination.
     pub bytes: u64,
@@ -116,7 +116,7 @@ const HISTORY: usize = 10;
 pub struct RedPenalty<T> {
     red: RedQueue<T>,
     tests: FlowTests,
-    /// The signals since the last examination.
+    /// The flows of drops and marks since the last examination.
     pub log: FlowLog,
     history: VecDeque<FlowSample>,
     penalised: FlowTable<PenalizedFlow>,
@@ -162,7 +162,7 @@ impl<T> RedPenalty<T> {
         })
     }
 
-    /// RED's state: the average, the probability and the count that spaces signals.
+    /// RED's state: average, probability and the spacing of drops and marks.
     pub fn detector(&self) -> &RedDetector {
         self.red.detector()
     }
@@ -172,14 +172,14 @@ impl<T> RedPenalty<T> {
         self.penalised.peek(flow).copied()
     }
 
-    /// Ends an interval: releases compliant flows, tests the flow with most signals and resets the counts.
+    /// Ends an interval: releases compliant flows, tests the flow with the most drops and marks, and resets the counts.
     #[cold]
     fn examine(&mut self, now: Time) {
         let elapsed = (now - self.since).as_secs_f64();
         if elapsed > 0.0 {
             let all = self.good.bytes as f64 / elapsed;
             self.release(elapsed, all);
-            self.detect(all);
+            self.test_top_flow(all);
             self.set_penalty_rate();
         }
         self.log.clear();
@@ -208,9 +208,9 @@ impl<T> RedPenalty<T> {
         }
     }
 
-    /// Tests the flow with most signals. Its rate is its share of the log times all arrivals: RED drops each flow's
-    /// packets in proportion to its arrivals (the paper's argument).
-    fn detect(&mut self, all: f64) {
+    /// Tests the flow with the most drops and marks. RED drops each flow's packets in proportion to its arrivals (the
+    /// paper's argument). The flow's rate is therefore its share of the log times all arrivals.
+    fn test_top_flow(&mut self, all: f64) {
         let Some((flow, count)) = self.log.most() else { return };
         let (drops, rate) = (self.good.drop_rate(), f64::from(count) / self.log.len() as f64 * all);
         let sample = FlowSample { flow, drops, rate };
@@ -250,7 +250,7 @@ impl<T> RedPenalty<T> {
     }
 
     /// Rate-limits a boxed flow's packet. Admitted packets go to RED like any other but are counted apart.
-    fn punish(&mut self, position: usize, packet: Packet<T>, cx: &mut Cx<'_, T>) {
+    fn limit_boxed(&mut self, position: usize, packet: Packet<T>, cx: &mut Cx<'_, T>) {
         self.penalised.at(position).1.bytes += u64::from(packet.bytes);
         self.bad.arrived += 1;
         let signalled = if self.bucket.admits(packet.bytes, cx.now) {
@@ -274,7 +274,7 @@ impl<T> Discipline<T> for RedPenalty<T> {
         if !self.penalised.is_empty()
             && let Some(position) = self.penalised.position(packet.flow)
         {
-            return self.punish(position, packet, cx);
+            return self.limit_boxed(position, packet, cx);
         }
         let flow = packet.flow;
         self.good.arrived += 1;

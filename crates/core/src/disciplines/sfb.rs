@@ -3,8 +3,8 @@
 //! SFB keeps `levels` tables of `bins` bins. At each level an independent hash maps a flow to one bin, so a flow has
 //! one bin per level. A bin counts its queued packets and holds a drop or mark probability p.
 //!
-//! On arrival, each bin of the flow is updated as in BLUE: p rises by `d1` if the bin holds more than `bin_size`
-//! packets and falls by `d2` if it is empty. The packet's probability is the smallest p among its bins. A responsive
+//! On arrival, each bin of the flow is updated as in BLUE. p rises by `d1` if the bin holds more than `bin_size`
+//! packets, and falls by `d2` if it is empty. The packet's probability is the smallest p among its bins. A responsive
 //! flow that shares one bin with an unresponsive flow therefore still has a clean bin at another level.
 //!
 //! If every bin of a flow has p = 1, SFB treats the flow as unresponsive and passes its packets through a rate limiter
@@ -42,13 +42,13 @@ use crate::units::{Level, Limit, Rate};
 pub use crate::parts::{misclassification, unresponsive};
 
 crate::choice! {
-    /// How the packets of unresponsive flows are limited.
+    /// How unresponsive flows are limited.
     pub enum Penalty {
-        /// By a token bucket of `penalty_rate` and `penalty_burst`, all flows together.
+        /// All of them together, by a token bucket of `penalty_rate` and `penalty_burst`.
         Rate = "rate",
-        /// To one packet each `boxtime`, all flows together.
+        /// All of them together, to one packet per `boxtime`.
         Boxtime = "boxtime",
-        /// Each flow to the link's rate over the number of flows, which is estimated.
+        /// Each of them, to the link's rate over the estimated number of flows.
         FairShare = "fair_share",
     }
 }
@@ -126,7 +126,7 @@ pub struct Sfb<T> {
     /// The bins of each queued packet, in FIFO order.
     entered: VecDeque<BinNumbers>,
     /// Queued packets that count in the next set too: their number and their bins there.
-    warmed: VecDeque<(u64, BinNumbers)>,
+    trained: VecDeque<(u64, BinNumbers)>,
     /// Packets that have left the FIFO: the number of its head.
     left: u64,
     bins: Bins,
@@ -158,13 +158,13 @@ impl<T> Sfb<T> {
         let steps = ProbabilitySteps { up: config.d1, down: config.d2, freeze: config.freeze_time };
         let bins = Bins::new(config.levels as usize, config.bins as usize, steps, link.key);
         let rehash = PolledTimer::new(config.rehash, Time::ZERO);
-        let (fifo, entered, warmed) = (Fifo::new(config.limit), VecDeque::new(), VecDeque::new());
-        Ok(Sfb { config, fifo, entered, warmed, left: 0, bins, bin_size, bin_max, limiter, rehash })
+        let (fifo, entered, trained) = (Fifo::new(config.limit), VecDeque::new(), VecDeque::new());
+        Ok(Sfb { config, fifo, entered, trained, left: 0, bins, bin_size, bin_max, limiter, rehash })
     }
 
     /// All bins: the set in use, level after level, then the next set.
     pub fn bins(&self) -> impl Iterator<Item = &Bin> {
-        self.bins.states()
+        self.bins.all_bins()
     }
 
     /// The bins of `flow` in the set in use, one per level, numbered as in the limiter.
@@ -179,7 +179,7 @@ impl<T> Sfb<T> {
         (0..due).for_each(|_| self.bins.switch());
     }
 
-    fn warming(&self, now: Time) -> bool {
+    fn is_training(&self, now: Time) -> bool {
         let period = self.config.rehash.as_nanos();
         let warmup = self.config.warmup.map_or(period, Span::as_nanos);
         // Changes fall on whole multiples of the period.
@@ -188,26 +188,26 @@ impl<T> Sfb<T> {
 
     /// Counts the queued packet in the next set too. Its bins would otherwise be empty after the change, lose
     /// probability and release the flow until it has filled them.
-    fn warm_with(&mut self, flow: FlowId) {
-        let places = self.bins.next_bins_of(flow);
-        self.bins.enter(&places);
-        self.warmed.push_back((self.left + self.entered.len() as u64 - 1, places));
+    fn train_packet(&mut self, flow: FlowId) {
+        let numbers = self.bins.next_bins_of(flow);
+        self.bins.enter(&numbers);
+        self.trained.push_back((self.left + self.entered.len() as u64 - 1, numbers));
     }
 
     /// Applies the bins' verdict: drops, marks or accepts the packet.
     #[inline]
-    fn judge(&mut self, packet: Packet<T>, places: &BinNumbers, cx: &mut Cx<'_, T>) -> Option<(Packet<T>, bool)> {
-        let found = self.bins.arrive(places, self.bin_size, cx.now);
+    fn judge(&mut self, packet: Packet<T>, numbers: &BinNumbers, cx: &mut Cx<'_, T>) -> Option<(Packet<T>, bool)> {
+        let found = self.bins.arrive(numbers, self.bin_size, cx.now);
         let unresponsive = found.probability >= 1.0;
-        if unresponsive && self.warming(cx.now) {
-            self.bins.warm(packet.flow, cx.now);
+        if unresponsive && self.is_training(cx.now) {
+            self.bins.train(packet.flow, cx.now);
         }
         if found.fullest > self.bin_max {
             cx.drop(packet, Why::FlowLimit);
             return None;
         }
         if unresponsive {
-            let passes = self.limiter.admits(&places[..self.config.levels as usize], packet.bytes, cx.now);
+            let passes = self.limiter.admits(&numbers[..self.config.levels as usize], packet.bytes, cx.now);
             return cx.signal_if(!passes, packet, Why::Unresponsive, false).map(|packet| (packet, true));
         }
         let hit = cx.rng.chance(found.probability);
@@ -237,19 +237,19 @@ impl<T> Discipline<T> for Sfb<T> {
     fn enqueue(&mut self, packet: Packet<T>, cx: &mut Cx<'_, T>) {
         self.move_hash(cx.now);
         self.limiter.see(packet.flow, cx.now);
-        let places = self.bins.bins_of(packet.flow);
-        let Some((packet, unresponsive)) = self.judge(packet, &places, cx) else { return };
+        let numbers = self.bins.bins_of(packet.flow);
+        let Some((packet, unresponsive)) = self.judge(packet, &numbers, cx) else { return };
         let (bytes, flow) = (packet.bytes, packet.flow);
         if !self.fifo.push(packet, cx) {
             return;
         }
-        self.bins.enter(&places);
-        self.entered.push_back(places);
+        self.bins.enter(&numbers);
+        self.entered.push_back(numbers);
         if unresponsive {
             let levels = self.config.levels as usize;
-            self.limiter.charge(&places[..levels], bytes, cx.now, cx.rng);
-            if self.warming(cx.now) {
-                self.warm_with(flow);
+            self.limiter.charge(&numbers[..levels], bytes, cx.now, cx.rng);
+            if self.is_training(cx.now) {
+                self.train_packet(flow);
             }
         }
     }
@@ -258,11 +258,11 @@ impl<T> Discipline<T> for Sfb<T> {
     fn dequeue(&mut self, cx: &mut Cx<'_, T>) -> Option<Packet<T>> {
         self.move_hash(cx.now);
         let packet = self.fifo.pop()?;
-        let places = self.entered.pop_front().expect("as many places as packets");
-        self.bins.leave(&places, cx.now);
-        if let Some((_, places)) = self.warmed.front().filter(|(number, _)| *number == self.left) {
-            self.bins.leave(places, cx.now);
-            self.warmed.pop_front();
+        let numbers = self.entered.pop_front().expect("as many places as packets");
+        self.bins.leave(&numbers, cx.now);
+        if let Some((_, numbers)) = self.trained.front().filter(|(number, _)| *number == self.left) {
+            self.bins.leave(numbers, cx.now);
+            self.trained.pop_front();
         }
         self.left += 1;
         Some(packet)
@@ -278,7 +278,7 @@ impl<T> Discipline<T> for Sfb<T> {
         gauge("probability_mean", self.bins.probabilities().sum::<f64>() / bins);
         gauge("polluted_bins", f64::from(polluted));
         gauge("unresponsive_flows", unresponsive(width, levels, polluted));
-        gauge("bin_packets_max", f64::from(self.bins.most_packets()));
+        gauge("bin_packets_max", f64::from(self.bins.max_packets()));
         if let Limiter::Each(fair) = &self.limiter {
             gauge("flows", fair.flows());
         }
@@ -321,8 +321,8 @@ mod tests {
 
     fn queued_by_set(sfb: &Sfb<()>) -> [u32; 2] {
         let size = (sfb.config.levels * sfb.config.bins) as u16;
-        let places = || sfb.entered.iter().chain(sfb.warmed.iter().map(|(_, places)| places));
-        [0, 1].map(|set| places().filter(|places| places[0] / size == set).count() as u32)
+        let numbers = || sfb.entered.iter().chain(sfb.trained.iter().map(|(_, numbers)| numbers));
+        [0, 1].map(|set| numbers().filter(|numbers| numbers[0] / size == set).count() as u32)
     }
 
     proptest! {
@@ -428,9 +428,9 @@ mod tests {
     #[test]
     fn the_next_set_is_warm_only_within_the_warm_up_before_the_change() {
         let port = sfb(&[("rehash", "10s"), ("db", "3s")]);
-        let warming = [0, 6999, 7000, 9999, 10_000, 17_000].map(|ms| port.discipline().warming(at(ms)));
-        assert_eq!(warming, [false, false, true, true, false, true]);
-        assert!(!sfb(&[("rehash", "0s")]).discipline().warming(at(5)));
+        let is_training = [0, 6999, 7000, 9999, 10_000, 17_000].map(|ms| port.discipline().is_training(at(ms)));
+        assert_eq!(is_training, [false, false, true, true, false, true]);
+        assert!(!sfb(&[("rehash", "0s")]).discipline().is_training(at(5)));
     }
 
     #[test]

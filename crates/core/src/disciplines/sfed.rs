@@ -53,7 +53,7 @@ crate::params! {
 /// Buckets compared when one must be evicted.
 const CANDIDATES: usize = 4;
 
-/// A FIFO whose arrivals pay with their flow's tokens, which departures give back to the flows in turn.
+/// A FIFO whose arrivals pay with their flow's tokens. Departures return tokens to the flows in turn.
 pub struct Sfed<T> {
     fifo: TokenFifo<T>,
     buckets: SfedBuckets,

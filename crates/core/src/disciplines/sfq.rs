@@ -27,13 +27,13 @@ use crate::time::Span;
 use crate::units::Limit;
 
 crate::choice! {
-    /// How the buckets share the room.
+    /// How buckets share the buffer.
     pub enum Sharing {
-        /// Each bucket has its part.
+        /// Each bucket has an equal part.
         Partitioned = "partitioned",
-        /// All have all of it; when it is full, the longest bucket loses a packet.
+        /// A common buffer: when it is full, the longest bucket drops a packet.
         Shared = "shared",
-        /// A bucket may grow to half of what is free.
+        /// A bucket may grow to half the free space.
         Ns2 = "ns2",
     }
 }

@@ -73,10 +73,10 @@ struct RedBin {
     maxp: SelfConfiguringMaxp,
 }
 
-/// One bin, as a tool sees it.
+/// The state of one bin, for tools.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct RedBinState {
-    /// Packets queued that entered it.
+    /// Its queued packets.
     pub packets: u32,
     /// Their average, as of the last arrival.
     pub average: f64,
@@ -146,13 +146,13 @@ impl<T> Sfred<T> {
         })
     }
 
-    /// Updates the bins at `places` for an arrival and returns their state.
+    /// Updates the bins at `numbers` for an arrival and returns their state.
     #[inline]
-    fn look(&mut self, places: &[u16], now: Time) -> RedBinSummary {
+    fn update_bins(&mut self, numbers: &[u16], now: Time) -> RedBinSummary {
         let Thresholds { min, max } = self.thresholds;
         let mut found = RedBinSummary { fullest: 0, probability: 1.0, maxp: 1.0 };
-        for place in places {
-            let bin = &mut self.bins[usize::from(*place)];
+        for number in numbers {
+            let bin = &mut self.bins[usize::from(*number)];
             let average = bin.average.update(f64::from(bin.packets), now);
             let maxp = bin.maxp.update(average, min, max);
             let probability = if average < min {
@@ -174,10 +174,10 @@ impl<T> Sfred<T> {
         found
     }
 
-    /// Reason to signal the packet, if any, and whether its flow is unresponsive.
+    /// Reason to drop or mark the packet, if any, and whether its flow is unresponsive.
     #[inline]
-    fn judge(&mut self, bytes: u32, places: &[u16], cx: &mut Cx<'_, T>) -> (Option<Why>, bool) {
-        let found = self.look(places, cx.now);
+    fn judge(&mut self, bytes: u32, numbers: &[u16], cx: &mut Cx<'_, T>) -> (Option<Why>, bool) {
+        let found = self.update_bins(numbers, cx.now);
         if found.fullest > self.bin_size {
             return (Some(Why::FlowLimit), false);
         }
@@ -200,16 +200,16 @@ impl<T> Sfred<T> {
 impl<T> Discipline<T> for Sfred<T> {
     #[inline(always)]
     fn enqueue(&mut self, packet: Packet<T>, cx: &mut Cx<'_, T>) {
-        let places = self.hash.bin_numbers(0, packet.flow);
-        let places = &places[..self.levels];
-        let (why, unresponsive) = self.judge(packet.bytes, places, cx);
+        let numbers = self.hash.bin_numbers(0, packet.flow);
+        let numbers = &numbers[..self.levels];
+        let (why, unresponsive) = self.judge(packet.bytes, numbers, cx);
         let judged = if let Some(why) = why { self.signal(packet, why, cx) } else { Some(packet) };
         let Some(packet) = judged else { return };
         let bytes = packet.bytes;
         if !self.fifo.push(packet, cx) {
             return;
         }
-        places.iter().for_each(|place| self.bins[usize::from(*place)].packets += 1);
+        numbers.iter().for_each(|number| self.bins[usize::from(*number)].packets += 1);
         if unresponsive {
             self.penalty.take(bytes, cx.now);
         }
@@ -219,8 +219,8 @@ impl<T> Discipline<T> for Sfred<T> {
     fn dequeue(&mut self, cx: &mut Cx<'_, T>) -> Option<Packet<T>> {
         let packet = self.fifo.pop()?;
         // The hash functions never change: a packet leaves the bins it entered.
-        for place in &self.hash.bin_numbers(0, packet.flow)[..self.levels] {
-            let bin = &mut self.bins[usize::from(*place)];
+        for number in &self.hash.bin_numbers(0, packet.flow)[..self.levels] {
+            let bin = &mut self.bins[usize::from(*number)];
             bin.packets -= 1;
             bin.average.record_dequeue(true, cx.now);
             if bin.packets == 0 {

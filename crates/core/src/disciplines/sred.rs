@@ -19,8 +19,10 @@
 //! | P(t), alpha = p/M | [`Sred::hit_frequency`] |
 //! | psred(q), pzap | [`Sred::base`], [`Sred::probability`] |
 //!
-//! Random draws, in order: with a full list, the zombie; after a miss, whether it is overwritten; with room in the
-//! queue, whether the packet is dropped or marked.
+//! Random draws, in order:
+//! - the zombie, if the list is full;
+//! - whether to overwrite it, after a miss;
+//! - whether to drop or mark the packet, if it fits.
 
 use alloc::vec::Vec;
 
@@ -34,11 +36,11 @@ use crate::time::Time;
 use crate::units::Limit;
 
 crate::choice! {
-    /// Which SRED.
+    /// The paper's two variants.
     pub enum SredVariant {
         /// All flows alike.
         Simple = "simple",
-        /// A packet that hits is signalled the more likely, which holds flows above their share back.
+        /// A packet that hits has a larger probability, which limits flows above their share.
         Full = "full",
     }
 }
@@ -74,10 +76,10 @@ crate::params! {
     }
 }
 
-/// A flow seen lately.
+/// An entry of the list of recent flows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Zombie {
-    /// Its name.
+    /// Its flow.
     pub flow: FlowId,
     /// Hits since it was written: a flow with many sends more than its share.
     pub count: u64,
@@ -85,14 +87,14 @@ pub struct Zombie {
     pub seen: Time,
 }
 
-/// A FIFO whose signals follow an estimate of the number of active flows.
+/// A FIFO with a drop or mark probability that follows an estimate of the number of active flows.
 pub struct Sred<T> {
     config: SredConfig,
     fifo: Fifo<T>,
-    /// The flows seen lately, in no order.
+    /// The recent flows, in no order.
     pub zombies: Vec<Zombie>,
-    /// The paper's P, the hit frequency, averaged over some 4 `zombies` arrivals: about the sum of the squares of all
-    /// flows' shares, and 1/n with n equal flows.
+    /// The paper's P: the hit frequency, averaged over about 4 `zombies` arrivals. It estimates the sum of the squares
+    /// of all flows' shares: 1/n with n equal flows.
     pub hit_frequency: f64,
     alpha: f64,
 }
@@ -141,7 +143,7 @@ impl<T> Sred<T> {
 
     /// Compares the arrival with a random zombie and returns whether it hit.
     #[inline]
-    fn compare(&mut self, flow: FlowId, cx: &mut Cx<'_, T>) -> bool {
+    fn compare_with_zombie(&mut self, flow: FlowId, cx: &mut Cx<'_, T>) -> bool {
         let fresh = Zombie { flow, count: 0, seen: cx.now };
         if self.zombies.len() < self.config.zombies as usize {
             self.zombies.push(fresh);
@@ -163,7 +165,7 @@ impl<T> Sred<T> {
 impl<T> Discipline<T> for Sred<T> {
     #[inline(always)]
     fn enqueue(&mut self, packet: Packet<T>, cx: &mut Cx<'_, T>) {
-        let hit = self.compare(packet.flow, cx);
+        let hit = self.compare_with_zombie(packet.flow, cx);
         if !self.fifo.admits(packet.bytes) {
             return cx.drop(packet, Why::Overflow);
         }

@@ -1,4 +1,6 @@
-//! SFB's accounting bins: two sets of bins under keyed hashes replace per-flow state.
+//! SFB's accounting bins. Bins under keyed hashes replace per-flow state.
+//!
+//! There are two sets of bins: one in use, one for the next hash functions. The next set can be trained in advance.
 
 use alloc::vec::Vec;
 
@@ -6,13 +8,14 @@ use super::hash::keyed;
 use crate::packet::FlowId;
 use crate::time::{Span, Time};
 
-/// The maximum number of levels.
-pub const MOST_LEVELS: usize = 8;
+/// Maximum number of levels.
+pub const MAX_LEVELS: usize = 8;
 
-/// A packet's bins, one per level. Numbers include the set: packets leave the bins they entered even under new hashes.
-pub type BinNumbers = [u16; MOST_LEVELS];
+/// The numbers of a flow's bins, one per level. Numbers include the set: packets leave the bins they entered even under
+/// new hashes.
+pub type BinNumbers = [u16; MAX_LEVELS];
 
-/// Changes of a bin's probability.
+/// Steps of a bin's probability.
 #[derive(Clone, Copy, Debug)]
 pub struct ProbabilitySteps {
     /// Increase when the bin is too full.
@@ -44,7 +47,7 @@ impl Bin {
     }
 }
 
-/// State of a packet's bins.
+/// The bins of one flow, summarized.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct BinSummary {
     /// Packets in the fullest bin.
@@ -56,29 +59,29 @@ pub struct BinSummary {
 /// Hashes each flow to one bin per level.
 #[derive(Clone, Debug)]
 pub struct LevelHash {
-    keys: [u64; MOST_LEVELS],
+    keys: [u64; MAX_LEVELS],
     levels: usize,
     width: usize,
 }
 
 impl LevelHash {
-    /// `levels` (1 to [`MOST_LEVELS`]) of `width` (1 to 4096) bins; keys from number `first` are derived from `secret`.
+    /// `levels` (1 to [`MAX_LEVELS`]) of `width` (1 to 4096) bins; keys from number `first` are derived from `secret`.
     pub fn new(levels: usize, width: usize, secret: u64, first: u64) -> LevelHash {
-        assert!((1..=MOST_LEVELS).contains(&levels) && (1..=4096).contains(&width), "{levels} levels of {width} bins");
+        assert!((1..=MAX_LEVELS).contains(&levels) && (1..=4096).contains(&width), "{levels} levels of {width} bins");
         LevelHash { keys: core::array::from_fn(|i| keyed(secret, FlowId(first + i as u64))), levels, width }
     }
 
     /// The bins of `flow`, numbered level by level from `base`.
     #[inline]
     pub fn bin_numbers(&self, base: usize, flow: FlowId) -> BinNumbers {
-        let (mut places, mut first) = ([0; MOST_LEVELS], base);
-        for (place, key) in places.iter_mut().zip(&self.keys[..self.levels]) {
+        let (mut numbers, mut first) = ([0; MAX_LEVELS], base);
+        for (number, key) in numbers.iter_mut().zip(&self.keys[..self.levels]) {
             // Scaling the upper half of the hash avoids a division. 2 x 8 x 4096 bins fit 16 bits.
             let bin = ((keyed(*key, flow) >> 32) * self.width as u64) >> 32;
-            *place = (first + bin as usize) as u16;
+            *number = (first + bin as usize) as u16;
             first += self.width;
         }
-        places
+        numbers
     }
 }
 
@@ -98,7 +101,7 @@ pub struct Bins {
 }
 
 impl Bins {
-    /// `levels` (1 to [`MOST_LEVELS`]) of `width` (1 to 4096) bins per set; hash keys are derived from `secret`.
+    /// `levels` (1 to [`MAX_LEVELS`]) of `width` (1 to 4096) bins per set; hash keys are derived from `secret`.
     pub fn new(levels: usize, width: usize, steps: ProbabilitySteps, secret: u64) -> Bins {
         let hashes = [0, 1].map(|set| Bins::hash(levels, width, secret, set));
         let bins = alloc::vec![Bin::default(); 2 * levels * width];
@@ -111,13 +114,13 @@ impl Bins {
         self.bins_in(self.in_use, flow)
     }
 
-    /// Updates the bins at `places` for an arrival: more than `full` packets raises a bin's probability, none lowers
-    /// it. Returns the bins' state after the update.
+    /// Updates a flow's bins for an arrival: p rises in bins with more than `full` packets and falls in empty ones.
+    /// Returns their summary after the update.
     #[inline]
-    pub fn arrive(&mut self, places: &BinNumbers, full: u32, now: Time) -> BinSummary {
+    pub fn arrive(&mut self, numbers: &BinNumbers, full: u32, now: Time) -> BinSummary {
         let mut found = BinSummary { fullest: 0, probability: 1.0 };
-        for place in &places[..self.levels] {
-            let bin = &mut self.bins[usize::from(*place)];
+        for number in &numbers[..self.levels] {
+            let bin = &mut self.bins[usize::from(*number)];
             if bin.packets > full {
                 bin.step(self.steps.up, self.steps.freeze, now);
             } else if bin.packets == 0 {
@@ -132,26 +135,26 @@ impl Bins {
         found
     }
 
-    /// The state of the bins at `places`.
-    pub fn summary(&self, places: &BinNumbers) -> BinSummary {
-        let bins = || places[..self.levels].iter().map(|place| &self.bins[usize::from(*place)]);
+    /// The summary of a flow's bins, without an update.
+    pub fn summary(&self, numbers: &BinNumbers) -> BinSummary {
+        let bins = || numbers[..self.levels].iter().map(|number| &self.bins[usize::from(*number)]);
         let fullest = bins().map(|bin| bin.packets).max().unwrap_or(0);
         BinSummary { fullest, probability: bins().map(|bin| bin.probability).fold(1.0, f64::min) }
     }
 
-    /// Counts a packet queued in `places`.
+    /// Counts a packet that joins these bins.
     #[inline]
-    pub fn enter(&mut self, places: &BinNumbers) {
-        places[..self.levels].iter().for_each(|place| self.bins[usize::from(*place)].packets += 1);
+    pub fn enter(&mut self, numbers: &BinNumbers) {
+        numbers[..self.levels].iter().for_each(|number| self.bins[usize::from(*number)].packets += 1);
     }
 
-    /// Counts a packet leaving `places`. A bin in use that becomes empty lowers its probability.
+    /// Counts a packet that leaves these bins. A bin in use that becomes empty lowers its probability.
     #[inline]
-    pub fn leave(&mut self, places: &BinNumbers, now: Time) {
-        let second = usize::from(usize::from(places[0]) >= self.levels * self.width);
+    pub fn leave(&mut self, numbers: &BinNumbers, now: Time) {
+        let second = usize::from(usize::from(numbers[0]) >= self.levels * self.width);
         let in_use = second == self.in_use;
-        for place in &places[..self.levels] {
-            let bin = &mut self.bins[usize::from(*place)];
+        for number in &numbers[..self.levels] {
+            let bin = &mut self.bins[usize::from(*number)];
             bin.packets -= 1;
             if bin.packets == 0 && in_use {
                 bin.step(-self.steps.down, self.steps.freeze, now);
@@ -165,21 +168,21 @@ impl Bins {
     }
 
     /// Raises the probabilities of `flow`'s bins in the next set.
-    pub fn warm(&mut self, flow: FlowId, now: Time) {
-        let places = self.next_bins_of(flow);
+    pub fn train(&mut self, flow: FlowId, now: Time) {
+        let numbers = self.next_bins_of(flow);
         let ProbabilitySteps { up, freeze, .. } = self.steps;
-        places[..self.levels].iter().for_each(|place| self.bins[usize::from(*place)].step(up, freeze, now));
+        numbers[..self.levels].iter().for_each(|number| self.bins[usize::from(*number)].step(up, freeze, now));
     }
 
     /// Switches to the next set. The old one gets new keys, loses its probabilities, and still counts its packets.
     pub fn switch(&mut self) {
         let left = self.in_use;
         self.in_use = 1 - left;
-        self.renew(left);
+        self.reset_set(left);
     }
 
     /// Packets in the fullest bin in use.
-    pub fn most_packets(&self) -> u32 {
+    pub fn max_packets(&self) -> u32 {
         self.used().iter().map(|bin| bin.packets).max().unwrap_or(0)
     }
 
@@ -189,7 +192,7 @@ impl Bins {
     }
 
     /// Every bin: the set in use by level, then the next set.
-    pub fn states(&self) -> impl Iterator<Item = &Bin> {
+    pub fn all_bins(&self) -> impl Iterator<Item = &Bin> {
         let size = self.levels * self.width;
         let sets = [self.in_use, 1 - self.in_use].map(|set| &self.bins[set * size..][..size]);
         sets.into_iter().flatten()
@@ -205,7 +208,7 @@ impl Bins {
         self.hashes[set].bin_numbers(set * self.levels * self.width, flow)
     }
 
-    fn renew(&mut self, set: usize) {
+    fn reset_set(&mut self, set: usize) {
         self.hashes[set] = Bins::hash(self.levels, self.width, self.secret, self.drawn);
         self.drawn += 1;
         let size = self.levels * self.width;
@@ -215,7 +218,7 @@ impl Bins {
     }
 
     fn hash(levels: usize, width: usize, secret: u64, before: u64) -> LevelHash {
-        LevelHash::new(levels, width, secret, 1 + before * MOST_LEVELS as u64)
+        LevelHash::new(levels, width, secret, 1 + before * MAX_LEVELS as u64)
     }
 
     /// For each set, the packets counted in each level.
@@ -227,8 +230,8 @@ impl Bins {
     }
 }
 
-/// The probability that a responsive flow shares a bin with an unresponsive flow at every level (BLUE paper, equation
-/// 1): (1 - (1 - 1/N)^M)^L, for M unresponsive flows and L levels of N bins.
+/// Probability that a responsive flow shares a bin with an unresponsive flow at every level (BLUE paper, equation 1).
+/// It is (1 - (1 - 1/N)^M)^L for M unresponsive flows and L levels of N bins.
 pub fn misclassification(width: u32, levels: u32, unresponsive: u32) -> f64 {
     let spared = libm::pow(1.0 - 1.0 / f64::from(width.max(1)), f64::from(unresponsive));
     libm::pow(1.0 - spared, f64::from(levels))
@@ -272,7 +275,7 @@ mod tests {
     fn misclassified(levels: usize, width: usize, bad: u64, secret: u64) -> f64 {
         let bins = Bins::new(levels, width, STEPS, secret);
         let polluted: Vec<BinNumbers> = (0..bad).map(|flow| bins.bins_of(FlowId(flow))).collect();
-        let hit = |places: BinNumbers| (0..levels).all(|level| polluted.iter().any(|p| p[level] == places[level]));
+        let hit = |numbers: BinNumbers| (0..levels).all(|level| polluted.iter().any(|p| p[level] == numbers[level]));
         (1000..1050).filter(|flow| hit(bins.bins_of(FlowId(*flow)))).count() as f64 / 50.0
     }
 
@@ -317,21 +320,21 @@ mod tests {
     #[test]
     fn a_bins_probability_rises_when_overfull_falls_when_empty_and_rests_for_the_freeze_time() {
         let mut bins = Bins::new(1, 1, STEPS, 1);
-        let place = bins.bins_of(FlowId(1));
-        (0..3).for_each(|_| bins.enter(&place));
-        assert_eq!(bins.arrive(&place, 2, at(0)), BinSummary { fullest: 3, probability: 0.25 });
-        assert_eq!(bins.arrive(&place, 2, at(0)).probability, 0.25, "frozen");
-        assert_eq!(bins.arrive(&place, 2, at(1)).probability, 0.5);
-        assert_eq!(bins.arrive(&place, 3, at(2)).probability, 0.5, "neither overfull nor empty");
-        (0..3).for_each(|_| bins.leave(&place, at(9)));
-        assert_eq!(bins.arrive(&place, 2, at(9)), BinSummary { fullest: 0, probability: 0.375 });
-        assert_eq!(bins.arrive(&place, 2, at(10)).probability, 0.25);
+        let number = bins.bins_of(FlowId(1));
+        (0..3).for_each(|_| bins.enter(&number));
+        assert_eq!(bins.arrive(&number, 2, at(0)), BinSummary { fullest: 3, probability: 0.25 });
+        assert_eq!(bins.arrive(&number, 2, at(0)).probability, 0.25, "frozen");
+        assert_eq!(bins.arrive(&number, 2, at(1)).probability, 0.5);
+        assert_eq!(bins.arrive(&number, 3, at(2)).probability, 0.5, "neither overfull nor empty");
+        (0..3).for_each(|_| bins.leave(&number, at(9)));
+        assert_eq!(bins.arrive(&number, 2, at(9)), BinSummary { fullest: 0, probability: 0.375 });
+        assert_eq!(bins.arrive(&number, 2, at(10)).probability, 0.25);
     }
 
     #[test]
     fn a_warmed_flow_is_known_from_the_moment_the_sets_are_switched() {
         let mut bins = Bins::new(2, 23, STEPS, 1);
-        (0..4).for_each(|ms| bins.warm(FlowId(1), at(ms)));
+        (0..4).for_each(|ms| bins.train(FlowId(1), at(ms)));
         assert_eq!(bins.arrive(&bins.bins_of(FlowId(1)), 13, at(5)).probability, 0.0);
         bins.switch();
         let found = bins.arrive(&bins.bins_of(FlowId(1)), 13, at(5));

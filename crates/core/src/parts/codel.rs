@@ -1,9 +1,10 @@
-//! CoDel's control loop for one queue.
+//! CoDel's control loop for one queue, shared by CoDel and FQ-CoDel.
 //!
 //! CoDel drops or marks when the queueing delay stays above `target` for an `interval`. In this dropping state the n-th
-//! signal is followed by the next after interval/sqrt(n). It ends when the delay falls below the target. Source: K.
-//! Nichols, V. Jacobson, A. McGregor, J. Iyengar, "Controlled Delay Active Queue Management", RFC 8289 (2018). Names
-//! are those of its pseudocode (section 5), without the trailing underscore.
+//! drop or mark is followed by the next after interval/sqrt(n). The state ends when the delay falls below the target.
+//!
+//! Source: K. Nichols, V. Jacobson, A. McGregor, J. Iyengar, "Controlled Delay Active Queue Management", RFC 8289,
+//! 2018. Names are those of its pseudocode (section 5), without the trailing underscore.
 
 use core::ops::Bound;
 
@@ -24,7 +25,7 @@ crate::choice! {
 }
 
 crate::params! {
-    /// What one loop or many run by.
+    /// Settings of one or more CoDel loops.
     pub struct CodelSettings {
         /// Queueing delay that is acceptable in the long run: 5 to 10 % of `interval`.
         target: Span = Span::from_millis(5), also "TARGET" "target_";
@@ -52,9 +53,9 @@ pub type PoppedPacket<T> = (Packet<T>, u64);
 pub struct CodelLoop {
     /// When the delay will have been above the target for an interval; `None` while it is below.
     pub first_above: Option<Time>,
-    /// When the next signal is due; outside the dropping state, when the last one was.
+    /// Time of the next drop or mark; outside the dropping state, time of the last one.
     pub drop_next: Time,
-    /// Signals since entering the dropping state.
+    /// Drops and marks since entering the dropping state.
     pub count: u32,
     /// `count` when the state was last entered.
     pub last_count: u32,
@@ -72,7 +73,7 @@ impl CodelLoop {
         cx: &mut Cx<'_, T>,
         mut pop: impl FnMut() -> Option<PoppedPacket<T>>,
     ) -> Option<Packet<T>> {
-        let (packet, late) = self.look(rules, pop(), cx.now);
+        let (packet, late) = self.check_delay(rules, pop(), cx.now);
         let packet = if self.dropping || late { self.control(rules, cx, pop, packet, late) } else { packet };
         match (packet, rules.ce_threshold) {
             (Some(packet), Some(most)) if rules.ecn && packet.ecn.is_capable() && cx.now - packet.arrived > most => {
@@ -93,7 +94,7 @@ impl CodelLoop {
         if !self.dropping {
             packet = cx.signal(packet?, Why::Sojourn, rules.ecn);
             if packet.is_none() {
-                packet = self.look(rules, pop(), cx.now).0;
+                packet = self.check_delay(rules, pop(), cx.now).0;
             }
             self.enter(rules, cx.now);
             return packet;
@@ -102,17 +103,17 @@ impl CodelLoop {
         // A large backlog may need several drops per call.
         while self.dropping && cx.now >= self.drop_next {
             self.count = self.count.saturating_add(1);
-            self.step(rules);
-            // The RFC only drops. A mark counts as this call's signal, as in Linux: the next one is scheduled.
+            self.newton_step(rules);
+            // The RFC only drops. As in Linux, one mark suffices per call, and the next one is scheduled.
             if let Some(marked) = cx.signal(packet?, Why::Sojourn, rules.ecn) {
-                self.drop_next += self.gap(rules);
+                self.drop_next += self.signal_interval(rules);
                 return Some(marked);
             }
-            (packet, late) = self.look(rules, pop(), cx.now);
+            (packet, late) = self.check_delay(rules, pop(), cx.now);
             self.dropping = late;
             if late {
                 // Counting from the due time makes the drop rate independent of the rate of calls.
-                self.drop_next += self.gap(rules);
+                self.drop_next += self.signal_interval(rules);
             }
         }
         packet
@@ -120,7 +121,7 @@ impl CodelLoop {
 
     /// `dodequeue`: whether the packet may be dropped, once the delay has been above the target for an interval.
     #[inline]
-    fn look<T>(
+    fn check_delay<T>(
         &mut self,
         rules: &CodelSettings,
         head: Option<PoppedPacket<T>>,
@@ -144,15 +145,15 @@ impl CodelLoop {
         let signals = self.count.saturating_sub(self.last_count);
         if signals > 1 && now - self.drop_next < rules.interval * 16 {
             self.count = signals;
-            self.step(rules);
+            self.newton_step(rules);
         } else {
             (self.count, self.reciprocal) = (1, u16::MAX);
         }
         self.last_count = self.count;
-        self.drop_next = now + self.gap(rules);
+        self.drop_next = now + self.signal_interval(rules);
     }
 
-    fn gap(&self, rules: &CodelSettings) -> Span {
+    fn signal_interval(&self, rules: &CodelSettings) -> Span {
         let interval = rules.interval.as_nanos();
         Span::from_nanos(match rules.square_root {
             SquareRoot::Exact => (interval as f64 / libm::sqrt(f64::from(self.count))) as u64,
@@ -161,7 +162,7 @@ impl CodelLoop {
     }
 
     /// x <- x (3 - count x^2) / 2 converges to 1/sqrt(count). It may wrap after a jump of `count`, as in Linux.
-    fn step(&mut self, rules: &CodelSettings) {
+    fn newton_step(&mut self, rules: &CodelSettings) {
         if rules.square_root == SquareRoot::Newton {
             let root = u64::from(self.reciprocal) << 16;
             let square = (root * root) >> 32;
@@ -170,7 +171,7 @@ impl CodelLoop {
         }
     }
 
-    /// Adds drops made by the queue's owner, so that signals become more frequent.
+    /// Adds drops made by the queue's owner, so that drops and marks become more frequent.
     pub fn dropped(&mut self, drops: u32) {
         self.count = self.count.saturating_add(drops);
     }
@@ -233,8 +234,8 @@ mod tests {
         let mut codel = CodelLoop { count: 1, reciprocal: u16::MAX, ..CodelLoop::default() };
         let errors = (2..2000).map(|count| {
             codel.count = count;
-            codel.step(&rules);
-            codel.gap(&rules).as_nanos() as f64 / (1e8 / f64::from(count).sqrt()) - 1.0
+            codel.newton_step(&rules);
+            codel.signal_interval(&rules).as_nanos() as f64 / (1e8 / f64::from(count).sqrt()) - 1.0
         });
         let errors: Vec<f64> = errors.collect();
         // From 1, one step towards 1/sqrt(2) gives (3 - 2)/2 = 1/2: 29 % too little.

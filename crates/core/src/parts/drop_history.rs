@@ -1,11 +1,14 @@
 //! RED-PD's drop history: flows with drops or marks in recent consecutive intervals.
 //!
-//! R. Mahajan, S. Floyd, D. Wetherall, "Controlling high-bandwidth flows at the congested router", ICNP 2001, section
-//! 4.1. Several lists distinguish repeated drops from the loss of a whole window at once.
+//! One drop shows little about a flow, and neither do many drops of one lost window. The history therefore keeps
+//! several lists, and a fast flow appears in most of them.
 //!
 //! Memory is bounded. A finished list keeps the flows with the most drops (among equals, the lower identifiers), as the
-//! authors' ns-2 scripts do. The list being filled uses n heavy-hitter counters: they never overcount a flow, and a
-//! flow with more than 1/(n+1) of the list's drops always has one, however many flows an attacker creates.
+//! authors' ns-2 scripts do. The list being filled uses n heavy-hitter counters. They never overcount a flow. A flow
+//! with more than 1/(n+1) of the list's drops always has a counter, however many flows an attacker creates.
+//!
+//! Source: R. Mahajan, S. Floyd, D. Wetherall, "Controlling high-bandwidth flows at the congested router", ICNP 2001,
+//! section 4.1.
 
 use alloc::collections::VecDeque;
 use alloc::vec::Vec;
@@ -24,7 +27,7 @@ pub struct HistorySize {
     pub counted_flows: u32,
 }
 
-/// A flow's entries in the lists.
+/// A flow's record over all lists.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct FlowDropRecord {
     /// The flow.
@@ -72,12 +75,12 @@ impl DropHistory {
         self.merge();
     }
 
-    /// Every flow in a list, sorted by flow.
+    /// The records of all flows in a list, sorted by flow.
     pub fn records(&self) -> &[FlowDropRecord] {
         &self.records
     }
 
-    /// The entries of `flow`, if any.
+    /// The record of `flow`, if any.
     pub fn find(&self, flow: FlowId) -> Option<&FlowDropRecord> {
         self.records.binary_search_by_key(&flow, |seen| seen.flow).ok().map(|position| &self.records[position])
     }

@@ -1,8 +1,10 @@
 //! Random early detection: compares the average queue with two thresholds and chooses packets to drop or mark.
 //!
-//! Floyd, Jacobson, "Random early detection gateways for congestion avoidance", IEEE/ACM ToN 1(4), 1993, figure 2;
-//! `gentle` is Floyd's recommendation of 2000, "Recommendation on using the gentle variant of RED". RED and its
-//! variants, CHOKe and FRED decide with it.
+//! To signal a packet means to drop or mark it. The decision here only says whether: the owner of the queue drops or
+//! marks. RED and its variants, CHOKe and FRED decide with it.
+//!
+//! Source: S. Floyd, V. Jacobson, "Random early detection gateways for congestion avoidance", IEEE/ACM ToN 1(4), 1993,
+//! figure 2. `gentle`: S. Floyd, "Recommendation on using the gentle variant of RED", 2000.
 
 use alloc::format;
 
@@ -13,11 +15,11 @@ use crate::time::Time;
 use crate::units::{Level, Limit};
 
 crate::choice! {
-    /// How signals are spread over the packets that could carry them.
+    /// How signals are spaced.
     pub enum Spacing {
-        /// pa = pb/(1 - count pb): the gap between two signals is uniform in 1..1/pb (Floyd, Jacobson 1993, method 2).
+        /// pa = pb/(1 - count pb): gaps between signals are uniform in 1..1/pb (Floyd, Jacobson 1993, method 2).
         Uniform = "uniform",
-        /// pa = 0 while count pb < 1, then pb/(2 - count pb): uniform in 1/pb..2/pb (ns-2's `wait_`).
+        /// pa = 0 while count pb < 1, then pb/(2 - count pb): gaps are uniform in 1/pb..2/pb (ns-2's `wait_`).
         Wait = "wait",
     }
 }
@@ -175,7 +177,7 @@ impl RedDetector {
         }
     }
 
-    /// Decides whether a packet [between](Zone::Between) the thresholds is signalled, with probability pa. `scale`
+    /// Decides whether to signal a packet [between](Zone::Between) the thresholds, with probability pa. `scale`
     /// multiplies pb: 1, or in byte mode the packet's size over the mean. Draws at most one number.
     #[inline]
     pub fn early(&mut self, scale: f64, rng: &mut Rng) -> bool {

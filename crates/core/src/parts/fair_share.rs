@@ -41,28 +41,28 @@ impl FairShareLimiter {
         Rate::from_bits(((self.link.as_bits() as f64 / self.flows()) as u64).max(1))
     }
 
-    /// Time until the bucket of a flow with these `places` is full.
-    pub fn lacking(&self, places: &[u16], now: Time) -> Span {
-        self.full_at(places) - now
+    /// Time until the bucket of a flow with these `bins` is full.
+    pub fn time_to_full(&self, bins: &[u16], now: Time) -> Span {
+        self.full_at(bins) - now
     }
 
-    /// Whether a packet of `bytes` of a flow with these `places` may be queued now.
-    pub fn admits(&self, places: &[u16], bytes: u32, now: Time) -> bool {
-        let (share, lacking) = (self.share(), self.lacking(places, now));
-        lacking == Span::ZERO || lacking + share.transmit(bytes) <= share.transmit(self.burst)
+    /// Whether a packet of `bytes` of a flow with these `bins` may be queued now.
+    pub fn admits(&self, bins: &[u16], bytes: u32, now: Time) -> bool {
+        let (share, time_to_full) = (self.share(), self.time_to_full(bins, now));
+        time_to_full == Span::ZERO || time_to_full + share.transmit(bytes) <= share.transmit(self.burst)
     }
 
     /// Charges a queued packet to its flow's buckets.
-    pub fn charge(&mut self, places: &[u16], bytes: u32, now: Time) {
-        let full_at = self.full_at(places).max(now) + self.share().transmit(bytes);
-        for place in places {
-            let bin = &mut self.full_at[usize::from(*place)];
+    pub fn charge(&mut self, bins: &[u16], bytes: u32, now: Time) {
+        let full_at = self.full_at(bins).max(now) + self.share().transmit(bytes);
+        for bin in bins {
+            let bin = &mut self.full_at[usize::from(*bin)];
             *bin = full_at.max(*bin);
         }
     }
 
-    fn full_at(&self, places: &[u16]) -> Time {
-        places.iter().map(|place| self.full_at[usize::from(*place)]).min().unwrap_or(Time::ZERO)
+    fn full_at(&self, bins: &[u16]) -> Time {
+        bins.iter().map(|bin| self.full_at[usize::from(*bin)]).min().unwrap_or(Time::ZERO)
     }
 }
 
@@ -82,9 +82,9 @@ mod tests {
         let mut passed = alloc::vec![0; flows.len()];
         for ms in 0..10_000 {
             let now = Time::ZERO + Span::from_millis(ms);
-            for (flow, places) in flows.iter().enumerate() {
-                if fair.admits(places, 100, now) {
-                    fair.charge(places, 100, now);
+            for (flow, bins) in flows.iter().enumerate() {
+                if fair.admits(bins, 100, now) {
+                    fair.charge(bins, 100, now);
                     passed[flow] += 1;
                 }
             }
@@ -108,8 +108,8 @@ mod tests {
     #[test]
     fn no_flow_gets_more_than_its_share() {
         // Every pair of bins of 4 and 4.
-        let places: Vec<[u16; 2]> = (0..16).map(|i| [i % 4, 4 + i / 4]).collect();
-        let flows: Vec<&[u16]> = places.iter().map(|pair| &pair[..]).collect();
+        let bins: Vec<[u16; 2]> = (0..16).map(|i| [i % 4, 4 + i / 4]).collect();
+        let flows: Vec<&[u16]> = bins.iter().map(|pair| &pair[..]).collect();
         assert!(passed(&mut ten_flows(), &flows).iter().all(|packets| *packets <= 102));
     }
 

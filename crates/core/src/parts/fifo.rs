@@ -36,7 +36,7 @@ impl<T> Fifo<T> {
         true
     }
 
-    /// Stores a packet that [`fits`](Fifo::admits).
+    /// Stores a packet that fits ([`admits`](Fifo::admits)).
     #[inline]
     pub fn put(&mut self, packet: Packet<T>) {
         debug_assert!(self.admits(packet.bytes), "{} bytes do not fit", packet.bytes);

@@ -5,7 +5,7 @@ use crate::packet::{Backlog, FlowId, Packet};
 use crate::reason::Why;
 use crate::units::Limit;
 
-/// One queue per flow with waiting packets, in a shared buffer. Queues have small numbers that are reused, so a
+/// One queue per flow with queued packets, in a shared buffer. Queues have small numbers that are reused, so a
 /// scheduler can keep its own state in an array.
 ///
 /// The limit also bounds the number of flows. A limit in bytes would not bound flows with empty packets, so there may
@@ -23,13 +23,13 @@ impl<T> FlowQueues<T> {
         FlowQueues { flows: FlowSlab::new(key), queues: SubQueues::new(0, limit), limit }
     }
 
-    /// The number of flows with waiting packets.
+    /// The number of flows with queued packets.
     #[inline]
     pub fn flows(&self) -> usize {
         self.flows.len()
     }
 
-    /// The queue of `flow`, if packets of it wait.
+    /// The queue of `flow`, if it has queued packets.
     pub fn queue(&self, flow: FlowId) -> Option<usize> {
         self.flows.slot(flow).map(|slot| slot as usize)
     }

@@ -51,13 +51,13 @@ impl<T> FlowScheduler<T> {
     /// The queue with the most bytes, to within a sixteenth; among equals, the last to reach that length. `None` if all
     /// are empty.
     #[inline]
-    pub fn fattest(&self) -> Option<usize> {
+    pub fn longest(&self) -> Option<usize> {
         self.queues.longest()
     }
 
     /// Drops a packet of the fattest queue because the parent discipline is overloaded.
     pub fn shed(&mut self, cx: &mut Cx<'_, T>) {
-        if let Some(packet) = self.fattest().and_then(|queue| self.pop(queue)) {
+        if let Some(packet) = self.longest().and_then(|queue| self.pop(queue)) {
             cx.drop(packet, Why::Overload);
         }
     }
@@ -86,7 +86,7 @@ impl<T> FlowScheduler<T> {
         let [new, old] = self.turns.lengths();
         gauge("new_queues", f64::from(new));
         gauge("old_queues", f64::from(old));
-        gauge("fattest_bytes", self.fattest().map_or(0.0, |queue| self.backlog_of(queue).bytes as f64));
+        gauge("fattest_bytes", self.longest().map_or(0.0, |queue| self.backlog_of(queue).bytes as f64));
     }
 }
 
@@ -169,8 +169,8 @@ mod tests {
                     flows.push(queue, packet(bytes));
                     model.push(queue, bytes, i64::from(quantum));
                 }
-                prop_assert_eq!(flows.turns.fresh().collect::<VecDeque<_>>(), model.new.clone());
-                prop_assert_eq!(flows.turns.old().collect::<VecDeque<_>>(), model.old.clone());
+                prop_assert_eq!(flows.turns.new_members().collect::<VecDeque<_>>(), model.new.clone());
+                prop_assert_eq!(flows.turns.old_members().collect::<VecDeque<_>>(), model.old.clone());
                 prop_assert_eq!(flows.turns.lengths(), [model.new.len() as u32, model.old.len() as u32]);
                 for queue in model.new.iter().chain(&model.old) {
                     prop_assert_eq!(flows.turns.deficit(*queue), Some(model.queues[*queue].1));

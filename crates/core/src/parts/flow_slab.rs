@@ -2,8 +2,10 @@ use super::flow_index::{FlowIndex, NONE};
 use crate::packet::FlowId;
 
 /// State of flows with queued packets: a map from flows to `V` whose entries keep their slot. A packet can carry its
-/// flow's slot, so its departure needs no search. The slab is unbounded and never shrinks: use it where queued packets
-/// bound the flows, and [`FlowTable`](super::FlowTable) where flows outlive their packets or are drawn at random.
+/// flow's slot, so its departure needs no search.
+///
+/// The slab is unbounded and never shrinks. Use it if queued packets bound the number of flows. Otherwise use
+/// [`FlowTable`](super::FlowTable).
 #[derive(Clone, Debug)]
 pub struct FlowSlab<V> {
     index: FlowIndex<V>,

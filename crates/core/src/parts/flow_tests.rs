@@ -1,6 +1,4 @@
-//! Three tests of whether a flow uses congestion control, from its rate and the drop rate alone.
-//!
-//! S. Floyd, K. Fall, "Promoting the use of end-to-end congestion control in the Internet", IEEE/ACM ToN 7(4), 1999.
+//! Three tests of whether a flow uses congestion control (Floyd, Fall, IEEE/ACM ToN 7(4), 1999).
 
 use crate::packet::FlowId;
 
@@ -18,7 +16,7 @@ pub enum FailedTest {
 /// Measurements of a flow in one interval.
 #[derive(Clone, Copy, Debug)]
 pub struct FlowSample {
-    /// Its name.
+    /// The flow.
     pub flow: FlowId,
     /// The share of all packets that were dropped or marked.
     pub drops: f64,

@@ -40,13 +40,13 @@ impl FlowTurns {
         FlowTurns { turns, new: EMPTY, old: EMPTY }
     }
 
-    /// Reports that `member` has packets to send. If in neither list, it joins the new ones if `fresh`, else the old
+    /// Reports that `member` has packets to send. If in neither list, it joins the new ones if `as_new`, else the old
     /// ones, with a deficit of `quantum` (section 4.1).
     #[inline]
-    pub fn join(&mut self, member: usize, quantum: i64, fresh: bool) {
+    pub fn join(&mut self, member: usize, quantum: i64, as_new: bool) {
         if !self.turns[member].listed {
             (self.turns[member].listed, self.turns[member].deficit) = (true, quantum);
-            append(if fresh { &mut self.new } else { &mut self.old }, &mut self.turns, member);
+            append(if as_new { &mut self.new } else { &mut self.old }, &mut self.turns, member);
         }
     }
 
@@ -76,7 +76,7 @@ impl FlowTurns {
     #[cold]
     fn skip_rounds(&mut self, quantum: &impl Fn(usize) -> i64) {
         let owed = |member: usize| (-self.turns[member].deficit).max(0) / quantum(member);
-        let rounds = self.old().map(owed).min().unwrap_or(0);
+        let rounds = self.old_members().map(owed).min().unwrap_or(0);
         let mut member = self.old.first as usize;
         while let Some(turn) = self.turns.get_mut(member) {
             turn.deficit += rounds * quantum(member);
@@ -122,16 +122,16 @@ impl FlowTurns {
     }
 
     /// New members in turn order.
-    pub fn fresh(&self) -> impl Iterator<Item = usize> {
-        self.line(self.new)
+    pub fn new_members(&self) -> impl Iterator<Item = usize> {
+        self.members(self.new)
     }
 
     /// Old members in turn order.
-    pub fn old(&self) -> impl Iterator<Item = usize> {
-        self.line(self.old)
+    pub fn old_members(&self) -> impl Iterator<Item = usize> {
+        self.members(self.old)
     }
 
-    fn line(&self, list: TurnList) -> impl Iterator<Item = usize> {
+    fn members(&self, list: TurnList) -> impl Iterator<Item = usize> {
         let mut next = list.first;
         core::iter::from_fn(move || {
             let member = next as usize;

@@ -1,6 +1,6 @@
 use crate::packet::FlowId;
 
-/// Hashes a flow identifier under `key`. Without the key, nobody can choose colliding flows.
+/// Hashes a flow identifier under `key`. Without the key, an attacker cannot choose colliding flows.
 ///
 /// Two rounds of a folded 64 x 64 -> 128 bit product, each xored with key material, as in the wyhash family. Every bit
 /// of flow and key affects every bit of the result.

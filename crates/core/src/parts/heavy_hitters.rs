@@ -1,12 +1,15 @@
 //! Finds flows that send more than a given share of packets or bytes, with few counters.
 //!
-//! R. Karp, S. Shenker, C. Papadimitriou, "A simple algorithm for finding frequent elements in streams and bags", ACM
-//! TODS 28(1), 2003; earlier J. Misra, D. Gries, "Finding repeated elements", 1982. Packets are weighted by 1 or by
-//! bytes. If no counter is free, all counters and the packet's weight fall by the least of them, and any weight left
-//! takes a counter that reached zero. With k counters, a flow with more than n/(k + 1) of the total weight n has one.
+//! A packet of a flow with a counter adds to it. Otherwise the packet takes a free counter. If no counter is free, all
+//! counters and the packet's weight decrease by the smallest of them. Any weight left takes a counter that has reached
+//! zero. With k counters, a flow with more than n/(k + 1) of the total weight n always has one.
 //!
-//! A heap yields the least counter. Counters only grow, so one whose heap entry is outdated sinks when it reaches the
-//! top. Counting takes O(1) for a flow in the set, and O(log k) on average for other flows.
+//! A heap yields the smallest counter. Counters only grow, so an outdated heap entry sinks when it reaches the top.
+//! Counting takes O(1) for a flow in the set, and O(log k) on average for other flows.
+//!
+//! Source: R. Karp, S. Shenker, C. Papadimitriou, "A simple algorithm for finding frequent elements in streams and
+//! bags", ACM TODS 28(1), 2003. Earlier: J. Misra, D. Gries, "Finding repeated elements", 1982. Packets are weighted by
+//! 1 or by bytes.
 
 use alloc::vec::Vec;
 
@@ -17,7 +20,7 @@ use crate::packet::FlowId;
 #[derive(Clone, Debug)]
 pub struct HeavyHitters {
     /// The flow of each counter, at the same position. A flow stays until its counter is reassigned.
-    names: FlowTable<()>,
+    flows: FlowTable<()>,
     counters: Vec<u64>,
     /// A past count of each counter, as a binary heap with the least on top. Counts only grow, so a counter never
     /// belongs higher than its entry.
@@ -31,7 +34,7 @@ impl HeavyHitters {
     pub fn new(capacity: u32, key: u64) -> HeavyHitters {
         let capacity = capacity.max(1);
         HeavyHitters {
-            names: FlowTable::new(capacity, key),
+            flows: FlowTable::new(capacity, key),
             counters: alloc::vec![0; capacity as usize],
             heap: (0..capacity).map(|counter| (0, counter)).collect(),
             base: 0,
@@ -46,19 +49,19 @@ impl HeavyHitters {
     /// The value of `flow`'s counter, or 0. It never exceeds the flow's weight and falls short by at most n/(k + 1).
     #[inline]
     pub fn value(&self, flow: FlowId) -> u64 {
-        self.counter(flow).map_or(0, |counter| self.worth(counter))
+        self.counter(flow).map_or(0, |counter| self.counter_value(counter))
     }
 
     /// The counter of `flow`, if it has one; its value may be 0. Valid until the next count.
     #[inline]
     pub fn counter(&self, flow: FlowId) -> Option<u32> {
-        self.names.position(flow).map(|position| position as u32)
+        self.flows.position(flow).map(|position| position as u32)
     }
 
     /// The flows with their values, in no particular order.
     pub fn iter(&self) -> impl Iterator<Item = (FlowId, u64)> {
-        let named = self.names.iter().zip(0..);
-        named.map(|((flow, ()), counter)| (flow, self.worth(counter))).filter(|(_, value)| *value > 0)
+        let named = self.flows.iter().zip(0..);
+        named.map(|((flow, ()), counter)| (flow, self.counter_value(counter))).filter(|(_, value)| *value > 0)
     }
 
     /// Counts a packet of `flow` of this `weight`.
@@ -77,7 +80,7 @@ impl HeavyHitters {
             return;
         }
         let least = self.least();
-        let taken = self.worth(least).min(weight);
+        let taken = self.counter_value(least).min(weight);
         self.base += taken;
         if weight > taken {
             self.give(least, flow, weight - taken);
@@ -91,8 +94,8 @@ impl HeavyHitters {
 
     /// Assigns an unused counter, or else `least`, to `flow`.
     fn give(&mut self, least: u32, flow: FlowId, weight: u64) {
-        let counter = self.names.insert(flow, ()).unwrap_or_else(|| {
-            self.names.rename_at(least as usize, flow);
+        let counter = self.flows.insert(flow, ()).unwrap_or_else(|| {
+            self.flows.rename_at(least as usize, flow);
             least as usize
         });
         self.counters[counter] = self.base.saturating_add(weight);
@@ -100,7 +103,7 @@ impl HeavyHitters {
 
     /// The value of `counter`; see [`value`](HeavyHitters::value).
     #[inline]
-    pub fn worth(&self, counter: u32) -> u64 {
+    pub fn counter_value(&self, counter: u32) -> u64 {
         self.counters[counter as usize].saturating_sub(self.base)
     }
 
@@ -117,9 +120,9 @@ impl HeavyHitters {
 
     /// Moves `counter`, at the top of the heap, to the place of `count`.
     fn sink(&mut self, count: u64, counter: u32) {
-        let mut place = 0;
+        let mut position = 0;
         loop {
-            let left = 2 * place + 1;
+            let left = 2 * position + 1;
             let child = match (self.heap.get(left), self.heap.get(left + 1)) {
                 (Some(one), Some(other)) if other.0 < one.0 => left + 1,
                 (Some(_), _) => left,
@@ -128,10 +131,10 @@ impl HeavyHitters {
             if self.heap[child].0 >= count {
                 break;
             }
-            self.heap[place] = self.heap[child];
-            place = child;
+            self.heap[position] = self.heap[child];
+            position = child;
         }
-        self.heap[place] = (count, counter);
+        self.heap[position] = (count, counter);
     }
 }
 

@@ -4,7 +4,7 @@ use alloc::vec::Vec;
 /// of its value wide, so its middle is off by at most 0.8 %.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Histogram {
-    boxes: Vec<u64>,
+    bins: Vec<u64>,
     count: u64,
     sum: u128,
 }
@@ -15,21 +15,21 @@ impl Histogram {
     /// Adds one value.
     #[inline]
     pub fn record(&mut self, value: u64) {
-        let place = place(value);
-        if place >= self.boxes.len() {
-            self.boxes.resize(place + 1, 0);
+        let bin_index = bin_index(value);
+        if bin_index >= self.bins.len() {
+            self.bins.resize(bin_index + 1, 0);
         }
-        self.boxes[place] += 1;
+        self.bins[bin_index] += 1;
         self.count += 1;
         self.sum += u128::from(value);
     }
 
     /// Adds the values of another histogram.
     pub fn merge(&mut self, other: &Histogram) {
-        if other.boxes.len() > self.boxes.len() {
-            self.boxes.resize(other.boxes.len(), 0);
+        if other.bins.len() > self.bins.len() {
+            self.bins.resize(other.bins.len(), 0);
         }
-        self.boxes.iter_mut().zip(&other.boxes).for_each(|(mine, theirs)| *mine += theirs);
+        self.bins.iter_mut().zip(&other.bins).for_each(|(mine, theirs)| *mine += theirs);
         self.count += other.count;
         self.sum += other.sum;
     }
@@ -58,23 +58,27 @@ impl Histogram {
 
     /// Every box with values: its middle and count, ascending.
     pub fn iter(&self) -> impl Iterator<Item = (f64, u64)> {
-        self.boxes.iter().enumerate().filter(|(_, count)| **count > 0).map(|(place, count)| (middle(place), *count))
+        self.bins
+            .iter()
+            .enumerate()
+            .filter(|(_, count)| **count > 0)
+            .map(|(bin_index, count)| (middle(bin_index), *count))
     }
 }
 
 #[inline]
-fn place(value: u64) -> usize {
+fn bin_index(value: u64) -> usize {
     let shift = (63 - BITS).saturating_sub((value | 1).leading_zeros());
     // The first two blocks are exact; each further block of 64 boxes covers one power of two.
     ((shift as usize) << BITS) + (value >> shift) as usize
 }
 
-fn middle(place: usize) -> f64 {
-    if place < 2 << BITS {
-        return place as f64;
+fn middle(bin_index: usize) -> f64 {
+    if bin_index < 2 << BITS {
+        return bin_index as f64;
     }
-    let shift = (place >> BITS) - 1;
-    let first = ((place - (shift << BITS)) as u128) << shift;
+    let shift = (bin_index >> BITS) - 1;
+    let first = ((bin_index - (shift << BITS)) as u128) << shift;
     first as f64 + ((1u128 << shift) - 1) as f64 / 2.0
 }
 
@@ -86,7 +90,7 @@ mod tests {
     proptest! {
         #[test]
         fn every_value_lies_within_one_percent_of_its_box(value: u64) {
-            let middle = middle(place(value));
+            let middle = middle(bin_index(value));
             prop_assert!((middle - value as f64).abs() <= value as f64 * 0.008);
         }
 
@@ -104,7 +108,7 @@ mod tests {
     #[test]
     fn boxes_follow_each_other_without_gap_or_overlap() {
         for value in 1..1 << 16 {
-            assert!(place(value) - place(value - 1) <= 1);
+            assert!(bin_index(value) - bin_index(value - 1) <= 1);
         }
     }
 

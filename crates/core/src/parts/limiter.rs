@@ -4,7 +4,7 @@ use crate::packet::FlowId;
 use crate::rng::Rng;
 use crate::time::{Span, Time};
 
-/// A limit on packets of unresponsive flows, together or each.
+/// A limit on packets of unresponsive flows, together or for each flow.
 #[derive(Clone, Debug)]
 pub enum Limiter {
     /// A common rate, with a burst.
@@ -31,19 +31,19 @@ impl Limiter {
         }
     }
 
-    /// Whether a packet of `bytes` of an unresponsive flow with these `places` may be queued now.
+    /// Whether a packet of `bytes` of an unresponsive flow with these `bins` may be queued now.
     #[inline]
-    pub fn admits(&self, places: &[u16], bytes: u32, now: Time) -> bool {
+    pub fn admits(&self, bins: &[u16], bytes: u32, now: Time) -> bool {
         match self {
             Limiter::Rate(bucket) => bucket.admits(bytes, now),
             Limiter::Interval { opens, .. } => now >= *opens,
-            Limiter::Each(fair) => fair.admits(places, bytes, now),
+            Limiter::Each(fair) => fair.admits(bins, bytes, now),
         }
     }
 
     /// Charges a queued packet.
     #[inline]
-    pub fn charge(&mut self, places: &[u16], bytes: u32, now: Time, rng: &mut Rng) {
+    pub fn charge(&mut self, bins: &[u16], bytes: u32, now: Time, rng: &mut Rng) {
         match self {
             Limiter::Rate(bucket) => bucket.take(bytes, now),
             Limiter::Interval { every, random, opens } => {
@@ -51,7 +51,7 @@ impl Limiter {
                     if *random { Span::from_secs_f64(every.as_secs_f64() * rng.between(0.0, 2.0)) } else { *every };
                 *opens = now + interval;
             }
-            Limiter::Each(fair) => fair.charge(places, bytes, now),
+            Limiter::Each(fair) => fair.charge(bins, bytes, now),
         }
     }
 }

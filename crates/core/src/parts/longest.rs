@@ -53,7 +53,7 @@ struct ChainLink {
 /// test would depend on the traffic, and processors predict it badly. Empty queues are in no chain (number 0).
 #[derive(Clone, Debug)]
 pub(super) struct Longest {
-    scale: LengthUnit,
+    unit: LengthUnit,
     /// Links of queues at [`link_of`], of chains at [`start_of`]. A link alone in its circle is its own neighbour.
     links: Vec<ChainLink>,
     queues: u32,
@@ -74,8 +74,8 @@ fn start_of(chain: u32) -> u32 {
 }
 
 impl Longest {
-    pub(super) fn new(scale: LengthUnit) -> Longest {
-        let mut new = Longest { scale, links: Vec::new(), queues: 0, used: Vec::new(), top: 0 };
+    pub(super) fn new(unit: LengthUnit) -> Longest {
+        let mut new = Longest { unit, links: Vec::new(), queues: 0, used: Vec::new(), top: 0 };
         new.extend(0);
         new
     }
@@ -88,7 +88,7 @@ impl Longest {
     // Always: see `SubQueues::pop`.
     #[inline(always)]
     pub(super) fn set(&mut self, queue: usize, held: Backlog) {
-        let new = self.scale.chain(held);
+        let new = self.unit.chain(held);
         let (queue, start) = (link_of(queue as u32), start_of(new));
         if start as usize >= self.links.len() {
             self.extend(start);
@@ -128,11 +128,11 @@ impl Longest {
         Some(self.links[start_of(chain) as usize].after as usize / 2)
     }
 
-    /// Makes room for a link at `place` and for the bits of its chain.
+    /// Makes room for a link at `index` and for the bits of its chain.
     #[cold]
-    fn extend(&mut self, place: u32) {
-        for place in self.links.len() as u32..=place | 127 {
-            self.links.push(ChainLink { before: place, after: place, chain: 0 });
+    fn extend(&mut self, index: u32) {
+        for index in self.links.len() as u32..=index | 127 {
+            self.links.push(ChainLink { before: index, after: index, chain: 0 });
         }
         self.used.resize(self.links.len() / 128, 0);
     }
@@ -160,18 +160,18 @@ mod tests {
 
         #[test]
         fn it_names_the_longest_and_of_several_the_last_to_come_there(
-            scale in prop_oneof![Just(LengthUnit::Packets), Just(LengthUnit::Bytes)],
+            unit in prop_oneof![Just(LengthUnit::Packets), Just(LengthUnit::Bytes)],
             calls in prop::collection::vec((0usize..12, prop_oneof![3 => 0u32..6, 1 => 0u32..5000]), 1..300),
         ) {
-            let mut longest = Longest::new(scale);
+            let mut longest = Longest::new(unit);
             (0..12).for_each(|_| longest.add());
             // (chain, when it came there), by queue.
             let mut model = [(0, 0); 12];
             for (step, (queue, length)) in calls.into_iter().enumerate() {
                 let held = Backlog { packets: length, bytes: u64::from(length) };
                 longest.set(queue, held);
-                if model[queue].0 != scale.chain(held) {
-                    model[queue] = (scale.chain(held), step);
+                if model[queue].0 != unit.chain(held) {
+                    model[queue] = (unit.chain(held), step);
                 }
                 let best = (0..12).filter(|queue| model[*queue].0 > 0).max_by_key(|queue| model[*queue]);
                 prop_assert_eq!(longest.get(), best);

@@ -44,7 +44,7 @@ mod weights;
 
 pub use average::Average;
 pub use bins::{
-    Bin, BinNumbers, BinSummary, Bins, LevelHash, MOST_LEVELS, ProbabilitySteps, misclassification, unresponsive,
+    Bin, BinNumbers, BinSummary, Bins, LevelHash, MAX_LEVELS, ProbabilitySteps, misclassification, unresponsive,
 };
 pub use children::Children;
 pub use class_queues::ClassQueues;

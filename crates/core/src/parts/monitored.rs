@@ -1,7 +1,11 @@
-//! A flow under RED-PD's control: its drop probability before the queue, and the evidence that it responds.
+//! A flow monitored by RED-PD: its drop probability before the queue, and the test of its response to drops.
 //!
-//! R. Mahajan, S. Floyd, D. Wetherall, "Controlling high-bandwidth flows at the congested router", ICNP 2001, section
-//! 4.2, figures 7 and 8, and section 7. Further details follow the authors' ns-2.35 script
+//! The probability increases when the flow is identified again, and decreases when it appears in no list. Before each
+//! increase, the flow's arrival and drop rates are kept as an observation. If the rate does not fall from observation
+//! to observation as TCP's would, the flow is unresponsive.
+//!
+//! Source: R. Mahajan, S. Floyd, D. Wetherall, "Controlling high-bandwidth flows at the congested router", ICNP 2001,
+//! section 4.2, figures 7 and 8, and section 7. Further details follow the authors' ns-2.35 script
 //! `tcl/ex/red-pd/monitoring.tcl`.
 
 use crate::rng::Rng;
@@ -19,13 +23,13 @@ struct ResponseRules {
 const RESPONSIVE: ResponseRules = ResponseRules { growth: 2.0, release: 0.005, easing: 2.0 };
 /// Increases faster and decreases more slowly (section 7).
 const UNRESPONSIVE: ResponseRules = ResponseRules { growth: 3.0, release: 0.0025, easing: 1.5 };
-const MOST_AT_FIRST: f64 = 0.5;
+const MAX_INITIAL: f64 = 0.5;
 /// Number of observations kept.
-const EVIDENCE: usize = 5;
+const OBSERVATIONS: usize = 5;
 /// Drop rates are compared only within this factor.
 const COMPARABLE: f64 = 0.1;
 
-/// A flow's traffic during one list.
+/// A flow's traffic during one drop list.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct ListTraffic {
     /// Arrivals at the router, in packets or bytes as the discipline counts.
@@ -45,10 +49,10 @@ pub struct FlowObservation {
     pub drop_rate: f64,
 }
 
-/// A comparison of a flow's observations in pairs: did its rate fall when its drop rate rose?
+/// Comparison of a flow's observations in pairs: did its rate fall when its drop rate rose?
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct ResponseScore {
-    /// Pairs in which it fell at least as TCP's would, by the square root of the drop rate.
+    /// Pairs in which the rate fell at least like TCP's, with the square root of the drop rate.
     pub good: u32,
     /// Other pairs.
     pub bad: u32,
@@ -80,15 +84,15 @@ pub struct MonitoredFlow {
     pub current: ListTraffic,
     /// Traffic in the newest finished list.
     pub last: ListTraffic,
-    seen: [FlowObservation; EVIDENCE],
+    seen: [FlowObservation; OBSERVATIONS],
     observations: usize,
 }
 
 impl MonitoredFlow {
     /// A flow monitored from `now`, with a quantum of `increase` and a usable drop rate of `drop_rate`.
     pub fn new(increase: f64, drop_rate: f64, now: Time) -> MonitoredFlow {
-        let probability = increase.min(2.0 * drop_rate).min(MOST_AT_FIRST);
-        let (seen, none) = ([FlowObservation::default(); EVIDENCE], ListTraffic::default());
+        let probability = increase.min(2.0 * drop_rate).min(MAX_INITIAL);
+        let (seen, none) = ([FlowObservation::default(); OBSERVATIONS], ListTraffic::default());
         let (current, last) = (none, none);
         MonitoredFlow {
             probability,
@@ -120,9 +124,11 @@ impl MonitoredFlow {
         self.current.dropped = self.current.dropped.saturating_add(u64::from(units));
     }
 
-    /// Whether to drop this packet before the queue, with probability P/(1 - count P). P includes the factor `penalty`,
-    /// and count is the packets passed since the last such drop, so gaps are uniform in 1..1/P. Draws at most one
-    /// number. Without `demand` for the link the packet passes in any case (as in ns-2).
+    /// Whether to drop this packet before the queue, with probability P/(1 - count P). P includes the factor `penalty`;
+    /// count is the number of packets passed since the last such drop. Gaps are therefore uniform in 1..1/P. Draws at
+    /// most one number.
+    ///
+    /// Without `demand` for the link the packet passes in any case (as in ns-2).
     #[inline]
     pub fn filter(&mut self, penalty: f64, demand: bool, rng: &mut Rng) -> bool {
         let probability = self.probability * penalty;
@@ -166,8 +172,8 @@ impl MonitoredFlow {
         true
     }
 
-    /// Compares all pairs of observations whose drop rates p1 < p2 are within a factor of ten. TCP's rate would have
-    /// fallen by the factor sqrt(p1/p2).
+    /// Compares all pairs of observations with drop rates p1 < p2 within a factor of ten. TCP's rate would have fallen
+    /// by the factor sqrt(p1/p2).
     pub fn response_score(&self) -> ResponseScore {
         let mut verdict = ResponseScore::default();
         for before in self.observations() {
@@ -192,7 +198,7 @@ impl MonitoredFlow {
         if arrived == 0 {
             return;
         }
-        if self.observations == EVIDENCE {
+        if self.observations == OBSERVATIONS {
             self.seen.rotate_left(1);
             self.observations -= 1;
         }

@@ -29,20 +29,20 @@ impl MultistageFilter {
 
     /// Upper bound of `flow`'s bytes since the last [`reset`](MultistageFilter::reset): its least counter.
     pub fn estimate(&self, flow: FlowId) -> u64 {
-        self.places(flow).iter().map(|place| self.counters[*place]).min().unwrap_or(0)
+        self.indices(flow).iter().map(|index| self.counters[*index]).min().unwrap_or(0)
     }
 
     /// Counts `bytes` of `flow`, unless that exceeds `most`, and returns whether it does. A flow found large is no
     /// longer counted, to spare flows with the same counters. Counters rise only to the flow's new upper bound.
     #[inline]
     pub fn exceeds(&mut self, flow: FlowId, bytes: u32, most: u64) -> bool {
-        let places = self.places(flow);
-        let least = places.iter().map(|place| self.counters[*place]).min().unwrap_or(0) + u64::from(bytes);
+        let indices = self.indices(flow);
+        let least = indices.iter().map(|index| self.counters[*index]).min().unwrap_or(0) + u64::from(bytes);
         if least > most {
             return true;
         }
-        for place in places {
-            self.counters[place] = self.counters[place].max(least);
+        for index in indices {
+            self.counters[index] = self.counters[index].max(least);
         }
         false
     }
@@ -54,7 +54,7 @@ impl MultistageFilter {
 
     /// The flow's counters, each from a part of one hash.
     #[inline]
-    fn places(&self, flow: FlowId) -> [usize; STAGES] {
+    fn indices(&self, flow: FlowId) -> [usize; STAGES] {
         let hash = keyed(self.key, flow);
         core::array::from_fn(|stage| stage * COUNTERS + (hash >> (16 * stage)) as usize % COUNTERS)
     }

@@ -1,7 +1,10 @@
-//! PI2's controller. Its linear probability is squared for Classic traffic and scaled for Scalable traffic.
+//! PI2's controller. Its linear probability p' is squared for Classic traffic and scaled for Scalable traffic.
 //!
-//! K. De Schepper, O. Bondarenko, I. Tsang, B. Briscoe, "PI2: a linearized AQM for both Classic and Scalable TCP", ACM
-//! CoNEXT 2016; RFC 9332, appendix A.2, `dualpi2_update`.
+//! Every `tupdate`, p' changes by alpha times the delay's distance from the target plus beta times the delay's growth.
+//! PIE has to scale its steps with the probability; squaring p' makes that unnecessary.
+//!
+//! Source: K. De Schepper, O. Bondarenko, I. Tsang, B. Briscoe, "PI2: a linearized AQM for both Classic and Scalable
+//! TCP", ACM CoNEXT 2016; RFC 9332, appendix A.2, `dualpi2_update`.
 
 use super::polled_timer::PolledTimer;
 use crate::time::{Span, Time};

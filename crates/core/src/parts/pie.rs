@@ -1,7 +1,10 @@
 //! PIE's controller for one queue: the probability of dropping or marking an arrival.
 //!
-//! R. Pan, P. Natarajan, F. Baker, G. White, "Proportional Integral Controller Enhanced (PIE)", RFC 8033, 2017:
-//! sections 4 and 5 and its pseudocode. Delays are in seconds to match alpha and beta (1/s).
+//! Every `tupdate` the probability changes with the queueing delay's distance from the target and with its growth. A
+//! smaller probability takes smaller steps. Delays are in seconds to match alpha and beta (1/s).
+//!
+//! Source: R. Pan, P. Natarajan, F. Baker, G. White, "Proportional Integral Controller Enhanced (PIE)", RFC 8033, 2017:
+//! sections 4 and 5 and its pseudocode.
 
 use super::polled_timer::PolledTimer;
 use crate::cx::Cx;
@@ -45,7 +48,7 @@ const THRESHOLD: u64 = 1 << 14;
 const WEIGHT: f64 = 0.25;
 /// Maximum updates made up after a silence, by default a minute's worth. The delay is constant meanwhile, so the
 /// probability settles sooner unless the delay is within 3 ms of the target.
-const MOST_UPDATES: u64 = 4096;
+const MAX_UPDATES: u64 = 4096;
 
 /// A controller's state.
 #[derive(Clone, Debug)]
@@ -147,8 +150,8 @@ impl PieController {
         self.accumulated >= 8.5 || (self.accumulated >= 0.85 && rng.chance(probability))
     }
 
-    /// Records a departure, after [`catch_up`](PieController::catch_up): a packet of `packet` bytes left after waiting `waited`,
-    /// with `bytes` still queued.
+    /// Records the departure of a packet of `packet` bytes after a queueing delay of `waited`, with `bytes` still
+    /// queued. Call [`catch_up`](PieController::catch_up) first.
     #[inline]
     pub fn departed(&mut self, rules: &PieSettings, packet: u32, waited: Span, bytes: u64, now: Time) {
         if rules.dq_rate_estimator {
@@ -166,7 +169,7 @@ impl PieController {
         if rules.dq_rate_estimator {
             self.delay = bytes as f64 * self.departures.average / THRESHOLD as f64;
         }
-        for _ in 0..due.min(MOST_UPDATES) {
+        for _ in 0..due.min(MAX_UPDATES) {
             let before = (self.probability, self.delay_old, self.burst_allowance);
             self.update(rules);
             if before == (self.probability, self.delay_old, self.burst_allowance) {

@@ -29,7 +29,8 @@ impl PolledTimer {
         now >= self.next && self.period != Span::ZERO
     }
 
-    /// Periods ended up to and including `now`. There may be many after a clock jump: the caller must bound its work.
+    /// Advances to `now` and returns the number of periods that ended since the last call. There may be many after a
+    /// clock jump: the caller must bound its work.
     #[inline]
     pub fn advance(&mut self, now: Time) -> u64 {
         if !self.is_due(now) {

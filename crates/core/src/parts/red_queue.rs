@@ -1,4 +1,4 @@
-//! A FIFO with RED, shared by `red`, the adaptive REDs and the penalty box.
+//! A FIFO with RED, shared by `red` and the disciplines that build on it.
 //!
 //! [`RedDetector`] makes the decision. This file adds the user's settings, the queue, and the drop or mark.
 
@@ -61,11 +61,8 @@ crate::params! {
 }
 
 impl RedSettings {
-    /// RED's decision on a link at `place`. Without minth, it is half the queue at the target delay, at least 5 packets
-    /// and at most a sixth of the limit. Without maxth, it is three times minth.
-    ///
-    /// # Errors
-    /// [`BuildError::Conflict`] if minth is not below maxth, maxth is above the limit, or no weight suits the burst.
+    /// RED's decision on `link`. The default minth is half the queue at the target delay, at least 5 packets and at
+    /// most a sixth of the limit. The default maxth is three times minth.
     pub fn detector(&self, link: &LinkInfo) -> Result<RedDetector, BuildError> {
         let mean = self.mean_packet(link);
         let thresholds = self.thresholds(link.rate, mean)?;
@@ -124,10 +121,11 @@ pub fn weight_of_rate(rate: Rate, mean: u32) -> f64 {
     (-libm::expm1(-1.0 / packets_a_second(rate, mean))).clamp(f64::MIN_POSITIVE, 1.0)
 }
 
-/// The weight wq for tc's `burst`, with minth at `min` packets: the greatest 2^-W, W = 1 to 31, with burst + 1 - min <=
-/// (1 - (1 - wq)^burst)/wq. A burst of that length into an empty queue then passes before the average reaches minth.
-/// (iproute2, `tc_red_eval_ewma`, after Floyd, Jacobson 1993, section VI, which has the power of burst + 1.) `None` if
-/// no weight fits, or if the burst is shorter than minth.
+/// The weight wq for tc's `burst`, with minth at `min` packets. It is the greatest 2^-W, W = 1 to 31, with burst + 1 -
+/// min <= (1 - (1 - wq)^burst)/wq. A burst of that length into an empty queue then passes before the average reaches
+/// minth. `None` if no weight fits, or if the burst is shorter than minth.
+///
+/// Source: iproute2, `tc_red_eval_ewma`, after Floyd, Jacobson 1993, section VI, where the power is burst + 1.
 pub fn weight_of_burst(burst: u32, min: f64) -> Option<f64> {
     let excess = f64::from(burst) + 1.0 - min;
     let mut weights = (1..32).map(|log| libm::ldexp(1.0, -log));
@@ -150,7 +148,7 @@ pub struct RedQueue<T> {
 }
 
 impl<T> RedQueue<T> {
-    /// An empty queue at `place`.
+    /// An empty queue on `link`.
     ///
     /// # Errors
     /// [`BuildError::Conflict`] if minth is not below maxth, maxth is above the limit, or no weight suits the burst.

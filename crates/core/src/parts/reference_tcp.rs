@@ -1,17 +1,14 @@
-//! The rate of a TCP flow, the reference for judging other flows.
-//!
-//! The deterministic model of S. Floyd, K. Fall, "Promoting the use of end-to-end congestion control in the Internet",
-//! IEEE/ACM ToN 7(4), 1999: one drop an epoch, half a window each time. RED-PD's equations (1) and (2).
+//! The rate of a TCP flow, the reference for other flows: one drop per epoch, half a window each (Floyd, Fall, IEEE/ACM
+//! ToN 7(4), 1999). RED-PD's equations (1) and (2).
 
 use crate::time::Span;
 
-/// The rate of TCP with round-trip time `rtt` at a drop rate p, in packets a second: sqrt(1.5) / (R sqrt(p)), the
-/// paper's f(R, p). Unbounded without drops.
+/// f(R, p) = sqrt(1.5) / (R sqrt(p)) in packets per second, for R = `rtt`; infinite without drops.
 pub fn tcp_rate(rtt: Span, drop_rate: f64) -> f64 {
     libm::sqrt(1.5) / (rtt.as_secs_f64() * libm::sqrt(drop_rate))
 }
 
-/// Seconds between two drops of that TCP: 1/p packets at f(R, p) take R / sqrt(1.5 p), the paper's CELength.
+/// CELength: seconds between two drops of that TCP, R / sqrt(1.5 p).
 pub fn congestion_epoch(rtt: Span, drop_rate: f64) -> f64 {
     rtt.as_secs_f64() / libm::sqrt(1.5 * drop_rate)
 }

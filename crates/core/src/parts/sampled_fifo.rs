@@ -41,7 +41,7 @@ impl<T> SampledFifo<T> {
         true
     }
 
-    /// Stores a packet that [`fits`](SampledFifo::admits).
+    /// Stores a packet that fits ([`admits`](SampledFifo::admits)).
     #[inline]
     pub fn put(&mut self, packet: Packet<T>) {
         debug_assert!(self.admits(packet.bytes), "{} bytes do not fit", packet.bytes);
@@ -72,23 +72,23 @@ impl<T> SampledFifo<T> {
             self.slots.retain(Option::is_some);
         }
         loop {
-            let place = rng.below(self.slots.len() as u32) as usize;
-            if self.slots[place].is_some() {
-                return Some(place);
+            let slot = rng.below(self.slots.len() as u32) as usize;
+            if self.slots[slot].is_some() {
+                return Some(slot);
             }
         }
     }
 
     /// The packet at a drawn place.
     #[inline]
-    pub fn at(&self, place: usize) -> Option<&Packet<T>> {
-        self.slots.get(place)?.as_ref()
+    pub fn at(&self, slot: usize) -> Option<&Packet<T>> {
+        self.slots.get(slot)?.as_ref()
     }
 
     /// Removes the packet at a drawn place.
     #[inline]
-    pub fn take(&mut self, place: usize) -> Option<Packet<T>> {
-        let packet = self.slots.get_mut(place)?.take()?;
+    pub fn take(&mut self, slot: usize) -> Option<Packet<T>> {
+        let packet = self.slots.get_mut(slot)?.take()?;
         self.forget(&packet);
         Some(packet)
     }
@@ -134,13 +134,13 @@ mod tests {
                         prop_assert_eq!(queue.pop(), oldest);
                     }
                     _ => match queue.draw(&mut rng) {
-                        Some(place) => {
+                        Some(slot) => {
                             prop_assert!(queue.slots.len() <= 2 * model.len());
-                            let drawn = *queue.at(place).unwrap();
+                            let drawn = *queue.at(slot).unwrap();
                             let rank = model.iter().position(|p| *p == drawn);
                             model.remove(rank.expect("a draw gives a packet that waits"));
-                            prop_assert_eq!(queue.take(place), Some(drawn));
-                            prop_assert!(queue.at(place).is_none() && queue.take(place).is_none());
+                            prop_assert_eq!(queue.take(slot), Some(drawn));
+                            prop_assert!(queue.at(slot).is_none() && queue.take(slot).is_none());
                         }
                         None => prop_assert!(model.is_empty()),
                     },
@@ -158,11 +158,11 @@ mod tests {
         for flow in 0..20 {
             queue.push(Packet::new(FlowId(flow), 1, ()), &mut Cx::new(Time::ZERO, &mut Rng::new(1), &mut ()));
         }
-        (0..10).for_each(|place| assert!(queue.take(place).is_some()));
+        (0..10).for_each(|slot| assert!(queue.take(slot).is_some()));
         let mut drawn = [0u32; 20];
         for _ in 0..100_000 {
-            let place = queue.draw(&mut rng).unwrap();
-            drawn[queue.at(place).unwrap().flow.0 as usize] += 1;
+            let slot = queue.draw(&mut rng).unwrap();
+            drawn[queue.at(slot).unwrap().flow.0 as usize] += 1;
         }
         // 10 000 each, standard deviation 95: five of them.
         assert!(drawn[..10] == [0; 10] && drawn[10..].iter().all(|n| n.abs_diff(10_000) < 475), "{drawn:?}");
@@ -179,9 +179,9 @@ mod tests {
         }
         while queue.backlog().packets > 0 {
             let slots = queue.slots.len();
-            let place = queue.draw(&mut rng).unwrap();
+            let slot = queue.draw(&mut rng).unwrap();
             moved += if queue.slots.len() < slots { queue.slots.len() } else { 0 };
-            taken += usize::from(queue.take(place).is_some());
+            taken += usize::from(queue.take(slot).is_some());
         }
         assert!(taken == 100_000 && moved < taken, "{moved} packets moved for {taken} taken");
     }

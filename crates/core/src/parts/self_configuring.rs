@@ -1,7 +1,9 @@
 use super::Zone;
 
-/// Adapts RED's maxp as in W. Feng, D. Kandlur, D. Saha, K. Shin, "A self-configuring RED gateway", IEEE INFOCOM 1999,
-/// figure 4: divided by alpha = 3 when the average falls below minth, multiplied by beta = 2 when it rises above maxth.
+/// Feng's adaptation of RED's maxp: divided by alpha = 3 when the average falls below minth, multiplied by beta = 2
+/// when it rises above maxth.
+///
+/// Source: W. Feng, D. Kandlur, D. Saha, K. Shin, "A self-configuring RED gateway", IEEE INFOCOM 1999, figure 4.
 #[derive(Clone, Copy, Debug)]
 pub struct SelfConfiguringMaxp {
     maxp: f64,
@@ -10,8 +12,8 @@ pub struct SelfConfiguringMaxp {
 }
 
 impl SelfConfiguringMaxp {
-    /// Starts with `maxp` and an average below minth. `least` is a lower bound that the paper lacks: a queue that is
-    /// often empty would otherwise drive maxp to 0, from which doubling never recovers. The upper bound is 1.
+    /// Starts with `maxp` and an average below minth. `least` is a lower bound that the paper lacks. Without it, a
+    /// queue that is often empty would drive maxp to 0, and doubling never recovers from that. The upper bound is 1.
     pub fn new(maxp: f64, least: f64) -> SelfConfiguringMaxp {
         SelfConfiguringMaxp { maxp, least, zone: Zone::Below }
     }

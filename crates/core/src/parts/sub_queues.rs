@@ -106,10 +106,10 @@ impl<T> SubQueues<T> {
 
     /// The packets of `queue`, oldest first.
     pub fn packets(&self, queue: usize) -> impl Iterator<Item = &Packet<T>> {
-        let mut place = self.queues[queue].first;
+        let mut slot = self.queues[queue].first;
         core::iter::from_fn(move || {
-            let node = self.nodes.get(place as usize)?;
-            place = node.after;
+            let node = self.nodes.get(slot as usize)?;
+            slot = node.after;
             node.packet.as_ref()
         })
     }
@@ -126,10 +126,10 @@ impl<T> SubQueues<T> {
     #[inline(always)]
     pub fn push(&mut self, queue: usize, packet: Packet<T>) {
         let bytes = u64::from(packet.bytes);
-        let place = if self.free == NONE { self.nodes.len() as u32 } else { self.free };
-        let before = self.append(queue, place, bytes);
+        let slot = if self.free == NONE { self.nodes.len() as u32 } else { self.free };
+        let before = self.append(queue, slot, bytes);
         let node = PacketNode { packet: Some(packet), before, after: NONE };
-        match self.nodes.get_mut(place as usize) {
+        match self.nodes.get_mut(slot as usize) {
             Some(free) => {
                 self.free = free.after;
                 *free = node;
@@ -145,11 +145,11 @@ impl<T> SubQueues<T> {
     #[inline(always)]
     pub fn pop(&mut self, queue: usize) -> Option<Packet<T>> {
         let queued = &mut self.queues[queue];
-        let place = queued.first;
-        let node = self.nodes.get_mut(place as usize)?;
+        let slot = queued.first;
+        let node = self.nodes.get_mut(slot as usize)?;
         let packet = node.packet.take()?;
         queued.first = core::mem::replace(&mut node.after, self.free);
-        self.free = place;
+        self.free = slot;
         self.uncount(queue, packet.bytes);
         Some(packet)
     }
@@ -160,10 +160,10 @@ impl<T> SubQueues<T> {
         if end == End::Head || queued.first == NONE || queued.first == queued.last {
             return self.pop(queue);
         }
-        let place = queued.last;
-        let node = &mut self.nodes[place as usize];
+        let slot = queued.last;
+        let node = &mut self.nodes[slot as usize];
         let packet = node.packet.take()?;
-        (queued.last, node.after, self.free) = (node.before, self.free, place);
+        (queued.last, node.after, self.free) = (node.before, self.free, slot);
         self.nodes[queued.last as usize].after = NONE;
         self.uncount(queue, packet.bytes);
         Some(packet)
@@ -172,36 +172,36 @@ impl<T> SubQueues<T> {
     /// Moves every packet to the queue given by `to`. It visits queues in order and each from its head, so packets that
     /// stay together keep their order. Takes time linear in packets and queues.
     pub fn rearrange(&mut self, mut to: impl FnMut(&Packet<T>) -> usize) {
-        let mut places = Vec::with_capacity(self.held.packets as usize);
+        let mut slots = Vec::with_capacity(self.held.packets as usize);
         for queue in 0..self.queues.len() {
-            let mut place = core::mem::replace(&mut self.queues[queue], EMPTY).first;
-            while let Some(node) = self.nodes.get(place as usize) {
-                places.push(place);
-                place = node.after;
+            let mut slot = core::mem::replace(&mut self.queues[queue], EMPTY).first;
+            while let Some(node) = self.nodes.get(slot as usize) {
+                slots.push(slot);
+                slot = node.after;
             }
             if let Some(longest) = &mut self.longest {
                 longest.set(queue, Backlog::default());
             }
         }
-        for place in places {
-            if let Some(packet) = &self.nodes[place as usize].packet {
+        for slot in slots {
+            if let Some(packet) = &self.nodes[slot as usize].packet {
                 let (queue, bytes) = (to(packet), u64::from(packet.bytes));
-                let before = self.append(queue, place, bytes);
-                let node = &mut self.nodes[place as usize];
+                let before = self.append(queue, slot, bytes);
+                let node = &mut self.nodes[slot as usize];
                 (node.before, node.after) = (before, NONE);
             }
         }
     }
 
-    /// Makes `place`, which holds `bytes`, the last of `queue` and returns the previous last.
+    /// Makes `slot`, which holds `bytes`, the last of `queue` and returns the previous last.
     #[inline]
-    fn append(&mut self, queue: usize, place: u32, bytes: u64) -> u32 {
+    fn append(&mut self, queue: usize, slot: u32, bytes: u64) -> u32 {
         let queued = &mut self.queues[queue];
-        let before = core::mem::replace(&mut queued.last, place);
+        let before = core::mem::replace(&mut queued.last, slot);
         if queued.first == NONE {
-            queued.first = place;
+            queued.first = slot;
         } else {
-            self.nodes[before as usize].after = place;
+            self.nodes[before as usize].after = slot;
         }
         queued.held.packets += 1;
         queued.held.bytes += bytes;

@@ -3,9 +3,9 @@ use crate::units::Rate;
 
 /// A token bucket in bytes: limits traffic to `rate`, after an initial burst.
 ///
-/// It stores the time at which the bucket will be full again, as in the virtual scheduling of the generic cell rate
-/// algorithm (ITU-T I.371, annex A). The bucket lacks (full_at - now) x rate bytes. No timer is needed, and integer
-/// nanoseconds do not drift.
+/// It stores only the time at which the bucket will be full again. The bucket lacks (full_at - now) x rate bytes. No
+/// timer is needed, and integer nanoseconds do not drift. This is the virtual scheduling of the generic cell rate
+/// algorithm (ITU-T I.371, annex A).
 #[derive(Clone, Copy, Debug)]
 pub struct TokenBucket {
     rate: Rate,
@@ -22,15 +22,15 @@ impl TokenBucket {
 
     /// Time until the bucket is full.
     #[inline]
-    pub fn lacking(&self, now: Time) -> Span {
+    pub fn time_to_full(&self, now: Time) -> Span {
         self.full_at - now
     }
 
     /// Whether a packet of `bytes` may pass. One larger than the burst needs a full bucket, which goes into debt.
     #[inline]
     pub fn admits(&self, bytes: u32, now: Time) -> bool {
-        let lacking = self.lacking(now);
-        lacking == Span::ZERO || lacking + self.rate.transmit(bytes) <= self.depth
+        let time_to_full = self.time_to_full(now);
+        time_to_full == Span::ZERO || time_to_full + self.rate.transmit(bytes) <= self.depth
     }
 
     /// When a packet of `bytes` may pass, if no other passes before.

@@ -1,4 +1,7 @@
-//! A FIFO whose arrivals pay tokens from a bucket, shared by SFED and FABA. The caller fills the buckets.
+//! A FIFO whose arrivals pay with tokens of their flow's bucket, shared by SFED and FABA.
+//!
+//! The owner of the buckets passes the bucket's level with each arrival. [`TokenFifo::admit`] drops, marks or stores
+//! the packet and returns its price. [`TokenFifo::pop`] returns the tokens that a departing packet carried.
 
 use super::Fifo;
 use crate::cx::Cx;
@@ -11,7 +14,7 @@ use crate::units::Limit;
 pub type Tokens = i64;
 
 /// The maximum total of tokens; sums over a million buckets with the largest packets do not overflow.
-const MOST: f64 = (1u64 << 56) as f64;
+const MAX_TOTAL: f64 = (1u64 << 56) as f64;
 
 crate::reasons! {
     /// Its flow's token bucket is low.
@@ -19,7 +22,7 @@ crate::reasons! {
 }
 
 crate::params! {
-    /// On what terms packets are let in.
+    /// Settings of FABA's and SFED's tokens.
     pub struct TokenSettings {
         /// Buffer size. An arriving packet that does not fit is dropped. The paper's B.
         limit: Limit = Limit::Packets(1000);
@@ -137,7 +140,7 @@ impl<T> TokenFifo<T> {
 
     /// The paper's T: `alpha` times the limit in tokens.
     pub fn stock(&self) -> Tokens {
-        (self.terms.alpha * self.room * self.unit.fraction() as f64).clamp(1.0, MOST) as Tokens
+        (self.terms.alpha * self.room * self.unit.fraction() as f64).clamp(1.0, MAX_TOTAL) as Tokens
     }
 
     /// `amount` in whole tokens (packets or bytes).

@@ -10,7 +10,7 @@ use crate::packet::FlowId;
 use crate::rng::Rng;
 
 /// Maximum buckets visited per departure; see [`draws`].
-const MOST_DRAWS: u64 = 4;
+const MAX_DRAWS: u64 = 4;
 /// Buckets compared for an eviction.
 const CANDIDATES: usize = 4;
 
@@ -160,13 +160,13 @@ impl TokenPool {
 /// Buckets to settle `spare` with at a departure: the paper's b = floor(|spare| / queue) + 1, at most four.
 ///
 /// A departing packet changes `spare` by what one draw settles, so one draw per packet keeps up with traffic (FABA
-/// paper, section 4.2). A created or deleted bucket changes it by a whole height: with a short queue one departure
-/// could need thousands of draws, so later departures take the rest. The paper sees at most two (section 5.2), but
-/// under intermittent load a limit of two wastes a hundredth of the link; four do as well as sixteen.
+/// paper, section 4.2). A created or deleted bucket changes it by a whole height. With a short queue, one departure
+/// could then need thousands of draws; later departures take the rest. The paper sees at most two draws (section 5.2).
+/// Under intermittent load a limit of two wastes a hundredth of the link, and four do as well as sixteen.
 #[inline]
 pub(super) fn draws(spare: Tokens, refund: Refund) -> u32 {
     let (owed, queue) = (spare.unsigned_abs(), refund.queue.max(refund.grain).unsigned_abs());
-    if owed < queue { 1 } else { (owed / queue + 1).min(MOST_DRAWS) as u32 }
+    if owed < queue { 1 } else { (owed / queue + 1).min(MAX_DRAWS) as u32 }
 }
 
 #[inline]

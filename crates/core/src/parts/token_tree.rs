@@ -48,7 +48,7 @@ pub struct BucketId {
 
 const ROOT: usize = 0;
 /// Scaled weights: the heaviest sibling's is at most this, and above half of it.
-const HEAVIEST: f64 = (1u64 << 32) as f64;
+const MAX_WEIGHT: f64 = (1u64 << 32) as f64;
 
 impl TokenTree {
     /// A tree of `classes` sharing `total`; with `flows`, leaf classes distinguish at most that many, hashed under
@@ -117,9 +117,9 @@ impl TokenTree {
         self.nodes[ROOT].tokens -= tokens;
     }
 
-    /// Takes back a departing packet's tokens and redistributes spare tokens from the root down: at each level to
-    /// children as `draws` allows, then on the level of the last child that has one. Returns the number of buckets
-    /// and classes drawn, at most four per level.
+    /// Takes back a departing packet's tokens and redistributes spare tokens from the root down. Each level gives to as
+    /// many children as `draws` allows, and the walk continues below the last one. Returns the number of buckets and
+    /// classes drawn, at most four per level.
     pub fn give_back(&mut self, refund: Refund, rng: &mut Rng) -> u32 {
         self.nodes[ROOT].tokens += refund.carried;
         let (mut level, mut drawn) = (Some(ROOT), 0);
@@ -305,13 +305,13 @@ fn nodes(parents: &[(usize, f64)], flows: Option<u32>, key: u64, total: Tokens) 
 fn whole(weight: f64, heaviest: f64) -> u64 {
     // The scale stays finite.
     let (heaviest, mut scale) = (heaviest.max(1e-200), 1.0);
-    while heaviest * scale <= HEAVIEST / 2.0 {
+    while heaviest * scale <= MAX_WEIGHT / 2.0 {
         scale *= 2.0;
     }
-    while heaviest * scale > HEAVIEST {
+    while heaviest * scale > MAX_WEIGHT {
         scale /= 2.0;
     }
-    (weight * scale).clamp(1.0, HEAVIEST) as u64
+    (weight * scale).clamp(1.0, MAX_WEIGHT) as u64
 }
 
 #[cfg(test)]

@@ -13,9 +13,9 @@ pub struct Weights {
 }
 
 impl Weights {
-    /// `places` weights, all zero.
-    pub fn new(places: usize) -> Weights {
-        Weights { of: alloc::vec![0; places], sums: alloc::vec![0; places + 1], total: 0 }
+    /// `items` weights, all zero.
+    pub fn new(items: usize) -> Weights {
+        Weights { of: alloc::vec![0; items], sums: alloc::vec![0; items + 1], total: 0 }
     }
 
     /// The sum of all weights.
@@ -24,19 +24,19 @@ impl Weights {
         self.total
     }
 
-    /// The weight of `place`.
+    /// The weight of `item`.
     #[inline]
-    pub fn of(&self, place: usize) -> u64 {
-        self.of[place]
+    pub fn of(&self, item: usize) -> u64 {
+        self.of[item]
     }
 
-    /// Sets the weight of `place`. All weights must sum to less than 2^63.
-    pub fn set(&mut self, place: usize, weight: u64) {
+    /// Sets the weight of `item`. All weights must sum to less than 2^63.
+    pub fn set(&mut self, item: usize, weight: u64) {
         // Wrapping is safe: sums change by differences.
-        let by = weight.wrapping_sub(self.of[place]);
-        self.of[place] = weight;
+        let by = weight.wrapping_sub(self.of[item]);
+        self.of[item] = weight;
         self.total = self.total.wrapping_add(by);
-        let mut at = place + 1;
+        let mut at = item + 1;
         while at < self.sums.len() {
             self.sums[at] = self.sums[at].wrapping_add(by);
             at += at & at.wrapping_neg();
@@ -48,16 +48,16 @@ impl Weights {
     pub fn draw(&self, rng: &mut Rng) -> usize {
         // Without rejection, the bias of multiplying is below total / 2^64.
         let mut rest = ((u128::from(rng.bits()) * u128::from(self.total)) >> 64) as u64;
-        let (mut place, mut step) = (0, self.of.len().next_power_of_two());
+        let (mut item, mut step) = (0, self.of.len().next_power_of_two());
         while step > 0 {
-            let next = place + step;
+            let next = item + step;
             if next < self.sums.len() && self.sums[next] <= rest {
                 rest -= self.sums[next];
-                place = next;
+                item = next;
             }
             step /= 2;
         }
-        place
+        item
     }
 }
 
@@ -70,13 +70,13 @@ mod tests {
         #[test]
         fn a_draw_falls_where_a_walk_along_the_weights_ends(
             sets in prop::collection::vec((0usize..37, prop::sample::select(&[0u64, 1, 5, 1 << 32][..])), 1..200),
-            places in 37usize..70, seed: u64,
+            items in 37usize..70, seed: u64,
         ) {
-            let (mut weights, mut plain) = (Weights::new(places), [0u64; 70]);
-            for (place, weight) in sets {
-                weights.set(place, weight);
-                plain[place] = weight;
-                prop_assert_eq!((weights.total(), weights.of(place)), (plain.iter().sum(), weight));
+            let (mut weights, mut plain) = (Weights::new(items), [0u64; 70]);
+            for (item, weight) in sets {
+                weights.set(item, weight);
+                plain[item] = weight;
+                prop_assert_eq!((weights.total(), weights.of(item)), (plain.iter().sum(), weight));
                 if weights.total() > 0 {
                     let (mut rng, mut same) = (Rng::new(seed), Rng::new(seed));
                     let mut rest = ((u128::from(same.bits()) * u128::from(weights.total())) >> 64) as u64;
@@ -94,7 +94,7 @@ mod tests {
     #[test]
     fn places_are_drawn_in_proportion_to_their_weights() {
         let (mut weights, mut rng, mut drawn) = (Weights::new(5), Rng::new(3), [0u32; 5]);
-        [1, 0, 2, 3, 4].into_iter().enumerate().for_each(|(place, weight)| weights.set(place, weight));
+        [1, 0, 2, 3, 4].into_iter().enumerate().for_each(|(item, weight)| weights.set(item, weight));
         (0..100_000).for_each(|_| drawn[weights.draw(&mut rng)] += 1);
         // The standard deviation is at most 155; the tolerance is five of them.
         for (found, wanted) in drawn.into_iter().zip([10_000, 0, 20_000, 30_000, 40_000]) {

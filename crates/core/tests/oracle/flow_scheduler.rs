@@ -124,9 +124,9 @@ fn places(list: &str, queues: impl Iterator<Item = usize>) -> State {
 pub fn seen(flows: &headgate_core::parts::FlowScheduler<usize>) -> State {
     let held = flows.backlog();
     let mut state = vec![entry("packets", held.packets), entry("bytes", held.bytes as f64)];
-    state.extend(places("new", flows.turns.fresh()));
-    state.extend(places("old", flows.turns.old()));
-    let listed = flows.turns.fresh().chain(flows.turns.old());
+    state.extend(places("new", flows.turns.new_members()));
+    state.extend(places("old", flows.turns.old_members()));
+    let listed = flows.turns.new_members().chain(flows.turns.old_members());
     state.extend(listed.map(|queue| entry(format!("deficit {queue}"), flows.turns.deficit(queue).unwrap() as f64)));
     state
 }

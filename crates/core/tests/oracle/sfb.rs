@@ -301,10 +301,10 @@ impl Oracle for Plain {
 
 fn look(sfb: &Sfb<usize>, now: Time) -> State {
     let penalty = match &sfb.limiter {
-        Limiter::Rate(bucket) => bucket.lacking(now).as_secs_f64(),
+        Limiter::Rate(bucket) => bucket.time_to_full(now).as_secs_f64(),
         Limiter::Interval { opens, .. } => opens.as_secs_f64(),
         // Of the hog, on two levels.
-        Limiter::Each(fair) => fair.lacking(&sfb.bins_of(FlowId(0))[..2], now).as_secs_f64(),
+        Limiter::Each(fair) => fair.time_to_full(&sfb.bins_of(FlowId(0))[..2], now).as_secs_f64(),
     };
     let flows = if let Limiter::Each(fair) = &sfb.limiter { fair.flows() } else { 0.0 };
     let mut state = vec![entry("penalty", penalty), entry("flows", flows)];

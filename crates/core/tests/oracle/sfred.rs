@@ -183,7 +183,7 @@ impl Oracle for Plain {
 
 fn compare(settings: &[(&str, &str)], plain: Plain, traffic: Traffic) {
     let look = |sfred: &Sfred<usize>, now: Time| {
-        let mut state = vec![entry("lacking", sfred.penalty.lacking(now).as_secs_f64())];
+        let mut state = vec![entry("lacking", sfred.penalty.time_to_full(now).as_secs_f64())];
         for bin in sfred.bins() {
             state.push(entry("qlen", bin.packets));
             state.push(entry("avg", bin.average));

@@ -23,7 +23,9 @@ impl ParameterValue for TransferExtent {
     }
     fn read(text: &str) -> Result<Self, String> {
         let time = |expected| {
-            RandomTime::read(text).map(TransferExtent::Time).map_err(|_| format!("{expected}; or the same of times"))
+            RandomTime::read(text)
+                .map(TransferExtent::Time)
+                .map_err(|_| format!("{expected}; or a time in the same forms"))
         };
         RandomSize::read(text).map(TransferExtent::Bytes).or_else(time)
     }

@@ -23,7 +23,7 @@ headgate_core::params! {
     }
 }
 
-/// Somebody typing.
+/// A user typing.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Telnet {
     gap: RandomTime,

@@ -1,8 +1,10 @@
-//! A video player that fetches segments, each at the highest rate the network seems to sustain.
+//! A video player that fetches segments, each at the highest bit rate the network seems to sustain.
 //!
-//! The rate is FESTIVE's reference rate (Jiang, Sekar, Zhang, section 3.3): the highest of the ladder up to 0.85 times
-//! the harmonic mean of past segments' throughput. Deviations: the mean decays exponentially (FESTIVE's last 20
-//! segments would have to be stored per flow), the rate rises without delay, and scheduling is not randomised.
+//! The rate is FESTIVE's reference rate (Jiang, Sekar, Zhang, section 3.3). It is the highest rate of the ladder up to
+//! 0.85 times the harmonic mean of past segments' throughput.
+//!
+//! Deviations: the mean decays exponentially, because FESTIVE's last 20 segments would have to be stored per flow. The
+//! rate rises without delay. Scheduling is not randomized.
 
 use headgate_core::{BuildError, Rate, Rng, Span};
 

@@ -10,17 +10,17 @@ use crate::packet::FlowId;
 use crate::parts::{DropHistory, FlowDropRecord, FlowTable, HistorySize, MonitoredFlow, congestion_epoch};
 use crate::time::{Span, Time};
 
-/// Below this drop rate no flow is held back (monitoring.tcl).
-const CALM: f64 = 0.001;
-/// A flow's probability stays at least this long, for the flow to react (monitoring.tcl).
-const HOLD: Span = Span::from_millis(400);
-/// A list lasts at least this many R, and at most [`LONGEST`] (monitoring.tcl).
-const SHORTEST: u64 = 2;
-const LONGEST: u64 = 10;
+/// Below this drop rate no probability is increased (monitoring.tcl).
+const MIN_DROP_RATE: f64 = 0.001;
+/// Minimum time between two changes of a flow's probability, so that the flow can react (monitoring.tcl).
+const MIN_HOLD: Span = Span::from_millis(400);
+/// Minimum and maximum duration of a list, in R (monitoring.tcl).
+const MIN_LIST_RTTS: u64 = 2;
+const MAX_LIST_RTTS: u64 = 10;
 /// Factor by which `dynamic_r` changes R with each list.
 const R_STEP: f64 = 1.05;
 
-/// Packets or bytes that reached the output queue during a list, and those signalled.
+/// Packets or bytes that reached the output queue during a list, and how many of them were dropped or marked.
 #[derive(Clone, Copy, Debug, Default)]
 struct AmbientCounts {
     arrived: u64,
@@ -140,7 +140,7 @@ impl Identification {
         }
         self.started += self.length * lists;
         self.last_rate = 0.0;
-        (0..lists.min(self.lengths.len() as u64)).for_each(|_| self.remember(self.length));
+        (0..lists.min(self.lengths.len() as u64)).for_each(|_| self.record_length(self.length));
         // 2^-1100 is 0, and the exponent fits.
         self.drop_rate = self.drop_rate.map(|rate| libm::ldexp(rate, -(lists.min(1100) as i32)));
     }
@@ -151,28 +151,28 @@ impl Identification {
         self.last_rate = if arrived == 0 { 0.0 } else { signalled as f64 / arrived as f64 };
         let average = self.drop_rate.map_or(self.last_rate, |average| 0.5 * self.last_rate + 0.5 * average);
         self.drop_rate = Some(average);
-        self.remember(self.length);
+        self.record_length(self.length);
         self.history.end_list();
         (0..self.monitored.len()).for_each(|position| self.monitored.at(position).1.end_list());
-        if self.last_rate > CALM {
-            self.hold_back(now);
+        if self.last_rate > MIN_DROP_RATE {
+            self.increase_identified(now);
         }
-        self.ease(now);
+        self.decrease_unlisted(now);
         if arrived > 0 {
             self.adapt();
         }
         (self.started, self.length) = (now, self.length_at(average));
     }
 
-    fn remember(&mut self, length: Span) {
+    fn record_length(&mut self, length: Span) {
         self.lengths.rotate_right(1);
         self.lengths[0] = length;
     }
 
-    /// Figure 8: identified flows that lost packets in the last list too are dropped more often.
-    fn hold_back(&mut self, now: Time) {
+    /// Figure 8: increases the probability of identified flows with drops in the last list.
+    fn increase_identified(&mut self, now: Time) {
         let usable = self.last_rate.min(self.drop_rate());
-        let (test, length, due) = (self.config.unresponsive_test, self.length, self.hold(4));
+        let (test, length, due) = (self.config.unresponsive_test, self.length, self.hold_time(4));
         let identified = |seen: &&FlowDropRecord| seen.lists >= self.config.min_lists;
         let all = self.history.records().iter().filter(identified);
         let (flows, drops) = all.fold((0.0, 0.0), |(flows, drops), seen| (flows + 1.0, drops + seen.drops as f64));
@@ -186,9 +186,9 @@ impl Identification {
         }
     }
 
-    /// Figure 7: monitored flows that stand in no list are dropped less often, and let go in the end.
-    fn ease(&mut self, now: Time) {
-        let (due, due_unresponsive, max_decrease) = (self.hold(3), self.hold(5), self.config.max_decrease);
+    /// Figure 7: decreases the probability of monitored flows in no list, and releases them in the end.
+    fn decrease_unlisted(&mut self, now: Time) {
+        let (due, due_unresponsive, max_decrease) = (self.hold_time(3), self.hold_time(5), self.config.max_decrease);
         for position in (0..self.monitored.len()).rev() {
             let (name, flow) = self.monitored.at(position);
             let due = if flow.unresponsive { due_unresponsive } else { due };
@@ -198,9 +198,9 @@ impl Identification {
         }
     }
 
-    /// How long a probability stays before the next change: the last `lists` lists, and no less than [`HOLD`].
-    fn hold(&self, lists: usize) -> Span {
-        self.lengths[..lists].iter().fold(Span::ZERO, |sum, length| sum + *length).max(HOLD)
+    /// Time that a probability stays constant: the duration of the last `lists` lists, at least [`MIN_HOLD`].
+    fn hold_time(&self, lists: usize) -> Span {
+        self.lengths[..lists].iter().fold(Span::ZERO, |sum, length| sum + *length).max(MIN_HOLD)
     }
 
     /// Equation (3) at an ambient drop rate, within bounds.
@@ -208,7 +208,7 @@ impl Identification {
         let share = f64::from(self.config.min_lists) / f64::from(self.config.lists);
         let drop_rate = self.config.fixed_drop_rate.unwrap_or(drop_rate);
         let length = Span::from_secs_f64(share * congestion_epoch(self.rtt, drop_rate));
-        length.clamp(self.rtt * SHORTEST, self.rtt * LONGEST)
+        length.clamp(self.rtt * MIN_LIST_RTTS, self.rtt * MAX_LIST_RTTS)
     }
 
     fn adapt(&mut self) {
@@ -218,9 +218,10 @@ impl Identification {
             DynamicR::Off => return,
             DynamicR::DropRate => (rate > drop_rate_target, rate < drop_rate_target / 2.0),
             // Without drops no flow can be identified.
-            DynamicR::MonitoredFlow => {
-                (monitored < monitored_target as usize && self.last_rate > CALM, monitored > monitored_target as usize)
-            }
+            DynamicR::Monitored => (
+                monitored < monitored_target as usize && self.last_rate > MIN_DROP_RATE,
+                monitored > monitored_target as usize,
+            ),
         };
         let step = match (longer, shorter) {
             (true, _) => R_STEP,

@@ -7,14 +7,14 @@ use crate::time::Span;
 use crate::units::Level;
 
 crate::choice! {
-    /// What the target round-trip time follows; the paper leaves it to future work (section 5.4).
+    /// What adapts the target round-trip time. The paper leaves this to future work (section 5.4).
     pub enum DynamicR {
-        /// It stays.
+        /// Nothing: it is constant.
         Off = "off",
-        /// The ambient drop rate: longer, so that more flows are held back, while the rate is above its target.
+        /// The ambient drop rate. R grows while the rate is above its target, so that more flows are monitored.
         DropRate = "drop_rate",
-        /// The number of monitored flows: as long, and sharing as fair, as their bound allows.
-        MonitoredFlow = "monitored",
+        /// The number of monitored flows. R grows while the number is below its target.
+        Monitored = "monitored",
     }
 }
 
