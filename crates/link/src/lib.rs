@@ -2,20 +2,20 @@
 //!
 //! Simulator and live forwarder differ in packet type, next hop and clock, but share this code. A [`LinkQueue`] owns
 //! the discipline's port and decides when each packet is sent. A [`Medium`] computes transmission times
-//! ([`Transmitter`]) and applies impairments ([`Passage`]). The host of a link implements [`NextHop`] and receives its
+//! ([`Transmitter`]) and applies impairments ([`Impairer`]). The host of a link implements [`NextHop`] and receives its
 //! packets. A [`Meter`] measures one direction, such as the [`LinkLedger`](headgate_measure::LinkLedger) of a run.
 #![forbid(unsafe_code)]
 
+mod impairer;
 mod medium;
-mod passage;
 mod queue;
 mod transmitter;
-mod wakes;
+mod wake_times;
 mod wire;
 
+pub use impairer::Impairer;
 pub use medium::{Carrier, Medium, Transit};
-pub use passage::Passage;
-pub use queue::{HandOver, LinkQueue, Meter, NextHop};
+pub use queue::{LinkQueue, Meter, NextHop, QueueHandover};
 pub use transmitter::Transmitter;
-pub use wakes::Wakes;
-pub use wire::{Wire, WireKind};
+pub use wake_times::WakeTimes;
+pub use wire::{Wire, WireProperties};

@@ -3,7 +3,7 @@
 use headgate_core::{Rng, Span, Time};
 use headgate_scenario::{Impairments, Pace, Simplex};
 
-use crate::passage::Passage;
+use crate::impairer::Impairer;
 use crate::transmitter::Transmitter;
 
 /// A packet's transit over a link.
@@ -31,7 +31,7 @@ pub struct Medium {
     transmitter: Transmitter,
     delay: Span,
     /// Impairments, if any, and whether packets wait ([`Transit::waits`]).
-    passage: Option<Box<(Passage, bool)>>,
+    passage: Option<Box<(Impairer, bool)>>,
 }
 
 impl Medium {
@@ -43,7 +43,7 @@ impl Medium {
         Medium {
             transmitter: Transmitter::new(simplex.rate, &simplex.pace),
             delay,
-            passage: passes.then(|| Box::new((Passage::new(impairments, rng), waits))),
+            passage: passes.then(|| Box::new((Impairer::new(impairments, rng), waits))),
         }
     }
 

@@ -55,7 +55,7 @@ pub struct LinkQueue<T, D, L, M> {
 
 /// State that a queue leaves to its replacement.
 #[derive(Debug)]
-pub struct HandOver<T> {
+pub struct QueueHandover<T> {
     /// The queued packets in sending order.
     pub packets: Vec<Packet<T>>,
     free_at: Time,
@@ -155,12 +155,12 @@ impl<T, D: Discipline<T>, L: Meter<T>, M: Carrier> LinkQueue<T, D, L, M> {
 
     /// Removes all queued packets at `now` for a replacement queue. The discipline decides nothing more
     /// ([`Port::drain`]); packets that it still marks are passed to `marked`.
-    pub fn hand_over(&mut self, now: Time, marked: &mut dyn FnMut(&Packet<T>)) -> HandOver<T> {
-        HandOver { packets: self.port.drain(now, marked), free_at: self.free_at, lost: self.lost }
+    pub fn hand_over(&mut self, now: Time, marked: &mut dyn FnMut(&Packet<T>)) -> QueueHandover<T> {
+        QueueHandover { packets: self.port.drain(now, marked), free_at: self.free_at, lost: self.lost }
     }
 
     /// Replaces another queue at `now`. Its packets already count as arrived.
-    pub fn take_over(&mut self, from: HandOver<T>, now: Time, next: &mut impl NextHop<T>) {
+    pub fn take_over(&mut self, from: QueueHandover<T>, now: Time, next: &mut impl NextHop<T>) {
         (self.free_at, self.lost) = (from.free_at, from.lost);
         self.idle = from.free_at <= now;
         from.packets.into_iter().for_each(|packet| self.port.readmit(packet, now, next));
@@ -252,9 +252,9 @@ mod tests {
 
     /// Flows and times of the packets that came out, and how many were dropped.
     #[derive(Default)]
-    struct Host(Vec<(u64, Time)>, u32);
+    struct QueueHost(Vec<(u64, Time)>, u32);
 
-    impl NextHop<()> for Host {
+    impl NextHop<()> for QueueHost {
         fn sending(&mut self, _: &Packet<()>, _: Time) {}
         fn receive(&mut self, packet: Packet<()>, out: Time, _: bool) {
             self.0.push((packet.flow.0, out));
@@ -262,7 +262,7 @@ mod tests {
         fn lost(&mut self, _: Packet<()>, _: Time, _: Time) {}
     }
 
-    impl Sink<()> for Host {
+    impl Sink<()> for QueueHost {
         fn dropped(&mut self, _: Packet<()>, _: Why, _: Time) {
             self.1 += 1;
         }
@@ -286,7 +286,7 @@ mod tests {
     }
 
     /// Frees the link whenever it asks for it, up to `end`.
-    fn run(queue: &mut Droptail, end: Time, host: &mut Host) {
+    fn run(queue: &mut Droptail, end: Time, host: &mut QueueHost) {
         while queue.wake() <= end && queue.wake() < Time::NEVER {
             queue.free(queue.wake(), host);
         }
@@ -294,7 +294,7 @@ mod tests {
 
     #[test]
     fn packets_are_sent_one_after_another_and_the_first_at_once() {
-        let (mut queue, mut host) = (droptail("9p"), Host::default());
+        let (mut queue, mut host) = (droptail("9p"), QueueHost::default());
         for flow in 1..=3 {
             queue.arrive(packet(flow, 1000), at(10), &mut host);
         }
@@ -308,7 +308,7 @@ mod tests {
 
     #[test]
     fn a_lost_packet_took_its_time_and_comes_out_nowhere() {
-        let (mut queue, mut host) = (droptail("9p"), Host::default());
+        let (mut queue, mut host) = (droptail("9p"), QueueHost::default());
         queue.arrive(packet(1, 13), at(0), &mut host);
         queue.arrive(packet(2, 1000), at(0), &mut host);
         run(&mut queue, at(9000), &mut host);
@@ -317,7 +317,7 @@ mod tests {
 
     #[test]
     fn a_queue_that_takes_over_sends_what_waited_when_the_other_would_have() {
-        let (mut old, mut new, mut host) = (droptail("9p"), droptail("2p"), Host::default());
+        let (mut old, mut new, mut host) = (droptail("9p"), droptail("2p"), QueueHost::default());
         for flow in 1..=5 {
             old.arrive(packet(flow, 1000), at(0), &mut host);
         }
@@ -331,7 +331,7 @@ mod tests {
 
     #[test]
     fn a_link_that_stood_still_sends_later_by_as_much() {
-        let (mut queue, mut host) = (droptail("9p"), Host::default());
+        let (mut queue, mut host) = (droptail("9p"), QueueHost::default());
         queue.arrive(packet(1, 1000), at(0), &mut host);
         queue.arrive(packet(2, 1000), at(0), &mut host);
         queue.stall(Span::from_micros(700));

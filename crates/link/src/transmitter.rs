@@ -7,22 +7,22 @@ use headgate_scenario::{OPPORTUNITY, Pace};
 
 /// The transmitter of one direction; sends one packet at a time.
 #[derive(Debug)]
-pub struct Transmitter(Kind);
+pub struct Transmitter(RateModel);
 
 #[derive(Debug)]
-enum Kind {
-    Constant(Constant),
-    Schedule(Schedule),
-    Trace(Trace),
+enum RateModel {
+    Constant(FixedRate),
+    Schedule(ScheduledRate),
+    Trace(OpportunityTrace),
 }
 
 impl Transmitter {
     /// A transmitter with initial rate `rate`, which `pace` changes.
     pub fn new(rate: Rate, pace: &Pace) -> Transmitter {
         Transmitter(match pace {
-            Pace::Constant => Kind::Constant(Constant { rate, last: (0, Span::ZERO) }),
-            Pace::Schedule { steps, period } => Kind::Schedule(Schedule::new(rate, steps, *period)),
-            Pace::Trace { opportunities, .. } => Kind::Trace(Trace::new(Arc::clone(opportunities))),
+            Pace::Constant => RateModel::Constant(FixedRate { rate, last: (0, Span::ZERO) }),
+            Pace::Schedule { steps, period } => RateModel::Schedule(ScheduledRate::new(rate, steps, *period)),
+            Pace::Trace { opportunities, .. } => RateModel::Trace(OpportunityTrace::new(Arc::clone(opportunities))),
         })
     }
 
@@ -30,21 +30,21 @@ impl Transmitter {
     #[inline]
     pub fn sent(&mut self, now: Time, bytes: u32) -> Time {
         match &mut self.0 {
-            Kind::Constant(constant) => now + constant.transmit(bytes),
-            Kind::Schedule(schedule) => schedule.sent(now, bytes),
-            Kind::Trace(trace) => trace.sent(now, bytes),
+            RateModel::Constant(constant) => now + constant.transmit(bytes),
+            RateModel::Schedule(schedule) => schedule.sent(now, bytes),
+            RateModel::Trace(trace) => trace.sent(now, bytes),
         }
     }
 }
 
 #[derive(Debug)]
-struct Constant {
+struct FixedRate {
     rate: Rate,
     /// Last packet size and its transmission time: sizes repeat.
     last: (u32, Span),
 }
 
-impl Constant {
+impl FixedRate {
     #[inline]
     fn transmit(&mut self, bytes: u32) -> Span {
         if self.last.0 != bytes {
@@ -56,7 +56,7 @@ impl Constant {
 
 /// Rates that change at given times. The rest of a packet is sent at the new rate.
 #[derive(Debug)]
-struct Schedule {
+struct ScheduledRate {
     /// Start of each step in the period (in nanoseconds) and its rate; the first starts at 0.
     steps: Vec<(u64, u64)>,
     /// Length of the period; without one, the last step never ends.
@@ -65,10 +65,10 @@ struct Schedule {
     turn: u128,
 }
 
-impl Schedule {
-    fn new(rate: Rate, steps: &[(Span, Rate)], period: Option<Span>) -> Schedule {
+impl ScheduledRate {
+    fn new(rate: Rate, steps: &[(Span, Rate)], period: Option<Span>) -> ScheduledRate {
         let changes = steps.iter().map(|(at, rate)| (at.as_nanos(), rate.as_bits()));
-        let mut schedule = Schedule {
+        let mut schedule = ScheduledRate {
             steps: [(0, rate.as_bits())].into_iter().chain(changes).collect(),
             period: period.map(Span::as_nanos),
             turn: 0,
@@ -122,7 +122,7 @@ fn after(nanos: u64, more: u128) -> Time {
 
 /// Sending opportunities as in mahimahi's `LinkQueue`: bytes of an opportunity that no waiting packet uses are lost.
 #[derive(Debug)]
-struct Trace {
+struct OpportunityTrace {
     /// In milliseconds of the period, which ends with the last.
     moments: Arc<[u64]>,
     /// Periods passed, and the next opportunity in this one.
@@ -132,9 +132,9 @@ struct Trace {
     open: (Time, u64),
 }
 
-impl Trace {
-    fn new(moments: Arc<[u64]>) -> Trace {
-        Trace { moments, turn: 0, next: 0, open: (Time::NEVER, 0) }
+impl OpportunityTrace {
+    fn new(moments: Arc<[u64]>) -> OpportunityTrace {
+        OpportunityTrace { moments, turn: 0, next: 0, open: (Time::NEVER, 0) }
     }
 
     fn length(&self) -> u64 {
@@ -194,9 +194,9 @@ mod tests {
         Time::ZERO + Span::from_millis(n)
     }
 
-    fn schedule(steps: &[(u64, u64)], period: Option<u64>) -> Schedule {
+    fn schedule(steps: &[(u64, u64)], period: Option<u64>) -> ScheduledRate {
         let steps = steps.iter().map(|(at, mbit)| (Span::from_millis(*at), Rate::from_bits(mbit * 1_000_000)));
-        Schedule::new(Rate::from_bits(8_000_000), &steps.collect::<Vec<_>>(), period.map(Span::from_millis))
+        ScheduledRate::new(Rate::from_bits(8_000_000), &steps.collect::<Vec<_>>(), period.map(Span::from_millis))
     }
 
     #[test]
@@ -223,8 +223,8 @@ mod tests {
         assert_eq!(pace.sent(ms(4), 50_000), ms(104));
     }
 
-    fn trace(moments: &[u64]) -> Trace {
-        Trace::new(moments.into())
+    fn trace(moments: &[u64]) -> OpportunityTrace {
+        OpportunityTrace::new(moments.into())
     }
 
     #[test]

@@ -7,7 +7,7 @@ use headgate_scenario::Access;
 
 /// Properties shared by a group's wires. Most packets have one size.
 #[derive(Clone, Copy, Debug)]
-pub struct WireKind {
+pub struct WireProperties {
     rate: Rate,
     /// The usual packet size in bytes, and its transmission time.
     bytes: u32,
@@ -15,10 +15,10 @@ pub struct WireKind {
     delay: Span,
 }
 
-impl WireKind {
+impl WireProperties {
     /// A wire of `access` for packets of `bytes`.
-    pub fn new(access: &Access, bytes: u32) -> WireKind {
-        WireKind { rate: access.rate, bytes, transmit: access.rate.transmit(bytes), delay: access.delay }
+    pub fn new(access: &Access, bytes: u32) -> WireProperties {
+        WireProperties { rate: access.rate, bytes, transmit: access.rate.transmit(bytes), delay: access.delay }
     }
 
     /// Exit time of a packet that enters at `now` and need not wait.
@@ -42,14 +42,14 @@ pub struct Wire {
 impl Wire {
     /// Exit time of a packet of the usual size that enters at `now`.
     #[inline]
-    pub fn pass(&mut self, now: Time, kind: &WireKind) -> Time {
+    pub fn pass(&mut self, now: Time, kind: &WireProperties) -> Time {
         self.free_at = self.free_at.max(now) + kind.transmit;
         self.free_at + kind.delay
     }
 
     /// Exit time of a packet of any size.
     #[inline]
-    pub fn pass_sized(&mut self, now: Time, bytes: u32, kind: &WireKind) -> Time {
+    pub fn pass_sized(&mut self, now: Time, bytes: u32, kind: &WireProperties) -> Time {
         self.free_at = self.free_at.max(now) + kind.transmit(bytes);
         self.free_at + kind.delay
     }

@@ -1,7 +1,7 @@
 //! Headgate on real packets: frames in, a discipline, a paced link, frames out.
 //!
 //! The disciplines are the simulator's code. A [`Forwarder`] moves frames of TUN devices or packet sockets between two
-//! ends, each an [`Io`](io::Io), over a [`Lane`] in each direction, by the machine's clock. Tests replace the ends by
+//! ends, each a [`LinkEnd`](io::LinkEnd), over a [`Lane`] in each direction, by the machine's clock. Tests replace the ends by
 //! lists of frames and the clock by one that they advance (`tests/support/memory.rs`):
 //!
 //! ```
@@ -46,16 +46,17 @@ mod threads;
 mod timeline;
 
 pub use forward::{
-    CATCH_UP, Fabric, FlowCounts, FlowView, Forwarder, Inbox, Job, Lane, LaneCounts, LaneLedger, LaneSettings,
-    LaneView, Lanes, MOST_SHOWN, NUMBERS, Number, Remains, Running, SHOW_EVERY, View, Window, pacing, verdict,
+    CATCH_UP, ChangeSender, Fabric, FabricChange, FlowCounts, FlowView, Forwarder, ForwarderThread, LANE_METRICS, Lane,
+    LaneCounts, LaneHandover, LaneLedger, LaneMetric, LaneSettings, LaneView, Lanes, MOST_SHOWN, SHOW_EVERY,
+    SharedView, View, pacing, verdict,
 };
 pub use gateway::{Gateway, GatewaySettings};
 pub use hosts::{Addresses, netns, shell};
-pub use io::frame::{IpAt, Layer, Parsed, Parser};
-pub use io::oddities::{Oddities, Oddity};
+pub use io::anomalies::{AnomalyCounts, FrameAnomaly};
+pub use io::frame::{IpPosition, Layer, ParsedFrame, Parser};
 pub use io::pool::{FrameId, Pool};
 pub use io::{clock, ecn};
-pub use link::{Link, LinkSettings, check, log};
+pub use link::{EmulatedLink, LinkSettings, check, log};
 
 #[cfg(test)]
 extern crate self as headgate_live;

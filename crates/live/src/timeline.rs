@@ -7,12 +7,12 @@ use headgate_core::{Span, Time};
 
 /// Events ordered by time; events of the same time keep the order in which they were added.
 pub(crate) struct Timeline<T> {
-    heap: BinaryHeap<Entry<T>>,
+    heap: BinaryHeap<TimedEvent<T>>,
     /// Events added so far; the number breaks ties.
     known: u64,
 }
 
-struct Entry<T> {
+struct TimedEvent<T> {
     at: Time,
     number: u64,
     what: T,
@@ -27,7 +27,7 @@ impl<T> Timeline<T> {
     #[inline]
     pub(crate) fn push(&mut self, at: Time, what: T) {
         self.known += 1;
-        self.heap.push(Entry { at, number: self.known, what });
+        self.heap.push(TimedEvent { at, number: self.known, what });
     }
 
     /// Time of the first event; [`Time::NEVER`] if there is none.
@@ -59,25 +59,25 @@ impl<T> Timeline<T> {
 }
 
 /// Reversed: `BinaryHeap` is a max-heap.
-impl<T> Ord for Entry<T> {
-    fn cmp(&self, other: &Entry<T>) -> Ordering {
+impl<T> Ord for TimedEvent<T> {
+    fn cmp(&self, other: &TimedEvent<T>) -> Ordering {
         (other.at, other.number).cmp(&(self.at, self.number))
     }
 }
 
-impl<T> PartialOrd for Entry<T> {
-    fn partial_cmp(&self, other: &Entry<T>) -> Option<Ordering> {
+impl<T> PartialOrd for TimedEvent<T> {
+    fn partial_cmp(&self, other: &TimedEvent<T>) -> Option<Ordering> {
         Some(self.cmp(other))
     }
 }
 
-impl<T> PartialEq for Entry<T> {
-    fn eq(&self, other: &Entry<T>) -> bool {
+impl<T> PartialEq for TimedEvent<T> {
+    fn eq(&self, other: &TimedEvent<T>) -> bool {
         self.cmp(other) == Ordering::Equal
     }
 }
 
-impl<T> Eq for Entry<T> {}
+impl<T> Eq for TimedEvent<T> {}
 
 #[cfg(test)]
 mod tests {

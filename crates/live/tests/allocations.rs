@@ -10,24 +10,24 @@ use std::os::fd::BorrowedFd;
 use headgate_core::{Ecn, Span, Time, registry};
 use headgate_live::clock::Monotonic;
 use headgate_live::io::tap::{Recorder, Tap};
-use headgate_live::io::{BATCH, Io, Received};
+use headgate_live::io::{BATCH, LinkEnd, ReceiveResult};
 use headgate_live::{Forwarder, FrameId, Layer, Pool, SHOW_EVERY};
 use stats_alloc::{INSTRUMENTED_SYSTEM, Region, StatsAlloc};
-use support::{Direction, Steps, packet};
+use support::{SteppedClock, TestDirection, packet};
 
 #[global_allocator]
 static ALLOCATOR: &StatsAlloc<System> = &INSTRUMENTED_SYSTEM;
 
 /// An end that has a frame of one of a few flows whenever the clock has moved, and takes all it is given.
-struct Source {
-    clock: Steps,
+struct RepeatingEnd {
+    clock: SteppedClock,
     last: Time,
     frames: Vec<Vec<u8>>,
     next: usize,
 }
 
-impl Io for Source {
-    fn recv(&mut self, pool: &mut Pool, batch: &mut Vec<FrameId>) -> io::Result<Received> {
+impl LinkEnd for RepeatingEnd {
+    fn recv(&mut self, pool: &mut Pool, batch: &mut Vec<FrameId>) -> io::Result<ReceiveResult> {
         let now = self.clock.now();
         if now > self.last && batch.len() < BATCH && !self.frames.is_empty() {
             self.last = now;
@@ -38,7 +38,7 @@ impl Io for Source {
             pool.set_len(&frame, bytes.len());
             batch.push(frame);
         }
-        Ok(Received::default())
+        Ok(ReceiveResult::default())
     }
     fn send(&mut self, _: &Pool, _: &[FrameId]) -> io::Result<usize> {
         Ok(0)
@@ -59,16 +59,16 @@ fn a_packet_on_its_way_through_costs_no_allocation() {
     // Those that make a queue for a flow, and let it go, may allocate for it; these do not.
     for name in ["droptail", "red", "blue", "sfb", "faba", "red_pd", "codel", "pie"] {
         assert!(registry::find(name).is_ok());
-        let clock = Steps::of(Span::from_micros(300));
+        let clock = SteppedClock::of(Span::from_micros(300));
         let frames = (0..8).map(|n| packet(5000 + n, 600 + 50 * usize::from(n), Ecn::Ect0, 0)).collect();
         // A log is kept as well: nothing is read from it, so that in the end it has no room.
         let (pens, _notes): (Vec<_>, Vec<_>) = (0..2).map(|_| Recorder::new()).unzip();
         let mut pens = pens.into_iter();
         let mut end = |frames| {
-            let source = Source { clock: clock.clone(), last: Time::ZERO, frames, next: 0 };
+            let source = RepeatingEnd { clock: clock.clone(), last: Time::ZERO, frames, next: 0 };
             Tap::new(source, Monotonic::new(), pens.next())
         };
-        let direction = Direction::new(8, 2, 50, name);
+        let direction = TestDirection::new(8, 2, 50, name);
         let lanes = [direction.lane(Layer::Ip, "forward"), direction.lane(Layer::Ip, "reverse")];
         let mut forwarder = Forwarder::new(end(frames), end(Vec::new()), lanes, clock.clone());
         let until = |forwarder: &mut Forwarder<_, _, _>, end: Time| {

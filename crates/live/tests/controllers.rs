@@ -2,7 +2,7 @@
 #![cfg(target_os = "linux")]
 
 use headgate_core::{Span, Time};
-use headgate_live::verdict::{Slot, Verdict, judge};
+use headgate_live::verdict::{FlowInterval, Responsiveness, judge};
 use headgate_measure::{EventBatch, Happening, Watch};
 use headgate_scenario::{Changes, Scenario};
 
@@ -12,9 +12,9 @@ const SLOT: Span = Span::from_millis(100);
 const REMEMBERED: usize = 100;
 
 /// What each flow does in slots, from the events at the link.
-struct Slots(Vec<Vec<Slot>>);
+struct RecordedIntervals(Vec<Vec<FlowInterval>>);
 
-impl Watch for Slots {
+impl Watch for RecordedIntervals {
     fn goes_on(&mut self, _: Time) -> bool {
         true
     }
@@ -36,15 +36,18 @@ impl Watch for Slots {
 }
 
 /// The verdicts on the flows of `groups`, in their order, after 12 s on 10 Mbit/s.
-fn judged(qdisc: &str, delay: u32, groups: &str) -> Vec<Verdict> {
+fn judged(qdisc: &str, delay: u32, groups: &str) -> Vec<Responsiveness> {
     let text = format!(
         "name = 'v'\nduration = '12s'\nqdiscs = ['{qdisc}']\nrecord.events = 'all'\n\
          link = {{ rate = '10Mbit/s', delay = '{delay}ms', limit = '100p' }}\n{groups}"
     );
     let scenario = Scenario::read(&text, "v.toml", &Changes::default()).unwrap_or_else(|error| panic!("{error}"));
-    let mut seen = Slots(vec![vec![Slot { lasted: SLOT, ..Slot::default() }; 120]; scenario.total_flows() as usize]);
+    let mut seen = RecordedIntervals(vec![
+        vec![FlowInterval { lasted: SLOT, ..FlowInterval::default() }; 120];
+        scenario.total_flows() as usize
+    ]);
     headgate_sim::run(&scenario, &scenario.qdiscs[0], 1, &mut seen).unwrap();
-    let lately: Vec<&[Slot]> = seen.0.iter().map(|slots| &slots[slots.len() - REMEMBERED..]).collect();
+    let lately: Vec<&[FlowInterval]> = seen.0.iter().map(|slots| &slots[slots.len() - REMEMBERED..]).collect();
     // A fair share as a link has it: what those got on average that lost packets.
     let lossy = lately.iter().filter(|slots| slots.iter().any(|slot| slot.counts.signals() > 0));
     let sent: Vec<u64> = lossy.map(|slots| slots.iter().map(|slot| slot.counts.sent_bytes).sum()).collect();
@@ -55,17 +58,17 @@ fn judged(qdisc: &str, delay: u32, groups: &str) -> Vec<Verdict> {
 
 /// Verdicts on one kind of flow.
 #[derive(Debug, Default)]
-struct Found {
+struct VerdictCounts {
     all: usize,
     responsive: usize,
     unresponsive: usize,
 }
 
-impl Found {
-    fn add(&mut self, verdict: Verdict) {
+impl VerdictCounts {
+    fn add(&mut self, verdict: Responsiveness) {
         self.all += 1;
-        self.responsive += usize::from(verdict == Verdict::Responsive);
-        self.unresponsive += usize::from(verdict == Verdict::Unresponsive);
+        self.responsive += usize::from(verdict == Responsiveness::Responsive);
+        self.unresponsive += usize::from(verdict == Responsiveness::Unresponsive);
     }
 }
 
@@ -76,7 +79,7 @@ const BURSTS: [&str; 2] =
 /// docs/guide/gateway.md has the figures. BBR is looked at beside a constant rate: bursts of others do make it slower.
 #[test]
 fn tcp_is_hardly_ever_accused_and_who_heeds_no_drops_is_seldom_taken_for_responsive() {
-    let [mut tcp, mut bbr, mut constant, mut bursts] = <[Found; 4]>::default();
+    let [mut tcp, mut bbr, mut constant, mut bursts] = <[VerdictCounts; 4]>::default();
     let cases = ["droptail", "red", "codel"].into_iter().flat_map(|qdisc| [4, 18, 50, 100].map(|delay| (qdisc, delay)));
     let crowds = [1, 2, 4, 9].into_iter().flat_map(|flows| ["cubic", "newreno"].map(|cc| (flows, cc)));
     for ((qdisc, delay), (flows, cc)) in cases.flat_map(|case| crowds.clone().map(move |crowd| (case, crowd))) {

@@ -7,11 +7,11 @@ use std::fs;
 
 use etherparse::{Ipv4HeaderSlice, PacketBuilder};
 use headgate_core::{ClassId, Ecn, Span, Time};
-use headgate_live::{Forwarder, Layer, Oddity, Parsed, Parser, ecn};
+use headgate_live::{Forwarder, FrameAnomaly, Layer, ParsedFrame, Parser, ecn};
 use headgate_scenario::{Changes, ClassRule, Classifier, Conditions, FlowKey, Scenario};
 use proptest::prelude::*;
-use support::Direction;
-use support::memory::{AddsUp, FakeClock};
+use support::TestDirection;
+use support::memory::{Conserved, FakeClock};
 
 const CORPUS: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/corpus");
 const KEY: u64 = 0x1234_5678_9abc_def0;
@@ -24,7 +24,7 @@ fn layer(name: &str) -> Layer {
     if name == "ethernet" { Layer::Ethernet } else { Layer::Ip }
 }
 
-fn parsed(name: &str) -> Parsed {
+fn parsed(name: &str) -> ParsedFrame {
     let first = if corpus(name)[0] == 2 { Layer::Ethernet } else { Layer::Ip };
     Parser::new(first, KEY).parse(&corpus(name)).unwrap_or_else(|oddity| panic!("{name}: {oddity:?}"))
 }
@@ -39,9 +39,9 @@ fn every_frame_of_the_corpus_meets_its_fate_and_is_counted() {
         let result = parser.parse(&corpus(words[0]));
         assert_eq!(result.is_ok(), words[2] == "forward", "{}: {result:?}", words[0]);
         let counted: Vec<&str> = parser.oddities.iter().map(|(oddity, _)| oddity.name()).collect();
-        let known = |word: &&&str| Oddity::ALL.iter().any(|oddity| oddity.name() == **word);
+        let known = |word: &&&str| FrameAnomaly::ALL.iter().any(|oddity| oddity.name() == **word);
         let mut named: Vec<&str> = words[3..].iter().take_while(known).copied().collect();
-        named.sort_by_key(|name| Oddity::ALL.iter().position(|oddity| oddity.name() == *name));
+        named.sort_by_key(|name| FrameAnomaly::ALL.iter().position(|oddity| oddity.name() == *name));
         assert_eq!(counted, named, "{}", words[0]);
         rows += 1;
     }
@@ -189,7 +189,7 @@ fn obeys(layer: Layer, frame: &[u8]) -> Result<(), TestCaseError> {
     let mut parser = Parser::new(layer, KEY);
     let result = parser.parse(frame);
     prop_assert_eq!(parser.oddities.dropped(), u64::from(result.is_err()));
-    let Ok(Parsed { ip: Some(at), flow, .. }) = result else { return Ok(()) };
+    let Ok(ParsedFrame { ip: Some(at), flow, .. }) = result else { return Ok(()) };
     let mut marked = frame.to_vec();
     ecn::mark(&mut marked, at);
     let again = parser.parse(&marked).map_err(|oddity| TestCaseError::fail(format!("marked, it is {oddity:?}")))?;
@@ -223,7 +223,7 @@ proptest! {
         frames in prop::collection::vec((0..40_u64, hostile()), 1..400),
         qdisc in prop::sample::select(vec!["droptail", "sfb", "faba", "fq_codel"]),
     ) {
-        let mut direction = Direction::new(10, 1, 20, qdisc);
+        let mut direction = TestDirection::new(10, 1, 20, qdisc);
         direction.slots = 60;
         let mut clock = FakeClock::new();
         let mut at = Time::ZERO;

@@ -12,34 +12,34 @@ use std::time::Duration;
 use etherparse::Ipv4HeaderSlice;
 use headgate_core::{Ecn, Rate, Span};
 use headgate_live::clock::Monotonic;
-use headgate_live::io::{Io, PacketSocket, Sending, Tun, offloads};
-use headgate_live::pacing::{Clock, Paced};
-use headgate_live::{Forwarder, FrameId, LaneView, Layer, Oddity, Pool, View};
-use support::memory::AddsUp;
+use headgate_live::io::{LinkEnd, PacketSocket, SendMethod, Tun, offloads};
+use headgate_live::pacing::{Clock, PacedClock};
+use headgate_live::{Forwarder, FrameAnomaly, FrameId, LaneView, Layer, Pool, View};
+use support::memory::Conserved;
 use support::namespace::{in_namespace, ip, veth};
-use support::{Direction, packet};
+use support::{TestDirection, packet};
 
 /// Forwards between `a` and `b` with `direction` both ways while `job` is done in another thread of the same namespace.
-fn forward<A, B, T>(a: A, b: B, direction: &Direction, job: impl FnOnce() -> T + Send) -> (View, T)
+fn forward<A, B, T>(a: A, b: B, direction: &TestDirection, job: impl FnOnce() -> T + Send) -> (View, T)
 where
-    A: Io + Send,
-    B: Io + Send,
+    A: LinkEnd + Send,
+    B: LinkEnd + Send,
     T: Send,
 {
     let layer = a.layer();
     let lanes = [direction.lane(layer, "forward"), direction.lane(layer, "reverse")];
-    let mut forwarder = Forwarder::new(a, b, lanes, Paced::new(Monotonic::new(), Paced::MARGIN));
+    let mut forwarder = Forwarder::new(a, b, lanes, PacedClock::new(Monotonic::new(), PacedClock::MARGIN));
     let stop = forwarder.stopper();
     thread::scope(|scope| {
         // It stops also when the job panics.
-        struct Stop(std::sync::Arc<std::sync::atomic::AtomicBool>);
-        impl Drop for Stop {
+        struct StopOnDrop(std::sync::Arc<std::sync::atomic::AtomicBool>);
+        impl Drop for StopOnDrop {
             fn drop(&mut self) {
                 self.0.store(true, Ordering::Relaxed);
             }
         }
         let job = scope.spawn(move || {
-            let _stop = Stop(stop);
+            let _stop = StopOnDrop(stop);
             job()
         });
         let view = forwarder.run().unwrap();
@@ -53,14 +53,17 @@ fn adds_up(lane: &LaneView) {
 }
 
 /// A packet socket with a pool, as a host that writes its own frames.
-struct Host {
+struct ForwardedHost {
     socket: PacketSocket,
     pool: Pool,
 }
 
-impl Host {
-    fn new(interface: &str) -> Host {
-        Host { socket: PacketSocket::open(interface, 4096, Sending::Auto).unwrap(), pool: Pool::new(64, Pool::SLOT) }
+impl ForwardedHost {
+    fn new(interface: &str) -> ForwardedHost {
+        ForwardedHost {
+            socket: PacketSocket::open(interface, 4096, SendMethod::Auto).unwrap(),
+            pool: Pool::new(64, Pool::SLOT),
+        }
     }
 
     fn send(&mut self, bytes: &[u8]) {
@@ -73,7 +76,7 @@ impl Host {
 
     /// The frames that come until `count` are there, or for two seconds.
     fn receive(&mut self, count: usize) -> Vec<Vec<u8>> {
-        let mut clock = Paced::new(Monotonic::new(), Span::ZERO);
+        let mut clock = PacedClock::new(Monotonic::new(), Span::ZERO);
         let end = clock.now() + Span::from_secs(2);
         let (mut frames, mut batch) = (Vec::new(), Vec::with_capacity(64));
         while frames.len() < count && clock.now() < end {
@@ -101,8 +104,8 @@ fn frames_cross_packet_sockets_unchanged_and_what_is_odd_is_counted() {
         veth("left", "in");
         veth("out", "right");
         assert_eq!(offloads("in").unwrap(), Vec::<&str>::new(), "they were switched off");
-        let (mut left, mut right) = (Host::new("left"), Host::new("right"));
-        let ends = ["in", "out"].map(|name| PacketSocket::open(name, PacketSocket::RING, Sending::Auto).unwrap());
+        let (mut left, mut right) = (ForwardedHost::new("left"), ForwardedHost::new("right"));
+        let ends = ["in", "out"].map(|name| PacketSocket::open(name, PacketSocket::RING, SendMethod::Auto).unwrap());
         let [a, b] = ends;
         assert_eq!((a.layer(), a.mtu()), (Layer::Ethernet, 1500));
         let mut tagged = 7_u16.to_be_bytes().to_vec();
@@ -112,7 +115,7 @@ fn frames_cross_packet_sockets_unchanged_and_what_is_odd_is_counted() {
             .map(|n| ethernet(0x800, &packet(5000, 100 + 35 * n, Ecn::NotEct, n as u32)))
             .chain([ethernet(0x806, &[1; 28]), ethernet(0x8100, &tagged), ethernet(0x86dd, &[0x60; 60])])
             .collect();
-        let direction = Direction::new(100, 1, 200, "droptail");
+        let direction = TestDirection::new(100, 1, 200, "droptail");
         let (view, received) = forward(a, b, &direction, || {
             frames.iter().for_each(|frame| left.send(frame));
             right.receive(42)
@@ -123,7 +126,7 @@ fn frames_cross_packet_sockets_unchanged_and_what_is_odd_is_counted() {
         frames.pop();
         assert_eq!(received, frames);
         assert_eq!((lane.counts.came, lane.counts.out), (43, 42));
-        assert_eq!([Oddity::NonIp, Oddity::BadLength].map(|oddity| lane.oddities.of(oddity)), [1, 1]);
+        assert_eq!([FrameAnomaly::NonIp, FrameAnomaly::BadLength].map(|oddity| lane.oddities.of(oddity)), [1, 1]);
         assert_eq!(view.kernel[0].dropped, 0);
     });
 }
@@ -133,9 +136,9 @@ fn marks_reach_the_receiver_with_a_true_checksum() {
     in_namespace(|| {
         veth("left", "in");
         veth("out", "right");
-        let (mut left, mut right) = (Host::new("left"), Host::new("right"));
-        let [a, b] = ["in", "out"].map(|name| PacketSocket::open(name, PacketSocket::RING, Sending::Auto).unwrap());
-        let direction = Direction::new(10, 0, 500, "red:minth=5p,maxth=50p,ecn=on");
+        let (mut left, mut right) = (ForwardedHost::new("left"), ForwardedHost::new("right"));
+        let [a, b] = ["in", "out"].map(|name| PacketSocket::open(name, PacketSocket::RING, SendMethod::Auto).unwrap());
+        let direction = TestDirection::new(10, 0, 500, "red:minth=5p,maxth=50p,ecn=on");
         let (view, received) = forward(a, b, &direction, || {
             (0..300).for_each(|n| left.send(&ethernet(0x800, &packet(5000, 1000, Ecn::Ect0, n))));
             right.receive(300)
@@ -162,7 +165,7 @@ fn the_kernels_own_hosts_meet_over_a_pair_of_tun_devices() {
     assert_eq!((a.name(), a.layer(), a.mtu()), ("hg0", Layer::Ip, 1500));
     // 972 bytes of data are 1000 of IP: 8 Mbit/s is one a millisecond, and twice as many are sent.
     let (count, delay) = (600, Duration::from_millis(20));
-    let direction = Direction::new(8, delay.as_millis() as u64, 50, "droptail");
+    let direction = TestDirection::new(8, delay.as_millis() as u64, 50, "droptail");
     receiver.set_read_timeout(Some(Duration::from_millis(300))).unwrap();
     let (view, received) = forward(a, b, &direction, || {
         thread::scope(|scope| {
@@ -175,7 +178,7 @@ fn the_kernels_own_hosts_meet_over_a_pair_of_tun_devices() {
                 }
                 numbers
             });
-            let mut clock = Paced::new(Monotonic::new(), Span::ZERO);
+            let mut clock = PacedClock::new(Monotonic::new(), Span::ZERO);
             let begin = clock.now();
             for n in 0..count {
                 clock.wait(begin + Span::from_micros(500 * u64::from(n)), [None; 2]).unwrap();
@@ -210,9 +213,9 @@ fn packets_leave_at_their_rate_and_after_their_delay() {
     in_namespace(|| {
         veth("left", "in");
         veth("out", "right");
-        let (mut left, mut right) = (Host::new("left"), Host::new("right"));
-        let [a, b] = ["in", "out"].map(|name| PacketSocket::open(name, PacketSocket::RING, Sending::Auto).unwrap());
-        let mut direction = Direction::new(10, 10, 2000, "droptail");
+        let (mut left, mut right) = (ForwardedHost::new("left"), ForwardedHost::new("right"));
+        let [a, b] = ["in", "out"].map(|name| PacketSocket::open(name, PacketSocket::RING, SendMethod::Auto).unwrap());
+        let mut direction = TestDirection::new(10, 10, 2000, "droptail");
         direction.simplex.rate = Rate::from_bits(10_000_000);
         // 500 frames of 1250 bytes take 500 ms.
         let (view, (begin, end)) = forward(a, b, &direction, || {
@@ -235,7 +238,7 @@ fn packets_leave_at_their_rate_and_after_their_delay() {
 #[test]
 fn what_cannot_be_opened_is_said_so() {
     in_namespace(|| {
-        assert!(PacketSocket::open("no-such-link", 64, Sending::Auto).is_err());
+        assert!(PacketSocket::open("no-such-link", 64, SendMethod::Auto).is_err());
         assert!(Tun::create("a-name-that-is-too-long").is_err());
         let first = Tun::create("mine").unwrap();
         assert!(Tun::create("mine").is_err(), "it is there already, and is left alone");
@@ -248,8 +251,8 @@ fn what_cannot_be_opened_is_said_so() {
 fn an_interface_that_is_down_refuses_and_comes_back() {
     in_namespace(|| {
         veth("left", "in");
-        let mut host = Host::new("left");
-        let mut socket = PacketSocket::open("in", 64, Sending::Auto).unwrap();
+        let mut host = ForwardedHost::new("left");
+        let mut socket = PacketSocket::open("in", 64, SendMethod::Auto).unwrap();
         let mut pool = Pool::new(4, Pool::SLOT);
         let frame: FrameId = pool.take().unwrap();
         let bytes = ethernet(0x800, &packet(5000, 100, Ecn::NotEct, 0));

@@ -15,11 +15,11 @@ use headgate_core::Span;
 use headgate_live::clock::Monotonic;
 use headgate_live::io::interface;
 use headgate_live::netns::Namespace;
-use headgate_live::pacing::{Clock, Paced};
-use headgate_live::shell::{self, Streams};
-use headgate_live::{LaneSettings, Link, LinkSettings};
+use headgate_live::pacing::{Clock, PacedClock};
+use headgate_live::shell::{self, StandardStreams};
+use headgate_live::{EmulatedLink, LaneSettings, LinkSettings};
 use headgate_scenario::{Changes, Scenario};
-use memory::AddsUp;
+use memory::Conserved;
 
 const TEXT: &str = "name = \"link\"\nduration = \"1h\"\nqdiscs = [\"droptail\"]\n[link]\n[[tcp]]\n";
 
@@ -43,17 +43,17 @@ fn allowed<T>(made: io::Result<T>) -> Option<T> {
 #[test]
 fn every_packet_is_counted_alike_by_the_kernel_and_by_us() {
     let settings = settings(&["rate=8Mbit/s", "delay=2ms", "limit=20p"]);
-    let Some(mut link) = allowed(Link::open(settings)) else { return };
-    let receiver = link.far().run(|| UdpSocket::bind(SocketAddr::from((Link::FAR, 9)))).unwrap().unwrap();
-    let sender = link.near().run(|| UdpSocket::bind(SocketAddr::from((Link::NEAR, 0)))).unwrap().unwrap();
+    let Some(mut link) = allowed(EmulatedLink::open(settings)) else { return };
+    let receiver = link.far().run(|| UdpSocket::bind(SocketAddr::from((EmulatedLink::FAR, 9)))).unwrap().unwrap();
+    let sender = link.near().run(|| UdpSocket::bind(SocketAddr::from((EmulatedLink::NEAR, 0)))).unwrap().unwrap();
     receiver.set_read_timeout(Some(Duration::from_millis(300))).unwrap();
     // 972 bytes of data are 1000 of IP: 1 ms each to send, and they come twice as fast. Those that cross the link find room in
     // the receiver's socket, though nobody reads meanwhile.
-    let mut clock = Paced::new(Monotonic::new(), Span::ZERO);
+    let mut clock = PacedClock::new(Monotonic::new(), Span::ZERO);
     let begin = clock.now();
     for n in 0..150 {
         clock.wait(begin + Span::from_micros(500 * n), [None; 2]).unwrap();
-        sender.send_to(&[7; 972], (Link::FAR, 9)).unwrap();
+        sender.send_to(&[7; 972], (EmulatedLink::FAR, 9)).unwrap();
     }
     let mut data = [0; 2000];
     let mut received = 0;
@@ -97,7 +97,7 @@ fn a_job_that_panics_ends_its_namespace_and_no_other() {
 fn a_namespaces_processes_end_with_it() {
     let Some(one) = allowed(Namespace::new()) else { return };
     let words = ["sleep", "100"].map(OsString::from).to_vec();
-    let mut child = shell::spawn(&one, words, Vec::new(), Streams::Errors).unwrap();
+    let mut child = shell::spawn(&one, words, Vec::new(), StandardStreams::Errors).unwrap();
     drop(one);
     assert_eq!(shell::code(child.wait().unwrap()), 128 + 9);
 }
@@ -105,7 +105,7 @@ fn a_namespaces_processes_end_with_it() {
 #[test]
 fn what_the_kernel_does_not_take_is_named() {
     let sysctls = vec![("ipv4/tcp_congestion_control".to_string(), "nonesuch".to_string())];
-    let made = Link::open(LinkSettings { sysctls, ..settings(&["rate=1Mbit/s", "delay=0ms", "limit=9p"]) });
+    let made = EmulatedLink::open(LinkSettings { sysctls, ..settings(&["rate=1Mbit/s", "delay=0ms", "limit=9p"]) });
     let Err(error) = made else { panic!("the kernel took it") };
     if error.kind() == io::ErrorKind::PermissionDenied {
         return eprintln!("skipped: a network namespace needs CAP_SYS_ADMIN");
@@ -117,7 +117,7 @@ fn what_the_kernel_does_not_take_is_named() {
 fn no_packet_is_free_on_a_link() {
     let mut settings = settings(&["rate=1Mbit/s", "delay=0ms", "limit=9p"]);
     settings.lanes[1].overhead = -20;
-    let Err(error) = Link::open(settings) else { panic!("packets of 20 bytes cost nothing") };
+    let Err(error) = EmulatedLink::open(settings) else { panic!("packets of 20 bytes cost nothing") };
     if error.kind() != io::ErrorKind::PermissionDenied {
         assert_eq!(error.to_string(), "an overhead of -20 bytes a packet: it must be -19 to 1000");
     }

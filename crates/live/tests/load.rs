@@ -6,9 +6,9 @@ use std::io;
 
 use headgate_core::{Span, Time};
 use headgate_live::clock::Monotonic;
-use headgate_live::load::{self, FlowReport, Load, LoadReport};
-use headgate_live::pacing::{Clock, Paced};
-use headgate_live::{LaneSettings, Link, LinkSettings, View};
+use headgate_live::load::{self, FlowReport, LoadReport, TrafficLoad};
+use headgate_live::pacing::{Clock, PacedClock};
+use headgate_live::{EmulatedLink, LaneSettings, LinkSettings, View};
 use headgate_scenario::{Changes, Scenario};
 
 /// A scenario of `duration`, with `groups` over a link of 10 Mbit/s and 10 ms each way.
@@ -26,7 +26,7 @@ fn run(scenario: &Scenario) -> Option<(LoadReport, View)> {
     let back = LaneSettings { qdisc: "droptail".parse().unwrap(), ..way.clone() };
     let settings =
         LinkSettings { lanes: [way, back], seed: 1, sysctls: load::sysctls(scenario), outside: false, log: None };
-    let mut link = match Link::open(settings) {
+    let mut link = match EmulatedLink::open(settings) {
         Err(error) if error.kind() == io::ErrorKind::PermissionDenied => {
             eprintln!("skipped: a network namespace needs CAP_SYS_ADMIN");
             return None;
@@ -34,10 +34,10 @@ fn run(scenario: &Scenario) -> Option<(LoadReport, View)> {
         made => made.unwrap(),
     };
     let clock = Monotonic::new();
-    let load = Load::prepare(scenario, 1, link.near(), link.far(), clock).unwrap();
+    let load = TrafficLoad::prepare(scenario, 1, link.near(), link.far(), clock).unwrap();
     let begin = clock.now() + Span::from_millis(5);
     load.begin(begin);
-    Paced::new(clock, Span::ZERO).wait(begin + scenario.duration, [None; 2]).unwrap();
+    PacedClock::new(clock, Span::ZERO).wait(begin + scenario.duration, [None; 2]).unwrap();
     let report = load.stop().unwrap();
     assert!(report.notes.is_empty(), "{:?}", report.notes);
     Some((report, link.stop().unwrap()))

@@ -5,10 +5,10 @@ mod support;
 
 use etherparse::Ipv4HeaderSlice;
 use headgate_core::{Ecn, Rate, Span, Time, registry};
-use headgate_live::{CATCH_UP, Forwarder, LaneSettings, Layer, Oddity, View};
+use headgate_live::{CATCH_UP, Forwarder, FrameAnomaly, LaneSettings, Layer, View};
 use headgate_scenario::Pace;
-use support::memory::{AddsUp, FakeClock, Memory};
-use support::{Direction, packet};
+use support::memory::{Conserved, FakeClock, MemoryEnd};
+use support::{TestDirection, packet};
 
 /// 8 Mbit/s: a byte a microsecond.
 const MBIT: u64 = 8;
@@ -26,19 +26,19 @@ fn number(packet: &[u8]) -> u32 {
     u32::from_be_bytes(packet[28..32].try_into().unwrap())
 }
 
-struct Run {
+struct FinishedRun {
     view: View,
     /// What came out at the second end.
     out: Vec<(Time, Vec<u8>)>,
 }
 
 /// Sends `frames` through `direction` from the first end to the second, until `end`.
-fn run(direction: &Direction, frames: Vec<(Time, Vec<u8>)>, mut clock: FakeClock, end: Time) -> Run {
+fn run(direction: &TestDirection, frames: Vec<(Time, Vec<u8>)>, mut clock: FakeClock, end: Time) -> FinishedRun {
     let (a, b) = (clock.end(Layer::Ip, frames), clock.end(Layer::Ip, []));
     run_between(direction, a, b, clock, end)
 }
 
-fn run_between(direction: &Direction, a: Memory, b: Memory, clock: FakeClock, end: Time) -> Run {
+fn run_between(direction: &TestDirection, a: MemoryEnd, b: MemoryEnd, clock: FakeClock, end: Time) -> FinishedRun {
     let lanes = [direction.lane(Layer::Ip, "forward"), direction.lane(Layer::Ip, "reverse")];
     let mut forwarder = Forwarder::new(a, b, lanes, clock);
     while forwarder.view().at < end {
@@ -49,12 +49,12 @@ fn run_between(direction: &Direction, a: Memory, b: Memory, clock: FakeClock, en
         let used = lane.backlog.packets as usize + lane.flying;
         assert_eq!(lane.free_slots + used, direction.slots as usize, "a slot was lost or made");
     }
-    Run { view: forwarder.view(), out: forwarder.b.sent().to_vec() }
+    FinishedRun { view: forwarder.view(), out: forwarder.b.sent().to_vec() }
 }
 
 #[test]
 fn rate_delay_and_order_are_exact() {
-    let direction = Direction::new(MBIT, 5, 1000, "droptail");
+    let direction = TestDirection::new(MBIT, 5, 1000, "droptail");
     let run = run(&direction, stream(500, 1000, 100), FakeClock::new(), at_us(600_000));
     assert_eq!(run.out.len(), 500);
     for (n, (at, bytes)) in (0..).zip(&run.out) {
@@ -68,7 +68,7 @@ fn rate_delay_and_order_are_exact() {
 #[test]
 fn lateness_does_not_add_up() {
     let late = [0, 170, 30, 900, 0, 2500].map(Span::from_micros).to_vec();
-    let direction = Direction::new(MBIT, 5, 1000, "droptail");
+    let direction = TestDirection::new(MBIT, 5, 1000, "droptail");
     let run = run(&direction, stream(500, 1000, 0), FakeClock::late(late), at_us(600_000));
     assert_eq!(run.out.len(), 500);
     let first = run.out[0].0;
@@ -85,7 +85,7 @@ fn lateness_does_not_add_up() {
 
 #[test]
 fn the_overhead_costs_time_and_the_gaps_of_an_idle_link_stay() {
-    let mut direction = Direction::new(MBIT, 0, 100, "droptail");
+    let mut direction = TestDirection::new(MBIT, 0, 100, "droptail");
     direction.overhead = 38;
     let run = run(&direction, stream(20, 462, 10_000), FakeClock::new(), at_us(300_000));
     for (n, (at, _)) in (0..).zip(&run.out) {
@@ -96,7 +96,7 @@ fn the_overhead_costs_time_and_the_gaps_of_an_idle_link_stay() {
 
 #[test]
 fn a_header_that_is_left_out_costs_no_time() {
-    let mut direction = Direction::new(MBIT, 0, 100, "droptail");
+    let mut direction = TestDirection::new(MBIT, 0, 100, "droptail");
     direction.overhead = -14;
     let run = run(&direction, stream(20, 514, 0), FakeClock::new(), at_us(300_000));
     let times: Vec<Time> = run.out.iter().map(|(at, _)| *at).collect();
@@ -105,7 +105,7 @@ fn a_header_that_is_left_out_costs_no_time() {
 
 #[test]
 fn a_trace_lets_1500_bytes_pass_at_its_moments() {
-    let mut direction = Direction::new(MBIT, 2, 100, "droptail");
+    let mut direction = TestDirection::new(MBIT, 2, 100, "droptail");
     // Two opportunities at 3 ms, one at 10 ms, and again.
     direction.simplex.pace = Pace::Trace { name: "t".to_string(), opportunities: [3, 3, 10].into() };
     direction.slots = LaneSettings::slots(&direction.simplex, direction.delay);
@@ -117,8 +117,8 @@ fn a_trace_lets_1500_bytes_pass_at_its_moments() {
 
 #[test]
 fn there_are_slots_for_the_fastest_that_a_link_becomes() {
-    let mut direction = Direction::new(1, 100, 1, "droptail");
-    let slots = |pace: Pace, direction: &mut Direction| {
+    let mut direction = TestDirection::new(1, 100, 1, "droptail");
+    let slots = |pace: Pace, direction: &mut TestDirection| {
         direction.simplex.pace = pace;
         LaneSettings::slots(&direction.simplex, direction.delay)
     };
@@ -137,7 +137,7 @@ fn beyond_what_is_caught_up_the_link_stood_still() {
     // Late once, at the first packet's departure: 30 ms.
     let mut late = vec![Span::ZERO; 200];
     late[0] = Span::from_millis(30);
-    let direction = Direction::new(MBIT, 0, 100, "droptail");
+    let direction = TestDirection::new(MBIT, 0, 100, "droptail");
     let run = run(&direction, stream(40, 1000, 0), FakeClock::late(late), at_us(100_000));
     let lane = &run.view.lanes[0];
     let lost = Span::from_millis(30) - CATCH_UP;
@@ -151,7 +151,7 @@ fn beyond_what_is_caught_up_the_link_stood_still() {
 #[test]
 fn every_discipline_accounts_for_every_frame() {
     for entry in registry::ENTRIES {
-        let direction = Direction::new(MBIT, 2, 20, entry.name);
+        let direction = TestDirection::new(MBIT, 2, 20, entry.name);
         // Twice the rate, of ten flows, four of ten packets ECN-capable; a pause in which the link goes idle.
         let frame = |n: u32| packet(5000 + (n * n % 10) as u16, 400 + (n * 37 % 600) as usize, ecn(n), n);
         let frames = (0..1200_u32).map(|n| {
@@ -188,7 +188,7 @@ fn ecn(n: u32) -> Ecn {
 
 #[test]
 fn marks_are_in_the_headers_of_what_comes_out() {
-    let direction = Direction::new(MBIT, 2, 100, "red:minth=5p,maxth=50p,ecn=on");
+    let direction = TestDirection::new(MBIT, 2, 100, "red:minth=5p,maxth=50p,ecn=on");
     let frames = (0..2000).map(|n| (at_us(u64::from(n) * 900), packet(5000, 1000, Ecn::Ect0, n)));
     let run = run(&direction, frames.collect(), FakeClock::new(), at_us(2_200_000));
     let marked = run.out.iter().filter(|(_, bytes)| bytes[1] & 3 == 3).count() as u64;
@@ -199,7 +199,7 @@ fn marks_are_in_the_headers_of_what_comes_out() {
 
 #[test]
 fn packets_are_lost_on_the_way_by_chance_and_counted() {
-    let mut direction = Direction::new(MBIT, 2, 10, "droptail");
+    let mut direction = TestDirection::new(MBIT, 2, 10, "droptail");
     direction.simplex.impairments.loss = 0.1;
     let run = run(&direction, stream(5000, 100, 200), FakeClock::new(), at_us(1_100_000));
     let lost = run.view.lanes[0].counts.lost;
@@ -210,7 +210,7 @@ fn packets_are_lost_on_the_way_by_chance_and_counted() {
 
 #[test]
 fn those_held_back_are_overtaken() {
-    let mut direction = Direction::new(MBIT, 2, 10, "droptail");
+    let mut direction = TestDirection::new(MBIT, 2, 10, "droptail");
     direction.simplex.impairments.reorder = 0.2;
     direction.simplex.impairments.reorder_by = Span::from_millis(3);
     let run = run(&direction, stream(500, 100, 1000), FakeClock::new(), at_us(600_000));
@@ -224,7 +224,7 @@ fn those_held_back_are_overtaken() {
 
 #[test]
 fn what_has_no_slot_or_is_odd_is_dropped_at_the_door_and_counted() {
-    let mut direction = Direction::new(MBIT, 10, 100, "droptail");
+    let mut direction = TestDirection::new(MBIT, 10, 100, "droptail");
     direction.slots = 4;
     let mut frames = stream(10, 1000, 0);
     frames.push((at_us(100_000), Vec::new()));
@@ -233,13 +233,14 @@ fn what_has_no_slot_or_is_odd_is_dropped_at_the_door_and_counted() {
     let run = run(&direction, frames, FakeClock::new(), at_us(200_000));
     let lane = &run.view.lanes[0];
     assert_eq!((lane.counts.came, lane.counts.no_slot, lane.counts.out), (13, 6, 4));
-    let odd = [Oddity::Empty, Oddity::Oversize, Oddity::BadLength].map(|oddity| lane.oddities.of(oddity));
+    let odd =
+        [FrameAnomaly::Empty, FrameAnomaly::Oversize, FrameAnomaly::BadLength].map(|oddity| lane.oddities.of(oddity));
     assert_eq!(odd, [1, 1, 1]);
 }
 
 #[test]
 fn what_the_far_end_refuses_is_counted() {
-    let direction = Direction::new(MBIT, 0, 100, "droptail");
+    let direction = TestDirection::new(MBIT, 0, 100, "droptail");
     let mut clock = FakeClock::new();
     let (a, mut b) = (clock.end(Layer::Ip, stream(10, 1000, 0)), clock.end(Layer::Ip, []));
     b.refuse_after(7);
@@ -249,7 +250,7 @@ fn what_the_far_end_refuses_is_counted() {
 
 #[test]
 fn the_queue_and_the_link_are_followed_over_time() {
-    let direction = Direction::new(MBIT, 0, 100, "droptail");
+    let direction = TestDirection::new(MBIT, 0, 100, "droptail");
     let mut clock = FakeClock::new();
     let (a, b) = (clock.end(Layer::Ip, stream(10, 1000, 0)), clock.end(Layer::Ip, []));
     let lanes = ["forward", "reverse"].map(|label| direction.lane(Layer::Ip, label));
@@ -273,7 +274,7 @@ fn the_queue_and_the_link_are_followed_over_time() {
 
 #[test]
 fn the_two_directions_do_not_meet() {
-    let direction = Direction::new(MBIT, 5, 100, "droptail");
+    let direction = TestDirection::new(MBIT, 5, 100, "droptail");
     let mut clock = FakeClock::new();
     let a = clock.end(Layer::Ip, stream(50, 1000, 0));
     let b = clock.end(Layer::Ip, (0..50).map(|n| (at_us(0), packet(6000, 500, Ecn::NotEct, n))));
@@ -292,7 +293,7 @@ fn the_two_directions_do_not_meet() {
 
 #[test]
 fn ends_of_two_kinds_are_refused() {
-    let direction = Direction::new(MBIT, 0, 10, "droptail");
+    let direction = TestDirection::new(MBIT, 0, 10, "droptail");
     let mut clock = FakeClock::new();
     let (a, b) = (clock.end(Layer::Ip, []), clock.end(Layer::Ethernet, []));
     let lanes = ["forward", "reverse"].map(|label| direction.lane(Layer::Ip, label));
@@ -302,7 +303,7 @@ fn ends_of_two_kinds_are_refused() {
 
 #[test]
 fn another_thread_sees_what_passes() {
-    let direction = Direction::new(MBIT, 0, 100, "droptail");
+    let direction = TestDirection::new(MBIT, 0, 100, "droptail");
     let mut clock = FakeClock::new();
     let (a, b) = (clock.end(Layer::Ip, stream(100, 1000, 1000)), clock.end(Layer::Ip, []));
     let lanes = ["forward", "reverse"].map(|label| direction.lane(Layer::Ip, label));

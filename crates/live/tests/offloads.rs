@@ -13,13 +13,13 @@ use std::time::Duration;
 
 use headgate_core::Ecn;
 use headgate_live::clock::Monotonic;
-use headgate_live::io::{Io, PacketSocket, Sending};
-use headgate_live::pacing::Paced;
-use headgate_live::{Forwarder, Layer, Oddity, Pool, View};
+use headgate_live::io::{LinkEnd, PacketSocket, SendMethod};
+use headgate_live::pacing::PacedClock;
+use headgate_live::{Forwarder, FrameAnomaly, Layer, Pool, View};
 use rustix::thread::gettid;
-use support::memory::AddsUp;
+use support::memory::Conserved;
 use support::namespace::{in_namespace, ip, veth};
-use support::{Direction, packet};
+use support::{TestDirection, packet};
 
 /// Two hosts of the kernel's, each behind a virtual interface with all its offloads on, and the forwarder between the other ends of
 /// both. `server` is run at 10.78.0.2 and fd78::2 and says when it is ready; then `client` is run at 10.78.0.1.
@@ -70,21 +70,21 @@ fn between_hosts(mtu: usize, server: impl FnOnce(Sender<()>) + Send, client: imp
 fn forwarding(mtu: usize, job: impl FnOnce() + Send) -> View {
     let [a, b] = ["in1", "in2"].map(|name| {
         ip(&format!("link set {name} addrgenmode none up"));
-        PacketSocket::open(name, PacketSocket::RING, Sending::Auto).unwrap()
+        PacketSocket::open(name, PacketSocket::RING, SendMethod::Auto).unwrap()
     });
-    let direction = Direction { slot_bytes: Pool::slot_for(mtu), ..Direction::new(1000, 0, 400, "droptail") };
+    let direction = TestDirection { slot_bytes: Pool::slot_for(mtu), ..TestDirection::new(1000, 0, 400, "droptail") };
     let lanes = ["forward", "reverse"].map(|label| direction.lane(Layer::Ethernet, label));
-    let mut forwarder = Forwarder::new(a, b, lanes, Paced::new(Monotonic::new(), Paced::MARGIN));
+    let mut forwarder = Forwarder::new(a, b, lanes, PacedClock::new(Monotonic::new(), PacedClock::MARGIN));
     let stop = forwarder.stopper();
     thread::scope(|scope| {
         let job = scope.spawn(move || {
-            struct Stop(std::sync::Arc<std::sync::atomic::AtomicBool>);
-            impl Drop for Stop {
+            struct StopGuard(std::sync::Arc<std::sync::atomic::AtomicBool>);
+            impl Drop for StopGuard {
                 fn drop(&mut self) {
                     self.0.store(true, Ordering::Relaxed);
                 }
             }
-            let _stop = Stop(stop);
+            let _stop = StopGuard(stop);
             job();
         });
         let view = forwarder.run().unwrap();
@@ -156,7 +156,7 @@ fn frames_are_as_long_as_the_interfaces_take() {
     };
     assert!(view.lanes.iter().all(|lane| lane.adds_up()), "{view:#?}");
     assert!(view.lanes.iter().all(|lane| lane.totals.counts().sent_bytes > 4 * 8900), "{view:#?}");
-    assert_eq!(view.lanes[0].oddities.of(Oddity::Oversize), 0);
+    assert_eq!(view.lanes[0].oddities.of(FrameAnomaly::Oversize), 0);
 }
 
 #[test]
@@ -180,15 +180,15 @@ fn segments_that_were_never_cut_are_counted() {
         return;
     };
     assert!(view.lanes.iter().all(|lane| lane.adds_up()), "{view:#?}");
-    assert!(view.lanes[0].oddities.of(Oddity::Oversize) > 0, "{:?}", view.lanes[0].oddities);
+    assert!(view.lanes[0].oddities.of(FrameAnomaly::Oversize) > 0, "{:?}", view.lanes[0].oddities);
 }
 
 #[test]
 fn frames_that_find_no_room_in_the_ring_are_counted() {
     in_namespace(|| {
         veth("left", "in");
-        let mut left = PacketSocket::open("left", 1, Sending::Auto).unwrap();
-        let mut full = PacketSocket::open("in", 64, Sending::Auto).unwrap();
+        let mut left = PacketSocket::open("left", 1, SendMethod::Auto).unwrap();
+        let mut full = PacketSocket::open("in", 64, SendMethod::Auto).unwrap();
         let mut pool = Pool::new(600, Pool::SLOT);
         let mut bytes = vec![2, 0, 0, 0, 0, 2, 2, 0, 0, 0, 0, 1, 8, 0];
         bytes.extend(packet(5000, 100, Ecn::NotEct, 0));

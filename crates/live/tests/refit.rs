@@ -5,8 +5,8 @@ mod support;
 
 use headgate_core::{Ecn, Rate, Span, Time, Why, registry};
 use headgate_live::{Forwarder, LaneView, Layer};
-use support::memory::{AddsUp, FakeClock, Memory};
-use support::{Direction, packet};
+use support::memory::{Conserved, FakeClock, MemoryEnd};
+use support::{TestDirection, packet};
 
 /// 8 Mbit/s: a byte a microsecond.
 const MBIT: u64 = 8;
@@ -24,16 +24,16 @@ fn number(packet: &[u8]) -> u32 {
     u32::from_be_bytes(packet[28..32].try_into().unwrap())
 }
 
-struct Link {
-    forwarder: Forwarder<Memory, Memory, FakeClock>,
+struct TestLink {
+    forwarder: Forwarder<MemoryEnd, MemoryEnd, FakeClock>,
 }
 
-impl Link {
-    fn new(direction: &Direction, frames: Vec<(Time, Vec<u8>)>) -> Link {
+impl TestLink {
+    fn new(direction: &TestDirection, frames: Vec<(Time, Vec<u8>)>) -> TestLink {
         let mut clock = FakeClock::new();
         let (a, b) = (clock.end(Layer::Ip, frames), clock.end(Layer::Ip, []));
         let lanes = ["forward", "reverse"].map(|label| direction.lane(Layer::Ip, label));
-        Link { forwarder: Forwarder::new(a, b, lanes, clock) }
+        TestLink { forwarder: Forwarder::new(a, b, lanes, clock) }
     }
 
     /// Forwards until `end`; every packet must be accounted for at every moment.
@@ -52,7 +52,7 @@ impl Link {
     }
 
     /// The way up is like `direction` from the forwarder's next look at what is to be done.
-    fn refit(&mut self, direction: &Direction) {
+    fn refit(&mut self, direction: &TestDirection) {
         let (direction, begin) = (direction.clone(), self.forwarder.view().at);
         let (say, done) = std::sync::mpsc::channel();
         let job = move |lanes: &mut [Box<dyn headgate_live::Lane>; 2], now| {
@@ -73,9 +73,9 @@ fn a_hundred_changes_under_twice_the_load_lose_no_packet_and_turn_none_round() {
     let plain: Vec<&str> =
         registry::ENTRIES.iter().filter(|entry| !entry.abilities.schedules).map(|entry| entry.name).collect();
     let limits = [20, 300, 5, 80];
-    let mut link = Link::new(&Direction::new(MBIT, 2, 50, "droptail"), stream(12_000, 500, Ecn::Ect0));
+    let mut link = TestLink::new(&TestDirection::new(MBIT, 2, 50, "droptail"), stream(12_000, 500, Ecn::Ect0));
     for (n, limit) in (0_usize..100).zip(limits.into_iter().cycle()) {
-        let mut direction = Direction::new(MBIT, (n % 3) as u64 * 4, limit, plain[n % plain.len()]);
+        let mut direction = TestDirection::new(MBIT, (n % 3) as u64 * 4, limit, plain[n % plain.len()]);
         direction.simplex.rate = Rate::from_bits(4_000_000 * (1 + n as u64 % 3));
         link.refit(&direction);
         let lane = link.view();
@@ -95,9 +95,9 @@ fn a_hundred_changes_under_twice_the_load_lose_no_packet_and_turn_none_round() {
 #[test]
 fn every_discipline_hands_all_it_holds_to_every_kind_of_successor() {
     for entry in registry::ENTRIES {
-        let mut link = Link::new(&Direction::new(1, 0, 100, entry.name), stream(60, 0, Ecn::Ect1));
+        let mut link = TestLink::new(&TestDirection::new(1, 0, 100, entry.name), stream(60, 0, Ecn::Ect1));
         let before = link.run(at_us(1_000));
-        link.refit(&Direction::new(MBIT, 0, 100, "droptail"));
+        link.refit(&TestDirection::new(MBIT, 0, 100, "droptail"));
         let lane = link.run(at_us(500_000));
         let (old, new) = (before.totals.counts(), lane.totals.counts());
         assert_eq!(lane.counts.out + new.dropped(), 60, "{}", entry.name);
@@ -111,8 +111,8 @@ fn every_discipline_hands_all_it_holds_to_every_kind_of_successor() {
 
 #[test]
 fn what_a_smaller_queue_has_no_room_for_is_dropped_as_overflow_the_last_first() {
-    let mut link = Link::new(&Direction::new(MBIT, 0, 100, "droptail"), stream(80, 0, Ecn::NotEct));
-    link.refit(&Direction::new(MBIT, 0, 10, "droptail"));
+    let mut link = TestLink::new(&TestDirection::new(MBIT, 0, 100, "droptail"), stream(80, 0, Ecn::NotEct));
+    link.refit(&TestDirection::new(MBIT, 0, 10, "droptail"));
     let lane = link.run(at_us(200_000));
     // It was done at time 0 and one packet was on its way by then, or at the first look after it: 50 of 80 have gone.
     let done = lane.counts.out - 10;
@@ -124,10 +124,10 @@ fn what_a_smaller_queue_has_no_room_for_is_dropped_as_overflow_the_last_first() 
 #[test]
 fn packets_that_a_shaper_holds_back_go_on_in_order() {
     // A packet of 1000 bytes every 80 ms.
-    let slow = Direction::new(MBIT, 0, 100, "tbf:rate=100kbit/s,burst=1000B");
-    let mut link = Link::new(&slow, stream(40, 0, Ecn::NotEct));
+    let slow = TestDirection::new(MBIT, 0, 100, "tbf:rate=100kbit/s,burst=1000B");
+    let mut link = TestLink::new(&slow, stream(40, 0, Ecn::NotEct));
     link.run(at_us(60_000));
-    link.refit(&Direction::new(MBIT, 0, 100, "droptail"));
+    link.refit(&TestDirection::new(MBIT, 0, 100, "droptail"));
     let lane = link.run(at_us(200_000));
     assert_eq!((lane.counts.out, lane.totals.dropped()), (40, 0));
     assert_eq!(link.out(), (0..40).collect::<Vec<_>>());
@@ -135,18 +135,18 @@ fn packets_that_a_shaper_holds_back_go_on_in_order() {
 
 #[test]
 fn a_wait_is_measured_from_when_a_packet_came() {
-    let mut link = Link::new(&Direction::new(1, 0, 100, "droptail"), stream(2, 0, Ecn::NotEct));
+    let mut link = TestLink::new(&TestDirection::new(1, 0, 100, "droptail"), stream(2, 0, Ecn::NotEct));
     // 8 ms a packet at 1 Mbit/s: the second leaves the queue after 8 ms, whoever holds it then.
-    link.refit(&Direction::new(1, 0, 100, "sfb"));
+    link.refit(&TestDirection::new(1, 0, 100, "sfb"));
     let lane = link.run(at_us(100_000));
     assert_eq!(lane.totals.sojourn().quantile(0.99).map(|nanos| (nanos / 1e5).round()), Some(80.0));
 }
 
 #[test]
 fn nothing_overtakes_what_flies_when_the_delay_shrinks() {
-    let mut link = Link::new(&Direction::new(MBIT, 200, 100, "droptail"), stream(150, 1_000, Ecn::NotEct));
+    let mut link = TestLink::new(&TestDirection::new(MBIT, 200, 100, "droptail"), stream(150, 1_000, Ecn::NotEct));
     link.run(at_us(60_000));
-    link.refit(&Direction::new(MBIT, 10, 100, "droptail"));
+    link.refit(&TestDirection::new(MBIT, 10, 100, "droptail"));
     let lane = link.run(at_us(500_000));
     assert_eq!((lane.counts.out, link.out()), (150, (0..150).collect()));
     let last = link.forwarder.b.sent().last().unwrap().0;
@@ -156,7 +156,7 @@ fn nothing_overtakes_what_flies_when_the_delay_shrinks() {
 
 #[test]
 fn a_discipline_that_cannot_be_leaves_all_as_it_was() {
-    let mut direction = Direction::new(MBIT, 0, 100, "droptail");
+    let mut direction = TestDirection::new(MBIT, 0, 100, "droptail");
     let mut lane = direction.lane(Layer::Ip, "forward");
     let mut clock = FakeClock::new();
     let mut from = clock.end(Layer::Ip, stream(30, 0, Ecn::NotEct));

@@ -6,7 +6,7 @@ use std::io;
 
 use headgate_core::{Span, Time};
 use headgate_live::netns::Namespace;
-use headgate_live::run::{Elsewhere, Ran, RunError, run};
+use headgate_live::run::{HostLosses, LiveRun, LiveRunError, run};
 use headgate_measure::{EventBatch, Happening, TraceRow, Watch};
 use headgate_scenario::{Changes, Scenario};
 
@@ -33,13 +33,13 @@ const THREE: &str = "duration = '2s'\nwarmup = '500ms'\n\
     [[udp]]\nrate = '2.5Mbit/s'\npacket = '1000B'\naccess = { rate = '100Mbit/s', delay = '2ms' }\n";
 
 #[derive(Default)]
-struct Seen {
+struct SeenRecords {
     events: EventBatch,
     traces: Vec<TraceRow>,
     latest: Time,
 }
 
-impl Watch for Seen {
+impl Watch for SeenRecords {
     fn goes_on(&mut self, now: Time) -> bool {
         self.latest = self.latest.max(now);
         true
@@ -52,11 +52,11 @@ impl Watch for Seen {
     }
 }
 
-fn three() -> Option<(Scenario, Ran, Seen)> {
+fn three() -> Option<(Scenario, LiveRun, SeenRecords)> {
     if !possible() {
         return None;
     }
-    let (scenario, mut seen) = (scenario(THREE), Seen::default());
+    let (scenario, mut seen) = (scenario(THREE), SeenRecords::default());
     let ran = run(&scenario, &scenario.qdiscs[0], 1, &mut seen, &mut |_| {}).unwrap_or_else(|error| panic!("{error}"));
     Some((scenario, ran, seen))
 }
@@ -64,10 +64,10 @@ fn three() -> Option<(Scenario, Ran, Seen)> {
 #[test]
 fn a_run_measures_what_the_simulator_would_and_no_packet_vanishes() {
     let Some((scenario, ran, seen)) = three() else { return };
-    let Ran { outcome, proof, .. } = ran;
+    let LiveRun { outcome, proof, .. } = ran;
     assert!(outcome.balance.holds(), "{:?} {proof:?}", outcome.balance);
     assert!(outcome.links.iter().all(|link| link.conserves()));
-    assert_eq!((proof.elsewhere, proof.oversize), (Elsewhere::default(), 0), "{proof:?}");
+    assert_eq!((proof.elsewhere, proof.oversize), (HostLosses::default(), 0), "{proof:?}");
 
     // What flows were sent is what the link sent, but for what belongs to no flow.
     let forward = &outcome.links[0];
@@ -112,12 +112,12 @@ fn a_network_of_links_measures_what_the_simulator_would_and_no_packet_vanishes()
     if !possible() {
         return;
     }
-    let (scenario, mut seen) = (scenario(LOT), Seen::default());
+    let (scenario, mut seen) = (scenario(LOT), SeenRecords::default());
     let ran = run(&scenario, &scenario.qdiscs[0], 1, &mut seen, &mut |_| {}).unwrap_or_else(|error| panic!("{error}"));
-    let Ran { outcome, proof, .. } = ran;
+    let LiveRun { outcome, proof, .. } = ran;
     assert!(outcome.balance.holds(), "{:?} {proof:?}", outcome.balance);
     assert!(outcome.links.iter().all(|link| link.conserves()));
-    assert_eq!((proof.elsewhere, proof.oversize), (Elsewhere::default(), 0), "{proof:?}");
+    assert_eq!((proof.elsewhere, proof.oversize), (HostLosses::default(), 0), "{proof:?}");
 
     // Flows have more to send than the first link takes, of which Reno without any queue keeps three quarters, and the second is
     // offered 4.5 Mbit/s by two of them alone.
@@ -154,7 +154,7 @@ fn a_network_of_links_measures_what_the_simulator_would_and_no_packet_vanishes()
 
 #[test]
 fn events_are_those_that_were_counted() {
-    let Some((scenario, Ran { outcome, .. }, seen)) = three() else { return };
+    let Some((scenario, LiveRun { outcome, .. }, seen)) = three() else { return };
     let warm = Time::ZERO + scenario.warmup;
     let events: Vec<_> = seen.events.rows.iter().filter(|row| row.time >= warm).collect();
     let count = |what: fn(&Happening) -> bool| events.iter().filter(|row| what(&row.happening)).count() as u64;
@@ -176,7 +176,7 @@ fn traces_are_of_the_senders_that_were_asked_for_and_agree_with_the_flows() {
                 record = { flows = ['reno/1', 'bbr'] }\n\
                 [[tcp]]\nname = 'reno'\nflows = 2\nrecovery = 'newreno'\n\
                 [[tcp]]\nname = 'bbr'\ncc = 'bbr'\nfrom = 'right'\nto = 'left'\n";
-    let (scenario, mut seen) = (scenario(keys), Seen::default());
+    let (scenario, mut seen) = (scenario(keys), SeenRecords::default());
     let ran = run(&scenario, &scenario.qdiscs[0], 1, &mut seen, &mut |_| {}).unwrap_or_else(|error| panic!("{error}"));
     assert!(seen.traces.is_sorted_by_key(|row| row.time), "of both hosts together");
     for (number, phases) in [(1, &["slow_start", "avoidance", "recovery"][..]), (2, &["startup", "drain", "probe_bw"])]
@@ -206,7 +206,7 @@ fn traces_are_of_the_senders_that_were_asked_for_and_agree_with_the_flows() {
 #[test]
 fn what_cannot_be_run_is_refused_before_anything_starts() {
     let said = |keys: &str| match run(&scenario(keys), &scenario(keys).qdiscs[0], 1, &mut (), &mut |_| {}) {
-        Err(RunError::Refused(why)) => why,
+        Err(LiveRunError::Refused(why)) => why,
         other => panic!("{other:?}"),
     };
     let captured = said(&LOT.replace("record = {", "record = { capture = ['first'],"));
@@ -230,5 +230,5 @@ fn who_asks_to_stop_need_not_wait_for_the_end() {
     }
     let hour = THREE.replace("'2s'", "'1h'").replace("'all'", "'off'");
     let scenario = scenario(&hour);
-    assert!(matches!(run(&scenario, &scenario.qdiscs[0], 1, &mut AtOnce, &mut |_| {}), Err(RunError::Stopped)));
+    assert!(matches!(run(&scenario, &scenario.qdiscs[0], 1, &mut AtOnce, &mut |_| {}), Err(LiveRunError::Stopped)));
 }

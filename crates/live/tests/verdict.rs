@@ -9,10 +9,10 @@ use std::os::fd::BorrowedFd;
 use std::rc::Rc;
 
 use headgate_core::{Ecn, Span, Time};
-use headgate_live::io::{BATCH, Io, Received};
-use headgate_live::verdict::Verdict;
+use headgate_live::io::{BATCH, LinkEnd, ReceiveResult};
+use headgate_live::verdict::Responsiveness;
 use headgate_live::{FlowView, Forwarder, FrameId, Layer, Pool};
-use support::{Direction, Steps, packet};
+use support::{SteppedClock, TestDirection, packet};
 
 const BYTES: usize = 1000;
 /// A path of 40 ms, and as much in the queue.
@@ -20,7 +20,7 @@ const ROUND_TRIP: Span = Span::from_millis(80);
 
 /// Sends packets at a rate. If it heeds losses, it halves the rate for them, once a round trip, and else sends a packet more
 /// each round trip (RFC 5681, section 3.1, without slow start).
-struct Sender {
+struct TestSender {
     heeds: bool,
     per_second: f64,
     next: Time,
@@ -32,11 +32,11 @@ struct Sender {
     heeded: Time,
 }
 
-impl Sender {
-    fn new(heeds: bool, mbit: f64) -> Sender {
+impl TestSender {
+    fn new(heeds: bool, mbit: f64) -> TestSender {
         let per_second = mbit * 1e6 / 8.0 / BYTES as f64;
         let (next, heeded) = (Time::ZERO, Time::ZERO);
-        Sender { heeds, per_second, next, number: 0, expected: 0, told: None, heeded }
+        TestSender { heeds, per_second, next, number: 0, expected: 0, told: None, heeded }
     }
 
     fn send(&mut self, now: Time) -> Option<u32> {
@@ -69,14 +69,14 @@ impl Sender {
 
 /// Where packets come from and go to: sender number `n` has UDP port 5000 + `n`.
 #[derive(Clone)]
-struct End {
-    clock: Steps,
-    senders: Rc<RefCell<Vec<Sender>>>,
+struct FlowsEnd {
+    clock: SteppedClock,
+    senders: Rc<RefCell<Vec<TestSender>>>,
     sends: bool,
 }
 
-impl Io for End {
-    fn recv(&mut self, pool: &mut Pool, batch: &mut Vec<FrameId>) -> io::Result<Received> {
+impl LinkEnd for FlowsEnd {
+    fn recv(&mut self, pool: &mut Pool, batch: &mut Vec<FrameId>) -> io::Result<ReceiveResult> {
         let now = self.clock.now();
         let mut senders = self.senders.borrow_mut();
         for (port, sender) in (5000..).zip(senders.iter_mut()).filter(|_| self.sends) {
@@ -89,7 +89,7 @@ impl Io for End {
                 batch.push(frame);
             }
         }
-        Ok(Received::default())
+        Ok(ReceiveResult::default())
     }
 
     fn send(&mut self, pool: &Pool, batch: &[FrameId]) -> io::Result<usize> {
@@ -117,11 +117,11 @@ impl Io for End {
 }
 
 /// What is found of `senders`, in their order, after so many seconds on 10 Mbit/s.
-fn found(qdisc: &str, senders: Vec<Sender>, seconds: u64) -> Vec<FlowView> {
-    let direction = Direction::new(10, 1, 50, qdisc);
-    let clock = Steps::of(Span::from_micros(500));
-    let a = End { clock: clock.clone(), senders: Rc::new(RefCell::new(senders)), sends: true };
-    let b = End { sends: false, ..a.clone() };
+fn found(qdisc: &str, senders: Vec<TestSender>, seconds: u64) -> Vec<FlowView> {
+    let direction = TestDirection::new(10, 1, 50, qdisc);
+    let clock = SteppedClock::of(Span::from_micros(500));
+    let a = FlowsEnd { clock: clock.clone(), senders: Rc::new(RefCell::new(senders)), sends: true };
+    let b = FlowsEnd { sends: false, ..a.clone() };
     let lanes = ["forward", "reverse"].map(|label| direction.lane(Layer::Ip, label));
     let mut forwarder = Forwarder::new(a, b, lanes, clock.clone());
     let window = forwarder.window();
@@ -134,7 +134,7 @@ fn found(qdisc: &str, senders: Vec<Sender>, seconds: u64) -> Vec<FlowView> {
     flows
 }
 
-fn verdicts(flows: &[FlowView]) -> Vec<Verdict> {
+fn verdicts(flows: &[FlowView]) -> Vec<Responsiveness> {
     flows.iter().map(|flow| flow.judgement.verdict).collect()
 }
 
@@ -143,10 +143,10 @@ fn told(flows: &[FlowView]) -> String {
 }
 
 /// Nine that heed losses, one that does not and sends five times its share, and one that has little to send.
-fn mixed() -> Vec<Sender> {
-    let mut senders: Vec<Sender> = (0..9).map(|n| Sender::new(true, 0.2 + 0.05 * f64::from(n))).collect();
-    senders.push(Sender::new(false, 5.0));
-    senders.push(Sender::new(false, 0.3));
+fn mixed() -> Vec<TestSender> {
+    let mut senders: Vec<TestSender> = (0..9).map(|n| TestSender::new(true, 0.2 + 0.05 * f64::from(n))).collect();
+    senders.push(TestSender::new(false, 5.0));
+    senders.push(TestSender::new(false, 0.3));
     senders
 }
 
@@ -156,12 +156,21 @@ fn who_sends_on_is_told_from_who_slows_down_and_who_asks_for_little_is_not_accus
         let flows = found(qdisc, mixed(), 15);
         let (heeding, others) = flows.split_at(9);
         assert!(
-            heeding.iter().all(|flow| flow.judgement.verdict != Verdict::Unresponsive),
+            heeding.iter().all(|flow| flow.judgement.verdict != Responsiveness::Unresponsive),
             "{qdisc}\n{}",
             told(&flows)
         );
-        assert!(heeding.iter().any(|flow| flow.judgement.verdict == Verdict::Responsive), "{qdisc}\n{}", told(&flows));
-        assert_eq!(verdicts(others), [Verdict::Unresponsive, Verdict::Friendly], "{qdisc}\n{}", told(&flows));
+        assert!(
+            heeding.iter().any(|flow| flow.judgement.verdict == Responsiveness::Responsive),
+            "{qdisc}\n{}",
+            told(&flows)
+        );
+        assert_eq!(
+            verdicts(others),
+            [Responsiveness::Unresponsive, Responsiveness::Friendly],
+            "{qdisc}\n{}",
+            told(&flows)
+        );
         // The evidence has the numbers: 5 Mbit/s, and how many times the share that is.
         let evidence = others[0].judgement.to_string();
         assert!(evidence.starts_with("sends 5.0 Mbit/s, ") && evidence.contains(" times its share, did not slow down"));
@@ -171,8 +180,8 @@ fn who_sends_on_is_told_from_who_slows_down_and_who_asks_for_little_is_not_accus
 
 #[test]
 fn one_that_halves_is_responsive_when_it_is_alone_and_has_all() {
-    let flows = found("droptail", vec![Sender::new(true, 9.0)], 15);
-    assert_eq!(verdicts(&flows), [Verdict::Responsive], "{}", told(&flows));
+    let flows = found("droptail", vec![TestSender::new(true, 9.0)], 15);
+    assert_eq!(verdicts(&flows), [Responsiveness::Responsive], "{}", told(&flows));
     assert!(
         flows[0].judgement.to_string().contains(" % less after many drops or marks than after few: "),
         "{}",
@@ -182,17 +191,17 @@ fn one_that_halves_is_responsive_when_it_is_alone_and_has_all() {
 
 #[test]
 fn a_constant_rate_that_is_too_much_for_the_link_does_not_slow_down_when_it_is_alone_either() {
-    let flows = found("droptail", vec![Sender::new(false, 14.0)], 12);
-    assert_eq!(verdicts(&flows), [Verdict::Unresponsive], "{}", told(&flows));
+    let flows = found("droptail", vec![TestSender::new(false, 14.0)], 12);
+    assert_eq!(verdicts(&flows), [Responsiveness::Unresponsive], "{}", told(&flows));
 }
 
 #[test]
 fn without_drops_or_time_enough_nothing_is_said() {
-    let flows = found("droptail", vec![Sender::new(false, 5.0)], 12);
-    assert_eq!(verdicts(&flows), [Verdict::Unknown]);
+    let flows = found("droptail", vec![TestSender::new(false, 5.0)], 12);
+    assert_eq!(verdicts(&flows), [Responsiveness::Unknown]);
     assert_eq!(flows[0].judgement.to_string(), "no drops or marks in 10 s, too few to tell");
-    let flows = found("droptail", vec![Sender::new(false, 50.0)], 1);
-    assert_eq!(verdicts(&flows), [Verdict::Unknown]);
+    let flows = found("droptail", vec![TestSender::new(false, 50.0)], 1);
+    assert_eq!(verdicts(&flows), [Responsiveness::Unknown]);
     assert!(flows[0].judgement.to_string().ends_with("too short to tell"), "{}", told(&flows));
 }
 
@@ -200,8 +209,8 @@ fn without_drops_or_time_enough_nothing_is_said() {
 fn what_a_discipline_singles_out_is_monitored() {
     for qdisc in ["red_pd", "breathe"] {
         let flows = found(qdisc, mixed(), 15);
-        assert_eq!(flows[9].judgement.verdict, Verdict::Monitored, "{qdisc}\n{}", told(&flows));
+        assert_eq!(flows[9].judgement.verdict, Responsiveness::Monitored, "{qdisc}\n{}", told(&flows));
         assert!(flows[9].judgement.to_string().ends_with("; it does not slow down"), "{qdisc}\n{}", told(&flows));
-        assert_ne!(flows[10].judgement.verdict, Verdict::Unresponsive, "{qdisc}\n{}", told(&flows));
+        assert_ne!(flows[10].judgement.verdict, Responsiveness::Unresponsive, "{qdisc}\n{}", told(&flows));
     }
 }

@@ -4,7 +4,7 @@
 use std::io;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use headgate_live::io::Sending;
+use headgate_live::io::SendMethod;
 use headgate_live::{Gateway as Running, GatewaySettings, LaneSettings};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
@@ -90,11 +90,11 @@ fn lanes(forward: &Scenario, reverse: &Scenario, overheads: (i32, i32)) -> [Lane
     [LaneSettings::of(&forward.0, overheads.0), LaneSettings::of(&reverse.0, overheads.1)]
 }
 
-fn sending(name: &str) -> PyResult<Sending> {
+fn sending(name: &str) -> PyResult<SendMethod> {
     match name {
-        "auto" => Ok(Sending::Auto),
-        "packet" => Ok(Sending::Packet),
-        "xdp" => Ok(Sending::Xdp),
+        "auto" => Ok(SendMethod::Auto),
+        "packet" => Ok(SendMethod::Packet),
+        "xdp" => Ok(SendMethod::Xdp),
         _ => Err(PyValueError::new_err(format!("`send`: expected auto, packet or xdp, found {name:?}"))),
     }
 }

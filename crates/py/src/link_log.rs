@@ -1,6 +1,6 @@
 //! What a link wrote down, as Python sees it.
 
-use headgate_live::log::Written;
+use headgate_live::log::LogCounts;
 use headgate_measure::{IntervalRow, Names};
 use headgate_scenario::Direction;
 use pyo3::prelude::*;
@@ -25,7 +25,7 @@ pub fn intervals(rows: &[IntervalRow], qdiscs: &[String; 2], seed: u64) -> PyRes
 }
 
 /// How much was written, and what was not and why.
-pub fn written<'py>(py: Python<'py>, written: &Written) -> PyResult<Bound<'py, PyDict>> {
+pub fn written<'py>(py: Python<'py>, written: &LogCounts) -> PyResult<Bound<'py, PyDict>> {
     let found = PyDict::new(py);
     found.set_item("packets", written.packets)?;
     found.set_item("missed", written.missed)?;

@@ -7,10 +7,10 @@ use std::process::Child;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use headgate_core::{Rate, Span};
-use headgate_live::check::{self, Load};
-use headgate_live::log::Log;
-use headgate_live::shell::{self, Streams};
-use headgate_live::{Addresses, LaneSettings, Link as Running, LinkSettings, netns};
+use headgate_live::check::{self, DatagramLoad};
+use headgate_live::log::LinkLog;
+use headgate_live::shell::{self, StandardStreams};
+use headgate_live::{Addresses, EmulatedLink as Running, LaneSettings, LinkSettings, netns};
 use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
@@ -38,7 +38,7 @@ pub fn measure<'py>(
 ) -> PyResult<Bound<'py, PyDict>> {
     let lanes = [LaneSettings::of(&way.0, 0), LaneSettings::of(&way.0, 0)];
     let settings = LinkSettings { lanes, seed: 1, sysctls: Vec::new(), outside: false, log: None };
-    let load = Load { rate: Rate::from_bits(rate_bps), packet, lasting: Span::from_secs_f64(seconds) };
+    let load = DatagramLoad { rate: Rate::from_bits(rate_bps), packet, lasting: Span::from_secs_f64(seconds) };
     let found = py.detach(|| check::measure(settings, load))?;
     let all = shown(py, &found.view)?;
     let ([near, far], received) = (found.counters, found.delay.count());
@@ -121,7 +121,7 @@ impl Link {
     /// and hands on the signals that we send.
     fn spawn(&self, words: Vec<OsString>) -> PyResult<u32> {
         let mut inner = self.inner();
-        let child = shell::spawn(inner.link.near(), words, variables(&inner.link), Streams::Ours)?;
+        let child = shell::spawn(inner.link.near(), words, variables(&inner.link), StandardStreams::Ours)?;
         let pid = child.id();
         inner.command = Some(child);
         Ok(pid)
@@ -130,7 +130,7 @@ impl Link {
     /// Starts the server in the far host, with our standard error alone.
     fn serve(&self, words: Vec<OsString>) -> PyResult<()> {
         let mut inner = self.inner();
-        let child = shell::spawn(inner.link.far(), words, variables(&inner.link), Streams::Errors)?;
+        let child = shell::spawn(inner.link.far(), words, variables(&inner.link), StandardStreams::Errors)?;
         inner.server = Some(child);
         Ok(())
     }
@@ -171,7 +171,7 @@ impl Link {
     /// The rows over time that have come since the last call, forward and reverse; none without a log.
     fn take_intervals(&self) -> PyResult<Option<[PyRecordBatch; 2]>> {
         let inner = self.inner();
-        let rows = inner.link.log().map(Log::take_rows);
+        let rows = inner.link.log().map(LinkLog::take_rows);
         rows.map(|rows| link_log::intervals(&rows, &inner.qdiscs, inner.seed)).transpose()
     }
 

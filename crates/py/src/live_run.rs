@@ -2,8 +2,8 @@
 
 use headgate_core::Qdisc;
 use headgate_core::parts::Histogram;
-use headgate_live::Window;
-use headgate_live::run::{self, Proof, RunError};
+use headgate_live::SharedView;
+use headgate_live::run::{self, LinkFidelity, LiveRunError};
 use headgate_measure::Watch;
 use pyo3::exceptions::{PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
@@ -57,7 +57,7 @@ pub fn run_live<'py>(
 
 /// Hands over a function that looks through `window` at direction number `first` and the one back. What is wrong with who is
 /// told does not stop the run.
-fn tell(on_link: &Py<PyAny>, window: &Window, first: usize) {
+fn tell(on_link: &Py<PyAny>, window: &SharedView, first: usize) {
     Python::attach(|py| {
         let window = window.clone();
         let look = PyCFunction::new_closure(py, None, None, move |args, _| {
@@ -71,16 +71,16 @@ fn tell(on_link: &Py<PyAny>, window: &Window, first: usize) {
     });
 }
 
-fn raised(qdisc: &str, error: RunError) -> PyErr {
+fn raised(qdisc: &str, error: LiveRunError) -> PyErr {
     match error {
-        RunError::Refused(why) => PyValueError::new_err(why),
-        RunError::Stopped => Stopped::new_err("stopped before the end"),
+        LiveRunError::Refused(why) => PyValueError::new_err(why),
+        LiveRunError::Stopped => Stopped::new_err("stopped before the end"),
         // Not as the `OSError` that it may be: those tell of results that cannot be written.
         error => PyRuntimeError::new_err(format!("{qdisc}: {error}")),
     }
 }
 
-fn shown<'py>(py: Python<'py>, proof: &Proof) -> PyResult<Bound<'py, PyDict>> {
+fn shown<'py>(py: Python<'py>, proof: &LinkFidelity) -> PyResult<Bound<'py, PyDict>> {
     let all = PyDict::new(py);
     all.set_item("urgent", proof.urgent)?;
     all.set_item("cpu", proof.cpu.as_secs_f64() / proof.lasted.as_secs_f64().max(1e-9))?;

@@ -3,7 +3,7 @@
 use headgate_core::parts::Histogram;
 use headgate_core::{Counts, SignalCounts};
 use headgate_live::io::KernelCounts;
-use headgate_live::{FlowView, LaneView, NUMBERS, View};
+use headgate_live::{FlowView, LANE_METRICS, LaneView, View};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
@@ -24,7 +24,7 @@ pub fn shown<'py>(py: Python<'py>, view: &View) -> PyResult<Bound<'py, PyDict>> 
 fn lane<'py>(py: Python<'py>, lane: &LaneView, kernel: &KernelCounts) -> PyResult<Bound<'py, PyDict>> {
     let (counts, port) = (&lane.counts, lane.totals.counts());
     let shown = PyDict::new(py);
-    NUMBERS.iter().try_for_each(|number| shown.set_item(number.key, (number.read)(lane, kernel)))?;
+    LANE_METRICS.iter().try_for_each(|number| shown.set_item(number.key, (number.read)(lane, kernel)))?;
     shown.set_item("stalled_ms", counts.stalled.as_secs_f64() * 1e3)?;
     shown.set_item("drops", reasons(py, port, |signals| signals.drops)?)?;
     shown.set_item("marks", reasons(py, port, |signals| signals.marks)?)?;
@@ -97,6 +97,6 @@ fn reasons<'py>(py: Python<'py>, counts: &Counts, count: fn(&SignalCounts) -> u6
 /// The numbers of a direction that Prometheus is told: key, name and meaning.
 #[pyfunction]
 pub fn numbers() -> Vec<(&'static str, &'static str, &'static str)> {
-    let told = NUMBERS.iter().filter(|number| !number.metric.is_empty());
+    let told = LANE_METRICS.iter().filter(|number| !number.metric.is_empty());
     told.map(|number| (number.key, number.metric, number.meaning)).collect()
 }

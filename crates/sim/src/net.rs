@@ -1,7 +1,7 @@
 //! The network of one run: every direction of every link, and the hosts.
 
 use headgate_core::Time;
-use headgate_link::Wakes;
+use headgate_link::WakeTimes;
 use headgate_measure::Balance;
 
 use crate::event::Event;
@@ -13,7 +13,7 @@ use crate::segment::SimPacket;
 pub struct Net {
     pub links: Vec<Link>,
     /// The next wake-up time of each link.
-    pub wakes: Wakes,
+    pub wakes: WakeTimes,
     pub hosts: Hosts,
 }
 

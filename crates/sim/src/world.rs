@@ -1,7 +1,7 @@
 //! The world of one run: hosts, links, and the events that move packets between them.
 
 use headgate_core::Time;
-use headgate_link::Wakes;
+use headgate_link::WakeTimes;
 use headgate_measure::{Balance, EventBatch, Outcome, Watch};
 use headgate_scenario::Scenario;
 
@@ -25,7 +25,7 @@ pub struct World {
 
 impl World {
     pub fn new(queue: Queue<Event>, links: Vec<Link>, hosts: Hosts, sampler: Sampler) -> World {
-        let wakes = Wakes::new(links.len());
+        let wakes = WakeTimes::new(links.len());
         World { queue, net: Net { links, wakes, hosts }, sampler, batch: EventBatch::default() }
     }
 

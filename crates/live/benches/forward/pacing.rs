@@ -7,12 +7,12 @@ use std::thread;
 
 use headgate_core::{Ecn, Span, Time};
 use headgate_live::clock::Monotonic;
-use headgate_live::io::{Io, PacketSocket, Received, Sending};
-use headgate_live::pacing::{Clock, Paced};
+use headgate_live::io::{LinkEnd, PacketSocket, ReceiveResult, SendMethod};
+use headgate_live::pacing::{Clock, PacedClock};
 use headgate_live::{Forwarder, FrameId, Layer, Pool};
 
 use crate::support::namespace::{in_namespace, veth};
-use crate::support::{Direction, packet};
+use crate::support::{TestDirection, packet};
 
 /// Six rows: rates of three magnitudes, both kinds of thread.
 pub fn table() {
@@ -32,13 +32,13 @@ fn pacing(mbit: u64, urgent: bool) {
         veth("left", "in");
         veth("out", "right");
         let [a, b, mut left] = ["in", "out", "left"]
-            .map(|name| PacketSocket::open(name, PacketSocket::RING, Sending::Auto).expect("it was just made"));
-        let direction = Direction::new(mbit, 1, 2000, "droptail");
+            .map(|name| PacketSocket::open(name, PacketSocket::RING, SendMethod::Auto).expect("it was just made"));
+        let direction = TestDirection::new(mbit, 1, 2000, "droptail");
         let time = direction.simplex.rate.transmit(1250);
         let lanes = ["forward", "reverse"].map(|label| direction.lane(Layer::Ethernet, label));
         let clock = Monotonic::new();
         let b = Stamped { socket: b, clock, first: None, last: Time::ZERO, frames: 0 };
-        let paced = Paced::new(clock, Paced::MARGIN);
+        let paced = PacedClock::new(clock, PacedClock::MARGIN);
         let mut forwarder = Forwarder::new(a, b, lanes, if urgent { paced.urgent() } else { paced });
         let stop = forwarder.stopper();
         let view = thread::scope(|scope| {
@@ -73,7 +73,7 @@ fn overload(socket: &mut PacketSocket, gap: Span) {
     let Some(frame) = pool.take() else { return };
     pool.room(&frame)[..bytes.len()].copy_from_slice(&bytes);
     pool.set_len(&frame, bytes.len());
-    let mut clock = Paced::new(Monotonic::new(), Span::ZERO);
+    let mut clock = PacedClock::new(Monotonic::new(), Span::ZERO);
     let mut next = Time::ZERO;
     while next < Time::ZERO + Span::from_millis(500) {
         clock.wait(next, [None; 2]).expect("a clock can be waited for");
@@ -92,8 +92,8 @@ struct Stamped {
     frames: usize,
 }
 
-impl Io for Stamped {
-    fn recv(&mut self, pool: &mut Pool, batch: &mut Vec<FrameId>) -> io::Result<Received> {
+impl LinkEnd for Stamped {
+    fn recv(&mut self, pool: &mut Pool, batch: &mut Vec<FrameId>) -> io::Result<ReceiveResult> {
         self.socket.recv(pool, batch)
     }
     fn send(&mut self, pool: &Pool, batch: &[FrameId]) -> io::Result<usize> {

@@ -18,13 +18,13 @@ use std::thread;
 
 use headgate_core::{Ecn, Span, Time};
 use headgate_live::clock::{Monotonic, thread_cpu};
-use headgate_live::io::{BATCH, Io, PacketSocket, Received, Sending, Tun};
+use headgate_live::io::{BATCH, LinkEnd, PacketSocket, ReceiveResult, SendMethod, Tun};
 use headgate_live::pacing::Clock;
 use headgate_live::{Forwarder, FrameId, Layer, Pool};
 use rustix::thread::{CpuSet, sched_getaffinity, sched_setaffinity};
 
 use crate::support::namespace::{in_namespace, ip, veth};
-use crate::support::{Direction, packet};
+use crate::support::{TestDirection, packet};
 
 const ROUNDS: usize = 150;
 /// Packets that an end is filled with: half of what it has room for.
@@ -62,10 +62,10 @@ struct Copied {
     left: Arc<AtomicU64>,
 }
 
-impl Io for Copied {
-    fn recv(&mut self, pool: &mut Pool, batch: &mut Vec<FrameId>) -> io::Result<Received> {
+impl LinkEnd for Copied {
+    fn recv(&mut self, pool: &mut Pool, batch: &mut Vec<FrameId>) -> io::Result<ReceiveResult> {
         if self.frames.is_empty() {
-            return Ok(Received::default());
+            return Ok(ReceiveResult::default());
         }
         let left = self.left.load(Ordering::Acquire);
         let taken = left.min((BATCH - batch.len()) as u64);
@@ -78,7 +78,7 @@ impl Io for Copied {
             batch.push(frame);
         }
         self.left.store(left - taken, Ordering::Release);
-        Ok(Received { more: left > taken, ..Received::default() })
+        Ok(ReceiveResult { more: left > taken, ..ReceiveResult::default() })
     }
     fn send(&mut self, _: &Pool, _: &[FrameId]) -> io::Result<usize> {
         Ok(0)
@@ -126,7 +126,7 @@ fn sockets(bytes: usize) {
     in_namespace(|| {
         let (mut pairs, mut sources) = (Vec::new(), Vec::new());
         for (n, (name, sending)) in
-            [("packet sockets", Sending::Packet), ("AF_XDP out", Sending::Xdp)].iter().enumerate()
+            [("packet sockets", SendMethod::Packet), ("AF_XDP out", SendMethod::Xdp)].iter().enumerate()
         {
             let [left, near, far, right] = ["left", "in", "out", "right"].map(|end| format!("{end}{n}"));
             veth(&left, &near);
@@ -154,19 +154,19 @@ fn sockets(bytes: usize) {
 }
 
 /// An end that several loops take turns at.
-struct Shared<T> {
+struct SharedEnd<T> {
     end: Rc<RefCell<T>>,
     sent: u64,
 }
 
-impl<T> Shared<T> {
-    fn new(end: &Rc<RefCell<T>>) -> Shared<T> {
-        Shared { end: Rc::clone(end), sent: 0 }
+impl<T> SharedEnd<T> {
+    fn new(end: &Rc<RefCell<T>>) -> SharedEnd<T> {
+        SharedEnd { end: Rc::clone(end), sent: 0 }
     }
 }
 
-impl<T: Io> Io for Shared<T> {
-    fn recv(&mut self, pool: &mut Pool, batch: &mut Vec<FrameId>) -> io::Result<Received> {
+impl<T: LinkEnd> LinkEnd for SharedEnd<T> {
+    fn recv(&mut self, pool: &mut Pool, batch: &mut Vec<FrameId>) -> io::Result<ReceiveResult> {
         self.end.borrow_mut().recv(pool, batch)
     }
     fn send(&mut self, pool: &Pool, batch: &[FrameId]) -> io::Result<usize> {
@@ -229,7 +229,7 @@ trait Turns {
     fn sent(&self) -> u64;
 }
 
-impl<A: Io, B: Io> Turns for Forwarder<A, Shared<B>, Awake> {
+impl<A: LinkEnd, B: LinkEnd> Turns for Forwarder<A, SharedEnd<B>, Awake> {
     fn turn(&mut self) {
         Forwarder::turn(self, Time::NEVER).expect("the ends are there");
     }
@@ -241,17 +241,17 @@ impl<A: Io, B: Io> Turns for Forwarder<A, Shared<B>, Awake> {
 /// Takes and gives, and nothing between.
 struct Bare<A, B> {
     a: A,
-    b: Shared<B>,
+    b: SharedEnd<B>,
     pool: Pool,
     batch: Vec<FrameId>,
 }
 
-impl<A: Io, B: Io> Bare<A, B> {
-    fn new(a: A, b: Shared<B>) -> Self {
+impl<A: LinkEnd, B: LinkEnd> Bare<A, B> {
+    fn new(a: A, b: SharedEnd<B>) -> Self {
         Bare { a, b, pool: Pool::new(2 * BATCH as u32, Pool::SLOT), batch: Vec::with_capacity(BATCH) }
     }
 
-    fn pass(pool: &mut Pool, batch: &mut Vec<FrameId>, from: &mut dyn Io, to: &mut dyn Io) {
+    fn pass(pool: &mut Pool, batch: &mut Vec<FrameId>, from: &mut dyn LinkEnd, to: &mut dyn LinkEnd) {
         from.recv(pool, batch).expect("the end is there");
         if !batch.is_empty() {
             to.send(pool, batch).expect("the end is there");
@@ -260,7 +260,7 @@ impl<A: Io, B: Io> Bare<A, B> {
     }
 }
 
-impl<A: Io, B: Io> Turns for Bare<A, B> {
+impl<A: LinkEnd, B: LinkEnd> Turns for Bare<A, B> {
     fn turn(&mut self) {
         Self::pass(&mut self.pool, &mut self.batch, &mut self.a, &mut self.b);
         Self::pass(&mut self.pool, &mut self.batch, &mut self.b, &mut self.a);
@@ -273,8 +273,8 @@ impl<A: Io, B: Io> Turns for Bare<A, B> {
 /// Over each pair of ends the bare loop and the forwarder with each discipline, all of them in turns.
 fn compare<A, B>(bytes: usize, pairs: Vec<(&str, A, B)>, fill: impl FnMut(usize) + Send)
 where
-    A: Io + 'static,
-    B: Io + 'static,
+    A: LinkEnd + 'static,
+    B: LinkEnd + 'static,
 {
     let names: Vec<_> = pairs.iter().map(|pair| pair.0.to_string()).collect();
     let mut loops: Vec<_> = pairs
@@ -301,16 +301,16 @@ where
 type Turn = (Box<dyn Turns>, Awake);
 
 /// The bare loop and the forwarder with each discipline between two ends.
-fn each<A: Io + 'static, B: Io + 'static>(a: A, b: B) -> impl Iterator<Item = Turn> {
+fn each<A: LinkEnd + 'static, B: LinkEnd + 'static>(a: A, b: B) -> impl Iterator<Item = Turn> {
     let (a, b) = (Rc::new(RefCell::new(a)), Rc::new(RefCell::new(b)));
     let layer = a.borrow().layer();
-    let bare: Turn = (Box::new(Bare::new(Shared::new(&a), Shared::new(&b))), Awake::new());
+    let bare: Turn = (Box::new(Bare::new(SharedEnd::new(&a), SharedEnd::new(&b))), Awake::new());
     let forwarders = QDISCS.into_iter().map(move |qdisc| -> Turn {
         // A terabit a second: faster than any loop, so that none waits for its link.
-        let direction = Direction::new(1_000_000, 0, 1000, qdisc);
+        let direction = TestDirection::new(1_000_000, 0, 1000, qdisc);
         let lanes = ["forward", "reverse"].map(|label| direction.lane(layer, label));
         let clock = Awake::new();
-        (Box::new(Forwarder::new(Shared::new(&a), Shared::new(&b), lanes, clock.clone())), clock)
+        (Box::new(Forwarder::new(SharedEnd::new(&a), SharedEnd::new(&b), lanes, clock.clone())), clock)
     });
     std::iter::once(bare).chain(forwarders)
 }

@@ -6,13 +6,13 @@ use std::io;
 use headgate_core::parts::Histogram;
 use headgate_core::{Packet, Span, Time};
 
-use crate::io::frame::{Parsed, Parser};
-use crate::io::oddities::Oddity;
+use crate::io::anomalies::FrameAnomaly;
+use crate::io::frame::{ParsedFrame, Parser};
 use crate::io::pool::{FrameId, Pool};
-use crate::io::{BATCH, Io};
+use crate::io::{BATCH, LinkEnd};
 
 /// Takes frames from one end, parses them and counts them.
-pub(crate) struct Entry {
+pub(crate) struct LaneEntry {
     pub(crate) parser: Parser,
     /// Frames received, and the frames among them dropped because no slot was free.
     pub(crate) came: u64,
@@ -20,9 +20,9 @@ pub(crate) struct Entry {
     batch: Vec<FrameId>,
 }
 
-impl Entry {
-    pub(crate) fn new(parser: Parser) -> Entry {
-        Entry { parser, came: 0, no_slot: 0, batch: Vec::with_capacity(BATCH) }
+impl LaneEntry {
+    pub(crate) fn new(parser: Parser) -> LaneEntry {
+        LaneEntry { parser, came: 0, no_slot: 0, batch: Vec::with_capacity(BATCH) }
     }
 
     /// Receives a batch from `from` and passes each parsed packet to the callback. A frame returned by the callback
@@ -30,9 +30,9 @@ impl Entry {
     #[inline]
     pub(crate) fn take(
         &mut self,
-        from: &mut dyn Io,
+        from: &mut dyn LinkEnd,
         pool: &mut Pool,
-        mut arrive: impl FnMut(Packet<FrameId>, &Parsed, &mut Pool) -> Result<(), FrameId>,
+        mut arrive: impl FnMut(Packet<FrameId>, &ParsedFrame, &mut Pool) -> Result<(), FrameId>,
     ) -> io::Result<bool> {
         let received = from.recv(pool, &mut self.batch);
         self.came += self.batch.len() as u64;
@@ -53,7 +53,7 @@ impl Entry {
         let received = received?;
         self.came += received.no_slot + received.oversize;
         self.no_slot += received.no_slot;
-        self.parser.oddities.add(Oddity::Oversize, received.oversize);
+        self.parser.oddities.add(FrameAnomaly::Oversize, received.oversize);
         Ok(received.more)
     }
 
@@ -65,7 +65,7 @@ impl Entry {
 }
 
 /// A packet in propagation.
-struct Flying {
+struct PropagatingFrame {
     due: Time,
     frame: FrameId,
 }
@@ -73,9 +73,9 @@ struct Flying {
 /// Gives packets to one end when they are due. Lateness is the only timing error, recorded per packet; it does not
 /// accumulate.
 #[derive(Default)]
-pub(crate) struct Exit {
+pub(crate) struct LaneExit {
     /// Ordered by due time.
-    flying: VecDeque<Flying>,
+    flying: VecDeque<PropagatingFrame>,
     /// Due time of the last packet inherited from the previous lane; later packets must not overtake it.
     not_before: Time,
     /// Delay between a packet's due time and its departure, in nanoseconds.
@@ -86,21 +86,21 @@ pub(crate) struct Exit {
     batch: Vec<FrameId>,
 }
 
-impl Exit {
+impl LaneExit {
     /// An exit that does not allocate for up to `slots` packets.
-    pub(crate) fn new(slots: usize) -> Exit {
-        Exit { flying: VecDeque::with_capacity(slots), batch: Vec::with_capacity(BATCH), ..Exit::default() }
+    pub(crate) fn new(slots: usize) -> LaneExit {
+        LaneExit { flying: VecDeque::with_capacity(slots), batch: Vec::with_capacity(BATCH), ..LaneExit::default() }
     }
 
     /// Queues `frame` for `due`, behind packets due earlier.
     #[inline]
     pub(crate) fn fly(&mut self, due: Time, frame: FrameId) {
         if self.flying.back().is_none_or(|last| last.due <= due) {
-            self.flying.push_back(Flying { due, frame });
+            self.flying.push_back(PropagatingFrame { due, frame });
         } else {
             let due = due.max(self.not_before);
             let place = self.flying.partition_point(|other| other.due <= due);
-            self.flying.insert(place, Flying { due, frame });
+            self.flying.insert(place, PropagatingFrame { due, frame });
         }
     }
 
@@ -115,7 +115,7 @@ impl Exit {
     pub(crate) fn give(
         &mut self,
         now: Time,
-        to: &mut dyn Io,
+        to: &mut dyn LinkEnd,
         pool: &mut Pool,
         mut out: impl FnMut(&FrameId),
     ) -> io::Result<bool> {

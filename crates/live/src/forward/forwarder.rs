@@ -10,14 +10,14 @@ use headgate_scenario::Direction::{Forward, Reverse};
 
 use super::fabric::{Fabric, Lanes};
 use super::pacing::Clock;
-use super::view::{View, Window};
-use crate::io::Io;
+use super::view::{SharedView, View};
+use crate::io::LinkEnd;
 
 /// A change of the fabric, made by the forwarder's thread between two frames.
-pub type Job<F = Lanes> = Box<dyn FnOnce(&mut F, Time) + Send>;
+pub type FabricChange<F = Lanes> = Box<dyn FnOnce(&mut F, Time) + Send>;
 
 /// Sends jobs to a forwarder from another thread.
-pub type Inbox<F = Lanes> = Sender<Job<F>>;
+pub type ChangeSender<F = Lanes> = Sender<FabricChange<F>>;
 
 /// Moves frames between two ends, over a link or a network.
 pub struct Forwarder<A, B, C, F = Lanes> {
@@ -27,10 +27,10 @@ pub struct Forwarder<A, B, C, F = Lanes> {
     pub b: B,
     fabric: F,
     clock: C,
-    window: Window,
+    window: SharedView,
     stop: Arc<AtomicBool>,
-    inbox: Inbox<F>,
-    jobs: Receiver<Job<F>>,
+    inbox: ChangeSender<F>,
+    jobs: Receiver<FabricChange<F>>,
     show_at: Time,
     /// End of the last wait.
     until: Time,
@@ -44,17 +44,17 @@ pub const SHOW_EVERY: Span = Span::from_millis(50);
 /// Up to this lateness, the loop sends the frames due meanwhile in one burst. Beyond it, the link stalls.
 pub const CATCH_UP: Span = Span::from_millis(10);
 
-impl<A: Io, B: Io, C: Clock, F: Fabric> Forwarder<A, B, C, F> {
+impl<A: LinkEnd, B: LinkEnd, C: Clock, F: Fabric> Forwarder<A, B, C, F> {
     /// A forwarder between `a` and `b`, over `fabric`.
     pub fn new(a: A, b: B, mut fabric: F, clock: C) -> Self {
-        let (window, stop, (inbox, jobs)) = (Window::default(), Arc::default(), channel());
+        let (window, stop, (inbox, jobs)) = (SharedView::default(), Arc::default(), channel());
         let (show_at, until, ready) = (Time::ZERO, Time::NEVER, [true; 2]);
         window.leave(View { lanes: fabric.view(Time::ZERO), ..View::default() });
         Forwarder { a, b, fabric, clock, window, stop, inbox, jobs, show_at, until, ready }
     }
 
     /// The window in which it publishes its state.
-    pub fn window(&self) -> Window {
+    pub fn window(&self) -> SharedView {
         self.window.clone()
     }
 
@@ -64,7 +64,7 @@ impl<A: Io, B: Io, C: Clock, F: Fabric> Forwarder<A, B, C, F> {
     }
 
     /// The inbox for jobs. Each is done within [`SHOW_EVERY`], between two frames.
-    pub fn inbox(&self) -> Inbox<F> {
+    pub fn inbox(&self) -> ChangeSender<F> {
         self.inbox.clone()
     }
 

@@ -7,13 +7,13 @@ use std::io;
 use std::mem;
 
 use headgate_core::{Discipline, Ecn, Packet, Span, Time};
-use headgate_link::HandOver;
+use headgate_link::QueueHandover;
 
-use super::ends::{Entry, Exit};
+use super::ends::{LaneEntry, LaneExit};
 use super::ledger::LaneLedger;
-use super::queue::{self, FrameQueue, Onward};
+use super::queue::{self, FrameQueue, FrameSink};
 use super::view::{LaneCounts, LaneView, MOST_SHOWN};
-use crate::io::Io;
+use crate::io::LinkEnd;
 use crate::io::frame::{Layer, Parser};
 use crate::io::pool::{FrameId, Pool};
 use crate::io::tap::Recorder;
@@ -21,10 +21,10 @@ use crate::io::tap::Recorder;
 /// A lane of any discipline. Calls take a batch of frames, so dynamic dispatch costs little.
 pub trait Lane {
     /// Takes the frames that `from` sends. Returns true if more may be waiting.
-    fn take(&mut self, now: Time, from: &mut dyn Io) -> io::Result<bool>;
+    fn take(&mut self, now: Time, from: &mut dyn LinkEnd) -> io::Result<bool>;
 
     /// Sends the frames that are due to `to`. Returns true if more are due.
-    fn give(&mut self, now: Time, to: &mut dyn Io) -> io::Result<bool>;
+    fn give(&mut self, now: Time, to: &mut dyn LinkEnd) -> io::Result<bool>;
 
     /// Earliest time at which a frame may be due; [`Time::NEVER`] while the lane is empty.
     fn due(&self) -> Time;
@@ -36,26 +36,26 @@ pub trait Lane {
     fn view(&mut self, now: Time) -> LaneView;
 
     /// Moves packets and counts to the lane that replaces this one from `now` on. This lane is then unusable.
-    fn leave(&mut self, now: Time) -> Remains;
+    fn leave(&mut self, now: Time) -> LaneHandover;
 
     /// Attaches a recorder for dropped and lost packets.
     fn record(&mut self, recorder: Option<Recorder>);
 }
 
-/// Entry, exit and slots of a lane: everything but its queue.
-pub(super) struct Sides {
-    pub(super) entry: Entry,
-    exit: Exit,
+/// A lane without its queue: entry, exit, and the slots for its frames.
+pub(super) struct LaneEnds {
+    pub(super) entry: LaneEntry,
+    exit: LaneExit,
     pub(super) pool: Pool,
     /// Number and total duration of stalls.
     stalls: (u64, Span),
     recorder: Option<Recorder>,
 }
 
-impl Sides {
-    pub(super) fn new(parser: Parser, pool: Pool) -> Sides {
-        let exit = Exit::new(pool.slots());
-        Sides { entry: Entry::new(parser), exit, pool, stalls: (0, Span::ZERO), recorder: None }
+impl LaneEnds {
+    pub(super) fn new(parser: Parser, pool: Pool) -> LaneEnds {
+        let exit = LaneExit::new(pool.slots());
+        LaneEnds { entry: LaneEntry::new(parser), exit, pool, stalls: (0, Span::ZERO), recorder: None }
     }
 
     /// Replaces the parser and provides at least `slots` slots.
@@ -67,17 +67,17 @@ impl Sides {
 }
 
 /// The packets, frames and counts that a lane leaves to its replacement.
-pub struct Remains {
-    pub(super) sides: Sides,
+pub struct LaneHandover {
+    pub(super) sides: LaneEnds,
     pub(super) ledger: LaneLedger,
-    pub(super) queued: HandOver<FrameId>,
+    pub(super) queued: QueueHandover<FrameId>,
 }
 
-impl Remains {
+impl LaneHandover {
     /// Provides at least `slots` slots and parses the queued packets again: flows and classes may have changed.
     pub(super) fn refit(&mut self, parser: Parser, slots: u32) {
         self.sides.refit(parser, slots);
-        let Sides { entry, pool, .. } = &mut self.sides;
+        let LaneEnds { entry, pool, .. } = &mut self.sides;
         for packet in &mut self.queued.packets {
             if let Ok(parsed) = entry.parser.parse(pool.frame(&packet.handle)) {
                 (packet.flow, packet.class) = (parsed.flow, parsed.class);
@@ -88,20 +88,20 @@ impl Remains {
 }
 
 /// A lane compiled for its discipline.
-pub(super) struct LaneOf<D> {
+pub(super) struct DisciplineLane<D> {
     pub(super) queue: FrameQueue<D, LaneLedger>,
-    pub(super) sides: Sides,
+    pub(super) sides: LaneEnds,
 }
 
 /// The queue, and the sink for its packets.
-type Halves<'a, D, F> = (&'a mut FrameQueue<D, LaneLedger>, Onward<'a, F>);
+type QueueAndSink<'a, D, F> = (&'a mut FrameQueue<D, LaneLedger>, FrameSink<'a, F>);
 
-impl<D: Discipline<FrameId>> LaneOf<D> {
+impl<D: Discipline<FrameId>> DisciplineLane<D> {
     #[inline]
-    fn split(&mut self) -> Halves<'_, D, impl FnMut(Packet<FrameId>, Time)> {
-        let Sides { exit, pool, recorder, .. } = &mut self.sides;
+    fn split(&mut self) -> QueueAndSink<'_, D, impl FnMut(Packet<FrameId>, Time)> {
+        let LaneEnds { exit, pool, recorder, .. } = &mut self.sides;
         let receive = |packet: Packet<FrameId>, out| exit.fly(out, packet.handle);
-        (&mut self.queue, Onward { pool, recorder: recorder.as_ref(), receive })
+        (&mut self.queue, FrameSink { pool, recorder: recorder.as_ref(), receive })
     }
 
     /// Dequeues the packets due up to `now`, at their nominal times.
@@ -119,27 +119,27 @@ impl<D: Discipline<FrameId>> LaneOf<D> {
     }
 
     /// Enqueues the packets of the lane that this one replaces.
-    pub(super) fn take_over(&mut self, queued: HandOver<FrameId>, now: Time) {
+    pub(super) fn take_over(&mut self, queued: QueueHandover<FrameId>, now: Time) {
         let (queue, mut onward) = self.split();
         queue.take_over(queued, now, &mut onward);
     }
 }
 
-impl<D: Discipline<FrameId>> Lane for LaneOf<D> {
-    fn take(&mut self, now: Time, from: &mut dyn Io) -> io::Result<bool> {
+impl<D: Discipline<FrameId>> Lane for DisciplineLane<D> {
+    fn take(&mut self, now: Time, from: &mut dyn LinkEnd) -> io::Result<bool> {
         self.advance(now);
-        let LaneOf { queue, sides: Sides { entry, exit, pool, recorder, .. } } = self;
+        let DisciplineLane { queue, sides: LaneEnds { entry, exit, pool, recorder, .. } } = self;
         entry.take(from, pool, |packet, parsed, pool| {
             queue.port_mut().ledger_mut().meet(packet.flow, packet.bytes, now, || parsed.header);
             let receive = |packet: Packet<FrameId>, out| exit.fly(out, packet.handle);
-            let mut onward = Onward { pool, recorder: recorder.as_ref(), receive };
+            let mut onward = FrameSink { pool, recorder: recorder.as_ref(), receive };
             queue.arrive(packet, now, &mut onward);
             queue::advance(queue, now, &mut onward);
             Ok(())
         })
     }
 
-    fn give(&mut self, now: Time, to: &mut dyn Io) -> io::Result<bool> {
+    fn give(&mut self, now: Time, to: &mut dyn LinkEnd) -> io::Result<bool> {
         self.advance(now);
         self.sides.exit.give(now, to, &mut self.sides.pool, |_| {})
     }
@@ -151,7 +151,7 @@ impl<D: Discipline<FrameId>> Lane for LaneOf<D> {
     }
 
     fn stall(&mut self, by: Span) {
-        let Sides { exit, stalls, .. } = &mut self.sides;
+        let LaneEnds { exit, stalls, .. } = &mut self.sides;
         *stalls = (stalls.0 + 1, stalls.1 + by);
         exit.stall(by);
         self.queue.stall(by);
@@ -159,7 +159,7 @@ impl<D: Discipline<FrameId>> Lane for LaneOf<D> {
 
     fn view(&mut self, now: Time) -> LaneView {
         self.settle(now);
-        let Sides { entry, exit, pool, stalls: (stalls, stalled), .. } = &self.sides;
+        let LaneEnds { entry, exit, pool, stalls: (stalls, stalled), .. } = &self.sides;
         let counts = LaneCounts {
             came: entry.came,
             no_slot: entry.no_slot,
@@ -182,7 +182,7 @@ impl<D: Discipline<FrameId>> Lane for LaneOf<D> {
         self.sides.recorder = recorder;
     }
 
-    fn leave(&mut self, now: Time) -> Remains {
+    fn leave(&mut self, now: Time) -> LaneHandover {
         self.settle(now);
         let mut marked = Vec::new();
         let mut queued = self.queue.hand_over(now, &mut |packet| marked.push(packet.handle.slot()));
@@ -191,8 +191,8 @@ impl<D: Discipline<FrameId>> Lane for LaneOf<D> {
         for packet in queued.packets.iter_mut().filter(|packet| marked.binary_search(&packet.handle.slot()).is_ok()) {
             packet.ecn = Ecn::NotEct;
         }
-        let nothing = Sides::new(Parser::new(Layer::Ip, 0), Pool::new(1, 1));
+        let nothing = LaneEnds::new(Parser::new(Layer::Ip, 0), Pool::new(1, 1));
         let ledger = mem::replace(self.queue.port_mut().ledger_mut(), LaneLedger::new(0));
-        Remains { sides: mem::replace(&mut self.sides, nothing), ledger, queued }
+        LaneHandover { sides: mem::replace(&mut self.sides, nothing), ledger, queued }
     }
 }

@@ -6,8 +6,8 @@ use headgate_link::Meter;
 use headgate_measure::Occupancy;
 use headgate_scenario::Header;
 
-use super::verdict::{FlowCounts, Judgement, judge};
-use super::watch::Watch;
+use super::history::FlowHistories;
+use super::verdict::{FlowCounts, ResponsivenessVerdict, judge};
 
 /// One flow in a view.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -21,11 +21,11 @@ pub struct FlowView {
     /// Bytes sent since the previous view.
     pub recent_bytes: u64,
     /// Verdict on its responsiveness.
-    pub judgement: Judgement,
+    pub judgement: ResponsivenessVerdict,
 }
 
 #[derive(Clone, Debug)]
-struct Row {
+struct LedgerRow {
     header: Option<Header<'static>>,
     counts: FlowCounts,
     /// Bytes sent up to the last view.
@@ -43,13 +43,13 @@ struct Row {
 pub struct LaneLedger {
     /// Counts over all packets.
     pub totals: Totals,
-    flows: FlowTable<Row>,
+    flows: FlowTable<LedgerRow>,
     /// Cache of recent rows, indexed by the lowest bits of the flow identifiers, which are hashes.
     lately: [u16; LATELY],
     /// Sum of the flows that lost their row.
     others: FlowCounts,
     occupancy: Occupancy,
-    watch: Watch,
+    watch: FlowHistories,
     /// Start of the previous and of the current stretch.
     stretches: [Time; 2],
 }
@@ -72,7 +72,7 @@ impl LaneLedger {
             lately: [0; LATELY],
             others: FlowCounts::default(),
             occupancy: Occupancy::default(),
-            watch: Watch::new(key),
+            watch: FlowHistories::new(key),
             stretches: [Time::ZERO; 2],
         }
     }
@@ -85,7 +85,7 @@ impl LaneLedger {
                 self.evict();
             }
             let nothing = FlowCounts::default();
-            let row = Row { header: header(), counts: nothing, viewed: 0, seen: now, stretches: [nothing; 2] };
+            let row = LedgerRow { header: header(), counts: nothing, viewed: 0, seen: now, stretches: [nothing; 2] };
             self.flows.insert(flow, row)
         });
         if let Some(at) = at {
@@ -122,7 +122,13 @@ impl LaneLedger {
                 let (flow, row) = self.flows.at(at);
                 let recent_bytes = row.counts.sent_bytes - row.viewed;
                 row.viewed = row.counts.sent_bytes;
-                FlowView { flow, header: row.header, counts: row.counts, recent_bytes, judgement: Judgement::default() }
+                FlowView {
+                    flow,
+                    header: row.header,
+                    counts: row.counts,
+                    recent_bytes,
+                    judgement: ResponsivenessVerdict::default(),
+                }
             })
             .collect();
         views.sort_unstable_by_key(|view| std::cmp::Reverse((view.recent_bytes, view.counts.sent_bytes, view.flow)));
@@ -142,7 +148,7 @@ impl LaneLedger {
             self.stretches = [self.stretches[1], now];
             self.flows.values_mut().for_each(|row| row.stretches = [row.stretches[1], row.counts]);
         }
-        let held = |row: &&Row| row.counts.signals() > row.stretches[0].signals();
+        let held = |row: &&LedgerRow| row.counts.signals() > row.stretches[0].signals();
         let sent = self.flows.iter().map(|(_, row)| row).filter(held);
         let sent = sent.map(|row| row.counts.sent_bytes - row.stretches[0].sent_bytes);
         let (flows, bytes) = sent.fold((0_u32, 0), |(flows, sum), bytes| (flows + 1, sum + bytes));

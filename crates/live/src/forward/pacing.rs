@@ -39,7 +39,7 @@ pub trait Clock {
 
 /// The machine's clock. Waits asleep, and polls for the last stretch.
 #[derive(Clone, Debug)]
-pub struct Paced {
+pub struct PacedClock {
     clock: Monotonic,
     margin: Span,
     urgent: bool,
@@ -53,24 +53,24 @@ pub struct Paced {
 const REST: Span = Span::from_micros(120);
 const STRETCH: Span = Span::from_millis(2);
 
-impl Paced {
+impl PacedClock {
     /// Default margin: more than the lateness of most timers.
     pub const MARGIN: Span = Span::from_micros(60);
 
     /// Waits by `clock`, polling for the last `margin`. Zero leaves all waiting to the kernel: less CPU, later packets.
-    pub fn new(clock: Monotonic, margin: Span) -> Paced {
-        Paced { clock, margin, urgent: false, since: Time::ZERO, slept: Span::ZERO }
+    pub fn new(clock: Monotonic, margin: Span) -> PacedClock {
+        PacedClock { clock, margin, urgent: false, since: Time::ZERO, slept: Span::ZERO }
     }
 
     /// Runs the waiting thread before all ordinary ones (`SCHED_FIFO`), so that it wakes in time on a busy machine.
     /// Needs `CAP_SYS_NICE`. Ordinary threads on its core wait while it works.
     #[must_use]
-    pub fn urgent(self) -> Paced {
-        Paced { urgent: true, ..self }
+    pub fn urgent(self) -> PacedClock {
+        PacedClock { urgent: true, ..self }
     }
 }
 
-impl Clock for Paced {
+impl Clock for PacedClock {
     fn begin(&mut self) -> io::Result<()> {
         set_current_timer_slack(NonZeroU64::new(1))?;
         if self.urgent { crate::io::come_first(1) } else { Ok(()) }
@@ -147,7 +147,7 @@ mod tests {
     fn nobody_is_woken_early() {
         let clock = Monotonic::new();
         for margin in [Span::ZERO, Span::from_micros(60), Span::from_millis(5)] {
-            let mut paced = Paced::new(clock, margin);
+            let mut paced = PacedClock::new(clock, margin);
             let until = paced.now() + Span::from_millis(1);
             paced.wait(until, [None; 2]).unwrap();
             assert!(paced.now() >= until);
@@ -158,7 +158,7 @@ mod tests {
     fn an_urgent_thread_comes_before_ordinary_ones() {
         // Scheduling belongs to a thread: use one that ends with the test.
         std::thread::spawn(|| {
-            match Paced::new(Monotonic::new(), Paced::MARGIN).urgent().begin() {
+            match PacedClock::new(Monotonic::new(), PacedClock::MARGIN).urgent().begin() {
                 Err(error) if error.kind() == io::ErrorKind::PermissionDenied => {
                     return eprintln!("skipped: it needs CAP_SYS_NICE");
                 }
@@ -177,7 +177,7 @@ mod tests {
     fn an_urgent_thread_leaves_others_their_share_also_when_it_never_waits_for_long() {
         std::thread::spawn(|| {
             let clock = Monotonic::new();
-            let mut paced = Paced::new(clock, Paced::MARGIN).urgent();
+            let mut paced = PacedClock::new(clock, PacedClock::MARGIN).urgent();
             match paced.begin() {
                 Err(error) if error.kind() == io::ErrorKind::PermissionDenied => {
                     return eprintln!("skipped: it needs CAP_SYS_NICE");
@@ -207,7 +207,7 @@ mod tests {
         let (mut near, far) = UnixStream::pair().unwrap();
         let (_quiet, silent) = UnixStream::pair().unwrap();
         near.write_all(b"x").unwrap();
-        let mut paced = Paced::new(Monotonic::new(), Paced::MARGIN);
+        let mut paced = PacedClock::new(Monotonic::new(), PacedClock::MARGIN);
         let until = paced.now() + Span::from_secs(20);
         let ready = paced.wait(until, [Some(silent.as_fd()), Some(far.as_fd())]).unwrap();
         assert_eq!(ready, [false, true]);

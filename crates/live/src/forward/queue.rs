@@ -7,23 +7,23 @@ use super::ledger::LaneLedger;
 use super::view::{LaneCounts, LaneView};
 use crate::io::ecn;
 use crate::io::pool::{FrameId, Pool};
-use crate::io::tap::{Passed, Recorder};
+use crate::io::tap::{FrameEvent, Recorder};
 
-pub(crate) type FrameQueue<D, L> = LinkQueue<FrameId, D, L, LateMedium>;
+pub(crate) type FrameQueue<D, L> = LinkQueue<FrameId, D, L, DeferredMedium>;
 
 /// A medium whose rate schedule and traces count from a start time. Before it, packets take no time and none is lost.
 #[derive(Debug)]
-pub(crate) struct LateMedium {
+pub(crate) struct DeferredMedium {
     medium: Medium,
     /// Link overhead in bytes per packet.
     overhead: i32,
     origin: Time,
 }
 
-impl LateMedium {
+impl DeferredMedium {
     /// `medium` with a link overhead of `overhead` bytes per packet, starting at the loop's start.
-    pub(crate) fn new(medium: Medium, overhead: i32) -> LateMedium {
-        LateMedium { medium, overhead, origin: Time::ZERO }
+    pub(crate) fn new(medium: Medium, overhead: i32) -> DeferredMedium {
+        DeferredMedium { medium, overhead, origin: Time::ZERO }
     }
 
     pub(crate) fn begin(&mut self, at: Time) {
@@ -36,7 +36,7 @@ impl LateMedium {
     }
 }
 
-impl Carrier for LateMedium {
+impl Carrier for DeferredMedium {
     #[inline]
     fn carry(&mut self, bytes: u32, now: Time) -> Transit {
         if now < self.origin {
@@ -51,14 +51,14 @@ impl Carrier for LateMedium {
 }
 
 /// Sink of a queue: `receive` gets the departing packets; the slots of all others return to the pool.
-pub(crate) struct Onward<'a, F> {
+pub(crate) struct FrameSink<'a, F> {
     pub(crate) pool: &'a mut Pool,
     pub(crate) recorder: Option<&'a Recorder>,
     pub(crate) receive: F,
 }
 
-impl<F> Onward<'_, F> {
-    fn discard(&mut self, frame: FrameId, passed: Passed, at: Time) {
+impl<F> FrameSink<'_, F> {
+    fn discard(&mut self, frame: FrameId, passed: FrameEvent, at: Time) {
         if let Some(recorder) = self.recorder {
             recorder.note(at, passed, self.pool.frame(&frame));
         }
@@ -66,7 +66,7 @@ impl<F> Onward<'_, F> {
     }
 }
 
-impl<F: FnMut(Packet<FrameId>, Time)> NextHop<FrameId> for Onward<'_, F> {
+impl<F: FnMut(Packet<FrameId>, Time)> NextHop<FrameId> for FrameSink<'_, F> {
     #[inline]
     fn sending(&mut self, packet: &Packet<FrameId>, _: Time) {
         if packet.ecn == Ecn::Ce
@@ -82,13 +82,13 @@ impl<F: FnMut(Packet<FrameId>, Time)> NextHop<FrameId> for Onward<'_, F> {
     }
 
     fn lost(&mut self, packet: Packet<FrameId>, now: Time, _: Time) {
-        self.discard(packet.handle, Passed::Lost, now);
+        self.discard(packet.handle, FrameEvent::Lost, now);
     }
 }
 
-impl<F> Sink<FrameId> for Onward<'_, F> {
+impl<F> Sink<FrameId> for FrameSink<'_, F> {
     fn dropped(&mut self, packet: Packet<FrameId>, why: Why, now: Time) {
-        self.discard(packet.handle, Passed::Dropped(why), now);
+        self.discard(packet.handle, FrameEvent::Dropped(why), now);
     }
     fn marked(&mut self, _: &Packet<FrameId>, _: Why, _: Time) {}
 }
@@ -98,7 +98,7 @@ impl<F> Sink<FrameId> for Onward<'_, F> {
 pub(crate) fn advance<D: Discipline<FrameId>, L: Meter<FrameId>>(
     queue: &mut FrameQueue<D, L>,
     now: Time,
-    onward: &mut Onward<'_, impl FnMut(Packet<FrameId>, Time)>,
+    onward: &mut FrameSink<'_, impl FnMut(Packet<FrameId>, Time)>,
 ) {
     while queue.wake() <= now && queue.wake() < Time::NEVER {
         queue.free(queue.wake(), onward);

@@ -9,40 +9,40 @@ use std::thread::JoinHandle;
 use headgate_core::Time;
 
 use super::fabric::{Fabric, Lanes};
-use super::forwarder::{Forwarder, Inbox};
-use super::pacing::{Clock, Paced};
-use super::view::{View, Window};
-use crate::io::Io;
+use super::forwarder::{ChangeSender, Forwarder};
+use super::pacing::{Clock, PacedClock};
+use super::view::{SharedView, View};
+use crate::io::LinkEnd;
 use crate::io::clock::Monotonic;
 use crate::threads::{begin, ended};
 
 /// A running forwarder. Dropping it stops it.
-pub struct Running<F = Lanes> {
-    window: Window,
+pub struct ForwarderThread<F = Lanes> {
+    window: SharedView,
     stop: Arc<AtomicBool>,
-    inbox: Inbox<F>,
+    inbox: ChangeSender<F>,
     urgent: bool,
     thread: Option<JoinHandle<Option<io::Result<View>>>>,
 }
 
-impl<F: Fabric + 'static> Running<F> {
+impl<F: Fabric + 'static> ForwarderThread<F> {
     /// Runs `make`'s forwarder by `clock`, in a thread called `name`, with real-time priority where permitted.
-    pub(crate) fn start<A: Io, B: Io>(
+    pub(crate) fn start<A: LinkEnd, B: LinkEnd>(
         name: &str,
         clock: Monotonic,
-        make: impl FnOnce(Paced) -> io::Result<Forwarder<A, B, Paced, F>> + Send + 'static,
-    ) -> io::Result<Running<F>> {
+        make: impl FnOnce(PacedClock) -> io::Result<Forwarder<A, B, PacedClock, F>> + Send + 'static,
+    ) -> io::Result<ForwarderThread<F>> {
         let ((window, stop, inbox, urgent), thread) = begin(name, move || {
             let (clock, urgent) = paced(clock)?;
             let mut forwarder = make(clock)?;
             let shown = (forwarder.window(), forwarder.stopper(), forwarder.inbox(), urgent);
             Ok((shown, move || forwarder.run()))
         })?;
-        Ok(Running { window, stop, inbox, urgent, thread: Some(thread) })
+        Ok(ForwarderThread { window, stop, inbox, urgent, thread: Some(thread) })
     }
 
     /// The window in which it publishes its state.
-    pub fn window(&self) -> Window {
+    pub fn window(&self) -> SharedView {
         self.window.clone()
     }
 
@@ -76,7 +76,7 @@ impl<F: Fabric + 'static> Running<F> {
     }
 }
 
-impl<F> Running<F> {
+impl<F> ForwarderThread<F> {
     /// Stops it and returns the final view, or the error that ended it before.
     pub(crate) fn stop(&mut self) -> io::Result<View> {
         self.stop.store(true, Ordering::Relaxed);
@@ -88,15 +88,15 @@ impl<F> Running<F> {
     }
 }
 
-impl<F> Drop for Running<F> {
+impl<F> Drop for ForwarderThread<F> {
     fn drop(&mut self) {
         let _ = self.stop();
     }
 }
 
 /// A clock for the calling thread, and whether the thread has real-time priority.
-fn paced(clock: Monotonic) -> io::Result<(Paced, bool)> {
-    let ordinary = Paced::new(clock, Paced::MARGIN);
+fn paced(clock: Monotonic) -> io::Result<(PacedClock, bool)> {
+    let ordinary = PacedClock::new(clock, PacedClock::MARGIN);
     let first = ordinary.clone().urgent();
     match first.clone().begin() {
         Ok(()) => Ok((first, true)),

@@ -9,15 +9,15 @@ use headgate_link::{Medium, Meter};
 use headgate_scenario::{ClassRule, Classifier, FlowKey, Hop, Scenario, Simplex};
 
 use super::fabric::Lanes;
-use super::lane::{Lane, LaneOf, Remains, Sides};
+use super::lane::{DisciplineLane, Lane, LaneEnds, LaneHandover};
 use super::ledger::LaneLedger;
-use super::queue::{FrameQueue, LateMedium};
+use super::queue::{DeferredMedium, FrameQueue};
 use crate::io::BATCH;
 use crate::io::frame::{Layer, Parser};
 use crate::io::pool::{FrameId, Pool};
 
 /// A discipline chosen at run time.
-pub(crate) type Anything = Box<dyn Discipline<FrameId>>;
+pub(crate) type FrameDiscipline = Box<dyn Discipline<FrameId>>;
 
 /// Settings of one direction of a link.
 #[derive(Clone, Debug)]
@@ -93,7 +93,7 @@ impl LaneSettings {
     /// # Errors
     /// `InvalidInput` if the discipline's parameters or the overhead are invalid.
     pub fn build(&self, layer: Layer, seed: u64, label: &str) -> io::Result<Box<dyn Lane>> {
-        self.lane(layer, Streams { seed, label }, None)
+        self.lane(layer, LaneStreams { seed, label }, None)
     }
 
     /// Builds the forward and the reverse lane; same errors as [`build`](LaneSettings::build).
@@ -109,18 +109,18 @@ impl LaneSettings {
     /// # Errors
     /// `InvalidInput` if the discipline's parameters or the overhead are invalid; `lane` is then unchanged.
     pub fn refit(&self, lane: &mut Box<dyn Lane>, now: Time, layer: Layer, seed: u64, label: &str) -> io::Result<()> {
-        *lane = self.lane(layer, Streams { seed, label }, Some((&mut **lane, now)))?;
+        *lane = self.lane(layer, LaneStreams { seed, label }, Some((&mut **lane, now)))?;
         Ok(())
     }
 
     fn lane<'a>(
         &'a self,
         layer: Layer,
-        streams: Streams<'a>,
+        streams: LaneStreams<'a>,
         before: Option<(&'a mut dyn Lane, Time)>,
     ) -> io::Result<Box<dyn Lane>> {
         self.placed(streams, |settings, place| {
-            let job = Build { settings: self, layer, streams, before };
+            let job = LaneBuilder { settings: self, layer, streams, before };
             registry::with(&self.qdisc.name, settings, place, job)
         })
     }
@@ -130,23 +130,23 @@ impl LaneSettings {
     pub(crate) fn queue<M: Meter<FrameId>>(
         &self,
         (seed, label): (u64, &str),
-        meter: impl FnOnce(&Anything, LaneLedger) -> M,
-    ) -> io::Result<FrameQueue<Anything, M>> {
-        let streams = Streams { seed, label };
+        meter: impl FnOnce(&FrameDiscipline, LaneLedger) -> M,
+    ) -> io::Result<FrameQueue<FrameDiscipline, M>> {
+        let streams = LaneStreams { seed, label };
         let discipline = self.placed(streams, |settings, place| registry::boxed(&self.qdisc.name, settings, place))?;
         let meter = meter(&discipline, streams.ledger());
         let port = Port::with_ledger(discipline, streams.of("port"), meter);
         Ok(FrameQueue::new(port, self.medium(streams)))
     }
 
-    fn medium(&self, streams: Streams<'_>) -> LateMedium {
-        LateMedium::new(Medium::new(&self.simplex, self.delay, streams.of("medium")), self.overhead)
+    fn medium(&self, streams: LaneStreams<'_>) -> DeferredMedium {
+        DeferredMedium::new(Medium::new(&self.simplex, self.delay, streams.of("medium")), self.overhead)
     }
 
     /// Calls `make` with the link's properties in the registry's form.
     fn placed<T>(
         &self,
-        streams: Streams<'_>,
+        streams: LaneStreams<'_>,
         make: impl FnOnce(&[(&str, &str)], &LinkInfo<'_>) -> Result<T, BuildError>,
     ) -> io::Result<T> {
         let refused = |what: String| io::Error::new(io::ErrorKind::InvalidInput, what);
@@ -165,12 +165,12 @@ impl LaneSettings {
 
 /// Selects the random streams of a direction within a run.
 #[derive(Clone, Copy)]
-struct Streams<'a> {
+struct LaneStreams<'a> {
     seed: u64,
     label: &'a str,
 }
 
-impl Streams<'_> {
+impl LaneStreams<'_> {
     fn of(self, what: &str) -> Rng {
         Rng::named(self.seed, &format!("{what} {}", self.label))
     }
@@ -181,32 +181,32 @@ impl Streams<'_> {
 }
 
 /// Builds a lane for its concrete discipline, as a replacement if an old lane is given.
-struct Build<'a> {
+struct LaneBuilder<'a> {
     settings: &'a LaneSettings,
     layer: Layer,
-    streams: Streams<'a>,
+    streams: LaneStreams<'a>,
     before: Option<(&'a mut dyn Lane, Time)>,
 }
 
-impl DisciplineVisitor<FrameId> for Build<'_> {
+impl DisciplineVisitor<FrameId> for LaneBuilder<'_> {
     type Output = Box<dyn Lane>;
 
     fn visit<D: Discipline<FrameId> + 'static>(self, discipline: D) -> Box<dyn Lane> {
-        let Build { settings, layer, streams, before } = self;
+        let LaneBuilder { settings, layer, streams, before } = self;
         let key = streams.of("flows").bits();
         let classifier = Classifier::new(&settings.rules, settings.flow_key, key);
         let parser = Parser::with_classifier(layer, classifier, key);
         let medium = settings.medium(streams);
         let Some((lane, now)) = before else {
             let port = Port::with_ledger(discipline, streams.of("port"), streams.ledger());
-            let sides = Sides::new(parser, Pool::new(settings.slots, settings.slot_bytes));
-            return Box::new(LaneOf { queue: FrameQueue::new(port, medium), sides });
+            let sides = LaneEnds::new(parser, Pool::new(settings.slots, settings.slot_bytes));
+            return Box::new(DisciplineLane { queue: FrameQueue::new(port, medium), sides });
         };
         let mut remains = lane.leave(now);
         remains.refit(parser, settings.slots);
-        let Remains { sides, ledger, queued } = remains;
+        let LaneHandover { sides, ledger, queued } = remains;
         let port = Port::with_ledger(discipline, streams.of(&format!("port at {now}")), ledger);
-        let mut lane = LaneOf { queue: FrameQueue::new(port, medium), sides };
+        let mut lane = DisciplineLane { queue: FrameQueue::new(port, medium), sides };
         lane.take_over(queued, now);
         Box::new(lane)
     }

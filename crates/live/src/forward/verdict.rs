@@ -40,7 +40,7 @@ const MARGIN: f64 = 1.25;
 
 /// The verdict on a flow.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Verdict {
+pub enum Responsiveness {
     /// Too few packets, drops or marks for a verdict.
     #[default]
     Unknown,
@@ -54,15 +54,15 @@ pub enum Verdict {
     Monitored,
 }
 
-impl Verdict {
+impl Responsiveness {
     /// Its name in tables and results.
     pub const fn name(self) -> &'static str {
         match self {
-            Verdict::Unknown => "unknown",
-            Verdict::Responsive => "responsive",
-            Verdict::Friendly => "friendly",
-            Verdict::Unresponsive => "unresponsive",
-            Verdict::Monitored => "monitored",
+            Responsiveness::Unknown => "unknown",
+            Responsiveness::Responsive => "responsive",
+            Responsiveness::Friendly => "friendly",
+            Responsiveness::Unresponsive => "unresponsive",
+            Responsiveness::Monitored => "monitored",
         }
     }
 }
@@ -96,14 +96,14 @@ impl FlowCounts {
 
 /// A flow's counts over a stretch of time.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Slot {
+pub struct FlowInterval {
     /// Its duration.
     pub lasted: Span,
     /// Counts within it.
     pub counts: FlowCounts,
 }
 
-impl Slot {
+impl FlowInterval {
     fn signals(&self) -> u64 {
         self.counts.signals()
     }
@@ -115,14 +115,14 @@ impl Slot {
 
 /// Change of a flow's rate after many drops and marks, relative to its rate after few.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Answer {
+pub struct RateReaction {
     /// Reduction as a share of its rate.
     pub less: f64,
     /// The reduction in standard errors.
     pub errors: f64,
 }
 
-impl Answer {
+impl RateReaction {
     fn slows_down(&self) -> bool {
         self.less >= SLOWED && self.errors >= STANDARD_ERRORS
     }
@@ -130,11 +130,11 @@ impl Answer {
 
 /// A verdict with its evidence. `Display` prints the evidence in words.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub struct Judgement {
+pub struct ResponsivenessVerdict {
     /// The verdict.
-    pub verdict: Verdict,
+    pub verdict: Responsiveness,
     /// Counts over the whole observed time.
-    pub all: Slot,
+    pub all: FlowInterval,
     /// Arrival rate over the later half of that time, in bit/s.
     pub rate: f64,
     /// Rate sent by the link over the last second, in bit/s.
@@ -142,13 +142,13 @@ pub struct Judgement {
     /// Fair rate in bit/s; `None` if the link meets every demand.
     pub fair: Option<f64>,
     /// Reaction to drops and marks, given enough of them.
-    pub answer: Option<Answer>,
+    pub answer: Option<RateReaction>,
     /// Rate of a TCP at the same drop rate, in bit/s.
     pub tcp: f64,
 }
 
 /// Judges a flow by its consecutive `slots` and the `fair` rate in bit/s; `monitored` if the discipline singled it out.
-pub fn judge(slots: &[Slot], fair: Option<f64>, monitored: bool) -> Judgement {
+pub fn judge(slots: &[FlowInterval], fair: Option<f64>, monitored: bool) -> ResponsivenessVerdict {
     let all = whole(slots);
     let signals = all.signals();
     let answer = answer(slots);
@@ -157,19 +157,19 @@ pub fn judge(slots: &[Slot], fair: Option<f64>, monitored: bool) -> Judgement {
     let (rate, packets) = (late.rate(), late.counts.arrived.max(1) as f64);
     let tcp = late.counts.arrived_bytes as f64 * 8.0 / packets * tcp_rate(ROUND_TRIP, late.signals() as f64 / packets);
     let verdict = match (answer, fair) {
-        _ if monitored || all.counts.singled > 0 => Verdict::Monitored,
-        _ if all.lasted < LEAST_TIME || signals < LEAST_SIGNALS => Verdict::Unknown,
-        (Some(answer), _) if answer.slows_down() => Verdict::Responsive,
-        _ if rate <= tcp => Verdict::Friendly,
-        (_, Some(fair)) if rate <= MARGIN * fair => Verdict::Friendly,
-        (Some(_), Some(_)) if all.lasted >= ACCUSED_AFTER => Verdict::Unresponsive,
-        _ => Verdict::Unknown,
+        _ if monitored || all.counts.singled > 0 => Responsiveness::Monitored,
+        _ if all.lasted < LEAST_TIME || signals < LEAST_SIGNALS => Responsiveness::Unknown,
+        (Some(answer), _) if answer.slows_down() => Responsiveness::Responsive,
+        _ if rate <= tcp => Responsiveness::Friendly,
+        (_, Some(fair)) if rate <= MARGIN * fair => Responsiveness::Friendly,
+        (Some(_), Some(_)) if all.lasted >= ACCUSED_AFTER => Responsiveness::Unresponsive,
+        _ => Responsiveness::Unknown,
     };
-    Judgement { verdict, all, rate, sent: lately(slots), fair, answer, tcp }
+    ResponsivenessVerdict { verdict, all, rate, sent: lately(slots), fair, answer, tcp }
 }
 
 /// Bit/s sent over the last second, or over all slots if they are fewer.
-fn lately(slots: &[Slot]) -> f64 {
+fn lately(slots: &[FlowInterval]) -> f64 {
     let (mut bytes, mut lasted) = (0, Span::ZERO);
     for slot in slots.iter().rev() {
         if lasted >= Span::from_secs(1) {
@@ -184,46 +184,47 @@ fn lately(slots: &[Slot]) -> f64 {
 /// Compares rate changes around slots with more signals than usual to those around the others, each from the [`REACH`]
 /// slots before to the [`REACH`] after. The slot itself is left out: more packets cause more drops, so its rate tells
 /// nothing about the reaction.
-fn answer(slots: &[Slot]) -> Option<Answer> {
+fn answer(slots: &[FlowInterval]) -> Option<RateReaction> {
     let inner = slots.windows(2 * REACH + 1);
     let count = inner.len();
     let usual = inner.clone().map(|around| around[REACH].signals()).sum::<u64>() as f64 / count as f64;
-    let mut changes = [Changes::default(), Changes::default()];
+    let mut changes = [RateChanges::default(), RateChanges::default()];
     for around in inner {
         let (before, from) = around.split_at(REACH);
         let many = from[0].signals() as f64 > usual;
         changes[usize::from(many)].add(whole(&from[1..]).rate() - whole(before).rate());
     }
     let [few, many] = changes;
-    let rate = slots.iter().map(Slot::rate).sum::<f64>() / slots.len() as f64;
+    let rate = slots.iter().map(FlowInterval::rate).sum::<f64>() / slots.len() as f64;
     if few.count.min(many.count) < LEAST_SLOTS || rate <= 0.0 {
         // As many signals in every slot: nothing to compare, and they do not slow the flow down.
         let always = count >= LEAST_SLOTS && slots.iter().all(|slot| slot.signals() > 0);
-        return always.then_some(Answer { less: 0.0, errors: 0.0 });
+        return always.then_some(RateReaction { less: 0.0, errors: 0.0 });
     }
     let less = few.mean - many.mean;
     // Each slot is part of several overlapping changes, so there are fewer independent samples by that factor. A
     // constant rate has no error: any difference is then significant.
     let variance = REACH as f64 * (few.variance_of_mean() + many.variance_of_mean());
     let error = variance.sqrt().max(f64::MIN_POSITIVE);
-    Some(Answer { less: less / rate, errors: less / error })
+    Some(RateReaction { less: less / rate, errors: less / error })
 }
 
-fn whole(slots: &[Slot]) -> Slot {
-    slots
-        .iter()
-        .fold(Slot::default(), |sum, slot| Slot { lasted: sum.lasted + slot.lasted, counts: sum.counts + slot.counts })
+fn whole(slots: &[FlowInterval]) -> FlowInterval {
+    slots.iter().fold(FlowInterval::default(), |sum, slot| FlowInterval {
+        lasted: sum.lasted + slot.lasted,
+        counts: sum.counts + slot.counts,
+    })
 }
 
 /// Running mean and variance of a sample (Welford).
 #[derive(Clone, Copy, Debug, Default)]
-struct Changes {
+struct RateChanges {
     count: usize,
     mean: f64,
     squares: f64,
 }
 
-impl Changes {
+impl RateChanges {
     fn add(&mut self, value: f64) {
         self.count += 1;
         let off = value - self.mean;
@@ -236,31 +237,31 @@ impl Changes {
     }
 }
 
-impl fmt::Display for Judgement {
+impl fmt::Display for ResponsivenessVerdict {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let (seconds, sends) = (self.all.lasted.as_secs_f64(), self.sends());
         let signals = format!("{} in {seconds:.0} s", signals(self.all.counts.dropped, self.all.counts.marked));
         let (tcp, round_trip) = (mbit(self.tcp), ROUND_TRIP.as_nanos() / 1_000_000);
         match self.verdict {
-            Verdict::Unknown if self.all.lasted < ACCUSED_AFTER => {
+            Responsiveness::Unknown if self.all.lasted < ACCUSED_AFTER => {
                 write!(f, "seen for {seconds:.1} s, too short to tell")
             }
-            Verdict::Unknown if self.all.signals() < LEAST_SIGNALS => write!(f, "{signals}, too few to tell"),
-            Verdict::Unknown => write!(f, "{signals}, at too few moments to tell"),
-            Verdict::Responsive => {
+            Responsiveness::Unknown if self.all.signals() < LEAST_SIGNALS => write!(f, "{signals}, too few to tell"),
+            Responsiveness::Unknown => write!(f, "{signals}, at too few moments to tell"),
+            Responsiveness::Responsive => {
                 // At most 100 %: a flow that stops falls by more than its mean rate.
                 let less = 100.0 * self.answer.map_or(0.0, |answer| answer.less.min(1.0));
                 write!(f, "sends {less:.0} % less after many drops or marks than after few: {signals}")
             }
-            Verdict::Friendly if self.rate <= self.tcp && self.tcp.is_finite() => {
+            Responsiveness::Friendly if self.rate <= self.tcp && self.tcp.is_finite() => {
                 write!(f, "{sends}, no more than the {tcp} of a TCP of {round_trip} ms round-trip time; {signals}")
             }
-            Verdict::Friendly => write!(f, "{sends}; {signals}"),
-            Verdict::Unresponsive => {
+            Responsiveness::Friendly => write!(f, "{sends}; {signals}"),
+            Responsiveness::Unresponsive => {
                 write!(f, "{sends}, did not slow down after {signals}; ")?;
                 write!(f, "a TCP of {round_trip} ms round-trip time would send {tcp}")
             }
-            Verdict::Monitored => {
+            Responsiveness::Monitored => {
                 let singled = self.all.counts.singled;
                 write!(f, "{sends}; the discipline has singled it out: {signals}, {singled} of them for that")?;
                 match self.answer {
@@ -273,7 +274,7 @@ impl fmt::Display for Judgement {
     }
 }
 
-impl Judgement {
+impl ResponsivenessVerdict {
     /// `sends 5.1 Mbit/s, 5.1 times its share`.
     fn sends(&self) -> String {
         let share = self.fair.map(|fair| format!(", {:.1} times its share", self.rate / fair));

@@ -8,7 +8,7 @@ use headgate_measure::Occupancy;
 
 use super::ledger::FlowView;
 use crate::io::KernelCounts;
-use crate::io::oddities::Oddities;
+use crate::io::anomalies::AnomalyCounts;
 
 /// Most flows named in a view.
 pub const MOST_SHOWN: usize = 32;
@@ -41,7 +41,7 @@ pub struct LaneView {
     /// Counts at the entry and the exit.
     pub counts: LaneCounts,
     /// Frames that were not plain IP packets, by kind.
-    pub oddities: Oddities,
+    pub oddities: AnomalyCounts,
     /// Packets and bytes in the queue.
     pub backlog: Backlog,
     /// Queue occupancy and link utilization since the start.
@@ -68,7 +68,7 @@ impl LaneView {
 }
 
 /// A counter shown for every direction.
-pub struct Number {
+pub struct LaneMetric {
     /// Its key.
     pub key: &'static str,
     /// Its Prometheus name, with `_total` if it only grows; empty if it is not exported.
@@ -80,7 +80,7 @@ pub struct Number {
 }
 
 /// All counters, in the order of the Prometheus export.
-pub const NUMBERS: [Number; 16] = [
+pub const LANE_METRICS: [LaneMetric; 16] = [
     number("came", "", "Frames that came.", |lane, _| lane.counts.came),
     number("arrived", "arrived_packets_total", "Packets that came to the discipline.", |lane, _| lane.port().arrived),
     number("sent", "sent_packets_total", "Packets that it let go.", |lane, _| lane.port().sent),
@@ -115,8 +115,8 @@ const fn number(
     metric: &'static str,
     meaning: &'static str,
     read: fn(&LaneView, &KernelCounts) -> u64,
-) -> Number {
-    Number { key, metric, meaning, read }
+) -> LaneMetric {
+    LaneMetric { key, metric, meaning, read }
 }
 
 /// A snapshot of a link or network.
@@ -141,9 +141,9 @@ impl Default for View {
 
 /// Holds a forwarder's latest [`View`] for other threads.
 #[derive(Clone, Debug, Default)]
-pub struct Window(Arc<Mutex<View>>);
+pub struct SharedView(Arc<Mutex<View>>);
 
-impl Window {
+impl SharedView {
     /// The latest view.
     pub fn look(&self) -> View {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).clone()

@@ -12,12 +12,12 @@ use rustix::event::{EventfdFlags, PollFd, PollFlags, eventfd, poll};
 use rustix::io::{Errno, write};
 
 use crate::io::clock::timespec;
-use crate::io::links::{Links, Loss};
+use crate::io::watched_interfaces::{InterfaceFailure, WatchedInterfaces};
 
 /// A thread that watches interfaces. Dropping it ends the thread.
 #[derive(Debug)]
 pub(crate) struct Guard {
-    found: Arc<OnceLock<Loss>>,
+    found: Arc<OnceLock<InterfaceFailure>>,
     over: Arc<OwnedFd>,
     thread: Option<JoinHandle<()>>,
 }
@@ -25,8 +25,9 @@ pub(crate) struct Guard {
 impl Guard {
     /// Sets `stop` when one of the interfaces `names` is removed or switched off.
     pub(crate) fn over(names: &[String], stop: Arc<AtomicBool>) -> io::Result<Guard> {
-        let links = Links::new(names)?;
-        let (found, over) = (Arc::<OnceLock<Loss>>::default(), Arc::new(eventfd(0, EventfdFlags::CLOEXEC)?));
+        let links = WatchedInterfaces::new(names)?;
+        let (found, over) =
+            (Arc::<OnceLock<InterfaceFailure>>::default(), Arc::new(eventfd(0, EventfdFlags::CLOEXEC)?));
         let (finds, ends) = (Arc::clone(&found), Arc::clone(&over));
         let watching = move || {
             if let Some(loss) = first_gone(&links, &ends) {
@@ -43,7 +44,7 @@ impl Guard {
         // Fails only after 2^64 calls.
         let _ = write(&*self.over, &1_u64.to_ne_bytes());
         let _ = self.thread.take().map(JoinHandle::join);
-        self.found.get().map(Loss::to_string)
+        self.found.get().map(InterfaceFailure::to_string)
     }
 }
 
@@ -54,7 +55,7 @@ impl Drop for Guard {
 }
 
 /// Waits until one of `links` fails and returns why; `None` if `over` is signalled first.
-fn first_gone(links: &Links, over: &OwnedFd) -> Option<Loss> {
+fn first_gone(links: &WatchedInterfaces, over: &OwnedFd) -> Option<InterfaceFailure> {
     let mut last = false;
     loop {
         let gone = links.look();
@@ -74,9 +75,9 @@ fn first_gone(links: &Links, over: &OwnedFd) -> Option<Loss> {
 const REMOVED_WITHIN: Span = Span::from_millis(300);
 
 /// The final state of a failed interface. The kernel switches an interface off before it removes it, and reports both.
-fn in_the_end(links: &Links, mut loss: Loss) -> Loss {
+fn in_the_end(links: &WatchedInterfaces, mut loss: InterfaceFailure) -> InterfaceFailure {
     let mut fds = [PollFd::from_borrowed_fd(links.changed(), PollFlags::IN)];
-    while matches!(loss, Loss::Down(_))
+    while matches!(loss, InterfaceFailure::Down(_))
         && poll(&mut fds, Some(&timespec(REMOVED_WITHIN))).is_ok_and(|changed| changed > 0)
     {
         loss = links.look().unwrap_or(loss);

@@ -8,14 +8,14 @@ use headgate_core::nearest;
 
 use self::guard::Guard;
 use crate::forward::forwarder::Forwarder;
-use crate::forward::running::Running;
+use crate::forward::running::ForwarderThread;
 use crate::forward::settings::LaneSettings;
 use crate::forward::view::View;
 use crate::io::clock::Monotonic;
 use crate::io::frame::Layer;
 use crate::io::inspect::{Interface, names};
 use crate::io::pool::Pool;
-use crate::io::{Io, PacketSocket, Sending, explained, offloads, switch_offloads_off};
+use crate::io::{LinkEnd, PacketSocket, SendMethod, explained, offloads, switch_offloads_off};
 
 /// Settings of a gateway.
 #[derive(Clone, Debug)]
@@ -27,7 +27,7 @@ pub struct GatewaySettings {
     /// Switches offloads off on both interfaces, permanently.
     pub offloads_off: bool,
     /// The kind of socket for sending.
-    pub sending: Sending,
+    pub sending: SendMethod,
     /// Seed of all random streams.
     pub seed: u64,
 }
@@ -35,7 +35,7 @@ pub struct GatewaySettings {
 /// A running gateway. Dropping it stops it and restores the interfaces, except for offloads.
 pub struct Gateway {
     guard: Guard,
-    running: Running,
+    running: ForwarderThread,
     seed: u64,
     notes: Vec<String>,
 }
@@ -63,7 +63,7 @@ impl Gateway {
         notes.extend(slower.map(|why| format!("{why}; frames go out by a packet socket, which is slower")));
         let slot_bytes = Pool::slot_for(a.mtu().max(b.mtu()));
         lanes.iter_mut().for_each(|lane| lane.slot_bytes = slot_bytes);
-        let running = Running::start("gateway", Monotonic::new(), move |clock| {
+        let running = ForwarderThread::start("gateway", Monotonic::new(), move |clock| {
             Ok(Forwarder::new(a, b, LaneSettings::build_both(&lanes, Layer::Ethernet, seed)?, clock))
         })?;
         let guard = Guard::over(&interfaces, running.stopper())
@@ -77,7 +77,7 @@ impl Gateway {
     }
 
     /// The forwarding loop.
-    pub fn running(&self) -> &Running {
+    pub fn running(&self) -> &ForwarderThread {
         &self.running
     }
 
@@ -180,7 +180,7 @@ fn without_offloads(name: &str) -> io::Result<()> {
     switch_offloads_off(name).map_err(|error| explained(&what, error))
 }
 
-fn open(name: &str, sending: Sending) -> io::Result<PacketSocket> {
+fn open(name: &str, sending: SendMethod) -> io::Result<PacketSocket> {
     PacketSocket::open(name, PacketSocket::RING, sending).map_err(|error| match error.kind() {
         io::ErrorKind::PermissionDenied => {
             let what = "a gateway needs CAP_NET_RAW: be root, or give it that capability";

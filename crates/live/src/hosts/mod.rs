@@ -9,7 +9,7 @@ use std::io;
 use std::net::{Ipv4Addr, Ipv6Addr};
 
 use self::netns::Namespace;
-use crate::io::interface::{self, Counters};
+use crate::io::interface::{self, InterfaceCounters};
 use crate::io::{Nat, Tun, explained};
 
 /// Sysctls: names below /proc/sys/net, and values.
@@ -33,13 +33,13 @@ impl Addresses {
     };
 }
 
-pub(crate) struct Host {
+pub(crate) struct LinkHost {
     pub(crate) namespace: Namespace,
     tun: String,
 }
 
-impl Host {
-    pub(crate) fn counters(&self) -> io::Result<Counters> {
+impl LinkHost {
+    pub(crate) fn counters(&self) -> io::Result<InterfaceCounters> {
         let name = self.tun.clone();
         self.namespace.run(move || interface::counters(&name))?
     }
@@ -48,28 +48,28 @@ impl Host {
     fn new<T: Send + 'static>(
         namespace: Namespace,
         set_up: impl FnOnce(&Tun) -> io::Result<T> + Send + 'static,
-    ) -> io::Result<(Host, Tun, T)> {
+    ) -> io::Result<(LinkHost, Tun, T)> {
         let (tun, made) = namespace.run(move || {
             let tun = Tun::create("hg%d")?;
             let made = set_up(&tun)?;
             Ok::<_, io::Error>((tun, made))
         })??;
-        Ok((Host { namespace, tun: tun.name().to_string() }, tun, made))
+        Ok((LinkHost { namespace, tun: tun.name().to_string() }, tun, made))
     }
 }
 
-pub(crate) struct Ends {
-    pub(crate) near: Host,
-    pub(crate) far: Host,
+pub(crate) struct HostPair {
+    pub(crate) near: LinkHost,
+    pub(crate) far: LinkHost,
     pub(crate) addresses: Addresses,
     _nat: Option<Nat>,
 }
 
 /// Two isolated hosts and their devices.
-pub(crate) fn apart(sysctls: Sysctls) -> io::Result<(Ends, [Tun; 2])> {
+pub(crate) fn apart(sysctls: Sysctls) -> io::Result<(HostPair, [Tun; 2])> {
     let Addresses { v4, v6 } = Addresses::APART;
     let host = |end: usize, sysctls: Sysctls| {
-        Host::new(Namespace::new()?, move |tun| {
+        LinkHost::new(Namespace::new()?, move |tun| {
             set(sysctls)?;
             interface::set_address(tun.name(), v4[end].into(), 30)?;
             let has_v6 = v6.map_or(Ok(false), |v6| quiet(tun.name(), Some(v6[end])))?;
@@ -79,13 +79,13 @@ pub(crate) fn apart(sysctls: Sysctls) -> io::Result<(Ends, [Tun; 2])> {
     };
     let (near, a, has_v6) = host(0, sysctls.clone())?;
     let (far, b, _) = host(1, sysctls)?;
-    Ok((Ends { near, far, addresses: Addresses { v4, v6: v6.filter(|_| has_v6) }, _nat: None }, [a, b]))
+    Ok((HostPair { near, far, addresses: Addresses { v4, v6: v6.filter(|_| has_v6) }, _nat: None }, [a, b]))
 }
 
 /// One near host. At its far end is the calling thread's network, which must forward packets. The device, its address
 /// and the address translation there disappear with the process.
-pub(crate) fn outside(sysctls: Sysctls) -> io::Result<(Ends, [Tun; 2])> {
-    let opened = Host::new(Namespace::here()?, |tun| {
+pub(crate) fn outside(sysctls: Sysctls) -> io::Result<(HostPair, [Tun; 2])> {
+    let opened = LinkHost::new(Namespace::here()?, |tun| {
         if fs::read_to_string("/proc/sys/net/ipv4/ip_forward")?.trim() == "0" {
             let what = "this machine forwards no packets: allow it with `sysctl -w net.ipv4.ip_forward=1`";
             return Err(io::Error::new(io::ErrorKind::Unsupported, what));
@@ -104,14 +104,14 @@ pub(crate) fn outside(sysctls: Sysctls) -> io::Result<(Ends, [Tun; 2])> {
         io::ErrorKind::PermissionDenied => explained("a link to the outside needs root", error),
         _ => error,
     })?;
-    let (near, a, ()) = Host::new(Namespace::new()?, move |tun| {
+    let (near, a, ()) = LinkHost::new(Namespace::new()?, move |tun| {
         set(sysctls)?;
         interface::set_address(tun.name(), v4[0].into(), 30)?;
         quiet(tun.name(), None)?;
         interface::bring_up(tun.name())?;
         interface::set_default_route(tun.name(), v4[1])
     })?;
-    Ok((Ends { near, far, addresses: Addresses { v4, v6: None }, _nat: Some(nat) }, [a, b]))
+    Ok((HostPair { near, far, addresses: Addresses { v4, v6: None }, _nat: Some(nat) }, [a, b]))
 }
 
 fn set(sysctls: Sysctls) -> io::Result<()> {

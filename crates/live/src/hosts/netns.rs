@@ -10,11 +10,11 @@ use rustix::thread::{CapabilitySet, UnshareFlags, capabilities};
 use crate::io::interface;
 use crate::threads::{begin, ended};
 
-type Job = Box<dyn FnOnce() + Send>;
+type NamespaceTask = Box<dyn FnOnce() + Send>;
 
 /// A network namespace with its loopback up, and a thread that creates devices, sockets and processes in it.
 pub struct Namespace {
-    jobs: Option<Sender<Job>>,
+    jobs: Option<Sender<NamespaceTask>>,
     thread: Option<JoinHandle<Option<()>>>,
 }
 
@@ -30,7 +30,7 @@ impl Namespace {
     }
 
     fn entered_by(enter: impl FnOnce() -> io::Result<()> + Send + 'static) -> io::Result<Namespace> {
-        let (jobs, inbox) = mpsc::channel::<Job>();
+        let (jobs, inbox) = mpsc::channel::<NamespaceTask>();
         let work = move || Ok((enter()?, || inbox.into_iter().for_each(|job| job())));
         let ((), thread) = begin("namespace", work)?;
         Ok(Namespace { jobs: Some(jobs), thread: Some(thread) })

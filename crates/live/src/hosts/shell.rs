@@ -11,7 +11,7 @@ use crate::io::keep;
 
 /// The standard streams of a command.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Streams {
+pub enum StandardStreams {
     /// Inherited.
     Ours,
     /// Standard error only: no input, and output is discarded. Signals of the terminal do not reach the command.
@@ -30,14 +30,14 @@ pub fn spawn(
     namespace: &Namespace,
     words: Vec<OsString>,
     variables: Vec<(String, String)>,
-    streams: Streams,
+    streams: StandardStreams,
 ) -> io::Result<Child> {
     namespace.run(move || {
         let (program, arguments) =
             words.split_first().ok_or_else(|| io::Error::new(io::ErrorKind::InvalidInput, "no command"))?;
         let mut command = Command::new(program);
         command.args(arguments).envs(variables);
-        if streams == Streams::Errors {
+        if streams == StandardStreams::Errors {
             command.stdin(Stdio::null()).stdout(Stdio::null()).process_group(0);
         }
         keep(&mut command);

@@ -2,7 +2,7 @@
 
 use headgate_measure::pcapng::{Blocks, Captured, LinkType};
 
-use crate::io::tap::{KEPT, Note, Passed};
+use crate::io::tap::{FrameEvent, FrameRecord, KEPT};
 
 /// The capture interfaces of an end, with their descriptions.
 const INTERFACES: [(&str, &str); 3] = [
@@ -19,12 +19,12 @@ pub(crate) fn describe(blocks: &mut Blocks, end: &str) {
 }
 
 /// Writes the packet of `note` at `nanos`, for end number `end` of the file. `further` is added to its comment.
-pub(crate) fn write(blocks: &mut Blocks, (end, note): (usize, &Note), nanos: u64, further: &str) {
+pub(crate) fn write(blocks: &mut Blocks, (end, note): (usize, &FrameRecord), nanos: u64, further: &str) {
     let (interface, [what, why]) = match note.passed {
-        Passed::In => (0, ["", ""]),
-        Passed::Out => (1, ["", ""]),
-        Passed::Dropped(why) => (2, ["dropped: ", why.name()]),
-        Passed::Lost => (2, ["lost: ", "link_loss"]),
+        FrameEvent::In => (0, ["", ""]),
+        FrameEvent::Out => (1, ["", ""]),
+        FrameEvent::Dropped(why) => (2, ["dropped: ", why.name()]),
+        FrameEvent::Lost => (2, ["lost: ", "link_loss"]),
     };
     let and = if what.is_empty() || further.is_empty() { "" } else { "; " };
     let comment = [what, why, and, further];

@@ -34,11 +34,11 @@ impl Monotonic {
 
 /// A start time shared between threads; [`Time::NEVER`] until it is set.
 #[derive(Clone, Debug)]
-pub(crate) struct Begin(Arc<AtomicU64>);
+pub(crate) struct StartTime(Arc<AtomicU64>);
 
-impl Begin {
-    pub(crate) fn unknown() -> Begin {
-        Begin(Arc::new(AtomicU64::new(Time::NEVER.as_nanos())))
+impl StartTime {
+    pub(crate) fn unknown() -> StartTime {
+        StartTime(Arc::new(AtomicU64::new(Time::NEVER.as_nanos())))
     }
 
     pub(crate) fn at(&self, time: Time) {

@@ -1,10 +1,10 @@
 //! Congestion marks (CE) in IP headers (RFC 3168, section 5).
 
-use crate::io::frame::IpAt;
+use crate::io::frame::IpPosition;
 
 /// Sets the ECN field of the IP header at `at` to CE. Updates the checksum incrementally (RFC 1624, equation 3).
 #[inline]
-pub fn mark(frame: &mut [u8], at: IpAt) {
+pub fn mark(frame: &mut [u8], at: IpPosition) {
     let Some(header) = frame.get_mut(usize::from(at.offset)..) else { return };
     match (at.v6, header) {
         // Byte 0: version, high half of the traffic class. Byte 1: its low half, which ends with ECN.
@@ -61,7 +61,7 @@ mod tests {
             let header = v4(tos, length, id, ttl, ends, &options);
             let mut frame = vec![0x5a; before];
             frame.extend_from_slice(&header.to_bytes());
-            mark(&mut frame, IpAt { offset: before as u16, v6: false });
+            mark(&mut frame, IpPosition { offset: before as u16, v6: false });
             let expected = v4(tos | 3, length, id, ttl, ends, &options);
             prop_assert_eq!(&frame[before..], &expected.to_bytes()[..]);
             prop_assert!(frame[..before].iter().all(|byte| *byte == 0x5a));
@@ -78,14 +78,14 @@ mod tests {
                 ..Ipv6Header::default()
             }.to_bytes();
             let mut frame = header(class);
-            mark(&mut frame, IpAt { offset: 0, v6: true });
+            mark(&mut frame, IpPosition { offset: 0, v6: true });
             prop_assert_eq!(frame, header(class | 3));
         }
 
         #[test]
         fn what_is_too_short_stays_as_it_is(bytes in prop::collection::vec(any::<u8>(), 0..12), offset in 0..20_u16) {
             let mut frame = bytes.clone();
-            mark(&mut frame, IpAt { offset, v6: false });
+            mark(&mut frame, IpPosition { offset, v6: false });
             prop_assert_eq!(frame, bytes);
         }
     }

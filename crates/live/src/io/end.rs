@@ -9,9 +9,9 @@ use super::pool::{FrameId, Pool};
 /// Frames per batch. Vectors of batches are allocated with this capacity and never grow.
 pub const BATCH: usize = 64;
 
-/// Result of [`Io::recv`], besides the frames in the batch.
+/// Result of [`LinkEnd::recv`], besides the frames in the batch.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Received {
+pub struct ReceiveResult {
     /// Frames read and discarded because no slot was free.
     pub no_slot: u64,
     /// Frames read and discarded because they exceed the MTU or a slot.
@@ -20,7 +20,7 @@ pub struct Received {
     pub more: bool,
 }
 
-/// The kernel's counts at an [`Io`], zero if it has none.
+/// The kernel's counts at a [`LinkEnd`], zero if it has none.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct KernelCounts {
     /// Frames that the kernel dropped for lack of space.
@@ -30,9 +30,9 @@ pub struct KernelCounts {
 }
 
 /// One end of a link. No method blocks.
-pub trait Io {
+pub trait LinkEnd {
     /// Receives frames into slots of `pool` until `batch` has [`BATCH`] frames. After an error no more will come.
-    fn recv(&mut self, pool: &mut Pool, batch: &mut Vec<FrameId>) -> io::Result<Received>;
+    fn recv(&mut self, pool: &mut Pool, batch: &mut Vec<FrameId>) -> io::Result<ReceiveResult>;
 
     /// Sends `batch` and returns the number of frames refused, which are lost. After an error none can be sent.
     fn send(&mut self, pool: &Pool, batch: &[FrameId]) -> io::Result<usize>;

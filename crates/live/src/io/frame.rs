@@ -15,8 +15,8 @@ use headgate_core::parts::keyed;
 use headgate_core::{ClassId, Ecn, FlowId};
 use headgate_scenario::{Classifier, FlowKey, Header};
 
-use crate::io::oddities::{Oddities, Oddity};
-use crate::io::recent::{self, Recent};
+use crate::io::anomalies::{AnomalyCounts, FrameAnomaly};
+use crate::io::header_cache::{self, HeaderCache};
 
 /// The first header of a frame.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -29,7 +29,7 @@ pub enum Layer {
 
 /// Position of a frame's IP header.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct IpAt {
+pub struct IpPosition {
     /// Bytes before the header.
     pub offset: u16,
     /// Whether the version is 6.
@@ -38,7 +38,7 @@ pub struct IpAt {
 
 /// Parsed properties of a frame.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Parsed {
+pub struct ParsedFrame {
     /// The flow. All fragments of a packet share the flow of their addresses and protocol. A frame that is not IP
     /// belongs to the flow of its MAC addresses and type.
     pub flow: FlowId,
@@ -47,7 +47,7 @@ pub struct Parsed {
     /// The ECN field; not-ECT if it is not IP.
     pub ecn: Ecn,
     /// Position of the IP header, if any.
-    pub ip: Option<IpAt>,
+    pub ip: Option<IpPosition>,
     /// Fields of the IP header, if any. Ports are 0 if they cannot be read.
     pub header: Option<Header<'static>>,
 }
@@ -62,11 +62,11 @@ const MOST_EXTENSIONS: usize = 8;
 pub struct Parser {
     layer: Layer,
     classifier: Classifier,
-    recent_v4: Recent<2>,
-    recent_v6: Recent<5>,
+    recent_v4: HeaderCache<2>,
+    recent_v6: HeaderCache<5>,
     key: u64,
     /// Counts so far.
-    pub oddities: Oddities,
+    pub oddities: AnomalyCounts,
 }
 
 impl Parser {
@@ -79,8 +79,8 @@ impl Parser {
     pub fn with_classifier(layer: Layer, classifier: Classifier, key: u64) -> Parser {
         // Derive another key, so that flows of frames without IP differ from the classifier's.
         let key = key.rotate_left(17) ^ 0x6c69_6e6b;
-        let (recent_v4, recent_v6) = (Recent::new(), Recent::new());
-        Parser { layer, classifier, recent_v4, recent_v6, key, oddities: Oddities::default() }
+        let (recent_v4, recent_v6) = (HeaderCache::new(), HeaderCache::new());
+        Parser { layer, classifier, recent_v4, recent_v6, key, oddities: AnomalyCounts::default() }
     }
 
     /// Parses `frame`.
@@ -89,9 +89,9 @@ impl Parser {
     /// The reason to drop the frame, already counted.
     // Not inlined, so that the result is written in its final place: a copy of many small fields would stall.
     #[inline(never)]
-    pub fn parse(&mut self, frame: &[u8]) -> Result<Parsed, Oddity> {
+    pub fn parse(&mut self, frame: &[u8]) -> Result<ParsedFrame, FrameAnomaly> {
         let parsed = match self.layer {
-            _ if frame.is_empty() => Err(Oddity::Empty),
+            _ if frame.is_empty() => Err(FrameAnomaly::Empty),
             Layer::Ethernet => self.ethernet(frame),
             Layer::Ip if frame[0] >> 4 == 6 => self.v6(frame, 0),
             Layer::Ip => self.v4(frame, 0),
@@ -111,23 +111,23 @@ impl Parser {
     }
 
     #[inline(always)]
-    fn ethernet(&mut self, frame: &[u8]) -> Result<Parsed, Oddity> {
-        let header = Ethernet2HeaderSlice::from_slice(frame).map_err(|_| Oddity::ShortLink)?;
+    fn ethernet(&mut self, frame: &[u8]) -> Result<ParsedFrame, FrameAnomaly> {
+        let header = Ethernet2HeaderSlice::from_slice(frame).map_err(|_| FrameAnomaly::ShortLink)?;
         let (mut kind, mut at) = (header.ether_type(), header.slice().len());
         for _ in 0..MOST_TAGS {
             if !is_tag(kind) {
                 break;
             }
-            kind = SingleVlanSlice::from_slice(&frame[at..]).map_err(|_| Oddity::ShortTag)?.ether_type();
+            kind = SingleVlanSlice::from_slice(&frame[at..]).map_err(|_| FrameAnomaly::ShortTag)?.ether_type();
             at += 4;
         }
         let odd = match kind {
             EtherType::IPV4 => return self.v4(frame, at),
             EtherType::IPV6 => return self.v6(frame, at),
-            _ if is_tag(kind) => Oddity::DeepTags,
+            _ if is_tag(kind) => FrameAnomaly::DeepTags,
             // Below 0x600 the field is a length (IEEE 802.3, clause 3.2.6).
-            EtherType(length) if length < 0x600 => Oddity::Llc,
-            _ => Oddity::NonIp,
+            EtherType(length) if length < 0x600 => FrameAnomaly::Llc,
+            _ => FrameAnomaly::NonIp,
         };
         self.oddities.count(odd);
         let word = |mac: [u8; 6], low: u16| {
@@ -136,53 +136,54 @@ impl Parser {
         };
         let flow = keyed(self.key, FlowId(word(header.destination(), kind.0)));
         let flow = FlowId(keyed(flow, FlowId(word(header.source(), 0))));
-        Ok(Parsed { flow, class: ClassId(0), ecn: Ecn::NotEct, ip: None, header: None })
+        Ok(ParsedFrame { flow, class: ClassId(0), ecn: Ecn::NotEct, ip: None, header: None })
     }
 
     #[inline(always)]
-    fn v4(&mut self, frame: &[u8], at: usize) -> Result<Parsed, Oddity> {
+    fn v4(&mut self, frame: &[u8], at: usize) -> Result<ParsedFrame, FrameAnomaly> {
         let packet = &frame[at..];
         let ip = Ipv4HeaderSlice::from_slice(packet).map_err(|error| v4_oddity(&error))?;
         let (bytes, total) = (ip.slice(), usize::from(ip.total_len()));
         // Bytes after the packet are Ethernet padding.
         if total < bytes.len() || total > packet.len() {
-            return Err(Oddity::BadLength);
+            return Err(FrameAnomaly::BadLength);
         }
         if checksum(bytes) != 0 {
-            return Err(Oddity::BadChecksum);
+            return Err(FrameAnomaly::BadChecksum);
         }
         if bytes.len() > 20 {
-            self.oddities.count(Oddity::Options);
+            self.oddities.count(FrameAnomaly::Options);
         }
         let ports = if ip.is_fragmenting_payload() {
-            self.oddities.count(Oddity::Fragment);
+            self.oddities.count(FrameAnomaly::Fragment);
             (0, 0)
         } else {
             self.ports(ip.protocol(), &packet[bytes.len()..total])
         };
         let tos = bytes[1];
-        let words = recent::v4(ip.source(), ip.destination(), ip.protocol(), tos, ports);
+        let words = header_cache::v4(ip.source(), ip.destination(), ip.protocol(), tos, ports);
         // A closure: the header is built only on a miss, at its final place, which avoids a copy.
         let said = || header([ip.source_addr().into(), ip.destination_addr().into()], ip.protocol(), tos, ports);
         let found = self.recent_v4.get(words, || classify(&self.classifier, &said()));
-        let ip = Some(IpAt { offset: at as u16, v6: false });
-        Ok(Parsed { flow: found.0, class: found.1, ecn: Ecn::from_bits(tos), ip, header: Some(said()) })
+        let ip = Some(IpPosition { offset: at as u16, v6: false });
+        Ok(ParsedFrame { flow: found.0, class: found.1, ecn: Ecn::from_bits(tos), ip, header: Some(said()) })
     }
 
-    fn v6(&mut self, frame: &[u8], at: usize) -> Result<Parsed, Oddity> {
+    fn v6(&mut self, frame: &[u8], at: usize) -> Result<ParsedFrame, FrameAnomaly> {
         let packet = &frame[at..];
         let ip = Ipv6HeaderSlice::from_slice(packet).map_err(|error| match error {
-            err::ipv6::HeaderSliceError::Len(_) => Oddity::ShortHeader,
-            err::ipv6::HeaderSliceError::Content(_) => Oddity::BadVersion,
+            err::ipv6::HeaderSliceError::Len(_) => FrameAnomaly::ShortHeader,
+            err::ipv6::HeaderSliceError::Content(_) => FrameAnomaly::BadVersion,
         })?;
-        let payload = packet[ip.slice().len()..].get(..usize::from(ip.payload_length())).ok_or(Oddity::BadLength)?;
+        let payload =
+            packet[ip.slice().len()..].get(..usize::from(ip.payload_length())).ok_or(FrameAnomaly::BadLength)?;
         let (protocol, ports) = self.behind_extensions(ip.next_header(), payload);
         let tos = ip.traffic_class();
         let said = || header([ip.source_addr().into(), ip.destination_addr().into()], protocol, tos, ports);
-        let words = recent::v6(ip.source_addr(), ip.destination_addr(), protocol, tos, ports);
+        let words = header_cache::v6(ip.source_addr(), ip.destination_addr(), protocol, tos, ports);
         let found = self.recent_v6.get(words, || classify(&self.classifier, &said()));
-        let ip = Some(IpAt { offset: at as u16, v6: true });
-        Ok(Parsed { flow: found.0, class: found.1, ecn: Ecn::from_bits(tos), ip, header: Some(said()) })
+        let ip = Some(IpPosition { offset: at as u16, v6: true });
+        Ok(ParsedFrame { flow: found.0, class: found.1, ecn: Ecn::from_bits(tos), ip, header: Some(said()) })
     }
 
     /// Protocol and ports of an IPv6 packet, behind its extension headers.
@@ -193,7 +194,7 @@ impl Parser {
                 return (next, self.ports(next, rest));
             }
             if passed == 0 {
-                self.oddities.count(Oddity::Extensions);
+                self.oddities.count(FrameAnomaly::Extensions);
             }
             if passed == MOST_EXTENSIONS {
                 break;
@@ -202,7 +203,7 @@ impl Parser {
                 IpNumber::IPV6_FRAGMENTATION_HEADER => match Ipv6FragmentHeaderSlice::from_slice(rest) {
                     // A fragment's payload may start anywhere. An atomic fragment is complete (RFC 6946).
                     Ok(fragment) if fragment.is_fragmenting_payload() => {
-                        self.oddities.count(Oddity::Fragment);
+                        self.oddities.count(FrameAnomaly::Fragment);
                         return (fragment.next_header(), (0, 0));
                     }
                     fragment => fragment.ok().map(|fragment| (fragment.next_header(), fragment.slice().len())),
@@ -219,7 +220,7 @@ impl Parser {
             (next, rest) = (after, &rest[length..]);
         }
         // Routers need not read further (RFC 8200, section 4).
-        self.oddities.count(Oddity::OpaqueChain);
+        self.oddities.count(FrameAnomaly::OpaqueChain);
         (next, (0, 0))
     }
 
@@ -230,14 +231,14 @@ impl Parser {
             return (0, 0);
         }
         let Some(&[a, b, c, d]) = payload.first_chunk() else {
-            self.oddities.count(Oddity::NoPorts);
+            self.oddities.count(FrameAnomaly::NoPorts);
             return (0, 0);
         };
         (u16::from_be_bytes([a, b]), u16::from_be_bytes([c, d]))
     }
 }
 
-/// Uses no field outside of the words that [`Recent`] compares.
+/// Uses no field outside of the words that [`HeaderCache`] compares.
 #[inline(never)]
 fn classify(classifier: &Classifier, header: &Header<'_>) -> (FlowId, ClassId) {
     let class = classifier.class(header);
@@ -273,11 +274,11 @@ fn is_extension(next: IpNumber) -> bool {
     next.is_ipv6_ext_header_value() && ![ENCAP_SEC, EXP0, EXP1].contains(&next)
 }
 
-fn v4_oddity(error: &err::ipv4::HeaderSliceError) -> Oddity {
+fn v4_oddity(error: &err::ipv4::HeaderSliceError) -> FrameAnomaly {
     use err::ipv4::{HeaderError, HeaderSliceError};
     match error {
-        HeaderSliceError::Len(_) => Oddity::ShortHeader,
-        HeaderSliceError::Content(HeaderError::UnexpectedVersion { .. }) => Oddity::BadVersion,
-        HeaderSliceError::Content(HeaderError::HeaderLengthSmallerThanHeader { .. }) => Oddity::BadHeaderLength,
+        HeaderSliceError::Len(_) => FrameAnomaly::ShortHeader,
+        HeaderSliceError::Content(HeaderError::UnexpectedVersion { .. }) => FrameAnomaly::BadVersion,
+        HeaderSliceError::Content(HeaderError::HeaderLengthSmallerThanHeader { .. }) => FrameAnomaly::BadHeaderLength,
     }
 }

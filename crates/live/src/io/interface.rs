@@ -5,7 +5,7 @@ use std::io;
 use std::net::{IpAddr, Ipv4Addr};
 use std::os::fd::AsFd;
 
-use super::netlink::{CREATE_NEW, Netlink, Requests};
+use super::netlink::{CREATE_NEW, Netlink, NetlinkRequests};
 use super::sys;
 use crate::counts::counts;
 
@@ -18,7 +18,7 @@ pub fn set_address(name: &str, address: IpAddr, prefix: u8) -> io::Result<()> {
     };
     let mut head = [family as u8, prefix, flags, 0, 0, 0, 0, 0];
     head[4..].copy_from_slice(&sys::index(name)?.to_ne_bytes());
-    let mut request = Requests::default();
+    let mut request = NetlinkRequests::default();
     request.add(libc::RTM_NEWADDR, CREATE_NEW, &head, |message| message.attribute(libc::IFA_LOCAL, &octets));
     Netlink::open(None)?.ask(&request)
 }
@@ -29,7 +29,7 @@ pub fn set_default_route(name: &str, gateway: Ipv4Addr) -> io::Result<()> {
     // struct rtmsg: family, prefix lengths of destination and source, TOS, table, protocol, scope, type, flags.
     let (table, by, kind) = (libc::RT_TABLE_MAIN, libc::RTPROT_STATIC, libc::RTN_UNICAST);
     let head = [libc::AF_INET as u8, 0, 0, 0, table, by, 0, kind, 0, 0, 0, 0];
-    let mut request = Requests::default();
+    let mut request = NetlinkRequests::default();
     request.add(libc::RTM_NEWROUTE, CREATE_NEW, &head, |message| {
         message.attribute(libc::RTA_GATEWAY, &gateway.octets());
         message.attribute(libc::RTA_OIF, &index.to_ne_bytes());
@@ -47,7 +47,7 @@ pub fn bring_up(name: &str) -> io::Result<()> {
 
 counts! {
     /// Packets that an interface counted, from the kernel's side: what a host sends goes out.
-    Counters {
+    InterfaceCounters {
         /// Packets that went out.
         sent,
         /// Packets that were to go out and found no room.
@@ -60,19 +60,19 @@ counts! {
 }
 
 /// The kernel's counters of the interface `name`; `NotFound` if there is none.
-pub fn counters(name: &str) -> io::Result<Counters> {
+pub fn counters(name: &str) -> io::Result<InterfaceCounters> {
     let text = fs::read_to_string("/proc/thread-self/net/dev")?;
     find(&text, name).ok_or_else(|| io::Error::new(io::ErrorKind::NotFound, format!("no interface {name:?}")))
 }
 
 /// Parses the row of `name` in /proc/net/dev (proc_pid_net(5)): eight counters received, then eight sent. Each eight
 /// start with bytes, packets, errors, drops.
-fn find(text: &str, name: &str) -> Option<Counters> {
+fn find(text: &str, name: &str) -> Option<InterfaceCounters> {
     let rows = text.lines().filter_map(|line| line.split_once(':'));
     let (_, numbers) = rows.into_iter().find(|(first, _)| first.trim() == name)?;
     let numbers: Vec<u64> = numbers.split_whitespace().map_while(|word| word.parse().ok()).collect();
     let at = |index: usize| numbers.get(index).copied();
-    Some(Counters { received: at(1)?, receive_drops: at(3)?, sent: at(9)?, send_drops: at(11)? })
+    Some(InterfaceCounters { received: at(1)?, receive_drops: at(3)?, sent: at(9)?, send_drops: at(11)? })
 }
 
 /// A counter of the calling thread's namespace in the table `file` of proc_pid_net(5); `None` if the kernel lacks it.
@@ -96,7 +96,7 @@ mod tests {
         let text = "Inter-|   Receive |  Transmit\n face |bytes ...\n\
                     xhg0: 1 1 1 1 1 1 1 1 1 1 1 1 1 1 1 1\n  \
                     hg0:  900 9 0 2 0 0 0 0 7000 70 0 5 0 0 0 0\n";
-        let expected = Counters { received: 9, receive_drops: 2, sent: 70, send_drops: 5 };
+        let expected = InterfaceCounters { received: 9, receive_drops: 2, sent: 70, send_drops: 5 };
         assert_eq!(find(text, "hg0"), Some(expected));
         assert_eq!(find(text, "hg"), None);
         assert_eq!(find("hg0: 1 2 3\n", "hg0"), None);

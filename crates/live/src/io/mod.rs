@@ -2,34 +2,34 @@
 //!
 //! This is the only module with `unsafe`, and the only one that reads clocks.
 
+pub(crate) mod anomalies;
 pub(crate) mod capture;
 pub mod clock;
 pub mod ecn;
 mod end;
 pub(crate) mod frame;
+mod header_cache;
 pub mod inspect;
 pub mod interface;
 mod keeper;
-pub(crate) mod links;
 mod mapping;
 mod nat;
 mod netlink;
-pub(crate) mod oddities;
 mod packet;
 pub(crate) mod pool;
-mod recent;
 mod ring;
 mod sys;
 pub mod tap;
 pub(crate) mod tcp;
 mod tun;
+pub(crate) mod watched_interfaces;
 mod xdp;
 
-pub use end::{BATCH, Io, KernelCounts, Received};
+pub use end::{BATCH, KernelCounts, LinkEnd, ReceiveResult};
 pub use keeper::end;
 pub(crate) use keeper::keep;
 pub(crate) use nat::Nat;
-pub use packet::{PacketSocket, Sending};
+pub use packet::{PacketSocket, SendMethod};
 pub(crate) use sys::{come_first, explained};
 pub use sys::{offloads, switch_offloads_off};
 pub use tun::Tun;

@@ -6,7 +6,7 @@ use std::net::Ipv4Addr;
 
 use rustix::net::netlink;
 
-use super::netlink::{CREATE_NEW, Netlink, Requests};
+use super::netlink::{CREATE_NEW, Netlink, NetlinkRequests};
 
 // Attributes of the requests (linux/netfilter/nf_tables.h).
 const TABLE_NAME: u16 = 1;
@@ -49,8 +49,8 @@ impl Nat {
 
 /// A transaction for `table ip NAME { flags owner; chain postrouting { type nat hook postrouting priority srcnat; ip
 /// saddr HOST masquerade; } }`.
-fn requests(name: &str, host: Ipv4Addr) -> Requests {
-    let mut all = Requests::default();
+fn requests(name: &str, host: Ipv4Addr) -> NetlinkRequests {
+    let mut all = NetlinkRequests::default();
     // struct nfgenmsg: family, version, and for a batch the subsystem.
     let [batch, ipv4] = [[0, 0, 0, libc::NFNL_SUBSYS_NFTABLES as u8], [libc::AF_INET as u8, 0, 0, 0]];
     let of = |message: i32| (libc::NFNL_SUBSYS_NFTABLES << 8 | message) as u16;
@@ -82,7 +82,7 @@ fn requests(name: &str, host: Ipv4Addr) -> Requests {
     all
 }
 
-fn expression(all: &mut Requests, name: &str, data: impl FnOnce(&mut Requests)) {
+fn expression(all: &mut NetlinkRequests, name: &str, data: impl FnOnce(&mut NetlinkRequests)) {
     all.nested(ELEMENT, |element| {
         element.text(EXPRESSION_NAME, name);
         element.nested(EXPRESSION_DATA, data);
@@ -90,14 +90,14 @@ fn expression(all: &mut Requests, name: &str, data: impl FnOnce(&mut Requests)) 
 }
 
 /// Loads 4 bytes at offset 12 of the network header, IPv4's source, into register 1.
-fn load_source(data: &mut Requests) {
+fn load_source(data: &mut NetlinkRequests) {
     for (kind, value) in [(1, 1), (2, 1), (3, 12), (4, 4)] {
         data.number(kind, value);
     }
 }
 
 /// Continues if register 1 equals `host`.
-fn equals(data: &mut Requests, host: Ipv4Addr) {
+fn equals(data: &mut NetlinkRequests, host: Ipv4Addr) {
     data.number(1, 1);
     data.number(2, 0);
     data.nested(3, |value| value.attribute(1, &host.octets()));

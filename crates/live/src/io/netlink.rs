@@ -20,15 +20,15 @@ const HEADER: usize = 16;
 
 /// Requests sent in one message.
 #[derive(Debug, Default)]
-pub(super) struct Requests {
+pub(super) struct NetlinkRequests {
     bytes: Vec<u8>,
     /// Requests that ask for an acknowledgement.
     asked: usize,
 }
 
-impl Requests {
+impl NetlinkRequests {
     /// Adds a request: type, flags, fixed header, attributes.
-    pub(super) fn add(&mut self, kind: u16, flags: i32, head: &[u8], attributes: impl FnOnce(&mut Requests)) {
+    pub(super) fn add(&mut self, kind: u16, flags: i32, head: &[u8], attributes: impl FnOnce(&mut NetlinkRequests)) {
         let start = self.bytes.len();
         self.bytes.extend_from_slice(&[0; 4]);
         self.bytes.extend_from_slice(&kind.to_ne_bytes());
@@ -59,12 +59,12 @@ impl Requests {
     }
 
     /// Adds an attribute that contains others.
-    pub(super) fn nested(&mut self, kind: u16, inner: impl FnOnce(&mut Requests)) {
+    pub(super) fn nested(&mut self, kind: u16, inner: impl FnOnce(&mut NetlinkRequests)) {
         self.piece(libc::NLA_F_NESTED as u16 | kind, inner);
     }
 
     /// Length, type, value, and padding to four bytes, which the length excludes.
-    fn piece(&mut self, kind: u16, value: impl FnOnce(&mut Requests)) {
+    fn piece(&mut self, kind: u16, value: impl FnOnce(&mut NetlinkRequests)) {
         let start = self.bytes.len();
         self.bytes.extend_from_slice(&[0; 2]);
         self.bytes.extend_from_slice(&kind.to_ne_bytes());
@@ -104,7 +104,7 @@ impl Netlink {
     }
 
     /// Sends `requests` and waits until they are done. The error is that of the first one that failed.
-    pub(super) fn ask(&self, requests: &Requests) -> io::Result<()> {
+    pub(super) fn ask(&self, requests: &NetlinkRequests) -> io::Result<()> {
         sendto(&self.0, &requests.bytes, SendFlags::empty(), &SocketAddrNetlink::new(0, 0))?;
         let (mut answer, mut answered) = ([0; 8192], 0);
         while answered < requests.asked {
@@ -145,7 +145,7 @@ mod tests {
 
     #[test]
     fn lengths_count_what_they_should_and_attributes_begin_at_multiples_of_four() {
-        let mut requests = Requests::default();
+        let mut requests = NetlinkRequests::default();
         requests.add(7, libc::NLM_F_ACK, &[9; 4], |message| {
             message.nested(1, |inner| inner.text(2, "ab"));
             message.number(3, 5);

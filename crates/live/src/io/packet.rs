@@ -10,8 +10,8 @@ use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 
 use etherparse::checksum::Sum16BitWords;
 
-use super::end::{BATCH, Io, KernelCounts, Received};
-use super::ring::{Partial, Ring, Slot};
+use super::end::{BATCH, KernelCounts, LinkEnd, ReceiveResult};
+use super::ring::{PartialChecksum, ReceiveRing, RingFrame};
 use super::sys;
 use super::xdp::XdpSender;
 use crate::io::frame::Layer;
@@ -25,7 +25,7 @@ const HEADER: usize = 14 + 2 * TAG;
 
 /// The kind of socket that sends frames.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Sending {
+pub enum SendMethod {
     /// AF_XDP on veth, where it was measured, if available; otherwise a packet socket.
     #[default]
     Auto,
@@ -39,7 +39,7 @@ pub enum Sending {
 #[derive(Debug)]
 pub struct PacketSocket {
     // Dropped before the socket it belongs to.
-    ring: Ring,
+    ring: ReceiveRing,
     socket: OwnedFd,
     /// Sends. The receiving socket would need a `PACKET_VNET_HDR` header before each frame.
     out: OwnedFd,
@@ -59,9 +59,9 @@ impl PacketSocket {
     /// the output. The interface is promiscuous until the socket is dropped.
     ///
     /// # Errors
-    /// The system's error: no such interface, or `CAP_NET_RAW` is missing. With [`Sending::Xdp`] also the reason why
+    /// The system's error: no such interface, or `CAP_NET_RAW` is missing. With [`SendMethod::Xdp`] also the reason why
     /// there is no AF_XDP.
-    pub fn open(interface: &str, frames: usize, sending: Sending) -> io::Result<PacketSocket> {
+    pub fn open(interface: &str, frames: usize, sending: SendMethod) -> io::Result<PacketSocket> {
         let index = sys::index(interface)?;
         let mtu = sys::mtu(interface)?;
         let (socket, out) = (sys::packet_socket()?, sys::packet_socket()?);
@@ -70,7 +70,7 @@ impl PacketSocket {
         sys::set(fd, libc::SOL_PACKET, libc::PACKET_IGNORE_OUTGOING, &1_i32)?;
         sys::set(out.as_fd(), libc::SOL_PACKET, libc::PACKET_QDISC_BYPASS, &1_i32)?;
         sys::set(fd, libc::SOL_PACKET, libc::PACKET_VNET_HDR, &1_i32)?;
-        let ring = Ring::new(fd, frames, Pool::slot_for(mtu))?;
+        let ring = ReceiveRing::new(fd, frames, Pool::slot_for(mtu))?;
         let kind = libc::PACKET_MR_PROMISC as u16;
         let member = libc::packet_mreq { mr_ifindex: index, mr_type: kind, mr_alen: 0, mr_address: [0; 8] };
         sys::set(fd, libc::SOL_PACKET, libc::PACKET_ADD_MEMBERSHIP, &member)?;
@@ -103,9 +103,9 @@ impl PacketSocket {
     }
 }
 
-impl Io for PacketSocket {
-    fn recv(&mut self, pool: &mut Pool, batch: &mut Vec<FrameId>) -> io::Result<Received> {
-        let mut received = Received::default();
+impl LinkEnd for PacketSocket {
+    fn recv(&mut self, pool: &mut Pool, batch: &mut Vec<FrameId>) -> io::Result<ReceiveResult> {
+        let mut received = ReceiveResult::default();
         for _ in batch.len()..BATCH {
             let Some(slot) = self.ring.peek() else { break };
             self.counts.no_checksum += u64::from(slot.partial.is_some());
@@ -184,17 +184,22 @@ fn send_by_packet(socket: BorrowedFd<'_>, pool: &Pool, batch: &[FrameId]) -> io:
 }
 
 /// Opens the AF_XDP socket if `sending` wants one.
-fn xdp(interface: &str, index: i32, mtu: usize, sending: Sending) -> io::Result<Result<XdpSender, Option<io::Error>>> {
+fn xdp(
+    interface: &str,
+    index: i32,
+    mtu: usize,
+    sending: SendMethod,
+) -> io::Result<Result<XdpSender, Option<io::Error>>> {
     let wanted = match sending {
-        Sending::Auto => sys::driver(interface).is_ok_and(|driver| driver == "veth"),
-        Sending::Packet => false,
-        Sending::Xdp => true,
+        SendMethod::Auto => sys::driver(interface).is_ok_and(|driver| driver == "veth"),
+        SendMethod::Packet => false,
+        SendMethod::Xdp => true,
     };
     if !wanted {
         return Ok(Err(None));
     }
     match XdpSender::open(index as u32, mtu).map_err(|error| without_xdp(interface, &error)) {
-        Err(error) if sending == Sending::Xdp => Err(error),
+        Err(error) if sending == SendMethod::Xdp => Err(error),
         opened => Ok(opened.map_err(Some)),
     }
 }
@@ -213,7 +218,7 @@ fn without_xdp(interface: &str, error: &io::Error) -> io::Error {
 /// Copies a frame and completes it: inserts the VLAN tag that the kernel removed, and fills in a checksum left to a
 /// card. Returns the length.
 #[inline]
-fn copy(slot: &Slot<'_>, room: &mut [u8]) -> usize {
+fn copy(slot: &RingFrame<'_>, room: &mut [u8]) -> usize {
     let bytes = slot.bytes;
     let tagged = match (slot.tag, bytes.split_at_checked(TAG_AT)) {
         (Some([kind, control]), Some((addresses, rest))) => {
@@ -237,7 +242,7 @@ fn copy(slot: &Slot<'_>, room: &mut [u8]) -> usize {
 
 /// Fills in a checksum. A sum of 0 becomes 0xffff, equal in ones' complement: for UDP, 0 means no checksum (RFC 768).
 #[cold]
-fn fill_in(frame: &mut [u8], Partial { start, offset }: Partial) {
+fn fill_in(frame: &mut [u8], PartialChecksum { start, offset }: PartialChecksum) {
     let Some(summed) = frame.get_mut(start..) else { return };
     let sum = Sum16BitWords::new().add_slice(summed).to_ones_complement_with_no_zero();
     // etherparse sums words in native byte order.
@@ -253,7 +258,7 @@ mod tests {
 
     /// A frame of each kind with its checksum and the checksum's position, and the same frame with only the sum of the
     /// pseudo-header (RFC 9293, section 3.1; RFC 8200, section 8.1).
-    fn both(v6: bool, tcp: bool, payload: &[u8]) -> (Vec<u8>, Vec<u8>, Partial) {
+    fn both(v6: bool, tcp: bool, payload: &[u8]) -> (Vec<u8>, Vec<u8>, PartialChecksum) {
         let mac = PacketBuilder::ethernet2([2; 6], [4; 6]);
         let ip = match v6 {
             true => mac.ipv6([3; 16], [9; 16], 64),
@@ -273,7 +278,7 @@ mod tests {
         let sum = (sum & 0xffff) + (sum >> 16);
         let mut left = whole.clone();
         left[start + offset..start + offset + 2].copy_from_slice(&(sum as u16).to_be_bytes());
-        (whole, left, Partial { start, offset })
+        (whole, left, PartialChecksum { start, offset })
     }
 
     #[test]
@@ -290,9 +295,11 @@ mod tests {
 
     #[test]
     fn what_lies_beyond_the_frame_is_not_filled_in() {
-        for partial in
-            [Partial { start: 40, offset: 0 }, Partial { start: 8, offset: 31 }, Partial { start: 65_535, offset: 9 }]
-        {
+        for partial in [
+            PartialChecksum { start: 40, offset: 0 },
+            PartialChecksum { start: 8, offset: 31 },
+            PartialChecksum { start: 65_535, offset: 9 },
+        ] {
             let mut frame = [7; 40];
             fill_in(&mut frame, partial);
             assert_eq!(frame, [7; 40]);

@@ -1,6 +1,6 @@
 //! A fixed number of slots for frames, so that forwarding allocates nothing.
 
-use crate::io::frame::IpAt;
+use crate::io::frame::IpPosition;
 
 /// A slot that holds a frame: the handle of a [`Packet`](headgate_core::Packet) on real links.
 ///
@@ -32,9 +32,9 @@ impl FrameId {
 }
 
 #[derive(Clone, Copy, Debug, Default)]
-struct Held {
+struct SlotContents {
     len: u32,
-    ip: Option<IpAt>,
+    ip: Option<IpPosition>,
 }
 
 /// A cache line. The stride of slots is an odd number of lines. At 2048 bytes, the headers of a batch would share two
@@ -49,7 +49,7 @@ pub struct Pool {
     bytes: Box<[u8]>,
     slot: usize,
     stride: usize,
-    held: Box<[Held]>,
+    held: Box<[SlotContents]>,
     /// A stack: the slot returned last may still be in a cache.
     free: Vec<u32>,
 }
@@ -72,7 +72,7 @@ impl Pool {
             bytes: vec![0; stride * (slots as usize + 1)].into(),
             slot,
             stride,
-            held: vec![Held::default(); slots as usize].into(),
+            held: vec![SlotContents::default(); slots as usize].into(),
             free: (0..slots).rev().collect(),
         }
     }
@@ -122,7 +122,7 @@ impl Pool {
     /// Sets the length of the slot's frame, at most the slot's size.
     #[inline]
     pub fn set_len(&mut self, frame: &FrameId, len: usize) {
-        self.held[frame.slot as usize] = Held { len: len.min(self.slot) as u32, ip: None };
+        self.held[frame.slot as usize] = SlotContents { len: len.min(self.slot) as u32, ip: None };
     }
 
     /// The frame in a slot.
@@ -141,13 +141,13 @@ impl Pool {
 
     /// Records the position of the frame's IP header.
     #[inline]
-    pub fn set_ip(&mut self, frame: &FrameId, ip: Option<IpAt>) {
+    pub fn set_ip(&mut self, frame: &FrameId, ip: Option<IpPosition>) {
         self.held[frame.slot as usize].ip = ip;
     }
 
     /// Recorded position of the frame's IP header.
     #[inline]
-    pub fn ip(&self, frame: &FrameId) -> Option<IpAt> {
+    pub fn ip(&self, frame: &FrameId) -> Option<IpPosition> {
         self.held[frame.slot as usize].ip
     }
 

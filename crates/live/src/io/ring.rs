@@ -30,7 +30,7 @@ const MOST: usize = 1 << 26;
 const NET_HEADER: usize = 10;
 const NEEDS_CHECKSUM: u8 = 1;
 
-pub(super) struct Slot<'a> {
+pub(super) struct RingFrame<'a> {
     /// The captured part of the frame.
     pub(super) bytes: &'a [u8],
     /// Full length of the frame.
@@ -38,39 +38,39 @@ pub(super) struct Slot<'a> {
     /// The VLAN tag that the kernel removed: protocol identifier and control information.
     pub(super) tag: Option<[u16; 2]>,
     /// A transport checksum that is not filled in.
-    pub(super) partial: Option<Partial>,
+    pub(super) partial: Option<PartialChecksum>,
 }
 
 /// A checksum left to a card: the Internet checksum (RFC 1071) of the bytes from `start`, stored `offset` bytes after
 /// `start`, where the pseudo-header's sum already is. Positions exclude the VLAN tag.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Partial {
+pub(super) struct PartialChecksum {
     pub(super) start: usize,
     pub(super) offset: usize,
 }
 
 #[derive(Debug)]
-pub(super) struct Ring {
+pub(super) struct ReceiveRing {
     memory: Mapping,
-    shape: Shape,
+    shape: RingLayout,
     next: usize,
 }
 
 /// Layout of a ring's memory: frames of equal size, as many as fit in a block.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct Shape {
+struct RingLayout {
     frame: usize,
     block: usize,
     blocks: usize,
 }
 
-impl Shape {
+impl RingLayout {
     /// A layout for at least `frames` frames of up to `bytes` bytes, unless [`MOST`] limits it.
-    fn new(frames: usize, bytes: usize) -> Shape {
+    fn new(frames: usize, bytes: usize) -> RingLayout {
         let frame = (BEFORE + bytes).next_multiple_of(TPACKET_ALIGNMENT);
         let block = frame.next_multiple_of(BLOCK);
         let frames = frames.min(MOST / frame).max(1);
-        Shape { frame, block, blocks: frames.div_ceil(block / frame) }
+        RingLayout { frame, block, blocks: frames.div_ceil(block / frame) }
     }
 
     fn per_block(self) -> usize {
@@ -86,16 +86,16 @@ impl Shape {
     }
 }
 
-impl Ring {
+impl ReceiveRing {
     /// Creates a ring for at least `frames` frames of up to `bytes` bytes, unless [`MOST`] limits it. The packet socket
     /// must have `PACKET_VNET_HDR` set and no ring yet.
-    pub(super) fn new(socket: BorrowedFd<'_>, frames: usize, bytes: usize) -> io::Result<Ring> {
-        let shape = Shape::new(frames, bytes);
+    pub(super) fn new(socket: BorrowedFd<'_>, frames: usize, bytes: usize) -> io::Result<ReceiveRing> {
+        let shape = RingLayout::new(frames, bytes);
         sys::set(socket, libc::SOL_PACKET, libc::PACKET_VERSION, &libc::tpacket_versions::TPACKET_V2)?;
         // struct tpacket_req: block size, blocks, frame size, frames.
         let request = [shape.block, shape.blocks, shape.frame, shape.frames()].map(|n| n as u32);
         sys::set(socket, libc::SOL_PACKET, libc::PACKET_RX_RING, &request)?;
-        Ok(Ring { memory: Mapping::of(socket, shape.bytes(), 0)?, shape, next: 0 })
+        Ok(ReceiveRing { memory: Mapping::of(socket, shape.bytes(), 0)?, shape, next: 0 })
     }
 
     /// Whether an unread frame is there.
@@ -106,7 +106,7 @@ impl Ring {
 
     /// The next frame, if any.
     #[inline]
-    pub(super) fn peek(&self) -> Option<Slot<'_>> {
+    pub(super) fn peek(&self) -> Option<RingFrame<'_>> {
         let status = self.status().load(Ordering::Acquire);
         if status & TP_STATUS_USER == 0 {
             return None;
@@ -122,7 +122,7 @@ impl Ring {
         let mac = usize::from(short(12));
         let tag = (status & TP_STATUS_VLAN_VALID != 0)
             .then(|| [if status & TP_STATUS_VLAN_TPID_VALID != 0 { short(26) } else { 0x8100 }, short(24)]);
-        Some(Slot {
+        Some(RingFrame {
             // The kernel's offsets are checked like a frame's fields.
             bytes: frame.get(mac..mac + long(8)).unwrap_or(&[]),
             length: long(4),
@@ -141,7 +141,7 @@ impl Ring {
     /// Offset of the next frame. Blocks hold whole frames and `next` is below their number, so it ends in the mapping.
     #[inline]
     fn offset(&self) -> usize {
-        let Shape { frame, block, .. } = self.shape;
+        let RingLayout { frame, block, .. } = self.shape;
         self.next / self.shape.per_block() * block + self.next % self.shape.per_block() * frame
     }
 
@@ -153,10 +153,10 @@ impl Ring {
 }
 
 /// The kernel's information on the checksum of a frame whose MAC header is at `mac`.
-fn partial(frame: &[u8], mac: usize) -> Option<Partial> {
+fn partial(frame: &[u8], mac: usize) -> Option<PartialChecksum> {
     let header = frame.get(mac.checked_sub(NET_HEADER)?..mac)?;
     let short = |at: usize| usize::from(u16::from_ne_bytes([header[at], header[at + 1]]));
-    (header[0] & NEEDS_CHECKSUM != 0).then(|| Partial { start: short(6), offset: short(8) })
+    (header[0] & NEEDS_CHECKSUM != 0).then(|| PartialChecksum { start: short(6), offset: short(8) })
 }
 
 #[cfg(test)]
@@ -166,7 +166,7 @@ mod tests {
     #[test]
     fn whole_frames_of_any_size_stand_in_whole_blocks() {
         for (frames, bytes) in [(1, 60), (64, 2048), (4096, 2048), (4096, 9100), (4096, 65_600), (usize::MAX, 2048)] {
-            let shape = Shape::new(frames, bytes);
+            let shape = RingLayout::new(frames, bytes);
             assert!(shape.frame >= bytes + 90 && shape.frame.is_multiple_of(TPACKET_ALIGNMENT), "{shape:?}");
             assert!(shape.block.is_multiple_of(BLOCK) && shape.per_block() >= 1, "{shape:?}");
             assert!(shape.frames() >= frames.min(MOST / shape.frame), "{shape:?}");
@@ -174,7 +174,7 @@ mod tests {
             assert!(shape.bytes() <= 2 * MOST + shape.block && u32::try_from(shape.frames()).is_ok(), "{shape:?}");
         }
         // 30 frames of 2160 bytes in 64 KiB.
-        assert_eq!(Shape::new(64, 2048), Shape { frame: 2160, block: BLOCK, blocks: 3 });
+        assert_eq!(RingLayout::new(64, 2048), RingLayout { frame: 2160, block: BLOCK, blocks: 3 });
     }
 
     #[test]
@@ -183,7 +183,7 @@ mod tests {
         frame[80] = NEEDS_CHECKSUM;
         frame[86..88].copy_from_slice(&34_u16.to_ne_bytes());
         frame[88..90].copy_from_slice(&16_u16.to_ne_bytes());
-        assert_eq!(partial(&frame, 90), Some(Partial { start: 34, offset: 16 }));
+        assert_eq!(partial(&frame, 90), Some(PartialChecksum { start: 34, offset: 16 }));
         frame[80] = 0;
         assert_eq!((partial(&frame, 90), partial(&frame, 9), partial(&frame, 200)), (None, None, None));
     }

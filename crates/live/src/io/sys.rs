@@ -119,15 +119,15 @@ pub(super) fn set<T: Copy>(socket: BorrowedFd<'_>, level: i32, option: i32, valu
 ///
 /// # Safety
 /// Any bytes must be a value of the type.
-pub(super) unsafe trait Numbers: Copy {}
+pub(super) unsafe trait PlainNumbers: Copy {}
 
 // SAFETY: all members are numbers.
-unsafe impl Numbers for libc::tcp_info {}
+unsafe impl PlainNumbers for libc::tcp_info {}
 // SAFETY: any bytes are numbers.
-unsafe impl<const N: usize> Numbers for [u32; N] {}
+unsafe impl<const N: usize> PlainNumbers for [u32; N] {}
 
 /// Reads an option; fields unknown to an older kernel are zero.
-pub(super) fn get<T: Numbers>(socket: BorrowedFd<'_>, level: i32, option: i32) -> io::Result<T> {
+pub(super) fn get<T: PlainNumbers>(socket: BorrowedFd<'_>, level: i32, option: i32) -> io::Result<T> {
     let mut value = MaybeUninit::<T>::zeroed();
     let mut length = size_of::<T>() as libc::socklen_t;
     // SAFETY: the kernel writes at most `length` bytes to `value`, which is as long.

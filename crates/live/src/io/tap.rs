@@ -8,7 +8,7 @@ use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 
 use headgate_core::{Time, Why};
 
-use super::end::{Io, KernelCounts, Received};
+use super::end::{KernelCounts, LinkEnd, ReceiveResult};
 use crate::io::clock::Monotonic;
 use crate::io::frame::Layer;
 use crate::io::pool::{FrameId, Pool};
@@ -21,7 +21,7 @@ const ROOM: usize = 1 << 15;
 
 /// Event of a frame.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Passed {
+pub enum FrameEvent {
     /// The host sent it into the link's queue.
     In,
     /// The link delivered it to the host.
@@ -34,17 +34,17 @@ pub enum Passed {
 
 /// A frame and its event.
 #[derive(Clone, Copy, Debug)]
-pub struct Note {
+pub struct FrameRecord {
     /// Time by the loop's clock: of the intake or delivery, or the nominal time of the drop.
     pub at: Time,
     /// Its event.
-    pub passed: Passed,
+    pub passed: FrameEvent,
     /// Its length in bytes.
     pub length: u32,
     bytes: [u8; KEPT],
 }
 
-impl Note {
+impl FrameRecord {
     /// Its first bytes, up to [`KEPT`].
     pub fn bytes(&self) -> &[u8] {
         &self.bytes[..KEPT.min(self.length as usize)]
@@ -53,41 +53,41 @@ impl Note {
 
 /// Receives the notes of one end.
 #[derive(Debug)]
-pub struct Notes {
+pub struct FrameRecords {
     /// The notes, in order of time.
-    pub inbox: Receiver<Note>,
+    pub inbox: Receiver<FrameRecord>,
     missed: Arc<AtomicU64>,
 }
 
-impl Notes {
+impl FrameRecords {
     /// Frames not noted for lack of space.
     pub fn missed(&self) -> u64 {
         self.missed.load(Ordering::Relaxed)
     }
 }
 
-/// Notes frames without blocking; notes that do not fit are counted. Copies share the channel.
+/// Records frames without blocking; records that do not fit are counted. Copies share the channel.
 #[derive(Clone, Debug)]
 pub struct Recorder {
-    outbox: SyncSender<Note>,
+    outbox: SyncSender<FrameRecord>,
     missed: Arc<AtomicU64>,
 }
 
 impl Recorder {
     /// Allocates the channel for notes, once.
-    pub fn new() -> (Recorder, Notes) {
+    pub fn new() -> (Recorder, FrameRecords) {
         let (outbox, inbox) = sync_channel(ROOM);
         let missed = Arc::new(AtomicU64::new(0));
-        (Recorder { outbox, missed: Arc::clone(&missed) }, Notes { inbox, missed })
+        (Recorder { outbox, missed: Arc::clone(&missed) }, FrameRecords { inbox, missed })
     }
 
-    /// Notes an event of a frame with these bytes.
+    /// Records an event of a frame with these bytes.
     #[inline]
-    pub fn note(&self, at: Time, passed: Passed, frame: &[u8]) {
+    pub fn note(&self, at: Time, passed: FrameEvent, frame: &[u8]) {
         let kept = KEPT.min(frame.len());
         let mut bytes = [0; KEPT];
         bytes[..kept].copy_from_slice(&frame[..kept]);
-        let note = Note { at, passed, length: frame.len() as u32, bytes };
+        let note = FrameRecord { at, passed, length: frame.len() as u32, bytes };
         if self.outbox.try_send(note).is_err() {
             self.missed.fetch_add(1, Ordering::Relaxed);
         }
@@ -95,7 +95,7 @@ impl Recorder {
 }
 
 /// Recorders for two ends, with their notes.
-pub(crate) fn recorders() -> ([Option<Recorder>; 2], Option<[Notes; 2]>) {
+pub(crate) fn recorders() -> ([Option<Recorder>; 2], Option<[FrameRecords; 2]>) {
     let [near, far] = [(); 2].map(|()| Recorder::new());
     ([Some(near.0), Some(far.0)], Some([near.1, far.1]))
 }
@@ -115,7 +115,7 @@ impl<T> Tap<T> {
     }
 
     #[inline]
-    fn note(&self, passed: Passed, pool: &Pool, frames: &[FrameId]) {
+    fn note(&self, passed: FrameEvent, pool: &Pool, frames: &[FrameId]) {
         if let Some(recorder) = self.recorder.as_ref().filter(|_| !frames.is_empty()) {
             let at = self.clock.now();
             frames.iter().for_each(|frame| recorder.note(at, passed, pool.frame(frame)));
@@ -123,16 +123,16 @@ impl<T> Tap<T> {
     }
 }
 
-impl<T: Io> Io for Tap<T> {
-    fn recv(&mut self, pool: &mut Pool, batch: &mut Vec<FrameId>) -> io::Result<Received> {
+impl<T: LinkEnd> LinkEnd for Tap<T> {
+    fn recv(&mut self, pool: &mut Pool, batch: &mut Vec<FrameId>) -> io::Result<ReceiveResult> {
         let before = batch.len();
         let received = self.end.recv(pool, batch);
-        self.note(Passed::In, pool, &batch[before..]);
+        self.note(FrameEvent::In, pool, &batch[before..]);
         received
     }
 
     fn send(&mut self, pool: &Pool, batch: &[FrameId]) -> io::Result<usize> {
-        self.note(Passed::Out, pool, batch);
+        self.note(FrameEvent::Out, pool, batch);
         self.end.send(pool, batch)
     }
 
@@ -175,7 +175,7 @@ mod tests {
         }
         assert_eq!((passed, notes.missed()), (ROOM + 10, 10));
         let first = notes.inbox.recv().unwrap();
-        assert_eq!((first.passed, first.length, first.bytes()), (Passed::In, 200, &[0; KEPT][..]));
+        assert_eq!((first.passed, first.length, first.bytes()), (FrameEvent::In, 200, &[0; KEPT][..]));
         assert_eq!(notes.inbox.try_iter().count(), ROOM - 1);
     }
 }

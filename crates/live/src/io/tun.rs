@@ -8,7 +8,7 @@ use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use rustix::fs::{Mode, OFlags, open};
 use rustix::io::{Errno, read, write};
 
-use super::end::{BATCH, Io, Received};
+use super::end::{BATCH, LinkEnd, ReceiveResult};
 use super::sys;
 use crate::io::frame::Layer;
 use crate::io::pool::{FrameId, Pool};
@@ -45,9 +45,9 @@ impl Tun {
     }
 }
 
-impl Io for Tun {
-    fn recv(&mut self, pool: &mut Pool, batch: &mut Vec<FrameId>) -> io::Result<Received> {
-        let mut received = Received::default();
+impl LinkEnd for Tun {
+    fn recv(&mut self, pool: &mut Pool, batch: &mut Vec<FrameId>) -> io::Result<ReceiveResult> {
+        let mut received = ReceiveResult::default();
         // Frames without a slot count too, which bounds the reads per call.
         for _ in batch.len()..BATCH {
             let frame = pool.take();
@@ -72,13 +72,13 @@ impl Io for Tun {
                     frame.into_iter().for_each(|frame| pool.give(frame));
                     return match error {
                         Errno::AGAIN => Ok(received),
-                        Errno::INTR => Ok(Received { more: true, ..received }),
+                        Errno::INTR => Ok(ReceiveResult { more: true, ..received }),
                         error => Err(error.into()),
                     };
                 }
             }
         }
-        Ok(Received { more: true, ..received })
+        Ok(ReceiveResult { more: true, ..received })
     }
 
     fn send(&mut self, pool: &Pool, batch: &[FrameId]) -> io::Result<usize> {

@@ -36,7 +36,7 @@ const HEADER: usize = 14;
 
 /// Result of a send.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) struct Sent {
+pub(super) struct XdpSendResult {
     /// The first frames, either sent or refused. The next one found no free place.
     pub(super) dealt: usize,
     /// Refused frames among them.
@@ -47,9 +47,9 @@ pub(super) struct Sent {
 #[derive(Debug)]
 pub(super) struct XdpSender {
     /// Transmit ring: descriptors for the kernel.
-    sent: Ring,
+    sent: XdpRing,
     /// Completion ring: addresses released by the kernel.
-    done: Ring,
+    done: XdpRing,
     /// Registered memory, in places of one size known by their offsets.
     frames: Mapping,
     free: Vec<u64>,
@@ -97,8 +97,8 @@ impl XdpSender {
         if sockopt::xdp_statistics(&socket)?.tx_ring_empty_descs.is_none() {
             return Err(io::Error::new(io::ErrorKind::Unsupported, "the kernel is older than 5.9"));
         }
-        let sent = Ring::map(&socket, AT_ONCE, 16, places.tx, SENT_AT)?;
-        let done = Ring::map(&socket, DONE, 8, places.cr, DONE_AT)?;
+        let sent = XdpRing::map(&socket, AT_ONCE, 16, places.tx, SENT_AT)?;
+        let done = XdpRing::map(&socket, DONE, 8, places.cr, DONE_AT)?;
         bound(&socket, &SocketAddrXdp::new(SocketAddrXdpFlags::XDP_COPY, index, 0))?;
         // A stack, so that few places are in use and stay in the cache.
         let free = (0..ROOM).rev().map(|n| (n * place) as u64).collect();
@@ -107,10 +107,10 @@ impl XdpSender {
     }
 
     /// Sends at most one call's worth of `frames`; `ENXIO` if the interface is gone.
-    pub(super) fn send<'a>(&mut self, frames: impl Iterator<Item = &'a [u8]>) -> io::Result<Sent> {
+    pub(super) fn send<'a>(&mut self, frames: impl Iterator<Item = &'a [u8]>) -> io::Result<XdpSendResult> {
         self.done.drain(&mut self.free, self.frames.bytes() as u64);
         if self.withdrawn && self.pass_over()?.is_none() {
-            return Ok(Sent::default());
+            return Ok(XdpSendResult::default());
         }
         self.last.clear();
         for frame in frames.take(AT_ONCE) {
@@ -125,7 +125,7 @@ impl XdpSender {
         let dealt = self.last.len();
         self.sent.submit(dealt);
         let refused = if dealt == 0 { 0 } else { self.call()? };
-        Ok(Sent { dealt, refused })
+        Ok(XdpSendResult { dealt, refused })
     }
 
     /// Makes the kernel send the ring; returns the number of frames it refused.
@@ -197,7 +197,7 @@ fn bound(socket: &OwnedFd, address: &SocketAddrXdp) -> io::Result<()> {
 
 /// A ring shared with the kernel: producer count, consumer count, and entries.
 #[derive(Debug)]
-struct Ring {
+struct XdpRing {
     memory: Mapping,
     producer: usize,
     consumer: usize,
@@ -208,11 +208,11 @@ struct Ring {
     count: u32,
 }
 
-impl Ring {
-    fn map(socket: &OwnedFd, size: usize, entry: usize, at: XdpRingOffset, offset: u64) -> io::Result<Ring> {
+impl XdpRing {
+    fn map(socket: &OwnedFd, size: usize, entry: usize, at: XdpRingOffset, offset: u64) -> io::Result<XdpRing> {
         let [producer, consumer, entries] = [at.producer, at.consumer, at.desc].map(|at| at as usize);
         let memory = Mapping::of(socket.as_fd(), entries + size * entry, offset)?;
-        Ok(Ring { memory, producer, consumer, entries, size, count: 0 })
+        Ok(XdpRing { memory, producer, consumer, entries, size, count: 0 })
     }
 
     /// Whether the kernel has taken all entries.

@@ -8,11 +8,11 @@ use std::time::Duration;
 use headgate_core::parts::Histogram;
 use headgate_core::{Rate, Span, Time};
 
-use crate::forward::pacing::{Clock, Paced};
+use crate::forward::pacing::{Clock, PacedClock};
 use crate::forward::view::View;
 use crate::io::clock::Monotonic;
-use crate::io::interface::Counters;
-use crate::link::{Link, LinkSettings};
+use crate::io::interface::InterfaceCounters;
+use crate::link::{EmulatedLink, LinkSettings};
 
 /// IPv4 and UDP headers, in bytes.
 const HEADERS: u32 = 28;
@@ -25,7 +25,7 @@ const BREATH: Span = Span::from_micros(8);
 
 /// Datagrams at equal intervals from the near host to the far one.
 #[derive(Clone, Copy, Debug)]
-pub struct Load {
+pub struct DatagramLoad {
     /// Rate, headers included.
     pub rate: Rate,
     /// Packet size, headers included: 36 to 1500 bytes.
@@ -36,7 +36,7 @@ pub struct Load {
 
 /// The result of [`measure`].
 #[derive(Clone, Debug)]
-pub struct Measured {
+pub struct LinkMeasurement {
     /// Datagrams sent.
     pub sent: u64,
     /// Time over which datagrams arrived, without the first [`SETTLING`].
@@ -44,17 +44,17 @@ pub struct Measured {
     /// One-way delay of each datagram, in nanoseconds.
     pub delay: Histogram,
     /// The kernel's counts at the near and the far host's device.
-    pub counters: [Counters; 2],
+    pub counters: [InterfaceCounters; 2],
     /// The link's final view.
     pub view: View,
 }
 
 /// Sends `load` through a new link.
-pub fn measure(settings: LinkSettings, load: Load) -> io::Result<Measured> {
-    let mut link = Link::open(settings)?;
-    let far = SocketAddr::from((Link::FAR, 9));
+pub fn measure(settings: LinkSettings, load: DatagramLoad) -> io::Result<LinkMeasurement> {
+    let mut link = EmulatedLink::open(settings)?;
+    let far = SocketAddr::from((EmulatedLink::FAR, 9));
     let receiver = link.far().run(move || UdpSocket::bind(far))??;
-    let sender = link.near().run(|| UdpSocket::bind(SocketAddr::from((Link::NEAR, 0))))??;
+    let sender = link.near().run(|| UdpSocket::bind(SocketAddr::from((EmulatedLink::NEAR, 0))))??;
     sender.connect(far)?;
     // Longer than any delay this is used for.
     receiver.set_read_timeout(Some(Duration::from_millis(500)))?;
@@ -64,13 +64,13 @@ pub fn measure(settings: LinkSettings, load: Load) -> io::Result<Measured> {
     let (delay, taken) = receiving.join().map_err(|_| io::Error::other("the receiver panicked"))?;
     let counters = link.counters()?;
     let view = link.stop()?;
-    Ok(Measured { sent, taken, delay, counters, view })
+    Ok(LinkMeasurement { sent, taken, delay, counters, view })
 }
 
-fn send(socket: &UdpSocket, clock: Monotonic, load: Load) -> io::Result<u64> {
+fn send(socket: &UdpSocket, clock: Monotonic, load: DatagramLoad) -> io::Result<u64> {
     let mut data = vec![0; load.packet.saturating_sub(HEADERS).max(8) as usize];
     let gap = load.rate.transmit(load.packet);
-    let mut paced = Paced::new(clock, Span::ZERO);
+    let mut paced = PacedClock::new(clock, Span::ZERO);
     paced.begin()?;
     // Priority over the link's thread, as for the receiver. On a shared core the polling loop would starve the sender,
     // and the result would measure the scheduler. A sender that never sleeps would starve the loop.

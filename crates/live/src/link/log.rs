@@ -15,10 +15,10 @@ use headgate_core::Span;
 use headgate_measure::IntervalRow;
 use headgate_measure::pcapng::Blocks;
 
-use crate::forward::view::Window;
-use crate::io::tap::Notes;
+use crate::forward::view::SharedView;
+use crate::io::tap::FrameRecords;
 use crate::io::{capture, clock};
-use crate::link::rows::Rows;
+use crate::link::rows::IntervalRows;
 
 /// Interval of the rows.
 pub const INTERVAL: Span = Span::from_millis(100);
@@ -26,7 +26,7 @@ pub const INTERVAL: Span = Span::from_millis(100);
 /// Pause of the thread when there was nothing to write.
 const REST: Duration = Duration::from_millis(5);
 
-/// Notes written at a time.
+/// Records written at a time.
 const MOST_AT_ONCE: usize = 4096;
 
 /// Rows kept until they are taken: an hour of both directions, with ten gauges each.
@@ -34,7 +34,7 @@ const MOST_ROWS: usize = 36_000 * 2 * 20;
 
 /// Counts of a log.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Written {
+pub struct LogCounts {
     /// Packet records in the captures.
     pub packets: u64,
     /// Packets missing from them: no room for a note, or the log had ended.
@@ -47,32 +47,37 @@ pub struct Written {
 
 /// A log being written.
 #[derive(Debug)]
-pub struct Log {
-    shared: Arc<Shared>,
+pub struct LinkLog {
+    shared: Arc<LogShared>,
     thread: Option<JoinHandle<()>>,
 }
 
 #[derive(Debug, Default)]
-struct Shared {
+struct LogShared {
     stop: AtomicBool,
     rows: Mutex<Vec<IntervalRow>>,
-    written: Mutex<Written>,
+    written: Mutex<LogCounts>,
 }
 
-impl Log {
+impl LinkLog {
     /// Creates `near.pcapng` and `far.pcapng` in the folder `dir` from the ends' `notes`, and interval rows from the
     /// views in `window`.
     ///
     /// # Errors
     /// `AlreadyExists` if these files exist, which stay unchanged; otherwise the system's error.
-    pub fn start(dir: &Path, notes: [Notes; 2], began: clock::Monotonic, window: Window) -> io::Result<Log> {
+    pub fn start(
+        dir: &Path,
+        notes: [FrameRecords; 2],
+        began: clock::Monotonic,
+        window: SharedView,
+    ) -> io::Result<LinkLog> {
         let [near, far] = notes;
         let since = began.unix_nanos();
-        let captures = [Capture::new(dir, "near", near, since)?, Capture::new(dir, "far", far, since)?];
-        let shared = Arc::<Shared>::default();
-        let writer = Writer { captures, rows: Rows::new(INTERVAL), window, shared: Arc::clone(&shared) };
+        let captures = [EndCapture::new(dir, "near", near, since)?, EndCapture::new(dir, "far", far, since)?];
+        let shared = Arc::<LogShared>::default();
+        let writer = LogWriter { captures, rows: IntervalRows::new(INTERVAL), window, shared: Arc::clone(&shared) };
         let thread = thread::Builder::new().name("log".to_string()).spawn(move || writer.run())?;
-        Ok(Log { shared, thread: Some(thread) })
+        Ok(LinkLog { shared, thread: Some(thread) })
     }
 
     /// Takes the rows added since the last call.
@@ -81,7 +86,7 @@ impl Log {
     }
 
     /// Counts so far.
-    pub fn written(&self) -> Written {
+    pub fn written(&self) -> LogCounts {
         locked(&self.shared.written).clone()
     }
 
@@ -94,7 +99,7 @@ impl Log {
     }
 }
 
-impl Drop for Log {
+impl Drop for LinkLog {
     fn drop(&mut self) {
         self.finish();
     }
@@ -104,14 +109,14 @@ fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-struct Writer {
-    captures: [Capture; 2],
-    rows: Rows,
-    window: Window,
-    shared: Arc<Shared>,
+struct LogWriter {
+    captures: [EndCapture; 2],
+    rows: IntervalRows,
+    window: SharedView,
+    shared: Arc<LogShared>,
 }
 
-impl Writer {
+impl LogWriter {
     fn run(mut self) {
         loop {
             // Read before draining: all notes of a stopped loop are then visible.
@@ -135,36 +140,36 @@ impl Writer {
         } else {
             written.rows_missed += new.len() as u64;
         }
-        let sum = |of: fn(&Capture) -> u64| self.captures.iter().map(of).sum();
-        (written.packets, written.missed) = (sum(|capture| capture.packets), sum(Capture::missed));
+        let sum = |of: fn(&EndCapture) -> u64| self.captures.iter().map(of).sum();
+        (written.packets, written.missed) = (sum(|capture| capture.packets), sum(EndCapture::missed));
         written.failed = self.captures.iter().find_map(|capture| capture.failed.clone());
     }
 }
 
-struct Capture {
+struct EndCapture {
     path: PathBuf,
     file: File,
-    notes: Notes,
+    notes: FrameRecords,
     blocks: Blocks,
     /// File length up to the last complete block.
     whole: u64,
     /// Unix time of the loop clock's zero, in nanoseconds.
     since: u64,
     packets: u64,
-    /// Notes that were not written.
+    /// Records that were not written.
     unwritten: u64,
     failed: Option<String>,
 }
 
-impl Capture {
-    fn new(dir: &Path, end: &str, notes: Notes, since: u64) -> io::Result<Capture> {
+impl EndCapture {
+    fn new(dir: &Path, end: &str, notes: FrameRecords, since: u64) -> io::Result<EndCapture> {
         let path = dir.join(format!("{end}.pcapng"));
         let file = OpenOptions::new().write(true).create_new(true).open(&path)?;
         let mut blocks = Blocks::default();
         blocks.section();
         capture::describe(&mut blocks, end);
         let mut capture =
-            Capture { path, file, notes, blocks, whole: 0, since, packets: 0, unwritten: 0, failed: None };
+            EndCapture { path, file, notes, blocks, whole: 0, since, packets: 0, unwritten: 0, failed: None };
         capture.flush()?;
         Ok(capture)
     }

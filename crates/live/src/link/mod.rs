@@ -9,19 +9,19 @@ use std::net::Ipv4Addr;
 use std::os::fd::OwnedFd;
 use std::path::PathBuf;
 
-use self::log::Log;
+use self::log::LinkLog;
 use crate::forward::fabric::{Fabric, Lanes};
 use crate::forward::forwarder::Forwarder;
-use crate::forward::running::Running;
+use crate::forward::running::ForwarderThread;
 use crate::forward::settings::LaneSettings;
 use crate::forward::view::View;
 use crate::hosts::netns::Namespace;
-use crate::hosts::{self, Addresses, Ends};
+use crate::hosts::{self, Addresses, HostPair};
 use crate::io::clock::Monotonic;
 use crate::io::frame::Layer;
-use crate::io::interface::Counters;
+use crate::io::interface::InterfaceCounters;
 use crate::io::tap::{Recorder, Tap, recorders};
-use crate::io::{Io, Tun};
+use crate::io::{LinkEnd, Tun};
 
 /// Settings of a link and its hosts.
 #[derive(Clone, Debug)]
@@ -36,22 +36,22 @@ pub struct LinkSettings {
     /// IPv4 address to its own; there is no IPv6. Sysctls apply to the near host. No change to this machine outlives
     /// the process.
     pub outside: bool,
-    /// Folder for a [log](Log) of the packets.
+    /// Folder for a [log](LinkLog) of the packets.
     pub log: Option<PathBuf>,
 }
 
 /// A running link or network. Dropping it removes its hosts and ends their processes.
-pub struct Link<F = Lanes> {
+pub struct EmulatedLink<F = Lanes> {
     // Dropped before the hosts: it uses their devices.
-    running: Running<F>,
+    running: ForwarderThread<F>,
     pub(crate) clock: Monotonic,
     /// Duplicates that outlive the loop: the kernel's counters disappear with the devices.
     _devices: Vec<OwnedFd>,
-    ends: Ends,
-    log: Option<Log>,
+    ends: HostPair,
+    log: Option<LinkLog>,
 }
 
-impl Link {
+impl EmulatedLink {
     /// Address of the near host on an isolated link.
     pub const NEAR: Ipv4Addr = Addresses::APART.v4[0];
 
@@ -62,39 +62,40 @@ impl Link {
     ///
     /// # Errors
     /// An invalid discipline or sysctl, no forwarding, a log that cannot be written; otherwise the system's error.
-    pub fn open(settings: LinkSettings) -> io::Result<Link> {
+    pub fn open(settings: LinkSettings) -> io::Result<EmulatedLink> {
         let LinkSettings { lanes, seed, sysctls, outside, log } = settings;
         let ends = if outside { hosts::outside(sysctls) } else { hosts::apart(sysctls) }?;
         let (recorders, notes) = if log.is_some() { recorders() } else { Default::default() };
-        let mut link = Link::between(ends, recorders, move || LaneSettings::build_both(&lanes, Layer::Ip, seed))?;
+        let mut link =
+            EmulatedLink::between(ends, recorders, move || LaneSettings::build_both(&lanes, Layer::Ip, seed))?;
         if let (Some(dir), Some(notes)) = (log, notes) {
-            link.log = Some(Log::start(&dir, notes, link.clock, link.running.window())?);
+            link.log = Some(LinkLog::start(&dir, notes, link.clock, link.running.window())?);
         }
         Ok(link)
     }
 }
 
-impl<F: Fabric + 'static> Link<F> {
+impl<F: Fabric + 'static> EmulatedLink<F> {
     /// Starts the loop between `ends` over the fabric that `make` builds in its thread, with `recorders` at the ends.
     pub(crate) fn between(
-        (ends, [a, b]): (Ends, [Tun; 2]),
+        (ends, [a, b]): (HostPair, [Tun; 2]),
         recorders: [Option<Recorder>; 2],
         make: impl FnOnce() -> io::Result<F> + Send + 'static,
-    ) -> io::Result<Link<F>> {
+    ) -> io::Result<EmulatedLink<F>> {
         let clock = Monotonic::new();
         let devices = [a.fd(), b.fd()].into_iter().flatten().map(|fd| fd.try_clone_to_owned());
         let devices = devices.collect::<io::Result<_>>()?;
-        let running = Running::start("link", clock, move |paced| {
+        let running = ForwarderThread::start("link", clock, move |paced| {
             let mut fabric = make()?;
             fabric.record(&recorders);
             let [near, far] = recorders;
             Ok(Forwarder::new(Tap::new(a, clock, near), Tap::new(b, clock, far), fabric, paced))
         })?;
-        Ok(Link { running, clock, _devices: devices, ends, log: None })
+        Ok(EmulatedLink { running, clock, _devices: devices, ends, log: None })
     }
 }
 
-impl<F> Link<F> {
+impl<F> EmulatedLink<F> {
     /// Addresses of both ends.
     pub fn addresses(&self) -> Addresses {
         self.ends.addresses
@@ -111,17 +112,17 @@ impl<F> Link<F> {
     }
 
     /// The forwarding loop.
-    pub fn running(&self) -> &Running<F> {
+    pub fn running(&self) -> &ForwarderThread<F> {
         &self.running
     }
 
     /// The kernel's counts at the near and the far host's device.
-    pub fn counters(&self) -> io::Result<[Counters; 2]> {
+    pub fn counters(&self) -> io::Result<[InterfaceCounters; 2]> {
         Ok([self.ends.near.counters()?, self.ends.far.counters()?])
     }
 
     /// The log, if there is one.
-    pub fn log(&self) -> Option<&Log> {
+    pub fn log(&self) -> Option<&LinkLog> {
         self.log.as_ref()
     }
 
@@ -129,12 +130,12 @@ impl<F> Link<F> {
     /// remain until the link is dropped.
     pub fn stop(&mut self) -> io::Result<View> {
         let ended = self.running.stop();
-        self.log.iter_mut().for_each(Log::finish);
+        self.log.iter_mut().for_each(LinkLog::finish);
         ended
     }
 }
 
-impl<F> Drop for Link<F> {
+impl<F> Drop for EmulatedLink<F> {
     fn drop(&mut self) {
         let _ = self.stop();
     }

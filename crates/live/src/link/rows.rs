@@ -6,16 +6,16 @@ use headgate_measure::{IntervalRow, Metric, Quantity, queue_rows};
 use crate::forward::view::{LaneView, View};
 
 #[derive(Debug)]
-pub(crate) struct Rows {
+pub(crate) struct IntervalRows {
     interval: Span,
     /// View at the end of the previous interval.
     before: View,
 }
 
-impl Rows {
-    /// Rows for intervals of `interval`, accurate to the period of views ([`SHOW_EVERY`](crate::SHOW_EVERY)).
-    pub(crate) fn new(interval: Span) -> Rows {
-        Rows { interval, before: View::default() }
+impl IntervalRows {
+    /// Creates rows for intervals of `interval`, accurate to the period of views ([`SHOW_EVERY`](crate::SHOW_EVERY)).
+    pub(crate) fn new(interval: Span) -> IntervalRows {
+        IntervalRows { interval, before: View::default() }
     }
 
     /// Takes a view and returns the rows of the interval that it ends, if any. `last` ends an incomplete interval.
@@ -58,7 +58,7 @@ mod tests {
 
     #[test]
     fn rows_come_once_an_interval_and_tell_what_was_new_in_it() {
-        let mut rows = Rows::new(Span::from_millis(100));
+        let mut rows = IntervalRows::new(Span::from_millis(100));
         let view = |ms: u64, lost: u64| {
             let mut view = View { at: Time::ZERO + Span::from_millis(ms), ..View::default() };
             view.lanes[1].counts.lost = lost;

@@ -4,9 +4,9 @@ use headgate_core::{Rng, Span, Time};
 use headgate_scenario::{Direction, Hop, Scenario, Starts, flow_stream, source_stream};
 use headgate_traffic::{Application, FlowSource};
 
-use super::group::{TcpSettings, UdpSettings};
+use super::group::{KernelTcpSettings, KernelUdpSettings};
 
-pub struct Flow {
+pub struct LiveFlow {
     /// Number in the scenario: TCP before UDP.
     pub number: u32,
     /// Index into the scenario's groups, TCP before UDP.
@@ -14,34 +14,34 @@ pub struct Flow {
     pub direction: Direction,
     /// Start and stop.
     pub lasts: [Time; 2],
-    pub sends: Sends,
+    pub sends: FlowTraffic,
 }
 
-pub enum Sends {
+pub enum FlowTraffic {
     /// TCP with an application's writer; `None` for a greedy flow.
-    Tcp(TcpSettings, Option<Application>),
+    Tcp(KernelTcpSettings, Option<Application>),
     /// UDP with a source.
-    Udp(UdpSettings, FlowSource, Rng),
+    Udp(KernelUdpSettings, FlowSource, Rng),
 }
 
 /// The transport settings for a flow's receiver.
 #[derive(Clone, Copy, Debug)]
-pub enum Receives {
-    Tcp(TcpSettings),
-    Udp(UdpSettings),
+pub enum ReceiverSettings {
+    Tcp(KernelTcpSettings),
+    Udp(KernelUdpSettings),
 }
 
-impl Sends {
-    pub fn received(&self) -> Receives {
+impl FlowTraffic {
+    pub fn received(&self) -> ReceiverSettings {
         match self {
-            Sends::Tcp(settings, _) => Receives::Tcp(*settings),
-            Sends::Udp(settings, ..) => Receives::Udp(*settings),
+            FlowTraffic::Tcp(settings, _) => ReceiverSettings::Tcp(*settings),
+            FlowTraffic::Udp(settings, ..) => ReceiverSettings::Udp(*settings),
         }
     }
 }
 
 /// All flows of `scenario` in the run of `seed`, including those that would start after its end.
-pub fn flows(scenario: &Scenario, seed: u64) -> Vec<Flow> {
+pub fn flows(scenario: &Scenario, seed: u64) -> Vec<LiveFlow> {
     let end = Time::ZERO + scenario.duration;
     let stop = |stop: Option<Span>| stop.map_or(end, |stop| Time::ZERO + stop);
     let mut flows = Vec::new();
@@ -50,7 +50,7 @@ pub fn flows(scenario: &Scenario, seed: u64) -> Vec<Flow> {
         for index in 0..group.flows {
             let start = starts.draw(index, &mut flow_stream(seed, &group.name, index));
             let writer = Application::new(group.plan.start(index), source_stream(seed, &group.name, index));
-            let sends = Sends::Tcp(TcpSettings::of(group), writer);
+            let sends = FlowTraffic::Tcp(KernelTcpSettings::of(group), writer);
             flows.push((direction(&group.route), [start, stop(group.stop)], sends));
         }
     }
@@ -59,13 +59,13 @@ pub fn flows(scenario: &Scenario, seed: u64) -> Vec<Flow> {
         for index in 0..group.flows {
             let mut rng = flow_stream(seed, &group.name, index);
             let start = starts.draw(index, &mut rng);
-            let sends = Sends::Udp(UdpSettings::of(group), group.plan.start(index), rng);
+            let sends = FlowTraffic::Udp(KernelUdpSettings::of(group), group.plan.start(index), rng);
             flows.push((direction(&group.route), [start, stop(group.stop)], sends));
         }
     }
     let groups = scenario.groups().flat_map(|group| (0..group.flows).map(move |_| group.index as u32));
     let numbered = (0..).zip(groups).zip(flows);
-    let flow = |((number, group), (direction, lasts, sends))| Flow { number, group, direction, lasts, sends };
+    let flow = |((number, group), (direction, lasts, sends))| LiveFlow { number, group, direction, lasts, sends };
     numbered.map(flow).collect()
 }
 

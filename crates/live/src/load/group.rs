@@ -27,7 +27,7 @@ const LARGEST_CLAMP: u64 = 4 << 20;
 const LONGEST_SET: Span = Span::from_millis(200);
 
 #[derive(Clone, Copy, Debug)]
-pub struct TcpSettings {
+pub struct KernelTcpSettings {
     /// The kernel's name of the congestion control.
     pub cc: &'static str,
     /// MSS of the connection: data plus TCP options.
@@ -48,12 +48,12 @@ pub struct TcpSettings {
     pub tos: u32,
 }
 
-impl TcpSettings {
-    pub fn of(group: &TcpGroup) -> TcpSettings {
+impl KernelTcpSettings {
+    pub fn of(group: &TcpGroup) -> KernelTcpSettings {
         let options = if group.header >= TCP + TIMESTAMPS { TIMESTAMPS } else { 0 };
         let mss = group.packet.saturating_sub(TCP);
         let window = u64::from(group.window) * u64::from(mss);
-        TcpSettings {
+        KernelTcpSettings {
             cc: group.cc.kernel().unwrap_or("reno"),
             mss,
             data: mss.saturating_sub(options),
@@ -83,7 +83,7 @@ impl TcpSettings {
 }
 
 #[derive(Clone, Copy, Debug)]
-pub struct UdpSettings {
+pub struct KernelUdpSettings {
     /// Data bytes of a full datagram as the scenario counts them.
     pub useful: u32,
     /// Header bytes as the scenario counts them.
@@ -92,11 +92,11 @@ pub struct UdpSettings {
     pub tos: u32,
 }
 
-impl UdpSettings {
-    pub fn of(group: &UdpGroup) -> UdpSettings {
+impl KernelUdpSettings {
+    pub fn of(group: &UdpGroup) -> KernelUdpSettings {
         let ecn = if group.ecn { Ecn::Ect0 } else { Ecn::NotEct };
         let (useful, header) = (group.packet - group.header, group.header);
-        UdpSettings { useful, header, tos: tos(group.headers.dscp, ecn) }
+        KernelUdpSettings { useful, header, tos: tos(group.headers.dscp, ecn) }
     }
 
     /// Payload of a datagram with `useful` bytes: its length on the wire is the scenario's.
@@ -193,8 +193,8 @@ pub fn sysctls(scenario: &Scenario) -> Vec<(String, String)> {
 
 /// Differences between the kernel's TCP and the scenario, a sentence each.
 pub fn differences(scenario: &Scenario) -> Vec<String> {
-    type Differs = fn(&TcpGroup) -> bool;
-    let rows: [(Differs, &str); 11] = [
+    type DiffersFrom = fn(&TcpGroup) -> bool;
+    let rows: [(DiffersFrom, &str); 11] = [
         (|_| true, "connections are set up over the link, and ACKs that report gaps are longer than `ack`"),
         (|group| !group.recovery.is_selective(), "losses are repaired by selective ACKs, whatever `recovery` says"),
         (
@@ -256,14 +256,14 @@ mod tests {
     fn packets_on_the_wire_are_as_long_as_the_scenario_has_them() {
         // 1000 bytes on the wire hold 960 bytes of data for the kernel, but count as 1000 in the papers' scenarios.
         let old = scenario("[[tcp]]\nprofile = \"ns2\"\n[[udp]]\nprofile = \"ns2\"\nrate = \"1Mbit/s\"\n");
-        let tcp = TcpSettings::of(&old.tcp[0]);
+        let tcp = KernelTcpSettings::of(&old.tcp[0]);
         assert_eq!((tcp.mss, tcp.written(1000), tcp.useful(960), tcp.window), (960, 960, 1000, Some(20 * 960)));
-        let udp = UdpSettings::of(&old.udp[0]);
+        let udp = KernelUdpSettings::of(&old.udp[0]);
         assert_eq!((udp.payload(1000), udp.useful(972)), (972, 1000));
         let new = scenario("[[tcp]]\n[[tcp]]\nheader = \"52B\"\n");
-        let tcp = TcpSettings::of(&new.tcp[0]);
+        let tcp = KernelTcpSettings::of(&new.tcp[0]);
         assert_eq!((tcp.mss, tcp.data, tcp.written(7), tcp.window), (1460, 1460, 7, None));
-        let tcp = TcpSettings::of(&new.tcp[1]);
+        let tcp = KernelTcpSettings::of(&new.tcp[1]);
         assert_eq!((tcp.mss, tcp.data, tcp.useful(1448)), (1460, 1448, 1448));
     }
 }

@@ -33,11 +33,11 @@ pub use self::group::{differences, refuse, sysctls};
 pub use self::report::{FlowReport, LoadReport};
 pub use self::tally::SenderCounts;
 
-use self::flows::{Flow, flows};
+use self::flows::{LiveFlow, flows};
 use self::poll::Waker;
-use self::receiver::{Received, Receivers};
-use self::sender::{Senders, Sent};
-use self::shared::Shared;
+use self::receiver::{HostReceivers, ReceiverResults};
+use self::sender::{HostSenders, SenderResults};
+use self::shared::LoadState;
 use self::tracer::Tracer;
 use crate::hosts::Addresses;
 use crate::hosts::netns::Namespace;
@@ -48,14 +48,14 @@ use crate::threads::begin;
 const SLOT: Span = Span::from_millis(10);
 
 /// The flows of a scenario, set up over a link. Dropping it ends them.
-pub struct Load {
-    shared: Arc<Shared>,
-    senders: Vec<Worker<Sent>>,
-    receivers: Vec<Worker<Received>>,
+pub struct TrafficLoad {
+    shared: Arc<LoadState>,
+    senders: Vec<LoadWorker<SenderResults>>,
+    receivers: Vec<LoadWorker<ReceiverResults>>,
     report: LoadReport,
 }
 
-impl Load {
+impl TrafficLoad {
     /// Opens the sockets of `scenario`'s flows in the hosts `near` and `far` and connects them over the running link.
     /// `seed` selects the run; `clock` measures its time.
     ///
@@ -67,18 +67,19 @@ impl Load {
         near: &Namespace,
         far: &Namespace,
         clock: Monotonic,
-    ) -> io::Result<Load> {
+    ) -> io::Result<TrafficLoad> {
         refuse(scenario)?;
         raise_limit(scenario.total_flows())?;
         let flows = flows(scenario, seed);
-        let shared = Arc::new(Shared::new(clock, flows.len()));
-        let report = |flow: &Flow| FlowReport { group: flow.group, start: flow.lasts[0], ..FlowReport::default() };
+        let shared = Arc::new(LoadState::new(clock, flows.len()));
+        let report = |flow: &LiveFlow| FlowReport { group: flow.group, start: flow.lasts[0], ..FlowReport::default() };
         let report = LoadReport { flows: flows.iter().map(report).collect(), ..LoadReport::default() };
-        let mut load = Load { shared, senders: Vec::new(), receivers: Vec::new(), report };
+        let mut load = TrafficLoad { shared, senders: Vec::new(), receivers: Vec::new(), report };
         let end = Time::ZERO + scenario.duration;
         // Flows that start after the end never send.
         let flows = flows.into_iter().filter(|flow| flow.lasts[0] < end);
-        let (forward, reverse): (Vec<Flow>, Vec<Flow>) = flows.partition(|flow| flow.direction == Direction::Forward);
+        let (forward, reverse): (Vec<LiveFlow>, Vec<LiveFlow>) =
+            flows.partition(|flow| flow.direction == Direction::Forward);
         let ends = [(near, Addresses::APART.v4[0]), (far, Addresses::APART.v4[1])];
         load.open(scenario, forward, ends)?;
         load.open(scenario, reverse, [ends[1], ends[0]])?;
@@ -88,7 +89,7 @@ impl Load {
     fn open(
         &mut self,
         scenario: &Scenario,
-        flows: Vec<Flow>,
+        flows: Vec<LiveFlow>,
         [(host, from), (other, to)]: [(&Namespace, std::net::Ipv4Addr); 2],
     ) -> io::Result<()> {
         if flows.is_empty() {
@@ -99,10 +100,10 @@ impl Load {
         let bound: Vec<_> = flows.iter().map(|flow| (flow.number, flow.sends.received())).collect();
         let shared = Arc::clone(&self.shared);
         let made = move || {
-            let receivers = Receivers::new(&bound, to, warm, slot, shared)?;
+            let receivers = HostReceivers::new(&bound, to, warm, slot, shared)?;
             Ok((receivers.watch.waker.clone(), move || receivers.run()))
         };
-        self.receivers.push(Worker::start(other, "receivers", made)?);
+        self.receivers.push(LoadWorker::start(other, "receivers", made)?);
         let shared = Arc::clone(&self.shared);
         let place = self.senders.len();
         let tracer = Tracer::new(scenario, place);
@@ -110,10 +111,10 @@ impl Load {
             shared.traces.expect(place);
         }
         let made = move || {
-            let senders = Senders::new(flows, (from, to), [warm, end], shared, tracer)?;
+            let senders = HostSenders::new(flows, (from, to), [warm, end], shared, tracer)?;
             Ok((senders.watch.waker.clone(), move || senders.run()))
         };
-        self.senders.push(Worker::start(host, "senders", made)?);
+        self.senders.push(LoadWorker::start(host, "senders", made)?);
         Ok(())
     }
 
@@ -150,7 +151,7 @@ impl Load {
 }
 
 /// Ends a partly prepared load too.
-impl Drop for Load {
+impl Drop for TrafficLoad {
     fn drop(&mut self) {
         self.shared.stop();
         self.wake();
@@ -159,18 +160,18 @@ impl Drop for Load {
     }
 }
 
-struct Worker<T> {
+struct LoadWorker<T> {
     waker: Waker,
     thread: JoinHandle<Option<io::Result<T>>>,
 }
 
-impl<T: Send + 'static> Worker<T> {
+impl<T: Send + 'static> LoadWorker<T> {
     /// Starts a thread called `name` in `host` with what `make` builds there.
     fn start<R: FnOnce() -> io::Result<T>>(
         host: &Namespace,
         name: &'static str,
         make: impl FnOnce() -> io::Result<(Waker, R)> + Send + 'static,
-    ) -> io::Result<Worker<T>> {
+    ) -> io::Result<LoadWorker<T>> {
         let work = move || {
             // Real-time priority where permitted, as for the loop: lateness here would be part of the measurement.
             let _ = crate::io::come_first(1);
@@ -178,7 +179,7 @@ impl<T: Send + 'static> Worker<T> {
         };
         // A thread inherits the namespace of its creator.
         let (waker, thread) = host.run(move || begin(name, work))??;
-        Ok(Worker { waker, thread })
+        Ok(LoadWorker { waker, thread })
     }
 
     fn join(self) -> io::Result<T> {

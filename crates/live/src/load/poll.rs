@@ -18,7 +18,7 @@ const BATCH: usize = 256;
 
 const WAKER: u64 = u64::MAX;
 
-pub struct Watch {
+pub struct SocketPoller {
     epoll: OwnedFd,
     pub waker: Waker,
     events: Vec<epoll::Event>,
@@ -35,12 +35,12 @@ impl Waker {
     }
 }
 
-impl Watch {
-    pub fn new() -> io::Result<Watch> {
+impl SocketPoller {
+    pub fn new() -> io::Result<SocketPoller> {
         let epoll = epoll::create(CreateFlags::CLOEXEC)?;
         let waker = Waker(Arc::new(eventfd(0, EventfdFlags::CLOEXEC | EventfdFlags::NONBLOCK)?));
         epoll::add(&epoll, &*waker.0, EventData::new_u64(WAKER), EventFlags::IN)?;
-        Ok(Watch { epoll, waker, events: Vec::with_capacity(BATCH) })
+        Ok(SocketPoller { epoll, waker, events: Vec::with_capacity(BATCH) })
     }
 
     /// Watches `socket` for input, level-triggered.
@@ -85,7 +85,7 @@ mod tests {
 
     #[test]
     fn a_wait_is_no_longer_than_it_must_be() {
-        let (mut watch, clock) = (Watch::new().unwrap(), Monotonic::new());
+        let (mut watch, clock) = (SocketPoller::new().unwrap(), Monotonic::new());
         let most = Span::from_micros(100);
         let mut wait = || {
             let before = clock.now();
@@ -99,7 +99,7 @@ mod tests {
 
     #[test]
     fn a_waker_ends_a_wait_and_says_nothing_else() {
-        let (mut watch, clock) = (Watch::new().unwrap(), Monotonic::new());
+        let (mut watch, clock) = (SocketPoller::new().unwrap(), Monotonic::new());
         watch.waker.wake();
         watch.wait(Span::from_secs(20)).unwrap();
         assert!(clock.now().as_secs_f64() < 10.0);

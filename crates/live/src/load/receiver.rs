@@ -12,11 +12,11 @@ use quinn_udp::{EcnCodepoint, RecvMeta, UdpSocketState};
 use socket2::{Domain, Protocol, SockAddr, SockRef, Socket, Type};
 
 use super::deliveries::Deliveries;
-use super::flows::Receives;
-use super::group::{TcpSettings, UdpSettings};
-use super::poll::Watch;
+use super::flows::ReceiverSettings;
+use super::group::{KernelTcpSettings, KernelUdpSettings};
+use super::poll::SocketPoller;
 use super::ports;
-use super::shared::Shared;
+use super::shared::LoadState;
 use super::udp::STAMP;
 use crate::io::{interface, tcp};
 
@@ -30,22 +30,22 @@ const UDP_ROOM: usize = 4 << 20;
 const DATAGRAMS: usize = 8;
 
 /// A flow at its receiver.
-pub struct Receiver {
+pub struct FlowReceiver {
     pub number: u32,
     /// Packets with CE since the warm-up; UDP only, since TCP sockets do not show packets.
     pub marked: u64,
     /// One-way delay of datagrams since the warm-up, in nanoseconds.
     pub delay: Histogram,
-    socket: Incoming,
+    socket: ReceiverSocket,
 }
 
-enum Incoming {
-    Tcp { settings: TcpSettings, listener: Socket, stream: Option<Socket>, connection: u32, bytes: u64 },
-    Udp { settings: UdpSettings, socket: UdpSocket, state: UdpSocketState },
+enum ReceiverSocket {
+    Tcp { settings: KernelTcpSettings, listener: Socket, stream: Option<Socket>, connection: u32, bytes: u64 },
+    Udp { settings: KernelUdpSettings, socket: UdpSocket, state: UdpSocketState },
 }
 
-pub struct Received {
-    pub flows: Vec<Receiver>,
+pub struct ReceiverResults {
+    pub flows: Vec<FlowReceiver>,
     pub deliveries: Deliveries,
     /// Transfers that completed or never will, in order of time.
     pub completed: Vec<TransferRow>,
@@ -55,32 +55,33 @@ pub struct Received {
     pub without_room: u64,
 }
 
-pub struct Receivers {
-    shared: Arc<Shared>,
-    pub watch: Watch,
-    received: Received,
+pub struct HostReceivers {
+    shared: Arc<LoadState>,
+    pub watch: SocketPoller,
+    received: ReceiverResults,
     warm: Time,
     buffers: Vec<Vec<u8>>,
 }
 
-impl Receivers {
+impl HostReceivers {
     /// Opens the receivers of `flows` at `address`.
     pub fn new(
-        flows: &[(u32, Receives)],
+        flows: &[(u32, ReceiverSettings)],
         address: Ipv4Addr,
         warm: Time,
         slot: Span,
-        shared: Arc<Shared>,
-    ) -> io::Result<Receivers> {
-        let watch = Watch::new()?;
-        let make = |(place, flow): (usize, &(u32, Receives))| Receiver::new(*flow, address, place, &watch);
+        shared: Arc<LoadState>,
+    ) -> io::Result<HostReceivers> {
+        let watch = SocketPoller::new()?;
+        let make = |(place, flow): (usize, &(u32, ReceiverSettings))| FlowReceiver::new(*flow, address, place, &watch);
         let receivers = flows.iter().enumerate().map(make).collect::<io::Result<Vec<_>>>()?;
         let deliveries = Deliveries::new(slot, warm);
-        let received = Received { flows: receivers, deliveries, completed: Vec::new(), marked: 0, without_room: 0 };
-        Ok(Receivers { shared, watch, received, warm, buffers: vec![vec![0; ROOM]; DATAGRAMS] })
+        let received =
+            ReceiverResults { flows: receivers, deliveries, completed: Vec::new(), marked: 0, without_room: 0 };
+        Ok(HostReceivers { shared, watch, received, warm, buffers: vec![vec![0; ROOM]; DATAGRAMS] })
     }
 
-    pub fn run(mut self) -> io::Result<Received> {
+    pub fn run(mut self) -> io::Result<ReceiverResults> {
         while !self.shared.stopped() {
             self.watch.wait(Span::from_secs(1))?;
             for index in 0.. {
@@ -99,19 +100,19 @@ impl Receivers {
         // Not a flow: the waker.
         let Some(flow) = self.received.flows.get_mut(place) else { return Ok(()) };
         match &mut flow.socket {
-            Incoming::Tcp { .. } if is_stream => self.read_stream(place).map(drop),
-            Incoming::Tcp { .. } => {
+            ReceiverSocket::Tcp { .. } if is_stream => self.read_stream(place).map(drop),
+            ReceiverSocket::Tcp { .. } => {
                 // Read the earlier connection to its end first.
                 while self.read_stream(place)? {}
                 self.accept(place, token)
             }
-            Incoming::Udp { .. } => self.read_datagrams(place),
+            ReceiverSocket::Udp { .. } => self.read_datagrams(place),
         }
     }
 
     fn accept(&mut self, place: usize, token: u64) -> io::Result<()> {
         let flow = &mut self.received.flows[place];
-        let Incoming::Tcp { listener, stream, connection, bytes, .. } = &mut flow.socket else { return Ok(()) };
+        let ReceiverSocket::Tcp { listener, stream, connection, bytes, .. } = &mut flow.socket else { return Ok(()) };
         // The peer may have given up the connection.
         let Ok((accepted, _)) = listener.accept() else { return Ok(()) };
         accepted.set_nonblocking(true)?;
@@ -124,7 +125,9 @@ impl Receivers {
     /// Reads the stream once. Returns true if there was data.
     fn read_stream(&mut self, place: usize) -> io::Result<bool> {
         let flow = &mut self.received.flows[place];
-        let Incoming::Tcp { settings, stream, connection, bytes, .. } = &mut flow.socket else { return Ok(false) };
+        let ReceiverSocket::Tcp { settings, stream, connection, bytes, .. } = &mut flow.socket else {
+            return Ok(false);
+        };
         let Some(socket) = stream else { return Ok(false) };
         let Some(read) = read(socket, &mut self.buffers[0]) else {
             *stream = None;
@@ -151,7 +154,7 @@ impl Receivers {
 
     fn read_datagrams(&mut self, place: usize) -> io::Result<()> {
         let flow = &mut self.received.flows[place];
-        let Incoming::Udp { settings, socket, state } = &flow.socket else { return Ok(()) };
+        let ReceiverSocket::Udp { settings, socket, state } = &flow.socket else { return Ok(()) };
         let mut metas = [RecvMeta::default(); DATAGRAMS];
         let mut rooms = self.buffers.iter_mut().map(|buffer| IoSliceMut::new(buffer));
         let mut slices: [IoSliceMut<'_>; DATAGRAMS] = std::array::from_fn(|_| rooms.next().expect("as many buffers"));
@@ -179,35 +182,35 @@ impl Receivers {
     }
 }
 
-impl Receiver {
+impl FlowReceiver {
     fn new(
-        (number, receives): (u32, Receives),
+        (number, receives): (u32, ReceiverSettings),
         address: Ipv4Addr,
         place: usize,
-        watch: &Watch,
-    ) -> io::Result<Receiver> {
+        watch: &SocketPoller,
+    ) -> io::Result<FlowReceiver> {
         let address = SocketAddrV4::new(address, ports::port(number));
         let token = (place as u64) << 1;
         let socket = match receives {
-            Receives::Tcp(settings) => {
+            ReceiverSettings::Tcp(settings) => {
                 let listener = listen(address, &settings)?;
                 watch.readable(&listener, token)?;
-                Incoming::Tcp { settings, listener, stream: None, connection: 0, bytes: 0 }
+                ReceiverSocket::Tcp { settings, listener, stream: None, connection: 0, bytes: 0 }
             }
-            Receives::Udp(settings) => {
+            ReceiverSettings::Udp(settings) => {
                 let socket = UdpSocket::bind(address)?;
                 // Covers the time that this thread may be late.
                 SockRef::from(&socket).set_recv_buffer_size(UDP_ROOM)?;
                 let state = UdpSocketState::new((&socket).into())?;
                 watch.readable(&socket, token)?;
-                Incoming::Udp { settings, socket, state }
+                ReceiverSocket::Udp { settings, socket, state }
             }
         };
-        Ok(Receiver { number, marked: 0, delay: Histogram::default(), socket })
+        Ok(FlowReceiver { number, marked: 0, delay: Histogram::default(), socket })
     }
 }
 
-fn listen(address: SocketAddrV4, settings: &TcpSettings) -> io::Result<Socket> {
+fn listen(address: SocketAddrV4, settings: &KernelTcpSettings) -> io::Result<Socket> {
     let socket = Socket::new(Domain::IPV4, Type::STREAM.nonblocking().cloexec(), Some(Protocol::TCP))?;
     tcp::set_timers(&socket, settings.timers);
     socket.set_tcp_mss(settings.mss)?;
@@ -223,7 +226,7 @@ fn listen(address: SocketAddrV4, settings: &TcpSettings) -> io::Result<Socket> {
 
 /// Sets quick ACKs and the window clamp again. The kernel resets the first after some segments, and the second when it
 /// learns the memory per segment (`tcp_measure_rcv_mss`).
-fn remind(socket: &Socket, settings: &TcpSettings) -> io::Result<()> {
+fn remind(socket: &Socket, settings: &KernelTcpSettings) -> io::Result<()> {
     if settings.quick_acks {
         socket.set_tcp_quickack(true)?;
     }

@@ -5,9 +5,9 @@ use headgate_core::{Span, Time};
 use headgate_measure::{TraceRow, TransferRow};
 
 use super::deliveries::Delivery;
-use super::receiver::Received;
-use super::sender::Sent;
-use super::shared::Shared;
+use super::receiver::ReceiverResults;
+use super::sender::SenderResults;
+use super::shared::LoadState;
 use super::tally::SenderCounts;
 
 /// Data sent and received by the flows. Times count from the start of the run.
@@ -53,7 +53,7 @@ pub struct FlowReport {
 }
 
 impl LoadReport {
-    pub(super) fn take_sent(&mut self, sent: Sent) {
+    pub(super) fn take_sent(&mut self, sent: SenderResults) {
         for sender in sent.tcp {
             let flow = &mut self.flows[sender.number as usize];
             (flow.counts, flow.cwnd_area) = (sender.tally.counts(), Some(sender.tally.cwnd_area()));
@@ -73,7 +73,7 @@ impl LoadReport {
         self.late.merge(&sent.late);
     }
 
-    pub(super) fn take_received(&mut self, received: Received) {
+    pub(super) fn take_received(&mut self, received: ReceiverResults) {
         for receiver in received.flows {
             let flow = &mut self.flows[receiver.number as usize];
             // For TCP the receiver counts none: the sender's echoes are counted.
@@ -89,7 +89,7 @@ impl LoadReport {
     }
 
     /// Appends the open transfers and the remaining traces.
-    pub(super) fn finish(&mut self, shared: &Shared) {
+    pub(super) fn finish(&mut self, shared: &LoadState) {
         self.deliveries.sort_by_key(|delivery| delivery.at);
         self.transfers.sort_by_key(|transfer| transfer.end.unwrap_or(Time::NEVER));
         self.transfers.extend(shared.transfers().iter().flatten().map(|transfer| transfer.row));

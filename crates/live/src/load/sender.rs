@@ -10,12 +10,12 @@ use headgate_core::parts::Histogram;
 use headgate_core::{Span, Time};
 use rustix::thread::set_current_timer_slack;
 
-use super::flows::{Flow, Sends};
-use super::poll::Watch;
+use super::flows::{FlowTraffic, LiveFlow};
+use super::poll::SocketPoller;
 use super::ports;
-use super::shared::Shared;
+use super::shared::LoadState;
 use super::tcp::TcpSender;
-use super::timers::{Due, Timers};
+use super::timers::{SenderTimer, Timers};
 use super::tracer::Tracer;
 use super::udp::UdpSender;
 
@@ -29,17 +29,17 @@ const AT_A_TIME: usize = 16;
 /// Longest time to connect; beyond it something is broken.
 const PATIENCE: Span = Span::from_secs(10);
 
-pub struct Sent {
+pub struct SenderResults {
     pub tcp: Vec<TcpSender>,
     pub udp: Vec<UdpSender>,
     /// Lateness of datagrams against their source's schedule, in nanoseconds.
     pub late: Histogram,
 }
 
-pub struct Senders {
-    shared: Arc<Shared>,
-    pub watch: Watch,
-    sent: Sent,
+pub struct HostSenders {
+    shared: Arc<LoadState>,
+    pub watch: SocketPoller,
+    sent: SenderResults,
     timers: Timers,
     warm: Time,
     end: Time,
@@ -48,26 +48,26 @@ pub struct Senders {
     tracer: Option<Tracer>,
 }
 
-impl Senders {
+impl HostSenders {
     /// Connects the senders of `flows` from one host to the other; `tracer` samples the traced ones.
     pub fn new(
-        flows: Vec<Flow>,
+        flows: Vec<LiveFlow>,
         (from, to): (Ipv4Addr, Ipv4Addr),
         [warm, end]: [Time; 2],
-        shared: Arc<Shared>,
+        shared: Arc<LoadState>,
         tracer: Option<Tracer>,
-    ) -> io::Result<Senders> {
-        let (watch, timers) = (Watch::new()?, Timers::new(0));
-        let sent = Sent { tcp: Vec::new(), udp: Vec::new(), late: Histogram::default() };
-        let mut senders = Senders { shared, watch, sent, timers, warm, end, ecn: None, tracer };
+    ) -> io::Result<HostSenders> {
+        let (watch, timers) = (SocketPoller::new()?, Timers::new(0));
+        let sent = SenderResults { tcp: Vec::new(), udp: Vec::new(), late: Histogram::default() };
+        let mut senders = HostSenders { shared, watch, sent, timers, warm, end, ecn: None, tracer };
         for flow in flows {
             let (number, lasts, to) = (flow.number, flow.lasts, SocketAddrV4::new(to, ports::port(flow.number)));
             match flow.sends {
-                Sends::Tcp(settings, writer) => {
+                FlowTraffic::Tcp(settings, writer) => {
                     let sender = TcpSender::new([number, flow.group], lasts, settings, (from, to), writer);
                     senders.sent.tcp.push(sender);
                 }
-                Sends::Udp(settings, source, rng) => {
+                FlowTraffic::Udp(settings, source, rng) => {
                     let sender = UdpSender::new(number, lasts, settings, (from, to), (source, rng))?;
                     senders.sent.udp.push(sender);
                 }
@@ -117,7 +117,7 @@ impl Senders {
         flow.connect(&self.watch, place as u64)
     }
 
-    pub fn run(mut self) -> io::Result<Sent> {
+    pub fn run(mut self) -> io::Result<SenderResults> {
         loop {
             if self.shared.stopped() {
                 return Ok(self.sent);
@@ -144,37 +144,37 @@ impl Senders {
 
     fn plan(&mut self) {
         for (place, flow) in self.sent.tcp.iter().enumerate() {
-            self.timers.push(flow.lasts[0], Due::Start(place));
-            self.timers.push(flow.lasts[1], Due::Stop(place));
+            self.timers.push(flow.lasts[0], SenderTimer::Start(place));
+            self.timers.push(flow.lasts[1], SenderTimer::Stop(place));
         }
         for (place, flow) in self.sent.udp.iter_mut().enumerate() {
             if let Some(at) = flow.next() {
-                self.timers.push(at, Due::Datagrams(place));
+                self.timers.push(at, SenderTimer::Datagrams(place));
             }
         }
-        self.timers.push(self.warm, Due::Warm);
-        self.timers.push(Time::ZERO, Due::Sample);
+        self.timers.push(self.warm, SenderTimer::Warm);
+        self.timers.push(Time::ZERO, SenderTimer::Sample);
         if self.tracer.is_some() {
-            self.timers.push(Time::ZERO, Due::Trace);
+            self.timers.push(Time::ZERO, SenderTimer::Trace);
         }
     }
 
-    fn act(&mut self, due: Due, at: Time, now: Time) {
+    fn act(&mut self, due: SenderTimer, at: Time, now: Time) {
         let (timers, tcp) = (&mut self.timers, &mut self.sent.tcp);
         match due {
-            Due::Start(place) => tcp[place].start(place, now, timers),
-            Due::Write(place) => tcp[place].on_write(place, now, &self.shared, &self.watch, timers),
-            Due::Close(place) => tcp[place].on_close(place, now, timers),
-            Due::Stop(place) => tcp[place].stop(now),
-            Due::Datagrams(place) => self.send_datagrams(place, at, now),
-            Due::Sample => self.sample(at, now),
-            Due::Trace => {
+            SenderTimer::Start(place) => tcp[place].start(place, now, timers),
+            SenderTimer::Write(place) => tcp[place].on_write(place, now, &self.shared, &self.watch, timers),
+            SenderTimer::Close(place) => tcp[place].on_close(place, now, timers),
+            SenderTimer::Stop(place) => tcp[place].stop(now),
+            SenderTimer::Datagrams(place) => self.send_datagrams(place, at, now),
+            SenderTimer::Sample => self.sample(at, now),
+            SenderTimer::Trace => {
                 if let Some(tracer) = &mut self.tracer {
                     tracer.look(tcp, now, &self.shared.traces);
-                    timers.push((at + tracer.every).max(now), Due::Trace);
+                    timers.push((at + tracer.every).max(now), SenderTimer::Trace);
                 }
             }
-            Due::Warm => tcp.iter_mut().for_each(|flow| {
+            SenderTimer::Warm => tcp.iter_mut().for_each(|flow| {
                 flow.note(now);
                 flow.tally.restart(now);
             }),
@@ -186,7 +186,7 @@ impl Senders {
         self.sent.late.record((now - at).as_nanos());
         flow.send(self.shared.clock.now());
         match flow.next() {
-            Some(next) => self.timers.push(next, Due::Datagrams(place)),
+            Some(next) => self.timers.push(next, SenderTimer::Datagrams(place)),
             None => flow.ended = Some(now),
         }
     }
@@ -200,7 +200,7 @@ impl Senders {
             }
         }
         let every = SAMPLE.max(SAMPLE_OF_ONE * self.sent.tcp.len() as u64);
-        self.timers.push((at + every).max(now), Due::Sample);
+        self.timers.push((at + every).max(now), SenderTimer::Sample);
     }
 
     /// Handles the events of the last wait.

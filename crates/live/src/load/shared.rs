@@ -7,20 +7,20 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use headgate_core::{Span, Time};
 use headgate_measure::TransferRow;
 
-use super::traces::TraceBox;
-use crate::io::clock::{Begin, Monotonic};
+use super::traces::TraceCollector;
+use crate::io::clock::{Monotonic, StartTime};
 
-pub struct Shared {
+pub struct LoadState {
     pub clock: Monotonic,
-    begin: Begin,
+    begin: StartTime,
     stop: AtomicBool,
-    transfers: Mutex<Vec<VecDeque<Transfer>>>,
-    pub traces: TraceBox,
+    transfers: Mutex<Vec<VecDeque<OpenTransfer>>>,
+    pub traces: TraceCollector,
 }
 
 /// A write whose completion is measured.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Transfer {
+pub struct OpenTransfer {
     pub row: TransferRow,
     /// Number of the flow's connection that carries it, from 1.
     pub connection: u32,
@@ -28,14 +28,14 @@ pub struct Transfer {
     pub end: u64,
 }
 
-impl Shared {
-    pub fn new(clock: Monotonic, flows: usize) -> Shared {
-        Shared {
+impl LoadState {
+    pub fn new(clock: Monotonic, flows: usize) -> LoadState {
+        LoadState {
             clock,
-            begin: Begin::unknown(),
+            begin: StartTime::unknown(),
             stop: AtomicBool::new(false),
             transfers: Mutex::new(vec![VecDeque::new(); flows]),
-            traces: TraceBox::default(),
+            traces: TraceCollector::default(),
         }
     }
 
@@ -64,7 +64,7 @@ impl Shared {
     }
 
     /// Open transfers, by flow.
-    pub fn transfers(&self) -> MutexGuard<'_, Vec<VecDeque<Transfer>>> {
+    pub fn transfers(&self) -> MutexGuard<'_, Vec<VecDeque<OpenTransfer>>> {
         // Each entry stays complete even if a thread panics.
         self.transfers.lock().unwrap_or_else(PoisonError::into_inner)
     }

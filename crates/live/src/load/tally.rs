@@ -32,7 +32,7 @@ impl SenderCounts {
 }
 
 #[derive(Clone, Debug, Default)]
-pub struct Tally {
+pub struct SenderTally {
     /// Closed connections.
     closed: SenderCounts,
     /// The open connection.
@@ -49,7 +49,7 @@ pub struct Tally {
     min_rtt: Option<Span>,
 }
 
-impl Tally {
+impl SenderTally {
     /// Adds a sample of the open connection.
     pub fn note(&mut self, info: &TcpInfo, now: Time) {
         self.open = SenderCounts::of(info);
@@ -104,7 +104,7 @@ mod tests {
     fn connections_add_up_and_what_was_before_the_warm_up_does_not_count() {
         let at = |secs: u64| Time::ZERO + Span::from_secs(secs);
         let info = |cwnd, retransmits| TcpInfo { cwnd, retransmits, ..TcpInfo::default() };
-        let mut tally = Tally::default();
+        let mut tally = SenderTally::default();
         tally.note(&info(10, 0), at(1));
         tally.note(&info(20, 3), at(2));
         tally.restart(at(2));

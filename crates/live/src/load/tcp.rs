@@ -10,11 +10,11 @@ use headgate_traffic::{Application, WriteAmount};
 use rustix::net::{RecvFlags, recv};
 use socket2::{Domain, Protocol, SockAddr, Socket, Type};
 
-use super::group::TcpSettings;
-use super::poll::Watch;
-use super::shared::{Shared, Transfer};
-use super::tally::Tally;
-use super::timers::{Due, Timers};
+use super::group::KernelTcpSettings;
+use super::poll::SocketPoller;
+use super::shared::{LoadState, OpenTransfer};
+use super::tally::SenderTally;
+use super::timers::{SenderTimer, Timers};
 use crate::hosts::controllers;
 use crate::io::tcp::{self, TcpInfo};
 
@@ -30,12 +30,12 @@ pub struct TcpSender {
     pub number: u32,
     /// Start and stop.
     pub lasts: [Time; 2],
-    pub tally: Tally,
+    pub tally: SenderTally,
     /// When all data was sent and acknowledged.
     pub ended: Option<Time>,
     pub failed: Option<String>,
     group: u32,
-    pub settings: TcpSettings,
+    pub settings: KernelTcpSettings,
     from: Ipv4Addr,
     to: SocketAddrV4,
     /// The application; `None` for a greedy flow.
@@ -52,7 +52,7 @@ impl TcpSender {
     pub fn new(
         [number, group]: [u32; 2],
         lasts: [Time; 2],
-        settings: TcpSettings,
+        settings: KernelTcpSettings,
         (from, to): (Ipv4Addr, SocketAddrV4),
         writer: Option<Application>,
     ) -> TcpSender {
@@ -60,7 +60,7 @@ impl TcpSender {
             number,
             group,
             lasts,
-            tally: Tally::default(),
+            tally: SenderTally::default(),
             ended: None,
             failed: None,
             settings,
@@ -75,7 +75,7 @@ impl TcpSender {
     }
 
     /// Starts a connection in place of the current one, and registers it on `watch` as `token`.
-    pub fn connect(&mut self, watch: &Watch, token: u64) -> io::Result<()> {
+    pub fn connect(&mut self, watch: &SocketPoller, token: u64) -> io::Result<()> {
         self.socket = None;
         (self.offered, self.written) = (0, 0);
         self.connection += 1;
@@ -130,7 +130,7 @@ impl TcpSender {
     }
 
     /// Starts the application's next write.
-    pub fn on_write(&mut self, place: usize, now: Time, shared: &Shared, watch: &Watch, timers: &mut Timers) {
+    pub fn on_write(&mut self, place: usize, now: Time, shared: &LoadState, watch: &SocketPoller, timers: &mut Timers) {
         let Some(write) = self.writer.as_mut().and_then(|writer| writer.begin(now)) else { return };
         if write.new_connection && self.written > 0 {
             self.close(now);
@@ -142,13 +142,13 @@ impl TcpSender {
             WriteAmount::Bytes(bytes) => self.offered = self.offered.saturating_add(self.settings.written(bytes)),
             WriteAmount::Duration(lasting) => {
                 self.offered = u64::MAX;
-                timers.push(now + lasting, Due::Close(place));
+                timers.push(now + lasting, SenderTimer::Close(place));
             }
             WriteAmount::Endless => self.offered = u64::MAX,
         }
         if let (true, WriteAmount::Bytes(bytes)) = (write.transfer, write.data) {
             let row = TransferRow { flow: self.number, group: self.group, start: now, bytes, end: None };
-            let transfer = Transfer { row, connection: self.connection, end: self.offered };
+            let transfer = OpenTransfer { row, connection: self.connection, end: self.offered };
             shared.transfers()[self.number as usize].push_back(transfer);
         }
         let next = self.writer.as_mut().and_then(|writer| writer.written(&write, now));
@@ -256,6 +256,6 @@ impl TcpSender {
 
 fn writes(place: usize, at: Option<Time>, timers: &mut Timers) {
     if let Some(at) = at {
-        timers.push(at, Due::Write(place));
+        timers.push(at, SenderTimer::Write(place));
     }
 }

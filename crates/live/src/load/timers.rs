@@ -2,11 +2,11 @@
 
 use crate::timeline::Timeline;
 
-pub(crate) type Timers = Timeline<Due>;
+pub(crate) type Timers = Timeline<SenderTimer>;
 
 /// A timer's action, with the index of its TCP or UDP flow in the thread's list.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Due {
+pub(crate) enum SenderTimer {
     Start(usize),
     Write(usize),
     /// Ends a TCP write that is limited by time.

@@ -25,16 +25,16 @@ pub fn interval(scenario: &Scenario) -> Option<Span> {
 
 /// Collects rows of both hosts' threads in order of time.
 #[derive(Default)]
-pub struct TraceBox(Mutex<Waiting>);
+pub struct TraceCollector(Mutex<PendingRows>);
 
 #[derive(Default)]
-struct Waiting {
+struct PendingRows {
     rows: Vec<TraceRow>,
     /// Time up to which each host has delivered its rows.
     told: [Option<Time>; 2],
 }
 
-impl TraceBox {
+impl TraceCollector {
     /// Registers the host at `place`: its rows will come.
     pub fn expect(&self, place: usize) {
         self.with(|waiting| waiting.told[place] = Some(Time::ZERO));
@@ -57,7 +57,7 @@ impl TraceBox {
         })
     }
 
-    fn with<T>(&self, job: impl FnOnce(&mut Waiting) -> T) -> T {
+    fn with<T>(&self, job: impl FnOnce(&mut PendingRows) -> T) -> T {
         // Each row stays complete even if a thread panics.
         job(&mut self.0.lock().unwrap_or_else(PoisonError::into_inner))
     }
@@ -94,7 +94,7 @@ mod tests {
     fn rows_of_two_hosts_come_out_in_order_of_time() {
         let at = |millis| Time::ZERO + Span::from_millis(millis);
         let row = |millis| TraceRow { time: at(millis), flow: 0, state: SenderState::default() };
-        let rows = TraceBox::default();
+        let rows = TraceCollector::default();
         let taken = || rows.take().iter().map(|row| row.time).collect::<Vec<_>>();
         rows.expect(0);
         rows.expect(1);

@@ -7,7 +7,7 @@ use headgate_core::{Rng, Time};
 use headgate_traffic::{FlowSource, WriteAmount, WriteStart};
 use socket2::SockRef;
 
-use super::group::UdpSettings;
+use super::group::KernelUdpSettings;
 
 /// A datagram starts with its number and its send time (nanoseconds of the load's clock), as far as they fit.
 pub const STAMP: usize = 16;
@@ -19,7 +19,7 @@ pub struct UdpSender {
     pub refused: u64,
     /// When it had nothing left to send.
     pub ended: Option<Time>,
-    settings: UdpSettings,
+    settings: KernelUdpSettings,
     socket: UdpSocket,
     source: FlowSource,
     rng: Rng,
@@ -35,7 +35,7 @@ impl UdpSender {
     pub fn new(
         number: u32,
         [start, stop]: [Time; 2],
-        settings: UdpSettings,
+        settings: KernelUdpSettings,
         (from, to): (Ipv4Addr, SocketAddrV4),
         (source, rng): (FlowSource, Rng),
     ) -> io::Result<UdpSender> {

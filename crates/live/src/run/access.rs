@@ -2,12 +2,12 @@
 
 use headgate_core::parts::Histogram;
 use headgate_core::{Packet, Span, Time};
-use headgate_link::{Wire, WireKind};
+use headgate_link::{Wire, WireProperties};
 use headgate_measure::{Counted, one_ways};
 use headgate_scenario::{Direction, Hop, Scenario};
 
-use super::slots::Slots;
-use crate::io::frame::Parsed;
+use super::slots::SlotBudget;
+use crate::io::frame::ParsedFrame;
 use crate::io::pool::FrameId;
 use crate::load::flows;
 use crate::load::ports::{self, PacketKind};
@@ -39,18 +39,18 @@ impl Counted for FrameId {
 
 /// A path from one host to the other.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Route {
+pub(super) struct HostRoute {
     /// Numbers of the first and the last link's direction.
     pub(super) first: u16,
     pub(super) last: u16,
     pub(super) direction: Direction,
 }
 
-struct Group {
+struct AccessGroup {
     /// For data and for replies: the flow's links before and behind the network.
-    kinds: [[WireKind; 2]; 2],
+    kinds: [[WireProperties; 2]; 2],
     /// For data and for replies.
-    routes: [Route; 2],
+    routes: [HostRoute; 2],
     /// Frames before their first queue, and their limit.
     coming: u32,
     room: u32,
@@ -59,8 +59,8 @@ struct Group {
 }
 
 /// The flows' own links before the first queue of their route and behind its last link.
-pub(super) struct Access {
-    groups: Vec<Group>,
+pub(super) struct AccessLinks {
+    groups: Vec<AccessGroup>,
     /// By flow: its group, and its links for data and replies.
     flows: Vec<(u16, [[Wire; 2]; 2])>,
     /// By slot: when its frame arrived from the host.
@@ -69,25 +69,25 @@ pub(super) struct Access {
     pub(super) excess: Vec<Histogram>,
 }
 
-impl Access {
-    pub(super) fn new(scenario: &Scenario, slots: &Slots) -> Access {
+impl AccessLinks {
+    pub(super) fn new(scenario: &Scenario, slots: &SlotBudget) -> AccessLinks {
         let tcp = scenario.tcp.iter().map(|group| (&group.sender, &group.receiver, [group.packet, group.ack]));
         let udp = scenario.udp.iter().map(|group| (&group.sender, &group.receiver, [group.packet, group.feedback]));
         let kinds = tcp.chain(udp).map(|(sender, receiver, [packet, reply])| {
             let [data, back] = [(packet, [sender, receiver]), (reply, [receiver, sender])];
-            [data, back].map(|(bytes, ends)| ends.map(|end| WireKind::new(end, bytes)))
+            [data, back].map(|(bytes, ends)| ends.map(|end| WireProperties::new(end, bytes)))
         });
         let known = scenario.routes().map(routes).zip(&slots.rooms).zip(one_ways(scenario));
-        let groups = kinds.zip(known).map(|(kinds, ((routes, room), one_way))| Group {
+        let groups = kinds.zip(known).map(|(kinds, ((routes, room), one_way))| AccessGroup {
             kinds,
             routes,
             coming: 0,
             room: *room,
             base: one_way.base,
         });
-        let groups: Vec<Group> = groups.collect();
+        let groups: Vec<AccessGroup> = groups.collect();
         let flows = scenario.groups().flat_map(|group| (0..group.flows).map(move |_| group.index as u16));
-        Access {
+        AccessLinks {
             flows: flows.map(|group| (group, Default::default())).collect(),
             taken: vec![Time::ZERO; slots.all as usize],
             excess: vec![Histogram::default(); groups.len()],
@@ -99,7 +99,7 @@ impl Access {
     pub(super) fn enter(
         &mut self,
         packet: &mut Packet<FrameId>,
-        parsed: &Parsed,
+        parsed: &ParsedFrame,
         (now, direction): (Time, Direction),
     ) -> Option<Time> {
         let frame = &mut packet.handle;
@@ -132,12 +132,12 @@ impl Access {
 
     /// The route of a tagged frame. Frames of no flow cross the first link.
     #[inline]
-    pub(super) fn route(&self, frame: &FrameId) -> Route {
+    pub(super) fn route(&self, frame: &FrameId) -> HostRoute {
         let number = flow(frame) as usize;
         match self.flows.get(number) {
             Some((group, _)) => self.groups[usize::from(*group)].routes[kind(frame) as usize],
-            None if number == self.flows.len() => Route { first: 0, last: 0, direction: Direction::Forward },
-            None => Route { first: 1, last: 1, direction: Direction::Reverse },
+            None if number == self.flows.len() => HostRoute { first: 0, last: 0, direction: Direction::Forward },
+            None => HostRoute { first: 1, last: 1, direction: Direction::Reverse },
         }
     }
 
@@ -171,12 +171,12 @@ impl Access {
 }
 
 /// The routes of data over `hops`, and of its replies.
-fn routes(hops: &[Hop]) -> [Route; 2] {
+fn routes(hops: &[Hop]) -> [HostRoute; 2] {
     let direction = flows::direction(hops);
     let (first, last) = (hops[0], hops[hops.len() - 1]);
     [
-        Route { first: first.number(), last: last.number(), direction },
-        Route { first: last.back().number(), last: first.back().number(), direction: direction.back() },
+        HostRoute { first: first.number(), last: last.number(), direction },
+        HostRoute { first: last.back().number(), last: first.back().number(), direction: direction.back() },
     ]
 }
 
@@ -195,7 +195,7 @@ mod tests {
                     sender = { rate = '8Mbit/s', delay = '3ms' }\nreceiver = { rate = '80Mbit/s', delay = '1ms' }\n";
         let scenario = Scenario::read(text, "a.toml", &Changes::default()).unwrap_or_else(|error| panic!("{error}"));
         let micros = |micros| Time::ZERO + Span::from_micros(micros);
-        let mut access = Access::new(&scenario, &Slots::of(&scenario));
+        let mut access = AccessLinks::new(&scenario, &SlotBudget::of(&scenario));
         let mut frame = Pool::new(1, 64).take().unwrap();
         let [before, behind] = [0, 1];
         let mut pass = |tag, bytes, end| {

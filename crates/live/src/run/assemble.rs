@@ -6,10 +6,10 @@ use headgate_measure::{
 };
 use headgate_scenario::{Hop, Scenario};
 
-use super::found::Found;
+use super::records::RunRecords;
 use crate::load::LoadReport;
 
-pub(super) fn outcome(scenario: &Scenario, found: &Found, report: &LoadReport, balance: Balance) -> Outcome {
+pub(super) fn outcome(scenario: &Scenario, found: &RunRecords, report: &LoadReport, balance: Balance) -> Outcome {
     let [warm, end] = [scenario.warmup, scenario.duration].map(|span| Time::ZERO + span);
     let ledger = |hop: &Hop| &found.totals[usize::from(hop.number())].ledger;
     let mut ends = replayed(scenario, found, report);
@@ -31,7 +31,7 @@ pub(super) fn outcome(scenario: &Scenario, found: &Found, report: &LoadReport, b
 
 /// Events at the ends in order of time; the end of the warm-up comes first among equals.
 #[derive(Clone, Copy)]
-enum AtEnds {
+enum EndEvent {
     Warm,
     Singled { flow: usize, why: Why },
     Delivered { flow: usize, bytes: u64 },
@@ -39,25 +39,27 @@ enum AtEnds {
 }
 
 /// Replays the events at the ends to the simulator's measurements.
-fn replayed(scenario: &Scenario, found: &Found, report: &LoadReport) -> Ends {
+fn replayed(scenario: &Scenario, found: &RunRecords, report: &LoadReport) -> Ends {
     let mut ends = Ends::new(scenario);
     for (flow, row) in report.flows.iter().enumerate() {
         ends.begins(flow, row.group as usize, row.start);
     }
-    let mut all = vec![(Time::ZERO + scenario.warmup, AtEnds::Warm)];
+    let mut all = vec![(Time::ZERO + scenario.warmup, EndEvent::Warm)];
     let singled = found.samples.values().flatten().flat_map(|sample| &sample.singled);
-    all.extend(singled.map(|&(at, flow, why)| (at, AtEnds::Singled { flow: flow as usize, why })));
+    all.extend(singled.map(|&(at, flow, why)| (at, EndEvent::Singled { flow: flow as usize, why })));
     let delivered = report.deliveries.iter();
-    all.extend(delivered.map(|row| (row.at, AtEnds::Delivered { flow: row.flow as usize, bytes: row.bytes })));
-    let ended = report.flows.iter().filter_map(|row| Some((row.ended?, AtEnds::Ended { group: row.group as usize })));
+    all.extend(delivered.map(|row| (row.at, EndEvent::Delivered { flow: row.flow as usize, bytes: row.bytes })));
+    let ended = report.flows.iter().filter_map(|row| Some((row.ended?, EndEvent::Ended { group: row.group as usize })));
     all.extend(ended);
     all.sort_by_key(|(at, _)| *at);
     for (at, what) in all.into_iter().filter(|(at, _)| *at < Time::ZERO + scenario.duration) {
         match what {
-            AtEnds::Warm => ends.restart(at),
-            AtEnds::Singled { flow, why } => ends.dropped(flow, why, at),
-            AtEnds::Delivered { flow, bytes } => ends.delivers(flow, report.flows[flow].group as usize, bytes, at, at),
-            AtEnds::Ended { group } => ends.ends(group, at),
+            EndEvent::Warm => ends.restart(at),
+            EndEvent::Singled { flow, why } => ends.dropped(flow, why, at),
+            EndEvent::Delivered { flow, bytes } => {
+                ends.delivers(flow, report.flows[flow].group as usize, bytes, at, at)
+            }
+            EndEvent::Ended { group } => ends.ends(group, at),
         }
     }
     ends
@@ -77,13 +79,13 @@ fn transported(scenario: &Scenario, report: &LoadReport) -> impl Iterator<Item =
     })
 }
 
-fn one_way_rows(scenario: &Scenario, found: &Found) -> Vec<OneWay> {
+fn one_way_rows(scenario: &Scenario, found: &RunRecords) -> Vec<OneWay> {
     let rows = one_ways(scenario).into_iter().zip(&found.excess);
     rows.map(|(way, excess)| OneWay { excess: excess.clone(), ..way }).collect()
 }
 
 /// Intervals of all directions and all groups.
-fn interval_rows(scenario: &Scenario, found: &Found, report: &LoadReport) -> Vec<IntervalRow> {
+fn interval_rows(scenario: &Scenario, found: &RunRecords, report: &LoadReport) -> Vec<IntervalRow> {
     let groups = scenario.groups().count();
     let (mut rows, mut told) = (Vec::new(), vec![Told::default(); groups]);
     let mut deliveries = report.deliveries.iter().peekable();

@@ -6,7 +6,7 @@ use headgate_measure::pcapng::Blocks;
 use headgate_scenario::Scenario;
 
 use crate::io::capture;
-use crate::io::tap::{Note, Notes, Recorder, recorders};
+use crate::io::tap::{FrameRecord, FrameRecords, Recorder, recorders};
 
 /// Names of the ends, as on their interfaces.
 const ENDS: [&str; 2] = ["near", "far"];
@@ -16,19 +16,19 @@ const LINK: u16 = 0;
 
 const BEFORE: &str = "before the run begins";
 
-pub(super) struct Capture {
-    notes: [Notes; 2],
+pub(super) struct RunCapture {
+    notes: [FrameRecords; 2],
     blocks: Blocks,
-    /// Notes not written yet, with their end.
-    waiting: Vec<(usize, Note)>,
+    /// Records not written yet, with their end.
+    waiting: Vec<(usize, FrameRecord)>,
     /// Later notes do not belong to the run.
     lasts: Span,
     written: u64,
 }
 
-impl Capture {
+impl RunCapture {
     /// The capture of `scenario`'s only link, if requested, and the recorders for its ends.
-    pub(super) fn of(scenario: &Scenario) -> (Option<Capture>, [Option<Recorder>; 2]) {
+    pub(super) fn of(scenario: &Scenario) -> (Option<RunCapture>, [Option<Recorder>; 2]) {
         let Some(link) = scenario.record.capture.first().map(|link| &scenario.links[usize::from(*link)]) else {
             return (None, [None, None]);
         };
@@ -37,7 +37,7 @@ impl Capture {
         blocks.section();
         ENDS.iter().for_each(|end| capture::describe(&mut blocks, &format!("{} {end}", link.name)));
         let lasts = scenario.duration;
-        (notes.map(|notes| Capture { notes, blocks, waiting: Vec::new(), lasts, written: 0 }), recorders)
+        (notes.map(|notes| RunCapture { notes, blocks, waiting: Vec::new(), lasts, written: 0 }), recorders)
     }
 
     /// Writes notes from before `now`, for a run that began at `begin`, both by the loop's clock.
@@ -62,7 +62,7 @@ impl Capture {
 
     /// A sentence about missing packets, if any.
     pub(super) fn missing(&self) -> Option<String> {
-        let missed: u64 = self.notes.iter().map(Notes::missed).sum();
+        let missed: u64 = self.notes.iter().map(FrameRecords::missed).sum();
         let all = missed + self.written;
         (missed > 0)
             .then(|| format!("{missed} of {all} packets are not in the capture: there was no time to write them"))

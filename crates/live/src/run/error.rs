@@ -6,7 +6,7 @@ use std::io;
 /// Why a run gave no outcome.
 #[derive(Debug)]
 #[non_exhaustive]
-pub enum RunError {
+pub enum LiveRunError {
     /// The scenario cannot run on real packets.
     Refused(String),
     /// A system call failed.
@@ -15,20 +15,20 @@ pub enum RunError {
     Stopped,
 }
 
-impl fmt::Display for RunError {
+impl fmt::Display for LiveRunError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            RunError::Refused(why) => f.write_str(why),
-            RunError::System(error) => error.fmt(f),
-            RunError::Stopped => f.write_str("stopped before the end"),
+            LiveRunError::Refused(why) => f.write_str(why),
+            LiveRunError::System(error) => error.fmt(f),
+            LiveRunError::Stopped => f.write_str("stopped before the end"),
         }
     }
 }
 
-impl std::error::Error for RunError {}
+impl std::error::Error for LiveRunError {}
 
-impl From<io::Error> for RunError {
-    fn from(error: io::Error) -> RunError {
-        RunError::System(error)
+impl From<io::Error> for LiveRunError {
+    fn from(error: io::Error) -> LiveRunError {
+        LiveRunError::System(error)
     }
 }

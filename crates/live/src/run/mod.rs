@@ -2,17 +2,17 @@
 //! simulator's sources.
 //!
 //! Queues are measured in the loop, with the simulator's code; deliveries at the receivers. A run returns the
-//! simulator's [`Outcome`], and a [`Proof`] of how exactly the links met the scenario.
+//! simulator's [`Outcome`], and a [`LinkFidelity`] of how exactly the links met the scenario.
 
 mod access;
-mod account;
 mod assemble;
 mod capture;
 mod error;
-mod found;
-mod moments;
+mod fidelity;
+mod meter;
 mod network;
-mod proof;
+mod record_times;
+mod records;
 mod slots;
 
 use std::io;
@@ -23,24 +23,24 @@ use headgate_core::{Qdisc, Span, Time};
 use headgate_measure::{Outcome, TraceRow, Watch};
 use headgate_scenario::Scenario;
 
-use self::capture::Capture;
-pub use self::error::RunError;
-use self::found::Found;
-use self::network::Network;
-pub use self::proof::{Elsewhere, Proof};
-use crate::forward::view::Window;
+use self::capture::RunCapture;
+pub use self::error::LiveRunError;
+pub use self::fidelity::{HostLosses, LinkFidelity};
+use self::network::LinkNetwork;
+use self::records::RunRecords;
+use crate::forward::view::SharedView;
 use crate::hosts;
-use crate::io::clock::Begin;
-use crate::link::Link;
-use crate::load::{self, Load};
+use crate::io::clock::StartTime;
+use crate::link::EmulatedLink;
+use crate::load::{self, TrafficLoad};
 
 /// The result of one run: one discipline, one seed.
 #[derive(Clone, Debug)]
-pub struct Ran {
+pub struct LiveRun {
     /// The same tables as from the simulator.
     pub outcome: Outcome,
     /// Evidence that the links met the scenario and nothing else interfered.
-    pub proof: Proof,
+    pub proof: LinkFidelity,
     /// Differences from the scenario, a sentence each.
     pub notes: Vec<String>,
 }
@@ -51,41 +51,41 @@ const AHEAD: Span = Span::from_millis(100);
 /// Rejects a `scenario` that cannot run on real packets.
 ///
 /// # Errors
-/// [`RunError::Refused`] with the key and the possible values; otherwise the system's error.
-pub fn refuse(scenario: &Scenario) -> Result<(), RunError> {
+/// [`LiveRunError::Refused`] with the key and the possible values; otherwise the system's error.
+pub fn refuse(scenario: &Scenario) -> Result<(), LiveRunError> {
     if scenario.links.len() > 1 && !scenario.record.capture.is_empty() {
         let what = "`record.capture`: real packets are captured at both hosts, which says what passed a link only where there is \
                     one; leave it out, or run without --live";
-        return Err(RunError::Refused(what.to_string()));
+        return Err(LiveRunError::Refused(what.to_string()));
     }
     load::refuse(scenario).map_err(|error| match error.kind() {
-        io::ErrorKind::InvalidInput => RunError::Refused(error.to_string()),
-        _ => RunError::System(error),
+        io::ErrorKind::InvalidInput => LiveRunError::Refused(error.to_string()),
+        _ => LiveRunError::System(error),
     })
 }
 
 /// Runs `scenario` in real time, with `qdisc` wherever disciplines are compared. `seed` selects the random streams of
 /// disciplines, links and sources; the kernel's and the machine's timing still differs between runs. `show` gets the
-/// [`Window`] of the links' state at the start.
+/// [`SharedView`] of the links' state at the start.
 pub fn run(
     scenario: &Scenario,
     qdisc: &Qdisc,
     seed: u64,
     watch: &mut dyn Watch,
-    show: &mut dyn FnMut(Window),
-) -> Result<Ran, RunError> {
+    show: &mut dyn FnMut(SharedView),
+) -> Result<LiveRun, LiveRunError> {
     refuse(scenario)?;
     let scenario = Arc::new(scenario.clone());
-    let (begin, (findings, inbox)) = (Begin::unknown(), channel());
-    let (mut capture, recorders) = Capture::of(&scenario);
+    let (begin, (findings, inbox)) = (StartTime::unknown(), channel());
+    let (mut capture, recorders) = RunCapture::of(&scenario);
     let network = {
         let (scenario, qdisc, begin) = (Arc::clone(&scenario), qdisc.clone(), begin.clone());
-        move || Network::new(&scenario, &qdisc, seed, begin, findings)
+        move || LinkNetwork::new(&scenario, &qdisc, seed, begin, findings)
     };
-    let mut link = Link::between(hosts::apart(load::sysctls(&scenario))?, recorders, network)?;
+    let mut link = EmulatedLink::between(hosts::apart(load::sysctls(&scenario))?, recorders, network)?;
     show(link.running().window());
     let clock = link.clock;
-    let load = Load::prepare(&scenario, seed, link.near(), link.far(), clock)?;
+    let load = TrafficLoad::prepare(&scenario, seed, link.near(), link.far(), clock)?;
     let at = clock.now() + AHEAD;
     begin.at(at);
     load.begin(at);
@@ -95,17 +95,17 @@ pub fn run(
         capture.iter_mut().for_each(|capture| capture.take((at, now), watch));
         Time::ZERO + (now - at)
     };
-    let found = Found::watched(&inbox, &scenario, &mut tell, watch)?;
+    let found = RunRecords::watched(&inbox, &scenario, &mut tell, watch)?;
     let report = load.stop()?;
     let (view, counters) = (link.stop()?, link.counters()?);
     tell_traces(watch, &report.traces);
     capture.iter_mut().for_each(|capture| capture.take((at, Time::NEVER), watch));
-    let proof = Proof::new(&view, counters, link.running().urgent(), &report);
+    let proof = LinkFidelity::new(&view, counters, link.running().urgent(), &report);
     let mut notes = report.notes.clone();
     notes.extend(load::differences(&scenario));
     notes.extend(capture.and_then(|capture| capture.missing()));
     let outcome = assemble::outcome(&scenario, &found, &report, proof.balance(&view));
-    Ok(Ran { outcome, proof, notes })
+    Ok(LiveRun { outcome, proof, notes })
 }
 
 fn tell_traces(watch: &mut dyn Watch, rows: &[TraceRow]) {

@@ -8,29 +8,29 @@ use std::sync::Arc;
 use std::sync::mpsc::Sender;
 
 use headgate_core::{Packet, Qdisc, Rng, Span, Time};
-use headgate_link::Wakes;
+use headgate_link::WakeTimes;
 use headgate_scenario::{Direction, Paths, Scenario};
 
-use self::node::{Node, nodes};
-use super::access::{self, Access};
-use super::account::Finding;
-use super::moments::Moments;
-use super::slots::Slots;
-use crate::forward::ends::{Entry, Exit};
+use self::direction_queue::{DirectionQueue, nodes};
+use super::access::{self, AccessLinks};
+use super::meter::LoopRecord;
+use super::record_times::RecordTimes;
+use super::slots::SlotBudget;
+use crate::forward::ends::{LaneEntry, LaneExit};
 use crate::forward::fabric::Fabric;
-use crate::forward::queue::{self, Onward};
+use crate::forward::queue::{self, FrameSink};
 use crate::forward::view::{LaneCounts, LaneView, MOST_SHOWN};
-use crate::io::Io;
-use crate::io::clock::Begin;
+use crate::io::LinkEnd;
+use crate::io::clock::StartTime;
 use crate::io::frame::{Layer, Parser};
 use crate::io::pool::{FrameId, Pool};
 use crate::io::tap::Recorder;
 use crate::timeline::Timeline;
 
-mod node;
+mod direction_queue;
 
 /// A packet on its way to a queue.
-struct Coming {
+struct ArrivingPacket {
     /// Numbers of the direction with that queue and of the direction it leaves; `None` if it comes from its host.
     to: u16,
     from: Option<u16>,
@@ -38,53 +38,53 @@ struct Coming {
 }
 
 /// All links, with an account for each direction.
-pub(super) struct Network {
+pub(super) struct LinkNetwork {
     pool: Pool,
     /// For the near and the far host, indexed by the direction between them.
-    entries: [Entry; 2],
-    exits: [Exit; 2],
-    access: Access,
+    entries: [LaneEntry; 2],
+    exits: [LaneExit; 2],
+    access: AccessLinks,
     paths: Paths,
     /// By number of the direction.
-    nodes: Vec<Node>,
-    wakes: Wakes,
-    coming: Timeline<Coming>,
+    nodes: Vec<DirectionQueue>,
+    wakes: WakeTimes,
+    coming: Timeline<ArrivingPacket>,
     /// Least propagation delay of a link: no packet leaves sooner.
     least: Span,
-    moments: Moments,
+    moments: RecordTimes,
     /// The first link that compares disciplines. Only its views name flows, since that costs time.
     shown: u16,
     /// Number and total duration of stalls.
     stalls: (u64, Span),
-    findings: Sender<Finding>,
+    findings: Sender<LoopRecord>,
 }
 
-impl Network {
+impl LinkNetwork {
     /// The links of `scenario`, with `qdisc` where disciplines are compared. Findings are sent from `begin` on.
     pub(super) fn new(
         scenario: &Arc<Scenario>,
         qdisc: &Qdisc,
         seed: u64,
-        begin: Begin,
-        findings: Sender<Finding>,
-    ) -> io::Result<Network> {
-        let slots = Slots::of(scenario);
+        begin: StartTime,
+        findings: Sender<LoopRecord>,
+    ) -> io::Result<LinkNetwork> {
+        let slots = SlotBudget::of(scenario);
         let nodes = nodes(scenario, qdisc, seed, &findings)?;
         let entry = |direction: Direction| {
             let key = Rng::named(seed, &format!("flows {direction}")).bits();
-            Entry::new(Parser::new(Layer::Ip, key))
+            LaneEntry::new(Parser::new(Layer::Ip, key))
         };
-        Ok(Network {
+        Ok(LinkNetwork {
             pool: Pool::new(slots.all, Pool::SLOT),
             entries: Direction::BOTH.map(entry),
-            exits: [(); 2].map(|()| Exit::new(slots.all as usize)),
-            access: Access::new(scenario, &slots),
+            exits: [(); 2].map(|()| LaneExit::new(slots.all as usize)),
+            access: AccessLinks::new(scenario, &slots),
             paths: Paths::new(scenario),
-            wakes: Wakes::new(nodes.len()),
+            wakes: WakeTimes::new(nodes.len()),
             coming: Timeline::new(slots.all as usize),
             least: scenario.links.iter().map(|link| link.delay).min().unwrap_or(Span::ZERO),
             nodes,
-            moments: Moments::new(scenario, begin),
+            moments: RecordTimes::new(scenario, begin),
             shown: scenario.bottleneck().link,
             stalls: (0, Span::ZERO),
             findings,
@@ -114,8 +114,8 @@ impl Network {
     }
 
     /// Enqueues a packet.
-    fn arrive(&mut self, at: Time, Coming { to, from, mut packet }: Coming) {
-        let Network { nodes, pool, access, entries, coming, paths, exits, .. } = self;
+    fn arrive(&mut self, at: Time, ArrivingPacket { to, from, mut packet }: ArrivingPacket) {
+        let LinkNetwork { nodes, pool, access, entries, coming, paths, exits, .. } = self;
         match from {
             Some(from) => nodes[usize::from(from)].out += 1,
             None => access.entered(&packet.handle),
@@ -129,16 +129,16 @@ impl Network {
         let parser = &mut entries[0].parser;
         account.lane.meet(packet.flow, packet.bytes, at, || parser.look(pool.frame(&packet.handle)));
         let receive = receiver(to, coming, paths, access, exits);
-        node.queue.arrive(packet, at, &mut Onward { pool, recorder: node.recorder.as_ref(), receive });
+        node.queue.arrive(packet, at, &mut FrameSink { pool, recorder: node.recorder.as_ref(), receive });
         self.wakes.set(to.into(), node.queue.wake());
     }
 
     /// Dequeues at direction `number`: its transmitter is free, or its discipline ready.
     fn pull(&mut self, number: usize, at: Time) {
-        let Network { nodes, pool, access, coming, paths, exits, .. } = self;
-        let Node { queue, recorder, .. } = &mut nodes[number];
+        let LinkNetwork { nodes, pool, access, coming, paths, exits, .. } = self;
+        let DirectionQueue { queue, recorder, .. } = &mut nodes[number];
         let receive = receiver(number as u16, coming, paths, access, exits);
-        queue.free(at, &mut Onward { pool, recorder: recorder.as_ref(), receive });
+        queue.free(at, &mut FrameSink { pool, recorder: recorder.as_ref(), receive });
         self.wakes.set(number, queue.wake());
     }
 
@@ -160,7 +160,7 @@ impl Network {
         }
         if due.end {
             // The receiver is gone if the run was stopped.
-            let _ = self.findings.send(Finding::End(self.access.excess.clone()));
+            let _ = self.findings.send(LoopRecord::End(self.access.excess.clone()));
         }
     }
 
@@ -173,7 +173,7 @@ impl Network {
                 None => under_way[usize::from(coming.to)][0] += 1,
             }
         }
-        for frame in self.exits.iter().flat_map(Exit::flying) {
+        for frame in self.exits.iter().flat_map(LaneExit::flying) {
             under_way[usize::from(self.access.route(frame).last)][1] += 1;
         }
         under_way
@@ -194,38 +194,38 @@ impl Network {
 #[inline]
 fn receiver<'a>(
     from: u16,
-    coming: &'a mut Timeline<Coming>,
+    coming: &'a mut Timeline<ArrivingPacket>,
     paths: &'a Paths,
-    access: &'a mut Access,
-    exits: &'a mut [Exit; 2],
+    access: &'a mut AccessLinks,
+    exits: &'a mut [LaneExit; 2],
 ) -> impl FnMut(Packet<FrameId>, Time) + 'a {
     move |packet, out| {
         if let Some(to) = paths.next(from, access::flow(&packet.handle) as usize) {
-            return coming.push(out, Coming { to, from: Some(from), packet });
+            return coming.push(out, ArrivingPacket { to, from: Some(from), packet });
         }
         let due = access.behind(&packet.handle, packet.bytes, out);
         exits[access.route(&packet.handle).direction as usize].fly(due, packet.handle);
     }
 }
 
-impl Fabric for Network {
-    fn take(&mut self, now: Time, direction: Direction, from: &mut dyn Io) -> io::Result<bool> {
+impl Fabric for LinkNetwork {
+    fn take(&mut self, now: Time, direction: Direction, from: &mut dyn LinkEnd) -> io::Result<bool> {
         self.advance(now);
-        let Network { entries, pool, access, nodes, coming, .. } = self;
+        let LinkNetwork { entries, pool, access, nodes, coming, .. } = self;
         let more = entries[direction as usize].take(from, pool, |mut packet, parsed, _| {
             let Some(at) = access.enter(&mut packet, parsed, (now, direction)) else { return Err(packet.handle) };
             let to = access.route(&packet.handle).first;
             nodes[usize::from(to)].came += 1;
-            coming.push(at, Coming { to, from: None, packet });
+            coming.push(at, ArrivingPacket { to, from: None, packet });
             Ok(())
         });
         self.advance(now);
         more
     }
 
-    fn give(&mut self, now: Time, direction: Direction, to: &mut dyn Io) -> io::Result<bool> {
+    fn give(&mut self, now: Time, direction: Direction, to: &mut dyn LinkEnd) -> io::Result<bool> {
         self.advance(now);
-        let Network { exits, pool, access, nodes, .. } = self;
+        let LinkNetwork { exits, pool, access, nodes, .. } = self;
         exits[direction as usize].give(now, to, pool, |frame| {
             access.left(frame, now);
             nodes[usize::from(access.route(frame).last)].out += 1;
@@ -234,7 +234,7 @@ impl Fabric for Network {
 
     fn due(&self) -> Time {
         let next = self.coming.next().min(self.wakes.first()) + self.least;
-        self.exits.iter().map(Exit::due).fold(next, Time::min)
+        self.exits.iter().map(LaneExit::due).fold(next, Time::min)
     }
 
     fn stall(&mut self, by: Span) {
@@ -252,7 +252,7 @@ impl Fabric for Network {
         let (under_way, free_slots) = (self.under_way(), self.pool.free());
         let (stalls, stalled) = self.stalls;
         let named = |number: usize| if number / 2 == usize::from(self.shown) { MOST_SHOWN } else { 0 };
-        let of = |(number, (node, [coming, flying])): (usize, (&mut Node, [usize; 2]))| {
+        let of = |(number, (node, [coming, flying])): (usize, (&mut DirectionQueue, [usize; 2]))| {
             node.settle(now, &mut self.pool);
             let counts = LaneCounts { came: node.came, out: node.out, stalls, stalled, ..LaneCounts::default() };
             LaneView { coming, flying, free_slots, ..queue::view(&mut node.queue, now, counts, named(number)) }

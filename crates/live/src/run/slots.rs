@@ -16,21 +16,21 @@ const MOST: u64 = 1_000_000;
 /// group's own links, whose queues have no limit: the TCP windows, or the datagrams of a second. A flood therefore
 /// takes no slot of other groups and links.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Slots {
+pub(super) struct SlotBudget {
     pub(super) all: u32,
     /// By group: most frames on its flows' own links. TCP has no limit, as its windows bound it.
     pub(super) rooms: Vec<u32>,
 }
 
-impl Slots {
-    pub(super) fn of(scenario: &Scenario) -> Slots {
+impl SlotBudget {
+    pub(super) fn of(scenario: &Scenario) -> SlotBudget {
         let links: u64 = scenario.hops().map(|hop| at(scenario, hop)).sum();
         let windows = scenario.tcp.iter().map(|group| u64::from(group.flows) * u64::from(group.window.min(4096)));
         let datagrams: Vec<u64> = scenario.udp.iter().map(second).collect();
         let access = windows.chain(datagrams.iter().copied()).sum::<u64>().min(MOST_ON_ACCESS);
         let of_udp = datagrams.iter().map(|datagrams| u32::try_from(*datagrams).unwrap_or(u32::MAX));
         let rooms = scenario.tcp.iter().map(|_| u32::MAX).chain(of_udp).collect();
-        Slots { all: (links + access).min(MOST) as u32, rooms }
+        SlotBudget { all: (links + access).min(MOST) as u32, rooms }
     }
 }
 

@@ -9,7 +9,7 @@ use std::rc::Rc;
 
 use headgate_core::{Span, Time};
 
-use headgate_live::io::{BATCH, Io, Received};
+use headgate_live::io::{BATCH, LinkEnd, ReceiveResult};
 use headgate_live::pacing::Clock;
 use headgate_live::{FrameId, LaneView, Layer, Pool};
 
@@ -36,11 +36,11 @@ impl FakeClock {
     }
 
     /// An end whose frames come by this clock: when, and their bytes, in order of time.
-    pub fn end(&mut self, layer: Layer, frames: impl IntoIterator<Item = (Time, Vec<u8>)>) -> Memory {
+    pub fn end(&mut self, layer: Layer, frames: impl IntoIterator<Item = (Time, Vec<u8>)>) -> MemoryEnd {
         let arriving: VecDeque<(Time, Vec<u8>)> = frames.into_iter().collect();
         let next = Rc::new(Cell::new(arriving.front().map_or(Time::NEVER, |(at, _)| *at)));
         self.arrivals.push(Rc::clone(&next));
-        Memory { now: Rc::clone(&self.now), next, arriving, sent: Vec::new(), layer, room: usize::MAX }
+        MemoryEnd { now: Rc::clone(&self.now), next, arriving, sent: Vec::new(), layer, room: usize::MAX }
     }
 }
 
@@ -64,7 +64,7 @@ impl Clock for FakeClock {
 
 /// An end whose frames are listed beforehand, and which remembers what was sent.
 #[derive(Debug)]
-pub struct Memory {
+pub struct MemoryEnd {
     now: Rc<Cell<Time>>,
     next: Rc<Cell<Time>>,
     arriving: VecDeque<(Time, Vec<u8>)>,
@@ -74,7 +74,7 @@ pub struct Memory {
     room: usize,
 }
 
-impl Memory {
+impl MemoryEnd {
     /// What was sent, and when.
     pub fn sent(&self) -> &[(Time, Vec<u8>)] {
         &self.sent
@@ -90,9 +90,9 @@ impl Memory {
     }
 }
 
-impl Io for Memory {
-    fn recv(&mut self, pool: &mut Pool, batch: &mut Vec<FrameId>) -> io::Result<Received> {
-        let mut received = Received::default();
+impl LinkEnd for MemoryEnd {
+    fn recv(&mut self, pool: &mut Pool, batch: &mut Vec<FrameId>) -> io::Result<ReceiveResult> {
+        let mut received = ReceiveResult::default();
         while self.due() && batch.len() < BATCH {
             let Some((_, bytes)) = self.arriving.pop_front() else { break };
             self.next.set(self.arriving.front().map_or(Time::NEVER, |(at, _)| *at));
@@ -131,12 +131,12 @@ impl Io for Memory {
 }
 
 /// What can be said of what a lane shows.
-pub trait AddsUp {
+pub trait Conserved {
     /// Whether every frame that came is accounted for.
     fn adds_up(&self) -> bool;
 }
 
-impl AddsUp for LaneView {
+impl Conserved for LaneView {
     fn adds_up(&self) -> bool {
         let (port, counts) = (self.totals.counts(), &self.counts);
         let (coming, flying) = (self.coming as u64, self.flying as u64);

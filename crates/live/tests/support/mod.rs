@@ -18,16 +18,16 @@ pub mod namespace;
 
 /// A clock on which no time passes but by its being waited for, and no more than a step at a time. Copies are the same clock.
 #[derive(Clone)]
-pub struct Steps {
+pub struct SteppedClock {
     now: Rc<Cell<Time>>,
     step: Span,
 }
 
 #[allow(dead_code, reason = "each test takes what it needs")]
-impl Steps {
+impl SteppedClock {
     /// At zero.
-    pub fn of(step: Span) -> Steps {
-        Steps { now: Rc::default(), step }
+    pub fn of(step: Span) -> SteppedClock {
+        SteppedClock { now: Rc::default(), step }
     }
 
     pub fn now(&self) -> Time {
@@ -35,7 +35,7 @@ impl Steps {
     }
 }
 
-impl Clock for Steps {
+impl Clock for SteppedClock {
     fn now(&mut self) -> Time {
         self.now.get()
     }
@@ -67,7 +67,7 @@ pub fn packet(port: u16, bytes: usize, ecn: Ecn, number: u32) -> Vec<u8> {
 
 /// One direction of a link, with room for `limit` packets.
 #[derive(Clone, Debug)]
-pub struct Direction {
+pub struct TestDirection {
     pub simplex: Simplex,
     pub delay: Span,
     pub qdisc: Qdisc,
@@ -77,8 +77,8 @@ pub struct Direction {
 }
 
 #[allow(dead_code, reason = "each test takes what it needs")]
-impl Direction {
-    pub fn new(mbit: u64, delay_ms: u64, limit: u32, qdisc: &str) -> Direction {
+impl TestDirection {
+    pub fn new(mbit: u64, delay_ms: u64, limit: u32, qdisc: &str) -> TestDirection {
         let simplex = Simplex {
             rate: Rate::from_bits(mbit * 1_000_000),
             pace: Pace::Constant,
@@ -88,7 +88,7 @@ impl Direction {
         };
         let delay = Span::from_millis(delay_ms);
         let slots = LaneSettings::slots(&simplex, delay);
-        Direction { simplex, delay, qdisc: qdisc.parse().unwrap(), overhead: 0, slots, slot_bytes: Pool::SLOT }
+        TestDirection { simplex, delay, qdisc: qdisc.parse().unwrap(), overhead: 0, slots, slot_bytes: Pool::SLOT }
     }
 
     pub fn lane(&self, layer: Layer, label: &str) -> Box<dyn Lane> {

@@ -1,7 +1,7 @@
 //! TCP flows: application, sender, receiver, and the wires between them and the routers.
 
 use headgate_core::{Ecn, Rng, Span, Time};
-use headgate_link::{Wire, WireKind};
+use headgate_link::{Wire, WireProperties};
 use headgate_measure::SenderState;
 use headgate_scenario::TcpGroup;
 use headgate_traffic::WriteAmount;
@@ -30,10 +30,10 @@ pub struct TcpKind {
     ecn_again: Ecn,
     overhead: Span,
     stop: Time,
-    data_up: WireKind,
-    data_down: WireKind,
-    ack_up: WireKind,
-    ack_down: WireKind,
+    data_up: WireProperties,
+    data_down: WireProperties,
+    ack_up: WireProperties,
+    ack_down: WireProperties,
 }
 
 /// One flow in five cache lines: three for the sender, one for the rest of its side, one for the receiver's side.
@@ -83,10 +83,10 @@ impl TcpKind {
             ecn_again: if group.ecn_retransmits { codepoint(group) } else { Ecn::NotEct },
             overhead: group.overhead,
             stop: stops(group.stop),
-            data_up: WireKind::new(&group.sender, group.packet),
-            data_down: WireKind::new(&group.receiver, group.packet),
-            ack_up: WireKind::new(&group.receiver, group.ack),
-            ack_down: WireKind::new(&group.sender, group.ack),
+            data_up: WireProperties::new(&group.sender, group.packet),
+            data_down: WireProperties::new(&group.receiver, group.packet),
+            ack_up: WireProperties::new(&group.receiver, group.ack),
+            ack_down: WireProperties::new(&group.sender, group.ack),
         }
     }
 }

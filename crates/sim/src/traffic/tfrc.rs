@@ -1,7 +1,7 @@
 //! TFRC flows: sender, receiver, and the wires between them and the routers.
 
 use headgate_core::{Ecn, Rng, Span, Time};
-use headgate_link::{Wire, WireKind};
+use headgate_link::{Wire, WireProperties};
 use headgate_measure::SenderState;
 use headgate_scenario::UdpGroup;
 
@@ -34,10 +34,10 @@ struct TfrcKind {
     /// The first links of the forward and the reverse route.
     link: u16,
     back_link: u16,
-    data_up: WireKind,
-    data_down: WireKind,
-    report_up: WireKind,
-    report_down: WireKind,
+    data_up: WireProperties,
+    data_down: WireProperties,
+    report_up: WireProperties,
+    report_down: WireProperties,
 }
 
 struct TfrcFlow {
@@ -123,10 +123,10 @@ impl TfrcKind {
             stop: stops(group.stop),
             link: first(&group.route),
             back_link: first_back(&group.route),
-            data_up: WireKind::new(&group.sender, group.packet),
-            data_down: WireKind::new(&group.receiver, group.packet),
-            report_up: WireKind::new(&group.receiver, group.feedback),
-            report_down: WireKind::new(&group.sender, group.feedback),
+            data_up: WireProperties::new(&group.sender, group.packet),
+            data_down: WireProperties::new(&group.receiver, group.packet),
+            report_up: WireProperties::new(&group.receiver, group.feedback),
+            report_down: WireProperties::new(&group.sender, group.feedback),
         }
     }
 }

@@ -1,7 +1,7 @@
 //! UDP flows: datagrams leave as the source writes them, without congestion control.
 
 use headgate_core::{Ecn, Rng, Time};
-use headgate_link::{Wire, WireKind};
+use headgate_link::{Wire, WireProperties};
 use headgate_scenario::UdpGroup;
 use headgate_traffic::{FlowSource, WriteAmount, WriteStart};
 
@@ -18,8 +18,8 @@ pub struct UdpKind {
     pub link: u16,
     ecn: Ecn,
     stop: Time,
-    up: WireKind,
-    down: WireKind,
+    up: WireProperties,
+    down: WireProperties,
 }
 
 pub struct UdpFlow {
@@ -51,8 +51,8 @@ impl UdpKind {
             link: first(&group.route),
             ecn: capable(group.ecn),
             stop: stops(group.stop),
-            up: WireKind::new(&group.sender, group.packet),
-            down: WireKind::new(&group.receiver, group.packet),
+            up: WireProperties::new(&group.sender, group.packet),
+            down: WireProperties::new(&group.receiver, group.packet),
         }
     }
 }

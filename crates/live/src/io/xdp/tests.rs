@@ -12,9 +12,9 @@ use rustix::thread::{CpuSet, sched_getaffinity, sched_setaffinity};
 use super::*;
 use crate::hosts::netns::Namespace;
 use crate::io::pool::{FrameId, Pool};
-use crate::io::{BATCH, Io, PacketSocket, Sending, sys};
+use crate::io::{BATCH, LinkEnd, PacketSocket, SendMethod, sys};
 
-const BOTH: [Sending; 2] = [Sending::Packet, Sending::Xdp];
+const BOTH: [SendMethod; 2] = [SendMethod::Packet, SendMethod::Xdp];
 
 /// Runs `job` in its own network namespace, if one can be created.
 fn in_namespace(job: impl FnOnce() + Send + 'static) {
@@ -39,17 +39,17 @@ fn pair(one: &str, other: &str) {
 }
 
 /// Sends numbered frames of `bytes` bytes, of an experimental type (IEEE 802, 0x88b5) or tagged with VLAN 7.
-struct Sender {
+struct FrameSender {
     socket: PacketSocket,
     pool: Pool,
     batch: Vec<FrameId>,
 }
 
-impl Sender {
-    fn new(interface: &str, sending: Sending) -> Sender {
+impl FrameSender {
+    fn new(interface: &str, sending: SendMethod) -> FrameSender {
         let socket = PacketSocket::open(interface, 64, sending).unwrap();
         assert_eq!(sent_by(&socket), sending);
-        Sender { socket, pool: Pool::new(BATCH as u32, Pool::slot_for(9000)), batch: Vec::new() }
+        FrameSender { socket, pool: Pool::new(BATCH as u32, Pool::slot_for(9000)), batch: Vec::new() }
     }
 
     fn send(&mut self, numbers: Range<u32>, bytes: impl Fn(u32) -> usize) -> io::Result<usize> {
@@ -76,8 +76,8 @@ impl Sender {
     }
 }
 
-fn sent_by(socket: &PacketSocket) -> Sending {
-    if socket.xdp.is_ok() { Sending::Xdp } else { Sending::Packet }
+fn sent_by(socket: &PacketSocket) -> SendMethod {
+    if socket.xdp.is_ok() { SendMethod::Xdp } else { SendMethod::Packet }
 }
 
 /// Numbers of the frames that arrive, until none does for 50 ms.
@@ -102,9 +102,9 @@ fn received(socket: &mut PacketSocket) -> Vec<u32> {
 fn frames_arrive_in_order_whichever_way_each_of_them_goes() {
     in_namespace(|| {
         pair("out", "right");
-        let mut right = PacketSocket::open("right", 4096, Sending::Packet).unwrap();
+        let mut right = PacketSocket::open("right", 4096, SendMethod::Packet).unwrap();
         for sending in BOTH {
-            let mut out = Sender::new("out", sending);
+            let mut out = FrameSender::new("out", sending);
             // The longest frame of the MTU; a longer one with a tag, for the packet socket only; one that is too long.
             let bytes = |number| match number % 8 {
                 3 => 1514,
@@ -133,9 +133,9 @@ fn what_a_driver_has_no_room_for_is_refused_and_never_sent() {
         if let Err(why) = only_we_run("xdproom") {
             return eprintln!("skipped: {why}");
         }
-        let mut right = PacketSocket::open("xdproom", 8192, Sending::Packet).unwrap();
+        let mut right = PacketSocket::open("xdproom", 8192, SendMethod::Packet).unwrap();
         for sending in BOTH {
-            let mut out = Sender::new("out", sending);
+            let mut out = FrameSender::new("out", sending);
             // Refuse more frames than there are places, repeatedly: no place may be lost or used twice.
             for first in [0, 10_000, 20_000, 30_000] {
                 let refused = out.flood(first..first + 3840);
@@ -148,7 +148,7 @@ fn what_a_driver_has_no_room_for_is_refused_and_never_sent() {
                 assert_eq!(received(&mut right), [7, 8], "{sending:?}");
             }
             let Ok(xdp) = &mut out.socket.xdp else { continue };
-            assert_eq!(xdp.send(std::iter::empty()).unwrap(), Sent::default());
+            assert_eq!(xdp.send(std::iter::empty()).unwrap(), XdpSendResult::default());
             xdp.free.sort_unstable();
             xdp.free.dedup();
             assert_eq!(xdp.free.len(), ROOM, "places are lost, or given out twice");
@@ -183,9 +183,9 @@ fn only_we_run(peer: &str) -> Result<(), String> {
 fn what_is_sent_while_an_interface_is_down_is_refused_and_never_sent() {
     in_namespace(|| {
         pair("out", "right");
-        let mut right = PacketSocket::open("right", 4096, Sending::Packet).unwrap();
+        let mut right = PacketSocket::open("right", 4096, SendMethod::Packet).unwrap();
         for sending in BOTH {
-            let mut out = Sender::new("out", sending);
+            let mut out = FrameSender::new("out", sending);
             // Without a carrier, frames are dropped one by one; an interface that is down accepts none.
             for (down, up) in [("right down", "right up"), ("out down", "out up")] {
                 sh(&format!("ip link set {down}")).unwrap();
@@ -200,7 +200,7 @@ fn what_is_sent_while_an_interface_is_down_is_refused_and_never_sent() {
             assert_eq!(out.send(0..1, |_| 100).unwrap(), 0, "{sending:?}");
             assert_eq!(received(&mut right), [0]);
         }
-        let mut out = Sender::new("out", Sending::Xdp);
+        let mut out = FrameSender::new("out", SendMethod::Xdp);
         sh("ip link del out").unwrap();
         let error = out.send(0..64, |_| 100).unwrap_err();
         assert_eq!(error.raw_os_error(), Some(libc::ENXIO), "{error}");
@@ -212,24 +212,24 @@ fn where_it_cannot_be_had_the_packet_socket_sends_and_says_why() {
     in_namespace(|| {
         pair("out", "right");
         let open = |sending| PacketSocket::open("out", 64, sending);
-        let (first, second) = (open(Sending::Auto).unwrap(), open(Sending::Auto).unwrap());
-        assert_eq!((sent_by(&first), sent_by(&second)), (Sending::Xdp, Sending::Packet));
+        let (first, second) = (open(SendMethod::Auto).unwrap(), open(SendMethod::Auto).unwrap());
+        assert_eq!((sent_by(&first), sent_by(&second)), (SendMethod::Xdp, SendMethod::Packet));
         let said = "out: no AF_XDP: another AF_XDP socket has its first queue";
         assert!(first.why_not_xdp().is_none());
         assert_eq!(second.why_not_xdp().unwrap().to_string(), said);
-        assert_eq!(open(Sending::Xdp).unwrap_err().to_string(), said);
-        assert!(open(Sending::Packet).unwrap().why_not_xdp().is_none());
+        assert_eq!(open(SendMethod::Xdp).unwrap_err().to_string(), said);
+        assert!(open(SendMethod::Packet).unwrap().why_not_xdp().is_none());
         drop(first);
-        open(Sending::Xdp).unwrap();
+        open(SendMethod::Xdp).unwrap();
         sh("ip link set out mtu 4083; ip link set right mtu 4083").unwrap();
-        assert!(open(Sending::Xdp).unwrap_err().to_string().contains("4097 bytes do not fit the 4096 of a page"));
-        let giant = open(Sending::Auto).unwrap();
+        assert!(open(SendMethod::Xdp).unwrap_err().to_string().contains("4097 bytes do not fit the 4096 of a page"));
+        let giant = open(SendMethod::Auto).unwrap();
         assert_eq!(
             (sent_by(&giant), giant.why_not_xdp().map(io::Error::kind)),
-            (Sending::Packet, Some(io::ErrorKind::Unsupported))
+            (SendMethod::Packet, Some(io::ErrorKind::Unsupported))
         );
         // AF_XDP was measured on veth only, so the loopback does not use it.
-        let other = PacketSocket::open("lo", 64, Sending::Auto).unwrap();
-        assert!(sent_by(&other) == Sending::Packet && other.why_not_xdp().is_none());
+        let other = PacketSocket::open("lo", 64, SendMethod::Auto).unwrap();
+        assert!(sent_by(&other) == SendMethod::Packet && other.why_not_xdp().is_none());
     });
 }

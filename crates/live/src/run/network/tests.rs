@@ -10,10 +10,10 @@ use headgate_traffic::{WriteAmount, WriteStart};
 use super::*;
 use crate::forward::forwarder::{CATCH_UP, Forwarder};
 use crate::forward::view::View;
-use crate::link::Link;
-use crate::load::flows::{Flow, Sends, flows};
+use crate::link::EmulatedLink;
+use crate::load::flows::{FlowTraffic, LiveFlow, flows};
 use crate::load::ports;
-use crate::memory::{AddsUp, FakeClock, Memory};
+use crate::memory::{Conserved, FakeClock, MemoryEnd};
 
 type Frames = Vec<(Time, Vec<u8>)>;
 
@@ -23,7 +23,7 @@ fn scenario(text: &str) -> Arc<Scenario> {
 
 /// A datagram of `flow` in `direction`; `bytes` includes all headers.
 fn datagram(flow: u32, direction: Direction, bytes: u32, tos: u32) -> Vec<u8> {
-    let ends = [Link::NEAR.octets(), Link::FAR.octets()];
+    let ends = [EmulatedLink::NEAR.octets(), EmulatedLink::FAR.octets()];
     let [from, to] = if direction == Direction::Forward { ends } else { [ends[1], ends[0]] };
     let mut header = Ipv4Header::new(bytes as u16 - 20, 64, IpNumber::UDP, from, to).unwrap();
     header.ecn = (tos as u8 & 3).try_into().unwrap();
@@ -36,8 +36,10 @@ fn datagram(flow: u32, direction: Direction, bytes: u32, tos: u32) -> Vec<u8> {
 }
 
 /// Times and datagrams of a UDP flow's source.
-fn written(flow: Flow) -> Frames {
-    let Sends::Udp(settings, mut source, mut rng) = flow.sends else { panic!("flow {} is none of UDP", flow.number) };
+fn written(flow: LiveFlow) -> Frames {
+    let FlowTraffic::Udp(settings, mut source, mut rng) = flow.sends else {
+        panic!("flow {} is none of UDP", flow.number)
+    };
     let (mut at, mut frames) = (flow.lasts[0], Vec::new());
     while let Some(write) = source.next(&mut rng) {
         let (WriteStart::AfterStart(gap) | WriteStart::AfterDelivery(gap)) = write.after;
@@ -52,20 +54,20 @@ fn written(flow: Flow) -> Frames {
     frames
 }
 
-struct Run {
-    forwarder: Forwarder<Memory, Memory, FakeClock, Network>,
-    inbox: Receiver<Finding>,
+struct NetworkRun {
+    forwarder: Forwarder<MemoryEnd, MemoryEnd, FakeClock, LinkNetwork>,
+    inbox: Receiver<LoopRecord>,
 }
 
-impl Run {
+impl NetworkRun {
     /// Runs a network with the given frames from the near and the far host.
-    fn new(scenario: &Arc<Scenario>, [near, far]: [Frames; 2], mut clock: FakeClock) -> Run {
+    fn new(scenario: &Arc<Scenario>, [near, far]: [Frames; 2], mut clock: FakeClock) -> NetworkRun {
         let (findings, inbox) = channel();
-        let begin = Begin::unknown();
+        let begin = StartTime::unknown();
         begin.at(Time::ZERO);
-        let network = Network::new(scenario, &scenario.qdiscs[0], 1, begin, findings).unwrap();
+        let network = LinkNetwork::new(scenario, &scenario.qdiscs[0], 1, begin, findings).unwrap();
         let ends = (clock.end(Layer::Ip, near), clock.end(Layer::Ip, far));
-        Run { forwarder: Forwarder::new(ends.0, ends.1, network, clock), inbox }
+        NetworkRun { forwarder: Forwarder::new(ends.0, ends.1, network, clock), inbox }
     }
 
     /// Runs up to `end` and checks that no frame and no slot is lost.
@@ -86,7 +88,7 @@ impl Run {
 
     fn rows(&self) -> Vec<LinkRow> {
         let totals = self.inbox.try_iter().filter_map(|post| match post {
-            Finding::Total(total) => Some((total.link, total.row)),
+            LoopRecord::DirectionTotals(total) => Some((total.link, total.row)),
             _ => None,
         });
         let mut totals: Vec<_> = totals.collect();
@@ -114,7 +116,7 @@ fn every_link_of_a_network_does_to_the_packet_what_the_simulators_does() {
     let mut ends = [Frames::new(), Frames::new()];
     flows(&scenario, 1).into_iter().for_each(|flow| ends[flow.direction as usize].extend(written(flow)));
     ends.iter_mut().for_each(|frames| frames.sort_by_key(|(at, _)| *at));
-    let mut run = Run::new(&scenario, ends, FakeClock::new());
+    let mut run = NetworkRun::new(&scenario, ends, FakeClock::new());
     let view = run.until(Time::ZERO + scenario.duration);
     let (rows, expected) = (run.rows(), headgate_sim::run(&scenario, &scenario.qdiscs[0], 1, &mut ()).unwrap());
     let Outcome { links, .. } = expected;
@@ -153,7 +155,7 @@ fn nominal(n: u64) -> Time {
 
 fn burst(late: Vec<Span>) -> (View, Vec<Time>) {
     let frames = vec![(Time::ZERO, datagram(0, Direction::Forward, 1000, 0)); 40];
-    let mut run = Run::new(&scenario(CHAIN), [frames, Frames::new()], FakeClock::late(late));
+    let mut run = NetworkRun::new(&scenario(CHAIN), [frames, Frames::new()], FakeClock::late(late));
     let view = run.until(at_us(500_000));
     (view, run.forwarder.b.sent().iter().map(|(at, _)| *at).collect())
 }
@@ -190,12 +192,12 @@ fn what_is_not_caught_up_is_a_time_in_which_all_links_stood_still() {
 
 #[test]
 fn a_flow_that_floods_its_own_link_takes_no_room_from_others() {
-    let room = Slots::of(&scenario(CHAIN)).rooms[1] as usize;
+    let room = SlotBudget::of(&scenario(CHAIN)).rooms[1] as usize;
     // A packet of this flow takes a second on its own link.
     let flood = vec![(Time::ZERO, datagram(1, Direction::Forward, 1000, 0)); room + 100];
     let mine = (1..=5).map(|n| (at_us(1000 * n), datagram(0, Direction::Forward, 1000, 0)));
     let mut run =
-        Run::new(&scenario(CHAIN), [flood.into_iter().chain(mine).collect(), Frames::new()], FakeClock::new());
+        NetworkRun::new(&scenario(CHAIN), [flood.into_iter().chain(mine).collect(), Frames::new()], FakeClock::new());
     let view = run.until(at_us(100_000));
     assert_eq!((view.lanes[0].counts.no_slot, view.lanes[2].coming), (100, room));
     assert_eq!(run.forwarder.b.sent().len(), 5);
@@ -203,13 +205,14 @@ fn a_flow_that_floods_its_own_link_takes_no_room_from_others() {
 
 #[test]
 fn what_is_nobodys_goes_over_the_first_link_to_the_other_host() {
-    let mut ping = Ipv4Header::new(8, 64, IpNumber::ICMP, Link::FAR.octets(), Link::NEAR.octets()).unwrap();
+    let mut ping =
+        Ipv4Header::new(8, 64, IpNumber::ICMP, EmulatedLink::FAR.octets(), EmulatedLink::NEAR.octets()).unwrap();
     ping.header_checksum = ping.calc_header_checksum();
     let ping = [&ping.to_bytes()[..], &[8, 0, 0, 0, 0, 0, 0, 0]].concat();
     // A frame with a flow's port from the wrong host belongs to no flow either.
     let astray = datagram(0, Direction::Reverse, 1000, 0);
     let frames = vec![(Time::ZERO, ping), (at_us(10_000), astray)];
-    let mut run = Run::new(&scenario(CHAIN), [Frames::new(), frames], FakeClock::new());
+    let mut run = NetworkRun::new(&scenario(CHAIN), [Frames::new(), frames], FakeClock::new());
     let view = run.until(at_us(100_000));
     assert_eq!(view.lanes.iter().map(|lane| lane.counts.out).collect::<Vec<_>>(), [0, 2, 0, 0, 0, 0]);
     let out: Vec<Time> = run.forwarder.a.sent().iter().map(|(at, _)| *at).collect();

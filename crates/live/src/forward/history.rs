@@ -5,7 +5,7 @@ use std::collections::VecDeque;
 use headgate_core::parts::FlowTable;
 use headgate_core::{FlowId, Span, Time};
 
-use super::verdict::{FlowCounts, Slot};
+use super::verdict::{FlowCounts, FlowInterval};
 
 /// Least duration of a slot: several round trips of a short path, so that a TCP's reduction is visible.
 pub(crate) const SLOT: Span = Span::from_millis(100);
@@ -17,8 +17,8 @@ const SLOTS: usize = 100;
 const WATCHED: u32 = 128;
 
 #[derive(Clone, Debug)]
-struct History {
-    slots: VecDeque<Slot>,
+struct FlowHistory {
+    slots: VecDeque<FlowInterval>,
     /// Counts at the end of the last slot.
     before: FlowCounts,
     /// When the flow was last among the top senders.
@@ -26,14 +26,14 @@ struct History {
 }
 
 #[derive(Clone, Debug)]
-pub(crate) struct Watch {
-    flows: FlowTable<History>,
+pub(crate) struct FlowHistories {
+    flows: FlowTable<FlowHistory>,
     ended: Time,
 }
 
-impl Watch {
-    pub(crate) fn new(key: u64) -> Watch {
-        Watch { flows: FlowTable::new(WATCHED, key), ended: Time::ZERO }
+impl FlowHistories {
+    pub(crate) fn new(key: u64) -> FlowHistories {
+        FlowHistories { flows: FlowTable::new(WATCHED, key), ended: Time::ZERO }
     }
 
     /// Ends a slot at `now` if it lasted long enough. Watches the flows in `first`, the top senders, from now on;
@@ -57,7 +57,7 @@ impl Watch {
                     if history.slots.len() == SLOTS {
                         history.slots.pop_front();
                     }
-                    history.slots.push_back(Slot { lasted, counts: counts - before });
+                    history.slots.push_back(FlowInterval { lasted, counts: counts - before });
                 }
                 // The flow lost its row; its counts restarted or are gone.
                 None => drop(self.flows.remove_at(at)),
@@ -77,12 +77,12 @@ impl Watch {
             {
                 self.flows.remove_at(at);
             }
-            self.flows.insert(flow, History { slots: VecDeque::with_capacity(SLOTS), before, first: now });
+            self.flows.insert(flow, FlowHistory { slots: VecDeque::with_capacity(SLOTS), before, first: now });
         }
     }
 
     /// The recorded slots of `flow`, oldest first.
-    pub(crate) fn slots(&mut self, flow: FlowId) -> &[Slot] {
+    pub(crate) fn slots(&mut self, flow: FlowId) -> &[FlowInterval] {
         self.flows.get(flow).map_or(&[], |history| &*history.slots.make_contiguous())
     }
 }

@@ -3,11 +3,11 @@
 use headgate_core::{Span, Time};
 use headgate_scenario::Scenario;
 
-use crate::io::clock::Begin;
+use crate::io::clock::StartTime;
 
 /// The record times of a run, on the loop's clock.
-pub(super) struct Moments {
-    begin: Begin,
+pub(super) struct RecordTimes {
+    begin: StartTime,
     begun: bool,
     interval: Span,
     warmup: Span,
@@ -19,18 +19,18 @@ pub(super) struct Moments {
 
 /// Events of a moment.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Due {
+pub(super) struct RecordsDue {
     pub(super) begin: bool,
     pub(super) warm: bool,
     pub(super) sample: bool,
     pub(super) end: bool,
 }
 
-impl Moments {
-    pub(super) fn new(scenario: &Scenario, begin: Begin) -> Moments {
+impl RecordTimes {
+    pub(super) fn new(scenario: &Scenario, begin: StartTime) -> RecordTimes {
         let (interval, warmup, duration) = (scenario.record.interval, scenario.warmup, scenario.duration);
         let (sample, warm, end) = (Time::NEVER, Time::NEVER, Time::NEVER);
-        Moments { begin, begun: false, interval, warmup, duration, sample, warm, end }
+        RecordTimes { begin, begun: false, interval, warmup, duration, sample, warm, end }
     }
 
     /// Time of the next moment.
@@ -39,15 +39,15 @@ impl Moments {
         if self.begun { self.sample.min(self.warm).min(self.end) } else { self.begin.get() }
     }
 
-    /// Removes the moment `at`, which must be [`next`](Moments::next), and returns its events.
-    pub(super) fn take(&mut self, at: Time) -> Due {
+    /// Removes the moment `at`, which must be [`next`](RecordTimes::next), and returns its events.
+    pub(super) fn take(&mut self, at: Time) -> RecordsDue {
         if !self.begun {
             self.begun = true;
             (self.warm, self.end) = (at + self.warmup, at + self.duration);
             self.sample = (at + self.interval).min(self.end);
-            return Due { begin: true, warm: false, sample: false, end: false };
+            return RecordsDue { begin: true, warm: false, sample: false, end: false };
         }
-        let due = Due { begin: false, warm: at >= self.warm, sample: at >= self.sample, end: at >= self.end };
+        let due = RecordsDue { begin: false, warm: at >= self.warm, sample: at >= self.sample, end: at >= self.end };
         if due.warm {
             self.warm = Time::NEVER;
         }
@@ -72,8 +72,8 @@ mod tests {
         let text = "name = 'a'\nduration = '250ms'\nwarmup = '100ms'\nrecord.interval = '100ms'\nqdiscs = ['droptail']\n\
                     link = { rate = '10Mbit/s', delay = '10ms', limit = '9p' }\n[[tcp]]\n";
         let scenario = Scenario::read(text, "a.toml", &Changes::default()).unwrap_or_else(|error| panic!("{error}"));
-        let begin = Begin::unknown();
-        let mut moments = Moments::new(&scenario, begin.clone());
+        let begin = StartTime::unknown();
+        let mut moments = RecordTimes::new(&scenario, begin.clone());
         assert_eq!(moments.next(), Time::NEVER);
         begin.at(Time::ZERO + Span::from_millis(7));
         let mut seen = Vec::new();

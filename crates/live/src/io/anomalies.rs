@@ -4,20 +4,20 @@
 macro_rules! oddities {
     ($($(#[$about:meta])* $oddity:ident = $name:literal,)*) => {
         /// What is odd about a frame. Those that a router must discard are dropped, all others go on as a bridge would send
-        /// them ([`forwarded`](Oddity::forwarded)); none is passed over in silence.
+        /// them ([`forwarded`](FrameAnomaly::forwarded)); none is passed over in silence.
         #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-        pub enum Oddity {
+        pub enum FrameAnomaly {
             $($(#[$about])* $oddity,)*
         }
 
-        impl Oddity {
+        impl FrameAnomaly {
             /// All, in the order in which counts are kept.
-            pub const ALL: [Oddity; [$($name),*].len()] = [$(Oddity::$oddity),*];
+            pub const ALL: [FrameAnomaly; [$($name),*].len()] = [$(FrameAnomaly::$oddity),*];
 
             /// Its name in tables and results.
             pub const fn name(self) -> &'static str {
                 match self {
-                    $(Oddity::$oddity => $name,)*
+                    $(FrameAnomaly::$oddity => $name,)*
                 }
             }
         }
@@ -61,42 +61,42 @@ oddities! {
     NoPorts = "no_ports",
 }
 
-impl Oddity {
+impl FrameAnomaly {
     /// Whether such a frame goes on.
     pub const fn forwarded(self) -> bool {
-        self as usize >= Oddity::NonIp as usize
+        self as usize >= FrameAnomaly::NonIp as usize
     }
 }
 
 /// How many frames were odd, and in what way.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Oddities([u64; Oddity::ALL.len()]);
+pub struct AnomalyCounts([u64; FrameAnomaly::ALL.len()]);
 
-impl Oddities {
+impl AnomalyCounts {
     /// Adds one.
     #[inline]
-    pub fn count(&mut self, oddity: Oddity) {
+    pub fn count(&mut self, oddity: FrameAnomaly) {
         self.add(oddity, 1);
     }
 
     /// Adds `n`.
-    pub fn add(&mut self, oddity: Oddity, n: u64) {
+    pub fn add(&mut self, oddity: FrameAnomaly, n: u64) {
         self.0[oddity as usize] += n;
     }
 
     /// Number of frames. A forwarded frame counts for each of its oddities, a dropped one for only one.
-    pub fn of(&self, oddity: Oddity) -> u64 {
+    pub fn of(&self, oddity: FrameAnomaly) -> u64 {
         self.0[oddity as usize]
     }
 
     /// Frames dropped for an oddity.
     pub fn dropped(&self) -> u64 {
-        Oddity::ALL.iter().filter(|oddity| !oddity.forwarded()).map(|oddity| self.of(*oddity)).sum()
+        FrameAnomaly::ALL.iter().filter(|oddity| !oddity.forwarded()).map(|oddity| self.of(*oddity)).sum()
     }
 
     /// The oddities with nonzero counts.
-    pub fn iter(&self) -> impl Iterator<Item = (Oddity, u64)> {
-        Oddity::ALL.into_iter().map(|oddity| (oddity, self.of(oddity))).filter(|(_, count)| *count > 0)
+    pub fn iter(&self) -> impl Iterator<Item = (FrameAnomaly, u64)> {
+        FrameAnomaly::ALL.into_iter().map(|oddity| (oddity, self.of(oddity))).filter(|(_, count)| *count > 0)
     }
 }
 
@@ -106,17 +106,17 @@ mod tests {
 
     #[test]
     fn every_oddity_has_its_place_and_a_name_of_its_own() {
-        let mut names: Vec<&str> = Oddity::ALL.iter().map(|oddity| oddity.name()).collect();
-        assert!(Oddity::ALL.iter().enumerate().all(|(index, oddity)| *oddity as usize == index));
+        let mut names: Vec<&str> = FrameAnomaly::ALL.iter().map(|oddity| oddity.name()).collect();
+        assert!(FrameAnomaly::ALL.iter().enumerate().all(|(index, oddity)| *oddity as usize == index));
         names.sort_unstable();
         names.dedup();
-        assert_eq!(names.len(), Oddity::ALL.len());
+        assert_eq!(names.len(), FrameAnomaly::ALL.len());
     }
 
     #[test]
     fn only_what_is_dropped_counts_as_dropped() {
-        let mut oddities = Oddities::default();
-        Oddity::ALL.iter().for_each(|oddity| oddities.count(*oddity));
+        let mut oddities = AnomalyCounts::default();
+        FrameAnomaly::ALL.iter().for_each(|oddity| oddities.count(*oddity));
         assert_eq!(oddities.dropped(), 9);
         assert_eq!(oddities.iter().count(), 17);
     }

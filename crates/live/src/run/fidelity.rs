@@ -6,13 +6,13 @@ use headgate_measure::Balance;
 
 use crate::counts::counts;
 use crate::forward::view::{LaneView, View};
-use crate::io::interface::Counters;
-use crate::io::oddities::Oddity;
+use crate::io::anomalies::FrameAnomaly;
+use crate::io::interface::InterfaceCounters;
 use crate::load::LoadReport;
 
 /// Evidence on a run.
 #[derive(Clone, Debug)]
-pub struct Proof {
+pub struct LinkFidelity {
     /// The loop's thread had real-time priority (`SCHED_FIFO`).
     pub urgent: bool,
     /// CPU time of the loop, including polling the clock.
@@ -28,16 +28,16 @@ pub struct Proof {
     /// Packets longer than the MTU, made by offloads. They are dropped, as a link could not carry them.
     pub oversize: u64,
     /// Packets lost elsewhere than at the link.
-    pub elsewhere: Elsewhere,
+    pub elsewhere: HostLosses,
     /// The kernel's counts at the near and the far host's device.
-    pub counters: [Counters; 2],
+    pub counters: [InterfaceCounters; 2],
     /// Packets marked by the link, and packets received with CE as counted by the hosts.
     pub marks: [u64; 2],
 }
 
 counts! {
     /// Packets that the link is not to blame for.
-    Elsewhere {
+    HostLosses {
         /// Before the link, at the devices of the hosts.
         device,
         /// In the loop, for want of room.
@@ -49,23 +49,28 @@ counts! {
     }
 }
 
-impl Proof {
-    pub(super) fn new(view: &View, counters: [Counters; 2], urgent: bool, report: &LoadReport) -> Proof {
+impl LinkFidelity {
+    pub(super) fn new(
+        view: &View,
+        counters: [InterfaceCounters; 2],
+        urgent: bool,
+        report: &LoadReport,
+    ) -> LinkFidelity {
         let mut lateness = Histogram::default();
         view.lanes.iter().for_each(|lane| lateness.merge(&lane.lateness));
         let sum = |of: fn(&LaneView) -> u64| view.lanes.iter().map(of).sum::<u64>();
         let device: u64 = counters.iter().map(|counters| counters.send_drops + counters.receive_drops).sum();
         let stalled = view.lanes.iter().map(|lane| lane.counts.stalled).max().unwrap_or(Span::ZERO);
         let stalls = view.lanes.iter().map(|lane| lane.counts.stalls).max().unwrap_or(0);
-        Proof {
+        LinkFidelity {
             urgent,
             cpu: view.cpu,
             lasted: view.at - Time::ZERO,
             lateness,
             send_lateness: report.late.clone(),
             stalls: (stalls, stalled),
-            oversize: sum(|lane| lane.oddities.of(Oddity::Oversize)),
-            elsewhere: Elsewhere {
+            oversize: sum(|lane| lane.oddities.of(FrameAnomaly::Oversize)),
+            elsewhere: HostLosses {
                 device: device + view.kernel.iter().map(|counts| counts.dropped).sum::<u64>(),
                 no_slot: sum(|lane| lane.counts.no_slot),
                 unreadable: sum(|lane| lane.oddities.dropped()),

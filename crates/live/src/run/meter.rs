@@ -12,20 +12,20 @@ use headgate_link::Meter;
 use headgate_measure::{Counted, EventBatch, IntervalRow, LinkLedger, LinkRow};
 use headgate_scenario::{Hop, Identity, Scenario};
 
-use super::moments::Due;
+use super::record_times::RecordsDue;
 use crate::forward::ledger::LaneLedger;
 use crate::io::pool::FrameId;
 
 /// Results handed over during the run and at its end.
-pub(super) enum Finding {
+pub(super) enum LoopRecord {
     /// Samples and events of a direction since the previous one, up to the end of an interval or of the run.
-    Sample(Sample),
-    Total(Box<Total>),
-    /// The end, with [`Access::excess`](super::access::Access::excess).
+    IntervalSample(IntervalSample),
+    DirectionTotals(Box<DirectionTotals>),
+    /// The end, with [`AccessLinks::excess`](super::access::AccessLinks::excess).
     End(Vec<Histogram>),
 }
 
-pub(super) struct Sample {
+pub(super) struct IntervalSample {
     pub(super) link: u16,
     pub(super) at: Time,
     pub(super) rows: Vec<IntervalRow>,
@@ -36,7 +36,7 @@ pub(super) struct Sample {
     pub(super) singled: Vec<(Time, u32, Why)>,
 }
 
-pub(super) struct Total {
+pub(super) struct DirectionTotals {
     pub(super) link: u16,
     pub(super) row: LinkRow,
     pub(super) ledger: LinkLedger,
@@ -47,7 +47,7 @@ pub(super) struct Total {
 }
 
 /// The meter of one direction.
-pub(super) struct Account {
+pub(super) struct DirectionMeter {
     hop: Hop,
     scenario: Arc<Scenario>,
     pub(super) lane: LaneLedger,
@@ -59,18 +59,18 @@ pub(super) struct Account {
     singled: Vec<(Time, u32, Why)>,
     sent_before: u64,
     before_warm: Vec<(u64, u64)>,
-    findings: Sender<Finding>,
+    findings: Sender<LoopRecord>,
 }
 
-impl Account {
+impl DirectionMeter {
     /// Measures `hop` of `scenario` with `discipline`, and sends its findings.
     pub(super) fn new(
         (scenario, hop): (&Arc<Scenario>, Hop),
         discipline: &impl Discipline<FrameId>,
         lane: LaneLedger,
-        findings: Sender<Finding>,
-    ) -> Account {
-        Account {
+        findings: Sender<LoopRecord>,
+    ) -> DirectionMeter {
+        DirectionMeter {
             hop,
             lane,
             account: LinkLedger::new(scenario, hop, discipline),
@@ -94,7 +94,7 @@ impl Account {
     /// holds `held`; the packet being sent needs `ahead` more.
     pub(super) fn look<D: Discipline<FrameId>>(
         &mut self,
-        due: Due,
+        due: RecordsDue,
         discipline: &D,
         (held, ahead): (Backlog, Span),
         at: Time,
@@ -131,23 +131,30 @@ impl Account {
         let groups = self.account.lost_and_marked().to_vec();
         let link = self.hop.number();
         // The receiver is gone if the run was stopped.
-        let _ = self.findings.send(Finding::Sample(Sample { link, at: now, rows, groups, events, singled }));
+        let _ = self.findings.send(LoopRecord::IntervalSample(IntervalSample {
+            link,
+            at: now,
+            rows,
+            groups,
+            events,
+            singled,
+        }));
     }
 
     fn finish(&mut self, held: Backlog) {
         let ledger = self.account.clone();
-        let total = Total {
+        let total = DirectionTotals {
             link: self.hop.number(),
             row: self.account.row(&self.scenario, held),
             sent: self.sent_before + ledger.counts().sent,
             ledger,
             before_warm: std::mem::take(&mut self.before_warm),
         };
-        let _ = self.findings.send(Finding::Total(Box::new(total)));
+        let _ = self.findings.send(LoopRecord::DirectionTotals(Box::new(total)));
     }
 }
 
-impl Ledger<FrameId> for Account {
+impl Ledger<FrameId> for DirectionMeter {
     #[inline]
     fn arrived(&mut self, packet: &Packet<FrameId>, now: Time) {
         self.lane.arrived(packet, now);
@@ -174,13 +181,13 @@ impl Ledger<FrameId> for Account {
     }
 }
 
-impl AsMut<LaneLedger> for Account {
+impl AsMut<LaneLedger> for DirectionMeter {
     fn as_mut(&mut self) -> &mut LaneLedger {
         &mut self.lane
     }
 }
 
-impl Meter<FrameId> for Account {
+impl Meter<FrameId> for DirectionMeter {
     #[inline]
     fn called<D: Discipline<FrameId>>(&mut self, discipline: &D) {
         let of_nobody = |flow: u32| FlowId(flow.into());

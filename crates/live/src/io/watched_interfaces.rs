@@ -9,50 +9,50 @@ use super::sys;
 
 /// Failure of an interface, with its name.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum Loss {
+pub(crate) enum InterfaceFailure {
     /// Switched off.
     Down(String),
     /// Removed, or replaced by another of the same name.
     Gone(String),
 }
 
-impl fmt::Display for Loss {
+impl fmt::Display for InterfaceFailure {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Loss::Down(name) => write!(f, "{name} is down"),
-            Loss::Gone(name) => write!(f, "{name} is gone"),
+            InterfaceFailure::Down(name) => write!(f, "{name} is down"),
+            InterfaceFailure::Gone(name) => write!(f, "{name} is gone"),
         }
     }
 }
 
 /// Watched interfaces of the calling thread's namespace.
 #[derive(Debug)]
-pub(crate) struct Links {
+pub(crate) struct WatchedInterfaces {
     events: Netlink,
     /// Names and indexes: a new interface of the same name has another index.
     links: Vec<(String, i32)>,
 }
 
-impl Links {
-    pub(crate) fn new(names: &[String]) -> io::Result<Links> {
+impl WatchedInterfaces {
+    pub(crate) fn new(names: &[String]) -> io::Result<WatchedInterfaces> {
         let events = Netlink::listening(libc::RTMGRP_LINK as u32)?;
         let links = names.iter().map(|name| Ok((name.clone(), sys::index(name)?)));
-        Ok(Links { events, links: links.collect::<io::Result<_>>()? })
+        Ok(WatchedInterfaces { events, links: links.collect::<io::Result<_>>()? })
     }
 
-    /// Readable after a change since the last [`look`](Links::look).
+    /// Readable after a change since the last [`look`](WatchedInterfaces::look).
     pub(crate) fn changed(&self) -> BorrowedFd<'_> {
         self.events.as_fd()
     }
 
     /// The failure of the first interface that failed, if any.
-    pub(crate) fn look(&self) -> Option<Loss> {
+    pub(crate) fn look(&self) -> Option<InterfaceFailure> {
         self.events.forget();
         self.links.iter().find_map(|(name, index)| match (sys::index(name), sys::flags(name)) {
             (Ok(found), Ok(flags)) if found == *index => {
-                (i32::from(flags) & libc::IFF_UP == 0).then(|| Loss::Down(name.clone()))
+                (i32::from(flags) & libc::IFF_UP == 0).then(|| InterfaceFailure::Down(name.clone()))
             }
-            _ => Some(Loss::Gone(name.clone())),
+            _ => Some(InterfaceFailure::Gone(name.clone())),
         })
     }
 }

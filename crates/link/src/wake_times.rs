@@ -7,17 +7,17 @@ use headgate_core::Time;
 
 /// Wake-up times of a fixed number of links.
 #[derive(Debug)]
-pub struct Wakes {
+pub struct WakeTimes {
     /// Pair `i` holds the children of node `i`: nodes `2 i` and `2 i + 1`. The root is node 1; leaves come last.
     pairs: Box<[[Time; 2]]>,
     /// The root.
     first: Time,
 }
 
-impl Wakes {
+impl WakeTimes {
     /// `links` links, none with a wake-up.
-    pub fn new(links: usize) -> Wakes {
-        Wakes { pairs: vec![[Time::NEVER; 2]; links.next_power_of_two()].into(), first: Time::NEVER }
+    pub fn new(links: usize) -> WakeTimes {
+        WakeTimes { pairs: vec![[Time::NEVER; 2]; links.next_power_of_two()].into(), first: Time::NEVER }
     }
 
     /// The earliest wake-up time; [`Time::NEVER`] if there is none.
@@ -64,7 +64,7 @@ mod tests {
             links in 1..20_usize,
             steps in prop::collection::vec((0..20_usize, prop::option::of(0..8_u64)), 1..200),
         ) {
-            let mut wakes = Wakes::new(links);
+            let mut wakes = WakeTimes::new(links);
             let mut list = vec![Time::NEVER; links];
             for (link, time) in steps {
                 let time = time.map_or(Time::NEVER, Time::from_nanos);

@@ -5,18 +5,18 @@ use headgate_scenario::Impairments;
 
 /// Applies impairments to sent packets of one direction.
 #[derive(Debug)]
-pub struct Passage {
+pub struct Impairer {
     impairments: Impairments,
-    losses: Losses,
+    losses: GilbertLoss,
     rng: Rng,
     /// When the previous packet comes out: jitter keeps packets in order.
     last: Time,
 }
 
-impl Passage {
+impl Impairer {
     /// Applies `impairments`, drawn from `rng`.
-    pub fn new(impairments: Impairments, rng: Rng) -> Passage {
-        Passage { impairments, losses: Losses::new(&impairments), rng, last: Time::ZERO }
+    pub fn new(impairments: Impairments, rng: Rng) -> Impairer {
+        Impairer { impairments, losses: GilbertLoss::new(&impairments), rng, last: Time::ZERO }
     }
 
     /// When a packet due at `due` comes out; `None` if it is lost.
@@ -40,22 +40,22 @@ impl Passage {
     }
 }
 
-/// Losses by a two-state Markov chain after Gilbert (Bell System Technical Journal 39(5), 1960): the bad state loses
+/// Link loss by a two-state Markov chain after Gilbert (Bell System Technical Journal 39(5), 1960): the bad state loses
 /// every packet, the good state none. Without a mean burst length, losses are independent.
 #[derive(Debug)]
-struct Losses {
+struct GilbertLoss {
     /// Loss probability after a delivered packet, and after a lost one.
     after: [f64; 2],
     bad: bool,
 }
 
-impl Losses {
-    fn new(impairments: &Impairments) -> Losses {
+impl GilbertLoss {
+    fn new(impairments: &Impairments) -> GilbertLoss {
         let Impairments { loss, burst, .. } = *impairments;
         // A burst ends with probability 1 / burst, so its mean length is `burst`. In the long run as many bursts begin
         // as end: (1 - loss) x begin = loss / burst.
         let after = burst.map_or([loss, loss], |burst| [loss / (burst * (1.0 - loss)), 1.0 - 1.0 / burst]);
-        Losses { after, bad: false }
+        GilbertLoss { after, bad: false }
     }
 
     fn next(&mut self, rng: &mut Rng) -> bool {
@@ -73,7 +73,7 @@ mod tests {
     const PACKETS: usize = 200_000;
 
     fn losses(loss: f64, burst: Option<f64>) -> Vec<bool> {
-        let mut losses = Losses::new(&Impairments { loss, burst, ..Impairments::default() });
+        let mut losses = GilbertLoss::new(&Impairments { loss, burst, ..Impairments::default() });
         let mut rng = Rng::named(3, "losses");
         (0..PACKETS).map(|_| losses.next(&mut rng)).collect()
     }
@@ -101,8 +101,8 @@ mod tests {
         assert!(!losses(0.0, None).contains(&true));
     }
 
-    fn passage(impairments: Impairments) -> Passage {
-        Passage::new(impairments, Rng::named(4, "medium"))
+    fn passage(impairments: Impairments) -> Impairer {
+        Impairer::new(impairments, Rng::named(4, "medium"))
     }
 
     #[test]

@@ -10,46 +10,46 @@ use headgate_core::{Span, Time};
 use headgate_measure::{EventBatch, Watch};
 use headgate_scenario::Scenario;
 
-use super::account::{Finding, Sample, Total};
-use super::error::RunError;
+use super::error::LiveRunError;
+use super::meter::{DirectionTotals, IntervalSample, LoopRecord};
 
 /// Longest time between two calls of the watcher.
 const LOOK: Duration = Duration::from_millis(50);
 /// The loop's last counts arrive within `SHOW_EVERY` of the end. A machine this much later measures nothing useful.
 const GRACE: Span = Span::from_secs(5);
 
-pub(super) struct Found {
+pub(super) struct RunRecords {
     /// By time; one per direction of each link.
-    pub(super) samples: BTreeMap<Time, Vec<Sample>>,
+    pub(super) samples: BTreeMap<Time, Vec<IntervalSample>>,
     /// By number of the direction.
-    pub(super) totals: Vec<Total>,
+    pub(super) totals: Vec<DirectionTotals>,
     /// By group: one-way delay of data, less that of a full packet without queues.
     pub(super) excess: Vec<Histogram>,
 }
 
-impl Found {
+impl RunRecords {
     /// Collects all findings and informs the watcher. `tell` passes on traces and captures, and returns the time.
     pub(super) fn watched(
-        inbox: &Receiver<Finding>,
+        inbox: &Receiver<LoopRecord>,
         scenario: &Scenario,
         tell: &mut dyn FnMut(&mut dyn Watch) -> Time,
         watch: &mut dyn Watch,
-    ) -> Result<Found, RunError> {
+    ) -> Result<RunRecords, LiveRunError> {
         let end = Time::ZERO + scenario.duration;
-        let mut found = Found { samples: BTreeMap::new(), totals: Vec::new(), excess: Vec::new() };
+        let mut found = RunRecords { samples: BTreeMap::new(), totals: Vec::new(), excess: Vec::new() };
         let mut ended = false;
         loop {
             let post = inbox.recv_timeout(LOOK);
             let now = tell(watch);
             match post {
-                Ok(Finding::Sample(sample)) => found.keep(sample, 2 * scenario.links.len(), watch),
-                Ok(Finding::Total(total)) => found.totals.push(*total),
-                Ok(Finding::End(excess)) => (found.excess, ended) = (excess, true),
+                Ok(LoopRecord::IntervalSample(sample)) => found.keep(sample, 2 * scenario.links.len(), watch),
+                Ok(LoopRecord::DirectionTotals(total)) => found.totals.push(*total),
+                Ok(LoopRecord::End(excess)) => (found.excess, ended) = (excess, true),
                 Err(RecvTimeoutError::Timeout) if now < end + GRACE => {}
                 Err(_) => return Err(io::Error::other("the loop ended before the run").into()),
             }
             if !watch.goes_on(now.min(end)) {
-                return Err(RunError::Stopped);
+                return Err(LiveRunError::Stopped);
             }
             if ended {
                 found.totals.sort_by_key(|total| total.link);
@@ -59,7 +59,7 @@ impl Found {
     }
 
     /// Keeps a sample. Once all `directions` have sent theirs for an interval, the watcher gets its events.
-    fn keep(&mut self, sample: Sample, directions: usize, watch: &mut dyn Watch) {
+    fn keep(&mut self, sample: IntervalSample, directions: usize, watch: &mut dyn Watch) {
         let there = self.samples.entry(sample.at).or_default();
         there.push(sample);
         if there.len() < directions {

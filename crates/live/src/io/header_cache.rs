@@ -14,7 +14,7 @@ const ROWS: usize = 64;
 
 /// A header in `N` words, the last never [`NONE`], with its flow and class.
 #[derive(Clone, Copy, Debug)]
-struct Row<const N: usize> {
+struct CachedHeader<const N: usize> {
     words: [u64; N],
     flow: FlowId,
     class: ClassId,
@@ -25,13 +25,13 @@ const NONE: u64 = u64::MAX;
 
 /// The cache for headers of `N` words. A header's flow and class must never change.
 #[derive(Clone, Debug)]
-pub(crate) struct Recent<const N: usize> {
-    rows: Box<[Row<N>; ROWS]>,
+pub(crate) struct HeaderCache<const N: usize> {
+    rows: Box<[CachedHeader<N>; ROWS]>,
 }
 
-impl<const N: usize> Recent<N> {
-    pub(crate) fn new() -> Recent<N> {
-        Recent { rows: Box::new([Row { words: [NONE; N], flow: FlowId(0), class: ClassId(0) }; ROWS]) }
+impl<const N: usize> HeaderCache<N> {
+    pub(crate) fn new() -> HeaderCache<N> {
+        HeaderCache { rows: Box::new([CachedHeader { words: [NONE; N], flow: FlowId(0), class: ClassId(0) }; ROWS]) }
     }
 
     /// Flow and class of a header: from the table, or from `find`.
@@ -43,7 +43,7 @@ impl<const N: usize> Recent<N> {
         let row = &mut self.rows[(mixed >> (u64::BITS - ROWS.ilog2())) as usize];
         if row.words != words {
             let (flow, class) = find();
-            *row = Row { words, flow, class };
+            *row = CachedHeader { words, flow, class };
         }
         (row.flow, row.class)
     }
@@ -77,7 +77,7 @@ mod tests {
 
     #[test]
     fn every_header_is_answered_by_what_was_found_for_it() {
-        let mut recent = Recent::<2>::new();
+        let mut recent = HeaderCache::<2>::new();
         let mut rng = Rng::named(1, "headers");
         let found = |words: [u64; 2]| (FlowId(words[0] ^ words[1].rotate_left(7)), ClassId((words[0] & 3) as u16));
         let mut times = 0;
@@ -95,7 +95,7 @@ mod tests {
 
     #[test]
     fn a_train_of_packets_is_looked_up_once() {
-        let mut recent = Recent::<5>::new();
+        let mut recent = HeaderCache::<5>::new();
         let mut times = 0;
         for _ in 0..100 {
             let answer = recent.get([0; 5], || {

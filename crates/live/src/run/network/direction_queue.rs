@@ -7,24 +7,24 @@ use std::sync::mpsc::Sender;
 use headgate_core::{Qdisc, Time};
 use headgate_scenario::Scenario;
 
-use crate::forward::queue::{FrameQueue, Onward};
-use crate::forward::settings::{Anything, LaneSettings};
+use crate::forward::queue::{FrameQueue, FrameSink};
+use crate::forward::settings::{FrameDiscipline, LaneSettings};
 use crate::io::pool::Pool;
 use crate::io::tap::Recorder;
-use crate::run::account::{Account, Finding};
+use crate::run::meter::{DirectionMeter, LoopRecord};
 
-pub(super) struct Node {
-    pub(super) queue: FrameQueue<Anything, Account>,
+pub(super) struct DirectionQueue {
+    pub(super) queue: FrameQueue<FrameDiscipline, DirectionMeter>,
     /// Packets that came from hosts and other links, and packets that left.
     pub(super) came: u64,
     pub(super) out: u64,
     pub(super) recorder: Option<Recorder>,
 }
 
-impl Node {
+impl DirectionQueue {
     /// Reports a pending idle period to the discipline. Call before reading it.
     pub(super) fn settle(&mut self, now: Time, pool: &mut Pool) {
-        self.queue.settle(now, &mut Onward { pool, recorder: self.recorder.as_ref(), receive: |_, _| {} });
+        self.queue.settle(now, &mut FrameSink { pool, recorder: self.recorder.as_ref(), receive: |_, _| {} });
     }
 }
 
@@ -33,15 +33,17 @@ pub(super) fn nodes(
     scenario: &Arc<Scenario>,
     qdisc: &Qdisc,
     seed: u64,
-    findings: &Sender<Finding>,
-) -> io::Result<Vec<Node>> {
+    findings: &Sender<LoopRecord>,
+) -> io::Result<Vec<DirectionQueue>> {
     let node = |hop| {
         let named = scenario.simplex(hop).qdisc.as_ref().unwrap_or(qdisc);
-        let account = |discipline: &Anything, lane| Account::new((scenario, hop), discipline, lane, findings.clone());
+        let account = |discipline: &FrameDiscipline, lane| {
+            DirectionMeter::new((scenario, hop), discipline, lane, findings.clone())
+        };
         let mut queue = LaneSettings::at(scenario, hop, named).queue((seed, &scenario.label(hop)), account)?;
         // Time starts with the run.
         queue.medium_mut().begin(Time::NEVER);
-        Ok(Node { queue, came: 0, out: 0, recorder: None })
+        Ok(DirectionQueue { queue, came: 0, out: 0, recorder: None })
     };
     scenario.hops().map(node).collect()
 }
