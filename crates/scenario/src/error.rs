@@ -78,9 +78,9 @@ impl Fault {
         Fault { span, message: message.into(), help: None, names_key: false, missing: None, known: Vec::new() }
     }
 
-    /// An unknown key at `span`. Its message is added later because it depends on the path.
-    pub(crate) fn unknown(span: Range<usize>, known: Vec<&'static str>) -> Fault {
-        Fault { known, ..Fault::plain(span, String::new()) }
+    /// The unknown `key` at `span`. Its message is completed later because it depends on the path.
+    pub(crate) fn unknown(span: Range<usize>, key: &str, known: Vec<&'static str>) -> Fault {
+        Fault { known, ..Fault::plain(span, key) }
     }
 
     /// The section at `span` lacks `key`; `section` is the heading as written.

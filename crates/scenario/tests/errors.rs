@@ -320,6 +320,7 @@ const BAD_CHANGES: &[(&str, &str)] = &[
     ("link..rate=5Mbit/s", "a change has the form PATH=VALUE, such as `link.rate=20Mbit/s`"),
     ("link.rate=5", r#"`link.rate`: a bare number has no unit; write "5Mbit/s""#),
     ("link.rte=5Mbit/s", "unknown key `rte` in [link]; did you mean `rate`?"),
+    (r#"link.schedule=[{ at = "1s", rat = "5Mbit/s" }]"#, "unknown key `rat` in [[link.schedule]]; did you mean `rate`?"),
     ("lnk.rate=5Mbit/s", "no section or group is called `lnk`; did you mean `link`?"),
     ("wbe.flows=3", "no section or group is called `wbe`; did you mean `web`?"),
     ("web.access.dely=1ms", "unknown key `dely` in [tcp.access]; did you mean `delay`?"),

@@ -27,7 +27,7 @@ pub(crate) trait RawTable: Default {
         let (mut table, names) = (Self::default(), Self::names());
         for (key, value) in entries {
             if !names.contains(&key.get_ref().as_ref()) {
-                return Err(Fault::unknown(key.span(), names));
+                return Err(Fault::unknown(key.span(), key.get_ref(), names));
             }
             table.take(key.get_ref(), value)?;
         }
