@@ -28,6 +28,15 @@ def test_every_file_that_ships_is_valid(file: Path):
     assert wrong(tomllib.loads(file.read_text())) == ""
 
 
+def test_a_link_has_the_ranges_and_defaults_of_its_direction():
+    link = SMALL["link"]
+    assert isinstance(link, dict)
+    assert wrong(SMALL | {"tcp": [{}], "link": link | {"reverse": {"rate": "1Mbit/s"}}}) == ""
+    assert wrong(SMALL | {"tcp": [{}], "link": link | {"loss": 0.5, "reverse": {"loss": 0.99}}}) == ""
+    assert wrong(SMALL | {"tcp": [{}], "link": link | {"loss": 1}}) != ""
+    assert wrong(SMALL | {"tcp": [{}], "link": link | {"reverse": {"reorder": 1.5}}}) != ""
+
+
 @pytest.mark.parametrize("group", [
     {"abc": 3}, {"abc": "on"}, {"windw": 9}, {"cc": "illinois"}, {"gain": 0}, {"min_rto": 1},
     {"access": {"dely": "1ms"}},

@@ -1,37 +1,34 @@
 //! Access links: given by rate and delay, or derived from the flow's round-trip time.
 
-use headgate_core::{Rate, Span};
+use headgate_core::Span;
 use toml::Spanned;
 
-use crate::check::{LONGEST_DELAY, Section, rate, within};
+use crate::check::Section;
 use crate::error::Fault;
-use crate::model::Access;
-use crate::schema::{At, RawAccess, RawEnds};
-
-const DEFAULT: Access = Access { rate: Rate::from_bits(100_000_000), delay: Span::from_millis(1) };
+use crate::schema::{Access, At, RawAccess, RawEnds};
+use crate::values::Profile;
 
 /// The access links of sender and receiver, for a route with one-way propagation delay `way`.
 pub(crate) fn links(raw: &RawEnds, section: &Section, way: Span) -> Result<[Access; 2], Fault> {
     let sides = [&raw.access, &raw.sender, &raw.receiver].into_iter().flatten();
     let delay = sides.filter_map(|side| side.get_ref().delay.as_ref()).map(Spanned::span).next();
-    let access = side(section, &raw.access, &DEFAULT)?;
-    let [sender, receiver] = [side(section, &raw.sender, &access)?, side(section, &raw.receiver, &access)?];
+    let access = Access::read(&raw.access(), section, Profile::Rfc)?;
+    let [sender, receiver] = [side(&raw.sender, &access), side(&raw.receiver, &access)];
     match (&raw.rtt, delay) {
         (None, _) => Ok([sender, receiver]),
         (Some(_), Some(delay)) => {
             Err(Fault::plain(delay, "`rtt` sets the delays of both access links: leave out this one"))
         }
         (Some(rtt), None) => {
-            let [near, far] = shares(rtt.clone(), way)?;
+            let [near, far] = shares(rtt, way)?;
             Ok([Access { delay: near, ..sender }, Access { delay: far, ..receiver }])
         }
     }
 }
 
 /// Splits the RTT that the route leaves evenly between both access links, to the nanosecond.
-fn shares(rtt: Spanned<Span>, way: Span) -> Result<[Span; 2], Fault> {
-    let span = rtt.span();
-    let rtt = within(rtt, ..=LONGEST_DELAY)?;
+fn shares(rtt: &Spanned<Span>, way: Span) -> Result<[Span; 2], Fault> {
+    let (span, rtt) = (rtt.span(), *rtt.get_ref());
     let Some(rest) = (rtt.as_nanos() / 2).checked_sub(way.as_nanos()) else {
         let least = Span::from_nanos(2 * way.as_nanos());
         return Err(Fault::value(
@@ -43,7 +40,10 @@ fn shares(rtt: Spanned<Span>, way: Span) -> Result<[Span; 2], Fault> {
 }
 
 /// One access link. Keys missing in `raw` come from `both`.
-fn side(section: &Section, raw: &At<RawAccess>, both: &Access) -> Result<Access, Fault> {
-    let raw = section.or(raw.clone(), RawAccess::default()).into_inner();
-    Ok(Access { rate: rate(section.or(raw.rate, both.rate))?, delay: section.span(raw.delay, both.delay)? })
+fn side(raw: &At<RawAccess>, both: &Access) -> Access {
+    let raw = raw.clone().map(Spanned::into_inner).unwrap_or_default();
+    Access {
+        rate: raw.rate.map_or(both.rate, Spanned::into_inner),
+        delay: raw.delay.map_or(both.delay, Spanned::into_inner),
+    }
 }

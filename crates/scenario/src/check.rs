@@ -4,7 +4,7 @@ use std::fmt::Display;
 use std::ops::{Bound, Range, RangeBounds};
 
 use headgate_core::params::range_in_words;
-use headgate_core::{Limit, Rate, Span};
+use headgate_core::{Rate, Span};
 use toml::Spanned;
 
 use crate::error::Fault;
@@ -36,28 +36,27 @@ impl Section {
     pub(crate) fn place<T>(&self, raw: &At<T>) -> Range<usize> {
         raw.as_ref().map_or(self.span.clone(), Spanned::span)
     }
-
-    /// Like `or`, for a time of at most [`LONGEST_DELAY`]. Zero is allowed.
-    pub(crate) fn span(&self, raw: At<Span>, default: Span) -> Result<Span, Fault> {
-        within(self.or(raw, default), ..=LONGEST_DELAY)
-    }
 }
 
 /// The largest length an IP header can state.
 pub(crate) const LARGEST_PACKET: Size = Size(65_535);
 /// Longer than any path on Earth and any timer.
 pub(crate) const LONGEST_DELAY: Span = Span::from_secs(3600);
-pub(crate) const SOME_DELAY: (Bound<Span>, Bound<Span>) = (Bound::Excluded(Span::ZERO), Bound::Included(LONGEST_DELAY));
+pub(crate) const SOME_DELAY: (Bound<Span>, Bound<Span>) = above(Span::ZERO, LONGEST_DELAY);
 pub(crate) const LONGEST_RUN: Span = Span::from_secs(86_400);
+pub(crate) const SOME_TIME: (Bound<Span>, Bound<Span>) = above(Span::ZERO, LONGEST_RUN);
 /// At this rate an ACK takes 3.2 ns. Beyond it, rounding to nanoseconds would distort the rate.
 pub(crate) const FASTEST: Rate = Rate::from_bits(100_000_000_000);
+pub(crate) const SOME_RATE: (Bound<Rate>, Bound<Rate>) = above(Rate::from_bits(0), FASTEST);
 /// Catches typing errors: ten times the simulator's design size.
 pub(crate) const MOST_FLOWS: u32 = 1_000_000;
 /// Beyond RFC 7323's largest window of 1 GiB in packets of 1500 bytes.
 pub(crate) const LARGEST_WINDOW: u32 = 1_000_000;
-/// Larger than any router's buffer.
-const LARGEST_PACKET_LIMIT: u32 = 10_000_000;
-const LARGEST_BYTE_LIMIT: u64 = 10_000_000_000;
+
+/// The values above `least`, up to `most`.
+pub(crate) const fn above<T: Copy>(least: T, most: T) -> (Bound<T>, Bound<T>) {
+    (Bound::Excluded(least), Bound::Included(most))
+}
 
 pub(crate) fn within<T: PartialOrd + Display>(value: Spanned<T>, range: impl RangeBounds<T>) -> Result<T, Fault> {
     if range.contains(value.get_ref()) {
@@ -73,23 +72,6 @@ fn short(value: &impl Display) -> String {
         Ok(number) if whole.len() > 20 => format!("{number:e}"),
         _ => whole,
     }
-}
-
-pub(crate) fn rate(value: Spanned<Rate>) -> Result<Rate, Fault> {
-    within(value, (Bound::Excluded(Rate::from_bits(0)), Bound::Included(FASTEST)))
-}
-
-pub(crate) fn some_time(value: Spanned<Span>, most: Span) -> Result<Span, Fault> {
-    within(value, (Bound::Excluded(Span::ZERO), Bound::Included(most)))
-}
-
-/// Checks the upper bound. Reading has already checked that the limit is above zero.
-pub(crate) fn limit(value: Spanned<Limit>) -> Result<Limit, Fault> {
-    let most = match value.get_ref() {
-        Limit::Packets(_) => Limit::Packets(LARGEST_PACKET_LIMIT),
-        Limit::Bytes(_) => Limit::Bytes(LARGEST_BYTE_LIMIT),
-    };
-    within(value, ..=most)
 }
 
 /// Checks a name for use in file paths, column names and changes (before a dot).

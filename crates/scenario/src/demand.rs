@@ -4,11 +4,11 @@ use headgate_core::{Rate, Span};
 use headgate_traffic::{GroupSource, SenderInfo, Traffic};
 use toml::Spanned;
 
-use crate::check::{MOST_FLOWS, Section, within};
+use crate::check::{MOST_FLOWS, Section};
 use crate::error::Fault;
 use crate::inputs::Loader;
 use crate::routes::Graph;
-use crate::schema::{At, RawEnds, RawGroup};
+use crate::schema::{RawEnds, RawGroup};
 use crate::start::{self, Start};
 use crate::traffic::plan;
 
@@ -40,13 +40,10 @@ pub(crate) fn demand(
     let written = section.or(group.traffic.clone(), default);
     let (traffic, plan) = plan(&written, sender, around.loader)?;
     let starts = section.place(&ends.start);
-    let start = start::start(ends.start.clone(), Start::AT_ONCE, || a_second(&traffic, &plan, sender, link))?;
-    let end = match &ends.stop {
-        Some(stop) => stop.get_ref().unwrap_or(around.duration).min(around.duration),
-        None => around.duration,
-    };
+    let start = start::start(ends.start(), &starts, || a_second(&traffic, &plan, sender, link))?;
+    let end = ends.stop().map_or(around.duration, |stop| stop.min(around.duration));
     let flows = match &group.flows {
-        Some(flows) => known(within(flows.clone(), 1..=MOST_FLOWS)?, flows, &plan)?,
+        Some(flows) => known(flows, &plan)?,
         None => plan.flows().or_else(|| start.flows_until(end)).ok_or_else(|| {
             Fault::value(starts.clone(), format!("brings more flows than a scenario may have, {MOST_FLOWS}"))
         })?,
@@ -56,16 +53,21 @@ pub(crate) fn demand(
         let message = format!("flows start as late as {latest}, but the run ends at {}", around.duration);
         return Err(Fault::value(starts, message));
     }
-    Ok(Demand { flows, traffic, plan, start, stop: stop(&ends.stop, latest)? })
+    match (ends.stop(), section.place(&ends.stop)) {
+        (Some(stop), place) if stop <= latest => {
+            Err(Fault::value(place, format!("flows stop at {stop}, but start as late as {latest}")))
+        }
+        (stop, _) => Ok(Demand { flows, traffic, plan, start, stop }),
+    }
 }
 
 /// Checks that a source with a fixed number of flows has enough of them.
-fn known(flows: u32, at: &Spanned<u32>, plan: &GroupSource) -> Result<u32, Fault> {
-    match plan.flows() {
-        Some(known) if flows > known => {
-            Err(Fault::value(at.span(), format!("{flows} is more than the file's {known}")))
+fn known(flows: &Spanned<u32>, plan: &GroupSource) -> Result<u32, Fault> {
+    match (*flows.get_ref(), plan.flows()) {
+        (given, Some(known)) if given > known => {
+            Err(Fault::value(flows.span(), format!("{given} is more than the file's {known}")))
         }
-        _ => Ok(flows),
+        (given, _) => Ok(given),
     }
 }
 
@@ -78,14 +80,4 @@ fn a_second(traffic: &Traffic, plan: &GroupSource, sender: &SenderInfo, link: Ra
     })?;
     let on_the_wire = mean * f64::from(sender.packet) / f64::from(sender.payload.max(1));
     Ok(link.as_bits() as f64 / 8.0 / on_the_wire)
-}
-
-fn stop(stop: &At<Option<Span>>, latest: Span) -> Result<Option<Span>, Fault> {
-    let Some(stop) = stop else { return Ok(None) };
-    match *stop.get_ref() {
-        Some(end) if end <= latest => {
-            Err(Fault::value(stop.span(), format!("flows stop at {end}, but start as late as {latest}")))
-        }
-        end => Ok(end),
-    }
 }

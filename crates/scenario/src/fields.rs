@@ -250,6 +250,13 @@ impl Kind for FlowKey {
 #[derive(Clone, Debug)]
 pub(crate) struct AnyOf<F>(pub(crate) Vec<F>);
 
+/// A single value without its list.
+impl<F: Show> Show for AnyOf<F> {
+    fn show(&self) -> String {
+        if let [one] = self.0.as_slice() { one.show() } else { self.0.show() }
+    }
+}
+
 impl<F: Kind> Kind for AnyOf<F> {
     fn form() -> Form {
         let Form { words, json, .. } = F::form();

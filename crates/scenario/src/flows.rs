@@ -8,11 +8,9 @@ use crate::cc::UdpCc;
 use crate::check::{self, Section};
 use crate::demand::{Surroundings, demand};
 use crate::error::Fault;
-use crate::fields::{Dscp, OrOwn};
 use crate::header::Headers;
-use crate::model::{Access, FlowGroup, TcpGroup, UdpGroup};
-use crate::schema::{At, RawEnds, RawGroup, RawHeaders, RawTcp, RawUdp, Size, TcpSettings, UdpSettings};
-use crate::values::Profile;
+use crate::model::{FlowGroup, TcpGroup, UdpGroup};
+use crate::schema::{Access, At, RawEnds, RawGroup, RawHeaders, RawTcp, RawUdp, Size, TcpSettings, UdpSettings};
 
 /// The keys that TCP and UDP groups share, as written.
 struct RawFlows {
@@ -27,7 +25,7 @@ struct RawFlows {
 pub(crate) fn tcp(raw: Spanned<RawTcp>, name: String, around: &Surroundings<'_>) -> Result<TcpGroup, Fault> {
     let section = Section { span: raw.span(), heading: "[[tcp]]" };
     let raw = raw.into_inner();
-    let settings = TcpSettings::read(&raw, &section, profile(&raw.group))?;
+    let settings = TcpSettings::read(&raw, &section, raw.group.profile())?;
     let payload = payload(&section, (&raw.packet, settings.packet), (&raw.header, settings.header))?;
     let source = Traffic::named("ftp");
     let flows = RawFlows { name, group: raw.group, ends: raw.ends, headers: raw.headers, source };
@@ -37,7 +35,7 @@ pub(crate) fn tcp(raw: Spanned<RawTcp>, name: String, around: &Surroundings<'_>)
 pub(crate) fn udp(raw: Spanned<RawUdp>, name: String, around: &Surroundings<'_>) -> Result<UdpGroup, Fault> {
     let section = Section { span: raw.span(), heading: "[[udp]]" };
     let raw = raw.into_inner();
-    let mut settings = UdpSettings::read(&raw, &section, profile(&raw.group))?;
+    let mut settings = UdpSettings::read(&raw, &section, raw.group.profile())?;
     let UdpSettings { cc, packet, jitter, .. } = settings;
     let payload = payload(&section, (&raw.packet, packet), (&raw.header, settings.header))?;
     let source = Traffic::named("cbr");
@@ -70,7 +68,7 @@ fn group<S>(
     let link = around.graph.rate(&route, around.duration);
     let demand = demand(section, (&group, &ends), source, &writes, link, around)?;
     Ok(FlowGroup {
-        headers: self::headers(headers, section, &name)?,
+        headers: self::headers(&headers, section, &name)?,
         name,
         flows: demand.flows,
         route,
@@ -82,10 +80,6 @@ fn group<S>(
         stop: demand.stop,
         settings,
     })
-}
-
-fn profile(raw: &RawGroup) -> Profile {
-    raw.profile.as_ref().map_or(Profile::Rfc, |profile| *profile.get_ref())
 }
 
 /// A controlled flow always has data to send: any other source is refused.
@@ -113,21 +107,20 @@ fn payload(section: &Section, packet: (&RawSize, u32), header: (&RawSize, u32)) 
     Err(Fault::value(if header.start >= packet.start { header } else { packet }, message))
 }
 
-fn headers(raw: RawHeaders, section: &Section, name: &str) -> Result<Headers, Fault> {
-    let defaults = Headers::of_group(name);
-    let blamed = section.place(&raw.destination);
-    let address = |end| section.or(end, OrOwn(None)).into_inner().0;
-    let ports = |end, default| section.or(end, default).into_inner();
+pub(crate) fn headers(raw: &RawHeaders, section: &Section, name: &str) -> Result<Headers, Fault> {
     let headers = Headers {
-        source: address(raw.source),
-        destination: address(raw.destination),
-        source_port: ports(raw.source_port, defaults.source_port),
-        destination_port: ports(raw.destination_port, defaults.destination_port),
-        dscp: section.or(raw.dscp, Dscp(defaults.dscp)).into_inner().0,
-        label: raw.label.as_ref().map(check::name).transpose()?.unwrap_or(defaults.label),
+        source: raw.source().0,
+        destination: raw.destination().0,
+        source_port: raw.source_port(),
+        destination_port: raw.destination_port(),
+        dscp: raw.dscp().0,
+        label: raw.label.as_ref().map_or_else(|| Ok(name.to_string()), check::name)?,
     };
     if headers.mixes_versions() {
-        return Err(Fault::value(blamed, "`source` and `destination` must both be IPv4, or both IPv6"));
+        return Err(Fault::value(
+            section.place(&raw.destination),
+            "`source` and `destination` must both be IPv4, or both IPv6",
+        ));
     }
     Ok(headers)
 }

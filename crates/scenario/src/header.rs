@@ -68,18 +68,6 @@ const fn own(v4: Ipv4Addr, length: u8, subnet: u16) -> (IpNet, IpNet) {
 }
 
 impl Headers {
-    /// Defaults of a group: dynamic source ports (RFC 6335) and iperf's destination port.
-    pub(crate) fn of_group(name: &str) -> Headers {
-        Headers {
-            source: None,
-            destination: None,
-            source_port: Ports { first: 49_152, last: 65_535 },
-            destination_port: Ports { first: 5001, last: 5001 },
-            dscp: 0,
-            label: name.to_string(),
-        }
-    }
-
     pub(crate) fn mixes_versions(&self) -> bool {
         self.source.zip(self.destination).is_some_and(|(source, destination)| is_v6(source) != is_v6(destination))
     }
@@ -136,6 +124,9 @@ impl Scenario {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::check::Section;
+    use crate::flows;
+    use crate::schema::RawHeaders;
 
     fn addresses(prefix: &str, indices: &[u32]) -> Vec<String> {
         indices.iter().map(|index| nth(prefix.parse().unwrap(), *index).to_string()).collect()
@@ -166,7 +157,8 @@ mod tests {
 
     #[test]
     fn an_answer_goes_the_other_way() {
-        let headers = Headers::of_group("web");
+        let section = Section { span: 0..0, heading: "" };
+        let headers = flows::headers(&RawHeaders::default(), &section, "web").unwrap();
         let header = headers.header(6, 3, 300);
         let reply = header.reply();
         assert_eq!((header.source, header.destination), (reply.destination, reply.source));

@@ -2,10 +2,10 @@
 
 use std::ops::Range;
 
-use headgate_core::{Limit, LinkInfo, Qdisc, Rate, Span};
+use headgate_core::{LinkInfo, Qdisc, Rate, Span};
 use toml::Spanned;
 
-use crate::check::{self, LONGEST_DELAY, Section, limit, within};
+use crate::check::{self, Section};
 use crate::error::Fault;
 use crate::inputs::Loader;
 use crate::network::{COMPARED, DUMBBELL, Direction, Link, Simplex};
@@ -58,29 +58,14 @@ impl Links {
 
     fn add(&mut self, names: [String; 3], section: &Section, raw: RawLink, loader: &Loader<'_>) -> Result<(), Fault> {
         self.distinct(&names, raw.name.as_ref().map_or(section.span.clone(), Spanned::span))?;
-        let both = raw.both;
-        let impairments = both.medium.impairments(section)?;
-        let (rate, pace) = both.medium.pace(both.rate, section, None, loader)?;
-        let forward = Simplex {
-            rate,
-            pace,
-            impairments,
-            limit: limit(section.need("limit", both.medium.limit)?)?,
-            qdisc: self.qdisc(section, both.medium.qdisc, COMPARED),
-        };
-        let delay = within(section.need("delay", both.delay)?, ..=LONGEST_DELAY)?;
-        let back = section.or(both.reverse, RawDirection::default());
+        let qdisc = section.or(raw.qdisc.clone(), raw.qdisc());
+        let delay = section.need("delay", raw.delay)?.into_inner();
+        let limit = section.need("limit", raw.limit)?;
+        let forward = RawDirection { rate: raw.rate, medium: raw.medium, limit: Some(limit), qdisc: Some(qdisc) };
+        let forward = self.simplex(&forward, section, None, loader)?;
+        let back = section.or(raw.reverse, RawDirection::default());
         let section = Section { span: back.span(), heading: "[link.reverse]" };
-        let RawDirection { rate, medium: back } = back.into_inner();
-        let impairments = back.impairments(&section)?;
-        let (rate, pace) = back.pace(rate, &section, Some(forward.rate), loader)?;
-        let reverse = Simplex {
-            rate,
-            pace,
-            impairments,
-            limit: limit(section.or(back.limit, Limit::Packets(1000)))?,
-            qdisc: self.qdisc(&section, back.qdisc, "droptail"),
-        };
+        let reverse = self.simplex(back.get_ref(), &section, Some(forward.rate), loader)?;
         let [name, from, to] = names;
         self.links.push(Link { name, from, to, delay, forward, reverse });
         Ok(())
@@ -103,11 +88,18 @@ impl Links {
         Err(Fault::plain(span, message))
     }
 
-    /// The next direction's discipline; `None` for the compared disciplines.
-    fn qdisc(&mut self, section: &Section, raw: At<Qdisc>, default: &str) -> Option<Qdisc> {
-        let raw = section.or(raw, Qdisc::named(default));
-        self.places.push(raw.span());
-        Some(raw.into_inner()).filter(|qdisc| *qdisc != Qdisc::named(COMPARED))
+    /// The next direction. `rate` applies if the file gives neither `rate` nor `trace`.
+    fn simplex(
+        &mut self,
+        raw: &RawDirection,
+        section: &Section,
+        rate: Option<Rate>,
+        loader: &Loader<'_>,
+    ) -> Result<Simplex, Fault> {
+        self.places.push(section.place(&raw.qdisc));
+        let (rate, pace) = raw.medium.pace(raw.rate.clone(), section, rate, loader)?;
+        let qdisc = Some(raw.qdisc()).filter(|qdisc| *qdisc != Qdisc::named(COMPARED));
+        Ok(Simplex { rate, pace, impairments: raw.medium.impairments(section)?, limit: raw.limit(), qdisc })
     }
 
     /// Checks that the disciplines not compared can be built. `place` gives the place of a link with a given rate.
@@ -125,8 +117,5 @@ impl Links {
 
 /// The given name or the default. The section is at fault if the default is no valid name.
 fn named(raw: &At<String>, section: &Section, default: &str) -> Result<String, Fault> {
-    match raw {
-        Some(name) => check::name(name),
-        None => check::name(&Spanned::new(section.span.clone(), default.to_string())),
-    }
+    check::name(&section.or(raw.clone(), default.to_string()))
 }

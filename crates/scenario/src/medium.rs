@@ -5,7 +5,7 @@ use std::sync::Arc;
 use headgate_core::{Rate, Span};
 use toml::Spanned;
 
-use crate::check::{self, FASTEST, LONGEST_DELAY, LONGEST_RUN, Section, some_time, within};
+use crate::check::{FASTEST, LONGEST_RUN, Section};
 use crate::error::Fault;
 use crate::inputs::Loader;
 use crate::schema::{At, RawMedium, RawStep};
@@ -114,31 +114,27 @@ impl RawMedium {
         }
         let rate = match (rate, default) {
             (None, Some(default)) => default,
-            (given, _) => check::rate(section.need("rate", given)?)?,
+            (given, _) => section.need("rate", given)?.into_inner(),
         };
-        let period = self.schedule_period.clone().map(|period| some_time(period, LONGEST_RUN)).transpose()?;
+        let period = self.schedule_period.as_ref().map(|period| *period.get_ref());
         Ok((rate, schedule(section.or(self.schedule.clone(), Vec::new()), period)?))
     }
 
     pub(crate) fn impairments(&self, section: &Section) -> Result<Impairments, Fault> {
-        let at = |raw: &At<f64>| raw.clone().unwrap_or_else(|| Spanned::new(section.span.clone(), 0.0));
-        let time = |raw: &At<Span>| raw.clone().map_or(Ok(Span::ZERO), |raw| within(raw, ..=LONGEST_DELAY));
-        let loss = within(at(&self.loss), 0.0..1.0)?;
-        let burst = self.loss_burst.clone().map(|burst| gilbert(burst, loss)).transpose()?;
-        let (reorder, reorder_by) = (within(at(&self.reorder), 0.0..=1.0)?, time(&self.reorder_by)?);
+        let (loss, reorder, reorder_by) = (self.loss(), self.reorder(), self.reorder_by());
+        let burst = self.loss_burst.as_ref().map(|burst| gilbert(burst, loss)).transpose()?;
         if reorder > 0.0 && reorder_by == Span::ZERO {
             let message = "packets are reordered by being held back: `reorder_by` says for how long";
-            return Err(Fault::plain(at(&self.reorder).span(), message));
+            return Err(Fault::plain(section.place(&self.reorder), message));
         }
-        Ok(Impairments { loss, burst, jitter: time(&self.jitter)?, reorder, reorder_by })
+        Ok(Impairments { loss, burst, jitter: self.jitter(), reorder, reorder_by })
     }
 }
 
 /// Gilbert's model (Bell System Technical Journal 39(5), 1960), with a bad state that loses every packet. Bursts have
 /// geometric length. At least one packet passes between two bursts, which bounds the loss rate.
-fn gilbert(burst: Spanned<f64>, loss: f64) -> Result<f64, Fault> {
-    let span = burst.span();
-    let burst = within(burst, 1.0..=1e6)?;
+fn gilbert(burst: &Spanned<f64>, loss: f64) -> Result<f64, Fault> {
+    let (span, burst) = (burst.span(), *burst.get_ref());
     if loss <= burst / (burst + 1.0) {
         return Ok(burst);
     }
@@ -159,8 +155,8 @@ fn schedule(raw: Spanned<Vec<Spanned<RawStep>>>, period: Option<Span>) -> Result
         if period.is_some_and(|period| *at.get_ref() >= period) {
             return Err(Fault::value(at.span(), "comes after `schedule_period`: it would never be taken"));
         }
-        let rate = within(section.need("rate", step.rate)?, ..=FASTEST)?;
-        steps.push((at.into_inner(), rate));
+        let rate = section.need("rate", step.rate)?;
+        steps.push((at.into_inner(), rate.into_inner()));
     }
     match (steps.is_empty(), period) {
         (true, Some(_)) => Err(Fault::plain(whole, "`schedule_period` needs a `schedule` to repeat")),

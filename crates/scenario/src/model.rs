@@ -10,7 +10,7 @@ use crate::header::Headers;
 use crate::inputs::Inputs;
 use crate::network::{Hop, Link};
 use crate::record::Traced;
-use crate::schema::{TcpSettings, UdpSettings};
+use crate::schema::{Access, TcpSettings, UdpSettings};
 use crate::start::Start;
 
 /// One network, the flows on it, the disciplines to compare, and what to record.
@@ -42,15 +42,6 @@ pub struct Scenario {
     pub record: Record,
     /// Contents of the files that the scenario names.
     pub inputs: Inputs,
-}
-
-/// A flow's own link between its host and the router, both ways. Its queue is unlimited.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Access {
-    /// Rate, the same each way.
-    pub rate: Rate,
-    /// Propagation delay, the same each way.
-    pub delay: Span,
 }
 
 /// A group of flows, with the settings `S` of its protocol.

@@ -1,14 +1,14 @@
 //! The `[record]` section.
 
 use std::fmt;
-use std::ops::{Bound, Range};
+use std::ops::Range;
 
 use headgate_core::Span;
 use toml::Spanned;
 
 use crate::check::{Section, within};
 use crate::error::Fault;
-use crate::model::{Events, Record, TcpGroup, UdpGroup};
+use crate::model::{Record, TcpGroup, UdpGroup};
 use crate::network::Link;
 use crate::schema::{At, Form, Kind, RawRecord, did_you_mean};
 
@@ -61,19 +61,15 @@ pub(crate) fn record(
 ) -> Result<Record, Fault> {
     let section = Section { span: raw.as_ref().map_or(0..0, Spanned::span), heading: "[record]" };
     let raw = raw.map(Spanned::into_inner).unwrap_or_default();
-    // 100 ms by default, but at least one row in the shortest run, and not too many in the longest.
     let least = Span::from_nanos(duration.as_nanos().div_ceil(MOST_INTERVALS));
-    let default = Span::from_millis(100).min(duration).max(least);
-    let interval = section.or(raw.interval, default);
-    let interval = within(interval, (Bound::Included(least), Bound::Included(duration)))?;
-    let flows = section.or(raw.flows, Vec::new()).into_inner();
-    let capture = section.or(raw.capture, Vec::new()).into_inner();
+    // The default fits any run: at least one row in the shortest, and not too many in the longest.
+    let default = raw.interval().clamp(least, duration);
     Ok(Record {
-        interval,
-        events: section.or(raw.events, Events::Off).into_inner(),
-        flows: flows.into_iter().map(|flow| traced(flow, tcp, udp)).collect::<Result<_, _>>()?,
-        flow_interval: within(section.or(raw.flow_interval, Span::ZERO), ..=duration)?,
-        capture: captured(capture, links)?,
+        interval: within(section.or(raw.interval.clone(), default), least..=duration)?,
+        events: raw.events(),
+        flows: raw.flows().into_iter().map(|flow| traced(flow, tcp, udp)).collect::<Result<_, _>>()?,
+        flow_interval: within(section.or(raw.flow_interval.clone(), raw.flow_interval()), ..=duration)?,
+        capture: captured(raw.capture(), links)?,
     })
 }
 

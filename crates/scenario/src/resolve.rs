@@ -5,7 +5,7 @@ use std::ops::Range;
 use headgate_core::{Limit, LinkInfo, Qdisc, Rate, Span};
 use toml::Spanned;
 
-use crate::check::{self, LONGEST_RUN, MOST_FLOWS, Section, some_time};
+use crate::check::{self, MOST_FLOWS, Section};
 use crate::classes;
 use crate::demand::Surroundings;
 use crate::error::Fault;
@@ -20,22 +20,26 @@ use crate::qdisc::build;
 use crate::record;
 use crate::routes::Graph;
 use crate::schema::{At, RawScenario, RawTcp, RawUdp};
-use crate::values::Seeds;
 
 /// More rows in a table than anyone can look at.
 const MOST_GROUPS: usize = 1000;
 
 pub(crate) fn scenario(raw: RawScenario, files: &dyn Files) -> Result<Scenario, Fault> {
+    let (tcp, udp, class) = (raw.tcp(), raw.udp(), raw.class());
     // Read from the file by `headgate sweep` and `headgate check`.
     drop((raw.sweep, raw.expect));
     let loader = Loader::new(files);
     let top = Section { span: 0..0, heading: "" };
-    let name = check::name(&top.need("name", raw.run.name)?)?;
-    let duration = some_time(top.need("duration", raw.run.duration)?, LONGEST_RUN)?;
-    let warmup = warmup(top.or(raw.run.warmup, Span::ZERO), duration)?;
+    let run = raw.run;
+    let name = check::name(&top.need("name", run.name.clone())?)?;
+    let duration = top.need("duration", run.duration.clone())?.into_inner();
+    let warmup = run.warmup();
+    if warmup >= duration {
+        let message = format!("{warmup} leaves nothing of the run's {duration} to count");
+        return Err(Fault::value(top.place(&run.warmup), message));
+    }
     let links = Links::new(top.need("link", raw.link)?, &loader)?;
     let graph = Graph::new(&links.links);
-    let (tcp, udp) = (listed(raw.tcp), listed(raw.udp));
     let heads: Vec<Range<usize>> = tcp.iter().map(Spanned::span).chain(udp.iter().map(Spanned::span)).collect();
     let around = Surroundings { duration, graph: &graph, loader: &loader };
     let (tcp, udp) = resolved(tcp, udp, &around)?;
@@ -43,13 +47,13 @@ pub(crate) fn scenario(raw: RawScenario, files: &dyn Files) -> Result<Scenario, 
     countable(&tcp, &udp, &links.links, duration)?;
     let labels: Vec<&str> = groups::groups(&tcp, &udp).map(|group| group.headers.label.as_str()).collect();
     let record = record::record(raw.record, duration, (&tcp, &udp), &links.links)?;
-    let classes = classes::classes(listed(raw.class), &labels)?;
+    let classes = classes::classes(class, &labels)?;
     let mut scenario = Scenario {
         name,
-        about: top.or(raw.run.about, String::new()).into_inner(),
+        about: run.about(),
         duration,
         warmup,
-        seeds: top.or(raw.run.seeds, Seeds(vec![1])).into_inner().0,
+        seeds: run.seeds().0,
         qdiscs: Vec::new(),
         links: links.links.clone(),
         tcp,
@@ -63,20 +67,8 @@ pub(crate) fn scenario(raw: RawScenario, files: &dyn Files) -> Result<Scenario, 
     let shares = scenario.shares();
     let place = |rate: Rate| LinkInfo { classes: &shares, ..LinkInfo::new(rate, scenario.mean_packet(), 0) };
     links.check(duration, &place)?;
-    scenario.qdiscs = compared(top.need("qdiscs", raw.qdiscs)?, &scenario, &place)?;
+    scenario.qdiscs = compared(top.need("qdiscs", run.qdiscs)?, &scenario, &place)?;
     Ok(scenario)
-}
-
-fn listed<T>(tables: At<Vec<T>>) -> Vec<T> {
-    tables.map(Spanned::into_inner).unwrap_or_default()
-}
-
-fn warmup(warmup: Spanned<Span>, duration: Span) -> Result<Span, Fault> {
-    if *warmup.get_ref() < duration {
-        return Ok(warmup.into_inner());
-    }
-    let message = format!("{} leaves nothing of the run's {duration} to count", warmup.get_ref());
-    Err(Fault::value(warmup.span(), message))
 }
 
 /// Resolves the groups: at least one, a bounded number of flows, distinct names.

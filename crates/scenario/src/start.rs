@@ -1,17 +1,14 @@
 //! When the flows of a group start: drawn from a range, in steps, or by a Poisson process.
 
-use std::fmt;
-use std::ops::Bound;
+use std::ops::Range;
 
 use headgate_core::{Rng, Span, Time};
 use headgate_traffic::{PoissonArrivals, most_arrivals};
-use toml::Spanned;
 use toml::de::DeValue;
 
-use crate::check::{LONGEST_RUN, MOST_FLOWS, some_time, within};
+use crate::check::{self, MOST_FLOWS};
 use crate::error::Fault;
-use crate::schema::declare::keys;
-use crate::schema::{At, Form, Kind, Node, mismatch};
+use crate::schema::{Form, Kind, Node, RawStart, Show, given, mismatch};
 
 /// When the flows of a group start.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -67,6 +64,9 @@ impl Start {
     }
 }
 
+/// More arrivals per second than any link can carry packets.
+pub(crate) const FASTEST_ARRIVALS: f64 = 1e6;
+
 /// A flow's random stream, independent of other flows and groups.
 pub fn flow_stream(seed: u64, group: &str, flow: u32) -> Rng {
     Rng::named(seed, &format!("flow {group}/{flow}"))
@@ -106,43 +106,34 @@ impl Starts {
     }
 }
 
-/// As scenario files write it: a text in quotes, or a table.
-impl fmt::Display for Start {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Start::Drawn { from, to } if from == to => write!(f, "\"{from}\""),
-            Start::Drawn { from, to } => write!(f, "\"{from}..{to}\""),
-            Start::Steps { flows, every, within } => {
-                write!(f, "{{ flows = {flows}, every = \"{every}\", within = \"{within}\" }}")
-            }
-            // `{:?}` keeps the point of a whole number, and every digit of any other.
-            Start::Poisson { load: Some(load), .. } => write!(f, "{{ load = {load:?} }}"),
-            Start::Poisson { rate, load: None } => write!(f, "{{ rate = {rate:?} }}"),
-        }
-    }
-}
-
-keys! {
-    /// One of the three forms of a table, by its keys.
-    pub(crate) struct RawStart {
-        /// how many a step
-        flows: u32, "";
-        /// from one step to the next
-        every: Span, "";
-        /// over which each step's flows are spread
-        within: Span, "`\"0s\"`";
-        /// the part of the first link that the flows fill on average
-        load: f64, "";
-        /// arrivals a second
-        rate: f64, "";
-    }
-}
-
 /// A start as a file writes it.
 #[derive(Clone, Debug)]
 pub(crate) enum Written {
     Drawn { from: Span, to: Span },
     Table(RawStart),
+}
+
+impl From<Start> for Written {
+    fn from(start: Start) -> Written {
+        Written::Table(match start {
+            Start::Drawn { from, to } => return Written::Drawn { from, to },
+            Start::Steps { flows, every, within } => {
+                RawStart { flows: given(flows), every: given(every), within: given(within), ..RawStart::default() }
+            }
+            Start::Poisson { load: Some(load), .. } => RawStart { load: given(load), ..RawStart::default() },
+            Start::Poisson { rate, load: None } => RawStart { rate: given(rate), ..RawStart::default() },
+        })
+    }
+}
+
+impl Show for Written {
+    fn show(&self) -> String {
+        match self {
+            Written::Drawn { from, to } if from == to => from.show(),
+            Written::Drawn { from, to } => format!("{from}..{to}").show(),
+            Written::Table(table) => table.show(),
+        }
+    }
 }
 
 impl Kind for Written {
@@ -173,46 +164,36 @@ fn stretch(text: &str) -> Result<Written, String> {
     }
 }
 
-/// More arrivals per second than any link can carry packets.
-const FASTEST_ARRIVALS: f64 = 1e6;
-const LARGEST_LOAD: f64 = 100.0;
-
 /// `a_second` gives the arrivals per second that fill the route's first link, or why there is no such rate.
 pub(crate) fn start(
-    raw: At<Written>,
-    default: Start,
+    raw: Written,
+    place: &Range<usize>,
     a_second: impl FnOnce() -> Result<f64, String>,
 ) -> Result<Start, Fault> {
-    let Some(raw) = raw else { return Ok(default) };
-    let span = raw.span();
-    let form = || "a table has `flows` and `every` (and `within`), or `load`, or `rate`";
-    let table = match raw.into_inner() {
+    let fault = |message| Fault::value(place.clone(), message);
+    let table = match raw {
         Written::Drawn { from, to } => return Ok(Start::Drawn { from, to }),
         Written::Table(table) => table,
     };
+    let within = table.within();
     match table {
         RawStart { flows: Some(flows), every: Some(every), within: spread, load: None, rate: None } => {
-            let every = some_time(every, LONGEST_RUN)?;
-            let spread = spread.map_or(Ok(Span::ZERO), |spread| within(spread, ..=every))?;
-            Ok(Start::Steps { flows: within(flows, 1..=MOST_FLOWS)?, every, within: spread })
+            let (flows, every) = (flows.into_inner(), every.into_inner());
+            spread.map_or(Ok(within), |spread| check::within(spread, ..=every))?;
+            Ok(Start::Steps { flows, every, within })
         }
         RawStart { flows: None, every: None, within: None, load: Some(load), rate: None } => {
-            let load = above_zero(load, LARGEST_LOAD)?;
-            let full = a_second().map_err(|why| Fault::value(span.clone(), why))?;
-            match load * full {
+            let load = load.into_inner();
+            match load * a_second().map_err(fault)? {
                 rate if rate > FASTEST_ARRIVALS => {
-                    Err(Fault::value(span, format!("brings {rate:.0} flows a second, {FASTEST_ARRIVALS} are the most")))
+                    Err(fault(format!("brings {rate:.0} flows a second, {FASTEST_ARRIVALS} are the most")))
                 }
                 rate => Ok(Start::Poisson { rate, load: Some(load) }),
             }
         }
         RawStart { flows: None, every: None, within: None, load: None, rate: Some(rate) } => {
-            Ok(Start::Poisson { rate: above_zero(rate, FASTEST_ARRIVALS)?, load: None })
+            Ok(Start::Poisson { rate: rate.into_inner(), load: None })
         }
-        _ => Err(Fault::value(span, form())),
+        _ => Err(fault("a table has `flows` and `every` (and `within`), or `load`, or `rate`".to_string())),
     }
-}
-
-fn above_zero(number: Spanned<f64>, most: f64) -> Result<f64, Fault> {
-    within(number, (Bound::Excluded(0.0), Bound::Included(most)))
 }

@@ -98,11 +98,13 @@ fn setting(value: &Node<'_>) -> Result<String, Fault> {
 
 /// One entry of a list: a rate of a ladder, or a step of a schedule.
 fn listed(item: &Node<'_>) -> Result<String, Fault> {
-    match (item.get_ref(), RawStep::read(item)) {
-        (DeValue::String(text), _) => Ok(text.to_string()),
-        (_, Ok(RawStep { at: Some(at), rate: Some(rate) })) => {
-            Ok(RateSchedule::step(at.into_inner(), rate.into_inner()))
-        }
+    let step = match item.get_ref() {
+        DeValue::String(text) => return Ok(text.to_string()),
+        DeValue::Table(_) => RawStep::read(item)?,
+        _ => RawStep::default(),
+    };
+    match step {
+        RawStep { at: Some(at), rate: Some(rate) } => Ok(RateSchedule::step(at.into_inner(), rate.into_inner())),
         _ => mismatch(item, "a text, or a table such as { at = \"50s\", rate = \"4Mbit/s\" }"),
     }
 }

@@ -17,11 +17,8 @@ pub(crate) enum Profile {
 
 impl Profile {
     /// The profile's default of a key; `ns2` if the key has one.
-    pub(crate) fn choose<T>(self, default: T, ns2: Option<T>) -> T {
-        match self {
-            Profile::Rfc => default,
-            Profile::Ns2 => ns2.unwrap_or(default),
-        }
+    pub(crate) fn choose<T: Copy>(self, defaults: &[T]) -> T {
+        defaults[if self == Profile::Rfc { 0 } else { defaults.len() - 1 }]
     }
 }
 

@@ -2,15 +2,19 @@
 
 use std::fmt::Write;
 
-use headgate_core::ClassId;
+use headgate_core::{ClassId, Qdisc, Rate, Span};
+use toml::Spanned;
 
-use crate::classify::{ClassRule, Conditions};
-use crate::fields::{Dscp, OrOwn, Protocol};
+use crate::classify::ClassRule;
+use crate::fields::{AnyOf, Dscp, OrOwn, Protocol};
 use crate::inputs::INPUTS;
 use crate::medium::{Impairments, Pace};
-use crate::model::{Access, FlowGroup, Record, Scenario};
+use crate::model::{FlowGroup, Record, Scenario};
 use crate::network::{COMPARED, Link, Simplex};
-use crate::schema::{RawTable, RawTcp, RawUdp, Show};
+use crate::schema::{
+    At, Entries, RawClass, RawClassify, RawDirection, RawEnds, RawGroup, RawHeaders, RawLink, RawMedium, RawRecord,
+    RawRun, RawStep, RawTcp, RawUdp, given,
+};
 use crate::values::Seeds;
 
 impl Scenario {
@@ -18,138 +22,156 @@ impl Scenario {
     /// equal scenario, and equal scenarios give the same bytes.
     pub fn to_toml(&self) -> String {
         let mut page = Page(String::new());
-        page.put("name", &self.name);
-        page.put("about", &self.about);
-        page.put("duration", &self.duration);
-        page.put("warmup", &self.warmup);
-        page.put("seeds", &Seeds(self.seeds.clone()));
-        page.put("qdiscs", &self.qdiscs.iter().map(ToString::to_string).collect::<Vec<_>>());
+        page.table(&RawRun {
+            name: given(self.name.clone()),
+            about: given(self.about.clone()),
+            duration: given(self.duration),
+            warmup: given(self.warmup),
+            seeds: given(Seeds(self.seeds.clone())),
+            qdiscs: list(self.qdiscs.iter().cloned()),
+        });
         let heading = if self.links.len() == 1 { "[link]" } else { "[[link]]" };
-        self.links.iter().for_each(|link| page.link(heading, link));
+        for link in &self.links {
+            page.section(heading, &self::link(link));
+            page.section("[link.reverse]", &direction(&link.reverse));
+        }
         for tcp in &self.tcp {
-            page.table::<RawTcp>("[[tcp]]", group(tcp, &self.nodes(&tcp.route), tcp.settings.entries()));
+            let (group, ends, headers) = self.group(tcp);
+            page.section("[[tcp]]", &RawTcp { group, ends, headers, ..tcp.settings.raw() });
         }
         for udp in &self.udp {
-            page.table::<RawUdp>("[[udp]]", group(udp, &self.nodes(&udp.route), udp.settings.entries()));
+            let (group, ends, headers) = self.group(udp);
+            page.section("[[udp]]", &RawUdp { group, ends, headers, ..udp.settings.raw() });
         }
-        page.head("[classify]");
-        page.put("flow", &self.flow_key.to_string());
-        self.classes.iter().for_each(|class| page.class(class, &self.classes));
-        let Record { interval, events, flows, flow_interval, capture } = &self.record;
-        page.head("[record]");
-        page.put("interval", interval);
-        page.put("events", events);
-        page.put("flows", &flows.iter().map(ToString::to_string).collect::<Vec<_>>());
-        page.put("flow_interval", flow_interval);
-        let captured = |link: &u16| self.links[usize::from(*link)].name.clone();
-        page.put("capture", &capture.iter().map(captured).collect::<Vec<_>>());
+        page.section("[classify]", &RawClassify { flow: given(self.flow_key) });
+        self.classes.iter().for_each(|rule| page.section("[[class]]", &class(rule, &self.classes)));
+        page.section("[record]", &self.raw_record());
         page.0
     }
+
+    fn raw_record(&self) -> RawRecord {
+        let Record { interval, events, flows, flow_interval, capture } = &self.record;
+        RawRecord {
+            interval: given(*interval),
+            events: given(*events),
+            flows: list(flows.iter().cloned()),
+            flow_interval: given(*flow_interval),
+            capture: list(capture.iter().map(|link| self.links[usize::from(*link)].name.clone())),
+        }
+    }
+
+    /// The keys that TCP and UDP groups share.
+    fn group<S>(&self, group: &FlowGroup<S>) -> (RawGroup, RawEnds, RawHeaders) {
+        let headers = &group.headers;
+        (
+            RawGroup {
+                name: given(group.name.clone()),
+                profile: None,
+                flows: given(group.flows),
+                from: None,
+                to: None,
+                route: list(self.nodes(&group.route).into_iter().map(String::from)),
+                traffic: given(group.traffic.clone()),
+            },
+            RawEnds {
+                access: None,
+                sender: given(group.sender.raw()),
+                receiver: given(group.receiver.raw()),
+                rtt: None,
+                start: given(group.start.into()),
+                stop: given(group.stop),
+            },
+            RawHeaders {
+                source: given(OrOwn(headers.source)),
+                destination: given(OrOwn(headers.destination)),
+                source_port: given(headers.source_port),
+                destination_port: given(headers.destination_port),
+                dscp: given(Dscp(headers.dscp)),
+                label: given(headers.label.clone()),
+            },
+        )
+    }
+}
+
+fn list<T>(values: impl Iterator<Item = T>) -> At<Vec<Spanned<T>>> {
+    given(values.map(|value| Spanned::new(0..0, value)).collect())
+}
+
+fn link(link: &Link) -> RawLink {
+    let RawDirection { rate, medium, limit, qdisc } = direction(&link.forward);
+    RawLink {
+        name: given(link.name.clone()),
+        from: given(link.from.clone()),
+        to: given(link.to.clone()),
+        delay: given(link.delay),
+        rate,
+        medium,
+        limit,
+        qdisc,
+        reverse: None,
+    }
+}
+
+fn direction(simplex: &Simplex) -> RawDirection {
+    let (schedule, schedule_period, trace) = match &simplex.pace {
+        Pace::Constant => (None, None, None),
+        Pace::Schedule { steps, period } => {
+            let step = |(at, rate): &(Span, Rate)| RawStep { at: given(*at), rate: given(*rate) };
+            (list(steps.iter().map(step)), period.and_then(given), None)
+        }
+        Pace::Trace { name, .. } => (None, None, given(format!("{INPUTS}/{name}"))),
+    };
+    let Impairments { loss, burst, jitter, reorder, reorder_by } = simplex.impairments;
+    RawDirection {
+        rate: given(simplex.rate).filter(|_| trace.is_none()),
+        medium: RawMedium {
+            schedule,
+            schedule_period,
+            trace,
+            loss: given(loss),
+            loss_burst: burst.and_then(given),
+            jitter: given(jitter),
+            reorder: given(reorder),
+            reorder_by: given(reorder_by),
+        },
+        limit: given(simplex.limit),
+        qdisc: given(simplex.qdisc.clone().unwrap_or_else(|| Qdisc::named(COMPARED))),
+    }
+}
+
+fn class(class: &ClassRule, all: &[ClassRule]) -> RawClass {
+    let conditions = &class.conditions;
+    RawClass {
+        name: given(class.name.clone()),
+        parent: class.parent.and_then(|ClassId(number)| given(all[usize::from(number) - 1].name.clone())),
+        weight: given(class.weight),
+        protocol: any_of(conditions.protocol.iter().copied().map(Protocol)),
+        source: any_of(conditions.source.iter().copied()),
+        destination: any_of(conditions.destination.iter().copied()),
+        source_port: any_of(conditions.source_port.iter().copied()),
+        destination_port: any_of(conditions.destination_port.iter().copied()),
+        dscp: any_of(conditions.dscp.iter().copied().map(Dscp)),
+        label: any_of(conditions.label.iter().cloned()),
+    }
+}
+
+/// The values of a condition. Absent conditions have no text.
+fn any_of<T>(values: impl Iterator<Item = T>) -> At<AnyOf<T>> {
+    let values: Vec<T> = values.collect();
+    if values.is_empty() { None } else { given(AnyOf(values)) }
 }
 
 struct Page(String);
 
 impl Page {
-    fn head(&mut self, heading: &str) {
+    fn section(&mut self, heading: &str, table: &impl Entries) {
         writeln!(self.0, "\n{heading}").expect("a String takes any text");
-    }
-    fn plain(&mut self, key: &str, value: &str) {
-        writeln!(self.0, "{key} = {value}").expect("a String takes any text");
-    }
-    fn put(&mut self, key: &str, value: &impl Show) {
-        self.plain(key, &value.show());
+        self.table(table);
     }
 
-    /// A table of `T`, with entries in the order of its keys.
-    fn table<T: RawTable>(&mut self, heading: &str, mut entries: Vec<(&'static str, String)>) {
-        self.head(heading);
-        let names = T::names();
-        entries.sort_by_key(|(key, _)| names.iter().position(|name| name == key));
-        entries.iter().for_each(|(key, value)| self.plain(key, value));
-    }
-
-    fn link(&mut self, heading: &str, link: &Link) {
-        self.head(heading);
-        self.put("name", &link.name);
-        self.put("from", &link.from);
-        self.put("to", &link.to);
-        self.put("delay", &link.delay);
-        self.simplex(&link.forward);
-        self.head("[link.reverse]");
-        self.simplex(&link.reverse);
-    }
-
-    fn simplex(&mut self, simplex: &Simplex) {
-        match &simplex.pace {
-            Pace::Trace { name, .. } => self.put("trace", &format!("{INPUTS}/{name}")),
-            Pace::Constant => self.put("rate", &simplex.rate),
-            Pace::Schedule { steps, period } => {
-                self.put("rate", &simplex.rate);
-                let steps = steps.iter().map(|(at, rate)| format!("{{ at = \"{at}\", rate = \"{rate}\" }}"));
-                self.plain("schedule", &format!("[{}]", steps.collect::<Vec<_>>().join(", ")));
-                period.iter().for_each(|period| self.put("schedule_period", period));
-            }
-        }
-        let Impairments { loss, burst, jitter, reorder, reorder_by } = &simplex.impairments;
-        self.put("loss", loss);
-        burst.iter().for_each(|burst| self.put("loss_burst", burst));
-        self.put("jitter", jitter);
-        self.put("reorder", reorder);
-        self.put("reorder_by", reorder_by);
-        self.put("limit", &simplex.limit);
-        self.put("qdisc", &simplex.qdisc.as_ref().map_or_else(|| COMPARED.to_string(), ToString::to_string));
-    }
-
-    /// Absent conditions have no text.
-    fn class(&mut self, class: &ClassRule, all: &[ClassRule]) {
-        self.head("[[class]]");
-        self.put("name", &class.name);
-        if let Some(ClassId(number)) = class.parent {
-            self.put("parent", &all[usize::from(number) - 1].name);
-        }
-        self.put("weight", &class.weight);
-        let Conditions { protocol, source, destination, source_port, destination_port, dscp, label } =
-            &class.conditions;
-        self.any_of("protocol", protocol.iter().copied().map(Protocol).collect());
-        self.any_of("source", source.clone());
-        self.any_of("destination", destination.clone());
-        self.any_of("source_port", source_port.clone());
-        self.any_of("destination_port", destination_port.clone());
-        self.any_of("dscp", dscp.iter().copied().map(Dscp).collect());
-        self.any_of("label", label.clone());
-    }
-
-    fn any_of<T: Show>(&mut self, key: &str, values: Vec<T>) {
-        match values.as_slice() {
-            [] => {}
-            [one] => self.put(key, one),
-            _ => self.put(key, &values),
+    fn table(&mut self, table: &impl Entries) {
+        for (key, value) in table.entries() {
+            writeln!(self.0, "{key} = {value}").expect("a String takes any text");
         }
     }
-}
-
-fn group<S>(
-    group: &FlowGroup<S>,
-    nodes: &[&str],
-    settings: Vec<(&'static str, String)>,
-) -> Vec<(&'static str, String)> {
-    let access = |access: &Access| format!("{{ rate = \"{}\", delay = \"{}\" }}", access.rate, access.delay);
-    let headers = &group.headers;
-    let shared = [
-        ("name", group.name.show()),
-        ("flows", group.flows.to_string()),
-        ("route", format!("{nodes:?}")),
-        ("traffic", group.traffic.to_string().show()),
-        ("sender", access(&group.sender)),
-        ("receiver", access(&group.receiver)),
-        ("start", group.start.to_string()),
-        ("stop", group.stop.show()),
-        ("source", OrOwn(headers.source).show()),
-        ("destination", OrOwn(headers.destination).show()),
-        ("source_port", headers.source_port.show()),
-        ("destination_port", headers.destination_port.show()),
-        ("dscp", Dscp(headers.dscp).show()),
-        ("label", headers.label.show()),
-    ];
-    shared.into_iter().chain(settings).collect()
 }

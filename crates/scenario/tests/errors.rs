@@ -275,7 +275,7 @@ fn an_error_is_shown_with_its_line_and_a_caret_under_the_fault() {
  --> base.toml:9:1
   |
 9 | dealy = "14ms"
-  | ^^^^^ known keys: name, from, to, rate, delay, schedule, schedule_period, trace, loss, loss_burst, jitter, reorder, reorder_by, limit, qdisc, reverse"#
+  | ^^^^^ known keys: name, from, to, delay, rate, schedule, schedule_period, trace, loss, loss_burst, jitter, reorder, reorder_by, limit, qdisc, reverse"#
     );
     let unknown = BASE.replace("droptail\", ", "quicksilver\", ");
     assert!(error(&unknown, &Changes::default()).to_string().starts_with(

@@ -54,13 +54,23 @@ fn rows(keys: &[Key], with_ns2: bool) -> String {
     } else {
         "| key | meaning | default |\n| --- | --- | --- |\n"
     };
-    let row = |key: &Key| {
-        let same = !key.is_setting && key.ns2 == key.default && !key.ns2.is_empty();
-        let ns2 = if same { "the same" } else { &key.ns2 };
-        let ns2 = if with_ns2 { format!(" {ns2} |") } else { String::new() };
-        format!("| `{}` | {} | {} |{ns2}\n", key.name, meaning(key), key.default)
-    };
-    format!("{head}{}", keys.iter().map(row).collect::<String>())
+    format!("{head}{}", keys.iter().map(|key| row("", key, with_ns2)).collect::<String>())
+}
+
+/// A row of a table: the key, after the path of its section.
+fn row(path: &str, key: &Key, with_ns2: bool) -> String {
+    let same = !key.is_setting && key.ns2 == key.default && !key.ns2.is_empty();
+    let ns2 = if same { "the same" } else { &key.ns2 };
+    let ns2 = if with_ns2 { format!(" {ns2} |") } else { String::new() };
+    format!("| `{path}{}` | {} | {} |{ns2}\n", key.name, meaning(key), key.default)
+}
+
+/// Rows for the keys of `[link.reverse]` whose default is not the link's.
+fn reverse() -> String {
+    let link = table(&["link"]);
+    let is_own = |key: &Key| link.iter().all(|other| (other.name, &other.default) != (key.name, &key.default));
+    let keys = table(&["link", "reverse"]).into_iter().filter(is_own);
+    keys.map(|key| row("reverse.", &key, false)).collect()
 }
 
 /// `page` with `text` between the markers of `name`.
@@ -79,7 +89,7 @@ fn the_tables_of_the_guide_are_those_of_the_schema() {
     let names = HEADERS.map(|name| format!("`{name}`")).join(", ");
     let below = format!("| {names} | what the packets' headers say: [below](#headers) | |");
     let page = filled(&page, "top", &rows(&keys(), false));
-    let page = filled(&page, "link", &rows(&table(&["link"]), false));
+    let page = filled(&page, "link", &format!("{}{}", rows(&table(&["link"]), false), reverse()));
     let page = filled(&page, "tcp", &format!("{}{below} |\n", rows(&tcp, true)));
     let page = filled(&page, "udp", &format!("{}{below}\n", rows(&udp, false)));
     let page = filled(&page, "headers", &rows(&headers, false));

@@ -152,7 +152,7 @@ fn rows() -> Vec<Row> {
         let zero =
             matches!(&key.least, Bound::Included(least) if least.starts_with('0')) || key.least == Bound::Unbounded;
         let row = (leaked(path), kind, zero, leaked(heading), leaked(format!("{} = @", key.name)));
-        (key.is_setting && !KEYS.iter().any(|known| known.0 == row.0)).then_some(row)
+        (key.is_setting && matches!(table, "tcp" | "udp") && !KEYS.iter().any(|known| known.0 == row.0)).then_some(row)
     });
     KEYS.iter().copied().chain(settings).collect()
 }

@@ -46,8 +46,8 @@ class DirectionKeys(TypedDict, total=False):
 class BothWays(TypedDict, total=False):
     """A link, both ways: `[link]`."""
 
-    rate: Rate
     delay: Time
+    rate: Rate
     schedule: Sequence[StepKeys]
     schedule_period: Time
     trace: str

@@ -1,60 +1,54 @@
 //! The macros that declare tables.
 
-/// Declares keys that code resolves because they depend on other keys: meaning, name, kind, default in words.
+/// Declares keys that code resolves because they depend on other keys: meaning, name, kind, and optionally
 ///
-/// `..part: RawPart;` includes the keys of another declaration at this place.
+/// - `= VALUE`: the default, which the method of the key's name returns where a file gives no value;
+/// - a literal: the default in words, where it depends on other keys. A key without a default is required;
+/// - `in RANGE`: the values allowed;
+/// - `since RELEASE`, and `also NAME` for names of earlier releases.
+///
+/// `..part: RawPart;` includes the keys of another declaration at this place. A table `of sections` has no text of its own:
+/// `write.rs` writes each section.
 macro_rules! keys {
     (
         $(#[doc = $about:literal])+
-        pub(crate) struct $raw:ident $(expecting $expecting:literal)? $(several $several:literal)? {
+        pub(crate) struct $raw:ident $(expecting $expecting:literal)? $(several $several:literal)?
+        $(of $sections:ident)? {
             $(
                 $(.. $part:ident: $part_type:ident)?
                 $(
                     $(#[doc = $meaning:literal])+
-                    $key:ident: $kind:ty, $default:literal $(, ns2 $ns2:literal)?
+                    $key:ident: $kind:ty $(= $value:expr)? $(, $default:literal)? $(, in $range:expr)?
                     $(, since $since:literal)? $(, also $($old:literal)+)?
                 )?
                 ;
             )+
         }
     ) => {
-        $(#[doc = $about])+
-        #[derive(Clone, Debug, Default)]
-        pub(crate) struct $raw {
-            $(
-                $(pub(crate) $part: $part_type,)?
-                $($(#[doc = $meaning])+ pub(crate) $key: $crate::schema::At<$kind>,)?
-            )+
-        }
-
-        impl $crate::schema::RawTable for $raw {
-            const EXPECTING: &'static str = [$($expecting,)? "a table"][0];
-
-            fn keys() -> Vec<$crate::schema::Key> {
-                [$(
-                    $(<$part_type>::keys(),)?
-                    $(vec![$crate::schema::Key {
-                        name: stringify!($key),
-                        also: &[$($($old),+)?],
-                        meaning: [$($meaning.trim()),+].join(" "),
-                        form: <$kind as $crate::schema::Kind>::form(),
-                        least: std::ops::Bound::Unbounded,
-                        most: std::ops::Bound::Unbounded,
-                        default: $default.to_string(),
-                        ns2: [$($ns2,)? $default][0].to_string(),
-                        since: [$($since,)? $crate::schema::FIRST_RELEASE][0],
-                        is_setting: false,
-                    }],)?
-                )+]
-                .into_iter()
-                .flatten()
-                .collect()
+        $crate::schema::declare::raw_table! {
+            $(#[doc = $about])+
+            $raw $(expecting $expecting)? $(several $several)? $(of $sections)? {
+                $(
+                    $(.. $part: $part_type)?
+                    $(
+                        $(#[doc = $meaning])+
+                        $key: $kind, is_setting false,
+                        default [$($default.to_string(),)? $($crate::schema::shown::<$kind>(&$value),)? "required".to_string()]
+                        $(, in $range)? $(, since $since)? $(, also $($old)+)?
+                    )?
+                    ;
+                )+
             }
-
-            $crate::schema::declare::taking! { $($(($part: $part_type))? $([$key])?;)+ }
         }
 
-        $crate::schema::declare::raw_table! { $raw $($several)? }
+        impl $raw {
+            $($($(
+                #[doc = concat!("The given `", stringify!($key), "`, or the default.")]
+                pub(crate) fn $key(&self) -> $kind {
+                    self.$key.as_ref().map_or_else(|| $value, |given| given.get_ref().clone())
+                }
+            )?)?)+
+        }
     };
 }
 
@@ -70,7 +64,7 @@ macro_rules! keys {
 macro_rules! table {
     (
         $(#[doc = $about:literal])+
-        pub struct $settings:ident, $raw:ident $(several $several:literal)? {
+        pub struct $settings:ident, $raw:ident $(expecting $expecting:literal)? $(several $several:literal)? {
             $(
                 $(.. $part:ident: $part_type:ident)?
                 $(
@@ -93,57 +87,24 @@ macro_rules! table {
             $($($(#[doc = $meaning])+ pub $key: $type,)?)+
         }
 
-        #[doc = concat!("What a file gives of [`", stringify!($settings), "`], and the keys beside them.")]
-        #[derive(Clone, Debug, Default)]
-        pub(crate) struct $raw {
-            $(
-                $(pub(crate) $part: $part_type,)?
-                $(pub(crate) $key: $crate::schema::At<$crate::schema::declare::shape!($type $(, $kind)?)>,)?
-            )+
-        }
-
-        impl $settings {
-            /// The settings of a section; `profile` supplies the values not given.
-            pub(crate) fn read(
-                raw: &$raw,
-                section: &$crate::check::Section,
-                profile: $crate::values::Profile,
-            ) -> Result<$settings, $crate::error::Fault> {
-                $($(
-                    $($crate::schema::ranged(&raw.$key, &$range)?;)?
-                    let $key: $type = match &raw.$key {
-                        Some(given) => given.get_ref().clone().into(),
-                        None => profile.choose($default, $crate::schema::declare::option!($($ns2)?)),
-                    };
-                )?)+
-                $($(
-                    if raw.$key.is_some() && !$crate::schema::declare::holds!($($only)?) {
-                        return Err($crate::schema::refused(&raw.$key, section, $crate::schema::declare::text!($($unless)?)));
-                    }
-                    if !$crate::schema::declare::holds!($($check)?) {
-                        return Err($crate::schema::refused(&raw.$key, section, $crate::schema::declare::text!($($refusal)?)));
-                    }
-                )?)+
-                Ok($settings { $($($key,)?)+ })
-            }
-
-            /// Keys and values as a file writes them.
-            pub(crate) fn entries(&self) -> Vec<(&'static str, String)> {
-                let $settings { $($($key,)?)+ } = self.clone();
-                let mut entries = Vec::new();
-                $($(
-                    if $crate::schema::declare::holds!($($only)?) {
-                        let value: $crate::schema::declare::shape!($type $(, $kind)?) = $key.into();
-                        entries.push((stringify!($key), $crate::schema::Show::show(&value)));
-                    }
-                )?)+
-                entries
-            }
-
-            /// The settings of an empty section.
-            pub(crate) fn of_profile(profile: $crate::values::Profile) -> $settings {
-                let nowhere = $crate::check::Section { span: 0..0, heading: "" };
-                $settings::read(&$raw::default(), &nowhere, profile).expect("defaults fit each other")
+        $crate::schema::declare::raw_table! {
+            #[doc = concat!("What a file gives of [`", stringify!($settings), "`], and the keys beside them.")]
+            $raw $(expecting $expecting)? $(several $several)? {
+                $(
+                    $(.. $part: $part_type)?
+                    $(
+                        $(#[doc = $meaning])+
+                        $key: $crate::schema::declare::shape!($type $(, $kind)?), is_setting true,
+                        default [$crate::schema::shown::<$crate::schema::declare::shape!($type $(, $kind)?)>(
+                            &$settings::default().$key.into(),
+                        )],
+                        ns2 $crate::schema::shown::<$crate::schema::declare::shape!($type $(, $kind)?)>(
+                            &$settings::of_profile($crate::values::Profile::Ns2).$key.into(),
+                        )
+                        $(, in $range)? $(, since $since)? $(, also $($old)+)?
+                    )?
+                    ;
+                )+
             }
         }
 
@@ -154,63 +115,122 @@ macro_rules! table {
             }
         }
 
-        impl $crate::schema::RawTable for $raw {
-            const EXPECTING: &'static str = "a table";
+        impl $settings {
+            /// The settings of a section; `profile` supplies the values not given.
+            pub(crate) fn read(
+                raw: &$raw,
+                section: &$crate::check::Section,
+                profile: $crate::values::Profile,
+            ) -> Result<$settings, $crate::error::Fault> {
+                $($(
+                    let $key: $type = match &raw.$key {
+                        Some(given) => given.get_ref().clone().into(),
+                        None => profile.choose(&[$default $(, $ns2)?]),
+                    };
+                )?)+
+                // Not every table has conditions.
+                let _ = section;
+                $($(
+                    $(if raw.$key.is_some() && !($only) {
+                        return Err($crate::schema::refused(&raw.$key, section, format!($unless)));
+                    })?
+                    $(if !($check) {
+                        return Err($crate::schema::refused(&raw.$key, section, format!($refusal)));
+                    })?
+                )?)+
+                Ok($settings { $($($key,)?)+ })
+            }
 
+            /// The settings as a file gives them. A key that does not apply has no value.
+            pub(crate) fn raw(&self) -> $raw {
+                let $settings { $($($key,)?)+ } = self.clone();
+                let mut raw = $raw::default();
+                $($(
+                    if [$($only,)? true][0] {
+                        raw.$key = $crate::schema::given($key.into());
+                    }
+                )?)+
+                raw
+            }
+
+            /// The settings of an empty section.
+            pub(crate) fn of_profile(profile: $crate::values::Profile) -> $settings {
+                let nowhere = $crate::check::Section { span: 0..0, heading: "" };
+                $settings::read(&$raw::default(), &nowhere, profile).expect("defaults fit each other")
+            }
+        }
+    };
+}
+
+/// The struct of a table as a file gives it, and what reads, documents and writes its keys.
+macro_rules! raw_table {
+    (
+        $(#[$about:meta])+
+        $raw:ident $(expecting $expecting:literal)? $(several $several:literal)? $(of $sections:ident)? {
+            $(
+                $(.. $part:ident: $part_type:ident)?
+                $(
+                    $(#[doc = $meaning:literal])+
+                    $key:ident: $kind:ty, is_setting $is_setting:literal,
+                    default $default:expr $(, ns2 $ns2:expr)? $(, in $range:expr)?
+                    $(, since $since:literal)? $(, also $($old:literal)+)?
+                )?
+                ;
+            )+
+        }
+    ) => {
+        $(#[$about])+
+        #[derive(Clone, Debug, Default)]
+        pub(crate) struct $raw {
+            $(
+                $(pub(crate) $part: $part_type,)?
+                $($(#[doc = $meaning])+ pub(crate) $key: $crate::schema::At<$kind>,)?
+            )+
+        }
+
+        impl $crate::schema::RawTable for $raw {
             fn keys() -> Vec<$crate::schema::Key> {
-                let (rfc, ns2) = ($settings::default(), $settings::of_profile($crate::values::Profile::Ns2));
                 let mut keys = Vec::new();
                 $(
                     $(keys.extend(<$part_type>::keys());)?
                     $(keys.push({
-                        type Of = $crate::schema::declare::shape!($type $(, $kind)?);
-                        let shown = |value: Of| format!("`{}`", $crate::schema::Show::show(&value));
-                        let range = $crate::schema::declare::option!($($crate::schema::bounds::<Of>(&$range))?);
-                        let (least, most) = range.unwrap_or((std::ops::Bound::Unbounded, std::ops::Bound::Unbounded));
+                        let [default, ..] = $default;
+                        let [ns2, ..] = [$($ns2,)? default.clone()];
+                        let [(least, most), ..] = [$($crate::schema::bounds::<$kind>(&$range),)? $crate::schema::UNBOUNDED];
                         $crate::schema::Key {
                             name: stringify!($key),
                             also: &[$($($old),+)?],
                             meaning: [$($meaning.trim()),+].join(" "),
-                            form: <Of as $crate::schema::Kind>::form(),
+                            form: <$kind as $crate::schema::Kind>::form(),
                             least,
                             most,
-                            default: shown(rfc.$key.into()),
-                            ns2: shown(ns2.$key.into()),
+                            default,
+                            ns2,
                             since: [$($since,)? $crate::schema::FIRST_RELEASE][0],
-                            is_setting: true,
+                            is_setting: $is_setting,
                         }
                     });)?
                 )+
                 keys
             }
 
-            $crate::schema::declare::taking! { $($(($part: $part_type))? $([$key])?;)+ }
-        }
-
-        $crate::schema::declare::raw_table! { $raw $($several)? }
-    };
-}
-
-/// Distributes values to a table's own keys and to its parts' keys.
-macro_rules! taking {
-    ($($(($part:ident: $part_type:ident))? $([$key:ident])?;)+) => {
-        fn names() -> Vec<&'static str> {
-            [$($(<$part_type>::names(),)? $(vec![stringify!($key)],)?)+].concat()
-        }
-
-        fn take(&mut self, name: &str, value: &$crate::schema::Node<'_>) -> Result<(), $crate::error::Fault> {
-            match name {
-                $($(stringify!($key) => self.$key = $crate::schema::raw::value(value)?,)?)+
-                $($(_ if <$part_type>::names().contains(&name) => self.$part.take(name, value)?,)?)+
-                _ => {}
+            fn names() -> Vec<&'static str> {
+                [$($(<$part_type>::names(),)? $(vec![stringify!($key)],)?)+].concat()
             }
-            Ok(())
-        }
-    };
-}
 
-macro_rules! raw_table {
-    ($raw:ident $($several:literal)?) => {
+            fn take(&mut self, name: &str, value: &$crate::schema::Node<'_>) -> Result<(), $crate::error::Fault> {
+                match name {
+                    $($(stringify!($key) => {
+                        self.$key = $crate::schema::raw::value(value)?;
+                        $($crate::schema::ranged(&self.$key, &$range)?;)?
+                    })?)+
+                    $($(_ if <$part_type>::names().contains(&name) => self.$part.take(name, value)?,)?)+
+                    _ => {}
+                }
+                Ok(())
+            }
+        }
+
         impl $crate::schema::Kind for $raw {
             const SEVERAL: &'static str = [$($several,)? "a list"][0];
 
@@ -218,10 +238,35 @@ macro_rules! raw_table {
                 $crate::schema::Form::table(stringify!($raw), <$raw as $crate::schema::RawTable>::keys)
             }
             fn expecting() -> String {
-                <$raw as $crate::schema::RawTable>::EXPECTING.to_string()
+                [$($expecting,)? "a table"][0].to_string()
             }
             fn read(node: &$crate::schema::Node<'_>) -> Result<$raw, $crate::error::Fault> {
                 $crate::schema::raw::read(node)
+            }
+        }
+
+        $crate::schema::declare::entries! { $($sections)? $raw $($(.. $part)? $($key)?;)+ }
+    };
+}
+
+/// Lists the keys of a table that have values.
+macro_rules! entries {
+    (sections $($table:tt)+) => {};
+    ($raw:ident $($(.. $part:ident)? $($key:ident)?;)+) => {
+        impl $crate::schema::Entries for $raw {
+            fn entries(&self) -> Vec<(&'static str, String)> {
+                let mut entries = Vec::new();
+                $(
+                    $(entries.extend($crate::schema::Entries::entries(&self.$part));)?
+                    $(entries.extend(self.$key.iter().map(|value| (stringify!($key), $crate::schema::Show::show(value))));)?
+                )+
+                entries
+            }
+        }
+
+        impl $crate::schema::Show for $raw {
+            fn show(&self) -> String {
+                $crate::schema::inline(self)
             }
         }
     };
@@ -237,31 +282,4 @@ macro_rules! shape {
     };
 }
 
-macro_rules! option {
-    () => {
-        None
-    };
-    ($value:expr) => {
-        Some($value)
-    };
-}
-
-macro_rules! holds {
-    () => {
-        true
-    };
-    ($condition:expr) => {
-        $condition
-    };
-}
-
-macro_rules! text {
-    () => {
-        String::new()
-    };
-    ($format:literal) => {
-        format!($format)
-    };
-}
-
-pub(crate) use {holds, keys, option, raw_table, shape, table, taking, text};
+pub(crate) use {entries, keys, raw_table, shape, table};

@@ -4,20 +4,21 @@ use headgate_core::{Rate, Span};
 use headgate_traffic::Traffic;
 use toml::Spanned;
 
-use super::declare::keys;
+use super::declare::{keys, table};
+use crate::check::{LONGEST_DELAY, MOST_FLOWS, SOME_RATE, SOME_TIME, above};
 use crate::fields::{Dscp, OrOwn, Ports};
-use crate::start;
+use crate::start::{self, FASTEST_ARRIVALS, Start};
 use crate::values::Profile;
 
 keys! {
     /// Which flows a group has, where they go, what they send.
     pub(crate) struct RawGroup {
-        /// the group's name in tables
+        /// name of the group in tables
         name: String, "its kind: `tcp`, `tcp2` ..., `udp`, `udp2` ...";
         /// whose defaults hold: `"rfc"` or `"ns2"`
-        profile: Profile, "`\"rfc\"`";
-        /// how many flows
-        flows: u32, "as many as `start` or the source's file brings, else `1`";
+        profile: Profile = Profile::Rfc;
+        /// number of flows
+        flows: u32, "as many as `start` or the source's file brings, else `1`", in 1..=MOST_FLOWS;
         /// the node where data comes from
         from: String, "the one link's";
         /// the node where data goes to
@@ -33,28 +34,44 @@ keys! {
     /// The flows' own links, and when they start and stop.
     pub(crate) struct RawEnds {
         /// `{ rate, delay }` of each flow's own links; each may be left out
-        access: RawAccess, "100 Mbit/s, 1 ms";
+        access: RawAccess = Access::default().raw();
         /// the same for the sender's side, in place of what `access` says
         sender: RawAccess, "as `access`";
         /// the same for the receiver's side
         receiver: RawAccess, "as `access`";
-        /// the round-trip time without queues: what the propagation delays of the links on the way leave of it is shared evenly
-        /// by both sides, in place of their `delay`
-        rtt: Span, "";
+        /// the round-trip time without queues, in place of `delay` on both sides: each side takes half of what the links on the
+        /// way leave of it
+        rtt: Span, "", in ..=LONGEST_DELAY;
         /// when the flows start, before the run ends: [below](#starts)
-        start: start::Written, "`\"0s\"`";
+        start: start::Written = Start::AT_ONCE.into();
         /// when all stop, after the latest start; `"off"` for the end of the run
-        stop: Option<Span>, "`\"off\"`";
+        stop: Option<Span> = None;
     }
 }
 
 keys! {
-    /// A link of each flow's own.
-    pub(crate) struct RawAccess expecting "a table such as { rate = \"100Mbit/s\", delay = \"1ms\" }" {
-        /// its rate, the same each way
-        rate: Rate, "`\"100Mbit/s\"`";
-        /// its propagation delay, the same each way
-        delay: Span, "`\"1ms\"`";
+    /// A table of `start`: `flows` and `every` (and `within`), or `load`, or `rate`.
+    pub(crate) struct RawStart {
+        /// flows per step
+        flows: u32, "", in 1..=MOST_FLOWS;
+        /// time between steps
+        every: Span, "", in SOME_TIME;
+        /// time over which each step's flows are spread; at most `every`
+        within: Span = Span::ZERO;
+        /// mean load on the first link, as a fraction of its rate
+        load: f64, "", in above(0.0, 100.0);
+        /// arrivals per second
+        rate: f64, "", in above(0.0, FASTEST_ARRIVALS);
+    }
+}
+
+table! {
+    /// A flow's own link between its host and the router, both ways. Its queue is unlimited.
+    pub struct Access, RawAccess expecting "a table such as { rate = \"100Mbit/s\", delay = \"1ms\" }" {
+        /// rate, the same each way
+        rate: Rate = Rate::from_bits(100_000_000), in SOME_RATE;
+        /// propagation delay, the same each way
+        delay: Span = Span::from_millis(1), in ..=LONGEST_DELAY;
     }
 }
 
@@ -62,15 +79,17 @@ keys! {
     /// What the packets' headers say.
     pub(crate) struct RawHeaders {
         /// the senders' address or prefix, IPv4 or IPv6; `"own"` gives each flow one of its own
-        source: OrOwn, "`\"own\"`";
+        source: OrOwn = OrOwn(None);
         /// the same for the receivers
-        destination: OrOwn, "`\"own\"`";
+        destination: OrOwn = OrOwn(None);
         /// the senders' port (`443`) or range of ports (`"5000-6000"`)
-        source_port: Ports, "`\"49152-65535\"`";
+        // The dynamic ports of RFC 6335.
+        source_port: Ports = Ports { first: 49_152, last: 65_535 };
         /// the same for the receivers
-        destination_port: Ports, "`5001`";
+        // The port of iperf.
+        destination_port: Ports = Ports { first: 5001, last: 5001 };
         /// the DSCP: a name (`"EF"`, `"AF21"`, `"CS1"`, `"LE"`, `"VOICE-ADMIT"`) or a number from 0 to 63
-        dscp: Dscp, "`\"CS0\"`";
+        dscp: Dscp = Dscp(0);
         /// what classes know the group by
         label: String, "its `name`";
     }

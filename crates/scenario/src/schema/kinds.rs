@@ -3,15 +3,18 @@
 use std::fmt::{self, Debug, Display};
 
 use headgate_core::params::{Bytes, ParameterValue};
-use headgate_core::{Limit, Rate, Span, nearest};
+use headgate_core::{Limit, Qdisc, Rate, Span, nearest};
+use headgate_traffic::Traffic;
 use toml::Spanned;
 use toml::de::{DeInteger, DeValue};
 
 use super::Form;
 use crate::cc::{Cc, Recovery, UdpCc};
 use crate::check::LARGEST_PACKET;
+use crate::classify::FlowKey;
 use crate::error::Fault;
 use crate::model::Events;
+use crate::record::Traced;
 use crate::values::{Profile, Words};
 
 /// A value in the tree of a file, with its location.
@@ -204,6 +207,15 @@ fn unitless<V: ParameterValue>(number: &str, unit: &str) -> Result<V, String> {
     }
 }
 
+/// Refuses a room larger than any router's buffer. Reading has already refused zero.
+fn room(limit: Limit) -> Result<Limit, String> {
+    let most = match limit {
+        Limit::Packets(_) => Limit::Packets(10_000_000),
+        Limit::Bytes(_) => Limit::Bytes(10_000_000_000),
+    };
+    if limit <= most { Ok(limit) } else { Err(format!("must be at most {most}, not {limit}")) }
+}
+
 /// Quantities: type, constructor from text, name in the documentation, name in Python, unit.
 macro_rules! quantities {
     ($($type:ty, $make:expr, $words:expr, $python:literal, $unit:literal;)+) => {$(
@@ -215,33 +227,33 @@ macro_rules! quantities {
                 "a number with its unit, in quotes".to_string()
             }
             fn from_text(text: &str) -> Result<$type, String> {
-                quantity(text, $unit).map($make)
+                quantity(text, $unit).and_then($make)
             }
             fn from_number(number: &str) -> Result<$type, String> {
-                unitless(number, $unit).map($make)
+                unitless(number, $unit).and_then($make)
             }
         }
     )+};
 }
 
 quantities! {
-    Span, |span: Span| span, Span::kind(), "Time", "ms";
-    Rate, |rate: Rate| rate, Rate::kind(), "Rate", "Mbit/s";
-    Limit, |limit: Limit| limit, Limit::kind(), "Room", "p";
-    Size, |bytes: Bytes| Size(bytes.0), "size", "Size", "B";
+    Span, Ok, Span::kind(), "Time", "ms";
+    Rate, Ok, Rate::kind(), "Rate", "Mbit/s";
+    Limit, room, Limit::kind(), "Room", "p";
+    Size, |bytes: Bytes| Ok(Size(bytes.0)), "size", "Size", "B";
 }
 
 macro_rules! quoted {
     ($($type:ty),+) => {$(
         impl Show for $type {
             fn show(&self) -> String {
-                format!("\"{self}\"")
+                self.to_string().show()
             }
         }
     )+};
 }
 
-quoted!(Span, Rate, Limit);
+quoted!(Span, Rate, Limit, Qdisc, Traffic, Traced, FlowKey);
 
 macro_rules! ranged {
     ($($type:ty),+) => {$(
@@ -255,7 +267,7 @@ macro_rules! ranged {
     )+};
 }
 
-ranged!(u32, f64, Span, Rate, Limit, Size);
+ranged!(u32, f64, Span, Rate, Size);
 
 /// A value, or the word `"off"` for none.
 impl<T: Kind> Kind for Option<T> {
@@ -279,6 +291,12 @@ impl<T: Kind> Kind for Option<T> {
 impl<T: Show> Show for Option<T> {
     fn show(&self) -> String {
         self.as_ref().map_or_else(|| "\"off\"".to_string(), T::show)
+    }
+}
+
+impl<T: Show> Show for Spanned<T> {
+    fn show(&self) -> String {
+        self.get_ref().show()
     }
 }
 

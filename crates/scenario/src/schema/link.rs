@@ -6,76 +6,75 @@ use toml::de::DeValue;
 
 use super::declare::keys;
 use super::{Form, Kind, Node, mismatch};
+use crate::check::{FASTEST, LONGEST_DELAY, SOME_RATE, SOME_TIME};
 use crate::error::Fault;
+use crate::network::COMPARED;
 
 keys! {
     /// A link between two nodes.
     pub(crate) struct RawLink {
-        /// the link's name in tables
+        /// name of the link in tables
         name: String, "`\"bottleneck\"`; in `[[link]]` its ends, as in `\"A-B\"`";
-        /// the node at one end; a node is there because a link names it
+        /// node at one end; a node exists because a link names it
         from: String, "`\"left\"`; in `[[link]]` required";
-        /// the node at the other end
+        /// node at the other end
         to: String, "`\"right\"`; in `[[link]]` required";
-        ..both: RawBothWays;
-    }
-}
-
-keys! {
-    /// What a link does, both ways.
-    pub(crate) struct RawBothWays {
-        /// from `from` to `to`, above 0, at most 100 Gbit/s; before the first step of a `schedule`
-        rate: Rate, "required, unless there is a `trace`";
-        /// propagation delay, the same each way, at most 1 h
-        delay: Span, "required";
+        /// propagation delay, the same each way
+        delay: Span, in ..=LONGEST_DELAY;
+        /// rate from `from` to `to`; with a `schedule`, the rate before its first step
+        rate: Rate, "required, unless there is a `trace`", in SOME_RATE;
         ..medium: RawMedium;
-        /// the way back, on which ACKs queue: a section with the keys of a direction: `rate`, and those from `schedule` to `qdisc`
-        reverse: RawDirection, "its defaults: `rate` as above, `limit = \"1000p\"`, `qdisc = \"droptail\"`";
+        /// room in the queue
+        limit: Limit;
+        /// discipline of the queue; `"compared"` stands for each of `qdiscs` in turn
+        qdisc: Qdisc = Qdisc::named(COMPARED);
+        /// the reverse direction, on which ACKs queue: a section with `rate` and the keys from `schedule` to `qdisc`
+        reverse: RawDirection, "its defaults";
     }
 }
 
 keys! {
-    /// What the direction of a link does besides sending at one rate, and its queue.
-    pub(crate) struct RawMedium {
-        /// the rate changes: `[{ at = "10s", rate = "5Mbit/s" }, ...]`, in order of time; a rate of 0 sends nothing
-        schedule: Vec<Spanned<RawStep>>, "none";
-        /// after this the schedule begins anew, with `rate`
-        schedule_period: Span, "none";
-        /// a file in mahimahi's format, in place of `rate`: [below](#rates-that-change)
-        trace: String, "none";
-        /// the part of the packets that is lost on the way, from 0 to below 1
-        loss: f64, "`0.0`";
-        /// how many are lost in a row on average, 1 or more
-        loss_burst: f64, "each loss on its own";
-        /// a further delay, drawn uniformly from 0 to this; no packet overtakes another for it
-        jitter: Span, "`\"0s\"`";
-        /// the part of the packets that is held back, so that others overtake them; 0 to 1
-        reorder: f64, "`0.0`";
-        /// for how long
-        reorder_by: Span, "`\"0s\"`";
-        /// room in the queue, above 0
-        limit: Limit, "required";
-        /// a discipline of its own, or `"compared"` for those of `qdiscs`
-        qdisc: Qdisc, "`\"compared\"`";
-    }
-}
-
-keys! {
-    /// The way back.
+    /// The reverse direction of a link.
     pub(crate) struct RawDirection {
-        /// from `to` to `from`
-        rate: Rate, "as `rate`";
+        /// rate from `to` to `from`
+        rate: Rate, "as `rate`", in SOME_RATE;
         ..medium: RawMedium;
+        /// room in the queue of the reverse direction
+        limit: Limit = Limit::Packets(1000);
+        /// discipline of that queue
+        qdisc: Qdisc = Qdisc::named("droptail");
+    }
+}
+
+keys! {
+    /// How a direction's rate changes, and what happens to packets on the way.
+    pub(crate) struct RawMedium {
+        /// rate changes in order of time: `[{ at = "10s", rate = "5Mbit/s" }, ...]`; at a rate of 0 nothing is sent
+        schedule: Vec<Spanned<RawStep>>, "none";
+        /// period after which the schedule begins again, at `rate`
+        schedule_period: Span, "none", in SOME_TIME;
+        /// file in mahimahi's format, in place of `rate`: [below](#rates-that-change)
+        trace: String, "none";
+        /// fraction of the packets lost on the link
+        loss: f64 = 0.0, in 0.0..1.0;
+        /// mean number of packets lost in a row
+        loss_burst: f64, "losses are independent", in 1.0..=1e6;
+        /// additional delay of each packet, drawn uniformly from 0 to this; packets stay in order
+        jitter: Span = Span::ZERO, in ..=LONGEST_DELAY;
+        /// fraction of the packets held back for `reorder_by`, so that others overtake them
+        reorder: f64 = 0.0, in 0.0..=1.0;
+        /// additional delay of a packet held back
+        reorder_by: Span = Span::ZERO, in ..=LONGEST_DELAY;
     }
 }
 
 keys! {
     /// One step of a schedule of rates.
     pub(crate) struct RawStep expecting "a table such as { at = \"10s\", rate = \"5Mbit/s\" }" {
-        /// when, from the beginning of the run or of the period
-        at: Span, "required";
-        /// the rate from then on
-        rate: Rate, "required";
+        /// time of the change, from the start of the run or of the period
+        at: Span;
+        /// rate from then on
+        rate: Rate, in ..=FASTEST;
     }
 }
 

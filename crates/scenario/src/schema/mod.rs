@@ -18,11 +18,12 @@ use toml::Spanned;
 use crate::check::{Section, within};
 use crate::error::Fault;
 
-pub(crate) use file::{RawClass, RawClassify, RawRecord, RawScenario};
-pub(crate) use group::{RawAccess, RawEnds, RawGroup, RawHeaders};
+pub(crate) use file::{RawClass, RawClassify, RawRecord, RawRun, RawScenario};
+pub use group::Access;
+pub(crate) use group::{RawAccess, RawEnds, RawGroup, RawHeaders, RawStart};
 pub(crate) use kinds::{Kind, Node, Ranged, Show, Size, did_you_mean, mismatch, whole};
 pub(crate) use link::{RawDirection, RawLink, RawLinks, RawMedium, RawStep};
-pub(crate) use raw::{At, RawTable};
+pub(crate) use raw::{At, Entries, RawTable};
 pub(crate) use renamed::{Edit, EditText, Renamed, rename, rename_swept, respell};
 pub(crate) use tcp::RawTcp;
 pub use tcp::TcpSettings;
@@ -119,8 +120,26 @@ fn refused<T>(raw: &At<T>, section: &Section, message: String) -> Fault {
     Fault::value(section.place(raw), message)
 }
 
+/// A value that no file gave, to write one.
+pub(crate) fn given<T>(value: T) -> At<T> {
+    Some(Spanned::new(0..0, value))
+}
+
+/// A default, in Markdown.
+fn shown<T: Show>(value: &T) -> String {
+    format!("`{}`", value.show())
+}
+
+/// A table on one line.
+fn inline(table: &impl Entries) -> String {
+    let entries: Vec<String> = table.entries().into_iter().map(|(key, value)| format!("{key} = {value}")).collect();
+    format!("{{ {} }}", entries.join(", "))
+}
+
 /// Least and greatest value of a range, as a file writes them.
 type Bounds = (Bound<String>, Bound<String>);
+
+const UNBOUNDED: Bounds = (Bound::Unbounded, Bound::Unbounded);
 
 fn bounds<K: Ranged>(range: &impl RangeBounds<K::Scalar>) -> Bounds {
     let shown = |bound: Bound<&K::Scalar>| bound.map(ToString::to_string);

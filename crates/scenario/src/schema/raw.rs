@@ -3,17 +3,14 @@
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
-use super::{Key, Node, mismatch};
+use super::{Key, Kind, Node, mismatch};
 use crate::error::Fault;
 
 /// An optional value with its location.
 pub(crate) type At<T> = Option<Spanned<T>>;
 
 /// The keys of a table or part as a file gives them.
-pub(crate) trait RawTable: Default {
-    /// Expected table, in error messages.
-    const EXPECTING: &'static str;
-
+pub(crate) trait RawTable: Default + Kind {
     /// All keys, in the order of listing and writing.
     fn keys() -> Vec<Key>;
 
@@ -35,13 +32,19 @@ pub(crate) trait RawTable: Default {
     }
 }
 
+/// A table or part that can be written.
+pub(crate) trait Entries {
+    /// Keys with their values as a file writes them, in the order of the declaration. Keys without a value are left out.
+    fn entries(&self) -> Vec<(&'static str, String)>;
+}
+
 pub(crate) fn read<T: RawTable>(node: &Node<'_>) -> Result<T, Fault> {
     match node.get_ref() {
         DeValue::Table(entries) => T::of(entries),
-        _ => mismatch(node, T::EXPECTING),
+        _ => mismatch(node, &T::expecting()),
     }
 }
 
-pub(crate) fn value<T: super::Kind>(node: &Node<'_>) -> Result<At<T>, Fault> {
+pub(crate) fn value<T: Kind>(node: &Node<'_>) -> Result<At<T>, Fault> {
     T::read(node).map(|value| Some(Spanned::new(node.span(), value)))
 }

@@ -1,13 +1,11 @@
 //! `[[tcp]]`: TCP flows. A key added here is read, checked, written and documented; its value is in [`TcpSettings`].
 
-use std::ops::Bound::{Excluded, Included};
-
 use headgate_core::Span;
 
 use super::declare::table;
 use super::{RawEnds, RawGroup, RawHeaders, Size};
 use crate::cc::{Cc, Recovery};
-use crate::check::{LARGEST_PACKET, LARGEST_WINDOW, LONGEST_DELAY, SOME_DELAY};
+use crate::check::{LARGEST_PACKET, LARGEST_WINDOW, LONGEST_DELAY, SOME_DELAY, above};
 
 // The `ns2` values are those of `Agent/TCP` and `Agent/TCPSink` in the `ns-default.tcl` of ns-2.35.
 table! {
@@ -92,7 +90,7 @@ table! {
             only cc.needs().delays, else "`target` is of `cc = \"ledbat\"` alone, not of `{cc}`";
         /// of `ledbat` alone: packets a round trip by which its window grows without a queue (GAIN of RFC 6817, 2.5: at most 1)
         // Above 1000 is a typing error.
-        gain: f64 = 1.0, in (Excluded(0.0), Included(1000.0)),
+        gain: f64 = 1.0, in above(0.0, 1000.0),
             only cc.needs().delays, else "`gain` is of `cc = \"ledbat\"` alone, not of `{cc}`";
         /// a random delay before each transmission, from 0 to this, which breaks phase effects (ns-2's `overhead_`)
         overhead: Span = Span::ZERO, in ..=LONGEST_DELAY;
