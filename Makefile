@@ -1,4 +1,4 @@
-# Everything a newcomer, a contributor and CI run. `make help` lists it.
+# Commands for users, contributors and CI. `make help` lists them.
 
 PYTHON ?= python3
 VENV := .venv
@@ -18,10 +18,10 @@ RUST := Cargo.toml Cargo.lock pyproject.toml $(shell find crates -name Cargo.tom
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-9s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
-demo: $(VENV)/.extension ## set up everything and see which disciplines protect TCP from a flow that does not slow down
+demo: $(VENV)/.extension ## set up everything, then compare seven disciplines beside an unresponsive flow
 	$(BIN)/headgate run scenarios/protect.toml
 
-demo-live: $(VENV)/.extension ## the like on real packets beside the simulation, then with ECN (Linux; 7 minutes)
+demo-live: $(VENV)/.extension ## compare simulation and real packets, without and with ECN (Linux; 7 minutes)
 	$(BIN)/headgate compare scenarios/live.toml
 	$(BIN)/headgate compare scenarios/live.toml --set tcp.ecn=true
 	$(BIN)/headgate compare scenarios/live.toml --worlds live,live --then tcp.ecn=true
@@ -42,20 +42,20 @@ lint: $(VENV)/.requirements ## formatting, lints and types, warnings denied
 bench: rust ## nanoseconds per packet, beside a bare ring buffer
 	$(CARGO) bench --workspace --exclude headgate-py --locked --bench '*'
 
-bless: $(VENV)/.extension ## accept golden tables and help texts as they are now (say in the commit why they moved)
+bless: $(VENV)/.extension ## accept the current golden tables and help texts (say in the commit why they changed)
 	BLESS=1 $(CARGO) test --locked -p headgate-core -p headgate-sim --test maintain --test network --test isolation
 	BLESS=1 $(BIN)/python -m pytest tests/cli/test_help.py
 
-docs: $(VENV)/.extension ## fill the tables of docs/disciplines, docs/guide and docs/reference, write the scenarios' schema
+docs: $(VENV)/.extension ## fill the generated tables of docs, write the scenarios' schema
 	BLESS=1 $(CARGO) test -p headgate-core --locked --test pages
 	BLESS=1 $(CARGO) test -p headgate-traffic --locked --test pages
 	BLESS=1 $(CARGO) test -p headgate-scenario --locked --test pages
 	$(BIN)/python docs/reference.py
 
-site: $(VENV)/.extension ## build the documentation into site/, every page of it; index.html is where to begin
+site: $(VENV)/.extension ## build the documentation into site/; open index.html
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --quiet
 
-papers: $(VENV)/.extension ## run every experiment of the papers, and write what was found into docs/papers
+papers: $(VENV)/.extension ## run every experiment of the papers, and write the findings into docs/papers
 	$(BIN)/headgate paper run all
 	$(BIN)/headgate paper run all --quick
 	$(BIN)/headgate paper run all --with today
@@ -67,7 +67,7 @@ figures: $(VENV)/.extension ## draw the pictures and figures of the disciplines'
 	$(BIN)/python docs/sketches.py
 	$(BIN)/python docs/figures.py
 
-clean: ## remove what was built; results stay
+clean: ## remove all build products; keep results
 	$(CARGO) clean
 	rm -rf $(VENV) dist site python/headgate/*.so .pytest_cache .mypy_cache .ruff_cache
 	find python tests -name __pycache__ -type d -prune -exec rm -rf {} +
