@@ -23,7 +23,7 @@ PAGE = Path(__file__).parent / "explanation" / "choosing.md"
 GUIDE = Path(__file__).parent / "guide" / "evaluate.md"
 
 #: How a cell tells its grade.
-SIGNS = {Grade.STRENGTH: " **+**", Grade.FAILURE: " \N{MINUS SIGN}", Grade.CANNOT_TELL: " ?", Grade.FAIR: ""}
+SIGNS = {Grade.STRENGTH: " **+**", Grade.FAILURE: " \N{MINUS SIGN}", Grade.INCONCLUSIVE: " ?", Grade.FAIR: ""}
 ABILITIES = {"per_flow": "state for each flow", "schedules": "reorders flows", "ecn": "can mark"}
 
 
@@ -142,7 +142,7 @@ def scorecard(document: Mapping[str, Any]) -> str:
 
 
 def verdict(count: words.GradeCounts, *, of: bool = False) -> str:
-    """Strengths, failures and what cannot be told, and the verdict or of how many they are."""
+    """Strengths, failures and inconclusive grades, and the verdict or of how many they are."""
     counted = f"{count.strengths}+ {count.failures}\N{MINUS SIGN} {count.unclear}?"
     whole = f"{counted} of {count.whole}" if of else f"{count.verdict} {counted}"
     return whole.replace(" ", "\N{NO-BREAK SPACE}")

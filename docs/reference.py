@@ -1,7 +1,7 @@
 """Writes what the catalogue of measures says into docs/reference and the JSON Schema of a run.
 
 Places between markers are filled: `<!-- tables -->` and `<!-- over time -->` in tables.md, `<!-- measures: link -->`
-and `<!-- measures: flows -->` in json.md, `<!-- metrics -->` in metrics.md. In run-1.json the definitions `bottleneck`
+and `<!-- measures: flows -->` in json.md, `<!-- metrics -->` in metrics.md. In run-2.json the definitions `bottleneck`
 and `group` are written.
 """
 
@@ -23,7 +23,7 @@ from headgate.units import Units
 REASONS = [name for name, _ in _core.reasons()]
 
 DOCS = Path(__file__).parent / "reference"
-SCHEMA = Path(__file__).parents[1] / "python/headgate/schema/run-1.json"
+SCHEMA = Path(__file__).parents[1] / "python/headgate/schema/run-2.json"
 
 PARTS = {
     "min": "Least.",

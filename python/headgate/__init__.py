@@ -44,9 +44,9 @@ if TYPE_CHECKING:
     from headgate.scenario.network import Network as Network
     from headgate.sweeps.api import sweep as sweep
     from headgate.sweeps.result import Sweep as Sweep
-    from headgate.tuning.margins import Margins as Margins
+    from headgate.tuning.margins import Sensitivity as Sensitivity
     from headgate.tuning.margins import sensitivity as sensitivity
-    from headgate.tuning.tuned import Tuned as Tuned
+    from headgate.tuning.tuned import TuningResult as TuningResult
     from headgate.tuning.tuned import tune as tune
 
     __version__: str
@@ -67,13 +67,16 @@ _LATER = {
         "results": "Result",
         "sweeps.api": "sweep",
         "sweeps.result": "Sweep",
-        "tuning.margins": "Margins sensitivity",
-        "tuning.tuned": "Tuned tune",
+        "tuning.margins": "Sensitivity sensitivity",
+        "tuning.tuned": "TuningResult tune",
     }.items()
     for name in names.split()
 }
 
 __all__ = ["__version__", *_LATER]
+
+#: Names until 0.2 with their present names; understood for one more release.
+_OLD = {"Margins": "Sensitivity", "Tuned": "TuningResult"}
 
 #: Parts that are modules of their own.
 _MODULES = ("_core", "errors", "plot", "prototype", "scenario", "why")
@@ -86,6 +89,11 @@ def __getattr__(name: str) -> Any:
         return import_module(f"headgate.{name}")
     if name == "__version__":
         return import_module("headgate._core").VERSION
+    if name in _OLD:
+        from warnings import warn
+
+        warn(f"headgate.{name} is headgate.{_OLD[name]} now", DeprecationWarning, stacklevel=2)
+        name = _OLD[name]
     if name not in _LATER:
         raise AttributeError(f"module 'headgate' has no attribute {name!r}")
     return getattr(import_module(_LATER[name]), name)

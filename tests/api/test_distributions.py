@@ -36,14 +36,14 @@ def test_boxes_of_several_histograms_are_added():
 
 def test_delays_by_group_add_up_to_what_the_link_sent(in_memory: headgate.Result):
     links = in_memory.links.to_pandas().query("compared")
-    delays = in_memory.delays.to_pandas().query("measure == 'queueing'")
+    delays = in_memory.delays.to_pandas().query("measure == 'queue_delay'")
     sums = delays.groupby(["qdisc", "seed"], observed=True)["count"].sum()
     for row in links.itertuples():
         assert sums[row.qdisc, row.seed] == row.sent
 
 
 def test_one_way_delay_is_at_least_the_paths_own(in_memory: headgate.Result):
-    way = in_memory.delays.to_pandas().query("measure == 'one_way'")
+    way = in_memory.delays.to_pandas().query("measure == 'one_way_delay'")
     assert way["link"].isna().all()
     for entry in in_memory.summary():
         for group in entry["groups"]:

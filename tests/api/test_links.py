@@ -61,7 +61,7 @@ def test_the_document_has_the_figures_of_each_link(chain: headgate.Result):
             wanted = (table["qdisc"] == entry["qdisc"]) & (table["link"] == link["link"])
             (row,) = table[wanted & (table["direction"] == link["direction"])].to_dict("records")
             assert link["figures"]["dropped"]["per_seed"] == [row["dropped"]]
-            assert link["figures"]["queue_delay_ms"]["p95"]["per_seed"] == [row["delay_ms_p95"]]
+            assert link["figures"]["queue_delay_ms"]["p95"]["per_seed"] == [row["queue_delay_ms_p95"]]
         # 2 Mbit/s of UDP and whatever TCP takes: the first link, twice as fast, drops less.
         first, last = (link["figures"]["dropped"]["mean"] for link in entry["links"])
         assert first < last

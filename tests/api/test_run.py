@@ -56,11 +56,11 @@ def test_flows_add_up_to_the_link(in_memory: headgate.Result):
 
 def test_delays_are_the_distribution_behind_the_link(in_memory: headgate.Result):
     forward = in_memory.links.to_pylist()[0]
-    delays = in_memory.delays.to_pandas().query("measure == 'queueing'").to_dict("records")
+    delays = in_memory.delays.to_pandas().query("measure == 'queue_delay'").to_dict("records")
     first = [row for row in delays if (row["qdisc"], row["seed"]) == ("droptail", 1)]
     assert sum(row["count"] for row in first) == forward["sent"]
     mean = sum(row["delay_ms"] * row["count"] for row in first) / forward["sent"]
-    assert mean == pytest.approx(forward["delay_ms_mean"], rel=0.01)
+    assert mean == pytest.approx(forward["queue_delay_ms_mean"], rel=0.01)
 
 
 def test_pandas_and_polars_read_the_tables(in_memory: headgate.Result):
@@ -124,12 +124,12 @@ def test_a_finished_point_that_is_cut_short_is_run_again(in_folder: headgate.Res
     scenario = headgate.Scenario.parse(SMALL)
     with pytest.raises(headgate.InterruptedRunError) as raised:
         headgate.run(scenario, out=tmp_path, report=False, watcher=Begun(stop_after=2), threads=1)
-    (kept, *_) = (Path(raised.value.folder) / "points").iterdir()
+    (kept, *_) = (Path(raised.value.folder) / "unfinished").iterdir()
     (kept / "links.parquet").write_bytes((kept / "links.parquet").read_bytes()[:-1])
     seen = Begun()
     resumed = headgate.run(scenario, out=tmp_path, report=False, watcher=seen)
     assert seen.begun == [(4, raised.value.finished - 1)]
-    assert seen.told[0].endswith(f"run again: points/{kept.name}/links.parquet")
+    assert seen.told[0].endswith(f"run again: unfinished/{kept.name}/links.parquet")
     assert files(resumed.path) == files(in_folder.path)
 
 

@@ -36,7 +36,7 @@ def test_the_hash_follows_the_meaning_not_the_spelling():
 
 
 def test_what_is_swept_and_expected_is_of_the_file_and_no_part_of_the_scenario():
-    said = 'expect = ["utilisation > 0.9"]\n' + SMALL + '\n[sweep.grid]\nlink.rate = ["1Mbit/s"]\n'
+    said = 'expect = ["utilization > 0.9"]\n' + SMALL + '\n[sweep.grid]\nlink.rate = ["1Mbit/s"]\n'
     scenario = headgate.Scenario.parse(said)
     assert scenario == headgate.Scenario.parse(SMALL)
     assert scenario.config_hash == headgate.Scenario.parse(SMALL).config_hash

@@ -42,7 +42,7 @@ def test_groups_are_sums_over_their_flows(in_memory: headgate.Result):
         assert group["fair_share_bps"]["mean"] == pytest.approx(mine["fair_share_bps"].sum())
         share = mine["goodput_bps"].sum() / mine["fair_share_bps"].sum()
         assert group["share_of_fair"]["per_seed"][1] == pytest.approx(share)
-        assert group["loss_rate"]["per_seed"][1] == pytest.approx(mine["dropped"].sum() / mine["arrived"].sum())
+        assert group["drop_rate"]["per_seed"][1] == pytest.approx(mine["dropped"].sum() / mine["arrived"].sum())
         assert [flow["per_seed"][1] for flow in group["goodput_bps_per_flow"]] == mine["goodput_bps"].tolist()
     assert tcp["cwnd_mean"]["per_seed"][1] == pytest.approx(flows.query("kind == 'tcp'")["cwnd_mean"].mean())
     assert cbr["cwnd_mean"]["mean"] is None

@@ -1,4 +1,4 @@
-"""Budgets: lines that a result must keep, and what becomes of the exit code, the JUnit file and the JSON document."""
+"""Expectations: their verdicts, the exit code, the JUnit file and the JSON document."""
 
 import json
 from importlib import resources
@@ -9,7 +9,7 @@ import jsonschema
 import pytest
 
 import headgate
-from headgate.budget import kept, lines
+from headgate.budget import lines, verdicts
 from headgate.errors import UsageError
 from tests.conftest import SMALL, Command
 
@@ -22,8 +22,8 @@ def expecting(*expected: str, text: str = SMALL) -> str:
     return text.replace("seeds = 2\n", f"seeds = 2\nexpect = {json.dumps(expected)}\n", 1)
 
 
-def findings(*expected: str, result: headgate.Result) -> list[kept.CheckedExpectation]:
-    return list(kept.judged(lines.read(expected, result.scenario), result))
+def results(*expected: str, result: headgate.Result) -> list[verdicts.CheckedExpectation]:
+    return list(verdicts.judged(lines.read(expected, result.scenario), result))
 
 
 def test_a_line_holds_for_all_disciplines_and_a_named_one_for_its_own(in_memory: headgate.Result):
@@ -44,35 +44,35 @@ def test_settings_with_colons_name_their_discipline():
     ]
 
 
-def test_what_lies_within_its_bound_is_kept_and_what_lies_beyond_is_broken(in_memory: headgate.Result):
-    within, beyond = findings(
+def test_a_value_within_its_bound_holds_and_one_beyond_fails(in_memory: headgate.Result):
+    within, beyond = results(
         f"droptail: max queue delay < {2 * FULL_MS}ms",
         f"droptail: max queue delay < {FULL_MS // 2}ms",
         result=in_memory,
     )
-    assert (within.kept, beyond.kept) == (True, False)
-    assert str(beyond).startswith("broken: max queue delay < 50 ms under droptail: ")
+    assert (within.holds, beyond.holds) == (True, False)
+    assert str(beyond).startswith("fails: max queue delay < 50 ms under droptail: ")
     assert str(beyond).endswith("(2 seeds)")
 
 
-def test_a_bound_within_the_interval_cannot_be_told_and_is_not_kept(in_memory: headgate.Result):
-    (measured,) = (each.measured for each in findings("faba: goodput cbr > 1bit/s", result=in_memory))
+def test_a_bound_within_the_interval_is_inconclusive_and_does_not_hold(in_memory: headgate.Result):
+    (measured,) = (each.measured for each in results("faba: goodput cbr > 1bit/s", result=in_memory))
     assert measured.half > 0
-    (told,) = findings(f"faba: goodput cbr < {measured.mean:.0f}bit/s", result=in_memory)
-    assert not told.kept
-    assert str(told).startswith("cannot tell: ")
+    (told,) = results(f"faba: goodput cbr < {measured.mean:.0f}bit/s", result=in_memory)
+    assert not told.holds
+    assert str(told).startswith("inconclusive: ")
 
 
-def test_what_was_not_measured_is_not_kept(in_memory: headgate.Result):
-    (told,) = findings("faba: p95 completion tcp < 1s", result=in_memory)
-    assert not told.kept
+def test_what_was_not_measured_does_not_hold(in_memory: headgate.Result):
+    (told,) = results("faba: p95 completion tcp < 1s", result=in_memory)
+    assert not told.holds
     assert str(told).endswith("nothing was measured")
 
 
 @pytest.mark.parametrize(
     ("line", "says"),
     [
-        ("utilisatoin > 0.5", "did you mean 'utilisation'"),
+        ("utilizatoin > 0.5", "did you mean 'utilization'"),
         ("jain", "is no bound"),
         ("fabba: jain > 0.5", "did you mean 'faba'"),
         ("faba: jain > 5ms", "expect 'faba: jain > 5ms'"),
@@ -100,12 +100,12 @@ def test_what_is_expected_changes_no_run():
         lines.read(lines.of_file(SMALL), plain)
 
 
-def test_the_command_ends_with_one_if_anything_is_not_kept_and_writes_junit(small: Path, command: Command):
-    small.write_text(expecting("utilisation > 0.5", "droptail: p99 queue delay < 1ms"))
+def test_the_command_ends_with_one_if_an_expectation_fails_and_writes_junit(small: Path, command: Command):
+    small.write_text(expecting("utilization > 0.5", "droptail: p99 queue delay < 1ms"))
     out, junit = str(small.parent / "out"), small.parent / "junit.xml"
     done = command("check", str(small), "--out", out, "--junit", str(junit))
     assert done.returncode == 1
-    assert "2 of 3 expectations are kept" in done.stdout
+    assert "2 of 3 expectations hold" in done.stdout
     suite = Xml.parse(junit).getroot().find("testsuite")
     assert suite is not None
     assert (suite.get("tests"), suite.get("failures")) == ("3", "1")
@@ -115,10 +115,10 @@ def test_the_command_ends_with_one_if_anything_is_not_kept_and_writes_junit(smal
     told = command("check", str(small), "--out", out, "--json")
     assert told.returncode == 1
     document = json.loads(told.stdout)
-    schema = json.loads(resources.files("headgate").joinpath("schema/check-1.json").read_text())
+    schema = json.loads(resources.files("headgate").joinpath("schema/check-2.json").read_text())
     jsonschema.Draft202012Validator.check_schema(schema)
     jsonschema.Draft202012Validator(schema).validate(document)
-    assert [finding["verdict"] for finding in document["findings"]] == ["kept", "kept", "broken"]
+    assert [each["verdict"] for each in document["expectations"]] == ["holds", "holds", "fails"]
 
-    small.write_text(expecting("utilisation > 0.5"))
+    small.write_text(expecting("utilization > 0.5"))
     assert command("check", str(small), "--out", out).returncode == 0

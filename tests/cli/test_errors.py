@@ -106,7 +106,7 @@ def test_a_point_that_fails_is_named_and_the_others_are_kept(
     assert (done.returncode, done.stdout) == (1, "")
     assert done.stderr.startswith("error: 1 of 4 points failed; the finished ones are kept in results/small-")
     assert "faba with seed 2: no luck" in done.stderr
-    assert len(list(tmp_path.glob("results/*/points/*"))) == 3
+    assert len(list(tmp_path.glob("results/*/unfinished/*"))) == 3
     done = command("run", small, "--no-report")
     assert (done.returncode, done.stderr) == (0, "3 of 4 runs are finished and reused\n")
 

@@ -126,7 +126,7 @@ def test_ctrl_c_keeps_what_is_finished_and_a_second_run_resumes(command: Command
 
 
 def finished(folder: Path) -> list[Path]:
-    return list(folder.glob("results/*/points/*"))
+    return list(folder.glob("results/*/unfinished/*"))
 
 
 def wait_for(condition: Callable[[], object], seconds: float = 30) -> None:

@@ -14,7 +14,7 @@ import headgate
 from headgate.analysis.judge import Quantity
 from headgate.compare import page, terminal, words
 from headgate.compare.figure import sides
-from headgate.compare.gaps import GOODPUT, LINK, LOSS, USE, compare, gap
+from headgate.compare.gaps import DROPS, GOODPUT, LINK, USE, compare, gap
 from headgate.errors import UsageError
 from headgate.plot.picture import picture
 from tests.conftest import SMALL, Command
@@ -59,7 +59,7 @@ def test_of_several_links_each_has_its_rows_and_its_table():
     result = headgate.run(headgate.Scenario.parse(text))
     found = compare(result, result)
     assert (found.groups, found.links) == (["udp"], [LINK, "link B-C"])
-    losses = [found.row("droptail", of, LOSS).values[0].mean for of in found.links]
+    losses = [found.row("droptail", of, DROPS).values[0].mean for of in found.links]
     # A third of what comes does not fit, but for what waits in the queue at the end: 40 of 1125 packets.
     assert losses == [0, pytest.approx(1 / 3, abs=0.04)]
     assert found.row("droptail", "link B-C", USE).values[0].mean > 0.95
@@ -112,8 +112,8 @@ def test_no_common_discipline_is_an_error(in_memory):
         # Equal variances of 1, three of each: 4 degrees of freedom, of which Student's t is 2.776.
         ((1.0, 2.0, 3.0), (5.0, 6.0, 7.0), 2.776445 * math.sqrt(1 / 3 + 1 / 3), "differs"),
         # All variance in two values: 1 degree, 12.706.
-        ((2.0, 2.0, 2.0), (4.0, 6.0), 12.706205, "cannot tell"),
-        ((2.0, 2.0), (2.0, 2.0, 2.0), 0.0, "cannot tell"),
+        ((2.0, 2.0, 2.0), (4.0, 6.0), 12.706205, "inconclusive"),
+        ((2.0, 2.0), (2.0, 2.0, 2.0), 0.0, "inconclusive"),
     ],
 )
 def test_the_interval_of_a_gap_is_welchs(one: tuple[float, ...], other: tuple[float, ...], half: float, verdict: str):
@@ -127,7 +127,7 @@ def test_the_interval_of_a_gap_is_welchs(one: tuple[float, ...], other: tuple[fl
 def test_with_one_seed_nobody_can_tell():
     found = gap(Quantity((1.0,)), Quantity((9.0, 9.1)))
     assert found is not None
-    assert (found.half, found.verdict) == (None, "cannot tell")
+    assert (found.half, found.verdict) == (None, "inconclusive")
     assert gap(Quantity((math.nan,)), Quantity((1.0,))) is None
     nothing = gap(Quantity((0.0, 0.0)), Quantity((1.0, 1.0)))
     assert nothing is not None
@@ -158,12 +158,12 @@ def test_the_document_has_the_form_of_the_schema(command: Command, tmp_path: Pat
     folders = [ran(tmp_path, seeds=seeds).path for seeds in (1, 2)]
     done = command("compare", *folders, "--json", "--no-page")
     document = json.loads(done.stdout)
-    schema = json.loads(resources.files("headgate").joinpath("schema/compare-1.json").read_text())
+    schema = json.loads(resources.files("headgate").joinpath("schema/compare-2.json").read_text())
     jsonschema.Draft202012Validator.check_schema(schema)
     jsonschema.validate(document, schema)
     assert [each["seeds"] for each in document["results"]] == [[1], [1, 2]]
     keys = {(row["qdisc"], row["of"], row["measure"]) for row in document["rows"]}
-    assert {("faba", "tcp", GOODPUT.name), ("droptail", LINK, USE.name), ("faba", "cbr", LOSS.name)} <= keys
+    assert {("faba", "tcp", GOODPUT.name), ("droptail", LINK, USE.name), ("faba", "cbr", DROPS.name)} <= keys
 
 
 def test_the_page_trusts_nothing_that_comes_from_the_scenario():
@@ -190,8 +190,8 @@ def test_a_file_is_run_for_both_and_what_it_changes_may_differ(command: Command,
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
-        (["--worlds", "sim"], "expected two, each sim or live"),
-        (["--worlds", "sim,real"], "expected two, each sim or live"),
+        (["--worlds", "sim"], "expected two worlds, each sim or live"),
+        (["--worlds", "sim,real"], "expected two worlds, each sim or live"),
         (["--then", "link.limt=20p", "--worlds", "sim,sim"], "did you mean `limit`"),
     ],
 )
@@ -204,7 +204,7 @@ def test_what_a_file_cannot_be_run_as_is_told(command: Command, small: Path, arg
 
 def test_options_of_a_file_are_none_of_results(command: Command, tmp_path: Path):
     folder = ran(tmp_path, seeds=1).path
-    assert "go with a scenario file" in command("compare", folder, folder, "--set", "link.rate=1Mbit/s").stderr
+    assert "need a scenario file" in command("compare", folder, folder, "--set", "link.rate=1Mbit/s").stderr
     assert "is a folder" in command("compare", folder).stderr
 
 
@@ -221,7 +221,7 @@ def test_who_keeps_the_promise_is_measured(in_memory):
 
 def test_live_results_of_versions_that_did_not_count_marks_are_compared_too(in_memory):
     live = copy.copy(in_memory)
-    live.manifest = {**in_memory.manifest, "world": "live", "live": {"points": [{"conserves": True}]}}
+    live.manifest = {**in_memory.manifest, "world": "live", "live": {"runs": [{"conserves": True}]}}
     said = "live was made by a version that did not count the marks that came to receivers."
     assert said not in words.notes(compare(in_memory, live)), "nothing was marked"
     marks = pa.chunked_array([[1] * live.links.num_rows], pa.uint64())
@@ -233,7 +233,7 @@ def test_live_results_of_versions_that_did_not_count_marks_are_compared_too(in_m
 def test_marks_that_receivers_saw_are_told_of_live_results(in_memory):
     live = copy.copy(in_memory)
     points = [{"marks": {"link": 30, "receivers": 28}}, {"marks": {"link": 4, "receivers": 4}}]
-    live.manifest = {**in_memory.manifest, "world": "live", "live": {"points": points}}
+    live.manifest = {**in_memory.manifest, "world": "live", "live": {"runs": points}}
     found = compare(in_memory, live)
     assert found.names == ("sim", "live")
     assert "In live receivers' hosts counted 32 packets with a mark, of 34 that the link marked." in words.notes(found)

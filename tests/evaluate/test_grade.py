@@ -24,9 +24,9 @@ def criterion(strong: float, weak: float, *, relative: bool = False) -> Criterio
         ((-0.5, 0.5, 1.5), Grade.FAIR),  # -2 to 3: perhaps a strength, surely no failure
         ((-2, -1, 0), Grade.STRENGTH),  # -3.5 to 1.5
         ((3.5, 4.5, 5.5), Grade.FAIR),  # 2.02 to 6.98
-        ((6.6, 7.6, 8.6), Grade.CANNOT_TELL),  # 5.1 to 10.1
+        ((6.6, 7.6, 8.6), Grade.INCONCLUSIVE),  # 5.1 to 10.1
         ((11.6, 12.6, 13.6), Grade.FAILURE),  # 10.1 to 15.1
-        ((float("nan"),) * 3, Grade.CANNOT_TELL),
+        ((float("nan"),) * 3, Grade.INCONCLUSIVE),
     ],
 )
 def test_small_is_good(values: tuple[float, ...], grade: Grade):
@@ -35,7 +35,7 @@ def test_small_is_good(values: tuple[float, ...], grade: Grade):
 
 @pytest.mark.parametrize(
     ("values", "grade"),
-    [((90,), Grade.STRENGTH), ((70,), Grade.FAIR), ((40,), Grade.FAILURE), ((49, 50, 51), Grade.CANNOT_TELL)],
+    [((90,), Grade.STRENGTH), ((70,), Grade.FAIR), ((40,), Grade.FAILURE), ((49, 50, 51), Grade.INCONCLUSIVE)],
 )
 def test_large_is_good(values: tuple[float, ...], grade: Grade):
     assert graded(Quantity(values), criterion(80, 50)) is grade
@@ -81,7 +81,7 @@ def test_a_relative_measure_is_told_with_its_part_of_droptails():
 
 
 def test_what_noise_hides_is_named_without_a_judgement():
-    said = list(words.sentences(section(row("sfb", "", "cannot tell", 9)), "sfb", Grade.CANNOT_TELL))
+    said = list(words.sentences(section(row("sfb", "", "inconclusive", 9)), "sfb", Grade.INCONCLUSIVE))
     assert said == ["6.2 idle capacity: 9.00 ± 2.0 % (Round trips)"]
 
 
@@ -89,7 +89,7 @@ def test_what_noise_hides_is_named_without_a_judgement():
     ("grades", "verdict"),
     [
         (("strength", "fair"), "strong"),
-        (("strength", "fair", "cannot tell"), "fair"),
+        (("strength", "fair", "inconclusive"), "fair"),
         (("strength", "strength", "failure"), "mixed"),
         (("strength", "failure"), "weak"),
     ],

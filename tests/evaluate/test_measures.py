@@ -51,7 +51,7 @@ def test_phases_follow_each_other_from_the_end_of_the_warm_up_on():
     # Phases of 2 s: I, II, I, II. Half of the time in which the queue held 1000 bytes, the link sent.
     run = tiny(
         queue_bytes=over_time(9e9, 1000, 1000, 3000, 3000, 2000, 2000, 5000, 5000),
-        utilisation=over_time(9e9, 0.5, 0.5, 1, 1, 0.5, 0.5, 1, 1),
+        utilization=over_time(9e9, 0.5, 0.5, 1, 1, 0.5, 0.5, 1, 1),
         goodput_bps=over_time(9e9, 1e6, 3e6, 0, 0, 4e6, 4e6, 0, 2e6) + over_time(9e9, *[1e6] * 8),
     )
     first, second = Phase(0, 2), Phase(1, 2)
@@ -124,6 +124,6 @@ def test_what_passes_and_is_no_data_are_acks():
 
 
 def test_the_delay_of_a_group_is_that_of_its_packets():
-    flows: dict[str, Any] = {"web.sent": [30, 10, 0], "web.delay_ms_mean": [10, 50, math.nan]}
+    flows: dict[str, Any] = {"web.sent": [30, 10, 0], "web.queue_delay_ms_mean": [10, 50, math.nan]}
     run = tiny(**flows)
     assert path_delay_ms("web")(run) == pytest.approx(20)

@@ -45,7 +45,7 @@ def flow_row(
     row |= {f"marked_{reason}": marks if reason == "early" else 0 for reason in ("overflow", "early")}
     return row | {
         "goodput_bps": goodput, "fair_share_bps": 1e6, "timeouts": timeouts, "retransmits": retransmits,
-        "delay_ms_mean": delay, "lost": lost,
+        "queue_delay_ms_mean": delay, "link_losses": lost,
     }  # fmt: skip
 
 
@@ -82,7 +82,7 @@ def told(*, events: bool, traces: bool) -> Result:
         "flows": pa.Table.from_pylist([flow_row(*row) for row in FLOWS]),
         "events": pa.Table.from_pylist(EVENTS),
         "traces": pa.Table.from_pylist(rows),
-        "links": pa.Table.from_pylist([{"qdisc": "red", "seed": 1, "lost": lost} for lost in (7, 2)]),
+        "links": pa.Table.from_pylist([{"qdisc": "red", "seed": 1, "link_losses": lost} for lost in (7, 2)]),
     }
     return Result(scenario, {}, [], kept)
 
@@ -99,8 +99,8 @@ def test_the_answer_comes_first():
     # 100 of 1000 packets against 50 of 3000: six times as often.
     assert said[1] == (
         "In short: it got less than its fair share (0.600 times); its packets were dropped or marked 6.00 times as "
-        "often as those of all others; mostly because it was selected at random as early notice of congestion; links lost "
-        "0.400 % of its packets on the way; it stood still in 4 timeouts."
+        "often as those of all others; mostly because it was selected at random as early notice of congestion; links "
+        "lost 0.400 % of its packets on the way; it stood still in 4 timeouts."
     )
 
 
@@ -235,7 +235,7 @@ def test_a_rate_that_is_governed_is_drawn(tmp_path: Path):
     figure.savefig(tmp_path / "tfrc.png")
     lost = [row for row in result.events.to_pylist() if row["event"] == "lost"]
     assert {row["reason"] for row in lost} == {"link_loss"}
-    assert sum(row["flow"] == 2 for row in lost if row["time_ns"] >= 2e9) == result.flows["lost"][2].as_py()
+    assert sum(row["flow"] == 2 for row in lost if row["time_ns"] >= 2e9) == result.flows["link_losses"][2].as_py()
 
 
 @pytest.mark.parametrize(
@@ -263,7 +263,7 @@ def test_the_command_tells_and_draws(command: Command, recorded: headgate.Result
 def test_the_command_gives_json(command: Command, recorded: headgate.Result):
     done = command("why", recorded.path, "--flow", 0, "--json", "--no-picture")
     document = json.loads(done.stdout)
-    row = recorded.point("flows", recorded.scenario.points[0]).to_pylist()[0]
+    row = recorded.run("flows", recorded.scenario.points[0]).to_pylist()[0]
     assert document["mine"]["dropped"] == row["dropped"]
     assert document["sections"][0]["sentences"]
 

@@ -33,7 +33,7 @@ def written(result: headgate.Result, number: int = 0) -> dict[str, Any]:
 
 def kept(result: headgate.Result, metric: str, group: str | None = None) -> np.ndarray:
     """A metric of the first point, in order of time."""
-    rows = result.point("intervals", result.scenario.points[0])
+    rows = result.run("intervals", result.scenario.points[0])
     of = pc.equal(rows["metric"], metric)
     if group is not None:
         of = pc.and_(of, pc.equal(rows["group"], group))
@@ -113,10 +113,10 @@ def test_the_page_beside_csv_has_the_units(in_folder: headgate.Result):
     lines = dict(csv.files(in_folder.path))["README.md"].decode().splitlines()
     for line in (
         "| `goodput_bps` | double | bit/s |",
-        "| `delay_ms_p99` | double | ms |",
+        "| `queue_delay_ms_p99` | double | ms |",
         "| `dropped_bucket` | uint64 | packets |",
         "| `sent_bytes` | uint64 | bytes |",
-        "| `utilisation` | double |  |",
+        "| `utilization` | double |  |",
     ):
         assert line in lines
 
@@ -128,7 +128,7 @@ def test_what_was_recorded_is_a_file_a_point(tmp_path: Path):
     found = dict(csv.files(result.path))
     for point in result.scenario.points:
         rows = found[f"events/{slug(point)}.csv"].count(b"\n") - 1
-        assert rows == result.point("events", point).num_rows > 0
+        assert rows == result.run("events", point).num_rows > 0
 
 
 def test_a_sweep_goes_to_csv_with_what_was_swept_and_not_to_flent(tmp_path: Path, command: Command):

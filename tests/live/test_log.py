@@ -71,7 +71,7 @@ def test_rows_over_time_add_up_to_what_was_sent_and_dropped(logged: Path):
         lengths = at.index.to_series().diff().fillna(at.index[0])
         assert (at * lengths).sum() / 8 == pytest.approx(view[direction]["sent_bytes"])
         assert mine[mine.metric == "drops"].value.sum() == view[direction]["dropped"]
-        assert mine[mine.metric == "utilisation"].value.between(0, 1.0001).all()
+        assert mine[mine.metric == "utilization"].value.between(0, 1.0001).all()
     assert view["reverse"]["dropped"] > 0, "else the queue was not filled"
     assert rows[rows.metric == "queue_packets"].value.max() <= 20
     assert (rows.metric == "gauge:average").any(), "red shows its average queue"

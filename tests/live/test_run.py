@@ -103,10 +103,10 @@ def test_a_result_of_real_packets_has_the_tables_of_a_simulation(three: headgate
 
 
 def test_its_document_is_of_the_schema_and_its_page_tells_of_the_proof(three: headgate.Result):
-    schema = json.loads(resources.files("headgate").joinpath("schema/run-1.json").read_text())
+    schema = json.loads(resources.files("headgate").joinpath("schema/run-2.json").read_text())
     document = three.document()
     jsonschema.Draft202012Validator(schema).validate(document)
-    assert len(document["live"]["points"]) == 1
+    assert len(document["live"]["runs"]) == 1
     assert document["live"]["kernel"] == os.uname().release
     page = (three.path / "report.html").read_text(encoding="utf-8")
     assert "On real packets" in page
@@ -114,18 +114,18 @@ def test_its_document_is_of_the_schema_and_its_page_tells_of_the_proof(three: he
 
 
 def test_no_packet_vanishes_and_rates_add_up_to_the_link(three: headgate.Result):
-    (point,) = three.live["points"]
+    (point,) = three.live["runs"]
     assert point["conserves"], point
-    assert not any(point["elsewhere"].values()), point
+    assert not any(point["host_losses"].values()), point
     forward = three.links.filter(pc.equal(three.links["direction"], "forward")).to_pylist()[0]
     sent = pc.sum(three.flows["sent_bytes"]).as_py()
     # Flows have more to send than 2 Mbit/s for 2 s; what a busy machine keeps it from is told.
     stalled = point["stalled_ms"] / 2000
-    assert forward["utilisation"] > 0.97 - stalled, point
-    assert sent * 8 == pytest.approx(2e6 * 2 * forward["utilisation"], rel=0.01)
+    assert forward["utilization"] > 0.97 - stalled, point
+    assert sent * 8 == pytest.approx(2e6 * 2 * forward["utilization"], rel=0.01)
     # The rest of a packet of 500 bytes is headers: 28 bytes of UDP's, 40 of TCP's.
     goodput = pc.sum(three.flows["goodput_bps"]).as_py()
-    assert goodput == pytest.approx(2e6 * (forward["utilisation"] - stalled) * 0.92, rel=0.05)
+    assert goodput == pytest.approx(2e6 * (forward["utilization"] - stalled) * 0.92, rel=0.05)
 
 
 def test_a_network_runs_on_real_packets_and_stands_beside_its_simulation(tmp_path: Path, command: Command):
@@ -136,9 +136,9 @@ def test_a_network_runs_on_real_packets_and_stands_beside_its_simulation(tmp_pat
     assert done.returncode == 0, done.stderr
     (folder,) = tmp_path.glob("results/lot-live-*")
     live, simulated = headgate.load(folder), headgate.run(Scenario.parse(LOT))
-    (point,) = live.live["points"]
+    (point,) = live.live["runs"]
     assert point["conserves"], point
-    assert not any(point["elsewhere"].values()), point
+    assert not any(point["host_losses"].values()), point
     for name in ("flows", "intervals", "links", "delays", "losses", "fairness", "transfers"):
         assert getattr(live, name).schema.names == getattr(simulated, name).schema.names, name
     for name in ("link", "direction", "compared"):
@@ -147,7 +147,7 @@ def test_a_network_runs_on_real_packets_and_stands_beside_its_simulation(tmp_pat
     # TCP has more to send than the second link takes, of which Reno without any queue keeps three quarters.
     stalled = point["stalled_ms"] / 1500
     (second,) = [row for row in live.links.to_pylist() if row["link"] == "second" and row["compared"]]
-    assert second["utilisation"] > 0.75 - stalled, point
+    assert second["utilization"] > 0.75 - stalled, point
     assert "link by link" in (done.stdout + done.stderr)
     assert "second" in (folder / "report.html").read_text(encoding="utf-8")
     found = compare(simulated, live)
@@ -288,19 +288,19 @@ GOOD: dict[str, Any] = {
     "stalled_ms": 0.0,
     "oversize": 0,
     "conserves": True,
-    "elsewhere": dict.fromkeys(proof.PLACES, 0),
+    "host_losses": dict.fromkeys(proof.PLACES, 0),
 }
 
 
 def test_a_good_run_is_not_warned_of():
-    assert proof.warnings({"points": [GOOD, {**GOOD, "seed": 2}]}) == []
+    assert proof.warnings({"runs": [GOOD, {**GOOD, "seed": 2}]}) == []
 
 
 @pytest.mark.parametrize(
     ("change", "said"),
     [
         (
-            {"elsewhere": {**GOOD["elsewhere"], "device": 2, "refused": 1}},
+            {"host_losses": {**GOOD["host_losses"], "device": 2, "refused": 1}},
             "3 packets vanished elsewhere than at the link",
         ),
         ({"conserves": False}, "do not add up"),
@@ -311,6 +311,6 @@ def test_a_good_run_is_not_warned_of():
     ],
 )
 def test_what_makes_a_run_less_than_true_is_said_with_its_point(change: dict[str, object], said: str):
-    (warning,) = proof.warnings({"points": [GOOD, {**GOOD, "seed": 2, **change}]})
+    (warning,) = proof.warnings({"runs": [GOOD, {**GOOD, "seed": 2, **change}]})
     assert said in warning
     assert warning.startswith("faba with seed 2: ")

@@ -1,4 +1,4 @@
-"""Three-valued comparison: what holds, what differs, and what these seeds cannot tell."""
+"""Three-valued comparison: what holds, what differs and what is inconclusive."""
 
 import math
 
@@ -19,7 +19,7 @@ from headgate.analysis.judge import (
     some,
 )
 
-HOLDS, DIFFERS, OPEN = Verdict.HOLDS, Verdict.DIFFERS, Verdict.CANNOT_TELL
+HOLDS, DIFFERS, OPEN = Verdict.HOLDS, Verdict.DIFFERS, Verdict.INCONCLUSIVE
 
 
 def q(*values: float) -> Quantity:

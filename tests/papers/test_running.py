@@ -106,7 +106,7 @@ def test_a_shortened_run_says_so_and_keeps_apart(tiny: Experiment, tmp_path: Pat
     whole = carry_out(tiny, tmp_path, RunOptions())
     quick = carry_out(tiny, tmp_path, RunOptions(quick=True))
     assert whole.path != quick.path
-    assert [claim["verdict"] for claim in quick.document["claims"]] == ["cannot tell", "cannot tell"]
+    assert [claim["verdict"] for claim in quick.document["claims"]] == ["inconclusive", "inconclusive"]
     assert "leaves out" in quick.document["claims"][0]["numbers"]
     assert "Shortened runs" in page.page([quick], [])
     assert "Shortened runs" not in page.page([whole], [])
@@ -145,7 +145,7 @@ def test_many_claims_have_a_mark_each_so_that_a_terminal_has_room(tiny: Experime
     assert [line.split() for line in shown.splitlines() if "delay" in line] == [
         ["delay", "5ms", "(ours)", *"+-?", *"+" * 13]
     ]
-    assert "+ holds, - differs, ? cannot tell" in shown
+    assert "+ holds, - differs, ? inconclusive" in shown
 
 
 def test_the_command_from_a_quick_run_to_the_page(command: Command, tmp_path: Path):
@@ -181,13 +181,13 @@ def test_a_killed_run_resumes(tmp_path: Path):
     first = subprocess.Popen(words, cwd=tmp_path, stdout=subprocess.DEVNULL, start_new_session=True)
     try:
         deadline = time.monotonic() + 60
-        while len(list(tmp_path.glob("results/papers/runs/*/points/[!.]*"))) < 3 and time.monotonic() < deadline:
+        while len(list(tmp_path.glob("results/papers/runs/*/unfinished/[!.]*"))) < 3 and time.monotonic() < deadline:
             assert first.poll() is None
             time.sleep(0.02)
     finally:
         os.killpg(first.pid, signal.SIGKILL)
         first.wait()
-    done = len(list(tmp_path.glob("results/papers/runs/*/points/[!.]*")))
+    done = len(list(tmp_path.glob("results/papers/runs/*/unfinished/[!.]*")))
     again = subprocess.run(words[:-1], cwd=tmp_path, check=True, capture_output=True, text=True)
     assert re.search(rf"{done} of \d+ points were already done", again.stderr)
     assert not list(tmp_path.rglob(".unfinished-*"))

@@ -109,7 +109,7 @@ class Result:
             "retransmits": sent // 60,
             "timeouts": 1,
             "cwnd_mean": None if kind == "udp" else 8.5,
-            "delay_ms_mean": None if self.idle else 40.0 / (place + 1),
+            "queue_delay_ms_mean": None if self.idle else 40.0 / (place + 1),
             "startup_ms": None if self.idle else 25.0,
             "identified_ms": 400.0 if kind == "udp" and place == 2 else None,
             "response_ms": 2000.0 if kind == "udp" and place == 2 else None,
@@ -134,7 +134,7 @@ class Result:
                         "sent": 0,
                         "dropped": 0,
                         "marked": 0,
-                        "utilisation": 0.0 if self.idle else 0.98,
+                        "utilization": 0.0 if self.idle else 0.98,
                         "queue_packets_mean": packets,
                         "queue_bytes_mean": packets * PACKET,
                         "packets": 200_000 if direction == "forward" else None,
@@ -144,7 +144,7 @@ class Result:
                         "loss_sync_pairwise": None if self.idle else 0.4,
                     }
                     | {
-                        f"delay_ms_{name}": None if waits is None else float(waits[at])
+                        f"queue_delay_ms_{name}": None if waits is None else float(waits[at])
                         for at, name in enumerate(("min", "mean", "p50", "p95", "p99", "max"))
                     }
                 )
@@ -158,7 +158,7 @@ class Result:
             count, edges = np.histogram(waits, bins=80)
             rows += [
                 self._box(qdisc, seed, measure) | {"delay_ms": (low + high) / 2 + more, "count": int(number)}
-                for measure, more in (("queueing", 0.0), ("one_way", 25.0))
+                for measure, more in (("queue_delay", 0.0), ("one_way_delay", 25.0))
                 for low, high, number in zip(edges, edges[1:], count, strict=False)
                 if number
             ]
@@ -216,7 +216,7 @@ class Result:
 
     def _box(self, qdisc: str, seed: int, measure: str) -> dict[str, Any]:
         """What every row of a distribution of the first group says."""
-        link = dict.fromkeys(PLACE) if measure == "one_way" else PLACE
+        link = dict.fromkeys(PLACE) if measure == "one_way_delay" else PLACE
         group = self.scenario.groups[0]
         return {"qdisc": qdisc, "seed": seed, "measure": measure, **link, "group": group.name, "kind": group.kind}
 

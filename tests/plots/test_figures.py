@@ -154,7 +154,7 @@ def test_a_caller_may_bring_axes_for_one_discipline(ordinary):
 def test_the_dot_on_a_delay_curve_is_its_99th_percentile(make):
     result = make(qdiscs=["faba"])
     axes = plot.delay_cdf(result)
-    table = data.rows(result.delays, measure="queueing")
+    table = data.rows(result.delays, measure="queue_delay")
     waits = np.repeat(data.values(table, "delay_ms"), data.values(table, "count").astype(int))
     wait, part = points(axes.lines[1])[0]
     assert part == 0.99

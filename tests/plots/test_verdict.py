@@ -10,10 +10,10 @@ from headgate.scenario import Group, Role, Scenario
 RATE = 10e6
 
 
-def division(label, parts, jain=0.9, delay_ms_p95=20.0, misplaced=None):
-    if misplaced is None:
-        misplaced = [sum(abs(part.goodput_bps - part.fair_bps) for part in parts)]
-    return Division(label, parts, figure(misplaced), delay_ms_p95, jain)
+def division(label, parts, jain=0.9, queue_delay_ms_p95=20.0, misallocated=None):
+    if misallocated is None:
+        misallocated = [sum(abs(part.goodput_bps - part.fair_bps) for part in parts)]
+    return Division(label, parts, figure(misallocated), queue_delay_ms_p95, jain)
 
 
 def two_classes(label, tcp, udp, flows=1, **more):
@@ -32,8 +32,10 @@ def two_groups(label, near, far, **more):
     )
 
 
-def one_group(label, goodput, jain, misplaced, flows=10):
-    return division(label, [LinkShare("tcp", Role.RESPONSIVE, flows, goodput, 9.3e6)], jain=jain, misplaced=[misplaced])
+def one_group(label, goodput, jain, misallocated, flows=10):
+    return division(
+        label, [LinkShare("tcp", Role.RESPONSIVE, flows, goodput, 9.3e6)], jain=jain, misallocated=[misallocated]
+    )
 
 
 def test_the_best_the_next_and_the_last_are_told_with_what_the_flow_takes():
@@ -45,16 +47,16 @@ def test_the_best_the_next_and_the_last_are_told_with_what_the_flow_takes():
 
 def test_those_whose_intervals_reach_the_first_share_its_place():
     found = [
-        two_classes("FRED", 8.3e6, 1.1e6, misplaced=[0.2e6, 0.3e6, 0.4e6]),
-        two_classes("FABA", 8.2e6, 1.2e6, misplaced=[0.3e6, 0.4e6, 0.5e6]),
-        two_classes("DropTail", 4.6e6, 4.88e6, misplaced=[7.8e6, 7.8e6, 7.9e6]),
+        two_classes("FRED", 8.3e6, 1.1e6, misallocated=[0.2e6, 0.3e6, 0.4e6]),
+        two_classes("FABA", 8.2e6, 1.2e6, misallocated=[0.3e6, 0.4e6, 0.5e6]),
+        two_classes("DropTail", 4.6e6, 4.88e6, misallocated=[7.8e6, 7.8e6, 7.9e6]),
     ]
     assert [each.label for each in leaders(found)] == ["FRED", "FABA"]
     assert sentence(found, RATE) == (
         "FRED and FABA hold the unresponsive flow to 1.10 and 1.20 Mbit/s (fair share 0.930; difference not "
         "significant). DropTail lets it take 4.88"
     )
-    apart = [found[0], found[1]._replace(misplaced_bps=figure([0.9e6, 0.91e6, 0.92e6])), found[2]]
+    apart = [found[0], found[1]._replace(misallocated_bps=figure([0.9e6, 0.91e6, 0.92e6])), found[2]]
     assert [each.label for each in leaders(apart)] == ["FRED"]
 
 
@@ -80,8 +82,8 @@ def test_disciplines_that_do_the_same_are_not_set_against_each_other():
 
 
 def test_disciplines_that_their_intervals_do_not_part_are_not_set_against_each_other_either():
-    wide = two_classes("RED", 7e6, 2.1e6, misplaced=[0.3e6, 4e6])
-    assert sentence([two_classes("FABA", 8.3e6, 1.1e6, misplaced=[0.2e6, 0.3e6]), wide], RATE).startswith(
+    wide = two_classes("RED", 7e6, 2.1e6, misallocated=[0.3e6, 4e6])
+    assert sentence([two_classes("FABA", 8.3e6, 1.1e6, misallocated=[0.2e6, 0.3e6]), wide], RATE).startswith(
         "The disciplines do not differ noticeably: the unresponsive flow takes 1.1 to 2.1 Mbit/s"
     )
 
@@ -99,7 +101,10 @@ def test_without_unresponsive_flows_groups_are_compared():
 
 
 def test_where_all_divide_alike_the_wait_is_compared():
-    found = [two_groups("FABA", 4.6e6, 4.5e6, delay_ms_p95=30.0), two_groups("RED", 4.6e6, 4.49e6, delay_ms_p95=15.0)]
+    found = [
+        two_groups("FABA", 4.6e6, 4.5e6, queue_delay_ms_p95=30.0),
+        two_groups("RED", 4.6e6, 4.49e6, queue_delay_ms_p95=15.0),
+    ]
     assert sentence(found, RATE) == (
         "The disciplines divide the link equally well. 95 % of packets have a queueing delay of at most 15.0 ms with "
         "RED, 30.0 ms with FABA"
@@ -133,8 +138,8 @@ def test_no_data_is_said_in_words(make):
 def test_the_fairest_division_comes_first_and_parts_add_up_to_all_goodput(make):
     result = make()
     found = divisions(result)
-    misplaced = [division.misplaced for division in found]
-    assert misplaced == sorted(misplaced)
+    misallocated = [division.misallocated for division in found]
+    assert misallocated == sorted(misallocated)
     assert found[-1].label == "DropTail"
     seeds = len(result.scenario.seeds)
     total = sum(result.flows.column("goodput_bps").to_pylist()) / seeds
@@ -150,10 +155,10 @@ def test_the_fairest_division_comes_first_and_parts_add_up_to_all_goodput(make):
     ],
     ids=["classes", "groups", "flows"],
 )
-def test_misplaced_goodput_is_the_distance_from_the_fair_division_in_each_seed(make, groups, piece):
+def test_misallocated_goodput_is_the_distance_from_the_fair_division_in_each_seed(make, groups, piece):
     result = make(groups=groups, qdiscs=["red"])
     table = result.flows.to_pandas()
-    for seed, found in zip(result.scenario.seeds, divisions(result)[0].misplaced_bps["per_seed"], strict=True):
+    for seed, found in zip(result.scenario.seeds, divisions(result)[0].misallocated_bps["per_seed"], strict=True):
         mine = table[table["seed"] == seed].groupby(table[piece].astype(str))[["goodput_bps", "fair_share_bps"]].sum()
         assert found == pytest.approx((mine["goodput_bps"] - mine["fair_share_bps"]).abs().sum())
 
@@ -183,7 +188,7 @@ def test_calls_that_ask_for_less_than_their_share_are_not_held_against_anyone(ma
     sums = table.groupby(["seed", table["group"].astype(str)])[["goodput_bps", "fair_share_bps"]].sum()
     distances = (sums["goodput_bps"] - sums["fair_share_bps"]).abs().groupby("seed").sum()
     (faba,) = (each for each in divisions(result) if each.label == "FABA")
-    assert faba.misplaced_bps["per_seed"] == pytest.approx(distances.tolist())
+    assert faba.misallocated_bps["per_seed"] == pytest.approx(distances.tolist())
 
 
 def test_what_is_left_by_those_who_ask_for_less_is_shared_by_the_others(make):

@@ -13,7 +13,7 @@ from tests.conftest import SMALL, Command
 
 @pytest.fixture(scope="module")
 def validator() -> jsonschema.Draft202012Validator:
-    schema = json.loads(resources.files("headgate").joinpath("schema/run-1.json").read_text())
+    schema = json.loads(resources.files("headgate").joinpath("schema/run-2.json").read_text())
     jsonschema.Draft202012Validator.check_schema(schema)
     return jsonschema.Draft202012Validator(schema)
 
@@ -24,7 +24,7 @@ def test_the_command_prints_one_document_of_the_schema(validator, command: Comma
     assert done.stderr == ""
     document = json.loads(done.stdout)
     validator.validate(document)
-    assert (document["schema"], document["scenario"], document["version"]) == (1, "small", headgate.__version__)
+    assert (document["schema"], document["scenario"], document["version"]) == (2, "small", headgate.__version__)
     assert [entry["qdisc"] for entry in document["results"]] == ["droptail", "faba"]
     assert document["config_hash"] == headgate.Scenario.parse(SMALL).config_hash
 
@@ -65,4 +65,4 @@ def test_counts_in_the_document_are_those_of_the_tables(in_memory: headgate.Resu
         mine = links[links["qdisc"] == entry["qdisc"]]
         for name in ("arrived", "sent", "dropped", "marked"):
             assert entry["bottleneck"][name]["per_seed"] == mine[name].tolist()
-        assert entry["bottleneck"]["queue_delay_ms"]["p99"]["per_seed"] == mine["delay_ms_p99"].tolist()
+        assert entry["bottleneck"]["queue_delay_ms"]["p99"]["per_seed"] == mine["queue_delay_ms_p99"].tolist()

@@ -2,7 +2,7 @@
 
 import headgate
 from headgate import _core
-from headgate.analysis.metrics.catalogue import FLOWS, JAIN, LINK, MISPLACED
+from headgate.analysis.metrics.catalogue import FLOWS, JAIN, LINK, MISALLOCATED
 from headgate.files import tables
 
 
@@ -34,8 +34,8 @@ def test_the_unit_of_a_column_is_the_one_its_name_ends_with():
 
 
 def test_keys_and_names_of_measures_are_theirs_alone():
-    flows, link = ([measure.key for measure in measures] for measures in ((*FLOWS, JAIN, MISPLACED), LINK))
+    flows, link = ([measure.key for measure in measures] for measures in ((*FLOWS, JAIN, MISALLOCATED), LINK))
     assert len(flows) == len(set(flows))
     assert len(link) == len(set(link))
-    names = {measure.name: measure.key for measure in (*FLOWS, JAIN, MISPLACED, *LINK) if measure.name}
+    names = {measure.name: measure.key for measure in (*FLOWS, JAIN, MISALLOCATED, *LINK) if measure.name}
     assert len(set(names.values())) == len(names)

@@ -13,12 +13,15 @@ from headgate.tuning.spec import QdiscSpec
 from headgate.tuning.study import SearchPlan
 from tests.conftest import SMALL
 
+#: The schema of each document.
+SCHEMAS = {"tune": "tune-2.json", "sensitivity": "sensitivity-1.json"}
+
 CHANGES = ["duration=3s", "seeds=[1]"]
 
 
 def valid(name: str, document: object) -> None:
     """Holds a document to the schema that ships with the package."""
-    schema = json.loads(resources.files("headgate").joinpath(f"schema/{name}-1.json").read_text())
+    schema = json.loads(resources.files("headgate").joinpath(f"schema/{SCHEMAS[name]}").read_text())
     jsonschema.Draft202012Validator.check_schema(schema)
     jsonschema.Draft202012Validator(schema).validate(document)
 
@@ -31,4 +34,4 @@ def plan_of(qdisc: str, params: list[str], objectives: list[str], bounds: list[s
 
 @pytest.fixture
 def plan() -> SearchPlan:
-    return plan_of("red", ["maxp=0.01..0.5", "gentle"], ["p95 queue delay"], ["utilisation >= 0.9"])
+    return plan_of("red", ["maxp=0.01..0.5", "gentle"], ["p95 queue delay"], ["utilization >= 0.9"])

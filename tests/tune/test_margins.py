@@ -8,12 +8,12 @@ import pytest
 from headgate.errors import UsageError
 from headgate.scenario import Scenario
 from headgate.tuning import margins, margins_show
-from headgate.tuning.margins import Margins
+from headgate.tuning.margins import Sensitivity
 from tests.conftest import SMALL, Command
 from tests.tune.conftest import valid
 
 
-def of(qdisc: str, folder: Path, *params: str, objective: str = "p95 queue delay") -> Margins:
+def of(qdisc: str, folder: Path, *params: str, objective: str = "p95 queue delay") -> Sensitivity:
     scenario = Scenario.parse(SMALL, set=["duration=3s"], qdiscs=[qdisc])
     return margins.sensitivity(scenario, objective, params=params, out=folder)
 

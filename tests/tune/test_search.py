@@ -62,7 +62,7 @@ def test_finished_trials_are_not_run_again_and_optuna_can_read_them(plan: Search
     assert seen.begun == (4, 3, plan.scenario.duration_s)
     study = optuna.load_study(study_name=NAME, storage=f"sqlite:///{tmp_path / FILE}")
     assert len(study.trials) == 4
-    assert all(set(trial.constraints) == {"utilisation >= 0.9"} for trial in study.trials)
+    assert all(set(trial.constraints) == {"utilization >= 0.9"} for trial in study.trials)
 
 
 def test_another_scenario_goal_or_range_is_another_study(plan: SearchPlan, tmp_path: Path):
@@ -70,9 +70,9 @@ def test_another_scenario_goal_or_range_is_another_study(plan: SearchPlan, tmp_p
         plan,
         plan._replace(scenario=plan.scenario.changed(set=["link.rate=3Mbit/s"])),
         plan._replace(scenario=plan.scenario.changed(seeds=[2])),
-        plan_of("red", ["maxp=0.01..0.4", "gentle"], ["p95 queue delay"], ["utilisation >= 0.9"]),
-        plan_of("red", ["maxp=0.01..0.5", "gentle"], ["p95 queue delay"], ["utilisation >= 0.91"]),
-        plan_of("red", ["maxp=0.01..0.5", "gentle"], ["goodput"], ["utilisation >= 0.9"]),
+        plan_of("red", ["maxp=0.01..0.4", "gentle"], ["p95 queue delay"], ["utilization >= 0.9"]),
+        plan_of("red", ["maxp=0.01..0.5", "gentle"], ["p95 queue delay"], ["utilization >= 0.91"]),
+        plan_of("red", ["maxp=0.01..0.5", "gentle"], ["goodput"], ["utilization >= 0.9"]),
     ]
     assert len({each.folder(tmp_path) for each in changed}) == len(changed)
     (tmp_path / FILE).write_text("no database")
@@ -101,7 +101,7 @@ def test_nothing_measured_is_an_error_and_leaves_nothing(command: Command, small
     [
         (["--objective", "p95 queu delay"], "did you mean 'queue delay'"),
         (["--objective", "jain", "--param", "mxp"], "did you mean 'maxp'"),
-        (["--objective", "jain", "--subject-to", "loss below 1%"], "is no bound"),
+        (["--objective", "jain", "--subject-to", "drop rate below 1%"], "is no bound"),
         ([], "say what to improve"),
     ],
 )

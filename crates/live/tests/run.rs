@@ -77,9 +77,9 @@ fn a_run_measures_what_the_simulator_would_and_no_packet_vanishes() {
     // The flows have more to send than the link takes. Reno without any queue keeps three quarters of what the constant flow
     // leaves: 0.25 + 0.75 * 0.75. What comes in a burst after a stall of the machine counts where it comes: stalls come on top.
     let stalled = proof.stalls.1.as_secs_f64() / 1.5;
-    assert!(forward.utilisation > 0.81 - stalled, "{} with {stalled} stalled", forward.utilisation);
+    assert!(forward.utilization > 0.81 - stalled, "{} with {stalled} stalled", forward.utilization);
     let bits = forward.counts.sent_bytes as f64 * 8.0 / 1.5;
-    assert!((bits / (10e6 * forward.utilisation) - 1.0).abs() < 0.01, "{bits} at {}", forward.utilisation);
+    assert!((bits / (10e6 * forward.utilization) - 1.0).abs() < 0.01, "{bits} at {}", forward.utilization);
 
     // Goodput is what came: as many bits in the intervals after the warm-up as the flows' rows have.
     let goodput: f64 = outcome.flows.iter().map(|flow| flow.goodput_bps).sum();
@@ -87,7 +87,7 @@ fn a_run_measures_what_the_simulator_would_and_no_packet_vanishes() {
     let told: f64 = told.map(|row| row.value * 0.1).sum::<f64>() / 1.5;
     assert!((told / goodput - 1.0).abs() < 1e-9, "{told} in intervals, {goodput} in flows");
     // Headers are 52 bytes of 1500, and 28 of 1000.
-    let carried = 10e6 * forward.utilisation;
+    let carried = 10e6 * forward.utilization;
     assert!(goodput < carried && goodput > (0.9 - stalled) * carried, "{goodput} of {carried}");
 
     // 1000 bytes on two links of 100 Mbit/s and one of 10, and 9 ms: nothing is there before.
@@ -124,9 +124,9 @@ fn a_network_of_links_measures_what_the_simulator_would_and_no_packet_vanishes()
     let stalled = proof.stalls.1.as_secs_f64() / 2.0;
     let [first, _, second, back] = &outcome.links[..] else { panic!("{} directions", outcome.links.len()) };
     for (link, rate) in [(first, 10e6), (second, 4e6)] {
-        assert!(link.utilisation > 0.75 - stalled, "{}: {} with {stalled} stalled", link.link, link.utilisation);
+        assert!(link.utilization > 0.75 - stalled, "{}: {} with {stalled} stalled", link.link, link.utilization);
         let bits = link.counts.sent_bytes as f64 * 8.0 / 2.0;
-        assert!((bits / (rate * link.utilisation) - 1.0).abs() < 0.01, "{}: {bits}", link.link);
+        assert!((bits / (rate * link.utilization) - 1.0).abs() < 0.01, "{}: {bits}", link.link);
         assert!(link.counts.dropped() > 0, "{}: what is more is dropped there", link.link);
     }
     // What comes to the second link from the first is what that sent of the flows that go on, but for what is on its way between them: 4 ms of

@@ -8,9 +8,9 @@ use crate::table::{GROUP, LINK, Unit, milliseconds, rows};
 rows! {
     /// One bin of a histogram of delay.
     pub struct DelayRow derives Clone Copy Debug PartialEq {
-        /// `queueing`: time in the queue of a link where disciplines are compared. `one_way`: from sender to receiver.
+        /// `queue_delay`: time in the queue of a link where disciplines are compared. `one_way_delay`: from sender to receiver.
         measure: &'static str as Unit::None,
-        /// The link; null for `one_way`.
+        /// The link; null for `one_way_delay`.
         link: Option<u16> as LINK,
         /// The group; null for acknowledgements in the queue.
         group: Option<u32> as GROUP,
@@ -47,7 +47,7 @@ impl Outcome {
             link.port.delays.iter().enumerate().flat_map(move |(group, delays)| {
                 let group = (group < replies).then_some(group as u32);
                 let row = move |(nanos, count)| DelayRow {
-                    measure: "queueing",
+                    measure: "queue_delay",
                     link: Some(number as u16),
                     group,
                     delay_ms: nanos / 1e6,
@@ -59,7 +59,7 @@ impl Outcome {
         let one_way = (0..).zip(&self.one_way).flat_map(|(group, way)| {
             let row = move |(nanos, count)| {
                 let delay_ms = milliseconds(way.base) + nanos / 1e6;
-                DelayRow { measure: "one_way", link: None, group: Some(group), delay_ms, count }
+                DelayRow { measure: "one_way_delay", link: None, group: Some(group), delay_ms, count }
             };
             way.excess.iter().map(row)
         });

@@ -19,7 +19,7 @@ rows! {
         /// Of a flow's data: at the first queue on its way; `sent` and `sent_bytes` are at the last, drops and marks at all.
         counts: Counts as PacketCounts,
         /// Packets of the flow's data that links lost on the way. No discipline dropped them.
-        lost: u64 as Unit::Packets,
+        link_losses: u64 as Unit::Packets,
         /// Bits per second of the flow's data that the last queue sent: with headers, and with packets sent again.
         throughput_bps: f64 as Unit::BitsPerSecond,
         /// Useful bits delivered per second: no headers, nothing twice.
@@ -33,7 +33,7 @@ rows! {
         /// Congestion window averaged over time; null for UDP.
         cwnd_mean: Option<f64> as Unit::Packets,
         /// Mean queueing delay of the flow's packets, all queues together; null if none was sent.
-        delay_ms_mean: Option<f64> as Unit::Milliseconds,
+        queue_delay_ms_mean: Option<f64> as Unit::Milliseconds,
         /// The flow's firsts.
         milestones: Milestones as Nested,
     } also {
@@ -68,19 +68,19 @@ pub fn flow_rows<'a>(
     let (span, dues) = (end - warm, dues(scenario));
     let routes: Vec<&[Hop]> = scenario.routes().collect();
     let row = |(flow, told): (usize, Transported)| {
-        let (counts, lost, delay_ms_mean) = along(routes[told.group as usize].iter().map(ledger), flow);
+        let (counts, link_losses, queue_delay_ms_mean) = along(routes[told.group as usize].iter().map(ledger), flow);
         FlowRow {
             flow: flow as u32,
             group: told.group,
             throughput_bps: counts.sent_bytes as f64 * 8.0 / span.as_secs_f64(),
             counts,
-            lost,
+            link_losses,
             goodput_bps: told.bytes as f64 * 8.0 / span.as_secs_f64(),
             fair_share_bps: dues[told.group as usize].fair_bps,
             retransmits: told.retransmits,
             timeouts: told.timeouts,
             cwnd_mean: told.cwnd_area.map(|area| area / span.as_nanos() as f64),
-            delay_ms_mean,
+            queue_delay_ms_mean,
             milestones: ends.milestones(flow, end),
         }
     };

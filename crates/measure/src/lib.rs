@@ -37,7 +37,7 @@ pub use flows::{FlowRow, Transported, flow_rows};
 pub use links::{LinkRow, note_run};
 pub use meter::LinkLedger;
 pub use metrics::{
-    Ends, FairnessRow, LossPattern, Milestones, OneWay, PortMetrics, PortRow, Synchronisation, Treated, one_ways,
+    Ends, FairnessRow, LossPattern, LossSynchronization, Milestones, OneWay, PortMetrics, PortRow, Treated, one_ways,
 };
 pub use occupancy::Occupancy;
 pub use outcome::{Outcome, TransferRow, Watch};

@@ -19,11 +19,11 @@ rows! {
         /// All packets, data or not.
         counts: Counts as PacketCounts,
         /// Packets that were sent and lost on the way.
-        lost: u64 as Unit::Packets,
+        link_losses: u64 as Unit::Packets,
         /// Packets that waited when counting began, and at the end.
         queued: [u64; 2] as Hidden,
         /// Share of the time in which the link was sending.
-        utilisation: f64 as Unit::Share,
+        utilization: f64 as Unit::Share,
         /// Queue averaged over time, in packets.
         queue_packets_mean: f64 as Unit::Packets,
         /// Queue averaged over time, in bytes.
@@ -38,7 +38,7 @@ rows! {
         /// Packets dropped over packets that arrived, without those that a discipline dropped since it had singled their
         /// flow out; null if none arrived. R. Mahajan, S. Floyd, D. Wetherall, "Controlling high-bandwidth flows at the
         /// congested router", ICNP 2001, section 1.
-        ambient_drop_rate as Unit::Share, after "delay_ms_max": |row: &LinkRow| {
+        ambient_drop_rate as Unit::Share, after "queue_delay_ms_max": |row: &LinkRow| {
             let (came, dropped) = row.counts.ambient();
             (came > 0).then(|| dropped as f64 / came as f64)
         };

@@ -135,15 +135,15 @@ impl LinkLedger {
 
     /// The link's row, with `held` queued at the end.
     pub fn row(&self, scenario: &Scenario, held: Backlog) -> LinkRow {
-        let (queue_packets_mean, queue_bytes_mean, utilisation) = self.total.means();
+        let (queue_packets_mean, queue_bytes_mean, utilization) = self.total.means();
         LinkRow {
             link: scenario.links[usize::from(self.hop.link)].name.clone(),
             direction: self.hop.direction,
             compared: self.compared,
             counts: self.all.clone(),
-            lost: self.lost_total,
+            link_losses: self.lost_total,
             queued: [self.queued_before, held.packets.into()],
-            utilisation,
+            utilization,
             queue_packets_mean,
             queue_bytes_mean,
             port: self.metrics.row(|flow| self.passed[flow].group.into()),

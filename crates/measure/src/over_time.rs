@@ -35,7 +35,7 @@ metrics! {
     /// Bytes in the queue, averaged over the interval.
     QUEUE_BYTES = "queue_bytes", of "link" in Bytes;
     /// Share of the interval in which the link was sending.
-    UTILISATION = "utilisation", of "link" in Share;
+    UTILIZATION = "utilization", of "link" in Share;
     /// The ambient drop rate of the packets that came in the interval, as in `links`; no row if none came.
     AMBIENT_DROP_RATE = "ambient_drop_rate", of "link" in Share;
     /// Useful bits delivered per second, averaged over the interval.
@@ -47,7 +47,7 @@ metrics! {
     /// Bits sent per second, averaged over the interval; of a running link only.
     SENT_BPS = "sent_bps", of "link" in BitsPerSecond;
     /// Packets lost on the way; of a running link only.
-    LOST = "lost", of "link" in Packets;
+    LINK_LOSSES = "link_losses", of "link" in Packets;
 }
 
 /// The quantity of a row over time.
@@ -110,7 +110,7 @@ pub fn queue_rows(
     (packets, bytes, busy): (f64, f64, f64),
     (came, dropped): (u64, u64),
 ) -> impl Iterator<Item = IntervalRow> {
-    let means = [(Metric::QUEUE_PACKETS, packets), (Metric::QUEUE_BYTES, bytes), (Metric::UTILISATION, busy)];
+    let means = [(Metric::QUEUE_PACKETS, packets), (Metric::QUEUE_BYTES, bytes), (Metric::UTILIZATION, busy)];
     let ambient = (came > 0).then(|| (Metric::AMBIENT_DROP_RATE, dropped as f64 / came as f64));
     let row = move |(metric, value)| IntervalRow::of_link(now, link, Quantity::Metric(metric), value);
     means.into_iter().chain(ambient).map(row)

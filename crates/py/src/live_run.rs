@@ -82,7 +82,7 @@ fn raised(qdisc: &str, error: LiveRunError) -> PyErr {
 
 fn shown<'py>(py: Python<'py>, proof: &LinkFidelity) -> PyResult<Bound<'py, PyDict>> {
     let all = PyDict::new(py);
-    all.set_item("urgent", proof.urgent)?;
+    all.set_item("realtime", proof.urgent)?;
     all.set_item("cpu", proof.cpu.as_secs_f64() / proof.lasted.as_secs_f64().max(1e-9))?;
     all.set_item("cpu_s", proof.cpu.as_secs_f64())?;
     quantiles(&all, "late", &proof.lateness)?;
@@ -91,7 +91,7 @@ fn shown<'py>(py: Python<'py>, proof: &LinkFidelity) -> PyResult<Bound<'py, PyDi
     all.set_item("stalls", stalls)?;
     all.set_item("stalled_ms", stalled.as_secs_f64() * 1e3)?;
     all.set_item("oversize", proof.oversize)?;
-    all.set_item("elsewhere", proof.elsewhere.named().into_py_dict(py)?)?;
+    all.set_item("host_losses", proof.elsewhere.named().into_py_dict(py)?)?;
     for (name, counters) in ["near", "far"].into_iter().zip(&proof.counters) {
         all.set_item(name, counters.named().into_py_dict(py)?)?;
     }

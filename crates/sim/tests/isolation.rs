@@ -49,7 +49,7 @@ fn figures(outcome: &Outcome) -> String {
         100.0 * goodput(udp) / (goodput(tcp) + goodput(udp)),
         tcp.iter().map(share).sum::<f64>() / 10.0,
         sum * sum / (shares.len() as f64 * squares),
-        outcome.links[0].port.delay.quantile(0.95).unwrap_or(0.0) / 1e6,
+        outcome.links[0].port.queue_delay.quantile(0.95).unwrap_or(0.0) / 1e6,
     )
 }
 

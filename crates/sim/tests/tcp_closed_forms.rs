@@ -195,7 +195,7 @@ fn a_lone_flow_fills_ten_megabits_at_a_hundred_milliseconds() {
         for delayed in ["off", "40ms"] {
             let flows = format!("[[tcp]]\nrecovery = \"{recovery}\"\ndelayed_ack = \"{delayed}\"\n");
             let outcome = go(&dumbbell("200s", 83, &flows), 1);
-            assert!(outcome.links[0].utilisation > 0.95, "{recovery} {delayed}: {}", outcome.links[0].utilisation);
+            assert!(outcome.links[0].utilization > 0.95, "{recovery} {delayed}: {}", outcome.links[0].utilization);
         }
     }
 }
@@ -222,7 +222,7 @@ fn two_equal_flows_share_equally() {
 
 #[test]
 fn the_longer_round_trip_gets_less_but_is_not_starved() {
-    // Under a common loss rate throughput goes by 1/RTT; with synchronised losses of a full queue up to 1/RTT^2
+    // Under a common loss rate throughput goes by 1/RTT; with synchronized losses of a full queue up to 1/RTT^2
     // (Lakshman, Madhow, IEEE/ACM ToN 5(3), 1997). Round trips without queue: 100 and 200 ms.
     let flows = "[[tcp]]\nstart = \"0s..1s\"\noverhead = \"1ms\"\n\
                  [[tcp]]\nname = \"far\"\naccess = { delay = \"26ms\" }\nstart = \"0s..1s\"\noverhead = \"1ms\"\n";

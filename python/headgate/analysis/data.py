@@ -145,7 +145,7 @@ def gauges(result: ResultTables, qdisc: str, points: int) -> dict[str, TimeSerie
 
 def delay(result: ResultTables, qdisc: str) -> Cdf | None:
     """How long packets waited in the bottleneck's queue, or nothing if none was sent."""
-    table = rows(bottleneck(result, result.delays), qdisc=qdisc, measure="queueing")
+    table = rows(bottleneck(result, result.delays), qdisc=qdisc, measure="queue_delay")
     found = boxes(table, "delay_ms")
     if not len(found.values):
         return None
@@ -158,7 +158,7 @@ def delay_goodput(result: ResultTables, qdisc: str, scale: float) -> Array:
 
     Seeds in which no packet was sent are left out.
     """
-    delays = values(rows(bottleneck(result, result.links), qdisc=qdisc), "delay_ms_mean")
+    delays = values(rows(bottleneck(result, result.links), qdisc=qdisc), "queue_delay_ms_mean")
     flows = values(rows(result.flows, qdisc=qdisc), "goodput_bps").reshape(len(delays), -1)
     found = np.stack([delays, flows.sum(axis=1) / scale], axis=1)
     return np.asarray(found[np.isfinite(delays)], dtype=np.float64)

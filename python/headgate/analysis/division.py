@@ -5,7 +5,7 @@ from itertools import takewhile
 from typing import Any, NamedTuple
 
 from headgate import style
-from headgate.analysis.metrics.catalogue import MISPLACED
+from headgate.analysis.metrics.catalogue import MISALLOCATED
 from headgate.analysis.metrics.takes import has_both
 from headgate.analysis.metrics.views import FlowsView
 from headgate.analysis.spread import Estimate
@@ -34,19 +34,19 @@ class LinkShare(NamedTuple):
 class Division(NamedTuple):
     """The goodput of each class or group of flows under one discipline.
 
-    `metrics.takes.misplaced` says what `misplaced_bps` compares.
+    `metrics.takes.misallocated` says what `misallocated_bps` compares.
     """
 
     label: str
     parts: list[LinkShare]
-    misplaced_bps: Estimate
-    delay_ms_p95: float | None
+    misallocated_bps: Estimate
+    queue_delay_ms_p95: float | None
     jain: float | None
 
     @property
-    def misplaced(self) -> float:
-        """The mean of `misplaced_bps` over seeds."""
-        return self.misplaced_bps["mean"] or 0.0
+    def misallocated(self) -> float:
+        """The mean of `misallocated_bps` over seeds."""
+        return self.misallocated_bps["mean"] or 0.0
 
     @property
     def has_classes(self) -> bool:
@@ -76,13 +76,13 @@ def divisions(result: ResultTables) -> list[Division]:
         _division(looks[entry["qdisc"]].label, entry, FlowsView(result, entry["qdisc"], result.scenario.groups))
         for entry in entries
     )
-    return sorted(found, key=lambda division: division.misplaced)
+    return sorted(found, key=lambda division: division.misallocated)
 
 
 def leaders(found: list[Division]) -> list[Division]:
     """The disciplines that share the first place: those whose 95 % interval reaches that of the first."""
-    best = found[0].misplaced_bps["high"] or 0.0
-    return list(takewhile(lambda division: (division.misplaced_bps["low"] or 0.0) <= best, found))
+    best = found[0].misallocated_bps["high"] or 0.0
+    return list(takewhile(lambda division: (division.misallocated_bps["low"] or 0.0) <= best, found))
 
 
 def _division(label: str, entry: dict[str, Any], flows: FlowsView) -> Division:
@@ -93,7 +93,7 @@ def _division(label: str, entry: dict[str, Any], flows: FlowsView) -> Division:
     else:
         parts = _few([_part(each["name"], role, each) for each, role in zip(entry["groups"], roles, strict=True)])
     p95 = entry["bottleneck"]["queue_delay_ms"]["p95"]["mean"]
-    return Division(label, parts, MISPLACED.take(flows), p95, entry["jain"]["mean"])
+    return Division(label, parts, MISALLOCATED.take(flows), p95, entry["jain"]["mean"])
 
 
 def _part(name: str, role: Role, entry: dict[str, Any]) -> LinkShare:

@@ -1,4 +1,4 @@
-"""Three-valued comparison of measured quantities: a claim holds, differs, or cannot be told from these seeds."""
+"""Three-valued comparison of measured quantities: a claim holds, differs or is inconclusive."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ class Verdict(Enum):
 
     HOLDS = "holds"
     DIFFERS = "differs"
-    CANNOT_TELL = "cannot tell"
+    INCONCLUSIVE = "inconclusive"
 
 
 class Judgement(NamedTuple):
@@ -94,7 +94,7 @@ def _within(a: Quantity, low: float, high: float) -> Verdict:
     least, most = a.mean - a.half, a.mean + a.half
     if low <= least and most <= high:
         return Verdict.HOLDS
-    return Verdict.DIFFERS if most < low or high < least else Verdict.CANNOT_TELL
+    return Verdict.DIFFERS if most < low or high < least else Verdict.INCONCLUSIVE
 
 
 def near(a: Quantity, value: float, *, within: float) -> Judgement:
@@ -121,12 +121,12 @@ def average(quantities: Iterable[Quantity]) -> Quantity:
 
 def every(judgements: Iterable[Judgement]) -> Judgement:
     """Holds if all hold, differs if one differs; the numbers are those of the first that decides."""
-    return _combined(judgements, (Verdict.DIFFERS, Verdict.CANNOT_TELL, Verdict.HOLDS))
+    return _combined(judgements, (Verdict.DIFFERS, Verdict.INCONCLUSIVE, Verdict.HOLDS))
 
 
 def some(judgements: Iterable[Judgement]) -> Judgement:
     """Holds if one holds, differs if all differ."""
-    return _combined(judgements, (Verdict.HOLDS, Verdict.CANNOT_TELL, Verdict.DIFFERS))
+    return _combined(judgements, (Verdict.HOLDS, Verdict.INCONCLUSIVE, Verdict.DIFFERS))
 
 
 def _bound(b: Quantity | float, a: Quantity, times: float) -> Quantity:
@@ -143,16 +143,16 @@ def _signed(difference: Quantity, a: Quantity, sign: str, b: Quantity | float, t
 def _negative(difference: Quantity) -> Verdict:
     mean, half = difference.mean, difference.half
     if not math.isfinite(mean):
-        return Verdict.CANNOT_TELL
+        return Verdict.INCONCLUSIVE
     if mean + half < 0:
         return Verdict.HOLDS
     # Equal to the last bit in every seed is not less.
-    return Verdict.DIFFERS if mean - half > 0 or (half == 0 and mean == 0) else Verdict.CANNOT_TELL
+    return Verdict.DIFFERS if mean - half > 0 or (half == 0 and mean == 0) else Verdict.INCONCLUSIVE
 
 
 def _trend(curve: Sequence[Quantity], word: str, sign: float) -> Judgement:
     if len(curve) < 2:
-        return Judgement(Verdict.CANNOT_TELL, "too few cases were run")
+        return Judgement(Verdict.INCONCLUSIVE, "too few cases were run")
     numbers = f"{word} from {curve[0]} to {curve[-1]}"
     ends = _negative((curve[0] - curve[-1]) * sign)
     steps = [_negative((after - before) * sign) for before, after in itertools.pairwise(curve)]

@@ -21,50 +21,50 @@ PLACES = {
 
 def warnings(live: Mapping[str, Any]) -> list[str]:
     """What a reader must know before believing the numbers; nothing if the bottleneck was ours, and true."""
-    points: Sequence[Proof] = live["points"]
-    return list(_warnings(points))
+    runs: Sequence[Proof] = live["runs"]
+    return list(_warnings(runs))
 
 
-def _warnings(points: Sequence[Proof]) -> Iterator[str]:
+def _warnings(runs: Sequence[Proof]) -> Iterator[str]:
     def some(applies: Callable[[Proof], object]) -> list[Proof]:
-        return [point for point in points if applies(point)]
+        return [run for run in runs if applies(run)]
 
-    if lost := some(lambda point: any(point["elsewhere"].values())):
-        places = {why: sum(point["elsewhere"][name] for point in lost) for name, why in PLACES.items()}
+    if lost := some(lambda run: any(run["host_losses"].values())):
+        places = {why: sum(run["host_losses"][name] for run in lost) for name, why in PLACES.items()}
         why = ", ".join(f"{count} where {why}" for why, count in places.items() if count)
-        yield f"{_of(lost, points)}: {sum(places.values())} packets vanished elsewhere than at the link: {why}"
-    if broken := some(lambda point: not point["conserves"]):
-        yield f"{_of(broken, points)}: the counts of kernel and link do not add up"
-    if long := some(lambda point: point["oversize"]):
-        count = sum(point["oversize"] for point in long)
-        yield f"{_of(long, points)}: {count} packets were longer than the link takes: an offload merged them"
-    if stalled := some(lambda point: point["stalls"]):
-        times, lasted = sum(point["stalls"] for point in stalled), sum(point["stalled_ms"] for point in stalled)
+        yield f"{_of(lost, runs)}: {sum(places.values())} packets vanished elsewhere than at the link: {why}"
+    if broken := some(lambda run: not run["conserves"]):
+        yield f"{_of(broken, runs)}: the counts of kernel and link do not add up"
+    if long := some(lambda run: run["oversize"]):
+        count = sum(run["oversize"] for run in long)
+        yield f"{_of(long, runs)}: {count} packets were longer than the link takes: an offload merged them"
+    if stalled := some(lambda run: run["stalls"]):
+        times, lasted = sum(run["stalls"] for run in stalled), sum(run["stalled_ms"] for run in stalled)
         often = "once" if times == 1 else f"{times} times"
-        yield f"{_of(stalled, points)}: the link stood still {often}, {lasted:.0f} ms in all: the machine was busy"
+        yield f"{_of(stalled, runs)}: the link stood still {often}, {lasted:.0f} ms in all: the machine was busy"
     if late := some(_is_late):
-        p50, p99 = (max(_ms(point, name) for point in late) for name in ("late_ms_p50", "late_ms_p99"))
-        yield f"{_of(late, points)}: packets came out late, by up to {p50:.2f} ms (median) and {p99:.2f} ms (p99)"
-    if busy := some(lambda point: point["cpu"] > MOST_CPU):
-        share = max(point["cpu"] for point in busy)
-        yield f"{_of(busy, points)}: the loop used {share:.0%} of a processor: the link is too fast for this machine"
+        p50, p99 = (max(_ms(run, name) for run in late) for name in ("late_ms_p50", "late_ms_p99"))
+        yield f"{_of(late, runs)}: packets came out late, by up to {p50:.2f} ms (median) and {p99:.2f} ms (p99)"
+    if busy := some(lambda run: run["cpu"] > MOST_CPU):
+        share = max(run["cpu"] for run in busy)
+        yield f"{_of(busy, runs)}: the loop used {share:.0%} of a processor: the link is too fast for this machine"
 
 
-def _is_late(point: Proof) -> bool:
-    return _ms(point, "late_ms_p50") > LATE_P50_MS or _ms(point, "late_ms_p99") > LATE_P99_MS
+def _is_late(run: Proof) -> bool:
+    return _ms(run, "late_ms_p50") > LATE_P50_MS or _ms(run, "late_ms_p99") > LATE_P99_MS
 
 
-def _ms(point: Proof, name: str) -> float:
-    return point[name] or 0.0
+def _ms(run: Proof, name: str) -> float:
+    return run[name] or 0.0
 
 
-def _of(some: Sequence[Proof], points: Sequence[Proof]) -> str:
-    """`in 2 of 10 points`, or which point, if it is one of several."""
-    if len(some) == len(points):
-        return "in every point" if len(points) > 1 else "in this run"
+def _of(some: Sequence[Proof], runs: Sequence[Proof]) -> str:
+    """`in 2 of 10 runs`, or which run, if it is one of several."""
+    if len(some) == len(runs):
+        return "in every run" if len(runs) > 1 else "in this run"
     if len(some) == 1:
         return f"{some[0]['qdisc']} with seed {some[0]['seed']}"
-    return f"in {len(some)} of {len(points)} points"
+    return f"in {len(some)} of {len(runs)} runs"
 
 
 HEADS = (
@@ -80,18 +80,18 @@ HEADS = (
 
 
 def rows(live: Mapping[str, Any]) -> list[tuple[str, ...]]:
-    """The worst of each discipline's points, a row each, as `HEADS` says."""
+    """The worst of each discipline's runs, a row each, as `HEADS` says."""
     by_qdisc: dict[str, list[Proof]] = {}
-    for point in live["points"]:
-        by_qdisc.setdefault(point["qdisc"], []).append(point)
-    return [(qdisc, *_row(points)) for qdisc, points in by_qdisc.items()]
+    for run in live["runs"]:
+        by_qdisc.setdefault(run["qdisc"], []).append(run)
+    return [(qdisc, *_row(runs)) for qdisc, runs in by_qdisc.items()]
 
 
-def _row(points: Sequence[Proof]) -> Iterator[str]:
+def _row(runs: Sequence[Proof]) -> Iterator[str]:
     for name in ("late_ms_p50", "late_ms_p99", "send_late_ms_p99"):
-        known = [point[name] for point in points if point[name] is not None]
+        known = [run[name] for run in runs if run[name] is not None]
         yield f"{max(known):.3f}" if known else "-"
-    yield f"{sum(point['stalled_ms'] for point in points):.0f}"
-    yield str(sum(sum(point["elsewhere"].values()) for point in points))
-    yield str(sum(point["near"]["sent"] + point["far"]["sent"] for point in points))
-    yield f"{max(point['cpu'] for point in points):.0%}"
+    yield f"{sum(run['stalled_ms'] for run in runs):.0f}"
+    yield str(sum(sum(run["host_losses"].values()) for run in runs))
+    yield str(sum(run["near"]["sent"] + run["far"]["sent"] for run in runs))
+    yield f"{max(run['cpu'] for run in runs):.0%}"

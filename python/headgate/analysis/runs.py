@@ -47,7 +47,7 @@ class Run:
 
     def table(self, name: str) -> pa.Table:
         """The rows of a table that are of this run (docs/reference/tables.md)."""
-        return self.result.point(name, self.point)
+        return self.result.run(name, self.point)
 
     def flows(self, column: str, group: str | None = None, kind: str | None = None) -> Array:
         """A column of the flows, in their order: of all, of one group, or of one kind (`tcp`, `udp`)."""

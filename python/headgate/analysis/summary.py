@@ -14,7 +14,7 @@ from headgate.analysis.proof import warnings
 from headgate.analysis.spread import figure
 from headgate.files.result_tables import ResultTables
 
-SCHEMA = 1
+SCHEMA = 2
 
 
 def document(result: ResultTables) -> dict[str, Any]:

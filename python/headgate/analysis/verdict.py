@@ -36,7 +36,7 @@ def sentence(found: list[Division], rate_bps: float, link: str = "") -> str:
 
 def _none_better(found: list[Division], rate_bps: float) -> bool:
     """Whether all share the first place, or differ by less than `_ALIKE` of the link's rate."""
-    return len(leaders(found)) == len(found) or found[-1].misplaced - found[0].misplaced < _ALIKE * rate_bps
+    return len(leaders(found)) == len(found) or found[-1].misallocated - found[0].misallocated < _ALIKE * rate_bps
 
 
 def _protection(found: list[Division], rate_bps: float, link: str) -> str:
@@ -96,7 +96,9 @@ def _alike(found: list[Division], rate_bps: float, link: str) -> str:
         said = f"{_flows(best)} {take} {amount} {unit} with each (fair share {fair})"
         return f"{_where(link)}{'t' if link else 'T'}he disciplines do not differ noticeably: {said}"
     said = f"The disciplines divide the link{'s' if link else ''} equally well"
-    delays = sorted((division.delay_ms_p95, division.label) for division in found if division.delay_ms_p95 is not None)
+    delays = sorted(
+        (division.queue_delay_ms_p95, division.label) for division in found if division.queue_delay_ms_p95 is not None
+    )
     if not delays:
         return said
     (short, quick), (long, slow) = delays[0], delays[-1]

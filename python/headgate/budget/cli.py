@@ -27,10 +27,9 @@ def check(
     as_json: Annotated[bool, instead_of("sentences")] = False,
     threads: Threads = None,
 ) -> None:
-    """Run a scenario and check what it expects of its results; exit code 1 if anything is not kept.
+    """Run a scenario and judge its expectations; exit code 1 if one does not hold.
 
-    An expectation is kept if the 95 % interval over seeds lies within its bound. Points that are finished already are
-    not run again.
+    An expectation holds if the 95 % interval over seeds lies within its bound. Finished runs are not run again.
     """
     from headgate.budget import lines
     from headgate.scenario import Scenario
@@ -43,20 +42,20 @@ def check(
     expected = lines.read([*written, *(expect or ())], scenario)
 
     from headgate.api import run_into
-    from headgate.budget import kept
+    from headgate.budget import verdicts
     from headgate.files.store import folder_name, not_writable, write_whole
 
     path = out / folder_name(scenario)
     result = run_into(path, scenario, threads=threads, report=False, watcher=watcher(as_json))
-    findings = list(kept.judged(expected, result))
+    results = list(verdicts.judged(expected, result))
     if as_json:
-        print_json(kept.document(findings, result))
+        print_json(verdicts.document(results, result))
     else:
-        typer.echo("\n".join([*map(str, findings), f"\n{kept.sentence(findings)}", f"folder  {path}"]))
+        typer.echo("\n".join([*map(str, results), f"\n{verdicts.sentence(results)}", f"folder  {path}"]))
     if junit is not None:
         try:
-            write_whole(junit, kept.junit_xml(findings, scenario.name))
+            write_whole(junit, verdicts.junit_xml(results, scenario.name))
         except OSError as error:
             raise not_writable(junit, error) from None
-    if not all(finding.kept for finding in findings):
+    if not all(each.holds for each in results):
         raise typer.Exit(1)

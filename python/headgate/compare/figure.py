@@ -9,7 +9,7 @@ from matplotlib.patches import Patch
 from headgate import style
 from headgate.analysis import links
 from headgate.compare import words
-from headgate.compare.gaps import DELAYS, LINK, LOSS, SHARE, ComparedMeasure, Comparison
+from headgate.compare.gaps import DELAYS, DROPS, LINK, SHARE, ComparedMeasure, Comparison
 from headgate.plot.panels import heading, new_figure
 
 _HEIGHT = 0.38
@@ -29,7 +29,7 @@ def sides(comparison: Comparison) -> Figure:
     panels: list[tuple[str, ComparedMeasure, str, float]] = [
         *((of, SHARE, f"{of}: % of its fair share", 100.0) for of in comparison.groups),
         (LINK, DELAYS[1], f"95 % of packets wait at most{at}, ms", 1.0),
-        (LINK, LOSS, f"packets dropped{at}, %", 100.0),
+        (LINK, DROPS, f"packets dropped{at}, %", 100.0),
     ]
     with style.applied():
         figure = new_figure(0.55 * len(comparison.qdiscs) + 2.0)

@@ -35,14 +35,14 @@ class ComparedMeasure(NamedTuple):
         return _quantity(found[self.part] if self.part else found)
 
 
-GOODPUT, SHARE, LOSS, MARKS, JAIN = (
-    ComparedMeasure(OF_FLOWS[key]) for key in ("goodput_bps", "share_of_fair", "loss_rate", "mark_rate", "jain")
+GOODPUT, SHARE, DROPS, MARKS, JAIN = (
+    ComparedMeasure(OF_FLOWS[key]) for key in ("goodput_bps", "share_of_fair", "drop_rate", "mark_rate", "jain")
 )
-USE, QUEUE = (ComparedMeasure(OF_LINK[key]) for key in ("utilisation", "queue_packets_mean"))
+USE, QUEUE = (ComparedMeasure(OF_LINK[key]) for key in ("utilization", "queue_packets_mean"))
 DELAYS = tuple(ComparedMeasure(OF_LINK["queue_delay_ms"], part) for part in PARTS)
 
-OF_GROUP = (GOODPUT, SHARE, *DELAYS, LOSS, MARKS)
-OF_BOTTLENECK = (JAIN, USE, *DELAYS, LOSS, MARKS, QUEUE)
+OF_GROUP = (GOODPUT, SHARE, *DELAYS, DROPS, MARKS)
+OF_BOTTLENECK = (JAIN, USE, *DELAYS, DROPS, MARKS, QUEUE)
 OF_FURTHER = OF_BOTTLENECK[1:]
 """Of the links behind the first: the index is of all flows."""
 
@@ -60,8 +60,8 @@ class Gap(NamedTuple):
 
     @property
     def verdict(self) -> str:
-        """`differs` if the interval does not reach 0, else `cannot tell`: with one seed there is no interval."""
-        return "differs" if self.half is not None and abs(self.mean) > self.half else "cannot tell"
+        """`differs` if the interval does not reach 0, else `inconclusive`: with one seed there is no interval."""
+        return "differs" if self.half is not None and abs(self.mean) > self.half else "inconclusive"
 
 
 class MeasuredPair(NamedTuple):
@@ -110,7 +110,7 @@ class Comparison(NamedTuple):
     def document(self) -> dict[str, Any]:
         """The JSON document that `headgate compare --json` prints (docs/reference/json.md)."""
         return {
-            "schema": 1,
+            "schema": 2,
             "scenario": self.results[0].scenario.name,
             "names": list(self.names),
             "results": [
@@ -190,8 +190,8 @@ def _of_group(group: dict[str, Any], measure: ComparedMeasure) -> Quantity:
 
 
 def _of_link(entry: dict[str, Any], link: dict[str, Any], measure: ComparedMeasure) -> Quantity:
-    if measure in (LOSS, MARKS):
-        return _quantity(link["dropped" if measure == LOSS else "marked"]) / _quantity(link["arrived"])
+    if measure in (DROPS, MARKS):
+        return _quantity(link["dropped" if measure == DROPS else "marked"]) / _quantity(link["arrived"])
     return measure.quantity(entry if measure == JAIN else link)
 
 

@@ -7,9 +7,9 @@ from headgate import _core, style
 from headgate.analysis.judge import Quantity
 from headgate.compare.gaps import (
     DELAYS,
+    DROPS,
     GOODPUT,
     JAIN,
-    LOSS,
     MARKS,
     QUEUE,
     SHARE,
@@ -71,7 +71,7 @@ def columns(comparison: Comparison, of: str) -> list[ComparisonColumn]:
         ComparisonColumn(JAIN, "Jain's\nindex", 1, 3),
         ComparisonColumn(USE, "link\nuse %", 100, 1),
         *(ComparisonColumn(each, f"wait\n{each.part}\nms", 1, 1) for each in DELAYS),
-        ComparisonColumn(LOSS, "loss\n%", 100, 2),
+        ComparisonColumn(DROPS, "drop\n%", 100, 2),
         ComparisonColumn(MARKS, "mark\n%", 100, 2),
         ComparisonColumn(QUEUE, "queue\npackets", 1, 1),
     ]
@@ -135,9 +135,9 @@ def notes(comparison: Comparison) -> list[str]:
 
 def _marks(result: Result, name: str) -> str:
     """Of a live result: that marks came to those whom they are for, or nobody counted; empty if there were none."""
-    points = (result.live or {"points": []})["points"]
-    counted = [point["marks"] for point in points if "marks" in point]
-    if len(counted) < len(points):
+    runs = (result.live or {"runs": []})["runs"]
+    counted = [run["marks"] for run in runs if "marks" in run]
+    if len(counted) < len(runs):
         # Results of the first versions that ran real packets.
         marked = any(value.as_py() for value in result.links["marked"])
         return f"{name} was made by a version that did not count the marks that came to receivers." if marked else ""

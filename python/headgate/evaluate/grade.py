@@ -12,17 +12,19 @@ class Grade(Enum):
     STRENGTH = "strength"
     FAIR = "fair"
     FAILURE = "failure"
-    CANNOT_TELL = "cannot tell"
+    INCONCLUSIVE = "inconclusive"
 
 
 def graded(quantity: Quantity, criterion: Criterion) -> Grade:
     """A strength or a failure where the 95 % interval lies beyond the threshold, fair where it is short of failure.
 
-    An interval that holds the threshold of failure cannot be told from noise; so neither can what has no value.
+    An interval that holds the threshold of failure is inconclusive, and so is a measure without a value.
     """
     beyond = above if criterion.strong > criterion.weak else below
     short_of = below if criterion.strong > criterion.weak else above
     if beyond(quantity, criterion.strong).verdict is Verdict.HOLDS:
         return Grade.STRENGTH
     failure = short_of(quantity, criterion.weak).verdict
-    return {Verdict.HOLDS: Grade.FAILURE, Verdict.DIFFERS: Grade.FAIR, Verdict.CANNOT_TELL: Grade.CANNOT_TELL}[failure]
+    return {Verdict.HOLDS: Grade.FAILURE, Verdict.DIFFERS: Grade.FAIR, Verdict.INCONCLUSIVE: Grade.INCONCLUSIVE}[
+        failure
+    ]

@@ -53,13 +53,13 @@ class Phase:
 
     def used_percent(self) -> Number:
         """Per cent of the time in which the bottleneck had something to send."""
-        return lambda run: 100 * self.mean(run, "utilisation")
+        return lambda run: 100 * self.mean(run, "utilization")
 
     def delay_ms(self, rate_bps: float) -> Number:
         """The mean queueing delay at a link of this rate, by Little's law: bytes that wait over bytes a second sent."""
 
         def delay(run: Run) -> float:
-            waiting, busy = self.mean(run, "queue_bytes"), self.mean(run, "utilisation")
+            waiting, busy = self.mean(run, "queue_bytes"), self.mean(run, "utilization")
             return waiting * 8e3 / (rate_bps * busy) if busy else math.nan
 
         return delay

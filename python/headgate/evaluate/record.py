@@ -20,7 +20,7 @@ from headgate.experiment.record import ExperimentRecord
 from headgate.experiment.running import RunOptions
 from headgate.files import store, tables
 
-SCHEMA = 1
+SCHEMA = 2
 DOCUMENT = "evaluation.json"
 TABLE = "evaluation.parquet"
 PAGE = "report.html"

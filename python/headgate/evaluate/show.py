@@ -35,7 +35,7 @@ def page(document: Mapping[str, Any]) -> Group:
     parts: list[RenderableType] = [
         Text(f"RFC 7928, {kind(document)}", style="bold"),
         _table(document),
-        Text("+ strengths, - failures, ? cannot be told from noise; the rest is fair", style="dim"),
+        Text("+ strengths, - failures, ? inconclusive; the rest is fair", style="dim"),
     ]
     for each in words.asked_for(document):
         parts.append(Text(f"\n{each['label']}", style="bold"))

@@ -31,7 +31,7 @@ def counts(section: Mapping[str, Any], qdisc: str) -> GradeCounts:
     """The gradings of a discipline in one section."""
     grades = [row["grade"] for test in section["tests"] for row in test["grades"] if row["qdisc"] == qdisc]
     strengths, failures = grades.count(Grade.STRENGTH.value), grades.count(Grade.FAILURE.value)
-    return GradeCounts(strengths, failures, grades.count(Grade.CANNOT_TELL.value), len(grades))
+    return GradeCounts(strengths, failures, grades.count(Grade.INCONCLUSIVE.value), len(grades))
 
 
 def total(document: Mapping[str, Any], qdisc: str) -> GradeCounts:

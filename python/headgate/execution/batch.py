@@ -155,10 +155,10 @@ def _finish(folder: Store) -> None:
     points = folder.scenario.points
     files = []
     for name in tables.NAMES:
-        whole = tables.concat(tables.read(folder.point(point) / f"{name}.parquet") for point in points)
+        whole = tables.concat(tables.read(folder.run(point) / f"{name}.parquet") for point in points)
         files.append(folder.path / f"{name}.parquet")
         store.write_whole(files[-1], lambda file, whole=whole: tables.write(file, whole))  # type: ignore[misc]
     files += folder.move_streams()
-    timing = [timing_row(point, store.read_json(folder.point(point) / store.TIMING)) for point in points]
-    store.write_json(folder.path / store.TIMING, {"points": timing})
+    timing = [timing_row(point, store.read_json(folder.run(point) / store.TIMING)) for point in points]
+    store.write_json(folder.path / store.TIMING, {"runs": timing})
     folder.finish(files)

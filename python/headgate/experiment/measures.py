@@ -109,7 +109,7 @@ def jain(run: Run, group: str | None = None, kind: str | None = None, *, alike: 
     return _ratio(float(share.sum()) ** 2, len(share) * squares)
 
 
-def loss_rate(group: str | None = None, kind: str | None = None) -> RunMeasure:
+def drop_rate(group: str | None = None, kind: str | None = None) -> RunMeasure:
     """Packets dropped over packets that came, all flows together; 0 to 1."""
     return total("dropped", group, kind) / total("arrived", group, kind)
 
@@ -166,7 +166,7 @@ def link(run: Run, column: str, direction: str | None = None, name: str | None =
 @measure
 def idle(run: Run, link: str | None = None) -> float:
     """Per cent of the time in which a link had nothing to send."""
-    return 100 * (1 - run.link("utilisation", "forward", link))
+    return 100 * (1 - run.link("utilization", "forward", link))
 
 
 @measure
@@ -209,7 +209,7 @@ def completion_ms(run: Run, group: str, part: float) -> float:
 @measure
 def group_delay_ms(run: Run, group: str, part: float) -> float:
     """The queueing delay at the bottleneck that a part of a group's packets did not exceed, in ms."""
-    table = data.bottleneck(run.result, data.rows(run.table("delays"), measure="queueing", group=group))
+    table = data.bottleneck(run.result, data.rows(run.table("delays"), measure="queue_delay", group=group))
     found = distributions.boxes(table, "delay_ms").quantile(part)
     return math.nan if found is None else found
 
@@ -217,7 +217,7 @@ def group_delay_ms(run: Run, group: str, part: float) -> float:
 @measure
 def path_delay_ms(run: Run, group: str) -> float:
     """The mean queueing delay of a group's packets, all queues on their way together, in ms; NaN if none was sent."""
-    sent, delay = run.flows("sent", group), run.flows("delay_ms_mean", group)
+    sent, delay = run.flows("sent", group), run.flows("queue_delay_ms_mean", group)
     return float(np.average(delay[sent > 0], weights=sent[sent > 0])) if sent.any() else math.nan
 
 
@@ -227,7 +227,7 @@ def jitter_ms(run: Run, group: str, part: float = 0.95) -> float:
 
     One-way delay less its least value; RFC 7928, section 2.6, takes it for the jitter.
     """
-    found = distributions.boxes(data.rows(run.table("delays"), measure="one_way", group=group), "delay_ms")
+    found = distributions.boxes(data.rows(run.table("delays"), measure="one_way_delay", group=group), "delay_ms")
     least, most = found.quantile(0), found.quantile(part)
     return math.nan if least is None or most is None else most - least
 

@@ -15,7 +15,7 @@ from headgate.experiment.running import ExperimentRun, RunOptions, run
 from headgate.files import store
 from headgate.plot.picture import picture
 
-SCHEMA = 1
+SCHEMA = 2
 FOUND = "found.json"
 
 
@@ -45,9 +45,10 @@ def folder(name: str, experiment: Experiment, out: Path, how: RunOptions) -> Pat
 
 
 def load(name: str, experiment: Experiment, out: Path, how: RunOptions) -> ExperimentRecord | None:
-    """What is kept of an experiment; None if it has not been run."""
+    """The record of an experiment; None if it has not been run, or an earlier version judged it in other words."""
     path = folder(name, experiment, out, how)
-    return ExperimentRecord(path, store.read_json(path / FOUND)) if (path / FOUND).is_file() else None
+    document = store.read_json(path / FOUND) if (path / FOUND).is_file() else {}
+    return ExperimentRecord(path, document) if document.get("schema") == SCHEMA else None
 
 
 def document_of(name: str, experiment: Experiment, ran: ExperimentRun, how: RunOptions) -> dict[str, Any]:
@@ -89,11 +90,11 @@ def document_of(name: str, experiment: Experiment, ran: ExperimentRun, how: RunO
 
 
 def judged(judge: Callable[[ExperimentResults], Judgement], found: ExperimentResults) -> dict[str, str]:
-    """The verdict on a claim; a shortened run that left out what it needs cannot tell."""
+    """The verdict on a claim; inconclusive where a shortened run left out what it needs."""
     try:
         judgement = judge(found)
     except NotRunError as error:
-        judgement = Judgement(Verdict.CANNOT_TELL, error.args[0])
+        judgement = Judgement(Verdict.INCONCLUSIVE, error.args[0])
     return {"verdict": judgement.verdict.value, "numbers": judgement.numbers}
 
 

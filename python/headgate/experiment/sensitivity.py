@@ -18,7 +18,7 @@ from headgate.terminal import layout
 
 #: With more claims than this, verdicts are marks: a terminal has no room for so many words.
 WORDS = 6
-MARKS = {Verdict.HOLDS.value: "+", Verdict.DIFFERS.value: "-", Verdict.CANNOT_TELL.value: "?"}
+MARKS = {Verdict.HOLDS.value: "+", Verdict.DIFFERS.value: "-", Verdict.INCONCLUSIVE.value: "?"}
 
 
 class SensitivityRow(NamedTuple):

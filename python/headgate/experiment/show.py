@@ -14,7 +14,7 @@ from headgate.experiment.declare import Experiment, written
 from headgate.terminal import layout
 
 #: How verdicts stand out.
-STYLES = {Verdict.HOLDS: "bold green", Verdict.DIFFERS: "bold red", Verdict.CANNOT_TELL: "yellow"}
+STYLES = {Verdict.HOLDS: "bold green", Verdict.DIFFERS: "bold red", Verdict.INCONCLUSIVE: "yellow"}
 
 
 class ExperimentRow(NamedTuple):
@@ -74,7 +74,7 @@ def found(document: dict[str, Any]) -> Group:
 def score(documents: Iterable[dict[str, Any]]) -> Text:
     """How many claims came to which verdict."""
     verdicts = [claim["verdict"] for document in documents for claim in document["claims"]]
-    words = {Verdict.HOLDS: "hold", Verdict.DIFFERS: "differ", Verdict.CANNOT_TELL: "cannot be told"}
+    words = {Verdict.HOLDS: "hold", Verdict.DIFFERS: "differ", Verdict.INCONCLUSIVE: "inconclusive"}
     counts = (f"{verdicts.count(each.value)} {word}" for each, word in words.items())
     return Text(f"{len(verdicts)} claims: {', '.join(counts)}", style="bold")
 

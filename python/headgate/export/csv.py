@@ -35,7 +35,7 @@ def unit(column: pa.Field) -> str:
 _HEAD = """\
 The tables of a result of Headgate as CSV (RFC 4180): the first line has the columns' names, text is quoted, and a
 missing value is an empty field without quotes. `value` has the unit that its `metric` or `measure` ends with; drops and
-marks are packets, utilisation and rates of drops are shares.
+marks are packets, utilization and rates of drops are shares.
 """
 
 
@@ -45,7 +45,7 @@ def _of_result(result: Result) -> Iterable[tuple[str, pa.Table]]:
         yield name, getattr(result, name)
     for name in result.scenario.records:
         for point in result.scenario.points:
-            yield f"{name}/{slug(point)}", result.point(name, point)
+            yield f"{name}/{slug(point)}", result.run(name, point)
 
 
 def _of_sweep(sweep: Sweep) -> Iterable[tuple[str, pa.Table]]:

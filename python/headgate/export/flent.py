@@ -87,7 +87,7 @@ class _RunIntervals:
 
     def __init__(self, result: Result, point: RunKey) -> None:
         self._found: dict[tuple[str | None, ...], dict[float, float]] = {}
-        for row in result.point("intervals", point).to_pylist():
+        for row in result.run("intervals", point).to_pylist():
             of = (row["metric"], row["link"], row["direction"], row["group"])
             self._found.setdefault(of, {})[row["time_s"]] = row["value"]
         self.times = sorted({time for values in self._found.values() for time in values})

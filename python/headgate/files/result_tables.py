@@ -1,6 +1,7 @@
 """The tables of a result, and the scenario they came from."""
 
 import hashlib
+import warnings
 from collections.abc import Mapping
 from functools import cached_property
 from pathlib import Path
@@ -10,7 +11,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from headgate.errors import ResultError
-from headgate.files import store, tables
+from headgate.files import renamed, store, tables
 from headgate.scenario import RunKey, Scenario, files_in
 
 
@@ -55,7 +56,7 @@ class ResultTables:
         for name, expected in manifest.get("inputs", {}).items():
             if hashlib.sha256(scenario.inputs[name]).hexdigest() != expected:
                 raise ResultError(f"{path / name} is not the file that the result was made from")
-        timing = store.read_json(path / store.TIMING)["points"] if (path / store.TIMING).is_file() else []
+        timing = renamed.runs(store.read_json(path / store.TIMING))["runs"] if (path / store.TIMING).is_file() else []
         return cls(scenario, manifest, timing, {}, path)
 
     flows = _LazyTable()
@@ -65,29 +66,34 @@ class ResultTables:
     losses = _LazyTable()
     fairness = _LazyTable()
     transfers = _LazyTable()
-    # A point's rows are a file each: for a long record, open the folder with `pyarrow.dataset` instead.
+    # A run's rows are a file each: for a long record, open the folder with `pyarrow.dataset` instead.
     events = _LazyTable()
     traces = _LazyTable()
 
     @property
     def captures(self) -> list[Path]:
-        """The pcapng files, one for each point and captured link; none in memory."""
+        """The pcapng files, one for each run and captured link; none in memory."""
         if self.path is None:
             return []
         folder, links = self.path / store.CAPTURES, self.scenario.captures
         return [folder / store.capture(point, link) for point in self.scenario.points for link in links]
 
-    def point(self, name: str, point: RunKey) -> pa.Table:
-        """The rows of one point in the table called `name`; of a streamed one, its file alone is read.
+    def run(self, name: str, run: RunKey) -> pa.Table:
+        """The rows of one run in the table called `name`; of a streamed one, its file alone is read.
 
         `KeyError` if the scenario does not record that table.
         """
         if name in tables.STREAMED and name not in self.scenario.records:
             raise KeyError(name)
         if name in tables.STREAMED and self.path is not None:
-            return tables.read(self.path / name / f"{store.slug(point)}.parquet")
+            return tables.read(self.path / name / f"{store.slug(run)}.parquet")
         whole = getattr(self, name)
-        return whole.filter(pc.and_(pc.equal(whole["qdisc"], point.qdisc), pc.equal(whole["seed"], point.seed)))
+        return whole.filter(pc.and_(pc.equal(whole["qdisc"], run.qdisc), pc.equal(whole["seed"], run.seed)))
+
+    def point(self, name: str, point: RunKey) -> pa.Table:
+        """The name of `run` until 0.2, for one more release."""
+        warnings.warn("Result.point is Result.run now", DeprecationWarning, stacklevel=2)
+        return self.run(name, point)
 
     @property
     def live(self) -> dict[str, Any] | None:
@@ -100,9 +106,9 @@ class ResultTables:
         if self.path is None:
             return self._kept[name]
         if name in tables.STREAMED:
-            return tables.concat(self.point(name, point) for point in self.scenario.points)
-        return tables.read(self.path / f"{name}.parquet")
+            return tables.concat(self.run(name, run) for run in self.scenario.points)
+        return renamed.table(name, tables.read(self.path / f"{name}.parquet"))
 
     def __repr__(self) -> str:
         where = "in memory" if self.path is None else str(self.path)
-        return f"{type(self).__name__}({self.scenario.name!r}, {len(self.scenario.points)} points, {where})"
+        return f"{type(self).__name__}({self.scenario.name!r}, {len(self.scenario.points)} runs, {where})"

@@ -19,11 +19,11 @@ from typing import Any, Self
 
 from headgate import _core
 from headgate.errors import ResultError
-from headgate.files import damage
+from headgate.files import damage, renamed
 from headgate.files.damage import sha256
 from headgate.scenario import RunKey, Scenario
 
-SCHEMA = 1
+SCHEMA = 2
 MANIFEST = "manifest.json"
 SCENARIO = "scenario.toml"
 INPUTS = "inputs"
@@ -31,7 +31,7 @@ TIMING = "timing.json"
 LIVE = "live.json"
 REPORT = "report.html"
 BUILD = ".build"
-POINTS = "points"
+RUNS = "unfinished"  # finished runs of a result that is not finished
 CAPTURES = "captures"
 WHY = "why"
 
@@ -71,7 +71,7 @@ class Store:
     def __init__(self, path: Path, scenario: Scenario) -> None:
         self.path = path
         self.scenario = scenario
-        self.points = path / POINTS
+        self.runs = path / RUNS
         self.damaged: list[str] = []
         """What was found damaged in the folder, and is run again."""
 
@@ -99,10 +99,11 @@ class Store:
             if not same or (self.complete and self.damaged):
                 (self.path / MANIFEST).unlink(missing_ok=True)
                 (self.path / REPORT).unlink(missing_ok=True)  # it would tell of results that are gone
-                shutil.rmtree(self.points, ignore_errors=True)
+                shutil.rmtree(self.runs, ignore_errors=True)
+                shutil.rmtree(self.path / renamed.UNFINISHED, ignore_errors=True)
             if not self.complete:
-                self.points.mkdir(exist_ok=True)
-                for left in self.points.glob(f"{UNFINISHED}*"):
+                self.runs.mkdir(exist_ok=True)
+                for left in self.runs.glob(f"{UNFINISHED}*"):
                     shutil.rmtree(left)
                 write_whole(self.path / SCENARIO, self.scenario.to_toml())
                 for name, data in self.scenario.inputs.items():
@@ -123,7 +124,7 @@ class Store:
                 return changed(self.path)
             except ResultError:
                 return [MANIFEST]
-        found = damage.cut_short(self.points.glob("[!.]*/*.parquet"))
+        found = damage.cut_short(self.runs.glob("[!.]*/*.parquet"))
         for point in {file.parent for file in found}:
             shutil.rmtree(point)
         return [str(file.relative_to(self.path)) for file in found]
@@ -138,9 +139,9 @@ class Store:
 
     def _tidy(self, made: list[Path]) -> None:
         """Leaves nothing behind of a run that finished no point."""
-        if self.complete or (self.points.is_dir() and any(self.points.iterdir())):
+        if self.complete or (self.runs.is_dir() and any(self.runs.iterdir())):
             return
-        shutil.rmtree(self.points, ignore_errors=True)
+        shutil.rmtree(self.runs, ignore_errors=True)
         for folder in made:
             if folder == self.path:
                 (folder / SCENARIO).unlink(missing_ok=True)
@@ -154,22 +155,22 @@ class Store:
         """Whether the result is finished."""
         return (self.path / MANIFEST).is_file()
 
-    def point(self, point: RunKey) -> Path:
-        """Where the finished `point` is kept."""
-        return self.points / slug(point)
+    def run(self, point: RunKey) -> Path:
+        """Where a finished run is kept until all are."""
+        return self.runs / slug(point)
 
     def has(self, point: RunKey) -> bool:
         """Whether `point` is finished."""
-        return self.complete or self.point(point).is_dir()
+        return self.complete or self.run(point).is_dir()
 
     @contextmanager
     def writing(self, point: RunKey) -> Iterator[Path]:
         """A folder for the files of `point`: kept if all goes well, removed if not."""
-        unfinished = self.points / f"{UNFINISHED}{slug(point)}"
+        unfinished = self.runs / f"{UNFINISHED}{slug(point)}"
         unfinished.mkdir()
         try:
             yield unfinished
-            unfinished.rename(self.point(point))
+            unfinished.rename(self.run(point))
         except BaseException:
             shutil.rmtree(unfinished, ignore_errors=True)
             raise
@@ -179,9 +180,9 @@ class Store:
         moves = {}
         for point in self.scenario.points:
             for name in self.scenario.records:
-                moves[self.path / name / f"{slug(point)}.parquet"] = self.point(point) / f"{name}.parquet"
+                moves[self.path / name / f"{slug(point)}.parquet"] = self.run(point) / f"{name}.parquet"
             for link in self.scenario.captures:
-                moves[self.path / CAPTURES / capture(point, link)] = self.point(point) / CAPTURES / f"{link}.pcapng"
+                moves[self.path / CAPTURES / capture(point, link)] = self.run(point) / CAPTURES / f"{link}.pcapng"
         for file, recorded in moves.items():
             file.parent.mkdir(exist_ok=True)
             if recorded.exists():
@@ -193,9 +194,9 @@ class Store:
         hashes = {str(file.relative_to(self.path)): sha256(file) for file in files}
         manifest = manifest_of(self.scenario, hashes)
         if self.scenario.live:
-            manifest |= world(self.scenario, [read_json(self.point(point) / LIVE) for point in self.scenario.points])
+            manifest |= world(self.scenario, [read_json(self.run(point) / LIVE) for point in self.scenario.points])
         write_json(self.path / MANIFEST, manifest)
-        shutil.rmtree(self.points)
+        shutil.rmtree(self.runs)
         return manifest
 
 
@@ -229,7 +230,7 @@ def manifest_of(scenario: Scenario, hashes: dict[str, str]) -> dict[str, Any]:
         "config_hash": scenario.config_hash,
         "scenario": scenario.to_toml(),
         "inputs": {name: hashlib.sha256(data).hexdigest() for name, data in scenario.inputs.items()},
-        "points": [{"qdisc": point.qdisc, "seed": point.seed, "state": "done"} for point in scenario.points],
+        "runs": [{"qdisc": point.qdisc, "seed": point.seed, "state": "done"} for point in scenario.points],
         "tables": hashes,
     }
 
@@ -238,11 +239,11 @@ def world(scenario: Scenario, proofs: list[dict[str, Any]]) -> dict[str, Any]:
     """What the manifest says more of a run on real packets: where it was, and how true each point was."""
     notes = dict.fromkeys(note for proof in proofs for note in proof["notes"])
     found = zip(scenario.points, proofs, strict=True)
-    points = [
+    runs = [
         {"qdisc": point.qdisc, "seed": point.seed, **{name: proof[name] for name in proof if name != "notes"}}
         for point, proof in found
     ]
-    return {"world": "live", "live": {**kernel(), "notes": list(notes), "points": points}}
+    return {"world": "live", "live": {**kernel(), "notes": list(notes), "runs": runs}}
 
 
 def kernel() -> dict[str, Any]:
@@ -257,11 +258,14 @@ def read_manifest(path: Path) -> dict[str, Any]:
     try:
         manifest = read_json(file)
     except OSError:
-        unfinished = (path / POINTS).is_dir() and (path / SCENARIO).is_file()
+        unfinished = any((path / name).is_dir() for name in (RUNS, renamed.UNFINISHED)) and (path / SCENARIO).is_file()
         why = "its run is not finished: run it again to resume" if unfinished else f"it has no {MANIFEST}"
         raise ResultError(f"{path} is not a result: {why}") from None
-    if not isinstance(manifest, dict) or manifest.get("schema") != SCHEMA:
-        found = manifest.get("schema") if isinstance(manifest, dict) else None
+    found = manifest.get("schema") if isinstance(manifest, dict) else None
+    if found == renamed.SCHEMA:
+        renamed.told(f"{path} is of an earlier version of Headgate: its tables are read with the names of this one")
+        return renamed.manifest(manifest)
+    if found != SCHEMA:
         raise ResultError(f"{file} has schema {found!r}; this version of Headgate reads schema {SCHEMA}")
     return manifest
 

@@ -12,7 +12,7 @@ from headgate.papers import catalogue
 from headgate.report.pages import render
 
 #: The class of a verdict in the page's style.
-CLASSES = {Verdict.HOLDS.value: "holds", Verdict.DIFFERS.value: "differs", Verdict.CANNOT_TELL.value: "open"}
+CLASSES = {Verdict.HOLDS.value: "holds", Verdict.DIFFERS.value: "differs", Verdict.INCONCLUSIVE.value: "open"}
 
 
 def write(records: Sequence[ExperimentRecord], missing: Sequence[str], file: Path) -> None:

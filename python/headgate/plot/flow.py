@@ -93,7 +93,7 @@ def _own_goodput(result: Result, trace: pa.Table | None) -> GoodputCurve | None:
 def _group_goodput(result: Result, explanation: Explanation) -> GoodputCurve:
     """The mean over the flows of the group, which is what the tables have of a flow that is not traced."""
     facts = explanation.facts
-    rows = result.point("intervals", explanation.point)
+    rows = result.run("intervals", explanation.point)
     rows = data.rows(rows, metric="goodput_bps").filter(pc.equal(pc.field("group"), facts.group))
     line = data.series(rows, _BINS)
     flows = facts.peers.flows + 1
@@ -157,7 +157,7 @@ def _moments(signals: pa.Table, event: str, reason: str) -> data.Array:
 
 def _watched(result: Result, explanation: Explanation) -> pa.Table:
     """The intervals of one queue: the one that dropped and marked most of the flow's packets, else the first."""
-    rows = result.point("intervals", explanation.point)
+    rows = result.run("intervals", explanation.point)
     rows = rows.filter(pc.is_valid(rows["link"]))
     places = explanation.facts.places or []
     first = rows.slice(0, 1).to_pylist()
@@ -189,4 +189,4 @@ def _gauge(watched: pa.Table) -> tuple[str, data.TimeSeries] | None:
 
 
 def _recorded(result: Result, point: RunKey, name: str) -> pa.Table | None:
-    return result.point(name, point) if name in result.scenario.records else None
+    return result.run(name, point) if name in result.scenario.records else None

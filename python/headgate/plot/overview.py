@@ -41,7 +41,7 @@ def overview(result: Result) -> Figure:
             _values(columns[1], [division.jain for division in found], "Jain's index\n(1: all flows equal)", "", 1.0)
         link = first(result)
         waits = f"95 % of packets\nwait at {link} at most" if link else "95 % of packets\nwait at most"
-        _values(columns[-1], [division.delay_ms_p95 for division in found], waits, " ms")
+        _values(columns[-1], [division.queue_delay_ms_p95 for division in found], waits, " ms")
         _names(columns[0], found)
         heading(figure, sentence(found, rate_bps, first(result)), _note(result))
         _legend(figure, found[0], classes)

@@ -33,7 +33,7 @@ _GENERAL = (
         "time scale: of the goodput in slots of that length, averaged over slots. RFC 5166, section 2.3.1. Flows that "
         "end and ask for no more than their share are not counted.",
     ),
-    ("Link use", "Utilisation: the share of the time in which the bottleneck was sending. RFC 5166, section 2.1."),
+    ("Link use", "Utilization: the share of the time in which the bottleneck was sending. RFC 5166, section 2.1."),
     (
         "Loss and marks",
         "Packets dropped, or marked by ECN instead, at the bottleneck's queue divided by packets that arrived there. "

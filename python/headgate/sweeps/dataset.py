@@ -20,7 +20,7 @@ import pyarrow.parquet as pq
 
 from headgate import _core
 from headgate.errors import ResultError
-from headgate.files import store, tables
+from headgate.files import renamed, store, tables
 from headgate.sweeps.folder import Folder
 from headgate.sweeps.plan import SweepPlan, SweepRun
 from headgate.sweeps.quantity import column
@@ -159,8 +159,12 @@ def read_manifest(folder: Folder) -> dict[str, Any]:
         manifest: dict[str, Any] = json.loads(data)
     except ValueError as error:
         raise ResultError(f"{folder.url}/{MANIFEST} is damaged: {error}") from None
-    if manifest.get("schema") != SCHEMA:
-        found = manifest.get("schema")
+    found = manifest.get("schema")
+    if found == renamed.SCHEMA:
+        renamed.told(
+            f"{folder.url} is of an earlier version of Headgate: its tables are read with the names of this one"
+        )
+    elif found != SCHEMA:
         raise ResultError(f"{folder.url} has schema {found!r}; this version of Headgate reads schema {SCHEMA}")
     return manifest
 

@@ -11,7 +11,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from headgate.errors import ResultError, UsageError
-from headgate.files import store, tables
+from headgate.files import renamed, store, tables
 from headgate.sweeps.folder import Folder
 
 if TYPE_CHECKING:
@@ -48,13 +48,15 @@ def names(database: DuckDBPyConnection) -> dict[str, list[str]]:
 
 
 def result_views(path: Path) -> DuckDBPyConnection:
-    """The tables of a result; `points` has its disciplines and seeds."""
+    """The tables of a result; `runs` has its disciplines and seeds."""
     manifest = store.read_manifest(path)
+    old = manifest["schema"] == renamed.SCHEMA
     database = connect()
-    points = pa.Table.from_pylist([{key: point[key] for key in ("qdisc", "seed")} for point in manifest["points"]])
-    database.from_arrow(points).create_view("points")
+    runs = pa.Table.from_pylist([{key: run[key] for key in ("qdisc", "seed")} for run in manifest["runs"]])
+    database.from_arrow(runs).create_view("runs")
     for name in tables.NAMES:
-        _parquet(database, [str(path / f"{name}.parquet")]).create_view(name)
+        found = _parquet(database, [str(path / f"{name}.parquet")])
+        (_with_new_names(found, name) if old else found).create_view(name)
     for name in tables.STREAMED:
         if files := [str(path / file) for file in manifest["tables"] if file.startswith(f"{name}/")]:
             _parquet(database, files, union_by_name=True).create_view(name)
@@ -62,9 +64,12 @@ def result_views(path: Path) -> DuckDBPyConnection:
 
 
 def sweep_views(
-    folder: Folder, points: pa.Table, keys: Iterable[str], files: Mapping[str, list[str]]
+    folder: Folder, points: pa.Table, keys: Iterable[str], files: Mapping[str, list[str]], *, old: bool
 ) -> DuckDBPyConnection:
-    """The points of a sweep, and its tables (`files` of each) with the swept `keys` beside each row."""
+    """The points of a sweep, and its tables (`files` of each) with the swept `keys` beside each row.
+
+    `old` says that an earlier version wrote the files.
+    """
     database = connect()
     if folder.files is not None:
         database.register_filesystem(folder.files)
@@ -74,7 +79,8 @@ def sweep_views(
     quoted = (key.replace('"', '""') for key in (*keys, "discipline"))
     beside = ", ".join(f'points."{key}"' for key in quoted)
     for name, of_points in files.items():
-        _rows(database, folder, name, of_points).create_view(f"_{name}")
+        found = _rows(database, folder, name, of_points)
+        (_with_new_names(found, name) if old else found).create_view(f"_{name}")
         columns = f"select points.point, {beside}, rows.* exclude (point) "
         database.execute(f"create view {name} as {columns} from _{name} as rows join points using (point)")
     return database
@@ -87,6 +93,16 @@ def _rows(database: DuckDBPyConnection, folder: Folder, name: str, files: list[s
         return _parquet(database, [f"{folder.url}/{file}" for file in files], union_by_name=by_name)
     found = folder.read(files)
     return database.from_arrow(tables.join(pq.read_table(io.BytesIO(found[file])) for file in files))
+
+
+def _with_new_names(rows: DuckDBPyRelation, name: str) -> DuckDBPyRelation:
+    """The rows of a table of an earlier version, with the names of this one."""
+    columns = renamed.COLUMNS.get(name, {})
+    words_of, words = renamed.VALUES.get(name, ("", {}))
+    cases = " ".join(f"when '{old}' then '{new}'" for old, new in words.items())
+    new = {words_of: f'case "{words_of}" {cases} else "{words_of}" end as "{words_of}"'}
+    new |= {old: f'"{old}" as "{name}"' for old, name in columns.items()}
+    return rows.project(", ".join(new.get(column, f'"{column}"') for column in rows.columns))
 
 
 def _parquet(database: DuckDBPyConnection, files: list[str], **options: Any) -> DuckDBPyRelation:
@@ -104,4 +120,6 @@ def _hint(database: DuckDBPyConnection, sql: str) -> str:
     dotted = [key for key in columns.get("points", []) if "." in key and key in sql and f'"{key}"' not in sql]
     if dotted:
         return f'\nwrite keys in double quotes: "{dotted[0]}"'
+    if hint := renamed.in_question(sql, {*columns, *(name for each in columns.values() for name in each)}):
+        return f"\n{hint}"
     return f"\ntables: {', '.join(columns)}; `headgate query RESULT` lists their columns"

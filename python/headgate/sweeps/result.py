@@ -14,7 +14,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from headgate.errors import ResultError, UsageError, meant
-from headgate.files import damage, tables
+from headgate.files import damage, renamed, tables
 from headgate.scenario import Scenario
 from headgate.sweeps import folder as folders
 from headgate.sweeps.dataset import POINTS, RECEIPTS, read_manifest
@@ -62,7 +62,7 @@ class Sweep:
         data = self.folder.read([POINTS]).get(POINTS)
         if data is None:
             raise ResultError(f"{self.url} has no {POINTS}: run the sweep again to make it")
-        return self._read(POINTS, data)
+        return renamed.table("points", self._read(POINTS, data))
 
     def files(self, name: str) -> list[str]:
         """The files of a table, one a finished point, in the order of `points`."""
@@ -77,7 +77,7 @@ class Sweep:
         parts = [self._read(file, found[file]) for file in files if file in found]
         if len(parts) < len(files) or not parts:
             raise ResultError(f"{self.url} has {len(parts)} of {len(files)} files of {name}: run the sweep again")
-        rows = tables.concat(parts)
+        rows = renamed.table(name, tables.concat(parts))
         which = np.repeat(np.arange(len(parts)), [part.num_rows for part in parts])
         beside = self.points.select([*self.keys, "discipline"]).take(pa.array(which))
         for place, field in enumerate(beside.schema):
@@ -102,9 +102,9 @@ class Sweep:
         """A DuckDB database in memory, with `points` and every table as views."""
         from headgate.sweeps.query import sweep_views
 
-        return sweep_views(
-            self.folder, self.points, self.keys, {name: self.files(name) for name in self.manifest["tables"]}
-        )
+        files = {name: self.files(name) for name in self.manifest["tables"]}
+        old = self.manifest["schema"] == renamed.SCHEMA
+        return sweep_views(self.folder, self.points, self.keys, files, old=old)
 
     def _read(self, name: str, data: bytes) -> pa.Table:
         with damage.told(f"{self.url}/{name}"):

@@ -54,7 +54,7 @@ def done(found: Sweep, count: int) -> str:
         busy = f"; {count} threads, {cpu_s / (wall_s * count):.0%} of their time in the simulator" if count else ""
         lines.append(f"{_points(points)} in {style.duration(wall_s)}{busy}")
     keys = "".join(f'"{key}", ' for key in found.keys)
-    figures = "avg(utilisation), avg(delay_ms_p95)"
+    figures = "avg(utilization), avg(queue_delay_ms_p95)"
     question = f"select {keys}discipline, {figures} from points group by all order by all"  # noqa: S608 - it is shown
     return "\n".join([*lines, f"dataset  {found.url}", f"ask      headgate query {found.url} '{question}'"])
 

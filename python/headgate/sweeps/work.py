@@ -19,16 +19,16 @@ from headgate.execution.runner import Timing, run_point
 from headgate.files import store, streams, tables
 from headgate.scenario import Scenario
 
-SCHEMA = 1
+SCHEMA = 2
 
 #: What a point's row says of it: figures of the link at which disciplines are compared (of several, the first), and of
 #: all flows together.
 FIGURES = (
-    "utilisation",
-    "delay_ms_mean",
-    "delay_ms_p50",
-    "delay_ms_p95",
-    "delay_ms_p99",
+    "utilization",
+    "queue_delay_ms_mean",
+    "queue_delay_ms_p50",
+    "queue_delay_ms_p95",
+    "queue_delay_ms_p99",
     "drop_rate",
     "mark_rate",
     "goodput_bps",

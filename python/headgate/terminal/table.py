@@ -99,7 +99,7 @@ def link_columns(found: list[DisciplineRow]) -> list[ResultColumn]:
     marks = any(link["figures"]["marked"]["mean"] for row in found for link in row.entry["links"])
     return [
         _use(),
-        ResultColumn("loss %", lambda row: _part(row, "dropped"), 100, 2, lambda mean: mean),
+        ResultColumn("drop %", lambda row: _part(row, "dropped"), 100, 2, lambda mean: mean),
         *([ResultColumn("mark %", lambda row: _part(row, "marked"), 100, 2)] if marks else []),
         ResultColumn("queue\npackets", lambda row: row.entry["bottleneck"]["queue_packets_mean"], 1, 1),
         *(_delay(part) for part in ("p50", "p95", "p99")),
@@ -124,7 +124,7 @@ def columns(scenario: Scenario, found: list[DisciplineRow]) -> list[ResultColumn
         *(column for kind in kinds for column in _goodput(kind, scenario.rate_bps)),
         ResultColumn("Jain's\nindex", lambda row: row.entry["jain"], 1, 3, lambda mean: -mean),
         *([_use()] if alone else []),
-        *(_rate(kind, "loss_rate", "loss %", best=kind == "tcp") for kind in kinds),
+        *(_rate(kind, "drop_rate", "drop %", best=kind == "tcp") for kind in kinds),
         *(_rate(kind, "mark_rate", "mark %", best=False) for kind in marking),
         *(_delay(part) for part in ("p50", "p95", "p99") if alone),
     ]
@@ -136,7 +136,7 @@ def several(found: list[DisciplineRow]) -> bool:
 
 
 def _use() -> ResultColumn:
-    return ResultColumn("link\nuse %", lambda row: row.entry["bottleneck"]["utilisation"], 100, 1, lambda mean: -mean)
+    return ResultColumn("link\nuse %", lambda row: row.entry["bottleneck"]["utilization"], 100, 1, lambda mean: -mean)
 
 
 def _goodput(kind: str, rate_bps: float) -> list[ResultColumn]:

@@ -23,7 +23,7 @@ def tune(
         typer.Option(metavar="METRIC", help="What to improve, such as 'p95 queue delay'; several give a Pareto front."),
     ] = None,
     subject_to: Annotated[
-        list[str] | None, typer.Option(metavar="BOUND", help="What must hold, such as 'utilisation >= 0.95'.")
+        list[str] | None, typer.Option(metavar="BOUND", help="What must hold, such as 'utilization >= 0.95'.")
     ] = None,
     qdisc: Qdisc = None,
     param: Annotated[

@@ -38,7 +38,7 @@ class VariedValue(NamedTuple):
     refused: str = ""
 
 
-class Margins(NamedTuple):
+class Sensitivity(NamedTuple):
     """Every value of every parameter, and the discipline as it was."""
 
     scenario: Scenario
@@ -84,7 +84,7 @@ def sensitivity(
     out: str | Path = "results",
     threads: int | None = None,
     watcher: Watcher | None = None,
-) -> Margins:
+) -> Sensitivity:
     """Varies each of a discipline's parameters from half to twice its value, and measures each `objective`.
 
     `params` names those that are varied (all numeric ones otherwise), with a range or a list if need be, as for `tune`.
@@ -106,7 +106,7 @@ def sensitivity(
     measured = [
         value if value.refused else value._replace(measured=found[str(_spec(base, value))]) for value in checked
     ]
-    margins = Margins(scenario, base, goals, tuple(axes), found[str(base)], measured, folder)
+    margins = Sensitivity(scenario, base, goals, tuple(axes), found[str(base)], measured, folder)
     store.write_files(folder, {"sensitivity.json": store.json_text(margins.document())})
     return margins
 

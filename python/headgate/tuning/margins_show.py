@@ -13,12 +13,12 @@ from headgate.experiment.show import STYLES
 from headgate.plot.panels import heading, new_figure
 from headgate.terminal import layout
 from headgate.tuning.goals import Goal
-from headgate.tuning.margins import Margins, VariedValue
+from headgate.tuning.margins import Sensitivity, VariedValue
 from headgate.tuning.show import change, seeds
 from headgate.tuning.space import RangeAxis
 
 
-def table(margins: Margins) -> Table:
+def table(margins: Sensitivity) -> Table:
     """A row for each value, a column for each metric: what it is, and by how much that is more or less."""
     goals = margins.goals.goals
     rows = [
@@ -30,7 +30,7 @@ def table(margins: Margins) -> Table:
     return layout.variations(title, [str(goal.metric) for goal in goals], rows, chosen="was", caption=caption)
 
 
-def sentences(margins: Margins) -> Iterator[str]:
+def sentences(margins: Sensitivity) -> Iterator[str]:
     """For each metric the parameters that move it, the one that moves it most first; then what cannot be, and why."""
     for goal in margins.goals.goals:
         steps = {axis.name: max(map(abs, _told(margins, axis.name, goal)), default=0.0) for axis in margins.axes}
@@ -43,7 +43,7 @@ def sentences(margins: Margins) -> Iterator[str]:
             yield f"{value.name}={value.text} cannot be: {value.refused}."
 
 
-def figure(margins: Margins) -> Figure:
+def figure(margins: Sensitivity) -> Figure:
     """A panel for each parameter and metric: means with their 95 % intervals over the values, as it was in grey."""
     with style.applied():
         goals, axes = margins.goals.goals, margins.axes
@@ -65,7 +65,7 @@ def figure(margins: Margins) -> Figure:
         return drawn
 
 
-def _panel(panel: Axes, margins: Margins, name: str, goal: Goal, *, number: bool) -> None:
+def _panel(panel: Axes, margins: Sensitivity, name: str, goal: Goal, *, number: bool) -> None:
     scale, metric = goal.scale, str(goal.metric)
     reference = margins.reference[metric]
     low, high = ((reference.mean + sign * reference.half) / scale for sign in (-1, 1))
@@ -80,22 +80,22 @@ def _panel(panel: Axes, margins: Margins, name: str, goal: Goal, *, number: bool
     panel.set_xlabel(name)
 
 
-def _cell(margins: Margins, value: VariedValue, goal: Goal) -> Text:
+def _cell(margins: Sensitivity, value: VariedValue, goal: Goal) -> Text:
     if value.refused:
         return Text("cannot be" if goal is margins.goals.goals[0] else "", style="dim")
     found, was = value.measured[str(goal.metric)], margins.reference[str(goal.metric)]
     verdict = goal.better(found, was).verdict
     cell = Text(goal.metric.show(found))
-    if not value.chosen and verdict is not Verdict.CANNOT_TELL and found != was:
+    if not value.chosen and verdict is not Verdict.INCONCLUSIVE and found != was:
         cell.append(f"  {change(found, was)}", style=STYLES[verdict])
     return cell
 
 
-def _told(margins: Margins, name: str, goal: Goal) -> Iterator[float]:
+def _told(margins: Sensitivity, name: str, goal: Goal) -> Iterator[float]:
     """The parts by which a metric is clearly moved by a parameter's values."""
     was = margins.reference[str(goal.metric)]
     for value in margins.values:
         if value.name == name and value.measured and was.mean:
             found = value.measured[str(goal.metric)]
-            if goal.better(found, was).verdict is not Verdict.CANNOT_TELL and found != was:
+            if goal.better(found, was).verdict is not Verdict.INCONCLUSIVE and found != was:
                 yield (found - was).mean / abs(was.mean)

@@ -22,7 +22,7 @@ PUT_BACK = "put-back"
 #: As many settings of a front are compared, evenly spread over it: more than a reader would choose from.
 MOST = 8
 #: The version of the document.
-SCHEMA = 1
+SCHEMA = 2
 
 #: Runs a scenario into a folder, without a report.
 Runs: TypeAlias = Callable[[Path, Scenario], Result]

@@ -17,7 +17,7 @@ from headgate.tuning.outcome import ComparedSetting, SearchOutcome, nearest
 from headgate.tuning.spec import QdiscSpec
 
 #: What a comparison with the discipline as it was comes to.
-WORDS = {Verdict.HOLDS: "better", Verdict.DIFFERS: "worse", Verdict.CANNOT_TELL: "cannot tell"}
+WORDS = {Verdict.HOLDS: "better", Verdict.DIFFERS: "worse", Verdict.INCONCLUSIVE: "inconclusive"}
 
 Importances = Mapping[str, Mapping[str, float]]
 
@@ -117,8 +117,8 @@ def sentence(outcome: SearchOutcome, each: ComparedSetting) -> str:
     said = []
     for goal in outcome.plan.goals.goals:
         was, now = each.of(goal.metric)
-        if each.better(goal) is Verdict.CANNOT_TELL:
-            said.append(f"{goal.metric} cannot be told from before")
+        if each.better(goal) is Verdict.INCONCLUSIVE:
+            said.append(f"{goal.metric} does not differ from before beyond noise")
         else:
             said.append(f"{goal.metric} {change(now, was)}: {goal.metric.show(now)} after {goal.metric.show(was)}")
     return f"With {difference(base, each)}: {'; '.join(said)} ({len(outcome.unseen)} seeds not seen)."
@@ -182,7 +182,7 @@ def _row(metric: Metric, each: ComparedSetting) -> tuple[str, str, str, str]:
 def _kept(bound: Bound, each: ComparedSetting) -> Text:
     """Whether a bound is kept, and whether it was."""
     before, verdict = (bound.judge(found[str(bound.metric)]).verdict for found in (each.reference, each.tuned))
-    words = {Verdict.HOLDS: "keeps", Verdict.DIFFERS: "breaks", Verdict.CANNOT_TELL: "cannot tell"}
+    words = {Verdict.HOLDS: "keeps", Verdict.DIFFERS: "breaks", Verdict.INCONCLUSIVE: "inconclusive"}
     was = ", was broken" if before is Verdict.DIFFERS and verdict is Verdict.HOLDS else ""
     value = bound.metric.measure.units.setting(bound.value)
     return Text(f"{words[verdict]} {bound.sign} {value}{was}", style=STYLES[verdict])

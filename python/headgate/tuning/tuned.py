@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 DOCUMENT = "tuned.json"
 
 
-class Tuned(NamedTuple):
+class TuningResult(NamedTuple):
     """What a search left: what it found, how much each parameter decides, its JSON document, and where it is."""
 
     outcome: SearchOutcome
@@ -46,11 +46,11 @@ def tune(
     threads: int | None = None,
     watcher: Watcher | None = None,
     figures: bool = True,
-) -> Tuned:
+) -> TuningResult:
     """Searches a discipline's parameters for the best `objective` (`p95 queue delay`; several give a front).
 
     `scenario` is a file or a `Scenario`, `qdisc` its discipline if it has several, `set` and `seeds` change it as in
-    `Scenario.load`; `subject_to` are bounds (`utilisation >= 0.95`), `params` what is searched (`boxtime=1ms..1s`; all
+    `Scenario.load`; `subject_to` are bounds (`utilization >= 0.95`), `params` what is searched (`boxtime=1ms..1s`; all
     numeric parameters if none is named). `trials` settings are tried; what is found is compared with the discipline as
     it was on `held_out` further seeds. All is kept below `out`, with `figures`, where the same call resumes.
 
@@ -85,7 +85,7 @@ def tune(
         decides = importances(plan, searching.record.study(trials))
         told = outcome.document(found, decides)
         store.write_files(folder, {DOCUMENT: store.json_text(told)})
-        return Tuned(found, decides, told, _draw(found, decides, folder) if figures else [], folder)
+        return TuningResult(found, decides, told, _draw(found, decides, folder) if figures else [], folder)
 
 
 def only(scenario: Scenario) -> QdiscSpec:

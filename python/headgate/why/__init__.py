@@ -33,7 +33,7 @@ class Explanation(NamedTuple):
     def document(self) -> dict[str, Any]:
         """Numbers and sentences as JSON has them."""
         sections = [{"title": title, "sentences": sentences} for title, sentences in self.sections]
-        return {"schema": 1, **asdict(self.facts), "sections": sections}
+        return {"schema": 2, **asdict(self.facts), "sections": sections}
 
 
 def explain(result: Result, flow: int, *, qdisc: str | None = None, seed: int | None = None) -> Explanation:

@@ -25,7 +25,7 @@ BURST_S = 0.1
 class PacketCounts:
     """What became of the packets of some flows: totals over all of them, rates in bit/s.
 
-    `lost` counts those that links lost on the way, which no discipline dropped.
+    `link_losses` counts those that links lost on the way, which no discipline dropped.
     """
 
     flows: int
@@ -33,7 +33,7 @@ class PacketCounts:
     sent_bytes: int
     dropped: int
     marked: int
-    lost: int
+    link_losses: int
     goodput_bps: float
     fair_share_bps: float
     timeouts: int
@@ -107,7 +107,7 @@ class DropLocation:
 class FlowFacts:
     """Everything that is known of one flow; `None` where the scenario does not record it.
 
-    `lost_replies` counts what links lost of that which answers data: acknowledgements and reports, of all flows.
+    `reply_link_losses` counts what links lost of that which answers data: acknowledgements and reports, of all flows.
     `constant`: it sends at a rate of its own, whatever happens to its packets. `governed`: congestion control decides.
     `trace` is of TCP, `rates` of TFRC.
     """
@@ -126,9 +126,9 @@ class FlowFacts:
     peers: PacketCounts
     others: PacketCounts
     retransmits: int
-    delay_ms: float | None
-    others_delay_ms: float | None
-    lost_replies: int
+    queue_delay_ms: float | None
+    others_queue_delay_ms: float | None
+    reply_link_losses: int
     reasons: list[ReasonCounts]
     times: SignalTimes | None
     places: list[DropLocation] | None
@@ -139,7 +139,7 @@ class FlowFacts:
 
 def facts(result: Result, point: RunKey, flow: int) -> FlowFacts:
     """The facts of flow number `flow` at `point`; `UsageError` if there is no such flow."""
-    flows = result.point("flows", point)
+    flows = result.run("flows", point)
     if not 0 <= flow < flows.num_rows:
         last = flows.num_rows - 1
         raise UsageError(
@@ -167,9 +167,9 @@ def facts(result: Result, point: RunKey, flow: int) -> FlowFacts:
         peers=PacketCounts.of(peers),
         others=PacketCounts.of(others),
         retransmits=row["retransmits"],
-        delay_ms=row["delay_ms_mean"],
-        others_delay_ms=pc.mean(others["delay_ms_mean"]).as_py(),
-        lost_replies=_total(result.point("links", point), "lost") - _total(flows, "lost"),
+        queue_delay_ms=row["queue_delay_ms_mean"],
+        others_queue_delay_ms=pc.mean(others["queue_delay_ms_mean"]).as_py(),
+        reply_link_losses=_total(result.run("links", point), "link_losses") - _total(flows, "link_losses"),
         reasons=_reasons(row, others),
         times=None if signals is None else _times(signals, flow),
         places=None if signals is None else _places(signals, flow),
@@ -198,7 +198,7 @@ def _signals(result: Result, point: RunKey) -> pa.Table | None:
     """Drops and marks after the warm-up, if they are recorded."""
     if "events" not in result.scenario.records:
         return None
-    events = result.point("events", point)
+    events = result.run("events", point)
     signal = pc.is_in(events["event"].cast(pa.string()), pa.array(["dropped", "marked"]))
     return events.filter(pc.and_(signal, pc.greater_equal(events["time_ns"], round(result.scenario.warmup_s * 1e9))))
 

@@ -84,7 +84,7 @@ def traced(result: Result, point: RunKey, flow: int) -> TraceRows | None:
     """What was traced of flow number `flow` at `point`, if anything."""
     if "traces" not in result.scenario.records:
         return None
-    rows = result.point("traces", point)
+    rows = result.run("traces", point)
     rows = rows.filter(pc.equal(rows["flow"], flow))
     if rows.num_rows == 0:
         return None

@@ -73,8 +73,8 @@ def answer(facts: FlowFacts) -> str:
         parts.append(f"{'mostly ' if more else ''}because {_because(facts.reasons[0].reason)}")
     elif facts.mine.arrived:
         parts.append("none of its packets were dropped or marked")
-    if facts.mine.lost:
-        parts.append(f"links lost {_percent(facts.mine.part(facts.mine.lost))} of its packets on the way")
+    if facts.mine.link_losses:
+        parts.append(f"links lost {_percent(facts.mine.part(facts.mine.link_losses))} of its packets on the way")
     if facts.mine.timeouts:
         what = "it stood still in" if facts.kind == "tcp" else "it halved its rate in"
         parts.append(f"{what} {_count(facts.mine.timeouts, 'timeout')}")
@@ -125,7 +125,7 @@ def _goodput(facts: FlowFacts) -> Iterator[str]:
     if facts.kind == "udp" and offered > mine.goodput_bps * ALIKE:
         heedless = ", and does not slow down" if facts.constant else ""
         yield f"It offered {style.measured(offered)} to the link{heedless}."
-    elif mine.goodput_bps < mine.fair_share_bps / ALIKE and mine.dropped + mine.marked + mine.lost == 0:
+    elif mine.goodput_bps < mine.fair_share_bps / ALIKE and mine.dropped + mine.marked + mine.link_losses == 0:
         yield "Nothing was dropped or marked: not the network held it back, but its own window, source or times."
 
 
@@ -148,16 +148,20 @@ def _losses(facts: FlowFacts) -> Iterator[str]:
             yield f"It sent {_percent(came)} of all packets and had {_percent(own / all_)} of all {what}."
     if 0 < facts.peers.flows < others.flows:
         yield f"Of the packets of the other flows of its group, {_rates(facts.peers)}."
-    if mine.lost + others.lost:
-        ours = f"{_count(mine.lost, 'packet')} of it ({_percent(mine.part(mine.lost))})"
-        yield f"Links lost {ours if mine.lost else 'no packet of it'} on the way, which no discipline dropped."
+    if mine.link_losses + others.link_losses:
+        ours = f"{_count(mine.link_losses, 'packet')} of it ({_percent(mine.part(mine.link_losses))})"
+        yield f"Links lost {ours if mine.link_losses else 'no packet of it'} on the way, which no discipline dropped."
         if others.arrived:
-            yield f"{theirs} they lost {_percent(others.part(others.lost))}."
-    if facts.lost_replies:
-        yield f"Of what answers data, links lost {_count(facts.lost_replies, 'packet')} of all flows."
-    if facts.delay_ms is not None:
-        beside = f"; those of other flows {style.number(facts.others_delay_ms)} ms" if facts.others_delay_ms else ""
-        yield f"Its packets waited {style.number(facts.delay_ms)} ms on average{beside}."
+            yield f"{theirs} they lost {_percent(others.part(others.link_losses))}."
+    if facts.reply_link_losses:
+        yield f"Of what answers data, links lost {_count(facts.reply_link_losses, 'packet')} of all flows."
+    if facts.queue_delay_ms is not None:
+        beside = (
+            f"; those of other flows {style.number(facts.others_queue_delay_ms)} ms"
+            if facts.others_queue_delay_ms
+            else ""
+        )
+        yield f"Its packets waited {style.number(facts.queue_delay_ms)} ms on average{beside}."
 
 
 def _part(share: PacketCounts, count: int) -> str:

@@ -41,7 +41,7 @@ fn add(rows: &mut Vec<IntervalRow>, link: u16, at: Time, length: Span, (before, 
         (Metric::SENT_BPS, (new.sent_bytes - old.sent_bytes) as f64 * 8.0 / length.as_secs_f64()),
         (Metric::DROPS, (new.dropped() - old.dropped()) as f64),
         (Metric::MARKS, (new.marked() - old.marked()) as f64),
-        (Metric::LOST, (now.counts.lost - before.counts.lost) as f64),
+        (Metric::LINK_LOSSES, (now.counts.lost - before.counts.lost) as f64),
     ];
     let counts = counts.map(|(metric, value)| (Quantity::Metric(metric), value));
     let gauges = now.gauges.iter().map(|(name, value)| (Quantity::Gauge(name), *value));
@@ -66,12 +66,15 @@ mod tests {
         };
         assert_eq!(rows.see(&view(50, 1), false), []);
         let first = rows.see(&view(101, 3), false);
-        assert_eq!((value(&first, "lost", 1), value(&first, "lost", 0), first[0].time_s), (3.0, 0.0, 0.101));
+        assert_eq!(
+            (value(&first, "link_losses", 1), value(&first, "link_losses", 0), first[0].time_s),
+            (3.0, 0.0, 0.101)
+        );
         assert!(first.iter().all(|row| row.metric.name() != "ambient_drop_rate"), "nothing came");
         assert_eq!(rows.see(&view(151, 4), false), []);
         // A late view ends all intervals before it.
-        assert_eq!(value(&rows.see(&view(420, 9), false), "lost", 1), 6.0);
-        assert_eq!(value(&rows.see(&view(430, 10), true), "lost", 1), 1.0);
+        assert_eq!(value(&rows.see(&view(420, 9), false), "link_losses", 1), 6.0);
+        assert_eq!(value(&rows.see(&view(430, 10), true), "link_losses", 1), 1.0);
         assert_eq!(rows.see(&view(430, 10), true), []);
     }
 }

@@ -9,7 +9,7 @@ mod loss;
 mod milestones;
 mod port;
 mod spells;
-mod synchrony;
+mod synchronization;
 
 pub use ends::{Ends, OneWay, one_ways};
 pub use fairness::FairnessRow;
@@ -17,4 +17,4 @@ pub use loss::{Loss, LossPattern};
 pub use milestones::Milestones;
 pub use port::{PortMetrics, PortRow};
 pub use spells::Treated;
-pub use synchrony::Synchronisation;
+pub use synchronization::LossSynchronization;

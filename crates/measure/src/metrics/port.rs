@@ -6,7 +6,7 @@ use headgate_core::{Span, Time};
 use crate::table::{Column, Hidden, Nested, Shows, Unit, quantiles, rows};
 
 use super::loss::{Loss, LossPattern, Losses};
-use super::synchrony::{Synchronisation, Synchrony};
+use super::synchronization::{LossSynchronization, Synchrony};
 
 /// Shows queueing delay, stored in ns, in ms. Minimum and maximum are the middles of the outermost bins.
 struct Delays;
@@ -25,13 +25,13 @@ rows! {
     /// What was measured at one port.
     pub struct PortRow derives Clone Debug Default PartialEq {
         /// Time in the queue of all packets that were sent, in nanoseconds.
-        delay: Histogram as Delays,
+        queue_delay: Histogram as Delays,
         /// The same by group, and last that of replies (acknowledgements).
         delays: Vec<Histogram> as Hidden,
         /// How losses of data follow each other, by group.
         losses: Vec<LossPattern> as Hidden,
         /// Whether TCP flows lose together.
-        synchronisation: Synchronisation as Nested,
+        synchronization: LossSynchronization as Nested,
     }
 }
 
@@ -92,20 +92,20 @@ impl PortMetrics {
         }
     }
 
-    /// A data packet is lost on the link: a loss to its receiver, but not part of [`PortRow::synchronisation`].
+    /// A data packet is lost on the link: a loss to its receiver, but not part of [`PortRow::synchronization`].
     pub fn lost_on_the_way(&mut self, loss: Loss, now: Time) {
         self.losses.lost(loss, now);
     }
 
     /// The results; `group_of` maps a flow to its group.
     pub fn row(&self, group_of: impl Fn(usize) -> usize) -> PortRow {
-        let mut delay = Histogram::default();
-        self.delays.iter().for_each(|delays| delay.merge(delays));
+        let mut queue_delay = Histogram::default();
+        self.delays.iter().for_each(|delays| queue_delay.merge(delays));
         PortRow {
-            delay,
+            queue_delay,
             delays: self.delays.clone(),
             losses: self.losses.patterns(group_of),
-            synchronisation: self.synchrony.indices(self.present),
+            synchronization: self.synchrony.indices(self.present),
         }
     }
 }

@@ -65,17 +65,17 @@ fn check(scenario: &Scenario, outcome: &Outcome, events: &[EventRow]) {
     outcome.flows.iter().for_each(|flow| sum.add(&flow.counts));
     assert_eq!(sum, counts, "the flows' counts add up to the link's");
     assert_eq!(outcome.packets, counts.sent);
-    assert_eq!(outcome.links[0].port.delay.count(), counts.sent);
+    assert_eq!(outcome.links[0].port.queue_delay.count(), counts.sent);
 
     // A packet of at most 1500 bytes may be under way when the run ends.
     let seconds = scenario.duration.as_secs_f64();
     let offered = counts.sent_bytes as f64 * 8.0 / scenario.links[0].forward.rate.as_bits() as f64 / seconds;
     let last = 1500.0 * 8.0 / scenario.links[0].forward.rate.as_bits() as f64 / seconds;
-    let busy = outcome.links[0].utilisation;
+    let busy = outcome.links[0].utilization;
     assert!(busy <= 1.0 + 1e-12 && busy <= offered + 1e-12 && busy >= offered - last, "{busy} of {offered}");
     let delivered: f64 = outcome.flows.iter().map(|flow| flow.goodput_bps).sum();
     assert!(delivered <= scenario.links[0].forward.rate.as_bits() as f64, "not more than the link carries");
-    assert!(outcome.links[1].utilisation <= 1.0 + 1e-12);
+    assert!(outcome.links[1].utilization <= 1.0 + 1e-12);
 }
 
 #[test]

@@ -122,11 +122,11 @@ fn alone_it_keeps_the_link_busy_and_the_queue_below_what_the_path_holds() {
     for (cc, probe) in [("bbr", 1.25 * BDP + 7.0), ("bbr3", 2.25 * BDP + 2.0)] {
         let (outcome, _) = phases(cc, 100);
         let row = bottleneck(&outcome);
-        assert!((0.96..=1.0).contains(&row.utilisation), "{cc}: {}", row.utilisation);
+        assert!((0.96..=1.0).contains(&row.utilization), "{cc}: {}", row.utilization);
         assert_eq!(row.counts.dropped(), 0);
         // Version 1 probes until 1.25 times what the path holds is in flight, and three quanta made even, and two; version 3
         // for three rounds, with 2.25 times at most.
-        let most = row.port.delay.quantile(1.0).unwrap() / 1e6;
+        let most = row.port.queue_delay.quantile(1.0).unwrap() / 1e6;
         assert!(most < (probe - BDP + 1.0) * PACKET, "{cc}: {most} ms");
         assert!(row.queue_packets_mean < BDP / 4.0, "{cc}: {}", row.queue_packets_mean);
     }
@@ -139,7 +139,7 @@ fn in_a_shallow_buffer_version_3_loses_less_than_a_hundredth_and_version_1_more_
     let [first, third] = BOTH.map(|cc| path((60, 10), 10, &format!("[[tcp]]\ncc = '{cc}'\n")));
     assert!(loss(&third) < 0.01 && loss(&first) > 2.0 * loss(&third), "{} and {}", loss(&first), loss(&third));
     for outcome in [first, third] {
-        assert!(bottleneck(&outcome).utilisation > 0.95, "{}", bottleneck(&outcome).utilisation);
+        assert!(bottleneck(&outcome).utilization > 0.95, "{}", bottleneck(&outcome).utilization);
     }
 }
 
@@ -151,7 +151,7 @@ fn random_losses_do_not_slow_it_down() {
     // what was delivered leave.
     let busy = |cc: &str| {
         let outcome = path((40, 5), 100, &format!("loss = 0.01\n[[tcp]]\ncc = '{cc}'\n"));
-        bottleneck(&outcome).utilisation
+        bottleneck(&outcome).utilization
     };
     assert!(busy("cubic") < 0.6, "{}", busy("cubic"));
     assert!(busy("bbr") > 0.93, "{}", busy("bbr"));
@@ -165,7 +165,7 @@ fn two_flows_share_alike() {
         let flows = format!("[[tcp]]\ncc = '{cc}'\nflows = 2\nstart = '0s..1s'\n");
         let (outcome, _) = traced((60, 20), seed, limit, &flows);
         assert!((0.4..=0.6).contains(&share(&outcome)), "{cc}, {limit} packets, seed {seed}: {}", share(&outcome));
-        assert!(bottleneck(&outcome).utilisation > 0.96, "{}", bottleneck(&outcome).utilisation);
+        assert!(bottleneck(&outcome).utilization > 0.96, "{}", bottleneck(&outcome).utilization);
     }
 }
 

@@ -123,7 +123,7 @@ dscp = "EF"
 
 #[test]
 fn strict_priority_serves_the_class_that_the_scenario_puts_first() {
-    let delay = |rest: &str| go(&scenario("20s", "prio", rest)).flows[5].delay_ms_mean.unwrap();
+    let delay = |rest: &str| go(&scenario("20s", "prio", rest)).flows[5].queue_delay_ms_mean.unwrap();
     // At most the packet that is being sent, 1500 bytes at 10 Mbit/s: 1.2 ms.
     assert!(delay(CALL) <= 1.2, "{}", delay(CALL));
     // The queue of 50 packets lies half full at the least, after a loss.

@@ -37,11 +37,11 @@ fn dctcp_holds_the_queue_at_the_marking_threshold_and_fills_the_link() {
     let outcome =
         link("duration = '5s'\nwarmup = '2s'", "100Mbit/s", "3ms", "1000p", "codel:ce_threshold=2.4ms", DCTCP);
     let row = bottleneck(&outcome);
-    assert!(row.utilisation > 0.99, "{}", row.utilisation);
+    assert!(row.utilization > 0.99, "{}", row.utilization);
     let queue = row.queue_packets_mean;
     assert!((12.0..22.0).contains(&queue), "{queue} packets");
     // Windows do not grow evenly: a packet more for each flow.
-    let most = row.port.delay.quantile(0.99).unwrap() / 1e6;
+    let most = row.port.queue_delay.quantile(0.99).unwrap() / 1e6;
     assert!(most < 0.12 * 24.0, "{most} ms");
     assert_eq!(row.counts.dropped(), 0);
 }
@@ -69,8 +69,8 @@ fn prague_keeps_the_low_latency_queue_short_and_the_link_busy() {
     // RFC 9332's marks begin at 0.8 ms and are certain at 1.2 ms of delay.
     let outcome = link("duration = '20s'\nwarmup = '5s'", "40Mbit/s", "10ms", "1000p", "dualpi2", PRAGUE);
     let row = bottleneck(&outcome);
-    assert!(row.utilisation > 0.9, "{}", row.utilisation);
-    let most = row.port.delay.quantile(0.99).unwrap() / 1e6;
+    assert!(row.utilization > 0.9, "{}", row.utilization);
+    let most = row.port.queue_delay.quantile(0.99).unwrap() / 1e6;
     assert!(most < 2.0, "{most} ms");
     assert_eq!(row.counts.dropped(), 0);
 }
@@ -95,9 +95,9 @@ fn ledbat_alone_holds_its_target() {
         let group = format!("[[tcp]]\ncc = 'ledbat'\n{keys}");
         let outcome = link("duration = '120s'\nwarmup = '80s'", "10Mbit/s", "18ms", "400p", "droptail", &group);
         let row = bottleneck(&outcome);
-        let delay = row.port.delay.mean().unwrap() / 1e6;
+        let delay = row.port.queue_delay.mean().unwrap() / 1e6;
         assert!((0.95 * target..1.05 * target).contains(&delay), "{delay} of {target} ms");
-        assert!(row.utilisation > 0.99, "{}", row.utilisation);
+        assert!(row.utilization > 0.99, "{}", row.utilization);
         assert_eq!(row.counts.dropped(), 0);
     }
 }
@@ -110,7 +110,7 @@ fn ledbat_yields_to_reno() {
     let outcome = link("duration = '60s'\nwarmup = '20s'", "10Mbit/s", "18ms", "300p", "droptail", groups);
     let share = share(&outcome);
     assert!(share < 0.02, "{share:.3}");
-    assert!(bottleneck(&outcome).utilisation > 0.99);
+    assert!(bottleneck(&outcome).utilization > 0.99);
 }
 
 #[test]

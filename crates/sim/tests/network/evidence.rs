@@ -158,7 +158,7 @@ fn what_links_lose_was_captured_as_sent_and_stands_in_the_log_without_gauges() {
     assert!(rows.iter().zip(values.chunks(gauges.len())).all(|(row, gauges)| told(row, gauges)));
     let counts = &outcome.links[0].counts;
     let lost = rows.iter().filter(|row| row.happening == Happening::Lost).count() as u64;
-    assert!(lost > 0 && lost == outcome.links[0].lost);
+    assert!(lost > 0 && lost == outcome.links[0].link_losses);
     assert_eq!(rows.len() as u64, counts.dropped() + counts.marked() + lost);
     let packets = packets(&keeper.captured[&0]);
     assert_eq!(packets.iter().filter(|packet| packet.if_id == 0).count() as u64, counts.sent);

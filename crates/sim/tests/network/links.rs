@@ -34,7 +34,7 @@ fn a_round_trip_over_three_links_is_the_sum_of_all_of_them() {
     let expected = (30.0f64 / 0.022_822_4).floor();
     let packets = outcome.flows[0].goodput_bps * 30.0 / 8000.0;
     assert!((packets - expected).abs() <= 1.0, "{packets} of {expected}");
-    assert_eq!(outcome.flows[0].delay_ms_mean, Some(0.0), "no queue anywhere");
+    assert_eq!(outcome.flows[0].queue_delay_ms_mean, Some(0.0), "no queue anywhere");
     let names: Vec<_> = outcome.links.iter().map(|link| (link.link.as_str(), link.direction.name())).collect();
     let both = ["forward", "reverse"];
     assert_eq!(names, ["A-B", "C-B", "C-D"].iter().flat_map(|name| both.map(|way| (*name, way))).collect::<Vec<_>>());
@@ -62,7 +62,7 @@ fn a_flow_is_counted_where_it_comes_in_where_it_goes_out_and_where_it_loses() {
     assert_eq!((flow.arrived, flow.sent, flow.sent_bytes), (first.arrived, third.sent, 1000 * third.sent));
     assert_eq!(flow.dropped(), second.dropped() + third.dropped());
     // Full queues of 50 packets: 80 ms before 5 Mbit/s, 200 ms before 2 Mbit/s.
-    let delay = outcome.flows[0].delay_ms_mean.unwrap();
+    let delay = outcome.flows[0].queue_delay_ms_mean.unwrap();
     assert!((delay - 280.0).abs() < 0.02 * 280.0, "{delay}");
 }
 
@@ -89,7 +89,7 @@ fn the_shipped_chain_is_congested_at_every_link_and_hardest_on_who_crosses_them_
     let changes = Changes { set: vec!["duration=20s".to_string(), "warmup=5s".to_string()], ..Changes::default() };
     let outcome = go(&Scenario::read(text, "chain.toml", &changes).unwrap_or_else(|error| panic!("{error}")));
     assert_eq!(outcome.compared().count(), 3);
-    assert!(outcome.compared().all(|(_, link)| link.utilisation > 0.9 && link.counts.dropped() > 0));
+    assert!(outcome.compared().all(|(_, link)| link.utilization > 0.9 && link.counts.dropped() > 0));
     let mean = |group| {
         let rates: Vec<f64> =
             outcome.flows.iter().filter(|flow| flow.group == group).map(|flow| flow.goodput_bps).collect();

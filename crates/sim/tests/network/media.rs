@@ -79,8 +79,8 @@ fn what_is_lost_on_the_way_is_no_drop_and_does_not_arrive() {
     let (goodput, row) = losing("loss = 0.1", "[[udp]]\nrate = '8Mbit/s'\nheader = '0B'\n");
     // Binomial: 4 sigma of 40 000 packets at a tenth are 240.
     assert_eq!(row.counts.dropped(), 0);
-    assert!(row.lost.abs_diff(row.counts.sent / 10) < 240, "{} of {}", row.lost, row.counts.sent);
-    assert_eq!((goodput * 40.0 / 8000.0) as u64, row.counts.sent - row.lost);
+    assert!(row.link_losses.abs_diff(row.counts.sent / 10) < 240, "{} of {}", row.link_losses, row.counts.sent);
+    assert_eq!((goodput * 40.0 / 8000.0) as u64, row.counts.sent - row.link_losses);
 }
 
 #[test]
@@ -98,8 +98,10 @@ fn what_links_lose_is_their_flows_loss() {
         }
     }
     let lost = |fates: &[bool]| fates.iter().filter(|came| !**came).count() as u64;
-    assert!(outcome.flows.iter().all(|flow| flow.lost > 0 && flow.lost == lost(&fates[flow.flow as usize])));
-    assert_eq!(outcome.links[0].lost, outcome.flows.iter().map(|flow| flow.lost).sum::<u64>());
+    assert!(
+        outcome.flows.iter().all(|flow| flow.link_losses > 0 && flow.link_losses == lost(&fates[flow.flow as usize]))
+    );
+    assert_eq!(outcome.links[0].link_losses, outcome.flows.iter().map(|flow| flow.link_losses).sum::<u64>());
     for (group, fates) in [&fates[..1], &fates[1..]].into_iter().enumerate() {
         let runs: Vec<f64> = fates
             .iter()
@@ -111,7 +113,7 @@ fn what_links_lose_is_their_flows_loss() {
         assert_eq!((pattern.runs.count(), pattern.runs.mean()), (runs.len() as u64, Some(mean)));
     }
     // Nobody loses together for it, as far as the queue goes.
-    assert_eq!(outcome.links[0].port.synchronisation.events, 0);
+    assert_eq!(outcome.links[0].port.synchronization.events, 0);
 }
 
 #[test]
@@ -119,7 +121,7 @@ fn tcp_recovers_from_losses_of_data_and_of_acknowledgements() {
     let flows = "[[tcp]]\nflows = 2\n";
     let (clean, _) = losing("", flows);
     let (lossy, row) = losing("loss = 0.01\nreverse = { loss = 0.05 }", flows);
-    assert!(row.lost > 0 && lossy > 1e6 && lossy < clean, "{lossy} against {clean}");
+    assert!(row.link_losses > 0 && lossy > 1e6 && lossy < clean, "{lossy} against {clean}");
 }
 
 #[test]
@@ -128,7 +130,7 @@ fn packets_held_back_are_overtaken_and_tcp_takes_some_for_lost() {
     let outcome = |keys: &str| go(&scenario("20s", "droptail", &format!("{keys}\n{flows}")));
     // Nothing is dropped or lost: only order can make TCP send again (RFC 5681, section 3.2: three duplicate ACKs).
     let reordered = outcome("reorder = 0.01\nreorder_by = '20ms'");
-    assert_eq!((reordered.links[0].counts.dropped(), reordered.links[0].lost), (0, 0));
+    assert_eq!((reordered.links[0].counts.dropped(), reordered.links[0].link_losses), (0, 0));
     assert!(reordered.flows[0].retransmits > 0);
     // Jitter keeps the order.
     let jittery = outcome("jitter = '20ms'");

@@ -36,7 +36,7 @@ fn one_way_delay_is_the_paths_own_and_the_time_in_the_queue() {
     // One flow at 12 of 10 Mbit/s: its own link of 100 Mbit/s has no queue, so all that comes to the base is the time in
     // the bottleneck's. What waits when the run ends is in neither.
     let (outcome, _) = witness(&scenario("10s", "droptail", "[[udp]]\nrate = \"12Mbit/s\"\n"));
-    let (link, way) = (&outcome.links[0].port.delay, &outcome.one_way[0].excess);
+    let (link, way) = (&outcome.links[0].port.queue_delay, &outcome.one_way[0].excess);
     assert_eq!(link.count(), way.count());
     // Stamps are off by a unit of 1024 ns, boxes by 0.8 %.
     assert!((link.mean().unwrap() - way.mean().unwrap()).abs() < 1100.0);
@@ -60,7 +60,7 @@ fn delays_of_the_groups_add_up_to_the_links() {
     for link in &outcome.links {
         let mut sum = Histogram::default();
         link.port.delays.iter().for_each(|of_group| sum.merge(of_group));
-        assert_eq!(sum, link.port.delay);
+        assert_eq!(sum, link.port.queue_delay);
     }
     let [tcp, udp, replies] = &outcome.links[0].port.delays[..] else { panic!("two groups and replies") };
     let sent = |flows: &[headgate_measure::FlowRow]| flows.iter().map(|flow| flow.counts.sent).sum::<u64>();
@@ -168,11 +168,11 @@ fn who_has_nothing_more_to_send_is_not_counted_as_one_who_gets_nothing() {
 }
 
 #[test]
-fn red_keeps_losses_apart_that_droptail_synchronises() {
+fn red_keeps_losses_apart_that_droptail_synchronizes() {
     // Floyd and Jacobson, "Random Early Detection gateways for congestion avoidance", ToN 1993, section 1: RED is there
-    // to avoid global synchronisation, which a full queue causes.
+    // to avoid global synchronization, which a full queue causes.
     let flows = "[[tcp]]\nflows = 8\nstart = \"0s..1s\"\noverhead = \"500us\"\n";
-    let found = |qdisc: &str| go(&scenario("60s", qdisc, flows)).links[0].port.synchronisation;
+    let found = |qdisc: &str| go(&scenario("60s", qdisc, flows)).links[0].port.synchronization;
     let [tail, red] = ["droptail", "red:minth=10p,maxth=40p"].map(found);
     assert!(tail.events > 20 && red.events > 20, "{tail:?} {red:?}");
     assert!(red.global < tail.global && red.pairwise < tail.pairwise, "{tail:?} {red:?}");

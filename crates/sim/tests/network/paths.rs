@@ -15,7 +15,7 @@ fn one_packet_a_round_trip_takes_the_sum_of_all_delays() {
     let expected = (50.0f64 / 0.024_998_4).floor();
     let packets = outcome.flows[0].goodput_bps * 50.0 / 8000.0;
     assert!((packets - expected).abs() <= 1.0, "{packets} of {expected}");
-    assert_eq!(outcome.links[0].port.delay.quantile(1.0), Some(0.0));
+    assert_eq!(outcome.links[0].port.queue_delay.quantile(1.0), Some(0.0));
     // What max-min fairness says it could use is what it gets.
     assert!((outcome.flows[0].fair_share_bps / (8000.0 / 0.024_998_4) - 1.0).abs() < 1e-9);
 }
@@ -38,7 +38,7 @@ fn constant_flows_below_the_links_rate_are_delivered_whole() {
 fn constant_flows_above_the_links_rate_fill_it() {
     let outcome = go(&scenario("10s", "droptail", "[[udp]]\nflows = 2\nrate = \"8Mbit/s\"\nheader = \"0B\"\n"));
     // 1 ms and 80 us pass before the first packet of 1000 bytes arrives.
-    assert!(outcome.links[0].utilisation > 0.9998, "{}", outcome.links[0].utilisation);
+    assert!(outcome.links[0].utilization > 0.9998, "{}", outcome.links[0].utilization);
     // 12 500 packets fit in 10 s, 50 wait (one fewer when one has just left), 20 000 come.
     let counts = &outcome.links[0].counts;
     assert!((12_498..=12_500).contains(&counts.sent));
@@ -102,7 +102,7 @@ fn acknowledgements_queue_and_are_dropped_on_a_slow_way_back() {
     let goodput = |outcome: &headgate_measure::Outcome| outcome.flows.iter().map(|flow| flow.goodput_bps).sum::<f64>();
     assert_eq!(wide.links[1].counts.dropped(), 0);
     assert!(narrow.links[1].counts.dropped() > 1000, "{:?}", narrow.links[1].counts);
-    assert!(narrow.links[1].utilisation > 0.9 && narrow.links[1].port.delay.mean().unwrap() > 30e6);
+    assert!(narrow.links[1].utilization > 0.9 && narrow.links[1].port.queue_delay.mean().unwrap() > 30e6);
     assert!(goodput(&narrow) < goodput(&wide), "{} {}", goodput(&narrow), goodput(&wide));
 }
 

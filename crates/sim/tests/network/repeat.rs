@@ -65,8 +65,8 @@ impl Digest {
     }
     fn link(&mut self, link: &LinkRow) {
         self.counts(&link.counts);
-        [link.utilisation, link.queue_packets_mean, link.queue_bytes_mean].into_iter().for_each(|x| self.real(x));
-        link.port.delay.iter().for_each(|(value, count)| {
+        [link.utilization, link.queue_packets_mean, link.queue_bytes_mean].into_iter().for_each(|x| self.real(x));
+        link.port.queue_delay.iter().for_each(|(value, count)| {
             self.real(value);
             self.number(count);
         });
@@ -82,7 +82,7 @@ fn digest(outcome: &Outcome) -> u64 {
             .for_each(|n| digest.number(n));
         digest.counts(&flow.counts);
         [flow.goodput_bps, flow.fair_share_bps].into_iter().for_each(|x| digest.real(x));
-        [flow.cwnd_mean, flow.delay_ms_mean].into_iter().for_each(|x| digest.real(x.unwrap_or(-1.0)));
+        [flow.cwnd_mean, flow.queue_delay_ms_mean].into_iter().for_each(|x| digest.real(x.unwrap_or(-1.0)));
     }
     for row in &outcome.intervals {
         row.metric.name().bytes().for_each(|byte| digest.number(byte.into()));

@@ -51,7 +51,7 @@ fn it_takes_about_what_tcp_beside_it_takes() {
         let outcome = against_tcp(qdisc, flows, OVERHEAD);
         let ratio = ratio(&outcome);
         assert!((1.0 / 1.5..1.5).contains(&ratio), "{flows} on {qdisc}: {ratio} of TCP's");
-        assert!(outcome.links[0].utilisation > 0.95);
+        assert!(outcome.links[0].utilization > 0.95);
     }
 }
 
@@ -127,7 +127,7 @@ fn lost_reports_do_not_stop_it() {
     let outcome = go(&scenario("60s", RED, text));
     let counts = &outcome.links[1].counts;
     assert!(counts.dropped() * 3 > counts.arrived, "{counts:?}");
-    assert!(outcome.links[0].utilisation > 0.8, "{}", outcome.links[0].utilisation);
+    assert!(outcome.links[0].utilization > 0.8, "{}", outcome.links[0].utilization);
 }
 
 #[test]
@@ -159,7 +159,7 @@ fn reports_find_their_way_back_over_several_links() {
     let outcome = go(&scenario);
     // Two links, each forward and then in reverse: data crosses 0 and 2, reports 3 and 1.
     let [near, back, far, reports] = [0, 1, 2, 3].map(|number: usize| &outcome.links[number]);
-    assert!(far.utilisation > 0.9 && near.utilisation > 0.45, "{} and {}", near.utilisation, far.utilisation);
+    assert!(far.utilization > 0.9 && near.utilization > 0.45, "{} and {}", near.utilization, far.utilization);
     assert!(near.counts.sent >= far.counts.arrived && near.counts.sent - far.counts.arrived < 10);
     // A round trip is 24 to 124 ms with its queues, and each has a report.
     assert!((30 * 8..30 * 42 * 2).contains(&reports.counts.sent), "{:?}", reports.counts);

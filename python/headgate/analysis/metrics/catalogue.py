@@ -49,7 +49,7 @@ def _of_flows(key: str, take: Callable[[str], Callable[[Any], Any]], **words: An
 
 
 _QUEUE_DELAY = Measure(
-    "queue_delay_ms", takes.parts_of_link("delay_ms"), Units.TIME,
+    "queue_delay_ms", takes.parts_of_link("queue_delay_ms"), Units.TIME,
     "Time in the bottleneck's queue of packets that were sent. RFC 7928, section 2.6.",
     name="queue delay", parts=SPREAD,
 )  # fmt: skip
@@ -60,12 +60,12 @@ LINK = (
     _of_link("sent"),
     _of_link("dropped"),
     _of_link("marked"),
-    _of_link("utilisation", name="utilisation", also=("utilization",), lower=False),
-    _of_link("ambient_drop_rate", name="ambient loss", title="Ambient drop rate"),
-    _of_link("loss_synchronisation.events", "loss_events", title="Loss events"),
-    _of_link("loss_synchronisation.global", "loss_sync_global", title="Flows that lose in one"),
-    _of_link("loss_synchronisation.pairwise", "loss_sync_pairwise", title="Another loses too"),
-    _of_link("queue_packets_mean", name="queue", also=("queue length", "queue packets")),
+    _of_link("utilization", name="utilization", lower=False),
+    _of_link("ambient_drop_rate", name="ambient drop rate", title="Ambient drop rate"),
+    _of_link("loss_synchronization.events", "loss_events", title="Loss events"),
+    _of_link("loss_synchronization.global", "loss_sync_global", title="Flows that lose in one"),
+    _of_link("loss_synchronization.pairwise", "loss_sync_pairwise", title="Another loses too"),
+    _of_link("queue_packets_mean", name="queue length", also=("queue packets",)),
     _QUEUE_DELAY._replace(title="Delay", shown=("min", "mean", "max")),
 )
 
@@ -78,16 +78,16 @@ COUNTED = (
     _of_flows("fair_share_bps", takes.total),
     Measure("share_of_fair", takes.quotient("goodput_bps", "fair_share_bps"), Units.RATIO,
             "Goodput over fair share; 1 is fair.", name="share", lower=False),
-    Measure("loss_rate", takes.quotient("dropped", "arrived"), Units.SHARE,
-            "Packets dropped over packets that arrived. RFC 7928, section 2.3.", name="loss"),
+    Measure("drop_rate", takes.quotient("dropped", "arrived"), Units.SHARE,
+            "Packets dropped over packets that arrived. RFC 7928, section 2.3.", name="drop rate"),
     Measure("mark_rate", takes.quotient("marked", "arrived"), Units.SHARE,
-            "Packets marked (ECN) over packets that arrived. RFC 3168.", name="marks"),
+            "Packets marked (ECN) over packets that arrived. RFC 3168.", name="mark rate"),
     Measure("drops", takes.by_reason, Units.PACKETS,
             "Packets dropped, by reason; a reason that occurred in no group and no seed of the discipline is left "
             "out."),
     _of_flows("timeouts", takes.total, name="timeouts"),
     _of_flows("retransmits", takes.total, name="retransmits"),
-    _of_flows("cwnd_mean", takes.mean, name="window", also=("cwnd",), lower=False),
+    _of_flows("cwnd_mean", takes.mean, name="cwnd", lower=False),
     _of_flows("startup_ms", takes.mean_of_known, name="startup", title="Start-up"),
     Measure("identified", takes.part_with("identified_ms"), Units.SHARE,
             "Flows that a discipline singled out: those with a drop for a reason that tells so, over all flows.",
@@ -98,8 +98,8 @@ COUNTED = (
 
 #: Of flows, from the tables of distributions, intervals and transfers.
 DISTRIBUTED = (
-    _QUEUE_DELAY._replace(take=takes.distribution("delays", "queueing", *SPREAD)),
-    Measure("one_way_delay_ms", takes.distribution("delays", "one_way", *SPREAD), Units.TIME,
+    _QUEUE_DELAY._replace(take=takes.distribution("delays", "queue_delay", *SPREAD)),
+    Measure("one_way_delay_ms", takes.distribution("delays", "one_way_delay", *SPREAD), Units.TIME,
             "Time from sender to receiver, the sender's own link and its queue included. RFC 7679; RFC 7928, section "
             "2.6.",
             name="one way delay", parts=SPREAD, title="One-way delay", shown=("p50", "p95", "p99")),
@@ -138,13 +138,13 @@ JAIN = Measure(
     name="jain", also=("jain index", "fairness"), lower=False,
 )  # fmt: skip
 
-MISPLACED = Measure(
-    "misplaced_bps", takes.misplaced, Units.RATE,
+MISALLOCATED = Measure(
+    "misallocated_bps", takes.misallocated, Units.RATE,
     "Goodput that is not where the fair division would have it, by which `headgate run` ranks disciplines.",
-    name="misplaced",
+    name="misallocated",
 )  # fmt: skip
 
-_IN_ORDER = {measure.key: measure for measure in (*LINK, JAIN, MISPLACED, *FLOWS)}
+_IN_ORDER = {measure.key: measure for measure in (*LINK, JAIN, MISALLOCATED, *FLOWS)}
 
 #: What goals and bounds can name; what both a link and flows have stands once.
 MEASURES = tuple(measure for measure in _IN_ORDER.values() if measure.name)

@@ -134,7 +134,7 @@ def has_both(roles: Iterable[Role]) -> bool:
     return set(_PRESSING) <= set(roles)
 
 
-def misplaced(flows: FlowsView) -> Estimate:
+def misallocated(flows: FlowsView) -> Estimate:
     """The sum of |goodput - fair share| over what is compared.
 
     These are the flows that slow down and those that do not where there are both, else the groups, else the flows of

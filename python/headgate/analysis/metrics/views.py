@@ -107,14 +107,14 @@ class FlowsView:
     def boxes(self, table: str, measure: str) -> list[Histogram]:
         """The boxes of a distribution, of each seed; of a queue, those at the first link that is compared."""
         rows, value = data.rows(self._tables[table], measure=measure), VALUES[table]
-        if measure != "one_way":
+        if measure != "one_way_delay":
             name, direction = self.result.scenario.bottleneck
             rows = data.rows(rows, link=name, direction=direction)
         return by_seed(rows, value, self.seeds)
 
     def streams(self) -> list[list[Histogram]]:
         """The one-way delays of each group, of each seed."""
-        ways = data.rows(self._tables["delays"], measure="one_way")
+        ways = data.rows(self._tables["delays"], measure="one_way_delay")
         return [by_seed(_of(ways, [group]), "delay_ms", self.seeds) for group in self.groups]
 
     @cached_property

@@ -15,6 +15,7 @@ from headgate.analysis.metrics.catalogue import MEASURES, OF_FLOWS, OF_LINK, Mea
 from headgate.analysis.metrics.takes import SPREAD
 from headgate.analysis.metrics.views import FlowsView, LinkView
 from headgate.errors import UsageError, meant
+from headgate.files import renamed
 from headgate.files.result_tables import ResultTables
 from headgate.scenario import Group, Scenario
 
@@ -74,10 +75,10 @@ class Bound(NamedTuple):
         numbers = f"{self.metric.show(measured)} {self.sign} {self.metric.measure.units.setting(self.value)}"
         excess, half = self.excess(measured.mean), measured.half
         if not math.isfinite(excess):
-            return Judgement(Verdict.CANNOT_TELL, numbers)
+            return Judgement(Verdict.INCONCLUSIVE, numbers)
         if excess + half <= 0:
             return Judgement(Verdict.HOLDS, numbers)
-        return Judgement(Verdict.DIFFERS if excess - half > 0 else Verdict.CANNOT_TELL, numbers)
+        return Judgement(Verdict.DIFFERS if excess - half > 0 else Verdict.INCONCLUSIVE, numbers)
 
 
 def metric(text: str, scenario: Scenario) -> Metric:
@@ -91,15 +92,18 @@ def metric(text: str, scenario: Scenario) -> Metric:
         for whose in (None, *(number for number, word in enumerate(words) if word in names)):
             rest = [word for number, word in enumerate(words) if number != whose]
             if (found := _measure(rest)) is not None:
-                return _checked(Metric(*found, None if whose is None else words[whose]), text)
+                checked = _checked(Metric(*found, None if whose is None else words[whose]), text)
+                if (old := _split(rest)[0]) in renamed.METRICS:
+                    renamed.told(f"the metric `{old}` is called `{checked.measure.name}` now")
+                return checked
     raise _unknown(text, names)
 
 
 def bound(text: str, scenario: Scenario) -> Bound:
-    """The bound that `text` states, such as `utilisation >= 0.95`; `UsageError` if it states none."""
+    """The bound that `text` states, such as `utilization >= 0.95`; `UsageError` if it states none."""
     found = re.fullmatch(r"(?P<metric>[^<>=]+)(?P<sign><=|>=|<|>)(?P<value>[^<>=]+)", text)
     if found is None:
-        raise UsageError(f'{text!r} is no bound: expected a metric, <, <=, > or >= and a value: "utilisation >= 0.95"')
+        raise UsageError(f'{text!r} is no bound: expected a metric, <, <=, > or >= and a value: "utilization >= 0.95"')
     wanted = metric(found["metric"].strip(), scenario)
     try:
         value = wanted.measure.units.read(found["value"])
@@ -121,11 +125,16 @@ def _owners(scenario: Scenario) -> list[str]:
 
 def _measure(words: Sequence[str]) -> tuple[Measure, str | None] | None:
     """What the words name, and the part of its distribution, if they name anything."""
-    split = [part for word in words for part in re.split(r"[_-]", word.lower()) if part not in ("", "of")]
-    parts = [word for word in split if _is_part(word)]
-    name = " ".join(word for word in split if not _is_part(word))
+    name, parts = _split(words)
+    name = renamed.METRICS.get(name, name)
     found = next((measure for measure in MEASURES if name in _names(measure)), None)
     return None if found is None or len(parts) > 1 else (found, parts[0] if parts else None)
+
+
+def _split(words: Sequence[str]) -> tuple[str, list[str]]:
+    """The name that the words spell, and the parts of a distribution among them."""
+    split = [part for word in words for part in re.split(r"[_-]", word.lower()) if part not in ("", "of")]
+    return " ".join(word for word in split if not _is_part(word)), [word for word in split if _is_part(word)]
 
 
 def _is_part(word: str) -> bool:

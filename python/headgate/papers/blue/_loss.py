@@ -6,7 +6,7 @@ import numpy as np
 
 from headgate.experiment.declare import Case, Experiment, OpenParameter, ScenarioValues
 from headgate.experiment.layers import Lines
-from headgate.experiment.measures import link, loss_rate, over_intervals
+from headgate.experiment.measures import drop_rate, link, over_intervals
 from headgate.experiment.plots import AxisScale, PlotPanel
 from headgate.papers.blue._network import CHOICES, DELAYS, connection, connections, network
 from headgate.scenario.network import Network
@@ -19,8 +19,8 @@ QDISCS = {**{name: f"red:preset={name}" for name in REDS}, **{name: f"blue:prese
 #: Connections, and the buffers in KB that are tried with them: 17.8, 35.6, 80 and 178 ms at 45 Mbit/s.
 BUFFERS = {1000: (100, 200, 450, 1000), 4000: (100, 450, 1000)}
 MEASURES = {
-    "loss": loss_rate(),
-    "utilisation": link("utilisation"),
+    "loss": drop_rate(),
+    "utilization": link("utilization"),
     "least_pm": over_intervals("gauge:probability", np.min),
 }
 #: A quarter of the time, for a shortened run.

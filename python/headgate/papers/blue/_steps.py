@@ -61,7 +61,7 @@ MEASURES: dict[str, RunMeasure] = {
     for number, load in enumerate(LOADS)
     for name, metric, take in (
         ("loss", "ambient_drop_rate", np.mean),
-        ("idle", "utilisation", lambda busy: float((busy < 0.99).mean())),
+        ("idle", "utilization", lambda busy: float((busy < 0.99).mean())),
         ("queue_sd", "queue_packets", np.std),
         ("p", "gauge:probability", np.mean),
         ("p_sd", "gauge:probability", np.std),

@@ -1,4 +1,4 @@
-"""Loss and utilisation of RED and BLUE by the size of the buffer, with ECN timeouts."""
+"""Loss and utilization of RED and BLUE by the size of the buffer, with ECN timeouts."""
 
 from headgate.experiment.claims import above, below, every, in_each_case, m
 from headgate.experiment.declare import Claim, HeadlineMeasure, QuickVariant, for_each
@@ -6,7 +6,7 @@ from headgate.experiment.plots import Plot
 from headgate.papers.blue._loss import BLUES, REDS, SHORT, cases, experiment, panel
 from headgate.papers.blue._network import WHY
 
-#: The paper's "low" loss and "high" utilisation, which it gives no numbers for.
+#: The paper's "low" loss and "high" utilization, which it gives no numbers for.
 LOW, HIGH = 0.01, 0.95
 
 EXPERIMENT = experiment(
@@ -23,8 +23,8 @@ EXPERIMENT = experiment(
         ),
         *for_each(
             BLUES,
-            "{} keeps utilisation high (95 %) in all experiments",
-            lambda each: in_each_case(above(m("utilisation", each), HIGH), ecn_timeout=True),
+            "{} keeps utilization high (95 %) in all experiments",
+            lambda each: in_each_case(above(m("utilization", each), HIGH), ecn_timeout=True),
         ),
         *for_each(
             REDS,
@@ -37,15 +37,15 @@ EXPERIMENT = experiment(
             REDS[1:],
             "{} uses less of the link than every BLUE, at every buffer",
             lambda each: in_each_case(
-                every(below(m("utilisation", each), m("utilisation", blue)) for blue in BLUES), ecn_timeout=True
+                every(below(m("utilization", each), m("utilization", blue)) for blue in BLUES), ecn_timeout=True
             ),
             WHY["fig11 fewer"],
         ),
         Claim(
-            "R1, with an extremely small wq, comes nearest to BLUE among the REDs: its utilisation is the "
+            "R1, with an extremely small wq, comes nearest to BLUE among the REDs: its utilization is the "
             "highest of them at every buffer",
             in_each_case(
-                every(above(m("utilisation", "R1"), m("utilisation", other)) for other in REDS[1:]), ecn_timeout=True
+                every(above(m("utilization", "R1"), m("utilization", other)) for other in REDS[1:]), ecn_timeout=True
             ),
             WHY["fig11 fewer"],
         ),
@@ -56,8 +56,8 @@ EXPERIMENT = experiment(
             for measure, number, x, y in (
                 ("loss", 1000, "", "Loss (%)"),
                 ("loss", 4000, "", ""),
-                ("utilisation", 1000, "Buffer (ms at 45 Mbit/s)", "Utilisation (%)"),
-                ("utilisation", 4000, "Buffer (ms at 45 Mbit/s)", ""),
+                ("utilization", 1000, "Buffer (ms at 45 Mbit/s)", "Utilization (%)"),
+                ("utilization", 4000, "Buffer (ms at 45 Mbit/s)", ""),
             )
         ],
         "Bands: the 95 % interval over seeds.",
@@ -66,8 +66,8 @@ EXPERIMENT = experiment(
         legend=2,
     ),
     headline=HeadlineMeasure(
-        "utilisation",
-        "utilisation at 4000 connections, 100 KB, %",
+        "utilization",
+        "utilization at 4000 connections, 100 KB, %",
         {"connections": 4000, "buffer": 100, "ecn_timeout": True},
         100,
     ),

@@ -4,7 +4,7 @@ from headgate.build.parts import tcp
 from headgate.experiment.claims import above, below, in_each_case, m, over, rises
 from headgate.experiment.declare import Claim, Experiment, HeadlineMeasure, OpenParameter, QuickVariant, for_each, grid
 from headgate.experiment.layers import Lines
-from headgate.experiment.measures import gauge, link, loss_rate, throughput
+from headgate.experiment.measures import drop_rate, gauge, link, throughput
 from headgate.experiment.plots import AxisScale, Plot, PlotPanel
 from headgate.papers.blue._network import WHY
 from headgate.scenario.network import Dumbbell
@@ -48,8 +48,8 @@ EXPERIMENT = Experiment(
     cases=grid(connections=CONNECTIONS),
     measures={
         "throughput": throughput(),
-        "utilisation": link("utilisation"),
-        "loss": loss_rate(),
+        "utilization": link("utilization"),
+        "loss": drop_rate(),
         "pm": gauge("probability"),
     },
     choices=(
@@ -81,7 +81,7 @@ EXPERIMENT = Experiment(
         *for_each(
             QDISCS,
             "{} keeps a high throughput (90 %) at every load",
-            lambda label: in_each_case(above(m("utilisation", label), 0.9)),
+            lambda label: in_each_case(above(m("utilization", label), 0.9)),
             {"RED": WHY["fig13 swings"]},
         ),
         Claim(

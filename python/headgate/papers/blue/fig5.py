@@ -19,7 +19,7 @@ EXPERIMENT = experiment(
         *for_each(
             QDISCS,
             "{} keeps the link over 99.9 % utilised in all experiments",
-            lambda each: in_each_case(above(m("utilisation", each), 0.999)),
+            lambda each: in_each_case(above(m("utilization", each), 0.999)),
             WHY["fig5 swings"],
         ),
         *for_each(

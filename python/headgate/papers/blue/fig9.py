@@ -34,7 +34,7 @@ EXPERIMENT = experiment(
             place="section III-D, figure 9(b)",
         ),
         Claim(
-            "BLUE achieves high utilisation (less is a twentieth of the time at most, at every load)",
+            "BLUE achieves high utilization (less is a twentieth of the time at most, at every load)",
             every(below(m(f"idle_{load}", "BLUE"), OFTEN) for load in LOADS),
             place="section III-D, figure 9(b)",
         ),

@@ -46,7 +46,7 @@ EXPERIMENT = by_rate(
     claims=(
         *for_each(
             QDISCS,
-            "{} provides high link utilisation: more than 90 % at every rate",
+            "{} provides high link utilization: more than 90 % at every rate",
             lambda label: in_each_case(above(m("total", label), 0.90)),
             place="section 3.4",
         ),

@@ -11,7 +11,7 @@ from headgate.experiment.layers import RunLine
 from headgate.experiment.plots import AxisScale, one_panel
 from headgate.papers.faba._setting import FABA, WHY
 
-#: Bits of a packet on the wire; all are of one size, so that utilisation counts departures.
+#: Bits of a packet on the wire; all are of one size, so that utilization counts departures.
 PACKET_BITS = 512 * 8
 
 
@@ -28,8 +28,8 @@ def so_far(run: Run) -> tuple[Array, Array]:
 def lately(run: Run) -> tuple[Array, Array]:
     """Time, and tokens distributed for each packet that departed in the interval before; after the start."""
     time, mean = so_far(run)
-    _, utilisation = run.series("utilisation")
-    departures = np.cumsum(utilisation * np.diff(time, prepend=0.0)) * run.rate_bps / PACKET_BITS
+    _, utilization = run.series("utilization")
+    departures = np.cumsum(utilization * np.diff(time, prepend=0.0)) * run.rate_bps / PACKET_BITS
     tokens, departed = np.diff(mean * departures, prepend=0.0), np.diff(departures, prepend=0.0)
     counts = (departed > 0) & (time > _start(run))
     return time[counts], tokens[counts] / departed[counts]

@@ -14,7 +14,7 @@ from headgate.experiment.declare import (
     for_each,
 )
 from headgate.experiment.layers import GroupedBars
-from headgate.experiment.measures import goodput, jain, loss_rate, loss_run, total
+from headgate.experiment.measures import drop_rate, goodput, jain, loss_run, total
 from headgate.experiment.plots import AxisScale, one_panel
 from headgate.papers.faba._setting import FABA, FLOW_CHOICES, OPEN_BUFFER, OTHERS, WHY, network, sender
 from headgate.scenario.network import Dumbbell
@@ -56,7 +56,7 @@ EXPERIMENT = Experiment(
         **{f"share{rtt}": goodput(f"rtt{rtt}") / goodput() for rtt in ROUND_TRIPS},
         "index": jain(kind="tcp", alike=True),
         "goodput": goodput() * (1e-3 / len(ROUND_TRIPS)),
-        "loss": loss_rate(kind="tcp"),
+        "loss": drop_rate(kind="tcp"),
         "loss_run": loss_run("tcp"),
         "timeouts": total("timeouts", kind="tcp"),
     },

@@ -129,7 +129,7 @@ fn every_link_of_a_network_does_to_the_packet_what_the_simulators_does() {
     // Every feature was exercised: drops on each of the three links and in reverse, marks, losses.
     let dropped: Vec<u64> = rows.iter().map(|row| row.counts.dropped()).collect();
     assert!([0, 2, 4, 5].iter().all(|link| dropped[*link] > 10), "{dropped:?}");
-    assert!(rows[0].counts.marked() > 0 && rows[2].counts.marked() > 0 && rows[0].lost > 0);
+    assert!(rows[0].counts.marked() > 0 && rows[2].counts.marked() > 0 && rows[0].link_losses > 0);
     // Flows have names at the first link that compares disciplines only.
     let named = |lane: &LaneView| lane.top.iter().filter(|flow| flow.header.is_some()).count();
     assert_eq!(view.lanes.iter().map(named).collect::<Vec<_>>(), [3, 0, 0, 0, 0, 0]);

@@ -11,8 +11,8 @@ use headgate_core::{Span, Time};
 use crate::table::{Named, Unit, rows};
 
 rows! {
-    /// How synchronised losses were.
-    pub struct Synchronisation derives Clone Copy Debug Default PartialEq {
+    /// How synchronized losses were.
+    pub struct LossSynchronization derives Clone Copy Debug Default PartialEq {
         /// Loss events: each begins with a loss of a TCP flow and lasts one mean base round-trip time. RFC 7928, section
         /// 2.4.
         events: u64 as Named("loss_events", Unit::Count),
@@ -71,12 +71,16 @@ impl Synchrony {
     }
 
     /// The indices, current event included.
-    pub fn indices(&self, present: u32) -> Synchronisation {
+    pub fn indices(&self, present: u32) -> LossSynchronization {
         let mut whole = self.clone();
         whole.close(present);
         let Sums { events, shares, losing, pairs } = whole.sums;
         let some = events > 0;
-        Synchronisation { events, global: some.then(|| shares / events as f64), pairwise: some.then(|| pairs / losing) }
+        LossSynchronization {
+            events,
+            global: some.then(|| shares / events as f64),
+            pairwise: some.then(|| pairs / losing),
+        }
     }
 
     fn close(&mut self, present: u32) {
@@ -96,7 +100,7 @@ mod tests {
     use super::*;
 
     /// Loss events of 10 ms at 0, 100 ms, 200 ms ...: in each, the flows that are named lose, a millisecond apart.
-    fn events(flows: usize, events: &[&[usize]]) -> Synchronisation {
+    fn events(flows: usize, events: &[&[usize]]) -> LossSynchronization {
         let mut synchrony = Synchrony::new(flows, Span::from_millis(10));
         for (event, losing) in events.iter().enumerate() {
             for (place, flow) in losing.iter().enumerate() {
@@ -108,19 +112,19 @@ mod tests {
     }
 
     #[test]
-    fn flows_that_always_lose_together_are_synchronised_wholly() {
+    fn flows_that_always_lose_together_are_synchronized_wholly() {
         let found = events(4, &[&[0, 1, 2, 3], &[3, 2, 1, 0]]);
-        assert_eq!(found, Synchronisation { events: 2, global: Some(1.0), pairwise: Some(1.0) });
+        assert_eq!(found, LossSynchronization { events: 2, global: Some(1.0), pairwise: Some(1.0) });
     }
 
     #[test]
-    fn flows_that_take_turns_are_not_synchronised() {
+    fn flows_that_take_turns_are_not_synchronized() {
         let found = events(4, &[&[0], &[1], &[2], &[3]]);
-        assert_eq!(found, Synchronisation { events: 4, global: Some(0.25), pairwise: Some(0.0) });
+        assert_eq!(found, LossSynchronization { events: 4, global: Some(0.25), pairwise: Some(0.0) });
     }
 
     #[test]
-    fn two_pairs_that_take_turns_are_synchronised_within_each_pair() {
+    fn two_pairs_that_take_turns_are_synchronized_within_each_pair() {
         // Half the flows lose each time. Of the three others, one loses whenever a given flow does.
         let found = events(4, &[&[0, 1], &[2, 3], &[0, 1], &[2, 3]]);
         assert_eq!((found.global, found.pairwise), (Some(0.5), Some(1.0 / 3.0)));
@@ -139,8 +143,8 @@ mod tests {
 
     #[test]
     fn nothing_is_said_of_a_lone_flow_or_without_losses() {
-        assert_eq!(events(1, &[&[0], &[0]]), Synchronisation::default());
-        assert_eq!(events(3, &[]), Synchronisation::default());
+        assert_eq!(events(1, &[&[0], &[0]]), LossSynchronization::default());
+        assert_eq!(events(3, &[]), LossSynchronization::default());
     }
 
     /// Each flow loses in each event with probability p, whatever the others do: the pairwise index estimates p, and

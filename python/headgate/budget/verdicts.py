@@ -1,4 +1,4 @@
-"""What became of what was expected: a verdict for each line and discipline, with the numbers that it rests on."""
+"""The verdict on each expectation and discipline, with the numbers behind it."""
 
 import math
 from collections.abc import Iterable, Iterator, Sequence
@@ -9,14 +9,14 @@ from headgate.analysis.judge import Quantity, Verdict
 from headgate.budget.lines import Expectation
 from headgate.results import Result
 
-SCHEMA = 1
+SCHEMA = 2
 
-#: The verdicts in the words of a budget. Only what holds beyond noise is kept.
-WORDS = {Verdict.HOLDS: "kept", Verdict.DIFFERS: "broken", Verdict.CANNOT_TELL: "cannot tell"}
+#: The verdicts on an expectation.
+WORDS = {Verdict.HOLDS: "holds", Verdict.DIFFERS: "fails", Verdict.INCONCLUSIVE: "inconclusive"}
 
 
 class CheckedExpectation(NamedTuple):
-    """An expectation of one discipline: what was measured, and whether it is kept."""
+    """An expectation of one discipline: the measured value and the verdict."""
 
     expected: Expectation
     qdisc: str
@@ -24,7 +24,7 @@ class CheckedExpectation(NamedTuple):
     verdict: Verdict
 
     @property
-    def kept(self) -> bool:
+    def holds(self) -> bool:
         """Whether the interval over seeds lies wholly within the bound."""
         return self.verdict is Verdict.HOLDS
 
@@ -33,7 +33,7 @@ class CheckedExpectation(NamedTuple):
         seeds = f"{count} seeds" if count > 1 else "1 seed"
         bound = self.expected.bound
         said = f"{WORDS[self.verdict]}: {bound} under {self.qdisc}: {bound.metric.show(self.measured)} ({seeds})"
-        if self.verdict is not Verdict.CANNOT_TELL:
+        if self.verdict is not Verdict.INCONCLUSIVE:
             return said
         why = "the interval holds the bound" if math.isfinite(self.measured.mean) else "nothing was measured"
         return f"{said}: {why}"
@@ -54,43 +54,43 @@ class CheckedExpectation(NamedTuple):
 
 
 def judged(expected: Iterable[Expectation], result: Result) -> Iterator[CheckedExpectation]:
-    """A finding for each line and each discipline that it holds for."""
+    """A result for each expectation and each discipline that it applies to."""
     for each in expected:
         for qdisc in each.qdiscs:
             measured = each.bound.metric.of(result, qdisc)
             yield CheckedExpectation(each, qdisc, measured, each.bound.judge(measured).verdict)
 
 
-def document(findings: Sequence[CheckedExpectation], result: Result) -> dict[str, Any]:
-    """All findings as one JSON document."""
+def document(results: Sequence[CheckedExpectation], result: Result) -> dict[str, Any]:
+    """All results as one JSON document."""
     return {
         "schema": SCHEMA,
         "scenario": result.scenario.name,
         "config_hash": result.scenario.config_hash,
         "seeds": result.scenario.seeds,
-        "kept": all(finding.kept for finding in findings),
-        "findings": [finding.document() for finding in findings],
+        "holds": all(each.holds for each in results),
+        "expectations": [each.document() for each in results],
     }
 
 
-def sentence(findings: Sequence[CheckedExpectation]) -> str:
-    """How many are kept."""
-    count, kept = len(findings), sum(finding.kept for finding in findings)
-    return f"{kept} of {count} {'expectation is' if count == 1 else 'expectations are'} kept"
+def sentence(results: Sequence[CheckedExpectation]) -> str:
+    """How many expectations hold."""
+    count, holding = len(results), sum(each.holds for each in results)
+    return f"{holding} of {count} {'expectation holds' if count == 1 else 'expectations hold'}"
 
 
-def junit_xml(findings: Sequence[CheckedExpectation], name: str) -> bytes:
+def junit_xml(results: Sequence[CheckedExpectation], name: str) -> bytes:
     """JUnit XML, which CI systems show: a suite called after the scenario, a test case for each line and discipline.
 
-    What noise hides is a failure too: nobody has shown that it is kept.
+    An inconclusive expectation is a failure too: it was not shown to hold.
     """
-    failures = sum(not finding.kept for finding in findings)
-    suite = Xml.Element("testsuite", name=name, tests=str(len(findings)), failures=str(failures), errors="0")
-    for finding in findings:
-        case = Xml.SubElement(suite, "testcase", classname=f"{name}.{finding.qdisc}", name=str(finding.expected.bound))
-        if not finding.kept:
-            failure = Xml.SubElement(case, "failure", type=WORDS[finding.verdict], message=str(finding))
-            failure.text = f"expect {finding.expected.line}\nper seed: {list(finding.measured.per_seed)}"
+    failures = sum(not each.holds for each in results)
+    suite = Xml.Element("testsuite", name=name, tests=str(len(results)), failures=str(failures), errors="0")
+    for each in results:
+        case = Xml.SubElement(suite, "testcase", classname=f"{name}.{each.qdisc}", name=str(each.expected.bound))
+        if not each.holds:
+            failure = Xml.SubElement(case, "failure", type=WORDS[each.verdict], message=str(each))
+            failure.text = f"expect {each.expected.line}\nper seed: {list(each.measured.per_seed)}"
     suites = Xml.Element("testsuites")
     suites.append(suite)
     Xml.indent(suites)
