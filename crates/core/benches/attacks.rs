@@ -58,7 +58,7 @@ impl fmt::Display for Attack {
 }
 
 /// One discipline under one attack.
-struct Siege {
+struct AttackRun {
     attack: Attack,
     /// Packets of the attacker.
     packets: u64,
@@ -66,7 +66,7 @@ struct Siege {
 }
 
 /// What it came to.
-struct Toll {
+struct AttackResult {
     nanos: f64,
     bytes: usize,
     /// Of what the honest asked, the part that was sent.
@@ -109,10 +109,10 @@ impl Attacker {
     }
 }
 
-impl DisciplineVisitor<()> for Siege {
-    type Output = Toll;
+impl DisciplineVisitor<()> for AttackRun {
+    type Output = AttackResult;
 
-    fn visit<D: Discipline<()> + 'static>(self, mut discipline: D) -> Toll {
+    fn visit<D: Discipline<()> + 'static>(self, mut discipline: D) -> AttackResult {
         let gap = LINK.rate.transmit(BYTES);
         let (mut rng, mut pace) = (Rng::named(1, "port"), Rng::named(1, "honest"));
         let mut attacker =
@@ -128,7 +128,7 @@ impl DisciplineVisitor<()> for Siege {
             let now = free.min(honest_next).min(attack_at);
             clock = now;
             let mut lost = 0_u32;
-            let mut sink = Lost(&mut lost);
+            let mut sink = AttackerDrops(&mut lost);
             let cx = &mut Cx::new(now, &mut rng, &mut sink);
             if free == now {
                 match discipline.dequeue(cx) {
@@ -161,14 +161,14 @@ impl DisciplineVisitor<()> for Siege {
         }
         let nanos = (cpu_nanos() - start) / (asked + attacker.sent) as f64;
         let honest = kept as f64 / asked as f64;
-        Toll { nanos, bytes, honest, attacker: taken as f64 / (taken + kept) as f64 }
+        AttackResult { nanos, bytes, honest, attacker: taken as f64 / (taken + kept) as f64 }
     }
 }
 
 /// Counts the attacker's losses.
-struct Lost<'a>(&'a mut u32);
+struct AttackerDrops<'a>(&'a mut u32);
 
-impl headgate_core::Sink<()> for Lost<'_> {
+impl headgate_core::Sink<()> for AttackerDrops<'_> {
     fn dropped(&mut self, packet: Packet<()>, _: headgate_core::Why, _: Time) {
         *self.0 += u32::from(packet.flow.0 >= HONEST);
     }
@@ -190,9 +190,9 @@ fn cpu_nanos() -> f64 {
     told.unwrap_or_else(|| START.get_or_init(std::time::Instant::now).elapsed().as_secs_f64() * 1e9)
 }
 
-fn besieged(entry: &DisciplineEntry, (attack, packets): (Attack, u64)) -> Toll {
+fn besieged(entry: &DisciplineEntry, (attack, packets): (Attack, u64)) -> AttackResult {
     let region = Region::new(ALLOCATOR);
-    let siege = Siege { attack, packets, region };
+    let siege = AttackRun { attack, packets, region };
     registry::with(entry.name, &[("limit", LIMIT)], &LINK, siege).unwrap_or_else(|error| panic!("{error}"))
 }
 
@@ -209,7 +209,7 @@ fn main() {
     for entry in ENTRIES {
         if wanted.is_empty() || wanted.iter().any(|want| entry.name.contains(want.as_str())) {
             let tolls = ATTACKS.map(|attack| besieged(entry, attack));
-            let cells = tolls.map(|Toll { nanos, bytes, honest, attacker }| {
+            let cells = tolls.map(|AttackResult { nanos, bytes, honest, attacker }| {
                 format!(" |{nanos:8.1}{:6.0}{:6.1}%{:6.1}%", bytes as f64 / 1e3, 100.0 * honest, 100.0 * attacker)
             });
             println!("{:12}{}", entry.name, cells.concat());

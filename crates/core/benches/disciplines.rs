@@ -15,7 +15,7 @@ use headgate_core::registry::{self, DisciplineVisitor, ENTRIES};
 use stats_alloc::{INSTRUMENTED_SYSTEM, Region, StatsAlloc};
 
 mod load;
-use load::{LIMIT, LINK, Load, Ring};
+use load::{BareRing, LIMIT, LINK, SteadyLoad};
 
 #[global_allocator]
 static ALLOCATOR: &StatsAlloc<System> = &INSTRUMENTED_SYSTEM;
@@ -25,10 +25,10 @@ const LENGTHS: [(&str, u32); 3] = [("empty", 0), ("half", LIMIT / 2), ("full", L
 const FLOWS: [u64; 3] = [10, 1000, 100_000];
 const RING: &str = "ring buffer";
 
-impl<D: Discipline<()>> Load<D> {
+impl<D: Discipline<()>> SteadyLoad<D> {
     /// Offers until every table knows every flow and averages have settled; then the mean length and the share of
     /// packets refused.
-    fn settle(&mut self) -> Held {
+    fn settle(&mut self) -> QueueState {
         for _ in 0..1_000_000 {
             self.offer();
         }
@@ -37,20 +37,20 @@ impl<D: Discipline<()>> Load<D> {
             self.offer();
             waited += u64::from(self.discipline.backlog().packets);
         }
-        Held { length: waited as f64 / rounds as f64, refused: (self.drops.0 - before) as f64 / rounds as f64 }
+        QueueState { length: waited as f64 / rounds as f64, refused: (self.drops.0 - before) as f64 / rounds as f64 }
     }
 }
 
-struct Held {
+struct QueueState {
     length: f64,
     refused: f64,
 }
 
 /// One row of the table.
-struct Row {
+struct CostRow {
     group: String,
     name: &'static str,
-    held: Held,
+    held: QueueState,
     /// Bytes on the heap once every flow was seen, the queue's storage included.
     bytes: usize,
 }
@@ -66,14 +66,14 @@ struct Measure<'a> {
 }
 
 impl DisciplineVisitor<()> for Measure<'_> {
-    type Output = Row;
-    fn visit<D: Discipline<()> + 'static>(self, discipline: D) -> Row {
-        let mut load = Load::new(discipline, self.flows, self.length.1);
+    type Output = CostRow;
+    fn visit<D: Discipline<()> + 'static>(self, discipline: D) -> CostRow {
+        let mut load = SteadyLoad::new(discipline, self.flows, self.length.1);
         let held = load.settle();
         let bytes = in_use(&self.region);
         let group = format!("{} queue {} flows", self.length.0, self.flows);
         self.criterion.benchmark_group(&group).bench_function(self.name, |b| b.iter(|| load.offer()));
-        Row { group, name: self.name, held, bytes }
+        CostRow { group, name: self.name, held, bytes }
     }
 }
 
@@ -99,7 +99,9 @@ fn main() {
     for flows in FLOWS {
         for length in LENGTHS {
             let region = Region::new(ALLOCATOR);
-            rows.push(Measure { criterion: &mut criterion, name: RING, flows, length, region }.visit(Ring::default()));
+            rows.push(
+                Measure { criterion: &mut criterion, name: RING, flows, length, region }.visit(BareRing::default()),
+            );
             for entry in ENTRIES {
                 let limit = LIMIT.to_string();
                 let region = Region::new(ALLOCATOR);
@@ -112,10 +114,10 @@ fn main() {
     print(&rows, &estimates);
 }
 
-fn print(rows: &[Row], estimates: &Path) {
+fn print(rows: &[CostRow], estimates: &Path) {
     println!("\nOne offered packet: enqueue, and dequeue while the queue is longer than wanted; limit {LIMIT} packets");
     let mut ring = None;
-    for Row { group, name, held, bytes } in rows {
+    for CostRow { group, name, held, bytes } in rows {
         // Nothing was measured if a filter on the command line left it out.
         let Some(median) = median(&estimates.join(group).join(name)) else { continue };
         if *name == RING {

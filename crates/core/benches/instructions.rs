@@ -10,7 +10,7 @@ use headgate_core::Discipline;
 use headgate_core::registry::{self, DisciplineVisitor, ENTRIES};
 
 mod load;
-use load::{LIMIT, LINK, Load, Ring};
+use load::{BareRing, LIMIT, LINK, SteadyLoad};
 
 const RING: &str = "ring buffer";
 const FLOWS: [u64; 2] = [100, 100_000];
@@ -25,7 +25,7 @@ struct Offer {
 impl DisciplineVisitor<()> for Offer {
     type Output = ();
     fn visit<D: Discipline<()> + 'static>(self, discipline: D) {
-        let mut load = Load::new(discipline, self.flows, LIMIT / 2);
+        let mut load = SteadyLoad::new(discipline, self.flows, LIMIT / 2);
         for _ in 0..self.packets {
             std::hint::black_box(load.offer());
         }
@@ -34,7 +34,7 @@ impl DisciplineVisitor<()> for Offer {
 
 fn offer(name: &str, offer: Offer) {
     if name == RING {
-        return offer.visit(Ring::default());
+        return offer.visit(BareRing::default());
     }
     registry::with(name, &[("limit", &LIMIT.to_string())], &LINK, offer).unwrap_or_else(|error| panic!("{error}"));
 }

@@ -1,6 +1,4 @@
-//! Gauges: values a discipline reports over time, declared with its settings.
-
-/// A gauge of a discipline.
+/// A gauge: a value that a discipline reports over time, declared with its settings.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Gauge {
     /// Its name in tables.

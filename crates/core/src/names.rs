@@ -42,7 +42,7 @@ fn begins(word: &str, beginning: &str) -> bool {
     word.as_bytes().get(..beginning.len()).is_some_and(|part| part.eq_ignore_ascii_case(beginning.as_bytes()))
 }
 
-/// Edit distance, ignoring case: insert, delete, replace, or swap two neighbours. Each letter is edited at most once
+/// Edit distance, ignoring case: insert, delete, replace, or swap two neighbors. Each letter is edited at most once
 /// (optimal string alignment, after Damerau, CACM 7(3), 1964). The crate `strsim` needs std.
 fn distance(a: &str, b: &str) -> usize {
     let (a, b) = (a.to_ascii_lowercase().into_bytes(), b.to_ascii_lowercase().into_bytes());

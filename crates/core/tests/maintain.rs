@@ -52,16 +52,16 @@ impl Books {
 
 /// Flow 0 is the hog. The ten others ask for 0.5 to 1.5 times their fair share, drawn anew after 114 packets on
 /// average (a second, at the fair share); five of them understand marks. Gaps are even in 0 to twice their mean.
-struct Sender {
+struct GoldenSender {
     flow: usize,
     demand: f64,
     next: Time,
     rng: Rng,
 }
 
-impl Sender {
-    fn new(flow: usize) -> Sender {
-        Sender { flow, demand: 1.0, next: Time::ZERO, rng: Rng::named(1, &format!("sender {flow}")) }
+impl GoldenSender {
+    fn new(flow: usize) -> GoldenSender {
+        GoldenSender { flow, demand: 1.0, next: Time::ZERO, rng: Rng::named(1, &format!("sender {flow}")) }
     }
 
     fn send(&mut self) -> Packet<()> {
@@ -82,7 +82,7 @@ fn run(entry: &DisciplineEntry) -> Books {
     let link = LinkInfo::new(RATE, BYTES, 1);
     let discipline = registry::boxed::<()>(entry.name, &[("limit", "150p")], &link).unwrap();
     let mut port = Port::with_ledger(discipline, Rng::named(1, "port"), Books::default());
-    let mut senders: Vec<Sender> = (0..FLOWS).map(Sender::new).collect();
+    let mut senders: Vec<GoldenSender> = (0..FLOWS).map(GoldenSender::new).collect();
     let mut free = Time::ZERO;
     loop {
         let sender = senders.iter_mut().min_by_key(|sender| sender.next).unwrap();

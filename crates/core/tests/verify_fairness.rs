@@ -7,7 +7,7 @@ use headgate_core::{FlowId, LinkInfo, Packet, Port, Rng, Time, Why, registry};
 #[path = "support/link.rs"]
 mod link;
 
-use link::{CAPACITY, Flow, LINK, Seen, against, crowd, flow, run};
+use link::{CAPACITY, LINK, LinkFlow, LinkTotals, against, crowd, flow, run};
 
 #[test]
 fn faba_holds_a_flow_to_its_fair_share_however_much_it_sends() {
@@ -42,10 +42,10 @@ fn faba_draws_little_more_than_one_bucket_a_departure() {
 #[test]
 fn faba_in_byte_mode_shares_bytes_where_packets_differ_in_size() {
     // Nine flows of 100 KB/s, five of them in packets of 250 bytes and four in packets of 2500, and one of 500 KB/s.
-    let mut flows = vec![Flow { rate: 400.0, bytes: 250 }; 5];
-    flows.extend([Flow { rate: 40.0, bytes: 2500 }; 4]);
+    let mut flows = vec![LinkFlow { rate: 400.0, bytes: 250 }; 5];
+    flows.extend([LinkFlow { rate: 40.0, bytes: 2500 }; 4]);
     flows.push(flow(500.0));
-    let least = |seen: &Seen| (0..9).map(|flow| seen.rate(flow)).fold(f64::INFINITY, f64::min);
+    let least = |seen: &LinkTotals| (0..9).map(|flow| seen.rate(flow)).fold(f64::INFINITY, f64::min);
     let bytes = run("faba:limit=780KB", &flows);
     assert!(least(&bytes) > 95.0 && bytes.rate(9) < 110.0, "{:?}", bytes.rates);
     let packets = run("faba:limit=780KB,byte_mode=off", &flows);

@@ -7,7 +7,7 @@ use headgate_core::{FlowId, LinkInfo, Params, Rate};
 #[path = "support/watched.rs"]
 mod watched;
 
-use watched::{Run, Sender, constant};
+use watched::{SendPattern, WatchedRun, constant};
 
 /// A link of 1000 packets a second.
 const LINK: LinkInfo = LinkInfo::new(Rate::from_bits(8_000_000), 1000, 7);
@@ -16,11 +16,12 @@ const OTHERS: usize = 9;
 /// Nine AIMD senders of 50 to 90 ms and `sender`, so that the fair share is 100 packets a second, and 100 packets of
 /// buffer, so that minth is 25: what `sender` gets, and the share of its packets that arrived while it had two strikes or
 /// more.
-fn got(settings: &[(&str, &str)], sender: Sender) -> (f64, f64) {
+fn got(settings: &[(&str, &str)], sender: SendPattern) -> (f64, f64) {
     let config = FredConfig::from_settings(&[&[("limit", "100p")], settings].concat()).unwrap();
-    let mut senders: Vec<Sender> = (0..OTHERS).map(|n| Sender::Aimd { rtt: 0.050 + 0.005 * n as f64 }).collect();
+    let mut senders: Vec<SendPattern> =
+        (0..OTHERS).map(|n| SendPattern::Aimd { rtt: 0.050 + 0.005 * n as f64 }).collect();
     senders.push(sender);
-    let run = Run { rate: LINK.rate, senders: &senders, seed: 1, warmup: 20.0, end: 100.0 };
+    let run = WatchedRun { rate: LINK.rate, senders: &senders, seed: 1, warmup: 20.0, end: 100.0 };
     let (mut all, mut struck) = (0.0, 0.0);
     let flows = run.through(Fred::new(config, &LINK).unwrap(), |_, fred| {
         let strikes = fred.flow(FlowId(OTHERS as u64)).map_or(0, |flow| flow.strikes);
@@ -31,7 +32,7 @@ fn got(settings: &[(&str, &str)], sender: Sender) -> (f64, f64) {
 
 #[test]
 fn a_sender_that_empties_its_queue_before_it_sends_again_gets_four_times_the_fair_share() {
-    let minth = Sender::Refills { burst: 25, pause: 0.0 };
+    let minth = SendPattern::Refills { burst: 25, pause: 0.0 };
     let (steady, held) = got(&[], constant(500.0));
     let (bursts, clear) = got(&[], minth);
     // Five times its share at a constant rate, it has strikes nearly always and is held near its share; in bursts of

@@ -7,17 +7,17 @@ use headgate_core::{FlowId, LinkInfo, Packet, Port, Rate, Rng, Span, Time, Why};
 #[path = "support/link.rs"]
 mod link;
 
-use link::{CAPACITY, Flow, Seen, against, flow, run};
+use link::{CAPACITY, LinkFlow, LinkTotals, against, flow, run};
 
 /// A hundred flows that together ask for `share` of the link, and others that ask for so many links each.
-fn light(share: f64, others: &[f64]) -> Vec<Flow> {
+fn light(share: f64, others: &[f64]) -> Vec<LinkFlow> {
     let mut all = vec![flow(share * CAPACITY / 100.0); 100];
     all.extend(others.iter().map(|times| flow(times * CAPACITY)));
     all
 }
 
 /// What the hundred get, in packets a second.
-fn of_light(seen: &Seen) -> f64 {
+fn of_light(seen: &LinkTotals) -> f64 {
     (0..100).map(|flow| seen.rate(flow)).sum()
 }
 
@@ -81,7 +81,7 @@ fn max_min(demands: &[f64], capacity: f64) -> Vec<f64> {
 }
 
 /// The greatest part by which a flow, from `first` on, gets more or less than it should.
-fn worst(seen: &Seen, fair: &[f64], first: usize) -> f64 {
+fn worst(seen: &LinkTotals, fair: &[f64], first: usize) -> f64 {
     fair.iter().enumerate().skip(first).map(|(flow, fair)| (seen.rate(flow) / fair - 1.0).abs()).fold(0.0, f64::max)
 }
 
@@ -161,7 +161,7 @@ fn afd_settles_m_fair_where_the_link_is_just_full() {
 #[test]
 fn afd_with_a_shadow_buffer_too_small_to_find_a_fair_flow_is_less_fair() {
     // Why BREATHe's authors gave it 30 000 packets: at a hundred, a fair flow stands there twice, give or take as much.
-    let demands: Vec<Flow> = (1..=10).map(|times| flow(f64::from(times) * 100.0)).collect();
+    let demands: Vec<LinkFlow> = (1..=10).map(|times| flow(f64::from(times) * 100.0)).collect();
     let fair = [100.0; 10];
     let [small, large] =
         ["100", "10000"].map(|b| worst(&run(&format!("afd:limit=200p,shadow={b}"), &demands), &fair, 0));
@@ -193,7 +193,7 @@ fn hhf_finds_flows_above_25_mbits_and_no_others() {
 }
 
 /// A flow is heavy here above 20 packets in 40 ms, half the link; each of the hundred others sends at most 12 a second.
-fn hhf(limit: &str, share: f64, times: f64) -> Seen {
+fn hhf(limit: &str, share: f64, times: f64) -> LinkTotals {
     run(&format!("hhf:limit={limit},admit_bytes=20KB"), &light(share, &[times]))
 }
 

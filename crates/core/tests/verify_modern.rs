@@ -6,7 +6,7 @@ use headgate_core::{Rate, Span, Why};
 #[path = "support/closed_loop.rs"]
 mod closed_loop;
 
-use closed_loop::{Seen, Sender, run};
+use closed_loop::{LoopMeasurements, LoopSender, run};
 
 const MBIT: u64 = 1_000_000;
 
@@ -14,13 +14,13 @@ fn rate(mbit: f64) -> Rate {
     Rate::from_bits((mbit * MBIT as f64) as u64)
 }
 
-fn aimd(flows: usize, rtt_ms: u64, ect: bool) -> Vec<Sender> {
-    vec![Sender::Aimd { rtt: Span::from_millis(rtt_ms), ect }; flows]
+fn aimd(flows: usize, rtt_ms: u64, ect: bool) -> Vec<LoopSender> {
+    vec![LoopSender::Aimd { rtt: Span::from_millis(rtt_ms), ect }; flows]
 }
 
 /// A sender that asks for `load` times the link of 10 Mbit/s, in packets of 1000 bytes, whatever happens to them.
-fn flood(load: f64) -> Sender {
-    Sender::Constant { rate: load * 10e6 / 8000.0, bytes: 1000 }
+fn flood(load: f64) -> LoopSender {
+    LoopSender::Constant { rate: load * 10e6 / 8000.0, bytes: 1000 }
 }
 
 #[test]
@@ -130,9 +130,9 @@ const DUAL_RTT: Span = Span::from_millis(10);
 const DUAL_LINK: Rate = Rate::from_bits(40_000_000);
 
 /// So many Classic senders before so many Scalable ones, all with the same round trip, for a minute.
-fn mixed(qdisc: &str, classic: usize, scalable: usize) -> Seen {
-    let mut senders = vec![Sender::Aimd { rtt: DUAL_RTT, ect: true }; classic];
-    senders.extend(vec![Sender::Scalable { rtt: DUAL_RTT }; scalable]);
+fn mixed(qdisc: &str, classic: usize, scalable: usize) -> LoopMeasurements {
+    let mut senders = vec![LoopSender::Aimd { rtt: DUAL_RTT, ect: true }; classic];
+    senders.extend(vec![LoopSender::Scalable { rtt: DUAL_RTT }; scalable]);
     run(qdisc, DUAL_LINK, &senders, 60)
 }
 
@@ -176,8 +176,8 @@ fn dualpi2_lets_classic_and_scalable_flows_share_evenly() {
 }
 
 /// Ten elastic flows, a call of 50 packets of 200 bytes a second, and a flood of twice the link.
-fn household() -> Vec<Sender> {
-    [aimd(10, 50, false), vec![Sender::Constant { rate: 50.0, bytes: 200 }, flood(2.0)]].concat()
+fn household() -> Vec<LoopSender> {
+    [aimd(10, 50, false), vec![LoopSender::Constant { rate: 50.0, bytes: 200 }, flood(2.0)]].concat()
 }
 
 #[test]

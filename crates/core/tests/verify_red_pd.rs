@@ -9,7 +9,7 @@ use headgate_core::{FlowId, LinkInfo, Params, Rate, Span, Time, Why};
 #[path = "support/watched.rs"]
 mod watched;
 
-use watched::{Flows, Run, Sender, constant};
+use watched::{FlowTotals, SendPattern, WatchedRun, constant};
 
 const LINK: Rate = Rate::from_bits(10_000_000);
 /// Packets of 1000 bytes a second in one Mbit/s.
@@ -28,17 +28,17 @@ fn red() -> Red<()> {
 }
 
 /// From 20 s on, as in the paper; 100 s more.
-fn paper(senders: &[Sender]) -> Run<'_> {
-    Run { rate: LINK, senders, seed: 1, warmup: 20.0, end: 120.0 }
+fn paper(senders: &[SendPattern]) -> WatchedRun<'_> {
+    WatchedRun { rate: LINK, senders, seed: 1, warmup: 20.0, end: 120.0 }
 }
 
 /// What every flow got, in Mbit/s.
-fn rates(run: &Run, flows: &Flows) -> Vec<f64> {
+fn rates(run: &WatchedRun, flows: &FlowTotals) -> Vec<f64> {
     (0..run.senders.len()).map(|flow| run.rate_of(flows, flow) / MBIT).collect()
 }
 
 /// The share of what reached the output queue that was dropped there.
-fn ambient(flows: &Flows) -> f64 {
+fn ambient(flows: &FlowTotals) -> f64 {
     let before = flows.dropped(&[Why::Prefilter, Why::Unresponsive]);
     flows.dropped(&[Why::Early, Why::Forced, Why::Overflow]) as f64 / (flows.arrived() - before) as f64
 }
@@ -53,7 +53,7 @@ fn mean(numbers: &[f64]) -> f64 {
 
 /// A link so fast that RED drops nothing, and one flow: drops are those of a fixed rate (section 5.1).
 fn controlled(
-    sender: Sender,
+    sender: SendPattern,
     drop_rate: &str,
     seed: u64,
     end: f64,
@@ -62,7 +62,7 @@ fn controlled(
     let fast = Rate::from_bits(1_000_000_000);
     let settings = [("limit", "1000p"), ("minth", "900p"), ("maxth", "1000p"), ("P_testFRp_", drop_rate)];
     let queue = RedPd::new(RedPdConfig::from_settings(&settings).unwrap(), &LinkInfo::new(fast, 1000, 7)).unwrap();
-    let run = Run { rate: fast, senders: &[sender], seed, warmup: 0.0, end };
+    let run = WatchedRun { rate: fast, senders: &[sender], seed, warmup: 0.0, end };
     run.through(queue, |now, queue: &RedPd<()>| watch(now, flow_of(queue, 0)));
 }
 
@@ -72,7 +72,7 @@ fn the_probability_of_identification_rises_with_the_rate_as_the_lists_make_it() 
     // (1 - p)^n; it is identified within five lists if it is in three of them or more.
     const SEEDS: u64 = 1000;
     let (f, list) = (tcp_rate(R, 0.01), 0.6 * congestion_epoch(R, 0.01));
-    let identified = |sender: Sender| {
+    let identified = |sender: SendPattern| {
         let found = |seed: &u64| {
             let mut found = false;
             controlled(sender, "0.01", *seed, 5.0 * list + 0.05, |_, flow| found |= flow.is_some());
@@ -89,7 +89,7 @@ fn the_probability_of_identification_rises_with_the_rate_as_the_lists_make_it() 
         assert!((seen - expected).abs() < tolerance, "{times} f(R, p): {seen} of {expected}");
     }
     // A TCP of the target's rate slows down when it loses packets: it is identified less often.
-    let (tcp, constant) = (identified(Sender::Aimd { rtt: 0.04 }), identified(constant(f)));
+    let (tcp, constant) = (identified(SendPattern::Aimd { rtt: 0.04 }), identified(constant(f)));
     assert!(tcp < constant / 2.0, "{tcp} {constant}");
 }
 
@@ -97,7 +97,7 @@ fn the_probability_of_identification_rises_with_the_rate_as_the_lists_make_it() 
 fn constant_flows_of_many_rates_get_their_max_min_shares() {
     // Figure 10: 0.1 Mbit/s, 0.5, and so on in steps of 0.5 to 5.
     let demands: Vec<f64> = std::iter::once(0.1).chain((1..=10).map(|n| 0.5 * f64::from(n))).collect();
-    let senders: Vec<Sender> = demands.iter().map(|demand| constant(demand * MBIT)).collect();
+    let senders: Vec<SendPattern> = demands.iter().map(|demand| constant(demand * MBIT)).collect();
     let run = paper(&senders);
     let mut monitored = [0u32; 11];
     let mut packets = 0;
@@ -122,7 +122,7 @@ fn constant_flows_of_many_rates_get_their_max_min_shares() {
 fn a_flow_that_is_held_back_passes_at_the_target_rate() {
     // Figure 11: nine TCPs with round-trip times around 30, 50 and 70 ms, and constant flows of 5, 3 and 1 Mbit/s.
     let rtts = [0.030, 0.031, 0.032, 0.050, 0.051, 0.052, 0.070, 0.071, 0.072];
-    let mut senders: Vec<Sender> = rtts.iter().map(|rtt| Sender::Aimd { rtt: *rtt }).collect();
+    let mut senders: Vec<SendPattern> = rtts.iter().map(|rtt| SendPattern::Aimd { rtt: *rtt }).collect();
     senders.extend([5.0, 3.0, 1.0].map(|rate| constant(rate * MBIT)));
     let run = paper(&senders);
     let (held, plain) = (run.through(red_pd(&[]), |_, _| {}), run.through(red(), |_, _| {}));
@@ -139,10 +139,11 @@ fn a_flow_that_is_held_back_passes_at_the_target_rate() {
 #[test]
 fn a_flow_is_found_when_it_speeds_up_and_let_go_when_it_slows_down() {
     // Figure 12: nine TCPs of 30 to 70 ms; a flow of 0.25 Mbit/s sends 4 from 50 s to 100 s.
-    let mut senders: Vec<Sender> = (0..9).map(|n| Sender::Aimd { rtt: 0.030 + 0.005 * f64::from(n) }).collect();
+    let mut senders: Vec<SendPattern> =
+        (0..9).map(|n| SendPattern::Aimd { rtt: 0.030 + 0.005 * f64::from(n) }).collect();
     senders.push(constant(0.25 * MBIT));
-    senders.push(Sender::Constant { rate: 4.0 * MBIT, from: 50.0, to: 100.0 });
-    let run = Run { warmup: 65.0, end: 100.0, ..paper(&senders) };
+    senders.push(SendPattern::Constant { rate: 4.0 * MBIT, from: 50.0, to: 100.0 });
+    let run = WatchedRun { warmup: 65.0, end: 100.0, ..paper(&senders) };
     let (mut found, mut last) = (None, 0.0);
     let held = run.through(red_pd(&[]), |now, queue| {
         if flow_of(queue, 10).is_some() {
@@ -153,7 +154,7 @@ fn a_flow_is_found_when_it_speeds_up_and_let_go_when_it_slows_down() {
     assert!((50.0..50.5).contains(&found), "the paper: in less than 0.5 s; at {found}");
     let (rate, target) = (run.rate_of(&held, 10) / MBIT, tcp_rate(R, ambient(&held)) / MBIT);
     assert!(rate < 1.2 * target, "{rate} {target}");
-    Run { end: 160.0, ..run }.through(red_pd(&[]), |now, queue| {
+    WatchedRun { end: 160.0, ..run }.through(red_pd(&[]), |now, queue| {
         if flow_of(queue, 10).is_some() {
             last = now.as_secs_f64();
         }
@@ -164,9 +165,9 @@ fn a_flow_is_found_when_it_speeds_up_and_let_go_when_it_slows_down() {
 }
 
 /// Figure 13: two TCPs each of 40, 80 and 120 ms, and eight of 160.
-fn figure_13() -> Vec<Sender> {
+fn figure_13() -> Vec<SendPattern> {
     let rtts = [0.040, 0.040, 0.080, 0.080, 0.120, 0.120].into_iter().chain([0.160; 8]);
-    rtts.map(|rtt| Sender::Aimd { rtt }).collect()
+    rtts.map(|rtt| SendPattern::Aimd { rtt }).collect()
 }
 
 #[test]
@@ -177,8 +178,8 @@ fn the_longer_the_target_rtt_the_fewer_the_drops_at_the_queue_and_the_fairer_the
     let seen = ["10ms", "40ms", "80ms", "170ms"].map(|r| run.through(red_pd(&[("R", r)]), |_, _| {}));
     let drops = seen.each_ref().map(ambient);
     assert!(drops.is_sorted_by(|a, b| a > b) && drops[3] < ambient(&plain) / 5.0, "{drops:?}");
-    let fast = |flows: &Flows| mean(&rates(&run, flows)[..2]);
-    let slow = |flows: &Flows| mean(&rates(&run, flows)[6..]);
+    let fast = |flows: &FlowTotals| mean(&rates(&run, flows)[..2]);
+    let slow = |flows: &FlowTotals| mean(&rates(&run, flows)[6..]);
     // Below 40 ms the shares are "essentially the same as" with RED.
     assert!((fast(&seen[0]) / fast(&plain) - 1.0).abs() < 0.1, "{} {}", fast(&seen[0]), fast(&plain));
     assert!(fast(&seen[1]) < 0.75 * fast(&plain) && fast(&seen[3]) < fast(&seen[1]));
@@ -188,7 +189,7 @@ fn the_longer_the_target_rtt_the_fewer_the_drops_at_the_queue_and_the_fairer_the
 #[test]
 fn dynamic_r_keeps_to_the_drop_rate_or_to_the_number_of_flows_it_is_given() {
     let senders = figure_13();
-    let run = Run { warmup: 40.0, end: 240.0, ..paper(&senders) };
+    let run = WatchedRun { warmup: 40.0, end: 240.0, ..paper(&senders) };
     let averages = |settings: &[(&str, &str)]| {
         let (mut packets, mut drops, mut flows) = (0.0, 0.0, 0.0);
         run.through(red_pd(settings), |now, queue| {
@@ -215,7 +216,7 @@ fn dynamic_r_keeps_to_the_drop_rate_or_to_the_number_of_flows_it_is_given() {
 fn constant_flows_are_soon_found_unresponsive_and_tcps_later_or_never() {
     // Section 7. At three times the target rate and drop rates of 0.3, 1 and 5 %, for a minute.
     const SEEDS: u64 = 20;
-    let found = |sender: Sender, drop_rate: &str| -> (f64, f64) {
+    let found = |sender: SendPattern, drop_rate: &str| -> (f64, f64) {
         let (mut all, mut flagged) = (0.0, 0.0);
         let after = (0..SEEDS).map(|seed| {
             let mut first = 60.0f64;
@@ -233,7 +234,7 @@ fn constant_flows_are_soon_found_unresponsive_and_tcps_later_or_never() {
     for drop_rate in ["0.003", "0.01", "0.05"] {
         let f = tcp_rate(R, drop_rate.parse().unwrap());
         let (soon, nearly_all) = found(constant(3.0 * f), drop_rate);
-        let (later, part) = found(Sender::Aimd { rtt: 0.040 / 3.0 }, drop_rate);
+        let (later, part) = found(SendPattern::Aimd { rtt: 0.040 / 3.0 }, drop_rate);
         assert!(soon < 12.0 && nearly_all > 0.8, "{drop_rate}: {soon} {nearly_all}");
         // "Can have false positives": lists are short, and the few drops in each vary more than a TCP's rate does.
         assert!(later > 2.0 * soon && part < 0.6, "{drop_rate}: {later} {part}");
@@ -243,9 +244,9 @@ fn constant_flows_are_soon_found_unresponsive_and_tcps_later_or_never() {
 #[test]
 fn bursts_between_the_lists_win_three_times_the_fair_share_at_most() {
     // Footnote 1. Nine TCPs of 50 to 90 ms and one more sender; the fair share is 1 Mbit/s.
-    let tcps: Vec<Sender> = (0..9).map(|n| Sender::Aimd { rtt: 0.050 + 0.005 * f64::from(n) }).collect();
+    let tcps: Vec<SendPattern> = (0..9).map(|n| SendPattern::Aimd { rtt: 0.050 + 0.005 * f64::from(n) }).collect();
     // What the sender got, for which part of the packets it was monitored, and the drop rate at the queue.
-    let gain = |sender: Sender| {
+    let gain = |sender: SendPattern| {
         let senders = [&tcps[..], &[sender]].concat();
         let run = paper(&senders);
         let (mut packets, mut monitored) = (0.0, 0.0);
@@ -260,7 +261,7 @@ fn bursts_between_the_lists_win_three_times_the_fair_share_at_most() {
     for on in [0.02, 0.04, 0.08, 0.12, 0.2] {
         for period in [0.4, 0.7, 1.0, 2.0] {
             for rate in [10.0, 40.0] {
-                let (got, monitored, drops) = gain(Sender::Bursts { rate: rate * MBIT, on, period });
+                let (got, monitored, drops) = gain(SendPattern::Bursts { rate: rate * MBIT, on, period });
                 any = any.max(got);
                 if monitored < 0.1 && got > unseen.0 {
                     unseen = (got, drops);

@@ -6,7 +6,7 @@ mod one_queue;
 use one_queue::{CAPACITY, responsive, run, steady};
 
 /// Ten senders that slow down, and `floods` at the link's rate.
-fn against(qdisc: &str, floods: usize) -> one_queue::Seen {
+fn against(qdisc: &str, floods: usize) -> one_queue::QueueTotals {
     let mut senders = responsive(10);
     senders.extend((0..floods).map(|_| steady(CAPACITY)));
     run(&format!("{qdisc}:limit=150p,minth=50p,maxth=100p"), senders)

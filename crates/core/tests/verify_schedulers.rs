@@ -7,10 +7,10 @@ mod link;
 #[path = "support/closed_loop.rs"]
 mod closed_loop;
 
-use closed_loop::Sender;
+use closed_loop::LoopSender;
 use headgate_core::disciplines::{Sfq, SfqConfig, misclassification};
 use headgate_core::{FlowId, LinkInfo, Params, Rate, Span};
-use link::{CAPACITY, Flow, LINK, against, flow, run};
+use link::{CAPACITY, LINK, LinkFlow, against, flow, run};
 
 /// The bucket of each flow.
 fn buckets(settings: &[(&str, &str)], key: u64, flows: u64) -> Vec<usize> {
@@ -56,8 +56,8 @@ fn sfq_protects_flows_with_buckets_of_their_own_and_no_others() {
 const SECONDS: f64 = 80.0;
 
 /// Who asks for little, and who for more than there is, in packets of different sizes.
-fn demands() -> Vec<Flow> {
-    let bytes = |rate: f64, bytes: u32| Flow { rate: rate / f64::from(bytes), bytes };
+fn demands() -> Vec<LinkFlow> {
+    let bytes = |rate: f64, bytes: u32| LinkFlow { rate: rate / f64::from(bytes), bytes };
     vec![bytes(20e3, 40), bytes(50e3, 1000), bytes(2e6, 1500), bytes(4e5, 250), bytes(4e5, 1000)]
 }
 
@@ -96,7 +96,7 @@ fn drr_and_fq_give_max_min_shares_to_within_packets() {
         for (flow, (demand, share)) in flows.iter().zip(fair).enumerate() {
             // Gaps are even in 0 to 2 means: the packets of 80 s vary by their root / sqrt(3), and those of the flows
             // that get what is left by what the others take. Five standard deviations.
-            let varies = |demand: &Flow| (demand.rate * SECONDS / 3.0).sqrt() * f64::from(demand.bytes) / SECONDS;
+            let varies = |demand: &LinkFlow| (demand.rate * SECONDS / 3.0).sqrt() * f64::from(demand.bytes) / SECONDS;
             let tolerance = if flow < 2 { varies(demand) } else { varies(&flows[0]) + varies(&flows[1]) };
             let rate = seen.rates[flow];
             assert!((rate - share).abs() < 5.0 * tolerance, "{qdisc}: flow {flow} gets {rate} of {share} B/s");
@@ -120,7 +120,7 @@ fn drr_and_fq_hold_a_flow_to_its_share_and_cost_the_others_nothing() {
 #[test]
 fn turns_by_the_packet_favour_large_packets_and_turns_by_the_byte_do_not() {
     // Shreedhar and Varghese, section 2: round robin by packets gives a flow Max/Min times another's share.
-    let flows = [Flow { rate: 1000.0, bytes: 1500 }, Flow { rate: 4000.0, bytes: 250 }];
+    let flows = [LinkFlow { rate: 1000.0, bytes: 1500 }, LinkFlow { rate: 4000.0, bytes: 250 }];
     let ratio = |qdisc: &str| {
         let seen = run(qdisc, &flows);
         seen.rates[0] / seen.rates[1]
@@ -162,8 +162,8 @@ fn a_buffer_cut_in_46_makes_red_drop_where_a_whole_one_marks() {
     // factor.
     let red = "red:limit=200KB,minth=20%,maxth=80%,maxp=1,mark_above_maxth=on";
     for (rate, senders) in [(10_000_000, 40), (45_000_000, 100)] {
-        let senders: Vec<Sender> =
-            (0..senders).map(|i| Sender::Aimd { rtt: Span::from_millis(40 + i), ect: true }).collect();
+        let senders: Vec<LoopSender> =
+            (0..senders).map(|i| LoopSender::Aimd { rtt: Span::from_millis(40 + i), ect: true }).collect();
         let dropped = |qdisc| closed_loop::run(qdisc, Rate::from_bits(rate), &senders, 40).totals.dropped();
         let (parts, whole) = (dropped("sfq_red:preset=blue"), dropped(red));
         assert!(parts > 2 * whole && parts > 1000, "{parts} dropped in parts, {whole} in one buffer");

@@ -6,10 +6,10 @@ use headgate_core::{Class, ClassId, Why};
 #[path = "support/link.rs"]
 mod link;
 
-use link::{CAPACITY, Flow, against, flow, run, run_classed};
+use link::{CAPACITY, LinkFlow, against, flow, run, run_classed};
 
 /// The mean rate of all flows but the last, as a part of their fair share.
-fn others(qdisc: &str, flows: &[Flow]) -> f64 {
+fn others(qdisc: &str, flows: &[LinkFlow]) -> f64 {
     let (seen, others) = (run(qdisc, flows), flows.len() - 1);
     (0..others).map(|flow| seen.rate(flow)).sum::<f64>() / others as f64 / (CAPACITY / flows.len() as f64)
 }
@@ -58,7 +58,7 @@ fn class(parent: Option<u16>, weight: f64) -> Class {
 /// Packets a second of each class when its senders, `(class, senders, rate)`, share one FABA.
 fn by_class(qdisc: &str, classes: &[Class], senders: &[(u16, usize, f64)]) -> Vec<f64> {
     let each = |(class, senders, rate): &(u16, usize, f64)| vec![(*class, flow(*rate)); *senders];
-    let (of, flows): (Vec<u16>, Vec<Flow>) = senders.iter().flat_map(each).unzip();
+    let (of, flows): (Vec<u16>, Vec<LinkFlow>) = senders.iter().flat_map(each).unzip();
     let seen = run_classed(qdisc, &flows, &of, classes);
     let mut rates = vec![0.0; classes.len()];
     of.iter().enumerate().for_each(|(flow, class)| rates[usize::from(*class)] += seen.rate(flow));

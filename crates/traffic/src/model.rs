@@ -13,10 +13,7 @@ pub trait SourceModel: Sized {
     /// A flow's data between writes.
     type State: Clone;
 
-    /// A source for flows of `sender`; `files` opens files named in the settings.
-    ///
-    /// # Errors
-    /// Settings that contradict each other or the sender, or a missing or malformed file.
+    /// A source for flows of `sender`. Errors: conflicting settings, or a missing or malformed file.
     fn new(config: Self::Config, sender: &SenderInfo, files: &mut FileLoader<'_>) -> Result<Self, BuildError>;
 
     /// The initial state of flow number `flow` in its group, from 0.
@@ -25,8 +22,7 @@ pub trait SourceModel: Sized {
     /// The flow's next write; `None` after the last.
     fn next(&self, flow: &mut Self::State, rng: &mut Rng) -> Option<SourceWrite>;
 
-    /// Reports the last write's delivery after `took`. Called at least if the next write begins
-    /// [`WriteStart::AfterDelivery`](crate::WriteStart::AfterDelivery).
+    /// Reports the last write's delivery after `took`, at least if the next write depends on it.
     fn done(&self, _flow: &mut Self::State, _took: Span) {}
 
     /// Mean bytes per flow; `None` if endless or dependent on the network.

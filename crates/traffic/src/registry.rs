@@ -1,4 +1,20 @@
-//! The registry of traffic sources.
+//! The registry of traffic sources: from a name to the sources of a group's flows.
+//!
+//! ```
+//! use std::sync::Arc;
+//! use headgate_core::Rng;
+//! use headgate_traffic::{SenderInfo, Traffic, WriteAmount, WriteStart};
+//!
+//! let traffic: Traffic = "ftp:size=pareto(100KB,1.5),count=2,wait=exp(1s)".parse().unwrap();
+//! let no_files = &mut |name: &str| Err(format!("there is no {name}"));
+//! let plan = traffic.plan(&SenderInfo::tcp(1500, 1460), no_files).unwrap();
+//! let (mut flow, mut rng) = (plan.start(0), Rng::named(1, "web/0"));
+//! let first = flow.next(&mut rng).unwrap();
+//! assert!(matches!((first.after, first.data), (WriteStart::AfterStart(_), WriteAmount::Bytes(_))));
+//! // The second file is requested after the first is delivered, and a pause.
+//! assert!(matches!(flow.next(&mut rng).unwrap().after, WriteStart::AfterDelivery(_)));
+//! assert_eq!(flow.next(&mut rng), None);
+//! ```
 
 use std::ops::Deref;
 use std::sync::Arc;

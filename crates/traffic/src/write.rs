@@ -10,8 +10,7 @@ pub struct SourceWrite {
     /// Opens a new connection: TCP begins with its initial window and no path information, and undelivered data of an
     /// earlier connection is discarded. No effect on UDP.
     pub new_connection: bool,
-    /// Whether a user waits for it, as for a file, a web object or a video segment. Its completion time is then
-    /// measured.
+    /// Whether a user waits for it, as for a file or a web object. Its completion time is measured.
     pub transfer: bool,
 }
 

@@ -10,12 +10,12 @@ pub const LINK: LinkInfo = LinkInfo::new(Rate::from_bits(10_000_000_000), 1000, 
 
 /// The floor: keeps everything, decides nothing.
 #[derive(Default)]
-pub struct Ring {
+pub struct BareRing {
     packets: VecDeque<Packet<()>>,
     bytes: u64,
 }
 
-impl Discipline<()> for Ring {
+impl Discipline<()> for BareRing {
     #[inline]
     fn enqueue(&mut self, packet: Packet<()>, _: &mut Cx<'_, ()>) {
         self.bytes += u64::from(packet.bytes);
@@ -45,7 +45,7 @@ impl Sink<()> for Drops {
 }
 
 /// A discipline under a steady load: packets of `flows` flows in turn, as fast as the link sends them.
-pub struct Load<D> {
+pub struct SteadyLoad<D> {
     pub discipline: D,
     flows: u64,
     length: u32,
@@ -55,9 +55,9 @@ pub struct Load<D> {
     pub drops: Drops,
 }
 
-impl<D: Discipline<()>> Load<D> {
+impl<D: Discipline<()>> SteadyLoad<D> {
     pub fn new(discipline: D, flows: u64, length: u32) -> Self {
-        Load { discipline, flows, length, offered: 0, now: Time::ZERO, rng: Rng::new(1), drops: Drops::default() }
+        SteadyLoad { discipline, flows, length, offered: 0, now: Time::ZERO, rng: Rng::new(1), drops: Drops::default() }
     }
 
     /// Whether a packet left.

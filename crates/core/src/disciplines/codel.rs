@@ -6,9 +6,7 @@
 //! On arrival, packets are queued while they fit. On departure, CoDel takes the packet's queueing delay. Once it has
 //! been above `target` for an `interval`, CoDel enters the dropping state and drops or marks this packet. There the
 //! n-th drop or mark is followed by the next after interval/sqrt(n), until the delay falls below the target. If the
-//! queue grows again soon, the state is entered at its last rate.
-//!
-//! The loop itself is `parts/codel.rs`, which FQ-CoDel shares.
+//! queue grows again soon, the state is entered at its last rate ([`CodelLoop`]).
 //!
 //! Source: K. Nichols, V. Jacobson, A. McGregor, J. Iyengar, "Controlled Delay Active Queue Management", RFC 8289,
 //! 2018. First in K. Nichols, V. Jacobson, "Controlling queue delay", ACM Queue 10(5), 2012. Deviations are listed in

@@ -8,8 +8,8 @@
 //! fair share alpha with probability 1 - alpha/label, so that each flow passes at most alpha. Departures change
 //! nothing.
 //!
-//! The core estimates alpha from the arriving rate A and the accepted rate F. While A exceeds the capacity, alpha is
-//! multiplied by capacity/F every `k_c`. While the link has room, alpha follows the largest label. An overflow lowers
+//! The core estimates alpha from the arriving rate and the accepted rate (A and F). While A exceeds the capacity, every
+//! `k_c` multiplies alpha by capacity/F. While the link has room, alpha follows the largest label. An overflow lowers
 //! alpha by 1 %.
 //!
 //! Source: I. Stoica, S. Shenker, H. Zhang, "Core-stateless fair queueing: achieving approximately fair bandwidth
@@ -199,8 +199,8 @@ impl FairShareEstimate {
     #[inline]
     fn estimate(&mut self, seen: ArrivalSample, config: &CsfqConfig) {
         let arriving = self.arriving.update(seen.bytes, seen.now, config.k_alpha);
-        // The figure updates F with accepted packets only. While none is accepted it would keep a rate that was too
-        // high and lower alpha for it again and again; the authors' module lets it fall with every arrival.
+        // The figure updates F with accepted packets only. While none is accepted, F would stay too high and lower
+        // alpha again and again. As in the authors' module, F falls with every arrival.
         self.accepted.update(if seen.dropped { 0 } else { seen.bytes }, seen.now, config.k_alpha);
         let ended = seen.now > self.start + config.k_c;
         // Section 2.2.2: a link that was not congested is not before its buffer has reached the threshold.

@@ -141,9 +141,9 @@ pub struct Dualpi2<T> {
 /// The probabilities of both queues, coupled by p'.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct CoupledProbabilities {
-    /// p_C: the probability of signalling a Classic packet.
+    /// p_C: drop or mark probability of a Classic packet.
     pub classic: f64,
-    /// p_CL: the coupled probability of marking a low latency packet.
+    /// p_CL: coupled marking probability of a low latency packet.
     pub low: f64,
 }
 
@@ -165,7 +165,7 @@ impl<T> Dualpi2<T> {
         };
         let quarter = Limit::Bytes((link.rate.as_bits() / 32).max(2 * u64::from(link.mean_packet)));
         let unbounded = || Fifo::new(Limit::Bytes(u64::MAX));
-        // A full packet's worth in favour of the heavier queue, as in Linux.
+        // A full packet's worth in favor of the heavier queue, as in Linux.
         let first_credit = f64::from(link.mean_packet) * (2.0 * config.classic_protection - 1.0);
         Ok(Dualpi2 {
             limit: config.limit.unwrap_or(quarter),

@@ -26,8 +26,10 @@
 //! | f_p | [`TokenFifo::drop_probability`] |
 //! | c_i, w_i | [`Class::weight`](crate::Class::weight), its share in [`TokenTree`] |
 //!
-//! Random draws, in order: four buckets for a new flow in a full table; one number for an arrival at a nonempty queue;
-//! the buckets of a departure. With classes, a departure draws from the root down.
+//! Random draws, in order:
+//! - four buckets, for a new flow in a full table;
+//! - one number, for an arrival at a nonempty queue;
+//! - the buckets of a departure, from the root down if there are classes.
 
 use alloc::boxed::Box;
 

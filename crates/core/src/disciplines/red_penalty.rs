@@ -55,8 +55,8 @@ crate::params! {
         drops_grew: f64 = 2.0, in 1.0.., also "Unresp_droprate_factor_";
         /// Share of its earlier rate that an unresponsive flow still exceeds.
         rate_kept: f64 = 0.8, in 0.0..=1.0, also "Unresp_flowbw_factor_";
-        /// A flow with more than ln(3n)/n of the traffic of n flows is disproportionate if its rate in bytes/s also
-        /// exceeds this value over sqrt p.
+        /// Minimum of rate x sqrt p, in bytes/s, for a disproportionate flow. It must also send more than ln(3n)/n of
+        /// the traffic of n flows.
         disproportionate: f64 = 12_000.0, in 0.0.., also "High_const_";
         /// Rate limit of all flows in the box together. `auto`: half a TCP-friendly rate per flow, at most a quarter of
         /// the link.
@@ -88,7 +88,7 @@ crate::params! {
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct PenalizedFlow {
     /// Why it is there.
-    pub offence: FailedTest,
+    pub failed: FailedTest,
     /// Its rate when it entered the box, in bytes per second.
     pub rate: f64,
     /// Bytes of it that arrived since the last examination.
@@ -99,13 +99,13 @@ pub struct PenalizedFlow {
 #[derive(Clone, Copy, Debug, Default)]
 struct TrafficCounts {
     arrived: u64,
-    signalled: u64,
+    signals: u64,
     bytes: u64,
 }
 
 impl TrafficCounts {
     fn drop_rate(&self) -> f64 {
-        if self.arrived == 0 { 0.0 } else { self.signalled as f64 / self.arrived as f64 }
+        if self.arrived == 0 { 0.0 } else { self.signals as f64 / self.arrived as f64 }
     }
 }
 
@@ -119,7 +119,7 @@ pub struct RedPenalty<T> {
     /// The flows of drops and marks since the last examination.
     pub log: FlowLog,
     history: VecDeque<FlowSample>,
-    penalised: FlowTable<PenalizedFlow>,
+    penalized: FlowTable<PenalizedFlow>,
     bucket: TokenBucket,
     /// Rate limit of all boxed flows together; 0 before the first.
     pub penalty_rate: Rate,
@@ -150,7 +150,7 @@ impl<T> RedPenalty<T> {
             tests,
             log: FlowLog::new(config.log, link.key),
             history: VecDeque::with_capacity(HISTORY),
-            penalised: FlowTable::new(config.places, link.key),
+            penalized: FlowTable::new(config.places, link.key),
             bucket: TokenBucket::new(Rate::from_bits(1), 0),
             penalty_rate: Rate::from_bits(0),
             fixed_rate: config.penalty_rate,
@@ -169,7 +169,7 @@ impl<T> RedPenalty<T> {
 
     /// `flow`'s record, if it is in the box.
     pub fn penalty(&self, flow: FlowId) -> Option<PenalizedFlow> {
-        self.penalised.peek(flow).copied()
+        self.penalized.peek(flow).copied()
     }
 
     /// Ends an interval: releases compliant flows, tests the flow with the most drops and marks, and resets the counts.
@@ -184,7 +184,7 @@ impl<T> RedPenalty<T> {
         }
         self.log.clear();
         (self.good, self.bad, self.since) = (TrafficCounts::default(), TrafficCounts::default(), now);
-        (0..self.penalised.len()).for_each(|position| self.penalised.at(position).1.bytes = 0);
+        (0..self.penalized.len()).for_each(|position| self.penalized.at(position).1.bytes = 0);
     }
 
     /// A flow leaves the box when it is TCP-friendly at the box's own drop rate and no longer fails the test that
@@ -192,10 +192,10 @@ impl<T> RedPenalty<T> {
     fn release(&mut self, elapsed: f64, all: f64) {
         let drops = self.bad.drop_rate();
         // Backwards: a removal moves the last entry, which has been examined.
-        for position in (0..self.penalised.len()).rev() {
-            let PenalizedFlow { offence, rate: before, bytes } = *self.penalised.at(position).1;
+        for position in (0..self.penalized.len()).rev() {
+            let PenalizedFlow { failed, rate: before, bytes } = *self.penalized.at(position).1;
             let rate = bytes as f64 / elapsed;
-            let again = match offence {
+            let again = match failed {
                 FailedTest::Unfriendly => false,
                 FailedTest::Unresponsive => rate > self.tests.rate_kept * before,
                 FailedTest::Disproportionate => {
@@ -203,7 +203,7 @@ impl<T> RedPenalty<T> {
                 }
             };
             if !again && !self.tests.unfriendly(rate, drops) {
-                self.penalised.remove_at(position);
+                self.penalized.remove_at(position);
             }
         }
     }
@@ -216,7 +216,7 @@ impl<T> RedPenalty<T> {
         let sample = FlowSample { flow, drops, rate };
         let earlier = self.history.iter().filter(|sample| sample.flow == flow);
         let calmest = earlier.min_by(|a, b| a.drops.total_cmp(&b.drops)).copied();
-        let offence = if self.tests.unfriendly(rate, drops) {
+        let failed = if self.tests.unfriendly(rate, drops) {
             FailedTest::Unfriendly
         } else if calmest.is_some_and(|then| self.tests.unresponsive(sample, then)) {
             FailedTest::Unresponsive
@@ -229,7 +229,7 @@ impl<T> RedPenalty<T> {
             self.history.push_back(sample);
             return;
         };
-        self.penalised.insert(flow, PenalizedFlow { offence, rate, bytes: 0 });
+        self.penalized.insert(flow, PenalizedFlow { failed, rate, bytes: 0 });
     }
 
     /// Adapts the limit to the number of boxed flows and the drop rate of all others.
@@ -238,12 +238,12 @@ impl<T> RedPenalty<T> {
         let rate = match (self.fixed_rate, friendly) {
             (Some(rate), _) => rate,
             // Bytes a second to bits, halved.
-            (None, Some(friendly)) => Rate::from_bits((4.0 * friendly * self.penalised.len() as f64) as u64)
+            (None, Some(friendly)) => Rate::from_bits((4.0 * friendly * self.penalized.len() as f64) as u64)
                 .clamp(Rate::from_bits(1), self.most_rate),
             // Without drops there is no friendly rate: keep the limit.
             (None, None) => return,
         };
-        if rate != self.penalty_rate && !self.penalised.is_empty() {
+        if rate != self.penalty_rate && !self.penalized.is_empty() {
             self.penalty_rate = rate;
             self.bucket = TokenBucket::new(rate, 2 * self.tests.mtu as u32);
         }
@@ -251,9 +251,9 @@ impl<T> RedPenalty<T> {
 
     /// Rate-limits a boxed flow's packet. Admitted packets go to RED like any other but are counted apart.
     fn limit_boxed(&mut self, position: usize, packet: Packet<T>, cx: &mut Cx<'_, T>) {
-        self.penalised.at(position).1.bytes += u64::from(packet.bytes);
+        self.penalized.at(position).1.bytes += u64::from(packet.bytes);
         self.bad.arrived += 1;
-        let signalled = if self.bucket.admits(packet.bytes, cx.now) {
+        let signals = if self.bucket.admits(packet.bytes, cx.now) {
             self.bucket.take(packet.bytes, cx.now);
             let zone = self.red.update(cx);
             self.red.offer(zone, packet, cx).is_some()
@@ -261,7 +261,7 @@ impl<T> RedPenalty<T> {
             cx.drop(packet, Why::Unresponsive);
             true
         };
-        self.bad.signalled += u64::from(signalled);
+        self.bad.signals += u64::from(signals);
     }
 }
 
@@ -271,8 +271,8 @@ impl<T> Discipline<T> for RedPenalty<T> {
         if self.clock.advance(cx.now) > 0 {
             self.examine(cx.now);
         }
-        if !self.penalised.is_empty()
-            && let Some(position) = self.penalised.position(packet.flow)
+        if !self.penalized.is_empty()
+            && let Some(position) = self.penalized.position(packet.flow)
         {
             return self.limit_boxed(position, packet, cx);
         }
@@ -281,7 +281,7 @@ impl<T> Discipline<T> for RedPenalty<T> {
         self.good.bytes += u64::from(packet.bytes);
         let zone = self.red.update(cx);
         if self.red.offer(zone, packet, cx).is_some() {
-            self.good.signalled += 1;
+            self.good.signals += 1;
             self.log.record(flow);
         }
     }
@@ -291,7 +291,7 @@ impl<T> Discipline<T> for RedPenalty<T> {
     fn observe(&self, gauge: &mut dyn FnMut(&'static str, f64)) {
         gauge("average", self.red.detector().average());
         gauge("probability", self.red.detector().probability());
-        gauge("penalised", self.penalised.len() as f64);
+        gauge("penalised", self.penalized.len() as f64);
         gauge("penalty_rate_bps", self.penalty_rate.as_bits() as f64);
         gauge("logged", self.log.len() as f64);
     }
@@ -329,7 +329,7 @@ mod tests {
         let penalty = port.discipline().penalty(FlowId(0)).unwrap();
         // Half of 2000 packets a second are dropped, three quarters of them its own: some 1.5 MB/s against
         // 1.2 x 1.22 x 1500/(0.06 sqrt 0.5) = 52 kB/s.
-        assert_eq!(penalty.offence, FailedTest::Unfriendly);
+        assert_eq!(penalty.failed, FailedTest::Unfriendly);
         assert!((penalty.rate / 1.5e6 - 1.0).abs() < 0.1, "{penalty:?}");
         let refused = |port: &Port<(), RedPenalty<()>>| port.totals().counts().drops(Why::Unresponsive);
         drive(&mut port, 6, 24, 1500);
@@ -364,7 +364,7 @@ mod tests {
             (0..700).for_each(|_| port.enqueue(Packet::new(FlowId(77), 1000, ()), at, &mut ()));
         }
         let discipline = port.discipline();
-        assert_eq!((discipline.penalised.len(), discipline.log.len()), (1, 50));
+        assert_eq!((discipline.penalized.len(), discipline.log.len()), (1, 50));
     }
 
     #[test]

@@ -82,8 +82,9 @@ impl<T> Sac<T> {
         self.choke.detector()
     }
 
-    /// The share of unresponsive traffic. Without a class it is inferred from matches: a flow with the share u of
-    /// arrivals and of the queue, beside many small ones, makes u^2 of all arrivals match; the root of this rate is u.
+    /// The estimated share of unresponsive traffic. Without a class it is inferred from matches. A flow with share u of
+    /// arrivals and queue, beside many small flows, matches in u^2 of all arrivals. The square root of the match rate
+    /// is therefore u.
     #[inline]
     pub fn share(&self) -> f64 {
         if self.unresponsive.is_some() { self.measured } else { libm::sqrt(self.measured) }

@@ -3,13 +3,13 @@
 //! SFB keeps `levels` tables of `bins` bins. At each level an independent hash maps a flow to one bin, so a flow has
 //! one bin per level. A bin counts its queued packets and holds a drop or mark probability p.
 //!
-//! On arrival, each bin of the flow is updated as in BLUE. p rises by `d1` if the bin holds more than `bin_size`
+//! On arrival, each bin of the flow is updated as in BLUE. Its p rises by `d1` if the bin holds more than `bin_size`
 //! packets, and falls by `d2` if it is empty. The packet's probability is the smallest p among its bins. A responsive
 //! flow that shares one bin with an unresponsive flow therefore still has a clean bin at another level.
 //!
-//! If every bin of a flow has p = 1, SFB treats the flow as unresponsive and passes its packets through a rate limiter
-//! ([`Limiter`], chosen by [`Penalty`]). Otherwise the packet is dropped or marked with probability p. On departure,
-//! the packet leaves its bins, and a bin that becomes empty lowers its p.
+//! If every bin of a flow has p = 1, SFB treats the flow as unresponsive. Its packets must pass a rate limiter
+//! ([`Limiter`], chosen by [`Penalty`]). Any other packet is dropped or marked with probability p. On departure, the
+//! packet leaves its bins, and a bin that becomes empty lowers its p.
 //!
 //! The hash functions change every `rehash`. A second set of bins is trained in advance (`double_buffer`), so
 //! unresponsive flows are recognized immediately after the change.

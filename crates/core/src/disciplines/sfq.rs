@@ -213,9 +213,9 @@ mod tests {
     const LINK: LinkInfo = LinkInfo::new(Rate::from_bits(8_000_000), 1000, 7);
 
     #[derive(Default)]
-    struct Dropped(Vec<(u64, usize, Why)>);
+    struct DroppedHandles(Vec<(u64, usize, Why)>);
 
-    impl Sink<usize> for Dropped {
+    impl Sink<usize> for DroppedHandles {
         fn dropped(&mut self, packet: Packet<usize>, why: Why, _: Time) {
             self.0.push((packet.flow.0, packet.handle, why));
         }
@@ -240,7 +240,7 @@ mod tests {
     fn offer(settings: &[(&str, &str)], flows: &[usize]) -> Vec<(usize, usize, Why)> {
         let sfq = Sfq::new(SfqConfig::from_settings(settings).unwrap(), &LINK).unwrap();
         let names = apart(&sfq);
-        let (mut port, mut dropped) = (Port::new(sfq, Rng::new(1)), Dropped::default());
+        let (mut port, mut dropped) = (Port::new(sfq, Rng::new(1)), DroppedHandles::default());
         for (number, flow) in flows.iter().enumerate() {
             port.enqueue(Packet::new(FlowId(names[*flow]), 1000, number), Time::ZERO, &mut dropped);
         }
@@ -322,7 +322,7 @@ mod tests {
         let mut names = (0..).map(FlowId);
         let first = names.next().unwrap();
         let second = names.find(|flow| sfq.buckets.bucket(*flow) != sfq.buckets.bucket(first)).unwrap();
-        let (mut rng, mut dropped) = (Rng::new(1), Dropped::default());
+        let (mut rng, mut dropped) = (Rng::new(1), DroppedHandles::default());
         for (number, flow) in [first, second].repeat(3).into_iter().enumerate() {
             sfq.enqueue(Packet::new(flow, 1000, number), &mut Cx::new(Time::ZERO, &mut rng, &mut dropped));
         }
@@ -341,7 +341,7 @@ mod tests {
     fn an_overloaded_parent_takes_from_the_longest_bucket() {
         let mut sfq = Sfq::new(SfqConfig::default(), &LINK).unwrap();
         let names = apart(&sfq);
-        let (mut rng, mut dropped) = (Rng::new(1), Dropped::default());
+        let (mut rng, mut dropped) = (Rng::new(1), DroppedHandles::default());
         for (number, flow) in [0, 1, 1, 2].into_iter().enumerate() {
             let packet = Packet::new(FlowId(names[flow]), 1000, number);
             sfq.enqueue(packet, &mut Cx::new(Time::ZERO, &mut rng, &mut dropped));

@@ -1,7 +1,8 @@
 //! SFQ-RED: SFQ with RED in each queue.
 //!
-//! Flows are hashed to buckets. Each bucket is a RED queue with an equal part of the buffer, so a flow is dropped or
-//! marked by the average of its own bucket. On departure, buckets send in turn, one packet or `quantum` bytes each.
+//! Flows are hashed to buckets. Each bucket is a RED queue with an equal part of the buffer. Drops and marks
+//! therefore follow the average of the flow's own bucket. On departure, buckets send in turn, one packet or `quantum`
+//! bytes each.
 //!
 //! avg, count, pb and pa are those of each bucket's [`RedQueue`]. See `sfq` and `red` for the sources of both.
 //!

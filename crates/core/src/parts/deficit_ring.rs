@@ -168,13 +168,13 @@ mod tests {
 
     /// Figure 2 of the paper, one packet per call, without skipping rounds.
     #[derive(Default)]
-    struct Paper {
+    struct PaperRing {
         /// Member, quantum, deficit counter.
         active: VecDeque<(usize, u32, i64)>,
         paid: bool,
     }
 
-    impl Paper {
+    impl PaperRing {
         fn next(&mut self, need: impl Fn(usize) -> u32) -> Option<usize> {
             loop {
                 let (member, quantum, deficit) = self.active.front_mut()?;
@@ -198,17 +198,17 @@ mod tests {
     }
 
     #[derive(Clone, Copy, Debug)]
-    enum Call {
+    enum RingCall {
         Join(usize, u32),
         Leave(usize),
         Send,
     }
 
-    fn calls() -> impl Strategy<Value = Vec<Call>> {
+    fn calls() -> impl Strategy<Value = Vec<RingCall>> {
         let call = prop_oneof![
-            3 => (0usize..6, prop_oneof![Just(1u32), 1u32..2000]).prop_map(|(member, quantum)| Call::Join(member, quantum)),
-            1 => (0usize..6).prop_map(Call::Leave),
-            6 => Just(Call::Send),
+            3 => (0usize..6, prop_oneof![Just(1u32), 1u32..2000]).prop_map(|(member, quantum)| RingCall::Join(member, quantum)),
+            1 => (0usize..6).prop_map(RingCall::Leave),
+            6 => Just(RingCall::Send),
         ];
         prop::collection::vec(call, 0..200)
     }
@@ -216,20 +216,20 @@ mod tests {
     proptest! {
         #[test]
         fn it_takes_turns_as_the_paper_does_without_counting_idle_rounds(calls in calls(), surplus in any::<bool>()) {
-            let (mut ring, mut paper) = (DeficitRing::new(), Paper::default());
+            let (mut ring, mut paper) = (DeficitRing::new(), PaperRing::default());
             for (step, call) in calls.into_iter().enumerate() {
                 let size = |member: usize| ((member * 7919 + step * 104_729) % 5001) as u32;
                 let need = |member| if surplus { 1 } else { size(member) };
                 match call {
-                    Call::Join(member, quantum) if ring.credit(member).is_none() => {
+                    RingCall::Join(member, quantum) if ring.credit(member).is_none() => {
                         ring.join(member, quantum);
                         paper.active.push_back((member, quantum, 0));
                     }
-                    Call::Leave(member) if ring.credit(member).is_some() => {
+                    RingCall::Leave(member) if ring.credit(member).is_some() => {
                         ring.leave(member);
                         paper.leave(member);
                     }
-                    Call::Send => {
+                    RingCall::Send => {
                         let sender = ring.next(need);
                         prop_assert_eq!(sender, paper.next(need));
                         if let Some(sender) = sender {

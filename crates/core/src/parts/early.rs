@@ -27,11 +27,11 @@ crate::choice! {
 /// Position of the average queue relative to the thresholds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Zone {
-    /// Below minth: no packet is signalled.
+    /// Below minth: no packet is dropped or marked.
     Below,
-    /// Between the thresholds: packets are signalled at random.
+    /// Between the thresholds: packets are dropped or marked at random.
     Between,
-    /// At or above maxth (`gentle`: twice maxth): every packet is signalled.
+    /// At or above maxth (`gentle`: twice maxth): every packet is dropped or marked.
     Above,
 }
 

@@ -131,9 +131,9 @@ mod tests {
     use proptest::prelude::*;
 
     #[derive(Default)]
-    struct Dropped(Vec<usize>);
+    struct DroppedNumbers(Vec<usize>);
 
-    impl Sink<usize> for Dropped {
+    impl Sink<usize> for DroppedNumbers {
         fn dropped(&mut self, packet: Packet<usize>, _: Why, _: Time) {
             self.0.push(packet.handle);
         }
@@ -147,7 +147,7 @@ mod tests {
         ) {
             let mut queues = FlowQueues::new(Limit::Packets(6), 3);
             let mut model: BTreeMap<u64, VecDeque<usize>> = BTreeMap::new();
-            let (mut rng, mut dropped) = (Rng::new(1), Dropped::default());
+            let (mut rng, mut dropped) = (Rng::new(1), DroppedNumbers::default());
             for (number, (flow, call)) in calls.into_iter().enumerate() {
                 let mut cx = Cx::new(Time::ZERO, &mut rng, &mut dropped);
                 if call > 0 {
@@ -179,7 +179,7 @@ mod tests {
     #[test]
     fn packets_of_no_bytes_begin_no_more_queues_than_the_limit_has_bytes() {
         let mut queues = FlowQueues::new(Limit::Bytes(3), 3);
-        let (mut rng, mut dropped) = (Rng::new(1), Dropped::default());
+        let (mut rng, mut dropped) = (Rng::new(1), DroppedNumbers::default());
         let mut cx = Cx::new(Time::ZERO, &mut rng, &mut dropped);
         let begun =
             (0..6).filter(|flow| queues.push(FlowId(*flow), Packet::new(FlowId(*flow), 0, 0), &mut cx).is_some());

@@ -42,8 +42,7 @@ pub struct FlowTests {
 }
 
 impl FlowTests {
-    /// The rate of a TCP flow at the drop rate p = `drops`, in bytes a second: 1.22 B/(R sqrt p). `None` without drops,
-    /// when any rate is friendly.
+    /// TCP's rate at drop rate p = `drops`, in bytes/s: 1.22 B/(R sqrt p). `None` without drops.
     pub fn friendly_rate(&self, drops: f64) -> Option<f64> {
         (drops > 0.0).then(|| 1.22 * self.mtu / (self.rtt * libm::sqrt(drops)))
     }
@@ -58,7 +57,7 @@ impl FlowTests {
         now.drops > self.drops_grew * then.drops && now.rate > self.rate_kept * then.rate
     }
 
-    /// Whether a flow uses more than ln(3n)/n of `all`, the rate of n = `flows` flows, while drops leave demand unmet.
+    /// Whether a flow sends more than ln(3n)/n of `all`, the rate of n = `flows` flows, despite drops.
     pub fn disproportionate(&self, rate: f64, drops: f64, all: f64, flows: usize) -> bool {
         let n = flows.max(1) as f64;
         rate > libm::log(3.0 * n) / n * all && rate * libm::sqrt(drops) > self.disproportionate

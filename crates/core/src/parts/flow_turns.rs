@@ -164,13 +164,13 @@ mod tests {
 
     /// As in Linux's sch_hhf: two lists, one quantum at a time.
     #[derive(Default)]
-    struct Plain {
+    struct HhfModel {
         new: VecDeque<usize>,
         old: VecDeque<usize>,
         deficit: [i64; 2],
     }
 
-    impl Plain {
+    impl HhfModel {
         fn lists(&self, class: usize) -> bool {
             self.new.contains(&class) || self.old.contains(&class)
         }
@@ -203,7 +203,7 @@ mod tests {
             quantum in 1i64..2000, weight in 1i64..4,
         ) {
             let (mut turns, mut held) = (FlowTurns::new(2), [0u32; 2]);
-            let (mut plain, quantum) = (Plain::default(), [quantum, quantum * weight]);
+            let (mut plain, quantum) = (HhfModel::default(), [quantum, quantum * weight]);
             for (call, bytes) in calls {
                 if call < 2 {
                     held[call] += 1;

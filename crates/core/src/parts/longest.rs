@@ -54,7 +54,7 @@ struct ChainLink {
 #[derive(Clone, Debug)]
 pub(super) struct Longest {
     unit: LengthUnit,
-    /// Links of queues at [`link_of`], of chains at [`start_of`]. A link alone in its circle is its own neighbour.
+    /// Links of queues at [`link_of`], of chains at [`start_of`]. A link alone in its circle is its own neighbor.
     links: Vec<ChainLink>,
     queues: u32,
     /// One bit per chain.

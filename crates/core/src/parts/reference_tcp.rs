@@ -1,5 +1,4 @@
-//! The rate of a TCP flow, the reference for other flows: one drop per epoch, half a window each (Floyd, Fall, IEEE/ACM
-//! ToN 7(4), 1999). RED-PD's equations (1) and (2).
+//! The rate of a TCP flow, for comparison: the model of Floyd and Fall (IEEE/ACM ToN 7(4), 1999).
 
 use crate::time::Span;
 

@@ -243,20 +243,20 @@ mod tests {
     }
 
     #[derive(Clone, Copy, Debug)]
-    enum Call {
+    enum QueueCall {
         Push(usize, u32),
         Take(usize, End),
         Rearrange(usize),
     }
 
-    fn calls() -> impl Strategy<Value = Vec<Call>> {
+    fn calls() -> impl Strategy<Value = Vec<QueueCall>> {
         let queue = || 0..QUEUES;
         let end = prop_oneof![Just(End::Head), Just(End::Tail)];
         prop::collection::vec(
             prop_oneof![
-                12 => (queue(), prop_oneof![Just(0), Just(u32::MAX), 1u32..2000]).prop_map(|(q, n)| Call::Push(q, n)),
-                10 => (queue(), end).prop_map(|(q, end)| Call::Take(q, end)),
-                1 => queue().prop_map(Call::Rearrange),
+                12 => (queue(), prop_oneof![Just(0), Just(u32::MAX), 1u32..2000]).prop_map(|(q, n)| QueueCall::Push(q, n)),
+                10 => (queue(), end).prop_map(|(q, end)| QueueCall::Take(q, end)),
+                1 => queue().prop_map(QueueCall::Rearrange),
             ],
             0..300,
         )
@@ -270,12 +270,12 @@ mod tests {
             let (mut sizes, mut most) = (Vec::new(), 0);
             for call in calls {
                 match call {
-                    Call::Push(queue, bytes) => {
+                    QueueCall::Push(queue, bytes) => {
                         queues.push(queue, packet(bytes, sizes.len()));
                         model[queue].push_back(sizes.len());
                         sizes.push(bytes);
                     }
-                    Call::Take(queue, end) => {
+                    QueueCall::Take(queue, end) => {
                         prop_assert_eq!(queues.head(queue).map(|packet| packet.handle), model[queue].front().copied());
                         let expected = match end {
                             End::Head => model[queue].pop_front(),
@@ -283,7 +283,7 @@ mod tests {
                         };
                         prop_assert_eq!(queues.take(queue, end).map(|packet| packet.handle), expected);
                     }
-                    Call::Rearrange(by) => {
+                    QueueCall::Rearrange(by) => {
                         let to = |number: usize| (number + by) % QUEUES;
                         queues.rearrange(|packet| to(packet.handle));
                         let waiting: Vec<usize> = model.iter_mut().flat_map(|queue| queue.drain(..)).collect();
@@ -312,9 +312,9 @@ mod tests {
             let mut queues = SubQueues::new(QUEUES, Limit::Bytes(1));
             for call in calls {
                 match call {
-                    Call::Push(queue, bytes) => queues.push(queue, packet(bytes, 0)),
-                    Call::Take(queue, end) => drop(queues.take(queue, end)),
-                    Call::Rearrange(_) => {}
+                    QueueCall::Push(queue, bytes) => queues.push(queue, packet(bytes, 0)),
+                    QueueCall::Take(queue, end) => drop(queues.take(queue, end)),
+                    QueueCall::Rearrange(_) => {}
                 }
                 let lengths = (0..QUEUES).map(|queue| queues.backlog_of(queue).bytes);
                 match queues.longest() {

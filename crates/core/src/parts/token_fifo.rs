@@ -184,7 +184,7 @@ impl<T> TokenFifo<T> {
     pub fn drop_probability(&self, level: BucketLevel) -> f64 {
         let TokenSettings { lambda1, lambda2, maxp, .. } = self.terms;
         let filled = level.tokens as f64 / level.height as f64;
-        // Computes both lines without a branch: the fill of a flow at its share crosses lambda1 often, so a processor
+        // Computes both lines without a branch. The level of a flow at its share crosses lambda1 often, so a processor
         // would mispredict half of the branches.
         let gentle = (self.gentle_slope * (lambda1 - filled)).max(0.0);
         let steep = maxp + self.steep_slope * (lambda2 - filled);

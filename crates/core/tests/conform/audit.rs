@@ -13,18 +13,18 @@ pub enum Decision {
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Fate {
+enum PacketOutcome {
     Waiting,
     Sent,
     Dropped,
 }
 
-struct Record {
+struct AuditRecord {
     flow: FlowId,
     bytes: u32,
     ecn: Ecn,
     marked: bool,
-    fate: Fate,
+    outcome: PacketOutcome,
 }
 
 /// The books of one trace: every packet that ever arrived, and where it is.
@@ -33,7 +33,7 @@ pub struct Audit {
     ecn: bool,
     /// Packets of different flows may overtake each other.
     schedules: bool,
-    packets: Vec<Record>,
+    packets: Vec<AuditRecord>,
     last_sent: BTreeMap<FlowId, u32>,
     held: Backlog,
     pub decisions: Vec<Decision>,
@@ -51,14 +51,14 @@ impl Audit {
     pub fn arrived(&mut self, packet: Packet<()>) -> Packet<u32> {
         let Packet { arrived, flow, bytes, class, ecn, handle: () } = packet;
         let handle = self.packets.len() as u32;
-        self.packets.push(Record { flow, bytes, ecn, marked: false, fate: Fate::Waiting });
+        self.packets.push(AuditRecord { flow, bytes, ecn, marked: false, outcome: PacketOutcome::Waiting });
         self.held.packets += 1;
         self.held.bytes += u64::from(bytes);
         Packet { arrived, flow, bytes, class, ecn, handle }
     }
 
     pub fn sent(&mut self, packet: Packet<u32>) {
-        self.leaves(&packet, Fate::Sent);
+        self.leaves(&packet, PacketOutcome::Sent);
         let Audit { case, last_sent, packets, .. } = self;
         let queue = if self.schedules { packet.flow } else { FlowId(0) };
         if let Some(earlier) = last_sent.insert(queue, packet.handle) {
@@ -84,17 +84,17 @@ impl Audit {
         self.held
     }
 
-    fn leaves(&mut self, packet: &Packet<u32>, fate: Fate) {
+    fn leaves(&mut self, packet: &Packet<u32>, outcome: PacketOutcome) {
         let case = &self.case;
         let record = &mut self.packets[packet.handle as usize];
-        assert_eq!(record.fate, Fate::Waiting, "{case}: packet {} left twice", packet.handle);
+        assert_eq!(record.outcome, PacketOutcome::Waiting, "{case}: packet {} left twice", packet.handle);
         assert_eq!(
             (record.flow, record.bytes),
             (packet.flow, packet.bytes),
             "{case}: packet {} changed",
             packet.handle
         );
-        record.fate = fate;
+        record.outcome = outcome;
         self.held.packets -= 1;
         self.held.bytes -= u64::from(packet.bytes);
     }
@@ -102,7 +102,7 @@ impl Audit {
 
 impl Sink<u32> for Audit {
     fn dropped(&mut self, packet: Packet<u32>, why: Why, _: Time) {
-        self.leaves(&packet, Fate::Dropped);
+        self.leaves(&packet, PacketOutcome::Dropped);
         self.decisions.push(Decision::Dropped(packet.handle, why));
     }
 
@@ -110,7 +110,13 @@ impl Sink<u32> for Audit {
         let record = &mut self.packets[packet.handle as usize];
         assert!(record.ecn.is_capable(), "{}: packet {} cannot carry a mark", self.case, packet.handle);
         assert!(self.ecn, "{}: packet {} marked, though ecn is off", self.case, packet.handle);
-        assert_eq!(record.fate, Fate::Waiting, "{}: packet {} marked after it left", self.case, packet.handle);
+        assert_eq!(
+            record.outcome,
+            PacketOutcome::Waiting,
+            "{}: packet {} marked after it left",
+            self.case,
+            packet.handle
+        );
         record.marked = true;
         self.decisions.push(Decision::Marked(packet.handle, why));
     }

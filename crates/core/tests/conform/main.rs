@@ -10,28 +10,28 @@ use headgate_core::registry::{self, DisciplineEntry, DisciplineVisitor, ENTRIES}
 use headgate_core::{BuildError, Discipline, FlowId, Limit, LinkInfo, Packet, Port, Rate, Rng, Span, Time};
 
 use audit::{Audit, Audited, Decision};
-use traces::{MIXES, Mix, Settings, borrowed, settings, spelled};
+use traces::{DrawnSettings, MIXES, Mix, borrowed, settings, spelled};
 
 /// Traces tried on every row.
 const TRACES: usize = 240;
 const STEPS: u32 = 1200;
 
 /// One trace: everything its decisions may depend on.
-struct Case<'a> {
+struct TraceCase<'a> {
     entry: &'a DisciplineEntry,
-    settings: Settings,
+    settings: DrawnSettings,
     mix: &'a Mix,
     seed: u64,
 }
 
-impl<'a> Case<'a> {
+impl<'a> TraceCase<'a> {
     /// The `n`th case of a row; none where the settings drawn do not fit each other, such as thresholds above the
     /// limit. Settings may be refused for no other reason.
-    fn draw(entry: &'a DisciplineEntry, n: usize) -> Option<Case<'a>> {
+    fn draw(entry: &'a DisciplineEntry, n: usize) -> Option<TraceCase<'a>> {
         let mut rng = Rng::named(n as u64, "settings");
         let settings = settings(entry, n, &mut rng);
         // Limits go round in step with the mixes; one mix further each round, they all meet.
-        let case = Case { entry, settings, mix: &MIXES[(n + n / MIXES.len()) % MIXES.len()], seed: n as u64 };
+        let case = TraceCase { entry, settings, mix: &MIXES[(n + n / MIXES.len()) % MIXES.len()], seed: n as u64 };
         match registry::boxed::<u32>(entry.name, &borrowed(&case.settings), &case.link()) {
             Ok(_) => Some(case),
             Err(BuildError::Conflict(_)) => None,
@@ -66,13 +66,13 @@ impl<'a> Case<'a> {
     }
 }
 
-impl std::fmt::Display for Case<'_> {
+impl std::fmt::Display for TraceCase<'_> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         write!(f, "{}, {}, seed {}", spelled(self.entry.name, &self.settings), self.mix.name, self.seed)
     }
 }
 
-struct Compiled<'a>(&'a Case<'a>);
+struct Compiled<'a>(&'a TraceCase<'a>);
 
 impl DisciplineVisitor<u32> for Compiled<'_> {
     type Output = Vec<Decision>;
@@ -82,8 +82,8 @@ impl DisciplineVisitor<u32> for Compiled<'_> {
 }
 
 /// The first [`TRACES`] cases of a row.
-fn cases(entry: &DisciplineEntry) -> impl Iterator<Item = Case<'_>> {
-    let found = (0..4 * TRACES).filter_map(|n| Case::draw(entry, n)).take(TRACES).collect::<Vec<_>>();
+fn cases(entry: &DisciplineEntry) -> impl Iterator<Item = TraceCase<'_>> {
+    let found = (0..4 * TRACES).filter_map(|n| TraceCase::draw(entry, n)).take(TRACES).collect::<Vec<_>>();
     assert_eq!(found.len(), TRACES, "{}: too many settings conflict", entry.name);
     found.into_iter()
 }

@@ -67,13 +67,13 @@ impl Mix {
     }
 }
 
-pub type Settings = Vec<(&'static str, String)>;
+pub type DrawnSettings = Vec<(&'static str, String)>;
 
 /// Settings number `n` of `entry`: limits, presets and `ecn` go round; two times in three, some of the other
 /// parameters take values drawn by chance.
-pub fn settings(entry: &DisciplineEntry, n: usize, rng: &mut Rng) -> Settings {
+pub fn settings(entry: &DisciplineEntry, n: usize, rng: &mut Rng) -> DrawnSettings {
     const LIMITS: &[&str] = &["1p", "3p", "40p", "300p", "1B", "1500B", "9KB", "200KB"];
-    let mut chosen: Settings = vec![("limit", LIMITS[n % LIMITS.len()].into())];
+    let mut chosen: DrawnSettings = vec![("limit", LIMITS[n % LIMITS.len()].into())];
     let presets = entry.presets();
     chosen.push(("preset", presets[n / LIMITS.len() % presets.len()].name.into()));
     for field in entry.fields() {
@@ -90,12 +90,12 @@ pub fn settings(entry: &DisciplineEntry, n: usize, rng: &mut Rng) -> Settings {
     chosen
 }
 
-pub fn borrowed(settings: &Settings) -> Vec<(&str, &str)> {
+pub fn borrowed(settings: &DrawnSettings) -> Vec<(&str, &str)> {
     settings.iter().map(|(name, value)| (*name, value.as_str())).collect()
 }
 
 /// As a user would write it: `red:limit=3p,ecn=on`.
-pub fn spelled(name: &str, settings: &Settings) -> String {
+pub fn spelled(name: &str, settings: &DrawnSettings) -> String {
     let pairs: Vec<String> = settings.iter().map(|(name, value)| format!("{name}={value}")).collect();
     format!("{name}:{}", pairs.join(","))
 }

@@ -6,7 +6,7 @@ use std::collections::VecDeque;
 use headgate_core::disciplines::{Afd, AfdConfig};
 use headgate_core::{Discipline, FlowId, LinkInfo, Params, Rate, Rng, Why};
 
-use crate::harness::{Arrival, Decision, Oracle, State, Traffic, agree, entry};
+use crate::harness::{Arrival, Decision, NamedState, Oracle, TrafficMix, agree, entry};
 
 const RATE: f64 = 10e6;
 
@@ -69,21 +69,21 @@ impl Oracle for Plain {
         self.queue.pop_front().into_iter().map(|packet| Decision::Sent(packet.number)).collect()
     }
 
-    fn state(&self) -> State {
+    fn state(&self) -> NamedState {
         let m = (0..=self.flows).map(|flow| entry(format!("m of {flow}"), self.m(flow)));
         let rest = [entry("m_fair", self.m_fair), entry("packets", self.queue.len() as u32)];
         rest.into_iter().chain(m).collect()
     }
 }
 
-fn look(queue: &Afd<usize>, flows: u64) -> State {
+fn look(queue: &Afd<usize>, flows: u64) -> NamedState {
     let m = (0..=flows).map(|flow| entry(format!("m of {flow}"), queue.matches(FlowId(flow))));
     let rest = [entry("m_fair", queue.fair), entry("packets", queue.backlog().packets)];
     rest.into_iter().chain(m).collect()
 }
 
 /// As the defaults have it, with `shadow` packets remembered.
-fn case(settings: &[(&str, &str)], limit: usize, shadow: usize, change: impl Fn(Plain) -> Plain, traffic: Traffic) {
+fn case(settings: &[(&str, &str)], limit: usize, shadow: usize, change: impl Fn(Plain) -> Plain, traffic: TrafficMix) {
     let config = AfdConfig::from_settings(&[settings, &[("shadow", &*shadow.to_string())]].concat()).unwrap();
     let link = LinkInfo::new(Rate::from_bits(RATE as u64), 1000, 7);
     let plain = Plain {
@@ -106,7 +106,7 @@ fn case(settings: &[(&str, &str)], limit: usize, shadow: usize, change: impl Fn(
 
 #[test]
 fn afd_with_the_papers_parameters() {
-    case(&[("limit", "150p")], 150, 200, |plain| plain, Traffic::mixed(1));
+    case(&[("limit", "150p")], 150, 200, |plain| plain, TrafficMix::mixed(1));
 }
 
 #[test]
@@ -114,12 +114,12 @@ fn afd_that_remembers_every_arrival() {
     // Gains that sum without rounding: m_fair meets whole numbers, and a draw hangs on which side of them it is.
     let change = |plain| Plain { s: 1.0, q_target: 10.0, alpha: 1.75, beta: 1.875, ..plain };
     let settings = [("limit", "60p"), ("sample", "1"), ("target", "10p"), ("alpha", "1.75"), ("beta", "1.875")];
-    case(&settings, 60, 100, change, Traffic::even(2));
+    case(&settings, 60, 100, change, TrafficMix::even(2));
 }
 
 #[test]
 fn afd_with_other_gains_and_little_room() {
     let change = |plain| Plain { s: 2.5, alpha: 0.5, beta: 0.7, interval: 20_000_000, ..plain };
     let settings = [("limit", "20p"), ("sample", "2.5"), ("alpha", "0.5"), ("beta", "0.7"), ("interval", "20ms")];
-    case(&settings, 20, 60, change, Traffic { flows: 8, hog: 0.5, ..Traffic::mixed(3) });
+    case(&settings, 20, 60, change, TrafficMix { flows: 8, hog: 0.5, ..TrafficMix::mixed(3) });
 }

@@ -3,10 +3,10 @@
 use headgate_core::disciplines::{Ared, AredConfig};
 use headgate_core::{Discipline, LinkInfo, Params, Rate, Rng, Time};
 
-use crate::harness::{Arrival, Decision, Oracle, State, Traffic, agree, entry};
+use crate::harness::{Arrival, Decision, NamedState, Oracle, TrafficMix, agree, entry};
 use crate::red::{Figure2, PLAIN, Set};
 
-struct Algorithm {
+struct PlainAred {
     red: Figure2,
     alpha: f64,
     beta: f64,
@@ -19,11 +19,11 @@ struct Algorithm {
     clock: f64,
 }
 
-impl Algorithm {
-    fn timer(set: Set) -> Algorithm {
+impl PlainAred {
+    fn timer(set: Set) -> PlainAred {
         let red = Figure2::new(set);
         let (alpha, beta, interval, top, bottom) = (0.01, 0.9, 0.5, 0.5, 0.01);
-        Algorithm { red, alpha, beta, interval, top, bottom, with_arrivals: false, clock: interval }
+        PlainAred { red, alpha, beta, interval, top, bottom, with_arrivals: false, clock: interval }
     }
 
     /// "Every interval seconds".
@@ -50,7 +50,7 @@ impl Algorithm {
     }
 }
 
-impl Oracle for Algorithm {
+impl Oracle for PlainAred {
     fn arrive(&mut self, packet: Arrival, now: f64, rng: &mut Rng) -> Vec<Decision> {
         while !self.with_arrivals && self.clock <= now {
             let avg = self.avg_at(self.clock);
@@ -66,14 +66,14 @@ impl Oracle for Algorithm {
     fn depart(&mut self, now: f64, rng: &mut Rng) -> Vec<Decision> {
         self.red.depart(now, rng)
     }
-    fn state(&self) -> State {
+    fn state(&self) -> NamedState {
         let mut state = self.red.state();
         state.push(entry("maxp", self.red.maxp));
         state
     }
 }
 
-fn look(ared: &Ared<usize>, _: Time) -> State {
+fn look(ared: &Ared<usize>, _: Time) -> NamedState {
     let (detector, held) = (ared.detector(), ared.backlog());
     vec![
         entry("avg", detector.average()),
@@ -85,7 +85,7 @@ fn look(ared: &Ared<usize>, _: Time) -> State {
     ]
 }
 
-fn compare(settings: &str, oracle: Algorithm, traffic: Traffic) {
+fn compare(settings: &str, oracle: PlainAred, traffic: TrafficMix) {
     let settings: Vec<(&str, &str)> = settings.split(',').filter_map(|pair| pair.split_once('=')).collect();
     let config = AredConfig::from_settings(&settings).unwrap();
     let link = LinkInfo::new(Rate::from_bits(10_000_000), 1000, 7);
@@ -96,14 +96,14 @@ fn compare(settings: &str, oracle: Algorithm, traffic: Traffic) {
 fn adaptive_red_packet_by_packet() {
     // C = 1250 packets a second: minth 5 packets, as 2.5 ms of it are 3; maxth 15; wq = 1 - exp(-1/1250).
     let auto = Set { minth: 5.0, maxth: 15.0, maxp: 0.1, wq: 1.0 - (-1.0f64 / 1250.0).exp(), gentle: true, ..PLAIN };
-    compare("limit=150p", Algorithm::timer(auto), Traffic::even(1));
+    compare("limit=150p", PlainAred::timer(auto), TrafficMix::even(1));
     // Often and far, so that both bounds are met; spells of 5 s, so that silences are of many intervals.
     let wild = Set { minth: 10.0, maxth: 40.0, maxp: 0.2, wq: 0.05, ecn: false, ..auto };
-    let wild = Algorithm { alpha: 0.05, interval: 0.05, bottom: 0.02, clock: 0.05, ..Algorithm::timer(wild) };
+    let wild = PlainAred { alpha: 0.05, interval: 0.05, bottom: 0.02, clock: 0.05, ..PlainAred::timer(wild) };
     compare(
         "limit=150p,minth=10p,maxth=40p,maxp=0.2,wq=0.05,ecn=off,alpha=0.05,interval=50ms,bottom=0.02",
         wild,
-        Traffic { spell: 5.0, ..Traffic::mixed(2) },
+        TrafficMix { spell: 5.0, ..TrafficMix::mixed(2) },
     );
 }
 
@@ -113,10 +113,10 @@ fn adaptive_red_as_in_ns2_and_linux() {
     let wq = 1.0 - (-1.0f64 / 2500.0).exp();
     let ns2 = Set { minth: 3125.0, maxth: 9375.0, maxp: 0.1, wq, s: 0.0004, mean: 500.0, ecn: false, ..PLAIN };
     let ns2 = Set { bytes: true, by_size: true, gentle: true, wait: true, spare_first: true, spare_below: 1, ..ns2 };
-    let ns2 = Algorithm { bottom: 0.008, with_arrivals: true, clock: 0.0, ..Algorithm::timer(ns2) };
-    compare("preset=ns2,limit=150p", ns2, Traffic::mixed(3));
+    let ns2 = PlainAred { bottom: 0.008, with_arrivals: true, clock: 0.0, ..PlainAred::timer(ns2) };
+    compare("preset=ns2,limit=150p", ns2, TrafficMix::mixed(3));
     // As for red:preset=linux,limit=120KB.
     let tc = Set { room: (usize::MAX, 120_000), minth: 9999.96, maxth: 30_000.0, wq: 0.125, bytes: true, ..PLAIN };
     let tc = Set { spare_first: true, mark_above: true, ..tc };
-    compare("preset=linux,limit=120KB,ecn=on", Algorithm::timer(tc), Traffic::mixed(4));
+    compare("preset=linux,limit=120KB,ecn=on", PlainAred::timer(tc), TrafficMix::mixed(4));
 }

@@ -5,7 +5,7 @@ use std::collections::VecDeque;
 use headgate_core::disciplines::{Blue, BlueConfig};
 use headgate_core::{Discipline, LinkInfo, Params, Rate, Rng, Time, Why};
 
-use crate::harness::{Arrival, Decision, Oracle, State, Traffic, agree, entry};
+use crate::harness::{Arrival, Decision, NamedState, Oracle, TrafficMix, agree, entry};
 
 /// Times in nanoseconds: whole numbers, so that sums of them are exact.
 struct Plain {
@@ -137,7 +137,7 @@ impl Oracle for Plain {
         Vec::new()
     }
 
-    fn state(&self) -> State {
+    fn state(&self) -> NamedState {
         vec![
             entry("pm", self.pm),
             entry("frozen until", self.last_update + self.frozen_for),
@@ -147,7 +147,7 @@ impl Oracle for Plain {
     }
 }
 
-fn look(blue: &Blue<usize>, _: Time) -> State {
+fn look(blue: &Blue<usize>, _: Time) -> NamedState {
     let time = |time: Time| time.as_nanos() as f64;
     vec![
         entry("pm", blue.probability),
@@ -157,7 +157,7 @@ fn look(blue: &Blue<usize>, _: Time) -> State {
     ]
 }
 
-fn compare(settings: &[(&str, &str)], plain: Plain, traffic: Traffic) {
+fn compare(settings: &[(&str, &str)], plain: Plain, traffic: TrafficMix) {
     let config = BlueConfig::from_settings(settings).unwrap();
     let link = LinkInfo::new(Rate::from_bits(10_000_000), 1000, 7);
     agree(Blue::new(config, &link).unwrap(), plain, look, traffic);
@@ -175,7 +175,7 @@ fn blue_moves_its_probability_as_figure_3_does_in_every_configuration_of_the_pap
         ("testbed", (0.01, 0.001), 50.0),
     ]) {
         let plain = Plain::new(deltas, freeze_ms, false, Room::Packets(50), f64::INFINITY);
-        compare(&[("preset", preset), ("limit", "50p")], plain, Traffic::mixed(seed));
+        compare(&[("preset", preset), ("limit", "50p")], plain, TrafficMix::mixed(seed));
     }
 }
 
@@ -184,7 +184,7 @@ fn blue_with_random_freeze_times_draws_one_after_each_change() {
     let plain = |freeze_ms| Plain::new((0.02, 0.002), freeze_ms, true, Room::Packets(40), f64::INFINITY);
     for (freeze_time, freeze_ms) in [("100ms", 100.0), ("10ms", 10.0), ("3ms", 3.0)] {
         let settings = [("limit", "40p"), ("freeze_time", freeze_time), ("randomize_freeze", "on")];
-        compare(&settings, plain(freeze_ms), Traffic::mixed(7));
+        compare(&settings, plain(freeze_ms), TrafficMix::mixed(7));
     }
 }
 
@@ -192,9 +192,9 @@ fn blue_with_random_freeze_times_draws_one_after_each_change() {
 fn blue_with_a_threshold_rises_above_it_and_at_an_overflow() {
     let settings = |threshold, limit| [("limit", limit), ("L", threshold), ("freeze_time", "10ms")];
     let plain = |random, room, threshold| Plain::new((0.02, 0.002), 10.0, random, room, threshold);
-    compare(&settings("20p", "50p"), plain(false, Room::Packets(50), 20.0), Traffic::mixed(8));
-    compare(&settings("12.5KB", "50KB"), plain(false, Room::Bytes(50_000), 12_500.0), Traffic::mixed(9));
-    compare(&settings("50%", "30KB"), plain(false, Room::Bytes(30_000), 15_000.0), Traffic::mixed(10));
+    compare(&settings("20p", "50p"), plain(false, Room::Packets(50), 20.0), TrafficMix::mixed(8));
+    compare(&settings("12.5KB", "50KB"), plain(false, Room::Bytes(50_000), 12_500.0), TrafficMix::mixed(9));
+    compare(&settings("50%", "30KB"), plain(false, Room::Bytes(30_000), 15_000.0), TrafficMix::mixed(10));
     let random = [&settings("20p", "50p")[..], &[("randomize_freeze", "on")]].concat();
-    compare(&random, plain(true, Room::Packets(50), 20.0), Traffic::mixed(11));
+    compare(&random, plain(true, Room::Packets(50), 20.0), TrafficMix::mixed(11));
 }

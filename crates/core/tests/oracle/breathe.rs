@@ -6,7 +6,7 @@ use std::collections::VecDeque;
 use headgate_core::disciplines::{Breathe, BreatheConfig};
 use headgate_core::{Discipline, LinkInfo, Params, Rate, Rng, Why};
 
-use crate::harness::{Arrival, Decision, Oracle, State, Traffic, agree, entry};
+use crate::harness::{Arrival, Decision, NamedState, Oracle, TrafficMix, agree, entry};
 
 /// The link of the traffic, in bits per second, and its mean packet in bytes.
 const RATE: f64 = 10e6;
@@ -123,7 +123,7 @@ impl Oracle for Plain {
         }
     }
 
-    fn state(&self) -> State {
+    fn state(&self) -> NamedState {
         let mut hhs = self.hhs.clone();
         hhs.sort_by_key(|(flow, _)| *flow);
         let flows = hhs.iter().map(|(flow, count)| entry(format!("counter of {flow}"), *count));
@@ -132,7 +132,7 @@ impl Oracle for Plain {
     }
 }
 
-fn look(queue: &Breathe<usize>) -> State {
+fn look(queue: &Breathe<usize>) -> NamedState {
     let mut flows: Vec<_> = queue.heavy_hitters().collect();
     flows.sort();
     let flows = flows.iter().map(|(flow, count)| entry(format!("counter of {}", flow.0), *count as f64));
@@ -140,7 +140,7 @@ fn look(queue: &Breathe<usize>) -> State {
     red.into_iter().chain([entry("packets", queue.backlog().packets)]).chain(flows).collect()
 }
 
-fn case(settings: &[(&str, &str)], plain: Plain, traffic: Traffic) {
+fn case(settings: &[(&str, &str)], plain: Plain, traffic: TrafficMix) {
     let config = BreatheConfig::from_settings(settings).unwrap();
     let link = LinkInfo::new(Rate::from_bits(RATE as u64), MEAN as u32, 7);
     agree(Breathe::new(config, &link).unwrap(), plain, |queue, _| look(queue), traffic);
@@ -157,7 +157,7 @@ fn plain(limit: f64, counters: usize) -> Plain {
 
 #[test]
 fn breathe_with_the_papers_parameters() {
-    case(&[("limit", "100p")], plain(100.0, 5), Traffic::mixed(1));
+    case(&[("limit", "100p")], plain(100.0, 5), TrafficMix::mixed(1));
 }
 
 #[test]
@@ -165,12 +165,12 @@ fn breathe_with_three_counters_a_quick_average_and_no_marks() {
     let plain = Plain { wq: 0.05, minth: 10.0, maxth: 35.0, maxp: 0.5, ecn: false, ..plain(40.0, 3) };
     let settings =
         [("limit", "40p"), ("r_limit", "4Mbit/s"), ("wq", "0.05"), ("minth", "10p"), ("maxth", "35p"), ("maxp", "0.5")];
-    case(&[&settings[..], &[("ecn", "off")]].concat(), plain, Traffic::even(2));
+    case(&[&settings[..], &[("ecn", "off")]].concat(), plain, TrafficMix::even(2));
 }
 
 #[test]
 fn breathe_in_byte_mode() {
-    let traffic = Traffic { flows: 60, sizes: &[1500, 1000, 576, 40], ..Traffic::mixed(3) };
+    let traffic = TrafficMix { flows: 60, sizes: &[1500, 1000, 576, 40], ..TrafficMix::mixed(3) };
     let settings = [("limit", "80KB"), ("r_limit", "600kbit/s"), ("wq", "0.01"), ("byte_mode", "on")];
     case(&settings, Plain { wq: 0.01, bytes: true, ..plain(80e3, 17) }, traffic);
 }

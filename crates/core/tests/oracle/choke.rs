@@ -3,7 +3,7 @@
 use headgate_core::disciplines::{Choke, ChokeConfig};
 use headgate_core::{Discipline, LinkInfo, Params, Rate, Rng, Time, Why};
 
-use crate::harness::{Arrival, Decision, Oracle, State, Traffic, agree, entry};
+use crate::harness::{Arrival, Decision, NamedState, Oracle, TrafficMix, agree, entry};
 use crate::red::{Figure2, PLAIN, Set};
 
 /// RED's average and chance, and before them a look at packets drawn from the queue.
@@ -105,7 +105,7 @@ impl Oracle for Figure1 {
         oldest.map(|packet| Decision::Sent(packet.number)).into_iter().collect()
     }
 
-    fn state(&self) -> State {
+    fn state(&self) -> NamedState {
         let mut state = self.red.state();
         let calm = self.red.avg < self.red.set.minth;
         state.push(entry("candidates", if calm { 0 } else { self.to_draw() as u32 }));
@@ -113,7 +113,7 @@ impl Oracle for Figure1 {
     }
 }
 
-fn look(choke: &Choke<usize>, _: Time) -> State {
+fn look(choke: &Choke<usize>, _: Time) -> NamedState {
     let (detector, held) = (choke.detector(), choke.backlog());
     let mut candidates = 0.0;
     choke.observe(&mut |name, value| candidates = if name == "candidates" { value } else { candidates });
@@ -127,7 +127,7 @@ fn look(choke: &Choke<usize>, _: Time) -> State {
     ]
 }
 
-fn compare(settings: &str, oracle: Figure1, traffic: Traffic) {
+fn compare(settings: &str, oracle: Figure1, traffic: TrafficMix) {
     let settings: Vec<(&str, &str)> = settings.split(',').filter_map(|pair| pair.split_once('=')).collect();
     let config = ChokeConfig::from_settings(&settings).unwrap();
     let link = LinkInfo::new(Rate::from_bits(10_000_000), 1000, 7);
@@ -136,21 +136,25 @@ fn compare(settings: &str, oracle: Figure1, traffic: Traffic) {
 
 #[test]
 fn basic_choke_packet_by_packet() {
-    compare("limit=150p,minth=50p,maxth=100p", Figure1::new(PLAIN, 1, 0), Traffic::even(1));
+    compare("limit=150p,minth=50p,maxth=100p", Figure1::new(PLAIN, 1, 0), TrafficMix::even(1));
     let quick = Set { room: (60, u64::MAX), minth: 5.0, maxth: 50.0, wq: 0.1, maxp: 0.3, mark_above: true, ..PLAIN };
     compare(
         "limit=60p,minth=5p,maxth=50p,wq=0.1,maxp=0.3,mark_above_maxth=on",
         Figure1::new(quick, 1, 0),
-        Traffic::mixed(2),
+        TrafficMix::mixed(2),
     );
 }
 
 #[test]
 fn choke_with_several_candidates_packet_by_packet() {
     let few = Set { minth: 10.0, maxth: 40.0, wq: 0.02, ..PLAIN };
-    compare("limit=150p,minth=10p,maxth=40p,wq=0.02,candidates=5", Figure1::new(few, 5, 0), Traffic::mixed(3));
+    compare("limit=150p,minth=10p,maxth=40p,wq=0.02,candidates=5", Figure1::new(few, 5, 0), TrafficMix::mixed(3));
     let adaptive = Set { minth: 5.0, maxth: 30.0, wq: 0.02, ecn: false, ..PLAIN };
-    compare("limit=150p,minth=5p,maxth=30p,wq=0.02,adaptive=5,ecn=off", Figure1::new(adaptive, 1, 5), Traffic::even(4));
+    compare(
+        "limit=150p,minth=5p,maxth=30p,wq=0.02,adaptive=5,ecn=off",
+        Figure1::new(adaptive, 1, 5),
+        TrafficMix::even(4),
+    );
 }
 
 #[test]
@@ -158,5 +162,5 @@ fn choke_with_tcs_defaults() {
     // 120 packets: max 30, min 8.3333 % = 9.99996; burst 16 and W = 3 as for RED.
     let tc = Set { room: (120, u64::MAX), minth: 9.99996, maxth: 30.0, wq: 0.125, spare_first: true, ..PLAIN };
     let tc = Set { ecn: false, mark_above: true, ..tc };
-    compare("preset=linux,limit=120p", Figure1::new(tc, 1, 0), Traffic::mixed(5));
+    compare("preset=linux,limit=120p", Figure1::new(tc, 1, 0), TrafficMix::mixed(5));
 }

@@ -7,7 +7,7 @@ use headgate_core::disciplines::{Cobalt, CobaltConfig};
 use headgate_core::{Discipline, LinkInfo, Params, Rate, Rng, Why};
 
 use super::codel::nanos;
-use crate::harness::{Arrival, Decision, Oracle, State, Traffic, agree, entry};
+use crate::harness::{Arrival, Decision, NamedState, Oracle, TrafficMix, agree, entry};
 
 /// Times in nanoseconds.
 struct Plain {
@@ -194,7 +194,7 @@ impl Oracle for Plain {
         said
     }
 
-    fn state(&self) -> State {
+    fn state(&self) -> NamedState {
         vec![
             entry("count", self.count),
             entry("drop_next", self.drop_next as f64),
@@ -206,7 +206,7 @@ impl Oracle for Plain {
     }
 }
 
-fn check(settings: &[(&str, &str)], plain: Plain, traffic: Traffic) {
+fn check(settings: &[(&str, &str)], plain: Plain, traffic: TrafficMix) {
     let config = CobaltConfig::from_settings(settings).unwrap();
     let link = LinkInfo::new(Rate::from_bits(traffic.rate as u64), 1000, 7);
     let look = |cobalt: &Cobalt<usize>, _| {
@@ -224,18 +224,18 @@ fn check(settings: &[(&str, &str)], plain: Plain, traffic: Traffic) {
 
 #[test]
 fn cobalt_does_what_cake_does_with_one_queue() {
-    check(&[("limit", "300p")], Plain::new(300, Some(10e6)), Traffic::mixed(1));
-    let slow = Traffic { rate: 1e6, ect: 1.0, ..Traffic::mixed(2) };
+    check(&[("limit", "300p")], Plain::new(300, Some(10e6)), TrafficMix::mixed(1));
+    let slow = TrafficMix { rate: 1e6, ect: 1.0, ..TrafficMix::mixed(2) };
     check(&[("limit", "40p"), ("ecn", "off")], Plain { ecn: false, ..Plain::new(40, Some(1e6)) }, slow);
     let steep = Plain { p_inc: 0.0625, p_dec: 0.0078125, ..Plain::new(100, None) };
     let settings = [("limit", "100p"), ("fit_rate", "off"), ("increment", "0.0625"), ("decrement", "0.0078125")];
-    check(&settings, steep, Traffic { spell: 0.12, ..Traffic::mixed(3) });
+    check(&settings, steep, TrafficMix { spell: 0.12, ..TrafficMix::mixed(3) });
 }
 
 #[test]
 fn cobalt_with_ns3_settings_does_what_ns3_does() {
     let ns3 = Plain { ecn: false, keep_last: false, blue_threshold: 400_000_000, ..Plain::new(1000, None) };
-    check(&[("preset", "ns3"), ("limit", "1000p")], ns3, Traffic::mixed(4));
+    check(&[("preset", "ns3"), ("limit", "1000p")], ns3, TrafficMix::mixed(4));
 }
 
 /// CAKE keeps roots in 32 bits: four steps of Newton's method each for counts below 16, kept in a table, and one from

@@ -5,11 +5,11 @@ use std::collections::VecDeque;
 use headgate_core::disciplines::{Codel, CodelConfig};
 use headgate_core::{LinkInfo, Params, Rate, Rng, Time, Why};
 
-use crate::harness::{Arrival, Decision, Oracle, State, Traffic, agree, entry};
+use crate::harness::{Arrival, Decision, NamedState, Oracle, TrafficMix, agree, entry};
 
 /// The control loop. Times in nanoseconds; 0 for `first_above_time` is never, as in the pseudocode.
 #[derive(Clone, Debug)]
-pub struct Loop {
+pub struct PlainCodelLoop {
     pub target: i64,
     pub interval: i64,
     pub maxpacket: u64,
@@ -25,17 +25,17 @@ pub struct Loop {
 }
 
 /// A packet with the time it came.
-pub type Stamped = (Arrival, i64);
+pub type TimedArrival = (Arrival, i64);
 
 /// What the loop controls.
 pub trait Queue {
-    fn deque(&mut self) -> Option<Stamped>;
+    fn deque(&mut self) -> Option<TimedArrival>;
     fn bytes(&self) -> u64;
 }
 
-impl Loop {
-    pub fn new(target_ms: f64, interval_ms: f64) -> Loop {
-        Loop {
+impl PlainCodelLoop {
+    pub fn new(target_ms: f64, interval_ms: f64) -> PlainCodelLoop {
+        PlainCodelLoop {
             target: (target_ms * 1e6) as i64,
             interval: (interval_ms * 1e6) as i64,
             maxpacket: 1514,
@@ -66,7 +66,7 @@ impl Loop {
         self.rec_inv_sqrt = (((val >> 2).wrapping_mul(invsqrt)) >> 31 >> 16) as u16;
     }
 
-    fn dodequeue(&mut self, queue: &mut impl Queue, now: i64) -> (Option<Stamped>, bool) {
+    fn dodequeue(&mut self, queue: &mut impl Queue, now: i64) -> (Option<TimedArrival>, bool) {
         let Some(packet) = queue.deque() else {
             self.first_above_time = 0;
             return (None, false);
@@ -84,7 +84,7 @@ impl Loop {
     }
 
     /// The packet to send, its drops and its mark told to `said`.
-    pub fn deque(&mut self, queue: &mut impl Queue, now: i64, said: &mut Vec<Decision>) -> Option<Stamped> {
+    pub fn deque(&mut self, queue: &mut impl Queue, now: i64, said: &mut Vec<Decision>) -> Option<TimedArrival> {
         let (mut packet, mut ok_to_drop) = self.dodequeue(queue, now);
         if self.dropping {
             if !ok_to_drop {
@@ -137,7 +137,7 @@ impl Loop {
         packet
     }
 
-    pub fn state(&self) -> State {
+    pub fn state(&self) -> NamedState {
         vec![
             entry("first_above", self.first_above_time as f64),
             entry("drop_next", self.drop_next as f64),
@@ -149,7 +149,7 @@ impl Loop {
 }
 
 /// The same of the discipline under test.
-pub fn seen(state: &headgate_core::parts::CodelLoop) -> State {
+pub fn seen(state: &headgate_core::parts::CodelLoop) -> NamedState {
     vec![
         entry("first_above", state.first_above.unwrap_or(Time::ZERO).as_nanos() as f64),
         entry("drop_next", state.drop_next.as_nanos() as f64),
@@ -166,13 +166,13 @@ pub fn nanos(seconds: f64) -> i64 {
 struct Plain {
     limit: usize,
     queue: Fifo,
-    codel: Loop,
+    codel: PlainCodelLoop,
 }
 
-struct Fifo(VecDeque<Stamped>);
+struct Fifo(VecDeque<TimedArrival>);
 
 impl Queue for Fifo {
-    fn deque(&mut self) -> Option<Stamped> {
+    fn deque(&mut self) -> Option<TimedArrival> {
         self.0.pop_front()
     }
     fn bytes(&self) -> u64 {
@@ -194,14 +194,14 @@ impl Oracle for Plain {
         said.extend(packet.map(|(packet, _)| Decision::Sent(packet.number)));
         said
     }
-    fn state(&self) -> State {
+    fn state(&self) -> NamedState {
         let mut state = self.codel.state();
         state.extend([entry("packets", self.queue.0.len() as u32), entry("bytes", self.queue.bytes() as f64)]);
         state
     }
 }
 
-fn check(settings: &[(&str, &str)], limit: usize, codel: Loop, traffic: Traffic) {
+fn check(settings: &[(&str, &str)], limit: usize, codel: PlainCodelLoop, traffic: TrafficMix) {
     let config = CodelConfig::from_settings(settings).unwrap();
     let discipline = Codel::new(config, &LinkInfo::new(Rate::from_bits(10_000_000), 1000, 7)).unwrap();
     let look = |codel: &Codel<usize>, _| {
@@ -215,19 +215,24 @@ fn check(settings: &[(&str, &str)], limit: usize, codel: Loop, traffic: Traffic)
 
 #[test]
 fn codel_does_what_the_rfc_writes() {
-    check(&[], 1000, Loop::new(5.0, 100.0), Traffic::mixed(1));
+    check(&[], 1000, PlainCodelLoop::new(5.0, 100.0), TrafficMix::mixed(1));
     // Shorter spells: the dropping state is left and entered often.
-    let restless = Traffic { spell: 0.12, loads: &[0.0, 0.7, 1.1, 2.0], ..Traffic::mixed(2) };
-    let quick = Loop { maxpacket: 600, ..Loop::new(1.0, 20.0) };
+    let restless = TrafficMix { spell: 0.12, loads: &[0.0, 0.7, 1.1, 2.0], ..TrafficMix::mixed(2) };
+    let quick = PlainCodelLoop { maxpacket: 600, ..PlainCodelLoop::new(1.0, 20.0) };
     check(&[("limit", "150p"), ("target", "1ms"), ("interval", "20ms"), ("mtu", "600B")], 150, quick, restless);
-    let marking = Loop { ce_threshold: 30_000_000, ..Loop::new(5.0, 100.0) };
-    check(&[("limit", "400p"), ("ce_threshold", "30ms")], 400, marking, Traffic { ect: 1.0, ..Traffic::mixed(3) });
+    let marking = PlainCodelLoop { ce_threshold: 30_000_000, ..PlainCodelLoop::new(5.0, 100.0) };
+    check(
+        &[("limit", "400p"), ("ce_threshold", "30ms")],
+        400,
+        marking,
+        TrafficMix { ect: 1.0, ..TrafficMix::mixed(3) },
+    );
 }
 
 #[test]
 fn codel_with_linux_settings_does_what_linux_does() {
-    let linux = Loop { ecn: false, newton: true, ..Loop::new(5.0, 100.0) };
-    check(&[("preset", "linux")], 1000, linux.clone(), Traffic::mixed(4));
-    let marking = Loop { ecn: true, ..linux };
-    check(&[("preset", "linux"), ("ecn", "on")], 1000, marking, Traffic { spell: 0.12, ..Traffic::mixed(5) });
+    let linux = PlainCodelLoop { ecn: false, newton: true, ..PlainCodelLoop::new(5.0, 100.0) };
+    check(&[("preset", "linux")], 1000, linux.clone(), TrafficMix::mixed(4));
+    let marking = PlainCodelLoop { ecn: true, ..linux };
+    check(&[("preset", "linux"), ("ecn", "on")], 1000, marking, TrafficMix { spell: 0.12, ..TrafficMix::mixed(5) });
 }

@@ -7,7 +7,7 @@ use std::collections::{BTreeMap, VecDeque};
 use headgate_core::disciplines::{Csfq, CsfqConfig};
 use headgate_core::{Discipline, FlowId, LinkInfo, Params, Rate, Rng, Why};
 
-use crate::harness::{Arrival, Decision, Oracle, State, Traffic, agree, entry};
+use crate::harness::{Arrival, Decision, NamedState, Oracle, TrafficMix, agree, entry};
 
 const RATE: f64 = 10e6;
 
@@ -113,7 +113,7 @@ impl Oracle for Plain {
         self.queue.pop_front().into_iter().map(|packet| Decision::Sent(packet.number)).collect()
     }
 
-    fn state(&self) -> State {
+    fn state(&self) -> NamedState {
         let rates = self.flows.iter().map(|(flow, estimate)| entry(format!("rate of {flow}"), estimate.rate));
         let share = [
             entry("A", self.a.rate),
@@ -126,7 +126,7 @@ impl Oracle for Plain {
     }
 }
 
-fn look(queue: &Csfq<usize>, flows: u64) -> State {
+fn look(queue: &Csfq<usize>, flows: u64) -> NamedState {
     let [arriving, accepted] = queue.rates();
     let share = [
         entry("A", arriving),
@@ -146,7 +146,7 @@ fn case(
     limit: f64,
     threshold: f64,
     bytes: bool,
-    traffic: Traffic,
+    traffic: TrafficMix,
 ) {
     let config = CsfqConfig::from_settings(settings).unwrap();
     let link = LinkInfo::new(Rate::from_bits(RATE as u64), 1000, 7);
@@ -173,16 +173,16 @@ fn case(
 
 #[test]
 fn csfq_with_the_papers_parameters() {
-    case(&[("limit", "100p")], [0.1, 0.2, 0.2], 100.0, 25.0, false, Traffic::mixed(1));
+    case(&[("limit", "100p")], [0.1, 0.2, 0.2], 100.0, 25.0, false, TrafficMix::mixed(1));
 }
 
 #[test]
 fn csfq_as_in_ns2() {
-    case(&[("preset", "ns2")], [0.1, 0.05, 0.05], 50e3, 10e3, true, Traffic::mixed(2));
+    case(&[("preset", "ns2")], [0.1, 0.05, 0.05], 50e3, 10e3, true, TrafficMix::mixed(2));
 }
 
 #[test]
 fn csfq_with_a_small_buffer_that_overflows_and_slow_estimates() {
     let settings = [("limit", "12p"), ("k", "500ms"), ("k_alpha", "1s"), ("k_c", "700ms"), ("threshold", "0p")];
-    case(&settings, [0.5, 1.0, 0.7], 12.0, 0.0, false, Traffic { flows: 5, hog: 0.1, ..Traffic::even(3) });
+    case(&settings, [0.5, 1.0, 0.7], 12.0, 0.0, false, TrafficMix { flows: 5, hog: 0.1, ..TrafficMix::even(3) });
 }

@@ -5,7 +5,7 @@ use std::collections::VecDeque;
 use headgate_core::disciplines::{Droptail, DroptailConfig};
 use headgate_core::{Discipline, LinkInfo, Params, Rate, Rng, Why};
 
-use crate::harness::{Arrival, Decision, Oracle, State, Traffic, agree, entry};
+use crate::harness::{Arrival, Decision, NamedState, Oracle, TrafficMix, agree, entry};
 
 /// Room in packets or in bytes.
 struct Plain {
@@ -31,7 +31,7 @@ impl Oracle for Plain {
     fn depart(&mut self, _: f64, _: &mut Rng) -> Vec<Decision> {
         self.queue.pop_front().into_iter().map(|packet| Decision::Sent(packet.number)).collect()
     }
-    fn state(&self) -> State {
+    fn state(&self) -> NamedState {
         vec![entry("packets", self.queue.len() as u32), entry("bytes", self.held() as f64)]
     }
 }
@@ -46,6 +46,6 @@ fn droptail_keeps_what_fits() {
             let held = queue.backlog();
             vec![entry("packets", held.packets), entry("bytes", held.bytes as f64)]
         };
-        agree(Droptail::new(config, &link).unwrap(), plain, look, Traffic::mixed(1));
+        agree(Droptail::new(config, &link).unwrap(), plain, look, TrafficMix::mixed(1));
     }
 }

@@ -6,7 +6,7 @@ use headgate_core::disciplines::{Drr, DrrConfig};
 use headgate_core::parts::keyed;
 use headgate_core::{FlowId, LinkInfo, Params, Rate, Rng, Time, Why};
 
-use crate::harness::{Arrival, Decision, Oracle, State, Traffic, agree, entry};
+use crate::harness::{Arrival, Decision, NamedState, Oracle, TrafficMix, agree, entry};
 use crate::lengths::Lengths;
 
 const KEY: u64 = 7;
@@ -103,7 +103,7 @@ impl Oracle for Plain {
         Vec::new()
     }
 
-    fn state(&self) -> State {
+    fn state(&self) -> NamedState {
         let mut state = vec![entry("active", self.active_list.len() as u32)];
         for flow in 0..FLOWS {
             let i = self.queue(flow);
@@ -116,7 +116,7 @@ impl Oracle for Plain {
     }
 }
 
-fn look(drr: &Drr<usize>, _: Time) -> State {
+fn look(drr: &Drr<usize>, _: Time) -> NamedState {
     let mut state = vec![entry("active", drr.in_use() as u32)];
     for flow in 0..FLOWS {
         if let Some((held, deficit)) = drr.flow(FlowId(flow)) {
@@ -127,7 +127,7 @@ fn look(drr: &Drr<usize>, _: Time) -> State {
     state
 }
 
-fn check(settings: &[(&str, &str)], plain: Plain, traffic: Traffic) {
+fn check(settings: &[(&str, &str)], plain: Plain, traffic: TrafficMix) {
     let config = DrrConfig::from_settings(settings).unwrap();
     let drr = Drr::new(config, &LinkInfo::new(Rate::from_bits(10_000_000), 1000, KEY)).unwrap();
     agree(drr, plain, look, traffic);
@@ -136,14 +136,14 @@ fn check(settings: &[(&str, &str)], plain: Plain, traffic: Traffic) {
 #[test]
 fn drr_serves_a_queue_for_each_flow_by_its_deficit() {
     let packets = |n: f64| (n, f64::INFINITY);
-    check(&[("limit", "100p")], Plain::new(packets(100.0), 1500, None, false), Traffic::mixed(1));
+    check(&[("limit", "100p")], Plain::new(packets(100.0), 1500, None, false), TrafficMix::mixed(1));
     let small = Plain::new(packets(30.0), 300, None, true);
-    check(&[("limit", "30p"), ("quantum", "300B"), ("head_drop", "on")], small, Traffic::mixed(2));
+    check(&[("limit", "30p"), ("quantum", "300B"), ("head_drop", "on")], small, TrafficMix::mixed(2));
     let smaller = Plain::new((f64::INFINITY, 60_000.0), 40, None, false);
-    check(&[("limit", "60KB"), ("quantum", "40B")], smaller, Traffic::mixed(3));
+    check(&[("limit", "60KB"), ("quantum", "40B")], smaller, TrafficMix::mixed(3));
 }
 
 #[test]
 fn drr_serves_buckets_as_in_ns2() {
-    check(&[("preset", "ns2")], Plain::new((f64::INFINITY, 25_000.0), 250, Some(10.0), true), Traffic::mixed(4));
+    check(&[("preset", "ns2")], Plain::new((f64::INFINITY, 25_000.0), 250, Some(10.0), true), TrafficMix::mixed(4));
 }

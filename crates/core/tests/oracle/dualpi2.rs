@@ -6,16 +6,16 @@ use std::collections::VecDeque;
 use headgate_core::disciplines::{Dualpi2, Dualpi2Config};
 use headgate_core::{LinkInfo, Params, Rate, Rng, Time, Why};
 
-use crate::harness::{Arrival, Decision, Oracle, State, Traffic, agree, entry};
+use crate::harness::{Arrival, Decision, NamedState, Oracle, TrafficMix, agree, entry};
 
 #[derive(Default)]
-struct Queue {
+struct PlainDualQueue {
     /// With the time of arrival, in whole nanoseconds.
     packets: VecDeque<(Arrival, f64)>,
     count: f64,
 }
 
-impl Queue {
+impl PlainDualQueue {
     fn byt(&self) -> f64 {
         self.packets.iter().map(|(packet, _)| f64::from(packet.bytes)).sum()
     }
@@ -39,11 +39,11 @@ struct Plain {
     min_len: usize,
     min_backlog: f64,
     /// The Classic weight, or the time shift.
-    scheduler: Scheduler,
+    scheduler: PlainDualScheduler,
     random: bool,
     drop_on_overload: bool,
-    lq: Queue,
-    cq: Queue,
+    lq: PlainDualQueue,
+    cq: PlainDualQueue,
     p: f64,
     prev_q: f64,
     updates: u32,
@@ -51,7 +51,7 @@ struct Plain {
 }
 
 #[derive(Clone, Copy)]
-enum Scheduler {
+enum PlainDualScheduler {
     Wrr(f64),
     TsFifo(f64),
 }
@@ -71,11 +71,11 @@ fn rfc() -> Plain {
         range: 0.0004,
         min_len: 2,
         min_backlog: 0.0,
-        scheduler: Scheduler::Wrr(1.0 / 16.0),
+        scheduler: PlainDualScheduler::Wrr(1.0 / 16.0),
         random: false,
         drop_on_overload: true,
-        lq: Queue::default(),
-        cq: Queue::default(),
+        lq: PlainDualQueue::default(),
+        cq: PlainDualQueue::default(),
         p: 0.0,
         prev_q: 0.0,
         updates: 0,
@@ -123,8 +123,8 @@ impl Plain {
         match self.scheduler {
             _ if self.cq.packets.is_empty() => true,
             _ if self.lq.packets.is_empty() => false,
-            Scheduler::Wrr(_) => self.credit <= 0.0,
-            Scheduler::TsFifo(tshift) => self.cq.time(now) - self.lq.time(now) <= tshift + 1e-12,
+            PlainDualScheduler::Wrr(_) => self.credit <= 0.0,
+            PlainDualScheduler::TsFifo(tshift) => self.cq.time(now) - self.lq.time(now) <= tshift + 1e-12,
         }
     }
 
@@ -193,20 +193,20 @@ impl Oracle for Plain {
                 }
                 decisions.push(Decision::Marked(packet.number, Why::Sojourn));
             }
-            if let (true, Scheduler::Wrr(wc)) = (both, self.scheduler) {
+            if let (true, PlainDualScheduler::Wrr(wc)) = (both, self.scheduler) {
                 self.credit += if lq { wc } else { wc - 1.0 } * f64::from(packet.bytes);
             }
             decisions.push(Decision::Sent(packet.number));
             return decisions;
         }
-        if let Scheduler::Wrr(wc) = self.scheduler {
+        if let PlainDualScheduler::Wrr(wc) = self.scheduler {
             self.credit = 1000.0 * (2.0 * wc - 1.0);
         }
         decisions
     }
 
-    fn state(&self) -> State {
-        let credit = if let Scheduler::Wrr(_) = self.scheduler { self.credit } else { 0.0 };
+    fn state(&self) -> NamedState {
+        let credit = if let PlainDualScheduler::Wrr(_) = self.scheduler { self.credit } else { 0.0 };
         vec![
             entry("p'", self.p),
             entry("p_C", self.p_c()),
@@ -222,8 +222,8 @@ impl Oracle for Plain {
     }
 }
 
-fn compare(settings: &[(&str, &str)], plain: Plain, traffic: Traffic) {
-    let wrr = matches!(plain.scheduler, Scheduler::Wrr(_));
+fn compare(settings: &[(&str, &str)], plain: Plain, traffic: TrafficMix) {
+    let wrr = matches!(plain.scheduler, PlainDualScheduler::Wrr(_));
     let look = |dual: &Dualpi2<usize>, _: Time| {
         let (coupled, [low, classic], [low_count, classic_count]) =
             (dual.probabilities(), dual.backlogs(), dual.counts());
@@ -245,15 +245,15 @@ fn compare(settings: &[(&str, &str)], plain: Plain, traffic: Traffic) {
 }
 
 /// Most flows understand marks, so that both queues fill; the hog has none of it.
-fn traffic(seed: u64, hog: f64) -> Traffic {
-    Traffic { ect: 0.9, hog, ..Traffic::mixed(seed) }
+fn traffic(seed: u64, hog: f64) -> TrafficMix {
+    TrafficMix { ect: 0.9, hog, ..TrafficMix::mixed(seed) }
 }
 
 #[test]
 fn dualpi2_is_the_pseudocode_of_the_rfc() {
     compare(&[], rfc(), traffic(1, 0.1));
     // Little beyond what the link carries: no overload.
-    let light = Traffic { loads: &[0.0, 0.9, 1.02, 1.1], ..traffic(2, 0.1) };
+    let light = TrafficMix { loads: &[0.0, 0.9, 1.02, 1.1], ..traffic(2, 0.1) };
     compare(&[], rfc(), light);
     compare(&[("coupling_factor", "3"), ("limit", "50KB")], Plain { k: 3.0, limit: 50e3, ..rfc() }, traffic(3, 0.0));
     let other = [("target", "5ms"), ("max_rtt", "30ms"), ("min_th", "3ms"), ("range", "5ms"), ("min_qlen_step", "0")];
@@ -264,10 +264,10 @@ fn dualpi2_is_the_pseudocode_of_the_rfc() {
 
 #[test]
 fn dualpi2_with_a_time_shifted_fifo_and_without_drops_on_overload_agrees_too() {
-    let plain = Plain { scheduler: Scheduler::TsFifo(0.05), ..rfc() };
+    let plain = Plain { scheduler: PlainDualScheduler::TsFifo(0.05), ..rfc() };
     compare(&[("scheduler", "ts_fifo")], plain, traffic(5, 0.1));
     let settings = [("drop_on_overload", "off"), ("scheduler", "ts_fifo"), ("tshift", "5ms")];
-    let plain = Plain { scheduler: Scheduler::TsFifo(0.005), drop_on_overload: false, ..rfc() };
+    let plain = Plain { scheduler: PlainDualScheduler::TsFifo(0.005), drop_on_overload: false, ..rfc() };
     compare(&settings, plain, traffic(6, 0.3));
 }
 
@@ -282,7 +282,7 @@ fn dualpi2_as_in_linux_signals_by_chance_and_leaves_short_queues_alone() {
         range: 0.0,
         min_len: 0,
         min_backlog: 3028.0,
-        scheduler: Scheduler::Wrr(0.1),
+        scheduler: PlainDualScheduler::Wrr(0.1),
         random: true,
         credit: -800.0,
         ..rfc()

@@ -6,11 +6,11 @@ use std::collections::VecDeque;
 use headgate_core::disciplines::{Faba, FabaConfig};
 use headgate_core::{Class, ClassId, FlowId, LinkInfo, Params, Rate, Rng, Time};
 
-use crate::harness::{Arrival, Decision, Oracle, State, Traffic, agree, entry};
+use crate::harness::{Arrival, Decision, NamedState, Oracle, TrafficMix, agree, entry};
 use crate::tokens::{BUCKETS, NO_BUCKET, PAPER, Setting};
 
 /// One class, or the link itself, or the packets of a class that has classes below it.
-struct Node {
+struct PlainClassNode {
     /// `None`: the link.
     parent: Option<usize>,
     weight: f64,
@@ -25,14 +25,14 @@ struct Faba6 {
     set: Setting,
     in_class: bool,
     queue: VecDeque<Arrival>,
-    nodes: Vec<Node>,
+    nodes: Vec<PlainClassNode>,
     /// The node where each class's packets pay.
     pays: Vec<usize>,
 }
 
 impl Faba6 {
     fn new(set: Setting, classes: &[Class], in_class: bool) -> Faba6 {
-        let node = |parent, weight| Node { parent, weight, below: vec![], sigma: 0.0, buckets: vec![] };
+        let node = |parent, weight| PlainClassNode { parent, weight, below: vec![], sigma: 0.0, buckets: vec![] };
         let mut nodes = vec![node(None, 1.0)];
         nodes.extend(classes.iter().map(|c| node(Some(c.parent.map_or(0, |p| usize::from(p.0) + 1)), c.weight)));
         let mut pays = Vec::new();
@@ -83,7 +83,7 @@ impl Faba6 {
 
     /// All that `node` and those below it hold.
     fn content(&self, node: usize) -> f64 {
-        let Node { below, sigma, buckets, .. } = &self.nodes[node];
+        let PlainClassNode { below, sigma, buckets, .. } = &self.nodes[node];
         let own: f64 = buckets.iter().map(|(_, x)| *x).sum();
         sigma + own + below.iter().map(|below| self.content(*below)).sum::<f64>()
     }
@@ -232,7 +232,7 @@ impl Oracle for Faba6 {
         vec![Decision::Sent(packet.number)]
     }
 
-    fn state(&self) -> State {
+    fn state(&self) -> NamedState {
         let mut state = vec![entry("sigma", self.nodes.iter().map(|node| node.sigma).sum::<f64>())];
         for (class, name) in (0..).zip(HEIGHTS) {
             let node = *self.pays.get(class).unwrap_or(&self.pays[0]);
@@ -250,7 +250,7 @@ impl Oracle for Faba6 {
 
 const HEIGHTS: [&str; 3] = ["height 0", "height 1", "height 2"];
 
-fn look(faba: &Faba<usize>, _: Time) -> State {
+fn look(faba: &Faba<usize>, _: Time) -> NamedState {
     let mut state = vec![entry("sigma", faba.sigma())];
     let height = |class| faba.bucket_height(ClassId(class)).unwrap_or(NO_BUCKET);
     state.extend((0..).zip(HEIGHTS).map(|(class, name)| entry(name, height(class))));
@@ -269,13 +269,13 @@ fn faba_shares_among_classes_as_section_6_says() {
     let small = Setting { text: "limit=24p,lambda1=0.8", limit: 24.0, lambda1: 0.8, ..PAPER };
     let bytes = Setting { text: "limit=60KB", limit: 60e3, limit_in_bytes: true, byte_mode: true, ..PAPER };
     let full = Setting { text: "limit=50p,max_flows=3,ecn=off", max_flows: 3, ecn: false, ..PAPER };
-    let runs: [(Setting, &[Class], Traffic); 6] = [
-        (PAPER, &side_by_side, Traffic::even(1)),
-        (PAPER, &nested, Traffic::even(2)),
-        (bytes, &nested, Traffic::mixed(3)),
-        (small, &nested, Traffic::mixed(4)),
-        (full, &side_by_side, Traffic::even(5)),
-        (small, two, Traffic::even(6)),
+    let runs: [(Setting, &[Class], TrafficMix); 6] = [
+        (PAPER, &side_by_side, TrafficMix::even(1)),
+        (PAPER, &nested, TrafficMix::even(2)),
+        (bytes, &nested, TrafficMix::mixed(3)),
+        (small, &nested, TrafficMix::mixed(4)),
+        (full, &side_by_side, TrafficMix::even(5)),
+        (small, two, TrafficMix::even(6)),
     ];
     for (per, in_class) in [("class", false), ("flow_in_class", true)] {
         for (set, classes, traffic) in runs {

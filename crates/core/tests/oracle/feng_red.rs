@@ -4,24 +4,24 @@ use headgate_core::disciplines::{FengRed, FengRedConfig};
 use headgate_core::parts::Zone;
 use headgate_core::{Discipline, LinkInfo, Params, Rate, Rng, Time};
 
-use crate::harness::{Arrival, Decision, Oracle, State, Traffic, agree, entry};
+use crate::harness::{Arrival, Decision, NamedState, Oracle, TrafficMix, agree, entry};
 use crate::red::{Figure2, PLAIN, Set};
 
-struct Algorithm {
+struct PlainFengRed {
     red: Figure2,
     status: &'static str,
     alpha: f64,
     beta: f64,
 }
 
-impl Algorithm {
-    fn new(set: Set) -> Algorithm {
+impl PlainFengRed {
+    fn new(set: Set) -> PlainFengRed {
         // Left open by the paper: the queue is taken to come from below.
-        Algorithm { red: Figure2::new(set), status: "Below", alpha: 3.0, beta: 2.0 }
+        PlainFengRed { red: Figure2::new(set), status: "Below", alpha: 3.0, beta: 2.0 }
     }
 }
 
-impl Oracle for Algorithm {
+impl Oracle for PlainFengRed {
     fn arrive(&mut self, packet: Arrival, now: f64, rng: &mut Rng) -> Vec<Decision> {
         // "Every Q_ave update"
         self.red.calculate_average(now);
@@ -44,7 +44,7 @@ impl Oracle for Algorithm {
     fn depart(&mut self, now: f64, rng: &mut Rng) -> Vec<Decision> {
         self.red.depart(now, rng)
     }
-    fn state(&self) -> State {
+    fn state(&self) -> NamedState {
         let mut state = self.red.state();
         state.push(entry("maxp", self.red.maxp));
         state.push(entry(self.status, 1));
@@ -52,7 +52,7 @@ impl Oracle for Algorithm {
     }
 }
 
-fn look(red: &FengRed<usize>, _: Time) -> State {
+fn look(red: &FengRed<usize>, _: Time) -> NamedState {
     let (detector, held) = (red.detector(), red.backlog());
     let status = match red.zone {
         Zone::Below => "Below",
@@ -70,7 +70,7 @@ fn look(red: &FengRed<usize>, _: Time) -> State {
     ]
 }
 
-fn compare(settings: &str, oracle: Algorithm, traffic: Traffic) {
+fn compare(settings: &str, oracle: PlainFengRed, traffic: TrafficMix) {
     let settings: Vec<(&str, &str)> = settings.split(',').filter_map(|pair| pair.split_once('=')).collect();
     let config = FengRedConfig::from_settings(&settings).unwrap();
     let link = LinkInfo::new(Rate::from_bits(10_000_000), 1000, 7);
@@ -79,15 +79,15 @@ fn compare(settings: &str, oracle: Algorithm, traffic: Traffic) {
 
 #[test]
 fn self_configuring_red_packet_by_packet() {
-    compare("limit=150p,minth=50p,maxth=100p", Algorithm::new(PLAIN), Traffic::even(1));
+    compare("limit=150p,minth=50p,maxth=100p", PlainFengRed::new(PLAIN), TrafficMix::even(1));
     let quick = Set { minth: 5.0, maxth: 15.0, wq: 0.1, maxp: 0.3, ..PLAIN };
-    compare("limit=150p,minth=5p,maxth=15p,wq=0.1,maxp=0.3", Algorithm::new(quick), Traffic::mixed(2));
+    compare("limit=150p,minth=5p,maxth=15p,wq=0.1,maxp=0.3", PlainFengRed::new(quick), TrafficMix::mixed(2));
     let hasty = Set { minth: 10.0, maxth: 40.0, wq: 0.02, maxp: 1.0, ecn: false, ..PLAIN };
-    let hasty = Algorithm { alpha: 10.0, beta: 1.5, ..Algorithm::new(hasty) };
-    compare("limit=150p,minth=10p,maxth=40p,wq=0.02,maxp=1,alpha=10,beta=1.5,ecn=off", hasty, Traffic::even(3));
+    let hasty = PlainFengRed { alpha: 10.0, beta: 1.5, ..PlainFengRed::new(hasty) };
+    compare("limit=150p,minth=10p,maxth=40p,wq=0.02,maxp=1,alpha=10,beta=1.5,ecn=off", hasty, TrafficMix::even(3));
     // As for ared:preset=ns2.
     let wq = 1.0 - (-1.0f64 / 2500.0).exp();
     let ns2 = Set { minth: 3125.0, maxth: 9375.0, maxp: 0.1, wq, s: 0.0004, mean: 500.0, ecn: false, ..PLAIN };
     let ns2 = Set { bytes: true, by_size: true, gentle: true, wait: true, spare_first: true, spare_below: 1, ..ns2 };
-    compare("preset=ns2,limit=150p", Algorithm::new(ns2), Traffic::mixed(4));
+    compare("preset=ns2,limit=150p", PlainFengRed::new(ns2), TrafficMix::mixed(4));
 }

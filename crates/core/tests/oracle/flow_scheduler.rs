@@ -2,17 +2,17 @@
 
 use std::collections::{BTreeMap, VecDeque};
 
-use super::codel::{Queue, Stamped};
-use crate::harness::{State, entry};
+use super::codel::{Queue, TimedArrival};
+use crate::harness::{NamedState, entry};
 
 pub struct FlowQueue {
-    pub packets: VecDeque<Stamped>,
+    pub packets: VecDeque<TimedArrival>,
     deficit: i64,
     /// How long it is, as finely as the discipline tells lengths apart, and when it came to that length.
     length: (u64, u64),
 }
 
-pub struct Scheduler {
+pub struct PlainFlowScheduler {
     pub queues: BTreeMap<usize, FlowQueue>,
     new: VecDeque<usize>,
     old: VecDeque<usize>,
@@ -20,12 +20,12 @@ pub struct Scheduler {
     changes: u64,
 }
 
-impl Scheduler {
+impl PlainFlowScheduler {
     /// Only the queues that are used.
-    pub fn new(used: impl Iterator<Item = usize>, quantum: i64) -> Scheduler {
+    pub fn new(used: impl Iterator<Item = usize>, quantum: i64) -> PlainFlowScheduler {
         let queue = || FlowQueue { packets: VecDeque::new(), deficit: 0, length: (0, 0) };
         let queues = used.map(|number| (number, queue())).collect();
-        Scheduler { queues, new: VecDeque::new(), old: VecDeque::new(), quantum, changes: 0 }
+        PlainFlowScheduler { queues, new: VecDeque::new(), old: VecDeque::new(), quantum, changes: 0 }
     }
 
     pub fn packets(&self) -> usize {
@@ -40,7 +40,7 @@ impl Scheduler {
         self.queues[&queue].packets.iter().map(|(packet, _)| u64::from(packet.bytes)).sum()
     }
 
-    pub fn push(&mut self, queue: usize, packet: Stamped) {
+    pub fn push(&mut self, queue: usize, packet: TimedArrival) {
         let held = self.queues.get_mut(&queue).unwrap();
         held.packets.push_back(packet);
         if !self.new.contains(&queue) && !self.old.contains(&queue) {
@@ -50,7 +50,7 @@ impl Scheduler {
         self.measure(queue);
     }
 
-    pub fn pop(&mut self, queue: usize) -> Option<Stamped> {
+    pub fn pop(&mut self, queue: usize) -> Option<TimedArrival> {
         let packet = self.queues.get_mut(&queue).unwrap().packets.pop_front();
         self.measure(queue);
         packet
@@ -106,7 +106,7 @@ impl Scheduler {
         }
     }
 
-    pub fn state(&self) -> State {
+    pub fn state(&self) -> NamedState {
         let mut state = vec![entry("packets", self.packets() as u32), entry("bytes", self.bytes() as f64)];
         state.extend(places("new", self.new.iter().copied()));
         state.extend(places("old", self.old.iter().copied()));
@@ -116,12 +116,12 @@ impl Scheduler {
     }
 }
 
-fn places(list: &str, queues: impl Iterator<Item = usize>) -> State {
+fn places(list: &str, queues: impl Iterator<Item = usize>) -> NamedState {
     queues.enumerate().map(|(place, queue)| entry(format!("{list} {place}"), queue as u32)).collect()
 }
 
 /// The same of the discipline under test.
-pub fn seen(flows: &headgate_core::parts::FlowScheduler<usize>) -> State {
+pub fn seen(flows: &headgate_core::parts::FlowScheduler<usize>) -> NamedState {
     let held = flows.backlog();
     let mut state = vec![entry("packets", held.packets), entry("bytes", held.bytes as f64)];
     state.extend(places("new", flows.turns.new_members()));
@@ -133,14 +133,14 @@ pub fn seen(flows: &headgate_core::parts::FlowScheduler<usize>) -> State {
 
 /// One queue, as CoDel sees it.
 pub struct One<'a> {
-    pub scheduler: &'a mut Scheduler,
+    pub scheduler: &'a mut PlainFlowScheduler,
     pub queue: usize,
     /// CoDel counts what all queues hold.
     pub shared: bool,
 }
 
 impl Queue for One<'_> {
-    fn deque(&mut self) -> Option<Stamped> {
+    fn deque(&mut self) -> Option<TimedArrival> {
         self.scheduler.pop(self.queue)
     }
     fn bytes(&self) -> u64 {

@@ -5,13 +5,13 @@ use std::collections::{BTreeMap, VecDeque};
 use headgate_core::disciplines::{Fq, FqConfig};
 use headgate_core::{FlowId, LinkInfo, Params, Rate, Rng, Time, Why};
 
-use crate::harness::{Arrival, Decision, Oracle, State, Traffic, agree, entry};
+use crate::harness::{Arrival, Decision, NamedState, Oracle, TrafficMix, agree, entry};
 use crate::lengths::Lengths;
 
 const FLOWS: u64 = 21;
 
 #[derive(Default)]
-struct Flow {
+struct FqFlow {
     /// Packets with their service tags.
     queue: VecDeque<(Arrival, f64)>,
     /// The tag of the last packet served in this busy period.
@@ -23,7 +23,7 @@ struct Flow {
 struct Plain {
     /// Packets and bytes; one of them is infinite.
     limit: (f64, f64),
-    flows: BTreeMap<u64, Flow>,
+    flows: BTreeMap<u64, FqFlow>,
     /// The tag of the packet in service.
     v: f64,
     /// Packets that came to the head of a queue so far.
@@ -46,7 +46,7 @@ impl Plain {
         self.lengths.changed(flow, self.flows[&flow].queue.iter().map(|(packet, _)| packet));
     }
 
-    fn waiting(&self) -> impl Iterator<Item = (u64, &Flow)> {
+    fn waiting(&self) -> impl Iterator<Item = (u64, &FqFlow)> {
         self.flows.iter().filter(|(_, flow)| !flow.queue.is_empty()).map(|(name, flow)| (*name, flow))
     }
 }
@@ -74,7 +74,7 @@ impl Oracle for Plain {
     }
 
     fn depart(&mut self, _: f64, _: &mut Rng) -> Vec<Decision> {
-        let key = |flow: &Flow| (flow.queue[0].1, flow.since);
+        let key = |flow: &FqFlow| (flow.queue[0].1, flow.since);
         let Some((name, _)) = self.waiting().min_by(|(_, a), (_, b)| key(a).partial_cmp(&key(b)).unwrap()) else {
             return Vec::new();
         };
@@ -92,7 +92,7 @@ impl Oracle for Plain {
         vec![Decision::Sent(packet.number)]
     }
 
-    fn state(&self) -> State {
+    fn state(&self) -> NamedState {
         let mut state = vec![entry("waiting", self.waiting().count() as u32), entry("v", self.v)];
         for (name, flow) in self.waiting() {
             state.push(entry(format!("packets {name}"), flow.queue.len() as u32));
@@ -102,7 +102,7 @@ impl Oracle for Plain {
     }
 }
 
-fn look(fq: &Fq<usize>, _: Time) -> State {
+fn look(fq: &Fq<usize>, _: Time) -> NamedState {
     let mut state = vec![entry("waiting", fq.in_use() as u32), entry("v", fq.virtual_time as f64)];
     for flow in 0..FLOWS {
         if let Some((held, tag)) = fq.flow(FlowId(flow)) {
@@ -120,9 +120,9 @@ fn fq_serves_the_least_tag() {
     for (seed, (limit, plain)) in limits.into_iter().enumerate() {
         let config = FqConfig::from_settings(&[("limit", limit)]).unwrap();
         let fq = Fq::new(config, &LinkInfo::new(Rate::from_bits(10_000_000), 1000, 7)).unwrap();
-        agree(fq, Plain::new(plain), look, Traffic::mixed(seed as u64));
+        agree(fq, Plain::new(plain), look, TrafficMix::mixed(seed as u64));
     }
     let config = FqConfig::from_settings(&[("limit", "50p")]).unwrap();
     let fq = Fq::new(config, &LinkInfo::new(Rate::from_bits(10_000_000), 1000, 7)).unwrap();
-    agree(fq, Plain::new((50.0, f64::INFINITY)), look, Traffic::even(9));
+    agree(fq, Plain::new((50.0, f64::INFINITY)), look, TrafficMix::even(9));
 }

@@ -5,9 +5,9 @@ use std::collections::BTreeMap;
 use headgate_core::disciplines::{FqCodel, FqCodelConfig};
 use headgate_core::{FlowId, LinkInfo, Params, Rate, Rng, Why};
 
-use super::codel::{Loop, nanos, seen as seen_loop};
-use super::flow_scheduler::{One, Scheduler, seen};
-use crate::harness::{Arrival, Decision, Oracle, State, Traffic, agree};
+use super::codel::{PlainCodelLoop, nanos, seen as seen_loop};
+use super::flow_scheduler::{One, PlainFlowScheduler, seen};
+use crate::harness::{Arrival, Decision, NamedState, Oracle, TrafficMix, agree};
 
 struct Plain {
     limit: usize,
@@ -16,8 +16,8 @@ struct Plain {
     shared_mtu: bool,
     /// Which queue each flow's packets go to: the hash is the discipline's own.
     queue_of: BTreeMap<u64, usize>,
-    scheduler: Scheduler,
-    loops: BTreeMap<usize, Loop>,
+    scheduler: PlainFlowScheduler,
+    loops: BTreeMap<usize, PlainCodelLoop>,
 }
 
 impl Plain {
@@ -63,22 +63,22 @@ impl Oracle for Plain {
         said
     }
 
-    fn state(&self) -> State {
+    fn state(&self) -> NamedState {
         let mut state = self.scheduler.state();
-        state.extend(self.loops.values().flat_map(Loop::state));
+        state.extend(self.loops.values().flat_map(PlainCodelLoop::state));
         state
     }
 }
 
-fn check(settings: &[(&str, &str)], codel: &Loop, change: impl Fn(Plain) -> Plain, traffic: Traffic) {
-    let traffic = Traffic { flows: 5, ..traffic };
+fn check(settings: &[(&str, &str)], codel: &PlainCodelLoop, change: impl Fn(Plain) -> Plain, traffic: TrafficMix) {
+    let traffic = TrafficMix { flows: 5, ..traffic };
     let config = FqCodelConfig::from_settings(settings).unwrap();
     let quantum = config.quantum.0 as i64;
     let link = LinkInfo::new(Rate::from_bits(traffic.rate as u64), 1000, 7);
     let discipline = FqCodel::<usize>::new(config, &link).unwrap();
     let queue_of: BTreeMap<u64, usize> =
         (0..=traffic.flows).map(|flow| (flow, discipline.flows().queue_of(FlowId(flow)))).collect();
-    let loops: BTreeMap<usize, Loop> = queue_of.values().map(|queue| (*queue, codel.clone())).collect();
+    let loops: BTreeMap<usize, PlainCodelLoop> = queue_of.values().map(|queue| (*queue, codel.clone())).collect();
     let used: Vec<usize> = loops.keys().copied().collect();
     let plain = Plain {
         limit: usize::MAX,
@@ -86,7 +86,7 @@ fn check(settings: &[(&str, &str)], codel: &Loop, change: impl Fn(Plain) -> Plai
         batch: 64,
         shared_mtu: false,
         queue_of,
-        scheduler: Scheduler::new(used.iter().copied(), quantum),
+        scheduler: PlainFlowScheduler::new(used.iter().copied(), quantum),
         loops,
     };
     let look = move |fq: &FqCodel<usize>, _| {
@@ -100,20 +100,20 @@ fn check(settings: &[(&str, &str)], codel: &Loop, change: impl Fn(Plain) -> Plai
 #[test]
 fn fq_codel_does_what_the_rfc_says() {
     let ample = |plain| Plain { limit: 600, ..plain };
-    check(&[("limit", "600p")], &Loop::new(5.0, 100.0), ample, Traffic::mixed(1));
+    check(&[("limit", "600p")], &PlainCodelLoop::new(5.0, 100.0), ample, TrafficMix::mixed(1));
     // Flows that share queues, a small quantum, little room.
     let settings = [("limit", "80p"), ("flows", "3"), ("quantum", "300B"), ("drop_batch", "5"), ("interval", "20ms")];
     let cramped = |plain| Plain { limit: 80, batch: 5, ..plain };
-    check(&settings, &Loop::new(5.0, 20.0), cramped, Traffic { spell: 0.15, ..Traffic::mixed(2) });
-    let marking = Loop { ce_threshold: 20_000_000, ..Loop::new(5.0, 100.0) };
+    check(&settings, &PlainCodelLoop::new(5.0, 20.0), cramped, TrafficMix { spell: 0.15, ..TrafficMix::mixed(2) });
+    let marking = PlainCodelLoop { ce_threshold: 20_000_000, ..PlainCodelLoop::new(5.0, 100.0) };
     let settings = [("ce_threshold", "20ms"), ("memory_limit", "60KB"), ("limit", "300p"), ("flows", "64")];
     let small = |plain| Plain { memory: 60_000, limit: 300, ..plain };
-    check(&settings, &marking, small, Traffic { ect: 1.0, ..Traffic::mixed(3) });
+    check(&settings, &marking, small, TrafficMix { ect: 1.0, ..TrafficMix::mixed(3) });
 }
 
 #[test]
 fn fq_codel_with_linux_settings_does_what_linux_does() {
-    let linux = Loop { newton: true, ..Loop::new(5.0, 100.0) };
+    let linux = PlainCodelLoop { newton: true, ..PlainCodelLoop::new(5.0, 100.0) };
     let change = |plain| Plain { limit: 200, shared_mtu: true, ..plain };
-    check(&[("preset", "linux"), ("limit", "200p")], &linux, change, Traffic { spell: 0.3, ..Traffic::mixed(4) });
+    check(&[("preset", "linux"), ("limit", "200p")], &linux, change, TrafficMix { spell: 0.3, ..TrafficMix::mixed(4) });
 }

@@ -6,16 +6,16 @@ use headgate_core::disciplines::{FqPie, FqPieConfig};
 use headgate_core::{FlowId, LinkInfo, Params, Rate, Rng, Why};
 
 use super::codel::nanos;
-use super::flow_scheduler::{Scheduler, seen};
-use super::pie::{Controller, seen as seen_controller};
-use crate::harness::{Arrival, Decision, Oracle, State, Traffic, agree};
+use super::flow_scheduler::{PlainFlowScheduler, seen};
+use super::pie::{PlainPieController, seen as seen_controller};
+use crate::harness::{Arrival, Decision, NamedState, Oracle, TrafficMix, agree};
 
 struct Plain {
     limit: usize,
     ecn: bool,
     queue_of: BTreeMap<u64, usize>,
-    scheduler: Scheduler,
-    pies: BTreeMap<usize, Controller>,
+    scheduler: PlainFlowScheduler,
+    pies: BTreeMap<usize, PlainPieController>,
 }
 
 impl Plain {
@@ -62,24 +62,24 @@ impl Oracle for Plain {
         Vec::new()
     }
 
-    fn state(&self) -> State {
+    fn state(&self) -> NamedState {
         let mut state = self.scheduler.state();
-        state.extend(self.pies.values().flat_map(Controller::state));
+        state.extend(self.pies.values().flat_map(PlainPieController::state));
         state
     }
 }
 
-fn check(settings: &[(&str, &str)], pie: &Controller, limit: usize, ecn: bool, traffic: Traffic) {
-    let traffic = Traffic { flows: 5, ..traffic };
+fn check(settings: &[(&str, &str)], pie: &PlainPieController, limit: usize, ecn: bool, traffic: TrafficMix) {
+    let traffic = TrafficMix { flows: 5, ..traffic };
     let config = FqPieConfig::from_settings(settings).unwrap();
     let quantum = config.quantum.0 as i64;
     let link = LinkInfo::new(Rate::from_bits(traffic.rate as u64), 1000, 7);
     let discipline = FqPie::<usize>::new(config, &link).unwrap();
     let queue_of: BTreeMap<u64, usize> =
         (0..=traffic.flows).map(|flow| (flow, discipline.flows().queue_of(FlowId(flow)))).collect();
-    let pies: BTreeMap<usize, Controller> = queue_of.values().map(|queue| (*queue, pie.clone())).collect();
+    let pies: BTreeMap<usize, PlainPieController> = queue_of.values().map(|queue| (*queue, pie.clone())).collect();
     let used: Vec<usize> = pies.keys().copied().collect();
-    let scheduler = Scheduler::new(used.iter().copied(), quantum);
+    let scheduler = PlainFlowScheduler::new(used.iter().copied(), quantum);
     let look = move |fq: &FqPie<usize>, now| {
         let mut state = seen(fq.flows());
         state.extend(used.iter().flat_map(|queue| seen_controller(&fq.state(*queue, now))));
@@ -90,15 +90,15 @@ fn check(settings: &[(&str, &str)], pie: &Controller, limit: usize, ecn: bool, t
 
 #[test]
 fn fq_pie_does_what_the_rfcs_say() {
-    check(&[("limit", "600p")], &Controller::new(), 600, true, Traffic::mixed(1));
+    check(&[("limit", "600p")], &PlainPieController::new(), 600, true, TrafficMix::mixed(1));
     // Flows that share queues, a small quantum, little room.
     let settings = [("limit", "80p"), ("flows", "3"), ("quantum", "300B"), ("target", "5ms"), ("derandomize", "on")];
-    let quick = Controller { qdelay_ref: 0.005, derandomize: true, ..Controller::new() };
-    check(&settings, &quick, 80, true, Traffic { spell: 0.15, ..Traffic::mixed(2) });
+    let quick = PlainPieController { qdelay_ref: 0.005, derandomize: true, ..PlainPieController::new() };
+    check(&settings, &quick, 80, true, TrafficMix { spell: 0.15, ..TrafficMix::mixed(2) });
 }
 
 #[test]
 fn fq_pie_with_linux_settings_does_what_the_same_pseudocode_does_with_them() {
     let settings = [("preset", "linux"), ("limit", "300p")];
-    check(&settings, &Controller::linux(), 300, false, Traffic { spell: 1.0, ..Traffic::mixed(3) });
+    check(&settings, &PlainPieController::linux(), 300, false, TrafficMix { spell: 1.0, ..TrafficMix::mixed(3) });
 }

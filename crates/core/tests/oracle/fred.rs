@@ -6,7 +6,7 @@ use std::collections::{BTreeMap, VecDeque};
 use headgate_core::disciplines::{Fred, FredConfig};
 use headgate_core::{Discipline, FlowId, LinkInfo, Params, Rate, Rng, Time, Why};
 
-use crate::harness::{Arrival, Decision, Oracle, State, Traffic, agree, entry};
+use crate::harness::{Arrival, Decision, NamedState, Oracle, TrafficMix, agree, entry};
 
 const FLOWS: u64 = 21;
 
@@ -119,7 +119,7 @@ impl Oracle for Pseudocode {
         vec![Decision::Sent(packet.number)]
     }
 
-    fn state(&self) -> State {
+    fn state(&self) -> NamedState {
         let mut state = vec![
             entry("avg", self.avg),
             entry("count", self.count as f64),
@@ -136,7 +136,7 @@ impl Oracle for Pseudocode {
     }
 }
 
-fn look(fred: &Fred<usize>, _: Time) -> State {
+fn look(fred: &Fred<usize>, _: Time) -> NamedState {
     let mut gauges = BTreeMap::new();
     fred.observe(&mut |name, value| {
         gauges.insert(name, value);
@@ -175,7 +175,7 @@ fn pseudocode() -> Pseudocode {
     }
 }
 
-fn compare(settings: &str, oracle: Pseudocode, traffic: Traffic) {
+fn compare(settings: &str, oracle: Pseudocode, traffic: TrafficMix) {
     let settings: Vec<(&str, &str)> = settings.split(',').filter_map(|pair| pair.split_once('=')).collect();
     let config = FredConfig::from_settings(&settings).unwrap();
     let link = LinkInfo::new(Rate::from_bits(10_000_000), 1000, 7);
@@ -184,11 +184,11 @@ fn compare(settings: &str, oracle: Pseudocode, traffic: Traffic) {
 
 #[test]
 fn fred_packet_by_packet() {
-    compare("limit=100p", pseudocode(), Traffic::even(1));
+    compare("limit=100p", pseudocode(), TrafficMix::even(1));
     let small = Pseudocode { room: 20, minth: 5.0, maxth: 10.0, wq: 0.05, maxp: 0.2, ..pseudocode() };
-    compare("limit=20p,wq=0.05,maxp=0.2", small, Traffic::mixed(2));
+    compare("limit=20p,wq=0.05,maxp=0.2", small, TrafficMix::mixed(2));
     let strict = Pseudocode { wq: 0.2, maxp: 0.5, minq: 4.0, many_flows: false, ecn: false, ..pseudocode() };
-    compare("limit=100p,wq=0.2,maxp=0.5,minq=4,many_flows=off,ecn=off", strict, Traffic::mixed(3));
+    compare("limit=100p,wq=0.2,maxp=0.5,minq=4,many_flows=off,ecn=off", strict, TrafficMix::mixed(3));
     let full = Pseudocode { minth: 80.0, maxth: 100.0, minq: 1.0, ..pseudocode() };
-    compare("limit=100p,minth=80p,maxth=100p,minq=1", full, Traffic::even(4));
+    compare("limit=100p,minth=80p,maxth=100p,minq=1", full, TrafficMix::even(4));
 }

@@ -32,7 +32,7 @@ impl Arrival {
 }
 
 /// Everything that is called state, by name. Names are compared too.
-pub type State = Vec<(Cow<'static, str>, f64)>;
+pub type NamedState = Vec<(Cow<'static, str>, f64)>;
 
 /// A named number of a state.
 pub fn entry(name: impl Into<Cow<'static, str>>, value: impl Into<f64>) -> (Cow<'static, str>, f64) {
@@ -46,12 +46,12 @@ pub trait Oracle {
     /// The link falls free at `now`, in seconds. The decisions end with the packet sent, if one is.
     fn depart(&mut self, now: f64, rng: &mut Rng) -> Vec<Decision>;
     /// Every state variable.
-    fn state(&self) -> State;
+    fn state(&self) -> NamedState;
 }
 
 /// A kind of traffic: flows that come and go, at a load that changes.
 #[derive(Clone, Copy, Debug)]
-pub struct Traffic {
+pub struct TrafficMix {
     pub seed: u64,
     /// Flows that send a little each.
     pub flows: u64,
@@ -71,10 +71,10 @@ pub struct Traffic {
     pub packets: usize,
 }
 
-impl Traffic {
+impl TrafficMix {
     /// Mixed traffic on a link of 10 Mbit/s: 20 flows and a hog, three sizes, loads from silence to a flood.
-    pub const fn mixed(seed: u64) -> Traffic {
-        Traffic {
+    pub const fn mixed(seed: u64) -> TrafficMix {
+        TrafficMix {
             seed,
             flows: 20,
             hog: 0.3,
@@ -87,9 +87,9 @@ impl Traffic {
         }
     }
 
-    /// [`mixed`](Traffic::mixed) in packets of one size, for disciplines that count packets.
-    pub const fn even(seed: u64) -> Traffic {
-        Traffic { sizes: &[1000], ..Traffic::mixed(seed) }
+    /// [`mixed`](TrafficMix::mixed) in packets of one size, for disciplines that count packets.
+    pub const fn even(seed: u64) -> TrafficMix {
+        TrafficMix { sizes: &[1000], ..TrafficMix::mixed(seed) }
     }
 }
 
@@ -107,8 +107,8 @@ impl Sink<usize> for Decided {
 }
 
 /// The arrivals, with their times.
-struct Source {
-    traffic: Traffic,
+struct ArrivalSource {
+    traffic: TrafficMix,
     rng: Rng,
     now: f64,
     load: f64,
@@ -116,13 +116,13 @@ struct Source {
     sent: usize,
 }
 
-impl Source {
-    fn new(traffic: Traffic) -> Source {
-        Source { traffic, rng: Rng::named(traffic.seed, "traffic"), now: 0.0, load: 1.0, until: 0.0, sent: 0 }
+impl ArrivalSource {
+    fn new(traffic: TrafficMix) -> ArrivalSource {
+        ArrivalSource { traffic, rng: Rng::named(traffic.seed, "traffic"), now: 0.0, load: 1.0, until: 0.0, sent: 0 }
     }
 
     fn next(&mut self) -> Option<(Time, Arrival)> {
-        let Traffic { flows, hog, sizes, ect, rate, loads, spell, packets, .. } = self.traffic;
+        let TrafficMix { flows, hog, sizes, ect, rate, loads, spell, packets, .. } = self.traffic;
         if self.sent == packets {
             return None;
         }
@@ -160,11 +160,11 @@ impl Source {
 pub fn agree<D: Discipline<usize>, O: Oracle>(
     mut discipline: D,
     mut oracle: O,
-    look: impl Fn(&D, Time) -> State,
-    traffic: Traffic,
+    look: impl Fn(&D, Time) -> NamedState,
+    traffic: TrafficMix,
 ) {
     let (mut ours, mut theirs) = (Rng::named(traffic.seed, "port"), Rng::named(traffic.seed, "port"));
-    let mut source = Source::new(traffic);
+    let mut source = ArrivalSource::new(traffic);
     let (mut arrival, mut free, mut idle) = (source.next(), Time::ZERO, false);
     let mut calls = Calls { decisions: [0; 3], call: 0 };
     loop {
@@ -217,11 +217,18 @@ struct Calls {
 }
 
 impl Calls {
-    fn compare(&mut self, now: Time, decided: &[Decision], expected: &[Decision], state: &State, wanted: &State) {
+    fn compare(
+        &mut self,
+        now: Time,
+        decided: &[Decision],
+        expected: &[Decision],
+        state: &NamedState,
+        wanted: &NamedState,
+    ) {
         self.call += 1;
         let call = self.call;
         assert_eq!(decided, expected, "decisions of call {call} at {now} (left: ours); {state:?} against {wanted:?}");
-        let names = |state: &State| state.iter().map(|(name, _)| name.clone()).collect::<Vec<_>>();
+        let names = |state: &NamedState| state.iter().map(|(name, _)| name.clone()).collect::<Vec<_>>();
         assert!(state.len() == wanted.len(), "state at call {call}: {:?} against {:?}", names(state), names(wanted));
         for ((name, value), (known, should)) in state.iter().zip(wanted) {
             let close = value == should || (value - should).abs() <= 1e-9 * value.abs().max(should.abs()).max(1e-3);

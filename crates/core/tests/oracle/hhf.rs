@@ -6,7 +6,7 @@ use std::collections::{BTreeMap, VecDeque};
 use headgate_core::disciplines::{HEAVY, Hhf, HhfConfig, LIGHT};
 use headgate_core::{FlowId, LinkInfo, Params, Rate, Rng, Time, Why};
 
-use crate::harness::{Arrival, Decision, Oracle, State, Traffic, agree, entry};
+use crate::harness::{Arrival, Decision, NamedState, Oracle, TrafficMix, agree, entry};
 
 #[derive(Default)]
 struct Bucket {
@@ -109,7 +109,7 @@ impl Oracle for Plain {
         }
     }
 
-    fn state(&self) -> State {
+    fn state(&self) -> NamedState {
         let listed = |bucket: usize| self.new_buckets.contains(&bucket) || self.old_buckets.contains(&bucket);
         let deficit = |bucket| if listed(bucket) { self.buckets[bucket].deficit as f64 } else { f64::NEG_INFINITY };
         let heavy = (0..=self.flows).map(|flow| entry(format!("heavy {flow}"), u8::from(self.is_heavy(flow))));
@@ -121,7 +121,7 @@ impl Oracle for Plain {
     }
 }
 
-fn look(queue: &Hhf<usize>, now: Time, flows: u64) -> State {
+fn look(queue: &Hhf<usize>, now: Time, flows: u64) -> NamedState {
     let deficit = |class| queue.deficit(class).map_or(f64::NEG_INFINITY, |deficit| deficit as f64);
     let heavy = (0..=flows).map(|flow| entry(format!("heavy {flow}"), u8::from(queue.is_heavy(FlowId(flow), now))));
     let counted = (0..=flows).map(|flow| entry(format!("counted {flow}"), queue.counted(FlowId(flow)) as f64));
@@ -131,7 +131,13 @@ fn look(queue: &Hhf<usize>, now: Time, flows: u64) -> State {
 }
 
 /// As Linux has it, but for `limit` and `admit_bytes`.
-fn case(settings: &[(&str, &str)], limit: usize, admit_bytes: u64, change: impl Fn(Plain) -> Plain, traffic: Traffic) {
+fn case(
+    settings: &[(&str, &str)],
+    limit: usize,
+    admit_bytes: u64,
+    change: impl Fn(Plain) -> Plain,
+    traffic: TrafficMix,
+) {
     let given = [("limit", &*format!("{limit}p")), ("admit_bytes", &*format!("{admit_bytes}B"))];
     let config = HhfConfig::from_settings(&[&given[..], settings].concat()).unwrap();
     let link = LinkInfo::new(Rate::from_bits(10_000_000), 1000, 7);
@@ -156,19 +162,19 @@ fn case(settings: &[(&str, &str)], limit: usize, admit_bytes: u64, change: impl 
 
 #[test]
 fn hhf_on_a_link_of_10_mbits_with_linuxs_other_parameters() {
-    case(&[], 100, 8000, |plain| plain, Traffic::mixed(1));
+    case(&[], 100, 8000, |plain| plain, TrafficMix::mixed(1));
 }
 
 #[test]
 fn hhf_with_flows_that_are_found_and_forgotten_all_the_time() {
     let change = |plain| Plain { reset_timeout: 0.01, evict_timeout: 0.005, ..plain };
     let settings = [("reset_timeout", "10ms"), ("evict_timeout", "5ms")];
-    case(&settings, 40, 2500, change, Traffic { loads: &[0.3, 0.9, 1.2], ..Traffic::mixed(2) });
+    case(&settings, 40, 2500, change, TrafficMix { loads: &[0.3, 0.9, 1.2], ..TrafficMix::mixed(2) });
 }
 
 #[test]
 fn hhf_with_other_weights_and_little_room() {
     let change = |plain| Plain { quantum: 300, weight: 5, ..plain };
     let settings = [("quantum", "300B"), ("non_hh_weight", "5")];
-    case(&settings, 12, 6000, change, Traffic { flows: 8, ..Traffic::mixed(3) });
+    case(&settings, 12, 6000, change, TrafficMix { flows: 8, ..TrafficMix::mixed(3) });
 }

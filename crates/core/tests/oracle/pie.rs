@@ -6,13 +6,13 @@ use std::collections::VecDeque;
 use headgate_core::disciplines::{Pie, PieConfig};
 use headgate_core::{Discipline, LinkInfo, Params, Rate, Rng, Why};
 
-use crate::harness::{Arrival, Decision, Oracle, State, Traffic, agree, entry};
+use crate::harness::{Arrival, Decision, NamedState, Oracle, TrafficMix, agree, entry};
 
 const DQ_THRESHOLD: f64 = 16384.0;
 
 /// The controller, for one queue. Times in seconds.
 #[derive(Clone, Debug)]
-pub struct Controller {
+pub struct PlainPieController {
     pub qdelay_ref: f64,
     pub t_update: f64,
     pub alpha: f64,
@@ -36,9 +36,9 @@ pub struct Controller {
     pub avg_dq_time: f64,
 }
 
-impl Controller {
-    pub fn new() -> Controller {
-        Controller {
+impl PlainPieController {
+    pub fn new() -> PlainPieController {
+        PlainPieController {
             qdelay_ref: 0.015,
             t_update: 0.015,
             alpha: 0.125,
@@ -64,14 +64,20 @@ impl Controller {
         .with_burst()
     }
 
-    fn with_burst(mut self) -> Controller {
+    fn with_burst(mut self) -> PlainPieController {
         self.burst_allowance = self.max_burst;
         self
     }
 
     /// sch_pie's.
-    pub fn linux() -> Controller {
-        Controller { mean_pktsize: 1514.0, derandomize: true, cap: true, high: 0.25, ..Controller::new() }
+    pub fn linux() -> PlainPieController {
+        PlainPieController {
+            mean_pktsize: 1514.0,
+            derandomize: true,
+            cap: true,
+            high: 0.25,
+            ..PlainPieController::new()
+        }
     }
 
     /// The timer: every update that was due by `now`, for a queue that has held `bytes` since the last call.
@@ -190,7 +196,7 @@ impl Controller {
         }
     }
 
-    pub fn state(&self) -> State {
+    pub fn state(&self) -> NamedState {
         vec![
             entry("probability", self.drop_prob),
             entry("delay", self.current_qdelay),
@@ -203,7 +209,7 @@ impl Controller {
 }
 
 /// The same of the discipline under test.
-pub fn seen(state: &headgate_core::parts::PieController) -> State {
+pub fn seen(state: &headgate_core::parts::PieController) -> NamedState {
     vec![
         entry("probability", state.probability),
         entry("delay", state.delay),
@@ -219,7 +225,7 @@ struct Plain {
     ecn: bool,
     max_ecnth: f64,
     queue: VecDeque<(Arrival, f64)>,
-    pie: Controller,
+    pie: PlainPieController,
 }
 
 impl Plain {
@@ -251,14 +257,14 @@ impl Oracle for Plain {
         self.pie.left(f64::from(packet.bytes), now - came, self.bytes(), now);
         vec![Decision::Sent(packet.number)]
     }
-    fn state(&self) -> State {
+    fn state(&self) -> NamedState {
         let mut state = self.pie.state();
         state.extend([entry("packets", self.queue.len() as u32), entry("bytes", self.bytes())]);
         state
     }
 }
 
-fn check(settings: &[(&str, &str)], limit: usize, ecn: bool, pie: Controller, traffic: Traffic) {
+fn check(settings: &[(&str, &str)], limit: usize, ecn: bool, pie: PlainPieController, traffic: TrafficMix) {
     let config = PieConfig::from_settings(settings).unwrap();
     let discipline = Pie::new(config, &LinkInfo::new(Rate::from_bits(10_000_000), 1000, 7)).unwrap();
     let look = |pie: &Pie<usize>, _| {
@@ -272,25 +278,25 @@ fn check(settings: &[(&str, &str)], limit: usize, ecn: bool, pie: Controller, tr
 
 #[test]
 fn pie_does_what_the_rfc_writes() {
-    check(&[], 1000, true, Controller::new(), Traffic::mixed(1));
-    let quick = Controller { qdelay_ref: 0.005, t_update: 0.004, max_burst: 0.03, ..Controller::new() };
-    let quick = Controller { cap: true, alpha: 0.25, beta: 2.5, bytemode: true, ..quick }.with_burst();
+    check(&[], 1000, true, PlainPieController::new(), TrafficMix::mixed(1));
+    let quick = PlainPieController { qdelay_ref: 0.005, t_update: 0.004, max_burst: 0.03, ..PlainPieController::new() };
+    let quick = PlainPieController { cap: true, alpha: 0.25, beta: 2.5, bytemode: true, ..quick }.with_burst();
     let settings = [("limit", "60p"), ("target", "5ms"), ("tupdate", "4ms"), ("max_burst", "30ms"), ("alpha", "0.25")];
     let more = [("beta", "2.5"), ("cap_increase", "on"), ("byte_mode", "on")];
-    check(&[&settings[..], &more].concat(), 60, true, quick, Traffic { spell: 0.15, ..Traffic::mixed(2) });
-    let estimating = Controller { estimate_rate: true, derandomize: true, ..Controller::new() };
+    check(&[&settings[..], &more].concat(), 60, true, quick, TrafficMix { spell: 0.15, ..TrafficMix::mixed(2) });
+    let estimating = PlainPieController { estimate_rate: true, derandomize: true, ..PlainPieController::new() };
     let settings = [("limit", "300p"), ("dq_rate_estimator", "on"), ("derandomize", "on")];
-    check(&settings, 300, true, estimating, Traffic::mixed(3));
+    check(&settings, 300, true, estimating, TrafficMix::mixed(3));
 }
 
 #[test]
 fn pie_with_linux_settings_does_what_the_same_pseudocode_does_with_them() {
-    check(&[("preset", "linux")], 1000, false, Controller::linux(), Traffic::mixed(4));
+    check(&[("preset", "linux")], 1000, false, PlainPieController::linux(), TrafficMix::mixed(4));
     check(
         &[("preset", "linux"), ("ecn", "on")],
         1000,
         true,
-        Controller::linux(),
-        Traffic { spell: 2.0, ..Traffic::mixed(5) },
+        PlainPieController::linux(),
+        TrafficMix { spell: 2.0, ..TrafficMix::mixed(5) },
     );
 }

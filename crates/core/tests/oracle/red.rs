@@ -6,7 +6,7 @@ use std::collections::VecDeque;
 use headgate_core::disciplines::{Red, RedConfig};
 use headgate_core::{Discipline, Ecn, FlowId, LinkInfo, Packet, Params, Port, Rate, Rng, Span, Time, Why};
 
-use crate::harness::{Arrival, Decision, Oracle, State, Traffic, agree, entry};
+use crate::harness::{Arrival, Decision, NamedState, Oracle, TrafficMix, agree, entry};
 
 /// What the thresholds, the weight and the switches come to, worked out by hand for each set of settings.
 #[derive(Clone, Copy)]
@@ -168,7 +168,7 @@ impl Oracle for Figure2 {
     fn depart(&mut self, now: f64, _: &mut Rng) -> Vec<Decision> {
         self.take(now).map(|packet| Decision::Sent(packet.number)).into_iter().collect()
     }
-    fn state(&self) -> State {
+    fn state(&self) -> NamedState {
         let held: f64 = self.queue.iter().map(|p| f64::from(p.bytes)).sum();
         vec![
             entry("avg", self.avg),
@@ -182,7 +182,7 @@ impl Oracle for Figure2 {
 
 const LINK: LinkInfo = LinkInfo::new(Rate::from_bits(10_000_000), 1000, 7);
 
-fn look(red: &Red<usize>, _: Time) -> State {
+fn look(red: &Red<usize>, _: Time) -> NamedState {
     let (detector, held) = (red.detector(), red.backlog());
     vec![
         entry("avg", detector.average()),
@@ -193,7 +193,7 @@ fn look(red: &Red<usize>, _: Time) -> State {
     ]
 }
 
-fn compare(settings: &str, set: Set, traffic: Traffic) {
+fn compare(settings: &str, set: Set, traffic: TrafficMix) {
     let settings: Vec<(&str, &str)> = settings.split(',').filter_map(|pair| pair.split_once('=')).collect();
     let config = RedConfig::from_settings(&settings).unwrap();
     agree(Red::new(config, &LINK).unwrap(), Figure2::new(set), look, traffic);
@@ -201,11 +201,11 @@ fn compare(settings: &str, set: Set, traffic: Traffic) {
 
 #[test]
 fn red_of_1993_packet_by_packet() {
-    compare("limit=150p,minth=50p,maxth=100p", PLAIN, Traffic::even(1));
+    compare("limit=150p,minth=50p,maxth=100p", PLAIN, TrafficMix::even(1));
     let fast = Set { minth: 5.0, maxth: 15.0, wq: 0.02, maxp: 0.1, ecn: false, ..PLAIN };
-    compare("limit=150p,minth=5p,maxth=15p,wq=0.02,maxp=0.1,ecn=off", fast, Traffic::mixed(2));
+    compare("limit=150p,minth=5p,maxth=15p,wq=0.02,maxp=0.1,ecn=off", fast, TrafficMix::mixed(2));
     let small = Set { room: (20, u64::MAX), minth: 4.0, maxth: 19.0, maxp: 0.5, wq: 0.2, mark_above: true, ..PLAIN };
-    compare("limit=20p,minth=4p,maxth=19p,maxp=0.5,wq=0.2,mark_above_maxth=on", small, Traffic::mixed(3));
+    compare("limit=20p,minth=4p,maxth=19p,maxp=0.5,wq=0.2,mark_above_maxth=on", small, TrafficMix::mixed(3));
 }
 
 #[test]
@@ -215,8 +215,8 @@ fn red_in_bytes_gentle_and_spaced_as_in_ns2() {
     let (minth, maxth) = (6.25 * 500.0, 18.75 * 500.0);
     let ns2 = Set { room: (100, u64::MAX), minth, maxth, maxp: 0.1, wq, s: 0.0004, mean: 500.0, ecn: false, ..PLAIN };
     let bytes = Set { bytes: true, by_size: true, gentle: true, wait: true, spare_first: true, spare_below: 1, ..ns2 };
-    compare("preset=ns2,limit=100p", bytes, Traffic::mixed(4));
-    compare("preset=ns2,limit=100p,ecn=on,wq=0.05", Set { ecn: true, wq: 0.05, ..bytes }, Traffic::mixed(5));
+    compare("preset=ns2,limit=100p", bytes, TrafficMix::mixed(4));
+    compare("preset=ns2,limit=100p,ecn=on,wq=0.05", Set { ecn: true, wq: 0.05, ..bytes }, TrafficMix::mixed(5));
 }
 
 #[test]
@@ -224,22 +224,22 @@ fn red_with_tcs_defaults() {
     // 120 KB: max 30 000, min 8.3333 % = 9999.96; burst (2 x 10 + 30)/3 = 16, 7 <= 8 (1 - (7/8)^16) = 7.05, so W = 3.
     let tc = Set { room: (usize::MAX, 120_000), minth: 9999.96, maxth: 30_000.0, wq: 0.125, bytes: true, ..PLAIN };
     let tc = Set { spare_first: true, ecn: false, mark_above: true, ..tc };
-    compare("preset=linux,limit=120KB", tc, Traffic::mixed(6));
-    compare("preset=linux,limit=120KB,ecn=on", Set { ecn: true, ..tc }, Traffic::mixed(7));
+    compare("preset=linux,limit=120KB", tc, TrafficMix::mixed(6));
+    compare("preset=linux,limit=120KB,ecn=on", Set { ecn: true, ..tc }, TrafficMix::mixed(7));
 }
 /// One line of the trace worked by hand.
 #[derive(Clone, Copy)]
-enum Call {
+enum TraceLine {
     /// An arrival: the average and the count after it, and what became of it.
-    Arrives(f64, i64, Verdict),
+    Arrives(f64, i64, TracedOutcome),
     /// The same of a packet that can carry a mark.
-    ArrivesEct(f64, i64, Verdict),
+    ArrivesEct(f64, i64, TracedOutcome),
     /// A departure at this millisecond, and whether there was a packet.
     Departs(u64, bool),
 }
 
 #[derive(Clone, Copy, Debug, PartialEq)]
-enum Verdict {
+enum TracedOutcome {
     Kept,
     Marked,
     Early,
@@ -249,9 +249,9 @@ enum Verdict {
 /// minth 2, maxth 6, maxp 1/2, wq 1/2, so pb = (avg - 2)/8; 1000 B take 1 ms. The stream of seed 3 begins 0.051, 0.648,
 /// 0.867, 0.845, 0.627, 0.111, 0.180, 0.625, 0.555, 0.025.
 #[rustfmt::skip]
-const BY_HAND: [Call; 32] = {
-    use Call::*;
-    use Verdict::*;
+const BY_HAND: [TraceLine; 32] = {
+    use TraceLine::*;
+    use TracedOutcome::*;
     [
         Arrives(0.0, -1, Kept),                 // q 0: avg 0, below minth
         Arrives(0.5, -1, Kept),                 // q 1: avg (0 + 1)/2
@@ -288,9 +288,9 @@ fn red_follows_a_trace_worked_by_hand() {
     let (mut port, mut now) = (Port::new(red, Rng::new(3)), Time::ZERO);
     for (line, call) in BY_HAND.into_iter().enumerate() {
         let (ecn, average, count, verdict) = match call {
-            Call::Arrives(average, count, verdict) => (Ecn::NotEct, average, count, verdict),
-            Call::ArrivesEct(average, count, verdict) => (Ecn::Ect0, average, count, verdict),
-            Call::Departs(ms, found) => {
+            TraceLine::Arrives(average, count, verdict) => (Ecn::NotEct, average, count, verdict),
+            TraceLine::ArrivesEct(average, count, verdict) => (Ecn::Ect0, average, count, verdict),
+            TraceLine::Departs(ms, found) => {
                 now = Time::ZERO + Span::from_millis(ms);
                 assert_eq!(port.dequeue(now, &mut ()).is_some(), found, "line {line}");
                 continue;
@@ -300,13 +300,13 @@ fn red_follows_a_trace_worked_by_hand() {
         port.enqueue(Packet { ecn, ..Packet::new(FlowId(1), 1000, ()) }, now, &mut ());
         let counts = port.totals().counts();
         let seen = if counts.drops(Why::Forced) > before.drops(Why::Forced) {
-            Verdict::Forced
+            TracedOutcome::Forced
         } else if counts.drops(Why::Early) > before.drops(Why::Early) {
-            Verdict::Early
+            TracedOutcome::Early
         } else if counts.marked() > before.marked() {
-            Verdict::Marked
+            TracedOutcome::Marked
         } else {
-            Verdict::Kept
+            TracedOutcome::Kept
         };
         let detector = port.discipline().detector();
         assert_eq!((detector.average(), detector.count(), seen), (average, count, verdict), "line {line}");

@@ -6,11 +6,11 @@ use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use headgate_core::disciplines::{RedPd, RedPdConfig};
 use headgate_core::{LinkInfo, Params, Rate, Rng, Time, Why};
 
-use crate::harness::{Arrival, Decision, Oracle, State, Traffic, agree, entry};
+use crate::harness::{Arrival, Decision, NamedState, Oracle, TrafficMix, agree, entry};
 
 /// Everything that is set, in plain numbers.
 #[derive(Clone, Copy)]
-struct Rules {
+struct RedPdNumbers {
     /// In the unit of the queue: packets, or bytes in byte mode.
     limit: f64,
     minth: f64,
@@ -45,7 +45,7 @@ enum Dynamic {
 }
 
 /// The paper's values; thresholds of the authors' scripts in a buffer of 150.
-const PAPER: Rules = Rules {
+const PAPER: RedPdNumbers = RedPdNumbers {
     limit: 150.0,
     minth: 30.0,
     maxth: 99.0,
@@ -70,7 +70,7 @@ const PAPER: Rules = Rules {
     max_rtt: 0.170,
 };
 
-struct Flow {
+struct RedPdFlow {
     p: f64,
     passed: f64,
     /// Nanoseconds.
@@ -84,7 +84,7 @@ struct Flow {
 }
 
 struct Plain {
-    rules: Rules,
+    rules: RedPdNumbers,
     queue: VecDeque<Arrival>,
     avg: f64,
     count: f64,
@@ -101,7 +101,7 @@ struct Plain {
     lists: Vec<BTreeMap<u64, f64>>,
     /// Lists and drops of every flow in them, each weighed with its name: what `state` says of them.
     listed: (f64, f64),
-    flows: BTreeMap<u64, Flow>,
+    flows: BTreeMap<u64, RedPdFlow>,
 }
 
 fn nanos(seconds: f64) -> i64 {
@@ -109,7 +109,7 @@ fn nanos(seconds: f64) -> i64 {
 }
 
 impl Plain {
-    fn new(rules: Rules) -> Plain {
+    fn new(rules: RedPdNumbers) -> Plain {
         let mut plain = Plain {
             rules,
             queue: VecDeque::new(),
@@ -263,7 +263,7 @@ impl Plain {
                 _ => return,
             };
         }
-        let fresh = Flow {
+        let fresh = RedPdFlow {
             p,
             passed: 0.0,
             changed: now,
@@ -340,7 +340,7 @@ impl Plain {
 
     /// RED, figure 2, with the gentle variant's second slope.
     fn red(&mut self, packet: Arrival, now: f64, rng: &mut Rng) -> Option<Why> {
-        let Rules { limit, minth, maxth, maxp, wq, ns2, bytes, mean, .. } = self.rules;
+        let RedPdNumbers { limit, minth, maxth, maxp, wq, ns2, bytes, mean, .. } = self.rules;
         let q = self.held();
         match self.idle {
             Some(since) if q == 0.0 => {
@@ -445,7 +445,7 @@ impl Oracle for Plain {
         }
     }
 
-    fn state(&self) -> State {
+    fn state(&self) -> NamedState {
         let mut state = vec![
             entry("average", self.avg),
             entry("drop rate", self.average_rate.unwrap_or(0.0)),
@@ -465,7 +465,7 @@ impl Oracle for Plain {
     }
 }
 
-fn look(ours: &RedPd<usize>, _: Time) -> State {
+fn look(ours: &RedPd<usize>, _: Time) -> NamedState {
     let mut average = 0.0;
     headgate_core::Discipline::observe(ours, &mut |gauge, value| {
         average = if gauge == "average" { value } else { average }
@@ -496,7 +496,7 @@ fn look(ours: &RedPd<usize>, _: Time) -> State {
 
 /// What a trace showed: one in which nothing happens shows nothing.
 #[derive(Clone, Copy)]
-struct Seen {
+struct TraceSummary {
     /// Flows monitored at a time, at most.
     monitored: usize,
     unresponsive: bool,
@@ -505,15 +505,15 @@ struct Seen {
 }
 
 /// Both, with `settings` for ours and `rules` for the oracle's.
-fn compare(settings: &[(&str, &str)], rules: Rules, traffic: Traffic) -> Seen {
+fn compare(settings: &[(&str, &str)], rules: RedPdNumbers, traffic: TrafficMix) -> TraceSummary {
     let config = RedPdConfig::from_settings(settings).unwrap();
     let link = LinkInfo::new(Rate::from_bits(10_000_000), 1000, 7);
-    let seen = std::cell::Cell::new(Seen { monitored: 0, unresponsive: false, rtt: [1e9, 0.0] });
+    let seen = std::cell::Cell::new(TraceSummary { monitored: 0, unresponsive: false, rtt: [1e9, 0.0] });
     let watched = |ours: &RedPd<usize>, now: Time| {
-        let Seen { monitored, unresponsive, rtt: [least, most] } = seen.get();
+        let TraceSummary { monitored, unresponsive, rtt: [least, most] } = seen.get();
         let (flows, rtt) =
             (ours.identification().monitored().len(), ours.identification().target_rtt().as_secs_f64() * 1e3);
-        seen.set(Seen {
+        seen.set(TraceSummary {
             monitored: monitored.max(flows),
             unresponsive: unresponsive || ours.identification().monitored().iter().any(|(_, flow)| flow.unresponsive),
             rtt: [least.min(rtt), most.max(rtt)],
@@ -526,40 +526,43 @@ fn compare(settings: &[(&str, &str)], rules: Rules, traffic: Traffic) -> Seen {
 
 #[test]
 fn red_pd_identifies_and_holds_back_as_published() {
-    let seen = compare(&[("limit", "150p")], PAPER, Traffic::even(1));
+    let seen = compare(&[("limit", "150p")], PAPER, TrafficMix::even(1));
     assert!(seen.monitored >= 2 && seen.unresponsive);
-    let seen =
-        compare(&[("limit", "150p"), ("unresponsive_test", "off")], Rules { test: false, ..PAPER }, Traffic::mixed(2));
+    let seen = compare(
+        &[("limit", "150p"), ("unresponsive_test", "off")],
+        RedPdNumbers { test: false, ..PAPER },
+        TrafficMix::mixed(2),
+    );
     assert!(seen.monitored >= 2 && !seen.unresponsive);
 }
 
 #[test]
 fn red_pd_in_byte_mode_counts_bytes() {
-    let bytes = Rules { limit: 150e3, minth: 30e3, maxth: 99e3, bytes: true, ..PAPER };
-    assert!(compare(&[("limit", "150KB"), ("byte_mode", "on")], bytes, Traffic::mixed(3)).monitored >= 2);
+    let bytes = RedPdNumbers { limit: 150e3, minth: 30e3, maxth: 99e3, bytes: true, ..PAPER };
+    assert!(compare(&[("limit", "150KB"), ("byte_mode", "on")], bytes, TrafficMix::mixed(3)).monitored >= 2);
 }
 
 #[test]
 fn red_pd_varies_r_with_the_drop_rate_and_with_the_flows_it_monitors() {
-    let rate = Rules { dynamic: Dynamic::DropRate(0.03), ..PAPER };
+    let rate = RedPdNumbers { dynamic: Dynamic::DropRate(0.03), ..PAPER };
     let settings = [("limit", "150p"), ("dynamic_r", "drop_rate"), ("drop_rate_target", "0.03")];
-    let [least, most] = compare(&settings, rate, Traffic::even(4)).rtt;
+    let [least, most] = compare(&settings, rate, TrafficMix::even(4)).rtt;
     assert!(least < 40.0 && most > 40.0, "{least} {most}");
-    let flows = Rules { dynamic: Dynamic::MonitoredFlow(4), ..PAPER };
+    let flows = RedPdNumbers { dynamic: Dynamic::MonitoredFlow(4), ..PAPER };
     let settings = [("limit", "150p"), ("dynamic_r", "monitored"), ("monitored_target", "4")];
-    let [least, most] = compare(&settings, flows, Traffic::even(5)).rtt;
+    let [least, most] = compare(&settings, flows, TrafficMix::even(5)).rtt;
     assert!(least < 40.0 && most > 40.0, "{least} {most}");
 }
 
 #[test]
 fn red_pd_with_small_tables_forgets_in_order_and_after_a_silence_starts_anew() {
     let (settings, small) = small();
-    let silent = Traffic { spell: 8.0, ..Traffic::even(6) };
+    let silent = TrafficMix { spell: 8.0, ..TrafficMix::even(6) };
     assert!(compare(&settings, small, silent).monitored == 2);
 }
 
 /// Tables that overflow, other lists, and no mercy for the unresponsive.
-fn small() -> ([(&'static str, &'static str); 9], Rules) {
+fn small() -> ([(&'static str, &'static str); 9], RedPdNumbers) {
     let settings = [
         ("limit", "150p"),
         ("counted_flows", "4"),
@@ -571,7 +574,7 @@ fn small() -> ([(&'static str, &'static str); 9], Rules) {
         ("maxdecrease", "0.125"),
         ("noidle", "off"),
     ];
-    let rules = Rules {
+    let rules = RedPdNumbers {
         counted_flows: 4,
         list_flows: 3,
         max_monitored: 2,
@@ -587,15 +590,15 @@ fn small() -> ([(&'static str, &'static str); 9], Rules) {
 
 #[test]
 fn red_pd_with_a_fixed_drop_rate_identifies_for_it() {
-    let fixed = Rules { fixed: Some(0.05), ..PAPER };
-    assert!(compare(&[("limit", "150p"), ("P_testFRp_", "0.05")], fixed, Traffic::mixed(7)).monitored >= 2);
+    let fixed = RedPdNumbers { fixed: Some(0.05), ..PAPER };
+    assert!(compare(&[("limit", "150p"), ("P_testFRp_", "0.05")], fixed, TrafficMix::mixed(7)).monitored >= 2);
 }
 
 #[test]
 fn red_pd_as_in_ns2_follows_its_defaults() {
     // 10 Mbit/s in packets of 500 B: C = 2500 a second, 2.5 ms of it are 6.25 packets.
     let minth = 6.25 * 500.0;
-    let ns2 = Rules {
+    let ns2 = RedPdNumbers {
         limit: 150e3,
         minth,
         maxth: 3.0 * minth,
@@ -607,5 +610,5 @@ fn red_pd_as_in_ns2_follows_its_defaults() {
         noidle: false,
         ..PAPER
     };
-    assert!(compare(&[("preset", "ns2"), ("limit", "150KB")], ns2, Traffic::mixed(8)).monitored >= 2);
+    assert!(compare(&[("preset", "ns2"), ("limit", "150KB")], ns2, TrafficMix::mixed(8)).monitored >= 2);
 }

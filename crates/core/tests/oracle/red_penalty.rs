@@ -9,7 +9,7 @@ use headgate_core::disciplines::{RedPenalty, RedPenaltyConfig};
 use headgate_core::parts::FailedTest;
 use headgate_core::{Discipline, FlowId, LinkInfo, Params, Rate, Rng, Time, Why};
 
-use crate::harness::{Arrival, Decision, Oracle, State, Traffic, agree, entry};
+use crate::harness::{Arrival, Decision, NamedState, Oracle, TrafficMix, agree, entry};
 use crate::red::{Figure2, PLAIN, Set};
 
 const FLOWS: u64 = 21;
@@ -227,7 +227,7 @@ impl Oracle for Boxes {
         self.red.depart(now, rng)
     }
 
-    fn state(&self) -> State {
+    fn state(&self) -> NamedState {
         let mut state = self.red.state();
         let most = self.most().map_or((0, 0), |(flow, count)| (flow, count));
         state.push(entry("logged", self.log.len() as u32));
@@ -244,7 +244,7 @@ impl Oracle for Boxes {
     }
 }
 
-fn look(red: &RedPenalty<usize>, _: Time) -> State {
+fn look(red: &RedPenalty<usize>, _: Time) -> NamedState {
     let (detector, held, most) = (red.detector(), red.backlog(), red.log.most().unwrap_or((FlowId(0), 0)));
     let mut state = vec![
         entry("avg", detector.average()),
@@ -259,7 +259,7 @@ fn look(red: &RedPenalty<usize>, _: Time) -> State {
     ];
     for flow in 0..FLOWS {
         if let Some(penalty) = red.penalty(FlowId(flow)) {
-            let reason = match penalty.offence {
+            let reason = match penalty.failed {
                 FailedTest::Unfriendly => "UNFRIENDLY",
                 FailedTest::Unresponsive => "UNRESPONSIVE",
                 FailedTest::Disproportionate => "HIGH",
@@ -272,7 +272,7 @@ fn look(red: &RedPenalty<usize>, _: Time) -> State {
 }
 
 /// Compares, and says what examinations found.
-fn compare(settings: &str, oracle: Boxes, traffic: Traffic) -> BTreeSet<&'static str> {
+fn compare(settings: &str, oracle: Boxes, traffic: TrafficMix) -> BTreeSet<&'static str> {
     let settings: Vec<(&str, &str)> = settings.split(',').filter_map(|pair| pair.split_once('=')).collect();
     let config = RedPenaltyConfig::from_settings(&settings).unwrap();
     let link = LinkInfo::new(Rate::from_bits(LINK as u64), 1000, 7);
@@ -285,16 +285,16 @@ fn compare(settings: &str, oracle: Boxes, traffic: Traffic) -> BTreeSet<&'static
 fn the_penalty_box_packet_by_packet() {
     let red = Set { minth: 10.0, maxth: 30.0, wq: 0.02, maxp: 0.1, ..PLAIN };
     let short = Boxes { log_size: 200, ..Boxes::new(red) };
-    let mut seen = compare("limit=150p,minth=10p,maxth=30p,wq=0.02,maxp=0.1,log=200", short, Traffic::even(1));
+    let mut seen = compare("limit=150p,minth=10p,maxth=30p,wq=0.02,maxp=0.1,log=200", short, TrafficMix::even(1));
     // With so short a round trip no flow is unfriendly: the other two tests decide.
     let patient = Boxes { interval: 1.0, next: 1.0, rtt: 0.001, log_size: 50, high: 5000.0, ..Boxes::new(red) };
     let settings = "limit=150p,minth=10p,maxth=30p,wq=0.02,maxp=0.1,interval=1s,rtt=1ms,log=50,disproportionate=5000";
-    seen.extend(compare(settings, patient, Traffic::mixed(2)));
+    seen.extend(compare(settings, patient, TrafficMix::mixed(2)));
     let strict = Set { ecn: false, ..red };
     let strict = Boxes { interval: 0.5, next: 0.5, rtt: 0.2, mtu: 600.0, safety: 1.0, places: 3, ..Boxes::new(strict) };
     let strict = Boxes { fixed_rate: Some(160_000), ..strict };
     let settings = "limit=150p,minth=10p,maxth=30p,wq=0.02,maxp=0.1,ecn=off,interval=500ms,rtt=200ms,mtu=600B,safety=1,\
                     places=3,penalty_rate=160kbit/s";
-    seen.extend(compare(settings, strict, Traffic::mixed(3)));
+    seen.extend(compare(settings, strict, TrafficMix::mixed(3)));
     assert_eq!(seen, BTreeSet::from(["HIGH", "OK", "UNFRIENDLY", "UNRESPONSIVE", "released"]));
 }

@@ -5,7 +5,7 @@ use headgate_core::disciplines::{Sac, SacConfig};
 use headgate_core::{Discipline, LinkInfo, Params, Rate, Rng, Time};
 
 use crate::choke::Figure1;
-use crate::harness::{Arrival, Decision, Oracle, State, Traffic, agree, entry};
+use crate::harness::{Arrival, Decision, NamedState, Oracle, TrafficMix, agree, entry};
 use crate::red::{PLAIN, Set};
 
 struct Adjusting {
@@ -53,7 +53,7 @@ impl Oracle for Adjusting {
     fn depart(&mut self, now: f64, rng: &mut Rng) -> Vec<Decision> {
         self.choke.depart(now, rng)
     }
-    fn state(&self) -> State {
+    fn state(&self) -> NamedState {
         let mut state = self.choke.red.state();
         state.push(entry("share", self.unresponsive()));
         state.push(entry("candidates", self.candidates() as u32));
@@ -61,7 +61,7 @@ impl Oracle for Adjusting {
     }
 }
 
-fn look(sac: &Sac<usize>, _: Time) -> State {
+fn look(sac: &Sac<usize>, _: Time) -> NamedState {
     let (detector, held) = (sac.detector(), sac.backlog());
     vec![
         entry("avg", detector.average()),
@@ -74,7 +74,7 @@ fn look(sac: &Sac<usize>, _: Time) -> State {
     ]
 }
 
-fn compare(settings: &str, oracle: Adjusting, traffic: Traffic) {
+fn compare(settings: &str, oracle: Adjusting, traffic: TrafficMix) {
     let settings: Vec<(&str, &str)> = settings.split(',').filter_map(|pair| pair.split_once('=')).collect();
     let config = SacConfig::from_settings(&settings).unwrap();
     let link = LinkInfo::new(Rate::from_bits(10_000_000), 1000, 7);
@@ -83,18 +83,18 @@ fn compare(settings: &str, oracle: Adjusting, traffic: Traffic) {
 
 #[test]
 fn self_adjustable_choke_packet_by_packet() {
-    compare("limit=150p,minth=50p,maxth=100p", Adjusting::new(PLAIN, 10.0, 0.002, None), Traffic::even(1));
+    compare("limit=150p,minth=50p,maxth=100p", Adjusting::new(PLAIN, 10.0, 0.002, None), TrafficMix::even(1));
     let quick = Set { minth: 5.0, maxth: 40.0, wq: 0.1, maxp: 0.3, ecn: false, ..PLAIN };
     compare(
         "limit=150p,minth=5p,maxth=40p,wq=0.1,maxp=0.3,ecn=off,most=100,share_weight=0.05",
         Adjusting::new(quick, 100.0, 0.05, None),
-        Traffic::mixed(2),
+        TrafficMix::mixed(2),
     );
     // The harness puts every third flow into class 0, 1 or 2; the hog is in class 0.
     let told = Set { minth: 10.0, maxth: 60.0, wq: 0.02, mark_above: true, ..PLAIN };
     compare(
         "limit=150p,minth=10p,maxth=60p,wq=0.02,mark_above_maxth=on,unresponsive_class=2,share_weight=0.01",
         Adjusting::new(told, 10.0, 0.01, Some(2)),
-        Traffic::mixed(3),
+        TrafficMix::mixed(3),
     );
 }

@@ -7,13 +7,13 @@ use headgate_core::disciplines::{Sfb, SfbConfig};
 use headgate_core::parts::{Limiter, keyed};
 use headgate_core::{FlowId, LinkInfo, Params, Rate, Rng, Time, Why};
 
-use crate::harness::{Arrival, Decision, Oracle, State, Traffic, agree, entry};
+use crate::harness::{Arrival, Decision, NamedState, Oracle, TrafficMix, agree, entry};
 
 const KEY: u64 = 7;
 
 /// Times in nanoseconds: whole numbers, so that sums of them are exact.
 #[derive(Clone)]
-struct Settings {
+struct SfbNumbers {
     levels: usize,
     bins: usize,
     bin_size: usize,
@@ -138,7 +138,7 @@ impl Penalty {
 }
 
 #[derive(Clone, Copy, Default)]
-struct Bin {
+struct PlainSfbBin {
     qlen: usize,
     pm: f64,
     frozen_until: f64,
@@ -148,10 +148,10 @@ struct Bin {
 type Entered = (usize, Vec<usize>);
 
 struct Plain {
-    settings: Settings,
+    settings: SfbNumbers,
     penalty: Penalty,
     /// One list of bins a level, for the hash functions in use and for those to come.
-    sets: [Vec<Vec<Bin>>; 2],
+    sets: [Vec<Vec<PlainSfbBin>>; 2],
     /// How often the hash functions have changed. The set in use is the first after an even number of changes.
     changes: usize,
     next_change: f64,
@@ -161,8 +161,8 @@ struct Plain {
 }
 
 impl Plain {
-    fn new(settings: Settings) -> Plain {
-        let set = vec![vec![Bin::default(); settings.bins]; settings.levels];
+    fn new(settings: SfbNumbers) -> Plain {
+        let set = vec![vec![PlainSfbBin::default(); settings.bins]; settings.levels];
         let (sets, queue) = ([set.clone(), set], VecDeque::new());
         let (penalty, next_change) = (settings.penalty.clone(), settings.rehash);
         Plain { settings, penalty, sets, changes: 0, next_change, now: 0.0, queue }
@@ -177,7 +177,7 @@ impl Plain {
         (0..self.settings.levels).map(hash).collect()
     }
 
-    fn change(bin: &mut Bin, by: f64, now: f64, freeze_time: f64) {
+    fn change(bin: &mut PlainSfbBin, by: f64, now: f64, freeze_time: f64) {
         if now >= bin.frozen_until {
             bin.pm = (bin.pm + by).clamp(0.0, 1.0);
             bin.frozen_until = now + freeze_time;
@@ -190,14 +190,14 @@ impl Plain {
             self.changes += 1;
             self.next_change += self.settings.rehash;
             for bin in self.sets[left].iter_mut().flatten() {
-                *bin = Bin { qlen: bin.qlen, ..Bin::default() };
+                *bin = PlainSfbBin { qlen: bin.qlen, ..PlainSfbBin::default() };
             }
         }
     }
 
     fn arrives(&mut self, packet: Arrival, rng: &mut Rng) -> Vec<Decision> {
         let now = self.now;
-        let Settings { bin_size, bin_max, d1, d2, freeze_time, .. } = self.settings;
+        let SfbNumbers { bin_size, bin_max, d1, d2, freeze_time, .. } = self.settings;
         self.move_hash(now);
         if let Penalty::FairShare(fair) = &mut self.penalty {
             fair.see(packet.flow, now);
@@ -284,7 +284,7 @@ impl Oracle for Plain {
         vec![Decision::Sent(packet.number)]
     }
 
-    fn state(&self) -> State {
+    fn state(&self) -> NamedState {
         let in_use = self.changes % 2;
         let hog = self.hashes(self.changes, 0);
         let hog: Vec<_> = hog.iter().enumerate().map(|(level, i)| (in_use, level, *i)).collect();
@@ -299,7 +299,7 @@ impl Oracle for Plain {
     }
 }
 
-fn look(sfb: &Sfb<usize>, now: Time) -> State {
+fn look(sfb: &Sfb<usize>, now: Time) -> NamedState {
     let penalty = match &sfb.limiter {
         Limiter::Rate(bucket) => bucket.time_to_full(now).as_secs_f64(),
         Limiter::Interval { opens, .. } => opens.as_secs_f64(),
@@ -316,7 +316,7 @@ fn look(sfb: &Sfb<usize>, now: Time) -> State {
     state
 }
 
-fn compare(settings: &[(&str, &str)], plain: Settings, traffic: Traffic) {
+fn compare(settings: &[(&str, &str)], plain: SfbNumbers, traffic: TrafficMix) {
     let config = SfbConfig::from_settings(settings).unwrap();
     let link = LinkInfo::new(Rate::from_bits(10_000_000), 1000, KEY);
     agree(Sfb::new(config, &link).unwrap(), Plain::new(plain), look, traffic);
@@ -326,8 +326,8 @@ fn compare(settings: &[(&str, &str)], plain: Settings, traffic: Traffic) {
 /// unresponsive within seconds.
 const QUICK: &[(&str, &str)] = &[("limit", "60p"), ("bins", "7"), ("d1", "0.05"), ("d2", "0.01"), ("rehash", "3s")];
 
-fn quick() -> Settings {
-    Settings {
+fn quick() -> SfbNumbers {
+    SfbNumbers {
         levels: 2,
         bins: 7,
         // 1.5/7 of 60 packets: 12.86.
@@ -349,11 +349,11 @@ fn quick() -> Settings {
 #[test]
 fn sfb_agrees_with_the_papers_under_each_penalty() {
     let with = |more: &[(&'static str, &'static str)]| [QUICK, more].concat();
-    compare(QUICK, quick(), Traffic::mixed(1));
-    let random = Settings { penalty: Penalty::boxtime(20.0, true), ..quick() };
-    compare(&with(&[("boxtime", "20ms"), ("randomize_boxtime", "on")]), random, Traffic::mixed(2));
-    let rate = Settings { penalty: Penalty::rate(160e3, 2000.0), ..quick() };
-    compare(&with(&[("penalty", "rate"), ("penalty_rate", "160kbit/s")]), rate, Traffic::mixed(3));
+    compare(QUICK, quick(), TrafficMix::mixed(1));
+    let random = SfbNumbers { penalty: Penalty::boxtime(20.0, true), ..quick() };
+    compare(&with(&[("boxtime", "20ms"), ("randomize_boxtime", "on")]), random, TrafficMix::mixed(2));
+    let rate = SfbNumbers { penalty: Penalty::rate(160e3, 2000.0), ..quick() };
+    compare(&with(&[("penalty", "rate"), ("penalty_rate", "160kbit/s")]), rate, TrafficMix::mixed(3));
 }
 
 #[test]
@@ -361,39 +361,39 @@ fn sfb_gives_each_unresponsive_flow_the_share_that_its_page_derives() {
     let fair = |window: f64, burst| {
         let (bits, full_at) = (BTreeSet::new(), BTreeMap::new());
         let fair = FairShare { link: 10e6, burst, window, window_ends: window, bits, bits_before: 0, full_at };
-        Settings { penalty: Penalty::FairShare(fair), ..quick() }
+        SfbNumbers { penalty: Penalty::FairShare(fair), ..quick() }
     };
     let with = |more: &[(&'static str, &'static str)]| [QUICK, &[("penalty", "fair_share")], more].concat();
-    compare(&with(&[]), fair(1e9, 2000.0), Traffic::mixed(10));
-    compare(&with(&[("flow_window", "50ms"), ("penalty_burst", "5p")]), fair(50e6, 5000.0), Traffic::mixed(11));
-    let crowd = Traffic { flows: 300, hog: 0.5, loads: &[0.0, 1.5, 4.0], ..Traffic::mixed(12) };
-    compare(&with(&[("d1", "0.2"), ("penalty_burst", "10KB")]), Settings { d1: 0.2, ..fair(1e9, 10e3) }, crowd);
+    compare(&with(&[]), fair(1e9, 2000.0), TrafficMix::mixed(10));
+    compare(&with(&[("flow_window", "50ms"), ("penalty_burst", "5p")]), fair(50e6, 5000.0), TrafficMix::mixed(11));
+    let crowd = TrafficMix { flows: 300, hog: 0.5, loads: &[0.0, 1.5, 4.0], ..TrafficMix::mixed(12) };
+    compare(&with(&[("d1", "0.2"), ("penalty_burst", "10KB")]), SfbNumbers { d1: 0.2, ..fair(1e9, 10e3) }, crowd);
 }
 
 #[test]
 fn sfb_agrees_with_the_papers_whatever_becomes_of_the_hash_functions() {
     let with = |more: &[(&'static str, &'static str)]| [QUICK, more].concat();
-    let cold = Settings { double_buffer: false, ..quick() };
-    compare(&with(&[("double_buffer", "off")]), cold, Traffic::mixed(4));
-    let still = Settings { rehash: 0.0, ..quick() };
-    compare(&with(&[("rehash", "0s")]), still, Traffic::mixed(5));
-    let late = Settings { warmup: 1e9, ..quick() };
-    compare(&with(&[("warmup", "1s")]), late, Traffic::mixed(6));
+    let cold = SfbNumbers { double_buffer: false, ..quick() };
+    compare(&with(&[("double_buffer", "off")]), cold, TrafficMix::mixed(4));
+    let still = SfbNumbers { rehash: 0.0, ..quick() };
+    compare(&with(&[("rehash", "0s")]), still, TrafficMix::mixed(5));
+    let late = SfbNumbers { warmup: 1e9, ..quick() };
+    compare(&with(&[("warmup", "1s")]), late, TrafficMix::mixed(6));
 }
 
 #[test]
 fn sfb_agrees_with_the_papers_in_their_configurations() {
     // The defaults with room for 100 packets: 1.5/23 of it is 6.52.
-    let paper = Settings { bins: 23, bin_size: 6, bin_max: 6, packets: 100, d1: 0.005, d2: 0.001, ..quick() };
-    let paper = Settings { rehash: 5e9, warmup: 5e9, ..paper };
-    compare(&[("limit", "100p")], paper.clone(), Traffic::mixed(7));
+    let paper = SfbNumbers { bins: 23, bin_size: 6, bin_max: 6, packets: 100, d1: 0.005, d2: 0.001, ..quick() };
+    let paper = SfbNumbers { rehash: 5e9, warmup: 5e9, ..paper };
+    compare(&[("limit", "100p")], paper.clone(), TrafficMix::mixed(7));
     let blue =
-        Settings { bin_size: 13, bin_max: 13, packets: usize::MAX, bytes: 200_000, rehash: 2e9, ..paper.clone() };
-    let blue = Settings { warmup: 2e9, penalty: Penalty::rate(160e3, 2000.0), ..blue };
-    compare(&[("preset", "blue")], blue, Traffic::mixed(8));
+        SfbNumbers { bin_size: 13, bin_max: 13, packets: usize::MAX, bytes: 200_000, rehash: 2e9, ..paper.clone() };
+    let blue = SfbNumbers { warmup: 2e9, penalty: Penalty::rate(160e3, 2000.0), ..blue };
+    compare(&[("preset", "blue")], blue, TrafficMix::mixed(8));
     // Two thresholds, no freeze time and steps of a hundredth, as in Linux, and no marks.
     let linux = [("preset", "linux"), ("d1", "0.01"), ("d2", "0.001"), ("bins", "8"), ("levels", "3"), ("ecn", "off")];
-    let plain = Settings { levels: 3, bins: 8, bin_size: 19, bin_max: 24, d1: 0.01, packets: 1000, ..paper };
-    let plain = Settings { freeze_time: 0.0, rehash: 600e9, warmup: 60e9, ecn: false, ..plain };
-    compare(&linux, Settings { penalty: Penalty::rate(80e3, 20_000.0), ..plain }, Traffic::mixed(9));
+    let plain = SfbNumbers { levels: 3, bins: 8, bin_size: 19, bin_max: 24, d1: 0.01, packets: 1000, ..paper };
+    let plain = SfbNumbers { freeze_time: 0.0, rehash: 600e9, warmup: 60e9, ecn: false, ..plain };
+    compare(&linux, SfbNumbers { penalty: Penalty::rate(80e3, 20_000.0), ..plain }, TrafficMix::mixed(9));
 }

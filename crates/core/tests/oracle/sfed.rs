@@ -5,7 +5,7 @@ use std::collections::VecDeque;
 use headgate_core::disciplines::{Sfed, SfedConfig};
 use headgate_core::{FlowId, LinkInfo, Params, Rate, Rng, Time};
 
-use crate::harness::{Arrival, Decision, Oracle, State, Traffic, agree, entry};
+use crate::harness::{Arrival, Decision, NamedState, Oracle, TrafficMix, agree, entry};
 use crate::tokens::{BUCKETS, NO_BUCKET, PAPER, Setting};
 
 struct Sfed41 {
@@ -90,7 +90,7 @@ impl Oracle for Sfed41 {
         vec![Decision::Sent(packet.number)]
     }
 
-    fn state(&self) -> State {
+    fn state(&self) -> NamedState {
         let mut state = vec![entry("sigma", self.sigma), entry("height", self.height())];
         for (flow, name) in (0..).zip(BUCKETS) {
             let bucket = self.buckets.iter().find(|(of, _)| *of == flow);
@@ -100,7 +100,7 @@ impl Oracle for Sfed41 {
     }
 }
 
-fn look(sfed: &Sfed<usize>, _: Time) -> State {
+fn look(sfed: &Sfed<usize>, _: Time) -> NamedState {
     let mut state = vec![entry("sigma", sfed.sigma()), entry("height", sfed.bucket_height())];
     let bucket = |flow| sfed.bucket(FlowId(flow)).unwrap_or(NO_BUCKET);
     state.extend((0..).zip(BUCKETS).map(|(flow, name)| entry(name, bucket(flow))));
@@ -111,10 +111,10 @@ fn look(sfed: &Sfed<usize>, _: Time) -> State {
 fn sfed_does_what_section_4_1_says() {
     let bytes = Setting { limit_in_bytes: true, byte_mode: true, ..PAPER };
     let settings = [
-        (PAPER, Traffic::even(1)),
+        (PAPER, TrafficMix::even(1)),
         (
             Setting { text: "limit=100p,alpha=1.4,ecn=off", limit: 100.0, alpha: 1.4, ecn: false, ..PAPER },
-            Traffic::mixed(2),
+            TrafficMix::mixed(2),
         ),
         (
             Setting {
@@ -125,9 +125,9 @@ fn sfed_does_what_section_4_1_says() {
                 lambda2: 0.6,
                 ..PAPER
             },
-            Traffic::even(3),
+            TrafficMix::even(3),
         ),
-        (Setting { text: "limit=60KB", limit: 60e3, ..bytes }, Traffic::mixed(4)),
+        (Setting { text: "limit=60KB", limit: 60e3, ..bytes }, TrafficMix::mixed(4)),
         (
             Setting {
                 text: "limit=60KB,byte_mode=off,max_flows=7",
@@ -136,10 +136,10 @@ fn sfed_does_what_section_4_1_says() {
                 max_flows: 7,
                 ..bytes
             },
-            Traffic::mixed(5),
+            TrafficMix::mixed(5),
         ),
         // Fewer tokens than flows.
-        (Setting { text: "limit=10p", limit: 10.0, ..PAPER }, Traffic::even(6)),
+        (Setting { text: "limit=10p", limit: 10.0, ..PAPER }, TrafficMix::even(6)),
     ];
     for (set, traffic) in settings {
         let pairs: Vec<(&str, &str)> = set.text.split(',').filter_map(|pair| pair.split_once('=')).collect();

@@ -6,7 +6,7 @@ use headgate_core::disciplines::{Sfq, SfqConfig};
 use headgate_core::parts::keyed;
 use headgate_core::{FlowId, LinkInfo, Params, Rate, Rng, Time, Why};
 
-use crate::harness::{Arrival, Decision, Oracle, State, Traffic, agree, entry};
+use crate::harness::{Arrival, Decision, NamedState, Oracle, TrafficMix, agree, entry};
 use crate::lengths::Lengths;
 
 const KEY: u64 = 7;
@@ -20,7 +20,7 @@ enum Sharing {
 
 /// The settings, in numbers.
 #[derive(Clone, Copy)]
-struct Settings {
+struct SfqNumbers {
     /// Packets and bytes for all; one of them is infinite.
     limit: (f64, f64),
     buckets: usize,
@@ -34,7 +34,7 @@ struct Settings {
     head_drop: bool,
 }
 
-const PAPER: Settings = Settings {
+const PAPER: SfqNumbers = SfqNumbers {
     limit: (1000.0, f64::INFINITY),
     buckets: 16,
     sharing: Sharing::Partitioned,
@@ -46,7 +46,7 @@ const PAPER: Settings = Settings {
 };
 
 struct Plain {
-    settings: Settings,
+    settings: SfqNumbers,
     key: u64,
     perturbed: u64,
     queues: Vec<VecDeque<Arrival>>,
@@ -58,7 +58,7 @@ struct Plain {
 }
 
 impl Plain {
-    fn new(settings: Settings) -> Plain {
+    fn new(settings: SfqNumbers) -> Plain {
         let buckets = settings.buckets;
         Plain {
             settings,
@@ -196,7 +196,7 @@ impl Oracle for Plain {
         }
     }
 
-    fn state(&self) -> State {
+    fn state(&self) -> NamedState {
         let mut state = vec![entry("in use", self.turns.len() as u32)];
         for (bucket, queue) in self.queues.iter().enumerate().filter(|(_, queue)| !queue.is_empty()) {
             let credit = self.turns.iter().find(|(other, _)| *other == bucket).unwrap().1;
@@ -208,7 +208,7 @@ impl Oracle for Plain {
     }
 }
 
-fn look(sfq: &Sfq<usize>, _: Time) -> State {
+fn look(sfq: &Sfq<usize>, _: Time) -> NamedState {
     let buckets = sfq.buckets();
     let mut state = vec![entry("in use", buckets.in_use())];
     for bucket in 0..buckets.queues().queues() {
@@ -222,7 +222,7 @@ fn look(sfq: &Sfq<usize>, _: Time) -> State {
     state
 }
 
-fn check(settings: &[(&str, &str)], plain: Settings, traffic: Traffic) {
+fn check(settings: &[(&str, &str)], plain: SfqNumbers, traffic: TrafficMix) {
     let config = SfqConfig::from_settings(settings).unwrap();
     let link = LinkInfo::new(Rate::from_bits(10_000_000), 1000, KEY);
     agree(Sfq::new(config, &link).unwrap(), Plain::new(plain), look, traffic);
@@ -230,14 +230,14 @@ fn check(settings: &[(&str, &str)], plain: Settings, traffic: Traffic) {
 
 #[test]
 fn sfq_gives_each_bucket_its_part_as_the_papers_say() {
-    check(&[("limit", "80p")], Settings { limit: (80.0, f64::INFINITY), ..PAPER }, Traffic::mixed(1));
-    let blue = Settings { limit: (f64::INFINITY, 92_000.0), buckets: 46, head_drop: true, ..PAPER };
-    check(&[("preset", "blue"), ("limit", "92KB"), ("headdrop", "on")], blue, Traffic::mixed(2));
+    check(&[("limit", "80p")], SfqNumbers { limit: (80.0, f64::INFINITY), ..PAPER }, TrafficMix::mixed(1));
+    let blue = SfqNumbers { limit: (f64::INFINITY, 92_000.0), buckets: 46, head_drop: true, ..PAPER };
+    check(&[("preset", "blue"), ("limit", "92KB"), ("headdrop", "on")], blue, TrafficMix::mixed(2));
 }
 
 #[test]
 fn sfq_with_a_shared_buffer_drops_from_the_longest_bucket() {
-    let linux = Settings {
+    let linux = SfqNumbers {
         limit: (127.0, f64::INFINITY),
         buckets: 1024,
         sharing: Sharing::Shared,
@@ -246,27 +246,27 @@ fn sfq_with_a_shared_buffer_drops_from_the_longest_bucket() {
         flows: 127,
         ..PAPER
     };
-    check(&[("preset", "linux")], linux, Traffic::mixed(3));
-    let tight = Settings { depth: 40, flows: 12, limit: (60.0, f64::INFINITY), quantum: 300.0, ..linux };
+    check(&[("preset", "linux")], linux, TrafficMix::mixed(3));
+    let tight = SfqNumbers { depth: 40, flows: 12, limit: (60.0, f64::INFINITY), quantum: 300.0, ..linux };
     let settings = [("preset", "linux"), ("depth", "40"), ("flows", "12"), ("limit", "60p"), ("quantum", "300B")];
-    check(&settings, tight, Traffic::mixed(4));
-    let bytes = Settings { limit: (f64::INFINITY, 60_000.0), head_drop: true, ..linux };
-    check(&[("preset", "linux"), ("limit", "60KB"), ("head_drop", "on")], bytes, Traffic::mixed(5));
+    check(&settings, tight, TrafficMix::mixed(4));
+    let bytes = SfqNumbers { limit: (f64::INFINITY, 60_000.0), head_drop: true, ..linux };
+    check(&[("preset", "linux"), ("limit", "60KB"), ("head_drop", "on")], bytes, TrafficMix::mixed(5));
 }
 
 #[test]
 fn sfq_hashes_anew_and_keeps_what_waits() {
-    let settings = Settings { limit: (100.0, f64::INFINITY), buckets: 8, perturb: 0.1, ..PAPER };
-    check(&[("limit", "100p"), ("buckets", "8"), ("perturb", "100ms")], settings, Traffic::mixed(6));
-    let shared = Settings { sharing: Sharing::Shared, quantum: 1000.0, ..settings };
+    let settings = SfqNumbers { limit: (100.0, f64::INFINITY), buckets: 8, perturb: 0.1, ..PAPER };
+    check(&[("limit", "100p"), ("buckets", "8"), ("perturb", "100ms")], settings, TrafficMix::mixed(6));
+    let shared = SfqNumbers { sharing: Sharing::Shared, quantum: 1000.0, ..settings };
     let names = [("limit", "100p"), ("buckets", "8"), ("perturb", "100ms"), ("sharing", "shared"), ("quantum", "1KB")];
-    check(&names, shared, Traffic::mixed(7));
+    check(&names, shared, TrafficMix::mixed(7));
 }
 
 #[test]
 fn sfq_as_in_ns2_gives_a_bucket_half_of_what_is_free() {
-    let ns2 = Settings { limit: (40.0, f64::INFINITY), sharing: Sharing::Ns2, ..PAPER };
-    check(&[("preset", "ns2")], ns2, Traffic::mixed(8));
-    let bytes = Settings { limit: (f64::INFINITY, 90_500.0), ..ns2 };
-    check(&[("preset", "ns2"), ("limit", "90.5KB")], bytes, Traffic::mixed(9));
+    let ns2 = SfqNumbers { limit: (40.0, f64::INFINITY), sharing: Sharing::Ns2, ..PAPER };
+    check(&[("preset", "ns2")], ns2, TrafficMix::mixed(8));
+    let bytes = SfqNumbers { limit: (f64::INFINITY, 90_500.0), ..ns2 };
+    check(&[("preset", "ns2"), ("limit", "90.5KB")], bytes, TrafficMix::mixed(9));
 }

@@ -6,7 +6,7 @@ use headgate_core::disciplines::{SfqRed, SfqRedConfig};
 use headgate_core::parts::keyed;
 use headgate_core::{FlowId, LinkInfo, Params, Rate, Rng, Time, Why};
 
-use crate::harness::{Arrival, Decision, Oracle, State, Traffic, agree, entry};
+use crate::harness::{Arrival, Decision, NamedState, Oracle, TrafficMix, agree, entry};
 use crate::red::{Figure2, PLAIN, Set};
 
 const KEY: u64 = 7;
@@ -71,7 +71,7 @@ impl Oracle for Plain {
         Vec::new()
     }
 
-    fn state(&self) -> State {
+    fn state(&self) -> NamedState {
         // By bucket, in order.
         let of = |(at, red): (usize, &Figure2)| {
             let credit = self.turns.iter().find(|(other, _)| *other == at).map_or(0.0, |(_, credit)| *credit);
@@ -82,7 +82,7 @@ impl Oracle for Plain {
     }
 }
 
-fn look(sfq_red: &SfqRed<usize>, _: Time) -> State {
+fn look(sfq_red: &SfqRed<usize>, _: Time) -> NamedState {
     let of = |at: usize| {
         let (red, credit) = (&sfq_red.buckets()[at], sfq_red.credit(at).unwrap_or(0) as f64);
         let (average, count) = (red.detector().average(), red.detector().count() as f64);
@@ -92,7 +92,7 @@ fn look(sfq_red: &SfqRed<usize>, _: Time) -> State {
     (0..sfq_red.buckets().len()).flat_map(of).collect()
 }
 
-fn check(settings: &[(&str, &str)], plain: Plain, traffic: Traffic) {
+fn check(settings: &[(&str, &str)], plain: Plain, traffic: TrafficMix) {
     let config = SfqRedConfig::from_settings(settings).unwrap();
     let link = LinkInfo::new(Rate::from_bits(10_000_000), 1000, KEY);
     agree(SfqRed::new(config, &link).unwrap(), plain, look, traffic);
@@ -104,7 +104,7 @@ fn sfq_red_is_a_red_in_each_bucket() {
     let packets = Set { room: (12, u64::MAX), minth: 2.64, maxth: 10.68, ..PLAIN };
     let settings = [("limit", "125p"), ("buckets", "10"), ("ecn", "off")];
     let off = Set { ecn: false, ..packets };
-    check(&settings, Plain::new((125.0, f64::INFINITY), 10, 0.0, off), Traffic::even(1));
+    check(&settings, Plain::new((125.0, f64::INFINITY), 10, 0.0, off), TrafficMix::even(1));
 
     let blue = Set {
         room: (usize::MAX, 9000),
@@ -116,15 +116,15 @@ fn sfq_red_is_a_red_in_each_bucket() {
         ..PLAIN
     };
     let settings = [("preset", "blue"), ("buckets", "12"), ("limit", "108KB")];
-    check(&settings, Plain::new((f64::INFINITY, 108_000.0), 12, 0.0, blue), Traffic::mixed(2));
+    check(&settings, Plain::new((f64::INFINITY, 108_000.0), 12, 0.0, blue), TrafficMix::mixed(2));
 
     let quick = Set { room: (5, u64::MAX), minth: 1.0, maxth: 4.0, maxp: 0.2, wq: 0.25, gentle: true, ..PLAIN };
     let settings = [("limit", "40p"), ("buckets", "8"), ("quantum", "700B"), ("wq", "0.25"), ("gentle", "on")];
     let settings = [&settings[..], &[("maxp", "0.2"), ("minth", "1p"), ("maxth", "4p")]].concat();
-    check(&settings, Plain::new((40.0, f64::INFINITY), 8, 700.0, quick), Traffic::mixed(3));
+    check(&settings, Plain::new((40.0, f64::INFINITY), 8, 700.0, quick), TrafficMix::mixed(3));
 
     // More buckets than places: a packet each, as long as there is room.
     let crowded = Set { room: (1, u64::MAX), minth: 0.22, maxth: 0.89, ..PLAIN };
     let settings = [("limit", "9p"), ("buckets", "14")];
-    check(&settings, Plain::new((9.0, f64::INFINITY), 14, 0.0, crowded), Traffic::mixed(4));
+    check(&settings, Plain::new((9.0, f64::INFINITY), 14, 0.0, crowded), TrafficMix::mixed(4));
 }

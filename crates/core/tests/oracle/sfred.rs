@@ -8,7 +8,7 @@ use headgate_core::disciplines::{Sfred, SfredConfig};
 use headgate_core::parts::keyed;
 use headgate_core::{FlowId, LinkInfo, Params, Rate, Rng, Time, Why};
 
-use crate::harness::{Arrival, Decision, Oracle, State, Traffic, agree, entry};
+use crate::harness::{Arrival, Decision, NamedState, Oracle, TrafficMix, agree, entry};
 
 const KEY: u64 = 7;
 /// Seconds a packet of 1000 bytes takes at 10 Mbit/s.
@@ -22,7 +22,7 @@ enum Status {
 }
 
 #[derive(Clone)]
-struct Bin {
+struct PlainRedBin {
     qlen: usize,
     avg: f64,
     /// Up to when the average accounts for the time the bin has been empty, if it is.
@@ -33,7 +33,7 @@ struct Bin {
 
 #[derive(Clone)]
 struct Plain {
-    bins: Vec<Vec<Bin>>,
+    bins: Vec<Vec<PlainRedBin>>,
     bin_size: usize,
     minth: f64,
     maxth: f64,
@@ -52,7 +52,7 @@ struct Plain {
 
 impl Plain {
     fn new(levels: usize, bins: usize, bin_size: f64, wq: f64, limit: usize) -> Plain {
-        let bin = Bin { qlen: 0, avg: 0.0, q_time: None, maxp: 0.02, status: Status::Below };
+        let bin = PlainRedBin { qlen: 0, avg: 0.0, q_time: None, maxp: 0.02, status: Status::Below };
         Plain {
             bins: vec![vec![bin; bins]; levels],
             bin_size: bin_size as usize,
@@ -77,7 +77,7 @@ impl Plain {
         (0..self.bins.len() as u64).map(|level| hash(level) as usize).collect()
     }
 
-    fn update_average(&self, bin: &mut Bin) {
+    fn update_average(&self, bin: &mut PlainRedBin) {
         match bin.q_time {
             Some(q_time) if bin.qlen == 0 => {
                 let m = (self.now - q_time) / 1e9 / S;
@@ -88,7 +88,7 @@ impl Plain {
         }
     }
 
-    fn update_maxp(&self, bin: &mut Bin) {
+    fn update_maxp(&self, bin: &mut PlainRedBin) {
         if self.minth <= bin.avg && bin.avg <= self.maxth {
             bin.status = Status::Between;
         }
@@ -102,7 +102,7 @@ impl Plain {
         }
     }
 
-    fn probability(&self, bin: &Bin) -> f64 {
+    fn probability(&self, bin: &PlainRedBin) -> f64 {
         if bin.avg < self.minth {
             0.0
         } else if bin.avg < self.maxth {
@@ -170,7 +170,7 @@ impl Oracle for Plain {
         vec![Decision::Sent(packet.number)]
     }
 
-    fn state(&self) -> State {
+    fn state(&self) -> NamedState {
         let mut state = vec![entry("lacking", (self.burst - self.tokens()) * 8.0 / self.rate)];
         for bin in self.bins.iter().flatten() {
             state.push(entry("qlen", bin.qlen as u32));
@@ -181,7 +181,7 @@ impl Oracle for Plain {
     }
 }
 
-fn compare(settings: &[(&str, &str)], plain: Plain, traffic: Traffic) {
+fn compare(settings: &[(&str, &str)], plain: Plain, traffic: TrafficMix) {
     let look = |sfred: &Sfred<usize>, now: Time| {
         let mut state = vec![entry("lacking", sfred.penalty.time_to_full(now).as_secs_f64())];
         for bin in sfred.bins() {
@@ -199,12 +199,12 @@ fn compare(settings: &[(&str, &str)], plain: Plain, traffic: Traffic) {
 #[test]
 fn sfred_agrees_with_the_papers() {
     // 1.5/23 of 100 packets, then bins of 13 in fewer bins, then in three levels without marks.
-    compare(&[("limit", "100p")], Plain::new(2, 23, 150.0 / 23.0, 0.02, 100), Traffic::mixed(1));
+    compare(&[("limit", "100p")], Plain::new(2, 23, 150.0 / 23.0, 0.02, 100), TrafficMix::mixed(1));
     let few = [("limit", "60p"), ("bins", "7"), ("bin_size", "13p"), ("wq", "0.002")];
-    compare(&few, Plain::new(2, 7, 13.0, 0.002, 60), Traffic::mixed(2));
+    compare(&few, Plain::new(2, 7, 13.0, 0.002, 60), TrafficMix::mixed(2));
     let many = [("limit", "200p"), ("bins", "5"), ("levels", "3"), ("bin_size", "20p"), ("ecn", "off")];
     let slow = [("wq", "0.2"), ("penalty_rate", "400kbit/s"), ("penalty_burst", "1p"), ("maxp_min", "0.001")];
     let bucket =
         Plain { rate: 400e3, burst: 1000.0, tokens: 1000.0, least_maxp: 0.001, ..Plain::new(3, 5, 20.0, 0.2, 200) };
-    compare(&[&many[..], &slow].concat(), Plain { ecn: false, ..bucket }, Traffic::mixed(3));
+    compare(&[&many[..], &slow].concat(), Plain { ecn: false, ..bucket }, TrafficMix::mixed(3));
 }

@@ -5,9 +5,9 @@ use std::collections::VecDeque;
 use headgate_core::disciplines::{Sred, SredConfig};
 use headgate_core::{Discipline, LinkInfo, Params, Rate, Rng, Time, Why};
 
-use crate::harness::{Arrival, Decision, Oracle, State, Traffic, agree, entry};
+use crate::harness::{Arrival, Decision, NamedState, Oracle, TrafficMix, agree, entry};
 
-struct Paper {
+struct PlainSred {
     /// B, in packets or, with `bytes`, in bytes.
     room: f64,
     bytes: bool,
@@ -23,13 +23,13 @@ struct Paper {
     frequency: f64,
 }
 
-impl Paper {
+impl PlainSred {
     fn q(&self) -> f64 {
         if self.bytes { self.queue.iter().map(|p| f64::from(p.bytes)).sum() } else { self.queue.len() as f64 }
     }
 }
 
-impl Oracle for Paper {
+impl Oracle for PlainSred {
     fn arrive(&mut self, packet: Arrival, now: f64, rng: &mut Rng) -> Vec<Decision> {
         let mut hit = 0.0;
         if self.zombies.len() < self.m {
@@ -78,14 +78,14 @@ impl Oracle for Paper {
         self.queue.pop_front().map(|packet| Decision::Sent(packet.number)).into_iter().collect()
     }
 
-    fn state(&self) -> State {
+    fn state(&self) -> NamedState {
         let list = self.zombies.iter().map(|(flow, count, time)| (*flow, u64::from(*count), *time));
         state(self.frequency, list, self.queue.len())
     }
 }
 
 /// A list of hundreds is compared by sums that tell its entries apart.
-fn state(frequency: f64, zombies: impl Iterator<Item = (u64, u64, f64)>, packets: usize) -> State {
+fn state(frequency: f64, zombies: impl Iterator<Item = (u64, u64, f64)>, packets: usize) -> NamedState {
     let (mut flows, mut counts, mut times, mut length) = (0.0, 0.0, 0.0, 0.0);
     for (flow, count, time) in zombies {
         length += 1.0;
@@ -94,23 +94,23 @@ fn state(frequency: f64, zombies: impl Iterator<Item = (u64, u64, f64)>, packets
         times += time;
     }
     let named = [("zombies", length), ("flows", flows), ("counts", counts), ("times", times), ("P", frequency)];
-    let mut state: State = named.into_iter().map(|(name, value)| entry(name, value)).collect();
+    let mut state: NamedState = named.into_iter().map(|(name, value)| entry(name, value)).collect();
     state.push(entry("packets", packets as u32));
     state
 }
 
-fn look(sred: &Sred<usize>, _: Time) -> State {
+fn look(sred: &Sred<usize>, _: Time) -> NamedState {
     let list = sred.zombies.iter().map(|zombie| (zombie.flow.0, zombie.count, zombie.seen.as_secs_f64()));
     state(sred.hit_frequency, list, sred.backlog().packets as usize)
 }
 
-fn paper() -> Paper {
+fn paper() -> PlainSred {
     let (queue, zombies) = (VecDeque::new(), Vec::new());
     let (room, bytes, m, p, pmax) = (150.0, false, 1000, 0.25, 0.15);
-    Paper { room, bytes, m, p, pmax, full: true, ecn: true, queue, zombies, frequency: 0.0 }
+    PlainSred { room, bytes, m, p, pmax, full: true, ecn: true, queue, zombies, frequency: 0.0 }
 }
 
-fn compare(settings: &str, oracle: Paper, traffic: Traffic) {
+fn compare(settings: &str, oracle: PlainSred, traffic: TrafficMix) {
     let settings: Vec<(&str, &str)> = settings.split(',').filter_map(|pair| pair.split_once('=')).collect();
     let config = SredConfig::from_settings(&settings).unwrap();
     let link = LinkInfo::new(Rate::from_bits(10_000_000), 1000, 7);
@@ -119,10 +119,10 @@ fn compare(settings: &str, oracle: Paper, traffic: Traffic) {
 
 #[test]
 fn sred_packet_by_packet() {
-    let many = |seed| Traffic { flows: 150, hog: 0.1, ..Traffic::mixed(seed) };
+    let many = |seed| TrafficMix { flows: 150, hog: 0.1, ..TrafficMix::mixed(seed) };
     compare("limit=150p", paper(), many(1));
-    let simple = Paper { room: 60_000.0, bytes: true, m: 100, full: false, ..paper() };
+    let simple = PlainSred { room: 60_000.0, bytes: true, m: 100, full: false, ..paper() };
     compare("limit=60KB,zombies=100,preset=simple", simple, many(2));
-    let rude = Paper { m: 7, p: 1.0, pmax: 1.0, ecn: false, ..paper() };
-    compare("limit=150p,zombies=7,overwrite=1,maxp=1,ecn=off", rude, Traffic::even(3));
+    let rude = PlainSred { m: 7, p: 1.0, pmax: 1.0, ecn: false, ..paper() };
+    compare("limit=150p,zombies=7,overwrite=1,maxp=1,ecn=off", rude, TrafficMix::even(3));
 }

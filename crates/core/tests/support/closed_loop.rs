@@ -14,7 +14,7 @@ pub const WARMUP: Time = Time::from_nanos(10_000_000_000);
 
 /// Who sends.
 #[derive(Clone, Copy, Debug)]
-pub enum Sender {
+pub enum LoopSender {
     /// One packet more in flight each round trip, half as many after a signal, at most once in a round trip. `rtt` is the
     /// round trip without the queue; `ect` says whether its packets can be marked.
     Aimd { rtt: Span, ect: bool },
@@ -25,26 +25,26 @@ pub enum Sender {
     Constant { rate: f64, bytes: u32 },
 }
 
-impl Sender {
+impl LoopSender {
     /// Its round trip, if it waits for one.
     fn rtt(self) -> Option<Span> {
         match self {
-            Sender::Aimd { rtt, .. } | Sender::Scalable { rtt } => Some(rtt),
-            Sender::Constant { .. } => None,
+            LoopSender::Aimd { rtt, .. } | LoopSender::Scalable { rtt } => Some(rtt),
+            LoopSender::Constant { .. } => None,
         }
     }
 
     fn ecn(self) -> Ecn {
         match self {
-            Sender::Aimd { ect: true, .. } => Ecn::Ect0,
-            Sender::Scalable { .. } => Ecn::Ect1,
-            Sender::Aimd { .. } | Sender::Constant { .. } => Ecn::NotEct,
+            LoopSender::Aimd { ect: true, .. } => Ecn::Ect0,
+            LoopSender::Scalable { .. } => Ecn::Ect1,
+            LoopSender::Aimd { .. } | LoopSender::Constant { .. } => Ecn::NotEct,
         }
     }
 }
 
 /// What was seen after the warm-up.
-pub struct Seen {
+pub struct LoopMeasurements {
     /// How long the packets sent had waited, in ms, by flow.
     delays: Vec<Vec<f64>>,
     /// The share of the link that each flow got.
@@ -54,7 +54,7 @@ pub struct Seen {
     pub gauges: Vec<(&'static str, f64)>,
 }
 
-impl Seen {
+impl LoopMeasurements {
     /// The share of the link that was used.
     pub fn used(&self) -> f64 {
         self.shares.iter().sum()
@@ -86,7 +86,7 @@ impl Seen {
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-enum Event {
+enum LoopEvent {
     Free,
     /// The sender learns of the fate of the packet it sent then.
     Heard {
@@ -99,8 +99,8 @@ enum Event {
     },
 }
 
-struct Flow {
-    sender: Sender,
+struct LoopFlow {
+    sender: LoopSender,
     window: f64,
     in_flight: u32,
     slow_start: bool,
@@ -110,20 +110,20 @@ struct Flow {
 
 /// Drops, for those who sent to learn of.
 #[derive(Default)]
-struct Lost(Vec<(usize, Time)>);
+struct LostPackets(Vec<(usize, Time)>);
 
-impl Sink<Time> for Lost {
+impl Sink<Time> for LostPackets {
     fn dropped(&mut self, packet: Packet<Time>, _: headgate_core::Why, _: Time) {
         self.0.push((packet.flow.0 as usize, packet.handle));
     }
     fn marked(&mut self, _: &Packet<Time>, _: headgate_core::Why, _: Time) {}
 }
 
-struct Loop {
+struct ClosedLoop {
     port: Port<Time>,
     rate: Rate,
-    flows: Vec<Flow>,
-    events: BinaryHeap<Reverse<(Time, u64, Event)>>,
+    flows: Vec<LoopFlow>,
+    events: BinaryHeap<Reverse<(Time, u64, LoopEvent)>>,
     count: u64,
     busy: bool,
     rng: Rng,
@@ -132,12 +132,18 @@ struct Loop {
 }
 
 /// `senders` through `qdisc`, as in `codel:target=5ms`, on a link of `rate`, for `seconds` after the warm-up.
-pub fn run(qdisc: &str, rate: Rate, senders: &[Sender], seconds: u64) -> Seen {
+pub fn run(qdisc: &str, rate: Rate, senders: &[LoopSender], seconds: u64) -> LoopMeasurements {
     let (name, settings) = qdisc.split_once(':').unwrap_or((qdisc, ""));
     let settings: Vec<(&str, &str)> = settings.split(',').filter_map(|pair| pair.split_once('=')).collect();
     let discipline = registry::boxed(name, &settings, &LinkInfo::new(rate, BYTES, 7)).unwrap();
-    let new = |sender: &Sender| Flow { sender: *sender, window: 2.0, in_flight: 0, slow_start: true, cut: Time::ZERO };
-    let mut the = Loop {
+    let new = |sender: &LoopSender| LoopFlow {
+        sender: *sender,
+        window: 2.0,
+        in_flight: 0,
+        slow_start: true,
+        cut: Time::ZERO,
+    };
+    let mut the = ClosedLoop {
         port: Port::new(discipline, Rng::named(1, "port")),
         rate,
         flows: senders.iter().map(new).collect(),
@@ -150,7 +156,7 @@ pub fn run(qdisc: &str, rate: Rate, senders: &[Sender], seconds: u64) -> Seen {
     };
     for flow in 0..senders.len() {
         let first = Time::ZERO + Span::from_micros(the.rng.bits() % 100_000);
-        the.schedule(first, Event::Due { flow });
+        the.schedule(first, LoopEvent::Due { flow });
     }
     let end = WARMUP + Span::from_secs(seconds);
     while let Some(Reverse((now, _, event))) = the.events.pop().filter(|Reverse((now, ..))| *now < end) {
@@ -158,33 +164,33 @@ pub fn run(qdisc: &str, rate: Rate, senders: &[Sender], seconds: u64) -> Seen {
     }
     let capacity = rate.as_bits() as f64 / 8.0 * seconds as f64;
     let shares = the.bytes.iter().map(|bytes| bytes / capacity).collect();
-    Seen { delays: the.delays, shares, totals: the.port.totals().clone(), gauges: the.port.gauges() }
+    LoopMeasurements { delays: the.delays, shares, totals: the.port.totals().clone(), gauges: the.port.gauges() }
 }
 
-impl Loop {
-    fn schedule(&mut self, at: Time, event: Event) {
+impl ClosedLoop {
+    fn schedule(&mut self, at: Time, event: LoopEvent) {
         self.count += 1;
         self.events.push(Reverse((at, self.count, event)));
     }
 
-    fn happen(&mut self, now: Time, event: Event) {
+    fn happen(&mut self, now: Time, event: LoopEvent) {
         match event {
-            Event::Free => {
+            LoopEvent::Free => {
                 self.busy = false;
                 self.send(now);
             }
-            Event::Due { flow } => match self.flows[flow].sender {
-                Sender::Aimd { .. } | Sender::Scalable { .. } => self.fill(flow, now),
-                Sender::Constant { rate, bytes } => {
+            LoopEvent::Due { flow } => match self.flows[flow].sender {
+                LoopSender::Aimd { .. } | LoopSender::Scalable { .. } => self.fill(flow, now),
+                LoopSender::Constant { rate, bytes } => {
                     self.arrive(Packet::new(FlowId(flow as u64), bytes, now), now);
                     let gap = Span::from_secs_f64(self.rng.between(0.0, 2.0) / rate);
-                    self.schedule(now + gap, Event::Due { flow });
+                    self.schedule(now + gap, LoopEvent::Due { flow });
                 }
             },
-            Event::Heard { flow, sent, signal } => {
+            LoopEvent::Heard { flow, sent, signal } => {
                 let sender = &mut self.flows[flow];
                 sender.in_flight -= 1;
-                if signal && matches!(sender.sender, Sender::Scalable { .. }) {
+                if signal && matches!(sender.sender, LoopSender::Scalable { .. }) {
                     (sender.window, sender.slow_start) = ((sender.window - 0.5).max(2.0), false);
                 } else if signal {
                     if sent > sender.cut {
@@ -209,7 +215,7 @@ impl Loop {
     }
 
     fn arrive(&mut self, packet: Packet<Time>, now: Time) {
-        let mut lost = Lost::default();
+        let mut lost = LostPackets::default();
         self.port.enqueue(packet, now, &mut lost);
         self.tell(lost, now);
         if !self.busy {
@@ -218,12 +224,12 @@ impl Loop {
     }
 
     fn send(&mut self, now: Time) {
-        let mut lost = Lost::default();
+        let mut lost = LostPackets::default();
         let packet = self.port.dequeue(now, &mut lost);
         self.tell(lost, now);
         let Some(packet) = packet else { return };
         self.busy = true;
-        self.schedule(now + self.rate.transmit(packet.bytes), Event::Free);
+        self.schedule(now + self.rate.transmit(packet.bytes), LoopEvent::Free);
         let flow = packet.flow.0 as usize;
         if now >= WARMUP {
             self.delays[flow].push((now - packet.arrived).as_secs_f64() * 1000.0);
@@ -231,15 +237,15 @@ impl Loop {
         }
         if let Some(rtt) = self.flows[flow].sender.rtt() {
             let signal = packet.ecn == Ecn::Ce;
-            self.schedule(now + rtt, Event::Heard { flow, sent: packet.handle, signal });
+            self.schedule(now + rtt, LoopEvent::Heard { flow, sent: packet.handle, signal });
         }
     }
 
     /// Drops are heard of a round trip later, as by duplicate acknowledgements.
-    fn tell(&mut self, lost: Lost, now: Time) {
+    fn tell(&mut self, lost: LostPackets, now: Time) {
         for (flow, sent) in lost.0 {
             if let Some(rtt) = self.flows[flow].sender.rtt() {
-                self.schedule(now + rtt, Event::Heard { flow, sent, signal: true });
+                self.schedule(now + rtt, LoopEvent::Heard { flow, sent, signal: true });
             }
         }
     }

@@ -16,18 +16,18 @@ const END: Time = Time::from_nanos(100_000_000_000);
 
 /// A flow of `rate` packets of `bytes` a second, with gaps uniform in 0 to 2 times the mean.
 #[derive(Clone, Copy)]
-pub struct Flow {
+pub struct LinkFlow {
     pub rate: f64,
     pub bytes: u32,
 }
 
 /// A flow of `rate` packets of 1000 bytes a second.
-pub fn flow(rate: f64) -> Flow {
-    Flow { rate, bytes: 1000 }
+pub fn flow(rate: f64) -> LinkFlow {
+    LinkFlow { rate, bytes: 1000 }
 }
 
 /// `flows` that ask for just their share of the link when `flows + 1` share it, and one that asks for `times` as much.
-pub fn against(times: f64, flows: usize) -> Vec<Flow> {
+pub fn against(times: f64, flows: usize) -> Vec<LinkFlow> {
     let share = CAPACITY / (flows + 1) as f64;
     let mut all = vec![flow(share); flows];
     all.push(flow(times * share));
@@ -35,7 +35,7 @@ pub fn against(times: f64, flows: usize) -> Vec<Flow> {
 }
 
 /// What was seen after the warm-up.
-pub struct Seen {
+pub struct LinkTotals {
     /// Bytes sent a second, by flow.
     pub rates: Vec<f64>,
     /// Greatest number of packets each flow had queued.
@@ -44,7 +44,7 @@ pub struct Seen {
     gauges: Vec<(&'static str, f64)>,
 }
 
-impl Seen {
+impl LinkTotals {
     /// In packets of 1000 bytes a second.
     pub fn rate(&self, flow: usize) -> f64 {
         self.rates[flow] / 1000.0
@@ -57,9 +57,9 @@ impl Seen {
 }
 
 /// Takes what is dropped off the packets each flow has queued.
-struct Losses<'a>(&'a mut [u32]);
+struct QueuedCounts<'a>(&'a mut [u32]);
 
-impl Sink<()> for Losses<'_> {
+impl Sink<()> for QueuedCounts<'_> {
     fn dropped(&mut self, packet: Packet<()>, _: Why, _: Time) {
         self.0[packet.flow.0 as usize] -= 1;
     }
@@ -67,12 +67,12 @@ impl Sink<()> for Losses<'_> {
 }
 
 /// `qdisc` as in `faba:limit=100p,alpha=1`.
-pub fn run(qdisc: &str, flows: &[Flow]) -> Seen {
+pub fn run(qdisc: &str, flows: &[LinkFlow]) -> LinkTotals {
     run_classed(qdisc, flows, &vec![0; flows.len()], &[])
 }
 
 /// The same where flow i is of class `of[i]` of `classes`.
-pub fn run_classed(qdisc: &str, flows: &[Flow], of: &[u16], classes: &[Class]) -> Seen {
+pub fn run_classed(qdisc: &str, flows: &[LinkFlow], of: &[u16], classes: &[Class]) -> LinkTotals {
     let link = LinkInfo { classes, ..LINK };
     let (name, settings) = qdisc.split_once(':').unwrap_or((qdisc, ""));
     let settings: Vec<(&str, &str)> = settings.split(',').filter_map(|pair| pair.split_once('=')).collect();
@@ -86,7 +86,7 @@ pub fn run_classed(qdisc: &str, flows: &[Flow], of: &[u16], classes: &[Class]) -
         let now = next[sender];
         // The link first: it sends whenever it falls free, until it finds nothing or catches up with the arrival.
         while free <= now {
-            let Some(packet) = port.dequeue(free, &mut Losses(&mut held)) else { break };
+            let Some(packet) = port.dequeue(free, &mut QueuedCounts(&mut held)) else { break };
             let sent = packet.flow.0 as usize;
             held[sent] -= 1;
             rates[sent] += if free >= WARMUP { f64::from(packet.bytes) } else { 0.0 };
@@ -103,18 +103,18 @@ pub fn run_classed(qdisc: &str, flows: &[Flow], of: &[u16], classes: &[Class]) -
         held[sender] += 1;
         // Not always the packet that arrives is the one that is dropped.
         let packet = Packet::new(FlowId(sender as u64), flows[sender].bytes, ());
-        port.enqueue(Packet { class: ClassId(of[sender]), ..packet }, now, &mut Losses(&mut held));
+        port.enqueue(Packet { class: ClassId(of[sender]), ..packet }, now, &mut QueuedCounts(&mut held));
         queued[sender] = held[sender].max(queued[sender]);
         next[sender] += Span::from_secs_f64(rng.between(0.0, 2.0) / flows[sender].rate);
     }
     rates.iter_mut().for_each(|rate| *rate /= (END - WARMUP).as_secs_f64());
     let mut counts = port.totals().counts().clone();
     start.signals.iter().for_each(|(why, before)| counts.signals.entry(why).drops -= before.drops);
-    Seen { rates, queued, counts, gauges: port.gauges() }
+    LinkTotals { rates, queued, counts, gauges: port.gauges() }
 }
 
 /// `flows` that together ask for 1.05 times what the link can send, and one that asks for `rate` packets a second.
-pub fn crowd(flows: usize, rate: f64) -> Vec<Flow> {
+pub fn crowd(flows: usize, rate: f64) -> Vec<LinkFlow> {
     let mut all = vec![flow(1.05 * CAPACITY / flows as f64); flows];
     all.push(flow(rate));
     all

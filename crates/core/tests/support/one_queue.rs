@@ -18,40 +18,40 @@ pub const END: Time = Time::from_nanos(100_000_000_000);
 const TICK: Span = Span::from_millis(10);
 
 /// Who sends: what TCP's congestion avoidance comes to, or a steady stream.
-pub enum Sender {
+pub enum QueueSender {
     /// Keeps `window` packets in flight; adds one a round trip, halves at a loss, at most once a round trip.
     Responsive { window: f64, in_flight: u32, deaf_until: Time },
     /// Sends at `rate` packets a second, with gaps uniform in 0.5 to 1.5 times the mean.
     Steady { rate: f64, next: Time },
 }
 
-pub fn responsive(flows: usize) -> Vec<Sender> {
-    (0..flows).map(|_| Sender::Responsive { window: 2.0, in_flight: 0, deaf_until: Time::ZERO }).collect()
+pub fn responsive(flows: usize) -> Vec<QueueSender> {
+    (0..flows).map(|_| QueueSender::Responsive { window: 2.0, in_flight: 0, deaf_until: Time::ZERO }).collect()
 }
 
-pub fn steady(rate: f64) -> Sender {
-    Sender::Steady { rate, next: Time::ZERO }
+pub fn steady(rate: f64) -> QueueSender {
+    QueueSender::Steady { rate, next: Time::ZERO }
 }
 
-impl Sender {
+impl QueueSender {
     /// When it sends next of its own accord.
     fn next(&self, now: Time) -> Time {
         match *self {
-            Sender::Responsive { window, in_flight, .. } if f64::from(in_flight) + 1.0 <= window => now,
-            Sender::Responsive { .. } => Time::NEVER,
-            Sender::Steady { next, .. } => next,
+            QueueSender::Responsive { window, in_flight, .. } if f64::from(in_flight) + 1.0 <= window => now,
+            QueueSender::Responsive { .. } => Time::NEVER,
+            QueueSender::Steady { next, .. } => next,
         }
     }
 
     fn sent(&mut self, rng: &mut Rng) {
         match self {
-            Sender::Responsive { in_flight, .. } => *in_flight += 1,
-            Sender::Steady { rate, next } => *next += Span::from_secs_f64(rng.between(0.5, 1.5) / *rate),
+            QueueSender::Responsive { in_flight, .. } => *in_flight += 1,
+            QueueSender::Steady { rate, next } => *next += Span::from_secs_f64(rng.between(0.5, 1.5) / *rate),
         }
     }
 
     fn learnt(&mut self, lost: bool, now: Time) {
-        let Sender::Responsive { window, in_flight, deaf_until } = self else { return };
+        let QueueSender::Responsive { window, in_flight, deaf_until } = self else { return };
         *in_flight -= 1;
         if !lost {
             *window += 1.0 / *window;
@@ -64,9 +64,9 @@ impl Sender {
 
 /// Acknowledgements and losses on their way back to the senders.
 #[derive(Default)]
-struct Back(VecDeque<(Time, FlowId, bool)>);
+struct Feedback(VecDeque<(Time, FlowId, bool)>);
 
-impl Sink<()> for Back {
+impl Sink<()> for Feedback {
     fn dropped(&mut self, packet: Packet<()>, _: Why, now: Time) {
         self.0.push_back((now + RTT, packet.flow, true));
     }
@@ -75,7 +75,7 @@ impl Sink<()> for Back {
 
 /// What was seen after the warm-up.
 #[derive(Default)]
-pub struct Seen {
+pub struct QueueTotals {
     /// Packets sent, by flow.
     pub sent: Vec<u64>,
     pub counts: Counts,
@@ -83,7 +83,7 @@ pub struct Seen {
     pub gauges: BTreeMap<&'static str, Vec<f64>>,
 }
 
-impl Seen {
+impl QueueTotals {
     pub fn share(&self, flow: usize) -> f64 {
         self.sent[flow] as f64 / self.sent.iter().sum::<u64>() as f64
     }
@@ -99,12 +99,12 @@ impl Seen {
 }
 
 /// `qdisc` as in `red:maxp=0.1,wq=0.002`.
-pub fn run(qdisc: &str, mut senders: Vec<Sender>) -> Seen {
+pub fn run(qdisc: &str, mut senders: Vec<QueueSender>) -> QueueTotals {
     let (name, settings) = qdisc.split_once(':').unwrap_or((qdisc, ""));
     let settings: Vec<(&str, &str)> = settings.split(',').filter_map(|pair| pair.split_once('=')).collect();
     let mut port = Port::new(registry::boxed::<()>(name, &settings, &LINK).unwrap(), Rng::named(1, "port"));
-    let (mut back, mut rng) = (Back::default(), Rng::named(1, "senders"));
-    let mut seen = Seen { sent: vec![0; senders.len()], ..Seen::default() };
+    let (mut back, mut rng) = (Feedback::default(), Rng::named(1, "senders"));
+    let mut seen = QueueTotals { sent: vec![0; senders.len()], ..QueueTotals::default() };
     let (mut now, mut free, mut tick, mut idle) = (Time::ZERO, Time::ZERO, WARMUP, false);
     loop {
         let flow = (0..senders.len()).min_by_key(|flow| senders[*flow].next(now)).unwrap();
@@ -146,7 +146,7 @@ pub fn run(qdisc: &str, mut senders: Vec<Sender>) -> Seen {
 }
 
 /// Ten senders that slow down, and an eleventh that sends `times` what the link can.
-pub fn flood(times: f64) -> Vec<Sender> {
+pub fn flood(times: f64) -> Vec<QueueSender> {
     let mut senders = responsive(10);
     senders.push(steady(times * CAPACITY));
     senders

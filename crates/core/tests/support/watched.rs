@@ -10,7 +10,7 @@ use headgate_core::{Counts, Discipline, FlowId, Ledger, Packet, Port, Rate, Rng,
 
 /// A flow's way to send packets of 1000 bytes. Rates are in packets a second, times in seconds.
 #[derive(Clone, Copy, Debug)]
-pub enum Sender {
+pub enum SendPattern {
     /// `rate` from `from` to `to`, gaps even in 0 to twice their mean.
     Constant { rate: f64, from: f64, to: f64 },
     /// `rate` for `on` of each `period`, which begins at a random moment.
@@ -23,15 +23,15 @@ pub enum Sender {
 }
 
 /// `rate` for all the time.
-pub fn constant(rate: f64) -> Sender {
-    Sender::Constant { rate, from: 0.0, to: f64::INFINITY }
+pub fn constant(rate: f64) -> SendPattern {
+    SendPattern::Constant { rate, from: 0.0, to: f64::INFINITY }
 }
 
 /// What happened to each flow after the warm-up.
 #[derive(Clone, Debug, Default)]
-pub struct Flows(pub Vec<Counts>);
+pub struct FlowTotals(pub Vec<Counts>);
 
-impl Flows {
+impl FlowTotals {
     fn count(&mut self, packet: &Packet<()>, write: impl Fn(&mut Counts)) {
         write(&mut self.0[packet.flow.0 as usize]);
     }
@@ -47,7 +47,7 @@ impl Flows {
     }
 }
 
-impl Ledger<()> for Flows {
+impl Ledger<()> for FlowTotals {
     fn arrived(&mut self, packet: &Packet<()>, _: Time) {
         self.count(packet, |flow| flow.arrived += 1);
     }
@@ -63,8 +63,8 @@ impl Ledger<()> for Flows {
 }
 
 /// The state of a sender.
-struct Source {
-    sender: Sender,
+struct PatternState {
+    sender: SendPattern,
     rng: Rng,
     /// The window in packets, and until when a further loss does not count.
     window: f64,
@@ -72,19 +72,19 @@ struct Source {
     phase: f64,
 }
 
-impl Source {
-    fn new(sender: Sender, flow: usize, seed: u64) -> Source {
+impl PatternState {
+    fn new(sender: SendPattern, flow: usize, seed: u64) -> PatternState {
         let mut rng = Rng::named(seed, &format!("sender {flow}"));
         let phase = rng.unit();
-        Source { sender, rng, window: 1.0, deaf: Time::ZERO, phase }
+        PatternState { sender, rng, window: 1.0, deaf: Time::ZERO, phase }
     }
 
     fn start(&mut self) -> Time {
         let start = match self.sender {
-            Sender::Constant { from, rate, .. } => from + self.phase / rate,
-            Sender::Bursts { period, .. } => self.phase * period,
-            Sender::Aimd { rtt } => self.phase * rtt,
-            Sender::Refills { .. } => 0.0,
+            SendPattern::Constant { from, rate, .. } => from + self.phase / rate,
+            SendPattern::Bursts { period, .. } => self.phase * period,
+            SendPattern::Aimd { rtt } => self.phase * rtt,
+            SendPattern::Refills { .. } => 0.0,
         };
         Time::ZERO + Span::from_secs_f64(start)
     }
@@ -94,27 +94,27 @@ impl Source {
         let jitter = self.rng.between(0.0, 2.0);
         let next = |gap: f64| now + Span::from_secs_f64(gap);
         match self.sender {
-            Sender::Constant { rate, to, .. } => Some(next(jitter / rate)).filter(|next| next.as_secs_f64() < to),
-            Sender::Bursts { rate, on, period } => {
+            SendPattern::Constant { rate, to, .. } => Some(next(jitter / rate)).filter(|next| next.as_secs_f64() < to),
+            SendPattern::Bursts { rate, on, period } => {
                 let then = next(jitter / rate);
                 let into = (then.as_secs_f64() - self.phase * period).rem_euclid(period);
                 Some(if into < on { then } else { then + Span::from_secs_f64(period - into) })
             }
-            Sender::Aimd { rtt } => Some(next(jitter * rtt / self.window)),
+            SendPattern::Aimd { rtt } => Some(next(jitter * rtt / self.window)),
             // All were dropped: once more, a millisecond later.
-            Sender::Refills { .. } => Some(next(1e-3)).filter(|_| !waiting),
+            SendPattern::Refills { .. } => Some(next(1e-3)).filter(|_| !waiting),
         }
     }
 
     /// How many packets go at once.
     fn burst(&self) -> u32 {
-        if let Sender::Refills { burst, .. } = self.sender { burst } else { 1 }
+        if let SendPattern::Refills { burst, .. } = self.sender { burst } else { 1 }
     }
 
     /// The last of its packets left at `now`: when that makes it send again.
     fn emptied(&self, now: Time) -> Option<Time> {
         match self.sender {
-            Sender::Refills { pause, .. } => Some(now + Span::from_secs_f64(pause)),
+            SendPattern::Refills { pause, .. } => Some(now + Span::from_secs_f64(pause)),
             _ => None,
         }
     }
@@ -122,13 +122,13 @@ impl Source {
     /// A round-trip time after a packet the sender learns whether it was `lost`; gives when, if it listens.
     fn hears(&self, now: Time) -> Option<Time> {
         match self.sender {
-            Sender::Aimd { rtt } => Some(now + Span::from_secs_f64(rtt)),
+            SendPattern::Aimd { rtt } => Some(now + Span::from_secs_f64(rtt)),
             _ => None,
         }
     }
 
     fn learn(&mut self, lost: bool, now: Time) {
-        let Sender::Aimd { rtt } = self.sender else { return };
+        let SendPattern::Aimd { rtt } = self.sender else { return };
         if !lost {
             self.window += 1.0 / self.window;
         } else if now >= self.deaf {
@@ -140,7 +140,7 @@ impl Source {
 
 /// In the order of their times, then as they stand here.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-enum Event {
+enum WatchedEvent {
     /// The link has sent a packet.
     Free,
     Learn {
@@ -151,31 +151,31 @@ enum Event {
 }
 
 /// A queue in front of a link of `rate`, and who sends into it.
-pub struct Run<'a> {
+pub struct WatchedRun<'a> {
     pub rate: Rate,
-    pub senders: &'a [Sender],
+    pub senders: &'a [SendPattern],
     pub seed: u64,
     /// What happens before is not counted. In seconds, as is the end.
     pub warmup: f64,
     pub end: f64,
 }
 
-impl Run<'_> {
+impl WatchedRun<'_> {
     /// Runs `queue`; `watch` looks at it with every arrival.
-    pub fn through<D: Discipline<()>>(&self, queue: D, watch: impl FnMut(Time, &D)) -> Flows {
-        let flows = Flows(vec![Counts::default(); self.senders.len()]);
+    pub fn through<D: Discipline<()>>(&self, queue: D, watch: impl FnMut(Time, &D)) -> FlowTotals {
+        let flows = FlowTotals(vec![Counts::default(); self.senders.len()]);
         let all = self.senders.iter().enumerate();
-        let mut world = World {
+        let mut world = WatchedLink {
             port: Port::with_ledger(queue, Rng::named(self.seed, "port"), flows.clone()),
             rate: self.rate,
-            sources: all.map(|(flow, sender)| Source::new(*sender, flow, self.seed)).collect(),
+            sources: all.map(|(flow, sender)| PatternState::new(*sender, flow, self.seed)).collect(),
             held: vec![0; self.senders.len()],
             events: BinaryHeap::new(),
             busy: false,
             watch,
         };
         for flow in 0..self.senders.len() {
-            world.events.push(Reverse((world.sources[flow].start(), Event::Send(flow))));
+            world.events.push(Reverse((world.sources[flow].start(), WatchedEvent::Send(flow))));
         }
         let mut warm = false;
         while let Some(Reverse((now, event))) =
@@ -185,38 +185,38 @@ impl Run<'_> {
                 (warm, *world.port.ledger_mut()) = (true, flows.clone());
             }
             match event {
-                Event::Free => world.transmit(now),
-                Event::Learn { flow, lost } => world.sources[flow].learn(lost, now),
-                Event::Send(flow) => world.send(flow, now),
+                WatchedEvent::Free => world.transmit(now),
+                WatchedEvent::Learn { flow, lost } => world.sources[flow].learn(lost, now),
+                WatchedEvent::Send(flow) => world.send(flow, now),
             }
         }
         world.port.ledger().clone()
     }
 
     /// Packets of `flow` a second that were sent.
-    pub fn rate_of(&self, flows: &Flows, flow: usize) -> f64 {
+    pub fn rate_of(&self, flows: &FlowTotals, flow: usize) -> f64 {
         flows.0[flow].sent as f64 / (self.end - self.warmup)
     }
 }
 
-struct World<D, W> {
-    port: Port<(), D, Flows>,
+struct WatchedLink<D, W> {
+    port: Port<(), D, FlowTotals>,
     rate: Rate,
-    sources: Vec<Source>,
+    sources: Vec<PatternState>,
     /// Packets queued, by flow.
     held: Vec<u32>,
-    events: BinaryHeap<Reverse<(Time, Event)>>,
+    events: BinaryHeap<Reverse<(Time, WatchedEvent)>>,
     busy: bool,
     watch: W,
 }
 
-impl<D: Discipline<()>, W: FnMut(Time, &D)> World<D, W> {
+impl<D: Discipline<()>, W: FnMut(Time, &D)> WatchedLink<D, W> {
     fn send(&mut self, flow: usize, now: Time) {
         for _ in 0..self.sources[flow].burst() {
             self.arrive(flow, now);
         }
         if let Some(next) = self.sources[flow].next(now, self.held[flow] > 0) {
-            self.events.push(Reverse((next, Event::Send(flow))));
+            self.events.push(Reverse((next, WatchedEvent::Send(flow))));
         }
     }
 
@@ -227,7 +227,7 @@ impl<D: Discipline<()>, W: FnMut(Time, &D)> World<D, W> {
         self.held[flow] += stored;
         (self.watch)(now, self.port.discipline());
         if let Some(then) = self.sources[flow].hears(now) {
-            self.events.push(Reverse((then, Event::Learn { flow, lost: stored == 0 })));
+            self.events.push(Reverse((then, WatchedEvent::Learn { flow, lost: stored == 0 })));
         }
         if !self.busy {
             self.transmit(now);
@@ -239,10 +239,10 @@ impl<D: Discipline<()>, W: FnMut(Time, &D)> World<D, W> {
         let packet = self.port.dequeue(now, &mut ());
         self.busy = packet.is_some();
         let Some(packet) = packet else { return };
-        self.events.push(Reverse((now + self.rate.transmit(packet.bytes), Event::Free)));
+        self.events.push(Reverse((now + self.rate.transmit(packet.bytes), WatchedEvent::Free)));
         let flow = packet.flow.0 as usize;
         self.held[flow] -= 1;
         let emptied = if self.held[flow] == 0 { self.sources[flow].emptied(now) } else { None };
-        self.events.extend(emptied.map(|then| Reverse((then, Event::Send(flow)))));
+        self.events.extend(emptied.map(|then| Reverse((then, WatchedEvent::Send(flow)))));
     }
 }

@@ -24,7 +24,7 @@ const R_STEP: f64 = 1.05;
 #[derive(Clone, Copy, Debug, Default)]
 struct AmbientCounts {
     arrived: u64,
-    signalled: u64,
+    signals: u64,
 }
 
 type ListLengths = [Span; 5];
@@ -110,10 +110,10 @@ impl Identification {
 
     /// Records `units` of `flow` that reached the output queue.
     #[inline]
-    pub fn reached(&mut self, flow: FlowId, units: u32, signalled: bool) {
+    pub fn reached(&mut self, flow: FlowId, units: u32, signals: bool) {
         self.ambient.arrived = self.ambient.arrived.saturating_add(u64::from(units));
-        if signalled {
-            self.ambient.signalled = self.ambient.signalled.saturating_add(u64::from(units));
+        if signals {
+            self.ambient.signals = self.ambient.signals.saturating_add(u64::from(units));
             self.history.record(flow, units);
             if let Some(flow) = self.find(flow) {
                 flow.dropped(units);
@@ -147,8 +147,8 @@ impl Identification {
 
     fn end_list(&mut self) {
         let now = self.started + self.length;
-        let AmbientCounts { arrived, signalled } = core::mem::take(&mut self.ambient);
-        self.last_rate = if arrived == 0 { 0.0 } else { signalled as f64 / arrived as f64 };
+        let AmbientCounts { arrived, signals } = core::mem::take(&mut self.ambient);
+        self.last_rate = if arrived == 0 { 0.0 } else { signals as f64 / arrived as f64 };
         let average = self.drop_rate.map_or(self.last_rate, |average| 0.5 * self.last_rate + 0.5 * average);
         self.drop_rate = Some(average);
         self.record_length(self.length);
@@ -260,8 +260,8 @@ mod tests {
 
     /// Fills and ends a list: `arrived` packets, of which each flow loses the number in `lost`.
     fn list(the: &mut Identification, arrived: u64, lost: &[(u64, u64)]) {
-        let signalled = lost.iter().map(|(_, drops)| drops).sum::<u64>();
-        (signalled..arrived).for_each(|_| the.reached(FlowId(0), 1, false));
+        let signals = lost.iter().map(|(_, drops)| drops).sum::<u64>();
+        (signals..arrived).for_each(|_| the.reached(FlowId(0), 1, false));
         lost.iter().for_each(|(flow, drops)| (0..*drops).for_each(|_| the.reached(FlowId(*flow), 1, true)));
         the.advance(the.started + the.length);
     }

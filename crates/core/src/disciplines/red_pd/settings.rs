@@ -34,8 +34,7 @@ crate::params! {
             maxth = Some(Level::Share(0.66)), maxp = 0.1, wq, spacing, spare_first, spare_below, gentle = true,
             /// Measures the queue, arrivals, drops and drop rates in bytes.
             byte_mode,
-            /// Lets RED mark ECN-capable packets instead of dropping them; marks enter the drop history like drops. The
-            /// pre-filter always drops.
+            /// Lets RED mark ECN-capable packets instead of dropping them. The pre-filter always drops.
             ecn,
             mean_packet
         }
@@ -49,11 +48,9 @@ crate::params! {
         list_flows: u32 = 50, in 1..=4096, also "MaxDropList_";
         /// Flows whose drops are counted while a list is filled.
         counted_flows: u32 = 1024, in 1..=65536;
-        /// Maximum number of monitored flows. In a full table a new flow replaces the one with the smallest
-        /// probability.
+        /// Maximum number of monitored flows. A new flow replaces the one with the smallest probability.
         max_monitored: u32 = 1024, in 1..=1_000_000;
-        /// Maximum decrease of a monitored flow's probability at a time, when it appears in no list. The paper gives no
-        /// value; this is the authors' scripts'.
+        /// Maximum decrease of a probability at a time. The paper gives no value; this is the scripts'.
         max_decrease: f64 = 0.05, in (Bound::Excluded(0.0), Bound::Included(1.0)), also "maxdecrease";
         /// Tests whether monitored flows reduce their rate as their drop rate grows. Unresponsive flows get larger
         /// increases and smaller decreases.
