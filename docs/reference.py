@@ -1,8 +1,8 @@
 """Writes what the catalogue of measures says into docs/reference and the JSON Schema of a run.
 
 Places between markers are filled: `<!-- tables -->` and `<!-- over time -->` in tables.md, `<!-- measures: link -->`
-and `<!-- measures: flows -->` in json.md, `<!-- metrics -->` in metrics.md. In run-2.json the definitions `bottleneck`
-and `group` are written.
+and `<!-- measures: flows -->` in json.md, `<!-- metrics -->` in metrics.md, `<!-- renamed -->` in glossary.md. In run-2.json
+the definitions `bottleneck` and `group` are written.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from pages import filled, table
 
 from headgate import _core
 from headgate.analysis.metrics.catalogue import FLOWS, LINK, MEASURES, Measure, owner
-from headgate.files import tables
+from headgate.files import renamed, tables
 from headgate.files.tables import TableColumn
 from headgate.units import Units
 
@@ -49,7 +49,17 @@ def files() -> Iterator[tuple[Path, str]]:
     page = filled((DOCS / "json.md").read_text(), "measures: link", _measures(LINK))
     yield DOCS / "json.md", filled(page, "measures: flows", _measures(FLOWS))
     yield DOCS / "metrics.md", filled((DOCS / "metrics.md").read_text(), "metrics", _named(MEASURES))
+    yield DOCS / "glossary.md", filled((DOCS / "glossary.md").read_text(), "renamed", _renamed())
     yield SCHEMA, json.dumps(schema(json.loads(SCHEMA.read_text())), indent=2, ensure_ascii=False) + "\n"
+
+
+def _renamed() -> str:
+    """The old names of metrics, columns and words, with their present names."""
+    rows = [("metric", old, new) for old, new in renamed.METRICS.items()]
+    rows += [(f"column of `{name}`", old, new) for name, each in renamed.COLUMNS.items() for old, new in each.items()]
+    for name, (column, words) in renamed.VALUES.items():
+        rows += [(f"`{column}` in `{name}`", old, new) for old, new in words.items()]
+    return table(("where", "old name", "new name"), [(where, f"`{old}`", f"`{new}`") for where, old, new in rows])
 
 
 def unit(measure: Measure) -> str:

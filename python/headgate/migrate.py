@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import difflib
+import tomllib
+import warnings
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Annotated
 
@@ -10,6 +13,7 @@ import typer
 
 from headgate import _core
 from headgate.errors import UsageError
+from headgate.scenario import Scenario, files_in
 from headgate.terminal.console import explained
 from headgate.terminal.options import reading
 
@@ -21,8 +25,8 @@ def migrate(
 ) -> None:
     """Rewrite scenario files with the current names of keys.
 
-    Keys and values that were renamed get their new names. Comments, order and layout stay. Old names are read for one
-    release, with a warning.
+    Keys, values and metrics of `expect` lines that were renamed get their new names. Comments, order and layout stay.
+    Old names are read for one release, with a warning.
     """
     # All are read before the first is written.
     for file, old, new, changes in [_migrated(file) for file in files]:
@@ -46,7 +50,36 @@ def _migrated(file: Path) -> tuple[Path, str, str, list[tuple[int, str]]]:
     except UnicodeDecodeError:
         raise UsageError(f"{file} is not UTF-8 text: a scenario is a TOML file") from None
     new, changes = _core.migrated(old, str(file))
+    for line, change, current in _expectations(new, file):
+        changes.append((new[: new.index(line)].count("\n") + 1, change))
+        new = new.replace(line, current)
     return file, old, new, changes
+
+
+def _expectations(text: str, file: Path) -> Iterator[tuple[str, str, str]]:
+    """Each `expect` line that has an old metric: the line, the warning, the line with the current metric."""
+    from headgate.analysis import metrics
+
+    lines = tomllib.loads(text).get("expect")
+    if not lines:
+        return
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        try:
+            scenario = Scenario.parse(text, file=str(file), files=files_in(file.parent))
+        except (_core.ScenarioError, OSError):
+            return  # its keys can be renamed, its metrics cannot be read
+    for line in lines:
+        whose, colon, bound = line.rpartition(":")
+        with warnings.catch_warnings(record=True) as old:
+            warnings.simplefilter("always")
+            try:
+                found = metrics.bound(bound.strip(), scenario)
+            except UsageError:
+                continue
+        if old:
+            written = bound[: bound.index(found.sign)].strip()
+            yield line, str(old[0].message), f"{whose}{colon}{bound.replace(written, str(found.metric), 1)}"
 
 
 def _write(file: Path, text: str) -> None:

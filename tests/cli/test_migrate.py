@@ -33,6 +33,16 @@ def test_an_old_file_is_rewritten_and_said_what_changed(command: Command, tmp_pa
     assert "every name is current" in again.stdout
 
 
+def test_old_metrics_of_expect_lines_are_rewritten(command: Command, tmp_path: Path) -> None:
+    file = tmp_path / "old.toml"
+    old = 'expect = [\n    \'utilisation >= 95%\',  # busy\n    "red: p95 queue delay < 20ms", "red: loss tcp<5%"]\n'
+    file.write_text(old + NEW)
+    done = command("migrate", str(file))
+    assert done.returncode == 0, done.stderr
+    assert file.read_text() == old.replace("utilisation", "utilization").replace("loss tcp", "drop rate tcp") + NEW
+    assert "old.toml:2: the metric `utilisation` is called `utilization` now" in done.stdout
+
+
 def test_a_dry_run_prints_a_diff_and_writes_nothing(command: Command, tmp_path: Path) -> None:
     file = tmp_path / "old.toml"
     file.write_text(OLD)
