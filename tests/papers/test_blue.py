@@ -40,11 +40,11 @@ def test_beside_an_unresponsive_flow_red_serves_it_and_the_others_hold_it_back(t
     assert found("unresponsive_rate", "SFQ+RED").mean == pytest.approx(45 / 46, rel=0.03)
 
 
-def test_blue_finds_the_load_and_loses_only_where_windows_of_one_packet_do_not_fit(tmp_path: Path):
+def test_blue_finds_the_load_and_drops_only_where_a_cwnd_of_one_packet_each_does_not_fit(tmp_path: Path):
     found = shortened("blue/fig6", tmp_path)
-    for said in ("BLUE does not leave the link underutilised", "BLUE sustains no loss", "BLUE loses significantly"):
+    for said in ("BLUE does not leave the link underutilized", "BLUE has no sustained", "BLUE has significant drops"):
         assert verdicts(found, said) == {Verdict.HOLDS}, said
-    # At 200 connections RED swings between marking none and all; BLUE's probability stands still.
+    # At 200 connections RED swings between marking none and all; BLUE's probability does not move.
     assert found("p_sd_200", "BLUE").mean < 0.01 < 0.1 < found("p_sd_200", "RED").mean
 
 

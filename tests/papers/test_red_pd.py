@@ -39,7 +39,7 @@ def test_constant_flows_get_what_they_send_with_red_and_their_fair_share_with_re
 def test_a_flow_that_speeds_up_is_held_back_within_a_second_and_let_go_again(tmp_path: Path):
     found = shortened("red-pd/fig12", tmp_path)
     assert found("monitored_after", "RED-PD").mean < 1.0
-    assert verdicts(found, "goes on falling") == verdicts(found, "lets go of it") == {Verdict.HOLDS}
+    assert verdicts(found, "falls further") == verdicts(found, "releases it") == {Verdict.HOLDS}
     assert found("afterwards", "RED-PD").mean == pytest.approx(0.25e6, rel=0.05)
 
 

@@ -19,7 +19,7 @@ PAPERS = ("red-pd", "blue", "comparison", "faba", "breathe")
 
 @dataclass(frozen=True)
 class Paper:
-    """One paper: its short name, what it is cited as, and what it says in a sentence or two."""
+    """One paper: short name, citation, and its content in a sentence or two."""
 
     name: str
     citation: str
@@ -54,7 +54,7 @@ def experiment(name: str) -> Experiment:
 
 
 def chosen(wanted: Iterable[str]) -> list[str]:
-    """The experiments that are meant by `all`, papers (`faba`) and experiments (`faba/table1`), each once."""
+    """The experiments that `all`, papers (`faba`) and experiments (`faba/table1`) name, each once."""
     found: list[str] = []
     for word in wanted:
         if word == "all":

@@ -5,6 +5,6 @@ CITATION = (
     "10(4), 2002"
 )
 ABOUT = (
-    "One probability of marking, raised by packet loss and lowered by an idle link, needs no queue length; with bins "
-    "under several hash functions it finds the flows that do not slow down."
+    "BLUE marks with one probability, raised by drops and lowered by an idle link. It needs no queue length. "
+    "SFB keeps one such probability per hashed bin and so finds the unresponsive flows."
 )

@@ -1,4 +1,4 @@
-"""What figures 5 and 11 share: loss by the size of the buffer, with connections that come and go."""
+"""Common to figures 5 and 11: drop rate by buffer size, with connections that come and go."""
 
 from functools import partial
 
@@ -36,7 +36,7 @@ OPEN = (
 
 
 def scenario(v: ScenarioValues) -> Network:
-    """Connections that send and pause, on and off for Pareto times."""
+    """Connections that send and pause for Pareto-distributed times."""
     flow = connection(v).replace(flows=v.each_pair, start="0s..1s", ecn_timeout=v.ecn_timeout)
     return network(
         v,
@@ -51,13 +51,13 @@ def scenario(v: ScenarioValues) -> Network:
 
 
 def cases(timeouts: bool, *only: tuple[int, int]) -> tuple[Case, ...]:
-    """All cases without or with ECN timeouts, or those of some numbers of connections and sizes of buffer."""
+    """All cases without or with ECN timeouts, or those of the given numbers of connections and buffer sizes."""
     wanted = only or tuple((number, buffer) for number, sizes in BUFFERS.items() for buffer in sizes)
     return tuple(connections(n, buffer=buffer, ecn_timeout=timeouts) for n, buffer in wanted)
 
 
 def panel(measure: str, title: str, x: str = "Buffer (ms at 45 Mbit/s)", y: str = "", **case: object) -> PlotPanel:
-    """A measure in per cent against the buffer in milliseconds."""
+    """A panel of a measure in percent against the buffer in milliseconds."""
     return PlotPanel(
         (Lines(measure, "buffer", case, scale=100, at=lambda kilobytes: kilobytes * 8 / 45),),
         AxisScale(x),

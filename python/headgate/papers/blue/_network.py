@@ -25,7 +25,7 @@ ACCESS: AccessKeys = {"rate": "1Gbit/s", "delay": "0s"}
 
 
 def connection(v: ScenarioValues) -> TcpPart:
-    """What the TCP flows of every pair of nodes have in common."""
+    """Settings of the TCP flows of every pair of nodes."""
     common = tcp(profile="ns2", access=ACCESS, recovery=v.recovery, ecn=True, packet="1000B", window=v.window)
     return common.replace(overhead="200us")
 
@@ -54,7 +54,7 @@ def network(
 
 
 def connections(number: int, **more: object) -> Case:
-    """A case with so many connections, and as many of them for each pair of nodes."""
+    """A case with this number of connections, spread evenly over the pairs of nodes."""
     return {"connections": number, "each_pair": number // PAIRS, **more}
 
 
@@ -66,7 +66,7 @@ CHOICES = (
     OpenParameter(
         "window", 100, "the paper states no receiver's window: ns-2's 20 packets would hold flows back", (20,)
     ),
-    OpenParameter("TCP overhead", "200us", "about a packet's time at 45 Mbit/s, so that flows do not fall into step"),
+    OpenParameter("TCP overhead", "200us", "about a packet's time at 45 Mbit/s, against lockstep"),
     OpenParameter("pairs", PAIRS, "connections are spread evenly over the pairs of nodes, where the paper draws pairs"),
     OpenParameter("leaf links", "100 Mbit/s, 1000 packets", "figure 4 is lost; they are never the bottleneck"),
 )
@@ -74,5 +74,5 @@ CHOICES = (
 DELAYS = OpenParameter(
     "delays",
     "bottleneck 10 ms, leaves 1, 5, 10, 15, 20 ms",
-    "figure 4 is lost; round trips are 24 to 100 ms, 61 in the mean",
+    "figure 4 is lost; round-trip times are 24 to 100 ms, 61 on average",
 )

@@ -1,4 +1,4 @@
-"""What figures 6 to 10 share: 200 more connections each 20 s, under R2 and B4."""
+"""Common to figures 6 to 10: 200 more connections every 20 s, under R2 and B4."""
 
 from functools import partial
 
@@ -18,7 +18,7 @@ LOADS = (200, 400, 600, 800, 1000)
 STEP_S = 20
 #: A probability that varies by less, as a standard deviation, is steady.
 STEADY = 0.05
-#: An underutilised link: a twentieth of the time.
+#: An underutilized link: a twentieth of the time.
 OFTEN = 0.05
 
 QDISCS = {"RED": "red:preset=R2", "BLUE": "blue:preset=B4"}
@@ -31,8 +31,8 @@ OPEN = (
     OpenParameter(
         "buffer",
         "350KB",
-        "the paper does not say; the middle of 258 to 458 KB, where windows of one packet fit into buffer and "
-        "path (342 packets in 61 ms) with 600 connections and not with 800, as the text has it",
+        "the paper does not say; the middle of 258 to 458 KB. There buffer and path (342 packets in 61 ms) "
+        "hold one packet of each of 600 connections but not of 800, as in the text",
         ("200KB", "500KB"),
     ),
     OpenParameter("duration", "100s", "the text speaks of 60 s; the fifth step, to 1000 connections, is the last here"),
@@ -40,7 +40,7 @@ OPEN = (
 
 
 def scenario(v: ScenarioValues) -> Network:
-    """Connections without end, 200 more each 20 s."""
+    """Connections that send without end, 200 more every 20 s."""
     return network(
         v,
         connection(v).replace(
@@ -48,14 +48,14 @@ def scenario(v: ScenarioValues) -> Network:
         ),
         v.buffer,
         name="blue-steps",
-        about="200 more connections each 20 s on 45 Mbit/s, all with ECN.",
+        about="200 more connections every 20 s on 45 Mbit/s, all with ECN.",
         duration="100s",
         record={"interval": "100ms"},
     )
 
 
-#: In the second half of the stretch with each load: loss, the part of the time in which the link was not always busy,
-#: and how queue and probability vary.
+#: In the second half of the stretch with each load: drop rate, share of the time in which the link was not always busy,
+#: standard deviations of queue and probability.
 MEASURES: dict[str, RunMeasure] = {
     f"{name}_{load}": over_intervals(metric, take, (number + 0.5) * STEP_S, (number + 1) * STEP_S)
     for number, load in enumerate(LOADS)

@@ -1,4 +1,4 @@
-"""What the experiments of section IV share: 400 TCP flows beside flows that do not slow down."""
+"""Common to the experiments of section IV: 400 TCP flows beside unresponsive flows."""
 
 from functools import partial
 
@@ -15,12 +15,12 @@ from headgate.scenario.network import Network
 
 #: TCP flows.
 FLOWS = 400
-#: What a TCP flow is due of 45 Mbit/s less the 0.16 that unresponsive flows are limited to.
+#: A TCP flow's fair share of 45 Mbit/s less the 0.16 that unresponsive flows are limited to.
 FAIR_BPS = (45e6 - 0.16e6) / FLOWS
 
 
 def scenario(v: ScenarioValues) -> Network:
-    """TCP flows from each node to each, and all that do not slow down from one node to one."""
+    """TCP flows between all nodes, and all unresponsive flows from one node to one."""
     return network(
         v,
         connection(v).replace(flows=FLOWS // PAIRS, start="0s..1s"),
@@ -42,7 +42,7 @@ def scenario(v: ScenarioValues) -> Network:
             )
         ],
         name="blue-unresponsive",
-        about=f"400 TCP flows, and {v.unresponsive} of {v.rate} Mbit/s that do not slow down, on 45 Mbit/s.",
+        about=f"400 TCP flows, and {v.unresponsive} unresponsive of {v.rate} Mbit/s, on 45 Mbit/s.",
         duration="100s",
         warmup=v.warmup,
     )
@@ -63,22 +63,23 @@ OPEN = (
     OpenParameter(
         "warmup",
         "20s",
-        "under SFB the unresponsive flow loses all but its 0.16 Mbit/s (table III), so what passes before it is "
-        "found out is not counted",
+        "under SFB the unresponsive flow loses all but its 0.16 Mbit/s (table III), so packets that pass "
+        "before it is identified are not counted",
         ("0s",),
     ),
     OpenParameter(
         "jitter",
         1,
-        "intervals are uniform from 0 to twice the mean: a steadier flow of just the link's rate takes each "
-        "place in the queue as it becomes free; in table III it loses as large a part under RED, 23 %, as TCP does",
+        "intervals are uniform from 0 to twice the mean: a steadier flow of exactly the link's rate takes each "
+        "place in the queue as it becomes free. In table III it loses the same share under RED as TCP does, 23 "
+        "%",
         (0.1,),
     ),
     OpenParameter(
         "steps",
         "d1=0.005,d2=0.001,freeze_time=1ms",
-        "the paper gives none for SFB; these are the comparison paper's. Others: B3 and B1, and figure 14 as it "
-        "is printed",
+        "the paper gives none for SFB; these are the comparison paper's. Others to try: B3 and B1, and figure "
+        "14 as printed",
         (
             "d1=0.02,d2=0.002,freeze_time=10ms",
             "d1=0.0025,d2=0.00025,freeze_time=10ms",
@@ -89,11 +90,11 @@ OPEN = (
     OpenParameter(
         "cbr_ecn",
         True,
-        "under RED a flow of 45 Mbit/s loses 10.32 in table III, as large a part as TCP: it is marked as TCP is",
+        "under RED a flow of 45 Mbit/s loses 10.32 in table III, the same share as TCP: it is marked as TCP is",
         (False,),
     ),
 )
-#: And of what SFB is compared with.
+#: Open parameters of the disciplines that SFB is compared with.
 OPEN_REDS = (
     *OPEN,
     OpenParameter("wq of RED", 0.002, "the paper does not say; R2, that of its traces over time"),
@@ -111,7 +112,7 @@ MEASURES: dict[str, RunMeasure] = {
     "tcp_rate": throughput(kind="tcp") * 1e-6,
     "jain": jain(kind="tcp", alike=True),
 }
-#: The parts of the TCP flows that get next to nothing, near the fair share, and far more.
+#: The shares of the TCP flows that get almost nothing, near the fair share, and far more.
 SHARES: dict[str, RunMeasure] = {
     "starved": part_between(0, 0.1 * FAIR_BPS, kind="tcp"),
     "near_fair": part_between(0.5 * FAIR_BPS, 1.5 * FAIR_BPS, kind="tcp"),
@@ -124,7 +125,7 @@ DOTS = {"marker": ".", "linestyle": "", "markersize": 3}
 
 
 def each_flow(*labels: str) -> Plot:
-    """What each TCP flow of the first seed got, a panel for each discipline."""
+    """Goodput of each TCP flow of the first seed, a panel for each discipline."""
     fair = ReferenceLine(FAIR_BPS / 1e6, {"linestyle": "-", "linewidth": 0.8})
     x, y = AxisScale("TCP flow"), AxisScale("Throughput (Mbit/s)")
     return Plot(

@@ -8,7 +8,7 @@ from headgate.experiment.measures import over_intervals
 from headgate.papers.blue._steps import LOADS, MEASURES, PROBABILITY, STEADY, TIMEOUTS, both, experiment
 
 EXPERIMENT = experiment(
-    about="The runs of figure 9: RED's probability (pb, before signals are spaced) and BLUE's over time.",
+    about="The runs of figure 9: RED's probability (pb, before marks are spaced) and BLUE's over time.",
     cases=TIMEOUTS,
     measures={
         **MEASURES,

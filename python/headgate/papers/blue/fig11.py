@@ -1,4 +1,4 @@
-"""Loss and utilization of RED and BLUE by the size of the buffer, with ECN timeouts."""
+"""Drop rate and utilization of RED and BLUE by buffer size, with ECN timeouts."""
 
 from headgate.experiment.claims import above, below, every, in_each_case, m
 from headgate.experiment.declare import Claim, HeadlineMeasure, QuickVariant, for_each
@@ -6,18 +6,18 @@ from headgate.experiment.plots import Plot
 from headgate.papers.blue._loss import BLUES, REDS, SHORT, cases, experiment, panel
 from headgate.papers.blue._network import WHY
 
-#: The paper's "low" loss and "high" utilization, which it gives no numbers for.
+#: The paper's "low" loss and "high" utilization, for which it gives no numbers.
 LOW, HIGH = 0.01, 0.95
 
 EXPERIMENT = experiment(
-    about="As figure 5, whose runs stand beside, but a sender whose window is one waits for its timer when it is told "
-    "of a mark.",
+    about="As figure 5, whose runs are drawn beside. A sender with a cwnd of one waits for its timer when a "
+    "mark is echoed.",
     cases=(*cases(timeouts=True), *cases(timeouts=False)),
     stated_in="section III-D",
     claims=(
         *for_each(
             BLUES,
-            "{} keeps loss low (1 %) in all experiments",
+            "{} keeps the drop rate low (1 %) in all experiments",
             lambda each: in_each_case(below(m("loss", each), LOW), ecn_timeout=True),
             WHY["fig11 full"],
         ),
@@ -28,7 +28,7 @@ EXPERIMENT = experiment(
         ),
         *for_each(
             REDS,
-            "{} loses less with ECN timeouts than without",
+            "{} drops less with ECN timeouts than without",
             lambda each: in_each_case(below(m("loss", each, ecn_timeout=True), m("loss", each)), ecn_timeout=False),
             WHY["fig11 swings"],
             place="section III-D, figures 5 and 11",

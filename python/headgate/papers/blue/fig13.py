@@ -1,4 +1,4 @@
-"""Throughput and loss on the testbed by the number of connections."""
+"""Throughput and drop rate on the testbed by the number of connections."""
 
 from headgate.build.parts import tcp
 from headgate.experiment.claims import above, below, in_each_case, m, over, rises
@@ -71,7 +71,7 @@ EXPERIMENT = Experiment(
         OpenParameter(
             "retransmissions",
             "can be marked",
-            "its ECN is that of RFC 2481, of before RFC 3168 excepted what is sent again (section 6.1.5)",
+            "its ECN is that of RFC 2481; RFC 3168 came later and excepts retransmissions (section 6.1.5)",
         ),
         OpenParameter("RED above maxth", "marks", "as the paper's other REDs, which mark deterministically there"),
         OpenParameter("interval", "50 s at once after 10 s", "the mean of five intervals of 10 s, as the paper has it"),
@@ -91,13 +91,13 @@ EXPERIMENT = Experiment(
             place="section III-E, figure 13(a)",
         ),
         Claim(
-            "RED's loss increases with the number of connections",
+            "RED's drop rate increases with the number of connections",
             rises(over("connections", "loss", "RED")),
             FULL,
             place="section III-E, figure 13(b)",
         ),
         Claim(
-            "BLUE loses less than RED at every load",
+            "BLUE drops less than RED at every load",
             in_each_case(below(m("loss", "BLUE"), m("loss", "RED"))),
             FULL,
             place="section III-E, figure 13(b)",
@@ -119,6 +119,6 @@ EXPERIMENT = Experiment(
         "apart",
         legend=1,
     ),
-    headline=HeadlineMeasure("loss", "loss with 400 sessions, %", {"connections": 400}, 100),
+    headline=HeadlineMeasure("loss", "drop rate with 400 sessions, %", {"connections": 400}, 100),
     quick=QuickVariant(set=("duration=30s",)),
 )

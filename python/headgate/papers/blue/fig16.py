@@ -1,4 +1,4 @@
-"""What each TCP flow gets beside a flow of 45 Mbit/s that does not slow down."""
+"""Goodput of each TCP flow beside an unresponsive flow of 45 Mbit/s."""
 
 from headgate.experiment.claims import above, below, m
 from headgate.experiment.declare import Claim, HeadlineMeasure, grid
@@ -28,7 +28,7 @@ EXPERIMENT = experiment(
             WHY["leak"],
         ),
         Claim(
-            "SFB limits the unresponsive flow to well below its rate (a tenth)",
+            "SFB limits the unresponsive flow to well below its sending rate (a tenth)",
             below(m("unresponsive_rate", "SFB"), LIMITED),
             place="section IV-B, figure 16(a)",
         ),
@@ -65,7 +65,7 @@ EXPERIMENT = experiment(
             place="section IV-B, figure 16(d)",
         ),
         Claim(
-            "Under SFQ with RED flows in the unresponsive flow's queue, one in 46, get next to nothing (a tenth "
+            "Under SFQ with RED flows in the unresponsive flow's queue, one in 46, get almost nothing (a tenth "
             "of a share)",
             # A flow in 46 shares its queue with the unresponsive one.
             above(m("starved", "SFQ+RED"), 0.5 / 46),

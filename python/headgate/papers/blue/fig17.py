@@ -9,7 +9,7 @@ from headgate.experiment.plots import AxisScale, one_panel
 
 #: Bins of all levels together.
 BINS = 900
-#: Levels by the name of their curve; the disciplines are named for the colours alone.
+#: Levels by the name of their curve; the disciplines are named for the colors alone.
 LEVELS = {f"{levels} level{'s' if levels > 1 else ''}": levels for levels in (1, 2, 3, 5, 10)}
 ONE, *SEVERAL = LEVELS
 FLOWS = (1, 2, 5, 10, 20, 50, 100, 200, 300, 400, 500, 600, 700, 800, 900, 1000)

@@ -1,4 +1,4 @@
-"""What each TCP flow gets beside eight flows of 5 Mbit/s that do not slow down."""
+"""Goodput of each TCP flow beside eight unresponsive flows of 5 Mbit/s."""
 
 from headgate.experiment.claims import below, m, near
 from headgate.experiment.declare import Claim, HeadlineMeasure, PublishedNumbers, grid
@@ -12,8 +12,8 @@ TWO, ONE = "SFB, 2 levels of 23 bins", "SFB, 1 level of 46 bins"
 CHANCE = 0.25
 
 EXPERIMENT = experiment(
-    about="Eight unresponsive flows pollute about a quarter of the bins in each level: how many of the 400 TCP flows "
-    "have no other bins, and starve?",
+    about="Eight unresponsive flows pollute about a quarter of the bins in each level. How many of the 400 TCP "
+    "flows have polluted bins only, and starve?",
     qdiscs={TWO: SFB, ONE: f"{SFB},levels=1,bins=46,bin_size=auto"},
     cases=grid(unresponsive=(8,), rate=(5,)),
     measures={**MEASURES, **SHARES},

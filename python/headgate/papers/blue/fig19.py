@@ -1,4 +1,4 @@
-"""What each TCP flow gets where SFB changes its hash functions each 2 s."""
+"""Goodput of each TCP flow when SFB changes its hash functions every 2 s."""
 
 from headgate.experiment.claims import above, below, m
 from headgate.experiment.declare import Claim, HeadlineMeasure, PublishedNumbers, grid
@@ -8,8 +8,8 @@ from headgate.papers.blue._unresponsive import MEASURES, SFB, SHARES, each_flow,
 MOVING, DOUBLE, FIXED = "moving hash", "double buffered moving hash", "fixed hash (figure 18)"
 
 EXPERIMENT = experiment(
-    about="As figure 18, but bins and hash functions change each 2 s, without and with a second set of bins "
-    "that is kept warm.",
+    about="As figure 18, but bins and hash functions change every 2 s, without and with a second set of bins "
+    "trained in advance.",
     qdiscs={
         MOVING: SFB.replace("rehash=0s", "rehash=2s,double_buffer=off"),
         DOUBLE: SFB.replace("rehash=0s", "rehash=2s"),
@@ -26,13 +26,13 @@ EXPERIMENT = experiment(
             place="section IV-D, figure 19(a)",
         ),
         Claim(
-            "Moving hash functions let unresponsive flows take more than fixed ones do: they are on parole "
+            "With moving hash functions unresponsive flows get more than with fixed ones: they are on parole "
             "after each change",
             above(m("unresponsive_rate", MOVING), m("unresponsive_rate", FIXED)),
             place="section IV-D, figure 19(a)",
         ),
         Claim(
-            "With double buffering unresponsive flows take less than without",
+            "With double buffering unresponsive flows get less than without",
             below(m("unresponsive_rate", DOUBLE), m("unresponsive_rate", MOVING)),
             place="section IV-D, figure 19(b)",
         ),
@@ -51,5 +51,5 @@ EXPERIMENT = experiment(
         ),
     ),
     plot=each_flow(MOVING, DOUBLE),
-    headline=HeadlineMeasure("unresponsive_rate", "what eight unresponsive flows take, Mbit/s"),
+    headline=HeadlineMeasure("unresponsive_rate", "throughput of eight unresponsive flows, Mbit/s"),
 )

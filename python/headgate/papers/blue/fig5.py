@@ -1,4 +1,4 @@
-"""Loss of RED and BLUE by the size of the buffer."""
+"""Drop rate of RED and BLUE by buffer size."""
 
 from headgate.experiment.claims import above, below, every, in_each_case, m, some
 from headgate.experiment.declare import Claim, HeadlineMeasure, QuickVariant, for_each
@@ -6,38 +6,39 @@ from headgate.experiment.plots import Plot
 from headgate.papers.blue._loss import BLUES, QDISCS, REDS, SHORT, cases, experiment, panel
 from headgate.papers.blue._network import WHY
 
-#: Below this part a figure whose axis reaches double digits shows nothing.
+#: A figure whose axis reaches double digits shows no smaller share.
 NOTHING = 0.001
 CERTAIN = WHY["fig5 certain"]
 
 EXPERIMENT = experiment(
-    about="1000 or 4000 connections send for 2 s and pause for 3 s in the mean over a link of 45 Mbit/s; all have ECN, "
-    "and go on at a window of one however often they are marked. How much is lost, after 100 s, in 100 s?",
+    about="1000 or 4000 connections send for 2 s and pause for 3 s on average over a link of 45 Mbit/s. All "
+    "have ECN, and keep a cwnd of one however often they are marked. How many packets are dropped from "
+    "100 s to 200 s?",
     cases=cases(timeouts=False),
     stated_in="section III-B",
     claims=(
         *for_each(
             QDISCS,
-            "{} keeps the link over 99.9 % utilised in all experiments",
+            "{} keeps utilization above 99.9 % in all experiments",
             lambda each: in_each_case(above(m("utilization", each), 0.999)),
             WHY["fig5 swings"],
         ),
         *for_each(
             BLUES,
-            "{} loses nothing (nothing that the figure could show: below 0.1 %) at 1000 connections, at any buffer",
+            "{} drops nothing (below 0.1 %, too little for the figure) at 1000 connections, at any buffer",
             lambda each: in_each_case(below(m("loss", each), NOTHING), connections=1000),
             WHY["fig5 fits"],
             place="section III-B, figure 5(a)",
         ),
         *for_each(
             REDS,
-            "{} loses 10 % and more at 1000 connections where the buffer is small, 100 KB",
+            "{} drops 10 % and more at 1000 connections with a small buffer, 100 KB",
             lambda each: above(m("loss", each, connections=1000, buffer=100), 0.1),
             CERTAIN,
             place="section III-B, figure 5(a)",
         ),
         Claim(
-            "RED's loss has a dip around 80 ms of buffer, at 1000 connections",
+            "RED's drop rate has a dip around 80 ms of buffer, at 1000 connections",
             some(
                 every(
                     below(m("loss", red, connections=1000, buffer=450), m("loss", red, connections=1000, buffer=size))
@@ -50,14 +51,14 @@ EXPERIMENT = experiment(
         ),
         *for_each(
             BLUES,
-            "{} loses less than every RED at 4000 connections, at every buffer",
+            "{} drops less than every RED at 4000 connections, at every buffer",
             lambda each: in_each_case(every(below(m("loss", each), m("loss", red)) for red in REDS), connections=4000),
             CERTAIN,
             place="section III-B, figure 5(b)",
         ),
         *for_each(
             REDS,
-            "{} with 1000 KB loses more than any BLUE with 100 KB, at 4000 connections",
+            "{} with 1000 KB drops more than any BLUE with 100 KB, at 4000 connections",
             lambda each: every(
                 above(m("loss", each, connections=4000, buffer=1000), m("loss", blue, connections=4000, buffer=100))
                 for blue in BLUES
@@ -77,6 +78,8 @@ EXPERIMENT = experiment(
         height=3.6,
         legend=1,
     ),
-    headline=HeadlineMeasure("loss", "loss at 1000 connections, 100 KB, %", {"connections": 1000, "buffer": 100}, 100),
+    headline=HeadlineMeasure(
+        "loss", "drop rate at 1000 connections, 100 KB, %", {"connections": 1000, "buffer": 100}, 100
+    ),
     quick=QuickVariant(set=SHORT, cases=cases(False, (1000, 100), (1000, 1000), (4000, 100))),
 )

@@ -5,23 +5,23 @@ from headgate.experiment.declare import Claim, HeadlineMeasure
 from headgate.papers.blue._network import WHY
 from headgate.papers.blue._steps import LOADS, OFTEN, QUEUES, experiment
 
-#: Loss that a plot of the queue shows as sustained: one packet in a thousand.
+#: A drop rate that a plot of the queue shows as sustained: one packet in a thousand.
 SUSTAINED = 0.001
-#: Loads below that from which on BLUE loses.
+#: Loads below the one at which BLUE begins to drop.
 FEW = (200, 400, 600)
 
 EXPERIMENT = experiment(
-    about="200 connections that send without end, and 200 more each 20 s. What is the queue under R2 and B4? Figures "
-    "are of the second half of each 20 s.",
+    about="200 connections send without end, and 200 more join every 20 s. What is the queue under R2 and B4? "
+    "Numbers are of the second half of each 20 s.",
     claims=(
         Claim(
-            "RED loses continually (0.1 % and more at every load)",
+            "RED drops packets continually (0.1 % and more at every load)",
             every(above(m(f"loss_{load}", "RED"), SUSTAINED) for load in LOADS),
             WHY["fig6 room"],
             place="section III-C, figure 6(a)",
         ),
         Claim(
-            "RED leaves the link underutilised at lower loads (a twentieth of the time, up to 400 connections)",
+            "RED leaves the link underutilized at lower loads (a twentieth of the time, up to 400 connections)",
             every(above(m(f"idle_{load}", "RED"), OFTEN) for load in FEW[:2]),
             WHY["fig6 full path"],
             place="section III-C, figure 6(a)",
@@ -33,21 +33,21 @@ EXPERIMENT = experiment(
             place="section III-C, figure 6(b)",
         ),
         Claim(
-            "BLUE does not leave the link underutilised continually (a twentieth of the time, at any load)",
+            "BLUE does not leave the link underutilized continually (a twentieth of the time, at any load)",
             every(below(m(f"idle_{load}", "BLUE"), OFTEN) for load in LOADS),
             place="section III-C",
         ),
         Claim(
-            "BLUE sustains no loss (0.1 %) below 800 connections",
+            "BLUE has no sustained drops (0.1 %) below 800 connections",
             every(below(m(f"loss_{load}", "BLUE"), SUSTAINED) for load in FEW),
             place="section III-C, figure 6(b)",
         ),
         Claim(
-            "BLUE loses significantly (0.1 %) from 800 connections on",
+            "BLUE has significant drops (0.1 %) from 800 connections on",
             every(above(m(f"loss_{load}", "BLUE"), SUSTAINED) for load in (800, 1000)),
             place="section III-C, figure 6(b)",
         ),
     ),
     plot=QUEUES,
-    headline=HeadlineMeasure("loss_600", "loss at 600 connections, %", scale=100),
+    headline=HeadlineMeasure("loss_600", "drop rate at 600 connections, %", scale=100),
 )

@@ -10,7 +10,7 @@ from headgate.papers.blue._network import WHY
 from headgate.papers.blue._steps import LOADS, MEASURES, NOTE, OPEN, experiment, panel
 
 EXPERIMENT = experiment(
-    about="The runs of figure 6: what RED marks with follows the queue.",
+    about="The runs of figure 6: RED's marking probability follows the queue.",
     measures={
         **MEASURES,
         "average_variation": over_intervals("gauge:average", lambda queue: float(np.std(queue) / np.mean(queue)), 10),
@@ -18,7 +18,7 @@ EXPERIMENT = experiment(
     choices=(
         *OPEN,
         OpenParameter(
-            "probability", "pb", "figure 7(b) has pb / (1 - count pb); the gauge is pb, before signals are spaced"
+            "probability", "pb", "figure 7(b) has pb / (1 - count pb); the gauge is pb, before marks are spaced"
         ),
     ),
     claims=(

@@ -6,7 +6,7 @@ from headgate.experiment.plots import Plot
 from headgate.papers.blue._steps import LOADS, NOTE, PROBABILITY, STEADY, experiment, panel
 
 EXPERIMENT = experiment(
-    about="The runs of figure 6: BLUE's probability finds the load and stays there.",
+    about="The runs of figure 6: BLUE's probability settles for each load.",
     stated_in="section III-C, figure 8",
     claims=(
         Claim(

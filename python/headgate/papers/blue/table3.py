@@ -1,4 +1,4 @@
-"""Loss beside a flow that does not slow down."""
+"""Drops beside an unresponsive flow."""
 
 from collections.abc import Callable
 from functools import partial
@@ -12,7 +12,7 @@ from headgate.papers.blue._unresponsive import MEASURES, OPEN_REDS, QDISCS, expe
 
 #: Rates of the unresponsive flow in Mbit/s.
 RATES = (2, 45)
-#: The paper's losses in Mbit/s: in all, of the unresponsive flow, of the TCP flows.
+#: The paper's drops in Mbit/s: in all, of the unresponsive flow, of the TCP flows.
 LOSSES = {
     2: {
         "SFB": (1.86, 1.85, 0.01),
@@ -30,7 +30,7 @@ LOSSES = {
 }
 #: Claims at either rate.
 per_rate = partial(for_each, RATES)
-#: A considerable loss of all TCP flows, in Mbit/s: 1 % of the link.
+#: Considerable drops of all TCP flows, in Mbit/s: 1 % of the link.
 CONSIDERABLE = 0.45
 
 
@@ -44,8 +44,8 @@ def _limits_more(label: str) -> Callable[[int], Condition]:
 
 EXPERIMENT = experiment(
     place="table III",
-    about="400 TCP flows and one of 2 or 45 Mbit/s that does not slow down share 45 Mbit/s for 100 s. Whose "
-    "packets are lost?",
+    about="400 TCP flows and an unresponsive flow of 2 or 45 Mbit/s share 45 Mbit/s for 100 s. Whose packets "
+    "are dropped?",
     qdiscs=QDISCS,
     cases=grid(unresponsive=(1,), rate=RATES),
     measures=MEASURES,
@@ -64,7 +64,7 @@ EXPERIMENT = experiment(
     stated_in="section IV-B",
     claims=(
         *per_rate(
-            "Under SFB the unresponsive flow sees almost all of the loss (95 %), at {} Mbit/s",
+            "Under SFB the unresponsive flow has almost all of the drops (95 %), at {} Mbit/s",
             lambda rate: above(m("loss_unresponsive", "SFB", rate=rate), m("loss", "SFB", rate=rate), times=0.95),
             WHY["overfull"],
         ),
@@ -74,24 +74,26 @@ EXPERIMENT = experiment(
             WHY["leak"],
         ),
         *per_rate(
-            "Under SFB a very small amount of TCP's packets is lost (0.1 % of the link), at {} Mbit/s",
+            "SFB drops a very small amount of TCP's packets (0.1 % of the link), at {} Mbit/s",
             lambda rate: below(m("loss_tcp", "SFB", rate=rate), 0.1 * CONSIDERABLE),
             WHY["overfull"],
         ),
         *per_rate(
-            "Under RED the unresponsive flow keeps close to its rate (3/4), at {} Mbit/s",
+            "Under RED the unresponsive flow stays close to its sending rate (3/4), at {} Mbit/s",
             lambda rate: above(m("unresponsive_rate", "RED", rate=rate), 0.75 * rate),
         ),
         *per_rate(
-            "Under RED TCP loses considerably (1 % of the link), at {} Mbit/s", _tcp_loses("RED"), WHY["table3 varies"]
+            "RED drops a considerable amount of TCP's packets (1 % of the link), at {} Mbit/s",
+            _tcp_loses("RED"),
+            WHY["table3 varies"],
         ),
         *per_rate("SFRED limits the unresponsive flow more than RED does, at {} Mbit/s", _limits_more("SFRED")),
-        *per_rate("SFRED cannot protect TCP from loss (1 % of the link), at {} Mbit/s", _tcp_loses("SFRED")),
+        *per_rate("SFRED cannot protect TCP from drops (1 % of the link), at {} Mbit/s", _tcp_loses("SFRED")),
         *per_rate(
             "SFQ with RED limits the unresponsive flow more than RED does, at {} Mbit/s", _limits_more("SFQ+RED")
         ),
         *per_rate(
-            "SFQ with RED loses a significant amount of TCP's packets (1 % of the link), at {} Mbit/s",
+            "SFQ with RED drops a significant amount of TCP's packets (1 % of the link), at {} Mbit/s",
             _tcp_loses("SFQ+RED"),
             WHY["table3 SFQ"],
         ),
@@ -106,5 +108,5 @@ EXPERIMENT = experiment(
         "apart",
         2.6,
     ),
-    headline=HeadlineMeasure("loss_tcp", "loss of TCP beside 45 Mbit/s, Mbit/s", {"rate": 45}),
+    headline=HeadlineMeasure("loss_tcp", "TCP's drops beside 45 Mbit/s, Mbit/s", {"rate": 45}),
 )

@@ -5,6 +5,7 @@ CITATION = (
     "article 704878"
 )
 ABOUT = (
-    "A small set of heavy hitters tells which flows were served most; under congestion their packets are refused until "
-    "the others have caught up, which protects a thousand TCP flows from thirty that do not slow down."
+    "BREATHe keeps a small set of heavy hitters, the flows served most. Under congestion it drops their "
+    "packets until the other flows have caught up. That protects a thousand TCP flows from thirty unresponsive "
+    "ones."
 )

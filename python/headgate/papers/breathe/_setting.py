@@ -1,4 +1,4 @@
-"""What the BREATHe paper's figures share: a thousand TCP flows and thirty constant ones on 1 Mbit/s."""
+"""Common to the BREATHe paper's figures: a thousand TCP flows and thirty constant flows on 1 Mbit/s."""
 
 from functools import partial
 
@@ -18,7 +18,7 @@ CONSTANT = (
     ("cbr1m", "1Mbit/s", 5),
     ("cbr10m", "10Mbit/s", 5),
 )
-#: What each of 1030 flows is due, in bit/s; the paper's 0.97 kbit/s.
+#: Fair rate of each of 1030 flows, in bit/s; the paper's 0.97 kbit/s.
 FAIR_BPS = 1e6 / 1030
 #: How the fair rate is drawn.
 FAIR_LOOK = {"linewidth": 1.2, "label": "fair rate"}
@@ -28,7 +28,7 @@ def scenario(v: ScenarioValues) -> Dumbbell:
     """Every flow on an access link of 5 ms, started in the first 10 s."""
     return Dumbbell(
         name="breathe",
-        about="1000 TCP flows and 30 that do not slow down on 1 Mbit/s.",
+        about="1000 TCP flows and 30 unresponsive flows on 1 Mbit/s.",
         duration="1000s",
         rate="1Mbit/s",
         delay="10ms",
@@ -62,7 +62,7 @@ QDISCS = {
     "AFD": "afd:shadow=30000,sample=$afd_sample",
     "BREATHe": "breathe:$red,r_limit=$r_limit",
 }
-#: The figures leave them out for giving TCP next to nothing.
+#: The figures leave them out, because they give TCP almost nothing.
 NOT_DRAWN = ("DropTail", "RED")
 
 CHOICES = (
@@ -88,8 +88,8 @@ CHOICES = (
         "packet", "1000B", 'the paper says "1000 Kb", which would be a second of the link a packet; taken for bytes'
     ),
     OpenParameter("start", "0s..10s", "not stated; ten seconds keep 1000 first windows apart"),
-    OpenParameter("overhead", "4ms", "half a packet's time on the link, against falling into step"),
+    OpenParameter("overhead", "4ms", "half a packet's time on the link, against lockstep"),
 )
 
-# Shorter runs are ruled by the start of a thousand flows.
+# The start of a thousand flows dominates shorter runs.
 experiment = partial(Experiment, scenario=scenario, qdiscs=QDISCS, choices=CHOICES, quick=QuickVariant())

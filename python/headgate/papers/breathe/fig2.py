@@ -1,4 +1,4 @@
-"""What TCP and flows that do not slow down get, with 1030 flows on 1 Mbit/s."""
+"""Goodput of TCP and unresponsive flows: 1030 flows on 1 Mbit/s."""
 
 from headgate.experiment.claims import above, below, m, near
 from headgate.experiment.declare import Claim, HeadlineMeasure, PublishedNumbers, for_each
@@ -13,8 +13,9 @@ TICKS = (0.01, 0.1, 1, 10, 100, 1000)
 GROUPS = {"tcp": 1000, **{name: flows for name, _, flows in CONSTANT}}
 
 EXPERIMENT = experiment(
-    about="A thousand TCP flows, and thirty that send 10 kbit/s to 10 Mbit/s each and 58 Mbit/s together, share "
-    "1 Mbit/s. Protection is what a TCP flow gets on average over the fair rate of 0.97 kbit/s.",
+    about="A thousand TCP flows and thirty constant flows share 1 Mbit/s. The constant flows send 10 kbit/s to "
+    "10 Mbit/s each, 58 Mbit/s together. Protection is the mean goodput of a TCP flow over the fair rate "
+    "of 0.97 kbit/s.",
     measures={
         "protection": goodput(kind="tcp") * (1 / (1000 * FAIR_BPS)),
         # Mean goodput of the flows of a group in kbit/s.
@@ -77,11 +78,9 @@ EXPERIMENT = experiment(
             ),
             ReferenceLine(FAIR_BPS / 1e3, FAIR_LOOK),
         ),
-        y=AxisScale(
-            "Mean throughput of a flow (kbit/s)", TICKS[0], TICKS[-1], {tick: f"{tick:g}" for tick in TICKS}, 10
-        ),
-        note="Means over seeds. What is below 0.01 kbit/s is not drawn.",
+        y=AxisScale("Mean goodput of a flow (kbit/s)", TICKS[0], TICKS[-1], {tick: f"{tick:g}" for tick in TICKS}, 10),
+        note="Means over seeds. Values below 0.01 kbit/s are not drawn.",
         height=4.6,
     ),
-    headline=HeadlineMeasure("protection", "TCP's part of its fair rate"),
+    headline=HeadlineMeasure("protection", "TCP's share of its fair rate"),
 )

@@ -27,8 +27,8 @@ def _distributions(axes: Axes, found: ExperimentResults) -> None:
 
 
 EXPERIMENT = experiment(
-    about="The runs of figure 2. A TCP flow's fair rate is 0.97 kbit/s, 121 packets of 1000 bytes in 1000 s. Rates are "
-    "what each flow got over the whole run; a flow is stopped that got nothing.",
+    about="The runs of figure 2. A TCP flow's fair rate is 0.97 kbit/s, 121 packets of 1000 bytes in 1000 s. "
+    "Rates are means over the whole run. A flow is stopped if nothing of it was delivered.",
     measures={
         "near_fair": part_between(600, 1200, kind="tcp"),
         "below_most": part_between(400, 1200, kind="tcp"),
@@ -68,9 +68,9 @@ EXPERIMENT = experiment(
             _distributions,
             ReferenceLine(float(np.interp(FAIR_BPS / 1e3, RANGES, range(len(RANGES)))) - 0.5, FAIR_LOOK, upright=True),
         ),
-        AxisScale("Throughput of a TCP flow (kbit/s)", ticks=dict(enumerate(NAMES))),
+        AxisScale("Goodput of a TCP flow (kbit/s)", ticks=dict(enumerate(NAMES))),
         AxisScale("TCP flows (%)", 0),
         note="All seeds together.",
     ),
-    headline=HeadlineMeasure("near_fair", "part of TCP flows with 0.6 to 1.2 kbit/s"),
+    headline=HeadlineMeasure("near_fair", "share of TCP flows with 0.6 to 1.2 kbit/s"),
 )

@@ -1,4 +1,4 @@
-"""What figures 13 and 14 share: what CHOKe leaves a UDP flow, by how many candidates it draws."""
+"""Common to figures 13 and 14: throughput of a UDP flow under CHOKe, by the number of candidates."""
 
 import itertools
 from collections.abc import Mapping
@@ -17,10 +17,8 @@ def experiment(number: int, variant: str, what: str, qdiscs: Mapping[str, str], 
     steps = {rate: [before - after for before, after in itertools.pairwise(curve)] for rate, curve in curves.items()}
 
     return by_rate(
-        about=f"Ten TCP flows and one UDP flow share 1 Mbit/s under {variant}. Do more candidates hold it more?",
-        scenario=lambda v: network(
-            v, f"fig{number}", f"Ten TCP flows and one of {v.cbr} Mbit/s that does not slow down."
-        ),
+        about=f"Ten TCP flows and one UDP flow share 1 Mbit/s under {variant}. Do more candidates limit UDP more?",
+        scenario=lambda v: network(v, f"fig{number}", f"Ten TCP flows and an unresponsive flow of {v.cbr} Mbit/s."),
         qdiscs=qdiscs,
         seeds=20,
         measures=MEASURES,
@@ -29,7 +27,7 @@ def experiment(number: int, variant: str, what: str, qdiscs: Mapping[str, str], 
         claims=(
             *(
                 Claim(
-                    f"A larger {what} penalises a UDP flow of {rate} Mbit/s more",
+                    f"A larger {what} penalizes a UDP flow of {rate} Mbit/s more",
                     falls(along(dict(zip(qdiscs, curve, strict=True)))),
                     finding,
                 )

@@ -1,4 +1,4 @@
-"""What figures 7 to 11 share: 49 TCP flows, alone or with a UDP flow of forty times the link's rate."""
+"""Common to figures 7 to 11: 49 TCP flows, alone or with a UDP flow of forty times the link's rate."""
 
 from typing import Any
 
@@ -20,7 +20,7 @@ def many(v: ScenarioValues, name: str, about: str, buffer: str, *, udp: bool, **
 
 
 def queue_over_time(*groups: str) -> Plot:
-    """The queue over time in KB, actual and average, and the averages of some groups of flows; a panel a discipline."""
+    """Queue length over time in KB: actual, average, and the averages of some groups. A panel for each discipline."""
     looks = {
         "tcp": {"color": style.TCP, "linestyle": "--", "label": "average, TCP"},
         "cbr": {"color": style.UNRESPONSIVE, "linestyle": "--", "label": "average, UDP"},
@@ -39,6 +39,6 @@ def queue_over_time(*groups: str) -> Plot:
         panel,
         note="Actual: means over 0.1 s. Average: over arrivals, weight 0.002. One seed.",
         height=3.4,
-        # The lines leave no room for it between the axes.
+        # The lines leave no room for the legend inside the axes.
         legend=OUTSIDE,
     )

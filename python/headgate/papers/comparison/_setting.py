@@ -1,4 +1,4 @@
-"""What the experiments of this paper share: section 3.1's network and flows, the disciplines, open parameters."""
+"""Common to the experiments of this paper: section 3.1's network and flows, the disciplines, open parameters."""
 
 from functools import partial
 from typing import Any, Unpack
@@ -17,7 +17,7 @@ WHY = findings.read(__package__)
 
 #: The rates of figure 4-1's axis, in Mbit/s; the link has 1.
 RATES = (0.1, 0.2, 0.4, 0.8, 1, 2, 4, 8)
-#: Those above the link's.
+#: The rates above the link's.
 BEYOND = (2, 4, 8)
 #: The axis of rates, at equal distances as in the paper.
 RATE = AxisScale("UDP rate (Mbit/s)", ticks={place: str(rate) for place, rate in enumerate(RATES)})
@@ -31,10 +31,10 @@ BLUE = "blue:d1=0.02,d2=0.002,freeze_time=10ms"
 #: All six, as in figures 4 and 5; FRED's and SFB's defaults are those of section 3.3.
 QDISCS = {"DropTail": "droptail", "RED": RED, "FRED": "fred", "BLUE": BLUE, "SFB": "sfb", "CHOKe": A_CHOKE}
 
-#: What the paper calls a fair share for TCP: FRED's 0.80 Mbit/s (table 1) of the 10/11 Mbit/s that are due.
+#: The paper's fair share for TCP: FRED's 0.80 Mbit/s (table 1) of an equal share of 10/11 Mbit/s.
 FAIR_ENOUGH = 0.88
 
-#: Throughputs in Mbit/s, and that of all flows as a part of the link.
+#: Throughputs in Mbit/s, and that of all flows as a share of the link.
 MEASURES: dict[str, RunMeasure] = {
     "cbr": throughput("cbr") * 1e-6,
     "tcp": throughput(kind="tcp") * 1e-6,
@@ -45,14 +45,14 @@ DURATION = OpenParameter("duration", "100s", "the paper gives no duration; the f
 DELAY = OpenParameter(
     "delay",
     "10ms",
-    "figure 3 is lost; with 5 ms of access on each side the round trip is 40 ms",
+    "figure 3 is lost; with 5 ms of access on each side the round-trip time is 40 ms",
     ("2ms", "40ms", "133ms"),
 )
 JITTER = OpenParameter(
     "jitter",
     0.1,
-    "ns-2's CBR has none unless asked, but then packets arrive in lockstep with departures, and which flow loses is "
-    "decided once for all",
+    "ns-2's CBR has none by default. But then packets arrive in lockstep with departures, and the lockstep "
+    "decides which flow loses",
     (0, 0.5),
 )
 OVERHEAD = OpenParameter(
@@ -60,7 +60,7 @@ OVERHEAD = OpenParameter(
 )
 CC = OpenParameter("recovery", "newreno", "the paper says TCP alone", ("reno", "sack"))
 MAXP = OpenParameter("maxp", 0.02, "for RED the paper gives thresholds alone; 0.02 is what FRED has", (0.05, 0.1))
-#: What is open of TCP flows alone, and of those beside a constant one.
+#: Open parameters of TCP flows alone, and of TCP flows beside a constant flow.
 TCP_ALONE = (DURATION, DELAY, OVERHEAD, CC)
 SHARED = (DURATION, DELAY, JITTER, OVERHEAD, CC)
 
@@ -79,7 +79,7 @@ def network(
     events: str = "off",
     **link: Unpack[DumbbellKeys],
 ) -> Dumbbell:
-    """Section 3.1: ten TCP flows and one at a constant rate on 1 Mbit/s, unless said otherwise.
+    """Section 3.1: by default ten TCP flows and a constant flow on 1 Mbit/s.
 
     The constant rate is the case's `cbr` in Mbit/s unless it is given; None leaves TCP flows alone.
     """
@@ -117,7 +117,7 @@ def beyond(condition: Condition, **where: Any) -> Condition:
 
 
 def place_of(rate: float) -> float:
-    """Where a rate stands on the axis."""
+    """Position of a rate on the axis."""
     return float(RATES.index(rate))
 
 

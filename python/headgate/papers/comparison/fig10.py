@@ -1,4 +1,4 @@
-"""How SFB limits a UDP flow of forty times the link's rate among 49 TCP flows."""
+"""A UDP flow of forty times the link's rate among 49 TCP flows under SFB."""
 
 from headgate.experiment import queues
 from headgate.experiment.claims import above, at_most, below, between, m
@@ -26,7 +26,7 @@ EXPERIMENT = Experiment(
     stated_in="section 4.3",
     claims=(
         Claim(
-            "The UDP flow gets 0.026 Mbit/s only (less than 0.03)",
+            "The UDP flow gets only 0.026 Mbit/s (less than 0.03)",
             below(m("cbr", "SFB"), 0.03),
             WHY["fig10 Bin_Size binds"],
         ),
@@ -38,7 +38,7 @@ EXPERIMENT = Experiment(
             place="section 4.3, figure 10",
         ),
         Claim(
-            "Its queue is so small all the time: the average never exceeds 5 KB",
+            "UDP's queue is always that small: the average never exceeds 5 KB",
             at_most(m("cbr_most", "SFB"), 5),
             WHY["fig10 ten"],
             place="section 4.3, figure 10",

@@ -1,4 +1,4 @@
-"""What SFB's Boxtime decides: the queues of TCP and UDP flows."""
+"""Effect of SFB's Boxtime on the queues of TCP and UDP flows."""
 
 from headgate import style
 from headgate.experiment import queues
@@ -23,8 +23,8 @@ def _panel(boxtime: str, title: str) -> PlotPanel:
 
 
 EXPERIMENT = Experiment(
-    about="49 TCP flows and a UDP flow of 40 Mbit/s share 1 Mbit/s and a buffer of 150 KB under SFB, which lets one "
-    "packet of unresponsive flows in each Boxtime.",
+    about="49 TCP flows and a UDP flow of 40 Mbit/s share 1 Mbit/s and a buffer of 150 KB under SFB. SFB "
+    "admits one packet of unresponsive flows per Boxtime.",
     scenario=lambda v: many(
         v, "fig11", f"49 TCP flows and one of 40 Mbit/s under SFB, Boxtime {v.boxtime}.", "150p", udp=True
     ),

@@ -1,4 +1,4 @@
-"""Whether SFB is fair among several flows that do not slow down."""
+"""Fairness of SFB among several unresponsive flows."""
 
 from functools import partial
 
@@ -18,21 +18,21 @@ FIXED, RANDOM = "Boxtime fixed", "Boxtime randomised"
 
 
 def _first_over_others(run: Run) -> float:
-    """What the UDP flow that gets most has over the mean of the four others."""
+    """Throughput of the fastest UDP flow over the mean of the four others."""
     sent = np.sort(run.flows("sent", "cbr"))
     return float(sent[-1] / sent[:-1].mean())
 
 
 def _each_flow(label: str, axes: Axes, found: ExperimentResults) -> None:
     run = found.runs(label)[0]
-    for kind, colour, first in (("udp", style.UNRESPONSIVE, 0), ("tcp", style.TCP, 5)):
+    for kind, color, first in (("udp", style.UNRESPONSIVE, 0), ("tcp", style.TCP, 5)):
         rates = run.flows("sent_bytes", kind=kind) * 8e-6 / run.seconds
-        axes.bar(np.arange(len(rates)) + first, rates, color=colour, label=kind.upper())
+        axes.bar(np.arange(len(rates)) + first, rates, color=color, label=kind.upper())
 
 
 EXPERIMENT = Experiment(
-    about="Five UDP flows of 4 Mbit/s and ten TCP flows share 1 Mbit/s under SFB, which lets one packet of "
-    "unresponsive flows in each Boxtime. With a fixed Boxtime a flow can fall into step with it.",
+    about="Five UDP flows of 4 Mbit/s and ten TCP flows share 1 Mbit/s under SFB. SFB admits one packet of "
+    "unresponsive flows per Boxtime. With a fixed Boxtime a flow can fall into lockstep with it.",
     scenario=lambda v: network(
         v, "fig12", "Five UDP flows of 4 Mbit/s and ten TCP flows under SFB.", cbr="4Mbit/s", cbr_flows=5
     ),
@@ -43,7 +43,7 @@ EXPERIMENT = Experiment(
         OpenParameter(
             "jitter",
             0,
-            "ns-2's CBR has none unless asked; here nothing must hide that flows fall into step with the Boxtime",
+            "ns-2's CBR has none by default; here jitter would hide the lockstep of flows with the Boxtime",
             (0.01, 0.1),
         ),
         *TCP_ALONE,
@@ -61,7 +61,7 @@ EXPERIMENT = Experiment(
             place="section 4.3, figure 12a",
         ),
         Claim(
-            "With a randomised Boxtime the fairness among UDP flows is improved (Jain's index)",
+            "With a randomized Boxtime the fairness among UDP flows is improved (Jain's index)",
             above(m("udp_jain", RANDOM), m("udp_jain", FIXED)),
             WHY["fig12 chance"],
             place="section 4.3, figure 12b",
@@ -77,7 +77,7 @@ EXPERIMENT = Experiment(
             )
             for letter, label in (("a", FIXED), ("b", RANDOM))
         ],
-        "Flows 0 to 4 are UDP, 5 to 14 TCP; one seed. Which UDP flow takes most differs from seed to seed.",
+        "Flows 0 to 4 are UDP, 5 to 14 TCP; one seed. The UDP flow with the most differs from seed to seed.",
         height=3.4,
         legend=1,
     ),

@@ -1,4 +1,4 @@
-"""What M-CHOKe leaves a UDP flow, by cand_num."""
+"""Throughput of a UDP flow under M-CHOKe, by cand_num."""
 
 from headgate.papers.comparison._candidates import experiment
 from headgate.papers.comparison._setting import CHOKE

@@ -1,4 +1,4 @@
-"""What A-CHOKe leaves a UDP flow, by interval_num."""
+"""Throughput of a UDP flow under A-CHOKe, by interval_num."""
 
 from headgate.papers.comparison._candidates import experiment
 from headgate.papers.comparison._setting import CHOKE, WHY

@@ -14,7 +14,7 @@ MINTH, MAXTH = 50, 100
 
 
 def _similar(measure: str) -> Condition:
-    """CHOKe's is within a quarter of RED's at each rate below the link's."""
+    """CHOKe's queue is within a quarter of RED's at each rate below the link's."""
     return in_each_case(near(m(measure, "CHOKe") / m(measure, "RED"), 1, within=0.25), cbr=lambda rate: rate < 1)
 
 
@@ -29,7 +29,7 @@ def _panel(label: str) -> PlotPanel:
 
 
 EXPERIMENT = by_rate(
-    about="Ten TCP flows and one UDP flow share 1 Mbit/s under RED, then under A-CHOKe. Whose packets wait?",
+    about="Ten TCP flows and one UDP flow share 1 Mbit/s under RED, then under A-CHOKe. Whose packets are queued?",
     scenario=lambda v: scenario(v, name="fig15"),
     qdiscs={"RED": RED, "CHOKe": A_CHOKE},
     measures={

@@ -21,7 +21,7 @@ from headgate.papers.comparison._setting import (
     place_of,
 )
 
-#: Numbers of TCP and of UDP flows, and how they are drawn.
+#: Numbers of TCP and of UDP flows, with their color and marker.
 ONE, TEN, FIVE = {"tcp": 1, "udp": 1}, {"tcp": 10, "udp": 1}, {"tcp": 10, "udp": 5}
 FLOWS = (ONE, TEN, FIVE)
 LOOKS = ((style.FAIR, "D"), (style.TCP, "o"), (style.UNRESPONSIVE, "s"))
@@ -32,7 +32,7 @@ def _cases(rates: tuple[float, ...]) -> tuple[Case, ...]:
 
 
 def _less(measure: str, more: Case, fewer: Case) -> Condition:
-    """CHOKe leaves UDP less with `more` flows than with `fewer`, at every rate above the link's."""
+    """UDP gets less under CHOKe with `more` flows than with `fewer`, at every rate above the link's."""
     return beyond(below(m(measure, "CHOKe"), m(measure, "CHOKe", **fewer)), **more)
 
 
@@ -46,17 +46,17 @@ def _panel(title: str, label: str, y: str, what: str) -> PlotPanel:
     lines = tuple(
         Line(
             over("cbr", y, label, **flows),
-            {"label": f"{flows['tcp']} TCP, {flows['udp']} UDP", "color": colour, "marker": marker},
+            {"label": f"{flows['tcp']} TCP, {flows['udp']} UDP", "color": color, "marker": marker},
             at=place_of,
         )
-        for flows, (colour, marker) in zip(FLOWS, LOOKS, strict=True)
+        for flows, (color, marker) in zip(FLOWS, LOOKS, strict=True)
     )
     return PlotPanel(lines, RATE, AxisScale(what, 0), f"{title} {label}")
 
 
 EXPERIMENT = Experiment(
-    about="One or ten TCP flows and one or five UDP flows share 1 Mbit/s under A-CHOKe, then under RED. How does "
-    "what UDP gets depend on their numbers?",
+    about="One or ten TCP flows and one or five UDP flows share 1 Mbit/s under A-CHOKe, then under RED. How "
+    "does UDP's throughput depend on their numbers?",
     scenario=lambda v: network(
         v, "fig16", f"{v.tcp} TCP and {v.udp} UDP flows.", tcp_flows=v.tcp, cbr_flows=v.udp, events="all"
     ),
@@ -70,8 +70,8 @@ EXPERIMENT = Experiment(
     choices=(
         OpenParameter(
             "UDP rate",
-            "that of each flow",
-            "the paper changes the number of UDP flows and nothing else; of five flows together it is five times that",
+            "the rate of each flow",
+            "the paper changes the number of UDP flows and nothing else; five flows together send five times that rate",
         ),
         *SHARED,
         MAXP,
@@ -79,22 +79,26 @@ EXPERIMENT = Experiment(
     stated_in="section 4.4, figure 16a",
     claims=(
         Claim(
-            "With more TCP flows, (10, 1) after (1, 1), CHOKe leaves UDP less, at every rate above the link's",
+            "With more TCP flows, (10, 1) after (1, 1), UDP gets less under CHOKe, at every rate above the link's",
             _less("cbr_all", TEN, ONE),
         ),
-        Claim("It also leaves UDP less of the queue", _less("cbr_queue", TEN, ONE), place="section 4.4, figure 16b"),
         Claim(
-            "With more UDP flows, (10, 5) after (10, 1), CHOKe leaves UDP flows together less as well",
+            "With more TCP flows UDP also has less of CHOKe's queue",
+            _less("cbr_queue", TEN, ONE),
+            place="section 4.4, figure 16b",
+        ),
+        Claim(
+            "With more UDP flows, (10, 5) after (10, 1), UDP flows together get less under CHOKe as well",
             _less("cbr_all", FIVE, TEN),
             WHY["fig16 meets itself"],
         ),
         Claim(
-            "With more UDP flows, (10, 5) after (10, 1), CHOKe leaves each of them less",
+            "With more UDP flows, (10, 5) after (10, 1), each UDP flow gets less under CHOKe",
             _less("cbr_each", FIVE, TEN),
         ),
         *(
             Claim(
-                f"CHOKe leaves UDP less as its rate goes from 2 to 8 Mbit/s, with {flows['tcp']} TCP and "
+                f"UDP gets less under CHOKe as its rate goes from 2 to 8 Mbit/s, with {flows['tcp']} TCP and "
                 f"{flows['udp']} UDP",
                 falls(along({rate: m("cbr_all", "CHOKe", **flows, cbr=rate) for rate in BEYOND})),
             )

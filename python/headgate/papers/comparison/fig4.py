@@ -1,4 +1,4 @@
-"""What a flow that does not slow down takes of the link and of the queue, by its rate."""
+"""Share of link and queue of an unresponsive flow, by its rate."""
 
 from headgate.experiment import queues
 from headgate.experiment.claims import above, along, below, between, every, falls, in_each_case, m
@@ -21,19 +21,19 @@ from headgate.papers.comparison._setting import (
 from headgate.scenario.network import Dumbbell
 
 OTHERS = tuple(label for label in QDISCS if label != "DropTail")
-#: Figure 4-2 has FRED and SFB as fairer than these.
+#: In figure 4-2 FRED and SFB are fairer than these.
 UNFAIREST = ("DropTail", "RED", "BLUE", "CHOKe")
 
 
 def scenario(v: ScenarioValues, name: str = "fig4") -> Dumbbell:
     """The case's UDP rate against ten TCP flows, with all events of the queue."""
-    return network(v, name, f"Ten TCP flows and one of {v.cbr} Mbit/s that does not slow down.", events="all")
+    return network(v, name, f"Ten TCP flows and an unresponsive flow of {v.cbr} Mbit/s.", events="all")
 
 
 EXPERIMENT = by_rate(
     place="figures 4-1 and 4-2",
-    about="Ten TCP flows and one UDP flow of 0.1 to 8 Mbit/s share 1 Mbit/s and 150 packets of buffer. Which of six "
-    "disciplines keep the UDP flow from taking the link?",
+    about="Ten TCP flows and one UDP flow of 0.1 to 8 Mbit/s share 1 Mbit/s and 150 packets of buffer. Which "
+    "of six disciplines limit the UDP flow?",
     scenario=scenario,
     qdiscs=QDISCS,
     measures={
@@ -58,7 +58,7 @@ EXPERIMENT = by_rate(
         ),
         *for_each(
             OTHERS,
-            "DropTail yields more UDP throughput than {}, at every rate above the link's",
+            "UDP's throughput is higher with DropTail than with {}, at every rate above the link's",
             lambda label: beyond(above(m("cbr", "DropTail"), m("cbr", label))),
             dict.fromkeys(("RED", "BLUE"), WHY["fig4 either way"]),
         ),
@@ -84,7 +84,8 @@ EXPERIMENT = by_rate(
             place="section 3.4, figure 4-2",
         ),
         Claim(
-            "BLUE uses much less buffer than RED: UDP holds less than half as much, at every rate above the link's",
+            "BLUE uses much less buffer than RED: UDP holds less than half as many packets, at every rate "
+            "above the link's",
             beyond(below(m("cbr_queue", "BLUE"), m("cbr_queue", "RED"), times=0.5)),
             WHY["fig4 swings"],
             place="section 3.4, figure 4-2",
@@ -92,7 +93,7 @@ EXPERIMENT = by_rate(
         *for_each(
             ("FRED", "SFB"),
             "{} is among the fairest: UDP holds less of the queue than with DropTail, RED, BLUE and CHOKe, "
-            "at every rate above the link's",
+            "above the link's rate",
             lambda label: every(beyond(below(m("cbr_queue", label), m("cbr_queue", other))) for other in UNFAIREST),
             place="section 3.4, figure 4-2",
         ),

@@ -9,7 +9,7 @@ from headgate.experiment.plots import AxisScale, Plot, PlotPanel
 from headgate.papers.comparison._setting import MAXP, MEASURES, QDISCS, SHARED
 from headgate.papers.comparison.fig4 import scenario
 
-#: Those that do not hold the flow that does not slow down, and those that do.
+#: Disciplines that do not limit the unresponsive flow, and disciplines that do.
 YIELD, HOLD = ("DropTail", "RED", "BLUE"), ("FRED", "SFB", "CHOKe")
 
 
@@ -27,8 +27,8 @@ def _panel(label: str) -> PlotPanel:
 
 
 EXPERIMENT = Experiment(
-    about="Ten TCP flows and one UDP flow faster than the link: how much of the queue is whose, as an exponentially "
-    "weighted average?",
+    about="Ten TCP flows and one UDP flow that is faster than the link. How many packets of each are queued, "
+    "as an exponentially weighted average?",
     scenario=lambda v: scenario(v, name="fig5"),
     qdiscs=QDISCS,
     measures={
@@ -51,7 +51,7 @@ EXPERIMENT = Experiment(
         ),
         *for_each(
             HOLD,
-            "{} allows TCP a higher throughput than DropTail, RED and BLUE do",
+            "TCP's throughput is higher with {} than with DropTail, RED and BLUE",
             lambda label: every(above(m("tcp", label), m("tcp", other)) for other in YIELD),
         ),
         Claim(

@@ -1,4 +1,4 @@
-"""How much buffer FRED needs to be fair."""
+"""Fairness of FRED by buffer size."""
 
 from headgate import style
 from headgate.experiment.claims import above, below, in_each_case, m, over
@@ -15,8 +15,8 @@ TCP_SHARE = m("tcp_fair", "FRED")
 
 
 EXPERIMENT = Experiment(
-    about="Ten TCP flows and one UDP flow share 1 Mbit/s under FRED without its rule of two packets for each flow. How "
-    "large must the buffer be for the UDP flow to be held?",
+    about="Ten TCP flows and one UDP flow share 1 Mbit/s under FRED without its rule of two packets for each "
+    "flow. How large must the buffer be for FRED to limit the UDP flow?",
     scenario=lambda v: network(v, "fig6", f"FRED with {v.buffer} packets of buffer.", limit=f"{v.buffer}p"),
     qdiscs={"FRED": "fred:many_flows=off"},
     cases=grid(buffer=BUFFERS),
@@ -29,7 +29,7 @@ EXPERIMENT = Experiment(
             in_each_case(above(TCP_SHARE, FAIR_ENOUGH), buffer=lambda size: size > ENOUGH),
         ),
         Claim(
-            "FRED does not work well with smaller ones: TCP has less than its fair share",
+            "FRED does not work well with smaller buffers: TCP has less than its fair share",
             in_each_case(below(TCP_SHARE, FAIR_ENOUGH), buffer=lambda size: size <= ENOUGH),
         ),
     ),

@@ -1,4 +1,4 @@
-"""What a UDP flow of forty times the link's rate does to BLUE."""
+"""BLUE under a UDP flow of forty times the link's rate."""
 
 import numpy as np
 

@@ -1,4 +1,4 @@
-"""What FRED gives TCP and a UDP flow, by the link's rate."""
+"""Shares of TCP and a UDP flow under FRED, by the link's rate."""
 
 from headgate.experiment.claims import above, at_most, every, in_each_case, m, over
 from headgate.experiment.declare import (
@@ -20,10 +20,10 @@ LINKS = (0.5, 1, 2, 4, 8, 10, 20)
 #: is unused, so TCP has all that its windows allow. 10 windows of 50 packets of 8000 bits a round trip are 13.94 Mbit/s
 #: at 287 ms, of which the access links have 20 ms and sending a packet 0.5 ms.
 CHOSEN, IMPLIED = "10ms", "133ms"
-DELAYS = {CHOSEN: "round trip 40 ms", IMPLIED: "round trip 287 ms"}
+DELAYS = {CHOSEN: "round-trip time 40 ms", IMPLIED: "round-trip time 287 ms"}
 #: By how much the paper's own shares of TCP differ from 0.5 to 8 Mbit/s, which it calls not very much: 83 % and 72 %.
 STEADY = 0.11
-#: The part of its 2 Mbit/s that the paper calls the UDP flow's full share: 1.85 at 10 Mbit/s.
+#: The share of its 2 Mbit/s that the paper calls the UDP flow's full share: 1.85 at 10 Mbit/s.
 FULL = 1.85 / 2
 
 
@@ -57,8 +57,8 @@ def _published(measure: str, unit: str, scale: float, *numbers: float) -> list[P
 
 
 EXPERIMENT = Experiment(
-    about="Ten TCP flows and a UDP flow of 2 Mbit/s under FRED on 0.5 to 20 Mbit/s, with the round trip of the other "
-    "figures and with the one that the table implies. How do they share?",
+    about="Ten TCP flows and a UDP flow of 2 Mbit/s under FRED on 0.5 to 20 Mbit/s. Round-trip times are that "
+    "of the other figures and the one that the table implies. How do the flows share the link?",
     scenario=lambda v: network(v, "table1", f"FRED on {v.link} Mbit/s.", rate=f"{v.link}Mbit/s"),
     qdiscs={"FRED": "fred"},
     cases=grid(delay=tuple(DELAYS), link=LINKS),
@@ -78,11 +78,12 @@ EXPERIMENT = Experiment(
         OpenParameter(
             "round trip",
             "40 ms and 287 ms",
-            "the paper gives none; 40 ms is our choice for its other figures. The table implies 287 ms: at 20 Mbit/s "
-            "the link is not full, so TCP's 13.94 Mbit/s are ten windows of 50 packets each round trip",
+            "the paper gives none; 40 ms is our choice for its other figures. The table implies 287 ms: at 20 "
+            "Mbit/s the link is not full, so TCP's 13.94 Mbit/s are ten windows of 50 packets per round-trip "
+            "time",
         ),
         OpenParameter(
-            "cbr", 2, "the UDP rate is not given; it got 1.86 Mbit/s where there was enough for it", (1.86, 2.5, 4)
+            "cbr", 2, "the UDP rate is not given; UDP got 1.86 Mbit/s on a link that was fast enough", (1.86, 2.5, 4)
         ),
         DURATION,
         JITTER,

@@ -1,4 +1,4 @@
-"""The queue that CHOKe keeps, by its thresholds."""
+"""CHOKe's queue by its thresholds."""
 
 from headgate.experiment import queues
 from headgate.experiment.claims import Condition, in_each_case, m, near

@@ -5,6 +5,6 @@ CITATION = (
     "discipline, Computer Networks 44, 2004"
 )
 ABOUT = (
-    "A token bucket for each flow, whose heights follow the number of flows, shares a link among responsive and "
-    "unresponsive flows at constant cost a packet."
+    "FABA keeps a token bucket for each flow; the buckets' heights follow the number of flows. It shares a "
+    "link among responsive and unresponsive flows at constant cost per packet."
 )

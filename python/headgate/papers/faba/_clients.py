@@ -1,4 +1,4 @@
-"""What figures 12 to 14 share: how alike many clients of one kind are served, by their number."""
+"""Common to figures 12 to 14: fairness among clients of one kind, by their number."""
 
 from headgate.experiment.claims import Condition, above, in_each_case, m
 from headgate.experiment.declare import Claim, Experiment, HeadlineMeasure, OpenParameter, QuickVariant, for_each, grid

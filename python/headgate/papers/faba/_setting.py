@@ -1,4 +1,4 @@
-"""What the FABA paper's experiments share: disciplines, TCP beside a constant flow, clients, what it leaves open."""
+"""Common to the FABA paper's experiments: disciplines, TCP beside a constant flow, clients, open parameters."""
 
 from collections.abc import Iterable
 from typing import Unpack
@@ -39,8 +39,8 @@ CC = OpenParameter(
     "recovery", "newreno", "stated (section 5); varied, since NewReno repairs one loss a round trip", ("reno", "sack")
 )
 MIN_RTO = OpenParameter("min_rto", "200ms", "ns-2.35's default; ns-2 of 2002 to 2004 had 1 s", ("1s",))
-PHASE = OpenParameter("jitter", 0.1, "random sending times, of TCP up to 200 us, keep flows from falling into step")
-#: For figures of the mix: stated. For others: open.
+PHASE = OpenParameter("jitter", 0.1, "random sending times, of TCP up to 200 us, prevent lockstep")
+#: The buffer is stated for figures of the mix and open for others.
 MIX_BUFFER = OpenParameter("buffer", BUFFER, "ten bandwidth-delay products of a flow, as section 5.3 states")
 OPEN_BUFFER = OpenParameter("buffer", BUFFER, "not stated for this figure; taken from section 5.3", (156, 390, 1560))
 CHOKE_MINTH = OpenParameter(
@@ -54,9 +54,9 @@ _MIX_DELAY = OpenParameter(
     ("4ms", "50ms"),
 )
 _CLIENT_DELAY = OpenParameter(
-    "delay", "1ms", "as figure 11 is labelled; with it figure 9's round trip is 28 ms shorter", ("14ms",)
+    "delay", "1ms", "as figure 11 is labeled; with it figure 9's round-trip time is 28 ms shorter", ("14ms",)
 )
-#: What is open of all flows, of those of `mix`, and of those of `clients`.
+#: Open parameters of all flows, of the flows of `mix`, and of the flows of `clients`.
 FLOW_CHOICES = (DURATION, WINDOW, CC, MIN_RTO, PHASE)
 MIX_CHOICES = (_MIX_DELAY, *FLOW_CHOICES)
 CLIENT_CHOICES = (_CLIENT_DELAY, *FLOW_CHOICES)
@@ -110,7 +110,7 @@ def mix(v: ScenarioValues, **record: Unpack[RecordKeys]) -> Dumbbell:
     A round trip of 2 x (1 + 14 + 1) ms makes the bandwidth-delay product of 78 packets that section 5.3 states; the
     figure itself is lost in the text we have.
     """
-    about = "9 TCP flows and one of 5 Mbit/s that does not slow down on 10 Mbit/s."
+    about = "9 TCP flows and an unresponsive flow of 5 Mbit/s on 10 Mbit/s."
     return network(v, "mix", about, [sender(v, 9), constant("5Mbit/s")], delay=v.delay, record=record)
 
 

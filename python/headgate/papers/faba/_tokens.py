@@ -1,4 +1,4 @@
-"""What figures 6 to 8 share: how many tokens a departure distributes, from FABA's own gauges."""
+"""Common to figures 6 to 8: tokens that a departure distributes, from FABA's own gauges."""
 
 from functools import partial
 
@@ -16,12 +16,12 @@ PACKET_BITS = 512 * 8
 
 
 def _start(run: Run) -> float:
-    """Where moments begin to count, in seconds: after the warm-up and the second in which flows start."""
+    """Time from which intervals count, in seconds: after the warm-up and the second in which flows start."""
     return max(run.result.scenario.warmup_s, 1.0)
 
 
 def so_far(run: Run) -> tuple[Array, Array]:
-    """Time, and tokens distributed for each packet that has departed by then."""
+    """Time, and tokens distributed for each packet that has departed until then."""
     return run.series("gauge:draws_per_departure")
 
 
@@ -36,26 +36,26 @@ def lately(run: Run) -> tuple[Array, Array]:
 
 
 def near_one(run: Run) -> float:
-    """The part of the intervals, 0 to 1, with a mean within 0.1 of one token a departure."""
+    """Share of the intervals, 0 to 1, with a mean within 0.1 of one token per departure."""
     return float((np.abs(lately(run)[1] - 1.0) <= 0.1).mean())
 
 
 def most(run: Run) -> float:
-    """The most tokens a departure distributed, on average over an interval."""
+    """The largest mean of an interval, in tokens per departure."""
     return float(lately(run)[1].max())
 
 
 def within_two(run: Run) -> float:
-    """The part of the interval ends, 0 to 1, at which |sigma|/Q + 1 is at most 2; Q is the interval's mean queue."""
+    """Share of the interval ends, 0 to 1, at which |sigma|/Q + 1 is at most 2; Q is the interval's mean queue."""
     sigma, queue = run.series("gauge:sigma")[1], run.series("queue_packets")[1]
     waits = (queue > 0) & (run.series("queue_packets")[0] > _start(run))
     return float((np.abs(sigma[waits]) <= queue[waits]).mean())
 
 
-#: Ten thousand points are an image, or the file would be a megabyte.
+#: Ten thousand points are drawn as an image, or the file would be a megabyte.
 DOTS = {"marker": ".", "linestyle": "", "markersize": 2, "rasterized": True}
 
-#: An experiment on tokens for each departure, moment by moment.
+#: An experiment on tokens per departure in short intervals.
 moments = partial(
     Experiment,
     qdiscs=FABA,

@@ -1,4 +1,4 @@
-"""What a flow that does not slow down gets over time."""
+"""Goodput of the unresponsive flow over time."""
 
 from headgate.experiment.claims import above, below, m
 from headgate.experiment.declare import Claim, Experiment, HeadlineMeasure, QuickVariant, for_each
@@ -8,9 +8,9 @@ from headgate.experiment.plots import AxisScale, one_panel
 from headgate.papers.faba._setting import CHOKE_MINTH, FABA, MIX_BUFFER, MIX_CHOICES, OTHERS, WHY, mix
 
 EXPERIMENT = Experiment(
-    about="Nine TCP flows share 10 Mbit/s with a constant flow of 5 Mbit/s; the buffer is 780 packets. The constant "
-    "flow's fair share is 1 Mbit/s. Figure 10's curves are lost in the text we have: the disciplines are those of "
-    "section 5.",
+    about="Nine TCP flows share 10 Mbit/s with a constant flow of 5 Mbit/s; the buffer is 780 packets. The "
+    "constant flow's fair share is 1 Mbit/s. Our text of the paper has lost figure 10's curves, so the "
+    "disciplines are those of section 5.",
     scenario=lambda v: mix(v, interval="1s"),
     qdiscs={**OTHERS, **FABA},
     measures={"cbr": goodput(kind="udp") * 1e-6},
@@ -24,7 +24,7 @@ EXPERIMENT = Experiment(
             {"FRED": WHY["fig10 FRED"]},
         ),
         Claim(
-            "Under FABA the CBR flow gets not much more than its fair share (less than half as much again)",
+            "Under FABA the CBR flow gets not much more than its fair share (less than 1.5 times)",
             below(m("cbr", "FABA"), 1.5),
         ),
         *for_each(

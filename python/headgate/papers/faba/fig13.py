@@ -1,4 +1,4 @@
-"""How alike FTP clients are served, by their number."""
+"""Fairness among FTP clients, by their number."""
 
 from headgate.experiment.declare import OpenParameter
 from headgate.papers.faba._clients import experiment
@@ -6,7 +6,7 @@ from headgate.papers.faba._clients import experiment
 EXPERIMENT = experiment(
     "FTP",
     OpenParameter("traffic", "ftp", "stated (section 5.5): one transfer without end"),
-    "Each client sends from the first second to the end. Jain's index of what the clients got in 100 s.",
+    "Each client sends from the first second to the end. Jain's index of the clients' goodputs in 100 s.",
     RED="fig13 few",
     CHOKe="fig13 few",
     FRED="fig13 few",

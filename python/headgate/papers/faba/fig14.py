@@ -1,4 +1,4 @@
-"""How alike Telnet clients are served, by their number."""
+"""Fairness among Telnet clients, by their number."""
 
 from headgate.experiment.declare import OpenParameter
 from headgate.papers.faba._clients import experiment
@@ -6,7 +6,7 @@ from headgate.papers.faba._clients import experiment
 EXPERIMENT = experiment(
     "Telnet",
     OpenParameter("traffic", "telnet:gap=exp(5ms)", "stated (section 5.5); the packets are full ones"),
-    "Each client has a packet to send every 5 ms on average, some 100 kB/s. Jain's index of what the clients got in "
-    "100 s.",
+    "Each client has a packet to send every 5 ms on average, some 100 kB/s. Jain's index of the clients' "
+    "goodputs in 100 s.",
     FRED="fig14 FRED",
 )

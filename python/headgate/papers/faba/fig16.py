@@ -1,4 +1,4 @@
-"""What a fragile flow gets, by the window that it is allowed."""
+"""Throughput of a fragile flow, by its receiver's window."""
 
 from headgate.experiment.claims import above, at_most, below, every, in_each_case, m, near
 from headgate.experiment.declare import (
@@ -17,10 +17,10 @@ from headgate.experiment.plots import AxisScale, one_panel
 from headgate.papers.faba._setting import CC, CHOKE_MINTH, FABA, MIN_RTO, OTHERS, WHY, WINDOW, constant, network, sender
 from headgate.scenario.network import Dumbbell
 
-#: Packets; 110 of them a round trip of 40 ms are the fair share of 11.25 Mbit/s.
+#: Packets; 110 of them per round-trip time of 40 ms are the fair share of 11.25 Mbit/s.
 WINDOWS = (10, 20, 30, 40, 60, 80, 110, 140, 170, 200)
 FAIR = 11.25
-#: What a packet a round trip is worth: 512 bytes in 40 ms, in Mbit/s.
+#: The rate of one packet per round-trip time: 512 bytes in 40 ms, in Mbit/s.
 MBPS = 512 * 8 / 0.040 / 1e6
 
 
@@ -29,7 +29,7 @@ def _scenario(v: ScenarioValues) -> Dumbbell:
     return network(
         v,
         "fragile",
-        "A TCP flow of 40 ms beside two of 6 ms and one of 40 Mbit/s that does not slow down, on 45 Mbit/s.",
+        "A TCP flow of 40 ms beside two of 6 ms and an unresponsive flow of 40 Mbit/s, on 45 Mbit/s.",
         [
             flow.replace(name="fragile", window=v.fragile, sender={"delay": "18ms"}),
             flow.replace(name="robust", flows=2),
@@ -42,8 +42,9 @@ def _scenario(v: ScenarioValues) -> Dumbbell:
 
 
 EXPERIMENT = Experiment(
-    about="A TCP flow with a round trip of 40 ms shares 45 Mbit/s with two of 6 ms and a constant flow of 40 Mbit/s. "
-    "Ideally its throughput is window over round trip, up to its fair share of 11.25 Mbit/s.",
+    about="A TCP flow with a round-trip time of 40 ms shares 45 Mbit/s with two of 6 ms and a constant flow of "
+    "40 Mbit/s. Ideally its throughput is window over round-trip time, up to its fair share of 11.25 "
+    "Mbit/s.",
     scenario=_scenario,
     qdiscs={**OTHERS, **FABA},
     cases=grid(fragile=WINDOWS),
@@ -60,7 +61,7 @@ EXPERIMENT = Experiment(
         WINDOW,
         CC,
         MIN_RTO,
-        OpenParameter("overhead", "40us", "half a packet's time on the link, against falling into step"),
+        OpenParameter("overhead", "40us", "half a packet's time on the link, against lockstep"),
     ),
     stated_in="section 5.6, figure 16",
     claims=(
@@ -77,8 +78,8 @@ EXPERIMENT = Experiment(
         ),
         *for_each(
             OTHERS,
-            "Under {} the flow's rate becomes constant (within a fifth from 110 to 200), much below the fair "
-            "share (by a quarter at least)",
+            "Under {} the flow's rate becomes constant (within a fifth from 110 to 200), at least a quarter "
+            "below the fair share",
             lambda label: every(
                 (
                     below(m("fragile", label, fragile=200), 0.75 * FAIR),

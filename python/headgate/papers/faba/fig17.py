@@ -1,4 +1,4 @@
-"""What an aggregate of constant flows gets beside one of TCP flows."""
+"""Goodput of an aggregate of constant flows beside an aggregate of TCP flows."""
 
 from headgate.build.parts import class_
 from headgate.experiment.claims import in_each_case, m, near
@@ -8,8 +8,8 @@ from headgate.experiment.plots import AxisScale, one_panel
 from headgate.papers.faba._setting import FLOW_CHOICES, GOODPUTS, OPEN_BUFFER, constant, network, sender
 
 EXPERIMENT = Experiment(
-    about="A hundred TCP flows are one aggregate with one bucket, up to twenty constant flows of 500 kbit/s another. "
-    "Each is due half of 10 Mbit/s.",
+    about="A hundred TCP flows are one aggregate with one bucket. Up to twenty constant flows of 500 kbit/s "
+    "are another. The fair share of each is half of 10 Mbit/s.",
     scenario=lambda v: network(
         v,
         "aggregates",
@@ -24,21 +24,21 @@ EXPERIMENT = Experiment(
     stated_in="section 6.2, figure 17",
     claims=(
         Claim(
-            "Below its fair share the aggregate of CBR flows gets what it sends (within 5 %)",
+            "Below its fair share the aggregate of CBR flows gets its sending rate (within 5 %)",
             in_each_case(
                 near(m("cbr", "FABA"), lambda case: 0.5 * case["constant"], within=0.05),
                 constant=lambda flows: flows <= 8,
             ),
         ),
         Claim(
-            "From 5 Mbit/s on it gets nearly its fair share of 5 Mbit/s (within 5 %)",
+            "From 5 Mbit/s on the aggregate of CBR flows gets nearly its fair share of 5 Mbit/s (within 5 %)",
             in_each_case(near(m("cbr", "FABA"), 5.0, within=0.05), constant=lambda flows: flows >= 10),
         ),
     ),
     plot=one_panel(
         (Lines("cbr", "constant", at=lambda flows: 0.5 * flows), FixedLine((0, 5, 10), (0, 5, 5), {"label": "fair"})),
-        AxisScale("What the CBR flows send together (Mbit/s)", 0, 10.2),
-        AxisScale("What they get together (Mbit/s)", 0, 6),
+        AxisScale("Rate of all CBR flows (Mbit/s)", 0, 10.2),
+        AxisScale("Goodput of all CBR flows (Mbit/s)", 0, 6),
         note="With the 95 % interval over seeds.",
     ),
     modern=False,

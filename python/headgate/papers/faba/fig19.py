@@ -1,4 +1,4 @@
-"""What three kinds of traffic get from a hierarchy."""
+"""Goodput of three kinds of traffic in a hierarchy of classes."""
 
 from headgate import style
 from headgate.build.parts import class_
@@ -9,7 +9,7 @@ from headgate.experiment.measures import goodput
 from headgate.experiment.plots import AxisScale, one_panel
 from headgate.papers.faba._setting import FLOW_CHOICES, OPEN_BUFFER, constant, network, sender
 
-#: Fair shares in Mbit/s, what a kind is called, and its colour.
+#: Fair share in Mbit/s, label and color of each kind.
 KINDS = {
     "cbr": (5.0, "CBR", style.UNRESPONSIVE),
     "telnet": (5.0, "Telnet", style.TCP_SHADES[1]),
@@ -18,8 +18,8 @@ KINDS = {
 
 
 EXPERIMENT = Experiment(
-    about="CBR traffic (400 flows of 50 kbit/s) is due a quarter of 20 Mbit/s; of the rest Telnet (400 connections of "
-    "15 kbit/s on average) is due a third and FTP (200 connections) two.",
+    about="The share of CBR traffic (400 flows of 50 kbit/s) is a quarter of 20 Mbit/s. Of the rest, Telnet "
+    "(400 connections of 15 kbit/s on average) has a third and FTP (200 connections) two thirds.",
     scenario=lambda v: network(
         v,
         "hierarchy",
@@ -60,10 +60,10 @@ EXPERIMENT = Experiment(
     plot=one_panel(
         tuple(
             layer
-            for kind, (fair, name, colour) in KINDS.items()
+            for kind, (fair, name, color) in KINDS.items()
             for layer in (
-                RunLine(series("goodput_bps", kind), "FABA", scale=1e-6, look={"color": colour, "label": name}),
-                ReferenceLine(fair, {"color": colour}),
+                RunLine(series("goodput_bps", kind), "FABA", scale=1e-6, look={"color": color, "label": name}),
+                ReferenceLine(fair, {"color": color}),
             )
         ),
         AxisScale("Time (s)"),

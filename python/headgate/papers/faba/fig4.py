@@ -1,4 +1,4 @@
-"""What a flow that does not slow down gets, by where FABA's buckets begin to drop."""
+"""Goodput of the unresponsive flow, by the level at which FABA's buckets begin to drop."""
 
 from collections.abc import Iterable
 
@@ -27,9 +27,9 @@ def _mean(measure: str, low: float, high: float) -> Term:
 BETWEEN = (0.2, 0.3)
 
 EXPERIMENT = Experiment(
-    about="Nine TCP flows share 10 Mbit/s with a constant flow of 5 Mbit/s. lambda2 is the part of a bucket's "
-    "height below which drops become likely, lambda1 = 2 lambda2 that above which there are none. As in "
-    "the paper there are 100 steps of 0.005.",
+    about="Nine TCP flows share 10 Mbit/s with a constant flow of 5 Mbit/s. lambda2 and lambda1 = 2 lambda2 "
+    "are levels, as shares of a bucket's height. Below lambda2 drops become likely; above lambda1 there "
+    "are none. As in the paper there are 100 steps of 0.005.",
     scenario=mix,
     qdiscs={"FABA": "faba:lambda1=$lambda1,lambda2=$lambda2"},
     cases=_cases(range(1, 101)),
@@ -38,28 +38,28 @@ EXPERIMENT = Experiment(
     stated_in="section 5.1, figure 4",
     claims=(
         Claim(
-            "The CBR flow gets least for lambda2 from 0.2 to 0.3 (less than in any other tenth)",
+            "The CBR flow gets least with lambda2 from 0.2 to 0.3 (less than in any other tenth)",
             every(
                 below(_mean("cbr", *BETWEEN), _mean("cbr", *band))
                 for band in ((0.005, 0.095), (0.1, 0.195), (0.305, 0.4), (0.405, 0.5))
             ),
         ),
         Claim(
-            "Near lambda2 = 0.5 the CBR flow gets more than between",
+            "Near lambda2 = 0.5 the CBR flow gets more than from 0.2 to 0.3",
             above(_mean("cbr", 0.48, 0.5), _mean("cbr", *BETWEEN)),
         ),
         Claim(
-            "Near lambda2 = 0 the CBR flow gets more than between",
+            "Near lambda2 = 0 the CBR flow gets more than from 0.2 to 0.3",
             above(_mean("cbr", 0.005, 0.03), _mean("cbr", *BETWEEN)),
             WHY["fig4 near 0"],
         ),
         Claim(
-            "Near lambda2 = 0.5 TCP gets less than between",
+            "Near lambda2 = 0.5 TCP gets less than from 0.2 to 0.3",
             below(_mean("tcp", 0.48, 0.5), _mean("tcp", *BETWEEN)),
             place="section 5.1",
         ),
         Claim(
-            "Near lambda2 = 0 TCP gets less than between",
+            "Near lambda2 = 0 TCP gets less than from 0.2 to 0.3",
             below(_mean("tcp", 0.005, 0.03), _mean("tcp", *BETWEEN)),
             place="section 5.1",
         ),

@@ -1,4 +1,4 @@
-"""What a flow that does not slow down gets, by FABA's stock of tokens."""
+"""Goodput of the unresponsive flow, by FABA's stock of tokens."""
 
 from headgate.experiment.claims import above, at_most, below, m, over, rises
 from headgate.experiment.declare import Claim, Experiment, QuickVariant, grid
@@ -10,8 +10,9 @@ from headgate.papers.faba._setting import GOODPUTS, MIX_CHOICES, OPEN_BUFFER, WH
 NEVER_FULL = WHY["fig5 never full"]
 
 EXPERIMENT = Experiment(
-    about="As figure 4, with lambda2 = 1/4; alpha is the number of tokens over the packets of room. Above 1 the buffer "
-    "can be full while buckets still hold tokens, and then drops whoever comes.",
+    about="As figure 4, with lambda2 = 1/4. alpha is the number of tokens over the buffer's size in packets. "
+    "Above 1 the buffer can be full while buckets still hold tokens. It then drops the arriving packets "
+    "of any flow.",
     scenario=mix,
     qdiscs={"FABA": "faba:alpha=$alpha"},
     cases=grid(alpha=tuple(each / 100 for each in range(100, 151, 5))),
@@ -21,12 +22,12 @@ EXPERIMENT = Experiment(
     claims=(
         Claim("The CBR flow gets more with a higher alpha", rises(over("alpha", "cbr", "FABA")), NEVER_FULL),
         Claim(
-            "With alpha = 1 TCP loses nothing to a full buffer",
+            "With alpha = 1 a full buffer drops none of TCP's packets",
             at_most(m("tcp_overflows", "FABA", alpha=1.0), 0),
             place="section 5.1",
         ),
         Claim(
-            "With alpha above 1 (1.5) TCP loses packets to a full buffer",
+            "With alpha above 1 (1.5) a full buffer drops TCP's packets",
             above(m("tcp_overflows", "FABA", alpha=1.5), 0),
             NEVER_FULL,
             place="section 5.1",
@@ -39,7 +40,7 @@ EXPERIMENT = Experiment(
     ),
     plot=one_panel(
         (Lines("cbr", "alpha"), ReferenceLine(1.0)),
-        AxisScale("alpha (tokens for each packet of room)", 1.0, 1.5),
+        AxisScale("alpha (tokens for each packet of buffer)", 1.0, 1.5),
         AxisScale("Bandwidth of the CBR flow (Mbit/s)", 0),
         note="FABA, with the 95 % interval over seeds. Dotted: the flow's fair share.",
         legend=None,

@@ -13,15 +13,15 @@ LOST = OpenParameter(
 
 
 EXPERIMENT = Experiment(
-    about="FABA looks at sigma/Q + 1 buckets for each departure. All that it has looked at over all that has departed, "
-    "as time goes by.",
+    about="FABA draws sigma/Q + 1 buckets for each departure. The ratio of all draws to all departures so far, "
+    "over time.",
     scenario=lambda v: mix(v, interval="10ms"),
     qdiscs=FABA,
     measures={"amortised": lambda run: float(so_far(run)[1][-1])},
     choices=(MIX_BUFFER, *MIX_CHOICES, LOST),
     claims=(
         Claim(
-            "In the long run a departure costs O(1): a token, give or take a tenth",
+            "In the long run a departure costs O(1): 0.9 to 1.1 tokens",
             near(m("amortised", "FABA"), 1.0, within=0.1),
             place="section 5.2, figure 6",
         ),

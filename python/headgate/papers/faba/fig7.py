@@ -1,4 +1,4 @@
-"""Tokens that FABA distributes for each departure, moment by moment."""
+"""Tokens that FABA distributes for each departure, in intervals of 10 ms."""
 
 from headgate.experiment.declare import QuickVariant
 from headgate.papers.faba._setting import MIX_BUFFER, MIX_CHOICES, mix

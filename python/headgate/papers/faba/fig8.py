@@ -1,12 +1,12 @@
-"""Tokens that FABA distributes for each departure where flows come and go."""
+"""Tokens that FABA distributes for each departure when flows come and go."""
 
 from headgate.experiment.declare import OpenParameter, QuickVariant
 from headgate.papers.faba._setting import CLIENT_CHOICES, OPEN_BUFFER, clients
 from headgate.papers.faba._tokens import moments
 
 EXPERIMENT = moments(
-    about="As figure 7, with a hundred HTTP clients of figure 12: their connections last 5 s each, and buckets are "
-    "made and deleted all the time.",
+    about="As figure 7, with a hundred HTTP clients of figure 12. Their connections last 5 s each, so FABA "
+    "makes and deletes buckets all the time.",
     scenario=lambda v: clients(v, interval="10ms"),
     choices=(
         OpenParameter(

@@ -1,4 +1,4 @@
-"""TCP's share of its fair share beside a flow that does not slow down, by buffer."""
+"""TCP's share of its fair share beside an unresponsive flow, by buffer."""
 
 from headgate.experiment.claims import above, in_each_case, m, near, over, rises
 from headgate.experiment.declare import (
@@ -19,10 +19,10 @@ from headgate.papers.faba._setting import CHOKE_MINTH, FABA, MIX_CHOICES, OTHERS
 BUFFERS = (78, 156, 390, 780, 1560)
 
 EXPERIMENT = Experiment(
-    about="Nine TCP flows share 10 Mbit/s with a constant flow of 5 Mbit/s; the buffer is a part of the "
-    "bandwidth-delay product of all flows, 780 packets. How much of nine tenths of the link do the nine "
-    "get, repeats included? "
-    "(With repeats, RED's column and the constant flow's 5 Mbit/s fill the link in the paper as they do here.)",
+    about="Nine TCP flows share 10 Mbit/s with a constant flow of 5 Mbit/s. The buffer is a multiple of 780 "
+    "packets, the bandwidth-delay product of all flows. How much of nine tenths of the link do the nine "
+    "flows get, retransmissions included? (With retransmissions, RED's column and the constant flow's 5 "
+    "Mbit/s fill the link, in the paper as here.)",
     scenario=mix,
     qdiscs={**OTHERS, "SFED": "sfed", **FABA},
     cases=grid(buffer=BUFFERS),

@@ -1,4 +1,4 @@
-"""What TCP flows with different round trips get."""
+"""Goodput of TCP flows with different round-trip times."""
 
 from collections.abc import Mapping
 
@@ -30,7 +30,7 @@ def _scenario(v: ScenarioValues) -> Dumbbell:
     return network(
         v,
         "round-trips",
-        "Four TCP flows with round trips of 10, 20, 50 and 200 ms.",
+        "Four TCP flows with round-trip times of 10, 20, 50 and 200 ms.",
         [flow.replace(name=f"rtt{rtt}", sender={"delay": f"{rtt // 2 - 1}ms"}) for rtt in ROUND_TRIPS],
         rate=v.rate,
         delay="1ms",
@@ -46,9 +46,9 @@ def _of_each(measure: str, place: str, rows: Mapping[str, tuple[float, ...]], un
 
 
 EXPERIMENT = Experiment(
-    about="Four TCP flows with round trips of 10, 20, 50 and 200 ms share the link of figure 11. The paper's goodputs "
-    "have no unit; read as kbit/s they add up to more than the 10 Mbit/s of that figure, so their parts of the sum are "
-    "compared too.",
+    about="Four TCP flows with round-trip times of 10, 20, 50 and 200 ms share the link of figure 11. The "
+    "paper's goodputs have no unit. Read as kbit/s, their sum exceeds the 10 Mbit/s of that figure, so "
+    "their shares of the sum are compared too.",
     scenario=_scenario,
     qdiscs={"FRED": OTHERS["FRED"], **FABA},
     measures={
@@ -67,7 +67,7 @@ EXPERIMENT = Experiment(
         PublishedNumbers("goodput", "section 5.7", {"FRED": (3367.93,), "FABA": (3941.81,)}, unit="unit not said"),
     ),
     choices=(
-        OpenParameter("rate", "10Mbit/s", "as figure 11 is labelled; table 2 adds up to more", ("20Mbit/s",)),
+        OpenParameter("rate", "10Mbit/s", "as figure 11 is labeled; the sum of table 2 is higher", ("20Mbit/s",)),
         OPEN_BUFFER,
         *FLOW_CHOICES,
     ),
@@ -89,18 +89,18 @@ EXPERIMENT = Experiment(
         *(
             Claim(what, below(m(measure, "FABA"), m(measure, "FRED")), WHY["table2 drops"], place="section 5.7")
             for measure, what in (
-                ("loss", "A smaller part of the packets is dropped under FABA than under FRED"),
-                ("loss_run", "Drops are less bursty under FABA than under FRED (packets in a row)"),
+                ("loss", "The drop rate is lower under FABA than under FRED"),
+                ("loss_run", "Drops are less bursty under FABA than under FRED (consecutive packets)"),
                 ("timeouts", "TCP has fewer timeouts under FABA than under FRED"),
             )
         ),
     ),
     plot=one_panel(
         (GroupedBars({f"share{rtt}": f"{rtt} ms" for rtt in ROUND_TRIPS}),),
-        AxisScale("Round trip of the flow"),
-        AxisScale("Part of the four flows' goodput", 0, 0.42),
+        AxisScale("Round-trip time of the flow"),
+        AxisScale("Share of the four flows' goodput", 0, 0.42),
         note="With the 95 % interval over seeds. Crosses: the paper's table 2.",
     ),
-    headline=HeadlineMeasure("index", "Jain's index of four round trips"),
+    headline=HeadlineMeasure("index", "Jain's index of four round-trip times"),
     quick=QuickVariant(seeds=5, set=("duration=60s",)),
 )

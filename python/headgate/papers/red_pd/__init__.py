@@ -5,6 +5,6 @@ CITATION = (
     "Proceedings of IEEE ICNP, 2001"
 )
 ABOUT = (
-    "Flows that appear in RED's drops again and again send fast. A filter before the queue holds these few near the "
-    "rate of a TCP with a given round-trip time; all others keep no state and meet fewer drops."
+    "Flows that appear often in RED's drop history send fast. A filter before the queue holds these few near "
+    "the rate of a TCP flow with a given round-trip time. The other flows need no state and have fewer drops."
 )

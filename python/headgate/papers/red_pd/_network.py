@@ -1,6 +1,6 @@
-"""What the simulations of RED-PD share: one link of 10 Mbit/s, flows on links of their own, and the two disciplines.
+"""Common to the simulations of RED-PD: one link of 10 Mbit/s, flows on links of their own, and the two disciplines.
 
-Settings are those of section 5; what it leaves out is from the authors' scripts, `tcl/ex/red-pd` in ns-2.35.
+Settings are those of section 5; others are from the authors' scripts, `tcl/ex/red-pd` in ns-2.35.
 """
 
 import math
@@ -38,20 +38,20 @@ MIN_RTO = OpenParameter(
 JITTER = OpenParameter(
     "jitter",
     0,
-    "the text says nothing of it; the authors' CBR sources have none, and RED's drops are random anyway",
+    "not stated; the authors' CBR sources have none, and RED's drops are random anyway",
     (0.1,),
 )
 NOIDLE = OpenParameter(
     "noidle",
     "on",
-    "whether flows found unresponsive are spared, too, while no more than one packet waits, as section 4.2 says of all "
-    "monitored flows; ns-2.35 does not spare them",
+    "whether unresponsive flows are spared, too, while at most one packet is queued. Section 4.2 says so of "
+    "all monitored flows; ns-2.35 does not spare them",
     ("off",),
 )
 
 
 def unresponsive_test(script: str, value: str = "on") -> OpenParameter:
-    """Whether RED-PD looks for flows that do not respond, as in a script of the authors."""
+    """Whether RED-PD tests for unresponsive flows, as in a script of the authors."""
     other = "off" if value == "on" else "on"
     return OpenParameter("unresponsive_test", value, f"the text does not say; so in the authors' `{script}`", (other,))
 
@@ -94,7 +94,7 @@ def sack(v: ScenarioValues, name: str, sender: str, receiver: str, flows: int = 
 
 
 def constant(v: ScenarioValues, name: str, sender: str, receiver: str) -> UdpPart:
-    """A flow that does not slow down; its rate is still to be said."""
+    """An unresponsive flow without a rate yet."""
     return udp(
         name=name,
         profile="ns2",
@@ -127,7 +127,7 @@ def tcp_rate_bps(rtt_s: float, drop_rate: float) -> float:
 def ambient(run: Run) -> float:
     """The ambient drop rate: drops at the queue over arrivals at it.
 
-    What RED-PD drops before the queue is in neither, also where the flow was found unresponsive.
+    Neither counts RED-PD's drops before the queue, also of flows found unresponsive.
     """
     before = sum(float(run.flows(f"dropped_{reason}").sum()) for reason in PREFILTER)
     dropped, arrived = float(run.flows("dropped").sum()), float(run.flows("arrived").sum())
@@ -140,5 +140,5 @@ def target(run: Run) -> float:
 
 
 def held_back(*groups: str) -> RunMeasure:
-    """The part of the packets of groups of one flow each that RED-PD dropped before the queue, on average."""
+    """Mean share of the packets that RED-PD dropped before the queue, over groups of one flow each."""
     return average(*(dropped_share(*PREFILTER, group=group) for group in groups))

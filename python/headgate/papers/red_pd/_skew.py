@@ -1,4 +1,4 @@
-"""What the figures on the skew of traces share: their measures, choices and axes."""
+"""Common to the figures on the skew of traces: measures, choices and axes."""
 
 from functools import partial
 
@@ -17,8 +17,8 @@ TRACE = OpenParameter(
 )
 AXES = OpenParameter(
     "axes",
-    "part of the flows against part of the bytes or packets",
-    "the figure is lost in our text of the paper, which does not say which way round it is drawn",
+    "share of the flows against share of the bytes or packets",
+    "our text of the paper has lost the figure, and does not say which quantity is on which axis",
 )
 LENGTHS = OpenParameter("windows", "1, 5, 10, 30 and 60 s", "the text names 5 s alone")
 
@@ -31,7 +31,7 @@ def whole(work: ComputedRun) -> dict[str, float]:
 
 
 def in_windows(work: ComputedRun) -> dict[str, float]:
-    """The measures in the windows that the curve is of."""
+    """The measures in the curve's windows."""
     return _measures(work, trace.shares(work.trace, work.seed, trace.WINDOWS)[WINDOWS_BY_LABEL[work.label]])
 
 
@@ -45,7 +45,7 @@ def _measures(work: ComputedRun, found: trace.TraceShares) -> dict[str, float]:
 
 
 def note(words: str, found: ExperimentResults) -> str:
-    """The note of a figure, with where the trace is from."""
+    """The note of a figure, with the origin of the trace."""
     label = next(iter(found.labels))
     if found("generated", label, flows=trace.FRACTIONS[0]).mean == 1.0:
         return f"{words} Of generated traces with the published skew: no evidence. `--trace PCAP` takes a real one."
@@ -53,12 +53,12 @@ def note(words: str, found: ExperimentResults) -> str:
 
 
 def percent(part: float) -> float:
-    """A part in per cent."""
+    """A share in percent."""
     return 100 * part
 
 
 def windows(measure: str, title: str) -> PlotPanel:
-    """A share against the part of the flows, a line for each window."""
+    """A share of the bytes or packets against the share of the flows, a line for each window."""
     lines = Lines(measure, "flows", scale=100, at=percent, bars=True, shades=style.TCP_SHADES, name="windows of {}")
     return PlotPanel((lines, crosses(measure)), X, Y, title)
 

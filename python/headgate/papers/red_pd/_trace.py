@@ -93,7 +93,7 @@ def read(path: Path) -> PacketTrace:
 
 
 def timed_out(trace: PacketTrace) -> PacketTrace:
-    """The same packets in order of time, where a flow that was silent for more than 64 s is another afterwards."""
+    """The same packets in order of time. After a silence of more than 64 s a flow counts as a new one."""
     order = np.lexsort((trace.time, trace.flow))
     flow, time, size = trace.flow[order], trace.time[order], trace.size[order]
     begins = np.ones(flow.size, dtype=bool)
@@ -116,7 +116,7 @@ def of_trace(trace: PacketTrace, window_s: float | None = None) -> TraceShares:
     edges = np.searchsorted(keys // flows, np.arange(int(number[-1]) + 2))
     windows = [slice(first, last) for first, last in pairwise(edges) if last > first]
     if window_s is not None:
-        # The last is cut off, and nothing follows it.
+        # The last window is cut off, and none follows it.
         windows = windows[:-1]
     curves = [
         (
@@ -146,7 +146,7 @@ def _summed(row: Whole, what: Floats) -> Floats:
 
 
 def _first(rank: Floats, what: Floats) -> Floats:
-    """What the first of `FRACTIONS` of the flows have together, most of `rank` first; linear between whole flows."""
+    """Sum over the first of `FRACTIONS` of the flows, largest `rank` first; linear between whole flows."""
     summed = np.concatenate(([0.0], np.cumsum(what[np.argsort(-rank, kind="stable")])))
     found: Floats = np.interp(np.array(FRACTIONS) * rank.size, np.arange(summed.size), summed)
     return found

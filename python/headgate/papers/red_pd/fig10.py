@@ -19,7 +19,7 @@ from headgate.papers.red_pd import _network as net
 
 #: Sending rates in Mbit/s, flow 1 first.
 RATES = (0.1, 0.5, 1.0, 1.5, 2.0, 2.5, 3.0, 3.5, 4.0, 4.5, 5.0)
-#: Max-min fair shares of 10 Mbit/s: three flows have what they want, eight share 8.4.
+#: Max-min fair shares of 10 Mbit/s: three flows get their full demand, eight share 8.4.
 FAIR = (0.1, 0.5, 1.0, *(1.05,) * 8)
 FLOWS = range(1, len(RATES) + 1)
 
@@ -31,12 +31,13 @@ def _proportional(found: ExperimentResults, _: Case) -> list[judge.Judgement]:
 
 
 EXPERIMENT = Experiment(
-    about="Eleven flows that never slow down send 27.6 Mbit/s together into 10 Mbit/s. RED-PD is to give each its "
-    "max-min fair share, 1.05 Mbit/s for all that send more, and to drop hardly anything at the queue itself.",
+    about="Eleven unresponsive flows send 27.6 Mbit/s together into 10 Mbit/s. RED-PD should give each its "
+    "max-min fair share, 1.05 Mbit/s for each that sends more. It should drop almost nothing at the "
+    "queue itself.",
     scenario=lambda v: net.network(
         v,
         "fig10",
-        "Eleven flows that do not slow down, 27.6 Mbit/s together, on 10 Mbit/s.",
+        "Eleven unresponsive flows, 27.6 Mbit/s together, on 10 Mbit/s.",
         [
             net.constant(v, f"flow{n}", "2ms", "2ms").replace(rate=f"{rate}Mbit/s")
             for n, rate in zip(FLOWS, RATES, strict=True)
@@ -54,7 +55,7 @@ EXPERIMENT = Experiment(
         ),
         net.unresponsive_test("allUDP.sh", "off"),
         OpenParameter(
-            "maxdecrease", 0.05, "section 4.2 names it without a value; this is the authors' scripts'", (0.02, 0.1)
+            "maxdecrease", 0.05, "section 4.2 names it without a value; 0.05 is from the authors' scripts", (0.02, 0.1)
         ),
         net.JITTER,
         net.NOIDLE,

@@ -17,8 +17,9 @@ FAIR = 10 / 12
 
 
 EXPERIMENT = Experiment(
-    about="Nine TCP flows, three each with round-trip times of about 30, 50 and 70 ms, share 10 Mbit/s with flows of "
-    "5, 3 and 1 Mbit/s that do not slow down. RED-PD is to hold the three near the rate of a TCP of 40 ms.",
+    about="Nine TCP flows share 10 Mbit/s with unresponsive flows of 5, 3 and 1 Mbit/s. Three TCP flows each "
+    "have round-trip times of about 30, 50 and 70 ms. RED-PD should hold the unresponsive flows near the "
+    "rate of a TCP flow of 40 ms.",
     scenario=lambda v: net.network(
         v,
         "fig11",
@@ -71,7 +72,7 @@ EXPERIMENT = Experiment(
         ),
         Claim("RED-PD monitors the TCP flows of 30 ms too", above(m("held_back_tcp30", "RED-PD"), 0.0)),
         Claim(
-            "... and occasionally those of 50 ms, less than those of 30 ms",
+            "... and occasionally the TCP flows of 50 ms, less than those of 30 ms",
             every(
                 (
                     above(m("held_back_tcp50", "RED-PD"), 0.0),
@@ -80,11 +81,11 @@ EXPERIMENT = Experiment(
             ),
         ),
         Claim(
-            "Each constant flow is dropped before the queue at a rate of its own, the faster at a higher one",
+            "Each constant flow has its own drop rate before the queue, the faster flow a higher one",
             every(above(m(f"held_back{n}", "RED-PD"), m(f"held_back{n + 1}", "RED-PD")) for n in (10, 11)),
         ),
         Claim(
-            "... and is so restricted to roughly the same throughput (within 25 %)",
+            "... and is therefore restricted to roughly the same throughput (within 25 %)",
             every(near(m(f"flow{n}", "RED-PD") / m("flow12", "RED-PD"), 1.0, within=0.25) for n in (10, 11)),
         ),
     ),

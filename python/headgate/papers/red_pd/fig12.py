@@ -1,4 +1,4 @@
-"""RED-PD takes hold of a flow that speeds up, and lets go of it."""
+"""RED-PD limits a flow that raises its rate, and releases it afterwards."""
 
 import math
 
@@ -18,7 +18,7 @@ UP, DOWN = 50.0, 250.0
 
 #: The flow has settled when this has passed since it began to send more; the paper's own time is lost in our text.
 SETTLED = 100.0
-#: It is let go when nothing was dropped before the queue for so long.
+#: A flow counts as released when nothing was dropped before the queue for this long, in seconds.
 QUIET = 10.0
 FLOW = "flow10"
 
@@ -77,7 +77,7 @@ EXPERIMENT = Experiment(
             below(m("monitored_after", "RED-PD"), 0.5),
         ),
         Claim(
-            "The flow's throughput goes on falling after that: less at the end than in the first 5 s",
+            "The flow's throughput falls further after that: less at the end than in the first 5 s",
             below(m("settled", "RED-PD"), m("first", "RED-PD")),
         ),
         Claim(
@@ -86,7 +86,7 @@ EXPERIMENT = Experiment(
             net.WHY["fig12 unresponsive"],
         ),
         Claim(
-            "When the flow has slowed down, RED-PD lets go of it, within 100 s",
+            "When the flow has reduced its rate, RED-PD releases it, within 100 s",
             below(m("released_after", "RED-PD"), 100.0),
         ),
     ),

@@ -18,7 +18,7 @@ FLOWS = {40: 1, 80: 1, 120: 1, 160: 4}
 LARGE = range(40, 180, 10)
 UNIDENTIFIED = {80: range(40, 80, 10), 120: range(40, 120, 10)}
 SMALL = (10, 20, 30)
-#: Of what is drawn for RED and for RED-PD.
+#: Looks of the curves of RED and of RED-PD.
 RED, RED_PD = (look.colour for look in looks({"RED": net.RED, "RED-PD": net.RED_PD}).values())
 
 
@@ -38,8 +38,8 @@ def _drawn(measure: str, scale: float, dashes: str = "-", name: str = "") -> tup
 
 
 EXPERIMENT = Experiment(
-    about="Fourteen TCP flows with round-trip times of 40 to 160 ms share 10 Mbit/s, once for each R from 10 to 170 "
-    "ms. With R above a flow's own round-trip time, RED-PD holds it back; the others gain.",
+    about="Fourteen TCP flows with round-trip times of 40 to 160 ms share 10 Mbit/s, once for each R from 10 "
+    "to 170 ms. With R above a flow's own round-trip time, RED-PD limits it; the others gain.",
     scenario=lambda v: net.network(
         v,
         "fig13",
@@ -104,7 +104,7 @@ EXPERIMENT = Experiment(
             for rtt, targets in UNIDENTIFIED.items()
         ),
         Claim(
-            "As R grows from 40 ms, so do the 160-ms flows' shares (not shown in the figure)",
+            "As R grows from 40 ms, the 160-ms flows get more (not shown in the figure)",
             rises(_curve("rtt160", range(40, 170, 10))),
             place="section 5.4",
         ),

@@ -12,8 +12,8 @@ from headgate.papers.red_pd import _skew as skew
 LOOKS = {"bytes": {"color": style.TCP, "marker": "o"}, "packets": {"color": style.UNRESPONSIVE, "marker": "s"}}
 
 EXPERIMENT = skew.experiment(
-    about="The part of the bytes and of the packets of a trace that its largest flows have. The paper's trace is an "
-    "hour of the year 2000; any capture can be named with --trace, else traces are generated with the published skew.",
+    about="The largest flows' share of the bytes and packets of a trace. The paper's trace is an hour of the "
+    "year 2000. --trace names any capture; without it, traces are generated with the published skew.",
     compute=skew.whole,
     qdiscs={"the trace": "whole"},
     published=(

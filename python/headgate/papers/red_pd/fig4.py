@@ -8,7 +8,7 @@ from headgate.experiment.plots import Plot
 from headgate.papers.red_pd import _skew as skew
 
 EXPERIMENT = skew.experiment(
-    about="As figure 3, in windows of 1 s to 60 s: how much of what was sent in one is of the largest flows in it.",
+    about="As figure 3, in windows of 1 s to 60 s: the share of a window's largest flows in its bytes and packets.",
     published=(
         PublishedNumbers("bytes", "section 3", {"5 s": (50,)}, axis="flows", at=(0.01,), unit="%", scale=100.0),
     ),
@@ -27,7 +27,7 @@ EXPERIMENT = skew.experiment(
     plot=Plot(
         [skew.windows("bytes", "Bytes"), skew.windows("packets", "Packets")],
         note=partial(
-            skew.note, "Means over windows, in which flows are those that sent in it. Cross: the paper's text."
+            skew.note, "Means over windows. A window's flows are the flows that sent in it. Cross: the paper's text."
         ),
         height=3.6,
         legend=0,

@@ -1,4 +1,4 @@
-"""Who sends much now sends much next."""
+"""Flows that send most now send most in the next seconds."""
 
 from functools import partial
 
@@ -23,18 +23,18 @@ def _next(label: str) -> Curve:
 LINES = [
     Line(
         _next(label),
-        {"color": colour, "marker": marker, "label": f"windows of {label}"},
+        {"color": color, "marker": marker, "label": f"windows of {label}"},
         scale=100,
         at=skew.percent,
         bars=True,
     )
-    for label, colour, marker in zip(skew.WINDOWS_BY_LABEL, style.TCP_SHADES, MARKERS, strict=False)
+    for label, color, marker in zip(skew.WINDOWS_BY_LABEL, style.TCP_SHADES, MARKERS, strict=False)
 ]
 AS_MUCH = {"color": "0.7", "linewidth": 1, "linestyle": "-", "label": "as much as now"}
 PAPER = {"color": "black", "marker": "x", "linestyle": "", "markersize": 8}
 
 EXPERIMENT = skew.experiment(
-    about="The part of the bytes of the next window that is of those flows that sent most in this one.",
+    about="The flows that sent most in one window: their share of the bytes of the next window.",
     published=(
         PublishedNumbers("following", "section 3", {"5 s": (36,)}, axis="flows", at=(0.01,), unit="%", scale=100.0),
     ),
@@ -45,8 +45,8 @@ EXPERIMENT = skew.experiment(
             place="section 3, figure 5",
         ),
         Claim(
-            "High-bandwidth flows of 5 s predict those of the next 5 s: the 0.1 % to 10 % of the flows that send most "
-            "have more than half of their share again",
+            "High-bandwidth flows of 5 s predict those of the next 5 s: the top 0.1 % to 10 % of the flows "
+            "keep more than half of their share",
             in_each_case(above(m("following", "5 s"), m("bytes", "5 s"), times=0.5), flows=lambda part: part <= 0.1),
             place="section 3",
         ),

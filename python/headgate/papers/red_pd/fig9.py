@@ -26,7 +26,7 @@ def _cases(*multiples: float) -> tuple[Case, ...]:
 
 
 def _identified(run: Run) -> float:
-    """The part of rounds that identify a flow: a round is M lists, as the authors' `testIdent` counts."""
+    """Share of the rounds that identify a flow: a round is M lists, as the authors' `testIdent` counts."""
     rate, warmup = LABELS[run.label], run.result.scenario.warmup_s
     length = min(max(K / M * R / math.sqrt(1.5 * rate), 2 * R), 10 * R)
     rounds = math.floor(run.seconds / (M * length))
@@ -44,10 +44,10 @@ def _sent(run: Run) -> float:
 
 
 EXPERIMENT = Experiment(
-    about="Five TCP flows over a link that drops a fixed share p of the packets, once for each round-trip time. As in "
-    "the authors' scripts flows are only identified, not held back: RED-PD drops at its fixed rate, set so that it "
-    "monitors nobody, and its lists are made from the log of the drops. Probability is of one flow in one round of "
-    "five lists.",
+    about="Five TCP flows over a link that drops a fixed share p of the packets, once for each round-trip "
+    "time. As in the authors' scripts flows are identified but not limited. RED-PD drops at its fixed "
+    "rate, set so that it monitors no flow. Its lists come from the log of the drops. The probability is "
+    "of one flow in one round of five lists.",
     # The authors' `netTestFRp`: links so fast that only the fixed rate drops, the round trip in the senders' links.
     scenario=lambda v: network(
         v,
