@@ -129,8 +129,8 @@ impl<T> Afd<T> {
         self.before = queue;
     }
 
-    /// Bounded by b, the most matches of a flow, where the paper sets no bound. Otherwise m_fair would grow over a long
-    /// calm and limit no flow until it has fallen again.
+    /// Changes m_fair within 0 and b, the maximum matches of a flow. The paper sets no bound. Without one, m_fair would
+    /// grow during a long calm, and no flow would be limited for a while afterwards.
     fn change_fair(&mut self, change: f64) {
         self.fair = (self.fair + change).clamp(0.0, f64::from(self.config.shadow));
     }

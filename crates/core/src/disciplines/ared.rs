@@ -99,7 +99,7 @@ struct MaxpStep {
 }
 
 impl MaxpStep {
-    /// The paper's algorithm; `average` is the side of the target range on which the average is.
+    /// The paper's step of maxp, for an `average` above, below or within the target range.
     fn adapted(self, maxp: f64, average: Ordering) -> f64 {
         match average {
             Ordering::Greater if maxp <= self.top => maxp + self.alpha.min(maxp / 4.0),
@@ -139,7 +139,7 @@ impl<T> Ared<T> {
         self.red.detector()
     }
 
-    /// The range of averages that leave maxp as it is.
+    /// The target range: averages that leave maxp unchanged.
     pub fn target(&self) -> Thresholds {
         self.target
     }
@@ -186,7 +186,7 @@ impl<T> Ared<T> {
         }
     }
 
-    /// Before the arrival enters the average.
+    /// Adapts maxp by the timer, before the arrival enters the average.
     #[inline]
     fn adapt_on_timer(&mut self, now: Time) {
         if let AdaptTimer::Timer(every, interval) = &mut self.clock {
@@ -197,7 +197,7 @@ impl<T> Ared<T> {
         }
     }
 
-    /// After the arrival has entered the average.
+    /// Adapts maxp by arrivals, after the arrival has entered the average.
     #[inline]
     fn adapt_on_arrival(&mut self, now: Time) {
         let AdaptTimer::Arrivals { last, interval } = self.clock else { return };

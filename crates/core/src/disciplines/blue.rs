@@ -116,7 +116,7 @@ impl<T> Blue<T> {
         }
     }
 
-    /// Catches up with the idle time that has passed: the link-idle event recurs each freeze time.
+    /// Applies the idle time since the last call. BLUE's link-idle event recurs every freeze time.
     #[inline]
     fn apply_idle_time(&mut self, now: Time, rng: &mut Rng) {
         if let Some(since) = self.idle_since

@@ -86,7 +86,7 @@ impl<T> Breathe<T> {
         self.served.iter()
     }
 
-    /// How many flows the set can hold: C / r_limit.
+    /// Capacity of the set in flows: C / r_limit.
     pub fn counters(&self) -> usize {
         self.served.capacity()
     }
@@ -110,7 +110,7 @@ impl<T> Discipline<T> for Breathe<T> {
         let zone = self.red.update(cx);
         let known = self.served.counter(packet.flow);
         if zone == Zone::Between && known.is_some_and(|counter| self.served.counter_value(counter) > 0) {
-            // Neither a trial nor a signal for RED's spacing.
+            // RED's spacing counts neither the packet nor its drop.
             return cx.drop(packet, Why::HeavyHitter);
         }
         let (flow, before) = (packet.flow, self.red.backlog().packets);

@@ -75,9 +75,9 @@ crate::params! {
 
 /// A FIFO with CoDel and BLUE at its exit.
 pub struct Cobalt<T> {
-    /// With target and interval fitted to the link.
+    /// Settings, with target and interval adapted to the link.
     config: CobaltConfig,
-    /// The delay up to which no packet is late, whatever the target.
+    /// Queueing delay up to which no packet is late, regardless of the target.
     grace: Span,
     fifo: Fifo<T>,
     /// Drops and marks of this congestion episode that have not decayed.
@@ -124,7 +124,7 @@ impl<T> Cobalt<T> {
         Span::from_nanos((interval / libm::sqrt(f64::from(self.count.max(1)))) as u64)
     }
 
-    /// BLUE: a packet did not fit, or waited longer than `blue_threshold`.
+    /// BLUE: raises the probability, after an overflow or a queueing delay above `blue_threshold`.
     fn raise(&mut self, now: Time) {
         if now - self.changed > self.config.target {
             self.probability = (self.probability + self.config.increment).min(1.0);
@@ -132,7 +132,7 @@ impl<T> Cobalt<T> {
         }
     }
 
-    /// BLUE: lowers the probability for idle time, about once per target, which is how often CAKE polls idle queues.
+    /// BLUE: lowers the probability for idle time, about once per target. CAKE polls idle queues as often.
     #[inline]
     fn apply_idle_time(&mut self, now: Time) {
         if let Some(since) = self.idle

@@ -203,7 +203,7 @@ impl FairShareEstimate {
         // alpha again and again. As in the authors' module, F falls with every arrival.
         self.accepted.update(if seen.dropped { 0 } else { seen.bytes }, seen.now, config.k_alpha);
         let ended = seen.now > self.start + config.k_c;
-        // Section 2.2.2: a link that was not congested is not before its buffer has reached the threshold.
+        // Section 2.2.2: an uncongested link becomes congested only once its buffer has reached the threshold.
         let congested = arriving >= self.capacity && (self.congested || seen.queued);
         match (congested, self.congested) {
             (true, false) => {

@@ -128,12 +128,12 @@ pub struct Dualpi2<T> {
     classic: Fifo<T>,
     /// The controller.
     pub controller: Pi2Controller,
-    /// The p_C from which the link is overloaded.
+    /// The value of p_C from which the link counts as overloaded.
     classic_most: f64,
     /// The RFC's lq.count and cq.count.
     low_count: f64,
     classic_count: f64,
-    /// Weighted round robin: the low latency queue is next while this is not above 0. In weighted bytes.
+    /// Credit of weighted round robin, in weighted bytes. While it is not above 0, the low latency queue is next.
     pub credit: f64,
     first_credit: f64,
 }

@@ -84,7 +84,7 @@ impl PartialOrd for TaggedHead {
     }
 }
 
-/// Queues by flow; the head with the least tag is next.
+/// Queues by flow; the queue whose head has the smallest tag sends next.
 pub struct Fq<T> {
     flows: FlowQueues<T>,
     /// The head of every queue and some stale ones: see `current`.
@@ -133,7 +133,7 @@ impl<T> Fq<T> {
         }
     }
 
-    /// Removes stale heads once they are as many as the others.
+    /// Removes stale heads once they outnumber the current ones.
     fn remove_stale_heads(&mut self) {
         if self.heads.len() > 2 * self.flows.flows() + 16 {
             let current = &self.current;

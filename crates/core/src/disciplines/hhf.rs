@@ -91,10 +91,10 @@ impl<T> Hhf<T> {
         // Lossless: the range ends at 10^9.
         let quantum = config.quantum.0 as i64;
         Ok(Hhf {
-            queues: SubQueues::uncompared(2),
+            queues: SubQueues::without_longest(2),
             turns: FlowTurns::new(2),
             quanta: [quantum, quantum * i64::from(config.non_hh_weight)],
-            // Another key than the table's, which hashes by the same function.
+            // Not the table's key: the table uses the same hash function.
             filter: MultistageFilter::new(!link.key),
             counted_from: Time::ZERO,
             heavy: FlowTable::new(config.hh_limit, link.key),
@@ -124,8 +124,8 @@ impl<T> Hhf<T> {
         self.turns.deficit(class)
     }
 
-    /// Whether the flow is still heavy. Unlike in Linux, a silent flow stays heavy while packets of it are queued:
-    /// its next packets, in the light class, could overtake them.
+    /// Whether the flow is still heavy. Unlike in Linux, a silent flow stays heavy while it has queued packets. Its
+    /// next packets, in the light class, could otherwise overtake them.
     #[inline]
     fn is_current(&self, heavy: HeavyFlow, now: Time) -> bool {
         heavy.waiting > 0 || now <= heavy.last + self.config.evict_timeout
@@ -197,12 +197,12 @@ impl<T> Discipline<T> for Hhf<T> {
     #[inline]
     fn enqueue(&mut self, packet: Packet<T>, cx: &mut Cx<'_, T>) {
         if !self.config.limit.admits(Backlog::default(), packet.bytes) {
-            // It would drive out all others and still not fit.
+            // A packet above the limit would drive out all others and still not fit.
             return cx.drop(packet, Why::Overflow);
         }
         let class = self.classify(&packet, cx.now);
         self.queues.push(class, packet);
-        // The light class comes first when it begins to send.
+        // The light class is served first when it becomes active.
         self.turns.join(class, self.quanta[class], class == LIGHT);
         while !self.config.limit.holds(self.queues.backlog()) {
             let class = if self.queues.backlog_of(HEAVY).packets > 0 { HEAVY } else { LIGHT };

@@ -84,7 +84,7 @@ pub struct Pie<T> {
 }
 
 impl PieConfig {
-    /// The controller's settings at `place`.
+    /// The controller's settings on `link`.
     pub fn rules(&self, link: &LinkInfo) -> PieSettings {
         PieSettings {
             target: self.target.as_secs_f64(),

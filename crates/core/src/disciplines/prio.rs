@@ -38,7 +38,7 @@ crate::params! {
     }
 }
 
-/// Children in order of urgency.
+/// Children in order of priority.
 pub struct Prio<T> {
     limit: Limit,
     children: Children<T>,

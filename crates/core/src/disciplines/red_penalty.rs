@@ -87,11 +87,11 @@ crate::params! {
 /// A flow in the box.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct PenalizedFlow {
-    /// Why it is there.
+    /// The test it failed.
     pub failed: FailedTest,
     /// Its rate when it entered the box, in bytes per second.
     pub rate: f64,
-    /// Bytes of it that arrived since the last examination.
+    /// Its bytes that arrived since the last examination.
     pub bytes: u64,
 }
 
@@ -109,7 +109,7 @@ impl TrafficCounts {
     }
 }
 
-/// Samples that are kept for the test of responsiveness (Hist_max_).
+/// Samples kept for the test of responsiveness (Hist_max_).
 const HISTORY: usize = 10;
 
 /// RED behind a rate limit for the flows in the box.

@@ -66,7 +66,7 @@ impl<T> Sac<T> {
     /// # Errors
     /// [`BuildError::Conflict`] if minth is not below maxth, or maxth is above the limit.
     pub fn new(config: SacConfig, link: &LinkInfo) -> Result<Self, BuildError> {
-        // The range of the parameter is that of a class.
+        // The parameter's range fits a class number.
         let class = ClassId(u16::try_from(config.unresponsive_class).unwrap_or(u16::MAX));
         Ok(Sac {
             choke: Choke::new(config.choke, link)?,
@@ -77,7 +77,7 @@ impl<T> Sac<T> {
         })
     }
 
-    /// RED's state: the average, the probability and the count that spaces drops.
+    /// RED's state: average, probability and the spacing of drops and marks.
     pub fn detector(&self) -> &RedDetector {
         self.choke.detector()
     }

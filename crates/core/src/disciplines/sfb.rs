@@ -172,9 +172,9 @@ impl<T> Sfb<T> {
         self.bins.bins_of(flow)
     }
 
-    /// Changes the hash functions when due. Two changes forget everything, so a longer jump of the clock needs no more.
+    /// Changes the hash functions when due. Two changes reset every bin, so a jump of the clock needs no more.
     #[inline]
-    fn move_hash(&mut self, now: Time) {
+    fn switch_hashes(&mut self, now: Time) {
         let due = self.rehash.advance(now).min(2);
         (0..due).for_each(|_| self.bins.switch());
     }
@@ -194,7 +194,7 @@ impl<T> Sfb<T> {
         self.trained.push_back((self.left + self.entered.len() as u64 - 1, numbers));
     }
 
-    /// Applies the bins' verdict: drops, marks or accepts the packet.
+    /// Applies the bins' verdict: drops, marks or accepts the packet. Returns it with whether its flow is unresponsive.
     #[inline]
     fn judge(&mut self, packet: Packet<T>, numbers: &BinNumbers, cx: &mut Cx<'_, T>) -> Option<(Packet<T>, bool)> {
         let found = self.bins.arrive(numbers, self.bin_size, cx.now);
@@ -225,7 +225,7 @@ fn limiter(config: &SfbConfig, link: &LinkInfo) -> Limiter {
             Limiter::Interval { every, random, opens: Time::ZERO }
         }
         Penalty::FairShare => {
-            // A key apart from those of the bins, which follow from the secret by small numbers.
+            // Not a key of the bins: those are derived from the secret and small numbers.
             let flows = FlowCount::new(config.flow_window, keyed(link.key, FlowId(u64::MAX)));
             Limiter::Each(FairShareLimiter::new(link.rate, burst, flows, 2 * (config.levels * config.bins) as usize))
         }
@@ -235,7 +235,7 @@ fn limiter(config: &SfbConfig, link: &LinkInfo) -> Limiter {
 impl<T> Discipline<T> for Sfb<T> {
     #[inline(always)]
     fn enqueue(&mut self, packet: Packet<T>, cx: &mut Cx<'_, T>) {
-        self.move_hash(cx.now);
+        self.switch_hashes(cx.now);
         self.limiter.see(packet.flow, cx.now);
         let numbers = self.bins.bins_of(packet.flow);
         let Some((packet, unresponsive)) = self.judge(packet, &numbers, cx) else { return };
@@ -256,7 +256,7 @@ impl<T> Discipline<T> for Sfb<T> {
 
     #[inline(always)]
     fn dequeue(&mut self, cx: &mut Cx<'_, T>) -> Option<Packet<T>> {
-        self.move_hash(cx.now);
+        self.switch_hashes(cx.now);
         let packet = self.fifo.pop()?;
         let numbers = self.entered.pop_front().expect("as many places as packets");
         self.bins.leave(&numbers, cx.now);

@@ -113,7 +113,7 @@ impl<T> SfqRed<T> {
         if self.buckets[bucket].backlog().packets == 0 {
             self.ring.leave(bucket);
             // RED's idle time starts when its queue empties (Floyd, Jacobson 1993, figure 2). An empty bucket has no
-            // turn that would tell it.
+            // turn, so this departure reports it.
             self.buckets[bucket].pop(cx);
         }
         Some(packet)

@@ -163,7 +163,7 @@ impl<T> Sfred<T> {
                 1.0
             };
             found.fullest = found.fullest.max(bin.packets);
-            // Never NaN, which f64::min would also look for.
+            // Never NaN, which f64::min would also check.
             if probability < found.probability {
                 found.probability = probability;
             }

@@ -59,7 +59,7 @@ impl<T> SubQueues<T> {
     }
 
     /// `queues` empty queues without [`longest`](SubQueues::longest), which makes each packet cheaper.
-    pub fn uncompared(queues: usize) -> SubQueues<T> {
+    pub fn without_longest(queues: usize) -> SubQueues<T> {
         SubQueues::with(queues, None)
     }
 
@@ -341,7 +341,7 @@ mod tests {
 
     #[test]
     fn uncompared_queues_have_no_longest() {
-        let mut queues = SubQueues::uncompared(2);
+        let mut queues = SubQueues::without_longest(2);
         queues.push(1, packet(1000, 7));
         assert_eq!((queues.longest(), queues.backlog_of(1).packets), (None, 1));
         assert_eq!(queues.take(1, End::Tail).map(|packet| packet.handle), Some(7));

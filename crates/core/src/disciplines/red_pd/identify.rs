@@ -94,7 +94,7 @@ impl Identification {
         self.length
     }
 
-    /// Ends the lists that are due: several, if no packet has arrived for long.
+    /// Ends the lists that are due. There may be several after a pause without arrivals.
     #[inline]
     pub fn advance(&mut self, now: Time) {
         if now - self.started >= self.length {
@@ -232,7 +232,7 @@ impl Identification {
     }
 }
 
-/// Inserts the flow; in a full table it replaces the least probability, if that is smaller.
+/// Inserts the flow. In a full table it replaces the flow with the smallest probability, if that is smaller.
 fn monitor(table: &mut FlowTable<MonitoredFlow>, flow: FlowId, fresh: MonitoredFlow) {
     if table.is_full() {
         let rank = |(flow, state): &(FlowId, &MonitoredFlow)| (state.probability, *flow);
