@@ -1,12 +1,13 @@
 use crate::time::{Span, Time};
 
-/// An exponentially weighted average of the queue length, corrected for idle time.
+/// RED's average queue length: exponentially weighted, corrected for idle time.
 ///
-/// Floyd, Jacobson, "Random early detection gateways for congestion avoidance", IEEE/ACM ToN 1(4), 1993, figure 2: avg
-/// <- (1 - wq) avg + wq q at each arrival. After an idle time the average first decays as if m = t/s packets had
-/// arrived at an empty queue: avg <- (1 - wq)^m avg.
+/// Each arrival updates avg <- (1 - wq) avg + wq q. No packets arrive while the link is idle, so the average would stay
+/// high. It therefore decays as if m = t/s packets had arrived at an empty queue: avg <- (1 - wq)^m avg, for an idle
+/// time t.
 ///
-/// Queue lengths are in packets or bytes, as the caller chooses.
+/// Queue lengths are in packets or bytes, as the caller chooses. Source: Floyd, Jacobson, "Random early detection
+/// gateways for congestion avoidance", IEEE/ACM ToN 1(4), 1993, figure 2.
 #[derive(Clone, Debug)]
 pub struct Average {
     value: f64,

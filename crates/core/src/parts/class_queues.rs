@@ -1,4 +1,4 @@
-//! Weighted round robin over classes, each with its own discipline: tc's drr with its classes.
+//! Weighted round robin over classes, each with its own discipline, as in tc's drr.
 //!
 //! The size of a nested discipline's next packet is unknown before it is taken. A class therefore sends with any
 //! positive credit and pays its debt in later turns (surplus round robin, see [`DeficitRing`]). Shares differ from

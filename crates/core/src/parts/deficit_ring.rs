@@ -1,14 +1,17 @@
 //! Round robin with a byte credit per member.
 //!
-//! M. Shreedhar, G. Varghese, "Efficient fair queuing using deficit round robin", ACM SIGCOMM 1995, figure 2. The ring
-//! is the paper's active list and a member's credit its deficit counter. The caller chooses the credit needed to send,
-//! which gives two schedulers:
+//! Members that have packets form a ring. A turn adds a member's quantum to its credit. The member sends while its
+//! credit covers what it needs, and then the next member has its turn. The caller chooses the need, which gives two
+//! schedulers:
 //!
-//! - the size of the next packet: deficit round robin, where no member sends ahead of its credit;
-//! - 1: surplus round robin, as in Linux's sch_sfq and sch_fq_codel, where any positive credit suffices and the debt
-//!   is paid in later rounds.
+//! - the size of the next packet: deficit round robin. No member sends ahead of its credit.
+//! - 1: surplus round robin, as in Linux's sch_sfq and sch_fq_codel. Any positive credit suffices, and the debt is paid
+//!   in later rounds.
 //!
-//! With a quantum, need and cost of 1, each member sends one packet a turn.
+//! With a quantum, need and cost of 1, each member sends one packet per turn.
+//!
+//! Source: M. Shreedhar, G. Varghese, "Efficient fair queuing using deficit round robin", ACM SIGCOMM 1995, figure 2.
+//! The ring is the paper's active list, the credit its deficit counter.
 
 use alloc::vec::Vec;
 

@@ -7,10 +7,12 @@ use crate::units::Rate;
 
 /// Limits each unresponsive flow to the link's rate over the number of flows, without per-flow state.
 ///
-/// Each accounting bin has a token bucket, and a flow is limited by its fullest one, as in a counting filter with
-/// conservative update (C. Estan, G. Varghese, "New directions in traffic measurement and accounting", SIGCOMM 2002,
-/// section 3.2). A flow never gets more than its share, and gets all of it if one of its bins has no other limited
-/// flow. A bucket is stored as the time at which it will be full, as in [`TokenBucket`](super::TokenBucket).
+/// Each accounting bin has a token bucket, and a flow is limited by its fullest one. A flow never gets more than its
+/// share. It gets all of it if one of its bins has no other limited flow. A bucket is stored as the time at which it
+/// will be full, as in [`TokenBucket`](super::TokenBucket).
+///
+/// This is a counting filter with conservative update (C. Estan, G. Varghese, "New directions in traffic measurement
+/// and accounting", ACM SIGCOMM 2002, section 3.2).
 #[derive(Clone, Debug)]
 pub struct FairShareLimiter {
     link: Rate,

@@ -9,10 +9,12 @@ const BITS: u32 = 4096;
 
 /// Estimates the number of distinct flows that sent a packet within a window, by linear counting in a bitmap.
 ///
-/// K.-Y. Whang, B. Vander-Zanden, H. Taylor, "A linear-time probabilistic counting algorithm for database
-/// applications", ACM TODS 15(2), 1990: each flow sets one of m bits, chosen by a hash. n flows leave a bit unset with
-/// probability (1 - 1/m)^n, about exp(-n/m), so a share V of unset bits means n = -m ln V. With t = n/m the standard
-/// deviation is sqrt(m (e^t - t - 1)): 4.5 for 400 flows, 53 for 4000. The bitmap is full at 34 000 flows (m ln m).
+/// Each flow sets one of m bits, chosen by a hash. n flows leave a bit unset with probability (1 - 1/m)^n, about
+/// exp(-n/m). A share V of unset bits therefore means n = -m ln V. With t = n/m the standard deviation is sqrt(m (e^t -
+/// t - 1)). This is 4.5 for 400 flows and 53 for 4000. The bitmap is full at 34 000 flows (m ln m).
+///
+/// Source: K.-Y. Whang, B. Vander-Zanden, H. Taylor, "A linear-time probabilistic counting algorithm for database
+/// applications", ACM TODS 15(2), 1990.
 #[derive(Clone, Debug)]
 pub struct FlowCount {
     bits: Box<[u64; BITS as usize / 64]>,

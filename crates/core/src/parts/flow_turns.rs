@@ -1,7 +1,12 @@
 //! Round robin over queues or classes that serves new members first.
 //!
-//! T. Hoeiland-Joergensen, P. McKenney, D. Taht, J. Gettys, E. Dumazet, "The Flow Queue CoDel Packet Scheduler and
-//! Active Queue Management Algorithm", RFC 8290, 2018, section 4. Linux's `sch_hhf.c` does the same for two classes.
+//! A member that becomes active joins the list of new members, which is served before the list of old ones. After a
+//! quantum it moves to the end of the old list. A member that has nothing to send also passes through the old list
+//! once, so that it cannot return as new at once.
+//!
+//! Source: T. Hoeiland-Joergensen, P. McKenney, D. Taht, J. Gettys, E. Dumazet, "The Flow Queue CoDel Packet Scheduler
+//! and Active Queue Management Algorithm", RFC 8290, 2018, section 4. Linux's `sch_hhf.c` does the same for two
+//! classes.
 
 use alloc::vec::Vec;
 

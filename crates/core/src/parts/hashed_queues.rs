@@ -1,8 +1,10 @@
-//! Stochastic fairness queueing: flows hashed to queues that are served in turn.
+//! Stochastic fairness queueing: flows hashed to queues (buckets) that are served in turn.
 //!
-//! P. McKenney, "Stochastic fairness queueing", IEEE INFOCOM 1990. Flows in the same bucket share its turn. The hash
-//! function changes periodically (the paper's perturbation), so that no two flows share a bucket for long. As in
-//! Linux's sch_sfq, queued packets then move to their flow's new bucket, which avoids reordering.
+//! Flows in the same bucket share its turn. The hash function changes periodically (the paper's perturbation), so that
+//! no two flows share a bucket for long. As in Linux's sch_sfq, queued packets then move to their flow's new bucket,
+//! which avoids reordering.
+//!
+//! Source: P. McKenney, "Stochastic fairness queueing", IEEE INFOCOM 1990.
 
 use super::deficit_ring::DeficitRing;
 use super::hash::bucket;

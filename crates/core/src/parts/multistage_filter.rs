@@ -1,9 +1,10 @@
 //! Finds flows that sent more than a given number of bytes, without per-flow counters.
 //!
-//! C. Estan, G. Varghese, "New directions in traffic measurement and accounting", ACM SIGCOMM 2002, section 3.2. Each
-//! stage hashes a flow to a counter, and a flow whose counters are all large counts as large. The filter never misses a
-//! large flow. A small flow is mistaken for one only if it shares a counter with large flows in every stage. Includes
-//! shielding (section 3.3.1) and conservative update (3.3.2).
+//! Each stage hashes a flow to a counter. A flow whose counters are all large counts as large. The filter never misses
+//! a large flow. A small flow is mistaken for one only if it shares a counter with large flows in every stage.
+//!
+//! Source: C. Estan, G. Varghese, "New directions in traffic measurement and accounting", ACM SIGCOMM 2002, section
+//! 3.2, with shielding (3.3.1) and conservative update (3.3.2).
 
 use alloc::vec::Vec;
 

@@ -2,9 +2,10 @@ use crate::time::{Span, Time};
 
 /// An exponential average of the rate of a flow or link.
 ///
-/// I. Stoica, S. Shenker, H. Zhang, "Core-stateless fair queueing", SIGCOMM 1998, equation 3: with T since the last
-/// packet and l its size, r <- (1 - e^(-T/K)) l/T + e^(-T/K) r. The result depends little on packet spacing. The first
-/// packet, and packets at the same time, use the limit for T = 0, r <- l/K + r.
+/// For a packet of l bytes, T after the last one, r <- (1 - e^(-T/K)) l/T + e^(-T/K) r. The result depends little on
+/// packet spacing. The first packet, and packets at the same time, use the limit for T = 0: r <- l/K + r.
+///
+/// Source: I. Stoica, S. Shenker, H. Zhang, "Core-stateless fair queueing", ACM SIGCOMM 1998, equation 3.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct RateAverage {
     rate: f64,

@@ -1,8 +1,10 @@
 //! Many FIFO queues in one store, for fair queueing and flow queueing.
 //!
-//! All packets are in one array whose slots are linked into queues or a free list. An empty queue costs 48 bytes, and a
+//! All packets are in one array. Its slots are linked into queues or a free list. An empty queue costs 48 bytes, and a
 //! packet needs no allocation unless the array grows. Every call but [`rearrange`](SubQueues::rearrange) takes constant
-//! time. The longest queue is always known, so a full shared buffer can drop from it (buffer stealing: McKenney 1990;
+//! time.
+//!
+//! The longest queue is always known, so a full shared buffer can drop from it (buffer stealing: McKenney 1990;
 //! Shreedhar, Varghese 1995).
 
 use alloc::vec::Vec;

@@ -1,8 +1,11 @@
 //! FABA's token pool: a fixed number of tokens shared by per-flow buckets.
 //!
-//! A packet takes tokens from its flow's bucket on arrival, carries them through the queue and returns them to `spare`
-//! on departure. The pool then redistributes `spare`. Tokens are conserved exactly, because they are integers (see
-//! [`Tokens`]): the sum of buckets, spare and carried tokens is constant.
+//! An arriving packet takes tokens from its flow's bucket, carries them through the queue, and returns them to `spare`
+//! on departure. The pool then settles `spare` with a few random buckets. A bucket that overflows is deleted, so only
+//! active flows have one.
+//!
+//! Tokens are conserved exactly, because they are integers (see [`Tokens`]). The sum of buckets, spare and carried
+//! tokens is constant.
 
 use super::flow_table::FlowTable;
 use super::token_fifo::{BucketLevel, Refund, Tokens};
