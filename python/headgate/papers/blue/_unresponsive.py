@@ -127,7 +127,7 @@ DOTS = {"marker": ".", "linestyle": "", "markersize": 3}
 def each_flow(*labels: str) -> Plot:
     """Goodput of each TCP flow of the first seed, a panel for each discipline."""
     fair = ReferenceLine(FAIR_BPS / 1e6, {"linestyle": "-", "linewidth": 0.8})
-    x, y = AxisScale("TCP flow"), AxisScale("Throughput (Mbit/s)")
+    x, y = AxisScale("TCP flow"), AxisScale("Goodput (Mbit/s)")
     return Plot(
         [PlotPanel((RunLine(_goodput, label, look=DOTS), fair), x, y, label) for label in labels],
         note="Each point a flow of the first seed. Line: the fair share.",

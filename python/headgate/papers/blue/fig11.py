@@ -52,12 +52,12 @@ EXPERIMENT = experiment(
     ),
     plot=Plot(
         [
-            panel(measure, f"{measure.capitalize()}, {number} connections", x, y, connections=number, ecn_timeout=True)
-            for measure, number, x, y in (
-                ("loss", 1000, "", "Loss (%)"),
-                ("loss", 4000, "", ""),
-                ("utilization", 1000, "Buffer (ms at 45 Mbit/s)", "Utilization (%)"),
-                ("utilization", 4000, "Buffer (ms at 45 Mbit/s)", ""),
+            panel(measure, f"{name}, {number} connections", x, y, connections=number, ecn_timeout=True)
+            for measure, name, number, x, y in (
+                ("loss", "Drop rate", 1000, "", "Drop rate (%)"),
+                ("loss", "Drop rate", 4000, "", ""),
+                ("utilization", "Utilization", 1000, "Buffer (ms at 45 Mbit/s)", "Utilization (%)"),
+                ("utilization", "Utilization", 4000, "Buffer (ms at 45 Mbit/s)", ""),
             )
         ],
         "Bands: the 95 % interval over seeds.",

@@ -112,7 +112,7 @@ EXPERIMENT = Experiment(
             PlotPanel((Lines(y, "connections", scale=scale),), AxisScale("Connections"), AxisScale(name, 0), title)
             for y, scale, name, title in (
                 ("throughput", 1e-6, "Throughput (Mbit/s)", "(a) Throughput"),
-                ("loss", 100, "Loss (%)", "(b) Packet loss"),
+                ("loss", 100, "Drop rate (%)", "(b) Drop rate"),
             )
         ],
         "Bands: the 95 % interval over seeds.",

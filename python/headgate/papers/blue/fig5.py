@@ -73,7 +73,7 @@ EXPERIMENT = experiment(
         ),
     ),
     plot=Plot(
-        [panel("loss", f"{number} connections", y="Loss (%)", connections=number) for number in (1000, 4000)],
+        [panel("loss", f"{number} connections", y="Drop rate (%)", connections=number) for number in (1000, 4000)],
         note="R1 to R4 and B1 to B4: the configurations of tables I and II. Bands: the 95 % interval over seeds.",
         height=3.6,
         legend=1,

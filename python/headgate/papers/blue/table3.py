@@ -100,7 +100,7 @@ EXPERIMENT = experiment(
     ),
     plot=Plot(
         [
-            PlotPanel((Bars(y, {"rate": rate}),), y=AxisScale("Loss (Mbit/s)"), title=f"{who}, {rate} Mbit/s")
+            PlotPanel((Bars(y, {"rate": rate}),), y=AxisScale("Drops (Mbit/s)"), title=f"{who}, {rate} Mbit/s")
             for rate in RATES
             for y, who in (("loss_unresponsive", "Unresponsive flow"), ("loss_tcp", "All TCP flows"))
         ],

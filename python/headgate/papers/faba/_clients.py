@@ -44,7 +44,7 @@ def experiment(kind: str, traffic: OpenParameter, about: str, more: tuple[Claim,
         plot=one_panel(
             (Lines("fairness", "clients"),),
             AxisScale(f"Number of {kind} connections", 0, 1030),
-            AxisScale("Fairness coefficient", 0, 1.02),
+            AxisScale("Jain's index", 0, 1.02),
             note="With the 95 % interval over seeds.",
         ),
         headline=HeadlineMeasure("fairness", f"Jain's index of 1000 {kind} clients", {"clients": 1000}),

@@ -95,8 +95,8 @@ EXPERIMENT = Experiment(
     ),
     plot=one_panel(
         (Lines("fragile", "fragile"), FixedLine((0, FAIR / MBPS, 200), (0, FAIR, FAIR), {"label": "ideal"})),
-        AxisScale("Greatest window of the fragile flow (packets)", 0, 205),
-        AxisScale("Its throughput (Mbit/s)", 0),
+        AxisScale("Receiver's window of the fragile flow (packets)", 0, 205),
+        AxisScale("Throughput of the fragile flow (Mbit/s)", 0),
         note="With the 95 % interval over seeds.",
     ),
     headline=HeadlineMeasure("fragile", "fragile flow with a window of 200, Mbit/s (fair: 11.25)", {"fragile": 200}),
