@@ -8,7 +8,7 @@ fuzz_target!(|frame: &[u8]| {
     for layer in [Layer::Ethernet, Layer::Ip] {
         let mut parser = Parser::new(layer, 7);
         let result = parser.parse(frame);
-        assert_eq!(parser.oddities.dropped(), u64::from(result.is_err()));
+        assert_eq!(parser.anomalies.dropped(), u64::from(result.is_err()));
         if let Ok(ParsedFrame { ip: Some(at), flow, .. }) = result {
             let mut marked = frame.to_vec();
             ecn::mark(&mut marked, at);

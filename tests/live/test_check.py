@@ -12,13 +12,13 @@ def measured(mbit: float, **changes: Any) -> dict[str, Any]:
     """A second of packets of 10000 bits at a rate, all of which came 1.1 ms after they were sent."""
     count = int(mbit * 100)
     lane = {
-        "came": count,
+        "offered": count,
         "sent": count,
         "dropped": 0,
-        "out": count,
+        "delivered": count,
         "no_slot": 0,
         "refused": 0,
-        "odd": [],
+        "not_ip": [],
         "stalls": 0,
     }
     lane |= changes.pop("forward", {})
@@ -48,11 +48,11 @@ def test_the_delay_of_a_packet_is_compared_with_the_millisecond_it_takes_to_send
     ("changes", "bad"),
     [
         ({}, []),
-        ({"forward": {"sent": 900, "dropped": 100, "out": 900}, "far_received": 900, "received": 900}, []),
+        ({"forward": {"sent": 900, "dropped": 100, "delivered": 900}, "far_received": 900, "received": 900}, []),
         ({"near_sent": 999}, ["packets lost outside the link"]),
         ({"received": 999}, ["packets lost outside the link"]),
         ({"forward": {"refused": 1}}, ["packets lost outside the link"]),
-        ({"forward": {"odd": [("oversize", 1)]}}, ["packets longer than the MTU"]),
+        ({"forward": {"not_ip": [("oversize", 1)]}}, ["packets longer than the MTU"]),
         ({"forward": {"stalls": 1}}, ["times the forwarding thread was late"]),
         ({"cpu_s": 0.95}, ["processor time of the thread, maximum"]),
     ],

@@ -54,7 +54,7 @@ def test_the_document_says_what_the_link_was_and_what_came_of_it(logged: Path):
     assert found["reverse"]["qdisc"] == "droptail"
     assert found["ended"]["code"] == 0
     assert found["ended"]["log"]["failed"] is None
-    schema = json.loads(resources.files("headgate").joinpath("schema/link-2.json").read_text())
+    schema = json.loads(resources.files("headgate").joinpath("schema/link-3.json").read_text())
     jsonschema.Draft202012Validator.check_schema(schema)
     jsonschema.Draft202012Validator(schema).validate(found)
     flow = found["ended"]["reverse"]["flows"][0]
@@ -84,12 +84,12 @@ def test_captures_have_every_packet_at_both_ends_before_and_behind_the_link(logg
         packets = shown(logged / f"{end}.pcapng", "frame.interface_name", "frame.len", "tcp.seq_raw", "frame.comment")
         for way in ("in", "out", "drops"):
             counts[end, way] = [packet[1:] for packet in packets if packet[0] == f"{end} {way}"]
-    assert len(counts["near", "in"]) == view["forward"]["came"]
-    assert len(counts["far", "in"]) == view["reverse"]["came"]
-    assert len(counts["far", "out"]) == view["forward"]["out"]
-    assert len(counts["near", "out"]) == view["reverse"]["out"]
+    assert len(counts["near", "in"]) == view["forward"]["offered"]
+    assert len(counts["far", "in"]) == view["reverse"]["offered"]
+    assert len(counts["far", "out"]) == view["forward"]["delivered"]
+    assert len(counts["near", "out"]) == view["reverse"]["delivered"]
     # The last packets may still fly when the command ends: each has headers of IP and TCP, and fits into the MTU.
-    flying = view["reverse"]["sent"] - view["reverse"]["out"]
+    flying = view["reverse"]["sent"] - view["reverse"]["delivered"]
     missing = view["reverse"]["sent_bytes"] - sum(int(packet[0]) for packet in counts["near", "out"])
     assert 40 * flying <= missing <= 1500 * flying
     assert [packet[2] for packet in counts["far", "drops"]] == ["dropped: overflow"] * view["reverse"]["dropped"]

@@ -23,11 +23,11 @@ def wire(**changes: Any) -> dict[str, Any]:
     rest = {
         "drops": {},
         "marks": {},
-        "odd": [],
+        "not_ip": [],
         "gauges": [],
         "flows": [],
         "stalled_ms": 0.0,
-        "queueing": times,
+        "queue_delay": times,
         "late": times,
     }
     return {**numbers, **rest, **changes}

@@ -13,7 +13,7 @@ from headgate.live import soak
 
 def found(**changes: Any) -> dict[str, Any]:
     """A run in which 1000 packets were sent, 100 of which found no room at the device and 300 none in the queue."""
-    lane = {"came": 900, "sent": 600, "dropped": 300, "out": 600, "no_slot": 0, "refused": 0, "discarded": []}
+    lane = {"offered": 900, "sent": 600, "dropped": 300, "delivered": 600, "no_slot": 0, "refused": 0, "discarded": []}
     numbers = {"sent": 1000, "near_sent": 900, "near_dropped": 100, "far_received": 600}
     return numbers | {"forward": lane | changes.pop("forward", {})} | changes
 

@@ -47,7 +47,7 @@ mod timeline;
 
 pub use forward::{
     CATCH_UP, ChangeSender, Fabric, FabricChange, FlowCounts, FlowView, Forwarder, ForwarderThread, LANE_METRICS, Lane,
-    LaneCounts, LaneHandover, LaneLedger, LaneMetric, LaneSettings, LaneView, Lanes, MOST_SHOWN, SHOW_EVERY,
+    LaneCounts, LaneHandover, LaneLedger, LaneMetric, LaneSettings, LaneView, Lanes, MOST_SHOWN, PUBLISH_INTERVAL,
     SharedView, View, pacing, verdict,
 };
 pub use gateway::{Gateway, GatewaySettings};

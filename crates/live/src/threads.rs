@@ -5,20 +5,20 @@ use std::sync::mpsc::sync_channel;
 use std::thread::{self, JoinHandle};
 
 /// Starts a thread called `name`. Returns the value that `make` builds in it; the thread goes on with `make`'s closure.
-pub(crate) fn begin<M: Send + 'static, T: Send + 'static, R: FnOnce() -> T>(
+pub(crate) fn spawn<M: Send + 'static, T: Send + 'static, R: FnOnce() -> T>(
     name: &str,
     make: impl FnOnce() -> io::Result<(M, R)> + Send + 'static,
 ) -> io::Result<(M, JoinHandle<Option<T>>)> {
-    let (say, made) = sync_channel(1);
+    let (sender, built) = sync_channel(1);
     let work = move || {
-        let (made, run) = make().map_err(|error| say.send(Err(error))).ok()?;
-        let _ = say.send(Ok(made));
+        let (built, run) = make().map_err(|error| sender.send(Err(error))).ok()?;
+        let _ = sender.send(Ok(built));
         Some(run())
     };
     let thread = thread::Builder::new().name(name.to_string()).spawn(work)?;
-    Ok((made.recv().map_err(ended)??, thread))
+    Ok((built.recv().map_err(thread_ended)??, thread))
 }
 
-pub(crate) fn ended<E>(_: E) -> io::Error {
+pub(crate) fn thread_ended<E>(_: E) -> io::Error {
     io::Error::new(io::ErrorKind::BrokenPipe, "a thread of the link has ended")
 }

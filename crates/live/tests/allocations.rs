@@ -11,7 +11,7 @@ use headgate_core::{Ecn, Span, Time, registry};
 use headgate_live::clock::Monotonic;
 use headgate_live::io::tap::{Recorder, Tap};
 use headgate_live::io::{BATCH, LinkEnd, ReceiveResult};
-use headgate_live::{Forwarder, FrameId, Layer, Pool, SHOW_EVERY};
+use headgate_live::{Forwarder, FrameId, Layer, PUBLISH_INTERVAL, Pool};
 use stats_alloc::{INSTRUMENTED_SYSTEM, Region, StatsAlloc};
 use support::{SteppedClock, TestDirection, packet};
 
@@ -79,11 +79,11 @@ fn a_packet_on_its_way_through_costs_no_allocation() {
         // Tables and queues grow to their size. Views are shown at whole multiples of their interval: between two of them.
         let warm = Time::ZERO + Span::from_secs(5) + Span::from_millis(1);
         until(&mut forwarder, warm);
-        let before = forwarder.view().lanes[0].counts.out;
+        let before = forwarder.view().lanes[0].counts.delivered;
         let region = Region::new(ALLOCATOR);
-        until(&mut forwarder, warm + (SHOW_EVERY - Span::from_millis(2)));
+        until(&mut forwarder, warm + (PUBLISH_INTERVAL - Span::from_millis(2)));
         let stats = region.change();
-        let packets = forwarder.view().lanes[0].counts.out - before;
+        let packets = forwarder.view().lanes[0].counts.delivered - before;
         assert!(packets > 30, "{name}: {packets} packets");
         assert_eq!((stats.allocations, stats.reallocations), (0, 0), "{name}");
     }

@@ -6,12 +6,12 @@ use headgate_live::verdict::{FlowInterval, Responsiveness, judge};
 use headgate_measure::{EventBatch, Happening, Watch};
 use headgate_scenario::{Changes, Scenario};
 
-const SLOT: Span = Span::from_millis(100);
+const INTERVAL: Span = Span::from_millis(100);
 
-/// As many slots as a link remembers.
+/// As many intervals as a link remembers.
 const REMEMBERED: usize = 100;
 
-/// What each flow does in slots, from the events at the link.
+/// What each flow does in intervals, from the events at the link.
 struct RecordedIntervals(Vec<Vec<FlowInterval>>);
 
 impl Watch for RecordedIntervals {
@@ -20,15 +20,15 @@ impl Watch for RecordedIntervals {
     }
     fn events(&mut self, batch: &EventBatch) {
         for row in &batch.rows {
-            let slot = &mut self.0[row.flow as usize][(row.time.as_nanos() / SLOT.as_nanos()) as usize];
+            let interval = &mut self.0[row.flow as usize][(row.time.as_nanos() / INTERVAL.as_nanos()) as usize];
             match row.happening {
                 Happening::Arrived => {
-                    slot.counts.arrived += 1;
-                    slot.counts.arrived_bytes += u64::from(row.bytes);
+                    interval.counts.arrived += 1;
+                    interval.counts.arrived_bytes += u64::from(row.bytes);
                 }
-                Happening::Sent => slot.counts.sent_bytes += u64::from(row.bytes),
-                Happening::Dropped(_) => slot.counts.dropped += 1,
-                Happening::Marked(_) => slot.counts.marked += 1,
+                Happening::Sent => interval.counts.sent_bytes += u64::from(row.bytes),
+                Happening::Dropped(_) => interval.counts.dropped += 1,
+                Happening::Marked(_) => interval.counts.marked += 1,
                 Happening::Lost => {}
             }
         }
@@ -43,17 +43,19 @@ fn judged(qdisc: &str, delay: u32, groups: &str) -> Vec<Responsiveness> {
     );
     let scenario = Scenario::read(&text, "v.toml", &Changes::default()).unwrap_or_else(|error| panic!("{error}"));
     let mut seen = RecordedIntervals(vec![
-        vec![FlowInterval { lasted: SLOT, ..FlowInterval::default() }; 120];
+        vec![FlowInterval { duration: INTERVAL, ..FlowInterval::default() }; 120];
         scenario.total_flows() as usize
     ]);
     headgate_sim::run(&scenario, &scenario.qdiscs[0], 1, &mut seen).unwrap();
-    let lately: Vec<&[FlowInterval]> = seen.0.iter().map(|slots| &slots[slots.len() - REMEMBERED..]).collect();
+    let lately: Vec<&[FlowInterval]> =
+        seen.0.iter().map(|intervals| &intervals[intervals.len() - REMEMBERED..]).collect();
     // A fair share as a link has it: what those got on average that lost packets.
-    let lossy = lately.iter().filter(|slots| slots.iter().any(|slot| slot.counts.signals() > 0));
-    let sent: Vec<u64> = lossy.map(|slots| slots.iter().map(|slot| slot.counts.sent_bytes).sum()).collect();
-    let seconds = (SLOT * REMEMBERED as u64).as_secs_f64();
+    let lossy = lately.iter().filter(|intervals| intervals.iter().any(|interval| interval.counts.signals() > 0));
+    let sent: Vec<u64> =
+        lossy.map(|intervals| intervals.iter().map(|interval| interval.counts.sent_bytes).sum()).collect();
+    let seconds = (INTERVAL * REMEMBERED as u64).as_secs_f64();
     let fair = (!sent.is_empty()).then(|| sent.iter().sum::<u64>() as f64 * 8.0 / seconds / sent.len() as f64);
-    lately.iter().map(|slots| judge(slots, fair, false).verdict).collect()
+    lately.iter().map(|intervals| judge(intervals, fair, false).responsiveness).collect()
 }
 
 /// Verdicts on one kind of flow.

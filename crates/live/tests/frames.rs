@@ -26,7 +26,7 @@ fn layer(name: &str) -> Layer {
 
 fn parsed(name: &str) -> ParsedFrame {
     let first = if corpus(name)[0] == 2 { Layer::Ethernet } else { Layer::Ip };
-    Parser::new(first, KEY).parse(&corpus(name)).unwrap_or_else(|oddity| panic!("{name}: {oddity:?}"))
+    Parser::new(first, KEY).parse(&corpus(name)).unwrap_or_else(|anomaly| panic!("{name}: {anomaly:?}"))
 }
 
 #[test]
@@ -38,10 +38,10 @@ fn every_frame_of_the_corpus_meets_its_fate_and_is_counted() {
         let mut parser = Parser::new(layer(words[1]), KEY);
         let result = parser.parse(&corpus(words[0]));
         assert_eq!(result.is_ok(), words[2] == "forward", "{}: {result:?}", words[0]);
-        let counted: Vec<&str> = parser.oddities.iter().map(|(oddity, _)| oddity.name()).collect();
-        let known = |word: &&&str| FrameAnomaly::ALL.iter().any(|oddity| oddity.name() == **word);
+        let counted: Vec<&str> = parser.anomalies.iter().map(|(anomaly, _)| anomaly.name()).collect();
+        let known = |word: &&&str| FrameAnomaly::ALL.iter().any(|anomaly| anomaly.name() == **word);
         let mut named: Vec<&str> = words[3..].iter().take_while(known).copied().collect();
-        named.sort_by_key(|name| FrameAnomaly::ALL.iter().position(|oddity| oddity.name() == *name));
+        named.sort_by_key(|name| FrameAnomaly::ALL.iter().position(|anomaly| anomaly.name() == *name));
         assert_eq!(counted, named, "{}", words[0]);
         rows += 1;
     }
@@ -188,11 +188,11 @@ fn valid() -> impl Strategy<Value = Vec<u8>> {
 fn obeys(layer: Layer, frame: &[u8]) -> Result<(), TestCaseError> {
     let mut parser = Parser::new(layer, KEY);
     let result = parser.parse(frame);
-    prop_assert_eq!(parser.oddities.dropped(), u64::from(result.is_err()));
+    prop_assert_eq!(parser.anomalies.dropped(), u64::from(result.is_err()));
     let Ok(ParsedFrame { ip: Some(at), flow, .. }) = result else { return Ok(()) };
     let mut marked = frame.to_vec();
     ecn::mark(&mut marked, at);
-    let again = parser.parse(&marked).map_err(|oddity| TestCaseError::fail(format!("marked, it is {oddity:?}")))?;
+    let again = parser.parse(&marked).map_err(|anomaly| TestCaseError::fail(format!("marked, it is {anomaly:?}")))?;
     prop_assert_eq!((again.ecn, again.flow, again.ip), (Ecn::Ce, flow, Some(at)));
     let differ = frame.iter().zip(&marked).filter(|(before, after)| before != after).count();
     prop_assert!(differ <= 3, "{} bytes differ", differ);
@@ -242,10 +242,10 @@ proptest! {
         }
         let lane = &forwarder.view().lanes[0];
         prop_assert!(lane.adds_up(), "{:#?}", lane);
-        prop_assert_eq!(lane.counts.came, count);
-        prop_assert_eq!((lane.counts.out, lane.flying, lane.free_slots), (forwarder.b.sent().len() as u64, 0, 60));
-        let gone = lane.counts.no_slot + lane.oddities.dropped() + lane.totals.dropped();
-        prop_assert_eq!(lane.counts.out + gone, count);
+        prop_assert_eq!(lane.counts.offered, count);
+        prop_assert_eq!((lane.counts.delivered, lane.propagating, lane.free_slots), (forwarder.b.sent().len() as u64, 0, 60));
+        let gone = lane.counts.no_slot + lane.anomalies.dropped() + lane.totals.dropped();
+        prop_assert_eq!(lane.counts.delivered + gone, count);
     }
 }
 
@@ -286,6 +286,6 @@ proptest! {
         let mut parser = Parser::new(Layer::Ethernet, KEY);
         let parsed = parser.parse(&frame);
         prop_assert!(parsed.is_ok_and(|parsed| parsed.header.is_some()));
-        prop_assert_eq!(parser.oddities.iter().count(), 0);
+        prop_assert_eq!(parser.anomalies.iter().count(), 0);
     }
 }

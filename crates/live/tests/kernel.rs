@@ -29,7 +29,7 @@ where
     let layer = a.layer();
     let lanes = [direction.lane(layer, "forward"), direction.lane(layer, "reverse")];
     let mut forwarder = Forwarder::new(a, b, lanes, PacedClock::new(Monotonic::new(), PacedClock::MARGIN));
-    let stop = forwarder.stopper();
+    let stop = forwarder.stop_flag();
     thread::scope(|scope| {
         // It stops also when the job panics.
         struct StopOnDrop(std::sync::Arc<std::sync::atomic::AtomicBool>);
@@ -125,8 +125,8 @@ fn frames_cross_packet_sockets_unchanged_and_what_is_odd_is_counted() {
         // The last says that it is longer than it is.
         frames.pop();
         assert_eq!(received, frames);
-        assert_eq!((lane.counts.came, lane.counts.out), (43, 42));
-        assert_eq!([FrameAnomaly::NonIp, FrameAnomaly::BadLength].map(|oddity| lane.oddities.of(oddity)), [1, 1]);
+        assert_eq!((lane.counts.offered, lane.counts.delivered), (43, 42));
+        assert_eq!([FrameAnomaly::NonIp, FrameAnomaly::BadLength].map(|anomaly| lane.anomalies.of(anomaly)), [1, 1]);
         assert_eq!(view.kernel[0].dropped, 0);
     });
 }
@@ -191,11 +191,11 @@ fn the_kernels_own_hosts_meet_over_a_pair_of_tun_devices() {
     });
     let lane = &view.lanes[0];
     adds_up(lane);
-    assert_eq!((lane.counts.came, lane.oddities.dropped()), (u64::from(count), 0));
-    assert_eq!(received.len() as u64, lane.counts.out, "what came out was received");
+    assert_eq!((lane.counts.offered, lane.anomalies.dropped()), (u64::from(count), 0));
+    assert_eq!(received.len() as u64, lane.counts.delivered, "what came out was received");
     assert!(received.is_sorted());
     assert!(lane.totals.dropped() > 100, "twice the rate must overflow: {}", lane.totals.dropped());
-    assert_eq!(lane.totals.dropped() + lane.counts.out, u64::from(count));
+    assert_eq!(lane.totals.dropped() + lane.counts.delivered, u64::from(count));
 }
 
 /// A TUN device with an address, and a socket of the kernel's host behind it.

@@ -66,11 +66,11 @@ fn every_packet_is_counted_alike_by_the_kernel_and_by_us() {
     let up = &view.lanes[0];
     assert!(up.adds_up(), "{up:#?}");
     assert_eq!((near.sent, near.send_drops), (150, 0), "all left the near host");
-    assert_eq!(up.counts.came, near.sent);
+    assert_eq!(up.counts.offered, near.sent);
     assert!(up.totals.dropped() > 20, "twice the rate must overflow: {}", up.totals.dropped());
-    assert_eq!(up.counts.out, far.received);
+    assert_eq!(up.counts.delivered, far.received);
     assert_eq!(received, far.received);
-    assert_eq!(far.sent + view.lanes[1].counts.came, 0, "hosts say nothing by themselves");
+    assert_eq!(far.sent + view.lanes[1].counts.offered, 0, "hosts say nothing by themselves");
 }
 
 #[test]

@@ -142,7 +142,7 @@ fn a_receivers_window_bounds_its_flow() {
 
 #[test]
 fn what_cannot_be_real_is_refused_before_anything_starts() {
-    let error = load::refuse(&scenario("1s", "droptail", "[[tcp]]\nrecovery = \"tahoe\"\n")).unwrap_err();
+    let error = load::check_supported(&scenario("1s", "droptail", "[[tcp]]\nrecovery = \"tahoe\"\n")).unwrap_err();
     assert_eq!(error.kind(), io::ErrorKind::InvalidInput);
     assert!(error.to_string().contains("`recovery = \"tahoe\"`"), "{error}");
 }

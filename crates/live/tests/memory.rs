@@ -46,7 +46,7 @@ fn run_between(direction: &TestDirection, a: MemoryEnd, b: MemoryEnd, clock: Fak
         let view = forwarder.view();
         assert!(view.lanes.iter().all(|lane| lane.adds_up()), "{:#?}", view.lanes);
         let lane = &view.lanes[0];
-        let used = lane.backlog.packets as usize + lane.flying;
+        let used = lane.backlog.packets as usize + lane.propagating;
         assert_eq!(lane.free_slots + used, direction.slots as usize, "a slot was lost or made");
     }
     FinishedRun { view: forwarder.view(), out: forwarder.b.sent().to_vec() }
@@ -163,7 +163,7 @@ fn every_discipline_accounts_for_every_frame() {
         let port = lane.totals.counts();
         assert_eq!(port.arrived, 1200, "{}", entry.name);
         assert_eq!(lane.counts.no_slot, 0, "{}", entry.name);
-        assert_eq!(run.out.len() as u64, lane.counts.out, "{}", entry.name);
+        assert_eq!(run.out.len() as u64, lane.counts.delivered, "{}", entry.name);
         assert_eq!(run.out.len() as u64 + port.dropped(), 1200, "{}: something waits for ever", entry.name);
         for (_, bytes) in &run.out {
             let n = number(bytes);
@@ -232,9 +232,9 @@ fn what_has_no_slot_or_is_odd_is_dropped_at_the_door_and_counted() {
     frames.push((at_us(100_000), vec![0x45; 30]));
     let run = run(&direction, frames, FakeClock::new(), at_us(200_000));
     let lane = &run.view.lanes[0];
-    assert_eq!((lane.counts.came, lane.counts.no_slot, lane.counts.out), (13, 6, 4));
-    let odd =
-        [FrameAnomaly::Empty, FrameAnomaly::Oversize, FrameAnomaly::BadLength].map(|oddity| lane.oddities.of(oddity));
+    assert_eq!((lane.counts.offered, lane.counts.no_slot, lane.counts.delivered), (13, 6, 4));
+    let odd = [FrameAnomaly::Empty, FrameAnomaly::Oversize, FrameAnomaly::BadLength]
+        .map(|anomaly| lane.anomalies.of(anomaly));
     assert_eq!(odd, [1, 1, 1]);
 }
 
@@ -308,12 +308,12 @@ fn another_thread_sees_what_passes() {
     let (a, b) = (clock.end(Layer::Ip, stream(100, 1000, 1000)), clock.end(Layer::Ip, []));
     let lanes = ["forward", "reverse"].map(|label| direction.lane(Layer::Ip, label));
     let mut forwarder = Forwarder::new(a, b, lanes, clock);
-    let window = forwarder.window();
+    let shared = forwarder.shared_view();
     while forwarder.view().at < at_us(75_500) {
         forwarder.turn(at_us(75_500)).unwrap();
     }
     // Shown last at 50 ms, when 50 packets had come out and the 51st had just come.
-    let view = std::thread::spawn(move || window.look()).join().unwrap();
-    assert_eq!((view.at, view.lanes[0].counts.out, view.lanes[0].flying), (at_us(50_000), 50, 1));
+    let view = std::thread::spawn(move || shared.latest()).join().unwrap();
+    assert_eq!((view.at, view.lanes[0].counts.delivered, view.lanes[0].propagating), (at_us(50_000), 50, 1));
     assert!(view.lanes[0].adds_up());
 }

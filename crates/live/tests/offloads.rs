@@ -75,7 +75,7 @@ fn forwarding(mtu: usize, job: impl FnOnce() + Send) -> View {
     let direction = TestDirection { slot_bytes: Pool::slot_for(mtu), ..TestDirection::new(1000, 0, 400, "droptail") };
     let lanes = ["forward", "reverse"].map(|label| direction.lane(Layer::Ethernet, label));
     let mut forwarder = Forwarder::new(a, b, lanes, PacedClock::new(Monotonic::new(), PacedClock::MARGIN));
-    let stop = forwarder.stopper();
+    let stop = forwarder.stop_flag();
     thread::scope(|scope| {
         let job = scope.spawn(move || {
             struct StopGuard(std::sync::Arc<std::sync::atomic::AtomicBool>);
@@ -156,7 +156,7 @@ fn frames_are_as_long_as_the_interfaces_take() {
     };
     assert!(view.lanes.iter().all(|lane| lane.adds_up()), "{view:#?}");
     assert!(view.lanes.iter().all(|lane| lane.totals.counts().sent_bytes > 4 * 8900), "{view:#?}");
-    assert_eq!(view.lanes[0].oddities.of(FrameAnomaly::Oversize), 0);
+    assert_eq!(view.lanes[0].anomalies.of(FrameAnomaly::Oversize), 0);
 }
 
 #[test]
@@ -180,7 +180,7 @@ fn segments_that_were_never_cut_are_counted() {
         return;
     };
     assert!(view.lanes.iter().all(|lane| lane.adds_up()), "{view:#?}");
-    assert!(view.lanes[0].oddities.of(FrameAnomaly::Oversize) > 0, "{:?}", view.lanes[0].oddities);
+    assert!(view.lanes[0].anomalies.of(FrameAnomaly::Oversize) > 0, "{:?}", view.lanes[0].anomalies);
 }
 
 #[test]

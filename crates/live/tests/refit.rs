@@ -58,8 +58,8 @@ impl TestLink {
         let job = move |lanes: &mut [Box<dyn headgate_live::Lane>; 2], now| {
             say.send(direction.settings().refit(&mut lanes[0], now, Layer::Ip, 1, "forward")).unwrap();
         };
-        self.forwarder.inbox().send(Box::new(job)).unwrap();
-        self.run(begin + headgate_live::SHOW_EVERY);
+        self.forwarder.change_sender().send(Box::new(job)).unwrap();
+        self.run(begin + headgate_live::PUBLISH_INTERVAL);
         done.try_recv().expect("it was done within a view's time").unwrap();
     }
 
@@ -83,7 +83,7 @@ fn a_hundred_changes_under_twice_the_load_lose_no_packet_and_turn_none_round() {
     }
     let lane = link.run(at_us(12_000_000));
     let port = lane.totals.counts();
-    assert_eq!((lane.counts.came, port.arrived, lane.counts.no_slot), (12_000, 12_000, 0));
+    assert_eq!((lane.counts.offered, port.arrived, lane.counts.no_slot), (12_000, 12_000, 0));
     let out = link.out();
     assert_eq!(out.len() as u64 + port.dropped(), 12_000, "{:?} {:?}", lane.backlog, lane.counts);
     assert!(out.is_sorted(), "a packet was overtaken");
@@ -100,7 +100,7 @@ fn every_discipline_hands_all_it_holds_to_every_kind_of_successor() {
         link.refit(&TestDirection::new(MBIT, 0, 100, "droptail"));
         let lane = link.run(at_us(500_000));
         let (old, new) = (before.totals.counts(), lane.totals.counts());
-        assert_eq!(lane.counts.out + new.dropped(), 60, "{}", entry.name);
+        assert_eq!(lane.counts.delivered + new.dropped(), 60, "{}", entry.name);
         assert_eq!(new.arrived, 60, "{}", entry.name);
         // What it dropped or marked, it did while it was in charge: 50 ms at most.
         assert!(old.dropped() <= new.dropped() && new.drops(Why::Overload) == 0, "{}", entry.name);
@@ -115,10 +115,10 @@ fn what_a_smaller_queue_has_no_room_for_is_dropped_as_overflow_the_last_first() 
     link.refit(&TestDirection::new(MBIT, 0, 10, "droptail"));
     let lane = link.run(at_us(200_000));
     // It was done at time 0 and one packet was on its way by then, or at the first look after it: 50 of 80 have gone.
-    let done = lane.counts.out - 10;
+    let done = lane.counts.delivered - 10;
     assert!([1, 50].contains(&done), "{done}");
-    assert_eq!(lane.totals.counts().drops(Why::Overflow), 80 - lane.counts.out);
-    assert_eq!(link.out(), (0..lane.counts.out as u32).collect::<Vec<_>>(), "the last came first");
+    assert_eq!(lane.totals.counts().drops(Why::Overflow), 80 - lane.counts.delivered);
+    assert_eq!(link.out(), (0..lane.counts.delivered as u32).collect::<Vec<_>>(), "the last came first");
 }
 
 #[test]
@@ -129,7 +129,7 @@ fn packets_that_a_shaper_holds_back_go_on_in_order() {
     link.run(at_us(60_000));
     link.refit(&TestDirection::new(MBIT, 0, 100, "droptail"));
     let lane = link.run(at_us(200_000));
-    assert_eq!((lane.counts.out, lane.totals.dropped()), (40, 0));
+    assert_eq!((lane.counts.delivered, lane.totals.dropped()), (40, 0));
     assert_eq!(link.out(), (0..40).collect::<Vec<_>>());
 }
 
@@ -148,7 +148,7 @@ fn nothing_overtakes_what_flies_when_the_delay_shrinks() {
     link.run(at_us(60_000));
     link.refit(&TestDirection::new(MBIT, 10, 100, "droptail"));
     let lane = link.run(at_us(500_000));
-    assert_eq!((lane.counts.out, link.out()), (150, (0..150).collect()));
+    assert_eq!((lane.counts.delivered, link.out()), (150, (0..150).collect()));
     let last = link.forwarder.b.sent().last().unwrap().0;
     // The change was done at 100 ms: what was sent by then comes out within 300 ms, and all the rest has caught up with it.
     assert!(at_us(290_000) < last && last <= at_us(310_000), "{last}");
@@ -160,11 +160,11 @@ fn a_discipline_that_cannot_be_leaves_all_as_it_was() {
     let mut lane = direction.lane(Layer::Ip, "forward");
     let mut clock = FakeClock::new();
     let mut from = clock.end(Layer::Ip, stream(30, 0, Ecn::NotEct));
-    lane.take(Time::ZERO, &mut from).unwrap();
+    lane.receive_from(Time::ZERO, &mut from).unwrap();
     direction.qdisc = "red:minth=60%,maxth=50%".parse().unwrap();
     let refused = direction.settings().refit(&mut lane, Time::ZERO, Layer::Ip, 1, "forward");
     assert!(refused.is_err());
     let lane = lane.view(Time::ZERO);
-    assert_eq!((lane.backlog.packets, lane.flying, lane.totals.counts().arrived), (29, 1, 30));
+    assert_eq!((lane.backlog.packets, lane.propagating, lane.totals.counts().arrived), (29, 1, 30));
     assert!(lane.adds_up());
 }

@@ -64,10 +64,10 @@ fn three() -> Option<(Scenario, LiveRun, SeenRecords)> {
 #[test]
 fn a_run_measures_what_the_simulator_would_and_no_packet_vanishes() {
     let Some((scenario, ran, seen)) = three() else { return };
-    let LiveRun { outcome, proof, .. } = ran;
-    assert!(outcome.balance.holds(), "{:?} {proof:?}", outcome.balance);
+    let LiveRun { outcome, fidelity, .. } = ran;
+    assert!(outcome.balance.holds(), "{:?} {fidelity:?}", outcome.balance);
     assert!(outcome.links.iter().all(|link| link.conserves()));
-    assert_eq!((proof.elsewhere, proof.oversize), (HostLosses::default(), 0), "{proof:?}");
+    assert_eq!((fidelity.host_losses, fidelity.oversize), (HostLosses::default(), 0), "{fidelity:?}");
 
     // What flows were sent is what the link sent, but for what belongs to no flow.
     let forward = &outcome.links[0];
@@ -76,7 +76,7 @@ fn a_run_measures_what_the_simulator_would_and_no_packet_vanishes() {
 
     // The flows have more to send than the link takes. Reno without any queue keeps three quarters of what the constant flow
     // leaves: 0.25 + 0.75 * 0.75. What comes in a burst after a stall of the machine counts where it comes: stalls come on top.
-    let stalled = proof.stalls.1.as_secs_f64() / 1.5;
+    let stalled = fidelity.stalls.1.as_secs_f64() / 1.5;
     assert!(forward.utilization > 0.81 - stalled, "{} with {stalled} stalled", forward.utilization);
     let bits = forward.counts.sent_bytes as f64 * 8.0 / 1.5;
     assert!((bits / (10e6 * forward.utilization) - 1.0).abs() < 0.01, "{bits} at {}", forward.utilization);
@@ -114,14 +114,14 @@ fn a_network_of_links_measures_what_the_simulator_would_and_no_packet_vanishes()
     }
     let (scenario, mut seen) = (scenario(LOT), SeenRecords::default());
     let ran = run(&scenario, &scenario.qdiscs[0], 1, &mut seen, &mut |_| {}).unwrap_or_else(|error| panic!("{error}"));
-    let LiveRun { outcome, proof, .. } = ran;
-    assert!(outcome.balance.holds(), "{:?} {proof:?}", outcome.balance);
+    let LiveRun { outcome, fidelity, .. } = ran;
+    assert!(outcome.balance.holds(), "{:?} {fidelity:?}", outcome.balance);
     assert!(outcome.links.iter().all(|link| link.conserves()));
-    assert_eq!((proof.elsewhere, proof.oversize), (HostLosses::default(), 0), "{proof:?}");
+    assert_eq!((fidelity.host_losses, fidelity.oversize), (HostLosses::default(), 0), "{fidelity:?}");
 
     // Flows have more to send than the first link takes, of which Reno without any queue keeps three quarters, and the second is
     // offered 4.5 Mbit/s by two of them alone.
-    let stalled = proof.stalls.1.as_secs_f64() / 2.0;
+    let stalled = fidelity.stalls.1.as_secs_f64() / 2.0;
     let [first, _, second, back] = &outcome.links[..] else { panic!("{} directions", outcome.links.len()) };
     for (link, rate) in [(first, 10e6), (second, 4e6)] {
         assert!(link.utilization > 0.75 - stalled, "{}: {} with {stalled} stalled", link.link, link.utilization);
@@ -139,7 +139,7 @@ fn a_network_of_links_measures_what_the_simulator_would_and_no_packet_vanishes()
     assert!(came.abs_diff(gone) <= 5 + 10, "{came} of {gone}");
     assert!(second.counts.sent.abs_diff(sent(0) + sent(2) + sent(4)) <= 10);
     // Datagrams the other way meet ACKs alone: 1000 bytes every 8 ms, but for what is late or stands still at the end.
-    let late = Span::from_nanos(proof.send_lateness.quantile(1.0).unwrap_or(0.0) as u64) + proof.stalls.1;
+    let late = Span::from_nanos(fidelity.send_lateness.quantile(1.0).unwrap_or(0.0) as u64) + fidelity.stalls.1;
     assert!(sent(3).abs_diff(250) <= 1 + late.as_nanos() / 8_000_000, "{} with {late} late", sent(3));
     assert!(back.counts.sent > sent(3));
 

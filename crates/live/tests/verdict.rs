@@ -124,22 +124,22 @@ fn found(qdisc: &str, senders: Vec<TestSender>, seconds: u64) -> Vec<FlowView> {
     let b = FlowsEnd { sends: false, ..a.clone() };
     let lanes = ["forward", "reverse"].map(|label| direction.lane(Layer::Ip, label));
     let mut forwarder = Forwarder::new(a, b, lanes, clock.clone());
-    let window = forwarder.window();
+    let shared = forwarder.shared_view();
     let end = Time::ZERO + Span::from_secs(seconds);
     while clock.now() < end {
         forwarder.turn(end).unwrap();
     }
-    let mut flows = window.look().lanes[0].top.clone();
+    let mut flows = shared.latest().lanes[0].top.clone();
     flows.sort_by_key(|flow| flow.header.unwrap().source_port);
     flows
 }
 
 fn verdicts(flows: &[FlowView]) -> Vec<Responsiveness> {
-    flows.iter().map(|flow| flow.judgement.verdict).collect()
+    flows.iter().map(|flow| flow.verdict.responsiveness).collect()
 }
 
 fn told(flows: &[FlowView]) -> String {
-    flows.iter().map(|flow| format!("{:?}: {}\n", flow.judgement.verdict, flow.judgement)).collect()
+    flows.iter().map(|flow| format!("{:?}: {}\n", flow.verdict.responsiveness, flow.verdict)).collect()
 }
 
 /// Nine that heed losses, one that does not and sends five times its share, and one that has little to send.
@@ -156,12 +156,12 @@ fn who_sends_on_is_told_from_who_slows_down_and_who_asks_for_little_is_not_accus
         let flows = found(qdisc, mixed(), 15);
         let (heeding, others) = flows.split_at(9);
         assert!(
-            heeding.iter().all(|flow| flow.judgement.verdict != Responsiveness::Unresponsive),
+            heeding.iter().all(|flow| flow.verdict.responsiveness != Responsiveness::Unresponsive),
             "{qdisc}\n{}",
             told(&flows)
         );
         assert!(
-            heeding.iter().any(|flow| flow.judgement.verdict == Responsiveness::Responsive),
+            heeding.iter().any(|flow| flow.verdict.responsiveness == Responsiveness::Responsive),
             "{qdisc}\n{}",
             told(&flows)
         );
@@ -172,9 +172,9 @@ fn who_sends_on_is_told_from_who_slows_down_and_who_asks_for_little_is_not_accus
             told(&flows)
         );
         // The evidence has the numbers: 5 Mbit/s, and how many times the share that is.
-        let evidence = others[0].judgement.to_string();
+        let evidence = others[0].verdict.to_string();
         assert!(evidence.starts_with("sends 5.0 Mbit/s, ") && evidence.contains(" times its share, did not slow down"));
-        assert!(others[0].judgement.rate / others[0].judgement.fair.unwrap() > 3.0, "{evidence}");
+        assert!(others[0].verdict.arrival_rate / others[0].verdict.fair_rate.unwrap() > 3.0, "{evidence}");
     }
 }
 
@@ -183,7 +183,7 @@ fn one_that_halves_is_responsive_when_it_is_alone_and_has_all() {
     let flows = found("droptail", vec![TestSender::new(true, 9.0)], 15);
     assert_eq!(verdicts(&flows), [Responsiveness::Responsive], "{}", told(&flows));
     assert!(
-        flows[0].judgement.to_string().contains(" % less after many drops or marks than after few: "),
+        flows[0].verdict.to_string().contains(" % less after many drops or marks than after few: "),
         "{}",
         told(&flows)
     );
@@ -199,18 +199,18 @@ fn a_constant_rate_that_is_too_much_for_the_link_does_not_slow_down_when_it_is_a
 fn without_drops_or_time_enough_nothing_is_said() {
     let flows = found("droptail", vec![TestSender::new(false, 5.0)], 12);
     assert_eq!(verdicts(&flows), [Responsiveness::Unknown]);
-    assert_eq!(flows[0].judgement.to_string(), "no drops or marks in 10 s, too few to tell");
+    assert_eq!(flows[0].verdict.to_string(), "no drops or marks in 10 s, too few for a verdict");
     let flows = found("droptail", vec![TestSender::new(false, 50.0)], 1);
     assert_eq!(verdicts(&flows), [Responsiveness::Unknown]);
-    assert!(flows[0].judgement.to_string().ends_with("too short to tell"), "{}", told(&flows));
+    assert!(flows[0].verdict.to_string().ends_with("too short for a verdict"), "{}", told(&flows));
 }
 
 #[test]
 fn what_a_discipline_singles_out_is_monitored() {
     for qdisc in ["red_pd", "breathe"] {
         let flows = found(qdisc, mixed(), 15);
-        assert_eq!(flows[9].judgement.verdict, Responsiveness::Monitored, "{qdisc}\n{}", told(&flows));
-        assert!(flows[9].judgement.to_string().ends_with("; it does not slow down"), "{qdisc}\n{}", told(&flows));
-        assert_ne!(flows[10].judgement.verdict, Responsiveness::Unresponsive, "{qdisc}\n{}", told(&flows));
+        assert_eq!(flows[9].verdict.responsiveness, Responsiveness::Monitored, "{qdisc}\n{}", told(&flows));
+        assert!(flows[9].verdict.to_string().ends_with("; it does not reduce its rate"), "{qdisc}\n{}", told(&flows));
+        assert_ne!(flows[10].verdict.responsiveness, Responsiveness::Unresponsive, "{qdisc}\n{}", told(&flows));
     }
 }

@@ -57,13 +57,13 @@ impl Gateway {
     /// Whether the loop still runs.
     #[getter]
     fn runs(&self) -> bool {
-        self.inner().running().runs()
+        self.inner().forwarder().is_running()
     }
 
     /// Whether the loop's thread comes before ordinary ones.
     #[getter]
     fn urgent(&self) -> bool {
-        self.inner().running().urgent()
+        self.inner().forwarder().is_realtime()
     }
 
     /// Both directions are like this from now on; what waits and flies goes on.
@@ -75,7 +75,7 @@ impl Gateway {
 
     /// What the gateway does: both directions, forward and reverse, as of a moment ago.
     fn view<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
-        let view = py.detach(|| self.inner().running().view());
+        let view = py.detach(|| self.inner().forwarder().view());
         shown(py, &view)
     }
 

@@ -25,11 +25,11 @@ pub fn intervals(rows: &[IntervalRow], qdiscs: &[String; 2], seed: u64) -> PyRes
 }
 
 /// How much was written, and what was not and why.
-pub fn written<'py>(py: Python<'py>, written: &LogCounts) -> PyResult<Bound<'py, PyDict>> {
+pub fn written<'py>(py: Python<'py>, counts: &LogCounts) -> PyResult<Bound<'py, PyDict>> {
     let found = PyDict::new(py);
-    found.set_item("packets", written.packets)?;
-    found.set_item("missed", written.missed)?;
-    found.set_item("rows_missed", written.rows_missed)?;
-    found.set_item("failed", &written.failed)?;
+    found.set_item("packets", counts.packets)?;
+    found.set_item("missed", counts.missed)?;
+    found.set_item("rows_missed", counts.rows_missed)?;
+    found.set_item("failed", &counts.failed)?;
     Ok(found)
 }

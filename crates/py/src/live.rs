@@ -153,18 +153,18 @@ impl Link {
     /// Whether the loop still runs.
     #[getter]
     fn runs(&self) -> bool {
-        self.inner().link.running().runs()
+        self.inner().link.forwarder().is_running()
     }
 
     /// Whether the loop's thread comes before ordinary ones.
     #[getter]
     fn urgent(&self) -> bool {
-        self.inner().link.running().urgent()
+        self.inner().link.forwarder().is_realtime()
     }
 
     /// What the link does: both directions, forward and reverse, as of a moment ago.
     fn view<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
-        let view = self.inner().link.running().view();
+        let view = self.inner().link.forwarder().view();
         shown(py, &view)
     }
 
@@ -177,7 +177,7 @@ impl Link {
 
     /// How many packets the log has and has not, and what ended it before its time; None without a log.
     fn written<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyDict>>> {
-        self.inner().link.log().map(|log| link_log::written(py, &log.written())).transpose()
+        self.inner().link.log().map(|log| link_log::written(py, &log.counts())).transpose()
     }
 
     /// Ends the server, stops the loop, and says what was done in all.

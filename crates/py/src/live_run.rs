@@ -19,7 +19,7 @@ use crate::view;
 /// Raises `ValueError` with the reason if `scenario` cannot be run on real packets.
 #[pyfunction]
 pub fn check_live(scenario: &Scenario) -> PyResult<()> {
-    run::refuse(&scenario.0).map_err(|error| raised("", error))
+    run::check_supported(&scenario.0).map_err(|error| raised("", error))
 }
 
 /// Runs `scenario` on real packets, in real time, with its discipline number `qdisc_index` and `seed`: what a simulation gives,
@@ -44,24 +44,24 @@ pub fn run_live<'py>(
     let told = Told { on_batch, on_capture, failure: Failure::default() };
     let first = 2 * usize::from(scenario.bottleneck().link);
     let live = |qdisc: &Qdisc, watch: &mut dyn Watch| {
-        let mut show = |window| on_link.iter().for_each(|told| tell(told, &window, first));
+        let mut show = |shared| on_link.iter().for_each(|told| tell(told, &shared, first));
         run::run(scenario, qdisc, seed, watch, &mut show)
     };
-    let (run, ran) = watched(py, (scenario, qdisc_index, seed), progress, told, live)?;
-    let ran = ran.map_err(|error| raised(&run.qdisc, error))?;
-    let holds = ran.outcome.conserves();
-    let proof = shown(py, &ran.proof)?;
-    proof.set_item("conserves", holds)?;
-    Ok((Outcome::new(run, ran.outcome), proof, ran.notes))
+    let (run, live) = watched(py, (scenario, qdisc_index, seed), progress, told, live)?;
+    let live = live.map_err(|error| raised(&run.qdisc, error))?;
+    let holds = live.outcome.conserves();
+    let fidelity = shown(py, &live.fidelity)?;
+    fidelity.set_item("conserves", holds)?;
+    Ok((Outcome::new(run, live.outcome), fidelity, live.notes))
 }
 
-/// Hands over a function that looks through `window` at direction number `first` and the one back. What is wrong with who is
+/// Hands over a function that looks through `shared` at direction number `first` and the one back. What is wrong with who is
 /// told does not stop the run.
-fn tell(on_link: &Py<PyAny>, window: &SharedView, first: usize) {
+fn tell(on_link: &Py<PyAny>, shared: &SharedView, first: usize) {
     Python::attach(|py| {
-        let window = window.clone();
+        let shared = shared.clone();
         let look = PyCFunction::new_closure(py, None, None, move |args, _| {
-            let mut view = window.look();
+            let mut view = shared.latest();
             view.lanes.drain(..first);
             view::shown(args.py(), &view).map(Bound::unbind)
         });
@@ -80,22 +80,22 @@ fn raised(qdisc: &str, error: LiveRunError) -> PyErr {
     }
 }
 
-fn shown<'py>(py: Python<'py>, proof: &LinkFidelity) -> PyResult<Bound<'py, PyDict>> {
+fn shown<'py>(py: Python<'py>, fidelity: &LinkFidelity) -> PyResult<Bound<'py, PyDict>> {
     let all = PyDict::new(py);
-    all.set_item("realtime", proof.urgent)?;
-    all.set_item("cpu", proof.cpu.as_secs_f64() / proof.lasted.as_secs_f64().max(1e-9))?;
-    all.set_item("cpu_s", proof.cpu.as_secs_f64())?;
-    quantiles(&all, "late", &proof.lateness)?;
-    quantiles(&all, "send_late", &proof.send_lateness)?;
-    let (stalls, stalled) = proof.stalls;
+    all.set_item("realtime", fidelity.realtime)?;
+    all.set_item("cpu", fidelity.cpu.as_secs_f64() / fidelity.duration.as_secs_f64().max(1e-9))?;
+    all.set_item("cpu_s", fidelity.cpu.as_secs_f64())?;
+    quantiles(&all, "late", &fidelity.lateness)?;
+    quantiles(&all, "send_late", &fidelity.send_lateness)?;
+    let (stalls, stalled) = fidelity.stalls;
     all.set_item("stalls", stalls)?;
     all.set_item("stalled_ms", stalled.as_secs_f64() * 1e3)?;
-    all.set_item("oversize", proof.oversize)?;
-    all.set_item("host_losses", proof.elsewhere.named().into_py_dict(py)?)?;
-    for (name, counters) in ["near", "far"].into_iter().zip(&proof.counters) {
+    all.set_item("oversize", fidelity.oversize)?;
+    all.set_item("host_losses", fidelity.host_losses.named().into_py_dict(py)?)?;
+    for (name, counters) in ["near", "far"].into_iter().zip(&fidelity.counters) {
         all.set_item(name, counters.named().into_py_dict(py)?)?;
     }
-    let [link, receivers] = proof.marks;
+    let [link, receivers] = fidelity.marks;
     all.set_item("marks", [("link", link), ("receivers", receivers)].into_py_dict(py)?)?;
     Ok(all)
 }

@@ -28,17 +28,17 @@ fn lane<'py>(py: Python<'py>, lane: &LaneView, kernel: &KernelCounts) -> PyResul
     shown.set_item("stalled_ms", counts.stalled.as_secs_f64() * 1e3)?;
     shown.set_item("drops", reasons(py, port, |signals| signals.drops)?)?;
     shown.set_item("marks", reasons(py, port, |signals| signals.marks)?)?;
-    let odd = || lane.oddities.iter().map(|(oddity, count)| (oddity.name(), count, oddity.forwarded()));
+    let odd = || lane.anomalies.iter().map(|(anomaly, count)| (anomaly.name(), count, anomaly.forwarded()));
     let named =
         |all: &mut dyn Iterator<Item = (&'static str, u64, bool)>| all.map(|odd| (odd.0, odd.1)).collect::<Vec<_>>();
-    shown.set_item("odd", named(&mut odd()))?;
+    shown.set_item("not_ip", named(&mut odd()))?;
     shown.set_item("discarded", named(&mut odd().filter(|odd| !odd.2)))?;
     let quantile = |of: &Histogram, share| of.quantile(share).map(|nanos| nanos / 1e6);
     let sojourn = lane.totals.sojourn();
-    shown.set_item("queueing", histogram(py, sojourn)?)?;
+    shown.set_item("queue_delay", histogram(py, sojourn)?)?;
     shown.set_item("late", histogram(py, &lane.lateness)?)?;
-    shown.set_item("queueing_ms_mean", sojourn.mean().map(|nanos| nanos / 1e6))?;
-    shown.set_item("queueing_ms_p99", quantile(sojourn, 0.99))?;
+    shown.set_item("queue_delay_ms_mean", sojourn.mean().map(|nanos| nanos / 1e6))?;
+    shown.set_item("queue_delay_ms_p99", quantile(sojourn, 0.99))?;
     shown.set_item("late_ms_p50", quantile(&lane.lateness, 0.5))?;
     shown.set_item("late_ms_p99", quantile(&lane.lateness, 0.99))?;
     shown.set_item("gauges", lane.gauges.clone())?;
@@ -48,7 +48,7 @@ fn lane<'py>(py: Python<'py>, lane: &LaneView, kernel: &KernelCounts) -> PyResul
 
 /// One flow, and the verdict on it.
 fn flow<'py>(py: Python<'py>, flow: &FlowView) -> PyResult<Bound<'py, PyDict>> {
-    let (shown, judged) = (PyDict::new(py), &flow.judgement);
+    let (shown, judged) = (PyDict::new(py), &flow.verdict);
     shown.set_item("flow", format!("{:016x}", flow.flow.0))?;
     shown.set_item("protocol", flow.header.map(|header| header.protocol))?;
     shown.set_item("source", flow.header.map(|header| header.source.to_string()))?;
@@ -63,12 +63,12 @@ fn flow<'py>(py: Python<'py>, flow: &FlowView) -> PyResult<Bound<'py, PyDict>> {
         ("marked", flow.counts.marked),
     ];
     counts.into_iter().try_for_each(|(name, number)| shown.set_item(name, number))?;
-    shown.set_item("arriving_bps", judged.rate)?;
-    shown.set_item("sent_bps", judged.sent)?;
-    shown.set_item("fair_bps", judged.fair)?;
-    shown.set_item("tcp_bps", judged.tcp)?;
-    shown.set_item("less", judged.answer.map(|answer| answer.less))?;
-    shown.set_item("verdict", judged.verdict.name())?;
+    shown.set_item("arriving_bps", judged.arrival_rate)?;
+    shown.set_item("sent_bps", judged.sent_rate)?;
+    shown.set_item("fair_bps", judged.fair_rate)?;
+    shown.set_item("tcp_bps", judged.tcp_rate)?;
+    shown.set_item("less", judged.reaction.map(|reaction| reaction.reduction))?;
+    shown.set_item("verdict", judged.responsiveness.name())?;
     shown.set_item("evidence", judged.to_string())?;
     Ok(shown)
 }
@@ -97,6 +97,6 @@ fn reasons<'py>(py: Python<'py>, counts: &Counts, count: fn(&SignalCounts) -> u6
 /// The numbers of a direction that Prometheus is told: key, name and meaning.
 #[pyfunction]
 pub fn numbers() -> Vec<(&'static str, &'static str, &'static str)> {
-    let told = LANE_METRICS.iter().filter(|number| !number.metric.is_empty());
-    told.map(|number| (number.key, number.metric, number.meaning)).collect()
+    let told = LANE_METRICS.iter().filter(|number| !number.prometheus.is_empty());
+    told.map(|number| (number.key, number.prometheus, number.meaning)).collect()
 }

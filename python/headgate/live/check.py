@@ -74,7 +74,7 @@ def ours(floods: list[Measurement]) -> Iterator[CheckRow]:
     """Whether only the discipline dropped packets, and whether the forwarding thread had time to spare."""
     gone = [elsewhere(found) for found in floods]
     yield CheckRow("packets lost outside the link", str(sum(gone)), "0", not any(gone))
-    odd = sum(count for found in floods for name, count in found["forward"]["odd"] if name == "oversize")
+    odd = sum(count for found in floods for name, count in found["forward"]["not_ip"] if name == "oversize")
     yield CheckRow("packets longer than the MTU", str(odd), "0", odd == 0)
     stalls = sum(found["forward"]["stalls"] for found in floods)
     yield CheckRow("times the forwarding thread was late", str(stalls), "0", stalls == 0)
@@ -89,9 +89,9 @@ def elsewhere(found: Measurement) -> int:
     lane = found["forward"]
     steps = (
         (found["sent"], found["near_sent"]),
-        (found["near_sent"], lane["came"]),
-        (lane["came"], lane["sent"] + lane["dropped"]),
-        (lane["out"], found["far_received"]),
+        (found["near_sent"], lane["offered"]),
+        (lane["offered"], lane["sent"] + lane["dropped"]),
+        (lane["delivered"], found["far_received"]),
         (found["far_received"], found["received"]),
     )
     missing: int = sum(abs(before - after) for before, after in steps)

@@ -25,8 +25,8 @@ SEGMENT = 60.0
 UNFINISHED = ".unfinished"
 
 #: Entries of the summary for each direction, and for each of its largest flows.
-COUNTS = ("came", "arrived", "sent", "sent_bytes", "dropped", "marked", "lost", "out", "refused", "no_slot", "stalls")
-FIGURES = ("stalled_ms", "queueing_ms_mean", "queueing_ms_p99", "late_ms_p50", "late_ms_p99", "drops", "marks")
+COUNTS = ("offered", "arrived", "sent", "sent_bytes", "dropped", "marked", "lost", "delivered", "refused", "no_slot", "stalls")
+FIGURES = ("stalled_ms", "queue_delay_ms_mean", "queue_delay_ms_p99", "late_ms_p50", "late_ms_p99", "drops", "marks")
 FLOW = ("protocol", "source", "destination", "source_port", "destination_port")
 FLOW_COUNTS = ("arrived", "sent", "sent_bytes", "dropped", "marked")
 
@@ -115,7 +115,7 @@ class LinkLog:
             self._batches, self._segments = [], self._segments + 1
 
     def _document(self, ended: Mapping[str, Any] | None) -> None:
-        document = {"schema": 2, "version": _core.VERSION, **self._said, "ended": ended}
+        document = {"schema": 3, "version": _core.VERSION, **self._said, "ended": ended}
         text = json.dumps(document, indent=2) + "\n"
         self._whole(DOCUMENT, lambda path: path.write_text(text))
 
@@ -141,7 +141,7 @@ def _direction(view: Mapping[str, Any]) -> dict[str, Any]:
     """The summary of a direction, from its view."""
     found = {name: view[name] for name in (*COUNTS, *FIGURES)}
     flows = [{name: flow[name] for name in (*FLOW, *FLOW_COUNTS)} for flow in view["flows"]]
-    return {**found, "odd": dict(view["odd"]), "flows": flows}
+    return {**found, "not_ip": dict(view["not_ip"]), "flows": flows}
 
 
 def _make(folder: Path) -> None:

@@ -56,11 +56,11 @@ def metrics(view: View) -> Iterator[Metric]:
     yield _counter("drops_total", "Packets that the discipline dropped.", ["direction", "reason"], _by(view, "drops"))
     yield _counter("marks_total", "Packets that the discipline marked.", ["direction", "reason"], _by(view, "marks"))
     meaning = "Frames that were not plain IP packets."
-    yield _counter("odd_frames_total", meaning, ["direction", "kind"], _by(view, "odd"))
+    yield _counter("odd_frames_total", meaning, ["direction", "kind"], _by(view, "not_ip"))
     meaning = "Time in which the forwarding thread was late."
     stalled = [([way], view[way]["stalled_ms"] / 1e3) for way in DIRECTIONS]
     yield _counter("stalled_seconds_total", meaning, ["direction"], stalled)
-    yield _histogram("queueing_seconds", "Queueing delay of sent packets.", view, "queueing")
+    yield _histogram("queueing_seconds", "Queueing delay of sent packets.", view, "queue_delay")
     yield _histogram(
         "lateness_seconds", "Lateness of packets: actual departure minus scheduled departure.", view, "late"
     )

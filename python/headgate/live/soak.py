@@ -56,9 +56,9 @@ def counts(mbit: int, found: Measurement) -> Iterator[CheckRow]:
     odd = sum(count for _, count in lane["discarded"])
     pairs = (
         ("sent by the socket, not by the interface", found["sent"], found["near_sent"] + found["near_dropped"]),
-        ("sent by the interface, not seen by the link", found["near_sent"], lane["came"]),
-        ("seen by the link, not accounted for", lane["came"], lane["sent"] + lane["dropped"] + lane["no_slot"] + odd),
-        ("sent by the link, not received", lane["out"], found["far_received"] + lane["refused"]),
+        ("sent by the interface, not seen by the link", found["near_sent"], lane["offered"]),
+        ("seen by the link, not accounted for", lane["offered"], lane["sent"] + lane["dropped"] + lane["no_slot"] + odd),
+        ("sent by the link, not received", lane["delivered"], found["far_received"] + lane["refused"]),
     )
     for what, before, after in pairs:
         yield CheckRow(f"{_named(mbit)}: {what}", f"{before - after} of {before}", "0", before == after)

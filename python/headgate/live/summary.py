@@ -37,7 +37,7 @@ def table(view: Mapping[str, Any], seconds: float, title: str) -> Table:
 def _row(wire: Mapping[str, Any], seconds: float) -> list[str]:
     rate = wire["sent_bytes"] * 8e-6 / seconds if seconds else 0.0
     counts = [str(wire["sent"]), reasons(wire["drops"]), reasons(wire["marks"]), str(wire["lost"])]
-    waits = [_ms(wire[name]) for name in ("queueing_ms_mean", "queueing_ms_p99", "late_ms_p50", "late_ms_p99")]
+    waits = [_ms(wire[name]) for name in ("queue_delay_ms_mean", "queue_delay_ms_p99", "late_ms_p50", "late_ms_p99")]
     return [f"{rate:.3f}", *counts, *waits]
 
 

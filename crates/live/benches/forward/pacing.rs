@@ -39,8 +39,8 @@ fn pacing(mbit: u64, urgent: bool) {
         let clock = Monotonic::new();
         let b = Stamped { socket: b, clock, first: None, last: Time::ZERO, frames: 0 };
         let paced = PacedClock::new(clock, PacedClock::MARGIN);
-        let mut forwarder = Forwarder::new(a, b, lanes, if urgent { paced.urgent() } else { paced });
-        let stop = forwarder.stopper();
+        let mut forwarder = Forwarder::new(a, b, lanes, if urgent { paced.realtime() } else { paced });
+        let stop = forwarder.stop_flag();
         let view = thread::scope(|scope| {
             scope.spawn(move || {
                 overload(&mut left, Span::from_nanos(time.as_nanos() * 5 / 6));

@@ -15,27 +15,27 @@ use crate::io::{BATCH, LinkEnd};
 pub(crate) struct LaneEntry {
     pub(crate) parser: Parser,
     /// Frames received, and the frames among them dropped because no slot was free.
-    pub(crate) came: u64,
+    pub(crate) offered: u64,
     pub(crate) no_slot: u64,
     batch: Vec<FrameId>,
 }
 
 impl LaneEntry {
     pub(crate) fn new(parser: Parser) -> LaneEntry {
-        LaneEntry { parser, came: 0, no_slot: 0, batch: Vec::with_capacity(BATCH) }
+        LaneEntry { parser, offered: 0, no_slot: 0, batch: Vec::with_capacity(BATCH) }
     }
 
     /// Receives a batch from `from` and passes each parsed packet to the callback. A frame returned by the callback
     /// counts as dropped for lack of a slot. Returns true if more frames may be waiting.
     #[inline]
-    pub(crate) fn take(
+    pub(crate) fn receive(
         &mut self,
         from: &mut dyn LinkEnd,
         pool: &mut Pool,
         mut arrive: impl FnMut(Packet<FrameId>, &ParsedFrame, &mut Pool) -> Result<(), FrameId>,
     ) -> io::Result<bool> {
         let received = from.recv(pool, &mut self.batch);
-        self.came += self.batch.len() as u64;
+        self.offered += self.batch.len() as u64;
         for frame in self.batch.drain(..) {
             let bytes = pool.frame(&frame);
             let Ok(parsed) = &self.parser.parse(bytes) else {
@@ -51,15 +51,15 @@ impl LaneEntry {
             }
         }
         let received = received?;
-        self.came += received.no_slot + received.oversize;
+        self.offered += received.no_slot + received.oversize;
         self.no_slot += received.no_slot;
-        self.parser.oddities.add(FrameAnomaly::Oversize, received.oversize);
+        self.parser.anomalies.add(FrameAnomaly::Oversize, received.oversize);
         Ok(received.more)
     }
 
     /// Replaces the parser; all counts are kept.
-    pub(crate) fn read_by(&mut self, mut parser: Parser) {
-        parser.oddities = self.parser.oddities;
+    pub(crate) fn replace_parser(&mut self, mut parser: Parser) {
+        parser.anomalies = self.parser.anomalies;
         self.parser = parser;
     }
 }
@@ -75,13 +75,13 @@ struct PropagatingFrame {
 #[derive(Default)]
 pub(crate) struct LaneExit {
     /// Ordered by due time.
-    flying: VecDeque<PropagatingFrame>,
+    propagating: VecDeque<PropagatingFrame>,
     /// Due time of the last packet inherited from the previous lane; later packets must not overtake it.
     not_before: Time,
     /// Delay between a packet's due time and its departure, in nanoseconds.
     pub(crate) lateness: Histogram,
     /// Packets sent, and packets the end refused.
-    pub(crate) out: u64,
+    pub(crate) delivered: u64,
     pub(crate) refused: u64,
     batch: Vec<FrameId>,
 }
@@ -89,30 +89,34 @@ pub(crate) struct LaneExit {
 impl LaneExit {
     /// An exit that does not allocate for up to `slots` packets.
     pub(crate) fn new(slots: usize) -> LaneExit {
-        LaneExit { flying: VecDeque::with_capacity(slots), batch: Vec::with_capacity(BATCH), ..LaneExit::default() }
+        LaneExit {
+            propagating: VecDeque::with_capacity(slots),
+            batch: Vec::with_capacity(BATCH),
+            ..LaneExit::default()
+        }
     }
 
     /// Queues `frame` for `due`, behind packets due earlier.
     #[inline]
-    pub(crate) fn fly(&mut self, due: Time, frame: FrameId) {
-        if self.flying.back().is_none_or(|last| last.due <= due) {
-            self.flying.push_back(PropagatingFrame { due, frame });
+    pub(crate) fn schedule(&mut self, due: Time, frame: FrameId) {
+        if self.propagating.back().is_none_or(|last| last.due <= due) {
+            self.propagating.push_back(PropagatingFrame { due, frame });
         } else {
             let due = due.max(self.not_before);
-            let place = self.flying.partition_point(|other| other.due <= due);
-            self.flying.insert(place, PropagatingFrame { due, frame });
+            let place = self.propagating.partition_point(|other| other.due <= due);
+            self.propagating.insert(place, PropagatingFrame { due, frame });
         }
     }
 
     /// Due time of the next packet; [`Time::NEVER`] if there is none.
     #[inline]
     pub(crate) fn due(&self) -> Time {
-        self.flying.front().map_or(Time::NEVER, |first| first.due)
+        self.propagating.front().map_or(Time::NEVER, |first| first.due)
     }
 
     /// Sends a batch of due packets to `to` and calls `out` for each. Returns true if more may be due.
     #[inline]
-    pub(crate) fn give(
+    pub(crate) fn send_due(
         &mut self,
         now: Time,
         to: &mut dyn LinkEnd,
@@ -120,8 +124,8 @@ impl LaneExit {
         mut out: impl FnMut(&FrameId),
     ) -> io::Result<bool> {
         while self.batch.len() < BATCH
-            && self.flying.front().is_some_and(|first| first.due <= now)
-            && let Some(first) = self.flying.pop_front()
+            && self.propagating.front().is_some_and(|first| first.due <= now)
+            && let Some(first) = self.propagating.pop_front()
         {
             self.lateness.record((now - first.due).as_nanos());
             out(&first.frame);
@@ -130,13 +134,13 @@ impl LaneExit {
         if self.batch.is_empty() {
             return Ok(false);
         }
-        if self.flying.is_empty() {
+        if self.propagating.is_empty() {
             // Restart at the front of the buffer, which is still in a cache.
-            self.flying.clear();
+            self.propagating.clear();
         }
         let more = self.batch.len() == BATCH;
         let refused = to.send(pool, &self.batch);
-        self.out += self.batch.len() as u64;
+        self.delivered += self.batch.len() as u64;
         self.batch.drain(..).for_each(|frame| pool.give(frame));
         self.refused += refused? as u64;
         Ok(more)
@@ -145,16 +149,16 @@ impl LaneExit {
     /// Delays every packet by `by`.
     pub(crate) fn stall(&mut self, by: Span) {
         self.not_before += by;
-        self.flying.iter_mut().for_each(|packet| packet.due += by);
+        self.propagating.iter_mut().for_each(|packet| packet.due += by);
     }
 
-    pub(crate) fn flying(&self) -> impl ExactSizeIterator<Item = &FrameId> {
-        self.flying.iter().map(|packet| &packet.frame)
+    pub(crate) fn propagating(&self) -> impl ExactSizeIterator<Item = &FrameId> {
+        self.propagating.iter().map(|packet| &packet.frame)
     }
 
     /// Continues for another lane with up to `slots` packets. Packets already in propagation leave first.
-    pub(crate) fn go_on(&mut self, slots: usize) {
-        self.flying.reserve(slots - self.flying.len());
-        self.not_before = self.flying.back().map_or(Time::ZERO, |last| last.due);
+    pub(crate) fn continue_with(&mut self, slots: usize) {
+        self.propagating.reserve(slots - self.propagating.len());
+        self.not_before = self.propagating.back().map_or(Time::ZERO, |last| last.due);
     }
 }

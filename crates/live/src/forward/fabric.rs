@@ -13,10 +13,10 @@ use crate::io::tap::Recorder;
 /// The links between two ends: both directions of one link, or a network. Forward is from the first end to the second.
 pub trait Fabric {
     /// Takes the frames that `from` sends in `direction`. Returns true if more may be waiting.
-    fn take(&mut self, now: Time, direction: Direction, from: &mut dyn LinkEnd) -> io::Result<bool>;
+    fn receive_from(&mut self, now: Time, direction: Direction, from: &mut dyn LinkEnd) -> io::Result<bool>;
 
     /// Sends the frames due in `direction` to `to`. Returns true if more are due.
-    fn give(&mut self, now: Time, direction: Direction, to: &mut dyn LinkEnd) -> io::Result<bool>;
+    fn deliver_to(&mut self, now: Time, direction: Direction, to: &mut dyn LinkEnd) -> io::Result<bool>;
 
     /// Earliest time at which a frame may be due; [`Time::NEVER`] if there are none.
     fn due(&self) -> Time;
@@ -36,13 +36,13 @@ pub type Lanes = [Box<dyn Lane>; 2];
 
 impl Fabric for Lanes {
     #[inline]
-    fn take(&mut self, now: Time, direction: Direction, from: &mut dyn LinkEnd) -> io::Result<bool> {
-        self[direction as usize].take(now, from)
+    fn receive_from(&mut self, now: Time, direction: Direction, from: &mut dyn LinkEnd) -> io::Result<bool> {
+        self[direction as usize].receive_from(now, from)
     }
 
     #[inline]
-    fn give(&mut self, now: Time, direction: Direction, to: &mut dyn LinkEnd) -> io::Result<bool> {
-        self[direction as usize].give(now, to)
+    fn deliver_to(&mut self, now: Time, direction: Direction, to: &mut dyn LinkEnd) -> io::Result<bool> {
+        self[direction as usize].deliver_to(now, to)
     }
 
     #[inline]

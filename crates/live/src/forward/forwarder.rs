@@ -1,4 +1,11 @@
 //! The forwarding loop: one thread for both directions of a link, or for a whole network.
+//!
+//! A turn of the loop receives the frames that are there, advances the links to the present, and sends the frames that
+//! have left the links. Then it waits for the next departure or arrival. Links compute in nominal times, so a late turn
+//! delays frames but does not change which frames are dropped.
+//!
+//! A turn up to [`CATCH_UP`] late sends its frames in one burst. After a longer delay the rest of it is a *stall*: all
+//! events of the links are postponed, because a longer burst would be no emulation of the link.
 
 use std::io;
 use std::sync::Arc;
@@ -13,10 +20,10 @@ use super::pacing::Clock;
 use super::view::{SharedView, View};
 use crate::io::LinkEnd;
 
-/// A change of the fabric, made by the forwarder's thread between two frames.
+/// A change to the fabric, which the forwarder's thread makes between two turns.
 pub type FabricChange<F = Lanes> = Box<dyn FnOnce(&mut F, Time) + Send>;
 
-/// Sends jobs to a forwarder from another thread.
+/// Sends changes from another thread to a forwarder.
 pub type ChangeSender<F = Lanes> = Sender<FabricChange<F>>;
 
 /// Moves frames between two ends, over a link or a network.
@@ -27,45 +34,45 @@ pub struct Forwarder<A, B, C, F = Lanes> {
     pub b: B,
     fabric: F,
     clock: C,
-    window: SharedView,
+    shared: SharedView,
     stop: Arc<AtomicBool>,
-    inbox: ChangeSender<F>,
-    jobs: Receiver<FabricChange<F>>,
-    show_at: Time,
+    change_sender: ChangeSender<F>,
+    changes: Receiver<FabricChange<F>>,
+    publish_at: Time,
     /// End of the last wait.
     until: Time,
     /// Whether frames may be waiting at each end.
     ready: [bool; 2],
 }
 
-/// Interval at which a forwarder publishes its view, does jobs and checks whether to stop.
-pub const SHOW_EVERY: Span = Span::from_millis(50);
+/// Interval at which a forwarder publishes its view, applies changes and checks whether to stop.
+pub const PUBLISH_INTERVAL: Span = Span::from_millis(50);
 
-/// Up to this lateness, the loop sends the frames due meanwhile in one burst. Beyond it, the link stalls.
+/// Longest lateness that the loop makes up for with a burst. Beyond it, the link stalls.
 pub const CATCH_UP: Span = Span::from_millis(10);
 
 impl<A: LinkEnd, B: LinkEnd, C: Clock, F: Fabric> Forwarder<A, B, C, F> {
     /// A forwarder between `a` and `b`, over `fabric`.
     pub fn new(a: A, b: B, mut fabric: F, clock: C) -> Self {
-        let (window, stop, (inbox, jobs)) = (SharedView::default(), Arc::default(), channel());
-        let (show_at, until, ready) = (Time::ZERO, Time::NEVER, [true; 2]);
-        window.leave(View { lanes: fabric.view(Time::ZERO), ..View::default() });
-        Forwarder { a, b, fabric, clock, window, stop, inbox, jobs, show_at, until, ready }
+        let (shared, stop, (change_sender, changes)) = (SharedView::default(), Arc::default(), channel());
+        let (publish_at, until, ready) = (Time::ZERO, Time::NEVER, [true; 2]);
+        shared.publish(View { lanes: fabric.view(Time::ZERO), ..View::default() });
+        Forwarder { a, b, fabric, clock, shared, stop, change_sender, changes, publish_at, until, ready }
     }
 
-    /// The window in which it publishes its state.
-    pub fn window(&self) -> SharedView {
-        self.window.clone()
+    /// The view that it publishes.
+    pub fn shared_view(&self) -> SharedView {
+        self.shared.clone()
     }
 
-    /// Setting this flag stops the forwarder within [`SHOW_EVERY`].
-    pub fn stopper(&self) -> Arc<AtomicBool> {
+    /// Setting this flag stops the forwarder within [`PUBLISH_INTERVAL`].
+    pub fn stop_flag(&self) -> Arc<AtomicBool> {
         Arc::clone(&self.stop)
     }
 
-    /// The inbox for jobs. Each is done within [`SHOW_EVERY`], between two frames.
-    pub fn inbox(&self) -> ChangeSender<F> {
-        self.inbox.clone()
+    /// The sender for changes. Each is applied within [`PUBLISH_INTERVAL`].
+    pub fn change_sender(&self) -> ChangeSender<F> {
+        self.change_sender.clone()
     }
 
     /// Forwards until it is stopped and returns the final view. Packets still queued stay there.
@@ -82,37 +89,38 @@ impl<A: LinkEnd, B: LinkEnd, C: Clock, F: Fabric> Forwarder<A, B, C, F> {
             self.turn(Time::NEVER)?;
         }
         let view = self.view();
-        self.window.leave(view.clone());
+        self.shared.publish(view.clone());
         Ok(view)
     }
 
-    /// Forwards the frames that are there, then waits for more until `end` at the latest. Fails if an end is gone.
+    /// One turn: forwards the frames that are there, then waits for more, at most until `end`. Fails if an end is gone.
     #[inline]
     pub fn turn(&mut self, end: Time) -> io::Result<()> {
         let now = self.clock.now();
-        let now = self.clock.rest(now)?;
+        let now = self.clock.yield_if_due(now)?;
         let late = now - self.until;
         if late > CATCH_UP {
             self.fabric.stall(late - CATCH_UP);
         }
         let taken = [
-            self.ready[0] && self.fabric.take(now, Forward, &mut self.a)?,
-            self.ready[1] && self.fabric.take(now, Reverse, &mut self.b)?,
+            self.ready[0] && self.fabric.receive_from(now, Forward, &mut self.a)?,
+            self.ready[1] && self.fabric.receive_from(now, Reverse, &mut self.b)?,
         ];
         // Packets that fell due during the intake leave in this turn, while their slots are in a cache. If the intake
         // took longer than `CATCH_UP`, the next turn records the stall.
         let then = self.clock.now();
         let now = if then - now > CATCH_UP { now } else { then };
-        let given = [self.fabric.give(now, Forward, &mut self.b)?, self.fabric.give(now, Reverse, &mut self.a)?];
-        if now >= self.show_at {
-            self.show_at = now + SHOW_EVERY;
-            while let Ok(job) = self.jobs.try_recv() {
-                job(&mut self.fabric, now);
+        let given =
+            [self.fabric.deliver_to(now, Forward, &mut self.b)?, self.fabric.deliver_to(now, Reverse, &mut self.a)?];
+        if now >= self.publish_at {
+            self.publish_at = now + PUBLISH_INTERVAL;
+            while let Ok(change) = self.changes.try_recv() {
+                change(&mut self.fabric, now);
             }
             let view = self.view();
-            self.window.leave(view);
+            self.shared.publish(view);
         }
-        self.until = self.fabric.due().min(self.show_at).min(end);
+        self.until = self.fabric.due().min(self.publish_at).min(end);
         self.ready = match (taken, given) {
             ([false, false], [false, false]) => self.clock.wait(self.until, [self.a.fd(), self.b.fd()])?,
             _ => [true; 2],

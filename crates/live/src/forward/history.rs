@@ -1,4 +1,4 @@
-//! Recent history of the flows that send most, in short slots, for verdicts.
+//! Histories of the flows that send most, in short intervals. Verdicts are based on them.
 
 use std::collections::VecDeque;
 
@@ -7,82 +7,85 @@ use headgate_core::{FlowId, Span, Time};
 
 use super::verdict::{FlowCounts, FlowInterval};
 
-/// Least duration of a slot: several round trips of a short path, so that a TCP's reduction is visible.
-pub(crate) const SLOT: Span = Span::from_millis(100);
+/// Least duration of an interval: several round trips of a short path, so that a TCP flow's reduction is visible.
+pub(crate) const INTERVAL: Span = Span::from_millis(100);
 
-/// Slots kept per flow: 10 s.
-const SLOTS: usize = 100;
+/// Intervals kept per flow: 10 s.
+const KEPT_INTERVALS: usize = 100;
 
-/// Flows watched at a time. The one that was among the top senders longest ago makes room for a new one.
+/// Flows watched at a time. A new flow replaces the flow that was among the top senders longest ago.
 const WATCHED: u32 = 128;
 
 #[derive(Clone, Debug)]
 struct FlowHistory {
-    slots: VecDeque<FlowInterval>,
-    /// Counts at the end of the last slot.
+    intervals: VecDeque<FlowInterval>,
+    /// Counts at the end of the last interval.
     before: FlowCounts,
     /// When the flow was last among the top senders.
-    first: Time,
+    last_top: Time,
 }
 
 #[derive(Clone, Debug)]
 pub(crate) struct FlowHistories {
     flows: FlowTable<FlowHistory>,
-    ended: Time,
+    interval_end: Time,
 }
 
 impl FlowHistories {
     pub(crate) fn new(key: u64) -> FlowHistories {
-        FlowHistories { flows: FlowTable::new(WATCHED, key), ended: Time::ZERO }
+        FlowHistories { flows: FlowTable::new(WATCHED, key), interval_end: Time::ZERO }
     }
 
-    /// Ends a slot at `now` if it lasted long enough. Watches the flows in `first`, the top senders, from now on;
+    /// Ends an interval at `now` if it has lasted long enough. Watches the flows in `first`, the top senders, from now on;
     /// `counts` returns a flow's counts so far.
-    pub(crate) fn look(
+    pub(crate) fn end_interval(
         &mut self,
         now: Time,
         first: impl Iterator<Item = FlowId>,
         counts: impl Fn(FlowId) -> Option<FlowCounts>,
     ) {
-        let lasted = now - self.ended;
-        if lasted < SLOT {
+        let duration = now - self.interval_end;
+        if duration < INTERVAL {
             return;
         }
-        self.ended = now;
+        self.interval_end = now;
         for at in (0..self.flows.len()).rev() {
             let (flow, history) = self.flows.at(at);
             match counts(flow).filter(|counts| counts.arrived >= history.before.arrived) {
                 Some(counts) => {
                     let before = std::mem::replace(&mut history.before, counts);
-                    if history.slots.len() == SLOTS {
-                        history.slots.pop_front();
+                    if history.intervals.len() == KEPT_INTERVALS {
+                        history.intervals.pop_front();
                     }
-                    history.slots.push_back(FlowInterval { lasted, counts: counts - before });
+                    history.intervals.push_back(FlowInterval { duration, counts: counts - before });
                 }
                 // The flow lost its row; its counts restarted or are gone.
                 None => drop(self.flows.remove_at(at)),
             }
         }
         for flow in first {
-            self.keep(flow, now, &counts);
+            self.watch(flow, now, &counts);
         }
     }
 
-    fn keep(&mut self, flow: FlowId, now: Time, counts: &impl Fn(FlowId) -> Option<FlowCounts>) {
+    fn watch(&mut self, flow: FlowId, now: Time, counts: &impl Fn(FlowId) -> Option<FlowCounts>) {
         if let Some(history) = self.flows.get(flow) {
-            history.first = now;
+            history.last_top = now;
         } else if let Some(before) = counts(flow) {
             if self.flows.is_full()
-                && let Some(at) = self.flows.stalest(|history| history.first)
+                && let Some(at) = self.flows.stalest(|history| history.last_top)
             {
                 self.flows.remove_at(at);
             }
-            self.flows.insert(flow, FlowHistory { slots: VecDeque::with_capacity(SLOTS), before, first: now });
+            self.flows.insert(
+                flow,
+                FlowHistory { intervals: VecDeque::with_capacity(KEPT_INTERVALS), before, last_top: now },
+            );
         }
     }
 
-    /// The recorded slots of `flow`, oldest first.
-    pub(crate) fn slots(&mut self, flow: FlowId) -> &[FlowInterval] {
-        self.flows.get(flow).map_or(&[], |history| &*history.slots.make_contiguous())
+    /// The recorded intervals of `flow`, oldest first.
+    pub(crate) fn intervals(&mut self, flow: FlowId) -> &[FlowInterval] {
+        self.flows.get(flow).map_or(&[], |history| &*history.intervals.make_contiguous())
     }
 }

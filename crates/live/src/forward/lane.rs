@@ -21,10 +21,10 @@ use crate::io::tap::Recorder;
 /// A lane of any discipline. Calls take a batch of frames, so dynamic dispatch costs little.
 pub trait Lane {
     /// Takes the frames that `from` sends. Returns true if more may be waiting.
-    fn take(&mut self, now: Time, from: &mut dyn LinkEnd) -> io::Result<bool>;
+    fn receive_from(&mut self, now: Time, from: &mut dyn LinkEnd) -> io::Result<bool>;
 
     /// Sends the frames that are due to `to`. Returns true if more are due.
-    fn give(&mut self, now: Time, to: &mut dyn LinkEnd) -> io::Result<bool>;
+    fn deliver_to(&mut self, now: Time, to: &mut dyn LinkEnd) -> io::Result<bool>;
 
     /// Earliest time at which a frame may be due; [`Time::NEVER`] while the lane is empty.
     fn due(&self) -> Time;
@@ -36,7 +36,7 @@ pub trait Lane {
     fn view(&mut self, now: Time) -> LaneView;
 
     /// Moves packets and counts to the lane that replaces this one from `now` on. This lane is then unusable.
-    fn leave(&mut self, now: Time) -> LaneHandover;
+    fn hand_over(&mut self, now: Time) -> LaneHandover;
 
     /// Attaches a recorder for dropped and lost packets.
     fn record(&mut self, recorder: Option<Recorder>);
@@ -61,14 +61,14 @@ impl LaneEnds {
     /// Replaces the parser and provides at least `slots` slots.
     fn refit(&mut self, parser: Parser, slots: u32) {
         self.pool.grow(slots);
-        self.exit.go_on(self.pool.slots());
-        self.entry.read_by(parser);
+        self.exit.continue_with(self.pool.slots());
+        self.entry.replace_parser(parser);
     }
 }
 
 /// The packets, frames and counts that a lane leaves to its replacement.
 pub struct LaneHandover {
-    pub(super) sides: LaneEnds,
+    pub(super) ends: LaneEnds,
     pub(super) ledger: LaneLedger,
     pub(super) queued: QueueHandover<FrameId>,
 }
@@ -76,8 +76,8 @@ pub struct LaneHandover {
 impl LaneHandover {
     /// Provides at least `slots` slots and parses the queued packets again: flows and classes may have changed.
     pub(super) fn refit(&mut self, parser: Parser, slots: u32) {
-        self.sides.refit(parser, slots);
-        let LaneEnds { entry, pool, .. } = &mut self.sides;
+        self.ends.refit(parser, slots);
+        let LaneEnds { entry, pool, .. } = &mut self.ends;
         for packet in &mut self.queued.packets {
             if let Ok(parsed) = entry.parser.parse(pool.frame(&packet.handle)) {
                 (packet.flow, packet.class) = (parsed.flow, parsed.class);
@@ -90,7 +90,7 @@ impl LaneHandover {
 /// A lane compiled for its discipline.
 pub(super) struct DisciplineLane<D> {
     pub(super) queue: FrameQueue<D, LaneLedger>,
-    pub(super) sides: LaneEnds,
+    pub(super) ends: LaneEnds,
 }
 
 /// The queue, and the sink for its packets.
@@ -99,59 +99,59 @@ type QueueAndSink<'a, D, F> = (&'a mut FrameQueue<D, LaneLedger>, FrameSink<'a, 
 impl<D: Discipline<FrameId>> DisciplineLane<D> {
     #[inline]
     fn split(&mut self) -> QueueAndSink<'_, D, impl FnMut(Packet<FrameId>, Time)> {
-        let LaneEnds { exit, pool, recorder, .. } = &mut self.sides;
-        let receive = |packet: Packet<FrameId>, out| exit.fly(out, packet.handle);
+        let LaneEnds { exit, pool, recorder, .. } = &mut self.ends;
+        let receive = |packet: Packet<FrameId>, out| exit.schedule(out, packet.handle);
         (&mut self.queue, FrameSink { pool, recorder: recorder.as_ref(), receive })
     }
 
     /// Dequeues the packets due up to `now`, at their nominal times.
     #[inline]
     fn advance(&mut self, now: Time) {
-        let (queue, mut onward) = self.split();
-        queue::advance(queue, now, &mut onward);
+        let (queue, mut sink) = self.split();
+        queue::dequeue_due(queue, now, &mut sink);
     }
 
     /// Like `advance`; also reports a pending idle period to the discipline.
     fn settle(&mut self, now: Time) {
-        let (queue, mut onward) = self.split();
-        queue::advance(queue, now, &mut onward);
-        queue.settle(now, &mut onward);
+        let (queue, mut sink) = self.split();
+        queue::dequeue_due(queue, now, &mut sink);
+        queue.settle(now, &mut sink);
     }
 
     /// Enqueues the packets of the lane that this one replaces.
     pub(super) fn take_over(&mut self, queued: QueueHandover<FrameId>, now: Time) {
-        let (queue, mut onward) = self.split();
-        queue.take_over(queued, now, &mut onward);
+        let (queue, mut sink) = self.split();
+        queue.take_over(queued, now, &mut sink);
     }
 }
 
 impl<D: Discipline<FrameId>> Lane for DisciplineLane<D> {
-    fn take(&mut self, now: Time, from: &mut dyn LinkEnd) -> io::Result<bool> {
+    fn receive_from(&mut self, now: Time, from: &mut dyn LinkEnd) -> io::Result<bool> {
         self.advance(now);
-        let DisciplineLane { queue, sides: LaneEnds { entry, exit, pool, recorder, .. } } = self;
-        entry.take(from, pool, |packet, parsed, pool| {
-            queue.port_mut().ledger_mut().meet(packet.flow, packet.bytes, now, || parsed.header);
-            let receive = |packet: Packet<FrameId>, out| exit.fly(out, packet.handle);
-            let mut onward = FrameSink { pool, recorder: recorder.as_ref(), receive };
-            queue.arrive(packet, now, &mut onward);
-            queue::advance(queue, now, &mut onward);
+        let DisciplineLane { queue, ends: LaneEnds { entry, exit, pool, recorder, .. } } = self;
+        entry.receive(from, pool, |packet, parsed, pool| {
+            queue.port_mut().ledger_mut().record_arrival(packet.flow, packet.bytes, now, || parsed.header);
+            let receive = |packet: Packet<FrameId>, out| exit.schedule(out, packet.handle);
+            let mut sink = FrameSink { pool, recorder: recorder.as_ref(), receive };
+            queue.arrive(packet, now, &mut sink);
+            queue::dequeue_due(queue, now, &mut sink);
             Ok(())
         })
     }
 
-    fn give(&mut self, now: Time, to: &mut dyn LinkEnd) -> io::Result<bool> {
+    fn deliver_to(&mut self, now: Time, to: &mut dyn LinkEnd) -> io::Result<bool> {
         self.advance(now);
-        self.sides.exit.give(now, to, &mut self.sides.pool, |_| {})
+        self.ends.exit.send_due(now, to, &mut self.ends.pool, |_| {})
     }
 
     #[inline]
     fn due(&self) -> Time {
         // The packet being sent can leave the medium no earlier than this.
-        self.sides.exit.due().min(self.queue.wake() + self.queue.medium().delay())
+        self.ends.exit.due().min(self.queue.wake() + self.queue.medium().delay())
     }
 
     fn stall(&mut self, by: Span) {
-        let LaneEnds { exit, stalls, .. } = &mut self.sides;
+        let LaneEnds { exit, stalls, .. } = &mut self.ends;
         *stalls = (stalls.0 + 1, stalls.1 + by);
         exit.stall(by);
         self.queue.stall(by);
@@ -159,19 +159,19 @@ impl<D: Discipline<FrameId>> Lane for DisciplineLane<D> {
 
     fn view(&mut self, now: Time) -> LaneView {
         self.settle(now);
-        let LaneEnds { entry, exit, pool, stalls: (stalls, stalled), .. } = &self.sides;
+        let LaneEnds { entry, exit, pool, stalls: (stalls, stalled), .. } = &self.ends;
         let counts = LaneCounts {
-            came: entry.came,
+            offered: entry.offered,
             no_slot: entry.no_slot,
-            out: exit.out,
+            delivered: exit.delivered,
             refused: exit.refused,
             stalls: *stalls,
             stalled: *stalled,
             ..LaneCounts::default()
         };
         LaneView {
-            oddities: entry.parser.oddities,
-            flying: exit.flying().len(),
+            anomalies: entry.parser.anomalies,
+            propagating: exit.propagating().len(),
             free_slots: pool.free(),
             lateness: exit.lateness.clone(),
             ..queue::view(&mut self.queue, now, counts, MOST_SHOWN)
@@ -179,10 +179,10 @@ impl<D: Discipline<FrameId>> Lane for DisciplineLane<D> {
     }
 
     fn record(&mut self, recorder: Option<Recorder>) {
-        self.sides.recorder = recorder;
+        self.ends.recorder = recorder;
     }
 
-    fn leave(&mut self, now: Time) -> LaneHandover {
+    fn hand_over(&mut self, now: Time) -> LaneHandover {
         self.settle(now);
         let mut marked = Vec::new();
         let mut queued = self.queue.hand_over(now, &mut |packet| marked.push(packet.handle.slot()));
@@ -193,6 +193,6 @@ impl<D: Discipline<FrameId>> Lane for DisciplineLane<D> {
         }
         let nothing = LaneEnds::new(Parser::new(Layer::Ip, 0), Pool::new(1, 1));
         let ledger = mem::replace(self.queue.port_mut().ledger_mut(), LaneLedger::new(0));
-        LaneHandover { sides: mem::replace(&mut self.sides, nothing), ledger, queued }
+        LaneHandover { ends: mem::replace(&mut self.ends, nothing), ledger, queued }
     }
 }

@@ -21,7 +21,7 @@ pub struct FlowView {
     /// Bytes sent since the previous view.
     pub recent_bytes: u64,
     /// Verdict on its responsiveness.
-    pub judgement: ResponsivenessVerdict,
+    pub verdict: ResponsivenessVerdict,
 }
 
 #[derive(Clone, Debug)]
@@ -29,39 +29,39 @@ struct LedgerRow {
     header: Option<Header<'static>>,
     counts: FlowCounts,
     /// Bytes sent up to the last view.
-    viewed: u64,
-    seen: Time,
-    /// Counts at the start of the previous and of the current stretch.
-    stretches: [FlowCounts; 2],
+    viewed_bytes: u64,
+    last_arrival: Time,
+    /// Counts at the start of the previous and of the current period.
+    periods: [FlowCounts; 2],
 }
 
 /// The ledger of a lane's port.
 ///
-/// Its table holds a fixed number of flows. A new flow takes the row of one idle for long; the counts of the old flow
-/// move to a common row. An attacker who invents flows therefore costs names, but no memory and no counts.
+/// Its table holds a fixed number of flows. In a full table, a new flow replaces the flow that has been idle longest,
+/// whose counts move to a common row. Invented flows therefore cost names, but no memory and no counts.
 #[derive(Clone, Debug)]
 pub struct LaneLedger {
     /// Counts over all packets.
     pub totals: Totals,
     flows: FlowTable<LedgerRow>,
     /// Cache of recent rows, indexed by the lowest bits of the flow identifiers, which are hashes.
-    lately: [u16; LATELY],
+    cached_rows: [u16; CACHED_ROWS],
     /// Sum of the flows that lost their row.
     others: FlowCounts,
     occupancy: Occupancy,
-    watch: FlowHistories,
-    /// Start of the previous and of the current stretch.
-    stretches: [Time; 2],
+    histories: FlowHistories,
+    /// Start of the previous and of the current period.
+    periods: [Time; 2],
 }
 
 /// Rows in the table.
 const MOST_FLOWS: u32 = 1024;
 
 /// Entries in the cache of recent rows.
-const LATELY: usize = 64;
+const CACHED_ROWS: usize = 64;
 
-/// The fair rate is measured over one to two stretches.
-const STRETCH: Span = Span::from_secs(5);
+/// The fair rate is measured over one to two periods.
+const FAIR_PERIOD: Span = Span::from_secs(5);
 
 impl LaneLedger {
     /// An empty ledger; `key` keys the hash of its flow table.
@@ -69,90 +69,103 @@ impl LaneLedger {
         LaneLedger {
             totals: Totals::default(),
             flows: FlowTable::new(MOST_FLOWS, key),
-            lately: [0; LATELY],
+            cached_rows: [0; CACHED_ROWS],
             others: FlowCounts::default(),
             occupancy: Occupancy::default(),
-            watch: FlowHistories::new(key),
-            stretches: [Time::ZERO; 2],
+            histories: FlowHistories::new(key),
+            periods: [Time::ZERO; 2],
         }
     }
 
     /// Counts an arrival of `bytes` bytes and gives `flow` a row if it has none; only then `header` is called.
     #[inline]
-    pub fn meet(&mut self, flow: FlowId, bytes: u32, now: Time, header: impl FnOnce() -> Option<Header<'static>>) {
-        let at = self.place(flow).or_else(|| {
+    pub fn record_arrival(
+        &mut self,
+        flow: FlowId,
+        bytes: u32,
+        now: Time,
+        header: impl FnOnce() -> Option<Header<'static>>,
+    ) {
+        let at = self.find_row(flow).or_else(|| {
             if self.flows.is_full() {
                 self.evict();
             }
             let nothing = FlowCounts::default();
-            let row = LedgerRow { header: header(), counts: nothing, viewed: 0, seen: now, stretches: [nothing; 2] };
+            let row = LedgerRow {
+                header: header(),
+                counts: nothing,
+                viewed_bytes: 0,
+                last_arrival: now,
+                periods: [nothing; 2],
+            };
             self.flows.insert(flow, row)
         });
         if let Some(at) = at {
             let (_, row) = self.flows.at(at);
             row.counts.arrived += 1;
             row.counts.arrived_bytes += u64::from(bytes);
-            row.seen = now;
+            row.last_arrival = now;
         }
     }
 
     #[inline]
-    fn place(&mut self, flow: FlowId) -> Option<usize> {
-        let lately = &mut self.lately[flow.0 as usize % LATELY];
-        if usize::from(*lately) < self.flows.len() && self.flows.at(usize::from(*lately)).0 == flow {
-            return Some(usize::from(*lately));
+    fn find_row(&mut self, flow: FlowId) -> Option<usize> {
+        let cached_rows = &mut self.cached_rows[flow.0 as usize % CACHED_ROWS];
+        if usize::from(*cached_rows) < self.flows.len() && self.flows.at(usize::from(*cached_rows)).0 == flow {
+            return Some(usize::from(*cached_rows));
         }
         let at = self.flows.position(flow)?;
-        *lately = at as u16;
+        *cached_rows = at as u16;
         Some(at)
     }
 
     fn evict(&mut self) {
-        if let Some(at) = self.flows.stalest(|row| row.seen) {
+        if let Some(at) = self.flows.stalest(|row| row.last_arrival) {
             let (_, row) = self.flows.remove_at(at);
             self.others = self.others + row.counts;
         }
     }
 
     /// The `most` flows with most bytes sent since the last call, in descending order; ties go to the flow with more
-    /// bytes in total. `monitors` tells whether the discipline has singled out a flow.
+    /// bytes in total. `monitors` says whether the discipline monitors a flow.
     pub fn top(&mut self, most: usize, now: Time, monitors: impl Fn(FlowId) -> bool) -> Vec<FlowView> {
         let mut views: Vec<FlowView> = (0..self.flows.len())
             .map(|at| {
                 let (flow, row) = self.flows.at(at);
-                let recent_bytes = row.counts.sent_bytes - row.viewed;
-                row.viewed = row.counts.sent_bytes;
+                let recent_bytes = row.counts.sent_bytes - row.viewed_bytes;
+                row.viewed_bytes = row.counts.sent_bytes;
                 FlowView {
                     flow,
                     header: row.header,
                     counts: row.counts,
                     recent_bytes,
-                    judgement: ResponsivenessVerdict::default(),
+                    verdict: ResponsivenessVerdict::default(),
                 }
             })
             .collect();
         views.sort_unstable_by_key(|view| std::cmp::Reverse((view.recent_bytes, view.counts.sent_bytes, view.flow)));
         views.truncate(most);
-        self.watch.look(now, views.iter().map(|view| view.flow), |flow| Some(self.flows.peek(flow)?.counts));
-        let fair = self.fair(now);
+        self.histories
+            .end_interval(now, views.iter().map(|view| view.flow), |flow| Some(self.flows.peek(flow)?.counts));
+        let fair = self.fair_rate(now);
         for view in &mut views {
-            view.judgement = judge(self.watch.slots(view.flow), fair, monitors(view.flow));
+            view.verdict = judge(self.histories.intervals(view.flow), fair, monitors(view.flow));
         }
         views
     }
 
     /// Fair rate in bit/s: mean rate of the flows with recent drops or marks. Flows without either get all they demand
     /// (max-min fairness). `None` if no flow had any.
-    fn fair(&mut self, now: Time) -> Option<f64> {
-        if now - self.stretches[1] >= STRETCH {
-            self.stretches = [self.stretches[1], now];
-            self.flows.values_mut().for_each(|row| row.stretches = [row.stretches[1], row.counts]);
+    fn fair_rate(&mut self, now: Time) -> Option<f64> {
+        if now - self.periods[1] >= FAIR_PERIOD {
+            self.periods = [self.periods[1], now];
+            self.flows.values_mut().for_each(|row| row.periods = [row.periods[1], row.counts]);
         }
-        let held = |row: &&LedgerRow| row.counts.signals() > row.stretches[0].signals();
+        let held = |row: &&LedgerRow| row.counts.signals() > row.periods[0].signals();
         let sent = self.flows.iter().map(|(_, row)| row).filter(held);
-        let sent = sent.map(|row| row.counts.sent_bytes - row.stretches[0].sent_bytes);
+        let sent = sent.map(|row| row.counts.sent_bytes - row.periods[0].sent_bytes);
         let (flows, bytes) = sent.fold((0_u32, 0), |(flows, sum), bytes| (flows + 1, sum + bytes));
-        let seconds = (now - self.stretches[0]).as_secs_f64();
+        let seconds = (now - self.periods[0]).as_secs_f64();
         (flows > 0 && seconds > 0.0).then(|| bytes as f64 * 8.0 / seconds / f64::from(flows))
     }
 
@@ -165,8 +178,8 @@ impl LaneLedger {
     }
 
     #[inline]
-    fn of(&mut self, flow: FlowId) -> &mut FlowCounts {
-        match self.place(flow) {
+    fn counts_of(&mut self, flow: FlowId) -> &mut FlowCounts {
+        match self.find_row(flow) {
             Some(at) => &mut self.flows.at(at).1.counts,
             None => &mut self.others,
         }
@@ -200,21 +213,21 @@ impl<T> Ledger<T> for LaneLedger {
     #[inline]
     fn sent(&mut self, packet: &Packet<T>, now: Time) {
         self.totals.sent(packet, now);
-        let counts = self.of(packet.flow);
+        let counts = self.counts_of(packet.flow);
         counts.sent += 1;
         counts.sent_bytes += u64::from(packet.bytes);
     }
     fn dropped(&mut self, packet: &Packet<T>, why: Why, now: Time) {
         Ledger::dropped(&mut self.totals, packet, why, now);
-        let counts = self.of(packet.flow);
+        let counts = self.counts_of(packet.flow);
         counts.dropped += 1;
-        counts.singled += u64::from(why.singles_out());
+        counts.monitored += u64::from(why.singles_out());
     }
     fn marked(&mut self, packet: &Packet<T>, why: Why, now: Time) {
         self.totals.marked(packet, why, now);
-        let counts = self.of(packet.flow);
+        let counts = self.counts_of(packet.flow);
         counts.marked += 1;
-        counts.singled += u64::from(why.singles_out());
+        counts.monitored += u64::from(why.singles_out());
     }
 }
 
@@ -224,7 +237,7 @@ mod tests {
 
     fn pass(ledger: &mut LaneLedger, flow: u64, bytes: u32, now: Time) {
         let flow = FlowId(flow);
-        ledger.meet(flow, bytes, now, || None);
+        ledger.record_arrival(flow, bytes, now, || None);
         let packet = Packet::new(flow, bytes, ());
         Ledger::<()>::arrived(ledger, &packet, now);
         Ledger::<()>::sent(ledger, &packet, now);
@@ -249,7 +262,7 @@ mod tests {
         let mut ledger = LaneLedger::new(7);
         // All these flows share one cache entry.
         for flow in 0..3 * u64::from(MOST_FLOWS) {
-            pass(&mut ledger, flow * LATELY as u64, 100, Time::from_nanos(flow));
+            pass(&mut ledger, flow * CACHED_ROWS as u64, 100, Time::from_nanos(flow));
         }
         for row in ledger.top(usize::MAX, Time::ZERO, |_| false) {
             assert_eq!((row.counts.arrived, row.counts.sent), (1, 1), "{row:?}");

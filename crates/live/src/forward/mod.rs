@@ -21,7 +21,7 @@ pub mod verdict;
 pub(crate) mod view;
 
 pub use fabric::{Fabric, Lanes};
-pub use forwarder::{CATCH_UP, ChangeSender, FabricChange, Forwarder, SHOW_EVERY};
+pub use forwarder::{CATCH_UP, ChangeSender, FabricChange, Forwarder, PUBLISH_INTERVAL};
 pub use lane::{Lane, LaneHandover};
 pub use ledger::{FlowView, LaneLedger};
 pub use running::ForwarderThread;

@@ -1,8 +1,11 @@
-//! Waiting for a packet's due time: asleep first, then polling the clock.
+//! Waiting for a packet's departure time: asleep first, then polling the clock.
 //!
 //! A timer wakes a thread tens of microseconds late. The default slack alone is 50 us (`PR_SET_TIMERSLACK`), and
-//! leaving the CPU's idle state adds to it. The sleep therefore ends a margin early, and the thread polls the clock for
-//! the rest. The remaining lateness of every departure is in the lane's histogram.
+//! leaving the CPU's idle state adds to it. At 100 Mbit/s a full packet takes 120 us, so this error would be visible.
+//!
+//! The sleep therefore ends a margin early, and the thread polls the clock for the rest. The lane's histogram records
+//! the lateness that remains, for each departure. A thread with real-time priority also yields the CPU at intervals.
+//! Otherwise the kernel would throttle it, and the link would stall.
 
 use std::io;
 use std::num::NonZeroU64;
@@ -25,8 +28,8 @@ pub trait Clock {
     /// The present time; never decreases.
     fn now(&mut self) -> Time;
 
-    /// Called at `now` when no work is pending: yields the CPU to other threads if that is due. Returns the new time.
-    fn rest(&mut self, now: Time) -> io::Result<Time> {
+    /// Called at `now` when no work is pending: yields the CPU if other threads have had too little. Returns the new time.
+    fn yield_if_due(&mut self, now: Time) -> io::Result<Time> {
         Ok(now)
     }
 
@@ -37,21 +40,21 @@ pub trait Clock {
     fn cpu(&self) -> Span;
 }
 
-/// The machine's clock. Waits asleep, and polls for the last stretch.
+/// The machine's clock. It sleeps through most of a wait and polls through the last `margin`.
 #[derive(Clone, Debug)]
 pub struct PacedClock {
     clock: Monotonic,
     margin: Span,
-    urgent: bool,
-    /// Start of the current stretch, and time slept in it.
+    realtime: bool,
+    /// Start of the current yield interval, and time slept in it.
     since: Time,
     slept: Span,
 }
 
-/// An urgent thread sleeps this long in each stretch. If ordinary threads got less than 5 % of a core, the kernel would
+/// A real-time thread yields this long in each interval. If ordinary threads got less than 5 % of a core, the kernel would
 /// take 50 ms of each second at once (`sched_rt_runtime_us`; the deadline server since Linux 6.12) and stall the link.
-const REST: Span = Span::from_micros(120);
-const STRETCH: Span = Span::from_millis(2);
+const YIELD_TIME: Span = Span::from_micros(120);
+const YIELD_INTERVAL: Span = Span::from_millis(2);
 
 impl PacedClock {
     /// Default margin: more than the lateness of most timers.
@@ -59,21 +62,21 @@ impl PacedClock {
 
     /// Waits by `clock`, polling for the last `margin`. Zero leaves all waiting to the kernel: less CPU, later packets.
     pub fn new(clock: Monotonic, margin: Span) -> PacedClock {
-        PacedClock { clock, margin, urgent: false, since: Time::ZERO, slept: Span::ZERO }
+        PacedClock { clock, margin, realtime: false, since: Time::ZERO, slept: Span::ZERO }
     }
 
-    /// Runs the waiting thread before all ordinary ones (`SCHED_FIFO`), so that it wakes in time on a busy machine.
+    /// Gives the waiting thread real-time priority (`SCHED_FIFO`), so that it wakes in time on a busy machine.
     /// Needs `CAP_SYS_NICE`. Ordinary threads on its core wait while it works.
     #[must_use]
-    pub fn urgent(self) -> PacedClock {
-        PacedClock { urgent: true, ..self }
+    pub fn realtime(self) -> PacedClock {
+        PacedClock { realtime: true, ..self }
     }
 }
 
 impl Clock for PacedClock {
     fn begin(&mut self) -> io::Result<()> {
         set_current_timer_slack(NonZeroU64::new(1))?;
-        if self.urgent { crate::io::come_first(1) } else { Ok(()) }
+        if self.realtime { crate::io::set_realtime_priority(1) } else { Ok(()) }
     }
 
     #[inline]
@@ -82,11 +85,11 @@ impl Clock for PacedClock {
     }
 
     #[inline]
-    fn rest(&mut self, now: Time) -> io::Result<Time> {
-        if !self.urgent || now - self.since < STRETCH {
+    fn yield_if_due(&mut self, now: Time) -> io::Result<Time> {
+        if !self.realtime || now - self.since < YIELD_INTERVAL {
             return Ok(now);
         }
-        let owed = REST - self.slept;
+        let owed = YIELD_TIME - self.slept;
         if owed > Span::ZERO {
             readable(owed, [None; 2])?;
         }
@@ -158,7 +161,7 @@ mod tests {
     fn an_urgent_thread_comes_before_ordinary_ones() {
         // Scheduling belongs to a thread: use one that ends with the test.
         std::thread::spawn(|| {
-            match PacedClock::new(Monotonic::new(), PacedClock::MARGIN).urgent().begin() {
+            match PacedClock::new(Monotonic::new(), PacedClock::MARGIN).realtime().begin() {
                 Err(error) if error.kind() == io::ErrorKind::PermissionDenied => {
                     return eprintln!("skipped: it needs CAP_SYS_NICE");
                 }
@@ -177,7 +180,7 @@ mod tests {
     fn an_urgent_thread_leaves_others_their_share_also_when_it_never_waits_for_long() {
         std::thread::spawn(|| {
             let clock = Monotonic::new();
-            let mut paced = PacedClock::new(clock, PacedClock::MARGIN).urgent();
+            let mut paced = PacedClock::new(clock, PacedClock::MARGIN).realtime();
             match paced.begin() {
                 Err(error) if error.kind() == io::ErrorKind::PermissionDenied => {
                     return eprintln!("skipped: it needs CAP_SYS_NICE");
@@ -187,7 +190,7 @@ mod tests {
             let (begin, cpu) = (paced.now(), paced.cpu());
             let mut now = begin;
             while now - begin < Span::from_millis(200) {
-                now = paced.rest(now).unwrap();
+                now = paced.yield_if_due(now).unwrap();
                 paced.wait(now + Span::from_micros(50), [None; 2]).unwrap();
                 now = paced.now();
             }

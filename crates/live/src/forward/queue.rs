@@ -58,9 +58,9 @@ pub(crate) struct FrameSink<'a, F> {
 }
 
 impl<F> FrameSink<'_, F> {
-    fn discard(&mut self, frame: FrameId, passed: FrameEvent, at: Time) {
+    fn discard(&mut self, frame: FrameId, event: FrameEvent, at: Time) {
         if let Some(recorder) = self.recorder {
-            recorder.note(at, passed, self.pool.frame(&frame));
+            recorder.record(at, event, self.pool.frame(&frame));
         }
         self.pool.give(frame);
     }
@@ -95,13 +95,13 @@ impl<F> Sink<FrameId> for FrameSink<'_, F> {
 
 /// Dequeues the packets due up to `now`, at their nominal times.
 #[inline]
-pub(crate) fn advance<D: Discipline<FrameId>, L: Meter<FrameId>>(
+pub(crate) fn dequeue_due<D: Discipline<FrameId>, L: Meter<FrameId>>(
     queue: &mut FrameQueue<D, L>,
     now: Time,
-    onward: &mut FrameSink<'_, impl FnMut(Packet<FrameId>, Time)>,
+    sink: &mut FrameSink<'_, impl FnMut(Packet<FrameId>, Time)>,
 ) {
     while queue.wake() <= now && queue.wake() < Time::NEVER {
-        queue.free(queue.wake(), onward);
+        queue.free(queue.wake(), sink);
     }
 }
 

@@ -14,14 +14,14 @@ use super::pacing::{Clock, PacedClock};
 use super::view::{SharedView, View};
 use crate::io::LinkEnd;
 use crate::io::clock::Monotonic;
-use crate::threads::{begin, ended};
+use crate::threads::{spawn, thread_ended};
 
 /// A running forwarder. Dropping it stops it.
 pub struct ForwarderThread<F = Lanes> {
-    window: SharedView,
+    shared: SharedView,
     stop: Arc<AtomicBool>,
-    inbox: ChangeSender<F>,
-    urgent: bool,
+    changes: ChangeSender<F>,
+    realtime: bool,
     thread: Option<JoinHandle<Option<io::Result<View>>>>,
 }
 
@@ -32,47 +32,47 @@ impl<F: Fabric + 'static> ForwarderThread<F> {
         clock: Monotonic,
         make: impl FnOnce(PacedClock) -> io::Result<Forwarder<A, B, PacedClock, F>> + Send + 'static,
     ) -> io::Result<ForwarderThread<F>> {
-        let ((window, stop, inbox, urgent), thread) = begin(name, move || {
-            let (clock, urgent) = paced(clock)?;
+        let ((shared, stop, changes, realtime), thread) = spawn(name, move || {
+            let (clock, realtime) = paced(clock)?;
             let mut forwarder = make(clock)?;
-            let shown = (forwarder.window(), forwarder.stopper(), forwarder.inbox(), urgent);
+            let shown = (forwarder.shared_view(), forwarder.stop_flag(), forwarder.change_sender(), realtime);
             Ok((shown, move || forwarder.run()))
         })?;
-        Ok(ForwarderThread { window, stop, inbox, urgent, thread: Some(thread) })
+        Ok(ForwarderThread { shared, stop, changes, realtime, thread: Some(thread) })
     }
 
-    /// The window in which it publishes its state.
-    pub fn window(&self) -> SharedView {
-        self.window.clone()
+    /// The view that it publishes.
+    pub fn shared_view(&self) -> SharedView {
+        self.shared.clone()
     }
 
-    /// The current view, at most [`SHOW_EVERY`](crate::SHOW_EVERY) old.
+    /// The current view, at most [`PUBLISH_INTERVAL`](crate::PUBLISH_INTERVAL) old.
     pub fn view(&self) -> View {
-        self.window.look()
+        self.shared.latest()
     }
 
     /// Whether its thread has real-time priority (`SCHED_FIFO`).
-    pub fn urgent(&self) -> bool {
-        self.urgent
+    pub fn is_realtime(&self) -> bool {
+        self.realtime
     }
 
     /// Whether it still runs. It ends by itself only when an interface is gone.
-    pub fn runs(&self) -> bool {
+    pub fn is_running(&self) -> bool {
         self.thread.as_ref().is_some_and(|thread| !thread.is_finished())
     }
 
-    pub(crate) fn stopper(&self) -> Arc<AtomicBool> {
+    pub(crate) fn stop_flag(&self) -> Arc<AtomicBool> {
         Arc::clone(&self.stop)
     }
 
     /// Runs `job` on the fabric in the forwarder's thread and waits for it; `BrokenPipe` if the thread has ended.
-    pub(crate) fn with<T: Send + 'static>(
+    pub(crate) fn apply<T: Send + 'static>(
         &self,
         job: impl FnOnce(&mut F, Time) -> T + Send + 'static,
     ) -> io::Result<T> {
         let (say, done) = sync_channel(1);
-        self.inbox.send(Box::new(move |fabric, now| drop(say.send(job(fabric, now))))).map_err(ended)?;
-        done.recv().map_err(ended)
+        self.changes.send(Box::new(move |fabric, now| drop(say.send(job(fabric, now))))).map_err(thread_ended)?;
+        done.recv().map_err(thread_ended)
     }
 }
 
@@ -81,9 +81,9 @@ impl<F> ForwarderThread<F> {
     pub(crate) fn stop(&mut self) -> io::Result<View> {
         self.stop.store(true, Ordering::Relaxed);
         match self.thread.take().map(JoinHandle::join) {
-            Some(Ok(Some(ended))) => ended,
+            Some(Ok(Some(thread_ended))) => thread_ended,
             Some(_) => Err(io::Error::other("the loop's thread panicked")),
-            None => Ok(self.window.look()),
+            None => Ok(self.shared.latest()),
         }
     }
 }
@@ -97,7 +97,7 @@ impl<F> Drop for ForwarderThread<F> {
 /// A clock for the calling thread, and whether the thread has real-time priority.
 fn paced(clock: Monotonic) -> io::Result<(PacedClock, bool)> {
     let ordinary = PacedClock::new(clock, PacedClock::MARGIN);
-    let first = ordinary.clone().urgent();
+    let first = ordinary.clone().realtime();
     match first.clone().begin() {
         Ok(()) => Ok((first, true)),
         Err(error) if error.kind() == io::ErrorKind::PermissionDenied => Ok((ordinary, false)),

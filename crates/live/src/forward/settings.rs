@@ -52,11 +52,11 @@ impl LaneSettings {
 
     /// The forward direction of the scenario's first link, with its first discipline.
     pub fn of(scenario: &Scenario, overhead: i32) -> LaneSettings {
-        LaneSettings { overhead, ..LaneSettings::at(scenario, scenario.bottleneck(), &scenario.qdiscs[0]) }
+        LaneSettings { overhead, ..LaneSettings::for_hop(scenario, scenario.bottleneck(), &scenario.qdiscs[0]) }
     }
 
     /// Direction `hop` of the scenario with `qdisc` and no link overhead.
-    pub(crate) fn at(scenario: &Scenario, hop: Hop, qdisc: &Qdisc) -> LaneSettings {
+    pub(crate) fn for_hop(scenario: &Scenario, hop: Hop, qdisc: &Qdisc) -> LaneSettings {
         let (simplex, delay) = (scenario.simplex(hop).clone(), scenario.links[usize::from(hop.link)].delay);
         LaneSettings {
             slots: LaneSettings::slots(&simplex, delay),
@@ -77,13 +77,13 @@ impl LaneSettings {
     /// can hold, and a batch. At most a million.
     pub fn slots(simplex: &Simplex, delay: Span) -> u32 {
         const SMALLEST: u64 = 60;
-        let waiting = match simplex.limit {
+        let queued = match simplex.limit {
             Limit::Packets(packets) => u64::from(packets),
             Limit::Bytes(bytes) => bytes / SMALLEST,
         };
         let longest = delay + simplex.impairments.jitter + simplex.impairments.reorder_by;
-        let flying = simplex.pace.most(simplex.rate, longest) / SMALLEST;
-        let slots = waiting.saturating_add(flying).saturating_add(2 * BATCH as u64);
+        let propagating = simplex.pace.most(simplex.rate, longest) / SMALLEST;
+        let slots = queued.saturating_add(propagating).saturating_add(2 * BATCH as u64);
         slots.min(1_000_000) as u32
     }
 
@@ -117,11 +117,11 @@ impl LaneSettings {
         &'a self,
         layer: Layer,
         streams: LaneStreams<'a>,
-        before: Option<(&'a mut dyn Lane, Time)>,
+        replaced: Option<(&'a mut dyn Lane, Time)>,
     ) -> io::Result<Box<dyn Lane>> {
-        self.placed(streams, |settings, place| {
-            let job = LaneBuilder { settings: self, layer, streams, before };
-            registry::with(&self.qdisc.name, settings, place, job)
+        self.with_link_info(streams, |settings, link| {
+            let builder = LaneBuilder { settings: self, layer, streams, replaced };
+            registry::with(&self.qdisc.name, settings, link, builder)
         })
     }
 
@@ -133,18 +133,19 @@ impl LaneSettings {
         meter: impl FnOnce(&FrameDiscipline, LaneLedger) -> M,
     ) -> io::Result<FrameQueue<FrameDiscipline, M>> {
         let streams = LaneStreams { seed, label };
-        let discipline = self.placed(streams, |settings, place| registry::boxed(&self.qdisc.name, settings, place))?;
+        let discipline =
+            self.with_link_info(streams, |settings, link| registry::boxed(&self.qdisc.name, settings, link))?;
         let meter = meter(&discipline, streams.ledger());
-        let port = Port::with_ledger(discipline, streams.of("port"), meter);
+        let port = Port::with_ledger(discipline, streams.rng("port"), meter);
         Ok(FrameQueue::new(port, self.medium(streams)))
     }
 
     fn medium(&self, streams: LaneStreams<'_>) -> DeferredMedium {
-        DeferredMedium::new(Medium::new(&self.simplex, self.delay, streams.of("medium")), self.overhead)
+        DeferredMedium::new(Medium::new(&self.simplex, self.delay, streams.rng("medium")), self.overhead)
     }
 
     /// Calls `make` with the link's properties in the registry's form.
-    fn placed<T>(
+    fn with_link_info<T>(
         &self,
         streams: LaneStreams<'_>,
         make: impl FnOnce(&[(&str, &str)], &LinkInfo<'_>) -> Result<T, BuildError>,
@@ -157,9 +158,9 @@ impl LaneSettings {
         }
         let settings = self.qdisc.settings_with(self.simplex.limit);
         let settings: Vec<(&str, &str)> = settings.iter().map(|(name, value)| (*name, value.as_str())).collect();
-        let key = streams.of("key").bits();
-        let place = LinkInfo { classes: &self.classes, ..LinkInfo::new(self.mean_rate, self.mean_packet, key) };
-        make(&settings, &place).map_err(|error| refused(error.to_string()))
+        let key = streams.rng("key").bits();
+        let link = LinkInfo { classes: &self.classes, ..LinkInfo::new(self.mean_rate, self.mean_packet, key) };
+        make(&settings, &link).map_err(|error| refused(error.to_string()))
     }
 }
 
@@ -171,12 +172,12 @@ struct LaneStreams<'a> {
 }
 
 impl LaneStreams<'_> {
-    fn of(self, what: &str) -> Rng {
+    fn rng(self, what: &str) -> Rng {
         Rng::named(self.seed, &format!("{what} {}", self.label))
     }
 
     fn ledger(self) -> LaneLedger {
-        LaneLedger::new(self.of("ledger").bits())
+        LaneLedger::new(self.rng("ledger").bits())
     }
 }
 
@@ -185,28 +186,28 @@ struct LaneBuilder<'a> {
     settings: &'a LaneSettings,
     layer: Layer,
     streams: LaneStreams<'a>,
-    before: Option<(&'a mut dyn Lane, Time)>,
+    replaced: Option<(&'a mut dyn Lane, Time)>,
 }
 
 impl DisciplineVisitor<FrameId> for LaneBuilder<'_> {
     type Output = Box<dyn Lane>;
 
     fn visit<D: Discipline<FrameId> + 'static>(self, discipline: D) -> Box<dyn Lane> {
-        let LaneBuilder { settings, layer, streams, before } = self;
-        let key = streams.of("flows").bits();
+        let LaneBuilder { settings, layer, streams, replaced } = self;
+        let key = streams.rng("flows").bits();
         let classifier = Classifier::new(&settings.rules, settings.flow_key, key);
         let parser = Parser::with_classifier(layer, classifier, key);
         let medium = settings.medium(streams);
-        let Some((lane, now)) = before else {
-            let port = Port::with_ledger(discipline, streams.of("port"), streams.ledger());
-            let sides = LaneEnds::new(parser, Pool::new(settings.slots, settings.slot_bytes));
-            return Box::new(DisciplineLane { queue: FrameQueue::new(port, medium), sides });
+        let Some((lane, now)) = replaced else {
+            let port = Port::with_ledger(discipline, streams.rng("port"), streams.ledger());
+            let ends = LaneEnds::new(parser, Pool::new(settings.slots, settings.slot_bytes));
+            return Box::new(DisciplineLane { queue: FrameQueue::new(port, medium), ends });
         };
-        let mut remains = lane.leave(now);
-        remains.refit(parser, settings.slots);
-        let LaneHandover { sides, ledger, queued } = remains;
-        let port = Port::with_ledger(discipline, streams.of(&format!("port at {now}")), ledger);
-        let mut lane = DisciplineLane { queue: FrameQueue::new(port, medium), sides };
+        let mut handover = lane.hand_over(now);
+        handover.refit(parser, settings.slots);
+        let LaneHandover { ends, ledger, queued } = handover;
+        let port = Port::with_ledger(discipline, streams.rng(&format!("port at {now}")), ledger);
+        let mut lane = DisciplineLane { queue: FrameQueue::new(port, medium), ends };
         lane.take_over(queued, now);
         Box::new(lane)
     }

@@ -13,18 +13,18 @@ use crate::io::anomalies::AnomalyCounts;
 /// Most flows named in a view.
 pub const MOST_SHOWN: usize = 32;
 
-/// Counts of a lane outside its port. Frames received are dropped for lack of a slot or as oddities, or arrive at the
+/// Counts of a lane outside its port. Frames received are dropped for lack of a slot or as anomalies, or arrive at the
 /// port. Packets sent by the port are lost, propagating, or delivered.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct LaneCounts {
     /// Frames received, including those dropped at the entry.
-    pub came: u64,
+    pub offered: u64,
     /// Frames for which no slot was free.
     pub no_slot: u64,
     /// Packets lost by the emulated medium.
     pub lost: u64,
     /// Packets delivered to the other end.
-    pub out: u64,
+    pub delivered: u64,
     /// Delivered packets that the other end refused; they are lost.
     pub refused: u64,
     /// Stalls: times at which the loop was later than it catches up.
@@ -41,15 +41,15 @@ pub struct LaneView {
     /// Counts at the entry and the exit.
     pub counts: LaneCounts,
     /// Frames that were not plain IP packets, by kind.
-    pub oddities: AnomalyCounts,
+    pub anomalies: AnomalyCounts,
     /// Packets and bytes in the queue.
     pub backlog: Backlog,
     /// Queue occupancy and link utilization since the start.
     pub occupancy: Occupancy,
     /// Packets on their flow's own links before the queue.
-    pub coming: usize,
+    pub on_access: usize,
     /// Packets in propagation.
-    pub flying: usize,
+    pub propagating: usize,
     /// Slots not in use.
     pub free_slots: usize,
     /// Delay between a packet's due time and its departure, in nanoseconds.
@@ -67,56 +67,61 @@ impl LaneView {
     }
 }
 
-/// A counter shown for every direction.
+/// A counter or gauge of one direction.
 pub struct LaneMetric {
-    /// Its key.
+    /// Key in a view.
     pub key: &'static str,
-    /// Its Prometheus name, with `_total` if it only grows; empty if it is not exported.
-    pub metric: &'static str,
-    /// What it means.
+    /// Prometheus name, with `_total` for a counter; empty if it is not exported.
+    pub prometheus: &'static str,
+    /// Help text.
     pub meaning: &'static str,
-    /// Reads it from a direction and from the kernel's counts of the end that sends into it.
+    /// Reads the value from a direction, and from the kernel's counts of the end that sends into it.
     pub read: fn(&LaneView, &KernelCounts) -> u64,
 }
 
-/// All counters, in the order of the Prometheus export.
+/// All metrics, in the order of the Prometheus export.
 pub const LANE_METRICS: [LaneMetric; 16] = [
-    number("came", "", "Frames that came.", |lane, _| lane.counts.came),
-    number("arrived", "arrived_packets_total", "Packets that came to the discipline.", |lane, _| lane.port().arrived),
-    number("sent", "sent_packets_total", "Packets that it let go.", |lane, _| lane.port().sent),
-    number("sent_bytes", "sent_bytes_total", "Their bytes.", |lane, _| lane.port().sent_bytes),
-    number("dropped", "", "Packets that it dropped.", |lane, _| lane.port().dropped()),
-    number("marked", "", "Packets that it marked.", |lane, _| lane.port().marked()),
-    number("lost", "lost_packets_total", "Packets lost on the way by chance, as was asked for.", |lane, _| {
+    metric("offered", "", "Frames received from the interface.", |lane, _| lane.counts.offered),
+    metric("arrived", "arrived_packets_total", "Packets that arrived at the discipline.", |lane, _| {
+        lane.port().arrived
+    }),
+    metric("sent", "sent_packets_total", "Packets sent by the link.", |lane, _| lane.port().sent),
+    metric("sent_bytes", "sent_bytes_total", "Bytes sent by the link.", |lane, _| lane.port().sent_bytes),
+    metric("dropped", "", "Packets dropped by the discipline.", |lane, _| lane.port().dropped()),
+    metric("marked", "", "Packets marked by the discipline.", |lane, _| lane.port().marked()),
+    metric("lost", "lost_packets_total", "Link losses: packets lost by the emulated medium.", |lane, _| {
         lane.counts.lost
     }),
-    number("out", "", "Packets that came out.", |lane, _| lane.counts.out),
-    number("refused", "refused_packets_total", "Packets that the far interface refused.", |lane, _| {
-        lane.counts.refused
-    }),
-    number("no_slot", "no_slot_packets_total", "Packets that found no room in memory.", |lane, _| lane.counts.no_slot),
-    number(
+    metric("delivered", "", "Packets delivered to the far interface.", |lane, _| lane.counts.delivered),
+    metric("refused", "refused_packets_total", "Packets refused by the far interface.", |lane, _| lane.counts.refused),
+    metric(
+        "no_slot",
+        "no_slot_packets_total",
+        "Packets dropped because the link's packet memory was full.",
+        |lane, _| lane.counts.no_slot,
+    ),
+    metric(
         "kernel_dropped",
         "kernel_drops_total",
-        "Packets that the kernel dropped before they were seen.",
+        "Packets dropped by the kernel before the link received them.",
         |_, kernel| kernel.dropped,
     ),
-    number("no_checksum", "", "Packets whose checksum the kernel left out.", |_, kernel| kernel.no_checksum),
-    number("stalls", "stalls_total", "Times in which the loop was too late to make up for it.", |lane, _| {
+    metric("no_checksum", "", "Packets received without a checksum.", |_, kernel| kernel.no_checksum),
+    metric("stalls", "stalls_total", "Times that the forwarding thread was too late to catch up.", |lane, _| {
         lane.counts.stalls
     }),
-    number("queue_packets", "backlog_packets", "Packets that wait.", |lane, _| lane.backlog.packets.into()),
-    number("queue_bytes", "backlog_bytes", "Bytes that wait.", |lane, _| lane.backlog.bytes),
-    number("flying", "flying_packets", "Packets on their way.", |lane, _| lane.flying as u64),
+    metric("queue_packets", "backlog_packets", "Packets in the queue.", |lane, _| lane.backlog.packets.into()),
+    metric("queue_bytes", "backlog_bytes", "Bytes in the queue.", |lane, _| lane.backlog.bytes),
+    metric("flying", "flying_packets", "Packets in propagation.", |lane, _| lane.propagating as u64),
 ];
 
-const fn number(
+const fn metric(
     key: &'static str,
-    metric: &'static str,
+    prometheus: &'static str,
     meaning: &'static str,
     read: fn(&LaneView, &KernelCounts) -> u64,
 ) -> LaneMetric {
-    LaneMetric { key, metric, meaning, read }
+    LaneMetric { key, prometheus, meaning, read }
 }
 
 /// A snapshot of a link or network.
@@ -145,12 +150,12 @@ pub struct SharedView(Arc<Mutex<View>>);
 
 impl SharedView {
     /// The latest view.
-    pub fn look(&self) -> View {
+    pub fn latest(&self) -> View {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
     /// Stores `view`, unless a reader holds the lock; never waits.
-    pub(crate) fn leave(&self, view: View) {
+    pub(crate) fn publish(&self, view: View) {
         if let Ok(mut latest) = self.0.try_lock() {
             *latest = view;
         }

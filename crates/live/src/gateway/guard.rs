@@ -17,34 +17,34 @@ use crate::io::watched_interfaces::{InterfaceFailure, WatchedInterfaces};
 /// A thread that watches interfaces. Dropping it ends the thread.
 #[derive(Debug)]
 pub(crate) struct Guard {
-    found: Arc<OnceLock<InterfaceFailure>>,
-    over: Arc<OwnedFd>,
+    failure: Arc<OnceLock<InterfaceFailure>>,
+    stop_signal: Arc<OwnedFd>,
     thread: Option<JoinHandle<()>>,
 }
 
 impl Guard {
     /// Sets `stop` when one of the interfaces `names` is removed or switched off.
-    pub(crate) fn over(names: &[String], stop: Arc<AtomicBool>) -> io::Result<Guard> {
-        let links = WatchedInterfaces::new(names)?;
-        let (found, over) =
+    pub(crate) fn watch(names: &[String], stop: Arc<AtomicBool>) -> io::Result<Guard> {
+        let interfaces = WatchedInterfaces::new(names)?;
+        let (failure, stop_signal) =
             (Arc::<OnceLock<InterfaceFailure>>::default(), Arc::new(eventfd(0, EventfdFlags::CLOEXEC)?));
-        let (finds, ends) = (Arc::clone(&found), Arc::clone(&over));
+        let (failed, ends) = (Arc::clone(&failure), Arc::clone(&stop_signal));
         let watching = move || {
-            if let Some(loss) = first_gone(&links, &ends) {
+            if let Some(failure) = wait_for_failure(&interfaces, &ends) {
                 stop.store(true, Ordering::Relaxed);
-                let _ = finds.set(in_the_end(&links, loss));
+                let _ = failed.set(final_state(&interfaces, failure));
             }
         };
         let thread = thread::Builder::new().name("guard".to_string()).spawn(watching)?;
-        Ok(Guard { found, over, thread: Some(thread) })
+        Ok(Guard { failure, stop_signal, thread: Some(thread) })
     }
 
     /// Ends the thread after a last check; returns the problem if an interface failed.
     pub(crate) fn end(&mut self) -> Option<String> {
         // Fails only after 2^64 calls.
-        let _ = write(&*self.over, &1_u64.to_ne_bytes());
+        let _ = write(&*self.stop_signal, &1_u64.to_ne_bytes());
         let _ = self.thread.take().map(JoinHandle::join);
-        self.found.get().map(InterfaceFailure::to_string)
+        self.failure.get().map(InterfaceFailure::to_string)
     }
 }
 
@@ -54,15 +54,18 @@ impl Drop for Guard {
     }
 }
 
-/// Waits until one of `links` fails and returns why; `None` if `over` is signalled first.
-fn first_gone(links: &WatchedInterfaces, over: &OwnedFd) -> Option<InterfaceFailure> {
+/// Waits until one of `interfaces` fails and returns why; `None` if `stop_signal` is set first.
+fn wait_for_failure(interfaces: &WatchedInterfaces, stop_signal: &OwnedFd) -> Option<InterfaceFailure> {
     let mut last = false;
     loop {
-        let gone = links.look();
+        let gone = interfaces.failure();
         if gone.is_some() || last {
             return gone;
         }
-        let mut fds = [PollFd::from_borrowed_fd(links.changed(), PollFlags::IN), PollFd::new(over, PollFlags::IN)];
+        let mut fds = [
+            PollFd::from_borrowed_fd(interfaces.notifications(), PollFlags::IN),
+            PollFd::new(stop_signal, PollFlags::IN),
+        ];
         match poll(&mut fds, None) {
             Ok(_) | Err(Errno::INTR) => last = !fds[1].revents().is_empty(),
             // Polling again would spin. The loop finds out with its next frame.
@@ -75,12 +78,12 @@ fn first_gone(links: &WatchedInterfaces, over: &OwnedFd) -> Option<InterfaceFail
 const REMOVED_WITHIN: Span = Span::from_millis(300);
 
 /// The final state of a failed interface. The kernel switches an interface off before it removes it, and reports both.
-fn in_the_end(links: &WatchedInterfaces, mut loss: InterfaceFailure) -> InterfaceFailure {
-    let mut fds = [PollFd::from_borrowed_fd(links.changed(), PollFlags::IN)];
-    while matches!(loss, InterfaceFailure::Down(_))
+fn final_state(interfaces: &WatchedInterfaces, mut failure: InterfaceFailure) -> InterfaceFailure {
+    let mut fds = [PollFd::from_borrowed_fd(interfaces.notifications(), PollFlags::IN)];
+    while matches!(failure, InterfaceFailure::Down(_))
         && poll(&mut fds, Some(&timespec(REMOVED_WITHIN))).is_ok_and(|changed| changed > 0)
     {
-        loss = links.look().unwrap_or(loss);
+        failure = interfaces.failure().unwrap_or(failure);
     }
-    loss
+    failure
 }

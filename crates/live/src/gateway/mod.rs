@@ -15,7 +15,7 @@ use crate::io::clock::Monotonic;
 use crate::io::frame::Layer;
 use crate::io::inspect::{Interface, names};
 use crate::io::pool::Pool;
-use crate::io::{LinkEnd, PacketSocket, SendMethod, explained, offloads, switch_offloads_off};
+use crate::io::{LinkEnd, PacketSocket, SendMethod, offloads, switch_offloads_off, with_context};
 
 /// Settings of a gateway.
 #[derive(Clone, Debug)]
@@ -35,7 +35,7 @@ pub struct GatewaySettings {
 /// A running gateway. Dropping it stops it and restores the interfaces, except for offloads.
 pub struct Gateway {
     guard: Guard,
-    running: ForwarderThread,
+    forwarder: ForwarderThread,
     seed: u64,
     notes: Vec<String>,
 }
@@ -63,12 +63,12 @@ impl Gateway {
         notes.extend(slower.map(|why| format!("{why}; frames go out by a packet socket, which is slower")));
         let slot_bytes = Pool::slot_for(a.mtu().max(b.mtu()));
         lanes.iter_mut().for_each(|lane| lane.slot_bytes = slot_bytes);
-        let running = ForwarderThread::start("gateway", Monotonic::new(), move |clock| {
+        let forwarder = ForwarderThread::start("gateway", Monotonic::new(), move |clock| {
             Ok(Forwarder::new(a, b, LaneSettings::build_both(&lanes, Layer::Ethernet, seed)?, clock))
         })?;
-        let guard = Guard::over(&interfaces, running.stopper())
-            .map_err(|error| explained("cannot hear of changes of interfaces (AF_NETLINK)", error))?;
-        Ok(Gateway { guard, running, seed, notes })
+        let guard = Guard::watch(&interfaces, forwarder.stop_flag())
+            .map_err(|error| with_context("cannot hear of changes of interfaces (AF_NETLINK)", error))?;
+        Ok(Gateway { guard, forwarder, seed, notes })
     }
 
     /// Warnings about the interfaces, as found when the gateway was opened.
@@ -77,8 +77,8 @@ impl Gateway {
     }
 
     /// The forwarding loop.
-    pub fn running(&self) -> &ForwarderThread {
-        &self.running
+    pub fn forwarder(&self) -> &ForwarderThread {
+        &self.forwarder
     }
 
     /// Replaces the settings of both directions; packets inside are kept
@@ -90,7 +90,7 @@ impl Gateway {
         let seed = self.seed;
         // A trial build outside the loop: if one direction is invalid, neither changes, and no packet waits.
         LaneSettings::build_both(&settings, Layer::Ethernet, seed)?;
-        self.running.with(move |lanes, now| {
+        self.forwarder.apply(move |lanes, now| {
             let mut each = settings.iter().zip(lanes).zip(["forward", "reverse"]);
             each.try_for_each(|((to, lane), label)| to.refit(lane, now, Layer::Ethernet, seed, label))
         })?
@@ -100,7 +100,7 @@ impl Gateway {
     pub fn stop(&mut self) -> io::Result<View> {
         // The guard's message names the interface; the loop's error is only "no such device".
         let gone = self.guard.end();
-        let ended = self.running.stop();
+        let ended = self.forwarder.stop();
         gone.map_or(ended, |what| Err(io::Error::other(what)))
     }
 }
@@ -177,7 +177,7 @@ fn notes(interface: &Interface) -> Vec<String> {
 
 fn without_offloads(name: &str) -> io::Result<()> {
     let what = format!("cannot switch off the offloads of {name}, which needs CAP_NET_ADMIN");
-    switch_offloads_off(name).map_err(|error| explained(&what, error))
+    switch_offloads_off(name).map_err(|error| with_context(&what, error))
 }
 
 fn open(name: &str, sending: SendMethod) -> io::Result<PacketSocket> {

@@ -16,7 +16,7 @@ pub(crate) fn available() -> io::Result<String> {
 }
 
 /// Extends `error` by why this namespace cannot use `name`, and the remedy.
-pub(crate) fn explained(name: &str, error: io::Error) -> io::Error {
+pub(crate) fn explain_refusal(name: &str, error: io::Error) -> io::Error {
     let allowed = fs::read_to_string("/proc/sys/net/ipv4/tcp_allowed_congestion_control");
     match (available(), allowed) {
         (Ok(available), Ok(allowed)) => io::Error::new(error.kind(), why(name, &available, &allowed)),

@@ -10,7 +10,7 @@ use std::net::{Ipv4Addr, Ipv6Addr};
 
 use self::netns::Namespace;
 use crate::io::interface::{self, InterfaceCounters};
-use crate::io::{Nat, Tun, explained};
+use crate::io::{Nat, Tun, with_context};
 
 /// Sysctls: names below /proc/sys/net, and values.
 pub(crate) type Sysctls = Vec<(String, String)>;
@@ -27,7 +27,7 @@ pub struct Addresses {
 impl Addresses {
     /// Addresses of an isolated link, the same for every link. IPv4: RFC 6598 space, which no outside host has. IPv6:
     /// RFC 4193 space; networks that are never joined need no random prefix.
-    pub(crate) const APART: Addresses = Addresses {
+    pub(crate) const ISOLATED: Addresses = Addresses {
         v4: [Ipv4Addr::new(100, 64, 0, 1), Ipv4Addr::new(100, 64, 0, 2)],
         v6: Some([Ipv6Addr::new(0xfd00, 0, 0, 0, 0, 0, 0, 1), Ipv6Addr::new(0xfd00, 0, 0, 0, 0, 0, 0, 2)]),
     };
@@ -66,13 +66,13 @@ pub(crate) struct HostPair {
 }
 
 /// Two isolated hosts and their devices.
-pub(crate) fn apart(sysctls: Sysctls) -> io::Result<(HostPair, [Tun; 2])> {
-    let Addresses { v4, v6 } = Addresses::APART;
+pub(crate) fn isolated(sysctls: Sysctls) -> io::Result<(HostPair, [Tun; 2])> {
+    let Addresses { v4, v6 } = Addresses::ISOLATED;
     let host = |end: usize, sysctls: Sysctls| {
         LinkHost::new(Namespace::new()?, move |tun| {
-            set(sysctls)?;
+            set_sysctls(sysctls)?;
             interface::set_address(tun.name(), v4[end].into(), 30)?;
-            let has_v6 = v6.map_or(Ok(false), |v6| quiet(tun.name(), Some(v6[end])))?;
+            let has_v6 = v6.map_or(Ok(false), |v6| configure_ipv6(tun.name(), Some(v6[end])))?;
             interface::bring_up(tun.name())?;
             Ok(has_v6)
         })
@@ -85,49 +85,49 @@ pub(crate) fn apart(sysctls: Sysctls) -> io::Result<(HostPair, [Tun; 2])> {
 /// One near host. At its far end is the calling thread's network, which must forward packets. The device, its address
 /// and the address translation there disappear with the process.
 pub(crate) fn outside(sysctls: Sysctls) -> io::Result<(HostPair, [Tun; 2])> {
-    let opened = LinkHost::new(Namespace::here()?, |tun| {
+    let far = LinkHost::new(Namespace::here()?, |tun| {
         if fs::read_to_string("/proc/sys/net/ipv4/ip_forward")?.trim() == "0" {
             let what = "this machine forwards no packets: allow it with `sysctl -w net.ipv4.ip_forward=1`";
             return Err(io::Error::new(io::ErrorKind::Unsupported, what));
         }
-        let v4 = free(tun.name())?;
+        let v4 = free_network(tun.name())?;
         interface::set_address(tun.name(), v4[1].into(), 30)?;
-        quiet(tun.name(), None)?;
+        configure_ipv6(tun.name(), None)?;
         interface::bring_up(tun.name())?;
         let table = format!("headgate-{}-{}", std::process::id(), tun.name());
         let nat = Nat::open(&table, v4[0]).map_err(|error| {
-            explained("cannot translate addresses, for which Linux 5.12 or later with nf_tables is needed", error)
+            with_context("cannot translate addresses, for which Linux 5.12 or later with nf_tables is needed", error)
         })?;
         Ok((v4, nat))
     });
-    let (far, b, (v4, nat)) = opened.map_err(|error| match error.kind() {
-        io::ErrorKind::PermissionDenied => explained("a link to the outside needs root", error),
+    let (far, b, (v4, nat)) = far.map_err(|error| match error.kind() {
+        io::ErrorKind::PermissionDenied => with_context("a link to the outside needs root", error),
         _ => error,
     })?;
     let (near, a, ()) = LinkHost::new(Namespace::new()?, move |tun| {
-        set(sysctls)?;
+        set_sysctls(sysctls)?;
         interface::set_address(tun.name(), v4[0].into(), 30)?;
-        quiet(tun.name(), None)?;
+        configure_ipv6(tun.name(), None)?;
         interface::bring_up(tun.name())?;
         interface::set_default_route(tun.name(), v4[1])
     })?;
     Ok((HostPair { near, far, addresses: Addresses { v4, v6: None }, _nat: Some(nat) }, [a, b]))
 }
 
-fn set(sysctls: Sysctls) -> io::Result<()> {
+fn set_sysctls(sysctls: Sysctls) -> io::Result<()> {
     sysctls.into_iter().try_for_each(|(key, value)| {
         let path = format!("/proc/sys/net/{key}");
         let what = format!("cannot set net/{key} to {value:?}");
         fs::write(path, &value).map_err(|error| match key.as_str() {
-            controllers::DEFAULT => explained(&what, controllers::explained(&value, error)),
-            _ => explained(&what, error),
+            controllers::DEFAULT => with_context(&what, controllers::explain_refusal(&value, error)),
+            _ => with_context(&what, error),
         })
     })
 }
 
 /// Configures IPv6 on the device `name` with this address, or none. The host stays silent: without a link-local address
 /// it does not solicit routers. Returns false if the kernel has no IPv6.
-fn quiet(name: &str, address: Option<Ipv6Addr>) -> io::Result<bool> {
+fn configure_ipv6(name: &str, address: Option<Ipv6Addr>) -> io::Result<bool> {
     let to = |key: &str, value: &str| fs::write(format!("/proc/sys/net/ipv6/conf/{name}/{key}"), value);
     let Some(address) = address else {
         return match to("disable_ipv6", "1") {
@@ -147,16 +147,16 @@ fn quiet(name: &str, address: Option<Ipv6Addr>) -> io::Result<bool> {
 
 /// Two addresses in an unused /30 network. It starts at the device's number, so that concurrent links choose
 /// differently.
-fn free(tun: &str) -> io::Result<[Ipv4Addr; 2]> {
+fn free_network(tun: &str) -> io::Result<[Ipv4Addr; 2]> {
     let number: u32 = tun.trim_start_matches(|c: char| !c.is_ascii_digit()).parse().unwrap_or(0);
-    let net = free_of(&fs::read_to_string("/proc/thread-self/net/route")?, number as u8);
+    let net = first_free(&fs::read_to_string("/proc/thread-self/net/route")?, number as u8);
     let net = net.ok_or_else(|| io::Error::other("no network of 100.64.0.0/10 is free here"))?;
     Ok([net | 1, net | 2].map(Ipv4Addr::from_bits))
 }
 
 /// The first of 100.64.NUMBER.0/30, 100.65.NUMBER.0/30 ... without a route in `table` (proc_pid_net(5)). Routes wider
 /// than the whole RFC 6598 space do not count.
-fn free_of(table: &str, number: u8) -> Option<u32> {
+fn first_free(table: &str, number: u8) -> Option<u32> {
     const MASK: u32 = !3;
     let hex = |text: &str| u32::from_str_radix(text, 16).ok().map(|bits| u32::from_be_bytes(bits.to_ne_bytes()));
     let routes: Vec<(u32, u32)> = table
@@ -181,7 +181,7 @@ mod tests {
             let hex = |octets: [u8; 4]| format!("{:08X}", u32::from_ne_bytes(octets));
             format!("eth0\t{}\t00000000\t0001\t0\t0\t0\t{}\t0\t0\t0\n", hex(to), hex(mask))
         };
-        let free = |routes: &[String], number| free_of(&routes.concat(), number).map(Ipv4Addr::from_bits);
+        let free = |routes: &[String], number| first_free(&routes.concat(), number).map(Ipv4Addr::from_bits);
         let default = route([0; 4], [0; 4]);
         let halves = [route([0; 4], [128, 0, 0, 0]), route([128, 0, 0, 0], [128, 0, 0, 0])];
         assert_eq!(free(&[], 7), Some(Ipv4Addr::new(100, 64, 7, 0)));

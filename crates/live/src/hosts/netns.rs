@@ -8,47 +8,47 @@ use rustix::process::{getgid, getuid};
 use rustix::thread::{CapabilitySet, UnshareFlags, capabilities};
 
 use crate::io::interface;
-use crate::threads::{begin, ended};
+use crate::threads::{spawn, thread_ended};
 
 type NamespaceTask = Box<dyn FnOnce() + Send>;
 
 /// A network namespace with its loopback up, and a thread that creates devices, sockets and processes in it.
 pub struct Namespace {
-    jobs: Option<Sender<NamespaceTask>>,
+    tasks: Option<Sender<NamespaceTask>>,
     thread: Option<JoinHandle<Option<()>>>,
 }
 
 impl Namespace {
     /// Creates a namespace; `PermissionDenied` without the privileges that [`prepare`] obtains.
     pub fn new() -> io::Result<Namespace> {
-        Namespace::entered_by(|| unshare(UnshareFlags::NEWNET).and_then(|()| interface::bring_up("lo")))
+        Namespace::with(|| unshare(UnshareFlags::NEWNET).and_then(|()| interface::bring_up("lo")))
     }
 
-    /// The calling thread's own namespace, with a thread for jobs inside it.
+    /// The calling thread's own namespace, with a thread for tasks inside it.
     pub(crate) fn here() -> io::Result<Namespace> {
-        Namespace::entered_by(|| Ok(()))
+        Namespace::with(|| Ok(()))
     }
 
-    fn entered_by(enter: impl FnOnce() -> io::Result<()> + Send + 'static) -> io::Result<Namespace> {
-        let (jobs, inbox) = mpsc::channel::<NamespaceTask>();
-        let work = move || Ok((enter()?, || inbox.into_iter().for_each(|job| job())));
-        let ((), thread) = begin("namespace", work)?;
-        Ok(Namespace { jobs: Some(jobs), thread: Some(thread) })
+    fn with(enter: impl FnOnce() -> io::Result<()> + Send + 'static) -> io::Result<Namespace> {
+        let (tasks, inbox) = mpsc::channel::<NamespaceTask>();
+        let work = move || Ok((enter()?, || inbox.into_iter().for_each(|task| task())));
+        let ((), thread) = spawn("namespace", work)?;
+        Ok(Namespace { tasks: Some(tasks), thread: Some(thread) })
     }
 
-    /// Runs `job` in the namespace and waits for its result; `BrokenPipe` if this job or an earlier one panicked.
-    pub fn run<T: Send + 'static>(&self, job: impl FnOnce() -> T + Send + 'static) -> io::Result<T> {
+    /// Runs `task` in the namespace and waits for its result; `BrokenPipe` if this task or an earlier one panicked.
+    pub fn run<T: Send + 'static>(&self, task: impl FnOnce() -> T + Send + 'static) -> io::Result<T> {
         let (say, done) = mpsc::sync_channel(1);
-        let job = Box::new(move || drop(say.send(job())));
-        self.jobs.as_ref().ok_or_else(|| ended(()))?.send(job).map_err(ended)?;
-        done.recv().map_err(ended)
+        let task = Box::new(move || drop(say.send(task())));
+        self.tasks.as_ref().ok_or_else(|| thread_ended(()))?.send(task).map_err(thread_ended)?;
+        done.recv().map_err(thread_ended)
     }
 }
 
 /// Ends the thread, and with it the processes tied to it.
 impl Drop for Namespace {
     fn drop(&mut self) {
-        self.jobs = None;
+        self.tasks = None;
         let _ = self.thread.take().map(JoinHandle::join);
     }
 }

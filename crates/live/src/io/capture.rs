@@ -18,17 +18,17 @@ pub(crate) fn describe(blocks: &mut Blocks, end: &str) {
     }
 }
 
-/// Writes the packet of `note` at `nanos`, for end number `end` of the file. `further` is added to its comment.
-pub(crate) fn write(blocks: &mut Blocks, (end, note): (usize, &FrameRecord), nanos: u64, further: &str) {
-    let (interface, [what, why]) = match note.passed {
+/// Writes the packet of `record` at `nanos`, for end number `end` of the file. `remark` is added to its comment.
+pub(crate) fn write(blocks: &mut Blocks, (end, record): (usize, &FrameRecord), nanos: u64, remark: &str) {
+    let (interface, [what, why]) = match record.event {
         FrameEvent::In => (0, ["", ""]),
         FrameEvent::Out => (1, ["", ""]),
         FrameEvent::Dropped(why) => (2, ["dropped: ", why.name()]),
         FrameEvent::Lost => (2, ["lost: ", "link_loss"]),
     };
-    let and = if what.is_empty() || further.is_empty() { "" } else { "; " };
-    let comment = [what, why, and, further];
+    let and = if what.is_empty() || remark.is_empty() { "" } else { "; " };
+    let comment = [what, why, and, remark];
     let comment = if comment.iter().all(|part| part.is_empty()) { &[][..] } else { &comment };
     let interface = (INTERFACES.len() * end + interface) as u32;
-    blocks.packet(&Captured { interface, nanos, length: note.length, bytes: note.bytes(), comment });
+    blocks.packet(&Captured { interface, nanos, length: record.length, bytes: record.bytes(), comment });
 }

@@ -37,11 +37,11 @@ impl Monotonic {
 pub(crate) struct StartTime(Arc<AtomicU64>);
 
 impl StartTime {
-    pub(crate) fn unknown() -> StartTime {
+    pub(crate) fn unset() -> StartTime {
         StartTime(Arc::new(AtomicU64::new(Time::NEVER.as_nanos())))
     }
 
-    pub(crate) fn at(&self, time: Time) {
+    pub(crate) fn set(&self, time: Time) {
         self.0.store(time.as_nanos(), Ordering::Release);
     }
 

@@ -57,7 +57,7 @@ const MOST_TAGS: usize = 4;
 /// Most IPv6 extension headers skipped. RFC 8200, section 4.1, recommends an order of at most seven.
 const MOST_EXTENSIONS: usize = 8;
 
-/// Parses frames and counts their oddities.
+/// Parses frames and counts their anomalies.
 #[derive(Clone, Debug)]
 pub struct Parser {
     layer: Layer,
@@ -66,7 +66,7 @@ pub struct Parser {
     recent_v6: HeaderCache<5>,
     key: u64,
     /// Counts so far.
-    pub oddities: AnomalyCounts,
+    pub anomalies: AnomalyCounts,
 }
 
 impl Parser {
@@ -80,7 +80,7 @@ impl Parser {
         // Derive another key, so that flows of frames without IP differ from the classifier's.
         let key = key.rotate_left(17) ^ 0x6c69_6e6b;
         let (recent_v4, recent_v6) = (HeaderCache::new(), HeaderCache::new());
-        Parser { layer, classifier, recent_v4, recent_v6, key, oddities: AnomalyCounts::default() }
+        Parser { layer, classifier, recent_v4, recent_v6, key, anomalies: AnomalyCounts::default() }
     }
 
     /// Parses `frame`.
@@ -96,17 +96,17 @@ impl Parser {
             Layer::Ip if frame[0] >> 4 == 6 => self.v6(frame, 0),
             Layer::Ip => self.v4(frame, 0),
         };
-        if let Err(oddity) = &parsed {
-            self.oddities.count(*oddity);
+        if let Err(anomaly) = &parsed {
+            self.anomalies.count(*anomaly);
         }
         parsed
     }
 
-    /// The header of `frame`, if any; oddities are not counted.
-    pub(crate) fn look(&mut self, frame: &[u8]) -> Option<Header<'static>> {
-        let before = self.oddities;
+    /// The header of `frame`, if any; anomalies are not counted.
+    pub(crate) fn header(&mut self, frame: &[u8]) -> Option<Header<'static>> {
+        let before = self.anomalies;
         let parsed = self.parse(frame);
-        self.oddities = before;
+        self.anomalies = before;
         parsed.ok()?.header
     }
 
@@ -121,7 +121,7 @@ impl Parser {
             kind = SingleVlanSlice::from_slice(&frame[at..]).map_err(|_| FrameAnomaly::ShortTag)?.ether_type();
             at += 4;
         }
-        let odd = match kind {
+        let anomaly = match kind {
             EtherType::IPV4 => return self.v4(frame, at),
             EtherType::IPV6 => return self.v6(frame, at),
             _ if is_tag(kind) => FrameAnomaly::DeepTags,
@@ -129,7 +129,7 @@ impl Parser {
             EtherType(length) if length < 0x600 => FrameAnomaly::Llc,
             _ => FrameAnomaly::NonIp,
         };
-        self.oddities.count(odd);
+        self.anomalies.count(anomaly);
         let word = |mac: [u8; 6], low: u16| {
             let [a, b, c, d, e, f] = mac;
             u64::from_be_bytes([0, 0, a, b, c, d, e, f]) << 16 | u64::from(low)
@@ -142,7 +142,7 @@ impl Parser {
     #[inline(always)]
     fn v4(&mut self, frame: &[u8], at: usize) -> Result<ParsedFrame, FrameAnomaly> {
         let packet = &frame[at..];
-        let ip = Ipv4HeaderSlice::from_slice(packet).map_err(|error| v4_oddity(&error))?;
+        let ip = Ipv4HeaderSlice::from_slice(packet).map_err(|error| v4_anomaly(&error))?;
         let (bytes, total) = (ip.slice(), usize::from(ip.total_len()));
         // Bytes after the packet are Ethernet padding.
         if total < bytes.len() || total > packet.len() {
@@ -152,10 +152,10 @@ impl Parser {
             return Err(FrameAnomaly::BadChecksum);
         }
         if bytes.len() > 20 {
-            self.oddities.count(FrameAnomaly::Options);
+            self.anomalies.count(FrameAnomaly::Options);
         }
         let ports = if ip.is_fragmenting_payload() {
-            self.oddities.count(FrameAnomaly::Fragment);
+            self.anomalies.count(FrameAnomaly::Fragment);
             (0, 0)
         } else {
             self.ports(ip.protocol(), &packet[bytes.len()..total])
@@ -163,10 +163,17 @@ impl Parser {
         let tos = bytes[1];
         let words = header_cache::v4(ip.source(), ip.destination(), ip.protocol(), tos, ports);
         // A closure: the header is built only on a miss, at its final place, which avoids a copy.
-        let said = || header([ip.source_addr().into(), ip.destination_addr().into()], ip.protocol(), tos, ports);
-        let found = self.recent_v4.get(words, || classify(&self.classifier, &said()));
+        let build_header =
+            || header([ip.source_addr().into(), ip.destination_addr().into()], ip.protocol(), tos, ports);
+        let classified = self.recent_v4.get(words, || classify(&self.classifier, &build_header()));
         let ip = Some(IpPosition { offset: at as u16, v6: false });
-        Ok(ParsedFrame { flow: found.0, class: found.1, ecn: Ecn::from_bits(tos), ip, header: Some(said()) })
+        Ok(ParsedFrame {
+            flow: classified.0,
+            class: classified.1,
+            ecn: Ecn::from_bits(tos),
+            ip,
+            header: Some(build_header()),
+        })
     }
 
     fn v6(&mut self, frame: &[u8], at: usize) -> Result<ParsedFrame, FrameAnomaly> {
@@ -179,11 +186,17 @@ impl Parser {
             packet[ip.slice().len()..].get(..usize::from(ip.payload_length())).ok_or(FrameAnomaly::BadLength)?;
         let (protocol, ports) = self.behind_extensions(ip.next_header(), payload);
         let tos = ip.traffic_class();
-        let said = || header([ip.source_addr().into(), ip.destination_addr().into()], protocol, tos, ports);
+        let build_header = || header([ip.source_addr().into(), ip.destination_addr().into()], protocol, tos, ports);
         let words = header_cache::v6(ip.source_addr(), ip.destination_addr(), protocol, tos, ports);
-        let found = self.recent_v6.get(words, || classify(&self.classifier, &said()));
+        let classified = self.recent_v6.get(words, || classify(&self.classifier, &build_header()));
         let ip = Some(IpPosition { offset: at as u16, v6: true });
-        Ok(ParsedFrame { flow: found.0, class: found.1, ecn: Ecn::from_bits(tos), ip, header: Some(said()) })
+        Ok(ParsedFrame {
+            flow: classified.0,
+            class: classified.1,
+            ecn: Ecn::from_bits(tos),
+            ip,
+            header: Some(build_header()),
+        })
     }
 
     /// Protocol and ports of an IPv6 packet, behind its extension headers.
@@ -194,7 +207,7 @@ impl Parser {
                 return (next, self.ports(next, rest));
             }
             if passed == 0 {
-                self.oddities.count(FrameAnomaly::Extensions);
+                self.anomalies.count(FrameAnomaly::Extensions);
             }
             if passed == MOST_EXTENSIONS {
                 break;
@@ -203,7 +216,7 @@ impl Parser {
                 IpNumber::IPV6_FRAGMENTATION_HEADER => match Ipv6FragmentHeaderSlice::from_slice(rest) {
                     // A fragment's payload may start anywhere. An atomic fragment is complete (RFC 6946).
                     Ok(fragment) if fragment.is_fragmenting_payload() => {
-                        self.oddities.count(FrameAnomaly::Fragment);
+                        self.anomalies.count(FrameAnomaly::Fragment);
                         return (fragment.next_header(), (0, 0));
                     }
                     fragment => fragment.ok().map(|fragment| (fragment.next_header(), fragment.slice().len())),
@@ -220,7 +233,7 @@ impl Parser {
             (next, rest) = (after, &rest[length..]);
         }
         // Routers need not read further (RFC 8200, section 4).
-        self.oddities.count(FrameAnomaly::OpaqueChain);
+        self.anomalies.count(FrameAnomaly::OpaqueChain);
         (next, (0, 0))
     }
 
@@ -231,7 +244,7 @@ impl Parser {
             return (0, 0);
         }
         let Some(&[a, b, c, d]) = payload.first_chunk() else {
-            self.oddities.count(FrameAnomaly::NoPorts);
+            self.anomalies.count(FrameAnomaly::NoPorts);
             return (0, 0);
         };
         (u16::from_be_bytes([a, b]), u16::from_be_bytes([c, d]))
@@ -274,7 +287,7 @@ fn is_extension(next: IpNumber) -> bool {
     next.is_ipv6_ext_header_value() && ![ENCAP_SEC, EXP0, EXP1].contains(&next)
 }
 
-fn v4_oddity(error: &err::ipv4::HeaderSliceError) -> FrameAnomaly {
+fn v4_anomaly(error: &err::ipv4::HeaderSliceError) -> FrameAnomaly {
     use err::ipv4::{HeaderError, HeaderSliceError};
     match error {
         HeaderSliceError::Len(_) => FrameAnomaly::ShortHeader,

@@ -20,7 +20,7 @@ pub fn set_address(name: &str, address: IpAddr, prefix: u8) -> io::Result<()> {
     head[4..].copy_from_slice(&sys::index(name)?.to_ne_bytes());
     let mut request = NetlinkRequests::default();
     request.add(libc::RTM_NEWADDR, CREATE_NEW, &head, |message| message.attribute(libc::IFA_LOCAL, &octets));
-    Netlink::open(None)?.ask(&request)
+    Netlink::open(None)?.execute(&request)
 }
 
 /// Adds a default route over the interface `name` to `gateway`.
@@ -34,7 +34,7 @@ pub fn set_default_route(name: &str, gateway: Ipv4Addr) -> io::Result<()> {
         message.attribute(libc::RTA_GATEWAY, &gateway.octets());
         message.attribute(libc::RTA_OIF, &index.to_ne_bytes());
     });
-    Netlink::open(None)?.ask(&request)
+    Netlink::open(None)?.execute(&request)
 }
 
 /// Switches the interface `name` on.
@@ -42,7 +42,7 @@ pub fn bring_up(name: &str) -> io::Result<()> {
     let flags = sys::flags(name)?;
     let mut request = sys::request(name)?;
     request.ifr_ifru.ifru_flags = flags | libc::IFF_UP as i16;
-    sys::ioctl(sys::asking()?.as_fd(), libc::SIOCSIFFLAGS as libc::Ioctl, &mut request)
+    sys::ioctl(sys::query_socket()?.as_fd(), libc::SIOCSIFFLAGS as libc::Ioctl, &mut request)
 }
 
 counts! {

@@ -30,6 +30,6 @@ pub use keeper::end;
 pub(crate) use keeper::keep;
 pub(crate) use nat::Nat;
 pub use packet::{PacketSocket, SendMethod};
-pub(crate) use sys::{come_first, explained};
 pub use sys::{offloads, switch_offloads_off};
+pub(crate) use sys::{set_realtime_priority, with_context};
 pub use tun::Tun;

@@ -42,7 +42,7 @@ impl Nat {
     /// No nf_tables with owners, no `CAP_NET_ADMIN`, or the table exists; otherwise the system's error.
     pub(crate) fn open(name: &str, host: Ipv4Addr) -> io::Result<Nat> {
         let socket = Netlink::open(Some(netlink::NETFILTER))?;
-        socket.ask(&requests(name, host))?;
+        socket.execute(&requests(name, host))?;
         Ok(Nat { _socket: socket })
     }
 }

@@ -23,7 +23,7 @@ const HEADER: usize = 16;
 pub(super) struct NetlinkRequests {
     bytes: Vec<u8>,
     /// Requests that ask for an acknowledgement.
-    asked: usize,
+    acks_expected: usize,
 }
 
 impl NetlinkRequests {
@@ -38,7 +38,7 @@ impl NetlinkRequests {
         attributes(self);
         let length = (self.bytes.len() - start) as u32;
         self.bytes[start..start + 4].copy_from_slice(&length.to_ne_bytes());
-        self.asked += usize::from(flags & libc::NLM_F_ACK != 0);
+        self.acks_expected += usize::from(flags & libc::NLM_F_ACK != 0);
     }
 
     pub(super) fn attribute(&mut self, kind: u16, value: &[u8]) {
@@ -93,10 +93,10 @@ impl Netlink {
     }
 
     /// Discards pending notifications, and the error for those that did not fit.
-    pub(super) fn forget(&self) {
-        let mut heard = [0; 8192];
+    pub(super) fn discard_notifications(&self) {
+        let mut buffer = [0; 8192];
         loop {
-            match recv(&self.0, &mut heard[..], RecvFlags::DONTWAIT) {
+            match recv(&self.0, &mut buffer[..], RecvFlags::DONTWAIT) {
                 Ok(_) | Err(Errno::NOBUFS | Errno::INTR) => {}
                 Err(_) => return,
             }
@@ -104,13 +104,13 @@ impl Netlink {
     }
 
     /// Sends `requests` and waits until they are done. The error is that of the first one that failed.
-    pub(super) fn ask(&self, requests: &NetlinkRequests) -> io::Result<()> {
+    pub(super) fn execute(&self, requests: &NetlinkRequests) -> io::Result<()> {
         sendto(&self.0, &requests.bytes, SendFlags::empty(), &SocketAddrNetlink::new(0, 0))?;
-        let (mut answer, mut answered) = ([0; 8192], 0);
-        while answered < requests.asked {
+        let (mut answer, mut acknowledged) = ([0; 8192], 0);
+        while acknowledged < requests.acks_expected {
             // The kernel answers before `sendto` returns.
             let (length, _) = recv(&self.0, &mut answer[..], RecvFlags::DONTWAIT)?;
-            answered += answers(&answer[..length])?;
+            acknowledged += count_acks(&answer[..length])?;
         }
         Ok(())
     }
@@ -123,7 +123,7 @@ impl AsFd for Netlink {
 }
 
 /// Counts the acknowledgements in `bytes`.
-fn answers(mut bytes: &[u8]) -> io::Result<usize> {
+fn count_acks(mut bytes: &[u8]) -> io::Result<usize> {
     let mut done = 0;
     while let Some((head, rest)) = bytes.split_first_chunk::<HEADER>() {
         let length = u32::from_ne_bytes([head[0], head[1], head[2], head[3]]) as usize;
@@ -168,8 +168,8 @@ mod tests {
             bytes.extend_from_slice(&[0; 16]);
             bytes
         };
-        assert_eq!(answers(&[answer(0), answer(0)].concat()).unwrap(), 2);
-        assert_eq!(answers(&answer(-libc::EEXIST)).unwrap_err().raw_os_error(), Some(libc::EEXIST));
-        assert!(answers(&answer(0)[..17]).is_err());
+        assert_eq!(count_acks(&[answer(0), answer(0)].concat()).unwrap(), 2);
+        assert_eq!(count_acks(&answer(-libc::EEXIST)).unwrap_err().raw_os_error(), Some(libc::EEXIST));
+        assert!(count_acks(&answer(0)[..17]).is_err());
     }
 }

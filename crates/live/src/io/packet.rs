@@ -42,13 +42,13 @@ pub struct PacketSocket {
     ring: ReceiveRing,
     socket: OwnedFd,
     /// Sends. The receiving socket would need a `PACKET_VNET_HDR` header before each frame.
-    out: OwnedFd,
+    send_socket: OwnedFd,
     /// Preferred for sending; otherwise the error, if it was wanted and not available.
     pub(super) xdp: Result<XdpSender, Option<io::Error>>,
     mtu: usize,
     counts: KernelCounts,
     /// Calls since the last one that found a frame.
-    quiet: u32,
+    idle_calls: u32,
 }
 
 impl PacketSocket {
@@ -64,21 +64,21 @@ impl PacketSocket {
     pub fn open(interface: &str, frames: usize, sending: SendMethod) -> io::Result<PacketSocket> {
         let index = sys::index(interface)?;
         let mtu = sys::mtu(interface)?;
-        let (socket, out) = (sys::packet_socket()?, sys::packet_socket()?);
+        let (socket, send_socket) = (sys::packet_socket()?, sys::packet_socket()?);
         let fd = socket.as_fd();
         // Do not receive own frames, and bypass the interface's qdisc: the only queue is ours.
-        sys::set(fd, libc::SOL_PACKET, libc::PACKET_IGNORE_OUTGOING, &1_i32)?;
-        sys::set(out.as_fd(), libc::SOL_PACKET, libc::PACKET_QDISC_BYPASS, &1_i32)?;
-        sys::set(fd, libc::SOL_PACKET, libc::PACKET_VNET_HDR, &1_i32)?;
+        sys::set_option(fd, libc::SOL_PACKET, libc::PACKET_IGNORE_OUTGOING, &1_i32)?;
+        sys::set_option(send_socket.as_fd(), libc::SOL_PACKET, libc::PACKET_QDISC_BYPASS, &1_i32)?;
+        sys::set_option(fd, libc::SOL_PACKET, libc::PACKET_VNET_HDR, &1_i32)?;
         let ring = ReceiveRing::new(fd, frames, Pool::slot_for(mtu))?;
         let kind = libc::PACKET_MR_PROMISC as u16;
         let member = libc::packet_mreq { mr_ifindex: index, mr_type: kind, mr_alen: 0, mr_address: [0; 8] };
-        sys::set(fd, libc::SOL_PACKET, libc::PACKET_ADD_MEMBERSHIP, &member)?;
+        sys::set_option(fd, libc::SOL_PACKET, libc::PACKET_ADD_MEMBERSHIP, &member)?;
         sys::bind(fd, index, libc::ETH_P_ALL as u16)?;
         // Protocol 0 receives nothing: this socket only sends.
-        sys::bind(out.as_fd(), index, 0)?;
+        sys::bind(send_socket.as_fd(), index, 0)?;
         let xdp = xdp(interface, index, mtu, sending)?;
-        Ok(PacketSocket { ring, socket, out, xdp, mtu, counts: KernelCounts::default(), quiet: 0 })
+        Ok(PacketSocket { ring, socket, send_socket, xdp, mtu, counts: KernelCounts::default(), idle_calls: 0 })
     }
 
     /// Why AF_XDP is not used although it was wanted.
@@ -88,12 +88,12 @@ impl PacketSocket {
 
     /// Reads the socket's pending error now and then (the interface went down): until then, polls return at once.
     fn clear_error(&mut self) -> io::Result<()> {
-        self.quiet += 1;
-        if !self.quiet.is_multiple_of(64) {
+        self.idle_calls += 1;
+        if !self.idle_calls.is_multiple_of(64) {
             return Ok(());
         }
-        for socket in [self.socket.as_fd(), self.out.as_fd()] {
-            let [error]: [u32; 1] = sys::get(socket, libc::SOL_SOCKET, libc::SO_ERROR)?;
+        for socket in [self.socket.as_fd(), self.send_socket.as_fd()] {
+            let [error]: [u32; 1] = sys::get_option(socket, libc::SOL_SOCKET, libc::SO_ERROR)?;
             match error as i32 {
                 0 | libc::ENETDOWN => {}
                 error => return Err(io::Error::from_raw_os_error(error)),
@@ -119,8 +119,8 @@ impl LinkEnd for PacketSocket {
             } else {
                 received.no_slot += 1;
             }
-            self.ring.pass();
-            self.quiet = 0;
+            self.ring.release();
+            self.idle_calls = 0;
         }
         received.more = self.ring.ready();
         if batch.is_empty() {
@@ -135,16 +135,16 @@ impl LinkEnd for PacketSocket {
             while !rest.is_empty() {
                 let sent = xdp.send(rest.iter().map(|frame| pool.frame(frame)))?;
                 refused += sent.refused;
-                rest = &rest[sent.dealt..];
-                if sent.dealt == 0 {
+                rest = &rest[sent.consumed..];
+                if sent.consumed == 0 {
                     // Too long for AF_XDP, or it has no space: send by the packet socket, which keeps the order.
                     let (next, behind) = rest.split_at(1);
-                    refused += send_by_packet(self.out.as_fd(), pool, next)?;
+                    refused += send_by_packet(self.send_socket.as_fd(), pool, next)?;
                     rest = behind;
                 }
             }
         }
-        Ok(refused + send_by_packet(self.out.as_fd(), pool, rest)?)
+        Ok(refused + send_by_packet(self.send_socket.as_fd(), pool, rest)?)
     }
 
     fn fd(&self) -> Option<BorrowedFd<'_>> {
@@ -161,7 +161,9 @@ impl LinkEnd for PacketSocket {
 
     fn kernel(&mut self) -> KernelCounts {
         // struct tpacket_stats: packets and drops since the last call.
-        if let Ok([_, drops]) = sys::get::<[u32; 2]>(self.socket.as_fd(), libc::SOL_PACKET, libc::PACKET_STATISTICS) {
+        if let Ok([_, drops]) =
+            sys::get_option::<[u32; 2]>(self.socket.as_fd(), libc::SOL_PACKET, libc::PACKET_STATISTICS)
+        {
             self.counts.dropped += u64::from(drops);
         }
         self.counts
@@ -218,9 +220,9 @@ fn without_xdp(interface: &str, error: &io::Error) -> io::Error {
 /// Copies a frame and completes it: inserts the VLAN tag that the kernel removed, and fills in a checksum left to a
 /// card. Returns the length.
 #[inline]
-fn copy(slot: &RingFrame<'_>, room: &mut [u8]) -> usize {
-    let bytes = slot.bytes;
-    let tagged = match (slot.tag, bytes.split_at_checked(TAG_AT)) {
+fn copy(frame: &RingFrame<'_>, room: &mut [u8]) -> usize {
+    let bytes = frame.bytes;
+    let tagged = match (frame.tag, bytes.split_at_checked(TAG_AT)) {
         (Some([kind, control]), Some((addresses, rest))) => {
             room[..TAG_AT].copy_from_slice(addresses);
             room[TAG_AT..TAG_AT + 2].copy_from_slice(&kind.to_be_bytes());
@@ -234,7 +236,7 @@ fn copy(slot: &RingFrame<'_>, room: &mut [u8]) -> usize {
         }
     };
     let length = tagged + bytes.len();
-    if let Some(partial) = slot.partial {
+    if let Some(partial) = frame.partial {
         fill_in(&mut room[tagged..length], partial);
     }
     length

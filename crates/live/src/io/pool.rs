@@ -49,7 +49,7 @@ pub struct Pool {
     bytes: Box<[u8]>,
     slot: usize,
     stride: usize,
-    held: Box<[SlotContents]>,
+    contents: Box<[SlotContents]>,
     /// A stack: the slot returned last may still be in a cache.
     free: Vec<u32>,
 }
@@ -72,21 +72,21 @@ impl Pool {
             bytes: vec![0; stride * (slots as usize + 1)].into(),
             slot,
             stride,
-            held: vec![SlotContents::default(); slots as usize].into(),
+            contents: vec![SlotContents::default(); slots as usize].into(),
             free: (0..slots).rev().collect(),
         }
     }
 
     /// Grows to `slots` slots; used ones keep their frames.
     pub fn grow(&mut self, slots: u32) {
-        let (before, after) = (self.held.len(), slots as usize);
+        let (before, after) = (self.contents.len(), slots as usize);
         if after <= before {
             return;
         }
         let mut larger = Pool::new(slots, self.slot);
         let used = before * self.stride;
         larger.bytes[..used].copy_from_slice(&self.bytes[..used]);
-        larger.held[..before].copy_from_slice(&self.held);
+        larger.contents[..before].copy_from_slice(&self.contents);
         larger.free.truncate(after - before);
         larger.free.append(&mut self.free);
         *self = larger;
@@ -101,7 +101,7 @@ impl Pool {
     /// Returns a slot.
     #[inline]
     pub fn give(&mut self, frame: FrameId) {
-        debug_assert!(self.free.len() < self.held.len(), "slot {} is of another pool", frame.slot);
+        debug_assert!(self.free.len() < self.contents.len(), "slot {} is of another pool", frame.slot);
         self.free.push(frame.slot);
     }
 
@@ -115,45 +115,45 @@ impl Pool {
     /// Buffer for frames without a slot: they must be read so that the sender is not blocked, and are never sent.
     #[inline]
     pub fn spare(&mut self) -> &mut [u8] {
-        let start = self.held.len() * self.stride;
+        let start = self.contents.len() * self.stride;
         &mut self.bytes[start..start + self.slot]
     }
 
     /// Sets the length of the slot's frame, at most the slot's size.
     #[inline]
     pub fn set_len(&mut self, frame: &FrameId, len: usize) {
-        self.held[frame.slot as usize] = SlotContents { len: len.min(self.slot) as u32, ip: None };
+        self.contents[frame.slot as usize] = SlotContents { len: len.min(self.slot) as u32, ip: None };
     }
 
     /// The frame in a slot.
     #[inline]
     pub fn frame(&self, frame: &FrameId) -> &[u8] {
         let start = frame.slot as usize * self.stride;
-        &self.bytes[start..start + self.held[frame.slot as usize].len as usize]
+        &self.bytes[start..start + self.contents[frame.slot as usize].len as usize]
     }
 
     /// The frame in a slot, mutable.
     #[inline]
     pub fn frame_mut(&mut self, frame: &FrameId) -> &mut [u8] {
         let start = frame.slot as usize * self.stride;
-        &mut self.bytes[start..start + self.held[frame.slot as usize].len as usize]
+        &mut self.bytes[start..start + self.contents[frame.slot as usize].len as usize]
     }
 
     /// Records the position of the frame's IP header.
     #[inline]
     pub fn set_ip(&mut self, frame: &FrameId, ip: Option<IpPosition>) {
-        self.held[frame.slot as usize].ip = ip;
+        self.contents[frame.slot as usize].ip = ip;
     }
 
     /// Recorded position of the frame's IP header.
     #[inline]
     pub fn ip(&self, frame: &FrameId) -> Option<IpPosition> {
-        self.held[frame.slot as usize].ip
+        self.contents[frame.slot as usize].ip
     }
 
     /// Number of slots.
     pub fn slots(&self) -> usize {
-        self.held.len()
+        self.contents.len()
     }
 
     /// Number of free slots.

@@ -52,7 +52,7 @@ pub(super) struct PartialChecksum {
 #[derive(Debug)]
 pub(super) struct ReceiveRing {
     memory: Mapping,
-    shape: RingLayout,
+    layout: RingLayout,
     next: usize,
 }
 
@@ -90,12 +90,12 @@ impl ReceiveRing {
     /// Creates a ring for at least `frames` frames of up to `bytes` bytes, unless [`MOST`] limits it. The packet socket
     /// must have `PACKET_VNET_HDR` set and no ring yet.
     pub(super) fn new(socket: BorrowedFd<'_>, frames: usize, bytes: usize) -> io::Result<ReceiveRing> {
-        let shape = RingLayout::new(frames, bytes);
-        sys::set(socket, libc::SOL_PACKET, libc::PACKET_VERSION, &libc::tpacket_versions::TPACKET_V2)?;
+        let layout = RingLayout::new(frames, bytes);
+        sys::set_option(socket, libc::SOL_PACKET, libc::PACKET_VERSION, &libc::tpacket_versions::TPACKET_V2)?;
         // struct tpacket_req: block size, blocks, frame size, frames.
-        let request = [shape.block, shape.blocks, shape.frame, shape.frames()].map(|n| n as u32);
-        sys::set(socket, libc::SOL_PACKET, libc::PACKET_RX_RING, &request)?;
-        Ok(ReceiveRing { memory: Mapping::of(socket, shape.bytes(), 0)?, shape, next: 0 })
+        let request = [layout.block, layout.blocks, layout.frame, layout.frames()].map(|n| n as u32);
+        sys::set_option(socket, libc::SOL_PACKET, libc::PACKET_RX_RING, &request)?;
+        Ok(ReceiveRing { memory: Mapping::of(socket, layout.bytes(), 0)?, layout, next: 0 })
     }
 
     /// Whether an unread frame is there.
@@ -112,9 +112,9 @@ impl ReceiveRing {
             return None;
         }
         // SAFETY: the frame lies within the mapping (see `offset`). The status says that it is ours until it is given
-        // back, which `pass` does through `&mut self`, while nobody can hold this slice.
+        // back, which `release` does through `&mut self`, while nobody can hold this slice.
         let frame =
-            unsafe { std::slice::from_raw_parts(self.memory.address().as_ptr().add(self.offset()), self.shape.frame) };
+            unsafe { std::slice::from_raw_parts(self.memory.address().as_ptr().add(self.offset()), self.layout.frame) };
         // struct tpacket2_hdr: status, length, captured length, MAC offset, network offset, two words of time, VLAN tag
         // and its protocol identifier.
         let long = |at: usize| u32::from_ne_bytes([frame[at], frame[at + 1], frame[at + 2], frame[at + 3]]) as usize;
@@ -133,16 +133,16 @@ impl ReceiveRing {
 
     /// Returns the current frame to the kernel and advances.
     #[inline]
-    pub(super) fn pass(&mut self) {
+    pub(super) fn release(&mut self) {
         self.status().store(TP_STATUS_KERNEL, Ordering::Release);
-        self.next = (self.next + 1) % self.shape.frames();
+        self.next = (self.next + 1) % self.layout.frames();
     }
 
     /// Offset of the next frame. Blocks hold whole frames and `next` is below their number, so it ends in the mapping.
     #[inline]
     fn offset(&self) -> usize {
-        let RingLayout { frame, block, .. } = self.shape;
-        self.next / self.shape.per_block() * block + self.next % self.shape.per_block() * frame
+        let RingLayout { frame, block, .. } = self.layout;
+        self.next / self.layout.per_block() * block + self.next % self.layout.per_block() * frame
     }
 
     #[inline]
@@ -166,12 +166,12 @@ mod tests {
     #[test]
     fn whole_frames_of_any_size_stand_in_whole_blocks() {
         for (frames, bytes) in [(1, 60), (64, 2048), (4096, 2048), (4096, 9100), (4096, 65_600), (usize::MAX, 2048)] {
-            let shape = RingLayout::new(frames, bytes);
-            assert!(shape.frame >= bytes + 90 && shape.frame.is_multiple_of(TPACKET_ALIGNMENT), "{shape:?}");
-            assert!(shape.block.is_multiple_of(BLOCK) && shape.per_block() >= 1, "{shape:?}");
-            assert!(shape.frames() >= frames.min(MOST / shape.frame), "{shape:?}");
+            let layout = RingLayout::new(frames, bytes);
+            assert!(layout.frame >= bytes + 90 && layout.frame.is_multiple_of(TPACKET_ALIGNMENT), "{layout:?}");
+            assert!(layout.block.is_multiple_of(BLOCK) && layout.per_block() >= 1, "{layout:?}");
+            assert!(layout.frames() >= frames.min(MOST / layout.frame), "{layout:?}");
             // No block is more than half empty, and none is superfluous.
-            assert!(shape.bytes() <= 2 * MOST + shape.block && u32::try_from(shape.frames()).is_ok(), "{shape:?}");
+            assert!(layout.bytes() <= 2 * MOST + layout.block && u32::try_from(layout.frames()).is_ok(), "{layout:?}");
         }
         // 30 frames of 2160 bytes in 64 KiB.
         assert_eq!(RingLayout::new(64, 2048), RingLayout { frame: 2160, block: BLOCK, blocks: 3 });

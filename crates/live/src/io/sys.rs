@@ -11,7 +11,7 @@ fn checked(result: libc::c_int) -> io::Result<libc::c_int> {
 }
 
 /// Prefixes `error` with its context.
-pub(crate) fn explained(what: &str, error: io::Error) -> io::Error {
+pub(crate) fn with_context(what: &str, error: io::Error) -> io::Error {
     io::Error::new(error.kind(), format!("{what}: {error}"))
 }
 
@@ -42,27 +42,27 @@ pub(super) fn ioctl(fd: BorrowedFd<'_>, code: libc::Ioctl, request: &mut libc::i
 }
 
 /// A socket for requests about interfaces of the calling thread's network namespace.
-pub(super) fn asking() -> io::Result<UdpSocket> {
+pub(super) fn query_socket() -> io::Result<UdpSocket> {
     UdpSocket::bind("0.0.0.0:0")
 }
 
 pub(super) fn mtu(name: &str) -> io::Result<usize> {
     let mut request = request(name)?;
-    ioctl(asking()?.as_fd(), libc::SIOCGIFMTU as libc::Ioctl, &mut request)?;
+    ioctl(query_socket()?.as_fd(), libc::SIOCGIFMTU as libc::Ioctl, &mut request)?;
     // SAFETY: the kernel has just written this member.
     Ok(usize::try_from(unsafe { request.ifr_ifru.ifru_mtu }).unwrap_or(0))
 }
 
 pub(super) fn index(name: &str) -> io::Result<i32> {
     let mut request = request(name)?;
-    ioctl(asking()?.as_fd(), libc::SIOCGIFINDEX as libc::Ioctl, &mut request)?;
+    ioctl(query_socket()?.as_fd(), libc::SIOCGIFINDEX as libc::Ioctl, &mut request)?;
     // SAFETY: the kernel has just written this member.
     Ok(unsafe { request.ifr_ifru.ifru_ifindex })
 }
 
 pub(super) fn flags(name: &str) -> io::Result<i16> {
     let mut request = request(name)?;
-    ioctl(asking()?.as_fd(), libc::SIOCGIFFLAGS as libc::Ioctl, &mut request)?;
+    ioctl(query_socket()?.as_fd(), libc::SIOCGIFFLAGS as libc::Ioctl, &mut request)?;
     // SAFETY: the kernel has just written this member.
     Ok(unsafe { request.ifr_ifru.ifru_flags })
 }
@@ -70,7 +70,7 @@ pub(super) fn flags(name: &str) -> io::Result<i16> {
 /// Hardware type of the interface `name` (`ARPHRD_*`).
 pub(super) fn hardware(name: &str) -> io::Result<u16> {
     let mut request = request(name)?;
-    ioctl(asking()?.as_fd(), libc::SIOCGIFHWADDR as libc::Ioctl, &mut request)?;
+    ioctl(query_socket()?.as_fd(), libc::SIOCGIFHWADDR as libc::Ioctl, &mut request)?;
     // SAFETY: the kernel has just written this member.
     Ok(unsafe { request.ifr_ifru.ifru_hwaddr.sa_family })
 }
@@ -78,7 +78,7 @@ pub(super) fn hardware(name: &str) -> io::Result<u16> {
 /// First IPv4 address of the interface `name`, if any.
 pub(super) fn v4_address(name: &str) -> io::Result<Option<Ipv4Addr>> {
     let mut request = request(name)?;
-    match ioctl(asking()?.as_fd(), libc::SIOCGIFADDR as libc::Ioctl, &mut request) {
+    match ioctl(query_socket()?.as_fd(), libc::SIOCGIFADDR as libc::Ioctl, &mut request) {
         Err(error) if error.raw_os_error() == Some(libc::EADDRNOTAVAIL) => return Ok(None),
         asked => asked?,
     }
@@ -108,7 +108,7 @@ pub(super) fn bind(socket: BorrowedFd<'_>, index: i32, protocol: u16) -> io::Res
 }
 
 /// Sets an option that consists of plain numbers.
-pub(super) fn set<T: Copy>(socket: BorrowedFd<'_>, level: i32, option: i32, value: &T) -> io::Result<()> {
+pub(super) fn set_option<T: Copy>(socket: BorrowedFd<'_>, level: i32, option: i32, value: &T) -> io::Result<()> {
     let length = size_of::<T>() as libc::socklen_t;
     // SAFETY: the value lives during the call and is as long as is said; the kernel only reads it.
     checked(unsafe { libc::setsockopt(socket.as_raw_fd(), level, option, std::ptr::from_ref(value).cast(), length) })
@@ -127,7 +127,7 @@ unsafe impl PlainNumbers for libc::tcp_info {}
 unsafe impl<const N: usize> PlainNumbers for [u32; N] {}
 
 /// Reads an option; fields unknown to an older kernel are zero.
-pub(super) fn get<T: PlainNumbers>(socket: BorrowedFd<'_>, level: i32, option: i32) -> io::Result<T> {
+pub(super) fn get_option<T: PlainNumbers>(socket: BorrowedFd<'_>, level: i32, option: i32) -> io::Result<T> {
     let mut value = MaybeUninit::<T>::zeroed();
     let mut length = size_of::<T>() as libc::socklen_t;
     // SAFETY: the kernel writes at most `length` bytes to `value`, which is as long.
@@ -164,7 +164,7 @@ pub(super) fn send<'a>(socket: BorrowedFd<'_>, frames: impl Iterator<Item = &'a 
 }
 
 /// Gives the calling thread the real-time policy `SCHED_FIFO` at this priority; 1 is the lowest.
-pub(crate) fn come_first(priority: i32) -> io::Result<()> {
+pub(crate) fn set_realtime_priority(priority: i32) -> io::Result<()> {
     let priority = libc::sched_param { sched_priority: priority };
     // SAFETY: 0 stands for the thread itself; the parameter lives during the call.
     checked(unsafe { libc::sched_setscheduler(0, libc::SCHED_FIFO, &priority) }).map(drop)
@@ -185,7 +185,7 @@ pub(super) fn ethtool(name: &str, command: u32, value: u32) -> io::Result<u32> {
     // struct ethtool_value.
     let mut switch = [command, value];
     request.ifr_ifru.ifru_data = switch.as_mut_ptr().cast();
-    ioctl(asking()?.as_fd(), libc::SIOCETHTOOL as libc::Ioctl, &mut request)?;
+    ioctl(query_socket()?.as_fd(), libc::SIOCETHTOOL as libc::Ioctl, &mut request)?;
     Ok(switch[1])
 }
 
@@ -197,7 +197,7 @@ pub(super) fn driver(name: &str) -> io::Result<String> {
     let mut found = [0_u32; 49];
     found[0] = ETHTOOL_GDRVINFO;
     request.ifr_ifru.ifru_data = found.as_mut_ptr().cast();
-    ioctl(asking()?.as_fd(), libc::SIOCETHTOOL as libc::Ioctl, &mut request)?;
+    ioctl(query_socket()?.as_fd(), libc::SIOCETHTOOL as libc::Ioctl, &mut request)?;
     let text = found[1..9].iter().flat_map(|word| word.to_ne_bytes()).take_while(|byte| *byte != 0);
     Ok(text.map(char::from).collect())
 }

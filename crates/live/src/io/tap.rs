@@ -1,4 +1,4 @@
-//! An end that notes its frames, for captures.
+//! An end that records its frames, for captures.
 
 use std::io;
 use std::os::fd::BorrowedFd;
@@ -16,7 +16,7 @@ use crate::io::pool::{FrameId, Pool};
 /// Bytes kept of a frame: IPv6 and TCP headers with all options (40 and 60), and some for extensions.
 pub const KEPT: usize = 128;
 
-/// Most pending notes: half a minute of full packets at 10 Mbit/s, in 5 MB.
+/// Most pending records: half a minute of full packets at 10 Mbit/s, in 5 MB.
 const ROOM: usize = 1 << 15;
 
 /// Event of a frame.
@@ -38,7 +38,7 @@ pub struct FrameRecord {
     /// Time by the loop's clock: of the intake or delivery, or the nominal time of the drop.
     pub at: Time,
     /// Its event.
-    pub passed: FrameEvent,
+    pub event: FrameEvent,
     /// Its length in bytes.
     pub length: u32,
     bytes: [u8; KEPT],
@@ -51,10 +51,10 @@ impl FrameRecord {
     }
 }
 
-/// Receives the notes of one end.
+/// Receives the records of one end.
 #[derive(Debug)]
 pub struct FrameRecords {
-    /// The notes, in order of time.
+    /// The records, in order of time.
     pub inbox: Receiver<FrameRecord>,
     missed: Arc<AtomicU64>,
 }
@@ -74,7 +74,7 @@ pub struct Recorder {
 }
 
 impl Recorder {
-    /// Allocates the channel for notes, once.
+    /// Allocates the channel for records, once.
     pub fn new() -> (Recorder, FrameRecords) {
         let (outbox, inbox) = sync_channel(ROOM);
         let missed = Arc::new(AtomicU64::new(0));
@@ -83,18 +83,18 @@ impl Recorder {
 
     /// Records an event of a frame with these bytes.
     #[inline]
-    pub fn note(&self, at: Time, passed: FrameEvent, frame: &[u8]) {
+    pub fn record(&self, at: Time, event: FrameEvent, frame: &[u8]) {
         let kept = KEPT.min(frame.len());
         let mut bytes = [0; KEPT];
         bytes[..kept].copy_from_slice(&frame[..kept]);
-        let note = FrameRecord { at, passed, length: frame.len() as u32, bytes };
-        if self.outbox.try_send(note).is_err() {
+        let record = FrameRecord { at, event, length: frame.len() as u32, bytes };
+        if self.outbox.try_send(record).is_err() {
             self.missed.fetch_add(1, Ordering::Relaxed);
         }
     }
 }
 
-/// Recorders for two ends, with their notes.
+/// Recorders for two ends, with their records.
 pub(crate) fn recorders() -> ([Option<Recorder>; 2], Option<[FrameRecords; 2]>) {
     let [near, far] = [(); 2].map(|()| Recorder::new());
     ([Some(near.0), Some(far.0)], Some([near.1, far.1]))
@@ -115,10 +115,10 @@ impl<T> Tap<T> {
     }
 
     #[inline]
-    fn note(&self, passed: FrameEvent, pool: &Pool, frames: &[FrameId]) {
+    fn record(&self, event: FrameEvent, pool: &Pool, frames: &[FrameId]) {
         if let Some(recorder) = self.recorder.as_ref().filter(|_| !frames.is_empty()) {
             let at = self.clock.now();
-            frames.iter().for_each(|frame| recorder.note(at, passed, pool.frame(frame)));
+            frames.iter().for_each(|frame| recorder.record(at, event, pool.frame(frame)));
         }
     }
 }
@@ -127,12 +127,12 @@ impl<T: LinkEnd> LinkEnd for Tap<T> {
     fn recv(&mut self, pool: &mut Pool, batch: &mut Vec<FrameId>) -> io::Result<ReceiveResult> {
         let before = batch.len();
         let received = self.end.recv(pool, batch);
-        self.note(FrameEvent::In, pool, &batch[before..]);
+        self.record(FrameEvent::In, pool, &batch[before..]);
         received
     }
 
     fn send(&mut self, pool: &Pool, batch: &[FrameId]) -> io::Result<usize> {
-        self.note(FrameEvent::Out, pool, batch);
+        self.record(FrameEvent::Out, pool, batch);
         self.end.send(pool, batch)
     }
 
@@ -160,7 +160,7 @@ mod tests {
 
     #[test]
     fn what_finds_no_room_is_counted_and_passes_all_the_same() {
-        let (recorder, notes) = Recorder::new();
+        let (recorder, records) = Recorder::new();
         let frames = (0..ROOM + 10).map(|n| (Time::ZERO, vec![n as u8; 200]));
         let mut tap = Tap::new(FakeClock::new().end(Layer::Ip, frames), Monotonic::new(), Some(recorder));
         let mut pool = Pool::new(64, 256);
@@ -173,9 +173,9 @@ mod tests {
             passed += batch.len();
             batch.drain(..).for_each(|frame| pool.give(frame));
         }
-        assert_eq!((passed, notes.missed()), (ROOM + 10, 10));
-        let first = notes.inbox.recv().unwrap();
-        assert_eq!((first.passed, first.length, first.bytes()), (FrameEvent::In, 200, &[0; KEPT][..]));
-        assert_eq!(notes.inbox.try_iter().count(), ROOM - 1);
+        assert_eq!((passed, records.missed()), (ROOM + 10, 10));
+        let first = records.inbox.recv().unwrap();
+        assert_eq!((first.event, first.length, first.bytes()), (FrameEvent::In, 200, &[0; KEPT][..]));
+        assert_eq!(records.inbox.try_iter().count(), ROOM - 1);
     }
 }

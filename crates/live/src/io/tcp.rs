@@ -39,7 +39,7 @@ pub struct TcpInfo {
 
 impl TcpInfo {
     pub fn of(socket: impl AsFd) -> io::Result<TcpInfo> {
-        let info: libc::tcp_info = sys::get(socket.as_fd(), libc::IPPROTO_TCP, libc::TCP_INFO)?;
+        let info: libc::tcp_info = sys::get_option(socket.as_fd(), libc::IPPROTO_TCP, libc::TCP_INFO)?;
         let micros = |word: u32| Span::from_micros(word.into());
         Ok(TcpInfo {
             cwnd: info.tcpi_snd_cwnd,
@@ -85,7 +85,7 @@ const RECOVERY: u8 = 3;
 /// ProbeRTT, 2 in ProbeBW, else 2.89; the pacing gain is 2.89 in Startup and 0.35 in Drain. Both are set with the first
 /// bandwidth sample.
 pub fn bbr_phase(socket: impl AsFd) -> Option<&'static str> {
-    let told: [u32; 5] = sys::get(socket.as_fd(), libc::IPPROTO_TCP, libc::TCP_CC_INFO).ok()?;
+    let told: [u32; 5] = sys::get_option(socket.as_fd(), libc::IPPROTO_TCP, libc::TCP_CC_INFO).ok()?;
     let [bandwidth, upper_half, _, pacing, cwnd] = told;
     match (pacing, cwnd) {
         (_, 0) => None,
@@ -108,17 +108,17 @@ const TOLD_OF_ACKS: u32 =
 
 /// Makes the error queue of `socket` report when a write is acknowledged.
 pub fn tell_of_acks(socket: impl AsFd) -> io::Result<()> {
-    sys::set(socket.as_fd(), libc::SOL_SOCKET, libc::SO_TIMESTAMPING, &TOLD_OF_ACKS)
+    sys::set_option(socket.as_fd(), libc::SOL_SOCKET, libc::SO_TIMESTAMPING, &TOLD_OF_ACKS)
 }
 
 /// Limits the window that `socket` advertises to `bytes`.
 pub fn clamp_window(socket: impl AsFd, bytes: u32) -> io::Result<()> {
-    sys::set(socket.as_fd(), libc::IPPROTO_TCP, libc::TCP_WINDOW_CLAMP, &bytes)
+    sys::set_option(socket.as_fd(), libc::IPPROTO_TCP, libc::TCP_WINDOW_CLAMP, &bytes)
 }
 
 /// Paces segments at up to `rate`.
 pub fn pace(socket: impl AsFd, rate: Rate) -> io::Result<()> {
-    sys::set(socket.as_fd(), libc::SOL_SOCKET, libc::SO_MAX_PACING_RATE, &(rate.as_bits() / 8))
+    sys::set_option(socket.as_fd(), libc::SOL_SOCKET, libc::SO_MAX_PACING_RATE, &(rate.as_bits() / 8))
 }
 
 /// Sets minimum and maximum RTO and longest delayed ACK, best effort: kernels before 6.15 lack these options, and none
@@ -126,7 +126,7 @@ pub fn pace(socket: impl AsFd, rate: Rate) -> io::Result<()> {
 pub fn set_timers(socket: impl AsFd, [least, greatest, delayed]: [Span; 3]) {
     let set = |option, value: u64| {
         let value = i32::try_from(value).unwrap_or(i32::MAX);
-        let _ = sys::set(socket.as_fd(), libc::IPPROTO_TCP, option, &value);
+        let _ = sys::set_option(socket.as_fd(), libc::IPPROTO_TCP, option, &value);
     };
     set(TCP_RTO_MIN_US, least.as_nanos() / 1000);
     set(TCP_RTO_MAX_MS, greatest.as_nanos() / 1_000_000);

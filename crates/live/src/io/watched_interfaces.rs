@@ -30,25 +30,25 @@ impl fmt::Display for InterfaceFailure {
 pub(crate) struct WatchedInterfaces {
     events: Netlink,
     /// Names and indexes: a new interface of the same name has another index.
-    links: Vec<(String, i32)>,
+    interfaces: Vec<(String, i32)>,
 }
 
 impl WatchedInterfaces {
     pub(crate) fn new(names: &[String]) -> io::Result<WatchedInterfaces> {
         let events = Netlink::listening(libc::RTMGRP_LINK as u32)?;
-        let links = names.iter().map(|name| Ok((name.clone(), sys::index(name)?)));
-        Ok(WatchedInterfaces { events, links: links.collect::<io::Result<_>>()? })
+        let interfaces = names.iter().map(|name| Ok((name.clone(), sys::index(name)?)));
+        Ok(WatchedInterfaces { events, interfaces: interfaces.collect::<io::Result<_>>()? })
     }
 
-    /// Readable after a change since the last [`look`](WatchedInterfaces::look).
-    pub(crate) fn changed(&self) -> BorrowedFd<'_> {
+    /// Readable after a change since the last [`failure`](WatchedInterfaces::failure).
+    pub(crate) fn notifications(&self) -> BorrowedFd<'_> {
         self.events.as_fd()
     }
 
     /// The failure of the first interface that failed, if any.
-    pub(crate) fn look(&self) -> Option<InterfaceFailure> {
-        self.events.forget();
-        self.links.iter().find_map(|(name, index)| match (sys::index(name), sys::flags(name)) {
+    pub(crate) fn failure(&self) -> Option<InterfaceFailure> {
+        self.events.discard_notifications();
+        self.interfaces.iter().find_map(|(name, index)| match (sys::index(name), sys::flags(name)) {
             (Ok(found), Ok(flags)) if found == *index => {
                 (i32::from(flags) & libc::IFF_UP == 0).then(|| InterfaceFailure::Down(name.clone()))
             }

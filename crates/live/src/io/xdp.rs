@@ -38,7 +38,7 @@ const HEADER: usize = 14;
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct XdpSendResult {
     /// The first frames, either sent or refused. The next one found no free place.
-    pub(super) dealt: usize,
+    pub(super) consumed: usize,
     /// Refused frames among them.
     pub(super) refused: usize,
 }
@@ -47,9 +47,9 @@ pub(super) struct XdpSendResult {
 #[derive(Debug)]
 pub(super) struct XdpSender {
     /// Transmit ring: descriptors for the kernel.
-    sent: XdpRing,
+    transmit: XdpRing,
     /// Completion ring: addresses released by the kernel.
-    done: XdpRing,
+    completed: XdpRing,
     /// Registered memory, in places of one size known by their offsets.
     frames: Mapping,
     free: Vec<u64>,
@@ -60,7 +60,7 @@ pub(super) struct XdpSender {
     /// Whether frames of the last call were withdrawn and the kernel has not yet skipped them.
     withdrawn: bool,
     /// The kernel's count of skipped descriptors.
-    passed_over: u64,
+    skipped: u64,
     socket: OwnedFd,
 }
 
@@ -97,19 +97,19 @@ impl XdpSender {
         if sockopt::xdp_statistics(&socket)?.tx_ring_empty_descs.is_none() {
             return Err(io::Error::new(io::ErrorKind::Unsupported, "the kernel is older than 5.9"));
         }
-        let sent = XdpRing::map(&socket, AT_ONCE, 16, places.tx, SENT_AT)?;
-        let done = XdpRing::map(&socket, DONE, 8, places.cr, DONE_AT)?;
+        let transmit = XdpRing::map(&socket, AT_ONCE, 16, places.tx, SENT_AT)?;
+        let completed = XdpRing::map(&socket, DONE, 8, places.cr, DONE_AT)?;
         bound(&socket, &SocketAddrXdp::new(SocketAddrXdpFlags::XDP_COPY, index, 0))?;
         // A stack, so that few places are in use and stay in the cache.
         let free = (0..ROOM).rev().map(|n| (n * place) as u64).collect();
         let last = Vec::with_capacity(AT_ONCE);
-        Ok(XdpSender { sent, done, frames, free, last, longest, withdrawn: false, passed_over: 0, socket })
+        Ok(XdpSender { transmit, completed, frames, free, last, longest, withdrawn: false, skipped: 0, socket })
     }
 
     /// Sends at most one call's worth of `frames`; `ENXIO` if the interface is gone.
     pub(super) fn send<'a>(&mut self, frames: impl Iterator<Item = &'a [u8]>) -> io::Result<XdpSendResult> {
-        self.done.drain(&mut self.free, self.frames.bytes() as u64);
-        if self.withdrawn && self.pass_over()?.is_none() {
+        self.completed.drain(&mut self.free, self.frames.bytes() as u64);
+        if self.withdrawn && self.skip_withdrawn()?.is_none() {
             return Ok(XdpSendResult::default());
         }
         self.last.clear();
@@ -119,13 +119,13 @@ impl XdpSender {
             }
             let Some(at) = self.free.pop() else { break };
             self.frames.write(at as usize, frame);
-            self.sent.put(self.last.len(), at, frame.len() as u32);
+            self.transmit.put(self.last.len(), at, frame.len() as u32);
             self.last.push(at);
         }
-        let dealt = self.last.len();
-        self.sent.submit(dealt);
-        let refused = if dealt == 0 { 0 } else { self.call()? };
-        Ok(XdpSendResult { dealt, refused })
+        let consumed = self.last.len();
+        self.transmit.submit(consumed);
+        let refused = if consumed == 0 { 0 } else { self.call()? };
+        Ok(XdpSendResult { consumed, refused })
     }
 
     /// Makes the kernel send the ring; returns the number of frames it refused.
@@ -133,7 +133,7 @@ impl XdpSender {
         let (all, mut refused, mut idle) = (self.last.len(), 0, 0);
         while refused < all && idle < TRIES {
             match send(&self.socket, &[], SendFlags::DONTWAIT) {
-                Ok(_) if self.sent.is_empty() => return Ok(refused),
+                Ok(_) if self.transmit.is_empty() => return Ok(refused),
                 // The driver dropped one (`NET_XMIT_DROP`); the frames behind it wait.
                 Err(Errno::BUSY) => refused += 1,
                 Err(Errno::INTR) => {}
@@ -145,23 +145,23 @@ impl XdpSender {
         }
         self.withdraw();
         // While the interface is down, the kernel skips nothing: then all frames were refused.
-        Ok(self.pass_over()?.map_or(all, |left| (refused + left).min(all)))
+        Ok(self.skip_withdrawn()?.map_or(all, |left| (refused + left).min(all)))
     }
 
     /// Withdraws the ring's frames: redirects their descriptors beyond the registered memory, so that the kernel skips
     /// them. The producer index cannot be reset, because the kernel caches it.
     fn withdraw(&mut self) {
         for n in 0..self.last.len() {
-            self.sent.replace(self.last.len() - n, self.frames.bytes() as u64, 1);
+            self.transmit.replace(self.last.len() - n, self.frames.bytes() as u64, 1);
         }
         self.withdrawn = true;
     }
 
     /// Makes the kernel skip withdrawn descriptors and returns their number; `None` while it does not process the ring.
-    fn pass_over(&mut self) -> io::Result<Option<usize>> {
+    fn skip_withdrawn(&mut self) -> io::Result<Option<usize>> {
         // Newer kernels skip one per call, and report it with the next.
         for _ in 0..=2 * AT_ONCE {
-            if self.sent.is_empty() {
+            if self.transmit.is_empty() {
                 break;
             }
             match send(&self.socket, &[], SendFlags::DONTWAIT) {
@@ -170,13 +170,13 @@ impl XdpSender {
                 Ok(_) | Err(_) => {}
             }
         }
-        if !self.sent.is_empty() {
+        if !self.transmit.is_empty() {
             return Ok(None);
         }
         self.withdrawn = false;
         let all = sockopt::xdp_statistics(self.socket.as_fd())?.tx_invalid_descs;
-        let left = ((all - self.passed_over) as usize).min(self.last.len());
-        self.passed_over = all;
+        let left = ((all - self.skipped) as usize).min(self.last.len());
+        self.skipped = all;
         // The kernel works in order, so the last ones were skipped. It releases the others itself.
         self.free.extend(self.last.drain(self.last.len() - left..));
         Ok(Some(left))

@@ -75,7 +75,7 @@ fn send(socket: &UdpSocket, clock: Monotonic, load: DatagramLoad) -> io::Result<
     // Priority over the link's thread, as for the receiver. On a shared core the polling loop would starve the sender,
     // and the result would measure the scheduler. A sender that never sleeps would starve the loop.
     if gap >= BREATH {
-        let _ = crate::io::come_first(2);
+        let _ = crate::io::set_realtime_priority(2);
     }
     let begin = paced.now();
     let (mut next, mut sent) = (begin, 0);
@@ -93,7 +93,7 @@ fn send(socket: &UdpSocket, clock: Monotonic, load: DatagramLoad) -> io::Result<
 /// Receives until nothing arrives for the read timeout.
 fn receive(socket: &UdpSocket, clock: Monotonic) -> (Histogram, Span) {
     // Priority over the link's thread, which may be polling on the same core.
-    let _ = crate::io::come_first(2);
+    let _ = crate::io::set_realtime_priority(2);
     let mut delay = Histogram::default();
     let (mut first, mut last) = (None, Time::ZERO);
     let mut data = [0; 2048];

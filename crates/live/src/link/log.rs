@@ -1,6 +1,6 @@
 //! The log of a running link: packet headers at both ends as pcapng files, and interval rows.
 //!
-//! A separate thread writes it. The loop never waits for that thread: notes that do not fit are counted. If the disk
+//! A separate thread writes it. The loop never waits for that thread: records that do not fit are counted. If the disk
 //! fails, the log ends and the link continues.
 
 use std::fs::{File, OpenOptions};
@@ -37,7 +37,7 @@ const MOST_ROWS: usize = 36_000 * 2 * 20;
 pub struct LogCounts {
     /// Packet records in the captures.
     pub packets: u64,
-    /// Packets missing from them: no room for a note, or the log had ended.
+    /// Packets missing from them: no room for a record, or the log had ended.
     pub missed: u64,
     /// Rows discarded because nobody took them.
     pub rows_missed: u64,
@@ -45,7 +45,7 @@ pub struct LogCounts {
     pub failed: Option<String>,
 }
 
-/// A log being written.
+/// A log that is being written.
 #[derive(Debug)]
 pub struct LinkLog {
     shared: Arc<LogShared>,
@@ -56,26 +56,26 @@ pub struct LinkLog {
 struct LogShared {
     stop: AtomicBool,
     rows: Mutex<Vec<IntervalRow>>,
-    written: Mutex<LogCounts>,
+    counts: Mutex<LogCounts>,
 }
 
 impl LinkLog {
-    /// Creates `near.pcapng` and `far.pcapng` in the folder `dir` from the ends' `notes`, and interval rows from the
-    /// views in `window`.
+    /// Creates `near.pcapng` and `far.pcapng` in the folder `dir` from the ends' `records`, and interval rows from the
+    /// views in `views`.
     ///
     /// # Errors
     /// `AlreadyExists` if these files exist, which stay unchanged; otherwise the system's error.
     pub fn start(
         dir: &Path,
-        notes: [FrameRecords; 2],
+        records: [FrameRecords; 2],
         began: clock::Monotonic,
-        window: SharedView,
+        views: SharedView,
     ) -> io::Result<LinkLog> {
-        let [near, far] = notes;
+        let [near, far] = records;
         let since = began.unix_nanos();
         let captures = [EndCapture::new(dir, "near", near, since)?, EndCapture::new(dir, "far", far, since)?];
         let shared = Arc::<LogShared>::default();
-        let writer = LogWriter { captures, rows: IntervalRows::new(INTERVAL), window, shared: Arc::clone(&shared) };
+        let writer = LogWriter { captures, rows: IntervalRows::new(INTERVAL), views, shared: Arc::clone(&shared) };
         let thread = thread::Builder::new().name("log".to_string()).spawn(move || writer.run())?;
         Ok(LinkLog { shared, thread: Some(thread) })
     }
@@ -86,15 +86,15 @@ impl LinkLog {
     }
 
     /// Counts so far.
-    pub fn written(&self) -> LogCounts {
-        locked(&self.shared.written).clone()
+    pub fn counts(&self) -> LogCounts {
+        locked(&self.shared.counts).clone()
     }
 
     /// Writes what is left. Call it after the loop has stopped.
     pub(crate) fn finish(&mut self) {
         self.shared.stop.store(true, Ordering::Relaxed);
         if let Some(Err(_)) = self.thread.take().map(JoinHandle::join) {
-            locked(&self.shared.written).failed = Some("the log's thread panicked".to_string());
+            locked(&self.shared.counts).failed = Some("the log's thread panicked".to_string());
         }
     }
 }
@@ -112,86 +112,86 @@ fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 struct LogWriter {
     captures: [EndCapture; 2],
     rows: IntervalRows,
-    window: SharedView,
+    views: SharedView,
     shared: Arc<LogShared>,
 }
 
 impl LogWriter {
     fn run(mut self) {
         loop {
-            // Read before draining: all notes of a stopped loop are then visible.
+            // Read before draining: all records of a stopped loop are then visible.
             let last = self.shared.stop.load(Ordering::Relaxed);
-            let found = self.captures.iter_mut().fold(0, |found, capture| found + capture.write());
-            self.tell(last);
-            if found == 0 && last {
+            let taken = self.captures.iter_mut().fold(0, |taken, capture| taken + capture.write());
+            self.publish(last);
+            if taken == 0 && last {
                 return;
             }
-            if found == 0 {
+            if taken == 0 {
                 thread::park_timeout(REST);
             }
         }
     }
 
-    fn tell(&mut self, last: bool) {
-        let new = self.rows.see(&self.window.look(), last);
-        let (mut rows, mut written) = (locked(&self.shared.rows), locked(&self.shared.written));
+    fn publish(&mut self, last: bool) {
+        let new = self.rows.rows_until(&self.views.latest(), last);
+        let (mut rows, mut counts) = (locked(&self.shared.rows), locked(&self.shared.counts));
         if rows.len() + new.len() <= MOST_ROWS {
             rows.extend(new);
         } else {
-            written.rows_missed += new.len() as u64;
+            counts.rows_missed += new.len() as u64;
         }
         let sum = |of: fn(&EndCapture) -> u64| self.captures.iter().map(of).sum();
-        (written.packets, written.missed) = (sum(|capture| capture.packets), sum(EndCapture::missed));
-        written.failed = self.captures.iter().find_map(|capture| capture.failed.clone());
+        (counts.packets, counts.missed) = (sum(|capture| capture.packets), sum(EndCapture::missed));
+        counts.failed = self.captures.iter().find_map(|capture| capture.failed.clone());
     }
 }
 
 struct EndCapture {
     path: PathBuf,
     file: File,
-    notes: FrameRecords,
+    records: FrameRecords,
     blocks: Blocks,
     /// File length up to the last complete block.
     whole: u64,
     /// Unix time of the loop clock's zero, in nanoseconds.
     since: u64,
     packets: u64,
-    /// Records that were not written.
+    /// Records that could not be written.
     unwritten: u64,
     failed: Option<String>,
 }
 
 impl EndCapture {
-    fn new(dir: &Path, end: &str, notes: FrameRecords, since: u64) -> io::Result<EndCapture> {
+    fn new(dir: &Path, end: &str, records: FrameRecords, since: u64) -> io::Result<EndCapture> {
         let path = dir.join(format!("{end}.pcapng"));
         let file = OpenOptions::new().write(true).create_new(true).open(&path)?;
         let mut blocks = Blocks::default();
         blocks.section();
         capture::describe(&mut blocks, end);
         let mut capture =
-            EndCapture { path, file, notes, blocks, whole: 0, since, packets: 0, unwritten: 0, failed: None };
+            EndCapture { path, file, records, blocks, whole: 0, since, packets: 0, unwritten: 0, failed: None };
         capture.flush()?;
         Ok(capture)
     }
 
-    /// Writes the pending notes and returns their number.
+    /// Writes the pending records and returns their number.
     fn write(&mut self) -> usize {
-        let mut found = 0;
-        for note in self.notes.inbox.try_iter().take(MOST_AT_ONCE) {
-            found += 1;
-            let nanos = self.since + note.at.as_nanos();
-            capture::write(&mut self.blocks, (0, &note), nanos, "");
+        let mut taken = 0;
+        for record in self.records.inbox.try_iter().take(MOST_AT_ONCE) {
+            taken += 1;
+            let nanos = self.since + record.at.as_nanos();
+            capture::write(&mut self.blocks, (0, &record), nanos, "");
         }
         match self.failed {
-            None if found > 0 => match self.flush() {
-                Ok(()) => self.packets += found as u64,
-                Err(error) => self.fail(&error, found as u64),
+            None if taken > 0 => match self.flush() {
+                Ok(()) => self.packets += taken as u64,
+                Err(error) => self.fail(&error, taken as u64),
             },
             None => {}
-            Some(_) => self.unwritten += found as u64,
+            Some(_) => self.unwritten += taken as u64,
         }
         self.blocks.clear();
-        found
+        taken
     }
 
     fn flush(&mut self) -> io::Result<()> {
@@ -210,6 +210,6 @@ impl EndCapture {
     }
 
     fn missed(&self) -> u64 {
-        self.notes.missed() + self.unwritten
+        self.records.missed() + self.unwritten
     }
 }

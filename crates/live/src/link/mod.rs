@@ -43,20 +43,20 @@ pub struct LinkSettings {
 /// A running link or network. Dropping it removes its hosts and ends their processes.
 pub struct EmulatedLink<F = Lanes> {
     // Dropped before the hosts: it uses their devices.
-    running: ForwarderThread<F>,
+    forwarder: ForwarderThread<F>,
     pub(crate) clock: Monotonic,
     /// Duplicates that outlive the loop: the kernel's counters disappear with the devices.
     _devices: Vec<OwnedFd>,
-    ends: HostPair,
+    hosts: HostPair,
     log: Option<LinkLog>,
 }
 
 impl EmulatedLink {
     /// Address of the near host on an isolated link.
-    pub const NEAR: Ipv4Addr = Addresses::APART.v4[0];
+    pub const NEAR: Ipv4Addr = Addresses::ISOLATED.v4[0];
 
     /// Address of the far host on an isolated link.
-    pub const FAR: Ipv4Addr = Addresses::APART.v4[1];
+    pub const FAR: Ipv4Addr = Addresses::ISOLATED.v4[1];
 
     /// Creates both hosts and starts the loop between them, in a thread with real-time priority where permitted.
     ///
@@ -64,61 +64,61 @@ impl EmulatedLink {
     /// An invalid discipline or sysctl, no forwarding, a log that cannot be written; otherwise the system's error.
     pub fn open(settings: LinkSettings) -> io::Result<EmulatedLink> {
         let LinkSettings { lanes, seed, sysctls, outside, log } = settings;
-        let ends = if outside { hosts::outside(sysctls) } else { hosts::apart(sysctls) }?;
+        let hosts = if outside { hosts::outside(sysctls) } else { hosts::isolated(sysctls) }?;
         let (recorders, notes) = if log.is_some() { recorders() } else { Default::default() };
         let mut link =
-            EmulatedLink::between(ends, recorders, move || LaneSettings::build_both(&lanes, Layer::Ip, seed))?;
+            EmulatedLink::between(hosts, recorders, move || LaneSettings::build_both(&lanes, Layer::Ip, seed))?;
         if let (Some(dir), Some(notes)) = (log, notes) {
-            link.log = Some(LinkLog::start(&dir, notes, link.clock, link.running.window())?);
+            link.log = Some(LinkLog::start(&dir, notes, link.clock, link.forwarder.shared_view())?);
         }
         Ok(link)
     }
 }
 
 impl<F: Fabric + 'static> EmulatedLink<F> {
-    /// Starts the loop between `ends` over the fabric that `make` builds in its thread, with `recorders` at the ends.
+    /// Starts the loop between `hosts` over the fabric that `make` builds in its thread, with `recorders` at the ends.
     pub(crate) fn between(
-        (ends, [a, b]): (HostPair, [Tun; 2]),
+        (hosts, [a, b]): (HostPair, [Tun; 2]),
         recorders: [Option<Recorder>; 2],
         make: impl FnOnce() -> io::Result<F> + Send + 'static,
     ) -> io::Result<EmulatedLink<F>> {
         let clock = Monotonic::new();
         let devices = [a.fd(), b.fd()].into_iter().flatten().map(|fd| fd.try_clone_to_owned());
         let devices = devices.collect::<io::Result<_>>()?;
-        let running = ForwarderThread::start("link", clock, move |paced| {
+        let forwarder = ForwarderThread::start("link", clock, move |paced| {
             let mut fabric = make()?;
             fabric.record(&recorders);
             let [near, far] = recorders;
             Ok(Forwarder::new(Tap::new(a, clock, near), Tap::new(b, clock, far), fabric, paced))
         })?;
-        Ok(EmulatedLink { running, clock, _devices: devices, ends, log: None })
+        Ok(EmulatedLink { forwarder, clock, _devices: devices, hosts, log: None })
     }
 }
 
 impl<F> EmulatedLink<F> {
     /// Addresses of both ends.
     pub fn addresses(&self) -> Addresses {
-        self.ends.addresses
+        self.hosts.addresses
     }
 
     /// The near host's namespace.
     pub fn near(&self) -> &Namespace {
-        &self.ends.near.namespace
+        &self.hosts.near.namespace
     }
 
     /// The far host's namespace; for a link to the outside, the calling thread's own.
     pub fn far(&self) -> &Namespace {
-        &self.ends.far.namespace
+        &self.hosts.far.namespace
     }
 
     /// The forwarding loop.
-    pub fn running(&self) -> &ForwarderThread<F> {
-        &self.running
+    pub fn forwarder(&self) -> &ForwarderThread<F> {
+        &self.forwarder
     }
 
     /// The kernel's counts at the near and the far host's device.
     pub fn counters(&self) -> io::Result<[InterfaceCounters; 2]> {
-        Ok([self.ends.near.counters()?, self.ends.far.counters()?])
+        Ok([self.hosts.near.counters()?, self.hosts.far.counters()?])
     }
 
     /// The log, if there is one.
@@ -129,7 +129,7 @@ impl<F> EmulatedLink<F> {
     /// Stops the loop, ends the log and returns the final view, or the error that ended the loop before. The hosts
     /// remain until the link is dropped.
     pub fn stop(&mut self) -> io::Result<View> {
-        let ended = self.running.stop();
+        let ended = self.forwarder.stop();
         self.log.iter_mut().for_each(LinkLog::finish);
         ended
     }

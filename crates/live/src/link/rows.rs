@@ -13,13 +13,13 @@ pub(crate) struct IntervalRows {
 }
 
 impl IntervalRows {
-    /// Creates rows for intervals of `interval`, accurate to the period of views ([`SHOW_EVERY`](crate::SHOW_EVERY)).
+    /// Creates rows for intervals of `interval`, accurate to the period of views ([`PUBLISH_INTERVAL`](crate::PUBLISH_INTERVAL)).
     pub(crate) fn new(interval: Span) -> IntervalRows {
         IntervalRows { interval, before: View::default() }
     }
 
     /// Takes a view and returns the rows of the interval that it ends, if any. `last` ends an incomplete interval.
-    pub(crate) fn see(&mut self, view: &View, last: bool) -> Vec<IntervalRow> {
+    pub(crate) fn rows_until(&mut self, view: &View, last: bool) -> Vec<IntervalRow> {
         let number = |at: Time| at.as_nanos() / self.interval.as_nanos();
         let mut rows = Vec::new();
         if view.at > self.before.at && (last || number(view.at) > number(self.before.at)) {
@@ -64,17 +64,17 @@ mod tests {
             view.lanes[1].counts.lost = lost;
             view
         };
-        assert_eq!(rows.see(&view(50, 1), false), []);
-        let first = rows.see(&view(101, 3), false);
+        assert_eq!(rows.rows_until(&view(50, 1), false), []);
+        let first = rows.rows_until(&view(101, 3), false);
         assert_eq!(
             (value(&first, "link_losses", 1), value(&first, "link_losses", 0), first[0].time_s),
             (3.0, 0.0, 0.101)
         );
         assert!(first.iter().all(|row| row.metric.name() != "ambient_drop_rate"), "nothing came");
-        assert_eq!(rows.see(&view(151, 4), false), []);
+        assert_eq!(rows.rows_until(&view(151, 4), false), []);
         // A late view ends all intervals before it.
-        assert_eq!(value(&rows.see(&view(420, 9), false), "link_losses", 1), 6.0);
-        assert_eq!(value(&rows.see(&view(430, 10), true), "link_losses", 1), 1.0);
-        assert_eq!(rows.see(&view(430, 10), true), []);
+        assert_eq!(value(&rows.rows_until(&view(420, 9), false), "link_losses", 1), 6.0);
+        assert_eq!(value(&rows.rows_until(&view(430, 10), true), "link_losses", 1), 1.0);
+        assert_eq!(rows.rows_until(&view(430, 10), true), []);
     }
 }

@@ -1,4 +1,4 @@
-//! How a group's flows map to the kernel's settings: what is set, what differs, and what is refused.
+//! How a group's flows map to the kernel's settings: what is set, what differs, and what is unsupported.
 
 use std::io;
 use std::path::Path;
@@ -119,11 +119,11 @@ fn scaled(bytes: u64, by: u32, over: u32) -> u64 {
 }
 
 /// Rejects scenarios whose flows the kernel cannot run: `InvalidInput` with the group and the key.
-pub fn refuse(scenario: &Scenario) -> io::Result<()> {
-    refused(scenario, &controllers::available()?).map_err(|why| io::Error::new(io::ErrorKind::InvalidInput, why))
+pub fn check_supported(scenario: &Scenario) -> io::Result<()> {
+    unsupported(scenario, &controllers::available()?).map_err(|why| io::Error::new(io::ErrorKind::InvalidInput, why))
 }
 
-fn refused(scenario: &Scenario, available: &str) -> Result<(), String> {
+fn unsupported(scenario: &Scenario, available: &str) -> Result<(), String> {
     let (flows, most) = (scenario.total_flows(), ports::MOST_FLOWS);
     if flows > most {
         return Err(format!("{flows} flows are too many: live there can be {most}"));
@@ -233,7 +233,7 @@ mod tests {
 
     #[test]
     fn what_the_kernel_cannot_do_is_named_with_its_group_and_what_it_can() {
-        let said = |groups| refused(&scenario(groups), "reno cubic bbr\n").unwrap_err();
+        let said = |groups| unsupported(&scenario(groups), "reno cubic bbr\n").unwrap_err();
         let tahoe = "group \"old\": live TCP does without `recovery = \"tahoe\"`";
         assert_eq!(said("[[tcp]]\nname = \"old\"\nrecovery = \"tahoe\"\n"), tahoe);
         let prague = "group \"new\": the kernel has no congestion control for `cc = \"prague\"`; it has some for reno, \
@@ -249,7 +249,7 @@ mod tests {
     #[test]
     fn what_it_can_do_is_not_refused() {
         let fine = scenario("[[tcp]]\nrecovery = \"newreno\"\n[[tcp]]\ncc = \"bbr\"\n[[udp]]\nrate = \"1Mbit/s\"\n");
-        assert_eq!(refused(&fine, "reno cubic bbr"), Ok(()));
+        assert_eq!(unsupported(&fine, "reno cubic bbr"), Ok(()));
     }
 
     #[test]

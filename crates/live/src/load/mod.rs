@@ -29,7 +29,7 @@ use headgate_scenario::{Direction, Scenario};
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 
 pub use self::deliveries::Delivery;
-pub use self::group::{differences, refuse, sysctls};
+pub use self::group::{check_supported, differences, sysctls};
 pub use self::report::{FlowReport, LoadReport};
 pub use self::tally::SenderCounts;
 
@@ -42,7 +42,7 @@ use self::tracer::Tracer;
 use crate::hosts::Addresses;
 use crate::hosts::netns::Namespace;
 use crate::io::clock::Monotonic;
-use crate::threads::begin;
+use crate::threads::spawn;
 
 /// Length of a delivery slot; shorter for short intervals.
 const SLOT: Span = Span::from_millis(10);
@@ -60,7 +60,7 @@ impl TrafficLoad {
     /// `seed` selects the run; `clock` measures its time.
     ///
     /// # Errors
-    /// An unsuitable scenario ([`refuse`]); otherwise the system's error.
+    /// An unsuitable scenario ([`check_supported`]); otherwise the system's error.
     pub fn prepare(
         scenario: &Scenario,
         seed: u64,
@@ -68,7 +68,7 @@ impl TrafficLoad {
         far: &Namespace,
         clock: Monotonic,
     ) -> io::Result<TrafficLoad> {
-        refuse(scenario)?;
+        check_supported(scenario)?;
         raise_limit(scenario.total_flows())?;
         let flows = flows(scenario, seed);
         let shared = Arc::new(LoadState::new(clock, flows.len()));
@@ -80,7 +80,7 @@ impl TrafficLoad {
         let flows = flows.into_iter().filter(|flow| flow.lasts[0] < end);
         let (forward, reverse): (Vec<LiveFlow>, Vec<LiveFlow>) =
             flows.partition(|flow| flow.direction == Direction::Forward);
-        let ends = [(near, Addresses::APART.v4[0]), (far, Addresses::APART.v4[1])];
+        let ends = [(near, Addresses::ISOLATED.v4[0]), (far, Addresses::ISOLATED.v4[1])];
         load.open(scenario, forward, ends)?;
         load.open(scenario, reverse, [ends[1], ends[0]])?;
         Ok(load)
@@ -174,11 +174,11 @@ impl<T: Send + 'static> LoadWorker<T> {
     ) -> io::Result<LoadWorker<T>> {
         let work = move || {
             // Real-time priority where permitted, as for the loop: lateness here would be part of the measurement.
-            let _ = crate::io::come_first(1);
+            let _ = crate::io::set_realtime_priority(1);
             make()
         };
         // A thread inherits the namespace of its creator.
-        let (waker, thread) = host.run(move || begin(name, work))??;
+        let (waker, thread) = host.run(move || spawn(name, work))??;
         Ok(LoadWorker { waker, thread })
     }
 

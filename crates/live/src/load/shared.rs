@@ -32,7 +32,7 @@ impl LoadState {
     pub fn new(clock: Monotonic, flows: usize) -> LoadState {
         LoadState {
             clock,
-            begin: StartTime::unknown(),
+            begin: StartTime::unset(),
             stop: AtomicBool::new(false),
             transfers: Mutex::new(vec![VecDeque::new(); flows]),
             traces: TraceCollector::default(),
@@ -41,7 +41,7 @@ impl LoadState {
 
     /// Sets time zero to `at`, by the clock.
     pub fn begin(&self, at: Time) {
-        self.begin.at(at);
+        self.begin.set(at);
     }
 
     pub fn stop(&self) {

@@ -94,7 +94,7 @@ impl TcpSender {
     fn set_up(&self, socket: &Socket) -> io::Result<()> {
         let settings = &self.settings;
         let chosen = socket.set_tcp_congestion(settings.cc.as_bytes());
-        chosen.map_err(|error| controllers::explained(settings.cc, error))?;
+        chosen.map_err(|error| controllers::explain_refusal(settings.cc, error))?;
         socket.set_tcp_mss(settings.mss)?;
         socket.set_tcp_nodelay(true)?;
         socket.set_tcp_notsent_lowat(UNSENT)?;

@@ -1,4 +1,4 @@
-//! Assembles a run's tables from the loop's findings at the links and the reports of the flows' ends.
+//! Assembles a run's tables from the loop's records at the links and the reports of the flows' ends.
 
 use headgate_core::{Time, Why};
 use headgate_measure::{
@@ -9,19 +9,19 @@ use headgate_scenario::{Hop, Scenario};
 use super::records::RunRecords;
 use crate::load::LoadReport;
 
-pub(super) fn outcome(scenario: &Scenario, found: &RunRecords, report: &LoadReport, balance: Balance) -> Outcome {
+pub(super) fn outcome(scenario: &Scenario, records: &RunRecords, report: &LoadReport, balance: Balance) -> Outcome {
     let [warm, end] = [scenario.warmup, scenario.duration].map(|span| Time::ZERO + span);
-    let ledger = |hop: &Hop| &found.totals[usize::from(hop.number())].ledger;
-    let mut ends = replayed(scenario, found, report);
-    let packets = found.totals.iter().filter(|total| total.row.compared).map(|total| total.sent).sum();
-    let mut links: Vec<LinkRow> = found.totals.iter().map(|total| total.row.clone()).collect();
+    let ledger = |hop: &Hop| &records.totals[usize::from(hop.number())].ledger;
+    let mut ends = replayed(scenario, records, report);
+    let packets = records.totals.iter().filter(|total| total.row.compared).map(|total| total.sent).sum();
+    let mut links: Vec<LinkRow> = records.totals.iter().map(|total| total.row.clone()).collect();
     note_run(&mut links, packets, 0);
     Outcome {
         flows: flow_rows(scenario, [warm, end], &ends, transported(scenario, report), ledger),
-        intervals: interval_rows(scenario, found, report),
+        intervals: interval_rows(scenario, records, report),
         transfers: report.transfers.clone(),
         links,
-        one_way: one_way_rows(scenario, found),
+        one_way: one_way_rows(scenario, records),
         fairness: ends.fairness(end),
         packets,
         events: 0,
@@ -33,20 +33,20 @@ pub(super) fn outcome(scenario: &Scenario, found: &RunRecords, report: &LoadRepo
 #[derive(Clone, Copy)]
 enum EndEvent {
     Warm,
-    Singled { flow: usize, why: Why },
+    Monitored { flow: usize, why: Why },
     Delivered { flow: usize, bytes: u64 },
     Ended { group: usize },
 }
 
 /// Replays the events at the ends to the simulator's measurements.
-fn replayed(scenario: &Scenario, found: &RunRecords, report: &LoadReport) -> Ends {
+fn replayed(scenario: &Scenario, records: &RunRecords, report: &LoadReport) -> Ends {
     let mut ends = Ends::new(scenario);
     for (flow, row) in report.flows.iter().enumerate() {
         ends.begins(flow, row.group as usize, row.start);
     }
     let mut all = vec![(Time::ZERO + scenario.warmup, EndEvent::Warm)];
-    let singled = found.samples.values().flatten().flat_map(|sample| &sample.singled);
-    all.extend(singled.map(|&(at, flow, why)| (at, EndEvent::Singled { flow: flow as usize, why })));
+    let monitored = records.samples.values().flatten().flat_map(|sample| &sample.monitored_drops);
+    all.extend(monitored.map(|&(at, flow, why)| (at, EndEvent::Monitored { flow: flow as usize, why })));
     let delivered = report.deliveries.iter();
     all.extend(delivered.map(|row| (row.at, EndEvent::Delivered { flow: row.flow as usize, bytes: row.bytes })));
     let ended = report.flows.iter().filter_map(|row| Some((row.ended?, EndEvent::Ended { group: row.group as usize })));
@@ -55,7 +55,7 @@ fn replayed(scenario: &Scenario, found: &RunRecords, report: &LoadReport) -> End
     for (at, what) in all.into_iter().filter(|(at, _)| *at < Time::ZERO + scenario.duration) {
         match what {
             EndEvent::Warm => ends.restart(at),
-            EndEvent::Singled { flow, why } => ends.dropped(flow, why, at),
+            EndEvent::Monitored { flow, why } => ends.dropped(flow, why, at),
             EndEvent::Delivered { flow, bytes } => {
                 ends.delivers(flow, report.flows[flow].group as usize, bytes, at, at)
             }
@@ -79,21 +79,21 @@ fn transported(scenario: &Scenario, report: &LoadReport) -> impl Iterator<Item =
     })
 }
 
-fn one_way_rows(scenario: &Scenario, found: &RunRecords) -> Vec<OneWay> {
-    let rows = one_ways(scenario).into_iter().zip(&found.excess);
+fn one_way_rows(scenario: &Scenario, records: &RunRecords) -> Vec<OneWay> {
+    let rows = one_ways(scenario).into_iter().zip(&records.excess);
     rows.map(|(way, excess)| OneWay { excess: excess.clone(), ..way }).collect()
 }
 
 /// Intervals of all directions and all groups.
-fn interval_rows(scenario: &Scenario, found: &RunRecords, report: &LoadReport) -> Vec<IntervalRow> {
+fn interval_rows(scenario: &Scenario, records: &RunRecords, report: &LoadReport) -> Vec<IntervalRow> {
     let groups = scenario.groups().count();
     let (mut rows, mut told) = (Vec::new(), vec![Told::default(); groups]);
     let mut deliveries = report.deliveries.iter().peekable();
     let (mut since, mut warm) = (Time::ZERO, Some(Time::ZERO + scenario.warmup));
-    for (&at, samples) in &found.samples {
+    for (&at, samples) in &records.samples {
         rows.extend(samples.iter().flat_map(|sample| sample.rows.iter().cloned()));
         if warm.take_if(|warm| *warm <= at).is_some() {
-            let before = summed(groups, found.totals.iter().map(|total| &total.before_warm));
+            let before = summed(groups, records.totals.iter().map(|total| &total.before_warm));
             told.iter_mut().zip(before).for_each(|(told, before)| told.restart(before));
         }
         let mut bytes = vec![0; groups];

@@ -17,11 +17,11 @@ const LINK: u16 = 0;
 const BEFORE: &str = "before the run begins";
 
 pub(super) struct RunCapture {
-    notes: [FrameRecords; 2],
+    records: [FrameRecords; 2],
     blocks: Blocks,
     /// Records not written yet, with their end.
-    waiting: Vec<(usize, FrameRecord)>,
-    /// Later notes do not belong to the run.
+    pending: Vec<(usize, FrameRecord)>,
+    /// Later records do not belong to the run.
     lasts: Span,
     written: u64,
 }
@@ -32,27 +32,27 @@ impl RunCapture {
         let Some(link) = scenario.record.capture.first().map(|link| &scenario.links[usize::from(*link)]) else {
             return (None, [None, None]);
         };
-        let (recorders, notes) = recorders();
+        let (recorders, records) = recorders();
         let mut blocks = Blocks::default();
         blocks.section();
         ENDS.iter().for_each(|end| capture::describe(&mut blocks, &format!("{} {end}", link.name)));
         let lasts = scenario.duration;
-        (notes.map(|notes| RunCapture { notes, blocks, waiting: Vec::new(), lasts, written: 0 }), recorders)
+        (records.map(|records| RunCapture { records, blocks, pending: Vec::new(), lasts, written: 0 }), recorders)
     }
 
-    /// Writes notes from before `now`, for a run that began at `begin`, both by the loop's clock.
+    /// Writes records from before `now`, for a run that began at `begin`, both by the loop's clock.
     pub(super) fn take(&mut self, (begin, now): (Time, Time), watch: &mut dyn Watch) {
-        for (end, notes) in self.notes.iter().enumerate() {
-            self.waiting.extend(notes.inbox.try_iter().map(|note| (end, note)));
+        for (end, records) in self.records.iter().enumerate() {
+            self.pending.extend(records.inbox.try_iter().map(|record| (end, record)));
         }
-        self.waiting.sort_by_key(|(_, note)| note.at);
-        let later = self.waiting.partition_point(|(_, note)| note.at < now);
-        for (end, note) in self.waiting.drain(..later) {
-            let since = note.at - begin;
+        self.pending.sort_by_key(|(_, record)| record.at);
+        let later = self.pending.partition_point(|(_, record)| record.at < now);
+        for (end, record) in self.pending.drain(..later) {
+            let since = record.at - begin;
             if since < self.lasts {
                 // Connections are set up before the run: readers need their handshakes, at the start of the file.
-                let further = if note.at < begin { BEFORE } else { "" };
-                capture::write(&mut self.blocks, (end, &note), since.as_nanos(), further);
+                let remark = if record.at < begin { BEFORE } else { "" };
+                capture::write(&mut self.blocks, (end, &record), since.as_nanos(), remark);
                 self.written += 1;
             }
         }
@@ -62,7 +62,7 @@ impl RunCapture {
 
     /// A sentence about missing packets, if any.
     pub(super) fn missing(&self) -> Option<String> {
-        let missed: u64 = self.notes.iter().map(FrameRecords::missed).sum();
+        let missed: u64 = self.records.iter().map(FrameRecords::missed).sum();
         let all = missed + self.written;
         (missed > 0)
             .then(|| format!("{missed} of {all} packets are not in the capture: there was no time to write them"))

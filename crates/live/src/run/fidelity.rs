@@ -14,11 +14,11 @@ use crate::load::LoadReport;
 #[derive(Clone, Debug)]
 pub struct LinkFidelity {
     /// The loop's thread had real-time priority (`SCHED_FIFO`).
-    pub urgent: bool,
+    pub realtime: bool,
     /// CPU time of the loop, including polling the clock.
     pub cpu: Span,
     /// Duration of the loop.
-    pub lasted: Span,
+    pub duration: Span,
     /// Delay between a packet's due time and its departure from the link, in nanoseconds, both directions.
     pub lateness: Histogram,
     /// Lateness of datagrams against their source's schedule, in nanoseconds.
@@ -27,8 +27,8 @@ pub struct LinkFidelity {
     pub stalls: (u64, Span),
     /// Packets longer than the MTU, made by offloads. They are dropped, as a link could not carry them.
     pub oversize: u64,
-    /// Packets lost elsewhere than at the link.
-    pub elsewhere: HostLosses,
+    /// Packets lost outside the link.
+    pub host_losses: HostLosses,
     /// The kernel's counts at the near and the far host's device.
     pub counters: [InterfaceCounters; 2],
     /// Packets marked by the link, and packets received with CE as counted by the hosts.
@@ -53,7 +53,7 @@ impl LinkFidelity {
     pub(super) fn new(
         view: &View,
         counters: [InterfaceCounters; 2],
-        urgent: bool,
+        realtime: bool,
         report: &LoadReport,
     ) -> LinkFidelity {
         let mut lateness = Histogram::default();
@@ -63,17 +63,17 @@ impl LinkFidelity {
         let stalled = view.lanes.iter().map(|lane| lane.counts.stalled).max().unwrap_or(Span::ZERO);
         let stalls = view.lanes.iter().map(|lane| lane.counts.stalls).max().unwrap_or(0);
         LinkFidelity {
-            urgent,
+            realtime,
             cpu: view.cpu,
-            lasted: view.at - Time::ZERO,
+            duration: view.at - Time::ZERO,
             lateness,
             send_lateness: report.late.clone(),
             stalls: (stalls, stalled),
-            oversize: sum(|lane| lane.oddities.of(FrameAnomaly::Oversize)),
-            elsewhere: HostLosses {
+            oversize: sum(|lane| lane.anomalies.of(FrameAnomaly::Oversize)),
+            host_losses: HostLosses {
                 device: device + view.kernel.iter().map(|counts| counts.dropped).sum::<u64>(),
                 no_slot: sum(|lane| lane.counts.no_slot),
-                unreadable: sum(|lane| lane.oddities.dropped()),
+                unreadable: sum(|lane| lane.anomalies.dropped()),
                 refused: sum(|lane| lane.counts.refused),
             },
             counters,
@@ -92,8 +92,8 @@ impl LinkFidelity {
             dropped: sum(|lane| lane.totals.dropped()),
             lost: sum(|lane| lane.counts.lost),
             queued: sum(|lane| lane.backlog.packets.into()),
-            between: sum(|lane| lane.flying as u64),
-            on_access: sum(|lane| lane.coming as u64),
+            between: sum(|lane| lane.propagating as u64),
+            on_access: sum(|lane| lane.on_access as u64),
         }
     }
 }

@@ -32,8 +32,8 @@ pub(super) struct IntervalSample {
     /// Drops and marks of data by group, since the ledger was last reset.
     pub(super) groups: Vec<(u64, u64)>,
     pub(super) events: EventBatch,
-    /// Drops that show that a flow was singled out.
-    pub(super) singled: Vec<(Time, u32, Why)>,
+    /// Drops for the reason that the discipline monitors the flow.
+    pub(super) monitored_drops: Vec<(Time, u32, Why)>,
 }
 
 pub(super) struct DirectionTotals {
@@ -50,36 +50,36 @@ pub(super) struct DirectionTotals {
 pub(super) struct DirectionMeter {
     hop: Hop,
     scenario: Arc<Scenario>,
-    pub(super) lane: LaneLedger,
-    account: LinkLedger,
+    pub(super) lane_ledger: LaneLedger,
+    ledger: LinkLedger,
     /// Identities of the scenario's flows, as the discipline knows them.
-    pub(super) names: Vec<Identity>,
+    pub(super) identities: Vec<Identity>,
     /// Start of the run; [`Time::NEVER`] before.
     begin: Time,
-    singled: Vec<(Time, u32, Why)>,
+    monitored_drops: Vec<(Time, u32, Why)>,
     sent_before: u64,
     before_warm: Vec<(u64, u64)>,
-    findings: Sender<LoopRecord>,
+    records: Sender<LoopRecord>,
 }
 
 impl DirectionMeter {
-    /// Measures `hop` of `scenario` with `discipline`, and sends its findings.
+    /// Measures `hop` of `scenario` with `discipline`, and sends its records.
     pub(super) fn new(
         (scenario, hop): (&Arc<Scenario>, Hop),
         discipline: &impl Discipline<FrameId>,
-        lane: LaneLedger,
-        findings: Sender<LoopRecord>,
+        lane_ledger: LaneLedger,
+        records: Sender<LoopRecord>,
     ) -> DirectionMeter {
         DirectionMeter {
             hop,
-            lane,
-            account: LinkLedger::new(scenario, hop, discipline),
-            names: scenario.identities(hop),
+            lane_ledger,
+            ledger: LinkLedger::new(scenario, hop, discipline),
+            identities: scenario.identities(hop),
             begin: Time::NEVER,
-            singled: Vec::new(),
+            monitored_drops: Vec::new(),
             sent_before: 0,
             before_warm: Vec::new(),
-            findings,
+            records,
             scenario: Arc::clone(scenario),
         }
     }
@@ -92,7 +92,7 @@ impl DirectionMeter {
 
     /// Takes the records due at a moment; all earlier events, and no later ones, have been processed. The discipline
     /// holds `held`; the packet being sent needs `ahead` more.
-    pub(super) fn look<D: Discipline<FrameId>>(
+    pub(super) fn take_records<D: Discipline<FrameId>>(
         &mut self,
         due: RecordsDue,
         discipline: &D,
@@ -102,15 +102,15 @@ impl DirectionMeter {
         if due.begin {
             // Earlier packets, such as handshakes, do not belong to the run.
             self.begin = at;
-            self.account = LinkLedger::new(&self.scenario, self.hop, discipline);
-            self.singled.clear();
+            self.ledger = LinkLedger::new(&self.scenario, self.hop, discipline);
+            self.monitored_drops.clear();
         }
         let now = self.run_time(at);
-        self.account.settle(held, ahead, now);
+        self.ledger.settle(held, ahead, now);
         if due.begin || due.warm {
-            self.sent_before = self.account.counts().sent;
-            self.before_warm = self.account.lost_and_marked().to_vec();
-            self.account.restart(held, now);
+            self.sent_before = self.ledger.counts().sent;
+            self.before_warm = self.ledger.lost_and_marked().to_vec();
+            self.ledger.restart(held, now);
         }
         if due.sample {
             self.sample(discipline, held, now);
@@ -122,92 +122,92 @@ impl DirectionMeter {
 
     fn sample<D: Discipline<FrameId>>(&mut self, discipline: &D, held: Backlog, now: Time) {
         let (mut rows, mut events) = (Vec::new(), EventBatch::default());
-        self.account.sample(held, now, discipline, &mut rows);
-        if let Some(log) = self.account.events() {
+        self.ledger.sample(held, now, discipline, &mut rows);
+        if let Some(log) = self.ledger.events() {
             log.take(&mut events);
             events.rows.iter_mut().for_each(|row| row.time = self.run_time(row.time));
         }
-        let singled = std::mem::take(&mut self.singled);
-        let groups = self.account.lost_and_marked().to_vec();
+        let monitored_drops = std::mem::take(&mut self.monitored_drops);
+        let groups = self.ledger.lost_and_marked().to_vec();
         let link = self.hop.number();
         // The receiver is gone if the run was stopped.
-        let _ = self.findings.send(LoopRecord::IntervalSample(IntervalSample {
+        let _ = self.records.send(LoopRecord::IntervalSample(IntervalSample {
             link,
             at: now,
             rows,
             groups,
             events,
-            singled,
+            monitored_drops,
         }));
     }
 
     fn finish(&mut self, held: Backlog) {
-        let ledger = self.account.clone();
+        let ledger = self.ledger.clone();
         let total = DirectionTotals {
             link: self.hop.number(),
-            row: self.account.row(&self.scenario, held),
+            row: self.ledger.row(&self.scenario, held),
             sent: self.sent_before + ledger.counts().sent,
             ledger,
             before_warm: std::mem::take(&mut self.before_warm),
         };
-        let _ = self.findings.send(LoopRecord::DirectionTotals(Box::new(total)));
+        let _ = self.records.send(LoopRecord::DirectionTotals(Box::new(total)));
     }
 }
 
 impl Ledger<FrameId> for DirectionMeter {
     #[inline]
     fn arrived(&mut self, packet: &Packet<FrameId>, now: Time) {
-        self.lane.arrived(packet, now);
-        self.account.arrived(packet, now);
+        self.lane_ledger.arrived(packet, now);
+        self.ledger.arrived(packet, now);
     }
 
     #[inline]
     fn sent(&mut self, packet: &Packet<FrameId>, now: Time) {
-        self.lane.sent(packet, now);
-        self.account.sent(packet, now);
+        self.lane_ledger.sent(packet, now);
+        self.ledger.sent(packet, now);
     }
 
     fn dropped(&mut self, packet: &Packet<FrameId>, why: Why, now: Time) {
-        self.lane.dropped(packet, why, now);
-        self.account.dropped(packet, why, now);
+        self.lane_ledger.dropped(packet, why, now);
+        self.ledger.dropped(packet, why, now);
         if why.singles_out() && FrameId::is_data(packet) {
-            self.singled.push((self.run_time(now), FrameId::flow(packet), why));
+            self.monitored_drops.push((self.run_time(now), FrameId::flow(packet), why));
         }
     }
 
     fn marked(&mut self, packet: &Packet<FrameId>, why: Why, now: Time) {
-        self.lane.marked(packet, why, now);
-        self.account.marked(packet, why, now);
+        self.lane_ledger.marked(packet, why, now);
+        self.ledger.marked(packet, why, now);
     }
 }
 
 impl AsMut<LaneLedger> for DirectionMeter {
     fn as_mut(&mut self) -> &mut LaneLedger {
-        &mut self.lane
+        &mut self.lane_ledger
     }
 }
 
 impl Meter<FrameId> for DirectionMeter {
     #[inline]
     fn called<D: Discipline<FrameId>>(&mut self, discipline: &D) {
-        let of_nobody = |flow: u32| FlowId(flow.into());
-        let name = |flow: u32| self.names.get(flow as usize).map_or(of_nobody(flow), |name| name.flow);
-        self.account.explain(discipline, name);
+        let unknown = |flow: u32| FlowId(flow.into());
+        let name = |flow: u32| self.identities.get(flow as usize).map_or(unknown(flow), |name| name.flow);
+        self.ledger.explain(discipline, name);
     }
 
     #[inline]
     fn holds(&mut self, held: Backlog, now: Time) {
-        Meter::<FrameId>::holds(&mut self.lane, held, now);
-        self.account.holds(held, self.run_time(now));
+        Meter::<FrameId>::holds(&mut self.lane_ledger, held, now);
+        self.ledger.holds(held, self.run_time(now));
     }
 
     #[inline]
     fn sending(&mut self, now: Time, sent: Time) {
-        Meter::<FrameId>::sending(&mut self.lane, now, sent);
-        self.account.busy(sent - now);
+        Meter::<FrameId>::sending(&mut self.lane_ledger, now, sent);
+        self.ledger.busy(sent - now);
     }
 
     fn lost(&mut self, packet: &Packet<FrameId>, now: Time) {
-        self.account.lost_on_the_way(packet, now);
+        self.ledger.lost_on_the_way(packet, now);
     }
 }

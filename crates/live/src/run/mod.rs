@@ -40,7 +40,7 @@ pub struct LiveRun {
     /// The same tables as from the simulator.
     pub outcome: Outcome,
     /// Evidence that the links met the scenario and nothing else interfered.
-    pub proof: LinkFidelity,
+    pub fidelity: LinkFidelity,
     /// Differences from the scenario, a sentence each.
     pub notes: Vec<String>,
 }
@@ -52,13 +52,13 @@ const AHEAD: Span = Span::from_millis(100);
 ///
 /// # Errors
 /// [`LiveRunError::Refused`] with the key and the possible values; otherwise the system's error.
-pub fn refuse(scenario: &Scenario) -> Result<(), LiveRunError> {
+pub fn check_supported(scenario: &Scenario) -> Result<(), LiveRunError> {
     if scenario.links.len() > 1 && !scenario.record.capture.is_empty() {
         let what = "`record.capture`: real packets are captured at both hosts, which says what passed a link only where there is \
                     one; leave it out, or run without --live";
         return Err(LiveRunError::Refused(what.to_string()));
     }
-    load::refuse(scenario).map_err(|error| match error.kind() {
+    load::check_supported(scenario).map_err(|error| match error.kind() {
         io::ErrorKind::InvalidInput => LiveRunError::Refused(error.to_string()),
         _ => LiveRunError::System(error),
     })
@@ -74,41 +74,41 @@ pub fn run(
     watch: &mut dyn Watch,
     show: &mut dyn FnMut(SharedView),
 ) -> Result<LiveRun, LiveRunError> {
-    refuse(scenario)?;
+    check_supported(scenario)?;
     let scenario = Arc::new(scenario.clone());
-    let (begin, (findings, inbox)) = (StartTime::unknown(), channel());
+    let (begin, (sender, inbox)) = (StartTime::unset(), channel());
     let (mut capture, recorders) = RunCapture::of(&scenario);
     let network = {
         let (scenario, qdisc, begin) = (Arc::clone(&scenario), qdisc.clone(), begin.clone());
-        move || LinkNetwork::new(&scenario, &qdisc, seed, begin, findings)
+        move || LinkNetwork::new(&scenario, &qdisc, seed, begin, sender)
     };
-    let mut link = EmulatedLink::between(hosts::apart(load::sysctls(&scenario))?, recorders, network)?;
-    show(link.running().window());
+    let mut link = EmulatedLink::between(hosts::isolated(load::sysctls(&scenario))?, recorders, network)?;
+    show(link.forwarder().shared_view());
     let clock = link.clock;
     let load = TrafficLoad::prepare(&scenario, seed, link.near(), link.far(), clock)?;
     let at = clock.now() + AHEAD;
-    begin.at(at);
+    begin.set(at);
     load.begin(at);
-    let mut tell = |watch: &mut dyn Watch| {
+    let mut report_progress = |watch: &mut dyn Watch| {
         let now = clock.now();
-        tell_traces(watch, &load.take_traces());
+        pass_traces(watch, &load.take_traces());
         capture.iter_mut().for_each(|capture| capture.take((at, now), watch));
         Time::ZERO + (now - at)
     };
-    let found = RunRecords::watched(&inbox, &scenario, &mut tell, watch)?;
+    let records = RunRecords::collect(&inbox, &scenario, &mut report_progress, watch)?;
     let report = load.stop()?;
     let (view, counters) = (link.stop()?, link.counters()?);
-    tell_traces(watch, &report.traces);
+    pass_traces(watch, &report.traces);
     capture.iter_mut().for_each(|capture| capture.take((at, Time::NEVER), watch));
-    let proof = LinkFidelity::new(&view, counters, link.running().urgent(), &report);
+    let fidelity = LinkFidelity::new(&view, counters, link.forwarder().is_realtime(), &report);
     let mut notes = report.notes.clone();
     notes.extend(load::differences(&scenario));
     notes.extend(capture.and_then(|capture| capture.missing()));
-    let outcome = assemble::outcome(&scenario, &found, &report, proof.balance(&view));
-    Ok(LiveRun { outcome, proof, notes })
+    let outcome = assemble::outcome(&scenario, &records, &report, fidelity.balance(&view));
+    Ok(LiveRun { outcome, fidelity, notes })
 }
 
-fn tell_traces(watch: &mut dyn Watch, rows: &[TraceRow]) {
+fn pass_traces(watch: &mut dyn Watch, rows: &[TraceRow]) {
     if !rows.is_empty() {
         watch.traces(rows);
     }

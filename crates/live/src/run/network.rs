@@ -37,7 +37,7 @@ struct ArrivingPacket {
     packet: Packet<FrameId>,
 }
 
-/// All links, with an account for each direction.
+/// All links, with a meter for each direction.
 pub(super) struct LinkNetwork {
     pool: Pool,
     /// For the near and the far host, indexed by the direction between them.
@@ -48,28 +48,28 @@ pub(super) struct LinkNetwork {
     /// By number of the direction.
     nodes: Vec<DirectionQueue>,
     wakes: WakeTimes,
-    coming: Timeline<ArrivingPacket>,
+    arriving: Timeline<ArrivingPacket>,
     /// Least propagation delay of a link: no packet leaves sooner.
-    least: Span,
+    least_delay: Span,
     moments: RecordTimes,
     /// The first link that compares disciplines. Only its views name flows, since that costs time.
     shown: u16,
     /// Number and total duration of stalls.
     stalls: (u64, Span),
-    findings: Sender<LoopRecord>,
+    records: Sender<LoopRecord>,
 }
 
 impl LinkNetwork {
-    /// The links of `scenario`, with `qdisc` where disciplines are compared. Findings are sent from `begin` on.
+    /// The links of `scenario`, with `qdisc` where disciplines are compared. Records are sent from `begin` on.
     pub(super) fn new(
         scenario: &Arc<Scenario>,
         qdisc: &Qdisc,
         seed: u64,
         begin: StartTime,
-        findings: Sender<LoopRecord>,
+        records: Sender<LoopRecord>,
     ) -> io::Result<LinkNetwork> {
         let slots = SlotBudget::of(scenario);
-        let nodes = nodes(scenario, qdisc, seed, &findings)?;
+        let nodes = nodes(scenario, qdisc, seed, &records)?;
         let entry = |direction: Direction| {
             let key = Rng::named(seed, &format!("flows {direction}")).bits();
             LaneEntry::new(Parser::new(Layer::Ip, key))
@@ -81,69 +81,69 @@ impl LinkNetwork {
             access: AccessLinks::new(scenario, &slots),
             paths: Paths::new(scenario),
             wakes: WakeTimes::new(nodes.len()),
-            coming: Timeline::new(slots.all as usize),
-            least: scenario.links.iter().map(|link| link.delay).min().unwrap_or(Span::ZERO),
+            arriving: Timeline::new(slots.all as usize),
+            least_delay: scenario.links.iter().map(|link| link.delay).min().unwrap_or(Span::ZERO),
             nodes,
             moments: RecordTimes::new(scenario, begin),
             shown: scenario.bottleneck().link,
             stalls: (0, Span::ZERO),
-            findings,
+            records,
         })
     }
 
     /// Processes all events up to `now` at their nominal times. Of events at the same time, records come first and
     /// dequeues last, in the order of link numbers.
     fn advance(&mut self, now: Time) {
-        let mut looks = self.moments.next();
+        let mut next_record = self.moments.next();
         loop {
-            let comes = self.coming.next();
-            let next = looks.min(comes).min(self.wakes.first());
+            let next_arrival = self.arriving.next();
+            let next = next_record.min(next_arrival).min(self.wakes.first());
             if next > now || next == Time::NEVER {
                 return;
             }
-            if next == looks {
-                self.look(next);
-                looks = self.moments.next();
-            } else if next == comes {
-                let Some((at, coming)) = self.coming.pop(next) else { return };
-                self.arrive(at, coming);
+            if next == next_record {
+                self.take_records(next);
+                next_record = self.moments.next();
+            } else if next == next_arrival {
+                let Some((at, arriving)) = self.arriving.pop(next) else { return };
+                self.arrive(at, arriving);
             } else {
-                self.pull(self.wakes.winner(), next);
+                self.dequeue(self.wakes.winner(), next);
             }
         }
     }
 
     /// Enqueues a packet.
     fn arrive(&mut self, at: Time, ArrivingPacket { to, from, mut packet }: ArrivingPacket) {
-        let LinkNetwork { nodes, pool, access, entries, coming, paths, exits, .. } = self;
+        let LinkNetwork { nodes, pool, access, entries, arriving, paths, exits, .. } = self;
         match from {
-            Some(from) => nodes[usize::from(from)].out += 1,
+            Some(from) => nodes[usize::from(from)].delivered += 1,
             None => access.entered(&packet.handle),
         }
         let node = &mut nodes[usize::from(to)];
-        node.came += u64::from(from.is_some());
-        let account = node.queue.port_mut().ledger_mut();
-        if let Some(name) = account.names.get(access::flow(&packet.handle) as usize) {
-            (packet.flow, packet.class) = (name.flow, name.class);
+        node.offered += u64::from(from.is_some());
+        let meter = node.queue.port_mut().ledger_mut();
+        if let Some(identity) = meter.identities.get(access::flow(&packet.handle) as usize) {
+            (packet.flow, packet.class) = (identity.flow, identity.class);
         }
         let parser = &mut entries[0].parser;
-        account.lane.meet(packet.flow, packet.bytes, at, || parser.look(pool.frame(&packet.handle)));
-        let receive = receiver(to, coming, paths, access, exits);
+        meter.lane_ledger.record_arrival(packet.flow, packet.bytes, at, || parser.header(pool.frame(&packet.handle)));
+        let receive = next_hop(to, arriving, paths, access, exits);
         node.queue.arrive(packet, at, &mut FrameSink { pool, recorder: node.recorder.as_ref(), receive });
         self.wakes.set(to.into(), node.queue.wake());
     }
 
     /// Dequeues at direction `number`: its transmitter is free, or its discipline ready.
-    fn pull(&mut self, number: usize, at: Time) {
-        let LinkNetwork { nodes, pool, access, coming, paths, exits, .. } = self;
+    fn dequeue(&mut self, number: usize, at: Time) {
+        let LinkNetwork { nodes, pool, access, arriving, paths, exits, .. } = self;
         let DirectionQueue { queue, recorder, .. } = &mut nodes[number];
-        let receive = receiver(number as u16, coming, paths, access, exits);
+        let receive = next_hop(number as u16, arriving, paths, access, exits);
         queue.free(at, &mut FrameSink { pool, recorder: recorder.as_ref(), receive });
         self.wakes.set(number, queue.wake());
     }
 
     /// Takes records of all directions at `at`; all earlier events, and no later ones, have been processed.
-    fn look(&mut self, at: Time) {
+    fn take_records(&mut self, at: Time) {
         let due = self.moments.take(at);
         for node in &mut self.nodes {
             node.settle(at, &mut self.pool);
@@ -152,38 +152,38 @@ impl LinkNetwork {
                 queue.medium_mut().begin(at);
             }
             let (held, ahead) = (queue.port().backlog(), queue.ahead(at));
-            let (discipline, account) = queue.port_mut().parts();
-            account.look(due, discipline, (held, ahead), at);
+            let (discipline, meter) = queue.port_mut().parts();
+            meter.take_records(due, discipline, (held, ahead), at);
         }
         if due.begin || due.warm {
             self.access.restart();
         }
         if due.end {
             // The receiver is gone if the run was stopped.
-            let _ = self.findings.send(LoopRecord::End(self.access.excess.clone()));
+            let _ = self.records.send(LoopRecord::End(self.access.excess.clone()));
         }
     }
 
     /// By direction: packets on their flows' own links before the queue, and packets in propagation.
-    fn under_way(&self) -> Vec<[usize; 2]> {
-        let mut under_way = vec![[0; 2]; self.nodes.len()];
-        for coming in self.coming.iter() {
-            match coming.from {
-                Some(from) => under_way[usize::from(from)][1] += 1,
-                None => under_way[usize::from(coming.to)][0] += 1,
+    fn in_transit(&self) -> Vec<[usize; 2]> {
+        let mut in_transit = vec![[0; 2]; self.nodes.len()];
+        for packet in self.arriving.iter() {
+            match packet.from {
+                Some(from) => in_transit[usize::from(from)][1] += 1,
+                None => in_transit[usize::from(packet.to)][0] += 1,
             }
         }
-        for frame in self.exits.iter().flat_map(LaneExit::flying) {
-            under_way[usize::from(self.access.route(frame).last)][1] += 1;
+        for frame in self.exits.iter().flat_map(LaneExit::propagating) {
+            in_transit[usize::from(self.access.route(frame).last)][1] += 1;
         }
-        under_way
+        in_transit
     }
 
     /// Adds counts of the entry and exit of `direction` to `view`: their frames cannot be attributed to a link.
-    fn add_doors(&self, view: &mut LaneView, direction: Direction) {
+    fn add_end_counts(&self, view: &mut LaneView, direction: Direction) {
         let (entry, exit) = (&self.entries[direction as usize], &self.exits[direction as usize]);
-        view.oddities = entry.parser.oddities;
-        view.counts.came += entry.no_slot + view.oddities.dropped();
+        view.anomalies = entry.parser.anomalies;
+        view.counts.offered += entry.no_slot + view.anomalies.dropped();
         view.counts.no_slot = entry.no_slot;
         view.counts.refused = exit.refused;
         view.lateness = exit.lateness.clone();
@@ -192,54 +192,54 @@ impl LinkNetwork {
 
 /// Sends a packet that leaves direction `from` to the next queue of its route, or to its host.
 #[inline]
-fn receiver<'a>(
+fn next_hop<'a>(
     from: u16,
-    coming: &'a mut Timeline<ArrivingPacket>,
+    arriving: &'a mut Timeline<ArrivingPacket>,
     paths: &'a Paths,
     access: &'a mut AccessLinks,
     exits: &'a mut [LaneExit; 2],
 ) -> impl FnMut(Packet<FrameId>, Time) + 'a {
     move |packet, out| {
         if let Some(to) = paths.next(from, access::flow(&packet.handle) as usize) {
-            return coming.push(out, ArrivingPacket { to, from: Some(from), packet });
+            return arriving.push(out, ArrivingPacket { to, from: Some(from), packet });
         }
         let due = access.behind(&packet.handle, packet.bytes, out);
-        exits[access.route(&packet.handle).direction as usize].fly(due, packet.handle);
+        exits[access.route(&packet.handle).direction as usize].schedule(due, packet.handle);
     }
 }
 
 impl Fabric for LinkNetwork {
-    fn take(&mut self, now: Time, direction: Direction, from: &mut dyn LinkEnd) -> io::Result<bool> {
+    fn receive_from(&mut self, now: Time, direction: Direction, from: &mut dyn LinkEnd) -> io::Result<bool> {
         self.advance(now);
-        let LinkNetwork { entries, pool, access, nodes, coming, .. } = self;
-        let more = entries[direction as usize].take(from, pool, |mut packet, parsed, _| {
+        let LinkNetwork { entries, pool, access, nodes, arriving, .. } = self;
+        let more = entries[direction as usize].receive(from, pool, |mut packet, parsed, _| {
             let Some(at) = access.enter(&mut packet, parsed, (now, direction)) else { return Err(packet.handle) };
             let to = access.route(&packet.handle).first;
-            nodes[usize::from(to)].came += 1;
-            coming.push(at, ArrivingPacket { to, from: None, packet });
+            nodes[usize::from(to)].offered += 1;
+            arriving.push(at, ArrivingPacket { to, from: None, packet });
             Ok(())
         });
         self.advance(now);
         more
     }
 
-    fn give(&mut self, now: Time, direction: Direction, to: &mut dyn LinkEnd) -> io::Result<bool> {
+    fn deliver_to(&mut self, now: Time, direction: Direction, to: &mut dyn LinkEnd) -> io::Result<bool> {
         self.advance(now);
         let LinkNetwork { exits, pool, access, nodes, .. } = self;
-        exits[direction as usize].give(now, to, pool, |frame| {
+        exits[direction as usize].send_due(now, to, pool, |frame| {
             access.left(frame, now);
-            nodes[usize::from(access.route(frame).last)].out += 1;
+            nodes[usize::from(access.route(frame).last)].delivered += 1;
         })
     }
 
     fn due(&self) -> Time {
-        let next = self.coming.next().min(self.wakes.first()) + self.least;
+        let next = self.arriving.next().min(self.wakes.first()) + self.least_delay;
         self.exits.iter().map(LaneExit::due).fold(next, Time::min)
     }
 
     fn stall(&mut self, by: Span) {
         self.stalls = (self.stalls.0 + 1, self.stalls.1 + by);
-        self.coming.stall(by);
+        self.arriving.stall(by);
         for (number, node) in self.nodes.iter_mut().enumerate() {
             node.queue.stall(by);
             self.wakes.set(number, node.queue.wake());
@@ -249,16 +249,22 @@ impl Fabric for LinkNetwork {
 
     fn view(&mut self, now: Time) -> Vec<LaneView> {
         self.advance(now);
-        let (under_way, free_slots) = (self.under_way(), self.pool.free());
+        let (in_transit, free_slots) = (self.in_transit(), self.pool.free());
         let (stalls, stalled) = self.stalls;
         let named = |number: usize| if number / 2 == usize::from(self.shown) { MOST_SHOWN } else { 0 };
-        let of = |(number, (node, [coming, flying])): (usize, (&mut DirectionQueue, [usize; 2]))| {
+        let of = |(number, (node, [on_access, propagating])): (usize, (&mut DirectionQueue, [usize; 2]))| {
             node.settle(now, &mut self.pool);
-            let counts = LaneCounts { came: node.came, out: node.out, stalls, stalled, ..LaneCounts::default() };
-            LaneView { coming, flying, free_slots, ..queue::view(&mut node.queue, now, counts, named(number)) }
+            let counts = LaneCounts {
+                offered: node.offered,
+                delivered: node.delivered,
+                stalls,
+                stalled,
+                ..LaneCounts::default()
+            };
+            LaneView { on_access, propagating, free_slots, ..queue::view(&mut node.queue, now, counts, named(number)) }
         };
-        let mut views: Vec<LaneView> = self.nodes.iter_mut().zip(under_way).enumerate().map(of).collect();
-        views.iter_mut().zip(Direction::BOTH).for_each(|(view, direction)| self.add_doors(view, direction));
+        let mut views: Vec<LaneView> = self.nodes.iter_mut().zip(in_transit).enumerate().map(of).collect();
+        views.iter_mut().zip(Direction::BOTH).for_each(|(view, direction)| self.add_end_counts(view, direction));
         views
     }
 

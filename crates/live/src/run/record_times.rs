@@ -72,10 +72,10 @@ mod tests {
         let text = "name = 'a'\nduration = '250ms'\nwarmup = '100ms'\nrecord.interval = '100ms'\nqdiscs = ['droptail']\n\
                     link = { rate = '10Mbit/s', delay = '10ms', limit = '9p' }\n[[tcp]]\n";
         let scenario = Scenario::read(text, "a.toml", &Changes::default()).unwrap_or_else(|error| panic!("{error}"));
-        let begin = StartTime::unknown();
+        let begin = StartTime::unset();
         let mut moments = RecordTimes::new(&scenario, begin.clone());
         assert_eq!(moments.next(), Time::NEVER);
-        begin.at(Time::ZERO + Span::from_millis(7));
+        begin.set(Time::ZERO + Span::from_millis(7));
         let mut seen = Vec::new();
         while moments.next() < Time::NEVER {
             let (at, due) = (moments.next(), moments.take(moments.next()));

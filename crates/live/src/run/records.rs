@@ -1,4 +1,4 @@
-//! Collects the loop's findings during a run.
+//! Collects the loop's records during a run.
 
 use std::collections::BTreeMap;
 use std::io;
@@ -15,7 +15,7 @@ use super::meter::{DirectionTotals, IntervalSample, LoopRecord};
 
 /// Longest time between two calls of the watcher.
 const LOOK: Duration = Duration::from_millis(50);
-/// The loop's last counts arrive within `SHOW_EVERY` of the end. A machine this much later measures nothing useful.
+/// The loop's last counts arrive within `PUBLISH_INTERVAL` of the end. A machine this much later measures nothing useful.
 const GRACE: Span = Span::from_secs(5);
 
 pub(super) struct RunRecords {
@@ -28,23 +28,23 @@ pub(super) struct RunRecords {
 }
 
 impl RunRecords {
-    /// Collects all findings and informs the watcher. `tell` passes on traces and captures, and returns the time.
-    pub(super) fn watched(
+    /// Collects all records and informs the watcher. `report` passes on traces and captures, and returns the time.
+    pub(super) fn collect(
         inbox: &Receiver<LoopRecord>,
         scenario: &Scenario,
-        tell: &mut dyn FnMut(&mut dyn Watch) -> Time,
+        report: &mut dyn FnMut(&mut dyn Watch) -> Time,
         watch: &mut dyn Watch,
     ) -> Result<RunRecords, LiveRunError> {
         let end = Time::ZERO + scenario.duration;
-        let mut found = RunRecords { samples: BTreeMap::new(), totals: Vec::new(), excess: Vec::new() };
+        let mut records = RunRecords { samples: BTreeMap::new(), totals: Vec::new(), excess: Vec::new() };
         let mut ended = false;
         loop {
-            let post = inbox.recv_timeout(LOOK);
-            let now = tell(watch);
-            match post {
-                Ok(LoopRecord::IntervalSample(sample)) => found.keep(sample, 2 * scenario.links.len(), watch),
-                Ok(LoopRecord::DirectionTotals(total)) => found.totals.push(*total),
-                Ok(LoopRecord::End(excess)) => (found.excess, ended) = (excess, true),
+            let received = inbox.recv_timeout(LOOK);
+            let now = report(watch);
+            match received {
+                Ok(LoopRecord::IntervalSample(sample)) => records.add_sample(sample, 2 * scenario.links.len(), watch),
+                Ok(LoopRecord::DirectionTotals(total)) => records.totals.push(*total),
+                Ok(LoopRecord::End(excess)) => (records.excess, ended) = (excess, true),
                 Err(RecvTimeoutError::Timeout) if now < end + GRACE => {}
                 Err(_) => return Err(io::Error::other("the loop ended before the run").into()),
             }
@@ -52,14 +52,14 @@ impl RunRecords {
                 return Err(LiveRunError::Stopped);
             }
             if ended {
-                found.totals.sort_by_key(|total| total.link);
-                return Ok(found);
+                records.totals.sort_by_key(|total| total.link);
+                return Ok(records);
             }
         }
     }
 
     /// Keeps a sample. Once all `directions` have sent theirs for an interval, the watcher gets its events.
-    fn keep(&mut self, sample: IntervalSample, directions: usize, watch: &mut dyn Watch) {
+    fn add_sample(&mut self, sample: IntervalSample, directions: usize, watch: &mut dyn Watch) {
         let there = self.samples.entry(sample.at).or_default();
         there.push(sample);
         if there.len() < directions {

@@ -139,9 +139,9 @@ pub trait Conserved {
 impl Conserved for LaneView {
     fn adds_up(&self) -> bool {
         let (port, counts) = (self.totals.counts(), &self.counts);
-        let (coming, flying) = (self.coming as u64, self.flying as u64);
-        counts.came == counts.no_slot + self.oddities.dropped() + coming + port.arrived
+        let (on_access, propagating) = (self.on_access as u64, self.propagating as u64);
+        counts.offered == counts.no_slot + self.anomalies.dropped() + on_access + port.arrived
             && port.arrived == port.sent + port.dropped() + u64::from(self.backlog.packets)
-            && port.sent == counts.lost + counts.out + flying
+            && port.sent == counts.lost + counts.delivered + propagating
     }
 }

@@ -176,7 +176,7 @@ fn only_we_run(peer: &str) -> Result<(), String> {
         return Err("the kernel has no thread for an interface".to_string());
     }
     threads.into_iter().try_for_each(|thread| sched_setaffinity(thread, &one)).map_err(|error| error.to_string())?;
-    sys::come_first(1).map_err(|error| error.to_string())
+    sys::set_realtime_priority(1).map_err(|error| error.to_string())
 }
 
 #[test]

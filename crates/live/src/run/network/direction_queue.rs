@@ -16,8 +16,8 @@ use crate::run::meter::{DirectionMeter, LoopRecord};
 pub(super) struct DirectionQueue {
     pub(super) queue: FrameQueue<FrameDiscipline, DirectionMeter>,
     /// Packets that came from hosts and other links, and packets that left.
-    pub(super) came: u64,
-    pub(super) out: u64,
+    pub(super) offered: u64,
+    pub(super) delivered: u64,
     pub(super) recorder: Option<Recorder>,
 }
 
@@ -33,17 +33,17 @@ pub(super) fn nodes(
     scenario: &Arc<Scenario>,
     qdisc: &Qdisc,
     seed: u64,
-    findings: &Sender<LoopRecord>,
+    records: &Sender<LoopRecord>,
 ) -> io::Result<Vec<DirectionQueue>> {
     let node = |hop| {
         let named = scenario.simplex(hop).qdisc.as_ref().unwrap_or(qdisc);
         let account = |discipline: &FrameDiscipline, lane| {
-            DirectionMeter::new((scenario, hop), discipline, lane, findings.clone())
+            DirectionMeter::new((scenario, hop), discipline, lane, records.clone())
         };
-        let mut queue = LaneSettings::at(scenario, hop, named).queue((seed, &scenario.label(hop)), account)?;
+        let mut queue = LaneSettings::for_hop(scenario, hop, named).queue((seed, &scenario.label(hop)), account)?;
         // Time starts with the run.
         queue.medium_mut().begin(Time::NEVER);
-        Ok(DirectionQueue { queue, came: 0, out: 0, recorder: None })
+        Ok(DirectionQueue { queue, offered: 0, delivered: 0, recorder: None })
     };
     scenario.hops().map(node).collect()
 }

@@ -62,10 +62,10 @@ struct NetworkRun {
 impl NetworkRun {
     /// Runs a network with the given frames from the near and the far host.
     fn new(scenario: &Arc<Scenario>, [near, far]: [Frames; 2], mut clock: FakeClock) -> NetworkRun {
-        let (findings, inbox) = channel();
-        let begin = StartTime::unknown();
-        begin.at(Time::ZERO);
-        let network = LinkNetwork::new(scenario, &scenario.qdiscs[0], 1, begin, findings).unwrap();
+        let (records, inbox) = channel();
+        let begin = StartTime::unset();
+        begin.set(Time::ZERO);
+        let network = LinkNetwork::new(scenario, &scenario.qdiscs[0], 1, begin, records).unwrap();
         let ends = (clock.end(Layer::Ip, near), clock.end(Layer::Ip, far));
         NetworkRun { forwarder: Forwarder::new(ends.0, ends.1, network, clock), inbox }
     }
@@ -76,7 +76,7 @@ impl NetworkRun {
         loop {
             let view = self.forwarder.view();
             assert!(view.lanes.iter().all(|lane| lane.adds_up()), "{:#?}", view.lanes);
-            let held = |lane: &LaneView| lane.backlog.packets as usize + lane.coming + lane.flying;
+            let held = |lane: &LaneView| lane.backlog.packets as usize + lane.on_access + lane.propagating;
             let held: usize = view.lanes.iter().map(held).sum();
             assert_eq!(view.lanes[0].free_slots + held, slots, "a slot was lost or made");
             if view.at >= end {
@@ -199,7 +199,7 @@ fn a_flow_that_floods_its_own_link_takes_no_room_from_others() {
     let mut run =
         NetworkRun::new(&scenario(CHAIN), [flood.into_iter().chain(mine).collect(), Frames::new()], FakeClock::new());
     let view = run.until(at_us(100_000));
-    assert_eq!((view.lanes[0].counts.no_slot, view.lanes[2].coming), (100, room));
+    assert_eq!((view.lanes[0].counts.no_slot, view.lanes[2].on_access), (100, room));
     assert_eq!(run.forwarder.b.sent().len(), 5);
 }
 
@@ -214,7 +214,7 @@ fn what_is_nobodys_goes_over_the_first_link_to_the_other_host() {
     let frames = vec![(Time::ZERO, ping), (at_us(10_000), astray)];
     let mut run = NetworkRun::new(&scenario(CHAIN), [Frames::new(), frames], FakeClock::new());
     let view = run.until(at_us(100_000));
-    assert_eq!(view.lanes.iter().map(|lane| lane.counts.out).collect::<Vec<_>>(), [0, 2, 0, 0, 0, 0]);
+    assert_eq!(view.lanes.iter().map(|lane| lane.counts.delivered).collect::<Vec<_>>(), [0, 2, 0, 0, 0, 0]);
     let out: Vec<Time> = run.forwarder.a.sent().iter().map(|(at, _)| *at).collect();
     assert_eq!(out, [at_us(28 + 5000), at_us(10_000 + 1000 + 5000)]);
 }
