@@ -49,7 +49,7 @@ def shown(file: Path, *fields: str, only: str = "") -> list[list[str]]:
 
 def test_the_document_says_what_the_link_was_and_what_came_of_it(logged: Path):
     found = document(logged)
-    assert (found["schema"], found["seed"], found["outside"]) == (2, 1, False)
+    assert (found["schema"], found["seed"], found["outside"]) == (3, 1, False)
     assert found["forward"] == {"rate": "10Mbit/s", "delay": "5ms", "limit": "20p", "qdisc": "red"}
     assert found["reverse"]["qdisc"] == "droptail"
     assert found["ended"]["code"] == 0

@@ -61,7 +61,7 @@ def read(text: str) -> dict[tuple[str, str], float]:
 
 
 def test_counts_have_their_directions_and_reasons():
-    found = read(prometheus.exposition(view(sent=7, drops={"early": 5, "overflow": 2}, odd=[("fragment", 4)])))
+    found = read(prometheus.exposition(view(sent=7, drops={"early": 5, "overflow": 2}, not_ip=[("fragment", 4)])))
     assert found["sent_packets_total", 'direction="forward"'] == 7
     assert found["sent_packets_total", 'direction="reverse"'] == 0
     assert found["drops_total", 'direction="forward",reason="early"'] == 5

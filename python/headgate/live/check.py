@@ -74,8 +74,8 @@ def ours(floods: list[Measurement]) -> Iterator[CheckRow]:
     """Whether only the discipline dropped packets, and whether the forwarding thread had time to spare."""
     gone = [elsewhere(found) for found in floods]
     yield CheckRow("packets lost outside the link", str(sum(gone)), "0", not any(gone))
-    odd = sum(count for found in floods for name, count in found["forward"]["not_ip"] if name == "oversize")
-    yield CheckRow("packets longer than the MTU", str(odd), "0", odd == 0)
+    oversize = sum(count for found in floods for name, count in found["forward"]["not_ip"] if name == "oversize")
+    yield CheckRow("packets longer than the MTU", str(oversize), "0", oversize == 0)
     stalls = sum(found["forward"]["stalls"] for found in floods)
     yield CheckRow("times the forwarding thread was late", str(stalls), "0", stalls == 0)
     # Over the time in which packets arrived: the idle time after the last one would lower the share.

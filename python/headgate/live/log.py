@@ -25,7 +25,19 @@ SEGMENT = 60.0
 UNFINISHED = ".unfinished"
 
 #: Entries of the summary for each direction, and for each of its largest flows.
-COUNTS = ("offered", "arrived", "sent", "sent_bytes", "dropped", "marked", "lost", "delivered", "refused", "no_slot", "stalls")
+COUNTS = (
+    "offered",
+    "arrived",
+    "sent",
+    "sent_bytes",
+    "dropped",
+    "marked",
+    "lost",
+    "delivered",
+    "refused",
+    "no_slot",
+    "stalls",
+)
 FIGURES = ("stalled_ms", "queue_delay_ms_mean", "queue_delay_ms_p99", "late_ms_p50", "late_ms_p99", "drops", "marks")
 FLOW = ("protocol", "source", "destination", "source_port", "destination_port")
 FLOW_COUNTS = ("arrived", "sent", "sent_bytes", "dropped", "marked")

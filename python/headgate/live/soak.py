@@ -53,11 +53,11 @@ def _rows(lasting: float, say: Callable[[str], None]) -> Iterator[CheckRow]:
 def counts(mbit: int, found: Measurement) -> Iterator[CheckRow]:
     """Whether the counts of kernel and link agree, from the sender's socket to the far interface."""
     lane = found["forward"]
-    odd = sum(count for _, count in lane["discarded"])
+    accounted = lane["sent"] + lane["dropped"] + lane["no_slot"] + sum(count for _, count in lane["discarded"])
     pairs = (
         ("sent by the socket, not by the interface", found["sent"], found["near_sent"] + found["near_dropped"]),
         ("sent by the interface, not seen by the link", found["near_sent"], lane["offered"]),
-        ("seen by the link, not accounted for", lane["offered"], lane["sent"] + lane["dropped"] + lane["no_slot"] + odd),
+        ("seen by the link, not accounted for", lane["offered"], accounted),
         ("sent by the link, not received", lane["delivered"], found["far_received"] + lane["refused"]),
     )
     for what, before, after in pairs:
