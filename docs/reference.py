@@ -1,8 +1,8 @@
 """Writes what the catalogue of measures says into docs/reference and the JSON Schema of a run.
 
 Places between markers are filled: `<!-- tables -->` and `<!-- over time -->` in tables.md, `<!-- measures: link -->`
-and `<!-- measures: flows -->` in json.md, `<!-- metrics -->` in metrics.md, `<!-- renamed -->` in glossary.md. In run-2.json
-the definitions `bottleneck` and `group` are written.
+and `<!-- measures: flows -->` in json.md, `<!-- metrics -->` in metrics.md, `<!-- renamed -->` in glossary.md. In
+run-2.json the definitions `bottleneck` and `group` are written.
 """
 
 from __future__ import annotations
