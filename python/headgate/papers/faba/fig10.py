@@ -36,7 +36,7 @@ EXPERIMENT = Experiment(
     plot=one_panel(
         (RunLine(series("goodput_bps", "cbr"), scale=1e-6), ReferenceLine(1.0)),
         AxisScale("Time (s)"),
-        AxisScale("Bandwidth of the CBR flow (Mbit/s)", 0),
+        AxisScale("Goodput of the CBR flow (Mbit/s)", 0),
         note="Means over 1 s, seed 1. Dotted: the flow's fair share.",
     ),
     headline=HeadlineMeasure("cbr", "CBR flow, Mbit/s (fair: 1)"),

@@ -67,7 +67,7 @@ EXPERIMENT = Experiment(
             )
         ),
         AxisScale("Time (s)"),
-        AxisScale("Bandwidth of all flows of a kind (Mbit/s)", 0, 20),
+        AxisScale("Goodput of all flows of a kind (Mbit/s)", 0, 20),
         note="Means over 1 s, seed 1. Dotted: fair shares.",
     ),
     modern=False,

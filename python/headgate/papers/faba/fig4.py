@@ -67,7 +67,7 @@ EXPERIMENT = Experiment(
     plot=one_panel(
         (Lines("cbr", "lambda2"), ReferenceLine(1.0)),
         AxisScale("λ2 (λ1 is twice that)", 0, 0.5),
-        AxisScale("Bandwidth of the CBR flow (Mbit/s)", 0),
+        AxisScale("Goodput of the CBR flow (Mbit/s)", 0),
         note="FABA, with the 95 % interval over seeds. Dotted: the flow's fair share.",
         legend=None,
     ),

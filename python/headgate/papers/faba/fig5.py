@@ -41,7 +41,7 @@ EXPERIMENT = Experiment(
     plot=one_panel(
         (Lines("cbr", "alpha"), ReferenceLine(1.0)),
         AxisScale("alpha (tokens for each packet of buffer)", 1.0, 1.5),
-        AxisScale("Bandwidth of the CBR flow (Mbit/s)", 0),
+        AxisScale("Goodput of the CBR flow (Mbit/s)", 0),
         note="FABA, with the 95 % interval over seeds. Dotted: the flow's fair share.",
         legend=None,
     ),

@@ -72,7 +72,7 @@ EXPERIMENT = Experiment(
     plot=one_panel(
         (Lines("tcp_share", "buffer"), PublishedMarks("tcp_share")),
         AxisScale("Buffer (packets of 512 bytes)", ticks={buffer: str(buffer) for buffer in BUFFERS}, log=2),
-        AxisScale("TCP's bandwidth over its fair share"),
+        AxisScale("TCP's throughput over its fair share"),
         note="Lines: here, with the 95 % interval over seeds. Crosses: the paper's table 1.",
     ),
     headline=HeadlineMeasure("tcp_share", "TCP's share of its fair share, buffer of 780 packets", {"buffer": 780}),

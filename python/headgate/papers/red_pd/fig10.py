@@ -91,7 +91,7 @@ EXPERIMENT = Experiment(
             FlowLines("flow{}", FLOWS, 1e-6),
         ),
         AxisScale("Flow number"),
-        AxisScale("Bandwidth (Mbit/s)", 0, 2),
+        AxisScale("Throughput (Mbit/s)", 0, 2),
         note="Flow 1 sends 0.1 Mbit/s, flow 2 0.5, each further one 0.5 more. Bars: 95 % interval over seeds.",
     ),
     headline=HeadlineMeasure("fairness", "Jain's index of goodput over fair share, eleven constant flows"),

@@ -98,7 +98,7 @@ EXPERIMENT = Experiment(
             ),
         ),
         AxisScale("Flow number"),
-        AxisScale("Bandwidth (Mbit/s)"),
+        AxisScale("Throughput (Mbit/s)"),
         note="Flows 1 to 9: TCP with round-trip times of 30 (1 to 3), 50 (4 to 6) and 70 ms (7 to 9). Flows 10, 11, 12 "
         "send 5, 3 and 1 Mbit/s. Bars: 95 % interval over seeds.",
     ),

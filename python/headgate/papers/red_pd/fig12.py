@@ -97,7 +97,7 @@ EXPERIMENT = Experiment(
                     RunLine(series("goodput_bps", FLOW), "RED-PD", scale=1e-6, look={"label": "the constant flow"}),
                     ReferenceLine(m("target", "RED-PD") * 1e-6, {"linestyle": "--", "label": "f(R, p)"}),
                 ),
-                y=AxisScale("Bandwidth (Mbit/s)", 0, 5),
+                y=AxisScale("Goodput (Mbit/s)", 0, 5),
             ),
             PlotPanel(
                 (RunLine(series("gauge:drop_rate"), "RED-PD", scale=100),),

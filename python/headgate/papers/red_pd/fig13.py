@@ -126,7 +126,7 @@ EXPERIMENT = Experiment(
                     for rtt, dashes in ((40, "-"), (80, "--"), (120, ":"))
                     for layer in _drawn(f"rtt{rtt}", 1e-6, dashes, f" ({rtt} ms)")
                 ),
-                y=AxisScale("Bandwidth (Mbit/s)", 0, 2.5),
+                y=AxisScale("Throughput (Mbit/s)", 0, 2.5),
             ),
             PlotPanel(
                 _drawn("ambient", 100), AxisScale("Target R (ms)", ticks=TARGETS), AxisScale("Drop rate (%)", 0, 2.2)
