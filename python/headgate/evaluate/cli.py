@@ -30,8 +30,8 @@ def evaluate(
     """Grade disciplines by the guidelines of RFC 7928.
 
     Sections 4 to 10, with and without ECN, on one page: strengths and failures of each discipline, and of DropTail as
-    the baseline. Points (a case, a discipline and a seed) that are finished already are not run
-    again. Ctrl-C keeps what is finished; the same command resumes.
+    the baseline. Finished runs (one case, one discipline, one seed) are reused. Ctrl-C keeps finished runs; the same
+    command resumes.
     """
     from headgate.evaluate import catalogue, show
 

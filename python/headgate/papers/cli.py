@@ -34,7 +34,7 @@ PAGE = "report.html"
 def list_experiments(
     names: Annotated[list[str] | None, typer.Argument(metavar="NAME...", help="A paper, such as faba.")] = None,
 ) -> None:
-    """List the experiments, with a line each and the time they are expected to take here."""
+    """List the experiments, one line each, with their expected time on this machine."""
     from headgate.experiment import show
     from headgate.papers import catalogue
 
@@ -69,8 +69,8 @@ def run(
 ) -> None:
     """Run experiments, print the paper's numbers beside ours, and judge each claim.
 
-    Points (a case, a discipline and a seed) that are finished already are not run again. Ctrl-C keeps what is finished;
-    the same command resumes.
+    Finished runs (one case, one discipline, one seed) are reused. Ctrl-C keeps finished runs; the same command
+    resumes.
     """
     from headgate.experiment import record
     from headgate.experiment import show as shown
@@ -106,7 +106,7 @@ def report(
     seeds: Seeds = None,
     out: Out = Path("results/papers"),
 ) -> None:
-    """Write one HTML page of all experiments that were run so, with a scorecard of the claims."""
+    """Write one HTML page of all finished experiments, with a scorecard of the claims."""
     from headgate.experiment import record
     from headgate.experiment import show as shown
     from headgate.experiment.running import RunOptions
@@ -134,7 +134,7 @@ def sensitivity(
     out: Out = Path("results/papers"),
     threads: Threads = None,
 ) -> None:
-    """Show over which values of the parameters that a paper leaves open its claims hold."""
+    """Show which claims hold as the parameters that a paper leaves open vary."""
     from headgate.experiment import sensitivity as margins
     from headgate.experiment.running import RunOptions
     from headgate.papers import catalogue
