@@ -33,7 +33,7 @@ pub fn split<'t>(text: &'t str, separators: &[char]) -> Result<Vec<&'t str>, Str
             _ => {}
         }
         if open.len() > MAX_DEPTH {
-            return Err(format!("brackets stand more than {MAX_DEPTH} deep inside each other"));
+            return Err(format!("brackets are nested more than {MAX_DEPTH} deep"));
         }
     }
     if let Some(opening) = open.pop() {

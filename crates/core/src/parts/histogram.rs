@@ -1,7 +1,7 @@
 use alloc::vec::Vec;
 
-/// A histogram of integers such as delays: exact below 128, then 64 equal boxes per power of two. A box is at most 1/64
-/// of its value wide, so its middle is off by at most 0.8 %.
+/// A histogram of integers such as delays. Bins are exact below 128, then there are 64 equal bins per power of two. A
+/// bin is at most 1/64 of its value wide, so its middle is off by at most 0.8 %.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Histogram {
     bins: Vec<u64>,
@@ -56,7 +56,7 @@ impl Histogram {
             .map(|(value, _)| value)
     }
 
-    /// Every box with values: its middle and count, ascending.
+    /// Every bin with values: its middle and count, ascending.
     pub fn iter(&self) -> impl Iterator<Item = (f64, u64)> {
         self.bins
             .iter()
@@ -69,7 +69,7 @@ impl Histogram {
 #[inline]
 fn bin_index(value: u64) -> usize {
     let shift = (63 - BITS).saturating_sub((value | 1).leading_zeros());
-    // The first two blocks are exact; each further block of 64 boxes covers one power of two.
+    // The first two blocks are exact; each further block of 64 bins covers one power of two.
     ((shift as usize) << BITS) + (value >> shift) as usize
 }
 

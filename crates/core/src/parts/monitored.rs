@@ -14,7 +14,7 @@ use crate::time::{Span, Time};
 struct ResponseRules {
     /// Factor for a probability below the quantum; a larger one grows by `growth` - 1 quanta.
     growth: f64,
-    /// At or below this probability, a flow is released instead of eased.
+    /// At or below this probability, a flow is released instead of decreasing it.
     release: f64,
     /// Divisor of probabilities up to `easing` times maxdecrease; larger ones fall by maxdecrease.
     easing: f64,

@@ -15,7 +15,7 @@ use crate::time::Span;
 use crate::units::{Level, Limit, Rate};
 
 crate::params! {
-    /// RED's settings, as the disciplines around RED include them.
+    /// RED's settings, shared by all disciplines that build on RED.
     pub struct RedSettings {
         /// Buffer size. An arriving packet that does not fit is dropped.
         limit: Limit = Limit::Packets(1000);
@@ -61,8 +61,8 @@ crate::params! {
 }
 
 impl RedSettings {
-    /// RED's decision on `link`. The default minth is half the queue at the target delay, at least 5 packets and at
-    /// most a sixth of the limit. The default maxth is three times minth.
+    /// RED's decision on `link`. An `auto` minth is half the queue at the target delay, at least 5 packets and at most
+    /// a sixth of the limit. An `auto` maxth is three times minth.
     pub fn detector(&self, link: &LinkInfo) -> Result<RedDetector, BuildError> {
         let mean = self.mean_packet(link);
         let thresholds = self.thresholds(link.rate, mean)?;
@@ -212,7 +212,7 @@ impl<T> RedQueue<T> {
         }
     }
 
-    /// Why a packet of `bytes` is to be marked or dropped, if so.
+    /// Reason to mark or drop a packet of `bytes`, if any.
     #[inline]
     fn judge(&mut self, zone: Zone, bytes: u32, cx: &mut Cx<'_, T>) -> Option<Why> {
         match zone {

@@ -61,8 +61,8 @@ impl<T> SampledFifo<T> {
         }
     }
 
-    /// Draws a packet uniformly and returns its place; `None`, without a draw, if the queue is empty. Valid until the
-    /// next push, pop or draw. A number is a slot counted from the oldest, holes included; holes are drawn again.
+    /// Draws a packet uniformly and returns its slot, valid until the next push, pop or draw. Slots are counted from
+    /// the oldest, holes included; a hole is drawn again. `None`, without a draw, if the queue is empty.
     #[inline]
     pub fn draw(&mut self, rng: &mut Rng) -> Option<usize> {
         if self.held.packets == 0 {
@@ -79,13 +79,13 @@ impl<T> SampledFifo<T> {
         }
     }
 
-    /// The packet at a drawn place.
+    /// The packet in a drawn slot.
     #[inline]
     pub fn at(&self, slot: usize) -> Option<&Packet<T>> {
         self.slots.get(slot)?.as_ref()
     }
 
-    /// Removes the packet at a drawn place.
+    /// Removes the packet in a drawn slot.
     #[inline]
     pub fn take(&mut self, slot: usize) -> Option<Packet<T>> {
         let packet = self.slots.get_mut(slot)?.take()?;

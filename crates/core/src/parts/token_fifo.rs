@@ -57,7 +57,7 @@ pub struct BucketLevel {
 pub enum Payment {
     /// Tokens from the packet's bucket.
     Bucket(Tokens),
-    /// Tokens from the spare ones, not from a bucket.
+    /// Spare tokens, because the bucket is empty.
     Spare(Tokens),
     /// None: the packet was dropped.
     Dropped,
