@@ -60,7 +60,7 @@ crate::params! {
         limit: Limit = Limit::Packets(1000);
         /// Levels of bins, each with its own hash function.
         levels: u32 = 2, in 1..=8, also "L";
-        /// Bins per level.
+        /// Number of bins per level.
         bins: u32 = 23, in 1..=4096, also "N";
         /// Packets in a bin above which its probability rises. `auto`: 1.5/bins of the limit.
         bin_size: Option<Level> = None, also "Bin_Size" "target";

@@ -13,8 +13,11 @@ fn parameters() -> impl Iterator<Item = (&'static DisciplineEntry, ParameterInfo
 fn rows_are_sorted_and_described() {
     assert!(ENTRIES.is_sorted_by(|a, b| a.name < b.name), "one row a name, in alphabetical order");
     for entry in ENTRIES {
-        let plain = |text: &str| !text.is_empty() && !text.ends_with('.') && text.lines().count() == 1;
-        assert!(plain(entry.summary) && plain(entry.citation), "{}: a phrase without a full stop", entry.name);
+        let one_line = |text: &str| !text.is_empty() && text.lines().count() == 1;
+        let (idea, words) = (entry.summary, entry.summary.split(' ').count());
+        assert!(one_line(idea) && idea.ends_with('.') && words <= 20, "{}: a sentence of at most 20 words", entry.name);
+        let citation = entry.citation;
+        assert!(one_line(citation) && !citation.ends_with('.'), "{}: a phrase without a full stop", entry.name);
         // The defaults' source comes first: the paper; for what is judged against today, perhaps an RFC or Linux itself.
         let sources: &[&str] = if entry.group == Group::Modern { &["paper", "rfc", "linux"] } else { &["paper"] };
         assert!(sources.contains(&entry.presets()[0].name), "{}: {}", entry.name, entry.presets()[0].name);
