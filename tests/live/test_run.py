@@ -215,7 +215,7 @@ def test_ctrl_c_keeps_what_is_finished_and_a_second_run_resumes(command: Command
     )
     done = command("run", "--live", file, "--no-report")
     assert done.returncode == 0, done.stderr
-    assert done.stderr == "1 of 2 points were already done\n"
+    assert done.stderr == "1 of 2 runs are finished and reused\n"
     assert not finished(tmp_path)
 
 

@@ -189,5 +189,5 @@ def test_a_killed_run_resumes(tmp_path: Path):
         first.wait()
     done = len(list(tmp_path.glob("results/papers/runs/*/unfinished/[!.]*")))
     again = subprocess.run(words[:-1], cwd=tmp_path, check=True, capture_output=True, text=True)
-    assert re.search(rf"{done} of \d+ points were already done", again.stderr)
+    assert re.search(rf"{done} of \d+ runs are finished and reused", again.stderr)
     assert not list(tmp_path.rglob(".unfinished-*"))
