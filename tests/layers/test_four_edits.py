@@ -28,7 +28,7 @@ GENERATED = {
 
 ROW = f"""\
     {NAME}: Fourth, FourthConfig, "Fourth", Queues 200, Modern [],
-        "keep what fits, drop what does not", "tests/layers";
+        "Drop arriving packets when the buffer is full.", "tests/layers";
 """
 CLAIMED = f"""
 #[test]
