@@ -8,13 +8,13 @@ from typing_extensions import disjoint_base
 
 __all__ = [
     "VERSION",
-    "Acts",
     "Controller",
     "Discipline",
     "Gateway",
     "Link",
     "Named",
     "Outcome",
+    "PacketActions",
     "Parameter",
     "Port",
     "Preset",
@@ -31,6 +31,7 @@ __all__ = [
     "groups",
     "measure",
     "metrics_over_time",
+    "migrated",
     "nearest",
     "numbers",
     "place",
@@ -185,8 +186,8 @@ class Outcome:
     packets: Final[int]
 
 @final
-class Acts:
-    """What a call of a discipline written in Python acts through."""
+class PacketActions:
+    """The actions that a call of a discipline written in Python may take."""
 
     def random(self) -> float: ...
     def drop(self, number: int, why: str) -> None: ...

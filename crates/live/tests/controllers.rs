@@ -3,7 +3,7 @@
 
 use headgate_core::{Span, Time};
 use headgate_live::verdict::{FlowInterval, Responsiveness, judge};
-use headgate_measure::{EventBatch, Happening, Watch};
+use headgate_measure::{EventBatch, PacketEvent, Watch};
 use headgate_scenario::{Changes, Scenario};
 
 const INTERVAL: Span = Span::from_millis(100);
@@ -21,15 +21,15 @@ impl Watch for RecordedIntervals {
     fn events(&mut self, batch: &EventBatch) {
         for row in &batch.rows {
             let interval = &mut self.0[row.flow as usize][(row.time.as_nanos() / INTERVAL.as_nanos()) as usize];
-            match row.happening {
-                Happening::Arrived => {
+            match row.kind {
+                PacketEvent::Arrived => {
                     interval.counts.arrived += 1;
                     interval.counts.arrived_bytes += u64::from(row.bytes);
                 }
-                Happening::Sent => interval.counts.sent_bytes += u64::from(row.bytes),
-                Happening::Dropped(_) => interval.counts.dropped += 1,
-                Happening::Marked(_) => interval.counts.marked += 1,
-                Happening::Lost => {}
+                PacketEvent::Sent => interval.counts.sent_bytes += u64::from(row.bytes),
+                PacketEvent::Dropped(_) => interval.counts.dropped += 1,
+                PacketEvent::Marked(_) => interval.counts.marked += 1,
+                PacketEvent::Lost => {}
             }
         }
     }

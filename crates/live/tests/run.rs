@@ -7,7 +7,7 @@ use std::io;
 use headgate_core::{Span, Time};
 use headgate_live::netns::Namespace;
 use headgate_live::run::{HostLosses, LiveRun, LiveRunError, run};
-use headgate_measure::{EventBatch, Happening, TraceRow, Watch};
+use headgate_measure::{EventBatch, PacketEvent, TraceRow, Watch};
 use headgate_scenario::{Changes, Scenario};
 
 /// Whether namespaces can be made here; says so if not.
@@ -157,11 +157,11 @@ fn events_are_those_that_were_counted() {
     let Some((scenario, LiveRun { outcome, .. }, seen)) = three() else { return };
     let warm = Time::ZERO + scenario.warmup;
     let events: Vec<_> = seen.events.rows.iter().filter(|row| row.time >= warm).collect();
-    let count = |what: fn(&Happening) -> bool| events.iter().filter(|row| what(&row.happening)).count() as u64;
+    let count = |what: fn(&PacketEvent) -> bool| events.iter().filter(|row| what(&row.kind)).count() as u64;
     let counts = &outcome.links[0].counts;
-    assert_eq!(count(|what| *what == Happening::Arrived), counts.arrived);
-    assert_eq!(count(|what| *what == Happening::Sent), counts.sent);
-    assert_eq!(count(|what| matches!(what, Happening::Dropped(_))), counts.dropped());
+    assert_eq!(count(|what| *what == PacketEvent::Arrived), counts.arrived);
+    assert_eq!(count(|what| *what == PacketEvent::Sent), counts.sent);
+    assert_eq!(count(|what| matches!(what, PacketEvent::Dropped(_))), counts.dropped());
     assert!(seen.events.rows.is_sorted_by_key(|row| row.time));
 }
 

@@ -1,6 +1,6 @@
 //! Packet conservation: no packet vanishes or appears from nowhere, at any link and in the whole network.
 
-/// The packets that hosts sent (data and replies, whole run), by location at the end. Counts are independent.
+/// Packets that hosts sent in the whole run, data and replies, by location at the end. Counts are independent.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Balance {
     /// Given to access links, as transports count. A UDP source without feedback has at most one packet there.
@@ -9,7 +9,7 @@ pub struct Balance {
     pub delivered: u64,
     /// Packets that disciplines dropped.
     pub dropped: u64,
-    /// Packets lost on links.
+    /// Packets lost by emulated media.
     pub lost: u64,
     /// Packets in queues.
     pub queued: u64,

@@ -1,4 +1,4 @@
-//! The scenario flow of a packet.
+//! Maps a packet to its flow in the scenario.
 
 use headgate_core::Packet;
 

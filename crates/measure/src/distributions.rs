@@ -8,13 +8,14 @@ use crate::table::{GROUP, LINK, Unit, milliseconds, rows};
 rows! {
     /// One bin of a histogram of delay.
     pub struct DelayRow derives Clone Copy Debug PartialEq {
-        /// `queue_delay`: time in the queue of a link where disciplines are compared. `one_way_delay`: from sender to receiver.
+        /// `queue_delay`: queueing delay at a link with compared disciplines. `one_way_delay`: time from sender to
+        /// receiver.
         measure: &'static str as Unit::None,
         /// The link; null for `one_way_delay`.
         link: Option<u16> as LINK,
-        /// The group; null for acknowledgements in the queue.
+        /// The group; null for the queueing delay of acknowledgements.
         group: Option<u32> as GROUP,
-        /// The bin's middle, off by at most 0.8 % of the queueing delay.
+        /// Middle of the bin, off by at most 0.8 % of the queueing delay.
         delay_ms: f64 as Unit::Milliseconds,
         /// Packets in the bin.
         count: u64 as Unit::Count,
@@ -22,16 +23,16 @@ rows! {
 }
 
 rows! {
-    /// One bin of a histogram of how losses follow each other at a link where disciplines are compared.
+    /// One bin of a histogram of loss patterns at a link with compared disciplines.
     pub struct LossRow derives Clone Copy Debug PartialEq {
-        /// `run_packets`: packets of a flow lost in a row. `distance_packets`: from one loss of a flow to its next, in its
-        /// packets. `interval_ms`: the same in time.
+        /// `run_packets`: packets of a flow lost in a row. `distance_packets`: from one loss of a flow to its next, in
+        /// packets of the flow. `interval_ms`: the same in time.
         measure: &'static str as Unit::None,
         /// The link.
         link: Option<u16> as LINK,
         /// The group.
         group: Option<u32> as GROUP,
-        /// The bin's middle; exact below 128 packets, else off by at most 0.8 %.
+        /// Middle of the bin: exact below 128 packets, else off by at most 0.8 %.
         value: f64 as Unit::None,
         /// Losses in the bin.
         count: u64 as Unit::Count,
@@ -39,7 +40,7 @@ rows! {
 }
 
 impl Outcome {
-    /// Queueing delays where disciplines are compared, and one-way delays.
+    /// Queueing delays at links with compared disciplines, and one-way delays.
     pub fn delays(&self) -> Vec<DelayRow> {
         let queueing = self.compared().flat_map(|(number, link)| {
             // The last histogram holds replies, which belong to no group.
@@ -66,7 +67,7 @@ impl Outcome {
         queueing.chain(one_way).collect()
     }
 
-    /// Loss patterns where disciplines are compared.
+    /// Loss patterns at links with compared disciplines.
     pub fn losses(&self) -> Vec<LossRow> {
         let mut rows = Vec::new();
         for (number, link) in self.compared() {

@@ -4,12 +4,12 @@ use headgate_core::{Backlog, Discipline, FlowId, Packet, Time, Why};
 use headgate_scenario::Events;
 
 use crate::counted::Counted;
-use crate::shown::Held;
-use crate::table::{Column, LINK, Shows, Unit, rows};
+use crate::shown::BacklogColumns;
+use crate::table::{Column, FieldColumns, LINK, Unit, rows};
 
 /// An event of a packet at a queue.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Happening {
+pub enum PacketEvent {
     /// It arrived.
     Arrived,
     /// It left the queue to be sent.
@@ -18,25 +18,25 @@ pub enum Happening {
     Dropped(Why),
     /// It was marked.
     Marked(Why),
-    /// It was sent, and will be lost on the link.
+    /// It was sent, and the emulated medium will lose it.
     Lost,
 }
 
 rows! {
-    /// One event at a queue where disciplines are compared.
+    /// One event at a queue with a compared discipline.
     pub struct EventRow derives Clone Copy Debug PartialEq Eq {
         /// The link.
         link: u16 as LINK,
         /// When the event happened.
         time: Time as Unit::Nanoseconds,
-        /// What happened: `arrived`, `sent`, `dropped`, `marked` or `lost`.
-        happening: Happening as Event,
+        /// The event: `arrived`, `sent`, `dropped`, `marked` or `lost` (by the emulated medium).
+        kind: PacketEvent as EventColumns,
         /// The packet's flow.
         flow: u32 as Unit::None,
         /// The packet's size.
         bytes: u32 as Unit::Bytes,
-        /// What waits in the queue just after.
-        queue: Backlog as Held,
+        /// Packets in the queue just after the event.
+        queue: Backlog as BacklogColumns,
     }
 }
 
@@ -81,21 +81,21 @@ impl EventLog {
     }
 
     /// Records an event of a packet.
-    pub fn note<T: Counted>(&mut self, packet: &Packet<T>, happening: Happening, time: Time) {
+    pub fn note<T: Counted>(&mut self, packet: &Packet<T>, kind: PacketEvent, time: Time) {
         let Backlog { packets, bytes } = &mut self.held;
-        match happening {
-            Happening::Arrived => (*packets, *bytes) = (*packets + 1, *bytes + u64::from(packet.bytes)),
-            Happening::Sent | Happening::Dropped(_) => {
+        match kind {
+            PacketEvent::Arrived => (*packets, *bytes) = (*packets + 1, *bytes + u64::from(packet.bytes)),
+            PacketEvent::Sent | PacketEvent::Dropped(_) => {
                 (*packets, *bytes) = (*packets - 1, *bytes - u64::from(packet.bytes));
             }
-            Happening::Marked(_) | Happening::Lost => {}
+            PacketEvent::Marked(_) | PacketEvent::Lost => {}
         }
-        let slight = matches!(happening, Happening::Arrived | Happening::Sent);
+        let slight = matches!(kind, PacketEvent::Arrived | PacketEvent::Sent);
         if self.wanted == Events::All || !slight {
             self.batch.rows.push(EventRow {
                 time,
                 link: self.link,
-                happening,
+                kind,
                 flow: T::flow(packet),
                 bytes: packet.bytes,
                 queue: self.held,
@@ -105,12 +105,12 @@ impl EventLog {
 
     /// Records a packet that the link loses after the discipline has sent it: gauges do not apply.
     pub fn note_lost<T: Counted>(&mut self, packet: &Packet<T>, time: Time) {
-        self.note(packet, Happening::Lost, time);
+        self.note(packet, PacketEvent::Lost, time);
         let gauges = self.batch.gauges.len();
         self.batch.values.resize(self.batch.values.len() + gauges, f64::NAN);
     }
 
-    /// Whether drops or marks still lack their gauges. Ask after every call of the discipline.
+    /// Whether drops or marks still lack their gauges. Call after every call of the discipline.
     #[inline]
     pub fn waits(&self) -> bool {
         self.batch.values.len() < self.batch.rows.len() * self.batch.gauges.len()
@@ -160,11 +160,11 @@ impl EventBatch {
     }
 }
 
-struct Event;
+struct EventColumns;
 
-impl Shows<Happening> for Event {
-    fn columns<R: 'static>(&self, _: &str, meaning: &str, get: fn(&R) -> &Happening) -> Vec<Column<R>> {
-        let reason = "The reason of a drop or a mark; of what the link loses on the way `link_loss`.";
+impl FieldColumns<PacketEvent> for EventColumns {
+    fn columns<R: 'static>(&self, _: &str, meaning: &str, get: fn(&R) -> &PacketEvent) -> Vec<Column<R>> {
+        let reason = "Reason of a drop or mark; `link_loss` for a packet that the emulated medium loses.";
         vec![
             Column::new("event", Unit::None, meaning, move |row| words(*get(row)).0),
             Column::new("reason", Unit::None, reason, move |row| words(*get(row)).1),
@@ -172,12 +172,12 @@ impl Shows<Happening> for Event {
     }
 }
 
-fn words(what: Happening) -> (&'static str, Option<&'static str>) {
+fn words(what: PacketEvent) -> (&'static str, Option<&'static str>) {
     match what {
-        Happening::Arrived => ("arrived", None),
-        Happening::Sent => ("sent", None),
-        Happening::Dropped(why) => ("dropped", Some(why.name())),
-        Happening::Marked(why) => ("marked", Some(why.name())),
-        Happening::Lost => ("lost", Some("link_loss")),
+        PacketEvent::Arrived => ("arrived", None),
+        PacketEvent::Sent => ("sent", None),
+        PacketEvent::Dropped(why) => ("dropped", Some(why.name())),
+        PacketEvent::Marked(why) => ("marked", Some(why.name())),
+        PacketEvent::Lost => ("lost", Some("link_loss")),
     }
 }

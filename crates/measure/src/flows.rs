@@ -3,11 +3,11 @@
 use headgate_core::{Counts, Time};
 use headgate_scenario::{Hop, Scenario};
 
-use crate::due::dues;
+use crate::fair_share::fair_shares;
 use crate::meter::LinkLedger;
 use crate::metrics::{Ends, Milestones};
-use crate::shown::PacketCounts;
-use crate::table::{GROUP, Nested, Unit, rows};
+use crate::shown::CountColumns;
+use crate::table::{GROUP, RowColumns, Unit, rows};
 
 rows! {
     /// One flow.
@@ -16,35 +16,37 @@ rows! {
         flow: u32 as Unit::None,
         /// The flow's group.
         group: u32 as GROUP,
-        /// Of a flow's data: at the first queue on its way; `sent` and `sent_bytes` are at the last, drops and marks at all.
-        counts: Counts as PacketCounts,
-        /// Packets of the flow's data that links lost on the way. No discipline dropped them.
+        /// Counted for the flow's data at the first queue of its route. `sent` and `sent_bytes` count at the last
+        /// queue, drops and marks at every queue.
+        counts: Counts as CountColumns,
+        /// Packets of the flow's data that an emulated medium lost. They are no drops.
         link_losses: u64 as Unit::Packets,
-        /// Bits per second of the flow's data that the last queue sent: with headers, and with packets sent again.
+        /// Bits of the flow's data that the last queue sent, per second: headers and retransmissions count.
         throughput_bps: f64 as Unit::BitsPerSecond,
-        /// Useful bits delivered per second: no headers, nothing twice.
+        /// Useful bits delivered per second: no headers, nothing twice. RFC 7928, section 2.5.
         goodput_bps: f64 as Unit::BitsPerSecond,
-        /// Max-min fair share of the links on the flow's way, as goodput.
+        /// Max-min fair share of the links on the flow's route, as goodput.
         fair_share_bps: f64 as Unit::BitsPerSecond,
-        /// Packets sent again.
+        /// Packets retransmitted.
         retransmits: u64 as Unit::Packets,
-        /// Retransmission timeouts; of TFRC, expiries of the nofeedback timer.
+        /// Retransmission timeouts. For TFRC, expiries of the nofeedback timer.
         timeouts: u64 as Unit::Count,
-        /// Congestion window averaged over time; null for UDP.
+        /// Congestion window, averaged over time; null for UDP.
         cwnd_mean: Option<f64> as Unit::Packets,
-        /// Mean queueing delay of the flow's packets, all queues together; null if none was sent.
+        /// Mean queueing delay of the flow's packets, summed over the queues of its route; null if none was sent.
         queue_delay_ms_mean: Option<f64> as Unit::Milliseconds,
-        /// The flow's firsts.
-        milestones: Milestones as Nested,
+        /// Start-up, identification and response times.
+        milestones: Milestones as RowColumns,
     } also {
-        /// Goodput over fair share; null where the flow is due nothing, such as one that stopped before the warm-up ended.
+        /// Goodput over fair share; 1 is fair. Null if the fair share is 0, as of a flow that stopped before the
+        /// warm-up ended.
         share_of_fair as Unit::Ratio, after "fair_share_bps":
             |row: &FlowRow| (row.fair_share_bps > 0.0).then(|| row.goodput_bps / row.fair_share_bps);
     }
 }
 
 /// A transport's counts for a flow after the warm-up.
-pub struct Transported {
+pub struct TransportCounts {
     /// The flow's group, TCP before UDP.
     pub group: u32,
     /// Useful bytes delivered.
@@ -62,12 +64,12 @@ pub fn flow_rows<'a>(
     scenario: &Scenario,
     [warm, end]: [Time; 2],
     ends: &Ends,
-    transported: impl Iterator<Item = Transported>,
+    transported: impl Iterator<Item = TransportCounts>,
     ledger: impl Fn(&Hop) -> &'a LinkLedger + Copy,
 ) -> Vec<FlowRow> {
-    let (span, dues) = (end - warm, dues(scenario));
+    let (span, fair_shares) = (end - warm, fair_shares(scenario));
     let routes: Vec<&[Hop]> = scenario.routes().collect();
-    let row = |(flow, told): (usize, Transported)| {
+    let row = |(flow, told): (usize, TransportCounts)| {
         let (counts, link_losses, queue_delay_ms_mean) = along(routes[told.group as usize].iter().map(ledger), flow);
         FlowRow {
             flow: flow as u32,
@@ -76,7 +78,7 @@ pub fn flow_rows<'a>(
             counts,
             link_losses,
             goodput_bps: told.bytes as f64 * 8.0 / span.as_secs_f64(),
-            fair_share_bps: dues[told.group as usize].fair_bps,
+            fair_share_bps: fair_shares[told.group as usize].fair_bps,
             retransmits: told.retransmits,
             timeouts: told.timeouts,
             cwnd_mean: told.cwnd_area.map(|area| area / span.as_nanos() as f64),

@@ -4,40 +4,39 @@ use headgate_core::Counts;
 use headgate_scenario::Direction;
 
 use crate::metrics::PortRow;
-use crate::shown::PacketCounts;
-use crate::table::{Hidden, Nested, Unit, rows};
+use crate::shown::CountColumns;
+use crate::table::{NoColumns, RowColumns, Unit, rows};
 
 rows! {
     /// One direction of a link.
     pub struct LinkRow derives Clone Debug Default PartialEq {
         /// The link's name; `bottleneck` in a dumbbell.
         link: String as Unit::None,
-        /// Which way along the link: `forward` or `reverse`.
+        /// Direction of the link: `forward` or `reverse`.
         direction: Direction as Unit::None,
-        /// Whether disciplines are compared there: intervals, events and the unit of cost are of such links.
+        /// Whether this direction runs the compared disciplines. Only such a direction has intervals and events.
         compared: bool as Unit::None,
-        /// All packets, data or not.
-        counts: Counts as PacketCounts,
-        /// Packets that were sent and lost on the way.
+        /// Counted for all packets, data or not.
+        counts: Counts as CountColumns,
+        /// Packets lost by the emulated medium after they were sent.
         link_losses: u64 as Unit::Packets,
         /// Packets that waited when counting began, and at the end.
-        queued: [u64; 2] as Hidden,
-        /// Share of the time in which the link was sending.
+        queued: [u64; 2] as NoColumns,
+        /// Share of the time in which the link was sending. RFC 5166, section 2.1.1.
         utilization: f64 as Unit::Share,
-        /// Queue averaged over time, in packets.
+        /// Queue length in packets, averaged over time.
         queue_packets_mean: f64 as Unit::Packets,
-        /// Queue averaged over time, in bytes.
+        /// Queue length in bytes, averaged over time.
         queue_bytes_mean: f64 as Unit::Bytes,
         /// What is measured at the link's port beyond the counts.
-        port: PortRow as Nested,
-        /// Packets sent in the whole run where disciplines are compared, in the first row of such a link.
+        port: PortRow as RowColumns,
+        /// Packets that compared disciplines sent in the whole run. Only the first such row of a run has the number.
         packets: Option<u64> as Unit::Packets,
-        /// The simulator's events in the whole run, in the same row.
+        /// Events of the simulator in the whole run, in the same row.
         events: Option<u64> as Unit::Count,
     } also {
-        /// Packets dropped over packets that arrived, without those that a discipline dropped since it had singled their
-        /// flow out; null if none arrived. R. Mahajan, S. Floyd, D. Wetherall, "Controlling high-bandwidth flows at the
-        /// congested router", ICNP 2001, section 1.
+        /// Drop rate without the drops that target identified flows; null if no packet arrived. R. Mahajan, S. Floyd,
+        /// D. Wetherall, "Controlling high-bandwidth flows at the congested router", ICNP 2001, section 1.
         ambient_drop_rate as Unit::Share, after "queue_delay_ms_max": |row: &LinkRow| {
             let (came, dropped) = row.counts.ambient();
             (came > 0).then(|| dropped as f64 / came as f64)

@@ -1,19 +1,19 @@
-//! The ledger of a link direction: counts by flow, and the queue and link over time.
+//! The ledger of a link direction: counts by flow, and queue length and utilization over time.
 
 use headgate_core::{Backlog, ByReason, Counts, Discipline, FlowId, Ledger, Packet, SignalCounts, Span, Time, Why};
 use headgate_scenario::{Hop, Kind, Scenario};
 
 use crate::counted::Counted;
-use crate::events::{EventLog, Happening};
+use crate::events::{EventLog, PacketEvent};
 use crate::links::LinkRow;
 use crate::metrics::{Loss, PortMetrics};
 use crate::occupancy::Occupancy;
-use crate::over_time::{IntervalRow, Quantity, Told, queue_rows};
+use crate::over_time::{IntervalRow, Quantity, SampledCounters, queue_rows};
 use crate::path::mean_base_rtt;
 
-/// Per-flow state that every packet needs: two flows to a cache line.
+/// Per-flow counts that every packet updates: two flows to a cache line.
 #[derive(Clone, Copy, Debug)]
-struct Passed {
+struct FlowCounts {
     arrived: u32,
     sent: u32,
     sent_bytes: u64,
@@ -24,7 +24,7 @@ struct Passed {
 
 /// Data packets dropped and marked for one reason, by flow; empty before the first.
 #[derive(Clone, Debug, Default)]
-struct Signalled {
+struct FlowSignals {
     drops: Vec<u32>,
     marks: Vec<u32>,
 }
@@ -37,8 +37,8 @@ pub struct LinkLedger {
     /// Whether disciplines are compared here: only then are there rows over time.
     compared: bool,
     all: Counts,
-    passed: Vec<Passed>,
-    signalled: ByReason<Signalled>,
+    passed: Vec<FlowCounts>,
+    signalled: ByReason<FlowSignals>,
     /// Packets sent and then lost on the link: each flow's data, and in total.
     lost: Vec<u32>,
     lost_total: u64,
@@ -51,7 +51,7 @@ pub struct LinkLedger {
     interval: Occupancy,
     total: Occupancy,
     /// Ambient arrivals and drops at the last sample.
-    told: Told,
+    told: SampledCounters,
     /// Packets queued when counting began.
     queued_before: u64,
 }
@@ -63,7 +63,7 @@ impl LinkLedger {
         let carries_data = scenario.routes().any(|route| route.contains(&hop));
         let mut passed = Vec::new();
         for group in scenario.groups().filter(|_| carries_data) {
-            let flow = Passed::of(group.index as u16, group.kind == Kind::Tcp);
+            let flow = FlowCounts::of(group.index as u16, group.kind == Kind::Tcp);
             passed.resize(passed.len() + group.flows as usize, flow);
         }
         let groups = scenario.groups().count();
@@ -82,7 +82,7 @@ impl LinkLedger {
             occupancy: Occupancy::default(),
             interval: Occupancy::default(),
             total: Occupancy::default(),
-            told: Told::default(),
+            told: SampledCounters::default(),
             queued_before: 0,
         }
     }
@@ -110,7 +110,7 @@ impl LinkLedger {
         discipline: &impl Discipline<T>,
         rows: &mut Vec<IntervalRow>,
     ) {
-        let ambient = self.told.tell(self.all.ambient());
+        let ambient = self.told.increments(self.all.ambient());
         let seen = std::mem::replace(&mut self.interval, Occupancy::starting(now, held, Span::ZERO));
         if self.compared {
             let link = self.hop.number();
@@ -125,7 +125,7 @@ impl LinkLedger {
         self.total = Occupancy::starting(now, held, Span::ZERO);
         self.told.restart(self.all.ambient());
         self.all = Counts::default();
-        self.passed.iter_mut().for_each(|flow| *flow = Passed::of(flow.group, flow.responsive));
+        self.passed.iter_mut().for_each(|flow| *flow = FlowCounts::of(flow.group, flow.responsive));
         self.signalled = ByReason::default();
         self.lost.fill(0);
         self.groups.fill((0, 0));
@@ -159,7 +159,7 @@ impl LinkLedger {
 
     /// Counts of a flow's data.
     pub fn of_flow(&self, flow: usize) -> Counts {
-        let Passed { arrived, sent, sent_bytes, .. } = self.passed[flow];
+        let FlowCounts { arrived, sent, sent_bytes, .. } = self.passed[flow];
         let mut counts = Counts { arrived: arrived.into(), sent: sent.into(), sent_bytes, ..Counts::default() };
         for (why, signalled) in self.signalled.iter() {
             let count = |by_flow: &[u32]| by_flow.get(flow).copied().unwrap_or(0).into();
@@ -169,14 +169,14 @@ impl LinkLedger {
         counts
     }
 
-    /// A flow's data packets lost on the link.
+    /// A flow's data packets lost by the medium.
     pub fn lost_of_flow(&self, flow: usize) -> u64 {
         self.lost[flow].into()
     }
 
     /// Mean queueing delay of a flow's data, in milliseconds.
     pub fn delay_ms(&self, flow: usize) -> Option<f64> {
-        let Passed { sent, delay_nanos, .. } = self.passed[flow];
+        let FlowCounts { sent, delay_nanos, .. } = self.passed[flow];
         (sent > 0).then(|| delay_nanos as f64 / f64::from(sent) / 1e6)
     }
 
@@ -213,7 +213,7 @@ impl LinkLedger {
         self.occupancy.busy(span);
     }
 
-    /// Records the loss of a packet that was just sent.
+    /// Records that the medium lost a packet that was just sent.
     pub fn lost_on_the_way<T: Counted>(&mut self, packet: &Packet<T>, now: Time) {
         self.lost_total += 1;
         if T::is_data(packet) {
@@ -228,14 +228,14 @@ impl LinkLedger {
     /// A loss with its flow's counts here. Packets lost on the link do not count as sent.
     fn loss<T: Counted>(&self, packet: &Packet<T>, on_arrival: bool) -> Loss {
         let flow = T::flow(packet) as usize;
-        let Passed { arrived, sent, group, .. } = self.passed[flow];
+        let FlowCounts { arrived, sent, group, .. } = self.passed[flow];
         Loss { flow, group: group.into(), on_arrival, arrived, sent: sent - self.lost[flow] }
     }
 
     #[inline]
-    fn note<T: Counted>(&mut self, packet: &Packet<T>, happening: Happening, now: Time) {
+    fn note<T: Counted>(&mut self, packet: &Packet<T>, kind: PacketEvent, now: Time) {
         if let Some(log) = &mut self.events {
-            log.note(packet, happening, now);
+            log.note(packet, kind, now);
         }
     }
 }
@@ -249,9 +249,9 @@ fn count(by_flow: &mut Vec<u32>, flow: usize, flows: usize) {
     by_flow[flow] += 1;
 }
 
-impl Passed {
-    fn of(group: u16, responsive: bool) -> Passed {
-        Passed { arrived: 0, sent: 0, sent_bytes: 0, delay_nanos: 0, group, responsive }
+impl FlowCounts {
+    fn of(group: u16, responsive: bool) -> FlowCounts {
+        FlowCounts { arrived: 0, sent: 0, sent_bytes: 0, delay_nanos: 0, group, responsive }
     }
 }
 
@@ -264,7 +264,7 @@ impl<T: Counted> Ledger<T> for LinkLedger {
             flow.arrived += 1;
             self.metrics.arrived(flow.responsive && flow.arrived == 1);
         }
-        self.note(packet, Happening::Arrived, now);
+        self.note(packet, PacketEvent::Arrived, now);
     }
 
     #[inline]
@@ -281,7 +281,7 @@ impl<T: Counted> Ledger<T> for LinkLedger {
         } else {
             self.metrics.sent_other(delay);
         }
-        self.note(packet, Happening::Sent, now);
+        self.note(packet, PacketEvent::Sent, now);
     }
 
     // Rare, like the next function: inlined, both would only spread out the frequent code.
@@ -294,7 +294,7 @@ impl<T: Counted> Ledger<T> for LinkLedger {
             self.groups[loss.group].0 += 1;
             self.metrics.lost(loss, self.passed[loss.flow].responsive, now);
         }
-        self.note(packet, Happening::Dropped(why), now);
+        self.note(packet, PacketEvent::Dropped(why), now);
     }
 
     #[inline(never)]
@@ -305,7 +305,7 @@ impl<T: Counted> Ledger<T> for LinkLedger {
             count(&mut self.signalled.entry(why).marks, flow, self.passed.len());
             self.groups[usize::from(self.passed[flow].group)].1 += 1;
         }
-        self.note(packet, Happening::Marked(why), now);
+        self.note(packet, PacketEvent::Marked(why), now);
     }
 }
 
@@ -315,6 +315,6 @@ mod tests {
 
     #[test]
     fn what_every_packet_of_a_flow_changes_fills_half_a_cache_line() {
-        assert_eq!(size_of::<Passed>(), 32);
+        assert_eq!(size_of::<FlowCounts>(), 32);
     }
 }

@@ -13,7 +13,7 @@ use crate::over_time::IntervalRow;
 use crate::senders::TraceRow;
 use crate::table::{GROUP, Unit, rows};
 
-/// All results of one run (one discipline, one seed). Figures cover the time after the warm-up.
+/// All results of one run: one discipline, one seed. Numbers cover the time after the warm-up.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Outcome {
     /// One row a flow: groups in scenario order, TCP before UDP.
@@ -28,7 +28,7 @@ pub struct Outcome {
     pub one_way: Vec<OneWay>,
     /// Jain's index, one row a time scale.
     pub fairness: Vec<FairnessRow>,
-    /// Packets sent in the whole run where disciplines are compared: the unit of cost.
+    /// Packets that compared disciplines sent in the whole run: the unit of cost.
     pub packets: u64,
     /// Events the simulator processed in the whole run.
     pub events: u64,
@@ -49,7 +49,7 @@ impl Outcome {
 }
 
 rows! {
-    /// One transfer that began, warm-up included: a write of known size that somebody waits for.
+    /// One transfer that began, warm-up included: a write of known size, complete when its last byte arrives.
     pub struct TransferRow derives Clone Copy Debug PartialEq Eq {
         /// The transfer's flow.
         flow: u32 as Unit::None,
@@ -57,9 +57,9 @@ rows! {
         group: u32 as GROUP,
         /// When the transfer was handed to TCP.
         start: Time as Unit::Nanoseconds,
-        /// Bytes asked for. Segments are whole, so that up to a segment less a byte more is sent.
+        /// Bytes of the transfer. Segments are whole, so up to one segment less a byte more is sent.
         bytes: u64 as Unit::Bytes,
-        /// When the last byte was with the receiver, and all before it; null if the run ended first.
+        /// When the receiver had every byte; null if the run ended first.
         end: Option<Time> as Unit::Nanoseconds,
     } also {
         /// Time from start to end; null if the run ended first.

@@ -2,7 +2,7 @@
 
 use headgate_core::{Span, Time};
 
-use crate::table::{GROUP_NAME, Hidden, LINK, Unit, rows};
+use crate::table::{GROUP_NAME, LINK, NoColumns, Unit, rows};
 
 /// A metric over time.
 #[derive(Debug, PartialEq, Eq)]
@@ -13,7 +13,7 @@ pub struct Metric {
     pub of: &'static str,
     /// Its unit.
     pub unit: Unit,
-    /// What it means, in a sentence.
+    /// Its meaning, in a sentence.
     pub meaning: &'static str,
 }
 
@@ -36,17 +36,17 @@ metrics! {
     QUEUE_BYTES = "queue_bytes", of "link" in Bytes;
     /// Share of the interval in which the link was sending.
     UTILIZATION = "utilization", of "link" in Share;
-    /// The ambient drop rate of the packets that came in the interval, as in `links`; no row if none came.
+    /// Ambient drop rate of the packets that arrived in the interval, as in `links`. No row if none arrived.
     AMBIENT_DROP_RATE = "ambient_drop_rate", of "link" in Share;
     /// Useful bits delivered per second, averaged over the interval.
     GOODPUT_BPS = "goodput_bps", of "group" in BitsPerSecond;
-    /// Packets of data dropped; in `intervals.parquet` of a running link, packets of any kind.
+    /// Data packets dropped. In `intervals.parquet` of a running link, packets of any kind.
     DROPS = "drops", of "group or link" in Packets;
-    /// Packets marked, likewise.
+    /// Data packets marked (ECN). In `intervals.parquet` of a running link, packets of any kind.
     MARKS = "marks", of "group or link" in Packets;
-    /// Bits sent per second, averaged over the interval; of a running link only.
+    /// Bits sent per second, averaged over the interval. Running links only.
     SENT_BPS = "sent_bps", of "link" in BitsPerSecond;
-    /// Packets lost on the way; of a running link only.
+    /// Packets lost by the emulated medium. Running links only.
     LINK_LOSSES = "link_losses", of "link" in Packets;
 }
 
@@ -82,8 +82,8 @@ rows! {
     pub struct IntervalRow derives Clone Debug PartialEq {
         /// The interval's end.
         time_s: f64 as Unit::Seconds,
-        /// What is measured.
-        metric: Quantity as Hidden,
+        /// The measured quantity.
+        metric: Quantity as NoColumns,
         /// The link; null where the metric is of a group.
         link: Option<u16> as LINK,
         /// The group; null where the metric is of a link.
@@ -91,7 +91,7 @@ rows! {
         /// The metric's value.
         value: f64 as Unit::None,
     } also {
-        /// What is measured ([below](#metrics-over-time)), or `gauge:NAME` for a gauge of the link's discipline.
+        /// Name of the metric ([below](#metrics-over-time)), or `gauge:NAME` for a gauge of the link's discipline.
         metric as Unit::None, after "time_s": |row: &IntervalRow| row.metric.word();
     }
 }
@@ -131,18 +131,18 @@ pub fn group_rows((now, length): (Time, Span), group: u32, bytes: u64, (drops, m
 
 /// Two counters at the last sample.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct Told(u64, u64);
+pub struct SampledCounters(u64, u64);
 
-impl Told {
+impl SampledCounters {
     /// Returns the increments since the last sample and takes a new one.
-    pub fn tell(&mut self, now: (u64, u64)) -> (u64, u64) {
-        let Told(first, second) = std::mem::replace(self, Told(now.0, now.1));
+    pub fn increments(&mut self, now: (u64, u64)) -> (u64, u64) {
+        let SampledCounters(first, second) = std::mem::replace(self, SampledCounters(now.0, now.1));
         (now.0.wrapping_sub(first), now.1.wrapping_sub(second))
     }
 
     /// The counters restart from 0. Counts of the current interval stay due at its end: the stored difference wraps.
     pub fn restart(&mut self, now: (u64, u64)) {
-        *self = Told(self.0.wrapping_sub(now.0), self.1.wrapping_sub(now.1));
+        *self = SampledCounters(self.0.wrapping_sub(now.0), self.1.wrapping_sub(now.1));
     }
 }
 
@@ -152,10 +152,10 @@ mod tests {
 
     #[test]
     fn what_came_before_the_counters_began_anew_is_told_at_the_intervals_end() {
-        let mut told = Told::default();
-        assert_eq!(told.tell((10, 1)), (10, 1));
+        let mut told = SampledCounters::default();
+        assert_eq!(told.increments((10, 1)), (10, 1));
         told.restart((17, 3));
-        assert_eq!(told.tell((5, 0)), (12, 2), "7 and 2 before, 5 and 0 after");
-        assert_eq!(told.tell((6, 4)), (1, 4));
+        assert_eq!(told.increments((5, 0)), (12, 2), "7 and 2 before, 5 and 0 after");
+        assert_eq!(told.increments((6, 4)), (1, 4));
     }
 }

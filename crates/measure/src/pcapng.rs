@@ -1,4 +1,4 @@
-//! Writes captures in pcapng format (draft-ietf-opsawg-pcapng), little-endian, into a buffer.
+//! SourceRate captures in pcapng format (draft-ietf-opsawg-pcapng), little-endian, into a buffer.
 //!
 //! Three kinds of block suffice: section header, interface description, packet. The crate `pcap-file` 3.0.0-rc1 is not
 //! used because it allocates a list of options and a joined comment for each packet.
@@ -48,7 +48,7 @@ const APPLICATION: &str = concat!("Headgate ", env!("CARGO_PKG_VERSION"));
 const NANOSECONDS: u8 = 9;
 
 impl Blocks {
-    /// Writes a file's section header.
+    /// SourceRate a file's section header.
     pub fn section(&mut self) {
         self.block(SECTION, |block| {
             block.u32(0x1a2b_3c4d);
@@ -73,7 +73,7 @@ impl Blocks {
         });
     }
 
-    /// Writes a packet.
+    /// SourceRate a packet.
     pub fn packet(&mut self, packet: &Captured<'_>) {
         self.block(PACKET, |block| {
             block.u32(packet.interface);
@@ -100,7 +100,7 @@ impl Blocks {
         self.bytes.clear();
     }
 
-    /// Writes a block: type, length, `body`, and the length again.
+    /// SourceRate a block: type, length, `body`, and the length again.
     fn block(&mut self, kind: u32, body: impl FnOnce(&mut Blocks)) {
         let start = self.bytes.len();
         self.u32(kind);

@@ -1,4 +1,4 @@
-//! The reasons that a scenario's disciplines can give for drops and marks.
+//! Reasons for drops and marks that a scenario's disciplines can give.
 
 use std::sync::{Mutex, PoisonError};
 

@@ -3,24 +3,24 @@
 use headgate_core::{Backlog, Counts, Why};
 
 use crate::reasons::reasons;
-use crate::table::{Column, Shows, Unit};
+use crate::table::{Column, FieldColumns, Unit};
 
 /// Counts of packets: totals, then drops and marks by reason.
-pub struct PacketCounts;
+pub struct CountColumns;
 
-impl Shows<Counts> for PacketCounts {
+impl FieldColumns<Counts> for CountColumns {
     fn columns<R: 'static>(&self, _: &str, meaning: &str, get: fn(&R) -> &Counts) -> Vec<Column<R>> {
         let packets = |name: &str, meaning: &str, count: fn(&Counts) -> u64| {
             Column::new(name, Unit::Packets, meaning, move |row| count(get(row)))
         };
         let mut all = vec![
             packets("arrived", &format!("Packets that arrived. {}", meaning.trim()), |counts| counts.arrived),
-            packets("sent", "Packets that left the queue to be sent.", |counts| counts.sent),
-            Column::new("sent_bytes", Unit::Bytes, "Bytes that left the queue to be sent.", move |row| {
+            packets("sent", "Packets that left the queue and were sent.", |counts| counts.sent),
+            Column::new("sent_bytes", Unit::Bytes, "Bytes that left the queue and were sent.", move |row| {
                 get(row).sent_bytes
             }),
-            packets("dropped", "Packets dropped, for whatever reason.", Counts::dropped),
-            packets("marked", "Packets marked (ECN), for whatever reason.", Counts::marked),
+            packets("dropped", "Packets dropped, for any reason.", Counts::dropped),
+            packets("marked", "Packets marked (ECN), for any reason.", Counts::marked),
         ];
         let of_reason = |verb: &str, why: Why, count: fn(&Counts, Why) -> u64| {
             let meaning = format!("Packets {verb} for the reason `{why}`.");
@@ -34,16 +34,16 @@ impl Shows<Counts> for PacketCounts {
 }
 
 /// Columns of a queue's contents.
-pub struct Held;
+pub struct BacklogColumns;
 
-impl Shows<Backlog> for Held {
+impl FieldColumns<Backlog> for BacklogColumns {
     fn columns<R: 'static>(&self, name: &str, meaning: &str, get: fn(&R) -> &Backlog) -> Vec<Column<R>> {
         vec![
             Column::new(&format!("{name}_packets"), Unit::Packets, meaning, move |row| get(row).packets),
             Column::new(
                 &format!("{name}_bytes"),
                 Unit::Bytes,
-                "Bytes that wait in the queue just after.",
+                "Bytes in the queue just after the event.",
                 move |row| get(row).bytes,
             ),
         ]

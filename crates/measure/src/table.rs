@@ -27,13 +27,13 @@ macro_rules! units {
 }
 
 units! {
-    /// Words, numbers of flows, yes and no.
+    /// Words, flow numbers and booleans.
     None = "",
     /// Bits per second.
     BitsPerSecond = "bit/s",
     /// Bytes.
     Bytes = "bytes",
-    /// Whatever the column's name says.
+    /// Number of the things that the column names.
     Count = "count",
     /// Milliseconds.
     Milliseconds = "ms",
@@ -41,11 +41,11 @@ units! {
     Nanoseconds = "ns",
     /// Packets.
     Packets = "packets",
-    /// A quotient; 1 is what it is compared with.
+    /// Quotient of two values of one unit.
     Ratio = "ratio",
     /// Seconds.
     Seconds = "s",
-    /// A part of a whole, 0 to 1.
+    /// Part of a whole, from 0 to 1.
     Share = "share",
 }
 
@@ -80,23 +80,23 @@ impl Names {
     }
 }
 
-type Read<R, T> = Box<dyn Fn(&R) -> Option<T>>;
-type ReadName<R> = Box<dyn for<'a> Fn(&R, &'a Names) -> Option<&'a str>>;
+type Getter<R, T> = Box<dyn Fn(&R) -> Option<T>>;
+type NameGetter<R> = Box<dyn for<'a> Fn(&R, &'a Names) -> Option<&'a str>>;
 
 /// Reads a column's cells from rows; `None` is null.
 pub enum Cells<R> {
     /// Words, stored once each.
-    Words(Read<R, Cow<'static, str>>),
+    Words(Getter<R, Cow<'static, str>>),
     /// Names of groups and links, likewise.
-    Names(ReadName<R>),
+    Names(NameGetter<R>),
     /// Yes and no.
-    Bools(Read<R, bool>),
+    Bools(Getter<R, bool>),
     /// Small whole numbers.
-    U32s(Read<R, u32>),
+    U32s(Getter<R, u32>),
     /// Whole numbers.
-    U64s(Read<R, u64>),
+    U64s(Getter<R, u64>),
     /// Numbers.
-    F64s(Read<R, f64>),
+    F64s(Getter<R, f64>),
 }
 
 impl<R> Cells<R> {
@@ -111,8 +111,8 @@ impl<R> Cells<R> {
     }
 }
 
-/// A column's documentation.
-pub struct About {
+/// Documentation of a column.
+pub struct ColumnInfo {
     /// Its name.
     pub name: String,
     /// The type of its values: `words`, `bool`, `u32`, `u64` or `f64`.
@@ -128,10 +128,11 @@ pub struct About {
 /// A column of rows of type `R`.
 pub struct Column<R> {
     /// Its documentation.
-    pub about: About,
+    pub about: ColumnInfo,
     /// Its values.
     pub cells: Cells<R>,
-    /// The only reason it counts, if any. Tables have it if a discipline of the scenario can give that reason.
+    /// The only reason that the column counts, if any. Tables have such a column if a discipline of the scenario can give
+    /// the reason.
     reason: Option<Why>,
 }
 
@@ -143,15 +144,15 @@ impl<R: 'static> Column<R> {
 
     fn of_cells(name: &str, unit: Unit, meaning: &str, nullable: bool, cells: Cells<R>) -> Column<R> {
         let (name, meaning) = (name.to_string(), meaning.trim().to_string());
-        Column { about: About { name, kind: cells.kind(), nullable, unit, meaning }, cells, reason: None }
+        Column { about: ColumnInfo { name, kind: cells.kind(), nullable, unit, meaning }, cells, reason: None }
     }
 
-    /// The column as one that counts `why` alone.
+    /// Restricts the column to the reason `why`.
     pub fn of(self, why: Why) -> Column<R> {
         Column { reason: Some(why), ..self }
     }
 
-    /// The column for outer rows that contain such a row.
+    /// The column for outer rows, which contain this row.
     fn within<O: 'static>(self, get: fn(&O) -> &R) -> Column<O> {
         let cells = match self.cells {
             Cells::Words(read) => Cells::Words(Box::new(move |row| read(get(row)))),
@@ -167,7 +168,7 @@ impl<R: 'static> Column<R> {
 
 /// A row of a table.
 pub trait Row: Sized + 'static {
-    /// What a row describes.
+    /// Description of a row.
     const ABOUT: &'static str;
 
     /// The columns in order.
@@ -245,65 +246,65 @@ pub fn quantiles<R: 'static>(
 }
 
 /// How a field of type `T` becomes columns.
-pub trait Shows<T> {
+pub trait FieldColumns<T> {
     /// The columns of a field called `name`.
     fn columns<R: 'static>(&self, name: &str, meaning: &str, get: fn(&R) -> &T) -> Vec<Column<R>>;
 }
 
 /// A single column in this unit.
-impl<T: Value + Clone> Shows<T> for Unit {
+impl<T: Value + Clone> FieldColumns<T> for Unit {
     fn columns<R: 'static>(&self, name: &str, meaning: &str, get: fn(&R) -> &T) -> Vec<Column<R>> {
         vec![Column::new(name, *self, meaning, move |row| get(row).clone())]
     }
 }
 
 /// A single column under another name.
-pub struct Named(pub &'static str, pub Unit);
+pub struct NamedColumn(pub &'static str, pub Unit);
 
-impl<T: Value + Clone> Shows<T> for Named {
+impl<T: Value + Clone> FieldColumns<T> for NamedColumn {
     fn columns<R: 'static>(&self, _: &str, meaning: &str, get: fn(&R) -> &T) -> Vec<Column<R>> {
         self.1.columns(self.0, meaning, get)
     }
 }
 
-/// No column: for the run's own use.
-pub struct Hidden;
+/// No columns: the field is for the run's own use.
+pub struct NoColumns;
 
-impl<T> Shows<T> for Hidden {
+impl<T> FieldColumns<T> for NoColumns {
     fn columns<R: 'static>(&self, _: &str, _: &str, _: fn(&R) -> &T) -> Vec<Column<R>> {
         Vec::new()
     }
 }
 
 /// The columns of a nested row.
-pub struct Nested;
+pub struct RowColumns;
 
-impl<T: Row> Shows<T> for Nested {
+impl<T: Row> FieldColumns<T> for RowColumns {
     fn columns<R: 'static>(&self, _: &str, _: &str, get: fn(&R) -> &T) -> Vec<Column<R>> {
         T::columns().into_iter().map(|column| column.within(get)).collect()
     }
 }
 
-/// A group or link direction by number: columns of its name and of a second word.
-pub struct Numbered {
+/// Columns of a group's or link direction's name and second word, from its number.
+pub struct NameColumns {
     columns: &'static [(&'static str, &'static str)],
     words: fn(&Names) -> &[(String, &'static str)],
     nullable: Option<bool>,
 }
 
 /// A group: its name and its kind.
-pub const GROUP: Numbered = Numbered {
+pub const GROUP: NameColumns = NameColumns {
     columns: &[("group", ""), ("kind", "The kind of the group: `tcp` or `udp`.")],
     words: |names| &names.groups,
     nullable: None,
 };
 
 /// A group: its name only.
-pub const GROUP_NAME: Numbered = Numbered { columns: &[("group", "")], ..GROUP };
+pub const GROUP_NAME: NameColumns = NameColumns { columns: &[("group", "")], ..GROUP };
 
 /// A link direction: link name and direction. Nullable in all tables alike.
-pub const LINK: Numbered = Numbered {
-    columns: &[("link", ""), ("direction", "Which way along it: `forward` or `reverse`.")],
+pub const LINK: NameColumns = NameColumns {
+    columns: &[("link", ""), ("direction", "Direction of the link: `forward` or `reverse`.")],
     words: |names| &names.links,
     nullable: Some(true),
 };
@@ -335,7 +336,7 @@ macro_rules! numbers {
 }
 numbers! { u16 u32 }
 
-impl<T: Number> Shows<T> for Numbered {
+impl<T: Number> FieldColumns<T> for NameColumns {
     fn columns<R: 'static>(&self, _: &str, meaning: &str, get: fn(&R) -> &T) -> Vec<Column<R>> {
         let (words, nullable) = (self.words, self.nullable.unwrap_or(T::NULLABLE));
         let column = |(word, &(name, about)): (usize, &(&str, &str))| {
@@ -365,9 +366,9 @@ macro_rules! rows {
             const ABOUT: &'static str = concat!($($about),+);
 
             fn columns() -> Vec<$crate::table::Column<$row>> {
-                use $crate::table::{Column, Shows};
+                use $crate::table::{Column, FieldColumns};
                 let mut all: Vec<Column<$row>> = Vec::new();
-                $(all.extend(Shows::<$type>::columns(
+                $(all.extend(FieldColumns::<$type>::columns(
                     &$shown, stringify!($field), concat!($($doc),+), |row: &$row| &row.$field,
                 ));)*
                 $($(

@@ -8,7 +8,7 @@ use crate::metrics::FairnessRow;
 use crate::outcome::TransferRow;
 use crate::over_time::IntervalRow;
 use crate::senders::TraceRow;
-use crate::table::{About, Row};
+use crate::table::{ColumnInfo, Row};
 
 /// A table of a result.
 pub struct Table {
@@ -17,7 +17,7 @@ pub struct Table {
     /// What a row describes.
     pub about: &'static str,
     /// Its columns, after discipline and seed.
-    pub columns: Vec<About>,
+    pub columns: Vec<ColumnInfo>,
 }
 
 /// All tables in documentation order. The last two exist on request only.

@@ -8,13 +8,13 @@ use crate::senders::{SenderState, TraceRow};
 /// Rows not yet taken, and each traced flow's last row.
 pub struct Traces {
     /// By flow: whether it is traced, and its last row.
-    last: Vec<Last>,
+    last: Vec<FlowTrace>,
     least: Span,
     rows: Vec<TraceRow>,
 }
 
 #[derive(Clone, Copy)]
-enum Last {
+enum FlowTrace {
     NotTraced,
     Nothing,
     Row(TraceRow),
@@ -26,7 +26,8 @@ impl Traces {
         let record = &scenario.record;
         let flows = scenario.groups().flat_map(|group| (0..group.flows).map(move |flow| (group.name, flow)));
         let wanted = |group: &str, flow| record.flows.iter().any(|traced| traced.means(group, flow));
-        let last = flows.map(|(group, flow)| if wanted(group, flow) { Last::Nothing } else { Last::NotTraced });
+        let last =
+            flows.map(|(group, flow)| if wanted(group, flow) { FlowTrace::Nothing } else { FlowTrace::NotTraced });
         let traces = || Traces { last: last.collect(), least: record.flow_interval, rows: Vec::new() };
         (!record.flows.is_empty()).then(traces)
     }
@@ -38,24 +39,24 @@ impl Traces {
 
     /// Whether `flow` is traced.
     pub fn wants(&self, flow: u32) -> bool {
-        !matches!(self.last[flow as usize], Last::NotTraced)
+        !matches!(self.last[flow as usize], FlowTrace::NotTraced)
     }
 
     /// Records the state of `flow`'s sender after an event, if it changed.
     pub fn note(&mut self, flow: u32, now: Time, state: impl FnOnce() -> SenderState) {
         let last = &mut self.last[flow as usize];
         let early = match last {
-            Last::NotTraced => return,
-            Last::Nothing => false,
-            Last::Row(row) => now < row.time + self.least,
+            FlowTrace::NotTraced => return,
+            FlowTrace::Nothing => false,
+            FlowTrace::Row(row) => now < row.time + self.least,
         };
         if early {
             return; // what changed shows in the next row
         }
         let state = state();
-        if !matches!(last, Last::Row(row) if !state.differs(&row.state)) {
+        if !matches!(last, FlowTrace::Row(row) if !state.differs(&row.state)) {
             let row = TraceRow { time: now, flow, state };
-            *last = Last::Row(row);
+            *last = FlowTrace::Row(row);
             self.rows.push(row);
         }
     }

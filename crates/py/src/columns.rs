@@ -16,7 +16,7 @@ pub struct Columns {
 }
 
 impl Columns {
-    /// A table of one run's rows: the discipline and the seed come first in every row.
+    /// A table of one run's rows. Discipline and seed are the first columns.
     pub fn of_run(rows: usize, qdisc: &str, seed: u64) -> Columns {
         let mut columns = Columns { rows, fields: Vec::new(), arrays: Vec::new() };
         columns.text("qdisc", (0..rows).map(|_| qdisc));
@@ -24,7 +24,7 @@ impl Columns {
         columns
     }
 
-    /// A column of words, stored once each.
+    /// A column of strings, each stored once.
     pub fn text<S: AsRef<str>>(&mut self, name: &str, values: impl Iterator<Item = S>) {
         self.add(name, words(values.map(Some)), false);
     }
@@ -34,12 +34,12 @@ impl Columns {
         self.add(name, Arc::new(UInt64Array::from_iter_values(values)), false);
     }
 
-    /// A column of measures, some missing.
+    /// A column of numbers; `None` becomes null.
     pub fn f64_or_null(&mut self, name: &str, values: impl Iterator<Item = Option<f64>>) {
         self.add(name, Arc::new(values.collect::<Float64Array>()), true);
     }
 
-    /// The columns that rows of this type have.
+    /// The columns of this row type.
     pub fn of<'a, R: Row>(&mut self, names: &'a Names, rows: impl Iterator<Item = &'a R> + Clone) {
         let columns = R::columns().into_iter().filter(|column| names.have(column));
         for Column { about, cells, .. } in columns {

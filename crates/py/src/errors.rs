@@ -1,4 +1,4 @@
-//! Errors as Python raises them.
+//! Rust errors as Python exceptions.
 
 use headgate_scenario::ScenarioError as Refused;
 use pyo3::create_exception;
@@ -14,7 +14,7 @@ create_exception!(
 );
 create_exception!(headgate._core, Stopped, PyException, "A run that was asked to stop before its end.");
 
-/// The exception for a scenario that was refused.
+/// The exception for an invalid scenario.
 pub fn refused(py: Python<'_>, error: Refused) -> PyErr {
     let raised = ScenarioError::new_err(error.to_string());
     let value = raised.value(py);

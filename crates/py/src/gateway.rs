@@ -1,5 +1,4 @@
-//! A gateway between two interfaces, as Python sees it. The loop has a thread of its own, which never waits for the
-//! interpreter.
+//! The Python class of a gateway between two interfaces. Its forwarding thread never waits for the interpreter.
 
 use std::io;
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -25,9 +24,9 @@ impl Gateway {
 
 #[pymethods]
 impl Gateway {
-    /// Forwards between two interfaces. Each direction, forward from the first to the second and reverse back, is that of its
-    /// scenario's first link, forward, with its first discipline; `overheads` are bytes a packet; `send` is by what frames go
-    /// out: `packet`, `xdp`, or `auto`. Raises `ValueError` if an interface or a discipline will not do.
+    /// Forwards between two interfaces: forward from the first to the second, and reverse. Each direction takes the
+    /// first link of its scenario, forward, with the first discipline. `overheads` are bytes a packet. `send` selects
+    /// the transmit path: `packet`, `xdp` or `auto`. Raises `ValueError` for an unusable interface or discipline.
     #[new]
     #[pyo3(signature = (interfaces, forward, reverse, *, overheads=(0, 0), offloads_off=false, send="auto", seed=1))]
     #[expect(clippy::too_many_arguments, reason = "they are keywords")]
@@ -48,38 +47,38 @@ impl Gateway {
         Ok(Gateway(Mutex::new(opened)))
     }
 
-    /// What is not as it best were, of both interfaces.
+    /// Remarks on both interfaces: settings that cost speed or accuracy.
     #[getter]
     fn notes(&self) -> Vec<String> {
         self.inner().notes().to_vec()
     }
 
-    /// Whether the loop still runs.
+    /// Whether the forwarding thread still runs.
     #[getter]
     fn runs(&self) -> bool {
         self.inner().forwarder().is_running()
     }
 
-    /// Whether the loop's thread comes before ordinary ones.
+    /// Whether the forwarding thread has real-time priority.
     #[getter]
     fn urgent(&self) -> bool {
         self.inner().forwarder().is_realtime()
     }
 
-    /// Both directions are like this from now on; what waits and flies goes on.
+    /// Replaces the settings of both directions. Packets in the queues and in flight stay.
     #[pyo3(signature = (forward, reverse, *, overheads=(0, 0)))]
     fn refit(&self, py: Python<'_>, forward: &Scenario, reverse: &Scenario, overheads: (i32, i32)) -> PyResult<()> {
         let lanes = lanes(forward, reverse, overheads);
         py.detach(|| self.inner().refit(lanes)).map_err(raised)
     }
 
-    /// What the gateway does: both directions, forward and reverse, as of a moment ago.
+    /// The state of both directions a moment ago.
     fn view<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
         let view = py.detach(|| self.inner().forwarder().view());
         shown(py, &view)
     }
 
-    /// Stops the loop, and says what was done in all.
+    /// Stops forwarding and returns the final state.
     fn stop<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
         let view = py.detach(|| self.inner().stop())?;
         shown(py, &view)
@@ -99,7 +98,7 @@ fn sending(name: &str) -> PyResult<SendMethod> {
     }
 }
 
-/// What a user can put right is a `ValueError`.
+/// Converts an error; one that the user can correct becomes a `ValueError`.
 fn raised(error: io::Error) -> PyErr {
     match error.kind() {
         io::ErrorKind::InvalidInput => PyValueError::new_err(error.to_string()),

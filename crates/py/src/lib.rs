@@ -1,4 +1,4 @@
-//! Headgate's Python face: conversions only. What a user sees is the package around it, `python/headgate`.
+//! Conversions between Rust and Python. The package `python/headgate` is the user's interface.
 #![forbid(unsafe_code)]
 
 mod columns;
@@ -40,7 +40,7 @@ mod _core {
     #[pymodule_export]
     use crate::port::Port;
     #[pymodule_export]
-    use crate::prototype::Acts;
+    use crate::prototype::PacketActions;
     #[pymodule_export]
     use crate::registry::{
         Controller, Discipline, Named, NamedValues, Parameter, Source, controllers, discipline, disciplines, find,

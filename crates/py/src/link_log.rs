@@ -1,4 +1,4 @@
-//! What a link wrote down, as Python sees it.
+//! The log of a link, for Python.
 
 use headgate_live::log::LogCounts;
 use headgate_measure::{IntervalRow, Names};
@@ -10,8 +10,8 @@ use pyo3_arrow::PyRecordBatch;
 use crate::columns::Columns;
 use crate::outcome::to_python;
 
-/// Rows over time, as a table each for the forward direction and the reverse one, whose disciplines are `qdiscs`. The columns are
-/// those of a result's `intervals`, of one link without groups.
+/// Rows over time as two tables, forward and reverse, of the disciplines `qdiscs`. The columns are those of `intervals`
+/// in a result, for one link without groups.
 pub fn intervals(rows: &[IntervalRow], qdiscs: &[String; 2], seed: u64) -> PyResult<[PyRecordBatch; 2]> {
     let links = Direction::BOTH.map(|direction| ("link".to_string(), direction.name()));
     let names = Names::of_links(links.to_vec());
@@ -24,7 +24,7 @@ pub fn intervals(rows: &[IntervalRow], qdiscs: &[String; 2], seed: u64) -> PyRes
     Ok([forward?, reverse?])
 }
 
-/// How much was written, and what was not and why.
+/// The number of packets and rows written and missed, and the error that ended the log.
 pub fn written<'py>(py: Python<'py>, counts: &LogCounts) -> PyResult<Bound<'py, PyDict>> {
     let found = PyDict::new(py);
     found.set_item("packets", counts.packets)?;

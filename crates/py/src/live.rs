@@ -1,4 +1,4 @@
-//! A link on real packets, as Python sees it. The loop has a thread of its own, which never waits for the interpreter.
+//! The Python class of a link on real packets. Its forwarding thread never waits for the interpreter.
 
 use std::ffi::OsString;
 use std::net::IpAddr;
@@ -20,14 +20,14 @@ use crate::link_log;
 use crate::scenario::Scenario;
 use crate::view::shown;
 
-/// Sees to it that this process may make network namespaces, or raises `PermissionError` with what is needed.
+/// Prepares this process for making network namespaces. Raises `PermissionError` with the missing right.
 #[pyfunction]
 pub fn prepare() -> PyResult<()> {
     Ok(netns::prepare()?)
 }
 
-/// Sends datagrams of `packet` bytes, headers included, at `rate_bps` for `seconds` over a link made for it, and says what came
-/// of it. Other Python threads go on meanwhile.
+/// Sends datagrams of `packet` bytes, headers included, at `rate_bps` for `seconds` over a temporary link, and returns
+/// counts and delays. Releases the interpreter.
 #[pyfunction]
 pub fn measure<'py>(
     py: Python<'py>,
@@ -60,7 +60,7 @@ pub fn measure<'py>(
     Ok(all)
 }
 
-/// A link that runs between two hosts of its own, the command in the near one and the server in the far one.
+/// A link between two hosts, with the command in the near host and the server in the far host.
 struct Inner {
     link: Running,
     qdiscs: [String; 2],
@@ -95,9 +95,10 @@ impl Link {
         Running::FAR.to_string()
     }
 
-    /// Makes the hosts and starts the loop. Each direction is that of its scenario's first link, forward, with its first
-    /// discipline; `overheads` are bytes a packet, `sysctls` names below net and values, for both hosts. With `outside` the
-    /// network of the calling thread is at the far end; `log` is the folder for captures and rows over time.
+    /// Makes the hosts and starts forwarding. Each direction takes the first link of its scenario, forward, with the
+    /// first discipline. `overheads` are bytes a packet. `sysctls` are names below net with values, for both hosts.
+    /// With `outside` the far end is the network of the calling thread. `log` is the folder for captures and rows over
+    /// time.
     #[expect(clippy::too_many_arguments, reason = "they are keywords to whoever calls")]
     #[new]
     #[pyo3(signature = (forward, reverse, *, overheads=(0, 0), seed=1, sysctls=Vec::new(), outside=false, log=None))]
@@ -117,8 +118,8 @@ impl Link {
         Ok(Link(Mutex::new(Inner { link, qdiscs, seed, command: None, server: None })))
     }
 
-    /// Starts the command in the near host, with our standard streams, and gives the id of a process that ends when it does,
-    /// and hands on the signals that we send.
+    /// Starts the command in the near host, with our standard streams. Returns the id of a process that ends with the
+    /// command and forwards signals to it.
     fn spawn(&self, words: Vec<OsString>) -> PyResult<u32> {
         let mut inner = self.inner();
         let child = shell::spawn(inner.link.near(), words, variables(&inner.link), StandardStreams::Ours)?;
@@ -127,7 +128,7 @@ impl Link {
         Ok(pid)
     }
 
-    /// Starts the server in the far host, with our standard error alone.
+    /// Starts the server in the far host, with our standard error only.
     fn serve(&self, words: Vec<OsString>) -> PyResult<()> {
         let mut inner = self.inner();
         let child = shell::spawn(inner.link.far(), words, variables(&inner.link), StandardStreams::Errors)?;
@@ -135,7 +136,7 @@ impl Link {
         Ok(())
     }
 
-    /// Whether somebody in the far host waits for TCP connections.
+    /// Whether a process in the far host listens for TCP connections.
     fn listens(&self) -> PyResult<bool> {
         Ok(shell::listens(self.inner().link.far())?)
     }
@@ -150,37 +151,37 @@ impl Link {
         poll(&mut self.inner().server)
     }
 
-    /// Whether the loop still runs.
+    /// Whether the forwarding thread still runs.
     #[getter]
     fn runs(&self) -> bool {
         self.inner().link.forwarder().is_running()
     }
 
-    /// Whether the loop's thread comes before ordinary ones.
+    /// Whether the forwarding thread has real-time priority.
     #[getter]
     fn urgent(&self) -> bool {
         self.inner().link.forwarder().is_realtime()
     }
 
-    /// What the link does: both directions, forward and reverse, as of a moment ago.
+    /// The state of both directions a moment ago.
     fn view<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
         let view = self.inner().link.forwarder().view();
         shown(py, &view)
     }
 
-    /// The rows over time that have come since the last call, forward and reverse; none without a log.
+    /// The rows over time since the last call, forward and reverse; none without a log.
     fn take_intervals(&self) -> PyResult<Option<[PyRecordBatch; 2]>> {
         let inner = self.inner();
         let rows = inner.link.log().map(LinkLog::take_rows);
         rows.map(|rows| link_log::intervals(&rows, &inner.qdiscs, inner.seed)).transpose()
     }
 
-    /// How many packets the log has and has not, and what ended it before its time; None without a log.
+    /// Packets that the log has and misses, and the error that ended it; None without a log.
     fn written<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyDict>>> {
         self.inner().link.log().map(|log| link_log::written(py, &log.counts())).transpose()
     }
 
-    /// Ends the server, stops the loop, and says what was done in all.
+    /// Ends the server, stops forwarding and returns the final state.
     fn stop<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
         let view = py.detach(|| {
             let mut inner = self.inner();
@@ -192,7 +193,7 @@ impl Link {
     }
 }
 
-/// What a command finds in its environment: the addresses of both ends.
+/// Environment variables of a command: the addresses of both ends.
 fn variables(link: &Running) -> Vec<(String, String)> {
     let Addresses { v4, v6 } = link.addresses();
     let v4 = ["NEAR", "FAR"].into_iter().zip(v4.map(IpAddr::from));

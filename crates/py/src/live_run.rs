@@ -1,4 +1,4 @@
-//! A scenario on real packets, as Python sees it.
+//! A scenario on real packets, for Python.
 
 use headgate_core::Qdisc;
 use headgate_core::parts::Histogram;
@@ -12,7 +12,7 @@ use pyo3::types::{IntoPyDict, PyCFunction, PyDict};
 use crate::errors::Stopped;
 use crate::outcome::Outcome;
 use crate::prototype::Failure;
-use crate::run::{Progress, Told, watched};
+use crate::run::{Callbacks, Progress, watched};
 use crate::scenario::Scenario;
 use crate::view;
 
@@ -22,11 +22,12 @@ pub fn check_live(scenario: &Scenario) -> PyResult<()> {
     run::check_supported(&scenario.0).map_err(|error| raised("", error))
 }
 
-/// Runs `scenario` on real packets, in real time, with its discipline number `qdisc_index` and `seed`: what a simulation gives,
-/// what shows how true the run was, and what was otherwise than the scenario says. Other Python threads go on meanwhile.
+/// Runs `scenario` on real packets, in real time, with discipline number `qdisc_index` and `seed`. Returns the tables
+/// of a simulation, the evidence of the run's fidelity, and remarks on departures from the scenario. Releases the
+/// interpreter.
 ///
-/// `on_batch` and `on_capture` are called as by `run`; `on_link` once, with a function that gives what the first link does at
-/// which disciplines are compared.
+/// `on_batch` and `on_capture` are called as by `run`. `on_link` is called once, with a function that returns the state
+/// of the first link with compared disciplines.
 #[pyfunction]
 #[pyo3(signature = (scenario, qdisc_index, seed, progress=None, on_batch=None, on_capture=None, on_link=None))]
 #[expect(clippy::too_many_arguments, reason = "they are keywords in Python")]
@@ -41,13 +42,13 @@ pub fn run_live<'py>(
     on_link: Option<Py<PyAny>>,
 ) -> PyResult<(Outcome, Bound<'py, PyDict>, Vec<String>)> {
     let scenario = &scenario.0;
-    let told = Told { on_batch, on_capture, failure: Failure::default() };
+    let callbacks = Callbacks { on_batch, on_capture, failure: Failure::default() };
     let first = 2 * usize::from(scenario.bottleneck().link);
     let live = |qdisc: &Qdisc, watch: &mut dyn Watch| {
-        let mut show = |shared| on_link.iter().for_each(|told| tell(told, &shared, first));
+        let mut show = |shared| on_link.iter().for_each(|callback| hand_over(callback, &shared, first));
         run::run(scenario, qdisc, seed, watch, &mut show)
     };
-    let (run, live) = watched(py, (scenario, qdisc_index, seed), progress, told, live)?;
+    let (run, live) = watched(py, (scenario, qdisc_index, seed), progress, callbacks, live)?;
     let live = live.map_err(|error| raised(&run.qdisc, error))?;
     let holds = live.outcome.conserves();
     let fidelity = shown(py, &live.fidelity)?;
@@ -55,9 +56,9 @@ pub fn run_live<'py>(
     Ok((Outcome::new(run, live.outcome), fidelity, live.notes))
 }
 
-/// Hands over a function that looks through `shared` at direction number `first` and the one back. What is wrong with who is
-/// told does not stop the run.
-fn tell(on_link: &Py<PyAny>, shared: &SharedView, first: usize) {
+/// Calls `on_link` with a function that returns the state of direction `first` and its reverse. An exception in it does not
+/// stop the run.
+fn hand_over(on_link: &Py<PyAny>, shared: &SharedView, first: usize) {
     Python::attach(|py| {
         let shared = shared.clone();
         let look = PyCFunction::new_closure(py, None, None, move |args, _| {

@@ -1,8 +1,8 @@
-//! One run's outcome as Arrow tables.
+//! The outcome of a run as Arrow tables.
 
 use arrow_array::RecordBatch;
 use arrow_schema::ArrowError;
-use headgate_measure::{About, EventBatch, Metric, Names, Row, Table, TraceRow};
+use headgate_measure::{ColumnInfo, EventBatch, Metric, Names, Row, Table, TraceRow};
 use headgate_scenario::Scenario;
 use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
@@ -10,14 +10,14 @@ use pyo3_arrow::PyRecordBatch;
 
 use crate::columns::Columns;
 
-/// What every row of one run's tables carries or refers to.
+/// Discipline, seed and names of a run, for every row of its tables.
 #[derive(Clone)]
 pub struct Run {
     /// The discipline, as the scenario writes it.
     pub qdisc: String,
     /// The seed.
     pub seed: u64,
-    /// What groups and links are called.
+    /// Names of groups and links.
     names: Names,
 }
 
@@ -34,16 +34,19 @@ impl Run {
         columns
     }
 
-    /// A batch of events where disciplines are compared, with a column for each gauge that is told with them.
+    /// A batch of events at compared disciplines, with a column for each recorded gauge.
     ///
     /// # Errors
-    /// None that a correct conversion gives.
+    /// None if the conversion is correct.
     pub fn events(&self, EventBatch { rows, gauges, values }: &EventBatch) -> Result<RecordBatch, ArrowError> {
         let mut columns = self.table(rows);
         for (place, gauge) in gauges.iter().enumerate() {
             let of = if gauge.of_flow { "flow" } else { "gauge" };
-            let told = values.iter().skip(place).step_by(gauges.len()).copied();
-            columns.f64_or_null(&format!("{of}:{}", gauge.name), told.map(|value| Some(value).filter(|v| !v.is_nan())));
+            let recorded = values.iter().skip(place).step_by(gauges.len()).copied();
+            columns.f64_or_null(
+                &format!("{of}:{}", gauge.name),
+                recorded.map(|value| Some(value).filter(|v| !v.is_nan())),
+            );
         }
         columns.finish()
     }
@@ -56,13 +59,13 @@ impl Run {
         self.table(rows).finish()
     }
 
-    /// What the link number `link` of the scenario is called.
+    /// The name of link number `link`.
     pub fn link_name(&self, link: u16) -> &str {
         &self.names.links[usize::from(link) * 2].0
     }
 }
 
-/// Everything one run gave, as Arrow tables (each offers `__arrow_c_array__`).
+/// All results of a run as Arrow tables; each has `__arrow_c_array__`.
 #[pyclass(frozen, module = "headgate._core")]
 pub struct Outcome {
     run: Run,
@@ -97,13 +100,12 @@ impl Outcome {
         self.table(&self.rows.links)
     }
 
-    /// The distributions of queueing delay where disciplines are compared, and of one-way delay: one row a histogram box
-    /// that is not empty.
+    /// Distributions of queueing delay at compared disciplines and of one-way delay: one row a non-empty bin.
     fn delays(&self) -> PyResult<PyRecordBatch> {
         self.table(&self.rows.delays())
     }
 
-    /// How losses follow each other where disciplines are compared: one row a histogram box that is not empty.
+    /// Loss patterns at compared disciplines: one row a non-empty bin.
     fn losses(&self) -> PyResult<PyRecordBatch> {
         self.table(&self.rows.losses())
     }
@@ -118,7 +120,7 @@ impl Outcome {
         self.table(&self.rows.fairness)
     }
 
-    /// Packets sent where disciplines are compared in the whole run.
+    /// Packets that compared disciplines sent in the whole run.
     #[getter]
     fn packets(&self) -> u64 {
         self.rows.packets
@@ -128,24 +130,24 @@ impl Outcome {
 /// Hands a table to Python.
 ///
 /// # Errors
-/// `RuntimeError` with what Arrow said.
+/// `RuntimeError` with Arrow's message.
 pub fn to_python(table: Result<RecordBatch, ArrowError>) -> PyResult<PyRecordBatch> {
     table.map(PyRecordBatch::new).map_err(|error| PyRuntimeError::new_err(error.to_string()))
 }
 
 /// A column: name, type, whether it can be null, unit, meaning.
-type ColumnStated = (String, &'static str, bool, &'static str, String);
+type ColumnRow = (String, &'static str, bool, &'static str, String);
 
-/// Every table of a result: its name, what a row is of, and of each column name, type, whether values may be missing, unit
-/// and meaning.
+/// Every table of a result: name, description of a row, and columns. A column has name, type, nullability, unit and
+/// meaning.
 #[pyfunction]
-pub fn tables() -> Vec<(&'static str, &'static str, Vec<ColumnStated>)> {
-    let column = |about: About| (about.name, about.kind, about.nullable, about.unit.name(), about.meaning);
+pub fn tables() -> Vec<(&'static str, &'static str, Vec<ColumnRow>)> {
+    let column = |about: ColumnInfo| (about.name, about.kind, about.nullable, about.unit.name(), about.meaning);
     let table = |table: Table| (table.name, table.about, table.columns.into_iter().map(column).collect());
     headgate_measure::tables().map(table).into()
 }
 
-/// Every metric over time: its name, what it is measured of, its unit and its meaning.
+/// Every metric over time: name, subject, unit and meaning.
 #[pyfunction]
 pub fn metrics_over_time() -> Vec<(&'static str, &'static str, &'static str, &'static str)> {
     Metric::ALL.iter().map(|metric| (metric.name, metric.of, metric.unit.name(), metric.meaning.trim())).collect()

@@ -1,14 +1,14 @@
-//! A packet as Python has it.
+//! A packet as a Python tuple.
 
 use headgate_core::{Ecn, Packet};
 
 /// Number, flow, bytes, class, ECN field and arrival in nanoseconds of a packet.
 pub type PacketRow = (u64, u64, u32, u16, &'static str, u64);
 
-/// The words for the ECN field.
+/// Names of the ECN field's values.
 pub const ECN: [(&str, Ecn); 4] = [("not-ect", Ecn::NotEct), ("ect0", Ecn::Ect0), ("ect1", Ecn::Ect1), ("ce", Ecn::Ce)];
 
-/// The row of a packet that goes by `number`.
+/// The row of packet `number`.
 pub fn row<T>(packet: &Packet<T>, number: u64) -> PacketRow {
     let Packet { arrived, flow, bytes, class, ecn, .. } = packet;
     let word = ECN.iter().find(|(_, field)| field == ecn).map_or("ce", |(word, _)| word);

@@ -1,4 +1,4 @@
-//! A discipline driven by hand: the same port that links have, with every call an argument.
+//! A discipline driven by hand: the port of a link, with time as an argument of every call.
 
 use std::cell::RefCell;
 
@@ -12,14 +12,14 @@ use pyo3::prelude::*;
 use crate::packet::{ECN, PacketRow, row};
 use crate::prototype::{Failure, Prototype};
 
-/// What was done to a packet: `dropped` or `marked`, and the reason.
+/// A drop or mark: `dropped` or `marked`, the reason, the packet.
 type SignalRow = (&'static str, &'static str, PacketRow);
 
-/// Keeps what a call drops and marks.
+/// The drops and marks of one call.
 #[derive(Default)]
-struct Told(Vec<SignalRow>);
+struct SignalLog(Vec<SignalRow>);
 
-impl Sink<u64> for Told {
+impl Sink<u64> for SignalLog {
     fn dropped(&mut self, packet: Packet<u64>, why: Why, _: Time) {
         self.0.push(("dropped", why.name(), row(&packet, packet.handle)));
     }
@@ -28,17 +28,17 @@ impl Sink<u64> for Told {
     }
 }
 
-/// A port with one discipline. It stays in the thread that made it.
+/// A port with one discipline. It stays in its thread.
 #[pyclass(unsendable, module = "headgate._core")]
 pub struct Port {
     port: RefCell<CorePort<u64>>,
-    /// The reasons for drops and marks that its discipline can give.
+    /// Reasons for drops and marks of the discipline.
     reasons: Vec<Why>,
     failure: Failure,
 }
 
 impl Port {
-    /// What a call gave, unless a discipline written in Python failed in it.
+    /// Returns `given`, or the exception of a discipline written in Python.
     fn done<R>(&self, py: Python<'_>, given: R) -> PyResult<R> {
         self.failure.take(py).map_or(Ok(given), Err)
     }
@@ -46,8 +46,8 @@ impl Port {
 
 #[pymethods]
 impl Port {
-    /// A port at a link of `rate` whose queue has room for `limit`; with `prototype`, which makes it, the discipline is one
-    /// written in Python. Random streams are those of a dumbbell's bottleneck.
+    /// A port at a link of `rate` with a queue of `limit`. `prototype` makes a discipline written in Python. Random
+    /// streams are those of a dumbbell's bottleneck.
     #[new]
     #[pyo3(signature = (qdisc, rate, limit, *, mean_packet, seed, prototype=None))]
     fn new(
@@ -84,7 +84,7 @@ impl Port {
         failure.take(py).map_or(Ok(Port { port, reasons, failure }), Err)
     }
 
-    /// Gives a packet to the discipline; what it dropped and marked.
+    /// Enqueues a packet. Returns drops and marks.
     fn enqueue(&self, py: Python<'_>, now: u64, packet: (u64, u64, u32, u16, String)) -> PyResult<Vec<SignalRow>> {
         let (number, flow, bytes, class, ecn) = packet;
         let known = || ECN.map(|(word, _)| word).join(", ");
@@ -92,26 +92,26 @@ impl Port {
         let (_, ecn) =
             *field.ok_or_else(|| PyValueError::new_err(format!("ecn: expected one of {}, found {ecn:?}", known())))?;
         let packet = Packet { class: ClassId(class), ecn, ..Packet::new(FlowId(flow), bytes, number) };
-        let mut told = Told::default();
-        self.port.borrow_mut().enqueue(packet, Time::from_nanos(now), &mut told);
-        self.done(py, told.0)
+        let mut signals = SignalLog::default();
+        self.port.borrow_mut().enqueue(packet, Time::from_nanos(now), &mut signals);
+        self.done(py, signals.0)
     }
 
-    /// Asks for the next packet; it, if there is one, and what was dropped and marked.
+    /// Dequeues the next packet, if any. Returns it with drops and marks.
     fn dequeue(&self, py: Python<'_>, now: u64) -> PyResult<(Option<PacketRow>, Vec<SignalRow>)> {
-        let mut told = Told::default();
-        let packet = self.port.borrow_mut().dequeue(Time::from_nanos(now), &mut told);
-        self.done(py, (packet.map(|packet| row(&packet, packet.handle)), told.0))
+        let mut signals = SignalLog::default();
+        let packet = self.port.borrow_mut().dequeue(Time::from_nanos(now), &mut signals);
+        self.done(py, (packet.map(|packet| row(&packet, packet.handle)), signals.0))
     }
 
-    /// Packets and bytes that wait.
+    /// Packets and bytes in the queue.
     #[getter]
     fn backlog(&self) -> (u32, u64) {
         let held = self.port.borrow().backlog();
         (held.packets, held.bytes)
     }
 
-    /// When a packet may leave, in nanoseconds; None while nothing waits.
+    /// Time at which a packet may leave, in nanoseconds; None for an empty queue.
     fn ready_at(&self, py: Python<'_>, now: u64) -> PyResult<Option<u64>> {
         let ready = self.port.borrow().ready_at(Time::from_nanos(now)).map(Time::as_nanos);
         self.done(py, ready)
@@ -134,7 +134,7 @@ impl Port {
         whole.map(|(name, count)| (name.to_string(), count)).into_iter().chain(drops).chain(marks).collect()
     }
 
-    /// The discipline's gauges, and with `flow` those that it keeps of it.
+    /// The discipline's gauges, or with `flow` those of this flow.
     #[pyo3(signature = (flow=None))]
     fn gauges(&self, py: Python<'_>, flow: Option<u64>) -> PyResult<Vec<(&'static str, f64)>> {
         let mut gauges = Vec::new();
@@ -146,7 +146,7 @@ impl Port {
         self.done(py, gauges)
     }
 
-    /// The time in ms below which this share of the packets that were sent had waited; None if none was.
+    /// Quantile of the queueing delay of sent packets, in ms; None without one.
     fn waited_ms(&self, share: f64) -> Option<f64> {
         self.port.borrow().totals().sojourn().quantile(share).map(|nanos| nanos / 1e6)
     }

@@ -1,8 +1,8 @@
 //! A discipline written in Python behind the same trait as all others.
 //!
-//! The adaptor holds the packets and Python sees numbered descriptions of them, so that a packet can be neither lost nor
-//! made: what Python sends, drops or marks must be a packet that waits. The first exception ends the discipline: it is kept
-//! for whoever runs it, and from then on nothing leaves.
+//! The adaptor holds the packets; Python sees numbered descriptions. Python can therefore neither lose nor invent a
+//! packet: it can only send, drop or mark a queued one. The first exception ends the discipline. It is kept for the
+//! caller, and nothing leaves afterwards.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -15,7 +15,7 @@ use pyo3::prelude::*;
 
 use crate::packet::row;
 
-/// The first exception of a discipline, for whoever runs it.
+/// The first exception of a discipline, kept for the caller.
 #[derive(Clone, Default)]
 pub struct Failure(Arc<Mutex<Option<PyErr>>>);
 
@@ -25,7 +25,7 @@ impl Failure {
         lock(&self.0).get_or_insert(error);
     }
 
-    /// Whether there was any.
+    /// Whether there was an exception.
     pub fn any(&self) -> bool {
         lock(&self.0).is_some()
     }
@@ -40,22 +40,22 @@ fn lock<T>(of: &Mutex<T>) -> MutexGuard<'_, T> {
     of.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// What Python asked for in one call, and what it may know.
+/// State of one call into Python: random stream, queued packets, requested actions.
 struct Call {
     rng: Rng,
-    /// The ECN field of what waits, by number.
+    /// ECN field of the queued packets, by number.
     waiting: BTreeMap<u64, Ecn>,
-    /// In order: the packet, why, and whether it is dropped.
-    asked: Vec<(u64, Why, bool)>,
+    /// Requested actions in order: packet, reason, and whether it is a drop.
+    requests: Vec<(u64, Why, bool)>,
 }
 
-/// What a call of a discipline written in Python acts through.
+/// The actions that a call of a discipline written in Python may take.
 #[pyclass(frozen, module = "headgate._core")]
-pub struct Acts(Mutex<Call>);
+pub struct PacketActions(Mutex<Call>);
 
 #[pymethods]
-impl Acts {
-    /// A number drawn evenly from [0, 1), of the port's own random stream.
+impl PacketActions {
+    /// A uniform number in [0, 1) from the port's random stream.
     fn random(&self) -> f64 {
         lock(&self.0).rng.unit()
     }
@@ -65,11 +65,11 @@ impl Acts {
         let why = reason(why)?;
         let mut call = lock(&self.0);
         call.waiting.remove(&number).ok_or_else(|| gone(number))?;
-        call.asked.push((number, why, true));
+        call.requests.push((number, why, true));
         Ok(())
     }
 
-    /// Marks the packet if `ecn` and it can carry a mark, else drops it; whether it goes on.
+    /// Marks the packet if `ecn` is true and it can carry a mark, else drops it. Returns whether it stays.
     fn signal(&self, number: u64, why: &str, ecn: bool) -> PyResult<bool> {
         let named = reason(why)?;
         let mut call = lock(&self.0);
@@ -79,7 +79,7 @@ impl Acts {
             return self.drop(number, why).map(|()| false);
         }
         *field = Ecn::Ce;
-        call.asked.push((number, named, false));
+        call.requests.push((number, named, false));
         Ok(true)
     }
 }
@@ -96,9 +96,9 @@ fn gone(number: u64) -> PyErr {
 
 /// A discipline written in Python.
 pub struct Prototype<T> {
-    /// The object with its methods; none if it could not be made.
+    /// The Python object; none if making it failed.
     object: Option<Py<PyAny>>,
-    acts: Option<Py<Acts>>,
+    actions: Option<Py<PacketActions>>,
     held: BTreeMap<u64, Packet<T>>,
     bytes: u64,
     next: u64,
@@ -116,42 +116,42 @@ impl<T> Prototype<T> {
         let arguments = (packets, bytes, place.rate.as_bits(), place.mean_packet, place.key);
         let made = Python::attach(|py| {
             let object = maker.call1(py, arguments)?;
-            let call = Call { rng: Rng::new(0), waiting: BTreeMap::new(), asked: Vec::new() };
+            let call = Call { rng: Rng::new(0), waiting: BTreeMap::new(), requests: Vec::new() };
             let gauges: Vec<String> = object.call_method0(py, "gauge_names")?.extract(py)?;
             let declared: Vec<(String, String)> = object.call_method0(py, "reasons")?.extract(py)?;
             declared.into_iter().for_each(|(name, about)| declare_reason(name, about));
-            Ok((object, Py::new(py, Acts(Mutex::new(call)))?, gauges))
+            Ok((object, Py::new(py, PacketActions(Mutex::new(call)))?, gauges))
         });
-        let (object, acts, gauges) = match made {
-            Ok((object, acts, gauges)) => (Some(object), Some(acts), gauges),
+        let (object, actions, gauges) = match made {
+            Ok((object, actions, gauges)) => (Some(object), Some(actions), gauges),
             Err(error) => {
                 failure.keep(error);
                 (None, None, Vec::new())
             }
         };
         let gauges = gauges.into_iter().map(known_name).collect();
-        Prototype { object, acts, held: BTreeMap::new(), bytes: 0, next: 0, gauges, failure: failure.clone() }
+        Prototype { object, actions, held: BTreeMap::new(), bytes: 0, next: 0, gauges, failure: failure.clone() }
     }
 
-    /// Calls a method, does what it asked for, and gives what it returned; None after a failure.
+    /// Calls a method, does what it requests for, and gives what it returned; None after a failure.
     fn call(
         &mut self,
         cx: &mut Cx<'_, T>,
-        arguments: impl FnOnce(Python<'_>, &Py<PyAny>, &Py<Acts>) -> PyResult<Option<u64>>,
+        arguments: impl FnOnce(Python<'_>, &Py<PyAny>, &Py<PacketActions>) -> PyResult<Option<u64>>,
     ) -> Option<u64> {
         if self.failure.any() {
             return None;
         }
-        let (Some(object), Some(acts)) = (&self.object, &self.acts) else { return None };
-        let (given, asked) = Python::attach(|py| {
-            let of = acts.get();
+        let (Some(object), Some(actions)) = (&self.object, &self.actions) else { return None };
+        let (given, requests) = Python::attach(|py| {
+            let of = actions.get();
             std::mem::swap(&mut lock(&of.0).rng, cx.rng);
-            let given = arguments(py, object, acts);
+            let given = arguments(py, object, actions);
             let mut call = lock(&of.0);
             std::mem::swap(&mut call.rng, cx.rng);
-            (given, std::mem::take(&mut call.asked))
+            (given, std::mem::take(&mut call.requests))
         });
-        for (number, why, dropped) in asked {
+        for (number, why, dropped) in requests {
             self.act(cx, number, why, dropped);
         }
         given.unwrap_or_else(|error| {
@@ -178,8 +178,8 @@ impl<T> Prototype<T> {
         match &packet {
             Some(packet) => {
                 self.bytes -= u64::from(packet.bytes);
-                if let Some(acts) = &self.acts {
-                    lock(&acts.get().0).waiting.remove(&number);
+                if let Some(actions) = &self.actions {
+                    lock(&actions.get().0).waiting.remove(&number);
                 }
             }
             None => self.failure.keep(gone(number)),
@@ -203,18 +203,18 @@ impl<T> Discipline<T> for Prototype<T> {
         let (number, now) = (self.next, cx.now.as_nanos());
         self.next += 1;
         let seen = row(&packet, number);
-        if let Some(acts) = &self.acts {
-            lock(&acts.get().0).waiting.insert(number, packet.ecn);
+        if let Some(actions) = &self.actions {
+            lock(&actions.get().0).waiting.insert(number, packet.ecn);
         }
         self.bytes += u64::from(packet.bytes);
         self.held.insert(number, packet);
-        self.call(cx, |py, object, acts| object.call_method1(py, "on_enqueue", (seen, now, acts)).map(|_| None));
+        self.call(cx, |py, object, actions| object.call_method1(py, "on_enqueue", (seen, now, actions)).map(|_| None));
     }
 
     fn dequeue(&mut self, cx: &mut Cx<'_, T>) -> Option<Packet<T>> {
         let now = cx.now;
-        let number = self.call(cx, |py, object, acts| {
-            let given = object.call_method1(py, "on_dequeue", (now.as_nanos(), acts))?;
+        let number = self.call(cx, |py, object, actions| {
+            let given = object.call_method1(py, "on_dequeue", (now.as_nanos(), actions))?;
             given.extract(py).map_err(|_| PyTypeError::new_err("dequeue gives a packet or None"))
         });
         if let Some(number) = number {
@@ -255,7 +255,7 @@ impl<T> Discipline<T> for Prototype<T> {
 
     fn shed(&mut self, cx: &mut Cx<'_, T>) {
         let (before, now) = (self.held.len(), cx.now.as_nanos());
-        self.call(cx, |py, object, acts| object.call_method1(py, "on_shed", (now, acts)).map(|_| None));
+        self.call(cx, |py, object, actions| object.call_method1(py, "on_shed", (now, actions)).map(|_| None));
         if before > 0 && self.held.len() >= before && !self.failure.any() {
             self.fail("shed dropped no packet, though some wait");
         }

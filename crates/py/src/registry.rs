@@ -1,4 +1,4 @@
-//! What can be named, as Python sees it: disciplines, congestion controllers and sources of traffic.
+//! The registries for Python: disciplines, congestion controllers and sources of traffic.
 
 use headgate_core::registry::{self, Abilities, DisciplineEntry, Group, Listing};
 use headgate_core::{self as core, BuildError, ParameterInfo, Preset};
@@ -39,13 +39,13 @@ impl From<&Preset> for NamedValues {
     }
 }
 
-/// Where the parameters of something come from.
+/// The origin of an entry's parameters.
 enum Settable {
     Listed(&'static Listing),
     Controlled(Known),
 }
 
-/// What all of them have.
+/// Base class of registry entries.
 #[pyclass(frozen, subclass, module = "headgate._core")]
 pub struct Named {
     /// The name users write.
@@ -108,15 +108,15 @@ impl Named {
 pub struct Discipline {
     /// Its name in print.
     printed: &'static str,
-    /// What it is a variant of.
+    /// Its family.
     family: &'static str,
     /// Its place in the family.
     place: u8,
-    /// Where it comes from: `paper`, `comparison` or `modern`.
+    /// Its origin: `paper`, `comparison` or `modern`.
     group: &'static str,
-    /// It holds back flows that do not slow down.
+    /// It limits unresponsive flows.
     protects: bool,
-    /// It keeps state for each flow.
+    /// It keeps per-flow state.
     per_flow: bool,
     /// It can mark instead of dropping.
     ecn: bool,
@@ -140,7 +140,7 @@ impl Discipline {
 /// A congestion controller, or a loss recovery.
 #[pyclass(frozen, get_all, extends = Named, module = "headgate._core")]
 pub struct Controller {
-    /// Whose it is: `tcp` or `udp`.
+    /// Its protocol: `tcp` or `udp`.
     section: &'static str,
     /// The key that takes it: `cc`, or `recovery` of a loss recovery.
     key: &'static str,
@@ -157,7 +157,7 @@ impl Controller {
 /// A source of traffic.
 #[pyclass(frozen, get_all, extends = Named, module = "headgate._core")]
 pub struct Source {
-    /// What can carry it: `tcp`, `udp` or both.
+    /// Protocols that can carry it: `tcp`, `udp` or both.
     protocols: Vec<&'static str>,
 }
 
@@ -225,7 +225,7 @@ pub fn find(py: Python<'_>, name: &str) -> PyResult<Py<PyAny>> {
     Err(PyLookupError::new_err(format!("no discipline, controller or source is called `{name}`{guess}")))
 }
 
-/// The one of `known` most like `typed`, if any is close enough to be what was meant.
+/// The element of `known` nearest to `typed`, if one is close enough.
 #[pyfunction]
 #[expect(clippy::needless_pass_by_value, reason = "PyO3 makes the list for this call")]
 pub fn nearest(typed: &str, known: Vec<String>) -> Option<String> {

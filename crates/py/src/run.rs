@@ -1,4 +1,4 @@
-//! One run, with the interpreter free for other threads.
+//! One run, with the interpreter released.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -56,33 +56,33 @@ impl Progress {
     }
 }
 
-/// Whom a run tells of what it records while it goes.
-pub struct Told {
+/// Callbacks of a run for its records.
+pub struct Callbacks {
     /// Called with a table's name and an Arrow record batch of its next rows.
     pub on_batch: Option<Py<PyAny>>,
     /// Called with a link's name and the next bytes of its pcapng file.
     pub on_capture: Option<Py<PyAny>>,
-    /// What went wrong in a discipline written in Python: it ends the run.
+    /// Exception of a discipline written in Python, which ends the run.
     pub failure: Failure,
 }
 
-/// Adds up simulated time, hands on what is recorded, and says when to stop.
+/// Adds up simulated time, hands records to Python and stops the run on request.
 struct Watcher {
     shared: Arc<Shared>,
     seen: u64,
     run: Run,
-    told: Told,
+    callbacks: Callbacks,
     events: EventBatch,
     traces: Vec<TraceRow>,
     failed: Option<PyErr>,
 }
 
 impl Watcher {
-    fn new(shared: Arc<Shared>, run: Run, told: Told) -> Watcher {
-        Watcher { shared, seen: 0, run, told, events: EventBatch::default(), traces: Vec::new(), failed: None }
+    fn new(shared: Arc<Shared>, run: Run, callbacks: Callbacks) -> Watcher {
+        Watcher { shared, seen: 0, run, callbacks, events: EventBatch::default(), traces: Vec::new(), failed: None }
     }
 
-    /// Tells of simulated time up to `now`.
+    /// Adds simulated time up to `now`.
     fn advance(&mut self, now: u64) {
         self.shared.nanos.fetch_add(now.saturating_sub(self.seen), Ordering::Relaxed);
         self.seen = now;
@@ -90,12 +90,12 @@ impl Watcher {
 
     /// Hands a batch to Python; an exception there ends the run.
     fn hand(&mut self, name: &str, table: Result<RecordBatch, ArrowError>) {
-        if let (Some(callback), None) = (&self.told.on_batch, &self.failed) {
+        if let (Some(callback), None) = (&self.callbacks.on_batch, &self.failed) {
             self.failed = Python::attach(|py| callback.call1(py, (name, to_python(table)?))).err();
         }
     }
 
-    /// Hands on the events, if there are at least so many.
+    /// Hands the events to Python if there are at least `least`.
     fn hand_events(&mut self, least: usize) {
         if self.events.rows.len() >= least {
             let EventBatch { rows, values, .. } = &self.events;
@@ -106,7 +106,7 @@ impl Watcher {
         }
     }
 
-    /// The same for the traces.
+    /// Hands the traces to Python if there are at least `least`.
     fn hand_traces(&mut self, least: usize) {
         if self.traces.len() >= least {
             self.hand("traces", self.run.traces(&self.traces));
@@ -118,11 +118,11 @@ impl Watcher {
 impl Watch for Watcher {
     fn goes_on(&mut self, now: Time) -> bool {
         self.advance(now.as_nanos());
-        self.failed.is_none() && !self.told.failure.any() && !self.shared.stop.load(Ordering::Relaxed)
+        self.failed.is_none() && !self.callbacks.failure.any() && !self.shared.stop.load(Ordering::Relaxed)
     }
 
     fn events(&mut self, batch: &EventBatch) {
-        if self.told.on_batch.is_none() {
+        if self.callbacks.on_batch.is_none() {
             return;
         }
         self.events.gauges.clone_from(&batch.gauges);
@@ -132,7 +132,7 @@ impl Watch for Watcher {
     }
 
     fn traces(&mut self, batch: &[TraceRow]) {
-        if self.told.on_batch.is_none() {
+        if self.callbacks.on_batch.is_none() {
             return;
         }
         self.traces.extend_from_slice(batch);
@@ -140,19 +140,19 @@ impl Watch for Watcher {
     }
 
     fn captured(&mut self, link: u16, bytes: &[u8]) {
-        if let (Some(callback), None, false) = (&self.told.on_capture, &self.failed, bytes.is_empty()) {
+        if let (Some(callback), None, false) = (&self.callbacks.on_capture, &self.failed, bytes.is_empty()) {
             let name = self.run.link_name(link);
             self.failed = Python::attach(|py| callback.call1(py, (name, PyBytes::new(py, bytes)))).err();
         }
     }
 }
 
-/// Lets `job` run `scenario` with its discipline number `qdisc_index`, watched. Other Python threads go on meanwhile.
+/// Lets `job` run `scenario` with discipline number `qdisc_index`, watched. Releases the interpreter.
 pub fn watched<T: Send, E: Send>(
     py: Python<'_>,
     (scenario, qdisc_index, seed): (&headgate_scenario::Scenario, usize, u64),
     progress: Option<&Progress>,
-    told: Told,
+    callbacks: Callbacks,
     job: impl FnOnce(&Qdisc, &mut dyn Watch) -> Result<T, E> + Send,
 ) -> PyResult<(Run, Result<T, E>)> {
     let qdisc = scenario.qdiscs.get(qdisc_index).ok_or_else(|| {
@@ -160,7 +160,7 @@ pub fn watched<T: Send, E: Send>(
     })?;
     let shared = progress.map_or_else(Arc::default, |progress| Arc::clone(&progress.0));
     let run = Run::new(scenario, qdisc_index, seed);
-    let mut watcher = Watcher::new(shared, run.clone(), told);
+    let mut watcher = Watcher::new(shared, run.clone(), callbacks);
     let ran = py.detach(|| {
         let ran = job(qdisc, &mut watcher);
         watcher.hand_events(1);
@@ -170,10 +170,10 @@ pub fn watched<T: Send, E: Send>(
         }
         ran
     });
-    watcher.told.failure.take(py).or(watcher.failed).map_or(Ok((run, ran)), Err)
+    watcher.callbacks.failure.take(py).or(watcher.failed).map_or(Ok((run, ran)), Err)
 }
 
-/// Runs `scenario` with its discipline number `qdisc_index` and `seed`. Other Python threads go on meanwhile.
+/// Runs `scenario` with discipline number `qdisc_index` and `seed`. Releases the interpreter.
 ///
 /// `on_batch` is called with a table's name, `events` or `traces`, and an Arrow record batch of its next rows, and
 /// `on_capture` with a link's name and the next bytes of its pcapng file, if the scenario records them.
@@ -190,10 +190,10 @@ pub fn run(
 ) -> PyResult<Outcome> {
     let Scenario(scenario, known) = scenario;
     let foreign = Prototypes { known, failure: Failure::default() };
-    let told = Told { on_batch, on_capture, failure: foreign.failure.clone() };
+    let callbacks = Callbacks { on_batch, on_capture, failure: foreign.failure.clone() };
     let simulate =
         |qdisc: &Qdisc, watch: &mut dyn Watch| headgate_sim::run_with(scenario, qdisc, seed, watch, &foreign);
-    let (run, ran) = watched(py, (scenario, qdisc_index, seed), progress, told, simulate)?;
+    let (run, ran) = watched(py, (scenario, qdisc_index, seed), progress, callbacks, simulate)?;
     match ran {
         Err(RunError::Stopped) => Err(Stopped::new_err("stopped before the end")),
         Err(error) => Err(PyRuntimeError::new_err(format!("{}: {error}", run.qdisc))),

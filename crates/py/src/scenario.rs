@@ -1,8 +1,8 @@
-//! A scenario as Python sees it.
+//! The Python class of a scenario.
 
 use std::ffi::CString;
 
-use headgate_measure::{Due, dues};
+use headgate_measure::{FairShare, fair_shares};
 use headgate_scenario::{Changes, Events, Files, Group, INPUTS, Qdisc};
 use pyo3::exceptions::PyFutureWarning;
 use pyo3::prelude::*;
@@ -12,7 +12,7 @@ use crate::errors::refused;
 use crate::prototype::Prototyped;
 
 /// Name, kind (`tcp` or `udp`), number of flows, the rate of each in bits per second (None where congestion control or a
-/// source of its own sets it); whether they are responsive, greedy and brief ([`Due`]).
+/// source of its own sets it); whether they are responsive, greedy and brief ([`FairShare`]).
 type GroupRow = (String, &'static str, u32, Option<f64>, bool, bool, bool);
 
 /// Name, class and maker of a discipline written in Python.
@@ -154,11 +154,11 @@ impl Scenario {
         let udp = |index: usize| index.checked_sub(self.0.tcp.len()).map(|index| &self.0.udp[index]);
         let constant = |index| udp(index).filter(|group| !group.is_controlled());
         let rate = |index| constant(index)?.rate.map(|rate| rate.as_bits() as f64);
-        let row = |(group, due): (Group<'_>, Due)| {
+        let row = |(group, due): (Group<'_>, FairShare)| {
             let (name, kind) = (group.name.to_string(), group.kind.name());
             (name, kind, group.flows, rate(group.index), due.responsive, due.is_greedy(), due.is_brief())
         };
-        self.0.groups().zip(dues(&self.0)).map(row).collect()
+        self.0.groups().zip(fair_shares(&self.0)).map(row).collect()
     }
 }
 

@@ -1,4 +1,4 @@
-//! What a forwarder shows of itself, as Python sees it.
+//! The state of a forwarder as Python dictionaries.
 
 use headgate_core::parts::Histogram;
 use headgate_core::{Counts, SignalCounts};
@@ -7,7 +7,7 @@ use headgate_live::{FlowView, LANE_METRICS, LaneView, View};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
-/// Up to which times those are counted that are no longer, in seconds: from how late a loop is to what nobody bears.
+/// Upper bounds of the histogram's buckets in seconds, from lateness of the thread to intolerable delays.
 const BOUNDS: [f64; 14] = [3e-5, 1e-4, 3e-4, 0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0, 5.0];
 
 pub fn shown<'py>(py: Python<'py>, view: &View) -> PyResult<Bound<'py, PyDict>> {
@@ -20,7 +20,7 @@ pub fn shown<'py>(py: Python<'py>, view: &View) -> PyResult<Bound<'py, PyDict>> 
     Ok(all)
 }
 
-/// One direction, and what the kernel says of the end it comes from.
+/// One direction, and the kernel's counts of the end that it comes from.
 fn lane<'py>(py: Python<'py>, lane: &LaneView, kernel: &KernelCounts) -> PyResult<Bound<'py, PyDict>> {
     let (counts, port) = (&lane.counts, lane.totals.counts());
     let shown = PyDict::new(py);
@@ -73,8 +73,7 @@ fn flow<'py>(py: Python<'py>, flow: &FlowView) -> PyResult<Bound<'py, PyDict>> {
     Ok(shown)
 }
 
-/// Times, as Prometheus wants them: how many there were, their sum, and how many are no more than each bound, to the
-/// histogram's precision.
+/// A histogram of times for Prometheus: count, sum and cumulative counts by bound, to the histogram's precision.
 fn histogram<'py>(py: Python<'py>, of: &Histogram) -> PyResult<Bound<'py, PyDict>> {
     let shown = PyDict::new(py);
     let below =
@@ -94,7 +93,7 @@ fn reasons<'py>(py: Python<'py>, counts: &Counts, count: fn(&SignalCounts) -> u6
     Ok(found)
 }
 
-/// The numbers of a direction that Prometheus is told: key, name and meaning.
+/// Numbers of a direction that Prometheus gets: key, name and meaning.
 #[pyfunction]
 pub fn numbers() -> Vec<(&'static str, &'static str, &'static str)> {
     let told = LANE_METRICS.iter().filter(|number| !number.prometheus.is_empty());

@@ -1,7 +1,7 @@
 //! The tables: one row per interval during the run, one row per flow at its end.
 
 use headgate_core::{Span, Time};
-use headgate_measure::{Balance, IntervalRow, LinkRow, Outcome, Told, flow_rows, group_rows, note_run};
+use headgate_measure::{Balance, IntervalRow, LinkRow, Outcome, SampledCounters, flow_rows, group_rows, note_run};
 use headgate_scenario::{Hop, Scenario};
 
 use crate::event::Event;
@@ -16,7 +16,7 @@ pub struct Sampler {
     warm: Time,
     rows: Vec<IntervalRow>,
     /// Drops and marks by group.
-    told: Vec<Told>,
+    told: Vec<SampledCounters>,
     /// Packets sent at the compared links during the warm-up.
     packets: u64,
 }
@@ -28,7 +28,7 @@ impl Sampler {
             since: Time::ZERO,
             warm: Time::ZERO,
             rows: Vec::new(),
-            told: vec![Told::default(); scenario.groups().count()],
+            told: vec![SampledCounters::default(); scenario.groups().count()],
             packets: 0,
         }
     }
@@ -70,7 +70,7 @@ impl Sampler {
         let delivered = net.hosts.take_delivered();
         let seen = by_group(net, self.told.len());
         for (group, ((told, seen), bytes)) in (0..).zip(self.told.iter_mut().zip(seen).zip(delivered)) {
-            self.rows.extend(group_rows((now, now - self.since), group, bytes, told.tell(seen)));
+            self.rows.extend(group_rows((now, now - self.since), group, bytes, told.increments(seen)));
         }
     }
 

@@ -1,7 +1,7 @@
-"""The folder of one result: finished points while a run goes on, the final tables and the manifest when it is done.
+"""The folder of one result: finished runs first, then the final tables and the manifest.
 
-Everything is written under a temporary name and renamed when it is whole. The manifest comes last: a folder with a
-manifest is a complete result, one without can be resumed.
+Every file is written under a temporary name and renamed when it is complete. The manifest comes last: a folder with a
+manifest is a complete result, a folder without one can be resumed.
 """
 
 import fcntl
@@ -38,7 +38,7 @@ WHY = "why"
 #: What goes into a file: its bytes, its text, or a function that writes it.
 Content = bytes | str | Callable[[Path], object]
 
-#: Marks what is not whole yet.
+#: Prefix of files and folders that are not complete.
 UNFINISHED = ".unfinished-"
 
 #: Why a finished result would be written.
@@ -50,9 +50,9 @@ def folder_name(scenario: Scenario) -> str:
     return f"{scenario.name}{'-live' if scenario.live else ''}-{scenario.config_hash[:8]}"
 
 
-def slug(point: RunKey) -> str:
-    """A file name for `point`, different for each discipline and seed."""
-    return f"{slug_of(point.qdisc)}-{point.seed}"
+def slug(run: RunKey) -> str:
+    """A file name for `run`, different for each discipline and seed."""
+    return f"{slug_of(run.qdisc)}-{run.seed}"
 
 
 def slug_of(qdisc: str) -> str:
@@ -60,9 +60,9 @@ def slug_of(qdisc: str) -> str:
     return f"{qdisc.partition(':')[0]}-{hashlib.sha256(qdisc.encode()).hexdigest()[:8]}"
 
 
-def capture(point: RunKey, link: str) -> str:
-    """The file name of the capture of a link in `point`."""
-    return f"{slug(point)}-{link}.pcapng"
+def capture(run: RunKey, link: str) -> str:
+    """The file name of the capture of a link in `run`."""
+    return f"{slug(run)}-{link}.pcapng"
 
 
 class Store:
@@ -118,15 +118,15 @@ class Store:
         return f"damaged, and would be run again: {', '.join(self.damaged)}" if self.damaged else OTHER_BUILD
 
     def _damaged(self) -> list[str]:
-        """The files of the finished result that changed, or those of finished points, which are forgotten."""
+        """The files of the finished result that changed, or of finished runs, which it removes."""
         if self.complete:
             try:
                 return changed(self.path)
             except ResultError:
                 return [MANIFEST]
         found = damage.cut_short(self.runs.glob("[!.]*/*.parquet"))
-        for point in {file.parent for file in found}:
-            shutil.rmtree(point)
+        for run in {file.parent for file in found}:
+            shutil.rmtree(run)
         return [str(file.relative_to(self.path)) for file in found]
 
     def _same_build(self) -> bool:
@@ -138,7 +138,7 @@ class Store:
         return file.is_file() and file.read_text(encoding="utf-8") == build()
 
     def _tidy(self, made: list[Path]) -> None:
-        """Leaves nothing behind of a run that finished no point."""
+        """Removes the folder's files if no run has finished."""
         if self.complete or (self.runs.is_dir() and any(self.runs.iterdir())):
             return
         shutil.rmtree(self.runs, ignore_errors=True)
@@ -155,34 +155,34 @@ class Store:
         """Whether the result is finished."""
         return (self.path / MANIFEST).is_file()
 
-    def run(self, point: RunKey) -> Path:
-        """Where a finished run is kept until all are."""
-        return self.runs / slug(point)
+    def run(self, run: RunKey) -> Path:
+        """The folder of a finished run, until all runs are finished."""
+        return self.runs / slug(run)
 
-    def has(self, point: RunKey) -> bool:
-        """Whether `point` is finished."""
-        return self.complete or self.run(point).is_dir()
+    def has(self, run: RunKey) -> bool:
+        """Whether `run` is finished."""
+        return self.complete or self.run(run).is_dir()
 
     @contextmanager
-    def writing(self, point: RunKey) -> Iterator[Path]:
-        """A folder for the files of `point`: kept if all goes well, removed if not."""
-        unfinished = self.runs / f"{UNFINISHED}{slug(point)}"
+    def writing(self, run: RunKey) -> Iterator[Path]:
+        """A folder for the files of `run`. It is kept on success and removed on an exception."""
+        unfinished = self.runs / f"{UNFINISHED}{slug(run)}"
         unfinished.mkdir()
         try:
             yield unfinished
-            unfinished.rename(self.run(point))
+            unfinished.rename(self.run(run))
         except BaseException:
             shutil.rmtree(unfinished, ignore_errors=True)
             raise
 
     def move_streams(self) -> list[Path]:
-        """Gives every point's streamed tables and captures their final place; goes on where it was interrupted."""
+        """Moves the streamed tables and captures of every run to their final place; can be resumed."""
         moves = {}
-        for point in self.scenario.points:
+        for run in self.scenario.points:
             for name in self.scenario.records:
-                moves[self.path / name / f"{slug(point)}.parquet"] = self.run(point) / f"{name}.parquet"
+                moves[self.path / name / f"{slug(run)}.parquet"] = self.run(run) / f"{name}.parquet"
             for link in self.scenario.captures:
-                moves[self.path / CAPTURES / capture(point, link)] = self.run(point) / CAPTURES / f"{link}.pcapng"
+                moves[self.path / CAPTURES / capture(run, link)] = self.run(run) / CAPTURES / f"{link}.pcapng"
         for file, recorded in moves.items():
             file.parent.mkdir(exist_ok=True)
             if recorded.exists():
@@ -190,11 +190,11 @@ class Store:
         return list(moves)
 
     def finish(self, files: list[Path]) -> dict[str, Any]:
-        """Writes the manifest, with the hash of each of `files`, and forgets the single points."""
+        """Writes the manifest, with the hash of each of `files`, and removes the folders of single runs."""
         hashes = {str(file.relative_to(self.path)): sha256(file) for file in files}
         manifest = manifest_of(self.scenario, hashes)
         if self.scenario.live:
-            manifest |= world(self.scenario, [read_json(self.run(point) / LIVE) for point in self.scenario.points])
+            manifest |= world(self.scenario, [read_json(self.run(run) / LIVE) for run in self.scenario.points])
         write_json(self.path / MANIFEST, manifest)
         shutil.rmtree(self.runs)
         return manifest
@@ -230,18 +230,18 @@ def manifest_of(scenario: Scenario, hashes: dict[str, str]) -> dict[str, Any]:
         "config_hash": scenario.config_hash,
         "scenario": scenario.to_toml(),
         "inputs": {name: hashlib.sha256(data).hexdigest() for name, data in scenario.inputs.items()},
-        "runs": [{"qdisc": point.qdisc, "seed": point.seed, "state": "done"} for point in scenario.points],
+        "runs": [{"qdisc": run.qdisc, "seed": run.seed, "state": "done"} for run in scenario.points],
         "tables": hashes,
     }
 
 
 def world(scenario: Scenario, proofs: list[dict[str, Any]]) -> dict[str, Any]:
-    """What the manifest says more of a run on real packets: where it was, and how true each point was."""
+    """Further keys of the manifest of a result on real packets: the kernel, and the accuracy of each run."""
     notes = dict.fromkeys(note for proof in proofs for note in proof["notes"])
     found = zip(scenario.points, proofs, strict=True)
     runs = [
-        {"qdisc": point.qdisc, "seed": point.seed, **{name: proof[name] for name in proof if name != "notes"}}
-        for point, proof in found
+        {"qdisc": run.qdisc, "seed": run.seed, **{name: proof[name] for name in proof if name != "notes"}}
+        for run, proof in found
     ]
     return {"world": "live", "live": {**kernel(), "notes": list(notes), "runs": runs}}
 

@@ -58,7 +58,7 @@ class Context:
     What is dropped or marked must wait here: a packet that was sent or dropped before is a `ValueError`.
     """
 
-    def __init__(self, now_ns: int, acts: _core.Acts) -> None:
+    def __init__(self, now_ns: int, acts: _core.PacketActions) -> None:
         self.now_s = now_ns / 1e9
         self._acts = acts
 
@@ -129,11 +129,11 @@ class _Bridge:
         self._discipline = discipline
         self._gauges = sorted(discipline.observe())
 
-    def on_enqueue(self, row: PacketRow, now_ns: int, acts: _core.Acts) -> None:
+    def on_enqueue(self, row: PacketRow, now_ns: int, acts: _core.PacketActions) -> None:
         number, flow, size, class_, ecn, _ = row
         self._discipline.enqueue(Packet(number, flow, size, class_, ecn, now_ns / 1e9), Context(now_ns, acts))
 
-    def on_dequeue(self, now_ns: int, acts: _core.Acts) -> int | None:
+    def on_dequeue(self, now_ns: int, acts: _core.PacketActions) -> int | None:
         packet = self._discipline.dequeue(Context(now_ns, acts))
         if packet is None:
             return None
@@ -141,7 +141,7 @@ class _Bridge:
             raise TypeError(f"{type(self._discipline).__name__}.dequeue gave {packet!r}: expected a packet or None")
         return packet.number
 
-    def on_shed(self, now_ns: int, acts: _core.Acts) -> None:
+    def on_shed(self, now_ns: int, acts: _core.PacketActions) -> None:
         self._discipline.shed(Context(now_ns, acts))
 
     def ready_ns(self, now_ns: int) -> int:

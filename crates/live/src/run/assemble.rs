@@ -2,7 +2,8 @@
 
 use headgate_core::{Time, Why};
 use headgate_measure::{
-    Balance, Ends, IntervalRow, LinkRow, OneWay, Outcome, Told, Transported, flow_rows, group_rows, note_run, one_ways,
+    Balance, Ends, IntervalRow, LinkRow, OneWay, Outcome, SampledCounters, TransportCounts, flow_rows, group_rows,
+    note_run, one_ways,
 };
 use headgate_scenario::{Hop, Scenario};
 
@@ -65,12 +66,12 @@ fn replayed(scenario: &Scenario, records: &RunRecords, report: &LoadReport) -> E
     ends
 }
 
-fn transported(scenario: &Scenario, report: &LoadReport) -> impl Iterator<Item = Transported> {
+fn transported(scenario: &Scenario, report: &LoadReport) -> impl Iterator<Item = TransportCounts> {
     let [warm, end] = [scenario.warmup, scenario.duration].map(|span| Time::ZERO + span);
     let mut bytes = vec![0; report.flows.len()];
     let counted = report.deliveries.iter().filter(|row| row.at >= warm && row.at < end);
     counted.for_each(|row| bytes[row.flow as usize] += row.bytes);
-    report.flows.iter().zip(bytes).map(|(flow, bytes)| Transported {
+    report.flows.iter().zip(bytes).map(|(flow, bytes)| TransportCounts {
         group: flow.group,
         bytes,
         retransmits: flow.counts.retransmits,
@@ -87,7 +88,7 @@ fn one_way_rows(scenario: &Scenario, records: &RunRecords) -> Vec<OneWay> {
 /// Intervals of all directions and all groups.
 fn interval_rows(scenario: &Scenario, records: &RunRecords, report: &LoadReport) -> Vec<IntervalRow> {
     let groups = scenario.groups().count();
-    let (mut rows, mut told) = (Vec::new(), vec![Told::default(); groups]);
+    let (mut rows, mut told) = (Vec::new(), vec![SampledCounters::default(); groups]);
     let mut deliveries = report.deliveries.iter().peekable();
     let (mut since, mut warm) = (Time::ZERO, Some(Time::ZERO + scenario.warmup));
     for (&at, samples) in &records.samples {
@@ -102,7 +103,7 @@ fn interval_rows(scenario: &Scenario, records: &RunRecords, report: &LoadReport)
         }
         let seen = summed(groups, samples.iter().map(|sample| &sample.groups));
         for (group, ((told, seen), bytes)) in (0..).zip(told.iter_mut().zip(seen).zip(bytes)) {
-            rows.extend(group_rows((at, at - since), group, bytes, told.tell(seen)));
+            rows.extend(group_rows((at, at - since), group, bytes, told.increments(seen)));
         }
         since = at;
     }

@@ -5,9 +5,9 @@ use headgate_core::{Span, Time, Why};
 use headgate_scenario::Scenario;
 
 use super::fairness::{Fairness, FairnessRow, Shares};
-use super::milestones::{Firsts, Milestones};
-use super::spells::{SLACK, Watched, spells};
-use crate::due::{Due, dues};
+use super::milestones::{MilestoneMeter, Milestones};
+use super::response::{SLACK, WatchLimits, spells};
+use crate::fair_share::{FairShare, fair_shares};
 use crate::path::base_one_way;
 
 /// One-way delays of packets between transports, access links included (RFC 7928, section 2.6; RFC 7679).
@@ -25,23 +25,23 @@ pub struct OneWay {
 /// All metrics at the receivers.
 pub struct Ends {
     fairness: Fairness,
-    firsts: Firsts,
+    firsts: MilestoneMeter,
     delays: Vec<OneWay>,
 }
 
 impl Ends {
     /// Empty metrics for `scenario`.
     pub fn new(scenario: &Scenario) -> Ends {
-        let dues = dues(scenario);
+        let fair_shares = fair_shares(scenario);
         let stops = scenario.tcp.iter().map(|group| group.stop).chain(scenario.udp.iter().map(|group| group.stop));
         let stops: Vec<Time> = stops.map(|stop| stop.map_or(Time::NEVER, |at| Time::ZERO + at)).collect();
         // Goodputs of brief flows do not show how evenly time was shared.
-        let fair = |due: &Due| if due.is_brief() { 0.0 } else { due.fair_bps };
-        let shares = dues.iter().zip(&stops).map(|(due, stop)| Shares { fair_bps: fair(due), stop: *stop });
+        let fair = |due: &FairShare| if due.is_brief() { 0.0 } else { due.fair_bps };
+        let shares = fair_shares.iter().zip(&stops).map(|(due, stop)| Shares { fair_bps: fair(due), stop: *stop });
         let flows = scenario.total_flows() as usize;
         Ends {
             fairness: Fairness::new(flows, shares),
-            firsts: Firsts::new(flows, watched(scenario, &dues, &stops)),
+            firsts: MilestoneMeter::new(flows, watched(scenario, &fair_shares, &stops)),
             delays: one_ways(scenario),
         }
     }
@@ -101,13 +101,13 @@ impl Ends {
 }
 
 /// UDP flows that offer more than their fair share plus the slack. TCP and TFRC respond by themselves.
-fn watched(scenario: &Scenario, dues: &[Due], stops: &[Time]) -> Vec<Option<Watched>> {
+fn watched(scenario: &Scenario, fair_shares: &[FairShare], stops: &[Time]) -> Vec<Option<WatchLimits>> {
     let tcp = scenario.tcp.len();
-    let limits = scenario.udp.iter().zip(&dues[tcp..]).zip(&stops[tcp..]);
+    let limits = scenario.udp.iter().zip(&fair_shares[tcp..]).zip(&stops[tcp..]);
     let watched = limits.flat_map(|((group, due), stop)| {
-        let greedy = !due.responsive && due.want_bps > due.fair_bps * SLACK;
+        let greedy = !due.responsive && due.demand_bps > due.fair_bps * SLACK;
         let spells = || spells(&group.plan, due.fair_bps).into();
-        let limits = greedy.then(|| Watched { fair_bps: due.fair_bps, stop: *stop, spells: spells() });
+        let limits = greedy.then(|| WatchLimits { fair_bps: due.fair_bps, stop: *stop, spells: spells() });
         (0..group.flows).map(move |_| limits.clone())
     });
     watched.collect()

@@ -1,10 +1,13 @@
-//! Jain's index (RFC 5166, section 2.3.1) on several time scales: a division that is fair over ten seconds may be
-//! unfair over a tenth of one. The RFC does the same for the variation of rates (section 2.2.2).
+//! Jain's fairness index (RFC 5166, section 2.3.1) on several time scales. A link shared fairly over ten seconds may be
+//! shared unfairly over a tenth of a second. RFC 5166 measures the variation of rates in the same way (section 2.2.2).
 //!
 //! From the end of the warm-up, time is divided into slots of each scale. In a slot, x is a flow's goodput over its
-//! fair share, and the index is (Σx)² / (n Σx²). Every delivery updates both sums: if a flow with `a` bytes in the slot
-//! gets `b` more, the first grows by b and the second by b (2a + b). The state is 32 bytes a flow for any number of
-//! slots, and closing a slot costs a step for each group, not for each flow: 100 000 flows take 3.2 MB.
+//! fair share. The index of n flows is (Σx)² / (n Σx²): 1 if all flows get their share, 1/n if one flow gets
+//! everything.
+//!
+//! Both sums are updated at every delivery. If a flow with `a` bytes in the slot gets `b` more, the first sum grows by
+//! b and the second by b (2a + b). The state is 32 bytes a flow, whatever the number of slots. Closing a slot costs one
+//! step a group, not one a flow.
 //!
 //! A flow counts in every slot in which it is active for some time, but not after it has sent all its data.
 
@@ -14,12 +17,12 @@ use std::collections::BinaryHeap;
 use headgate_core::parts::Histogram;
 use headgate_core::{Span, Time};
 
-use crate::table::{Column, Shows, Unit, quantiles, rows};
+use crate::table::{Column, FieldColumns, Unit, quantiles, rows};
 
 /// The time scales: multiples of the first.
 const SCALES: [Span; 3] = [Span::from_millis(100), Span::from_secs(1), Span::from_secs(10)];
 
-/// Indices are stored in millionths.
+/// IndexColumns are stored in millionths.
 const PARTS: f64 = 1e6;
 
 /// The fair share of a group's flows.
@@ -34,20 +37,20 @@ pub struct Shares {
 rows! {
     /// Jain's index on one time scale.
     pub struct FairnessRow derives Clone Debug PartialEq {
-        /// Length of a slot: 0.1, 1 or 10.
+        /// Length of a slot: 0.1, 1 or 10 s.
         scale_s: f64 as Unit::Seconds,
-        /// The index of every whole slot in which anything was delivered and at least two flows were there, in millionths
-        /// (off by at most 0.8 %, the mean exact to a millionth).
-        millionths: Histogram as Indices,
+        /// Index of every whole slot with a delivery and at least two active flows, in millionths. Off by at most 0.8
+        /// %; the mean is exact to a millionth.
+        millionths: Histogram as IndexColumns,
     }
 }
 
-/// Shows Jain's index: number of slots, mean and quantiles.
-struct Indices;
+/// FieldColumns Jain's index: number of slots, mean and quantiles.
+struct IndexColumns;
 
-impl Shows<Histogram> for Indices {
+impl FieldColumns<Histogram> for IndexColumns {
     fn columns<R: 'static>(&self, _: &str, _: &str, get: fn(&R) -> &Histogram) -> Vec<Column<R>> {
-        let slots = "Whole slots in which anything was delivered and at least two flows were there.";
+        let slots = "Whole slots with a delivery and at least two active flows.";
         let mut all = vec![Column::new("slots", Unit::Count, slots, move |row| get(row).count())];
         let index = ("jain", Unit::Ratio, "Jain's index of goodput over fair share in a slot");
         let parts = [("mean", None), ("min", Some(0.0)), ("p05", Some(0.05)), ("p50", Some(0.5))];

@@ -1,8 +1,11 @@
-//! Loss patterns of flows at one port: runs of losses and distances between them (RFC 7928, section 2.3; RFC 3357).
+//! Loss patterns of flows at one port: runs of losses and distances between losses (RFC 7928, section 2.3; RFC 3357).
 //!
-//! A flow's packets are numbered by arrival, so the number of a packet dropped on arrival is known. A packet dropped
-//! from the queue is numbered by the packets its flow has sent: exact for drops at the head (CoDel), an estimate for a
-//! victim in the middle (CHOKe). Packets lost on the link are numbered likewise, exact if the flow has no drops.
+//! A run is the number of packets of a flow lost in a row. A distance is the number of its packets from one loss to the
+//! next: 1 for adjacent losses. Both need the position of a lost packet in its flow:
+//! - Dropped on arrival: the number of the flow's arrivals. This is exact.
+//! - Dropped from the queue: the number of packets that the flow has sent. This is exact at the head (CoDel) and an
+//!   estimate in the middle (CHOKe).
+//! - Lost by the medium: likewise, exact if the flow has no drops.
 
 use headgate_core::Time;
 use headgate_core::parts::Histogram;
@@ -36,13 +39,13 @@ pub struct Loss {
 /// The loss patterns of all flows at one port.
 #[derive(Clone, Debug, Default)]
 pub struct Losses {
-    flows: Vec<Last>,
+    flows: Vec<LastLoss>,
     groups: Vec<LossPattern>,
 }
 
 /// A flow's last loss, and the length of its run.
 #[derive(Clone, Copy, Debug, Default)]
-struct Last {
+struct LastLoss {
     time: Time,
     arrived: u32,
     sent: u32,
@@ -53,12 +56,12 @@ struct Last {
 impl Losses {
     /// Empty patterns of `flows` flows in `groups` groups.
     pub fn new(flows: usize, groups: usize) -> Losses {
-        Losses { flows: vec![Last::default(); flows], groups: vec![LossPattern::default(); groups] }
+        Losses { flows: vec![LastLoss::default(); flows], groups: vec![LossPattern::default(); groups] }
     }
 
     /// Discards all losses.
     pub fn restart(&mut self) {
-        self.flows.fill(Last::default());
+        self.flows.fill(LastLoss::default());
         self.groups.fill(LossPattern::default());
     }
 
@@ -75,7 +78,7 @@ impl Losses {
                 last.run = 0;
             }
         }
-        *last = Last { time: now, arrived, sent, run: last.run + 1 };
+        *last = LastLoss { time: now, arrived, sent, run: last.run + 1 };
     }
 
     /// The distributions by group, open runs included; `group_of` maps a flow to its group.

@@ -1,53 +1,51 @@
-//! Milestones of each flow: its start, its first useful byte (start-up time, RFC 7928, section 2.2), its identification
-//! by a discipline as a heavy flow, its rate back at the fair share (response), and the end of the treatment (release).
+//! Milestones of each flow: start-up (RFC 7928, section 2.2), identification as a heavy flow, response and release.
 //!
-//! Start-up counts from the flow's start, even during the warm-up. So do the others, except for a flow with rates known
-//! in advance: there they count from its latest rise above, or return to, its share.
+//! Start-up counts from the flow's start, even during the warm-up. So do the other times, unless the flow's rates are
+//! known in advance: then they count from its latest rise above, or return to, its fair share
+//! ([`response`](super::response)).
 //!
 //! Disciplines do not report identification. The drop reasons `unresponsive`, `prefilter` and `heavy_hitter` apply only
-//! to identified flows, so the first such drop is the moment. Response follows figure 12 of the RED-PD paper: it ends
-//! with the first whole second that delivers at most [`SLACK`](super::spells::SLACK) times the fair share. Release is
-//! the last such drop after the flow has reduced its rate.
+//! to identified flows, so the first drop for such a reason marks the moment.
 
 use headgate_core::{Span, Time, Why};
 
-use super::spells::{Pace, Treated, Watched};
-use crate::table::{Nested, Unit, rows};
+use super::response::{ResponseMeter, ResponseTimes, WatchLimits};
+use crate::table::{RowColumns, Unit, rows};
 
 rows! {
-    /// The firsts of one flow.
+    /// Start-up, identification and response times of one flow.
     pub struct Milestones derives Clone Copy Debug Default PartialEq Eq {
-        /// Time from the flow's start to its first useful byte at the receiver, warm-up or not; null if there was none.
-        /// Connections are not set up: there is no handshake in it. RFC 7928, section 2.2.
+        /// Time from the flow's start to its first useful byte at the receiver, even in the warm-up; null without one.
+        /// It has no handshake, as connections are not set up. RFC 7928, section 2.2.
         startup: Option<Span> as Unit::Milliseconds,
-        /// When a discipline singled the flow out, held it to its share and let it go again.
-        treated: Treated as Nested,
+        /// When a discipline identified the flow, held it to its fair share and released it.
+        treated: ResponseTimes as RowColumns,
     }
 }
 
 /// Records the milestones of all flows.
-pub struct Firsts {
-    flows: Vec<Moments>,
+pub struct MilestoneMeter {
+    flows: Vec<FlowMoments>,
     /// The first watched flow; the flows before it are responsive.
     watched_from: usize,
-    watched: Vec<Option<Pace>>,
+    watched: Vec<Option<ResponseMeter>>,
 }
 
 #[derive(Clone, Copy)]
-struct Moments {
+struct FlowMoments {
     began: Time,
     delivered: Time,
     identified: Time,
 }
 
-impl Firsts {
+impl MilestoneMeter {
     /// No milestones yet. `watched` has the limits of the last flows; `None` for a flow that is not watched.
-    pub fn new(flows: usize, watched: Vec<Option<Watched>>) -> Firsts {
-        let never = Moments { began: Time::NEVER, delivered: Time::NEVER, identified: Time::NEVER };
-        Firsts {
+    pub fn new(flows: usize, watched: Vec<Option<WatchLimits>>) -> MilestoneMeter {
+        let never = FlowMoments { began: Time::NEVER, delivered: Time::NEVER, identified: Time::NEVER };
+        MilestoneMeter {
             flows: vec![never; flows],
             watched_from: flows - watched.len(),
-            watched: watched.into_iter().map(|limits| limits.map(Pace::new)).collect(),
+            watched: watched.into_iter().map(|limits| limits.map(ResponseMeter::new)).collect(),
         }
     }
 
@@ -87,7 +85,8 @@ impl Firsts {
     pub fn of(&self, flow: usize, now: Time) -> Milestones {
         let watched = flow.checked_sub(self.watched_from).and_then(|place| self.watched[place].as_ref());
         let identified = self.after(flow, self.flows[flow].identified);
-        let treated = watched.map_or(Treated { identified, ..Treated::default() }, |pace| pace.treated(now));
+        let treated =
+            watched.map_or(ResponseTimes { identified, ..ResponseTimes::default() }, |pace| pace.treated(now));
         Milestones { startup: self.after(flow, self.flows[flow].delivered), treated }
     }
 
@@ -96,7 +95,7 @@ impl Firsts {
     }
 
     #[inline]
-    fn pace(&mut self, flow: usize) -> Option<&mut Pace> {
+    fn pace(&mut self, flow: usize) -> Option<&mut ResponseMeter> {
         let place = flow.checked_sub(self.watched_from)?;
         self.watched[place].as_mut()
     }
@@ -112,13 +111,13 @@ mod tests {
 
     #[test]
     fn the_first_delivery_and_the_first_telling_drop_are_measured_from_the_beginning() {
-        let mut firsts = Firsts::new(2, Vec::new());
+        let mut firsts = MilestoneMeter::new(2, Vec::new());
         firsts.began(1, at(500));
         firsts.dropped(1, Why::Early, at(510));
         firsts.delivered_first(1, at(532));
         firsts.dropped(1, Why::Prefilter, at(800));
         firsts.dropped(1, Why::Prefilter, at(900));
-        let treated = Treated { identified: Some(Span::from_millis(300)), ..Treated::default() };
+        let treated = ResponseTimes { identified: Some(Span::from_millis(300)), ..ResponseTimes::default() };
         let startup = Some(Span::from_millis(32));
         assert_eq!(firsts.of(1, at(9000)), Milestones { startup, treated });
         assert_eq!(firsts.of(0, at(9000)), Milestones::default());

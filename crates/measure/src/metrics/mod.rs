@@ -8,7 +8,7 @@ mod fairness;
 mod loss;
 mod milestones;
 mod port;
-mod spells;
+mod response;
 mod synchronization;
 
 pub use ends::{Ends, OneWay, one_ways};
@@ -16,5 +16,5 @@ pub use fairness::FairnessRow;
 pub use loss::{Loss, LossPattern};
 pub use milestones::Milestones;
 pub use port::{PortMetrics, PortRow};
-pub use spells::Treated;
+pub use response::ResponseTimes;
 pub use synchronization::LossSynchronization;

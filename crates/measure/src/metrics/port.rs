@@ -3,15 +3,15 @@
 use headgate_core::parts::Histogram;
 use headgate_core::{Span, Time};
 
-use crate::table::{Column, Hidden, Nested, Shows, Unit, quantiles, rows};
+use crate::table::{Column, FieldColumns, NoColumns, RowColumns, Unit, quantiles, rows};
 
 use super::loss::{Loss, LossPattern, Losses};
-use super::synchronization::{LossSynchronization, Synchrony};
+use super::synchronization::{LossSynchronization, SynchronizationMeter};
 
-/// Shows queueing delay, stored in ns, in ms. Minimum and maximum are the middles of the outermost bins.
-struct Delays;
+/// FieldColumns queueing delay, stored in ns, in ms. Minimum and maximum are the middles of the outermost bins.
+struct DelayColumns;
 
-impl Shows<Histogram> for Delays {
+impl FieldColumns<Histogram> for DelayColumns {
     fn columns<R: 'static>(&self, name: &str, _: &str, get: fn(&R) -> &Histogram) -> Vec<Column<R>> {
         let delay = (&*format!("{name}_ms"), Unit::Milliseconds, "Queueing delay of the packets that were sent");
         let shares =
@@ -22,16 +22,16 @@ impl Shows<Histogram> for Delays {
 }
 
 rows! {
-    /// What was measured at one port.
+    /// Measurements at one port.
     pub struct PortRow derives Clone Debug Default PartialEq {
-        /// Time in the queue of all packets that were sent, in nanoseconds.
-        queue_delay: Histogram as Delays,
+        /// Queueing delay of all packets that were sent, in nanoseconds.
+        queue_delay: Histogram as DelayColumns,
         /// The same by group, and last that of replies (acknowledgements).
-        delays: Vec<Histogram> as Hidden,
-        /// How losses of data follow each other, by group.
-        losses: Vec<LossPattern> as Hidden,
-        /// Whether TCP flows lose together.
-        synchronization: LossSynchronization as Nested,
+        delays: Vec<Histogram> as NoColumns,
+        /// Loss patterns of data, by group.
+        losses: Vec<LossPattern> as NoColumns,
+        /// Synchronization of the losses of TCP flows.
+        synchronization: LossSynchronization as RowColumns,
     }
 }
 
@@ -41,7 +41,7 @@ pub struct PortMetrics {
     /// Queueing delay of sent packets in nanoseconds, by group; replies last.
     delays: Vec<Histogram>,
     losses: Losses,
-    synchrony: Synchrony,
+    synchrony: SynchronizationMeter,
     /// Responsive flows seen so far.
     present: u32,
 }
@@ -52,7 +52,7 @@ impl PortMetrics {
         PortMetrics {
             delays: vec![Histogram::default(); groups + 1],
             losses: Losses::new(flows, groups),
-            synchrony: Synchrony::new(flows, rtt),
+            synchrony: SynchronizationMeter::new(flows, rtt),
             present: 0,
         }
     }

@@ -1,31 +1,34 @@
 //! Loss synchronization: whether flows lose packets together (RFC 7928, section 2.4).
 //!
-//! A loss event begins with a loss and lasts one base round-trip time, within which no sender has reacted yet. The
-//! global index is the share of flows that lose in an event, averaged over events (the RFC's global synchronization
-//! ratio). The pairwise index is the probability that another flow loses in an event in which a given flow does,
-//! averaged over ordered pairs. Both are near 1 if all flows always lose together. An event in which m of N flows lose
-//! adds m / N to the global sum and m (m - 1) / (N - 1) to the pairwise sum, so no memory for pairs is needed.
+//! A loss event begins with a drop and lasts one base round-trip time. No sender reacts within that time. There are two
+//! indices:
+//! - global: the share of flows with a drop in an event, averaged over events (the RFC's global synchronization ratio);
+//! - pairwise: the probability that a second flow has a drop in an event in which a first flow has, averaged over
+//!   ordered pairs.
+//!
+//! Both are 1 if all flows always lose together. An event with drops of m of N flows adds m / N to the global sum and m
+//! (m - 1) / (N - 1) to the pairwise sum, so pairs need no memory.
 
 use headgate_core::{Span, Time};
 
-use crate::table::{Named, Unit, rows};
+use crate::table::{NamedColumn, Unit, rows};
 
 rows! {
-    /// How synchronized losses were.
+    /// Synchronization of losses at one port.
     pub struct LossSynchronization derives Clone Copy Debug Default PartialEq {
-        /// Loss events: each begins with a loss of a TCP flow and lasts one mean base round-trip time. RFC 7928, section
-        /// 2.4.
-        events: u64 as Named("loss_events", Unit::Count),
-        /// Share of the TCP flows that lose in a loss event, averaged over events; null without an event.
-        global: Option<f64> as Named("loss_sync_global", Unit::Share),
-        /// Chance that another TCP flow loses in a loss event in which one does; null without an event.
-        pairwise: Option<f64> as Named("loss_sync_pairwise", Unit::Share),
+        /// Loss events. Each begins with a drop of a TCP flow and lasts one mean base round-trip time. RFC 7928,
+        /// section 2.4.
+        events: u64 as NamedColumn("loss_events", Unit::Count),
+        /// Share of the TCP flows with a drop in a loss event, averaged over events; null without an event.
+        global: Option<f64> as NamedColumn("loss_sync_global", Unit::Share),
+        /// Probability that a second TCP flow has a drop in a loss event in which one has; null without an event.
+        pairwise: Option<f64> as NamedColumn("loss_sync_pairwise", Unit::Share),
     }
 }
 
 /// Counts loss events at one port.
 #[derive(Clone, Debug)]
-pub struct Synchrony {
+pub struct SynchronizationMeter {
     window: Span,
     /// The current event: its end, its number from 1, and how many flows lost in it.
     until: Time,
@@ -47,10 +50,17 @@ struct Sums {
     pairs: f64,
 }
 
-impl Synchrony {
+impl SynchronizationMeter {
     /// No events yet, for `flows` flows and events of length `window`.
-    pub fn new(flows: usize, window: Span) -> Synchrony {
-        Synchrony { window, until: Time::ZERO, event: 0, losing: 0, seen: vec![0; flows], sums: Sums::default() }
+    pub fn new(flows: usize, window: Span) -> SynchronizationMeter {
+        SynchronizationMeter {
+            window,
+            until: Time::ZERO,
+            event: 0,
+            losing: 0,
+            seen: vec![0; flows],
+            sums: Sums::default(),
+        }
     }
 
     /// Discards all events. Numbers continue, so `seen` needs no reset.
@@ -101,7 +111,7 @@ mod tests {
 
     /// Loss events of 10 ms at 0, 100 ms, 200 ms ...: in each, the flows that are named lose, a millisecond apart.
     fn events(flows: usize, events: &[&[usize]]) -> LossSynchronization {
-        let mut synchrony = Synchrony::new(flows, Span::from_millis(10));
+        let mut synchrony = SynchronizationMeter::new(flows, Span::from_millis(10));
         for (event, losing) in events.iter().enumerate() {
             for (place, flow) in losing.iter().enumerate() {
                 let now = Time::ZERO + Span::from_millis(100 * event as u64 + place as u64);
@@ -134,7 +144,7 @@ mod tests {
     fn a_flow_that_loses_twice_in_an_event_counts_once_and_an_event_ends_after_its_window() {
         let found = events(2, &[&[0, 0, 0]]);
         assert_eq!((found.events, found.global), (1, Some(0.5)));
-        let mut synchrony = Synchrony::new(2, Span::from_millis(10));
+        let mut synchrony = SynchronizationMeter::new(2, Span::from_millis(10));
         for millis in [0, 9, 10] {
             synchrony.lost(0, 2, Time::ZERO + Span::from_millis(millis));
         }

@@ -1,7 +1,7 @@
 //! Totals of the hosts at the end of a run.
 
 use headgate_core::Time;
-use headgate_measure::{TransferRow, Transported};
+use headgate_measure::{TransferRow, TransportCounts};
 
 use super::Hosts;
 use crate::segment::SimPacket;
@@ -33,11 +33,11 @@ impl Hosts {
     }
 
     /// Transport statistics of each flow since the warm-up.
-    pub fn transported(&self, now: Time) -> impl Iterator<Item = Transported> {
+    pub fn transported(&self, now: Time) -> impl Iterator<Item = TransportCounts> {
         let tcp = self.tcp.iter().zip(&self.before).map(move |(flow, before)| {
             let after = flow.counts(now);
             let payload = self.tcp_kinds[flow.group as usize].payload;
-            Transported {
+            TransportCounts {
                 group: u32::from(flow.group),
                 bytes: u64::from(after.delivered - before.delivered) * u64::from(payload),
                 retransmits: u64::from(after.retransmits - before.retransmits),
@@ -45,7 +45,7 @@ impl Hosts {
                 cwnd_area: Some(after.cwnd_area - before.cwnd_area),
             }
         });
-        let udp = self.udp.iter().zip(self.tfrc.timeouts()).map(|(flow, timeouts)| Transported {
+        let udp = self.udp.iter().zip(self.tfrc.timeouts()).map(|(flow, timeouts)| TransportCounts {
             group: (self.tcp_kinds.len() + flow.group as usize) as u32,
             bytes: flow.delivered,
             retransmits: 0,

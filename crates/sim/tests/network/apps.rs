@@ -1,7 +1,7 @@
 //! Applications: files, transfers in series, bursts; when they begin, when they are done, and what they leave alone.
 
 use headgate_core::{Span, Time};
-use headgate_measure::{Happening, Outcome, TransferRow};
+use headgate_measure::{Outcome, PacketEvent, TransferRow};
 
 use crate::{go, scenario, witness};
 
@@ -78,7 +78,7 @@ fn bursts_of_a_given_length_send_then_and_no_other_time() {
     let (_, events) = witness(&scenario("6s", "droptail", &group));
     let sent: Vec<f64> = events
         .iter()
-        .filter(|event| event.happening == Happening::Arrived)
+        .filter(|event| event.kind == PacketEvent::Arrived)
         .map(|event| event.time.as_secs_f64())
         .collect();
     for second in 0..6 {
@@ -151,7 +151,7 @@ fn datagrams_have_the_sizes_that_their_source_writes() {
     // 20 ms of G.711 are 160 bytes; with 40 of headers, 200 on the wire, 50 a second while somebody talks.
     let group = "[[udp]]\nheader = \"40B\"\npacket = \"1000B\"\nrate = \"1Mbit/s\"\ntraffic = \"voip\"\n";
     let (outcome, events) = witness(&scenario("60s", "droptail", group));
-    let sent: Vec<_> = events.iter().filter(|event| event.happening == Happening::Sent).collect();
+    let sent: Vec<_> = events.iter().filter(|event| event.kind == PacketEvent::Sent).collect();
     assert!(sent.len() > 500 && sent.iter().all(|event| event.bytes == sent[0].bytes), "{:?}", sent[0]);
     let useful = u64::from(sent[0].bytes - 40) * sent.len() as u64;
     assert_eq!((outcome.flows[0].goodput_bps * 60.0 / 8.0).round() as u64, useful);

@@ -2,7 +2,7 @@
 
 use headgate_core::registry::ENTRIES;
 use headgate_core::{Counts, Span, Why};
-use headgate_measure::{Balance, EventRow, Happening, Outcome};
+use headgate_measure::{Balance, EventRow, Outcome, PacketEvent};
 use headgate_scenario::Scenario;
 use proptest::prelude::*;
 
@@ -37,18 +37,18 @@ fn recount(events: &[EventRow]) -> (Counts, u64) {
     let mut counts = Counts::default();
     let mut held = 0;
     for event in events {
-        match event.happening {
-            Happening::Arrived => (counts.arrived, held) = (counts.arrived + 1, held + 1),
-            Happening::Sent => {
+        match event.kind {
+            PacketEvent::Arrived => (counts.arrived, held) = (counts.arrived + 1, held + 1),
+            PacketEvent::Sent => {
                 (counts.sent, held) = (counts.sent + 1, held - 1);
                 counts.sent_bytes += u64::from(event.bytes);
             }
-            Happening::Dropped(why) => {
+            PacketEvent::Dropped(why) => {
                 held -= 1;
                 counts.signals.entry(why).drops += 1;
             }
-            Happening::Marked(why) => counts.signals.entry(why).marks += 1,
-            Happening::Lost => {}
+            PacketEvent::Marked(why) => counts.signals.entry(why).marks += 1,
+            PacketEvent::Lost => {}
         }
         assert_eq!(u64::from(event.queue.packets), held);
     }
@@ -97,10 +97,10 @@ fn what_happened_before_the_warm_up_ended_does_not_count() {
     assert_eq!(events, same_events, "measuring does not disturb");
     let after = |happening| {
         let after = events.iter().filter(|event| event.time.as_secs_f64() > 3.0);
-        after.filter(|event| event.happening == happening).count() as u64
+        after.filter(|event| event.kind == happening).count() as u64
     };
-    assert_eq!(outcome.links[0].counts.sent, after(Happening::Sent));
-    assert_eq!(outcome.links[0].counts.dropped(), after(Happening::Dropped(Why::Overflow)));
+    assert_eq!(outcome.links[0].counts.sent, after(PacketEvent::Sent));
+    assert_eq!(outcome.links[0].counts.dropped(), after(PacketEvent::Dropped(Why::Overflow)));
 }
 
 #[test]

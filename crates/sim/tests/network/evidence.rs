@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use headgate_core::{Span, Time, Why};
 use headgate_measure::SenderState;
-use headgate_measure::{EventBatch, EventRow, Happening, Outcome, TraceRow, Watch};
+use headgate_measure::{EventBatch, EventRow, Outcome, PacketEvent, TraceRow, Watch};
 use headgate_scenario::{Changes, Scenario};
 use headgate_sim::run;
 use pcap_parser::pcapng::{Block, EnhancedPacketBlock, parse_block_le};
@@ -134,8 +134,8 @@ fn every_drop_and_mark_comes_with_the_gauges_of_its_moment() {
     let counts = &outcome.links[0].counts;
     assert_eq!(rows.len() as u64, counts.dropped() + counts.marked());
     let average = column(&keeper.events, "average");
-    let why = |row: &EventRow| match row.happening {
-        Happening::Dropped(why) | Happening::Marked(why) => why,
+    let why = |row: &EventRow| match row.kind {
+        PacketEvent::Dropped(why) | PacketEvent::Marked(why) => why,
         other => panic!("{other:?} is no decision"),
     };
     // RED signals early between its thresholds and with certainty above (Floyd and Jacobson 1993, section 4).
@@ -154,10 +154,10 @@ fn what_links_lose_was_captured_as_sent_and_stands_in_the_log_without_gauges() {
     let (outcome, keeper) = keep(&losing("red", "events = 'decisions', capture = ['bottleneck']", 0.02));
     let EventBatch { rows, gauges, values } = &keeper.events;
     assert_eq!(values.len(), rows.len() * gauges.len());
-    let told = |row: &EventRow, gauges: &[f64]| (row.happening == Happening::Lost) == gauges[0].is_nan();
+    let told = |row: &EventRow, gauges: &[f64]| (row.kind == PacketEvent::Lost) == gauges[0].is_nan();
     assert!(rows.iter().zip(values.chunks(gauges.len())).all(|(row, gauges)| told(row, gauges)));
     let counts = &outcome.links[0].counts;
-    let lost = rows.iter().filter(|row| row.happening == Happening::Lost).count() as u64;
+    let lost = rows.iter().filter(|row| row.kind == PacketEvent::Lost).count() as u64;
     assert!(lost > 0 && lost == outcome.links[0].link_losses);
     assert_eq!(rows.len() as u64, counts.dropped() + counts.marked() + lost);
     let packets = packets(&keeper.captured[&0]);
@@ -168,8 +168,8 @@ fn what_links_lose_was_captured_as_sent_and_stands_in_the_log_without_gauges() {
 fn a_decision_tells_of_the_flow_that_it_concerns() {
     let (_, keeper) = keep(&scenario("faba:lambda1=0.5", "events = 'decisions'"));
     let (tokens, height) = (column(&keeper.events, "tokens"), column(&keeper.events, "bucket_height"));
-    let bucket = |row: &EventRow| match row.happening {
-        Happening::Dropped(why) | Happening::Marked(why) => why == Why::Bucket,
+    let bucket = |row: &EventRow| match row.kind {
+        PacketEvent::Dropped(why) | PacketEvent::Marked(why) => why == Why::Bucket,
         _ => false,
     };
     let decided = keeper.events.rows.iter().zip(tokens.into_iter().zip(height)).filter(|(row, _)| bucket(row));

@@ -1,6 +1,6 @@
 //! Links that lose, hold up and reorder packets, and whose rates change.
 
-use headgate_measure::{Happening, LinkRow};
+use headgate_measure::{LinkRow, PacketEvent};
 use headgate_scenario::{Changes, Files, Scenario};
 
 use crate::{go, scenario, witness};
@@ -15,7 +15,7 @@ fn burst(keys: &str, duration: &str) -> Scenario {
 /// When packets left the queue, in microseconds.
 fn sent(scenario: &Scenario) -> Vec<u64> {
     let (_, events) = witness(scenario);
-    let sent = events.iter().filter(|event| event.happening == Happening::Sent);
+    let sent = events.iter().filter(|event| event.kind == PacketEvent::Sent);
     sent.map(|event| event.time.as_nanos() / 1000).collect()
 }
 
@@ -91,9 +91,9 @@ fn what_links_lose_is_their_flows_loss() {
     // What left the queue, each packet with whether it came through.
     let mut fates = vec![Vec::new(); 4];
     for event in &events {
-        match event.happening {
-            Happening::Sent => fates[event.flow as usize].push(true),
-            Happening::Lost => *fates[event.flow as usize].last_mut().expect("it was sent") = false,
+        match event.kind {
+            PacketEvent::Sent => fates[event.flow as usize].push(true),
+            PacketEvent::Lost => *fates[event.flow as usize].last_mut().expect("it was sent") = false,
             _ => {}
         }
     }
@@ -143,7 +143,7 @@ fn a_medium_has_a_stream_of_its_own() {
     let arrivals = |keys: &str| {
         let (_, events) =
             witness(&scenario("5s", "red", &format!("{keys}\n[[udp]]\nrate = '5Mbit/s'\njitter = 1.0\n")));
-        let arrived = events.iter().filter(|event| event.happening == Happening::Arrived);
+        let arrived = events.iter().filter(|event| event.kind == PacketEvent::Arrived);
         arrived.map(|event| event.time).collect::<Vec<_>>()
     };
     assert_eq!(arrivals(""), arrivals("loss = 0.3\njitter = '5ms'"));

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use headgate_core::parts::Histogram;
 use headgate_core::{Span, Why};
-use headgate_measure::{EventRow, Happening, Outcome};
+use headgate_measure::{EventRow, Outcome, PacketEvent};
 
 use crate::{go, scenario, witness};
 
@@ -80,10 +80,10 @@ fn patterns(events: &[EventRow], flows: std::ops::Range<u32>) -> (BTreeMap<u64, 
     for flow in flows {
         let mut fates: Vec<bool> = Vec::new();
         for event in events.iter().filter(|event| event.flow == flow) {
-            match event.happening {
-                Happening::Arrived => fates.push(true),
-                Happening::Dropped(_) => *fates.last_mut().expect("it arrived") = false,
-                Happening::Sent | Happening::Marked(_) | Happening::Lost => {}
+            match event.kind {
+                PacketEvent::Arrived => fates.push(true),
+                PacketEvent::Dropped(_) => *fates.last_mut().expect("it arrived") = false,
+                PacketEvent::Sent | PacketEvent::Marked(_) | PacketEvent::Lost => {}
             }
         }
         for run in fates.split(|kept| *kept).filter(|run| !run.is_empty()) {
@@ -121,7 +121,7 @@ fn loss_patterns_are_those_that_the_events_show() {
 /// transmission of 800 us and 10 ms later, which is when it counts.
 fn indices(events: &[EventRow], flows: u32, slot: f64, slots: usize) -> Vec<f64> {
     let mut amounts = vec![vec![0.0; flows as usize]; slots];
-    for event in events.iter().filter(|event| event.happening == Happening::Sent) {
+    for event in events.iter().filter(|event| event.kind == PacketEvent::Sent) {
         let place = ((event.time.as_secs_f64() + 0.0108) / slot) as usize;
         if let Some(amounts) = amounts.get_mut(place) {
             amounts[event.flow as usize] += 1.0;

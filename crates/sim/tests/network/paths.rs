@@ -1,7 +1,7 @@
 //! Rates, delays, starts and stops: what the way of a packet costs.
 
 use headgate_core::{Span, Time};
-use headgate_measure::Happening;
+use headgate_measure::PacketEvent;
 use headgate_sim::{RunError, run};
 
 use crate::{Witness, go, scenario, witness};
@@ -54,7 +54,7 @@ fn jitter_spreads_the_gaps_and_keeps_the_mean_rate() {
     let (outcome, events) = witness(&scenario("60s", "droptail", flows));
     let arrived = outcome.links[0].counts.arrived as i64;
     assert!((arrived - 60_000).abs() < 707, "{arrived}");
-    let times: Vec<Time> = events.iter().filter(|e| e.happening == Happening::Arrived).map(|e| e.time).collect();
+    let times: Vec<Time> = events.iter().filter(|e| e.kind == PacketEvent::Arrived).map(|e| e.time).collect();
     let gaps: Vec<f64> = times.windows(2).map(|pair| (pair[1] - pair[0]).as_secs_f64() * 1e3).collect();
     assert!(gaps.iter().all(|gap| (0.08 - 1e-9..=2.0).contains(gap)), "the access link keeps 80 us between them");
     let short = gaps.iter().filter(|gap| **gap < 0.5).count() as f64 / gaps.len() as f64;
@@ -67,7 +67,7 @@ fn flows_start_and_stop_when_they_are_told() {
                 [[udp]]\nrate = \"1Mbit/s\"\nstart = \"2s\"\nstop = \"4s\"\n";
     let (outcome, events) = witness(&scenario("6s", "droptail", rest));
     let window = |flow| {
-        let mut times = events.iter().filter(|e| e.happening == Happening::Arrived && e.flow == flow).map(|e| e.time);
+        let mut times = events.iter().filter(|e| e.kind == PacketEvent::Arrived && e.flow == flow).map(|e| e.time);
         let first = times.next().expect("it sent");
         (first, times.next_back().expect("more than once"))
     };

@@ -4,7 +4,7 @@ use std::fmt::Write;
 
 use headgate_core::registry::ENTRIES;
 use headgate_core::{Counts, Why};
-use headgate_measure::{EventRow, Happening, LinkRow, Outcome};
+use headgate_measure::{EventRow, LinkRow, Outcome, PacketEvent};
 use headgate_sim::run;
 
 use crate::{Witness, go, scenario, witness};
@@ -114,7 +114,7 @@ fn the_same_seed_gives_the_same_outcome_and_the_blessed_one() {
 
 /// When the packets of the flows from `first` on arrived at the bottleneck, by flow from 0.
 fn arrivals(events: &[EventRow], first: u32) -> Vec<(u64, u32)> {
-    let arrived = events.iter().filter(|event| event.happening == Happening::Arrived && event.flow >= first);
+    let arrived = events.iter().filter(|event| event.kind == PacketEvent::Arrived && event.flow >= first);
     arrived.map(|event| (event.time.as_nanos(), event.flow - first)).collect()
 }
 

@@ -50,7 +50,7 @@ def _of_flows(key: str, take: Callable[[str], Callable[[Any], Any]], **words: An
 
 _QUEUE_DELAY = Measure(
     "queue_delay_ms", takes.parts_of_link("queue_delay_ms"), Units.TIME,
-    "Time in the bottleneck's queue of packets that were sent. RFC 7928, section 2.6.",
+    "Queueing delay at the bottleneck of packets that were sent. RFC 7928, section 2.6.",
     name="queue delay", parts=SPREAD,
 )  # fmt: skip
 
@@ -83,16 +83,15 @@ COUNTED = (
     Measure("mark_rate", takes.quotient("marked", "arrived"), Units.SHARE,
             "Packets marked (ECN) over packets that arrived. RFC 3168.", name="mark rate"),
     Measure("drops", takes.by_reason, Units.PACKETS,
-            "Packets dropped, by reason; a reason that occurred in no group and no seed of the discipline is left "
-            "out."),
+            "Packets dropped, by reason. Reasons without a drop in any group and seed of the discipline are left out."),
     _of_flows("timeouts", takes.total, name="timeouts"),
     _of_flows("retransmits", takes.total, name="retransmits"),
     _of_flows("cwnd_mean", takes.mean, name="cwnd", lower=False),
     _of_flows("startup_ms", takes.mean_of_known, name="startup", title="Start-up"),
     Measure("identified", takes.part_with("identified_ms"), Units.SHARE,
-            "Flows that a discipline singled out: those with a drop for a reason that tells so, over all flows.",
-            name="identified", lower=False, title="Flows singled out"),
-    _of_flows("identified_ms", takes.mean_of_known, title="Singled out after"),
+            "Share of the flows that a discipline identified: flows with a drop for a reason that only these get.",
+            name="identified", lower=False, title="Flows identified"),
+    _of_flows("identified_ms", takes.mean_of_known, title="Identified after"),
     _of_flows("response_ms", takes.mean_of_known, name="response", title="Response"),
 )  # fmt: skip
 
@@ -100,32 +99,31 @@ COUNTED = (
 DISTRIBUTED = (
     _QUEUE_DELAY._replace(take=takes.distribution("delays", "queue_delay", *SPREAD)),
     Measure("one_way_delay_ms", takes.distribution("delays", "one_way_delay", *SPREAD), Units.TIME,
-            "Time from sender to receiver, the sender's own link and its queue included. RFC 7679; RFC 7928, section "
-            "2.6.",
+            "Time from sender to receiver, including the sender's access link and its queue. RFC 7679; RFC 7928, "
+            "section 2.6.",
             name="one way delay", parts=SPREAD, title="One-way delay", shown=("p50", "p95", "p99")),
     Measure("delay_variation_ms", takes.delay_variation, Units.TIME,
-            "One-way delay less its least value in the run. RFC 5481, section 4.2.",
+            "One-way delay less the minimum of the run. RFC 5481, section 4.2.",
             name="delay variation", parts=SPREAD[1:], title="Delay variation", shown=("p95",)),
     Measure("loss_run_packets", takes.distribution("losses", "run_packets", "mean", "p99", "max"), Units.PACKETS,
             "Packets of a flow lost in a row at the bottleneck. RFC 3357; RFC 7928, section 2.3.",
             parts=("mean", "p99", "max"), title="Packets lost in a row", shown=("mean",)),
     Measure("loss_distance_packets", takes.distribution("losses", "distance_packets", "mean", "p50"), Units.PACKETS,
-            "From one loss of a flow at the bottleneck to its next, in the flow's packets: 1 if nothing between them "
-            "survived. RFC 3357.",
+            "Packets of a flow from one loss at the bottleneck to the next: 1 if no packet between them survived. "
+            "RFC 3357.",
             parts=("mean", "p50"), title="Between losses, packets", shown=("mean",)),
     Measure("loss_interval_ms", takes.distribution("losses", "interval_ms", "mean", "p50"), Units.TIME,
             "Time from one loss of a flow at the bottleneck to its next.",
             parts=("mean", "p50"), title="Between losses", shown=("mean",)),
     Measure("goodput_variation", takes.goodput_variation, Units.RATIO,
-            "Coefficient of variation of goodput from interval to interval: standard deviation over mean. RFC 5166, "
-            "section 2.2.2.",
+            "Coefficient of variation (standard deviation over mean) of goodput per interval. RFC 5166, section 2.2.2.",
             name="goodput variation", title="Goodput's variation %"),
     Measure("transfers", takes.transfers, Units.COUNT, "Transfers that began after the warm-up."),
     Measure("unfinished", takes.unfinished, Units.SHARE,
-            "Part of the transfers that had not finished when the run ended.", name="unfinished", title="Unfinished"),
+            "Share of the transfers that had not finished when the run ended.", name="unfinished", title="Unfinished"),
     Measure("completion_ms", takes.completion, Units.TIME,
-            "Time that transfers took that finished, from when one was handed to TCP until its last byte was with the "
-            "receiver. RFC 7928, section 2.1.",
+            "Completion time of finished transfers, from the handover to TCP to the last byte at the receiver. RFC "
+            "7928, section 2.1.",
             name="completion", also=("completion time",), parts=SPREAD[1:5], title="Completion", shown=("p50", "p95")),
 )  # fmt: skip
 
@@ -133,14 +131,14 @@ FLOWS = COUNTED + DISTRIBUTED
 
 JAIN = Measure(
     "jain", takes.jain, Units.RATIO,
-    "Jain's index of goodput over fair share, over flows that are due anything, but not those that end and ask for no "
-    "more than their share; 1 when all are served alike.",
+    "Jain's index of goodput over fair share: 1 if all flows get their share. Flows without a share do not count, nor "
+    "flows that end and demand no more than it. RFC 5166, section 2.3.1.",
     name="jain", also=("jain index", "fairness"), lower=False,
 )  # fmt: skip
 
 MISALLOCATED = Measure(
     "misallocated_bps", takes.misallocated, Units.RATE,
-    "Goodput that is not where the fair division would have it, by which `headgate run` ranks disciplines.",
+    "Absolute difference between goodput and fair share, summed over groups. `headgate run` ranks disciplines by it.",
     name="misallocated",
 )  # fmt: skip
 

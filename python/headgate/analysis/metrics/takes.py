@@ -130,15 +130,15 @@ _PRESSING = (Role.RESPONSIVE, Role.UNRESPONSIVE)
 
 
 def has_both(roles: Iterable[Role]) -> bool:
-    """Whether there are flows that slow down and flows that do not, which both ask for more than their share."""
+    """Whether there are responsive and unresponsive flows that demand more than their fair share."""
     return set(_PRESSING) <= set(roles)
 
 
 def misallocated(flows: FlowsView) -> Estimate:
-    """The sum of |goodput - fair share| over what is compared.
+    """The sum of |goodput - fair share| over the compared parts.
 
-    These are the flows that slow down and those that do not where there are both, else the groups, else the flows of
-    the only group. Flows that ask for no more than their fair share are left out, unless all are such.
+    The parts are the responsive and the unresponsive flows if there are both, else the groups, else the flows of the
+    only group. Flows that demand no more than their fair share are left out, unless all flows are such.
     """
     groups = flows.groups
     if has_both(group.role for group in groups):

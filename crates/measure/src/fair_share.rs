@@ -1,16 +1,20 @@
 //! Demand and max-min fair share of each group's flows.
+//!
+//! A flow's demand is the smallest of its source's long-run rate, its own rate limit, its window over the base
+//! round-trip time, and its access links. [`max_min`] divides the links among these demands, in bits on the wire.
+//! Demand and share are then scaled to goodput by the useful fraction of a packet.
 
 use headgate_core::Span;
 use headgate_scenario::{FlowGroup, GroupSource, Scenario, Start};
 
+use crate::max_min::{Demand, max_min};
 use crate::path::base_rtt;
-use crate::share::{Demand, max_min};
 
 /// Demand and fair share of each flow of a group, as goodput in bit/s.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Due {
+pub struct FairShare {
     /// Long-run demand of the flow alone: its source's rate, limited by its own rate, window and access links.
-    pub want_bps: f64,
+    pub demand_bps: f64,
     /// Its max-min fair share of the links it crosses.
     pub fair_bps: f64,
     /// Whether its source ends.
@@ -19,27 +23,28 @@ pub struct Due {
     pub responsive: bool,
 }
 
-impl Due {
+impl FairShare {
     /// Whether the demand exceeds the fair share.
     pub fn is_greedy(&self) -> bool {
         // Tolerates rounding differences.
-        self.want_bps > self.fair_bps * (1.0 + 1e-9)
+        self.demand_bps > self.fair_bps * (1.0 + 1e-9)
     }
 
-    /// Whether its goodput shows its demand rather than its treatment: it ends, and demands at most its fair share.
+    /// Whether its source ends and demands at most its fair share. Its goodput then shows its demand, not its
+    /// treatment.
     pub fn is_brief(&self) -> bool {
         self.ends && !self.is_greedy()
     }
 }
 
-/// Demands and fair shares by group, TCP before UDP.
-pub fn dues(scenario: &Scenario) -> Vec<Due> {
-    let asked: Vec<Asked> = tcp(scenario).chain(udp(scenario)).collect();
+/// Demand and fair share by group, TCP before UDP.
+pub fn fair_shares(scenario: &Scenario) -> Vec<FairShare> {
+    let asked: Vec<GroupDemand> = tcp(scenario).chain(udp(scenario)).collect();
     let capacities: Vec<f64> = scenario.hops().map(|hop| scenario.mean_rate(hop).as_bits() as f64).collect();
     let demands: Vec<Demand> = asked.iter().map(|asked| asked.demand.clone()).collect();
     let shares = max_min(&capacities, &demands);
-    let due = |(asked, share): (Asked, f64)| Due {
-        want_bps: asked.demand.want * asked.useful,
+    let due = |(asked, share): (GroupDemand, f64)| FairShare {
+        demand_bps: asked.demand.want * asked.useful,
         fair_bps: share * asked.useful,
         ends: asked.ends,
         responsive: asked.responsive,
@@ -48,21 +53,21 @@ pub fn dues(scenario: &Scenario) -> Vec<Due> {
 }
 
 /// Demand of a group's flows in bits on the wire, and its useful fraction.
-struct Asked {
+struct GroupDemand {
     demand: Demand,
     useful: f64,
     ends: bool,
     responsive: bool,
 }
 
-struct Writes<'a> {
+struct SourceRate<'a> {
     plan: &'a GroupSource,
     flows: u32,
     start: Start,
     end: Span,
 }
 
-impl Writes<'_> {
+impl SourceRate<'_> {
     /// Long-run rate per flow in bit/s; infinite if unlimited.
     fn bps(&self) -> f64 {
         let rate = self.plan.mean_rate().unwrap_or(f64::INFINITY);
@@ -80,17 +85,17 @@ impl Writes<'_> {
 }
 
 /// Demand of `group`, at most `most` bit/s on the wire.
-fn asked<S>(scenario: &Scenario, group: &FlowGroup<S>, useful: f64, most: f64, responsive: bool) -> Asked {
+fn asked<S>(scenario: &Scenario, group: &FlowGroup<S>, useful: f64, most: f64, responsive: bool) -> GroupDemand {
     let end = group.stop.unwrap_or(scenario.duration);
-    let writes = Writes { plan: &group.plan, flows: group.flows, start: group.start, end };
+    let writes = SourceRate { plan: &group.plan, flows: group.flows, start: group.start, end };
     let access = group.sender.rate.min(group.receiver.rate).as_bits() as f64;
     let want = most.min(access).min(writes.bps() / useful);
     let route = group.route.iter().map(|hop| usize::from(hop.number())).collect();
     let demand = Demand { flows: group.flows, want, route };
-    Asked { demand, useful, ends: group.plan.mean_bytes().is_some(), responsive }
+    GroupDemand { demand, useful, ends: group.plan.mean_bytes().is_some(), responsive }
 }
 
-fn tcp(scenario: &Scenario) -> impl Iterator<Item = Asked> {
+fn tcp(scenario: &Scenario) -> impl Iterator<Item = GroupDemand> {
     scenario.tcp.iter().map(|group| {
         let rtt = base_rtt(scenario, &group.route, [&group.sender, &group.receiver], [group.packet, group.ack]);
         let window = f64::from(group.window) * f64::from(group.packet) * 8.0 / rtt.as_secs_f64();
@@ -98,7 +103,7 @@ fn tcp(scenario: &Scenario) -> impl Iterator<Item = Asked> {
     })
 }
 
-fn udp(scenario: &Scenario) -> impl Iterator<Item = Asked> {
+fn udp(scenario: &Scenario) -> impl Iterator<Item = GroupDemand> {
     scenario.udp.iter().map(|group| {
         let most = group.most().as_bits() as f64;
         asked(scenario, group, useful(group.packet, group.header), most, group.is_controlled())
@@ -116,13 +121,13 @@ mod tests {
     use super::*;
 
     /// Demands and shares on 10 Mbit/s over 100 s, for packets without headers.
-    fn on_ten(groups: &str) -> Vec<Due> {
+    fn on_ten(groups: &str) -> Vec<FairShare> {
         let text = format!(
             "name = \"due\"\nduration = \"100s\"\nqdiscs = [\"droptail\"]\n[link]\nrate = \"10Mbit/s\"\n\
              delay = \"10ms\"\nlimit = \"100p\"\n{groups}"
         );
         let changes = Changes::default();
-        dues(&Scenario::read(&text, "due.toml", &changes).unwrap_or_else(|error| panic!("{error}")))
+        fair_shares(&Scenario::read(&text, "due.toml", &changes).unwrap_or_else(|error| panic!("{error}")))
     }
 
     fn near(found: f64, expected: f64) {
@@ -137,7 +142,7 @@ mod tests {
         );
         // ITU-T P.59: 172 bytes each 20 ms, 1.004 s of 2.591 s; with headers 200.
         let call = 172.0 * 8.0 / 0.02 * 1.004 / 2.591;
-        near(found[1].want_bps, call);
+        near(found[1].demand_bps, call);
         near(found[1].fair_bps, call);
         near(found[0].fair_bps, (10e6 - 10.0 * call * 200.0 / 172.0) / 2.0);
         assert_eq!([found[0].is_greedy(), found[1].is_greedy()], [true, false]);

@@ -1,8 +1,15 @@
-//! Spells: periods in which an unresponsive flow offers more than its fair share, and its treatment in the latest one.
+//! Response of a discipline to an unresponsive flow: identification, response and release times.
 //!
-//! With rates known in advance ([`GroupSource::rates`](headgate_scenario::GroupSource::rates)), a spell lasts from a rise above the
-//! fair share to the return. Any other source has a single endless spell. Each spell is judged from its own start: a
-//! flow cannot be identified while it behaves.
+//! An excess period is a time in which the flow offers more than its fair share. A source with rates known in advance
+//! ([`Plan::rates`](headgate_scenario::Plan::rates)) has one from each rise above the share to the return. Any other
+//! source has a single endless one. Each period is judged from its own start, since a flow cannot be identified while
+//! it behaves.
+//!
+//! In the latest excess period a [`ResponseMeter`] records:
+//! - identification: the first drop for a reason that only identified flows get;
+//! - response: the end of the first whole second that delivers at most [`SLACK`] times the fair share, as in figure 12
+//!   of the RED-PD paper;
+//! - release: the last such drop after the flow returned to its share.
 
 use std::sync::Arc;
 
@@ -19,34 +26,34 @@ const WHOLE: Span = Span::from_secs(1);
 
 /// A flow that offers more than its fair share, at least at times.
 #[derive(Clone, Debug)]
-pub struct Watched {
+pub struct WatchLimits {
     /// Its fair share, as goodput.
     pub fair_bps: f64,
     /// Time from which it sends nothing, which is no response.
     pub stop: Time,
     /// Its spells; at least one.
-    pub spells: Arc<[Spell]>,
+    pub spells: Arc<[ExcessPeriod]>,
 }
 
 /// A period counted from the flow's start; without an end it lasts forever.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Spell {
+pub struct ExcessPeriod {
     from: Span,
     to: Option<Span>,
 }
 
 /// Spells in which flows of `plan` write more than `fair_bps` times the slack.
-pub fn spells(plan: &GroupSource, fair_bps: f64) -> Vec<Spell> {
+pub fn spells(plan: &GroupSource, fair_bps: f64) -> Vec<ExcessPeriod> {
     let rates = plan.rates();
     if rates.is_empty() {
-        return vec![Spell { from: Span::ZERO, to: None }];
+        return vec![ExcessPeriod { from: Span::ZERO, to: None }];
     }
-    let mut spells: Vec<Spell> = Vec::new();
+    let mut spells: Vec<ExcessPeriod> = Vec::new();
     for (at, bytes) in rates {
         let (above, open) = (8.0 * bytes > fair_bps * SLACK, spells.last_mut().filter(|spell| spell.to.is_none()));
         match open {
             Some(spell) if !above => spell.to = Some(at),
-            None if above => spells.push(Spell { from: at, to: None }),
+            None if above => spells.push(ExcessPeriod { from: at, to: None }),
             _ => {}
         }
     }
@@ -55,8 +62,8 @@ pub fn spells(plan: &GroupSource, fair_bps: f64) -> Vec<Spell> {
 
 /// A watched flow's progress, second by second, in its latest spell.
 #[derive(Clone, Debug)]
-pub struct Pace {
-    limits: Watched,
+pub struct ResponseMeter {
+    limits: WatchLimits,
     began: Time,
     /// Number and start of the spell; spell 0 also before it begins.
     spell: usize,
@@ -70,25 +77,25 @@ pub struct Pace {
 }
 
 rows! {
-    /// What became of a flow in its latest spell.
-    pub struct Treated derives Clone Copy Debug Default PartialEq Eq {
-        /// Time from the flow's start, or its latest rise above its share, to the first drop for a reason that a discipline
-        /// gives only once it has singled the flow out; null if there was none.
+    /// Identification, response and release of a flow in its latest excess period.
+    pub struct ResponseTimes derives Clone Copy Debug Default PartialEq Eq {
+        /// Time from the flow's start, or its latest rise above its fair share, to its identification; null without
+        /// one. The first drop for a reason that only identified flows get shows the identification.
         identified: Option<Span> as Unit::Milliseconds,
-        /// Time from the start of an unresponsive flow, or its latest rise above its share, to the end of the first whole
-        /// second in which it got at most 1.1 times its fair share; null if there was none.
+        /// Time from the start of an unresponsive flow, or its latest rise above its fair share, until it is held to
+        /// it. This is the end of the first whole second with at most 1.1 times the fair share; null without one.
         response: Option<Span> as Unit::Milliseconds,
-        /// Time from where the rate of a flow that was singled out fell back to its share, to the last drop for such a
-        /// reason, 0 if none came after; null where the rate did not fall back.
+        /// Time from an identified flow's return to its fair share to the last drop for such a reason. 0 if no such
+        /// drop followed; null if the rate did not return.
         released: Option<Span> as Unit::Milliseconds,
     }
 }
 
-impl Pace {
+impl ResponseMeter {
     /// A flow that has not begun.
-    pub fn new(limits: Watched) -> Pace {
+    pub fn new(limits: WatchLimits) -> ResponseMeter {
         let (never, spell) = (Time::NEVER, 0);
-        Pace { limits, began: never, spell, since: never, until: never, bytes: 0, response: None, told: None }
+        ResponseMeter { limits, began: never, spell, since: never, until: never, bytes: 0, response: None, told: None }
     }
 
     /// The flow begins to send.
@@ -115,11 +122,11 @@ impl Pace {
     }
 
     /// The treatment up to `now`.
-    pub fn treated(&self, now: Time) -> Treated {
+    pub fn treated(&self, now: Time) -> ResponseTimes {
         let mut pace = self.clone();
         pace.advance(now);
         let end = pace.falls().filter(|falls| *falls <= now && *falls < pace.limits.stop);
-        Treated {
+        ResponseTimes {
             identified: pace.told.map(|(first, _)| first - pace.since),
             response: pace.response.map(|at| at - pace.since),
             released: end.zip(pace.told).map(|(end, (_, last))| last.max(end) - end),
@@ -162,10 +169,12 @@ mod tests {
         Time::ZERO + Span::from_millis(millis)
     }
 
-    fn watched(spells: &[(u64, Option<u64>)], stop: Time) -> Pace {
-        let spell =
-            |&(from, to): &(u64, Option<u64>)| Spell { from: Span::from_millis(from), to: to.map(Span::from_millis) };
-        Pace::new(Watched { fair_bps: 80e3, stop, spells: spells.iter().map(spell).collect() })
+    fn watched(spells: &[(u64, Option<u64>)], stop: Time) -> ResponseMeter {
+        let spell = |&(from, to): &(u64, Option<u64>)| ExcessPeriod {
+            from: Span::from_millis(from),
+            to: to.map(Span::from_millis),
+        };
+        ResponseMeter::new(WatchLimits { fair_bps: 80e3, stop, spells: spells.iter().map(spell).collect() })
     }
 
     /// A flow due 80 kbit/s, 10 KB a second, that begins at 250 ms and is delivered so many KB in each second since.
@@ -198,7 +207,7 @@ mod tests {
         let mut pace = watched(&[(10_000, Some(20_000))], Time::NEVER);
         pace.begin(at(1000));
         pace.told(at(5000)); // by mistake: it has done nothing yet
-        assert_eq!(pace.treated(at(10_000)), Treated::default());
+        assert_eq!(pace.treated(at(10_000)), ResponseTimes::default());
         (0..10).for_each(|second| (0..50).for_each(|_| pace.delivered(1000, at(1500 + 1000 * second))));
         // 50 KB in its first second above, 10 KB in the second, 50 KB again in the third.
         for (second, kb) in [(11, 50), (12, 10), (13, 50)] {
@@ -219,7 +228,7 @@ mod tests {
         pace.told(at(1000));
         assert_eq!(pace.treated(at(7000)).identified, Some(Span::from_secs(1)));
         assert_eq!(pace.treated(at(7000)).released, Some(Span::ZERO));
-        assert_eq!(pace.treated(at(8500)), Treated::default(), "nothing is known of the second yet");
+        assert_eq!(pace.treated(at(8500)), ResponseTimes::default(), "nothing is known of the second yet");
         pace.told(at(8700));
         assert_eq!(pace.treated(at(8800)).identified, Some(Span::from_millis(700)));
     }
@@ -235,7 +244,7 @@ mod tests {
             let scenario = Scenario::read(&text, "s", &Changes::default()).unwrap_or_else(|error| panic!("{error}"));
             spells(&scenario.udp[0].plan, fair)
         };
-        let spell = |from, to: Option<u64>| Spell { from: Span::from_secs(from), to: to.map(Span::from_secs) };
+        let spell = |from, to: Option<u64>| ExcessPeriod { from: Span::from_secs(from), to: to.map(Span::from_secs) };
         // RED-PD's figure 12, with a share of 1 Mbit/s.
         assert_eq!(of("cbr:preset=red_pd", 1e6), [spell(50, Some(250))]);
         let steps = "cbr:schedule=[0s 2Mbit/s; 1s 3Mbit/s; 2s 1Mbit/s; 3s 0bit/s; 4s 2Mbit/s]";
