@@ -20,7 +20,7 @@ from headgate.terminal.options import reading
 
 @explained
 def migrate(
-    files: Annotated[list[Path], typer.Argument(metavar="FILE...", help="Scenario files.")],
+    files: Annotated[list[Path], typer.Argument(metavar="FILE", help="Scenario files.")],
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Print the changes as a diff and write nothing.")] = False,
 ) -> None:
     """Rewrite scenario files with the current names of keys.
