@@ -145,7 +145,7 @@ def test_datagrams_cross_both_ways_and_kill_9_leaves_nothing(roads: Roads, gatew
         check=False,
     )
     assert beside.returncode == 1
-    assert beside.stderr == "error: in: no AF_XDP: another AF_XDP socket has its first queue\n"
+    assert beside.stderr == "error: in: no AF_XDP: another AF_XDP socket uses its first queue\n"
     assert "gateway, " in fresh.end(signal.SIGINT)
 
 
@@ -162,8 +162,8 @@ def test_datagrams_cross_both_ways_and_kill_9_leaves_nothing(roads: Roads, gatew
         (("--in", "in", "--out", "in"), 2, "in and out are both in"),
         (("--in", "in", "--out", "lo"), 2, "lo is no Ethernet interface"),
         (("--in", "in", "--out", "dark"), 2, "dark is down: ip link set dark up"),
-        (("--in", "in", "--out", "taken"), 2, "taken has the address 192.0.2.1, for which the kernel would answer too"),
-        (("--in", "in", "--out", "long"), 2, "in has an MTU of 1500, long of 9000: longer packets would vanish"),
+        (("--in", "in", "--out", "taken"), 2, "taken has the address 192.0.2.1, and the kernel would answer for it"),
+        (("--in", "in", "--out", "long"), 2, "in has an MTU of 1500, long of 9000: longer packets would be lost"),
     ],
 )
 def test_interfaces_that_will_not_do_are_refused_with_what_to_do(

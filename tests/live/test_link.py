@@ -219,7 +219,7 @@ def test_where_no_namespace_is_allowed_it_says_what_is_needed():
         check=False,
     )
     assert done.returncode == 125
-    assert "be root, or have the kernel allow unprivileged user namespaces" in done.stderr
+    assert "run as root, or allow unprivileged user namespaces" in done.stderr
     assert "Traceback" not in done.stderr
 
 
@@ -325,7 +325,7 @@ def test_a_congestion_controller_that_is_kept_from_new_namespaces_is_an_error_th
     done = link("--rate", "1Mbit/s", "--cc", kept, "true")
     assert done.returncode == 2
     assert done.stderr.startswith(
-        f"error: --cc {kept}: the kernel keeps {kept} to this machine's first network namespace"
+        f"error: --cc {kept}: the kernel allows {kept} only in the first network namespace"
     )
     told = f"sysctl -w net.ipv4.tcp_allowed_congestion_control='{' '.join(allowed)} {kept}'"
     assert " ".join(done.stderr.split()).endswith(told)

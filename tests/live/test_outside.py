@@ -81,7 +81,7 @@ grep -c hg /proc/net/dev || true
 
 def test_a_machine_that_does_not_forward_is_told_how_to():
     said, ended = world(f"{LINK} true 2>&1; echo $?")
-    assert said == "error: this machine forwards no packets: allow it with `sysctl -w net.ipv4.ip_forward=1`"
+    assert said == "error: IP forwarding is off on this machine: switch it on with `sysctl -w net.ipv4.ip_forward=1`"
     assert ended == "125"
 
 

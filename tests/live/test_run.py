@@ -166,7 +166,7 @@ def test_a_sender_tells_what_it_did(three: headgate.Result):
     assert rows["srtt_ms"].notna().all()
     assert rows["rate_bps"].isna().all()
     told = three.live["notes"]
-    assert any("`record.flows` is what the kernel says of its senders each 10ms" in note for note in told), told
+    assert any("`record.flows` samples the kernel's senders every 10ms" in note for note in told), told
     story = why.explain(three, 0, qdisc="faba", seed=1).text
     assert "Its window was" in story
     assert "Its smoothed round-trip time was" in story
@@ -252,7 +252,7 @@ def test_a_capture_of_several_links_is_refused_with_its_key(command: Command, tm
     file.write_text(LOT)
     done = command("run", "--live", file, "--set", "record.capture=['first']")
     assert (done.returncode, done.stdout) == (2, "")
-    assert "`record.capture`: real packets are captured at both hosts" in done.stderr
+    assert "`record.capture` works on real packets only with one link" in done.stderr
 
 
 def test_points_on_real_packets_share_no_time(command: Command, small: Path):

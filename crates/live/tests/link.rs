@@ -119,6 +119,6 @@ fn no_packet_is_free_on_a_link() {
     settings.lanes[1].overhead = -20;
     let Err(error) = EmulatedLink::open(settings) else { panic!("packets of 20 bytes cost nothing") };
     if error.kind() != io::ErrorKind::PermissionDenied {
-        assert_eq!(error.to_string(), "an overhead of -20 bytes a packet: it must be -19 to 1000");
+        assert_eq!(error.to_string(), "a link overhead of -20 bytes per packet: it must be from -19 to 1000");
     }
 }

@@ -210,7 +210,7 @@ fn what_cannot_be_run_is_refused_before_anything_starts() {
         other => panic!("{other:?}"),
     };
     let captured = said(&LOT.replace("record = {", "record = { capture = ['first'],"));
-    assert!(captured.starts_with("`record.capture`: real packets are captured at both hosts"), "{captured}");
+    assert!(captured.starts_with("`record.capture` works on real packets only with one link"), "{captured}");
     let one = "duration = '1s'\nlink = { rate = '1Mbit/s', delay = '1ms', limit = '60p' }\n";
     assert!(said(&format!("{one}[[tcp]]\ncc = 'prague'\n")).contains("prague"));
     assert!(said(&format!("{one}[[udp]]\ncc = 'tfrc'\n")).contains("tfrc"));

@@ -153,7 +153,8 @@ impl LaneSettings {
         let refused = |what: String| io::Error::new(io::ErrorKind::InvalidInput, what);
         if !LaneSettings::OVERHEADS.contains(&self.overhead) {
             let (least, most) = LaneSettings::OVERHEADS.into_inner();
-            let what = format!("an overhead of {} bytes a packet: it must be {least} to {most}", self.overhead);
+            let what =
+                format!("a link overhead of {} bytes per packet: it must be from {least} to {most}", self.overhead);
             return Err(refused(what));
         }
         let settings = self.qdisc.settings_with(self.simplex.limit);

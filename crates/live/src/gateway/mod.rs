@@ -60,14 +60,14 @@ impl Gateway {
         let (a, b) = (open(a, sending)?, open(b, sending)?);
         let mut notes: Vec<String> = found.iter().flat_map(notes).collect();
         let slower = [&a, &b].into_iter().filter_map(PacketSocket::why_not_xdp);
-        notes.extend(slower.map(|why| format!("{why}; frames go out by a packet socket, which is slower")));
+        notes.extend(slower.map(|why| format!("{why}; a packet socket sends the frames, which is slower")));
         let slot_bytes = Pool::slot_for(a.mtu().max(b.mtu()));
         lanes.iter_mut().for_each(|lane| lane.slot_bytes = slot_bytes);
         let forwarder = ForwarderThread::start("gateway", Monotonic::new(), move |clock| {
             Ok(Forwarder::new(a, b, LaneSettings::build_both(&lanes, Layer::Ethernet, seed)?, clock))
         })?;
         let guard = Guard::watch(&interfaces, forwarder.stop_flag())
-            .map_err(|error| with_context("cannot hear of changes of interfaces (AF_NETLINK)", error))?;
+            .map_err(|error| with_context("cannot watch the interfaces (AF_NETLINK)", error))?;
         Ok(Gateway { guard, forwarder, seed, notes })
     }
 
@@ -119,14 +119,14 @@ fn check(name: &str) -> io::Result<Interface> {
         return Err(unfit(format!("{name} is no Ethernet interface")));
     }
     if let Some(master) = &found.master {
-        let what = format!("{name} is a part of {master}, which would forward too: ip link set {name} nomaster");
+        let what = format!("{name} belongs to {master}, which would forward too: ip link set {name} nomaster");
         return Err(unfit(what));
     }
     if !found.up {
         return Err(unfit(format!("{name} is down: ip link set {name} up")));
     }
     if let Some(address) = found.addresses.iter().find(|address| !is_link_local(address)) {
-        let what = format!("{name} has the address {address}, for which the kernel would answer too");
+        let what = format!("{name} has the address {address}, and the kernel would answer for it");
         return Err(unfit(format!("{what}: ip address flush dev {name}")));
     }
     Ok(found)
@@ -146,11 +146,11 @@ fn is_link_local(address: &std::net::IpAddr) -> bool {
 /// Checks that the two interfaces are suitable together.
 fn agree([a, b]: &[Interface; 2]) -> io::Result<()> {
     if a.name == b.name {
-        return Err(unfit(format!("in and out are both {}: a gateway stands between two interfaces", a.name)));
+        return Err(unfit(format!("in and out are both {}: a gateway needs two interfaces", a.name)));
     }
     if a.mtu != b.mtu {
         let (low, high) = if a.mtu < b.mtu { (a, b) } else { (b, a) };
-        let what = format!("{} has an MTU of {}, {} of {}: longer packets would vanish", a.name, a.mtu, b.name, b.mtu);
+        let what = format!("{} has an MTU of {}, {} of {}: longer packets would be lost", a.name, a.mtu, b.name, b.mtu);
         return Err(unfit(format!("{what}: ip link set {} mtu {}", high.name, low.mtu)));
     }
     Ok(())
@@ -161,16 +161,14 @@ fn notes(interface: &Interface) -> Vec<String> {
     let name = &interface.name;
     let mut notes = Vec::new();
     if offloads(name).is_ok_and(|on| on.contains(&MERGES)) {
-        notes.push(format!(
-            "{name}: {MERGES} is on; packets that it merges are dropped (--offloads-off switches it off)"
-        ));
+        notes.push(format!("{name}: {MERGES} is on: merged packets are dropped. Switch it off with --offloads-off"));
     }
     if !interface.carrier {
-        notes.push(format!("{name} has no carrier: nobody is at the other end"));
+        notes.push(format!("{name} has no carrier: the other end is not connected"));
     }
     if let Some(address) = interface.addresses.first() {
         let off = format!("sysctl -w net.ipv6.conf.{name}.disable_ipv6=1");
-        notes.push(format!("{name} has the link-local address {address}: this host is a neighbour there ({off})"));
+        notes.push(format!("{name} has the link-local address {address}: neighbors can reach this host there ({off})"));
     }
     notes
 }
@@ -183,7 +181,7 @@ fn without_offloads(name: &str) -> io::Result<()> {
 fn open(name: &str, sending: SendMethod) -> io::Result<PacketSocket> {
     PacketSocket::open(name, PacketSocket::RING, sending).map_err(|error| match error.kind() {
         io::ErrorKind::PermissionDenied => {
-            let what = "a gateway needs CAP_NET_RAW: be root, or give it that capability";
+            let what = "a gateway needs CAP_NET_RAW: run as root, or grant the capability";
             io::Error::new(io::ErrorKind::PermissionDenied, what)
         }
         _ => error,

@@ -29,7 +29,7 @@ fn why(name: &str, available: &str, allowed: &str) -> String {
     let has = |names: &str| names.split_whitespace().any(|each| each == name);
     match (has(available), has(allowed)) {
         (true, false) => format!(
-            "the kernel keeps {name} to this machine's first network namespace and allows others {}; allow it there, as root: \
+            "the kernel allows {name} only in the first network namespace; elsewhere it allows {}. Allow it as root: \
              sysctl -w net.ipv4.tcp_allowed_congestion_control='{} {name}'",
             listed(allowed),
             allowed.trim()
@@ -44,8 +44,8 @@ mod tests {
 
     #[test]
     fn a_control_that_is_kept_to_the_first_namespace_is_told_from_one_that_is_not_there() {
-        let kept = "the kernel keeps cubic to this machine's first network namespace and allows others reno, bbr; allow it \
-                    there, as root: sysctl -w net.ipv4.tcp_allowed_congestion_control='reno bbr cubic'";
+        let kept = "the kernel allows cubic only in the first network namespace; elsewhere it allows reno, bbr. Allow it as \
+                    root: sysctl -w net.ipv4.tcp_allowed_congestion_control='reno bbr cubic'";
         assert_eq!(why("cubic", "reno bbr cubic\n", "reno bbr\n"), kept);
         assert_eq!(why("vegas", "reno bbr cubic\n", "reno bbr\n"), "the kernel has reno, bbr, cubic");
     }

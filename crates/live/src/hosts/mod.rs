@@ -87,7 +87,7 @@ pub(crate) fn isolated(sysctls: Sysctls) -> io::Result<(HostPair, [Tun; 2])> {
 pub(crate) fn outside(sysctls: Sysctls) -> io::Result<(HostPair, [Tun; 2])> {
     let far = LinkHost::new(Namespace::here()?, |tun| {
         if fs::read_to_string("/proc/sys/net/ipv4/ip_forward")?.trim() == "0" {
-            let what = "this machine forwards no packets: allow it with `sysctl -w net.ipv4.ip_forward=1`";
+            let what = "IP forwarding is off on this machine: switch it on with `sysctl -w net.ipv4.ip_forward=1`";
             return Err(io::Error::new(io::ErrorKind::Unsupported, what));
         }
         let v4 = free_network(tun.name())?;
@@ -96,7 +96,7 @@ pub(crate) fn outside(sysctls: Sysctls) -> io::Result<(HostPair, [Tun; 2])> {
         interface::bring_up(tun.name())?;
         let table = format!("headgate-{}-{}", std::process::id(), tun.name());
         let nat = Nat::open(&table, v4[0]).map_err(|error| {
-            with_context("cannot translate addresses, for which Linux 5.12 or later with nf_tables is needed", error)
+            with_context("cannot translate addresses (Linux 5.12 or later with nf_tables is needed)", error)
         })?;
         Ok((v4, nat))
     });
@@ -150,7 +150,7 @@ fn configure_ipv6(name: &str, address: Option<Ipv6Addr>) -> io::Result<bool> {
 fn free_network(tun: &str) -> io::Result<[Ipv4Addr; 2]> {
     let number: u32 = tun.trim_start_matches(|c: char| !c.is_ascii_digit()).parse().unwrap_or(0);
     let net = first_free(&fs::read_to_string("/proc/thread-self/net/route")?, number as u8);
-    let net = net.ok_or_else(|| io::Error::other("no network of 100.64.0.0/10 is free here"))?;
+    let net = net.ok_or_else(|| io::Error::other("no free network in 100.64.0.0/10"))?;
     Ok([net | 1, net | 2].map(Ipv4Addr::from_bits))
 }
 

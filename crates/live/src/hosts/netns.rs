@@ -72,9 +72,9 @@ pub fn prepare() -> io::Result<()> {
     }
     enter_user_namespace().map_err(|error| {
         let what = format!(
-            "a link needs network namespaces: be root, or have the kernel allow unprivileged user namespaces \
-             (user.max_user_namespaces, kernel.unprivileged_userns_clone, kernel.apparmor_restrict_unprivileged_userns); \
-             it says: {error}"
+            "a link needs network namespaces: run as root, or allow unprivileged user namespaces \
+             (user.max_user_namespaces, kernel.unprivileged_userns_clone, kernel.apparmor_restrict_unprivileged_userns). \
+             The kernel says: {error}"
         );
         io::Error::new(io::ErrorKind::PermissionDenied, what)
     })

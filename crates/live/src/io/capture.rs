@@ -7,8 +7,8 @@ use crate::io::tap::{FrameEvent, FrameRecord, KEPT};
 /// The capture interfaces of an end, with their descriptions.
 const INTERFACES: [(&str, &str); 3] = [
     ("in", "packets that this host sent, before the link's queue"),
-    ("out", "packets as they came out of the link here"),
-    ("drops", "packets of this host that were dropped or lost, each with the reason"),
+    ("out", "packets that the link delivered to this host"),
+    ("drops", "this host's packets that were dropped or lost on the link, with the reason"),
 ];
 
 /// Adds the interface descriptions of the end called `end`.

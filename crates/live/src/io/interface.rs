@@ -46,15 +46,15 @@ pub fn bring_up(name: &str) -> io::Result<()> {
 }
 
 counts! {
-    /// Packets that an interface counted, from the kernel's side: what a host sends goes out.
+    /// Packet counts of an interface. Packets that the host sends count as sent.
     InterfaceCounters {
-        /// Packets that went out.
+        /// Packets sent.
         sent,
-        /// Packets that were to go out and found no room.
+        /// Packets dropped on sending, at a full queue.
         send_drops,
-        /// Packets that came in.
+        /// Packets received.
         received,
-        /// Of those for the host, dropped.
+        /// Packets dropped on receipt.
         receive_drops,
     }
 }

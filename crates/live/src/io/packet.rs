@@ -209,9 +209,9 @@ fn xdp(
 /// Explains why AF_XDP is not available.
 fn without_xdp(interface: &str, error: &io::Error) -> io::Error {
     let why = match error.raw_os_error() {
-        Some(libc::EBUSY) => "another AF_XDP socket has its first queue".to_string(),
-        Some(libc::EAFNOSUPPORT) => "this kernel has none (CONFIG_XDP_SOCKETS)".to_string(),
-        Some(libc::ENOBUFS) => "too little memory may be locked (ulimit -l)".to_string(),
+        Some(libc::EBUSY) => "another AF_XDP socket uses its first queue".to_string(),
+        Some(libc::EAFNOSUPPORT) => "this kernel does not have it (CONFIG_XDP_SOCKETS)".to_string(),
+        Some(libc::ENOBUFS) => "the limit of locked memory is too low (ulimit -l)".to_string(),
         _ => error.to_string(),
     };
     io::Error::new(error.kind(), format!("{interface}: no AF_XDP: {why}"))

@@ -1,8 +1,12 @@
-//! Sends frames by AF_XDP (Documentation/networking/af_xdp.rst), without a receiving side or a program, in copy mode,
-//! which any interface supports.
+//! Sends frames by AF_XDP (Documentation/networking/af_xdp.rst), in copy mode, which any interface supports. There is no
+//! receiving side and no XDP program.
 //!
-//! Frames are copied to memory registered with the kernel, their descriptors go to a ring, and one call sends the ring.
-//! Descriptors that the kernel did not take are withdrawn: they would leave with the next call, a hidden second queue.
+//! Two rings are shared with the kernel. To send, frames are copied to registered memory and their descriptors are put on
+//! the *transmit* ring. One system call then sends the whole ring. The kernel returns the places of sent frames on the
+//! *completion* ring.
+//!
+//! The kernel may leave descriptors on the transmit ring if the driver is full. They would be sent by the next call, so
+//! the ring would be a second, hidden queue. Such descriptors are therefore withdrawn, and their frames count as refused.
 
 use std::io;
 use std::os::fd::{AsFd, OwnedFd};

@@ -126,22 +126,22 @@ pub fn check_supported(scenario: &Scenario) -> io::Result<()> {
 fn unsupported(scenario: &Scenario, available: &str) -> Result<(), String> {
     let (flows, most) = (scenario.total_flows(), ports::MOST_FLOWS);
     if flows > most {
-        return Err(format!("{flows} flows are too many: live there can be {most}"));
+        return Err(format!("{flows} flows are too many for real packets: at most {most}"));
     }
     for group in &scenario.tcp {
         cc_of(group, available)?;
         if group.recovery == Recovery::Tahoe {
-            return Err(format!("group {:?}: live TCP does without `recovery = \"tahoe\"`", group.name));
+            return Err(format!("group {:?}: the kernel's TCP has no `recovery = \"tahoe\"`", group.name));
         }
         if group.accecn {
-            return Err(format!("group {:?}: live TCP does without `accecn`", group.name));
+            return Err(format!("group {:?}: `accecn` is not supported on real packets", group.name));
         }
         fits(&group.name, group.packet, TCP + LEAST_MSS)?;
     }
     for group in &scenario.udp {
         if group.is_controlled() {
             let cc = group.cc;
-            let known = format!("`cc = \"{cc}\"` is only simulated: live UDP has no congestion control");
+            let known = format!("`cc = \"{cc}\"` is only simulated: the kernel's UDP has no congestion control");
             return Err(format!("group {:?}: {known}", group.name));
         }
         fits(&group.name, group.packet, UDP)?;
@@ -157,7 +157,7 @@ fn cc_of(group: &TcpGroup, available: &str) -> Result<(), String> {
     let known = Cc::ALL.iter().filter(|cc| cc.kernel().is_some_and(has)).map(|cc| cc.name());
     let known = known.collect::<Vec<_>>().join(", ");
     Err(format!(
-        "group {:?}: the kernel has no congestion control for `cc = {:?}`; it has some for {known}",
+        "group {:?}: the kernel has no congestion control for `cc = {:?}`; available: {known}",
         group.name,
         group.cc.name()
     ))
@@ -165,8 +165,10 @@ fn cc_of(group: &TcpGroup, available: &str) -> Result<(), String> {
 
 fn fits(name: &str, packet: u32, least: u32) -> Result<(), String> {
     match packet {
-        packet if packet < least => Err(format!("group {name:?}: `packet` is {packet}B, live {least}B is the least")),
-        packet if packet > MTU => Err(format!("group {name:?}: `packet` is {packet}B, the link takes {MTU}B at most")),
+        packet if packet < least => {
+            Err(format!("group {name:?}: `packet` is {packet}B; real packets need at least {least}B"))
+        }
+        packet if packet > MTU => Err(format!("group {name:?}: `packet` is {packet}B; the link's MTU is {MTU}B")),
         _ => Ok(()),
     }
 }
@@ -195,27 +197,29 @@ pub fn sysctls(scenario: &Scenario) -> Vec<(String, String)> {
 pub fn differences(scenario: &Scenario) -> Vec<String> {
     type DiffersFrom = fn(&TcpGroup) -> bool;
     let rows: [(DiffersFrom, &str); 11] = [
-        (|_| true, "connections are set up over the link, and ACKs that report gaps are longer than `ack`"),
-        (|group| !group.recovery.is_selective(), "losses are repaired by selective ACKs, whatever `recovery` says"),
+        (|_| true, "handshakes cross the link, and ACKs with SACK blocks are longer than `ack`"),
         (
-            |group| !group.rack() || !group.prr,
-            "losses are found by time and recovery is proportional: `recovery` is \"rack\", `prr` is on",
+            |group| !group.recovery.is_selective(),
+            "the kernel uses selective ACKs instead of the `recovery` of the scenario",
         ),
-        (|group| group.initial_window != 10, "`initial_window` is 10 packets"),
-        (|group| group.initial_ssthresh.is_some(), "`initial_ssthresh` is unlimited"),
-        (|group| group.initial_rto != Span::from_secs(1), "`initial_rto` is 1s"),
-        (|group| group.delayed_ack.is_some(), "`delayed_ack` is the longest wait: the kernel adapts it, from 40ms on"),
-        (|group| group.ecn && group.ecn_retransmits, "what is sent again is not ECN-capable"),
+        (|group| !group.rack() || !group.prr, "the kernel uses `recovery = \"rack\"` with `prr`"),
+        (|group| group.initial_window != 10, "the kernel's `initial_window` is 10 packets"),
+        (|group| group.initial_ssthresh.is_some(), "the kernel's `initial_ssthresh` is unlimited"),
+        (|group| group.initial_rto != Span::from_secs(1), "the kernel's `initial_rto` is 1s"),
+        (
+            |group| group.delayed_ack.is_some(),
+            "`delayed_ack` is an upper limit: the kernel adapts the delay, from 40ms on",
+        ),
+        (|group| group.ecn && group.ecn_retransmits, "the kernel's retransmissions are not ECN-capable"),
         (
             |group| group.delayed_ack.is_some() && group.abc.is_none(),
-            "windows grow by what is acknowledged, and not by ACKs: as with `abc`",
+            "the kernel's window grows by acknowledged bytes, not by ACKs: as with `abc`",
         ),
-        (|group| group.abe, "a mark lowers the window as a loss does: no `abe`"),
+        (|group| group.abe, "the kernel has no `abe`: a mark reduces the window as much as a loss"),
         (|group| group.overhead > Span::ZERO, "no random `overhead` before a packet"),
     ];
     let said = rows.into_iter().filter(|(differs, _)| scenario.tcp.iter().any(differs));
-    let looked =
-        |every| format!("`record.flows` is what the kernel says of its senders each {every}, not every change");
+    let looked = |every| format!("`record.flows` samples the kernel's senders every {every} instead of at each change");
     said.map(|(_, sentence)| sentence.to_string()).chain(traces::interval(scenario).map(looked)).collect()
 }
 
@@ -234,15 +238,15 @@ mod tests {
     #[test]
     fn what_the_kernel_cannot_do_is_named_with_its_group_and_what_it_can() {
         let said = |groups| unsupported(&scenario(groups), "reno cubic bbr\n").unwrap_err();
-        let tahoe = "group \"old\": live TCP does without `recovery = \"tahoe\"`";
+        let tahoe = "group \"old\": the kernel's TCP has no `recovery = \"tahoe\"`";
         assert_eq!(said("[[tcp]]\nname = \"old\"\nrecovery = \"tahoe\"\n"), tahoe);
-        let prague = "group \"new\": the kernel has no congestion control for `cc = \"prague\"`; it has some for reno, \
-                      cubic, bbr";
+        let prague = "group \"new\": the kernel has no congestion control for `cc = \"prague\"`; available: reno, cubic, \
+                      bbr";
         assert_eq!(said("[[tcp]]\nname = \"new\"\ncc = \"prague\"\n"), prague);
         assert!(said("[[tcp]]\ncc = \"dctcp\"\n").contains("`cc = \"dctcp\"`"));
         assert!(said("[[udp]]\ncc = \"tfrc\"\n").contains("only simulated"));
-        assert!(said("[[udp]]\nrate = \"1Mbit/s\"\npacket = \"1501B\"\n").contains("1500B at most"));
-        assert!(said("[[tcp]]\npacket = \"100B\"\n").contains("128B is the least"));
+        assert!(said("[[udp]]\nrate = \"1Mbit/s\"\npacket = \"1501B\"\n").contains("MTU is 1500B"));
+        assert!(said("[[tcp]]\npacket = \"100B\"\n").contains("at least 128B"));
         assert!(said("[[tcp]]\nflows = 40000\n").contains("31744"));
     }
 

@@ -67,7 +67,8 @@ impl LoadReport {
             flow.ended = sender.ended;
             if sender.refused > 0 {
                 let (number, refused, sent) = (sender.number, sender.refused, sender.sent);
-                self.notes.push(format!("flow {number}: its own host had no room for {refused} of {sent} datagrams"));
+                self.notes
+                    .push(format!("flow {number}: the sending socket was full for {refused} of {sent} datagrams"));
             }
         }
         self.late.merge(&sent.late);
@@ -83,7 +84,10 @@ impl LoadReport {
         self.transfers.extend(received.completed);
         self.marked += received.marked;
         if received.without_room > 0 {
-            self.notes.push(format!("{} datagrams came and were not read in time", received.without_room));
+            self.notes.push(format!(
+                "{} datagrams were dropped at full receiving sockets: the receiving thread was late",
+                received.without_room
+            ));
         }
         self.deliveries.extend(received.deliveries.into_rows());
     }

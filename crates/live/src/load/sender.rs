@@ -95,7 +95,7 @@ impl HostSenders {
                     self.watch.wait(step)?;
                     waited = waited + step;
                 }
-                Ok(false) => return Err(self.unconnected(done, "nobody answers")),
+                Ok(false) => return Err(self.unconnected(done, "no answer")),
                 Err(error) => return Err(self.unconnected(done, &error.to_string())),
             }
         }
@@ -104,7 +104,7 @@ impl HostSenders {
 
     fn unconnected(&self, place: usize, why: &str) -> io::Error {
         let flow = self.sent.tcp[place].number;
-        io::Error::new(io::ErrorKind::TimedOut, format!("flow {flow} cannot be connected over the link: {why}"))
+        io::Error::new(io::ErrorKind::TimedOut, format!("flow {flow} cannot connect over the link: {why}"))
     }
 
     /// Starts connecting the TCP flow at `place`. The host's sysctl decides at the SYN whether it requests ECN: 1

@@ -8,12 +8,12 @@ use crate::io::tcp::TcpInfo;
 counts! {
     /// Counts of a flow's sender, by the kernel.
     SenderCounts {
-        /// Segments sent again.
+        /// Retransmitted segments.
         retransmits,
         /// Retransmission timeouts.
         timeouts,
-        /// Packets that came to the receiver with a CE mark: of UDP those that it saw, of TCP as it told the sender, who takes
-        /// all that an acknowledgement with an echo acknowledges for marked (RFC 3168, section 6.1.3): more than there were.
+        /// Packets marked CE, as the flow's end knows them. A UDP receiver counts marked datagrams. A TCP sender counts
+        /// all segments that an ACK with an ECN echo acknowledges (RFC 3168, section 6.1.3), which is an overestimate.
         marked,
         /// Bytes acknowledged.
         acked,

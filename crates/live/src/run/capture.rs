@@ -64,7 +64,6 @@ impl RunCapture {
     pub(super) fn missing(&self) -> Option<String> {
         let missed: u64 = self.records.iter().map(FrameRecords::missed).sum();
         let all = missed + self.written;
-        (missed > 0)
-            .then(|| format!("{missed} of {all} packets are not in the capture: there was no time to write them"))
+        (missed > 0).then(|| format!("{missed} of {all} packets are missing from the capture: the writer was too slow"))
     }
 }

@@ -1,4 +1,7 @@
-//! Evidence that the emulated link was the bottleneck and met the scenario.
+//! Fidelity of a live run: did the emulated link meet the scenario, and was it the bottleneck?
+//!
+//! A run is faithful if packets leave the link on time, if no packet is lost outside the link, and if the loop did not
+//! stall. The kernel's counts at both hosts and the counts of the loop must add up ([`LinkFidelity::balance`]).
 
 use headgate_core::parts::Histogram;
 use headgate_core::{Span, Time};
@@ -10,7 +13,7 @@ use crate::io::anomalies::FrameAnomaly;
 use crate::io::interface::InterfaceCounters;
 use crate::load::LoadReport;
 
-/// Evidence on a run.
+/// Measurements of how exactly a run met its scenario.
 #[derive(Clone, Debug)]
 pub struct LinkFidelity {
     /// The loop's thread had real-time priority (`SCHED_FIFO`).
@@ -36,15 +39,15 @@ pub struct LinkFidelity {
 }
 
 counts! {
-    /// Packets that the link is not to blame for.
+    /// Packets lost in the hosts or the forwarding loop instead of at the link.
     HostLosses {
-        /// Before the link, at the devices of the hosts.
+        /// At the hosts' devices, before the link.
         device,
-        /// In the loop, for want of room.
+        /// In the loop, for lack of a slot.
         no_slot,
-        /// In the loop, because they made no sense.
+        /// In the loop, because their headers are invalid.
         unreadable,
-        /// Behind the link: the host did not take them.
+        /// Behind the link, refused by the receiving host.
         refused,
     }
 }

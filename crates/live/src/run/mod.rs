@@ -54,8 +54,7 @@ const AHEAD: Span = Span::from_millis(100);
 /// [`LiveRunError::Refused`] with the key and the possible values; otherwise the system's error.
 pub fn check_supported(scenario: &Scenario) -> Result<(), LiveRunError> {
     if scenario.links.len() > 1 && !scenario.record.capture.is_empty() {
-        let what = "`record.capture`: real packets are captured at both hosts, which says what passed a link only where there is \
-                    one; leave it out, or run without --live";
+        let what = "`record.capture` works on real packets only with one link: remove it, or run without --live";
         return Err(LiveRunError::Refused(what.to_string()));
     }
     load::check_supported(scenario).map_err(|error| match error.kind() {

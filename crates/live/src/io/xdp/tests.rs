@@ -214,7 +214,7 @@ fn where_it_cannot_be_had_the_packet_socket_sends_and_says_why() {
         let open = |sending| PacketSocket::open("out", 64, sending);
         let (first, second) = (open(SendMethod::Auto).unwrap(), open(SendMethod::Auto).unwrap());
         assert_eq!((sent_by(&first), sent_by(&second)), (SendMethod::Xdp, SendMethod::Packet));
-        let said = "out: no AF_XDP: another AF_XDP socket has its first queue";
+        let said = "out: no AF_XDP: another AF_XDP socket uses its first queue";
         assert!(first.why_not_xdp().is_none());
         assert_eq!(second.why_not_xdp().unwrap().to_string(), said);
         assert_eq!(open(SendMethod::Xdp).unwrap_err().to_string(), said);
