@@ -9,7 +9,7 @@ pub struct Impairer {
     impairments: Impairments,
     losses: GilbertLoss,
     rng: Rng,
-    /// When the previous packet comes out: jitter keeps packets in order.
+    /// Arrival of the previous packet: jitter keeps packets in order.
     last: Time,
 }
 
@@ -19,15 +19,15 @@ impl Impairer {
         Impairer { impairments, losses: GilbertLoss::new(&impairments), rng, last: Time::ZERO }
     }
 
-    /// When a packet due at `due` comes out; `None` if it is lost.
-    pub fn pass(&mut self, due: Time) -> Option<Time> {
+    /// Arrival time of a packet that would arrive at `due`; `None` if it is lost.
+    pub fn impair(&mut self, due: Time) -> Option<Time> {
         if self.losses.next(&mut self.rng) {
             return None;
         }
-        Some(self.arrives(due))
+        Some(self.arrival(due))
     }
 
-    fn arrives(&mut self, due: Time) -> Time {
+    fn arrival(&mut self, due: Time) -> Time {
         let Impairments { jitter, reorder, reorder_by, .. } = self.impairments;
         let jitter = if jitter == Span::ZERO { jitter } else { self.rng.span_below(jitter + Span::from_nanos(1)) };
         let at = self.last.max(due + jitter);
@@ -101,17 +101,17 @@ mod tests {
         assert!(!losses(0.0, None).contains(&true));
     }
 
-    fn passage(impairments: Impairments) -> Impairer {
+    fn impairer(impairments: Impairments) -> Impairer {
         Impairer::new(impairments, Rng::named(4, "medium"))
     }
 
     #[test]
     fn jitter_is_uniform_and_keeps_the_order() {
         let most = Span::from_millis(10);
-        let mut far = passage(Impairments { jitter: most, ..Impairments::default() });
+        let mut far = impairer(Impairments { jitter: most, ..Impairments::default() });
         // A second apart none waits for another: uniform in 0 to 10 ms, mean 5 ms, sigma 10 ms / sqrt(12).
         let extra =
-            (0..20_000).map(|n| far.arrives(Time::ZERO + Span::from_secs(n)) - (Time::ZERO + Span::from_secs(n)));
+            (0..20_000).map(|n| far.arrival(Time::ZERO + Span::from_secs(n)) - (Time::ZERO + Span::from_secs(n)));
         let extra: Vec<f64> = extra.map(|extra| extra.as_secs_f64() / most.as_secs_f64()).collect();
         let mean = extra.iter().sum::<f64>() / extra.len() as f64;
         assert!((mean - 0.5).abs() < 4.0 / (12.0 * extra.len() as f64).sqrt(), "{mean}");
@@ -122,18 +122,18 @@ mod tests {
         let distance =
             sorted.iter().enumerate().map(|(i, x)| (x - i as f64 / n).abs().max(((i + 1) as f64 / n - x).abs()));
         assert!(distance.fold(0.0, f64::max) < 1.95 / n.sqrt());
-        let mut near = passage(Impairments { jitter: most, ..Impairments::default() });
-        let times: Vec<Time> = (0..1000).map(|n| near.arrives(Time::ZERO + Span::from_micros(100 * n))).collect();
+        let mut near = impairer(Impairments { jitter: most, ..Impairments::default() });
+        let times: Vec<Time> = (0..1000).map(|n| near.arrival(Time::ZERO + Span::from_micros(100 * n))).collect();
         assert!(times.is_sorted());
     }
 
     #[test]
     fn those_held_back_come_late_and_no_other_waits_for_them() {
         let by = Span::from_millis(7);
-        let mut passage = passage(Impairments { reorder: 0.25, reorder_by: by, ..Impairments::default() });
+        let mut impairer = impairer(Impairments { reorder: 0.25, reorder_by: by, ..Impairments::default() });
         let late = (0..10_000).filter(|n| {
             let due = Time::ZERO + Span::from_millis(*n);
-            let at = passage.arrives(due);
+            let at = impairer.arrival(due);
             assert!(at == due || at == due + by, "{at:?}");
             at != due
         });

@@ -9,13 +9,13 @@ use crate::transmitter::Transmitter;
 /// A packet's transit over a link.
 #[derive(Clone, Copy, Debug)]
 pub struct Transit {
-    /// When its last bit is sent and the link is free again.
+    /// End of its transmission: the link is then free.
     pub sent: Time,
-    /// When it comes out without impairments.
+    /// When it arrives without impairments.
     pub due: Time,
-    /// When it does come out; `None` if it is lost.
-    pub out: Option<Time>,
-    /// Whether sending may take long, or other packets may overtake it.
+    /// When it arrives; `None` if it is lost.
+    pub arrival: Option<Time>,
+    /// Whether its transmission may take long, or other packets may overtake it.
     pub waits: bool,
 }
 
@@ -31,7 +31,7 @@ pub struct Medium {
     transmitter: Transmitter,
     delay: Span,
     /// Impairments, if any, and whether packets wait ([`Transit::waits`]).
-    passage: Option<Box<(Impairer, bool)>>,
+    impairer: Option<Box<(Impairer, bool)>>,
 }
 
 impl Medium {
@@ -39,15 +39,15 @@ impl Medium {
     pub fn new(simplex: &Simplex, delay: Span, rng: Rng) -> Medium {
         let impairments = simplex.impairments;
         let waits = simplex.pace != Pace::Constant || impairments.reorder > 0.0;
-        let passes = waits || impairments != Impairments::default();
+        let impaired_link = waits || impairments != Impairments::default();
         Medium {
             transmitter: Transmitter::new(simplex.rate, &simplex.pace),
             delay,
-            passage: passes.then(|| Box::new((Impairer::new(impairments, rng), waits))),
+            impairer: impaired_link.then(|| Box::new((Impairer::new(impairments, rng), waits))),
         }
     }
 
-    /// The propagation delay: a lower bound on the time from sent to out.
+    /// The propagation delay: a lower bound on the time from the end of its transmission to its arrival.
     #[inline]
     pub fn delay(&self) -> Span {
         self.delay
@@ -59,9 +59,9 @@ impl Carrier for Medium {
     fn carry(&mut self, bytes: u32, now: Time) -> Transit {
         let sent = self.transmitter.sent(now, bytes);
         let due = sent + self.delay;
-        match &mut self.passage {
-            None => Transit { sent, due, out: Some(due), waits: false },
-            Some(way) => Transit { sent, due, out: way.0.pass(due), waits: way.1 },
+        match &mut self.impairer {
+            None => Transit { sent, due, arrival: Some(due), waits: false },
+            Some(impaired) => Transit { sent, due, arrival: impaired.0.impair(due), waits: impaired.1 },
         }
     }
 }

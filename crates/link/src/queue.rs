@@ -17,8 +17,9 @@ pub trait NextHop<T>: Sink<T> {
     /// Transmission of `packet` begins.
     fn sending(&mut self, packet: &Packet<T>, now: Time);
 
-    /// `packet` will come out of the link at `out`. `waits` if that may be far ahead or before packets sent earlier.
-    fn receive(&mut self, packet: Packet<T>, out: Time, waits: bool);
+    /// `packet` arrives at the end of the link at `arrival`. `waits` if `arrival` may be far ahead, or before the arrival of
+    /// an earlier packet.
+    fn receive(&mut self, packet: Packet<T>, arrival: Time, waits: bool);
 
     /// `packet` began to be sent at `now` and is lost on the link; it was due at `due`.
     fn lost(&mut self, packet: Packet<T>, now: Time, due: Time);
@@ -46,7 +47,7 @@ pub struct LinkQueue<T, D, L, M> {
     port: Port<T, D, L>,
     medium: M,
     free_at: Time,
-    /// When to call [`LinkQueue::free`]: the transmitter is free, or the discipline is ready.
+    /// When to call [`LinkQueue::on_wake`]: the transmitter is free, or the discipline is ready.
     wake: Time,
     /// The discipline was asked since the transmitter became free, and had no packet.
     idle: bool,
@@ -71,11 +72,11 @@ impl<T, D: Discipline<T>, L: Meter<T>, M: Carrier> LinkQueue<T, D, L, M> {
     /// A packet arrives.
     #[inline(always)]
     pub fn arrive(&mut self, packet: Packet<T>, now: Time, next: &mut impl NextHop<T>) {
-        self.settle(now, next);
+        self.report_idle(now, next);
         self.port.enqueue(packet, now, next);
-        self.called();
+        self.after_call();
         if self.wake == Time::NEVER && self.free_at <= now {
-            return self.pull(now, next);
+            return self.dequeue(now, next);
         }
         let held = self.port.backlog();
         self.port.ledger_mut().holds(held, now);
@@ -86,12 +87,12 @@ impl<T, D: Discipline<T>, L: Meter<T>, M: Carrier> LinkQueue<T, D, L, M> {
 
     /// The transmitter is free, or the discipline is ready.
     #[inline(always)]
-    pub fn free(&mut self, now: Time, next: &mut impl NextHop<T>) {
+    pub fn on_wake(&mut self, now: Time, next: &mut impl NextHop<T>) {
         self.wake = Time::NEVER;
-        self.pull(now, next);
+        self.dequeue(now, next);
     }
 
-    /// When to call [`free`](LinkQueue::free); [`Time::NEVER`] while no packet waits.
+    /// When to call [`on_wake`](LinkQueue::on_wake); [`Time::NEVER`] while no packet waits.
     #[inline]
     pub fn wake(&self) -> Time {
         self.wake
@@ -99,7 +100,7 @@ impl<T, D: Discipline<T>, L: Meter<T>, M: Carrier> LinkQueue<T, D, L, M> {
 
     /// Reports a pending idle period to the discipline. Call it before reading gauges.
     #[inline(always)]
-    pub fn settle(&mut self, now: Time, next: &mut impl NextHop<T>) {
+    pub fn report_idle(&mut self, now: Time, next: &mut impl NextHop<T>) {
         if self.wake == Time::NEVER && !self.idle && self.free_at <= now {
             self.idle = true;
             let none = self.port.dequeue(self.free_at, next);
@@ -108,9 +109,9 @@ impl<T, D: Discipline<T>, L: Meter<T>, M: Carrier> LinkQueue<T, D, L, M> {
     }
 
     #[inline]
-    fn pull(&mut self, now: Time, next: &mut impl NextHop<T>) {
+    fn dequeue(&mut self, now: Time, next: &mut impl NextHop<T>) {
         let packet = self.port.dequeue(now, next);
-        self.called();
+        self.after_call();
         let held = self.port.backlog();
         self.port.ledger_mut().holds(held, now);
         self.idle = packet.is_none();
@@ -129,12 +130,12 @@ impl<T, D: Discipline<T>, L: Meter<T>, M: Carrier> LinkQueue<T, D, L, M> {
 
     #[inline(always)]
     fn send(&mut self, packet: Packet<T>, now: Time, next: &mut impl NextHop<T>) {
-        let Transit { sent, due, out, waits } = self.medium.carry(packet.bytes, now);
+        let Transit { sent, due, arrival, waits } = self.medium.carry(packet.bytes, now);
         self.free_at = sent;
         self.port.ledger_mut().sending(now, sent);
         next.sending(&packet, now);
-        if let Some(out) = out {
-            return next.receive(packet, out, waits);
+        if let Some(arrival) = arrival {
+            return next.receive(packet, arrival, waits);
         }
         self.lost += 1;
         self.port.ledger_mut().lost(&packet, now);
@@ -142,7 +143,7 @@ impl<T, D: Discipline<T>, L: Meter<T>, M: Carrier> LinkQueue<T, D, L, M> {
     }
 
     #[inline(always)]
-    fn called(&mut self) {
+    fn after_call(&mut self) {
         let (discipline, ledger) = self.port.parts();
         ledger.called(discipline);
     }
@@ -173,7 +174,7 @@ impl<T, D: Discipline<T>, L: Meter<T>, M: Carrier> LinkQueue<T, D, L, M> {
 
     /// Remaining transmission time of the current packet at `now`.
     #[inline]
-    pub fn ahead(&self, now: Time) -> Span {
+    pub fn remaining(&self, now: Time) -> Span {
         self.free_at - now
     }
 
@@ -246,11 +247,11 @@ mod tests {
         fn carry(&mut self, bytes: u32, now: Time) -> Transit {
             let sent = now + Span::from_micros(bytes.into());
             let due = sent + Span::from_millis(5);
-            Transit { sent, due, out: (bytes != 13).then_some(due), waits: false }
+            Transit { sent, due, arrival: (bytes != 13).then_some(due), waits: false }
         }
     }
 
-    /// Flows and times of the packets that came out, and how many were dropped.
+    /// Flows and arrival times of delivered packets, and the number of drops.
     #[derive(Default)]
     struct QueueHost(Vec<(u64, Time)>, u32);
 
@@ -288,7 +289,7 @@ mod tests {
     /// Frees the link whenever it asks for it, up to `end`.
     fn run(queue: &mut Droptail, end: Time, host: &mut QueueHost) {
         while queue.wake() <= end && queue.wake() < Time::NEVER {
-            queue.free(queue.wake(), host);
+            queue.on_wake(queue.wake(), host);
         }
     }
 

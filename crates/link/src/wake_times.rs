@@ -22,13 +22,13 @@ impl WakeTimes {
 
     /// The earliest wake-up time; [`Time::NEVER`] if there is none.
     #[inline]
-    pub fn first(&self) -> Time {
+    pub fn earliest(&self) -> Time {
         self.first
     }
 
     /// The link with the earliest time; of several, the lowest number.
     #[inline]
-    pub fn winner(&self) -> usize {
+    pub fn earliest_link(&self) -> usize {
         let mut at = 1;
         while let Some(pair) = self.pairs.get(at) {
             at = 2 * at + usize::from(pair[0] != self.first);
@@ -71,9 +71,9 @@ mod tests {
                 list[link % links] = time;
                 wakes.set(link % links, time);
                 let first = *list.iter().min().unwrap();
-                prop_assert_eq!(wakes.first(), first);
+                prop_assert_eq!(wakes.earliest(), first);
                 if first != Time::NEVER {
-                    prop_assert_eq!(wakes.winner(), list.iter().position(|time| *time == first).unwrap());
+                    prop_assert_eq!(wakes.earliest_link(), list.iter().position(|time| *time == first).unwrap());
                 }
             }
         }

@@ -36,7 +36,7 @@ impl<T> Timeline<T> {
         self.heap.peek().map_or(Time::NEVER, |first| first.at)
     }
 
-    /// Removes the first event if it is due at `now`; returns it with its due time.
+    /// Removes the first event if its time is at most `now`; returns it with its time.
     #[inline]
     pub(crate) fn pop(&mut self, now: Time) -> Option<(Time, T)> {
         if self.next() > now {

@@ -99,8 +99,8 @@ impl Sampler {
 fn settle(net: &mut Net, now: Time, queue: &mut Queue<Event>) {
     let Net { links, hosts, .. } = net;
     for (number, link) in (0..).zip(links) {
-        link.settle(now, &mut Onward { number, hosts, queue });
-        let (held, ahead) = (link.port().backlog(), link.ahead(now));
+        link.report_idle(now, &mut Onward { number, hosts, queue });
+        let (held, ahead) = (link.port().backlog(), link.remaining(now));
         link.port_mut().ledger_mut().settle(held, ahead, now);
     }
 }

@@ -73,7 +73,7 @@ impl World {
     #[inline(always)]
     fn step(&mut self, end: Time) -> Option<Time> {
         let World { queue, net: Net { links, wakes, hosts }, .. } = self;
-        let wake = wakes.first();
+        let wake = wakes.earliest();
         let last = Time::from_nanos(end.as_nanos() - 1);
         if let Some((now, event)) = queue.pop(wake.min(last), |event| approach(event, hosts)) {
             self.happen(event, now);
@@ -82,9 +82,9 @@ impl World {
         if wake >= end {
             return None;
         }
-        let number = wakes.winner();
+        let number = wakes.earliest_link();
         let link = &mut links[number];
-        link.free(wake, &mut Onward { number: number as u16, hosts, queue });
+        link.on_wake(wake, &mut Onward { number: number as u16, hosts, queue });
         wakes.set(number, link.wake());
         Some(wake)
     }

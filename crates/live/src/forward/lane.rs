@@ -112,10 +112,10 @@ impl<D: Discipline<FrameId>> DisciplineLane<D> {
     }
 
     /// Like `advance`; also reports a pending idle period to the discipline.
-    fn settle(&mut self, now: Time) {
+    fn report_idle(&mut self, now: Time) {
         let (queue, mut sink) = self.split();
         queue::dequeue_due(queue, now, &mut sink);
-        queue.settle(now, &mut sink);
+        queue.report_idle(now, &mut sink);
     }
 
     /// Enqueues the packets of the lane that this one replaces.
@@ -158,7 +158,7 @@ impl<D: Discipline<FrameId>> Lane for DisciplineLane<D> {
     }
 
     fn view(&mut self, now: Time) -> LaneView {
-        self.settle(now);
+        self.report_idle(now);
         let LaneEnds { entry, exit, pool, stalls: (stalls, stalled), .. } = &self.ends;
         let counts = LaneCounts {
             offered: entry.offered,
@@ -183,7 +183,7 @@ impl<D: Discipline<FrameId>> Lane for DisciplineLane<D> {
     }
 
     fn hand_over(&mut self, now: Time) -> LaneHandover {
-        self.settle(now);
+        self.report_idle(now);
         let mut marked = Vec::new();
         let mut queued = self.queue.hand_over(now, &mut |packet| marked.push(packet.handle.slot()));
         // A mark made after this point does not count: the packet keeps the ECN field of its frame.

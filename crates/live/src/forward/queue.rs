@@ -41,12 +41,12 @@ impl Carrier for DeferredMedium {
     fn carry(&mut self, bytes: u32, now: Time) -> Transit {
         if now < self.origin {
             let due = now + self.delay();
-            return Transit { sent: now, due, out: Some(due), waits: false };
+            return Transit { sent: now, due, arrival: Some(due), waits: false };
         }
         let later = |time: Time| self.origin + (time - Time::ZERO);
         let bytes = bytes.saturating_add_signed(self.overhead);
-        let Transit { sent, due, out, waits } = self.medium.carry(bytes, Time::ZERO + (now - self.origin));
-        Transit { sent: later(sent), due: later(due), out: out.map(later), waits }
+        let Transit { sent, due, arrival, waits } = self.medium.carry(bytes, Time::ZERO + (now - self.origin));
+        Transit { sent: later(sent), due: later(due), arrival: arrival.map(later), waits }
     }
 }
 
@@ -101,7 +101,7 @@ pub(crate) fn dequeue_due<D: Discipline<FrameId>, L: Meter<FrameId>>(
     sink: &mut FrameSink<'_, impl FnMut(Packet<FrameId>, Time)>,
 ) {
     while queue.wake() <= now && queue.wake() < Time::NEVER {
-        queue.free(queue.wake(), sink);
+        queue.on_wake(queue.wake(), sink);
     }
 }
 
@@ -112,7 +112,7 @@ where
     D: Discipline<FrameId>,
     L: Meter<FrameId> + AsMut<LaneLedger>,
 {
-    let (lost, ahead) = (queue.lost(), queue.ahead(now));
+    let (lost, ahead) = (queue.lost(), queue.remaining(now));
     let (gauges, backlog) = (queue.port().gauges(), queue.port().backlog());
     let (discipline, meter) = queue.port_mut().parts();
     let ledger = meter.as_mut();

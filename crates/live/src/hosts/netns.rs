@@ -64,7 +64,7 @@ fn unshare(flags: UnshareFlags) -> io::Result<()> {
 /// Call it before starting threads: a process with several threads cannot enter a user namespace.
 ///
 /// # Errors
-/// Why this is not permitted, and what is needed.
+/// The reason why the kernel does not permit this, and the remedy.
 pub fn prepare() -> io::Result<()> {
     let needed = CapabilitySet::SYS_ADMIN | CapabilitySet::NET_ADMIN;
     if capabilities(None)?.effective.contains(needed) {

@@ -92,7 +92,7 @@ impl Netlink {
         Ok(socket)
     }
 
-    /// Discards pending notifications, and the error for those that did not fit.
+    /// Discards pending notifications, and the error that reports lost ones.
     pub(super) fn discard_notifications(&self) {
         let mut buffer = [0; 8192];
         loop {

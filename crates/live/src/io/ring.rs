@@ -1,8 +1,13 @@
 //! The kernel's receive ring: `PACKET_RX_RING`, version 2 (linux/if_packet.h;
 //! Documentation/networking/packet_mmap.rst).
 //!
-//! Version 3 hands over full blocks, or blocks after milliseconds, which would delay packets. Version 2 hands over each
-//! frame at once.
+//! The kernel copies received frames into memory that it shares with this process: a ring of places of equal size. Each
+//! place begins with a status word. The kernel sets it when the place holds a frame. This process reads the frame, resets
+//! the word, and goes on to the next place. No system call is needed per frame, and the kernel counts the frames for which
+//! no place was free.
+//!
+//! Version 3 hands over whole blocks of frames, if need be after milliseconds, which would delay packets. Version 2 hands
+//! over each frame at once.
 #![allow(unsafe_code, reason = "each block says why it is sound")]
 
 use std::io;
@@ -30,6 +35,7 @@ const MOST: usize = 1 << 26;
 const NET_HEADER: usize = 10;
 const NEEDS_CHECKSUM: u8 = 1;
 
+/// A received frame in the ring.
 pub(super) struct RingFrame<'a> {
     /// The captured part of the frame.
     pub(super) bytes: &'a [u8],
@@ -49,6 +55,7 @@ pub(super) struct PartialChecksum {
     pub(super) offset: usize,
 }
 
+/// The ring and the position of the next frame.
 #[derive(Debug)]
 pub(super) struct ReceiveRing {
     memory: Mapping,

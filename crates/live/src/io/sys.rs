@@ -91,7 +91,7 @@ pub(super) fn v4_address(name: &str) -> io::Result<Option<Ipv4Addr>> {
 /// A packet socket that receives nothing until it is bound.
 pub(super) fn packet_socket() -> io::Result<OwnedFd> {
     let kind = libc::SOCK_RAW | libc::SOCK_NONBLOCK | libc::SOCK_CLOEXEC;
-    // SAFETY: no memory is involved; what is returned is a descriptor that is nobody's yet.
+    // SAFETY: no memory is involved. The returned descriptor is new, so nothing else owns it.
     unsafe { Ok(OwnedFd::from_raw_fd(checked(libc::socket(libc::AF_PACKET, kind, 0))?)) }
 }
 
@@ -115,7 +115,7 @@ pub(super) fn set_option<T: Copy>(socket: BorrowedFd<'_>, level: i32, option: i3
         .map(drop)
 }
 
-/// What options are made of: numbers alone.
+/// Socket options that consist of numbers alone.
 ///
 /// # Safety
 /// Any bytes must be a value of the type.

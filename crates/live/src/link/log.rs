@@ -90,7 +90,7 @@ impl LinkLog {
         locked(&self.shared.counts).clone()
     }
 
-    /// Writes what is left. Call it after the loop has stopped.
+    /// Writes the remaining records. Call it after the loop has stopped.
     pub(crate) fn finish(&mut self) {
         self.shared.stop.store(true, Ordering::Relaxed);
         if let Some(Err(_)) = self.thread.take().map(JoinHandle::join) {

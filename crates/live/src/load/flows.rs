@@ -13,8 +13,8 @@ pub struct LiveFlow {
     pub group: u32,
     pub direction: Direction,
     /// Start and stop.
-    pub lasts: [Time; 2],
-    pub sends: FlowTraffic,
+    pub lifetime: [Time; 2],
+    pub traffic: FlowTraffic,
 }
 
 pub enum FlowTraffic {
@@ -32,7 +32,7 @@ pub enum ReceiverSettings {
 }
 
 impl FlowTraffic {
-    pub fn received(&self) -> ReceiverSettings {
+    pub fn receiver_settings(&self) -> ReceiverSettings {
         match self {
             FlowTraffic::Tcp(settings, _) => ReceiverSettings::Tcp(*settings),
             FlowTraffic::Udp(settings, ..) => ReceiverSettings::Udp(*settings),
@@ -40,7 +40,7 @@ impl FlowTraffic {
     }
 }
 
-/// All flows of `scenario` in the run of `seed`, including those that would start after its end.
+/// All flows of `scenario` in the run of `seed`, including flows that would start after its end.
 pub fn flows(scenario: &Scenario, seed: u64) -> Vec<LiveFlow> {
     let end = Time::ZERO + scenario.duration;
     let stop = |stop: Option<Span>| stop.map_or(end, |stop| Time::ZERO + stop);
@@ -50,8 +50,8 @@ pub fn flows(scenario: &Scenario, seed: u64) -> Vec<LiveFlow> {
         for index in 0..group.flows {
             let start = starts.draw(index, &mut flow_stream(seed, &group.name, index));
             let writer = Application::new(group.plan.start(index), source_stream(seed, &group.name, index));
-            let sends = FlowTraffic::Tcp(KernelTcpSettings::of(group), writer);
-            flows.push((direction(&group.route), [start, stop(group.stop)], sends));
+            let traffic = FlowTraffic::Tcp(KernelTcpSettings::of(group), writer);
+            flows.push((direction(&group.route), [start, stop(group.stop)], traffic));
         }
     }
     for group in &scenario.udp {
@@ -59,13 +59,14 @@ pub fn flows(scenario: &Scenario, seed: u64) -> Vec<LiveFlow> {
         for index in 0..group.flows {
             let mut rng = flow_stream(seed, &group.name, index);
             let start = starts.draw(index, &mut rng);
-            let sends = FlowTraffic::Udp(KernelUdpSettings::of(group), group.plan.start(index), rng);
-            flows.push((direction(&group.route), [start, stop(group.stop)], sends));
+            let traffic = FlowTraffic::Udp(KernelUdpSettings::of(group), group.plan.start(index), rng);
+            flows.push((direction(&group.route), [start, stop(group.stop)], traffic));
         }
     }
     let groups = scenario.groups().flat_map(|group| (0..group.flows).map(move |_| group.index as u32));
     let numbered = (0..).zip(groups).zip(flows);
-    let flow = |((number, group), (direction, lasts, sends))| LiveFlow { number, group, direction, lasts, sends };
+    let flow =
+        |((number, group), (direction, lifetime, traffic))| LiveFlow { number, group, direction, lifetime, traffic };
     numbered.map(flow).collect()
 }
 

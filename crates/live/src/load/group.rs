@@ -1,4 +1,4 @@
-//! How a group's flows map to the kernel's settings: what is set, what differs, and what is unsupported.
+//! Maps a group's keys to the kernel's settings, lists the differences, and rejects unsupported keys.
 
 use std::io;
 use std::path::Path;
@@ -72,7 +72,7 @@ impl KernelTcpSettings {
     }
 
     /// Converts the scenario's bytes to bytes written to the socket, so that the number of segments is the same.
-    pub fn written(&self, bytes: u64) -> u64 {
+    pub fn kernel_bytes(&self, bytes: u64) -> u64 {
         scaled(bytes, self.data, self.useful)
     }
 
@@ -261,12 +261,12 @@ mod tests {
         // 1000 bytes on the wire hold 960 bytes of data for the kernel, but count as 1000 in the papers' scenarios.
         let old = scenario("[[tcp]]\nprofile = \"ns2\"\n[[udp]]\nprofile = \"ns2\"\nrate = \"1Mbit/s\"\n");
         let tcp = KernelTcpSettings::of(&old.tcp[0]);
-        assert_eq!((tcp.mss, tcp.written(1000), tcp.useful(960), tcp.window), (960, 960, 1000, Some(20 * 960)));
+        assert_eq!((tcp.mss, tcp.kernel_bytes(1000), tcp.useful(960), tcp.window), (960, 960, 1000, Some(20 * 960)));
         let udp = KernelUdpSettings::of(&old.udp[0]);
         assert_eq!((udp.payload(1000), udp.useful(972)), (972, 1000));
         let new = scenario("[[tcp]]\n[[tcp]]\nheader = \"52B\"\n");
         let tcp = KernelTcpSettings::of(&new.tcp[0]);
-        assert_eq!((tcp.mss, tcp.data, tcp.written(7), tcp.window), (1460, 1460, 7, None));
+        assert_eq!((tcp.mss, tcp.data, tcp.kernel_bytes(7), tcp.window), (1460, 1460, 7, None));
         let tcp = KernelTcpSettings::of(&new.tcp[1]);
         assert_eq!((tcp.mss, tcp.data, tcp.useful(1448)), (1460, 1448, 1448));
     }

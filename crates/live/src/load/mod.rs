@@ -72,12 +72,13 @@ impl TrafficLoad {
         raise_limit(scenario.total_flows())?;
         let flows = flows(scenario, seed);
         let shared = Arc::new(LoadState::new(clock, flows.len()));
-        let report = |flow: &LiveFlow| FlowReport { group: flow.group, start: flow.lasts[0], ..FlowReport::default() };
+        let report =
+            |flow: &LiveFlow| FlowReport { group: flow.group, start: flow.lifetime[0], ..FlowReport::default() };
         let report = LoadReport { flows: flows.iter().map(report).collect(), ..LoadReport::default() };
         let mut load = TrafficLoad { shared, senders: Vec::new(), receivers: Vec::new(), report };
         let end = Time::ZERO + scenario.duration;
         // Flows that start after the end never send.
-        let flows = flows.into_iter().filter(|flow| flow.lasts[0] < end);
+        let flows = flows.into_iter().filter(|flow| flow.lifetime[0] < end);
         let (forward, reverse): (Vec<LiveFlow>, Vec<LiveFlow>) =
             flows.partition(|flow| flow.direction == Direction::Forward);
         let ends = [(near, Addresses::ISOLATED.v4[0]), (far, Addresses::ISOLATED.v4[1])];
@@ -97,7 +98,7 @@ impl TrafficLoad {
         }
         let [warm, end] = [scenario.warmup, scenario.duration].map(|span| Time::ZERO + span);
         let slot = SLOT.min(Span::from_nanos(scenario.record.interval.as_nanos() / 10));
-        let bound: Vec<_> = flows.iter().map(|flow| (flow.number, flow.sends.received())).collect();
+        let bound: Vec<_> = flows.iter().map(|flow| (flow.number, flow.traffic.receiver_settings())).collect();
         let shared = Arc::clone(&self.shared);
         let made = move || {
             let receivers = HostReceivers::new(&bound, to, warm, slot, shared)?;
@@ -105,10 +106,10 @@ impl TrafficLoad {
         };
         self.receivers.push(LoadWorker::start(other, "receivers", made)?);
         let shared = Arc::clone(&self.shared);
-        let place = self.senders.len();
-        let tracer = Tracer::new(scenario, place);
+        let index = self.senders.len();
+        let tracer = Tracer::new(scenario, index);
         if tracer.is_some() {
-            shared.traces.expect(place);
+            shared.traces.expect(index);
         }
         let made = move || {
             let senders = HostSenders::new(flows, (from, to), [warm, end], shared, tracer)?;

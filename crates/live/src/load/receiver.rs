@@ -73,7 +73,7 @@ impl HostReceivers {
         shared: Arc<LoadState>,
     ) -> io::Result<HostReceivers> {
         let watch = SocketPoller::new()?;
-        let make = |(place, flow): (usize, &(u32, ReceiverSettings))| FlowReceiver::new(*flow, address, place, &watch);
+        let make = |(index, flow): (usize, &(u32, ReceiverSettings))| FlowReceiver::new(*flow, address, index, &watch);
         let receivers = flows.iter().enumerate().map(make).collect::<io::Result<Vec<_>>>()?;
         let deliveries = Deliveries::new(slot, warm);
         let received =
@@ -86,7 +86,7 @@ impl HostReceivers {
             self.watch.wait(Span::from_secs(1))?;
             for index in 0.. {
                 let Some((token, _)) = self.watch.ready(index) else { break };
-                self.look(token)?;
+                self.handle_event(token)?;
             }
         }
         // A kernel without these counters shows no such packets.
@@ -95,23 +95,23 @@ impl HostReceivers {
         Ok(self.received)
     }
 
-    fn look(&mut self, token: u64) -> io::Result<()> {
-        let (place, is_stream) = ((token >> 1) as usize, token & 1 == 1);
+    fn handle_event(&mut self, token: u64) -> io::Result<()> {
+        let (index, is_stream) = ((token >> 1) as usize, token & 1 == 1);
         // Not a flow: the waker.
-        let Some(flow) = self.received.flows.get_mut(place) else { return Ok(()) };
+        let Some(flow) = self.received.flows.get_mut(index) else { return Ok(()) };
         match &mut flow.socket {
-            ReceiverSocket::Tcp { .. } if is_stream => self.read_stream(place).map(drop),
+            ReceiverSocket::Tcp { .. } if is_stream => self.read_stream(index).map(drop),
             ReceiverSocket::Tcp { .. } => {
                 // Read the earlier connection to its end first.
-                while self.read_stream(place)? {}
-                self.accept(place, token)
+                while self.read_stream(index)? {}
+                self.accept(index, token)
             }
-            ReceiverSocket::Udp { .. } => self.read_datagrams(place),
+            ReceiverSocket::Udp { .. } => self.read_datagrams(index),
         }
     }
 
-    fn accept(&mut self, place: usize, token: u64) -> io::Result<()> {
-        let flow = &mut self.received.flows[place];
+    fn accept(&mut self, index: usize, token: u64) -> io::Result<()> {
+        let flow = &mut self.received.flows[index];
         let ReceiverSocket::Tcp { listener, stream, connection, bytes, .. } = &mut flow.socket else { return Ok(()) };
         // The peer may have given up the connection.
         let Ok((accepted, _)) = listener.accept() else { return Ok(()) };
@@ -123,8 +123,8 @@ impl HostReceivers {
     }
 
     /// Reads the stream once. Returns true if there was data.
-    fn read_stream(&mut self, place: usize) -> io::Result<bool> {
-        let flow = &mut self.received.flows[place];
+    fn read_stream(&mut self, index: usize) -> io::Result<bool> {
+        let flow = &mut self.received.flows[index];
         let ReceiverSocket::Tcp { settings, stream, connection, bytes, .. } = &mut flow.socket else {
             return Ok(false);
         };
@@ -133,7 +133,7 @@ impl HostReceivers {
             *stream = None;
             return Ok(false);
         };
-        remind(socket, settings)?;
+        restore_options(socket, settings)?;
         let before = settings.useful(*bytes);
         *bytes += read;
         let now = self.shared.now().unwrap_or(Time::ZERO);
@@ -152,8 +152,8 @@ impl HostReceivers {
         Ok(read > 0)
     }
 
-    fn read_datagrams(&mut self, place: usize) -> io::Result<()> {
-        let flow = &mut self.received.flows[place];
+    fn read_datagrams(&mut self, index: usize) -> io::Result<()> {
+        let flow = &mut self.received.flows[index];
         let ReceiverSocket::Udp { settings, socket, state } = &flow.socket else { return Ok(()) };
         let mut metas = [RecvMeta::default(); DATAGRAMS];
         let mut rooms = self.buffers.iter_mut().map(|buffer| IoSliceMut::new(buffer));
@@ -186,11 +186,11 @@ impl FlowReceiver {
     fn new(
         (number, receives): (u32, ReceiverSettings),
         address: Ipv4Addr,
-        place: usize,
+        index: usize,
         watch: &SocketPoller,
     ) -> io::Result<FlowReceiver> {
         let address = SocketAddrV4::new(address, ports::port(number));
-        let token = (place as u64) << 1;
+        let token = (index as u64) << 1;
         let socket = match receives {
             ReceiverSettings::Tcp(settings) => {
                 let listener = listen(address, &settings)?;
@@ -226,7 +226,7 @@ fn listen(address: SocketAddrV4, settings: &KernelTcpSettings) -> io::Result<Soc
 
 /// Sets quick ACKs and the window clamp again. The kernel resets the first after some segments, and the second when it
 /// learns the memory per segment (`tcp_measure_rcv_mss`).
-fn remind(socket: &Socket, settings: &KernelTcpSettings) -> io::Result<()> {
+fn restore_options(socket: &Socket, settings: &KernelTcpSettings) -> io::Result<()> {
     if settings.quick_acks {
         socket.set_tcp_quickack(true)?;
     }
@@ -234,11 +234,11 @@ fn remind(socket: &Socket, settings: &KernelTcpSettings) -> io::Result<()> {
 }
 
 /// Reads the available data, at most a few buffers; `None` at the end of the stream.
-fn read(socket: &Socket, room: &mut [u8]) -> Option<u64> {
+fn read(socket: &Socket, space: &mut [u8]) -> Option<u64> {
     use std::io::Read;
     let mut total = 0;
     for _ in 0..4 {
-        match (&mut &*socket).read(room) {
+        match (&mut &*socket).read(space) {
             Ok(0) => return (total > 0).then_some(total),
             Ok(bytes) => total += bytes as u64,
             Err(error) if error.kind() == ErrorKind::WouldBlock => break,

@@ -61,14 +61,14 @@ impl HostSenders {
         let sent = SenderResults { tcp: Vec::new(), udp: Vec::new(), late: Histogram::default() };
         let mut senders = HostSenders { shared, watch, sent, timers, warm, end, ecn: None, tracer };
         for flow in flows {
-            let (number, lasts, to) = (flow.number, flow.lasts, SocketAddrV4::new(to, ports::port(flow.number)));
-            match flow.sends {
+            let (number, lifetime, to) = (flow.number, flow.lifetime, SocketAddrV4::new(to, ports::port(flow.number)));
+            match flow.traffic {
                 FlowTraffic::Tcp(settings, writer) => {
-                    let sender = TcpSender::new([number, flow.group], lasts, settings, (from, to), writer);
+                    let sender = TcpSender::new([number, flow.group], lifetime, settings, (from, to), writer);
                     senders.sent.tcp.push(sender);
                 }
                 FlowTraffic::Udp(settings, source, rng) => {
-                    let sender = UdpSender::new(number, lasts, settings, (from, to), (source, rng))?;
+                    let sender = UdpSender::new(number, lifetime, settings, (from, to), (source, rng))?;
                     senders.sent.udp.push(sender);
                 }
             }
@@ -102,19 +102,19 @@ impl HostSenders {
         Ok(())
     }
 
-    fn unconnected(&self, place: usize, why: &str) -> io::Error {
-        let flow = self.sent.tcp[place].number;
+    fn unconnected(&self, index: usize, why: &str) -> io::Error {
+        let flow = self.sent.tcp[index].number;
         io::Error::new(io::ErrorKind::TimedOut, format!("flow {flow} cannot connect over the link: {why}"))
     }
 
-    /// Starts connecting the TCP flow at `place`. The host's sysctl decides at the SYN whether it requests ECN: 1
+    /// Starts connecting the TCP flow at `index`. The host's sysctl decides at the SYN whether it requests ECN: 1
     /// requests, 2 only accepts.
-    fn connect(&mut self, place: usize) -> io::Result<()> {
-        let flow = &mut self.sent.tcp[place];
+    fn connect(&mut self, index: usize) -> io::Result<()> {
+        let flow = &mut self.sent.tcp[index];
         if self.ecn.replace(flow.settings.ecn) != Some(flow.settings.ecn) {
             fs::write("/proc/sys/net/ipv4/tcp_ecn", if flow.settings.ecn { "1" } else { "2" })?;
         }
-        flow.connect(&self.watch, place as u64)
+        flow.connect(&self.watch, index as u64)
     }
 
     pub fn run(mut self) -> io::Result<SenderResults> {
@@ -135,7 +135,7 @@ impl HostSenders {
                 self.act(due, at, now);
             }
             self.watch.wait((self.timers.next() - now).min(self.end - now))?;
-            self.look(now);
+            self.handle_events(now);
         }
         self.tracer.iter_mut().for_each(|tracer| tracer.end(&self.shared.traces));
         self.sent.tcp.iter_mut().for_each(|flow| flow.stop(now));
@@ -143,13 +143,13 @@ impl HostSenders {
     }
 
     fn plan(&mut self) {
-        for (place, flow) in self.sent.tcp.iter().enumerate() {
-            self.timers.push(flow.lasts[0], SenderTimer::Start(place));
-            self.timers.push(flow.lasts[1], SenderTimer::Stop(place));
+        for (index, flow) in self.sent.tcp.iter().enumerate() {
+            self.timers.push(flow.lifetime[0], SenderTimer::Start(index));
+            self.timers.push(flow.lifetime[1], SenderTimer::Stop(index));
         }
-        for (place, flow) in self.sent.udp.iter_mut().enumerate() {
+        for (index, flow) in self.sent.udp.iter_mut().enumerate() {
             if let Some(at) = flow.next() {
-                self.timers.push(at, SenderTimer::Datagrams(place));
+                self.timers.push(at, SenderTimer::Datagrams(index));
             }
         }
         self.timers.push(self.warm, SenderTimer::Warm);
@@ -162,41 +162,41 @@ impl HostSenders {
     fn act(&mut self, due: SenderTimer, at: Time, now: Time) {
         let (timers, tcp) = (&mut self.timers, &mut self.sent.tcp);
         match due {
-            SenderTimer::Start(place) => tcp[place].start(place, now, timers),
-            SenderTimer::Write(place) => tcp[place].on_write(place, now, &self.shared, &self.watch, timers),
-            SenderTimer::Close(place) => tcp[place].on_close(place, now, timers),
-            SenderTimer::Stop(place) => tcp[place].stop(now),
-            SenderTimer::Datagrams(place) => self.send_datagrams(place, at, now),
+            SenderTimer::Start(index) => tcp[index].start(index, now, timers),
+            SenderTimer::Write(index) => tcp[index].on_write(index, now, &self.shared, &self.watch, timers),
+            SenderTimer::Close(index) => tcp[index].on_close(index, now, timers),
+            SenderTimer::Stop(index) => tcp[index].stop(now),
+            SenderTimer::Datagrams(index) => self.send_datagrams(index, at, now),
             SenderTimer::Sample => self.sample(at, now),
             SenderTimer::Trace => {
                 if let Some(tracer) = &mut self.tracer {
-                    tracer.look(tcp, now, &self.shared.traces);
+                    tracer.sample(tcp, now, &self.shared.traces);
                     timers.push((at + tracer.every).max(now), SenderTimer::Trace);
                 }
             }
             SenderTimer::Warm => tcp.iter_mut().for_each(|flow| {
-                flow.note(now);
+                flow.sample(now);
                 flow.tally.restart(now);
             }),
         }
     }
 
-    fn send_datagrams(&mut self, place: usize, at: Time, now: Time) {
-        let flow = &mut self.sent.udp[place];
+    fn send_datagrams(&mut self, index: usize, at: Time, now: Time) {
+        let flow = &mut self.sent.udp[index];
         self.sent.late.record((now - at).as_nanos());
         flow.send(self.shared.clock.now());
         match flow.next() {
-            Some(next) => self.timers.push(next, SenderTimer::Datagrams(place)),
+            Some(next) => self.timers.push(next, SenderTimer::Datagrams(index)),
             None => flow.ended = Some(now),
         }
     }
 
     /// Samples the connections of started flows. This also finds ACKs whose notification was lost.
     fn sample(&mut self, at: Time, now: Time) {
-        for (place, flow) in self.sent.tcp.iter_mut().enumerate() {
-            if flow.lasts[0] <= now && now < flow.lasts[1] {
-                flow.note(now);
-                flow.settle(place, now, &mut self.timers);
+        for (index, flow) in self.sent.tcp.iter_mut().enumerate() {
+            if flow.lifetime[0] <= now && now < flow.lifetime[1] {
+                flow.sample(now);
+                flow.report_acknowledged(index, now, &mut self.timers);
             }
         }
         let every = SAMPLE.max(SAMPLE_OF_ONE * self.sent.tcp.len() as u64);
@@ -204,14 +204,14 @@ impl HostSenders {
     }
 
     /// Handles the events of the last wait.
-    fn look(&mut self, before: Time) {
+    fn handle_events(&mut self, before: Time) {
         let now = self.shared.now().unwrap_or(before);
         for index in 0.. {
             let Some((token, error)) = self.watch.ready(index) else { break };
-            let place = token as usize;
+            let index = token as usize;
             // Not a flow: the waker.
-            if let Some(flow) = self.sent.tcp.get_mut(place) {
-                flow.on_ready(place, error, now, &mut self.timers);
+            if let Some(flow) = self.sent.tcp.get_mut(index) {
+                flow.on_ready(index, error, now, &mut self.timers);
             }
         }
     }

@@ -51,7 +51,7 @@ pub struct SenderTally {
 
 impl SenderTally {
     /// Adds a sample of the open connection.
-    pub fn note(&mut self, info: &TcpInfo, now: Time) {
+    pub fn sample(&mut self, info: &TcpInfo, now: Time) {
         self.open = SenderCounts::of(info);
         self.area += f64::from(self.cwnd) * (now - self.since).as_nanos() as f64;
         (self.cwnd, self.since) = (info.cwnd, now);
@@ -75,7 +75,7 @@ impl SenderTally {
     }
 
     /// Counts including the warm-up, given the current `info` of the open connection.
-    pub fn so_far(&self, info: &TcpInfo) -> SenderCounts {
+    pub fn counts_so_far(&self, info: &TcpInfo) -> SenderCounts {
         self.closed + SenderCounts::of(info)
     }
 
@@ -105,13 +105,13 @@ mod tests {
         let at = |secs: u64| Time::ZERO + Span::from_secs(secs);
         let info = |cwnd, retransmits| TcpInfo { cwnd, retransmits, ..TcpInfo::default() };
         let mut tally = SenderTally::default();
-        tally.note(&info(10, 0), at(1));
-        tally.note(&info(20, 3), at(2));
+        tally.sample(&info(10, 0), at(1));
+        tally.sample(&info(20, 3), at(2));
         tally.restart(at(2));
-        tally.note(&info(6, 4), at(4));
+        tally.sample(&info(6, 4), at(4));
         tally.close();
-        tally.note(&info(8, 5), at(5));
-        tally.note(&info(8, 5), at(6));
+        tally.sample(&info(8, 5), at(5));
+        tally.sample(&info(8, 5), at(6));
         // 20 packets for 2 s, 0 between the connections, 8 for 1 s.
         assert_eq!(tally.cwnd_area(), (20.0 * 2.0 + 8.0) * 1e9);
         assert_eq!(tally.counts().retransmits, 1 + 5);

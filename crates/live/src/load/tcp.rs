@@ -29,7 +29,7 @@ const UNBOUNDED: Rate = Rate::from_bits(800_000_000_000);
 pub struct TcpSender {
     pub number: u32,
     /// Start and stop.
-    pub lasts: [Time; 2],
+    pub lifetime: [Time; 2],
     pub tally: SenderTally,
     /// When all data was sent and acknowledged.
     pub ended: Option<Time>,
@@ -51,7 +51,7 @@ pub struct TcpSender {
 impl TcpSender {
     pub fn new(
         [number, group]: [u32; 2],
-        lasts: [Time; 2],
+        lifetime: [Time; 2],
         settings: KernelTcpSettings,
         (from, to): (Ipv4Addr, SocketAddrV4),
         writer: Option<Application>,
@@ -59,7 +59,7 @@ impl TcpSender {
         TcpSender {
             number,
             group,
-            lasts,
+            lifetime,
             tally: SenderTally::default(),
             ended: None,
             failed: None,
@@ -74,7 +74,7 @@ impl TcpSender {
         }
     }
 
-    /// Starts a connection in place of the current one, and registers it on `watch` as `token`.
+    /// Replaces the current connection by a new one, and registers it on `watch` as `token`.
     pub fn connect(&mut self, watch: &SocketPoller, token: u64) -> io::Result<()> {
         self.socket = None;
         (self.offered, self.written) = (0, 0);
@@ -118,10 +118,10 @@ impl TcpSender {
         Ok(socket.peer_addr().is_ok())
     }
 
-    pub fn start(&mut self, place: usize, now: Time, timers: &mut Timers) {
-        self.note(now);
+    pub fn start(&mut self, index: usize, now: Time, timers: &mut Timers) {
+        self.sample(now);
         match &mut self.writer {
-            Some(writer) => writes(place, writer.start(now), timers),
+            Some(writer) => writes(index, writer.start(now), timers),
             None => {
                 self.offered = u64::MAX;
                 self.write(now);
@@ -130,19 +130,19 @@ impl TcpSender {
     }
 
     /// Starts the application's next write.
-    pub fn on_write(&mut self, place: usize, now: Time, shared: &LoadState, watch: &SocketPoller, timers: &mut Timers) {
+    pub fn on_write(&mut self, index: usize, now: Time, shared: &LoadState, watch: &SocketPoller, timers: &mut Timers) {
         let Some(write) = self.writer.as_mut().and_then(|writer| writer.begin(now)) else { return };
         if write.new_connection && self.written > 0 {
             self.close(now);
-            if let Err(error) = self.connect(watch, place as u64) {
+            if let Err(error) = self.connect(watch, index as u64) {
                 self.fail(&error, now);
             }
         }
         match write.data {
-            WriteAmount::Bytes(bytes) => self.offered = self.offered.saturating_add(self.settings.written(bytes)),
+            WriteAmount::Bytes(bytes) => self.offered = self.offered.saturating_add(self.settings.kernel_bytes(bytes)),
             WriteAmount::Duration(lasting) => {
                 self.offered = u64::MAX;
-                timers.push(now + lasting, SenderTimer::Close(place));
+                timers.push(now + lasting, SenderTimer::Close(index));
             }
             WriteAmount::Endless => self.offered = u64::MAX,
         }
@@ -152,25 +152,25 @@ impl TcpSender {
             shared.transfers()[self.number as usize].push_back(transfer);
         }
         let next = self.writer.as_mut().and_then(|writer| writer.written(&write, now));
-        writes(place, next, timers);
+        writes(index, next, timers);
         self.write(now);
     }
 
     /// Ends a write limited by time: only data that the kernel accepted counts.
-    pub fn on_close(&mut self, place: usize, now: Time, timers: &mut Timers) {
+    pub fn on_close(&mut self, index: usize, now: Time, timers: &mut Timers) {
         self.offered = self.written;
-        self.settle(place, now, timers);
+        self.report_acknowledged(index, now, timers);
     }
 
     /// Handles output space or an ACK notification.
-    pub fn on_ready(&mut self, place: usize, error: bool, now: Time, timers: &mut Timers) {
+    pub fn on_ready(&mut self, index: usize, error: bool, now: Time, timers: &mut Timers) {
         if error {
             let Some(socket) = &self.socket else { return };
             while recv(socket, &mut [0; 64], RecvFlags::ERRQUEUE | RecvFlags::DONTWAIT).is_ok() {}
             if let Ok(Some(error)) = socket.take_error() {
                 return self.fail(&error, now);
             }
-            self.settle(place, now, timers);
+            self.report_acknowledged(index, now, timers);
         }
         self.write(now);
     }
@@ -183,10 +183,10 @@ impl TcpSender {
     }
 
     /// Samples the connection. Returns true if all written data is acknowledged.
-    pub fn note(&mut self, now: Time) -> bool {
+    pub fn sample(&mut self, now: Time) -> bool {
         match self.socket.as_ref().map(TcpInfo::of) {
             Some(Ok(info)) => {
-                self.tally.note(&info, now);
+                self.tally.sample(&info, now);
                 info.acked_all()
             }
             _ => false,
@@ -198,7 +198,7 @@ impl TcpSender {
         let socket = self.socket.as_ref()?;
         let info = TcpInfo::of(socket).ok()?;
         let bbr = (self.settings.cc == "bbr").then(|| tcp::bbr_phase(socket)).flatten();
-        let so_far = self.tally.so_far(&info);
+        let so_far = self.tally.counts_so_far(&info);
         let sampled = info.srtt > Span::ZERO;
         Some(SenderState {
             cwnd: Some(info.cwnd.into()),
@@ -216,12 +216,12 @@ impl TcpSender {
     }
 
     /// Tells the application when all its data is acknowledged.
-    pub fn settle(&mut self, place: usize, now: Time, timers: &mut Timers) {
-        if self.written != self.offered || self.writer.is_none() || !self.note(now) {
+    pub fn report_acknowledged(&mut self, index: usize, now: Time, timers: &mut Timers) {
+        if self.written != self.offered || self.writer.is_none() || !self.sample(now) {
             return;
         }
         let Some(writer) = &mut self.writer else { return };
-        writes(place, writer.acknowledged(now), timers);
+        writes(index, writer.acknowledged(now), timers);
         if writer.ends() {
             self.ended = Some(now);
         }
@@ -248,14 +248,14 @@ impl TcpSender {
     }
 
     fn close(&mut self, now: Time) {
-        self.note(now);
+        self.sample(now);
         self.tally.close();
         self.socket = None;
     }
 }
 
-fn writes(place: usize, at: Option<Time>, timers: &mut Timers) {
+fn writes(index: usize, at: Option<Time>, timers: &mut Timers) {
     if let Some(at) = at {
-        timers.push(at, SenderTimer::Write(place));
+        timers.push(at, SenderTimer::Write(index));
     }
 }

@@ -31,28 +31,28 @@ pub struct TraceCollector(Mutex<PendingRows>);
 struct PendingRows {
     rows: Vec<TraceRow>,
     /// Time up to which each host has delivered its rows.
-    told: [Option<Time>; 2],
+    complete_until: [Option<Time>; 2],
 }
 
 impl TraceCollector {
-    /// Registers the host at `place`: its rows will come.
-    pub fn expect(&self, place: usize) {
-        self.with(|waiting| waiting.told[place] = Some(Time::ZERO));
+    /// Registers the host at `index`: its rows will come.
+    pub fn expect(&self, index: usize) {
+        self.with(|waiting| waiting.complete_until[index] = Some(Time::ZERO));
     }
 
-    pub fn put(&self, place: usize, now: Time, rows: &mut Vec<TraceRow>) {
+    pub fn put(&self, index: usize, now: Time, rows: &mut Vec<TraceRow>) {
         self.with(|waiting| {
             waiting.rows.append(rows);
-            waiting.told[place] = Some(now);
+            waiting.complete_until[index] = Some(now);
         });
     }
 
     /// Takes the rows before the time that every host has reached; no earlier row can follow.
     pub fn take(&self) -> Vec<TraceRow> {
         self.with(|waiting| {
-            let told = waiting.told.into_iter().flatten().min().unwrap_or(Time::ZERO);
+            let complete_until = waiting.complete_until.into_iter().flatten().min().unwrap_or(Time::ZERO);
             waiting.rows.sort_by_key(|row| row.time);
-            let later = waiting.rows.partition_point(|row| row.time < told);
+            let later = waiting.rows.partition_point(|row| row.time < complete_until);
             waiting.rows.drain(..later).collect()
         })
     }

@@ -81,8 +81,8 @@ impl UdpSender {
             let mut stamp = [0; STAMP];
             stamp[..8].copy_from_slice(&self.sent.to_be_bytes());
             stamp[8..].copy_from_slice(&clock.as_nanos().to_be_bytes());
-            let room = length.min(STAMP);
-            self.data[..room].copy_from_slice(&stamp[..room]);
+            let space = length.min(STAMP);
+            self.data[..space].copy_from_slice(&stamp[..space]);
             self.sent += 1;
             // Non-blocking: a datagram that finds no space is dropped, as at a full queue.
             self.refused += u64::from(self.socket.send(&self.data[..length]).is_err());

@@ -52,8 +52,8 @@ struct AccessGroup {
     /// For data and for replies.
     routes: [HostRoute; 2],
     /// Frames before their first queue, and their limit.
-    coming: u32,
-    room: u32,
+    before_queue: u32,
+    most_before_queue: u32,
     /// Delay of a full packet from sender to receiver without queues.
     base: Span,
 }
@@ -64,7 +64,7 @@ pub(super) struct AccessLinks {
     /// By flow: its group, and its links for data and replies.
     flows: Vec<(u16, [[Wire; 2]; 2])>,
     /// By slot: when its frame arrived from the host.
-    taken: Vec<Time>,
+    entered_at: Vec<Time>,
     /// By group: one-way delay of data between the hosts' devices, less the delay of a full packet without queues.
     pub(super) excess: Vec<Histogram>,
 }
@@ -77,19 +77,19 @@ impl AccessLinks {
             let [data, back] = [(packet, [sender, receiver]), (reply, [receiver, sender])];
             [data, back].map(|(bytes, ends)| ends.map(|end| WireProperties::new(end, bytes)))
         });
-        let known = scenario.routes().map(routes).zip(&slots.rooms).zip(one_ways(scenario));
-        let groups = kinds.zip(known).map(|(kinds, ((routes, room), one_way))| AccessGroup {
+        let known = scenario.routes().map(routes).zip(&slots.group_limits).zip(one_ways(scenario));
+        let groups = kinds.zip(known).map(|(kinds, ((routes, most_before_queue), one_way))| AccessGroup {
             kinds,
             routes,
-            coming: 0,
-            room: *room,
+            before_queue: 0,
+            most_before_queue: *most_before_queue,
             base: one_way.base,
         });
         let groups: Vec<AccessGroup> = groups.collect();
         let flows = scenario.groups().flat_map(|group| (0..group.flows).map(move |_| group.index as u16));
         AccessLinks {
             flows: flows.map(|group| (group, Default::default())).collect(),
-            taken: vec![Time::ZERO; slots.all as usize],
+            entered_at: vec![Time::ZERO; slots.all as usize],
             excess: vec![Histogram::default(); groups.len()],
             groups,
         }
@@ -103,30 +103,31 @@ impl AccessLinks {
         (now, direction): (Time, Direction),
     ) -> Option<Time> {
         let frame = &mut packet.handle;
-        self.taken[frame.slot() as usize] = now;
+        self.entered_at[frame.slot() as usize] = now;
         let ports = parsed.header.and_then(|header| ports::flow(header.source_port, header.destination_port));
-        let known = ports.filter(|(flow, kind)| {
+        let flow_and_kind = ports.filter(|(flow, kind)| {
             let flow = self.flows.get(*flow as usize);
             flow.is_some_and(|(group, _)| {
                 self.groups[usize::from(*group)].routes[*kind as usize].direction == direction
             })
         });
-        let Some((flow, kind)) = known else {
+        let Some((flow, kind)) = flow_and_kind else {
             // No flow: straight to the queue.
             frame.set_tag((self.flows.len() + direction as usize) as u32);
             return Some(now);
         };
         let group = &mut self.groups[usize::from(self.flows[flow as usize].0)];
-        group.coming = Some(group.coming + 1).filter(|coming| *coming <= group.room)?;
+        group.before_queue =
+            Some(group.before_queue + 1).filter(|before_queue| *before_queue <= group.most_before_queue)?;
         frame.set_tag(if kind == PacketKind::Data { flow | DATA } else { flow });
-        Some(self.pass(&packet.handle, packet.bytes, now, 0))
+        Some(self.wire_exit(&packet.handle, packet.bytes, now, 0))
     }
 
     /// Records that a frame reached its first queue.
     #[inline]
-    pub(super) fn entered(&mut self, frame: &FrameId) {
+    pub(super) fn reached_queue(&mut self, frame: &FrameId) {
         if let Some((group, _)) = self.flows.get(flow(frame) as usize) {
-            self.groups[usize::from(*group)].coming -= 1;
+            self.groups[usize::from(*group)].before_queue -= 1;
         }
     }
 
@@ -143,13 +144,13 @@ impl AccessLinks {
 
     /// When a packet that leaves the last link at `due` reaches its host.
     #[inline]
-    pub(super) fn behind(&mut self, frame: &FrameId, bytes: u32, due: Time) -> Time {
-        self.pass(frame, bytes, due, 1)
+    pub(super) fn host_arrival(&mut self, frame: &FrameId, bytes: u32, due: Time) -> Time {
+        self.wire_exit(frame, bytes, due, 1)
     }
 
     /// When a packet leaves its flow's own link, before (0) or behind (1) the network.
     #[inline]
-    fn pass(&mut self, frame: &FrameId, bytes: u32, now: Time, end: usize) -> Time {
+    fn wire_exit(&mut self, frame: &FrameId, bytes: u32, now: Time, end: usize) -> Time {
         let kind = kind(frame) as usize;
         let Some((group, wires)) = self.flows.get_mut(flow(frame) as usize) else { return now };
         wires[kind][end].pass_sized(now, bytes, &self.groups[usize::from(*group)].kinds[kind][end])
@@ -157,10 +158,10 @@ impl AccessLinks {
 
     /// Records the delay of a packet that goes out to its host.
     #[inline]
-    pub(super) fn left(&mut self, frame: &FrameId, now: Time) {
+    pub(super) fn record_delivery(&mut self, frame: &FrameId, now: Time) {
         if kind(frame) == PacketKind::Data {
             let group = usize::from(self.flows[flow(frame) as usize].0);
-            let age = now - self.taken[frame.slot() as usize];
+            let age = now - self.entered_at[frame.slot() as usize];
             self.excess[group].record((age - self.groups[group].base).as_nanos());
         }
     }
@@ -200,7 +201,7 @@ mod tests {
         let [before, behind] = [0, 1];
         let mut pass = |tag, bytes, end| {
             frame.set_tag(tag);
-            access.pass(&frame, bytes, Time::ZERO, end)
+            access.wire_exit(&frame, bytes, Time::ZERO, end)
         };
         // 1000 bytes take 1 ms at 8 Mbit/s and 0.1 ms at 80. Only packets of the same flow wait.
         assert_eq!(pass(DATA, 1000, before), micros(4000));

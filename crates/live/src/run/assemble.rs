@@ -30,7 +30,7 @@ pub(super) fn outcome(scenario: &Scenario, records: &RunRecords, report: &LoadRe
     }
 }
 
-/// Events at the ends in order of time; the end of the warm-up comes first among equals.
+/// An event at the flows' ends. Of events at the same time, the end of the warm-up is first.
 #[derive(Clone, Copy)]
 enum EndEvent {
     Warm,

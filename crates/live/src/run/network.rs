@@ -11,7 +11,7 @@ use headgate_core::{Packet, Qdisc, Rng, Span, Time};
 use headgate_link::WakeTimes;
 use headgate_scenario::{Direction, Paths, Scenario};
 
-use self::direction_queue::{DirectionQueue, nodes};
+use self::direction_queue::{DirectionQueue, directions};
 use super::access::{self, AccessLinks};
 use super::meter::LoopRecord;
 use super::record_times::RecordTimes;
@@ -46,7 +46,7 @@ pub(super) struct LinkNetwork {
     access: AccessLinks,
     paths: Paths,
     /// By number of the direction.
-    nodes: Vec<DirectionQueue>,
+    directions: Vec<DirectionQueue>,
     wakes: WakeTimes,
     arriving: Timeline<ArrivingPacket>,
     /// Least propagation delay of a link: no packet leaves sooner.
@@ -69,7 +69,7 @@ impl LinkNetwork {
         records: Sender<LoopRecord>,
     ) -> io::Result<LinkNetwork> {
         let slots = SlotBudget::of(scenario);
-        let nodes = nodes(scenario, qdisc, seed, &records)?;
+        let directions = directions(scenario, qdisc, seed, &records)?;
         let entry = |direction: Direction| {
             let key = Rng::named(seed, &format!("flows {direction}")).bits();
             LaneEntry::new(Parser::new(Layer::Ip, key))
@@ -80,10 +80,10 @@ impl LinkNetwork {
             exits: [(); 2].map(|()| LaneExit::new(slots.all as usize)),
             access: AccessLinks::new(scenario, &slots),
             paths: Paths::new(scenario),
-            wakes: WakeTimes::new(nodes.len()),
+            wakes: WakeTimes::new(directions.len()),
             arriving: Timeline::new(slots.all as usize),
             least_delay: scenario.links.iter().map(|link| link.delay).min().unwrap_or(Span::ZERO),
-            nodes,
+            directions,
             moments: RecordTimes::new(scenario, begin),
             shown: scenario.bottleneck().link,
             stalls: (0, Span::ZERO),
@@ -97,7 +97,7 @@ impl LinkNetwork {
         let mut next_record = self.moments.next();
         loop {
             let next_arrival = self.arriving.next();
-            let next = next_record.min(next_arrival).min(self.wakes.first());
+            let next = next_record.min(next_arrival).min(self.wakes.earliest());
             if next > now || next == Time::NEVER {
                 return;
             }
@@ -108,50 +108,54 @@ impl LinkNetwork {
                 let Some((at, arriving)) = self.arriving.pop(next) else { return };
                 self.arrive(at, arriving);
             } else {
-                self.dequeue(self.wakes.winner(), next);
+                self.dequeue(self.wakes.earliest_link(), next);
             }
         }
     }
 
     /// Enqueues a packet.
     fn arrive(&mut self, at: Time, ArrivingPacket { to, from, mut packet }: ArrivingPacket) {
-        let LinkNetwork { nodes, pool, access, entries, arriving, paths, exits, .. } = self;
+        let LinkNetwork { directions, pool, access, entries, arriving, paths, exits, .. } = self;
         match from {
-            Some(from) => nodes[usize::from(from)].delivered += 1,
-            None => access.entered(&packet.handle),
+            Some(from) => directions[usize::from(from)].delivered += 1,
+            None => access.reached_queue(&packet.handle),
         }
-        let node = &mut nodes[usize::from(to)];
-        node.offered += u64::from(from.is_some());
-        let meter = node.queue.port_mut().ledger_mut();
+        let direction_queue = &mut directions[usize::from(to)];
+        direction_queue.offered += u64::from(from.is_some());
+        let meter = direction_queue.queue.port_mut().ledger_mut();
         if let Some(identity) = meter.identities.get(access::flow(&packet.handle) as usize) {
             (packet.flow, packet.class) = (identity.flow, identity.class);
         }
         let parser = &mut entries[0].parser;
         meter.lane_ledger.record_arrival(packet.flow, packet.bytes, at, || parser.header(pool.frame(&packet.handle)));
         let receive = next_hop(to, arriving, paths, access, exits);
-        node.queue.arrive(packet, at, &mut FrameSink { pool, recorder: node.recorder.as_ref(), receive });
-        self.wakes.set(to.into(), node.queue.wake());
+        direction_queue.queue.arrive(
+            packet,
+            at,
+            &mut FrameSink { pool, recorder: direction_queue.recorder.as_ref(), receive },
+        );
+        self.wakes.set(to.into(), direction_queue.queue.wake());
     }
 
     /// Dequeues at direction `number`: its transmitter is free, or its discipline ready.
     fn dequeue(&mut self, number: usize, at: Time) {
-        let LinkNetwork { nodes, pool, access, arriving, paths, exits, .. } = self;
-        let DirectionQueue { queue, recorder, .. } = &mut nodes[number];
+        let LinkNetwork { directions, pool, access, arriving, paths, exits, .. } = self;
+        let DirectionQueue { queue, recorder, .. } = &mut directions[number];
         let receive = next_hop(number as u16, arriving, paths, access, exits);
-        queue.free(at, &mut FrameSink { pool, recorder: recorder.as_ref(), receive });
+        queue.on_wake(at, &mut FrameSink { pool, recorder: recorder.as_ref(), receive });
         self.wakes.set(number, queue.wake());
     }
 
     /// Takes records of all directions at `at`; all earlier events, and no later ones, have been processed.
     fn take_records(&mut self, at: Time) {
         let due = self.moments.take(at);
-        for node in &mut self.nodes {
-            node.settle(at, &mut self.pool);
-            let queue = &mut node.queue;
+        for direction_queue in &mut self.directions {
+            direction_queue.report_idle(at, &mut self.pool);
+            let queue = &mut direction_queue.queue;
             if due.begin {
                 queue.medium_mut().begin(at);
             }
-            let (held, ahead) = (queue.port().backlog(), queue.ahead(at));
+            let (held, ahead) = (queue.port().backlog(), queue.remaining(at));
             let (discipline, meter) = queue.port_mut().parts();
             meter.take_records(due, discipline, (held, ahead), at);
         }
@@ -166,7 +170,7 @@ impl LinkNetwork {
 
     /// By direction: packets on their flows' own links before the queue, and packets in propagation.
     fn in_transit(&self) -> Vec<[usize; 2]> {
-        let mut in_transit = vec![[0; 2]; self.nodes.len()];
+        let mut in_transit = vec![[0; 2]; self.directions.len()];
         for packet in self.arriving.iter() {
             match packet.from {
                 Some(from) => in_transit[usize::from(from)][1] += 1,
@@ -203,7 +207,7 @@ fn next_hop<'a>(
         if let Some(to) = paths.next(from, access::flow(&packet.handle) as usize) {
             return arriving.push(out, ArrivingPacket { to, from: Some(from), packet });
         }
-        let due = access.behind(&packet.handle, packet.bytes, out);
+        let due = access.host_arrival(&packet.handle, packet.bytes, out);
         exits[access.route(&packet.handle).direction as usize].schedule(due, packet.handle);
     }
 }
@@ -211,11 +215,11 @@ fn next_hop<'a>(
 impl Fabric for LinkNetwork {
     fn receive_from(&mut self, now: Time, direction: Direction, from: &mut dyn LinkEnd) -> io::Result<bool> {
         self.advance(now);
-        let LinkNetwork { entries, pool, access, nodes, arriving, .. } = self;
+        let LinkNetwork { entries, pool, access, directions, arriving, .. } = self;
         let more = entries[direction as usize].receive(from, pool, |mut packet, parsed, _| {
             let Some(at) = access.enter(&mut packet, parsed, (now, direction)) else { return Err(packet.handle) };
             let to = access.route(&packet.handle).first;
-            nodes[usize::from(to)].offered += 1;
+            directions[usize::from(to)].offered += 1;
             arriving.push(at, ArrivingPacket { to, from: None, packet });
             Ok(())
         });
@@ -225,24 +229,24 @@ impl Fabric for LinkNetwork {
 
     fn deliver_to(&mut self, now: Time, direction: Direction, to: &mut dyn LinkEnd) -> io::Result<bool> {
         self.advance(now);
-        let LinkNetwork { exits, pool, access, nodes, .. } = self;
+        let LinkNetwork { exits, pool, access, directions, .. } = self;
         exits[direction as usize].send_due(now, to, pool, |frame| {
-            access.left(frame, now);
-            nodes[usize::from(access.route(frame).last)].delivered += 1;
+            access.record_delivery(frame, now);
+            directions[usize::from(access.route(frame).last)].delivered += 1;
         })
     }
 
     fn due(&self) -> Time {
-        let next = self.arriving.next().min(self.wakes.first()) + self.least_delay;
+        let next = self.arriving.next().min(self.wakes.earliest()) + self.least_delay;
         self.exits.iter().map(LaneExit::due).fold(next, Time::min)
     }
 
     fn stall(&mut self, by: Span) {
         self.stalls = (self.stalls.0 + 1, self.stalls.1 + by);
         self.arriving.stall(by);
-        for (number, node) in self.nodes.iter_mut().enumerate() {
-            node.queue.stall(by);
-            self.wakes.set(number, node.queue.wake());
+        for (number, direction_queue) in self.directions.iter_mut().enumerate() {
+            direction_queue.queue.stall(by);
+            self.wakes.set(number, direction_queue.queue.wake());
         }
         self.exits.iter_mut().for_each(|exit| exit.stall(by));
     }
@@ -252,24 +256,32 @@ impl Fabric for LinkNetwork {
         let (in_transit, free_slots) = (self.in_transit(), self.pool.free());
         let (stalls, stalled) = self.stalls;
         let named = |number: usize| if number / 2 == usize::from(self.shown) { MOST_SHOWN } else { 0 };
-        let of = |(number, (node, [on_access, propagating])): (usize, (&mut DirectionQueue, [usize; 2]))| {
-            node.settle(now, &mut self.pool);
+        let of = |(number, (direction_queue, [on_access, propagating])): (usize, (&mut DirectionQueue, [usize; 2]))| {
+            direction_queue.report_idle(now, &mut self.pool);
             let counts = LaneCounts {
-                offered: node.offered,
-                delivered: node.delivered,
+                offered: direction_queue.offered,
+                delivered: direction_queue.delivered,
                 stalls,
                 stalled,
                 ..LaneCounts::default()
             };
-            LaneView { on_access, propagating, free_slots, ..queue::view(&mut node.queue, now, counts, named(number)) }
+            LaneView {
+                on_access,
+                propagating,
+                free_slots,
+                ..queue::view(&mut direction_queue.queue, now, counts, named(number))
+            }
         };
-        let mut views: Vec<LaneView> = self.nodes.iter_mut().zip(in_transit).enumerate().map(of).collect();
+        let mut views: Vec<LaneView> = self.directions.iter_mut().zip(in_transit).enumerate().map(of).collect();
         views.iter_mut().zip(Direction::BOTH).for_each(|(view, direction)| self.add_end_counts(view, direction));
         views
     }
 
     fn record(&mut self, recorders: &[Option<Recorder>; 2]) {
-        self.nodes.iter_mut().zip(recorders).for_each(|(node, recorder)| node.recorder.clone_from(recorder));
+        self.directions
+            .iter_mut()
+            .zip(recorders)
+            .for_each(|(direction_queue, recorder)| direction_queue.recorder.clone_from(recorder));
     }
 }
 

@@ -19,7 +19,7 @@ const MOST: u64 = 1_000_000;
 pub(super) struct SlotBudget {
     pub(super) all: u32,
     /// By group: most frames on its flows' own links. TCP has no limit, as its windows bound it.
-    pub(super) rooms: Vec<u32>,
+    pub(super) group_limits: Vec<u32>,
 }
 
 impl SlotBudget {
@@ -29,8 +29,8 @@ impl SlotBudget {
         let datagrams: Vec<u64> = scenario.udp.iter().map(second).collect();
         let access = windows.chain(datagrams.iter().copied()).sum::<u64>().min(MOST_ON_ACCESS);
         let of_udp = datagrams.iter().map(|datagrams| u32::try_from(*datagrams).unwrap_or(u32::MAX));
-        let rooms = scenario.tcp.iter().map(|_| u32::MAX).chain(of_udp).collect();
-        SlotBudget { all: (links + access).min(MOST) as u32, rooms }
+        let group_limits = scenario.tcp.iter().map(|_| u32::MAX).chain(of_udp).collect();
+        SlotBudget { all: (links + access).min(MOST) as u32, group_limits }
     }
 }
 

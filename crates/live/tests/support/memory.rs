@@ -1,5 +1,5 @@
-// Frames from a list into another, and a clock that goes where it is told: the forwarder without a machine. The crate's own
-// tests and its example include this file, too.
+// A forwarder without a machine: ends that are lists of frames, and a clock that tests set. The crate's unit tests and
+// its example include this file.
 
 use std::cell::Cell;
 use std::collections::VecDeque;
@@ -13,29 +13,29 @@ use headgate_live::io::{BATCH, LinkEnd, ReceiveResult};
 use headgate_live::pacing::Clock;
 use headgate_live::{FrameId, LaneView, Layer, Pool};
 
-/// A clock that stands still but while it is waited for. Then it goes on to that moment, or to the next frame.
+/// A clock that advances only in `wait`: to the requested time, or to the next frame.
 #[derive(Debug, Default)]
 pub struct FakeClock {
     now: Rc<Cell<Time>>,
-    /// When each end's next frame comes.
+    /// Time of each end's next frame.
     arrivals: Vec<Rc<Cell<Time>>>,
-    /// How late it wakes whom it should wake, in turn.
+    /// Delay between a timer's deadline and the wake-up, for each wait in turn.
     late: Vec<Span>,
     waits: usize,
 }
 
 impl FakeClock {
-    /// A clock that wakes at the moment it was asked to.
+    /// A clock that wakes on time.
     pub fn new() -> FakeClock {
         FakeClock::default()
     }
 
-    /// A clock that wakes by these spans too late, one after the other and then again from the first.
+    /// A clock that wakes late by these spans, used in turn and repeated.
     pub fn late(late: Vec<Span>) -> FakeClock {
         FakeClock { late, ..FakeClock::default() }
     }
 
-    /// An end whose frames come by this clock: when, and their bytes, in order of time.
+    /// An end that receives `frames` by this clock: times and bytes, in order of time.
     pub fn end(&mut self, layer: Layer, frames: impl IntoIterator<Item = (Time, Vec<u8>)>) -> MemoryEnd {
         let arriving: VecDeque<(Time, Vec<u8>)> = frames.into_iter().collect();
         let next = Rc::new(Cell::new(arriving.front().map_or(Time::NEVER, |(at, _)| *at)));
@@ -62,7 +62,7 @@ impl Clock for FakeClock {
     }
 }
 
-/// An end whose frames are listed beforehand, and which remembers what was sent.
+/// An end that receives frames from a list and keeps the frames sent to it.
 #[derive(Debug)]
 pub struct MemoryEnd {
     now: Rc<Cell<Time>>,
@@ -70,17 +70,17 @@ pub struct MemoryEnd {
     arriving: VecDeque<(Time, Vec<u8>)>,
     sent: Vec<(Time, Vec<u8>)>,
     layer: Layer,
-    /// How many frames it will take before it refuses all.
+    /// Number of frames that it accepts; it refuses all others.
     room: usize,
 }
 
 impl MemoryEnd {
-    /// What was sent, and when.
+    /// The frames sent, with their times.
     pub fn sent(&self) -> &[(Time, Vec<u8>)] {
         &self.sent
     }
 
-    /// From now on it takes `frames` frames and refuses all others.
+    /// Accepts `frames` more frames and refuses all others.
     pub fn refuse_after(&mut self, frames: usize) {
         self.room = self.sent.len() + frames;
     }
@@ -130,9 +130,9 @@ impl LinkEnd for MemoryEnd {
     }
 }
 
-/// What can be said of what a lane shows.
+/// The conservation check of a lane's view.
 pub trait Conserved {
-    /// Whether every frame that came is accounted for.
+    /// Whether every offered frame is accounted for.
     fn adds_up(&self) -> bool;
 }
 

@@ -16,7 +16,7 @@ pub mod memory;
 #[allow(dead_code, reason = "each test takes what it needs")]
 pub mod namespace;
 
-/// A clock on which no time passes but by its being waited for, and no more than a step at a time. Copies are the same clock.
+/// A clock that advances only in `wait`, at most one step at a time. Copies share the time.
 #[derive(Clone)]
 pub struct SteppedClock {
     now: Rc<Cell<Time>>,

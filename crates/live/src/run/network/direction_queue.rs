@@ -23,19 +23,19 @@ pub(super) struct DirectionQueue {
 
 impl DirectionQueue {
     /// Reports a pending idle period to the discipline. Call before reading it.
-    pub(super) fn settle(&mut self, now: Time, pool: &mut Pool) {
-        self.queue.settle(now, &mut FrameSink { pool, recorder: self.recorder.as_ref(), receive: |_, _| {} });
+    pub(super) fn report_idle(&mut self, now: Time, pool: &mut Pool) {
+        self.queue.report_idle(now, &mut FrameSink { pool, recorder: self.recorder.as_ref(), receive: |_, _| {} });
     }
 }
 
 /// All directions of all links.
-pub(super) fn nodes(
+pub(super) fn directions(
     scenario: &Arc<Scenario>,
     qdisc: &Qdisc,
     seed: u64,
     records: &Sender<LoopRecord>,
 ) -> io::Result<Vec<DirectionQueue>> {
-    let node = |hop| {
+    let direction_queue = |hop| {
         let named = scenario.simplex(hop).qdisc.as_ref().unwrap_or(qdisc);
         let account = |discipline: &FrameDiscipline, lane| {
             DirectionMeter::new((scenario, hop), discipline, lane, records.clone())
@@ -45,5 +45,5 @@ pub(super) fn nodes(
         queue.medium_mut().begin(Time::NEVER);
         Ok(DirectionQueue { queue, offered: 0, delivered: 0, recorder: None })
     };
-    scenario.hops().map(node).collect()
+    scenario.hops().map(direction_queue).collect()
 }

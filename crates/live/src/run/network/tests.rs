@@ -1,4 +1,4 @@
-//! Networks without a machine: frames from a list, and a clock that goes where it is told.
+//! Networks without a machine: frames from a list, and a clock that the test sets.
 
 use std::sync::mpsc::{Receiver, channel};
 
@@ -37,15 +37,15 @@ fn datagram(flow: u32, direction: Direction, bytes: u32, tos: u32) -> Vec<u8> {
 
 /// Times and datagrams of a UDP flow's source.
 fn written(flow: LiveFlow) -> Frames {
-    let FlowTraffic::Udp(settings, mut source, mut rng) = flow.sends else {
+    let FlowTraffic::Udp(settings, mut source, mut rng) = flow.traffic else {
         panic!("flow {} is none of UDP", flow.number)
     };
-    let (mut at, mut frames) = (flow.lasts[0], Vec::new());
+    let (mut at, mut frames) = (flow.lifetime[0], Vec::new());
     while let Some(write) = source.next(&mut rng) {
         let (WriteStart::AfterStart(gap) | WriteStart::AfterDelivery(gap)) = write.after;
         let WriteAmount::Bytes(bytes) = write.data else { break };
         at += gap;
-        if at >= flow.lasts[1] {
+        if at >= flow.lifetime[1] {
             break;
         }
         let length = settings.payload(bytes as u32) + 28;
@@ -192,7 +192,7 @@ fn what_is_not_caught_up_is_a_time_in_which_all_links_stood_still() {
 
 #[test]
 fn a_flow_that_floods_its_own_link_takes_no_room_from_others() {
-    let room = SlotBudget::of(&scenario(CHAIN)).rooms[1] as usize;
+    let room = SlotBudget::of(&scenario(CHAIN)).group_limits[1] as usize;
     // A packet of this flow takes a second on its own link.
     let flood = vec![(Time::ZERO, datagram(1, Direction::Forward, 1000, 0)); room + 100];
     let mine = (1..=5).map(|n| (at_us(1000 * n), datagram(0, Direction::Forward, 1000, 0)));
