@@ -258,7 +258,7 @@ def test_a_capture_of_several_links_is_refused_with_its_key(command: Command, tm
 def test_points_on_real_packets_share_no_time(command: Command, small: Path):
     done = command("run", "--live", small, "--threads", 2)
     assert done.returncode == 2
-    assert "one after the other" in done.stderr
+    assert "one run follows the other" in done.stderr
 
 
 def test_a_kernel_that_allows_nothing_is_told_of(monkeypatch: pytest.MonkeyPatch):
