@@ -200,7 +200,7 @@ fn traces_are_of_the_senders_that_were_asked_for_and_agree_with_the_flows() {
         assert!(srtts.min() >= Some(Span::from_millis(20)), "{rows:?}");
     }
     assert!(seen.traces.iter().all(|row| row.flow != 0 && row.state.cwnd.is_some()));
-    assert!(ran.notes.iter().any(|note| note.contains("`record.flows` is what the kernel says")), "{:?}", ran.notes);
+    assert!(ran.notes.iter().any(|note| note.contains("`record.flows` samples the kernel")), "{:?}", ran.notes);
 }
 
 #[test]

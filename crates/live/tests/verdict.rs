@@ -173,7 +173,10 @@ fn who_sends_on_is_told_from_who_slows_down_and_who_asks_for_little_is_not_accus
         );
         // The evidence has the numbers: 5 Mbit/s, and how many times the share that is.
         let evidence = others[0].verdict.to_string();
-        assert!(evidence.starts_with("sends 5.0 Mbit/s, ") && evidence.contains(" times its share, did not slow down"));
+        assert!(
+            evidence.starts_with("sends 5.0 Mbit/s, ")
+                && evidence.contains(" times its fair share, did not reduce its rate")
+        );
         assert!(others[0].verdict.arrival_rate / others[0].verdict.fair_rate.unwrap() > 3.0, "{evidence}");
     }
 }
