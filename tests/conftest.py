@@ -12,7 +12,7 @@ from headgate.cli import app
 
 SMALL = """\
 name = "small"
-about = "Three TCP flows against one that does not slow down."
+about = "Three TCP flows and an unresponsive flow."
 duration = "4s"
 warmup = "1s"
 seeds = 2

@@ -22,7 +22,7 @@ from headgate.live.top_cli import top
 from headgate.migrate import migrate
 from headgate.papers.cli import app as papers
 from headgate.sweeps.cli import query, sweep
-from headgate.terminal.console import INTERRUPTED, console, explained
+from headgate.terminal.console import INTERRUPTED, Commands, console, explained
 from headgate.terminal.options import Changes, Force, Seeds, Threads, instead_of, print_json, reading, watcher
 from headgate.tuning.cli import sensitivity, tune
 
@@ -31,6 +31,7 @@ if TYPE_CHECKING:
 
 app = typer.Typer(
     name="headgate",
+    cls=Commands,
     help="Active queue management you can run: compare queue disciplines in simulation and on real packets.",
     no_args_is_help=True,
     add_completion=False,

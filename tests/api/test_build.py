@@ -20,7 +20,7 @@ def test_the_small_scenario_in_code_is_the_one_in_the_file():
     access: keys.AccessKeys = {"rate": 100e6, "delay": 0.001}
     built = Dumbbell(
         name="small",
-        about="Three TCP flows against one that does not slow down.",
+        about="Three TCP flows and an unresponsive flow.",
         duration=4,
         warmup="1s",
         seeds=2,
@@ -109,6 +109,7 @@ untyped: Any = headgate
 @pytest.mark.parametrize(("wrong", "says"), [
     (lambda: untyped.tcp(9, acess={}), r"tcp\(\) has no keyword 'acess'; did you mean 'access'\?"),
     (lambda: untyped.tcp(access={"dely": 1}), r"tcp\(\): access has no keyword 'dely'; did you mean 'delay'\?"),
+    (lambda: untyped.link("A", "B", buffer=100), r"link\(\) has no keyword 'buffer'; did you mean 'limit'\?"),
     (lambda: tcp(stop=float("nan")), r"tcp\(\): stop=nan: expected a finite number"),
     (lambda: tcp(9, flows=3), "flows is given twice: 9 and 3"),
     (lambda: untyped.udp(object()), r"udp\(\): rate: expected a text, a number"),

@@ -84,7 +84,7 @@ def test_the_terminal_has_a_row_for_each_discipline_at_each_link(command: Comman
 def test_the_page_has_a_table_for_each_link(chain: headgate.Result):
     said = re.sub("<[^>]*>", " ", page(chain))
     for link in ("A-B", "last"):
-        assert f"Link {link}. One seed. p50, p95, p99: time in the queue." in said
+        assert f"Link {link}. One seed. p50, p95, p99: queueing delay." in said
         assert f"{link}, FABA" in said
 
 

@@ -76,6 +76,10 @@ def test_what_was_not_measured_does_not_hold(in_memory: headgate.Result):
         ("jain", "is no bound"),
         ("fabba: jain > 0.5", "did you mean 'faba'"),
         ("faba: jain > 5ms", "expect 'faba: jain > 5ms'"),
+        (
+            "cbr: share > 0.9",
+            "'cbr' is a group of flows, and a discipline stands before the colon; write 'share cbr > 0.9'",
+        ),
     ],
 )
 def test_a_line_that_cannot_be_judged_ends_it_before_anything_runs(small: Path, command: Command, line: str, says: str):
@@ -96,7 +100,7 @@ def test_what_is_expected_changes_no_run():
     assert plain.config_hash == expecting_it.config_hash
     with pytest.raises(headgate.ScenarioError, match="expect"):
         headgate.Scenario.parse(SMALL.replace("seeds = 2\n", "seeds = 2\nexpect = [5]\n", 1))
-    with pytest.raises(UsageError, match="nothing is expected"):
+    with pytest.raises(UsageError, match="there is no expectation to check"):
         lines.read(lines.of_file(SMALL), plain)
 
 

@@ -30,7 +30,8 @@ BAD_OPTIONS = [
     (["--qdisc", "nosuch"], "`nosuch`"),
     (["--qdisc", "red:limit=0"], "`limit`"),
     (["--qdisc", "red:minth=9p,maxth=5p"], "minth"),
-    (["--seeds", "0"], "--seeds"),
+    (["--seeds", "0"], "'--seeds': expected at least 1, found 0"),
+    (["--seeds", "many"], "'--seeds': expected a whole number, found 'many'"),
     (["--threads", "0"], "--threads"),
     (["--nosuch"], "--nosuch"),
 ]
@@ -59,6 +60,10 @@ def test_bad_options_are_refused(command: Command, tmp_path: Path, small: Path, 
     refused(command, tmp_path, ["run", small, *options], 2, says)
 
 
+def test_a_choice_that_there_is_not_is_refused_with_those_there_are(command: Command, tmp_path: Path):
+    refused(command, tmp_path, ["list", "thing"], 2, "expected disciplines, controllers, sources, found 'thing'")
+
+
 def test_the_installed_command_ends_with_the_code_too(tmp_path: Path):
     done = subprocess.run(
         [Path(sys.executable).with_name("headgate"), "run", "nowhere.toml"],
@@ -67,11 +72,13 @@ def test_the_installed_command_ends_with_the_code_too(tmp_path: Path):
         text=True,
     )
     assert (done.returncode, done.stdout) == (2, "")
-    assert done.stderr == "error: cannot read nowhere.toml: No such file or directory\n"
+    assert done.stderr == "error: there is no file nowhere.toml.\n"
 
 
 def test_a_file_that_cannot_be_read_is_refused(command: Command, tmp_path: Path):
-    refused(command, tmp_path, ["run", "nowhere.toml"], 2, "cannot read nowhere.toml")
+    refused(command, tmp_path, ["run", "nowhere.toml"], 2, "there is no file nowhere.toml.")
+    (tmp_path / "somewhere.toml").touch()
+    refused(command, tmp_path, ["run", "somwhere.toml"], 2, "did you mean 'somewhere.toml'?")
     refused(command, tmp_path, ["run", tmp_path], 2, "cannot read")
 
 

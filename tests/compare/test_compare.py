@@ -77,7 +77,7 @@ def test_a_key_that_is_allowed_may_differ_and_is_told(in_memory, slower):
     assert [each.key for each in found.differences] == ["link.rate", "link.reverse.rate"]
     assert any("link.rate" in note for note in words.notes(found))
     droptail = found.row("droptail", "cbr", GOODPUT).gap
-    # The flow that does not slow down has most of a full link: of half the link, half, give or take what TCP gets.
+    # The unresponsive flow has most of a full link.
     assert droptail is not None
     assert droptail.relative == pytest.approx(-0.5, abs=0.15)
 

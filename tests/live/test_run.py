@@ -27,7 +27,7 @@ from tests.cli.test_run import finished, wait_for
 from tests.conftest import SMALL, Command
 from tests.evidence import pcapng
 
-#: Two TCP flows and one that does not slow down, which offers a quarter of the link.
+#: Two TCP flows and an unresponsive flow, which offers a quarter of the link.
 THREE = (
     SMALL.replace("flows = 3", "flows = 2")
     .replace('"4s"', '"3s"')

@@ -36,7 +36,7 @@ class Scenario:
 
     name: str = "made-up"
     live: bool = False
-    about: str = "Nine TCP flows and one that does not slow down."
+    about: str = "Nine TCP flows and an unresponsive flow."
     duration_s: float = 100.0
     warmup_s: float = 20.0
     seeds: list[int] = field(default_factory=lambda: [1, 2, 3])

@@ -126,5 +126,5 @@ def test_a_damaged_table_is_told(dataset: headgate.Sweep, command: Command, tmp_
     done = command("query", copy, "select * from flows")
     assert done.returncode in (2, 3)
     assert done.stderr.startswith("error: ")
-    with pytest.raises(headgate.ResultError, match="is damaged, and is made anew"):
+    with pytest.raises(headgate.ResultError, match=r"is damaged\. Run the same command again"):
         headgate.Sweep.load(copy).table("flows")

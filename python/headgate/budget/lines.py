@@ -1,5 +1,6 @@
-"""Lines that say what a result must keep: `p99 queue delay < 20ms`; of one discipline, `faba: share tcp > 0.9`."""
+"""Expectations of a scenario: `p99 queue delay < 20ms`, or of one discipline, `faba: share tcp > 0.9`."""
 
+import re
 import tomllib
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
@@ -13,7 +14,7 @@ KEY = "expect"
 
 
 class Expectation(NamedTuple):
-    """A line as it was written, the bound that it states, and the disciplines that it holds for, as in `qdiscs`."""
+    """An expectation as written, its bound, and the disciplines that it applies to, as in `qdiscs`."""
 
     line: str
     bound: Bound
@@ -21,17 +22,17 @@ class Expectation(NamedTuple):
 
 
 def of_file(text: str) -> list[str]:
-    """The `expect` lines of a scenario file's text, which was read as a scenario before."""
+    """The `expect` lines of a scenario file's text, which must be a valid scenario."""
     return list(tomllib.loads(text).get(KEY, ()))
 
 
 def read(lines: Iterable[str], scenario: Scenario) -> list[Expectation]:
-    """What the lines expect; `UsageError` for one that states no bound or names what the scenario lacks."""
+    """The expectations in `lines`; `UsageError` for a line without a bound or with an unknown name."""
     read = [_read(line, scenario) for line in lines]
     if not read:
         raise UsageError(
-            'nothing is expected: write expect = ["p99 queue delay < 20ms"] into the scenario, above its first '
-            "section, or use --expect"
+            "there is no expectation to check: use --expect, or write a line such as "
+            'expect = ["p99 queue delay < 20ms"] into the scenario above its first section'
         )
     return read
 
@@ -47,11 +48,18 @@ def _read(line: str, scenario: Scenario) -> Expectation:
 
 
 def _named(whose: str, line: str, scenario: Scenario) -> Sequence[str]:
-    """The one discipline of these settings, or all of this name."""
+    """The discipline with exactly these settings, or all disciplines of this name."""
     exact = [spec for spec in scenario.qdiscs if spec == whose]
     found = exact or [spec for spec in scenario.qdiscs if spec.partition(":")[0] == whose]
     if not found:
+        if any(group.name == whose for group in scenario.groups):
+            metric = re.sub(r"\s*([<>])", rf" {whose} \1", line.rpartition(":")[2].strip(), count=1)
+            raise UsageError(
+                f"expect {line!r}: {whose!r} is a group of flows, and a discipline stands before the colon; "
+                f"write {metric!r}"
+            )
         known = list(dict.fromkeys(spec.partition(":")[0] for spec in scenario.qdiscs))
         near = meant(whose, [*scenario.qdiscs, *known])
-        raise UsageError(f"expect {line!r}: the scenario has no {whose!r}{near} It has {', '.join(scenario.qdiscs)}")
+        disciplines = ", ".join(scenario.qdiscs)
+        raise UsageError(f"expect {line!r}: the scenario has no discipline {whose!r}{near} It has: {disciplines}")
     return found

@@ -1,4 +1,4 @@
-"""Values of keywords, as TOML writes them."""
+"""Values of keywords as TOML."""
 
 import json
 import math
@@ -9,12 +9,19 @@ from typing import Any, get_args, get_origin, get_type_hints, is_typeddict
 from headgate.build.named import NamedChoice
 from headgate.errors import UsageError, meant
 
-#: Units of what there is no half of.
+#: Units that have whole numbers only.
 WHOLE = {"B": "bytes", "p": "packets"}
+
+#: Names that other tools use for our keywords.
+COMMON = {
+    "bandwidth": "rate", "capacity": "rate", "buffer": "limit", "buffer_size": "limit", "queue": "limit",
+    "queue_size": "limit", "latency": "delay", "qdisc": "qdiscs", "discipline": "qdiscs", "time": "duration",
+    "mss": "packet", "congestion_control": "cc",
+}  # fmt: skip
 
 
 def amount(name: str, number: float, unit: str) -> str:
-    """A number with its unit, every digit written out: 1e-05 seconds are `0.00001s`."""
+    """A number with its unit, without an exponent: 1e-05 seconds are `0.00001s`."""
     if not math.isfinite(number):
         raise UsageError(f"{name}={number!r}: expected a finite number")
     if unit in WHOLE and number != int(number):
@@ -23,27 +30,27 @@ def amount(name: str, number: float, unit: str) -> str:
 
 
 def section(place: str, given: Mapping[str, Any], keys: type) -> dict[str, Any]:
-    """The keywords of one section as a file has them: those that are None are left out.
+    """The keywords of one section as keys of a file, without those that are None.
 
-    `keys` is a `TypedDict` of all there are. Raises `UsageError` for any other, with the nearest.
+    `keys` is a `TypedDict` of the known keywords. Raises `UsageError` for an unknown one, with the nearest.
     """
     hints = get_type_hints(keys, include_extras=True)
     found = {}
     for name, value in given.items():
         if name not in hints:
-            known = ", ".join(hints)
-            raise UsageError(f"{place} has no keyword {name!r}{meant(name, hints)} It has: {known}")
+            near = f"; did you mean {COMMON[name]!r}?" if COMMON.get(name) in hints else meant(name, hints)
+            raise UsageError(f"{place} has no keyword {name!r}{near} It has: {', '.join(hints)}")
         if value is not None:
             found[name.removesuffix("_")] = _value(f"{place}: {name}", value, hints[name])
     return found
 
 
 def toml(value: Any) -> str:
-    """A value in TOML, on one line."""
+    """A value as TOML, on one line."""
     if isinstance(value, Mapping):
         return f"{{ {', '.join(f'{json.dumps(str(key))} = {toml(inner)}' for key, inner in value.items())} }}"
     if isinstance(value, str):
-        # TOML's basic strings are JSON's, but for DEL and what has no character.
+        # TOML's basic strings are JSON's, but for DEL and lone surrogates.
         return json.dumps(value.encode("utf-8", "replace").decode(), ensure_ascii=False).replace("\x7f", "\\u007f")
     if isinstance(value, Sequence):
         return f"[{', '.join(map(toml, value))}]"
@@ -51,11 +58,11 @@ def toml(value: Any) -> str:
         return repr(value)
     if isinstance(value, (bool, int)):
         return json.dumps(value)
-    raise UsageError(f"a scenario has no place for {value!r}: expected a text, a number, a list or a mapping")
+    raise UsageError(f"{value!r} cannot be a value of a scenario: expected a text, a number, a list or a mapping")
 
 
 def _value(place: str, value: Any, hint: Any) -> Any:
-    """A value as a file has it: numbers of a quantity with its unit."""
+    """A value as a file has it; numbers of a quantity get its unit."""
     unit = next(iter(getattr(hint, "__metadata__", ())), None)
     if is_typeddict(hint) and isinstance(value, Mapping):
         return section(place, value, hint)
@@ -71,7 +78,7 @@ def _value(place: str, value: Any, hint: Any) -> Any:
 
 
 def _text(place: str, value: Any) -> str:
-    """A discipline or a source as text, and a number of some library's as what it is."""
+    """A discipline or source as text; a number of another library as a Python number."""
     if isinstance(value, NamedChoice):
         return str(value)
     raise UsageError(f"{place}: expected a text, a number, a list or a mapping, found {value!r}")

@@ -1,4 +1,4 @@
-"""Which files of an earlier run are no longer what it wrote: a disk that was full, a copy that was cut short."""
+"""Finds damaged files of earlier runs, such as those cut short by a full disk or an interrupted copy."""
 
 import hashlib
 import os
@@ -8,7 +8,7 @@ from pathlib import Path
 
 from headgate.errors import ResultError
 
-#: How every Parquet file begins and ends (Apache Parquet, File Format).
+#: The first and last bytes of every Parquet file (Apache Parquet, File Format).
 MAGIC = b"PAR1"
 
 
@@ -19,27 +19,27 @@ def sha256(file: Path) -> str:
 
 
 def changed(folder: Path, hashes: Mapping[str, str]) -> list[str]:
-    """The names of the files in a folder that are missing, or have not the SHA-256 that they had."""
+    """The names of files in a folder that are missing or whose SHA-256 differs."""
     return [name for name, had in hashes.items() if not (folder / name).is_file() or sha256(folder / name) != had]
 
 
 def cut_short(files: Iterable[Path]) -> list[Path]:
-    """The Parquet files that do not begin and end as such: of them, no hash was kept."""
+    """The Parquet files without the magic bytes at both ends. Used for files without a hash."""
     return [file for file in files if not _is_whole(file)]
 
 
 @contextmanager
 def told(place: object) -> Iterator[None]:
-    """Tells of a Parquet file, at `place`, that cannot be read: `ResultError`."""
+    """Raises `ResultError` if the Parquet file at `place` cannot be read."""
     from pyarrow import ArrowException
 
     try:
         yield
     except (ArrowException, OSError) as error:
-        # What Arrow cannot unpack is an OSError too, but none of the system's.
+        # Arrow raises OSError without an errno for data that it cannot decode.
         if isinstance(error, OSError) and error.errno is not None:
             raise
-        raise ResultError(f"{place} is damaged, and is made anew when the same is run again: {error}") from None
+        raise ResultError(f"{place} is damaged. Run the same command again to recompute it. ({error})") from None
 
 
 def _is_whole(file: Path) -> bool:

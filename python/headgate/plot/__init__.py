@@ -35,10 +35,10 @@ __all__ = [
 
 
 def figures(result: Result) -> dict[str, Figure]:
-    """Every figure that the result can fill, by file name.
+    """Every figure of a result, by file name.
 
-    Fairness is there if flows can be compared, completion if there are transfers, gauges if a discipline has any, a
-    pair if there are two disciplines.
+    Fairness needs several flows, completion needs transfers, gauges need a discipline with gauges, and a pair needs
+    exactly two disciplines.
     """
     drawn = {
         "overview": overview(result),
@@ -59,14 +59,14 @@ def figures(result: Result) -> dict[str, Figure]:
 
 
 def pictures(result: Result, dpi: float = style.DPI) -> dict[str, Picture]:
-    """Every figure as SVG and PNG, by file name; drawn once, for the files and for the page."""
+    """Every figure as SVG and PNG, by file name. Files and page share them."""
     return {name: picture(figure, dpi) for name, figure in figures(result).items()}
 
 
 def save_all(result: Result, folder: Path | str, drawn: dict[str, Picture] | None = None) -> list[Path]:
-    """Writes each figure as SVG and PNG into `folder`, which is made if need be, and returns what was written.
+    """Writes each figure as SVG and PNG into `folder`, which is made if needed. Returns the files.
 
-    `drawn` are the result's pictures if they are drawn already.
+    `drawn` are the result's pictures if they exist.
     """
     folder = Path(folder)
     folder.mkdir(parents=True, exist_ok=True)

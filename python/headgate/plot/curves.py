@@ -1,4 +1,4 @@
-"""A curve for each discipline: how long packets wait, how long transfers take, and how fair the link is shared."""
+"""A curve for each discipline: queueing delay, completion times, and fairness by time scale."""
 
 from typing import NamedTuple
 
@@ -14,9 +14,9 @@ from headgate.plot.panels import figure_of, heading, legend_beside, looks_of, ne
 from headgate.results import Result
 
 _FLOOR_MS = 0.1
-"""Where a logarithmic scale begins: shorter waits are all the same to anyone."""
+"""Left end of a logarithmic scale, in ms: shorter delays do not matter."""
 _WIDE = 30.0
-"""A logarithmic scale pays when the longest p99 is this many times the shortest median."""
+"""The scale is logarithmic if the longest p99 is this many times the shortest median."""
 _P99 = 0.99
 _BINS_A_DECADE = 4
 """Sizes within one of these are taken together."""
@@ -24,7 +24,7 @@ _WHOLE = "whole run"
 
 
 def delay_cdf(result: Result, ax: Axes | None = None) -> Axes:
-    """The share of packets that waited at most so long in the queue, all seeds together; a dot marks each p99."""
+    """The distribution of the queueing delay (CDF) over all seeds; a dot marks each 99th percentile."""
     with style.applied():
         axes = ax if ax is not None else new_figure(4.6).add_subplot()
         looks = looks_of(result)
@@ -35,19 +35,19 @@ def delay_cdf(result: Result, ax: Axes | None = None) -> Axes:
             for name, curve in sorted(curves.items(), key=lambda item: item[1].quantile(_P99))
         ]
         _shares(axes)
-        axes.set_xlabel("Time in the queue (ms)")
-        axes.set_ylabel("Packets that waited at most so long")
-        legend_beside(axes, handles, "99 % waited at most")
+        axes.set_xlabel("Queueing delay (ms)")
+        axes.set_ylabel("Share of packets (CDF)")
+        legend_beside(axes, handles, "99th percentile")
         if ax is None:
             count = len(result.scenario.seeds)
             together = f"All packets of {count} seeds together" if count > 1 else "All packets"
-            note = f"{together}, after the warm-up. Dots: the delay that 99 % of packets did not exceed."
-            heading(figure_of(axes), "How long packets wait in the queue", note + links.note(result))
+            note = f"{together}, after the warm-up. Dots: 99th percentile."
+            heading(figure_of(axes), "Queueing delay of packets", note + links.note(result))
         return axes
 
 
 def _scale(axes: Axes, curves: list[data.Cdf]) -> float:
-    """Chooses the scale; returns where it begins, in ms."""
+    """Sets the scale of the delay axis. Returns its left end in ms."""
     longest = max((curve.quantile(_P99) for curve in curves), default=0.0)
     shortest = min((curve.quantile(0.5) for curve in curves), default=0.0)
     furthest = max((float(curve.delay_ms[-1]) for curve in curves), default=1.0)
@@ -62,7 +62,7 @@ def _scale(axes: Axes, curves: list[data.Cdf]) -> float:
 
 
 def _waits(axes: Axes, curve: data.Cdf, look: style.Look, left: float) -> Line2D:
-    # All shorter delays sit on the left edge, so that the curve starts with the share that waited no longer than that.
+    # Shorter delays are drawn at the left edge: the curve starts at their share.
     shown = np.maximum(curve.delay_ms, left)
     p99 = curve.quantile(_P99)
     (line,) = axes.plot(
@@ -85,7 +85,7 @@ def _shares(axes: Axes) -> None:
 def fairness(result: Result, ax: Axes | None = None) -> Axes | None:
     """Jain's index over slots of each time scale and over the whole run, with 95 % intervals over seeds.
 
-    None if no slot had two flows to compare.
+    None if no slot has two flows.
     """
     with style.applied():
         looks = looks_of(result)
@@ -101,14 +101,14 @@ def fairness(result: Result, ax: Axes | None = None) -> Axes | None:
         axes.set_xticks(range(len(names)), names)
         axes.set_xlim(-0.3, len(names) - 0.7)
         axes.set_ylim(top=1.01)
-        axes.set_xlabel("Goodput is compared over")
-        axes.set_ylabel("Jain's index (1: all get their share)")
-        legend_beside(axes, handles, f"Over {names[0]}")
+        axes.set_xlabel("Time scale")
+        axes.set_ylabel("Jain's index (1: every flow has its fair share)")
+        legend_beside(axes, handles, f"At {names[0]}")
         if ax is None:
             seeds = len(result.scenario.seeds)
             spread = f"mean of {seeds} seeds, bars: 95 % interval" if seeds > 1 else "one seed"
-            note = f"The index of each slot of that length, averaged over slots; {spread}, after the warm-up."
-            heading(figure_of(axes), "How fair the link is shared, by how long one looks", note)
+            note = f"Jain's index in slots of each length, averaged over slots; {spread}, after the warm-up."
+            heading(figure_of(axes), "Fairness by time scale", note)
         return axes
 
 
@@ -131,7 +131,7 @@ def _fairness(axes: Axes, line: dict[str, tuple[float, float, float]], names: li
         places, mean, color=look.colour, linestyle=look.dashes, linewidth=1.6, marker="o", markersize=4.5,
         label=f"{style.number(mean[0])}  {style.fold(look.label, 26)}",
     )  # fmt: skip
-    # An index is never above 1, though the ends of an interval may be.
+    # An index is at most 1, but the ends of its interval can be above.
     reach = np.maximum([mean - low, np.minimum(high, 1.0) - mean], 0)
     axes.errorbar(places, mean, reach, fmt="none", ecolor=look.colour, elinewidth=1, capsize=2.5)
     return drawn
@@ -149,8 +149,8 @@ class _SizeBins(NamedTuple):
 def completion(result: Result) -> list[Axes] | None:
     """Completion time of transfers by size (median, and the middle 80 %), and its distribution; all seeds together.
 
-    Transfers that began after the warm-up count. Those that had not finished when the run ended are missing on the
-    left, and keep the curves on the right from reaching 100 %. None if the result has no transfers.
+    Transfers that began after the warm-up count. Unfinished ones are missing on the left and keep the curves on the
+    right below 100 %. None if the result has no transfers.
     """
     with style.applied():
         looks = looks_of(result)
@@ -167,10 +167,10 @@ def completion(result: Result) -> list[Axes] | None:
         count = len(result.scenario.seeds)
         together = f"all {count} seeds together" if count > 1 else "one seed"
         note = (
-            f"Transfers that began after the warm-up, {together}. Left: median, and the middle 80 % as a band. Right: "
-            "what had not finished when the run ended keeps a curve below 100 %."
+            f"Transfers that began after the warm-up, {together}. Left: median and middle 80 %. Right: unfinished "
+            "transfers keep a curve below 100 %."
         )
-        heading(figure_of(by_size), "How long transfers take", note)
+        heading(figure_of(by_size), "Completion time of transfers", note)
         return [by_size, over_time]
 
 
@@ -179,7 +179,7 @@ def _label(by_size: Axes, over_time: Axes) -> None:
     by_size.set_yscale("log")
     over_time.set_xscale("log")
     for axis in (by_size.xaxis, by_size.yaxis, over_time.xaxis):
-        # A decade may be all there is to see: two marks in it are named too.
+        # Within one decade, minor ticks need labels too.
         axis.set_major_locator(LogLocator(subs=(1, 2, 5)))
         axis.set_major_formatter(FuncFormatter(lambda value, _: style.plain(value)))
         axis.set_minor_formatter(NullFormatter())
@@ -187,7 +187,7 @@ def _label(by_size: Axes, over_time: Axes) -> None:
     by_size.set_ylabel("Completion time (s)")
     _shares(over_time)
     over_time.set_xlabel("Completion time (s)")
-    over_time.set_ylabel("Transfers that took at most so long")
+    over_time.set_ylabel("Share of transfers (CDF)")
 
 
 def _by_size(axes: Axes, times: data.Transfers, look: style.Look) -> None:

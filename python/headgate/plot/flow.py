@@ -1,4 +1,4 @@
-"""One flow over time: what it got, its window, its drops and marks by reason, and what the discipline watched."""
+"""One flow over time: goodput, window or rate, drops and marks by reason, the queue and a gauge."""
 
 from collections.abc import Callable
 from typing import NamedTuple
@@ -22,7 +22,7 @@ _TICKS = ("#D55E00", "#0072B2", "#009E73", "#CC79A7", "#E69F00", "#56B4E9")
 
 
 class GoodputCurve(NamedTuple):
-    """Goodput in bit/s over stretches of time that end at `time_s`, and whose it is."""
+    """Goodput in bit/s in intervals that end at `time_s`, and its label."""
 
     time_s: data.Array
     bps: data.Array
@@ -30,7 +30,7 @@ class GoodputCurve(NamedTuple):
 
 
 def flow(result: Result, explanation: Explanation) -> Figure:
-    """The picture of an explanation: as many panels as there is evidence for."""
+    """The figure of an explanation, with a panel for each kind of recorded data."""
     point, facts = explanation.point, explanation.facts
     trace, signals = _recorded(result, point, "traces"), _recorded(result, point, "events")
     if trace is not None:
@@ -58,7 +58,7 @@ def flow(result: Result, explanation: Explanation) -> Figure:
         axes.set_xlabel("Time (s)")
         look = style.looks([point.qdisc])[point.qdisc].label
         title = f"Flow {facts.flow} ({facts.group}) under {look}: {explanation.answer.removesuffix('.')}"
-        warm = "Grey: the warm-up, which no figure counts." if result.scenario.warmup_s > 0 else ""
+        warm = "Gray: the warm-up, excluded from all numbers." if result.scenario.warmup_s > 0 else ""
         heading(figure, title, f"{point.qdisc}, seed {point.seed}. {warm}")
         return figure
 
@@ -72,7 +72,7 @@ def _goodput(axes: Axes, result: Result, explanation: Explanation, trace: pa.Tab
     axes.plot(found.time_s, found.bps / scale, color=colour, linewidth=1.2, label=found.whose, drawstyle="steps-pre")
     fair = facts.mine.fair_share_bps / scale
     axes.axhline(fair, color=style.FAIR, linestyle=(0, (4, 2)), linewidth=1, label="fair share")
-    # What fills a hole acknowledges much at once: such moments may leave the panel, or they would flatten all others.
+    # An ACK that fills a hole acknowledges much data at once. Such peaks are cut off, or they would flatten the rest.
     most = float(np.percentile(found.bps, 97)) if len(found.bps) else 0.0
     axes.set_ylim(0, 1.25 * max(facts.mine.fair_share_bps, most) / scale)
     axes.set_ylabel(f"Goodput\n({unit})")
@@ -80,18 +80,18 @@ def _goodput(axes: Axes, result: Result, explanation: Explanation, trace: pa.Tab
 
 
 def _own_goodput(result: Result, trace: pa.Table | None) -> GoodputCurve | None:
-    """What was acknowledged to the sender, if it was traced."""
+    """Goodput from the bytes acknowledged to the sender, if it was traced."""
     if trace is None or trace["acked_bytes"].null_count:
         return None
     edges = np.linspace(0, result.scenario.duration_s, _BINS + 1)
     times, acked = trace["time_ns"].to_numpy() / 1e9, trace["acked_bytes"].to_numpy().astype(np.float64)
     places = np.searchsorted(times, edges, side="right") - 1
     total = np.where(places >= 0, acked[np.maximum(places, 0)], 0.0)
-    return GoodputCurve(edges[1:], np.diff(total) * 8 / np.diff(edges), "acknowledged to it")
+    return GoodputCurve(edges[1:], np.diff(total) * 8 / np.diff(edges), "acknowledged")
 
 
 def _group_goodput(result: Result, explanation: Explanation) -> GoodputCurve:
-    """The mean over the flows of the group, which is what the tables have of a flow that is not traced."""
+    """The mean over the flows of the group: the tables have no goodput over time of an untraced flow."""
     facts = explanation.facts
     rows = result.run("intervals", explanation.point)
     rows = data.rows(rows, metric="goodput_bps").filter(pc.equal(pc.field("group"), facts.group))
@@ -111,10 +111,10 @@ def _window(axes: Axes, trace: pa.Table) -> None:
 
 
 def _allowed(axes: Axes, trace: pa.Table) -> None:
-    """TFRC: what the sender is allowed, and what its receiver reported."""
+    """TFRC: the allowed rate, and the rate that the receiver reported."""
     rate = trace["rate_bps"].to_numpy(zero_copy_only=False)
     received = trace["receive_rate_bps"].to_numpy(zero_copy_only=False)
-    # Slow start may allow many times what the path carries, which would flatten all that follows.
+    # Slow start can allow many times the path's rate, which would flatten the rest.
     unit, scale = style.unit_of(most := float(np.percentile(rate, 97)))
     _steps(axes, trace, received=received / scale, allowed=rate / scale)
     axes.set_ylim(0, 1.25 * most / scale)
@@ -122,13 +122,13 @@ def _allowed(axes: Axes, trace: pa.Table) -> None:
 
 
 def _steps(axes: Axes, trace: pa.Table, **named: data.Array) -> None:
-    """Two columns of a trace by name, the first one dotted, and a mark at each timeout."""
+    """Two columns of a trace, the first one dotted, and a mark at each timeout."""
     times = trace["time_ns"].to_numpy() / 1e9
     looks = ((style.QUIET, 0.9, (0, (1, 1))), (style.TCP, 1.1, "solid"))
     for (name, values), (colour, width, dashes) in zip(named.items(), looks, strict=True):
         axes.plot(times, values, color=colour, lw=width, linestyle=dashes, drawstyle="steps-post", label=name)
     stops = times[np.flatnonzero(np.diff(trace["timeouts"].to_numpy().astype(np.int64)) > 0) + 1]
-    # What is drawn beyond the axes counts in the layout, and an empty line would do so from the figure's corner on.
+    # The layout counts artists outside the axes; an empty line would count as one at the figure's corner.
     if len(stops):
         none = np.zeros(len(stops))
         axes.plot(stops, none, "v", color=style.UNRESPONSIVE, markersize=5, clip_on=False, label="timeout")
@@ -136,7 +136,7 @@ def _steps(axes: Axes, trace: pa.Table, **named: data.Array) -> None:
 
 
 def _ticks(axes: Axes, signals: pa.Table, flow: int) -> None:
-    """A row of ticks for each reason, the flow's own; above them those of all other flows."""
+    """A row of ticks for each reason of the flow's drops and marks, and one for all other flows."""
     mine = pc.equal(signals["flow"], flow)
     own, others = signals.filter(mine), signals.filter(pc.invert(mine))
     kinds = sorted(set(zip(own["event"].to_pylist(), own["reason"].to_pylist(), strict=True)))
@@ -156,7 +156,7 @@ def _moments(signals: pa.Table, event: str, reason: str) -> data.Array:
 
 
 def _watched(result: Result, explanation: Explanation) -> pa.Table:
-    """The intervals of one queue: the one that dropped and marked most of the flow's packets, else the first."""
+    """The intervals of the queue that dropped or marked most of the flow's packets; else of the first queue."""
     rows = result.run("intervals", explanation.point)
     rows = rows.filter(pc.is_valid(rows["link"]))
     places = explanation.facts.places or []
@@ -181,7 +181,7 @@ def _line(axes: Axes, name: str, line: data.TimeSeries) -> None:
 
 
 def _gauge(watched: pa.Table) -> tuple[str, data.TimeSeries] | None:
-    """The gauge that tells most of a drop: a probability if there is one, else the first."""
+    """The gauge to draw: a probability if there is one, else the first."""
     names = [name for name in pc.unique(watched["metric"]).to_pylist() if name.startswith(data.GAUGE)]
     names.sort(key=lambda name: "probability" not in name)
     line = data.series(data.rows(watched, metric=names[0]), 4 * _BINS) if names else None

@@ -13,16 +13,16 @@ from headgate.results import Result
 from headgate.scenario import Role
 
 MOST_BARS = 24
-"""With more flows than this, bars would be too thin to tell apart, and groups are drawn as sorted profiles instead."""
+"""With more flows than this, groups are drawn as sorted profiles instead of bars."""
 _GAP = 0.7
-"""Room between the bars of two groups, in bars."""
+"""Gap between the bars of two groups, in bars."""
 
 
 def goodput(result: Result, qdisc: str | None = None, ax: Axes | None = None) -> list[Axes]:
     """Goodput per flow in Mbit/s against the max-min fair share, after the warm-up; one panel a discipline.
 
-    Up to 24 flows each get a bar, with the 95 % interval over seeds. More are drawn group by group, each group's flows
-    sorted from least to most and spread over the same width, with least to greatest over seeds as a band.
+    Up to 24 flows each get a bar, with the 95 % interval over seeds. More flows are drawn as one profile a group: its
+    flows in ascending order, with the range over seeds as a band.
     """
     with style.applied():
         panels = Panels(result, qdisc, ax)
@@ -36,12 +36,12 @@ def goodput(result: Result, qdisc: str | None = None, ax: Axes | None = None) ->
                 _profiles(axes, groups)
             axes.grid(axis="x", visible=False)
             axes.tick_params(axis="x", length=0)
-        # Once all are drawn: on shared axes a limit set earlier would stop them from growing with later panels.
+        # After all panels are drawn: setting a limit ends the autoscaling of shared axes.
         panels.axes[0].set_ylim(bottom=0)
         for axes in panels.left():
             axes.set_ylabel("Goodput (Mbit/s)")
         if panels.owned:
-            heading(panels.figure, "What each flow gets, and what would be fair", _note(result, single))
+            heading(panels.figure, "Goodput of each flow and its fair share", _note(result, single))
             _legend(panels, result)
         return panels.axes
 
@@ -65,7 +65,7 @@ def _bars(axes: Axes, groups: list[data.GroupGoodput], entry: dict[str, object])
 
 def _profiles(axes: Axes, groups: list[data.GroupGoodput]) -> None:
     for place, group in enumerate(groups):
-        # Each flow is a step of equal width; sorting within a seed keeps the shape that averaging flows would blur.
+        # Each flow is a step of equal width. Flows are sorted within each seed: averaging by flow would blur the shape.
         ranked = np.sort(group.goodput_bps, axis=1) / 1e6
         edges = place + 0.05 + 0.9 * np.linspace(0, 1, group.flows + 1)
         axes.stairs(ranked.mean(axis=0), edges, fill=True, color=style.colour_of(group.role), alpha=0.85, linewidth=0)
@@ -82,8 +82,8 @@ def _legend(panels: Panels, result: Result) -> None:
     groups = result.scenario.groups
     labels = {
         Role.RESPONSIVE: spoken(group for group in groups if group.role == Role.RESPONSIVE),
-        Role.UNRESPONSIVE: "does not slow down (UDP)",
-        Role.MODEST: "asks for no more than its share",
+        Role.UNRESPONSIVE: "unresponsive (UDP)",
+        Role.MODEST: "demands at most its fair share",
     }
     present = {group.role for group in groups}
     handles: list[Patch | Line2D] = [
@@ -95,8 +95,8 @@ def _legend(panels: Panels, result: Result) -> None:
 
 def _note(result: Result, single: bool) -> str:
     seeds = len(result.scenario.seeds)
-    shape = "A bar a flow, by group" if single else "The flows of each group, from least to most goodput"
+    shape = "One bar a flow, by group" if single else "The flows of each group in ascending order"
     if seeds == 1:
         return f"{shape}; one seed, after the warm-up."
-    spread = "Whiskers: 95 % interval of the mean" if single else "Grey band: least to greatest"
+    spread = "Whiskers: 95 % interval of the mean" if single else "Gray band: range"
     return f"{shape}; means over {seeds} seeds, after the warm-up. {spread} over the seeds."

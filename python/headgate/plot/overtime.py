@@ -1,4 +1,4 @@
-"""What happens in the queue over time: its length, and the discipline's own gauges."""
+"""Queue length and the disciplines' gauges over time."""
 
 import re
 from collections.abc import Callable
@@ -18,12 +18,12 @@ _LINE_PT = 1.1
 
 
 def points(columns: int) -> int:
-    """How many points a line over a panel can show, with so many panels in a row: they lie as near as it is wide."""
+    """The number of points in a line over a panel, with so many panels in a row: one for each line width."""
     return round(style.WIDTH_IN * 72 / _LINE_PT / columns)
 
 
 def queue(result: Result, qdisc: str | None = None, ax: Axes | None = None) -> list[Axes]:
-    """Queue length over time in packets: the first seed as a line, least to greatest over all seeds as a band.
+    """Queue length over time in packets: the first seed as a line, the range over all seeds as a band.
 
     One panel a discipline, or the one named by `qdisc`, drawn on `ax` if given. The right axis turns packets into the
     time the link needs to send them, at the mean packet size of the run.
@@ -36,15 +36,15 @@ def queue(result: Result, qdisc: str | None = None, ax: Axes | None = None) -> l
         panels.axes[0].set_ylim(bottom=0)
         _label(result, panels)
         if panels.owned:
-            heading(panels.figure, "How long the queue is over time", _note(result))
+            heading(panels.figure, "Queue length over time", _note(result))
         return panels.axes
 
 
 def gauges(result: Result, qdisc: str | None = None, gauge: str | None = None, ax: Axes | None = None) -> list[Axes]:
-    """What the disciplines themselves watch and control, over time: one panel a gauge, disciplines in rows.
+    """The disciplines' gauges over time: one panel for each gauge, one row for each discipline.
 
-    Of the discipline `qdisc` alone if it is given; with `gauge` and `ax`, that gauge of it on these axes. Returns no
-    axes if no discipline has a gauge.
+    Only of the discipline `qdisc` if it is given; with `gauge` and `ax`, only that gauge on these axes. Returns no axes
+    if no discipline has a gauge.
     """
     with style.applied():
         if gauge is not None or ax is not None:
@@ -71,13 +71,13 @@ def gauges(result: Result, qdisc: str | None = None, gauge: str | None = None, a
                 else:
                     axes.tick_params(labelbottom=False)
                 drawn.append(axes)
-        scale = " Scales fit the time after it." if result.scenario.warmup_s > 0 else ""
-        heading(figure, "What the disciplines watch and control over time", _note(result) + scale)
+        scale = " Scales fit the time after the warm-up." if result.scenario.warmup_s > 0 else ""
+        heading(figure, "Gauges of the disciplines over time", _note(result) + scale)
         return drawn
 
 
 def _panel(result: Result, axes: Axes, look: style.Look, watched: tuple[str, data.TimeSeries], letters: int) -> None:
-    """One gauge; its title has so many letters in a line."""
+    """Draws one gauge; a line of its title has `letters` letters."""
     gauge, line = watched
     unit, shown = gauge_shown(gauge, line)
     draw_line(result, axes, shown, look.colour)
@@ -103,7 +103,7 @@ def _gauge(result: Result, qdisc: str | None, gauge: str | None, ax: Axes | None
 
 
 def draw_line(result: Result, axes: Axes, line: data.TimeSeries | None, colour: str, *, band: bool = True) -> None:
-    """Draws the first seed of a series over the run's time, and as a `band` the least to greatest of all seeds."""
+    """Draws the first seed of a series over time, and the range over all seeds as a `band`."""
     over_time(axes, result)
     if line is None:
         return
@@ -113,7 +113,7 @@ def draw_line(result: Result, axes: Axes, line: data.TimeSeries | None, colour: 
 
 
 def _fit_settled(axes: Axes, line: data.TimeSeries, warmup_s: float) -> None:
-    # The first seconds often reach far beyond all that follows and would flatten it to a line.
+    # Values in the first seconds are often far above the rest and would flatten it.
     settled = line.time_s > warmup_s
     top = float(np.nanmax(line.high[settled], initial=0.0))
     bottom = float(np.nanmin(line.low[settled], initial=0.0))
@@ -140,8 +140,8 @@ def _times(factor: float) -> Callable[[ArrayLike], data.Array]:
 
 def _note(result: Result) -> str:
     seeds = result.scenario.seeds
-    over = f"over {len(seeds)} seeds" if len(seeds) > 1 else "where the line shows a mean"
-    return f"Line: seed {seeds[0]}. Band: least to greatest {over}.{warmup_note(result)}{links.note(result)}"
+    over = f"range over {len(seeds)} seeds" if len(seeds) > 1 else "range where the line shows a mean"
+    return f"Line: seed {seeds[0]}. Band: {over}.{warmup_note(result)}{links.note(result)}"
 
 
 def gauge_title(gauge: str) -> str:
@@ -150,7 +150,7 @@ def gauge_title(gauge: str) -> str:
 
 
 def gauge_shown(gauge: str, line: data.TimeSeries) -> tuple[str, data.TimeSeries]:
-    """The unit in which a gauge is drawn, and its values in it: rates in Mbit/s, all else as it is."""
+    """The unit in which a gauge is drawn, and its values: rates are drawn in Mbit/s."""
     unit = gauge_unit(gauge)
     if unit != "bit/s":
         return unit, line

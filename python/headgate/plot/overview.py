@@ -1,4 +1,4 @@
-"""One figure that says who got what, made for someone who never heard of queue management."""
+"""The overview figure: goodput by discipline, for readers who are new to queue management."""
 
 from itertools import accumulate
 
@@ -17,16 +17,16 @@ from headgate.results import Result
 from headgate.scenario import Role
 
 _ROOM = 0.07
-"""A number fits inside a bar that is at least this share of the link's rate."""
+"""A number is written inside a bar of at least this share of the link's rate."""
 _LEGEND_LETTERS = {True: 95, False: 80}
-"""A legend of so many letters fits on one line, with classes and with groups, whose bars have less room."""
+"""Letters of a legend on one line, with classes and with groups, whose bars are shorter."""
 
 
 def overview(result: Result) -> Figure:
-    """One row a discipline, the fairest first: who got how much of the link, and how long packets waited.
+    """One row for each discipline, the fairest first: goodput by class or group, and the queueing delay.
 
-    The bars are goodput after the warm-up, averaged over seeds; the line is where the max-min fair division would have
-    them meet. The title is computed from the result.
+    Bars are goodput after the warm-up, averaged over seeds. The line is where bars would meet in the max-min fair
+    division. The title is the verdict on the result.
     """
     with style.applied():
         looks_of(result)
@@ -40,7 +40,7 @@ def overview(result: Result) -> Figure:
         if not classes:
             _values(columns[1], [division.jain for division in found], "Jain's index\n(1: all flows equal)", "", 1.0)
         link = first(result)
-        waits = f"95 % of packets\nwait at {link} at most" if link else "95 % of packets\nwait at most"
+        waits = f"Queueing delay\nat {link} (p95)" if link else "Queueing delay\n(95th percentile)"
         _values(columns[-1], [division.queue_delay_ms_p95 for division in found], waits, " ms")
         _names(columns[0], found)
         heading(figure, sentence(found, rate_bps, first(result)), _note(result))
@@ -49,7 +49,7 @@ def overview(result: Result) -> Figure:
 
 
 def _bars(axes: Axes, found: list[Division], rate_bps: float) -> None:
-    # Over several links flows can get more together than one of these carries.
+    # Over several links, all flows together can get more than the rate of one link.
     reach = max(rate_bps, *(division.goodput_bps for division in found))
     unit, scale = style.unit_of(reach)
     colours = _colours(found[0])
@@ -68,7 +68,7 @@ def _bars(axes: Axes, found: list[Division], rate_bps: float) -> None:
 
 
 def _numbers(axes: Axes, row: int, division: Division, colours: list[str], reach_bps: float) -> None:
-    # At the outer ends of the bar, away from where the parts meet and the line is.
+    # At the outer ends of the bar, away from the line of the fair division.
     scale = style.unit_of(reach_bps)[1]
     pad = 0.012 * reach_bps
     left, last = 0.0, len(division.parts) - 1
@@ -81,7 +81,7 @@ def _numbers(axes: Axes, row: int, division: Division, colours: list[str], reach
         if part.goodput_bps < _ROOM * reach_bps:
             shown, at, align, edge = shown if place == last else "", right + pad, "left", "white"
             ink = colour if part.role == Role.UNRESPONSIVE else style.FAIR
-        # Where the line of the fair division passes a number, it gives way to a box: an outline would be paths.
+        # A box keeps the line of the fair division from crossing a number; an outline would turn text into paths.
         box = {"facecolor": edge, "linewidth": 0, "boxstyle": "square,pad=0.08"} if shown else None
         axes.text(at / scale, row, shown, color=ink, ha=align, va="center", fontweight="bold", bbox=box)
         left = right
@@ -121,7 +121,7 @@ def _legend(figure: Figure, division: Division, classes: bool) -> None:
         Patch(color=colour, label=style.fold(_part_name(part, classes), 34))
         for part, colour in zip(division.parts, _colours(division), strict=True)
     ]
-    fair = "the fair division" if len(division.parts) > 1 else "all that the link can carry"
+    fair = "the fair division" if len(division.parts) > 1 else "the link's capacity"
     handles.append(Line2D([], [], color=style.FAIR, linewidth=1.8, label=fair))
     letters = sum(len(str(handle.get_label())) + 6 for handle in handles)
     across = len(handles) if letters < _LEGEND_LETTERS[classes] else 3
@@ -130,13 +130,13 @@ def _legend(figure: Figure, division: Division, classes: bool) -> None:
 
 
 def _part_name(part: LinkShare, classes: bool) -> str:
-    """A part as the legend names it; `classes` if the parts are flows that slow down and flows that do not."""
+    """The name of a part in the legend; `classes` if the parts are responsive and unresponsive flows."""
     if not classes:
         return f"{part.name} ({part.flows} {'flow' if part.flows == 1 else 'flows'})"
     if part.role == Role.UNRESPONSIVE:
-        return "the flow that does not slow down" if part.flows == 1 else f"{part.flows} flows that do not slow down"
+        return "the unresponsive flow" if part.flows == 1 else f"{part.flows} unresponsive flows"
     said = f"1 {part.name} flow" if part.flows == 1 else f"{part.flows} {part.name} flows together"
-    return f"{said}, which ask for less" if part.role == Role.MODEST else said
+    return f"{said} (demand below fair share)" if part.role == Role.MODEST else said
 
 
 def _note(result: Result) -> str:
@@ -149,5 +149,5 @@ def _note(result: Result) -> str:
     link = first(result)
     if link:
         return f"Link {link} has {style.rate(scenario.rate_bps)}; the flows of all links, {run}"
-    missing = "What is missing to the full rate is packet headers, packets sent twice and idle time."
+    missing = "The remainder is headers, retransmissions and idle time."
     return f"A link of {style.rate(scenario.rate_bps)}, {run}{missing}"

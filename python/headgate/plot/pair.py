@@ -17,14 +17,14 @@ _GAUGES = 2
 
 
 def pair(result: Result) -> Figure:
-    """A column for each of a result's two disciplines: goodput by class of flows, and the queue, over time.
+    """A column for each of a result's two disciplines: goodput by class of flows and queue length over time.
 
-    Below them, up to two gauges of the second discipline. Raises ValueError if the result has not just two.
+    Below are up to two gauges of the second discipline. Raises ValueError unless the result has two disciplines.
     """
     looks = looks_of(result)
     known = list(looks)
     if len(known) != 2:
-        raise ValueError(f"a pair is two disciplines; the result has {len(known)}: {', '.join(known)}")
+        raise ValueError(f"pair needs a result with two disciplines; this one has {len(known)}: {', '.join(known)}")
     with style.applied():
         gauges = dict(list(_watched(result, known[1]).items())[:_GAUGES])
         figure = new_figure(5.2 + (1.9 if gauges else 0))
@@ -39,10 +39,10 @@ def pair(result: Result) -> Figure:
             draw_line(result, below, queue, look.colour, band=False)
         for axes, label in zip(figure.axes, ("Goodput (Mbit/s)", "Queue (packets)"), strict=False):
             axes.set_ylabel(label)
-            # Once all are drawn: a limit set earlier would stop shared axes from growing with the second.
+            # After both are drawn: setting a limit ends the autoscaling of shared axes.
             axes.set_ylim(bottom=0)
         for place, (gauge, line) in enumerate(gauges.items()):
-            # One alone stands below the discipline that it belongs to.
+            # A single gauge is drawn below its discipline.
             axes = figure.add_subplot(rows, 2, 5 + place if len(gauges) > 1 else 6)
             unit, shown = gauge_shown(gauge, line)
             draw_line(result, axes, shown, look.colour, band=False)
@@ -56,7 +56,7 @@ def pair(result: Result) -> Figure:
 
 
 def _watched(result: Result, qdisc: str) -> dict[str, data.TimeSeries]:
-    """The gauges that move, in the order of their names; an average queue last, since the queue is drawn already."""
+    """The gauges that vary, by name. An average queue comes last: the queue itself is drawn above."""
     found = data.gauges(result, qdisc, _POINTS)
     moving = {name: line for name, line in found.items() if np.nanmax(line.high) > np.nanmin(line.low)}
     return dict(sorted((moving or found).items(), key=lambda item: (item[0] == "average", item[0])))
@@ -85,5 +85,5 @@ def _legend(axes: Axes, result: Result) -> None:
 
 
 def _note(result: Result) -> str:
-    seed = f"Seed {result.scenario.seeds[0]}. Fair: the max-min fair share while all groups send."
+    seed = f"Seed {result.scenario.seeds[0]}. Fair share: max-min, while all groups send."
     return seed + warmup_note(result) + links.note(result)

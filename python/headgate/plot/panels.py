@@ -1,4 +1,4 @@
-"""Small multiples: one panel a discipline on shared axes, and the title above them."""
+"""Small multiples: one panel for each discipline on shared axes, below a title."""
 
 from collections.abc import Sequence
 
@@ -16,14 +16,14 @@ TITLE = "title"
 
 
 class Panels:
-    """One axes for each discipline, in a new figure or on the axes the caller brought."""
+    """One axes for each discipline, in a new figure or on the caller's axes."""
 
     def __init__(self, result: Result, qdisc: str | None, ax: Axes | None) -> None:
         known = data.qdiscs(result)
         self.qdiscs = chosen(known, qdisc)
         self.looks = style.looks(known)
         if ax is not None and len(self.qdiscs) > 1:
-            raise ValueError(f"one axes holds one discipline: name it, qdisc= one of {', '.join(known)}")
+            raise ValueError(f"ax= draws one discipline: choose it with qdisc=, one of {', '.join(known)}")
         self.owned = ax is None
         self.axes = [ax] if ax is not None else grid(len(self.qdiscs), 2.3)
         for name, axes in zip(self.qdiscs, self.axes, strict=True):
@@ -52,9 +52,9 @@ class Panels:
 def chosen(known: list[str], qdisc: str | None) -> list[str]:
     """All disciplines, or the one asked for."""
     if qdisc is not None and qdisc not in known:
-        raise ValueError(f"the result has no discipline {qdisc}, but {', '.join(known)}")
+        raise ValueError(f"the result has no discipline {qdisc}; it has {', '.join(known)}")
     if not known:
-        raise ValueError("the result holds no finished run, so there is nothing to draw")
+        raise ValueError("the result has no finished run to draw")
     return known if qdisc is None else [qdisc]
 
 
@@ -103,12 +103,12 @@ def figure_of(axes: Axes) -> Figure:
     """The figure that axes belong to."""
     figure = axes.get_figure(root=True)
     if figure is None:
-        raise ValueError("the axes are in no figure")
+        raise ValueError("the axes belong to no figure")
     return figure
 
 
 def heading(figure: Figure, title: str, note: str = "") -> None:
-    """A sentence above the panels, and a quieter one that says how to read them."""
+    """The title above the panels, and a note on how to read them."""
     wrapped = style.fold(title, 88, lines=3)
     below = style.fold(note, 150, lines=3)
     figure.suptitle(wrapped, x=0.012, ha="left", linespacing=1.25, gid=TITLE)
@@ -117,7 +117,7 @@ def heading(figure: Figure, title: str, note: str = "") -> None:
 
 
 def legend_beside(axes: Axes, handles: Sequence[Line2D], title: str) -> None:
-    """Names the curves at the right of the axes; where there is none, says why."""
+    """Draws the legend at the right of the axes, or a note if there is no curve."""
     if handles:
         axes.legend(handles=handles, loc="upper left", bbox_to_anchor=(1.01, 1.0), title=title, alignment="left")
     else:
@@ -125,13 +125,13 @@ def legend_beside(axes: Axes, handles: Sequence[Line2D], title: str) -> None:
 
 
 def over_time(axes: Axes, result: Result) -> None:
-    """Makes the horizontal axis that of the run's time, with the part at its beginning greyed that no total counts."""
+    """Sets the horizontal axis to the run's time, with the warm-up in gray."""
     if result.scenario.warmup_s > 0:
         axes.axvspan(0, result.scenario.warmup_s, color=style.BAND, linewidth=0, zorder=0)
     axes.set_xlim(0, result.scenario.duration_s)
 
 
 def warmup_note(result: Result) -> str:
-    """What the grey part is, for the note of a figure; empty without one."""
+    """The note on the gray warm-up; empty without a warm-up."""
     warmup_s = result.scenario.warmup_s
-    return f" Grey: the first {style.plain(warmup_s)} s, which no total counts." if warmup_s > 0 else ""
+    return f" Gray: the first {style.plain(warmup_s)} s (warm-up), excluded from all totals." if warmup_s > 0 else ""

@@ -1,4 +1,4 @@
-"""A figure as bytes: the same for the same figure, whenever and wherever."""
+"""A figure as bytes, reproducible on every machine."""
 
 import io
 import re
@@ -21,7 +21,7 @@ _BEYOND_HUNDREDTHS = re.compile(rb"(\.\d\d)\d+")
 
 
 class Picture(NamedTuple):
-    """A figure drawn: its title as text, both forms, and how many points of its top hold nothing but the title."""
+    """A drawn figure: its title, its SVG and PNG, and the height of the title in points."""
 
     title: str
     svg: bytes
@@ -29,16 +29,16 @@ class Picture(NamedTuple):
     title_pt: float
 
     def _repr_png_(self) -> bytes:
-        """What a notebook shows of it."""
+        """The picture that a notebook shows."""
         return self.png
 
     def files(self, name: str) -> dict[str, bytes]:
-        """Both forms, by the names of their files."""
+        """SVG and PNG by file name."""
         return {f"{name}.svg": self.svg, f"{name}.png": self.png}
 
     @property
     def untitled(self) -> bytes:
-        """The SVG without its title, for a page that has it as a heading."""
+        """The SVG without its title, for a page that shows it as a heading."""
         hidden = self.svg.replace(f'<g id="{TITLE}">'.encode(), f'<g id="{TITLE}" visibility="hidden">'.encode(), 1)
         return re.sub(rb' height="([\d.]+)pt" viewBox="0 0 ([\d.]+) [\d.]+"', self._cropped, hidden, count=1)
 
@@ -48,7 +48,7 @@ class Picture(NamedTuple):
 
 
 def picture(figure: Figure, dpi: float = style.DPI) -> Picture:
-    """Draws a figure: the layout is found once and holds for both forms. `dpi` is that of the PNG."""
+    """Draws a figure as SVG and PNG with one layout. `dpi` is that of the PNG."""
     svg, png = io.BytesIO(), io.BytesIO()
     with style.applied():
         figure.set_dpi(dpi)
@@ -56,7 +56,7 @@ def picture(figure: Figure, dpi: float = style.DPI) -> Picture:
         if (layout := figure.get_layout_engine()) is not None:
             layout.execute(figure)
             figure.set_layout_engine("none")
-        # Straight to the canvas: `savefig` would lay out and go through the whole figure once more for each form.
+        # Printed by the canvas: `savefig` would lay out the figure again for each format.
         # matplotlib's canvases have no types.
         agg.print_png(png, metadata={"Software": None})  # type: ignore[no-untyped-call]
         title_pt = _title_pt(figure)
@@ -65,13 +65,13 @@ def picture(figure: Figure, dpi: float = style.DPI) -> Picture:
 
 
 def save(figure: Figure, path: Path) -> Path:
-    """Writes a figure as SVG and PNG, `path` without its ending; gives the PNG's path."""
+    """Writes a figure as SVG and PNG to `path`, without suffix. Returns the PNG's path."""
     store.write_files(path.parent, picture(figure).files(path.name))
     return path.with_name(f"{path.name}.png")
 
 
 def _short(svg: bytes) -> bytes:
-    """The same with paths to a hundredth of a point: matplotlib writes millionths, which nobody sees."""
+    """The SVG with coordinates rounded to 0.01 points; matplotlib writes millionths."""
     return _PATH.sub(lambda path: _BEYOND_HUNDREDTHS.sub(rb"\1", path[0]), svg)
 
 

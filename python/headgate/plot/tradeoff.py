@@ -1,4 +1,4 @@
-"""Delay against goodput: what a discipline pays in the one for the other (RFC 7928, section 2.7)."""
+"""Queueing delay against goodput (RFC 7928, section 2.7)."""
 
 import numpy as np
 from matplotlib.axes import Axes
@@ -11,16 +11,16 @@ from headgate.plot.panels import figure_of, heading, legend_beside, looks_of, ne
 from headgate.results import Result
 
 _WIDE = 30.0
-"""A logarithmic scale pays when the longest delay is this many times the shortest."""
+"""The scale is logarithmic if the longest delay is this many times the shortest."""
 _FLOOR_MS = 0.01
-"""Where a logarithmic scale begins at the least."""
+"""Lowest left end of a logarithmic scale, in ms."""
 
 
 def tradeoff(result: Result, ax: Axes | None = None) -> Axes:
-    """Mean queueing delay against the goodput of all flows together, a dot a seed.
+    """Mean queueing delay against the goodput of all flows together, one dot for each seed.
 
-    With several seeds a larger dot marks their mean, and an ellipse one standard deviation: the contour of the
-    two-dimensional normal distribution that fits the seeds best (maximum likelihood). One seed has no ellipse.
+    With several seeds a larger dot marks the mean, and an ellipse one standard deviation. The ellipse is the contour of
+    the two-dimensional normal distribution fitted by maximum likelihood.
     """
     with style.applied():
         axes = ax if ax is not None else new_figure(4.6).add_subplot()
@@ -32,17 +32,17 @@ def tradeoff(result: Result, ax: Axes | None = None) -> Axes:
             _dots(axes, found, looks[name], unit)
             for name, found in sorted(points.items(), key=lambda item: -item[1][:, 1].mean())
         ]
-        axes.set_xlabel("Mean time in the queue (ms)")
+        axes.set_xlabel("Mean queueing delay (ms)")
         axes.set_ylabel(f"Goodput of all flows ({unit})")
         legend_beside(axes, handles, "Goodput, mean delay")
         if ax is None:
-            title = "Goodput, and the delay it costs: up and to the left is better"
+            title = "Goodput and queueing delay (top left is best)"
             heading(figure_of(axes), title, _note(result) + links.note(result))
         return axes
 
 
 def scale_delay(axes: Axes, points: list[data.Array]) -> None:
-    """Gives axes whose `points` are rows of delay in ms and goodput a logarithmic scale if delays differ that much."""
+    """Sets a logarithmic delay axis if delays differ by much; `points` are rows of delay in ms and goodput."""
     delays = np.concatenate(points)[:, 0] if points else np.ones(1)
     if delays.max() > max(delays.min(), _FLOOR_MS) * _WIDE:
         axes.set_xscale("log")
@@ -52,7 +52,7 @@ def scale_delay(axes: Axes, points: list[data.Array]) -> None:
 
 
 def _between_decades(ms: float, _: object) -> str:
-    """What stands between powers of ten: 2 and 5 of each."""
+    """Labels of minor ticks: only 2 and 5 of each power of ten."""
     shown = style.plain(ms)
     return shown if shown.strip("0.") in ("2", "5") else ""
 
@@ -73,10 +73,10 @@ def mark(
     marker: str = "o",
     hollow: bool = False,
 ) -> Line2D:
-    """Draws one dot a seed, their mean and their ellipse; a `hollow` one is told from another of the same colour."""
+    """Draws a dot for each seed, their mean and their ellipse; `hollow` for a second variant of one color."""
     if len(points) > 1:
         outline = ellipse(points)
-        # On a logarithmic scale nothing lies at or left of zero.
+        # A logarithmic scale has no zero.
         outline = outline[outline[:, 0] > 0] if axes.get_xscale() == "log" else outline
         if not hollow:
             axes.fill(outline[:, 0], outline[:, 1], facecolor=colour, alpha=0.2, linewidth=0)
@@ -96,7 +96,7 @@ def ellipse(points: data.Array, corners: int = 72) -> data.Array:
     spread, axes = np.linalg.eigh(np.cov(points.T, bias=True))
     angle = np.linspace(0, 2 * np.pi, corners + 1)
     circle = np.stack([np.cos(angle), np.sin(angle)])
-    # Rounding can make the variance along the shorter axis fall below zero.
+    # Rounding can make the variance along the shorter axis negative.
     outline = middle[:, None] + axes @ (np.sqrt(np.maximum(spread, 0))[:, None] * circle)
     return np.asarray(outline.T, dtype=np.float64)
 
@@ -104,8 +104,8 @@ def ellipse(points: data.Array, corners: int = 72) -> data.Array:
 def _note(result: Result) -> str:
     count = len(result.scenario.seeds)
     if count == 1:
-        return "One seed, after the warm-up: a dot says nothing of chance, run several for that."
+        return "One seed, after the warm-up. Run several seeds to see the spread."
     return (
-        f"Small dots: {count} seeds, after the warm-up. Large: their mean. Ellipse: one standard deviation of the "
-        "normal distribution that fits them."
+        f"Small dots: {count} seeds, after the warm-up. Large dots: means. Ellipses: one standard deviation of the "
+        "fitted normal distribution."
     )

@@ -1,4 +1,4 @@
-"""A result as one HTML page that needs nothing else: no network, no scripts, the same bytes for the same result."""
+"""A result as one self-contained HTML page: no network, no scripts, the same bytes for the same result."""
 
 from pathlib import Path
 
@@ -13,7 +13,7 @@ from headgate.results import Result
 
 
 def write(result: Result, path: Path | str, drawn: dict[str, Picture] | None = None) -> None:
-    """Writes the page to the file `path`; `drawn` are the result's pictures if they are drawn already."""
+    """Writes the page to the file `path`; `drawn` are the result's pictures if they exist."""
     Path(path).write_text(page(result, drawn), encoding="utf-8", newline="\n")
 
 

@@ -1,61 +1,59 @@
-"""What each figure of merit means, and where its definition comes from."""
+"""The meaning of each metric of the report, and the source of its definition."""
 
 from headgate.analysis.metrics.catalogue import FLOWS, LINK
 
 _GENERAL = (
     (
         "TCP Mbit/s, UDP Mbit/s: goodput",
-        "Useful bytes that reached the receiver per second after the warm-up; headers and bytes received twice do not "
-        "count. RFC 7928, section 2.5.",
+        "Useful bytes received per second after the warm-up, without headers and duplicates. RFC 7928, section 2.5.",
     ),
     (
         "Fair share",
-        "The max-min fair division of the links, as goodput: nobody can get more without taking from someone who has "
-        "less, and a flow that asks for less than an equal part, in the long run, keeps what it asks for. RFC 5166, "
-        "section 2.3.",
+        "The max-min fair division of the links, as goodput. No flow can get more without taking from a flow that has "
+        "less. A flow that demands less than an equal share gets its demand. RFC 5166, section 2.3.",
     ),
     (
         "% of fair, times fair",
-        "Goodput of all flows of one kind divided by their fair shares: 100 %, or 1 time, is exactly fair.",
+        "Goodput of all TCP or UDP flows over their fair shares. 100 %, or 1 time, is exactly fair.",
     ),
     (
         "Best, fairest",
-        "The discipline with the least goodput out of its place: the sum of |goodput - fair share| over the flows that "
-        "slow down and those that do not, or over the groups if all are of one kind, or over the flows of the only "
-        "group. Flows that ask for no more than their fair share are left out, unless all are such. Disciplines whose "
-        "95 % intervals reach that of the first share its place.",
+        "The discipline with the least misallocated goodput: |goodput - fair share|, summed over responsive and "
+        "unresponsive flows. If all flows are of one kind, the sum is over groups; with one group, over its flows. "
+        "Flows that demand at most their fair share are left out if there are others. Disciplines whose 95 % interval "
+        "reaches that of the first share the first place.",
     ),
     (
         "Jain's index",
-        "(Σx)² / (n Σx²) over all n flows, with x a flow's goodput divided by its fair share: 1 if all are treated "
-        "alike, 1/n if one has everything. R. Jain, D. Chiu, W. Hawe, “A quantitative measure of fairness and "
-        "discrimination for resource allocation in shared computer systems”, DEC-TR-301, 1984. Over a "
-        "time scale: of the goodput in slots of that length, averaged over slots. RFC 5166, section 2.3.1. Flows that "
-        "end and ask for no more than their share are not counted.",
+        "(Σx)² / (n Σx²) over all n flows, where x is a flow's goodput over its fair share: 1 if all flows are served "
+        "equally, 1/n if one flow has all goodput. R. Jain, D. Chiu, W. Hawe, “A quantitative measure of fairness and "
+        "discrimination for resource allocation in shared computer systems”, DEC-TR-301, 1984. At a time scale: the "
+        "index of goodput in slots of that length, averaged over slots. RFC 5166, section 2.3.1. Flows that end and "
+        "demand at most their fair share are not counted.",
     ),
-    ("Link use", "Utilization: the share of the time in which the bottleneck was sending. RFC 5166, section 2.1."),
+    ("Link use", "Utilization: the share of time in which the bottleneck was sending. RFC 5166, section 2.1."),
     (
-        "Loss and marks",
-        "Packets dropped, or marked by ECN instead, at the bottleneck's queue divided by packets that arrived there. "
-        "RFC 7928, section 2.3; RFC 3168.",
+        "Drop rate and mark rate",
+        "Packets dropped, or marked (ECN), at the bottleneck's queue over packets that arrived there. RFC 7928, "
+        "section 2.3; RFC 3168.",
     ),
     (
         "Delay",
-        "Time that sent packets spent in the bottleneck's queue; p95 is what 95 % of them did not exceed. Values are "
-        "exact to 0.8 %. RFC 7928, section 2.6.",
+        "Time from enqueue to dequeue at the bottleneck, of packets that were sent. 95 % of them have at most p95. "
+        "Values are exact to 0.8 %. RFC 7928, section 2.6.",
     ),
     (
         "One standard deviation",
-        "In the figure of goodput and delay: the contour of the normal distribution in two dimensions that fits the "
-        "seeds best. RFC 7928, section 2.7.",
+        "The ellipse in the figure of goodput and delay: the contour of the two-dimensional normal distribution "
+        "fitted to the seeds. RFC 7928, section 2.7.",
     ),
     (
         "±",
-        "Half the 95 % interval of the mean over seeds, from Student's t. Seeds are independent runs of the same "
-        "scenario; with one seed there is no interval.",
+        "Margin of error: half the 95 % confidence interval of the mean over seeds, from Student's t. Seeds are "
+        "independent runs of the scenario. One seed has no interval.",
     ),
-    ("UDP", "Flows that send at their own rate whatever happens to their packets, unless TFRC (RFC 5348) controls it."),
+    ("UDP", "Flows that keep their rate when packets are dropped, unless TFRC (RFC 5348) controls it."),
 )
 
-#: Each term with its meaning; of a measure in the tables as the catalogue has it.
+#: Each term with its meaning. Metrics of the tables have theirs from the catalogue.
 DEFINITIONS = (*_GENERAL, *((each.title, each.meaning) for each in (*LINK[:-1], *FLOWS) if each.title))

@@ -13,13 +13,13 @@ if TYPE_CHECKING:
 
 
 def render(template: str, **values: object) -> str:
-    """The page of a template, such as `papers/page.html`; an unknown name in the template is an error."""
+    """The page of a template, such as `papers/page.html`; raises an error for an unknown name in it."""
     return _environment().get_template(template).render(values)
 
 
 @cache
 def _environment() -> Environment:
-    # Imported here, so that commands without a page do not wait for Jinja2.
+    # Imported here: commands without a page do not need Jinja2.
     from jinja2 import Environment, PackageLoader, StrictUndefined
 
     found = Environment(
@@ -36,5 +36,5 @@ def _environment() -> Environment:
 
 
 def _data_uri(svg: bytes) -> str:
-    """The address of a picture inside the page: an image of its own, so that the ids of several do not clash."""
+    """A picture as a data URI. As separate images, SVGs on one page do not share ids."""
     return f"data:image/svg+xml;base64,{base64.b64encode(svg).decode('ascii')}"

@@ -1,4 +1,4 @@
-"""The parts of the page as values for its template."""
+"""The sections of the report page as values for its template."""
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import reduce
@@ -21,7 +21,7 @@ Show = Callable[[float], str]
 
 
 class PageCell(NamedTuple):
-    """A number as text, its margin of error if there are several seeds, and whether it is the best of its column."""
+    """A number as text, its margin of error with several seeds, and whether it is the best of its column."""
 
     shown: str
     margin: str = ""
@@ -29,7 +29,7 @@ class PageCell(NamedTuple):
 
     @classmethod
     def of(cls, figure: Estimate, show: Show, show_margin: Show | None = None, best: str | None = None) -> Self:
-        """The cell of a figure; `best` is the text of the column's best number."""
+        """The cell of an estimate; `best` is the text of the column's best number."""
         mean, high = figure["mean"], figure["high"]
         if mean is None or high is None:
             return cls(style.MISSING)
@@ -38,7 +38,7 @@ class PageCell(NamedTuple):
 
 
 class PageTable(NamedTuple):
-    """A table: what stands below it, the titles of its columns, and its rows, each with its name."""
+    """A table: its caption, the titles of its columns, and its rows by name."""
 
     caption: str
     head: list[str]
@@ -46,7 +46,7 @@ class PageTable(NamedTuple):
 
 
 def alternatives(result: Result) -> dict[str, str]:
-    """What stands for each figure, by its name, where it is not seen."""
+    """The alternative text of each figure, by its name."""
     unit, scale = style.unit_of(result.scenario.rate_bps)
     shares = "; ".join(
         f"{division.label}: "
@@ -54,26 +54,26 @@ def alternatives(result: Result) -> dict[str, str]:
         for division in divisions(result)
     )
     return {
-        "overview": f"Bars of goodput in {unit} for each discipline. {shares}. The table below has the same numbers "
+        "overview": f"Bars of goodput in {unit} for each discipline. {shares}. The table below has these numbers "
         "and more.",
         "goodput": "Bars of goodput for each flow beside its max-min fair share, one panel a discipline.",
-        "delay": "Curves of the share of packets against the time they waited at most, one a discipline; the table "
-        "above has the delays at 50, 95 and 99 %.",
-        "tradeoff": "Dots of goodput against mean time in the queue, one a discipline and seed.",
-        "fairness": "Lines of Jain's index against the time over which goodput is compared, one a discipline.",
-        "completion": "Completion times of transfers against their size, and the share finished within a time.",
+        "delay": "Distribution of the queueing delay (CDF), one curve a discipline. The table above has its 50th, 95th "
+        "and 99th percentile.",
+        "tradeoff": "Dots of goodput against mean queueing delay, one for each discipline and seed.",
+        "fairness": "Lines of Jain's index against the time scale, one for each discipline.",
+        "completion": "Completion times of transfers by size, and their distribution (CDF).",
         "queue": "Queue length in packets over simulated time, one panel a discipline.",
-        "gauges": "The quantities that each discipline watches and controls over simulated time.",
+        "gauges": "The gauges of each discipline over simulated time.",
         "pair": "Goodput by group, queue length and gauges over simulated time, a column for each discipline.",
     }
 
 
 def summary(result: Result) -> list[PageTable]:
-    """The table of the terminal, a row a discipline, and one for each further link."""
+    """The table of the terminal, and one for each further link."""
     found = terminal.rows(result)
     seeds = len(result.scenario.seeds)
-    spread = f"Mean of {seeds} seeds ± half the 95 % interval" if seeds > 1 else "One seed"
-    delays = "p50, p95, p99: time in the queue."
+    spread = f"Mean of {seeds} seeds ± margin of error (95 %)" if seeds > 1 else "One seed"
+    delays = "p50, p95, p99: queueing delay."
     if not terminal.several(found):
         return [_table(f"{spread}. {delays}", terminal.columns(result.scenario, found), found)]
     listed = terminal.link_columns(found)
@@ -86,7 +86,7 @@ def _table(caption: str, columns: list[terminal.ResultColumn], found: list[termi
     names = [look.label for look in style.looks([row.entry["qdisc"] for row in found]).values()]
     head = ["Discipline", *(" ".join(column.title.split()) for column in columns)]
     rows = [(name, list(cells)) for name, *cells in zip(names, *shown, strict=True)]
-    return PageTable(f"{caption} Bold: the best of its column.", head, rows)
+    return PageTable(f"{caption} Bold: best of the column.", head, rows)
 
 
 def _column(column: terminal.ResultColumn, found: list[terminal.DisciplineRow]) -> list[PageCell]:
@@ -102,7 +102,7 @@ class ReasonTable(NamedTuple):
 
 
 def reasons(result: Result) -> ReasonTable | None:
-    """A row for each discipline and class, a column for each reason; None if no packet was dropped or marked."""
+    """A row for each discipline and protocol, a column for each reason; None without drops and marks."""
     looks = style.looks(data.qdiscs(result))
     found = {(qdisc, kind): by_reason(result, qdisc, kind) for qdisc in looks for kind in _kinds(result)}
     every = [name for name in result.flows.column_names if any(name in counts for counts in found.values())]
@@ -112,16 +112,16 @@ def reasons(result: Result) -> ReasonTable | None:
         [f"{looks[qdisc].label}, {terminal.KINDS[kind]}", *(_packets(counts.get(name)) for name in every)]
         for (qdisc, kind), counts in found.items()
     ]
-    return ReasonTable(["Discipline and class", *(name.replace("_", " ") for name in every)], rows)
+    return ReasonTable(["Discipline and protocol", *(name.replace("_", " ") for name in every)], rows)
 
 
 def _packets(mean: float | None) -> str:
-    """Packets a run; a decimal below ten, so that one packet in some of the runs does not read as none."""
+    """Packets in a run as text. Numbers below ten have a decimal, so that a mean of 0.2 does not read 0."""
     return style.MISSING if mean is None else style.fixed(mean, 0 if mean >= 10 else 1)
 
 
 def by_reason(result: Result, qdisc: str, kind: str) -> dict[str, float]:
-    """Packets dropped and marked, by column (`dropped_early`), as the mean over seeds; zeros are left out."""
+    """Packets dropped and marked by column (`dropped_early`), as means over seeds, without zeros."""
     flows = data.rows(result.flows, qdisc=qdisc, kind=kind)
     seeds = len(np.unique(data.values(flows, "seed"))) or 1
     columns = [name for name in flows.column_names if name.startswith(("dropped_", "marked_"))]
@@ -134,7 +134,7 @@ def _kinds(result: Result) -> list[str]:
 
 
 class ParameterValue(NamedTuple):
-    """One parameter and the value it had."""
+    """A parameter and its value."""
 
     name: str
     value: str
@@ -143,7 +143,7 @@ class ParameterValue(NamedTuple):
 
 
 class DisciplineSettings(NamedTuple):
-    """What the registry says of a discipline, and how it was set."""
+    """A discipline's idea and paper, and its parameters with their values."""
 
     summary: str
     citation: str
@@ -151,7 +151,7 @@ class DisciplineSettings(NamedTuple):
 
 
 def disciplines(result: Result) -> list[tuple[str, DisciplineSettings]]:
-    """Each discipline's label, and its settings."""
+    """The label and the settings of each discipline."""
     return [(look.label, about(qdisc)) for qdisc, look in style.looks(data.qdiscs(result)).items()]
 
 
@@ -176,25 +176,25 @@ _WORDS = {"min": "least", "p50": "median", "max": "greatest"}
 
 
 class MeasureColumn(NamedTuple):
-    """A column: its title, and where its figure is in an entry of the summary."""
+    """A column: its title, and the path of its estimate in an entry of the summary."""
 
     title: str
     path: tuple[str, ...]
 
     def figure(self, entry: dict[str, Any]) -> Estimate:
-        """Its figure."""
+        """The estimate in an entry."""
         found: Any = reduce(getitem, self.path, entry)
         figure: Estimate = found
         return figure
 
     @property
     def scale(self) -> float:
-        """How many times of the figure are shown."""
+        """The factor from the estimate to the number shown."""
         return 100.0 if self.title.endswith("%") else 1.0
 
 
 def _columns(measure: Measure) -> Iterator[MeasureColumn]:
-    """The columns that show a measure: a column for each part that is shown, the first with the title."""
+    """The columns of a measure: one for each part shown; the first has the title."""
     unit = {Units.TIME: "ms", Units.SHARE: "%"}.get(measure.units, "")
     title, path = f"{measure.title} {unit}".strip(), tuple(measure.key.split("."))
     if measure.shown in ((), ("mean",)):
@@ -227,7 +227,7 @@ def measures(result: Result) -> list[PageTable]:
     where = "At the bottleneck" if len(places) == 1 else "Link by link"
     first = "Discipline" if len(places) == 1 else "Link and discipline"
     seeds = len(result.scenario.seeds)
-    spread = f"Mean of {seeds} seeds ± half the 95 % interval." if seeds > 1 else "One seed."
+    spread = f"Mean of {seeds} seeds ± margin of error (95 %)." if seeds > 1 else "One seed."
     return [
         _measured(f"By group. {spread}", "Discipline and group", _titled(FLOWS), groups),
         _measured(f"{where}. {spread}", first, _titled(LINK), links),
@@ -237,7 +237,7 @@ def measures(result: Result) -> list[PageTable]:
 def _measured(
     caption: str, first: str, every: Sequence[MeasureColumn], rows: list[tuple[str, dict[str, Any]]]
 ) -> PageTable:
-    """The columns of `every` that have a figure in any of the rows."""
+    """The table with those columns of `every` that have an estimate in any row."""
     known = [each for each in every if any(each.figure(entry)["mean"] for _, entry in rows)]
     body = [(name, [_cell(each.figure(entry), each.scale) for each in known]) for name, entry in rows]
     return PageTable(caption, [first, *(each.title for each in known)], body)

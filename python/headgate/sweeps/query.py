@@ -111,7 +111,7 @@ def _parquet(database: DuckDBPyConnection, files: list[str], **options: Any) -> 
     try:
         return database.read_parquet(files, **options)
     except Error as error:
-        raise ResultError(f"a table is damaged, and is made anew when the same is run again: {error}") from None
+        raise ResultError(f"a table is damaged. Run the same command again to recompute it. ({error})") from None
 
 
 def _hint(database: DuckDBPyConnection, sql: str) -> str:

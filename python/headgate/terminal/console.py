@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import re
 import sys
 from collections.abc import Callable
 from functools import wraps
-from typing import TYPE_CHECKING, ParamSpec, TypeVar
+from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
 
 import typer
+from typer.core import TyperGroup
 
 from headgate._core import ScenarioError
 from headgate.errors import HeadgateError
@@ -31,6 +33,34 @@ def console(*, stderr: bool = False) -> Console:
 
     stream = sys.stderr if stderr else sys.stdout
     return Console(file=stream, width=None if stream.isatty() else WIDTH, highlight=False, soft_wrap=False)
+
+
+class Commands(TyperGroup):
+    """The commands, whose errors about options and arguments say what was expected and what was found."""
+
+    def invoke(self, ctx: Any) -> Any:
+        """Runs a command; typer's errors about values get our words in place of pydantic's."""
+        try:
+            return super().invoke(ctx)
+        except typer.BadParameter as error:
+            error.message = bad_value(error.__cause__) or error.message
+            raise
+
+
+def bad_value(cause: BaseException | None) -> str:
+    """What was expected of an option's or argument's value, from pydantic's error; empty for any other error."""
+    if not isinstance(cause, ValueError) or not hasattr(cause, "errors"):
+        return ""
+    found = cause.errors()[0]
+    if choices := re.fullmatch(r"Value error, '.*' is not one of (.*)\.", found["msg"]):
+        words = choices[1].replace("'", "")
+        return f"expected {words}, found {found['input']!r}"
+    limits = {"greater_than_equal": ("ge", "at least"), "less_than_equal": ("le", "at most")}
+    if found["type"] in limits:
+        key, words = limits[found["type"]]
+        return f"expected {words} {found['ctx'][key]}, found {found['input']}"
+    kinds = {"int_parsing": "a whole number", "int_from_float": "a whole number", "float_parsing": "a number"}
+    return f"expected {kinds[found['type']]}, found {found['input']!r}" if found["type"] in kinds else ""
 
 
 def explained(command: Callable[P, R]) -> Callable[P, R]:

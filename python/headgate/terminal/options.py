@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from headgate.errors import UsageError
+from headgate.errors import UsageError, meant
 
 if TYPE_CHECKING:
     from headgate.execution.runner import Watcher
@@ -37,10 +37,13 @@ def print_json(document: Any) -> None:
 
 @contextmanager
 def reading(file: Path) -> Iterator[None]:
-    """Turns a file that cannot be read into a `UsageError`."""
+    """Raises `UsageError` if the file cannot be read."""
     try:
         yield
     except OSError as error:
+        if isinstance(error, FileNotFoundError) and file.parent.is_dir():
+            names = [each.name for each in file.parent.iterdir() if each.suffix == file.suffix]
+            raise UsageError(f"there is no file {file}{meant(file.name, names)}") from None
         raise UsageError(f"cannot read {file}: {error.strerror}") from None
 
 
