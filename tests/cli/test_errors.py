@@ -141,4 +141,4 @@ def test_a_controller_or_source_that_does_not_exist_suggests_one_that_does(
 
 def test_a_name_like_no_other_sends_to_the_list(command: Command, tmp_path: Path):
     refused(command, tmp_path, ["show", "quicksilver"], 2, "`headgate list` names them all")
-    refused(command, tmp_path, ["list", "sorces"], 2, "'sources'")
+    refused(command, tmp_path, ["list", "sorces"], 2, "sources, found 'sorces'")

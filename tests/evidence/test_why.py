@@ -94,77 +94,78 @@ def sentences(result: Result, flow: int) -> dict[str, list[str]]:
 
 def test_the_answer_comes_first():
     said = sentences(told(events=True, traces=True), 0)[""]
-    assert said[0].startswith("Flow 0 is number 0 of the 2 of `web` (TCP), under red (")
-    assert said[0].endswith("with seed 1, in the 10 s after the warm-up.")
+    assert said[0].startswith(
+        "Flow 0 is number 0 of the 2 flows of `web` (TCP). Discipline red, seed 1, 10 s after the warm-up.\nred: "
+    )
     # 100 of 1000 packets against 50 of 3000: six times as often.
     assert said[1] == (
-        "In short: it got less than its fair share (0.600 times); its packets were dropped or marked 6.00 times as "
-        "often as those of all others; mostly because it was selected at random as early notice of congestion; links "
-        "lost 0.400 % of its packets on the way; it stood still in 4 timeouts."
+        "In short: its goodput was less than its fair share (0.600 times); its packets were dropped or marked 6.00 "
+        "times as often as those of all other flows, mostly because it was selected at random as early notice of "
+        "congestion; links lost 0.400 % of its packets; it had 4 timeouts."
     )
 
 
 def test_every_number_is_that_of_the_tables():
     said = sentences(told(events=True, traces=False), 0)
-    assert said["What it got"] == [
+    assert said["Goodput"] == [
         "Its goodput was 600 kbit/s; its fair share is 1.00 Mbit/s.",
-        "The other flows of its group got 1.20 Mbit/s each on average.",
-        "The flows of other groups got 1.20 Mbit/s each on average.",
+        "The other flows of its group: 1.20 Mbit/s on average.",
+        "Flows of other groups: 1.20 Mbit/s on average.",
     ]
-    assert said["What became of its packets"] == [
+    assert said["Drops, marks and delay"] == [
         "Of its 1 000 packets, 80 (8.00 %) were dropped and 20 (2.00 %) were marked.",
-        "Of the packets of the other 2 flows, 1.33 % were dropped and 0.333 % marked.",
+        "Packets of the other 2 flows: 1.33 % were dropped and 0.333 % marked.",
         "It sent 25.0 % of all packets and had 66.7 % of all drops.",
         "It sent 25.0 % of all packets and had 66.7 % of all marks.",
-        "Of the packets of the other flows of its group, 1.00 % were dropped and 1.00 % marked.",
-        "Links lost 4 packets of it (0.400 %) on the way, which no discipline dropped.",
-        "Of the packets of the other 2 flows they lost 0.100 %.",
-        "Of what answers data, links lost 2 packets of all flows.",
-        "Its packets waited 12.5 ms on average; those of other flows 10.0 ms.",
+        "Packets of the other flows of its group: 1.00 % were dropped and 1.00 % marked.",
+        "Link losses, which no discipline dropped: 4 packets (0.400 %).",
+        "Packets of the other 2 flows: links lost 0.100 %.",
+        "ACKs and reports: links lost 2 packets of all flows.",
+        "Mean queueing delay of its packets: 12.5 ms; other flows: 10.0 ms.",
     ]
-    assert said["Why"] == [
-        "60 dropped and 20 marked because it was selected at random as early notice of congestion (early): "
-        "61.5 % of all packets that this befell.",
-        "20 dropped because the buffer was full (overflow): 100 % of all packets that this befell.",
+    assert said["Reasons"] == [
+        "60 dropped and 20 marked because chance chose it, as early notice of congestion (early): "
+        "61.5 % of all packets with this reason.",
+        "20 dropped because there was no room in the queue (overflow): 100 % of all packets with this reason.",
     ]
 
 
 def test_times_leave_the_warm_up_out():
     said = sentences(told(events=True, traces=False), 0)
-    assert said["When"] == [
-        "The first of 5 drops and marks at 3.00 s, the last at 9.00 s.",
-        "The longest time without lasted 4.95 s, from 4.05 s to 9.00 s.",
-        "The worst second began at 3 s and had 2.",
-        "80.0 % came in 2 bursts, less than 100 ms after one another.",
+    assert said["Times"] == [
+        "5 drops and marks: the first at 3.00 s, the last at 9.00 s.",
+        "Longest interval without one: 4.95 s, from 4.05 s to 9.00 s.",
+        "Most in one second: 2, from 3 s on.",
+        "80.0 % in 2 bursts, with less than 100 ms between them.",
     ]
-    assert said["What the discipline saw"] == [
-        "Of the queue, when a packet was dropped or marked: `average` 30.0 (5.00).",
-        "These are means over its own packets; in brackets, over those of all other flows.",
+    assert said["State of the discipline"] == [
+        "Gauges of the queue when a packet was dropped or marked: `average` 30.0 (5.00).",
+        "These are means over its packets; in brackets, over those of all other flows.",
     ]
 
 
 def test_a_trace_tells_how_the_sender_took_it():
     said = sentences(told(events=True, traces=True), 0)
-    assert said["How the sender took it"] == [
-        "It sent 90 packets again and had 4 timeouts.",
-        "The other flows of its group had 1.00 timeouts each on average.",
+    assert said["Sender"] == [
+        "90 retransmissions and 4 timeouts.",
+        "The other flows of its group: 1.00 timeouts on average.",
         # From 2 s to 12 s: 2 s and 3 s and 2 s of slow start, 3 s of avoidance.
-        "It spent 70.0 % of the time in slow start and 30.0 % of the time in congestion avoidance.",
+        "Phases: 70.0 % of the time in slow start and 30.0 % of the time in congestion avoidance.",
         # (2 s x 10 + 3 s x 20 + 3 s x 1 + 2 s x 4) / 10 s.
-        "Its window was 9.10 packets on average and 20.0 at most.",
-        "Its smoothed round-trip time was 36.7 ms on average, 30.0 ms at least.",
-        "The longest time in which nothing new was acknowledged lasted 6.00 s.",
+        "Congestion window: 9.10 packets on average, 20.0 at most.",
+        "Smoothed round-trip time: 36.7 ms on average, 30.0 ms at least.",
+        "Longest time without newly acknowledged data: 6.00 s.",
         "Timeouts at 7.00 s.",
     ]
-    assert "What is not recorded" not in said
+    assert "Not recorded" not in said
 
 
 def test_what_is_missing_is_said_with_the_command_that_records_it():
     said = sentences(told(events=False, traces=False), 1)
-    assert "When" not in said
-    assert said["What is not recorded"] == [
-        "When packets were dropped or marked, and what the discipline saw then; the sender's window and timer over "
-        "time. To record it, run again:",
+    assert "Times" not in said
+    assert said["Not recorded"] == [
+        "The times of drops and marks, and the discipline's state at each; the sender's window and timer over "
+        "time. To record this, run:",
         "  headgate run scenario.toml --qdisc red --set 'seeds=[1]' --set record.events=decisions "
         "--set 'record.flows=[\"web/1\"]'",
     ]
@@ -173,15 +174,15 @@ def test_what_is_missing_is_said_with_the_command_that_records_it():
 def test_a_flow_that_does_not_slow_down_is_told_by_what_it_offered():
     said = sentences(told(events=False, traces=False), 2)
     # 2000 packets of 1000 bytes in 10 s.
-    assert "It offered 1.60 Mbit/s to the link, and does not slow down." in said["What it got"]
-    assert "How the sender took it" not in said
+    assert "It offered 1.60 Mbit/s to the link and is unresponsive." in said["Goodput"]
+    assert "Sender" not in said
 
 
 def test_a_flow_that_may_slow_down_is_not_said_to_be_heedless():
     governed = SCENARIO.replace('rate = "2Mbit/s"', 'cc = "tfrc"')
     result = told(events=False, traces=False)
     found = Result(headgate.Scenario.parse(governed), {}, [], {"flows": result.flows, "links": result.links})
-    assert "It offered 1.60 Mbit/s to the link." in sentences(found, 2)["What it got"]
+    assert "It offered 1.60 Mbit/s to the link." in sentences(found, 2)["Goodput"]
 
 
 def test_a_rate_that_is_governed_is_told():
@@ -210,13 +211,13 @@ def test_a_rate_that_is_governed_is_told():
     plain = told(events=False, traces=False)
     kept = {"flows": plain.flows, "links": plain.links, "traces": traces}
     said = sentences(Result(headgate.Scenario.parse(governed), {}, [], kept), 2)
-    assert said["How the sender took it"] == [
-        "It had no timeouts without a report from its receiver.",
-        "It spent 80.0 % of the time in congestion avoidance and 20.0 % of the time in slow start.",
+    assert said["Sender"] == [
+        "No timeouts without a report from its receiver.",
+        "Phases: 80.0 % of the time in congestion avoidance and 20.0 % of the time in slow start.",
         # (1 s x 8 + 1 s x 2 + 8 s x 1) / 10 s.
-        "It was allowed 1.80 Mbit/s on average and 8.00 Mbit/s at most, headers excluded.",
-        "The loss event rate that it went by was 1.60 % on average.",
-        "Its smoothed round-trip time was 30.0 ms on average, 20.0 ms at least.",
+        "Allowed rate without headers: 1.80 Mbit/s on average, 8.00 Mbit/s at most.",
+        "Loss event rate: 1.60 % on average.",
+        "Smoothed round-trip time: 30.0 ms on average, 20.0 ms at least.",
         "Timeouts at 3.00 s.",
     ]
 
@@ -242,8 +243,8 @@ def test_a_rate_that_is_governed_is_drawn(tmp_path: Path):
     ("flow", "chosen", "says"),
     [
         (3, {}, "there is no flow 3: this result has flows 0 to 2"),
-        (0, {"qdisc": "blue"}, "no discipline of this result is blue: it has red"),
-        (0, {"seed": 9}, "this result has no seed 9, but 1"),
+        (0, {"qdisc": "blue"}, "this result has no discipline blue; it has red"),
+        (0, {"seed": 9}, "this result has no seed 9; it has 1"),
     ],
 )
 def test_what_is_not_there_is_refused(flow: int, chosen: dict[str, Any], says: str):

@@ -145,9 +145,9 @@ def test_shared_scales_reach_the_largest_value_of_any_panel(make):
 def test_a_caller_may_bring_axes_for_one_discipline(ordinary):
     mine = Figure().add_subplot()
     assert plot.queue(ordinary, qdisc="faba", ax=mine) == [mine]
-    with pytest.raises(ValueError, match="one axes holds one discipline"):
+    with pytest.raises(ValueError, match="ax= draws one discipline"):
         plot.queue(ordinary, ax=mine)
-    with pytest.raises(ValueError, match="no discipline fabba, but droptail, red"):
+    with pytest.raises(ValueError, match="no discipline fabba; it has droptail, red"):
         plot.goodput(ordinary, qdisc="fabba")
 
 
@@ -210,7 +210,7 @@ def test_a_pair_shows_both_disciplines_on_the_same_scales(make):
         low, high = axes.get_ylim()
         assert low == 0
         assert high >= highest, "nothing is cut off"
-    with pytest.raises(ValueError, match="a pair is two disciplines"):
+    with pytest.raises(ValueError, match="pair needs a result with two disciplines"):
         plot.pair(make(qdiscs=["droptail", "red", "sfb"]))
 
 

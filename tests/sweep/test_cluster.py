@@ -117,7 +117,7 @@ def test_a_lost_scheduler_ends_the_run_and_what_is_finished_is_kept(
     cluster: Cluster, swept: Path, tmp_path: Path, dataset: headgate.Sweep
 ):
     watcher = At(4, cluster.scheduler.kill)
-    with pytest.raises(ClusterError, match=rf"is lost.*: \d+ of {POINTS} points are finished"):
+    with pytest.raises(ClusterError, match=rf"is lost.*: \d+ of {POINTS} runs are finished"):
         headgate.sweep(swept, out=tmp_path / "out", cluster=cluster.address, watcher=watcher)
     (folder,) = (tmp_path / "out").iterdir()
     kept = headgate.Sweep.load(folder).points.num_rows

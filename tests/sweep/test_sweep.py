@@ -166,7 +166,7 @@ def test_what_is_damaged_is_found_and_run_again(swept: Path, tmp_path: Path, com
         flipped = bytes([*data[:100], data[100] ^ 1, *data[101:]])
         file.write_bytes(flipped if damage == "flipped" else data[: len(data) // 2])
     again = command("sweep", swept, *changes)
-    assert "  1 finished point is damaged, and is run again: " in again.stdout
+    assert "  1 finished run is damaged and is run again: " in again.stdout
     assert f"{POINTS // 2 - 1} of {POINTS // 2} runs are finished and reused" in again.stderr
     assert every_file(folder) == before
 
@@ -176,10 +176,10 @@ def test_the_plan_is_printed_and_a_dry_run_writes_nothing(swept: Path, tmp_path:
     done = command("sweep", swept, "--dry-run")
     assert (done.returncode, done.stderr) == (0, "")
     lines = done.stdout.splitlines()
-    assert lines[0] == f"small: {POINTS} points"
+    assert lines[0] == f"small: {POINTS} runs"
     assert '  link.rate: "1Mbit/s", "2Mbit/s"' in lines
     assert "  qdisc.red.maxp: 0.02, 0.2" in lines
-    assert lines[-1].startswith(f"{POINTS} points to run, on ")
+    assert lines[-1].startswith(f"{POINTS} runs left, on ")
     assert ": about " in lines[-1]
     assert every_file(tmp_path) == before
 
@@ -249,8 +249,8 @@ def test_ctrl_c_keeps_what_is_finished_and_a_second_run_resumes(swept: Path, tmp
     assert 0 < kept < total
     assert headgate.Sweep.load(folder).points.num_rows == kept
     planned = command("sweep", swept, *changes, "--dry-run").stdout.splitlines()
-    assert planned[-2] == f"  {kept} points are finished already"
-    assert planned[-1].startswith(f"{total - kept} points to run")
+    assert planned[-2] == f"  {kept} runs are finished and reused"
+    assert planned[-1].startswith(f"{total - kept} runs left")
 
 
 def test_what_a_scenario_records_is_swept_too():

@@ -15,23 +15,22 @@ def evaluate(
         list[str] | None, typer.Argument(metavar="SPEC", help="Disciplines, such as faba or sfb:bins=46.")
     ] = None,
     section: Annotated[
-        list[int] | None, typer.Option(metavar="N", help="Only this section of the RFC, 4 to 10; may be repeated.")
+        list[int] | None, typer.Option(metavar="N", help="Only this section of the RFC, 4 to 10. Repeatable.")
     ] = None,
-    listed: Annotated[bool, typer.Option("--list", help="List the tests and leave.")] = False,
+    listed: Annotated[bool, typer.Option("--list", help="List the tests and exit.")] = False,
     quick: Annotated[bool, typer.Option("--quick", help="Shortened runs for a first look.")] = False,
     seeds: Annotated[
         int | None, typer.Option(min=1, metavar="N", help="Run seeds 1 to N (default: 10, --quick: 3).")
     ] = None,
-    out: Annotated[Path, typer.Option(metavar="DIR", help="Where results are kept.")] = Path("results/evaluate"),
+    out: Annotated[Path, typer.Option(metavar="DIR", help="The folder for results.")] = Path("results/evaluate"),
     as_json: Annotated[bool, instead_of("the page")] = False,
     threads: Threads = None,
     force: Force = False,
 ) -> None:
     """Grade disciplines by the guidelines of RFC 7928.
 
-    Sections 4 to 10, with and without ECN, on one page: strengths and failures of each discipline, and of DropTail as
-    the baseline. Finished runs (one case, one discipline, one seed) are reused. Ctrl-C keeps finished runs; the same
-    command resumes.
+    Runs the tests of sections 4 to 10 with and without ECN, and DropTail as the baseline. One page lists the strengths
+    and failures of each discipline. Finished runs are reused. After Ctrl-C, the same command resumes.
     """
     from headgate.evaluate import catalogue, show
 

@@ -1,4 +1,4 @@
-"""What the terminal shows of an evaluation: the list of tests, and one page of what was found."""
+"""The output of an evaluation in the terminal: the list of tests, and one page of results."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
@@ -13,12 +13,12 @@ from headgate.evaluate.grade import Grade
 from headgate.evaluate.section import RfcSection
 from headgate.terminal import layout
 
-#: How the verdict on a section stands out.
+#: The style of the verdict on a section.
 STYLES = {"strong": "bold green", "fair": "green", "mixed": "yellow", "weak": "bold red"}
 
 
 def listed(sections: Sequence[RfcSection]) -> Table:
-    """The tests, a line each."""
+    """The tests, one row each."""
     told = [Column("RFC 7928", no_wrap=True), *layout.words("test", "what it is", "judged by")]
     drawn = layout.table([*told, Column("figure 4", no_wrap=True), Column("runs", justify="right")])
     for section in sections:
@@ -31,11 +31,11 @@ def listed(sections: Sequence[RfcSection]) -> Table:
 
 
 def page(document: Mapping[str, Any]) -> Group:
-    """The page: a row for each section, then each discipline in words."""
+    """The page: a row for each section, then the failures of each discipline."""
     parts: list[RenderableType] = [
         Text(f"RFC 7928, {kind(document)}", style="bold"),
         _table(document),
-        Text("+ strengths, - failures, ? inconclusive; the rest is fair", style="dim"),
+        Text("+ strengths, - failures, ? inconclusive; all other gradings are fair", style="dim"),
     ]
     for each in words.asked_for(document):
         parts.append(Text(f"\n{each['label']}", style="bold"))
@@ -45,14 +45,14 @@ def page(document: Mapping[str, Any]) -> Group:
 
 
 def kind(document: Mapping[str, Any]) -> str:
-    """Whether it is a whole evaluation, and over how many seeds."""
+    """Whether runs are shortened, and the number of seeds."""
     seeds = document["seeds"]
-    spread = "one seed, so no intervals" if seeds == 1 else f"means of {seeds} seeds ± half the 95 % interval"
+    spread = "one seed, so no intervals" if seeds == 1 else f"means of {seeds} seeds ± margin of error (95 %)"
     return f"{'shortened runs' if document['quick'] else 'whole runs'}, {spread}"
 
 
 def headlines(document: Mapping[str, Any], section: Mapping[str, Any]) -> Iterator[tuple[str, list[str]]]:
-    """The names of the numbers that stand for a section, each with its numbers of all disciplines."""
+    """The headline measures of a section, each with its value for every discipline."""
     for headline in section["headlines"]:
         yield headline["shown"], [_number(section, headline, each["spec"]) for each in document["disciplines"]]
 
@@ -81,9 +81,9 @@ def _verdict(count: words.GradeCounts) -> Text:
 
 
 def _failures(document: Mapping[str, Any], qdisc: str) -> Iterator[str]:
-    """Every failure of a discipline in words; how many strengths it has beside them."""
+    """The count of a discipline's strengths and failures, then each failure in a sentence."""
     count = words.total(document, qdisc)
     yield f"{count.strengths} strengths, {count.failures} failures in {count.whole} gradings"
-    # The narrow space within numbers is one at which a terminal would break a line.
+    # A terminal would break lines at the narrow space within numbers.
     for line in words.all_sentences(document, qdisc, Grade.FAILURE):
         yield line.replace("\N{NARROW NO-BREAK SPACE}", "")

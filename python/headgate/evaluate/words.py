@@ -1,4 +1,4 @@
-"""Strengths and failures in sentences that are made of graded numbers."""
+"""Sentences about strengths and failures, from graded numbers."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
@@ -7,12 +7,12 @@ from headgate import style
 from headgate.evaluate.candidates import BASELINE
 from headgate.evaluate.grade import Grade
 
-#: One grading of the document: a criterion, a test in one case with or without ECN, a discipline.
+#: One grading of the document: a criterion, a test case with or without ECN, and a discipline.
 Grading = Mapping[str, Any]
 
 
 class GradeCounts(NamedTuple):
-    """How many gradings of a discipline came to what."""
+    """The number of a discipline's gradings by grade."""
 
     strengths: int
     failures: int
@@ -21,7 +21,7 @@ class GradeCounts(NamedTuple):
 
     @property
     def verdict(self) -> str:
-        """The counts in a word."""
+        """The verdict in one word."""
         if self.failures == 0:
             return "strong" if 2 * self.strengths >= self.whole else "fair"
         return "weak" if self.failures >= self.strengths else "mixed"
@@ -62,7 +62,7 @@ def all_sentences(document: Mapping[str, Any], qdisc: str, grade: Grade) -> list
 
 
 def sentences(section: Mapping[str, Any], qdisc: str, grade: Grade) -> Iterator[str]:
-    """What a discipline is in a section by this grade: a sentence for each thing that is judged, all tests together."""
+    """A sentence for each criterion of a section on which a discipline has this grade, over all tests."""
     rows = [
         {**row, "place": test["place"], "where": row["case"] or test["title"]}
         for test in section["tests"]
@@ -75,12 +75,12 @@ def sentences(section: Mapping[str, Any], qdisc: str, grade: Grade) -> Iterator[
         if fitting:
             base = [row for row in same if row["qdisc"] == BASELINE != qdisc]
             places = ", ".join(dict.fromkeys(row["place"] for row in fitting))
-            # Of what noise hides there are no words but the bare name.
+            # An inconclusive grading has no words but the criterion's name.
             yield f"{places} {fitting[0]['words'].get(grade.value, what)}: {_amounts(fitting, mine, base)}"
 
 
 def _amounts(rows: Sequence[Grading], mine: Sequence[Grading], base: Sequence[Grading]) -> str:
-    """The numbers case by case where there are few, the two ends of many."""
+    """The numbers of each case if there are few; else the least and the greatest."""
     cases = list(dict.fromkeys(row["where"] for row in rows))
     if len(cases) <= 2:
         return "; ".join(_case([row for row in rows if row["where"] == case], base) for case in cases)
@@ -91,7 +91,7 @@ def _amounts(rows: Sequence[Grading], mine: Sequence[Grading], base: Sequence[Gr
 
 
 def _case(rows: Sequence[Grading], base: Sequence[Grading]) -> str:
-    """The numbers of one case: without ECN, with it, and DropTail's where they are not compared with it already."""
+    """The numbers of one case: without ECN, with ECN, and DropTail's unless they are relative to it."""
     amounts = ", ".join(f"with ECN {_amount(row)}" if row["ecn"] else _amount(row) for row in rows)
     droptail = [row for row in base if row["where"] == rows[0]["where"]]
     beside = f", DropTail {mean(droptail[0]['value'])}" if droptail else ""
@@ -105,7 +105,7 @@ def _amount(row: Grading) -> str:
 
 
 def mean(numbers: Mapping[str, Any]) -> str:
-    """A number without its interval."""
+    """A number without its margin of error."""
     return style.MISSING if numbers["mean"] is None else shown(numbers["mean"])
 
 
@@ -114,7 +114,7 @@ def _named(row: Grading) -> str:
 
 
 def interval(numbers: Mapping[str, Any], scale: float = 1) -> str:
-    """A number with half its 95 % interval: `23 ± 2`."""
+    """A number with its margin of error: `23 ± 2`."""
     if numbers["mean"] is None:
         return style.MISSING
     half = shown(scale * numbers["half"], 2)
@@ -122,13 +122,13 @@ def interval(numbers: Mapping[str, Any], scale: float = 1) -> str:
 
 
 def shown(value: float, digits: int = 3) -> str:
-    """A number of about so many digits, of which two at most are decimals."""
+    """A number with `digits` digits and at most two decimals."""
     rounded = style.fixed(value, min(style.decimals(value, digits), 2)) if value else "0"
     return rounded if rounded.strip("-0.") else "0"
 
 
 def asked_for(document: Mapping[str, Any]) -> list[Mapping[str, Any]]:
-    """The disciplines that were asked for; DropTail if it alone was."""
+    """The evaluated disciplines without the baseline, or DropTail if it is the only one."""
     return [each for each in document["disciplines"] if each["spec"] != BASELINE] or document["disciplines"]
 
 

@@ -1,4 +1,4 @@
-"""Over which values of a parameter that a paper leaves open its claims hold."""
+"""The verdicts on a paper's claims for other values of its open parameters."""
 
 from collections.abc import Callable
 from pathlib import Path
@@ -16,13 +16,13 @@ from headgate.experiment.record import judged
 from headgate.experiment.running import RunOptions, run
 from headgate.terminal import layout
 
-#: With more claims than this, verdicts are marks: a terminal has no room for so many words.
+#: With more claims than this, the table shows marks instead of words.
 WORDS = 6
 MARKS = {Verdict.HOLDS.value: "+", Verdict.DIFFERS.value: "-", Verdict.INCONCLUSIVE.value: "?"}
 
 
 class SensitivityRow(NamedTuple):
-    """One value of one open parameter, and the verdict on every claim with it."""
+    """One value of one open parameter, with the verdict on every claim."""
 
     name: str
     value: Any
@@ -36,7 +36,7 @@ def rows(
     """Runs the experiment for every value of every open parameter, the others as chosen."""
     open_ones = [choice for choice in experiment.choices if choice.values]
     if not open_ones:
-        raise UsageError(f"{name} has no open parameter whose value can be varied")
+        raise UsageError(f"{name} has no open parameter with other values to try")
     found = []
     for choice in open_ones:
         for value in dict.fromkeys((choice.value, *choice.values)):
@@ -62,5 +62,5 @@ def table(name: str, experiment: Experiment, found: list[SensitivityRow]) -> Tab
         words = [claim["verdict"] for claim in row.claims]
         verdicts = [Text(MARKS[word] if many else word, style=show.STYLES[Verdict(word)]) for word in words]
         rows.append(layout.Variation(row.name, written(row.value), row.ours, verdicts))
-    title = f"{name}: what open parameters decide"
+    title = f"{name}: verdicts by value of the open parameters"
     return layout.variations(title, heads, rows, chosen="ours", caption="\n".join(caption))

@@ -1,4 +1,4 @@
-"""What the terminal shows of experiments: the list, an experiment in words, and what a run found."""
+"""The output of experiments in the terminal: the list, an experiment in words, and its results."""
 
 from collections.abc import Iterable, Sequence
 from typing import Any, NamedTuple
@@ -13,12 +13,12 @@ from headgate.execution.runner import processors
 from headgate.experiment.declare import Experiment, written
 from headgate.terminal import layout
 
-#: How verdicts stand out.
+#: The style of each verdict.
 STYLES = {Verdict.HOLDS: "bold green", Verdict.DIFFERS: "bold red", Verdict.INCONCLUSIVE: "yellow"}
 
 
 class ExperimentRow(NamedTuple):
-    """An experiment of the list: its cost in processor seconds, of a shortened and of a whole run, where known."""
+    """An experiment of the list, with its cost in processor seconds, shortened and whole, if known."""
 
     name: str
     title: str
@@ -27,7 +27,7 @@ class ExperimentRow(NamedTuple):
 
 
 def listed(rows: Sequence[ExperimentRow]) -> Table:
-    """The experiments, a line each, with the time that they are expected to take here."""
+    """The experiments, one row each, with the estimated time on this machine."""
     drawn = layout.table([*layout.words("experiment", "what it shows"), *layout.numbers("--quick", "whole")])
     for row in rows:
         drawn.add_row(row.name, row.title, _duration(row.quick), _duration(row.whole))
@@ -38,7 +38,7 @@ def listed(rows: Sequence[ExperimentRow]) -> Table:
 
 
 def explained(name: str, experiment: Experiment, citation: str) -> Group:
-    """One experiment in words: what it is, what is claimed, what was published and what we chose."""
+    """One experiment in words: what it shows, its claims, the published numbers and our open parameters."""
     parts: list[RenderableType] = [
         Text(f"{name}: {experiment.title}", style="bold"),
         Text(f"{experiment.place} of {citation}\n", style="dim"),
@@ -50,7 +50,7 @@ def explained(name: str, experiment: Experiment, citation: str) -> Group:
     ]
     if experiment.choices:
         chosen = ((f"{each.name} = {written(each.value)}", each.reason) for each in experiment.choices)
-        parts.append(layout.table(layout.words("what the paper leaves open", "why so here"), chosen))
+        parts.append(layout.table(layout.words("not stated in the paper", "reason for our value"), chosen))
     if experiment.scenario:
         first = experiment.scenario_of(experiment.cases[0], experiment.qdiscs.values())
         parts += [Text("scenario of the first case", style="bold"), Text(first.to_toml().strip())]
@@ -58,9 +58,11 @@ def explained(name: str, experiment: Experiment, citation: str) -> Group:
 
 
 def found(document: dict[str, Any]) -> Group:
-    """What a run found: published numbers beside ours, then the claims."""
+    """The results of an experiment: published numbers beside ours, then the claims."""
     kind = "shortened run" if document["quick"] else "whole run"
-    seeds = "one seed, so no intervals" if document["seeds"] == 1 else f"{document['seeds']} seeds, ± half of 95 %"
+    seeds = (
+        "one seed, so no intervals" if document["seeds"] == 1 else f"{document['seeds']} seeds ± margin of error (95 %)"
+    )
     parts: list[RenderableType] = [
         Text(f"{document['experiment']}: {document['title']}", style="bold"),
         Text(f"{document['place']}; {kind}, {seeds}", style="dim"),
@@ -72,7 +74,7 @@ def found(document: dict[str, Any]) -> Group:
 
 
 def score(documents: Iterable[dict[str, Any]]) -> Text:
-    """How many claims came to which verdict."""
+    """The number of claims by verdict."""
     verdicts = [claim["verdict"] for document in documents for claim in document["claims"]]
     words = {Verdict.HOLDS: "hold", Verdict.DIFFERS: "differ", Verdict.INCONCLUSIVE: "inconclusive"}
     counts = (f"{verdicts.count(each.value)} {word}" for each, word in words.items())
@@ -80,7 +82,7 @@ def score(documents: Iterable[dict[str, Any]]) -> Text:
 
 
 def shown(row: dict[str, Any]) -> str:
-    """A measured number of a document with half its interval."""
+    """A measured number of a document with its margin of error."""
     if row["mean"] is None:
         return style.MISSING
     return style.number(row["mean"]) + (f" ± {style.number(row['half'], 2)}" if row["half"] else "")
@@ -92,18 +94,18 @@ def difference(row: dict[str, Any]) -> str:
 
 
 def case_of(row: dict[str, Any]) -> str:
-    """The values that vary, as in `buffer=100KB, flows=400`."""
+    """The case of a row, as in `buffer=100KB, flows=400`."""
     return ", ".join(f"{name}={value}" for name, value in row["case"].items())
 
 
 def measure_of(row: dict[str, Any]) -> str:
-    """What a document's row measures, with its unit."""
+    """The measure of a document's row, with its unit."""
     words = str(row["measure"]).replace("_", " ")
     return f"{words}, {row['unit']}" if row["unit"] else words
 
 
 def _published(rows: list[dict[str, Any]]) -> Table:
-    titles = layout.words("published in", "what", "discipline", "case")
+    titles = layout.words("published in", "measure", "discipline", "case")
     drawn = layout.table([*titles, *layout.numbers("paper", "here", "difference")])
     for row in rows:
         numbers = (style.plain(row["published"]), shown(row), difference(row))
@@ -112,7 +114,7 @@ def _published(rows: list[dict[str, Any]]) -> Table:
 
 
 def _claims(claims: list[dict[str, Any]]) -> Table:
-    said = Column("the paper says", overflow="fold", ratio=5), Column("here", no_wrap=True)
+    said = Column("claim of the paper", overflow="fold", ratio=5), Column("here", no_wrap=True)
     drawn = layout.table([*said, Column("numbers", overflow="fold", ratio=4)])
     for claim in claims:
         text = Text(f"{claim['text']} ").append(f"({claim['place']})", style="dim")
@@ -124,7 +126,7 @@ def _claims(claims: list[dict[str, Any]]) -> Table:
 
 
 def _duration(cpu_s: float | None) -> str:
-    """Wall time on this machine's processors, roughly, from processor seconds."""
+    """Estimated wall time on this machine, from processor seconds."""
     if cpu_s is None:
         return style.MISSING
     return style.duration(cpu_s / processors())

@@ -10,7 +10,7 @@ from headgate.terminal.console import explained
 
 
 class Format(StrEnum):
-    """What a result can be written as."""
+    """The formats of an export."""
 
     FLENT = "flent"
     CSV = "csv"
@@ -18,19 +18,21 @@ class Format(StrEnum):
 
 @explained
 def export(
-    result: Annotated[Path, typer.Argument(metavar="RESULT", help="A result's folder; of csv also a sweep's dataset.")],
+    result: Annotated[
+        Path, typer.Argument(metavar="RESULT", help="A result folder, or with csv also a sweep's dataset.")
+    ],
     format: Annotated[
         Format, typer.Option("--format", help="flent: a .flent.gz for each discipline and seed; csv: every table.")
     ],
     out: Annotated[
         Path | None,
-        typer.Option(metavar="DIR", help="Write into this new folder (default: exported/RESULT-FORMAT)."),
+        typer.Option(metavar="DIR", help="Write to this new folder (default: exported/RESULT-FORMAT)."),
     ] = None,
-    force: Annotated[bool, typer.Option("--force", help="Replace files that are there already.")] = False,
+    force: Annotated[bool, typer.Option("--force", help="Replace existing files.")] = False,
 ) -> None:
-    """Write a result in files that other programs open.
+    """Export a result as CSV or for flent.
 
-    docs/guide/export.md says what each file holds.
+    docs/guide/export.md describes the files.
     """
     from headgate.export import csv, flent
     from headgate.export.folder import written

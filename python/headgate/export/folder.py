@@ -1,4 +1,4 @@
-"""The folder that files are exported to: there with all of them, or as it was."""
+"""Writes an export: the folder gets all files or none."""
 
 import shutil
 from collections.abc import Iterable
@@ -12,13 +12,13 @@ from headgate.files.store import UNFINISHED, not_writable
 def written(folder: Path, files: Iterable[tuple[str, bytes]], *, force: bool) -> int:
     """Writes files by name; gives their number.
 
-    A folder that holds anything is an error unless `force`, which replaces files of these names and leaves others.
+    A folder that is not empty is an error unless `force`, which replaces files of these names and keeps all others.
     """
     if folder.exists() and not folder.is_dir():
-        raise UsageError(f"--out {folder}: it is no folder")
+        raise UsageError(f"--out {folder} is not a folder")
     if folder.is_dir() and any(folder.iterdir()) and not force:
-        raise UsageError(f"{folder} is there already: give another with --out, or --force to replace its files")
-    # What is no result is found out before anything is made.
+        raise UsageError(f"{folder} exists: give another folder with --out, or --force to replace its files")
+    # The first file fails before the folder is made if there is no result.
     files = iter(files)
     first = next(files)
     new = not folder.exists()

@@ -71,7 +71,7 @@ def chosen(wanted: Iterable[str]) -> list[str]:
 def further(written: str | None) -> tuple[str, ...]:
     """The disciplines of `--with`: `codel,fq_codel,pie`, or with settings `codel:target=1ms;fq_codel:flows=64`.
 
-    `today` stands for the registry's family of that name: all that the papers did not know.
+    `today` stands for the registry's family of that name: disciplines newer than the papers.
     """
     if not written:
         return ()
@@ -84,14 +84,14 @@ def further(written: str | None) -> tuple[str, ...]:
     for spec in found:
         name = spec.partition(":")[0]
         if name not in names:
-            raise UsageError(f"--with names no discipline {name!r}{meant(name, names)} `headgate list` names them all")
+            raise UsageError(f"--with: there is no discipline {name!r}{meant(name, names)} `headgate list` shows all")
     if not found:
-        raise UsageError("--with names no discipline; it takes a list such as codel,fq_codel,pie")
+        raise UsageError("--with: expected a list of disciplines, such as codel,fq_codel,pie")
     return tuple(dict.fromkeys(found))
 
 
 def row(name: str) -> ExperimentRow:
-    """An experiment for the list, with its cost as measured for the release."""
+    """An experiment of the list, with its cost as measured for the release."""
     whole, quick = _costs().get(name, (None, None))
     return ExperimentRow(name, experiment(name).title, quick, whole)
 
@@ -109,6 +109,4 @@ def _package(paper: str) -> str:
 
 def _unknown(word: str) -> UsageError:
     known = ["all", *PAPERS, *names()]
-    return UsageError(
-        f"there is no paper or experiment {word!r}{meant(word, known)} `headgate paper list` names them all"
-    )
+    return UsageError(f"there is no paper or experiment {word!r}{meant(word, known)} `headgate paper list` shows all")

@@ -1,4 +1,4 @@
-"""The command `headgate paper`: the figures and tables of the papers, one command each."""
+"""The command `headgate paper`: the figures and tables of the papers."""
 
 from pathlib import Path
 from typing import Annotated
@@ -11,19 +11,21 @@ from headgate.terminal.options import Force, Threads, instead_of, print_json, wa
 
 app = typer.Typer(
     name="paper",
-    help="Run the figures and tables of the papers, and see which of their claims hold.",
+    help="Reproduce the figures and tables of the papers.",
     no_args_is_help=True,
 )
 
-Names = Annotated[list[str], typer.Argument(metavar="NAME...", help="faba/table1, or faba for all of a paper, or all.")]
-Out = Annotated[Path, typer.Option(metavar="DIR", help="Where results are kept.")]
+Names = Annotated[
+    list[str], typer.Argument(metavar="NAME...", help="An experiment (faba/table1), a paper (faba), or all.")
+]
+Out = Annotated[Path, typer.Option(metavar="DIR", help="The folder for results.")]
 Quick = Annotated[bool, typer.Option("--quick", help="A shortened run for a first look.")]
 With = Annotated[
     str | None,
-    typer.Option("--with", metavar="SPECS", help="Further disciplines beside the paper's: codel,fq_codel,pie."),
+    typer.Option("--with", metavar="SPECS", help="Disciplines to add to the paper's, such as codel,fq_codel,pie."),
 ]
 Seeds = Annotated[
-    int | None, typer.Option(min=1, metavar="N", help="Run seeds 1 to N in place of the experiment's own.")
+    int | None, typer.Option(min=1, metavar="N", help="Run seeds 1 to N instead of the experiment's own.")
 ]
 
 PAGE = "report.html"
@@ -34,7 +36,7 @@ PAGE = "report.html"
 def list_experiments(
     names: Annotated[list[str] | None, typer.Argument(metavar="NAME...", help="A paper, such as faba.")] = None,
 ) -> None:
-    """List the experiments, one line each, with their expected time on this machine."""
+    """List the experiments with their estimated run times."""
     from headgate.experiment import show
     from headgate.papers import catalogue
 
@@ -44,7 +46,10 @@ def list_experiments(
 @app.command()
 @explained
 def show(name: Annotated[str, typer.Argument(metavar="NAME", help="An experiment, such as faba/table1.")]) -> None:
-    """Explain an experiment: what it shows, claims, published numbers, what the paper leaves open, scenario."""
+    """Explain an experiment.
+
+    Prints its claims, the published numbers, the parameters that the paper does not state, and its scenario.
+    """
     from headgate.experiment import show as shown
     from headgate.papers import catalogue
 
@@ -60,17 +65,17 @@ def run(
     seeds: Seeds = None,
     trace: Annotated[
         Path | None,
-        typer.Option(metavar="PCAP", help="A packet trace for the experiments that read one (red-pd/fig3)."),
+        typer.Option(metavar="PCAP", help="A packet trace for experiments that read one (red-pd/fig3)."),
     ] = None,
     out: Out = Path("results/papers"),
     as_json: Annotated[bool, instead_of("tables")] = False,
     threads: Threads = None,
     force: Force = False,
 ) -> None:
-    """Run experiments, print the paper's numbers beside ours, and judge each claim.
+    """Run experiments and judge the paper's claims.
 
-    Finished runs (one case, one discipline, one seed) are reused. Ctrl-C keeps finished runs; the same command
-    resumes.
+    Prints the published numbers beside ours and a verdict on each claim. Finished runs are reused. After Ctrl-C, the
+    same command resumes.
     """
     from headgate.experiment import record
     from headgate.experiment import show as shown
@@ -78,7 +83,7 @@ def run(
     from headgate.papers import catalogue
 
     if trace is not None and not trace.is_file():
-        raise UsageError(f"cannot read {trace}: there is no such file")
+        raise UsageError(f"there is no file {trace}")
     how = RunOptions(quick, seeds, catalogue.further(further), {}, trace, threads, force)
     chosen = catalogue.chosen(names)
     documents = []
@@ -99,14 +104,17 @@ def run(
 @explained
 def report(
     names: Annotated[
-        list[str] | None, typer.Argument(metavar="NAME...", help="Which experiments (default: all).")
+        list[str] | None, typer.Argument(metavar="NAME...", help="The experiments of the page (default: all).")
     ] = None,
     quick: Quick = False,
     further: With = None,
     seeds: Seeds = None,
     out: Out = Path("results/papers"),
 ) -> None:
-    """Write one HTML page of all finished experiments, with a scorecard of the claims."""
+    """Write an HTML page of experiments that were run.
+
+    The page has a scorecard of the claims, and each experiment with its figure and numbers.
+    """
     from headgate.experiment import record
     from headgate.experiment import show as shown
     from headgate.experiment.running import RunOptions
@@ -118,7 +126,7 @@ def report(
     records = [each for each in kept.values() if each is not None]
     if not records:
         again = " ".join(["headgate paper run", *(names or ["all"]), *(["--quick"] if quick else [])])
-        raise UsageError(f"none of these experiments has been run in {out}: {again}")
+        raise UsageError(f"{out} has no results of these experiments: run {again}")
     file = out / (f"quick-{PAGE}" if quick else PAGE)
     page.write(records, [name for name, each in kept.items() if each is None], file)
     console().print(shown.score(each.document for each in records))
@@ -134,7 +142,10 @@ def sensitivity(
     out: Out = Path("results/papers"),
     threads: Threads = None,
 ) -> None:
-    """Show which claims hold as the parameters that a paper leaves open vary."""
+    """Judge claims for other values of open parameters.
+
+    Open parameters are those that the paper does not state.
+    """
     from headgate.experiment import sensitivity as margins
     from headgate.experiment.running import RunOptions
     from headgate.papers import catalogue

@@ -1,4 +1,4 @@
-"""One HTML page of all experiments that were run: the scorecard, then each with its figure, numbers and claims."""
+"""An HTML page of experiments: the scorecard, then each with its figure, numbers and claims."""
 
 from collections.abc import Sequence
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""`headgate.sweep`: one scenario for many values of its keys, from Python; the command line stands on this too."""
+"""`headgate.sweep`: one scenario for many values of its keys, from Python."""
 
 from __future__ import annotations
 
@@ -44,26 +44,26 @@ def sweep(
     force: bool = False,
     watcher: Watcher | None = None,
 ) -> Sweep:
-    """Runs a scenario for many values of its keys, with every discipline and seed, on all processors or a cluster.
+    """Runs a scenario for many values of its keys, with every discipline and seed.
 
     `grid`, `list` and `latin` are the tables of a scenario file's `[sweep]` (docs/guide/sweeps.md), such as
-    `grid={"link.rate": ["5Mbit/s", "10Mbit/s"]}`, and `tables` names those that are kept; without `grid`, `list` and
-    `latin` the file's own `[sweep]` holds. `set`, `qdiscs` and `seeds` change the scenario first, as in `headgate.run`.
+    `grid={"link.rate": ["5Mbit/s", "10Mbit/s"]}`. Without them the file's own `[sweep]` applies. `tables` names the
+    tables to keep. `set`, `qdiscs` and `seeds` change the scenario first, as in `headgate.run`.
 
-    With `out`, a path or a URL that fsspec knows, the dataset goes to `out/<name>-sweep-<hash8>`, where points that are
-    finished there already are not run again (unless `force`); without it, everything stays in memory. `cluster` is the
-    address of a Dask scheduler, such as `tcp://host:8786`.
+    With `out`, a path or a URL that fsspec knows, the dataset goes to `out/<name>-sweep-<hash8>`. Finished runs in it
+    are reused unless `force`. Without `out` the dataset stays in memory. Runs use all processors, or the Dask cluster
+    whose scheduler is at `cluster`, such as `tcp://host:8786`.
 
-    Raises `ScenarioError` for a bad scenario or a bad value of a key, before anything runs; `UsageError` for a bad
-    sweep; `ResultError` for a dataset that cannot be written; `ClusterError` for a cluster that cannot be used;
-    `RunFailedError` if a point failed and `InterruptedRunError` on Ctrl-C. Finished points are kept in each case.
+    Raises before the first run: `ScenarioError` for a bad scenario or value, `UsageError` for a bad sweep,
+    `ResultError` for a dataset that cannot be written, `ClusterError` for a cluster that cannot be used. Raises
+    `RunFailedError` if a run failed and `InterruptedRunError` on Ctrl-C. Finished runs are kept.
     """
     spec = None
     if grid is not None or list is not None or latin is not None:
         spec = specs.spec(grid or {}, list or {}, latin or {}, samples, latin_seed, tables and tuple(tables))
     elif (samples, latin_seed, tables) != (None, 1, None):
         raise UsageError(
-            "`samples`, `latin_seed` and `tables` go with `grid`, `list` or `latin`; else [sweep] has them"
+            "`samples`, `latin_seed` and `tables` need `grid`, `list` or `latin`; write them into [sweep] otherwise"
         )
     plan = plans.read(scenario, spec, set=tuple(set), qdiscs=tuple(qdiscs), seeds=seeds)
     with executor(threads, cluster) as chosen:
@@ -71,16 +71,16 @@ def sweep(
 
 
 def executor(threads: int | None, cluster: str | None) -> AbstractContextManager[running.Executor]:
-    """What runs points: this machine, or the Dask cluster at an address, which is left alone again at the end."""
+    """The executor of runs: this machine, or the Dask cluster at an address until the end of the context."""
     if threads is not None and threads < 1:
         raise UsageError(f"threads must be at least 1, found {threads}")
     if threads is not None and cluster is not None:
-        raise UsageError("a cluster's workers have threads of their own: leave out `threads`")
+        raise UsageError("`threads` cannot be used with `cluster`: each worker has its own number of threads")
     return nullcontext(running.ThreadExecutor(threads)) if cluster is None else connected(cluster)
 
 
 def prepared(plan: SweepPlan, out: str | Path | None, *, force: bool = False) -> Dataset:
-    """The dataset that a plan goes to, its finished points known (none if `force`); nothing is written."""
+    """The dataset of a plan with its finished runs (none if `force`). Writes nothing."""
     dataset = Dataset(folders.below(out, plan.name), plan)
     if not force:
         dataset.look()
@@ -88,7 +88,7 @@ def prepared(plan: SweepPlan, out: str | Path | None, *, force: bool = False) ->
 
 
 def database(place: str) -> DuckDBPyConnection:
-    """The tables of the result folder or the dataset at `place` as views; `ResultError` if it is neither."""
+    """The tables of the result folder or the dataset at `place` as views; `ResultError` for anything else."""
     if "://" not in place and (Path(place) / store.MANIFEST).is_file():
         return query.result_views(Path(place))
     return Sweep.load(place).database()

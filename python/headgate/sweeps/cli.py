@@ -10,35 +10,35 @@ from headgate.terminal.console import console, explained
 from headgate.terminal.loading import Loading
 from headgate.terminal.options import Force, Seeds, Threads, reading
 
-#: So many rows of an answer fit a terminal; the other forms have all of them.
+#: Rows of an answer printed as a table; other formats have all rows.
 MOST_ROWS = 200
 
 
 @explained
 def sweep(
-    file: Annotated[Path, typer.Argument(metavar="FILE", help="A scenario file with a [sweep].")],
+    file: Annotated[Path, typer.Argument(metavar="FILE", help="A scenario file with a [sweep] section.")],
     changes: Annotated[
         list[str] | None,
         typer.Option("--set", metavar="KEY=VALUE", help="Change a key of the scenario first, such as duration=10s."),
     ] = None,
     qdisc: Annotated[
-        list[str] | None, typer.Option(metavar="SPEC", help="Sweep this discipline, in place of the file's.")
+        list[str] | None, typer.Option(metavar="SPEC", help="Sweep this discipline instead of the file's. Repeatable.")
     ] = None,
     seeds: Seeds = None,
     out: Annotated[
-        str, typer.Option(metavar="DIR", help="Put the dataset here: a folder, or a URL such as s3://bucket/path.")
+        str,
+        typer.Option(metavar="DIR", help="Write the dataset below DIR: a folder, or a URL such as s3://bucket/path."),
     ] = "results",
     threads: Threads = None,
     cluster: Annotated[
-        str | None, typer.Option(metavar="ADDRESS", help="Run on the Dask cluster at this address, tcp://HOST:PORT.")
+        str | None, typer.Option(metavar="ADDRESS", help="Run on the Dask cluster at tcp://HOST:PORT.")
     ] = None,
-    dry_run: Annotated[bool, typer.Option("--dry-run", help="Print the plan, and run nothing.")] = False,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Print the plan without running it.")] = False,
     force: Force = False,
 ) -> None:
     """Run a scenario for many values of its keys.
 
-    The file's [sweep] says which. Points that are finished already are not run again. Ctrl-C keeps what is finished;
-    the same command resumes.
+    The [sweep] section of the file lists the values. Finished runs are reused. After Ctrl-C, the same command resumes.
     """
     from headgate.sweeps import api, plan, running, show
     from headgate.terminal.progress import Bar
@@ -57,22 +57,24 @@ def sweep(
 
 @explained
 def query(
-    result: Annotated[str, typer.Argument(metavar="RESULT", help="A result's folder, or a sweep's (or its URL).")],
+    result: Annotated[
+        str, typer.Argument(metavar="RESULT", help="A result folder, or a sweep's dataset (folder or URL).")
+    ],
     sql: Annotated[
         str | None,
-        typer.Argument(metavar="SQL", help="A question, such as 'select * from links' (default: list tables)."),
+        typer.Argument(metavar="SQL", help="A query, such as 'select * from links' (default: list the tables)."),
     ] = None,
-    as_csv: Annotated[bool, typer.Option("--csv", help="Print the answer as CSV.")] = False,
-    as_json: Annotated[bool, typer.Option("--json", help="Print it as JSON: an object for each row.")] = False,
-    parquet: Annotated[Path | None, typer.Option(metavar="FILE", help="Write it to a Parquet file.")] = None,
+    as_csv: Annotated[bool, typer.Option("--csv", help="Print the result as CSV.")] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Print the result as JSON, one object a row.")] = False,
+    parquet: Annotated[Path | None, typer.Option(metavar="FILE", help="Write the result to a Parquet file.")] = None,
 ) -> None:
-    """Ask a result or a sweep a question in SQL (DuckDB)."""
+    """Query a result or a sweep in SQL (DuckDB)."""
     from headgate.files import tables
     from headgate.sweeps import api, query, show
 
     if as_csv + as_json + (parquet is not None) > 1:
-        raise UsageError("--csv, --json and --parquet exclude each other")
-    with Loading():  # DuckDB does not survive an exception meanwhile
+        raise UsageError("give only one of --csv, --json and --parquet")
+    with Loading():  # importing DuckDB fails after a KeyboardInterrupt
         database = api.database(result)
     if sql is None:
         console().print(show.columns(query.names(database)))
@@ -87,4 +89,4 @@ def query(
     else:
         console().print(show.rows(answer, MOST_ROWS))
         if answer.num_rows > MOST_ROWS:
-            typer.echo(f"{answer.num_rows - MOST_ROWS} more rows: --csv, --json and --parquet have them all")
+            typer.echo(f"{answer.num_rows - MOST_ROWS} more rows; --csv, --json and --parquet print all")

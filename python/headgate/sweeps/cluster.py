@@ -1,7 +1,7 @@
-"""Points on a Dask cluster: workers run them, this process keeps the results, so that workers need no access to them.
+"""Runs on a Dask cluster. Workers send results to this process, so they need no access to the dataset.
 
-A lost worker costs its running points, which the scheduler gives to others; whatever happens to the cluster, what is
-finished is in the dataset.
+If a worker is lost, the scheduler gives its runs to other workers. Finished runs are in the dataset even if the cluster
+is lost.
 """
 
 from __future__ import annotations
@@ -27,16 +27,16 @@ from headgate.sweeps.work import BuildIdentity, RunFiles, RunTask
 if TYPE_CHECKING:
     from distributed import Client, Future
 
-#: How long to wait for a scheduler to answer, in seconds of wall time.
+#: Seconds to wait for the scheduler's answer.
 TIMEOUT_S = 5.0
-#: So many points for each thread are handed to the scheduler at a time: enough that no thread waits for the next.
+#: Runs submitted ahead for each thread, so that no thread waits for its next run.
 AHEAD = 3
-#: How often, in seconds of wall time, the workers are counted anew: they may come and go.
+#: Seconds between counts of the workers, which may join and leave.
 RECOUNT_S = 1.0
 
 
 class WorkerMismatchError(Exception):
-    """A worker whose results might differ from ours."""
+    """A worker with another version or build, whose results may differ."""
 
 
 class Cluster:
@@ -48,12 +48,12 @@ class Cluster:
 
     @property
     def count(self) -> int:
-        """The threads of all workers that are there now."""
+        """The number of threads of all current workers."""
         return sum(self._client.nthreads().values())
 
     @property
     def where(self) -> str:
-        """See `Threads`."""
+        """See `ThreadExecutor`."""
         if not self.count:
             return f"on {self._address}, which has no workers yet"
         workers = len(self._client.nthreads())
@@ -67,13 +67,13 @@ class Cluster:
         except WorkerMismatchError as error:
             raise ClusterError(str(error)) from None
         except lost as error:
-            kept = f"{dataset.finished} of {len(dataset.plan.points)} points are finished; the same sweep resumes"
-            raise ClusterError(f"the cluster at {self._address} is lost ({_short(error)}): {kept}") from None
+            kept = f"{dataset.finished} of {len(dataset.plan.points)} runs are finished. Repeat the sweep to resume"
+            raise ClusterError(f"the cluster at {self._address} is lost ({_short(error)}). {kept}") from None
         finally:
             watcher.end()
 
     def _run(self, points: Sequence[SweepRun], dataset: Dataset, watcher: Watcher) -> float:
-        """Hands out the points, a few ahead of the workers, and keeps each that comes back."""
+        """Submits runs, a few ahead of the workers, and writes each finished one to the dataset."""
         from distributed import as_completed
 
         given: dict[Future, SweepRun] = {}
@@ -105,7 +105,7 @@ class Cluster:
     def _submitted(
         self, points: Iterator[SweepRun], given: dict[Future, SweepRun], plan: SweepPlan
     ) -> Iterator[list[Future]]:
-        """Each time as many points as keep every thread busy."""
+        """Submits enough runs to keep every thread busy, each time it is advanced."""
         ours = work.identity()
         threads, counted = 0, -math.inf
         while True:
@@ -121,13 +121,13 @@ class Cluster:
 
 @contextmanager
 def connected(address: str) -> Iterator[Cluster]:
-    """The cluster at an address, until the end; `ClusterError` within seconds if it does not answer."""
+    """The cluster at an address during the context; `ClusterError` within seconds if it does not answer."""
     try:
         from distributed import Client
     except ImportError:
         raise UsageError("a cluster needs Dask: pip install 'headgate[cluster]'") from None
     with ExitStack() as stack:
-        # Dask's client is to say nothing of connections that are gone: we say it ourselves, in a sentence.
+        # Silences Dask's log of lost connections: our error reports them.
         log = logging.getLogger("distributed.client")
         stack.callback(log.setLevel, log.level)
         log.setLevel(logging.CRITICAL)
@@ -142,7 +142,7 @@ def connected(address: str) -> Iterator[Cluster]:
 
 
 def _greet(address: str) -> None:
-    """Sees that a Dask scheduler answers: a client that meets anything else is not rid of for ten seconds."""
+    """Checks that a Dask scheduler answers. A Dask client takes ten seconds to give up on anything else."""
     from distributed import rpc
 
     async def who() -> Any:
@@ -150,56 +150,58 @@ def _greet(address: str) -> None:
             return await asyncio.wait_for(found.identity(), 2 * TIMEOUT_S)  # to connect, and to answer
 
     try:
-        with ThreadPoolExecutor(1) as thread:  # for the caller's may have a loop already, as notebooks do
+        with ThreadPoolExecutor(1) as thread:  # the caller's thread may run an event loop, as in notebooks
             kind = thread.submit(asyncio.run, who()).result()["type"]
     except (OSError, ValueError) as error:
         raise ClusterError(f"no Dask scheduler answers at {address}: {_short(error)}") from None
-    except Exception as error:  # what others say is taken for a length, a pickle, anything
-        raise ClusterError(f"what answers at {address} is no Dask scheduler") from error
+    except Exception as error:  # another protocol can raise any error here
+        raise ClusterError(f"the server at {address} is not a Dask scheduler") from error
     if kind != "Scheduler":
         raise ClusterError(f"a Dask {kind.lower()} answers at {address}: give the address of its scheduler")
 
 
 def job(ready: RunTask, ours: BuildIdentity) -> RunFiles:
-    """What a worker does."""
+    """Executes a run on a worker."""
     if (why := _strange(work.identity(), ours)) is not None:
         raise WorkerMismatchError(why)
     return work.run(ready, _core.Progress())
 
 
 def _check(client: Client, address: str) -> None:
-    """Sees that every worker that is there has our Headgate; later ones are looked at with their first point."""
+    """Checks that every current worker has our build. Workers that join later are checked with their first run."""
     ours = work.identity()
     try:
         found: dict[str, Any] = client.run(_identity, on_error="return")
     except OSError as error:
         raise ClusterError(f"the cluster at {address} is lost: {_short(error)}") from None
     for worker, theirs in found.items():
-        # Dask hands on what a worker could not import as text.
+        # Dask reports an import error of a worker as text.
         if "No module named 'headgate" in str(theirs):
-            raise ClusterError(f"the worker {worker} has no Headgate that runs sweeps: install {ours.version} there")
+            raise ClusterError(
+                f"the worker {worker} has no Headgate with sweeps: install Headgate {ours.version} there"
+            )
         if isinstance(theirs, BaseException):
-            raise ClusterError(f"the worker {worker} cannot run points: {theirs}")
+            raise ClusterError(f"the worker {worker} cannot execute runs: {theirs}")
         if (why := _strange(theirs, ours)) is not None:
             raise ClusterError(f"the worker {worker}: {why}")
 
 
 def _identity() -> BuildIdentity:
-    """What a worker answers when it is asked who would run points there."""
+    """The build of Headgate on a worker."""
     return work.identity()
 
 
 def _strange(theirs: BuildIdentity, ours: BuildIdentity) -> str | None:
-    """Why results of another might differ from ours; None if they do not."""
+    """Why a worker's results may differ from ours; None if it has the same build."""
     if theirs.version != ours.version:
-        return f"Headgate {theirs.version} runs there, {ours.version} here: results must come from one version"
+        return f"it has Headgate {theirs.version}, this machine has {ours.version}: install the same version"
     if theirs.machine == ours.machine and theirs.build != ours.build:
-        return f"another build of Headgate {ours.version} runs there: results must come from one"
+        return f"it has another build of Headgate {ours.version}: install the same build"
     return None
 
 
 def _gone() -> tuple[type[BaseException], ...]:
-    """What a point's future raises when the scheduler is gone."""
+    """The errors of a future whose scheduler is lost."""
     from concurrent.futures import CancelledError
 
     from distributed.client import FutureCancelledError

@@ -28,13 +28,13 @@ def connect() -> DuckDBPyConnection:
 
 
 def ask(database: DuckDBPyConnection, sql: str) -> pa.Table:
-    """The answer to a question; `UsageError` if it cannot be asked."""
+    """The result of a query; `UsageError` if it is invalid."""
     import duckdb
 
     try:
         answer = database.sql(sql)
         if answer is None:
-            raise UsageError('that is no question: ask with `select`, as in "select * from points"')
+            raise UsageError('not a query: write a `select`, as in "select * from points"')
         return answer.to_arrow_table()
     except duckdb.Error as error:
         raise UsageError(f"{error}{_hint(database, sql)}") from None
@@ -115,7 +115,7 @@ def _parquet(database: DuckDBPyConnection, files: list[str], **options: Any) -> 
 
 
 def _hint(database: DuckDBPyConnection, sql: str) -> str:
-    """How to write a key with a dot, if one stands there without quotes; else which tables there are."""
+    """A hint to quote a key with a dot if the query has one without quotes; else the known tables."""
     columns = names(database)
     dotted = [key for key in columns.get("points", []) if "." in key and key in sql and f'"{key}"' not in sql]
     if dotted:

@@ -1,4 +1,4 @@
-"""What the commands of a sweep print: the plan, what was done, and the answer to a question."""
+"""The output of the commands of a sweep: the plan, the cost, and query results."""
 
 import json as jsons
 from collections.abc import Sequence
@@ -15,15 +15,15 @@ from headgate.sweeps.dataset import Dataset
 from headgate.sweeps.quantity import Value, toml
 from headgate.sweeps.result import Sweep
 
-#: A key with more values than this is told by how many they are.
+#: Keys with more values than this are printed as a range.
 _LISTED = 8
 
 
 def plan(dataset: Dataset, left: int, seconds: float | None, where: str) -> str:
-    """Which points there are, how many are to be run, and how long that takes."""
+    """The swept values, the number of runs left, and the estimated time."""
     made = dataset.plan
     total = len(made.points)
-    lines = [f"{made.base.name}: {_points(total)}"]
+    lines = [f"{made.base.name}: {_runs(total)}"]
     for key in made.spec.keys:
         given = (value for point in made.points for name, value in point.settings if name == key)
         values = list(dict.fromkeys(toml(value) for value in given))
@@ -32,31 +32,31 @@ def plan(dataset: Dataset, left: int, seconds: float | None, where: str) -> str:
     lines.append(f"  seeds: {_some(made.base.seeds)}")
     if dataset.damaged:
         number = len(dataset.damaged)
-        are = "finished point is damaged, and is" if number == 1 else "finished points are damaged, and are"
+        are = "finished run is damaged and is" if number == 1 else "finished runs are damaged and are"
         lines.append(f"  {number} {are} run again: {dataset.damaged[0]}{'' if number == 1 else ' ..'}")
     if left < total:
-        lines.append(f"  {_points(total - left)} {'is' if total - left == 1 else 'are'} finished already")
+        lines.append(f"  {_runs(total - left)} {'is' if total - left == 1 else 'are'} finished and reused")
     if left:
         about = "" if seconds is None else f": about {style.duration(seconds)}"
-        lines.append(f"{_points(left)} to run, {where}{about}")
+        lines.append(f"{_runs(left)} left, {where}{about}")
     return "\n".join(lines)
 
 
-def _points(number: int) -> str:
-    return "1 point" if number == 1 else f"{number} points"
+def _runs(number: int) -> str:
+    return "1 run" if number == 1 else f"{number} runs"
 
 
 def done(found: Sweep, count: int) -> str:
-    """What it cost, where the dataset is, and a first question to it."""
+    """The cost of the sweep, the place of its dataset, and an example of a query."""
     lines = []
     if found.cost is not None and found.cost.points:
         points, cpu_s, wall_s = found.cost
-        busy = f"; {count} threads, {cpu_s / (wall_s * count):.0%} of their time in the simulator" if count else ""
-        lines.append(f"{_points(points)} in {style.duration(wall_s)}{busy}")
+        busy = f"; {count} threads, {cpu_s / (wall_s * count):.0%} of their time spent simulating" if count else ""
+        lines.append(f"{_runs(points)} in {style.duration(wall_s)}{busy}")
     keys = "".join(f'"{key}", ' for key in found.keys)
     figures = "avg(utilization), avg(queue_delay_ms_p95)"
     question = f"select {keys}discipline, {figures} from points group by all order by all"  # noqa: S608 - it is shown
-    return "\n".join([*lines, f"dataset  {found.url}", f"ask      headgate query {found.url} '{question}'"])
+    return "\n".join([*lines, f"dataset  {found.url}", f"query    headgate query {found.url} '{question}'"])
 
 
 def columns(names: dict[str, list[str]]) -> Table:
@@ -68,7 +68,7 @@ def columns(names: dict[str, list[str]]) -> Table:
 
 
 def rows(answer: pa.Table, most: int) -> Table:
-    """An answer for people."""
+    """A query result as a table."""
     drawn = Table(box=None, padding=(0, 2, 0, 0))
     for field in answer.schema:
         number = pa.types.is_integer(field.type) or pa.types.is_floating(field.type)
@@ -79,18 +79,18 @@ def rows(answer: pa.Table, most: int) -> Table:
 
 
 def json(answer: pa.Table) -> str:
-    """An answer as a list with an object for each row; what is no finite number is null."""
+    """A query result as a list of objects; numbers that are not finite are null."""
     return jsons.dumps(store.plain(answer.to_pylist()), indent=1, allow_nan=False, default=str)
 
 
 def write(answer: pa.Table, file: Path) -> None:
-    """Writes an answer to a Parquet file."""
+    """Writes a query result to a Parquet file."""
     try:
         tables.write(file, answer)
     except OSError as error:
         raise store.not_writable(file, error) from None
     except pa.ArrowException as error:
-        raise UsageError(f"the answer does not fit a Parquet file: {error}") from None
+        raise UsageError(f"the result cannot be written as Parquet: {error}") from None
 
 
 def _some(values: Sequence[Value]) -> str:

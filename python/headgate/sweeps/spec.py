@@ -1,8 +1,8 @@
-"""What is to be swept, as a scenario file's `[sweep]` or Python's arguments say it.
+"""The values of a sweep, from a scenario file's `[sweep]` or from Python's arguments.
 
-`grid`: every combination; `list`: row by row; `latin`: a Latin hypercube (McKay, Beckman and Conover, Technometrics 21,
-1979): each range in as many equal parts as there are samples, one sample in each part of each range. The three are
-crossed with each other, with the scenario's disciplines and with its seeds.
+`grid` is every combination. `list` is read row by row. `latin` is a Latin hypercube (McKay, Beckman and Conover,
+Technometrics 21, 1979): each range is divided into one part for each sample, with one sample in each part. The three
+are combined with each other, with the scenario's disciplines and with its seeds.
 """
 
 import math
@@ -67,7 +67,7 @@ def read(text: str, file: str) -> SweepSpec:
     """What the `[sweep]` of a scenario file's text says; `UsageError` if it says nothing, or what is wrong in it."""
     table = tomllib.loads(text).get("sweep")
     if table is None:
-        raise UsageError(f"{file} has no [sweep]: docs/guide/sweeps.md shows how to write one")
+        raise UsageError(f"{file} has no [sweep] section: docs/guide/sweeps.md shows how to write one")
     try:
         return _read(table)
     except UsageError as error:

@@ -1,4 +1,4 @@
-"""One point, run anywhere: text in, the bytes of its files out. The same text gives the same bytes on any machine."""
+"""One run of a sweep: text in, bytes of its files out. Equal texts give equal bytes on every machine."""
 
 import hashlib
 import io
@@ -43,7 +43,7 @@ FEW_ROWS = 200
 
 
 class RunTask(NamedTuple):
-    """What it takes to run one point: its hash, its scenario in canonical form with its files, the tables to keep."""
+    """The input of one run: its hash, its scenario in canonical form with its files, the tables to keep."""
 
     hash: str
     text: str
@@ -52,7 +52,7 @@ class RunTask(NamedTuple):
 
 
 class RunFiles(NamedTuple):
-    """A point's tables as files by name, its receipt, which holds their hashes, and what it cost."""
+    """The output of one run: its tables as files by name, its receipt with their hashes, and its cost."""
 
     files: dict[str, bytes]
     receipt: bytes
@@ -60,7 +60,7 @@ class RunFiles(NamedTuple):
 
 
 class BuildIdentity(NamedTuple):
-    """Whose results are the same: one version of Headgate; and on one kind of machine, one build of it."""
+    """The version and the build of Headgate. Equal builds give equal results."""
 
     version: str
     machine: str
@@ -68,7 +68,7 @@ class BuildIdentity(NamedTuple):
 
 
 def identity() -> BuildIdentity:
-    """Who would run points here."""
+    """The build on this machine."""
     return BuildIdentity(_core.VERSION, platform.machine(), store.build())
 
 

@@ -20,7 +20,9 @@ def tune(
     file: File,
     objective: Annotated[
         list[str] | None,
-        typer.Option(metavar="METRIC", help="What to improve, such as 'p95 queue delay'; several give a Pareto front."),
+        typer.Option(
+            metavar="METRIC", help="The metric to optimize, such as 'p95 queue delay'. Several give a Pareto front."
+        ),
     ] = None,
     subject_to: Annotated[
         list[str] | None, typer.Option(metavar="BOUND", help="What must hold, such as 'utilization >= 0.95'.")
@@ -28,19 +30,24 @@ def tune(
     qdisc: Qdisc = None,
     param: Annotated[
         list[str] | None,
-        typer.Option(metavar="NAME=LOW..HIGH", help="Search this parameter (default: all numeric ones)."),
+        typer.Option(metavar="NAME=LOW..HIGH", help="Search this parameter (default: all numeric parameters)."),
     ] = None,
     trials: Annotated[int, typer.Option(min=1, metavar="N", help="Try N settings.")] = 60,
     seeds: Annotated[int | None, typer.Option(min=1, metavar="N", help="Search with seeds 1 to N.")] = None,
-    held_out: Annotated[int, typer.Option(min=2, metavar="N", help="Compare on N further seeds.")] = 10,
+    held_out: Annotated[
+        int, typer.Option(min=2, metavar="N", help="Compare with the original setting on N further seeds.")
+    ] = 10,
     changes: Changes = None,
-    out: Annotated[Path, typer.Option(metavar="DIR", help="Put the search's folder here.")] = Path("results"),
+    out: Annotated[Path, typer.Option(metavar="DIR", help="Write the folder of the search below DIR.")] = Path(
+        "results"
+    ),
     as_json: Annotated[bool, instead_of("tables")] = False,
     threads: Threads = None,
 ) -> None:
-    """Search a discipline's parameters for the best setting, and compare it on seeds that the search did not see.
+    """Search a discipline's parameters for the best setting.
 
-    Ctrl-C keeps the settings that are finished; the same command goes on, and a larger --trials adds to them.
+    The best setting is compared with the original one on held-out seeds. After Ctrl-C, the same command resumes; a
+    larger --trials continues a finished search.
     """
     from headgate.scenario import Scenario
     from headgate.tuning import tuned
@@ -77,20 +84,26 @@ def tune(
 def sensitivity(
     file: File,
     objective: Annotated[
-        list[str] | None, typer.Option(metavar="METRIC", help="What to look at (default: p95 queue delay, goodput).")
+        list[str] | None,
+        typer.Option(metavar="METRIC", help="The metric to measure (default: p95 queue delay and goodput)."),
     ] = None,
     qdisc: Qdisc = None,
     param: Annotated[
         list[str] | None,
-        typer.Option(metavar="NAME=LOW..HIGH", help="Vary this parameter (default: each, from half to twice)."),
+        typer.Option(
+            metavar="NAME=LOW..HIGH", help="Vary this parameter (default: each, from half to twice its value)."
+        ),
     ] = None,
     seeds: Seeds = None,
     changes: Changes = None,
-    out: Annotated[Path, typer.Option(metavar="DIR", help="Put the result's folder here.")] = Path("results"),
+    out: Annotated[Path, typer.Option(metavar="DIR", help="Write the result folder below DIR.")] = Path("results"),
     as_json: Annotated[bool, instead_of("the table")] = False,
     threads: Threads = None,
 ) -> None:
-    """Show what each of a discipline's parameters does near its value, the others as they are."""
+    """Vary each parameter of a discipline and show the effect.
+
+    One parameter is varied at a time; the others keep their values.
+    """
     from headgate.scenario import Scenario
     from headgate.tuning import margins
 

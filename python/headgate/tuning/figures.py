@@ -1,4 +1,4 @@
-"""What a search saw, drawn: each parameter against each objective, the front, and what decides."""
+"""Figures of a search: each parameter against each objective, the front, and importances."""
 
 import math
 from collections.abc import Callable, Mapping, Sequence
@@ -16,9 +16,9 @@ from headgate.tuning.outcome import SearchOutcome
 from headgate.tuning.space import RangeAxis
 from headgate.tuning.study import Trial
 
-#: Panels of parameters at the most: the ones that decide most.
+#: Maximum number of panels: parameters with the highest importance come first.
 MOST = 8
-#: Values along a parameter's axis: as many as stand beside each other in the narrowest panel.
+#: Tick labels of a parameter's axis: as many as fit the narrowest panel.
 TICKS = 3
 KEEPS, BREAKS, WAS, FOUND = style.TCP, style.MODEST, style.FAIR, style.UNRESPONSIVE
 
@@ -35,7 +35,7 @@ def figures(outcome: SearchOutcome, importances: Mapping[str, Mapping[str, float
 
 
 def search(outcome: SearchOutcome, importances: Mapping[str, Mapping[str, float]]) -> Figure:
-    """A panel for each parameter and objective, a dot for each setting: which values come to what."""
+    """A panel for each parameter and objective, with a dot for each setting."""
     plan = outcome.plan
     decides = {axis.name: max((of.get(axis.name, 0.0) for of in importances.values()), default=0.0)
                for axis in plan.axes}  # fmt: skip
@@ -55,13 +55,13 @@ def search(outcome: SearchOutcome, importances: Mapping[str, Mapping[str, float]
             if place % across == 0:
                 panel.set_ylabel(_label(goal))
     figure.legend(*_handles(outcome), loc="outside right upper")
-    title = f"{plan.scenario.name}: the settings of {plan.base.discipline.name} that were tried"
+    title = f"{plan.scenario.name}: tried settings of {plan.base.discipline.name}"
     heading(figure, title, _note(outcome))
     return figure
 
 
 def front(outcome: SearchOutcome) -> Figure:
-    """The first objective against each other one: what one costs of the other."""
+    """The first objective against each of the others."""
     goals = outcome.plan.goals.goals
     figure = new_figure(4.4)
     for place, goal in enumerate(goals[1:], 1):
@@ -76,13 +76,13 @@ def front(outcome: SearchOutcome) -> Figure:
     figure.legend(*_handles(outcome), loc="outside right upper")
     name = outcome.plan.base.discipline.name
     count = f"{len(outcome.best)} setting{'' if len(outcome.best) == 1 else 's'}"
-    title = f"{outcome.plan.scenario.name}: what {name} can have of each, {count} on the front"
+    title = f"{outcome.plan.scenario.name}: objectives of {name}, {count} on the Pareto front"
     heading(figure, title, _note(outcome))
     return figure
 
 
 def importance(importances: Mapping[str, Mapping[str, float]]) -> Figure:
-    """Bars: the part that each parameter has in reaching an objective's best tenth."""
+    """Bars: the importance of each parameter for reaching an objective's best tenth."""
     figure = new_figure(1.4 + 0.3 * max(len(found) for found in importances.values()))
     drawn = {name: found for name, found in importances.items() if found}
     for place, (name, found) in enumerate(drawn.items(), 1):
@@ -93,8 +93,10 @@ def importance(importances: Mapping[str, Mapping[str, float]]) -> Figure:
         panel.set_title(name)
         panel.set_xlim(0, 115 * max(found.values()))
         panel.grid(visible=False, axis="y")
-        panel.set_xlabel("Part (%)")
-    heading(figure, "What decides", "PED-ANOVA: the part of each parameter in reaching the best tenth of the settings.")
+        panel.set_xlabel("Importance (%)")
+    heading(
+        figure, "Importance of parameters", "PED-ANOVA: the part of each in reaching the best tenth of the settings."
+    )
     return figure
 
 
@@ -110,7 +112,7 @@ def _dots(panel: Axes, outcome: SearchOutcome, x: Callable[[Trial], Any], goal: 
 
 
 def _layers(outcome: SearchOutcome) -> list[tuple[Sequence[Trial], dict[str, Any]]]:
-    """The settings by what is to be seen of them, those in front last."""
+    """The settings by kind, with those drawn on top last."""
     goals, base = outcome.plan.goals, str(outcome.plan.base)
     keeps = [trial for trial in outcome.trials if trial.keeps(goals)]
     breaks = [trial for trial in outcome.trials if not trial.keeps(goals)]
@@ -119,7 +121,7 @@ def _layers(outcome: SearchOutcome) -> list[tuple[Sequence[Trial], dict[str, Any
     return [
         (breaks, hollow),
         (keeps, {"marker": "o", "markersize": 5, "color": KEEPS, "alpha": 0.6, "label": "tried"}),
-        (was, {"marker": "D", "markersize": 7, "color": WAS, "label": "as it was"}),
+        (was, {"marker": "D", "markersize": 7, "color": WAS, "label": "original"}),
         (outcome.best, {"marker": "*", "markersize": 11, "color": FOUND, "label": "best"}),
     ]
 
@@ -130,7 +132,7 @@ def _handles(outcome: SearchOutcome) -> tuple[list[Line2D], list[str]]:
 
 
 def _ticks(panel: Axes, axis: RangeAxis | None) -> None:
-    """Values along a parameter's axis as a scenario has them."""
+    """Tick labels of a parameter's axis, as a scenario writes them."""
     if axis is None:
         return
     ends = (math.log10(axis.low), math.log10(axis.high)) if axis.log else (axis.low, axis.high)
@@ -147,6 +149,4 @@ def _label(goal: Goal) -> str:
 def _note(outcome: SearchOutcome) -> str:
     seeds = len(outcome.plan.scenario.seeds)
     means = "one seed" if seeds == 1 else f"the mean of {seeds} seeds"
-    return (
-        f"A dot is a setting: {means} that the search saw. {style.fold(str(outcome.plan.goals), 120, 1).capitalize()}."
-    )
+    return f"Each dot is a setting: {means} of the search. {style.fold(str(outcome.plan.goals), 120, 1).capitalize()}."

@@ -1,4 +1,4 @@
-"""What a search is for: metrics to make small or large, and bounds to keep."""
+"""The goals of a search: metrics to minimize or maximize, and bounds to keep."""
 
 from __future__ import annotations
 
@@ -27,11 +27,11 @@ class Goal(NamedTuple):
         return "minimize" if self.lower else "maximize"
 
     def __str__(self) -> str:
-        return f"{'minimise' if self.lower else 'maximise'} {self.metric}"
+        return f"{'minimize' if self.lower else 'maximize'} {self.metric}"
 
     @property
     def scale(self) -> float:
-        """What a figure divides values by: rates are drawn in Mbit/s."""
+        """The divisor of values in a figure: rates are drawn in Mbit/s."""
         return 1e6 if self.metric.measure.units is Units.RATE else 1.0
 
     @property
@@ -47,7 +47,7 @@ class Goal(NamedTuple):
 
 
 class Goals(NamedTuple):
-    """Everything that a search is for."""
+    """The objectives and bounds of a search."""
 
     goals: tuple[Goal, ...]
     bounds: tuple[Bound, ...]
@@ -56,7 +56,7 @@ class Goals(NamedTuple):
     def of(cls, objectives: Sequence[str], subject_to: Sequence[str], scenario: Scenario) -> Goals:
         """Reads objectives (`p95 queue delay`, `minimise share cbr`) and bounds; `UsageError` for what is no metric."""
         if not objectives:
-            raise UsageError('say what to improve, as in --objective "p95 queue delay"')
+            raise UsageError('the objective is missing: give one, as in --objective "p95 queue delay"')
         goals = tuple(goal(text, scenario) for text in objectives)
         metrics = [str(each.metric) for each in goals]
         if again := next((name for name in metrics if metrics.count(name) > 1), None):

@@ -1,4 +1,4 @@
-"""What parameters do near where they are, as a table, a sentence for each metric, and a figure."""
+"""The effect of varied parameters as a table, a sentence for each metric, and a figure."""
 
 from collections.abc import Iterator
 
@@ -25,8 +25,8 @@ def table(margins: Sensitivity) -> Table:
         layout.Variation(value.name, value.text, value.chosen, [_cell(margins, value, goal) for goal in goals])
         for value in margins.values
     ]
-    title = f"{margins.scenario.name}: what the parameters of {margins.base} do, one at a time"
-    caption = f"{seeds(margins.scenario.seeds)}; changes whose 95 % interval, seed by seed, leaves no doubt"
+    title = f"{margins.scenario.name}: parameters of {margins.base}, varied one at a time"
+    caption = f"{seeds(margins.scenario.seeds)}; significant changes (95 %, seed by seed)"
     return layout.variations(title, [str(goal.metric) for goal in goals], rows, chosen="was", caption=caption)
 
 
@@ -37,10 +37,10 @@ def sentences(margins: Sensitivity) -> Iterator[str]:
         moving = sorted((name for name, step in steps.items() if step), key=lambda name: -steps[name])
         name = str(goal.metric)
         said = ", ".join(f"{each} (by up to {style.number(100 * steps[each], 2)} %)" for each in moving)
-        yield f"{name[0].upper()}{name[1:]}: {f'moved by {said}' if moving else 'moved by none of them'}."
+        yield f"{name[0].upper()}{name[1:]}: {f'depends on {said}' if moving else 'depends on none of them'}."
     for value in margins.values:
         if value.refused:
-            yield f"{value.name}={value.text} cannot be: {value.refused}."
+            yield f"{value.name}={value.text} is invalid: {value.refused}."
 
 
 def figure(margins: Sensitivity) -> Figure:
@@ -60,8 +60,8 @@ def figure(margins: Sensitivity) -> Figure:
                 if place % across == 0:
                     panel.set_ylabel(style.fold(goal.label, 22))
         means = f"Means over {seeds(margins.scenario.seeds)} with their 95 % intervals"
-        title = f"{margins.scenario.name}: what the parameters of {margins.base.discipline.name} do, one at a time"
-        heading(drawn, title, f"{means}; the band is the discipline as it was.")
+        title = f"{margins.scenario.name}: parameters of {margins.base.discipline.name}, varied one at a time"
+        heading(drawn, title, f"{means}; the band is the original setting.")
         return drawn
 
 
@@ -82,7 +82,7 @@ def _panel(panel: Axes, margins: Sensitivity, name: str, goal: Goal, *, number: 
 
 def _cell(margins: Sensitivity, value: VariedValue, goal: Goal) -> Text:
     if value.refused:
-        return Text("cannot be" if goal is margins.goals.goals[0] else "", style="dim")
+        return Text("invalid" if goal is margins.goals.goals[0] else "", style="dim")
     found, was = value.measured[str(goal.metric)], margins.reference[str(goal.metric)]
     verdict = goal.better(found, was).verdict
     cell = Text(goal.metric.show(found))

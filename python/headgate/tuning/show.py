@@ -1,4 +1,4 @@
-"""What a search found, as tables, a sentence and the lines to copy."""
+"""The result of a search: tables, a verdict and lines to copy."""
 
 import shlex
 from collections.abc import Iterator, Mapping, Sequence
@@ -23,7 +23,7 @@ Importances = Mapping[str, Mapping[str, float]]
 
 
 def parts(outcome: SearchOutcome, importances: Importances) -> Iterator[RenderableType]:
-    """Everything for the terminal; what is to be copied is plain text, each line whole."""
+    """The output for the terminal. Lines to copy are plain text and are not wrapped."""
     yield Text(heading(outcome))
     yield parameters(outcome, importances)
     if len(outcome.compared) == 1:
@@ -39,19 +39,19 @@ def parts(outcome: SearchOutcome, importances: Importances) -> Iterator[Renderab
 
 
 def heading(outcome: SearchOutcome) -> str:
-    """What was searched, and how many settings came to what."""
+    """The heading: the goals, and the number of settings by outcome."""
     plan, trials = outcome.plan, outcome.trials
     goals = plan.goals
     unmeasured = sum(trial.values(goals) is None for trial in trials) - outcome.refused
     counts = [f"{len(trials)} settings of {plan.base} tried with {seeds(plan.scenario.seeds)}"]
     counts += [f"{outcome.kept} keep {'the bound' if len(goals.bounds) == 1 else 'the bounds'}"] if goals.bounds else []
-    counts += [f"{outcome.refused} it cannot have"] if outcome.refused else []
-    counts += [f"{unmeasured} gave no value"] if unmeasured else []
+    counts += [f"{outcome.refused} invalid"] if outcome.refused else []
+    counts += [f"{unmeasured} without a value"] if unmeasured else []
     return f"{plan.scenario.name}: {goals}\n{', '.join(counts)}"
 
 
 def parameters(outcome: SearchOutcome, importances: Importances) -> Table:
-    """What was searched, what it was, what it is now, and how much it decides."""
+    """Each parameter: its range, its original and its new value, and its importance."""
     alone = outcome.compared if len(outcome.compared) == 1 else []
     drawn = _table("parameter", "was", *("tuned" for _ in alone), "searched")
     for name in importances:
@@ -65,9 +65,9 @@ def parameters(outcome: SearchOutcome, importances: Importances) -> Table:
 
 
 def comparison(outcome: SearchOutcome, each: ComparedSetting) -> Table:
-    """Every metric before and after on the held-out seeds, with the interval of the differences."""
+    """Every metric before and after on the held-out seeds, with the margin of error of the difference."""
     goals = outcome.plan.goals
-    first = f"{seeds(outcome.unseen)}, not seen"
+    first = f"{seeds(outcome.unseen)}, held out"
     drawn = _table(first, str(outcome.plan.base), "tuned", "difference", "")
     for goal in goals.goals:
         was, now = each.of(goal.metric)
@@ -80,11 +80,11 @@ def comparison(outcome: SearchOutcome, each: ComparedSetting) -> Table:
 
 
 def front(outcome: SearchOutcome) -> Table:
-    """A row for each setting of a front on the held-out seeds, the first as it was; changes that can be told."""
+    """A row for the original setting and for each setting of a front, on held-out seeds, with significant changes."""
     goals = outcome.plan.goals
-    drawn = _table(f"{seeds(outcome.unseen)}, not seen", "", *map(str, goals.metrics))
+    drawn = _table(f"{seeds(outcome.unseen)}, held out", "", *map(str, goals.metrics))
     first = outcome.compared[0].reference
-    drawn.add_row("as it was", str(outcome.plan.base), *(metric.show(first[str(metric)]) for metric in goals.metrics))
+    drawn.add_row("original", str(outcome.plan.base), *(metric.show(first[str(metric)]) for metric in goals.metrics))
     for number, each in enumerate(outcome.compared, 1):
         cells = []
         for metric in goals.metrics:
@@ -99,7 +99,7 @@ def front(outcome: SearchOutcome) -> Table:
 
 
 def commands(outcome: SearchOutcome) -> str:
-    """The tc command of each setting of a front; what tc leaves out is said once."""
+    """The tc command of each setting of a front, and notes on settings that tc lacks."""
     found = [tc.command(QdiscSpec.of(each.trial.qdisc), outcome.plan.scenario) for each in outcome.compared]
     said = {number: command for number, command in enumerate(found, 1) if command is not None}
     if not said:
@@ -110,38 +110,38 @@ def commands(outcome: SearchOutcome) -> str:
 
 
 def sentence(outcome: SearchOutcome, each: ComparedSetting) -> str:
-    """Whether the setting is better than what was, and by how much."""
+    """Whether the setting is better than the original one, and by how much."""
     base, tuned = outcome.plan.base, each.trial.qdisc
     if tuned == str(base):
-        return f"Nothing that was tried is better than {base} as it is."
+        return f"No tried setting is better than {base}."
     said = []
     for goal in outcome.plan.goals.goals:
         was, now = each.of(goal.metric)
         if each.better(goal) is Verdict.INCONCLUSIVE:
-            said.append(f"{goal.metric} does not differ from before beyond noise")
+            said.append(f"{goal.metric}: difference not significant")
         else:
-            said.append(f"{goal.metric} {change(now, was)}: {goal.metric.show(now)} after {goal.metric.show(was)}")
-    return f"With {difference(base, each)}: {'; '.join(said)} ({len(outcome.unseen)} seeds not seen)."
+            said.append(f"{goal.metric} {change(now, was)}, from {goal.metric.show(was)} to {goal.metric.show(now)}")
+    return f"With {difference(base, each)}: {'; '.join(said)} ({len(outcome.unseen)} held-out seeds)."
 
 
 def change(now: Quantity, was: Quantity) -> str:
-    """By how much of what it was something went up or down, with the interval of the differences."""
+    """The relative change of a metric, with the margin of error of the difference."""
     step = now - was
     if not was.mean:
-        return "up from nothing" if step.mean > 0 else "as it was"
+        return "up from 0" if step.mean > 0 else "unchanged"
     part, half = 100 * step.mean / abs(was.mean), 100 * step.half / abs(was.mean)
     spread = f" ± {style.number(half, 2)}" if half else ""
     return f"{'down' if part < 0 else 'up'} {style.number(abs(part))}{spread} %"
 
 
 def difference(base: QdiscSpec, each: ComparedSetting) -> str:
-    """The settings that are not what they were."""
+    """The changed settings."""
     changed = {name: value for name, value in each.trial.settings.items() if value != base.value(name)}
     return ", ".join(f"{name}={value}" for name, value in changed.items())
 
 
 def none_kept(outcome: SearchOutcome) -> str:
-    """That no setting keeps the bounds, and which one misses them by the least."""
+    """The message that no setting keeps the bounds, with the one that misses them least."""
     goals = outcome.plan.goals
     asked = " and ".join(map(str, goals.bounds))
     found = nearest(outcome.trials, goals)
@@ -149,7 +149,7 @@ def none_kept(outcome: SearchOutcome) -> str:
         return f"None of {len(outcome.trials)} settings was measured."
     metrics = dict.fromkeys(bound.metric for bound in goals.bounds)
     values = "; ".join(f"{metric} {metric.show(found.measured[str(metric)])}" for metric in metrics)
-    return f"None of {len(outcome.trials)} settings keeps {asked}. The nearest: {found.qdisc} ({values})."
+    return f"None of {len(outcome.trials)} settings keeps {asked}. The closest: {found.qdisc} ({values})."
 
 
 def seeds(numbers: Sequence[int]) -> str:
@@ -162,7 +162,7 @@ def seeds(numbers: Sequence[int]) -> str:
 
 
 def lines(outcome: SearchOutcome, each: ComparedSetting) -> str:
-    """What to put into a scenario, and what to tell Linux."""
+    """The setting for a scenario file, for `--qdisc`, and as a tc command."""
     command = tc.command(QdiscSpec.of(each.trial.qdisc), outcome.plan.scenario)
     found = [f'scenario  qdiscs = ["{each.trial.qdisc}"]', f"run       --qdisc {shlex.quote(each.trial.qdisc)}"]
     if command is None:
@@ -180,7 +180,7 @@ def _row(metric: Metric, each: ComparedSetting) -> tuple[str, str, str, str]:
 
 
 def _kept(bound: Bound, each: ComparedSetting) -> Text:
-    """Whether a bound is kept, and whether it was."""
+    """Whether a bound is kept, and whether it was kept before."""
     before, verdict = (bound.judge(found[str(bound.metric)]).verdict for found in (each.reference, each.tuned))
     words = {Verdict.HOLDS: "keeps", Verdict.DIFFERS: "breaks", Verdict.INCONCLUSIVE: "inconclusive"}
     was = ", was broken" if before is Verdict.DIFFERS and verdict is Verdict.HOLDS else ""

@@ -1,4 +1,4 @@
-"""What happened to one flow, and why: the numbers of a result's tables, in sentences and a picture."""
+"""Explains one flow: numbers of a result's tables, in sentences and a figure."""
 
 from dataclasses import asdict
 from typing import Any, NamedTuple
@@ -13,7 +13,7 @@ __all__ = ["Explanation", "Facts", "Section", "explain"]
 
 
 class Explanation(NamedTuple):
-    """One flow at one point: the numbers, and what they say."""
+    """One flow in one run: the numbers, and sentences about them."""
 
     point: RunKey
     facts: FlowFacts
@@ -21,7 +21,7 @@ class Explanation(NamedTuple):
 
     @property
     def answer(self) -> str:
-        """The whole in one sentence."""
+        """The summary in one sentence."""
         return answer(self.facts)
 
     @property
@@ -37,9 +37,9 @@ class Explanation(NamedTuple):
 
 
 def explain(result: Result, flow: int, *, qdisc: str | None = None, seed: int | None = None) -> Explanation:
-    """Why flow number `flow` got what it got: under the first discipline and seed, or those asked for.
+    """Explains the goodput of flow number `flow`, by default under the first discipline and seed.
 
-    `qdisc` is a discipline as the result has it (`red:maxp=0.1`), or its name where that is enough. Raises `UsageError`
+    `qdisc` is a discipline of the result (`red:maxp=0.1`), or its name if that is unique. Raises `UsageError`
     if the result has no such flow, discipline or seed.
     """
     point = choose(result, qdisc, seed)
@@ -48,7 +48,7 @@ def explain(result: Result, flow: int, *, qdisc: str | None = None, seed: int | 
 
 
 def choose(result: Result, qdisc: str | None, seed: int | None) -> RunKey:
-    """The point of a result that is asked for, the first if nothing is said."""
+    """The run of this discipline and seed; by default the first."""
     points = result.scenario.points
     if qdisc is not None:
         exact = [point for point in points if point.qdisc == qdisc]
@@ -56,12 +56,15 @@ def choose(result: Result, qdisc: str | None, seed: int | None) -> RunKey:
         names = {point.qdisc for point in points}
         if len(names) != 1:
             known = ", ".join(sorted(names) or result.scenario.qdiscs)
-            raise UsageError(
-                f"{'more than one' if names else 'no'} discipline of this result is {qdisc}: it has {known}"
+            given = (
+                f"{qdisc} matches several disciplines of this result: choose one of"
+                if names
+                else f"this result has no discipline {qdisc}; it has"
             )
+            raise UsageError(f"{given} {known}")
     if seed is not None:
         points = [point for point in points if point.seed == seed]
         if not points:
             seeds = ", ".join(map(str, result.scenario.seeds))
-            raise UsageError(f"this result has no seed {seed}, but {seeds}")
+            raise UsageError(f"this result has no seed {seed}; it has {seeds}")
     return points[0]

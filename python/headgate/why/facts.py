@@ -1,6 +1,6 @@
-"""What the tables say of one flow under one discipline and seed: numbers only, nothing told yet.
+"""The numbers of one flow under one discipline and seed.
 
-Counts and times are those after the warm-up, as everywhere in a result's figures.
+Counts and times are those after the warm-up.
 """
 
 from collections import Counter
@@ -17,15 +17,15 @@ from headgate.scenario import RunKey
 from headgate.why import senders
 from headgate.why.senders import TcpTrace, TfrcTrace
 
-#: Drops and marks closer together than this, in seconds, are one burst.
+#: Drops and marks less than this apart, in seconds, belong to one burst.
 BURST_S = 0.1
 
 
 @dataclass(frozen=True)
 class PacketCounts:
-    """What became of the packets of some flows: totals over all of them, rates in bit/s.
+    """Packet counts of some flows together, and their rates in bit/s.
 
-    `link_losses` counts those that links lost on the way, which no discipline dropped.
+    `link_losses` counts link losses, which no discipline dropped.
     """
 
     flows: int
@@ -44,7 +44,7 @@ class PacketCounts:
         return cls(rows.num_rows, *(_total(rows, each.name) for each in fields(cls)[1:]))
 
     def part(self, count: int) -> float:
-        """The share that so many of its packets are, 0 to 1."""
+        """`count` as a share of arrived packets, 0 to 1."""
         return count / self.arrived if self.arrived else 0.0
 
 
@@ -71,7 +71,7 @@ class ReasonCounts:
 
 @dataclass(frozen=True)
 class SignalTimes:
-    """When the flow's packets were dropped or marked, in seconds from the start of the run."""
+    """Times of the flow's drops and marks, in seconds from the start of the run."""
 
     count: int
     first_s: float
@@ -86,7 +86,7 @@ class SignalTimes:
 
 @dataclass(frozen=True)
 class GaugeMeans:
-    """A gauge at the flow's drops and marks, and at those of all others: means; None where there were none."""
+    """Means of a gauge at the flow's drops and marks, and at those of all other flows; None without any."""
 
     name: str
     of_flow: bool
@@ -96,7 +96,7 @@ class GaugeMeans:
 
 @dataclass(frozen=True)
 class DropLocation:
-    """Where the flow's packets were dropped or marked: a direction of a link, and how many."""
+    """A direction of a link, and the number of the flow's packets dropped or marked there."""
 
     link: str
     direction: str
@@ -105,11 +105,10 @@ class DropLocation:
 
 @dataclass(frozen=True)
 class FlowFacts:
-    """Everything that is known of one flow; `None` where the scenario does not record it.
+    """The numbers of one flow; None where the scenario does not record them.
 
-    `reply_link_losses` counts what links lost of that which answers data: acknowledgements and reports, of all flows.
-    `constant`: it sends at a rate of its own, whatever happens to its packets. `governed`: congestion control decides.
-    `trace` is of TCP, `rates` of TFRC.
+    `reply_link_losses` counts link losses of acknowledgements and reports, of all flows. `constant` flows are
+    unresponsive; `governed` flows have congestion control. `trace` is set for TCP, `rates` for TFRC.
     """
 
     flow: int
@@ -142,9 +141,7 @@ def facts(result: Result, point: RunKey, flow: int) -> FlowFacts:
     flows = result.run("flows", point)
     if not 0 <= flow < flows.num_rows:
         last = flows.num_rows - 1
-        raise UsageError(
-            f"there is no flow {flow}: this result has flow{'s 0 to ' + str(last) if last else ' 0 alone'}"
-        )
+        raise UsageError(f"there is no flow {flow}: this result has {f'flows 0 to {last}' if last else 'only flow 0'}")
     me = pc.equal(flows["flow"], flow)
     mine, others = flows.filter(me), flows.filter(pc.invert(me))
     row: dict[str, Any] = mine.to_pylist()[0]

@@ -1,4 +1,4 @@
-"""What the traces say of one sender: numbers only."""
+"""The numbers of one sender, from its trace."""
 
 from dataclasses import dataclass
 from typing import Any, NamedTuple
@@ -16,7 +16,7 @@ Array = npt.NDArray[Any]
 
 @dataclass(frozen=True)
 class TcpTrace:
-    """The sender as traced: shares of time by phase, windows in packets, times in seconds and milliseconds."""
+    """A TCP sender's trace: shares of time by phase, windows in packets, times in seconds and milliseconds."""
 
     phases: dict[str, float]
     cwnd_mean: float
@@ -29,7 +29,7 @@ class TcpTrace:
 
 @dataclass(frozen=True)
 class TfrcTrace:
-    """TFRC's sender as traced: shares of time by phase, allowed rates in bit/s, the loss event rate it went by."""
+    """A TFRC sender's trace: shares of time by phase, allowed rates in bit/s, and the loss event rate."""
 
     phases: dict[str, float]
     rate_bps_mean: float
@@ -41,7 +41,7 @@ class TfrcTrace:
 
 
 class TraceRows(NamedTuple):
-    """A flow's rows of `traces`, and for how long after the warm-up each held, in seconds."""
+    """A flow's rows of `traces`, and the seconds after the warm-up for which each row is valid."""
 
     rows: pa.Table
     times_s: Array
@@ -63,7 +63,7 @@ class TraceRows(NamedTuple):
         return float(counted.max() if len(counted) else values[-1])
 
     def common(self) -> dict[str, Any]:
-        """What is told of every sender: of the round-trip time, the mean over the rows and the least."""
+        """The numbers of every kind of sender, such as the mean and the least round-trip time."""
         phase = np.asarray(self.rows["phase"].to_pylist(), dtype=object)
         srtt = self.column("srtt_ms")[self.lasts_s > 0]
         known = srtt[~np.isnan(srtt)]
@@ -75,13 +75,13 @@ class TraceRows(NamedTuple):
         }
 
     def rises(self, name: str) -> Array:
-        """When the count in this column rose, in seconds."""
+        """The times in seconds at which the count in this column rose."""
         rises = np.flatnonzero(np.diff(self.rows[name].to_numpy().astype(np.int64)) > 0) + 1
         return np.asarray(self.times_s[rises])
 
 
 def traced(result: Result, point: RunKey, flow: int) -> TraceRows | None:
-    """What was traced of flow number `flow` at `point`, if anything."""
+    """The trace of flow number `flow` in the run; None if it was not traced."""
     if "traces" not in result.scenario.records:
         return None
     rows = result.run("traces", point)
@@ -90,13 +90,13 @@ def traced(result: Result, point: RunKey, flow: int) -> TraceRows | None:
         return None
     start, end = result.scenario.warmup_s, result.scenario.duration_s
     times = rows["time_ns"].to_numpy() / 1e9
-    # Each state lasts until the next row; what lies in the warm-up does not count.
+    # Each row is valid until the next one. Time in the warm-up does not count.
     lasts = np.clip(np.append(times[1:], end), start, end) - np.clip(times, start, end)
     return TraceRows(rows, times, lasts, start, end)
 
 
 def window(traced: TraceRows) -> TcpTrace:
-    """What a TCP sender's rows say."""
+    """The numbers of a TCP sender."""
     cwnd = traced.column("cwnd")
     edges = np.concatenate([[traced.start_s], traced.rises("acked_bytes"), [traced.end_s]])
     silence_s = float(np.diff(np.clip(edges, traced.start_s, traced.end_s)).max())
@@ -104,7 +104,7 @@ def window(traced: TraceRows) -> TcpTrace:
 
 
 def rates(traced: TraceRows) -> TfrcTrace:
-    """What a TFRC sender's rows say."""
+    """The numbers of a TFRC sender."""
     rate, loss = traced.column("rate_bps"), traced.mean(traced.column("loss_event_rate"))
     most = traced.most(rate)
     return TfrcTrace(rate_bps_mean=traced.mean(rate), rate_bps_max=most, loss_event_rate_mean=loss, **traced.common())

@@ -1,4 +1,4 @@
-"""Facts in sentences: each says what one or two numbers say, and nothing that is not in them."""
+"""An explanation in sentences. Each sentence states one or two numbers of the facts."""
 
 import shlex
 from collections.abc import Iterable, Iterator
@@ -10,9 +10,9 @@ from headgate.scenario import RunKey
 from headgate.why.facts import FlowFacts, GaugeMeans, PacketCounts
 from headgate.why.senders import TcpTrace, TfrcTrace
 
-#: Within this factor of each other, two rates are about the same to a reader.
+#: Two rates within this factor count as about the same.
 ALIKE = 1.1
-#: Beyond this factor, a flow was singled out, or spared.
+#: Two drop rates within this factor count as about the same.
 APART = 1.5
 
 ABOUT = dict(_core.reasons())
@@ -40,43 +40,43 @@ class StorySection(NamedTuple):
 
 
 def story(result: Result, point: RunKey, facts: FlowFacts) -> list[StorySection]:
-    """Everything the facts say, the answer first and what is missing last."""
+    """All sections: the summary first, missing records last."""
     told = {
         "": [_who(facts), f"In short: {answer(facts)}"],
-        "What it got": _goodput(facts),
-        "What became of its packets": _losses(facts),
-        "Why": [*_reasons(facts), *_places(facts)],
-        "When": _times(facts),
-        "What the discipline saw": _gauges(facts),
-        "How the sender took it": _sender(facts),
-        "What is not recorded": _missing(result, point, facts),
+        "Goodput": _goodput(facts),
+        "Drops, marks and delay": _losses(facts),
+        "Reasons": [*_reasons(facts), *_places(facts)],
+        "Times": _times(facts),
+        "State of the discipline": _gauges(facts),
+        "Sender": _sender(facts),
+        "Not recorded": _missing(result, point, facts),
     }
     return [StorySection(title, found) for title, each in told.items() if (found := list(each))]
 
 
 def _who(facts: FlowFacts) -> str:
     kind, flows = KINDS[facts.kind], facts.peers.flows + 1
-    which = "the only one" if flows == 1 else f"number {facts.index} of the {flows}"
+    which = "the only flow" if flows == 1 else f"number {facts.index} of the {flows} flows"
     return (
-        f"Flow {facts.flow} is {which} of `{facts.group}` ({kind}), under {facts.qdisc} "
-        f"({_core.discipline(facts.qdisc.partition(':')[0]).summary}) with seed {facts.seed}, "
-        f"in the {style.plain(facts.span_s)} s {'after the warm-up' if facts.warmup_s else 'of the run'}."
+        f"Flow {facts.flow} is {which} of `{facts.group}` ({kind}). Discipline {facts.qdisc}, seed {facts.seed}, "
+        f"{style.plain(facts.span_s)} s{' after the warm-up' if facts.warmup_s else ''}.\n"
+        f"{facts.qdisc.partition(':')[0]}: {_core.discipline(facts.qdisc.partition(':')[0]).summary.rstrip('.')}."
     )
 
 
 def answer(facts: FlowFacts) -> str:
-    """The whole in one sentence."""
-    parts = [f"it got {_of_fair(facts)}"]
+    """The summary in one sentence."""
+    parts = [_of_fair(facts)]
     if facts.mine.dropped + facts.mine.marked:
-        parts.append(_treatment(facts))
+        treatment = _treatment(facts)
         more = sum(each.mine > 0 for each in facts.reasons) > 1
-        parts.append(f"{'mostly ' if more else ''}because {_because(facts.reasons[0].reason)}")
+        parts.append(f"{treatment}, {'mostly ' if more else ''}because {_because(facts.reasons[0].reason)}")
     elif facts.mine.arrived:
         parts.append("none of its packets were dropped or marked")
     if facts.mine.link_losses:
-        parts.append(f"links lost {_percent(facts.mine.part(facts.mine.link_losses))} of its packets on the way")
+        parts.append(f"links lost {_percent(facts.mine.part(facts.mine.link_losses))} of its packets")
     if facts.mine.timeouts:
-        what = "it stood still in" if facts.kind == "tcp" else "it halved its rate in"
+        what = "it had" if facts.kind == "tcp" else "it halved its rate after"
         parts.append(f"{what} {_count(facts.mine.timeouts, 'timeout')}")
     return f"{'; '.join(parts)}."
 
@@ -84,27 +84,27 @@ def answer(facts: FlowFacts) -> str:
 def _of_fair(facts: FlowFacts) -> str:
     mine = facts.mine
     if mine.arrived == 0:
-        return "nothing, and sent nothing"
+        return "it sent no packets"
     if mine.fair_share_bps == 0:
-        return f"{style.measured(mine.goodput_bps)}, and no share was due to it"
+        return f"its goodput was {style.measured(mine.goodput_bps)}, and its fair share is 0"
     share = mine.goodput_bps / mine.fair_share_bps
     word = "about" if 1 / ALIKE <= share <= ALIKE else "more than" if share > 1 else "less than"
-    return f"{word} its fair share ({style.number(share)} times)"
+    return f"its goodput was {word} its fair share ({style.number(share)} times)"
 
 
 def _treatment(facts: FlowFacts) -> str:
     mine, others = (each.part(each.dropped) + each.part(each.marked) for each in (facts.mine, facts.others))
     what = _signals(facts, "or")
     if others == 0:
-        return f"it alone had packets {what}" if facts.others.arrived else f"its packets were {what}"
+        return f"only its packets were {what}" if facts.others.arrived else f"its packets were {what}"
     ratio = mine / others
     times = f"{'only ' if ratio < 1 else ''}{style.number(ratio)} times as"
     often = "about as" if 1 / APART <= ratio <= APART else times
-    return f"its packets were {what} {often} often as those of all others"
+    return f"its packets were {what} {often} often as those of all other flows"
 
 
 def _signals(facts: FlowFacts, both: str) -> str:
-    """The word for what happened to the flow's packets."""
+    """`dropped`, `marked`, or both words."""
     happened = {"dropped": facts.mine.dropped, "marked": facts.mine.marked}
     return f" {both} ".join(word for word, count in happened.items() if count) or "marked"
 
@@ -115,30 +115,30 @@ def _goodput(facts: FlowFacts) -> Iterator[str]:
     yield f"Its goodput was {goodput}; its fair share is {fair}."
     if peers.flows:
         each = peers.goodput_bps / peers.flows
-        yield f"The other flows of its group got {style.measured(each)} each on average."
+        yield f"The other flows of its group: {style.measured(each)} on average."
     if others.flows > peers.flows:
         rest = (others.goodput_bps - peers.goodput_bps) / (others.flows - peers.flows)
-        yield f"The flows of other groups got {style.measured(rest)} each on average."
-    # Headers included, at the mean size of the packets that were sent on.
+        yield f"Flows of other groups: {style.measured(rest)} on average."
+    # With headers, at the mean size of the packets that the discipline sent.
     sent = mine.arrived - mine.dropped
     offered = mine.arrived * (mine.sent_bytes / sent) * 8 / facts.span_s if sent > 0 else 0.0
     if facts.kind == "udp" and offered > mine.goodput_bps * ALIKE:
-        heedless = ", and does not slow down" if facts.constant else ""
+        heedless = " and is unresponsive" if facts.constant else ""
         yield f"It offered {style.measured(offered)} to the link{heedless}."
     elif mine.goodput_bps < mine.fair_share_bps / ALIKE and mine.dropped + mine.marked + mine.link_losses == 0:
-        yield "Nothing was dropped or marked: not the network held it back, but its own window, source or times."
+        yield "No packet was dropped or marked: its window, source or schedule limited it, not the network."
 
 
 def _losses(facts: FlowFacts) -> Iterator[str]:
     mine, others = facts.mine, facts.others
     if mine.arrived == 0:
-        yield "No packet of it came to a queue."
+        yield "None of its packets reached a queue."
         return
-    theirs = f"Of the packets of the other {_count(others.flows, 'flow')}"
+    theirs = f"Packets of the other {_count(others.flows, 'flow')}"
     dropped, marked = _part(mine, mine.dropped), _part(mine, mine.marked)
     yield f"Of its {_number(mine.arrived)} packets, {dropped} dropped and {marked} marked."
     if others.arrived:
-        yield f"{theirs}, {_rates(others)}."
+        yield f"{theirs}: {_rates(others)}."
     for what, own, all_ in [
         ("drops", mine.dropped, mine.dropped + others.dropped),
         ("marks", mine.marked, mine.marked + others.marked),
@@ -147,21 +147,17 @@ def _losses(facts: FlowFacts) -> Iterator[str]:
             came = mine.arrived / (mine.arrived + others.arrived)
             yield f"It sent {_percent(came)} of all packets and had {_percent(own / all_)} of all {what}."
     if 0 < facts.peers.flows < others.flows:
-        yield f"Of the packets of the other flows of its group, {_rates(facts.peers)}."
+        yield f"Packets of the other flows of its group: {_rates(facts.peers)}."
     if mine.link_losses + others.link_losses:
-        ours = f"{_count(mine.link_losses, 'packet')} of it ({_percent(mine.part(mine.link_losses))})"
-        yield f"Links lost {ours if mine.link_losses else 'no packet of it'} on the way, which no discipline dropped."
+        ours = f"{_count(mine.link_losses, 'packet')} ({_percent(mine.part(mine.link_losses))})"
+        yield f"Link losses, which no discipline dropped: {ours if mine.link_losses else 'none of its packets'}."
         if others.arrived:
-            yield f"{theirs} they lost {_percent(others.part(others.link_losses))}."
+            yield f"{theirs}: links lost {_percent(others.part(others.link_losses))}."
     if facts.reply_link_losses:
-        yield f"Of what answers data, links lost {_count(facts.reply_link_losses, 'packet')} of all flows."
+        yield f"ACKs and reports: links lost {_count(facts.reply_link_losses, 'packet')} of all flows."
     if facts.queue_delay_ms is not None:
-        beside = (
-            f"; those of other flows {style.number(facts.others_queue_delay_ms)} ms"
-            if facts.others_queue_delay_ms
-            else ""
-        )
-        yield f"Its packets waited {style.number(facts.queue_delay_ms)} ms on average{beside}."
+        beside = f"; other flows: {style.number(facts.others_queue_delay_ms)} ms" if facts.others_queue_delay_ms else ""
+        yield f"Mean queueing delay of its packets: {style.number(facts.queue_delay_ms)} ms{beside}."
 
 
 def _part(share: PacketCounts, count: int) -> str:
@@ -176,22 +172,22 @@ def _rates(share: PacketCounts) -> str:
 
 
 def _because(reason: str) -> str:
-    """What follows "because"; a discipline written in Python that is not here may have declared it."""
-    return ABOUT.get(reason, f'its discipline calls it "{reason}"')
+    """The words after "because". A discipline written in Python that is not loaded may have declared the reason."""
+    return ABOUT.get(reason, f'of the reason "{reason}" of its discipline')
 
 
 def _reasons(facts: FlowFacts) -> Iterator[str]:
     for each in (reason for reason in facts.reasons if reason.mine):
         counts = ((each.dropped, "dropped"), (each.marked, "marked"))
         signals = " and ".join(f"{_number(count)} {verb}" for count, verb in counts if count)
-        befell = f": {_percent(each.mine / each.everyone)} of all packets that this befell"
+        befell = f": {_percent(each.mine / each.everyone)} of all packets with this reason"
         yield f"{signals} because {_because(each.reason)} ({each.reason}){befell if facts.others.arrived else ''}."
 
 
 def _places(facts: FlowFacts) -> Iterator[str]:
     if facts.places and len(facts.places) > 1:
         listed = (f"{_number(place.count)} at `{place.link}` {place.direction}" for place in facts.places)
-        yield f"By place: {', '.join(listed)}."
+        yield f"By link: {', '.join(listed)}."
 
 
 def _times(facts: FlowFacts) -> Iterator[str]:
@@ -200,28 +196,28 @@ def _times(facts: FlowFacts) -> Iterator[str]:
         return
     first, last = _seconds(times.first_s), _seconds(times.last_s)
     if times.count == 1:
-        yield f"The only one at {first}."
+        yield f"At {first}."
         return
     what = _signals(facts, "and").replace("dropped", "drops").replace("marked", "marks")
-    yield f"The first of {_number(times.count)} {what} at {first}, the last at {last}."
+    yield f"{_number(times.count)} {what}: the first at {first}, the last at {last}."
     quiet, begin, end = times.quiet_to_s - times.quiet_from_s, _seconds(times.quiet_from_s), _seconds(times.quiet_to_s)
-    yield f"The longest time without lasted {_lasting(quiet)}, from {begin} to {end}."
-    yield f"The worst second began at {_number(round(times.worst_s))} s and had {_number(times.worst_count)}."
+    yield f"Longest interval without one: {_lasting(quiet)}, from {begin} to {end}."
+    yield f"Most in one second: {_number(times.worst_count)}, from {_number(round(times.worst_s))} s on."
     one_burst = times.bursts == 1 and times.in_bursts == times.count
     if times.bursts and times.in_bursts > times.bursts + 1 and not one_burst:
         share = _percent(times.in_bursts / times.count)
-        yield f"{share} came in {_count(times.bursts, 'burst')}, less than 100 ms after one another."
+        yield f"{share} in {_count(times.bursts, 'burst')}, with less than 100 ms between them."
 
 
 def _gauges(facts: FlowFacts) -> Iterator[str]:
-    """Means at the flow's drops and marks, and in brackets those at the drops and marks of others."""
+    """Means at the flow's drops and marks; in brackets those at the drops and marks of other flows."""
     gauges = facts.gauges or []
-    for of_flow, whose in ((False, "the queue"), (True, "the flow concerned")):
+    for of_flow, whose in ((False, "queue"), (True, "flow")):
         listed = [_gauge(each) for each in gauges if each.of_flow == of_flow and each.mine is not None]
         if listed:
-            yield f"Of {whose}, when a packet was {_signals(facts, 'or')}: {style.listed(listed)}."
+            yield f"Gauges of the {whose} when a packet was {_signals(facts, 'or')}: {style.listed(listed)}."
     if any(each.mine is not None for each in gauges) and any(each.others is not None for each in gauges):
-        yield "These are means over its own packets; in brackets, over those of all other flows."
+        yield "These are means over its packets; in brackets, over those of all other flows."
 
 
 def _gauge(gauge: GaugeMeans) -> str:
@@ -232,34 +228,34 @@ def _gauge(gauge: GaugeMeans) -> str:
 def _sender(facts: FlowFacts) -> Iterator[str]:
     mine, peers = facts.mine, facts.peers
     if facts.kind == "tcp":
-        yield f"It sent {_count(facts.retransmits, 'packet')} again and had {_count(mine.timeouts, 'timeout')}."
+        yield f"{_count(facts.retransmits, 'retransmission').capitalize()} and {_count(mine.timeouts, 'timeout')}."
         if peers.flows:
             each = style.number(peers.timeouts / peers.flows)
-            yield f"The other flows of its group had {each} timeouts each on average."
+            yield f"The other flows of its group: {each} timeouts on average."
     elif facts.governed:
-        yield f"It had {_count(mine.timeouts, 'timeout')} without a report from its receiver."
+        yield f"{_count(mine.timeouts, 'timeout').capitalize()} without a report from its receiver."
     traced = facts.trace or (facts.rates if facts.governed else None)
     if traced is not None:
         yield from _traced(traced)
 
 
 def _traced(found: TcpTrace | TfrcTrace) -> Iterator[str]:
-    """What the traces say of a sender of either kind."""
+    """Sentences from the traces of a TCP or TFRC sender."""
     shares = sorted(found.phases.items(), key=lambda item: -item[1])
     spent = [f"{_percent(share)} of the time in {PHASES.get(name, name)}" for name, share in shares]
-    yield f"It spent {style.listed(spent)}."
+    yield f"Phases: {style.listed(spent)}."
     if isinstance(found, TcpTrace):
         mean, most = style.number(found.cwnd_mean), style.number(found.cwnd_max)
-        yield f"Its window was {mean} packets on average and {most} at most."
+        yield f"Congestion window: {mean} packets on average, {most} at most."
     else:
         mean, most = style.measured(found.rate_bps_mean), style.measured(found.rate_bps_max)
-        yield f"It was allowed {mean} on average and {most} at most, headers excluded."
-        yield f"The loss event rate that it went by was {_percent(found.loss_event_rate_mean)} on average."
+        yield f"Allowed rate without headers: {mean} on average, {most} at most."
+        yield f"Loss event rate: {_percent(found.loss_event_rate_mean)} on average."
     if found.srtt_ms_mean is not None and found.srtt_ms_min is not None:
         mean, least = style.number(found.srtt_ms_mean), style.number(found.srtt_ms_min)
-        yield f"Its smoothed round-trip time was {mean} ms on average, {least} ms at least."
+        yield f"Smoothed round-trip time: {mean} ms on average, {least} ms at least."
     if isinstance(found, TcpTrace):
-        yield f"The longest time in which nothing new was acknowledged lasted {_lasting(found.silence_s)}."
+        yield f"Longest time without newly acknowledged data: {_lasting(found.silence_s)}."
     if found.timeouts_s:
         more = f" and {len(found.timeouts_s) - 5} more" if len(found.timeouts_s) > 5 else ""
         yield f"Timeouts at {', '.join(map(_seconds, found.timeouts_s[:5]))}{more}."
@@ -268,19 +264,19 @@ def _traced(found: TcpTrace | TfrcTrace) -> Iterator[str]:
 def _missing(result: Result, point: RunKey, facts: FlowFacts) -> Iterator[str]:
     lacking = {}
     if facts.gauges is None and facts.mine.dropped + facts.mine.marked:
-        when = "when packets were dropped or marked, and " if facts.times is None else ""
-        lacking["record.events=decisions"] = f"{when}what the discipline saw then"
+        when = "the times of drops and marks, and " if facts.times is None else ""
+        lacking["record.events=decisions"] = f"{when}the discipline's state at each"
     if facts.governed and facts.trace is None and facts.rates is None:
         what = "window and timer" if facts.kind == "tcp" else "rate"
         lacking[f'record.flows=["{facts.group}/{facts.index}"]'] = f"the sender's {what} over time"
     if lacking:
         told = "; ".join(lacking.values())
-        yield f"{told[0].upper()}{told[1:]}. To record it, run again:"
+        yield f"{told[0].upper()}{told[1:]}. To record this, run:"
         yield f"  {_command(result, point, lacking)}"
 
 
 def _command(result: Result, point: RunKey, changes: Iterable[str]) -> str:
-    """The command that runs `point` again with these changes, and nothing else."""
+    """The command that repeats this run with the changes."""
     file = "scenario.toml" if result.path is None else str(result.path / "scenario.toml")
     sets = (word for change in (f"seeds=[{point.seed}]", *changes) for word in ("--set", change))
     return shlex.join(["headgate", "run", file, "--qdisc", point.qdisc, *sets])
