@@ -68,7 +68,7 @@ def test_of_several_links_each_has_its_rows_and_its_table():
 
 
 def test_a_scenario_that_differs_is_refused_with_the_key_and_both_values(in_memory, slower):
-    with pytest.raises(UsageError, match=r"link\.rate: '2Mbit/s' in the one, '1Mbit/s' in the other"):
+    with pytest.raises(UsageError, match=r"link\.rate: '2Mbit/s' in the first, '1Mbit/s' in the second"):
         compare(in_memory, slower)
 
 
@@ -102,7 +102,7 @@ def test_other_seeds_and_fewer_disciplines_may_be_compared(in_memory):
 
 
 def test_no_common_discipline_is_an_error(in_memory):
-    with pytest.raises(UsageError, match="no discipline in common: droptail, faba in the one, red in the other"):
+    with pytest.raises(UsageError, match="no discipline in common: droptail, faba in the first, red in the second"):
         compare(in_memory, ran(qdiscs=["red"]))
 
 
@@ -151,7 +151,7 @@ def test_the_command_refuses_two_scenarios(command: Command, tmp_path: Path):
     one, other = ran(tmp_path).path, ran(tmp_path, set=["warmup=2s"]).path
     done = command("compare", one, other, "--no-page")
     assert done.returncode == 2
-    assert "warmup: '1s' in the one, '2s' in the other; --allow warmup compares them all the same" in done.stderr
+    assert "warmup: '1s' in the first, '2s' in the second; use --allow warmup to compare them anyway" in done.stderr
 
 
 def test_the_document_has_the_form_of_the_schema(command: Command, tmp_path: Path):
@@ -179,7 +179,7 @@ def test_a_file_is_run_for_both_and_what_it_changes_may_differ(command: Command,
     arguments = ["compare", small, "--worlds", "sim,sim", "--set", "seeds=[1]", "--then", "link.limit=20p", "--no-page"]
     done = command(*arguments)
     assert done.returncode == 0
-    assert "They differ in link.limit: '50p' in the one, '20p' in the other." in done.stdout
+    assert "The scenarios differ in link.limit: '50p' in the first, '20p' in the second." in done.stdout
     kept = sorted(path.name for path in Path("results").iterdir())
     assert len(kept) == 2
     again = command(*arguments)
@@ -216,13 +216,13 @@ def test_who_keeps_the_promise_is_measured(in_memory):
     )
     assert f"{faba:.1f} with FABA, {droptail:.1f} with DropTail" in said
     # DropTail promises nothing; FABA keeps what it promises if it is within the bound.
-    assert said.endswith(f"{'hold it to 1.5 times that' if faba <= words.HELD else 'do not'}: FABA.")
+    assert said.endswith(f"{'hold it to 1.5 times its fair share' if faba <= words.HELD else 'do not'}: FABA.")
 
 
 def test_live_results_of_versions_that_did_not_count_marks_are_compared_too(in_memory):
     live = copy.copy(in_memory)
     live.manifest = {**in_memory.manifest, "world": "live", "live": {"runs": [{"conserves": True}]}}
-    said = "live was made by a version that did not count the marks that came to receivers."
+    said = "live was made by a version that did not count marks at receivers."
     assert said not in words.notes(compare(in_memory, live)), "nothing was marked"
     marks = pa.chunked_array([[1] * live.links.num_rows], pa.uint64())
     place = live.links.schema.get_field_index("marked")
@@ -236,4 +236,4 @@ def test_marks_that_receivers_saw_are_told_of_live_results(in_memory):
     live.manifest = {**in_memory.manifest, "world": "live", "live": {"runs": points}}
     found = compare(in_memory, live)
     assert found.names == ("sim", "live")
-    assert "In live receivers' hosts counted 32 packets with a mark, of 34 that the link marked." in words.notes(found)
+    assert "In live, 32 of the 34 packets marked by the link arrived at receivers with the mark." in words.notes(found)

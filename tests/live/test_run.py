@@ -301,11 +301,11 @@ def test_a_good_run_is_not_warned_of():
     [
         (
             {"host_losses": {**GOOD["host_losses"], "device": 2, "refused": 1}},
-            "3 packets vanished elsewhere than at the link",
+            "3 packets were lost outside the link",
         ),
-        ({"conserves": False}, "do not add up"),
-        ({"oversize": 4}, "4 packets were longer"),
-        ({"stalls": 1, "stalled_ms": 31.4}, "stood still once, 31 ms in all"),
+        ({"conserves": False}, "counts of kernel and link differ"),
+        ({"oversize": 4}, "4 packets exceeded the MTU"),
+        ({"stalls": 1, "stalled_ms": 31.4}, "late once (31 ms in total)"),
         ({"late_ms_p99": 1.5}, "by up to 0.01 ms (median) and 1.50 ms (p99)"),
         ({"cpu": 0.95}, "95% of a processor"),
     ],

@@ -145,7 +145,7 @@ def test_reasons_add_up_to_all_drops(ordinary):
 
 
 def test_what_the_summary_has_no_room_for_stands_in_tables_of_its_own(make, drawn):
-    found = words(report.page(make(seeds=[1]), drawn), "What else was measured")
+    found = words(report.page(make(seeds=[1]), drawn), "Further measures")
     assert "SFB, cbr" in found
     at = found.index("Response ms")
     assert at < found.index("SFB, cbr")

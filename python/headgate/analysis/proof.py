@@ -1,26 +1,26 @@
-"""How true a run on real packets was: whether the bottleneck was ours, and was what the scenario says."""
+"""How accurate runs on real packets were: whether the link was the bottleneck, with the scenario's rate and delay."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 Proof = Mapping[str, Any]
 
-#: What a link adds to a packet's delay at most, in ms: the median and the 99th percentile of `link --check`.
+#: Bounds on the lateness of packets in ms: median and 99th percentile of `link --check`.
 LATE_P50_MS, LATE_P99_MS = 0.2, 1.0
-#: The most of a processor that the loop may use while it still keeps its time.
+#: Bound on the processor time of the forwarding thread, as a share of one processor.
 MOST_CPU = 0.9
 
-#: Where packets can vanish besides the link, by the names of the proof.
+#: Losses outside the link, by the names of the proof.
 PLACES = {
-    "device": "a host's device had no room",
-    "no_slot": "the loop had no room",
-    "unreadable": "they made no sense",
-    "refused": "a host did not take them",
+    "device": "a host's device was full",
+    "no_slot": "the link's packet memory was full",
+    "unreadable": "they were unreadable",
+    "refused": "a host refused them",
 }
 
 
 def warnings(live: Mapping[str, Any]) -> list[str]:
-    """What a reader must know before believing the numbers; nothing if the bottleneck was ours, and true."""
+    """Warnings about inaccurate runs; empty if the link was the bottleneck in all runs."""
     runs: Sequence[Proof] = live["runs"]
     return list(_warnings(runs))
 
@@ -31,23 +31,25 @@ def _warnings(runs: Sequence[Proof]) -> Iterator[str]:
 
     if lost := some(lambda run: any(run["host_losses"].values())):
         places = {why: sum(run["host_losses"][name] for run in lost) for name, why in PLACES.items()}
-        why = ", ".join(f"{count} where {why}" for why, count in places.items() if count)
-        yield f"{_of(lost, runs)}: {sum(places.values())} packets vanished elsewhere than at the link: {why}"
+        why = ", ".join(f"{count} because {why}" for why, count in places.items() if count)
+        yield f"{_of(lost, runs)}: {sum(places.values())} packets were lost outside the link: {why}"
     if broken := some(lambda run: not run["conserves"]):
-        yield f"{_of(broken, runs)}: the counts of kernel and link do not add up"
+        yield f"{_of(broken, runs)}: the packet counts of kernel and link differ"
     if long := some(lambda run: run["oversize"]):
         count = sum(run["oversize"] for run in long)
-        yield f"{_of(long, runs)}: {count} packets were longer than the link takes: an offload merged them"
+        yield f"{_of(long, runs)}: {count} packets exceeded the MTU: an offload merged them"
     if stalled := some(lambda run: run["stalls"]):
         times, lasted = sum(run["stalls"] for run in stalled), sum(run["stalled_ms"] for run in stalled)
         often = "once" if times == 1 else f"{times} times"
-        yield f"{_of(stalled, runs)}: the link stood still {often}, {lasted:.0f} ms in all: the machine was busy"
+        stalls = f"the forwarding thread was late {often} ({lasted:.0f} ms in total)"
+        yield f"{_of(stalled, runs)}: {stalls}: the CPU was busy"
     if late := some(_is_late):
         p50, p99 = (max(_ms(run, name) for run in late) for name in ("late_ms_p50", "late_ms_p99"))
-        yield f"{_of(late, runs)}: packets came out late, by up to {p50:.2f} ms (median) and {p99:.2f} ms (p99)"
+        yield f"{_of(late, runs)}: packets left late, by up to {p50:.2f} ms (median) and {p99:.2f} ms (p99)"
     if busy := some(lambda run: run["cpu"] > MOST_CPU):
         share = max(run["cpu"] for run in busy)
-        yield f"{_of(busy, runs)}: the loop used {share:.0%} of a processor: the link is too fast for this machine"
+        used = f"the forwarding thread used {share:.0%} of a processor"
+        yield f"{_of(busy, runs)}: {used}: the link's rate is too high for this machine"
 
 
 def _is_late(run: Proof) -> bool:
@@ -59,7 +61,7 @@ def _ms(run: Proof, name: str) -> float:
 
 
 def _of(some: Sequence[Proof], runs: Sequence[Proof]) -> str:
-    """`in 2 of 10 runs`, or which run, if it is one of several."""
+    """`in 2 of 10 runs`, or the run if it is one of several."""
     if len(some) == len(runs):
         return "in every run" if len(runs) > 1 else "in this run"
     if len(some) == 1:
@@ -72,15 +74,15 @@ HEADS = (
     "late ms, median",
     "late ms, p99",
     "senders late ms, p99",
-    "stood still ms",
-    "gone elsewhere",
+    "thread late ms",
+    "lost outside",
     "packets, kernel",
     "CPU",
 )
 
 
 def rows(live: Mapping[str, Any]) -> list[tuple[str, ...]]:
-    """The worst of each discipline's runs, a row each, as `HEADS` says."""
+    """A row for each discipline with the worst values of its runs. The columns are `HEADS`."""
     by_qdisc: dict[str, list[Proof]] = {}
     for run in live["runs"]:
         by_qdisc.setdefault(run["qdisc"], []).append(run)

@@ -1,5 +1,5 @@
-"""Two results of one scenario side by side: simulated and live, or two simulations whose settings differ.
+"""Compares two results of one scenario: simulated and live, or two simulations with different settings.
 
-`gaps.compare` sets two results side by side; `sources` finds or makes them. Light to import: a process with threads can
-no longer be made ready for real packets.
+`gaps.compare` compares two results; `sources` loads or runs them. Imports no module that starts threads: a process with
+threads cannot be prepared for real packets.
 """

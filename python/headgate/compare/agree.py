@@ -1,4 +1,4 @@
-"""Whether two results are of one scenario, and in what they differ if not."""
+"""The differences between the scenarios of two results."""
 
 import tomllib
 from collections.abc import Iterable, Iterator
@@ -8,34 +8,34 @@ from headgate.errors import UsageError
 from headgate.results import Result
 from headgate.scenario import Scenario
 
-#: What may always differ: what the scenario is called, what is compared over, and what is written down besides.
+#: Keys that may always differ: names, disciplines, seeds and records.
 FREE = frozenset({"name", "about", "seeds", "qdiscs", "record"})
 
 MISSING = "nothing"
 
 
 class Difference(NamedTuple):
-    """A key of which two scenarios have other values, as text."""
+    """A key with different values in two scenarios, as text."""
 
     key: str
     values: tuple[str, str]
 
     def __str__(self) -> str:
-        return f"{self.key}: {self.values[0]} in the one, {self.values[1]} in the other"
+        return f"{self.key}: {self.values[0]} in the first, {self.values[1]} in the second"
 
 
 def agree(results: tuple[Result, Result], allowed: Iterable[str] = ()) -> list[Difference]:
-    """The differences between the scenarios of two results, all of which are `allowed`.
+    """The differences between the scenarios of two results, all of which must be `allowed`.
 
-    A key is allowed with all that is below it: `tcp` stands for every group of TCP flows. Raises `UsageError` for the
-    first difference that is not, and for an allowed key that is no difference.
+    An allowed key includes the keys below it: `tcp` is every group of TCP flows. Raises `UsageError` for the first
+    difference that is not allowed, and for an allowed key that does not differ.
     """
     found = list(differences(*(result.scenario for result in results)))
     asked = list(allowed)
     for difference in found:
         if not any(_below(difference.key, key) for key in asked):
-            still = f"--allow {difference.key} compares them all the same"
-            raise UsageError(f"these are results of two scenarios; {difference}; {still}")
+            still = f"use --allow {difference.key} to compare them anyway"
+            raise UsageError(f"the results are of different scenarios: {difference}; {still}")
     for key in asked:
         if not any(_below(difference.key, key) for difference in found):
             raise UsageError(f"--allow {key}: the scenarios do not differ there")
@@ -43,16 +43,16 @@ def agree(results: tuple[Result, Result], allowed: Iterable[str] = ()) -> list[D
 
 
 def common(one: Scenario, other: Scenario) -> list[str]:
-    """The disciplines that both have, in the first one's order; `UsageError` if there are none."""
+    """The disciplines of both scenarios, in the first one's order; `UsageError` if there are none."""
     both = [qdisc for qdisc in one.qdiscs if qdisc in other.qdiscs]
     if not both:
         names = (", ".join(scenario.qdiscs) for scenario in (one, other))
-        raise UsageError("the results have no discipline in common: {} in the one, {} in the other".format(*names))
+        raise UsageError("the results have no discipline in common: {} in the first, {} in the second".format(*names))
     return both
 
 
 def differences(one: Scenario, other: Scenario) -> Iterator[Difference]:
-    """Every key of which the canonical forms have other values, in the first one's order, then what the second adds."""
+    """Every key with different values in the canonical forms: the first one's keys, then those only in the second."""
     first, second = (tomllib.loads(scenario.to_toml()) for scenario in (one, other))
     for key in dict.fromkeys([*first, *second]):
         if key not in FREE:
@@ -84,7 +84,7 @@ def _shown(value: Any) -> str:
 
 
 def _below(key: str, allowed: str) -> bool:
-    """Whether `key` is `allowed`, or below it; `tcp.cc` is so of every group of TCP flows."""
+    """Whether `key` is `allowed` or below it; `tcp.cc` is below `tcp` in every group."""
     wanted = allowed.split(".")
     names = key.split(".")[: len(wanted)]
     return wanted in (names, [name.partition("[")[0] for name in names])

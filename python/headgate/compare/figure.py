@@ -1,4 +1,4 @@
-"""The comparison as one figure: goodput of each group, waiting and loss, both results side by side."""
+"""The comparison as one figure: goodput of each group, queueing delay and drop rate."""
 
 import math
 
@@ -19,17 +19,17 @@ _ALPHAS = (1.0, 0.45)
 
 
 def sides(comparison: Comparison) -> Figure:
-    """A panel for each group's share of its fair share, and for what 95 % of packets waited at most and the loss.
+    """A panel for the goodput over fair share of each group, for the queueing delay (p95), and for the drop rate.
 
-    Of several links, these are of the first. A row is a discipline; the first result's bar is above, full, and the
-    second's below, lighter. Lines at their ends are 95 % intervals of the means.
+    Of several links, the first is shown. A row is a discipline: the upper, full bar is the first result, the lower,
+    lighter bar the second. Whiskers are 95 % intervals of the means.
     """
     where = links.first(comparison.results[0])
     at = f" at {where}" if where else ""
     panels: list[tuple[str, ComparedMeasure, str, float]] = [
         *((of, SHARE, f"{of}: % of its fair share", 100.0) for of in comparison.groups),
-        (LINK, DELAYS[1], f"95 % of packets wait at most{at}, ms", 1.0),
-        (LINK, DROPS, f"packets dropped{at}, %", 100.0),
+        (LINK, DELAYS[1], f"queueing delay (p95){at}, ms", 1.0),
+        (LINK, DROPS, f"drop rate{at}, %", 100.0),
     ]
     with style.applied():
         figure = new_figure(0.55 * len(comparison.qdiscs) + 2.0)

@@ -1,4 +1,4 @@
-"""What is measured in both results, and the gap between them."""
+"""The measures of both results, and the differences between them."""
 
 import math
 from collections.abc import Iterable, Iterator
@@ -13,13 +13,13 @@ from headgate.compare.agree import Difference, agree, common
 from headgate.results import Result
 
 LINK = "link"
-"""What stands for the link where a group would stand: of several, the first at which disciplines are compared."""
+"""The name of the first compared link, in place of a group's name."""
 
 PARTS = ("mean", "p95", "p99")
 
 
 class ComparedMeasure(NamedTuple):
-    """A measure that is compared, of a distribution one part."""
+    """A compared measure, or one part of a distribution."""
 
     measure: Measure
     part: str = ""
@@ -44,14 +44,14 @@ DELAYS = tuple(ComparedMeasure(OF_LINK["queue_delay_ms"], part) for part in PART
 OF_GROUP = (GOODPUT, SHARE, *DELAYS, DROPS, MARKS)
 OF_BOTTLENECK = (JAIN, USE, *DELAYS, DROPS, MARKS, QUEUE)
 OF_FURTHER = OF_BOTTLENECK[1:]
-"""Of the links behind the first: the index is of all flows."""
+"""Measures of further links: Jain's index is of all flows."""
 
 
 class Gap(NamedTuple):
-    """The second result's mean less the first's, with half its 95 % interval; None where there is no interval.
+    """The second result's mean minus the first's, with its margin of error; None without an interval.
 
-    The runs of both are taken as independent: they have chance in common at most in when flows start (Welch, Biometrika
-    34, 1947). `relative` is the gap over the first's mean; None where that is 0.
+    The runs of both count as independent (Welch, Biometrika 34, 1947): at most the start times of flows share random
+    numbers. `relative` is the difference over the first's mean; None where that is 0.
     """
 
     mean: float
@@ -65,7 +65,7 @@ class Gap(NamedTuple):
 
 
 class MeasuredPair(NamedTuple):
-    """A measure under a discipline in both results: of a group, of the `LINK`, or of a further one (see `further`)."""
+    """A measure under one discipline in both results: of a group, of the `LINK`, or of a further link."""
 
     qdisc: str
     of: str
@@ -74,12 +74,12 @@ class MeasuredPair(NamedTuple):
 
     @property
     def gap(self) -> Gap | None:
-        """The gap; None where one of the two was not measured."""
+        """The difference; None if one of the two was not measured."""
         return gap(*self.values)
 
 
 class Comparison(NamedTuple):
-    """Two results of one scenario, what each is called, and everything that is measured in both."""
+    """Two results of one scenario, their names, and every measure of both."""
 
     results: tuple[Result, Result]
     names: tuple[str, str]
@@ -98,7 +98,7 @@ class Comparison(NamedTuple):
 
     @property
     def links(self) -> list[str]:
-        """What stands for the links at which disciplines are compared, in the scenario's order."""
+        """The names of the compared links, in the scenario's order."""
         return [LINK, *(further(place) for place in compared(self.results[0])[1:])]
 
     @property
@@ -123,10 +123,10 @@ class Comparison(NamedTuple):
 
 
 def compare(one: Result, other: Result, allow: Iterable[str] = ()) -> Comparison:
-    """Sets two results of one scenario side by side, for the disciplines that both have.
+    """Compares two results of one scenario, for the disciplines that both have.
 
-    The scenarios must agree but for seeds, disciplines, names and what is recorded; keys in `allow` may differ. Raises
-    `UsageError` where they do not.
+    The scenarios may differ in seeds, disciplines, names, records and the keys in `allow`. Raises `UsageError` for any
+    other difference.
     """
     found = agree((one, other), allow)
     qdiscs = common(one.scenario, other.scenario)
@@ -136,18 +136,18 @@ def compare(one: Result, other: Result, allow: Iterable[str] = ()) -> Comparison
 
 
 def further(place: LinkDirection) -> str:
-    """What stands for a link behind the first: no group's name has a blank."""
+    """The name of a further link. Names of groups have no blank, so it is unique."""
     return f"{LINK} {place.label}"
 
 
 def names(one: Result, other: Result) -> tuple[str, str]:
-    """What the two results are called: by their worlds, or `A` and `B` where both are of one."""
+    """The names of the two results: their worlds, or `A` and `B` if these are equal."""
     first, second = (result.manifest.get("world", "sim") for result in (one, other))
     return ("A", "B") if first == second else (first, second)
 
 
 def gap(one: Quantity, other: Quantity) -> Gap | None:
-    """The gap between two quantities; None where one has no value."""
+    """The difference of two quantities; None if one has no value."""
     mean = other.mean - one.mean
     if not math.isfinite(mean):
         return None
@@ -155,7 +155,7 @@ def gap(one: Quantity, other: Quantity) -> Gap | None:
 
 
 def _half(one: Quantity, other: Quantity) -> float | None:
-    """Half the 95 % interval of the difference of two means (Welch); the degrees of freedom are rounded down."""
+    """The margin of error of the difference of two means (Welch); degrees of freedom are rounded down."""
     each = [[value for value in quantity.per_seed if math.isfinite(value)] for quantity in (one, other)]
     if min(map(len, each)) < 2:
         return None

@@ -1,4 +1,4 @@
-"""The comparison as one HTML page, in the form of a result's."""
+"""The comparison as one HTML page, in the style of a result's page."""
 
 from pathlib import Path
 
@@ -27,14 +27,14 @@ def page(comparison: Comparison, drawn: Picture) -> str:
 
 
 def write(comparison: Comparison, folder: Path) -> Path:
-    """Draws the figure and writes the page into `folder`, which is made if need be; gives the page's path."""
+    """Draws the figure and writes the page into `folder`, which is made if needed. Returns the page's path."""
     drawn = picture(sides(comparison))
     files: dict[str, store.Content] = {**drawn.files("sides"), store.REPORT: page(comparison, drawn)}
-    store.write_files(folder, files, "the page", "--no-page leaves it out")
+    store.write_files(folder, files, "the page", "use --no-page to skip it")
     return folder / store.REPORT
 
 
 def folder_name(comparison: Comparison) -> str:
-    """The name of the folder that the page goes to."""
+    """The name of the page's folder."""
     hashes = (result.manifest["config_hash"][:8] for result in comparison.results)
     return "-".join([comparison.results[0].scenario.name, *hashes])

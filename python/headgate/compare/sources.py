@@ -1,4 +1,4 @@
-"""Where the two results come from that the command compares. Light to import, as the package is."""
+"""The two results that `headgate compare` compares. Imports no module that starts threads."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 def of_folders(one: Path, other: Path, allow: Iterable[str]) -> Comparison:
-    """Two results that are there."""
+    """Compares two result folders."""
     from headgate.api import load
     from headgate.compare.gaps import compare
 
@@ -25,12 +25,12 @@ def of_folders(one: Path, other: Path, allow: Iterable[str]) -> Comparison:
 def of_file(
     file: Path, out: Path, where: str, changes: Iterable[str], then: Iterable[str], *, quiet: bool
 ) -> Comparison:
-    """A scenario in two worlds, run into `out` as far as it was not; what `then` changes may differ."""
+    """Runs a scenario in two worlds into `out` and compares them; keys changed by `then` may differ."""
     if file.is_dir():
-        raise UsageError(f"{file} is a folder: compare takes two results, or one scenario file")
+        raise UsageError(f"{file} is a folder: compare takes two result folders, or one scenario file")
     with reading(file):
         scenarios = worlds.scenarios(file, worlds.read(where), changes, then)
-    # Not before: numpy starts threads.
+    # Imported here: numpy starts threads.
     from headgate.api import run_into
     from headgate.compare.agree import differences
     from headgate.compare.gaps import compare

@@ -1,4 +1,4 @@
-"""The comparison in the terminal: a table for each group of flows and one for each link."""
+"""The comparison in the terminal: a table for each group of flows and for each link."""
 
 from collections.abc import Iterator
 from typing import TypeAlias
@@ -13,12 +13,12 @@ from headgate.compare import words
 from headgate.compare.gaps import LINK, Comparison
 from headgate.terminal import layout
 
-#: A discipline's label, whose numbers they are, and the numbers as text.
+#: A discipline's label, the name of the result, and the numbers as text.
 ComparisonRow: TypeAlias = tuple[str, str, list[str]]
 
 
 def tables(comparison: Comparison) -> Group:
-    """A table for each group, one for each link, what must be known of both, and what came of it."""
+    """A table for each group and each link, the notes, and the verdict."""
     drawn = [_table(*parts) for parts in listed(comparison)]
     notes = (Text(note, style="dim") for note in words.notes(comparison))
     said = (Text(sentence) for sentence in words.held(comparison))
@@ -26,7 +26,7 @@ def tables(comparison: Comparison) -> Group:
 
 
 def listed(comparison: Comparison) -> Iterator[tuple[str, list[words.ComparisonColumn], list[ComparisonRow]]]:
-    """What each table is of, its columns, and its rows: three of each discipline, of both results and the gap."""
+    """The title, columns and rows of each table. A discipline has three rows: both results and the difference."""
     looks = style.looks(comparison.qdiscs)
     for of in [*comparison.groups, *comparison.links]:
         columns = words.columns(comparison, of)
@@ -45,7 +45,7 @@ def _table(title: str, columns: list[words.ComparisonColumn], rows: list[Compari
 
 
 def title(comparison: Comparison, of: str) -> str:
-    """What a table is of."""
+    """The title of a table."""
     if of in comparison.links:
         place = compared(comparison.results[0])[comparison.links.index(of)]
         said = f"the link {place.label}" if len(comparison.links) > 1 else "the link"

@@ -1,4 +1,4 @@
-"""How a comparison is written: numbers, gaps, and the sentence that sums it up."""
+"""A comparison in words: columns, differences, notes and the verdict."""
 
 from collections.abc import Sequence
 from typing import NamedTuple
@@ -23,17 +23,17 @@ from headgate.scenario import Role
 from headgate.units import Units
 
 CLOSE = 0.15
-"""Goodputs closer than this part of the first one's are near."""
+"""Goodputs within this share of the first result's count as equal."""
 
 HELD = 1.5
-"""A flow that takes no more than so many times its fair share is held to near it."""
+"""A flow that gets at most this many times its fair share counts as held to it."""
 
 DIFFERS = "*"
-"""Marks a gap whose interval does not reach 0."""
+"""Marks a significant difference: its 95 % interval excludes 0."""
 
 
 class ComparisonColumn(NamedTuple):
-    """A column of the tables: a measure, by what it is multiplied, and its decimals."""
+    """A column of the tables: a measure, the factor of its numbers, and their decimals."""
 
     measure: ComparedMeasure
     title: str
@@ -41,12 +41,12 @@ class ComparisonColumn(NamedTuple):
     decimals: int
 
     def show(self, quantity: Quantity) -> str:
-        """A value."""
+        """A value as text."""
         mean = quantity.mean
         return style.fixed(mean * self.scale, self.decimals) if mean == mean else style.MISSING
 
     def show_gap(self, row: MeasuredPair) -> str:
-        """The gap with its sign, and half its interval: as a part of the first for rates and times, else as it is."""
+        """The difference with its margin of error: in % of the first for rates and times, else in the column's unit."""
         found = row.gap
         if found is None:
             return style.MISSING
@@ -61,16 +61,16 @@ class ComparisonColumn(NamedTuple):
 
 
 def columns(comparison: Comparison, of: str) -> list[ComparisonColumn]:
-    """The columns of a group's table, or of a link's; none for marks where nobody marks."""
+    """The columns of a group's or a link's table. The mark rate is left out if no packet was marked."""
     scenario = comparison.results[0].scenario
     flows = next((group.flows for group in scenario.groups if group.name == of), 1)
     unit, scale = style.unit_of(scenario.rate_bps / max(1, flows))
     listed = [
-        ComparisonColumn(GOODPUT, f"goodput\nof a flow\n{unit}", 1 / scale, 2 if scale > 1e3 else 1),
+        ComparisonColumn(GOODPUT, f"goodput\nper flow\n{unit}", 1 / scale, 2 if scale > 1e3 else 1),
         ComparisonColumn(SHARE, "% of\nfair", 100, 0),
         ComparisonColumn(JAIN, "Jain's\nindex", 1, 3),
         ComparisonColumn(USE, "link\nuse %", 100, 1),
-        *(ComparisonColumn(each, f"wait\n{each.part}\nms", 1, 1) for each in DELAYS),
+        *(ComparisonColumn(each, f"queue\ndelay {each.part}\nms", 1, 1) for each in DELAYS),
         ComparisonColumn(DROPS, "drop\n%", 100, 2),
         ComparisonColumn(MARKS, "mark\n%", 100, 2),
         ComparisonColumn(QUEUE, "queue\npackets", 1, 1),
@@ -80,22 +80,22 @@ def columns(comparison: Comparison, of: str) -> list[ComparisonColumn]:
 
 
 def sentence(comparison: Comparison) -> str:
-    """How near goodputs are to each other, and where they are farthest apart."""
+    """How many goodputs agree, and the largest difference."""
     one, other = comparison.names
     rows = [(abs(found.relative), row) for row in comparison.rows if row.measure == GOODPUT
             and (found := row.gap) is not None and found.relative is not None]  # fmt: skip
     if not rows:
-        return f"No group got anything in {one}"
+        return f"No group got goodput in {one}"
     near = sum(part <= CLOSE for part, _ in rows)
     widest, row = max(rows, key=lambda each: each[0])
     label = style.looks(comparison.qdiscs)[row.qdisc].label
     apart = f"{widest * 100:.0f} %, for “{row.of}” with {label}"
-    where = "for every group and discipline" if near == len(rows) else f"in {near} of {len(rows)} cases"
-    return f"Goodput in {other} is within {CLOSE * 100:.0f} % of {one} {where}; the widest gap is {apart}"
+    where = "for all groups and disciplines" if near == len(rows) else f"in {near} of {len(rows)} cases"
+    return f"Goodput in {other} is within {CLOSE * 100:.0f} % of {one} {where}. The largest difference is {apart}"
 
 
 def held(comparison: Comparison) -> list[str]:
-    """What flows that do not slow down take of their fair share in the second result, and who keeps his promise."""
+    """The share of unresponsive flows in the second result, and the disciplines that limit them."""
     groups = {group.name: group for group in comparison.results[0].scenario.groups}
     return [_held(comparison, name) for name in comparison.groups if groups[name].role == Role.UNRESPONSIVE]
 
@@ -106,51 +106,51 @@ def _held(comparison: Comparison, of: str) -> str:
     shares = {qdisc: comparison.row(qdisc, of, SHARE).values[1].mean for qdisc in comparison.qdiscs}
     ranked = sorted((qdisc for qdisc in shares if shares[qdisc] == shares[qdisc]), key=lambda qdisc: shares[qdisc])
     takes = ", ".join(f"{style.number(shares[qdisc], 2)} with {looks[qdisc].label}" for qdisc in ranked)
-    said = f"“{of}”, which does not slow down, takes of its fair share in {comparison.names[1]}: {takes}."
+    said = f"The unresponsive “{of}” gets these multiples of its fair share in {comparison.names[1]}: {takes}."
     judged = [qdisc for qdisc in ranked if qdisc.partition(":")[0] in promising]
     kept, broken = ([q for q in judged if (shares[q] <= HELD) == side] for side in (True, False))
-    sides = {f"hold it to {HELD:g} times that": kept, "do not": broken}
+    sides = {f"hold it to {HELD:g} times its fair share": kept, "do not": broken}
     told = "; ".join(f"{word}: {', '.join(looks[q].label for q in each)}" for word, each in sides.items() if each)
-    return f"{said} Of those that promise to protect others from it, {told}." if told else said
+    return f"{said} Of the disciplines that limit unresponsive flows, {told}." if told else said
 
 
 def notes(comparison: Comparison) -> list[str]:
-    """What a reader must know of both: seeds, what differs, what was left out, how gaps are to be read."""
+    """Notes on the comparison: seeds, notation, differences of the scenarios, and disciplines left out."""
     results = comparison.results
     counts = [len(result.scenario.seeds) for result in results]
     seeds = ("one seed" if count == 1 else f"{count} seeds" for count in counts)
     left = [qdisc for result in results for qdisc in result.scenario.qdiscs if qdisc not in comparison.qdiscs]
     told = [
         ", ".join(f"{each} in {name}" for each, name in zip(seeds, comparison.names, strict=True)) + ".",
-        f"Gap ± half its 95 % interval; {DIFFERS} where that does not reach 0."
+        f"Differences ± margin of error (95 %); {DIFFERS} significant."
         if min(counts) > 1
-        else "With one seed nobody can tell a gap from chance.",
-        "Gaps of goodput, waits and queues are parts of the first; all others are differences.",
+        else "With one seed, the significance of a difference is unknown.",
+        "Differences of goodput, delay and queue length are in % of the first result.",
         *map(_marks, results, comparison.names),
-        f"Left out, since only one has it: {', '.join(left)}." if left else "",
-        *(f"They differ in {difference}." for difference in comparison.differences),
+        f"Left out, as only one result has it: {', '.join(left)}." if left else "",
+        *(f"The scenarios differ in {difference}." for difference in comparison.differences),
     ]
     return [note for note in told if note]
 
 
 def _marks(result: Result, name: str) -> str:
-    """Of a live result: that marks came to those whom they are for, or nobody counted; empty if there were none."""
+    """Of a live result: marks counted by link and receivers; empty without marks."""
     runs = (result.live or {"runs": []})["runs"]
     counted = [run["marks"] for run in runs if "marks" in run]
     if len(counted) < len(runs):
         # Results of the first versions that ran real packets.
         marked = any(value.as_py() for value in result.links["marked"])
-        return f"{name} was made by a version that did not count the marks that came to receivers." if marked else ""
+        return f"{name} was made by a version that did not count marks at receivers." if marked else ""
     made, seen = (sum(each[who] for each in counted) for who in ("link", "receivers"))
-    counts = f"In {name} receivers' hosts counted {seen} packets with a mark, of {made} that the link marked."
+    counts = f"In {name}, {seen} of the {made} packets marked by the link arrived at receivers with the mark."
     return counts if made else ""
 
 
 def lines(
     comparison: Comparison, qdisc: str, of: str, listed: Sequence[ComparisonColumn]
 ) -> list[tuple[str, list[str]]]:
-    """Three lines of a table: the values of both, and the gaps."""
+    """Three lines of a table: the values of both results, and the differences."""
     rows = [comparison.row(qdisc, of, column.measure) for column in listed]
     cells = zip(comparison.names, zip(*(row.values for row in rows), strict=True), strict=True)
     both = [(name, [column.show(value) for column, value in zip(listed, each, strict=True)]) for name, each in cells]
-    return [*both, ("gap", [column.show_gap(row) for column, row in zip(listed, rows, strict=True)])]
+    return [*both, ("difference", [column.show_gap(row) for column, row in zip(listed, rows, strict=True)])]
