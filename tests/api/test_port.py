@@ -110,7 +110,7 @@ def test_a_port_stays_in_its_thread():
     other = threading.Thread(target=use)
     other.start()
     other.join()
-    assert "stays in the thread" in str(raised[0])
+    assert "belongs to the thread" in str(raised[0])
 
 
 def test_what_a_discipline_keeps_of_a_flow():

@@ -96,7 +96,7 @@ def test_a_scenario_in_code_takes_it_too_and_keeps_it():
 def test_where_it_cannot_go_is_said(tmp_path):
     with pytest.raises(headgate.UsageError, match=r"Tail is written in Python, so .* could not be run again"):
         headgate.run(SCENARIO, qdiscs=[Tail], out=tmp_path)
-    with pytest.raises(headgate.UsageError, match="int is no discipline: derive it"):
+    with pytest.raises(headgate.UsageError, match="int is not a discipline: derive it"):
         headgate.run(SCENARIO, qdiscs=[int])  # type: ignore[list-item]
     with pytest.raises(headgate.UsageError, match="two disciplines written in Python are called Tail"):
         headgate.run(SCENARIO, qdiscs=[Tail, type("Tail", (Coin,), {})])

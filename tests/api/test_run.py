@@ -117,7 +117,7 @@ def test_a_result_that_is_damaged_is_found_and_run_again(in_folder: headgate.Res
     assert files(again.path) == before
     headgate.run(in_folder.scenario, out=tmp_path, report=False, watcher=seen)
     assert seen.begun == [(4, 0), (4, 4)]
-    assert seen.told == [f"damaged in {kept}, and run again: {file.name}"]
+    assert seen.told == [f"damaged files in {kept} are recomputed: {file.name}"]
 
 
 def test_a_finished_point_that_is_cut_short_is_run_again(in_folder: headgate.Result, tmp_path: Path):
@@ -129,7 +129,7 @@ def test_a_finished_point_that_is_cut_short_is_run_again(in_folder: headgate.Res
     seen = Begun()
     resumed = headgate.run(scenario, out=tmp_path, report=False, watcher=seen)
     assert seen.begun == [(4, raised.value.finished - 1)]
-    assert seen.told[0].endswith(f"run again: unfinished/{kept.name}/links.parquet")
+    assert seen.told[0].endswith(f"recomputed: unfinished/{kept.name}/links.parquet")
     assert files(resumed.path) == files(in_folder.path)
 
 
@@ -142,7 +142,7 @@ def test_a_run_that_stopped_half_way_is_resumed_to_the_same_bytes(in_folder: hea
     assert raised.value.folder == path
     assert 1 <= raised.value.finished < 4
     assert not list(path.rglob(f"{store.UNFINISHED}*"))
-    with pytest.raises(headgate.ResultError, match="run it again to resume"):
+    with pytest.raises(headgate.ResultError, match="repeat it to resume"):
         headgate.load(path)
     again = Begun()
     resumed = headgate.run(scenario, out=tmp_path, report=False, watcher=again)
@@ -181,7 +181,7 @@ def test_a_file_that_a_scenario_names_stays_with_its_result(tmp_path: Path):
     trace.write_text("3\n")
     assert headgate.Scenario.load(file, seeds=1, qdiscs=["droptail"]).config_hash != scenario.config_hash
     (result.path / "inputs" / "lte.up").write_text("3\n")
-    with pytest.raises(headgate.ResultError, match="is not the file that the result was made from"):
+    with pytest.raises(headgate.ResultError, match="differs from the input that the result was made from"):
         headgate.load(result.path)
     trace.unlink()
     with pytest.raises(headgate.ScenarioError, match=r"cannot read .*No such file"):

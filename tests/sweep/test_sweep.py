@@ -229,7 +229,7 @@ def test_what_cannot_be_swept_is_refused(tmp_path: Path, command: Command, small
 def test_two_sweeps_never_write_to_one_folder(swept: Path, tmp_path: Path):
     first = headgate.sweep(swept, out=tmp_path, seeds=1, grid={"link.rate": ["1Mbit/s"]})
     before = every_file(Path(first.url))
-    with store.held(Path(first.url)), pytest.raises(headgate.ResultError, match="another run is writing"):
+    with store.held(Path(first.url)), pytest.raises(headgate.ResultError, match="another process is writing"):
         headgate.sweep(swept, out=tmp_path, seeds=2, grid={"link.rate": ["1Mbit/s"]})
     assert every_file(Path(first.url)) == before
 

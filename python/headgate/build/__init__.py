@@ -1,1 +1,1 @@
-"""Scenarios in code: the keys of a scenario file as keywords, checked where files are (docs/guide/python.md)."""
+"""Scenarios in code: the keys of a scenario file as keywords (docs/guide/python.md)."""

@@ -1,4 +1,4 @@
-"""Groups of flows, links and classes, as the parts of a scenario."""
+"""The parts of a scenario: groups of flows, links and classes."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from headgate.errors import UsageError
 
 
 class ScenarioPart:
-    """One section of a scenario, with the keys that were given; it never changes."""
+    """One section of a scenario with its given keys. Immutable."""
 
     HEADING: ClassVar[str]
     KEYS: ClassVar[type]
@@ -23,24 +23,24 @@ class ScenarioPart:
 
     @classmethod
     def of(cls, table: Mapping[str, Any]) -> Self:
-        """The part that a table of a scenario file says."""
+        """The part of a table of a scenario file."""
         return cls(**{f"{name}_" if name == "from" else name: value for name, value in table.items()})
 
     @property
     def section(self) -> Mapping[str, Any]:
-        """Its keys and values, as a file has them."""
+        """Its keys and values as in a file."""
         return dict(self._section)
 
     def __getitem__(self, key: str) -> Any:
-        """The value of a key, as a file has it; `KeyError` if it was not given."""
+        """The value of a key as in a file; `KeyError` if it was not given."""
         return self._section[key]
 
     def replace(self, **changed: Any) -> Self:
-        """The same with some keys changed; None takes one away."""
+        """A copy with some keys changed; None removes a key."""
         return type(self)(**{**self._given, **changed})
 
     def to_toml(self) -> str:
-        """Its section of a file."""
+        """The section as TOML."""
         lines = [f"[[{self.HEADING}]]", *(f"{name} = {toml(value)}" for name, value in self._section.items())]
         return "\n".join(lines) + "\n"
 
@@ -59,7 +59,7 @@ class FlowsPart(ScenarioPart):
 
 
 class TcpPart(FlowsPart):
-    """Flows that slow down."""
+    """TCP flows."""
 
     HEADING = "tcp"
     KEYS = keys.TcpKeys
@@ -80,7 +80,7 @@ class LinkPart(ScenarioPart):
 
 
 class ClassPart(ScenarioPart):
-    """An aggregate of flows."""
+    """A class of flows."""
 
     HEADING = "class"
     KEYS = keys.ClassKeys
@@ -92,8 +92,8 @@ class ClassPart(ScenarioPart):
 def tcp(flows: int | None = None, /, **given: Unpack[keys.TcpKeys]) -> TcpPart:
     """A group of TCP flows, `tcp(9, recovery="newreno", rtt="32ms")`: keywords are the keys of `[[tcp]]`.
 
-    Times are texts or seconds, rates texts or bits per second, sizes texts or bytes. Raises `UsageError` for a keyword
-    that there is not; values are checked when a scenario is built.
+    Times are texts or seconds, rates texts or bit/s, sizes texts or bytes. Raises `UsageError` for an unknown keyword.
+    Values are checked when a scenario is built.
     """
     return TcpPart(**_with({"flows": flows}, given))
 
@@ -109,12 +109,12 @@ def link(from_: str | None = None, to: str | None = None, /, **given: Unpack[key
 
 
 def class_(name: str | None = None, /, **given: Unpack[keys.ClassKeys]) -> ClassPart:
-    """An aggregate of flows, `class_("voice", dscp="EF", weight=3)`: the keys of `[[class]]`."""
+    """A class of flows, `class_("voice", dscp="EF", weight=3)`: the keys of `[[class]]`."""
     return ClassPart(**_with({"name": name}, given))
 
 
 def _with(first: Mapping[str, Any], given: Mapping[str, Any]) -> dict[str, Any]:
-    """All keywords, those that may be said without their name `first`."""
+    """All keywords, with the positional arguments `first`."""
     said = {name: value for name, value in first.items() if value is not None}
     for name in said:
         if name in given:

@@ -1,4 +1,4 @@
-"""Disciplines and sources of traffic with their parameters as keywords: the registry says which there are."""
+"""Disciplines and traffic sources with parameters as keywords, from the registry."""
 
 from collections.abc import Callable, Sequence
 from typing import Any, TypeVar
@@ -8,7 +8,7 @@ from headgate.build.named import NamedChoice, Qdisc, Traffic
 from headgate.build.values import amount
 from headgate.errors import UsageError, meant
 
-#: The unit of a number, by the kind of parameter that it is for; what is not here has none.
+#: The unit of a number by the kind of its parameter; other kinds have none.
 UNITS = {
     "time": "s",
     "rate": "bit/s",
@@ -27,9 +27,9 @@ _N = TypeVar("_N", bound=NamedChoice)
 def qdisc(name: str, **settings: Any) -> Qdisc:
     """The discipline called `name`, such as `qdisc("sfb", bins=23, boxtime="50ms")`.
 
-    Keywords are the discipline's parameters (`headgate show sfb`) or `preset`; a number stands for seconds, bits per
-    second, bytes, or packets of room, as the parameter asks. Disciplines inside others are `Qdisc`s, texts, or lists of
-    them. Raises `UsageError` for a name or a keyword that there is not; values are checked when a scenario is built.
+    Keywords are the discipline's parameters (`headgate show sfb`) or `preset`. Numbers are in seconds, bit/s, bytes, or
+    packets of a limit, depending on the parameter. Inner disciplines are `Qdisc`s, texts, or lists of them. Raises
+    `UsageError` for an unknown name or keyword. Values are checked when a scenario is built.
     """
     return _named(Qdisc, _found(_core.discipline, name), settings)
 
@@ -61,7 +61,7 @@ def _named(kind: type[_N], entry: _core.Discipline | _core.Source, settings: dic
 
 
 def _text(name: str, value: Any, unit: str | None) -> str:
-    """A value as the registry reads it."""
+    """A value as text for the registry."""
     if isinstance(value, bool):
         return "on" if value else "off"
     if isinstance(value, (int, float)):

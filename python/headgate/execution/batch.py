@@ -56,7 +56,7 @@ def _fill(folders: Sequence[Store], home: Path, threads: int | None, watcher: Wa
     """Runs every point that a folder has not yet, and finishes the folders."""
     for folder in folders:
         if folder.damaged:
-            watcher.tell(f"damaged in {folder.path}, and run again: {', '.join(folder.damaged)}")
+            watcher.tell(f"damaged files in {folder.path} are recomputed: {', '.join(folder.damaged)}")
     jobs = [Job(folder.scenario, point, folder) for folder in folders for point in folder.scenario.points
             if not folder.has(point)]  # fmt: skip
     total = sum(len(folder.scenario.points) for folder in folders)

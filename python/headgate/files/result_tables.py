@@ -49,13 +49,13 @@ class ResultTables:
         manifest = store.read_manifest(path)
         missing = [name for name in manifest["tables"] if not (path / name).is_file()]
         if missing:
-            raise ResultError(f"{path} is not a whole result: {', '.join(missing)} missing")
+            raise ResultError(f"{path} is incomplete: {', '.join(missing)} missing")
         scenario = Scenario.parse(manifest["scenario"], file=str(path / store.SCENARIO), files=files_in(path))
         if manifest.get("world") == "live":
             scenario = Scenario(scenario.core, live=True)
         for name, expected in manifest.get("inputs", {}).items():
             if hashlib.sha256(scenario.inputs[name]).hexdigest() != expected:
-                raise ResultError(f"{path / name} is not the file that the result was made from")
+                raise ResultError(f"{path / name} differs from the input that the result was made from")
         timing = renamed.runs(store.read_json(path / store.TIMING))["runs"] if (path / store.TIMING).is_file() else []
         return cls(scenario, manifest, timing, {}, path)
 

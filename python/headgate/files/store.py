@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Any, Self
 
 from headgate import _core
-from headgate.errors import ResultError
+from headgate.errors import ResultError, meant
 from headgate.files import damage, renamed
 from headgate.files.damage import sha256
 from headgate.scenario import RunKey, Scenario
@@ -35,18 +35,18 @@ RUNS = "unfinished"  # finished runs of a result that is not finished
 CAPTURES = "captures"
 WHY = "why"
 
-#: What goes into a file: its bytes, its text, or a function that writes it.
+#: The content of a file: its bytes, its text, or a function that writes it.
 Content = bytes | str | Callable[[Path], object]
 
-#: Prefix of files and folders that are not complete.
+#: Prefix of unfinished files and folders.
 UNFINISHED = ".unfinished-"
 
-#: Why a finished result would be written.
-OTHER_BUILD = "what is there was made by another build of Headgate, and would be run again"
+#: Why a finished result would be written again.
+OTHER_BUILD = "the existing result is from another build of Headgate and would be replaced"
 
 
 def folder_name(scenario: Scenario) -> str:
-    """The name of the folder that results of `scenario` go to."""
+    """The name of the result folder of `scenario`."""
     return f"{scenario.name}{'-live' if scenario.live else ''}-{scenario.config_hash[:8]}"
 
 
@@ -56,7 +56,7 @@ def slug(run: RunKey) -> str:
 
 
 def slug_of(qdisc: str) -> str:
-    """A file name for a discipline, different for all settings."""
+    """A file name for a discipline, unique for its settings."""
     return f"{qdisc.partition(':')[0]}-{hashlib.sha256(qdisc.encode()).hexdigest()[:8]}"
 
 
@@ -66,19 +66,19 @@ def capture(run: RunKey, link: str) -> str:
 
 
 class Store:
-    """One result folder that this process writes to."""
+    """A result folder that this process writes to."""
 
     def __init__(self, path: Path, scenario: Scenario) -> None:
         self.path = path
         self.scenario = scenario
         self.runs = path / RUNS
         self.damaged: list[str] = []
-        """What was found damaged in the folder, and is run again."""
+        """Damaged files in the folder, whose runs are repeated."""
 
     @classmethod
     @contextmanager
     def open(cls, path: Path, scenario: Scenario, *, force: bool = False) -> Iterator[Self]:
-        """Makes the folder ready and keeps other processes out; a folder that stayed empty is removed again.
+        """Makes and locks the folder; removes it at the end if it is empty.
 
         Raises `ResultError` if another run writes to it, or if it cannot be written and is not finished. `force`
         forgets what is there.
@@ -114,8 +114,8 @@ class Store:
             raise not_writable(self.path, error, why=self._why() if finished and not force else "") from None
 
     def _why(self) -> str:
-        """Why a finished result is written all the same."""
-        return f"damaged, and would be run again: {', '.join(self.damaged)}" if self.damaged else OTHER_BUILD
+        """Why a finished result is written again."""
+        return f"damaged files would be recomputed: {', '.join(self.damaged)}" if self.damaged else OTHER_BUILD
 
     def _damaged(self) -> list[str]:
         """The files of the finished result that changed, or of finished runs, which it removes."""
@@ -130,9 +130,9 @@ class Store:
         return [str(file.relative_to(self.path)) for file in found]
 
     def _same_build(self) -> bool:
-        """Whether what is there came from the very simulator that is running.
+        """Whether the existing runs are from this build of the simulator.
 
-        Two builds can share a version number while someone works on the simulator, and must not share results.
+        Two builds of one version can differ during development. They must not share results.
         """
         file = self.path / BUILD
         return file.is_file() and file.read_text(encoding="utf-8") == build()
@@ -259,7 +259,11 @@ def read_manifest(path: Path) -> dict[str, Any]:
         manifest = read_json(file)
     except OSError:
         unfinished = any((path / name).is_dir() for name in (RUNS, renamed.UNFINISHED)) and (path / SCENARIO).is_file()
-        why = "its run is not finished: run it again to resume" if unfinished else f"it has no {MANIFEST}"
+        why = "the run is not finished; repeat it to resume" if unfinished else f"it has no {MANIFEST}"
+        if not path.exists():
+            siblings = path.parent.iterdir() if path.parent.is_dir() else ()
+            near = meant(path.name, [each.name for each in siblings if each.is_dir()])
+            raise ResultError(f"there is no folder {path}{near}") from None
         raise ResultError(f"{path} is not a result: {why}") from None
     found = manifest.get("schema") if isinstance(manifest, dict) else None
     if found == renamed.SCHEMA:
@@ -293,7 +297,7 @@ def read_json(file: Path) -> dict[str, Any]:
 
 
 def write_json(file: Path, value: Any) -> None:
-    """Writes a JSON file as a whole."""
+    """Writes a JSON file atomically."""
     write_whole(file, json_text(value))
 
 
@@ -303,7 +307,7 @@ def json_text(value: Any) -> str:
 
 
 def plain(value: Any) -> Any:
-    """The same without numbers that JSON does not have."""
+    """The value with None in place of NaN and infinity."""
     if isinstance(value, Mapping):
         return {key: plain(each) for key, each in value.items()}
     if isinstance(value, list | tuple):
@@ -325,7 +329,7 @@ def write_files(folder: Path, files: Mapping[str, Content], what: str = "results
 
 
 def write_whole(file: Path, content: Content) -> None:
-    """Writes to a temporary name beside `file`, then renames it."""
+    """Writes `file` atomically: to a temporary name, which is then renamed."""
     unfinished = file.with_name(f"{UNFINISHED}{file.name}")
     try:
         if callable(content):
@@ -367,5 +371,5 @@ def _lock(path: Path) -> int:
         fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except OSError:
         os.close(descriptor)
-        raise ResultError(f"another run is writing to {path}") from None
+        raise ResultError(f"another process is writing to {path}") from None
     return descriptor

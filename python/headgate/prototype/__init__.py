@@ -1,4 +1,4 @@
-"""Disciplines written in Python, for trying out an idea: slow, but behind the same trait as all others.
+"""Disciplines written in Python, for prototypes: slow, but with the same interface as all others.
 
 >>> class Pair(Discipline):
 ...     def __init__(self, setup):

@@ -1,4 +1,4 @@
-"""What a discipline written in Python derives from, and the bridge to the compiled half."""
+"""The base class of disciplines written in Python, and the bridge to the compiled simulator."""
 
 import math
 import re
@@ -15,7 +15,7 @@ _LAST_S = 1e9
 PacketRow = tuple[int, int, int, int, str, int]
 
 
-#: What the ECN field can say (RFC 3168, section 5).
+#: Values of the ECN field (RFC 3168, section 5).
 ECN = ("not-ect", "ect0", "ect1", "ce")
 
 
@@ -31,7 +31,7 @@ class Packet(NamedTuple):
 
 
 class Signal(NamedTuple):
-    """What was done to a packet: `event` is `dropped` or `marked`, `reason` one of docs/reference/tables.md."""
+    """A drop or mark: `event` is `dropped` or `marked`, `reason` one of docs/reference/tables.md."""
 
     event: str
     reason: str
@@ -39,10 +39,10 @@ class Signal(NamedTuple):
 
 
 class LinkInfo(NamedTuple):
-    """Where a discipline is put: what the scenario and the host say of it.
+    """The link and queue of a discipline.
 
-    The queue has room for `limit_packets` or for `limit_bytes`; the other is infinite. The link sends `rate_bps`;
-    `mean_packet` bytes are a typical packet, `key` is a secret for hash functions.
+    The queue's limit is `limit_packets` or `limit_bytes`; the other is infinite. The link's rate is `rate_bps`, the
+    size of a typical packet `mean_packet` bytes. `key` is a secret for hash functions.
     """
 
     limit_packets: float
@@ -53,9 +53,9 @@ class LinkInfo(NamedTuple):
 
 
 class Context:
-    """The context of one call: the time, chance, and what becomes of packets.
+    """The context of one call: the time, random numbers, and drops and marks.
 
-    What is dropped or marked must wait here: a packet that was sent or dropped before is a `ValueError`.
+    Only queued packets can be dropped or marked; for a packet that has left the queue, it raises `ValueError`.
     """
 
     def __init__(self, now_ns: int, acts: _core.PacketActions) -> None:
@@ -63,7 +63,7 @@ class Context:
         self._acts = acts
 
     def random(self) -> float:
-        """A number drawn evenly from [0, 1), of the queue's own random stream: the same seed gives the same numbers."""
+        """A uniform random number from [0, 1), from the queue's own stream: equal seeds give equal numbers."""
         return self._acts.random()
 
     def drop(self, packet: Packet, reason: str) -> None:
@@ -71,46 +71,46 @@ class Context:
         self._acts.drop(packet.number, reason)
 
     def signal(self, packet: Packet, reason: str, ecn: bool = True) -> Packet | None:
-        """Tells the sender of congestion: marks the packet and gives it back if it can carry a mark, else drops it.
+        """Signals congestion: marks the packet and returns it if it is ECN-capable, else drops it.
 
-        With `ecn` false it is dropped in any case (RFC 3168, section 5).
+        With `ecn` false it always drops the packet (RFC 3168, section 5).
         """
         return packet._replace(ecn="ce") if self._acts.signal(packet.number, reason, ecn) else None
 
 
 class Discipline:
-    """What a discipline of one's own derives from: `enqueue` and `dequeue` it must have, the rest it may.
+    """The base class of a discipline. `enqueue` and `dequeue` are required, all other methods optional.
 
-    It is made with the `LinkInfo` that it is put in, once for every queue and run. It knows no time and no chance but
-    those of the context, and state for each flow should be bounded.
+    A new object is made with `LinkInfo` for every queue and run. Time and random numbers must come from the context.
+    State for each flow should be bounded.
     """
 
     reasons: ClassVar[Mapping[str, str]] = {}
-    """Its own reasons for drops and marks, besides those of ready disciplines: name, and what follows "because"."""
+    """Further reasons for drops and marks: the name, and the words after "because"."""
 
     def __init__(self, place: LinkInfo) -> None:
-        """Made anew for every queue."""
+        """Makes the discipline for one queue."""
 
     def enqueue(self, packet: Packet, cx: Context) -> None:
-        """Takes an arriving packet: keeps it, or drops it."""
+        """Queues or drops an arriving packet."""
         raise NotImplementedError(f"{type(self).__name__} has no enqueue")
 
     def dequeue(self, cx: Context) -> Packet | None:
-        """The next packet to send; None if nothing may leave now. Called whenever the link falls free."""
+        """The next packet to send; None if no packet may leave now. Called whenever the link becomes idle."""
         raise NotImplementedError(f"{type(self).__name__} has no dequeue")
 
     def ready_at(self, now_s: float) -> float:
-        """When `dequeue` is next worth calling, in seconds, while packets wait. For shapers; else it is now."""
+        """The time in seconds when the next packet may leave, while packets are queued. Only shapers need it."""
         return now_s
 
     def shed(self, cx: Context) -> None:
-        """Drops one packet because a discipline around this one is overloaded: by default the next to be sent."""
+        """Drops one packet because the outer discipline is over its limit: by default the next to be sent."""
         packet = self.dequeue(cx)
         if packet is not None:
             cx.drop(packet, "overload")
 
     def observe(self) -> dict[str, float]:
-        """Gauges by name, the same names every time: they are drawn over time as those of other disciplines."""
+        """Gauges by name, always with the same names. Figures draw them over time."""
         return {}
 
 
@@ -119,11 +119,11 @@ AnyQdisc: TypeAlias = str | Qdisc | type[Discipline]
 
 
 class LawBrokenError(HeadgateError):
-    """A discipline does what none may; the message says what, and in which trace."""
+    """A discipline breaks a law of all disciplines. The message names the law and the trace."""
 
 
 class _Bridge:
-    """What the compiled half calls: numbers become objects on the way in, and objects numbers on the way out."""
+    """The object that the compiled simulator calls. It converts rows to packets and back."""
 
     def __init__(self, discipline: Discipline) -> None:
         self._discipline = discipline
@@ -149,14 +149,16 @@ class _Bridge:
         if ready != ready or ready < 0:
             raise ValueError(f"{type(self._discipline).__name__}.ready_at gave {ready!r}: expected seconds")
         at = math.ceil(min(ready, _LAST_S) * 1e9)
-        # The first nanosecond that the discipline, which sees seconds, does not take for earlier than it said.
+        # The first nanosecond that is not before the time in seconds that the discipline returned.
         return max(now_ns, at if at / 1e9 >= min(ready, _LAST_S) else at + 1)
 
     def reasons(self) -> list[tuple[str, str]]:
         own = self._discipline.reasons
         for name in own:
             if not re.fullmatch("[a-z][a-z0-9_]*", name):
-                raise ValueError(f"{type(self._discipline).__name__}.reasons: {name!r} is no name such as `too_greedy`")
+                raise ValueError(
+                    f"{type(self._discipline).__name__}.reasons: {name!r} is not a valid name, such as `too_greedy`"
+                )
         return list(own.items())
 
     def gauge_names(self) -> list[str]:
@@ -172,18 +174,18 @@ class _Bridge:
 
 
 def is_one(discipline: object) -> TypeGuard[type[Discipline]]:
-    """Whether it is a discipline written in Python; `UsageError` if it is some other class."""
+    """Whether it is a discipline written in Python; `UsageError` for any other class."""
     if not isinstance(discipline, type):
         return False
     if not issubclass(discipline, Discipline):
-        raise UsageError(f"{discipline.__name__} is no discipline: derive it from headgate.prototype.Discipline")
+        raise UsageError(f"{discipline.__name__} is not a discipline: derive it from headgate.prototype.Discipline")
     if discipline.__name__ in {known.name for known in _core.disciplines()}:
         raise UsageError(f"a discipline of the registry is called {discipline.__name__}: give yours another name")
     return True
 
 
 def maker(discipline: type[Discipline]) -> Callable[[int | None, int | None, int, int, int], Any]:
-    """Makes the discipline at a place, for the compiled half."""
+    """A function that makes the discipline, for the compiled simulator."""
 
     def make(packets: int | None, size: int | None, rate_bps: int, mean_packet: int, key: int) -> _Bridge:
         most, most_bytes = (math.inf if room is None else room for room in (packets, size))

@@ -1,6 +1,6 @@
-"""The laws that every discipline obeys, as far as they can be seen from outside: those of crates/core/tests/conform.
+"""The laws of all disciplines that can be checked from outside, as in crates/core/tests/conform.
 
-That no packet is lost, made, changed or sent twice the compiled half sees to; what is left is tried here.
+The compiled simulator checks that no packet is lost, invented, changed or sent twice. The other laws are checked here.
 """
 
 import math
@@ -11,12 +11,12 @@ from typing import NamedTuple
 from headgate.prototype.discipline import ECN, Discipline, LawBrokenError, Packet, Signal
 from headgate.prototype.port import Port
 
-#: Room in the queue, in turn.
+#: Limits of the queue, tried in turn.
 LIMITS = ("1p", "3p", "40p", "1500B", "9KB")
 
 
 class TrafficMix(NamedTuple):
-    """A kind of traffic: how many flows, the part of one hog, sizes, arrivals for each departure, pauses in seconds."""
+    """Traffic: flows, share of one large flow, sizes, arrivals for each departure, pauses in seconds."""
 
     name: str
     flows: int
@@ -38,10 +38,10 @@ MIXES = (
 
 
 def check(discipline: type[Discipline], *, traces: int = 8, steps: int = 400) -> None:
-    """Holds a discipline to the laws that all of the registry obey (docs/guide/python.md lists them).
+    """Checks a discipline against the laws of all disciplines (docs/guide/python.md lists them).
 
-    It is driven by `traces` seeded traces of `steps` calls for each kind of traffic. Raises `LawBrokenError`, which
-    says which law was broken, and in which trace; an exception of the discipline's own comes through as it is.
+    Runs `traces` random traces of `steps` calls for each kind of traffic. Raises `LawBrokenError` with the broken law
+    and the trace. Exceptions of the discipline are passed on.
     """
     for mix in MIXES:
         for seed in range(1, traces + 1):
@@ -55,7 +55,7 @@ def check(discipline: type[Discipline], *, traces: int = 8, steps: int = 400) ->
 
 
 class RandomTrace:
-    """One run of random calls, and the books that are kept of it."""
+    """A run of random calls with its bookkeeping."""
 
     def __init__(self, discipline: type[Discipline], mix: TrafficMix, limit: str, seed: int) -> None:
         self.name = f"{discipline.__name__}, {mix.name}, limit {limit}, seed {seed}"
@@ -92,7 +92,7 @@ class RandomTrace:
             yield packet
 
     def drain(self) -> Iterator[object]:
-        """Follows `ready_at` until nothing waits, and asks the empty queue a few times more."""
+        """Follows `ready_at` until the queue is empty, then calls `dequeue` a few more times."""
         for _ in range(2 * self.port.backlog.packets + 1):
             if (ready := self.port.ready_s) is None:
                 break
@@ -104,7 +104,7 @@ class RandomTrace:
             yield from self.dequeue()
 
     def told(self) -> list[Signal]:
-        """What the last call dropped and marked, once the laws of every call were seen to hold."""
+        """The drops and marks of the last call, after checking the laws of every call."""
         waits = self.port.backlog
         if waits.packets > self.room[0] or waits.bytes > self.room[1]:
             self.broken(f"{waits.packets} packets with {waits.bytes} bytes wait, more than the limit")

@@ -1,4 +1,4 @@
-"""One discipline driven by hand: packets in, packets out, and what it decides on the way."""
+"""A discipline driven by hand: packets in, packets out, drops and marks."""
 
 import math
 from collections.abc import Iterable
@@ -14,7 +14,7 @@ from headgate.prototype.discipline import ECN, Discipline, Packet, Signal, is_on
 
 
 class Backlog(NamedTuple):
-    """What waits."""
+    """Packets and bytes in the queue."""
 
     packets: int
     bytes: int
@@ -27,10 +27,10 @@ class Port:
     `headgate.prototype`. `rate` and `limit` are texts or numbers, as in a scenario; `mean_packet` bytes are what
     disciplines take for a typical packet. Randomness follows `seed`.
 
-    Time is in seconds, given with each call and never goes back; a call without `at` happens at the last one's. Nothing
-    happens by itself: whoever calls `dequeue` is the link. A port stays in the thread that made it.
+    Time is in seconds, given with each call, and never goes back. A call without `at` has the time of the last call.
+    The caller is the link: packets leave only when it calls `dequeue`. A port belongs to the thread that made it.
 
-    Raises `UsageError` for what makes no sense, and what a discipline written in Python raises.
+    Raises `UsageError` for invalid input, and whatever a discipline written in Python raises.
     """
 
     def __init__(
@@ -70,7 +70,7 @@ class Port:
     def enqueue(
         self, flow: int = 0, bytes: int = 1000, *, ecn: str = "not-ect", class_: int = 0, at: float | None = None
     ) -> Packet:
-        """Gives a packet to the discipline; `signals` then says what was dropped and marked, if anything was."""
+        """Enqueues a packet. `signals` then has the drops and marks."""
         if ecn not in ECN:
             raise UsageError(f"ecn={ecn!r}: expected one of {', '.join(ECN)}")
         now = self._advance(at)
@@ -85,14 +85,14 @@ class Port:
         return packet
 
     def dequeue(self, *, at: float | None = None) -> Packet | None:
-        """The next packet to send, or None; `signals` then says what was dropped and marked on the way."""
+        """The next packet to send, or None. `signals` then has the drops and marks."""
         packet, told = self._core.dequeue(self._advance(at))
         self._signals = _signals(told)
         return None if packet is None else _packet(packet)
 
     @property
     def signals(self) -> list[Signal]:
-        """What the last call dropped and marked, in order."""
+        """The drops and marks of the last call, in order."""
         return list(self._signals)
 
     @property
@@ -102,42 +102,42 @@ class Port:
 
     @property
     def backlog(self) -> Backlog:
-        """What waits."""
+        """Packets and bytes in the queue."""
         self._mine()
         return Backlog(*self._core.backlog)
 
     @property
     def counts(self) -> dict[str, int]:
-        """What happened so far: `arrived`, `sent`, `dropped_early` ... as in the table `links`."""
+        """Counts so far: `arrived`, `sent`, `dropped_early` ... as in the table `links`."""
         self._mine()
         return dict(self._core.counts)
 
     @property
     def gauges(self) -> dict[str, float]:
-        """What the discipline watches and controls, by name."""
+        """The discipline's gauges by name."""
         self._mine()
         return dict(self._core.gauges())
 
     def gauges_of(self, flow: int) -> dict[str, float]:
-        """What it keeps of one flow; NaN where there is nothing to tell of it."""
+        """The gauges of one flow; NaN without state for the flow."""
         self._mine()
         return dict(self._core.gauges(flow))
 
     @property
     def ready_s(self) -> float | None:
-        """When `dequeue` is next worth calling; None while nothing waits. It is now, but for shapers."""
+        """The time when the next packet may leave; None if the queue is empty. It is now, except for shapers."""
         self._mine()
         ready = self._core.ready_at(self._now)
         return None if ready is None else ready / 1e9
 
     def delay_ms(self, share: float = 0.5) -> float | None:
-        """The time that this share of the packets sent so far had waited at most, to 0.8 %; None if none was sent."""
+        """The quantile of the queueing delay of sent packets, exact to 0.8 %; None if none was sent."""
         self._mine()
         return self._core.waited_ms(share)
 
     def _mine(self) -> None:
         if get_ident() != self._thread:
-            raise UsageError("a port stays in the thread that made it: make one in each thread")
+            raise UsageError("a port belongs to the thread that made it: make one in each thread")
 
     def _advance(self, at: float | None) -> int:
         """The time of a call in nanoseconds."""

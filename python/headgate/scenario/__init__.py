@@ -1,4 +1,4 @@
-"""Scenario files: one network, its flows, the disciplines to compare."""
+"""Scenarios: a network, its flows, and the disciplines to compare."""
 
 from __future__ import annotations
 
@@ -19,22 +19,22 @@ if TYPE_CHECKING:
 
 
 class Role(Enum):
-    """What flows are to those that share a link with them."""
+    """How flows behave towards the flows that share a link with them."""
 
     RESPONSIVE = "responsive"
-    """They ask for more than their fair share, and slow down when packets are lost or marked."""
+    """Their demand exceeds their fair share, and they reduce their rate on loss or marks."""
     UNRESPONSIVE = "unresponsive"
-    """They ask for more than their fair share, and do not slow down."""
+    """Their demand exceeds their fair share, and they do not reduce their rate."""
     MODEST = "modest"
-    """They ask for no more than their fair share: whether they would slow down nobody needs to know."""
+    """Their demand is at most their fair share, so their responsiveness does not matter."""
 
 
 class Group(NamedTuple):
     """A group of flows.
 
-    `kind` is `tcp` or `udp`, `rate_bps` the rate of each flow on the wire (None where congestion control or a source of
-    its own sets it). `responsive` flows slow down when packets are lost (TCP, and UDP with TFRC), `greedy` ones ask for
-    more than their max-min fair share, and `brief` ones come to an end and ask for no more than that.
+    `kind` is `tcp` or `udp`. `rate_bps` is the rate of each flow on the wire, None if congestion control or a source
+    sets it. `responsive` flows reduce their rate on loss (TCP, and UDP with TFRC). `greedy` flows demand more than
+    their max-min fair share. `brief` flows end and demand at most their fair share.
     """
 
     name: str
@@ -47,7 +47,7 @@ class Group(NamedTuple):
 
     @property
     def role(self) -> Role:
-        """What its flows are to the others."""
+        """The role of its flows."""
         if not self.greedy:
             return Role.MODEST
         return Role.RESPONSIVE if self.responsive else Role.UNRESPONSIVE
@@ -65,7 +65,7 @@ class RunKey(NamedTuple):
 
 
 class ScenarioChanges(TypedDict, total=False):
-    """What to change in a scenario while it is read."""
+    """Changes to a scenario while it is read."""
 
     set: Iterable[str]
     qdiscs: Iterable[AnyQdisc]
@@ -78,9 +78,9 @@ def files_in(folder: Path) -> Callable[[str], bytes]:
 
 
 class Scenario:
-    """A scenario that was read and checked: every default filled in, every unit resolved.
+    """A checked scenario: defaults are filled in and units resolved.
 
-    It is for simulations, unless it is `on_real_packets`.
+    It is simulated, unless it is made by `on_real_packets`.
     """
 
     def __init__(self, core: _core.Scenario, *, live: bool = False) -> None:
@@ -89,12 +89,12 @@ class Scenario:
 
     @property
     def prototypes(self) -> dict[str, type[Discipline]]:
-        """Those of the disciplines that are written in Python, by name: they are no part of the scenario's text."""
+        """The disciplines written in Python, by name. The scenario's text does not contain them."""
         return dict(self._core.prototypes)
 
     @property
     def _prototyped(self) -> list[AnyQdisc]:
-        """All disciplines if some are written in Python, else none."""
+        """All disciplines if some are written in Python, else an empty list."""
         known = self.prototypes
         return [known.get(name, name) for name in self.qdiscs] if known else []
 
@@ -102,9 +102,9 @@ class Scenario:
     def load(cls, path: str | Path, **changes: Unpack[ScenarioChanges]) -> Scenario:
         """Reads a scenario file.
 
-        `set` changes keys (`"link.rate=5Mbit/s"`), `qdiscs` replaces the disciplines (`"sfb:bins=46"`), `seeds` the
-        seeds (a number N stands for 1 to N). Raises `ScenarioError` for a bad scenario and `OSError` for a file that
-        cannot be read.
+        `set` changes keys (`"link.rate=5Mbit/s"`). `qdiscs` replaces the disciplines (`"sfb:bins=46"`), and `seeds` the
+        seeds; a number N means 1 to N. Raises `ScenarioError` for a bad scenario and `OSError` for a file that cannot
+        be read.
         """
         data = Path(path).read_bytes()
         return cls.parse(data, file=str(path), files=files_in(Path(path).parent), **changes)
@@ -129,8 +129,8 @@ class Scenario:
     ) -> Scenario:
         """Reads a scenario from TOML text; `file` names it in messages. The changes are those of `load`.
 
-        `files` gives the bytes of each file that the scenario names, by its path, or raises `OSError`; without it the
-        scenario can name none.
+        `files` returns the bytes of a file that the scenario names, by its path, or raises `OSError`. Without it the
+        scenario cannot name files.
         """
         if isinstance(text, bytes):
             text = _decode(text, file)
@@ -140,7 +140,7 @@ class Scenario:
             seeds = None
         given = list(qdiscs)
         names = [str(each) for each in given if not isinstance(each, type)]
-        # Where all are written in Python, one of the registry stands in while the rest is read.
+        # If all are written in Python, a placeholder from the registry lets the rest be read.
         read = _core.Scenario(
             text, file, set=changes, qdiscs=names if names or not given else ["droptail"], seeds=seeds, files=files
         )
@@ -149,7 +149,7 @@ class Scenario:
         return cls(with_prototypes(read, given))
 
     def changed(self, **changes: Unpack[ScenarioChanges]) -> Scenario:
-        """The scenario with the changes of `load`; it keeps its inputs and can name no other files."""
+        """The scenario with the changes of `load`. It keeps its input files and cannot name others."""
         changes["qdiscs"] = list(changes.get("qdiscs", ())) or self._prototyped
         changed = Scenario.parse(self.to_toml(), files=self._kept, **changes)
         return changed.on_real_packets() if self._live else changed
@@ -192,14 +192,14 @@ class Scenario:
         """The bytes of an input."""
         kept = self.inputs
         if path not in kept:
-            raise FileNotFoundError(errno.ENOENT, "it is none of the scenario's inputs", path)
+            raise FileNotFoundError(errno.ENOENT, "not an input of the scenario", path)
         return kept[path]
 
     def on_real_packets(self) -> Scenario:
-        """The same scenario, to be run on real packets (Linux); `UsageError` if it cannot be."""
+        """The scenario for runs on real packets (Linux); `UsageError` if it cannot be run so."""
         if self.prototypes:
             raise UsageError(
-                f"on real packets: {next(iter(self.prototypes))} is written in Python, for simulations alone"
+                f"{next(iter(self.prototypes))} is written in Python: it can be simulated, but not run on real packets"
             )
         try:
             _core.check_live(self._core)
@@ -211,7 +211,7 @@ class Scenario:
 
     @property
     def live(self) -> bool:
-        """Whether it is to be run, or was, on real packets."""
+        """Whether the scenario runs on real packets."""
         return self._live
 
     @property
@@ -221,12 +221,12 @@ class Scenario:
 
     @property
     def name(self) -> str:
-        """The short name that results go by."""
+        """The short name of the scenario, used for result folders."""
         return self._core.name
 
     @property
     def about(self) -> str:
-        """One or two sentences on what it shows."""
+        """One or two sentences about the scenario."""
         return self._core.about
 
     @property
@@ -236,19 +236,19 @@ class Scenario:
 
     @property
     def warmup_s(self) -> float:
-        """The part at the beginning that no figure counts, in seconds."""
+        """The warm-up in seconds, excluded from all totals."""
         return self._core.warmup_s
 
     @property
     def rate_bps(self) -> float:
-        """Rate of the bottleneck, in bits per second; where it changes, its mean."""
+        """Rate of the bottleneck in bit/s; the mean if it varies."""
         return self._core.rate_bps
 
     @property
     def bottleneck(self) -> tuple[str, str]:
         """Name and direction (`forward`, `reverse`) of the first link at which disciplines are compared.
 
-        In a dumbbell the only one. Figures that are of one link are of this.
+        In a dumbbell it is the only link. Figures of one link show this one.
         """
         return self._core.bottleneck
 
@@ -264,7 +264,7 @@ class Scenario:
 
     @property
     def seeds(self) -> list[int]:
-        """One run of every discipline for each."""
+        """The seeds: one run of every discipline for each."""
         return self._core.seeds
 
     @property
@@ -283,14 +283,14 @@ class Scenario:
         return [RunKey(index, qdisc, seed) for index, qdisc in enumerate(self.qdiscs) for seed in self.seeds]
 
     def to_toml(self) -> str:
-        """The scenario in canonical form: reading it again gives the same scenario and the same text."""
+        """The scenario in canonical form. Parsing it gives an equal scenario with the same text."""
         return self._core.to_toml()
 
     @property
     def config_hash(self) -> str:
         """SHA-256 of the canonical form, its inputs and Headgate's version: equal hashes mean equal results.
 
-        On real packets `live` is hashed too, and results are only alike.
+        On real packets `live` is hashed too, and equal hashes mean similar results.
         """
         inputs = "".join(f"\n{path} {hashlib.sha256(data).hexdigest()}" for path, data in self.inputs.items())
         world = "\nlive" if self._live else ""
@@ -302,14 +302,14 @@ class Scenario:
         return dict(self._core.inputs)
 
     def __eq__(self, other: object) -> bool:
-        return isinstance(other, Scenario) and self._said == other._said
+        return isinstance(other, Scenario) and self._identity == other._identity
 
     def __hash__(self) -> int:
-        return hash(self._said)
+        return hash(self._identity)
 
     @property
-    def _said(self) -> tuple[object, ...]:
-        """What makes it another than others."""
+    def _identity(self) -> tuple[object, ...]:
+        """The values that make two scenarios equal."""
         return self.to_toml(), tuple(self.inputs.items()), tuple(self.prototypes.items()), self._live
 
     def __repr__(self) -> str:

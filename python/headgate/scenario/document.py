@@ -1,4 +1,4 @@
-"""Scenarios in code: they are written as a file and read as one, so that everything is checked in one place."""
+"""Scenarios in code. They are written as TOML and parsed, so all checks are in one place."""
 
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -10,11 +10,11 @@ from headgate.build.parts import ClassPart, FlowsPart, LinkPart, ScenarioPart
 from headgate.build.values import section, toml
 from headgate.prototype.discipline import AnyQdisc, with_prototypes
 
-#: What has no default in a file.
+#: Defaults of keys that a file must have.
 NAMES = {"Dumbbell": "dumbbell", "Network": "network"}
 DURATION = "30s"
 
-#: Reads the files that a scenario names.
+#: Reads a file that a scenario names.
 Files = Callable[[str], bytes]
 
 
@@ -61,9 +61,9 @@ def _built(
     qdiscs: Iterable[AnyQdisc],
     files: Files,
 ) -> _core.Scenario:
-    """The compiled scenario of a document made of these parts."""
+    """The compiled scenario of these parts."""
     classes, given = list(classes), list(qdiscs)
-    # Where all are written in Python, one of the registry stands in while the rest is read.
+    # If all are written in Python, a placeholder from the registry lets the rest be read.
     names = [str(each) for each in given if not isinstance(each, type)]
     names = names if names or not given else ["droptail"]
     head = {"name": NAMES[maker], "duration": DURATION, "qdiscs": names, **top}
@@ -78,7 +78,7 @@ def _built(
 def _explained(
     error: _core.ScenarioError, maker: str, parts: Mapping[str, Sequence[ScenarioPart]], flows: Sequence[FlowsPart]
 ) -> _core.ScenarioError:
-    """The same error, with the argument that is to blame in place of a line that nobody wrote."""
+    """The error with the wrong argument in place of a line of the generated TOML."""
     argument, where = _argument(error.key, parts, flows)
     message = error.message
     if error.key:
@@ -92,7 +92,7 @@ def _explained(
 
 
 def _argument(key: str, parts: Mapping[str, Sequence[ScenarioPart]], flows: Sequence[FlowsPart]) -> tuple[str, str]:
-    """The argument that a key of the document is, as in `flows[1].cc`, and the part that it is of."""
+    """The argument of a key of the document, as in `flows[1].cc`, and the part that it belongs to."""
     found = re.fullmatch(r"(tcp|udp|link|class)\[(\d+)\](.*)", key)
     if found is None:
         return key.removeprefix("link."), ""

@@ -1,4 +1,4 @@
-"""Whole scenarios in code: of one bottleneck, and of any network."""
+"""Scenarios in code: `Dumbbell` with one bottleneck, and `Network`."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ class Dumbbell(Scenario):
     >>> Dumbbell(rate="10Mbit/s", delay="10ms", limit="100p",
     ...          flows=[tcp(9, recovery="newreno", rtt="32ms"), udp("5Mbit/s")], qdiscs=[qdisc("sfb", bins=23), "red"])
 
-    Keywords are the keys of a file's `[link]` and those at its top (docs/guide/scenarios.md), `flows` the groups, TCP
-    and UDP in any order. `name` is `dumbbell` and `duration` 30 s unless they are given. Quantities are texts or
-    numbers: of seconds, bits per second, bytes, or packets of room. Files (`trace`) are looked for in `folder`.
+    Keywords are the keys of a file's `[link]` and its top-level keys (docs/guide/scenarios.md). `flows` are the groups,
+    TCP and UDP in any order. The default `name` is `dumbbell`, the default `duration` 30 s. Quantities are texts, or
+    numbers in seconds, bit/s, bytes, or packets of a limit. Files (`trace`) are read from `folder`.
 
-    Raises `UsageError` for a keyword that there is not, and `ScenarioError` for a bad value; `argument` says which.
+    Raises `UsageError` for an unknown keyword, and `ScenarioError` for a bad value; `argument` names it.
     """
 
     def __init__(
@@ -39,12 +39,12 @@ class Dumbbell(Scenario):
 
 
 class Network(Scenario):
-    """A scenario of any links between nodes.
+    """A scenario with any links between nodes.
 
     >>> Network(links=[link("A", "B", rate="10Mbit/s", delay="5ms", limit="100p")],
     ...         flows=[tcp(4, from_="A", to="B")], qdiscs=["red"])
 
-    As `Dumbbell`, but for the links, and for `name`, which is `network` unless it is given.
+    Like `Dumbbell` but with `links`; the default `name` is `network`.
     """
 
     def __init__(
