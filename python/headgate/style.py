@@ -117,7 +117,7 @@ def decimals(value: float, digits: int = 3) -> int:
 
 
 def fixed(value: float, places: int) -> str:
-    """A number with so many decimals, thousands set apart by a narrow space."""
+    """A number with `places` decimals, thousands separated by a narrow space."""
     return f"{value:,.{places}f}".replace(",", "\u202f")
 
 

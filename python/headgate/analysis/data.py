@@ -1,4 +1,4 @@
-"""What figures read from a result, as arrays: nothing here draws, nothing that draws opens a table."""
+"""The data of figures as arrays. Nothing here draws."""
 
 from typing import Any, NamedTuple
 
@@ -21,7 +21,7 @@ REASONS = {name for name, _ in _core.reasons()}
 
 
 class TimeSeries(NamedTuple):
-    """One quantity over time: the first seed's values, and the least and greatest over all seeds."""
+    """One quantity over time: the first seed's values, and the range over all seeds."""
 
     time_s: Array
     first: Array
@@ -30,18 +30,18 @@ class TimeSeries(NamedTuple):
 
 
 class Cdf(NamedTuple):
-    """The share of packets (0 to 1) that waited at most `delay_ms`, over all seeds together."""
+    """The distribution of the queueing delay: the share of packets (0 to 1) with at most `delay_ms`, over all seeds."""
 
     delay_ms: Array
     share: Array
 
     def quantile(self, share: float) -> float:
-        """The delay that `share` of all packets did not exceed, in milliseconds."""
+        """The quantile of the delay in milliseconds."""
         return float(self.delay_ms[int(np.searchsorted(self.share, share))])
 
 
 class Transfers(NamedTuple):
-    """Transfers of one discipline: how much, and how long it took; not a number if the run ended first."""
+    """Sizes and completion times of one discipline's transfers; NaN for unfinished ones."""
 
     kilobytes: Array
     seconds: Array
@@ -144,7 +144,7 @@ def gauges(result: ResultTables, qdisc: str, points: int) -> dict[str, TimeSerie
 
 
 def delay(result: ResultTables, qdisc: str) -> Cdf | None:
-    """How long packets waited in the bottleneck's queue, or nothing if none was sent."""
+    """The distribution of the queueing delay at the bottleneck; None if no packet was sent."""
     table = rows(bottleneck(result, result.delays), qdisc=qdisc, measure="queue_delay")
     found = boxes(table, "delay_ms")
     if not len(found.values):
@@ -172,7 +172,7 @@ def transfers(result: ResultTables, qdisc: str) -> Transfers:
 
 
 def packet_ms(result: ResultTables) -> float | None:
-    """How long the link needs for a packet of mean size, in milliseconds; nothing if no packet ever waited."""
+    """The transmission time of a packet of mean size, in ms; None if no packet was queued."""
     table = bottleneck(result, result.links)
     packets, octets = values(table, "queue_packets_mean"), values(table, "queue_bytes_mean")
     waiting = float(packets.sum())

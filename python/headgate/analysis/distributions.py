@@ -1,4 +1,4 @@
-"""Distributions from the tables: boxes of a histogram, and what they say."""
+"""Histograms from the tables, and their quantiles."""
 
 from collections.abc import Iterable
 from typing import NamedTuple
@@ -16,7 +16,7 @@ QUANTILES = {"min": 0.0, "p50": 0.5, "p95": 0.95, "p99": 0.99, "max": 1.0}
 
 
 class Histogram(NamedTuple):
-    """The middles of a histogram's boxes, ascending, and how many values each has."""
+    """A histogram: the middles of its bins, ascending, and their counts."""
 
     values: Array
     counts: Array
@@ -26,7 +26,7 @@ class Histogram(NamedTuple):
         return float((self.values * self.counts).sum() / self.counts.sum()) if len(self.values) else None
 
     def quantile(self, share: float) -> float | None:
-        """The value below which `share` of all lie, as the simulator's own histograms have it; None without a value."""
+        """The quantile, computed as in the simulator; None without a value."""
         if not len(self.values):
             return None
         below = np.cumsum(self.counts)

@@ -35,7 +35,7 @@ def library(name: str, extra: str) -> Any:
 def dataset(result: ResultTables) -> xarray.Dataset:
     """The intervals: a variable for each metric, over discipline, seed, link or group, and time.
 
-    Where a point has no value it is NaN. A direction of a link goes by `bottleneck` or `bottleneck reverse`.
+    Runs without a value have NaN. The reverse direction of a link is named `bottleneck reverse`.
     """
     xr = library("xarray", "xarray")
     library("pandas", "xarray")
@@ -62,7 +62,7 @@ def dataset(result: ResultTables) -> xarray.Dataset:
 
 
 def _way(link: Any, direction: Any) -> Any:
-    """What a direction of a link goes by; a null stays one."""
+    """The name of a direction of a link; a null stays null."""
     return link if direction != "reverse" else f"{link} reverse"
 
 

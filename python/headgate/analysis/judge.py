@@ -45,7 +45,7 @@ class Quantity(NamedTuple):
         return half_interval(known, self.mean)
 
     def document(self) -> dict[str, Any]:
-        """The quantity as JSON: mean, half the width of its interval, every seed; null where there is no value."""
+        """The quantity as JSON: mean, margin of error, every seed; null without a value."""
         per_seed = [_finite(value) for value in self.per_seed]
         return {"mean": _finite(self.mean), "half": _finite(self.half), "per_seed": per_seed}
 
@@ -81,7 +81,7 @@ def above(a: Quantity, b: Quantity | float, *, times: float = 1.0) -> Judgement:
 
 
 def at_most(a: Quantity, most: float) -> Judgement:
-    """Whether `a` <= `most`, equality included: for what should be nothing at all."""
+    """Whether `a` <= `most`, equality included, for quantities that should be 0."""
     return Judgement(_within(a, -math.inf, most), f"{a} at most {style.number(most)}")
 
 

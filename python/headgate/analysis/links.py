@@ -1,4 +1,4 @@
-"""Where disciplines are compared: one link in a dumbbell, several in a chain, and how to say which one is meant."""
+"""The links at which disciplines are compared: one in a dumbbell, several in a chain."""
 
 from typing import NamedTuple
 
@@ -17,7 +17,7 @@ class LinkDirection(NamedTuple):
 
     @property
     def label(self) -> str:
-        """What a reader calls it: `A-B`, or `A-B reverse`."""
+        """The name in tables and figures: `A-B`, or `A-B reverse`."""
         return self.link if self.direction == "forward" else f"{self.link} {self.direction}"
 
     def of(self, table: pa.Table) -> pa.Table:
@@ -26,7 +26,7 @@ class LinkDirection(NamedTuple):
 
 
 def compared(result: ResultTables) -> list[LinkDirection]:
-    """Every place where disciplines are compared, in the scenario's order: the first is `scenario.bottleneck`."""
+    """Every compared link, in the scenario's order. The first is `scenario.bottleneck`."""
     table = result.links
     table = table.filter(pc.fill_null(table["compared"], False))
     rows = zip(table["link"].to_pylist(), table["direction"].to_pylist(), strict=True)
@@ -34,12 +34,12 @@ def compared(result: ResultTables) -> list[LinkDirection]:
 
 
 def first(result: ResultTables) -> str:
-    """The label of the link that figures of one link are of; empty where there is no other."""
+    """The label of the first compared link; empty if it is the only one."""
     found = compared(result)
     return found[0].label if len(found) > 1 else ""
 
 
 def note(result: ResultTables) -> str:
-    """A sentence for the foot of a figure that shows one link; empty where there is no other."""
+    """A note for a figure of one link; empty if it is the only compared link."""
     found = compared(result)
     return f" Link {found[0].label}, the first of {len(found)} that are compared." if len(found) > 1 else ""

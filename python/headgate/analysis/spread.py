@@ -7,9 +7,9 @@ from typing import TypedDict
 
 
 class Estimate(TypedDict):
-    """One measured figure: the mean over seeds, its 95 % interval, and every seed's own value.
+    """An estimate: the mean over seeds, its 95 % interval, and each seed's value.
 
-    A value is `None` where nothing was measured, such as the delay of packets when none was sent.
+    A value is None if nothing was measured, such as a delay without packets.
     """
 
     mean: float | None
@@ -19,7 +19,7 @@ class Estimate(TypedDict):
 
 
 def figure(values: Iterable[float | None]) -> Estimate:
-    """The figure of one value a seed. With one seed, or none, there is no spread: low and high equal the mean.
+    """The estimate from one value a seed. One seed has no spread: low and high equal the mean.
 
     The interval is Student's t for the mean of independent seeds, 95 %, two-sided.
     """

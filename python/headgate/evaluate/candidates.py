@@ -1,4 +1,4 @@
-"""The disciplines that are evaluated, and DropTail, the baseline they are held against."""
+"""The evaluated disciplines, and DropTail as the baseline."""
 
 from collections.abc import Sequence
 from typing import NamedTuple

@@ -1,6 +1,6 @@
-"""What counts as a strength or a failure in more than one section; the thresholds are ours, the RFC sets none.
+"""Criteria used in more than one section. The thresholds are ours: the RFC sets none.
 
-`of` makes them criteria of a measure; `{}` stands for what that is of.
+`of` makes them criteria of a measure; `{}` stands for its name.
 """
 
 from headgate.evaluate.section import Criterion
@@ -18,11 +18,10 @@ USED = Criterion("use of {}", "%", 0.97, 0.9, "makes use of {}", "loses use of {
 #: Transfers that somebody waits for should end sooner than with DropTail, and certainly not later.
 QUICK = Criterion("completion time of {}", "ms", 0.75, 1.25, "speeds up {}", "slows down {}", relative=True)
 
-#: Flows that ask for little should lose little.
-#:
-#: By the E-model (ITU-T G.107) G.711 with concealment, whose robustness is 25.1 (G.113, appendix I), is impaired by
-#: 95 p / (p + 25.1) at a loss of p per cent: by 2 at half a per cent, which nobody hears, and by 16 at five, which
-#: takes a rating of 93 below 80, where some users are dissatisfied (G.109).
+#: Packet loss of flows with a small demand. By the E-model (ITU-T G.107), G.711 with concealment has a robustness of
+#: 25.1 (G.113, appendix I). Its impairment is 95 p / (p + 25.1) at a loss of p percent. A loss of half a percent costs
+#: 2 points and is inaudible. Five percent cost 16 points, which takes a rating of 93 below 80, where some users are
+#: dissatisfied (G.109).
 SPARED = Criterion("packets lost of {}", "%", 0.5, 5, "spares {}, lost", "drops packets of {}")
 
 #: A lost ACK costs its flow little, as later ones say the same; SYNs and queries of that size are lost as often. At 5
@@ -30,7 +29,7 @@ SPARED = Criterion("packets lost of {}", "%", 0.5, 5, "spares {}, lost", "drops 
 #: hundred.
 ACKS = Criterion("ACKs lost of {}", "%", 0.5, 5, "spares ACKs of {}, lost", "drops ACKs of {}")
 
-#: What flows that slow down get of their max-min fair share: four fifths at least, and not less than a half.
+#: Goodput of responsive flows over their max-min fair share: a strength from four fifths, a failure below a half.
 SHARE = Criterion("share of {}", "% of fair", 80, 50, "protects {}", "lets {} be crowded out")
 
 
@@ -40,5 +39,5 @@ def busy(measure: str = "idle", where: str = "the link") -> Criterion:
 
 
 def short(measure: str = "p95_ms", where: str = "the queue", of: str = "95th percentile") -> Criterion:
-    """A delay in a queue that is short beside DropTail's."""
+    """A queueing delay that is short relative to DropTail's."""
     return DELAY.of(measure, where, of)

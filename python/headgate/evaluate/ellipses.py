@@ -50,7 +50,7 @@ def figure(section: Mapping[str, Any], disciplines: Sequence[Mapping[str, Any]])
 
 
 def panels(section: Mapping[str, Any]) -> Iterator[EllipsePanel]:
-    """What there is to draw of a section."""
+    """The panels of a section."""
     for test in section["tests"]:
         for case in test["cases"]:
             for graph in test["graphs"]:
@@ -59,7 +59,7 @@ def panels(section: Mapping[str, Any]) -> Iterator[EllipsePanel]:
 
 
 def _points(rows: Sequence[Mapping[str, Any]], case: str, name: str) -> dict[tuple[str, bool], data.Array]:
-    """What a class of traffic or a phase comes to in each seed; all flows together have no name."""
+    """The points of a class of traffic or a phase, one for each seed. All flows together have an empty name."""
     both = [f"{measure}:{name}" if name else measure for measure in ("delay_ms", "goodput_mbps")]
     found: dict[tuple[str, bool], dict[str, data.Array]] = {}
     for row in rows:

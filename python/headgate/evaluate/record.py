@@ -1,4 +1,4 @@
-"""What is kept of an evaluation: one JSON document with every number and grade, and the numbers as a table."""
+"""The files of an evaluation: one JSON document with every number and grade, and the numbers as a table."""
 
 import hashlib
 from collections.abc import Iterable, Iterator, Sequence
@@ -116,7 +116,7 @@ def _test(test: GuidelineTest, found: EvaluationResults, how: RunOptions) -> dic
 
 
 def _reported(test: GuidelineTest) -> dict[str, str]:
-    """Measures of a test that are shown beside those that are judged, with their titles."""
+    """The reported measures of a test that are not judged, with their titles."""
     titles: dict[str, str] = {}
     for part in test.every_part:
         words = f"{part.title[0].upper()}{part.title[1:]}: queue ms", "Mbit/s"

@@ -26,7 +26,7 @@ class EvaluatedCase(NamedTuple):
 
 
 class MeasuredCase(NamedTuple):
-    """Every measure of a place, and the same of DropTail, which never marks."""
+    """The measures of a case, and those of DropTail, which never marks."""
 
     place: EvaluatedCase
     values: Mapping[str, Quantity]
@@ -34,7 +34,7 @@ class MeasuredCase(NamedTuple):
 
 
 class EvaluationResults(NamedTuple):
-    """What was measured in every place, by the name of the test, and what it cost."""
+    """The measures of every case by test name, and the cost."""
 
     of: Mapping[str, Sequence[MeasuredCase]]
     cpu_s: float

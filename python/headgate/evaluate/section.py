@@ -15,7 +15,7 @@ from headgate.scenario import Scenario
 
 @dataclass(frozen=True)
 class SectionCase:
-    """What varies within a test: how it is called in words, and the values that its scenario has."""
+    """A case of a test: its name in words, and the values for its scenario."""
 
     title: str = ""
     values: Mapping[str, Any] = field(default_factory=dict)
@@ -23,11 +23,11 @@ class SectionCase:
 
 @dataclass(frozen=True)
 class Criterion:
-    """From where on a measure is a strength, and from where on a failure; between the two it is fair.
+    """The thresholds of strength and failure of a measure. Values between them are fair.
 
-    If `strong` is less than `weak`, small values are good, otherwise large ones. `relative` measures are taken as part
-    of DropTail's in the same case and seeds. The RFC sets no thresholds: these are ours. `strength` and `failure` say
-    in words what a discipline does then.
+    If `strong` is less than `weak`, small values are good, otherwise large ones. `relative` measures are divided by
+    DropTail's in the same case and seed. The RFC sets no thresholds: these are ours. `strength` and `failure` are the
+    words for each.
     """
 
     what: str
@@ -78,13 +78,13 @@ def of_group(name: str, title: str) -> GraphedPart:
 
 @dataclass(frozen=True, kw_only=True)
 class GuidelineTest:
-    """One experiment of the guidelines: a scenario, the cases it is run in, what is measured and how it is judged.
+    """One test of the guidelines: a scenario, its cases, the measures and the criteria.
 
-    `name` tells it from the others of its section, `place` is where it stands in the RFC. `weight` is what its figure 4
-    says of it, or the section where that says less: `must`, `may`, `could`, `recommended`; empty for a test of ours.
-    `reported` are measures that a table shows beside those that are judged, with their titles. `parts` have graphs
-    beside the one of all flows, `groups` of flows (with their titles) in place of it; without `ecn` nobody in it could
-    take a mark.
+    `name` is unique in its section, `place` is its section number in the RFC. `weight` is the RFC's word in figure 4 or
+    in the section: `must`, `may`, `could`, `recommended`; empty for a test of ours.
+
+    `reported` are further measures of the table, with their titles. `parts` have graphs besides that of all flows;
+    `groups`, with their titles, replace it. Without `ecn` no flow of the test supports ECN.
     """
 
     name: str
@@ -109,7 +109,7 @@ class GuidelineTest:
         return (*self.parts, *(of_group(name, title) for name, title in self.groups.items()))
 
     def every_measure(self) -> dict[str, Number]:
-        """What is measured in this test beside what is in all."""
+        """The measures of this test, without those common to all tests."""
         return {**self.measures, **{name: each for part in self.every_part for name, each in part.measures().items()}}
 
     def graphs(self) -> list[dict[str, str]]:

@@ -1,1 +1,1 @@
-"""Runs the points of scenarios on threads, and keeps each that is finished."""
+"""Executes the runs of scenarios on threads and stores each finished run."""

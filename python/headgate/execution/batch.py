@@ -1,4 +1,4 @@
-"""Runs the missing points of several result folders together, so that no processor waits for the end of one."""
+"""Executes the missing runs of several result folders in one thread pool."""
 
 import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -16,12 +16,12 @@ from headgate.files.store import Store
 from headgate.results import Result
 from headgate.scenario import RunKey, Scenario
 
-#: Where the result of a scenario goes: a folder, or the number of a result in memory.
+#: The destination of a result: a folder, or its number if it stays in memory.
 Destination = TypeVar("Destination")
 
 
 class Job(NamedTuple, Generic[Destination]):
-    """One point of one of several scenarios."""
+    """One run of one of several scenarios."""
 
     scenario: Scenario
     point: RunKey
@@ -36,11 +36,11 @@ class Job(NamedTuple, Generic[Destination]):
 def into_folders(
     scenarios: Mapping[Path, Scenario], home: Path, *, threads: int | None, force: bool, watcher: Watcher
 ) -> Iterator[dict[Path, Result]]:
-    """Runs every point that the folder of a scenario lacks, the points of all scenarios as one pool.
+    """Executes every run that a scenario's folder lacks, all in one thread pool.
 
-    Within it the folders stay locked. `home` names them in messages, and `force` runs finished points again. Raises
-    `RunFailedError` when the others are done if points failed, `InterruptedRunError` on Ctrl-C (what is finished is
-    kept in both cases), and `ResultError` for a folder that cannot be written.
+    The folders stay locked during the context. `home` names them in messages; `force` executes finished runs again.
+    Raises `RunFailedError` after all other runs if some failed, `InterruptedRunError` on Ctrl-C, and `ResultError` for
+    a folder that cannot be written. Finished runs are kept.
     """
     with ExitStack() as opened:
         folders = [opened.enter_context(Store.open(path, each, force=force)) for path, each in scenarios.items()]
@@ -53,7 +53,7 @@ def into_folders(
 
 
 def _fill(folders: Sequence[Store], home: Path, threads: int | None, watcher: Watcher) -> None:
-    """Runs every point that a folder has not yet, and finishes the folders."""
+    """Executes the missing runs and finishes the folders."""
     for folder in folders:
         if folder.damaged:
             watcher.tell(f"damaged files in {folder.path} are recomputed: {', '.join(folder.damaged)}")
@@ -72,7 +72,7 @@ def _fill(folders: Sequence[Store], home: Path, threads: int | None, watcher: Wa
 
 @contextmanager
 def supervised(finished: Callable[[], int], total: int, place: Path | str | None) -> Iterator[None]:
-    """Says in one sentence how many of the points within it were `finished`, and kept in `place`, if not all are."""
+    """Turns a failure or Ctrl-C into one error with the number of `finished` runs, and `place` as their folder."""
     try:
         yield
     except KeyboardInterrupt:
@@ -83,9 +83,9 @@ def supervised(finished: Callable[[], int], total: int, place: Path | str | None
 
 
 class InMemory:
-    """The points of scenarios as one pool. `keep` is given the number and the result of each scenario that is done.
+    """The runs of several scenarios in one thread pool. `keep` gets the number and result of each finished scenario.
 
-    Without `streamed` a result has no events, traces or other tables of what happened packet by packet.
+    Without `streamed` a result has no events, traces or other packet-level tables.
     """
 
     def __init__(
@@ -101,7 +101,7 @@ class InMemory:
         self._done: dict[int, dict[RunKey, tuple[dict[str, pa.Table], FinishedRun]]] = {}
 
     def run(self, threads: int | None, watcher: Watcher) -> None:
-        """Runs all points; raises what `run_points` raises."""
+        """Executes all runs; raises what `run_points` raises."""
         run_points(self.jobs, self._run, threads=at_once((job.scenario for job in self.jobs), threads), watcher=watcher)
 
     def _run(self, job: Job[int], progress: _core.Progress) -> None:
@@ -119,7 +119,7 @@ class InMemory:
 
 
 def _in_memory(scenario: Scenario, done: Mapping[RunKey, tuple[dict[str, pa.Table], FinishedRun]]) -> Result:
-    """The result of a scenario whose points are all `done`."""
+    """The result of a scenario whose runs are all `done`."""
     parts = [done[point] for point in scenario.points]
     whole = {name: tables.concat(part[name] for part, _ in parts) for name in parts[0][0]}
     timing = [timing_row(point, done[point][1].timing._asdict()) for point in scenario.points]
@@ -135,7 +135,7 @@ def tables_of(outcome: _core.Outcome) -> dict[str, pa.Table]:
 
 
 def timing_row(point: RunKey, timing: dict[str, Any]) -> dict[str, Any]:
-    """What one point cost, as a row of `timing.json`."""
+    """The cost of one run, as a row of `timing.json`."""
     return {"qdisc": point.qdisc, "seed": point.seed, **timing}
 
 
@@ -151,7 +151,7 @@ def _run(job: Job[Store], progress: _core.Progress) -> None:
 
 
 def _finish(folder: Store) -> None:
-    """Makes the final tables of the finished points, then the manifest."""
+    """Writes the final tables from the finished runs, then the manifest."""
     points = folder.scenario.points
     files = []
     for name in tables.NAMES:

@@ -1,4 +1,4 @@
-"""Runs points (a discipline with a seed each) on all cores, and stops them cleanly."""
+"""Executes runs (one discipline, one seed each) on all cores, and stops them cleanly."""
 
 import os
 import time
@@ -13,14 +13,14 @@ from headgate.scenario import RunKey, Scenario
 #: What is run: anything that names itself in a message.
 Item = TypeVar("Item")
 
-#: How often, in seconds of wall time, a watcher is told how far things are.
+#: Seconds between reports of progress.
 TICK = 0.1
 
 
 class Timing(NamedTuple):
-    """What one point cost: processor time and wall time of the simulation alone, in seconds.
+    """The cost of a run: processor time and wall time of the simulation, in seconds.
 
-    On real packets, the processor time is that of the loop that is the link.
+    On real packets, the processor time is that of the forwarding thread.
     """
 
     cpu_s: float
@@ -28,7 +28,7 @@ class Timing(NamedTuple):
 
 
 class FinishedRun(NamedTuple):
-    """What one point gave; on real packets also how true that is: the `proof` with `notes`."""
+    """The outcome of a run; on real packets also the `proof` of its accuracy, with `notes`."""
 
     outcome: _core.Outcome
     timing: Timing
@@ -36,23 +36,23 @@ class FinishedRun(NamedTuple):
 
 
 class Watcher:
-    """Is told how a run goes; this one looks away."""
+    """Gets the progress of runs. This one ignores it."""
 
     def tell(self, sentence: str) -> None:
-        """Something that a person should know, before the run begins."""
+        """A message for the user before the runs begin."""
 
     def begin(self, total: int, cached: int, seconds: float) -> None:
-        """A run begins: `total` points, of which `cached` were finished before; `seconds` remain to be simulated."""
+        """Runs begin: `total` runs, of which `cached` are finished; `seconds` of simulated time remain."""
 
     def tick(self, finished: int, seconds: float) -> None:
-        """So far `finished` points of this run are done, and `seconds` of simulated time."""
+        """So far `finished` runs and `seconds` of simulated time are done."""
 
     def end(self) -> None:
-        """The last point is done, or the run stops."""
+        """The last run is done, or the runs stop."""
 
 
 class Failures(Exception):
-    """Points that failed, each with its error; the others were finished."""
+    """Failed runs with their errors; all other runs are finished."""
 
     def __init__(self, errors: dict[Any, BaseException]) -> None:
         self.errors = errors
@@ -66,7 +66,7 @@ def run_point(
     on_batch: Callable[[str, Any], object] | None = None,
     on_capture: Callable[[str, bytes], object] | None = None,
 ) -> FinishedRun:
-    """Runs one point in this thread; the interpreter is free for other threads meanwhile."""
+    """Executes one run in this thread; the interpreter is free for other threads meanwhile."""
     wall, cpu = time.perf_counter(), time.thread_time()
     if scenario.live:
         from headgate.execution.top_socket import ViewSocket
@@ -86,9 +86,9 @@ def run_point(
 
 
 def at_once(scenarios: Iterable[Scenario], threads: int | None) -> int | None:
-    """How many points of `scenarios` may run at a time if `threads` are wanted: on real packets, one.
+    """The number of runs at a time if `threads` are wanted; on real packets it is 1.
 
-    Two links that keep time on the same machine would each make the other late.
+    Two links on one machine would delay each other.
     """
     return 1 if any(scenario.live for scenario in scenarios) else threads
 
@@ -100,10 +100,10 @@ def run_points(
     threads: int | None = None,
     watcher: Watcher | None = None,
 ) -> None:
-    """Calls `job` for every point, on `threads` threads (all processors if None).
+    """Calls `job` for every run, on `threads` threads (all processors if None).
 
-    Raises `Failures` when the others are done if some failed, `OSError` at once if a result cannot be written, and
-    `KeyboardInterrupt` when the running points have been stopped.
+    Raises `Failures` after all other runs if some failed, `OSError` at once if a result cannot be written, and
+    `KeyboardInterrupt` after the current runs have stopped.
     """
     progress = _core.Progress()
     watcher = watcher or Watcher()

@@ -1,4 +1,4 @@
-"""Where a link or gateway that runs shows itself to `headgate top`: a Unix socket that only its user may open."""
+"""The Unix socket at which a running link or gateway serves `headgate top`. Only its user may open it."""
 
 import json
 import os
@@ -14,7 +14,7 @@ from typing import Any, Self
 from headgate import _core
 from headgate.files import store
 
-#: Whoever takes longer than this, in seconds, is let go.
+#: Timeout of a client in seconds.
 PATIENCE = 5.0
 
 #: No document is longer: 32 flows each way take 20 KB.
@@ -22,7 +22,7 @@ LONGEST = 1 << 22
 
 
 def folders() -> list[Path]:
-    """Where sockets of this user may be, the one for new sockets first: XDG_RUNTIME_DIR, /run for root, or /tmp."""
+    """The folders for sockets of this user, in order: XDG_RUNTIME_DIR, /run for root, /tmp."""
     found = []
     if runtime := os.environ.get("XDG_RUNTIME_DIR"):
         found.append(Path(runtime) / "headgate")
@@ -33,7 +33,7 @@ def folders() -> list[Path]:
 
 
 def _own(folder: Path) -> bool:
-    """Whether a folder is there, is no link, is ours, and is closed to others."""
+    """Whether a folder exists, is not a symlink, belongs to this user and is closed to others."""
     try:
         found = folder.lstat()
     except OSError:
@@ -42,7 +42,7 @@ def _own(folder: Path) -> bool:
 
 
 def _open_folder() -> Path:
-    """The first folder that can be had; raises `OSError` if there is none."""
+    """The first usable folder, made if needed; raises `OSError` if there is none."""
     for folder in folders():
         with suppress(OSError):
             folder.mkdir(mode=0o700)
@@ -52,9 +52,9 @@ def _open_folder() -> Path:
 
 
 class ViewSocket:
-    """Shows what `look` gives, as JSON, to everyone who connects, until it is left.
+    """Serves the result of `look` as JSON to every client, until the end of the context.
 
-    `name` is what it is called, such as `gateway`; `what` says more. Where no socket can be made, it shows nothing.
+    `name` is the kind, such as `gateway`; `what` describes it. If no socket can be made, it does nothing.
     """
 
     def __init__(self, name: str, what: str, look: Callable[[], Mapping[str, Any]]) -> None:
@@ -94,7 +94,7 @@ class ViewSocket:
 
 
 def running() -> Iterator[tuple[Path, dict[str, Any]]]:
-    """All that show themselves, with what they show now. What killed processes left behind is removed."""
+    """Every running link and gateway with its current view. Sockets of killed processes are removed."""
     for folder in filter(_own, folders()):
         for path in sorted(folder.glob("*.sock")):
             found = ask(path)
@@ -103,7 +103,7 @@ def running() -> Iterator[tuple[Path, dict[str, Any]]]:
 
 
 def ask(path: Path) -> dict[str, Any] | None:
-    """What is shown at a socket; None if nobody is there."""
+    """The document served at a socket; None if no process serves it."""
     with socket.socket(socket.AF_UNIX) as asking:
         asking.settimeout(PATIENCE)
         try:

@@ -20,7 +20,7 @@ Case: TypeAlias = Mapping[str, Any]
 
 @dataclass(frozen=True)
 class Term:
-    """A quantity that a claim speaks of: a measure of a discipline, or what several come to."""
+    """A quantity in a claim: a measure of a discipline, or a combination of several."""
 
     value: Callable[[ExperimentResults, Case], Quantity]
 
@@ -60,7 +60,7 @@ Bound: TypeAlias = Term | float | Callable[[Case], float]
 
 
 def m(measure: str, label: str, /, **case: Any) -> Term:
-    """A measure of a discipline in the one case that has these values."""
+    """A measure of a discipline in the case with these values."""
     return Term(lambda found, at: found(measure, label, **{**at, **case}))
 
 

@@ -39,8 +39,8 @@ def grid(**axes: Iterable[Any]) -> tuple[Case, ...]:
 class OpenParameter:
     """A parameter that the paper does not state: our value, and why.
 
-    The scenario or a discipline takes it by its `name` if `values` has others to try: then the experiment's sensitivity
-    to it can be shown (`headgate paper sensitivity`).
+    The scenario or a discipline takes it by its `name`. If `values` has others to try, `headgate paper sensitivity`
+    shows their effect.
     """
 
     name: str
@@ -56,10 +56,10 @@ def written(value: Any) -> str:
 
 @dataclass(frozen=True)
 class PublishedNumbers:
-    """Numbers that the paper prints: `rows[label]` has one for each value of `axis`, or one if there is no axis.
+    """Numbers that the paper prints: `rows[label]` has one for each value of `axis`, or one without an axis.
 
-    `place` is where they stand, `measure` what they are to be compared with, `case` which cases they are of, if
-    further axes vary; `scale` turns the measure into the paper's unit, `unit` (1e-6 and "Mb/s").
+    `place` is the figure or table, `measure` our measure to compare, `case` the fixed values of further axes. `scale`
+    converts the measure to the paper's unit, `unit` (1e-6 and "Mb/s").
     """
 
     measure: str
@@ -74,10 +74,10 @@ class PublishedNumbers:
 
 @dataclass(frozen=True)
 class Claim:
-    """A sentence of the paper, and the condition that decides it.
+    """A claim of the paper, and the condition that decides it.
 
-    `finding` says, where our runs differ from it, what the cause is (`findings`). `place` is where it stands, if that
-    is not where the experiment's others do.
+    `finding` names the explanation (`findings`) if our runs differ. `place` is set if the claim is not in the
+    experiment's section.
     """
 
     text: str
@@ -97,9 +97,9 @@ def for_each(
 
 @dataclass(frozen=True)
 class HeadlineMeasure:
-    """The one number by which an experiment tells disciplines apart: a measure in one case, in words and unit.
+    """The measure by which an experiment compares disciplines, in one case, with its name and unit.
 
-    It is what further disciplines (`--with`) are set beside the paper's in.
+    Tables of added disciplines (`--with`) show it.
     """
 
     measure: str
@@ -119,7 +119,7 @@ class QuickVariant:
 
 @dataclass(frozen=True)
 class ComputedRun:
-    """One point of an experiment that is no simulation: discipline or curve, case, seed, and the user's trace."""
+    """One run of an experiment without a simulation: discipline or curve, case, seed, and the user's trace."""
 
     label: str
     case: Case
@@ -145,10 +145,11 @@ class ScenarioValues:
 class Experiment:
     """One figure or table of a paper.
 
-    Its file's docstring is its title, and the file's name its place in the paper unless one is given (`fig5`).
-    `stated_in` is where its claims stand. `qdiscs` are the disciplines by the name they have in the paper. With
-    `compute` in place of `scenario` the experiment is a computation: it gives every measure of one point, and `qdiscs`
-    name its curves. `modern` is whether further disciplines (`--with`) can stand beside those of the paper.
+    The docstring of its file is its title. The file's name is its place in the paper unless another is given (`fig5`).
+    `stated_in` is the section with its claims. `qdiscs` are the disciplines by their names in the paper.
+
+    With `compute` instead of `scenario` the experiment is a computation: it returns every measure of one run, and
+    `qdiscs` name its curves. `modern` says whether further disciplines (`--with`) can be added.
     """
 
     title: str = ""

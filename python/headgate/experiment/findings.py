@@ -1,7 +1,7 @@
-"""Why our runs differ from a paper: texts in `findings.md` beside its experiments, whose numbers come from results.
+"""Explanations of differences from a paper: `findings.md` beside its experiments, with numbers from results.
 
-A section of the file is a finding. `{cbr | FABA | buffer=780 | 100}` in it stands for a measure of a discipline, in the
-case with these values, times a factor; case and factor may be left out.
+A section of the file is a finding. `{cbr | FABA | buffer=780 | 100}` stands for a measure of a discipline in the case
+with these values, times a factor. Case and factor are optional.
 """
 
 import re

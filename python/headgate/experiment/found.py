@@ -1,4 +1,4 @@
-"""What an experiment found: every measure of every discipline and case, one value a seed, and the runs behind them."""
+"""The results of an experiment: every measure of every discipline and case, one value a seed, and the runs."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ class ExperimentResults:
         return cls(experiment, labels, cases, values, runs)
 
     def __call__(self, measure: str, label: str, /, **case: Any) -> Quantity:
-        """A measure of one discipline in the one case that has these values."""
+        """A measure of one discipline in the case with these values."""
         return self.values[self._known(measure, label, self._case(case))]
 
     def over(self, axis: str, measure: str, label: str, /, **case: Any) -> tuple[list[Any], list[Quantity]]:

@@ -15,7 +15,7 @@ from headgate.experiment.claims import Curve, Term, along, m, over
 from headgate.experiment.declare import Case
 from headgate.experiment.found import ExperimentResults
 
-#: Draws on axes what was found.
+#: Draws results on axes.
 Layer: TypeAlias = Callable[[Axes, ExperimentResults], None]
 #: Keywords of matplotlib for a line, a rule or a mark.
 LineStyle: TypeAlias = Mapping[str, Any]
@@ -25,7 +25,7 @@ Points: TypeAlias = Callable[[Run], tuple[Array, Array]]
 
 #: Points of a line over time that is recorded at every packet: more are not seen at the width of a page.
 POINTS = 400
-#: Marks of curves, so that they are told apart where colours are near each other or are not seen.
+#: Marks of curves, which distinguish them without color.
 MARKERS = ("o", "s", "^", "D", "v", "P", "X", "<", ">")
 
 

@@ -149,9 +149,9 @@ def loss_percent(group: str | None = None) -> RunMeasure:
 
 @measure
 def acks_lost(run: Run, direction: str, beside: str) -> float:
-    """Of 100 ACKs that came to a direction of the bottleneck, those dropped; NaN if none came.
+    """Percentage of ACKs dropped at a direction of the bottleneck; NaN if none arrived.
 
-    `beside` is the group whose data goes there: what passes and is none of it are ACKs.
+    `beside` is the group whose data uses that direction: all other packets are ACKs.
     """
     came, lost = (run.link(column, direction) - run.flows(column, beside).sum() for column in ("arrived", "dropped"))
     return 100 * _ratio(lost, came)

@@ -60,10 +60,10 @@ PlotPanels: TypeAlias = PlotPanel | Sequence[PlotPanel] | Callable[[str], PlotPa
 
 @dataclass(frozen=True)
 class Plot:
-    """A figure: its panels, the note below them, and the number of the panel that has the legend.
+    """A figure: its panels, the note below them, and the number of the panel with the legend.
 
-    Panels are on common scales (`shared`), which the outer ones label, or on scales of their own (`apart`); with
-    `heights` they are stacked above each other over one horizontal scale. Heights are inches a panel.
+    Panels have common scales (`shared`), labelled at the outer ones, or scales of their own (`apart`). With `heights`,
+    in inches, they are stacked over one horizontal scale.
     """
 
     panels: PlotPanels
@@ -76,7 +76,7 @@ class Plot:
     legend_columns: int = 1
 
     def __call__(self, found: ExperimentResults) -> Figure:
-        """Draws what was found."""
+        """Draws the results."""
         panels = [self.panels(label) for label in found.labels] if callable(self.panels) else self.panels
         if isinstance(panels, PlotPanel):
             panels = [panels]

@@ -1,4 +1,4 @@
-"""What is kept of an experiment: one JSON document with every number, and its figure."""
+"""The files of an experiment: one JSON document with every number, and its figure."""
 
 import math
 from collections.abc import Callable, Sequence
@@ -37,7 +37,7 @@ def carry_out(name: str, experiment: Experiment, out: Path, how: RunOptions, wat
 
 
 def folder(name: str, experiment: Experiment, out: Path, how: RunOptions) -> Path:
-    """Where what was found is kept; other disciplines and traces have folders of their own, and what `how` varies."""
+    """The folder of an experiment's results. Its name has added disciplines, traces and options."""
     parts = [name.rpartition("/")[2], *how.parts()]
     parts += ["with", *(store.slug_of(spec) for spec in how.further)] if how.further and experiment.modern else []
     parts += ["trace", store.slug_of(how.trace.name)] if how.trace is not None and experiment.compute else []
@@ -99,7 +99,7 @@ def judged(judge: Callable[[ExperimentResults], Judgement], found: ExperimentRes
 
 
 def compared(experiment: Experiment, found: ExperimentResults) -> list[dict[str, Any]]:
-    """Every published number beside ours, a row each; those of cases that were not run are left out."""
+    """Every published number with ours, one row each, without cases that were not run."""
     rows = []
     for published in experiment.published:
         at: Sequence[Any] = published.at if published.axis is not None else (None,)

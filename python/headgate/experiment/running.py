@@ -24,10 +24,10 @@ POOL = 400
 
 
 class RunOptions(NamedTuple):
-    """How an experiment is run.
+    """Options of an experiment's runs.
 
-    `further` are disciplines beside the paper's, `seeds` replaces the experiment's own number, `choices` our values of
-    parameters that the paper leaves open, `trace` is a packet trace for the experiments that read one.
+    `further` are added disciplines, `seeds` replaces the experiment's number of seeds, `choices` replaces values of
+    open parameters, `trace` is a packet trace for experiments that read one.
     """
 
     quick: bool = False
@@ -68,7 +68,7 @@ class FinishedCase(NamedTuple):
 
 
 class ExperimentRun(NamedTuple):
-    """What was found, and its cost: processor seconds of all points, whenever they ran, and this run's wall time."""
+    """The results and their cost: processor seconds of all runs, including reused ones, and the wall time now."""
 
     found: ExperimentResults
     cpu_s: float

@@ -123,7 +123,7 @@ def _losses(scenario: Scenario, taken: _RunIntervals) -> dict[str, FlentSeries]:
 
 
 def _queue(scenario: Scenario, place: LinkDirection, taken: _RunIntervals, *, alone: bool) -> dict[str, SeriesValues]:
-    """What flent reads of a queue, under its names; drops are not kept by link, and told of the only one alone."""
+    """The data of a queue by flent's names. Drops are not kept by link, so only a single link has them."""
     queue = taken.of("queue_bytes", *place)
     found = {"backlog_bytes": queue, "backlog_pkts": taken.of("queue_packets", *place)}
     if (rate := rate_bps(scenario, place)) is not None:

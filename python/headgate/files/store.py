@@ -316,9 +316,9 @@ def plain(value: Any) -> Any:
 
 
 def write_files(folder: Path, files: Mapping[str, Content], what: str = "results", why: str = "") -> None:
-    """Writes files of these names into `folder`, which is made if need be, each as a whole.
+    """Writes files into `folder`, which is made if needed, each atomically.
 
-    Raises `ResultError` if `what` they are cannot be written; `why` says more.
+    Raises `ResultError` if `what` cannot be written; `why` ends the message.
     """
     try:
         folder.mkdir(parents=True, exist_ok=True)

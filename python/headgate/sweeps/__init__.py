@@ -1,4 +1,4 @@
-"""Sweeps: one scenario for many values of its keys, on this machine or a cluster, into a dataset that can be queried.
+"""Sweeps: one scenario for many values of its keys, on this machine or a cluster, into a dataset for queries.
 
-`spec` reads what is to be swept, `plan` makes points of it, `work` runs one point anywhere, `dataset` keeps them.
+`spec` reads the swept values, `plan` makes runs of them, `work` executes one run, `dataset` stores results.
 """

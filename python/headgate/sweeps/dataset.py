@@ -30,12 +30,12 @@ MANIFEST = "sweep.json"
 POINTS = "points.parquet"
 RECEIPTS = "receipts"
 
-#: So many points are read at once when they are looked at again.
+#: Number of runs that are read at once when they are checked.
 _AT_ONCE = 64
 
 
 class Dataset:
-    """The dataset that one plan is run into."""
+    """The dataset of one plan."""
 
     def __init__(self, folder: Folder, plan: SweepPlan) -> None:
         self.folder = folder
@@ -45,7 +45,7 @@ class Dataset:
         self._figures: dict[str, dict[str, Any]] = {}
 
     def look(self) -> None:
-        """Finds out which points are finished already; every file of theirs is read and compared."""
+        """Finds the finished runs. Every file of theirs is read and compared with its hash."""
         if self._made_by_this_build():
             listed = set(self.folder.names(RECEIPTS))
             known = [point for point in self.plan.points if _receipt(point) in listed]
@@ -53,9 +53,9 @@ class Dataset:
                 self._look_at(known[first : first + _AT_ONCE])
 
     def begin(self) -> None:
-        """Sees that the dataset can be written, and forgets what another build of the simulator finished there.
+        """Checks that the dataset can be written, and forgets runs of another build.
 
-        Of one that is finished, nothing is written: it may be where nobody can write.
+        Writes nothing if the dataset is finished, since it may be read-only.
         """
         if not self._made_by_this_build():
             with _explained(store.OTHER_BUILD):
@@ -64,19 +64,19 @@ class Dataset:
         self._write(store.BUILD, store.build().encode())
 
     def keep(self, point: SweepRun, done: RunFiles) -> None:
-        """Writes a finished point."""
+        """Writes a finished run."""
         self.folder.write({_file(name, point): data for name, data in done.files.items()})
         self.folder.write({_receipt(point): done.receipt})
         self._figures[point.hash] = json.loads(done.receipt)["figures"]
 
     @property
     def missing(self) -> list[SweepRun]:
-        """The points that are not finished."""
+        """The runs that are not finished."""
         return [point for point in self.plan.points if point.hash not in self._figures]
 
     @property
     def finished(self) -> int:
-        """How many of the plan's points are."""
+        """The number of finished runs of the plan."""
         return len(self._figures)
 
     def conclude(self) -> None:
@@ -94,7 +94,7 @@ class Dataset:
                 self.folder.write({name: data})
 
     def _made_by_this_build(self) -> bool:
-        """Whether what is there came from the very simulator that is running (as `Store` has it)."""
+        """Whether the existing runs are from this build of the simulator (as in `Store`)."""
         return self.folder.read([store.BUILD]).get(store.BUILD) == store.build().encode()
 
     def _look_at(self, points: Sequence[SweepRun]) -> None:

@@ -1,4 +1,4 @@
-"""Where a dataset is kept: a local folder, anything that fsspec reaches (`s3://bucket/path`), or memory."""
+"""The place of a dataset: a local folder, any file system of fsspec (`s3://bucket/path`), or memory."""
 
 import glob
 from collections.abc import Iterator, Mapping, Sequence
@@ -35,14 +35,14 @@ class Folder(Protocol):
         """Removes files that are there; `ResultError` if that fails."""
 
     def held(self) -> AbstractContextManager[object]:
-        """Within it, other processes are kept out where that is possible: `ResultError` if one writes there.
+        """Locks the folder during the context if possible; `ResultError` if another process writes there.
 
-        Whether it can be written shows when it is.
+        Whether the folder is writable is not checked here.
         """
 
 
 class _MemoryFolder:
-    """Files that nobody keeps."""
+    """A dataset in memory."""
 
     files = url = None
 
@@ -139,10 +139,10 @@ class _RemoteFolder:
         return {paths[path.strip("/")]: data for path, data in found.items()}
 
     def write(self, files: Mapping[str, bytes]) -> None:
-        # An object store is given all of them at once, for it is far away.
+        # All files are written at once: each request to an object store takes long.
         whole = {f"{self._path}/{name}": data for name, data in files.items()}
         for folder in {path.rpartition("/")[0] for path in whole} - self._made:
-            # A path without a root begins with its bucket, and holds no folders. Nobody wants a bucket by a slip.
+            # A path without a root begins with its bucket, which has no folders. Buckets are never created.
             if folder.startswith("/"):
                 self._do("write results to", self.files.makedirs, folder, exist_ok=True)
             self._made.add(folder)

@@ -1,6 +1,6 @@
-"""From a scenario and what is to be swept to points: each a scenario of one discipline and one seed, known by its hash.
+"""The runs of a sweep: each is a scenario with one discipline and one seed, identified by its hash.
 
-Every point is read and checked before anything runs.
+Every run is read and checked before the first one begins.
 """
 
 import functools
@@ -24,7 +24,7 @@ HASH = 16
 
 
 class SweepRun(NamedTuple):
-    """One run: the values of the swept keys that concern it, its discipline and seed, and the hash it is known by."""
+    """One run: the swept values that apply to it, its discipline and seed, and its hash."""
 
     settings: SweptValues
     qdisc: str
@@ -64,7 +64,7 @@ class SweptScenario(NamedTuple):
 
 
 class SweepPlan:
-    """All points of a sweep, different from each other, in the order in which they are written."""
+    """All different runs of a sweep, in the order of the dataset."""
 
     def __init__(
         self, source: SweptScenario, spec: SweepSpec, *, qdiscs: Sequence[str] = (), seeds: Any = None
@@ -90,7 +90,7 @@ class SweepPlan:
         return self._read(point.settings, point.qdisc, point.seed)
 
     def work(self, point: SweepRun) -> RunTask:
-        """What it takes to run a point."""
+        """The input of a run."""
         scenario = self.scenario(point)
         return RunTask(point.hash, scenario.to_toml(), scenario.inputs, self.tables)
 

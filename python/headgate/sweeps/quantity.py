@@ -21,7 +21,7 @@ WHOLE = ("bit/s", "packets", "bytes")
 
 
 class NumberWithUnit(NamedTuple):
-    """A number, in the unit it was written in and in the one of its kind (`unit`; empty for a bare number)."""
+    """A number in its written unit, and in the base unit `unit` of its kind, which is empty for bare numbers."""
 
     value: float
     written: str

@@ -1,4 +1,4 @@
-"""What a sweep found: the table of its points, and every table of theirs with the swept keys beside each row."""
+"""The result of a sweep: the table of its runs, and every table of theirs with the swept keys in each row."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 
 class SweepCost(NamedTuple):
-    """What the points of a run cost: processor seconds of the simulation alone, and wall time of the whole run."""
+    """The cost of a sweep: processor seconds of its simulations, and wall time of the whole sweep."""
 
     points: int
     cpu_s: float
@@ -71,7 +71,7 @@ class Sweep:
         return [f"{name}/{point}.parquet" for point in self.points["point"].to_pylist()]
 
     def table(self, name: str) -> pa.Table:
-        """A table of all points, such as `flows`: rows in the order of `points`, with the swept keys beside them."""
+        """A table of all runs, such as `flows`: rows in the order of `points`, with the swept keys in each row."""
         files = self.files(name)
         found = self.folder.read(files)
         parts = [self._read(file, found[file]) for file in files if file in found]

@@ -1,4 +1,4 @@
-"""Runs a plan: the points that its dataset has not yet, on this machine's processors or on a cluster."""
+"""Executes the missing runs of a plan on this machine or on a cluster."""
 
 import threading
 import time
@@ -14,7 +14,7 @@ from headgate.sweeps.dataset import Dataset
 from headgate.sweeps.plan import SweepPlan, SweepRun
 from headgate.sweeps.result import Sweep, SweepCost
 
-#: An estimate looks at so many points, each for at most so many seconds.
+#: Number of trial runs of an estimate, and the seconds of each.
 _PROBES = 5
 _PROBE_S = 0.1
 
@@ -72,9 +72,9 @@ def run(dataset: Dataset, executor: Executor, watcher: Watcher) -> Sweep:
 
 
 def estimate(plan: SweepPlan, points: Sequence[SweepRun], threads: int) -> float | None:
-    """About how many seconds the points will take on so many threads: a few of them are tried for a moment.
+    """The estimated seconds that the runs take on so many threads, from short trials of a few of them.
 
-    None if there are no threads yet, or the simulator did not get far enough to tell.
+    None without threads, or if the trials were too short to tell.
     """
     if not threads:
         return None

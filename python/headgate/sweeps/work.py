@@ -38,7 +38,7 @@ FIGURES = (
 #: Columns by which a reader can leave a file out.
 TOLD = ["point", "qdisc", "seed"]
 
-#: Up to so many rows, a file is written as it is.
+#: Files with at most this many rows are not compressed.
 FEW_ROWS = 200
 
 

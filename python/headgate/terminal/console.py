@@ -36,7 +36,7 @@ def console(*, stderr: bool = False) -> Console:
 
 
 class Commands(TyperGroup):
-    """The commands, whose errors about options and arguments say what was expected and what was found."""
+    """The command group. Its errors about values say what was expected and what was found."""
 
     def invoke(self, ctx: Any) -> Any:
         """Runs a command; typer's errors about values get our words in place of pydantic's."""

@@ -1,4 +1,4 @@
-"""Tuning: a search over a discipline's parameters, for a stated objective, checked on seeds that it did not see.
+"""Tuning: a search over a discipline's parameters for given objectives, checked on held-out seeds.
 
-The search itself is Optuna's (the extra `tune`): nothing here imports it before it is needed.
+The search is Optuna's (the extra `tune`), which is imported only when needed.
 """

@@ -54,7 +54,7 @@ class Goals(NamedTuple):
 
     @classmethod
     def of(cls, objectives: Sequence[str], subject_to: Sequence[str], scenario: Scenario) -> Goals:
-        """Reads objectives (`p95 queue delay`, `minimise share cbr`) and bounds; `UsageError` for what is no metric."""
+        """Reads objectives (`p95 queue delay`, `minimize share cbr`) and bounds; `UsageError` for an unknown metric."""
         if not objectives:
             raise UsageError('the objective is missing: give one, as in --objective "p95 queue delay"')
         goals = tuple(goal(text, scenario) for text in objectives)
@@ -82,7 +82,7 @@ class Goals(NamedTuple):
 
 
 def goal(text: str, scenario: Scenario) -> Goal:
-    """A metric, after `minimise` or `maximise` if it is not the direction that the metric has of its own."""
+    """A metric with an optional `minimize` or `maximize` before it; by default the metric's own direction."""
     first, _, rest = text.strip().partition(" ")
     if first.lower() in DIRECTIONS:
         return Goal(metric(rest, scenario), DIRECTIONS[first.lower()])

@@ -1,4 +1,4 @@
-"""How much a discipline's parameters matter near where they are: each one varied alone, the others as they were."""
+"""The effect of a discipline's parameters near their values, varied one at a time."""
 
 from collections.abc import Iterable, Sequence
 from pathlib import Path
@@ -29,7 +29,7 @@ RUNS = "runs"
 
 
 class VariedValue(NamedTuple):
-    """One value of one parameter: what was measured of each metric, or why it could not be."""
+    """One value of one parameter: its measures, or why the discipline rejects it."""
 
     name: str
     text: str
@@ -39,7 +39,7 @@ class VariedValue(NamedTuple):
 
 
 class Sensitivity(NamedTuple):
-    """Every value of every parameter, and the discipline as it was."""
+    """The measures for every value of every parameter, and for the original setting."""
 
     scenario: Scenario
     base: QdiscSpec
@@ -87,8 +87,8 @@ def sensitivity(
 ) -> Sensitivity:
     """Varies each of a discipline's parameters from half to twice its value, and measures each `objective`.
 
-    `params` names those that are varied (all numeric ones otherwise), with a range or a list if need be, as for `tune`.
-    The runs are one result below `out`, where the same call resumes. Raises what `tune` raises.
+    `params` names the parameters (by default all numeric ones), with optional ranges or lists as in `tune`. The runs
+    are one result below `out`; the same call resumes it. Raises what `tune` raises.
     """
     scenario = Scenario.of(scenario, set=list(set), qdiscs=[qdisc] if qdisc else [], seeds=seeds)
     base = only(scenario)
@@ -124,7 +124,7 @@ def _axes(base: QdiscSpec, params: Sequence[str]) -> list[Axis]:
 
 
 def _texts(base: QdiscSpec, axis: Axis) -> list[str]:
-    """The values of a parameter that are tried, ascending: the one that is there among them."""
+    """The tried values of a parameter, ascending, including its original value."""
     if not isinstance(axis, RangeAxis):
         return list(dict.fromkeys([base.value(axis.name), *axis.words]))
     part = [step / (VALUES - 1) for step in range(VALUES)]
@@ -134,7 +134,7 @@ def _texts(base: QdiscSpec, axis: Axis) -> list[str]:
     now = base.value(axis.name)
     value = axis.scale.read(now)
     texts = {axis.text(each): each for each in at}
-    # A value within a part in a hundred of the one that is there is that one.
+    # A value within one percent of the original is the original.
     texts = {text: each for text, each in texts.items() if value is None or abs(each - value) > 0.01 * abs(value)}
     if value is not None:
         texts[now] = value
@@ -146,7 +146,7 @@ def _spec(base: QdiscSpec, value: VariedValue) -> QdiscSpec:
 
 
 def _checked(scenario: Scenario, base: QdiscSpec, value: VariedValue) -> VariedValue:
-    """The value, refused if the discipline cannot have it beside the others."""
+    """The value, with a reason if the discipline rejects it."""
     refused = refusal(scenario, str(_spec(base, value)))
     if refused and value.chosen:
         raise UsageError(refused)

@@ -19,7 +19,7 @@ from headgate.tuning.space import RangeAxis
 
 
 def table(margins: Sensitivity) -> Table:
-    """A row for each value, a column for each metric: what it is, and by how much that is more or less."""
+    """A row for each value, a column for each metric with its significant change."""
     goals = margins.goals.goals
     rows = [
         layout.Variation(value.name, value.text, value.chosen, [_cell(margins, value, goal) for goal in goals])
@@ -31,7 +31,7 @@ def table(margins: Sensitivity) -> Table:
 
 
 def sentences(margins: Sensitivity) -> Iterator[str]:
-    """For each metric the parameters that move it, the one that moves it most first; then what cannot be, and why."""
+    """For each metric the parameters with a significant effect, the largest first; then invalid values."""
     for goal in margins.goals.goals:
         steps = {axis.name: max(map(abs, _told(margins, axis.name, goal)), default=0.0) for axis in margins.axes}
         moving = sorted((name for name, step in steps.items() if step), key=lambda name: -steps[name])

@@ -1,4 +1,4 @@
-"""What a search found: the best setting or the front of several, compared on seeds that the search did not see."""
+"""The outcome of a search: the best setting or a front, compared on held-out seeds."""
 
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
@@ -30,7 +30,7 @@ quietly = partial(api.run_into, report=False)
 
 
 class ComparedSetting(NamedTuple):
-    """A setting beside the discipline as it was: every metric of both, a value for each held-out seed."""
+    """A setting and the original one: every metric of both, one value for each held-out seed."""
 
     trial: Trial
     reference: dict[str, Quantity]
@@ -78,7 +78,7 @@ class SearchOutcome(NamedTuple):
 
 
 def best(trials: Sequence[Trial], goals: Goals) -> list[Trial]:
-    """The settings that keep every bound and that no other such setting betters: one if there is one objective."""
+    """The settings that keep every bound and are not dominated: one if there is one objective."""
     kept = {trial.qdisc: trial for trial in reversed(trials) if trial.keeps(goals)}
     points = [(trial, _costs(trial, goals)) for trial in sorted(kept.values(), key=lambda trial: trial.number)]
     front = [trial for trial, costs in points if not any(_dominates(other, costs) for _, other in points)]
@@ -89,7 +89,7 @@ def best(trials: Sequence[Trial], goals: Goals) -> list[Trial]:
 def compare(
     plan: SearchPlan, trials: list[Trial], seeds: Sequence[int], folder: Path, runs: Runs = quietly
 ) -> SearchOutcome:
-    """Runs the best settings, and the discipline as it was, on `seeds`; into `folder`, where a rerun finds them."""
+    """Runs the best settings and the original one on held-out `seeds`, into `folder`."""
     front = best(trials, plan.goals)
     if not front:
         return SearchOutcome(plan, trials, [], [], None)
@@ -106,7 +106,7 @@ def compare(
 
 
 def without_idle(plan: SearchPlan, trial: Trial, folder: Path, runs: Runs = quietly) -> Trial:
-    """The setting with those parameters as they were that do nothing: put back by itself, each changes no value."""
+    """The setting without changes that have no effect: each is undone if no value changes."""
     changed = [name for name, value in trial.settings.items() if value != plan.base.value(name)]
     back = {name: str(plan.base.having({**trial.settings, name: plan.base.value(name)})) for name in changed}
     back = {name: spec for name, spec in back.items() if not refusal(plan.scenario, spec)}
@@ -171,7 +171,7 @@ def _found(outcome: SearchOutcome, each: ComparedSetting) -> dict[str, Any]:
 
 
 def nearest(trials: Sequence[Trial], goals: Goals) -> Trial | None:
-    """Of settings that break a bound, the one that breaks the fewest and then, for its value, by the least."""
+    """Of settings that break a bound, the one that breaks the fewest, and by the least."""
     measured = [trial for trial in trials if trial.values(goals) is not None]
 
     def broken(trial: Trial) -> tuple[int, float]:
@@ -183,7 +183,7 @@ def nearest(trials: Sequence[Trial], goals: Goals) -> Trial | None:
 
 
 def spread(front: Sequence[Trial], most: int) -> list[Trial]:
-    """At most so many of a front, both ends among them, evenly spread."""
+    """At most `most` settings of a front, evenly spread, including both ends."""
     if len(front) <= most:
         return list(front)
     return [front[round(place * (len(front) - 1) / (most - 1))] for place in range(most)]

@@ -1,7 +1,7 @@
-"""Tries settings, a batch at a time: Optuna proposes, all processors simulate, what is finished is kept at once.
+"""Tries settings in batches: Optuna proposes, all processors simulate, finished trials are stored at once.
 
-A batch is proposed from the trials of all batches before it, and from nothing else: the same search tries the same
-settings on any number of threads, and one that was stopped goes on as if it had not been.
+A batch depends only on the trials of all earlier batches. So a search tries the same settings on any number of threads,
+and an interrupted one continues unchanged.
 """
 
 import math

@@ -16,7 +16,7 @@ from headgate.tuning import tc
 from headgate.tuning.outcome import ComparedSetting, SearchOutcome, nearest
 from headgate.tuning.spec import QdiscSpec
 
-#: What a comparison with the discipline as it was comes to.
+#: Words for a comparison with the original setting.
 WORDS = {Verdict.HOLDS: "better", Verdict.DIFFERS: "worse", Verdict.INCONCLUSIVE: "inconclusive"}
 
 Importances = Mapping[str, Mapping[str, float]]

@@ -1,4 +1,4 @@
-"""Which parameters of a discipline are searched, and between what."""
+"""The searched parameters of a discipline and their ranges."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from headgate.tuning.values import EXACT, UnitScale
 if TYPE_CHECKING:
     from optuna.trial import Trial
 
-#: A parameter is searched from this part of its value to so many times it, as far as its declared range goes.
+#: A parameter is searched from its value over this factor to its value times it, within its declared range.
 WIDE = 100.0
 #: Ranges of numbers that span this much or more are searched on a logarithmic scale; times, rates and sizes always are.
 DECADES = 100.0
@@ -94,7 +94,7 @@ def space(base: QdiscSpec, written: Sequence[str]) -> list[Axis]:
 
 
 def around(base: QdiscSpec, each: _core.Parameter, times: float) -> RangeAxis | None:
-    """From 1/`times` of a parameter's value to `times` it, within what it can be; None if it is no quantity above 0."""
+    """The range from 1/`times` of a parameter's value to `times` it; None unless it is a quantity above 0."""
     value = base.value(each.name)
     for scale in values.scales(each):
         number = scale.read(value)
@@ -167,7 +167,7 @@ def _example(each: _core.Parameter) -> str:
 
 
 def settings(axes: Sequence[Axis], base: QdiscSpec, trial: Trial) -> dict[str, str]:
-    """A value for each parameter, by what the search suggests; what was there is written as it was."""
+    """A value for each parameter, suggested by the search. Unchanged values keep their original text."""
     suggested = {axis.name: axis.suggest(trial) for axis in axes}
     return {name: base.value(name) for name in suggested} if trial.params == numbers(axes, base) else suggested
 

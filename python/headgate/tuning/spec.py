@@ -20,7 +20,7 @@ class QdiscSpec(NamedTuple):
 
     @classmethod
     def of(cls, text: str) -> QdiscSpec:
-        """What `text` names; `UsageError` if there is no such discipline or parameter. Values are not checked here."""
+        """The discipline that `text` names; `UsageError` for an unknown name. Values are not checked here."""
         name, _, written = text.partition(":")
         try:
             discipline = _core.discipline(name.strip())
@@ -38,7 +38,7 @@ class QdiscSpec(NamedTuple):
         return f"{self.discipline.name}:{written}" if written else self.discipline.name
 
     def value(self, name: str) -> str:
-        """What a parameter is set to, by its setting, its preset or its default."""
+        """The value of a parameter from its setting, its preset or its default."""
         preset = self.settings.get("preset", self.discipline.presets[0].name)
         return self.settings.get(name) or dict(self.discipline.values(preset))[name]
 

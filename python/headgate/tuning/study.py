@@ -1,4 +1,4 @@
-"""What a search tries, and what came of it: trials, kept in SQLite, where Optuna's own tools find them too."""
+"""The trials of a search, stored in SQLite, where Optuna's tools find them too."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ class SearchPlan(NamedTuple):
 
 
 class Trial(NamedTuple):
-    """One discipline that was tried: what was measured, a value a seed, or why it could not be."""
+    """One trial: its measures, one value a seed, or why the discipline rejects the setting."""
 
     number: int
     qdisc: str
@@ -143,10 +143,10 @@ def new_study(goals: Goals) -> optuna.Study:
 
 
 def importances(plan: SearchPlan, study: optuna.Study) -> dict[str, dict[str, float]]:
-    """For each objective, the part that each parameter has in reaching its best tenth, 0 to 1, the largest first.
+    """For each objective, the importance of each parameter for its best tenth, 0 to 1, the largest first.
 
-    PED-ANOVA (Watanabe, Bansal and Hutter, IJCAI 2023), as Optuna has it. Empty for one parameter alone, and where all
-    settings come to the same.
+    PED-ANOVA (Watanabe, Bansal and Hutter, IJCAI 2023), from Optuna. Empty for one parameter, or if all settings give
+    equal values.
     """
     done = [trial for trial in study.trials if trial.state == TrialState.COMPLETE]
     if len(plan.axes) < 2 or len(done) < 2:

@@ -1,6 +1,6 @@
-"""A discipline as Linux's tc command, where Linux has it, and what tc cannot say of it.
+"""A discipline as a tc command, with notes on what tc cannot express.
 
-Options and their units are those of iproute2 6.1, tc/q_*.c (of dualpi2: 6.18); docs/disciplines has how Linux differs.
+Options and units are those of iproute2 6.1, tc/q_*.c (dualpi2: 6.18). docs/disciplines lists how Linux differs.
 """
 
 import tomllib
@@ -18,7 +18,7 @@ MS, BPS, OCTETS = UnitScale(TIMES, whole=False), UnitScale(RATES, whole=False), 
 
 
 class TcLink(NamedTuple):
-    """What tc must be told of the link: its rate in bit/s, its limit as text, and the size of its packets in bytes."""
+    """The link for tc: its rate in bit/s, its limit as text, and its packet size in bytes."""
 
     rate_bps: float
     limit: str
@@ -83,11 +83,10 @@ IN_BYTES: Mapping[str, Write] = {kind: _bytes for kind in WRITES if kind.startsw
 
 
 class TcQdisc(NamedTuple):
-    """A discipline of Linux: its options in tc's order, what to know of it, and what `also` adds.
+    """A discipline of Linux: its options in tc's order, notes, and further options from `also`.
 
-    An option has one of its parameter's names. `a>b` is parameter a as option b; `on/off` is one of two words,
-    of which the first names the parameter. `write` has options, and kinds of parameters, that tc wants in a form of
-    their own.
+    An option has one of its parameter's names. `a>b` is parameter a as option b. `on/off` are two words, the first of
+    which names the parameter. `write` holds the options and kinds of parameters with a format of their own.
     """
 
     kind: str
@@ -99,7 +98,7 @@ class TcQdisc(NamedTuple):
     write: Mapping[str, Write] = {}
 
     def words(self, spec: QdiscSpec, link: TcLink) -> Iterator[tuple[str, str]]:
-        """The name of each parameter that tc has an option for, and what tc is told; empty where it need not be."""
+        """Each parameter with an option of tc, and its text; empty for a value that tc derives."""
         for option in self.options.split():
             name, _, word = option.partition(">")
             on, flag, off = (word or name).partition("/")
@@ -113,7 +112,7 @@ class TcQdisc(NamedTuple):
 
 
 def _red(spec: QdiscSpec, link: TcLink, *, octets: bool) -> tuple[list[str], list[str]]:
-    """What RED needs beside its thresholds. tc has no wq: it chooses one by the burst."""
+    """RED's further options. tc has no wq: it derives one from the burst."""
     words = [f"bandwidth {link.rate_bps:.0f}bit", f"avpkt {link.packet}"]
     wq, minth = spec.value("wq"), spec.value("minth")
     if wq == "auto" or spec.value("burst") == "auto":

@@ -19,7 +19,7 @@ def burst_for(wq: float, minth: float) -> tuple[int, float]:
 
 
 def _first_burst(log: int, least: float) -> int:
-    """The least burst with which tc comes to W = `log`: the first for which W = `log` - 1 is too little."""
+    """The least burst for which tc chooses W = `log`."""
     low = max(1, math.ceil(least))
     if log == 1:
         return low

@@ -1,4 +1,4 @@
-"""A search from its beginning to its figures and files."""
+"""A search with its figures and files."""
 
 from __future__ import annotations
 
@@ -49,12 +49,14 @@ def tune(
 ) -> TuningResult:
     """Searches a discipline's parameters for the best `objective` (`p95 queue delay`; several give a front).
 
-    `scenario` is a file or a `Scenario`, `qdisc` its discipline if it has several, `set` and `seeds` change it as in
-    `Scenario.load`; `subject_to` are bounds (`utilization >= 0.95`), `params` what is searched (`boxtime=1ms..1s`; all
-    numeric parameters if none is named). `trials` settings are tried; what is found is compared with the discipline as
-    it was on `held_out` further seeds. All is kept below `out`, with `figures`, where the same call resumes.
+    `scenario` is a file or a `Scenario`, `qdisc` its discipline if it has several. `set` and `seeds` change it as in
+    `Scenario.load`. `subject_to` are bounds (`utilization >= 0.95`). `params` are the searched parameters
+    (`boxtime=1ms..1s`; by default all numeric ones).
 
-    Raises `UsageError` and `ScenarioError` for what cannot be searched, `ResultError`, `RunFailedError` and
+    `trials` settings are tried. The best are compared with the original setting on `held_out` further seeds. Everything
+    is stored below `out`, with `figures`; the same call resumes.
+
+    Raises `UsageError` and `ScenarioError` for an invalid search, and `ResultError`, `RunFailedError` and
     `InterruptedRunError` as `run` does.
     """
     scenario = Scenario.of(scenario, set=list(set), qdiscs=[qdisc] if qdisc else [], seeds=seeds)
@@ -96,7 +98,7 @@ def only(scenario: Scenario) -> QdiscSpec:
 
 
 def fresh(seen: Sequence[int], count: int) -> list[int]:
-    """So many seeds after all those that were seen."""
+    """The next `count` seeds after those of the search."""
     return list(range(max(seen) + 1, max(seen) + 1 + count))
 
 

@@ -11,7 +11,7 @@ from typing import NamedTuple
 from headgate import _core
 from headgate.units import RATES, SIZES, TIMES, Unit
 
-#: A value is written with so many significant digits: the search does not know it better, and people can read it.
+#: Significant digits of a tried value.
 DIGITS = 3
 #: Enough digits for every number that is meant.
 EXACT = 15
@@ -61,7 +61,7 @@ class UnitScale(NamedTuple):
         return value
 
     def text(self, value: float, digits: int = DIGITS) -> str:
-        """A value as a person would write it, in the unit that suits it, to so many significant digits."""
+        """A value as text in a suitable unit, with `digits` significant digits."""
         if self.whole:
             value = round(value)
             digits = max(digits, len(str(value))) if value < WHOLE else digits

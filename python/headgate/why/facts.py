@@ -137,7 +137,7 @@ class FlowFacts:
 
 
 def facts(result: Result, point: RunKey, flow: int) -> FlowFacts:
-    """The facts of flow number `flow` at `point`; `UsageError` if there is no such flow."""
+    """The numbers of flow number `flow` in a run; `UsageError` if there is no such flow."""
     flows = result.run("flows", point)
     if not 0 <= flow < flows.num_rows:
         last = flows.num_rows - 1

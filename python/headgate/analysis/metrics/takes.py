@@ -130,15 +130,15 @@ _PRESSING = (Role.RESPONSIVE, Role.UNRESPONSIVE)
 
 
 def has_both(roles: Iterable[Role]) -> bool:
-    """Whether there are responsive and unresponsive flows that demand more than their fair share."""
+    """Whether there are both responsive and unresponsive flows."""
     return set(_PRESSING) <= set(roles)
 
 
 def misallocated(flows: FlowsView) -> Estimate:
-    """The sum of |goodput - fair share| over the compared parts.
+    """Misallocated goodput: |goodput - fair share|, summed over groups.
 
-    The parts are the responsive and the unresponsive flows if there are both, else the groups, else the flows of the
-    only group. Flows that demand no more than their fair share are left out, unless all flows are such.
+    With both kinds of flows, the sum is over responsive and unresponsive flows; with one group, over its flows. Flows
+    that demand at most their fair share are left out if there are others.
     """
     groups = flows.groups
     if has_both(group.role for group in groups):

@@ -113,7 +113,7 @@ class FlowsView:
         return by_seed(rows, value, self.seeds)
 
     def streams(self) -> list[list[Histogram]]:
-        """The one-way delays of each group, of each seed."""
+        """The histograms of one-way delay, by group and seed."""
         ways = data.rows(self._tables["delays"], measure="one_way_delay")
         return [by_seed(_of(ways, [group]), "delay_ms", self.seeds) for group in self.groups]
 

@@ -56,7 +56,7 @@ class Metric(NamedTuple):
 
 
 class Bound(NamedTuple):
-    """What a metric must be: `p99 queue delay < 20ms`; `value` is in the metric's unit."""
+    """A bound on a metric: `p99 queue delay < 20ms`. `value` is in the metric's unit."""
 
     metric: Metric
     sign: str
@@ -66,7 +66,7 @@ class Bound(NamedTuple):
         return f"{self.metric} {self.sign} {self.metric.measure.units.setting(self.value)}"
 
     def excess(self, value: float) -> float:
-        """By how much `value` misses the bound: positive where it does, be it by the least that a number can."""
+        """The amount by which `value` misses the bound: above 0 if it does, even by rounding."""
         excess = value - self.value if self.sign.startswith("<") else self.value - value
         return math.ulp(self.value) if excess == 0 and self.sign in ("<", ">") else excess
 

@@ -11,7 +11,7 @@ from headgate.scenario import Scenario
 
 
 def _access(rtt_ms: float) -> str:
-    """Each of the four access links that a round trip crosses, beside the bottleneck's 1 ms each way."""
+    """The delay of each of the four access links on a round trip, without the bottleneck's 1 ms each way."""
     return f"{(rtt_ms / 2 - 1) / 2:g}ms"
 
 

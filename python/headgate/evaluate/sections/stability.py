@@ -46,16 +46,16 @@ _TIMES_OVER = 2
 
 
 def _joining(v: ScenarioValues) -> Iterator[TcpPart]:
-    """The flows that come for medium and heavy congestion, each time anew, and leave when it is mild again."""
+    """The flows that start with medium and heavy congestion, and stop when it is mild again."""
     for time in range(_TIMES_OVER):
         for phase, name, flows in ((1, "medium", MEDIUM - MILD), (2, "heavy", HEAVY - MEDIUM)):
             yield tcp(v, f"{name}-{time + 1}", flows, start=v.ends[3 * time + phase], stop=v.ends[3 * time + 3])
 
 
 def _load(warmup: float, seconds: float) -> RunTimes:
-    """Phases of so many seconds, whose ends are `ends`.
+    """Phases of `seconds`, with their ends in `ends`.
 
-    The RFC's time 0, when all flows have left slow start, is the warm-up's end.
+    The RFC's time 0, when all flows have left slow start, is the end of the warm-up.
     """
     number = 3 * _TIMES_OVER
     ends = [warmup + each * seconds for each in range(number + 1)]
@@ -101,7 +101,7 @@ _FAST, _SLOW = Phase(0, 2), Phase(1, 2)
 
 
 def _varying(periods: int, counted: int, seconds: float) -> RunTimes:
-    """Phases of so many seconds: periods of one I and one II as warm-up, then those that count."""
+    """Phases of `seconds`: periods of one I and one II as warm-up, then the counted ones."""
     return RunTimes(2 * seconds * (periods + counted), 2 * seconds * periods, {"phase": seconds})
 
 
