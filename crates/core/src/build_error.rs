@@ -59,9 +59,10 @@ impl BuildError {
             None => String::new(),
         };
         match self {
-            BuildError::UnknownName { what: "discipline", name, nearest, .. } => {
-                format!("no discipline is called `{name}`{}", guess(nearest))
-            }
+            BuildError::UnknownName { what: "discipline", name, nearest, .. } => match elsewhere(name) {
+                Some(advice) => format!("no discipline is called `{name}`: {advice}"),
+                None => format!("no discipline is called `{name}`{}", guess(nearest)),
+            },
             BuildError::UnknownName { what, name, nearest, .. } => format!("unknown {what} `{name}`{}", guess(nearest)),
             BuildError::BadValue { name, value, expected } => format!("`{name}` is \"{value}\", expected {expected}"),
             BuildError::Conflict(why) => why.clone(),
@@ -70,6 +71,22 @@ impl BuildError {
             }
         }
     }
+}
+
+/// What to use instead of a discipline that Linux or the literature has and this crate lacks.
+fn elsewhere(name: &str) -> Option<&'static str> {
+    Some(match name.strip_prefix("sch_").unwrap_or(name) {
+        "cake" | "fq_cake" => "`fq_codel` and `fq_pie` are similar",
+        "fifo" | "pfifo" | "bfifo" | "pfifo_fast" | "pfifo_head_drop" | "noqueue" => "use `droptail`",
+        "htb" | "hfsc" | "cbq" | "ets" => "combine `prio` or `drr` with `tbf`",
+        "wfq" | "wf2q" | "stfq" => "`fq` is similar",
+        "wrr" | "qfq" => "`drr` is similar",
+        "gred" | "wred" | "rio" => "`red` is similar",
+        "pi" | "pi2" => "`pie` and `dualpi2` are similar",
+        "dualq" => "use `dualpi2`",
+        "netem" => "use the keys `delay`, `jitter`, `loss` and `reorder` of [link]",
+        _ => return None,
+    })
 }
 
 impl fmt::Display for BuildError {

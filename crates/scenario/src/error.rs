@@ -96,6 +96,18 @@ impl Fault {
     }
 }
 
+/// Keys whose times are usually seconds. Other times are usually milliseconds, the unit that kinds suggest.
+const IN_SECONDS: [&str; 8] = ["duration", "warmup", "start", "stop", "every", "within", "at", "schedule_period"];
+
+/// The message about `key`; a suggested unit of milliseconds becomes seconds for a key of [`IN_SECONDS`].
+fn in_unit_of(key: &str, message: String) -> String {
+    let name = key.rsplit('.').next().and_then(|last| last.split('[').next()).unwrap_or(key);
+    match message.strip_suffix("ms\"") {
+        Some(rest) if message.contains("has no unit") && IN_SECONDS.contains(&name) => format!("{rest}s\""),
+        _ => message,
+    }
+}
+
 /// A scenario's sources: the file's text, followed by one offset for each change.
 pub(crate) struct Source<'a> {
     pub(crate) file: &'a str,
@@ -110,7 +122,7 @@ impl Source<'_> {
 
     pub(crate) fn explain(&self, fault: Fault, key: String) -> ScenarioError {
         let named = fault.names_key && !key.is_empty();
-        let message = if named { format!("`{key}`: {}", fault.message) } else { fault.message };
+        let message = if named { format!("`{key}`: {}", in_unit_of(&key, fault.message)) } else { fault.message };
         let change = fault.span.start.checked_sub(self.text.len() + 1).and_then(|index| self.changes.get(index));
         let (line, column, excerpt) = self.locate(fault.span);
         let in_file = change.is_none();

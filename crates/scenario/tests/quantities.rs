@@ -231,8 +231,10 @@ fn zero_is_taken_where_it_means_something_and_refused_elsewhere() {
 fn a_bare_number_is_told_a_unit_with_which_it_is_read_and_zero_is_told_none() {
     for (path, kind, _, section, line) in rows().iter().filter(|(_, kind, ..)| !matches!(kind, Real | Count)) {
         let message = |value: &str| read(&text(section, line, value).0).unwrap_err().message;
-        let advice = format!("\"5{}\"", kind.unit().0);
-        assert_eq!(message("5"), format!("`{path}`: a bare number has no unit; write {advice}"));
+        let seconds = ["duration", "warmup", "start", "stop", "every", "within", "at", "schedule_period"];
+        let key = path.rsplit('.').next().unwrap();
+        let advice = format!("\"5{}\"", if seconds.contains(&key) { "s" } else { kind.unit().0 });
+        assert_eq!(message("5"), format!("`{path}`: 5 has no unit: write {advice}"));
         let again = read(&text(section, line, &advice).0).err();
         assert!(again.is_none_or(|error| !error.message.contains("unit")), "{path} = {advice}");
         let zero = message("0");
