@@ -79,7 +79,7 @@ def test_it_may_declare_reasons_of_its_own():
     class Unnamed(Tail):
         reasons = {"Too many!": "its neighbour was let in"}  # noqa: RUF012
 
-    with pytest.raises(headgate.RunFailedError, match="'Too many!' is no name"):
+    with pytest.raises(headgate.RunFailedError, match="'Too many!' is not a valid name"):
         headgate.run(SCENARIO, qdiscs=[Unnamed], seeds=1)
 
 

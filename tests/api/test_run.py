@@ -160,7 +160,7 @@ def test_a_run_that_finished_nothing_leaves_nothing(tmp_path: Path):
 def test_two_runs_do_not_write_to_one_folder(tmp_path: Path):
     scenario = headgate.Scenario.parse(SMALL)
     path = tmp_path / store.folder_name(scenario)
-    with store.Store.open(path, scenario), pytest.raises(headgate.ResultError, match="another run"):
+    with store.Store.open(path, scenario), pytest.raises(headgate.ResultError, match="another process"):
         headgate.run(scenario, out=tmp_path)
 
 

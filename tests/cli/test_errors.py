@@ -111,7 +111,7 @@ def test_a_point_that_fails_is_named_and_the_others_are_kept(
         patched.setattr(headgate._core, "run", wrong_once)
         done = command("run", small, "--no-report")
     assert (done.returncode, done.stdout) == (1, "")
-    assert done.stderr.startswith("error: 1 of 4 points failed; the finished ones are kept in results/small-")
+    assert done.stderr.startswith("error: 1 of 4 runs failed; finished runs are kept in results/small-")
     assert "faba with seed 2: no luck" in done.stderr
     assert len(list(tmp_path.glob("results/*/unfinished/*"))) == 3
     done = command("run", small, "--no-report")
@@ -120,7 +120,9 @@ def test_a_point_that_fails_is_named_and_the_others_are_kept(
 
 @pytest.mark.parametrize("verb", ["rerun", "report"])
 def test_what_is_no_result_is_refused(command: Command, tmp_path: Path, verb: str):
-    refused(command, tmp_path, [verb, "nowhere"], 3, "is not a result")
+    refused(command, tmp_path, [verb, "nowhere"], 3, "there is no folder nowhere")
+    (tmp_path / "empty").mkdir()
+    refused(command, tmp_path, [verb, "empty"], 3, "is not a result")
     (tmp_path / "manifest.json").write_text("{")
     refused(command, tmp_path, [verb, tmp_path], 3, "damaged")
     (tmp_path / "manifest.json").write_text('{"schema": 99}')

@@ -35,7 +35,7 @@ def test_a_result_beside_itself_has_no_gap(in_memory):
     assert found.groups == ["tcp", "cbr"]
     assert found.names == ("A", "B")
     assert all(row.gap is None or row.gap.mean == 0 for row in found.rows)
-    assert "within 15 % of A for every group and discipline" in words.sentence(found)
+    assert "within 15 % of A for all groups and disciplines" in words.sentence(found)
 
 
 def test_values_are_those_of_the_results(in_memory):
@@ -138,7 +138,7 @@ def test_the_command_prints_tables_and_writes_a_page(command: Command, tmp_path:
     folders = [ran(tmp_path, seeds=seeds).path for seeds in (1, 2)]
     done = command("compare", *folders)
     assert done.returncode == 0
-    for said in ("tcp: 3 TCP flows", "cbr: 1 UDP flow", "the link, 2 Mbit/s", "With one seed nobody can tell"):
+    for said in ("tcp: 3 TCP flows", "cbr: 1 UDP flow", "the link, 2 Mbit/s", "With one seed, the significance"):
         assert said in done.stdout
     written = Path(done.stdout.splitlines()[-1].removeprefix("page").strip())
     assert {file.name for file in written.parent.iterdir()} == {"report.html", "sides.svg", "sides.png"}

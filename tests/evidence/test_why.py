@@ -124,9 +124,9 @@ def test_every_number_is_that_of_the_tables():
         "Mean queueing delay of its packets: 12.5 ms; other flows: 10.0 ms.",
     ]
     assert said["Reasons"] == [
-        "60 dropped and 20 marked because chance chose it, as early notice of congestion (early): "
+        "60 dropped and 20 marked because it was selected at random as early notice of congestion (early): "
         "61.5 % of all packets with this reason.",
-        "20 dropped because there was no room in the queue (overflow): 100 % of all packets with this reason.",
+        "20 dropped because the buffer was full (overflow): 100 % of all packets with this reason.",
     ]
 
 

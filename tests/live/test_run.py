@@ -168,8 +168,8 @@ def test_a_sender_tells_what_it_did(three: headgate.Result):
     told = three.live["notes"]
     assert any("`record.flows` samples the kernel's senders every 10ms" in note for note in told), told
     story = why.explain(three, 0, qdisc="faba", seed=1).text
-    assert "Its window was" in story
-    assert "Its smoothed round-trip time was" in story
+    assert "Congestion window: " in story
+    assert "Smoothed round-trip time: " in story
 
 
 def test_a_capture_has_every_drop_with_its_reason_and_begins_with_handshakes(three: headgate.Result):

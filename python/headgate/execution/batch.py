@@ -78,8 +78,8 @@ def supervised(finished: Callable[[], int], total: int, place: Path | str | None
     except KeyboardInterrupt:
         raise InterruptedRunError(finished(), total, place) from None
     except Failures as failures:
-        kept = "" if place is None else f"; the finished ones are kept in {place}"
-        raise RunFailedError(f"{len(failures.errors)} of {total} points failed{kept}\n{failures}") from failures
+        kept = "" if place is None else f"; finished runs are kept in {place}"
+        raise RunFailedError(f"{len(failures.errors)} of {total} runs failed{kept}\n{failures}") from failures
 
 
 class InMemory:
