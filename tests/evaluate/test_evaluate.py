@@ -42,7 +42,7 @@ def test_two_sections_run_and_are_found_again(command: Command, folder: Path, mo
 def test_the_page_has_its_parts_and_the_table_every_number(folder: Path):
     kept = folder / "faba-fq-quick-seeds2-section-4-10"
     page, document = (kept / record.PAGE).read_text(), json.loads((kept / record.DOCUMENT).read_text())
-    for part in ("Strengths", "Failures", "How it is judged", "What is measured", "Could be run", "FQ, no ECN"):
+    for part in ("Strengths", "Failures", "How it is judged", "Measures", "Could be run", "FQ, no ECN"):
         assert part in page
     assert 'id="section-4"' in page
     assert 'id="section-10"' in page

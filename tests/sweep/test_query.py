@@ -79,7 +79,7 @@ def test_without_a_question_tables_and_columns_are_listed(dataset: headgate.Swee
 
 def test_the_question_that_a_sweep_ends_with_is_one(swept: Path, command: Command):
     last = command("sweep", swept, "--seeds", 1).stdout.splitlines()[-1]
-    words = shlex.split(last.removeprefix("ask"))
+    words = shlex.split(last.removeprefix("query "))
     assert words[:2] == ["headgate", "query"]
     answer = json.loads(command(*words[1:], "--json").stdout)
     assert [(row["link.rate"], row["qdisc.red.maxp"], row["discipline"]) for row in answer] == [
@@ -99,7 +99,7 @@ BAD = [
     ("select goodput from flows", "goodput_bps"),
     ("select link.rate from points", 'write keys in double quotes: "link.rate"'),
     ("selct 1", "syntax error"),
-    ("", "no question"),
+    ("", "not a query"),
 ]
 
 

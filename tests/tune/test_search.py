@@ -102,7 +102,7 @@ def test_nothing_measured_is_an_error_and_leaves_nothing(command: Command, small
         (["--objective", "p95 queu delay"], "did you mean 'queue delay'"),
         (["--objective", "jain", "--param", "mxp"], "did you mean 'maxp'"),
         (["--objective", "jain", "--subject-to", "drop rate below 1%"], "is no bound"),
-        ([], "say what to improve"),
+        ([], "the objective is missing"),
     ],
 )
 def test_bad_input_ends_before_anything_runs(command: Command, small: Path, words: list[str], wrong: str):
@@ -122,7 +122,7 @@ def test_the_command_tells_what_was_found(command: Command, small: Path):
     done = command("tune", small, "--objective", "p95 queue delay", *options)
     assert done.returncode == 0, done.stderr
     assert "4 settings of red tried with seed 1" in done.stdout
-    assert "seeds 2 to 3, not seen" in done.stdout
+    assert "seeds 2 to 3, held out" in done.stdout
     (folder,) = Path("out").iterdir()
     document = json.loads((folder / "tuned.json").read_text())
     valid("tune", document)
@@ -142,7 +142,7 @@ def test_a_bound_that_nothing_keeps_is_told_with_the_nearest(command: Command, s
     done = command("tune", small, *words, *TUNE)
     assert done.returncode == 1
     assert "0 keep the bound" in done.stdout
-    assert "None of 2 settings keeps mean queue delay < 0.001 ms. The nearest: red" in done.stdout
+    assert "None of 2 settings keeps mean queue delay < 0.001 ms. The closest: red" in done.stdout
 
 
 def test_a_parameter_that_does_nothing_stays_as_it_was(tmp_path: Path):
@@ -178,7 +178,7 @@ def test_the_front_is_what_nothing_betters_and_the_best_keeps_the_bound():
 def test_a_change_has_its_interval():
     # Differences -4 and -6 of a mean of 10: half of 50 %, plus and minus 12.706 / 10.
     assert show.change(Quantity((6.0, 4.0)), Quantity((10.0, 10.0))) == "down 50.0 ± 127 %"
-    assert show.change(Quantity((0.0,)), Quantity((0.0,))) == "as it was"
+    assert show.change(Quantity((0.0,)), Quantity((0.0,))) == "unchanged"
 
 
 def test_a_missing_extra_is_named(command: Command, small: Path, monkeypatch: pytest.MonkeyPatch):
@@ -196,4 +196,4 @@ def test_a_bound_that_was_broken_and_is_kept_is_said_so(in_memory: headgate.Resu
     found = outcome.SearchOutcome(plan, [was, now], [now], [compared], in_memory)
     cells = [str(cell) for column in show.comparison(found, compared).columns for cell in column.cells]
     assert cells[-2:] == ["worse", "keeps < 30 ms, was broken"]
-    assert "jain down 11.1 %: 0.800 after 0.900" in show.sentence(found, compared)
+    assert "jain down 11.1 %, from 0.900 to 0.800" in show.sentence(found, compared)
