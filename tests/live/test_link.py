@@ -324,9 +324,7 @@ def test_a_congestion_controller_that_is_kept_from_new_namespaces_is_an_error_th
         pytest.skip("this machine allows all controllers that it has")
     done = link("--rate", "1Mbit/s", "--cc", kept, "true")
     assert done.returncode == 2
-    assert done.stderr.startswith(
-        f"error: --cc {kept}: the kernel allows {kept} only in the first network namespace"
-    )
+    assert done.stderr.startswith(f"error: --cc {kept}: the kernel allows {kept} only in the first network namespace")
     told = f"sysctl -w net.ipv4.tcp_allowed_congestion_control='{' '.join(allowed)} {kept}'"
     assert " ".join(done.stderr.split()).endswith(told)
 
