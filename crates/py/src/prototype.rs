@@ -9,7 +9,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use headgate_core::{Backlog, Cx, Discipline, Ecn, Limit, LinkInfo, Packet, Qdisc, Rng, Time, Why};
 use headgate_measure::{declare_reason, reasons};
-use headgate_sim::Foreign;
+use headgate_sim::ExternalDisciplines;
 use pyo3::exceptions::{PyRuntimeError, PyTypeError, PyValueError};
 use pyo3::prelude::*;
 
@@ -304,7 +304,7 @@ pub struct Prototypes<'a> {
     pub failure: Failure,
 }
 
-impl Foreign for Prototypes<'_> {
+impl ExternalDisciplines for Prototypes<'_> {
     fn boxed<T: Copy + 'static>(
         &self,
         qdisc: &Qdisc,

@@ -11,7 +11,7 @@ use crate::segment::{Segment, SimPacket};
 
 /// A packet's contents and its flow number in the simulator, as the discipline stores them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Tagged {
+pub struct TaggedSegment {
     segment: Segment,
     flow: FlowId,
 }
@@ -29,40 +29,40 @@ impl<D> Classified<D> {
     }
 
     #[inline]
-    fn tag(&self, packet: SimPacket) -> Packet<Tagged> {
+    fn tag(&self, packet: SimPacket) -> Packet<TaggedSegment> {
         let Packet { arrived, flow, bytes, class: _, ecn, handle: segment } = packet;
         let seen = self.identities[flow.0 as usize];
-        Packet { arrived, flow: seen.flow, bytes, class: seen.class, ecn, handle: Tagged { segment, flow } }
+        Packet { arrived, flow: seen.flow, bytes, class: seen.class, ecn, handle: TaggedSegment { segment, flow } }
     }
 }
 
 #[inline]
-fn untag(packet: Packet<Tagged>) -> SimPacket {
-    let Packet { arrived, flow: _, bytes, class: _, ecn, handle: Tagged { segment, flow } } = packet;
+fn untag(packet: Packet<TaggedSegment>) -> SimPacket {
+    let Packet { arrived, flow: _, bytes, class: _, ecn, handle: TaggedSegment { segment, flow } } = packet;
     Packet { arrived, flow, bytes, class: ClassId(0), ecn, handle: segment }
 }
 
 /// Removes the tags from dropped and marked packets.
 struct Untag<'a>(&'a mut dyn Sink<Segment>);
 
-impl Sink<Tagged> for Untag<'_> {
-    fn dropped(&mut self, packet: Packet<Tagged>, why: Why, now: Time) {
+impl Sink<TaggedSegment> for Untag<'_> {
+    fn dropped(&mut self, packet: Packet<TaggedSegment>, why: Why, now: Time) {
         self.0.dropped(untag(packet), why, now);
     }
-    fn marked(&mut self, packet: &Packet<Tagged>, why: Why, now: Time) {
+    fn marked(&mut self, packet: &Packet<TaggedSegment>, why: Why, now: Time) {
         self.0.marked(&untag(*packet), why, now);
     }
 }
 
 /// Calls `job` with the discipline's view of `cx`.
 #[inline]
-fn within<R>(cx: &mut Cx<'_, Segment>, job: impl FnOnce(&mut Cx<'_, Tagged>) -> R) -> R {
+fn within<R>(cx: &mut Cx<'_, Segment>, job: impl FnOnce(&mut Cx<'_, TaggedSegment>) -> R) -> R {
     let now = cx.now;
     let (rng, sink) = cx.split();
     job(&mut Cx::new(now, rng, &mut Untag(sink)))
 }
 
-impl<D: Discipline<Tagged>> Discipline<Segment> for Classified<D> {
+impl<D: Discipline<TaggedSegment>> Discipline<Segment> for Classified<D> {
     fn enqueue(&mut self, packet: SimPacket, cx: &mut Cx<'_, Segment>) {
         let packet = self.tag(packet);
         within(cx, |cx| self.inner.enqueue(packet, cx));
@@ -111,12 +111,12 @@ mod tests {
     /// Holds two packets and records its input; marks the first, drops the third and shed packets.
     #[derive(Default)]
     struct Fake {
-        held: VecDeque<Packet<Tagged>>,
+        held: VecDeque<Packet<TaggedSegment>>,
         seen: Vec<(u64, u16)>,
     }
 
-    impl Discipline<Tagged> for Fake {
-        fn enqueue(&mut self, packet: Packet<Tagged>, cx: &mut Cx<'_, Tagged>) {
+    impl Discipline<TaggedSegment> for Fake {
+        fn enqueue(&mut self, packet: Packet<TaggedSegment>, cx: &mut Cx<'_, TaggedSegment>) {
             self.seen.push((packet.flow.0, packet.class.0));
             match self.held.len() {
                 0 => self.held.extend(cx.signal(packet, Why::Early, true)),
@@ -124,7 +124,7 @@ mod tests {
                 _ => cx.drop(packet, Why::Overflow),
             }
         }
-        fn dequeue(&mut self, _: &mut Cx<'_, Tagged>) -> Option<Packet<Tagged>> {
+        fn dequeue(&mut self, _: &mut Cx<'_, TaggedSegment>) -> Option<Packet<TaggedSegment>> {
             self.held.pop_front()
         }
         fn backlog(&self) -> Backlog {

@@ -6,8 +6,8 @@ use crate::segment::{Segment, SimPacket};
 
 /// An event. A plain triple is cheaper to copy in and out of the queue than an enum with packets inside.
 #[derive(Clone, Copy, Debug)]
-pub struct Event {
-    pub what: What,
+pub struct SimEvent {
+    pub kind: EventKind,
     /// Number of the link that the packet reaches, if any.
     pub link: u16,
     /// The packet; for a timer or a start, any packet of the flow.
@@ -15,7 +15,7 @@ pub struct Event {
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum What {
+pub enum EventKind {
     /// A packet reaches the first link of its route.
     FromSender,
     /// An acknowledgement or report reaches the first link of the reverse route.
@@ -23,34 +23,34 @@ pub enum What {
     /// A packet arrives from another link.
     FromLink,
     /// A packet leaves a link whose departure time was not known in advance.
-    OutOfLink,
+    LeavesLink,
     /// An acknowledgement or report reaches its sender.
     ToSender,
     SenderTimer,
     ReceiverTimer,
-    Start,
+    FlowStart,
     /// Pacing releases a flow's next segment.
-    Departure,
+    PacedSend,
     /// A flow's application writes.
-    Write,
+    AppWrite,
     /// A write of limited duration ends.
-    Close,
+    AppClose,
     /// A datagram that queued on its last wire reaches its receiver.
-    Delivered,
+    DatagramArrival,
     /// An interval of the time series ends.
-    Sample,
+    IntervalEnd,
     /// The warm-up ends.
-    Warm,
+    WarmupEnd,
 }
 
-impl Event {
+impl SimEvent {
     /// An event of `packet`, at `link` where that matters.
     #[inline]
-    pub fn packet(what: What, link: u16, packet: SimPacket) -> Event {
-        Event { what, link, packet }
+    pub fn of_packet(kind: EventKind, link: u16, packet: SimPacket) -> SimEvent {
+        SimEvent { kind, link, packet }
     }
 
-    pub const fn flow(what: What, flow: u32) -> Event {
-        Event { what, link: 0, packet: Packet::new(FlowId(flow as u64), 0, Segment::DATAGRAM) }
+    pub const fn of_flow(kind: EventKind, flow: u32) -> SimEvent {
+        SimEvent { kind, link: 0, packet: Packet::new(FlowId(flow as u64), 0, Segment::DATAGRAM) }
     }
 }

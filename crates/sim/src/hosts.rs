@@ -7,12 +7,13 @@ use headgate_measure::{Ends, Traces, TransferRow};
 use headgate_scenario::{Paths, Scenario, TcpGroup, UdpGroup};
 
 use crate::capture::Captures;
-use crate::event::{Event, What};
-use crate::queue::Queue;
-use crate::segment::{Carried, Options, SimPacket};
+use crate::event::{EventKind, SimEvent};
+use crate::queue::EventQueue;
+use crate::segment::{AckOptions, SegmentContents, SimPacket};
 use crate::tcp::Ack;
 use crate::traffic::{
-    App, Before, Replies, Starts, TcpFlow, TcpKind, Tfrc, Transfer, UdpFlow, UdpKind, flow_stream, source_stream,
+    FlowApp, Replies, Starts, TcpCounts, TcpFlow, TcpFlowSettings, TfrcFlows, TransferRequest, UdpFlow,
+    UdpFlowSettings, flow_stream, source_stream,
 };
 
 /// All flows, TCP before UDP, and the stores of their packets.
@@ -20,11 +21,11 @@ pub struct Hosts {
     tcp: Vec<TcpFlow>,
     udp: Vec<UdpFlow>,
     /// The UDP flows with congestion control.
-    tfrc: Tfrc,
+    tfrc: TfrcFlows,
     /// Each TCP flow's counts at the end of the warm-up.
-    before: Vec<Before>,
-    tcp_kinds: Vec<TcpKind>,
-    udp_kinds: Vec<UdpKind>,
+    warmup_counts: Vec<TcpCounts>,
+    tcp_settings: Vec<TcpFlowSettings>,
+    udp_settings: Vec<UdpFlowSettings>,
     replies: Replies,
     paths: Paths,
     /// Packets delivered to hosts, and dropped by disciplines, since the start. Data counts as delivered when it
@@ -44,14 +45,14 @@ pub struct Hosts {
 
 impl Hosts {
     /// Creates the flows of `scenario` and schedules their first events.
-    pub fn new(scenario: &Scenario, seed: u64, queue: &mut Queue<Event>) -> Hosts {
+    pub fn new(scenario: &Scenario, seed: u64, queue: &mut EventQueue<SimEvent>) -> Hosts {
         let mut hosts = Hosts {
             tcp: Vec::new(),
             udp: Vec::new(),
-            tfrc: Tfrc::new(&scenario.udp, scenario.tcp.iter().map(|group| group.flows).sum()),
-            before: Vec::new(),
-            tcp_kinds: scenario.tcp.iter().map(TcpKind::new).collect(),
-            udp_kinds: scenario.udp.iter().map(UdpKind::new).collect(),
+            tfrc: TfrcFlows::new(&scenario.udp, scenario.tcp.iter().map(|group| group.flows).sum()),
+            warmup_counts: Vec::new(),
+            tcp_settings: scenario.tcp.iter().map(TcpFlowSettings::new).collect(),
+            udp_settings: scenario.udp.iter().map(UdpFlowSettings::new).collect(),
             replies: Replies::default(),
             paths: Paths::new(scenario),
             delivered_packets: 0,
@@ -71,58 +72,58 @@ impl Hosts {
         hosts
     }
 
-    fn add_tcp(&mut self, number: usize, group: &TcpGroup, seed: u64, queue: &mut Queue<Event>) {
+    fn add_tcp(&mut self, number: usize, group: &TcpGroup, seed: u64, queue: &mut EventQueue<SimEvent>) {
         let mut starts = Starts::new(group.start, seed, &group.name);
         for i in 0..group.flows {
             let mut rng = flow_stream(seed, &group.name, i);
-            let app = App::new(group.plan.start(i), source_stream(seed, &group.name, i));
+            let app = FlowApp::new(group.plan.start(i), source_stream(seed, &group.name, i));
             let (start, flow) = (starts.draw(i, &mut rng), self.tcp.len());
-            queue.push(start, Event::flow(What::Start, flow as u32));
+            queue.push(start, SimEvent::of_flow(EventKind::FlowStart, flow as u32));
             self.ends.begins(flow, number, start);
-            self.tcp.push(TcpFlow::new(&self.tcp_kinds[number], number as u16, app, rng));
-            self.before.push(Before::default());
+            self.tcp.push(TcpFlow::new(&self.tcp_settings[number], number as u16, app, rng));
+            self.warmup_counts.push(TcpCounts::default());
         }
     }
 
-    fn add_udp(&mut self, number: usize, group: &UdpGroup, seed: u64, queue: &mut Queue<Event>) {
+    fn add_udp(&mut self, number: usize, group: &UdpGroup, seed: u64, queue: &mut EventQueue<SimEvent>) {
         let mut starts = Starts::new(group.start, seed, &group.name);
         for i in 0..group.flows {
             let mut rng = flow_stream(seed, &group.name, i);
             let (start, flow) = (starts.draw(i, &mut rng), self.tcp.len() + self.udp.len());
             self.tfrc.add(group.is_controlled(), number as u16, rng.clone());
             self.udp.push(UdpFlow::new(number as u16, start, group.plan.start(i), rng));
-            self.ends.begins(flow, self.tcp_kinds.len() + number, start);
+            self.ends.begins(flow, self.tcp_settings.len() + number, start);
             match group.is_controlled() {
                 false => self.emit(flow, queue),
-                true => queue.push(start, Event::flow(What::Start, flow as u32)),
+                true => queue.push(start, SimEvent::of_flow(EventKind::FlowStart, flow as u32)),
             }
         }
     }
 
-    pub fn start(&mut self, id: u32, now: Time, queue: &mut Queue<Event>) {
+    pub fn start(&mut self, id: u32, now: Time, queue: &mut EventQueue<SimEvent>) {
         match self.tcp.get_mut(id as usize) {
-            Some(flow) => flow.start(id, &self.tcp_kinds[flow.group as usize], now, queue),
+            Some(flow) => flow.start(id, &self.tcp_settings[flow.group as usize], now, queue),
             None => self.tfrc.flow(id, now, queue).send(),
         }
-        self.end(id, now);
+        self.record_end(id, now);
         self.trace(id, now);
     }
 
-    pub fn write(&mut self, id: u32, now: Time, queue: &mut Queue<Event>) {
+    pub fn write(&mut self, id: u32, now: Time, queue: &mut EventQueue<SimEvent>) {
         let flow = &mut self.tcp[id as usize];
-        flow.on_write(id, &self.tcp_kinds[flow.group as usize], now, queue);
+        flow.on_write(id, &self.tcp_settings[flow.group as usize], now, queue);
         self.trace(id, now);
     }
 
     /// Ends a TCP flow's write of limited duration.
-    pub fn close(&mut self, id: u32, now: Time, queue: &mut Queue<Event>) {
+    pub fn close(&mut self, id: u32, now: Time, queue: &mut EventQueue<SimEvent>) {
         self.tcp[id as usize].on_close(id, now, queue);
-        self.end(id, now);
+        self.record_end(id, now);
     }
 
     /// Records the end of a TCP flow, if it has ended.
     #[inline]
-    fn end(&mut self, id: u32, now: Time) {
+    fn record_end(&mut self, id: u32, now: Time) {
         if let Some(flow) = self.tcp.get_mut(id as usize)
             && flow.ends()
         {
@@ -132,63 +133,65 @@ impl Hosts {
 
     /// Records that a datagram was delivered or dropped.
     #[inline]
-    fn datagram_gone(&mut self, id: usize, now: Time) {
+    fn count_gone_datagram(&mut self, id: usize, now: Time) {
         let flow = &mut self.udp[id - self.tcp.len()];
-        if flow.is_gone() {
-            self.ends.ends(self.tcp_kinds.len() + usize::from(flow.group), now);
+        if flow.count_gone() {
+            self.ends.ends(self.tcp_settings.len() + usize::from(flow.group), now);
         }
     }
 
     /// Pacing releases a flow's next segment.
-    pub fn departure(&mut self, id: u32, now: Time, queue: &mut Queue<Event>) {
+    pub fn departure(&mut self, id: u32, now: Time, queue: &mut EventQueue<SimEvent>) {
         let flow = &mut self.tcp[id as usize];
-        flow.on_departure(id, &self.tcp_kinds[flow.group as usize], now, queue);
+        flow.on_departure(id, &self.tcp_settings[flow.group as usize], now, queue);
     }
 
-    pub fn sender_timer(&mut self, id: u32, now: Time, queue: &mut Queue<Event>) {
+    pub fn sender_timer(&mut self, id: u32, now: Time, queue: &mut EventQueue<SimEvent>) {
         match self.tcp.get_mut(id as usize) {
-            Some(flow) => flow.on_sender_timer(id, &self.tcp_kinds[flow.group as usize], now, queue),
+            Some(flow) => flow.on_sender_timer(id, &self.tcp_settings[flow.group as usize], now, queue),
             None => self.tfrc.flow(id, now, queue).on_sender_timer(),
         }
         self.trace(id, now);
     }
 
-    pub fn receiver_timer(&mut self, id: u32, now: Time, queue: &mut Queue<Event>) {
+    pub fn receiver_timer(&mut self, id: u32, now: Time, queue: &mut EventQueue<SimEvent>) {
         let Some(flow) = self.tcp.get_mut(id as usize) else {
             return self.tfrc.flow(id, now, queue).on_receiver_timer();
         };
-        flow.on_receiver_timer(id, &self.tcp_kinds[flow.group as usize], now, &mut self.replies, queue);
+        flow.on_receiver_timer(id, &self.tcp_settings[flow.group as usize], now, &mut self.replies, queue);
     }
 
     /// Records a packet whose transmission at `link` begins.
     #[inline]
     pub fn sent(&mut self, link: u16, packet: &SimPacket, now: Time) {
         if let Some(captures) = &mut self.captures {
-            captures.sent(link, packet, now, &self.replies.sacks);
+            captures.sent(link, packet, now, &self.replies.ack_options);
         }
     }
 
     /// A packet leaves `link` at `now`, which may lie ahead, for the next link of its route or its host.
     #[inline]
-    pub fn leave(&mut self, link: u16, packet: SimPacket, now: Time, queue: &mut Queue<Event>) {
+    pub fn leave(&mut self, link: u16, packet: SimPacket, now: Time, queue: &mut EventQueue<SimEvent>) {
         if let Some(next) = self.paths.next(link, packet.flow.0 as usize) {
-            return queue.push(now, Event::packet(What::FromLink, next, packet));
+            return queue.push(now, SimEvent::of_packet(EventKind::FromLink, next, packet));
         }
         if packet.handle.is_reply() {
             let arrives = self.reply_arrives(&packet, now, queue);
-            queue.push(arrives, Event::packet(What::ToSender, 0, packet));
+            queue.push(arrives, SimEvent::of_packet(EventKind::ToSender, 0, packet));
         } else {
             self.receive(packet, now, queue);
         }
     }
 
     /// Releases the state of a packet that was dropped or lost at `now`.
-    pub fn lost(&mut self, packet: &SimPacket, now: Time) {
-        match packet.handle.carried() {
-            Carried::Ack { sack: Some(id), .. } => _ = self.replies.sacks.take(id),
-            Carried::Report(id) => self.tfrc.forget(id),
-            Carried::Datagram => self.datagram_gone(packet.flow.0 as usize, now),
-            Carried::Ack { sack: None, .. } | Carried::Data { .. } | Carried::Tfrc { .. } => {}
+    pub fn release(&mut self, packet: &SimPacket, now: Time) {
+        match packet.handle.contents() {
+            SegmentContents::Ack { options: Some(id), .. } => _ = self.replies.ack_options.remove(id),
+            SegmentContents::Report(id) => self.tfrc.forget(id),
+            SegmentContents::Datagram => self.count_gone_datagram(packet.flow.0 as usize, now),
+            SegmentContents::Ack { options: None, .. }
+            | SegmentContents::Data { .. }
+            | SegmentContents::Tfrc { .. } => {}
         }
     }
 
@@ -196,32 +199,32 @@ impl Hosts {
     pub fn dropped(&mut self, link: u16, packet: &SimPacket, why: Why, now: Time) {
         self.dropped_packets += 1;
         if let Some(captures) = &mut self.captures {
-            captures.dropped(link, packet, why, now, &self.replies.sacks);
+            captures.dropped(link, packet, why, now, &self.replies.ack_options);
         }
         if !packet.handle.is_reply() {
             self.ends.dropped(packet.flow.0 as usize, why, now);
         }
-        self.lost(packet, now);
+        self.release(packet, now);
     }
 
     /// Delivers a packet from the last router to its receiver.
     #[inline]
-    fn receive(&mut self, packet: SimPacket, now: Time, queue: &mut Queue<Event>) {
+    fn receive(&mut self, packet: SimPacket, now: Time, queue: &mut EventQueue<SimEvent>) {
         let id = packet.flow.0 as usize;
-        let Carried::Data { seq, cwr } = packet.handle.carried() else {
+        let SegmentContents::Data { seq, cwr } = packet.handle.contents() else {
             return self.receive_datagram(packet, now, queue);
         };
         self.delivered_packets += 1;
         let flow = &mut self.tcp[id];
-        let kind = &self.tcp_kinds[flow.group as usize];
+        let settings = &self.tcp_settings[flow.group as usize];
         let data = (seq, cwr, &packet);
-        let (segments, arrives) = flow.on_data(id as u32, data, kind, now, &mut self.replies, queue);
-        let (group, bytes) = (flow.group as usize, u64::from(segments) * u64::from(kind.payload));
+        let (segments, arrives) = flow.on_data(id as u32, data, settings, now, &mut self.replies, queue);
+        let (group, bytes) = (flow.group as usize, u64::from(segments) * u64::from(settings.payload));
         self.ends.arrives(group, packet.handle.age(arrives));
         if bytes > 0 {
             self.delivered[group] += bytes;
             self.ends.delivers(id, group, bytes, now, arrives);
-            while let Some(Transfer { start, bytes }) = flow.arrived() {
+            while let Some(TransferRequest { start, bytes }) = flow.arrived() {
                 self.transfers.push(TransferRow {
                     flow: id as u32,
                     group: group as u32,
@@ -233,19 +236,19 @@ impl Hosts {
         }
     }
 
-    fn receive_datagram(&mut self, packet: SimPacket, now: Time, queue: &mut Queue<Event>) {
+    fn receive_datagram(&mut self, packet: SimPacket, now: Time, queue: &mut EventQueue<SimEvent>) {
         let flow = &mut self.udp[packet.flow.0 as usize - self.tcp.len()];
-        let (arrives, waits) = match packet.handle.carried() {
+        let (arrives, waits) = match packet.handle.contents() {
             // TFRC's receiver acts at once, as TCP's does.
-            Carried::Tfrc { seq } => {
+            SegmentContents::Tfrc { seq } => {
                 let data = (seq, packet.ecn == Ecn::Ce);
                 (self.tfrc.flow(packet.flow.0 as u32, now, queue).on_data(data), false)
             }
-            _ => flow.receive(packet.bytes, &self.udp_kinds[flow.group as usize], now),
+            _ => flow.receive(packet.bytes, &self.udp_settings[flow.group as usize], now),
         };
-        self.ends.arrives(self.tcp_kinds.len() + flow.group as usize, packet.handle.age(arrives));
+        self.ends.arrives(self.tcp_settings.len() + flow.group as usize, packet.handle.age(arrives));
         if waits {
-            queue.push(arrives, Event::packet(What::Delivered, 0, packet));
+            queue.push(arrives, SimEvent::of_packet(EventKind::DatagramArrival, 0, packet));
         } else {
             self.deliver(&packet, now, arrives);
         }
@@ -256,41 +259,41 @@ impl Hosts {
         self.delivered_packets += 1;
         let id = packet.flow.0 as usize;
         let flow = &mut self.udp[id - self.tcp.len()];
-        let payload = u64::from(packet.bytes - self.udp_kinds[flow.group as usize].header);
+        let payload = u64::from(packet.bytes - self.udp_settings[flow.group as usize].header);
         flow.delivered += payload;
-        let group = self.tcp_kinds.len() + flow.group as usize;
+        let group = self.tcp_settings.len() + flow.group as usize;
         self.delivered[group] += payload;
         self.ends.delivers(id, group, payload, now, arrives);
-        self.datagram_gone(id, now);
+        self.count_gone_datagram(id, now);
     }
 
     /// When an acknowledgement or report that leaves the last router reaches its sender.
     #[inline]
-    fn reply_arrives(&mut self, packet: &SimPacket, now: Time, queue: &mut Queue<Event>) -> Time {
+    fn reply_arrives(&mut self, packet: &SimPacket, now: Time, queue: &mut EventQueue<SimEvent>) -> Time {
         let id = packet.flow.0 as u32;
         match self.tcp.get_mut(id as usize) {
-            Some(flow) => flow.ack_arrives(&self.tcp_kinds[flow.group as usize], now),
+            Some(flow) => flow.ack_arrives(&self.tcp_settings[flow.group as usize], now),
             None => self.tfrc.flow(id, now, queue).report_arrives(),
         }
     }
 
     /// Delivers an acknowledgement or report to its sender.
     #[inline]
-    pub fn acknowledge(&mut self, packet: &SimPacket, now: Time, queue: &mut Queue<Event>) {
+    pub fn acknowledge(&mut self, packet: &SimPacket, now: Time, queue: &mut EventQueue<SimEvent>) {
         self.delivered_packets += 1;
         let id = packet.flow.0 as u32;
-        let (ack, ece, ace, sack) = match packet.handle.carried() {
-            Carried::Ack { ack, ece, ace, sack } => (ack, ece, ace, sack),
-            Carried::Report(report) => {
+        let (ack, ece, ace, options) = match packet.handle.contents() {
+            SegmentContents::Ack { ack, ece, ace, options } => (ack, ece, ace, options),
+            SegmentContents::Report(report) => {
                 self.tfrc.flow(id, now, queue).on_report(report);
                 return self.trace(id, now);
             }
             _ => return,
         };
-        let Options { blocks, delay } = sack.map(|id| self.replies.sacks.take(id)).unwrap_or_default();
+        let AckOptions { blocks, delay } = options.map(|id| self.replies.ack_options.remove(id)).unwrap_or_default();
         let flow = &mut self.tcp[id as usize];
-        flow.on_ack(id, Ack { ack, ece, ace, blocks, delay }, &self.tcp_kinds[flow.group as usize], now, queue);
-        self.end(id, now);
+        flow.on_ack(id, Ack { ack, ece, ace, blocks, delay }, &self.tcp_settings[flow.group as usize], now, queue);
+        self.record_end(id, now);
         self.trace(id, now);
     }
 
@@ -299,25 +302,25 @@ impl Hosts {
     fn trace(&mut self, id: u32, now: Time) {
         let Some(traces) = &mut self.traces else { return };
         traces.note(id, now, || match self.tcp.get(id as usize) {
-            Some(flow) => flow.state(&self.tcp_kinds[flow.group as usize]),
+            Some(flow) => flow.state(&self.tcp_settings[flow.group as usize]),
             None => self.tfrc.state(id),
         });
     }
 
     /// A datagram reached its first link: emits the next one.
     #[inline]
-    pub fn next_datagram(&mut self, packet: &SimPacket, queue: &mut Queue<Event>) {
+    pub fn next_datagram(&mut self, packet: &SimPacket, queue: &mut EventQueue<SimEvent>) {
         if packet.handle.is_datagram() {
             self.emit(packet.flow.0 as usize, queue);
         }
     }
 
     #[inline]
-    fn emit(&mut self, id: usize, queue: &mut Queue<Event>) {
+    fn emit(&mut self, id: usize, queue: &mut EventQueue<SimEvent>) {
         let flow = &mut self.udp[id - self.tcp.len()];
-        let kind = &self.udp_kinds[flow.group as usize];
-        if let Some((arrives, packet)) = flow.emit(id as u32, kind) {
-            queue.push(arrives, Event::packet(What::FromSender, kind.link, packet));
+        let settings = &self.udp_settings[flow.group as usize];
+        if let Some((arrives, packet)) = flow.emit(id as u32, settings) {
+            queue.push(arrives, SimEvent::of_packet(EventKind::FromSender, settings.link, packet));
         }
     }
 
@@ -329,7 +332,7 @@ impl Hosts {
 
     /// Ends the warm-up: resets the counts.
     pub fn restart(&mut self, now: Time) {
-        self.before.iter_mut().zip(&self.tcp).for_each(|(before, flow)| *before = flow.counts(now));
+        self.warmup_counts.iter_mut().zip(&self.tcp).for_each(|(before, flow)| *before = flow.counts(now));
         self.udp.iter_mut().for_each(|flow| flow.delivered = 0);
         self.tfrc.restart();
         self.ends.restart(now);

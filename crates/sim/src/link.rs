@@ -5,16 +5,16 @@ use headgate_link::{LinkQueue, Medium, NextHop};
 use headgate_measure::LinkLedger;
 use headgate_scenario::{Hop, Scenario};
 
-use crate::event::{Event, What};
+use crate::event::{EventKind, SimEvent};
 use crate::hosts::Hosts;
-use crate::queue::Queue;
-use crate::queueing::Queueing;
+use crate::link_discipline::LinkDiscipline;
+use crate::queue::EventQueue;
 use crate::segment::{Segment, SimPacket};
 
-pub type Link = LinkQueue<Segment, Queueing, LinkLedger, Medium>;
+pub type SimLink = LinkQueue<Segment, LinkDiscipline, LinkLedger, Medium>;
 
 /// An idle link for `hop`. `label` selects its random streams.
-pub fn link(scenario: &Scenario, hop: Hop, discipline: Queueing, seed: u64, label: &str) -> Link {
+pub fn new_link(scenario: &Scenario, hop: Hop, discipline: LinkDiscipline, seed: u64, label: &str) -> SimLink {
     let ledger = LinkLedger::new(scenario, hop, &discipline);
     let port = Port::with_ledger(discipline, Rng::named(seed, &format!("port {label}")), ledger);
     let delay = scenario.links[usize::from(hop.link)].delay;
@@ -23,14 +23,14 @@ pub fn link(scenario: &Scenario, hop: Hop, discipline: Queueing, seed: u64, labe
 }
 
 /// The hosts and events that a departing packet can reach.
-pub struct Onward<'a> {
+pub struct Downstream<'a> {
     /// Link number, counting both directions of every link.
     pub number: u16,
     pub hosts: &'a mut Hosts,
-    pub queue: &'a mut Queue<Event>,
+    pub queue: &'a mut EventQueue<SimEvent>,
 }
 
-impl NextHop<Segment> for Onward<'_> {
+impl NextHop<Segment> for Downstream<'_> {
     #[inline(always)]
     fn sending(&mut self, packet: &SimPacket, now: Time) {
         self.hosts.sent(self.number, packet, now);
@@ -41,18 +41,18 @@ impl NextHop<Segment> for Onward<'_> {
     #[inline(always)]
     fn receive(&mut self, packet: SimPacket, out: Time, waits: bool) {
         if waits {
-            self.queue.push(out, Event::packet(What::OutOfLink, self.number, packet));
+            self.queue.push(out, SimEvent::of_packet(EventKind::LeavesLink, self.number, packet));
         } else {
             self.hosts.leave(self.number, packet, out, self.queue);
         }
     }
 
     fn lost(&mut self, packet: SimPacket, _: Time, due: Time) {
-        self.hosts.lost(&packet, due);
+        self.hosts.release(&packet, due);
     }
 }
 
-impl Sink<Segment> for Onward<'_> {
+impl Sink<Segment> for Downstream<'_> {
     fn dropped(&mut self, packet: Packet<Segment>, why: Why, now: Time) {
         self.hosts.dropped(self.number, &packet, why, now);
     }

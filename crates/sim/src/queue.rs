@@ -23,20 +23,20 @@ const SLOTS: usize = 1 << DIGIT;
 const LEVELS: usize = 7;
 const NONE: u32 = u32::MAX;
 
-pub struct Queue<E> {
+pub struct EventQueue<E> {
     shift: u32,
     tick: u64,
-    levels: [Level; LEVELS],
-    nodes: Vec<Node<E>>,
+    levels: [WheelLevel; LEVELS],
+    nodes: Vec<EventNode<E>>,
     free: u32,
-    chunks: Vec<Chunk>,
+    chunks: Vec<EventChunk>,
     free_chunk: u32,
 }
 
 /// One cache line, with the simulator's events.
 #[derive(Clone, Copy)]
 #[repr(align(64))]
-struct Node<E> {
+struct EventNode<E> {
     time: u64,
     next: u32,
     event: E,
@@ -45,7 +45,7 @@ struct Node<E> {
 /// Times and numbers of up to ten events of a slot of a higher level; two cache lines.
 #[derive(Clone, Copy)]
 #[repr(align(64))]
-struct Chunk {
+struct EventChunk {
     times: [u64; CHUNK],
     nodes: [u32; CHUNK],
     next: u32,
@@ -58,19 +58,19 @@ const LEN_MASK: usize = (1 << LEN) - 1;
 
 /// One turn of the wheel: 1024 slots, each a list (head and tail) of nodes or, on the higher levels, of chunks. One
 /// bitmap marks the non-empty slots, a second one the non-zero words of the first.
-struct Level {
+struct WheelLevel {
     slots: Box<[(u32, u32); SLOTS]>,
     filled: [u64; SLOTS / 64],
     words: u32,
 }
 
-impl<E: Copy> Queue<E> {
+impl<E: Copy> EventQueue<E> {
     /// An empty queue. A tick close to the typical gap between events is fastest; any length gives the same order.
-    pub fn new(typical_gap_nanos: u64) -> Queue<E> {
-        Queue {
+    pub fn new(typical_gap_nanos: u64) -> EventQueue<E> {
+        EventQueue {
             shift: 63 - typical_gap_nanos.clamp(1, 1 << 40).leading_zeros(),
             tick: 0,
-            levels: std::array::from_fn(|_| Level::empty()),
+            levels: std::array::from_fn(|_| WheelLevel::empty()),
             nodes: Vec::new(),
             free: NONE,
             chunks: Vec::new(),
@@ -82,25 +82,25 @@ impl<E: Copy> Queue<E> {
     #[inline]
     pub fn push(&mut self, time: Time, event: E) {
         let time = time.as_nanos();
-        let node = Node { time, next: NONE, event };
+        let node = EventNode { time, next: NONE, event };
         let at = self.free;
         if let Some(slot) = self.nodes.get_mut(at as usize) {
             self.free = slot.next;
             *slot = node;
-            self.place(time, at);
+            self.insert(time, at);
         } else {
             self.nodes.push(node);
-            self.place(time, (self.nodes.len() - 1) as u32);
+            self.insert(time, (self.nodes.len() - 1) as u32);
         }
     }
 
-    /// Takes the next event not later than `until`. Calls `near`, in no fixed order, with events that reach the
+    /// Takes the next event not later than `until`. Calls `prefetch`, in no fixed order, with events that reach the
     /// lowest level.
     #[inline(always)]
-    pub fn pop(&mut self, until: Time, near: impl FnMut(&E)) -> Option<(Time, E)> {
+    pub fn pop(&mut self, until: Time, prefetch: impl FnMut(&E)) -> Option<(Time, E)> {
         let slot = match self.levels[0].first() {
             Some(slot) => slot,
-            None => self.turn(near)?,
+            None => self.refill_lowest(prefetch)?,
         };
         let at = self.levels[0].slots[slot].0;
         let node = &mut self.nodes[at as usize];
@@ -110,25 +110,25 @@ impl<E: Copy> Queue<E> {
         self.tick = self.tick & !(SLOTS as u64 - 1) | slot as u64;
         let next = std::mem::replace(&mut node.next, self.free);
         self.free = at;
-        self.levels[0].behead(slot, next);
+        self.levels[0].set_head(slot, next);
         Some((Time::from_nanos(node.time), node.event))
     }
 
     #[inline]
-    fn place(&mut self, time: u64, node: u32) {
+    fn insert(&mut self, time: u64, node: u32) {
         let tick = (time >> self.shift).max(self.tick);
         let ahead = tick ^ self.tick;
         if ahead < SLOTS as u64 {
-            return self.insert(time, node, tick as usize & (SLOTS - 1));
+            return self.insert_lowest(time, node, tick as usize & (SLOTS - 1));
         }
         let level = (63 - ahead.leading_zeros()) / DIGIT;
         let slot = (tick >> (DIGIT * level)) as usize & (SLOTS - 1);
-        self.shelve(level as usize, slot, time, node);
+        self.append_to_chunk(level as usize, slot, time, node);
     }
 
     /// Appends to a slot of a higher level. The chunk is only written, never read: it is probably not in the cache.
     #[inline]
-    fn shelve(&mut self, level: usize, slot: usize, time: u64, node: u32) {
+    fn append_to_chunk(&mut self, level: usize, slot: usize, time: u64, node: u32) {
         let (head, tail) = self.levels[level].slots[slot];
         let (mut at, mut len) = (tail >> LEN, tail as usize & LEN_MASK);
         if head == NONE || len == CHUNK {
@@ -149,13 +149,13 @@ impl<E: Copy> Queue<E> {
             self.free_chunk = std::mem::replace(&mut chunk.next, NONE);
             return at;
         }
-        self.chunks.push(Chunk { times: [0; CHUNK], nodes: [NONE; CHUNK], next: NONE });
+        self.chunks.push(EventChunk { times: [0; CHUNK], nodes: [NONE; CHUNK], next: NONE });
         (self.chunks.len() - 1) as u32
     }
 
     /// Inserts into a slot of the lowest level, after every event that is not later.
     #[inline]
-    fn insert(&mut self, time: u64, node: u32, slot: usize) {
+    fn insert_lowest(&mut self, time: u64, node: u32, slot: usize) {
         let (head, tail) = self.levels[0].slots[slot];
         if head == NONE || self.nodes[tail as usize].time <= time {
             if let Some(tail) = self.levels[0].append(slot, node) {
@@ -183,7 +183,7 @@ impl<E: Copy> Queue<E> {
     }
 
     /// Refills the empty lowest level from the higher ones and returns its first slot.
-    fn turn(&mut self, mut near: impl FnMut(&E)) -> Option<usize> {
+    fn refill_lowest(&mut self, mut prefetch: impl FnMut(&E)) -> Option<usize> {
         loop {
             let level = (0..LEVELS).find(|&level| self.levels[level].words != 0)?;
             let slot = self.levels[level].first()?;
@@ -194,37 +194,37 @@ impl<E: Copy> Queue<E> {
             let prefix = if above < u64::BITS { self.tick >> above << above } else { 0 };
             self.tick = prefix | (slot as u64) << here;
             let (mut at, tail) = self.levels[level].slots[slot];
-            self.levels[level].behead(slot, NONE);
+            self.levels[level].set_head(slot, NONE);
             while at != NONE {
                 let chunk = self.chunks[at as usize];
                 self.chunks[at as usize].next = self.free_chunk;
                 self.free_chunk = at;
                 let len = if at == tail >> LEN { tail as usize & LEN_MASK } else { CHUNK };
-                self.bring_down(&chunk.times[..len], &chunk.nodes[..len], level == 1, &mut near);
+                self.move_down(&chunk.times[..len], &chunk.nodes[..len], level == 1, &mut prefetch);
                 at = chunk.next;
             }
         }
     }
 
-    /// Moves a chunk's events to their new slots; calls `near` with each that reaches the lowest level.
+    /// Moves a chunk's events to their new slots; calls `prefetch` with each that reaches the lowest level.
     #[inline]
-    fn bring_down(&mut self, times: &[u64], nodes: &[u32], lowest: bool, near: &mut impl FnMut(&E)) {
+    fn move_down(&mut self, times: &[u64], nodes: &[u32], lowest: bool, prefetch: &mut impl FnMut(&E)) {
         if lowest {
             // All reads first, without branches: the cache misses overlap.
             nodes.iter().for_each(|&node| touch(self.nodes[node as usize].time));
         }
         for (&time, &node) in times.iter().zip(nodes) {
-            self.place(time, node);
+            self.insert(time, node);
             if lowest {
-                near(&self.nodes[node as usize].event);
+                prefetch(&self.nodes[node as usize].event);
             }
         }
     }
 }
 
-impl Level {
-    fn empty() -> Level {
-        Level { slots: Box::new([(NONE, NONE); SLOTS]), filled: [0; SLOTS / 64], words: 0 }
+impl WheelLevel {
+    fn empty() -> WheelLevel {
+        WheelLevel { slots: Box::new([(NONE, NONE); SLOTS]), filled: [0; SLOTS / 64], words: 0 }
     }
 
     /// Appends a node or chunk to a slot's list and returns its predecessor, if any.
@@ -251,7 +251,7 @@ impl Level {
 
     /// Makes `next` the head of a slot's list; `NONE` empties it.
     #[inline]
-    fn behead(&mut self, slot: usize, next: u32) {
+    fn set_head(&mut self, slot: usize, next: u32) {
         self.slots[slot].0 = next;
         if next == NONE {
             let word = &mut self.filled[slot / 64];
@@ -273,7 +273,7 @@ mod tests {
             gap in prop::sample::select(vec![1u64, 64, 65_536, 1 << 30]),
             steps in prop::collection::vec((0u8..3, 0u32..50, 0u64..1000), 1..300),
         ) {
-            let mut queue = Queue::new(gap);
+            let mut queue = EventQueue::new(gap);
             let mut model: Vec<(u64, usize)> = Vec::new();
             let mut now = 0;
             for (id, (what, magnitude, offset)) in steps.into_iter().enumerate() {

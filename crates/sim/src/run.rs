@@ -7,9 +7,9 @@ use headgate_measure::{Outcome, Watch};
 use headgate_scenario::{Hop, Qdisc, Scenario};
 
 use crate::hosts::Hosts;
-use crate::link::{Link, link};
-use crate::queue::Queue;
-use crate::queueing::{Foreign, Queueing};
+use crate::link::{SimLink, new_link};
+use crate::link_discipline::{ExternalDisciplines, LinkDiscipline};
+use crate::queue::EventQueue;
 use crate::sampler::Sampler;
 use crate::world::World;
 
@@ -21,7 +21,7 @@ pub fn run(scenario: &Scenario, qdisc: &Qdisc, seed: u64, watch: &mut dyn Watch)
     run_with(scenario, qdisc, seed, watch, &())
 }
 
-/// Like [`run`], with additional disciplines from `foreign`.
+/// Like [`run`], with additional disciplines from `external`.
 ///
 /// # Errors
 /// Those of [`run`].
@@ -30,23 +30,28 @@ pub fn run_with(
     qdisc: &Qdisc,
     seed: u64,
     watch: &mut dyn Watch,
-    foreign: &impl Foreign,
+    external: &impl ExternalDisciplines,
 ) -> Result<Outcome, RunError> {
-    let links = links(scenario, qdisc, seed, foreign)?;
-    let mut queue = Queue::new(typical_gap(scenario));
+    let links = links(scenario, qdisc, seed, external)?;
+    let mut queue = EventQueue::new(typical_gap(scenario));
     let hosts = Hosts::new(scenario, seed, &mut queue);
     let world = World::new(queue, links, hosts, Sampler::new(scenario));
     world.run(scenario, watch).ok_or(RunError::Stopped)
 }
 
 /// Both directions of every link.
-fn links(scenario: &Scenario, qdisc: &Qdisc, seed: u64, foreign: &impl Foreign) -> Result<Vec<Link>, RunError> {
+fn links(
+    scenario: &Scenario,
+    qdisc: &Qdisc,
+    seed: u64,
+    external: &impl ExternalDisciplines,
+) -> Result<Vec<SimLink>, RunError> {
     let classes = scenario.shares();
     let built = |hop: Hop| {
         let label = scenario.label(hop);
         let named = scenario.simplex(hop).qdisc.as_ref().unwrap_or(qdisc);
-        let discipline = Queueing::new(named, scenario, (hop, &label), &classes, seed, foreign)?;
-        Ok(link(scenario, hop, discipline, seed, &label))
+        let discipline = LinkDiscipline::new(named, scenario, (hop, &label), &classes, seed, external)?;
+        Ok(new_link(scenario, hop, discipline, seed, &label))
     };
     scenario.hops().map(built).collect()
 }

@@ -4,10 +4,10 @@ use headgate_core::{Span, Time};
 use headgate_measure::{Balance, IntervalRow, LinkRow, Outcome, SampledCounters, flow_rows, group_rows, note_run};
 use headgate_scenario::{Hop, Scenario};
 
-use crate::event::Event;
-use crate::link::{Link, Onward};
+use crate::event::SimEvent;
+use crate::link::{Downstream, SimLink};
 use crate::net::Net;
-use crate::queue::Queue;
+use crate::queue::EventQueue;
 
 pub struct Sampler {
     interval: Span,
@@ -34,7 +34,7 @@ impl Sampler {
     }
 
     /// Ends an interval; returns the end of the next.
-    pub fn sample(&mut self, net: &mut Net, now: Time, queue: &mut Queue<Event>) -> Time {
+    pub fn sample(&mut self, net: &mut Net, now: Time, queue: &mut EventQueue<SimEvent>) -> Time {
         settle(net, now, queue);
         for link in &mut net.links {
             let held = link.port().backlog();
@@ -47,7 +47,7 @@ impl Sampler {
     }
 
     /// Ends the warm-up: totals restart, intervals continue.
-    pub fn restart(&mut self, net: &mut Net, now: Time, queue: &mut Queue<Event>) {
+    pub fn restart(&mut self, net: &mut Net, now: Time, queue: &mut EventQueue<SimEvent>) {
         settle(net, now, queue);
         let seen = by_group(net, self.told.len());
         self.told.iter_mut().zip(seen).for_each(|(told, seen)| told.restart(seen));
@@ -60,7 +60,7 @@ impl Sampler {
         net.hosts.restart(now);
     }
 
-    pub fn end(&mut self, net: &mut Net, now: Time, queue: &mut Queue<Event>) {
+    pub fn end(&mut self, net: &mut Net, now: Time, queue: &mut EventQueue<SimEvent>) {
         if self.since < now {
             self.sample(net, now, queue);
         }
@@ -77,7 +77,7 @@ impl Sampler {
     pub fn outcome(self, scenario: &Scenario, net: &mut Net, end: Time, events: u64) -> Outcome {
         let fairness = net.hosts.ends.fairness(end);
         let packets = self.packets + sent(net);
-        let row = |link: &Link| link.port().ledger().row(scenario, link.port().backlog());
+        let row = |link: &SimLink| link.port().ledger().row(scenario, link.port().backlog());
         let mut links: Vec<LinkRow> = net.links.iter().map(row).collect();
         note_run(&mut links, packets, events);
         let ledger = |hop: &Hop| net.links[usize::from(hop.number())].port().ledger();
@@ -96,10 +96,10 @@ impl Sampler {
 }
 
 /// Completes the link measurements up to `now`.
-fn settle(net: &mut Net, now: Time, queue: &mut Queue<Event>) {
+fn settle(net: &mut Net, now: Time, queue: &mut EventQueue<SimEvent>) {
     let Net { links, hosts, .. } = net;
     for (number, link) in (0..).zip(links) {
-        link.report_idle(now, &mut Onward { number, hosts, queue });
+        link.report_idle(now, &mut Downstream { number, hosts, queue });
         let (held, ahead) = (link.port().backlog(), link.remaining(now));
         link.port_mut().ledger_mut().settle(held, ahead, now);
     }

@@ -5,7 +5,7 @@ use std::num::NonZeroU32;
 use headgate_core::{Packet, Span, Time};
 use headgate_measure::Counted;
 
-use crate::tfrc::Feedback;
+use crate::tfrc::TfrcReport;
 
 pub type SimPacket = Packet<Segment>;
 
@@ -15,7 +15,7 @@ pub struct Segment(u64);
 
 /// The decoded contents of a [`Segment`]. Sequence numbers count segments from 0.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Carried {
+pub enum SegmentContents {
     /// A full segment of data.
     Data {
         seq: u32,
@@ -30,15 +30,15 @@ pub enum Carried {
         ece: bool,
         /// The ACE field of accurate ECN feedback (RFC 9768): the flags AE, CWR and ECE.
         ace: u8,
-        /// Its options in [`Sacks`], if any.
-        sack: Option<StoreId>,
+        /// Its options in [`AckOptionSlab`], if any.
+        options: Option<SlabId>,
     },
     /// A datagram of a constant-rate source.
     Datagram,
     /// A TFRC datagram. Its flow keeps the remaining fields.
     Tfrc { seq: u32 },
-    /// A TFRC report, kept in [`Reports`].
-    Report(StoreId),
+    /// A TFRC report, kept in [`ReportSlab`].
+    Report(SlabId),
 }
 
 // From the low end: 32 bits of sequence number (of a report: its store index), two of kind, and a flag that tells
@@ -66,16 +66,16 @@ impl Segment {
     }
 
     #[inline]
-    pub fn ack(ack: u32, ece: bool, ace: u8, sack: Option<StoreId>) -> Segment {
-        let sack = sack.map_or(0, |id| u64::from(id.0.get()));
-        Segment(u64::from(ack) | ACK << KIND | u64::from(u8::from(ece) | ace) << FLAG | sack << SACK)
+    pub fn ack(ack: u32, ece: bool, ace: u8, options: Option<SlabId>) -> Segment {
+        let options = options.map_or(0, |id| u64::from(id.0.get()));
+        Segment(u64::from(ack) | ACK << KIND | u64::from(u8::from(ece) | ace) << FLAG | options << SACK)
     }
 
     pub fn tfrc(seq: u32) -> Segment {
         Segment(u64::from(seq) | TFRC << KIND)
     }
 
-    pub fn report(id: StoreId) -> Segment {
+    pub fn report(id: SlabId) -> Segment {
         Segment(u64::from(id.0.get()) | TFRC << KIND | 1 << FLAG)
     }
 
@@ -111,17 +111,17 @@ impl Segment {
 
     /// Decodes the contents.
     #[inline]
-    pub fn carried(self) -> Carried {
+    pub fn contents(self) -> SegmentContents {
         let (number, flag) = (self.0 as u32, self.0 >> FLAG & 1 == 1);
         match self.0 >> KIND & 3 {
-            DATA => Carried::Data { seq: number, cwr: flag },
+            DATA => SegmentContents::Data { seq: number, cwr: flag },
             ACK => {
-                let (ace, sack) = ((self.0 >> FLAG & 7) as u8, StoreId::new((self.0 >> SACK) as u32));
-                Carried::Ack { ack: number, ece: flag, ace, sack }
+                let (ace, options) = ((self.0 >> FLAG & 7) as u8, SlabId::new((self.0 >> SACK) as u32));
+                SegmentContents::Ack { ack: number, ece: flag, ace, options }
             }
-            TFRC if flag => StoreId::new(number).map_or(Carried::Datagram, Carried::Report),
-            TFRC => Carried::Tfrc { seq: number },
-            _ => Carried::Datagram,
+            TFRC if flag => SlabId::new(number).map_or(SegmentContents::Datagram, SegmentContents::Report),
+            TFRC => SegmentContents::Tfrc { seq: number },
+            _ => SegmentContents::Datagram,
         }
     }
 }
@@ -139,69 +139,69 @@ impl Counted for Segment {
 }
 
 /// Received segments `start..end` beyond the cumulative acknowledgement.
-pub type Block = (u32, u32);
+pub type SackBlock = (u32, u32);
 
 /// The blocks of one acknowledgement, at most three (RFC 2018, section 3), newest first; empty ones are `(0, 0)`.
-pub type Blocks = [Block; 3];
+pub type SackBlocks = [SackBlock; 3];
 
 /// The options of an acknowledgement.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Options {
-    pub blocks: Option<Blocks>,
+pub struct AckOptions {
+    pub blocks: Option<SackBlocks>,
     /// The one-way delay (RFC 6817, section 2.3).
     pub delay: Option<Span>,
 }
 
-impl From<Blocks> for Options {
-    fn from(blocks: Blocks) -> Options {
-        Options { blocks: Some(blocks), delay: None }
+impl From<SackBlocks> for AckOptions {
+    fn from(blocks: SackBlocks) -> AckOptions {
+        AckOptions { blocks: Some(blocks), delay: None }
     }
 }
 
 /// The options of all acknowledgements in flight.
-pub type Sacks = Store<Options>;
+pub type AckOptionSlab = Slab<AckOptions>;
 
 /// The TFRC reports in flight.
-pub type Reports = Store<Feedback>;
+pub type ReportSlab = Slab<TfrcReport>;
 
-/// Index into a [`Store`]; never 0.
+/// Index into a [`Slab`]; never 0.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct StoreId(NonZeroU32);
+pub struct SlabId(NonZeroU32);
 
-impl StoreId {
-    fn new(number: u32) -> Option<StoreId> {
-        NonZeroU32::new(number).map(StoreId)
+impl SlabId {
+    fn new(number: u32) -> Option<SlabId> {
+        NonZeroU32::new(number).map(SlabId)
     }
 }
 
 /// Large contents of few packets, kept apart so that all packets stay small.
-pub struct Store<T> {
+pub struct Slab<T> {
     slots: Vec<T>,
-    free: Vec<StoreId>,
+    free: Vec<SlabId>,
 }
 
-impl<T> Default for Store<T> {
-    fn default() -> Store<T> {
-        Store { slots: Vec::new(), free: Vec::new() }
+impl<T> Default for Slab<T> {
+    fn default() -> Slab<T> {
+        Slab { slots: Vec::new(), free: Vec::new() }
     }
 }
 
-impl<T: Copy> Store<T> {
-    pub fn keep(&mut self, value: T) -> StoreId {
+impl<T: Copy> Slab<T> {
+    pub fn insert(&mut self, value: T) -> SlabId {
         if let Some(id) = self.free.pop() {
             self.slots[id.0.get() as usize - 1] = value;
             return id;
         }
         self.slots.push(value);
         // 2^27 acknowledgements with options in flight would take 13 GB with their events: memory runs out first.
-        StoreId::new(self.slots.len() as u32).expect("the length after a push is not zero")
+        SlabId::new(self.slots.len() as u32).expect("the length after a push is not zero")
     }
 
-    pub fn read(&self, id: StoreId) -> &T {
+    pub fn get(&self, id: SlabId) -> &T {
         &self.slots[id.0.get() as usize - 1]
     }
 
-    pub fn take(&mut self, id: StoreId) -> T {
+    pub fn remove(&mut self, id: SlabId) -> T {
         self.free.push(id);
         self.slots[id.0.get() as usize - 1]
     }
@@ -213,26 +213,26 @@ mod tests {
 
     #[test]
     fn a_segment_says_what_was_put_into_it() {
-        let mut sacks = Sacks::default();
-        let id = sacks.keep([(1, 2); 3].into());
-        let sack = Some(id);
+        let mut ack_options = AckOptionSlab::default();
+        let id = ack_options.insert([(1, 2); 3].into());
+        let options = Some(id);
         for flag in [false, true] {
-            assert!(!Segment::data(u32::MAX, flag).is_reply() && Segment::ack(u32::MAX, flag, 0, sack).is_reply());
-            assert_eq!(Segment::data(u32::MAX, flag).carried(), Carried::Data { seq: u32::MAX, cwr: flag });
-            let expected = Carried::Ack { ack: u32::MAX, ece: flag, ace: u8::from(flag), sack };
-            assert_eq!(Segment::ack(u32::MAX, flag, 0, sack).carried(), expected);
+            assert!(!Segment::data(u32::MAX, flag).is_reply() && Segment::ack(u32::MAX, flag, 0, options).is_reply());
+            assert_eq!(Segment::data(u32::MAX, flag).contents(), SegmentContents::Data { seq: u32::MAX, cwr: flag });
+            let expected = SegmentContents::Ack { ack: u32::MAX, ece: flag, ace: u8::from(flag), options };
+            assert_eq!(Segment::ack(u32::MAX, flag, 0, options).contents(), expected);
             assert_eq!(
-                Segment::ack(0, false, 6, None).carried(),
-                Carried::Ack { ack: 0, ece: false, ace: 6, sack: None }
+                Segment::ack(0, false, 6, None).contents(),
+                SegmentContents::Ack { ack: 0, ece: false, ace: 6, options: None }
             );
         }
         let sent = Segment::tfrc(u32::MAX).sent_at(Time::from_nanos(1 << 30));
         assert!(!sent.is_reply() && !sent.is_datagram());
-        assert_eq!(sent.carried(), Carried::Tfrc { seq: u32::MAX });
+        assert_eq!(sent.contents(), SegmentContents::Tfrc { seq: u32::MAX });
         assert!(Segment::report(id).is_reply());
-        assert_eq!(Segment::report(id).carried(), Carried::Report(id));
+        assert_eq!(Segment::report(id).contents(), SegmentContents::Report(id));
         assert!(!Segment::DATAGRAM.is_reply());
-        assert_eq!(Segment::DATAGRAM.carried(), Carried::Datagram);
+        assert_eq!(Segment::DATAGRAM.contents(), SegmentContents::Datagram);
         assert_eq!(size_of::<SimPacket>(), 32);
     }
 
@@ -244,18 +244,18 @@ mod tests {
                 let segment = Segment::data(7, true).sent_at(Time::from_nanos(start));
                 let got = segment.age(Time::from_nanos(start + age)).as_nanos();
                 assert!(got.abs_diff(age) <= 1 << STAMP_UNIT, "{got} for {age} after {start}");
-                assert_eq!(segment.carried(), Carried::Data { seq: 7, cwr: true });
+                assert_eq!(segment.contents(), SegmentContents::Data { seq: 7, cwr: true });
             }
         }
         let datagram = Segment::DATAGRAM.sent_at(Time::from_nanos(u64::MAX));
-        assert!(datagram.is_datagram() && datagram.carried() == Carried::Datagram);
+        assert!(datagram.is_datagram() && datagram.contents() == SegmentContents::Datagram);
     }
 
     #[test]
     fn places_of_blocks_are_used_again() {
-        let mut sacks = Sacks::default();
-        let first = sacks.keep([(1, 2); 3].into());
-        assert_eq!(sacks.take(first), [(1, 2); 3].into());
-        assert_eq!(sacks.keep([(5, 6); 3].into()), first);
+        let mut ack_options = AckOptionSlab::default();
+        let first = ack_options.insert([(1, 2); 3].into());
+        assert_eq!(ack_options.remove(first), [(1, 2); 3].into());
+        assert_eq!(ack_options.insert([(5, 6); 3].into()), first);
     }
 }

@@ -5,18 +5,18 @@ use headgate_link::WakeTimes;
 use headgate_measure::{Balance, EventBatch, Outcome, Watch};
 use headgate_scenario::Scenario;
 
-use crate::event::{Event, What};
+use crate::event::{EventKind, SimEvent};
 use crate::hosts::Hosts;
-use crate::link::{Link, Onward};
+use crate::link::{Downstream, SimLink};
 use crate::net::Net;
-use crate::queue::Queue;
+use crate::queue::EventQueue;
 use crate::sampler::Sampler;
 
 /// Events between two calls of the watcher.
-const EVENTS_A_LOOK: u64 = 8192;
+const EVENTS_PER_REPORT: u64 = 8192;
 
 pub struct World {
-    queue: Queue<Event>,
+    queue: EventQueue<SimEvent>,
     net: Net,
     sampler: Sampler,
     /// Link events not yet reported to the watcher.
@@ -24,7 +24,7 @@ pub struct World {
 }
 
 impl World {
-    pub fn new(queue: Queue<Event>, links: Vec<Link>, hosts: Hosts, sampler: Sampler) -> World {
+    pub fn new(queue: EventQueue<SimEvent>, links: Vec<SimLink>, hosts: Hosts, sampler: Sampler) -> World {
         let wakes = WakeTimes::new(links.len());
         World { queue, net: Net { links, wakes, hosts }, sampler, batch: EventBatch::default() }
     }
@@ -32,21 +32,21 @@ impl World {
     /// Runs to the scenario's end; `None` if the watcher asks to stop.
     pub fn run(mut self, scenario: &Scenario, watch: &mut dyn Watch) -> Option<Outcome> {
         let end = Time::ZERO + scenario.duration;
-        self.queue.push(Time::ZERO + scenario.warmup, Event::flow(What::Warm, 0));
-        self.queue.push(Time::ZERO + scenario.record.interval, Event::flow(What::Sample, 0));
+        self.queue.push(Time::ZERO + scenario.warmup, SimEvent::of_flow(EventKind::WarmupEnd, 0));
+        self.queue.push(Time::ZERO + scenario.record.interval, SimEvent::of_flow(EventKind::IntervalEnd, 0));
         let mut events: u64 = 0;
         while let Some(now) = self.step(end) {
             events += 1;
-            if events.is_multiple_of(EVENTS_A_LOOK) {
+            if events.is_multiple_of(EVENTS_PER_REPORT) {
                 self.report(now, watch)?;
             }
         }
-        let under_way = self.under_way(end);
+        let in_flight = self.count_in_flight(end);
         // Frees the pending events: the tables need the memory.
-        self.queue = Queue::new(1);
+        self.queue = EventQueue::new(1);
         self.sampler.end(&mut self.net, end, &mut self.queue);
         self.report(end, watch)?;
-        let balance = self.net.balance(under_way);
+        let balance = self.net.balance(in_flight);
         let outcome = Outcome { balance, ..self.sampler.outcome(scenario, &mut self.net, end, events) };
         debug_assert!(outcome.conserves(), "a packet was lost or made: {balance:?}");
         Some(outcome)
@@ -54,14 +54,16 @@ impl World {
 
     /// Counts the packets sent by `end`, and of these the packets on access links and between links. Empties the
     /// queue.
-    fn under_way(&mut self, end: Time) -> Balance {
+    fn count_in_flight(&mut self, end: Time) -> Balance {
         let World { queue, net: Net { hosts, .. }, .. } = self;
         let mut balance = Balance { sent: hosts.sent_packets(), ..Balance::default() };
         while let Some((_, event)) = queue.pop(Time::NEVER, |_| ()) {
-            match event.what {
-                What::FromSender if hosts.is_to_come(&event.packet, end) => balance.sent -= 1,
-                What::FromSender | What::FromReceiver | What::ToSender | What::Delivered => balance.on_access += 1,
-                What::FromLink | What::OutOfLink => balance.between += 1,
+            match event.kind {
+                EventKind::FromSender if hosts.is_unsent(&event.packet, end) => balance.sent -= 1,
+                EventKind::FromSender | EventKind::FromReceiver | EventKind::ToSender | EventKind::DatagramArrival => {
+                    balance.on_access += 1
+                }
+                EventKind::FromLink | EventKind::LeavesLink => balance.between += 1,
                 _ => {}
             }
         }
@@ -75,8 +77,8 @@ impl World {
         let World { queue, net: Net { links, wakes, hosts }, .. } = self;
         let wake = wakes.earliest();
         let last = Time::from_nanos(end.as_nanos() - 1);
-        if let Some((now, event)) = queue.pop(wake.min(last), |event| approach(event, hosts)) {
-            self.happen(event, now);
+        if let Some((now, event)) = queue.pop(wake.min(last), |event| prefetch(event, hosts)) {
+            self.handle(event, now);
             return Some(now);
         }
         if wake >= end {
@@ -84,36 +86,36 @@ impl World {
         }
         let number = wakes.earliest_link();
         let link = &mut links[number];
-        link.on_wake(wake, &mut Onward { number: number as u16, hosts, queue });
+        link.on_wake(wake, &mut Downstream { number: number as u16, hosts, queue });
         wakes.set(number, link.wake());
         Some(wake)
     }
 
     #[inline(always)]
-    fn happen(&mut self, event: Event, now: Time) {
+    fn handle(&mut self, event: SimEvent, now: Time) {
         let World { queue, net, sampler, .. } = self;
-        let Event { what, link, packet } = event;
+        let SimEvent { kind, link, packet } = event;
         let flow = packet.flow.0 as u32;
-        match what {
-            What::FromSender => {
+        match kind {
+            EventKind::FromSender => {
                 net.hosts.next_datagram(&packet, queue);
                 net.arrive(link, packet, now, queue);
             }
-            What::FromReceiver | What::FromLink => net.arrive(link, packet, now, queue),
-            What::OutOfLink => net.hosts.leave(link, packet, now, queue),
-            What::ToSender => net.hosts.acknowledge(&packet, now, queue),
-            What::SenderTimer => net.hosts.sender_timer(flow, now, queue),
-            What::ReceiverTimer => net.hosts.receiver_timer(flow, now, queue),
-            What::Start => net.hosts.start(flow, now, queue),
-            What::Departure => net.hosts.departure(flow, now, queue),
-            What::Delivered => net.hosts.deliver(&packet, now, now),
-            What::Write => net.hosts.write(flow, now, queue),
-            What::Close => net.hosts.close(flow, now, queue),
-            What::Sample => {
+            EventKind::FromReceiver | EventKind::FromLink => net.arrive(link, packet, now, queue),
+            EventKind::LeavesLink => net.hosts.leave(link, packet, now, queue),
+            EventKind::ToSender => net.hosts.acknowledge(&packet, now, queue),
+            EventKind::SenderTimer => net.hosts.sender_timer(flow, now, queue),
+            EventKind::ReceiverTimer => net.hosts.receiver_timer(flow, now, queue),
+            EventKind::FlowStart => net.hosts.start(flow, now, queue),
+            EventKind::PacedSend => net.hosts.departure(flow, now, queue),
+            EventKind::DatagramArrival => net.hosts.deliver(&packet, now, now),
+            EventKind::AppWrite => net.hosts.write(flow, now, queue),
+            EventKind::AppClose => net.hosts.close(flow, now, queue),
+            EventKind::IntervalEnd => {
                 let next = sampler.sample(net, now, queue);
-                queue.push(next, Event::flow(What::Sample, 0));
+                queue.push(next, SimEvent::of_flow(EventKind::IntervalEnd, 0));
             }
-            What::Warm => sampler.restart(net, now, queue),
+            EventKind::WarmupEnd => sampler.restart(net, now, queue),
         }
     }
 
@@ -145,10 +147,10 @@ impl World {
 
 /// Prefetches the memory that the event will need.
 #[inline]
-fn approach(event: &Event, hosts: &Hosts) {
-    match (event.what, hosts.tcp(&event.packet)) {
-        (What::ToSender, Some(flow)) => flow.approach_sender(),
-        (What::FromReceiver, Some(flow)) => flow.approach_wire(),
+fn prefetch(event: &SimEvent, hosts: &Hosts) {
+    match (event.kind, hosts.tcp(&event.packet)) {
+        (EventKind::ToSender, Some(flow)) => flow.prefetch_sender(),
+        (EventKind::FromReceiver, Some(flow)) => flow.prefetch_ack_wire(),
         _ => {}
     }
 }

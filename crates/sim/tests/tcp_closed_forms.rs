@@ -4,7 +4,7 @@ use headgate_core::{Rng, Time};
 use headgate_measure::Outcome;
 use headgate_scenario::{Cc, Changes, Recovery, Scenario};
 use headgate_sim::run;
-use headgate_sim::tcp::Config;
+use headgate_sim::tcp::TcpSettings;
 
 mod common;
 use common::{Fate, Law, Net, ms, plain};
@@ -19,7 +19,7 @@ struct Steady {
 
 /// A round trip of 100 ms, a receiver's window that never binds, and a timer short enough that what timeouts there are
 /// cost a few round trips.
-fn steady(config: Config, segments: f64, mut lost: impl FnMut() -> bool) -> Steady {
+fn steady(config: TcpSettings, segments: f64, mut lost: impl FnMut() -> bool) -> Steady {
     let mut losses = 0;
     let fate = |_, _| {
         let lost = lost();
@@ -44,9 +44,9 @@ fn steady(config: Config, segments: f64, mut lost: impl FnMut() -> bool) -> Stea
     Steady { window, timeouts: f64::from(timeouts) / f64::from(losses) }
 }
 
-fn lossy(of: impl Law, delayed: bool) -> Config {
+fn lossy(of: impl Law, delayed: bool) -> TcpSettings {
     let delayed_ack = delayed.then(|| ms(40));
-    Config {
+    TcpSettings {
         min_rto: ms(200),
         delayed_ack,
         limited_transmit: true,
@@ -57,7 +57,7 @@ fn lossy(of: impl Law, delayed: bool) -> Config {
 }
 
 /// The mean over the seeds of segments a round trip, each lost with probability `p`.
-fn by_chance(config: &Config, p: f64) -> Steady {
+fn by_chance(config: &TcpSettings, p: f64) -> Steady {
     let runs = SEEDS.map(|seed| {
         let mut rng = Rng::named(seed, "loss");
         steady(config.clone(), 1000.0 / p, || rng.chance(p))

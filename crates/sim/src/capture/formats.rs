@@ -4,42 +4,42 @@ use headgate_core::Ecn;
 use headgate_scenario::{Header, Scenario};
 
 use super::frame::Frame;
-use super::segments::{Format, Handshake, formats};
-use crate::segment::{Carried, Sacks, SimPacket};
+use super::segments::{GroupFormat, HandshakeStep, formats};
+use crate::segment::{AckOptionSlab, SegmentContents, SimPacket};
 
 /// The constant header fields of each flow, shared by all captures of a run.
-pub struct Formats {
+pub struct FrameFormats {
     /// By flow: the group, and the header of the sender's packets.
     flows: Vec<(u16, Header<'static>)>,
-    groups: Vec<Format>,
+    groups: Vec<GroupFormat>,
 }
 
-impl Formats {
-    pub fn new(scenario: &Scenario) -> Formats {
+impl FrameFormats {
+    pub fn new(scenario: &Scenario) -> FrameFormats {
         let groups = scenario.groups().flat_map(|group| (0..group.flows).map(move |_| group.index as u16));
         let flows: Vec<_> = groups.zip(scenario.headers().map(unlabelled)).collect();
         let groups = formats(scenario, flows.iter().map(|(_, header)| *header));
-        Formats { flows, groups }
+        FrameFormats { flows, groups }
     }
 
     pub fn flows(&self) -> usize {
         self.flows.len()
     }
 
-    fn of(&self, packet: &SimPacket) -> (Format, Header<'static>) {
+    fn of(&self, packet: &SimPacket) -> (GroupFormat, Header<'static>) {
         let (group, header) = self.flows[packet.flow.0 as usize];
         (self.groups[usize::from(group)], header)
     }
 
     /// A packet as it appears on the wire.
-    pub fn frame(&self, packet: &SimPacket, sacks: &Sacks) -> Frame {
+    pub fn frame(&self, packet: &SimPacket, ack_options: &AckOptionSlab) -> Frame {
         let (format, header) = self.of(packet);
-        match (format, packet.handle.carried()) {
-            (Format::Tcp(format), Carried::Data { seq, cwr }) => {
+        match (format, packet.handle.contents()) {
+            (GroupFormat::Tcp(format), SegmentContents::Data { seq, cwr }) => {
                 Frame::tcp(&header, packet.ecn, format.data(seq, cwr), format.payload)
             }
-            (Format::Tcp(format), Carried::Ack { ack, ace, sack, .. }) => {
-                let blocks = sack.and_then(|id| sacks.read(id).blocks).unwrap_or_default();
+            (GroupFormat::Tcp(format), SegmentContents::Ack { ack, ace, options, .. }) => {
+                let blocks = options.and_then(|id| ack_options.get(id).blocks).unwrap_or_default();
                 Frame::tcp(&header.reply(), packet.ecn, format.ack(ack, ace, &blocks), 0)
             }
             _ if packet.handle.is_reply() => Frame::udp(&header.reply(), packet.ecn, packet.bytes),
@@ -49,10 +49,10 @@ impl Formats {
 
     /// The handshake of the packet's connection: each segment, and whether it travels forward. `None` for a datagram.
     pub fn handshake(&self, packet: &SimPacket) -> Option<[(Frame, bool); 3]> {
-        let (Format::Tcp(format), header) = self.of(packet) else { return None };
+        let (GroupFormat::Tcp(format), header) = self.of(packet) else { return None };
         let frame = |step, header| Frame::tcp(&header, Ecn::NotEct, format.handshake(step), 0);
-        let answer = frame(Handshake::SynAck, header.reply());
-        Some([(frame(Handshake::Syn, header), true), (answer, false), (frame(Handshake::Ack, header), true)])
+        let answer = frame(HandshakeStep::SynAck, header.reply());
+        Some([(frame(HandshakeStep::Syn, header), true), (answer, false), (frame(HandshakeStep::Ack, header), true)])
     }
 }
 

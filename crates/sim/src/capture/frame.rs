@@ -10,14 +10,14 @@ use headgate_core::Ecn;
 use headgate_scenario::Header;
 
 /// The longest headers: IPv6, and TCP with all its options.
-pub const MOST_HEADERS: usize = Ipv6Header::LEN + TcpHeader::MAX_LEN;
+pub const MAX_HEADERS: usize = Ipv6Header::LEN + TcpHeader::MAX_LEN;
 
 /// The initial TTL of hosts (RFC 1700); routers do not lower it here.
-const HOPS: u8 = 64;
+const INITIAL_TTL: u8 = 64;
 
 /// One packet's headers, and its length on the wire.
 pub struct Frame {
-    bytes: [u8; MOST_HEADERS],
+    bytes: [u8; MAX_HEADERS],
     used: usize,
     /// The IP packet's length in bytes, payload included.
     pub length: u32,
@@ -59,9 +59,9 @@ impl Frame {
         &self.bytes[..self.used]
     }
 
-    /// An IP header over `carried` bytes.
-    fn ip(header: &Header<'_>, ecn: Ecn, carried: u32) -> Frame {
-        let mut frame = Frame { bytes: [0; MOST_HEADERS], used: 0, length: ip_length(header.source) + carried };
+    /// An IP header over `payload` bytes.
+    fn ip(header: &Header<'_>, ecn: Ecn, payload: u32) -> Frame {
+        let mut frame = Frame { bytes: [0; MAX_HEADERS], used: 0, length: ip_length(header.source) + payload };
         match (header.source, header.destination) {
             (IpAddr::V4(source), IpAddr::V4(destination)) => {
                 let mut ip = Ipv4Header {
@@ -69,7 +69,7 @@ impl Frame {
                     ecn: IpEcn::try_new(ecn.bits()).unwrap_or_default(),
                     total_len: frame.length as u16,
                     dont_fragment: true, // its identification may so be 0 (RFC 6864, section 4.1)
-                    time_to_live: HOPS,
+                    time_to_live: INITIAL_TTL,
                     protocol: IpNumber(header.protocol),
                     source: source.octets(),
                     destination: destination.octets(),
@@ -81,9 +81,9 @@ impl Frame {
             (source, destination) => {
                 let ip = Ipv6Header {
                     traffic_class: header.dscp << 2 | ecn.bits(),
-                    payload_length: carried as u16,
+                    payload_length: payload as u16,
                     next_header: IpNumber(header.protocol),
-                    hop_limit: HOPS,
+                    hop_limit: INITIAL_TTL,
                     source: octets(source),
                     destination: octets(destination),
                     ..Ipv6Header::default()

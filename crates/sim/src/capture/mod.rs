@@ -17,21 +17,21 @@ use headgate_core::{Time, Why};
 use headgate_measure::pcapng::{Blocks, Captured, LinkType};
 use headgate_scenario::{Direction, Link, Scenario};
 
-use self::formats::Formats;
-use self::frame::{Frame, MOST_HEADERS};
-use crate::segment::{Sacks, SimPacket};
+use self::formats::FrameFormats;
+use self::frame::{Frame, MAX_HEADERS};
+use crate::segment::{AckOptionSlab, SimPacket};
 
 pub struct Captures {
-    formats: Formats,
+    formats: FrameFormats,
     /// By link.
-    links: Vec<Option<Capture>>,
+    links: Vec<Option<LinkCapture>>,
 }
 
 /// The capture of one link, both directions.
-struct Capture {
+struct LinkCapture {
     blocks: Blocks,
     /// By flow: whether the handshake was written.
-    greeted: Vec<bool>,
+    handshake_written: Vec<bool>,
 }
 
 const NOT_SIMULATED: &str = "not simulated: connections are established when they start";
@@ -43,36 +43,43 @@ impl Captures {
         if wanted.is_empty() {
             return None;
         }
-        let formats = Formats::new(scenario);
+        let formats = FrameFormats::new(scenario);
         let flows = formats.flows();
-        let capture = |(number, link)| wanted.contains(&number).then(|| Capture::new(link, flows));
+        let capture = |(number, link)| wanted.contains(&number).then(|| LinkCapture::new(link, flows));
         let links = (0..).zip(&scenario.links).map(capture).collect();
         Some(Captures { formats, links })
     }
 
     /// Captures a packet whose transmission begins; `number` counts both directions of every link.
-    pub fn sent(&mut self, number: u16, packet: &SimPacket, now: Time, sacks: &Sacks) {
-        self.note((number, 0), packet, now, sacks, &[]);
+    pub fn sent(&mut self, number: u16, packet: &SimPacket, now: Time, ack_options: &AckOptionSlab) {
+        self.write_packet((number, 0), packet, now, ack_options, &[]);
     }
 
     /// Captures a dropped packet.
-    pub fn dropped(&mut self, number: u16, packet: &SimPacket, why: Why, now: Time, sacks: &Sacks) {
-        self.note((number, 2), packet, now, sacks, &["dropped: ", why.name()]);
+    pub fn dropped(&mut self, number: u16, packet: &SimPacket, why: Why, now: Time, ack_options: &AckOptionSlab) {
+        self.write_packet((number, 2), packet, now, ack_options, &["dropped: ", why.name()]);
     }
 
     /// Writes a packet to an interface of direction `number`; `first` is the forward direction's interface.
-    fn note(&mut self, (number, first): (u16, u32), packet: &SimPacket, now: Time, sacks: &Sacks, comment: &[&str]) {
+    fn write_packet(
+        &mut self,
+        (number, first): (u16, u32),
+        packet: &SimPacket,
+        now: Time,
+        ack_options: &AckOptionSlab,
+        comment: &[&str],
+    ) {
         let (link, direction) = (usize::from(number / 2), Direction::BOTH[usize::from(number % 2)]);
         if let Some(capture) = &mut self.links[link] {
-            capture.greet(packet, direction, now, &self.formats);
-            capture.write(&self.formats.frame(packet, sacks), first + direction as u32, now, comment);
+            capture.write_handshake(packet, direction, now, &self.formats);
+            capture.write_frame(&self.formats.frame(packet, ack_options), first + direction as u32, now, comment);
         }
     }
 
     /// Hands over the bytes written since the last call, by number of the captured link.
     pub fn take(&mut self, mut hand: impl FnMut(u16, &[u8])) {
         for (number, capture) in self.links.iter_mut().enumerate() {
-            if let Some(Capture { blocks, .. }) = capture {
+            if let Some(LinkCapture { blocks, .. }) = capture {
                 hand(number as u16, blocks.bytes());
                 blocks.clear();
             }
@@ -80,8 +87,8 @@ impl Captures {
     }
 }
 
-impl Capture {
-    fn new(link: &Link, flows: usize) -> Capture {
+impl LinkCapture {
+    fn new(link: &Link, flows: usize) -> LinkCapture {
         let mut blocks = Blocks::default();
         blocks.section();
         for (suffix, what) in [("", "sent"), (" drops", "dropped")] {
@@ -90,25 +97,25 @@ impl Capture {
             {
                 let name = format!("{} {direction}{suffix}", link.name);
                 let description = format!("packets {what} from {from} to {to}");
-                blocks.interface(&name, &description, LinkType::Raw, MOST_HEADERS as u32);
+                blocks.interface(&name, &description, LinkType::Raw, MAX_HEADERS as u32);
             }
         }
-        Capture { blocks, greeted: vec![false; flows] }
+        LinkCapture { blocks, handshake_written: vec![false; flows] }
     }
 
     /// Writes the handshake before a connection's first packet.
-    fn greet(&mut self, packet: &SimPacket, direction: Direction, now: Time, formats: &Formats) {
-        if std::mem::replace(&mut self.greeted[packet.flow.0 as usize], true) {
+    fn write_handshake(&mut self, packet: &SimPacket, direction: Direction, now: Time, formats: &FrameFormats) {
+        if std::mem::replace(&mut self.handshake_written[packet.flow.0 as usize], true) {
             return;
         }
         let forth = if packet.handle.is_reply() { direction.back() } else { direction };
         for (frame, with_the_data) in formats.handshake(packet).into_iter().flatten() {
             let way = if with_the_data { forth } else { forth.back() };
-            self.write(&frame, way as u32, now, &[NOT_SIMULATED]);
+            self.write_frame(&frame, way as u32, now, &[NOT_SIMULATED]);
         }
     }
 
-    fn write(&mut self, frame: &Frame, interface: u32, now: Time, comment: &[&str]) {
+    fn write_frame(&mut self, frame: &Frame, interface: u32, now: Time, comment: &[&str]) {
         let (nanos, bytes) = (now.as_nanos(), frame.bytes());
         self.blocks.packet(&Captured { interface, nanos, length: frame.length, bytes, comment });
     }

@@ -5,13 +5,13 @@
 use etherparse::{TcpHeader, TcpOptions};
 
 use super::frame::ip_length;
-use crate::segment::Block;
+use crate::segment::SackBlock;
 use crate::tcp::accecn;
 use headgate_scenario::{Header, Scenario, TcpGroup};
 
 /// The packet format of a group.
 #[derive(Clone, Copy, Debug)]
-pub enum Format {
+pub enum GroupFormat {
     Tcp(TcpFormat),
     Udp,
 }
@@ -35,13 +35,13 @@ pub struct TcpFormat {
 }
 
 /// A TCP header has 20 to 60 bytes, in fours (RFC 9293, section 3.1).
-const LEAST: u32 = TcpHeader::MIN_LEN as u32;
-const MOST: u32 = TcpHeader::MAX_LEN as u32;
+const MIN_HEADER: u32 = TcpHeader::MIN_LEN as u32;
+const MAX_HEADER: u32 = TcpHeader::MAX_LEN as u32;
 /// RFC 7323, section 2.3.
 const LARGEST_SCALE: u8 = 14;
 
 /// Header padding: the end of the options, then zeros (RFC 9293, section 3.1).
-const PADDING: [u8; (MOST - LEAST) as usize] = [0; (MOST - LEAST) as usize];
+const PADDING: [u8; (MAX_HEADER - MIN_HEADER) as usize] = [0; (MAX_HEADER - MIN_HEADER) as usize];
 const NOP: u8 = 1;
 const MAXIMUM_SEGMENT_SIZE: u8 = 2;
 const WINDOW_SCALE: u8 = 3;
@@ -57,18 +57,18 @@ const SYN_WAS_NOT_ECT: u8 = CWR;
 
 /// The three segments that open a connection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Handshake {
+pub enum HandshakeStep {
     Syn,
     SynAck,
     Ack,
 }
 
 /// The formats of all groups of `scenario`, TCP before UDP; `headers` are those of its flows.
-pub fn formats(scenario: &Scenario, mut headers: impl Iterator<Item = Header<'static>>) -> Vec<Format> {
+pub fn formats(scenario: &Scenario, mut headers: impl Iterator<Item = Header<'static>>) -> Vec<GroupFormat> {
     let format = |(index, flows): (usize, u32)| {
         let first = headers.nth(flows as usize - 1);
-        let ip = first.map_or(LEAST, |header| ip_length(header.source));
-        scenario.tcp.get(index).map_or(Format::Udp, |group| Format::Tcp(TcpFormat::new(group, ip)))
+        let ip = first.map_or(MIN_HEADER, |header| ip_length(header.source));
+        scenario.tcp.get(index).map_or(GroupFormat::Udp, |group| GroupFormat::Tcp(TcpFormat::new(group, ip)))
     };
     scenario.groups().map(|group| (group.index, group.flows)).map(format).collect()
 }
@@ -76,14 +76,14 @@ pub fn formats(scenario: &Scenario, mut headers: impl Iterator<Item = Header<'st
 impl TcpFormat {
     /// The segment format of `group` behind IP headers of `ip` bytes.
     fn new(group: &TcpGroup, ip: u32) -> TcpFormat {
-        let data_header = within_a_header(group.header.saturating_sub(ip));
+        let data_header = valid_header_length(group.header.saturating_sub(ip));
         let payload = group.packet.saturating_sub(ip + data_header).max(1);
         let bytes = u64::from(group.window) * u64::from(payload);
         let scale = (0..LARGEST_SCALE).find(|scale| bytes >> scale < 1 << 16).unwrap_or(LARGEST_SCALE);
         TcpFormat {
             payload,
             data_header,
-            ack_header: within_a_header(group.ack.saturating_sub(ip)),
+            ack_header: valid_header_length(group.ack.saturating_sub(ip)),
             window: u16::try_from(bytes.div_ceil(1 << scale)).unwrap_or(u16::MAX),
             scale,
             sack: group.recovery.is_selective(),
@@ -96,19 +96,20 @@ impl TcpFormat {
     pub fn data(&self, seq: u32, cwr: bool) -> TcpHeader {
         let tcp = self.established(self.byte(seq), 1, self.data_header);
         // With accurate feedback the flags count marks on acknowledgements: none, since they are not ECN-capable.
-        if self.accurate { flagged(tcp, accecn::FIRST) } else { TcpHeader { cwr, ..tcp } }
+        if self.accurate { with_ecn_flags(tcp, accecn::FIRST) } else { TcpHeader { cwr, ..tcp } }
     }
 
     /// The TCP header of an acknowledgement of all segments before `ack` and of `blocks`; its ECN flags are `ace`.
-    pub fn ack(&self, ack: u32, ace: u8, blocks: &[Block]) -> TcpHeader {
-        let mut tcp = flagged(self.established(1, self.byte(ack), self.ack_header), ace);
-        let told = || blocks.iter().filter(|(start, end)| start < end);
-        let length = 2 + 8 * told().count();
+    pub fn ack(&self, ack: u32, ace: u8, blocks: &[SackBlock]) -> TcpHeader {
+        let mut tcp = with_ecn_flags(self.established(1, self.byte(ack), self.ack_header), ace);
+        let blocks_used = || blocks.iter().filter(|(start, end)| start < end);
+        let length = 2 + 8 * blocks_used().count();
         if length > 2 {
-            let used = (self.ack_header - LEAST).max(2 + length as u32) as usize;
+            let used = (self.ack_header - MIN_HEADER).max(2 + length as u32) as usize;
             let mut bytes = PADDING;
             bytes[..4].copy_from_slice(&[NOP, NOP, SACK, length as u8]);
-            let edges = told().flat_map(|&(start, end)| [start, end]).flat_map(|edge| self.byte(edge).to_be_bytes());
+            let edges =
+                blocks_used().flat_map(|&(start, end)| [start, end]).flat_map(|edge| self.byte(edge).to_be_bytes());
             bytes[4..].iter_mut().zip(edges).for_each(|(byte, edge)| *byte = edge);
             tcp.options = options(&bytes[..used]);
         }
@@ -116,12 +117,12 @@ impl TcpFormat {
     }
 
     /// A segment of the synthetic handshake: it offers the options that the connection uses.
-    pub fn handshake(&self, which: Handshake) -> TcpHeader {
-        if which == Handshake::Ack {
-            let third = self.established(1, 1, LEAST);
-            return if self.accurate { flagged(third, SYN_WAS_NOT_ECT) } else { third };
+    pub fn handshake(&self, which: HandshakeStep) -> TcpHeader {
+        if which == HandshakeStep::Ack {
+            let third = self.established(1, 1, MIN_HEADER);
+            return if self.accurate { with_ecn_flags(third, SYN_WAS_NOT_ECT) } else { third };
         }
-        let answers = which == Handshake::SynAck;
+        let answers = which == HandshakeStep::SynAck;
         let mut offer = vec![MAXIMUM_SEGMENT_SIZE, 4];
         offer.extend(u16::try_from(self.payload).unwrap_or(u16::MAX).to_be_bytes());
         offer.extend([NOP, WINDOW_SCALE, 3, self.scale]);
@@ -138,7 +139,7 @@ impl TcpFormat {
             (true, true, false) => AE | CWR | ECE,
             (true, true, true) => SYN_WAS_NOT_ECT,
         };
-        flagged(TcpHeader { options: options(&offer), ..syn }, flags)
+        with_ecn_flags(TcpHeader { options: options(&offer), ..syn }, flags)
     }
 
     /// The sequence number of a segment's first byte, modulo 2^32.
@@ -147,18 +148,18 @@ impl TcpFormat {
     }
 
     fn established(&self, seq: u32, ack: u32, length: u32) -> TcpHeader {
-        let options = options(&PADDING[..(length - LEAST) as usize]);
+        let options = options(&PADDING[..(length - MIN_HEADER) as usize]);
         TcpHeader { ack: true, acknowledgment_number: ack, options, ..header(seq, self.window) }
     }
 }
 
 /// The longest valid TCP header within `bytes`, or else the shortest.
-fn within_a_header(bytes: u32) -> u32 {
-    if (LEAST..=MOST).contains(&bytes) { bytes / 4 * 4 } else { LEAST }
+fn valid_header_length(bytes: u32) -> u32 {
+    if (MIN_HEADER..=MAX_HEADER).contains(&bytes) { bytes / 4 * 4 } else { MIN_HEADER }
 }
 
 /// Sets the three ECN flags: the ACE field of accurate feedback, or else ECE and CWR. AE was formerly NS.
-fn flagged(tcp: TcpHeader, flags: u8) -> TcpHeader {
+fn with_ecn_flags(tcp: TcpHeader, flags: u8) -> TcpHeader {
     TcpHeader { ns: flags & AE != 0, cwr: flags & CWR != 0, ece: flags & ECE != 0, ..tcp }
 }
 

@@ -27,7 +27,7 @@ fn packet(flow: u64, bytes: u32, ecn: Ecn, segment: Segment) -> SimPacket {
 }
 
 /// A packet block, read back.
-struct Read {
+struct CapturedPacket {
     interface: u32,
     nanos: u64,
     length: u32,
@@ -36,7 +36,7 @@ struct Read {
 }
 
 /// Interface names, and packets.
-fn read(mut bytes: &[u8]) -> (Vec<String>, Vec<Read>) {
+fn read(mut bytes: &[u8]) -> (Vec<String>, Vec<CapturedPacket>) {
     let (mut names, mut packets) = (Vec::new(), Vec::new());
     while !bytes.is_empty() {
         let (rest, block) = parse_block_le(bytes).expect("a whole block");
@@ -47,7 +47,7 @@ fn read(mut bytes: &[u8]) -> (Vec<String>, Vec<Read>) {
                 assert_eq!((interface.linktype.0, interface.if_tsresol), (101, 9));
                 names.push(interface.if_name().unwrap().unwrap().to_string());
             }
-            Parsed::EnhancedPacket(packet) => packets.push(Read {
+            Parsed::EnhancedPacket(packet) => packets.push(CapturedPacket {
                 interface: packet.if_id,
                 nanos: u64::from(packet.ts_high) << 32 | u64::from(packet.ts_low),
                 length: packet.origlen,
@@ -65,9 +65,9 @@ fn read(mut bytes: &[u8]) -> (Vec<String>, Vec<Read>) {
 }
 
 /// What `tell` has captured.
-fn captured(tell: impl FnOnce(&mut Captures, &mut Sacks)) -> (Vec<String>, Vec<Read>) {
+fn captured(tell: impl FnOnce(&mut Captures, &mut AckOptionSlab)) -> (Vec<String>, Vec<CapturedPacket>) {
     let mut captures = Captures::new(&scenario()).expect("the scenario asks for one");
-    tell(&mut captures, &mut Sacks::default());
+    tell(&mut captures, &mut AckOptionSlab::default());
     let mut bytes = Vec::new();
     captures.take(|link, new| {
         assert_eq!(link, 0);
@@ -77,7 +77,7 @@ fn captured(tell: impl FnOnce(&mut Captures, &mut Sacks)) -> (Vec<String>, Vec<R
 }
 
 /// The headers of a packet whose payload was zeros, with every checksum checked.
-fn headers(read: &Read) -> (NetHeaders, TransportHeader) {
+fn headers(read: &CapturedPacket) -> (NetHeaders, TransportHeader) {
     let mut whole = read.bytes.clone();
     whole.resize(read.length as usize, 0);
     let PacketHeaders { net, transport, .. } = PacketHeaders::from_ip_slice(&whole).expect("a valid packet");
@@ -102,7 +102,7 @@ fn headers(read: &Read) -> (NetHeaders, TransportHeader) {
     (net, transport)
 }
 
-fn tcp(read: &Read) -> etherparse::TcpHeader {
+fn tcp(read: &CapturedPacket) -> etherparse::TcpHeader {
     headers(read).1.tcp().expect("TCP")
 }
 
@@ -119,10 +119,10 @@ fn a_link_has_an_interface_for_each_direction_and_for_what_each_dropped() {
 #[test]
 fn a_connection_begins_with_the_handshake_that_the_simulator_leaves_out() {
     let now = Time::from_nanos(5_000_000_007);
-    let (_, packets) = captured(|captures, sacks| {
+    let (_, packets) = captured(|captures, ack_options| {
         for seq in 0..2 {
             let data = packet(1, 1500, Ecn::Ect0, Segment::data(seq, false));
-            captures.sent(0, &data, now, sacks);
+            captures.sent(0, &data, now, ack_options);
         }
     });
     let seen: Vec<_> = packets.iter().map(|p| (p.interface, p.nanos, p.length, p.comment.as_str())).collect();
@@ -146,11 +146,11 @@ fn a_connection_begins_with_the_handshake_that_the_simulator_leaves_out() {
 
 #[test]
 fn headers_say_what_the_scenario_says() {
-    let (_, packets) = captured(|captures, sacks| {
+    let (_, packets) = captured(|captures, ack_options| {
         let data = packet(0, 1500, Ecn::Ce, Segment::data(3, true));
-        captures.sent(0, &data, Time::ZERO, sacks);
+        captures.sent(0, &data, Time::ZERO, ack_options);
         let datagram = packet(5, 1000, Ecn::NotEct, Segment::DATAGRAM);
-        captures.sent(0, &datagram, Time::ZERO, sacks);
+        captures.sent(0, &datagram, Time::ZERO, ack_options);
     });
     let (NetHeaders::Ipv4(ip, _), TransportHeader::Tcp(tcp)) = headers(&packets[3]) else { panic!("IPv4 and TCP") };
     assert_eq!((ip.source, ip.destination), ([10, 0, 0, 1], [172, 16, 0, 1]));
@@ -163,10 +163,10 @@ fn headers_say_what_the_scenario_says() {
 
 #[test]
 fn an_acknowledgement_goes_back_with_its_blocks_in_bytes() {
-    let (_, packets) = captured(|captures, sacks| {
-        let sack = Some(sacks.keep([(9, 11), (5, 6), (0, 0)].into()));
+    let (_, packets) = captured(|captures, ack_options| {
+        let sack = Some(ack_options.insert([(9, 11), (5, 6), (0, 0)].into()));
         let ack = packet(0, 40, Ecn::NotEct, Segment::ack(4, true, 0, sack));
-        captures.sent(1, &ack, Time::ZERO, sacks);
+        captures.sent(1, &ack, Time::ZERO, ack_options);
     });
     assert_eq!(packets.iter().map(|p| p.interface).collect::<Vec<_>>(), [0, 1, 0, 1]);
     let (NetHeaders::Ipv4(ip, _), TransportHeader::Tcp(ack)) = headers(&packets[3]) else { panic!("IPv4 and TCP") };
@@ -182,13 +182,13 @@ fn an_acknowledgement_goes_back_with_its_blocks_in_bytes() {
 
 #[test]
 fn larger_headers_are_filled_and_missing_ones_are_taken_from_the_packet() {
-    let (_, packets) = captured(|captures, sacks| {
-        let sack = Some(sacks.keep([(2, 3), (0, 0), (0, 0)].into()));
+    let (_, packets) = captured(|captures, ack_options| {
+        let sack = Some(ack_options.insert([(2, 3), (0, 0), (0, 0)].into()));
         for (flow, bytes, segment) in [(2, 1280, Segment::data(1, false)), (2, 72, Segment::ack(1, false, 0, sack))] {
-            captures.sent(0, &packet(flow, bytes, Ecn::NotEct, segment), Time::ZERO, sacks);
+            captures.sent(0, &packet(flow, bytes, Ecn::NotEct, segment), Time::ZERO, ack_options);
         }
         let old = packet(3, 1000, Ecn::NotEct, Segment::data(1, false));
-        captures.sent(0, &old, Time::ZERO, sacks);
+        captures.sent(0, &old, Time::ZERO, ack_options);
     });
     // IPv6: 72 bytes of headers are 40 and 32, and leave 1208 of 1280.
     let (NetHeaders::Ipv6(ip, _), TransportHeader::Tcp(data)) = headers(&packets[3]) else { panic!("IPv6 and TCP") };
@@ -201,10 +201,10 @@ fn larger_headers_are_filled_and_missing_ones_are_taken_from_the_packet() {
 
 #[test]
 fn what_is_dropped_says_why() {
-    let (_, packets) = captured(|captures, sacks| {
+    let (_, packets) = captured(|captures, ack_options| {
         let datagram = packet(5, 1000, Ecn::NotEct, Segment::DATAGRAM);
-        captures.dropped(0, &datagram, Why::Early, Time::ZERO, sacks);
-        captures.dropped(1, &datagram, Why::FlowLimit, Time::ZERO, sacks);
+        captures.dropped(0, &datagram, Why::Early, Time::ZERO, ack_options);
+        captures.dropped(1, &datagram, Why::FlowLimit, Time::ZERO, ack_options);
     });
     let seen: Vec<_> = packets.iter().map(|p| (p.interface, p.comment.as_str())).collect();
     assert_eq!(seen, [(2, "dropped: early"), (3, "dropped: flow_limit")]);
@@ -212,19 +212,19 @@ fn what_is_dropped_says_why() {
 
 #[test]
 fn sequence_numbers_begin_anew_after_four_gigabytes() {
-    let (_, packets) = captured(|captures, sacks| {
+    let (_, packets) = captured(|captures, ack_options| {
         // 2941758 segments of 1460 bytes are 2^32 - 616 bytes.
         let data = packet(0, 1500, Ecn::NotEct, Segment::data(2_941_759, false));
-        captures.sent(0, &data, Time::ZERO, sacks);
+        captures.sent(0, &data, Time::ZERO, ack_options);
     });
     assert_eq!(tcp(&packets[3]).sequence_number, 1460 - 616 + 1);
 }
 
 #[test]
 fn a_connection_with_accurate_feedback_asks_for_it_and_counts_from_5() {
-    let (_, packets) = captured(|captures, sacks| {
-        captures.sent(0, &packet(4, 1500, Ecn::Ect1, Segment::data(0, false)), Time::ZERO, sacks);
-        captures.sent(1, &packet(4, 40, Ecn::NotEct, Segment::ack(1, false, 6, None)), Time::ZERO, sacks);
+    let (_, packets) = captured(|captures, ack_options| {
+        captures.sent(0, &packet(4, 1500, Ecn::Ect1, Segment::data(0, false)), Time::ZERO, ack_options);
+        captures.sent(1, &packet(4, 40, Ecn::NotEct, Segment::ack(1, false, 6, None)), Time::ZERO, ack_options);
     });
     let flags = |p| {
         let tcp = tcp(p);

@@ -5,11 +5,11 @@ use headgate_measure::{TransferRow, TransportCounts};
 
 use super::Hosts;
 use crate::segment::SimPacket;
-use crate::traffic::Transfer;
+use crate::traffic::TransferRequest;
 
 impl Hosts {
     /// Packets sent by the transports, warm-up included. A datagram source counts its next datagram early: see
-    /// [`is_to_come`](Hosts::is_to_come).
+    /// [`is_unsent`](Hosts::is_unsent).
     pub fn sent_packets(&self) -> u64 {
         let data: u64 = self.tcp.iter().map(|flow| flow.segments_sent()).sum();
         let datagrams: u64 = self.udp.iter().map(|flow| flow.sent).sum();
@@ -17,8 +17,8 @@ impl Hosts {
     }
 
     /// Whether `packet` is a datagram that its source sends only at `now` or later.
-    pub fn is_to_come(&self, packet: &SimPacket, now: Time) -> bool {
-        packet.handle.is_datagram() && self.udp[packet.flow.0 as usize - self.tcp.len()].is_ahead(now)
+    pub fn is_unsent(&self, packet: &SimPacket, now: Time) -> bool {
+        packet.handle.is_datagram() && self.udp[packet.flow.0 as usize - self.tcp.len()].is_unsent(now)
     }
 
     /// All transfers, warm-up included: completed ones in order of completion, then the others.
@@ -26,7 +26,7 @@ impl Hosts {
         let mut rows = self.transfers.clone();
         for (flow, tcp) in self.tcp.iter().enumerate() {
             let (flow, group) = (flow as u32, u32::from(tcp.group));
-            let row = |Transfer { start, bytes }| TransferRow { flow, group, start, bytes, end: None };
+            let row = |TransferRequest { start, bytes }| TransferRow { flow, group, start, bytes, end: None };
             rows.extend(tcp.unfinished().map(row));
         }
         rows
@@ -34,9 +34,9 @@ impl Hosts {
 
     /// Transport statistics of each flow since the warm-up.
     pub fn transported(&self, now: Time) -> impl Iterator<Item = TransportCounts> {
-        let tcp = self.tcp.iter().zip(&self.before).map(move |(flow, before)| {
+        let tcp = self.tcp.iter().zip(&self.warmup_counts).map(move |(flow, before)| {
             let after = flow.counts(now);
-            let payload = self.tcp_kinds[flow.group as usize].payload;
+            let payload = self.tcp_settings[flow.group as usize].payload;
             TransportCounts {
                 group: u32::from(flow.group),
                 bytes: u64::from(after.delivered - before.delivered) * u64::from(payload),
@@ -46,7 +46,7 @@ impl Hosts {
             }
         });
         let udp = self.udp.iter().zip(self.tfrc.timeouts()).map(|(flow, timeouts)| TransportCounts {
-            group: (self.tcp_kinds.len() + flow.group as usize) as u32,
+            group: (self.tcp_settings.len() + flow.group as usize) as u32,
             bytes: flow.delivered,
             retransmits: 0,
             timeouts: timeouts.into(),

@@ -12,7 +12,7 @@ pub const FIRST: u8 = 5;
 
 /// The receiver's count after a segment.
 #[inline]
-pub fn counted(ace: u8, marked: bool) -> u8 {
+pub fn count_mark(ace: u8, marked: bool) -> u8 {
     (ace + u8::from(marked)) % MODULUS as u8
 }
 
@@ -33,9 +33,9 @@ mod tests {
 
     #[test]
     fn the_field_counts_from_five_and_goes_round() {
-        let after = |marks| (0..marks).fold(FIRST, |ace, _| counted(ace, true));
+        let after = |marks| (0..marks).fold(FIRST, |ace, _| count_mark(ace, true));
         assert_eq!([0, 1, 2, 3, 8].map(after), [5, 6, 7, 0, 5]);
-        assert_eq!(counted(7, false), 7);
+        assert_eq!(count_mark(7, false), 7);
     }
 
     #[test]

@@ -8,31 +8,31 @@
 //! | RFC 6675 | here |
 //! | --- | --- |
 //! | HighACK | `base`, less one |
-//! | Update, IsLost, SetPipe | [`take`](Outstanding::take), [`judge`](Outstanding::judge), [`pipe`](Outstanding::pipe) |
-//! | HighRxt | `again_from`: segments below it have arrived or were sent again |
+//! | Update, IsLost, SetPipe | [`on_ack`](Outstanding::on_ack), [`detect_losses`](Outstanding::detect_losses), [`pipe`](Outstanding::pipe) |
+//! | HighRxt | `retransmit_from`: segments below it have arrived or were sent again |
 //! | RescueRxt | `rescue_from`, less two |
-//! | NextSeg | [`first_lost`](Outstanding::first_lost), new data, [`hole`](Outstanding::hole), [`rescue`](Outstanding::rescue) |
+//! | NextSeg | [`first_lost`](Outstanding::first_lost), new data, [`next_hole`](Outstanding::next_hole), [`rescue`](Outstanding::rescue) |
 
 use std::collections::VecDeque;
 
 use super::Ack;
-use super::filed::Filed;
-use crate::segment::Block;
+use super::recent_blocks::RecentBlocks;
+use crate::segment::SackBlock;
 
 /// Later arrivals that make a segment count as lost (RFC 6675, section 2).
 pub const DUP_THRESH: u32 = 3;
 
 /// The state of one outstanding segment.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum State {
+enum SegmentState {
     /// Sent once, and not known to be lost.
     InFlight,
     /// Lost and not yet retransmitted.
     Lost,
     /// Lost, retransmitted, and in flight again.
-    Again,
+    Retransmitted,
     /// Retransmitted while the first transmission may still be in flight: both count.
-    Twice,
+    InFlightTwice,
     Arrived,
 }
 
@@ -40,18 +40,18 @@ enum State {
 pub struct Outstanding {
     /// The first unacknowledged segment: the number of `states[0]`.
     base: u32,
-    states: VecDeque<State>,
-    filed: Filed,
+    states: VecDeque<SegmentState>,
+    recent_blocks: RecentBlocks,
     /// Segments beyond `states` are lost below this number, by timeout, and in flight above.
     lost_below: u32,
     /// The number of segments in each of these states.
     arrived: u32,
     lost: u32,
-    twice: u32,
+    in_flight_twice: u32,
     /// Below it, segments were judged by the count of later arrivals.
-    judged: u32,
+    judged_below: u32,
     /// No lost segment below it waits for retransmission.
-    again_from: u32,
+    retransmit_from: u32,
     /// A rescue retransmission is allowed once all segments below it are acknowledged.
     rescue_from: u32,
 }
@@ -71,23 +71,23 @@ impl Outstanding {
     /// Transmissions in flight among the segments before `max` (RFC 6675, SetPipe).
     #[inline]
     pub fn pipe(&self, max: u32) -> u32 {
-        max - self.base - self.arrived - self.lost + self.twice
+        max - self.base - self.arrived - self.lost + self.in_flight_twice
     }
 
     /// Whether enough later segments have arrived to call `seq` lost (IsLost), retransmitted or not.
     pub fn is_lost(&self, seq: u32) -> bool {
-        seq < self.judged && self.state(seq) != State::Arrived
+        seq < self.judged_below && self.state(seq) != SegmentState::Arrived
     }
 
     /// The first lost segment not yet retransmitted (NextSeg, rule 1).
     #[inline]
     pub fn first_lost(&mut self) -> Option<u32> {
-        if self.lost == 0 { None } else { self.find(State::Lost) }
+        if self.lost == 0 { None } else { self.find(SegmentState::Lost) }
     }
 
     /// The first segment below the highest arrived that has neither arrived nor been retransmitted (NextSeg, rule 3).
-    pub fn hole(&mut self) -> Option<u32> {
-        self.find(State::InFlight)
+    pub fn next_hole(&mut self) -> Option<u32> {
+        self.find(SegmentState::InFlight)
     }
 
     /// The last segment before `max` that has not arrived, once per recovery, which ends at `recover`. Otherwise its
@@ -96,34 +96,34 @@ impl Outstanding {
         if self.base < self.rescue_from {
             return None;
         }
-        let last = (self.base..max).rev().find(|&seq| self.state(seq) != State::Arrived)?;
+        let last = (self.base..max).rev().find(|&seq| self.state(seq) != SegmentState::Arrived)?;
         self.rescue_from = recover + 1;
         Some(last)
     }
 
     /// Records a retransmission of `seq`. A segment that may still be in flight counts once.
-    pub fn resend(&mut self, seq: u32) {
-        if self.state(seq) == State::Lost {
-            *self.at(seq) = State::Again;
+    pub fn record_retransmission(&mut self, seq: u32) {
+        if self.state(seq) == SegmentState::Lost {
+            *self.at(seq) = SegmentState::Retransmitted;
             self.lost -= 1;
         }
     }
 
-    /// Records a retransmission of `seq`, a [`hole`](Outstanding::hole). Both transmissions count until it is known
+    /// Records a retransmission of `seq`, a [`next_hole`](Outstanding::next_hole). Both transmissions count until it is known
     /// to be lost (SetPipe, steps a and b).
-    pub fn resend_hole(&mut self, seq: u32) {
-        *self.at(seq) = State::Twice;
-        self.twice += 1;
+    pub fn record_hole_retransmission(&mut self, seq: u32) {
+        *self.at(seq) = SegmentState::InFlightTwice;
+        self.in_flight_twice += 1;
     }
 
     /// Applies an acknowledgement to the segments before `max` (Update); calls `delivered` with each new arrival.
     /// Returns whether its blocks told anything new.
     #[inline]
-    pub fn take(&mut self, ack: &Ack, max: u32, mut delivered: impl FnMut(u32)) -> bool {
+    pub fn on_ack(&mut self, ack: &Ack, max: u32, mut delivered: impl FnMut(u32)) -> bool {
         self.advance(ack.ack, &mut delivered);
         let Some(blocks) = ack.blocks else { return false };
         let before = self.arrived;
-        blocks.into_iter().for_each(|block| self.file(block, max, &mut delivered));
+        blocks.into_iter().for_each(|block| self.apply_block(block, max, &mut delivered));
         self.arrived > before
     }
 
@@ -134,7 +134,7 @@ impl Outstanding {
             let state = self.states.pop_front().unwrap_or_else(|| self.unknown(self.base));
             self.uncount(state);
             match state {
-                State::Arrived => self.arrived -= 1,
+                SegmentState::Arrived => self.arrived -= 1,
                 _ => delivered(self.base),
             }
             self.base += 1;
@@ -142,53 +142,53 @@ impl Outstanding {
     }
 
     /// Applies one SACK block; ignores segments that are not outstanding.
-    fn file(&mut self, (start, end): Block, max: u32, mut delivered: impl FnMut(u32)) {
+    fn apply_block(&mut self, (start, end): SackBlock, max: u32, mut delivered: impl FnMut(u32)) {
         let (start, end) = (start.max(self.base), end.min(max));
         if start >= end {
             return;
         }
         let mut next = start;
-        while let Some(seq) = self.filed.first_new((next, end)) {
-            let state = std::mem::replace(self.at(seq), State::Arrived);
-            if state != State::Arrived {
+        while let Some(seq) = self.recent_blocks.first_new((next, end)) {
+            let state = std::mem::replace(self.at(seq), SegmentState::Arrived);
+            if state != SegmentState::Arrived {
                 self.uncount(state);
                 self.arrived += 1;
                 delivered(seq);
             }
             next = seq + 1;
         }
-        self.filed.keep((start, end));
+        self.recent_blocks.remember((start, end));
     }
 
     /// Finds losses by the count of later arrivals (IsLost); calls `lost` with each. Retransmissions are not judged.
-    pub fn judge(&mut self, mut lost: impl FnMut(u32)) {
+    pub fn detect_losses(&mut self, mut lost: impl FnMut(u32)) {
         if self.arrived < DUP_THRESH {
             return;
         }
-        let highest_first = self.states.iter().enumerate().rev().filter(|(_, state)| **state == State::Arrived);
+        let highest_first = self.states.iter().enumerate().rev().filter(|(_, state)| **state == SegmentState::Arrived);
         let third = highest_first.map(|(i, _)| self.base + i as u32).nth(DUP_THRESH as usize - 1);
         let edge = third.unwrap_or(self.base);
-        for seq in self.judged.max(self.base)..edge {
+        for seq in self.judged_below.max(self.base)..edge {
             match self.state(seq) {
-                State::InFlight => {
-                    self.lose(seq);
+                SegmentState::InFlight => {
+                    self.record_loss(seq);
                     lost(seq);
                 }
-                State::Twice => {
-                    *self.at(seq) = State::Again;
-                    self.twice -= 1;
+                SegmentState::InFlightTwice => {
+                    *self.at(seq) = SegmentState::Retransmitted;
+                    self.in_flight_twice -= 1;
                 }
-                State::Lost | State::Again | State::Arrived => {}
+                SegmentState::Lost | SegmentState::Retransmitted | SegmentState::Arrived => {}
             }
         }
-        self.judged = self.judged.max(edge);
+        self.judged_below = self.judged_below.max(edge);
     }
 
     /// Records the loss of `seq`, which is in flight.
-    pub fn lose(&mut self, seq: u32) {
-        *self.at(seq) = State::Lost;
+    pub fn record_loss(&mut self, seq: u32) {
+        *self.at(seq) = SegmentState::Lost;
         self.lost += 1;
-        self.again_from = self.again_from.min(seq);
+        self.retransmit_from = self.retransmit_from.min(seq);
     }
 
     /// Begins a recovery and forgets earlier retransmissions: HighRxt and RescueRxt become the first segment, which
@@ -196,18 +196,18 @@ impl Outstanding {
     pub fn begin_recovery(&mut self, mut lost: impl FnMut(u32)) {
         for seq in self.base..self.end() {
             match self.state(seq) {
-                State::Again => {
-                    self.lose(seq);
+                SegmentState::Retransmitted => {
+                    self.record_loss(seq);
                     lost(seq);
                 }
-                State::Twice => {
-                    *self.at(seq) = State::InFlight;
-                    self.twice -= 1;
+                SegmentState::InFlightTwice => {
+                    *self.at(seq) = SegmentState::InFlight;
+                    self.in_flight_twice -= 1;
                 }
-                State::InFlight | State::Lost | State::Arrived => {}
+                SegmentState::InFlight | SegmentState::Lost | SegmentState::Arrived => {}
             }
         }
-        (self.again_from, self.rescue_from) = (self.base, self.base + 2);
+        (self.retransmit_from, self.rescue_from) = (self.base, self.base + 2);
     }
 
     /// Retransmission timeout: all segments before `max` are lost, even arrived ones, since the receiver may have
@@ -215,21 +215,21 @@ impl Outstanding {
     pub fn lose_all(&mut self, max: u32) {
         let (base, lost) = (self.base, max - self.base);
         let states = std::mem::take(&mut self.states);
-        *self = Outstanding { base, lost, lost_below: max, again_from: base, ..Outstanding::default() };
+        *self = Outstanding { base, lost, lost_below: max, retransmit_from: base, ..Outstanding::default() };
         self.states = states;
         self.states.clear();
     }
 
-    fn state(&self, seq: u32) -> State {
+    fn state(&self, seq: u32) -> SegmentState {
         self.states.get((seq - self.base) as usize).copied().unwrap_or_else(|| self.unknown(seq))
     }
 
     /// The state of a segment beyond `states`.
-    fn unknown(&self, seq: u32) -> State {
-        if seq < self.lost_below { State::Lost } else { State::InFlight }
+    fn unknown(&self, seq: u32) -> SegmentState {
+        if seq < self.lost_below { SegmentState::Lost } else { SegmentState::InFlight }
     }
 
-    fn at(&mut self, seq: u32) -> &mut State {
+    fn at(&mut self, seq: u32) -> &mut SegmentState {
         while self.end() <= seq {
             let state = self.unknown(self.end());
             self.states.push_back(state);
@@ -243,19 +243,19 @@ impl Outstanding {
     }
 
     /// Updates the counts for the arrival of a segment that was in `state`.
-    fn uncount(&mut self, state: State) {
+    fn uncount(&mut self, state: SegmentState) {
         match state {
-            State::Lost => self.lost -= 1,
-            State::Twice => self.twice -= 1,
-            State::InFlight | State::Again | State::Arrived => {}
+            SegmentState::Lost => self.lost -= 1,
+            SegmentState::InFlightTwice => self.in_flight_twice -= 1,
+            SegmentState::InFlight | SegmentState::Retransmitted | SegmentState::Arrived => {}
         }
     }
 
-    /// The first segment in `state` from `again_from` on.
-    fn find(&mut self, state: State) -> Option<u32> {
+    /// The first segment in `state` from `retransmit_from` on.
+    fn find(&mut self, state: SegmentState) -> Option<u32> {
         let end = self.end().max(self.lost_below);
-        let found = (self.again_from.max(self.base)..end).find(|&seq| self.state(seq) == state);
-        self.again_from = found.unwrap_or(end);
+        let found = (self.retransmit_from.max(self.base)..end).find(|&seq| self.state(seq) == state);
+        self.retransmit_from = found.unwrap_or(end);
         found
     }
 }
@@ -265,33 +265,33 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    fn sacked(blocks: [Block; 3]) -> Ack {
+    fn sacked(blocks: [SackBlock; 3]) -> Ack {
         Ack { blocks: Some(blocks), ..Ack::default() }
     }
 
     #[test]
     fn a_segment_is_delivered_once() {
         let (mut out, mut told) = (Outstanding::default(), Vec::new());
-        assert!(out.take(&sacked([(2, 4), (0, 0), (0, 0)]), 5, |seq| told.push(seq)));
-        assert!(out.take(&sacked([(2, 9), (0, 0), (0, 0)]), 5, |seq| told.push(seq)), "5 and more were never sent");
-        assert!(!out.take(&sacked([(2, 5), (0, 0), (0, 0)]), 5, |seq| told.push(seq)), "nothing new");
-        out.take(&Ack { ack: 5, ..Ack::default() }, 5, |seq| told.push(seq));
+        assert!(out.on_ack(&sacked([(2, 4), (0, 0), (0, 0)]), 5, |seq| told.push(seq)));
+        assert!(out.on_ack(&sacked([(2, 9), (0, 0), (0, 0)]), 5, |seq| told.push(seq)), "5 and more were never sent");
+        assert!(!out.on_ack(&sacked([(2, 5), (0, 0), (0, 0)]), 5, |seq| told.push(seq)), "nothing new");
+        out.on_ack(&Ack { ack: 5, ..Ack::default() }, 5, |seq| told.push(seq));
         assert_eq!((told, out.pipe(5), out.arrived()), (vec![2, 3, 4, 0, 1], 0, 0));
     }
 
     #[test]
     fn three_that_arrived_above_make_a_segment_lost_unless_it_was_sent_again() {
         let (mut out, mut lost) = (Outstanding::default(), 0);
-        out.take(&sacked([(2, 4), (0, 0), (0, 0)]), 8, |_| {});
-        out.judge(|_| lost += 1);
+        out.on_ack(&sacked([(2, 4), (0, 0), (0, 0)]), 8, |_| {});
+        out.detect_losses(|_| lost += 1);
         assert_eq!(lost, 0);
-        out.take(&sacked([(5, 6), (2, 4), (0, 0)]), 8, |_| {});
-        out.judge(|_| lost += 1);
+        out.on_ack(&sacked([(5, 6), (2, 4), (0, 0)]), 8, |_| {});
+        out.detect_losses(|_| lost += 1);
         assert_eq!((lost, out.first_lost(), out.pipe(8)), (2, Some(0), 3));
-        out.resend(0);
-        out.resend(1);
-        out.take(&sacked([(5, 8), (2, 4), (0, 0)]), 8, |_| {});
-        out.judge(|_| lost += 1);
+        out.record_retransmission(0);
+        out.record_retransmission(1);
+        out.on_ack(&sacked([(5, 8), (2, 4), (0, 0)]), 8, |_| {});
+        out.detect_losses(|_| lost += 1);
         // 5, 6 and 7 are above 4; 0 and 1 are in flight again.
         assert_eq!((lost, out.first_lost(), out.pipe(8)), (3, Some(4), 2));
     }
@@ -299,11 +299,11 @@ mod tests {
     #[test]
     fn after_a_timeout_all_is_lost_and_a_new_recovery_forgets_what_was_sent_again() {
         let mut out = Outstanding::default();
-        out.take(&sacked([(3, 4), (0, 0), (0, 0)]), 5, |_| {});
+        out.on_ack(&sacked([(3, 4), (0, 0), (0, 0)]), 5, |_| {});
         out.lose_all(5);
         assert_eq!((out.arrived(), out.pipe(5), out.first_lost()), (0, 0, Some(0)));
-        (0..3).for_each(|seq| out.resend(seq));
-        out.take(&sacked([(3, 4), (0, 0), (0, 0)]), 5, |_| {});
+        (0..3).for_each(|seq| out.record_retransmission(seq));
+        out.on_ack(&sacked([(3, 4), (0, 0), (0, 0)]), 5, |_| {});
         assert_eq!((out.pipe(5), out.first_lost()), (3, Some(4)), "3 has arrived after all");
         let mut anew = Vec::new();
         out.begin_recovery(|seq| anew.push(seq));
@@ -329,27 +329,27 @@ mod tests {
                 match what {
                     0 | 1 if start > una => {
                         let end = (start + length).min(max);
-                        out.take(&Ack { ack: una, ..sacked([(start, end), (0, 0), (0, 0)]) }, max, |_| {});
-                        out.judge(|_| {});
+                        out.on_ack(&Ack { ack: una, ..sacked([(start, end), (0, 0), (0, 0)]) }, max, |_| {});
+                        out.detect_losses(|_| {});
                         arrived[start as usize..end as usize].fill(true);
                     }
                     2 => {
                         let lost = out.first_lost();
-                        let hole = lost.or_else(|| out.hole());
+                        let next_hole = lost.or_else(|| out.next_hole());
                         // The first that neither has arrived nor was sent again, below the highest that has arrived.
                         let top = (una..max).rev().find(|&seq| arrived[seq as usize]).unwrap_or(una);
                         let open = |&seq: &u32| !arrived[seq as usize] && !again[seq as usize];
-                        prop_assert_eq!(hole, (una..top).find(open));
-                        match (lost, hole) {
-                            (Some(seq), _) => out.resend(seq),
-                            (None, Some(seq)) => out.resend_hole(seq),
+                        prop_assert_eq!(next_hole, (una..top).find(open));
+                        match (lost, next_hole) {
+                            (Some(seq), _) => out.record_retransmission(seq),
+                            (None, Some(seq)) => out.record_hole_retransmission(seq),
                             (None, None) => continue,
                         }
-                        again[hole.unwrap() as usize] = true;
+                        again[next_hole.unwrap() as usize] = true;
                     }
                     3 if start > una => {
                         una = start + arrived[start as usize..].iter().take_while(|a| **a).count() as u32;
-                        out.take(&Ack { ack: una, ..Ack::default() }, max, |_| {});
+                        out.on_ack(&Ack { ack: una, ..Ack::default() }, max, |_| {});
                     }
                     _ => continue,
                 }
@@ -361,6 +361,6 @@ mod tests {
 
     #[test]
     fn it_fills_88_bytes_and_a_byte_a_segment() {
-        assert_eq!((size_of::<Outstanding>(), size_of::<State>()), (88, 1));
+        assert_eq!((size_of::<Outstanding>(), size_of::<SegmentState>()), (88, 1));
     }
 }

@@ -52,7 +52,7 @@ pub fn window_rate(window: &Window, flight: u32, srtt: Option<Span>) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::tcp::Config;
+    use crate::tcp::TcpSettings;
 
     const MS: u64 = 1_000_000;
 
@@ -94,7 +94,7 @@ mod tests {
     #[test]
     fn windows_are_paced_at_twice_and_then_a_fifth_more_than_a_round_trip_carries() {
         let rate = |cwnd, ssthresh, flight| {
-            let mut window = Window::new(&Config::default());
+            let mut window = Window::new(&TcpSettings::default());
             window.set_cwnd(cwnd, Time::ZERO);
             window.ssthresh = ssthresh;
             window_rate(&window, flight, Some(Span::from_millis(100)))

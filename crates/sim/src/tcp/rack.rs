@@ -3,7 +3,7 @@
 use headgate_core::{Span, Time};
 
 use super::outstanding::DUP_THRESH;
-use super::transmissions::{Record, Transmissions, Verdict};
+use super::transmissions::{LossDecision, Transmission, Transmissions};
 
 /// Recoveries without a duplicate report before the reordering window shrinks again (section 6.2, step 4).
 const PERSIST: u8 = 16;
@@ -52,9 +52,9 @@ impl Rack {
     }
 
     /// A segment was delivered (steps 1 to 3).
-    pub fn on_delivered(&mut self, seq: u32, record: &Record, now: Time) {
-        let rtt = now - record.sent;
-        if !record.again {
+    pub fn on_delivered(&mut self, seq: u32, transmission: &Transmission, now: Time) {
+        let rtt = now - transmission.sent;
+        if !transmission.retransmitted {
             self.measure(rtt, now);
             self.reordering_seen |= seq + 1 < self.fack;
         }
@@ -62,8 +62,8 @@ impl Rack {
         // An acknowledgement soon after a retransmission is of the first transmission. A segment sent before the
         // latest delivered one does not set the round-trip time, as in Linux (`tcp_rack_advance`); step 2 is
         // ambiguous there.
-        if record.order > self.order && !(record.again && rtt < self.min_rtt()) {
-            (self.order, self.rtt) = (record.order, rtt);
+        if transmission.order > self.order && !(transmission.retransmitted && rtt < self.min_rtt()) {
+            (self.order, self.rtt) = (transmission.order, rtt);
         }
     }
 
@@ -101,22 +101,22 @@ impl Rack {
         now: Time,
         mut lost: impl FnMut(&Transmissions, u32),
     ) -> Time {
-        let mut again = Time::NEVER;
-        sent.lose_while(|sent, seq| {
-            let record = sent.record(seq);
-            if record.order >= self.order {
-                return Verdict::Stop;
+        let mut check_at = Time::NEVER;
+        sent.scan_in_flight(|sent, seq| {
+            let transmission = sent.transmission(seq);
+            if transmission.order >= self.order {
+                return LossDecision::Stop;
             }
-            let due = self.due(&record, window);
-            if due <= now {
+            let deadline = self.deadline(&transmission, window);
+            if deadline <= now {
                 lost(sent, seq);
-                return Verdict::Lost;
+                return LossDecision::Lost;
             }
             // The latest deadline: one check then finds all losses.
-            again = due;
-            Verdict::Wait
+            check_at = deadline;
+            LossDecision::Wait
         });
-        again
+        check_at
     }
 
     /// Retransmission timeout: `una` and all overdue segments are lost (section 6.3).
@@ -128,18 +128,18 @@ impl Rack {
         now: Time,
         mut lost: impl FnMut(&Transmissions, u32),
     ) {
-        sent.lose_while(|sent, seq| {
-            if seq != una && self.due(&sent.record(seq), window) > now {
-                return Verdict::Wait;
+        sent.scan_in_flight(|sent, seq| {
+            if seq != una && self.deadline(&sent.transmission(seq), window) > now {
+                return LossDecision::Wait;
             }
             lost(sent, seq);
-            Verdict::Lost
+            LossDecision::Lost
         });
     }
 
     /// When the acknowledgement of a segment becomes overdue.
-    fn due(&self, record: &Record, window: Span) -> Time {
-        record.sent + self.rtt + window
+    fn deadline(&self, transmission: &Transmission, window: Span) -> Time {
+        transmission.sent + self.rtt + window
     }
 
     fn measure(&mut self, rtt: Span, now: Time) {

@@ -3,20 +3,20 @@
 //!
 //! | draft | here |
 //! | --- | --- |
-//! | `C.delivered`, `C.delivered_time`, `C.first_send_time`, `C.lost`, `C.app_limited` | [`Rate`] |
-//! | `P.delivered`, `P.delivered_time`, `P.first_send_time`, `P.lost`, `P.tx_in_flight`, `P.is_app_limited` | [`Snapshot`] |
+//! | `C.delivered`, `C.delivered_time`, `C.first_send_time`, `C.lost`, `C.app_limited` | [`DeliveryCounts`] |
+//! | `P.delivered`, `P.delivered_time`, `P.first_send_time`, `P.lost`, `P.tx_in_flight`, `P.is_app_limited` | [`DeliveryState`] |
 //! | `RS` | [`RateSample`] |
 //!
 //! Amounts are segments instead of bytes.
 
 use headgate_core::{Span, Time};
 
-use super::cc::Lost;
-use super::transmissions::{Record, Transmissions};
+use super::cc::LostSegment;
+use super::transmissions::{Transmission, Transmissions};
 
 /// The connection's delivery state when a segment was sent.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Snapshot {
+pub struct DeliveryState {
     /// Segments delivered.
     pub delivered: u32,
     /// Segments found lost.
@@ -42,11 +42,11 @@ pub struct RateSample {
     /// The round-trip time of the segment's last transmission.
     pub rtt: Span,
     /// The segment was retransmitted: it is unknown which transmission arrived.
-    pub again: bool,
-    /// The delivery state when the segment was sent; [`Snapshot::in_flight`] is the draft's `RS.tx_in_flight`.
-    pub then: Snapshot,
+    pub retransmitted: bool,
+    /// The delivery state when the segment was sent; [`DeliveryState::in_flight`] is the draft's `RS.tx_in_flight`.
+    pub at_send: DeliveryState,
     /// Segments delivered since the connection began, including this acknowledgement (`C.delivered`).
-    pub total: u32,
+    pub total_delivered: u32,
     /// Segments newly delivered by this acknowledgement.
     pub newly_delivered: u32,
     /// Segments found lost since the segment was sent.
@@ -54,7 +54,7 @@ pub struct RateSample {
     /// Segments found lost by this acknowledgement.
     pub newly_lost: u32,
     /// Segments in flight before the acknowledgement.
-    pub before: u32,
+    pub in_flight_before: u32,
     /// Segments in flight after it.
     pub in_flight: u32,
     /// When the acknowledgement arrived.
@@ -66,7 +66,7 @@ pub struct RateSample {
 impl RateSample {
     /// The round-trip time, unless the segment was retransmitted (Karn's algorithm).
     pub fn round_trip(&self) -> Option<Span> {
-        (!self.again).then_some(self.rtt)
+        (!self.retransmitted).then_some(self.rtt)
     }
 
     /// The delivery rate in segments per second.
@@ -78,7 +78,7 @@ impl RateSample {
 
 /// The delivery counts of a connection.
 #[derive(Clone, Debug)]
-pub struct Rate {
+pub struct DeliveryCounts {
     delivered: u32,
     delivered_at: Time,
     first_sent: Time,
@@ -88,35 +88,35 @@ pub struct Rate {
     /// The window was full in the last round trip until `delivered` exceeds this.
     full_until: u32,
     /// Counts before the current acknowledgement.
-    before: (u32, u32),
+    before_ack: (u32, u32),
 }
 
-impl Default for Rate {
-    fn default() -> Rate {
-        Rate {
+impl Default for DeliveryCounts {
+    fn default() -> DeliveryCounts {
+        DeliveryCounts {
             delivered: 0,
             delivered_at: Time::ZERO,
             first_sent: Time::ZERO,
             lost: 0,
             app_limited_until: 0,
             full_until: 0,
-            before: (0, 0),
+            before_ack: (0, 0),
         }
     }
 }
 
-impl Rate {
+impl DeliveryCounts {
     /// For a new connection on the same flow: keeps the counts and forgets the limits.
-    pub fn renewed(self) -> Rate {
-        Rate { app_limited_until: 0, full_until: 0, ..self }
+    pub fn for_new_connection(self) -> DeliveryCounts {
+        DeliveryCounts { app_limited_until: 0, full_until: 0, ..self }
     }
 
     /// Records the sending of a segment with `in_flight` others in flight (OnPacketSent).
-    pub fn on_send(&mut self, in_flight: u32, now: Time) -> Snapshot {
+    pub fn on_send(&mut self, in_flight: u32, now: Time) -> DeliveryState {
         if in_flight == 0 {
             (self.first_sent, self.delivered_at) = (now, now);
         }
-        Snapshot {
+        DeliveryState {
             delivered: self.delivered,
             lost: self.lost,
             in_flight: in_flight + 1,
@@ -127,7 +127,7 @@ impl Rate {
     }
 
     /// Nothing to send, although the window has room beyond the `in_flight` segments (MarkConnectionAppLimited).
-    pub fn limit(&mut self, in_flight: u32) {
+    pub fn set_app_limited(&mut self, in_flight: u32) {
         self.app_limited_until = (self.delivered + in_flight).max(1);
     }
 
@@ -137,13 +137,13 @@ impl Rate {
     }
 
     /// The window is full with the `in_flight` segments.
-    pub fn fill(&mut self, in_flight: u32) {
+    pub fn set_window_full(&mut self, in_flight: u32) {
         self.full_until = self.delivered + in_flight;
     }
 
     /// Begins the processing of an acknowledgement.
-    pub fn begin(&mut self) {
-        self.before = (self.delivered, self.lost);
+    pub fn begin_ack(&mut self) {
+        self.before_ack = (self.delivered, self.lost);
     }
 
     /// Counts a newly acknowledged segment (UpdateRateSample).
@@ -153,34 +153,34 @@ impl Rate {
     }
 
     /// Records a lost segment; returns its report.
-    pub fn lose(&mut self, sent: &Transmissions, seq: u32, now: Time) -> Lost {
+    pub fn record_loss(&mut self, sent: &Transmissions, seq: u32, now: Time) -> LostSegment {
         self.lost += 1;
-        let (then, order) = (sent.snapshot(seq), sent.record(seq).order);
-        Lost { now, then, order, delivered: self.delivered, lost: self.lost }
+        let (at_send, order) = (sent.delivery_state(seq), sent.transmission(seq).order);
+        LostSegment { now, at_send, order, delivered: self.delivered, lost: self.lost }
     }
 
     /// The acknowledgement's sample (GenerateRateSample). `newest` is the latest transmission it newly acknowledges,
-    /// `then` the delivery state at its sending, `flights` the segments in flight before and after.
+    /// `at_send` the delivery state at its sending, `flights` the segments in flight before and after.
     pub fn sample(
         &mut self,
-        (newest, then): (Record, Snapshot),
+        (newest, at_send): (Transmission, DeliveryState),
         flights: (u32, u32),
         min_rtt: Span,
         now: Time,
     ) -> RateSample {
         self.first_sent = newest.sent;
-        let interval = (newest.sent - then.first_sent).max(self.delivered_at - then.delivered_at);
+        let interval = (newest.sent - at_send.first_sent).max(self.delivered_at - at_send.delivered_at);
         RateSample {
-            delivered: self.delivered - then.delivered,
+            delivered: self.delivered - at_send.delivered,
             interval: (interval >= min_rtt).then_some(interval),
             rtt: now - newest.sent,
-            again: newest.again,
-            then,
-            total: self.delivered,
-            newly_delivered: self.delivered - self.before.0,
-            lost: self.lost - then.lost,
-            newly_lost: self.lost - self.before.1,
-            before: flights.0,
+            retransmitted: newest.retransmitted,
+            at_send,
+            total_delivered: self.delivered,
+            newly_delivered: self.delivered - self.before_ack.0,
+            lost: self.lost - at_send.lost,
+            newly_lost: self.lost - self.before_ack.1,
+            in_flight_before: flights.0,
             in_flight: flights.1,
             at: now,
             window_full: self.delivered <= self.full_until,
@@ -193,7 +193,7 @@ mod tests {
     use super::*;
     use crate::tcp::Ack;
     use crate::tcp::outstanding::Outstanding;
-    use crate::tcp::transmissions::Verdict;
+    use crate::tcp::transmissions::LossDecision;
 
     fn at(n: u64) -> Time {
         Time::ZERO + Span::from_millis(n)
@@ -202,40 +202,40 @@ mod tests {
     /// A connection driven by hand, in milliseconds.
     #[derive(Default)]
     struct Line {
-        rate: Rate,
-        out: Outstanding,
+        rate: DeliveryCounts,
+        scoreboard: Outstanding,
         sent: Transmissions,
         max: u32,
     }
 
     impl Line {
         fn send(&mut self, seq: u32, now: u64) {
-            let then = self.rate.on_send(self.out.pipe(self.max), at(now));
-            self.sent.transmit(seq, at(now), Some(then));
+            let at_send = self.rate.on_send(self.scoreboard.pipe(self.max), at(now));
+            self.sent.record_send(seq, at(now), Some(at_send));
             self.max = self.max.max(seq + 1);
         }
 
         /// The oldest segment in flight is lost.
-        fn lose(&mut self, now: u64) -> Lost {
+        fn record_loss(&mut self, now: u64) -> LostSegment {
             let mut lost = None;
-            self.sent.lose_while(|sent, seq| match lost {
+            self.sent.scan_in_flight(|sent, seq| match lost {
                 None => {
-                    self.out.lose(seq);
-                    lost = Some(self.rate.lose(sent, seq, at(now)));
-                    Verdict::Lost
+                    self.scoreboard.record_loss(seq);
+                    lost = Some(self.rate.record_loss(sent, seq, at(now)));
+                    LossDecision::Lost
                 }
-                Some(_) => Verdict::Stop,
+                Some(_) => LossDecision::Stop,
             });
             lost.expect("one is in flight")
         }
 
         /// Returns the latest transmission that `ack` newly acknowledges.
-        fn take(&mut self, ack: &Ack, now: u64) -> Option<(Record, Snapshot)> {
-            let mut newest: Option<(Record, Snapshot)> = None;
-            self.out.take(ack, self.max, |seq| {
-                let record = self.sent.arrive(seq).expect("each arrives once");
+        fn on_ack(&mut self, ack: &Ack, now: u64) -> Option<(Transmission, DeliveryState)> {
+            let mut newest: Option<(Transmission, DeliveryState)> = None;
+            self.scoreboard.on_ack(ack, self.max, |seq| {
+                let record = self.sent.record_arrival(seq).expect("each arrives once");
                 self.rate.on_delivered(at(now));
-                let this = (record, self.sent.snapshot(seq));
+                let this = (record, self.sent.delivery_state(seq));
                 newest = newest.filter(|(newest, _)| newest.order > record.order).or(Some(this));
             });
             self.sent.advance(ack.ack);
@@ -243,10 +243,10 @@ mod tests {
         }
 
         fn ack(&mut self, una: u32, now: u64) -> Option<RateSample> {
-            self.rate.begin();
-            let before = self.out.pipe(self.max);
-            let newest = self.take(&Ack { ack: una, ..Ack::default() }, now)?;
-            Some(self.rate.sample(newest, (before, self.out.pipe(self.max)), Span::from_millis(20), at(now)))
+            self.rate.begin_ack();
+            let before_ack = self.scoreboard.pipe(self.max);
+            let newest = self.on_ack(&Ack { ack: una, ..Ack::default() }, now)?;
+            Some(self.rate.sample(newest, (before_ack, self.scoreboard.pipe(self.max)), Span::from_millis(20), at(now)))
         }
     }
 
@@ -260,7 +260,7 @@ mod tests {
             let now = 100 * u64::from(1 + seq / 10) + 5 * u64::from(seq % 10);
             let sample = line.ack(seq + 1, now).unwrap();
             let rtt = if seq < 10 { now } else { 100 };
-            assert_eq!((sample.rtt, sample.before, sample.in_flight), (Span::from_millis(rtt), 10, 9));
+            assert_eq!((sample.rtt, sample.in_flight_before, sample.in_flight), (Span::from_millis(rtt), 10, 9));
             line.send(10 + seq, now);
             let expected = match seq {
                 // Nothing was delivered before, from the sending of the first on.
@@ -281,7 +281,7 @@ mod tests {
         (0..10).for_each(|seq| line.send(seq, 5 * u64::from(seq)));
         line.ack(1, 100);
         let sample = line.ack(10, 101).unwrap();
-        assert_eq!((sample.delivered, sample.newly_delivered, sample.total), (10, 9, 10));
+        assert_eq!((sample.delivered, sample.newly_delivered, sample.total_delivered), (10, 9, 10));
         assert_eq!(sample.interval, Some(Span::from_millis(101)), "since 0 was sent, when delivery began to count");
         // The next flight counts from the sending of 9, at 45 ms, if that is longer ago than delivery took.
         (10..20).for_each(|seq| line.send(seq, 150));
@@ -303,15 +303,18 @@ mod tests {
         let mut line = Line::default();
         line.send(0, 0);
         line.send(1, 0);
-        line.rate.limit(2);
+        line.rate.set_app_limited(2);
         line.send(2, 10);
-        assert!(!line.ack(1, 100).unwrap().then.app_limited);
-        assert!(!line.ack(2, 100).unwrap().then.app_limited);
-        assert!(line.ack(3, 110).unwrap().then.app_limited);
+        assert!(!line.ack(1, 100).unwrap().at_send.app_limited);
+        assert!(!line.ack(2, 100).unwrap().at_send.app_limited);
+        assert!(line.ack(3, 110).unwrap().at_send.app_limited);
         line.send(3, 120);
-        assert!(!line.ack(4, 220).unwrap().then.app_limited, "it has passed");
-        line.rate.limit(0);
-        assert!(line.rate.app_limited() && !line.rate.renewed().app_limited(), "a new connection knows of none");
+        assert!(!line.ack(4, 220).unwrap().at_send.app_limited, "it has passed");
+        line.rate.set_app_limited(0);
+        assert!(
+            line.rate.app_limited() && !line.rate.for_new_connection().app_limited(),
+            "a new connection knows of none"
+        );
     }
 
     #[test]
@@ -319,13 +322,13 @@ mod tests {
         let mut line = Line::default();
         line.send(0, 0);
         line.send(1, 0);
-        let first = line.lose(40);
-        assert_eq!((first.order, first.lost, first.then.lost, first.then.in_flight), (1, 1, 0, 1));
+        let first = line.record_loss(40);
+        assert_eq!((first.order, first.lost, first.at_send.lost, first.at_send.in_flight), (1, 1, 0, 1));
         line.send(2, 50);
-        line.rate.begin();
-        line.lose(150);
-        let newest = line.take(&Ack { blocks: Some([(2, 3), (0, 0), (0, 0)]), ..Ack::default() }, 150).unwrap();
+        line.rate.begin_ack();
+        line.record_loss(150);
+        let newest = line.on_ack(&Ack { blocks: Some([(2, 3), (0, 0), (0, 0)]), ..Ack::default() }, 150).unwrap();
         let sample = line.rate.sample(newest, (2, 0), Span::ZERO, at(150));
-        assert_eq!((sample.newly_lost, sample.lost, sample.then.lost, sample.then.in_flight), (1, 1, 1, 2));
+        assert_eq!((sample.newly_lost, sample.lost, sample.at_send.lost, sample.at_send.in_flight), (1, 1, 1, 2));
     }
 }

@@ -2,7 +2,7 @@
 
 use headgate_core::Span;
 
-use super::Config;
+use super::TcpSettings;
 
 /// Smoothed round-trip time, its variation, and the timeout that follows from them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -15,7 +15,7 @@ pub struct Rto {
 
 impl Rto {
     /// The initial state (section 2.1).
-    pub fn new(config: &Config) -> Rto {
+    pub fn new(config: &TcpSettings) -> Rto {
         Rto { srtt: Span::ZERO, rttvar: Span::ZERO, timeout: config.initial_rto }
     }
 
@@ -36,7 +36,7 @@ impl Rto {
     }
 
     /// Takes the round-trip time of a segment sent once (Karn's algorithm, section 3). Ends any backoff.
-    pub fn sample(&mut self, rtt: Span, config: &Config) {
+    pub fn sample(&mut self, rtt: Span, config: &TcpSettings) {
         let rtt = round_up(rtt, config.rto_granularity).as_nanos();
         let (srtt, rttvar) = match self.srtt() {
             None => (rtt, rtt / 2),
@@ -53,7 +53,7 @@ impl Rto {
     }
 
     /// Doubles the timeout after it expired (section 5.5).
-    pub fn back_off(&mut self, config: &Config) {
+    pub fn back_off(&mut self, config: &TcpSettings) {
         self.timeout = (self.timeout * 2).min(config.max_rto);
     }
 }

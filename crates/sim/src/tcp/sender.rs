@@ -14,14 +14,14 @@ mod supply;
 use headgate_core::{Rng, Span, Time};
 use headgate_scenario::Recovery;
 
-use super::Config;
+use super::TcpSettings;
 use super::accecn;
-use super::cc::{Acked, Control, Loss, Window};
+use super::cc::{AckInfo, AnyControl, LossInfo, Window};
 use super::pacing::Pacer;
 use super::rto::Rto;
-use crate::segment::{Block, Blocks};
+use crate::segment::{SackBlock, SackBlocks};
 use crate::touch::touch;
-use sacked::Sacked;
+use sacked::SackState;
 
 /// An acknowledgement as it arrives.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -33,7 +33,7 @@ pub struct Ack {
     /// The ACE field of accurate ECN feedback.
     pub ace: u8,
     /// Selective acknowledgements.
-    pub blocks: Option<Blocks>,
+    pub blocks: Option<SackBlocks>,
     /// The one-way delay that the receiver has measured.
     pub delay: Option<Span>,
 }
@@ -41,7 +41,7 @@ pub struct Ack {
 impl Ack {
     /// The segments reported as received twice: the first block, if it lies below the acknowledgement or within the
     /// second block (RFC 2883, section 4).
-    pub fn duplicate(&self) -> Option<Block> {
+    pub fn duplicate(&self) -> Option<SackBlock> {
         let [first, second, _] = self.blocks?;
         let within = second.0 <= first.0 && first.1 <= second.1;
         (first.0 < first.1 && (first.1 <= self.ack || within)).then_some(first)
@@ -50,18 +50,18 @@ impl Ack {
 
 /// A segment to send.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Data {
+pub struct OutgoingSegment {
     /// Its sequence number.
     pub seq: u32,
     /// Congestion window reduced.
     pub cwr: bool,
     /// It is a retransmission.
-    pub again: bool,
+    pub retransmitted: bool,
 }
 
 /// The state of loss recovery.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Phase {
+enum RecoveryPhase {
     /// Slow start or congestion avoidance.
     Open,
     /// Fast recovery, until `recover` is acknowledged (Reno: until anything is).
@@ -71,13 +71,13 @@ enum Phase {
     },
 }
 
-/// The sending side of one connection. Every call takes the group's [`Config`].
+/// The sending side of one connection. Every call takes the group's [`TcpSettings`].
 ///
 /// Three cache lines. The first two serve most acknowledgements, since with ten thousand flows each line is a cache
 /// miss.
 #[derive(Debug)]
 #[repr(C, align(64))]
-pub struct Sender {
+pub struct TcpSender {
     una: u32,
     next: u32,
     max: u32,
@@ -89,9 +89,9 @@ pub struct Sender {
     end: u32,
     /// Consecutive duplicate acknowledgements, saturating.
     dup_acks: u8,
-    phase: Phase,
+    phase: RecoveryPhase,
     /// Retransmit the first unacknowledged segment, even if the window is full.
-    resend: bool,
+    retransmit_first: bool,
     /// New segments sent by limited transmit.
     limited: u8,
     // The second line.
@@ -101,17 +101,17 @@ pub struct Sender {
     /// The segment being timed, sent once; [`NONE`] if there is none.
     timed: u32,
     /// After an ECN echo at a window of one, sending waits for the timer.
-    held: bool,
+    waiting_for_timer: bool,
     /// The window was reduced, for whatever reason: the next new segment carries CWR (RFC 3168, section 6.1.2).
     cwr: bool,
     /// In slow start after a timeout.
-    restarted: bool,
+    after_timeout: bool,
     /// The state of a SACK sender.
-    sacked: Option<Sacked>,
+    sack: Option<SackState>,
     retransmits: u32,
     timeouts: u32,
     // The third line.
-    cc: Control,
+    cc: AnyControl,
     /// The segment of the last timeout (RFC 5681, equation 4: a second timeout leaves ssthresh alone).
     timed_out: u32,
     /// The end of the window in which an ECN echo was last answered.
@@ -131,10 +131,10 @@ const NONE: u32 = u32::MAX;
 /// The `end` of unlimited data.
 const ENDLESS: u32 = u32::MAX;
 
-impl Sender {
+impl TcpSender {
     /// An established connection with unlimited data.
-    pub fn new(config: &Config) -> Sender {
-        Sender {
+    pub fn new(config: &TcpSettings) -> TcpSender {
+        TcpSender {
             una: 0,
             next: 0,
             max: 0,
@@ -143,21 +143,21 @@ impl Sender {
             rto_at: Time::NEVER,
             end: ENDLESS,
             dup_acks: 0,
-            phase: Phase::Open,
-            resend: false,
+            phase: RecoveryPhase::Open,
+            retransmit_first: false,
             limited: 0,
             rto: Rto::new(config),
             timed_at: Time::ZERO,
             timed: NONE,
-            held: false,
+            waiting_for_timer: false,
             cwr: false,
-            restarted: false,
-            sacked: config.recovery.is_selective().then(|| Sacked::new(config)),
+            after_timeout: false,
+            sack: config.recovery.is_selective().then(|| SackState::new(config)),
             retransmits: 0,
             timeouts: 0,
             timed_out: NONE,
             ecn_recover: 0,
-            cc: Control::new(config),
+            cc: AnyControl::new(config),
             ace: accecn::FIRST,
             last_sent: Time::ZERO,
             max_flight: config.initial_window,
@@ -165,7 +165,7 @@ impl Sender {
         }
     }
 
-    /// Seeds the controller's random stream, for a connection that is new or [`reset`](Sender::reset).
+    /// Seeds the controller's random stream, for a connection that is new or [`reset`](TcpSender::reset).
     pub fn seed(&mut self, rng: &mut Rng) {
         self.cc.seed(rng);
     }
@@ -185,16 +185,16 @@ impl Sender {
         &self.rto
     }
 
-    /// When to call [`on_timer`](Sender::on_timer), if at all.
+    /// When to call [`on_timer`](TcpSender::on_timer), if at all.
     #[inline]
     pub fn deadline(&self) -> Option<Time> {
-        let deadline = self.sacked.as_ref().map_or(self.rto_at, |known| known.deadline().min(self.rto_at));
+        let deadline = self.sack.as_ref().map_or(self.rto_at, |sack| sack.deadline().min(self.rto_at));
         (deadline != Time::NEVER).then_some(deadline)
     }
 
     /// Prefetches the cache lines that most acknowledgements need.
     #[inline]
-    pub(crate) fn approach(&self) {
+    pub(crate) fn prefetch(&self) {
         touch((self.una, self.timed));
     }
 
@@ -218,28 +218,28 @@ impl Sender {
         self.window.area(now)
     }
 
-    /// Takes an acknowledgement. Then call [`poll`](Sender::poll) until it returns `None`.
+    /// Takes an acknowledgement. Then call [`poll`](TcpSender::poll) until it returns `None`.
     #[inline]
-    pub fn on_ack(&mut self, ack: Ack, config: &Config, now: Time) {
+    pub fn on_ack(&mut self, ack: Ack, config: &TcpSettings, now: Time) {
         if ack.ack > self.max || ack.ack < self.una {
             return; // of something never sent, or older than what is known
         }
-        if let Some(mut known) = self.sacked.take() {
-            self.on_ack_sacked(&mut known, &ack, config, now);
-            self.sacked = Some(known);
+        if let Some(mut sack) = self.sack.take() {
+            self.on_ack_sacked(&mut sack, &ack, config, now);
+            self.sack = Some(sack);
             return;
         }
-        let mut told = self.told(&ack, now);
-        self.count_marks(&mut told, ack.ace, config);
+        let mut info = self.info(&ack, now);
+        self.count_marks(&mut info, ack.ace, config);
         let before = self.window.cwnd();
-        self.grow(&told, config);
+        self.update_cwnd(&info, config);
         if self.end != ENDLESS {
-            self.hold_unused(told.flight, before, now);
+            self.limit_growth(info.flight, before, now);
         }
         // First, since an echo may set the timer.
-        self.sample(ack.ack, config, now);
-        if told.ece {
-            self.on_echo(&told, config);
+        self.sample_rtt(ack.ack, config, now);
+        if info.ece {
+            self.on_echo(&info, config);
         }
         if ack.ack > self.una {
             self.on_new_ack(ack.ack, config, now);
@@ -249,66 +249,66 @@ impl Sender {
     }
 
     /// Handles the retransmission timer if it has expired (RFC 6298, section 5; RFC 5681, section 3.1).
-    pub fn on_timer(&mut self, config: &Config, now: Time) {
+    pub fn on_timer(&mut self, config: &TcpSettings, now: Time) {
         if self.deadline().is_none_or(|deadline| now < deadline) {
             return;
         }
-        if let Some(mut known) = self.sacked.take() {
-            self.on_timer_sacked(&mut known, config, now);
-            self.sacked = Some(known);
+        if let Some(mut sack) = self.sack.take() {
+            self.on_timer_sacked(&mut sack, config, now);
+            self.sack = Some(sack);
             return;
         }
         self.rto_at = Time::NEVER;
-        if std::mem::take(&mut self.held) && self.una == self.max {
+        if std::mem::take(&mut self.waiting_for_timer) && self.una == self.max {
             return; // RFC 3168, section 6.1.2: the timer only says that a new packet may go
         }
         self.time_out(config, now);
     }
 
-    fn time_out(&mut self, config: &Config, now: Time) {
+    fn time_out(&mut self, config: &TcpSettings, now: Time) {
         self.timeouts += 1;
         if self.timed_out != self.una {
-            let loss = Loss { now, flight: self.flight(), max: self.max };
+            let loss = LossInfo { now, flight: self.flight(), max: self.max };
             self.lower_ssthresh(|cc, window| cc.on_timeout(&loss, window, config));
             self.timed_out = self.una;
         }
         self.rto.back_off(config);
-        self.go_back(config, now);
+        self.restart_slow_start(config, now);
     }
 
     /// Restarts slow start from the first outstanding segment.
-    fn go_back(&mut self, config: &Config, now: Time) {
+    fn restart_slow_start(&mut self, config: &TcpSettings, now: Time) {
         self.window.set_cwnd(1.0, now);
-        self.restarted = true;
-        self.announce(config);
-        self.phase = Phase::Open;
+        self.after_timeout = true;
+        self.schedule_cwr(config);
+        self.phase = RecoveryPhase::Open;
         self.recover = self.max;
         self.ecn_recover = self.max;
-        (self.dup_acks, self.limited, self.resend, self.timed) = (0, 0, false, NONE);
+        (self.dup_acks, self.limited, self.retransmit_first, self.timed) = (0, 0, false, NONE);
         self.next = self.una;
     }
 
     #[inline]
-    fn on_new_ack(&mut self, ack: u32, config: &Config, now: Time) {
+    fn on_new_ack(&mut self, ack: u32, config: &TcpSettings, now: Time) {
         let acked = ack - self.una;
         self.una = ack;
         self.next = self.next.max(ack);
         match self.phase {
-            Phase::Open => {
+            RecoveryPhase::Open => {
                 (self.dup_acks, self.limited) = (0, 0);
                 self.restart_timer(now);
             }
-            Phase::Recovery { partial } if config.recovery != Recovery::Reno && ack < self.recover => {
+            RecoveryPhase::Recovery { partial } if config.recovery != Recovery::Reno && ack < self.recover => {
                 self.on_partial_ack(acked, partial && !config.slow_but_steady, now);
             }
-            Phase::Recovery { .. } => self.leave_recovery(config, now),
+            RecoveryPhase::Recovery { .. } => self.leave_recovery(config, now),
         }
     }
 
     /// Updates the timeout with the timed segment's round-trip time, if `ack` covers it (Karn's algorithm, RFC 6298,
     /// section 3). Returns whether it does.
     #[inline]
-    fn sample(&mut self, ack: u32, config: &Config, now: Time) -> bool {
+    fn sample_rtt(&mut self, ack: u32, config: &TcpSettings, now: Time) -> bool {
         // `NONE` is never covered.
         let covered = ack > self.timed;
         if covered {
@@ -320,18 +320,18 @@ impl Sender {
 
     /// Passes an acknowledgement to the controller.
     #[inline]
-    fn grow(&mut self, told: &Acked, config: &Config) {
-        self.cc.on_ack(told, &mut self.window, config);
-        self.restarted &= self.window.in_slow_start();
+    fn update_cwnd(&mut self, info: &AckInfo, config: &TcpSettings) {
+        self.cc.on_ack(info, &mut self.window, config);
+        self.after_timeout &= self.window.in_slow_start();
     }
 
     /// An acknowledgement as the controller sees it.
     #[inline]
-    fn told(&self, &Ack { ack, ece, delay, .. }: &Ack, now: Time) -> Acked {
+    fn info(&self, &Ack { ack, ece, delay, .. }: &Ack, now: Time) -> AckInfo {
         let acked = ack - self.una;
         // `NONE` is never covered.
         let rtt = (ack > self.timed).then(|| now - self.timed_at);
-        Acked {
+        AckInfo {
             now,
             ack,
             max: self.max,
@@ -340,20 +340,20 @@ impl Sender {
             flight: self.flight(),
             ece,
             marked: if ece { acked } else { 0 },
-            recovering: self.phase != Phase::Open,
-            grows: acked > 0 && self.phase == Phase::Open && !ece,
-            restarted: self.restarted,
+            recovering: self.phase != RecoveryPhase::Open,
+            may_grow: acked > 0 && self.phase == RecoveryPhase::Open && !ece,
+            after_timeout: self.after_timeout,
             rtt,
             delay,
             srtt: self.rto.srtt(),
-            rate: None,
+            rate_sample: None,
         }
     }
 
     /// RFC 6298, section 5, rules (5.2) and (5.3).
     #[inline]
     fn restart_timer(&mut self, now: Time) {
-        if !self.held {
+        if !self.waiting_for_timer {
             let outstanding = self.una < self.max;
             self.rto_at = if outstanding { now + self.rto.timeout() } else { Time::NEVER };
         }
@@ -371,7 +371,7 @@ mod tests {
 
     #[test]
     fn a_sender_fills_three_cache_lines() {
-        assert_eq!(size_of::<Sender>(), 192);
-        assert_eq!((std::mem::offset_of!(Sender, rto), std::mem::offset_of!(Sender, cc)), (64, 128));
+        assert_eq!(size_of::<TcpSender>(), 192);
+        assert_eq!((std::mem::offset_of!(TcpSender, rto), std::mem::offset_of!(TcpSender, cc)), (64, 128));
     }
 }

@@ -3,7 +3,7 @@
 
 use headgate_core::{Span, Time};
 
-use crate::segment::Block;
+use crate::segment::SackBlock;
 
 /// The state of section 5.3, and the timer.
 #[derive(Clone, Copy, Debug)]
@@ -13,14 +13,14 @@ pub struct Tlp {
     /// SND.NXT at the last probe, until it is acknowledged (TLP.end_seq); 0 if there is none.
     end: u32,
     /// The probe was a retransmission (TLP.is_retrans).
-    again: bool,
+    retransmitted: bool,
     /// A round-trip time was measured since the last probe or the start.
     sampled: bool,
 }
 
 impl Default for Tlp {
     fn default() -> Tlp {
-        Tlp { at: Time::NEVER, end: 0, again: false, sampled: false }
+        Tlp { at: Time::NEVER, end: 0, retransmitted: false, sampled: false }
     }
 }
 
@@ -33,7 +33,7 @@ impl Tlp {
 
     /// A recovery begins: cancels the probe (section 7.1).
     pub fn clear(&mut self) {
-        (self.at, self.end, self.again) = (Time::NEVER, 0, false);
+        (self.at, self.end, self.retransmitted) = (Time::NEVER, 0, false);
     }
 
     /// Records an acknowledgement; `sampled` if it measured a round-trip time.
@@ -47,20 +47,20 @@ impl Tlp {
     }
 
     /// Records a probe; `end` is the number after the last segment sent.
-    pub fn on_probe(&mut self, end: u32, again: bool) {
-        (self.end, self.again, self.sampled) = (end, again, false);
+    pub fn on_probe(&mut self, end: u32, retransmitted: bool) {
+        (self.end, self.retransmitted, self.sampled) = (end, retransmitted, false);
     }
 
     /// Takes an acknowledgement of all before `ack`, with the segments `duplicate` reported as received twice.
     /// Returns whether the probe repaired a loss, which congestion control must answer (section 7.4). Receivers
     /// report duplicates here, so the section's rule for others is left out.
-    pub fn on_ack(&mut self, ack: u32, duplicate: Option<Block>) -> bool {
+    pub fn on_ack(&mut self, ack: u32, duplicate: Option<SackBlock>) -> bool {
         if self.end == 0 || ack < self.end {
             return false;
         }
         let spurious = duplicate.is_some_and(|(_, dup_end)| dup_end == self.end);
-        let done = !self.again || spurious || ack > self.end;
-        let repaired = self.again && !spurious && ack > self.end;
+        let done = !self.retransmitted || spurious || ack > self.end;
+        let repaired = self.retransmitted && !spurious && ack > self.end;
         if done {
             self.end = 0;
         }

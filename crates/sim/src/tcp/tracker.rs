@@ -5,10 +5,10 @@ use headgate_core::{Span, Time};
 use super::outstanding::Outstanding;
 use super::prr::Prr;
 use super::rack::Rack;
-use super::rate_sample::{Rate, RateSample, Snapshot};
+use super::rate_sample::{DeliveryCounts, DeliveryState, RateSample};
 use super::tlp::Tlp;
-use super::transmissions::{Record, Transmissions};
-use super::{Ack, Config};
+use super::transmissions::{Transmission, Transmissions};
+use super::{Ack, TcpSettings};
 
 /// 184 bytes per flow, and 24 per outstanding segment. With rate samples, 40 more per flow and 32 more per segment.
 #[derive(Clone, Debug)]
@@ -20,77 +20,82 @@ pub struct Tracker {
     /// The current recovery, if it reduces in proportion.
     pub prr: Option<Prr>,
     /// Delivery rates, if the controller needs them.
-    pub rate: Option<Box<Rate>>,
+    pub delivery: Option<Box<DeliveryCounts>>,
     /// The reordering timer, [`Time::NEVER`] if it is off.
     pub reorder_at: Time,
     /// Send a probe, even if the window is full.
     pub probe: bool,
     /// The number of transmissions when the last recovery began.
-    pub began: u32,
+    pub recovery_began: u32,
 }
 
 /// The arrivals reported by an acknowledgement.
 #[derive(Clone, Copy, Debug)]
-pub struct Heard {
+pub struct NewArrivals {
     /// Segments newly delivered.
     pub delivered: u32,
     /// Its blocks told something new.
-    pub news: bool,
+    pub new_blocks: bool,
     /// The round-trip time of the last of them that was sent once.
     pub rtt: Option<Span>,
     /// Their latest transmission, and the delivery state at its sending, for a rate sample.
-    pub newest: Option<(Record, Snapshot)>,
+    pub newest: Option<(Transmission, DeliveryState)>,
 }
 
 /// The losses found by an acknowledgement or a timer.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Found {
+pub struct DetectedLosses {
     /// A segment was lost.
     pub any: bool,
     /// A segment was lost that had been retransmitted in this recovery.
-    pub again: bool,
+    pub retransmitted: bool,
 }
 
-impl Found {
-    /// Records a loss, in a recovery that began after `began` transmissions.
-    pub fn note(&mut self, record: &Record, began: u32) {
+impl DetectedLosses {
+    /// Records a loss, in a recovery that began after `recovery_began` transmissions.
+    pub fn record(&mut self, record: &Transmission, recovery_began: u32) {
         self.any = true;
-        self.again |= record.again && record.order > began;
+        self.retransmitted |= record.retransmitted && record.order > recovery_began;
     }
 }
 
 impl Tracker {
-    pub fn new(config: &Config) -> Tracker {
+    pub fn new(config: &TcpSettings) -> Tracker {
         Tracker {
             sent: Transmissions::default(),
             rack: Rack::default(),
             tlp: Tlp::default(),
             prr: None,
-            rate: config.models().then(Box::default),
+            delivery: config.models().then(Box::default),
             reorder_at: Time::NEVER,
             probe: false,
-            began: 0,
+            recovery_began: 0,
         }
     }
 
     /// For a new connection on the same flow: outstanding segments remain.
-    pub fn renewed(self, config: &Config) -> Tracker {
-        let rate = self.rate.map(|rate| Box::new(rate.renewed()));
-        Tracker { sent: self.sent, rate, ..Tracker::new(config) }
+    pub fn for_new_connection(self, config: &TcpSettings) -> Tracker {
+        let delivery = self.delivery.map(|delivery| Box::new(delivery.for_new_connection()));
+        Tracker { sent: self.sent, delivery, ..Tracker::new(config) }
     }
 
     /// Records the sending of `seq` with `in_flight` others in flight.
     pub fn on_send(&mut self, seq: u32, in_flight: u32, now: Time) {
-        let snapshot = self.rate.as_mut().map(|rate| rate.on_send(in_flight, now));
-        self.sent.transmit(seq, now, snapshot);
+        let delivery_state = self.delivery.as_mut().map(|delivery| delivery.on_send(in_flight, now));
+        self.sent.record_send(seq, now, delivery_state);
         if let Some(prr) = &mut self.prr {
             prr.on_send();
         }
     }
 
     /// The rate sample of an acknowledgement, with the segments in flight before and after it.
-    pub fn sample(&mut self, newest: (Record, Snapshot), flights: (u32, u32), now: Time) -> Option<RateSample> {
-        Some(self.rate.as_mut()?.sample(newest, flights, self.rack.min_rtt(), now))
+    pub fn sample(
+        &mut self,
+        newest: (Transmission, DeliveryState),
+        flights: (u32, u32),
+        now: Time,
+    ) -> Option<RateSample> {
+        Some(self.delivery.as_mut()?.sample(newest, flights, self.rack.min_rtt(), now))
     }
 
     /// The earlier of the reordering timer and the probe's.
@@ -100,28 +105,28 @@ impl Tracker {
     }
 
     /// Applies an acknowledgement to the segments before `max`.
-    pub fn take(&mut self, out: &mut Outstanding, ack: &Ack, max: u32, now: Time) -> Heard {
-        let Tracker { sent, rack, rate, .. } = self;
-        if let Some(rate) = rate {
-            rate.begin();
+    pub fn on_ack(&mut self, scoreboard: &mut Outstanding, ack: &Ack, max: u32, now: Time) -> NewArrivals {
+        let Tracker { sent, rack, delivery, .. } = self;
+        if let Some(delivery) = delivery {
+            delivery.begin_ack();
         }
-        let (mut count, mut latest, mut newest) = (0, None, None::<(u32, Record)>);
+        let (mut count, mut latest, mut newest) = (0, None, None::<(u32, Transmission)>);
         let delivered = |seq| {
-            let Some(record) = sent.arrive(seq) else { return };
+            let Some(record) = sent.record_arrival(seq) else { return };
             count += 1;
-            if !record.again && latest.is_none_or(|(order, _)| order < record.order) {
+            if !record.retransmitted && latest.is_none_or(|(order, _)| order < record.order) {
                 latest = Some((record.order, now - record.sent));
             }
-            if let Some(rate) = rate {
-                rate.on_delivered(now);
+            if let Some(delivery) = delivery {
+                delivery.on_delivered(now);
                 newest = newest.filter(|(_, newest)| newest.order > record.order).or(Some((seq, record)));
             }
             rack.on_delivered(seq, &record, now);
         };
-        let news = out.take(ack, max, delivered);
-        let newest = newest.map(|(seq, record)| (record, sent.snapshot(seq)));
+        let new_blocks = scoreboard.on_ack(ack, max, delivered);
+        let newest = newest.map(|(seq, record)| (record, sent.delivery_state(seq)));
         sent.advance(ack.ack);
-        Heard { delivered: count, news, rtt: latest.map(|(_, rtt)| rtt), newest }
+        NewArrivals { delivered: count, new_blocks, rtt: latest.map(|(_, rtt)| rtt), newest }
     }
 }
 
@@ -131,6 +136,6 @@ mod tests {
 
     #[test]
     fn a_tracker_is_as_large_as_said() {
-        assert_eq!((size_of::<Tracker>(), size_of::<Rate>()), (184, 40));
+        assert_eq!((size_of::<Tracker>(), size_of::<DeliveryCounts>()), (184, 40));
     }
 }

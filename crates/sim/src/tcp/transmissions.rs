@@ -8,28 +8,28 @@ use std::collections::VecDeque;
 
 use headgate_core::Time;
 
-use super::rate_sample::Snapshot;
+use super::rate_sample::DeliveryState;
 
 /// A segment's last transmission.
 #[derive(Clone, Copy, Debug)]
-pub struct Record {
+pub struct Transmission {
     pub sent: Time,
     /// The number of the transmission in the connection, from 1. RFC 8985 compares times and then sequence numbers;
     /// this number needs no rule for equal times.
     pub order: u32,
     /// The segment was sent more than once.
-    pub again: bool,
+    pub retransmitted: bool,
 }
 
 /// A segment in the list.
 #[derive(Clone, Copy, Debug)]
-struct Entry {
+struct SegmentEntry {
     sent: Time,
     order: u32,
     /// Its neighbours among the segments in flight; [`NONE`] at the ends.
     earlier: u32,
     later: u32,
-    again: bool,
+    retransmitted: bool,
     in_flight: bool,
     delivered: bool,
 }
@@ -42,9 +42,9 @@ const NONE: u32 = u32::MAX;
 pub struct Transmissions {
     /// The first unacknowledged segment: the number of `entries[0]`.
     base: u32,
-    entries: VecDeque<Entry>,
+    entries: VecDeque<SegmentEntry>,
     /// The delivery state at each sending; empty if rates are not sampled.
-    snapshots: VecDeque<Snapshot>,
+    delivery_states: VecDeque<DeliveryState>,
     /// The ends of the list of segments in flight.
     oldest: u32,
     newest: u32,
@@ -57,7 +57,7 @@ impl Default for Transmissions {
         Transmissions {
             base: 0,
             entries: VecDeque::new(),
-            snapshots: VecDeque::new(),
+            delivery_states: VecDeque::new(),
             oldest: NONE,
             newest: NONE,
             count: 0,
@@ -70,24 +70,25 @@ impl Transmissions {
         self.count
     }
 
-    /// Records the sending of `seq`, new or again. Pass a `snapshot` always or never.
-    pub fn transmit(&mut self, seq: u32, now: Time, snapshot: Option<Snapshot>) {
+    /// Records the sending of `seq`, new or again. Pass a `delivery_state` always or never.
+    pub fn record_send(&mut self, seq: u32, now: Time, delivery_state: Option<DeliveryState>) {
         self.count += 1;
-        let again = seq < self.base + self.entries.len() as u32;
-        if again {
-            self.leave(seq);
+        let retransmitted = seq < self.base + self.entries.len() as u32;
+        if retransmitted {
+            self.unlink(seq);
         }
         let (order, earlier) = (self.count, self.newest);
-        let entry = Entry { sent: now, order, earlier, later: NONE, again, in_flight: true, delivered: false };
-        if again {
+        let entry =
+            SegmentEntry { sent: now, order, earlier, later: NONE, retransmitted, in_flight: true, delivered: false };
+        if retransmitted {
             let delivered = self.at(seq).delivered;
-            *self.at(seq) = Entry { delivered, ..entry };
+            *self.at(seq) = SegmentEntry { delivered, ..entry };
         } else {
             self.entries.push_back(entry);
         }
-        match snapshot {
-            Some(snapshot) if again => self.snapshots[(seq - self.base) as usize] = snapshot,
-            Some(snapshot) => self.snapshots.push_back(snapshot),
+        match delivery_state {
+            Some(delivery_state) if retransmitted => self.delivery_states[(seq - self.base) as usize] = delivery_state,
+            Some(delivery_state) => self.delivery_states.push_back(delivery_state),
             None => {}
         }
         match self.newest {
@@ -98,37 +99,37 @@ impl Transmissions {
     }
 
     /// Records the arrival of `seq`; returns its record the first time.
-    pub fn arrive(&mut self, seq: u32) -> Option<Record> {
+    pub fn record_arrival(&mut self, seq: u32) -> Option<Transmission> {
         let entry = self.at(seq);
-        let Entry { sent, order, again, .. } = *entry;
+        let SegmentEntry { sent, order, retransmitted, .. } = *entry;
         let known = std::mem::replace(&mut entry.delivered, true);
-        self.leave(seq);
-        (!known).then_some(Record { sent, order, again })
+        self.unlink(seq);
+        (!known).then_some(Transmission { sent, order, retransmitted })
     }
 
-    /// Advances the cumulative acknowledgement to `una`: all before have [arrived](Transmissions::arrive).
+    /// Advances the cumulative acknowledgement to `una`: all before have [arrived](Transmissions::record_arrival).
     pub fn advance(&mut self, una: u32) {
         for _ in self.base..una {
             self.entries.pop_front();
-            self.snapshots.pop_front();
+            self.delivery_states.pop_front();
         }
         self.base = una;
     }
 
     /// Records the loss of `seq`.
-    pub fn lose(&mut self, seq: u32) {
-        self.leave(seq);
+    pub fn record_loss(&mut self, seq: u32) {
+        self.unlink(seq);
     }
 
     /// Takes lost segments out of flight, oldest first, as `lost` decides, until it stops.
-    pub fn lose_while(&mut self, mut lost: impl FnMut(&Transmissions, u32) -> Verdict) {
+    pub fn scan_in_flight(&mut self, mut lost: impl FnMut(&Transmissions, u32) -> LossDecision) {
         let mut seq = self.oldest;
         while seq != NONE {
             let later = self.at(seq).later;
             match lost(self, seq) {
-                Verdict::Lost => self.leave(seq),
-                Verdict::Wait => {}
-                Verdict::Stop => return,
+                LossDecision::Lost => self.unlink(seq),
+                LossDecision::Wait => {}
+                LossDecision::Stop => return,
             }
             seq = later;
         }
@@ -136,27 +137,27 @@ impl Transmissions {
 
     /// The last transmission of `seq`.
     #[inline]
-    pub fn record(&self, seq: u32) -> Record {
-        let Entry { sent, order, again, .. } = self.entries[(seq - self.base) as usize];
-        Record { sent, order, again }
+    pub fn transmission(&self, seq: u32) -> Transmission {
+        let SegmentEntry { sent, order, retransmitted, .. } = self.entries[(seq - self.base) as usize];
+        Transmission { sent, order, retransmitted }
     }
 
     /// The delivery state at that time, if the controller samples rates.
-    pub fn snapshot(&self, seq: u32) -> Snapshot {
-        self.snapshots.get((seq - self.base) as usize).copied().unwrap_or_default()
+    pub fn delivery_state(&self, seq: u32) -> DeliveryState {
+        self.delivery_states.get((seq - self.base) as usize).copied().unwrap_or_default()
     }
 
-    fn at(&mut self, seq: u32) -> &mut Entry {
+    fn at(&mut self, seq: u32) -> &mut SegmentEntry {
         &mut self.entries[(seq - self.base) as usize]
     }
 
     /// Removes `seq` from the list of segments in flight, if it is there.
-    fn leave(&mut self, seq: u32) {
+    fn unlink(&mut self, seq: u32) {
         let entry = self.at(seq);
         if !std::mem::replace(&mut entry.in_flight, false) {
             return;
         }
-        let Entry { earlier, later, .. } = *entry;
+        let SegmentEntry { earlier, later, .. } = *entry;
         match earlier {
             NONE => self.oldest = later,
             earlier => self.at(earlier).later = later,
@@ -170,7 +171,7 @@ impl Transmissions {
 
 /// The verdict on a segment in flight.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Verdict {
+pub enum LossDecision {
     Lost,
     /// Not yet known.
     Wait,
@@ -197,16 +198,16 @@ mod tests {
     #[test]
     fn segments_in_flight_stand_in_the_order_in_which_they_were_sent() {
         let mut sent = Transmissions::default();
-        (0..6).for_each(|seq| sent.transmit(seq, at(u64::from(seq)), None));
-        sent.lose_while(|_, seq| if seq < 2 { Verdict::Lost } else { Verdict::Stop });
+        (0..6).for_each(|seq| sent.record_send(seq, at(u64::from(seq)), None));
+        sent.scan_in_flight(|_, seq| if seq < 2 { LossDecision::Lost } else { LossDecision::Stop });
         assert_eq!(in_order(&sent), [2, 3, 4, 5]);
-        sent.transmit(0, at(10), None);
+        sent.record_send(0, at(10), None);
         assert_eq!(in_order(&sent), [2, 3, 4, 5, 0]);
-        assert!(sent.arrive(3).is_some() && sent.arrive(3).is_none());
-        sent.transmit(5, at(11), None);
+        assert!(sent.record_arrival(3).is_some() && sent.record_arrival(3).is_none());
+        sent.record_send(5, at(11), None);
         assert_eq!(in_order(&sent), [2, 4, 0, 5]);
-        let record = sent.record(5);
-        assert_eq!((record.order, record.again, record.sent), (8, true, at(11)));
+        let transmission = sent.transmission(5);
+        assert_eq!((transmission.order, transmission.retransmitted, transmission.sent), (8, true, at(11)));
     }
 
     proptest! {
@@ -218,24 +219,24 @@ mod tests {
                 let pick = (!model.is_empty()).then(|| n as usize % model.len().max(1));
                 match (what, pick) {
                     (0 | 1, _) => {
-                        sent.transmit(una + model.len() as u32, at(1), None);
+                        sent.record_send(una + model.len() as u32, at(1), None);
                         model.push(Some(sent.count()));
                     }
                     (2, Some(i)) => {
-                        sent.transmit(una + i as u32, at(2), None);
+                        sent.record_send(una + i as u32, at(2), None);
                         model[i] = Some(sent.count());
                     }
                     (3, Some(i)) => {
-                        sent.arrive(una + i as u32);
+                        sent.record_arrival(una + i as u32);
                         model[i] = None;
                     }
                     (4, _) => {
                         let before = sent.count().saturating_sub(n);
-                        sent.lose_while(|sent, seq| if sent.record(seq).order <= before { Verdict::Lost } else { Verdict::Stop });
+                        sent.scan_in_flight(|sent, seq| if sent.transmission(seq).order <= before { LossDecision::Lost } else { LossDecision::Stop });
                         model.iter_mut().for_each(|order| *order = order.filter(|order| *order > before));
                     }
                     (5, Some(i)) => {
-                        (0..i as u32).for_each(|i| _ = sent.arrive(una + i));
+                        (0..i as u32).for_each(|i| _ = sent.record_arrival(una + i));
                         una += i as u32;
                         sent.advance(una);
                         model.drain(..i);
@@ -251,6 +252,6 @@ mod tests {
 
     #[test]
     fn an_entry_fills_24_bytes() {
-        assert_eq!(size_of::<Entry>(), 24);
+        assert_eq!(size_of::<SegmentEntry>(), 24);
     }
 }

@@ -6,20 +6,20 @@ use headgate_core::Time;
 /// report covers, if any did.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct DataLimited {
-    /// The first such moment after [`covered`](DataLimited::covered), and the first after [`told`](DataLimited::told).
+    /// The first such moment after [`covered_until`](DataLimited::covered_until), and the first after [`reported_at`](DataLimited::reported_at).
     first: Time,
     second: Time,
     /// When the newest packet of the last report was sent (`t_new`), and when that report came (`t_next`).
-    covered: Time,
-    told: Time,
+    covered_until: Time,
+    reported_at: Time,
 }
 
 impl DataLimited {
     /// The sender has used its whole allowance.
     pub fn sent_all(&mut self, now: Time) {
-        if self.first <= self.covered {
+        if self.first <= self.covered_until {
             self.first = now;
-        } else if self.second <= self.told {
+        } else if self.second <= self.reported_at {
             self.second = now;
         }
     }
@@ -27,10 +27,10 @@ impl DataLimited {
     /// Takes a report whose newest packet was sent at `sent`. Returns whether the sender was data-limited throughout
     /// the interval it covers.
     pub fn on_feedback(&mut self, sent: Time, now: Time) -> bool {
-        let within = |moment: Time| self.covered < moment && moment <= sent;
+        let within = |moment: Time| self.covered_until < moment && moment <= sent;
         let limited = !within(self.first) && !within(self.second);
-        (self.covered, self.told) = (sent, now);
-        if self.first <= self.covered && self.second > self.covered {
+        (self.covered_until, self.reported_at) = (sent, now);
+        if self.first <= self.covered_until && self.second > self.covered_until {
             self.first = self.second;
         }
         limited

@@ -16,12 +16,12 @@ mod sender;
 
 pub use equation::{loss_event_rate, packets_a_round_trip};
 pub use loss_history::LossHistory;
-pub use receiver::{Data, Feedback, Receiver};
-pub use sender::Sender;
+pub use receiver::{TfrcData, TfrcReceiver, TfrcReport};
+pub use sender::TfrcSender;
 
 /// Settings shared by a group's flows.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Config {
+pub struct TfrcSettings {
     /// The segment size `s` in bytes, headers excluded.
     pub segment: u32,
 }

@@ -3,12 +3,12 @@
 use headgate_core::{Span, Time};
 
 use super::holes::Holes;
-use super::{Config, LossHistory, loss_event_rate};
+use super::{LossHistory, TfrcSettings, loss_event_rate};
 
 /// The contents of a data packet (section 3.2.1). As in DCCP's CCID 3 (RFC 4342), the sender keeps the send times
 /// instead of writing them into packets.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Data {
+pub struct TfrcData {
     /// Its sequence number, from 0.
     pub seq: u32,
     /// The sender's estimate of the round-trip time; zero before it has one.
@@ -17,7 +17,7 @@ pub struct Data {
 
 /// The contents of a report (section 3.2.2).
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Feedback {
+pub struct TfrcReport {
     /// The highest packet number that arrived. The RFC reports the last arrival, which differs only with reordering.
     pub seq: u32,
     /// How long ago it arrived (`t_delay`).
@@ -30,7 +30,7 @@ pub struct Feedback {
 
 /// The receiving side of one flow.
 #[derive(Clone, Debug)]
-pub struct Receiver {
+pub struct TfrcReceiver {
     holes: Holes,
     losses: LossHistory,
     /// The sender's latest estimate of the round-trip time; zero before it had one.
@@ -39,35 +39,35 @@ pub struct Receiver {
     /// time is known. The next packet is then reported at once.
     timer: Time,
     /// Arrivals since the last report, and between the last two reports.
-    current: Period,
-    before: Period,
+    current: ArrivalPeriod,
+    before: ArrivalPeriod,
     /// The greatest receive rate so far, in bytes per second.
-    most: f64,
+    max_rate: f64,
 }
 
 /// Arrivals since some moment.
 #[derive(Clone, Copy, Debug, Default)]
-struct Period {
+struct ArrivalPeriod {
     since: Time,
     packets: u32,
 }
 
-impl Default for Receiver {
-    fn default() -> Receiver {
-        Receiver {
+impl Default for TfrcReceiver {
+    fn default() -> TfrcReceiver {
+        TfrcReceiver {
             holes: Holes::default(),
             losses: LossHistory::default(),
             rtt: Span::ZERO,
             timer: Time::NEVER,
-            current: Period::default(),
-            before: Period::default(),
-            most: 0.0,
+            current: ArrivalPeriod::default(),
+            before: ArrivalPeriod::default(),
+            max_rate: 0.0,
         }
     }
 }
 
-impl Receiver {
-    /// When the feedback timer expires: call [`on_timer`](Receiver::on_timer) then.
+impl TfrcReceiver {
+    /// When the feedback timer expires: call [`on_timer`](TfrcReceiver::on_timer) then.
     pub fn deadline(&self) -> Option<Time> {
         (self.timer != Time::NEVER).then_some(self.timer)
     }
@@ -79,7 +79,7 @@ impl Receiver {
 
     /// Takes a data packet; returns the report to send before the timer, if any (section 6.1). Reasons are a risen
     /// loss event rate, nothing to report at the last expiry, or a sender without a round-trip time (section 6.3).
-    pub fn on_data(&mut self, data: Data, marked: bool, config: &Config, now: Time) -> Option<Feedback> {
+    pub fn on_data(&mut self, data: TfrcData, marked: bool, config: &TfrcSettings, now: Time) -> Option<TfrcReport> {
         if data.rtt != Span::ZERO {
             self.rtt = data.rtt;
         }
@@ -93,7 +93,7 @@ impl Receiver {
 
     /// The due report, if anything arrived since the last one (section 6.2). Otherwise the timer stops, and the next
     /// packet is reported on arrival.
-    pub fn on_timer(&mut self, config: &Config, now: Time) -> Option<Feedback> {
+    pub fn on_timer(&mut self, config: &TfrcSettings, now: Time) -> Option<TfrcReport> {
         if now < self.timer {
             return None;
         }
@@ -107,47 +107,47 @@ impl Receiver {
 
     /// Accounts for a packet and the losses that its arrival shows. A mark counts as an immediate loss (section 5.1).
     /// Returns whether the loss event rate rose.
-    fn account(&mut self, seq: u32, marked: bool, config: &Config, now: Time) -> bool {
+    fn account(&mut self, seq: u32, marked: bool, config: &TfrcSettings, now: Time) -> bool {
         if !marked && !self.holes.any() {
             self.holes.arrive(seq, now, |_, _| unreachable!("nothing was missing"));
             return false;
         }
         let before = self.loss_event_rate();
-        let target = if self.losses.any() { 0.0 } else { self.slow_start_reached(config, now) };
-        let Receiver { holes, losses, rtt, .. } = self;
-        let mut lose = |seq, at| losses.on_loss(seq, at, *rtt, || first_interval(seq, target));
-        let mut happened = marked && lose(seq, now);
-        holes.arrive(seq, now, |seq, at| happened |= lose(seq, at));
-        happened && self.loss_event_rate() > before
+        let target = if self.losses.any() { 0.0 } else { self.max_packets_a_round_trip(config, now) };
+        let TfrcReceiver { holes, losses, rtt, .. } = self;
+        let mut record_loss = |seq, at| losses.on_loss(seq, at, *rtt, || first_interval(seq, target));
+        let mut new_event = marked && record_loss(seq, now);
+        holes.arrive(seq, now, |seq, at| new_event |= record_loss(seq, at));
+        new_event && self.loss_event_rate() > before
     }
 
     /// The greatest receive rate so far in packets a round trip.
-    fn slow_start_reached(&mut self, config: &Config, now: Time) -> f64 {
-        self.most = self.most.max(self.receive_rate(config, now));
-        self.most * self.rtt.as_secs_f64() / f64::from(config.segment)
+    fn max_packets_a_round_trip(&mut self, config: &TfrcSettings, now: Time) -> f64 {
+        self.max_rate = self.max_rate.max(self.receive_rate(config, now));
+        self.max_rate * self.rtt.as_secs_f64() / f64::from(config.segment)
     }
 
-    fn report(&mut self, config: &Config, now: Time) -> Feedback {
+    fn report(&mut self, config: &TfrcSettings, now: Time) -> TfrcReport {
         let rate = self.receive_rate(config, now);
-        self.most = self.most.max(rate);
+        self.max_rate = self.max_rate.max(rate);
         self.begin_period(now);
         self.timer = if self.rtt == Span::ZERO { Time::NEVER } else { now + self.rtt };
         let delay = now - self.holes.newest_at();
-        Feedback { seq: self.holes.next() - 1, delay, rate, loss: self.loss_event_rate() }
+        TfrcReport { seq: self.holes.next() - 1, delay, rate, loss: self.loss_event_rate() }
     }
 
     fn begin_period(&mut self, now: Time) {
-        self.before = std::mem::replace(&mut self.current, Period { since: now, packets: 0 });
+        self.before = std::mem::replace(&mut self.current, ArrivalPeriod { since: now, packets: 0 });
     }
 
     /// Bytes per second over at least a round-trip time up to `now` (section 6.2, step 2). If a loss brought this
     /// report forward, the period before the last report counts too. At least a packet a round trip; 0 before a
     /// round-trip time is known (section 6.3).
-    fn receive_rate(&self, config: &Config, now: Time) -> f64 {
+    fn receive_rate(&self, config: &TfrcSettings, now: Time) -> f64 {
         if self.rtt == Span::ZERO {
             return 0.0;
         }
-        let Period { mut since, mut packets } = self.current;
+        let ArrivalPeriod { mut since, mut packets } = self.current;
         if now - since < self.rtt {
             (since, packets) = (self.before.since, packets.saturating_add(self.before.packets));
         }
@@ -170,7 +170,7 @@ mod tests {
     use super::super::packets_a_round_trip;
     use super::*;
 
-    const CONFIG: Config = Config { segment: 1000 };
+    const CONFIG: TfrcSettings = TfrcSettings { segment: 1000 };
     const RTT: Span = Span::from_millis(100);
 
     fn at(ms: u64) -> Time {
@@ -178,23 +178,23 @@ mod tests {
     }
 
     /// A receiver that has reported packet 0 at 0 ms; the round-trip time is 100 ms.
-    fn started() -> Receiver {
-        let mut receiver = Receiver::default();
+    fn started() -> TfrcReceiver {
+        let mut receiver = TfrcReceiver::default();
         assert!(receive(&mut receiver, 0, 0).is_some());
         receiver
     }
 
-    fn receive(receiver: &mut Receiver, seq: u32, ms: u64) -> Option<Feedback> {
-        receiver.on_data(Data { seq, rtt: RTT }, false, &CONFIG, at(ms))
+    fn receive(receiver: &mut TfrcReceiver, seq: u32, ms: u64) -> Option<TfrcReport> {
+        receiver.on_data(TfrcData { seq, rtt: RTT }, false, &CONFIG, at(ms))
     }
 
     #[test]
     fn every_packet_is_reported_until_the_sender_knows_the_round_trip_time() {
-        let mut receiver = Receiver::default();
+        let mut receiver = TfrcReceiver::default();
         for seq in 0..3 {
-            let data = Data { seq, rtt: Span::ZERO };
+            let data = TfrcData { seq, rtt: Span::ZERO };
             let report = receiver.on_data(data, false, &CONFIG, at(1000 * u64::from(seq)));
-            assert_eq!(report, Some(Feedback { seq, delay: Span::ZERO, rate: 0.0, loss: 0.0 }));
+            assert_eq!(report, Some(TfrcReport { seq, delay: Span::ZERO, rate: 0.0, loss: 0.0 }));
             assert_eq!(receiver.deadline(), None);
         }
         assert!(receive(&mut receiver, 3, 2050).is_some());
@@ -211,7 +211,7 @@ mod tests {
         }
         assert_eq!(receiver.on_timer(&CONFIG, at(99)), None);
         // Four packets in 100 ms; the newest came 20 ms ago.
-        let report = Feedback { seq: 4, delay: Span::from_millis(20), rate: 40_000.0, loss: 0.0 };
+        let report = TfrcReport { seq: 4, delay: Span::from_millis(20), rate: 40_000.0, loss: 0.0 };
         assert_eq!(receiver.on_timer(&CONFIG, at(100)), Some(report));
         assert_eq!(receiver.deadline(), Some(at(200)));
     }
@@ -241,7 +241,7 @@ mod tests {
     fn a_mark_is_reported_at_once() {
         let mut receiver = started();
         assert_eq!(receive(&mut receiver, 1, 10), None);
-        let report = receiver.on_data(Data { seq: 2, rtt: RTT }, true, &CONFIG, at(20)).unwrap();
+        let report = receiver.on_data(TfrcData { seq: 2, rtt: RTT }, true, &CONFIG, at(20)).unwrap();
         assert!(report.loss > 0.0);
     }
 
@@ -267,7 +267,7 @@ mod tests {
 
     #[test]
     fn a_flow_whose_first_packet_is_lost_gets_half_a_packet_a_round_trip() {
-        let mut receiver = Receiver::default();
+        let mut receiver = TfrcReceiver::default();
         (1..30).for_each(|seq| {
             receive(&mut receiver, seq, 10 * u64::from(seq));
         });
@@ -276,8 +276,8 @@ mod tests {
 
     #[test]
     fn a_first_packet_with_a_mark_counts_likewise() {
-        let mut receiver = Receiver::default();
-        let report = receiver.on_data(Data { seq: 0, rtt: Span::ZERO }, true, &CONFIG, at(0)).unwrap();
+        let mut receiver = TfrcReceiver::default();
+        let report = receiver.on_data(TfrcData { seq: 0, rtt: Span::ZERO }, true, &CONFIG, at(0)).unwrap();
         assert!((packets_a_round_trip(report.loss) - 0.5).abs() < 1e-6);
     }
 }

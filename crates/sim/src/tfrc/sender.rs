@@ -7,7 +7,7 @@ use headgate_measure::SenderState;
 
 use super::limited::DataLimited;
 use super::receive_rates::ReceiveRates;
-use super::{Config, Data, Feedback, packets_a_round_trip};
+use super::{TfrcData, TfrcReport, TfrcSettings, packets_a_round_trip};
 
 /// The longest time between two packets in seconds (`t_mbi`, section 4.3).
 const MAX_BACKOFF: f64 = 64.0;
@@ -24,7 +24,7 @@ const MEMORY: f64 = 0.9;
 /// Packets leave `t_ipi = s / X_inst` apart (section 4.6). The clock is exact, so there is no `t_delta`. Lateness is
 /// not made up for by a burst.
 #[derive(Clone, Debug)]
-pub struct Sender {
+pub struct TfrcSender {
     /// The allowed rate `X`, in bytes per second.
     rate: f64,
     /// `X_inst / X`: below 1 while the round-trip time is above its mean (section 4.5).
@@ -32,10 +32,10 @@ pub struct Sender {
     rtt: Option<RoundTrip>,
     /// The loss event rate last reported, and the receive rate in bytes per second.
     loss: f64,
-    heard: Option<f64>,
-    received: ReceiveRates,
+    receive_rate: Option<f64>,
+    receive_rates: ReceiveRates,
     /// When the rate was last doubled in slow start (`tld`).
-    doubled: Time,
+    doubled_at: Time,
     /// The nofeedback timer; [`Time::NEVER`] before anything was sent.
     timer: Time,
     /// Nothing was sent since the timer was set.
@@ -71,17 +71,17 @@ impl RoundTrip {
     }
 }
 
-impl Sender {
+impl TfrcSender {
     /// A sender that has sent nothing: one packet a second until it knows the round-trip time (section 4.2).
-    pub fn new(config: &Config) -> Sender {
-        Sender {
+    pub fn new(config: &TfrcSettings) -> TfrcSender {
+        TfrcSender {
             rate: f64::from(config.segment),
             damping: 1.0,
             rtt: None,
             loss: 0.0,
-            heard: None,
-            received: ReceiveRates::unbounded(Time::ZERO),
-            doubled: Time::ZERO,
+            receive_rate: None,
+            receive_rates: ReceiveRates::unbounded(Time::ZERO),
+            doubled_at: Time::ZERO,
             timer: Time::NEVER,
             idle: false,
             timeouts: 0,
@@ -119,7 +119,7 @@ impl Sender {
             phase: if self.loss > 0.0 { "avoidance" } else { "slow_start" },
             timeouts: self.timeouts,
             rate_bps: Some(8.0 * self.rate),
-            receive_rate_bps: self.heard.map(|rate| 8.0 * rate),
+            receive_rate_bps: self.receive_rate.map(|rate| 8.0 * rate),
             loss_event_rate: Some(self.loss),
             ..SenderState::default()
         }
@@ -131,21 +131,21 @@ impl Sender {
     }
 
     /// When the next packet may leave; at once if none was sent yet.
-    pub fn ready(&self, config: &Config) -> Time {
-        let instant = (self.rate * self.damping).max(least(config));
+    pub fn ready(&self, config: &TfrcSettings) -> Time {
+        let instant = (self.rate * self.damping).max(min_rate(config));
         self.last.map_or(Time::ZERO, |last| last + Span::from_secs_f64(f64::from(config.segment) / instant))
     }
 
-    /// Sends a packet at `now`, no earlier than [`ready`](Sender::ready). `all`: the packet uses up the allowance,
+    /// Sends a packet at `now`, no earlier than [`ready`](TfrcSender::ready). `all`: the packet uses up the allowance,
     /// without a wait for the application.
-    pub fn send(&mut self, all: bool, now: Time) -> Data {
+    pub fn send(&mut self, all: bool, now: Time) -> TfrcData {
         if self.last.is_none() {
             self.timer = now + INITIAL_TIMEOUT;
         }
         if all {
             self.limited.sent_all(now);
         }
-        let data = Data { seq: self.next, rtt: self.rtt().unwrap_or(Span::ZERO) };
+        let data = TfrcData { seq: self.next, rtt: self.rtt().unwrap_or(Span::ZERO) };
         self.last = Some(now);
         self.idle = false;
         self.sent.push_back((now, data.rtt));
@@ -155,19 +155,19 @@ impl Sender {
 
     /// The contents of packet `seq`, for hosts whose packets hold only a number. Its round-trip time is unknown once
     /// a report has named a later packet.
-    pub fn said(&self, seq: u32) -> Data {
+    pub fn sent_data(&self, seq: u32) -> TfrcData {
         let kept_from = self.next - self.sent.len() as u32;
         let kept = seq.checked_sub(kept_from).and_then(|at| self.sent.get(at as usize));
-        Data { seq, rtt: kept.map_or(Span::ZERO, |(_, rtt)| *rtt) }
+        TfrcData { seq, rtt: kept.map_or(Span::ZERO, |(_, rtt)| *rtt) }
     }
 
-    /// When the nofeedback timer expires: call [`on_timer`](Sender::on_timer) then.
+    /// When the nofeedback timer expires: call [`on_timer`](TfrcSender::on_timer) then.
     pub fn deadline(&self) -> Option<Time> {
         (self.timer != Time::NEVER).then_some(self.timer)
     }
 
     /// Takes a report (section 4.3). An overtaken report is ignored.
-    pub fn on_feedback(&mut self, feedback: Feedback, config: &Config, now: Time) {
+    pub fn on_feedback(&mut self, feedback: TfrcReport, config: &TfrcSettings, now: Time) {
         let Some(sent) = self.take_sent(feedback.seq) else { return };
         let sample = (now - sent - feedback.delay).as_secs_f64().max(1e-9);
         let known = self.rtt.is_some();
@@ -175,12 +175,12 @@ impl Sender {
         let timeout = (4.0 * mean).max(2.0 * f64::from(config.segment) / self.rate);
         let limited = self.limited.on_feedback(sent, now);
         let rose = feedback.loss > self.loss;
-        (self.loss, self.heard) = (feedback.loss, Some(feedback.rate));
+        (self.loss, self.receive_rate) = (feedback.loss, Some(feedback.rate));
         if known {
-            let bound = self.bound(feedback.rate, limited, rose, now);
-            self.update(bound, config, now);
+            let receive_limit = self.receive_limit(feedback.rate, limited, rose, now);
+            self.update(receive_limit, config, now);
         } else {
-            self.begin(config, now);
+            self.enter_slow_start(config, now);
         }
         self.damping = root_mean / sample.sqrt();
         self.timer = now + Span::from_secs_f64(timeout);
@@ -188,12 +188,12 @@ impl Sender {
     }
 
     /// Handles the nofeedback timer if it has expired: without reports the rate is halved (section 4.4).
-    pub fn on_timer(&mut self, config: &Config, now: Time) {
+    pub fn on_timer(&mut self, config: &TfrcSettings, now: Time) {
         if now < self.timer {
             return;
         }
         self.timeouts += 1;
-        self.starve(config, now);
+        self.cut_rate(config, now);
         let patience = self.rtt.map_or(0.0, |rtt| 4.0 * rtt.mean);
         self.timer = now + Span::from_secs_f64(patience.max(2.0 * f64::from(config.segment) / self.rate));
         self.idle = true;
@@ -210,73 +210,73 @@ impl Sender {
     }
 
     /// The first round-trip time: slow start begins (section 4.2).
-    fn begin(&mut self, config: &Config, now: Time) {
+    fn enter_slow_start(&mut self, config: &TfrcSettings, now: Time) {
         self.rate = self.initial_rate(config);
-        self.doubled = now;
-        self.received = ReceiveRates::unbounded(now);
+        self.doubled_at = now;
+        self.receive_rates = ReceiveRates::unbounded(now);
     }
 
     /// `recv_limit`: the bound by the reported receive rates.
-    fn bound(&mut self, reported: f64, limited: bool, loss_rose: bool, now: Time) -> f64 {
+    fn receive_limit(&mut self, reported: f64, limited: bool, loss_rose: bool, now: Time) -> f64 {
         if !limited {
             let rtt = self.rtt().unwrap_or(Span::ZERO);
-            self.received.update(reported, rtt, now);
-            return 2.0 * self.received.max();
+            self.receive_rates.update(reported, rtt, now);
+            return 2.0 * self.receive_rates.max();
         }
         if !loss_rose {
-            self.received.maximize(reported, now);
-            return 2.0 * self.received.max();
+            self.receive_rates.maximize(reported, now);
+            return 2.0 * self.receive_rates.max();
         }
-        self.received.halve();
-        self.received.maximize(0.85 * reported, now);
-        self.received.max()
+        self.receive_rates.halve();
+        self.receive_rates.maximize(0.85 * reported, now);
+        self.receive_rates.max()
     }
 
     /// Step 4 of section 4.3.
-    fn update(&mut self, bound: f64, config: &Config, now: Time) {
+    fn update(&mut self, receive_limit: f64, config: &TfrcSettings, now: Time) {
         let mean = self.rtt.map_or(0.0, |rtt| rtt.mean);
         if self.loss > 0.0 {
-            self.rate = self.equation_rate(config).min(bound).max(least(config));
-        } else if (now - self.doubled).as_secs_f64() >= mean {
-            self.rate = (2.0 * self.rate).min(bound).max(self.initial_rate(config));
-            self.doubled = now;
+            self.rate = self.equation_rate(config).min(receive_limit).max(min_rate(config));
+        } else if (now - self.doubled_at).as_secs_f64() >= mean {
+            self.rate = (2.0 * self.rate).min(receive_limit).max(self.initial_rate(config));
+            self.doubled_at = now;
         }
     }
 
     /// The nofeedback timer expired: step 1 of section 4.4. The rate is not halved if the sender was silent
     /// throughout and its rate is near the initial one. The same holds before the first report, which the RFC does not
     /// cover.
-    fn starve(&mut self, config: &Config, now: Time) {
-        let received = self.received.max();
+    fn cut_rate(&mut self, config: &TfrcSettings, now: Time) {
+        let receive_rates = self.receive_rates.max();
         let recover = self.initial_rate(config);
-        let modest = if self.loss > 0.0 { received < recover } else { self.rate < 2.0 * recover };
+        let modest = if self.loss > 0.0 { receive_rates < recover } else { self.rate < 2.0 * recover };
         if self.idle && modest {
             return;
         }
         if self.loss == 0.0 {
-            self.rate = (self.rate / 2.0).max(least(config));
+            self.rate = (self.rate / 2.0).max(min_rate(config));
             return;
         }
-        let limit = received.min(self.equation_rate(config) / 2.0).max(least(config));
-        self.received.replace(limit / 2.0, now);
+        let limit = receive_rates.min(self.equation_rate(config) / 2.0).max(min_rate(config));
+        self.receive_rates.replace(limit / 2.0, now);
         self.update(limit, config, now);
     }
 
     /// `W_init / R` with the window of RFC 3390, and the `recover_rate` of section 4.4. Unbounded before `R` is
     /// known.
-    fn initial_rate(&self, config: &Config) -> f64 {
+    fn initial_rate(&self, config: &TfrcSettings) -> f64 {
         let window = (4 * config.segment).min((2 * config.segment).max(4380));
         self.rtt.map_or(f64::INFINITY, |rtt| f64::from(window) / rtt.mean)
     }
 
     /// `X_Bps`: the rate of the equation.
-    fn equation_rate(&self, config: &Config) -> f64 {
+    fn equation_rate(&self, config: &TfrcSettings) -> f64 {
         let mean = self.rtt.map_or(f64::INFINITY, |rtt| rtt.mean);
         f64::from(config.segment) / mean * packets_a_round_trip(self.loss)
     }
 }
 
 /// The least rate in bytes per second: a packet every 64 seconds.
-fn least(config: &Config) -> f64 {
+fn min_rate(config: &TfrcSettings) -> f64 {
     f64::from(config.segment) / MAX_BACKOFF
 }

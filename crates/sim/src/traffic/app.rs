@@ -7,22 +7,22 @@ use headgate_traffic::{Application, FlowSource, SourceWrite, WriteAmount};
 
 /// A write whose completion time is measured.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Transfer {
+pub struct TransferRequest {
     pub start: Time,
     /// Bytes requested.
     pub bytes: u64,
 }
 
-pub struct App {
+pub struct FlowApp {
     writer: Application,
     /// Open transfers, oldest first, each with the number after its last segment.
-    open: VecDeque<(u32, Transfer)>,
+    open: VecDeque<(u32, TransferRequest)>,
 }
 
-impl App {
+impl FlowApp {
     /// `None` for a source that always has more data than TCP accepts.
-    pub fn new(source: FlowSource, rng: Rng) -> Option<App> {
-        Application::new(source, rng).map(|writer| App { writer, open: VecDeque::new() })
+    pub fn new(source: FlowSource, rng: Rng) -> Option<FlowApp> {
+        Application::new(source, rng).map(|writer| FlowApp { writer, open: VecDeque::new() })
     }
 
     /// Starts the flow; returns the time of its first write, if any.
@@ -38,7 +38,7 @@ impl App {
     /// TCP has accepted the write, up to the segment before `end`. Returns the time of the next write, if known.
     pub fn written(&mut self, write: &SourceWrite, end: u32, now: Time) -> Option<Time> {
         if let (true, WriteAmount::Bytes(bytes)) = (write.transfer, write.data) {
-            self.open.push_back((end, Transfer { start: now, bytes }));
+            self.open.push_back((end, TransferRequest { start: now, bytes }));
         }
         self.writer.written(write, now)
     }
@@ -59,12 +59,12 @@ impl App {
     }
 
     /// Takes the oldest open transfer, which has arrived.
-    pub fn arrived(&mut self) -> Option<Transfer> {
+    pub fn arrived(&mut self) -> Option<TransferRequest> {
         self.open.pop_front().map(|(_, transfer)| transfer)
     }
 
     /// Open transfers, oldest first.
-    pub fn unfinished(&self) -> impl Iterator<Item = Transfer> {
+    pub fn unfinished(&self) -> impl Iterator<Item = TransferRequest> {
         self.open.iter().map(|(_, transfer)| *transfer)
     }
 }

@@ -5,23 +5,23 @@ mod tcp;
 mod tfrc;
 mod udp;
 
-pub use app::{App, Transfer};
-pub use tcp::{Before, TcpFlow, TcpKind};
-pub use tfrc::Tfrc;
-pub use udp::{UdpFlow, UdpKind};
+pub use app::{FlowApp, TransferRequest};
+pub use tcp::{TcpCounts, TcpFlow, TcpFlowSettings};
+pub use tfrc::TfrcFlows;
+pub use udp::{UdpFlow, UdpFlowSettings};
 
 use headgate_core::{ClassId, Ecn, FlowId, Packet, Span, Time};
 use headgate_scenario::Hop;
 pub use headgate_scenario::{Starts, flow_stream, source_stream};
 
-use crate::segment::{Sacks, Segment, SimPacket};
+use crate::segment::{AckOptionSlab, Segment, SimPacket};
 
 /// The receivers' replies: their number, and the contents too large for their packets.
 #[derive(Default)]
 pub struct Replies {
     pub sent: u64,
     /// Options of acknowledgements.
-    pub sacks: Sacks,
+    pub ack_options: AckOptionSlab,
 }
 
 /// The number of a route's first link.

@@ -6,52 +6,52 @@ use headgate_measure::SenderState;
 use headgate_scenario::TcpGroup;
 use headgate_traffic::WriteAmount;
 
-use super::app::{App, Transfer};
+use super::app::{FlowApp, TransferRequest};
 use super::{Replies, capable, first, first_back, packet, stops};
-use crate::event::{Event, What};
-use crate::queue::Queue;
-use crate::segment::{Options, Segment, SimPacket};
-use crate::tcp::{Ack, Config, Receiver, Reply, Sender};
+use crate::event::{EventKind, SimEvent};
+use crate::queue::EventQueue;
+use crate::segment::{AckOptions, Segment, SimPacket};
+use crate::tcp::{Ack, OutgoingAck, TcpReceiver, TcpSender, TcpSettings};
 use crate::touch::touch;
 
 /// Settings shared by the TCP flows of a group.
-pub struct TcpKind {
+pub struct TcpFlowSettings {
     /// A full data packet on the wire, in bytes.
     pub packet: u32,
     /// Its payload, in bytes.
     pub payload: u32,
-    config: Config,
+    tcp: TcpSettings,
     ack: u32,
     /// The first links of the forward and the reverse route.
     links: [u16; 2],
     ecn: Ecn,
     /// ECN codepoint of retransmissions: Not-ECT unless configured, so that their loss is detected (RFC 3168, section
     /// 6.1.5).
-    ecn_again: Ecn,
-    overhead: Span,
+    ecn_retransmitted: Ecn,
+    send_jitter: Span,
     stop: Time,
-    data_up: WireProperties,
-    data_down: WireProperties,
-    ack_up: WireProperties,
-    ack_down: WireProperties,
+    data_from_sender: WireProperties,
+    data_to_receiver: WireProperties,
+    ack_from_receiver: WireProperties,
+    ack_to_sender: WireProperties,
 }
 
 /// One flow in five cache lines: three for the sender, one for the rest of its side, one for the receiver's side.
 #[repr(C, align(64))]
 pub struct TcpFlow {
-    sender: Sender,
+    sender: TcpSender,
     /// Sender to router, and router to sender.
-    up: Wire,
-    back: Wire,
+    data_from_sender: Wire,
+    ack_to_sender: Wire,
     /// The earliest scheduled timer event; later deadlines are scheduled when it fires.
     sender_timer: Time,
     rng: Rng,
     /// `None` for unlimited data.
-    app: Option<Box<App>>,
-    receiver: Receiver,
+    app: Option<Box<FlowApp>>,
+    receiver: TcpReceiver,
     /// Router to receiver, and receiver to router.
-    down: Wire,
-    ack_up: Wire,
+    data_to_receiver: Wire,
+    ack_from_receiver: Wire,
     receiver_timer: Time,
     /// The number after the last segment of the oldest open transfer; `u32::MAX` if there is none. It is here so that
     /// arriving data does not touch the sender's cache lines.
@@ -62,7 +62,7 @@ pub struct TcpFlow {
 
 /// Counts of a flow at one moment.
 #[derive(Clone, Copy, Default)]
-pub struct Before {
+pub struct TcpCounts {
     /// Segments delivered in order.
     pub delivered: u32,
     pub retransmits: u32,
@@ -71,22 +71,22 @@ pub struct Before {
     pub cwnd_area: f64,
 }
 
-impl TcpKind {
-    pub fn new(group: &TcpGroup) -> TcpKind {
-        TcpKind {
+impl TcpFlowSettings {
+    pub fn new(group: &TcpGroup) -> TcpFlowSettings {
+        TcpFlowSettings {
             packet: group.packet,
             payload: group.packet - group.header,
-            config: group.settings.clone(),
+            tcp: group.settings.clone(),
             ack: group.ack,
             links: [first(&group.route), first_back(&group.route)],
             ecn: codepoint(group),
-            ecn_again: if group.ecn_retransmits { codepoint(group) } else { Ecn::NotEct },
-            overhead: group.overhead,
+            ecn_retransmitted: if group.ecn_retransmits { codepoint(group) } else { Ecn::NotEct },
+            send_jitter: group.overhead,
             stop: stops(group.stop),
-            data_up: WireProperties::new(&group.sender, group.packet),
-            data_down: WireProperties::new(&group.receiver, group.packet),
-            ack_up: WireProperties::new(&group.receiver, group.ack),
-            ack_down: WireProperties::new(&group.sender, group.ack),
+            data_from_sender: WireProperties::new(&group.sender, group.packet),
+            data_to_receiver: WireProperties::new(&group.receiver, group.packet),
+            ack_from_receiver: WireProperties::new(&group.receiver, group.ack),
+            ack_to_sender: WireProperties::new(&group.sender, group.ack),
         }
     }
 }
@@ -98,70 +98,70 @@ fn codepoint(group: &TcpGroup) -> Ecn {
 
 impl TcpFlow {
     /// A new flow with the application `app`.
-    pub fn new(kind: &TcpKind, group: u16, app: Option<App>, mut rng: Rng) -> TcpFlow {
-        let mut sender = if app.is_some() { Sender::finite(&kind.config) } else { Sender::new(&kind.config) };
+    pub fn new(settings: &TcpFlowSettings, group: u16, app: Option<FlowApp>, mut rng: Rng) -> TcpFlow {
+        let mut sender = if app.is_some() { TcpSender::finite(&settings.tcp) } else { TcpSender::new(&settings.tcp) };
         sender.seed(&mut rng);
         TcpFlow {
             sender,
-            up: Wire::default(),
-            back: Wire::default(),
+            data_from_sender: Wire::default(),
+            ack_to_sender: Wire::default(),
             sender_timer: Time::NEVER,
             rng,
             app: app.map(Box::new),
-            receiver: Receiver::default(),
-            down: Wire::default(),
-            ack_up: Wire::default(),
+            receiver: TcpReceiver::default(),
+            data_to_receiver: Wire::default(),
+            ack_from_receiver: Wire::default(),
             receiver_timer: Time::NEVER,
             milestone: u32::MAX,
             group,
         }
     }
 
-    pub fn start(&mut self, id: u32, kind: &TcpKind, now: Time, queue: &mut Queue<Event>) {
+    pub fn start(&mut self, id: u32, settings: &TcpFlowSettings, now: Time, queue: &mut EventQueue<SimEvent>) {
         match &mut self.app {
-            Some(app) => writes(id, app.start(now), queue),
-            None => self.send(id, kind, now, queue),
+            Some(app) => schedule_write(id, app.start(now), queue),
+            None => self.send(id, settings, now, queue),
         }
     }
 
     /// Begins the application's next write.
-    pub fn on_write(&mut self, id: u32, kind: &TcpKind, now: Time, queue: &mut Queue<Event>) {
-        if now >= kind.stop {
+    pub fn on_write(&mut self, id: u32, settings: &TcpFlowSettings, now: Time, queue: &mut EventQueue<SimEvent>) {
+        if now >= settings.stop {
             return;
         }
         let Some(app) = &mut self.app else { return };
         let Some(write) = app.begin(now) else { return };
         if write.new_connection {
-            self.sender.reset(&kind.config, now);
+            self.sender.reset(&settings.tcp, now);
             self.sender.seed(&mut self.rng);
             self.receiver.renew();
         }
         match write.data {
-            WriteAmount::Bytes(bytes) => self.sender.offer(segments(bytes, kind.payload)),
+            WriteAmount::Bytes(bytes) => self.sender.offer(segments(bytes, settings.payload)),
             WriteAmount::Duration(lasting) => {
                 self.sender.open();
-                queue.push(now + lasting, Event::flow(What::Close, id));
+                queue.push(now + lasting, SimEvent::of_flow(EventKind::AppClose, id));
             }
             WriteAmount::Endless => self.sender.open(),
         }
-        writes(id, app.written(&write, self.sender.end(), now), queue);
+        schedule_write(id, app.written(&write, self.sender.end(), now), queue);
         self.milestone = app.milestone();
-        self.send(id, kind, now, queue);
+        self.send(id, settings, now, queue);
     }
 
     /// Ends a write of limited duration: no data follows the segments already sent.
-    pub fn on_close(&mut self, id: u32, now: Time, queue: &mut Queue<Event>) {
+    pub fn on_close(&mut self, id: u32, now: Time, queue: &mut EventQueue<SimEvent>) {
         self.sender.close();
-        self.settle(id, now, queue);
+        self.notify_if_acked(id, now, queue);
     }
 
     /// Tells the application when all its data is acknowledged.
     #[inline]
-    fn settle(&mut self, id: u32, now: Time, queue: &mut Queue<Event>) {
+    fn notify_if_acked(&mut self, id: u32, now: Time, queue: &mut EventQueue<SimEvent>) {
         if let Some(app) = &mut self.app
             && self.sender.acked_all()
         {
-            writes(id, app.acknowledged(now), queue);
+            schedule_write(id, app.acknowledged(now), queue);
         }
     }
 
@@ -172,7 +172,7 @@ impl TcpFlow {
     }
 
     /// The oldest open transfer, if it has arrived.
-    pub fn arrived(&mut self) -> Option<Transfer> {
+    pub fn arrived(&mut self) -> Option<TransferRequest> {
         if self.receiver.expected() < self.milestone {
             return None;
         }
@@ -183,62 +183,78 @@ impl TcpFlow {
     }
 
     /// Open transfers, oldest first.
-    pub fn unfinished(&self) -> impl Iterator<Item = Transfer> {
+    pub fn unfinished(&self) -> impl Iterator<Item = TransferRequest> {
         self.app.iter().flat_map(|app| app.unfinished())
     }
 
     /// Sends the segments that are allowed now.
     #[inline]
-    pub fn send(&mut self, id: u32, kind: &TcpKind, now: Time, queue: &mut Queue<Event>) {
-        if now >= kind.stop {
+    pub fn send(&mut self, id: u32, settings: &TcpFlowSettings, now: Time, queue: &mut EventQueue<SimEvent>) {
+        if now >= settings.stop {
             return;
         }
-        while let Some(data) = self.sender.poll(&kind.config, now) {
-            let at = self.after_overhead(kind, now);
-            let ecn = if data.again { kind.ecn_again } else { kind.ecn };
-            let packet = packet(id, kind.packet, ecn, Segment::data(data.seq, data.cwr).sent_at(at));
-            queue.push(self.up.pass(at, &kind.data_up), Event::packet(What::FromSender, kind.links[0], packet));
+        while let Some(data) = self.sender.poll(&settings.tcp, now) {
+            let at = self.after_jitter(settings, now);
+            let ecn = if data.retransmitted { settings.ecn_retransmitted } else { settings.ecn };
+            let packet = packet(id, settings.packet, ecn, Segment::data(data.seq, data.cwr).sent_at(at));
+            queue.push(
+                self.data_from_sender.pass(at, &settings.data_from_sender),
+                SimEvent::of_packet(EventKind::FromSender, settings.links[0], packet),
+            );
         }
-        if let Some(departure) = self.sender.departure(&kind.config, now) {
-            queue.push(departure, Event::flow(What::Departure, id));
+        if let Some(departure) = self.sender.departure(&settings.tcp, now) {
+            queue.push(departure, SimEvent::of_flow(EventKind::PacedSend, id));
         }
         self.arm_sender(id, queue);
     }
 
     /// Pacing releases the next segment.
-    pub fn on_departure(&mut self, id: u32, kind: &TcpKind, now: Time, queue: &mut Queue<Event>) {
+    pub fn on_departure(&mut self, id: u32, settings: &TcpFlowSettings, now: Time, queue: &mut EventQueue<SimEvent>) {
         self.sender.on_departure();
-        self.send(id, kind, now, queue);
+        self.send(id, settings, now, queue);
     }
 
     #[inline]
-    pub fn on_ack(&mut self, id: u32, ack: Ack, kind: &TcpKind, now: Time, queue: &mut Queue<Event>) {
-        self.sender.on_ack(ack, &kind.config, now);
-        self.settle(id, now, queue);
-        self.send(id, kind, now, queue);
+    pub fn on_ack(
+        &mut self,
+        id: u32,
+        ack: Ack,
+        settings: &TcpFlowSettings,
+        now: Time,
+        queue: &mut EventQueue<SimEvent>,
+    ) {
+        self.sender.on_ack(ack, &settings.tcp, now);
+        self.notify_if_acked(id, now, queue);
+        self.send(id, settings, now, queue);
     }
 
     /// Handles a retransmission timer event, which may precede the current deadline.
-    pub fn on_sender_timer(&mut self, id: u32, kind: &TcpKind, now: Time, queue: &mut Queue<Event>) {
+    pub fn on_sender_timer(
+        &mut self,
+        id: u32,
+        settings: &TcpFlowSettings,
+        now: Time,
+        queue: &mut EventQueue<SimEvent>,
+    ) {
         if self.sender_timer != now {
             return;
         }
         self.sender_timer = Time::NEVER;
-        self.sender.on_timer(&kind.config, now);
-        self.send(id, kind, now, queue);
+        self.sender.on_timer(&settings.tcp, now);
+        self.send(id, settings, now, queue);
     }
 
     pub fn on_receiver_timer(
         &mut self,
         id: u32,
-        kind: &TcpKind,
+        settings: &TcpFlowSettings,
         now: Time,
         replies: &mut Replies,
-        queue: &mut Queue<Event>,
+        queue: &mut EventQueue<SimEvent>,
     ) {
         self.receiver_timer = Time::NEVER;
-        if let Some(reply) = self.receiver.on_timer(&kind.config, now) {
-            self.reply(id, reply, kind, now, replies, queue);
+        if let Some(reply) = self.receiver.on_timer(&settings.tcp, now) {
+            self.reply(id, reply, settings, now, replies, queue);
         }
         self.arm_receiver(id, queue);
     }
@@ -254,25 +270,25 @@ impl TcpFlow {
         &mut self,
         id: u32,
         (seq, cwr, packet): (u32, bool, &SimPacket),
-        kind: &TcpKind,
+        settings: &TcpFlowSettings,
         now: Time,
         replies: &mut Replies,
-        queue: &mut Queue<Event>,
+        queue: &mut EventQueue<SimEvent>,
     ) -> (u32, Time) {
-        let arrives = self.down.pass(now, &kind.data_down);
+        let arrives = self.data_to_receiver.pass(now, &settings.data_to_receiver);
         if let Some(due) = self.receiver.deadline()
             && due < arrives
-            && let Some(reply) = self.receiver.on_timer(&kind.config, due)
+            && let Some(reply) = self.receiver.on_timer(&settings.tcp, due)
         {
-            self.reply(id, reply, kind, due, replies, queue);
+            self.reply(id, reply, settings, due, replies, queue);
         }
         let before = self.receiver.expected();
         self.receiver.on_delay(packet.handle.age(arrives));
-        match self.receiver.on_data(seq, packet.ecn == Ecn::Ce, cwr, &kind.config, arrives) {
+        match self.receiver.on_data(seq, packet.ecn == Ecn::Ce, cwr, &settings.tcp, arrives) {
             Some(reply) => {
-                self.reply(id, reply, kind, arrives, replies, queue);
-                if let Some(second) = self.receiver.on_timer(&kind.config, arrives) {
-                    self.reply(id, second, kind, arrives, replies, queue);
+                self.reply(id, reply, settings, arrives, replies, queue);
+                if let Some(second) = self.receiver.on_timer(&settings.tcp, arrives) {
+                    self.reply(id, second, settings, arrives, replies, queue);
                 }
             }
             None => self.arm_receiver(id, queue),
@@ -282,25 +298,25 @@ impl TcpFlow {
 
     /// When an acknowledgement that leaves the last router at `now` reaches the sender.
     #[inline]
-    pub fn ack_arrives(&mut self, kind: &TcpKind, now: Time) -> Time {
-        self.back.pass(now, &kind.ack_down)
+    pub fn ack_arrives(&mut self, settings: &TcpFlowSettings, now: Time) -> Time {
+        self.ack_to_sender.pass(now, &settings.ack_to_sender)
     }
 
     /// Prefetches the cache lines that an acknowledgement needs.
     #[inline]
-    pub fn approach_sender(&self) {
-        self.sender.approach();
-        touch(self.up);
+    pub fn prefetch_sender(&self) {
+        self.sender.prefetch();
+        touch(self.data_from_sender);
     }
 
     /// Prefetches the cache line that an acknowledgement on its last wire needs.
     #[inline]
-    pub fn approach_wire(&self) {
-        touch(self.back);
+    pub fn prefetch_ack_wire(&self) {
+        touch(self.ack_to_sender);
     }
 
-    pub fn state(&self, kind: &TcpKind) -> SenderState {
-        self.sender.state(kind.payload)
+    pub fn state(&self, settings: &TcpFlowSettings) -> SenderState {
+        self.sender.state(settings.payload)
     }
 
     /// Segments sent so far, including retransmissions.
@@ -309,8 +325,8 @@ impl TcpFlow {
     }
 
     /// Its counts up to `now`.
-    pub fn counts(&self, now: Time) -> Before {
-        Before {
+    pub fn counts(&self, now: Time) -> TcpCounts {
+        TcpCounts {
             delivered: self.receiver.expected(),
             retransmits: self.sender.retransmits(),
             timeouts: self.sender.timeouts(),
@@ -319,57 +335,61 @@ impl TcpFlow {
     }
 
     #[inline]
-    fn after_overhead(&mut self, kind: &TcpKind, now: Time) -> Time {
-        if kind.overhead == Span::ZERO {
+    fn after_jitter(&mut self, settings: &TcpFlowSettings, now: Time) -> Time {
+        if settings.send_jitter == Span::ZERO {
             return now;
         }
         // The wire preserves the order of segments despite the jitter.
-        now + self.rng.span_below(kind.overhead)
+        now + self.rng.span_below(settings.send_jitter)
     }
 
     #[inline]
     fn reply(
         &mut self,
         id: u32,
-        reply: Reply,
-        kind: &TcpKind,
+        reply: OutgoingAck,
+        settings: &TcpFlowSettings,
         now: Time,
         replies: &mut Replies,
-        queue: &mut Queue<Event>,
+        queue: &mut EventQueue<SimEvent>,
     ) {
-        let Reply { blocks, delay, .. } = reply;
+        let OutgoingAck { blocks, delay, .. } = reply;
         replies.sent += 1;
-        let sack = (blocks.is_some() || delay.is_some()).then(|| replies.sacks.keep(Options { blocks, delay }));
+        let options =
+            (blocks.is_some() || delay.is_some()).then(|| replies.ack_options.insert(AckOptions { blocks, delay }));
         // Pure ACKs are not ECN-capable (RFC 3168, section 6.1.4).
-        let packet = packet(id, kind.ack, Ecn::NotEct, Segment::ack(reply.ack, reply.ece, reply.ace, sack));
-        queue.push(self.ack_up.pass(now, &kind.ack_up), Event::packet(What::FromReceiver, kind.links[1], packet));
+        let packet = packet(id, settings.ack, Ecn::NotEct, Segment::ack(reply.ack, reply.ece, reply.ace, options));
+        queue.push(
+            self.ack_from_receiver.pass(now, &settings.ack_from_receiver),
+            SimEvent::of_packet(EventKind::FromReceiver, settings.links[1], packet),
+        );
     }
 
     #[inline]
-    fn arm_sender(&mut self, id: u32, queue: &mut Queue<Event>) {
+    fn arm_sender(&mut self, id: u32, queue: &mut EventQueue<SimEvent>) {
         if let Some(deadline) = self.sender.deadline()
             && deadline < self.sender_timer
         {
             self.sender_timer = deadline;
-            queue.push(deadline, Event::flow(What::SenderTimer, id));
+            queue.push(deadline, SimEvent::of_flow(EventKind::SenderTimer, id));
         }
     }
 
     #[inline]
-    fn arm_receiver(&mut self, id: u32, queue: &mut Queue<Event>) {
+    fn arm_receiver(&mut self, id: u32, queue: &mut EventQueue<SimEvent>) {
         if let Some(deadline) = self.receiver.deadline()
             && self.receiver_timer == Time::NEVER
         {
             self.receiver_timer = deadline;
-            queue.push(deadline, Event::flow(What::ReceiverTimer, id));
+            queue.push(deadline, SimEvent::of_flow(EventKind::ReceiverTimer, id));
         }
     }
 }
 
 /// Schedules a write at `at`, if there is one.
-fn writes(id: u32, at: Option<Time>, queue: &mut Queue<Event>) {
+fn schedule_write(id: u32, at: Option<Time>, queue: &mut EventQueue<SimEvent>) {
     if let Some(at) = at {
-        queue.push(at, Event::flow(What::Write, id));
+        queue.push(at, SimEvent::of_flow(EventKind::AppWrite, id));
     }
 }
 

@@ -7,8 +7,8 @@ use std::fmt::Write;
 
 use headgate_core::{Span, Time};
 use headgate_scenario::{Cc, Recovery};
-use headgate_sim::Block;
-use headgate_sim::tcp::{Ack, Config, Data, Receiver, Sender};
+use headgate_sim::SackBlock;
+use headgate_sim::tcp::{Ack, OutgoingSegment, TcpReceiver, TcpSender, TcpSettings};
 
 pub fn ms(n: u64) -> Span {
     Span::from_millis(n)
@@ -43,9 +43,9 @@ impl Law for (Cc, Recovery) {
 
 /// As the RFCs have it, with all that would blur a script left out: an initial window of two, an ACK a segment, no
 /// limited transmit, a fine clock.
-pub fn plain(of: impl Law) -> Config {
+pub fn plain(of: impl Law) -> TcpSettings {
     let (cc, recovery) = of.law();
-    Config {
+    TcpSettings {
         cc,
         window: 1000,
         initial_window: 2,
@@ -58,25 +58,25 @@ pub fn plain(of: impl Law) -> Config {
         limited_transmit: false,
         recovery,
         accecn: cc.needs().accurate_ecn,
-        ..Config::default()
+        ..TcpSettings::default()
     }
 }
 
 /// [`plain`], with `n` segments to begin with, in congestion avoidance.
-pub fn avoiding(of: impl Law, n: u32) -> Config {
-    Config { initial_window: n, initial_ssthresh: Some(n), ..plain(of) }
+pub fn avoiding(of: impl Law, n: u32) -> TcpSettings {
+    TcpSettings { initial_window: n, initial_ssthresh: Some(n), ..plain(of) }
 }
 
 /// A segment as scripts write it: its number, `r` if it was sent before, `c` with CWR. Where ECN is not spoken, CWR
 /// says nothing to anybody, and scripts leave it out.
-fn name(data: Data, ecn: bool) -> String {
-    format!("{}{}{}", data.seq, if data.again { "r" } else { "" }, if data.cwr && ecn { "c" } else { "" })
+fn name(data: OutgoingSegment, ecn: bool) -> String {
+    format!("{}{}{}", data.seq, if data.retransmitted { "r" } else { "" }, if data.cwr && ecn { "c" } else { "" })
 }
 
 /// A sender and its clock. Every call says which segments left in consequence, as in `"8 1r 9c"`.
 pub struct Host {
-    pub config: Config,
-    pub tcp: Sender,
+    pub config: TcpSettings,
+    pub tcp: TcpSender,
     pub now: Time,
     ecn: bool,
     /// Marks that the receiver has counted.
@@ -85,20 +85,20 @@ pub struct Host {
 
 impl Host {
     /// A sender that has sent nothing.
-    pub fn new(config: Config) -> Host {
-        Host { tcp: Sender::new(&config), config, now: Time::ZERO, ecn: false, marks: 0 }
+    pub fn new(config: TcpSettings) -> Host {
+        Host { tcp: TcpSender::new(&config), config, now: Time::ZERO, ecn: false, marks: 0 }
     }
 
     /// A sender that has sent its initial window.
-    pub fn started(config: Config) -> Host {
+    pub fn started(config: TcpSettings) -> Host {
         let mut host = Host::new(config);
         host.poll();
         host
     }
 
     /// A sender with nothing to send yet.
-    pub fn finite(config: Config) -> Host {
-        Host { tcp: Sender::finite(&config), ..Host::new(config) }
+    pub fn finite(config: TcpSettings) -> Host {
+        Host { tcp: TcpSender::finite(&config), ..Host::new(config) }
     }
 
     /// Gives it `segments` more to send.
@@ -136,7 +136,7 @@ impl Host {
     }
 
     /// An ACK with selective acknowledgements, newest first.
-    pub fn sack(&mut self, ack: u32, told: &[Block]) -> String {
+    pub fn sack(&mut self, ack: u32, told: &[SackBlock]) -> String {
         let mut blocks = [(0, 0); 3];
         blocks[..told.len()].copy_from_slice(told);
         self.take(Ack { ack, blocks: Some(blocks), ..Ack::default() })
@@ -175,14 +175,14 @@ pub enum Fate {
 #[derive(Clone, Debug)]
 pub struct Sent {
     pub time: Time,
-    pub data: Data,
+    pub data: OutgoingSegment,
     pub cwnd: f64,
     pub ssthresh: f64,
     pub rto: Span,
 }
 
 enum Event {
-    Segment(Data, Fate),
+    Segment(OutgoingSegment, Fate),
     Ack(Ack),
 }
 
@@ -190,7 +190,7 @@ enum Event {
 /// come before timers.
 pub struct Net<'a> {
     pub host: Host,
-    pub receiver: Receiver,
+    pub receiver: TcpReceiver,
     pub sent: Vec<Sent>,
     delay: Span,
     /// Fate of a segment, by number and by which transmission of it this is (from 1).
@@ -207,10 +207,10 @@ pub struct Net<'a> {
 
 impl<'a> Net<'a> {
     /// A path with a round trip of 100 ms that keeps everything.
-    pub fn new(config: Config) -> Net<'a> {
+    pub fn new(config: TcpSettings) -> Net<'a> {
         Net {
             host: Host::new(config),
-            receiver: Receiver::default(),
+            receiver: TcpReceiver::default(),
             sent: Vec::new(),
             delay: ms(50),
             fate: Box::new(|_, _| Fate::Arrives),
@@ -295,14 +295,14 @@ impl<'a> Net<'a> {
         self.reply(reply);
     }
 
-    fn deliver(&mut self, data: Data, fate: Fate) {
+    fn deliver(&mut self, data: OutgoingSegment, fate: Fate) {
         let Host { config, now, .. } = &self.host;
         self.receiver.on_delay(self.delay);
         let reply = self.receiver.on_data(data.seq, fate == Fate::Marked, data.cwr, config, *now);
         self.reply(reply);
     }
 
-    fn reply(&mut self, reply: Option<headgate_sim::tcp::Reply>) {
+    fn reply(&mut self, reply: Option<headgate_sim::tcp::OutgoingAck>) {
         let Some(reply) = reply else { return };
         self.acks += 1;
         if !(self.loses_ack)(self.acks) {

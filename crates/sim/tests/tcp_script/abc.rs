@@ -1,7 +1,7 @@
 //! Appropriate byte counting (RFC 3465): windows that grow by what is acknowledged.
 
 use headgate_scenario::{Cc, Recovery};
-use headgate_sim::tcp::Config;
+use headgate_sim::tcp::TcpSettings;
 
 use crate::common::{Fate, Host, Net, at, avoiding, ms, plain};
 
@@ -16,14 +16,14 @@ const SLOW_STARTERS: [(Cc, Recovery); 7] = [
     (Cc::Prague, Recovery::Sack),
 ];
 
-fn counting(limit: u32, config: Config) -> Config {
-    Config { abc: Some(limit), ..config }
+fn counting(limit: u32, config: TcpSettings) -> TcpSettings {
+    TcpSettings { abc: Some(limit), ..config }
 }
 
 #[test]
 fn with_delayed_acks_and_a_limit_of_two_slow_start_doubles_the_window() {
     // Section 3.2: as where each segment is acknowledged. 4 segments: ACKs of 2 and 4, cwnd 6 and 8.
-    let config = Config { initial_window: 4, delayed_ack: Some(ms(40)), ..plain(Recovery::Sack) };
+    let config = TcpSettings { initial_window: 4, delayed_ack: Some(ms(40)), ..plain(Recovery::Sack) };
     let mut net = Net::new(counting(2, config.clone()));
     net.run(at(200));
     assert_eq!(net.bursts(), [4, 8, 16]);
@@ -37,7 +37,7 @@ fn with_delayed_acks_and_a_limit_of_two_slow_start_doubles_the_window() {
 fn slow_start_grows_by_what_an_acknowledgement_newly_acknowledges_up_to_the_limit() {
     for of in SLOW_STARTERS {
         for (limit, grown) in [(1, [1.0, 2.0, 3.0]), (2, [1.0, 3.0, 5.0])] {
-            let mut host = Host::started(counting(limit, Config { initial_window: 10, ..plain(of) }));
+            let mut host = Host::started(counting(limit, TcpSettings { initial_window: 10, ..plain(of) }));
             // One segment, two, and four (a stretch ACK, or two lost ones).
             let windows = [1, 3, 7].map(|ack| {
                 host.ack(ack);
@@ -53,7 +53,7 @@ fn slow_start_that_follows_a_timeout_has_a_limit_of_one() {
     // Section 2.3's example: N is lost, N + 1 and N + 2 arrive. The ACK of all three tells of one segment that left the
     // network in the last round trip.
     for of in SLOW_STARTERS {
-        let mut host = Host::started(counting(2, Config { initial_window: 8, ..plain(of) }));
+        let mut host = Host::started(counting(2, TcpSettings { initial_window: 8, ..plain(of) }));
         assert_eq!(host.expire(), "0r", "{of:?}");
         host.ack(3);
         assert_eq!(host.windows().0, 2.0, "{of:?}");
@@ -81,7 +81,7 @@ fn congestion_avoidance_adds_a_segment_for_each_window_acknowledged() {
 fn congestion_avoidance_adds_no_more_than_a_segment_for_one_acknowledgement() {
     // Sections 2.1 and 3.2: a cumulative ACK after a timeout may cover many windows. 0 is lost and so is all that could tell.
     let lost = |seq, nth| if nth == 1 && seq == 0 { Fate::Lost } else { Fate::Arrives };
-    let config = Config { initial_ssthresh: Some(2), initial_window: 2, ..plain(Recovery::NewReno) };
+    let config = TcpSettings { initial_ssthresh: Some(2), initial_window: 2, ..plain(Recovery::NewReno) };
     let mut net = Net::new(counting(2, config)).fate(lost);
     net.run(at(5000));
     let grown = net.sent.windows(2).map(|pair| pair[1].cwnd - pair[0].cwnd).fold(0.0, f64::max);
@@ -93,7 +93,7 @@ fn with_delayed_acks_congestion_avoidance_is_as_fast_as_without() {
     // A segment a round trip (section 3.2). 20 round trips from 20 segments; the ACK that waits at the end of each may
     // cost two segments' worth, 2 / 20.
     let grown = |delayed_ack| {
-        let mut net = Net::new(counting(2, Config { delayed_ack, ..avoiding(Recovery::Sack, 20) }));
+        let mut net = Net::new(counting(2, TcpSettings { delayed_ack, ..avoiding(Recovery::Sack, 20) }));
         net.run(at(2050));
         (net.host.tcp.cwnd() - 20.0) / 20.0
     };

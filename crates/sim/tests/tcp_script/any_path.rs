@@ -4,7 +4,7 @@ use std::cell::RefCell;
 
 use headgate_core::Time;
 use headgate_scenario::{Cc, Recovery};
-use headgate_sim::tcp::Config;
+use headgate_sim::tcp::TcpSettings;
 use proptest::prelude::*;
 
 use crate::common::{Fate, Net, at, ms, plain};
@@ -21,7 +21,7 @@ fn fate() -> impl Strategy<Value = Fate> {
 }
 
 /// Any recovery, and with selective acknowledgements any combination of the options.
-fn config() -> impl Strategy<Value = Config> {
+fn config() -> impl Strategy<Value = TcpSettings> {
     let cc = prop_oneof![
         3 => Just(Cc::Reno), 2 => Just(Cc::Cubic), 1 => Just(Cc::Dctcp), 2 => Just(Cc::Bbr), 2 => Just(Cc::Bbr3),
     ];
@@ -32,7 +32,7 @@ fn config() -> impl Strategy<Value = Config> {
     ((cc, recovery), any::<[bool; 4]>(), windows, delayed_ack).prop_map(
         |((cc, recovery), [prr, limited_transmit, pacing, idle_restart], (initial_window, window), delayed_ack)| {
             let recovery = if cc.needs().rates && !recovery.is_selective() { Recovery::Sack } else { recovery };
-            Config {
+            TcpSettings {
                 recovery,
                 prr: prr && recovery.is_selective(),
                 limited_transmit,
@@ -65,7 +65,7 @@ proptest! {
         prop_assert_eq!(net.receiver.expected(), segments);
         prop_assert!(net.host.tcp.acked_all());
         prop_assert_eq!(net.host.tcp.deadline(), None::<Time>, "no timer runs for nothing");
-        let again = net.sent.iter().filter(|sent| sent.data.again).count();
+        let again = net.sent.iter().filter(|sent| sent.data.retransmitted).count();
         prop_assert_eq!((net.host.tcp.retransmits() as usize, net.sent.len()), (again, segments as usize + again));
     }
 }

@@ -5,14 +5,14 @@ use std::cell::Cell;
 
 use headgate_core::Time;
 use headgate_scenario::{Cc, Recovery};
-use headgate_sim::tcp::Config;
+use headgate_sim::tcp::TcpSettings;
 
 use crate::common::{Fate, Net, Sent, at, ms, plain};
 
 const BOTH: [Cc; 2] = [Cc::Bbr, Cc::Bbr3];
 
-fn config(cc: Cc) -> Config {
-    Config { pacing: true, recovery: Recovery::Rack, initial_window: 10, window: 20, ..plain(cc) }
+fn config(cc: Cc) -> TcpSettings {
+    TcpSettings { pacing: true, recovery: Recovery::Rack, initial_window: 10, window: 20, ..plain(cc) }
 }
 
 /// Runs up to each of `ends`, and shows the sender's phase there.
@@ -104,7 +104,7 @@ fn a_loss_lets_what_arrives_go_for_a_round_trip_and_then_changes_nothing() {
     // v1, section 4.2.3.4: the window is what is in flight and what was acknowledged, at most 20; then the one before.
     let mut net = Net::new(config(Cc::Bbr)).losing(&[(400, 1)]);
     net.run(at(6000));
-    let lost = net.sent.iter().position(|sent| sent.data.again).expect("400 is sent again");
+    let lost = net.sent.iter().position(|sent| sent.data.retransmitted).expect("400 is sent again");
     assert_eq!(net.sent[lost].data.seq, 400);
     let (before, repair) = (net.sent[lost - 1].cwnd, &net.sent[lost]);
     assert!((15.0..=20.0).contains(&repair.cwnd), "{}", repair.cwnd);

@@ -4,7 +4,7 @@
 
 use headgate_core::Time;
 use headgate_scenario::Cc;
-use headgate_sim::tcp::Config;
+use headgate_sim::tcp::TcpSettings;
 
 use crate::common::{Fate, Host, Net, at, avoiding, ms, plain};
 
@@ -110,7 +110,7 @@ fn after_a_timeout_the_curve_begins_flat() {
 fn a_mark_leaves_seven_tenths_and_with_alternative_backoff_more() {
     // RFC 9438, section 4.6; RFC 8511, section 3.1.
     for (abe, left) in [(false, 70.0), (true, 85.0)] {
-        let mut host = Host::started(Config { abe, ..avoiding(Cc::Cubic, 100) }).with_ecn();
+        let mut host = Host::started(TcpSettings { abe, ..avoiding(Cc::Cubic, 100) }).with_ecn();
         host.echo(1);
         assert_eq!(host.windows(), (left, left));
     }

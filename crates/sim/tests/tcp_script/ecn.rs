@@ -1,14 +1,14 @@
 //! Explicit congestion notification (RFC 3168, section 6.1).
 
 use headgate_scenario::{Cc, Recovery};
-use headgate_sim::tcp::Config;
+use headgate_sim::tcp::TcpSettings;
 
 use crate::common::{Fate, Host, Law, Net, at, avoiding, ms};
 
 /// Losses found by counting, by time, and repaired in proportion: marks are answered alike.
-fn recoveries(config: Config) -> [Config; 3] {
-    let timed = Config { recovery: Recovery::Rack, ..config.clone() };
-    [config, timed.clone(), Config { prr: true, ..timed }]
+fn recoveries(config: TcpSettings) -> [TcpSettings; 3] {
+    let timed = TcpSettings { recovery: Recovery::Rack, ..config.clone() };
+    [config, timed.clone(), TcpSettings { prr: true, ..timed }]
 }
 
 #[test]
@@ -36,18 +36,18 @@ fn an_echo_halves_the_window_once_and_the_next_new_segment_says_so() {
 fn with_alternative_backoff_a_mark_leaves_more_than_a_loss() {
     // RFC 8511, section 3.1: 0.8 for a mark; a loss halves the window as ever.
     for recovery in [Recovery::Tahoe, Recovery::Reno, Recovery::NewReno, Recovery::Sack] {
-        let mut host = Host::started(Config { abe: true, ..avoiding(recovery, 10) }).with_ecn();
+        let mut host = Host::started(TcpSettings { abe: true, ..avoiding(recovery, 10) }).with_ecn();
         host.echo(1);
         assert_eq!(host.windows(), (8.0, 8.0));
     }
-    let mut host = Host::started(Config { abe: true, ..avoiding(Recovery::Sack, 10) }).with_ecn();
+    let mut host = Host::started(TcpSettings { abe: true, ..avoiding(Recovery::Sack, 10) }).with_ecn();
     host.sack(0, &[(1, 4)]);
     assert_eq!(host.windows(), (5.0, 5.0));
 }
 
 #[test]
 fn an_echo_ends_slow_start() {
-    let mut host = Host::started(Config { initial_ssthresh: None, ..avoiding(Recovery::NewReno, 8) }).with_ecn();
+    let mut host = Host::started(TcpSettings { initial_ssthresh: None, ..avoiding(Recovery::NewReno, 8) }).with_ecn();
     host.echo(1);
     assert_eq!(host.windows(), (4.0, 4.0));
 }
@@ -55,7 +55,7 @@ fn an_echo_ends_slow_start() {
 #[test]
 fn ssthresh_stays_at_two_segments_and_the_window_at_one() {
     // RFC 5681, equation 4; RFC 3168, 6.1.2: cwnd is bounded below by one segment.
-    let mut host = Host::started(Config { ecn_timeout: false, ..avoiding(Recovery::NewReno, 1) }).with_ecn();
+    let mut host = Host::started(TcpSettings { ecn_timeout: false, ..avoiding(Recovery::NewReno, 1) }).with_ecn();
     assert_eq!(host.echo(1), "1c");
     assert_eq!(host.windows(), (1.0, 2.0));
 }
@@ -81,7 +81,7 @@ fn at_a_window_of_one_an_echo_makes_the_sender_wait_for_its_timer() {
 fn the_timer_waited_for_is_of_the_round_trip_that_the_echo_brings() {
     // RFC 6298, rule 2.2: R = 100 ms gives RTO = R + 4 R / 2 = 300 ms, though the timer was set for the initial 1 s.
     for config in recoveries(avoiding(Recovery::Sack, 1)).into_iter().chain([avoiding(Recovery::NewReno, 1)]) {
-        let mut host = Host::started(Config { min_rto: ms(200), ..config }).with_ecn();
+        let mut host = Host::started(TcpSettings { min_rto: ms(200), ..config }).with_ecn();
         host.wait(ms(100));
         assert_eq!(host.echo(1), "");
         assert_eq!(host.expire(), "1c");
@@ -99,7 +99,7 @@ fn every_controller_can_wait_for_its_timer_or_go_on_at_a_window_of_one() {
         assert_eq!(host.expire(), "1", "{of:?}");
         assert_eq!((host.tcp.cwnd(), host.tcp.timeouts()), (1.0, 0), "{of:?}");
 
-        let mut host = Host::started(Config { ecn_timeout: false, ..avoiding(of, 1) });
+        let mut host = Host::started(TcpSettings { ecn_timeout: false, ..avoiding(of, 1) });
         assert_eq!(host.echo(1), "1", "{of:?}");
         assert_eq!(host.tcp.cwnd(), 1.0, "{of:?}");
     }

@@ -1,13 +1,13 @@
 //! HyStart++ (RFC 9406; steps are those of section 4.2, constants of 4.3).
 
 use headgate_scenario::{Cc, Recovery};
-use headgate_sim::tcp::Config;
+use headgate_sim::tcp::TcpSettings;
 
 use crate::common::{Host, Law, ms, plain};
 
 /// A sender in slow start that has had one round of 16 segments at 100 ms, and has sent 32.
 fn after_one_round(of: impl Law) -> (Host, u32) {
-    let mut host = Host::started(Config { hystart: true, initial_window: 16, ..plain(of) });
+    let mut host = Host::started(TcpSettings { hystart: true, initial_window: 16, ..plain(of) });
     let mut una = 0;
     round(&mut host, &mut una, 16, 100);
     assert_eq!(host.tcp.cwnd(), 32.0);
@@ -70,7 +70,7 @@ fn a_round_trip_shorter_than_what_ended_it_resumes_slow_start() {
 #[test]
 fn the_rise_that_counts_is_4_ms_at_least_and_16_ms_at_most() {
     for (base, slower, rise) in [(10, 13, false), (10, 14, true), (400, 415, false), (400, 416, true)] {
-        let mut host = Host::started(Config { hystart: true, initial_window: 16, ..plain(Recovery::Sack) });
+        let mut host = Host::started(TcpSettings { hystart: true, initial_window: 16, ..plain(Recovery::Sack) });
         let mut una = 0;
         round(&mut host, &mut una, 16, base);
         round(&mut host, &mut una, 32, slower);
@@ -80,7 +80,7 @@ fn the_rise_that_counts_is_4_ms_at_least_and_16_ms_at_most() {
 
 #[test]
 fn an_acknowledgement_counts_for_eight_segments_at_most_and_only_the_first_slow_start_is_such() {
-    let mut host = Host::started(Config { hystart: true, initial_window: 16, ..plain(Recovery::Sack) });
+    let mut host = Host::started(TcpSettings { hystart: true, initial_window: 16, ..plain(Recovery::Sack) });
     host.ack(16);
     assert_eq!(host.tcp.cwnd(), 24.0);
     // After a timeout an ACK of two adds one, as RFC 5681 has it.

@@ -1,12 +1,12 @@
 //! Pacing (Linux, `tcp_update_pacing_rate`): twice the window over a round trip in slow start, 1.2 times afterwards.
 
 use headgate_scenario::Recovery;
-use headgate_sim::tcp::Config;
+use headgate_sim::tcp::TcpSettings;
 
 use crate::common::{Fate, Net, at, avoiding, ms, plain};
 
-fn paced(config: Config) -> Config {
-    Config { pacing: true, ..config }
+fn paced(config: TcpSettings) -> TcpSettings {
+    TcpSettings { pacing: true, ..config }
 }
 
 /// When each segment was sent, in microseconds.
@@ -44,7 +44,7 @@ fn congestion_avoidance_is_paced_at_a_fifth_more_than_the_window() {
 
 #[test]
 fn a_lost_ack_makes_no_burst() {
-    let config = Config { delayed_ack: None, ..avoiding(Recovery::Sack, 8) };
+    let config = TcpSettings { delayed_ack: None, ..avoiding(Recovery::Sack, 8) };
     let lost: Vec<u32> = (9..=16).filter(|nth| nth % 4 != 0).collect();
     let bursts = |config| {
         let mut net = Net::new(config).losing_acks(&lost);
@@ -72,8 +72,9 @@ fn segments_sent_again_are_paced_too() {
 
 #[test]
 fn what_a_timeout_sends_leaves_at_once() {
-    let mut net = Net::new(paced(Config { min_rto: ms(300), initial_rto: ms(300), ..avoiding(Recovery::Sack, 4) }))
-        .fate(|_, nth| if nth == 1 { Fate::Lost } else { Fate::Arrives });
+    let mut net =
+        Net::new(paced(TcpSettings { min_rto: ms(300), initial_rto: ms(300), ..avoiding(Recovery::Sack, 4) }))
+            .fate(|_, nth| if nth == 1 { Fate::Lost } else { Fate::Arrives });
     net.run(at(310));
     assert_eq!(net.times_of(0), [0, 300]);
 }

@@ -1,12 +1,12 @@
 //! Proportional rate reduction (RFC 9937), packet by packet, with losses found by counting.
 
 use headgate_scenario::Recovery;
-use headgate_sim::tcp::Config;
+use headgate_sim::tcp::TcpSettings;
 
 use crate::common::{Host, Net, at, avoiding};
 
-fn prr(config: Config) -> Config {
-    Config { prr: true, limited_transmit: true, ..config }
+fn prr(config: TcpSettings) -> TcpSettings {
+    TcpSettings { prr: true, limited_transmit: true, ..config }
 }
 
 #[test]
@@ -45,7 +45,7 @@ fn after_heavy_losses_it_catches_up_with_ssthresh() {
 #[test]
 fn without_it_sending_stops_for_half_a_round_trip() {
     // RFC 6675 waits until the pipe has fallen from 18 to ssthresh: that is what PRR is for.
-    let mut host = Host::started(Config { limited_transmit: true, ..avoiding(Recovery::Sack, 20) });
+    let mut host = Host::started(TcpSettings { limited_transmit: true, ..avoiding(Recovery::Sack, 20) });
     let sent: Vec<_> = (2..21).map(|end| host.sack(0, &[(1, end)])).collect();
     assert_eq!(sent[..3], ["20", "21", "0r"]);
     assert!(sent[3..11].iter().all(String::is_empty));
@@ -56,7 +56,7 @@ fn a_recovery_with_prr_ends_at_ssthresh() {
     for losses in [vec![2], vec![2, 4, 6], vec![2, 3, 4, 5, 6, 7, 8]] {
         let lost: Vec<_> = losses.iter().map(|&seq| (seq, 1)).collect();
         for recovery in [Recovery::Sack, Recovery::Rack] {
-            let mut net = Net::new(Config { recovery, ..prr(avoiding(Recovery::Sack, 20)) }).losing(&lost);
+            let mut net = Net::new(TcpSettings { recovery, ..prr(avoiding(Recovery::Sack, 20)) }).losing(&lost);
             net.run(at(400));
             // Recovery begins at 100 ms and takes a round trip; then congestion avoidance from 10, less than one a round
             // trip.

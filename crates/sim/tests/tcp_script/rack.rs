@@ -1,16 +1,16 @@
 //! RACK-TLP (RFC 8985), packet by packet. The path of [`Net`] has a round trip of 100 ms.
 
 use headgate_scenario::Recovery;
-use headgate_sim::tcp::Config;
+use headgate_sim::tcp::TcpSettings;
 
 use crate::common::{Fate, Host, Net, at, avoiding, ms};
 
-fn rack(config: Config) -> Config {
-    Config { recovery: Recovery::Rack, ..config }
+fn rack(config: TcpSettings) -> TcpSettings {
+    TcpSettings { recovery: Recovery::Rack, ..config }
 }
 
 /// Losses repaired by RACK, or by counting duplicates.
-fn both(config: Config) -> [Config; 2] {
+fn both(config: TcpSettings) -> [TcpSettings; 2] {
     [rack(config.clone()), config]
 }
 
@@ -104,7 +104,7 @@ fn a_lost_tail_costs_a_probe_and_not_a_timeout() {
 fn a_receiver_that_holds_its_acknowledgement_back_is_given_time() {
     // Section 7.2: with one segment outstanding PTO = 2 SRTT + the receiver's delay. 0 and 1 are acknowledged together at
     // 100 ms, 2 is lost: 100 + 200 + 40.
-    let config = Config { delayed_ack: Some(ms(40)), ..rack(avoiding(Recovery::Sack, 3)) };
+    let config = TcpSettings { delayed_ack: Some(ms(40)), ..rack(avoiding(Recovery::Sack, 3)) };
     let mut net = Net::new(config).losing(&[(2, 1)]).of(3);
     net.run(at(2000));
     assert_eq!(net.times_of(2), [0, 340]);

@@ -1,7 +1,7 @@
 //! When the receiver acknowledges and what it says (RFC 5681, section 4.2; RFC 2018; RFC 3168, section 6.1.3).
 
 use headgate_scenario::{Cc, Recovery};
-use headgate_sim::tcp::{Config, Receiver, Reply};
+use headgate_sim::tcp::{OutgoingAck, TcpReceiver, TcpSettings};
 
 use crate::common::{Law, Net, at, ms, plain};
 
@@ -9,20 +9,20 @@ const DELAY: u64 = 100;
 
 /// A receiver that delays ACKs, at one moment.
 struct Other {
-    receiver: Receiver,
-    config: Config,
+    receiver: TcpReceiver,
+    config: TcpSettings,
 }
 
 impl Other {
     fn new(of: impl Law) -> Other {
-        Other { receiver: Receiver::default(), config: Config { delayed_ack: Some(ms(DELAY)), ..plain(of) } }
+        Other { receiver: TcpReceiver::default(), config: TcpSettings { delayed_ack: Some(ms(DELAY)), ..plain(of) } }
     }
 
     fn gets(&mut self, seq: u32) -> Option<u32> {
         self.receiver.on_data(seq, false, false, &self.config, at(0)).map(|reply| reply.ack)
     }
 
-    fn gets_marked(&mut self, seq: u32, marked: bool, cwr: bool) -> Option<Reply> {
+    fn gets_marked(&mut self, seq: u32, marked: bool, cwr: bool) -> Option<OutgoingAck> {
         self.receiver.on_data(seq, marked, cwr, &self.config, at(0))
     }
 }
@@ -37,7 +37,7 @@ fn every_second_segment_is_acknowledged_at_once() {
 #[test]
 fn a_lone_segment_is_acknowledged_when_the_delay_ends() {
     // 50 ms there, 100 ms of waiting, 50 ms back; then 1 and 2 arrive together and are acknowledged at once.
-    let mut net = Net::new(Config { initial_window: 1, delayed_ack: Some(ms(DELAY)), ..plain(Recovery::Sack) });
+    let mut net = Net::new(TcpSettings { initial_window: 1, delayed_ack: Some(ms(DELAY)), ..plain(Recovery::Sack) });
     net.run(at(300));
     assert_eq!(net.rows(), ["0: 0", "200: 1 2", "300: 3 4 5"]);
 }

@@ -2,12 +2,12 @@
 //! (RFC 6582, section 3.2), limited transmit (RFC 3042).
 
 use headgate_scenario::Recovery;
-use headgate_sim::tcp::{Ack, Config};
+use headgate_sim::tcp::{Ack, TcpSettings};
 
 use crate::common::{Host, Net, at, avoiding, ms};
 
 /// Segments 1 to 8 outstanding, cwnd 8 and an eighth, 1 lost.
-fn eight_outstanding(config: Config) -> Host {
+fn eight_outstanding(config: TcpSettings) -> Host {
     let mut host = Host::started(config);
     assert_eq!(host.ack(1), "8");
     assert_eq!(host.windows(), (8.125, 8.0));
@@ -100,7 +100,7 @@ fn newreno_repairs_one_loss_a_round_trip() {
 #[test]
 fn newreno_leaves_recovery_with_little_when_little_is_in_flight() {
     // The receiver's window keeps new data back; the full ACK finds nothing outstanding: min(4, max(0, 1) + 1) = 2.
-    let mut host = Host::started(Config { window: 8, ..avoiding(Recovery::NewReno, 8) });
+    let mut host = Host::started(TcpSettings { window: 8, ..avoiding(Recovery::NewReno, 8) });
     assert_eq!(host.ack(1), "8");
     let sent: Vec<_> = (0..7).map(|_| host.ack(1)).collect();
     assert_eq!(sent.concat(), "1r");
@@ -136,7 +136,7 @@ fn slow_but_steady_newreno_restarts_the_timer_at_each_partial_ack() {
 #[test]
 fn limited_transmit_sends_one_new_segment_on_each_of_two_duplicates() {
     for recovery in [Recovery::Reno, Recovery::NewReno] {
-        let mut host = eight_outstanding(Config { limited_transmit: true, ..avoiding(recovery, 8) });
+        let mut host = eight_outstanding(TcpSettings { limited_transmit: true, ..avoiding(recovery, 8) });
         // RFC 3042: up to cwnd + 2 outstanding, and cwnd stays.
         assert_eq!((host.ack(1), host.ack(1)), ("9".into(), "10".into()));
         assert_eq!(host.windows(), (8.125, 8.0));
@@ -148,7 +148,7 @@ fn limited_transmit_sends_one_new_segment_on_each_of_two_duplicates() {
 
 #[test]
 fn limited_transmit_heeds_the_receivers_window() {
-    let mut host = Host::started(Config { window: 9, limited_transmit: true, ..avoiding(Recovery::NewReno, 8) });
+    let mut host = Host::started(TcpSettings { window: 9, limited_transmit: true, ..avoiding(Recovery::NewReno, 8) });
     assert_eq!(host.ack(1), "8");
     assert_eq!((host.ack(1), host.ack(1)), ("9".into(), String::new()));
 }

@@ -1,7 +1,7 @@
 //! Loss recovery with selective acknowledgements (RFC 6675; rules and steps are those of its sections 4 and 5).
 
 use headgate_scenario::Recovery;
-use headgate_sim::tcp::Config;
+use headgate_sim::tcp::TcpSettings;
 
 use crate::common::{Host, Net, at, avoiding};
 
@@ -58,7 +58,7 @@ fn such_acknowledgements_count_from_one_again() {
 
 #[test]
 fn an_acknowledgement_that_tells_nothing_new_is_no_duplicate() {
-    let mut host = Host::started(Config { limited_transmit: true, ..avoiding(Recovery::Sack, 8) });
+    let mut host = Host::started(TcpSettings { limited_transmit: true, ..avoiding(Recovery::Sack, 8) });
     assert_eq!(host.sack(0, &[(1, 2)]), "8");
     // RFC 5681, section 3.2, step 1: no new data on a duplicate without new SACK information.
     for _ in 0..5 {
@@ -70,7 +70,7 @@ fn an_acknowledgement_that_tells_nothing_new_is_no_duplicate() {
 
 #[test]
 fn limited_transmit_goes_by_the_pipe_and_its_segments_do_not_count() {
-    let mut host = Host::started(Config { limited_transmit: true, ..avoiding(Recovery::Sack, 8) });
+    let mut host = Host::started(TcpSettings { limited_transmit: true, ..avoiding(Recovery::Sack, 8) });
     // Step 3.3: pipe is 7 and 6, cwnd 8.
     assert_eq!(host.sack(0, &[(1, 2)]), "8");
     assert_eq!(host.sack(0, &[(1, 3)]), "9");
@@ -92,7 +92,7 @@ fn limited_transmit_goes_by_the_pipe_and_its_segments_do_not_count() {
 #[test]
 fn lost_segments_go_before_new_data_and_new_data_before_holes() {
     // Window 6: 0, 1 and 5 are lost. At the third duplicate cwnd = 3, 0 goes again; pipe: 0, 5: rule 1 names 1.
-    let mut host = Host::started(Config { window: 6, ..avoiding(Recovery::Sack, 6) });
+    let mut host = Host::started(TcpSettings { window: 6, ..avoiding(Recovery::Sack, 6) });
     assert_eq!(host.sack(0, &[(2, 3)]), "");
     assert_eq!(host.sack(0, &[(2, 4)]), "");
     assert_eq!(host.sack(0, &[(2, 5)]), "0r 1r");
@@ -108,7 +108,7 @@ fn lost_segments_go_before_new_data_and_new_data_before_holes() {
 #[test]
 fn the_rescue_retransmission_waits_until_the_first_retransmission_was_acknowledged() {
     // Window 12; 0, 2, 10 and 11 are lost.
-    let mut host = Host::started(Config { window: 12, ..avoiding(Recovery::Sack, 12) });
+    let mut host = Host::started(TcpSettings { window: 12, ..avoiding(Recovery::Sack, 12) });
     assert_eq!(host.sack(0, &[(1, 2)]), "");
     assert_eq!(host.sack(0, &[(3, 4), (1, 2)]), "");
     // Third: cwnd = 6. Pipe: 0 (again), 2 (two above), 5 to 11: 9.
@@ -159,7 +159,7 @@ fn a_retransmission_that_is_lost_waits_for_the_timer() {
 #[test]
 fn each_recovery_repairs_renos_window_in_its_own_way() {
     let lost = [(2, 1), (4, 1), (6, 1), (30, 1), (30, 2), (50, 1)];
-    let rows = |config: Config| {
+    let rows = |config: TcpSettings| {
         let mut net = Net::new(config).losing(&lost);
         net.run(at(5000));
         net.rows()

@@ -2,14 +2,14 @@
 
 use headgate_core::Span;
 use headgate_scenario::{Cc, Recovery};
-use headgate_sim::tcp::{Config, Receiver};
+use headgate_sim::tcp::{TcpReceiver, TcpSettings};
 
 use crate::common::{Fate, Host, Net, at, avoiding, ms, plain};
 
 /// A receiver's acknowledgements of segments 0, 1, 2 ... some of them marked, all at one moment: `"2e"` acknowledges all
 /// before 2 and echoes; with accurate feedback, `"2+3"` has 3 in the ACE field.
-fn acks(config: &Config, marks: &[bool]) -> Vec<String> {
-    let mut receiver = Receiver::default();
+fn acks(config: &TcpSettings, marks: &[bool]) -> Vec<String> {
+    let mut receiver = TcpReceiver::default();
     let mut said = Vec::new();
     for (seq, &marked) in marks.iter().enumerate() {
         let first = receiver.on_data(seq as u32, marked, false, config, at(0));
@@ -25,7 +25,7 @@ fn acks(config: &Config, marks: &[bool]) -> Vec<String> {
 fn a_dctcp_receiver_mirrors_marks_also_where_acks_are_delayed() {
     // RFC 8257, section 3.2: 1 is marked while 0 waits: 0 is acknowledged without echo, 1 at once with it. 2 and 3 are
     // marked: one ACK. 4 is not: nothing waits, it is acknowledged at once; 5 waits, 6 is its second.
-    let config = Config { delayed_ack: Some(ms(100)), ..plain(Cc::Dctcp) };
+    let config = TcpSettings { delayed_ack: Some(ms(100)), ..plain(Cc::Dctcp) };
     let marks = [false, true, true, true, false, false, false];
     assert_eq!(acks(&config, &marks), ["1", "2e", "4e", "5", "7"]);
     // CWR ends no echo, and without delay each ACK has its segment's mark.
@@ -36,16 +36,16 @@ fn a_dctcp_receiver_mirrors_marks_also_where_acks_are_delayed() {
 fn accurate_feedback_counts_marks_modulo_8() {
     // RFC 9768, section 3.2.1: from 5 on. It says nothing by the echo, whatever the controller.
     for cc in [Cc::Prague, Cc::Reno, Cc::Cubic, Cc::Dctcp] {
-        let config = Config { accecn: true, ..plain(cc) };
+        let config = TcpSettings { accecn: true, ..plain(cc) };
         assert_eq!(acks(&config, &[true, false, true, true]), ["1+6", "2+6", "3+7", "4+0"]);
-        let delayed = Config { delayed_ack: Some(ms(100)), ..config };
+        let delayed = TcpSettings { delayed_ack: Some(ms(100)), ..config };
         assert_eq!(acks(&delayed, &[true, false, true, true]), ["2+6", "4+0"]);
     }
 }
 
 #[test]
 fn with_accurate_feedback_reno_reacts_once_a_window_and_announces_nothing() {
-    let config = Config { accecn: true, ..avoiding(Recovery::Sack, 8) };
+    let config = TcpSettings { accecn: true, ..avoiding(Recovery::Sack, 8) };
     let mut host = Host::started(config).with_ecn();
     assert_eq!(host.echo(1), "");
     assert_eq!(host.windows(), (4.0, 4.0));

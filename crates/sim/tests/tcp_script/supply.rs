@@ -2,13 +2,13 @@
 //! draft-ietf-ccwg-ratelimited-increase, section 3).
 
 use headgate_scenario::Recovery;
-use headgate_sim::tcp::Config;
+use headgate_sim::tcp::TcpSettings;
 
 use crate::common::{Host, at, avoiding, ms, plain};
 
 /// Every way to repair losses.
-fn recoveries(config: impl Fn(Recovery) -> Config) -> [Config; 4] {
-    let tracked = Config { recovery: Recovery::Rack, prr: true, ..config(Recovery::Sack) };
+fn recoveries(config: impl Fn(Recovery) -> TcpSettings) -> [TcpSettings; 4] {
+    let tracked = TcpSettings { recovery: Recovery::Rack, prr: true, ..config(Recovery::Sack) };
     [config(Recovery::Reno), config(Recovery::NewReno), config(Recovery::Sack), tracked]
 }
 
@@ -109,8 +109,8 @@ fn the_last_segments_are_repaired_with_nothing_new_to_send() {
 }
 
 /// Ten segments have gone through in the first 200 ms of a connection with RTO 1 s: cwnd is 4 + 8.
-fn rested(config: Config) -> Host {
-    let mut host = Host::finite(Config { initial_window: 4, ..config });
+fn rested(config: TcpSettings) -> Host {
+    let mut host = Host::finite(TcpSettings { initial_window: 4, ..config });
     host.offer(12);
     host.wait(ms(100));
     (1..5).for_each(|ack| drop(host.ack(ack)));
@@ -134,7 +134,7 @@ fn after_a_pause_longer_than_the_timeout_the_window_starts_anew() {
 
 #[test]
 fn without_idle_restart_a_pause_changes_nothing() {
-    let mut host = rested(Config { idle_restart: false, ..plain(Recovery::Sack) });
+    let mut host = rested(TcpSettings { idle_restart: false, ..plain(Recovery::Sack) });
     host.wait(ms(60_000));
     assert_eq!(host.offer(40).split(' ').count(), 16);
 }

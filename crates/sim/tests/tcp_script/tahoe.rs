@@ -2,7 +2,7 @@
 //! 4.3BSD-Tahoe release; ns-2's `Agent/TCP`).
 
 use headgate_scenario::Recovery;
-use headgate_sim::tcp::Config;
+use headgate_sim::tcp::TcpSettings;
 
 use crate::common::{Host, Net, at, avoiding};
 
@@ -39,7 +39,7 @@ fn what_was_sent_before_the_loss_is_sent_again_unless_acknowledged() {
 
 #[test]
 fn limited_transmit_comes_before_and_does_not_count() {
-    let mut host = Host::started(Config { limited_transmit: true, ..avoiding(Recovery::Tahoe, 8) });
+    let mut host = Host::started(TcpSettings { limited_transmit: true, ..avoiding(Recovery::Tahoe, 8) });
     assert_eq!(host.ack(1), "8");
     assert_eq!((host.ack(1), host.ack(1), host.ack(1)), ("9".into(), "10".into(), "1r".into()));
     assert_eq!(host.windows(), (1.0, 4.0));

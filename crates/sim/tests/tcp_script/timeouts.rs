@@ -2,7 +2,7 @@
 
 use headgate_core::Span;
 use headgate_scenario::Recovery;
-use headgate_sim::tcp::{Ack, Config, Rto};
+use headgate_sim::tcp::{Ack, Rto, TcpSettings};
 
 use crate::common::{Fate, Host, Net, at, avoiding, ms, plain};
 
@@ -11,7 +11,7 @@ fn the_timeout_follows_from_the_samples() {
     // Section 2.2: SRTT 100, RTTVAR 50: 100 + 4 x 50.
     // Section 2.3, sample 140: RTTVAR = 3/4 x 50 + 1/4 x 40 = 47.5, SRTT = 7/8 x 100 + 1/8 x 140 = 105: 295.
     // Sample 100: RTTVAR = 3/4 x 47.5 + 1/4 x 5 = 36.875, SRTT = 7/8 x 105 + 1/8 x 100 = 104.375: 251.875.
-    let config = Config { min_rto: ms(1), ..plain(Recovery::Sack) };
+    let config = TcpSettings { min_rto: ms(1), ..plain(Recovery::Sack) };
     let mut rto = Rto::new(&config);
     assert_eq!((rto.timeout(), rto.srtt()), (ms(1000), None), "section 2.1: a second before any sample");
     let timeouts = [100, 140, 100].map(|rtt| {
@@ -25,7 +25,7 @@ fn the_timeout_follows_from_the_samples() {
 #[test]
 fn the_timeout_is_bounded_below_and_above() {
     // Section 2.4 and 2.5.
-    let config = Config { max_rto: ms(1500), ..plain(Recovery::Sack) };
+    let config = TcpSettings { max_rto: ms(1500), ..plain(Recovery::Sack) };
     let mut rto = Rto::new(&config);
     rto.sample(ms(100), &config);
     assert_eq!(rto.timeout(), ms(1000));
@@ -37,7 +37,7 @@ fn the_timeout_is_bounded_below_and_above() {
 fn a_coarse_clock_rounds_up_and_is_the_least_margin() {
     // 30 ms on a clock of 100 ms is a tick: 100 + 4 x 50. As samples repeat RTTVAR dies out, and what is left is
     // SRTT + max(G, 4 RTTVAR) = 100 + 100.
-    let config = Config { min_rto: ms(1), rto_granularity: ms(100), ..plain(Recovery::Sack) };
+    let config = TcpSettings { min_rto: ms(1), rto_granularity: ms(100), ..plain(Recovery::Sack) };
     let mut rto = Rto::new(&config);
     rto.sample(ms(30), &config);
     assert_eq!(rto.timeout(), ms(300));
@@ -72,7 +72,7 @@ fn a_retransmitted_segment_gives_no_sample_and_leaves_the_backoff() {
     // Karn, section 3: the ACK at 1100 ms says nothing of the round trip; the timeout stays doubled until segment 1,
     // sent at 1100 ms and acknowledged at 1200 ms, gives a sample (section 5, last paragraph): 100 + 4 x 50, at least
     // a second. ssthresh is 2: the second ACK finds congestion avoidance, 2.9 after the third.
-    let mut net = Net::new(Config { initial_window: 1, ..plain(Recovery::NewReno) }).losing(&[(0, 1)]);
+    let mut net = Net::new(TcpSettings { initial_window: 1, ..plain(Recovery::NewReno) }).losing(&[(0, 1)]);
     net.run(at(1200));
     assert_eq!(net.rows(), ["0: 0", "1000: 0r", "1100: 1 2", "1200: 3 4"]);
     let timeouts: Vec<_> = net.sent.iter().map(|sent| sent.rto).collect();
@@ -167,7 +167,7 @@ fn duplicates_of_what_was_sent_before_a_timeout_begin_no_recovery() {
 
 /// 1 to 8 were outstanding when the timer expired; then all of them are acknowledged, and 9 and 10 leave.
 fn past_a_timeout(recovery: Recovery) -> Host {
-    let mut host = Host::started(Config { limited_transmit: true, ..avoiding(recovery, 8) });
+    let mut host = Host::started(TcpSettings { limited_transmit: true, ..avoiding(recovery, 8) });
     assert_eq!(host.ack(1), "8");
     assert_eq!(host.expire(), "1r");
     assert_eq!(host.ack(9), "9 10");

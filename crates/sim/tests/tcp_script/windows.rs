@@ -1,7 +1,7 @@
 //! Slow start, congestion avoidance and the windows that bound them (RFC 5681, section 3.1).
 
 use headgate_scenario::Recovery;
-use headgate_sim::tcp::Config;
+use headgate_sim::tcp::TcpSettings;
 
 use crate::common::{Host, Net, at, avoiding, ms, plain};
 
@@ -20,7 +20,7 @@ fn slow_start_doubles_the_window_every_round_trip() {
 fn with_delayed_acks_slow_start_grows_by_half() {
     // Equation 2: an ACK of two segments adds one all the same. 4 segments: ACKs of 2 and 4, cwnd 5 and 6, up to
     // 2 + 5 and 4 + 6. 6 segments: ACKs of 6, 8, 10, cwnd 7, 8, 9, up to 13, 16, 19.
-    let mut net = Net::new(Config { initial_window: 4, delayed_ack: Some(ms(40)), ..plain(Recovery::Sack) });
+    let mut net = Net::new(TcpSettings { initial_window: 4, delayed_ack: Some(ms(40)), ..plain(Recovery::Sack) });
     net.run(at(200));
     assert_eq!(net.rows(), ["0: 0 1 2 3", "100: 4 5 6 7 8 9", "200: 10 11 12 13 14 15 16 17 18"]);
 }
@@ -29,7 +29,7 @@ fn with_delayed_acks_slow_start_grows_by_half() {
 fn from_ssthresh_on_the_window_grows_by_one_over_cwnd_an_ack() {
     // Slow start 2, 4, 8; then equation 3. Each ACK adds a little over 2 to the square of cwnd: after 8 ACKs cwnd is
     // just above sqrt(64 + 16) = 8.9, and sends 8 again; the next 8 pass 9 (81) at once, and 10 (100) only after them.
-    let mut net = Net::new(Config { initial_ssthresh: Some(8), ..plain(Recovery::Sack) });
+    let mut net = Net::new(TcpSettings { initial_ssthresh: Some(8), ..plain(Recovery::Sack) });
     net.run(at(400));
     assert_eq!(net.bursts(), [2, 4, 8, 8, 9]);
     assert_eq!(net.sent[6].cwnd, 5.0, "each ACK of slow start adds one");
@@ -41,7 +41,7 @@ fn from_ssthresh_on_the_window_grows_by_one_over_cwnd_an_ack() {
 #[test]
 fn congestion_avoidance_adds_about_a_segment_a_round_trip() {
     let growth = |delayed_ack| {
-        let mut net = Net::new(Config { delayed_ack, ..avoiding(Recovery::Sack, 20) });
+        let mut net = Net::new(TcpSettings { delayed_ack, ..avoiding(Recovery::Sack, 20) });
         net.run(at(2050));
         net.host.tcp.cwnd() - 20.0
     };
@@ -56,7 +56,7 @@ fn congestion_avoidance_adds_about_a_segment_a_round_trip() {
 
 #[test]
 fn the_receivers_window_bounds_what_is_outstanding() {
-    let mut net = Net::new(Config { window: 5, ..plain(Recovery::Sack) });
+    let mut net = Net::new(TcpSettings { window: 5, ..plain(Recovery::Sack) });
     net.run(at(400));
     assert_eq!(net.bursts(), [2, 4, 5, 5, 5]);
     assert!(net.host.tcp.cwnd() <= 5.0, "what may not be used is not earned");
@@ -65,11 +65,11 @@ fn the_receivers_window_bounds_what_is_outstanding() {
 #[test]
 fn the_initial_window_leaves_at_once_and_no_more() {
     for n in [1, 2, 10] {
-        let mut net = Net::new(Config { initial_window: n, ..plain(Recovery::NewReno) });
+        let mut net = Net::new(TcpSettings { initial_window: n, ..plain(Recovery::NewReno) });
         net.run(at(99));
         assert_eq!(net.bursts(), [n as usize]);
     }
-    let mut net = Net::new(Config { initial_window: 10, window: 3, ..plain(Recovery::NewReno) });
+    let mut net = Net::new(TcpSettings { initial_window: 10, window: 3, ..plain(Recovery::NewReno) });
     net.run(at(99));
     assert_eq!(net.bursts(), [3], "the receiver's window binds from the start");
 }
@@ -78,7 +78,7 @@ fn the_initial_window_leaves_at_once_and_no_more() {
 fn a_lost_ack_is_made_good_by_the_next_one() {
     // Three of four ACKs are lost: the last acknowledges four segments and adds one to the window (equation 2 adds
     // at most one segment an ACK).
-    let mut net = Net::new(Config { initial_window: 4, ..plain(Recovery::NewReno) }).losing_acks(&[1, 2, 3]);
+    let mut net = Net::new(TcpSettings { initial_window: 4, ..plain(Recovery::NewReno) }).losing_acks(&[1, 2, 3]);
     net.run(at(100));
     assert_eq!(net.rows(), ["0: 0 1 2 3", "100: 4 5 6 7 8"]);
     assert_eq!(net.host.tcp.retransmits(), 0);

@@ -3,9 +3,9 @@
 use std::collections::VecDeque;
 
 use headgate_core::{Span, Time};
-use headgate_sim::tfrc::{Config, Data, Feedback, Receiver, Sender};
+use headgate_sim::tfrc::{TfrcData, TfrcReceiver, TfrcReport, TfrcSender, TfrcSettings};
 
-pub const CONFIG: Config = Config { segment: 1000 };
+pub const CONFIG: TfrcSettings = TfrcSettings { segment: 1000 };
 
 pub fn at(ms: u64) -> Time {
     Time::ZERO + Span::from_millis(ms)
@@ -21,30 +21,30 @@ pub enum Fate {
 
 /// The path and what went over it.
 pub struct Path<F> {
-    pub sender: Sender,
-    pub receiver: Receiver,
+    pub sender: TfrcSender,
+    pub receiver: TfrcReceiver,
     pub now: Time,
     /// When each packet was sent.
     pub sent: Vec<Time>,
     /// `X` after each report that reached the sender, and the reports.
     pub rates: Vec<(Time, f64)>,
-    pub reports: Vec<Feedback>,
+    pub reports: Vec<TfrcReport>,
     /// From when to when reports are lost.
     pub deaf: (Time, Time),
     /// The application has a packet this often; `None` keeps the sender busy.
     pub application: Option<Span>,
     fate: F,
     one_way: Span,
-    data: VecDeque<(Time, Data, Fate)>,
-    feedback: VecDeque<(Time, Feedback)>,
+    data: VecDeque<(Time, TfrcData, Fate)>,
+    feedback: VecDeque<(Time, TfrcReport)>,
 }
 
 impl<F: FnMut(u32) -> Fate> Path<F> {
     /// A path with a round-trip time of `rtt`, on which `fate` decides by packet number.
     pub fn new(rtt: Span, fate: F) -> Self {
         Path {
-            sender: Sender::new(&CONFIG),
-            receiver: Receiver::default(),
+            sender: TfrcSender::new(&CONFIG),
+            receiver: TfrcReceiver::default(),
             now: Time::ZERO,
             sent: Vec::new(),
             rates: Vec::new(),
@@ -112,7 +112,7 @@ impl<F: FnMut(u32) -> Fate> Path<F> {
         }
     }
 
-    fn tell(&mut self, report: Option<Feedback>) {
+    fn tell(&mut self, report: Option<TfrcReport>) {
         let Some(report) = report else { return };
         if self.now < self.deaf.0 || self.now >= self.deaf.1 {
             self.feedback.push_back((self.now + self.one_way, report));

@@ -24,9 +24,9 @@ mod probe_rtt;
 
 use headgate_core::{Rng, Span, Time};
 
-use super::path::{Bubble, Epoch, ExtraAcked, FullPipe, MaxFilter, Rounds};
-use super::{Acked, Controller, Loss, Window};
-use crate::tcp::Config;
+use super::path::{AggregationSample, Bubble, ExtraAcked, FullPipe, MaxFilter, Rounds};
+use super::{AckInfo, CongestionControl, LossInfo, Window};
+use crate::tcp::TcpSettings;
 use crate::tcp::rate_sample::RateSample;
 
 /// 2/ln 2: the least gain that lets the rate double each round trip (draft, section 4.3.2.1; Linux: 2885/1000).
@@ -46,7 +46,7 @@ const NOMINAL_RTT: Span = Span::from_millis(1);
 
 /// The phase of the flow (draft, section 4.3).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum State {
+pub enum BbrState {
     /// Doubles its rate each round trip to find the bandwidth.
     Startup,
     /// Drains the queue that Startup built.
@@ -59,7 +59,7 @@ pub enum State {
 
 #[derive(Clone, Debug)]
 pub struct Bbr {
-    state: State,
+    state: BbrState,
     rounds: Rounds,
     bandwidth: MaxFilter,
     /// `None` before the first sample.
@@ -91,10 +91,10 @@ pub struct Bbr {
 }
 
 impl Bbr {
-    pub fn new(config: &Config) -> Bbr {
+    pub fn new(config: &TcpSettings) -> Bbr {
         let initial_window = f64::from(config.initial_window);
         Bbr {
-            state: State::Startup,
+            state: BbrState::Startup,
             rounds: Rounds::default(),
             bandwidth: MaxFilter::new(0, 0.0),
             min_rtt: None,
@@ -126,26 +126,26 @@ impl Bbr {
 
     fn pacing_gain(&self) -> f64 {
         match self.state {
-            State::Startup => HIGH_GAIN,
-            State::Drain => 1.0 / HIGH_GAIN,
-            State::ProbeBw => CYCLE[self.phase],
-            State::ProbeRtt => 1.0,
+            BbrState::Startup => HIGH_GAIN,
+            BbrState::Drain => 1.0 / HIGH_GAIN,
+            BbrState::ProbeBw => CYCLE[self.phase],
+            BbrState::ProbeRtt => 1.0,
         }
     }
 
     fn cwnd_gain(&self) -> f64 {
         match self.state {
-            State::Startup | State::Drain => HIGH_GAIN,
-            State::ProbeBw => CWND_GAIN,
-            State::ProbeRtt => 1.0,
+            BbrState::Startup | BbrState::Drain => HIGH_GAIN,
+            BbrState::ProbeBw => CWND_GAIN,
+            BbrState::ProbeRtt => 1.0,
         }
     }
 
-    fn take(&mut self, sample: &RateSample, cwnd: &mut f64) {
-        self.last = (sample.total, sample.in_flight, sample.newly_delivered);
+    fn on_sample(&mut self, sample: &RateSample, cwnd: &mut f64) {
+        self.last = (sample.total_delivered, sample.in_flight, sample.newly_delivered);
         self.update_bandwidth(sample);
         self.update_aggregation(sample, *cwnd);
-        if self.state == State::ProbeBw && self.phase_ends(sample) {
+        if self.state == BbrState::ProbeBw && self.phase_ends(sample) {
             self.next_phase(sample.at);
         }
         self.check_full_pipe(sample);
@@ -157,7 +157,7 @@ impl Bbr {
     }
 
     fn update_bandwidth(&mut self, sample: &RateSample) {
-        self.rounds.on_ack(sample.then.delivered, sample.total);
+        self.rounds.on_ack(sample.at_send.delivered, sample.total_delivered);
         if self.rounds.started() {
             self.conserving = false;
         }
@@ -169,11 +169,11 @@ impl Bbr {
     }
 
     fn limited(&self, sample: &RateSample) -> bool {
-        sample.then.app_limited || self.bubble.covers(sample.then.delivered)
+        sample.at_send.app_limited || self.bubble.covers(sample.at_send.delivered)
     }
 
     fn update_aggregation(&mut self, sample: &RateSample, cwnd: f64) {
-        self.extra.on_ack(&Epoch {
+        self.extra.on_ack(&AggregationSample {
             segments: sample.newly_delivered,
             now: sample.at,
             round: self.rounds.count(),
@@ -188,7 +188,7 @@ impl Bbr {
     fn phase_ends(&self, sample: &RateSample) -> bool {
         let long = sample.at - self.phase_at > self.min_rtt.unwrap_or(Span::MAX);
         let gain = self.pacing_gain();
-        let inflight = f64::from(sample.before);
+        let inflight = f64::from(sample.in_flight_before);
         if gain > 1.0 {
             long && (sample.newly_lost > 0 || inflight >= self.inflight(gain))
         } else {
@@ -208,40 +208,40 @@ impl Bbr {
     }
 
     fn check_drain(&mut self, sample: &RateSample) {
-        if self.state == State::Startup && self.full {
-            self.state = State::Drain;
+        if self.state == BbrState::Startup && self.full {
+            self.state = BbrState::Drain;
         }
-        if self.state == State::Drain && f64::from(sample.in_flight) <= self.inflight(1.0) {
+        if self.state == BbrState::Drain && f64::from(sample.in_flight) <= self.inflight(1.0) {
             self.enter_probe_bw(sample.at);
         }
     }
 
     /// Begins with any phase but the second: draining needs a queue (draft, section 4.3.4.2).
     fn enter_probe_bw(&mut self, now: Time) {
-        self.state = State::ProbeBw;
+        self.state = BbrState::ProbeBw;
         self.phase = CYCLE.len() - 1 - self.rng.below(CYCLE.len() as u32 - 1) as usize;
         self.next_phase(now);
     }
 }
 
-impl Controller for Bbr {
+impl CongestionControl for Bbr {
     /// Model, state, then controls (draft, section 3.5).
-    fn on_ack(&mut self, ack: &Acked, window: &mut Window, _: &Config) {
+    fn on_ack(&mut self, ack: &AckInfo, window: &mut Window, _: &TcpSettings) {
         let mut cwnd = window.cwnd();
         if self.recover.take_if(|recover| ack.ack >= *recover).is_some() {
             self.conserving = false;
             cwnd = cwnd.max(self.prior_cwnd);
         }
-        if let Some(sample) = &ack.rate {
-            self.take(sample, &mut cwnd);
+        if let Some(sample) = &ack.rate_sample {
+            self.on_sample(sample, &mut cwnd);
         }
         window.set_cwnd(cwnd, ack.now);
     }
 
-    fn on_echo(&mut self, _: &Acked, _: &mut Window, _: &Config) {}
+    fn on_echo(&mut self, _: &AckInfo, _: &mut Window, _: &TcpSettings) {}
 
     /// Packet conservation for one round trip (draft, section 4.2.3.4).
-    fn on_loss(&mut self, loss: &Loss, window: &mut Window, _: &Config) {
+    fn on_loss(&mut self, loss: &LossInfo, window: &mut Window, _: &TcpSettings) {
         let (delivered, in_flight, acked) = self.last;
         self.save_cwnd(window.cwnd());
         (self.recover, self.conserving) = (Some(loss.max), true);
@@ -249,7 +249,7 @@ impl Controller for Bbr {
         window.set_cwnd(f64::from(in_flight + acked.max(1)), loss.now);
     }
 
-    fn on_timeout(&mut self, loss: &Loss, window: &mut Window, _: &Config) {
+    fn on_timeout(&mut self, loss: &LossInfo, window: &mut Window, _: &TcpSettings) {
         self.save_cwnd(window.cwnd());
         (self.recover, self.conserving) = (Some(loss.max), false);
         self.plateau = FullPipe::default(); // Linux, bbr_set_state: what was reached says little of what comes
@@ -261,13 +261,13 @@ impl Controller for Bbr {
         self.idle_restart = true;
         self.extra.restart(now);
         match self.state {
-            State::ProbeBw => self.set_pacing_rate(1.0),
-            State::ProbeRtt => {
+            BbrState::ProbeBw => self.set_pacing_rate(1.0),
+            BbrState::ProbeRtt => {
                 let mut cwnd = window.cwnd();
                 self.check_probe_rtt_done(now, &mut cwnd);
                 window.set_cwnd(cwnd, now);
             }
-            State::Startup | State::Drain => {}
+            BbrState::Startup | BbrState::Drain => {}
         }
     }
 
@@ -282,10 +282,10 @@ impl Controller for Bbr {
 
     fn phase(&self) -> Option<&'static str> {
         Some(match self.state {
-            State::Startup => "startup",
-            State::Drain => "drain",
-            State::ProbeBw => "probe_bw",
-            State::ProbeRtt => "probe_rtt",
+            BbrState::Startup => "startup",
+            BbrState::Drain => "drain",
+            BbrState::ProbeBw => "probe_bw",
+            BbrState::ProbeRtt => "probe_rtt",
         })
     }
 }

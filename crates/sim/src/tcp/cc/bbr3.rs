@@ -9,7 +9,7 @@
 //! | draft | here |
 //! | --- | --- |
 //! | max_bw, bw | `max_bw` (two cycles), `bw` |
-//! | bw_shortterm, inflight_shortterm, inflight_longterm | the same in [`Bounds`] |
+//! | bw_shortterm, inflight_shortterm, inflight_longterm | the same in [`LossBounds`] |
 //! | full_bw_reached, full_bw_now | `full`, `plateau` |
 //! | probe_rtt_min_delay, probe_rtt_min_stamp | `probe_rtt_min`, `probe_rtt_min_at` |
 //! | ack_phase, of which only ACKS_PROBE_STOPPING has consequences | `probe_stopping` |
@@ -28,11 +28,11 @@ mod probe_rtt;
 
 use headgate_core::{Rng, Span, Time};
 
-use super::path::{Bubble, Epoch, ExtraAcked, FullPipe, Rounds};
-use super::{Acked, Controller, Loss, Lost, Window};
-use crate::tcp::Config;
+use super::path::{AggregationSample, Bubble, ExtraAcked, FullPipe, Rounds};
+use super::{AckInfo, CongestionControl, LossInfo, LostSegment, Window};
+use crate::tcp::TcpSettings;
 use crate::tcp::rate_sample::RateSample;
-use bounds::Bounds;
+use bounds::LossBounds;
 
 /// The greatest loss rate of a round trip while probing (section 2.8).
 const LOSS_THRESHOLD: f64 = 0.02;
@@ -53,7 +53,7 @@ const NOMINAL_RTT: Span = Span::from_millis(1);
 
 /// The state of the flow (section 5.1.1).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum State {
+pub enum Bbr3State {
     /// Doubles its rate each round trip to find the bandwidth.
     Startup,
     /// Drains the queue that Startup built.
@@ -70,39 +70,39 @@ pub enum State {
     ProbeRtt,
 }
 
-impl State {
+impl Bbr3State {
     /// Gains of pacing rate and window (section 5.6.1).
     const fn gains(self) -> (f64, f64) {
         match self {
-            State::Startup => (2.77, 2.0),
-            State::Drain => (0.5, 2.0),
-            State::Down => (0.9, 2.0),
-            State::Cruise | State::Refill => (1.0, 2.0),
-            State::Up => (1.25, 2.25),
-            State::ProbeRtt => (1.0, 0.5),
+            Bbr3State::Startup => (2.77, 2.0),
+            Bbr3State::Drain => (0.5, 2.0),
+            Bbr3State::Down => (0.9, 2.0),
+            Bbr3State::Cruise | Bbr3State::Refill => (1.0, 2.0),
+            Bbr3State::Up => (1.25, 2.25),
+            Bbr3State::ProbeRtt => (1.0, 0.5),
         }
     }
 
     /// One of the four states of ProbeBW.
     const fn probes_bw(self) -> bool {
-        matches!(self, State::Down | State::Cruise | State::Refill | State::Up)
+        matches!(self, Bbr3State::Down | Bbr3State::Cruise | Bbr3State::Refill | Bbr3State::Up)
     }
 
     /// Sends more than the path may hold, so a loss says nothing about its capacity (`IsProbingBW`).
     const fn accelerates(self) -> bool {
-        matches!(self, State::Startup | State::Refill | State::Up)
+        matches!(self, Bbr3State::Startup | Bbr3State::Refill | Bbr3State::Up)
     }
 }
 
 #[derive(Clone, Debug)]
 pub struct Bbr3 {
-    state: State,
+    state: Bbr3State,
     rounds: Rounds,
     /// The greatest delivery rates of the last and the current cycle of ProbeBW.
     max_bw: [f64; 2],
     /// `max_bw` within its bounds, in segments a second.
     bw: f64,
-    bounds: Bounds,
+    bounds: LossBounds,
     plateau: FullPipe,
     /// The pipe has been full once.
     full: bool,
@@ -143,14 +143,14 @@ pub struct Bbr3 {
 }
 
 impl Bbr3 {
-    pub fn new(config: &Config) -> Bbr3 {
+    pub fn new(config: &TcpSettings) -> Bbr3 {
         let initial_window = f64::from(config.initial_window);
         Bbr3 {
-            state: State::Startup,
+            state: Bbr3State::Startup,
             rounds: Rounds::default(),
             max_bw: [0.0; 2],
             bw: 0.0,
-            bounds: Bounds::default(),
+            bounds: LossBounds::default(),
             plateau: FullPipe::default(),
             full: false,
             drain_round: 0,
@@ -177,14 +177,14 @@ impl Bbr3 {
             prior_cwnd: 0.0,
             initial_window,
             origin: None,
-            pacing_rate: State::Startup.gains().0 * initial_window / NOMINAL_RTT.as_secs_f64(),
+            pacing_rate: Bbr3State::Startup.gains().0 * initial_window / NOMINAL_RTT.as_secs_f64(),
             delivered: 0,
             rng: Rng::new(0),
         }
     }
 
-    fn take(&mut self, sample: &RateSample, cwnd: &mut f64) {
-        self.delivered = sample.total;
+    fn on_sample(&mut self, sample: &RateSample, cwnd: &mut f64) {
+        self.delivered = sample.total_delivered;
         self.bounds.on_ack(sample);
         self.update_max_bw(sample);
         if self.bounds.round_started {
@@ -208,12 +208,12 @@ impl Bbr3 {
     }
 
     fn limited(&self, sample: &RateSample) -> bool {
-        sample.then.app_limited || self.bubble.covers(sample.then.delivered)
+        sample.at_send.app_limited || self.bubble.covers(sample.at_send.delivered)
     }
 
     /// Section 5.5.5.
     fn update_max_bw(&mut self, sample: &RateSample) {
-        self.rounds.on_ack(sample.then.delivered, sample.total);
+        self.rounds.on_ack(sample.at_send.delivered, sample.total_delivered);
         self.rounds_since_up += u32::from(self.rounds.started());
         if let Some(rate) = sample.rate()
             && (rate >= self.greatest_bw() || !self.limited(sample))
@@ -223,7 +223,7 @@ impl Bbr3 {
     }
 
     fn update_aggregation(&mut self, sample: &RateSample, cwnd: f64) {
-        self.extra.on_ack(&Epoch {
+        self.extra.on_ack(&AggregationSample {
             segments: sample.newly_delivered,
             now: sample.at,
             round: self.rounds.count(),
@@ -243,15 +243,15 @@ impl Bbr3 {
 
     /// Sections 5.3.1.1 and 5.3.1.3.
     fn check_startup_done(&mut self, sample: &RateSample) {
-        if self.state != State::Startup {
+        if self.state != Bbr3State::Startup {
             return;
         }
         let lossy = self.bounds.round_started && self.recover.is_some() && self.bounds.last_runs >= STARTUP_LOSSES;
-        if lossy && too_high(sample.lost, sample.then.in_flight) {
+        if lossy && too_high(sample.lost, sample.at_send.in_flight) {
             self.leave_startup();
         }
         if self.full {
-            self.state = State::Drain;
+            self.state = Bbr3State::Drain;
             self.drain_round = self.rounds.count();
         }
     }
@@ -265,47 +265,53 @@ impl Bbr3 {
     /// Section 5.3.2.
     fn check_drain_done(&mut self, sample: &RateSample) {
         let drained = f64::from(sample.in_flight) <= self.inflight(1.0);
-        if self.state == State::Drain && (drained || self.rounds.count() > self.drain_round + DRAIN_ROUNDS) {
-            self.start_down(sample.total, sample.at);
+        if self.state == Bbr3State::Drain && (drained || self.rounds.count() > self.drain_round + DRAIN_ROUNDS) {
+            self.start_down(sample.total_delivered, sample.at);
         }
     }
 }
 
-impl Controller for Bbr3 {
+impl CongestionControl for Bbr3 {
     /// Section 5.2.3.
-    fn on_ack(&mut self, ack: &Acked, window: &mut Window, _: &Config) {
+    fn on_ack(&mut self, ack: &AckInfo, window: &mut Window, _: &TcpSettings) {
         let mut cwnd = window.cwnd();
         if self.recover.take_if(|recover| ack.ack >= *recover).is_some() {
             cwnd = cwnd.max(self.prior_cwnd);
         }
-        if let Some(sample) = &ack.rate {
-            self.take(sample, &mut cwnd);
+        if let Some(sample) = &ack.rate_sample {
+            self.on_sample(sample, &mut cwnd);
         }
         window.set_cwnd(cwnd, ack.now);
     }
 
     /// Marks count as loss beyond the threshold (section 3.7).
-    fn on_echo(&mut self, ack: &Acked, window: &mut Window, _: &Config) {
+    fn on_echo(&mut self, ack: &AckInfo, window: &mut Window, _: &TcpSettings) {
         self.bounds.note_mark(self.delivered);
-        if self.state == State::Startup && !self.full {
+        if self.state == Bbr3State::Startup && !self.full {
             self.leave_startup();
-        } else if let Some(sample) = &ack.rate
+        } else if let Some(sample) = &ack.rate_sample
             && self.probe_sample
         {
-            let in_flight = f64::from(sample.then.in_flight);
-            self.on_inflight_too_high(in_flight, sample.then.app_limited, sample.total, ack.now, window.cwnd());
+            let in_flight = f64::from(sample.at_send.in_flight);
+            self.on_inflight_too_high(
+                in_flight,
+                sample.at_send.app_limited,
+                sample.total_delivered,
+                ack.now,
+                window.cwnd(),
+            );
         }
     }
 
     /// The window stays: the bounds answer the loss (section 5.6.4.4).
-    fn on_loss(&mut self, loss: &Loss, window: &mut Window, _: &Config) {
+    fn on_loss(&mut self, loss: &LossInfo, window: &mut Window, _: &TcpSettings) {
         self.save_cwnd(window.cwnd());
         self.recover = Some(loss.max);
     }
 
     /// One segment may be sent (section 5.6.4.4). As in Linux (`bbr_set_state`), the short-term bound starts from the
     /// previous window, and the search for a plateau restarts.
-    fn on_timeout(&mut self, loss: &Loss, window: &mut Window, config: &Config) {
+    fn on_timeout(&mut self, loss: &LossInfo, window: &mut Window, config: &TcpSettings) {
         self.on_loss(loss, window, config);
         self.plateau = FullPipe::default();
         if !self.state.accelerates() && self.bounds.inflight_shortterm.is_infinite() {
@@ -315,12 +321,12 @@ impl Controller for Bbr3 {
     }
 
     /// Section 5.5.10.2.
-    fn on_segment_lost(&mut self, lost: &Lost, window: &Window) {
+    fn on_segment_lost(&mut self, lost: &LostSegment, window: &Window) {
         self.bounds.note_loss(lost);
-        let since = lost.lost - lost.then.lost;
-        if self.probe_sample && too_high(since, lost.then.in_flight) {
-            let in_flight = inflight_at_loss(lost.then.in_flight, since);
-            self.on_inflight_too_high(in_flight, lost.then.app_limited, lost.delivered, lost.now, window.cwnd());
+        let since = lost.lost - lost.at_send.lost;
+        if self.probe_sample && too_high(since, lost.at_send.in_flight) {
+            let in_flight = inflight_at_loss(lost.at_send.in_flight, since);
+            self.on_inflight_too_high(in_flight, lost.at_send.app_limited, lost.delivered, lost.now, window.cwnd());
         }
     }
 
@@ -330,7 +336,7 @@ impl Controller for Bbr3 {
         self.extra.restart(now);
         if self.state.probes_bw() {
             self.set_pacing_rate(1.0);
-        } else if self.state == State::ProbeRtt {
+        } else if self.state == Bbr3State::ProbeRtt {
             let mut cwnd = window.cwnd();
             self.check_probe_rtt_done(self.delivered, now, &mut cwnd);
             window.set_cwnd(cwnd, now);
@@ -348,13 +354,13 @@ impl Controller for Bbr3 {
 
     fn phase(&self) -> Option<&'static str> {
         Some(match self.state {
-            State::Startup => "startup",
-            State::Drain => "drain",
-            State::Down => "probe_down",
-            State::Cruise => "probe_cruise",
-            State::Refill => "probe_refill",
-            State::Up => "probe_up",
-            State::ProbeRtt => "probe_rtt",
+            Bbr3State::Startup => "startup",
+            Bbr3State::Drain => "drain",
+            Bbr3State::Down => "probe_down",
+            Bbr3State::Cruise => "probe_cruise",
+            Bbr3State::Refill => "probe_refill",
+            Bbr3State::Up => "probe_up",
+            Bbr3State::ProbeRtt => "probe_rtt",
         })
     }
 }

@@ -5,7 +5,7 @@
 //! | RFC 9438 | here |
 //! | --- | --- |
 //! | W_max, cwnd_prior | `w_max`, `prior` |
-//! | t_epoch, K, W_est | [`Epoch`]'s `start`, `k`, `w_est` |
+//! | t_epoch, K, W_est | [`CubicEpoch`]'s `start`, `k`, `w_est` |
 //! | C, beta_cubic, alpha_cubic | [`C`], [`BETA`], [`ALPHA`] |
 //!
 //! Deviations: spurious timeouts and retransmissions are not detected, so nothing is restored (section 4.9). A mark
@@ -14,8 +14,8 @@
 use headgate_core::Time;
 
 use super::reno::slow_start;
-use super::{Acked, Controller, Loss, Window};
-use crate::tcp::Config;
+use super::{AckInfo, CongestionControl, LossInfo, Window};
+use crate::tcp::TcpSettings;
 
 /// Section 5: growth far from `w_max`, in segments per cubic second.
 pub const C: f64 = 0.4;
@@ -37,12 +37,12 @@ pub struct Cubic {
     /// The last reduction was for a loss or a mark, and no timeout came after it.
     reduced: bool,
     /// The current stage of congestion avoidance.
-    epoch: Option<Epoch>,
+    epoch: Option<CubicEpoch>,
 }
 
 /// One stage of congestion avoidance.
 #[derive(Clone, Debug)]
-struct Epoch {
+struct CubicEpoch {
     start: Time,
     /// Seconds until the curve reaches `w_max`.
     k: f64,
@@ -52,14 +52,14 @@ struct Epoch {
 }
 
 impl Cubic {
-    pub fn new(_: &Config) -> Cubic {
+    pub fn new(_: &TcpSettings) -> Cubic {
         Cubic::default()
     }
 
     /// Sections 4.2, 4.8 and 4.10: after a timeout or a slow start without loss, the curve begins at its plateau.
-    fn begin(&self, cwnd: f64, now: Time) -> Epoch {
+    fn begin(&self, cwnd: f64, now: Time) -> CubicEpoch {
         let w_max = if self.reduced { self.w_max } else { cwnd };
-        Epoch { start: now, k: libm::cbrt((w_max - cwnd).max(0.0) / C), w_max, w_est: cwnd }
+        CubicEpoch { start: now, k: libm::cbrt((w_max - cwnd).max(0.0) / C), w_max, w_est: cwnd }
     }
 
     /// Sections 4.6 and 4.7.
@@ -72,7 +72,7 @@ impl Cubic {
     }
 }
 
-impl Epoch {
+impl CubicEpoch {
     /// Figure 1 of section 4.2, `t` seconds after the start.
     fn w_cubic(&self, t: f64) -> f64 {
         let from_k = t - self.k;
@@ -80,9 +80,9 @@ impl Epoch {
     }
 }
 
-impl Controller for Cubic {
-    fn on_ack(&mut self, ack: &Acked, window: &mut Window, config: &Config) {
-        if !ack.grows {
+impl CongestionControl for Cubic {
+    fn on_ack(&mut self, ack: &AckInfo, window: &mut Window, config: &TcpSettings) {
+        if !ack.may_grow {
             return;
         }
         if window.in_slow_start() {
@@ -106,7 +106,7 @@ impl Controller for Cubic {
         window.grow(by, config, ack.now);
     }
 
-    fn on_echo(&mut self, ack: &Acked, window: &mut Window, config: &Config) {
+    fn on_echo(&mut self, ack: &AckInfo, window: &mut Window, config: &TcpSettings) {
         let cwnd = window.cwnd();
         self.reduce(cwnd);
         let less = cwnd * if config.abe { BETA_ECN } else { BETA };
@@ -114,18 +114,18 @@ impl Controller for Cubic {
         window.set_cwnd(less.max(1.0), ack.now);
     }
 
-    fn on_loss(&mut self, loss: &Loss, window: &mut Window, _: &Config) {
+    fn on_loss(&mut self, loss: &LossInfo, window: &mut Window, _: &TcpSettings) {
         self.reduce(window.cwnd());
         window.ssthresh = (f64::from(loss.flight) * BETA).max(2.0);
     }
 
-    fn on_timeout(&mut self, loss: &Loss, window: &mut Window, config: &Config) {
+    fn on_timeout(&mut self, loss: &LossInfo, window: &mut Window, config: &TcpSettings) {
         self.on_loss(loss, window, config);
         self.reduced = false;
     }
 
     /// Section 4.2 bounds the target of a round trip.
-    fn after_a_trip(&self, cwnd: f64) -> f64 {
+    fn cwnd_after_round_trip(&self, cwnd: f64) -> f64 {
         MOST * cwnd
     }
 }

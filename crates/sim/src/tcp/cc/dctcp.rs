@@ -6,25 +6,25 @@
 //! The mirrored echo (section 3.2) is in the receiver. Windows grow (section 3.4) and react to loss (section 3.5) as
 //! in Reno.
 
-use super::marking::Marking;
+use super::marking::MarkFraction;
 use super::reno::Reno;
-use super::{Acked, Controller, Loss, Window};
-use crate::tcp::Config;
+use super::{AckInfo, CongestionControl, LossInfo, Window};
+use crate::tcp::TcpSettings;
 
 #[derive(Clone, Debug)]
 pub struct Dctcp {
-    marking: Marking,
+    marking: MarkFraction,
 }
 
 impl Dctcp {
     /// Section 3.3: alpha starts at 1, so that the first mark halves the window.
-    pub fn new(_: &Config) -> Dctcp {
-        Dctcp { marking: Marking::new(1.0) }
+    pub fn new(_: &TcpSettings) -> Dctcp {
+        Dctcp { marking: MarkFraction::new(1.0) }
     }
 }
 
-impl Controller for Dctcp {
-    fn on_ack(&mut self, ack: &Acked, window: &mut Window, config: &Config) {
+impl CongestionControl for Dctcp {
+    fn on_ack(&mut self, ack: &AckInfo, window: &mut Window, config: &TcpSettings) {
         if self.marking.count(ack) {
             self.marking.close(ack);
         }
@@ -32,13 +32,13 @@ impl Controller for Dctcp {
     }
 
     /// Section 3.3, step 9.
-    fn on_echo(&mut self, ack: &Acked, window: &mut Window, _: &Config) {
+    fn on_echo(&mut self, ack: &AckInfo, window: &mut Window, _: &TcpSettings) {
         let less = window.cwnd() * (1.0 - self.marking.alpha() / 2.0);
         window.ssthresh = less.max(2.0);
         window.set_cwnd(less.max(1.0), ack.now);
     }
 
-    fn on_loss(&mut self, loss: &Loss, window: &mut Window, config: &Config) {
+    fn on_loss(&mut self, loss: &LossInfo, window: &mut Window, config: &TcpSettings) {
         Reno.on_loss(loss, window, config);
     }
 }

@@ -5,8 +5,8 @@
 
 use headgate_core::Span;
 
-use super::{Acked, Control, Controller, Loss, Window};
-use crate::tcp::Config;
+use super::{AckInfo, AnyControl, CongestionControl, LossInfo, Window};
+use crate::tcp::TcpSettings;
 
 /// The constants of 4.3: a rise by an eighth of the round-trip time, within bounds, ends slow start.
 const MIN_RTT_THRESH: Span = Span::from_millis(4);
@@ -23,29 +23,29 @@ const MOST: u32 = 8;
 /// A controller preceded by HyStart++.
 #[derive(Debug)]
 pub struct HyStart {
-    after: Control,
+    inner: AnyControl,
     /// The connection is in its first slow start.
     first: bool,
     /// The round ends when this segment is acknowledged (windowEnd).
-    end: u32,
+    window_end: u32,
     /// The least round-trip times of the last and the current round, and the number of samples in the current one.
     last: Option<Span>,
     current: Option<Span>,
     samples: u32,
-    conservative: Option<Conservative>,
+    conservative: Option<ConservativeSlowStart>,
 }
 
 /// Conservative slow start (CSS).
 #[derive(Clone, Copy, Debug)]
-struct Conservative {
+struct ConservativeSlowStart {
     /// The round-trip time that ended slow start (cssBaselineMinRtt): a lower one resumes it.
     baseline: Span,
     rounds: u32,
 }
 
 impl HyStart {
-    pub fn new(after: Control) -> HyStart {
-        HyStart { after, first: true, end: 0, last: None, current: None, samples: 0, conservative: None }
+    pub fn new(inner: AnyControl) -> HyStart {
+        HyStart { inner, first: true, window_end: 0, last: None, current: None, samples: 0, conservative: None }
     }
 
     /// Takes the sample of an acknowledgement, and judges (4.2).
@@ -56,23 +56,23 @@ impl HyStart {
         match (self.conservative, self.last) {
             (Some(css), _) if current < css.baseline => self.conservative = None,
             (None, Some(last)) if current >= last + threshold(last) => {
-                self.conservative = Some(Conservative { baseline: current, rounds: 0 });
+                self.conservative = Some(ConservativeSlowStart { baseline: current, rounds: 0 });
             }
             _ => {}
         }
     }
 
     /// Begins a round; returns whether conservative slow start is over.
-    fn begin_round(&mut self, end: u32) -> bool {
-        (self.last, self.current, self.samples, self.end) = (self.current, None, 0, end);
+    fn begin_round(&mut self, window_end: u32) -> bool {
+        (self.last, self.current, self.samples, self.window_end) = (self.current, None, 0, window_end);
         self.conservative.as_mut().is_some_and(|css| {
             css.rounds += 1;
             css.rounds >= CSS_ROUNDS
         })
     }
 
-    fn slow_start(&mut self, ack: &Acked, window: &mut Window, config: &Config) {
-        if ack.ack > self.end && self.begin_round(ack.max) {
+    fn slow_start(&mut self, ack: &AckInfo, window: &mut Window, config: &TcpSettings) {
+        if ack.ack > self.window_end && self.begin_round(ack.max) {
             self.first = false;
             window.ssthresh = window.cwnd();
             return;
@@ -80,7 +80,7 @@ impl HyStart {
         if let Some(rtt) = ack.rtt {
             self.sample(rtt);
         }
-        if ack.grows {
+        if ack.may_grow {
             let segments = if config.pacing { ack.acked } else { ack.acked.min(MOST) };
             let divisor = if self.conservative.is_some() { CSS_GROWTH_DIVISOR } else { 1.0 };
             window.grow(f64::from(segments) / divisor, config, ack.now);
@@ -93,37 +93,37 @@ fn threshold(last: Span) -> Span {
     Span::from_nanos(last.as_nanos() / MIN_RTT_DIVISOR).max(MIN_RTT_THRESH).min(MAX_RTT_THRESH)
 }
 
-impl Controller for HyStart {
-    fn on_ack(&mut self, ack: &Acked, window: &mut Window, config: &Config) {
+impl CongestionControl for HyStart {
+    fn on_ack(&mut self, ack: &AckInfo, window: &mut Window, config: &TcpSettings) {
         // 4.2: only the first slow start, while ssthresh is unset.
         self.first &= window.in_slow_start();
         let first = self.first;
         if first {
             self.slow_start(ack, window, config);
         }
-        self.after.on_ack(&Acked { grows: ack.grows && !first, ..*ack }, window, config);
+        self.inner.on_ack(&AckInfo { may_grow: ack.may_grow && !first, ..*ack }, window, config);
     }
 
-    fn on_echo(&mut self, ack: &Acked, window: &mut Window, config: &Config) {
+    fn on_echo(&mut self, ack: &AckInfo, window: &mut Window, config: &TcpSettings) {
         self.first = false;
-        self.after.on_echo(ack, window, config);
+        self.inner.on_echo(ack, window, config);
     }
 
-    fn on_loss(&mut self, loss: &Loss, window: &mut Window, config: &Config) {
+    fn on_loss(&mut self, loss: &LossInfo, window: &mut Window, config: &TcpSettings) {
         self.first = false;
-        self.after.on_loss(loss, window, config);
+        self.inner.on_loss(loss, window, config);
     }
 
-    fn on_timeout(&mut self, loss: &Loss, window: &mut Window, config: &Config) {
+    fn on_timeout(&mut self, loss: &LossInfo, window: &mut Window, config: &TcpSettings) {
         self.first = false;
-        self.after.on_timeout(loss, window, config);
+        self.inner.on_timeout(loss, window, config);
     }
 
     fn pacing_rate(&self) -> Option<f64> {
-        self.after.pacing_rate()
+        self.inner.pacing_rate()
     }
 
-    fn after_a_trip(&self, cwnd: f64) -> f64 {
-        self.after.after_a_trip(cwnd)
+    fn cwnd_after_round_trip(&self, cwnd: f64) -> f64 {
+        self.inner.cwnd_after_round_trip(cwnd)
     }
 }

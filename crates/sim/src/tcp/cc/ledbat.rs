@@ -10,8 +10,8 @@
 
 use headgate_core::{Span, Time};
 
-use super::{Acked, Controller, Loss, Window};
-use crate::tcp::Config;
+use super::{AckInfo, CongestionControl, LossInfo, Window};
+use crate::tcp::TcpSettings;
 
 /// The base delay history in minutes.
 const BASE_HISTORY: usize = 10;
@@ -33,7 +33,7 @@ pub struct Ledbat {
 }
 
 impl Ledbat {
-    pub fn new(_: &Config) -> Ledbat {
+    pub fn new(_: &TcpSettings) -> Ledbat {
         Ledbat { base: [Span::MAX; BASE_HISTORY], minute: 0, current: [Span::MAX; CURRENT_FILTER], next: 0 }
     }
 
@@ -59,24 +59,24 @@ impl Ledbat {
     }
 }
 
-impl Controller for Ledbat {
-    fn on_ack(&mut self, ack: &Acked, window: &mut Window, config: &Config) {
+impl CongestionControl for Ledbat {
+    fn on_ack(&mut self, ack: &AckInfo, window: &mut Window, config: &TcpSettings) {
         if let Some(delay) = ack.delay {
             self.sample(delay, ack.now);
         }
-        let Some(off_target) = self.off_target(config.target).filter(|_| ack.grows) else { return };
+        let Some(off_target) = self.off_target(config.target).filter(|_| ack.may_grow) else { return };
         let cwnd = window.cwnd() + config.gain * off_target * f64::from(ack.acked) / window.cwnd();
         let allowed = (f64::from(ack.flight) + ALLOWED_INCREASE).min(f64::from(config.window).max(window.cwnd()));
         window.set_cwnd(cwnd.min(allowed).max(MIN_CWND), ack.now);
     }
 
-    fn on_echo(&mut self, ack: &Acked, window: &mut Window, _: &Config) {
+    fn on_echo(&mut self, ack: &AckInfo, window: &mut Window, _: &TcpSettings) {
         let cwnd = window.cwnd();
         window.ssthresh = (cwnd / 2.0).max(MIN_CWND);
         window.set_cwnd(window.ssthresh.min(cwnd), ack.now);
     }
 
-    fn on_loss(&mut self, _: &Loss, window: &mut Window, _: &Config) {
+    fn on_loss(&mut self, _: &LossInfo, window: &mut Window, _: &TcpSettings) {
         window.ssthresh = (window.cwnd() / 2.0).max(MIN_CWND);
     }
 }
@@ -86,7 +86,7 @@ mod tests {
     use super::*;
 
     fn off_target(samples: &[(u64, u64)]) -> f64 {
-        let mut ledbat = Ledbat::new(&Config::default());
+        let mut ledbat = Ledbat::new(&TcpSettings::default());
         for &(seconds, ms) in samples {
             ledbat.sample(Span::from_millis(ms), Time::ZERO + Span::from_secs(seconds));
         }
@@ -105,11 +105,12 @@ mod tests {
 
     #[test]
     fn the_window_moves_by_gain_and_by_the_distance_from_the_target() {
-        let config = Config { target: Span::from_millis(5), gain: 10.0, initial_window: 20, ..Config::default() };
+        let config =
+            TcpSettings { target: Span::from_millis(5), gain: 10.0, initial_window: 20, ..TcpSettings::default() };
         let (mut ledbat, mut window) = (Ledbat::new(&config), Window::new(&config));
         let mut told = |ms| {
             let delay = Some(Span::from_millis(ms));
-            let ack = Acked {
+            let ack = AckInfo {
                 now: Time::ZERO,
                 ack: 0,
                 max: 0,
@@ -119,12 +120,12 @@ mod tests {
                 ece: false,
                 marked: 0,
                 recovering: false,
-                grows: true,
-                restarted: false,
+                may_grow: true,
+                after_timeout: false,
                 rtt: None,
                 delay,
                 srtt: None,
-                rate: None,
+                rate_sample: None,
             };
             ledbat.on_ack(&ack, &mut window, &config);
             window.cwnd()

@@ -24,8 +24,8 @@ use std::ops::{Deref, DerefMut};
 use headgate_core::{Rng, Span, Time};
 use headgate_scenario::Cc;
 
-use super::Config;
-use super::rate_sample::{RateSample, Snapshot};
+use super::TcpSettings;
+use super::rate_sample::{DeliveryState, RateSample};
 use bbr::Bbr;
 use bbr3::Bbr3;
 use cubic::Cubic;
@@ -38,7 +38,7 @@ use westwood::Westwood;
 
 /// What an acknowledgement tells a controller.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Acked {
+pub struct AckInfo {
     /// When it arrived.
     pub now: Time,
     /// The next segment the receiver expects.
@@ -51,16 +51,16 @@ pub struct Acked {
     pub delivered: u32,
     /// FlightSize (RFC 5681) before it arrived.
     pub flight: u32,
-    /// An ECN echo arrived. With [`Feedback::Classic`] it may repeat one that was already answered.
+    /// An ECN echo arrived. With [`EcnFeedback::Classic`] it may repeat one that was already answered.
     pub ece: bool,
-    /// Marked segments among `delivered`: all or none, except with [`Feedback::Accurate`].
+    /// Marked segments among `delivered`: all or none, except with [`EcnFeedback::Accurate`].
     pub marked: u32,
     /// The sender is in loss recovery.
     pub recovering: bool,
     /// The window may grow: new data, no loss recovery, no mark echoed (RFC 3168, section 6.1.2).
-    pub grows: bool,
+    pub may_grow: bool,
     /// In slow start after a timeout: the acknowledgement may cover old arrivals (RFC 3465, section 2.3).
-    pub restarted: bool,
+    pub after_timeout: bool,
     /// The measured round-trip time, if any.
     pub rtt: Option<Span>,
     /// The reported one-way delay, if any.
@@ -68,12 +68,12 @@ pub struct Acked {
     /// The smoothed round-trip time before this acknowledgement, if known.
     pub srtt: Option<Span>,
     /// The delivery rate, for controllers that need [`rates`](headgate_scenario::Needs::rates).
-    pub rate: Option<RateSample>,
+    pub rate_sample: Option<RateSample>,
 }
 
 /// What a loss or a timeout tells a controller.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Loss {
+pub struct LossInfo {
     /// When it was found.
     pub now: Time,
     /// FlightSize without the segments sent by limited transmit (RFC 5681, section 3.2, step 2).
@@ -84,11 +84,11 @@ pub struct Loss {
 
 /// A lost segment, if segments are tracked.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Lost {
+pub struct LostSegment {
     /// When it was found.
     pub now: Time,
     /// The delivery state when it was sent.
-    pub then: Snapshot,
+    pub at_send: DeliveryState,
     /// The number of the transmission in the connection.
     pub order: u32,
     /// Segments delivered by now.
@@ -98,24 +98,24 @@ pub struct Lost {
 }
 
 /// A congestion controller of one flow.
-pub trait Controller: fmt::Debug + Send {
+pub trait CongestionControl: fmt::Debug + Send {
     /// An acknowledgement arrived that is neither old nor of unsent data. Called before the sender acts on it.
-    fn on_ack(&mut self, ack: &Acked, window: &mut Window, config: &Config);
+    fn on_ack(&mut self, ack: &AckInfo, window: &mut Window, config: &TcpSettings);
 
     /// The marks echoed by `ack` call for a reaction, once per window of data (RFC 3168, section 6.1.2).
-    fn on_echo(&mut self, ack: &Acked, window: &mut Window, config: &Config);
+    fn on_echo(&mut self, ack: &AckInfo, window: &mut Window, config: &TcpSettings);
 
     /// Loss recovery begins, or the timer expired: lowers `ssthresh`. The recovery sets `cwnd`.
-    fn on_loss(&mut self, loss: &Loss, window: &mut Window, config: &Config);
+    fn on_loss(&mut self, loss: &LossInfo, window: &mut Window, config: &TcpSettings);
 
     /// The first timeout of a segment: `cwnd` becomes one segment afterwards.
-    fn on_timeout(&mut self, loss: &Loss, window: &mut Window, config: &Config) {
+    fn on_timeout(&mut self, loss: &LossInfo, window: &mut Window, config: &TcpSettings) {
         self.on_loss(loss, window, config);
     }
 
-    /// A segment was lost, if segments are tracked. Called before [`on_ack`](Controller::on_ack) and
-    /// [`on_loss`](Controller::on_loss).
-    fn on_segment_lost(&mut self, _: &Lost, _: &Window) {}
+    /// A segment was lost, if segments are tracked. Called before [`on_ack`](CongestionControl::on_ack) and
+    /// [`on_loss`](CongestionControl::on_loss).
+    fn on_segment_lost(&mut self, _: &LostSegment, _: &Window) {}
 
     /// Sending resumes with nothing in flight, after the application had supplied too little to fill the window.
     /// Called only if delivery rates are sampled.
@@ -136,14 +136,14 @@ pub trait Controller: fmt::Debug + Send {
     }
 
     /// The largest window after one round trip of congestion avoidance from `cwnd` segments.
-    fn after_a_trip(&self, cwnd: f64) -> f64 {
+    fn cwnd_after_round_trip(&self, cwnd: f64) -> f64 {
         cwnd + 1.0
     }
 }
 
 /// How the receiver reports marks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Feedback {
+pub enum EcnFeedback {
     /// An echo until the sender confirms its reduction (RFC 3168, section 6.1.3).
     Classic,
     /// An echo that mirrors each segment's mark (RFC 8257, section 3.2).
@@ -152,14 +152,14 @@ pub enum Feedback {
     Accurate,
 }
 
-impl Feedback {
+impl EcnFeedback {
     /// The feedback of a group's receivers.
     #[inline]
-    pub fn of(config: &Config) -> Feedback {
+    pub fn of(config: &TcpSettings) -> EcnFeedback {
         match config.cc {
-            _ if config.accecn => Feedback::Accurate,
-            cc if cc.needs().mirrored_echo => Feedback::Mirrored,
-            _ => Feedback::Classic,
+            _ if config.accecn => EcnFeedback::Accurate,
+            cc if cc.needs().mirrored_echo => EcnFeedback::Mirrored,
+            _ => EcnFeedback::Classic,
         }
     }
 }
@@ -168,12 +168,12 @@ impl Feedback {
 /// controller's needs are in its row of [`Cc`].
 macro_rules! registry {
     ($($cc:ident $(= $new:expr)?;)+) => {
-        impl Control {
-            fn of(config: &Config) -> Control {
-                let other: Option<Box<dyn Controller>> = match config.cc {
+        impl AnyControl {
+            fn of(config: &TcpSettings) -> AnyControl {
+                let other: Option<Box<dyn CongestionControl>> = match config.cc {
                     $(Cc::$cc => None$(.or(Some(Box::new($new(config)))))?,)+
                 };
-                Control { reno: Reno, other }
+                AnyControl { reno: Reno, other }
             }
         }
     };
@@ -193,30 +193,30 @@ registry! {
 /// A flow's controller. Reno has no state and is the most common, so it is compiled into the sender; the others are
 /// boxed.
 #[derive(Debug)]
-pub struct Control {
+pub struct AnyControl {
     reno: Reno,
-    other: Option<Box<dyn Controller>>,
+    other: Option<Box<dyn CongestionControl>>,
 }
 
-impl Control {
+impl AnyControl {
     /// The controller of a new flow.
-    pub fn new(config: &Config) -> Control {
-        let control = Control::of(config);
+    pub fn new(config: &TcpSettings) -> AnyControl {
+        let control = AnyControl::of(config);
         // Models of the path have a start of their own.
         let wraps = config.hystart && !config.models();
-        if wraps { Control { reno: Reno, other: Some(Box::new(HyStart::new(control))) } } else { control }
+        if wraps { AnyControl { reno: Reno, other: Some(Box::new(HyStart::new(control))) } } else { control }
     }
 
-    /// [`Controller::on_ack`].
+    /// [`CongestionControl::on_ack`].
     #[inline]
-    pub fn on_ack(&mut self, ack: &Acked, window: &mut Window, config: &Config) {
+    pub fn on_ack(&mut self, ack: &AckInfo, window: &mut Window, config: &TcpSettings) {
         match &mut self.other {
             None => self.reno.on_ack(ack, window, config),
             Some(cc) => cc.on_ack(ack, window, config),
         }
     }
 
-    /// [`Controller::pacing_rate`].
+    /// [`CongestionControl::pacing_rate`].
     #[inline]
     pub fn pacing_rate(&self) -> Option<f64> {
         self.other.as_ref().and_then(|cc| cc.pacing_rate())
@@ -224,8 +224,8 @@ impl Control {
 }
 
 /// Rare calls are dispatched alike for all controllers.
-impl Deref for Control {
-    type Target = dyn Controller;
+impl Deref for AnyControl {
+    type Target = dyn CongestionControl;
 
     fn deref(&self) -> &Self::Target {
         match &self.other {
@@ -235,7 +235,7 @@ impl Deref for Control {
     }
 }
 
-impl DerefMut for Control {
+impl DerefMut for AnyControl {
     fn deref_mut(&mut self) -> &mut Self::Target {
         match &mut self.other {
             None => &mut self.reno,

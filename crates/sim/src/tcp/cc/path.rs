@@ -9,7 +9,7 @@ mod rounds;
 pub mod toy;
 
 pub use bubble::Bubble;
-pub use extra_acked::{Epoch, ExtraAcked};
+pub use extra_acked::{AggregationSample, ExtraAcked};
 pub use full_pipe::FullPipe;
 pub use max_filter::MaxFilter;
 pub use rounds::Rounds;

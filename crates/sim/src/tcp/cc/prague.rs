@@ -12,10 +12,10 @@
 
 use headgate_core::{Span, Time};
 
-use super::marking::Marking;
+use super::marking::MarkFraction;
 use super::reno::Reno;
-use super::{Acked, Controller, Loss, Window};
-use crate::tcp::Config;
+use super::{AckInfo, CongestionControl, LossInfo, Window};
+use crate::tcp::TcpSettings;
 
 /// Flows with a shorter round trip act as if theirs were this long.
 const TARGET: Span = Span::from_millis(25);
@@ -24,7 +24,7 @@ const ROUNDS: u32 = 4;
 
 #[derive(Clone, Debug)]
 pub struct Prague {
-    marking: Marking,
+    marking: MarkFraction,
     /// A mark was answered.
     marked: bool,
     /// Round trips since slow start.
@@ -37,9 +37,9 @@ pub struct Prague {
 }
 
 impl Prague {
-    pub fn new(_: &Config) -> Prague {
+    pub fn new(_: &TcpSettings) -> Prague {
         Prague {
-            marking: Marking::new(0.0),
+            marking: MarkFraction::new(0.0),
             marked: false,
             rounds: 0,
             updated: Time::ZERO,
@@ -66,8 +66,8 @@ impl Prague {
     }
 }
 
-impl Controller for Prague {
-    fn on_ack(&mut self, ack: &Acked, window: &mut Window, config: &Config) {
+impl CongestionControl for Prague {
+    fn on_ack(&mut self, ack: &AckInfo, window: &mut Window, config: &TcpSettings) {
         // Unmarked segments grow the window, even in a round trip with a reduction for marks.
         let clean = f64::from(ack.acked.saturating_sub(ack.marked));
         if window.in_slow_start() {
@@ -87,7 +87,7 @@ impl Controller for Prague {
         self.rate = srtt.map(|srtt| ratio * window.cwnd().max(f64::from(ack.flight)) / srtt.as_secs_f64());
     }
 
-    fn on_echo(&mut self, ack: &Acked, window: &mut Window, _: &Config) {
+    fn on_echo(&mut self, ack: &AckInfo, window: &mut Window, _: &TcpSettings) {
         if self.too_early(self.reduced, ack.now) {
             return;
         }
@@ -99,7 +99,7 @@ impl Controller for Prague {
         self.reduced = ack.now;
     }
 
-    fn on_loss(&mut self, loss: &Loss, window: &mut Window, config: &Config) {
+    fn on_loss(&mut self, loss: &LossInfo, window: &mut Window, config: &TcpSettings) {
         Reno.on_loss(loss, window, config);
     }
 

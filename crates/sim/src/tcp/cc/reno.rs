@@ -3,8 +3,8 @@
 //! M. Allman, V. Paxson, E. Blanton, *TCP Congestion Control*, RFC 5681, 2009; K. Ramakrishnan, S. Floyd, D. Black,
 //! *The Addition of ECN to IP*, RFC 3168, 2001.
 
-use super::{Acked, Controller, Loss, Window};
-use crate::tcp::Config;
+use super::{AckInfo, CongestionControl, LossInfo, Window};
+use crate::tcp::TcpSettings;
 
 /// The window after a mark with Alternative Backoff, as a fraction (RFC 8511, section 3.1).
 const BETA_ECN: f64 = 0.8;
@@ -12,9 +12,9 @@ const BETA_ECN: f64 = 0.8;
 /// Slow start's growth in segments for an acknowledgement: one (RFC 5681, equation 2), or with a `limit` the segments
 /// acknowledged (RFC 3465, sections 2.2 and 2.3). After a timeout their number says little about recent departures.
 #[inline]
-pub(super) fn slow_start(ack: &Acked, limit: Option<u32>) -> f64 {
+pub(super) fn slow_start(ack: &AckInfo, limit: Option<u32>) -> f64 {
     match limit {
-        Some(limit) if !ack.restarted => f64::from(ack.acked.min(limit)),
+        Some(limit) if !ack.after_timeout => f64::from(ack.acked.min(limit)),
         _ => 1.0,
     }
 }
@@ -23,11 +23,11 @@ pub(super) fn slow_start(ack: &Acked, limit: Option<u32>) -> f64 {
 #[derive(Clone, Copy, Debug)]
 pub struct Reno;
 
-impl Controller for Reno {
+impl CongestionControl for Reno {
     /// Section 3.1: one segment an ACK in slow start, 1/cwnd in congestion avoidance; or by what is acknowledged.
     #[inline]
-    fn on_ack(&mut self, ack: &Acked, window: &mut Window, config: &Config) {
-        if ack.grows {
+    fn on_ack(&mut self, ack: &AckInfo, window: &mut Window, config: &TcpSettings) {
+        if ack.may_grow {
             let by = match (config.abc, window.in_slow_start()) {
                 (limit, true) => slow_start(ack, limit),
                 (None, false) => 1.0 / window.cwnd(),
@@ -40,14 +40,14 @@ impl Controller for Reno {
     }
 
     /// RFC 3168, section 6.1.2: as for a loss, without retransmission. RFC 8511 reduces less.
-    fn on_echo(&mut self, ack: &Acked, window: &mut Window, config: &Config) {
+    fn on_echo(&mut self, ack: &AckInfo, window: &mut Window, config: &TcpSettings) {
         let less = window.cwnd() * if config.abe { BETA_ECN } else { 0.5 };
         window.ssthresh = less.max(2.0);
         window.set_cwnd(less.max(1.0), ack.now);
     }
 
     /// Half of the flight, but at least two segments (equation 4).
-    fn on_loss(&mut self, loss: &Loss, window: &mut Window, _: &Config) {
+    fn on_loss(&mut self, loss: &LossInfo, window: &mut Window, _: &TcpSettings) {
         window.ssthresh = (f64::from(loss.flight) / 2.0).max(2.0);
     }
 }

@@ -21,8 +21,8 @@
 use headgate_core::{Span, Time};
 
 use super::reno::Reno;
-use super::{Acked, Controller, Loss, Window};
-use crate::tcp::Config;
+use super::{AckInfo, CongestionControl, LossInfo, Window};
+use crate::tcp::TcpSettings;
 
 /// The weight of the old estimate (the paper's alpha).
 const KEPT: f64 = 0.9;
@@ -42,12 +42,12 @@ pub struct Westwood {
 }
 
 impl Westwood {
-    pub fn new(_: &Config) -> Westwood {
+    pub fn new(_: &TcpSettings) -> Westwood {
         Westwood::default()
     }
 
     /// Counts what `ack` reports to have arrived, and takes a sample once a round trip.
-    fn sample(&mut self, ack: &Acked) {
+    fn sample(&mut self, ack: &AckInfo) {
         self.min_rtt = [self.min_rtt, ack.rtt].into_iter().flatten().min();
         let Some(since) = self.since else {
             self.since = Some(ack.now);
@@ -69,13 +69,13 @@ impl Westwood {
     }
 }
 
-impl Controller for Westwood {
-    fn on_ack(&mut self, ack: &Acked, window: &mut Window, config: &Config) {
+impl CongestionControl for Westwood {
+    fn on_ack(&mut self, ack: &AckInfo, window: &mut Window, config: &TcpSettings) {
         self.sample(ack);
         Reno.on_ack(ack, window, config);
     }
 
-    fn on_echo(&mut self, ack: &Acked, window: &mut Window, config: &Config) {
+    fn on_echo(&mut self, ack: &AckInfo, window: &mut Window, config: &TcpSettings) {
         match self.path() {
             // A mark never raises the window.
             Some(path) => {
@@ -86,7 +86,7 @@ impl Controller for Westwood {
         }
     }
 
-    fn on_loss(&mut self, loss: &Loss, window: &mut Window, config: &Config) {
+    fn on_loss(&mut self, loss: &LossInfo, window: &mut Window, config: &TcpSettings) {
         match self.path() {
             Some(path) => window.ssthresh = path,
             None => Reno.on_loss(loss, window, config),
@@ -99,8 +99,8 @@ mod tests {
     use super::*;
 
     /// An ACK of `delivered` segments; the one at 0 ms measures 80 ms, the others 100 ms.
-    fn ack(ms: u64, delivered: u32) -> Acked {
-        Acked {
+    fn ack(ms: u64, delivered: u32) -> AckInfo {
+        AckInfo {
             now: Time::ZERO + Span::from_millis(ms),
             ack: 0,
             max: 0,
@@ -110,18 +110,18 @@ mod tests {
             ece: false,
             marked: 0,
             recovering: false,
-            grows: true,
-            restarted: false,
+            may_grow: true,
+            after_timeout: false,
             rtt: Some(Span::from_millis(if ms == 0 { 80 } else { 100 })),
             delay: None,
             srtt: Some(Span::from_millis(100)),
-            rate: None,
+            rate_sample: None,
         }
     }
 
     /// A flow whose ACKs arrived as `(ms, segments)`.
     fn fed(acks: &[(u64, u32)]) -> Westwood {
-        let config = Config::default();
+        let config = TcpSettings::default();
         let (mut westwood, mut window) = (Westwood::new(&config), Window::new(&config));
         for &(ms, delivered) in acks {
             westwood.on_ack(&ack(ms, delivered), &mut window, &config);
@@ -131,7 +131,7 @@ mod tests {
 
     /// `ssthresh` after a loss with 40 segments in flight.
     fn after_loss(westwood: &mut Westwood) -> f64 {
-        let (loss, config) = (Loss { now: Time::ZERO, flight: 40, max: 40 }, Config::default());
+        let (loss, config) = (LossInfo { now: Time::ZERO, flight: 40, max: 40 }, TcpSettings::default());
         let mut window = Window::new(&config);
         westwood.on_loss(&loss, &mut window, &config);
         window.ssthresh
@@ -154,7 +154,7 @@ mod tests {
 
     #[test]
     fn a_mark_lowers_the_window_to_the_same_and_never_raises_it() {
-        let config = Config::default();
+        let config = TcpSettings::default();
         let mut westwood = fed(&[(0, 1), (50, 10), (100, 10)]);
         let mut window = Window::new(&config);
         window.set_cwnd(40.0, Time::ZERO);

@@ -2,7 +2,7 @@
 
 use headgate_core::Time;
 
-use crate::tcp::Config;
+use crate::tcp::TcpSettings;
 
 /// `cwnd` and `ssthresh` in segments.
 #[derive(Clone, Debug)]
@@ -17,7 +17,7 @@ pub struct Window {
 
 impl Window {
     /// The windows of a flow that has sent nothing.
-    pub fn new(config: &Config) -> Window {
+    pub fn new(config: &TcpSettings) -> Window {
         Window {
             cwnd: f64::from(config.initial_window),
             ssthresh: config.initial_ssthresh.map_or(f64::INFINITY, f64::from),
@@ -55,12 +55,12 @@ impl Window {
 
     /// Grows the congestion window by `by`, at most to the receive window.
     #[inline]
-    pub fn grow(&mut self, by: f64, config: &Config, now: Time) {
+    pub fn grow(&mut self, by: f64, config: &TcpSettings, now: Time) {
         self.set_cwnd((self.cwnd + by).min(f64::from(config.window).max(self.cwnd)), now);
     }
 
     /// The windows of a new connection; the integral continues.
-    pub fn reset(&self, config: &Config, now: Time) -> Window {
+    pub fn reset(&self, config: &TcpSettings, now: Time) -> Window {
         Window { area: self.area(now), since: now, ..Window::new(config) }
     }
 

@@ -1,38 +1,38 @@
 //! The sender's reaction to ECN: echoes (RFC 3168) and counts of marks (RFC 9768).
 
-use super::{Acked, Config, Phase, Sender};
+use super::{AckInfo, RecoveryPhase, TcpSender, TcpSettings};
 use crate::tcp::accecn;
-use crate::tcp::cc::Feedback;
+use crate::tcp::cc::EcnFeedback;
 
-impl Sender {
-    /// With accurate feedback, derives the number of marked segments in `told` from the field `ace`.
+impl TcpSender {
+    /// With accurate feedback, derives the number of marked segments in `info` from the field `ace`.
     #[inline]
-    pub(super) fn count_marks(&mut self, told: &mut Acked, ace: u8, config: &Config) {
-        if config.accecn && told.delivered > 0 {
-            told.marked = accecn::marks(self.ace, ace, told.delivered);
-            told.ece = told.marked > 0;
-            told.grows &= !told.ece;
+    pub(super) fn count_marks(&mut self, info: &mut AckInfo, ace: u8, config: &TcpSettings) {
+        if config.accecn && info.delivered > 0 {
+            info.marked = accecn::marks(self.ace, ace, info.delivered);
+            info.ece = info.marked > 0;
+            info.may_grow &= !info.ece;
             self.ace = ace;
         }
     }
 
     /// RFC 3168, section 6.1.2: once per window of data, as for a loss, but nothing is sent again.
-    pub(super) fn on_echo(&mut self, told: &Acked, config: &Config) {
-        if self.phase != Phase::Open || told.ack <= self.ecn_recover {
+    pub(super) fn on_echo(&mut self, info: &AckInfo, config: &TcpSettings) {
+        if self.phase != RecoveryPhase::Open || info.ack <= self.ecn_recover {
             return;
         }
         self.ecn_recover = self.max;
-        self.announce(config);
+        self.schedule_cwr(config);
         if self.window.cwnd() < 2.0 && config.ecn_timeout {
-            self.held = true;
-            self.rto_at = told.now + self.rto.timeout();
+            self.waiting_for_timer = true;
+            self.rto_at = info.now + self.rto.timeout();
         }
-        self.cc.on_echo(told, &mut self.window, config);
+        self.cc.on_echo(info, &mut self.window, config);
         self.max_flight = 0;
     }
 
     /// Announces a reduction by CWR on the next new segment, unless CWR is part of the ACE field.
-    pub(super) fn announce(&mut self, config: &Config) {
-        self.cwr = Feedback::of(config) != Feedback::Accurate;
+    pub(super) fn schedule_cwr(&mut self, config: &TcpSettings) {
+        self.cwr = EcnFeedback::of(config) != EcnFeedback::Accurate;
     }
 }

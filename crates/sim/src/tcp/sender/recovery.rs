@@ -4,21 +4,21 @@
 use headgate_core::Time;
 use headgate_scenario::Recovery;
 
-use super::{Config, Control, Loss, Phase, Sender, Window};
+use super::{AnyControl, LossInfo, RecoveryPhase, TcpSender, TcpSettings, Window};
 use crate::tcp::outstanding::DUP_THRESH;
 
-impl Sender {
+impl TcpSender {
     /// Segments beyond the window that duplicate acknowledgements allow: one for each of the first two (RFC 3042).
     #[inline]
-    pub(super) fn beyond_window(&self, config: &Config) -> u32 {
-        let calm = self.dup_acks > 0 && self.next == self.max && self.phase == Phase::Open;
+    pub(super) fn beyond_window(&self, config: &TcpSettings) -> u32 {
+        let calm = self.dup_acks > 0 && self.next == self.max && self.phase == RecoveryPhase::Open;
         if calm && config.limited_transmit { u32::from(self.dup_acks).min(DUP_THRESH - 1) } else { 0 }
     }
 
     /// RFC 6582, section 3.2, step 3.
     pub(super) fn on_partial_ack(&mut self, acked: u32, earlier: bool, now: Time) {
-        self.phase = Phase::Recovery { partial: true };
-        self.resend = true;
+        self.phase = RecoveryPhase::Recovery { partial: true };
+        self.retransmit_first = true;
         // Deflate by the acknowledged segments, then add one back, since at least one was acknowledged.
         self.window.set_cwnd((self.window.cwnd() - f64::from(acked) + 1.0).max(1.0), now);
         if !earlier {
@@ -26,8 +26,8 @@ impl Sender {
         }
     }
 
-    pub(super) fn leave_recovery(&mut self, config: &Config, now: Time) {
-        self.phase = Phase::Open;
+    pub(super) fn leave_recovery(&mut self, config: &TcpSettings, now: Time) {
+        self.phase = RecoveryPhase::Open;
         (self.dup_acks, self.limited) = (0, 0);
         let cwnd = match config.recovery {
             // RFC 6582, step 3, option 1: no burst when little is left in flight.
@@ -38,61 +38,61 @@ impl Sender {
         self.restart_timer(now);
     }
 
-    pub(super) fn on_dup_ack(&mut self, config: &Config, now: Time) {
+    pub(super) fn on_dup_ack(&mut self, config: &TcpSettings, now: Time) {
         self.dup_acks = self.dup_acks.saturating_add(1);
         match self.phase {
             // RFC 5681, section 3.2, step 4: a segment has left the network.
-            Phase::Recovery { .. } => self.window.set_cwnd(self.window.cwnd() + 1.0, now),
-            Phase::Open if self.loss_is_certain(config) => self.enter_recovery(config, now),
-            Phase::Open => {}
+            RecoveryPhase::Recovery { .. } => self.window.set_cwnd(self.window.cwnd() + 1.0, now),
+            RecoveryPhase::Open if self.is_loss_certain(config) => self.enter_recovery(config, now),
+            RecoveryPhase::Open => {}
         }
     }
 
     /// Three duplicates, but only once per window (RFC 6582, step 2).
-    fn loss_is_certain(&self, config: &Config) -> bool {
+    fn is_loss_certain(&self, config: &TcpSettings) -> bool {
         let anew = config.recovery == Recovery::Reno || self.recover == 0 || self.una > self.recover;
         anew && u32::from(self.dup_acks) >= DUP_THRESH
     }
 
-    fn enter_recovery(&mut self, config: &Config, now: Time) {
+    fn enter_recovery(&mut self, config: &TcpSettings, now: Time) {
         // RFC 5681, section 3.2, step 2: segments sent by limited transmit do not count.
         let flight = self.flight() - u32::from(self.limited);
         if config.recovery == Recovery::Tahoe {
-            self.answer_loss(flight, config, now);
+            self.lower_ssthresh_for_loss(flight, config, now);
             self.rto_at = Time::NEVER; // sending restarts it
-            return self.go_back(config, now);
+            return self.restart_slow_start(config, now);
         }
         self.begin_recovery(flight, config, now);
         self.window.set_cwnd(self.window.ssthresh + f64::from(DUP_THRESH), now);
     }
 
     /// Lowers `ssthresh` for a loss with `flight` segments outstanding.
-    fn answer_loss(&mut self, flight: u32, config: &Config, now: Time) {
+    fn lower_ssthresh_for_loss(&mut self, flight: u32, config: &TcpSettings, now: Time) {
         // RFC 3168, section 6.1.2: a window of data is not reduced for a loss after a mark. If marks reduce it
         // little, losses still count (RFC 9331, section 4.3; `dctcp_react_to_loss` in Linux). A model of the path
         // answers each on its own.
         let once = !config.cc.needs().marks && !config.models();
         let reduced = once && self.ecn_recover > self.recover && self.una < self.ecn_recover;
         if !reduced {
-            let loss = Loss { now, flight, max: self.max };
+            let loss = LossInfo { now, flight, max: self.max };
             self.lower_ssthresh(|cc, window| cc.on_loss(&loss, window, config));
-            self.announce(config);
+            self.schedule_cwr(config);
         }
     }
 
     /// Begins a recovery for a loss with `flight` segments outstanding; retransmits at once.
-    pub(super) fn begin_recovery(&mut self, flight: u32, config: &Config, now: Time) {
-        self.answer_loss(flight, config, now);
+    pub(super) fn begin_recovery(&mut self, flight: u32, config: &TcpSettings, now: Time) {
+        self.lower_ssthresh_for_loss(flight, config, now);
         self.recover = self.max;
         self.ecn_recover = self.max;
-        self.phase = Phase::Recovery { partial: false };
-        self.resend = true;
+        self.phase = RecoveryPhase::Recovery { partial: false };
+        self.retransmit_first = true;
     }
 
     /// Lets the controller lower `ssthresh`; RFC 5681's equation 4 is the upper bound. In a window whose loss was
     /// already answered `ssthresh` does not rise. FlightSize then includes segments that arrived out of order, so
     /// half of it may exceed the path's capacity, and slow start would overflow the path again and again.
-    pub(super) fn lower_ssthresh(&mut self, lower: impl FnOnce(&mut Control, &mut Window)) {
+    pub(super) fn lower_ssthresh(&mut self, lower: impl FnOnce(&mut AnyControl, &mut Window)) {
         let most = if self.una < self.recover { self.window.ssthresh } else { f64::INFINITY };
         lower(&mut self.cc, &mut self.window);
         self.window.ssthresh = self.window.ssthresh.min(most);

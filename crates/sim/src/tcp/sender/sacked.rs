@@ -3,37 +3,37 @@
 
 use headgate_core::{Span, Time};
 
-use super::{Ack, Acked, Config, Control, Data, ENDLESS, Phase, Sender, Window};
+use super::{Ack, AckInfo, AnyControl, ENDLESS, OutgoingSegment, RecoveryPhase, TcpSender, TcpSettings, Window};
 use crate::tcp::outstanding::Outstanding;
 use crate::tcp::prr::Prr;
-use crate::tcp::rate_sample::Rate;
+use crate::tcp::rate_sample::DeliveryCounts;
 use crate::tcp::tlp::Tlp;
-use crate::tcp::tracker::{Found, Heard, Tracker};
+use crate::tcp::tracker::{DetectedLosses, NewArrivals, Tracker};
 use crate::tcp::transmissions::Transmissions;
 
 /// The SACK state of a sender.
 #[derive(Debug)]
-pub struct Sacked {
+pub struct SackState {
     /// Arrived and lost segments.
-    pub out: Box<Outstanding>,
+    pub scoreboard: Box<Outstanding>,
     /// Per-segment state; none with detection by count alone.
     pub tracker: Option<Box<Tracker>>,
 }
 
-impl Sacked {
-    pub fn new(config: &Config) -> Sacked {
-        Sacked { out: Box::default(), tracker: config.tracks().then(|| Box::new(Tracker::new(config))) }
+impl SackState {
+    pub fn new(config: &TcpSettings) -> SackState {
+        SackState { scoreboard: Box::default(), tracker: config.tracks().then(|| Box::new(Tracker::new(config))) }
     }
 
     /// For a new connection on the same flow: outstanding segments remain.
-    pub fn renewed(self, config: &Config) -> Sacked {
-        Sacked { tracker: self.tracker.map(|tracker| Box::new(tracker.renewed(config))), ..self }
+    pub fn for_new_connection(self, config: &TcpSettings) -> SackState {
+        SackState { tracker: self.tracker.map(|tracker| Box::new(tracker.for_new_connection(config))), ..self }
     }
 
     /// Passes the number of segments in flight to the rate account, if any.
-    fn note(&mut self, max: u32, note: impl FnOnce(&mut Rate, u32)) {
-        if let Some(rate) = self.tracker.as_mut().and_then(|tracker| tracker.rate.as_mut()) {
-            note(rate, self.out.pipe(max));
+    fn update_delivery(&mut self, max: u32, update_delivery: impl FnOnce(&mut DeliveryCounts, u32)) {
+        if let Some(delivery) = self.tracker.as_mut().and_then(|tracker| tracker.delivery.as_mut()) {
+            update_delivery(delivery, self.scoreboard.pipe(max));
         }
     }
 
@@ -44,24 +44,24 @@ impl Sacked {
     }
 }
 
-impl Sender {
+impl TcpSender {
     /// Takes an acknowledgement that is neither old nor of unsent data.
-    pub(super) fn on_ack_sacked(&mut self, known: &mut Sacked, ack: &Ack, config: &Config, now: Time) {
-        let (flight, pipe, arrived) = (self.flight(), known.out.pipe(self.max), known.out.arrived());
+    pub(super) fn on_ack_sacked(&mut self, sack: &mut SackState, ack: &Ack, config: &TcpSettings, now: Time) {
+        let (flight, pipe, arrived) = (self.flight(), sack.scoreboard.pipe(self.max), sack.scoreboard.arrived());
         let (phase, acked, srtt) = (self.phase, ack.ack - self.una, self.rto.srtt());
-        let Heard { delivered, news, rtt, newest } = self.hear(known, ack, now);
-        let sampled = self.sample(ack.ack, config, now);
+        let NewArrivals { delivered, new_blocks, rtt, newest } = self.record_arrivals(sack, ack, now);
+        let sampled = self.sample_rtt(ack.ack, config, now);
         let recovered = self.una < self.recover && self.recover <= ack.ack;
         self.una = ack.ack;
-        if phase == Phase::Open {
-            self.count_duplicates(acked > 0, news);
+        if phase == RecoveryPhase::Open {
+            self.count_duplicates(acked > 0, new_blocks);
         }
-        if let Some(t) = &mut known.tracker {
+        if let Some(t) = &mut sack.tracker {
             t.tlp.on_sample(sampled);
             t.rack.on_ack(ack.duplicate().is_some(), self.una, self.max);
         }
-        let found = self.find_lost(known, config, now);
-        let mut told = Acked {
+        let losses = self.detect_losses(sack, config, now);
+        let mut info = AckInfo {
             now,
             ack: ack.ack,
             max: self.max,
@@ -70,56 +70,56 @@ impl Sender {
             flight,
             ece: ack.ece,
             marked: if ack.ece { delivered } else { 0 },
-            recovering: phase != Phase::Open || found.any,
-            grows: acked > 0 && phase == Phase::Open && !ack.ece && !found.any,
-            restarted: self.restarted,
+            recovering: phase != RecoveryPhase::Open || losses.any,
+            may_grow: acked > 0 && phase == RecoveryPhase::Open && !ack.ece && !losses.any,
+            after_timeout: self.after_timeout,
             rtt,
             delay: ack.delay,
             srtt,
-            rate: newest
-                .and_then(|newest| known.tracker.as_mut()?.sample(newest, (pipe, known.out.pipe(self.max)), now)),
+            rate_sample: newest
+                .and_then(|newest| sack.tracker.as_mut()?.sample(newest, (pipe, sack.scoreboard.pipe(self.max)), now)),
         };
-        self.count_marks(&mut told, ack.ace, config);
+        self.count_marks(&mut info, ack.ace, config);
         let before = self.window.cwnd();
-        self.grow(&told, config);
+        self.update_cwnd(&info, config);
         if self.end != ENDLESS && !config.models() {
-            self.hold_unused(flight, before, now);
+            self.limit_growth(flight, before, now);
         }
-        if told.ece {
-            self.on_echo(&told, config);
+        if info.ece {
+            self.on_echo(&info, config);
         }
         if recovered {
-            self.end_recovery(known, config, now);
+            self.end_recovery(sack, config, now);
         }
         // By count, only a duplicate acknowledgement begins a recovery, and only if the first segment is lost (RFC
         // 6675, section 5). An acknowledgement that ends a recovery does not.
-        let anew = match config.rack() {
-            true => found.any,
-            false => news && phase == Phase::Open && known.out.is_lost(self.una),
+        let new_recovery = match config.rack() {
+            true => losses.any,
+            false => new_blocks && phase == RecoveryPhase::Open && sack.scoreboard.is_lost(self.una),
         };
-        self.react(known, Found { any: anew, ..found }, flight - arrived, config, now);
-        if let Some(t) = &mut known.tracker
+        self.respond_to_loss(sack, DetectedLosses { any: new_recovery, ..losses }, flight - arrived, config, now);
+        if let Some(t) = &mut sack.tracker
             && t.tlp.on_ack(ack.ack, ack.duplicate())
         {
             self.on_repaired(flight, config, now);
         }
-        self.reduce(known, delivered, acked > 0 && !found.any, now);
-        self.set_timers(known, acked > 0, config, now);
+        self.apply_prr(sack, delivered, acked > 0 && !losses.any, now);
+        self.set_timers(sack, acked > 0, config, now);
     }
 
     /// Handles the reordering, probe and retransmission timers.
-    pub(super) fn on_timer_sacked(&mut self, known: &mut Sacked, config: &Config, now: Time) {
-        if std::mem::take(&mut self.held) && self.una == self.max {
+    pub(super) fn on_timer_sacked(&mut self, sack: &mut SackState, config: &TcpSettings, now: Time) {
+        if std::mem::take(&mut self.waiting_for_timer) && self.una == self.max {
             // RFC 3168, section 6.1.2: the timer only allows a new packet.
             self.rto_at = Time::NEVER;
             return;
         }
-        match &mut known.tracker {
+        match &mut sack.tracker {
             Some(t) if t.reorder_at <= now => {
-                let in_flight = known.out.pipe(self.max);
-                let found = self.find_lost(known, config, now);
-                self.react(known, found, in_flight, config, now);
-                self.reduce(known, 0, false, now);
+                let in_flight = sack.scoreboard.pipe(self.max);
+                let losses = self.detect_losses(sack, config, now);
+                self.respond_to_loss(sack, losses, in_flight, config, now);
+                self.apply_prr(sack, 0, false, now);
             }
             Some(t) if t.tlp.at <= now => {
                 // RFC 8985, section 7.3: the retransmission timer restarts.
@@ -128,109 +128,116 @@ impl Sender {
             }
             _ => {
                 self.time_out(config, now);
-                self.lose_all(known, config, now);
+                self.lose_all(sack, config, now);
             }
         }
     }
 
-    pub(super) fn poll_sacked(&mut self, known: &mut Sacked, config: &Config, now: Time) -> Option<Data> {
-        let fresh = self.max - self.una < config.window && self.max < self.end;
-        if let Some(t) = &mut known.tracker
+    pub(super) fn poll_sacked(
+        &mut self,
+        sack: &mut SackState,
+        config: &TcpSettings,
+        now: Time,
+    ) -> Option<OutgoingSegment> {
+        let has_new_data = self.max - self.una < config.window && self.max < self.end;
+        if let Some(t) = &mut sack.tracker
             && std::mem::take(&mut t.probe)
             && self.una < self.max
         {
-            let seq = if fresh { self.max } else { self.max - 1 };
-            let data = self.send_sacked(known, seq, now);
-            known.tracker.as_mut()?.tlp.on_probe(self.max, data.again);
+            let seq = if has_new_data { self.max } else { self.max - 1 };
+            let data = self.send_sacked(sack, seq, now);
+            sack.tracker.as_mut()?.tlp.on_probe(self.max, data.retransmitted);
             return Some(data);
         }
-        let forced = std::mem::take(&mut self.resend);
+        let forced = std::mem::take(&mut self.retransmit_first);
         if self.una == self.max {
-            self.resume(known, fresh, config, now);
+            self.restart_if_idle(sack, has_new_data, config, now);
         }
-        if self.in_network(&known.out, config) >= self.window.whole() && !forced {
-            known.note(self.max, Rate::fill);
+        if self.window_use(&sack.scoreboard, config) >= self.window.whole() && !forced {
+            sack.update_delivery(self.max, DeliveryCounts::set_window_full);
             return None;
         }
-        let lost = if self.repairs(config) { known.out.first_lost() } else { None };
+        let lost = if self.may_retransmit(config) { sack.scoreboard.first_lost() } else { None };
         match lost {
-            Some(seq) => Some(self.send_sacked(known, seq, now)),
-            None if fresh => {
-                let beyond = self.phase == Phase::Open && self.flight() >= self.window.whole();
+            Some(seq) => Some(self.send_sacked(sack, seq, now)),
+            None if has_new_data => {
+                let beyond = self.phase == RecoveryPhase::Open && self.flight() >= self.window.whole();
                 self.limited = self.limited.saturating_add(u8::from(beyond));
-                let data = self.send_sacked(known, self.max, now);
-                self.schedule_probe(known, config, now);
+                let data = self.send_sacked(sack, self.max, now);
+                self.schedule_probe(sack, config, now);
                 Some(data)
             }
             None => {
                 if self.max == self.end {
-                    known.note(self.max, Rate::limit);
+                    sack.update_delivery(self.max, DeliveryCounts::set_app_limited);
                 }
-                self.poll_holes(known, config, now)
+                self.poll_holes(sack, config, now)
             }
         }
     }
 
     /// Sends in a recovery by count when neither lost segments nor new data remain: holes not known to be lost, and
     /// once the last segment (RFC 6675, NextSeg, rules 3 and 4).
-    fn poll_holes(&mut self, known: &mut Sacked, config: &Config, now: Time) -> Option<Data> {
-        if config.rack() || self.phase == Phase::Open {
+    fn poll_holes(&mut self, sack: &mut SackState, config: &TcpSettings, now: Time) -> Option<OutgoingSegment> {
+        if config.rack() || self.phase == RecoveryPhase::Open {
             return None;
         }
-        if let Some(seq) = known.out.hole() {
-            known.out.resend_hole(seq);
-            return Some(self.send_sacked(known, seq, now));
+        if let Some(seq) = sack.scoreboard.next_hole() {
+            sack.scoreboard.record_hole_retransmission(seq);
+            return Some(self.send_sacked(sack, seq, now));
         }
-        let last = known.out.rescue(self.max, self.recover)?;
-        Some(self.send_sacked(known, last, now))
+        let last = sack.scoreboard.rescue(self.max, self.recover)?;
+        Some(self.send_sacked(sack, last, now))
     }
 
     /// Whether lost segments are retransmitted. By time they always are; by count in a recovery, which a duplicate
     /// acknowledgement begins, and after a timeout (RFC 6675, sections 5 and 5.1).
     #[inline]
-    fn repairs(&self, config: &Config) -> bool {
-        config.rack() || self.phase != Phase::Open || self.una < self.recover
+    fn may_retransmit(&self, config: &TcpSettings) -> bool {
+        config.rack() || self.phase != RecoveryPhase::Open || self.una < self.recover
     }
 
     /// Segments that take room in the window: those in flight. Without repairs, arrived segments leave room only on
     /// duplicate acknowledgements with limited transmit (RFC 6675, section 5, step 3).
     #[inline]
-    fn in_network(&self, out: &Outstanding, config: &Config) -> u32 {
-        let repairs = config.rack() || self.phase != Phase::Open || (self.una < self.recover && out.any_lost());
+    fn window_use(&self, scoreboard: &Outstanding, config: &TcpSettings) -> u32 {
+        let may_retransmit =
+            config.rack() || self.phase != RecoveryPhase::Open || (self.una < self.recover && scoreboard.any_lost());
         let limited = config.limited_transmit && self.dup_acks > 0;
-        if repairs || limited { out.pipe(self.max) } else { self.flight() }
+        if may_retransmit || limited { scoreboard.pipe(self.max) } else { self.flight() }
     }
 
-    /// Nothing is outstanding: the next data, if there is `fresh` data, may follow a pause.
-    fn resume(&mut self, known: &Sacked, fresh: bool, config: &Config, now: Time) {
-        let limited = || known.tracker.as_ref().and_then(|t| t.rate.as_ref()).is_some_and(|rate| rate.app_limited());
+    /// Nothing is outstanding: the next data, if there is `has_new_data` data, may follow a pause.
+    fn restart_if_idle(&mut self, sack: &SackState, has_new_data: bool, config: &TcpSettings, now: Time) {
+        let limited =
+            || sack.tracker.as_ref().and_then(|t| t.delivery.as_ref()).is_some_and(|delivery| delivery.app_limited());
         if !config.models() {
             self.restart_after_idle(config, now);
-        } else if fresh && limited() {
+        } else if has_new_data && limited() {
             self.cc.on_restart(now, &mut self.window);
         }
     }
 
-    fn send_sacked(&mut self, known: &mut Sacked, seq: u32, now: Time) -> Data {
-        let pipe = known.out.pipe(self.max);
+    fn send_sacked(&mut self, sack: &mut SackState, seq: u32, now: Time) -> OutgoingSegment {
+        let pipe = sack.scoreboard.pipe(self.max);
         let data = self.send(seq, now);
-        if data.again {
-            known.out.resend(seq);
+        if data.retransmitted {
+            sack.scoreboard.record_retransmission(seq);
         }
-        if let Some(t) = &mut known.tracker {
+        if let Some(t) = &mut sack.tracker {
             t.on_send(seq, pipe, now);
         }
         data
     }
 
-    /// Counts consecutive duplicate acknowledgements: with SACK, acknowledgements with `news` of arrivals beyond a
+    /// Counts consecutive duplicate acknowledgements: with SACK, acknowledgements with `new_blocks` of arrivals beyond a
     /// gap (RFC 6675, section 2).
     #[inline]
-    fn count_duplicates(&mut self, advanced: bool, news: bool) {
+    fn count_duplicates(&mut self, advanced: bool, new_blocks: bool) {
         if advanced {
             (self.dup_acks, self.limited) = (0, 0);
         }
-        self.dup_acks = self.dup_acks.saturating_add(u8::from(news));
+        self.dup_acks = self.dup_acks.saturating_add(u8::from(new_blocks));
     }
 
     /// In fast recovery, or in the repair after a timeout.
@@ -240,15 +247,15 @@ impl Sender {
 
     /// Applies an acknowledgement to the scoreboard.
     #[inline]
-    fn hear(&self, known: &mut Sacked, ack: &Ack, now: Time) -> Heard {
-        if let Some(tracker) = &mut known.tracker {
-            return tracker.take(&mut known.out, ack, self.max, now);
+    fn record_arrivals(&self, sack: &mut SackState, ack: &Ack, now: Time) -> NewArrivals {
+        if let Some(tracker) = &mut sack.tracker {
+            return tracker.on_ack(&mut sack.scoreboard, ack, self.max, now);
         }
-        let arrived = known.out.arrived();
-        let news = known.out.take(ack, self.max, |_| {});
-        Heard {
-            delivered: ack.ack - self.una + known.out.arrived() - arrived,
-            news,
+        let arrived = sack.scoreboard.arrived();
+        let new_blocks = sack.scoreboard.on_ack(ack, self.max, |_| {});
+        NewArrivals {
+            delivered: ack.ack - self.una + sack.scoreboard.arrived() - arrived,
+            new_blocks,
             // `NONE` is never covered.
             rtt: (ack.ack > self.timed).then(|| now - self.timed_at),
             newest: None,
@@ -256,87 +263,94 @@ impl Sender {
     }
 
     /// Finds losses, and sets the reordering timer.
-    fn find_lost(&mut self, known: &mut Sacked, config: &Config, now: Time) -> Found {
-        let mut found = Found::default();
-        let Sacked { out, tracker } = known;
-        let (cc, wnd) = (&mut self.cc, &self.window);
+    fn detect_losses(&mut self, sack: &mut SackState, config: &TcpSettings, now: Time) -> DetectedLosses {
+        let mut losses = DetectedLosses::default();
+        let SackState { scoreboard, tracker } = sack;
+        let (cc, window) = (&mut self.cc, &self.window);
         match tracker {
             Some(t) if config.rack() => {
-                let window = t.rack.window(self.una < self.recover, out.arrived(), self.rto.srtt());
-                let Tracker { sent, rack, rate, began, .. } = &mut **t;
-                t.reorder_at = rack.detect(sent, window, now, |sent, seq| {
-                    out.lose(seq);
-                    found.note(&sent.record(seq), *began);
-                    report(rate, cc, (sent, seq), wnd, now);
+                let reordering_window = t.rack.window(self.una < self.recover, scoreboard.arrived(), self.rto.srtt());
+                let Tracker { sent, rack, delivery, recovery_began, .. } = &mut **t;
+                t.reorder_at = rack.detect(sent, reordering_window, now, |sent, seq| {
+                    scoreboard.record_loss(seq);
+                    losses.record(&sent.transmission(seq), *recovery_began);
+                    report_loss(delivery, cc, (sent, seq), window, now);
                 });
             }
             // A timeout makes all outstanding segments lost. No recovery begins before they are repaired (RFC 6675,
             // section 5.1).
-            _ if self.phase == Phase::Open && self.una < self.recover => {}
-            tracker => out.judge(|seq| {
-                found.any = true;
+            _ if self.phase == RecoveryPhase::Open && self.una < self.recover => {}
+            tracker => scoreboard.detect_losses(|seq| {
+                losses.any = true;
                 if let Some(t) = tracker {
-                    t.sent.lose(seq);
-                    report(&mut t.rate, cc, (&t.sent, seq), wnd, now);
+                    t.sent.record_loss(seq);
+                    report_loss(&mut t.delivery, cc, (&t.sent, seq), window, now);
                 }
             }),
         }
-        found
+        losses
     }
 
     /// After a timeout, everything is lost; with RACK only overdue segments. Retransmits the first segment at once.
-    fn lose_all(&mut self, known: &mut Sacked, config: &Config, now: Time) {
-        let Sacked { out, tracker } = known;
+    fn lose_all(&mut self, sack: &mut SackState, config: &TcpSettings, now: Time) {
+        let SackState { scoreboard, tracker } = sack;
         if let Some(t) = tracker {
-            let window = t.rack.window(true, out.arrived(), self.rto.srtt());
-            let Tracker { sent, rack, rate, .. } = &mut **t;
-            let (cc, wnd) = (&mut self.cc, &self.window);
+            let reordering_window = t.rack.window(true, scoreboard.arrived(), self.rto.srtt());
+            let Tracker { sent, rack, delivery, .. } = &mut **t;
+            let (cc, window) = (&mut self.cc, &self.window);
             // Without RACK every segment is overdue.
             let now_or_never = if config.rack() { now } else { Time::NEVER };
-            rack.on_timeout(sent, self.una, window, now_or_never, |sent, seq| {
-                out.lose(seq);
-                report(rate, cc, (sent, seq), wnd, now);
+            rack.on_timeout(sent, self.una, reordering_window, now_or_never, |sent, seq| {
+                scoreboard.record_loss(seq);
+                report_loss(delivery, cc, (sent, seq), window, now);
             });
             (t.prr, t.probe, t.reorder_at) = (None, false, Time::NEVER);
             t.tlp.clear();
         }
         if !config.rack() {
-            out.lose_all(self.max);
+            scoreboard.lose_all(self.max);
         }
-        (self.resend, self.next, self.rto_at) = (true, self.max, Time::NEVER);
+        (self.retransmit_first, self.next, self.rto_at) = (true, self.max, Time::NEVER);
     }
 
-    /// Begins a recovery for the losses `found`. During a recovery only the loss of a retransmission counts: it is a
+    /// Begins a recovery for the losses `losses`. During a recovery only the loss of a retransmission counts: it is a
     /// second sign of congestion (RFC 5681, section 4.3). `in_flight` are the segments neither acknowledged nor known
     /// to have arrived before the losses were found.
     #[inline]
-    fn react(&mut self, known: &mut Sacked, found: Found, in_flight: u32, config: &Config, now: Time) {
-        let anew = found.any && !self.recovering();
-        let once_more = found.again && self.phase != Phase::Open;
-        if anew || once_more {
-            self.begin_recovery_sacked(known, in_flight, config, now);
+    fn respond_to_loss(
+        &mut self,
+        sack: &mut SackState,
+        losses: DetectedLosses,
+        in_flight: u32,
+        config: &TcpSettings,
+        now: Time,
+    ) {
+        let new_recovery = losses.any && !self.recovering();
+        let once_more = losses.retransmitted && self.phase != RecoveryPhase::Open;
+        if new_recovery || once_more {
+            self.begin_recovery_sacked(sack, in_flight, config, now);
         }
     }
 
-    /// Begins a recovery of a SACK sender; `in_flight` as for [`react`](Sender::react).
-    fn begin_recovery_sacked(&mut self, known: &mut Sacked, in_flight: u32, config: &Config, now: Time) {
+    /// Begins a recovery of a SACK sender; `in_flight` as for [`respond_to_loss`](TcpSender::respond_to_loss).
+    fn begin_recovery_sacked(&mut self, sack: &mut SackState, in_flight: u32, config: &TcpSettings, now: Time) {
         // Segments sent by limited transmit do not count (RFC 5681, section 3.2, step 2).
         let flight = match config.rack() {
             true => self.flight().min(self.window.whole()),
             false => self.flight() - u32::from(self.limited),
         };
         self.begin_recovery(flight, config, now);
-        let Sacked { out, tracker } = known;
+        let SackState { scoreboard, tracker } = sack;
         if !config.rack() {
-            out.begin_recovery(|seq| {
+            scoreboard.begin_recovery(|seq| {
                 if let Some(t) = tracker {
-                    t.sent.lose(seq);
+                    t.sent.record_loss(seq);
                 }
             });
         }
         let proportional = config.prr && !config.models();
         if let Some(t) = tracker {
-            t.began = t.sent.count();
+            t.recovery_began = t.sent.count();
             t.prr = proportional.then(|| Prr::new(in_flight));
             t.tlp.clear();
         }
@@ -346,62 +360,62 @@ impl Sender {
     }
 
     /// PRR's answer to an acknowledgement of `delivered` segments.
-    fn reduce(&mut self, known: &mut Sacked, delivered: u32, safe: bool, now: Time) {
-        let Some(prr) = known.tracker.as_mut().and_then(|t| t.prr.as_mut()) else { return };
-        let in_flight = known.out.pipe(self.max);
+    fn apply_prr(&mut self, sack: &mut SackState, delivered: u32, safe: bool, now: Time) {
+        let Some(prr) = sack.tracker.as_mut().and_then(|t| t.prr.as_mut()) else { return };
+        let in_flight = sack.scoreboard.pipe(self.max);
         if let Some(send) = prr.on_ack(delivered, in_flight, self.window.ssthresh, safe) {
             self.window.set_cwnd(f64::from((in_flight + send).max(1)), now);
         }
     }
 
     /// Ends the recovery: its outstanding data is acknowledged.
-    fn end_recovery(&mut self, known: &mut Sacked, config: &Config, now: Time) {
-        if let Some(t) = &mut known.tracker {
+    fn end_recovery(&mut self, sack: &mut SackState, config: &TcpSettings, now: Time) {
+        if let Some(t) = &mut sack.tracker {
             t.rack.on_recovered();
             t.prr = None;
         }
         if config.models() {
-            self.phase = Phase::Open;
-        } else if self.phase != Phase::Open {
+            self.phase = RecoveryPhase::Open;
+        } else if self.phase != RecoveryPhase::Open {
             self.leave_recovery(config, now);
         }
     }
 
     /// A probe repaired a loss before its detection: the window is reduced as for any loss (RFC 8985, section 7.4).
-    fn on_repaired(&mut self, flight: u32, config: &Config, now: Time) {
+    fn on_repaired(&mut self, flight: u32, config: &TcpSettings, now: Time) {
         if self.recovering() {
             return;
         }
         self.begin_recovery(flight.min(self.window.whole()), config, now);
-        self.phase = Phase::Open;
-        self.resend = false;
+        self.phase = RecoveryPhase::Open;
+        self.retransmit_first = false;
         if !config.models() {
             self.window.set_cwnd(self.window.ssthresh, now);
         }
     }
 
-    /// Sets the timers after an acknowledgement, of new data if `news`.
-    fn set_timers(&mut self, known: &mut Sacked, news: bool, config: &Config, now: Time) {
-        if self.held {
-            if let Some(t) = &mut known.tracker {
+    /// Sets the timers after an acknowledgement, of new data if `new_blocks`.
+    fn set_timers(&mut self, sack: &mut SackState, new_blocks: bool, config: &TcpSettings, now: Time) {
+        if self.waiting_for_timer {
+            if let Some(t) = &mut sack.tracker {
                 (t.reorder_at, t.tlp.at) = (Time::NEVER, Time::NEVER);
             }
             return;
         }
-        if news {
+        if new_blocks {
             self.restart_timer(now); // RFC 6298, rules 5.2 and 5.3
         }
-        if news || known.out.arrived() > 0 {
-            self.schedule_probe(known, config, now);
+        if new_blocks || sack.scoreboard.arrived() > 0 {
+            self.schedule_probe(sack, config, now);
         }
     }
 
     /// RFC 8985, section 7.2: no later than the retransmission timer, and only while nothing is lost. Permission is
     /// checked here rather than at expiry (section 7.3): a forbidden probe would only delay the retransmission timer.
     /// No handshake measures a round trip here, so a flow's first losses would suffer.
-    fn schedule_probe(&mut self, known: &mut Sacked, config: &Config, now: Time) {
-        let calm = !self.recovering() && known.out.arrived() == 0 && self.una < self.max;
-        let Some(t) = &mut known.tracker else { return };
+    fn schedule_probe(&mut self, sack: &mut SackState, config: &TcpSettings, now: Time) {
+        let calm = !self.recovering() && sack.scoreboard.arrived() == 0 && self.una < self.max;
+        let Some(t) = &mut sack.tracker else { return };
         let ack_delay = config.delayed_ack.unwrap_or(Span::ZERO);
         t.tlp.at = match self.rto.srtt() {
             Some(srtt) if config.rack() && calm && t.tlp.may_probe() => {
@@ -413,14 +427,14 @@ impl Sender {
 }
 
 /// Reports a lost segment to a controller that samples rates.
-fn report(
-    rate: &mut Option<Box<Rate>>,
-    cc: &mut Control,
+fn report_loss(
+    delivery: &mut Option<Box<DeliveryCounts>>,
+    cc: &mut AnyControl,
     (sent, seq): (&Transmissions, u32),
     window: &Window,
     now: Time,
 ) {
-    if let Some(rate) = rate {
-        cc.on_segment_lost(&rate.lose(sent, seq, now), window);
+    if let Some(delivery) = delivery {
+        cc.on_segment_lost(&delivery.record_loss(sent, seq, now), window);
     }
 }

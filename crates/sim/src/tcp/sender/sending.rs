@@ -2,13 +2,13 @@
 
 use headgate_core::Time;
 
-use super::{Config, Data, ENDLESS, NONE, Sender};
+use super::{ENDLESS, NONE, OutgoingSegment, TcpSender, TcpSettings};
 use crate::tcp::pacing::window_rate;
 
-impl Sender {
+impl TcpSender {
     /// The next segment to send now, if any.
     #[inline]
-    pub fn poll(&mut self, config: &Config, now: Time) -> Option<Data> {
+    pub fn poll(&mut self, config: &TcpSettings, now: Time) -> Option<OutgoingSegment> {
         if config.pacing && now < self.pacer.next() {
             return None;
         }
@@ -21,10 +21,10 @@ impl Sender {
         Some(data)
     }
 
-    /// When to call [`on_departure`](Sender::on_departure), if pacing delays the next segment and no earlier answer
-    /// said so. Call after [`poll`](Sender::poll) returned `None`.
+    /// When to call [`on_departure`](TcpSender::on_departure), if pacing delays the next segment and no earlier answer
+    /// said so. Call after [`poll`](TcpSender::poll) returned `None`.
     #[inline]
-    pub fn departure(&mut self, config: &Config, now: Time) -> Option<Time> {
+    pub fn departure(&mut self, config: &TcpSettings, now: Time) -> Option<Time> {
         if config.pacing { self.pacer.arm(now) } else { None }
     }
 
@@ -35,16 +35,16 @@ impl Sender {
 
     /// The next segment that the windows allow.
     #[inline]
-    fn poll_at_once(&mut self, config: &Config, now: Time) -> Option<Data> {
-        if self.held {
+    fn poll_at_once(&mut self, config: &TcpSettings, now: Time) -> Option<OutgoingSegment> {
+        if self.waiting_for_timer {
             return None;
         }
-        if let Some(mut known) = self.sacked.take() {
-            let data = self.poll_sacked(&mut known, config, now);
-            self.sacked = Some(known);
+        if let Some(mut sack) = self.sack.take() {
+            let data = self.poll_sacked(&mut sack, config, now);
+            self.sack = Some(sack);
             return data;
         }
-        if std::mem::take(&mut self.resend) {
+        if std::mem::take(&mut self.retransmit_first) {
             let seq = self.una;
             return Some(self.send(seq, now));
         }
@@ -53,7 +53,7 @@ impl Sender {
 
     /// Sends while the window is open: new segments, or after a timeout the outstanding ones in order.
     #[inline]
-    fn poll_window(&mut self, config: &Config, now: Time) -> Option<Data> {
+    fn poll_window(&mut self, config: &TcpSettings, now: Time) -> Option<OutgoingSegment> {
         if self.una == self.max {
             self.restart_after_idle(config, now);
         }
@@ -68,9 +68,9 @@ impl Sender {
         Some(self.send(seq, now))
     }
 
-    pub(super) fn send(&mut self, seq: u32, now: Time) -> Data {
-        let again = seq < self.max;
-        if again {
+    pub(super) fn send(&mut self, seq: u32, now: Time) -> OutgoingSegment {
+        let retransmitted = seq < self.max;
+        if retransmitted {
             self.retransmits += 1;
             // Karn: no sample from a retransmission or beyond it until new data is sent.
             self.timed = NONE;
@@ -89,6 +89,6 @@ impl Sender {
         if self.rto_at == Time::NEVER {
             self.rto_at = now + self.rto.timeout();
         }
-        Data { seq, cwr: !again && std::mem::take(&mut self.cwr), again }
+        OutgoingSegment { seq, cwr: !retransmitted && std::mem::take(&mut self.cwr), retransmitted }
     }
 }

@@ -2,9 +2,9 @@
 
 use headgate_measure::SenderState;
 
-use super::{Phase, Sender};
+use super::{RecoveryPhase, TcpSender};
 
-impl Sender {
+impl TcpSender {
     /// The state for traces, with segments of `payload` bytes of data.
     pub fn state(&self, payload: u32) -> SenderState {
         let srtt = self.rto.srtt();
@@ -17,9 +17,9 @@ impl Sender {
             flight: Some(self.flight()),
             acked_bytes: Some(u64::from(self.una) * u64::from(payload)),
             phase: self.cc.phase().unwrap_or(match self.phase {
-                Phase::Recovery { .. } => "recovery",
-                Phase::Open if self.window.in_slow_start() => "slow_start",
-                Phase::Open => "avoidance",
+                RecoveryPhase::Recovery { .. } => "recovery",
+                RecoveryPhase::Open if self.window.in_slow_start() => "slow_start",
+                RecoveryPhase::Open => "avoidance",
             }),
             retransmits: self.retransmits,
             timeouts: self.timeouts,

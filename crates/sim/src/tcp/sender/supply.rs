@@ -2,21 +2,21 @@
 
 use headgate_core::Time;
 
-use super::{Config, ENDLESS, Sender};
+use super::{ENDLESS, TcpSender, TcpSettings};
 
-impl Sender {
-    /// An established connection with nothing to send before [`offer`](Sender::offer).
-    pub fn finite(config: &Config) -> Sender {
-        Sender { end: 0, ..Sender::new(config) }
+impl TcpSender {
+    /// An established connection with nothing to send before [`offer`](TcpSender::offer).
+    pub fn finite(config: &TcpSettings) -> TcpSender {
+        TcpSender { end: 0, ..TcpSender::new(config) }
     }
 
-    /// Adds `segments` to send; then call [`poll`](Sender::poll). No effect on unlimited data.
+    /// Adds `segments` to send; then call [`poll`](TcpSender::poll). No effect on unlimited data.
     pub fn offer(&mut self, segments: u32) {
         let most = if self.end == ENDLESS { ENDLESS } else { ENDLESS - 1 };
         self.end = self.end.saturating_add(segments).min(most);
     }
 
-    /// Makes data unlimited, until [`close`](Sender::close).
+    /// Makes data unlimited, until [`close`](TcpSender::close).
     pub fn open(&mut self) {
         self.end = ENDLESS - 1;
     }
@@ -43,22 +43,22 @@ impl Sender {
         self.una == self.end
     }
 
-    /// Restarts as a new connection: windows, controller, timer and path estimates are those of [`new`](Sender::new).
+    /// Restarts as a new connection: windows, controller, timer and path estimates are those of [`new`](TcpSender::new).
     /// Sequence numbers, counts and outstanding segments remain. The receiver only needs to [forget
-    /// marks](crate::tcp::Receiver::renew).
-    pub fn reset(&mut self, config: &Config, now: Time) {
-        *self = Sender {
+    /// marks](crate::tcp::TcpReceiver::renew).
+    pub fn reset(&mut self, config: &TcpSettings, now: Time) {
+        *self = TcpSender {
             una: self.una,
             next: self.max,
             max: self.max,
             end: self.end,
             window: self.window.reset(config, now),
-            sacked: self.sacked.take().map(|known| known.renewed(config)),
+            sack: self.sack.take().map(|sack| sack.for_new_connection(config)),
             ace: self.ace,
             pacer: self.pacer,
             retransmits: self.retransmits,
             timeouts: self.timeouts,
-            ..Sender::new(config)
+            ..TcpSender::new(config)
         };
         self.restart_timer(now);
     }
@@ -66,14 +66,14 @@ impl Sender {
     /// Limits the controller's growth on an acknowledgement that found `flight` segments outstanding. The window
     /// stays within one round trip's growth of the largest flight since the last reduction
     /// (draft-ietf-ccwg-ratelimited-increase, maxFS): an unused window says nothing about the path.
-    pub(super) fn hold_unused(&mut self, flight: u32, before: f64, now: Time) {
+    pub(super) fn limit_growth(&mut self, flight: u32, before: f64, now: Time) {
         let cwnd = self.window.cwnd();
         if cwnd < before {
             self.max_flight = 0;
         }
         self.max_flight = self.max_flight.max(flight);
         let used = f64::from(self.max_flight);
-        let most = if before < self.window.ssthresh { 2.0 * used } else { self.cc.after_a_trip(used) };
+        let most = if before < self.window.ssthresh { 2.0 * used } else { self.cc.cwnd_after_round_trip(used) };
         if cwnd > most.max(before) {
             self.window.set_cwnd(most.max(before), now);
         }
@@ -81,7 +81,7 @@ impl Sender {
 
     /// RFC 5681, section 4.1: after an idle time above the timeout, the window is at most the restart window, min(IW,
     /// cwnd).
-    pub(super) fn restart_after_idle(&mut self, config: &Config, now: Time) {
+    pub(super) fn restart_after_idle(&mut self, config: &TcpSettings, now: Time) {
         let more = self.next < self.end && self.end != ENDLESS;
         if more && config.idle_restart && now - self.last_sent > self.rto.timeout() {
             self.window.set_cwnd(self.window.cwnd().min(f64::from(config.initial_window)), now);

@@ -1,6 +1,6 @@
 //! The two controls, pacing rate and window (draft, section 4.2).
 
-use super::{Bbr, MARGIN, MIN_CWND, RateSample, State};
+use super::{Bbr, BbrState, MARGIN, MIN_CWND, RateSample};
 
 /// Send quanta at both ends beyond what the path holds: 3 of one segment.
 pub(super) const QUANTA: f64 = 3.0;
@@ -25,7 +25,7 @@ impl Bbr {
     /// Draft, section 4.2.3.2; Linux, `bbr_quantization_budget`.
     pub(super) fn quantized(&self, segments: f64) -> f64 {
         let even = ((segments + QUANTA) / 2.0).ceil() * 2.0;
-        let probing = self.state == State::ProbeBw && self.phase == 0;
+        let probing = self.state == BbrState::ProbeBw && self.phase == 0;
         if probing { even + 2.0 } else { even }
     }
 
@@ -36,7 +36,7 @@ impl Bbr {
     /// Draft, section 4.2.3.6: moves towards the target by at most the segments acknowledged.
     pub(super) fn set_cwnd(&mut self, sample: &RateSample, cwnd: &mut f64) {
         let acked = f64::from(sample.newly_delivered);
-        let delivered = sample.total - *self.origin.get_or_insert(sample.then.delivered);
+        let delivered = sample.total_delivered - *self.origin.get_or_insert(sample.at_send.delivered);
         if sample.newly_delivered > 0 {
             if sample.newly_lost > 0 {
                 *cwnd = (*cwnd - f64::from(sample.newly_lost)).max(1.0);
@@ -47,7 +47,7 @@ impl Bbr {
                 *cwnd = self.towards_target(*cwnd, acked, delivered);
             }
         }
-        if self.state == State::ProbeRtt {
+        if self.state == BbrState::ProbeRtt {
             *cwnd = cwnd.min(MIN_CWND);
         }
     }
@@ -67,7 +67,7 @@ impl Bbr {
 
     /// Saves the last window not cut by recovery or ProbeRTT.
     pub(super) fn save_cwnd(&mut self, cwnd: f64) {
-        let cut = self.recover.is_some() || self.state == State::ProbeRtt;
+        let cut = self.recover.is_some() || self.state == BbrState::ProbeRtt;
         self.prior_cwnd = if cut { self.prior_cwnd.max(cwnd) } else { cwnd };
     }
 }

@@ -2,7 +2,7 @@
 
 use headgate_core::{Span, Time};
 
-use super::{Bbr, HIGH_GAIN, MARGIN, MIN_CWND, RateSample, State};
+use super::{Bbr, BbrState, HIGH_GAIN, MARGIN, MIN_CWND, RateSample};
 
 /// The lifetime of a least round trip.
 const MIN_RTT_LASTS: Span = Span::from_secs(10);
@@ -26,19 +26,19 @@ impl Bbr {
 
     /// Draft, section 4.3.5.
     pub(super) fn check_probe_rtt(&mut self, sample: &RateSample, expired: bool, cwnd: &mut f64) {
-        if expired && !self.idle_restart && self.state != State::ProbeRtt {
+        if expired && !self.idle_restart && self.state != BbrState::ProbeRtt {
             self.save_cwnd(*cwnd);
-            self.state = State::ProbeRtt;
+            self.state = BbrState::ProbeRtt;
             self.probe_rtt_ends = None;
         }
-        if self.state == State::ProbeRtt {
+        if self.state == BbrState::ProbeRtt {
             self.probe_rtt(sample, cwnd);
         }
         self.idle_restart = false;
     }
 
     pub(super) fn probe_rtt(&mut self, sample: &RateSample, cwnd: &mut f64) {
-        self.bubble.extend(sample.total, sample.in_flight);
+        self.bubble.extend(sample.total_delivered, sample.in_flight);
         if self.probe_rtt_ends.is_some() {
             self.probe_rtt_round |= self.rounds.started();
             if self.probe_rtt_round {
@@ -47,7 +47,7 @@ impl Bbr {
         } else if f64::from(sample.in_flight) <= MIN_CWND {
             self.probe_rtt_ends = Some(sample.at + PROBE_RTT_LASTS);
             self.probe_rtt_round = false;
-            self.rounds.restart(sample.total);
+            self.rounds.restart(sample.total_delivered);
         }
     }
 
@@ -60,7 +60,7 @@ impl Bbr {
         if self.full {
             self.enter_probe_bw(now);
         } else {
-            self.state = State::Startup;
+            self.state = BbrState::Startup;
         }
     }
 }

@@ -5,7 +5,7 @@ use headgate_core::{Rng, Span, Time};
 use super::controls::QUANTA;
 use super::*;
 use crate::tcp::cc::path::toy::Toy;
-use crate::tcp::rate_sample::Snapshot;
+use crate::tcp::rate_sample::DeliveryState;
 
 const BDP: f64 = 51.0;
 
@@ -23,7 +23,7 @@ fn startup_doubles_the_bandwidth_each_round_and_ends_three_rounds_after_it_stops
     let mut flow = flow(1000, 1);
     let mut by_round = Vec::new();
     flow.run(at(2.0), |flow| {
-        if flow.model.state == State::Startup && flow.model.rounds.started() {
+        if flow.model.state == BbrState::Startup && flow.model.rounds.started() {
             by_round.push(flow.model.bandwidth());
         }
     });
@@ -41,8 +41,8 @@ fn drain_lets_the_queue_go() {
     let (mut began, mut queue) = (None, 0.0);
     let mut ended = None;
     flow.run(at(2.0), |flow| match flow.model.state {
-        State::Drain if began.is_none() => (began, queue) = (Some(flow.now), flow.queued()),
-        State::ProbeBw if ended.is_none() => ended = Some((flow.now, flow.queued())),
+        BbrState::Drain if began.is_none() => (began, queue) = (Some(flow.now), flow.queued()),
+        BbrState::ProbeBw if ended.is_none() => ended = Some((flow.now, flow.queued())),
         _ => {}
     });
     let (began, (ended, left)) = (began.unwrap(), ended.unwrap());
@@ -62,7 +62,7 @@ fn the_cycle_of_gains_goes_round_in_eight_phases_of_a_round_trip() {
     let mut phases: Vec<(Time, f64, u32)> = Vec::new();
     flow.run(at(9.0), |flow| {
         let gain = flow.model.pacing_gain();
-        if flow.model.state == State::ProbeBw && flow.now == flow.model.phase_at {
+        if flow.model.state == BbrState::ProbeBw && flow.now == flow.model.phase_at {
             phases.push((flow.now, gain, flow.in_flight()));
         }
     });
@@ -87,7 +87,7 @@ fn the_cycle_of_gains_goes_round_in_eight_phases_of_a_round_trip() {
 fn flows_enter_the_cycle_at_any_phase_but_the_draining_one() {
     let mut seen = [0; 8];
     for seed in 0..700 {
-        let mut bbr = Bbr::new(&Config::default());
+        let mut bbr = Bbr::new(&TcpSettings::default());
         bbr.seed(&mut Rng::new(seed));
         bbr.enter_probe_bw(Time::ZERO);
         seen[bbr.phase] += 1;
@@ -118,16 +118,16 @@ fn probe_rtt_comes_every_ten_seconds_for_200_ms_with_four_segments() {
     let mut flow = flow(1000, 1);
     let mut entered: Vec<Time> = Vec::new();
     let (mut left, mut small) = (Vec::new(), Vec::new());
-    let mut last = State::Startup;
+    let mut last = BbrState::Startup;
     flow.run(at(45.0), |flow| {
         let state = flow.model.state;
         match (last, state) {
-            (State::ProbeRtt, State::ProbeRtt) if flow.in_flight() <= 4 && small.len() < entered.len() => {
+            (BbrState::ProbeRtt, BbrState::ProbeRtt) if flow.in_flight() <= 4 && small.len() < entered.len() => {
                 small.push(flow.now);
             }
-            (State::ProbeRtt, State::ProbeRtt) => assert!(flow.window.cwnd() <= 4.0),
-            (_, State::ProbeRtt) => entered.push(flow.now),
-            (State::ProbeRtt, _) => left.push(flow.now),
+            (BbrState::ProbeRtt, BbrState::ProbeRtt) => assert!(flow.window.cwnd() <= 4.0),
+            (_, BbrState::ProbeRtt) => entered.push(flow.now),
+            (BbrState::ProbeRtt, _) => left.push(flow.now),
             _ => {}
         }
         last = state;
@@ -168,43 +168,43 @@ fn a_slower_link_is_noticed_within_ten_rounds_and_a_faster_one_in_as_many_probes
 fn what_the_application_limits_does_not_lower_the_bandwidth() {
     let mut flow = flow(1000, 1);
     flow.run(at(5.0), |_| {});
-    let mut then = Snapshot::default();
+    let mut then = DeliveryState::default();
     (then.delivered, then.in_flight, then.app_limited) = (flow.delivered(), 1, true);
     let mut sample = RateSample {
         delivered: 1,
         interval: Some(Span::from_millis(50)),
         rtt: Span::from_millis(51),
-        again: false,
-        then,
-        total: flow.delivered(),
+        retransmitted: false,
+        at_send: then,
+        total_delivered: flow.delivered(),
         newly_delivered: 1,
         lost: 0,
         newly_lost: 0,
-        before: 2,
+        in_flight_before: 2,
         in_flight: 1,
         at: flow.now,
         window_full: false,
     };
     for _ in 0..50 {
-        (sample.total, sample.then.delivered) = (sample.total + 1, sample.total + 1);
+        (sample.total_delivered, sample.at_send.delivered) = (sample.total_delivered + 1, sample.total_delivered + 1);
         sample.at += Span::from_millis(51);
-        flow.model.take(&sample, &mut 100.0);
+        flow.model.on_sample(&sample, &mut 100.0);
     }
     assert_eq!(flow.model.bandwidth(), 1000.0);
-    sample.then.app_limited = false;
+    sample.at_send.app_limited = false;
     for _ in 0..=BANDWIDTH_ROUNDS + 1 {
-        (sample.total, sample.then.delivered) = (sample.total + 1, sample.total + 1);
-        flow.model.take(&sample, &mut 100.0);
+        (sample.total_delivered, sample.at_send.delivered) = (sample.total_delivered + 1, sample.total_delivered + 1);
+        flow.model.on_sample(&sample, &mut 100.0);
     }
     assert_eq!(flow.model.bandwidth(), 20.0, "fifty rounds of it do, once it is the path");
 }
 
 #[test]
 fn recovery_sends_what_arrives_for_a_round_and_then_restores_the_window() {
-    let config = Config::default();
+    let config = TcpSettings::default();
     let (mut bbr, mut window) = (Bbr::new(&config), Window::new(&config));
-    let loss = Loss { now: Time::ZERO, flight: 40, max: 100 };
-    let acked = |ack| Acked {
+    let loss = LossInfo { now: Time::ZERO, flight: 40, max: 100 };
+    let acked = |ack| AckInfo {
         now: Time::ZERO,
         ack,
         max: 100,
@@ -214,12 +214,12 @@ fn recovery_sends_what_arrives_for_a_round_and_then_restores_the_window() {
         ece: false,
         marked: 0,
         recovering: false,
-        grows: false,
-        restarted: false,
+        may_grow: false,
+        after_timeout: false,
         rtt: None,
         delay: None,
         srtt: None,
-        rate: None,
+        rate_sample: None,
     };
     window.set_cwnd(40.0, Time::ZERO);
     bbr.last = (100, 20, 1);

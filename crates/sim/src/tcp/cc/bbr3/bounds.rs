@@ -1,10 +1,10 @@
 //! Bounds on bandwidth and inflight, derived from loss (draft, section 5.5.10).
 
-use super::{BETA, Bbr3, HEADROOM, Lost, MIN_CWND, RateSample, State};
+use super::{BETA, Bbr3, Bbr3State, HEADROOM, LostSegment, MIN_CWND, RateSample};
 
 /// The bounds, and the latest deliveries.
 #[derive(Clone, Copy, Debug)]
-pub struct Bounds {
+pub struct LossBounds {
     pub bw_shortterm: f64,
     pub inflight_shortterm: f64,
     /// In whole segments, for comparison with the flight.
@@ -23,9 +23,9 @@ pub struct Bounds {
     last_lost: u32,
 }
 
-impl Default for Bounds {
-    fn default() -> Bounds {
-        Bounds {
+impl Default for LossBounds {
+    fn default() -> LossBounds {
+        LossBounds {
             bw_shortterm: f64::INFINITY,
             inflight_shortterm: f64::INFINITY,
             inflight_longterm: f64::INFINITY,
@@ -41,14 +41,14 @@ impl Default for Bounds {
     }
 }
 
-impl Bounds {
+impl LossBounds {
     /// Call at the start of an acknowledgement (`UpdateLatestDeliverySignals`).
     pub fn on_ack(&mut self, sample: &RateSample) {
         self.bw_latest = self.bw_latest.max(sample.rate().unwrap_or(0.0));
         self.inflight_latest = self.inflight_latest.max(sample.delivered);
-        self.round_started = sample.then.delivered >= self.round_began;
+        self.round_started = sample.at_send.delivered >= self.round_began;
         if self.round_started {
-            self.round_began = sample.total;
+            self.round_began = sample.total_delivered;
             (self.last_runs, self.runs) = (self.runs, 0);
         }
     }
@@ -62,7 +62,7 @@ impl Bounds {
     }
 
     /// A segment was lost (`NoteLoss`).
-    pub fn note_loss(&mut self, lost: &Lost) {
+    pub fn note_loss(&mut self, lost: &LostSegment) {
         self.note_mark(lost.delivered);
         self.runs += u32::from(lost.order != self.last_lost + 1);
         self.last_lost = lost.order;
@@ -98,11 +98,11 @@ impl Bounds {
     }
 
     /// The largest window allowed (`BoundCwndForModel`, section 5.6.4.7).
-    pub fn cap(&self, state: State) -> f64 {
+    pub fn cap(&self, state: Bbr3State) -> f64 {
         let cap = match state {
-            State::Down | State::Refill | State::Up => self.inflight_longterm,
-            State::Cruise | State::ProbeRtt => self.with_headroom(),
-            State::Startup | State::Drain => f64::INFINITY,
+            Bbr3State::Down | Bbr3State::Refill | Bbr3State::Up => self.inflight_longterm,
+            Bbr3State::Cruise | Bbr3State::ProbeRtt => self.with_headroom(),
+            Bbr3State::Startup | Bbr3State::Drain => f64::INFINITY,
         };
         cap.min(self.inflight_shortterm).max(MIN_CWND)
     }

@@ -1,6 +1,6 @@
 //! The two controls, pacing rate and window (draft, section 5.6).
 
-use super::{Bbr3, MARGIN, MIN_CWND, RateSample, State};
+use super::{Bbr3, Bbr3State, MARGIN, MIN_CWND, RateSample};
 
 /// Offload budget: three send quanta (section 5.5.8.1), of one segment each.
 const OFFLOAD: f64 = 3.0;
@@ -21,7 +21,7 @@ impl Bbr3 {
 
     pub(super) fn quantized(&self, segments: f64) -> f64 {
         let least = segments.max(OFFLOAD).max(MIN_CWND);
-        if self.state == State::Up { least + 2.0 } else { least }
+        if self.state == Bbr3State::Up { least + 2.0 } else { least }
     }
 
     pub(super) fn inflight(&self, gain: f64) -> f64 {
@@ -37,14 +37,14 @@ impl Bbr3 {
     pub(super) fn set_cwnd(&mut self, sample: &RateSample, cwnd: &mut f64) {
         let most = self.quantized(self.bdp(self.state.gains().1) + self.extra.get(self.bw));
         let acked = f64::from(sample.newly_delivered);
-        let delivered = sample.total - *self.origin.get_or_insert(sample.then.delivered);
+        let delivered = sample.total_delivered - *self.origin.get_or_insert(sample.at_send.delivered);
         if self.full {
             *cwnd = (*cwnd + acked).min(most);
         } else if *cwnd < most || f64::from(delivered) < self.initial_window {
             *cwnd += acked;
         }
         *cwnd = cwnd.max(MIN_CWND);
-        if self.state == State::ProbeRtt {
+        if self.state == Bbr3State::ProbeRtt {
             *cwnd = cwnd.min(self.probe_rtt_cwnd());
         }
         *cwnd = cwnd.min(self.bounds.cap(self.state));
@@ -52,7 +52,7 @@ impl Bbr3 {
 
     /// Saves the last window not cut by recovery or ProbeRTT.
     pub(super) fn save_cwnd(&mut self, cwnd: f64) {
-        let cut = self.recover.is_some() || self.state == State::ProbeRtt;
+        let cut = self.recover.is_some() || self.state == Bbr3State::ProbeRtt;
         self.prior_cwnd = if cut { self.prior_cwnd.max(cwnd) } else { cwnd };
     }
 }

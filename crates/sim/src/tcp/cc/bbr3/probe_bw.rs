@@ -2,7 +2,7 @@
 
 use headgate_core::{Span, Time};
 
-use super::{BETA, Bbr3, FullPipe, RateSample, State, too_high};
+use super::{BETA, Bbr3, Bbr3State, FullPipe, RateSample, too_high};
 
 /// Most round trips between probes: a Reno flow of this window would lose as often (section 5.3.3.8).
 const RENO_ROUNDS: f64 = 63.0;
@@ -21,7 +21,7 @@ impl Bbr3 {
         self.cycle_at = now;
         self.probe_stopping = true;
         self.rounds.restart(delivered);
-        self.state = State::Down;
+        self.state = Bbr3State::Down;
     }
 
     fn start_refill(&mut self, delivered: u32) {
@@ -30,13 +30,13 @@ impl Bbr3 {
         self.prev_precautionary = false;
         self.probe_stopping = false;
         self.rounds.restart(delivered);
-        self.state = State::Refill;
+        self.state = Bbr3State::Refill;
     }
 
     fn start_up(&mut self, sample: &RateSample, cwnd: f64) {
-        self.rounds.restart(sample.total);
+        self.rounds.restart(sample.total_delivered);
         self.plateau = FullPipe::from(sample.rate().unwrap_or(0.0));
-        self.state = State::Up;
+        self.state = Bbr3State::Up;
         self.raise_slope(cwnd);
     }
 
@@ -46,13 +46,15 @@ impl Bbr3 {
             return;
         }
         match self.state {
-            State::Down | State::Cruise if self.is_time_to_probe(sample.at, cwnd) => self.start_refill(sample.total),
-            State::Down if self.is_time_to_cruise(sample.in_flight) => self.state = State::Cruise,
-            State::Refill if self.rounds.started() => {
+            Bbr3State::Down | Bbr3State::Cruise if self.is_time_to_probe(sample.at, cwnd) => {
+                self.start_refill(sample.total_delivered)
+            }
+            Bbr3State::Down if self.is_time_to_cruise(sample.in_flight) => self.state = Bbr3State::Cruise,
+            Bbr3State::Refill if self.rounds.started() => {
                 self.probe_sample = true;
                 self.start_up(sample, cwnd);
             }
-            State::Up => self.check_go_down(sample, cwnd),
+            Bbr3State::Up => self.check_go_down(sample, cwnd),
             _ => {}
         }
     }
@@ -81,7 +83,7 @@ impl Bbr3 {
             self.plateau = FullPipe::from(sample.rate().unwrap_or(0.0)); // it is the bound that limits what is delivered
         } else if risky || self.plateau.is_full() {
             self.prev_too_high = false; // not yet
-            self.start_down(sample.total, sample.at);
+            self.start_down(sample.total_delivered, sample.at);
         }
     }
 
@@ -91,9 +93,9 @@ impl Bbr3 {
             return true;
         }
         let bound = self.bounds.inflight_longterm;
-        if bound.is_finite() && !too_high(sample.lost, sample.then.in_flight) {
-            self.bounds.inflight_longterm = bound.max(f64::from(sample.then.in_flight));
-            if self.state == State::Up {
+        if bound.is_finite() && !too_high(sample.lost, sample.at_send.in_flight) {
+            self.bounds.inflight_longterm = bound.max(f64::from(sample.at_send.in_flight));
+            if self.state == Bbr3State::Up {
                 self.raise_inflight(sample, cwnd);
             }
         }
@@ -113,7 +115,7 @@ impl Bbr3 {
         // Precautionary probing (section 5.3.3.6): what was risky turned out to be safe.
         let again = self.prev_precautionary && !self.prev_too_high;
         if again {
-            self.start_refill(sample.total);
+            self.start_refill(sample.total_delivered);
         }
         again
     }
@@ -162,7 +164,7 @@ impl Bbr3 {
         if !app_limited {
             self.bounds.inflight_longterm = inflight.max(self.target_inflight(cwnd) * BETA).floor();
         }
-        if self.state == State::Up {
+        if self.state == Bbr3State::Up {
             self.start_down(delivered, now);
         }
     }

@@ -2,7 +2,7 @@
 
 use headgate_core::{Span, Time};
 
-use super::{Bbr3, MARGIN, MIN_CWND, RateSample, State};
+use super::{Bbr3, Bbr3State, MARGIN, MIN_CWND, RateSample};
 
 /// The lifetime of a least round trip (section 2.16.1).
 const MIN_RTT_LASTS: Span = Span::from_secs(10);
@@ -18,7 +18,7 @@ impl Bbr3 {
         let expired = self.probe_rtt_min.is_some() && now > self.probe_rtt_min_at + INTERVAL;
         let Some(rtt) = sample.round_trip() else { return expired };
         if self.min_rtt.is_none() {
-            self.pacing_rate = State::Startup.gains().0 * self.initial_window / rtt.as_secs_f64() * MARGIN;
+            self.pacing_rate = Bbr3State::Startup.gains().0 * self.initial_window / rtt.as_secs_f64() * MARGIN;
         }
         if expired || self.probe_rtt_min.is_none_or(|least| rtt < least) {
             (self.probe_rtt_min, self.probe_rtt_min_at) = (Some(rtt), now);
@@ -32,14 +32,14 @@ impl Bbr3 {
 
     /// `CheckProbeRTT`.
     pub(super) fn check_probe_rtt(&mut self, sample: &RateSample, expired: bool, cwnd: &mut f64) {
-        if self.state != State::ProbeRtt && expired && !self.idle_restart {
+        if self.state != Bbr3State::ProbeRtt && expired && !self.idle_restart {
             self.save_cwnd(*cwnd);
-            self.state = State::ProbeRtt;
+            self.state = Bbr3State::ProbeRtt;
             self.probe_rtt_ends = None;
             self.probe_stopping = true;
-            self.rounds.restart(sample.total);
+            self.rounds.restart(sample.total_delivered);
         }
-        if self.state == State::ProbeRtt {
+        if self.state == Bbr3State::ProbeRtt {
             self.probe_rtt(sample, cwnd);
         }
         self.idle_restart = false;
@@ -47,16 +47,16 @@ impl Bbr3 {
 
     /// `HandleProbeRTT`: lasts 200 ms and a round trip from the moment that the flight is small enough.
     fn probe_rtt(&mut self, sample: &RateSample, cwnd: &mut f64) {
-        self.bubble.extend(sample.total, sample.in_flight);
+        self.bubble.extend(sample.total_delivered, sample.in_flight);
         if self.probe_rtt_ends.is_some() {
             self.probe_rtt_round |= self.rounds.started();
             if self.probe_rtt_round {
-                self.check_probe_rtt_done(sample.total, sample.at, cwnd);
+                self.check_probe_rtt_done(sample.total_delivered, sample.at, cwnd);
             }
         } else if f64::from(sample.in_flight) <= self.probe_rtt_cwnd() {
             self.probe_rtt_ends = Some(sample.at + LASTS);
             self.probe_rtt_round = false;
-            self.rounds.restart(sample.total);
+            self.rounds.restart(sample.total_delivered);
         }
     }
 
@@ -70,14 +70,14 @@ impl Bbr3 {
         self.bounds.reset_short_term();
         if self.full {
             self.start_down(delivered, now);
-            self.state = State::Cruise; // there is no queue to drain
+            self.state = Bbr3State::Cruise; // there is no queue to drain
         } else {
-            self.state = State::Startup;
+            self.state = Bbr3State::Startup;
         }
     }
 
     /// Half the BDP (section 5.6.4.5).
     pub(super) fn probe_rtt_cwnd(&self) -> f64 {
-        self.bdp(State::ProbeRtt.gains().1).max(MIN_CWND)
+        self.bdp(Bbr3State::ProbeRtt.gains().1).max(MIN_CWND)
     }
 }

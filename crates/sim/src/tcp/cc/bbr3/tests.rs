@@ -5,7 +5,7 @@ use headgate_core::{Span, Time};
 use super::*;
 use crate::tcp::cc::bbr::Bbr;
 use crate::tcp::cc::path::toy::Toy;
-use crate::tcp::rate_sample::Snapshot;
+use crate::tcp::rate_sample::DeliveryState;
 
 const BDP: f64 = 51.0;
 
@@ -13,7 +13,7 @@ const BDP: f64 = 51.0;
 const DEEP: u32 = 200;
 const SHALLOW: u32 = 10;
 
-fn on_path<M: Controller>(new: impl FnOnce(&Config) -> M, room: u32, seed: u64) -> Toy<M> {
+fn on_path<M: CongestionControl>(new: impl FnOnce(&TcpSettings) -> M, room: u32, seed: u64) -> Toy<M> {
     Toy::new(new, seed, 1000.0, Span::from_millis(50), room)
 }
 
@@ -26,15 +26,15 @@ fn at(seconds: f64) -> Time {
 }
 
 /// Where delivery stood when a segment was sent that made `in_flight`.
-fn then(in_flight: u32) -> Snapshot {
-    let mut then = Snapshot::default();
+fn then(in_flight: u32) -> DeliveryState {
+    let mut then = DeliveryState::default();
     then.in_flight = in_flight;
     then
 }
 
 /// The states entered up to `end`: state, when, and what was in flight then.
-fn states(flow: &mut Toy<Bbr3>, end: f64) -> Vec<(State, Time, u32)> {
-    let mut seen = vec![(State::Startup, Time::ZERO, 0)];
+fn states(flow: &mut Toy<Bbr3>, end: f64) -> Vec<(Bbr3State, Time, u32)> {
+    let mut seen = vec![(Bbr3State::Startup, Time::ZERO, 0)];
     flow.run(at(end), |flow| {
         if flow.model.state != seen[seen.len() - 1].0 {
             seen.push((flow.model.state, flow.now, flow.in_flight()));
@@ -48,19 +48,19 @@ fn probe_bw_goes_down_cruises_refills_and_goes_up() {
     let mut flow = flow(DEEP, 1);
     let seen = states(&mut flow, 60.0);
     for pair in seen.windows(2) {
-        let next: &[State] = match pair[0].0 {
-            State::Startup => &[State::Drain],
+        let next: &[Bbr3State] = match pair[0].0 {
+            Bbr3State::Startup => &[Bbr3State::Drain],
             // DOWN is passed through where there is nothing left to drain.
-            State::Drain => &[State::Down, State::Cruise],
-            State::Down => &[State::Cruise, State::ProbeRtt],
-            State::Cruise => &[State::Refill, State::ProbeRtt],
-            State::Refill => &[State::Up, State::ProbeRtt],
-            State::Up => &[State::Down, State::ProbeRtt],
-            State::ProbeRtt => &[State::Cruise],
+            Bbr3State::Drain => &[Bbr3State::Down, Bbr3State::Cruise],
+            Bbr3State::Down => &[Bbr3State::Cruise, Bbr3State::ProbeRtt],
+            Bbr3State::Cruise => &[Bbr3State::Refill, Bbr3State::ProbeRtt],
+            Bbr3State::Refill => &[Bbr3State::Up, Bbr3State::ProbeRtt],
+            Bbr3State::Up => &[Bbr3State::Down, Bbr3State::ProbeRtt],
+            Bbr3State::ProbeRtt => &[Bbr3State::Cruise],
         };
         assert!(next.contains(&pair[1].0), "{pair:?}");
     }
-    assert!(seen.iter().filter(|(state, ..)| *state == State::Up).count() >= 12);
+    assert!(seen.iter().filter(|(state, ..)| *state == Bbr3State::Up).count() >= 12);
 }
 
 #[test]
@@ -74,15 +74,15 @@ fn phases_last_as_long_as_the_draft_says() {
         let lasted = (left - entered).as_secs_f64();
         match (three[0].0, three[1].0) {
             // A round trip, and the wait for the next acknowledgement.
-            (State::Refill, State::Up) => assert!((0.051..0.054).contains(&lasted), "{lasted}"),
+            (Bbr3State::Refill, Bbr3State::Up) => assert!((0.051..0.054).contains(&lasted), "{lasted}"),
             // Three rounds without growth; a queue makes them longer, to (1 + 0.25 x 3) round trips at most.
-            (State::Up, State::Down) => {
+            (Bbr3State::Up, Bbr3State::Down) => {
                 assert!((3.0 * 0.051..3.0 * 0.051 * 1.75).contains(&lasted), "{lasted}");
                 began = Some(left);
             }
-            (State::Down, State::Cruise) => assert!(f64::from(inflight) <= BDP, "{inflight}"),
-            (State::Cruise, State::Refill) => waited.extend(began.map(|began| (left - began).as_secs_f64())),
-            (_, State::ProbeRtt) => began = None,
+            (Bbr3State::Down, Bbr3State::Cruise) => assert!(f64::from(inflight) <= BDP, "{inflight}"),
+            (Bbr3State::Cruise, Bbr3State::Refill) => waited.extend(began.map(|began| (left - began).as_secs_f64())),
+            (_, Bbr3State::ProbeRtt) => began = None,
             _ => {}
         }
     }
@@ -113,7 +113,7 @@ fn probe_rtt_comes_every_five_seconds_for_200_ms_with_half_of_what_the_path_hold
     let mut flow = flow(DEEP, 1);
     let seen = states(&mut flow, 60.0);
     let mut times = Vec::new();
-    for (n, (_, entered, _)) in seen.iter().enumerate().filter(|(_, seen)| seen.0 == State::ProbeRtt) {
+    for (n, (_, entered, _)) in seen.iter().enumerate().filter(|(_, seen)| seen.0 == Bbr3State::ProbeRtt) {
         let (_, left, inflight) = seen[n + 1];
         let lasted = (left - *entered).as_secs_f64();
         // What was in flight must leave first: at most UP's 1.75 times what the path holds at the link's rate.
@@ -133,7 +133,7 @@ fn probe_rtt_comes_every_five_seconds_for_200_ms_with_half_of_what_the_path_hold
 fn in_a_shallow_buffer_loss_ends_startup_and_bounds_what_is_in_flight() {
     let mut flow = flow(SHALLOW, 1);
     let seen = states(&mut flow, 1.0);
-    assert_eq!(seen[1].0, State::Drain);
+    assert_eq!(seen[1].0, Bbr3State::Drain);
     assert!(flow.model.rounds.count() > 0 && flow.model.full);
     // The path holds 51 and the buffer 11 with the one on the link: what was delivered in the round that lost.
     let bound = flow.model.bounds.inflight_longterm;
@@ -144,7 +144,7 @@ fn in_a_shallow_buffer_loss_ends_startup_and_bounds_what_is_in_flight() {
         // Two of 62 lost are more than 2 %; they count as in flight until that is found, a round trip later, in which
         // UP may have raised the bound by one and two segments (section 5.3.3.5).
         assert!((51.0..=51.0 + 11.0 + 2.0 + 3.0).contains(&bound), "{bound}");
-        if flow.model.state == State::Cruise {
+        if flow.model.state == Bbr3State::Cruise {
             assert!(flow.window.cwnd() <= 0.85 * bound + 1e-9, "headroom");
             most_cruising = most_cruising.max(flow.in_flight());
         }
@@ -168,9 +168,9 @@ fn in_a_shallow_buffer_it_loses_less_than_version_1() {
 fn a_loss_while_cruising_lowers_the_short_term_bounds_and_the_next_probe_lifts_them() {
     let mut flow = flow(DEEP, 1);
     flow.run(at(1.5), |_| {});
-    assert_eq!(flow.model.state, State::Cruise);
+    assert_eq!(flow.model.state, Bbr3State::Cruise);
     let cwnd = flow.window.cwnd();
-    let lost = Lost { now: flow.now, then: then(50), order: 7, delivered: flow.delivered(), lost: 1 };
+    let lost = LostSegment { now: flow.now, at_send: then(50), order: 7, delivered: flow.delivered(), lost: 1 };
     flow.model.on_segment_lost(&lost, &flow.window);
     flow.run(at(1.7), |_| {});
     // What was delivered in the last round trip, or 0.7 of what held before (section 5.5.10.3).
@@ -180,7 +180,7 @@ fn a_loss_while_cruising_lowers_the_short_term_bounds_and_the_next_probe_lifts_t
     assert!(flow.window.cwnd() <= inflight);
     assert_eq!(flow.model.bounds.inflight_longterm, f64::INFINITY, "it was not probing");
     let seen = states(&mut flow, 5.0);
-    assert!(seen.iter().any(|(state, ..)| *state == State::Refill));
+    assert!(seen.iter().any(|(state, ..)| *state == Bbr3State::Refill));
     assert_eq!(flow.model.bounds.inflight_shortterm, f64::INFINITY);
 }
 
@@ -190,18 +190,18 @@ fn a_mark_ends_startup_and_a_probe_and_lowers_the_bounds_elsewhere() {
         delivered: 40,
         interval: Some(Span::from_millis(40)),
         rtt: Span::from_millis(60),
-        again: false,
-        then: then(50),
-        total: flow.delivered(),
+        retransmitted: false,
+        at_send: then(50),
+        total_delivered: flow.delivered(),
         newly_delivered: 1,
         lost: 0,
         newly_lost: 0,
-        before: 51,
+        in_flight_before: 51,
         in_flight: 50,
         at: flow.now,
         window_full: false,
     };
-    let sample = |flow: &Toy<Bbr3>| Acked {
+    let sample = |flow: &Toy<Bbr3>| AckInfo {
         now: flow.now,
         ack: 0,
         max: 0,
@@ -211,34 +211,34 @@ fn a_mark_ends_startup_and_a_probe_and_lowers_the_bounds_elsewhere() {
         ece: true,
         marked: 0,
         recovering: false,
-        grows: false,
-        restarted: false,
+        may_grow: false,
+        after_timeout: false,
         rtt: None,
         delay: None,
         srtt: None,
-        rate: Some(rate(flow)),
+        rate_sample: Some(rate(flow)),
     };
     let mut flow = flow(DEEP, 1);
     flow.run(at(0.25), |_| {});
-    assert_eq!(flow.model.state, State::Startup);
+    assert_eq!(flow.model.state, Bbr3State::Startup);
     let told = sample(&flow);
-    flow.model.on_echo(&told, &mut flow.window, &Config::default());
+    flow.model.on_echo(&told, &mut flow.window, &TcpSettings::default());
     flow.run(at(0.26), |_| {});
-    assert_eq!(flow.model.state, State::Drain);
+    assert_eq!(flow.model.state, Bbr3State::Drain);
     let seen = states(&mut flow, 6.0);
-    assert!(seen.iter().any(|seen| seen.0 == State::Up));
-    while flow.model.state != State::Up {
+    assert!(seen.iter().any(|seen| seen.0 == Bbr3State::Up));
+    while flow.model.state != Bbr3State::Up {
         flow.run(flow.now + Span::from_millis(1), |_| {});
     }
     let told = sample(&flow);
-    flow.model.on_echo(&told, &mut flow.window, &Config::default());
-    assert_eq!(flow.model.state, State::Down);
+    flow.model.on_echo(&told, &mut flow.window, &TcpSettings::default());
+    assert_eq!(flow.model.state, Bbr3State::Down);
     assert_eq!(flow.model.bounds.inflight_longterm, 50.0, "what was in flight when the marked segment was sent");
 }
 
 #[test]
 fn the_slope_of_the_bound_doubles_each_round_trip() {
-    let mut bbr = Bbr3::new(&Config::default());
+    let mut bbr = Bbr3::new(&TcpSettings::default());
     // Section 5.3.3.5: 1, 2, 4, 8 segments in successive round trips of a window's acknowledgements.
     let slopes: Vec<f64> = (0..4)
         .map(|_| {
@@ -255,7 +255,7 @@ fn the_loss_that_passes_the_threshold_names_what_was_in_flight() {
     // losses passed the threshold with (0.02 x 102 - 2) / 0.98 = 0.04 of it.
     assert!(!too_high(2, 102) && too_high(3, 103));
     assert!((inflight_at_loss(103, 3) - 102.0408).abs() < 1e-3);
-    // Many were lost before: it has no share in it.
+    // Many were lost in_flight_before: it has no share in it.
     assert_eq!(inflight_at_loss(103, 50), 102.0);
 }
 

@@ -19,7 +19,7 @@ pub struct ExtraAcked {
 }
 
 /// An acknowledgement and its context.
-pub struct Epoch {
+pub struct AggregationSample {
     /// Segments newly acknowledged.
     pub segments: u32,
     pub now: Time,
@@ -42,7 +42,7 @@ impl ExtraAcked {
         (self.since, self.delivered) = (now, 0);
     }
 
-    pub fn on_ack(&mut self, acked: &Epoch) {
+    pub fn on_ack(&mut self, acked: &AggregationSample) {
         let mut expected = acked.bandwidth * (acked.now - self.since).as_secs_f64();
         if f64::from(self.delivered) <= expected {
             self.restart(acked.now);
@@ -69,7 +69,7 @@ mod tests {
         let mut extra = ExtraAcked::new(Time::ZERO);
         for (ms, segments) in acks {
             let now = Time::ZERO + Span::from_millis(ms);
-            extra.on_ack(&Epoch { segments, now, round: 1, bandwidth: 1000.0, cwnd: 500.0, full: true });
+            extra.on_ack(&AggregationSample { segments, now, round: 1, bandwidth: 1000.0, cwnd: 500.0, full: true });
         }
         extra.get(1000.0)
     }

@@ -5,26 +5,26 @@ use std::collections::BTreeSet;
 
 use headgate_core::{Rng, Span, Time};
 
-use crate::tcp::cc::{Acked, Controller, Loss, Window};
+use crate::tcp::cc::{AckInfo, CongestionControl, LossInfo, Window};
 use crate::tcp::outstanding::Outstanding;
-use crate::tcp::rate_sample::Rate;
-use crate::tcp::transmissions::{Transmissions, Verdict};
-use crate::tcp::{Ack, Config};
+use crate::tcp::rate_sample::DeliveryCounts;
+use crate::tcp::transmissions::{LossDecision, Transmissions};
+use crate::tcp::{Ack, TcpSettings};
 
 pub struct Toy<M> {
     pub model: M,
     pub now: Time,
     pub window: Window,
-    config: Config,
+    config: TcpSettings,
     /// Segments a second, the round trip without queue, and segments that find room behind the one being sent.
     pub rate: f64,
     pub rtt: Span,
     pub room: u32,
     pub lost: u32,
     pub sent: u32,
-    out: Outstanding,
+    scoreboard: Outstanding,
     transmissions: Transmissions,
-    delivery: Rate,
+    delivery: DeliveryCounts,
     delivered: u32,
     /// Acknowledgements under way: when they arrive, and of which segment and transmission.
     acks: BTreeSet<(Time, u32, u32)>,
@@ -36,9 +36,9 @@ pub struct Toy<M> {
     recover: u32,
 }
 
-impl<M: Controller> Toy<M> {
-    pub fn new(new: impl FnOnce(&Config) -> M, seed: u64, rate: f64, rtt: Span, room: u32) -> Toy<M> {
-        let config = Config::default();
+impl<M: CongestionControl> Toy<M> {
+    pub fn new(new: impl FnOnce(&TcpSettings) -> M, seed: u64, rate: f64, rtt: Span, room: u32) -> Toy<M> {
+        let config = TcpSettings::default();
         let mut model = new(&config);
         model.seed(&mut Rng::new(seed));
         Toy {
@@ -51,9 +51,9 @@ impl<M: Controller> Toy<M> {
             room,
             lost: 0,
             sent: 0,
-            out: Outstanding::default(),
+            scoreboard: Outstanding::default(),
             transmissions: Transmissions::default(),
-            delivery: Rate::default(),
+            delivery: DeliveryCounts::default(),
             delivered: 0,
             acks: BTreeSet::new(),
             link_free: Time::ZERO,
@@ -66,7 +66,7 @@ impl<M: Controller> Toy<M> {
     }
 
     pub fn in_flight(&self) -> u32 {
-        self.out.pipe(self.next_seq)
+        self.scoreboard.pipe(self.next_seq)
     }
 
     pub fn delivered(&self) -> u32 {
@@ -88,7 +88,7 @@ impl<M: Controller> Toy<M> {
                 self.send();
             } else {
                 if !open {
-                    self.delivery.fill(self.in_flight());
+                    self.delivery.set_window_full(self.in_flight());
                 }
                 self.now = acked;
                 self.acknowledge();
@@ -98,11 +98,11 @@ impl<M: Controller> Toy<M> {
     }
 
     fn send(&mut self) {
-        let seq = self.out.first_lost().unwrap_or(self.next_seq);
-        let then = self.delivery.on_send(self.in_flight(), self.now);
+        let seq = self.scoreboard.first_lost().unwrap_or(self.next_seq);
+        let at_send = self.delivery.on_send(self.in_flight(), self.now);
         self.next_seq = self.next_seq.max(seq + 1);
-        self.out.resend(seq);
-        self.transmissions.transmit(seq, self.now, Some(then));
+        self.scoreboard.record_retransmission(seq);
+        self.transmissions.record_send(seq, self.now, Some(at_send));
         self.sent += 1;
         if self.queued() <= f64::from(self.room) {
             self.link_free = self.link_free.max(self.now) + Span::from_secs_f64(1.0 / self.rate);
@@ -115,24 +115,24 @@ impl<M: Controller> Toy<M> {
     fn acknowledge(&mut self) {
         let (_, seq, order) = self.acks.pop_first().expect("an acknowledgement is due");
         let (before, now) = (self.in_flight(), self.now);
-        self.delivery.begin();
+        self.delivery.begin_ack();
         self.arrived.insert(seq);
         while self.arrived.remove(&self.una) {
             self.una += 1;
         }
-        let Toy { out, transmissions, delivery, delivered, una, next_seq, .. } = self;
+        let Toy { scoreboard, transmissions, delivery, delivered, una, next_seq, .. } = self;
         let ack = Ack { ack: *una, blocks: Some([(seq, seq + 1), (0, 0), (0, 0)]), ..Ack::default() };
         let mut newest = None;
-        out.take(&ack, *next_seq, |seq| {
-            newest = transmissions.arrive(seq).map(|record| (record, transmissions.snapshot(seq)));
+        scoreboard.on_ack(&ack, *next_seq, |seq| {
+            newest = transmissions.record_arrival(seq).map(|record| (record, transmissions.delivery_state(seq)));
             *delivered += 1;
             delivery.on_delivered(now);
         });
         transmissions.advance(ack.ack);
-        let losing = self.find_lost(order);
+        let losing = self.detect_losses(order);
         let flights = (before, self.in_flight());
-        let rate = newest.map(|newest| self.delivery.sample(newest, flights, self.rtt, now));
-        let told = Acked {
+        let rate_sample = newest.map(|newest| self.delivery.sample(newest, flights, self.rtt, now));
+        let told = AckInfo {
             now,
             ack: self.una,
             max: self.next_seq,
@@ -142,33 +142,33 @@ impl<M: Controller> Toy<M> {
             ece: false,
             marked: 0,
             recovering: false,
-            grows: false,
-            restarted: false,
+            may_grow: false,
+            after_timeout: false,
             rtt: None,
             delay: None,
             srtt: None,
-            rate,
+            rate_sample,
         };
         self.model.on_ack(&told, &mut self.window, &self.config);
         if losing && self.una >= self.recover {
             self.recover = self.next_seq;
-            let loss = Loss { now, flight: told.flight, max: told.max };
+            let loss = LossInfo { now, flight: told.flight, max: told.max };
             self.model.on_loss(&loss, &mut self.window, &self.config);
         }
     }
 
     /// Everything sent three transmissions before what has arrived is lost.
-    fn find_lost(&mut self, arrived: u32) -> bool {
+    fn detect_losses(&mut self, arrived: u32) -> bool {
         let before = self.lost;
-        let Toy { out, transmissions, delivery, model, lost, now, window, .. } = self;
-        transmissions.lose_while(|sent, seq| {
-            if sent.record(seq).order + 3 > arrived {
-                return Verdict::Stop;
+        let Toy { scoreboard, transmissions, delivery, model, lost, now, window, .. } = self;
+        transmissions.scan_in_flight(|sent, seq| {
+            if sent.transmission(seq).order + 3 > arrived {
+                return LossDecision::Stop;
             }
             *lost += 1;
-            out.lose(seq);
-            model.on_segment_lost(&delivery.lose(sent, seq, *now), window);
-            Verdict::Lost
+            scoreboard.record_loss(seq);
+            model.on_segment_lost(&delivery.record_loss(sent, seq, *now), window);
+            LossDecision::Lost
         });
         self.lost > before
     }

@@ -10,30 +10,30 @@ use crate::classified::Classified;
 use crate::segment::{Segment, SimPacket};
 
 /// Disciplines outside the registry, supplied by the caller of a run.
-pub trait Foreign {
-    /// Builds `qdisc` for a queue of `limit` at `place`; `None` if `qdisc` is not one of these disciplines.
+pub trait ExternalDisciplines {
+    /// Builds `qdisc` for a queue of `limit` at `link_info`; `None` if `qdisc` is not one of these disciplines.
     fn boxed<T: Copy + 'static>(
         &self,
         qdisc: &Qdisc,
         limit: Limit,
-        place: &LinkInfo<'_>,
+        link_info: &LinkInfo<'_>,
     ) -> Option<Box<dyn Discipline<T>>>;
 }
 
-impl Foreign for () {
+impl ExternalDisciplines for () {
     fn boxed<T: Copy + 'static>(&self, _: &Qdisc, _: Limit, _: &LinkInfo<'_>) -> Option<Box<dyn Discipline<T>>> {
         None
     }
 }
 
 /// DropTail, the discipline of most links, is compiled in; any other is boxed.
-pub enum Queueing {
+pub enum LinkDiscipline {
     Droptail(Droptail<Segment>),
     Other(Box<dyn Discipline<Segment>>),
 }
 
-impl Queueing {
-    /// Builds `qdisc`, from the registry or `foreign`, for `hop`. `label` selects the random stream of its key.
+impl LinkDiscipline {
+    /// Builds `qdisc`, from the registry or `external`, for `hop`. `label` selects the random stream of its key.
     ///
     /// # Errors
     /// An error in the discipline's settings.
@@ -43,21 +43,22 @@ impl Queueing {
         (hop, label): (Hop, &str),
         classes: &[Class],
         seed: u64,
-        foreign: &impl Foreign,
-    ) -> Result<Queueing, BuildError> {
+        external: &impl ExternalDisciplines,
+    ) -> Result<LinkDiscipline, BuildError> {
         let simplex = scenario.simplex(hop);
         let settings = qdisc.settings_with(simplex.limit);
         let settings: Vec<(&str, &str)> = settings.iter().map(|(name, value)| (*name, value.as_str())).collect();
-        let place = place(scenario, classes, scenario.mean_rate(hop), Rng::named(seed, &format!("key {label}")).bits());
+        let link_info =
+            link_info(scenario, classes, scenario.mean_rate(hop), Rng::named(seed, &format!("key {label}")).bits());
         if qdisc.name == "droptail" {
             let config = DroptailConfig::from_settings(&settings)?;
-            return Ok(Queueing::Droptail(Droptail::new(config, &place)?));
+            return Ok(LinkDiscipline::Droptail(Droptail::new(config, &link_info)?));
         }
         if scenario.classifies() {
-            let inner = built(qdisc, &settings, simplex.limit, &place, foreign)?;
-            return Ok(Queueing::Other(Box::new(Classified::new(inner, scenario, hop))));
+            let inner = built(qdisc, &settings, simplex.limit, &link_info, external)?;
+            return Ok(LinkDiscipline::Other(Box::new(Classified::new(inner, scenario, hop))));
         }
-        built(qdisc, &settings, simplex.limit, &place, foreign).map(Queueing::Other)
+        built(qdisc, &settings, simplex.limit, &link_info, external).map(LinkDiscipline::Other)
     }
 }
 
@@ -65,28 +66,28 @@ fn built<T: Copy + 'static>(
     qdisc: &Qdisc,
     settings: &[(&str, &str)],
     limit: Limit,
-    place: &LinkInfo<'_>,
-    foreign: &impl Foreign,
+    link_info: &LinkInfo<'_>,
+    external: &impl ExternalDisciplines,
 ) -> Result<Box<dyn Discipline<T>>, BuildError> {
-    foreign.boxed(qdisc, limit, place).map_or_else(|| registry::boxed(&qdisc.name, settings, place), Ok)
+    external.boxed(qdisc, limit, link_info).map_or_else(|| registry::boxed(&qdisc.name, settings, link_info), Ok)
 }
 
 /// The properties of the link that a discipline may know.
-fn place<'a>(scenario: &Scenario, classes: &'a [Class], rate: Rate, key: u64) -> LinkInfo<'a> {
+fn link_info<'a>(scenario: &Scenario, classes: &'a [Class], rate: Rate, key: u64) -> LinkInfo<'a> {
     LinkInfo { classes, ..LinkInfo::new(rate, scenario.mean_packet(), key) }
 }
 
 /// Calls the same method on either variant.
 macro_rules! either {
-    ($queueing:expr, $it:ident => $call:expr) => {
-        match $queueing {
-            Queueing::Droptail($it) => $call,
-            Queueing::Other($it) => $call,
+    ($link_discipline:expr, $it:ident => $call:expr) => {
+        match $link_discipline {
+            LinkDiscipline::Droptail($it) => $call,
+            LinkDiscipline::Other($it) => $call,
         }
     };
 }
 
-impl Discipline<Segment> for Queueing {
+impl Discipline<Segment> for LinkDiscipline {
     #[inline]
     fn enqueue(&mut self, packet: SimPacket, cx: &mut Cx<'_, Segment>) {
         either!(self, it => it.enqueue(packet, cx));
