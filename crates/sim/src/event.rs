@@ -1,4 +1,4 @@
-//! The events of a run.
+//! The events of a run: a packet that reaches a place, a timer, or a step of the measurement.
 
 use headgate_core::{FlowId, Packet};
 

@@ -1,4 +1,8 @@
-//! The hosts: every flow by number, and its statistics.
+//! The hosts: every flow's sender and receiver, by flow number, and the measurements at both ends.
+//!
+//! Each method handles one event and schedules the events that follow from it. Packets that leave the last link reach
+//! their receiver through [`Hosts::leave`]. Acknowledgements and TFRC reports return through [`Hosts::acknowledge`]. A
+//! dropped or lost packet ends in [`Hosts::release`].
 
 mod account;
 
@@ -16,7 +20,7 @@ use crate::traffic::{
     UdpFlowSettings, flow_stream, source_stream,
 };
 
-/// All flows, TCP before UDP, and the stores of their packets.
+/// All flows, TCP before UDP, with the slabs of their packets and the measurements at both ends.
 pub struct Hosts {
     tcp: Vec<TcpFlow>,
     udp: Vec<UdpFlow>,
@@ -140,7 +144,7 @@ impl Hosts {
         }
     }
 
-    /// Pacing releases a flow's next segment.
+    /// Sends the next segment of a paced flow.
     pub fn departure(&mut self, id: u32, now: Time, queue: &mut EventQueue<SimEvent>) {
         let flow = &mut self.tcp[id as usize];
         flow.on_departure(id, &self.tcp_settings[flow.group as usize], now, queue);
@@ -169,7 +173,7 @@ impl Hosts {
         }
     }
 
-    /// A packet leaves `link` at `now`, which may lie ahead, for the next link of its route or its host.
+    /// Moves a packet that leaves `link` to the next link of its route or to its host. `now` may lie ahead.
     #[inline]
     pub fn leave(&mut self, link: u16, packet: SimPacket, now: Time, queue: &mut EventQueue<SimEvent>) {
         if let Some(next) = self.paths.next(link, packet.flow.0 as usize) {
@@ -254,7 +258,7 @@ impl Hosts {
         }
     }
 
-    /// A datagram reaches its receiver at `arrives`, which may lie ahead if nothing can intervene.
+    /// Delivers a datagram that arrives at `arrives`. That time may lie ahead if nothing can intervene.
     pub fn deliver(&mut self, packet: &SimPacket, now: Time, arrives: Time) {
         self.delivered_packets += 1;
         let id = packet.flow.0 as usize;
@@ -307,7 +311,7 @@ impl Hosts {
         });
     }
 
-    /// A datagram reached its first link: emits the next one.
+    /// Emits the next datagram of a flow when one reaches its first link.
     #[inline]
     pub fn next_datagram(&mut self, packet: &SimPacket, queue: &mut EventQueue<SimEvent>) {
         if packet.handle.is_datagram() {

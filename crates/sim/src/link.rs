@@ -1,4 +1,8 @@
-//! One direction of a link: its queue, and the delivery of departing packets.
+//! One direction of a link: a queue with its discipline, the transmitter and the medium, which delays and loses
+//! packets.
+//!
+//! [`LinkQueue`] has the mechanism, which live links share. This file builds it from a scenario. It also delivers
+//! departing packets to the hosts.
 
 use headgate_core::{Packet, Port, Rng, Sink, Time, Why};
 use headgate_link::{LinkQueue, Medium, NextHop};

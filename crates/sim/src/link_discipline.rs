@@ -1,4 +1,4 @@
-//! The discipline of one direction of a link.
+//! The discipline of one direction of a link, built from the registry or supplied by the caller.
 
 use headgate_core::disciplines::{Droptail, DroptailConfig};
 use headgate_core::{

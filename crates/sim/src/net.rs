@@ -1,4 +1,7 @@
-//! The network of one run: every direction of every link, and the hosts.
+//! The network of one run: the links (one for each direction), the hosts, and the next wake-up time of each link.
+//!
+//! A packet arrives at a link, queues there, and leaves for the next link of its route or for its receiver
+//! ([`Downstream`]).
 
 use headgate_core::Time;
 use headgate_link::WakeTimes;

@@ -1,16 +1,21 @@
-//! The event queue: a hierarchical timing wheel (Varghese, Lauck: Hashed and hierarchical timing wheels, 1987).
+//! The event queue: a hierarchical timing wheel (G. Varghese, T. Lauck, "Hashed and Hierarchical Timing Wheels", SOSP
+//! 1987).
 //!
-//! Events leave in order of time, and events of equal time in insertion order. Adding and removing cost O(1), so the
-//! cost per packet stays flat from ten flows to a hundred thousand.
+//! The queue returns events in order of time. Events of equal time leave in the order of insertion. Adding and
+//! removing cost O(1), so the cost per packet stays flat from ten flows to a hundred thousand.
 //!
-//! Time is divided into ticks of 2^`shift` ns, and a tick's number into digits of ten bits. An event waits at the
-//! level of the highest digit in which its tick differs from the current tick, so each level covers one turn of the
-//! level. When the wheel enters a slot of a higher level, its events move down in order. On the lowest level a slot
-//! is one tick and its events are sorted.
+//! Time is divided into ticks of 2^`shift` ns. A tick number has seven digits of ten bits, and the wheel has one level
+//! for each digit. A level has 1024 slots, one for each value of its digit. An event is stored at the level of the
+//! highest digit in which its tick differs from the current tick.
+//!
+//! - `push` appends the event to its slot. On the lowest level a slot is one tick, and its events are kept sorted by
+//!   time.
+//! - `pop` takes the head of the first non-empty slot of the lowest level. Bitmaps find that slot in two steps.
+//! - If the lowest level is empty, `refill_lowest` moves the events of the next slot of a higher level down, in order.
 //!
 //! With many thousand events, cache misses dominate. The higher levels therefore keep times and event numbers in
-//! chunks, which move without reading the events. An event that reaches the lowest level is prefetched and passed to
-//! the caller, who can prefetch the memory that the event will need.
+//! chunks, which move without reading the events. An event that reaches the lowest level is passed to the caller, who
+//! can prefetch the memory that the event will need.
 
 use std::num::{NonZeroU32, NonZeroU64};
 
@@ -23,6 +28,7 @@ const SLOTS: usize = 1 << DIGIT;
 const LEVELS: usize = 7;
 const NONE: u32 = u32::MAX;
 
+/// Events in order of time, and of insertion at equal times.
 pub struct EventQueue<E> {
     shift: u32,
     tick: u64,
@@ -114,6 +120,7 @@ impl<E: Copy> EventQueue<E> {
         Some((Time::from_nanos(node.time), node.event))
     }
 
+    /// Stores a node in the slot of its tick.
     #[inline]
     fn insert(&mut self, time: u64, node: u32) {
         let tick = (time >> self.shift).max(self.tick);

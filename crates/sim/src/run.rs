@@ -1,4 +1,7 @@
-//! One run: a scenario, one of its disciplines, one seed.
+//! One run: one scenario, one discipline, one seed.
+//!
+//! [`run`] builds the links and the hosts, schedules the flows' first events, and lets the [`World`] process events
+//! until the scenario ends.
 
 use core::fmt;
 
@@ -56,8 +59,8 @@ fn links(
     scenario.hops().map(built).collect()
 }
 
-/// Typical time between events in nanoseconds while all links are busy: about five events per packet of a link, one
-/// per datagram of a UDP source without congestion control.
+/// Typical time between events in nanoseconds while all links are busy. A packet causes about five events at a link. A
+/// datagram of an uncontrolled UDP source causes one.
 fn typical_gap(scenario: &Scenario) -> u64 {
     let packets = |rate: Rate, bytes: u32| 1e9 / rate.transmit(bytes).as_nanos().max(1) as f64;
     let links = scenario.links.iter().map(|link| 5.0 * packets(link.forward.rate, scenario.mean_packet()));

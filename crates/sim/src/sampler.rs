@@ -1,4 +1,6 @@
-//! The tables: one row per interval during the run, one row per flow at its end.
+//! Measurement of a run: one row per interval, and totals per flow, link and group at the end.
+//!
+//! All counts of the totals restart when the warm-up ends. The intervals continue.
 
 use headgate_core::{Span, Time};
 use headgate_measure::{Balance, IntervalRow, LinkRow, Outcome, SampledCounters, flow_rows, group_rows, note_run};

@@ -1,4 +1,7 @@
-//! Contents of simulated packets, and stores for contents too large for a packet.
+//! Contents of simulated packets, and slabs for contents too large for a packet.
+//!
+//! A packet is copied often, so its contents fill eight bytes ([`Segment`]). SACK blocks, delays and TFRC reports are
+//! in a [`Slab`], and the packet holds their index.
 
 use std::num::NonZeroU32;
 
@@ -41,9 +44,9 @@ pub enum SegmentContents {
     Report(SlabId),
 }
 
-// From the low end: 32 bits of sequence number (of a report: its store index), two of kind, and a flag that tells
-// TFRC's reports from its data. An acknowledgement has two more flags and 27 bits of its options' store index (0:
-// none). Data has 29 bits of send time.
+// Bits from the low end: 32 of sequence number (in a report: its slab index), two of kind, one flag. The flag tells
+// TFRC reports from TFRC data. An acknowledgement has two more flags and 27 bits of its options' slab index (0: none).
+// Data has 29 bits of send time.
 const KIND: u32 = 32;
 const FLAG: u32 = 34;
 const SACK: u32 = 37;
@@ -164,7 +167,7 @@ pub type AckOptionSlab = Slab<AckOptions>;
 /// The TFRC reports in flight.
 pub type ReportSlab = Slab<TfrcReport>;
 
-/// Index into a [`Slab`]; never 0.
+/// Index into a [`Slab`], from 1.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SlabId(NonZeroU32);
 
@@ -174,7 +177,7 @@ impl SlabId {
     }
 }
 
-/// Large contents of few packets, kept apart so that all packets stay small.
+/// Contents too large for a packet, by index. Few packets need one, and all packets stay small.
 pub struct Slab<T> {
     slots: Vec<T>,
     free: Vec<SlabId>,

@@ -1,4 +1,8 @@
-//! The world of one run: hosts, links, and the events that move packets between them.
+//! The event loop of one run.
+//!
+//! Events are in a queue ([`EventQueue`]), except those of links: each link has one wake-up time. A step takes the
+//! earliest of both; at equal times the event precedes the link. Every [`EVENTS_PER_REPORT`] events the watcher gets
+//! the link events, traces and captures so far, and may stop the run.
 
 use headgate_core::Time;
 use headgate_link::WakeTimes;
@@ -52,7 +56,7 @@ impl World {
         Some(outcome)
     }
 
-    /// Counts the packets sent by `end`, and of these the packets on access links and between links. Empties the
+    /// Counts the packets sent by `end`, and those of them on access wires and between links. Empties the
     /// queue.
     fn count_in_flight(&mut self, end: Time) -> Balance {
         let World { queue, net: Net { hosts, .. }, .. } = self;

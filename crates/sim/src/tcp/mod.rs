@@ -1,8 +1,19 @@
 //! TCP in segments: a sender and a receiver that are independent of the network.
 //!
-//! Both are driven by calls: after an acknowledgement or a timer, call [`TcpSender::poll`] until it returns `None`.
-//! Connections start established and never close. Data is unlimited ([`TcpSender::new`]) or supplied by the application
-//! ([`TcpSender::finite`]). Sequence numbers count segments.
+//! Both are driven by calls. After an acknowledgement or a timer, call [`TcpSender::poll`] until it returns `None`.
+//! Connections start established and never close. Data is unlimited ([`TcpSender::new`]) or supplied by the
+//! application ([`TcpSender::finite`]). Sequence numbers count segments.
+//!
+//! | task | file |
+//! | --- | --- |
+//! | events of the sender, timers | `sender.rs` |
+//! | choice of the next segment, pacing | `sender/sending.rs`, `pacing.rs` |
+//! | recovery without and with SACK | `sender/recovery.rs`, `sender/sacked.rs` |
+//! | which segments have arrived or are lost | `outstanding.rs` (state), `transmissions.rs` (send times) |
+//! | loss detection by time, tail probes, reduction | `rack.rs`, `tlp.rs`, `prr.rs` |
+//! | retransmission timeout, delivery rates | `rto.rs`, `rate_sample.rs` |
+//! | window laws | `cc/` |
+//! | acknowledgements, ECN feedback | `receiver.rs`, `accecn.rs` |
 
 pub(crate) mod accecn;
 pub mod cc;

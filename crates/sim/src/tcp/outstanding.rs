@@ -1,15 +1,18 @@
-//! The scoreboard of outstanding segments (RFC 6675): arrived, lost, retransmitted.
+//! The scoreboard of a SACK sender: the state of each outstanding segment (RFC 6675).
 //!
-//! Every SACK sender keeps one, whether it detects losses by count or by time. It holds one byte per segment, from
-//! the first unacknowledged segment to the last with a known state, so a flow without losses stores nothing. `pipe`
-//! is never computed by a scan. Send times are in [`Transmissions`](super::transmissions::Transmissions), for
-//! detection by time.
+//! A segment is in flight, lost, retransmitted, or has arrived ([`SegmentState`]). One byte per segment holds that
+//! state, from the first unacknowledged segment to the last with a known state. A flow without losses therefore stores
+//! nothing.
+//!
+//! Counters of the states give `pipe`, the number of segments in flight, without a scan. Every SACK sender keeps a
+//! scoreboard, whether it detects losses by count or by time. Send times are in
+//! [`Transmissions`](super::transmissions::Transmissions).
 //!
 //! | RFC 6675 | here |
 //! | --- | --- |
 //! | HighACK | `base`, less one |
 //! | Update, IsLost, SetPipe | [`on_ack`](Outstanding::on_ack), [`detect_losses`](Outstanding::detect_losses), [`pipe`](Outstanding::pipe) |
-//! | HighRxt | `retransmit_from`: segments below it have arrived or were sent again |
+//! | HighRxt | `retransmit_from`: segments below it have arrived or were retransmitted |
 //! | RescueRxt | `rescue_from`, less two |
 //! | NextSeg | [`first_lost`](Outstanding::first_lost), new data, [`next_hole`](Outstanding::next_hole), [`rescue`](Outstanding::rescue) |
 
@@ -109,7 +112,7 @@ impl Outstanding {
         }
     }
 
-    /// Records a retransmission of `seq`, a [`next_hole`](Outstanding::next_hole). Both transmissions count until it is known
+    /// Records a retransmission of `seq`, a hole. Both transmissions count until it is known
     /// to be lost (SetPipe, steps a and b).
     pub fn record_hole_retransmission(&mut self, seq: u32) {
         *self.at(seq) = SegmentState::InFlightTwice;
@@ -117,7 +120,7 @@ impl Outstanding {
     }
 
     /// Applies an acknowledgement to the segments before `max` (Update); calls `delivered` with each new arrival.
-    /// Returns whether its blocks told anything new.
+    /// Returns whether its SACK blocks report new arrivals.
     #[inline]
     pub fn on_ack(&mut self, ack: &Ack, max: u32, mut delivered: impl FnMut(u32)) -> bool {
         self.advance(ack.ack, &mut delivered);

@@ -40,7 +40,7 @@ impl Pacer {
     }
 }
 
-/// The pacing rate of a controller without its own: window over round trip, with headroom as in Linux
+/// The pacing rate of a congestion control without its own: window over round trip, with headroom as in Linux
 /// (`tcp_update_pacing_rate`; `tcp_pacing_ss_ratio` 200 %, `tcp_pacing_ca_ratio` 120 %). The lower ratio applies from
 /// half of `ssthresh` on. Unbounded before the first round-trip time.
 pub fn window_rate(window: &Window, flight: u32, srtt: Option<Span>) -> f64 {

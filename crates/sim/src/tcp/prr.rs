@@ -1,5 +1,14 @@
-//! Proportional rate reduction (RFC 9937, which obsoletes RFC 6937): limits sending during loss recovery, so that the
-//! flight ends at the window the congestion controller chose.
+//! Proportional rate reduction (PRR, RFC 9937, which obsoletes RFC 6937).
+//!
+//! A recovery must bring the flight down to the `ssthresh` that the congestion control chose. PRR spreads that
+//! reduction over the recovery: for each delivered segment it sends `ssthresh` / `recover_fs` segments. If losses
+//! already took the flight below `ssthresh`, it lets the flight grow back, at most as fast as slow start.
+//!
+//! | RFC 9937 | here |
+//! | --- | --- |
+//! | prr_delivered, prr_out, RecoverFS | `delivered`, `out`, `recover_fs` |
+//! | DeliveredData, inflight, safeACK | arguments of [`Prr::on_ack`] |
+//! | SndCnt | its result |
 
 /// The state of one recovery, in segments.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

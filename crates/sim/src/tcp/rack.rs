@@ -1,4 +1,23 @@
-//! RACK (RFC 8985, section 6): a segment is lost if one sent after it has arrived, and a reordering window has passed.
+//! RACK: loss detection by time (RFC 8985, section 6).
+//!
+//! A segment is lost if a segment sent later has been delivered and a reordering window has passed since. The window
+//! lets reordered segments arrive. It starts at a quarter of the minimum round-trip time and grows when duplicates
+//! (DSACK) show that it was too short.
+//!
+//! - Delivery of a segment: update the minimum round-trip time, the latest delivered transmission and the signs of
+//!   reordering.
+//! - Each acknowledgement: [`detect`](Rack::detect) checks the segments in flight, oldest first. A segment sent before
+//!   the latest delivered one is lost after its own send time + `rtt` + window. If none is due yet, a timer checks
+//!   again.
+//! - Retransmission timeout: the first segment and all overdue ones are lost (section 6.3).
+//!
+//! | RFC 8985 | here |
+//! | --- | --- |
+//! | RACK.segment, RACK.rtt | `order`, `rtt` |
+//! | RACK.min_RTT, RACK.fack | `min_rtt`, `fack` |
+//! | RACK.reordering_seen, RACK.dsack_round | `reordering_seen`, `dsack_round` |
+//! | RACK.reo_wnd_mult, RACK.reo_wnd_persist | `multiplier`, `persist` |
+//! | RACK_update_reo_wnd, RACK_detect_loss | [`window`](Rack::window), [`detect`](Rack::detect) |
 
 use headgate_core::{Span, Time};
 

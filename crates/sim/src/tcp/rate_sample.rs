@@ -275,8 +275,8 @@ mod tests {
 
     #[test]
     fn acks_that_come_all_at_once_do_not_make_it_faster() {
-        // Sent 5 ms apart, acknowledged together: the send interval is the longer one. Ten were sent in 45 ms; the sample
-        // of the last goes from the sending of the first.
+        // Sent 5 ms apart, acknowledged together: the send interval is the longer one. Ten were sent in 45 ms; the
+        // sample of the last goes from the sending of the first.
         let mut line = Line::default();
         (0..10).for_each(|seq| line.send(seq, 5 * u64::from(seq)));
         line.ack(1, 100);

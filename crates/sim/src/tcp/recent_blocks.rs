@@ -1,5 +1,5 @@
-//! The last SACK blocks seen. Each acknowledgement repeats earlier blocks: in a window of thousands of segments a
-//! block is thousands long and only one of its segments is new.
+//! The SACK blocks seen last. Each acknowledgement repeats earlier blocks, and a block may be thousands of segments
+//! long. Skipping known blocks leaves only the segments that are new.
 
 use crate::segment::SackBlock;
 

@@ -1,8 +1,24 @@
-//! The sending side: slow start and congestion avoidance (RFC 5681), loss recovery by Reno (RFC 5681), NewReno
-//! (RFC 6582) or SACK (RFC 6675), limited transmit (RFC 3042), the retransmission timer (RFC 6298), ECN (RFC 3168).
+//! The sending side of a connection.
 //!
-//! Symbols: `una` is SND.UNA, `next` SND.NXT, `max` the highest SND.NXT so far (HighData + 1), `recover` the end of
-//! the window in which the last loss or mark was acted upon (RFC 6582's recover + 1, RFC 6675's RecoveryPoint + 1).
+//! The sender keeps the sequence numbers and the timers, and finds and repairs losses. The congestion control (`cc`)
+//! only moves the window. Data in flight is limited by the smaller of the congestion window and the receive window.
+//!
+//! - An acknowledgement passes through [`on_ack`](TcpSender::on_ack): count marks, move the window, sample the
+//!   round-trip time, react to ECN, then advance `una` or count a duplicate. SACK senders take their own path
+//!   (`sacked.rs`).
+//! - The timer passes through [`on_timer`](TcpSender::on_timer): back off, reduce to one segment, and restart slow
+//!   start at `una`.
+//! - [`poll`](TcpSender::poll) returns the next segment that windows and pacing allow.
+//!
+//! Sources: RFC 5681 (slow start, congestion avoidance, Reno), RFC 6582 (NewReno), RFC 6675 (SACK), RFC 3042 (limited
+//! transmit), RFC 6298 (timer), RFC 3168 (ECN).
+//!
+//! | RFC | here |
+//! | --- | --- |
+//! | SND.UNA, SND.NXT | `una`, `next` |
+//! | highest SND.NXT so far (HighData + 1) | `max` |
+//! | recover + 1 (RFC 6582), RecoveryPoint + 1 (RFC 6675) | `recover` |
+//! | FlightSize (RFC 5681) | `flight` |
 
 mod marks;
 mod recovery;
@@ -165,7 +181,7 @@ impl TcpSender {
         }
     }
 
-    /// Seeds the controller's random stream, for a connection that is new or [`reset`](TcpSender::reset).
+    /// Seeds the congestion control's random stream, for a connection that is new or [`reset`](TcpSender::reset).
     pub fn seed(&mut self, rng: &mut Rng) {
         self.cc.seed(rng);
     }
@@ -229,7 +245,7 @@ impl TcpSender {
             self.sack = Some(sack);
             return;
         }
-        let mut info = self.info(&ack, now);
+        let mut info = self.ack_info(&ack, now);
         self.count_marks(&mut info, ack.ace, config);
         let before = self.window.cwnd();
         self.update_cwnd(&info, config);
@@ -318,16 +334,16 @@ impl TcpSender {
         covered
     }
 
-    /// Passes an acknowledgement to the controller.
+    /// Passes an acknowledgement to the congestion control.
     #[inline]
     fn update_cwnd(&mut self, info: &AckInfo, config: &TcpSettings) {
         self.cc.on_ack(info, &mut self.window, config);
         self.after_timeout &= self.window.in_slow_start();
     }
 
-    /// An acknowledgement as the controller sees it.
+    /// Describes an acknowledgement for the congestion control.
     #[inline]
-    fn info(&self, &Ack { ack, ece, delay, .. }: &Ack, now: Time) -> AckInfo {
+    fn ack_info(&self, &Ack { ack, ece, delay, .. }: &Ack, now: Time) -> AckInfo {
         let acked = ack - self.una;
         // `NONE` is never covered.
         let rtt = (ack > self.timed).then(|| now - self.timed_at);

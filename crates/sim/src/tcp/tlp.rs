@@ -1,5 +1,16 @@
-//! Tail loss probes (RFC 8985, section 7): when the last segments of a flight bring no acknowledgement, one more
-//! segment elicits one, from which RACK detects losses.
+//! Tail loss probes (TLP, RFC 8985, section 7).
+//!
+//! If the last segments of a flight are lost, no later arrival shows the loss. After two round-trip times without an
+//! acknowledgement, the sender therefore sends one more segment: new data, or the last segment again. Its
+//! acknowledgement lets RACK detect the losses, long before the retransmission timer.
+//!
+//! If the probe itself repaired the loss, the acknowledgement shows no loss at all. [`Tlp::on_ack`] detects this case,
+//! and the window is reduced as for any loss (section 7.4).
+//!
+//! | RFC 8985 | here |
+//! | --- | --- |
+//! | PTO | [`Tlp::timeout`], `at` |
+//! | TLP.end_seq, TLP.is_retrans | `end`, `retransmitted` |
 
 use headgate_core::{Span, Time};
 

@@ -1,4 +1,5 @@
-//! The per-segment state of a sender: send times, and the algorithms that use them.
+//! The per-segment state of a SACK sender: send times, and the algorithms that use them (RACK, TLP, PRR, rate
+//! samples).
 
 use headgate_core::{Span, Time};
 
@@ -19,7 +20,7 @@ pub struct Tracker {
     pub tlp: Tlp,
     /// The current recovery, if it reduces in proportion.
     pub prr: Option<Prr>,
-    /// Delivery rates, if the controller needs them.
+    /// Delivery rates, if the congestion control needs them.
     pub delivery: Option<Box<DeliveryCounts>>,
     /// The reordering timer, [`Time::NEVER`] if it is off.
     pub reorder_at: Time,
@@ -34,11 +35,11 @@ pub struct Tracker {
 pub struct NewArrivals {
     /// Segments newly delivered.
     pub delivered: u32,
-    /// Its blocks told something new.
+    /// Its SACK blocks report new arrivals.
     pub new_blocks: bool,
-    /// The round-trip time of the last of them that was sent once.
+    /// Round-trip time of the latest delivered segment that was sent once.
     pub rtt: Option<Span>,
-    /// Their latest transmission, and the delivery state at its sending, for a rate sample.
+    /// The latest transmission among them and its delivery state, for a rate sample.
     pub newest: Option<(Transmission, DeliveryState)>,
 }
 

@@ -1,8 +1,8 @@
-//! Send time and order of the outstanding segments, for loss detection by time (RFC 8985), proportional rate
-//! reduction (RFC 9937), and the round trips and rates of single segments.
+//! Send time and order of each outstanding segment.
 //!
-//! Segments in flight form a list in sending order, so that the oldest are found without a search. Arrivals and
-//! losses are in [`Outstanding`](super::outstanding::Outstanding).
+//! RACK (RFC 8985), PRR (RFC 9937) and rate samples need the last transmission of a segment. Segments in flight form a
+//! list in sending order, so the oldest are found without a search. Arrivals and losses are in
+//! [`Outstanding`](super::outstanding::Outstanding).
 
 use std::collections::VecDeque;
 
@@ -121,12 +121,12 @@ impl Transmissions {
         self.unlink(seq);
     }
 
-    /// Takes lost segments out of flight, oldest first, as `lost` decides, until it stops.
-    pub fn scan_in_flight(&mut self, mut lost: impl FnMut(&Transmissions, u32) -> LossDecision) {
+    /// Asks `decide` about each segment in flight, oldest first, and takes the lost ones out of flight.
+    pub fn scan_in_flight(&mut self, mut decide: impl FnMut(&Transmissions, u32) -> LossDecision) {
         let mut seq = self.oldest;
         while seq != NONE {
             let later = self.at(seq).later;
-            match lost(self, seq) {
+            match decide(self, seq) {
                 LossDecision::Lost => self.unlink(seq),
                 LossDecision::Wait => {}
                 LossDecision::Stop => return,
@@ -142,7 +142,7 @@ impl Transmissions {
         Transmission { sent, order, retransmitted }
     }
 
-    /// The delivery state at that time, if the controller samples rates.
+    /// The delivery state when `seq` was last sent, if the congestion control samples rates.
     pub fn delivery_state(&self, seq: u32) -> DeliveryState {
         self.delivery_states.get((seq - self.base) as usize).copied().unwrap_or_default()
     }
@@ -169,7 +169,7 @@ impl Transmissions {
     }
 }
 
-/// The verdict on a segment in flight.
+/// The result of checking one segment in flight.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum LossDecision {
     Lost,

@@ -1,4 +1,5 @@
-//! Whether the sender sent less than it was allowed to for a whole interval between reports (RFC 5348, section 8.2.1).
+//! Detects data-limited intervals: the sender sent less than it was allowed to between two reports (RFC 5348, section
+//! 8.2.1). The receive rate of such an interval says nothing about the path.
 
 use headgate_core::Time;
 
@@ -6,7 +7,7 @@ use headgate_core::Time;
 /// report covers, if any did.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct DataLimited {
-    /// The first such moment after [`covered_until`](DataLimited::covered_until), and the first after [`reported_at`](DataLimited::reported_at).
+    /// The first such moment after `covered_until`, and the first after `reported_at`.
     first: Time,
     second: Time,
     /// When the newest packet of the last report was sent (`t_new`), and when that report came (`t_next`).

@@ -1,4 +1,7 @@
-//! The loss event rate `p` from losses (RFC 5348, sections 5.2 to 5.5).
+//! The loss event rate `p` (RFC 5348, sections 5.2 to 5.5).
+//!
+//! Losses within one round-trip time form one loss event. The packets between the first losses of two events form a
+//! loss interval. `p` is the inverse of the weighted mean of the last eight intervals; recent intervals weigh more.
 
 use headgate_core::{Span, Time};
 

@@ -1,10 +1,20 @@
-//! TCP-Friendly Rate Control (RFC 5348): a sender and a receiver that are independent of the network.
+//! TCP-Friendly Rate Control (TFRC, RFC 5348): a sender and a receiver that are independent of the network.
 //!
-//! TFRC sends at the rate that the TCP throughput equation gives for the round-trip time and the loss event rate, so
-//! its rate varies far less than TCP's. The receiver measures losses and reports them about once a round trip; the
-//! sender turns reports into a rate. Both are driven by calls, as [`tcp`](crate::tcp) is.
+//! TFRC sends at the rate that the TCP throughput equation gives for the round-trip time and the loss event rate. Its
+//! rate therefore varies far less than TCP's. The receiver detects losses, averages them into a loss event rate, and
+//! reports it about once a round trip. The sender turns each report into a rate. Both are driven by calls, as
+//! [`tcp`](crate::tcp) is.
 //!
 //! Rates are in bytes per second and count the segment `s`, headers excluded (section 3.1).
+//!
+//! | RFC 5348 | here |
+//! | --- | --- |
+//! | throughput equation (3.1) | [`packets_a_round_trip`] |
+//! | X, X_inst, t_ipi, nofeedback timer (4) | [`TfrcSender`] |
+//! | X_recv_set (4.3); data-limited interval (8.2.1) | `receive_rates.rs`; `limited.rs` |
+//! | lost packets (5.1, 5.2) | `holes.rs` |
+//! | loss intervals, p (5.3 to 5.5) | [`LossHistory`] |
+//! | feedback packets (6) | [`TfrcReceiver`], [`TfrcReport`] |
 
 mod equation;
 mod holes;

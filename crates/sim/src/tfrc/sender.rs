@@ -1,4 +1,9 @@
-//! The sending side: the rate from reports, and the send times from the rate (RFC 5348, section 4).
+//! The sending side of TFRC: turns reports into a rate, and the rate into send times (RFC 5348, section 4).
+//!
+//! - Before the first loss, the rate doubles each round trip (slow start). Afterwards it is the rate of the equation.
+//! - In both cases it is at most twice the rate that the receiver reports (`recv_limit`).
+//! - A report also restarts the nofeedback timer. If that timer expires, the rate is halved (section 4.4).
+//! - While the round-trip time is above its mean, packets leave more slowly (section 4.5).
 
 use std::collections::VecDeque;
 
@@ -43,9 +48,9 @@ pub struct TfrcSender {
     /// Expirations of the timer.
     timeouts: u32,
     limited: DataLimited,
-    /// The nominal time of the last packet. Then send and round-trip times of the packets that a report can still
-    /// name; the last is number `next - 1`.
+    /// When the last packet was sent.
     last: Option<Time>,
+    /// Send and round-trip times of the packets that a report can still name. The last is number `next - 1`.
     sent: VecDeque<(Time, Span)>,
     next: u32,
 }
@@ -136,8 +141,8 @@ impl TfrcSender {
         self.last.map_or(Time::ZERO, |last| last + Span::from_secs_f64(f64::from(config.segment) / instant))
     }
 
-    /// Sends a packet at `now`, no earlier than [`ready`](TfrcSender::ready). `all`: the packet uses up the allowance,
-    /// without a wait for the application.
+    /// Sends a packet at `now`, no earlier than [`ready`](TfrcSender::ready). `all`: the allowed rate delayed the
+    /// packet, not the application.
     pub fn send(&mut self, all: bool, now: Time) -> TfrcData {
         if self.last.is_none() {
             self.timer = now + INITIAL_TIMEOUT;
@@ -209,7 +214,7 @@ impl TfrcSender {
         self.sent.front().map(|(at, _)| *at)
     }
 
-    /// The first round-trip time: slow start begins (section 4.2).
+    /// Begins slow start at the first round-trip time (section 4.2).
     fn enter_slow_start(&mut self, config: &TfrcSettings, now: Time) {
         self.rate = self.initial_rate(config);
         self.doubled_at = now;
@@ -243,9 +248,9 @@ impl TfrcSender {
         }
     }
 
-    /// The nofeedback timer expired: step 1 of section 4.4. The rate is not halved if the sender was silent
-    /// throughout and its rate is near the initial one. The same holds before the first report, which the RFC does not
-    /// cover.
+    /// Cuts the rate when the nofeedback timer expires (section 4.4, step 1). The rate is not halved if the sender was
+    /// silent throughout and its rate is near the initial one. The same holds before the first report, which the RFC
+    /// does not cover.
     fn cut_rate(&mut self, config: &TfrcSettings, now: Time) {
         let receive_rates = self.receive_rates.max();
         let recover = self.initial_rate(config);

@@ -1,4 +1,4 @@
-//! Traffic sources and their receivers: one file per kind, each with the wires of its flows.
+//! Traffic sources and their receivers: one file per transport, each with the access wires of its flows.
 
 mod app;
 mod tcp;

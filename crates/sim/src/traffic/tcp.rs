@@ -1,4 +1,7 @@
-//! TCP flows: application, sender, receiver, and the wires between them and the routers.
+//! TCP flows: application, sender, receiver, and the four access wires between them and the routers.
+//!
+//! Each method handles one event of a flow: it calls the sender or receiver, puts the resulting packets on a wire, and
+//! schedules the next timers.
 
 use headgate_core::{Ecn, Rng, Span, Time};
 use headgate_link::{Wire, WireProperties};
@@ -21,6 +24,7 @@ pub struct TcpFlowSettings {
     /// Its payload, in bytes.
     pub payload: u32,
     tcp: TcpSettings,
+    /// An acknowledgement on the wire, in bytes.
     ack: u32,
     /// The first links of the forward and the reverse route.
     links: [u16; 2],
@@ -28,6 +32,7 @@ pub struct TcpFlowSettings {
     /// ECN codepoint of retransmissions: Not-ECT unless configured, so that their loss is detected (RFC 3168, section
     /// 6.1.5).
     ecn_retransmitted: Ecn,
+    /// The largest random delay before a transmission.
     send_jitter: Span,
     stop: Time,
     data_from_sender: WireProperties,
@@ -40,7 +45,7 @@ pub struct TcpFlowSettings {
 #[repr(C, align(64))]
 pub struct TcpFlow {
     sender: TcpSender,
-    /// Sender to router, and router to sender.
+    /// The wires between the sender and its router.
     data_from_sender: Wire,
     ack_to_sender: Wire,
     /// The earliest scheduled timer event; later deadlines are scheduled when it fires.
@@ -49,7 +54,7 @@ pub struct TcpFlow {
     /// `None` for unlimited data.
     app: Option<Box<FlowApp>>,
     receiver: TcpReceiver,
-    /// Router to receiver, and receiver to router.
+    /// The wires between the receiver and its router.
     data_to_receiver: Wire,
     ack_from_receiver: Wire,
     receiver_timer: Time,
@@ -324,7 +329,7 @@ impl TcpFlow {
         self.sender.sent()
     }
 
-    /// Its counts up to `now`.
+    /// Counts of the flow up to `now`.
     pub fn counts(&self, now: Time) -> TcpCounts {
         TcpCounts {
             delivered: self.receiver.expected(),

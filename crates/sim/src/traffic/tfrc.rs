@@ -1,4 +1,4 @@
-//! TFRC flows: sender, receiver, and the wires between them and the routers.
+//! TFRC flows: sender, receiver, and the four access wires between them and the routers.
 
 use headgate_core::{Ecn, Rng, Span, Time};
 use headgate_link::{Wire, WireProperties};
@@ -45,7 +45,7 @@ struct TfrcFlow {
     group: u16,
     sender: TfrcSender,
     receiver: TfrcReceiver,
-    /// Sender to router, router to receiver, and the way back.
+    /// The wires between the hosts and their routers.
     data_from_sender: Wire,
     data_to_receiver: Wire,
     report_from_receiver: Wire,
@@ -167,7 +167,7 @@ impl TfrcFlow {
     }
 }
 
-/// A flow that acts, with its context.
+/// A flow at the time of an event, with its context.
 pub struct TfrcFlowHandle<'a> {
     id: u32,
     flow: &'a mut TfrcFlow,
@@ -224,8 +224,8 @@ impl TfrcFlowHandle<'_> {
         self.flow.report_to_sender.pass(self.now, &self.settings.report_to_sender)
     }
 
-    /// A datagram (number, marked) leaves the last router; returns its arrival time. As in TCP, the receiver acts at
-    /// once with that later time, after a feedback timer that expires before it.
+    /// Takes a datagram (number, marked) that leaves the last router; returns its arrival time. As in TCP, the
+    /// receiver acts at once with that later time. A feedback timer that expires earlier is handled first.
     pub fn on_data(&mut self, (seq, marked): (u32, bool)) -> Time {
         let arrives = self.flow.data_to_receiver.pass(self.now, &self.settings.data_to_receiver);
         if let Some(due) = self.flow.receiver.deadline()

@@ -1,4 +1,4 @@
-//! UDP flows: datagrams leave as the source writes them, without congestion control.
+//! UDP flows without congestion control: datagrams leave as the source writes them.
 
 use headgate_core::{Ecn, Rng, Time};
 use headgate_link::{Wire, WireProperties};

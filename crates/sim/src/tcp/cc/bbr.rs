@@ -1,10 +1,22 @@
-//! BBR, version 1: a model of the path in place of a reaction to loss.
+//! BBR, version 1: sends at the measured rate of the path instead of reacting to loss.
 //!
-//! N. Cardwell, Y. Cheng, S. Hassas Yeganeh, V. Jacobson, "BBR Congestion Control",
-//! draft-cardwell-iccrg-bbr-congestion-control-00, July 2017 (cited as "draft"), and Linux 5.x, `net/ipv4/tcp_bbr.c`, which
-//! came after it. The bottleneck bandwidth is the greatest delivery rate of ten round trips, the path's delay the
-//! least round trip of ten seconds. Their product (BDP) is the path's capacity. Two controls, pacing rate and window,
-//! are set by gains to send more or less than that.
+//! The model has two estimates. The bottleneck bandwidth is the largest delivery rate of ten round trips. The path's
+//! delay is the smallest round-trip time of ten seconds. Their product (BDP) is what the path holds without a queue.
+//! Gains times the bandwidth and the BDP give the pacing rate and the window.
+//!
+//! | state | what the flow does | until |
+//! | --- | --- | --- |
+//! | Startup | doubles its rate each round trip | the bandwidth grows by less than 25 % in three round trips |
+//! | Drain | sends slowly to empty the queue of Startup | the flight is one BDP |
+//! | ProbeBW | cycles through eight gains: 1.25, 0.75, and six times 1 | the smallest round-trip time is ten seconds old |
+//! | ProbeRTT | keeps four segments in flight for 200 ms | the delay is measured without the flow's own queue |
+//!
+//! Each acknowledgement carries a rate sample. It updates the model, then the state, then rate and window
+//! (`controls.rs`). A loss only limits the window for one round trip (packet conservation).
+//!
+//! Sources: N. Cardwell, Y. Cheng, S. Hassas Yeganeh, V. Jacobson, "BBR Congestion Control",
+//! draft-cardwell-iccrg-bbr-congestion-control-00, July 2017 (cited as "draft"); Linux 5.x, `net/ipv4/tcp_bbr.c`,
+//! which came after it.
 //!
 //! | draft | here |
 //! | --- | --- |
@@ -37,7 +49,7 @@ const CYCLE: [f64; 8] = [1.25, 0.75, 1.0, 1.0, 1.0, 1.0, 1.0, 1.0];
 const CWND_GAIN: f64 = 2.0;
 /// The length of the bandwidth filter in round trips.
 const BANDWIDTH_ROUNDS: u32 = 10;
-/// The least window: keeps a path with delayed ACKs busy.
+/// The smallest window: keeps a path with delayed ACKs busy.
 const MIN_CWND: f64 = 4.0;
 /// Linux: `bbr_pacing_margin_percent`.
 const MARGIN: f64 = 0.99;
@@ -183,8 +195,8 @@ impl Bbr {
         });
     }
 
-    /// Draft, section 4.3.4.3: a phase lasts one least round trip. A probing phase also lasts until its target is in
-    /// flight or proves too high. A draining phase ends early once the queue is gone.
+    /// Draft, section 4.3.4.3: a phase lasts one minimum round-trip time. A probing phase also lasts until its target
+    /// is in flight or proves too high. A draining phase ends early once the queue is gone.
     fn phase_ends(&self, sample: &RateSample) -> bool {
         let long = sample.at - self.phase_at > self.min_rtt.unwrap_or(Span::MAX);
         let gain = self.pacing_gain();

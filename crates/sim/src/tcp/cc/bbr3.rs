@@ -1,10 +1,24 @@
-//! BBR, version 3: a model of the path that loss bounds.
+//! BBR, version 3: the model of [version 1](super::bbr), bounded by loss.
 //!
-//! N. Cardwell, I. Swett, J. Beshay (editors), "BBR Congestion Control", draft-ietf-ccwg-bbr-06 (cited as "draft"); where
-//! the draft is silent, Google's Linux, `net/ipv4/tcp_bbr.c`, branch v3 ("Linux"). As in [version 1](super::bbr),
-//! bandwidth times delay is the path's capacity (BDP). Loss adds bounds: long-term ones, found while probing, and
-//! short-term ones, which hold until the next probe. Probes for bandwidth are rarer (every two or three seconds, or
-//! as often as Reno would lose) and end when more than 2 % of the segments are lost.
+//! Bandwidth times delay is what the path holds (BDP). Loss adds bounds. Long-term bounds are found while probing;
+//! short-term bounds hold until the next probe. Probes are rarer than in version 1: every two or three seconds, or as
+//! often as a Reno flow would lose. A probe ends when more than 2 % of the segments are lost.
+//!
+//! | state | what the flow does | until |
+//! | --- | --- | --- |
+//! | Startup | doubles its rate each round trip | the bandwidth stops growing, or loss is high |
+//! | Drain | sends slowly to empty the queue | the flight is one BDP |
+//! | Down | sends less than the bandwidth | the queue is gone and headroom is left |
+//! | Cruise | sends at the bandwidth, below the long-term bound | it is time to probe |
+//! | Refill | fills the path, without short-term bounds | one round trip has passed |
+//! | Up | sends faster and raises the long-term bound | loss is too high or the bandwidth stops growing |
+//! | ProbeRTT | keeps half the BDP in flight for 200 ms | the delay is measured |
+//!
+//! Down, Cruise, Refill and Up are the cycle of ProbeBW (`probe_bw.rs`). Bounds are in `bounds.rs`, rate and window in
+//! `controls.rs`.
+//!
+//! Sources: N. Cardwell, I. Swett, J. Beshay (editors), "BBR Congestion Control", draft-ietf-ccwg-bbr-06 (cited as
+//! "draft"). Where the draft is silent: Google's Linux, `net/ipv4/tcp_bbr.c`, branch v3 ("Linux").
 //!
 //! | draft | here |
 //! | --- | --- |
@@ -15,11 +29,11 @@
 //! | ack_phase, of which only ACKS_PROBE_STOPPING has consequences | `probe_stopping` |
 //! | is_bw_probe_sample | `probe_sample` |
 //!
-//! The draft is unfinished. It only requires that marks count as congestion (section 3.7), so an echo counts here as
-//! loss above the threshold; Linux's answer to shallow marks (`ecn_alpha`) is left out. Without segmentation offload
-//! the send quantum is one segment. Spurious recoveries are not detected, so nothing is undone (section 5.5.11). As
-//! in Linux, a recovery conserves no packets. Where draft and Linux differ (gains of Drain and DOWN, for one) the
-//! draft holds.
+//! Deviations: the draft is unfinished. It only requires that marks count as congestion (section 3.7), so an echo
+//! counts here as loss above the threshold. Linux's answer to shallow marks (`ecn_alpha`) is left out. Without
+//! segmentation offload the send quantum is one segment. Spurious recoveries are not detected, so nothing is undone
+//! (section 5.5.11). As in Linux, a recovery conserves no packets. Where draft and Linux differ, for example in the
+//! gains of Drain and DOWN, the draft holds.
 
 mod bounds;
 mod controls;
@@ -40,7 +54,7 @@ const LOSS_THRESHOLD: f64 = 0.02;
 const BETA: f64 = 0.7;
 /// The share of `inflight_longterm` left to other flows (section 2.8).
 const HEADROOM: f64 = 0.15;
-/// The least window: keeps a path with delayed ACKs busy (section 2.8).
+/// The smallest window: keeps a path with delayed ACKs busy (section 2.8).
 const MIN_CWND: f64 = 4.0;
 /// Pacing stays 1 % below the bandwidth (section 2.5).
 const MARGIN: f64 = 0.99;
@@ -108,7 +122,7 @@ pub struct Bbr3 {
     full: bool,
     drain_round: u32,
     extra: ExtraAcked,
-    // The least round trips, and ProbeRTT; `None` before the first sample.
+    // The minimum round-trip times, and ProbeRTT; `None` before the first sample.
     min_rtt: Option<Span>,
     min_rtt_at: Time,
     probe_rtt_min: Option<Span>,

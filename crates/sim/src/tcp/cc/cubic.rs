@@ -1,6 +1,17 @@
-//! CUBIC: the window grows by a cubic function of the time since it was last reduced.
+//! CUBIC: the window grows by a cubic function of the time since its last reduction.
 //!
-//! L. Xu, S. Ha, I. Rhee, V. Goel, L. Eggert (eds.), *CUBIC for Fast and Long-Distance Networks*, RFC 9438, 2023.
+//! After a reduction the window first rises quickly, flattens near its old size `w_max`, and then probes beyond it
+//! faster and faster. Growth depends on time, not on the number of acknowledgements, so flows with different
+//! round-trip times grow alike. On short paths, where Reno would be faster, CUBIC follows Reno's window `w_est`.
+//!
+//! - Acknowledgement: below `ssthresh`, slow start. Otherwise move towards W_cubic(t + RTT) = C (t - K)^3 + W_max, or
+//!   to `w_est` if that is larger.
+//! - Loss: `ssthresh` = 0.7 x flight. Remember the window as `w_max`, less if it had not regained the old one (fast
+//!   convergence). The next acknowledgement begins a new epoch.
+//! - Mark: as a loss, with `cwnd` in place of the flight.
+//!
+//! Source: L. Xu, S. Ha, I. Rhee, V. Goel, L. Eggert (eds.), *CUBIC for Fast and Long-Distance Networks*, RFC 9438,
+//! 2023.
 //!
 //! | RFC 9438 | here |
 //! | --- | --- |
@@ -20,7 +31,7 @@ use crate::tcp::TcpSettings;
 /// Section 5: growth far from `w_max`, in segments per cubic second.
 pub const C: f64 = 0.4;
 /// Section 4.2: the largest target, as a multiple of the window.
-const MOST: f64 = 1.5;
+const MAX_TARGET: f64 = 1.5;
 /// Section 4.6: the window after a loss, as a fraction.
 pub const BETA: f64 = 0.7;
 /// The same after a mark with Alternative Backoff (RFC 8511, section 3.1).
@@ -100,7 +111,7 @@ impl CongestionControl for Cubic {
         } else {
             // Sections 4.2, 4.4 and 4.5: moves towards the curve's value one round trip ahead.
             let rtt = ack.srtt.map_or(0.0, |srtt| srtt.as_secs_f64());
-            (epoch.w_cubic(t + rtt).clamp(cwnd, MOST * cwnd) - cwnd) / cwnd
+            (epoch.w_cubic(t + rtt).clamp(cwnd, MAX_TARGET * cwnd) - cwnd) / cwnd
         };
         self.epoch = Some(epoch);
         window.grow(by, config, ack.now);
@@ -126,6 +137,6 @@ impl CongestionControl for Cubic {
 
     /// Section 4.2 bounds the target of a round trip.
     fn cwnd_after_round_trip(&self, cwnd: f64) -> f64 {
-        MOST * cwnd
+        MAX_TARGET * cwnd
     }
 }

@@ -1,10 +1,11 @@
 //! DCTCP: reduces the window in proportion to the fraction of marked segments.
 //!
-//! S. Bensley, D. Thaler, P. Balasubramanian, L. Eggert, G. Judd, *Data Center TCP (DCTCP)*, RFC 8257, 2017;
-//! M. Alizadeh et al., *Data Center TCP (DCTCP)*, SIGCOMM 2010.
+//! The sender averages that fraction over windows of data (`alpha`, [`MarkFraction`]). Once a window, marks reduce
+//! `cwnd` by `alpha` / 2: by half if all segments are marked, by little if few are. The mirrored echo (section 3.2) is
+//! in the receiver. Windows grow (section 3.4) and react to loss (section 3.5) as in Reno.
 //!
-//! The mirrored echo (section 3.2) is in the receiver. Windows grow (section 3.4) and react to loss (section 3.5) as
-//! in Reno.
+//! Source: S. Bensley, D. Thaler, P. Balasubramanian, L. Eggert, G. Judd, *Data Center TCP (DCTCP)*, RFC 8257, 2017;
+//! M. Alizadeh et al., *Data Center TCP (DCTCP)*, SIGCOMM 2010.
 
 use super::marking::MarkFraction;
 use super::reno::Reno;

@@ -1,7 +1,12 @@
-//! HyStart++: the first slow start ends when round-trip times rise, before the queue overflows.
+//! HyStart++: ends the first slow start when round-trip times rise, before the queue overflows.
 //!
-//! P. Balasubramanian, Y. Huang, M. Olson, *HyStart++: Modified Slow Start for TCP*, RFC 9406, 2023; numbers in
-//! brackets are its sections. It wraps another controller, which takes over afterwards.
+//! The sender compares the smallest round-trip time of each round with that of the round before. A rise by an eighth
+//! (4 to 16 ms) begins conservative slow start: growth at a quarter of the rate, for five rounds. If the round-trip
+//! time falls again, slow start resumes. Otherwise `ssthresh` becomes `cwnd`, and the wrapped congestion control takes
+//! over.
+//!
+//! Source: P. Balasubramanian, Y. Huang, M. Olson, *HyStart++: Modified Slow Start for TCP*, RFC 9406, 2023; numbers
+//! in brackets are its sections.
 
 use headgate_core::Span;
 
@@ -18,9 +23,9 @@ const N_RTT_SAMPLE: u32 = 8;
 const CSS_GROWTH_DIVISOR: f64 = 4.0;
 const CSS_ROUNDS: u32 = 5;
 /// The most segments of an acknowledgement that count for growth without pacing (L).
-const MOST: u32 = 8;
+const MAX_SEGMENTS: u32 = 8;
 
-/// A controller preceded by HyStart++.
+/// A congestion control preceded by HyStart++.
 #[derive(Debug)]
 pub struct HyStart {
     inner: AnyControl,
@@ -28,7 +33,7 @@ pub struct HyStart {
     first: bool,
     /// The round ends when this segment is acknowledged (windowEnd).
     window_end: u32,
-    /// The least round-trip times of the last and the current round, and the number of samples in the current one.
+    /// The minimum round-trip times of the last and the current round, and the number of samples in the current one.
     last: Option<Span>,
     current: Option<Span>,
     samples: u32,
@@ -81,7 +86,7 @@ impl HyStart {
             self.sample(rtt);
         }
         if ack.may_grow {
-            let segments = if config.pacing { ack.acked } else { ack.acked.min(MOST) };
+            let segments = if config.pacing { ack.acked } else { ack.acked.min(MAX_SEGMENTS) };
             let divisor = if self.conservative.is_some() { CSS_GROWTH_DIVISOR } else { 1.0 };
             window.grow(f64::from(segments) / divisor, config, ack.now);
         }

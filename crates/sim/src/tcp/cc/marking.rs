@@ -1,4 +1,6 @@
-//! The fraction of a flow's segments that was marked, averaged over windows of data (RFC 8257, section 3.3).
+//! The average fraction of a flow's segments that were marked (DCTCP's alpha; RFC 8257, section 3.3).
+//!
+//! Each window of data gives one sample: marked over delivered segments. It enters the average with weight 1/16.
 
 use super::AckInfo;
 

@@ -1,7 +1,7 @@
-//! Congestion control: one file per controller, one line each in the registry below.
+//! Congestion control: one file per algorithm, one line each in the registry below.
 //!
-//! The sender keeps sequence numbers, finds and repairs losses, and runs the timer. A controller moves `cwnd` and
-//! `ssthresh` on acknowledgements, marks, losses and timeouts. Windows count segments.
+//! The sender keeps sequence numbers, finds and repairs losses, and runs the timer. A congestion control moves `cwnd`
+//! and `ssthresh` on acknowledgements, marks, losses and timeouts. Windows count segments.
 
 mod bbr;
 mod bbr3;
@@ -36,7 +36,7 @@ use prague::Prague;
 use reno::Reno;
 use westwood::Westwood;
 
-/// What an acknowledgement tells a controller.
+/// One acknowledgement, as a congestion control sees it.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct AckInfo {
     /// When it arrived.
@@ -67,11 +67,11 @@ pub struct AckInfo {
     pub delay: Option<Span>,
     /// The smoothed round-trip time before this acknowledgement, if known.
     pub srtt: Option<Span>,
-    /// The delivery rate, for controllers that need [`rates`](headgate_scenario::Needs::rates).
+    /// The delivery rate, for congestion controls that need [`rates`](headgate_scenario::Needs::rates).
     pub rate_sample: Option<RateSample>,
 }
 
-/// What a loss or a timeout tells a controller.
+/// One loss or timeout, as a congestion control sees it.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct LossInfo {
     /// When it was found.
@@ -97,12 +97,12 @@ pub struct LostSegment {
     pub lost: u32,
 }
 
-/// A congestion controller of one flow.
+/// The congestion control of one flow.
 pub trait CongestionControl: fmt::Debug + Send {
     /// An acknowledgement arrived that is neither old nor of unsent data. Called before the sender acts on it.
     fn on_ack(&mut self, ack: &AckInfo, window: &mut Window, config: &TcpSettings);
 
-    /// The marks echoed by `ack` call for a reaction, once per window of data (RFC 3168, section 6.1.2).
+    /// Reacts to the marks echoed by `ack`, once per window of data (RFC 3168, section 6.1.2).
     fn on_echo(&mut self, ack: &AckInfo, window: &mut Window, config: &TcpSettings);
 
     /// Loss recovery begins, or the timer expired: lowers `ssthresh`. The recovery sets `cwnd`.
@@ -121,16 +121,16 @@ pub trait CongestionControl: fmt::Debug + Send {
     /// Called only if delivery rates are sampled.
     fn on_restart(&mut self, _now: Time, _: &mut Window) {}
 
-    /// Provides the flow's random stream. Deterministic controllers draw nothing.
+    /// Provides the flow's random stream. Deterministic congestion controls draw nothing.
     fn seed(&mut self, _: &mut Rng) {}
 
-    /// The pacing rate in segments per second; `None` if the controller does not choose one. Read after each segment
-    /// sent.
+    /// The pacing rate in segments per second; `None` if the congestion control does not choose one. Read after each
+    /// segment sent.
     fn pacing_rate(&self) -> Option<f64> {
         None
     }
 
-    /// The name of the controller's phase, unless `ssthresh` determines it.
+    /// The name of the current phase, unless `ssthresh` determines it.
     fn phase(&self) -> Option<&'static str> {
         None
     }
@@ -164,8 +164,8 @@ impl EcnFeedback {
     }
 }
 
-/// Declares the registry. A row is the scenario's name and, for a controller with state, the constructor. The
-/// controller's needs are in its row of [`Cc`].
+/// Declares the registry. A row is the scenario's name and, for a congestion control with state, the constructor. The
+/// congestion control's needs are in its row of [`Cc`].
 macro_rules! registry {
     ($($cc:ident $(= $new:expr)?;)+) => {
         impl AnyControl {
@@ -190,8 +190,8 @@ registry! {
     Bbr3 = Bbr3::new;
 }
 
-/// A flow's controller. Reno has no state and is the most common, so it is compiled into the sender; the others are
-/// boxed.
+/// A flow's congestion control. Reno has no state and is the most common, so it is compiled into the sender. The
+/// others are boxed.
 #[derive(Debug)]
 pub struct AnyControl {
     reno: Reno,
@@ -199,7 +199,7 @@ pub struct AnyControl {
 }
 
 impl AnyControl {
-    /// The controller of a new flow.
+    /// The congestion control of a new flow.
     pub fn new(config: &TcpSettings) -> AnyControl {
         let control = AnyControl::of(config);
         // Models of the path have a start of their own.
@@ -223,7 +223,7 @@ impl AnyControl {
     }
 }
 
-/// Rare calls are dispatched alike for all controllers.
+/// Rare calls are dispatched alike for all congestion controls.
 impl Deref for AnyControl {
     type Target = dyn CongestionControl;
 

@@ -1,4 +1,4 @@
-//! Building blocks of controllers that model the path.
+//! Building blocks of congestion controls that model the path.
 
 mod bubble;
 mod extra_acked;

@@ -1,14 +1,26 @@
 //! Prague: DCTCP for the Internet, in the L queue of a dual queue (RFC 9330 to 9332).
 //!
-//! K. De Schepper, O. Tilmans, B. Briscoe, *Prague Congestion Control*, draft-briscoe-iccrg-prague-congestion-control;
-//! RFC 9331, section 4, has the requirements. Where the draft leaves room, the values are those of `tcp_prague.c` 0.7
-//! (L4STeam's Linux): flows with a round trip below 25 ms act as if theirs were 25 ms, from the fourth round trip
-//! after slow start on. The average of marks begins at 0, and the first mark halves the window.
+//! The flow sends ECT(1) and counts marks by accurate ECN feedback (RFC 9768). It keeps the average fraction of marked
+//! segments, `alpha`. At most once a round trip, marks reduce the window by `alpha` / 2. The first mark halves it,
+//! since the average begins at 0.
 //!
-//! It sends ECT(1) and counts marks by accurate ECN feedback (RFC 9768). Deviations: the window is reduced at once
-//! instead of by a segment per ACK. The least window is one segment, with no slower pacing or smaller packets below
-//! that. The pacing rate does not vary by 3 %. The sender does not fall back to Reno on suspicion of a classic AQM,
-//! which RFC 9331 requires.
+//! - Acknowledgement: each unmarked segment grows the window by 1/cwnd. At the end of a round trip `alpha` is updated.
+//! - Mark: reduce by `alpha` / 2. Loss: halve, as Reno does.
+//! - Round trips below 25 ms count as 25 ms ([`TARGET`]), from the fourth round trip after slow start on. Growth per
+//!   round trip is then smaller by (RTT / 25 ms)^2, so that short flows do not starve long ones.
+//!
+//! Sources: K. De Schepper, O. Tilmans, B. Briscoe, *Prague Congestion Control*,
+//! draft-briscoe-iccrg-prague-congestion-control; requirements in RFC 9331, section 4. Where the draft leaves room,
+//! the values are those of `tcp_prague.c` 0.7 (L4STeam's Linux).
+//!
+//! | draft | here |
+//! | --- | --- |
+//! | alpha, g | [`MarkFraction`], [`GAIN`](super::marking::GAIN) |
+//! | RTT_virt | [`TARGET`] |
+//!
+//! Deviations: the window is reduced at once instead of by a segment per ACK. The smallest window is one segment,
+//! without slower pacing or smaller packets below that. The pacing rate does not vary by 3 %. The sender does not fall
+//! back to Reno when it suspects a classic AQM, which RFC 9331 requires.
 
 use headgate_core::{Span, Time};
 

@@ -9,8 +9,9 @@ use crate::tcp::TcpSettings;
 /// The window after a mark with Alternative Backoff, as a fraction (RFC 8511, section 3.1).
 const BETA_ECN: f64 = 0.8;
 
-/// Slow start's growth in segments for an acknowledgement: one (RFC 5681, equation 2), or with a `limit` the segments
-/// acknowledged (RFC 3465, sections 2.2 and 2.3). After a timeout their number says little about recent departures.
+/// Slow start's growth for an acknowledgement: one segment (RFC 5681, equation 2). With a `limit`, the acknowledged
+/// segments up to that limit (RFC 3465, sections 2.2 and 2.3). After a timeout their number says little about recent
+/// departures.
 #[inline]
 pub(super) fn slow_start(ack: &AckInfo, limit: Option<u32>) -> f64 {
     match limit {

@@ -4,19 +4,19 @@
 //! Control*, Computer Communication Review 34(2), 2004, section 2; S. Mascolo et al., *TCP Westwood*, MobiCom 2001.
 //!
 //! Once a round trip, the segments that arrived divided by the time they took are a sample of the bandwidth. A
-//! low-pass filter smooths the samples. The estimate times the least round-trip time is the path's capacity with an
+//! low-pass filter smooths the samples. The estimate times the minimum round-trip time is the path's capacity with an
 //! empty queue. A loss, a timeout or a mark sets `ssthresh` to that, so a loss without congestion costs little.
 //! Windows grow as in Reno.
 //!
 //! | paper | here |
 //! | --- | --- |
 //! | b_k = d_k / T_k | `delivered` since `since`, divided by the time |
-//! | B_k = 0.9 B_(k-1) + 0.1 b_k | `bandwidth`, [`KEPT`] |
+//! | B_k = 0.9 B_(k-1) + 0.1 b_k | `bandwidth`, [`OLD_WEIGHT`] |
 //! | RTT_min | `min_rtt` |
 //!
-//! The paper has no rule for marks and none for the time before the first sample: marks count as losses, and without a
-//! sample Reno's half applies. Linux (`tcp_westwood.c`) filters twice with 7/8; here one filter follows the paper. The
-//! bound of 50 ms below a sample's time is Linux's.
+//! The paper has no rule for marks and none for the time before the first sample. Here marks count as losses. Without
+//! a sample the window is halved, as in Reno. Linux (`tcp_westwood.c`) filters twice with 7/8; here one filter follows
+//! the paper. The bound of 50 ms below a sample's time is Linux's.
 
 use headgate_core::{Span, Time};
 
@@ -25,10 +25,10 @@ use super::{AckInfo, CongestionControl, LossInfo, Window};
 use crate::tcp::TcpSettings;
 
 /// The weight of the old estimate (the paper's alpha).
-const KEPT: f64 = 0.9;
+const OLD_WEIGHT: f64 = 0.9;
 
 /// The shortest sampling time: shorter samples see bursts, not the path.
-const SHORTEST: Span = Span::from_millis(50);
+const MIN_SAMPLE_TIME: Span = Span::from_millis(50);
 
 #[derive(Clone, Debug, Default)]
 pub struct Westwood {
@@ -55,11 +55,11 @@ impl Westwood {
         };
         self.delivered += ack.delivered;
         let time = ack.now - since;
-        if time < ack.srtt.unwrap_or(SHORTEST).max(SHORTEST) {
+        if time < ack.srtt.unwrap_or(MIN_SAMPLE_TIME).max(MIN_SAMPLE_TIME) {
             return;
         }
         let sample = f64::from(self.delivered) / time.as_secs_f64();
-        self.bandwidth = Some(self.bandwidth.map_or(sample, |old| KEPT * old + (1.0 - KEPT) * sample));
+        self.bandwidth = Some(self.bandwidth.map_or(sample, |old| OLD_WEIGHT * old + (1.0 - OLD_WEIGHT) * sample));
         (self.delivered, self.since) = (0, Some(ack.now));
     }
 

@@ -1,4 +1,4 @@
-//! The two windows of a controller, and the integral of `cwnd` over time.
+//! The two windows of a congestion control, and the integral of `cwnd` over time.
 
 use headgate_core::Time;
 

@@ -1,5 +1,17 @@
-//! Loss recovery: fast recovery without selective acknowledgements (RFC 5681, RFC 6582), limited transmit (RFC 3042),
-//! and the steps common to all recoveries.
+//! Fast retransmit and fast recovery without SACK, and the steps common to all recoveries.
+//!
+//! Three duplicate acknowledgements mean that the segment `una` is lost. The sender retransmits it at once and lowers
+//! `ssthresh`. Recovery lasts until all data sent before it (`recover`) is acknowledged.
+//!
+//! | event | action | source |
+//! | --- | --- | --- |
+//! | first and second duplicate | send one new segment each (limited transmit) | RFC 3042 |
+//! | third duplicate | retransmit `una`; `cwnd` = `ssthresh` + 3 | RFC 5681, section 3.2 |
+//! | further duplicates | `cwnd` + 1: a segment has left the network | RFC 5681, section 3.2, step 4 |
+//! | partial acknowledgement (NewReno) | retransmit the new `una`; deflate `cwnd` | RFC 6582, section 3.2, step 3 |
+//! | acknowledgement of `recover` (Reno: of any new data) | `cwnd` = `ssthresh`; recovery ends | RFC 5681, RFC 6582 |
+//!
+//! Tahoe has no recovery: on the third duplicate it restarts slow start from one segment.
 
 use headgate_core::Time;
 use headgate_scenario::Recovery;
@@ -89,9 +101,9 @@ impl TcpSender {
         self.retransmit_first = true;
     }
 
-    /// Lets the controller lower `ssthresh`; RFC 5681's equation 4 is the upper bound. In a window whose loss was
-    /// already answered `ssthresh` does not rise. FlightSize then includes segments that arrived out of order, so
-    /// half of it may exceed the path's capacity, and slow start would overflow the path again and again.
+    /// Lets the congestion control lower `ssthresh`; RFC 5681's equation 4 is the upper bound. In a window whose loss
+    /// was already answered `ssthresh` does not rise. FlightSize then includes segments that arrived out of order.
+    /// Half of it may exceed the path's capacity, and slow start would overflow the path repeatedly.
     pub(super) fn lower_ssthresh(&mut self, lower: impl FnOnce(&mut AnyControl, &mut Window)) {
         let most = if self.una < self.recover { self.window.ssthresh } else { f64::INFINITY };
         lower(&mut self.cc, &mut self.window);

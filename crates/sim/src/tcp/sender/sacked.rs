@@ -1,5 +1,15 @@
-//! The SACK sender: knows the segments in flight, and retransmits losses before new data. It detects losses by count
-//! (RFC 6675) or by time (RFC 8985); a recovery reduces at once or in proportion (RFC 9937).
+//! The SACK sender: retransmits the lost segments, and only those, before new data.
+//!
+//! The [`Outstanding`] scoreboard knows which segments have arrived, are lost, or are in flight (`pipe`). The sender
+//! may send while `pipe` is below `cwnd`.
+//!
+//! - An acknowledgement updates the scoreboard, finds losses, moves the window, and begins or ends a recovery.
+//! - A loss is found by count (three later arrivals, RFC 6675) or by time (RACK, RFC 8985). By time, a retransmission
+//!   can be found lost too.
+//! - A recovery lowers `cwnd` at once, or in proportion to deliveries with PRR (RFC 9937). Model-based controls (BBR)
+//!   set their own window.
+//! - Timers: reordering (RACK), tail loss probe (TLP), and retransmission. They are checked in this order.
+//! - [`TcpSender::poll`] prefers a probe, then a lost segment, then new data, then holes (RFC 6675, NextSeg).
 
 use headgate_core::{Span, Time};
 
@@ -30,7 +40,7 @@ impl SackState {
         SackState { tracker: self.tracker.map(|tracker| Box::new(tracker.for_new_connection(config))), ..self }
     }
 
-    /// Passes the number of segments in flight to the rate account, if any.
+    /// Passes the number of segments in flight to the delivery counts, if any.
     fn update_delivery(&mut self, max: u32, update_delivery: impl FnOnce(&mut DeliveryCounts, u32)) {
         if let Some(delivery) = self.tracker.as_mut().and_then(|tracker| tracker.delivery.as_mut()) {
             update_delivery(delivery, self.scoreboard.pipe(max));
@@ -176,8 +186,8 @@ impl TcpSender {
         }
     }
 
-    /// Sends in a recovery by count when neither lost segments nor new data remain: holes not known to be lost, and
-    /// once the last segment (RFC 6675, NextSeg, rules 3 and 4).
+    /// Selects a segment when a recovery by count has neither lost segments nor new data left. First come holes that
+    /// are not known to be lost, then once the last segment (RFC 6675, NextSeg, rules 3 and 4).
     fn poll_holes(&mut self, sack: &mut SackState, config: &TcpSettings, now: Time) -> Option<OutgoingSegment> {
         if config.rack() || self.phase == RecoveryPhase::Open {
             return None;
@@ -207,7 +217,7 @@ impl TcpSender {
         if may_retransmit || limited { scoreboard.pipe(self.max) } else { self.flight() }
     }
 
-    /// Nothing is outstanding: the next data, if there is `has_new_data` data, may follow a pause.
+    /// Handles a pause in sending: nothing is outstanding. With `has_new_data` it ends now.
     fn restart_if_idle(&mut self, sack: &SackState, has_new_data: bool, config: &TcpSettings, now: Time) {
         let limited =
             || sack.tracker.as_ref().and_then(|t| t.delivery.as_ref()).is_some_and(|delivery| delivery.app_limited());
@@ -230,8 +240,8 @@ impl TcpSender {
         data
     }
 
-    /// Counts consecutive duplicate acknowledgements: with SACK, acknowledgements with `new_blocks` of arrivals beyond a
-    /// gap (RFC 6675, section 2).
+    /// Counts consecutive duplicate acknowledgements. With SACK these are acknowledgements with `new_blocks` (RFC
+    /// 6675, section 2).
     #[inline]
     fn count_duplicates(&mut self, advanced: bool, new_blocks: bool) {
         if advanced {
@@ -313,7 +323,7 @@ impl TcpSender {
         (self.retransmit_first, self.next, self.rto_at) = (true, self.max, Time::NEVER);
     }
 
-    /// Begins a recovery for the losses `losses`. During a recovery only the loss of a retransmission counts: it is a
+    /// Begins a recovery for `losses`. During a recovery only the loss of a retransmission counts: it is a
     /// second sign of congestion (RFC 5681, section 4.3). `in_flight` are the segments neither acknowledged nor known
     /// to have arrived before the losses were found.
     #[inline]
@@ -359,7 +369,7 @@ impl TcpSender {
         }
     }
 
-    /// PRR's answer to an acknowledgement of `delivered` segments.
+    /// Sets the window as PRR asks after an acknowledgement of `delivered` segments.
     fn apply_prr(&mut self, sack: &mut SackState, delivered: u32, safe: bool, now: Time) {
         let Some(prr) = sack.tracker.as_mut().and_then(|t| t.prr.as_mut()) else { return };
         let in_flight = sack.scoreboard.pipe(self.max);
@@ -394,18 +404,18 @@ impl TcpSender {
         }
     }
 
-    /// Sets the timers after an acknowledgement, of new data if `new_blocks`.
-    fn set_timers(&mut self, sack: &mut SackState, new_blocks: bool, config: &TcpSettings, now: Time) {
+    /// Sets the timers after an acknowledgement; `new_data`: it acknowledges new data.
+    fn set_timers(&mut self, sack: &mut SackState, new_data: bool, config: &TcpSettings, now: Time) {
         if self.waiting_for_timer {
             if let Some(t) = &mut sack.tracker {
                 (t.reorder_at, t.tlp.at) = (Time::NEVER, Time::NEVER);
             }
             return;
         }
-        if new_blocks {
+        if new_data {
             self.restart_timer(now); // RFC 6298, rules 5.2 and 5.3
         }
-        if new_blocks || sack.scoreboard.arrived() > 0 {
+        if new_data || sack.scoreboard.arrived() > 0 {
             self.schedule_probe(sack, config, now);
         }
     }
@@ -426,7 +436,7 @@ impl TcpSender {
     }
 }
 
-/// Reports a lost segment to a controller that samples rates.
+/// Reports a lost segment to a congestion control that samples rates.
 fn report_loss(
     delivery: &mut Option<Box<DeliveryCounts>>,
     cc: &mut AnyControl,

@@ -43,9 +43,9 @@ impl TcpSender {
         self.una == self.end
     }
 
-    /// Restarts as a new connection: windows, controller, timer and path estimates are those of [`new`](TcpSender::new).
-    /// Sequence numbers, counts and outstanding segments remain. The receiver only needs to [forget
-    /// marks](crate::tcp::TcpReceiver::renew).
+    /// Restarts as a new connection: windows, controller, timer and path estimates are those of
+    /// [`new`](TcpSender::new). Sequence numbers, counts and outstanding segments remain. The receiver only needs to
+    /// [forget marks](crate::tcp::TcpReceiver::renew).
     pub fn reset(&mut self, config: &TcpSettings, now: Time) {
         *self = TcpSender {
             una: self.una,
@@ -63,9 +63,9 @@ impl TcpSender {
         self.restart_timer(now);
     }
 
-    /// Limits the controller's growth on an acknowledgement that found `flight` segments outstanding. The window
-    /// stays within one round trip's growth of the largest flight since the last reduction
-    /// (draft-ietf-ccwg-ratelimited-increase, maxFS): an unused window says nothing about the path.
+    /// Limits the congestion control's growth on an acknowledgement that found `flight` segments outstanding. The
+    /// window stays within one round trip's growth of the largest flight since the last reduction
+    /// (draft-ietf-ccwg-ratelimited-increase, maxFS). An unused window says nothing about the path.
     pub(super) fn limit_growth(&mut self, flight: u32, before: f64, now: Time) {
         let cwnd = self.window.cwnd();
         if cwnd < before {

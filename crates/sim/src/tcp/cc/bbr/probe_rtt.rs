@@ -1,16 +1,17 @@
-//! The least round trip, and ProbeRTT, which measures it again (draft, sections 4.1.2 and 4.3.5).
+//! The minimum round-trip time, and ProbeRTT, which measures it again (draft, sections 4.1.2 and 4.3.5).
 
 use headgate_core::{Span, Time};
 
 use super::{Bbr, BbrState, HIGH_GAIN, MARGIN, MIN_CWND, RateSample};
 
-/// The lifetime of a least round trip.
+/// The lifetime of a minimum round-trip time.
 const MIN_RTT_LASTS: Span = Span::from_secs(10);
 /// The shortest ProbeRTT.
 const PROBE_RTT_LASTS: Span = Span::from_millis(200);
 
 impl Bbr {
-    /// Returns whether the least round trip was too old, even if there is a new one now (draft, section 4.1.2.3).
+    /// Returns whether the minimum round-trip time was too old, even if there is a new one now (draft, section
+    /// 4.1.2.3).
     pub(super) fn update_min_rtt(&mut self, sample: &RateSample) -> bool {
         let expired = self.min_rtt.is_some() && sample.at > self.min_rtt_at + MIN_RTT_LASTS;
         if let Some(rtt) = sample.round_trip()

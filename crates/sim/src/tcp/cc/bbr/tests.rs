@@ -73,7 +73,8 @@ fn the_cycle_of_gains_goes_round_in_eight_phases_of_a_round_trip() {
     for pair in phases[first..].windows(2) {
         let ((began, gain, _), (ended, _, inflight)) = (pair[0], pair[1]);
         let lasted = (ended - began).as_secs_f64();
-        // "More than" a least round trip, seen with the next acknowledgement; those come every millisecond or so.
+        // "More than" a minimum round-trip time, seen with the next acknowledgement; those come every millisecond or
+        // so.
         let long = (0.051..0.053).contains(&lasted);
         match gain {
             1.0 => assert!(long, "{lasted}"),
@@ -137,8 +138,8 @@ fn probe_rtt_comes_every_ten_seconds_for_200_ms_with_four_segments() {
         let held = (left[n] - small[n]).as_secs_f64();
         assert!((0.2..0.2 + 2.0 * 0.051).contains(&held), "{held} s with four segments");
     }
-    // Each leaves the clock at its end; the next is ten seconds and an acknowledgement later. A least round trip that
-    // the cycle's draining happens to see again (0.051) starts it anew: at most once a cycle of 8 x 51 ms.
+    // Each leaves the clock at its end; the next is ten seconds and an acknowledgement later. A minimum round-trip
+    // time that the cycle's draining happens to see again (0.051) starts it anew: at most once a cycle of 8 x 51 ms.
     for (left, entered) in left.iter().zip(&entered[1..]) {
         assert!((*entered - *left).as_secs_f64() >= 10.0);
     }

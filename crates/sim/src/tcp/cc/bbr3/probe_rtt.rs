@@ -1,10 +1,10 @@
-//! The least round trip, and ProbeRTT, which measures it again (draft, section 5.3.4).
+//! The minimum round-trip time, and ProbeRTT, which measures it again (draft, section 5.3.4).
 
 use headgate_core::{Span, Time};
 
 use super::{Bbr3, Bbr3State, MARGIN, MIN_CWND, RateSample};
 
-/// The lifetime of a least round trip (section 2.16.1).
+/// The lifetime of a minimum round-trip time (section 2.16.1).
 const MIN_RTT_LASTS: Span = Span::from_secs(10);
 /// The longest time without a confirmation of it (section 2.16.2).
 const INTERVAL: Span = Span::from_secs(5);

@@ -6,21 +6,21 @@
 pub struct Bubble {
     from: u32,
     /// Exclusive: an empty stretch hides nothing.
-    upto: u32,
+    until: u32,
 }
 
 impl Bubble {
     /// The sender limits itself now, with `delivered` segments delivered and `inflight` in flight.
     pub fn extend(&mut self, delivered: u32, inflight: u32) {
-        if delivered >= self.upto {
+        if delivered >= self.until {
             self.from = delivered;
         }
-        self.upto = delivered + inflight + 1;
+        self.until = delivered + inflight + 1;
     }
 
     /// Whether the span covers a segment that was sent with `prior` segments delivered.
     pub fn covers(&self, prior: u32) -> bool {
-        (self.from..self.upto).contains(&prior)
+        (self.from..self.until).contains(&prior)
     }
 }
 

@@ -9,7 +9,7 @@ use super::MaxFilter;
 const WINDOW: u32 = 10;
 /// The bound on the estimate, in seconds of sending (Linux: `bbr_extra_acked_max_us`; the draft bounds it only by
 /// `cwnd`).
-const LONGEST: f64 = 0.1;
+const MAX_SECONDS: f64 = 0.1;
 
 #[derive(Clone, Copy, Debug)]
 pub struct ExtraAcked {
@@ -55,7 +55,7 @@ impl ExtraAcked {
 
     /// Segments to allow in flight beyond the BDP.
     pub fn get(&self, bandwidth: f64) -> f64 {
-        self.most.get().min(bandwidth * LONGEST)
+        self.most.get().min(bandwidth * MAX_SECONDS)
     }
 }
 

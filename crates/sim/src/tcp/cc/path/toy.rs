@@ -1,5 +1,5 @@
 //! A path for tests of models alone: paced segments, a FIFO before a bottleneck, one acknowledgement per segment. The
-//! scoreboard and the rate account are the sender's own; three later arrivals make a loss.
+//! scoreboard and the delivery counts are the sender's own; three later arrivals make a loss.
 
 use std::collections::BTreeSet;
 
