@@ -2,6 +2,8 @@
 
 from pathlib import Path
 
+import pytest
+
 import headgate
 from tests.conftest import Command
 
@@ -59,3 +61,14 @@ def test_nothing_is_written_if_one_file_is_bad(command: Command, tmp_path: Path)
     assert (done.returncode, old.read_text()) == (2, OLD)
     assert "bad.toml:1" in done.stderr
     assert command("migrate", str(tmp_path / "none.toml")).returncode == 2
+
+
+@pytest.mark.filterwarnings("default::FutureWarning")
+def test_an_old_name_gives_one_warning_with_its_place(command: Command, tmp_path: Path) -> None:
+    file = tmp_path / "old.toml"
+    file.write_text(OLD)
+    done = command("run", str(file), "--no-report", "--out", str(tmp_path))
+    assert done.returncode == 0
+    assert 'warning: `cc = "newreno"` is written' in done.stderr
+    assert f"{file}:8:" in done.stderr
+    assert "FutureWarning" not in done.stderr

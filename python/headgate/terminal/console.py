@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import re
 import sys
+import warnings
 from collections.abc import Callable
 from functools import wraps
-from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
+from typing import TYPE_CHECKING, Any, ParamSpec, TextIO, TypeVar
 
 import typer
 from typer.core import TyperGroup
@@ -63,13 +64,29 @@ def bad_value(cause: BaseException | None) -> str:
     return f"expected {kinds[found['type']]}, found {found['input']!r}" if found["type"] in kinds else ""
 
 
+def _show_warning(
+    message: Warning | str,
+    category: type[Warning],
+    filename: str,
+    lineno: int,
+    file: TextIO | None = None,
+    line: str | None = None,
+) -> None:
+    """Prints an old name's warning as one message. Other warnings are for programmers and keep Python's form."""
+    shown = f"warning: {message}" if issubclass(category, FutureWarning) else ""
+    text = shown or warnings.formatwarning(message, category, filename, lineno, line).rstrip()
+    typer.echo(text, file=file, err=True)
+
+
 def explained(command: Callable[P, R]) -> Callable[P, R]:
     """Turns errors meant for people into one message on stderr and an exit code (docs/reference/cli.md)."""
 
     @wraps(command)
     def wrapped(*args: P.args, **kwargs: P.kwargs) -> R:
         try:
-            return command(*args, **kwargs)
+            with warnings.catch_warnings():
+                warnings.showwarning = _show_warning
+                return command(*args, **kwargs)
         except ScenarioError as error:
             message, code = str(error), BAD_INPUT
         except HeadgateError as error:
