@@ -35,7 +35,7 @@ def test_a_value_that_cannot_be_beside_the_others_is_told(tmp_path: Path):
     found = of("red:minth=20%,maxth=30%", tmp_path, "minth", objective="goodput")
     refused = [value for value in found.values if value.refused]
     assert [value.text for value in refused] == ["40%"]
-    assert "minth=40% cannot be: red: minth" in " ".join(margins_show.sentences(found))
+    assert "minth=40% is invalid: red: minth" in " ".join(margins_show.sentences(found))
     document = json.loads((found.folder / "sensitivity.json").read_text())
     valid("sensitivity", document)
     assert document["values"][-1]["metrics"] == {}
@@ -50,7 +50,7 @@ def test_ranges_and_lists_are_as_for_tune(tmp_path: Path):
 def test_a_parameter_that_does_nothing_moves_nothing(tmp_path: Path):
     """RED's target delay bears on thresholds that are `auto`, and these are not."""
     found = of("red:minth=5p,maxth=20p", tmp_path, "target_delay")
-    assert list(margins_show.sentences(found)) == ["P95 queue delay: moved by none of them."]
+    assert list(margins_show.sentences(found)) == ["P95 queue delay: depends on none of them."]
 
 
 def test_the_command_prints_a_table_and_draws_a_figure(command: Command, small: Path):
@@ -58,7 +58,7 @@ def test_the_command_prints_a_table_and_draws_a_figure(command: Command, small: 
     done = command("sensitivity", small, "--objective", "p95 queue delay", *words)
     assert done.returncode == 0, done.stderr
     assert "5ms (was)" in done.stdout
-    assert "P95 queue delay: moved by" in done.stdout
+    assert "P95 queue delay: depends on" in done.stdout
     (folder,) = Path("out").iterdir()
     assert (folder / "sensitivity.png").is_file()
     again = command("sensitivity", small, "--objective", "p95 queue delay", "--json", *words)
