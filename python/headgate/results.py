@@ -46,9 +46,9 @@ class Result(ResultTables):
 
     def summary(self) -> list[dict[str, Any]]:
         """One entry for each discipline: the `results` of the JSON document (docs/reference/json.md)."""
-        from headgate.analysis.summary import summarise
+        from headgate.analysis.summary import summarize
 
-        return summarise(self)
+        return summarize(self)
 
     def document(self) -> dict[str, Any]:
         """The JSON document that `headgate run --json` prints (docs/reference/json.md)."""

@@ -1,8 +1,8 @@
-"""How every figure looks: colours, names, number formats, and the settings that make their bytes repeatable.
+"""How every figure looks: colors, names, number formats, and the settings that make their bytes repeatable.
 
-A discipline keeps its colour in every figure and every run: its family gives the hue, its place in the family the
+A discipline keeps its color in every figure and every run: its family gives the hue, its place in the family the
 shade and the dashes. The hues are close to Paul Tol's "muted" set, and the two classes of traffic take blue and
-vermilion of Okabe and Ito; both sets stay apart for the common forms of colour blindness.
+vermilion of Okabe and Ito; both sets stay apart for the common forms of color blindness.
 """
 
 from __future__ import annotations
@@ -39,8 +39,8 @@ DPI = 144
 _ROLES = {Role.RESPONSIVE: TCP, Role.UNRESPONSIVE: UNRESPONSIVE, Role.MODEST: MODEST}
 
 
-def colour_of(role: Role) -> str:
-    """The colour of flows by what they are to the others."""
+def color_of(role: Role) -> str:
+    """The color of flows by what they are to the others."""
     return _ROLES[role]
 
 
@@ -52,7 +52,7 @@ class Look(NamedTuple):
     """What stands for a discipline in a figure."""
 
     label: str
-    colour: str
+    color: str
     dashes: Dashes
 
 
@@ -72,7 +72,7 @@ _UNKNOWN = ("#555577", "#9999BB")
 
 
 def looks(qdiscs: list[str]) -> dict[str, Look]:
-    """Label, colour and dashes of each discipline, given as canonical text such as `sfb:bins=46,levels=1`.
+    """Label, color and dashes of each discipline, given as canonical text such as `sfb:bins=46,levels=1`.
 
     Settings appear in the label only where the same discipline is there more than once; its several forms differ in
     dashes.
@@ -81,9 +81,9 @@ def looks(qdiscs: list[str]) -> dict[str, Look]:
     found = {}
     for place, (name, qdisc) in enumerate(zip(names, qdiscs, strict=True)):
         settings, again = qdisc.partition(":")[2], names[:place].count(name)
-        printed, colour, dash = _place(name)
+        printed, color, dash = _place(name)
         label = f"{printed} ({settings.replace(',', ', ')})" if settings and names.count(name) > 1 else printed
-        found[qdisc] = Look(label, colour, _DASHES[(dash + again) % len(_DASHES)])
+        found[qdisc] = Look(label, color, _DASHES[(dash + again) % len(_DASHES)])
     return found
 
 
@@ -151,9 +151,9 @@ def listed(parts: list[str]) -> str:
     return parts[0] if len(parts) == 1 else f"{', '.join(parts[:-1])} and {parts[-1]}"
 
 
-def ink(colour: str) -> str:
-    """The colour, white or near black, in which a number is legible on `colour`."""
-    red, green, blue = bytes.fromhex(colour.removeprefix("#"))
+def ink(color: str) -> str:
+    """The color, white or near black, in which a number is legible on `color`."""
+    red, green, blue = bytes.fromhex(color.removeprefix("#"))
     return "white" if 0.299 * red + 0.587 * green + 0.114 * blue < 0.6 * 255 else "#222222"
 
 

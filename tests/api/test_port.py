@@ -36,7 +36,7 @@ def test_blue_raises_its_probability_by_d1_when_the_queue_overflows():
 
 
 def test_codel_marks_what_can_be_marked_once_packets_wait_too_long():
-    # RFC 8289: above target (5 ms) for an interval (100 ms), then the next packet is signalled.
+    # RFC 8289: above target (5 ms) for an interval (100 ms), then the next packet is signaled.
     port = Port(qdisc("codel", ecn=True), limit=1000)
     for number in range(300):
         port.enqueue(1, 1500, ecn="ect0", at=number * 0.001)

@@ -48,7 +48,7 @@ class Coin(Tail):
 class Picky(Tail):
     """Lets in every second packet."""
 
-    reasons = {"too_many": "its neighbour was let in"}  # noqa: RUF012
+    reasons = {"too_many": "its neighbor was let in"}  # noqa: RUF012
 
     def enqueue(self, packet, cx):
         if packet.number % 2:
@@ -77,7 +77,7 @@ def test_it_may_declare_reasons_of_its_own():
     assert picked + rest == links["dropped"].sum()
 
     class Unnamed(Tail):
-        reasons = {"Too many!": "its neighbour was let in"}  # noqa: RUF012
+        reasons = {"Too many!": "its neighbor was let in"}  # noqa: RUF012
 
     with pytest.raises(headgate.RunFailedError, match="'Too many!' is not a valid name"):
         headgate.run(SCENARIO, qdiscs=[Unnamed], seeds=1)

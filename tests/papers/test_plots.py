@@ -102,7 +102,7 @@ def test_a_scale_has_its_ends_ticks_and_logarithm(found: ExperimentResults):
     assert axes.get_ylim()[0] == 0
 
 
-def test_panels_on_common_scales_are_labelled_at_the_edges_alone(found: ExperimentResults):
+def test_panels_on_common_scales_are_labeled_at_the_edges_alone(found: ExperimentResults):
     panels = [PlotPanel((Lines("loss", "buffer"),), AxisScale("x"), AxisScale("y"), f"panel {n}") for n in range(4)]
     with style.applied():
         shared, apart = Plot(panels)(found), Plot(panels, layout="apart")(found)

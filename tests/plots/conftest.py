@@ -10,7 +10,7 @@ import pyarrow as pa
 import pytest
 
 from headgate import plot
-from headgate.analysis.summary import summarise
+from headgate.analysis.summary import summarize
 from headgate.files import tables
 from headgate.scenario import Group
 
@@ -271,7 +271,7 @@ class Result:
 
     def summary(self) -> list[dict[str, Any]]:
         """Per discipline, in the shape of the JSON document."""
-        return summarise(self)  # type: ignore[arg-type]
+        return summarize(self)  # type: ignore[arg-type]
 
 
 @pytest.fixture(scope="session")

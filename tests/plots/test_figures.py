@@ -118,9 +118,9 @@ def test_goodput_bars_are_the_means_over_seeds(ordinary):
     rows = [row for row in result.flows.to_pylist() if row["qdisc"] == "red"]
     means = [np.mean([row["goodput_bps"] for row in rows if row["flow"] == flow]) / 1e6 for flow in range(10)]
     assert heights == pytest.approx(means)
-    colours = [patch.get_facecolor() for patch in axes.patches]
-    assert len(set(colours[:9])) == 1
-    assert colours[9] != colours[0]
+    colors = [patch.get_facecolor() for patch in axes.patches]
+    assert len(set(colors[:9])) == 1
+    assert colors[9] != colors[0]
 
 
 def test_panels_share_their_scales(ordinary):

@@ -1,19 +1,19 @@
-"""Colours, names and numbers."""
+"""Colors, names and numbers."""
 
 import pytest
 
 from headgate import style
 
 
-def test_a_discipline_keeps_its_colour_whatever_else_is_drawn():
+def test_a_discipline_keeps_its_color_whatever_else_is_drawn():
     alone = style.looks(["faba"])["faba"]
     among = style.looks(["droptail", "red", "sfb:bins=46,levels=1", "faba"])["faba"]
     assert alone == among
 
 
-def test_one_discipline_with_two_settings_differs_in_dashes_and_label_but_not_in_colour():
+def test_one_discipline_with_two_settings_differs_in_dashes_and_label_but_not_in_color():
     plain, gentle = style.looks(["red", "red:gentle=true,wq=0.01"]).values()
-    assert plain.colour == gentle.colour
+    assert plain.color == gentle.color
     assert plain.dashes != gentle.dashes
     assert (plain.label, gentle.label) == ("RED", "RED (gentle=true, wq=0.01)")
     assert style.looks(["red:gentle=true", "faba"])["red:gentle=true"].label == "RED"
@@ -23,9 +23,9 @@ def test_every_discipline_of_the_registry_has_a_look_of_its_own():
     import headgate
 
     looks = style.looks([entry.name for entry in headgate.disciplines()])
-    assert len({(look.colour, look.dashes) for look in looks.values()}) == len(looks)
-    unknown = style.looks(["no_such_discipline"])["no_such_discipline"].colour
-    assert unknown not in {look.colour for look in looks.values()}
+    assert len({(look.color, look.dashes) for look in looks.values()}) == len(looks)
+    unknown = style.looks(["no_such_discipline"])["no_such_discipline"].color
+    assert unknown not in {look.color for look in looks.values()}
 
 
 @pytest.mark.parametrize(

@@ -10,7 +10,7 @@ from headgate.analysis.judge import Quantity, Verdict
 from headgate.analysis.metrics import MEASURES, Metric, bound, metric
 from headgate.analysis.metrics.catalogue import FLOWS, JAIN, owner
 from headgate.analysis.metrics.views import FlowsView
-from headgate.analysis.summary import summarise, taken
+from headgate.analysis.summary import summarize, taken
 from headgate.errors import UsageError
 from headgate.units import Units
 
@@ -36,7 +36,7 @@ def test_words_stand_in_any_order_apart_or_joined(written: str, meant: str, in_m
 
 
 def test_a_metric_has_the_document_s_figures(in_memory: headgate.Result):
-    entry, qdisc = summarise(in_memory)[FABA], in_memory.scenario.qdiscs[FABA]
+    entry, qdisc = summarize(in_memory)[FABA], in_memory.scenario.qdiscs[FABA]
     expected = {
         "utilization": entry["bottleneck"]["utilization"],
         "p95 queue delay": entry["bottleneck"]["queue_delay_ms"]["p95"],

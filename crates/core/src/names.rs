@@ -92,7 +92,7 @@ mod tests {
     }
 
     #[test]
-    fn an_exchange_of_neighbours_is_one_edit() {
+    fn an_exchange_of_neighbors_is_one_edit() {
         // By hand; in the last case each letter is edited once, where Damerau's own distance is 2.
         for (a, b, edits) in [
             ("rde", "red", 1),

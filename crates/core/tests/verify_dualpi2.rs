@@ -76,7 +76,7 @@ fn the_low_latency_queue_marks_on_its_own_above_its_threshold_and_not_its_last_p
 }
 
 #[test]
-fn classic_packets_are_signalled_by_the_square_and_dropped_without_ecn() {
+fn classic_packets_are_signaled_by_the_square_and_dropped_without_ecn() {
     // 54 updates on a packet that stays: p' is held at 1/2 by leaving overload out.
     let mut port = port(&[("drop_on_overload", "off"), ("limit", "1000p")]);
     offer(&mut port, Ecn::NotEct, 1, 0);
@@ -127,7 +127,7 @@ fn a_queue_that_will_be_short_is_left_alone() {
 
 #[test]
 fn p_cl_is_k_times_the_base_probability_and_p_c_its_square() {
-    // Equation 1 and section 2.4, measured: the share of packets that are signalled while p' stands at 0.3.
+    // Equation 1 and section 2.4, measured: the share of packets that are signaled while p' stands at 0.3.
     for signals in ["recur", "random"] {
         // One update, in an hour: 3600 s above the target, and as much more than before.
         let settings = [("tupdate", "1h"), ("target", "0s"), ("alpha", "0"), ("beta", "0.00008333333333333333")];

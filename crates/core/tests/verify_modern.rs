@@ -93,7 +93,7 @@ fn pie_finds_the_probability_that_an_overload_asks_for_and_keeps_to_its_target()
 }
 
 #[test]
-fn pie_drops_from_ecn_capable_packets_too_once_a_tenth_is_signalled() {
+fn pie_drops_from_ecn_capable_packets_too_once_a_tenth_is_signaled() {
     // RFC 8033, section 5.1: a safeguard against those who ignore marks. Fifty flows with two packets or more in flight each
     // need more than a tenth.
     let few = run("pie", rate(10.0), &aimd(4, 100, true), 30).totals.counts().clone();

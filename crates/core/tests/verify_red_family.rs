@@ -13,7 +13,7 @@ fn red_keeps_the_average_between_the_thresholds_while_droptail_stays_near_full()
     // Floyd, Jacobson 1993, sections IV and V, with the comparison paper's ten flows and thresholds.
     let red = run("red:limit=150p,minth=50p,maxth=100p,maxp=0.02", responsive(10));
     let inside = red.part("average", |average| (50.0..100.0).contains(&average));
-    assert!(inside > 0.95 && red.utilisation() > 0.99, "{inside} {}", red.utilisation());
+    assert!(inside > 0.95 && red.utilization() > 0.99, "{inside} {}", red.utilization());
     assert_eq!(red.counts.drops(Why::Overflow), 0);
     let droptail = run("droptail:limit=150p", responsive(10));
     assert!(droptail.mean("queue") > 100.0, "{}", droptail.mean("queue"));
@@ -52,7 +52,7 @@ fn blue_with_a_threshold_leaves_room_for_bursts_and_waits_less() {
         let plain = run(&format!("blue:limit=200p,preset={preset}"), responsive(10));
         let early = run(&format!("blue:limit=200p,preset={preset},threshold=50p"), responsive(10));
         let (most, least) = (plain.mean("queue"), early.mean("queue"));
-        assert!(least < most && early.utilisation() > 0.99, "{preset}: {least} {most} {}", early.utilisation());
+        assert!(least < most && early.utilization() > 0.99, "{preset}: {least} {most} {}", early.utilization());
         assert_eq!(early.counts.drops(Why::Overflow), 0, "{preset}");
     }
 }

@@ -118,7 +118,7 @@ fn drr_and_fq_hold_a_flow_to_its_share_and_cost_the_others_nothing() {
 }
 
 #[test]
-fn turns_by_the_packet_favour_large_packets_and_turns_by_the_byte_do_not() {
+fn turns_by_the_packet_favor_large_packets_and_turns_by_the_byte_do_not() {
     // Shreedhar and Varghese, section 2: round robin by packets gives a flow Max/Min times another's share.
     let flows = [LinkFlow { rate: 1000.0, bytes: 1500 }, LinkFlow { rate: 4000.0, bytes: 250 }];
     let ratio = |qdisc: &str| {

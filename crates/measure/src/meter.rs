@@ -38,7 +38,7 @@ pub struct LinkLedger {
     compared: bool,
     all: Counts,
     passed: Vec<FlowCounts>,
-    signalled: ByReason<FlowSignals>,
+    signaled: ByReason<FlowSignals>,
     /// Packets sent and then lost on the link: each flow's data, and in total.
     lost: Vec<u32>,
     lost_total: u64,
@@ -72,7 +72,7 @@ impl LinkLedger {
             hop,
             compared,
             all: Counts::default(),
-            signalled: ByReason::default(),
+            signaled: ByReason::default(),
             lost: vec![0; passed.len()],
             lost_total: 0,
             passed,
@@ -126,7 +126,7 @@ impl LinkLedger {
         self.told.restart(self.all.ambient());
         self.all = Counts::default();
         self.passed.iter_mut().for_each(|flow| *flow = FlowCounts::of(flow.group, flow.responsive));
-        self.signalled = ByReason::default();
+        self.signaled = ByReason::default();
         self.lost.fill(0);
         self.groups.fill((0, 0));
         self.metrics.restart();
@@ -161,10 +161,9 @@ impl LinkLedger {
     pub fn of_flow(&self, flow: usize) -> Counts {
         let FlowCounts { arrived, sent, sent_bytes, .. } = self.passed[flow];
         let mut counts = Counts { arrived: arrived.into(), sent: sent.into(), sent_bytes, ..Counts::default() };
-        for (why, signalled) in self.signalled.iter() {
+        for (why, signaled) in self.signaled.iter() {
             let count = |by_flow: &[u32]| by_flow.get(flow).copied().unwrap_or(0).into();
-            *counts.signals.entry(why) =
-                SignalCounts { drops: count(&signalled.drops), marks: count(&signalled.marks) };
+            *counts.signals.entry(why) = SignalCounts { drops: count(&signaled.drops), marks: count(&signaled.marks) };
         }
         counts
     }
@@ -290,7 +289,7 @@ impl<T: Counted> Ledger<T> for LinkLedger {
         self.all.signals.entry(why).drops += 1;
         if T::is_data(packet) {
             let loss = self.loss(packet, packet.arrived == now);
-            count(&mut self.signalled.entry(why).drops, loss.flow, self.passed.len());
+            count(&mut self.signaled.entry(why).drops, loss.flow, self.passed.len());
             self.groups[loss.group].0 += 1;
             self.metrics.lost(loss, self.passed[loss.flow].responsive, now);
         }
@@ -302,7 +301,7 @@ impl<T: Counted> Ledger<T> for LinkLedger {
         self.all.signals.entry(why).marks += 1;
         if T::is_data(packet) {
             let flow = T::flow(packet) as usize;
-            count(&mut self.signalled.entry(why).marks, flow, self.passed.len());
+            count(&mut self.signaled.entry(why).marks, flow, self.passed.len());
             self.groups[usize::from(self.passed[flow].group)].1 += 1;
         }
         self.note(packet, PacketEvent::Marked(why), now);

@@ -9,7 +9,7 @@ from headgate.analysis.metrics.catalogue import MISALLOCATED
 from headgate.analysis.metrics.takes import has_both
 from headgate.analysis.metrics.views import FlowsView
 from headgate.analysis.spread import Estimate
-from headgate.analysis.summary import summarise, summed
+from headgate.analysis.summary import summarize, summed
 from headgate.files.result_tables import ResultTables
 from headgate.scenario import Group, Role
 
@@ -70,7 +70,7 @@ class Division(NamedTuple):
 
 def divisions(result: ResultTables) -> list[Division]:
     """The division of each discipline, the fairest first."""
-    entries = summarise(result)
+    entries = summarize(result)
     looks = style.looks([entry["qdisc"] for entry in entries])
     found = (
         _division(looks[entry["qdisc"]].label, entry, FlowsView(result, entry["qdisc"], result.scenario.groups))

@@ -24,14 +24,14 @@ def document(result: ResultTables) -> dict[str, Any]:
         "scenario": result.scenario.name,
         "config_hash": result.manifest["config_hash"],
         "version": result.manifest["headgate"],
-        "results": summarise(result),
+        "results": summarize(result),
     }
     if result.live is not None:
         whole["live"] = {**result.live, "warnings": warnings(result.live)}
     return whole
 
 
-def summarise(result: ResultTables) -> list[dict[str, Any]]:
+def summarize(result: ResultTables) -> list[dict[str, Any]]:
     """One entry a discipline, in the scenario's order."""
     return [_discipline(result, qdisc) for qdisc in result.scenario.qdiscs]
 

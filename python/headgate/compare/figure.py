@@ -56,7 +56,7 @@ def _panel(comparison: Comparison, axes: Axes, of: str, measure: ComparedMeasure
             if math.isfinite(mean):
                 at = place + (which - 0.5) * _HEIGHT
                 half = value.half * scale
-                axes.barh(at, mean, height=_HEIGHT, color=look.colour, alpha=_ALPHAS[which], xerr=half or None)
+                axes.barh(at, mean, height=_HEIGHT, color=look.color, alpha=_ALPHAS[which], xerr=half or None)
     axes.set_xlim(left=0)
     axes.tick_params(axis="y", length=0)
     axes.grid(axis="y", visible=False)

@@ -8,7 +8,7 @@ from headgate.analysis.judge import Quantity
 from headgate.analysis.links import LinkDirection, compared
 from headgate.analysis.metrics.catalogue import OF_FLOWS, OF_LINK, Measure
 from headgate.analysis.spread import student_t
-from headgate.analysis.summary import summarise
+from headgate.analysis.summary import summarize
 from headgate.compare.agree import Difference, agree, common
 from headgate.results import Result
 
@@ -130,7 +130,7 @@ def compare(one: Result, other: Result, allow: Iterable[str] = ()) -> Comparison
     """
     found = agree((one, other), allow)
     qdiscs = common(one.scenario, other.scenario)
-    entries = [{entry["qdisc"]: entry for entry in summarise(result)} for result in (one, other)]
+    entries = [{entry["qdisc"]: entry for entry in summarize(result)} for result in (one, other)]
     rows = [row for qdisc in qdiscs for row in _rows(qdisc, (entries[0][qdisc], entries[1][qdisc]))]
     return Comparison((one, other), names(one, other), found, qdiscs, rows)
 

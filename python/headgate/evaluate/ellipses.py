@@ -70,11 +70,11 @@ def _points(rows: Sequence[Mapping[str, Any]], case: str, name: str) -> dict[tup
 
 
 def _draw(axes: Axes, panel: EllipsePanel, looks: Mapping[str, style.Look]) -> None:
-    # Disciplines of one family have colours that are near each other.
+    # Disciplines of one family have colors that are near each other.
     markers = dict(zip(looks, itertools.cycle(MARKERS), strict=False))
     for (spec, ecn), points in panel.points.items():
         look = looks[spec]
         label = f"{look.label}, ECN" if ecn else look.label
         dashes = WITH_ECN if ecn else look.dashes
         if len(points):
-            mark(axes, points, look.colour, dashes, label, marker=markers[spec], hollow=ecn)
+            mark(axes, points, look.color, dashes, label, marker=markers[spec], hollow=ecn)

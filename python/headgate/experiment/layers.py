@@ -30,7 +30,7 @@ MARKERS = ("o", "s", "^", "D", "v", "P", "X", "<", ">")
 
 
 def looks(labels: Mapping[str, str]) -> dict[str, style.Look]:
-    """Colour and dashes of each discipline by the label it has in the paper.
+    """Color and dashes of each discipline by the label it has in the paper.
 
     Where one discipline is there in several forms, the later ones are lighter.
     """
@@ -39,20 +39,20 @@ def looks(labels: Mapping[str, str]) -> dict[str, style.Look]:
     found = {}
     for place, (label, look) in enumerate(named.items()):
         lighter = 0.75 * names[:place].count(names[place]) / names.count(names[place])
-        found[label] = look._replace(label=label, colour=_lighter(look.colour, lighter))
+        found[label] = look._replace(label=label, color=_lighter(look.color, lighter))
     return found
 
 
-def _lighter(colour: str, part: float) -> str:
-    """The colour with a part of white."""
-    return "#" + "".join(f"{round(value + (255 - value) * part):02x}" for value in bytes.fromhex(colour[1:]))
+def _lighter(color: str, part: float) -> str:
+    """The color with a part of white."""
+    return "#" + "".join(f"{round(value + (255 - value) * part):02x}" for value in bytes.fromhex(color[1:]))
 
 
 @dataclass(frozen=True)
 class Line:
     """One curve with its 95 % interval as a band, or as `bars`; `at` places the values of its axis.
 
-    It has the colour of the discipline `of`, unless its look has one.
+    It has the color of the discipline `of`, unless its look has one.
     """
 
     curve: Curve
@@ -67,7 +67,7 @@ class Line:
         places = np.array([self.at(value) for value in values])
         mean = np.array([quantity.mean for quantity in quantities]) * self.scale
         half = np.array([quantity.half for quantity in quantities]) * self.scale
-        own = {"color": looks(found.labels)[self.of].colour} if self.of else {}
+        own = {"color": looks(found.labels)[self.of].color} if self.of else {}
         look: dict[str, Any] = {"markersize": 4, **own, **self.look}
         if self.bars:
             axes.errorbar(places, mean, half, **{"capsize": 2, **look})
@@ -78,7 +78,7 @@ class Line:
 
 @dataclass(frozen=True)
 class Lines:
-    """A measure `y` against an axis `x`, a line for each discipline; `shades` replace the disciplines' own colours.
+    """A measure `y` against an axis `x`, a line for each discipline; `shades` replace the disciplines' own colors.
 
     `case` fixes the other axes, and `name` is how a discipline is called, from its label.
     """
@@ -122,7 +122,7 @@ class PublishedMarks:
     case: Case = field(default_factory=dict)
     scale: float = 1.0
     at: Callable[[Any], float] = float
-    colour: str | None = None
+    color: str | None = None
 
     def __call__(self, axes: Axes, found: ExperimentResults) -> None:
         known = looks(found.labels)
@@ -131,8 +131,8 @@ class PublishedMarks:
                 continue
             places = [self.at(value) for value in table.at]
             for label, numbers in table.rows.items():
-                colour = self.colour or known[label].colour
-                axes.plot(places, np.array(numbers) / table.scale * self.scale, "x", color=colour, markersize=6)
+                color = self.color or known[label].color
+                axes.plot(places, np.array(numbers) / table.scale * self.scale, "x", color=color, markersize=6)
 
 
 @dataclass(frozen=True)
@@ -146,7 +146,7 @@ class Bars:
         known = looks(found.labels)
         for place, label in enumerate(found.labels):
             quantity = found(self.y, label, **self.case)
-            axes.bar(place, quantity.mean, yerr=quantity.half or None, color=known[label].colour, width=0.7, capsize=3)
+            axes.bar(place, quantity.mean, yerr=quantity.half or None, color=known[label].color, width=0.7, capsize=3)
             _cross(axes, found, self.y, label, self.case, place)
         axes.set_xticks(range(len(found.labels)), [style.fold(label, 12) for label in found.labels])
         axes.grid(axis="x", visible=False)
@@ -168,8 +168,8 @@ class GroupedBars:
             places = [group + (number - (len(labels) - 1) / 2) * width for group in range(len(self.groups))]
             quantities = [found(measure, label) for measure in self.groups]
             half = [quantity.half for quantity in quantities] if self.intervals else None
-            mean, colour = [quantity.mean for quantity in quantities], known[label].colour
-            axes.bar(places, mean, width * 0.9, yerr=half, color=colour, capsize=3, label=label)
+            mean, color = [quantity.mean for quantity in quantities], known[label].color
+            axes.bar(places, mean, width * 0.9, yerr=half, color=color, capsize=3, label=label)
             for place, measure in zip(places, self.groups, strict=True):
                 _cross(axes, found, measure, label, {}, place)
         axes.set_xticks(range(len(self.groups)), list(self.groups.values()))
@@ -208,7 +208,7 @@ class RunLine:
     def __call__(self, axes: Axes, found: ExperimentResults) -> None:
         for label, known in looks(found.labels).items():
             if self.label in (None, label):
-                look: dict[str, Any] = {"linewidth": 1.1, "color": known.colour, **self.look}
+                look: dict[str, Any] = {"linewidth": 1.1, "color": known.color, **self.look}
                 if self.label is None:
                     look |= {"linestyle": known.dashes, "label": label}
                 for run in found.runs(label, **self.case)[: None if self.every_seed else 1]:
@@ -246,7 +246,7 @@ def _marked(found: ExperimentResults, shades: Sequence[str] = ()) -> Iterator[tu
     """Each discipline with the look of its line."""
     known = looks(found.labels)
     for number, (label, marker) in enumerate(zip(found.labels, itertools.cycle(MARKERS), strict=False)):
-        look = {"color": known[label].colour, "linestyle": known[label].dashes}
+        look = {"color": known[label].color, "linestyle": known[label].dashes}
         if shades:
             look = {"color": shades[number]}
         yield label, {**look, "marker": marker, "label": label}

@@ -30,7 +30,7 @@ class AxisScale:
     ticks: Mapping[float, str] | Sequence[float] = ()
     log: int | None = None
 
-    def apply(self, axes: Axes, which: Literal["x", "y"], *, labelled: bool) -> None:
+    def apply(self, axes: Axes, which: Literal["x", "y"], *, labeled: bool) -> None:
         """Gives an axis of a panel this scale."""
         if self.log is not None:
             getattr(axes, f"set_{which}scale")("log", base=self.log)
@@ -40,7 +40,7 @@ class AxisScale:
             getattr(axes, f"set_{which}ticks")(list(self.ticks))
         if (self.low, self.high) != (None, None):
             getattr(axes, f"set_{which}lim")(self.low, self.high)
-        if labelled:
+        if labeled:
             getattr(axes, f"set_{which}label")(self.label)
 
 
@@ -62,7 +62,7 @@ PlotPanels: TypeAlias = PlotPanel | Sequence[PlotPanel] | Callable[[str], PlotPa
 class Plot:
     """A figure: its panels, the note below them, and the number of the panel with the legend.
 
-    Panels have common scales (`shared`), labelled at the outer ones, or scales of their own (`apart`). With `heights`,
+    Panels have common scales (`shared`), labeled at the outer ones, or scales of their own (`apart`). With `heights`,
     in inches, they are stacked over one horizontal scale.
     """
 
@@ -88,8 +88,8 @@ class Plot:
             for layer in panel.layers:
                 layer(axes, found)
             common = self.layout == "shared"
-            panel.x.apply(axes, "x", labelled=not common or place >= len(drawn) - across)
-            panel.y.apply(axes, "y", labelled=not common or place % across == 0)
+            panel.x.apply(axes, "x", labeled=not common or place >= len(drawn) - across)
+            panel.y.apply(axes, "y", labeled=not common or place % across == 0)
         figure = figure_of(drawn[0])
         if self.legend == OUTSIDE:
             figure.legend(*drawn[0].get_legend_handles_labels(), loc="outside lower right", ncols=4)

@@ -1,6 +1,6 @@
 """Results as data files of flent (Høiland-Jørgensen et al., VALUETOOLS 2017), one for each discipline and seed.
 
-The format is that of flent 2.3.0: `ResultSet.serialise` in flent/resultset.py, format version 4. Names of series and
+The format is that of flent 2.3.0: `ResultSet.serialize` in flent/resultset.py, format version 4. Names of series and
 test parameters are those of its tests tcp_nup and udp_flood and of qdisc_stats.inc, so that the plots of these tests
 find what they draw.
 """

@@ -68,12 +68,12 @@ def _waits(axes: Axes, curve: data.Cdf, look: style.Look, left: float) -> Line2D
     (line,) = axes.plot(
         np.concatenate([[left, shown[0]], shown, [max(shown[-1], axes.get_xlim()[1])]]),
         np.concatenate([[0.0, 0.0], curve.share, [1.0]]),
-        color=look.colour,
+        color=look.color,
         linestyle=look.dashes,
         linewidth=1.8,
         label=f"{style.number(p99)} ms  {style.fold(look.label, 26)}",
     )
-    axes.plot([p99], [_P99], marker="o", markersize=5, color=look.colour, markeredgecolor="white", zorder=3)
+    axes.plot([p99], [_P99], marker="o", markersize=5, color=look.color, markeredgecolor="white", zorder=3)
     return line
 
 
@@ -128,12 +128,12 @@ def _fairness(axes: Axes, line: dict[str, tuple[float, float, float]], names: li
     places = [names.index(name) for name in line]
     mean, low, high = np.array(list(line.values())).T
     (drawn,) = axes.plot(
-        places, mean, color=look.colour, linestyle=look.dashes, linewidth=1.6, marker="o", markersize=4.5,
+        places, mean, color=look.color, linestyle=look.dashes, linewidth=1.6, marker="o", markersize=4.5,
         label=f"{style.number(mean[0])}  {style.fold(look.label, 26)}",
     )  # fmt: skip
     # An index is at most 1, but the ends of its interval can be above.
     reach = np.maximum([mean - low, np.minimum(high, 1.0) - mean], 0)
-    axes.errorbar(places, mean, reach, fmt="none", ecolor=look.colour, elinewidth=1, capsize=2.5)
+    axes.errorbar(places, mean, reach, fmt="none", ecolor=look.color, elinewidth=1, capsize=2.5)
     return drawn
 
 
@@ -192,9 +192,9 @@ def _label(by_size: Axes, over_time: Axes) -> None:
 
 def _by_size(axes: Axes, times: data.Transfers, look: style.Look) -> None:
     bins = binned(times)
-    axes.plot(bins.kilobytes, bins.median, color=look.colour, linestyle=look.dashes, linewidth=1.6, marker="o",
+    axes.plot(bins.kilobytes, bins.median, color=look.color, linestyle=look.dashes, linewidth=1.6, marker="o",
               markersize=3.5)  # fmt: skip
-    axes.fill_between(bins.kilobytes, bins.low, bins.high, color=look.colour, alpha=0.15, linewidth=0)
+    axes.fill_between(bins.kilobytes, bins.low, bins.high, color=look.color, alpha=0.15, linewidth=0)
 
 
 def binned(times: data.Transfers) -> _SizeBins:
@@ -215,7 +215,7 @@ def _finished(axes: Axes, times: data.Transfers, look: style.Look) -> Line2D:
     half = np.searchsorted(share, 0.5)
     median = f"{style.number(float(done[half]))} s" if half < len(done) else style.MISSING
     (line,) = axes.plot(
-        done, share, color=look.colour, linestyle=look.dashes, linewidth=1.6, drawstyle="steps-post",
+        done, share, color=look.color, linestyle=look.dashes, linewidth=1.6, drawstyle="steps-post",
         label=f"{median}  {style.fold(look.label, 20)}",
     )  # fmt: skip
     return line

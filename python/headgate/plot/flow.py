@@ -68,8 +68,8 @@ def _goodput(axes: Axes, result: Result, explanation: Explanation, trace: pa.Tab
     found = _own_goodput(result, trace) or _group_goodput(result, explanation)
     unit, scale = style.unit_of(max(facts.mine.fair_share_bps, float(np.nanmax(found.bps, initial=0.0))))
     groups = {(group.name, group.kind): group for group in result.scenario.groups}
-    colour = style.colour_of(groups[facts.group, facts.kind].role)
-    axes.plot(found.time_s, found.bps / scale, color=colour, linewidth=1.2, label=found.whose, drawstyle="steps-pre")
+    color = style.color_of(groups[facts.group, facts.kind].role)
+    axes.plot(found.time_s, found.bps / scale, color=color, linewidth=1.2, label=found.whose, drawstyle="steps-pre")
     fair = facts.mine.fair_share_bps / scale
     axes.axhline(fair, color=style.FAIR, linestyle=(0, (4, 2)), linewidth=1, label="fair share")
     # An ACK that fills a hole acknowledges much data at once. Such peaks are cut off, or they would flatten the rest.
@@ -125,8 +125,8 @@ def _steps(axes: Axes, trace: pa.Table, **named: data.Array) -> None:
     """Two columns of a trace, the first one dotted, and a mark at each timeout."""
     times = trace["time_ns"].to_numpy() / 1e9
     looks = ((style.QUIET, 0.9, (0, (1, 1))), (style.TCP, 1.1, "solid"))
-    for (name, values), (colour, width, dashes) in zip(named.items(), looks, strict=True):
-        axes.plot(times, values, color=colour, lw=width, linestyle=dashes, drawstyle="steps-post", label=name)
+    for (name, values), (color, width, dashes) in zip(named.items(), looks, strict=True):
+        axes.plot(times, values, color=color, lw=width, linestyle=dashes, drawstyle="steps-post", label=name)
     stops = times[np.flatnonzero(np.diff(trace["timeouts"].to_numpy().astype(np.int64)) > 0) + 1]
     # The layout counts artists outside the axes; an empty line would count as one at the figure's corner.
     if len(stops):
@@ -143,8 +143,8 @@ def _ticks(axes: Axes, signals: pa.Table, flow: int) -> None:
     rows = [(f"{event}, {reason}", _moments(own, event, reason)) for event, reason in kinds]
     rows.append(("other flows", others["time_ns"].to_numpy() / 1e9))
     for place, (_, times) in enumerate(rows):
-        colour = style.QUIET if place == len(rows) - 1 else _TICKS[place % len(_TICKS)]
-        axes.plot(times, np.full(len(times), place), "|", color=colour, markersize=9, alpha=0.7, markeredgewidth=0.8)
+        color = style.QUIET if place == len(rows) - 1 else _TICKS[place % len(_TICKS)]
+        axes.plot(times, np.full(len(times), place), "|", color=color, markersize=9, alpha=0.7, markeredgewidth=0.8)
     axes.set_yticks(range(len(rows)), [name for name, _ in rows])
     axes.set_ylim(-0.7, len(rows) - 0.3)
     axes.grid(visible=False, axis="y")

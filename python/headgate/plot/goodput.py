@@ -52,7 +52,7 @@ def _bars(axes: Axes, groups: list[data.GroupGoodput], entry: dict[str, object])
     for group in groups:
         places = at + np.arange(group.flows)
         mean = group.goodput_bps.mean(axis=0) / 1e6
-        axes.bar(places, mean, width=0.8, color=style.colour_of(group.role))
+        axes.bar(places, mean, width=0.8, color=style.color_of(group.role))
         if len(group.goodput_bps) > 1:
             low, high = (np.array([flow[end] for flow in estimates[group.name]]) / 1e6 for end in ("low", "high"))
             reach = np.maximum([mean - low, high - mean], 0)
@@ -68,7 +68,7 @@ def _profiles(axes: Axes, groups: list[data.GroupGoodput]) -> None:
         # Each flow is a step of equal width. Flows are sorted within each seed: averaging by flow would blur the shape.
         ranked = np.sort(group.goodput_bps, axis=1) / 1e6
         edges = place + 0.05 + 0.9 * np.linspace(0, 1, group.flows + 1)
-        axes.stairs(ranked.mean(axis=0), edges, fill=True, color=style.colour_of(group.role), alpha=0.85, linewidth=0)
+        axes.stairs(ranked.mean(axis=0), edges, fill=True, color=style.color_of(group.role), alpha=0.85, linewidth=0)
         if len(ranked) > 1:
             low, high = ranked.min(axis=0), ranked.max(axis=0)
             axes.stairs(high, edges, baseline=low, fill=True, color="#333333", alpha=0.3, linewidth=0)
@@ -87,7 +87,7 @@ def _legend(panels: Panels, result: Result) -> None:
     }
     present = {group.role for group in groups}
     handles: list[Patch | Line2D] = [
-        Patch(color=style.colour_of(role), label=label) for role, label in labels.items() if role in present
+        Patch(color=style.color_of(role), label=label) for role, label in labels.items() if role in present
     ]
     handles.append(Line2D([], [], color=style.FAIR, linewidth=1.6, label="max-min fair share"))
     panels.figure.legend(handles=handles, loc="outside upper right", ncols=len(handles))

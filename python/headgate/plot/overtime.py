@@ -32,7 +32,7 @@ def queue(result: Result, qdisc: str | None = None, ax: Axes | None = None) -> l
         panels = Panels(result, qdisc, ax)
         for name, axes in zip(panels.qdiscs, panels.axes, strict=True):
             line = data.metric(result, name, "queue_packets", points(panels.columns))
-            draw_line(result, axes, line, panels.looks[name].colour)
+            draw_line(result, axes, line, panels.looks[name].color)
         panels.axes[0].set_ylim(bottom=0)
         _label(result, panels)
         if panels.owned:
@@ -80,9 +80,9 @@ def _panel(result: Result, axes: Axes, look: style.Look, watched: tuple[str, dat
     """Draws one gauge; a line of its title has `letters` letters."""
     gauge, line = watched
     unit, shown = gauge_shown(gauge, line)
-    draw_line(result, axes, shown, look.colour)
+    draw_line(result, axes, shown, look.color)
     _fit_settled(axes, shown, result.scenario.warmup_s)
-    axes.set_title(style.fold(f"{look.label}: {gauge_title(gauge)}", letters), color=look.colour, fontsize=9.5)
+    axes.set_title(style.fold(f"{look.label}: {gauge_title(gauge)}", letters), color=look.color, fontsize=9.5)
     axes.set_ylabel(unit)
 
 
@@ -102,14 +102,14 @@ def _gauge(result: Result, qdisc: str | None, gauge: str | None, ax: Axes | None
     return axes
 
 
-def draw_line(result: Result, axes: Axes, line: data.TimeSeries | None, colour: str, *, band: bool = True) -> None:
+def draw_line(result: Result, axes: Axes, line: data.TimeSeries | None, color: str, *, band: bool = True) -> None:
     """Draws the first seed of a series over time, and the range over all seeds as a `band`."""
     over_time(axes, result)
     if line is None:
         return
     if band and (line.high > line.low).any():
-        axes.fill_between(line.time_s, line.low, line.high, color=colour, alpha=0.22, linewidth=0)
-    axes.plot(line.time_s, line.first, color=colour, linewidth=_LINE_PT)
+        axes.fill_between(line.time_s, line.low, line.high, color=color, alpha=0.22, linewidth=0)
+    axes.plot(line.time_s, line.first, color=color, linewidth=_LINE_PT)
 
 
 def _fit_settled(axes: Axes, line: data.TimeSeries, warmup_s: float) -> None:

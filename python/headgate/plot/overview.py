@@ -52,13 +52,13 @@ def _bars(axes: Axes, found: list[Division], rate_bps: float) -> None:
     # Over several links, all flows together can get more than the rate of one link.
     reach = max(rate_bps, *(division.goodput_bps for division in found))
     unit, scale = style.unit_of(reach)
-    colours = _colours(found[0])
+    colors = _colors(found[0])
     for row, division in enumerate(found):
         left = 0.0
-        for part, colour in zip(division.parts, colours, strict=True):
-            axes.barh(row, part.goodput_bps / scale, left=left / scale, height=0.64, color=colour)
+        for part, color in zip(division.parts, colors, strict=True):
+            axes.barh(row, part.goodput_bps / scale, left=left / scale, height=0.64, color=color)
             left += part.goodput_bps
-        _numbers(axes, row, division, colours, reach)
+        _numbers(axes, row, division, colors, reach)
     fair = [part.fair_bps for part in found[0].parts]
     marks = list(accumulate(fair)) if len(fair) == 1 else list(accumulate(fair))[:-1]
     axes.vlines([mark / scale for mark in marks], -0.6, len(found) - 0.4, color=style.FAIR, linewidth=1.8)
@@ -67,30 +67,30 @@ def _bars(axes: Axes, found: list[Division], rate_bps: float) -> None:
     axes.grid(axis="y", visible=False)
 
 
-def _numbers(axes: Axes, row: int, division: Division, colours: list[str], reach_bps: float) -> None:
+def _numbers(axes: Axes, row: int, division: Division, colors: list[str], reach_bps: float) -> None:
     # At the outer ends of the bar, away from the line of the fair division.
     scale = style.unit_of(reach_bps)[1]
     pad = 0.012 * reach_bps
     left, last = 0.0, len(division.parts) - 1
-    for place, (part, colour) in enumerate(zip(division.parts, colours, strict=True)):
+    for place, (part, color) in enumerate(zip(division.parts, colors, strict=True)):
         right = left + part.goodput_bps
         spots = {0: (left + pad, "left"), last: (right - pad, "right")}
         at, align = spots.get(place, ((left + right) / 2, "center")) if last else (left + pad, "left")
-        shown, ink = style.number(part.goodput_bps / scale, 2), style.ink(colour)
-        edge = colour
+        shown, ink = style.number(part.goodput_bps / scale, 2), style.ink(color)
+        edge = color
         if part.goodput_bps < _ROOM * reach_bps:
             shown, at, align, edge = shown if place == last else "", right + pad, "left", "white"
-            ink = colour if part.role == Role.UNRESPONSIVE else style.FAIR
+            ink = color if part.role == Role.UNRESPONSIVE else style.FAIR
         # A box keeps the line of the fair division from crossing a number; an outline would turn text into paths.
         box = {"facecolor": edge, "linewidth": 0, "boxstyle": "square,pad=0.08"} if shown else None
         axes.text(at / scale, row, shown, color=ink, ha=align, va="center", fontweight="bold", bbox=box)
         left = right
 
 
-def _colours(division: Division) -> list[str]:
+def _colors(division: Division) -> list[str]:
     parts = division.parts
     if division.has_classes:
-        return [style.colour_of(part.role) for part in parts]
+        return [style.color_of(part.role) for part in parts]
     shades = style.UNRESPONSIVE_SHADES if parts[0].role == Role.UNRESPONSIVE else style.TCP_SHADES
     return [shades[place % len(shades)] for place in range(len(parts))]
 
@@ -118,8 +118,8 @@ def _names(axes: Axes, found: list[Division]) -> None:
 
 def _legend(figure: Figure, division: Division, classes: bool) -> None:
     handles: list[Patch | Line2D] = [
-        Patch(color=colour, label=style.fold(_part_name(part, classes), 34))
-        for part, colour in zip(division.parts, _colours(division), strict=True)
+        Patch(color=color, label=style.fold(_part_name(part, classes), 34))
+        for part, color in zip(division.parts, _colors(division), strict=True)
     ]
     fair = "the fair division" if len(division.parts) > 1 else "the link's capacity"
     handles.append(Line2D([], [], color=style.FAIR, linewidth=1.8, label=fair))

@@ -33,10 +33,10 @@ def pair(result: Result) -> Figure:
             first, second = figure.axes[:2] if column else (None, None)
             top = figure.add_subplot(rows, 2, column + 1, sharey=first)
             _goodput(result, name, top)
-            top.set_title(look.label, color=look.colour)
+            top.set_title(look.label, color=look.color)
             below = figure.add_subplot(rows, 2, column + 3, sharey=second)
             queue = data.metric(result, name, "queue_packets", _POINTS)
-            draw_line(result, below, queue, look.colour, band=False)
+            draw_line(result, below, queue, look.color, band=False)
         for axes, label in zip(figure.axes, ("Goodput (Mbit/s)", "Queue (packets)"), strict=False):
             axes.set_ylabel(label)
             # After both are drawn: setting a limit ends the autoscaling of shared axes.
@@ -45,8 +45,8 @@ def pair(result: Result) -> Figure:
             # A single gauge is drawn below its discipline.
             axes = figure.add_subplot(rows, 2, 5 + place if len(gauges) > 1 else 6)
             unit, shown = gauge_shown(gauge, line)
-            draw_line(result, axes, shown, look.colour, band=False)
-            axes.set_title(f"{look.label}: {gauge_title(gauge)}", fontsize=9.5, color=look.colour)
+            draw_line(result, axes, shown, look.color, band=False)
+            axes.set_title(f"{look.label}: {gauge_title(gauge)}", fontsize=9.5, color=look.color)
             axes.set_ylabel(unit)
         for axes in figure.axes[-2:]:
             axes.set_xlabel("Time (s)")
@@ -68,17 +68,17 @@ def _goodput(result: Result, qdisc: str, axes: Axes) -> None:
     for group in data.groups(result, qdisc):
         line = data.series(data.rows(table, group=group.name), _POINTS)
         if line is not None:
-            colour = style.colour_of(group.role)
-            axes.plot(line.time_s, line.first / 1e6, color=colour, linewidth=1.4)
-            axes.axhline(group.fair_bps.sum() / 1e6, color=colour, linewidth=0.9, dashes=(4, 3), zorder=1)
+            color = style.color_of(group.role)
+            axes.plot(line.time_s, line.first / 1e6, color=color, linewidth=1.4)
+            axes.axhline(group.fair_bps.sum() / 1e6, color=color, linewidth=0.9, dashes=(4, 3), zorder=1)
 
 
 def _legend(axes: Axes, result: Result) -> None:
     names = [
-        (f"{group.flows} {group.name} flows together" if group.flows > 1 else group.name, style.colour_of(group.role))
+        (f"{group.flows} {group.name} flows together" if group.flows > 1 else group.name, style.color_of(group.role))
         for group in result.scenario.groups
     ]
-    handles = [Line2D([], [], color=colour, linewidth=1.4, label=label) for label, colour in names]
+    handles = [Line2D([], [], color=color, linewidth=1.4, label=label) for label, color in names]
     handles.append(Line2D([], [], color=style.QUIET, linewidth=0.9, dashes=(4, 3), label="fair"))
     axes.legend(handles=handles, loc="lower right", bbox_to_anchor=(1.0, 1.0), ncols=3, borderaxespad=0.2, fontsize=8.5,
                 columnspacing=1.2, handlelength=1.4)  # fmt: skip

@@ -28,7 +28,7 @@ class Panels:
         self.axes = [ax] if ax is not None else grid(len(self.qdiscs), 2.3)
         for name, axes in zip(self.qdiscs, self.axes, strict=True):
             look = self.looks[name]
-            axes.set_title(style.fold(look.label, 96 // self.columns), color=look.colour)
+            axes.set_title(style.fold(look.label, 96 // self.columns), color=look.color)
 
     @property
     def figure(self) -> Figure:

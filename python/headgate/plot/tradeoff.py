@@ -60,13 +60,13 @@ def _between_decades(ms: float, _: object) -> str:
 def _dots(axes: Axes, points: data.Array, look: style.Look, unit: str) -> Line2D:
     middle = points.mean(axis=0)
     label = f"{style.number(middle[1])} {unit}, {style.number(middle[0])} ms  {style.fold(look.label, 26)}"
-    return mark(axes, points, look.colour, look.dashes, label)
+    return mark(axes, points, look.color, look.dashes, label)
 
 
 def mark(
     axes: Axes,
     points: data.Array,
-    colour: str,
+    color: str,
     dashes: style.Dashes,
     label: str,
     *,
@@ -79,11 +79,11 @@ def mark(
         # A logarithmic scale has no zero.
         outline = outline[outline[:, 0] > 0] if axes.get_xscale() == "log" else outline
         if not hollow:
-            axes.fill(outline[:, 0], outline[:, 1], facecolor=colour, alpha=0.2, linewidth=0)
-        axes.plot(outline[:, 0], outline[:, 1], color=colour, linestyle=dashes, linewidth=1.1)
-        axes.plot(points[:, 0], points[:, 1], linestyle="none", marker=".", markersize=4, color=colour, alpha=0.6)
+            axes.fill(outline[:, 0], outline[:, 1], facecolor=color, alpha=0.2, linewidth=0)
+        axes.plot(outline[:, 0], outline[:, 1], color=color, linestyle=dashes, linewidth=1.1)
+        axes.plot(points[:, 0], points[:, 1], linestyle="none", marker=".", markersize=4, color=color, alpha=0.6)
     x, y = points.mean(axis=0)
-    inside, edge = ("white", colour) if hollow else (colour, "white")
+    inside, edge = ("white", color) if hollow else (color, "white")
     (dot,) = axes.plot(
         x, y, linestyle="none", marker=marker, markersize=7, color=inside, markeredgecolor=edge, label=label
     )

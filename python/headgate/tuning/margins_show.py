@@ -44,7 +44,7 @@ def sentences(margins: Sensitivity) -> Iterator[str]:
 
 
 def figure(margins: Sensitivity) -> Figure:
-    """A panel for each parameter and metric: means with their 95 % intervals over the values, as it was in grey."""
+    """A panel for each parameter and metric: means with their 95 % intervals over the values, as it was in gray."""
     with style.applied():
         goals, axes = margins.goals.goals, margins.axes
         across = min(5, len(axes))

@@ -286,7 +286,7 @@ mod tests {
         (0..times).for_each(|_| port.enqueue(Packet { ecn, ..Packet::new(FlowId(1), 1000, ()) }, at(ms), &mut ()));
     }
 
-    /// The milliseconds up to `end` at which packets were signalled, when two come and one leaves each millisecond.
+    /// The milliseconds up to `end` at which packets were signaled, when two come and one leaves each millisecond.
     fn signals(port: &mut Port<(), Cobalt<()>>, ecn: Ecn, end: u64) -> alloc::vec::Vec<u64> {
         let told = |port: &Port<(), Cobalt<()>>| port.totals().dropped() + port.totals().counts().marked();
         let mut found = alloc::vec::Vec::new();

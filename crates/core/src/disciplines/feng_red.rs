@@ -123,7 +123,7 @@ mod tests {
     use crate::{FlowId, Port, Rate, Rng, Time};
 
     const LINK: LinkInfo = LinkInfo::new(Rate::from_bits(8_000_000), 1000, 7);
-    // The average is the queue, and nothing is signalled.
+    // The average is the queue, and nothing is signaled.
     const EXACT: &[(&str, &str)] =
         &[("limit", "60p"), ("minth", "10p"), ("maxth", "20p"), ("wq", "1"), ("spare_below", "1000")];
 

@@ -125,8 +125,8 @@ impl<T> Discipline<T> for RedPd<T> {
             return cx.drop(packet, why);
         }
         let (flow, units) = (packet.flow, self.units(packet.bytes));
-        let signalled = self.offer(packet, cx);
-        self.identification.reached(flow, units, signalled);
+        let signaled = self.offer(packet, cx);
+        self.identification.reached(flow, units, signaled);
     }
 
     crate::discipline::dequeue_from!(queue);

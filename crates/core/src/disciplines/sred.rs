@@ -261,7 +261,7 @@ mod tests {
     }
 
     #[test]
-    fn with_full_sred_a_packet_that_hits_is_signalled_more_often() {
+    fn with_full_sred_a_packet_that_hits_is_signaled_more_often() {
         // One flow: P goes to 1, so pzap is 0.15 (1/256)^2, and twice that after a hit: never seen here. With flows = 1
         // it is 0.15, and 0.3.
         for (variant, expected) in [("simple", 1500), ("full", 3000)] {

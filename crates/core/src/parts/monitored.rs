@@ -336,6 +336,6 @@ mod tests {
         };
         // Only earlier observations are judged: three bad pairs exist after the third.
         assert_eq!([list(400, 4), list(400, 8), list(400, 16), list(400, 16)], [false, false, false, true]);
-        assert!((0..5).all(|_| list(10, 10)), "good behaviour comes too late");
+        assert!((0..5).all(|_| list(10, 10)), "good behavior comes too late");
     }
 }

@@ -310,23 +310,23 @@ mod tests {
         let mut pie = PieController::new(&RULES);
         let mut rng = Rng::new(1);
         pie.departed(&RULES, 1000, Span::from_millis(400), 400_000, at(1));
-        let mut signalled =
+        let mut signaled =
             |pie: &mut PieController| (0..1000).filter(|_| pie.signals(&RULES, 400_000, 1000, &mut rng)).count();
         // 150 ms are ten updates of 15 ms; the ninth leaves 15 ms of it.
         pie.catch_up(&RULES, 400_000, at(149));
-        assert_eq!((pie.burst_allowance, signalled(&mut pie)), (Span::from_millis(15), 0));
+        assert_eq!((pie.burst_allowance, signaled(&mut pie)), (Span::from_millis(15), 0));
         pie.catch_up(&RULES, 400_000, at(150));
-        assert!(pie.burst_allowance == Span::ZERO && pie.probability > 0.1 && signalled(&mut pie) > 50);
+        assert!(pie.burst_allowance == Span::ZERO && pie.probability > 0.1 && signaled(&mut pie) > 50);
         // Calm from 0.7: two updates leave (0.7 - 0.001875 - 1.25 x 0.4 - 0.001875) x 0.98. The allowance is renewed
         // only once the probability is 0.
         pie.probability = 0.7;
         pie.departed(&RULES, 1000, Span::ZERO, 0, at(151));
         pie.catch_up(&RULES, 0, at(180));
         assert!(
-            (pie.probability - 0.192325).abs() < 1e-12 && signalled(&mut pie) == 0 && pie.burst_allowance == Span::ZERO
+            (pie.probability - 0.192325).abs() < 1e-12 && signaled(&mut pie) == 0 && pie.burst_allowance == Span::ZERO
         );
         pie.catch_up(&RULES, 0, at(60_000));
-        assert!(pie.probability == 0.0 && signalled(&mut pie) == 0 && pie.burst_allowance == RULES.max_burst);
+        assert!(pie.probability == 0.0 && signaled(&mut pie) == 0 && pie.burst_allowance == RULES.max_burst);
     }
 
     #[test]

@@ -274,7 +274,7 @@ mod tests {
     }
 
     /// The number of 10 000 packets of `bytes` that are marked or dropped at pb = 1/4.
-    fn signalled(bytes: u32, ignore_size: bool) -> i32 {
+    fn signaled(bytes: u32, ignore_size: bool) -> i32 {
         let limit = Limit::Bytes(1_000_000);
         let (minth, maxth) = (Some(Level::Bytes(0.0)), Some(Level::Share(1.0)));
         let plain = RedSettings { limit, minth, maxth, wq: Some(1.0), ..RedSettings::default() };
@@ -286,11 +286,11 @@ mod tests {
     }
 
     #[test]
-    fn in_byte_mode_a_packet_is_signalled_in_proportion_to_its_size_unless_that_is_ignored() {
+    fn in_byte_mode_a_packet_is_signaled_in_proportion_to_its_size_unless_that_is_ignored() {
         // Half of maxth: pb = 1/4 for a mean packet, gaps uniform in 1..=3, mean 2. At a tenth of the size pb = 1/40,
         // gaps in 1..=39, mean 20. Standard deviations are 29 and 13; the tolerance is five of them.
-        assert!((signalled(1000, false) - 5000).abs() < 145 && (signalled(100, false) - 500).abs() < 65);
-        assert_eq!(signalled(100, true), signalled(1000, false));
+        assert!((signaled(1000, false) - 5000).abs() < 145 && (signaled(100, false) - 500).abs() < 65);
+        assert_eq!(signaled(100, true), signaled(1000, false));
     }
 
     #[test]

@@ -296,9 +296,9 @@ mod tests {
                 let held = |queue: &VecDeque<usize>| -> (u32, u64) {
                     (queue.len() as u32, queue.iter().map(|number| u64::from(sizes[*number])).sum())
                 };
-                for (queue, modelled) in model.iter().enumerate() {
+                for (queue, modeled) in model.iter().enumerate() {
                     let Backlog { packets, bytes } = queues.backlog_of(queue);
-                    prop_assert_eq!((packets, bytes), held(modelled));
+                    prop_assert_eq!((packets, bytes), held(modeled));
                 }
                 let all: VecDeque<usize> = model.iter().flatten().copied().collect();
                 prop_assert_eq!((queues.backlog().packets, queues.backlog().bytes), held(&all));

@@ -4,7 +4,7 @@
 //! One core fills the first end with a slice of packets, then another lets one loop pass them on, and only that is timed. So
 //! packets come from another core, as they do in use, but no loop ever waits for their sender, nor is held up by it. The loops
 //! take turns slice by slice, a millisecond or two each: what else the machine does meets all of them alike, and the
-//! ratio is that of neighbours in time, the median of all rounds.
+//! ratio is that of neighbors in time, the median of all rounds.
 
 use std::cell::{Cell, RefCell};
 use std::io;

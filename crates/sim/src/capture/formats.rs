@@ -17,7 +17,7 @@ pub struct FrameFormats {
 impl FrameFormats {
     pub fn new(scenario: &Scenario) -> FrameFormats {
         let groups = scenario.groups().flat_map(|group| (0..group.flows).map(move |_| group.index as u16));
-        let flows: Vec<_> = groups.zip(scenario.headers().map(unlabelled)).collect();
+        let flows: Vec<_> = groups.zip(scenario.headers().map(unlabeled)).collect();
         let groups = formats(scenario, flows.iter().map(|(_, header)| *header));
         FrameFormats { flows, groups }
     }
@@ -56,7 +56,7 @@ impl FrameFormats {
     }
 }
 
-fn unlabelled(header: Header<'_>) -> Header<'static> {
+fn unlabeled(header: Header<'_>) -> Header<'static> {
     let Header { protocol, source, destination, source_port, destination_port, dscp, label: _ } = header;
     Header { protocol, source, destination, source_port, destination_port, dscp, label: "" }
 }

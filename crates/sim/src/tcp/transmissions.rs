@@ -26,7 +26,7 @@ pub struct Transmission {
 struct SegmentEntry {
     sent: Time,
     order: u32,
-    /// Its neighbours among the segments in flight; [`NONE`] at the ends.
+    /// Its neighbors among the segments in flight; [`NONE`] at the ends.
     earlier: u32,
     later: u32,
     retransmitted: bool,

@@ -1,7 +1,7 @@
 //! Loss detection from gaps in sequence numbers (RFC 5348, sections 5.1 and 5.2).
 //!
 //! A missing packet is lost once three packets with higher numbers have arrived. Its loss is dated by interpolation
-//! between its neighbours.
+//! between its neighbors.
 
 use std::collections::VecDeque;
 

@@ -7,7 +7,7 @@ from headgate.experiment.measures import loss_percent, percent, ratio
 
 _ADVANTAGE = Criterion(
     "goodput of flows with small packets over that of flows with large ones", "% of theirs", 110, 125,
-    "gives small packets no advantage, goodput", "favours flows with small packets, goodput",
+    "gives small packets no advantage, goodput", "favors flows with small packets, goodput",
 )  # fmt: skip
 
 _SIZES = GuidelineTest(

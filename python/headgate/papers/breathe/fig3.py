@@ -23,7 +23,7 @@ def _distributions(axes: Axes, found: ExperimentResults) -> None:
         if label not in NOT_DRAWN:
             rates = np.concatenate([run.flows("goodput_bps", kind="tcp") for run in found.runs(label)]) / 1e3
             part = np.histogram(rates, bins=[*RANGES, np.inf])[0] / len(rates)
-            axes.plot(part * 100, "o", ms=4, color=look.colour, linestyle=look.dashes, label=label)
+            axes.plot(part * 100, "o", ms=4, color=look.color, linestyle=look.dashes, label=label)
 
 
 EXPERIMENT = experiment(

@@ -14,7 +14,7 @@ from headgate.experiment.measures import jain
 from headgate.experiment.plots import AxisScale, Plot, PlotPanel
 from headgate.papers.comparison._setting import MEASURES, TCP_ALONE, WHY, network
 
-FIXED, RANDOM = "Boxtime fixed", "Boxtime randomised"
+FIXED, RANDOM = "Boxtime fixed", "Boxtime randomized"
 
 
 def _first_over_others(run: Run) -> float:

@@ -65,7 +65,7 @@ def windows(measure: str, title: str) -> PlotPanel:
 
 def crosses(measure: str) -> PublishedMarks:
     """The shares that the paper's text has."""
-    return PublishedMarks(measure, scale=100, at=percent, colour="black")
+    return PublishedMarks(measure, scale=100, at=percent, color="black")
 
 
 X = AxisScale("Flows, those with most first (%)", ticks={0.1: "0.1", 1: "1", 10: "10", 100: "100"}, log=10)

@@ -19,7 +19,7 @@ LARGE = range(40, 180, 10)
 UNIDENTIFIED = {80: range(40, 80, 10), 120: range(40, 120, 10)}
 SMALL = (10, 20, 30)
 #: Looks of the curves of RED and of RED-PD.
-RED, RED_PD = (look.colour for look in looks({"RED": net.RED, "RED-PD": net.RED_PD}).values())
+RED, RED_PD = (look.color for look in looks({"RED": net.RED, "RED-PD": net.RED_PD}).values())
 
 
 def _label(target: int) -> str:
