@@ -124,6 +124,19 @@ def test_what_is_no_keyword_is_said_with_the_nearest(wrong, says: str):
         wrong()
 
 
+def test_an_old_keyword_is_read_with_a_warning():
+    says = r"tcp\(\): 'overhead' is called 'send_jitter' now"
+    new = tcp(3, send_jitter="1ms")
+    with pytest.warns(FutureWarning, match=says):
+        assert untyped.tcp(3, overhead=0.001)["send_jitter"] == "0.001s"
+    with pytest.warns(FutureWarning, match=says):
+        assert tcp(3, send_jitter="2ms").replace(overhead="1ms") == new
+    with pytest.warns(FutureWarning, match=says):
+        assert type(new).of({"flows": 3, "overhead": "1ms"}) == new
+    with pytest.raises(headgate.UsageError, match=f"{says}, which is given too"):
+        untyped.tcp(overhead="1ms", send_jitter="1ms")
+
+
 @pytest.mark.parametrize(("changed", "argument", "says"), [
     ({"rate": "10Mbyte"}, "rate", "`rate`: expected a rate with its unit"),
     ({"rate": None}, "rate", "`rate` is missing"),

@@ -24,9 +24,10 @@ pub fn migrate(text: &str, file: &str) -> Result<Migrated, ScenarioError> {
     let mut tree = DeTable::parse(text).map_err(|error| source.explain(syntax(&error), String::new()))?;
     let mut old = Renamed::default();
     if let Some(DeValue::Table(sweep)) = tree.get_ref().get("sweep").map(toml::Spanned::get_ref) {
-        rename_swept(sweep, &mut old.edits);
+        rename_swept(sweep, &mut old);
     }
-    let renamed = rename(tree.get_mut(), &mut old).and_then(|()| respell(tree.get_mut(), text.len(), &mut old));
+    let renamed =
+        rename(tree.get_mut(), text.len(), &mut old).and_then(|()| respell(tree.get_mut(), text.len(), &mut old));
     renamed.map_err(|fault| source.explain(fault, String::new()))?;
     let line = |fault: &Fault| source.locate(fault.span.clone()).0;
     let change = |fault: &Fault| fault.message.rsplit_once(": the old ").map_or("", |(change, _)| change).to_string();
@@ -104,6 +105,52 @@ mod tests {
         assert_eq!(migrated(old), new);
         assert_eq!(migrated("tcp = [{ cc = \"sack\" }]\n"), "tcp = [{ cc = \"reno\", recovery = \"sack\" }]\n");
         assert_eq!(migrated("[[tcp]]\ncc = \"cubic\"\n"), "[[tcp]]\ncc = \"cubic\"\n");
+    }
+
+    #[test]
+    fn overhead_becomes_send_jitter() {
+        let new = "[[tcp]]\n  send_jitter = \"1ms\"  # ns-2\n";
+        assert_eq!(migrated("[[tcp]]\n  overhead = \"1ms\"  # ns-2\n"), new);
+        assert_eq!(
+            migrated("tcp = [{ overhead = '1ms', flows = 2 }]\n"),
+            "tcp = [{ send_jitter = '1ms', flows = 2 }]\n"
+        );
+        assert_eq!(migrated("tcp = [{ \"overhead\" = '1ms' }]\n"), "tcp = [{ send_jitter = '1ms' }]\n");
+    }
+
+    #[test]
+    fn old_names_in_a_sweep_are_replaced() {
+        let old = "[[tcp]]\nname = \"web\"\noverhead = \"1ms\"\n\n[sweep.grid]\ntcp.overhead = [\"0s\"]  # all\n\
+            web.overhead = [\"1ms\", \"2ms\"]\n\"web.overhead\" = [\"3ms\"]\n[sweep.latin]\n\
+            web = { overhead = { from = \"0s\", to = \"1ms\" } }\n[sweep.list.tcp]\noverhead = [\"1ms\"]\n";
+        let Migrated { text, changes } = migrate(old, "old.toml").unwrap();
+        assert_eq!(text, old.replace("overhead", "send_jitter"));
+        let lines: Vec<u32> = changes.iter().map(|(line, _)| *line).collect();
+        assert_eq!(lines, [3, 6, 7, 8, 10, 12]);
+        assert!(changes.iter().all(|(_, change)| change == "`overhead` is called `send_jitter` now"), "{changes:?}");
+    }
+
+    #[test]
+    fn groups_and_links_may_be_called_by_an_old_name() {
+        let same =
+            "[[tcp]]\nname = \"overhead\"\n[sweep.grid]\noverhead.window = [9]\nlink.overhead.rate = [\"1Mbit/s\"]\n";
+        assert_eq!(migrate(same, "same.toml").unwrap(), Migrated { text: same.to_string(), changes: Vec::new() });
+    }
+
+    #[test]
+    fn a_change_overrides_a_key_under_either_name() {
+        let jitter = |key: &str, set: &[&str]| {
+            let changes = Changes { set: set.iter().map(ToString::to_string).collect(), ..Changes::default() };
+            let text = format!("{HEAD}[[tcp]]\n{key} = \"1ms\"\n");
+            Scenario::read(&text, "a.toml", &changes).unwrap().tcp[0].send_jitter.to_string()
+        };
+        for file in ["overhead", "send_jitter"] {
+            for change in ["overhead", "send_jitter"] {
+                assert_eq!(jitter(file, &[&format!("tcp.{change}=2ms")]), "2ms", "{change} over {file}");
+            }
+            assert_eq!(jitter(file, &["tcp.overhead=2ms", "tcp.send_jitter=3ms"]), "3ms");
+            assert_eq!(jitter(file, &["tcp.send_jitter=2ms", "tcp.overhead=3ms"]), "3ms");
+        }
     }
 
     #[test]

@@ -44,8 +44,9 @@ impl Scenario {
         let mut tree = DeTable::parse(text).map_err(|error| source.explain(syntax(&error), String::new()))?;
         let mut old = Renamed::default();
         // Before the changes, which may use current names, and after them, for changes with old names.
-        let renamed = rename(tree.get_mut(), &mut old).and_then(|()| changes::apply(&source, tree.get_mut()));
-        let renamed = renamed.and_then(|()| rename(tree.get_mut(), &mut old));
+        let renamed =
+            rename(tree.get_mut(), text.len(), &mut old).and_then(|()| changes::apply(&source, tree.get_mut()));
+        let renamed = renamed.and_then(|()| rename(tree.get_mut(), text.len(), &mut old));
         let read = renamed
             .and_then(|()| respell(tree.get_mut(), text.len(), &mut old))
             .and_then(|()| resolve::scenario(RawScenario::of(tree.get_ref())?, files));

@@ -108,6 +108,35 @@ fn class(name: &str, base: &str, about: &str, keys: impl IntoIterator<Item = Key
     text
 }
 
+/// Old names of keywords by class, as a Python mapping.
+fn old_names() -> String {
+    let tables: [(&str, &[&str]); 9] = [
+        ("AccessKeys", &["tcp", "access"]),
+        ("StepKeys", &["link", "schedule"]),
+        ("DirectionKeys", &["link", "reverse"]),
+        ("LinkKeys", &["link"]),
+        ("TcpKeys", &["tcp"]),
+        ("UdpKeys", &["udp"]),
+        ("ClassKeys", &["class"]),
+        ("ClassifyKeys", &["classify"]),
+        ("RecordKeys", &["record"]),
+    ];
+    let top = [keys(), table(&["link"])].concat();
+    let tables =
+        tables.into_iter().map(|(name, path)| (name, table(path))).chain([("TopKeys", keys()), ("DumbbellKeys", top)]);
+    let mut text =
+        "\n\n#: Names of keywords in the release before, by class.\nOLD_NAMES: Mapping[str, Mapping[str, str]] = {\n"
+            .to_string();
+    for (name, keys) in tables {
+        let renamed = keys.iter().flat_map(|key| key.also.iter().map(|old| format!("\"{old}\": \"{}\"", key.name)));
+        let renamed: Vec<String> = renamed.collect();
+        if !renamed.is_empty() {
+            text += &format!("    \"{name}\": {{{}}},\n", renamed.join(", "));
+        }
+    }
+    text + "}\n"
+}
+
 #[test]
 fn the_keywords_of_python_are_the_keys_of_the_schema() {
     let plain = |name: &str, about: &str, path: &[&str]| class(name, "TypedDict", about, table(path));
@@ -135,6 +164,7 @@ fn the_keywords_of_python_are_the_keys_of_the_schema() {
         plain("RecordKeys", "`[record]`.", &["record"]),
         class("TopKeys", "TypedDict", "What stands at the top, and what is recorded.", top),
         "\n\nclass DumbbellKeys(TopKeys, BothWays, total=False):\n    \"\"\"The keys at the top, and those of the one link.\"\"\"\n".to_string(),
+        old_names(),
     ];
     golden(PYTHON, &text.concat());
 }

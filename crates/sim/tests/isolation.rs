@@ -23,14 +23,14 @@ const LOADS: [f64; 5] = [0.5, 1.0, 2.0, 5.0, 50.0];
 const RATE: Rate = Rate::from_bits(10_000_000);
 const BYTES: u32 = 1000;
 
-/// 10 Mbit/s and a round trip of 40 ms, which 50 packets fill; a buffer of two of them. Jitter and overhead keep flows
+/// 10 Mbit/s and a round trip of 40 ms, which 50 packets fill; a buffer of two of them. Jitter and send jitter keep flows
 /// from falling into step with the queue.
 fn scenario(qdisc: &str, load: f64) -> Scenario {
     let rate = load * RATE.as_bits() as f64;
     let text = format!(
         "name = 'isolation'\nduration = '30s'\nwarmup = '10s'\nqdiscs = ['{qdisc}']\nrecord = {{ interval = '30s' }}\n\
          [link]\nrate = '{RATE}'\ndelay = '18ms'\nlimit = '100p'\n\
-         [[tcp]]\nflows = 10\npacket = '{BYTES}B'\nstart = '0s..1s'\noverhead = '400us'\nmin_rto = '200ms'\n\
+         [[tcp]]\nflows = 10\npacket = '{BYTES}B'\nstart = '0s..1s'\nsend_jitter = '400us'\nmin_rto = '200ms'\n\
          [[udp]]\nrate = '{rate}bit/s'\npacket = '{BYTES}B'\njitter = 0.5\naccess = {{ rate = '10Gbit/s', delay = '1ms' }}\n"
     );
     Scenario::read(&text, "isolation", &Changes::default()).unwrap_or_else(|error| panic!("{error}"))

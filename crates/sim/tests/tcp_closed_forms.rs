@@ -212,9 +212,10 @@ fn share(scenario: &Scenario) -> f64 {
 
 #[test]
 fn two_equal_flows_share_equally() {
-    // `overhead` breaks the lockstep in which a full queue would drop the packets of one flow again and again.
+    // `send_jitter` breaks the lockstep in which a full queue drops the packets of one flow again and again.
     for recovery in ["newreno", "sack"] {
-        let flows = format!("[[tcp]]\nrecovery = \"{recovery}\"\nflows = 2\nstart = \"0s..1s\"\noverhead = \"1ms\"\n");
+        let flows =
+            format!("[[tcp]]\nrecovery = \"{recovery}\"\nflows = 2\nstart = \"0s..1s\"\nsend_jitter = \"1ms\"\n");
         let share = share(&dumbbell("1000s", 83, &flows));
         assert!((share - 0.5).abs() < 0.01, "{recovery}: {share} and {}", 1.0 - share);
     }
@@ -224,8 +225,8 @@ fn two_equal_flows_share_equally() {
 fn the_longer_round_trip_gets_less_but_is_not_starved() {
     // Under a common loss rate throughput goes by 1/RTT; with synchronized losses of a full queue up to 1/RTT^2
     // (Lakshman, Madhow, IEEE/ACM ToN 5(3), 1997). Round trips without queue: 100 and 200 ms.
-    let flows = "[[tcp]]\nstart = \"0s..1s\"\noverhead = \"1ms\"\n\
-                 [[tcp]]\nname = \"far\"\naccess = { delay = \"26ms\" }\nstart = \"0s..1s\"\noverhead = \"1ms\"\n";
+    let flows = "[[tcp]]\nstart = \"0s..1s\"\nsend_jitter = \"1ms\"\n\
+                 [[tcp]]\nname = \"far\"\naccess = { delay = \"26ms\" }\nstart = \"0s..1s\"\nsend_jitter = \"1ms\"\n";
     let share = share(&dumbbell("500s", 83, flows));
     assert!(share > 0.55 && share < 0.95, "{share}");
 }

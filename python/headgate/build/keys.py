@@ -112,7 +112,7 @@ class TcpKeys(TypedDict, total=False):
     abc: int | str
     target: Time
     gain: float
-    overhead: Time
+    send_jitter: Time
     source: str
     destination: str
     source_port: int | str
@@ -197,3 +197,9 @@ class TopKeys(TypedDict, total=False):
 
 class DumbbellKeys(TopKeys, BothWays, total=False):
     """The keys at the top, and those of the one link."""
+
+
+#: Names of keywords in the release before, by class.
+OLD_NAMES: Mapping[str, Mapping[str, str]] = {
+    "TcpKeys": {"overhead": "send_jitter"},
+}

@@ -7,7 +7,7 @@ from typing import Any, ClassVar, Self, Unpack
 
 from headgate.build import keys
 from headgate.build.quantities import Rate
-from headgate.build.values import section, toml
+from headgate.build.values import current_names, section, toml
 from headgate.errors import UsageError
 
 
@@ -18,8 +18,9 @@ class ScenarioPart:
     KEYS: ClassVar[type]
 
     def __init__(self, **given: Any) -> None:
-        self._given = {name: value for name, value in given.items() if value is not None}
-        self._section = section(f"{self.HEADING}()", given, self.KEYS)
+        current = self._current(given)
+        self._given = {name: value for name, value in current.items() if value is not None}
+        self._section = section(f"{self.HEADING}()", current, self.KEYS)
 
     @classmethod
     def of(cls, table: Mapping[str, Any]) -> Self:
@@ -37,12 +38,15 @@ class ScenarioPart:
 
     def replace(self, **changed: Any) -> Self:
         """A copy with some keys changed; None removes a key."""
-        return type(self)(**{**self._given, **changed})
+        return type(self)(**{**self._given, **self._current(changed)})
 
     def to_toml(self) -> str:
         """The section as TOML."""
         lines = [f"[[{self.HEADING}]]", *(f"{name} = {toml(value)}" for name, value in self._section.items())]
         return "\n".join(lines) + "\n"
+
+    def _current(self, given: Mapping[str, Any]) -> dict[str, Any]:
+        return current_names(f"{self.HEADING}()", given, self.KEYS)
 
     def __eq__(self, other: object) -> bool:
         return type(self) is type(other) and isinstance(other, ScenarioPart) and self._section == other._section

@@ -2,10 +2,12 @@
 
 import json
 import math
+import warnings
 from collections.abc import Mapping, Sequence
 from decimal import Decimal
 from typing import Any, get_args, get_origin, get_type_hints, is_typeddict
 
+from headgate.build.keys import OLD_NAMES
 from headgate.build.named import NamedChoice
 from headgate.errors import UsageError, meant
 
@@ -36,13 +38,26 @@ def section(place: str, given: Mapping[str, Any], keys: type) -> dict[str, Any]:
     """
     hints = get_type_hints(keys, include_extras=True)
     found = {}
-    for name, value in given.items():
+    for name, value in current_names(place, given, keys).items():
         if name not in hints:
             near = f"; did you mean {COMMON[name]!r}?" if COMMON.get(name) in hints else meant(name, hints)
             raise UsageError(f"{place} has no keyword {name!r}{near} It has: {', '.join(hints)}")
         if value is not None:
             found[name.removesuffix("_")] = _value(f"{place}: {name}", value, hints[name])
     return found
+
+
+def current_names(place: str, given: Mapping[str, Any], keys: type) -> dict[str, Any]:
+    """`given` with current names. An old name gives a `FutureWarning`; both names at once a `UsageError`."""
+    current = dict(given)
+    for old, name in OLD_NAMES.get(keys.__name__, {}).items():
+        if old in current:
+            message = f"{place}: {old!r} is called {name!r} now"
+            if name in current:
+                raise UsageError(f"{message}, which is given too")
+            warnings.warn(f"{message}: the old name works until the next release", FutureWarning, stacklevel=5)
+            current[name] = current.pop(old)
+    return current
 
 
 def toml(value: Any) -> str:

@@ -50,7 +50,7 @@ def tcp(v: ScenarioValues, name: str, flows: int | None = 1, **keys: Any) -> Tcp
     at the bottleneck, 1.2 ms, to send: without it flows fall into step with the queue (Floyd and Jacobson,
     Internetworking 3(3), 1992).
     """
-    usual = parts.tcp(flows, name=name, start="0s..1s", overhead="1.2ms", ecn=v.ecn)
+    usual = parts.tcp(flows, name=name, start="0s..1s", send_jitter="1.2ms", ecn=v.ecn)
     return usual.replace(**keys)
 
 

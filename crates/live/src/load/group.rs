@@ -216,7 +216,7 @@ pub fn differences(scenario: &Scenario) -> Vec<String> {
             "the kernel's window grows by acknowledged bytes, not by ACKs: as with `abc`",
         ),
         (|group| group.abe, "the kernel has no `abe`: a mark reduces the window as much as a loss"),
-        (|group| group.overhead > Span::ZERO, "no random `overhead` before a packet"),
+        (|group| group.send_jitter > Span::ZERO, "no random `send_jitter` before a packet"),
     ];
     let said = rows.into_iter().filter(|(differs, _)| scenario.tcp.iter().any(differs));
     let looked = |every| format!("`record.flows` samples the kernel's senders every {every} instead of at each change");

@@ -38,42 +38,59 @@ pub(crate) enum EditText {
     Removed,
 }
 
-/// Renames every key to its current name, with a warning for each. Refuses a key under both names.
-pub(crate) fn rename(file: &mut DeTable<'_>, renamed: &mut Renamed) -> Result<(), Fault> {
+/// Renames every key to its current name, with a warning. Keys beyond `end` belong to changes and override the file's.
+/// Refuses a key that the file, or one change, gives under both names.
+pub(crate) fn rename(file: &mut DeTable<'_>, end: usize, renamed: &mut Renamed) -> Result<(), Fault> {
     // Most releases rename nothing, and sweeps read thousands of files.
     static RENAMED: LazyLock<bool> = LazyLock::new(|| any_renamed(&keys()));
-    if *RENAMED { rename_in(file, &keys(), renamed) } else { Ok(()) }
+    if *RENAMED { rename_in(file, &keys(), end, renamed) } else { Ok(()) }
 }
 
 fn any_renamed(keys: &[Key]) -> bool {
     keys.iter().any(|key| !key.also.is_empty() || key.form.keys.is_some_and(|inner| any_renamed(&inner())))
 }
 
-fn rename_in(table: &mut DeTable<'_>, keys: &[Key], renamed: &mut Renamed) -> Result<(), Fault> {
+fn rename_in(table: &mut DeTable<'_>, keys: &[Key], end: usize, renamed: &mut Renamed) -> Result<(), Fault> {
     for key in keys {
         for old in key.also {
-            let Some((written, value)) = table.remove_entry(*old) else { continue };
-            let message = format!("`{old}` is called `{}` now", key.name);
-            if table.contains_key(key.name) {
-                return Err(Fault::plain(written.span(), format!("{message}, which is given too")));
+            let Some((old_key, value)) = table.remove_entry(*old) else { continue };
+            let span = old_key.span();
+            let current = table.get_key_value(key.name).map(|(name, _)| name.span().start);
+            if current.is_some_and(|current| current == span.start || current.max(span.start) <= end) {
+                let message = format!("{}, which is given too", is_called(old, key));
+                return Err(Fault::plain(span, message));
             }
-            table.insert(Spanned::new(written.span(), Cow::Borrowed(key.name)), value);
-            let message = format!("{message}: the old name works until the next release");
-            renamed.warnings.push(Fault::plain(written.span(), message));
-            renamed.edits.push(Edit { span: written.span(), text: EditText::Is(key.name.to_string()) });
+            if current.is_none_or(|current| current < span.start) {
+                table.remove(key.name);
+                table.insert(Spanned::new(span.clone(), Cow::Borrowed(key.name)), value);
+            }
+            renamed.add(old, key, span, key.name.to_string());
         }
         if let (Some(inner), Some(value)) = (key.form.keys, table.get_mut(key.name)) {
-            inside(value, &inner(), renamed)?;
+            inside(value, &inner(), end, renamed)?;
         }
     }
     Ok(())
 }
 
+fn is_called(old: &str, key: &Key) -> String {
+    format!("`{old}` is called `{}` now", key.name)
+}
+
+impl Renamed {
+    /// Adds the warning for the old name at `span`, and the edit that replaces it.
+    fn add(&mut self, old: &str, key: &Key, span: Range<usize>, text: String) {
+        let message = format!("{}: the old name works until the next release", is_called(old, key));
+        self.warnings.push(Fault::plain(span.clone(), message));
+        self.edits.push(Edit { span, text: EditText::Is(text) });
+    }
+}
+
 /// Renames keys in a table, or in each table of a list.
-fn inside(value: &mut Spanned<DeValue<'_>>, keys: &[Key], renamed: &mut Renamed) -> Result<(), Fault> {
+fn inside(value: &mut Spanned<DeValue<'_>>, keys: &[Key], end: usize, renamed: &mut Renamed) -> Result<(), Fault> {
     match value.get_mut() {
-        DeValue::Table(table) => rename_in(table, keys, renamed),
-        DeValue::Array(items) => items.iter_mut().try_for_each(|item| inside(item, keys, renamed)),
+        DeValue::Table(table) => rename_in(table, keys, end, renamed),
+        DeValue::Array(items) => items.iter_mut().try_for_each(|item| inside(item, keys, end, renamed)),
         _ => Ok(()),
     }
 }
@@ -137,25 +154,37 @@ impl Spelling {
     }
 }
 
-/// Collects the edits for old names in `[sweep]`, whose keys are paths such as `tcp.window`, or `web.window` for the
-/// group `web`.
-pub(crate) fn rename_swept(sweep: &DeTable<'_>, edits: &mut Vec<Edit>) {
-    let kinds = sweep.iter().filter_map(|(_, kind)| as_table(kind));
-    for (first, value) in kinds.flat_map(|table| table.iter()) {
-        let top = keys();
-        let named = top.iter().find(|key| key.name == first.get_ref().as_ref()).and_then(|key| key.form.keys);
-        let flows = || top.iter().filter(|key| ["tcp", "udp"].contains(&key.name)).filter_map(|key| key.form.keys);
-        let known = named.map_or_else(|| flows().flat_map(|keys| keys()).collect(), |keys| keys());
-        swept_in(value, &known, edits);
+/// Collects warnings and edits for old names in `[sweep]`, whose keys are paths such as `tcp.window`, or `web.window` for
+/// the group `web`. A path may be one name in quotes.
+pub(crate) fn rename_swept(sweep: &DeTable<'_>, renamed: &mut Renamed) {
+    for table in sweep.iter().filter_map(|(_, value)| as_table(value)) {
+        swept_in(table, None, renamed);
     }
 }
 
-fn swept_in(value: &Spanned<DeValue<'_>>, known: &[Key], edits: &mut Vec<Edit>) {
-    for (name, inner) in as_table(value).into_iter().flat_map(|table| table.iter()) {
-        match known.iter().find(|key| key.also.contains(&name.get_ref().as_ref())) {
-            Some(key) => edits.push(Edit { span: name.span(), text: EditText::Is(key.name.to_string()) }),
-            None => swept_in(inner, known, edits),
+/// `section` is the first name of the path to `table`.
+fn swept_in(table: &DeTable<'_>, section: Option<&str>, renamed: &mut Renamed) {
+    for (name, value) in table {
+        let path = name.get_ref().as_ref();
+        let (before, last) = path.rsplit_once('.').map_or(("", path), |(before, last)| (before, last));
+        let first = before.split('.').find(|step| !step.is_empty());
+        let known = section.or(first).map_or_else(keys, swept_keys);
+        if let Some((key, old)) = known.iter().find_map(|key| Some((key, key.also.iter().find(|old| **old == last)?))) {
+            let text = if before.is_empty() { key.name.to_string() } else { format!("\"{before}.{}\"", key.name) };
+            renamed.add(old, key, name.span(), text);
+        } else if let Some(inner) = as_table(value) {
+            swept_in(inner, section.or(first).or(Some(path)), renamed);
         }
+    }
+}
+
+/// The keys of a section, or of both kinds of groups if `section` is the name of a group.
+fn swept_keys(section: &str) -> Vec<Key> {
+    let top = keys();
+    let inner = |name: &str| top.iter().find(|key| key.name == name).and_then(|key| key.form.keys);
+    match inner(section) {
+        Some(keys) => keys(),
+        None => ["tcp", "udp"].into_iter().filter_map(inner).flat_map(|keys| keys()).collect(),
     }
 }
 
@@ -240,7 +269,7 @@ mod tests {
         keys.iter_mut().filter(|key| key.name == "tcp").for_each(|key| key.form.keys = Some(tcp));
         assert!(any_renamed(&keys));
         let (mut file, mut renamed) = (DeTable::parse(text).unwrap(), Renamed::default());
-        rename_in(file.get_mut(), &keys, &mut renamed).map_err(|fault| fault.message)?;
+        rename_in(file.get_mut(), &keys, text.len(), &mut renamed).map_err(|fault| fault.message)?;
         Ok((format!("{:?}", file.get_ref()), renamed.warnings.into_iter().map(|fault| fault.message).collect()))
     }
 

@@ -92,8 +92,8 @@ table! {
         // Above 1000 is a typing error.
         gain: f64 = 1.0, in above(0.0, 1000.0),
             only cc.needs().delays, else "`gain` is of `cc = \"ledbat\"` alone, not of `{cc}`";
-        /// a random delay before each transmission, from 0 to this, which breaks phase effects (ns-2's `overhead_`)
-        overhead: Span = Span::ZERO, in ..=LONGEST_DELAY;
+        /// the greatest random delay before each transmission, which breaks phase effects (ns-2's `overhead_`)
+        send_jitter: Span = Span::ZERO, in ..=LONGEST_DELAY, also "overhead";
         ..headers: RawHeaders;
     }
 }

@@ -86,7 +86,7 @@ impl TcpFlowSettings {
             links: [first(&group.route), first_back(&group.route)],
             ecn: codepoint(group),
             ecn_retransmitted: if group.ecn_retransmits { codepoint(group) } else { Ecn::NotEct },
-            send_jitter: group.overhead,
+            send_jitter: group.send_jitter,
             stop: stops(group.stop),
             data_from_sender: WireProperties::new(&group.sender, group.packet),
             data_to_receiver: WireProperties::new(&group.receiver, group.packet),

@@ -18,7 +18,7 @@ name = "old"
 profile = "ns2"
 flows = 2
 window = 100
-overhead = "500us"
+send_jitter = "500us"
 [[tcp]]
 name = "new"
 cc = "cubic"

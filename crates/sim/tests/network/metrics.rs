@@ -9,7 +9,7 @@ use headgate_measure::{EventRow, Outcome, PacketEvent};
 use crate::{go, scenario, witness};
 
 /// Two TCP flows and a UDP flow that together drop often.
-const BUSY: &str = "[[tcp]]\nflows = 3\nstart = \"0s..1s\"\noverhead = \"500us\"\n\
+const BUSY: &str = "[[tcp]]\nflows = 3\nstart = \"0s..1s\"\nsend_jitter = \"500us\"\n\
                     [[udp]]\nrate = \"4Mbit/s\"\njitter = 0.5\n";
 
 fn list(histogram: &Histogram) -> Vec<(f64, u64)> {
@@ -159,7 +159,7 @@ fn who_has_nothing_more_to_send_is_not_counted_as_one_who_gets_nothing() {
     assert_eq!(index.count(), 20);
     assert!(index.quantile(0.1).unwrap() > 0.9e6, "all but one slot: {:?}", index.quantile(0.1));
     // A transfer of 7 MB has the link for itself for six seconds. Then two others come.
-    let flows = "[[tcp]]\ntraffic = 'ftp:size=7MB'\n[[tcp]]\nflows = 2\nstart = '7s'\noverhead = '1ms'\n";
+    let flows = "[[tcp]]\ntraffic = 'ftp:size=7MB'\n[[tcp]]\nflows = 2\nstart = '7s'\nsend_jitter = '1ms'\n";
     let outcome = go(&scenario("10s", "droptail", flows));
     assert!(outcome.transfers[0].end.is_some_and(|end| end.as_secs_f64() < 7.0));
     let index = &outcome.fairness[1].millionths;
@@ -171,7 +171,7 @@ fn who_has_nothing_more_to_send_is_not_counted_as_one_who_gets_nothing() {
 fn red_keeps_losses_apart_that_droptail_synchronizes() {
     // Floyd and Jacobson, "Random Early Detection gateways for congestion avoidance", ToN 1993, section 1: RED is there
     // to avoid global synchronization, which a full queue causes.
-    let flows = "[[tcp]]\nflows = 8\nstart = \"0s..1s\"\noverhead = \"500us\"\n";
+    let flows = "[[tcp]]\nflows = 8\nstart = \"0s..1s\"\nsend_jitter = \"500us\"\n";
     let found = |qdisc: &str| go(&scenario("60s", qdisc, flows)).links[0].port.synchronization;
     let [tail, red] = ["droptail", "red:minth=10p,maxth=40p"].map(found);
     assert!(tail.events > 20 && red.events > 20, "{tail:?} {red:?}");
@@ -185,7 +185,7 @@ fn red_keeps_losses_apart_that_droptail_synchronizes() {
 /// Nine TCP flows and one of `rate` that does not slow down, on 10 Mbit/s.
 fn bully(rate: &str, qdisc: &str) -> Outcome {
     let flows = format!(
-        "[[tcp]]\nflows = 9\nstart = \"0s..1s\"\noverhead = \"500us\"\n\
+        "[[tcp]]\nflows = 9\nstart = \"0s..1s\"\nsend_jitter = \"500us\"\n\
          [[udp]]\nrate = \"{rate}\"\njitter = 0.1\nstart = \"2s\"\n"
     );
     go(&scenario("30s", qdisc, &flows))
@@ -239,7 +239,7 @@ fn the_ambient_drop_rate_over_time_adds_up_to_the_whole() {
 fn a_flow_that_rises_above_its_share_late_is_measured_from_there() {
     // RED-PD's figure 12, shorter: 0.25 Mb/s, 4 Mb/s from 20 s to 50 s, 0.25 Mb/s again; nine TCP flows beside it. From its
     // start it could not be found out within 20 s.
-    let flows = "[[tcp]]\nflows = 9\npacket = '1000B'\nwindow = 50\nstart = '0s..5s'\noverhead = '500us'\n\
+    let flows = "[[tcp]]\nflows = 9\npacket = '1000B'\nwindow = 50\nstart = '0s..5s'\nsend_jitter = '500us'\n\
                  [[udp]]\njitter = 0.1\nheader = '0B'\n\
                  traffic = 'cbr:schedule=[0s 250kbit/s; 20s 4Mbit/s; 50s 250kbit/s]'\n";
     let outcome = go(&scenario("120s", "red_pd", flows));

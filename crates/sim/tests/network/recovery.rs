@@ -6,7 +6,7 @@ use crate::scenario;
 
 /// Retransmission timeouts and goodput, in Mbit/s, of SACK flows with `options`, over five seeds.
 fn congested(flows: u32, options: &str) -> (u64, f64) {
-    let groups = format!("[[tcp]]\nflows = {flows}\nstart = \"0s..1s\"\noverhead = \"1ms\"\n{options}");
+    let groups = format!("[[tcp]]\nflows = {flows}\nstart = \"0s..1s\"\nsend_jitter = \"1ms\"\n{options}");
     let scenario = scenario("20s", "droptail", &groups);
     let outcomes = (1..=5).map(|seed| run(&scenario, &scenario.qdiscs[0], seed, &mut ()).expect("it runs"));
     let flows: Vec<_> = outcomes.flat_map(|outcome| outcome.flows).collect();

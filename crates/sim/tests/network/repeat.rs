@@ -23,7 +23,7 @@ profile = "ns2"
 cc = "reno"
 flows = 2
 window = 60
-overhead = "200us"
+send_jitter = "200us"
 start = "0s..2s"
 [[udp]]
 rate = "2Mbit/s"
@@ -123,7 +123,7 @@ fn a_group_that_is_added_leaves_the_random_streams_of_the_others_alone() {
     // Starts and gaps of the UDP flows are random; nothing in the network can delay their arrival at the bottleneck.
     let here = "[[udp]]\nname = \"here\"\nflows = 5\nrate = \"200kbit/s\"\njitter = 1.0\nstart = \"0s..2s\"\n";
     let alone = witness(&scenario("5s", "red", here)).1;
-    let more = "[[tcp]]\nflows = 3\nstart = \"0s..1s\"\noverhead = \"1ms\"\n";
+    let more = "[[tcp]]\nflows = 3\nstart = \"0s..1s\"\nsend_jitter = \"1ms\"\n";
     let beside = witness(&scenario("5s", "red", &format!("{more}{here}"))).1;
     assert!(alone.len() > 500);
     assert_eq!(arrivals(&alone, 0), arrivals(&beside, 3));

@@ -11,7 +11,7 @@ use crate::{go, scenario, witness};
 const RED: &str = "red:minth=10p,maxth=30p,maxp=0.1,gentle=true";
 
 /// Chance that keeps TCP out of step with a queue.
-const OVERHEAD: &str = "overhead = '1ms'\n";
+const SEND_JITTER: &str = "send_jitter = '1ms'\n";
 
 /// As many flows of SACK TCP as of TFRC, in packets of 1000 bytes. TCP acknowledges each segment, as the equation with
 /// `b = 1` assumes, and has a timer near the `4R` that the equation assumes.
@@ -48,7 +48,7 @@ fn ratio(outcome: &Outcome) -> f64 {
 fn it_takes_about_what_tcp_beside_it_takes() {
     // RFC 5348, section 1: generally within a factor of two of a TCP flow's rate under the same conditions.
     for (qdisc, flows) in [(RED, 1), (RED, 8), ("droptail", 1), ("droptail", 8)] {
-        let outcome = against_tcp(qdisc, flows, OVERHEAD);
+        let outcome = against_tcp(qdisc, flows, SEND_JITTER);
         let ratio = ratio(&outcome);
         assert!((1.0 / 1.5..1.5).contains(&ratio), "{flows} on {qdisc}: {ratio} of TCP's");
         assert!(outcome.links[0].utilization > 0.95);
@@ -58,7 +58,7 @@ fn it_takes_about_what_tcp_beside_it_takes() {
 #[test]
 fn on_droptail_a_tcp_that_is_in_step_with_the_queue_takes_more() {
     // Its segments come when one has left the queue, and find room there; TFRC's come when its rate says.
-    let (even, in_step) = (ratio(&against_tcp("droptail", 8, OVERHEAD)), ratio(&against_tcp("droptail", 8, "")));
+    let (even, in_step) = (ratio(&against_tcp("droptail", 8, SEND_JITTER)), ratio(&against_tcp("droptail", 8, "")));
     assert!(in_step < 0.7 * even, "{in_step} of TCP's, with chance {even}");
 }
 

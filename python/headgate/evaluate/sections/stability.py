@@ -93,7 +93,7 @@ _LOAD = GuidelineTest(
 #: A link of 100 Mbit/s that falls to 10, and the packets that the faster one needs room for.
 def _link_varies(v: ScenarioValues, record: Mapping[str, str] | None = None) -> Scenario:
     link = {"rate": "100Mbit/s", "schedule": [{"at": v.phase, "rate": "10Mbit/s"}], "schedule_period": 2 * v.phase}
-    flows = tcp(v, "newreno", MILD, access={"rate": "1Gbit/s", "delay": "1ms"}, overhead="120us")
+    flows = tcp(v, "newreno", MILD, access={"rate": "1Gbit/s", "delay": "1ms"}, send_jitter="120us")
     return dumbbell(v, flows, **link, limit=f"{room(100e6)}p", record=record)
 
 

@@ -27,7 +27,7 @@ ACCESS: AccessKeys = {"rate": "1Gbit/s", "delay": "0s"}
 def connection(v: ScenarioValues) -> TcpPart:
     """Settings of the TCP flows of every pair of nodes."""
     common = tcp(profile="ns2", access=ACCESS, recovery=v.recovery, ecn=True, packet="1000B", window=v.window)
-    return common.replace(overhead="200us")
+    return common.replace(send_jitter="200us")
 
 
 def network(
@@ -66,7 +66,7 @@ CHOICES = (
     OpenParameter(
         "window", 100, "the paper states no receiver's window: ns-2's 20 packets would hold flows back", (20,)
     ),
-    OpenParameter("TCP overhead", "200us", "about a packet's time at 45 Mbit/s, against lockstep"),
+    OpenParameter("TCP send_jitter", "200us", "about a packet's time at 45 Mbit/s, against lockstep"),
     OpenParameter("pairs", PAIRS, "connections are spread evenly over the pairs of nodes, where the paper draws pairs"),
     OpenParameter("leaf links", "100 Mbit/s, 1000 packets", "figure 4 is lost; they are never the bottleneck"),
 )

@@ -42,7 +42,7 @@ def scenario(v: ScenarioValues) -> Dumbbell:
                 min_rto=v.min_rto,
                 access={"delay": "5ms"},
                 start="0s..10s",
-                overhead="4ms",
+                send_jitter="4ms",
             ),
             *(
                 udp(rate, name=name, profile="ns2", flows=flows, access={"delay": "5ms"}, jitter=0.1, start="0s..10s")
@@ -88,7 +88,7 @@ CHOICES = (
         "packet", "1000B", 'the paper says "1000 Kb", which would be a second of the link a packet; taken for bytes'
     ),
     OpenParameter("start", "0s..10s", "not stated; ten seconds keep 1000 first windows apart"),
-    OpenParameter("overhead", "4ms", "half a packet's time on the link, against lockstep"),
+    OpenParameter("send_jitter", "4ms", "half a packet's time on the link, against lockstep"),
 )
 
 # The start of a thousand flows dominates shorter runs.

@@ -56,7 +56,7 @@ JITTER = OpenParameter(
     (0, 0.5),
 )
 OVERHEAD = OpenParameter(
-    "overhead", "1ms", "a random delay before each TCP packet, against the same lockstep", ("0s", "4ms")
+    "send_jitter", "1ms", "a random delay before each TCP packet, against the same lockstep", ("0s", "4ms")
 )
 CC = OpenParameter("recovery", "newreno", "the paper says TCP alone", ("reno", "sack"))
 MAXP = OpenParameter("maxp", 0.02, "for RED the paper gives thresholds alone; 0.02 is what FRED has", (0.05, 0.1))
@@ -91,7 +91,7 @@ def network(
             window=window,
             access={"delay": "5ms"},
             start="0s..1s",
-            overhead=v.overhead,
+            send_jitter=v.send_jitter,
         )
     ]
     if cbr is not None:

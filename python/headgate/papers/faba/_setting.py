@@ -72,7 +72,7 @@ def sender(v: ScenarioValues, flows: int = 1) -> TcpPart:
         window=v.window,
         min_rto=v.min_rto,
         start="0s..1s",
-        overhead="200us",
+        send_jitter="200us",
     )
 
 

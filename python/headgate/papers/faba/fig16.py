@@ -25,7 +25,7 @@ MBPS = 512 * 8 / 0.040 / 1e6
 
 
 def _scenario(v: ScenarioValues) -> Dumbbell:
-    flow = sender(v).replace(receiver={"delay": "0ms"}, overhead="40us")
+    flow = sender(v).replace(receiver={"delay": "0ms"}, send_jitter="40us")
     return network(
         v,
         "fragile",
@@ -61,7 +61,7 @@ EXPERIMENT = Experiment(
         WINDOW,
         CC,
         MIN_RTO,
-        OpenParameter("overhead", "40us", "half a packet's time on the link, against lockstep"),
+        OpenParameter("send_jitter", "40us", "half a packet's time on the link, against lockstep"),
     ),
     stated_in="section 5.6, figure 16",
     claims=(
