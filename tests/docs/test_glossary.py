@@ -1,0 +1,85 @@
+"""The glossary's words are used everywhere: pages, scenarios, help texts and source."""
+
+import json
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+import typer
+
+from headgate.cli import app
+
+ROOT = Path(__file__).parents[2]
+GLOSSARY = ROOT / "docs/reference/glossary.md"
+
+#: Files that must name old words: the glossary itself, and what maps old names to new ones.
+EXEMPT = {"docs/reference/glossary.md", "CHANGELOG.md", "python/headgate/files/renamed.py"}
+
+
+def phrases() -> list[str]:
+    """Every phrase that the page has in quotation marks."""
+    prose = re.sub(r"`[^`]+`", "", GLOSSARY.read_text()).replace("\n", " ")
+    return sorted(set(re.findall(r'"([^"]+)"', prose)))
+
+
+def violations(text: str) -> list[str]:
+    """The phrases of the glossary's `not` columns that `text` uses."""
+    flat = re.sub(r"\s+", " ", text)
+    return [phrase for phrase in phrases() if re.search(rf"\b{re.escape(phrase)}", flat, re.IGNORECASE)]
+
+
+def sources() -> Iterator[tuple[str, str]]:
+    """Name and text of every page, scenario and source file."""
+    for pattern in (
+        "*.md",
+        "docs/**/*.md",
+        "docs/**/*.ipynb",
+        "scenarios/*.toml",
+        "crates/*/src/**/*.rs",
+        "python/headgate/**/*.py",
+    ):
+        for path in sorted(ROOT.glob(pattern)):
+            if (name := str(path.relative_to(ROOT))) not in EXEMPT:
+                yield name, _prose(path)
+
+
+def _prose(path: Path) -> str:
+    """A file's text. Comment marks at the start of a line go, so that a phrase may run on to the next line."""
+    if path.suffix == ".ipynb":
+        return "\n".join("".join(cell["source"]) for cell in json.loads(path.read_text())["cells"])
+    return re.sub(r"^\s*(//[/!]?|#:?)\s?", "", path.read_text(), flags=re.MULTILINE)
+
+
+def helps() -> Iterator[tuple[str, str]]:
+    """Name and help of every command, with its arguments and options."""
+
+    def walk(name: str, command: object) -> Iterator[tuple[str, str]]:
+        context = typer.Context(command, info_name=name)  # type: ignore[arg-type]
+        yield name, command.get_help(context)  # type: ignore[attr-defined]
+        for inner, below in getattr(command, "commands", {}).items():
+            yield from walk(f"{name} {inner}", below)
+
+    yield from walk("headgate", typer.main.get_command(app))
+
+
+@pytest.mark.parametrize("phrase", phrases())
+def test_a_planted_phrase_is_found(phrase: str) -> None:
+    assert phrase in violations(f"Shows that {phrase.replace(' ', chr(10), 1)} stands here.")
+
+
+def test_files_use_the_words_of_the_glossary() -> None:
+    found = {name: used for name, text in sources() if (used := violations(text))}
+    assert not found, "\n".join(f"{name}: {', '.join(used)}" for name, used in found.items())
+
+
+def test_help_uses_the_words_of_the_glossary() -> None:
+    found = {name: used for name, text in helps() if (used := violations(text))}
+    assert not found
+
+
+def test_every_key_with_an_old_name_is_listed() -> None:
+    schema = "".join(path.read_text() for path in (ROOT / "crates/scenario/src/schema").glob("*.rs"))
+    old = re.findall(r'\balso "(\w+)"', schema)
+    assert old
+    assert not [name for name in old if f"`{name}`" not in GLOSSARY.read_text()]
