@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from headgate import _core
-from headgate.budget.cli import check
 from headgate.errors import UsageError
 from headgate.evaluate.cli import evaluate
+from headgate.expectations.cli import check
 from headgate.export.cli import export
 from headgate.files import store
 from headgate.live.cli import link

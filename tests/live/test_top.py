@@ -31,7 +31,7 @@ def own_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 def flow(**changes: Any) -> dict[str, Any]:
     ends = {"source": "10.0.0.1", "source_port": 5000, "destination": "10.0.0.2", "destination_port": 80}
     numbers = {"sent_bps": 3e6, "dropped": 4, "marked": 0}
-    said = {"flow": "00ff", "protocol": 6, "verdict": "responsive", "evidence": "sends 30 % less"}
+    said = {"flow": "00ff", "protocol": 6, "verdict": "responsive", "basis": "sends 30 % less"}
     return {**ends, **numbers, **said, **changes}
 
 
@@ -95,7 +95,7 @@ def test_a_folder_that_others_could_have_made_is_not_used(own_folder: Path):
     assert list(top_socket.running()) == []
 
 
-def test_a_row_has_the_flow_its_rate_its_share_and_the_verdict_with_its_evidence():
+def test_a_row_has_the_flow_its_rate_its_share_and_the_verdict_with_its_basis():
     cells = top.row(flow(), 12e6)
     assert cells == ["tcp 10.0.0.1:5000 > 10.0.0.2:80", "3.000", "25 %", "4", "0", "responsive", "sends 30 % less"]
     assert top.row(flow(), 0.0)[2] == "-"

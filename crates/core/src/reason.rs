@@ -14,7 +14,7 @@ pub struct Reason {
     pub name: &'static str,
     /// The reason in words, following "because".
     pub about: &'static str,
-    /// Whether it applies only to flows the discipline has singled out.
+    /// Whether it applies only to flows the discipline has identified.
     pub singles_out: bool,
 }
 
@@ -38,7 +38,7 @@ impl Why {
         self.0.about
     }
 
-    /// Whether it applies only to flows the discipline has singled out.
+    /// Whether it applies only to flows the discipline has identified.
     pub const fn singles_out(self) -> bool {
         self.0.singles_out
     }
@@ -72,7 +72,7 @@ impl fmt::Display for Why {
 }
 
 /// Declares reasons: documentation, name in Rust, name in tables, text after "because". Add `singles out` if the
-/// discipline gives it only to flows it has singled out.
+/// discipline gives it only to flows it has identified.
 ///
 /// `reasons! { /// It was compared with a packet of its own flow.  Match = "match", "it matched a queued packet of its own flow"; }`
 #[macro_export]

@@ -4,7 +4,7 @@
 //! however late the caller runs. The rate is exact, and disciplines see neither delays nor bursts of the calling loop.
 //!
 //! While packets wait, [`LinkQueue::wake`] says when the transmitter is free. An empty queue needs no wake-up: the
-//! discipline learns of the idle period, and its start, just before the next event at the port. It cannot tell the
+//! discipline learns of the idle period, and its start, just before the next event at the port. It does not know the
 //! difference, and an idle link costs nothing.
 
 use headgate_core::{Backlog, Discipline, FlowId, Ledger, Packet, Port, Sink, Span, Time};

@@ -155,7 +155,7 @@ mod tests {
             "[[tcp]]\nheader = \"0B\"\n[[tcp]]\nheader = \"0B\"\ntraffic = \"ftp:size=10KB\"\n\
              start = { load = 0.5 }\n[[tcp]]\nheader = \"0B\"\nflows = 4\ntraffic = \"ftp:size=1MB\"\n",
         );
-        // Four times 1 MB in 100 s are 320 kbit/s; half of the link is asked for by what comes at random.
+        // Four times 1 MB in 100 s are 320 kbit/s; transfers at random times ask for half of the link.
         near(found[2].fair_bps, 80e3);
         near(found[0].fair_bps, 5e6 - 320e3);
         assert!(found[1].is_brief() && found[2].is_brief() && !found[0].is_brief());

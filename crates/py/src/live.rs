@@ -99,7 +99,7 @@ impl Link {
     /// first discipline. `overheads` are bytes a packet. `sysctls` are names below net with values, for both hosts.
     /// With `outside` the far end is the network of the calling thread. `log` is the folder for captures and rows over
     /// time.
-    #[expect(clippy::too_many_arguments, reason = "they are keywords to whoever calls")]
+    #[expect(clippy::too_many_arguments, reason = "Python passes them as keywords")]
     #[new]
     #[pyo3(signature = (forward, reverse, *, overheads=(0, 0), seed=1, sysctls=Vec::new(), outside=false, log=None))]
     fn new(

@@ -23,7 +23,7 @@ pub fn check_live(scenario: &Scenario) -> PyResult<()> {
 }
 
 /// Runs `scenario` on real packets, in real time, with discipline number `qdisc_index` and `seed`. Returns the tables
-/// of a simulation, the evidence of the run's fidelity, and remarks on departures from the scenario. Releases the
+/// of a simulation, the measurements of the run's fidelity, and remarks on departures from the scenario. Releases the
 /// interpreter.
 ///
 /// `on_batch` and `on_capture` are called as by `run`. `on_link` is called once, with a function that returns the state

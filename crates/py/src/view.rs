@@ -69,7 +69,7 @@ fn flow<'py>(py: Python<'py>, flow: &FlowView) -> PyResult<Bound<'py, PyDict>> {
     shown.set_item("tcp_bps", judged.tcp_rate)?;
     shown.set_item("less", judged.reaction.map(|reaction| reaction.reduction))?;
     shown.set_item("verdict", judged.responsiveness.name())?;
-    shown.set_item("evidence", judged.to_string())?;
+    shown.set_item("basis", judged.to_string())?;
     Ok(shown)
 }
 

@@ -56,7 +56,7 @@ impl World {
         Some(outcome)
     }
 
-    /// Counts the packets sent by `end`, and those of them on access wires and between links. Empties the
+    /// Counts the packets sent by `end`, and how many are on access wires and between links. Empties the
     /// queue.
     fn count_in_flight(&mut self, end: Time) -> Balance {
         let World { queue, net: Net { hosts, .. }, .. } = self;

@@ -44,7 +44,7 @@ def figure(section: Mapping[str, Any], disciplines: Sequence[Mapping[str, Any]])
         if place % columns(len(axes)) == 0:
             each.set_ylabel("Goodput (Mbit/s)")
         if place >= len(axes) - columns(len(axes)):
-            each.set_xlabel("Mean time in the queue (ms)")
+            each.set_xlabel("Mean queueing delay (ms)")
     heading(owner, f"{section['number']} {section['title']}: up and to the left is better")
     return owner
 

@@ -78,7 +78,7 @@ def row(flow: Mapping[str, Any], total: float) -> list[str]:
     """A flow's cells; `total` is the rate of all flows of its direction."""
     share = f"{100 * flow['sent_bps'] / total:.0f} %" if total else "-"
     rate = f"{flow['sent_bps'] / 1e6:.3f}"
-    return [name(flow), rate, share, str(flow["dropped"]), str(flow["marked"]), flow["verdict"], flow["evidence"]]
+    return [name(flow), rate, share, str(flow["dropped"]), str(flow["marked"]), flow["verdict"], flow["basis"]]
 
 
 def name(flow: Mapping[str, Any]) -> str:

@@ -180,8 +180,8 @@ def _reasons(facts: FlowFacts) -> Iterator[str]:
     for each in (reason for reason in facts.reasons if reason.mine):
         counts = ((each.dropped, "dropped"), (each.marked, "marked"))
         signals = " and ".join(f"{_number(count)} {verb}" for count, verb in counts if count)
-        befell = f": {_percent(each.mine / each.everyone)} of all packets with this reason"
-        yield f"{signals} because {_because(each.reason)} ({each.reason}){befell if facts.others.arrived else ''}."
+        of_all = f": {_percent(each.mine / each.everyone)} of all packets with this reason"
+        yield f"{signals} because {_because(each.reason)} ({each.reason}){of_all if facts.others.arrived else ''}."
 
 
 def _places(facts: FlowFacts) -> Iterator[str]:

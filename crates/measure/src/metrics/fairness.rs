@@ -277,7 +277,7 @@ mod tests {
         assert!(fairness.deliver(0, 0, 1000, at(10)), "its first");
         fairness.restart(at(50));
         assert!(!fairness.deliver(0, 0, 1000, at(60)));
-        assert!(fairness.deliver(1, 0, 1000, at(149)), "what came before the warm-up ended does not count");
+        assert!(fairness.deliver(1, 0, 1000, at(149)), "data of the warm-up does not count");
         fairness.deliver(1, 0, 1000, at(1_060));
         // At 50, 150 ... 1050 ms: the slot that begins at 1050 has not ended at 1149.
         assert_eq!(means(&mut fairness, 1_149), [(1, 1.0), (1, 1.0), (0, 0.0)]);

@@ -203,7 +203,7 @@ mod tests {
 
     #[test]
     fn a_spell_is_measured_from_its_beginning_and_the_release_from_its_end() {
-        // Above its share from 10 to 20 s after it began at 1 s; singled out from 11.3 to 24 s.
+        // Above its share from 10 to 20 s after it began at 1 s; identified from 11.3 to 24 s.
         let mut pace = watched(&[(10_000, Some(20_000))], Time::NEVER);
         pace.begin(at(1000));
         pace.told(at(5000)); // by mistake: it has done nothing yet

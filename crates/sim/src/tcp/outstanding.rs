@@ -51,7 +51,7 @@ pub struct Outstanding {
     arrived: u32,
     lost: u32,
     in_flight_twice: u32,
-    /// Below it, segments were judged by the count of later arrivals.
+    /// Below it, segments were judged by the number of later arrivals.
     judged_below: u32,
     /// No lost segment below it waits for retransmission.
     retransmit_from: u32,
@@ -163,7 +163,7 @@ impl Outstanding {
         self.recent_blocks.remember((start, end));
     }
 
-    /// Finds losses by the count of later arrivals (IsLost); calls `lost` with each. Retransmissions are not judged.
+    /// Finds losses by the number of later arrivals (IsLost); calls `lost` with each. Retransmissions are not judged.
     pub fn detect_losses(&mut self, mut lost: impl FnMut(u32)) {
         if self.arrived < DUP_THRESH {
             return;

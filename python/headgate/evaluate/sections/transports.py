@@ -110,7 +110,7 @@ _SCAVENGER = _test(
 SECTION = RfcSection(
     number=5,
     title="Transport protocols",
-    about="Does the discipline serve senders that differ in how they take losses, and protect those that slow down?",
+    about="Does the discipline serve senders that react to losses differently, and protect responsive ones?",
     tests=(_FRIENDLY, _TFRC, _WINDOWS, _AGGRESSIVE, _BESIDE_CUBIC, _FLOOD, _BESIDE_UDP, _SCAVENGER),
     headlines=(
         SectionHeadline("5-1-1-tcp", "idle", "idle beside one TCP flow, %"),

@@ -3,7 +3,7 @@
 A flow is what has the same addresses, ports and protocol, and ends when it was silent for more than 64 s.
 
 The paper's trace, an hour at the border of UC Berkeley in August 2000, was never published. The generated one has the
-skew that the paper prints of it, and is no evidence for it.
+skew that the paper prints of it, and does not support it.
 """
 
 import threading

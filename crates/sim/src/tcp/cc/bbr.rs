@@ -264,7 +264,7 @@ impl CongestionControl for Bbr {
     fn on_timeout(&mut self, loss: &LossInfo, window: &mut Window, _: &TcpSettings) {
         self.save_cwnd(window.cwnd());
         (self.recover, self.conserving) = (Some(loss.max), false);
-        self.plateau = FullPipe::default(); // Linux, bbr_set_state: what was reached says little of what comes
+        self.plateau = FullPipe::default(); // Linux, bbr_set_state: the rate reached says little about the next one
         window.set_cwnd(1.0, loss.now);
     }
 

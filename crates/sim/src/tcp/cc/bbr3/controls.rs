@@ -2,7 +2,7 @@
 
 use super::{Bbr3, Bbr3State, MARGIN, MIN_CWND, RateSample};
 
-/// Offload budget: three send quanta (section 5.5.8.1), of one segment each.
+/// The offload quantum: three send quanta (section 5.5.8.1), of one segment each.
 const OFFLOAD: f64 = 3.0;
 
 impl Bbr3 {

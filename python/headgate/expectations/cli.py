@@ -31,7 +31,7 @@ def check(
 
     An expectation holds if the 95 % interval over seeds lies within its bound. Finished runs are not run again.
     """
-    from headgate.budget import lines
+    from headgate.expectations import lines
     from headgate.scenario import Scenario
 
     with reading(file):
@@ -42,7 +42,7 @@ def check(
     expected = lines.read([*written, *(expect or ())], scenario)
 
     from headgate.api import run_into
-    from headgate.budget import verdicts
+    from headgate.expectations import verdicts
     from headgate.files.store import folder_name, not_writable, write_whole
 
     path = out / folder_name(scenario)

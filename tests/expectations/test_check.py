@@ -9,8 +9,8 @@ import jsonschema
 import pytest
 
 import headgate
-from headgate.budget import lines, verdicts
 from headgate.errors import UsageError
+from headgate.expectations import lines, verdicts
 from tests.conftest import SMALL, Command
 
 # A link of 2 Mbit/s with 50 packets of 500 bytes: a full queue takes 50 * 4000 / 2e6 s = 100 ms to send, and three

@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 from xml.etree import ElementTree as Xml
 
 from headgate.analysis.judge import Quantity, Verdict
-from headgate.budget.lines import Expectation
+from headgate.expectations.lines import Expectation
 from headgate.results import Result
 
 SCHEMA = 2
