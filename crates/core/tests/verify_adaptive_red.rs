@@ -42,7 +42,7 @@ fn ared_holds_the_target_delay_by_itself() {
         let ared = run(&format!("ared:limit=500p,target_delay={target}ms"), responsive(40));
         let average = ared.mean("average");
         assert!((average / target - 1.0).abs() < 0.15, "{target}: {average}");
-        assert!(ared.utilisation() > 0.97, "{}", ared.utilisation());
+        assert!(ared.utilization() > 0.97, "{}", ared.utilization());
     }
 }
 

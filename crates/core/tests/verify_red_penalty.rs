@@ -18,7 +18,7 @@ fn a_flood_is_held_to_the_boxs_rate_where_red_lets_it_take_the_link() {
         // The box may send a quarter of the link at most; the first interval is in the warm-up.
         assert!(red > 0.8 && boxed.share(FLOOD) <= 0.25, "{times}: {red} {}", boxed.share(FLOOD));
         assert!(boxed.part("penalised", |flows| flows == 1.0) > 0.99, "{times}");
-        assert!(boxed.utilisation() > 0.98, "{times}: {}", boxed.utilisation());
+        assert!(boxed.utilization() > 0.98, "{times}: {}", boxed.utilization());
     }
 }
 

@@ -39,7 +39,7 @@ fn the_queue_settles_at_a_third_of_the_buffer_whatever_the_number_of_flows() {
         let queue = sred.mean("queue");
         assert!((queue / 250.0 - 1.0).abs() < 0.15, "{flows}: {queue}");
         assert_eq!(sred.counts.drops(Why::Overflow), 0, "{flows}");
-        assert!(sred.utilisation() > 0.99, "{flows}: {}", sred.utilisation());
+        assert!(sred.utilization() > 0.99, "{flows}: {}", sred.utilization());
     }
     assert!(run("droptail:limit=750p", responsive(30)).mean("queue") > 600.0);
 }

@@ -87,7 +87,7 @@ impl QueueTotals {
     pub fn share(&self, flow: usize) -> f64 {
         self.sent[flow] as f64 / self.sent.iter().sum::<u64>() as f64
     }
-    pub fn utilisation(&self) -> f64 {
+    pub fn utilization(&self) -> f64 {
         self.sent.iter().sum::<u64>() as f64 / (CAPACITY * (END - WARMUP).as_secs_f64())
     }
     pub fn mean(&self, gauge: &str) -> f64 {
