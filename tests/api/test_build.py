@@ -65,7 +65,7 @@ def test_a_network_has_its_routes_and_classes():
 
 
 def test_a_round_trip_time_is_what_flows_have_without_queues():
-    # 32 ms there and back, less 10 ms each way on the link, leaves 12 ms for four crossings of an access link.
+    # 32 ms round trip, less 10 ms each way on the link, leaves 12 ms for four crossings of an access link.
     group = Dumbbell(**WIRE, flows=tcp(9, rtt="32ms"), qdiscs=["red"]).flows[0]
     assert [group.section[side]["delay"] for side in ("sender", "receiver")] == ["3ms", "3ms"]
 

@@ -24,9 +24,10 @@ def phrases() -> list[str]:
 
 
 def violations(text: str) -> list[str]:
-    """The phrases of the glossary's `not` columns that `text` uses."""
+    """The phrases of the glossary that `text` uses. A single word stands for all words that begin with it."""
     flat = re.sub(r"\s+", " ", text)
-    return [phrase for phrase in phrases() if re.search(rf"\b{re.escape(phrase)}", flat, re.IGNORECASE)]
+    patterns = {phrase: rf"\b{re.escape(phrase)}" + r"\b" * (" " in phrase) for phrase in phrases()}
+    return [phrase for phrase, pattern in patterns.items() if re.search(pattern, flat, re.IGNORECASE)]
 
 
 def sources() -> Iterator[tuple[str, str]]:

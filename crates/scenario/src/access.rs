@@ -33,7 +33,7 @@ fn shares(rtt: &Spanned<Span>, way: Span) -> Result<[Span; 2], Fault> {
         let least = Span::from_nanos(2 * way.as_nanos());
         return Err(Fault::value(
             span,
-            format!("the links on the way alone take {least} there and back, more than {rtt}"),
+            format!("the links of the route alone take {least} per round trip, more than {rtt}"),
         ));
     };
     Ok([Span::from_nanos(rest / 2), Span::from_nanos(rest - rest / 2)])

@@ -106,22 +106,22 @@ macro_rules! controllers {
 controllers! {
     /// Congestion control of a TCP sender: what acknowledgements, marks and losses do to its window.
     Cc, "congestion control":
-    Reno "reno" [] "reno", "grows by a segment a round trip, and halves its window for a loss", "RFC 5681";
-    Cubic "cubic" [modern] "cubic", "grows by a cubic of the time since its last reduction", "RFC 9438";
-    Dctcp "dctcp" [modern marks mirrored_echo] "dctcp", "lowers its window by as much as is marked", "RFC 8257";
-    Prague "prague" [modern marks ect1 accurate_ecn pacing], "DCTCP for the Internet: ECT(1), accurate ECN, rates alike below 25 ms, paced", "draft-briscoe-iccrg-prague-congestion-control";
-    Ledbat "ledbat" [modern delays], "keeps the queueing delay at a target and yields to the others", "RFC 6817";
-    Westwood "westwood" [] "westwood", "as Reno, but a loss leaves what the path was measured to hold (Westwood+)", "Grieco and Mascolo, CCR 2004";
-    Bbr "bbr" [modern pacing rates] "bbr", "goes by the path's bandwidth and delay rather than by loss, paced (version 1)", "draft-cardwell-iccrg-bbr-congestion-control-00";
-    Bbr3 "bbr3" [modern pacing rates], "as BBR, and bounded by what it lost while it probed (version 3)", "draft-ietf-ccwg-bbr";
+    Reno "reno" [] "reno", "adds a segment per round trip and halves its window on a loss", "RFC 5681";
+    Cubic "cubic" [modern] "cubic", "grows by a cubic function of the time since its last reduction", "RFC 9438";
+    Dctcp "dctcp" [modern marks mirrored_echo] "dctcp", "reduces its window in proportion to the share of marked packets", "RFC 8257";
+    Prague "prague" [modern marks ect1 accurate_ecn pacing], "DCTCP for the Internet: ECT(1), accurate ECN, equal rates for round trips up to 25 ms, paced", "draft-briscoe-iccrg-prague-congestion-control";
+    Ledbat "ledbat" [modern delays], "keeps the queueing delay at a target and yields to other flows", "RFC 6817";
+    Westwood "westwood" [] "westwood", "Reno that sets its window after a loss to the measured bandwidth-delay product (Westwood+)", "Grieco and Mascolo, CCR 2004";
+    Bbr "bbr" [modern pacing rates] "bbr", "follows a model of the path's bandwidth and delay instead of losses, paced (version 1)", "draft-cardwell-iccrg-bbr-congestion-control-00";
+    Bbr3 "bbr3" [modern pacing rates], "BBR with bounds from the losses of its probes (version 3)", "draft-ietf-ccwg-bbr";
 
     /// How a TCP sender repairs losses.
     Recovery, "loss recovery":
-    Tahoe "tahoe" [], "slow start anew from the first segment lost", "Jacobson, SIGCOMM 1988";
-    Reno "reno" [], "fast recovery until anything new is acknowledged", "RFC 5681";
-    NewReno "newreno" [], "fast recovery until all that was outstanding is acknowledged", "RFC 6582";
-    Sack "sack" [selective], "fast recovery of the segments that selective ACKs say are lost", "RFC 2018, RFC 6675";
-    Rack "rack" [selective times], "as `sack`, but losses are found by time, and probes ask for the last packets", "RFC 8985";
+    Tahoe "tahoe" [], "a new slow start from the first lost segment", "Jacobson, SIGCOMM 1988";
+    Reno "reno" [], "fast recovery until new data is acknowledged", "RFC 5681";
+    NewReno "newreno" [], "fast recovery until all outstanding data is acknowledged", "RFC 6582";
+    Sack "sack" [selective], "fast recovery of the segments lost according to selective ACKs", "RFC 2018, RFC 6675";
+    Rack "rack" [selective times], "`sack` with losses detected by time, and with tail loss probes", "RFC 8985";
 
     /// Congestion control of a UDP sender.
     UdpCc, "congestion control of UDP":

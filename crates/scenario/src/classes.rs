@@ -82,6 +82,6 @@ fn parent(wanted: &Spanned<String>, child: &str, before: &[ClassRule], names: &[
 /// The labels of a class. Some group must have each of them.
 fn known(wanted: Vec<String>, place: Range<usize>, labels: &[&str]) -> Result<Vec<String>, Fault> {
     let Some(unknown) = wanted.iter().find(|label| !labels.contains(&label.as_str())) else { return Ok(wanted) };
-    let message = format!("no group is labelled `{unknown}`{}", did_you_mean(unknown, labels.iter().copied()));
+    let message = format!("no group is labeled `{unknown}`{}", did_you_mean(unknown, labels.iter().copied()));
     Err(Fault::value(place, message).help(format!("known labels: {}", labels.join(", "))))
 }

@@ -63,7 +63,7 @@ impl Scenario {
 /// Path of the key at fault. A fault of the whole file has an empty span and no key.
 fn path_of(fault: &Fault, tree: &DeTable<'_>) -> String {
     let place = if fault.span.is_empty() { None } else { key_at(tree, &fault.span) };
-    // All keys of a change have one place, so the unknown key goes by its own name.
+    // All keys of a change have one place, so an error names the unknown key itself.
     let place = place.map(|path| match path.rsplit_once('.') {
         Some((section, _)) if !fault.known.is_empty() => format!("{section}.{}", fault.message),
         _ => path,

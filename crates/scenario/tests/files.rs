@@ -227,7 +227,7 @@ fn recovery_follows_the_controller_unless_it_is_given() {
     assert_eq!((cubic.recovery.name(), cubic.prr), ("newreno", false), "what needs SACK is off");
     let error = read("cc = 'bbr'\nrecovery = 'reno'").unwrap_err().to_string();
     assert!(
-        error.contains("`bbr` goes by the times of single segments: it needs `recovery = \"sack\"` or `\"rack\"`"),
+        error.contains("`bbr` measures the times of single segments: it needs `recovery = \"sack\"` or `\"rack\"`"),
         "{error}"
     );
 }

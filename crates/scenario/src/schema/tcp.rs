@@ -18,7 +18,7 @@ table! {
         // ns-2's plain agent is Tahoe; the papers' scripts ask for NewReno.
         recovery: Recovery = Recovery::of(cc, Recovery::Sack), ns2 Recovery::of(cc, Recovery::NewReno),
             check recovery.is_selective() || !cc.needs().rates,
-            else "`{cc}` goes by the times of single segments: it needs `recovery = \"sack\"` or `\"rack\"`, not `{recovery}`";
+            else "`{cc}` measures the times of single segments: it needs `recovery = \"sack\"` or `\"rack\"`, not `{recovery}`";
         /// a full data packet on the wire, headers included
         // `packetSize_`. Release 2.35 adds 40 bytes on the wire (`useHeaders_`); the papers count packets of this size.
         packet: u32 as Size = 1500, ns2 1000, in Size(1)..=LARGEST_PACKET;

@@ -48,7 +48,8 @@ def note(words: str, found: ExperimentResults) -> str:
     """The note of a figure, with the origin of the trace."""
     label = next(iter(found.labels))
     if found("generated", label, flows=trace.FRACTIONS[0]).mean == 1.0:
-        return f"{words} Generated traces have the published skew by construction, so this proves nothing. `--trace PCAP` takes a real one."
+        generated = "Generated traces have the published skew by construction, so this proves nothing."
+        return f"{words} {generated} `--trace PCAP` takes a real one."
     return f"{words} Of the trace that the user named."
 
 

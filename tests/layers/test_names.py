@@ -1,0 +1,36 @@
+"""A type name stands for one thing in the whole tree. Names that stand twice are listed here with a reason."""
+
+import ast
+import re
+from collections import defaultdict
+from pathlib import Path
+
+ROOT = Path(__file__).parents[2]
+
+TYPE = re.compile(r"^(?:pub(?:\([a-z: ]+\))? )?(?:struct|enum|trait|union|type) ([A-Z]\w*)", re.MULTILINE)
+
+#: Names that stand for several things, and why that misleads nobody.
+ALLOWED: dict[str, str] = {}
+
+
+def names() -> dict[str, list[str]]:
+    """The files in which each type name is defined. Types of tests, inside `mod tests`, do not count."""
+    found: defaultdict[str, list[str]] = defaultdict(list)
+    for path in sorted(ROOT.glob("crates/*/src/**/*.rs")):
+        for name in TYPE.findall(path.read_text()):
+            found[name].append(str(path.relative_to(ROOT)))
+    for path in sorted((ROOT / "python/headgate").rglob("*.py")):
+        for node in ast.walk(ast.parse(path.read_text())):
+            if isinstance(node, ast.ClassDef):
+                found[node.name].append(str(path.relative_to(ROOT)))
+    return dict(found)
+
+
+def test_a_type_name_stands_for_one_thing() -> None:
+    twice = {name: files for name, files in names().items() if len(files) > 1 and name not in ALLOWED}
+    assert not twice, "\n".join(f"{name}: {', '.join(files)}" for name, files in sorted(twice.items()))
+
+
+def test_every_exception_is_needed() -> None:
+    found = names()
+    assert not [name for name in ALLOWED if len(found.get(name, [])) < 2]
