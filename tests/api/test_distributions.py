@@ -6,11 +6,11 @@ import pytest
 
 import headgate
 from headgate.analysis.data import rows
-from headgate.analysis.distributions import Histogram, boxes, by_seed
+from headgate.analysis.distributions import BinnedValues, boxes, by_seed
 
 
 def made(values, counts):
-    return Histogram(np.asarray(values, dtype=float), np.asarray(counts, dtype=float))
+    return BinnedValues(np.asarray(values, dtype=float), np.asarray(counts, dtype=float))
 
 
 def test_quantiles_are_those_of_the_values_one_by_one():

@@ -42,7 +42,7 @@ rows! {
 
 /// A gauge of a discipline.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Gauge {
+pub struct GaugeColumn {
     /// Its name.
     pub name: &'static str,
     /// Whether it describes the packet's flow instead of the queue.
@@ -55,7 +55,7 @@ pub struct EventBatch {
     /// The events.
     pub rows: Vec<EventRow>,
     /// The gauges recorded with each event; empty unless the scenario records decisions.
-    pub gauges: Vec<Gauge>,
+    pub gauges: Vec<GaugeColumn>,
     /// Gauge values just after each event, event by event; NaN where the discipline gave none or was not involved.
     pub values: Vec<f64>,
 }
@@ -74,8 +74,8 @@ impl EventLog {
     pub fn new<T>(link: u16, wanted: Events, discipline: &impl Discipline<T>) -> Option<EventLog> {
         let mut batch = EventBatch::default();
         if wanted == Events::Decisions {
-            discipline.observe(&mut |name, _| batch.gauges.push(Gauge { name, of_flow: false }));
-            discipline.observe_flow(FlowId(0), &mut |name, _| batch.gauges.push(Gauge { name, of_flow: true }));
+            discipline.observe(&mut |name, _| batch.gauges.push(GaugeColumn { name, of_flow: false }));
+            discipline.observe_flow(FlowId(0), &mut |name, _| batch.gauges.push(GaugeColumn { name, of_flow: true }));
         }
         (wanted != Events::Off).then_some(EventLog { link, wanted, held: Backlog::default(), batch })
     }
@@ -123,7 +123,7 @@ impl EventLog {
             let start = values.len();
             values.resize(start + gauges.len(), f64::NAN);
             let mut write = |name, of_flow, value| {
-                let told = Gauge { name, of_flow };
+                let told = GaugeColumn { name, of_flow };
                 if let Some(column) = gauges.iter().position(|gauge| *gauge == told) {
                     values[start + column] = value;
                 }

@@ -1,16 +1,16 @@
-//! Demand and max-min fair share of each group's flows.
+//! FlowDemand and max-min fair share of each group's flows.
 //!
 //! A flow's demand is the smallest of its source's long-run rate, its own rate limit, its window over the base
 //! round-trip time, and its access links. [`max_min`] divides the links among these demands, in bits on the wire.
-//! Demand and share are then scaled to goodput by the useful fraction of a packet.
+//! FlowDemand and share are then scaled to goodput by the useful fraction of a packet.
 
 use headgate_core::Span;
 use headgate_scenario::{FlowGroup, GroupSource, Scenario, Start};
 
-use crate::max_min::{Demand, max_min};
+use crate::max_min::{FlowDemand, max_min};
 use crate::path::base_rtt;
 
-/// Demand and fair share of each flow of a group, as goodput in bit/s.
+/// FlowDemand and fair share of each flow of a group, as goodput in bit/s.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct FairShare {
     /// Long-run demand of the flow alone: its source's rate, limited by its own rate, window and access links.
@@ -37,11 +37,11 @@ impl FairShare {
     }
 }
 
-/// Demand and fair share by group, TCP before UDP.
+/// FlowDemand and fair share by group, TCP before UDP.
 pub fn fair_shares(scenario: &Scenario) -> Vec<FairShare> {
     let asked: Vec<GroupDemand> = tcp(scenario).chain(udp(scenario)).collect();
     let capacities: Vec<f64> = scenario.hops().map(|hop| scenario.mean_rate(hop).as_bits() as f64).collect();
-    let demands: Vec<Demand> = asked.iter().map(|asked| asked.demand.clone()).collect();
+    let demands: Vec<FlowDemand> = asked.iter().map(|asked| asked.demand.clone()).collect();
     let shares = max_min(&capacities, &demands);
     let due = |(asked, share): (GroupDemand, f64)| FairShare {
         demand_bps: asked.demand.want * asked.useful,
@@ -52,9 +52,9 @@ pub fn fair_shares(scenario: &Scenario) -> Vec<FairShare> {
     asked.into_iter().zip(shares).map(due).collect()
 }
 
-/// Demand of a group's flows in bits on the wire, and its useful fraction.
+/// FlowDemand of a group's flows in bits on the wire, and its useful fraction.
 struct GroupDemand {
-    demand: Demand,
+    demand: FlowDemand,
     useful: f64,
     ends: bool,
     responsive: bool,
@@ -84,14 +84,14 @@ impl SourceRate<'_> {
     }
 }
 
-/// Demand of `group`, at most `most` bit/s on the wire.
+/// FlowDemand of `group`, at most `most` bit/s on the wire.
 fn asked<S>(scenario: &Scenario, group: &FlowGroup<S>, useful: f64, most: f64, responsive: bool) -> GroupDemand {
     let end = group.stop.unwrap_or(scenario.duration);
     let writes = SourceRate { plan: &group.plan, flows: group.flows, start: group.start, end };
     let access = group.sender.rate.min(group.receiver.rate).as_bits() as f64;
     let want = most.min(access).min(writes.bps() / useful);
     let route = group.route.iter().map(|hop| usize::from(hop.number())).collect();
-    let demand = Demand { flows: group.flows, want, route };
+    let demand = FlowDemand { flows: group.flows, want, route };
     GroupDemand { demand, useful, ends: group.plan.mean_bytes().is_some(), responsive }
 }
 

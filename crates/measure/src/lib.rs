@@ -31,11 +31,11 @@ mod traces;
 pub use balance::Balance;
 pub use counted::Counted;
 pub use distributions::{DelayRow, LossRow};
-pub use events::{EventBatch, EventLog, EventRow, Gauge, PacketEvent};
+pub use events::{EventBatch, EventLog, EventRow, GaugeColumn, PacketEvent};
 pub use fair_share::{FairShare, fair_shares};
 pub use flows::{FlowRow, TransportCounts, flow_rows};
 pub use links::{LinkRow, note_run};
-pub use max_min::{Demand, max_min};
+pub use max_min::{FlowDemand, max_min};
 pub use meter::LinkLedger;
 pub use metrics::{
     Ends, FairnessRow, LossPattern, LossSynchronization, Milestones, OneWay, PortMetrics, PortRow, ResponseTimes,
@@ -43,7 +43,7 @@ pub use metrics::{
 };
 pub use occupancy::Occupancy;
 pub use outcome::{Outcome, TransferRow, Watch};
-pub use over_time::{IntervalRow, Metric, Quantity, SampledCounters, group_rows, queue_rows};
+pub use over_time::{IntervalQuantity, IntervalRow, OverTimeMetric, SampledCounters, group_rows, queue_rows};
 pub use path::{base_one_way, base_rtt, mean_base_rtt};
 pub use reasons::{declare_reason, reasons};
 pub use senders::{SenderState, TraceRow};

@@ -2,7 +2,7 @@
 
 /// Identical flows: same demand, same route.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Demand {
+pub struct FlowDemand {
     /// Number of flows.
     pub flows: u32,
     /// Rate of each flow if it were alone; infinite if unbounded.
@@ -13,7 +13,7 @@ pub struct Demand {
 
 /// Max-min fair shares of the demands' flows on links of these `capacities`. No flow gets more than it wants, and none
 /// could get more without taking from a flow that has no more. An unbounded flow without links gets infinity.
-pub fn max_min(capacities: &[f64], demands: &[Demand]) -> Vec<f64> {
+pub fn max_min(capacities: &[f64], demands: &[FlowDemand]) -> Vec<f64> {
     let mut filling = Filling {
         left: capacities.to_vec(),
         rising: vec![0; capacities.len()],
@@ -34,7 +34,7 @@ pub fn max_min(capacities: &[f64], demands: &[Demand]) -> Vec<f64> {
 
 /// Progressive filling: all rates rise together until a flow's demand is met or a link is full.
 struct Filling<'a> {
-    demands: &'a [Demand],
+    demands: &'a [FlowDemand],
     /// Capacity of each link less the settled shares.
     left: Vec<f64>,
     /// Unsettled flows per link.
@@ -62,7 +62,7 @@ impl Filling<'_> {
             demand.want <= level || demand.route.iter().any(|link| full[*link])
         };
         for class in self.unsettled().filter(done).collect::<Vec<_>>() {
-            let Demand { flows, want, route } = &self.demands[class];
+            let FlowDemand { flows, want, route } = &self.demands[class];
             let share = want.min(level);
             self.shares[class] = Some(share);
             for link in route {
@@ -84,8 +84,8 @@ mod tests {
 
     const GREEDY: f64 = f64::INFINITY;
 
-    fn demand(flows: u32, want: f64, route: &[usize]) -> Demand {
-        Demand { flows, want, route: route.to_vec() }
+    fn demand(flows: u32, want: f64, route: &[usize]) -> FlowDemand {
+        FlowDemand { flows, want, route: route.to_vec() }
     }
 
     #[test]
@@ -120,12 +120,12 @@ mod tests {
         assert_eq!(max_min(&[], &[demand(1, GREEDY, &[]), demand(1, 2.0, &[])]), [GREEDY, 2.0]);
     }
 
-    fn network() -> impl Strategy<Value = (Vec<f64>, Vec<Demand>)> {
+    fn network() -> impl Strategy<Value = (Vec<f64>, Vec<FlowDemand>)> {
         prop::collection::vec(0.1f64..100.0, 1..6).prop_flat_map(|capacities| {
             let links = capacities.len();
             let want = prop_oneof![0.0f64..50.0, Just(GREEDY)];
             let route = prop::sample::subsequence((0..links).collect::<Vec<_>>(), 1..=links);
-            let class = (1u32..5, want, route).prop_map(|(flows, want, route)| Demand { flows, want, route });
+            let class = (1u32..5, want, route).prop_map(|(flows, want, route)| FlowDemand { flows, want, route });
             (Just(capacities), prop::collection::vec(class, 1..12))
         })
     }

@@ -8,7 +8,7 @@ use crate::events::{EventLog, PacketEvent};
 use crate::links::LinkRow;
 use crate::metrics::{Loss, PortMetrics};
 use crate::occupancy::Occupancy;
-use crate::over_time::{IntervalRow, Quantity, SampledCounters, queue_rows};
+use crate::over_time::{IntervalQuantity, IntervalRow, SampledCounters, queue_rows};
 use crate::path::mean_base_rtt;
 
 /// Per-flow counts that every packet updates: two flows to a cache line.
@@ -115,7 +115,8 @@ impl LinkLedger {
         if self.compared {
             let link = self.hop.number();
             rows.extend(queue_rows(now, link, seen.means(), ambient));
-            let mut gauge = |name, value| rows.push(IntervalRow::of_link(now, link, Quantity::Gauge(name), value));
+            let mut gauge =
+                |name, value| rows.push(IntervalRow::of_link(now, link, IntervalQuantity::Gauge(name), value));
             discipline.observe(&mut gauge);
         }
     }

@@ -6,7 +6,7 @@ use crate::table::{GROUP_NAME, LINK, NoColumns, Unit, rows};
 
 /// A metric over time.
 #[derive(Debug, PartialEq, Eq)]
-pub struct Metric {
+pub struct OverTimeMetric {
     /// Its name.
     pub name: &'static str,
     /// Its subject: `link`, `group`, or either.
@@ -20,11 +20,11 @@ pub struct Metric {
 /// Declares metrics over time: meaning, constant, name in tables, subject, unit.
 macro_rules! metrics {
     ($($(#[doc = $meaning:literal])+ $metric:ident = $name:literal, of $of:literal in $unit:ident;)+) => {
-        impl Metric {
-            $($(#[doc = $meaning])+ pub const $metric: &Metric =
-                &Metric { name: $name, of: $of, unit: Unit::$unit, meaning: concat!($($meaning),+) };)+
+        impl OverTimeMetric {
+            $($(#[doc = $meaning])+ pub const $metric: &OverTimeMetric =
+                &OverTimeMetric { name: $name, of: $of, unit: Unit::$unit, meaning: concat!($($meaning),+) };)+
             /// Every metric, in the order in which they are documented.
-            pub const ALL: &[&Metric] = &[$(Metric::$metric),+];
+            pub const ALL: &[&OverTimeMetric] = &[$(OverTimeMetric::$metric),+];
         }
     };
 }
@@ -52,27 +52,27 @@ metrics! {
 
 /// The quantity of a row over time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Quantity {
+pub enum IntervalQuantity {
     /// A metric.
-    Metric(&'static Metric),
+    Metric(&'static OverTimeMetric),
     /// A gauge of the link's discipline, by its name, at the interval's end.
     Gauge(&'static str),
 }
 
-impl Quantity {
+impl IntervalQuantity {
     /// The metric's name, or the gauge's.
     pub fn name(self) -> &'static str {
         match self {
-            Quantity::Metric(metric) => metric.name,
-            Quantity::Gauge(name) => name,
+            IntervalQuantity::Metric(metric) => metric.name,
+            IntervalQuantity::Gauge(name) => name,
         }
     }
 
     /// The name in tables.
     pub fn word(self) -> String {
         match self {
-            Quantity::Metric(metric) => metric.name.to_string(),
-            Quantity::Gauge(name) => format!("gauge:{name}"),
+            IntervalQuantity::Metric(metric) => metric.name.to_string(),
+            IntervalQuantity::Gauge(name) => format!("gauge:{name}"),
         }
     }
 }
@@ -83,7 +83,7 @@ rows! {
         /// The interval's end.
         time_s: f64 as Unit::Seconds,
         /// The measured quantity.
-        metric: Quantity as NoColumns,
+        metric: IntervalQuantity as NoColumns,
         /// The link; null where the metric is of a group.
         link: Option<u16> as LINK,
         /// The group; null where the metric is of a link.
@@ -98,7 +98,7 @@ rows! {
 
 impl IntervalRow {
     /// The row of a link for the interval that ends at `now`.
-    pub fn of_link(now: Time, link: u16, metric: Quantity, value: f64) -> IntervalRow {
+    pub fn of_link(now: Time, link: u16, metric: IntervalQuantity, value: f64) -> IntervalRow {
         IntervalRow { time_s: now.as_secs_f64(), metric, link: Some(link), group: None, value }
     }
 }
@@ -110,19 +110,27 @@ pub fn queue_rows(
     (packets, bytes, busy): (f64, f64, f64),
     (came, dropped): (u64, u64),
 ) -> impl Iterator<Item = IntervalRow> {
-    let means = [(Metric::QUEUE_PACKETS, packets), (Metric::QUEUE_BYTES, bytes), (Metric::UTILIZATION, busy)];
-    let ambient = (came > 0).then(|| (Metric::AMBIENT_DROP_RATE, dropped as f64 / came as f64));
-    let row = move |(metric, value)| IntervalRow::of_link(now, link, Quantity::Metric(metric), value);
+    let means = [
+        (OverTimeMetric::QUEUE_PACKETS, packets),
+        (OverTimeMetric::QUEUE_BYTES, bytes),
+        (OverTimeMetric::UTILIZATION, busy),
+    ];
+    let ambient = (came > 0).then(|| (OverTimeMetric::AMBIENT_DROP_RATE, dropped as f64 / came as f64));
+    let row = move |(metric, value)| IntervalRow::of_link(now, link, IntervalQuantity::Metric(metric), value);
     means.into_iter().chain(ambient).map(row)
 }
 
 /// A group's rows for an interval of `length` that ends at `now`: useful bytes delivered, packets dropped and marked.
 pub fn group_rows((now, length): (Time, Span), group: u32, bytes: u64, (drops, marks): (u64, u64)) -> [IntervalRow; 3] {
     let (time_s, goodput) = (now.as_secs_f64(), bytes as f64 * 8.0 / length.as_secs_f64());
-    let metrics = [(Metric::GOODPUT_BPS, goodput), (Metric::DROPS, drops as f64), (Metric::MARKS, marks as f64)];
+    let metrics = [
+        (OverTimeMetric::GOODPUT_BPS, goodput),
+        (OverTimeMetric::DROPS, drops as f64),
+        (OverTimeMetric::MARKS, marks as f64),
+    ];
     metrics.map(|(metric, value)| IntervalRow {
         time_s,
-        metric: Quantity::Metric(metric),
+        metric: IntervalQuantity::Metric(metric),
         link: None,
         group: Some(group),
         value,

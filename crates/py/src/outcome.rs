@@ -2,7 +2,7 @@
 
 use arrow_array::RecordBatch;
 use arrow_schema::ArrowError;
-use headgate_measure::{ColumnInfo, EventBatch, Metric, Names, Row, Table, TraceRow};
+use headgate_measure::{ColumnInfo, EventBatch, Names, OverTimeMetric, Row, Table, TraceRow};
 use headgate_scenario::Scenario;
 use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
@@ -12,7 +12,7 @@ use crate::columns::Columns;
 
 /// Discipline, seed and names of a run, for every row of its tables.
 #[derive(Clone)]
-pub struct Run {
+pub struct RunId {
     /// The discipline, as the scenario writes it.
     pub qdisc: String,
     /// The seed.
@@ -21,10 +21,10 @@ pub struct Run {
     names: Names,
 }
 
-impl Run {
+impl RunId {
     /// The run of `scenario` with the discipline at `index` and `seed`.
-    pub fn new(scenario: &Scenario, index: usize, seed: u64) -> Run {
-        Run { qdisc: scenario.qdiscs[index].to_string(), seed, names: Names::new(scenario) }
+    pub fn new(scenario: &Scenario, index: usize, seed: u64) -> RunId {
+        RunId { qdisc: scenario.qdiscs[index].to_string(), seed, names: Names::new(scenario) }
     }
 
     /// A table of these rows.
@@ -68,13 +68,13 @@ impl Run {
 /// All results of a run as Arrow tables; each has `__arrow_c_array__`.
 #[pyclass(frozen, module = "headgate._core")]
 pub struct Outcome {
-    run: Run,
+    run: RunId,
     rows: headgate_measure::Outcome,
 }
 
 impl Outcome {
     /// The outcome `rows` of `run`.
-    pub fn new(run: Run, rows: headgate_measure::Outcome) -> Outcome {
+    pub fn new(run: RunId, rows: headgate_measure::Outcome) -> Outcome {
         Outcome { run, rows }
     }
 
@@ -150,5 +150,8 @@ pub fn tables() -> Vec<(&'static str, &'static str, Vec<ColumnRow>)> {
 /// Every metric over time: name, subject, unit and meaning.
 #[pyfunction]
 pub fn metrics_over_time() -> Vec<(&'static str, &'static str, &'static str, &'static str)> {
-    Metric::ALL.iter().map(|metric| (metric.name, metric.of, metric.unit.name(), metric.meaning.trim())).collect()
+    OverTimeMetric::ALL
+        .iter()
+        .map(|metric| (metric.name, metric.of, metric.unit.name(), metric.meaning.trim()))
+        .collect()
 }

@@ -13,7 +13,7 @@ use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 
 use crate::errors::Stopped;
-use crate::outcome::{Outcome, Run, to_python};
+use crate::outcome::{Outcome, RunId, to_python};
 use crate::prototype::{Failure, Prototypes};
 use crate::scenario::Scenario;
 
@@ -67,19 +67,19 @@ pub struct Callbacks {
 }
 
 /// Adds up simulated time, hands records to Python and stops the run on request.
-struct Watcher {
+struct RunWatcher {
     shared: Arc<Shared>,
     seen: u64,
-    run: Run,
+    run: RunId,
     callbacks: Callbacks,
     events: EventBatch,
     traces: Vec<TraceRow>,
     failed: Option<PyErr>,
 }
 
-impl Watcher {
-    fn new(shared: Arc<Shared>, run: Run, callbacks: Callbacks) -> Watcher {
-        Watcher { shared, seen: 0, run, callbacks, events: EventBatch::default(), traces: Vec::new(), failed: None }
+impl RunWatcher {
+    fn new(shared: Arc<Shared>, run: RunId, callbacks: Callbacks) -> RunWatcher {
+        RunWatcher { shared, seen: 0, run, callbacks, events: EventBatch::default(), traces: Vec::new(), failed: None }
     }
 
     /// Adds simulated time up to `now`.
@@ -115,7 +115,7 @@ impl Watcher {
     }
 }
 
-impl Watch for Watcher {
+impl Watch for RunWatcher {
     fn goes_on(&mut self, now: Time) -> bool {
         self.advance(now.as_nanos());
         self.failed.is_none() && !self.callbacks.failure.any() && !self.shared.stop.load(Ordering::Relaxed)
@@ -154,13 +154,13 @@ pub fn watched<T: Send, E: Send>(
     progress: Option<&Progress>,
     callbacks: Callbacks,
     job: impl FnOnce(&Qdisc, &mut dyn Watch) -> Result<T, E> + Send,
-) -> PyResult<(Run, Result<T, E>)> {
+) -> PyResult<(RunId, Result<T, E>)> {
     let qdisc = scenario.qdiscs.get(qdisc_index).ok_or_else(|| {
         PyIndexError::new_err(format!("discipline {qdisc_index} of a scenario of {}", scenario.qdiscs.len()))
     })?;
     let shared = progress.map_or_else(Arc::default, |progress| Arc::clone(&progress.0));
-    let run = Run::new(scenario, qdisc_index, seed);
-    let mut watcher = Watcher::new(shared, run.clone(), callbacks);
+    let run = RunId::new(scenario, qdisc_index, seed);
+    let mut watcher = RunWatcher::new(shared, run.clone(), callbacks);
     let ran = py.detach(|| {
         let ran = job(qdisc, &mut watcher);
         watcher.hand_events(1);

@@ -19,9 +19,9 @@ type GroupRow = (String, &'static str, u32, Option<f64>, bool, bool, bool);
 type Made = (String, Py<PyAny>, Py<PyAny>);
 
 /// A callable that gives the bytes of the file at a path, or raises `OSError`.
-struct Loader<'a, 'py>(&'a Bound<'py, PyAny>);
+struct PythonFiles<'a, 'py>(&'a Bound<'py, PyAny>);
 
-impl Files for Loader<'_, '_> {
+impl Files for PythonFiles<'_, '_> {
     fn read(&self, path: &str) -> Result<Vec<u8>, String> {
         let why = |error: PyErr| {
             let value = error.value(self.0.py());
@@ -53,7 +53,7 @@ impl Scenario {
         let changes = Changes { set, qdiscs, seeds };
         let read = match &files {
             None => headgate_scenario::Scenario::read_warned(text, file, &changes, &()),
-            Some(files) => headgate_scenario::Scenario::read_warned(text, file, &changes, &Loader(files)),
+            Some(files) => headgate_scenario::Scenario::read_warned(text, file, &changes, &PythonFiles(files)),
         };
         let (scenario, warnings) = read.map_err(|error| refused(py, error))?;
         for warning in warnings {

@@ -15,7 +15,7 @@ Array = npt.NDArray[np.float64]
 QUANTILES = {"min": 0.0, "p50": 0.5, "p95": 0.95, "p99": 0.99, "max": 1.0}
 
 
-class Histogram(NamedTuple):
+class BinnedValues(NamedTuple):
     """A histogram: the middles of its bins, ascending, and their counts."""
 
     values: Array
@@ -33,32 +33,32 @@ class Histogram(NamedTuple):
         rank = min(int(share * below[-1]), int(below[-1]) - 1)
         return float(self.values[int(np.searchsorted(below, rank, side="right"))])
 
-    def above(self, least: float) -> "Histogram":
+    def above(self, least: float) -> "BinnedValues":
         """Every value less `least`."""
-        return Histogram(self.values - least, self.counts)
+        return BinnedValues(self.values - least, self.counts)
 
 
-def boxes(table: pa.Table, value: str) -> Histogram:
+def boxes(table: pa.Table, value: str) -> BinnedValues:
     """The boxes in the rows of `table`, those of equal middles together."""
     values = np.asarray(table.column(value).to_numpy(), dtype=np.float64)
-    return merged([Histogram(values, table.column("count").to_numpy())])
+    return merged([BinnedValues(values, table.column("count").to_numpy())])
 
 
-def merged(parts: Iterable[Histogram]) -> Histogram:
+def merged(parts: Iterable[BinnedValues]) -> BinnedValues:
     """All values of `parts`, the boxes of equal middles together."""
     every = list(parts)
     middles, index = np.unique(np.concatenate([each.values for each in every]), return_inverse=True)
     counts = np.bincount(index, weights=np.concatenate([each.counts for each in every]), minlength=len(middles))
-    return Histogram(middles, counts.astype(np.float64))
+    return BinnedValues(middles, counts.astype(np.float64))
 
 
-def by_seed(table: pa.Table, value: str, seeds: Iterable[int]) -> list[Histogram]:
+def by_seed(table: pa.Table, value: str, seeds: Iterable[int]) -> list[BinnedValues]:
     """The boxes of each seed."""
     column = table.column("seed")
     return [boxes(table.filter(pc.equal(column, pa.scalar(seed, pa.uint64()))), value) for seed in seeds]
 
 
-def figures(found: Iterable[Histogram], *parts: str) -> dict[str, Estimate]:
+def figures(found: Iterable[BinnedValues], *parts: str) -> dict[str, Estimate]:
     """Each of `parts` (`mean`, or a key of QUANTILES) as a figure of one value a seed."""
     seeds = list(found)
     return {

@@ -133,7 +133,7 @@ def _kinds(result: Result) -> list[str]:
     return [kind for kind in terminal.KINDS if any(group.kind == kind for group in result.scenario.groups)]
 
 
-class ParameterValue(NamedTuple):
+class ShownParameter(NamedTuple):
     """A parameter and its value."""
 
     name: str
@@ -147,7 +147,7 @@ class DisciplineSettings(NamedTuple):
 
     summary: str
     citation: str
-    settings: list[ParameterValue]
+    settings: list[ShownParameter]
 
 
 def disciplines(result: Result) -> list[tuple[str, DisciplineSettings]]:
@@ -168,7 +168,7 @@ def about(qdisc: str) -> DisciplineSettings:
         value = given.get(parameter.name, preset.get(parameter.name, parameter.default))
         if parameter.name == "limit" and parameter.name not in given:
             value = "as the link's"
-        found.append(ParameterValue(parameter.name, value, parameter.doc, parameter.name in given))
+        found.append(ShownParameter(parameter.name, value, parameter.doc, parameter.name in given))
     return DisciplineSettings(entry.summary, entry.citation, found)
 
 

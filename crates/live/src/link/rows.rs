@@ -1,7 +1,7 @@
 //! Rows of the `intervals` table of a real link, from successive views.
 
 use headgate_core::{Span, Time};
-use headgate_measure::{IntervalRow, Metric, Quantity, queue_rows};
+use headgate_measure::{IntervalQuantity, IntervalRow, OverTimeMetric, queue_rows};
 
 use crate::forward::view::{LaneView, View};
 
@@ -38,13 +38,13 @@ fn add(rows: &mut Vec<IntervalRow>, link: u16, at: Time, length: Span, (before, 
     let means = now.occupancy.means_since(&before.occupancy);
     rows.extend(queue_rows(at, link, means, (came - came_before, dropped - dropped_before)));
     let counts = [
-        (Metric::SENT_BPS, (new.sent_bytes - old.sent_bytes) as f64 * 8.0 / length.as_secs_f64()),
-        (Metric::DROPS, (new.dropped() - old.dropped()) as f64),
-        (Metric::MARKS, (new.marked() - old.marked()) as f64),
-        (Metric::LINK_LOSSES, (now.counts.lost - before.counts.lost) as f64),
+        (OverTimeMetric::SENT_BPS, (new.sent_bytes - old.sent_bytes) as f64 * 8.0 / length.as_secs_f64()),
+        (OverTimeMetric::DROPS, (new.dropped() - old.dropped()) as f64),
+        (OverTimeMetric::MARKS, (new.marked() - old.marked()) as f64),
+        (OverTimeMetric::LINK_LOSSES, (now.counts.lost - before.counts.lost) as f64),
     ];
-    let counts = counts.map(|(metric, value)| (Quantity::Metric(metric), value));
-    let gauges = now.gauges.iter().map(|(name, value)| (Quantity::Gauge(name), *value));
+    let counts = counts.map(|(metric, value)| (IntervalQuantity::Metric(metric), value));
+    let gauges = now.gauges.iter().map(|(name, value)| (IntervalQuantity::Gauge(name), *value));
     rows.extend(counts.into_iter().chain(gauges).map(|(what, value)| IntervalRow::of_link(at, link, what, value)));
 }
 

@@ -14,7 +14,7 @@ use super::flows::{FlowTraffic, LiveFlow};
 use super::poll::SocketPoller;
 use super::ports;
 use super::shared::LoadState;
-use super::tcp::TcpSender;
+use super::tcp::KernelTcpSender;
 use super::timers::{SenderTimer, Timers};
 use super::tracer::Tracer;
 use super::udp::UdpSender;
@@ -30,7 +30,7 @@ const AT_A_TIME: usize = 16;
 const PATIENCE: Span = Span::from_secs(10);
 
 pub struct SenderResults {
-    pub tcp: Vec<TcpSender>,
+    pub tcp: Vec<KernelTcpSender>,
     pub udp: Vec<UdpSender>,
     /// Lateness of datagrams against their source's schedule, in nanoseconds.
     pub late: Histogram,
@@ -64,7 +64,7 @@ impl HostSenders {
             let (number, lifetime, to) = (flow.number, flow.lifetime, SocketAddrV4::new(to, ports::port(flow.number)));
             match flow.traffic {
                 FlowTraffic::Tcp(settings, writer) => {
-                    let sender = TcpSender::new([number, flow.group], lifetime, settings, (from, to), writer);
+                    let sender = KernelTcpSender::new([number, flow.group], lifetime, settings, (from, to), writer);
                     senders.sent.tcp.push(sender);
                 }
                 FlowTraffic::Udp(settings, source, rng) => {

@@ -26,7 +26,7 @@ static ZEROS: [u8; 32 << 10] = [0; 32 << 10];
 /// Faster than any link: enables pacing, at the rate that congestion control chooses.
 const UNBOUNDED: Rate = Rate::from_bits(800_000_000_000);
 
-pub struct TcpSender {
+pub struct KernelTcpSender {
     pub number: u32,
     /// Start and stop.
     pub lifetime: [Time; 2],
@@ -48,15 +48,15 @@ pub struct TcpSender {
     written: u64,
 }
 
-impl TcpSender {
+impl KernelTcpSender {
     pub fn new(
         [number, group]: [u32; 2],
         lifetime: [Time; 2],
         settings: KernelTcpSettings,
         (from, to): (Ipv4Addr, SocketAddrV4),
         writer: Option<Application>,
-    ) -> TcpSender {
-        TcpSender {
+    ) -> KernelTcpSender {
+        KernelTcpSender {
             number,
             group,
             lifetime,

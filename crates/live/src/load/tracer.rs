@@ -4,7 +4,7 @@ use headgate_core::{Span, Time};
 use headgate_measure::Traces;
 use headgate_scenario::Scenario;
 
-use super::tcp::TcpSender;
+use super::tcp::KernelTcpSender;
 use super::traces::{TraceCollector, interval};
 
 pub struct Tracer {
@@ -21,7 +21,7 @@ impl Tracer {
     }
 
     /// Samples the traced senders that are active.
-    pub fn sample(&mut self, senders: &[TcpSender], now: Time, rows: &TraceCollector) {
+    pub fn sample(&mut self, senders: &[KernelTcpSender], now: Time, rows: &TraceCollector) {
         for sender in senders.iter().filter(|sender| sender.lifetime[0] <= now && now < sender.lifetime[1]) {
             if self.traces.wants(sender.number)
                 && let Some(state) = sender.state()

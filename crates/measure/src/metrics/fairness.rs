@@ -62,7 +62,7 @@ impl FieldColumns<Histogram> for IndexColumns {
 /// Measures Jain's index.
 pub struct Fairness {
     flows: Vec<Slots>,
-    groups: Vec<Group>,
+    groups: Vec<GroupShares>,
     /// Flows to come: start time and group.
     coming: BinaryHeap<Reverse<(Time, u16)>>,
     scales: [Scale; SCALES.len()],
@@ -78,7 +78,7 @@ struct Slots {
     touched: u32,
 }
 
-struct Group {
+struct GroupShares {
     shares: Shares,
     /// Flows that have begun and not ended.
     present: u32,
@@ -102,7 +102,7 @@ impl Fairness {
     /// Empty indices for `flows` flows in groups with these `shares`.
     pub fn new(flows: usize, shares: impl Iterator<Item = Shares>) -> Fairness {
         let group =
-            |shares| Group { shares, present: 0, ending: 0, ended: [0; SCALES.len()], sums: Default::default() };
+            |shares| GroupShares { shares, present: 0, ending: 0, ended: [0; SCALES.len()], sums: Default::default() };
         let scale = |length| Scale { length, since: Time::ZERO, first: 1, indices: Histogram::default() };
         Fairness {
             flows: vec![Slots::default(); flows],
@@ -170,7 +170,7 @@ impl Fairness {
         while self.end <= now {
             let (ends, next) = (self.end, self.slot + 1);
             self.welcome(ends);
-            self.groups.iter_mut().for_each(Group::part);
+            self.groups.iter_mut().for_each(GroupShares::part);
             for (place, scale) in self.scales.iter_mut().enumerate() {
                 if ends - scale.since >= scale.length {
                     if let Some(index) = close(&mut self.groups, place, scale.since) {
@@ -194,7 +194,7 @@ impl Fairness {
     }
 }
 
-impl Group {
+impl GroupShares {
     /// Removes flows that ended in the shortest slot. Flows that began in it were added before.
     fn part(&mut self) {
         let ending = std::mem::take(&mut self.ending);
@@ -204,7 +204,7 @@ impl Group {
 }
 
 /// Closes the slot of scale `place` that began at `since`: its index, or `None` without deliveries or a second flow.
-fn close(groups: &mut [Group], place: usize, since: Time) -> Option<f64> {
+fn close(groups: &mut [GroupShares], place: usize, since: Time) -> Option<f64> {
     let (mut flows, mut sum, mut squares) = (0.0, 0.0, 0.0);
     for group in groups {
         let (bytes, of_squares) = std::mem::take(&mut group.sums[place]);

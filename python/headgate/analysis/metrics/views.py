@@ -9,7 +9,7 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from headgate.analysis import data
-from headgate.analysis.distributions import Histogram, by_seed
+from headgate.analysis.distributions import BinnedValues, by_seed
 from headgate.analysis.links import LinkDirection
 from headgate.files.result_tables import ResultTables
 from headgate.scenario import Group
@@ -104,7 +104,7 @@ class FlowsView:
         """The rows of a table by group that are of these groups and this discipline."""
         return _of(data.rows(table, qdisc=self.qdisc), self.groups)
 
-    def boxes(self, table: str, measure: str) -> list[Histogram]:
+    def boxes(self, table: str, measure: str) -> list[BinnedValues]:
         """The boxes of a distribution, of each seed; of a queue, those at the first link that is compared."""
         rows, value = data.rows(self._tables[table], measure=measure), VALUES[table]
         if measure != "one_way_delay":
@@ -112,7 +112,7 @@ class FlowsView:
             rows = data.rows(rows, link=name, direction=direction)
         return by_seed(rows, value, self.seeds)
 
-    def streams(self) -> list[list[Histogram]]:
+    def streams(self) -> list[list[BinnedValues]]:
         """The histograms of one-way delay, by group and seed."""
         ways = data.rows(self._tables["delays"], measure="one_way_delay")
         return [by_seed(_of(ways, [group]), "delay_ms", self.seeds) for group in self.groups]
