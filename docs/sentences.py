@@ -51,7 +51,7 @@ def table() -> Iterator[tuple[str, Lengths]]:
     for name, paths in units().items():
         counted = [words(sentence) for path in paths for sentence in sentences(path)]
         if len(counted) > 1:
-            p95 = quantiles(counted, n=20)[-1]
+            p95 = quantiles(counted, n=20, method="inclusive")[-1]
             too_long = sum(count > LONG for count in counted) / len(counted)
             yield name, Lengths(len(counted), median(counted), p95, too_long)
 

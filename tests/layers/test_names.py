@@ -1,4 +1,4 @@
-"""A type name stands for one thing in the whole tree. Names that stand twice are listed here with a reason."""
+"""A type name stands for one thing in the whole tree. Names that are defined twice are listed here with a reason."""
 
 import ast
 import re
@@ -9,8 +9,13 @@ ROOT = Path(__file__).parents[2]
 
 TYPE = re.compile(r"^(?:pub(?:\([a-z: ]+\))? )?(?:struct|enum|trait|union|type) ([A-Z]\w*)", re.MULTILINE)
 
-#: Names that stand for several things, and why that misleads nobody.
-ALLOWED: dict[str, str] = {}
+#: The same thing in Rust, in the Python module that wraps it, or in the Python API on top.
+MIRRORS = """
+Backlog Controller Discipline Gateway GatewaySettings Group Link LinkInfo LinkLog Outcome Packet Parameter Port Scenario
+"""
+
+#: Names that stand for two things, and why that misleads nobody.
+ALLOWED: dict[str, str] = dict.fromkeys(MIRRORS.split(), "one thing, seen from Rust and from Python")
 
 
 def names() -> dict[str, list[str]]:

@@ -5,11 +5,11 @@ use toml::Spanned;
 
 use crate::check::Section;
 use crate::error::Fault;
-use crate::schema::{Access, At, RawAccess, RawEnds};
+use crate::schema::{Access, Located, RawAccess, RawEndpoints};
 use crate::values::Profile;
 
 /// The access links of sender and receiver, for a route with one-way propagation delay `way`.
-pub(crate) fn links(raw: &RawEnds, section: &Section, way: Span) -> Result<[Access; 2], Fault> {
+pub(crate) fn links(raw: &RawEndpoints, section: &Section, way: Span) -> Result<[Access; 2], Fault> {
     let sides = [&raw.access, &raw.sender, &raw.receiver].into_iter().flatten();
     let delay = sides.filter_map(|side| side.get_ref().delay.as_ref()).map(Spanned::span).next();
     let access = Access::read(&raw.access(), section, Profile::Rfc)?;
@@ -40,7 +40,7 @@ fn shares(rtt: &Spanned<Span>, way: Span) -> Result<[Span; 2], Fault> {
 }
 
 /// One access link. Keys missing in `raw` come from `both`.
-fn side(raw: &At<RawAccess>, both: &Access) -> Access {
+fn side(raw: &Located<RawAccess>, both: &Access) -> Access {
     let raw = raw.clone().map(Spanned::into_inner).unwrap_or_default();
     Access {
         rate: raw.rate.map_or(both.rate, Spanned::into_inner),

@@ -2,7 +2,7 @@
 //! on sender, receiver and network.
 
 use crate::schema::TcpSettings;
-use crate::values::Words;
+use crate::values::WordChoice;
 
 /// Requirements of a controller or recovery, and the defaults that they imply for its flows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -48,7 +48,7 @@ impl Needs {
 }
 
 /// Name, summary and citation.
-pub(crate) type Row = (&'static str, &'static str, &'static str);
+pub(crate) type ControllerRow = (&'static str, &'static str, &'static str);
 
 /// Declares kinds of controllers. A row: variant, name, [`Needs`], name in the Linux kernel if any, summary, citation.
 macro_rules! controllers {
@@ -67,7 +67,7 @@ macro_rules! controllers {
             /// All variants, in listing order.
             pub const ALL: &'static [$kind] = &[$($kind::$variant),+];
 
-            pub(crate) const ROWS: &'static [Row] = &[$(($name, $summary, $citation)),+];
+            pub(crate) const ROWS: &'static [ControllerRow] = &[$(($name, $summary, $citation)),+];
 
             /// The name in scenario files.
             pub const fn name(self) -> &'static str {
@@ -96,7 +96,7 @@ macro_rules! controllers {
             }
         }
 
-        impl Words for $kind {
+        impl WordChoice for $kind {
             const WHAT: &'static str = $what;
             const WORDS: &'static [(&'static str, $kind)] = &[$(($name, $kind::$variant)),+];
         }

@@ -8,7 +8,7 @@ use std::ops::Range;
 use toml::Spanned;
 use toml::de::{DeArray, DeTable, DeValue};
 
-use crate::error::{Fault, Source};
+use crate::error::{Fault, SourceText};
 use crate::groups::{Kind, default_name};
 use crate::network::DUMBBELL;
 use crate::schema::did_you_mean;
@@ -30,20 +30,20 @@ pub struct Changes {
 impl Changes {
     /// All changes in order of application.
     pub(crate) fn list(&self) -> Vec<Change> {
-        let set = self.set.iter().map(|change| Change { flag: Flag::Set, text: change.clone() });
-        let qdiscs = self.qdiscs.iter().map(|qdisc| Change { flag: Flag::Qdisc, text: qdisc.clone() });
-        let seeds = self.seeds.map(|count| Change { flag: Flag::Seeds, text: count.to_string() });
+        let set = self.set.iter().map(|change| Change { flag: ChangeOption::Set, text: change.clone() });
+        let qdiscs = self.qdiscs.iter().map(|qdisc| Change { flag: ChangeOption::Qdisc, text: qdisc.clone() });
+        let seeds = self.seeds.map(|count| Change { flag: ChangeOption::Seeds, text: count.to_string() });
         set.chain(qdiscs).chain(seeds).collect()
     }
 }
 
 pub(crate) struct Change {
-    flag: Flag,
+    flag: ChangeOption,
     text: String,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Flag {
+enum ChangeOption {
     Set,
     Qdisc,
     Seeds,
@@ -52,7 +52,7 @@ enum Flag {
 impl Change {
     /// Settings of disciplines are changed after the choice of disciplines.
     fn is_of_qdisc(&self) -> bool {
-        self.flag == Flag::Set && self.text.split(['.', '=']).next().is_some_and(|step| step.trim() == "qdisc")
+        self.flag == ChangeOption::Set && self.text.split(['.', '=']).next().is_some_and(|step| step.trim() == "qdisc")
     }
 }
 
@@ -60,23 +60,23 @@ impl Change {
 impl fmt::Display for Change {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let flag = match self.flag {
-            Flag::Set => "--set",
-            Flag::Qdisc => "--qdisc",
-            Flag::Seeds => "--seeds",
+            ChangeOption::Set => "--set",
+            ChangeOption::Qdisc => "--qdisc",
+            ChangeOption::Seeds => "--seeds",
         };
         write!(f, "{flag} {}", self.text)
     }
 }
 
-pub(crate) fn apply<'c>(source: &'c Source<'_>, tree: &mut DeTable<'c>) -> Result<(), Fault> {
+pub(crate) fn apply<'c>(source: &'c SourceText<'_>, tree: &mut DeTable<'c>) -> Result<(), Fault> {
     let mut qdiscs = Vec::new();
     for (index, change) in source.changes.iter().enumerate() {
         let span = source.change_span(index);
         match change.flag {
-            Flag::Set if change.is_of_qdisc() => {}
-            Flag::Set => set(tree, &change.text, &span)?,
-            Flag::Qdisc => qdiscs.push(Spanned::new(span, text(&change.text))),
-            Flag::Seeds => put(tree, &["seeds"], &moved(value(&change.text), &span))?,
+            ChangeOption::Set if change.is_of_qdisc() => {}
+            ChangeOption::Set => set(tree, &change.text, &span)?,
+            ChangeOption::Qdisc => qdiscs.push(Spanned::new(span, text(&change.text))),
+            ChangeOption::Seeds => put(tree, &["seeds"], &moved(value(&change.text), &span))?,
         }
     }
     if let Some(span) = qdiscs.first().map(Spanned::span) {

@@ -8,7 +8,7 @@ use headgate_core::{Rate, Span};
 use toml::Spanned;
 
 use crate::error::Fault;
-use crate::schema::{At, Size};
+use crate::schema::{Located, Size};
 
 /// A section of the file, to locate missing keys and bad defaults.
 #[derive(Clone)]
@@ -19,7 +19,7 @@ pub(crate) struct Section {
 }
 
 impl Section {
-    pub(crate) fn need<T>(&self, key: &str, raw: At<T>) -> Result<Spanned<T>, Fault> {
+    pub(crate) fn need<T>(&self, key: &str, raw: Located<T>) -> Result<Spanned<T>, Fault> {
         raw.ok_or_else(|| self.lacks(key))
     }
 
@@ -28,12 +28,12 @@ impl Section {
     }
 
     /// The value, or the default located at the section's head.
-    pub(crate) fn or<T>(&self, raw: At<T>, default: T) -> Spanned<T> {
+    pub(crate) fn or<T>(&self, raw: Located<T>, default: T) -> Spanned<T> {
         raw.unwrap_or_else(|| Spanned::new(self.span.clone(), default))
     }
 
     /// The location of the key, or of the section without it.
-    pub(crate) fn place<T>(&self, raw: &At<T>) -> Range<usize> {
+    pub(crate) fn place<T>(&self, raw: &Located<T>) -> Range<usize> {
         raw.as_ref().map_or(self.span.clone(), Spanned::span)
     }
 }

@@ -8,12 +8,12 @@ use toml::Spanned;
 use crate::check::{self, Section};
 use crate::classify::{ClassRule, Conditions, FlowKey};
 use crate::error::Fault;
-use crate::schema::{At, RawClass, RawClassify, did_you_mean};
+use crate::schema::{Located, RawClass, RawClassify, did_you_mean};
 
 /// Bounds the cost of a packet, which may be compared with every class.
 const MOST_CLASSES: usize = 1000;
 
-pub(crate) fn flow_key(raw: At<RawClassify>, classes: &[ClassRule]) -> Result<FlowKey, Fault> {
+pub(crate) fn flow_key(raw: Located<RawClassify>, classes: &[ClassRule]) -> Result<FlowKey, Fault> {
     let section = Section { span: raw.as_ref().map_or(0..0, Spanned::span), heading: "[classify]" };
     let raw = raw.map(Spanned::into_inner).unwrap_or_default();
     if raw.flow() == FlowKey::Class && classes.is_empty() {

@@ -98,13 +98,13 @@ fn any<T>(values: &[T], fits: impl Fn(&T) -> bool) -> bool {
 #[derive(Clone, Debug)]
 pub struct Classifier {
     /// The classes in depth-first order.
-    nodes: Vec<Node>,
+    nodes: Vec<RuleNode>,
     flow: FlowKey,
     key: u64,
 }
 
 #[derive(Clone, Debug)]
-struct Node {
+struct RuleNode {
     class: ClassId,
     conditions: Conditions,
     /// Whether a matching packet belongs to the class even if no child matches.
@@ -117,7 +117,7 @@ impl Classifier {
     /// A classifier for `classes`, which are numbered from 1 and follow their parents. A secret `key` prevents senders
     /// from choosing headers that collide in one flow.
     pub fn new(classes: &[ClassRule], flow: FlowKey, key: u64) -> Classifier {
-        let mut nodes: Vec<Node> = Vec::with_capacity(classes.len());
+        let mut nodes: Vec<RuleNode> = Vec::with_capacity(classes.len());
         let mut children: Vec<Vec<usize>> = vec![Vec::new(); classes.len() + 1];
         for (index, class) in classes.iter().enumerate() {
             children[usize::from(class.parent.unwrap_or_default().0)].push(index);
@@ -133,7 +133,7 @@ impl Classifier {
             let below = &children[index + 1];
             let conditions = classes[index].conditions.clone();
             let takes = below.is_empty() || !conditions.are_none();
-            nodes.push(Node { class: ClassId(index as u16 + 1), conditions, takes, end: 0 });
+            nodes.push(RuleNode { class: ClassId(index as u16 + 1), conditions, takes, end: 0 });
             ahead.extend(below.iter().rev().map(|child| (*child, depth + 1)));
         }
         for closed in open {

@@ -3,7 +3,7 @@
 use headgate_core::ParameterInfo;
 use headgate_core::params::range_in_words;
 
-use crate::cc::{Cc, Recovery, Row, UdpCc};
+use crate::cc::{Cc, ControllerRow, Recovery, UdpCc};
 use crate::changes::Changes;
 use crate::model::Scenario;
 use crate::schema::{Key, RawTable, RawTcp, RawUdp};
@@ -33,7 +33,7 @@ const OPTIONS: [&str; 16] = [
 impl Controller {
     /// All controllers: of TCP, its loss recoveries, then of UDP.
     pub fn all() -> impl Iterator<Item = Controller> {
-        let of = |section, key, rows: &'static [Row]| {
+        let of = |section, key, rows: &'static [ControllerRow]| {
             rows.iter().map(move |&(name, summary, citation)| Controller { name, summary, citation, section, key })
         };
         let tcp = of("tcp", "cc", Cc::ROWS);

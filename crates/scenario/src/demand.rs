@@ -6,13 +6,13 @@ use toml::Spanned;
 
 use crate::check::{MOST_FLOWS, Section};
 use crate::error::Fault;
-use crate::inputs::Loader;
+use crate::inputs::InputLoader;
 use crate::routes::Graph;
-use crate::schema::{RawEnds, RawGroup};
+use crate::schema::{RawEndpoints, RawGroup};
 use crate::start::{self, Start};
 use crate::traffic::plan;
 
-pub(crate) struct Demand {
+pub(crate) struct LongRunDemand {
     pub(crate) flows: u32,
     pub(crate) traffic: Traffic,
     pub(crate) plan: GroupSource,
@@ -21,22 +21,22 @@ pub(crate) struct Demand {
 }
 
 /// Context in which a group is resolved.
-pub(crate) struct Surroundings<'a> {
+pub(crate) struct DemandContext<'a> {
     pub(crate) duration: Span,
     pub(crate) graph: &'a Graph<'a>,
     /// Loads the files that sources name.
-    pub(crate) loader: &'a Loader<'a>,
+    pub(crate) loader: &'a InputLoader<'a>,
 }
 
 /// `default` is the traffic if the file gives none; `link` is the rate of the route's first link.
 pub(crate) fn demand(
     section: &Section,
-    (group, ends): (&RawGroup, &RawEnds),
+    (group, ends): (&RawGroup, &RawEndpoints),
     default: Traffic,
     sender: &SenderInfo,
     link: Rate,
-    around: &Surroundings<'_>,
-) -> Result<Demand, Fault> {
+    around: &DemandContext<'_>,
+) -> Result<LongRunDemand, Fault> {
     let written = section.or(group.traffic.clone(), default);
     let (traffic, plan) = plan(&written, sender, around.loader)?;
     let starts = section.place(&ends.start);
@@ -57,7 +57,7 @@ pub(crate) fn demand(
         (Some(stop), place) if stop <= latest => {
             Err(Fault::value(place, format!("flows stop at {stop}, but start as late as {latest}")))
         }
-        (stop, _) => Ok(Demand { flows, traffic, plan, start, stop }),
+        (stop, _) => Ok(LongRunDemand { flows, traffic, plan, start, stop }),
     }
 }
 

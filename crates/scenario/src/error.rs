@@ -109,13 +109,13 @@ fn in_unit_of(key: &str, message: String) -> String {
 }
 
 /// A scenario's sources: the file's text, followed by one offset for each change.
-pub(crate) struct Source<'a> {
+pub(crate) struct SourceText<'a> {
     pub(crate) file: &'a str,
     pub(crate) text: &'a str,
     pub(crate) changes: Vec<Change>,
 }
 
-impl Source<'_> {
+impl SourceText<'_> {
     pub(crate) fn change_span(&self, index: usize) -> Range<usize> {
         self.text.len() + 1 + index..self.text.len() + 2 + index
     }

@@ -8,7 +8,7 @@ use toml::de::DeValue;
 
 use crate::classify::FlowKey;
 use crate::error::Fault;
-use crate::schema::{Form, Kind, Node, Show, did_you_mean, mismatch};
+use crate::schema::{Form, Node, Show, ValueKind, did_you_mean, mismatch};
 
 /// A range of port numbers, both ends included.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -43,7 +43,7 @@ impl fmt::Display for Ports {
 }
 
 /// A number of eight bits or fewer, some of whose values have names.
-pub(crate) trait Named: Copy + Debug {
+pub(crate) trait NamedNumber: Copy + Debug {
     /// Name of the quantity, with its article.
     const WHAT: &'static str;
     const MOST: u8;
@@ -58,7 +58,7 @@ pub(crate) trait Named: Copy + Debug {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Dscp(pub(crate) u8);
 
-impl Named for Dscp {
+impl NamedNumber for Dscp {
     const WHAT: &'static str = "a DSCP";
     const MOST: u8 = 63;
     // CS0 to CS7 (RFC 2474, 4.2.2; `DF` is what RFC 4594 calls CS0), LE (RFC 8622), AF (RFC 2597), VOICE-ADMIT (RFC 5865),
@@ -81,15 +81,15 @@ impl Named for Dscp {
 
 /// An IP packet's payload by IANA protocol number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Protocol(pub(crate) u8);
+pub(crate) struct IpProtocol(pub(crate) u8);
 
-impl Named for Protocol {
+impl NamedNumber for IpProtocol {
     const WHAT: &'static str = "a protocol";
     const MOST: u8 = u8::MAX;
     const NAMES: &'static [(&'static str, u8)] = &[("tcp", 6), ("udp", 17), ("icmp", 1), ("icmpv6", 58), ("sctp", 132)];
 
-    fn new(value: u8) -> Protocol {
-        Protocol(value)
+    fn new(value: u8) -> IpProtocol {
+        IpProtocol(value)
     }
     fn value(self) -> u8 {
         self.0
@@ -97,7 +97,7 @@ impl Named for Protocol {
 }
 
 /// The name in quotes, or the number if it has none.
-impl<N: Named> Show for N {
+impl<N: NamedNumber> Show for N {
     fn show(&self) -> String {
         let name = N::NAMES.iter().find(|(_, named)| *named == self.value());
         name.map_or_else(|| self.value().to_string(), |(name, _)| format!("\"{name}\""))
@@ -111,7 +111,7 @@ impl Show for Ports {
     }
 }
 
-impl<N: Named> Kind for N {
+impl<N: NamedNumber> ValueKind for N {
     const NUMBERS: bool = true;
 
     fn expecting() -> String {
@@ -135,7 +135,7 @@ impl<N: Named> Kind for N {
     }
 }
 
-impl Kind for Ports {
+impl ValueKind for Ports {
     const NUMBERS: bool = true;
 
     fn expecting() -> String {
@@ -158,7 +158,7 @@ impl Kind for Ports {
 }
 
 /// An address is a prefix of full length.
-impl Kind for IpNet {
+impl ValueKind for IpNet {
     fn expecting() -> String {
         "an address or a prefix, such as \"10.1.0.0/16\" or \"2001:db8::/32\"".to_string()
     }
@@ -175,14 +175,18 @@ impl Kind for IpNet {
 
 /// A prefix, or `"own"` for a separate address per flow.
 #[derive(Clone, Debug)]
-pub(crate) struct OrOwn(pub(crate) Option<IpNet>);
+pub(crate) struct PrefixOrOwn(pub(crate) Option<IpNet>);
 
-impl Kind for OrOwn {
+impl ValueKind for PrefixOrOwn {
     fn expecting() -> String {
         format!("{}, or \"own\"", IpNet::expecting())
     }
-    fn from_text(text: &str) -> Result<OrOwn, String> {
-        if text == "own" { Ok(OrOwn(None)) } else { IpNet::from_text(text).map(|prefix| OrOwn(Some(prefix))) }
+    fn from_text(text: &str) -> Result<PrefixOrOwn, String> {
+        if text == "own" {
+            Ok(PrefixOrOwn(None))
+        } else {
+            IpNet::from_text(text).map(|prefix| PrefixOrOwn(Some(prefix)))
+        }
     }
 }
 
@@ -192,7 +196,7 @@ impl Show for IpNet {
     }
 }
 
-impl Show for OrOwn {
+impl Show for PrefixOrOwn {
     fn show(&self) -> String {
         self.0.map_or_else(|| "\"own\"".to_string(), |prefix| prefix.show())
     }
@@ -223,7 +227,7 @@ impl fmt::Display for FlowKey {
     }
 }
 
-impl Kind for FlowKey {
+impl ValueKind for FlowKey {
     fn expecting() -> String {
         let words: Vec<&str> = Self::WORDS.iter().map(|(word, _)| *word).collect();
         format!("what makes packets one flow: {}, or a prefix such as source/24", words.join(", "))
@@ -257,7 +261,7 @@ impl<F: Show> Show for AnyOf<F> {
     }
 }
 
-impl<F: Kind> Kind for AnyOf<F> {
+impl<F: ValueKind> ValueKind for AnyOf<F> {
     fn form() -> Form {
         let Form { words, json, .. } = F::form();
         let json = format!(r#"{{"anyOf": [{json}, {{"type": "array", "items": {json}, "minItems": 1}}]}}"#);

@@ -6,23 +6,25 @@ use toml::Spanned;
 use crate::access;
 use crate::cc::UdpCc;
 use crate::check::{self, Section};
-use crate::demand::{Surroundings, demand};
+use crate::demand::{DemandContext, demand};
 use crate::error::Fault;
 use crate::header::Headers;
 use crate::model::{FlowGroup, TcpGroup, UdpGroup};
-use crate::schema::{Access, At, RawEnds, RawGroup, RawHeaders, RawTcp, RawUdp, Size, TcpSettings, UdpSettings};
+use crate::schema::{
+    Access, Located, RawEndpoints, RawGroup, RawHeaders, RawTcp, RawUdp, Size, TcpSettings, UdpSettings,
+};
 
 /// The keys that TCP and UDP groups share, as written.
 struct RawFlows {
     name: String,
     group: RawGroup,
-    ends: RawEnds,
+    ends: RawEndpoints,
     headers: RawHeaders,
     /// Traffic if the file gives none.
     source: Traffic,
 }
 
-pub(crate) fn tcp(raw: Spanned<RawTcp>, name: String, around: &Surroundings<'_>) -> Result<TcpGroup, Fault> {
+pub(crate) fn tcp(raw: Spanned<RawTcp>, name: String, around: &DemandContext<'_>) -> Result<TcpGroup, Fault> {
     let section = Section { span: raw.span(), heading: "[[tcp]]" };
     let raw = raw.into_inner();
     let settings = TcpSettings::read(&raw, &section, raw.group.profile())?;
@@ -32,7 +34,7 @@ pub(crate) fn tcp(raw: Spanned<RawTcp>, name: String, around: &Surroundings<'_>)
     group(flows, &section, around, |_| Ok((SenderInfo::tcp(settings.packet, payload), settings)))
 }
 
-pub(crate) fn udp(raw: Spanned<RawUdp>, name: String, around: &Surroundings<'_>) -> Result<UdpGroup, Fault> {
+pub(crate) fn udp(raw: Spanned<RawUdp>, name: String, around: &DemandContext<'_>) -> Result<UdpGroup, Fault> {
     let section = Section { span: raw.span(), heading: "[[udp]]" };
     let raw = raw.into_inner();
     let mut settings = UdpSettings::read(&raw, &section, raw.group.profile())?;
@@ -58,7 +60,7 @@ pub(crate) fn udp(raw: Spanned<RawUdp>, name: String, around: &Surroundings<'_>)
 fn group<S>(
     raw: RawFlows,
     section: &Section,
-    around: &Surroundings<'_>,
+    around: &DemandContext<'_>,
     settings: impl FnOnce(&Access) -> Result<(SenderInfo, S), Fault>,
 ) -> Result<FlowGroup<S>, Fault> {
     let RawFlows { name, group, ends, headers, source } = raw;
@@ -93,7 +95,7 @@ fn greedy(cc: UdpCc, raw: &RawGroup, default: &Traffic) -> Result<(), Fault> {
     }
 }
 
-type RawSize = At<Size>;
+type RawSize = Located<Size>;
 
 /// Payload bytes of a packet. If the header does not fit and is a default, the packet size is at fault.
 fn payload(section: &Section, packet: (&RawSize, u32), header: (&RawSize, u32)) -> Result<u32, Fault> {

@@ -55,14 +55,14 @@ impl Files for Inputs {
 }
 
 /// Reads each named file once and keeps it.
-pub(crate) struct Loader<'a> {
+pub(crate) struct InputLoader<'a> {
     files: &'a dyn Files,
     inputs: RefCell<Inputs>,
 }
 
-impl<'a> Loader<'a> {
-    pub(crate) fn new(files: &'a dyn Files) -> Loader<'a> {
-        Loader { files, inputs: RefCell::default() }
+impl<'a> InputLoader<'a> {
+    pub(crate) fn new(files: &'a dyn Files) -> InputLoader<'a> {
+        InputLoader { files, inputs: RefCell::default() }
     }
 
     /// Loads the file at `path`: its name without folders, and its contents. Refuses a path without a file name, an

@@ -7,10 +7,10 @@ use toml::Spanned;
 
 use crate::check::{self, Section};
 use crate::error::Fault;
-use crate::inputs::Loader;
+use crate::inputs::InputLoader;
 use crate::network::{COMPARED, DUMBBELL, Direction, Link, Simplex};
 use crate::qdisc::build;
-use crate::schema::{At, RawDirection, RawLink, RawLinks};
+use crate::schema::{Located, RawDirection, RawLink, RawLinks};
 
 /// More links than anyone can look at.
 const MOST_LINKS: usize = 1000;
@@ -20,19 +20,19 @@ const RESERVED: [&str; 1] = ["reverse"];
 
 /// The links, and the location of each direction's discipline, by direction number.
 #[derive(Default)]
-pub(crate) struct Links {
+pub(crate) struct ResolvedLinks {
     pub(crate) links: Vec<Link>,
     places: Vec<Range<usize>>,
 }
 
-impl Links {
-    pub(crate) fn new(raw: Spanned<RawLinks>, loader: &Loader<'_>) -> Result<Links, Fault> {
+impl ResolvedLinks {
+    pub(crate) fn new(raw: Spanned<RawLinks>, loader: &InputLoader<'_>) -> Result<ResolvedLinks, Fault> {
         let span = raw.span();
-        let mut links = Links::default();
+        let mut links = ResolvedLinks::default();
         match raw.into_inner() {
             RawLinks::One(raw) => {
                 let section = Section { span, heading: "[link]" };
-                let name = |raw: &At<String>, default| named(raw, &section, default);
+                let name = |raw: &Located<String>, default| named(raw, &section, default);
                 let (from, to) = (name(&raw.from, "left")?, name(&raw.to, "right")?);
                 links.add([name(&raw.name, DUMBBELL)?, from, to], &section, *raw, loader)?;
             }
@@ -44,7 +44,7 @@ impl Links {
         Ok(links)
     }
 
-    fn one_of_several(&mut self, raw: Spanned<RawLink>, loader: &Loader<'_>) -> Result<(), Fault> {
+    fn one_of_several(&mut self, raw: Spanned<RawLink>, loader: &InputLoader<'_>) -> Result<(), Fault> {
         let section = Section { span: raw.span(), heading: "[[link]]" };
         let mut raw = raw.into_inner();
         if self.links.len() == MOST_LINKS {
@@ -56,7 +56,13 @@ impl Links {
         self.add([name, from, to], &section, raw, loader)
     }
 
-    fn add(&mut self, names: [String; 3], section: &Section, raw: RawLink, loader: &Loader<'_>) -> Result<(), Fault> {
+    fn add(
+        &mut self,
+        names: [String; 3],
+        section: &Section,
+        raw: RawLink,
+        loader: &InputLoader<'_>,
+    ) -> Result<(), Fault> {
         self.distinct(&names, raw.name.as_ref().map_or(section.span.clone(), Spanned::span))?;
         let qdisc = section.or(raw.qdisc.clone(), raw.qdisc());
         let delay = section.need("delay", raw.delay)?.into_inner();
@@ -94,7 +100,7 @@ impl Links {
         raw: &RawDirection,
         section: &Section,
         rate: Option<Rate>,
-        loader: &Loader<'_>,
+        loader: &InputLoader<'_>,
     ) -> Result<Simplex, Fault> {
         self.places.push(section.place(&raw.qdisc));
         let (rate, pace) = raw.medium.pace(raw.rate.clone(), section, rate, loader)?;
@@ -116,6 +122,6 @@ impl Links {
 }
 
 /// The given name or the default. The section is at fault if the default is no valid name.
-fn named(raw: &At<String>, section: &Section, default: &str) -> Result<String, Fault> {
+fn named(raw: &Located<String>, section: &Section, default: &str) -> Result<String, Fault> {
     check::name(&section.or(raw.clone(), default.to_string()))
 }

@@ -7,8 +7,8 @@ use toml::Spanned;
 
 use crate::check::{FASTEST, LONGEST_RUN, Section};
 use crate::error::Fault;
-use crate::inputs::Loader;
-use crate::schema::{At, RawMedium, RawStep};
+use crate::inputs::InputLoader;
+use crate::schema::{Located, RawMedium, RawStep};
 
 /// How the rate of a direction changes.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -98,10 +98,10 @@ impl RawMedium {
     /// The rate and its changes. `default` applies without `rate` and `trace`.
     pub(crate) fn pace(
         &self,
-        rate: At<Rate>,
+        rate: Located<Rate>,
         section: &Section,
         default: Option<Rate>,
-        loader: &Loader<'_>,
+        loader: &InputLoader<'_>,
     ) -> Result<(Rate, Pace), Fault> {
         if let Some(trace) = &self.trace {
             let beside = rate.as_ref().map(Spanned::span).or(self.schedule.as_ref().map(Spanned::span));
@@ -165,7 +165,7 @@ fn schedule(raw: Spanned<Vec<Spanned<RawStep>>>, period: Option<Span>) -> Result
     }
 }
 
-fn of_trace(path: &Spanned<String>, loader: &Loader<'_>) -> Result<(Rate, Pace), Fault> {
+fn of_trace(path: &Spanned<String>, loader: &InputLoader<'_>) -> Result<(Rate, Pace), Fault> {
     let (name, bytes) = loader.load(path)?;
     let fault = |message: String| Fault::value(path.span(), message);
     let opportunities = mahimahi(&bytes).map_err(|message| fault(format!("{name}: {message}")))?;

@@ -2,7 +2,7 @@
 
 use toml::de::{DeTable, DeValue};
 
-use crate::error::{Fault, ScenarioError, Source};
+use crate::error::{Fault, ScenarioError, SourceText};
 use crate::read::syntax;
 use crate::schema::{Edit, EditText, Renamed, rename, rename_swept, respell};
 
@@ -20,7 +20,7 @@ pub struct Migrated {
 /// # Errors
 /// The text is not TOML, or has a key under its old and its new name.
 pub fn migrate(text: &str, file: &str) -> Result<Migrated, ScenarioError> {
-    let source = Source { file, text, changes: Vec::new() };
+    let source = SourceText { file, text, changes: Vec::new() };
     let mut tree = DeTable::parse(text).map_err(|error| source.explain(syntax(&error), String::new()))?;
     let mut old = Renamed::default();
     if let Some(DeValue::Table(sweep)) = tree.get_ref().get("sweep").map(toml::Spanned::get_ref) {

@@ -2,7 +2,7 @@
 
 use toml::de::{DeTable, DeValue};
 
-use crate::error::Source;
+use crate::error::SourceText;
 
 /// Line and column of the key at `path`, from 1; `None` if the text is not TOML or has no such key.
 ///
@@ -11,7 +11,7 @@ use crate::error::Source;
 pub fn place_of(text: &str, path: &str) -> Option<(u32, u32)> {
     let tree = DeTable::parse(text).ok()?;
     let at = offset(tree.get_ref(), path)?;
-    let (line, column, _) = Source { file: "", text, changes: Vec::new() }.locate(at..at);
+    let (line, column, _) = SourceText { file: "", text, changes: Vec::new() }.locate(at..at);
     Some((line, column))
 }
 

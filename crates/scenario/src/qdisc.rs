@@ -7,7 +7,7 @@ use headgate_core::{BuildError, Limit, LinkInfo, Qdisc, registry};
 use toml::de::DeValue;
 
 use crate::error::Fault;
-use crate::schema::{Form, Kind, Node, mismatch};
+use crate::schema::{Form, Node, ValueKind, mismatch};
 use crate::settings::{named, plain};
 
 /// Builds `qdisc` once as a check; returns the values of all parameters.
@@ -42,7 +42,7 @@ fn unbuilt(qdisc: &Qdisc, error: &BuildError, span: &Range<usize>) -> Fault {
     }
 }
 
-impl Kind for Qdisc {
+impl ValueKind for Qdisc {
     fn form() -> Form {
         Form::named("discipline", "str | Qdisc")
     }
@@ -69,9 +69,9 @@ fn setting(value: &Node<'_>) -> Result<String, Fault> {
         DeValue::String(text) if text.contains(':') && text.contains('=') && !text.starts_with('[') => {
             Ok(format!("[{text}]"))
         }
-        DeValue::Table(_) => <Qdisc as Kind>::read(value).map(|qdisc| qdisc.show()),
+        DeValue::Table(_) => <Qdisc as ValueKind>::read(value).map(|qdisc| qdisc.show()),
         DeValue::Array(items) => {
-            items.iter().map(<Qdisc as Kind>::read).collect::<Result<Vec<_>, _>>().map(|all| all.show())
+            items.iter().map(<Qdisc as ValueKind>::read).collect::<Result<Vec<_>, _>>().map(|all| all.show())
         }
         _ => plain(value).map_or_else(
             || mismatch(value, "a text, a number, true or false, a discipline or a list of disciplines"),

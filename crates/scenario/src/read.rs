@@ -6,7 +6,7 @@ use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
 use crate::changes::{self, Changes};
-use crate::error::{Fault, ScenarioError, Source};
+use crate::error::{Fault, ScenarioError, SourceText};
 use crate::inputs::Files;
 use crate::model::Scenario;
 use crate::resolve;
@@ -40,7 +40,7 @@ impl Scenario {
         changes: &Changes,
         files: &dyn Files,
     ) -> Result<(Scenario, Vec<String>), ScenarioError> {
-        let source = Source { file, text, changes: changes.list() };
+        let source = SourceText { file, text, changes: changes.list() };
         let mut tree = DeTable::parse(text).map_err(|error| source.explain(syntax(&error), String::new()))?;
         let mut old = Renamed::default();
         // Before the changes, which may use current names, and after them, for changes with old names.

@@ -10,7 +10,7 @@ use crate::check::{Section, within};
 use crate::error::Fault;
 use crate::model::{Record, TcpGroup, UdpGroup};
 use crate::network::Link;
-use crate::schema::{At, Form, Kind, RawRecord, did_you_mean};
+use crate::schema::{Form, Located, RawRecord, ValueKind, did_you_mean};
 
 /// More rows over time than anyone can look at.
 const MOST_INTERVALS: u64 = 1_000_000;
@@ -38,7 +38,7 @@ impl fmt::Display for Traced {
     }
 }
 
-impl Kind for Traced {
+impl ValueKind for Traced {
     fn form() -> Form {
         Form::new("group, or one of its flows", "str", r#"{"type": "string"}"#)
     }
@@ -54,7 +54,7 @@ impl Kind for Traced {
 }
 
 pub(crate) fn record(
-    raw: At<RawRecord>,
+    raw: Located<RawRecord>,
     duration: Span,
     (tcp, udp): (&[TcpGroup], &[UdpGroup]),
     links: &[Link],

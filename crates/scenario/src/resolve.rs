@@ -7,19 +7,19 @@ use toml::Spanned;
 
 use crate::check::{self, MOST_FLOWS, Section};
 use crate::classes;
-use crate::demand::Surroundings;
+use crate::demand::DemandContext;
 use crate::error::Fault;
 use crate::flows;
 use crate::groups::{self, Kind, default_name};
 use crate::header::Header;
-use crate::inputs::{Files, Loader};
-use crate::links::Links;
+use crate::inputs::{Files, InputLoader};
+use crate::links::ResolvedLinks;
 use crate::model::{Scenario, TcpGroup, UdpGroup};
 use crate::network::{Hop, Link};
 use crate::qdisc::build;
 use crate::record;
 use crate::routes::Graph;
-use crate::schema::{At, RawScenario, RawTcp, RawUdp};
+use crate::schema::{Located, RawScenario, RawTcp, RawUdp};
 
 /// More rows in a table than anyone can look at.
 const MOST_GROUPS: usize = 1000;
@@ -28,7 +28,7 @@ pub(crate) fn scenario(raw: RawScenario, files: &dyn Files) -> Result<Scenario, 
     let (tcp, udp, class) = (raw.tcp(), raw.udp(), raw.class());
     // Read from the file by `headgate sweep` and `headgate check`.
     drop((raw.sweep, raw.expect));
-    let loader = Loader::new(files);
+    let loader = InputLoader::new(files);
     let top = Section { span: 0..0, heading: "" };
     let run = raw.run;
     let name = check::name(&top.need("name", run.name.clone())?)?;
@@ -38,10 +38,10 @@ pub(crate) fn scenario(raw: RawScenario, files: &dyn Files) -> Result<Scenario, 
         let message = format!("{warmup} leaves nothing of the run's {duration} to count");
         return Err(Fault::value(top.place(&run.warmup), message));
     }
-    let links = Links::new(top.need("link", raw.link)?, &loader)?;
+    let links = ResolvedLinks::new(top.need("link", raw.link)?, &loader)?;
     let graph = Graph::new(&links.links);
     let heads: Vec<Range<usize>> = tcp.iter().map(Spanned::span).chain(udp.iter().map(Spanned::span)).collect();
-    let around = Surroundings { duration, graph: &graph, loader: &loader };
+    let around = DemandContext { duration, graph: &graph, loader: &loader };
     let (tcp, udp) = resolved(tcp, udp, &around)?;
     few_enough(&tcp, &udp, &heads)?;
     countable(&tcp, &udp, &links.links, duration)?;
@@ -75,13 +75,13 @@ pub(crate) fn scenario(raw: RawScenario, files: &dyn Files) -> Result<Scenario, 
 fn resolved(
     tcp: Vec<Spanned<RawTcp>>,
     udp: Vec<Spanned<RawUdp>>,
-    around: &Surroundings<'_>,
+    around: &DemandContext<'_>,
 ) -> Result<(Vec<TcpGroup>, Vec<UdpGroup>), Fault> {
     if tcp.is_empty() && udp.is_empty() {
         return Err(Fault::plain(0..0, "no flows: the scenario needs a [[tcp]] or [[udp]] group"));
     }
-    let mut names = Names { taken: Vec::new() };
-    let mut group = |kind, index, given: &At<String>, span: Range<usize>| {
+    let mut names = TakenNames { taken: Vec::new() };
+    let mut group = |kind, index, given: &Located<String>, span: Range<usize>| {
         if index >= MOST_GROUPS {
             return Err(Fault::plain(span, format!("more than {MOST_GROUPS} {kind} groups")));
         }
@@ -159,17 +159,17 @@ fn distinct(scenario: &Scenario, heads: &[Range<usize>]) -> Result<(), Fault> {
     Err(Fault::plain(heads[second.0].clone(), format!("{whose} go {ends}: nothing would tell them apart")))
 }
 
-struct Names {
+struct TakenNames {
     taken: Vec<String>,
 }
 
-impl Names {
+impl TakenNames {
     /// Words that begin a path in a change and cannot name a group.
     const RESERVED: [&'static str; 10] =
         ["name", "about", "duration", "warmup", "seeds", "qdiscs", "link", "classify", "class", "record"];
 
     /// The given or default name of a group, if no other group has it.
-    fn take(&mut self, kind: Kind, index: usize, given: &At<String>, head: Range<usize>) -> Result<String, Fault> {
+    fn take(&mut self, kind: Kind, index: usize, given: &Located<String>, head: Range<usize>) -> Result<String, Fault> {
         let span = given.as_ref().map_or(head, Spanned::span);
         let name = given.as_ref().map(check::name).transpose()?.unwrap_or_else(|| default_name(kind, index));
         let other = if kind == Kind::Tcp { Kind::Udp } else { Kind::Tcp };

@@ -22,7 +22,7 @@ pub(crate) struct Graph<'a> {
 
 /// The best route found so far to a node.
 #[derive(Clone, Copy)]
-struct Best {
+struct BestRoute {
     links: u32,
     delay: Span,
     /// The last hop and its near node; `None` at the start.
@@ -142,9 +142,9 @@ impl<'a> Graph<'a> {
     }
 
     /// The best routes from `start` to all reachable nodes, by breadth-first search.
-    fn spread(&self, start: usize) -> Vec<Option<Best>> {
-        let mut best: Vec<Option<Best>> = vec![None; self.nodes.len()];
-        best[start] = Some(Best { links: 0, delay: Span::ZERO, last: None });
+    fn spread(&self, start: usize) -> Vec<Option<BestRoute>> {
+        let mut best: Vec<Option<BestRoute>> = vec![None; self.nodes.len()];
+        best[start] = Some(BestRoute { links: 0, delay: Span::ZERO, last: None });
         let mut reached = vec![start];
         let mut done = 0;
         while let Some(&from) = reached.get(done) {
@@ -152,7 +152,7 @@ impl<'a> Graph<'a> {
             let Some(here) = best[from] else { continue };
             for &(hop, to) in &self.ways[from] {
                 let delay = here.delay + self.links[usize::from(hop.link)].delay;
-                let way = Best { links: here.links + 1, delay, last: Some((hop, from)) };
+                let way = BestRoute { links: here.links + 1, delay, last: Some((hop, from)) };
                 match &mut best[to] {
                     found @ None => {
                         *found = Some(way);
@@ -168,7 +168,7 @@ impl<'a> Graph<'a> {
 }
 
 /// Compares routes to a node. Nodes are visited by distance in links, so no visited node's route improves.
-fn better(way: &Best, other: &Best) -> bool {
-    let rank = |best: &Best| (best.links, best.delay, best.last.map(|(hop, _)| hop));
+fn better(way: &BestRoute, other: &BestRoute) -> bool {
+    let rank = |best: &BestRoute| (best.links, best.delay, best.last.map(|(hop, _)| hop));
     rank(way) < rank(other)
 }

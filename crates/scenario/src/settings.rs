@@ -4,7 +4,7 @@
 use toml::de::{DeTable, DeValue};
 
 use crate::error::Fault;
-use crate::schema::{Kind, Node, whole};
+use crate::schema::{Node, ValueKind, whole};
 
 /// The `name` in a table of a `what` at `node`. Passes all other keys to `add`, with values converted by `text`.
 pub(crate) fn named(

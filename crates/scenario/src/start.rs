@@ -8,7 +8,7 @@ use toml::de::DeValue;
 
 use crate::check::{self, MOST_FLOWS};
 use crate::error::Fault;
-use crate::schema::{Form, Kind, Node, RawStart, Show, given, mismatch};
+use crate::schema::{Form, Node, RawStart, Show, ValueKind, given, mismatch};
 
 /// When the flows of a group start.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -108,15 +108,15 @@ impl Starts {
 
 /// A start as a file writes it.
 #[derive(Clone, Debug)]
-pub(crate) enum Written {
+pub(crate) enum StartSpec {
     Drawn { from: Span, to: Span },
     Table(RawStart),
 }
 
-impl From<Start> for Written {
-    fn from(start: Start) -> Written {
-        Written::Table(match start {
-            Start::Drawn { from, to } => return Written::Drawn { from, to },
+impl From<Start> for StartSpec {
+    fn from(start: Start) -> StartSpec {
+        StartSpec::Table(match start {
+            Start::Drawn { from, to } => return StartSpec::Drawn { from, to },
             Start::Steps { flows, every, within } => {
                 RawStart { flows: given(flows), every: given(every), within: given(within), ..RawStart::default() }
             }
@@ -126,17 +126,17 @@ impl From<Start> for Written {
     }
 }
 
-impl Show for Written {
+impl Show for StartSpec {
     fn show(&self) -> String {
         match self {
-            Written::Drawn { from, to } if from == to => from.show(),
-            Written::Drawn { from, to } => format!("{from}..{to}").show(),
-            Written::Table(table) => table.show(),
+            StartSpec::Drawn { from, to } if from == to => from.show(),
+            StartSpec::Drawn { from, to } => format!("{from}..{to}").show(),
+            StartSpec::Table(table) => table.show(),
         }
     }
 }
 
-impl Kind for Written {
+impl ValueKind for StartSpec {
     fn form() -> Form {
         Form::new("time, two times to draw from, or a table", "Start", r#"{"type": ["string", "object"]}"#)
     }
@@ -145,35 +145,35 @@ impl Kind for Written {
          { flows = 200, every = \"20s\" }, { load = 0.8 } or { rate = 50 }"
             .to_string()
     }
-    fn read(node: &Node<'_>) -> Result<Written, Fault> {
+    fn read(node: &Node<'_>) -> Result<StartSpec, Fault> {
         match node.get_ref() {
             DeValue::String(text) => stretch(text).map_err(|why| Fault::value(node.span(), why)),
-            DeValue::Integer(_) | DeValue::Float(_) => Span::read(node).map(|to| Written::Drawn { from: to, to }),
-            DeValue::Table(_) => RawStart::read(node).map(Written::Table),
+            DeValue::Integer(_) | DeValue::Float(_) => Span::read(node).map(|to| StartSpec::Drawn { from: to, to }),
+            DeValue::Table(_) => RawStart::read(node).map(StartSpec::Table),
             _ => mismatch(node, &Self::expecting()),
         }
     }
 }
 
-fn stretch(text: &str) -> Result<Written, String> {
+fn stretch(text: &str) -> Result<StartSpec, String> {
     let (from, to) = text.split_once("..").unwrap_or((text, text));
     let (from, to) = (Span::from_text(from)?, Span::from_text(to)?);
     match from <= to {
-        true => Ok(Written::Drawn { from, to }),
+        true => Ok(StartSpec::Drawn { from, to }),
         false => Err(format!("the stretch {text:?} ends before it begins")),
     }
 }
 
 /// `a_second` gives the arrivals per second that fill the route's first link, or why there is no such rate.
 pub(crate) fn start(
-    raw: Written,
+    raw: StartSpec,
     place: &Range<usize>,
     a_second: impl FnOnce() -> Result<f64, String>,
 ) -> Result<Start, Fault> {
     let fault = |message| Fault::value(place.clone(), message);
     let table = match raw {
-        Written::Drawn { from, to } => return Ok(Start::Drawn { from, to }),
-        Written::Table(table) => table,
+        StartSpec::Drawn { from, to } => return Ok(Start::Drawn { from, to }),
+        StartSpec::Table(table) => table,
     };
     let within = table.within();
     match table {

@@ -9,15 +9,15 @@ use toml::Spanned;
 use toml::de::DeValue;
 
 use crate::error::Fault;
-use crate::inputs::{INPUTS, Loader};
-use crate::schema::{Form, Kind, Node, RawStep, mismatch};
+use crate::inputs::{INPUTS, InputLoader};
+use crate::schema::{Form, Node, RawStep, ValueKind, mismatch};
 use crate::settings::{named, plain};
 
 /// The canonical form of `traffic`, and its plan for flows of `sender`. `loader` reads the files that the source names.
 pub(crate) fn plan(
     traffic: &Spanned<Traffic>,
     sender: &SenderInfo,
-    loader: &Loader<'_>,
+    loader: &InputLoader<'_>,
 ) -> Result<(Traffic, GroupSource), Fault> {
     let (source, span) = (traffic.get_ref(), traffic.span());
     // Files that the source names, without folders; and why one could not be read.
@@ -61,7 +61,7 @@ fn unplanned(source: &Traffic, error: &BuildError, span: Range<usize>) -> Fault 
     }
 }
 
-impl Kind for Traffic {
+impl ValueKind for Traffic {
     fn form() -> Form {
         Form::named("source", "str | Traffic | Mapping[str, Any]")
     }

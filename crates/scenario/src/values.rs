@@ -4,7 +4,7 @@ use toml::de::DeValue;
 
 use crate::error::Fault;
 use crate::model::Events;
-use crate::schema::{Form, Kind, Node, Show, did_you_mean, mismatch, whole};
+use crate::schema::{Form, Node, Show, ValueKind, did_you_mean, mismatch, whole};
 
 /// The defaults of a group of flows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -23,7 +23,7 @@ impl Profile {
 }
 
 /// A choice among a few words.
-pub(crate) trait Words: Copy + PartialEq + 'static {
+pub(crate) trait WordChoice: Copy + PartialEq + 'static {
     const WHAT: &'static str;
     /// Choices in listing order.
     const WORDS: &'static [(&'static str, Self)];
@@ -45,13 +45,13 @@ pub(crate) trait Words: Copy + PartialEq + 'static {
     }
 }
 
-impl Words for Events {
+impl WordChoice for Events {
     const WHAT: &'static str = "choice of events";
     const WORDS: &'static [(&'static str, Events)] =
         &[("off", Events::Off), ("drops", Events::Drops), ("decisions", Events::Decisions), ("all", Events::All)];
 }
 
-impl Words for Profile {
+impl WordChoice for Profile {
     const WHAT: &'static str = "profile";
     const WORDS: &'static [(&'static str, Profile)] = &[("rfc", Profile::Rfc), ("ns2", Profile::Ns2)];
 }
@@ -59,7 +59,7 @@ impl Words for Profile {
 #[derive(Clone, Debug)]
 pub(crate) struct AnyTable;
 
-impl Kind for AnyTable {
+impl ValueKind for AnyTable {
     fn form() -> Form {
         Form::new("table", "Mapping[str, Any]", r#"{"type": "object"}"#)
     }
@@ -103,7 +103,7 @@ impl Show for Seeds {
     }
 }
 
-impl Kind for Seeds {
+impl ValueKind for Seeds {
     fn form() -> Form {
         let json = r#"{"anyOf": [{"type": "integer", "minimum": 1}, {"type": "array", "items": {"type": "integer"}}]}"#;
         Form::new("a count, or a list of whole numbers", "int | Sequence[int]", json)

@@ -6,14 +6,14 @@ use headgate_core::{ClassId, Qdisc, Rate, Span};
 use toml::Spanned;
 
 use crate::classify::ClassRule;
-use crate::fields::{AnyOf, Dscp, OrOwn, Protocol};
+use crate::fields::{AnyOf, Dscp, IpProtocol, PrefixOrOwn};
 use crate::inputs::INPUTS;
 use crate::medium::{Impairments, Pace};
 use crate::model::{FlowGroup, Record, Scenario};
 use crate::network::{COMPARED, Link, Simplex};
 use crate::schema::{
-    At, Entries, RawClass, RawClassify, RawDirection, RawEnds, RawGroup, RawHeaders, RawLink, RawMedium, RawRecord,
-    RawRun, RawStep, RawTcp, RawUdp, given,
+    Entries, Located, RawClass, RawClassify, RawDirection, RawEndpoints, RawGroup, RawHeaders, RawLink, RawMedium,
+    RawRecord, RawRun, RawStep, RawTcp, RawUdp, given,
 };
 use crate::values::Seeds;
 
@@ -21,7 +21,7 @@ impl Scenario {
     /// The scenario as TOML in canonical form: every key, defaults included, in a fixed order. Reading it gives an
     /// equal scenario, and equal scenarios give the same bytes.
     pub fn to_toml(&self) -> String {
-        let mut page = Page(String::new());
+        let mut page = TomlPage(String::new());
         page.table(&RawRun {
             name: given(self.name.clone()),
             about: given(self.about.clone()),
@@ -61,7 +61,7 @@ impl Scenario {
     }
 
     /// The keys that TCP and UDP groups share.
-    fn group<S>(&self, group: &FlowGroup<S>) -> (RawGroup, RawEnds, RawHeaders) {
+    fn group<S>(&self, group: &FlowGroup<S>) -> (RawGroup, RawEndpoints, RawHeaders) {
         let headers = &group.headers;
         (
             RawGroup {
@@ -73,7 +73,7 @@ impl Scenario {
                 route: list(self.nodes(&group.route).into_iter().map(String::from)),
                 traffic: given(group.traffic.clone()),
             },
-            RawEnds {
+            RawEndpoints {
                 access: None,
                 sender: given(group.sender.raw()),
                 receiver: given(group.receiver.raw()),
@@ -82,8 +82,8 @@ impl Scenario {
                 stop: given(group.stop),
             },
             RawHeaders {
-                source: given(OrOwn(headers.source)),
-                destination: given(OrOwn(headers.destination)),
+                source: given(PrefixOrOwn(headers.source)),
+                destination: given(PrefixOrOwn(headers.destination)),
                 source_port: given(headers.source_port),
                 destination_port: given(headers.destination_port),
                 dscp: given(Dscp(headers.dscp)),
@@ -93,7 +93,7 @@ impl Scenario {
     }
 }
 
-fn list<T>(values: impl Iterator<Item = T>) -> At<Vec<Spanned<T>>> {
+fn list<T>(values: impl Iterator<Item = T>) -> Located<Vec<Spanned<T>>> {
     given(values.map(|value| Spanned::new(0..0, value)).collect())
 }
 
@@ -145,7 +145,7 @@ fn class(class: &ClassRule, all: &[ClassRule]) -> RawClass {
         name: given(class.name.clone()),
         parent: class.parent.and_then(|ClassId(number)| given(all[usize::from(number) - 1].name.clone())),
         weight: given(class.weight),
-        protocol: any_of(conditions.protocol.iter().copied().map(Protocol)),
+        protocol: any_of(conditions.protocol.iter().copied().map(IpProtocol)),
         source: any_of(conditions.source.iter().copied()),
         destination: any_of(conditions.destination.iter().copied()),
         source_port: any_of(conditions.source_port.iter().copied()),
@@ -156,14 +156,14 @@ fn class(class: &ClassRule, all: &[ClassRule]) -> RawClass {
 }
 
 /// The values of a condition. Absent conditions have no text.
-fn any_of<T>(values: impl Iterator<Item = T>) -> At<AnyOf<T>> {
+fn any_of<T>(values: impl Iterator<Item = T>) -> Located<AnyOf<T>> {
     let values: Vec<T> = values.collect();
     if values.is_empty() { None } else { given(AnyOf(values)) }
 }
 
-struct Page(String);
+struct TomlPage(String);
 
-impl Page {
+impl TomlPage {
     fn section(&mut self, heading: &str, table: &impl Entries) {
         writeln!(self.0, "\n{heading}").expect("a String takes any text");
         self.table(table);

@@ -39,7 +39,7 @@ use crate::load::{self, TrafficLoad};
 pub struct LiveRun {
     /// The same tables as from the simulator.
     pub outcome: Outcome,
-    /// Evidence that the links met the scenario and nothing else interfered.
+    /// Measurements of how closely the links met the scenario.
     pub fidelity: LinkFidelity,
     /// Differences from the scenario, a sentence each.
     pub notes: Vec<String>,

@@ -184,7 +184,7 @@ macro_rules! raw_table {
         pub(crate) struct $raw {
             $(
                 $(pub(crate) $part: $part_type,)?
-                $($(#[doc = $meaning])+ pub(crate) $key: $crate::schema::At<$kind>,)?
+                $($(#[doc = $meaning])+ pub(crate) $key: $crate::schema::Located<$kind>,)?
             )+
         }
 
@@ -201,7 +201,7 @@ macro_rules! raw_table {
                             name: stringify!($key),
                             also: &[$($($old),+)?],
                             meaning: [$($meaning.trim()),+].join(" "),
-                            form: <$kind as $crate::schema::Kind>::form(),
+                            form: <$kind as $crate::schema::ValueKind>::form(),
                             least,
                             most,
                             default,
@@ -231,7 +231,7 @@ macro_rules! raw_table {
             }
         }
 
-        impl $crate::schema::Kind for $raw {
+        impl $crate::schema::ValueKind for $raw {
             const SEVERAL: &'static str = [$($several,)? "a list"][0];
 
             fn form() -> $crate::schema::Form {

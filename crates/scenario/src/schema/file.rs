@@ -8,7 +8,7 @@ use super::declare::keys;
 use super::{RawLinks, RawTcp, RawUdp};
 use crate::check::{SOME_TIME, above};
 use crate::classify::FlowKey;
-use crate::fields::{AnyOf, Dscp, Ports, Protocol};
+use crate::fields::{AnyOf, Dscp, IpProtocol, Ports};
 use crate::model::Events;
 use crate::record::Traced;
 use crate::values::{AnyTable, Seeds};
@@ -76,7 +76,7 @@ keys! {
         // The bound is beyond any useful ratio of shares.
         weight: f64 = 1.0, in above(0.0, 1e6);
         /// condition: `"tcp"`, `"udp"`, `"icmp"`, `"icmpv6"`, `"sctp"` or a number
-        protocol: AnyOf<Protocol> = AnyOf(Vec::new()), "any";
+        protocol: AnyOf<IpProtocol> = AnyOf(Vec::new()), "any";
         /// condition: an address or a prefix of senders
         source: AnyOf<IpNet> = AnyOf(Vec::new()), "any";
         /// condition: an address or a prefix of receivers

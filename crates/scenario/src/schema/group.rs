@@ -6,7 +6,7 @@ use toml::Spanned;
 
 use super::declare::{keys, table};
 use crate::check::{LONGEST_DELAY, MOST_FLOWS, SOME_RATE, SOME_TIME, above};
-use crate::fields::{Dscp, OrOwn, Ports};
+use crate::fields::{Dscp, Ports, PrefixOrOwn};
 use crate::start::{self, FASTEST_ARRIVALS, Start};
 use crate::values::Profile;
 
@@ -32,7 +32,7 @@ keys! {
 
 keys! {
     /// The flows' own links, and when they start and stop.
-    pub(crate) struct RawEnds {
+    pub(crate) struct RawEndpoints {
         /// `{ rate, delay }` of each flow's own links; each may be left out
         access: RawAccess = Access::default().raw();
         /// the same for the sender's side, in place of what `access` says
@@ -43,7 +43,7 @@ keys! {
         /// way leave of it
         rtt: Span, "", in ..=LONGEST_DELAY;
         /// when the flows start, before the run ends: [below](#starts)
-        start: start::Written = Start::AT_ONCE.into();
+        start: start::StartSpec = Start::AT_ONCE.into();
         /// when all stop, after the latest start; `"off"` for the end of the run
         stop: Option<Span> = None;
     }
@@ -79,9 +79,9 @@ keys! {
     /// What the packets' headers say.
     pub(crate) struct RawHeaders {
         /// the senders' address or prefix, IPv4 or IPv6; `"own"` gives each flow one of its own
-        source: OrOwn = OrOwn(None);
+        source: PrefixOrOwn = PrefixOrOwn(None);
         /// the same for the receivers
-        destination: OrOwn = OrOwn(None);
+        destination: PrefixOrOwn = PrefixOrOwn(None);
         /// the senders' port (`443`) or range of ports (`"5000-6000"`)
         // The dynamic ports of RFC 6335.
         source_port: Ports = Ports { first: 49_152, last: 65_535 };

@@ -15,13 +15,13 @@ use crate::classify::FlowKey;
 use crate::error::Fault;
 use crate::model::Events;
 use crate::record::Traced;
-use crate::values::{Profile, Words};
+use crate::values::{Profile, WordChoice};
 
 /// A value in the tree of a file, with its location.
 pub(crate) type Node<'t> = Spanned<DeValue<'t>>;
 
 /// A kind of value, as a file writes it.
-pub(crate) trait Kind: Sized + Clone + Debug {
+pub(crate) trait ValueKind: Sized + Clone + Debug {
     /// Expected list, in error messages.
     const SEVERAL: &'static str = "a list";
 
@@ -56,7 +56,7 @@ pub(crate) trait Kind: Sized + Clone + Debug {
                 Some(number) => Self::from_number(&number.to_string()),
                 None => return mismatch(node, &Self::expecting()),
             },
-            DeValue::Float(_) => Self::from_number(&<f64 as Kind>::read(node)?.to_string()),
+            DeValue::Float(_) => Self::from_number(&<f64 as ValueKind>::read(node)?.to_string()),
             _ => return mismatch(node, &Self::expecting()),
         };
         read.map_err(|message| Fault::value(node.span(), message))
@@ -131,7 +131,7 @@ impl Show for Size {
 /// Values that a file writes as they are: type, form, expected value, reader, format.
 macro_rules! plain {
     ($($type:ty, $words:literal, $python:literal, $json:literal, $expecting:literal, $read:expr, $show:literal;)+) => {$(
-        impl Kind for $type {
+        impl ValueKind for $type {
             fn form() -> Form {
                 Form::new($words, $python, $json)
             }
@@ -167,7 +167,7 @@ plain! {
         |value| value.as_bool(), "{}";
 }
 
-impl Kind for String {
+impl ValueKind for String {
     fn form() -> Form {
         Form::new("text", "str", r#"{"type": "string"}"#)
     }
@@ -232,7 +232,7 @@ fn room(limit: Limit) -> Result<Limit, String> {
 /// Quantities: type, constructor from text, name in the documentation, name in Python, unit.
 macro_rules! quantities {
     ($($type:ty, $make:expr, $words:expr, $python:literal, $unit:literal;)+) => {$(
-        impl Kind for $type {
+        impl ValueKind for $type {
             fn form() -> Form {
                 Form::new($words, $python, r#"{"type": "string", "pattern": "^ *[0-9.eE-]+ *[A-Za-z/]+ *$"}"#)
             }
@@ -283,7 +283,7 @@ macro_rules! ranged {
 ranged!(u32, f64, Span, Rate, Size);
 
 /// A value, or the word `"off"` for none.
-impl<T: Kind> Kind for Option<T> {
+impl<T: ValueKind> ValueKind for Option<T> {
     fn form() -> Form {
         T::form().or_off()
     }
@@ -330,7 +330,7 @@ impl<T: Ranged> Ranged for Option<T> {
 /// A word from a list.
 macro_rules! words {
     ($($type:ty),+) => {$(
-        impl Kind for $type {
+        impl ValueKind for $type {
             fn form() -> Form {
                 let words: Vec<String> = <$type>::WORDS.iter().map(|(word, _)| format!("\"{word}\"")).collect();
                 Form::new(words.join(", "), "str", format!(r#"{{"enum": [{}]}}"#, words.join(", ")))
@@ -357,7 +357,7 @@ macro_rules! words {
 
 words!(Cc, Recovery, Events, Profile, UdpCc);
 
-impl<T: Kind> Kind for Vec<Spanned<T>> {
+impl<T: ValueKind> ValueKind for Vec<Spanned<T>> {
     fn form() -> Form {
         T::form().list()
     }

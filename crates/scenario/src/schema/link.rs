@@ -5,7 +5,7 @@ use toml::Spanned;
 use toml::de::DeValue;
 
 use super::declare::keys;
-use super::{Form, Kind, Node, mismatch};
+use super::{Form, Node, ValueKind, mismatch};
 use crate::check::{FASTEST, LONGEST_DELAY, SOME_RATE, SOME_TIME};
 use crate::error::Fault;
 use crate::network::COMPARED;
@@ -85,7 +85,7 @@ pub(crate) enum RawLinks {
     Several(Vec<Spanned<RawLink>>),
 }
 
-impl Kind for RawLinks {
+impl ValueKind for RawLinks {
     fn form() -> Form {
         let one = RawLink::form();
         let json = format!(r#"{{"anyOf": [{0}, {{"type": "array", "items": {0}}}]}}"#, one.json);

@@ -20,10 +20,10 @@ use crate::error::Fault;
 
 pub(crate) use file::{RawClass, RawClassify, RawRecord, RawRun, RawScenario};
 pub use group::Access;
-pub(crate) use group::{RawAccess, RawEnds, RawGroup, RawHeaders, RawStart};
-pub(crate) use kinds::{Kind, Node, Ranged, Show, Size, did_you_mean, mismatch, whole};
+pub(crate) use group::{RawAccess, RawEndpoints, RawGroup, RawHeaders, RawStart};
+pub(crate) use kinds::{Node, Ranged, Show, Size, ValueKind, did_you_mean, mismatch, whole};
 pub(crate) use link::{RawDirection, RawLink, RawLinks, RawMedium, RawStep};
-pub(crate) use raw::{At, Entries, RawTable};
+pub(crate) use raw::{Entries, Located, RawTable};
 pub(crate) use renamed::{Edit, EditText, Renamed, rename, rename_swept, respell};
 pub(crate) use tcp::RawTcp;
 pub use tcp::TcpSettings;
@@ -110,18 +110,18 @@ impl Form {
     }
 }
 
-fn ranged<K: Ranged>(raw: &At<K>, range: &impl RangeBounds<K::Scalar>) -> Result<(), Fault> {
+fn ranged<K: Ranged>(raw: &Located<K>, range: &impl RangeBounds<K::Scalar>) -> Result<(), Fault> {
     let given = raw.as_ref().and_then(|raw| raw.get_ref().scalar().map(|scalar| Spanned::new(raw.span(), scalar)));
     given.map_or(Ok(()), |given| within(given, (range.start_bound(), range.end_bound())).map(drop))
 }
 
 /// A refused value, or default of the section.
-fn refused<T>(raw: &At<T>, section: &Section, message: String) -> Fault {
+fn refused<T>(raw: &Located<T>, section: &Section, message: String) -> Fault {
     Fault::value(section.place(raw), message)
 }
 
 /// A value that no file gave, to write one.
-pub(crate) fn given<T>(value: T) -> At<T> {
+pub(crate) fn given<T>(value: T) -> Located<T> {
     Some(Spanned::new(0..0, value))
 }
 
@@ -137,11 +137,11 @@ fn inline(table: &impl Entries) -> String {
 }
 
 /// Least and greatest value of a range, as a file writes them.
-type Bounds = (Bound<String>, Bound<String>);
+type KeyRange = (Bound<String>, Bound<String>);
 
-const UNBOUNDED: Bounds = (Bound::Unbounded, Bound::Unbounded);
+const UNBOUNDED: KeyRange = (Bound::Unbounded, Bound::Unbounded);
 
-fn bounds<K: Ranged>(range: &impl RangeBounds<K::Scalar>) -> Bounds {
+fn bounds<K: Ranged>(range: &impl RangeBounds<K::Scalar>) -> KeyRange {
     let shown = |bound: Bound<&K::Scalar>| bound.map(ToString::to_string);
     (shown(range.start_bound()), shown(range.end_bound()))
 }

@@ -3,14 +3,14 @@
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
-use super::{Key, Kind, Node, mismatch};
+use super::{Key, Node, ValueKind, mismatch};
 use crate::error::Fault;
 
 /// An optional value with its location.
-pub(crate) type At<T> = Option<Spanned<T>>;
+pub(crate) type Located<T> = Option<Spanned<T>>;
 
 /// The keys of a table or part as a file gives them.
-pub(crate) trait RawTable: Default + Kind {
+pub(crate) trait RawTable: Default + ValueKind {
     /// All keys, in the order of listing and writing.
     fn keys() -> Vec<Key>;
 
@@ -45,6 +45,6 @@ pub(crate) fn read<T: RawTable>(node: &Node<'_>) -> Result<T, Fault> {
     }
 }
 
-pub(crate) fn value<T: Kind>(node: &Node<'_>) -> Result<At<T>, Fault> {
+pub(crate) fn value<T: ValueKind>(node: &Node<'_>) -> Result<Located<T>, Fault> {
     T::read(node).map(|value| Some(Spanned::new(node.span(), value)))
 }

@@ -10,7 +10,7 @@ use toml::de::{DeTable, DeValue};
 use super::{Key, keys};
 use crate::cc::Recovery;
 use crate::error::Fault;
-use crate::values::Words;
+use crate::values::WordChoice;
 
 /// The old names and spellings of a file.
 #[derive(Debug, Default)]

@@ -3,7 +3,7 @@
 use headgate_core::Span;
 
 use super::declare::table;
-use super::{RawEnds, RawGroup, RawHeaders, Size};
+use super::{RawEndpoints, RawGroup, RawHeaders, Size};
 use crate::cc::{Cc, Recovery};
 use crate::check::{LARGEST_PACKET, LARGEST_WINDOW, LONGEST_DELAY, SOME_DELAY, above};
 
@@ -27,7 +27,7 @@ table! {
         header: u32 as Size = 40, ns2 0, in Size(0)..=LARGEST_PACKET;
         /// an ACK on the wire
         ack: u32 as Size = 40, in Size(1)..=LARGEST_PACKET;
-        ..ends: RawEnds;
+        ..ends: RawEndpoints;
         /// the receiver's window in packets, which bounds cwnd
         window: u32 = 10_000, ns2 20, in 1..=LARGEST_WINDOW;
         /// cwnd at the start, in packets (RFC 6928)

@@ -3,7 +3,7 @@
 use headgate_core::Rate;
 
 use super::declare::table;
-use super::{RawEnds, RawGroup, RawHeaders, Size};
+use super::{RawEndpoints, RawGroup, RawHeaders, Size};
 use crate::cc::UdpCc;
 use crate::check::{LARGEST_PACKET, SOME_RATE};
 
@@ -26,7 +26,7 @@ table! {
         feedback: u32 as Size = 44, ns2 40, in Size(1)..=LARGEST_PACKET;
         /// each interval is drawn uniformly in 1 - jitter to 1 + jitter times the nominal one
         jitter: f64 = 0.0, in 0.0..=1.0;
-        ..ends: RawEnds;
+        ..ends: RawEndpoints;
         /// packets claim that they can be marked; TFRC takes a mark as a loss (RFC 5348, 5.1), a constant rate heeds none
         ecn: bool = false;
         ..headers: RawHeaders;
