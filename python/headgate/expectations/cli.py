@@ -27,9 +27,10 @@ def check(
     as_json: Annotated[bool, instead_of("sentences")] = False,
     threads: Threads = None,
 ) -> None:
-    """Run a scenario and judge its expectations; exit code 1 if one does not hold.
+    """Run a scenario and judge its expectations.
 
-    An expectation holds if the 95 % interval over seeds lies within its bound. Finished runs are not run again.
+    An expectation holds if the 95 % interval over seeds lies within its bound. The exit code is 1 if one does not hold.
+    Finished runs are not run again.
     """
     from headgate.expectations import lines
     from headgate.scenario import Scenario
