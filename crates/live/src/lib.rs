@@ -1,8 +1,8 @@
 //! Headgate on real packets: frames in, a discipline, a paced link, frames out.
 //!
 //! The disciplines are the simulator's code. A [`Forwarder`] moves frames of TUN devices or packet sockets between two
-//! ends, each a [`LinkEnd`](io::LinkEnd), over a [`Lane`] in each direction, by the machine's clock. Tests replace the ends by
-//! lists of frames and the clock by one that they advance (`tests/support/memory.rs`):
+//! ends, each a [`LinkEnd`](io::LinkEnd), over a [`Lane`] in each direction, by the machine's clock. Tests replace the
+//! ends with lists of frames, and the clock with a clock that they set (`tests/support/memory.rs`):
 //!
 //! ```
 //! use headgate_core::{Span, Time};

@@ -25,8 +25,9 @@ impl Gateway {
 #[pymethods]
 impl Gateway {
     /// Forwards between two interfaces: forward from the first to the second, and reverse. Each direction takes the
-    /// first link of its scenario, forward, with the first discipline. `overheads` are bytes a packet. `send` selects
-    /// the transmit path: `packet`, `xdp` or `auto`. Raises `ValueError` for an unusable interface or discipline.
+    /// first link of its scenario, forward, with the first discipline. `overheads` are link overheads in bytes per
+    /// packet. `send` selects the transmit path: `packet`, `xdp` or `auto`. Raises `ValueError` for an unusable
+    /// interface or discipline.
     #[new]
     #[pyo3(signature = (interfaces, forward, reverse, *, overheads=(0, 0), offloads_off=false, send="auto", seed=1))]
     #[expect(clippy::too_many_arguments, reason = "they are keywords")]
@@ -72,7 +73,7 @@ impl Gateway {
         py.detach(|| self.inner().refit(lanes)).map_err(raised)
     }
 
-    /// The state of both directions a moment ago.
+    /// The latest published state of both directions.
     fn view<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
         let view = py.detach(|| self.inner().forwarder().view());
         shown(py, &view)

@@ -45,7 +45,7 @@ pub fn measure<'py>(
     let numbers = [
         ("sent", found.sent),
         ("received", received),
-        // In that time: from the first of these to the last.
+        // Datagrams that arrived in the time `taken_s`, which starts with the arrival of the datagram before them.
         ("timed", received.saturating_sub(check::SETTLING + 1)),
         ("near_sent", near.sent),
         ("near_dropped", near.send_drops),
@@ -96,9 +96,9 @@ impl Link {
     }
 
     /// Makes the hosts and starts forwarding. Each direction takes the first link of its scenario, forward, with the
-    /// first discipline. `overheads` are bytes a packet. `sysctls` are names below net with values, for both hosts.
-    /// With `outside` the far end is the network of the calling thread. `log` is the folder for captures and rows over
-    /// time.
+    /// first discipline. `overheads` are link overheads in bytes per packet. `sysctls` are names below /proc/sys/net
+    /// with values, for both hosts. With `outside` the far end is the network of the calling thread. `log` is the
+    /// folder for captures and rows over time.
     #[expect(clippy::too_many_arguments, reason = "Python passes them as keywords")]
     #[new]
     #[pyo3(signature = (forward, reverse, *, overheads=(0, 0), seed=1, sysctls=Vec::new(), outside=false, log=None))]
@@ -163,7 +163,7 @@ impl Link {
         self.inner().link.forwarder().is_realtime()
     }
 
-    /// The state of both directions a moment ago.
+    /// The latest published state of both directions.
     fn view<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
         let view = self.inner().link.forwarder().view();
         shown(py, &view)

@@ -76,7 +76,7 @@ fn raised(qdisc: &str, error: LiveRunError) -> PyErr {
     match error {
         LiveRunError::Refused(why) => PyValueError::new_err(why),
         LiveRunError::Stopped => Stopped::new_err("stopped before the end"),
-        // Not as the `OSError` that it may be: those tell of results that cannot be written.
+        // An `OSError` would say that results cannot be written, so a system error becomes a `RuntimeError`.
         error => PyRuntimeError::new_err(format!("{qdisc}: {error}")),
     }
 }

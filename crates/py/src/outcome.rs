@@ -37,7 +37,7 @@ impl RunId {
     /// A batch of events at compared disciplines, with a column for each recorded gauge.
     ///
     /// # Errors
-    /// None if the conversion is correct.
+    /// Only a fault in the conversion to columns.
     pub fn events(&self, EventBatch { rows, gauges, values }: &EventBatch) -> Result<RecordBatch, ArrowError> {
         let mut columns = self.table(rows);
         for (place, gauge) in gauges.iter().enumerate() {
@@ -54,7 +54,7 @@ impl RunId {
     /// A batch of traces.
     ///
     /// # Errors
-    /// None that a correct conversion gives.
+    /// Only a fault in the conversion to columns.
     pub fn traces(&self, rows: &[TraceRow]) -> Result<RecordBatch, ArrowError> {
         self.table(rows).finish()
     }

@@ -107,7 +107,8 @@ pub struct Prototype<T> {
 }
 
 impl<T> Prototype<T> {
-    /// Calls `maker(limit_packets, limit_bytes, rate_bps, mean_packet, key)` for the discipline; an exception stands in `failure`.
+    /// Makes the discipline by `maker(limit_packets, limit_bytes, rate_bps, mean_packet, key)`. An exception is kept in
+    /// `failure`.
     pub fn new(maker: &Py<PyAny>, limit: Limit, place: &LinkInfo<'_>, failure: &Failure) -> Prototype<T> {
         let (packets, bytes) = match limit {
             Limit::Packets(most) => (Some(most), None),
@@ -133,7 +134,8 @@ impl<T> Prototype<T> {
         Prototype { object, actions, held: BTreeMap::new(), bytes: 0, next: 0, gauges, failure: failure.clone() }
     }
 
-    /// Calls a method, does what it requests for, and gives what it returned; None after a failure.
+    /// Calls a method of the Python object, performs the drops and marks that it requests, and returns its result;
+    /// `None` after a failure.
     fn call(
         &mut self,
         cx: &mut Cx<'_, T>,
@@ -160,7 +162,7 @@ impl<T> Prototype<T> {
         })
     }
 
-    /// Drops or marks a packet that waits.
+    /// Drops or marks a queued packet.
     fn act(&mut self, cx: &mut Cx<'_, T>, number: u64, why: Why, dropped: bool) {
         let Some(packet) = self.held.remove(&number) else { return };
         self.bytes -= u64::from(packet.bytes);
@@ -172,7 +174,7 @@ impl<T> Prototype<T> {
         }
     }
 
-    /// Takes out the packet of this number, which Python sends.
+    /// Removes and returns packet `number`, which Python has dequeued.
     fn sent(&mut self, number: u64) -> Option<Packet<T>> {
         let packet = self.held.remove(&number);
         match &packet {
@@ -191,7 +193,7 @@ impl<T> Prototype<T> {
         self.failure.keep(PyRuntimeError::new_err(why.to_string()));
     }
 
-    /// When the discipline says that it is ready, if it does: nanoseconds.
+    /// Time in nanoseconds at which the discipline may send next; `None` if it does not say.
     fn says_ready(&self, now: Time) -> PyResult<Option<u64>> {
         let Some(object) = &self.object else { return Ok(None) };
         Python::attach(|py| object.call_method1(py, "ready_ns", (now.as_nanos(),))?.extract(py))
@@ -220,7 +222,7 @@ impl<T> Discipline<T> for Prototype<T> {
         if let Some(number) = number {
             return self.sent(number);
         }
-        // A host would ask again at once, for ever.
+        // A discipline that neither sends nor says when it will be ready would be asked again at once, without end.
         if !self.held.is_empty() && !self.failure.any() {
             match self.says_ready(now) {
                 Ok(Some(ready)) if ready > now.as_nanos() => {}
@@ -274,7 +276,8 @@ impl<T> Discipline<T> for Prototype<T> {
     }
 }
 
-/// A gauge's name for as long as the process lives. Each is kept once: there are as many as programs write down.
+/// Leaks a gauge's name, since gauges need static names. Each distinct name is leaked once, so memory is bounded by the
+/// names in the programs.
 fn known_name(name: String) -> &'static str {
     static NAMES: Mutex<BTreeSet<&'static str>> = Mutex::new(BTreeSet::new());
     let mut names = lock(&NAMES);
@@ -288,19 +291,19 @@ fn known_name(name: String) -> &'static str {
 
 /// A discipline written in Python that a scenario names.
 pub struct Prototyped {
-    /// The class's name, by which the scenario knows it.
+    /// The class's name, which the scenario uses as the discipline's name.
     pub name: String,
     /// The class.
     pub class: Py<PyAny>,
-    /// What makes one at a place.
+    /// The callable that makes a discipline for a link.
     pub maker: Py<PyAny>,
 }
 
-/// The disciplines written in Python that a scenario names, for a run of it.
+/// The disciplines written in Python that a scenario names, during a run.
 pub struct Prototypes<'a> {
-    /// All of them.
+    /// The disciplines.
     pub known: &'a [Prototyped],
-    /// The first exception of any.
+    /// The first exception of any of them.
     pub failure: Failure,
 }
 

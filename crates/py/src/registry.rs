@@ -76,8 +76,8 @@ impl Named {
 
 #[pymethods]
 impl Named {
-    /// Its parameters, in the order in which they are documented; of a controller the keys of its group that bear on it,
-    /// with the defaults that they have beside it.
+    /// Its parameters, in the order of their documentation. For a controller, the keys of its group that concern it,
+    /// with their defaults for this controller.
     #[getter]
     fn parameters(&self) -> Vec<Parameter> {
         let fields = match self.settable {
@@ -87,7 +87,7 @@ impl Named {
         fields.into_iter().map(Parameter::from).collect()
     }
 
-    /// Its named sets of values, the one that the defaults come from first.
+    /// Its presets, beginning with the preset that gives the defaults.
     #[getter]
     fn presets(&self) -> PyResult<Vec<NamedValues>> {
         Ok(self.listing()?.presets().iter().map(NamedValues::from).collect())

@@ -147,7 +147,8 @@ impl Watch for RunWatcher {
     }
 }
 
-/// Lets `job` run `scenario` with discipline number `qdisc_index`, watched. Releases the interpreter.
+/// Calls `job` to run `scenario` with discipline number `qdisc_index`, watched through `progress` and `callbacks`.
+/// Releases the interpreter.
 pub fn watched<T: Send, E: Send>(
     py: Python<'_>,
     (scenario, qdisc_index, seed): (&headgate_scenario::Scenario, usize, u64),

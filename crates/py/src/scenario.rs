@@ -63,8 +63,8 @@ impl Scenario {
         Ok(Scenario(scenario, Vec::new()))
     }
 
-    /// The same scenario with disciplines written in Python among its own, which it names: name, class and maker each, or
-    /// None for the next of its own disciplines.
+    /// A copy of the scenario with disciplines written in Python. Each entry of `made` is the name, class and maker of
+    /// such a discipline, or None for the next of the scenario's own disciplines.
     fn with_prototypes(&self, made: Vec<Option<Made>>) -> Scenario {
         let mut scenario = self.0.clone();
         let mut own = std::mem::take(&mut scenario.qdiscs).into_iter();

@@ -93,7 +93,7 @@ fn reasons<'py>(py: Python<'py>, counts: &Counts, count: fn(&SignalCounts) -> u6
     Ok(found)
 }
 
-/// Numbers of a direction that Prometheus gets: key, name and meaning.
+/// The metrics of a direction that are exported to Prometheus: key, name and meaning.
 #[pyfunction]
 pub fn numbers() -> Vec<(&'static str, &'static str, &'static str)> {
     let told = LANE_METRICS.iter().filter(|number| !number.prometheus.is_empty());

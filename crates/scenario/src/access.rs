@@ -26,7 +26,7 @@ pub(crate) fn links(raw: &RawEndpoints, section: &Section, way: Span) -> Result<
     }
 }
 
-/// Splits the RTT that the route leaves evenly between both access links, to the nanosecond.
+/// Divides half of `rtt`, less the route's propagation delay `way`, evenly between both access links.
 fn shares(rtt: &Spanned<Span>, way: Span) -> Result<[Span; 2], Fault> {
     let (span, rtt) = (rtt.span(), *rtt.get_ref());
     let Some(rest) = (rtt.as_nanos() / 2).checked_sub(way.as_nanos()) else {

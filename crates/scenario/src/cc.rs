@@ -7,9 +7,10 @@ use crate::values::WordChoice;
 /// Requirements of a controller or recovery, and the defaults that they imply for its flows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Needs {
-    /// Newer than RACK-TLP and proportional rate reduction: both are on by default.
+    /// The controller is newer than RACK-TLP and proportional rate reduction, so both are on by default.
     pub modern: bool,
-    /// Made for marks (a Scalable control, RFC 9330): `ecn` is on by default; losses lower the window even after marks.
+    /// A Scalable control (RFC 9330), which reacts to marks: `ecn` is on by default. Losses lower the window even after
+    /// marks.
     pub marks: bool,
     /// Data packets carry ECT(1) (RFC 9331, section 4.1).
     pub ect1: bool,

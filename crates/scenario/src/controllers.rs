@@ -23,7 +23,8 @@ pub struct Controller {
     pub key: &'static str,
 }
 
-/// Keys that have a default by controller, change how it reacts, or belong to single controllers.
+/// Keys listed as a controller's options: their default depends on the controller, they change its reaction, or only
+/// some controllers have them.
 #[rustfmt::skip]
 const OPTIONS: [&str; 16] = [
     "recovery", "window", "initial_window", "pacing", "ecn", "prr", "accecn", "hystart", "abe", "abc", "target", "gain", "rate",

@@ -96,7 +96,7 @@ impl Fault {
     }
 }
 
-/// Keys whose times are usually seconds. Other times are usually milliseconds, the unit that kinds suggest.
+/// Keys of times that are usually given in seconds. Messages suggest milliseconds for all other times.
 const IN_SECONDS: [&str; 8] = ["duration", "warmup", "start", "stop", "every", "within", "at", "schedule_period"];
 
 /// The message about `key`; a suggested unit of milliseconds becomes seconds for a key of [`IN_SECONDS`].

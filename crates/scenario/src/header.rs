@@ -40,7 +40,8 @@ impl Header<'_> {
     }
 }
 
-/// Header fields of a group's packets. Its flows take several addresses or ports in turn, and wrap around.
+/// Header fields of a group's packets. From a prefix or a range of ports, each flow takes the next address or port; the
+/// last is followed by the first.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Headers {
     /// The senders' addresses; `None` gives each flow its own.

@@ -108,7 +108,8 @@ impl ResolvedLinks {
         Ok(Simplex { rate, pace, impairments: raw.medium.impairments(section)?, limit: raw.limit(), qdisc })
     }
 
-    /// Checks that the disciplines not compared can be built. `place` gives the place of a link with a given rate.
+    /// Checks that the links' own disciplines (all but the compared ones) can be built. `place` returns the
+    /// [`LinkInfo`] for a link's mean rate.
     pub(crate) fn check<'a>(&self, run: Span, place: &dyn Fn(Rate) -> LinkInfo<'a>) -> Result<(), Fault> {
         for (number, span) in self.places.iter().enumerate() {
             let direction = Direction::BOTH[number % 2];

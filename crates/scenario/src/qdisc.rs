@@ -28,7 +28,7 @@ pub(crate) fn build(
     check(qdisc, limit, place).map_err(|error| unbuilt(qdisc, &error, span))
 }
 
-/// Words the fault. Known names go beside the caret.
+/// The fault for a discipline that cannot be built. Known names are its help text, printed beside the caret.
 fn unbuilt(qdisc: &Qdisc, error: &BuildError, span: &Range<usize>) -> Fault {
     let fault = |message| Fault::plain(span.clone(), message);
     match error {

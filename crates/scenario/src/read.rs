@@ -43,7 +43,8 @@ impl Scenario {
         let source = SourceText { file, text, changes: changes.list() };
         let mut tree = DeTable::parse(text).map_err(|error| source.explain(syntax(&error), String::new()))?;
         let mut old = Renamed::default();
-        // Before the changes, which may use current names, and after them, for changes with old names.
+        // Old names are replaced twice: before the changes, so that they find the current names, and after them,
+        // because changes may use old names too.
         let renamed =
             rename(tree.get_mut(), text.len(), &mut old).and_then(|()| changes::apply(&source, tree.get_mut()));
         let renamed = renamed.and_then(|()| rename(tree.get_mut(), text.len(), &mut old));
@@ -63,7 +64,8 @@ impl Scenario {
 /// Path of the key at fault. A fault of the whole file has an empty span and no key.
 fn path_of(fault: &Fault, tree: &DeTable<'_>) -> String {
     let place = if fault.span.is_empty() { None } else { key_at(tree, &fault.span) };
-    // All keys of a change have one place, so an error names the unknown key itself.
+    // All keys of a change have the same location, which cannot tell them apart. For an unknown key, `fault.message`
+    // holds its name.
     let place = place.map(|path| match path.rsplit_once('.') {
         Some((section, _)) if !fault.known.is_empty() => format!("{section}.{}", fault.message),
         _ => path,

@@ -115,7 +115,8 @@ impl<'a> Graph<'a> {
             .help(format!("links lead from `{from}` to: {}", near.join(", ")))
     }
 
-    /// The route with the fewest links, then the least delay, then links first in the file, compared from the end.
+    /// The route with the fewest links. Among these, the route with the least delay; then the route whose links come
+    /// first in the file, compared from the last link.
     fn shortest(&self, from: &Spanned<String>, to: &Spanned<String>) -> Result<Vec<Hop>, Fault> {
         let (start, end) = (self.find(from)?, self.find(to)?);
         if start == end {
@@ -167,7 +168,8 @@ impl<'a> Graph<'a> {
     }
 }
 
-/// Compares routes to a node. Nodes are visited by distance in links, so no visited node's route improves.
+/// Whether the route `way` to a node is better than `other`. Nodes are visited in order of their distance in links, so
+/// the route to a visited node never improves.
 fn better(way: &BestRoute, other: &BestRoute) -> bool {
     let rank = |best: &BestRoute| (best.links, best.delay, best.last.map(|(hop, _)| hop));
     rank(way) < rank(other)

@@ -20,7 +20,8 @@ pub(crate) fn plan(
     loader: &InputLoader<'_>,
 ) -> Result<(Traffic, GroupSource), Fault> {
     let (source, span) = (traffic.get_ref(), traffic.span());
-    // Files that the source names, without folders; and why one could not be read.
+    // The files that the source names: each path, and its path in the folder of inputs. The fault of a file that could
+    // not be read.
     let (mut named, mut missing) = (Vec::new(), None);
     let mut files = |path: &str| match loader.load(&Spanned::new(span.clone(), path.to_string())) {
         Ok((name, bytes)) => {
@@ -47,7 +48,7 @@ fn renamed(source: &Traffic, named: &[(String, String)]) -> Result<Traffic, Stri
     Ok(canonical)
 }
 
-/// Words the fault. Known names go beside the caret.
+/// The fault for a source that cannot be built. Known names are its help text, printed beside the caret.
 fn unplanned(source: &Traffic, error: &BuildError, span: Range<usize>) -> Fault {
     match error {
         BuildError::UnknownName { what: "source", known, .. } => {

@@ -25,7 +25,8 @@ pub(crate) fn set<'c>(
             if name == wanted {
                 same_names(&name, setting).for_each(|name| drop(table.remove(name)));
                 table.insert(Spanned::new(value.span(), Cow::Borrowed(setting)), value.clone());
-                // Located at the change: a value that does not fit the others is the change's fault.
+                // The discipline is located at the change, so that an error about values that do not fit each other
+                // shows the change.
                 *qdisc = Spanned::new(value.span(), DeValue::Table(table));
                 found = true;
             } else if !known.contains(&name) {

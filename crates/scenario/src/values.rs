@@ -16,7 +16,7 @@ pub(crate) enum Profile {
 }
 
 impl Profile {
-    /// The profile's default of a key; `ns2` if the key has one.
+    /// Chooses from `defaults`: the default of the profile `rfc`, and if it differs, of `ns2`.
     pub(crate) fn choose<T: Copy>(self, defaults: &[T]) -> T {
         defaults[if self == Profile::Rfc { 0 } else { defaults.len() - 1 }]
     }

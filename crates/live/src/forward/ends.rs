@@ -70,8 +70,8 @@ struct PropagatingFrame {
     frame: FrameId,
 }
 
-/// Gives packets to one end when they are due. Lateness is the only timing error, recorded per packet; it does not
-/// accumulate.
+/// Sends packets to one end at their due times. The lateness of each packet is recorded. It delays that packet only and
+/// does not accumulate.
 #[derive(Default)]
 pub(crate) struct LaneExit {
     /// Ordered by due time.
@@ -80,14 +80,14 @@ pub(crate) struct LaneExit {
     not_before: Time,
     /// Delay between a packet's due time and its departure, in nanoseconds.
     pub(crate) lateness: Histogram,
-    /// Packets sent, and packets the end refused.
+    /// Packets given to the end, and packets among them that the end refused.
     pub(crate) delivered: u64,
     pub(crate) refused: u64,
     batch: Vec<FrameId>,
 }
 
 impl LaneExit {
-    /// An exit that does not allocate for up to `slots` packets.
+    /// An exit with preallocated memory for `slots` packets.
     pub(crate) fn new(slots: usize) -> LaneExit {
         LaneExit {
             propagating: VecDeque::with_capacity(slots),
@@ -156,7 +156,7 @@ impl LaneExit {
         self.propagating.iter().map(|packet| &packet.frame)
     }
 
-    /// Continues for another lane with up to `slots` packets. Packets already in propagation leave first.
+    /// Prepares the exit for a replacement lane with up to `slots` packets. Packets already in propagation leave first.
     pub(crate) fn continue_with(&mut self, slots: usize) {
         self.propagating.reserve(slots - self.propagating.len());
         self.not_before = self.propagating.back().map_or(Time::ZERO, |last| last.due);

@@ -21,7 +21,7 @@ pub trait Fabric {
     /// Earliest time at which a frame may be due; [`Time::NEVER`] if there are none.
     fn due(&self) -> Time;
 
-    /// Delays everything by `by`: the loop stopped for longer than it catches up ([`CATCH_UP`](crate::CATCH_UP)).
+    /// Postpones all events by `by`, after a stall: the loop was late by more than [`CATCH_UP`](crate::CATCH_UP).
     fn stall(&mut self, by: Span);
 
     /// State of each direction at `now`, by its number.

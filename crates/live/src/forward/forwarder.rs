@@ -1,11 +1,12 @@
 //! The forwarding loop: one thread for both directions of a link, or for a whole network.
 //!
-//! A turn of the loop receives the frames that are there, advances the links to the present, and sends the frames that
-//! have left the links. Then it waits for the next departure or arrival. Links compute in nominal times, so a late turn
+//! A turn of the loop receives the waiting frames, advances the links to the present, and sends the frames that have
+//! left the links. Then it waits for the next departure or arrival. Links compute in nominal times, so a late turn
 //! delays frames but does not change which frames are dropped.
 //!
-//! A turn up to [`CATCH_UP`] late sends its frames in one burst. After a longer delay the rest of it is a *stall*: all
-//! events of the links are postponed, because a longer burst would be no emulation of the link.
+//! A turn that is late by at most [`CATCH_UP`] sends its overdue frames in one burst. Any lateness beyond [`CATCH_UP`]
+//! is a *stall*: all events of the links are postponed by the excess. A longer burst would not be a faithful emulation
+//! of the link.
 
 use std::io;
 use std::sync::Arc;
@@ -93,7 +94,7 @@ impl<A: LinkEnd, B: LinkEnd, C: Clock, F: Fabric> Forwarder<A, B, C, F> {
         Ok(view)
     }
 
-    /// One turn: forwards the frames that are there, then waits for more, at most until `end`. Fails if an end is gone.
+    /// One turn: forwards the waiting frames, then waits for more, at most until `end`. Fails if an end is gone.
     #[inline]
     pub fn turn(&mut self, end: Time) -> io::Result<()> {
         let now = self.clock.now();

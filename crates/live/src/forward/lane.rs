@@ -1,7 +1,7 @@
 //! One direction of a link: frames from one end cross its queue and its medium to the other end.
 //!
-//! Dequeuing needs no timer of its own. The loop wakes once per packet, when it leaves the medium ([`Lane::due`]), and
-//! replays the dequeues up to then at their nominal times.
+//! Dequeuing needs no timer of its own. The loop wakes once per packet, when the packet leaves the medium
+//! ([`Lane::due`]). It then performs all earlier dequeues at their nominal times.
 
 use std::io;
 use std::mem;
@@ -29,7 +29,7 @@ pub trait Lane {
     /// Earliest time at which a frame may be due; [`Time::NEVER`] while the lane is empty.
     fn due(&self) -> Time;
 
-    /// Delays everything by `by`: the loop stopped for longer than it catches up ([`CATCH_UP`](crate::CATCH_UP)).
+    /// Postpones all events by `by`, after a stall: the loop was late by more than [`CATCH_UP`](crate::CATCH_UP).
     fn stall(&mut self, by: Span);
 
     /// State of the lane at `now`.
@@ -146,7 +146,7 @@ impl<D: Discipline<FrameId>> Lane for DisciplineLane<D> {
 
     #[inline]
     fn due(&self) -> Time {
-        // The packet being sent can leave the medium no earlier than this.
+        // The next dequeued packet propagates for at least the medium's delay, so it leaves the medium no earlier.
         self.ends.exit.due().min(self.queue.wake() + self.queue.medium().delay())
     }
 
@@ -186,7 +186,7 @@ impl<D: Discipline<FrameId>> Lane for DisciplineLane<D> {
         self.report_idle(now);
         let mut marked = Vec::new();
         let mut queued = self.queue.hand_over(now, &mut |packet| marked.push(packet.handle.slot()));
-        // A mark made after this point does not count: the packet keeps the ECN field of its frame.
+        // A mark made during the handover does not count: `LaneHandover::refit` restores the ECN field from the frame.
         marked.sort_unstable();
         for packet in queued.packets.iter_mut().filter(|packet| marked.binary_search(&packet.handle.slot()).is_ok()) {
             packet.ecn = Ecn::NotEct;

@@ -38,7 +38,8 @@ struct LedgerRow {
 /// The ledger of a lane's port.
 ///
 /// Its table holds a fixed number of flows. In a full table, a new flow replaces the flow that has been idle longest,
-/// whose counts move to a common row. Invented flows therefore cost names, but no memory and no counts.
+/// whose counts move to a common row. A flood of invented flows therefore evicts the rows of other flows, but needs no
+/// memory and loses no counts.
 #[derive(Clone, Debug)]
 pub struct LaneLedger {
     /// Counts over all packets.
@@ -169,7 +170,8 @@ impl LaneLedger {
         (flows > 0 && seconds > 0.0).then(|| bytes as f64 * 8.0 / seconds / f64::from(flows))
     }
 
-    /// Queue occupancy and link utilization up to `now`, with `held` queued and `ahead` left of the packet being sent.
+    /// Queue occupancy and link utilization up to `now`. `held` is the current backlog, `ahead` the remaining
+    /// transmission time of the packet being sent.
     pub fn occupancy(&mut self, held: Backlog, now: Time, ahead: Span) -> Occupancy {
         self.occupancy.set(held, now);
         let mut seen = self.occupancy;
@@ -204,7 +206,7 @@ impl<T> Meter<T> for LaneLedger {
     }
 }
 
-/// Arrivals are counted in [`LaneLedger::meet`].
+/// Counts of a flow's arrivals are kept by [`LaneLedger::record_arrival`].
 impl<T> Ledger<T> for LaneLedger {
     #[inline]
     fn arrived(&mut self, packet: &Packet<T>, now: Time) {

@@ -60,7 +60,8 @@ impl PacedClock {
     /// Default margin: more than the lateness of most timers.
     pub const MARGIN: Span = Span::from_micros(60);
 
-    /// Waits by `clock`, polling for the last `margin`. Zero leaves all waiting to the kernel: less CPU, later packets.
+    /// Waits by `clock`, polling for the last `margin`. With a margin of zero the thread never polls: it uses less CPU,
+    /// and packets leave later.
     pub fn new(clock: Monotonic, margin: Span) -> PacedClock {
         PacedClock { clock, margin, realtime: false, since: Time::ZERO, slept: Span::ZERO }
     }

@@ -73,8 +73,8 @@ impl LaneSettings {
         }
     }
 
-    /// Slots so that no frame is dropped for lack of one: the queue limit, the smallest Ethernet packets that the link
-    /// can hold, and a batch. At most a million.
+    /// Number of slots, at most a million, so that no frame is dropped for lack of one. It covers a full queue, the
+    /// link's longest delay filled with the smallest Ethernet packets, and two batches.
     pub fn slots(simplex: &Simplex, delay: Span) -> u32 {
         const SMALLEST: u64 = 60;
         let queued = match simplex.limit {
@@ -144,7 +144,7 @@ impl LaneSettings {
         DeferredMedium::new(Medium::new(&self.simplex, self.delay, streams.rng("medium")), self.overhead)
     }
 
-    /// Calls `make` with the link's properties in the registry's form.
+    /// Calls `make` with the discipline's settings as text and the link's [`LinkInfo`], as the registry takes them.
     fn with_link_info<T>(
         &self,
         streams: LaneStreams<'_>,

@@ -32,7 +32,8 @@ const UNRESPONSIVE_AFTER: Span = Span::from_secs(5);
 const LEAST_SIGNALS: u64 = 5;
 
 /// The rate is compared over this many intervals before and after an interval: several round trips, enough for a TCP
-/// flow to react. A BBR cycle or a short burst, which fall after the drops they cause, is mostly over by then.
+/// flow to react. The rate of a BBR cycle or a short burst falls by itself after the drops that it causes. Both are
+/// mostly over by then.
 const REACH: usize = 3;
 
 /// Least number of intervals with many signals, and with few, for a comparison.
@@ -215,13 +216,13 @@ fn measure_reaction(intervals: &[FlowInterval]) -> Option<RateReaction> {
     let [few, many] = changes;
     let rate = intervals.iter().map(FlowInterval::rate).sum::<f64>() / intervals.len() as f64;
     if few.count.min(many.count) < LEAST_INTERVALS || rate <= 0.0 {
-        // Every interval has signals: there is nothing to compare, and the flow has not reacted.
+        // Drops or marks in every interval leave nothing to compare. The flow has evidently not reacted to them.
         let always = count >= LEAST_INTERVALS && intervals.iter().all(|interval| interval.signals() > 0);
         return always.then_some(RateReaction { reduction: 0.0, standard_errors: 0.0 });
     }
     let less = few.mean - many.mean;
-    // Each interval is part of several overlapping changes, so there are fewer independent samples by that factor. A
-    // constant rate has no error: any difference is then significant.
+    // Each interval is part of [`REACH`] overlapping changes, so the number of independent samples is smaller by that
+    // factor. A constant rate has no error: any difference is then significant.
     let variance = REACH as f64 * (few.variance_of_mean() + many.variance_of_mean());
     let error = variance.sqrt().max(f64::MIN_POSITIVE);
     Some(RateReaction { reduction: less / rate, standard_errors: less / error })

@@ -23,11 +23,11 @@ pub struct LaneCounts {
     pub no_slot: u64,
     /// Packets lost by the emulated medium.
     pub lost: u64,
-    /// Packets delivered to the other end.
+    /// Packets given to the other end, refused packets included.
     pub delivered: u64,
-    /// Delivered packets that the other end refused; they are lost.
+    /// Packets among them that the other end refused. They are lost.
     pub refused: u64,
-    /// Stalls: times at which the loop was later than it catches up.
+    /// Number of stalls: turns that were late by more than [`CATCH_UP`](crate::CATCH_UP).
     pub stalls: u64,
     /// Total duration of the stalls.
     pub stalled: Span,

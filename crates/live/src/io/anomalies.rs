@@ -84,7 +84,7 @@ impl AnomalyCounts {
         self.0[anomaly as usize] += n;
     }
 
-    /// Number of frames. A forwarded frame counts for each of its anomalies, a dropped one for only one.
+    /// Number of frames. A forwarded frame counts once for each of its anomalies. A dropped frame counts once.
     pub fn of(&self, anomaly: FrameAnomaly) -> u64 {
         self.0[anomaly as usize]
     }

@@ -25,7 +25,7 @@ pub struct ReceiveResult {
 pub struct KernelCounts {
     /// Frames that the kernel dropped for lack of space.
     pub dropped: u64,
-    /// Frames received with a checksum left to a card, which was filled in here.
+    /// Frames received without a transport checksum (left to a card by checksum offload), which this end filled in.
     pub no_checksum: u64,
 }
 

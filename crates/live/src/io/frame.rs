@@ -1,9 +1,9 @@
 //! Parses a frame: flow, class, ECN field and position of the IP header.
 //!
 //! Every field is checked before use. The link acts as a bridge for frames other than IP and as a router for IP. It
-//! drops what RFC 1812, section 5.2.2, has a router discard, and the equivalent for IPv6: with a wrong length or
-//! checksum, a mark could not keep the checksum valid. Nothing beyond the ports is parsed. Decision 0005 lists the
-//! treatment of every kind of frame.
+//! drops the IPv4 packets that a router must discard by RFC 1812, section 5.2.2, and their IPv6 equivalents. If their
+//! length or checksum is wrong, a mark cannot leave a valid checksum. Nothing beyond the ports is parsed. Decision 0005
+//! lists the treatment of every kind of frame.
 
 use std::net::IpAddr;
 
@@ -251,7 +251,7 @@ impl Parser {
     }
 }
 
-/// Uses no field outside of the words that [`HeaderCache`] compares.
+/// Uses only the header fields in the words that [`HeaderCache`] compares.
 #[inline(never)]
 fn classify(classifier: &Classifier, header: &Header<'_>) -> (FlowId, ClassId) {
     let class = classifier.class(header);

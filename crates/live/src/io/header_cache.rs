@@ -12,7 +12,7 @@ use headgate_core::{ClassId, FlowId};
 /// Rows: 2 KB for IPv4 and 4 KB for IPv6, which fit in a first-level cache.
 const ROWS: usize = 64;
 
-/// A header in `N` words, the last never [`NONE`], with its flow and class.
+/// A header as `N` words, with its flow and class. The last word of a header is never [`NONE`].
 #[derive(Clone, Copy, Debug)]
 struct CachedHeader<const N: usize> {
     words: [u64; N],

@@ -24,7 +24,7 @@ const KILLED: i32 = 128 + 9;
 /// it, and signals that this process sends to it are passed on.
 pub(crate) fn keep(command: &mut Command) {
     let parent = getpid();
-    // SAFETY: it runs between fork and exec and makes system calls alone, with memory on the stack; see `part`.
+    // SAFETY: the closure runs between fork and exec. It only makes system calls and uses only the stack; see `part`.
     unsafe { command.pre_exec(move || part(parent)) };
 }
 
@@ -41,12 +41,12 @@ fn part(parent: Pid) -> io::Result<()> {
     tie(parent, END)?;
     set_child_subreaper(Some(getpid()))?;
     let (keeper, unblocked) = (getpid(), block()?);
-    // SAFETY: this process has one thread, and the C library has released its locks in it, since it was forked itself.
+    // SAFETY: this process was itself forked, so it has one thread, and no other thread holds a lock of the C library.
     match unsafe { libc::fork() } {
         -1 => Err(io::Error::last_os_error()),
         0 => {
             tie(keeper, Signal::KILL)?;
-            // SAFETY: the set is one that the same call has written.
+            // SAFETY: `unblocked` was written by `sigprocmask` in `block`.
             unsafe { libc::sigprocmask(libc::SIG_SETMASK, &unblocked, std::ptr::null_mut()) };
             Ok(())
         }
@@ -64,7 +64,7 @@ fn tie(parent: Pid, signal: Signal) -> io::Result<()> {
 /// Blocks all signals and returns the previous mask.
 fn block() -> io::Result<libc::sigset_t> {
     let (mut all, mut before) = (MaybeUninit::uninit(), MaybeUninit::uninit());
-    // SAFETY: the calls write a set each, of which the first is written before the second reads it.
+    // SAFETY: `sigfillset` writes `all` before `sigprocmask` reads it, and `sigprocmask` writes `before`.
     unsafe {
         libc::sigfillset(all.as_mut_ptr());
         match libc::sigprocmask(libc::SIG_SETMASK, all.as_ptr(), before.as_mut_ptr()) {
@@ -76,7 +76,7 @@ fn block() -> io::Result<libc::sigset_t> {
 
 /// Waits until `command` ends or [`END`] arrives.
 fn watch(command: libc::pid_t, parent: Pid) -> ! {
-    // SAFETY: whatever was open belongs to others; nothing here uses it any more. A name is read up to its zero.
+    // SAFETY: no code of the keeper uses the closed descriptors afterwards. The name ends with a zero byte.
     unsafe {
         // Without close_range (before Linux 5.9), close the usual maximum.
         if libc::syscall(libc::SYS_close_range, 0_u32, u32::MAX, 0_u32) < 0 {
@@ -96,12 +96,13 @@ fn watch(command: libc::pid_t, parent: Pid) -> ! {
                 break code;
             }
         } else if sender == parent.as_raw_nonzero().get() {
-            // SAFETY: two numbers. The process is there, or waits for us to look at how it ended.
+            // SAFETY: `kill` takes two numbers. `command` still names our child: it runs, or has ended and was not
+            // reaped.
             unsafe { libc::kill(command, signal) };
         }
     };
     while kill_children() {
-        // SAFETY: numbers, and a status that nobody wants.
+        // SAFETY: `waitpid` takes numbers here. A null status pointer discards the status.
         unsafe { libc::waitpid(-1, std::ptr::null_mut(), 0) };
     }
     // SAFETY: it does not return.
@@ -110,9 +111,10 @@ fn watch(command: libc::pid_t, parent: Pid) -> ! {
 
 /// Waits for a signal; returns it with its sender.
 fn next() -> (i32, libc::pid_t) {
-    // SAFETY: both are numbers, for all of which zero will do; the first is written before it is read.
+    // SAFETY: a signal set consists of numbers, so zeros are a valid value.
     let (mut all, mut info) = unsafe { (MaybeUninit::<libc::sigset_t>::zeroed().assume_init(), MaybeUninit::zeroed()) };
-    // SAFETY: as above; where a signal has no sender, zero stands for it.
+    // SAFETY: `info` consists of numbers, so its zeros are valid even if `sigwaitinfo` fails. The sender is read only
+    // for `SI_USER`, where the kernel sets it.
     unsafe {
         libc::sigfillset(&mut all);
         let signal = libc::sigwaitinfo(&all, info.as_mut_ptr());
@@ -138,7 +140,7 @@ fn reap(command: libc::pid_t) -> Option<i32> {
     }
 }
 
-/// Kills all children and returns whether there were any. Their own children then become ours.
+/// Kills all children and returns whether there were any. The kernel then makes their children ours.
 fn kill_children() -> bool {
     let Ok(list) = open(c"/proc/thread-self/children", OFlags::RDONLY | OFlags::CLOEXEC, Mode::empty()) else {
         return false;

@@ -6,14 +6,14 @@ use std::os::fd::{AsRawFd, BorrowedFd};
 use std::ptr::NonNull;
 use std::sync::atomic::{AtomicU32, AtomicU64};
 
-/// Pages that only this value refers to within the process, and that the kernel reads and writes.
+/// Memory pages shared with the kernel. Within the process, only this value refers to them.
 #[derive(Debug)]
 pub(super) struct Mapping {
     start: NonNull<u8>,
     bytes: usize,
 }
 
-// SAFETY: the pages are this mapping's alone, and move between threads with it.
+// SAFETY: only this mapping refers to the pages, so they may move to another thread with it.
 unsafe impl Send for Mapping {}
 
 impl Mapping {
@@ -29,7 +29,7 @@ impl Mapping {
 
     fn new(bytes: usize, flags: libc::c_int, fd: libc::c_int, offset: u64) -> io::Result<Mapping> {
         let access = libc::PROT_READ | libc::PROT_WRITE;
-        // SAFETY: a new mapping at an address of the kernel's choice touches no memory of ours.
+        // SAFETY: the kernel chooses the address of a new mapping, so it overlaps no memory of this process.
         let start =
             unsafe { libc::mmap(std::ptr::null_mut(), bytes, access, flags, fd, offset as libc::off_t) }.cast::<u8>();
         match NonNull::new(start) {
@@ -51,8 +51,8 @@ impl Mapping {
     #[inline]
     pub(super) fn word(&self, at: usize) -> &AtomicU32 {
         assert!(at.is_multiple_of(4) && at + 4 <= self.bytes, "{at} of {}", self.bytes);
-        // SAFETY: the word lies within the mapping, which begins at a page, so that it is aligned. Nobody has a reference to
-        // it that is none to an atomic.
+        // SAFETY: the word lies within the mapping. It is aligned, since the mapping begins at a page. All references
+        // to it are references to atomics.
         unsafe { AtomicU32::from_ptr(self.start.as_ptr().add(at).cast()) }
     }
 
@@ -60,7 +60,7 @@ impl Mapping {
     #[inline]
     pub(super) fn long(&self, at: usize) -> &AtomicU64 {
         assert!(at.is_multiple_of(8) && at + 8 <= self.bytes, "{at} of {}", self.bytes);
-        // SAFETY: as that of `word`.
+        // SAFETY: as for `word`.
         unsafe { AtomicU64::from_ptr(self.start.as_ptr().add(at).cast()) }
     }
 
@@ -69,14 +69,16 @@ impl Mapping {
     #[inline]
     pub(super) fn write(&mut self, at: usize, bytes: &[u8]) {
         assert!(at.checked_add(bytes.len()).is_some_and(|end| end <= self.bytes), "{at} of {}", self.bytes);
-        // SAFETY: the place lies within the mapping, in which nothing of ours does; `&mut self` says that nobody here reads it.
+        // SAFETY: the destination lies within the mapping, so it does not overlap `bytes`. `&mut self` excludes other
+        // readers and writers in this process.
         unsafe { std::ptr::copy_nonoverlapping(bytes.as_ptr(), self.start.as_ptr().add(at), bytes.len()) };
     }
 }
 
 impl Drop for Mapping {
     fn drop(&mut self) {
-        // SAFETY: this is the whole mapping, which nobody can use any more. If it failed it would stay: no harm.
+        // SAFETY: this is the whole mapping, and nothing refers to it any more. If the call failed, the mapping would
+        // stay, which does no harm.
         unsafe { libc::munmap(self.start.as_ptr().cast(), self.bytes) };
     }
 }

@@ -103,7 +103,7 @@ impl Netlink {
         }
     }
 
-    /// Sends `requests` and waits until they are done. The error is that of the first one that failed.
+    /// Sends `requests` and waits until they are done. Returns the error of the first request that failed.
     pub(super) fn execute(&self, requests: &NetlinkRequests) -> io::Result<()> {
         sendto(&self.0, &requests.bytes, SendFlags::empty(), &SocketAddrNetlink::new(0, 0))?;
         let (mut answer, mut acknowledged) = ([0; 8192], 0);

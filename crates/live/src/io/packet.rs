@@ -2,8 +2,8 @@
 //!
 //! The interface should have no address in the forwarder's namespace: the kernel sees the same frames and would answer
 //! those addressed to it. Its offloads should be off ([`switch_offloads_off`](super::switch_offloads_off)): merged
-//! frames exceed the MTU and are dropped as `oversize`. A checksum left to a card is filled in here, since the output
-//! does not do it.
+//! frames exceed the MTU and are dropped as `oversize`. A sender with checksum offload leaves the checksum to a card.
+//! This module fills it in, since the sending socket does not.
 
 use std::io;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
@@ -41,9 +41,9 @@ pub struct PacketSocket {
     // Dropped before the socket it belongs to.
     ring: ReceiveRing,
     socket: OwnedFd,
-    /// Sends. The receiving socket would need a `PACKET_VNET_HDR` header before each frame.
+    /// Sends frames. The receiving socket cannot: with `PACKET_VNET_HDR` it would need a header before each frame.
     send_socket: OwnedFd,
-    /// Preferred for sending; otherwise the error, if it was wanted and not available.
+    /// Sends frames if it could be opened. Otherwise the error, if AF_XDP was wanted and is not available.
     pub(super) xdp: Result<XdpSender, Option<io::Error>>,
     mtu: usize,
     counts: KernelCounts,
@@ -59,8 +59,8 @@ impl PacketSocket {
     /// the output. The interface is promiscuous until the socket is dropped.
     ///
     /// # Errors
-    /// The system's error: no such interface, or `CAP_NET_RAW` is missing. With [`SendMethod::Xdp`] also the reason why
-    /// there is no AF_XDP.
+    /// The system's error: no such interface, or `CAP_NET_RAW` is missing. With [`SendMethod::Xdp`], also an error that
+    /// says why AF_XDP is not available.
     pub fn open(interface: &str, frames: usize, sending: SendMethod) -> io::Result<PacketSocket> {
         let index = sys::index(interface)?;
         let mtu = sys::mtu(interface)?;
@@ -86,7 +86,8 @@ impl PacketSocket {
         self.xdp.as_ref().err()?.as_ref()
     }
 
-    /// Reads the socket's pending error now and then (the interface went down): until then, polls return at once.
+    /// Clears the sockets' pending errors on every 64th call. Until a pending error is read (the interface went down),
+    /// polls return at once.
     fn clear_error(&mut self) -> io::Result<()> {
         self.idle_calls += 1;
         if !self.idle_calls.is_multiple_of(64) {
@@ -137,7 +138,8 @@ impl LinkEnd for PacketSocket {
                 refused += sent.refused;
                 rest = &rest[sent.consumed..];
                 if sent.consumed == 0 {
-                    // Too long for AF_XDP, or it has no space: send by the packet socket, which keeps the order.
+                    // The frame is too long for AF_XDP, or AF_XDP has no space. The packet socket sends it now, in
+                    // order.
                     let (next, behind) = rest.split_at(1);
                     refused += send_by_packet(self.send_socket.as_fd(), pool, next)?;
                     rest = behind;

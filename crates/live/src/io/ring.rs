@@ -118,8 +118,8 @@ impl ReceiveRing {
         if status & TP_STATUS_USER == 0 {
             return None;
         }
-        // SAFETY: the frame lies within the mapping (see `offset`). The status says that it is ours until it is given
-        // back, which `release` does through `&mut self`, while nobody can hold this slice.
+        // SAFETY: the frame lies within the mapping (see `offset`). Its status says that this process owns it until
+        // `release`. `release` takes `&mut self`, so this slice no longer exists by then.
         let frame =
             unsafe { std::slice::from_raw_parts(self.memory.address().as_ptr().add(self.offset()), self.layout.frame) };
         // struct tpacket2_hdr: status, length, captured length, MAC offset, network offset, two words of time, VLAN tag

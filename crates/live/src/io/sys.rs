@@ -22,7 +22,7 @@ pub(super) fn request(name: &str) -> io::Result<libc::ifreq> {
         let what = format!("{name:?} is no name of an interface: 1 to {} bytes", libc::IFNAMSIZ - 1);
         return Err(io::Error::new(io::ErrorKind::InvalidInput, what));
     }
-    // SAFETY: an `ifreq` is numbers, addresses and pointers without meaning of their own, for all of which zero will do.
+    // SAFETY: an `ifreq` consists of numbers, addresses and raw pointers. Zeros are a valid value of each.
     let mut request: libc::ifreq = unsafe { MaybeUninit::zeroed().assume_init() };
     for (to, from) in request.ifr_name.iter_mut().zip(name.bytes()) {
         *to = from as libc::c_char;
@@ -36,8 +36,8 @@ pub(super) fn name_of(request: &libc::ifreq) -> String {
 }
 
 pub(super) fn ioctl(fd: BorrowedFd<'_>, code: libc::Ioctl, request: &mut libc::ifreq) -> io::Result<()> {
-    // SAFETY: all codes used here read and write one `ifreq`, which is borrowed for the call; what its pointer member
-    // points to, if the code uses it, outlives the call at the callers.
+    // SAFETY: all codes used here read and write one `ifreq`, which is borrowed for the call. If a code uses its
+    // pointer member, the caller keeps the target alive during the call.
     checked(unsafe { libc::ioctl(fd.as_raw_fd(), code, std::ptr::from_mut(request)) }).map(drop)
 }
 
@@ -97,20 +97,20 @@ pub(super) fn packet_socket() -> io::Result<OwnedFd> {
 
 /// Binds a packet socket to interface `index` and an EtherType.
 pub(super) fn bind(socket: BorrowedFd<'_>, index: i32, protocol: u16) -> io::Result<()> {
-    // SAFETY: an address is numbers, for all of which zero will do.
+    // SAFETY: a `sockaddr_ll` consists of numbers, so zeros are a valid value.
     let mut address: libc::sockaddr_ll = unsafe { MaybeUninit::zeroed().assume_init() };
     address.sll_family = libc::AF_PACKET as u16;
     address.sll_protocol = protocol.to_be();
     address.sll_ifindex = index;
     let length = size_of::<libc::sockaddr_ll>() as libc::socklen_t;
-    // SAFETY: the address lives during the call and is as long as is said.
+    // SAFETY: the address lives during the call, and `length` is its length.
     checked(unsafe { libc::bind(socket.as_raw_fd(), std::ptr::from_ref(&address).cast(), length) }).map(drop)
 }
 
 /// Sets an option that consists of plain numbers.
 pub(super) fn set_option<T: Copy>(socket: BorrowedFd<'_>, level: i32, option: i32, value: &T) -> io::Result<()> {
     let length = size_of::<T>() as libc::socklen_t;
-    // SAFETY: the value lives during the call and is as long as is said; the kernel only reads it.
+    // SAFETY: the value lives during the call, and `length` is its length. The kernel only reads it.
     checked(unsafe { libc::setsockopt(socket.as_raw_fd(), level, option, std::ptr::from_ref(value).cast(), length) })
         .map(drop)
 }
@@ -123,7 +123,7 @@ pub(super) unsafe trait PlainNumbers: Copy {}
 
 // SAFETY: all members are numbers.
 unsafe impl PlainNumbers for libc::tcp_info {}
-// SAFETY: any bytes are numbers.
+// SAFETY: any bytes are valid numbers.
 unsafe impl<const N: usize> PlainNumbers for [u32; N] {}
 
 /// Reads an option; fields unknown to an older kernel are zero.
@@ -132,15 +132,15 @@ pub(super) fn get_option<T: PlainNumbers>(socket: BorrowedFd<'_>, level: i32, op
     let mut length = size_of::<T>() as libc::socklen_t;
     // SAFETY: the kernel writes at most `length` bytes to `value`, which is as long.
     checked(unsafe { libc::getsockopt(socket.as_raw_fd(), level, option, value.as_mut_ptr().cast(), &mut length) })?;
-    // SAFETY: its bytes are zeros or the kernel's, and any will do.
+    // SAFETY: all bytes are initialized, by zeros or by the kernel, and any bytes are a value of `T`.
     Ok(unsafe { value.assume_init() })
 }
 
 /// Most frames per call.
 pub(super) const MOST_SENT: usize = 32;
 
-/// Sends up to [`MOST_SENT`] frames on a bound socket without blocking. Returns how many were taken, or the error if
-/// none.
+/// Sends up to [`MOST_SENT`] frames on a bound socket without blocking. Returns the number of frames that the kernel
+/// took, or the error if it took none.
 pub(super) fn send<'a>(socket: BorrowedFd<'_>, frames: impl Iterator<Item = &'a [u8]>) -> io::Result<usize> {
     const EMPTY: libc::iovec = libc::iovec { iov_base: std::ptr::null_mut(), iov_len: 0 };
     let mut pieces = [EMPTY; MOST_SENT];
@@ -149,14 +149,14 @@ pub(super) fn send<'a>(socket: BorrowedFd<'_>, frames: impl Iterator<Item = &'a 
         *piece = libc::iovec { iov_base: frame.as_ptr().cast_mut().cast(), iov_len: frame.len() };
     });
     let count = count.count();
-    // SAFETY: a header is numbers and pointers, for all of which zero will do.
+    // SAFETY: a header consists of numbers and raw pointers, so zeros are a valid value.
     let mut headers: [libc::mmsghdr; MOST_SENT] = unsafe { MaybeUninit::zeroed().assume_init() };
     for (header, piece) in headers.iter_mut().zip(&mut pieces[..count]) {
         header.msg_hdr.msg_iov = piece;
         header.msg_hdr.msg_iovlen = 1;
     }
-    // SAFETY: `count` headers are filled in; each points to one piece of `pieces`, which points to a frame. All of them
-    // live during the call.
+    // SAFETY: `count` headers are filled in. Each points to an element of `pieces`, which points to a frame. Headers,
+    // pieces and frames live during the call.
     let taken = unsafe {
         libc::sendmmsg(socket.as_raw_fd(), headers.as_mut_ptr(), count as libc::c_uint, libc::MSG_DONTWAIT as _)
     };

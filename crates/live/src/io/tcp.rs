@@ -102,7 +102,7 @@ const TCP_RTO_MIN_US: i32 = 45;
 const TCP_DELACK_MAX_US: i32 = 46;
 const TCP_RTO_MAX_MS: i32 = 44;
 
-/// Timestamps without data on the error queue when the last byte of a write is acknowledged.
+/// Flags for a timestamp on the error queue, without the data, when the last byte of a write is acknowledged.
 const TOLD_OF_ACKS: u32 =
     libc::SOF_TIMESTAMPING_TX_ACK | libc::SOF_TIMESTAMPING_SOFTWARE | libc::SOF_TIMESTAMPING_OPT_TSONLY;
 

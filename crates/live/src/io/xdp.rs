@@ -27,12 +27,13 @@ const AT_ONCE: usize = 32;
 const ROOM: usize = 1024;
 /// Room for released and withdrawn frames.
 const DONE: usize = 2 * ROOM;
-/// Calls in a row without progress before the rest is withdrawn. The first may have ended at 16 frames.
+/// Consecutive calls without progress before the remaining frames are withdrawn. More than one, because an older kernel
+/// ends a call after 16 frames.
 const TRIES: usize = 3;
 /// Mapping offsets of the rings (linux/if_xdp.h).
 const SENT_AT: u64 = 0x8000_0000;
 const DONE_AT: u64 = 0x1_8000_0000;
-/// Limits of the size of a frame's place.
+/// Least and greatest size of a frame's place in the registered memory.
 const LEAST: usize = 2048;
 const MOST: usize = 4096;
 /// An Ethernet header. Drivers do not expect shorter frames.
@@ -54,7 +55,7 @@ pub(super) struct XdpSender {
     transmit: XdpRing,
     /// Completion ring: addresses released by the kernel.
     completed: XdpRing,
-    /// Registered memory, in places of one size known by their offsets.
+    /// Registered memory, divided into places of equal size. A place is identified by its offset.
     frames: Mapping,
     free: Vec<u64>,
     /// Places of the last call's frames.
@@ -110,7 +111,7 @@ impl XdpSender {
         Ok(XdpSender { transmit, completed, frames, free, last, longest, withdrawn: false, skipped: 0, socket })
     }
 
-    /// Sends at most one call's worth of `frames`; `ENXIO` if the interface is gone.
+    /// Sends up to [`AT_ONCE`] of `frames`, as many as one call takes; `ENXIO` if the interface is gone.
     pub(super) fn send<'a>(&mut self, frames: impl Iterator<Item = &'a [u8]>) -> io::Result<XdpSendResult> {
         self.completed.drain(&mut self.free, self.frames.bytes() as u64);
         if self.withdrawn && self.skip_withdrawn()?.is_none() {
@@ -138,12 +139,12 @@ impl XdpSender {
         while refused < all && idle < TRIES {
             match send(&self.socket, &[], SendFlags::DONTWAIT) {
                 Ok(_) if self.transmit.is_empty() => return Ok(refused),
-                // The driver dropped one (`NET_XMIT_DROP`); the frames behind it wait.
+                // The driver dropped one frame (`NET_XMIT_DROP`). The frames behind it are still on the ring.
                 Err(Errno::BUSY) => refused += 1,
                 Err(Errno::INTR) => {}
                 Err(error @ (Errno::NXIO | Errno::NODEV)) => return Err(error.into()),
                 Err(Errno::NETDOWN) => break,
-                // The driver or socket is full, or the call's share is used up.
+                // The driver or the socket is full, or this call has sent as many frames as it may.
                 Ok(_) | Err(_) => idle += 1,
             }
         }
@@ -163,7 +164,7 @@ impl XdpSender {
 
     /// Makes the kernel skip withdrawn descriptors and returns their number; `None` while it does not process the ring.
     fn skip_withdrawn(&mut self) -> io::Result<Option<usize>> {
-        // Newer kernels skip one per call, and report it with the next.
+        // Newer kernels skip one descriptor per call and report it with the next call.
         for _ in 0..=2 * AT_ONCE {
             if self.transmit.is_empty() {
                 break;
@@ -181,7 +182,7 @@ impl XdpSender {
         let all = sockopt::xdp_statistics(self.socket.as_fd())?.tx_invalid_descs;
         let left = ((all - self.skipped) as usize).min(self.last.len());
         self.skipped = all;
-        // The kernel works in order, so the last ones were skipped. It releases the others itself.
+        // The kernel works in order, so the skipped descriptors are the last ones. It releases the others itself.
         self.free.extend(self.last.drain(self.last.len() - left..));
         Ok(Some(left))
     }

@@ -20,7 +20,7 @@ const MTU: u32 = 1500;
 /// The kernel's least MSS (`TCP_MIN_MSS`, net/tcp.h).
 const LEAST_MSS: u32 = 88;
 
-/// Larger windows are left to the kernel: its buffers grow with the flow, up to this size.
+/// Largest receive window that is set. The kernel chooses larger windows itself: its buffers grow with the flow.
 const LARGEST_CLAMP: u64 = 4 << 20;
 
 /// Longest minimum RTO and delayed ACK of a socket (`TCP_RTO_MIN` and `TCP_DELACK_MAX` in net/tcp.h).

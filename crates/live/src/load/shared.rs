@@ -58,7 +58,7 @@ impl LoadState {
         Some(Time::ZERO + (self.clock.now() - begin))
     }
 
-    /// Time to the start, at most the interval at which to check again.
+    /// Time to the start, at most 1 s. A caller that waits longer checks again, since the start may be set meanwhile.
     pub fn until_begin(&self) -> Span {
         (self.begin.get() - self.clock.now()).min(Span::from_secs(1))
     }

@@ -23,7 +23,7 @@ const UNSENT: u32 = 16 << 10;
 
 static ZEROS: [u8; 32 << 10] = [0; 32 << 10];
 
-/// Faster than any link: enables pacing, at the rate that congestion control chooses.
+/// Maximum pacing rate above every link's rate. Setting it enables pacing; congestion control chooses the actual rate.
 const UNBOUNDED: Rate = Rate::from_bits(800_000_000_000);
 
 pub struct KernelTcpSender {

@@ -9,7 +9,8 @@ use headgate_scenario::Scenario;
 /// Default interval: several samples in most round trips.
 const USUAL: Span = Span::from_millis(10);
 
-/// Least interval, in all and per flow (several times a sample's cost): sampling delays the thread's senders.
+/// Least interval, and least interval per traced flow: several times the cost of a sample, because sampling delays the
+/// thread's senders.
 const LEAST: Span = Span::from_millis(1);
 const LEAST_OF_ONE: Span = Span::from_micros(20);
 

@@ -12,7 +12,8 @@ use crate::io::pool::FrameId;
 use crate::load::flows;
 use crate::load::ports::{self, PacketKind};
 
-// A frame's tag is its flow's number, with a bit for data. Frames of no flow have two more numbers.
+// A frame's tag is the number of its flow, with the bit `DATA` set for data. A frame of no flow has the number of flows
+// as its tag, plus its direction.
 const DATA: u32 = 1 << 31;
 
 #[inline]
@@ -47,14 +48,14 @@ pub(super) struct HostRoute {
 }
 
 struct AccessGroup {
-    /// For data and for replies: the flow's links before and behind the network.
+    /// By kind of packet (data, replies): the flow's own links before and behind the network.
     kinds: [[WireProperties; 2]; 2],
-    /// For data and for replies.
+    /// By kind of packet (data, replies).
     routes: [HostRoute; 2],
-    /// Frames before their first queue, and their limit.
+    /// Frames on the flows' own links before their first queue, and their limit.
     before_queue: u32,
     most_before_queue: u32,
-    /// Delay of a full packet from sender to receiver without queues.
+    /// One-way delay of a full packet without queues.
     base: Span,
 }
 
@@ -112,7 +113,7 @@ impl AccessLinks {
             })
         });
         let Some((flow, kind)) = flow_and_kind else {
-            // No flow: straight to the queue.
+            // A frame of no flow has no link of its own and reaches the queue at once.
             frame.set_tag((self.flows.len() + direction as usize) as u32);
             return Some(now);
         };
@@ -156,7 +157,7 @@ impl AccessLinks {
         wires[kind][end].pass_sized(now, bytes, &self.groups[usize::from(*group)].kinds[kind][end])
     }
 
-    /// Records the delay of a packet that goes out to its host.
+    /// Records the delay of a data packet when the loop delivers it to its host.
     #[inline]
     pub(super) fn record_delivery(&mut self, frame: &FrameId, now: Time) {
         if kind(frame) == PacketKind::Data {

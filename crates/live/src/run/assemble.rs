@@ -39,7 +39,7 @@ enum EndEvent {
     Ended { group: usize },
 }
 
-/// Replays the events at the ends to the simulator's measurements.
+/// Passes the events at the flows' ends, in order of time, to the simulator's measurements.
 fn replayed(scenario: &Scenario, records: &RunRecords, report: &LoadReport) -> Ends {
     let mut ends = Ends::new(scenario);
     for (flow, row) in report.flows.iter().enumerate() {

@@ -1,4 +1,4 @@
-//! Fidelity of a live run: did the emulated link meet the scenario, and was it the bottleneck?
+//! Fidelity of a live run: did the emulated link behave as the scenario says, and was it the bottleneck?
 //!
 //! A run is faithful if packets leave the link on time, if no packet is lost outside the link, and if the loop did not
 //! stall. The kernel's counts at both hosts and the counts of the loop must add up ([`LinkFidelity::balance`]).
@@ -84,8 +84,8 @@ impl LinkFidelity {
         }
     }
 
-    /// Locates every packet that the kernel sent over the link since it exists, handshakes included, from the kernel's
-    /// counts at both ends and the loop's between them.
+    /// Accounts for every packet that the kernel sent over the link since its creation, handshakes included. The kernel
+    /// counts packets at both ends, the loop between them.
     pub(super) fn balance(&self, view: &View) -> Balance {
         let sum = |of: fn(&LaneView) -> u64| view.lanes.iter().map(of).sum::<u64>();
         let [near, far] = &self.counters;

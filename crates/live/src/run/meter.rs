@@ -90,8 +90,8 @@ impl DirectionMeter {
         Time::ZERO + (at - self.begin)
     }
 
-    /// Takes the records due at a moment; all earlier events, and no later ones, have been processed. The discipline
-    /// holds `held`; the packet being sent needs `ahead` more.
+    /// Takes the records `due` at time `at`. The caller has processed all events before `at` and none after it. `held`
+    /// is the discipline's backlog, `ahead` the remaining transmission time of the packet being sent.
     pub(super) fn take_records<D: Discipline<FrameId>>(
         &mut self,
         due: RecordsDue,

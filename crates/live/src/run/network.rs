@@ -31,7 +31,8 @@ mod direction_queue;
 
 /// A packet on its way to a queue.
 struct ArrivingPacket {
-    /// Numbers of the direction with that queue and of the direction it leaves; `None` if it comes from its host.
+    /// Number of the direction with that queue, and of the direction that the packet comes from: `None` if it comes
+    /// from its host.
     to: u16,
     from: Option<u16>,
     packet: Packet<FrameId>,
@@ -40,7 +41,7 @@ struct ArrivingPacket {
 /// All links, with a meter for each direction.
 pub(super) struct LinkNetwork {
     pool: Pool,
-    /// For the near and the far host, indexed by the direction between them.
+    /// By direction: the entry of the host that sends in it, and the exit to the host that receives.
     entries: [LaneEntry; 2],
     exits: [LaneExit; 2],
     access: AccessLinks,
@@ -146,7 +147,7 @@ impl LinkNetwork {
         self.wakes.set(number, queue.wake());
     }
 
-    /// Takes records of all directions at `at`; all earlier events, and no later ones, have been processed.
+    /// Takes records of all directions at `at`. The caller has processed all events before `at` and none after it.
     fn take_records(&mut self, at: Time) {
         let due = self.moments.take(at);
         for direction_queue in &mut self.directions {

@@ -17,7 +17,7 @@ pub(super) struct RecordTimes {
     end: Time,
 }
 
-/// Events of a moment.
+/// The record events that are due at the same time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct RecordsDue {
     pub(super) begin: bool,
@@ -33,13 +33,13 @@ impl RecordTimes {
         RecordTimes { begin, begun: false, interval, warmup, duration, sample, warm, end }
     }
 
-    /// Time of the next moment.
+    /// Time of the next record events.
     #[inline]
     pub(super) fn next(&self) -> Time {
         if self.begun { self.sample.min(self.warm).min(self.end) } else { self.begin.get() }
     }
 
-    /// Removes the moment `at`, which must be [`next`](RecordTimes::next), and returns its events.
+    /// Removes and returns the events at `at`, which must be [`next`](RecordTimes::next).
     pub(super) fn take(&mut self, at: Time) -> RecordsDue {
         if !self.begun {
             self.begun = true;

@@ -15,7 +15,8 @@ use super::meter::{DirectionTotals, IntervalSample, LoopRecord};
 
 /// Longest time between two calls of the watcher.
 const LOOK: Duration = Duration::from_millis(50);
-/// The loop's last counts arrive within `PUBLISH_INTERVAL` of the end. A machine this much later measures nothing useful.
+/// Longest wait for the loop's last records, which normally arrive within `PUBLISH_INTERVAL` of the end. The results of
+/// a machine that is later than this are useless.
 const GRACE: Span = Span::from_secs(5);
 
 pub(super) struct RunRecords {

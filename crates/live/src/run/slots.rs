@@ -12,9 +12,9 @@ const MOST_ON_ACCESS: u64 = 1 << 18;
 /// Most slots of all.
 const MOST: u64 = 1_000_000;
 
-/// Slots by purpose: a share for each link's queue and propagation, bounded by its limit and rate, and one for each
-/// group's own links, whose queues have no limit: the TCP windows, or the datagrams of a second. A flood therefore
-/// takes no slot of other groups and links.
+/// Numbers of slots by purpose. Each link has a share for its queue and its propagation, bounded by its limit and rate.
+/// Each group has a share for its flows' own links, whose queues have no limit: its TCP windows, or its datagrams of
+/// one second. A flood therefore takes no slots from other groups and links.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct SlotBudget {
     pub(super) all: u32,

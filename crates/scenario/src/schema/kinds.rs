@@ -22,7 +22,7 @@ pub(crate) type Node<'t> = Spanned<DeValue<'t>>;
 
 /// A kind of value, as a file writes it.
 pub(crate) trait ValueKind: Sized + Clone + Debug {
-    /// Expected list, in error messages.
+    /// Description of a list of such values, for "expected ..." in error messages.
     const SEVERAL: &'static str = "a list";
 
     /// Whether a bare number is a value, too.
@@ -35,7 +35,7 @@ pub(crate) trait ValueKind: Sized + Clone + Debug {
         }
     }
 
-    /// Expected value, in error messages.
+    /// Description of such a value, for "expected ..." in error messages.
     fn expecting() -> String;
 
     /// Reads the value of a text.
@@ -220,7 +220,7 @@ fn unitless<V: ParameterValue>(number: &str, unit: &str) -> Result<V, String> {
     }
 }
 
-/// Refuses a room larger than any router's buffer. Reading has already refused zero.
+/// Refuses a queue limit above the buffer of any router. Reading has already refused zero.
 fn room(limit: Limit) -> Result<Limit, String> {
     let most = match limit {
         Limit::Packets(_) => Limit::Packets(10_000_000),

@@ -112,7 +112,7 @@ pub(crate) fn respell(file: &mut DeTable<'_>, end: usize, renamed: &mut Renamed)
     Ok(())
 }
 
-/// Where a `[[tcp]]` stated its recovery before it was respelt.
+/// Locations of the keys by which a `[[tcp]]` gave its loss recovery, before they were rewritten.
 struct Spelling {
     /// The value of `cc`, if it names a recovery.
     cc: Option<Range<usize>>,
