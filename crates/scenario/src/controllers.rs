@@ -38,7 +38,7 @@ impl Controller {
             rows.iter().map(move |&(name, summary, citation)| Controller { name, summary, citation, section, key })
         };
         let tcp = of("tcp", "cc", Cc::ROWS);
-        // A name means one thing: `cc = "reno"` alone implies the recovery of that name.
+        // A recovery that shares a controller's name is left out: `cc = "reno"` alone implies `recovery = "reno"`.
         let recoveries =
             of("tcp", "recovery", Recovery::ROWS).filter(|row| Cc::ALL.iter().all(|cc| cc.name() != row.name));
         let udp = of("udp", "cc", UdpCc::ROWS).filter(|row| row.name != UdpCc::Off.name());

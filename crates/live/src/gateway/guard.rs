@@ -68,7 +68,7 @@ fn wait_for_failure(interfaces: &WatchedInterfaces, stop_signal: &OwnedFd) -> Op
         ];
         match poll(&mut fds, None) {
             Ok(_) | Err(Errno::INTR) => last = !fds[1].revents().is_empty(),
-            // Polling again would spin. The loop finds out with its next frame.
+            // After an error, polling again would spin. The forwarding loop notices the failure at its next frame.
             Err(_) => return None,
         }
     }

@@ -50,7 +50,8 @@ pub(super) struct LinkNetwork {
     directions: Vec<DirectionQueue>,
     wakes: WakeTimes,
     arriving: Timeline<ArrivingPacket>,
-    /// Least propagation delay of a link: no packet leaves sooner.
+    /// Least propagation delay of the links. A packet that arrives at or leaves a queue now is due at its host no
+    /// sooner than this.
     least_delay: Span,
     moments: RecordTimes,
     /// The first link that compares disciplines. Only its views name flows, since that costs time.

@@ -115,12 +115,12 @@ fn ranged<K: Ranged>(raw: &Located<K>, range: &impl RangeBounds<K::Scalar>) -> R
     given.map_or(Ok(()), |given| within(given, (range.start_bound(), range.end_bound())).map(drop))
 }
 
-/// A refused value, or default of the section.
+/// The fault for a refused value, located at the value, or at the section if it is a default.
 fn refused<T>(raw: &Located<T>, section: &Section, message: String) -> Fault {
     Fault::value(section.place(raw), message)
 }
 
-/// A value that no file gave, to write one.
+/// A value without a location, for writing a file.
 pub(crate) fn given<T>(value: T) -> Located<T> {
     Some(Spanned::new(0..0, value))
 }

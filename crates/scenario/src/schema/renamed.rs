@@ -38,10 +38,10 @@ pub(crate) enum EditText {
     Removed,
 }
 
-/// Renames every key to its current name, with a warning. Keys beyond `end` belong to changes and override the file's.
-/// Refuses a key that the file, or one change, gives under both names.
+/// Renames every key to its current name, with a warning. Keys located beyond `end` come from changes, which override
+/// the file. Refuses a key that the file, or one change, gives under both names.
 pub(crate) fn rename(file: &mut DeTable<'_>, end: usize, renamed: &mut Renamed) -> Result<(), Fault> {
-    // Most releases rename nothing, and sweeps read thousands of files.
+    // Checked only once: most releases rename nothing, and sweeps read thousands of files.
     static RENAMED: LazyLock<bool> = LazyLock::new(|| any_renamed(&keys()));
     if *RENAMED { rename_in(file, &keys(), end, renamed) } else { Ok(()) }
 }
@@ -95,8 +95,8 @@ fn inside(value: &mut Spanned<DeValue<'_>>, keys: &[Key], end: usize, renamed: &
     }
 }
 
-/// Gives every `[[tcp]]` its `recovery`, which earlier releases set by `cc` and `rack`. Values beyond `end` belong to
-/// changes and override the file's. Refuses values that contradict each other.
+/// Gives every `[[tcp]]` its `recovery`, which earlier releases set by `cc` and `rack`. Values located beyond `end`
+/// come from changes, which override the file. Refuses values that contradict each other.
 pub(crate) fn respell(file: &mut DeTable<'_>, end: usize, renamed: &mut Renamed) -> Result<(), Fault> {
     let Some(DeValue::Array(groups)) = file.get_mut("tcp").map(Spanned::get_mut) else { return Ok(()) };
     let tables = groups.iter_mut().filter_map(|group| match group.get_mut() {
