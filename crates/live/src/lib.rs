@@ -2,7 +2,7 @@
 //!
 //! The disciplines are the simulator's code. A [`Forwarder`] moves frames of TUN devices or packet sockets between two
 //! ends, each a [`LinkEnd`](io::LinkEnd), over a [`Lane`] in each direction, by the machine's clock. Tests replace the
-//! ends with lists of frames, and the clock with a clock that they set (`tests/support/memory.rs`):
+//! ends with lists of frames, and the clock with a clock that they advance (`tests/support/memory.rs`):
 //!
 //! ```
 //! use headgate_core::{Span, Time};

@@ -86,8 +86,8 @@ impl PacketSocket {
         self.xdp.as_ref().err()?.as_ref()
     }
 
-    /// Clears the sockets' pending errors on every 64th call. Until a pending error is read (the interface went down),
-    /// polls return at once.
+    /// Clears the sockets' pending errors on every 64th call in a row without a frame. Until a pending error is read
+    /// (the interface went down), polls return at once.
     fn clear_error(&mut self) -> io::Result<()> {
         self.idle_calls += 1;
         if !self.idle_calls.is_multiple_of(64) {
