@@ -47,7 +47,7 @@ impl Medium {
         }
     }
 
-    /// The propagation delay: a lower bound on the time from the end of its transmission to its arrival.
+    /// The propagation delay: a lower bound on the time from the end of a packet's transmission to its arrival.
     #[inline]
     pub fn delay(&self) -> Span {
         self.delay

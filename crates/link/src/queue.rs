@@ -4,8 +4,8 @@
 //! however late the caller runs. The rate is exact, and disciplines see neither delays nor bursts of the calling loop.
 //!
 //! While packets wait, [`LinkQueue::wake`] says when the transmitter is free. An empty queue needs no wake-up: the
-//! discipline learns of the idle period, and its start, just before the next event at the port. It does not know the
-//! difference, and an idle link costs nothing.
+//! discipline learns of the idle period, and its start, just before the next event at the port. For the discipline this
+//! makes no difference, and an idle link costs nothing.
 
 use headgate_core::{Backlog, Discipline, FlowId, Ledger, Packet, Port, Sink, Span, Time};
 use headgate_measure::{Counted, LinkLedger};
@@ -17,15 +17,15 @@ pub trait NextHop<T>: Sink<T> {
     /// Transmission of `packet` begins.
     fn sending(&mut self, packet: &Packet<T>, now: Time);
 
-    /// `packet` arrives at the end of the link at `arrival`. `waits` if `arrival` may be far ahead, or before the arrival of
-    /// an earlier packet.
+    /// `packet` arrives at the end of the link at `arrival`. `waits`: the arrival may be far ahead, or earlier than
+    /// that of a previous packet.
     fn receive(&mut self, packet: Packet<T>, arrival: Time, waits: bool);
 
     /// `packet` began to be sent at `now` and is lost on the link; it was due at `due`.
     fn lost(&mut self, packet: Packet<T>, now: Time, due: Time);
 }
 
-/// A port's ledger that also measures the link. Calls are static: an empty one is free.
+/// A port's ledger that also measures the link. Calls are dispatched statically, so empty methods cost nothing.
 pub trait Meter<T>: Ledger<T> {
     /// The discipline was called, and may have dropped or marked packets.
     #[inline]

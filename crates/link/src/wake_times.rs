@@ -10,7 +10,7 @@ use headgate_core::Time;
 pub struct WakeTimes {
     /// Pair `i` holds the children of node `i`: nodes `2 i` and `2 i + 1`. The root is node 1; leaves come last.
     pairs: Box<[[Time; 2]]>,
-    /// The root.
+    /// The earliest time, at the root.
     first: Time,
 }
 

@@ -1,8 +1,8 @@
-//! FlowDemand and max-min fair share of each group's flows.
+//! Demand and max-min fair share of each group's flows.
 //!
 //! A flow's demand is the smallest of its source's long-run rate, its own rate limit, its window over the base
 //! round-trip time, and its access links. [`max_min`] divides the links among these demands, in bits on the wire.
-//! FlowDemand and share are then scaled to goodput by the useful fraction of a packet.
+//! Demand and share are then scaled to goodput by the useful fraction of a packet.
 
 use headgate_core::Span;
 use headgate_scenario::{FlowGroup, GroupSource, Scenario, Start};
@@ -10,7 +10,7 @@ use headgate_scenario::{FlowGroup, GroupSource, Scenario, Start};
 use crate::max_min::{FlowDemand, max_min};
 use crate::path::base_rtt;
 
-/// FlowDemand and fair share of each flow of a group, as goodput in bit/s.
+/// Demand and fair share of each flow of a group, as goodput in bit/s.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct FairShare {
     /// Long-run demand of the flow alone: its source's rate, limited by its own rate, window and access links.
@@ -37,7 +37,7 @@ impl FairShare {
     }
 }
 
-/// FlowDemand and fair share by group, TCP before UDP.
+/// Demand and fair share by group, TCP before UDP.
 pub fn fair_shares(scenario: &Scenario) -> Vec<FairShare> {
     let asked: Vec<GroupDemand> = tcp(scenario).chain(udp(scenario)).collect();
     let capacities: Vec<f64> = scenario.hops().map(|hop| scenario.mean_rate(hop).as_bits() as f64).collect();
@@ -52,7 +52,7 @@ pub fn fair_shares(scenario: &Scenario) -> Vec<FairShare> {
     asked.into_iter().zip(shares).map(due).collect()
 }
 
-/// FlowDemand of a group's flows in bits on the wire, and its useful fraction.
+/// Demand of a group's flows in bits on the wire, and its useful fraction.
 struct GroupDemand {
     demand: FlowDemand,
     useful: f64,
@@ -84,7 +84,7 @@ impl SourceRate<'_> {
     }
 }
 
-/// FlowDemand of `group`, at most `most` bit/s on the wire.
+/// Demand of `group`, at most `most` bit/s on the wire.
 fn asked<S>(scenario: &Scenario, group: &FlowGroup<S>, useful: f64, most: f64, responsive: bool) -> GroupDemand {
     let end = group.stop.unwrap_or(scenario.duration);
     let writes = SourceRate { plan: &group.plan, flows: group.flows, start: group.start, end };

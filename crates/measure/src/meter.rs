@@ -46,7 +46,7 @@ pub struct LinkLedger {
     groups: Vec<(u64, u64)>,
     metrics: PortMetrics,
     events: Option<EventLog>,
-    /// Since the last settling, in the current interval, and since counting began.
+    /// Integrals since the last [`settle`](LinkLedger::settle), in the current interval, and since counting began.
     occupancy: Occupancy,
     interval: Occupancy,
     total: Occupancy,
@@ -92,7 +92,7 @@ impl LinkLedger {
         self.compared
     }
 
-    /// Updates the queue and link integrals to `now`. The current packet needs `ahead` more to be sent.
+    /// Updates the queue and link integrals to `now`. The transmission of the current packet ends `ahead` after `now`.
     pub fn settle(&mut self, held: Backlog, ahead: Span, now: Time) {
         self.occupancy.set(held, now);
         // The current packet counts only up to `now`.
@@ -284,7 +284,7 @@ impl<T: Counted> Ledger<T> for LinkLedger {
         self.note(packet, PacketEvent::Sent, now);
     }
 
-    // Rare, like the next function: inlined, both would only spread out the frequent code.
+    // Not inlined, like `marked` below: the code is rare and would only spread out the frequent code.
     #[inline(never)]
     fn dropped(&mut self, packet: &Packet<T>, why: Why, now: Time) {
         self.all.signals.entry(why).drops += 1;

@@ -1,4 +1,4 @@
-//! SourceRate captures in pcapng format (draft-ietf-opsawg-pcapng), little-endian, into a buffer.
+//! Writes captures in pcapng format (draft-ietf-opsawg-pcapng), little-endian, into a buffer.
 //!
 //! Three kinds of block suffice: section header, interface description, packet. The crate `pcap-file` 3.0.0-rc1 is not
 //! used because it allocates a list of options and a joined comment for each packet.
@@ -48,13 +48,13 @@ const APPLICATION: &str = concat!("Headgate ", env!("CARGO_PKG_VERSION"));
 const NANOSECONDS: u8 = 9;
 
 impl Blocks {
-    /// SourceRate a file's section header.
+    /// Writes a file's section header.
     pub fn section(&mut self) {
         self.block(SECTION, |block| {
             block.u32(0x1a2b_3c4d);
             block.u16(1);
             block.u16(0);
-            block.bytes.extend_from_slice(&u64::MAX.to_le_bytes()); // the section's length is not told
+            block.bytes.extend_from_slice(&u64::MAX.to_le_bytes()); // the section's length is not specified
             block.option(SECTION_APPLICATION, &[APPLICATION]);
             block.end_of_options();
         });
@@ -73,7 +73,7 @@ impl Blocks {
         });
     }
 
-    /// SourceRate a packet.
+    /// Writes a packet.
     pub fn packet(&mut self, packet: &Captured<'_>) {
         self.block(PACKET, |block| {
             block.u32(packet.interface);
@@ -100,7 +100,7 @@ impl Blocks {
         self.bytes.clear();
     }
 
-    /// SourceRate a block: type, length, `body`, and the length again.
+    /// Writes a block: type, length, `body`, and the length again.
     fn block(&mut self, kind: u32, body: impl FnOnce(&mut Blocks)) {
         let start = self.bytes.len();
         self.u32(kind);

@@ -285,7 +285,7 @@ impl<T: Row> FieldColumns<T> for RowColumns {
     }
 }
 
-/// Columns of a group's or link direction's name and second word, from its number.
+/// Columns for a group or a direction of a link, given its number: its name, and a second word (kind or direction).
 pub struct NameColumns {
     columns: &'static [(&'static str, &'static str)],
     words: fn(&Names) -> &[(String, &'static str)],

@@ -51,7 +51,7 @@ impl Traces {
             FlowTrace::Row(row) => now < row.time + self.least,
         };
         if early {
-            return; // what changed shows in the next row
+            return; // the change appears in the next row
         }
         let state = state();
         if !matches!(last, FlowTrace::Row(row) if !state.differs(&row.state)) {

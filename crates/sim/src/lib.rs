@@ -1,4 +1,5 @@
-//! Headgate's packet simulator: the same disciplines, any network of links, TCP by the RFCs.
+//! Headgate's packet simulator. It runs the disciplines of `headgate-core` in any network of links, with TCP as the
+//! RFCs specify it.
 #![forbid(unsafe_code)]
 
 mod capture;

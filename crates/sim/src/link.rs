@@ -40,8 +40,8 @@ impl NextHop<Segment> for Downstream<'_> {
         self.hosts.sent(self.number, packet, now);
     }
 
-    /// A waiting packet leaves with an event of its own. Otherwise the host behind the link acts at once, with the
-    /// later time of arrival. This is correct as long as packets arrive in order and soon.
+    /// If the packet `waits`, its arrival is an event of its own. Otherwise the host behind the link handles it at
+    /// once, with the later arrival time `out`. The result is the same, because such packets arrive in order and soon.
     #[inline(always)]
     fn receive(&mut self, packet: SimPacket, out: Time, waits: bool) {
         if waits {

@@ -21,7 +21,8 @@ pub struct Net {
 }
 
 impl Net {
-    /// Locates every packet in the network, for the conservation check; `in_flight` covers the pending events.
+    /// Locates every packet in the network, for the conservation check. `in_flight` provides the other fields: packets
+    /// sent, between links, and on access wires.
     pub fn balance(&self, in_flight: Balance) -> Balance {
         let sum = |count: fn(&SimLink) -> u64| self.links.iter().map(count).sum();
         Balance {

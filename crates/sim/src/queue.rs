@@ -39,7 +39,7 @@ pub struct EventQueue<E> {
     free_chunk: u32,
 }
 
-/// One cache line, with the simulator's events.
+/// A queued event. With the simulator's events, a node fills one cache line.
 #[derive(Clone, Copy)]
 #[repr(align(64))]
 struct EventNode<E> {
@@ -58,11 +58,11 @@ struct EventChunk {
 }
 
 const CHUNK: usize = 10;
-/// Bits of a slot's tail, on the higher levels, that hold the number of events in the last chunk.
+/// On the higher levels, the lowest `LEN` bits of a slot's tail hold the number of events in its last chunk.
 const LEN: u32 = 4;
 const LEN_MASK: usize = (1 << LEN) - 1;
 
-/// One turn of the wheel: 1024 slots, each a list (head and tail) of nodes or, on the higher levels, of chunks. One
+/// One level of the wheel: 1024 slots, each a list (head and tail) of nodes or, on the higher levels, of chunks. One
 /// bitmap marks the non-empty slots, a second one the non-zero words of the first.
 struct WheelLevel {
     slots: Box<[(u32, u32); SLOTS]>,
@@ -274,7 +274,8 @@ mod tests {
     use proptest::prelude::*;
 
     proptest! {
-        /// Against a sorted list: the same order, equal times in insertion order, for any length of tick.
+        /// Compares the queue with a sorted list. Both must return the same order, with equal times in insertion order,
+        /// for any length of tick.
         #[test]
         fn events_leave_by_time_and_then_by_order_of_arrival(
             gap in prop::sample::select(vec![1u64, 64, 65_536, 1 << 30]),

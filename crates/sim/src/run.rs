@@ -27,7 +27,7 @@ pub fn run(scenario: &Scenario, qdisc: &Qdisc, seed: u64, watch: &mut dyn Watch)
 /// Like [`run`], with additional disciplines from `external`.
 ///
 /// # Errors
-/// Those of [`run`].
+/// The errors of [`run`].
 pub fn run_with(
     scenario: &Scenario,
     qdisc: &Qdisc,

@@ -1,8 +1,8 @@
 //! The event loop of one run.
 //!
-//! Events are in a queue ([`EventQueue`]), except those of links: each link has one wake-up time. A step takes the
-//! earliest of both; at equal times the event precedes the link. Every [`EVENTS_PER_REPORT`] events the watcher gets
-//! the link events, traces and captures so far, and may stop the run.
+//! Events are in a queue ([`EventQueue`]), except those of links: each link has one wake-up time. A step processes the
+//! earlier of the next event and the next wake-up. At equal times the event comes first. Every [`EVENTS_PER_REPORT`]
+//! events the watcher gets the link events, traces and captures so far, and may stop the run.
 
 use headgate_core::Time;
 use headgate_link::WakeTimes;

@@ -22,7 +22,7 @@ use crate::table::{Column, FieldColumns, Unit, quantiles, rows};
 /// The time scales: multiples of the first.
 const SCALES: [Span; 3] = [Span::from_millis(100), Span::from_secs(1), Span::from_secs(10)];
 
-/// IndexColumns are stored in millionths.
+/// Indices are stored in millionths.
 const PARTS: f64 = 1e6;
 
 /// The fair share of a group's flows.
@@ -45,7 +45,7 @@ rows! {
     }
 }
 
-/// FieldColumns Jain's index: number of slots, mean and quantiles.
+/// Columns of Jain's index: number of slots, mean and quantiles.
 struct IndexColumns;
 
 impl FieldColumns<Histogram> for IndexColumns {
@@ -92,7 +92,7 @@ struct GroupShares {
 
 struct Scale {
     length: Span,
-    /// Start of the current slot, and the number of its first shortest slot.
+    /// Start of the current slot, and the number of the first of its shortest slots.
     since: Time,
     first: u32,
     indices: Histogram,
@@ -164,8 +164,9 @@ impl Fairness {
         self.scales.iter().map(row).collect()
     }
 
-    /// Closes every slot that ends by `now`. Deliveries are counted at the last router, a little ahead of time, so a
-    /// delivery on another path may have an earlier time. It counts in the current slot.
+    /// Closes every slot that ends by `now`. A delivery is counted a little ahead of time, with the time at which the
+    /// packet leaves the last router. A later delivery on another path may therefore have an earlier time. It counts in
+    /// the current slot.
     fn advance(&mut self, now: Time) {
         while self.end <= now {
             let (ends, next) = (self.end, self.slot + 1);

@@ -5,7 +5,7 @@
 //! - Dropped on arrival: the number of the flow's arrivals. This is exact.
 //! - Dropped from the queue: the number of packets that the flow has sent. This is exact at the head (CoDel) and an
 //!   estimate in the middle (CHOKe).
-//! - Lost by the medium: likewise, exact if the flow has no drops.
+//! - Lost by the medium: the number of packets that the flow has sent. This is exact if the flow has no drops.
 
 use headgate_core::Time;
 use headgate_core::parts::Histogram;
@@ -17,7 +17,7 @@ pub struct LossPattern {
     pub runs: Histogram,
     /// Loss distance: packets of the flow from one loss to the next, 1 for adjacent losses (RFC 3357, section 4).
     pub distances: Histogram,
-    /// The same in nanoseconds.
+    /// The time from one loss of the flow to the next, in nanoseconds.
     pub intervals: Histogram,
 }
 

@@ -39,7 +39,8 @@ struct FlowMoments {
 }
 
 impl MilestoneMeter {
-    /// No milestones yet. `watched` has the limits of the last flows; `None` for a flow that is not watched.
+    /// No milestones yet. `watched` has the limits of the flows with the highest numbers; `None` for a flow that is not
+    /// watched.
     pub fn new(flows: usize, watched: Vec<Option<WatchLimits>>) -> MilestoneMeter {
         let never = FlowMoments { began: Time::NEVER, delivered: Time::NEVER, identified: Time::NEVER };
         MilestoneMeter {

@@ -8,7 +8,7 @@ use crate::table::{Column, FieldColumns, NoColumns, RowColumns, Unit, quantiles,
 use super::loss::{Loss, LossPattern, Losses};
 use super::synchronization::{LossSynchronization, SynchronizationMeter};
 
-/// FieldColumns queueing delay, stored in ns, in ms. Minimum and maximum are the middles of the outermost bins.
+/// Columns of a queueing delay in ms, which is stored in ns. Minimum and maximum are the middles of the outermost bins.
 struct DelayColumns;
 
 impl FieldColumns<Histogram> for DelayColumns {

@@ -29,9 +29,9 @@ const WHOLE: Span = Span::from_secs(1);
 pub struct WatchLimits {
     /// Its fair share, as goodput.
     pub fair_bps: f64,
-    /// Time from which it sends nothing, which is no response.
+    /// Time from which it sends nothing. This does not count as a response.
     pub stop: Time,
-    /// Its spells; at least one.
+    /// Its excess periods; at least one.
     pub spells: Arc<[ExcessPeriod]>,
 }
 
@@ -42,7 +42,7 @@ pub struct ExcessPeriod {
     to: Option<Span>,
 }
 
-/// Spells in which flows of `plan` write more than `fair_bps` times the slack.
+/// Excess periods of flows of `plan`: times in which they write more than `fair_bps` times the slack.
 pub fn spells(plan: &GroupSource, fair_bps: f64) -> Vec<ExcessPeriod> {
     let rates = plan.rates();
     if rates.is_empty() {
@@ -60,12 +60,12 @@ pub fn spells(plan: &GroupSource, fair_bps: f64) -> Vec<ExcessPeriod> {
     spells
 }
 
-/// A watched flow's progress, second by second, in its latest spell.
+/// A watched flow's deliveries, second by second, in its latest excess period.
 #[derive(Clone, Debug)]
 pub struct ResponseMeter {
     limits: WatchLimits,
     began: Time,
-    /// Number and start of the spell; spell 0 also before it begins.
+    /// Number and start of the excess period. Number 0 also before the first one begins.
     spell: usize,
     since: Time,
     /// End of the current second, and the useful bytes delivered in it.
@@ -121,7 +121,7 @@ impl ResponseMeter {
         }
     }
 
-    /// The treatment up to `now`.
+    /// The response times up to `now`.
     pub fn treated(&self, now: Time) -> ResponseTimes {
         let mut pace = self.clone();
         pace.advance(now);
@@ -143,7 +143,8 @@ impl ResponseMeter {
         self.limits.spells.get(self.spell)?.to.map(|to| self.began + to)
     }
 
-    /// Closes every second that ends by `now`, until one is a response, and enters every spell that begins by then.
+    /// Closes every second that ends by `now`, until one of them is a response. Enters every excess period that begins
+    /// by then.
     #[inline]
     fn advance(&mut self, now: Time) {
         loop {

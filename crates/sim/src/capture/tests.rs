@@ -64,7 +64,7 @@ fn read(mut bytes: &[u8]) -> (Vec<String>, Vec<CapturedPacket>) {
     (names, packets)
 }
 
-/// What `tell` has captured.
+/// The interfaces and packets of a capture that `tell` writes.
 fn captured(tell: impl FnOnce(&mut Captures, &mut AckOptionSlab)) -> (Vec<String>, Vec<CapturedPacket>) {
     let mut captures = Captures::new(&scenario()).expect("the scenario asks for one");
     tell(&mut captures, &mut AckOptionSlab::default());

@@ -45,13 +45,13 @@ pub struct Outstanding {
     base: u32,
     states: VecDeque<SegmentState>,
     recent_blocks: RecentBlocks,
-    /// Segments beyond `states` are lost below this number, by timeout, and in flight above.
+    /// Segments beyond `states` are lost by a timeout if they are below this number, and in flight otherwise.
     lost_below: u32,
     /// The number of segments in each of these states.
     arrived: u32,
     lost: u32,
     in_flight_twice: u32,
-    /// Below it, segments were judged by the number of later arrivals.
+    /// Loss detection by count has judged all segments below this number.
     judged_below: u32,
     /// No lost segment below it waits for retransmission.
     retransmit_from: u32,
@@ -104,7 +104,8 @@ impl Outstanding {
         Some(last)
     }
 
-    /// Records a retransmission of `seq`. A segment that may still be in flight counts once.
+    /// Records a retransmission of `seq`. A segment whose first transmission may still be in flight counts once in
+    /// `pipe`.
     pub fn record_retransmission(&mut self, seq: u32) {
         if self.state(seq) == SegmentState::Lost {
             *self.at(seq) = SegmentState::Retransmitted;
@@ -112,8 +113,8 @@ impl Outstanding {
         }
     }
 
-    /// Records a retransmission of `seq`, a hole. Both transmissions count until it is known
-    /// to be lost (SetPipe, steps a and b).
+    /// Records a retransmission of `seq`, a hole. Both transmissions count in `pipe` until the segment is known to be
+    /// lost (SetPipe, steps a and b).
     pub fn record_hole_retransmission(&mut self, seq: u32) {
         *self.at(seq) = SegmentState::InFlightTwice;
         self.in_flight_twice += 1;

@@ -32,8 +32,8 @@ impl Prr {
         self.out += 1;
     }
 
-    /// Segments to send for an acknowledgement that newly delivers `delivered` and leaves `in_flight`; `None` keeps
-    /// the window. It is `safe` if it acknowledges new data and reports no further loss.
+    /// Segments to send for an acknowledgement that newly delivers `delivered` and leaves `in_flight`; `None` keeps the
+    /// window. `safe`: the acknowledgement covers new data and reports no further loss.
     pub fn on_ack(&mut self, delivered: u32, in_flight: u32, ssthresh: f64, safe: bool) -> Option<u32> {
         let first = self.out == 0;
         if delivered == 0 && !first {

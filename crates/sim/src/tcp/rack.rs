@@ -36,7 +36,8 @@ pub struct Rack {
     /// The latest transmission delivered (RACK.segment), and its round-trip time.
     order: u32,
     rtt: Span,
-    /// The minimum round-trip time, and when it was measured. Zero before the first: no round trip takes no time.
+    /// The minimum round-trip time, and when it was measured. Zero before the first sample, since a real round trip
+    /// takes time.
     min_rtt: Span,
     min_rtt_at: Time,
     /// The number after the highest segment delivered (RACK.fack).
@@ -78,8 +79,8 @@ impl Rack {
             self.reordering_seen |= seq + 1 < self.fack;
         }
         self.fack = self.fack.max(seq + 1);
-        // An acknowledgement soon after a retransmission is of the first transmission. A segment sent before the
-        // latest delivered one does not set the round-trip time, as in Linux (`tcp_rack_advance`); step 2 is
+        // An acknowledgement within `min_rtt` after a retransmission is for the first transmission. A segment sent
+        // before the latest delivered one does not set the round-trip time, as in Linux (`tcp_rack_advance`); step 2 is
         // ambiguous there.
         if transmission.order > self.order && !(transmission.retransmitted && rtt < self.min_rtt()) {
             (self.order, self.rtt) = (transmission.order, rtt);

@@ -131,7 +131,7 @@ impl DeliveryCounts {
         self.app_limited_until = (self.delivered + in_flight).max(1);
     }
 
-    /// Whether the application left the window unfilled, and the data sent then is still in flight or was the last.
+    /// Whether the application left the window unfilled, and no segment sent after that has been delivered.
     pub fn app_limited(&self) -> bool {
         self.app_limited_until > 0 && self.delivered <= self.app_limited_until
     }
@@ -252,8 +252,8 @@ mod tests {
 
     #[test]
     fn the_rate_is_that_at_which_the_bottleneck_delivers() {
-        // Ten sent at once; each ACK, 5 ms after the one before, brings the next, and a round trip takes 100 ms: ten a
-        // round trip, 100 a second.
+        // Ten segments are sent at once. ACKs arrive 5 ms apart, each releases a segment, and a round trip takes 100
+        // ms. The rate is ten segments a round trip: 100 a second.
         let mut line = Line::default();
         (0..10).for_each(|seq| line.send(seq, 0));
         for seq in 0..30 {
@@ -265,7 +265,7 @@ mod tests {
             let expected = match seq {
                 // Nothing was delivered before, from the sending of the first on.
                 0..10 => (seq + 1, now),
-                // The first ten were sent at once, the others as the ACKs came: sending takes longer than delivery.
+                // The first ten were sent at once, the others as ACKs arrived: sending takes longer than delivery.
                 10..20 => (10, 100 + 5 * u64::from(seq - 10)),
                 _ => (10, 100),
             };
@@ -275,8 +275,8 @@ mod tests {
 
     #[test]
     fn acks_that_come_all_at_once_do_not_make_it_faster() {
-        // Sent 5 ms apart, acknowledged together: the send interval is the longer one. Ten were sent in 45 ms; the
-        // sample of the last goes from the sending of the first.
+        // Sent 5 ms apart, acknowledged together: the send interval is the longer one. Ten segments were sent in 45 ms.
+        // The sample of the last one starts at the sending of the first.
         let mut line = Line::default();
         (0..10).for_each(|seq| line.send(seq, 5 * u64::from(seq)));
         line.ack(1, 100);

@@ -155,7 +155,7 @@ impl TcpReceiver {
         seq < self.expected || self.out_of_order.as_ref().is_some_and(|out_of_order| out_of_order.contains(seq))
     }
 
-    /// The present acknowledgement. A segment that arrived `duplicate` comes first (RFC 2883, section 4).
+    /// The current acknowledgement. Its first block is the `duplicate` segment, if any (RFC 2883, section 4).
     #[inline]
     fn reply(&mut self, config: &TcpSettings, duplicate: Option<SackBlock>) -> OutgoingAck {
         // RFC 3168, section 6.1.3: echoes if any acknowledged segment is marked, even if the other carries CWR.

@@ -7,7 +7,7 @@ use super::TcpSettings;
 /// Smoothed round-trip time, its variation, and the timeout that follows from them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Rto {
-    /// Zero before the first sample: no round trip takes no time.
+    /// Zero before the first sample, since a real round trip takes time.
     srtt: Span,
     rttvar: Span,
     timeout: Span,

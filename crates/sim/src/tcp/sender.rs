@@ -80,7 +80,7 @@ pub struct OutgoingSegment {
 enum RecoveryPhase {
     /// Slow start or congestion avoidance.
     Open,
-    /// Fast recovery, until `recover` is acknowledged (Reno: until anything is).
+    /// Fast recovery, until `recover` is acknowledged (Reno: until any new data is).
     Recovery {
         /// A partial acknowledgement has arrived (RFC 6582: only the first restarts the timer).
         partial: bool,
@@ -89,8 +89,8 @@ enum RecoveryPhase {
 
 /// The sending side of one connection. Every call takes the group's [`TcpSettings`].
 ///
-/// Three cache lines. The first two serve most acknowledgements, since with ten thousand flows each line is a cache
-/// miss.
+/// The fields fill three cache lines, and most acknowledgements need only the first two. With ten thousand flows each
+/// line is a cache miss.
 #[derive(Debug)]
 #[repr(C, align(64))]
 pub struct TcpSender {
@@ -128,15 +128,15 @@ pub struct TcpSender {
     timeouts: u32,
     // The third line.
     cc: AnyControl,
-    /// The segment of the last timeout (RFC 5681, equation 4: a second timeout leaves ssthresh alone).
+    /// `una` at the last timeout. A second timeout of the same segment leaves `ssthresh` alone (RFC 5681, equation 4).
     timed_out: u32,
-    /// The end of the window in which an ECN echo was last answered.
+    /// The end of the window of data in which the sender last reacted to an ECN echo.
     ecn_recover: u32,
     /// The last ACE field received.
     ace: u8,
-    /// When a segment was last sent, if data is limited.
+    /// When a segment was last sent; not updated while `end` is [`ENDLESS`].
     last_sent: Time,
-    /// The largest flight since the last reduction, if data is limited.
+    /// The largest flight since the last reduction; not used while `end` is [`ENDLESS`].
     max_flight: u32,
     pacer: Pacer,
 }
@@ -196,7 +196,7 @@ impl TcpSender {
         self.window.ssthresh
     }
 
-    /// The retransmission timer's estimate.
+    /// The retransmission timeout and the round-trip estimates behind it.
     pub fn rto(&self) -> &Rto {
         &self.rto
     }
@@ -238,7 +238,7 @@ impl TcpSender {
     #[inline]
     pub fn on_ack(&mut self, ack: Ack, config: &TcpSettings, now: Time) {
         if ack.ack > self.max || ack.ack < self.una {
-            return; // of something never sent, or older than what is known
+            return; // acknowledges unsent data, or is older than an earlier acknowledgement
         }
         if let Some(mut sack) = self.sack.take() {
             self.on_ack_sacked(&mut sack, &ack, config, now);
@@ -252,7 +252,7 @@ impl TcpSender {
         if self.end != ENDLESS {
             self.limit_growth(info.flight, before, now);
         }
-        // First, since an echo may set the timer.
+        // Before the echo, which may set the timer from the new timeout.
         self.sample_rtt(ack.ack, config, now);
         if info.ece {
             self.on_echo(&info, config);
@@ -276,7 +276,7 @@ impl TcpSender {
         }
         self.rto_at = Time::NEVER;
         if std::mem::take(&mut self.waiting_for_timer) && self.una == self.max {
-            return; // RFC 3168, section 6.1.2: the timer only says that a new packet may go
+            return; // RFC 3168, section 6.1.2: the timer only allows a new packet
         }
         self.time_out(config, now);
     }
@@ -321,8 +321,8 @@ impl TcpSender {
         }
     }
 
-    /// Updates the timeout with the timed segment's round-trip time, if `ack` covers it (Karn's algorithm, RFC 6298,
-    /// section 3). Returns whether it does.
+    /// If `ack` covers the timed segment, updates the timeout with its round-trip time and returns true (Karn's
+    /// algorithm, RFC 6298, section 3).
     #[inline]
     fn sample_rtt(&mut self, ack: u32, config: &TcpSettings, now: Time) -> bool {
         // `NONE` is never covered.

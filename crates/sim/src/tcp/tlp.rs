@@ -52,7 +52,8 @@ impl Tlp {
         self.sampled |= sampled;
     }
 
-    /// Whether a probe may be sent (section 7.3): one at a time, with a measurement between two.
+    /// Whether a probe may be sent (section 7.3): one at a time, and only if a round-trip time was measured since the
+    /// last probe.
     pub fn may_probe(&self) -> bool {
         self.end == 0 && self.sampled
     }
@@ -62,9 +63,9 @@ impl Tlp {
         (self.end, self.retransmitted, self.sampled) = (end, retransmitted, false);
     }
 
-    /// Takes an acknowledgement of all before `ack`, with the segments `duplicate` reported as received twice.
-    /// Returns whether the probe repaired a loss, which congestion control must answer (section 7.4). Receivers
-    /// report duplicates here, so the section's rule for others is left out.
+    /// Takes an acknowledgement of all segments before `ack`, with the segments `duplicate` reported as received twice.
+    /// Returns whether the probe repaired a loss, to which congestion control must react (section 7.4). The simulated
+    /// receivers report duplicates (DSACK), so the section's rule for receivers without DSACK is left out.
     pub fn on_ack(&mut self, ack: u32, duplicate: Option<SackBlock>) -> bool {
         if self.end == 0 || ack < self.end {
             return false;

@@ -18,7 +18,7 @@ pub struct Tracker {
     /// Loss detection by time, and round-trip times.
     pub rack: Rack,
     pub tlp: Tlp,
-    /// The current recovery, if it reduces in proportion.
+    /// PRR's state of the current recovery, if the sender uses PRR.
     pub prr: Option<Prr>,
     /// Delivery rates, if the congestion control needs them.
     pub delivery: Option<Box<DeliveryCounts>>,

@@ -19,7 +19,7 @@ pub fn packets_a_round_trip(p: f64) -> f64 {
 pub fn loss_event_rate(packets: f64) -> f64 {
     let (mut low, mut high): (f64, f64) = (1e-12, 1.0);
     for _ in 0..64 {
-        // The equation falls with `p`, nearly as a power of it: halve the logarithm.
+        // The rate falls nearly as a power of `p`, so bisect on the logarithm.
         let middle = (low * high).sqrt();
         if packets_a_round_trip(middle) > packets { low = middle } else { high = middle }
     }

@@ -3,8 +3,8 @@
 
 use headgate_core::Time;
 
-/// Remembers two moments at which the sender was not data-limited. One of them falls into the interval that the next
-/// report covers, if any did.
+/// Remembers two moments at which the sender was not data-limited. If any such moment lies in the interval that the
+/// next report covers, one of the two does.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct DataLimited {
     /// The first such moment after `covered_until`, and the first after `reported_at`.

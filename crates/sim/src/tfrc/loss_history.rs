@@ -79,10 +79,12 @@ impl LossHistory {
         if current * weight <= 2.0 * sum { 1.0 } else { (2.0 * sum / (weight * current)).max(THRESHOLD) }
     }
 
-    /// The weighted sum of the closed intervals, and the sum of the weights; the newest interval has weight number
-    /// `newest`. With the open interval there is room for one less (section 5.4: `I_0` to `I_(n-1)`).
+    /// The weighted sum of the closed intervals, and the sum of their weights. `newest` is the index of the newest
+    /// interval's weight: 1 if the open interval takes the first weight. The open interval then displaces the oldest
+    /// one (section 5.4: `I_0` to `I_(n-1)`).
     fn sums(&self, newest: usize, discount: f64) -> (f64, f64) {
-        // With fewer than `n` intervals the oldest is left out too, so that both means are over as many.
+        // The oldest is left out even with fewer than `n` intervals, so that both means cover the same number of
+        // intervals.
         let counted = self.closed - newest;
         let mut sums = (0.0, 0.0);
         for ((interval, factor), weight) in

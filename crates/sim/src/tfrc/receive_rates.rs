@@ -22,8 +22,8 @@ impl ReceiveRates {
         self.0.push((rate, now));
     }
 
-    /// After a data-limited interval: keeps the greatest of all rates and `rate`, dated now. An initial lack of a
-    /// bound is forgotten.
+    /// After a data-limited interval: keeps the greatest of all rates and `rate`, dated now. The initial unbounded
+    /// entry is removed.
     pub fn maximize(&mut self, rate: f64, now: Time) {
         let finite = self.0.iter().map(|(rate, _)| *rate).filter(|rate| rate.is_finite());
         let most = finite.fold(rate, f64::max);

@@ -55,7 +55,7 @@ pub struct TfrcSender {
     next: u32,
 }
 
-/// What is known of the round-trip time, in seconds.
+/// Averages of the round-trip time, in seconds.
 #[derive(Clone, Copy, Debug)]
 struct RoundTrip {
     /// `R`.

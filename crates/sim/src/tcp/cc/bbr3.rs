@@ -132,9 +132,9 @@ pub struct Bbr3 {
     bubble: Bubble,
     idle_restart: bool,
     // The cycle of ProbeBW.
-    /// Acknowledgements are of data sent to probe.
+    /// Acknowledgements cover data that was sent while probing.
     probe_sample: bool,
-    /// The probe is over, but its last acknowledgements are not in.
+    /// The probe is over, but its last acknowledgements have not arrived.
     probe_stopping: bool,
     prev_too_high: bool,
     prev_precautionary: bool,
@@ -270,7 +270,7 @@ impl Bbr3 {
         }
     }
 
-    /// Too much was in flight.
+    /// Ends Startup because too much was in flight, and sets the long-term bound.
     fn leave_startup(&mut self) {
         self.full = true;
         self.bounds.inflight_longterm = self.bdp(1.0).max(f64::from(self.bounds.inflight_latest)).floor();
@@ -384,8 +384,8 @@ fn too_high(lost: u32, inflight: u32) -> bool {
     f64::from(lost) > f64::from(inflight) * LOSS_THRESHOLD
 }
 
-/// The flight when losses passed the threshold (`InflightAtLoss`). The segment brought the flight to `in_flight` and
-/// the losses to `lost`. As in Linux, earlier losses beyond the threshold have no further effect.
+/// The flight when losses passed the threshold (`InflightAtLoss`). The lost segment brought the flight to `in_flight`
+/// and the losses to `lost`. As in Linux, earlier losses beyond the threshold have no further effect.
 fn inflight_at_loss(in_flight: u32, lost: u32) -> f64 {
     let (before, lost_before) = (f64::from(in_flight) - 1.0, f64::from(lost) - 1.0);
     let prefix = (LOSS_THRESHOLD * before - lost_before) / (1.0 - LOSS_THRESHOLD);

@@ -34,9 +34,10 @@ pub const C: f64 = 0.4;
 const MAX_TARGET: f64 = 1.5;
 /// Section 4.6: the window after a loss, as a fraction.
 pub const BETA: f64 = 0.7;
-/// The same after a mark with Alternative Backoff (RFC 8511, section 3.1).
+/// The window after a mark with Alternative Backoff, as a fraction (RFC 8511, section 3.1).
 const BETA_ECN: f64 = 0.85;
-/// Section 4.3: growth in segments per round trip that gives a window reduced by [`BETA`] Reno's mean.
+/// Section 4.3: growth in segments per round trip. With this growth, a window reduced by [`BETA`] has the same mean as
+/// Reno's.
 pub const ALPHA: f64 = 3.0 * (1.0 - BETA) / (1.0 + BETA);
 
 #[derive(Clone, Debug, Default)]
@@ -67,7 +68,8 @@ impl Cubic {
         Cubic::default()
     }
 
-    /// Sections 4.2, 4.8 and 4.10: after a timeout or a slow start without loss, the curve begins at its plateau.
+    /// Begins an epoch. After a timeout or a slow start without loss, the curve begins at its plateau (sections 4.2,
+    /// 4.8 and 4.10).
     fn begin(&self, cwnd: f64, now: Time) -> CubicEpoch {
         let w_max = if self.reduced { self.w_max } else { cwnd };
         CubicEpoch { start: now, k: libm::cbrt((w_max - cwnd).max(0.0) / C), w_max, w_est: cwnd }
@@ -84,7 +86,7 @@ impl Cubic {
 }
 
 impl CubicEpoch {
-    /// Figure 1 of section 4.2, `t` seconds after the start.
+    /// W_cubic (section 4.2, figure 1) `t` seconds after the start of the epoch.
     fn w_cubic(&self, t: f64) -> f64 {
         let from_k = t - self.k;
         C * from_k * from_k * from_k + self.w_max

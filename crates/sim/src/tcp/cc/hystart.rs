@@ -53,7 +53,7 @@ impl HyStart {
         HyStart { inner, first: true, window_end: 0, last: None, current: None, samples: 0, conservative: None }
     }
 
-    /// Takes the sample of an acknowledgement, and judges (4.2).
+    /// Takes the round-trip sample of an acknowledgement and decides whether slow start ends or resumes (4.2).
     fn sample(&mut self, rtt: Span) {
         self.current = Some(self.current.map_or(rtt, |least| least.min(rtt)));
         self.samples += 1;

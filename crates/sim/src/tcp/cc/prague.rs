@@ -29,7 +29,7 @@ use super::reno::Reno;
 use super::{AckInfo, CongestionControl, LossInfo, Window};
 use crate::tcp::TcpSettings;
 
-/// Flows with a shorter round trip act as if theirs were this long.
+/// Flows with a shorter round-trip time act as if it were this long.
 const TARGET: Span = Span::from_millis(25);
 /// Round trips after slow start before [`TARGET`] applies.
 const ROUNDS: u32 = 4;
@@ -37,7 +37,7 @@ const ROUNDS: u32 = 4;
 #[derive(Clone, Debug)]
 pub struct Prague {
     marking: MarkFraction,
-    /// A mark was answered.
+    /// The flow has reacted to a mark.
     marked: bool,
     /// Round trips since slow start.
     rounds: u32,
@@ -65,8 +65,8 @@ impl Prague {
         self.rounds >= ROUNDS && now - then < TARGET
     }
 
-    /// Growth in segments per round trip. It is quadratic in the round-trip time, because a shorter round trip is
-    /// more frequent and also makes more rate of a segment.
+    /// Growth in segments per round trip. It is quadratic in the round-trip time: with a shorter one, growth happens
+    /// more often and each segment adds more to the rate.
     fn increase(&self, srtt: Option<Span>) -> f64 {
         match srtt {
             Some(srtt) if self.rounds >= ROUNDS && srtt < TARGET => {

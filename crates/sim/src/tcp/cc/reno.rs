@@ -25,15 +25,16 @@ pub(super) fn slow_start(ack: &AckInfo, limit: Option<u32>) -> f64 {
 pub struct Reno;
 
 impl CongestionControl for Reno {
-    /// Section 3.1: one segment an ACK in slow start, 1/cwnd in congestion avoidance; or by what is acknowledged.
+    /// Section 3.1: one segment an ACK in slow start, 1/cwnd in congestion avoidance; or, with appropriate byte
+    /// counting, by the acknowledged segments.
     #[inline]
     fn on_ack(&mut self, ack: &AckInfo, window: &mut Window, config: &TcpSettings) {
         if ack.may_grow {
             let by = match (config.abc, window.in_slow_start()) {
                 (limit, true) => slow_start(ack, limit),
                 (None, false) => 1.0 / window.cwnd(),
-                // RFC 3465, section 2.1: one segment per window acknowledged, at most one. The fraction of `cwnd`
-                // counts the part acknowledged of a window.
+                // RFC 3465, section 2.1: one segment per acknowledged window. An acknowledgement of a part of the
+                // window adds that fraction of a segment, at most one.
                 (Some(_), false) => (f64::from(ack.acked) / f64::from(window.whole())).min(1.0),
             };
             window.grow(by, config, ack.now);

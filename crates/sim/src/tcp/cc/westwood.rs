@@ -14,9 +14,9 @@
 //! | B_k = 0.9 B_(k-1) + 0.1 b_k | `bandwidth`, [`OLD_WEIGHT`] |
 //! | RTT_min | `min_rtt` |
 //!
-//! The paper has no rule for marks and none for the time before the first sample. Here marks count as losses. Without
-//! a sample the window is halved, as in Reno. Linux (`tcp_westwood.c`) filters twice with 7/8; here one filter follows
-//! the paper. The bound of 50 ms below a sample's time is Linux's.
+//! The paper has no rule for marks and none for the time before the first sample. Here marks count as losses. Without a
+//! sample the window is halved, as in Reno. Linux (`tcp_westwood.c`) filters twice with 7/8; here one filter follows
+//! the paper. The minimum sampling time of 50 ms is Linux's.
 
 use headgate_core::{Span, Time};
 
@@ -46,7 +46,7 @@ impl Westwood {
         Westwood::default()
     }
 
-    /// Counts what `ack` reports to have arrived, and takes a sample once a round trip.
+    /// Counts the segments that `ack` reports as arrived, and takes a sample once a round trip.
     fn sample(&mut self, ack: &AckInfo) {
         self.min_rtt = [self.min_rtt, ack.rtt].into_iter().flatten().min();
         let Some(since) = self.since else {

@@ -16,7 +16,8 @@ impl TcpSender {
         }
     }
 
-    /// RFC 3168, section 6.1.2: once per window of data, as for a loss, but nothing is sent again.
+    /// Reacts to an ECN echo once per window of data, as to a loss but without a retransmission (RFC 3168, section
+    /// 6.1.2).
     pub(super) fn on_echo(&mut self, info: &AckInfo, config: &TcpSettings) {
         if self.phase != RecoveryPhase::Open || info.ack <= self.ecn_recover {
             return;

@@ -27,7 +27,8 @@ impl TcpSender {
         if calm && config.limited_transmit { u32::from(self.dup_acks).min(DUP_THRESH - 1) } else { 0 }
     }
 
-    /// RFC 6582, section 3.2, step 3.
+    /// Retransmits the next hole and deflates the window (RFC 6582, section 3.2, step 3). Restarts the timer, unless an
+    /// `earlier` partial acknowledgement has.
     pub(super) fn on_partial_ack(&mut self, acked: u32, earlier: bool, now: Time) {
         self.phase = RecoveryPhase::Recovery { partial: true };
         self.retransmit_first = true;
@@ -80,9 +81,9 @@ impl TcpSender {
 
     /// Lowers `ssthresh` for a loss with `flight` segments outstanding.
     fn lower_ssthresh_for_loss(&mut self, flight: u32, config: &TcpSettings, now: Time) {
-        // RFC 3168, section 6.1.2: a window of data is not reduced for a loss after a mark. If marks reduce it
-        // little, losses still count (RFC 9331, section 4.3; `dctcp_react_to_loss` in Linux). A model of the path
-        // answers each on its own.
+        // RFC 3168, section 6.1.2: a loss after a mark in the same window of data causes no second reduction. Scalable
+        // controls, whose marks reduce the window little, still react to losses (RFC 9331, section 4.3;
+        // `dctcp_react_to_loss` in Linux). Model-based controls handle marks and losses separately.
         let once = !config.cc.needs().marks && !config.models();
         let reduced = once && self.ecn_recover > self.recover && self.una < self.ecn_recover;
         if !reduced {
@@ -101,9 +102,9 @@ impl TcpSender {
         self.retransmit_first = true;
     }
 
-    /// Lets the congestion control lower `ssthresh`; RFC 5681's equation 4 is the upper bound. In a window whose loss
-    /// was already answered `ssthresh` does not rise. FlightSize then includes segments that arrived out of order.
-    /// Half of it may exceed the path's capacity, and slow start would overflow the path repeatedly.
+    /// Lets the congestion control lower `ssthresh`; RFC 5681's equation 4 is the upper bound. While an earlier loss is
+    /// being repaired, `ssthresh` does not rise. FlightSize then includes segments that arrived out of order, so half
+    /// of it may exceed the path's capacity. Slow start would overflow the path again and again.
     pub(super) fn lower_ssthresh(&mut self, lower: impl FnOnce(&mut AnyControl, &mut Window)) {
         let most = if self.una < self.recover { self.window.ssthresh } else { f64::INFINITY };
         lower(&mut self.cc, &mut self.window);

@@ -26,7 +26,7 @@ use crate::tcp::transmissions::Transmissions;
 pub struct SackState {
     /// Arrived and lost segments.
     pub scoreboard: Box<Outstanding>,
-    /// Per-segment state; none with detection by count alone.
+    /// Per-segment state; `None` if the sender needs no send times ([`TcpSettings::tracks`]).
     pub tracker: Option<Box<Tracker>>,
 }
 
@@ -187,7 +187,7 @@ impl TcpSender {
     }
 
     /// Selects a segment when a recovery by count has neither lost segments nor new data left. First come holes that
-    /// are not known to be lost, then once the last segment (RFC 6675, NextSeg, rules 3 and 4).
+    /// are not known to be lost. Then comes the last segment, once per recovery (RFC 6675, NextSeg, rules 3 and 4).
     fn poll_holes(&mut self, sack: &mut SackState, config: &TcpSettings, now: Time) -> Option<OutgoingSegment> {
         if config.rack() || self.phase == RecoveryPhase::Open {
             return None;
@@ -200,15 +200,16 @@ impl TcpSender {
         Some(self.send_sacked(sack, last, now))
     }
 
-    /// Whether lost segments are retransmitted. By time they always are; by count in a recovery, which a duplicate
-    /// acknowledgement begins, and after a timeout (RFC 6675, sections 5 and 5.1).
+    /// Whether lost segments may be retransmitted. With detection by time they always may. With detection by count they
+    /// may in a recovery, which a duplicate acknowledgement begins, and after a timeout (RFC 6675, sections 5 and 5.1).
     #[inline]
     fn may_retransmit(&self, config: &TcpSettings) -> bool {
         config.rack() || self.phase != RecoveryPhase::Open || self.una < self.recover
     }
 
-    /// Segments that take room in the window: those in flight. Without repairs, arrived segments leave room only on
-    /// duplicate acknowledgements with limited transmit (RFC 6675, section 5, step 3).
+    /// Segments that count against the window. With RACK or during repairs these are the segments in flight (`pipe`).
+    /// Otherwise arrived segments count too, except on duplicate acknowledgements with limited transmit (RFC 6675,
+    /// section 5, step 3).
     #[inline]
     fn window_use(&self, scoreboard: &Outstanding, config: &TcpSettings) -> u32 {
         let may_retransmit =
@@ -217,7 +218,7 @@ impl TcpSender {
         if may_retransmit || limited { scoreboard.pipe(self.max) } else { self.flight() }
     }
 
-    /// Handles a pause in sending: nothing is outstanding. With `has_new_data` it ends now.
+    /// Handles an idle period: nothing is outstanding. With `has_new_data`, sending resumes now.
     fn restart_if_idle(&mut self, sack: &SackState, has_new_data: bool, config: &TcpSettings, now: Time) {
         let limited =
             || sack.tracker.as_ref().and_then(|t| t.delivery.as_ref()).is_some_and(|delivery| delivery.app_limited());
@@ -301,7 +302,8 @@ impl TcpSender {
         losses
     }
 
-    /// After a timeout, everything is lost; with RACK only overdue segments. Retransmits the first segment at once.
+    /// After a timeout, declares all outstanding segments lost; with RACK, only the overdue ones. Retransmits the first
+    /// segment at once.
     fn lose_all(&mut self, sack: &mut SackState, config: &TcpSettings, now: Time) {
         let SackState { scoreboard, tracker } = sack;
         if let Some(t) = tracker {
@@ -323,7 +325,7 @@ impl TcpSender {
         (self.retransmit_first, self.next, self.rto_at) = (true, self.max, Time::NEVER);
     }
 
-    /// Begins a recovery for `losses`. During a recovery only the loss of a retransmission counts: it is a
+    /// Begins a recovery for `losses`. During a recovery, only the loss of a retransmission begins another: it is a
     /// second sign of congestion (RFC 5681, section 4.3). `in_flight` are the segments neither acknowledged nor known
     /// to have arrived before the losses were found.
     #[inline]
@@ -420,9 +422,10 @@ impl TcpSender {
         }
     }
 
-    /// RFC 8985, section 7.2: no later than the retransmission timer, and only while nothing is lost. Permission is
-    /// checked here rather than at expiry (section 7.3): a forbidden probe would only delay the retransmission timer.
-    /// No handshake measures a round trip here, so a flow's first losses would suffer.
+    /// Sets the probe timer: no later than the retransmission timer, and only while no loss is known (RFC 8985, section
+    /// 7.2). Whether a probe is allowed is checked here, not when the timer expires (section 7.3). A timer that may not
+    /// send would only delay the retransmission timer. No handshake measures a round trip here, so a flow's first
+    /// losses would suffer.
     fn schedule_probe(&mut self, sack: &mut SackState, config: &TcpSettings, now: Time) {
         let calm = !self.recovering() && sack.scoreboard.arrived() == 0 && self.una < self.max;
         let Some(t) = &mut sack.tracker else { return };

@@ -21,8 +21,8 @@ impl TcpSender {
         Some(data)
     }
 
-    /// When to call [`on_departure`](TcpSender::on_departure), if pacing delays the next segment and no earlier answer
-    /// said so. Call after [`poll`](TcpSender::poll) returned `None`.
+    /// When to call [`on_departure`](TcpSender::on_departure), if pacing delays the next segment. `None` while an
+    /// earlier departure is pending. Call after [`poll`](TcpSender::poll) returned `None`.
     #[inline]
     pub fn departure(&mut self, config: &TcpSettings, now: Time) -> Option<Time> {
         if config.pacing { self.pacer.arm(now) } else { None }
@@ -72,7 +72,7 @@ impl TcpSender {
         let retransmitted = seq < self.max;
         if retransmitted {
             self.retransmits += 1;
-            // Karn: no sample from a retransmission or beyond it until new data is sent.
+            // Karn's algorithm: a retransmission cancels the running measurement. The next new segment is timed.
             self.timed = NONE;
         } else {
             self.max = seq + 1;

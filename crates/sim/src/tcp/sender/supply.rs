@@ -1,4 +1,4 @@
-//! Finite data: the segments offered, and the window of a sender with too little to send.
+//! Finite data: segments offered by the application, and limits on the window of a sender that lacks data.
 
 use headgate_core::Time;
 

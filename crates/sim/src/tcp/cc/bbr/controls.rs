@@ -2,11 +2,11 @@
 
 use super::{Bbr, BbrState, MARGIN, MIN_CWND, RateSample};
 
-/// Send quanta at both ends beyond what the path holds: 3 of one segment.
+/// Segments allowed beyond the BDP for send quanta at both ends: three quanta of one segment each.
 pub(super) const QUANTA: f64 = 3.0;
 
 impl Bbr {
-    /// Until the pipe was full, the rate only rises (draft, section 4.2.1).
+    /// Until the pipe is full, the rate only rises (draft, section 4.2.1).
     pub(super) fn set_pacing_rate(&mut self, gain: f64) {
         let rate = gain * self.bandwidth() * MARGIN;
         if self.full || rate > self.pacing_rate {

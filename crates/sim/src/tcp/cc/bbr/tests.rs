@@ -9,7 +9,7 @@ use crate::tcp::rate_sample::DeliveryState;
 
 const BDP: f64 = 51.0;
 
-/// A flow on the path with `room` segments of buffer; the seed is the first phase of ProbeBW's.
+/// A flow on the path with `room` segments of buffer; `seed` chooses the first phase of ProbeBW.
 fn flow(room: u32, seed: u64) -> Toy<Bbr> {
     Toy::new(Bbr::new, seed, 1000.0, Span::from_millis(50), room)
 }
@@ -27,8 +27,8 @@ fn startup_doubles_the_bandwidth_each_round_and_ends_three_rounds_after_it_stops
             by_round.push(flow.model.bandwidth());
         }
     });
-    // The first round knows of one segment only; the second of the initial window: 10 in 51 ms. Doubling takes three
-    // rounds from there to 1000 (2 x 2 x 2 > 5.1), and none can grow by more than the gain.
+    // The first round measures a single segment. The second measures the initial window: 10 segments in 51 ms. From
+    // there to 1000 a second, doubling takes three rounds (2 x 2 x 2 > 5.1), and no round grows by more than the gain.
     let grown = by_round.iter().position(|bw| *bw > 990.0).expect("the link's rate is found");
     assert!((by_round[1] - 10.0 / 0.051).abs() < 0.1 && grown == 4, "{by_round:?}");
     assert!(by_round[1..].windows(2).all(|pair| pair[1] / pair[0] <= HIGH_GAIN), "{by_round:?}");
@@ -73,8 +73,8 @@ fn the_cycle_of_gains_goes_round_in_eight_phases_of_a_round_trip() {
     for pair in phases[first..].windows(2) {
         let ((began, gain, _), (ended, _, inflight)) = (pair[0], pair[1]);
         let lasted = (ended - began).as_secs_f64();
-        // "More than" a minimum round-trip time, seen with the next acknowledgement; those come every millisecond or
-        // so.
+        // A phase lasts more than a minimum round-trip time. It ends with the next acknowledgement, about a millisecond
+        // later.
         let long = (0.051..0.053).contains(&lasted);
         match gain {
             1.0 => assert!(long, "{lasted}"),
@@ -110,7 +110,7 @@ fn alone_it_finds_the_bandwidth_keeps_the_link_busy_and_queues_less_than_the_pat
     // Cruising at 0.99, and after a probe at 0.75: at most 1 % of the link's time is idle, plus the drain below the
     // queue.
     assert!(f64::from(flow.delivered() - before) > 0.98 * 6000.0, "{}", flow.delivered() - before);
-    // The probe's quarter, and the queue before it.
+    // A probe adds a quarter of the BDP to the queue before it.
     assert!(most <= 0.5 * BDP, "{most}");
 }
 
@@ -138,8 +138,9 @@ fn probe_rtt_comes_every_ten_seconds_for_200_ms_with_four_segments() {
         let held = (left[n] - small[n]).as_secs_f64();
         assert!((0.2..0.2 + 2.0 * 0.051).contains(&held), "{held} s with four segments");
     }
-    // Each leaves the clock at its end; the next is ten seconds and an acknowledgement later. A minimum round-trip
-    // time that the cycle's draining happens to see again (0.051) starts it anew: at most once a cycle of 8 x 51 ms.
+    // The ten seconds count from the end of a ProbeRTT, and the next one begins with the acknowledgement after them. If
+    // draining in ProbeBW measures the minimum (0.051) again, the ten seconds restart: at most once a cycle of 8 x 51
+    // ms.
     for (left, entered) in left.iter().zip(&entered[1..]) {
         assert!((*entered - *left).as_secs_f64() >= 10.0);
     }
@@ -154,7 +155,7 @@ fn a_slower_link_is_noticed_within_ten_rounds_and_a_faster_one_in_as_many_probes
     flow.rate = 500.0;
     let round = flow.model.rounds.count();
     flow.run(at(8.0), |flow| {
-        // One round more for what was under way, one for the filter's edge.
+        // One more round for the segments in flight, and one for the edge of the filter's window.
         if flow.model.rounds.count() > round + BANDWIDTH_ROUNDS + 2 {
             assert!(flow.model.bandwidth() <= 505.0, "{}", flow.model.bandwidth());
         }

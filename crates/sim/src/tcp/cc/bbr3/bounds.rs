@@ -12,12 +12,13 @@ pub struct LossBounds {
     /// The greatest delivery rate, and the most segments delivered, of the last round trip.
     pub bw_latest: f64,
     pub inflight_latest: u32,
-    /// These rounds are separate: the first loss begins one.
+    /// Segments delivered when the round began. Rounds of this struct are separate from [`Bbr3`]'s: the first loss
+    /// begins one.
     round_began: u32,
     /// The last acknowledgement began a round.
     pub round_started: bool,
     lost_in_round: bool,
-    /// Runs of lost segments, sent one after another, in this round and in the one before.
+    /// Runs of lost segments that were sent one after another: in this round, and in the round before (`last_runs`).
     runs: u32,
     pub last_runs: u32,
     last_lost: u32,
@@ -53,7 +54,7 @@ impl LossBounds {
         }
     }
 
-    /// Call at its end (`AdvanceLatestDeliverySignals`).
+    /// Call at the end of an acknowledgement (`AdvanceLatestDeliverySignals`).
     pub fn end_ack(&mut self, sample: &RateSample) {
         if self.round_started {
             self.bw_latest = sample.rate().unwrap_or(0.0);

@@ -6,7 +6,7 @@ use super::{Bbr3, Bbr3State, MARGIN, MIN_CWND, RateSample};
 const OFFLOAD: f64 = 3.0;
 
 impl Bbr3 {
-    /// Until the pipe was full, the rate only rises (section 5.6.2).
+    /// Until the pipe is full, the rate only rises (section 5.6.2).
     pub(super) fn set_pacing_rate(&mut self, gain: f64) {
         let rate = gain * self.bw * MARGIN;
         if self.full || rate > self.pacing_rate {

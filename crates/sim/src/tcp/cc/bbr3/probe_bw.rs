@@ -80,9 +80,9 @@ impl Bbr3 {
         let risky = self.prev_too_high && f64::from(sample.in_flight) >= bound;
         self.prev_precautionary |= risky;
         if !risky && sample.window_full && cwnd >= bound {
-            self.plateau = FullPipe::from(sample.rate().unwrap_or(0.0)); // it is the bound that limits what is delivered
+            self.plateau = FullPipe::from(sample.rate().unwrap_or(0.0)); // the bound limits the delivery rate
         } else if risky || self.plateau.is_full() {
-            self.prev_too_high = false; // not yet
+            self.prev_too_high = false; // no sign of loss yet
             self.start_down(sample.total_delivered, sample.at);
         }
     }
@@ -112,7 +112,7 @@ impl Bbr3 {
         if !self.limited(sample) {
             self.advance_max_bw();
         }
-        // Precautionary probing (section 5.3.3.6): what was risky turned out to be safe.
+        // Precautionary probing (section 5.3.3.6): the risky flight turned out to be safe.
         let again = self.prev_precautionary && !self.prev_too_high;
         if again {
             self.start_refill(sample.total_delivered);

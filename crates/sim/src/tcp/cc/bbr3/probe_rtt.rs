@@ -6,7 +6,7 @@ use super::{Bbr3, Bbr3State, MARGIN, MIN_CWND, RateSample};
 
 /// The lifetime of a minimum round-trip time (section 2.16.1).
 const MIN_RTT_LASTS: Span = Span::from_secs(10);
-/// The longest time without a confirmation of it (section 2.16.2).
+/// The longest time without a confirmation of the minimum round-trip time (section 2.16.2).
 const INTERVAL: Span = Span::from_secs(5);
 /// The shortest ProbeRTT (section 2.16.2).
 const LASTS: Span = Span::from_millis(200);

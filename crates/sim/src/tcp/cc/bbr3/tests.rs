@@ -25,14 +25,14 @@ fn at(seconds: f64) -> Time {
     Time::ZERO + Span::from_secs_f64(seconds)
 }
 
-/// Where delivery stood when a segment was sent that made `in_flight`.
+/// The delivery state at the sending of a segment that brings the flight to `in_flight`.
 fn then(in_flight: u32) -> DeliveryState {
     let mut then = DeliveryState::default();
     then.in_flight = in_flight;
     then
 }
 
-/// The states entered up to `end`: state, when, and what was in flight then.
+/// The states entered up to `end`, each with its time and the segments then in flight.
 fn states(flow: &mut Toy<Bbr3>, end: f64) -> Vec<(Bbr3State, Time, u32)> {
     let mut seen = vec![(Bbr3State::Startup, Time::ZERO, 0)];
     flow.run(at(end), |flow| {
@@ -50,7 +50,7 @@ fn probe_bw_goes_down_cruises_refills_and_goes_up() {
     for pair in seen.windows(2) {
         let next: &[Bbr3State] = match pair[0].0 {
             Bbr3State::Startup => &[Bbr3State::Drain],
-            // DOWN is passed through where there is nothing left to drain.
+            // DOWN ends at once if no queue is left to drain.
             Bbr3State::Drain => &[Bbr3State::Down, Bbr3State::Cruise],
             Bbr3State::Down => &[Bbr3State::Cruise, Bbr3State::ProbeRtt],
             Bbr3State::Cruise => &[Bbr3State::Refill, Bbr3State::ProbeRtt],
@@ -159,7 +159,7 @@ fn in_a_shallow_buffer_it_loses_less_than_version_1() {
     third.run(at(30.0), |_| {});
     first.run(at(30.0), |_| {});
     assert!(third.lost * 3 < first.lost, "{} and {}", third.lost, first.lost);
-    // Less than a hundredth on average (section 3.1 names 1 % as what must be borne).
+    // Less than a hundredth on average (section 3.1 requires tolerance of 1 %).
     assert!(f64::from(third.lost) < 0.01 * f64::from(third.sent), "{} of {}", third.lost, third.sent);
     assert!(f64::from(third.delivered()) > 0.95 * 30_000.0, "{}", third.delivered());
 }
@@ -173,7 +173,7 @@ fn a_loss_while_cruising_lowers_the_short_term_bounds_and_the_next_probe_lifts_t
     let lost = LostSegment { now: flow.now, at_send: then(50), order: 7, delivered: flow.delivered(), lost: 1 };
     flow.model.on_segment_lost(&lost, &flow.window);
     flow.run(at(1.7), |_| {});
-    // What was delivered in the last round trip, or 0.7 of what held before (section 5.5.10.3).
+    // The larger of the latest delivery and 0.7 of the value before (section 5.5.10.3).
     assert!((900.0..=1000.0).contains(&flow.model.bounds.bw_shortterm), "{}", flow.model.bounds.bw_shortterm);
     let inflight = flow.model.bounds.inflight_shortterm;
     assert!((inflight - 0.7 * cwnd).abs() < 1.0, "{inflight} after {cwnd}");
@@ -255,7 +255,7 @@ fn the_loss_that_passes_the_threshold_names_what_was_in_flight() {
     // losses passed the threshold with (0.02 x 102 - 2) / 0.98 = 0.04 of it.
     assert!(!too_high(2, 102) && too_high(3, 103));
     assert!((inflight_at_loss(103, 3) - 102.0408).abs() < 1e-3);
-    // Many were lost in_flight_before: it has no share in it.
+    // If many segments were lost before, the segment adds nothing.
     assert_eq!(inflight_at_loss(103, 50), 102.0);
 }
 

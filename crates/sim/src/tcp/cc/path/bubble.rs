@@ -5,7 +5,7 @@
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Bubble {
     from: u32,
-    /// Exclusive: an empty stretch hides nothing.
+    /// Exclusive, so that an empty span covers nothing.
     until: u32,
 }
 

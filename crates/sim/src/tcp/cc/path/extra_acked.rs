@@ -5,7 +5,7 @@ use headgate_core::Time;
 
 use super::MaxFilter;
 
-/// Rounds in the maximum once the pipe has been full; before, one.
+/// Rounds that the maximum covers once the pipe has been full. Before, it covers one round.
 const WINDOW: u32 = 10;
 /// The bound on the estimate, in seconds of sending (Linux: `bbr_extra_acked_max_us`; the draft bounds it only by
 /// `cwnd`).

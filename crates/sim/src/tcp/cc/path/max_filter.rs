@@ -26,7 +26,7 @@ impl MaxFilter {
     pub fn update(&mut self, window: u32, now: u32, value: f64) {
         let sample = (now, value);
         if value >= self.best[0].1 || now - self.best[2].0 > window {
-            self.best = [sample; 3]; // the greatest, or all that was known is too old
+            self.best = [sample; 3]; // the greatest so far, or all earlier samples have expired
             return;
         }
         if value >= self.best[1].1 {

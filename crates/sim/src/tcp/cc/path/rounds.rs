@@ -1,4 +1,4 @@
-//! Round trips timed by packets: one ends with the acknowledgement of something sent after it began
+//! Round trips timed by packets: a round ends when a segment sent after its start is acknowledged
 //! (draft-ietf-ccwg-bbr-06, section 5.5.1).
 
 /// A count of round trips, in segments delivered so far.

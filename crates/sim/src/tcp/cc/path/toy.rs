@@ -1,5 +1,5 @@
-//! A path for tests of models alone: paced segments, a FIFO before a bottleneck, one acknowledgement per segment. The
-//! scoreboard and the delivery counts are the sender's own; three later arrivals make a loss.
+//! A minimal path for tests of path models: paced segments, a FIFO before a bottleneck, one acknowledgement per
+//! segment. It uses the sender's scoreboard and delivery counts. Three later arrivals show a loss.
 
 use std::collections::BTreeSet;
 
@@ -78,7 +78,7 @@ impl<M: CongestionControl> Toy<M> {
         (self.link_free - self.now).as_secs_f64() * self.rate
     }
 
-    /// Goes on until `end`, and shows itself after each acknowledgement.
+    /// Runs until `end`; calls `look` after each acknowledgement.
     pub fn run(&mut self, end: Time, mut look: impl FnMut(&Toy<M>)) {
         while self.now < end {
             let acked = self.acks.first().map_or(Time::NEVER, |ack| ack.0);
@@ -157,7 +157,7 @@ impl<M: CongestionControl> Toy<M> {
         }
     }
 
-    /// Everything sent three transmissions before what has arrived is lost.
+    /// Segments sent three or more transmissions before the arrived one are lost.
     fn detect_losses(&mut self, arrived: u32) -> bool {
         let before = self.lost;
         let Toy { scoreboard, transmissions, delivery, model, lost, now, window, .. } = self;
