@@ -73,7 +73,7 @@ impl BuildError {
     }
 }
 
-/// What to use instead of a discipline that Linux or the literature has and this crate lacks.
+/// A suggestion for a discipline of Linux or the literature that this crate lacks.
 fn elsewhere(name: &str) -> Option<&'static str> {
     Some(match name.strip_prefix("sch_").unwrap_or(name) {
         "cake" | "fq_cake" => "`fq_codel` and `fq_pie` are similar",

@@ -45,8 +45,9 @@ impl Counts {
         self.signals.iter().map(|(_, signals)| signals.marks).sum()
     }
 
-    /// Arrivals and drops, both without drops made only to singled-out flows (such as RED-PD's before its queue). Drops
-    /// over arrivals is the ambient drop rate (Mahajan, Floyd and Wetherall, ICNP 2001, section 1).
+    /// Arrivals and drops, both without drops for reasons that apply only to identified flows (such as RED-PD's drops
+    /// before its queue). Drops over arrivals is the ambient drop rate (Mahajan, Floyd and Wetherall, ICNP 2001,
+    /// section 1).
     pub fn ambient(&self) -> (u64, u64) {
         let singled = self.signals.iter().filter(|(why, _)| why.singles_out());
         let singled: u64 = singled.map(|(_, signals)| signals.drops).sum();

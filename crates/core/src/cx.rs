@@ -54,7 +54,7 @@ impl<'a, T> Cx<'a, T> {
         None
     }
 
-    /// [`signal`](Cx::signal) if `hit`; otherwise returns the packet unchanged.
+    /// Drops or marks the packet if `hit`, as [`signal`](Cx::signal) does; otherwise returns it unchanged.
     #[inline]
     pub fn signal_if(&mut self, hit: bool, packet: Packet<T>, why: Why, ecn: bool) -> Option<Packet<T>> {
         if hit { self.signal(packet, why, ecn) } else { Some(packet) }

@@ -13,7 +13,8 @@ use crate::units::Rate;
 pub struct LinkInfo<'a> {
     /// The link's rate.
     pub rate: Rate,
-    /// The size of a typical packet in bytes, for averages kept in packets and idle times.
+    /// The size of a typical packet in bytes. It converts between packets and bytes, and tells how many packets the
+    /// link could have sent in an idle time.
     pub mean_packet: u32,
     /// A secret drawn from the run's seed, for the keys of hash functions.
     pub key: u64,
@@ -40,9 +41,9 @@ pub struct Class {
 /// Decides which packets to keep, which to drop or mark, and which to send next. It has no clock, randomness or sockets
 /// of its own: all arrive in [`Cx`].
 ///
-/// Disciplines around one FIFO put `inline(always)` on `enqueue` and `dequeue`. Nesting gives these calls a second
-/// caller. Without the attribute, packets then pass through memory, and BLUE, PIE and COBALT cost two to three times as
-/// much.
+/// Disciplines around one FIFO put `inline(always)` on `enqueue` and `dequeue`. A nested discipline is called from a
+/// second place, and without the attribute the compiler no longer inlines the calls. Packets then pass through memory,
+/// and BLUE, PIE and COBALT cost two to three times as much.
 pub trait Discipline<T> {
     /// Stores an arriving packet, or gives it to `cx`. Never loses it silently.
     fn enqueue(&mut self, packet: Packet<T>, cx: &mut Cx<'_, T>);

@@ -3,8 +3,8 @@
 use alloc::vec::Vec;
 use core::mem;
 
-/// The name most similar to `typed` (the first of equals), if at most a third of the letters differ or one begins with
-/// the other.
+/// The name most similar to `typed` (the first of equals), if at most a third of the letters differ, or if one name is
+/// the beginning of the other.
 pub fn nearest<'a>(typed: &str, names: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     let ranked = names.into_iter().map(|name| (NameDistance::new(typed, name), name));
     let (unlike, name) = ranked.min_by_key(|&(unlike, _)| unlike)?;
@@ -16,7 +16,8 @@ pub fn nearest<'a>(typed: &str, names: impl IntoIterator<Item = &'a str>) -> Opt
 /// Distance of a name from the typed text. Earlier fields decide first.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 struct NameDistance {
-    /// One for the beginning of a name, two for a name with text after it: `queue delya` is `queue delay`, not `queue`.
+    /// Typing errors assumed. One if the typed text is the beginning of a name, two if a name is the beginning of the
+    /// text. `queue delya` is therefore taken for `queue delay`, not for `queue`.
     slips: usize,
     otherwise: bool,
     edits: usize,

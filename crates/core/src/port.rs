@@ -71,7 +71,7 @@ pub struct Port<T, D = Box<dyn Discipline<T>>, L = Totals> {
     discipline: D,
     rng: Rng,
     ledger: L,
-    /// Arrived less sent less dropped.
+    /// Arrivals less departures less drops.
     held: Backlog,
     host: core::marker::PhantomData<fn(T) -> T>,
 }
@@ -137,8 +137,8 @@ impl<T, D: Discipline<T>, L: Ledger<T>> Port<T, D, L> {
         self.readmit(packet, now, host);
     }
 
-    /// Gives the discipline a packet drained from its predecessor. The packet keeps its arrival time and is not counted
-    /// as arriving again. `host` receives drops and marks.
+    /// Gives the discipline a packet drained from the discipline that it replaced. The packet keeps its arrival time
+    /// and is not counted as arriving again. `host` receives drops and marks.
     #[inline(always)]
     pub fn readmit(&mut self, packet: Packet<T>, now: Time, host: &mut dyn Sink<T>) {
         self.held.packets += 1;
@@ -148,9 +148,9 @@ impl<T, D: Discipline<T>, L: Ledger<T>> Port<T, D, L> {
         self.check();
     }
 
-    /// Removes all packets in order of departure, before another discipline replaces this one. Packets the discipline
-    /// drops meanwhile are returned too, and none is counted. New marks go to `marked`, which may undo them. Time
-    /// advances for a shaper until each packet is ready.
+    /// Removes all packets in order of departure, before another discipline replaces this one. Packets that the
+    /// discipline drops meanwhile are returned too. Nothing is counted. Marks made meanwhile go to `marked`, which may
+    /// undo them. For a shaper, time advances until each packet is ready.
     pub fn drain(&mut self, now: Time, marked: &mut dyn FnMut(&Packet<T>)) -> Vec<Packet<T>> {
         let mut taken = DrainSink { packets: Vec::with_capacity(self.held.packets as usize), marked };
         let (mut at, mut waited) = (now, false);

@@ -10,7 +10,8 @@ pub(crate) fn number(text: &str) -> Option<f64> {
     (value.is_finite() && value >= 0.0).then_some(value)
 }
 
-/// Parses a number with one of `units` into the smallest unit. Without a unit it is worth `bare`, if given.
+/// Parses a number with one of `units` into the smallest unit. A number without a unit is multiplied by `bare`, if
+/// given.
 pub(crate) fn parse_scaled(text: &str, units: &[(&str, f64)], bare: Option<f64>) -> Option<u64> {
     let text = text.trim();
     let split = text.find(|c: char| c.is_ascii_alphabetic() && c != 'e').unwrap_or(text.len());

@@ -15,7 +15,7 @@ pub struct Application {
     /// When the last write began, or else when the flow started.
     began: Time,
     awaits: Awaited,
-    /// [`ends`](Application::ends) has returned true.
+    /// Whether [`ends`](Application::ends) has returned true.
     over: bool,
 }
 
@@ -78,7 +78,7 @@ impl Application {
         }
     }
 
-    /// Whether all writes are finished, once acknowledged; true only once.
+    /// Whether all writes are finished, and transfers acknowledged. Returns true only once.
     pub fn ends(&mut self) -> bool {
         let over = self.next.is_none() && self.awaits == Awaited::Nothing;
         over && !std::mem::replace(&mut self.over, over)

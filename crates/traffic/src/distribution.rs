@@ -1,5 +1,5 @@
-//! Distributions of sizes and times, given by their mean (but uniform), so that a tail's shape does not change the
-//! load.
+//! Distributions of sizes and times. All but the uniform distribution are given by their mean, so that the shape of a
+//! tail does not change the load.
 
 use headgate_core::Rng;
 

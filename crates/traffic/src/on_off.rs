@@ -77,7 +77,7 @@ impl OnOff {
     }
 
     /// Mean rate in bytes a second, pauses included; `None` without a pace. A burst counts as its mean length, at least
-    /// one write: rounding to whole writes evens out.
+    /// one write. Rounding to whole writes raises and lowers it equally on average.
     pub fn mean_rate(&self) -> Option<f64> {
         let ConstantRate { gap, bytes } = self.pace?;
         let gap = gap.as_nanos() as f64;

@@ -70,7 +70,7 @@ impl QuantityUnit for f64 {
 }
 
 impl<U: QuantityUnit> RandomValue<U> {
-    /// A quantity drawn from `law`, in the smallest unit.
+    /// A quantity drawn from `distribution`, in the smallest unit.
     pub const fn by(distribution: Distribution) -> RandomValue<U> {
         RandomValue { distribution, unit: PhantomData }
     }

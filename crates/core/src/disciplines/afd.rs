@@ -8,7 +8,7 @@
 //! still be admitted.
 //!
 //! Every `interval`, m_fair changes by alpha (q_old - target) - beta (q - target), where q is the queue length. The
-//! queue therefore settles at `target`. A departure changes nothing else.
+//! queue therefore settles at `target`. Departures change no other state.
 //!
 //! Source: R. Pan, L. Breslau, B. Prabhakar, S. Shenker, "Approximate fairness through differential dropping", ACM
 //! SIGCOMM CCR 33(2), 2003. Deviations are listed in docs/disciplines/afd.md.
@@ -114,8 +114,8 @@ impl<T> Afd<T> {
         if matches > self.fair { 1.0 - self.fair / matches } else { 0.0 }
     }
 
-    /// Updates m_fair for all intervals that ended. The queue is constant between calls: only the first interval
-    /// sees a change, and the others add equal amounts.
+    /// Updates m_fair for all intervals that ended. The queue is constant between calls. Only in the first interval
+    /// does q differ from q_old, and the others add equal amounts.
     #[inline]
     fn update_fair(&mut self, now: Time) {
         let ended = self.timer.advance(now);

@@ -6,7 +6,7 @@
 //! Every `interval`, maxp is compared with that range. Above it, maxp grows by `alpha`. Below it, maxp is multiplied by
 //! `beta`. Arrivals and departures are handled by RED ([`RedQueue`]).
 //!
-//! `wq`, `minth` and `maxth` are derived from the link's rate and `target_delay`. Between packets no timer runs: the
+//! `wq`, `minth` and `maxth` are derived from the link's rate and `target_delay`. No timer runs between packets. The
 //! next arrival makes up for the missed intervals.
 //!
 //! Source: S. Floyd, R. Gummadi, S. Shenker, "Adaptive RED: an algorithm for increasing the robustness of RED's active

@@ -77,7 +77,7 @@ crate::params! {
 pub struct Cobalt<T> {
     /// Settings, with target and interval adapted to the link.
     config: CobaltConfig,
-    /// Queueing delay up to which no packet is late, regardless of the target.
+    /// A packet with at most this queueing delay is never late, even if the target is smaller.
     grace: Span,
     fifo: Fifo<T>,
     /// Drops and marks of this congestion episode that have not decayed.

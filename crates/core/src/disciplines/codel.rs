@@ -4,9 +4,9 @@
 //! CoDel tells them apart by the smallest queueing delay within an interval, and needs no knowledge of the link's rate.
 //!
 //! On arrival, packets are queued while they fit. On departure, CoDel takes the packet's queueing delay. Once it has
-//! been above `target` for an `interval`, CoDel enters the dropping state and drops or marks this packet. There the
-//! n-th drop or mark is followed by the next after interval/sqrt(n), until the delay falls below the target. If the
-//! queue grows again soon, the state is entered at its last rate ([`CodelLoop`]).
+//! been above `target` for an `interval`, CoDel enters the dropping state and drops or marks this packet. In this
+//! state, the next drop or mark follows interval/sqrt(n) after the n-th. The state ends when the delay falls below the
+//! target. If CoDel enters it again soon, it continues at the last drop rate ([`CodelLoop`]).
 //!
 //! Source: K. Nichols, V. Jacobson, A. McGregor, J. Iyengar, "Controlled Delay Active Queue Management", RFC 8289,
 //! 2018. First in K. Nichols, V. Jacobson, "Controlling queue delay", ACM Queue 10(5), 2012. Deviations are listed in
@@ -101,7 +101,7 @@ mod tests {
 
     const LINK: LinkInfo = LinkInfo::new(Rate::from_bits(8_000_000), 1000, 7);
 
-    /// Times of signals, in microseconds, rounded down.
+    /// Times of drops and marks, in microseconds, rounded down.
     #[derive(Default)]
     struct SignalTimes {
         drops: Vec<u64>,

@@ -1,4 +1,4 @@
-//! Core-Stateless Fair Queueing (CSFQ): label packets with their flow's rate; drop what exceeds the estimated fair
+//! Core-Stateless Fair Queueing (CSFQ): label packets with their flow's rate; drop the excess over the estimated fair
 //! rate.
 //!
 //! CSFQ splits the work. Edge routers estimate each flow's rate and write it into the packet as a label. Core routers
@@ -8,9 +8,9 @@
 //! fair share alpha with probability 1 - alpha/label, so that each flow passes at most alpha. Departures change
 //! nothing.
 //!
-//! The core estimates alpha from the arriving rate and the accepted rate (A and F). While A exceeds the capacity, every
-//! `k_c` multiplies alpha by capacity/F. While the link has room, alpha follows the largest label. An overflow lowers
-//! alpha by 1 %.
+//! The core estimates alpha from the arriving rate and the accepted rate (A and F). While A exceeds the capacity, alpha
+//! is multiplied by capacity/F every `k_c`. While the link has room, alpha follows the largest label. An overflow
+//! lowers alpha by 1 %.
 //!
 //! Source: I. Stoica, S. Shenker, H. Zhang, "Core-stateless fair queueing: achieving approximately fair bandwidth
 //! allocations in high speed networks", ACM SIGCOMM 1998, section 2 and figure 3. Where the figure leaves a choice
@@ -78,7 +78,7 @@ pub struct Csfq<T> {
     fifo: Fifo<T>,
     flows: FlowTable<RateAverage>,
     share: FairShareEstimate,
-    /// In bytes if the limit is, else in packets.
+    /// The queue length from which the link may become congested, in the unit of the limit.
     threshold: f64,
 }
 
@@ -89,9 +89,9 @@ struct FairShareEstimate {
     arriving: RateAverage,
     accepted: RateAverage,
     congested: bool,
-    /// `None` while the link has room for all: nothing is dropped.
+    /// The fair share; `None` while the link has room for all flows and nothing is dropped.
     alpha: Option<f64>,
-    /// The least alpha that overflows may cause before the next estimate.
+    /// Lower bound of alpha: overflows before the next estimate lower it no further.
     floor: f64,
     largest: f64,
     start: Time,
@@ -130,7 +130,7 @@ impl<T> Csfq<T> {
         self.flows.peek(flow).map(RateAverage::rate)
     }
 
-    /// The fair share in bytes per second; `None` while nothing is dropped for it.
+    /// The fair share in bytes per second; `None` while no packet is dropped for exceeding it.
     pub fn alpha(&self) -> Option<f64> {
         self.share.alpha
     }
@@ -199,8 +199,9 @@ impl FairShareEstimate {
     #[inline]
     fn estimate(&mut self, seen: ArrivalSample, config: &CsfqConfig) {
         let arriving = self.arriving.update(seen.bytes, seen.now, config.k_alpha);
-        // The figure updates F with accepted packets only. While none is accepted, F would stay too high and lower
-        // alpha again and again. As in the authors' module, F falls with every arrival.
+        // The figure updates F with accepted packets only. While none is accepted, F would then stay too high, and
+        // alpha would fall again and again. As in the authors' module, F is therefore updated by every arrival: a
+        // dropped packet counts as 0 bytes.
         self.accepted.update(if seen.dropped { 0 } else { seen.bytes }, seen.now, config.k_alpha);
         let ended = seen.now > self.start + config.k_c;
         // Section 2.2.2: an uncongested link becomes congested only once its buffer has reached the threshold.
@@ -240,7 +241,8 @@ impl FairShareEstimate {
         self.floor = 0.75 * alpha;
     }
 
-    /// Section 2.2.2: each overflow lowers alpha by 1 %, all between two estimates by at most a quarter.
+    /// Section 2.2.2: each overflow lowers alpha by 1 %. All overflows between two estimates lower it by at most a
+    /// quarter.
     fn overflowed(&mut self) {
         self.alpha = self.alpha.map(|alpha| (0.99 * alpha).max(self.floor));
     }

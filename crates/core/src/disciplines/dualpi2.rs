@@ -1,4 +1,4 @@
-//! DualPI2: two coupled queues: shallow marking for scalable (L4S) flows, PI2 for classic ones.
+//! DualPI2: two coupled queues, with shallow marking for scalable (L4S) flows and PI2 for classic flows.
 //!
 //! Scalable congestion control works with a very short queue and frequent marks. Classic TCP needs a longer queue and
 //! rare drops. DualPI2 gives each its own queue, and couples their drop and mark probabilities so that flows of both
@@ -8,8 +8,9 @@
 //! controller sets a base probability p' from the longest queueing delay and its growth ([`Pi2Controller`]).
 //!
 //! On departure, a weighted scheduler chooses the queue, with priority for low latency. A Classic packet is dropped or
-//! marked with p'^2. A low latency packet is marked with k p', or with a ramp from `min_th` on if that is larger. A
-//! Classic flow's rate falls with 1/sqrt(p) and a Scalable flow's with 1/p, so the square makes their rates equal.
+//! marked with p'^2. A low latency packet is marked with k p', or with the probability of a ramp that begins at
+//! `min_th`, whichever is larger. A Classic flow's rate is proportional to 1/sqrt(p) and a Scalable flow's to 1/p, so
+//! the square makes their rates equal.
 //!
 //! Once k p' reaches 1, marks no longer suffice and both queues drop (`drop_on_overload`).
 //!
@@ -133,7 +134,7 @@ pub struct Dualpi2<T> {
     /// The RFC's lq.count and cq.count.
     low_count: f64,
     classic_count: f64,
-    /// Credit of weighted round robin, in weighted bytes. While it is not above 0, the low latency queue is next.
+    /// Credit of weighted round robin, in weighted bytes. While it is 0 or negative, the low latency queue is next.
     pub credit: f64,
     first_credit: f64,
 }
@@ -160,12 +161,12 @@ impl<T> Dualpi2<T> {
             tupdate: tupdate.max(Span::from_nanos(1)),
             alpha: config.alpha.unwrap_or(0.1 * tupdate.as_secs_f64() / (rtt * rtt)),
             beta: config.beta.unwrap_or(0.3 / rtt),
-            // Without overload drops the coupled probability ends at 1.
+            // Without overload drops, the base probability rises only until the coupled probability is 1.
             most: if config.drop_on_overload { 1.0 } else { (1.0 / k).min(1.0) },
         };
         let quarter = Limit::Bytes((link.rate.as_bits() / 32).max(2 * u64::from(link.mean_packet)));
         let unbounded = || Fifo::new(Limit::Bytes(u64::MAX));
-        // A full packet's worth in favor of the heavier queue, as in Linux.
+        // Up to a packet's worth of credit in favor of the queue with the larger weight, as in Linux.
         let first_credit = f64::from(link.mean_packet) * (2.0 * config.classic_protection - 1.0);
         Ok(Dualpi2 {
             limit: config.limit.unwrap_or(quarter),
@@ -218,7 +219,7 @@ impl<T> Dualpi2<T> {
         self.controller.catch_up(oldest, now);
     }
 
-    /// Whether the low latency queue is next, and the change of credit per byte sent.
+    /// Whether the low latency queue is next, and the change of credit per byte sent; `None` if both queues are empty.
     #[inline]
     fn turn(&self, now: Time) -> Option<(bool, f64)> {
         let (low, classic) = match (self.low.head(), self.classic.head()) {
@@ -240,7 +241,7 @@ impl<T> Dualpi2<T> {
     fn judge_low(&mut self, packet: Packet<T>, coupled: CoupledProbabilities, cx: &mut Cx<'_, T>) -> Option<Packet<T>> {
         let signals = self.config.signals;
         if self.config.drop_on_overload && coupled.low >= 1.0 {
-            // Marking is saturated: drop as in the Classic queue, and mark the remainder.
+            // Every packet would be marked: drop with the Classic queue's probability, and mark all other packets.
             if signals.hit(&mut self.low_count, coupled.classic, cx.rng) {
                 cx.drop(packet, Why::Sojourn);
                 return None;
@@ -255,7 +256,7 @@ impl<T> Dualpi2<T> {
         cx.signal_if(hit, packet, why, true)
     }
 
-    /// The RFC's laqm: 0 up to minTh, 1 from minTh + range on.
+    /// Marking probability of the low latency queue's own AQM (the RFC's laqm): 0 up to minTh, 1 from minTh + range on.
     #[inline]
     fn native(&self, delay: Span) -> f64 {
         let (min, range) = (self.config.min_th, self.config.range);

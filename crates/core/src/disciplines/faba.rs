@@ -7,9 +7,9 @@
 //! marked with probability f_p, which grows from 0 to 1 as the bucket empties. An admitted packet takes its tokens from
 //! the bucket.
 //!
-//! On departure, the packet's tokens become spare (sigma). FABA draws a few buckets at random. It gives each spare
-//! tokens, or takes some if sigma is negative. A drawn bucket above its height is deleted: its flow queues less than
-//! its share. Every step takes constant time, unlike SFED, which trims all buckets for a new flow.
+//! On departure, the packet's tokens become spare (sigma). FABA draws a few buckets at random and adds spare tokens to
+//! each. If sigma is negative, it takes tokens from them instead. A drawn bucket above its height is deleted: its flow
+//! queues less than its share. Every step takes constant time, unlike SFED, which trims all buckets for a new flow.
 //!
 //! With classes, tokens are shared by weight in a tree ([`TokenTree`]).
 //!
@@ -107,7 +107,7 @@ impl<T> Faba<T> {
     }
 
     /// Tokens in the bucket of `flow` or `class`, in packets or (byte mode) bytes; `None` without a bucket. Tokens
-    /// above the bucket's height are removed at its next arrival.
+    /// above the bucket's height are removed at the next arrival of its flow or class.
     pub fn bucket(&self, flow: FlowId, class: ClassId) -> Option<f64> {
         let holds = match &self.buckets {
             FabaBuckets::Alike(pool) => pool.peek(flow),
@@ -239,7 +239,7 @@ mod tests {
         port.gauges().into_iter().find(|(gauge, _)| *gauge == name).unwrap().1
     }
 
-    /// Buckets + sigma + what waiting packets carry, less the stock: zero when no token was made or lost.
+    /// Tokens in buckets, spare and carried by queued packets, less the stock: zero if no token was made or lost.
     fn imbalance(port: &Port<(), Faba<()>>) -> Tokens {
         let Faba { fifo, buckets, .. } = port.discipline();
         let spare = match buckets {
@@ -322,8 +322,8 @@ mod tests {
             let mut port = faba(FabaConfig { per, terms: limit(Limit::Packets(200)), ..FabaConfig::default() });
             let mut sent = [0; 4];
             for round in 0..60_000 {
-                // Class 0 asks for all of the link, classes 2 and 3 for what they may have: 2.5 / 3.5 of it, of which
-                // one third and two thirds.
+                // Class 0 demands the whole link. Classes 2 and 3 demand their shares: together 2.5 / 3.5 of the link,
+                // one third of it for class 2 and two thirds for class 3.
                 arrive(&mut port, 0, 1000, Ecn::NotEct);
                 if round % 7 < 5 {
                     arrive(&mut port, if round % 3 == 0 { 2 } else { 3 }, 1000, Ecn::NotEct);

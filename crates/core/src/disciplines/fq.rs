@@ -63,7 +63,7 @@ struct TaggedHead {
 }
 
 impl TaggedHead {
-    /// Tag and order as one number: comparing it needs no branch, which a heap would mispredict.
+    /// Tag and order as one number. Its comparison needs no branch, and in a heap processors mispredict such branches.
     #[inline]
     fn rank(&self) -> u128 {
         u128::from(self.tag) << 64 | u128::from(self.order)
@@ -87,7 +87,7 @@ impl PartialOrd for TaggedHead {
 /// Queues by flow; the queue whose head has the smallest tag sends next.
 pub struct Fq<T> {
     flows: FlowQueues<T>,
-    /// The head of every queue and some stale ones: see `current`.
+    /// The head of every queue, and stale heads; see `current`.
     heads: BinaryHeap<Reverse<TaggedHead>>,
     current: Vec<Option<TaggedHead>>,
     order: u64,

@@ -77,7 +77,7 @@ crate::params! {
 pub struct FredFlow {
     /// Its queued packets, the paper's qlen.
     pub queued: u32,
-    /// Attempts to exceed its limits since its last empty queue.
+    /// Attempts to exceed its limits since it last had no packet queued.
     pub strikes: u32,
 }
 
@@ -108,9 +108,9 @@ impl<T> Fred<T> {
         let maxth = config.red.maxth.map_or(2.0 * minth, packets);
         let (min, max) = (Some(Level::Packets(minth)), Some(Level::Packets(maxth)));
         let red = RedSettings { minth: min, maxth: max, ..config.red.clone() };
-        // Below 1 (a buffer of three packets, a minth of 0) no flow could queue a packet.
+        // With a maxq below 1 (buffer of three packets, or minth of 0) no flow could queue a packet.
         let maxq = config.maxq.map_or(minth, packets).max(1.0);
-        // At most one flow per packet or byte of room.
+        // A flow with queued packets takes room for a packet or a byte, so the limit bounds the flows too.
         let most = match limit {
             Limit::Packets(n) => n,
             Limit::Bytes(n) => u32::try_from(n).unwrap_or(u32::MAX),
@@ -267,7 +267,7 @@ mod tests {
     use proptest::prelude::*;
 
     const LINK: LinkInfo = LinkInfo::new(Rate::from_bits(8_000_000), 1000, 7);
-    /// An average that follows the queue at once, and no drops by chance: every step can be worked by hand.
+    /// The average equals the current queue and no packet is dropped at random, so every step can be computed by hand.
     const EXACT: &[(&str, &str)] = &[("limit", "40p"), ("wq", "1"), ("maxp", "0")];
 
     fn fred(settings: &[(&str, &str)]) -> Port<(), Fred<()>> {
@@ -315,7 +315,7 @@ mod tests {
     #[test]
     fn a_lone_flow_may_queue_minth_packets_and_each_further_one_is_a_strike() {
         let mut port = fred(EXACT);
-        // minth = 10. The average an arrival sees is the queue before it; one flow, so avgcq is all of it.
+        // minth = 10. The average at an arrival is the queue before it. With one flow, avgcq is the whole average.
         arrive(&mut port, 1, 13);
         assert_eq!((port.backlog().packets, drops(&port)), (10, [3, 0, 0, 0]));
         // Three strikes; two packets leave; 8 queued is not above minth, but it is no less than avgcq.
@@ -353,8 +353,8 @@ mod tests {
     fn between_the_thresholds_only_flows_at_their_fair_share_and_at_minq_are_dropped_by_chance() {
         let sure = [("limit", "40p"), ("wq", "1"), ("maxp", "1"), ("minq", "2"), ("maxth", "10.001p")];
         let mut port = fred(&sure);
-        // Ten flows, one packet each: the average reaches minth = 10 and drops are all but certain (pb = 1 at 10.001),
-        // yet every flow holds less than minq = 2.
+        // Ten flows, one packet each: the average reaches minth = 10 and drops are almost certain (pb = 1 at 10.001),
+        // but every flow queues fewer than minq = 2 packets.
         (0..10).for_each(|flow| arrive(&mut port, flow, 1));
         arrive(&mut port, 50, 1);
         assert_eq!((port.backlog().packets, drops(&port)), (11, [0, 0, 0, 0]));
@@ -371,7 +371,8 @@ mod tests {
     fn the_average_is_updated_by_arrivals_and_by_departures() {
         let mut port = fred(&[("limit", "40p"), ("wq", "0.5")]);
         let average = |port: &Port<(), Fred<()>>| port.discipline().detector.average();
-        // Arrivals meet 0, 1, 2 packets: 0, 0.5, 1.25. A departure leaves 2: 1.625. The next leaves 1: 1.3125.
+        // Arrivals find 0, 1 and 2 packets: averages of 0, 0.5 and 1.25. A departure leaves 2 packets: 1.625. The next
+        // leaves one: 1.3125.
         arrive(&mut port, 1, 3);
         assert_eq!(average(&port), 1.25);
         port.dequeue(Time::ZERO, &mut ());

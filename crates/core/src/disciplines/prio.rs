@@ -68,7 +68,7 @@ impl<T: 'static> Prio<T> {
 
 impl<T> Discipline<T> for Prio<T> {
     fn enqueue(&mut self, packet: Packet<T>, cx: &mut Cx<'_, T>) {
-        // A packet that can never fit would drive out all others.
+        // A packet larger than the limit would make the children drop all others and still not fit.
         if !self.limit.admits(Backlog::default(), packet.bytes) {
             return cx.drop(packet, Why::Overflow);
         }

@@ -8,10 +8,11 @@
 //! maxth, the probability pb grows linearly from 0 to maxp. The count of packets since the last drop or mark turns pb
 //! into pa, which spaces drops evenly. Above maxth (`gentle`: twice that), every packet is dropped or marked.
 //!
-//! On departure, an empty queue starts an idle period. The next arrival lets the average decay for it.
+//! On departure, an empty queue starts an idle period. At the next arrival, the average decays for the length of that
+//! period.
 //!
-//! [`RedQueue`] has queue, settings and the drop or mark; [`RedDetector`] has average and probability. Adaptive RED,
-//! Feng's RED, RED-PD, BREATHe and the penalty box build on both.
+//! [`RedQueue`] holds the queue and the settings, and drops or marks packets. [`RedDetector`] holds the average and
+//! computes the probability. Adaptive RED, Feng's RED, RED-PD, BREATHe and the penalty box build on both.
 //!
 //! Source: S. Floyd, V. Jacobson, "Random early detection gateways for congestion avoidance", IEEE/ACM ToN 1(4), 1993.
 //! The `gentle` variant: S. Floyd, "Recommendation on using the gentle variant of RED", 2000. `auto` values: the

@@ -72,7 +72,7 @@ impl<T> RedPd<T> {
         Ok(RedPd { config, queue, mean_packet, identification })
     }
 
-    /// The drop history, the flows monitored for it and the drop rate.
+    /// The drop history, the monitored flows and the drop rate.
     pub fn identification(&self) -> &Identification {
         &self.identification
     }

@@ -327,8 +327,8 @@ mod tests {
         assert_eq!(port.discipline().penalty(FlowId(0)), None, "not before it is examined");
         drive(&mut port, 5, 1, 1500);
         let penalty = port.discipline().penalty(FlowId(0)).unwrap();
-        // Half of 2000 packets a second are dropped, three quarters of them its own: some 1.5 MB/s against
-        // 1.2 x 1.22 x 1500/(0.06 sqrt 0.5) = 52 kB/s.
+        // Half of 2000 packets a second are dropped, three quarters of them of flow 0. It sends about 1.5 MB/s, and a
+        // flow is unfriendly above 1.2 x 1.22 x 1500/(0.06 sqrt 0.5) = 52 kB/s.
         assert_eq!(penalty.failed, FailedTest::Unfriendly);
         assert!((penalty.rate / 1.5e6 - 1.0).abs() < 0.1, "{penalty:?}");
         let refused = |port: &Port<(), RedPenalty<()>>| port.totals().counts().drops(Why::Unresponsive);

@@ -5,8 +5,8 @@
 //! up.
 //!
 //! On arrival, CHOKe's steps apply with that number of candidates ([`Choke`]). The share is the average of unresponsive
-//! arrivals, with weight `share_weight`. They are known by their class, or else by a match of the first candidate.
-//! Departures are CHOKe's.
+//! arrivals, with weight `share_weight`. Unresponsive arrivals are known by their class, or else by a match of the
+//! first candidate. Departures are CHOKe's.
 //!
 //! Source: Y. Jiang, M. Hamdi, J. Liu, "Self adjustable CHOKe: an active queue management algorithm for congestion
 //! control and fair bandwidth allocation", IEEE ISCC 2003. Only the abstract is available: SAC builds on RED and CHOKe,

@@ -125,9 +125,9 @@ pub struct Sfb<T> {
     fifo: Fifo<T>,
     /// The bins of each queued packet, in FIFO order.
     entered: VecDeque<BinNumbers>,
-    /// Queued packets that count in the next set too: their number and their bins there.
+    /// Queued packets that are counted in the next set too: sequence number, and bins in that set.
     trained: VecDeque<(u64, BinNumbers)>,
-    /// Packets that have left the FIFO: the number of its head.
+    /// Packets that have left the FIFO. This is the sequence number of its head.
     left: u64,
     bins: Bins,
     bin_size: u32,
@@ -144,7 +144,7 @@ impl<T> Sfb<T> {
     /// [`BuildError::Conflict`] if `bin_max` is below `bin_size`, or `warmup` is longer than `rehash`.
     pub fn new(config: SfbConfig, link: &LinkInfo) -> Result<Self, BuildError> {
         let auto = Level::Share(1.5 / f64::from(config.bins));
-        // The casts saturate. A bin counts whole packets: more than 13.04 is more than 13.
+        // The casts saturate and round down. A bin counts whole packets, so more than 13.04 packets are more than 13.
         let packets = |level: Level| level.packets(config.limit, link.mean_packet) as u32;
         let bin_size = packets(config.bin_size.unwrap_or(auto));
         let bin_max = config.bin_max.map_or(bin_size, packets);
@@ -167,12 +167,12 @@ impl<T> Sfb<T> {
         self.bins.all_bins()
     }
 
-    /// The bins of `flow` in the set in use, one per level, numbered as in the limiter.
+    /// The bins of `flow` in the set in use, one per level. The limiter uses the same numbers.
     pub fn bins_of(&self, flow: FlowId) -> BinNumbers {
         self.bins.bins_of(flow)
     }
 
-    /// Changes the hash functions when due. Two changes reset every bin, so a jump of the clock needs no more.
+    /// Changes the hash functions when due. Two changes reset every bin, so no more are made after a jump of the clock.
     #[inline]
     fn switch_hashes(&mut self, now: Time) {
         let due = self.rehash.advance(now).min(2);
@@ -186,15 +186,16 @@ impl<T> Sfb<T> {
         self.config.double_buffer && period > 0 && now.as_nanos() % period >= period - warmup
     }
 
-    /// Counts the queued packet in the next set too. Its bins would otherwise be empty after the change, lose
-    /// probability and release the flow until it has filled them.
+    /// Counts the queued packet in the next set too. Without this, the flow's bins would be empty after the change and
+    /// their probability would fall. The flow would then pass without a limit until it has filled them.
     fn train_packet(&mut self, flow: FlowId) {
         let numbers = self.bins.next_bins_of(flow);
         self.bins.enter(&numbers);
         self.trained.push_back((self.left + self.entered.len() as u64 - 1, numbers));
     }
 
-    /// Applies the bins' verdict: drops, marks or accepts the packet. Returns it with whether its flow is unresponsive.
+    /// Applies the bins' verdict: drops, marks or accepts the packet. Returns an accepted packet, and whether its flow
+    /// is unresponsive.
     #[inline]
     fn judge(&mut self, packet: Packet<T>, numbers: &BinNumbers, cx: &mut Cx<'_, T>) -> Option<(Packet<T>, bool)> {
         let found = self.bins.arrive(numbers, self.bin_size, cx.now);
@@ -225,7 +226,7 @@ fn limiter(config: &SfbConfig, link: &LinkInfo) -> Limiter {
             Limiter::Interval { every, random, opens: Time::ZERO }
         }
         Penalty::FairShare => {
-            // Not a key of the bins: those are derived from the secret and small numbers.
+            // Differs from the keys of the bins, which are derived from the secret and small numbers.
             let flows = FlowCount::new(config.flow_window, keyed(link.key, FlowId(u64::MAX)));
             Limiter::Each(FairShareLimiter::new(link.rate, burst, flows, 2 * (config.levels * config.bins) as usize))
         }

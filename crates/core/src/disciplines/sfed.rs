@@ -157,7 +157,7 @@ impl SfedBuckets {
         full
     }
 
-    /// Deals all rounds that fill no bucket at once: a deleted bucket can free tokens for thousands.
+    /// Deals at once all rounds that fill no bucket. A deleted bucket can free tokens for thousands of rounds.
     fn whole_rounds(&mut self, grain: Tokens) {
         let (height, round) = (self.height(), grain.saturating_mul(self.table.len() as Tokens));
         if self.spare < round {

@@ -71,7 +71,7 @@ impl<T> SfqRed<T> {
     /// # Errors
     /// [`BuildError::Conflict`] if minth is not below maxth, or maxth is above a bucket's part of the limit.
     pub fn new(config: SfqRedConfig, link: &LinkInfo) -> Result<Self, BuildError> {
-        // A part of less than a packet would admit nothing.
+        // A bucket whose part is less than a packet would admit no packet.
         let part = match config.red.limit {
             Limit::Packets(n) => Limit::Packets((n / config.buckets).max(1)),
             Limit::Bytes(n) => Limit::Bytes((n / u64::from(config.buckets)).max(u64::from(link.mean_packet))),
@@ -113,7 +113,7 @@ impl<T> SfqRed<T> {
         if self.buckets[bucket].backlog().packets == 0 {
             self.ring.leave(bucket);
             // RED's idle time starts when its queue empties (Floyd, Jacobson 1993, figure 2). An empty bucket has no
-            // turn, so this departure reports it.
+            // turn, so the departure that empties it reports the idle time.
             self.buckets[bucket].pop(cx);
         }
         Some(packet)

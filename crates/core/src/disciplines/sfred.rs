@@ -129,7 +129,8 @@ impl<T> Sfred<T> {
             hash: LevelHash::new(config.levels as usize, config.bins as usize, link.key, 1),
             levels: config.levels as usize,
             bins: alloc::vec![bin; (config.levels * config.bins) as usize],
-            // The cast saturates. A bin counts whole packets: more than 13.04 is more than 13.
+            // The cast saturates and rounds down. A bin counts whole packets, so more than 13.04 packets are more than
+            // 13.
             bin_size: bin_size as u32,
             thresholds,
             penalty: TokenBucket::new(config.penalty_rate, burst),
@@ -163,7 +164,7 @@ impl<T> Sfred<T> {
                 1.0
             };
             found.fullest = found.fullest.max(bin.packets);
-            // Never NaN, which f64::min would also check.
+            // No value is NaN; `f64::min` would check for it.
             if probability < found.probability {
                 found.probability = probability;
             }

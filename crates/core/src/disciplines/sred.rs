@@ -134,7 +134,8 @@ impl<T> Sred<T> {
         }
     }
 
-    /// pzap of Simple SRED. Each of n flows has a window near sqrt(1/pzap), so their sum is independent of n.
+    /// pzap of Simple SRED. Each of n flows has a window near sqrt(1/pzap). As pzap grows with n^2, the sum of the
+    /// windows is independent of n.
     #[inline]
     fn probability(&self) -> f64 {
         let spread = 1.0 / (f64::from(self.config.flows) * self.hit_frequency);

@@ -56,7 +56,7 @@ impl<T: 'static> Tbf<T> {
     /// [`BuildError::Nested`] if the child cannot be built.
     pub fn new(config: TbfConfig, link: &LinkInfo) -> Result<Self, BuildError> {
         let rate = config.rate.unwrap_or(link.rate);
-        // The child feeds the shaper, not the link.
+        // For the child, the link's rate is that of the shaper.
         let inside = LinkInfo { rate, ..*link };
         // Lossless: the ranges end at 10^9.
         let bucket = |rate, Bytes(burst)| TokenBucket::new(rate, burst as u32);

@@ -29,7 +29,7 @@ impl Average {
     #[inline]
     pub fn update(&mut self, queue: f64, now: Time) -> f64 {
         match self.idle {
-            // A packet that arrived meanwhile may have been dropped: the link idles on from `now`.
+            // The arriving packet may be dropped, and the link then stays idle: the idle period continues from `now`.
             Some(since) if queue == 0.0 => self.decay(since, now),
             _ => self.value += self.weight * (queue - self.value),
         }

@@ -11,8 +11,8 @@ use crate::time::{Span, Time};
 /// Maximum number of levels.
 pub const MAX_LEVELS: usize = 8;
 
-/// The numbers of a flow's bins, one per level. Numbers include the set: packets leave the bins they entered even under
-/// new hashes.
+/// The numbers of a flow's bins, one per level. The number also tells the set, so that a packet leaves the bins it
+/// entered even after the hash functions have changed.
 pub type BinNumbers = [u16; MAX_LEVELS];
 
 /// Steps of a bin's probability.
@@ -245,11 +245,11 @@ pub fn misclassification(width: u32, levels: u32, unresponsive: u32) -> f64 {
 pub fn unresponsive(width: u32, levels: u32, polluted: u32) -> f64 {
     let (bins, polluted) = (f64::from(width * levels), f64::from(polluted));
     if width == 1 {
-        // A single bin shows only whether there are any.
+        // A single bin shows only whether there are unresponsive flows.
         return f64::from(u8::from(polluted > 0.0));
     }
     let spared = (bins - polluted).max(0.5) / bins;
-    // Adding 0 turns -0 into 0.
+    // Adding 0 turns a result of -0 into 0.
     libm::log(spared) / libm::log(1.0 - 1.0 / f64::from(width)) + 0.0
 }
 

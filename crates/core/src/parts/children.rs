@@ -14,7 +14,8 @@ use crate::registry;
 use crate::time::Time;
 use crate::units::Limit;
 
-/// Nested disciplines and their total backlog, taken from each child's before and after a call to notice its drops.
+/// Nested disciplines and their total backlog. Each call compares the child's backlog before and after it, so that the
+/// child's drops are subtracted too.
 pub struct Children<T> {
     all: Vec<Box<dyn Discipline<T>>>,
     held: Backlog,
@@ -66,7 +67,7 @@ impl<T> Children<T> {
         self.with(child, |child| child.enqueue(packet, cx));
     }
 
-    /// Takes a child's next packet. An empty child sees its idle period start.
+    /// Takes a child's next packet. A call on an empty child marks the start of its idle period.
     pub fn dequeue(&mut self, child: usize, cx: &mut Cx<'_, T>) -> Option<Packet<T>> {
         self.with(child, |child| child.dequeue(cx))
     }

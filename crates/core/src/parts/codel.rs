@@ -1,7 +1,7 @@
 //! CoDel's control loop for one queue, shared by CoDel and FQ-CoDel.
 //!
-//! CoDel drops or marks when the queueing delay stays above `target` for an `interval`. In this dropping state the n-th
-//! drop or mark is followed by the next after interval/sqrt(n). The state ends when the delay falls below the target.
+//! CoDel drops or marks when the queueing delay stays above `target` for an `interval`. In this dropping state, the
+//! next drop or mark follows interval/sqrt(n) after the n-th. The state ends when the delay falls below the target.
 //!
 //! Source: K. Nichols, V. Jacobson, A. McGregor, J. Iyengar, "Controlled Delay Active Queue Management", RFC 8289,
 //! 2018. Names are those of its pseudocode (section 5), without the trailing underscore.
@@ -51,7 +51,8 @@ pub type PoppedPacket<T> = (Packet<T>, u64);
 /// The state of a control loop.
 #[derive(Clone, Debug, Default)]
 pub struct CodelLoop {
-    /// When the delay will have been above the target for an interval; `None` while it is below.
+    /// Time at which the delay will have been above the target for an interval, if it stays there; `None` while it is
+    /// below.
     pub first_above: Option<Time>,
     /// Time of the next drop or mark; outside the dropping state, time of the last one.
     pub drop_next: Time,
@@ -119,7 +120,8 @@ impl CodelLoop {
         packet
     }
 
-    /// `dodequeue`: whether the packet may be dropped, once the delay has been above the target for an interval.
+    /// `dodequeue`: returns the packet, and whether it may be dropped because the delay has been above the target for
+    /// an interval.
     #[inline]
     fn check_delay<T>(
         &mut self,
@@ -139,7 +141,7 @@ impl CodelLoop {
         (Some(packet), now >= until)
     }
 
-    /// Enters the dropping state, at the previous drop rate if it was left recently.
+    /// Enters the dropping state, at the previous drop rate if the state ended recently.
     fn enter(&mut self, rules: &CodelSettings, now: Time) {
         self.dropping = true;
         let signals = self.count.saturating_sub(self.last_count);

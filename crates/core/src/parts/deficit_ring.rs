@@ -1,7 +1,7 @@
 //! Round robin with a byte credit per member.
 //!
 //! Members that have packets form a ring. A turn adds a member's quantum to its credit. The member sends while its
-//! credit covers what it needs, and then the next member has its turn. The caller chooses the need, which gives two
+//! credit covers its need, and then the next member has its turn. The caller chooses the need, which gives two
 //! schedulers:
 //!
 //! - the size of the next packet: deficit round robin. No member sends ahead of its credit.
@@ -144,7 +144,7 @@ impl DeficitRing {
         self.members[member].credit -= i64::from(cost);
     }
 
-    /// Grants all but one of the rounds before the next packet at once.
+    /// Grants at once the rounds that must pass before the next packet, except the last one.
     #[cold]
     fn skip_rounds(&mut self, need: &impl Fn(usize) -> u32) {
         let rounds = |member: usize| {

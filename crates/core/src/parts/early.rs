@@ -1,7 +1,7 @@
 //! Random early detection: compares the average queue with two thresholds and chooses packets to drop or mark.
 //!
-//! To signal a packet means to drop or mark it. The decision here only says whether: the owner of the queue drops or
-//! marks. RED and its variants, CHOKe and FRED decide with it.
+//! To signal a packet means to drop or mark it. [`RedDetector`] only decides whether to signal a packet; the owner of
+//! the queue drops or marks it. RED and its variants, CHOKe and FRED use it.
 //!
 //! Source: S. Floyd, V. Jacobson, "Random early detection gateways for congestion avoidance", IEEE/ACM ToN 1(4), 1993,
 //! figure 2. `gentle`: S. Floyd, "Recommendation on using the gentle variant of RED", 2000.
@@ -219,7 +219,7 @@ impl RedDetector {
             Spacing::Wait if used < 1.0 => return 0.0,
             Spacing::Wait => 2.0 - used,
         };
-        // No gap remains: signal now, unless the probability is 0.
+        // pa has reached 1: signal now, unless pb is 0.
         if open > probability { probability / open } else { f64::from(u8::from(probability > 0.0)) }
     }
 }
@@ -273,7 +273,7 @@ mod tests {
     fn gaps_between_signals_are_uniform_not_geometric() {
         let (mut detector, mut rng) = (detector(0.5), Rng::new(1));
         detector.update(14.0, Time::ZERO);
-        // pb = 1/5. After a signal count is 1 at the next packet: the gap is one of 1, 2, 3, 4.
+        // pb = 1/5. At the next packet after a signal, count is 1, so the gap is 1, 2, 3 or 4 packets.
         let (mut gaps, mut last) = ([0u32; 5], 0);
         for packet in 1..100_001_usize {
             if detector.early(1.0, &mut rng) {
@@ -281,7 +281,7 @@ mod tests {
                 last = packet;
             }
         }
-        // 10 000 each expected, standard deviation about 87: five of them.
+        // 10 000 of each gap are expected, with a standard deviation of about 87. The tolerance is five of them.
         assert!(gaps[..4].iter().all(|n| n.abs_diff(10_000) < 435) && gaps[4] <= 1, "{gaps:?}");
     }
 

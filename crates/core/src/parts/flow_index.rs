@@ -1,8 +1,8 @@
 //! A hash index over a dense array of per-flow entries, shared by [`FlowTable`](super::FlowTable) and
 //! [`FlowSlab`](super::FlowSlab).
 //!
-//! A bucket is a linked list of entries. Each entry stores its hash, so it can be removed, and the last entry moved to
-//! its place, without hashing again. With four to eight buckets per entry, most lists hold one entry.
+//! A bucket is a linked list of entries. Each entry stores its hash. It can therefore be removed without hashing again,
+//! and so can the last entry be moved to its place. With four to eight buckets per entry, most lists hold one entry.
 
 use alloc::vec::Vec;
 

@@ -11,7 +11,7 @@ use crate::packet::FlowId;
 pub struct FlowTable<V> {
     index: FlowIndex<V>,
     capacity: usize,
-    /// Where [`stalest`](FlowTable::stalest) continues.
+    /// Position at which the next call of [`stalest`](FlowTable::stalest) begins.
     hand: usize,
 }
 
@@ -86,8 +86,8 @@ impl<V> FlowTable<V> {
         self.index.link(position, flow);
     }
 
-    /// The position with the least `age` among the next four entries, in rotation; `None` if the table is empty.
-    /// Approximates least-recently-used eviction without a list.
+    /// The position of the entry with the least `age`, such as the time of its last use, among the next four entries in
+    /// rotation; `None` if the table is empty. Approximates least-recently-used eviction without a list.
     pub fn stalest<K: Ord>(&mut self, age: impl Fn(&V) -> K) -> Option<usize> {
         let all = self.len();
         let first = self.hand;

@@ -9,7 +9,7 @@ pub enum FailedTest {
     Unfriendly,
     /// It did not reduce its rate when the drop rate grew.
     Unresponsive,
-    /// It uses far more than its share of the traffic.
+    /// It sends far more than its share of the traffic.
     Disproportionate,
 }
 
@@ -52,7 +52,8 @@ impl FlowTests {
         self.friendly_rate(drops).is_some_and(|friendly| rate > self.safety * friendly)
     }
 
-    /// Whether a flow did not respond to the drop rate's growth since `then`, its sample at the lowest drop rate.
+    /// Whether a flow did not respond to the drop rate's growth since `then`, the flow's sample at the lowest drop
+    /// rate.
     pub fn unresponsive(&self, now: FlowSample, then: FlowSample) -> bool {
         now.drops > self.drops_grew * then.drops && now.rate > self.rate_kept * then.rate
     }

@@ -1,11 +1,13 @@
 //! Finds flows that send more than a given share of packets or bytes, with few counters.
 //!
 //! A packet of a flow with a counter adds to it. Otherwise the packet takes a free counter. If no counter is free, all
-//! counters and the packet's weight decrease by the smallest of them. Any weight left takes a counter that has reached
-//! zero. With k counters, a flow with more than n/(k + 1) of the total weight n always has one.
+//! counters and the packet's weight decrease by the same amount: the smallest counter, or the weight if that is less. A
+//! packet with weight left takes a counter that has reached zero. With k counters, a flow with more than n/(k + 1) of
+//! the total weight n always has one.
 //!
-//! A heap yields the smallest counter. Counters only grow, so an outdated heap entry sinks when it reaches the top.
-//! Counting takes O(1) for a flow in the set, and O(log k) on average for other flows.
+//! A heap yields the smallest counter. Stored counters only grow, because a decrease of all counters is stored in one
+//! number, `base`. An outdated heap entry therefore sinks when it reaches the top. Counting takes O(1) for a flow in
+//! the set, and O(log k) on average for other flows.
 //!
 //! Source: R. Karp, S. Shenker, C. Papadimitriou, "A simple algorithm for finding frequent elements in streams and
 //! bags", ACM TODS 28(1), 2003. Earlier: J. Misra, D. Gries, "Finding repeated elements", 1982. Packets are weighted by
@@ -64,7 +66,7 @@ impl HeavyHitters {
         named.map(|((flow, ()), counter)| (flow, self.counter_value(counter))).filter(|(_, value)| *value > 0)
     }
 
-    /// Counts a packet of `flow` of this `weight`.
+    /// Counts a packet of `flow` with a weight of `weight`.
     #[inline]
     pub fn count(&mut self, flow: FlowId, weight: u32) {
         self.count_known(flow, self.counter(flow), weight);
@@ -118,7 +120,7 @@ impl HeavyHitters {
         }
     }
 
-    /// Moves `counter`, at the top of the heap, to the place of `count`.
+    /// Moves `counter` from the top of the heap down to the position that `count` gives it.
     fn sink(&mut self, count: u64, counter: u32) {
         let mut position = 0;
         loop {
@@ -144,7 +146,7 @@ mod tests {
     use alloc::collections::BTreeMap;
     use proptest::prelude::*;
 
-    /// The algorithm as a loop over all counters. Returns the weight taken off each.
+    /// The algorithm as a loop over all counters. Returns the weight subtracted from each counter.
     fn naive(counters: &mut BTreeMap<FlowId, u64>, capacity: usize, flow: FlowId, mut bytes: u64) -> u64 {
         let mut taken = 0;
         if !counters.contains_key(&flow) && counters.len() == capacity {

@@ -16,7 +16,7 @@ pub(super) enum LengthUnit {
 }
 
 impl LengthUnit {
-    /// The unit of `limit`, so that the queue with the most of the scarce resource loses.
+    /// The unit of `limit`, so that the longest queue is the one that holds most of the scarce resource.
     pub(super) fn of(limit: Limit) -> LengthUnit {
         match limit {
             Limit::Packets(_) => LengthUnit::Packets,
@@ -49,12 +49,13 @@ struct ChainLink {
 
 /// Queues sorted into chains by length.
 ///
-/// A chain is a circle with a link of its own, so that moving a queue never needs to test for the first or last. Such a
-/// test would depend on the traffic, and processors predict it badly. Empty queues are in no chain (number 0).
+/// A chain is a circular list with a link of its own (a sentinel), so that moving a queue needs no test for the ends of
+/// the list. The outcome of such a test would depend on the traffic, and processors predict it badly. Empty queues are
+/// in no chain (number 0).
 #[derive(Clone, Debug)]
 pub(super) struct Longest {
     unit: LengthUnit,
-    /// Links of queues at [`link_of`], of chains at [`start_of`]. A link alone in its circle is its own neighbor.
+    /// Links of queues at [`link_of`], of chains at [`start_of`]. A link alone in its list is its own neighbor.
     links: Vec<ChainLink>,
     queues: u32,
     /// One bit per chain.
@@ -85,7 +86,7 @@ impl Longest {
         self.queues += 1;
     }
 
-    // Always: see `SubQueues::pop`.
+    // Always inlined: see `SubQueues::pop`.
     #[inline(always)]
     pub(super) fn set(&mut self, queue: usize, held: Backlog) {
         let new = self.unit.chain(held);
@@ -112,7 +113,8 @@ impl Longest {
                 self.top = self.top.max(new as usize / 64);
             }
         }
-        // Done after the queue has moved, so that a shrinking queue leaves nothing to search.
+        // Done after the queue has joined its new chain: if that is the next longest, the search for a used chain ends
+        // at once.
         if before == after {
             self.used[old as usize / 64] &= !(1 << (old % 64));
             while self.top > 0 && self.used[self.top] == 0 {

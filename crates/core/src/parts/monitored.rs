@@ -12,11 +12,11 @@ use crate::rng::Rng;
 use crate::time::{Span, Time};
 
 struct ResponseRules {
-    /// Factor for a probability below the quantum; a larger one grows by `growth` - 1 quanta.
+    /// A probability below the quantum is multiplied by this. A larger one grows by `growth` - 1 quanta.
     growth: f64,
-    /// At or below this probability, a flow is released instead of decreasing it.
+    /// A flow with a probability at or below this is released instead of decreased.
     release: f64,
-    /// Divisor of probabilities up to `easing` times maxdecrease; larger ones fall by maxdecrease.
+    /// A probability up to `easing` times maxdecrease is divided by this. A larger one falls by maxdecrease.
     easing: f64,
 }
 
@@ -26,7 +26,7 @@ const UNRESPONSIVE: ResponseRules = ResponseRules { growth: 3.0, release: 0.0025
 const MAX_INITIAL: f64 = 0.5;
 /// Number of observations kept.
 const OBSERVATIONS: usize = 5;
-/// Drop rates are compared only within this factor.
+/// Two drop rates are compared only if the smaller is more than this share of the larger.
 const COMPARABLE: f64 = 0.1;
 
 /// A flow's traffic during one drop list.
@@ -89,7 +89,8 @@ pub struct MonitoredFlow {
 }
 
 impl MonitoredFlow {
-    /// A flow monitored from `now`, with a quantum of `increase` and a usable drop rate of `drop_rate`.
+    /// A flow monitored from `now`. Its first probability is the quantum `increase`, but at most twice `drop_rate` and
+    /// at most 1/2.
     pub fn new(increase: f64, drop_rate: f64, now: Time) -> MonitoredFlow {
         let probability = increase.min(2.0 * drop_rate).min(MAX_INITIAL);
         let (seen, none) = ([FlowObservation::default(); OBSERVATIONS], ListTraffic::default());
@@ -276,14 +277,14 @@ mod tests {
                 gap = 0;
             }
         }
-        // 10 000 each expected, standard deviation about 90: five of them.
+        // 10 000 of each gap are expected, with a standard deviation of about 90. The tolerance is five of them.
         assert!(gaps[..4].iter().all(|n| n.abs_diff(10_000) < 450) && gaps[4] == 0, "{gaps:?}");
         assert!((0..100).all(|_| !flow.filter(1.0, false, &mut rng)), "no demand");
         assert!(flow.filter(1.0, true, &mut rng), "a drop is long due");
         assert!((0..100).all(|_| !flow.filter(0.0, true, &mut rng)), "a penalty of 0");
     }
 
-    /// The verdict on a flow seen to send and lose so many packets in lists of one second.
+    /// The verdict on a flow with these numbers of arrivals and drops, in lists of one second.
     fn judged(seen: &[(u64, u64)]) -> ResponseScore {
         let mut flow = flow(0.125, false);
         for (arrived, dropped) in seen {
@@ -334,7 +335,7 @@ mod tests {
             flow.increase(0.001, true, Span::from_secs(1), at(1));
             flow.unresponsive
         };
-        // Only earlier observations are judged: three bad pairs exist after the third.
+        // An increase judges only earlier observations. The third observation completes three bad pairs.
         assert_eq!([list(400, 4), list(400, 8), list(400, 16), list(400, 16)], [false, false, false, true]);
         assert!((0..5).all(|_| list(10, 10)), "good behavior comes too late");
     }

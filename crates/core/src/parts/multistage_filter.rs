@@ -33,8 +33,9 @@ impl MultistageFilter {
         self.indices(flow).iter().map(|index| self.counters[*index]).min().unwrap_or(0)
     }
 
-    /// Counts `bytes` of `flow`, unless that exceeds `most`, and returns whether it does. A flow found large is no
-    /// longer counted, to spare flows with the same counters. Counters rise only to the flow's new upper bound.
+    /// Counts `bytes` of `flow`, unless its estimate would then exceed `most`. Returns whether it would. A flow found
+    /// large is no longer counted, to spare flows with the same counters. Counters rise only to the flow's new upper
+    /// bound.
     #[inline]
     pub fn exceeds(&mut self, flow: FlowId, bytes: u32, most: u64) -> bool {
         let indices = self.indices(flow);

@@ -57,9 +57,10 @@ impl Pi2Controller {
         }
     }
 
-    /// p' <- p' + alpha (q - target) + beta (q - q_old), `due` times: the first step alone, the others in closed form.
-    /// In those q grows by `tupdate` each, or stays 0, so steps never decrease. Negative steps come first, which may
-    /// reach p' = 0; positive ones follow, which may reach the upper bound.
+    /// Applies p' <- p' + alpha (q - target) + beta (q - q_old) `due` times. The first step is computed alone, the
+    /// others in closed form. In each of the others q grows by `tupdate`, or stays 0, so the steps never decrease. All
+    /// negative steps, which may take p' to 0, therefore precede the positive steps, which may take it to the upper
+    /// bound.
     fn update(&mut self, due: u64, oldest: Option<Time>) {
         let Pi2Settings { target, tupdate, alpha, beta, .. } = self.rules;
         let since = (tupdate * (due - 1)).as_nanos();

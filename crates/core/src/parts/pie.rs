@@ -46,8 +46,9 @@ pub struct PieSettings {
 const THRESHOLD: u64 = 1 << 14;
 /// A measurement's weight in the average: 2^14 / 2^16 (section 5.2).
 const WEIGHT: f64 = 0.25;
-/// Maximum updates made up after a silence, by default a minute's worth. The delay is constant meanwhile, so the
-/// probability settles sooner unless the delay is within 3 ms of the target.
+/// Maximum number of missed updates that are made up after a silence: a minute's worth by default. In a silence the
+/// delay is constant. The probability therefore settles in fewer updates, unless the delay is within 3 ms of the
+/// target.
 const MAX_UPDATES: u64 = 4096;
 
 /// A controller's state.
@@ -100,7 +101,7 @@ impl PieController {
     }
 
     /// Drops, marks or accepts an arrival for a queue of `bytes`. Returns the packet unless dropped.
-    // Always: as a call, which hands the packet over through memory, it costs PIE half as much again.
+    // Always inlined: a call would pass the packet through memory and make PIE cost half as much again.
     #[inline(always)]
     pub fn admit<T>(
         &mut self,

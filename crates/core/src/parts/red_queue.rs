@@ -114,8 +114,8 @@ impl RedSettings {
     }
 }
 
-/// 1 - exp(-1/C), where C is the link's rate in packets of `mean` bytes a second: averages over one second (Floyd,
-/// Gummadi, Shenker 2001, section 4).
+/// The weight that averages over one second: 1 - exp(-1/C), where C is the link's rate in packets of `mean` bytes a
+/// second (Floyd, Gummadi, Shenker 2001, section 4).
 pub fn weight_of_rate(rate: Rate, mean: u32) -> f64 {
     // The difference is 0 below 2^-53, and 1 for a rate of zero.
     (-libm::expm1(-1.0 / packets_a_second(rate, mean))).clamp(f64::MIN_POSITIVE, 1.0)
@@ -231,7 +231,7 @@ impl<T> RedQueue<T> {
         }
     }
 
-    /// Dequeues the oldest packet, or records that the link is idle.
+    /// Dequeues the oldest packet. On an empty queue, records that the link is idle.
     #[inline]
     pub fn pop(&mut self, cx: &Cx<'_, T>) -> Option<Packet<T>> {
         let packet = self.fifo.pop();

@@ -151,8 +151,8 @@ impl<T> TokenFifo<T> {
     /// Admits, marks or drops the packet according to its bucket's `level`.
     ///
     /// Only departures return tokens. If flows outnumber tokens, every bucket can be empty along with the queue, and
-    /// drops would then never end. The paper assumes full buckets when the queue is empty; here a packet is then never
-    /// dropped, and missing tokens are lent.
+    /// drops would then never end. The paper assumes full buckets when the queue is empty. Here a packet that arrives
+    /// at an empty queue is never dropped, and missing tokens are lent.
     ///
     /// Draws one number for each arrival at a nonempty queue.
     #[inline]

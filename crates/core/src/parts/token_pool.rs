@@ -55,7 +55,7 @@ impl TokenPool {
         self.height
     }
 
-    /// Sets the total that bucket heights derive from, for a pool within a larger one. No token moves.
+    /// Sets the total that bucket heights derive from, for a pool that is one level of a `TokenTree`. No token moves.
     pub fn set_total(&mut self, total: Tokens) {
         if total != self.total {
             self.total = total;
@@ -68,8 +68,8 @@ impl TokenPool {
         self.buckets.peek(flow).copied()
     }
 
-    /// Finds or creates `flow`'s bucket and returns its position and fill. A new bucket is full. An existing one loses
-    /// any tokens above its height only now.
+    /// Finds or creates `flow`'s bucket and returns its position and fill. A new bucket is full. An existing bucket
+    /// loses its tokens above the height only here, not when the height falls.
     ///
     /// If the table is full, the fullest of four random buckets is evicted: its flow was least active.
     #[inline]
@@ -87,15 +87,15 @@ impl TokenPool {
         *self.buckets.at(position).1 -= tokens;
     }
 
-    /// Gives `tokens` to a packet from the spare ones, which may become negative.
+    /// Gives spare `tokens` to a packet. The number of spare tokens may become negative.
     #[inline]
     pub fn lend(&mut self, tokens: Tokens) {
         self.spare -= tokens;
     }
 
-    /// Takes back a departing packet's tokens, then settles `spare` with random buckets: as many as `draws` allows,
-    /// moving at most a grain each. A surplus is given to them, a deficit taken, down to an empty bucket. A drawn
-    /// bucket above its height is deleted. Returns the number of buckets drawn.
+    /// Takes back a departing packet's tokens, then moves spare tokens to random buckets, at most a grain to each. If
+    /// `spare` is negative, it takes tokens from the buckets instead, at most until they are empty. A drawn bucket
+    /// above its height is deleted. `draws` limits the number of buckets. Returns the number of buckets drawn.
     #[inline]
     pub fn give_back(&mut self, refund: Refund, rng: &mut Rng) -> u32 {
         self.spare += refund.carried;
@@ -162,10 +162,11 @@ impl TokenPool {
 
 /// Buckets to settle `spare` with at a departure: the paper's b = floor(|spare| / queue) + 1, at most four.
 ///
-/// A departing packet changes `spare` by what one draw settles, so one draw per packet keeps up with traffic (FABA
-/// paper, section 4.2). A created or deleted bucket changes it by a whole height. With a short queue, one departure
-/// could then need thousands of draws; later departures take the rest. The paper sees at most two draws (section 5.2).
-/// Under intermittent load a limit of two wastes a hundredth of the link, and four do as well as sixteen.
+/// A departing packet changes `spare` by as many tokens as one draw moves, so one draw per packet keeps up with traffic
+/// (FABA paper, section 4.2). A created or deleted bucket changes it by a whole height. With a short queue, one
+/// departure could then need thousands of draws. The limit leaves them to later departures. The paper sees at most two
+/// draws (section 5.2). Under intermittent load, a limit of two wastes 1 % of the link, and a limit of four does as
+/// well as one of sixteen.
 #[inline]
 pub(super) fn draws(spare: Tokens, refund: Refund) -> u32 {
     let (owed, queue) = (spare.unsigned_abs(), refund.queue.max(refund.grain).unsigned_abs());
@@ -215,7 +216,8 @@ mod tests {
         pool.open(FLOW[1], &mut rng);
         pool.open(FLOW[0], &mut rng);
         pool.take(0, 5);
-        // Heights 6, levels 1 and 6, one token back: the first bucket takes it, or the second overflows and vanishes.
+        // Two buckets of height 6 hold 1 and 6 tokens, and one token returns. If the first bucket is drawn, it takes
+        // the token. If the second is drawn, it overflows and is deleted.
         while pool.flows() == 2 {
             let carried = 12 - sum(&pool);
             give_back(&mut pool, [carried.min(1), 1, 4], &mut rng);

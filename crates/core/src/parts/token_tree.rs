@@ -14,9 +14,9 @@ use crate::rng::Rng;
 /// distinguished. A class is active while it has a bucket or an active descendant. Its height is its share, by weight
 /// among active siblings, of its parent's height. The root's height is the whole stock.
 ///
-/// Each level has its own spare tokens, so freed tokens are shared close by: a deleted bucket's among its siblings.
-/// Tokens move a level up if a class and its descendants exceed its height, or if none of them is active. A departing
-/// packet's tokens start at the root and move down, at each level to a child drawn by weight.
+/// Each level has its own spare tokens, so freed tokens stay close: those of a deleted bucket are shared among its
+/// siblings. Tokens move a level up if a class and its descendants exceed its height, or if none of them is active. A
+/// departing packet's tokens start at the root and move down, at each level to a child drawn by weight.
 #[derive(Clone, Debug)]
 pub struct TokenTree {
     nodes: Vec<ClassNode>,
@@ -47,7 +47,7 @@ pub struct BucketId {
 }
 
 const ROOT: usize = 0;
-/// Scaled weights: the heaviest sibling's is at most this, and above half of it.
+/// Upper bound of scaled weights. The scaled weight of the heaviest sibling is above half of this.
 const MAX_WEIGHT: f64 = (1u64 << 32) as f64;
 
 impl TokenTree {
@@ -161,7 +161,7 @@ impl TokenTree {
             return false;
         }
         self.move_up(child, -due);
-        // Tokens above the class's height that are in no bucket go to its siblings.
+        // Tokens that exceed the class's height and are in no bucket go to its siblings.
         let spare = self.nodes[child].flows.as_ref().map_or(self.nodes[child].tokens, TokenPool::spare);
         self.move_up(child, (self.nodes[child].content - self.height(child)).min(spare).max(0));
         true

@@ -2,12 +2,13 @@ use alloc::vec::Vec;
 
 use crate::rng::Rng;
 
-/// Weighted random selection among places. Changing a weight or drawing a place takes logarithmic time (Fenwick, "A new
+/// Weighted random selection among items. Changing a weight or drawing an item takes logarithmic time (Fenwick, "A new
 /// data structure for cumulative frequency tables", 1994).
 #[derive(Clone, Debug)]
 pub struct Weights {
     of: Vec<u64>,
-    /// `sums[i]` covers places i - 2^k to i - 1, where 2^k is the largest power of two that divides i.
+    /// `sums[i]` is the sum of the weights of items i - 2^k to i - 1, where 2^k is the largest power of two that
+    /// divides i.
     sums: Vec<u64>,
     total: u64,
 }
@@ -43,7 +44,7 @@ impl Weights {
         }
     }
 
-    /// Draws a place by weight; the total must not be zero.
+    /// Draws an item by weight; the total must not be zero.
     #[inline]
     pub fn draw(&self, rng: &mut Rng) -> usize {
         // Without rejection, the bias of multiplying is below total / 2^64.

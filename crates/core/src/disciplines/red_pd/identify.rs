@@ -14,7 +14,7 @@ use crate::time::{Span, Time};
 const MIN_DROP_RATE: f64 = 0.001;
 /// Minimum time between two changes of a flow's probability, so that the flow can react (monitoring.tcl).
 const MIN_HOLD: Span = Span::from_millis(400);
-/// Minimum and maximum duration of a list, in R (monitoring.tcl).
+/// Minimum and maximum duration of a list, in multiples of R (monitoring.tcl).
 const MIN_LIST_RTTS: u64 = 2;
 const MAX_LIST_RTTS: u64 = 10;
 /// Factor by which `dynamic_r` changes R with each list.
@@ -29,7 +29,7 @@ struct AmbientCounts {
 
 type ListLengths = [Span; 5];
 
-/// The drop history and the flows monitored for it (sections 4.1 and 4.2).
+/// The drop history and the monitored flows (sections 4.1 and 4.2).
 pub struct Identification {
     config: RedPdConfig,
     rtt: Span,
@@ -132,7 +132,7 @@ impl Identification {
         }
     }
 
-    /// Ends all due lists without arrivals at once: each only halves the average.
+    /// Ends all due lists without arrivals at once. Such a list only halves the average drop rate.
     fn skip_silence(&mut self, now: Time) {
         let lists = (now - self.started).as_nanos() / self.length.as_nanos();
         if lists == 0 {
@@ -141,7 +141,7 @@ impl Identification {
         self.started += self.length * lists;
         self.last_rate = 0.0;
         (0..lists.min(self.lengths.len() as u64)).for_each(|_| self.record_length(self.length));
-        // 2^-1100 is 0, and the exponent fits.
+        // Any rate times 2^-1100 is 0, so larger exponents, which might not fit an i32, are not needed.
         self.drop_rate = self.drop_rate.map(|rate| libm::ldexp(rate, -(lists.min(1100) as i32)));
     }
 
@@ -203,7 +203,7 @@ impl Identification {
         self.lengths[..lists].iter().fold(Span::ZERO, |sum, length| sum + *length).max(MIN_HOLD)
     }
 
-    /// Equation (3) at an ambient drop rate, within bounds.
+    /// The duration of a list at this ambient drop rate: equation (3), within bounds.
     fn length_at(&self, drop_rate: f64) -> Span {
         let share = f64::from(self.config.min_lists) / f64::from(self.config.lists);
         let drop_rate = self.config.fixed_drop_rate.unwrap_or(drop_rate);
@@ -232,7 +232,7 @@ impl Identification {
     }
 }
 
-/// Inserts the flow. In a full table it replaces the flow with the smallest probability, if that is smaller.
+/// Inserts the flow. In a full table it replaces the flow with the smallest probability, if that is below its own.
 fn monitor(table: &mut FlowTable<MonitoredFlow>, flow: FlowId, fresh: MonitoredFlow) {
     if table.is_full() {
         let rank = |(flow, state): &(FlowId, &MonitoredFlow)| (state.probability, *flow);
