@@ -164,7 +164,7 @@ def test_the_folder_at_hand_will_do_and_a_file_will_not(in_folder: headgate.Resu
     assert sorted(files(tmp_path)) == sorted([*(f"{name}.csv" for name in tables.NAMES), "README.md"])
     refused = command("export", in_folder.path, "--format", "csv", "--out", "README.md")
     assert refused.returncode == 2
-    assert "it is no folder" in refused.stderr
+    assert "is not a folder" in refused.stderr
 
 
 @pytest.mark.parametrize("kind", ["flent", "csv"])

@@ -162,7 +162,7 @@ def test_what_a_user_may_mistype(command: Command, tmp_path: Path):
     wrong = {
         ("run", "faba/tabl1"): "did you mean 'faba/table1'?",
         ("run", "fabba"): "did you mean 'faba'?",
-        ("show", "nothing-like-it"): "`headgate paper list` names them all",
+        ("show", "nothing-like-it"): "`headgate paper list` shows all",
         ("run", "faba", "--with", "codle"): "did you mean 'codel'?",
         ("run", "faba", "--with", ","): "takes a list such as",
         ("run", "red-pd", "--trace", "none.pcap"): "cannot read none.pcap",

@@ -92,7 +92,7 @@ def test_ctrl_c_keeps_what_is_finished(cluster: Cluster, swept: Path, tmp_path: 
 
 @pytest.mark.parametrize(
     ("theirs", "says"),
-    [({"version": "9.9"}, f"Headgate {headgate.__version__} runs there, 9.9 here"), ({"build": "x"}, "another build")],
+    [({"version": "9.9"}, f"it has Headgate {headgate.__version__}, this machine has 9.9"), ({"build": "x"}, "another build")],
     ids=["version", "build"],
 )
 def test_a_worker_with_another_headgate_is_told(
@@ -117,7 +117,7 @@ def test_a_lost_scheduler_ends_the_run_and_what_is_finished_is_kept(
     cluster: Cluster, swept: Path, tmp_path: Path, dataset: headgate.Sweep
 ):
     watcher = At(4, cluster.scheduler.kill)
-    with pytest.raises(ClusterError, match=rf"is lost.*: \d+ of {POINTS} runs are finished"):
+    with pytest.raises(ClusterError, match=rf"is lost.* \d+ of {POINTS} runs are finished"):
         headgate.sweep(swept, out=tmp_path / "out", cluster=cluster.address, watcher=watcher)
     (folder,) = (tmp_path / "out").iterdir()
     kept = headgate.Sweep.load(folder).points.num_rows
@@ -162,5 +162,5 @@ def test_an_unreachable_cluster_fails_in_seconds_and_touches_nothing(
     assert command("sweep", swept, "--cluster", "nonsense://x").returncode == 4
     with stranger() as address:
         done = command("sweep", swept, "--cluster", address)
-    assert (done.returncode, done.stderr) == (4, f"error: what answers at {address} is no Dask scheduler\n")
+    assert (done.returncode, done.stderr) == (4, f"error: the server at {address} is not a Dask scheduler\n")
     assert command("sweep", swept, "--cluster", address, "--threads", 2).returncode == 2
