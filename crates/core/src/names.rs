@@ -3,8 +3,8 @@
 use alloc::vec::Vec;
 use core::mem;
 
-/// The name most similar to `typed` (the first of equals), if at most a third of the letters differ, or if one name is
-/// the beginning of the other.
+/// The name most similar to `typed`, the first of equals. `None` if more than a third of the letters differ and neither
+/// name is the beginning of the other.
 pub fn nearest<'a>(typed: &str, names: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     let ranked = names.into_iter().map(|name| (NameDistance::new(typed, name), name));
     let (unlike, name) = ranked.min_by_key(|&(unlike, _)| unlike)?;

@@ -149,8 +149,8 @@ impl<T, D: Discipline<T>, L: Ledger<T>> Port<T, D, L> {
     }
 
     /// Removes all packets in order of departure, before another discipline replaces this one. Packets that the
-    /// discipline drops meanwhile are returned too. Nothing is counted. Marks made meanwhile go to `marked`, which may
-    /// undo them. For a shaper, time advances until each packet is ready.
+    /// discipline drops meanwhile are returned too. Nothing is counted. Marks made meanwhile are reported to `marked`,
+    /// so that the host can undo them. For a shaper, time advances until each packet is ready.
     pub fn drain(&mut self, now: Time, marked: &mut dyn FnMut(&Packet<T>)) -> Vec<Packet<T>> {
         let mut taken = DrainSink { packets: Vec::with_capacity(self.held.packets as usize), marked };
         let (mut at, mut waited) = (now, false);

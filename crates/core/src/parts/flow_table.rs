@@ -86,8 +86,9 @@ impl<V> FlowTable<V> {
         self.index.link(position, flow);
     }
 
-    /// The position of the entry with the least `age`, such as the time of its last use, among the next four entries in
-    /// rotation; `None` if the table is empty. Approximates least-recently-used eviction without a list.
+    /// Compares the next four entries in rotation and returns the position of the one with the least `age`. `age` is,
+    /// for example, the time of an entry's last use. `None` if the table is empty. Approximates least-recently-used
+    /// eviction without a list.
     pub fn stalest<K: Ord>(&mut self, age: impl Fn(&V) -> K) -> Option<usize> {
         let all = self.len();
         let first = self.hand;

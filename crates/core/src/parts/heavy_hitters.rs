@@ -1,9 +1,9 @@
 //! Finds flows that send more than a given share of packets or bytes, with few counters.
 //!
 //! A packet of a flow with a counter adds to it. Otherwise the packet takes a free counter. If no counter is free, all
-//! counters and the packet's weight decrease by the same amount: the smallest counter, or the weight if that is less. A
-//! packet with weight left takes a counter that has reached zero. With k counters, a flow with more than n/(k + 1) of
-//! the total weight n always has one.
+//! counters and the packet's weight decrease by the smallest counter, or by the weight if that is less. A packet with
+//! weight left takes a counter that has reached zero. With k counters, a flow with more than n/(k + 1) of the total
+//! weight n always has one.
 //!
 //! A heap yields the smallest counter. Stored counters only grow, because a decrease of all counters is stored in one
 //! number, `base`. An outdated heap entry therefore sinks when it reaches the top. Counting takes O(1) for a flow in

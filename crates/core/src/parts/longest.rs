@@ -49,9 +49,9 @@ struct ChainLink {
 
 /// Queues sorted into chains by length.
 ///
-/// A chain is a circular list with a link of its own (a sentinel), so that moving a queue needs no test for the ends of
-/// the list. The outcome of such a test would depend on the traffic, and processors predict it badly. Empty queues are
-/// in no chain (number 0).
+/// A chain is a circular list with a sentinel link, so that moving a queue needs no test for the ends of the list. The
+/// outcome of such a test would depend on the traffic, and processors predict it badly. Empty queues are in no chain
+/// (number 0).
 #[derive(Clone, Debug)]
 pub(super) struct Longest {
     unit: LengthUnit,

@@ -162,8 +162,8 @@ impl TokenPool {
 
 /// Buckets to settle `spare` with at a departure: the paper's b = floor(|spare| / queue) + 1, at most four.
 ///
-/// A departing packet changes `spare` by as many tokens as one draw moves, so one draw per packet keeps up with traffic
-/// (FABA paper, section 4.2). A created or deleted bucket changes it by a whole height. With a short queue, one
+/// A departing packet changes `spare` by as many tokens as one draw moves. One draw per packet therefore keeps up with
+/// traffic (FABA paper, section 4.2). A created or deleted bucket changes it by a whole height. With a short queue, one
 /// departure could then need thousands of draws. The limit leaves them to later departures. The paper sees at most two
 /// draws (section 5.2). Under intermittent load, a limit of two wastes 1 % of the link, and a limit of four does as
 /// well as one of sixteen.
