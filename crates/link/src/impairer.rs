@@ -88,13 +88,14 @@ mod tests {
     fn losses_have_their_rate_and_their_mean_run() {
         for (loss, burst) in [(0.02, None), (0.2, None), (0.02, Some(1.0)), (0.02, Some(5.0)), (0.3, Some(20.0))] {
             let (rate, run) = figures(&losses(loss, burst));
-            // Without a chain the run is geometric: it goes on with chance `loss`.
+            // Without a chain, run lengths are geometric: a run continues with probability `loss`.
             let mean = burst.unwrap_or(1.0 / (1.0 - loss));
-            // A chain's states are correlated by r = 1 - begin - end at one step: variance grows by (1 + r) / (1 - r).
+            // Successive states of a chain have correlation r = 1 - begin - end. The variance grows by the factor (1 +
+            // r) / (1 - r).
             let r = burst.map_or(0.0, |burst| 1.0 - loss / (burst * (1.0 - loss)) - 1.0 / burst);
             let sigma = (loss * (1.0 - loss) / PACKETS as f64 * (1.0 + r) / (1.0 - r)).sqrt();
             assert!((rate - loss).abs() < 4.0 * sigma, "{rate} of {loss}, runs of {mean}");
-            // Of geometric runs the variance is mean (mean - 1).
+            // The variance of geometric runs is mean (mean - 1).
             let sigma = (mean * (mean - 1.0) / (PACKETS as f64 * loss / mean)).sqrt();
             assert!((run - mean).abs() <= 4.0 * sigma + 1e-12, "runs of {run}, expected {mean}");
         }
@@ -109,13 +110,14 @@ mod tests {
     fn jitter_is_uniform_and_keeps_the_order() {
         let most = Span::from_millis(10);
         let mut far = impairer(Impairments { jitter: most, ..Impairments::default() });
-        // A second apart none waits for another: uniform in 0 to 10 ms, mean 5 ms, sigma 10 ms / sqrt(12).
+        // Packets a second apart do not wait for each other. Their jitter is uniform in 0 to 10 ms: mean 5 ms, sigma 10
+        // ms / sqrt(12).
         let extra =
             (0..20_000).map(|n| far.arrival(Time::ZERO + Span::from_secs(n)) - (Time::ZERO + Span::from_secs(n)));
         let extra: Vec<f64> = extra.map(|extra| extra.as_secs_f64() / most.as_secs_f64()).collect();
         let mean = extra.iter().sum::<f64>() / extra.len() as f64;
         assert!((mean - 0.5).abs() < 4.0 / (12.0 * extra.len() as f64).sqrt(), "{mean}");
-        // Kolmogorov and Smirnov's distance is below 1.95 / sqrt(n) with 99.9 %.
+        // The Kolmogorov-Smirnov distance is below 1.95 / sqrt(n) with probability 99.9 %.
         let mut sorted = extra.clone();
         sorted.sort_by(f64::total_cmp);
         let n = sorted.len() as f64;

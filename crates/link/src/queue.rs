@@ -240,7 +240,7 @@ mod tests {
         fn sending(&mut self, _: Time, _: Time) {}
     }
 
-    /// A byte takes a microsecond, and 5 ms to come out. Packets of 13 bytes are lost.
+    /// A link of a byte per microsecond with a propagation delay of 5 ms. It loses packets of 13 bytes.
     struct ByteByByte;
 
     impl Carrier for ByteByByte {
@@ -286,7 +286,7 @@ mod tests {
         Packet::new(FlowId(flow), bytes, ())
     }
 
-    /// Frees the link whenever it asks for it, up to `end`.
+    /// Wakes the queue at each of its wake-up times up to `end`.
     fn run(queue: &mut Droptail, end: Time, host: &mut QueueHost) {
         while queue.wake() <= end && queue.wake() < Time::NEVER {
             queue.on_wake(queue.wake(), host);
@@ -326,7 +326,7 @@ mod tests {
         assert_eq!(left.packets.len(), 4);
         new.take_over(left, at(300), &mut host);
         run(&mut new, at(9000), &mut host);
-        // Two of them find no room in the new queue.
+        // Two packets find no room in the new queue.
         assert_eq!((host.0, host.1), (vec![(1, at(6000)), (2, at(7000)), (3, at(8000))], 2));
     }
 

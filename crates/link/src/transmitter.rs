@@ -201,7 +201,8 @@ mod tests {
 
     #[test]
     fn what_remains_when_the_rate_changes_is_sent_at_the_new_one() {
-        // 8 Mbit/s is a byte a microsecond. At 10 ms it falls to an eighth, at 20 ms to nothing, at 30 ms it is 16 Mbit/s.
+        // 8 Mbit/s is a byte a microsecond. At 10 ms the rate falls to an eighth, at 20 ms to 0, and at 30 ms it rises
+        // to 16 Mbit/s.
         let pace = schedule(&[(10, 1), (20, 0), (30, 16)], None);
         assert_eq!(pace.sent(ms(1), 1000), ms(2));
         assert_eq!(pace.sent(ms(9), 1000), ms(10), "sent as the rate changes");
@@ -214,7 +215,7 @@ mod tests {
 
     #[test]
     fn a_schedule_that_repeats_goes_round_as_often_as_it_must() {
-        // A turn of 10 ms: 5 ms at a byte a microsecond, then a pause: 5000 bytes.
+        // A period of 10 ms: 5 ms at a byte a microsecond, then a pause. It sends 5000 bytes.
         let pace = schedule(&[(5, 0)], Some(10));
         assert_eq!(pace.sent(ms(4), 1000), ms(5));
         assert_eq!(pace.sent(ms(4), 1001), Time::from_nanos(10_001_000));
@@ -230,9 +231,9 @@ mod tests {
     #[test]
     fn packets_leave_at_the_opportunities_of_a_trace() {
         let mut pace = trace(&[2, 2, 5, 10]);
-        // One waits for the first, one for the second at the same moment.
+        // The first packet uses the first opportunity, the second packet the second one at the same time.
         assert_eq!((pace.sent(ms(0), 1500), pace.sent(ms(2), 1500)), (ms(2), ms(2)));
-        // 3000 bytes need two; then the trace begins anew, at 12 ms.
+        // 3000 bytes need two opportunities. Then the trace repeats, at 12 ms.
         assert_eq!((pace.sent(ms(2), 3000), pace.sent(ms(10), 1)), (ms(10), ms(12)));
     }
 
@@ -244,14 +245,14 @@ mod tests {
         assert_eq!(pace.sent(ms(10), 600), ms(20), "300 bytes of it now, 300 at the next");
         assert_eq!(pace.sent(ms(20), 1200), ms(20), "the rest of it");
         assert_eq!(pace.sent(ms(25), 100), ms(30));
-        // Nobody used the rest at 30 ms, nor the opportunity of 40 ms.
+        // The rest at 30 ms and the opportunity at 40 ms were lost: no packet waited.
         assert_eq!(pace.sent(ms(45), 1500), ms(50));
     }
 
     #[test]
     fn opportunities_that_nobody_uses_pass_however_many_they_are() {
         let mut pace = trace(&[0, 3, 7]);
-        // 7 ms a turn; 0 and 7 fall together, so that turns meet with two opportunities.
+        // The period is 7 ms. The opportunities at 7 and 0 coincide, so two periods meet with two opportunities.
         assert_eq!(pace.sent(ms(0), 100), ms(3));
         assert_eq!(pace.sent(ms(7_000_006), 1500), ms(7_000_007));
         assert_eq!(pace.sent(ms(7_000_007), 1500), ms(7_000_007), "the last of a turn and the first of the next");

@@ -58,7 +58,7 @@ mod tests {
     use proptest::prelude::*;
 
     proptest! {
-        /// Against a list that is searched from its beginning.
+        /// Compares the tree with a list that is searched from its start.
         #[test]
         fn the_first_is_the_earliest_and_of_equals_the_lowest(
             links in 1..20_usize,

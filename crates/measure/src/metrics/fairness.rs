@@ -228,7 +228,7 @@ mod tests {
         Time::ZERO + Span::from_millis(millis)
     }
 
-    /// Flows of one group, all begun, each due 1 bit/s.
+    /// Flows of one group that have all begun, each with a fair share of 1 bit/s.
     fn group(flows: u32) -> Fairness {
         let mut fairness = Fairness::new(flows as usize, [Shares { fair_bps: 1.0, stop: Time::NEVER }].into_iter());
         (0..flows).for_each(|_| fairness.begin(0, at(0)));
@@ -243,7 +243,7 @@ mod tests {
 
     #[test]
     fn turns_are_unfair_over_a_tenth_of_a_second_and_fair_over_a_second() {
-        // Each of two flows has every other slot of 100 ms: 1/2 there, 1 over a second.
+        // Two flows take turns in slots of 100 ms: the index is 1/2 at that scale and 1 over a second.
         let mut fairness = group(2);
         for slot in 0..100 {
             fairness.deliver(slot % 2, 0, 700, at(100 * slot as u64 + 50));
@@ -313,7 +313,7 @@ mod tests {
         let rows = fairness.rows(at(2000));
         let [short, long] = [0, 1].map(|row: usize| &rows[row].millionths);
         assert_eq!((short.count(), long.count()), (11, 2));
-        // A box is off by 0.8 % at most.
+        // A bin of the histogram is off by 0.8 % at most.
         assert!((short.quantile(0.0).unwrap() / (0.5 * PARTS) - 1.0).abs() < 0.008);
         assert!((short.mean().unwrap() - (0.5 + 10.0) / 11.0 * PARTS).abs() < 1.0);
         assert!((long.mean().unwrap() - (0.5 + 1.0) / 2.0 * PARTS).abs() < 1.0);

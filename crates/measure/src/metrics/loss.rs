@@ -141,7 +141,8 @@ mod tests {
 
     #[test]
     fn what_arrives_between_two_drops_from_the_head_does_not_part_a_run() {
-        // The head is dropped, and so is the one behind it, while others arrive at the tail; two are sent before the next.
+        // Two packets in a row are dropped from the head while others arrive at the tail. Two packets are sent before
+        // the third drop.
         let mut losses = Losses::new(1, 1);
         for (arrived, sent) in [(10, 3), (12, 3), (13, 5)] {
             let loss = Loss { flow: 0, group: 0, on_arrival: false, arrived, sent };
@@ -156,7 +157,7 @@ mod tests {
 
     #[test]
     fn what_the_link_loses_is_numbered_by_what_came_through() {
-        // ".xx..x": packets 2, 3 and 6 are lost behind a queue in which three more wait.
+        // ".xx..x": the link loses packets 2, 3 and 6, while three more packets are in the queue.
         let mut losses = Losses::new(1, 1);
         for (arrived, sent) in [(5, 1), (6, 1), (9, 3)] {
             losses.lost(Loss { flow: 0, group: 0, on_arrival: false, arrived, sent }, Time::from_nanos(arrived.into()));

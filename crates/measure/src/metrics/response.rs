@@ -178,7 +178,8 @@ mod tests {
         ResponseMeter::new(WatchLimits { fair_bps: 80e3, stop, spells: spells.iter().map(spell).collect() })
     }
 
-    /// A flow due 80 kbit/s, 10 KB a second, that begins at 250 ms and is delivered so many KB in each second since.
+    /// A flow with a fair share of 80 kbit/s (10 KB a second) that begins at 250 ms. `kilobytes` are delivered in its
+    /// successive seconds.
     fn responded(kilobytes: &[u64], stop: Time, end: Time) -> Option<Span> {
         let mut pace = watched(&[(0, None)], stop);
         pace.begin(at(250));
@@ -204,13 +205,13 @@ mod tests {
 
     #[test]
     fn a_spell_is_measured_from_its_beginning_and_the_release_from_its_end() {
-        // Above its share from 10 to 20 s after it began at 1 s; identified from 11.3 to 24 s.
+        // The flow begins at 1 s, exceeds its share from 10 to 20 s after that, and is identified from 11.3 to 24 s.
         let mut pace = watched(&[(10_000, Some(20_000))], Time::NEVER);
         pace.begin(at(1000));
         pace.told(at(5000)); // by mistake: it has done nothing yet
         assert_eq!(pace.treated(at(10_000)), ResponseTimes::default());
         (0..10).for_each(|second| (0..50).for_each(|_| pace.delivered(1000, at(1500 + 1000 * second))));
-        // 50 KB in its first second above, 10 KB in the second, 50 KB again in the third.
+        // 50 KB in the first second of the excess period, 10 KB in the second, 50 KB again in the third.
         for (second, kb) in [(11, 50), (12, 10), (13, 50)] {
             (0..kb).for_each(|_| pace.delivered(1000, at(1000 * second + 500)));
         }

@@ -296,7 +296,7 @@ mod tests {
         out.record_retransmission(1);
         out.on_ack(&sacked([(5, 8), (2, 4), (0, 0)]), 8, |_| {});
         out.detect_losses(|_| lost += 1);
-        // 5, 6 and 7 are above 4; 0 and 1 are in flight again.
+        // Segments 5, 6 and 7 arrived after 4, so 4 is lost. Segments 0 and 1 are in flight again.
         assert_eq!((lost, out.first_lost(), out.pipe(8)), (3, Some(4), 2));
     }
 
@@ -340,7 +340,8 @@ mod tests {
                     2 => {
                         let lost = out.first_lost();
                         let next_hole = lost.or_else(|| out.next_hole());
-                        // The first that neither has arrived nor was sent again, below the highest that has arrived.
+                        // The first segment below the highest arrived one that has neither arrived nor been
+                        // retransmitted.
                         let top = (una..max).rev().find(|&seq| arrived[seq as usize]).unwrap_or(una);
                         let open = |&seq: &u32| !arrived[seq as usize] && !again[seq as usize];
                         prop_assert_eq!(next_hole, (una..top).find(open));

@@ -213,7 +213,7 @@ mod tests {
     proptest! {
         #[test]
         fn the_order_agrees_with_a_plain_list(steps in prop::collection::vec((0u8..6, 0u32..40), 1..200)) {
-            // The plain model: of each segment from `una` on, its transmission if it is in flight.
+            // The plain model: for each segment from `una` on, its transmission if the segment is in flight.
             let (mut sent, mut model, mut una) = (Transmissions::default(), Vec::new(), 0u32);
             for (what, n) in steps {
                 let pick = (!model.is_empty()).then(|| n as usize % model.len().max(1));

@@ -125,14 +125,14 @@ mod tests {
     #[test]
     fn a_packet_that_comes_late_but_in_time_is_not_lost() {
         assert_eq!(losses(&[0, 2, 3, 1, 4, 5, 6]), []);
-        // Of three that are missing, one comes, and counts as later than the first.
+        // Of the missing packets 1 to 3, packet 2 arrives. It counts as a later arrival for packet 1.
         assert_eq!(losses(&[0, 4, 2, 5, 6]), [(4, 1, 12), (5, 3, 17)]);
     }
 
     #[test]
     fn gaps_are_given_up_one_by_one() {
         assert_eq!(losses(&[0, 2, 4, 5, 6]), [(4, 1, 15), (5, 3, 25)]);
-        // What is behind a gap does not count for it.
+        // Packet 4 has a lower number than the gap at 5, so it does not count as a later arrival.
         assert_eq!(losses(&[0, 2, 3, 6, 4, 7]), [(4, 1, 15)]);
     }
 

@@ -59,7 +59,8 @@ mod tests {
         let mut limited = DataLimited::default();
         limited.sent_all(at(10));
         limited.on_feedback(at(10), at(110));
-        // From 110 to 320 ms it sends all it may. A report each 100 ms tells of what was sent up to 100 ms before.
+        // From 110 to 320 ms the sender uses its whole allowance. A report every 100 ms covers packets sent up to 100
+        // ms before it.
         let mut reports = Vec::new();
         for now in (110..=610).step_by(10) {
             if now <= 320 {
@@ -69,7 +70,7 @@ mod tests {
                 reports.push(limited.on_feedback(at(now - 100), at(now)));
             }
         }
-        // Up to 110, 210, 310, 410 and 510 ms.
+        // The reports cover packets sent up to 110, 210, 310, 410 and 510 ms.
         assert_eq!(reports, [false, false, false, false, true]);
     }
 }

@@ -147,12 +147,12 @@ mod tests {
 
     #[test]
     fn eight_intervals_count_with_the_weights_of_section_5_4() {
-        // Closed, newest first: 80, 70 .. 10, and before them one that no longer counts.
+        // The closed intervals, newest first: 80, 70 .. 10, and an older one that no longer counts.
         let starts = [1000, 1010, 1030, 1060, 1100, 1150, 1210, 1280, 1360];
         let history = history(1e6, &starts);
         let sum = 80.0 + 70.0 + 60.0 + 50.0 + 0.8 * 40.0 + 0.6 * 30.0 + 0.4 * 20.0 + 0.2 * 10.0;
         assert!(close(history.rate(1361), 6.0 / sum));
-        // With I_0 = 100 before them, the oldest falls out; 100 is no more than twice the mean of 53.3.
+        // I_0 = 100 displaces the oldest interval. It is at most twice the mean of 53.3, so nothing is discounted.
         let sum = 100.0 + 80.0 + 70.0 + 60.0 + 0.8 * 50.0 + 0.6 * 40.0 + 0.4 * 30.0 + 0.2 * 20.0;
         assert!(close(history.rate(1460), 6.0 / sum));
     }
@@ -178,7 +178,7 @@ mod tests {
         let starts: Vec<u32> = (1..10).map(|n| n * 10).collect();
         let mut history = history(10.0, &starts);
         history.on_loss(190, at(60_000), RTT, || unreachable!());
-        // I_1 = 100 in full, the seven behind it for half; they have the weights 1 1 1 .8 .6 .4 .2, which sum to 5.
+        // I_1 = 100 counts in full, the seven older intervals by half. Their weights 1 1 1 .8 .6 .4 .2 sum to 5.
         assert!(close(history.rate(191), (1.0 + 2.5) / (100.0 + 25.0)));
     }
 
