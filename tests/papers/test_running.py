@@ -164,7 +164,7 @@ def test_what_a_user_may_mistype(command: Command, tmp_path: Path):
         ("run", "fabba"): "did you mean 'faba'?",
         ("show", "nothing-like-it"): "`headgate paper list` shows all",
         ("run", "faba", "--with", "codle"): "did you mean 'codel'?",
-        ("run", "faba", "--with", ","): "takes a list such as",
+        ("run", "faba", "--with", ","): "expected a list of disciplines, such as",
         ("run", "red-pd", "--trace", "none.pcap"): "cannot read none.pcap",
         ("report", "faba"): "headgate paper run faba",
     }

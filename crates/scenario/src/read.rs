@@ -64,7 +64,7 @@ impl Scenario {
 /// Path of the key at fault. A fault of the whole file has an empty span and no key.
 fn path_of(fault: &Fault, tree: &DeTable<'_>) -> String {
     let place = if fault.span.is_empty() { None } else { key_at(tree, &fault.span) };
-    // All keys of a change have the same location, which cannot tell them apart. For an unknown key, `fault.message`
+    // All keys of a change have the same location, which does not tell them apart. For an unknown key, `fault.message`
     // holds its name.
     let place = place.map(|path| match path.rsplit_once('.') {
         Some((section, _)) if !fault.known.is_empty() => format!("{section}.{}", fault.message),
