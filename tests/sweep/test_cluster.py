@@ -92,7 +92,10 @@ def test_ctrl_c_keeps_what_is_finished(cluster: Cluster, swept: Path, tmp_path: 
 
 @pytest.mark.parametrize(
     ("theirs", "says"),
-    [({"version": "9.9"}, f"it has Headgate {headgate.__version__}, this machine has 9.9"), ({"build": "x"}, "another build")],
+    [
+        ({"version": "9.9"}, f"it has Headgate {headgate.__version__}, this machine has 9.9"),
+        ({"build": "x"}, "another build"),
+    ],
     ids=["version", "build"],
 )
 def test_a_worker_with_another_headgate_is_told(
