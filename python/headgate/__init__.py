@@ -7,7 +7,7 @@
 
 from __future__ import annotations
 
-TYPE_CHECKING = False  # spares an import: Ctrl-C is not ours before `__main__` begins, and this comes before it
+TYPE_CHECKING = False  # instead of importing typing: Headgate handles Ctrl-C only from `__main__` on
 
 if TYPE_CHECKING:
     from typing import Any
@@ -51,7 +51,7 @@ if TYPE_CHECKING:
 
     __version__: str
 
-#: Where names are defined, which is imported when one is first used: `import headgate` is quick.
+#: The module of each public name. It is imported when the name is first used, so `import headgate` is quick.
 _LATER = {
     name: f"headgate.{module}"
     for module, names in {
@@ -75,10 +75,10 @@ _LATER = {
 
 __all__ = ["__version__", *_LATER]
 
-#: Names until 0.2 with their present names; understood for one more release.
+#: Public names before 0.2, with the current names. They work for one more release.
 _OLD = {"Margins": "Sensitivity", "Tuned": "TuningResult"}
 
-#: Parts that are modules of their own.
+#: Modules that are public under their own names.
 _MODULES = ("_core", "errors", "plot", "prototype", "scenario", "why")
 
 

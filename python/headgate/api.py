@@ -98,7 +98,7 @@ def run(
 def _changed(
     scenario: AnyScenario, set: list[str], qdiscs: list[AnyQdisc], seeds: int | list[int] | None, *, live: bool
 ) -> Scenario:
-    """The scenarios to run: read, changed, and prepared for real packets if `live`."""
+    """One scenario to run: read, changed, and prepared for real packets if `live`."""
     scenario = Scenario.of(scenario, set=set, qdiscs=qdiscs, seeds=seeds)
     return ready(scenario) if live or scenario.live else scenario
 

@@ -340,6 +340,7 @@ def main() -> None:
         typer.echo("error: stopped", err=True)
         raise SystemExit(INTERRUPTED) from None
     finally:
-        # `python -m` dies of SIGINT, whatever the exit code, if Ctrl-C came up in text that a module executes, as for a
-        # dataclass, unless text is executed again (`unhandled_keyboard_interrupt` in CPython's pythonrun.c and main.c).
+        # CPython remembers a KeyboardInterrupt that ended an `exec` of text, as in the definition of a dataclass.
+        # `python -m` then dies of SIGINT, whatever the exit code. Another `exec` of text resets this
+        # (`unhandled_keyboard_interrupt` in CPython's pythonrun.c and main.c).
         exec("")  # noqa: S102

@@ -54,6 +54,6 @@ def _differences(old: Result, old_path: Path, path: Path) -> list[str]:
 
 
 def _files(path: Path) -> set[str]:
-    """All files below `path` but the timing, the hash of the build, and explanations."""
+    """All files below `path` except timing.json, the hash of the build, and explanations."""
     files = {file.relative_to(path) for file in path.rglob("*") if file.is_file()}
     return {str(file) for file in files if file.parts[0] not in (store.TIMING, store.BUILD, store.WHY)}

@@ -29,7 +29,7 @@ TCP_SHADES = (TCP, "#56B4E9", "#004A75", "#8CC8E8", "#2F8F9D", "#A6D5D0")
 UNRESPONSIVE_SHADES = (UNRESPONSIVE, "#E69F00", "#8F3E00", "#F2B98C", "#B8860B", "#F0D9A0")
 
 MISSING = "\N{EN DASH}"
-"""Stands for a figure that was not measured."""
+"""The text for a number that was not measured."""
 
 WIDTH_IN = 10.0
 """Width of every figure; at DPI it is legible when 1000 px wide."""
@@ -40,16 +40,16 @@ _ROLES = {Role.RESPONSIVE: TCP, Role.UNRESPONSIVE: UNRESPONSIVE, Role.MODEST: MO
 
 
 def color_of(role: Role) -> str:
-    """The color of flows by what they are to the others."""
+    """The color of flows by their role."""
     return _ROLES[role]
 
 
-#: How a line is broken, as matplotlib has it: where it begins, and the lengths of strokes and gaps in points.
+#: The dashes of a line as matplotlib takes them: the offset, then the lengths of strokes and gaps in points.
 Dashes = tuple[float, tuple[float, ...] | None]
 
 
 class Look(NamedTuple):
-    """What stands for a discipline in a figure."""
+    """How figures show a discipline: its label, color and dashes."""
 
     label: str
     color: str
@@ -74,8 +74,7 @@ _UNKNOWN = ("#555577", "#9999BB")
 def looks(qdiscs: list[str]) -> dict[str, Look]:
     """Label, color and dashes of each discipline, given as canonical text such as `sfb:bins=46,levels=1`.
 
-    Settings appear in the label only where the same discipline is there more than once; its several forms differ in
-    dashes.
+    If a discipline appears more than once, labels show the settings, and dashes tell its variants apart.
     """
     names = [qdisc.partition(":")[0] for qdisc in qdiscs]
     found = {}
@@ -142,12 +141,12 @@ def measured(bps: float) -> str:
 
 
 def plain(value: float) -> str:
-    """A setting as it was meant: `10`, `2.5`, without zeros at the end."""
+    """The text of a configured number, without trailing zeros: `10`, `2.5`."""
     return f"{value:.6g}"
 
 
 def listed(parts: list[str]) -> str:
-    """Words one after the other: `a, b and c`."""
+    """A list in a sentence: `a, b and c`."""
     return parts[0] if len(parts) == 1 else f"{', '.join(parts[:-1])} and {parts[-1]}"
 
 
@@ -158,7 +157,7 @@ def ink(color: str) -> str:
 
 
 _RC: dict[str, Any] = {
-    # matplotlib brings DejaVu Sans and measures with it; the others are as wide, for a page's reader who lacks it.
+    # matplotlib includes DejaVu Sans and lays out text with it. The other fonts are as wide, for readers without it.
     "font.family": ["sans-serif"],
     "font.sans-serif": ["DejaVu Sans", "Bitstream Vera Sans", "Verdana", "Geneva"],
     "font.size": 9.5,
@@ -198,7 +197,7 @@ _RC: dict[str, Any] = {
 @contextmanager
 def applied() -> Iterator[None]:
     """Within this, figures are made and saved in Headgate's style, whatever the user's own settings say."""
-    # Here, so that the terminal has names and numbers without waiting for matplotlib.
+    # Imported here: terminal output needs this module's names and numbers, but not matplotlib.
     import matplotlib.style
 
     with matplotlib.style.context(["default", _RC]):

@@ -1,6 +1,6 @@
-"""Quantities as people write them, `20ms` or `5Mbit/s`, as numbers in one unit, and back.
+"""Converts between quantities as text, `20ms` or `5Mbit/s`, and numbers in one unit.
 
-The scenario file's own values are read in `crates/core/src/units.rs`; these are the same words.
+Values in scenario files are read by `crates/core/src/units.rs`, with the same words for units.
 """
 
 import re
@@ -15,7 +15,7 @@ WRITTEN = re.compile(r"\s*(?P<number>[-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?)\
 
 
 class Unit(NamedTuple):
-    """A unit that numbers are in; `scales` has every word that may follow a number, and how many of the unit it is."""
+    """A base unit. `scales` has each word that may follow a number, and its worth in the base unit."""
 
     name: str
     scales: dict[str, float]
@@ -26,11 +26,11 @@ class Unit(NamedTuple):
         found = WRITTEN.fullmatch(text)
         if found is None or found["unit"] not in self.scales:
             raise ValueError(f"expected {self.expected}, found {text.strip()!r}")
-        # In decimal, so that 95 % is 0.95 to the last bit.
+        # Decimal arithmetic, so that 95 % is 0.95 to the last bit.
         return float(Decimal(found["number"]) * Decimal(str(self.scales[found["unit"]])))
 
 
-#: Words for units and their worth, those that are written before others that are read: as in the scenario file.
+#: The worth of each word for a unit, as in scenario files. Words after the first for one worth are only read.
 TIMES = {"s": 1e3, "ms": 1.0, "us": 1e-3, "ns": 1e-6, "min": 6e4, "h": 3.6e6}
 RATES = {"Gbit/s": 1e9, "Mbit/s": 1e6, "kbit/s": 1e3, "bit/s": 1.0, "Kbit/s": 1e3}
 RATES |= {"gbit": 1e9, "mbit": 1e6, "kbit": 1e3, "bit": 1.0}  # as tc writes them
@@ -38,7 +38,7 @@ SIZES = {"GB": 1e9, "MB": 1e6, "KB": 1e3, "B": 1.0, "kB": 1e3, "KiB": 1024.0, "M
 
 
 class Units(Enum):
-    """The units of what is measured."""
+    """The kinds of measured quantities, each with its unit."""
 
     TIME = Unit("ms", TIMES, 'a time with its unit, such as "20ms" (ns, us, ms, s)')
     RATE = Unit("bit/s", RATES, 'a rate with its unit, such as "5Mbit/s" (bit/s, kbit/s, Mbit/s, Gbit/s)')
@@ -49,7 +49,7 @@ class Units(Enum):
 
     @classmethod
     def named(cls, word: str) -> "Units":
-        """The units that a table's column calls so."""
+        """The kind for the unit of a table's column, as `crates/measure` writes it."""
         return {"ms": cls.TIME, "bit/s": cls.RATE, "share": cls.SHARE, "ratio": cls.RATIO, "packets": cls.PACKETS}.get(
             word, cls.COUNT
         )
@@ -59,12 +59,12 @@ class Units(Enum):
         return self.value.read(text)
 
     def setting(self, value: float) -> str:
-        """A value as it was meant, without zeros at the end: `20 ms`."""
+        """The text of a configured value, without trailing zeros: `20 ms`."""
         unit, scale = self._scaled(value)
         return f"{style.plain(value / scale)}{unit}"
 
     def show(self, value: float, half: float = 0.0) -> str:
-        """A measured value as a person writes it, with `half` its interval if it has one: `1.21 ± 0.03 Mbit/s`."""
+        """The text of a measured value; `half` is its margin of error, if it has one: `1.21 ± 0.03 Mbit/s`."""
         if value != value:
             return style.MISSING
         unit, scale = self._scaled(value)
@@ -72,6 +72,6 @@ class Units(Enum):
         return f"{style.number(value / scale)}{spread}{unit}"
 
     def _scaled(self, value: float) -> tuple[str, float]:
-        """The unit to write after a number, and how many of ours it is."""
+        """The unit for the text, and its worth in the base unit."""
         unit, scale = style.unit_of(value) if self is Units.RATE else (self.value.name, 1.0)
         return (f" {unit}" if unit else "", scale)

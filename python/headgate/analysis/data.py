@@ -58,7 +58,7 @@ class GroupGoodput(NamedTuple):
 
 
 def qdiscs(result: ResultTables) -> list[str]:
-    """The disciplines that have a result, in the scenario's order; fewer than it names if the run was stopped."""
+    """The disciplines with results, in the scenario's order. If the run was stopped, some may be missing."""
     have = set(result.links.column("qdisc").to_pylist())
     return [qdisc for qdisc in result.scenario.qdiscs if qdisc in have]
 
@@ -85,7 +85,7 @@ def groups(result: ResultTables, qdisc: str) -> list[GroupGoodput]:
     table = rows(result.flows, qdisc=qdisc)
     found = []
     for group in result.scenario.groups:
-        # TCP and UDP groups keep apart even if a file gave both the same name.
+        # A TCP and a UDP group may have the same name in a file; they stay separate.
         part = rows(table, group=group.name, kind=group.kind)
         if part.num_rows:
             goodput = values(part, "goodput_bps").reshape(-1, group.flows)
@@ -95,9 +95,9 @@ def groups(result: ResultTables, qdisc: str) -> list[GroupGoodput]:
 
 
 def series(table: pa.Table, points: int) -> TimeSeries | None:
-    """Rows of one metric of one discipline as a series of at most `points` points, or nothing if there are none.
+    """Rows of one metric of one discipline as a series of at most `points` points; None without rows.
 
-    Where several moments fall on one point, its value is their mean, and `low` and `high` keep the extremes.
+    If several times share one point, its value is their mean, and `low` and `high` are the extremes.
     """
     if table.num_rows == 0:
         return None

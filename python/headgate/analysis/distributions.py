@@ -34,18 +34,18 @@ class BinnedValues(NamedTuple):
         return float(self.values[int(np.searchsorted(below, rank, side="right"))])
 
     def above(self, least: float) -> "BinnedValues":
-        """Every value less `least`."""
+        """The histogram with `least` subtracted from every value."""
         return BinnedValues(self.values - least, self.counts)
 
 
 def boxes(table: pa.Table, value: str) -> BinnedValues:
-    """The boxes in the rows of `table`, those of equal middles together."""
+    """The histogram in the rows of `table`; bins with the same middle are added."""
     values = np.asarray(table.column(value).to_numpy(), dtype=np.float64)
     return merged([BinnedValues(values, table.column("count").to_numpy())])
 
 
 def merged(parts: Iterable[BinnedValues]) -> BinnedValues:
-    """All values of `parts`, the boxes of equal middles together."""
+    """One histogram of all values in `parts`; bins with the same middle are added."""
     every = list(parts)
     middles, index = np.unique(np.concatenate([each.values for each in every]), return_inverse=True)
     counts = np.bincount(index, weights=np.concatenate([each.counts for each in every]), minlength=len(middles))
@@ -53,13 +53,13 @@ def merged(parts: Iterable[BinnedValues]) -> BinnedValues:
 
 
 def by_seed(table: pa.Table, value: str, seeds: Iterable[int]) -> list[BinnedValues]:
-    """The boxes of each seed."""
+    """One histogram for each seed."""
     column = table.column("seed")
     return [boxes(table.filter(pc.equal(column, pa.scalar(seed, pa.uint64()))), value) for seed in seeds]
 
 
 def figures(found: Iterable[BinnedValues], *parts: str) -> dict[str, Estimate]:
-    """Each of `parts` (`mean`, or a key of QUANTILES) as a figure of one value a seed."""
+    """An estimate for each of `parts` (`mean`, or a key of QUANTILES), from one histogram per seed."""
     seeds = list(found)
     return {
         part: figure(each.mean() if part == "mean" else each.quantile(QUANTILES[part]) for each in seeds)

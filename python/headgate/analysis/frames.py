@@ -67,6 +67,6 @@ def _way(link: Any, direction: Any) -> Any:
 
 
 def _places(found: Any, labels: list[Any]) -> list[int]:
-    """At which of the labels of a dimension each row stands."""
+    """The index of each row in the labels of a dimension."""
     numbers = {label: number for number, label in enumerate(labels)}
     return [numbers[label] for label in found]

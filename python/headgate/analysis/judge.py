@@ -13,7 +13,7 @@ from headgate.analysis.spread import figure, half_interval
 
 
 class Verdict(Enum):
-    """What a comparison came to."""
+    """The outcome of a comparison."""
 
     HOLDS = "holds"
     DIFFERS = "differs"
@@ -21,14 +21,14 @@ class Verdict(Enum):
 
 
 class Judgement(NamedTuple):
-    """A verdict and the numbers it stands on."""
+    """A verdict and the numbers that led to it."""
 
     verdict: Verdict
     numbers: str
 
 
 class Quantity(NamedTuple):
-    """A measured quantity: one value a seed, in the seeds' order; NaN where a seed has none."""
+    """A measured quantity: one value per seed, in the order of the seeds; NaN if a seed has no value."""
 
     per_seed: tuple[float, ...]
 
@@ -98,18 +98,18 @@ def _within(a: Quantity, low: float, high: float) -> Verdict:
 
 
 def near(a: Quantity, value: float, *, within: float) -> Judgement:
-    """Whether `a` is within the part `within` of `value` (0.1 is 10 %)."""
+    """Whether `a` differs from `value` by at most the share `within` of `value` (0.1 is 10 %)."""
     slack = abs(value) * within
     return between(a, value - slack, value + slack)
 
 
 def rises(curve: Sequence[Quantity]) -> Judgement:
-    """Whether a curve goes up: its end is above its beginning, and no step goes clearly down."""
+    """Whether a curve rises: its last value is above its first, and no step falls significantly."""
     return _trend(curve, "rises", 1.0)
 
 
 def falls(curve: Sequence[Quantity]) -> Judgement:
-    """Whether a curve goes down: its end is below its beginning, and no step goes clearly up."""
+    """Whether a curve falls: its last value is below its first, and no step rises significantly."""
     return _trend(curve, "falls", -1.0)
 
 
@@ -120,7 +120,7 @@ def average(quantities: Iterable[Quantity]) -> Quantity:
 
 
 def every(judgements: Iterable[Judgement]) -> Judgement:
-    """Holds if all hold, differs if one differs; the numbers are those of the first that decides."""
+    """Holds if all hold, differs if one differs. The numbers are those of the first deciding judgement."""
     return _combined(judgements, (Verdict.DIFFERS, Verdict.INCONCLUSIVE, Verdict.HOLDS))
 
 
@@ -146,7 +146,7 @@ def _negative(difference: Quantity) -> Verdict:
         return Verdict.INCONCLUSIVE
     if mean + half < 0:
         return Verdict.HOLDS
-    # Equal to the last bit in every seed is not less.
+    # Values that are exactly equal in every seed are not below each other.
     return Verdict.DIFFERS if mean - half > 0 or (half == 0 and mean == 0) else Verdict.INCONCLUSIVE
 
 

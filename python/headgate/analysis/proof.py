@@ -61,7 +61,7 @@ def _ms(run: Proof, name: str) -> float:
 
 
 def _of(some: Sequence[Proof], runs: Sequence[Proof]) -> str:
-    """`in 2 of 10 runs`, or the run if it is one of several."""
+    """Names the affected runs: `in 2 of 10 runs`, or the run if only one of several is affected."""
     if len(some) == len(runs):
         return "in every run" if len(runs) > 1 else "in this run"
     if len(some) == 1:

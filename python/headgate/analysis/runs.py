@@ -1,4 +1,4 @@
-"""One run as an experiment's measures see it."""
+"""One run of an experiment: the input of its measures."""
 
 from collections.abc import Mapping
 from functools import cached_property
@@ -32,12 +32,12 @@ class Run:
 
     @property
     def seconds(self) -> float:
-        """The time that figures cover: the duration less the warm-up."""
+        """The measured time: the duration less the warm-up."""
         return self.result.scenario.duration_s - self.result.scenario.warmup_s
 
     @property
     def warmup_s(self) -> float:
-        """The time at the beginning that figures do not cover."""
+        """The time at the start of the run that is not measured."""
         return self.result.scenario.warmup_s
 
     @property
@@ -46,7 +46,7 @@ class Run:
         return self.result.scenario.rate_bps
 
     def table(self, name: str) -> pa.Table:
-        """The rows of a table that are of this run (docs/reference/tables.md)."""
+        """The rows of a table for this run (docs/reference/tables.md)."""
         return self.result.run(name, self.point)
 
     def flows(self, column: str, group: str | None = None, kind: str | None = None) -> Array:
@@ -77,9 +77,9 @@ class Run:
         return data.values(rows, "time_s"), data.values(rows, "value")
 
     def drops(self, *reasons: str, group: str | None = None) -> tuple[Array, Array]:
-        """Times in seconds, and numbers of the flows, of the packets that were dropped, warm-up included.
+        """Dropped packets: the time of each in seconds, and the number of its flow; warm-up included.
 
-        For any reason if none is given. The scenario must record events, `drops` or more.
+        Without `reasons`, drops for any reason. The scenario must record events (at least `drops`).
         """
         events = data.rows(self.table("events"), event="dropped")
         if reasons:

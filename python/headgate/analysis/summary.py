@@ -1,6 +1,6 @@
-"""From the tables of a result to its figures: the mean over seeds, with 95 % interval, of everything measured.
+"""Summarizes the tables of a result: every measure as a mean over seeds with its 95 % interval.
 
-docs/reference/json.md says what each figure means; the names here are those of the document.
+The names here are those of the JSON document. docs/reference/json.md explains each.
 """
 
 from collections.abc import Iterable
@@ -45,12 +45,12 @@ def classes(result: ResultTables) -> list[dict[str, dict[str, Any]]]:
 
 
 def summed(flows: FlowsView) -> dict[str, Any]:
-    """Flows taken together, as the entry of a group without its name and distributions."""
+    """The measures of flows taken together. The entry is like that of a group, without name and distributions."""
     return {"flows": len(flows.columns), **taken(COUNTED, flows)}
 
 
 def taken(measures: Iterable[Measure], view: FlowsView | LinkView) -> dict[str, Any]:
-    """The measures of a view as the document has them: a key with a dot is within another."""
+    """The measures of a view, nested as in the document: the key `a.b` becomes `b` within `a`."""
     found: dict[str, Any] = {}
     for measure in measures:
         *outer, key = measure.key.split(".")

@@ -24,7 +24,7 @@ def verdict(result: ResultTables) -> str:
 
 
 def sentence(found: list[Division], rate_bps: float, link: str = "") -> str:
-    """The verdict on divisions, sorted best first. `link` names the link of `rate_bps` if there are several."""
+    """The verdict on `found`, which is sorted best first. With several links, `link` is the one with `rate_bps`."""
     if not any(division.goodput_bps for division in found):
         return "No data reached a receiver after the warm-up"
     if len(found) > 1 and _none_better(found, rate_bps):

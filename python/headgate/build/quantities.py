@@ -12,6 +12,6 @@ Size = Annotated[str | int, "B"]
 Room = Annotated[str | int, "p"]
 """Room in a queue: `"100p"`, `"200KB"`, or a number of packets."""
 Start = Annotated[str | float | tuple[float | str, float | str] | Mapping[str, Any], "s"]
-"""When flows start: a time, two to draw from, or a table."""
+"""When flows start: a time, the two ends of a range to draw from, or a table."""
 Several = str | int | Sequence[str | int]
-"""One value, or several of which any will do."""
+"""One value, or several: a packet needs to match one of them."""

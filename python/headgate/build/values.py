@@ -77,7 +77,7 @@ def toml(value: Any) -> str:
 
 
 def _value(place: str, value: Any, hint: Any) -> Any:
-    """A value as a file has it; numbers of a quantity get its unit."""
+    """A keyword's value as a file has it. A bare number gets the unit of its quantity; a pair is a range."""
     unit = next(iter(getattr(hint, "__metadata__", ())), None)
     if is_typeddict(hint) and isinstance(value, Mapping):
         return section(place, value, hint)
@@ -93,7 +93,7 @@ def _value(place: str, value: Any, hint: Any) -> Any:
 
 
 def _text(place: str, value: Any) -> str:
-    """A discipline or source as text; a number of another library as a Python number."""
+    """A discipline or source as text; `UsageError` for any other object."""
     if isinstance(value, NamedChoice):
         return str(value)
     raise UsageError(f"{place}: expected a text, a number, a list or a mapping, found {value!r}")

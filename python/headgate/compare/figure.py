@@ -13,9 +13,9 @@ from headgate.compare.gaps import DELAYS, DROPS, LINK, SHARE, ComparedMeasure, C
 from headgate.plot.panels import heading, new_figure
 
 _HEIGHT = 0.38
-"""Of a bar; two of them make a row."""
+"""Height of a bar; a row has two bars."""
 _ALPHAS = (1.0, 0.45)
-"""How opaque the bars of the first and the second result are."""
+"""Opacity of the bars of the first and of the second result."""
 
 
 def sides(comparison: Comparison) -> Figure:

@@ -16,7 +16,7 @@ from headgate.files.store import Store
 from headgate.results import Result
 from headgate.scenario import RunKey, Scenario
 
-#: The destination of a result: a folder, or its number if it stays in memory.
+#: The destination of a result: a folder, or the scenario's number if the result stays in memory.
 Destination = TypeVar("Destination")
 
 

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple, TypeVar
 from headgate import _core
 from headgate.scenario import RunKey, Scenario
 
-#: What is run: anything that names itself in a message.
+#: One item of work. Messages show it as text.
 Item = TypeVar("Item")
 
 #: Seconds between reports of progress.

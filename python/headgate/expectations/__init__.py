@@ -1,1 +1,1 @@
-"""What a result must keep: `expect` lines of a scenario, judged for `headgate check`."""
+"""Expectations: the `expect` lines of a scenario, judged by `headgate check`."""

@@ -1,1 +1,1 @@
-"""Experiments: many scenarios run as one pool, kept by their content, and measured, judged and shown."""
+"""Experiments: many scenarios, run in one pool, stored by a hash of their content, then measured and judged."""

@@ -1,7 +1,6 @@
-"""Claims as they read: `above(m("goodput", "FABA"), m("goodput", "RED"))`, in one case or in each that was run.
+"""Conditions of claims: `above(m("goodput", "FABA"), m("goodput", "RED"))`, for one case or for each case that was run.
 
-A claim is decided by a `Condition`: comparisons that must all hold. What is compared are `Term`s, measures of one
-discipline in one case; `in_each_case` fills in the case.
+A `Condition` compares `Term`s. A term is a measure of one discipline in one case; `in_each_case` fills in the case.
 """
 
 from __future__ import annotations
@@ -39,23 +38,23 @@ class Term:
 
 @dataclass(frozen=True)
 class Curve:
-    """Places on an axis, and a quantity at each."""
+    """Values of an axis, and a term at each."""
 
     points: Callable[[ExperimentResults, Case], tuple[Sequence[Any], Sequence[Quantity]]]
 
 
 @dataclass(frozen=True)
 class Condition:
-    """What decides a claim: comparisons that must all hold."""
+    """The condition of a claim: comparisons that must all hold."""
 
     judgements: Callable[[ExperimentResults, Case], list[Judgement]]
 
     def __call__(self, found: ExperimentResults) -> Judgement:
-        """The verdict, and the numbers it stands on."""
+        """The verdict, and the numbers that led to it."""
         return judge.every(self.judgements(found, {}))
 
 
-#: What a term is compared with: another one, a number, or a number that depends on the case.
+#: The other side of a comparison: a term, a number, or a number that depends on the case.
 Bound: TypeAlias = Term | float | Callable[[Case], float]
 
 
@@ -95,19 +94,19 @@ def between(a: Term, low: float, high: float) -> Condition:
 
 
 def near(a: Term, value: float | Callable[[Case], float], *, within: float) -> Condition:
-    """Whether `a` is within the part `within` of `value` (0.1 is 10 %)."""
+    """Whether `a` differs from `value` by at most the share `within` of `value` (0.1 is 10 %)."""
     return _one(
         lambda found, case: judge.near(a.value(found, case), value(case) if callable(value) else value, within=within)
     )
 
 
 def rises(curve: Curve) -> Condition:
-    """Whether a curve goes up: its end is above its beginning, and no step goes clearly down."""
+    """Whether a curve rises: its last value is above its first, and no step falls significantly."""
     return _one(lambda found, case: judge.rises(curve.points(found, case)[1]))
 
 
 def falls(curve: Curve) -> Condition:
-    """Whether a curve goes down: its end is below its beginning, and no step goes clearly up."""
+    """Whether a curve falls: its last value is below its first, and no step rises significantly."""
     return _one(lambda found, case: judge.falls(curve.points(found, case)[1]))
 
 

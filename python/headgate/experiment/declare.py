@@ -1,4 +1,4 @@
-"""What an experiment of a paper is: a scenario, what varies, what was published, what was chosen, what is claimed.
+"""Declares an experiment of a paper: scenario, cases, published numbers, our values of open parameters, and claims.
 
 An experiment is one file in the folder of its paper that binds `EXPERIMENT`. Its scenario is a function of
 `ScenarioValues`: our open parameters, the values of the case, and the disciplines. In the text of a discipline, `$name`
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from headgate.experiment.found import ExperimentResults
 
 T = TypeVar("T")
-#: What varies has one value each in a case.
+#: A case: one value for each axis.
 Case = Mapping[str, Any]
 
 
@@ -89,7 +89,7 @@ class Claim:
 def for_each(
     items: Iterable[T], text: str, judge: Callable[[T], Condition], finding: str | Mapping[T, str] = "", place: str = ""
 ) -> Iterator[Claim]:
-    """The same claim of each item, which takes the place of `{}` in the text; `finding` is one, or those of items."""
+    """The same claim for each item. The item replaces `{}` in the text; `finding` is for all items or by item."""
     for item in items:
         why = finding if isinstance(finding, str) else finding.get(item, "")
         yield Claim(text.format(item), judge(item), why, place)
@@ -110,7 +110,7 @@ class HeadlineMeasure:
 
 @dataclass(frozen=True)
 class QuickVariant:
-    """How a shortened run differs: seeds, changes as with `--set`, and which cases are left (all if None)."""
+    """A shortened run: its seeds, its changes as with `--set`, and its cases (all if None)."""
 
     seeds: int = 1
     set: tuple[str, ...] = ()
@@ -119,7 +119,7 @@ class QuickVariant:
 
 @dataclass(frozen=True)
 class ComputedRun:
-    """One run of an experiment without a simulation: discipline or curve, case, seed, and the user's trace."""
+    """One run of an experiment that computes instead of simulating: curve, case, seed, and the user's packet trace."""
 
     label: str
     case: Case
@@ -129,7 +129,7 @@ class ComputedRun:
 
 
 class ScenarioValues:
-    """What a scenario is made of, as attributes: each choice, each value of the case, and the disciplines, `qdiscs`."""
+    """The inputs of a scenario function as attributes: each open parameter, each value of the case, and `qdiscs`."""
 
     def __init__(self, named: Mapping[str, Any], qdiscs: Sequence[str]) -> None:
         self._named = named
@@ -171,19 +171,19 @@ class Experiment:
     modern: bool = True
 
     def cases_of(self, quick: bool) -> tuple[Case, ...]:
-        """The cases of a whole or of a shortened run."""
+        """The cases of a full run, or of a shortened one if `quick`."""
         return self.quick.cases if quick and self.quick.cases is not None else self.cases
 
     def place_of(self, claim: Claim) -> str:
-        """Where a claim stands in the paper."""
+        """The section, figure or table of the paper with this claim."""
         return claim.place or self.stated_in
 
     def labels(self, further: Sequence[str] = ()) -> dict[str, str]:
-        """The disciplines by label, with `further` ones, which go by their own text."""
+        """The disciplines by label, then the added ones (`further`), whose label is their own text."""
         return {**self.qdiscs, **({spec: spec for spec in further} if self.modern else {})}
 
     def values_of(self, case: Case, specs: Iterable[str], choices: Mapping[str, Any] | None = None) -> ScenarioValues:
-        """What the scenario of a case with these disciplines is made of; `choices` replaces values of ours."""
+        """The inputs of the scenario of a case with these disciplines; `choices` replaces values of open parameters."""
         named = {**{choice.name: choice.value for choice in self.choices}, **(choices or {}), **case}
         return ScenarioValues(named, [Template(spec).substitute(named) for spec in specs])
 
@@ -196,7 +196,7 @@ class Experiment:
         seeds: int | None = None,
         choices: Mapping[str, Any] | None = None,
     ) -> Scenario:
-        """The scenario of a case with these disciplines, of a whole or of a shortened run."""
+        """The scenario of a case with these disciplines, shortened if `quick`."""
         if self.scenario is None:
             raise UsageError(f"{self.title} is a computation: it has no scenario")
         number = seeds if seeds is not None else self.quick.seeds if quick else self.seeds

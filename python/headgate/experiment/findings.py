@@ -20,7 +20,7 @@ def read(package: str) -> Mapping[str, str]:
 
 
 def filled(finding: str, found: ExperimentResults) -> str:
-    """A finding with its numbers; those of cases that a shortened run left out are missing."""
+    """A finding with its numbers filled in. Numbers of cases that a shortened run left out are shown as missing."""
     return re.sub(r"\{(.+?)\}", lambda place: _number(place[1], found), finding)
 
 

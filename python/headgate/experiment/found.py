@@ -1,4 +1,4 @@
-"""The results of an experiment: every measure of every discipline and case, one value a seed, and the runs."""
+"""The results of an experiment: every measure of every discipline and case, one value per seed, and the runs."""
 
 from __future__ import annotations
 
@@ -70,7 +70,7 @@ class ExperimentResults:
         return label in self.labels and any(_fits(each, case) for each in self.cases)
 
     def runs(self, label: str, /, **case: Any) -> list[Run]:
-        """The runs of one discipline in one case, one a seed: for pictures of what happened over time."""
+        """The runs of one discipline in one case, one per seed. Figures over time read them."""
         return self._runs[label, self._case(case)]
 
     def _case(self, wanted: Mapping[str, Any]) -> int:
@@ -89,7 +89,10 @@ class ExperimentResults:
 
 
 def measured(measures: Mapping[str, Number], runs: Sequence[Run]) -> dict[str, Quantity]:
-    """Every measure of runs that differ in their seed: all of one run before the next, so that tables are read once."""
+    """Every measure of runs that differ only in their seed.
+
+    All measures of one run are taken before the next run, so that its tables are read once.
+    """
     rows = [[float(measure(run)) for measure in measures.values()] for run in runs]
     return {name: Quantity(per_seed) for name, per_seed in zip(measures, zip(*rows, strict=True), strict=True)}
 

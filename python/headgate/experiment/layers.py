@@ -1,4 +1,4 @@
-"""What a panel of a figure shows: curves, bars, courses over time, flows one by one, references, published numbers."""
+"""The layers of a panel: curves, bars, lines over time, one mark per flow, reference lines, published numbers."""
 
 import itertools
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -15,15 +15,15 @@ from headgate.experiment.claims import Curve, Term, along, m, over
 from headgate.experiment.declare import Case
 from headgate.experiment.found import ExperimentResults
 
-#: Draws results on axes.
+#: A layer: draws results on axes.
 Layer: TypeAlias = Callable[[Axes, ExperimentResults], None]
-#: Keywords of matplotlib for a line, a rule or a mark.
+#: matplotlib's keywords for a line or mark.
 LineStyle: TypeAlias = Mapping[str, Any]
 
-#: What is drawn of one run: places on x, and the numbers there.
+#: The points of one run: x values and y values.
 Points: TypeAlias = Callable[[Run], tuple[Array, Array]]
 
-#: Points of a line over time that is recorded at every packet: more are not seen at the width of a page.
+#: Maximum number of points of a line with a value for every packet: a page is too narrow to show more.
 POINTS = 400
 #: Marks of curves, which distinguish them without color.
 MARKERS = ("o", "s", "^", "D", "v", "P", "X", "<", ">")
@@ -32,7 +32,7 @@ MARKERS = ("o", "s", "^", "D", "v", "P", "X", "<", ">")
 def looks(labels: Mapping[str, str]) -> dict[str, style.Look]:
     """Color and dashes of each discipline by the label it has in the paper.
 
-    Where one discipline is there in several forms, the later ones are lighter.
+    If one discipline appears with several settings, the later ones are lighter.
     """
     named = dict(zip(labels, style.looks(list(labels.values())).values(), strict=True))
     names = [spec.partition(":")[0] for spec in labels.values()]
@@ -44,7 +44,7 @@ def looks(labels: Mapping[str, str]) -> dict[str, style.Look]:
 
 
 def _lighter(color: str, part: float) -> str:
-    """The color with a part of white."""
+    """The color mixed with white; `part` is the share of white."""
     return "#" + "".join(f"{round(value + (255 - value) * part):02x}" for value in bytes.fromhex(color[1:]))
 
 
@@ -154,7 +154,7 @@ class Bars:
 
 @dataclass(frozen=True)
 class GroupedBars:
-    """Several measures side by side, a bar for each discipline; `groups` are the measures and what they are called."""
+    """Several measures side by side, with a bar for each discipline; `groups` are the measures with their titles."""
 
     groups: Mapping[str, str]
     leave_out: tuple[str, ...] = ()
@@ -181,7 +181,10 @@ def series(metric: str, group: str | None = None) -> Points:
 
 
 def average_queue(group: str | None = None, kind: str | None = None) -> Points:
-    """The exponentially weighted average of flows' packets in the queue over time; all events must be recorded."""
+    """The exponentially weighted average of the flows' packets in the queue, over time.
+
+    The scenario must record all events.
+    """
 
     def points(run: Run) -> tuple[Array, Array]:
         time, average = queues.queue(run, group, kind).average()
@@ -218,7 +221,7 @@ class RunLine:
 
 @dataclass(frozen=True)
 class ReferenceLine:
-    """A line across the panel for reference, at a number or at what was measured; `upright` stands at a value of x."""
+    """A reference line across the panel, at a number or at a measured value; a vertical one if `upright`."""
 
     at: float | Term
     look: LineStyle = field(default_factory=dict)
@@ -232,7 +235,7 @@ class ReferenceLine:
 
 @dataclass(frozen=True)
 class FixedLine:
-    """A given line or mark, such as what would be ideal."""
+    """A line or mark at given values, such as the ideal."""
 
     x: Sequence[float]
     y: Sequence[float]
@@ -253,7 +256,7 @@ def _marked(found: ExperimentResults, shades: Sequence[str] = ()) -> Iterator[tu
 
 
 def _cross(axes: Axes, found: ExperimentResults, measure: str, label: str, case: Case, place: float) -> None:
-    """The paper's one number of a measure, if it has one."""
+    """Draws the paper's number of a measure as a cross, if the paper prints one."""
     for table in found.experiment.published:
         if table.measure == measure and table.axis is None and dict(table.case) == case and label in table.rows:
             axes.plot(place, table.rows[label][0] / table.scale, "x", color="black", markersize=6)

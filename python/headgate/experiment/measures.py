@@ -1,4 +1,4 @@
-"""What experiments measure of a run: functions that make measures, each a number for one run."""
+"""Measures for experiments. Each function makes a measure, which gives one number for a run."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ P = ParamSpec("P")
 
 
 class RunMeasure:
-    """A number for one run that can be reckoned with: `goodput("cbr") * 1e-6` is in Mbit/s, `a / b` a ratio."""
+    """A number for one run, with arithmetic: `goodput("cbr") * 1e-6` is in Mbit/s, `a / b` is a ratio."""
 
     def __init__(self, number: Number) -> None:
         self._number = number
@@ -36,7 +36,7 @@ class RunMeasure:
 
 
 def measure(number: Callable[Concatenate[Run, P], float]) -> Callable[P, RunMeasure]:
-    """Makes a function of a run and of what it is to look at one of the latter that gives a measure."""
+    """Turns a function of a run and further arguments into a function of these arguments that returns a measure."""
 
     @wraps(number)
     def of(*args: P.args, **keywords: P.kwargs) -> RunMeasure:
@@ -53,17 +53,17 @@ def total(run: Run, column: str, group: str | None = None, kind: str | None = No
 
 @measure
 def throughput(run: Run, group: str | None = None, kind: str | None = None) -> float:
-    """Bits a second on the wire that flows got through the bottleneck, headers and repeats included."""
+    """Throughput of flows at the bottleneck in bit/s on the wire, headers and retransmissions included."""
     return float(run.flows("sent_bytes", group, kind).sum()) * 8 / run.seconds
 
 
 def throughput_share(group: str | None = None, kind: str | None = None) -> RunMeasure:
-    """The part of the bottleneck's rate that flows took, headers and repeats included; 1 is all of it."""
+    """Throughput of flows over the bottleneck's rate; 1 is the whole link."""
     return throughput(group, kind) / RunMeasure(lambda run: run.rate_bps)
 
 
 def goodput(group: str | None = None, kind: str | None = None) -> RunMeasure:
-    """Useful bits a second of flows together."""
+    """Goodput of flows together, in bit/s."""
     return total("goodput_bps", group, kind)
 
 
@@ -73,7 +73,7 @@ def share_of_fair(group: str | None = None, kind: str | None = None) -> RunMeasu
 
 
 def throughput_of_fair(group: str | None = None, kind: str | None = None) -> RunMeasure:
-    """Bits a second that flows got through the bottleneck, repeats included, over their fair shares together.
+    """Throughput of flows at the bottleneck over the sum of their fair shares. Retransmissions count.
 
     Fair shares are net of headers; with `profile = "ns2"`, which has none, 1 is exactly the fair share.
     """
@@ -82,27 +82,27 @@ def throughput_of_fair(group: str | None = None, kind: str | None = None) -> Run
 
 @measure
 def ratio(run: Run, of: str, to: str) -> float:
-    """Goodput of a flow of one group over that of a flow of another, both as means; NaN where the latter had none."""
+    """Mean goodput of a flow of group `of` over that of a flow of group `to`; NaN if the latter is 0."""
     return _ratio(*(float(run.flows("goodput_bps", group).mean()) for group in (of, to)))
 
 
 @measure
 def evenness(run: Run, of: str, to: str) -> float:
-    """The smaller of two groups' mean goodputs over the larger: 1 if alike, 0 if one has nothing."""
+    """The smaller of two groups' mean goodputs over the larger: 1 if equal, 0 if one group has no goodput."""
     value = ratio(of, to)(run)
     return min(value, 1 / value) if value > 0 else 0.0
 
 
 @measure
 def part_between(run: Run, low_bps: float, high_bps: float, group: str | None = None, kind: str | None = None) -> float:
-    """The part of the flows, 0 to 1, whose goodput is at least `low_bps` and at most `high_bps`."""
+    """The share of the flows, 0 to 1, whose goodput is between `low_bps` and `high_bps`, both included."""
     rates = run.flows("goodput_bps", group, kind)
     return float(((rates >= low_bps) & (rates <= high_bps)).mean())
 
 
 @measure
 def jain(run: Run, group: str | None = None, kind: str | None = None, *, alike: bool = False) -> float:
-    """Jain's index of goodput over fair share, or of goodput alone if `alike`; 1 when all are served alike."""
+    """Jain's index of goodput over fair share, or of goodput alone if `alike`; 1 if all values are equal."""
     rates = run.flows("goodput_bps", group, kind)
     share = rates if alike else rates / run.flows("fair_share_bps", group, kind)
     squares = float((share**2).sum())
@@ -110,20 +110,20 @@ def jain(run: Run, group: str | None = None, kind: str | None = None, *, alike: 
 
 
 def drop_rate(group: str | None = None, kind: str | None = None) -> RunMeasure:
-    """Packets dropped over packets that came, all flows together; 0 to 1."""
+    """Dropped packets over arrived packets, all flows together; 0 to 1."""
     return total("dropped", group, kind) / total("arrived", group, kind)
 
 
 @measure
 def dropped_share(run: Run, *reasons: str, group: str | None = None, kind: str | None = None) -> float:
-    """Packets dropped for any of these reasons over packets that came, all flows together; 0 to 1."""
+    """Packets dropped for any of these reasons over arrived packets, all flows together; 0 to 1."""
     dropped = sum(float(run.flows(f"dropped_{reason}", group, kind).sum()) for reason in reasons)
     return _ratio(dropped, run.flows("arrived", group, kind).sum())
 
 
 @measure
 def loss_bps(run: Run, group: str | None = None, kind: str | None = None, *, packet_bytes: int) -> float:
-    """Bits a second that were dropped, of flows whose packets all have `packet_bytes`."""
+    """Dropped bits per second of flows whose packets all have `packet_bytes`."""
     return float(run.flows("dropped", group, kind).sum()) * packet_bytes * 8 / run.seconds
 
 
@@ -137,13 +137,13 @@ def loss_run(run: Run, kind: str) -> float:
 
 @measure
 def percent(run: Run, part: str, whole: str, group: str | None = None) -> float:
-    """Packets of one count of 100 of another, of a group or of all flows; 0 where there are none."""
+    """The count `part` in percent of the count `whole`, of a group or of all flows; 0 without packets."""
     packets = run.flows(whole, group).sum()
     return 100 * float(run.flows(part, group).sum() / packets) if packets else 0.0
 
 
 def loss_percent(group: str | None = None) -> RunMeasure:
-    """Packets dropped of 100 that came, of a group or of all; 0 where none came."""
+    """Dropped packets in percent of arrived packets, of a group or of all flows; 0 if none arrived."""
     return percent("dropped", "arrived", group)
 
 
@@ -165,7 +165,7 @@ def link(run: Run, column: str, direction: str | None = None, name: str | None =
 
 @measure
 def idle(run: Run, link: str | None = None) -> float:
-    """Per cent of the time in which a link had nothing to send."""
+    """Percentage of the time in which a link had nothing to send."""
     return 100 * (1 - run.link("utilization", "forward", link))
 
 
@@ -178,7 +178,7 @@ def over_intervals(
     until_s: float = math.inf,
     group: str | None = None,
 ) -> float:
-    """What `take` makes of a metric's values over time (docs/reference/tables.md, `intervals`).
+    """Applies `take` to a metric's values over time (docs/reference/tables.md, `intervals`).
 
     At the bottleneck, or of a group of flows. From `since_s` (the end of the warm-up) to `until_s` (the end of the
     run); NaN where the metric has no values.
@@ -195,9 +195,9 @@ def gauge(name: str) -> RunMeasure:
 
 @measure
 def completion_ms(run: Run, group: str, part: float) -> float:
-    """The completion time that a part of a group's transfers did not exceed, in ms; NaN without a transfer.
+    """The quantile `part` of the completion times of a group's transfers, in ms; NaN without a transfer.
 
-    Of those that began after the warm-up. One that the run's end cut off counts with the time it had taken by then.
+    Transfers that began after the warm-up count. A transfer cut off by the run's end counts with its time until then.
     """
     table = data.rows(run.table("transfers"), group=group)
     start, took = data.values(table, "start_ns") / 1e6, data.values(table, "completion_ms")
@@ -208,7 +208,7 @@ def completion_ms(run: Run, group: str, part: float) -> float:
 
 @measure
 def group_delay_ms(run: Run, group: str, part: float) -> float:
-    """The queueing delay at the bottleneck that a part of a group's packets did not exceed, in ms."""
+    """The quantile `part` (0 to 1) of a group's queueing delay at the bottleneck, in ms."""
     table = data.bottleneck(run.result, data.rows(run.table("delays"), measure="queue_delay", group=group))
     found = distributions.boxes(table, "delay_ms").quantile(part)
     return math.nan if found is None else found
@@ -216,16 +216,16 @@ def group_delay_ms(run: Run, group: str, part: float) -> float:
 
 @measure
 def path_delay_ms(run: Run, group: str) -> float:
-    """The mean queueing delay of a group's packets, all queues on their way together, in ms; NaN if none was sent."""
+    """The mean sum of a group's queueing delays over all queues of its path, in ms; NaN if no packet was sent."""
     sent, delay = run.flows("sent", group), run.flows("queue_delay_ms_mean", group)
     return float(np.average(delay[sent > 0], weights=sent[sent > 0])) if sent.any() else math.nan
 
 
 @measure
 def jitter_ms(run: Run, group: str, part: float = 0.95) -> float:
-    """The packet delay variation (RFC 5481, section 4.2) that a part of a group's packets did not exceed, in ms.
+    """The quantile `part` of a group's packet delay variation (RFC 5481, section 4.2), in ms.
 
-    One-way delay less its least value; RFC 7928, section 2.6, takes it for the jitter.
+    Delay variation is the one-way delay less its minimum. RFC 7928, section 2.6, uses it as the jitter.
     """
     found = distributions.boxes(data.rows(run.table("delays"), measure="one_way_delay", group=group), "delay_ms")
     least, most = found.quantile(0), found.quantile(part)
@@ -233,7 +233,7 @@ def jitter_ms(run: Run, group: str, part: float = 0.95) -> float:
 
 
 def average(*measures: Number) -> RunMeasure:
-    """The mean of several measures of one run, as of groups of flows that are alike."""
+    """The mean of several measures of one run, such as one measure of several similar groups."""
     return RunMeasure(lambda run: sum(each(run) for each in measures) / len(measures))
 
 

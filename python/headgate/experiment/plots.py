@@ -1,4 +1,4 @@
-"""Figures of experiments as values: panels with what is drawn in each (`layers`), and one way to draw them all."""
+"""Figures of experiments, declared as panels with layers (`layers`), and the function that draws them."""
 
 from __future__ import annotations
 
@@ -13,16 +13,16 @@ from headgate.experiment.found import ExperimentResults
 from headgate.experiment.layers import Layer
 from headgate.plot.panels import apart, columns, figure_of, grid, heading, new_figure
 
-#: The legend stands below the panels, which have no room for it, or in the last of them.
+#: Place of the legend: below the panels if they have no room for it, or in the last panel.
 OUTSIDE: Literal["outside"] = "outside"
 LAST = -1
-#: Height of a panel in inches: on common scales, on scales of its own, and alone.
+#: Height of a panel in inches: with common scales, with its own scales, and as the only panel.
 HEIGHTS = {"shared": 2.6, "apart": 3.6, "one": 4.2}
 
 
 @dataclass(frozen=True)
 class AxisScale:
-    """One axis of a panel: its label, its ends, where its ticks are and what they say, and the base of a log scale."""
+    """One axis of a panel: its label, its ends, its ticks with their labels, and the base of a log scale."""
 
     label: str = ""
     low: float | None = None
@@ -46,7 +46,7 @@ class AxisScale:
 
 @dataclass(frozen=True)
 class PlotPanel:
-    """What is drawn on one pair of axes, and their scales."""
+    """The layers on one pair of axes, and the scales of both axes."""
 
     layers: tuple[Layer, ...]
     x: AxisScale = AxisScale()

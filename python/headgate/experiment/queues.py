@@ -1,4 +1,4 @@
-"""Whose packets are in the bottleneck's queue: rebuilt from a record of all its events (`record.events = "all"`)."""
+"""The packets of each flow in the bottleneck's queue, rebuilt from its events (`record.events = "all"`)."""
 
 from functools import lru_cache
 from typing import NamedTuple
@@ -10,15 +10,15 @@ from headgate.analysis import data
 from headgate.analysis.runs import Array, Run
 from headgate.experiment.measures import RunMeasure, measure
 
-#: The weight with which the papers average a queue for their figures: that of RED (Floyd and Jacobson 1993).
+#: The weight of the average queue in the papers' figures: that of RED (Floyd and Jacobson 1993).
 WEIGHT = 0.002
 
-#: How many values of an average are worked out at once: (1 - WEIGHT)^-5000 is 2e4, which costs no digits that count.
+#: Number of values that `ewma` computes at once: (1 - WEIGHT)^-5000 is 2e4, so rounding costs few digits.
 CHUNK = 5000
 
 
 class QueueLength(NamedTuple):
-    """Packets of some flows in the queue, just after each event of any flow; `arrived` is which events are arrivals."""
+    """Packets of some flows in the queue, just after each event of any flow. `arrived` is true for arrivals."""
 
     time_s: Array
     packets: Array
@@ -30,7 +30,7 @@ class QueueLength(NamedTuple):
         return float((self.packets * lasts).sum() / (end_s - begin_s))
 
     def average(self, weight: float = WEIGHT) -> tuple[Array, Array]:
-        """Times of arrivals, and the exponentially weighted average of what each of them finds, as RED computes it."""
+        """Times of arrivals, and the exponentially weighted average of the queue that each arrival finds, as in RED."""
         before = np.append(0.0, self.packets)[:-1]
         return self.time_s[self.arrived], ewma(before[self.arrived], weight)
 
@@ -51,7 +51,7 @@ def packets(run: Run, group: str | None = None, kind: str | None = None) -> floa
 
 
 def share(group: str | None = None, kind: str | None = None) -> RunMeasure:
-    """The part of the packets in the queue that belongs to flows, averaged over time; NaN if none ever waited."""
+    """The flows' share of the packets in the queue, averaged over time; NaN if the queue was always empty."""
     return packets(group, kind) / packets()
 
 
@@ -64,7 +64,7 @@ def greatest_average(run: Run, group: str | None = None, kind: str | None = None
 
 @measure
 def share_of_time(run: Run, most: float) -> float:
-    """The part of the time in which no more than `most` packets wait."""
+    """The share of the time in which at most `most` packets are in the queue."""
     whole = queue(run)
     low = whole._replace(packets=(whole.packets <= most).astype(np.float64))
     return low.mean(run.warmup_s, run.warmup_s + run.seconds)
@@ -79,7 +79,7 @@ def emptied_after(run: Run, begin_s: float) -> float:
 
 
 def ewma(values: Array, weight: float) -> Array:
-    """The exponentially weighted average of each value and those before it, from 0 on."""
+    """The exponentially weighted average after each value; it starts at 0."""
     keep = 1.0 - weight
     found = np.empty(len(values))
     last = 0.0
@@ -96,7 +96,8 @@ def ewma(values: Array, weight: float) -> Array:
 def _changes(run: Run) -> tuple[Array, npt.NDArray[np.int64], npt.NDArray[np.int8], npt.NDArray[np.bool_]]:
     """Time, flow, change of the queue's length and whether it is an arrival, of each event at the bottleneck.
 
-    A packet that is not accepted arrives and is dropped; one dropped from the queue later is an event of its own flow.
+    A packet that is refused on arrival has two events: arrival and drop. A packet dropped from the queue later is an
+    event of its own flow.
     """
     table = data.bottleneck(run.result, run.table("events"))
     kinds = table.column("event").combine_chunks()

@@ -20,14 +20,14 @@ FOUND = "found.json"
 
 
 class ExperimentRecord(NamedTuple):
-    """An experiment or an evaluation as it is kept: the folder, and the document in it."""
+    """A stored experiment or evaluation: its folder, and the JSON document in it."""
 
     path: Path
     document: dict[str, Any]
 
 
 def carry_out(name: str, experiment: Experiment, out: Path, how: RunOptions, watcher: Watcher) -> ExperimentRecord:
-    """Runs an experiment, draws its figure, judges its claims and keeps all three in `out`."""
+    """Runs an experiment, judges its claims, draws its figure, and stores the results in `out`."""
     ran = run(experiment, out, how, watcher)
     with style.applied():
         drawn = picture(experiment.plot(ran.found))
@@ -45,7 +45,7 @@ def folder(name: str, experiment: Experiment, out: Path, how: RunOptions) -> Pat
 
 
 def load(name: str, experiment: Experiment, out: Path, how: RunOptions) -> ExperimentRecord | None:
-    """The record of an experiment; None if it has not been run, or an earlier version judged it in other words."""
+    """The record of an experiment; None if it has not been run, or if an earlier version judged it."""
     path = folder(name, experiment, out, how)
     document = store.read_json(path / FOUND) if (path / FOUND).is_file() else {}
     return ExperimentRecord(path, document) if document.get("schema") == SCHEMA else None
@@ -90,7 +90,7 @@ def document_of(name: str, experiment: Experiment, ran: ExperimentRun, how: RunO
 
 
 def judged(judge: Callable[[ExperimentResults], Judgement], found: ExperimentResults) -> dict[str, str]:
-    """The verdict on a claim; inconclusive where a shortened run left out what it needs."""
+    """The verdict on a claim; inconclusive if a shortened run left out a case that it needs."""
     try:
         judgement = judge(found)
     except NotRunError as error:

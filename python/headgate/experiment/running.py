@@ -1,4 +1,4 @@
-"""Runs an experiment: all its points at once, each kept by the hash of what it is, then measures and judges."""
+"""Runs an experiment: all its runs in one pool, each stored by the hash of its scenario. Then measures them."""
 
 import time
 from collections.abc import Iterator, Mapping, Sequence
@@ -19,7 +19,7 @@ from headgate.scenario import Scenario
 #: Where the results of single scenarios are kept, below the folder of all experiments.
 RUNS = "runs"
 
-#: Folders that are filled together. Each holds a lock, and a process may hold a thousand files open.
+#: Number of folders that are filled at a time. Each holds a lock, and a process may have about 1000 open files.
 POOL = 400
 
 
@@ -39,11 +39,11 @@ class RunOptions(NamedTuple):
     force: bool = False
 
     def seeds_of(self, whole: int, quick: int) -> int:
-        """How many seeds a case has that usually has `whole`, or `quick` in a shortened run."""
+        """Number of seeds of a case: `seeds` if given, else `whole`, or `quick` in a shortened run."""
         return self.seeds if self.seeds is not None else quick if self.quick else whole
 
     def parts(self) -> list[str]:
-        """What tells shortened runs, and those with other seeds, from the usual ones in the name of a folder."""
+        """The parts of a folder's name that mark shortened runs and another number of seeds."""
         return [*(["quick"] if self.quick else []), *([] if self.seeds is None else [f"seeds{self.seeds}"])]
 
 
@@ -76,7 +76,7 @@ class ExperimentRun(NamedTuple):
 
 
 def run(experiment: Experiment, out: Path, how: RunOptions, watcher: Watcher) -> ExperimentRun:
-    """Runs what is not yet in `out`, and measures."""
+    """Executes the runs that are missing in `out`, and measures all runs."""
     began, busy = time.perf_counter(), time.process_time()
     if experiment.compute is not None:
         found = _computed(experiment, how, watcher)
@@ -89,7 +89,7 @@ def run(experiment: Experiment, out: Path, how: RunOptions, watcher: Watcher) ->
 def parts(experiment: Experiment, how: RunOptions) -> Iterator[CaseScenario]:
     """The scenarios of an experiment.
 
-    The paper's disciplines and further ones are apart, so that the former are found again whatever is added.
+    Added disciplines have scenarios of their own, so that finished runs of the paper's disciplines are reused.
     """
     labels = experiment.labels(how.further)
     ours, added = tuple(experiment.qdiscs), tuple(label for label in labels if label not in experiment.qdiscs)
@@ -108,7 +108,7 @@ def _simulated(experiment: Experiment, out: Path, how: RunOptions, watcher: Watc
 
 
 def pooled(planned: Sequence[CaseScenario], home: Path, how: RunOptions, watcher: Watcher) -> Iterator[FinishedCase]:
-    """The runs of every part. What is not yet in `home` is run, the points of many scenarios as one pool."""
+    """The runs of every part. Runs that are missing in `home` are executed, those of many scenarios in one pool."""
     counted: set[Path] = set()
     for first in range(0, len(planned), POOL):
         pool = [(part, home / folder_name(part.scenario)) for part in planned[first : first + POOL]]

@@ -33,7 +33,7 @@ class SensitivityRow(NamedTuple):
 def rows(
     name: str, experiment: Experiment, out: Path, how: RunOptions, watcher: Callable[[str], Watcher]
 ) -> list[SensitivityRow]:
-    """Runs the experiment for every value of every open parameter, the others as chosen."""
+    """Runs the experiment for every value of every open parameter. The other parameters keep our values."""
     open_ones = [choice for choice in experiment.choices if choice.values]
     if not open_ones:
         raise UsageError(f"{name} has no open parameter with other values to try")

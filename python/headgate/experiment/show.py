@@ -89,7 +89,7 @@ def shown(row: dict[str, Any]) -> str:
 
 
 def difference(row: dict[str, Any]) -> str:
-    """The relative difference of a document's row, in per cent."""
+    """The relative difference of a document's row, in percent."""
     return style.MISSING if row["relative"] is None else f"{100 * row['relative']:+.1f} %"
 
 

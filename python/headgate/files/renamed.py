@@ -42,11 +42,11 @@ METRICS = {
     "window": "cwnd",
 }
 
-#: The form of manifests, and the folder of runs that wait for the others, of earlier versions.
+#: Of earlier versions: the `schema` of manifests, and the folder of finished runs in an unfinished result.
 SCHEMA = 1
 UNFINISHED = "points"
 
-#: Keys of the manifest, of the timing and of `live`; then those of a run on real packets.
+#: Old and new keys: first of the manifest, timing.json and `live`, then of each run in `live`.
 _RUNS = {"points": "runs"}
 _LIVE_RUN = {"urgent": "realtime", "elsewhere": "host_losses"}
 
@@ -77,14 +77,17 @@ def runs(document: dict[str, Any]) -> dict[str, Any]:
 
 
 def in_question(sql: str, known: Collection[str]) -> str:
-    """A sentence on the old name in an SQL question that is none of the `known` names; empty without one."""
+    """Tells the new name of an old one in an SQL query; empty if there is none.
+
+    Names in `known` are columns of the data, so they do not count as old.
+    """
     names = dict(pair for each in COLUMNS.values() for pair in each.items()) | _RUNS
     found = (old for old in names if old not in known and re.search(rf"\b{old}\b", sql))
     return next((f"`{old}` is called `{names[old]}` now" for old in found), "")
 
 
 def told(what: str) -> None:
-    """Warns that `what` has names of an earlier version."""
+    """Gives a `FutureWarning` with the message `what`."""
     warnings.warn(what, FutureWarning, stacklevel=3)
 
 

@@ -1,4 +1,4 @@
-"""The tables of a result, and the scenario they came from."""
+"""The tables of a result, and its scenario."""
 
 import hashlib
 import warnings
@@ -16,7 +16,7 @@ from headgate.scenario import RunKey, Scenario, files_in
 
 
 class _LazyTable(cached_property[Any]):
-    """A table, read when it is first asked for; None if it is one that the scenario does not record."""
+    """A table that is read at its first use; None if the scenario does not record it."""
 
     def __init__(self) -> None:
         super().__init__(lambda result: result._table(self.attrname))
@@ -27,7 +27,7 @@ class _LazyTable(cached_property[Any]):
 
 
 class ResultTables:
-    """The tables of one run of a scenario, each read when it is first asked for."""
+    """The tables of a scenario's runs. Each table is read at its first use."""
 
     def __init__(
         self,
@@ -45,7 +45,7 @@ class ResultTables:
 
     @classmethod
     def load(cls, path: Path) -> Self:
-        """The result in a folder; tables are read when they are first asked for."""
+        """The result in a folder. Each table is read at its first use."""
         manifest = store.read_manifest(path)
         missing = [name for name in manifest["tables"] if not (path / name).is_file()]
         if missing:
@@ -66,7 +66,7 @@ class ResultTables:
     losses = _LazyTable()
     fairness = _LazyTable()
     transfers = _LazyTable()
-    # A run's rows are a file each: for a long record, open the folder with `pyarrow.dataset` instead.
+    # Each run has a file of its own. If the record is too long for memory, open the folder with `pyarrow.dataset`.
     events = _LazyTable()
     traces = _LazyTable()
 
@@ -79,7 +79,7 @@ class ResultTables:
         return [folder / store.capture(point, link) for point in self.scenario.points for link in links]
 
     def run(self, name: str, run: RunKey) -> pa.Table:
-        """The rows of one run in the table called `name`; of a streamed one, its file alone is read.
+        """The rows of one run in the table called `name`; of a streamed table, only this run's file is read.
 
         `KeyError` if the scenario does not record that table.
         """
@@ -91,13 +91,13 @@ class ResultTables:
         return whole.filter(pc.and_(pc.equal(whole["qdisc"], run.qdisc), pc.equal(whole["seed"], run.seed)))
 
     def point(self, name: str, point: RunKey) -> pa.Table:
-        """The name of `run` until 0.2, for one more release."""
+        """The name of `run` before 0.2. It works for one more release."""
         warnings.warn("Result.point is Result.run now", DeprecationWarning, stacklevel=2)
         return self.run(name, point)
 
     @property
     def live(self) -> dict[str, Any] | None:
-        """Of a run on real packets, how true it was (docs/reference/json.md); None of a simulation."""
+        """The accuracy of runs on real packets (docs/reference/json.md); None for a simulation."""
         return self.manifest.get("live")
 
     def _table(self, name: str) -> pa.Table | None:

@@ -41,7 +41,7 @@ Content = bytes | str | Callable[[Path], object]
 #: Prefix of unfinished files and folders.
 UNFINISHED = ".unfinished-"
 
-#: Why a finished result would be written again.
+#: The reason, in words, for writing a finished result again.
 OTHER_BUILD = "the existing result is from another build of Headgate and would be replaced"
 
 
@@ -81,7 +81,7 @@ class Store:
         """Makes and locks the folder; removes it at the end if it is empty.
 
         Raises `ResultError` if another run writes to it, or if it cannot be written and is not finished. `force`
-        forgets what is there.
+        discards the runs and the manifest in the folder.
         """
         store = cls(path, scenario)
         with held(path, tried=False) as made:
@@ -98,7 +98,7 @@ class Store:
             self.damaged = self._damaged() if same else []
             if not same or (self.complete and self.damaged):
                 (self.path / MANIFEST).unlink(missing_ok=True)
-                (self.path / REPORT).unlink(missing_ok=True)  # it would tell of results that are gone
+                (self.path / REPORT).unlink(missing_ok=True)  # it describes the results that are removed here
                 shutil.rmtree(self.runs, ignore_errors=True)
                 shutil.rmtree(self.path / renamed.UNFINISHED, ignore_errors=True)
             if not self.complete:
@@ -114,11 +114,11 @@ class Store:
             raise not_writable(self.path, error, why=self._why() if finished and not force else "") from None
 
     def _why(self) -> str:
-        """Why a finished result is written again."""
+        """The reason for writing a finished result again, as text."""
         return f"damaged files would be recomputed: {', '.join(self.damaged)}" if self.damaged else OTHER_BUILD
 
     def _damaged(self) -> list[str]:
-        """The files of the finished result that changed, or of finished runs, which it removes."""
+        """The damaged files: those of the finished result, or those of finished runs, which it removes."""
         if self.complete:
             try:
                 return changed(self.path)
@@ -202,10 +202,10 @@ class Store:
 
 @contextmanager
 def held(path: Path, *, tried: bool = True) -> Iterator[list[Path]]:
-    """Makes a folder ready and keeps other processes out; gives the folders that are new, innermost first.
+    """Makes and locks a folder during the context. Gives the folders that are new, innermost first.
 
-    Raises `ResultError` if another run writes to it, or if it cannot be written: unless it is `tried`, one that is
-    there is taken as it is.
+    Raises `ResultError` if another run writes to it, or if it cannot be written. Without `tried`, an existing folder is
+    not tested for writing.
     """
     made = _make(path, tried)
     lock = _lock(path)
@@ -217,7 +217,7 @@ def held(path: Path, *, tried: bool = True) -> Iterator[list[Path]]:
 
 @functools.cache
 def build() -> str:
-    """What tells this build of the simulator from every other: the SHA-256 of the compiled module."""
+    """Identifies this build of the simulator: the SHA-256 of the compiled module."""
     return sha256(Path(_core.__file__))
 
 
@@ -343,12 +343,12 @@ def write_whole(file: Path, content: Content) -> None:
 
 
 def not_writable(path: Path, error: OSError, what: str = "results", why: str = "") -> ResultError:
-    """The error of a folder that `what` cannot be written to; `why` says more where that was not expected."""
+    """The error that `what` cannot be written to `path`; `why` ends the message."""
     return ResultError(f"cannot write {what} to {path}: {error.strerror or error}{why and f'; {why}'}")
 
 
 def _make(path: Path, tried: bool) -> list[Path]:
-    """Makes the folder, and tries to write there; gives the folders that are new, innermost first."""
+    """Makes the folder and, if `tried`, writes a test file. Gives the new folders, innermost first."""
     new = [folder for folder in (path, *path.parents) if not folder.exists()]
     try:
         path.mkdir(parents=True, exist_ok=True)
@@ -364,8 +364,8 @@ def _make(path: Path, tried: bool) -> list[Path]:
 
 
 def _lock(path: Path) -> int:
-    """Keeps other processes out of the folder for as long as the descriptor stays open."""
-    # The folder itself is locked: filelock would leave a file of its own in every result.
+    """Locks the folder against other processes until the returned file descriptor is closed."""
+    # The folder itself is locked: the library filelock would leave a lock file in every result.
     descriptor = os.open(path, os.O_RDONLY)
     try:
         fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)

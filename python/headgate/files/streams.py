@@ -1,4 +1,4 @@
-"""What a run tells while it goes: events, traces and captures, written to files or kept in memory."""
+"""The streams of a run: events, traces and captures, written to files or kept in memory during the run."""
 
 from contextlib import ExitStack
 from pathlib import Path
@@ -13,9 +13,9 @@ from headgate.scenario import Scenario
 
 
 class FileStreams:
-    """Streams what a run records into a folder: a Parquet file a table, a pcapng file a captured link.
+    """Streams the records of a run into a folder: a Parquet file for each table, a pcapng file for each captured link.
 
-    Every file that the scenario asks for is there in the end, whether anything happened or not.
+    At the end every file that the scenario asks for exists, even if it has no rows.
     """
 
     def __init__(self, folder: Path, scenario: Scenario) -> None:
@@ -35,7 +35,7 @@ class FileStreams:
         return self
 
     def batch(self, name: str, batch: Any) -> None:
-        """Appends the next rows of a table; the first ones say which columns it has."""
+        """Appends the next rows of a table. The first rows decide its columns."""
         rows = tables.table(batch)
         if name not in self._writers:
             self._start(name, rows.schema)
@@ -56,7 +56,7 @@ class FileStreams:
 
 
 class MemoryStreams:
-    """Keeps the tables that a run records. Captures are files, and nothing keeps them here."""
+    """Keeps the tables that a run records in memory. Captures need files and are discarded."""
 
     def __init__(self, scenario: Scenario) -> None:
         self._batches: dict[str, list[pa.Table]] = {name: [] for name in scenario.records}

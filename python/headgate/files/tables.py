@@ -1,4 +1,4 @@
-"""Tables as they are kept: fixed column types, fixed row order, and Parquet files with the same bytes every time."""
+"""Tables on disk: fixed column types, fixed row order, and Parquet files with the same bytes every time."""
 
 from collections.abc import Iterable
 from pathlib import Path
@@ -18,7 +18,7 @@ _KINDS = {"words": WORDS, "bool": pa.bool_(), "u32": pa.uint32(), "u64": pa.uint
 
 
 class TableColumn(NamedTuple):
-    """A column of a table: its type, whether values may be missing, what they are in and what they mean."""
+    """A column of a table: its type, whether values may be missing, their unit and their meaning."""
 
     name: str
     kind: str
@@ -32,14 +32,14 @@ class TableColumn(NamedTuple):
         return pa.field(self.name, _KINDS[self.kind], nullable=self.nullable)
 
 
-#: What a row of each table is of, and its columns after the discipline and the seed; `crates/measure` states them.
+#: The meaning of a row of each table, and the columns after discipline and seed. `crates/measure` declares both.
 ABOUT = {name: about for name, about, _ in _core.tables()}
 COLUMNS = {name: {column[0]: TableColumn(*column) for column in columns} for name, _, columns in _core.tables()}
 
 _POINT = [pa.field("qdisc", WORDS, nullable=False), pa.field("seed", pa.uint64(), nullable=False)]
 
-#: The tables that are there where the scenario asks for them, and their columns: they are streamed, and an empty one
-#: must have them too. `events` has a further column for each gauge where decisions are recorded.
+#: The tables that a scenario can ask for, with their columns. They are streamed, so an empty one needs the columns from
+#: here. If decisions are recorded, `events` has a further column for each gauge.
 STREAMED = {
     name: pa.schema([*_POINT, *(column.field for column in COLUMNS[name].values())]) for name in ("events", "traces")
 }
@@ -53,20 +53,20 @@ ROW_GROUP = 1 << 20
 
 def table(batch: Any) -> pa.Table:
     """A table of one Arrow record batch from `_core`, without a copy."""
-    # `pa.table` would make a stream of it, which takes twice as long.
+    # `pa.table` would read the batch as a stream, which takes twice as long.
     return pa.Table.from_batches([pa.record_batch(batch)])
 
 
 def join(parts: Iterable[pa.Table]) -> pa.Table:
-    """The rows of all `parts` in order, null where a part has not all columns; chunks stay as they are."""
+    """The rows of all `parts` in order, with null where a part lacks a column. Chunks stay as they are."""
     return pa.concat_tables(list(parts), promote_options="default")
 
 
 def concat(parts: Iterable[pa.Table]) -> pa.Table:
-    """The rows of all `parts` in order, as one chunk, every column of words with one dictionary.
+    """The rows of all `parts` in order, as one chunk. Each column of words gets a single dictionary.
 
-    The words are numbered by first appearance in the whole table, whatever dictionaries the parts had, so that the
-    bytes written do not depend on whether a part was just run or read from a file.
+    Words are numbered by their first appearance in the whole table, not by the dictionaries of the parts. So the bytes
+    written are the same for parts that were just run and for parts that were read from files.
     """
     whole = join(parts).combine_chunks()
     for index, field in enumerate(whole.schema):
@@ -77,9 +77,9 @@ def concat(parts: Iterable[pa.Table]) -> pa.Table:
 
 
 def with_every_reason(name: str, whole: pa.Table) -> pa.Table:
-    """The table with a column for each reason there is, so that points of a sweep have the same columns.
+    """The table with a column for every reason of all disciplines, so that a sweep's runs have the same columns.
 
-    A run's table has those that its scenario's disciplines can give; of the others nothing was dropped or marked.
+    A run's table has only the reasons that its scenario's disciplines can give. The other columns are filled with 0.
     """
     missing = [column for column in COLUMNS.get(name, {}) if column not in whole.column_names]
     if not missing:
@@ -92,7 +92,7 @@ def with_every_reason(name: str, whole: pa.Table) -> pa.Table:
 
 
 def csv(whole: pa.Table) -> bytes:
-    """A table as CSV, with a line of names."""
+    """A table as CSV; the first line has the column names."""
     for place, field in enumerate(whole.schema):
         if pa.types.is_dictionary(field.type):
             whole = whole.set_column(place, field.name, whole.column(place).cast(pa.string()))

@@ -189,7 +189,7 @@ class Scenario:
         return [ClassPart.of(table) for table in tomllib.loads(self.to_toml()).get("class", [])]
 
     def _kept(self, path: str) -> bytes:
-        """The bytes of an input."""
+        """The bytes of an input file that the scenario keeps."""
         kept = self.inputs
         if path not in kept:
             raise FileNotFoundError(errno.ENOENT, "not an input of the scenario", path)
@@ -248,7 +248,7 @@ class Scenario:
     def bottleneck(self) -> tuple[str, str]:
         """Name and direction (`forward`, `reverse`) of the first link at which disciplines are compared.
 
-        In a dumbbell it is the only link. Figures of one link show this one.
+        In a dumbbell it is the only link. Figures that have room for one link show it.
         """
         return self._core.bottleneck
 

@@ -60,7 +60,7 @@ class Cluster:
         return f"on {workers} worker{'' if workers == 1 else 's'} of {self._address}, {self.count} threads"
 
     def run(self, points: Sequence[SweepRun], dataset: Dataset, watcher: Watcher) -> float:
-        """See `Threads`; `ClusterError` if the cluster is lost, or a worker is a stranger."""
+        """See `Threads`; `ClusterError` if the cluster is lost, or a worker has another build."""
         lost: tuple[type[BaseException], ...] = (*_gone(), OSError)
         try:
             return self._run(points, dataset, watcher)

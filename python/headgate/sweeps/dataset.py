@@ -30,7 +30,7 @@ MANIFEST = "sweep.json"
 POINTS = "points.parquet"
 RECEIPTS = "receipts"
 
-#: Number of runs that are read at once when they are checked.
+#: Number of runs that are read together to check them.
 _AT_ONCE = 64
 
 
@@ -45,7 +45,7 @@ class Dataset:
         self._figures: dict[str, dict[str, Any]] = {}
 
     def look(self) -> None:
-        """Finds the finished runs. Every file of theirs is read and compared with its hash."""
+        """Finds the finished runs. Each of their files is read and compared with its hash."""
         if self._made_by_this_build():
             listed = set(self.folder.names(RECEIPTS))
             known = [point for point in self.plan.points if _receipt(point) in listed]
@@ -86,7 +86,7 @@ class Dataset:
         self._write(POINTS, out.getvalue().to_pybytes())
 
     def _write(self, name: str, data: bytes) -> None:
-        """Writes a file that tells of all points; of a dataset that is finished, only if it would change."""
+        """Writes a file about all points. If the dataset is finished, it writes only a changed file."""
         if self.finished < len(self.plan.points):
             self.folder.write({name: data})
         elif self.folder.read([name]).get(name) != data:
@@ -101,7 +101,7 @@ class Dataset:
         read = self.folder.read([_receipt(point) for point in points])
         receipts = {point: _parsed(read.get(_receipt(point), b"")) for point in points}
         wanted = self.plan.tables
-        # Of a sweep that kept fewer tables, points are whole, but not what is asked for.
+        # Points of an earlier sweep that kept fewer tables are complete, but lack some of the wanted tables.
         receipts = {point: each for point, each in receipts.items() if each is None or {*wanted} <= {*each["tables"]}}
         files = self.folder.read([_file(name, point) for point, each in receipts.items() if each for name in wanted])
         for point, receipt in receipts.items():
@@ -131,7 +131,7 @@ class Dataset:
         return pa.table(list(columns.values()), schema=pa.schema(fields))
 
     def _manifest(self) -> dict[str, Any]:
-        """What is the same wherever, and however often, the plan is run."""
+        """The manifest: only values that do not depend on where, or how often, the plan is run."""
         keys = {}
         for key in self.plan.spec.keys:
             found = [value for point in self.plan.points for name, value in point.settings if name == key]
@@ -151,7 +151,7 @@ class Dataset:
 
 
 def read_manifest(folder: Folder) -> dict[str, Any]:
-    """What a dataset says of itself; `ResultError` if there is none that this version understands."""
+    """The manifest of a dataset; `ResultError` if there is none that this version understands."""
     data = folder.read([MANIFEST]).get(MANIFEST)
     if data is None:
         raise ResultError(f"{folder.url} is not the dataset of a sweep: it has no {MANIFEST}")
@@ -178,7 +178,7 @@ def _receipt(point: SweepRun) -> str:
 
 
 def _parsed(data: bytes) -> dict[str, Any] | None:
-    """A receipt if it is one."""
+    """The receipt in `data`; None if it is damaged."""
     try:
         receipt: dict[str, Any] = json.loads(data)
         return receipt if receipt["schema"] == SCHEMA and {*receipt["tables"], *receipt["figures"]} else None
@@ -188,7 +188,7 @@ def _parsed(data: bytes) -> dict[str, Any] | None:
 
 @contextmanager
 def _explained(why: str) -> Iterator[None]:
-    """Says with an error of writing why anything is written."""
+    """Ends an error of writing with `why`, the reason for writing."""
     try:
         yield
     except ResultError as error:

@@ -13,26 +13,26 @@ from headgate.files import store
 class Folder(Protocol):
     """A folder of files by name, such as `flows/0123456789abcdef.parquet`; each is written whole.
 
-    `files` is fsspec's file system that has it; None where Python reads it alone.
+    `files` is the fsspec file system with the folder; None for a local path.
     """
 
     files: Any
 
     @property
     def url(self) -> str | None:
-        """What messages call it, and what opens it again; None for memory."""
+        """Its path or URL, for messages and for opening it again; None for memory."""
 
     def names(self, folder: str) -> list[str]:
-        """The names of the files in a folder below it; none if there is no such folder."""
+        """The names of the files in a subfolder; empty if there is no such subfolder."""
 
     def read(self, names: Sequence[str]) -> dict[str, bytes]:
-        """The files of these names that are there."""
+        """The contents of the files with these names; missing files are left out."""
 
     def write(self, files: Mapping[str, bytes]) -> None:
         """Writes files by name; `ResultError` if that fails."""
 
     def remove(self, names: Sequence[str]) -> None:
-        """Removes files that are there; `ResultError` if that fails."""
+        """Removes files. Missing files are no error; `ResultError` if removing fails."""
 
     def held(self) -> AbstractContextManager[object]:
         """Locks the folder during the context if possible; `ResultError` if another process writes there.
@@ -108,7 +108,7 @@ class _LocalFolder:
 
 
 class _RemoteFolder:
-    """A folder that fsspec reaches. Object stores write whole files alone, so that none is ever seen half."""
+    """A folder that fsspec reaches. Object stores write files whole, so no reader sees half a file."""
 
     def __init__(self, url: str) -> None:
         try:
@@ -119,7 +119,7 @@ class _RemoteFolder:
             raise UsageError(f"the URL of a dataset has no `*`, `?` or `[`: found {url}")
         try:
             self.files, self._path = url_to_fs(url)
-        except (ImportError, ValueError) as error:  # a scheme that needs a package of its own, or that nobody knows
+        except (ImportError, ValueError) as error:  # a scheme that needs another package, or an unknown one
             raise UsageError(f"cannot open {url}: {error}") from None
         self.url = url
         self._made: set[str] = set()
@@ -132,14 +132,14 @@ class _RemoteFolder:
         return [f"{folder}/{file.rsplit('/', 1)[-1]}" for file in found]
 
     def read(self, names: Sequence[str]) -> dict[str, bytes]:
-        # Some file systems give back paths with a root before them, others without.
+        # Some file systems return paths with a leading root, others without.
         paths = {f"{self._path}/{name}".strip("/"): name for name in names}
         given = [f"{self._path}/{name}" for name in names]
         found = self._do("read", self.files.cat, given, on_error="omit") if given else {}
         return {paths[path.strip("/")]: data for path, data in found.items()}
 
     def write(self, files: Mapping[str, bytes]) -> None:
-        # All files are written at once: each request to an object store takes long.
+        # All files are written in parallel: each request to an object store takes long.
         whole = {f"{self._path}/{name}": data for name, data in files.items()}
         for folder in {path.rpartition("/")[0] for path in whole} - self._made:
             # A path without a root begins with its bucket, which has no folders. Buckets are never created.
@@ -157,7 +157,7 @@ class _RemoteFolder:
             self._do("write results to", self.files.rm, [f"{self._path}/{name}" for name in names])
 
     def held(self) -> AbstractContextManager[object]:
-        return nullcontext()  # object stores know no locks; two sweeps would write the same bytes
+        return nullcontext()  # object stores have no locks; two sweeps would write the same bytes
 
     def _do(self, what: str, job: Any, *args: Any, **named: Any) -> Any:
         try:

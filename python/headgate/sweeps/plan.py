@@ -17,9 +17,9 @@ from headgate.sweeps.quantity import toml
 from headgate.sweeps.spec import SweepSpec, SweptValues
 from headgate.sweeps.work import RunTask
 
-#: Settings of a discipline, as `--set` has them: `qdisc.red.maxp`.
+#: Prefix of a key that sets a discipline's parameter, as in `--set`: `qdisc.red.maxp`.
 OF_QDISC = "qdisc"
-#: So much of a point's hash is its name: 64 bits are enough for a million points, and short enough to read.
+#: Number of hexadecimal digits of a hash that name a run: 64 bits suffice for a million runs and are easy to read.
 HASH = 16
 
 
@@ -53,7 +53,7 @@ class SweptScenario(NamedTuple):
         try:
             text = path.read_text(encoding="utf-8")
         except UnicodeDecodeError:
-            Scenario.load(path)  # says which byte is wrong
+            Scenario.load(path)  # its error names the wrong byte
             raise
         return cls(text, str(path), tuple(changes), functools.cache(files_in(path.parent)))
 
@@ -81,7 +81,7 @@ class SweepPlan:
 
     @property
     def name(self) -> str:
-        """What its dataset is called: by what is not swept, so that a wider sweep finds its points there."""
+        """The name of its dataset. It depends only on what is not swept, so that a wider sweep reuses the runs."""
         fixed = self.base.changed(qdiscs=["droptail"], seeds=[1])
         return f"{self.base.name}-sweep-{fixed.config_hash[:8]}"
 
@@ -95,7 +95,7 @@ class SweepPlan:
         return RunTask(point.hash, scenario.to_toml(), scenario.inputs, self.tables)
 
     def duration_s(self, point: SweepRun) -> float:
-        """The simulated seconds of a point, as far as they are known without reading it again."""
+        """The simulated seconds of a run. It reads the run's scenario only if the duration is swept."""
         swept = "duration" in dict(point.settings)
         return self.scenario(point).duration_s if swept else self.base.duration_s
 
@@ -116,7 +116,7 @@ class SweepPlan:
             raise _explained(error, self.source, settings) from None
 
     def _check_qdiscs(self) -> None:
-        """Sees that every discipline with a swept setting is among those of the scenario: no point would tell."""
+        """Checks that the scenario has each discipline with a swept parameter; else no run would use the values."""
         one_of_each = list({qdisc.partition(":")[0]: qdisc for qdisc in reversed(self.base.qdiscs)}.values())
         for setting in next(self.spec.settings()):
             key = setting[0]
@@ -144,7 +144,7 @@ def read(
         raise UsageError("say what to sweep: `grid`, `list` or `latin`")
     source = SweptScenario.of(scenario, set)
     if spec is None:
-        source.read(qdiscs=qdiscs, seeds=seeds)  # what is wrong in the file has a line and a column
+        source.read(qdiscs=qdiscs, seeds=seeds)  # its error has the line and the column in the file
         spec = specs.read(source.text, source.file)
     return SweepPlan(source, spec, qdiscs=qdiscs, seeds=seeds)
 
@@ -160,13 +160,13 @@ def _tables(wanted: Sequence[str] | None, known: Sequence[str]) -> tuple[str, ..
 
 
 def _concerns(key: str, qdisc: str) -> bool:
-    """Whether a key means anything to a discipline: settings of others do not."""
+    """Whether a key applies to a discipline. Parameters of other disciplines do not."""
     steps = key.split(".")
     return steps[0] != OF_QDISC or steps[1:2] == [qdisc.partition(":")[0]]
 
 
 def _explained(error: ScenarioError, source: SweptScenario, settings: SweptValues) -> ScenarioError:
-    """The error of a point, which says which values are to blame, and where the file has the first of them."""
+    """The error of a run with the swept values that caused it, and the place of the first of them in the file."""
     written = {f"--set {key}={toml(value)}": (key, f"{key} = {toml(value)}") for key, value in settings}
     to_blame = [written[error.change]] if error.change in written else list(written.values())
     if not to_blame:

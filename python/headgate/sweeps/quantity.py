@@ -1,4 +1,4 @@
-"""Swept values: as the scenario file takes them, as numbers in one unit, and between two of them."""
+"""Swept values: as text of a scenario file, as numbers in one unit, and as ranges."""
 
 import math
 from typing import Any, NamedTuple
@@ -6,10 +6,10 @@ from typing import Any, NamedTuple
 from headgate.build.values import toml as toml
 from headgate.units import SIZES, WRITTEN, Unit, Units
 
-#: What a key of a scenario can be given.
+#: A value of a scenario's key.
 Value = str | bool | int | float | list[Any] | dict[str, Any]
 
-#: The units that swept values are compared in; of the last three there are only whole ones.
+#: The base units of swept values. The last three take only whole numbers.
 UNITS = (
     Units.TIME.value,
     Units.RATE.value,
@@ -30,12 +30,12 @@ class NumberWithUnit(NamedTuple):
 
     @property
     def amount(self) -> float:
-        """In the unit of its kind."""
+        """The number in the base unit."""
         return self.value * self.scale
 
 
 def number(value: Value) -> NumberWithUnit | None:
-    """The number that `value` is, if it is one."""
+    """`value` as a number with its unit; None if it is no number."""
     if isinstance(value, bool) or not isinstance(value, int | float | str):
         return None
     if not isinstance(value, str):
@@ -48,7 +48,7 @@ def number(value: Value) -> NumberWithUnit | None:
 
 
 def column(values: list[Value]) -> tuple[list[Any], str]:
-    """The values of a key as one column, and its unit: numbers where all are of one kind, else as they are written."""
+    """The values of a key as a column, and its unit. The column has numbers if all are of one kind, else the text."""
     numbers = [number(value) for value in values]
     kinds = {each.unit for each in numbers if each is not None}
     if None in numbers or len(kinds) != 1:
@@ -60,7 +60,7 @@ def column(values: list[Value]) -> tuple[list[Any], str]:
 
 
 class SweptRange(NamedTuple):
-    """All values from `low` to `high`, of one kind."""
+    """The range of values from `low` to `high`, which have the same kind of unit."""
 
     low: NumberWithUnit
     high: NumberWithUnit
@@ -68,7 +68,7 @@ class SweptRange(NamedTuple):
     log: bool
 
     def at(self, share: float) -> Value:
-        """The value at this share of the way, 0 to 1, in the unit of `low`."""
+        """The value at a share of the range, 0 to 1, in the unit of `low`."""
         low, high = self.low.amount, self.high.amount
         amount = low * (high / low) ** share if self.log else low + (high - low) * share
         if self.whole:

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 def connect() -> DuckDBPyConnection:
-    """A database in memory; `UsageError` says how to get DuckDB if it is not there."""
+    """A database in memory. If DuckDB is not installed, `UsageError` says how to install it."""
     try:
         import duckdb
     except ImportError:
@@ -68,7 +68,7 @@ def sweep_views(
 ) -> DuckDBPyConnection:
     """The points of a sweep, and its tables (`files` of each) with the swept `keys` beside each row.
 
-    `old` says that an earlier version wrote the files.
+    `old` is true if an earlier version wrote the files.
     """
     database = connect()
     if folder.files is not None:

@@ -1,4 +1,4 @@
-"""The result of a sweep: the table of its runs, and every table of theirs with the swept keys in each row."""
+"""The result of a sweep: a table of its runs, and every table of the runs with the swept keys in each row."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ class SweepCost(NamedTuple):
 
 
 class Sweep:
-    """The dataset of a sweep. docs/guide/sweeps.md explains its files; other programs read them as they are."""
+    """The dataset of a sweep. docs/guide/sweeps.md explains its files, which other programs can read."""
 
     def __init__(self, folder: Folder, cost: SweepCost | None = None) -> None:
         self.folder = folder
@@ -58,14 +58,14 @@ class Sweep:
 
     @cached_property
     def points(self) -> pa.Table:
-        """One row a finished point: `point` (its hash), the swept keys, `discipline`, `qdisc`, `seed`, and figures."""
+        """One row per finished run: `point` (its hash), the swept keys, `discipline`, `qdisc`, `seed`, and measures."""
         data = self.folder.read([POINTS]).get(POINTS)
         if data is None:
             raise ResultError(f"{self.url} has no {POINTS}: run the sweep again to make it")
         return renamed.table("points", self._read(POINTS, data))
 
     def files(self, name: str) -> list[str]:
-        """The files of a table, one a finished point, in the order of `points`."""
+        """The files of a table, one per finished run, in the order of `points`."""
         if name not in self.manifest["tables"]:
             raise UsageError(f"the sweep has no table {name!r}{meant(name, self.manifest['tables'])}")
         return [f"{name}/{point}.parquet" for point in self.points["point"].to_pylist()]
@@ -85,7 +85,7 @@ class Sweep:
         return rows
 
     def scenario(self, point: str, files: Callable[[str], bytes] | None = None) -> Scenario:
-        """The scenario of a point, by its hash, for `headgate.run`; `files` gives those that it names."""
+        """The scenario of a run, by its hash, for `headgate.run`. `files` reads the files that the scenario names."""
         name = f"{RECEIPTS}/{point}.json"
         receipt = self.folder.read([name]).get(name)
         if receipt is None:

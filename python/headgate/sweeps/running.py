@@ -22,7 +22,7 @@ _PROBE_S = 0.1
 class ThreadExecutor:
     """Runs points on the processors of this machine: a simulation leaves the interpreter to other threads.
 
-    There are `count` threads, and `where` they are is said in words.
+    `count` is the number of threads; `where` describes the machine in words.
     """
 
     def __init__(self, threads: int | None = None) -> None:
@@ -32,7 +32,7 @@ class ThreadExecutor:
     def run(self, points: Sequence[SweepRun], dataset: Dataset, watcher: Watcher) -> float:
         """Runs points and keeps each in the dataset when it is finished; gives their processor seconds.
 
-        Raises `Failures` when the others are done if some failed, and whatever ends it at once.
+        Raises `Failures` after all other runs if some failed. Any other error ends the runs at once.
         """
         spent: list[float] = []
 
@@ -45,14 +45,14 @@ class ThreadExecutor:
         return sum(spent)
 
 
-#: What runs points.
+#: An executor of runs: threads of this machine, or a cluster.
 Executor: TypeAlias = ThreadExecutor | Cluster
 
 
 def run(dataset: Dataset, executor: Executor, watcher: Watcher) -> Sweep:
-    """Runs every point that is missing; the table of points is of the finished ones, whatever ended the run.
+    """Executes every missing run. In any case it writes the table of the finished runs at the end.
 
-    Raises `RunFailedError` when the others are done if points failed, `InterruptedRunError` on Ctrl-C, and
+    Raises `RunFailedError` after all other runs if some failed, `InterruptedRunError` on Ctrl-C, and
     `ResultError` if the dataset cannot be written.
     """
     points = dataset.missing
@@ -74,7 +74,7 @@ def run(dataset: Dataset, executor: Executor, watcher: Watcher) -> Sweep:
 def estimate(plan: SweepPlan, points: Sequence[SweepRun], threads: int) -> float | None:
     """The estimated seconds that the runs take on so many threads, from short trials of a few of them.
 
-    None without threads, or if the trials were too short to tell.
+    None without threads, or if the trials were too short for an estimate.
     """
     if not threads:
         return None

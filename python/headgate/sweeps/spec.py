@@ -19,7 +19,7 @@ from headgate.sweeps.quantity import WHOLE, SweptRange, Value, number
 #: One value for each swept key.
 SweptValues = tuple[tuple[str, Value], ...]
 
-#: Under `[sweep]` beside the three tables of keys.
+#: The keys of `[sweep]` besides the three tables of swept keys.
 SAMPLES, SEED, KEPT = "samples", "latin_seed", "tables"
 TABLES = ("grid", "list", "latin")
 _KNOWN = (*TABLES, SAMPLES, SEED, KEPT)
@@ -28,7 +28,7 @@ _MOST_STEPS = 100_000
 
 
 class SweepSpec(NamedTuple):
-    """What is swept: values by key for `grid` and `rows`, ranges (or values) by key for `latin`.
+    """The values of a sweep: lists by key for `grid` and `rows`, ranges (or lists) by key for `latin`.
 
     `tables` are kept of each point; None for all.
     """
@@ -55,7 +55,7 @@ class SweepSpec(NamedTuple):
             yield tuple(setting for part in parts for setting in part)
 
     def _column(self, key: str, along: SweptRange | Sequence[Value]) -> Iterator[Value]:
-        """The values of one key. Its stream is named by seed and key: a further key does not disturb the others."""
+        """The samples of one key. Its random stream depends on seed and key only, so further keys do not change it."""
         draws = random.Random(f"{self.seed} latin {key}")  # noqa: S311 - chance is to be repeated
         parts = sorted(range(self.samples), key=lambda _: draws.random())
         for part in parts:
@@ -64,7 +64,7 @@ class SweepSpec(NamedTuple):
 
 
 def read(text: str, file: str) -> SweepSpec:
-    """What the `[sweep]` of a scenario file's text says; `UsageError` if it says nothing, or what is wrong in it."""
+    """Reads the `[sweep]` of a scenario file's text. `UsageError` if it is missing or wrong."""
     table = tomllib.loads(text).get("sweep")
     if table is None:
         raise UsageError(f"{file} has no [sweep] section: docs/guide/sweeps.md shows how to write one")
@@ -103,7 +103,7 @@ def spec(grid: Any, rows: Any, latin: Any, samples: Any = None, seed: Any = 1, t
 
 
 def _check(made: SweepSpec, samples: Any) -> None:
-    """Sees that the parts fit each other."""
+    """Checks that the tables and `samples` fit together."""
     keys = made.keys
     if not keys:
         raise UsageError("[sweep] names no key: give one a list of values, such as `link.rate = [...]` in [sweep.grid]")
@@ -121,7 +121,7 @@ def _check(made: SweepSpec, samples: Any) -> None:
 
 
 def _flat(name: str, table: Any, outer: str = "") -> Iterator[tuple[str, Any]]:
-    """The keys of a table with what each is given, tables inside tables as paths."""
+    """The keys of a table with their values. Keys of nested tables become paths, such as `link.rate`."""
     if not isinstance(table, Mapping):
         raise UsageError(f"[sweep] {name}{outer and f': `{outer[:-1]}`'}: expected a list of values or a range "
                          f"{{ from = .., to = .. }}, found {table!r}")  # fmt: skip
@@ -134,7 +134,7 @@ def _flat(name: str, table: Any, outer: str = "") -> Iterator[tuple[str, Any]]:
 
 
 def _is_range(along: Any) -> bool:
-    """Whether a table says from where to where; one whose `from` and `to` are lists has two keys of a link."""
+    """Whether a table is a range with `from` and `to`. If these are lists, they are two keys of a link instead."""
     ends = isinstance(along, Mapping) and any(end in along for end in _RANGE[:2])
     return ends and not any(isinstance(along.get(end), list | Mapping) for end in _RANGE[:2])
 

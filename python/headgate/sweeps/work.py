@@ -21,8 +21,7 @@ from headgate.scenario import Scenario
 
 SCHEMA = 2
 
-#: What a point's row says of it: figures of the link at which disciplines are compared (of several, the first), and of
-#: all flows together.
+#: The measures in a run's row: those of the first compared link, and those of all flows together.
 FIGURES = (
     "utilization",
     "queue_delay_ms_mean",
@@ -35,7 +34,7 @@ FIGURES = (
     "jain",
 )
 
-#: Columns by which a reader can leave a file out.
+#: Columns with statistics, by which a reader can skip a whole file.
 TOLD = ["point", "qdisc", "seed"]
 
 #: Files with at most this many rows are not compressed.
@@ -96,10 +95,10 @@ def _bytes(point: str, table: pa.Table) -> bytes:
     named = pa.array([point] * table.num_rows, pa.string())
     whole = table.add_column(0, pa.field("point", pa.string(), nullable=False), named)
     if any(column.num_chunks > 1 for column in whole.columns):
-        whole = tables.concat([whole])  # of batches, each with words of its own
+        whole = tables.concat([whole])  # its batches have dictionaries of their own
     out = io.BytesIO()
-    # In a file of one row group, statistics are worth their time where they tell files apart; a file of few rows is
-    # mostly headers, which packing makes no smaller (measured: it takes twice the time).
+    # A file has one row group, so statistics only help to skip files: they are limited to some columns. Compression
+    # does not shrink a short file, which is mostly headers, and takes twice the time (measured).
     packed = {} if whole.num_rows > FEW_ROWS else {"compression": "none"}
     settings = tables.PARQUET | packed
     pq.write_table(whole, out, row_group_size=max(1, whole.num_rows), write_statistics=TOLD, **settings)

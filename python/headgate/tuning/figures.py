@@ -18,7 +18,7 @@ from headgate.tuning.study import Trial
 
 #: Maximum number of panels: parameters with the highest importance come first.
 MOST = 8
-#: Tick labels of a parameter's axis: as many as fit the narrowest panel.
+#: Maximum number of tick labels on a parameter's axis: as many as fit the narrowest panel.
 TICKS = 3
 KEEPS, BREAKS, WAS, FOUND = style.TCP, style.MODEST, style.FAIR, style.UNRESPONSIVE
 
@@ -112,7 +112,7 @@ def _dots(panel: Axes, outcome: SearchOutcome, x: Callable[[Trial], Any], goal: 
 
 
 def _layers(outcome: SearchOutcome) -> list[tuple[Sequence[Trial], dict[str, Any]]]:
-    """The settings by kind, with those drawn on top last."""
+    """The settings in groups with their looks, in drawing order: the last group is on top."""
     goals, base = outcome.plan.goals, str(outcome.plan.base)
     keeps = [trial for trial in outcome.trials if trial.keeps(goals)]
     breaks = [trial for trial in outcome.trials if not trial.keeps(goals)]

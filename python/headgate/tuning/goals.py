@@ -23,7 +23,7 @@ class Goal(NamedTuple):
 
     @property
     def direction(self) -> Literal["minimize", "maximize"]:
-        """As Optuna calls it."""
+        """The direction in Optuna's words."""
         return "minimize" if self.lower else "maximize"
 
     def __str__(self) -> str:
@@ -65,7 +65,7 @@ class Goals(NamedTuple):
 
     @property
     def metrics(self) -> list[Metric]:
-        """Every metric that is needed, once."""
+        """Every metric of the objectives and bounds, without repetition."""
         return list(dict.fromkeys([*(each.metric for each in self.goals), *(each.metric for each in self.bounds)]))
 
     def measure(self, result: Result, qdisc: str) -> dict[str, Quantity]:
@@ -73,7 +73,7 @@ class Goals(NamedTuple):
         return {str(each): each.of(result, qdisc) for each in self.metrics}
 
     def measure_all(self, result: Result, specs: Iterable[str]) -> dict[str, dict[str, Quantity]]:
-        """Every metric of the disciplines of a result, by the texts that they were asked for with."""
+        """Every metric of a result's disciplines, by the texts in `specs`, by which they were requested."""
         return {spec: self.measure(result, qdisc) for spec, qdisc in zip(specs, result.scenario.qdiscs, strict=True)}
 
     def __str__(self) -> str:

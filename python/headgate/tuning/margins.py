@@ -17,14 +17,14 @@ from headgate.tuning.space import Axis, RangeAxis
 from headgate.tuning.spec import QdiscSpec, refusal
 from headgate.tuning.tuned import only
 
-#: What is looked at where nothing is named: what RFC 7928 (section 2.7) sets against each other.
+#: The default objectives: the two quantities of the trade-off in RFC 7928, section 2.7.
 OBJECTIVES = ("p95 queue delay", "goodput")
-#: Parameters are varied from half to twice their value, unless a range is named.
+#: Parameters are varied from half to twice their value, unless a range is given.
 TIMES = 2.0
-#: Values of a parameter over its range, both ends among them.
+#: Number of values of a parameter over its range, including both ends.
 VALUES = 5
 SCHEMA = 1
-#: The runs, as a result of their own.
+#: The folder of the runs, which is a result of its own.
 RUNS = "runs"
 
 
@@ -112,7 +112,7 @@ def sensitivity(
 
 
 def _axes(base: QdiscSpec, params: Sequence[str]) -> list[Axis]:
-    """The parameters to vary: between half and twice their value where no other range is named."""
+    """The parameters to vary: from half to twice their value, unless another range is given."""
     named = space.space(base, params)
     written = {axis.name: text for axis, text in zip(named, params, strict=bool(params))}
     found: list[Axis] = []

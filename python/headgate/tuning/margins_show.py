@@ -44,7 +44,7 @@ def sentences(margins: Sensitivity) -> Iterator[str]:
 
 
 def figure(margins: Sensitivity) -> Figure:
-    """A panel for each parameter and metric: means with their 95 % intervals over the values, as it was in gray."""
+    """A panel for each parameter and metric: means with their 95 % intervals over the values, the original in gray."""
     with style.applied():
         goals, axes = margins.goals.goals, margins.axes
         across = min(5, len(axes))
@@ -92,7 +92,7 @@ def _cell(margins: Sensitivity, value: VariedValue, goal: Goal) -> Text:
 
 
 def _told(margins: Sensitivity, name: str, goal: Goal) -> Iterator[float]:
-    """The parts by which a metric is clearly moved by a parameter's values."""
+    """The significant relative changes of a metric, one for each value of a parameter that has one."""
     was = margins.reference[str(goal.metric)]
     for value in margins.values:
         if value.name == name and value.measured and was.mean:

@@ -19,9 +19,9 @@ from headgate.tuning.study import SearchPlan, Trial
 
 HELD_OUT = "held-out"
 PUT_BACK = "put-back"
-#: As many settings of a front are compared, evenly spread over it: more than a reader would choose from.
+#: Maximum number of compared settings of a front, evenly spread over it: a reader would not choose from more.
 MOST = 8
-#: The version of the document.
+#: The `schema` number of the JSON document.
 SCHEMA = 2
 
 #: Runs a scenario into a folder, without a report.
@@ -37,17 +37,17 @@ class ComparedSetting(NamedTuple):
     tuned: dict[str, Quantity]
 
     def of(self, metric: Metric) -> tuple[Quantity, Quantity]:
-        """A metric of the discipline as it was, and of the setting."""
+        """A metric of the original setting, and of this setting."""
         return self.reference[str(metric)], self.tuned[str(metric)]
 
     def better(self, goal: Goal) -> Verdict:
-        """Whether the setting is better by one objective."""
+        """The verdict on whether the setting is better by one objective."""
         was, now = self.of(goal.metric)
         return goal.better(now, was).verdict
 
 
 class SearchOutcome(NamedTuple):
-    """The end of a search; nothing is compared where no setting keeps the bounds."""
+    """The outcome of a search. If no setting keeps the bounds, `best` and `compared` are empty."""
 
     plan: SearchPlan
     trials: list[Trial]
@@ -62,12 +62,12 @@ class SearchOutcome(NamedTuple):
 
     @property
     def kept(self) -> int:
-        """How many settings were measured and keep every bound."""
+        """Number of measured settings that keep every bound."""
         return sum(trial.keeps(self.plan.goals) for trial in self.trials)
 
     @property
     def refused(self) -> int:
-        """How many settings the discipline cannot have."""
+        """Number of settings that the discipline rejects."""
         return sum(bool(trial.refused) for trial in self.trials)
 
     @property
@@ -106,7 +106,7 @@ def compare(
 
 
 def without_idle(plan: SearchPlan, trial: Trial, folder: Path, runs: Runs = quietly) -> Trial:
-    """The setting without changes that have no effect: each is undone if no value changes."""
+    """The setting without changes that have no effect. A change is undone if every measured value stays the same."""
     changed = [name for name, value in trial.settings.items() if value != plan.base.value(name)]
     back = {name: str(plan.base.having({**trial.settings, name: plan.base.value(name)})) for name in changed}
     back = {name: spec for name, spec in back.items() if not refusal(plan.scenario, spec)}
@@ -115,14 +115,14 @@ def without_idle(plan: SearchPlan, trial: Trial, folder: Path, runs: Runs = quie
     scenario = plan.scenario.changed(qdiscs=back.values())
     result = runs(folder / PUT_BACK / store.folder_name(scenario), scenario)
     found = plan.goals.measure_all(result, back)
-    # As text: what was not measured does not equal itself.
+    # Compared as text, since NaN does not equal itself.
     idle = [name for name, measured in found.items() if repr(measured) == repr(trial.measured)]
     settings = {**trial.settings, **{name: plan.base.value(name) for name in idle}}
     return trial._replace(settings=settings, qdisc=str(plan.base.having(settings)))
 
 
 def document(outcome: SearchOutcome, importances: Mapping[str, Mapping[str, float]]) -> dict[str, Any]:
-    """What a search found, and what each parameter decides of each objective, as JSON (docs/guide/tuning.md)."""
+    """The outcome of a search and the importances of the parameters, as JSON (docs/guide/tuning.md)."""
     plan, goals = outcome.plan, outcome.plan.goals
     return {
         "schema": SCHEMA,
@@ -171,7 +171,7 @@ def _found(outcome: SearchOutcome, each: ComparedSetting) -> dict[str, Any]:
 
 
 def nearest(trials: Sequence[Trial], goals: Goals) -> Trial | None:
-    """Of settings that break a bound, the one that breaks the fewest, and by the least."""
+    """The setting that breaks the fewest bounds; among equals, the one with the smallest relative excess."""
     measured = [trial for trial in trials if trial.values(goals) is not None]
 
     def broken(trial: Trial) -> tuple[int, float]:
@@ -190,12 +190,12 @@ def spread(front: Sequence[Trial], most: int) -> list[Trial]:
 
 
 def _costs(trial: Trial, goals: Goals) -> list[float]:
-    """Its objectives, less being better of each."""
+    """The objectives of a trial as costs: for each, less is better."""
     values = trial.values(goals) or []
     return [value if goal.lower else -value for value, goal in zip(values, goals.goals, strict=True)]
 
 
 def _dominates(one: Sequence[float], other: Sequence[float]) -> bool:
-    """Whether `one` is nowhere worse and somewhere better."""
+    """Whether `one` is at least as good by every objective, and better by one."""
     pairs = list(zip(one, other, strict=True))
     return all(a <= b for a, b in pairs) and any(a < b for a, b in pairs)

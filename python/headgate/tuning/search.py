@@ -21,13 +21,13 @@ from headgate.scenario import Scenario
 from headgate.tuning import space
 from headgate.tuning.study import SearchPlan, Trial, TrialStore, new_study
 
-#: Trials that are proposed together: enough for the processors of a large machine with a few seeds each, and few
-#: enough for the search to learn.
+#: Trials in a batch: enough to keep a large machine busy with a few seeds each, and few enough for the search to learn
+#: between batches.
 BATCH = 8
 
 
 class Search:
-    """A search and where its trials are kept."""
+    """A search, and the store of its trials."""
 
     def __init__(self, plan: SearchPlan, folder: Path) -> None:
         self.plan = plan
@@ -37,7 +37,7 @@ class Search:
         self._keeping = threading.Lock()
 
     def run(self, count: int, *, threads: int | None = None, watcher: Watcher | None = None) -> list[Trial]:
-        """Tries `count` settings, those that are finished already among them, and gives them in order.
+        """Tries settings until there are `count` trials, including finished ones. Returns them in order.
 
         Raises `RunFailedError` if a point failed and `InterruptedRunError` on Ctrl-C; finished trials are kept.
         """
@@ -58,11 +58,11 @@ class Search:
         return [self.record.trials[number] for number in range(count)]
 
     def _finished(self, count: int) -> int:
-        """How many points of the first `count` trials are finished."""
+        """Number of finished runs of the first `count` trials."""
         return sum(number < count for number in self.record.trials) * len(self.plan.scenario.seeds)
 
     def _ask(self, number: int, trials: range) -> list[optuna.Trial]:
-        """The next trials; the very first is the discipline as it was, if the search could come upon it."""
+        """The next trials. The first trial of all is the original setting, if it lies within the searched ranges."""
         self._working.sampler = optuna.samplers.TPESampler(seed=self.plan.seed(number))
         now = space.numbers(self.plan.axes, self.plan.base)
         if trials.start == 0 and now is not None:
@@ -70,7 +70,7 @@ class Search:
         return [self._working.ask() for _ in trials]
 
     def _simulate(self, asked: Sequence[optuna.Trial], threads: int | None, watcher: Watcher) -> None:
-        """Runs what is not finished yet."""
+        """Executes the runs of trials that are not finished."""
         proposals = [(self._proposal(each), each) for each in asked]
         new = [(trial, each) for trial, each in proposals if trial.number not in self.record.trials]
         jobs = [(scenario, trial, each) for trial, each in new if (scenario := self._scenario(trial, each))]
@@ -90,7 +90,7 @@ class Search:
         return Trial(asked.number, qdisc, settings, asked.params, {})
 
     def _scenario(self, trial: Trial, asked: optuna.Trial) -> Scenario | None:
-        """What is to run for a trial: nothing for one that cannot be, or that was tried before."""
+        """The scenario to run for a trial; None if the discipline rejects the setting, or it was tried before."""
         for before in self.record.trials.values():
             if before.qdisc == trial.qdisc:
                 again = trial._replace(measured=before.measured, refused=before.refused)
@@ -112,7 +112,7 @@ class Search:
         self._working.tell(asked, values)
 
     def _see_that_something_is_measured(self) -> None:
-        """Stops a search that would learn nothing: each trial so far was refused, or gave no value."""
+        """Raises `UsageError` if no trial so far has values: such a search would learn nothing."""
         trials = list(self.record.trials.values())
         if any(trial.values(self.plan.goals) is not None for trial in trials):
             return
@@ -124,7 +124,7 @@ class Search:
 
 
 class _JoinedProgress(Watcher):
-    """Shows batch after batch as one run."""
+    """Shows the progress of all batches as one."""
 
     def __init__(self, inner: Watcher) -> None:
         self._inner = inner

@@ -153,7 +153,7 @@ def none_kept(outcome: SearchOutcome) -> str:
 
 
 def seeds(numbers: Sequence[int]) -> str:
-    """`seeds 1 to 4`, or each where they do not follow each other."""
+    """The seeds as text: `seeds 1 to 4`, or each seed if they are not consecutive."""
     if len(numbers) == 1:
         return f"seed {numbers[0]}"
     if list(numbers) == list(range(numbers[0], numbers[0] + len(numbers))):

@@ -14,11 +14,13 @@ from headgate.tuning.values import EXACT, UnitScale
 if TYPE_CHECKING:
     from optuna.trial import Trial
 
-#: A parameter is searched from its value over this factor to its value times it, within its declared range.
+#: The searched range of a parameter: from its value divided by this factor to its value times the factor, within the
+#: declared range.
 WIDE = 100.0
-#: Ranges of numbers that span this much or more are searched on a logarithmic scale; times, rates and sizes always are.
+#: Number ranges whose ends differ by this factor or more are searched on a logarithmic scale. Times, rates and sizes
+#: always are.
 DECADES = 100.0
-#: The limit belongs to the link: it is searched only where it is asked for.
+#: The limit belongs to the link, so it is searched only if the user names it.
 LEFT_OUT = ("limit",)
 
 
@@ -38,13 +40,13 @@ class RangeAxis(NamedTuple):
         return self.text(trial.suggest_float(self.name, self.low, self.high, log=self.log))
 
     def text(self, value: float) -> str:
-        """A value within the range as it is written: rounding does not leave it."""
+        """The text of a value. Rounding does not move it out of the range."""
         written = self.scale.text(value)
         read = self.scale.read(written)
         return written if read is not None and self.low <= read <= self.high else self.scale.text(value, EXACT)
 
     def number(self, text: str) -> float | None:
-        """The number that a setting is, if it lies within the range."""
+        """The number of a setting's text; None if it lies outside the range."""
         value = self.scale.read(text)
         if value is None or not self.low <= value <= self.high:
             return None
@@ -65,7 +67,7 @@ class ChoiceAxis(NamedTuple):
         return str(trial.suggest_categorical(self.name, list(self.words)))
 
     def number(self, text: str) -> str | None:
-        """The choice that a setting is, if it is one of them."""
+        """The choice of a setting's text; None if it is not one of the choices."""
         return text if text in self.words else None
 
     def __str__(self) -> str:
@@ -78,7 +80,7 @@ Axis = RangeAxis | ChoiceAxis
 def space(base: QdiscSpec, written: Sequence[str]) -> list[Axis]:
     """The parameters in `written` (`boxtime`, `boxtime=1ms..1s`, `penalty=rate,boxtime`); all numeric ones if none is.
 
-    Raises `UsageError` for what the discipline has not or cannot be.
+    Raises `UsageError` for an unknown parameter or an invalid value.
     """
     if not written:
         found = (around(base, each, WIDE) for each in base.discipline.parameters if each.name not in LEFT_OUT)
@@ -94,7 +96,7 @@ def space(base: QdiscSpec, written: Sequence[str]) -> list[Axis]:
 
 
 def around(base: QdiscSpec, each: _core.Parameter, times: float) -> RangeAxis | None:
-    """The range from 1/`times` of a parameter's value to `times` it; None unless it is a quantity above 0."""
+    """The range from a parameter's value over `times` to its value times `times`; None unless above 0."""
     value = base.value(each.name)
     for scale in values.scales(each):
         number = scale.read(value)
@@ -173,6 +175,6 @@ def settings(axes: Sequence[Axis], base: QdiscSpec, trial: Trial) -> dict[str, s
 
 
 def numbers(axes: Sequence[Axis], spec: QdiscSpec) -> dict[str, Any] | None:
-    """The values of a discipline as the search has them; None if one lies outside of its range."""
+    """The values of a discipline as numbers and choices of the search; None if one lies outside its range."""
     found = {axis.name: axis.number(spec.value(axis.name)) for axis in axes}
     return None if None in found.values() else found

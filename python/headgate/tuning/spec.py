@@ -1,4 +1,4 @@
-"""A discipline as it is written, `sfb:bins=46,boxtime=12ms`, taken apart and put together again."""
+"""Parses and writes the text of a discipline, such as `sfb:bins=46,boxtime=12ms`."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from headgate.tuning.values import same
 
 
 class QdiscSpec(NamedTuple):
-    """A discipline with the settings that were written, by the parameters' own names."""
+    """A discipline with its given settings, by the parameters' main names."""
 
     discipline: _core.Discipline
     settings: dict[str, str]
@@ -43,7 +43,7 @@ class QdiscSpec(NamedTuple):
         return self.settings.get(name) or dict(self.discipline.values(preset))[name]
 
     def having(self, changes: Mapping[str, str]) -> QdiscSpec:
-        """The same with other settings; one that is what it is already is not written."""
+        """A copy with changed settings. A setting that equals the present value is not written."""
         known = {each.name: each for each in self.discipline.parameters}
         new = {name: value for name, value in changes.items() if not same(known[name], value, self.value(name))}
         return self._replace(settings={**self.settings, **new})
@@ -61,7 +61,7 @@ def parameter(discipline: _core.Discipline, name: str) -> _core.Parameter:
 
 
 def refusal(scenario: Scenario, spec: str) -> str:
-    """Why a scenario cannot have this discipline; empty if it can."""
+    """The reason why a scenario cannot use this discipline; empty if it can."""
     try:
         scenario.changed(qdiscs=[spec])
     except ScenarioError as error:
@@ -70,7 +70,7 @@ def refusal(scenario: Scenario, spec: str) -> str:
 
 
 def _apart(written: str) -> Iterator[str]:
-    """The settings between commas; those within brackets belong to a discipline inside."""
+    """The settings between commas. Commas within brackets belong to an inner discipline."""
     depth, start = 0, 0
     for place, letter in enumerate(written):
         depth += (letter == "[") - (letter == "]")

@@ -36,18 +36,18 @@ class SearchPlan(NamedTuple):
 
     @property
     def key(self) -> str:
-        """SHA-256 of all that bears on a trial, the build included: another one is another study."""
+        """SHA-256 of everything that affects a trial, including the build. Another key means another study."""
         bounds = [(str(each.metric), each.sign, each.value) for each in self.goals.bounds]
         axes = [repr(axis) for axis in self.axes]
         parts = [self.scenario.config_hash, build(), axes, [str(goal) for goal in self.goals.goals], bounds]
         return hashlib.sha256(json.dumps(parts).encode()).hexdigest()
 
     def folder(self, out: Path) -> Path:
-        """Where the search is kept."""
+        """The folder of the search."""
         return out / f"tune-{self.scenario.name}-{self.base.discipline.name}-{self.key[:8]}"
 
     def seed(self, batch: int) -> int:
-        """The seed of what Optuna draws for a batch of trials: the same for every build that searches the same."""
+        """The seed of Optuna's sampler for a batch of trials. It does not depend on the build."""
         axes = [f"{axis.name}: {axis}" for axis in self.axes]
         named = json.dumps(["tune", str(self.base), axes, str(self.goals), self.scenario.seeds, batch])
         return int.from_bytes(hashlib.sha256(named.encode()).digest()[:4])
@@ -71,15 +71,15 @@ class Trial(NamedTuple):
         return [self.measured[str(goal.metric)].mean for goal in goals.goals]
 
     def excesses(self, goals: Goals) -> dict[str, float]:
-        """By how much each bound is missed; 0 or less where it is kept."""
+        """The amount by which each bound is missed; 0 or less if it is kept."""
         return {str(each): each.excess(self.measured[str(each.metric)].mean) for each in goals.bounds}
 
     def keeps(self, goals: Goals) -> bool:
-        """Whether it was measured and keeps every bound."""
+        """Whether the trial was measured and keeps every bound."""
         return self.values(goals) is not None and all(excess <= 0 for excess in self.excesses(goals).values())
 
     def frozen(self, goals: Goals, distributions: dict[str, BaseDistribution]) -> FrozenTrial:
-        """As Optuna keeps it. What could not be measured is pruned: the search keeps away from it."""
+        """The trial in Optuna's form. A trial without values is pruned, so that the search avoids such settings."""
         values = self.values(goals)
         measured = {
             name: [None if math.isnan(value) else value for value in found.per_seed]
@@ -106,7 +106,7 @@ class Trial(NamedTuple):
 
 
 class TrialStore:
-    """The trials that are finished, in a folder's SQLite file."""
+    """The finished trials, in an SQLite file in a folder."""
 
     def __init__(self, folder: Path, goals: Goals) -> None:
         optuna.logging.set_verbosity(optuna.logging.WARNING)
@@ -126,12 +126,12 @@ class TrialStore:
         self.trials = {trial.number: trial for trial in trials}
 
     def add(self, trial: Trial, distributions: dict[str, BaseDistribution]) -> None:
-        """Keeps a finished trial."""
+        """Stores a finished trial."""
         self._study.add_trial(trial.frozen(self._goals, distributions))
         self.trials[trial.number] = trial
 
     def study(self, count: int) -> optuna.Study:
-        """The first `count` trials in order, as a study in memory: what Optuna computes of one is repeatable."""
+        """The first `count` trials in order, as a study in memory, so that Optuna's computations are repeatable."""
         study = new_study(self._goals)
         study.add_trials(sorted(self._study.trials, key=lambda each: int(each.user_attrs["number"]))[:count])
         return study
@@ -155,7 +155,7 @@ def importances(plan: SearchPlan, study: optuna.Study) -> dict[str, dict[str, fl
 
 
 def _of(study: optuna.Study, place: int) -> dict[str, float]:
-    """Of one objective, as a study of it alone."""
+    """The importances for one objective, from a study of this objective alone."""
     alone = optuna.create_study(direction=study.directions[place])
     for trial in study.trials:
         if trial.state == TrialState.COMPLETE:

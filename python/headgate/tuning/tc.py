@@ -33,13 +33,13 @@ class TcLink(NamedTuple):
 
 
 class TcCommand(NamedTuple):
-    """The command, for a device called DEV, and what it leaves out or says otherwise."""
+    """The command for a device called DEV, and notes on parameters that it leaves out or changes."""
 
     line: str
     notes: tuple[str, ...]
 
 
-#: Writes a value as tc wants it.
+#: Writes a value in the format of tc.
 Write = Callable[[str, TcLink], str]
 
 
@@ -52,7 +52,7 @@ def _bytes(value: str, link: TcLink) -> str:
 
 
 def _sixteenths(value: str, _: TcLink) -> str:
-    """RFC 8033's factors (0.125, 1.25): tc takes 1 to 32 sixteenths, and leaves 0 to the kernel's default."""
+    """A factor of RFC 8033 (0.125, 1.25) in sixteenths: tc takes 1 to 32, and 0 means the kernel's default."""
     return f"{min(32, max(1, round(16 * float(value))))}"
 
 
@@ -68,7 +68,7 @@ def _ms(value: str, _: TcLink) -> str:
     return f"{MS.number(value):.0f}"
 
 
-#: How tc has the values of each kind of parameter.
+#: The format of tc for each kind of parameter.
 WRITES: Mapping[str, Write] = {
     "number": lambda value, _: value,
     "whole number": _whole,
@@ -78,7 +78,7 @@ WRITES: Mapping[str, Write] = {
     "packets or bytes": _packets,
     "packets, bytes or share of the limit": _packets,
 }
-#: Of disciplines whose queue tc counts in bytes.
+#: The formats for disciplines whose queue tc counts in bytes.
 IN_BYTES: Mapping[str, Write] = {kind: _bytes for kind in WRITES if kind.startswith("packets")}
 
 
@@ -94,7 +94,7 @@ class TcQdisc(NamedTuple):
     notes: tuple[str, ...] = ()
     also: Callable[[QdiscSpec, TcLink], tuple[list[str], list[str]]] | None = None
     said: tuple[str, ...] = ()
-    """Parameters that `also` says."""
+    """Parameters that the options from `also` cover."""
     write: Mapping[str, Write] = {}
 
     def words(self, spec: QdiscSpec, link: TcLink) -> Iterator[tuple[str, str]]:
@@ -189,7 +189,7 @@ KINDS: dict[str, TcQdisc] = {
     "tbf": TcQdisc(
         "tbf",
         "limit rate burst peakrate mtu",
-        # A rate that is left to the discipline is the link's.
+        # If the scenario leaves the rate to the discipline, it is the link's rate.
         also=lambda spec, link: ([f"rate {link.rate_bps:.0f}bit"] if spec.value("rate") == "auto" else [], []),
         write=IN_BYTES,
     ),
@@ -209,7 +209,10 @@ def command(spec: QdiscSpec, scenario: Scenario) -> TcCommand | None:
 
 
 def _unsaid(spec: QdiscSpec, told: Container[str]) -> list[str]:
-    """What no option of tc says: where Linux is known to be otherwise, else what is not at its default."""
+    """Notes on parameters without an option of tc.
+
+    With a preset `linux`, these are the parameters that differ from it; otherwise those that differ from their default.
+    """
     others = [each for each in spec.discipline.parameters if each.name not in told]
     if any(preset.name == "linux" for preset in spec.discipline.presets):
         linux = dict(spec.discipline.values("linux"))

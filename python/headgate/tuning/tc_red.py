@@ -1,14 +1,14 @@
-"""RED's weight as tc has it: a power of 2, chosen by the burst that is to pass."""
+"""RED's weight in tc: a power of 2, which tc derives from the option `burst`."""
 
 import math
 from bisect import bisect_left
 
-#: No burst is larger: tc keeps it in 32 bits.
+#: The largest burst, which tc keeps in 32 bits.
 MOST = 2**32
 
 
 def burst_for(wq: float, minth: float) -> tuple[int, float]:
-    """The least burst for which tc's weight is nearest to `wq`, and that weight; `minth` and burst in packets.
+    """The smallest burst for which tc's weight is nearest to `wq`, and this weight; `minth` and burst are in packets.
 
     tc takes the least W for which burst + 1 - minth <= (1 - (1 - 2^-W)^burst) / 2^-W (iproute2, tc/tc_red.c), and the
     weight 2^-W: W grows with the burst.

@@ -22,7 +22,7 @@ DOCUMENT = "tuned.json"
 
 
 class TuningResult(NamedTuple):
-    """What a search left: what it found, how much each parameter decides, its JSON document, and where it is."""
+    """The result of a search: its outcome, the importance of each parameter, its JSON document, and its folder."""
 
     outcome: SearchOutcome
     importances: Mapping[str, Mapping[str, float]]
@@ -110,7 +110,7 @@ def _draw(found: SearchOutcome, decides: Mapping[str, Mapping[str, float]], fold
 
 
 def _forget(folder: Path, new: Sequence[Path]) -> None:
-    """Leaves nothing behind of a search that could not begin."""
+    """Removes the files of a search that could not begin."""
     if folder in new:
         for file in folder.iterdir():
             file.unlink()

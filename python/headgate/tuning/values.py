@@ -1,4 +1,4 @@
-"""What a parameter can be, as numbers: its kind and declared range, read from the registry's words.
+"""Values of parameters as numbers: kind and declared range, parsed from the registry's text.
 
 Times are in ms, rates in bit/s, sizes in bytes; queue levels are in packets, bytes or % of the limit, as written.
 """
@@ -11,11 +11,11 @@ from typing import NamedTuple
 from headgate import _core
 from headgate.units import RATES, SIZES, TIMES, Unit
 
-#: Significant digits of a tried value.
+#: Number of significant digits of a tried value.
 DIGITS = 3
-#: Enough digits for every number that is meant.
+#: Number of significant digits that shows every configured number exactly.
 EXACT = 15
-#: Whole numbers below this are written to the last digit.
+#: Whole numbers below this are written with all digits.
 WHOLE = 10_000
 
 #: Units that are read but not written.
@@ -29,7 +29,7 @@ _UNITS: dict[str, dict[str, float]] = {
     "rate": RATES,
     "bytes": SIZES,
 }
-#: Kinds that are measured in one of several ways.
+#: Kinds with several alternative scales.
 _WAYS: dict[str, tuple[dict[str, float], ...]] = {
     "packets or bytes": ({"p": 1.0, "": 1.0}, SIZES),
     "packets, bytes or share of the limit": ({"%": 1.0}, {"p": 1.0, "": 1.0}, SIZES),
@@ -41,13 +41,13 @@ _RANGE = re.compile(
 
 
 class UnitScale(NamedTuple):
-    """A way to measure: words for units, each with its worth; `whole` where only whole numbers are meant."""
+    """A scale of values: words for units with their worth. `whole` if only whole numbers are valid."""
 
     units: dict[str, float]
     whole: bool
 
     def read(self, text: str) -> float | None:
-        """The number that `text` is on this scale; None if it is none."""
+        """The number of a text on this scale; None if the text is not on this scale."""
         try:
             return Unit("", self.units, "").read(text)
         except ValueError:
@@ -71,7 +71,7 @@ class UnitScale(NamedTuple):
         return f"{rounded:f}{unit}"
 
     def _shown(self) -> list[tuple[str, float]]:
-        """The units that are written, the largest first: of each worth the first word."""
+        """The units for writing, largest first. If words have the same worth, the first is used."""
         first: dict[float, str] = {}
         for unit, worth in self.units.items():
             if unit not in READ_ONLY:
@@ -80,7 +80,7 @@ class UnitScale(NamedTuple):
 
 
 class DeclaredRange(NamedTuple):
-    """The declared range of a parameter; an end that is open is infinite or, below, 0: nothing is negative."""
+    """The declared range of a parameter. Without a lower end it begins at 0, without an upper end it is infinite."""
 
     low: float
     high: float
@@ -95,12 +95,12 @@ class DeclaredRange(NamedTuple):
 
 
 def kind_of(parameter: _core.Parameter) -> str:
-    """The kind of value, whether or not it may be left to the discipline."""
+    """The kind of a parameter's values, without the suffix that `auto` is allowed."""
     return parameter.kind.removesuffix(", or auto")
 
 
 def scales(parameter: _core.Parameter) -> list[UnitScale]:
-    """The ways in which a parameter's values are measured; none if they are no quantities."""
+    """The scales of a parameter's values; empty if they are not numbers."""
     kind = kind_of(parameter)
     whole = kind in ("whole number", "packets or bytes")  # levels are compared with averages
     ways = _WAYS.get(kind) or ((_UNITS[kind],) if kind in _UNITS else ())
@@ -108,13 +108,13 @@ def scales(parameter: _core.Parameter) -> list[UnitScale]:
 
 
 def same(parameter: _core.Parameter, one: str, other: str) -> bool:
-    """Whether two values of a parameter are one: `1000ms` and `1s`."""
+    """Whether two values of a parameter are equal, such as `1000ms` and `1s`."""
     read = ((scale.read(one), scale.read(other)) for scale in scales(parameter))
     return one == other or any(a is not None and a == b for a, b in read)
 
 
 def choices(parameter: _core.Parameter) -> list[str]:
-    """The words that a parameter takes, of one that takes words."""
+    """The words that a parameter accepts; empty for other kinds."""
     kind = kind_of(parameter)
     return kind.split(" or ") if not scales(parameter) and " or " in kind else []
 

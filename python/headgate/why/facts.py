@@ -181,7 +181,7 @@ def _total(rows: pa.Table, name: str) -> Any:
 
 
 def _reasons(row: dict[str, Any], others: pa.Table) -> list[ReasonCounts]:
-    """The reasons that occurred, the flow's most frequent first."""
+    """The reasons with drops or marks; the flow's most frequent reason is first."""
     names = (column.removeprefix("dropped_") for column in row if column.startswith("dropped_"))
     columns = ((name, (f"dropped_{name}", f"marked_{name}")) for name in names)
     found = [

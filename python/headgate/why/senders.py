@@ -50,7 +50,7 @@ class TraceRows(NamedTuple):
     end_s: float
 
     def column(self, name: str) -> Array:
-        """A column as numbers, NaN where there is none."""
+        """A column as numbers; missing values are NaN."""
         return np.asarray(self.rows[name].to_numpy(zero_copy_only=False))
 
     def mean(self, values: Array) -> float:
@@ -58,7 +58,7 @@ class TraceRows(NamedTuple):
         return float((values * self.lasts_s).sum()) / (float(self.lasts_s.sum()) or 1.0)
 
     def most(self, values: Array) -> float:
-        """The greatest after the warm-up."""
+        """The maximum after the warm-up."""
         counted = values[self.lasts_s > 0]
         return float(counted.max() if len(counted) else values[-1])
 

@@ -104,7 +104,7 @@ def _treatment(facts: FlowFacts) -> str:
 
 
 def _signals(facts: FlowFacts, both: str) -> str:
-    """`dropped`, `marked`, or both words."""
+    """`dropped`, `marked`, or both words, joined by the conjunction `both`."""
     happened = {"dropped": facts.mine.dropped, "marked": facts.mine.marked}
     return f" {both} ".join(word for word, count in happened.items() if count) or "marked"
 

@@ -1,4 +1,4 @@
-"""What is measured: every measure stated once, and metrics of a scenario by name."""
+"""Measures: the catalogue of all measures, and metrics of a scenario by name."""
 
 from headgate.analysis.metrics.catalogue import MEASURES, Measure
 from headgate.analysis.metrics.words import Bound, Metric, bound, metric

@@ -1,9 +1,9 @@
-"""Every measure of a result, stated once.
+"""The catalogue of measures: every measure of a result is declared here, once.
 
-Its key in the JSON document, its name in goals and bounds, unit and meaning, how it is taken over flows, and its title
-in the report. The document, its JSON Schema, the names for `tune`, `check` and `sensitivity`, the report's tables and
-the pages of docs/reference follow from here. A measure that is a table's column has unit and meaning from where the
-column is stated, in `crates/measure`.
+A declaration has the key in the JSON document, the name in goals and bounds, unit and meaning, the function that
+takes it, and the title in the report. The document, its JSON Schema, the names for `tune`, `check` and `sensitivity`,
+the report's tables and docs/reference are generated from it. If a measure is a column of a table, `crates/measure`
+declares its unit and meaning.
 """
 
 from collections.abc import Callable
@@ -16,7 +16,7 @@ from headgate.units import Units
 
 
 class Measure(NamedTuple):
-    """Something that is measured.
+    """A measure.
 
     `key` is where the document has it; `name` and `also` are what goals and bounds call it, if they can. `lower` says
     whether less of it is better. The report shows it under `title`, of a distribution the parts in `shown`.
@@ -35,7 +35,7 @@ class Measure(NamedTuple):
 
 
 def _column(table: str, key: str, column: str, take: Callable[[Any], Any], **words: Any) -> Measure:
-    """A measure with the unit and the meaning of a table's column."""
+    """A measure that has unit and meaning from a column of a table."""
     found = tables.COLUMNS[table][column]
     return Measure(key, take, Units.named(found.unit), found.meaning, **words)
 
@@ -54,7 +54,7 @@ _QUEUE_DELAY = Measure(
     name="queue delay", parts=SPREAD,
 )  # fmt: skip
 
-#: Of a link, in the document's order.
+#: Measures of a link, in the document's order.
 LINK = (
     _of_link("arrived"),
     _of_link("sent"),
@@ -69,7 +69,7 @@ LINK = (
     _QUEUE_DELAY._replace(title="Delay", shown=("min", "mean", "max")),
 )
 
-#: Of flows, from the table `flows`.
+#: Measures of flows, from the table `flows`.
 COUNTED = (
     _of_flows("goodput_bps", takes.total, name="goodput", lower=False),
     Measure("goodput_bps_per_flow", takes.per_flow("goodput_bps"), Units.RATE,
@@ -95,7 +95,7 @@ COUNTED = (
     _of_flows("response_ms", takes.mean_of_known, name="response", title="Response"),
 )  # fmt: skip
 
-#: Of flows, from the tables of distributions, intervals and transfers.
+#: Measures of flows, from the tables of distributions, intervals and transfers.
 DISTRIBUTED = (
     _QUEUE_DELAY._replace(take=takes.distribution("delays", "queue_delay", *SPREAD)),
     Measure("one_way_delay_ms", takes.distribution("delays", "one_way_delay", *SPREAD), Units.TIME,
@@ -144,7 +144,7 @@ MISALLOCATED = Measure(
 
 _IN_ORDER = {measure.key: measure for measure in (*LINK, JAIN, MISALLOCATED, *FLOWS)}
 
-#: What goals and bounds can name; what both a link and flows have stands once.
+#: The measures that goals and bounds can name. A measure of both links and flows appears once.
 MEASURES = tuple(measure for measure in _IN_ORDER.values() if measure.name)
 
 OF_LINK = {measure.key: measure for measure in LINK}
@@ -152,6 +152,9 @@ OF_FLOWS = {measure.key: measure for measure in (*FLOWS, JAIN)}
 
 
 def owner(measure: Measure) -> str:
-    """Whose it is: the `link`'s, the `flows`' (all, a group's, a kind's), `both`, or of `all` flows together alone."""
+    """The subject of a measure.
+
+    `link` or `flows` (all, a group, a kind), `both` of these, or `all` for all flows together only.
+    """
     whose = (measure.key in OF_LINK, measure.key in OF_FLOWS)
     return {(True, False): "link", (False, True): "flows", (True, True): "both", (False, False): "all"}[whose]

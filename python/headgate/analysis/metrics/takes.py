@@ -1,4 +1,4 @@
-"""How a measure is taken: functions from a view of a result to its figure, or to a figure for each part of it."""
+"""Takes of measures: functions from a view of a result to an estimate, or to an estimate for each part."""
 
 from collections.abc import Callable, Iterable
 from typing import Any
@@ -13,7 +13,7 @@ from headgate.analysis.metrics.views import Array, FlowsView, LinkView, known_me
 from headgate.analysis.spread import Estimate, figure
 from headgate.scenario import Role
 
-#: Takes a measure of flows. It gives an `Estimate`, or a dictionary or list of them.
+#: Takes a measure of flows: an `Estimate`, or a dictionary or list of them.
 FlowsMeasure = Callable[[FlowsView], Any]
 #: Takes a measure of a link.
 LinkMeasure = Callable[[LinkView], Any]
@@ -37,17 +37,17 @@ def total(column: str) -> FlowsMeasure:
 
 
 def per_flow(column: str) -> FlowsMeasure:
-    """A figure for each flow."""
+    """An estimate for each flow."""
     return lambda flows: [figure(flow) for flow in flows[column].T]
 
 
 def quotient(part: str, whole: str) -> FlowsMeasure:
-    """One sum over flows over another."""
+    """The ratio of two sums over flows."""
     return lambda flows: figure(ratio(flows.total(part), flows.total(whole)))
 
 
 def mean(column: str) -> FlowsMeasure:
-    """The mean over flows; none if a flow has no value."""
+    """The mean over flows; None if a flow has no value."""
     return lambda flows: figure(flows[column].mean(axis=1))
 
 
@@ -57,7 +57,7 @@ def mean_of_known(column: str) -> FlowsMeasure:
 
 
 def part_with(column: str) -> FlowsMeasure:
-    """The part of the flows that have a value."""
+    """The share of flows that have a value."""
     return lambda flows: figure(np.isfinite(flows[column]).mean(axis=1))
 
 
@@ -77,7 +77,7 @@ def jain(flows: FlowsView) -> Estimate:
 
 
 def delay_variation(flows: FlowsView) -> dict[str, Estimate]:
-    """One-way delay less its least value in the group's stream."""
+    """One-way delay less the minimum of the group's stream."""
     each = zip(*flows.streams(), strict=True)
     above = [merged(group.above(group.quantile(0.0) or 0.0) for group in of_seed) for of_seed in each]
     return figures(above, *SPREAD[1:])
@@ -99,17 +99,17 @@ def _by_time(time: Array, value: Array) -> Array:
 
 
 def transfers(flows: FlowsView) -> Estimate:
-    """How many transfers began after the warm-up."""
+    """The number of transfers that began after the warm-up."""
     return figure(len(one) for one in _took(flows))
 
 
 def unfinished(flows: FlowsView) -> Estimate:
-    """The part of the transfers that had not finished."""
+    """The share of transfers that were unfinished at the end of the run."""
     return figure(1 - len(one[np.isfinite(one)]) / len(one) if len(one) else None for one in _took(flows))
 
 
 def completion(flows: FlowsView) -> dict[str, Estimate]:
-    """How long the transfers took that finished."""
+    """Completion times of finished transfers."""
     done = [one[np.isfinite(one)] for one in _took(flows)]
     quantiles = {"p50": 0.5, "p95": 0.95, "p99": 0.99}
     return {"mean": figure(float(one.mean()) if len(one) else None for one in done)} | {
@@ -119,7 +119,7 @@ def completion(flows: FlowsView) -> dict[str, Estimate]:
 
 
 def _took(flows: FlowsView) -> list[Array]:
-    """How long the transfers took that began after the warm-up, of each seed; not a number if they did not finish."""
+    """Completion times of the transfers that began after the warm-up, by seed; NaN for unfinished transfers."""
     rows = flows.rows(flows.result.transfers)
     rows = rows.filter(pc.greater_equal(rows.column("start_ns"), int(flows.result.scenario.warmup_s * 1e9)))
     seed, took = rows.column("seed").to_numpy(), rows.column("completion_ms").cast(pa.float64()).to_numpy()

@@ -1,4 +1,4 @@
-"""What measures are taken of: groups of flows, or a link, under one discipline; one value a seed."""
+"""The subjects of measures: groups of flows, or a link, under one discipline, with one value per seed."""
 
 from collections.abc import Iterator, Sequence
 from functools import cached_property
@@ -93,7 +93,7 @@ class FlowsView:
         return whole
 
     def reasons(self) -> Iterator[str]:
-        """The columns of drops by reason in which any flow of the result has one."""
+        """The columns of drops by reason that are above 0 for some flow of the result."""
         return (name for name in self._grid.columns("dropped_") if self._grid[name].any())
 
     def jain(self) -> Array:
@@ -101,11 +101,11 @@ class FlowsView:
         return jain(self._grid, self.result.scenario.groups, self._mine)
 
     def rows(self, table: pa.Table) -> pa.Table:
-        """The rows of a table by group that are of these groups and this discipline."""
+        """The rows of these groups and this discipline, in a table with a row per group."""
         return _of(data.rows(table, qdisc=self.qdisc), self.groups)
 
     def boxes(self, table: str, measure: str) -> list[BinnedValues]:
-        """The boxes of a distribution, of each seed; of a queue, those at the first link that is compared."""
+        """The histogram of a distribution for each seed. For a queue, it is that of the first compared link."""
         rows, value = data.rows(self._tables[table], measure=measure), VALUES[table]
         if measure != "one_way_delay":
             name, direction = self.result.scenario.bottleneck
@@ -122,7 +122,7 @@ class FlowsView:
         return {name: self.rows(getattr(self.result, name)) for name in VALUES}
 
 
-#: The tables of distributions, and the column of each that has the values.
+#: The tables of distributions, each with the name of its column of values.
 VALUES = {"delays": "delay_ms", "losses": "value"}
 
 
@@ -140,16 +140,16 @@ def places(groups: Sequence[Group]) -> Iterator[tuple[Group, slice]]:
 
 
 def _of(table: pa.Table, groups: Sequence[Group]) -> pa.Table:
-    """The rows of a table by group that are of `groups`."""
+    """The rows of `groups`, in a table with a row per group."""
     if "kind" not in table.column_names:
         return pa.concat_tables(data.rows(table, group=name) for name in dict.fromkeys(group.name for group in groups))
     return pa.concat_tables(data.rows(table, group=group.name, kind=group.kind) for group in groups)
 
 
 def jain(flows: ResultRows, groups: Sequence[Group], mine: list[int] | slice = slice(None)) -> Array:
-    """Jain's index of goodput over fair share, over the flows that are due anything: 1 when all are served alike.
+    """Jain's index of goodput over fair share, for flows with a fair share above 0: 1 if all values are equal.
 
-    Brief flows do not count: what they got says how much they had to send. `mine` are the flows that do, if not all.
+    Brief flows do not count, since their goodput is limited by the data they had to send. `mine` selects the flows.
     """
     goodput, fair = flows["goodput_bps"][:, mine], flows["fair_share_bps"][:, mine]
     lasting = np.repeat([not group.brief for group in groups], [group.flows for group in groups])[mine]
@@ -159,12 +159,12 @@ def jain(flows: ResultRows, groups: Sequence[Group], mine: list[int] | slice = s
 
 
 def ratio(part: Array, whole: Array) -> Array:
-    """`part / whole`; not a number where `whole` is 0."""
+    """`part / whole`; NaN where `whole` is 0."""
     share: Array = np.divide(part, whole, out=np.full(np.shape(part), np.nan), where=whole != 0)
     return share
 
 
 def known_mean(values: Array) -> Array:
-    """The mean of each row over the values there are; not a number where there is none."""
+    """The mean of each row over its finite values; NaN if it has none."""
     known = np.isfinite(values)
     return ratio(np.where(known, values, 0.0).sum(axis=1), known.sum(axis=1))

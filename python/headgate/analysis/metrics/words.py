@@ -1,6 +1,6 @@
 """Metrics by name: `p95 queue delay`, `goodput tcp`, and bounds on them: `p99_queue_delay < 20ms`.
 
-One grammar for `headgate tune`, `headgate sensitivity` and `headgate check`; docs/reference/metrics.md has it in words.
+`headgate tune`, `headgate sensitivity` and `headgate check` share this grammar; docs/reference/metrics.md explains it.
 """
 
 import math
@@ -19,12 +19,12 @@ from headgate.files import renamed
 from headgate.files.result_tables import ResultTables
 from headgate.scenario import Group, Scenario
 
-#: Words that stand for all groups of a kind; a group of that very name goes first.
+#: Words for all groups of a kind. A group with exactly this name takes precedence.
 KINDS = ("tcp", "udp")
 
 
 class Metric(NamedTuple):
-    """A metric of a scenario: what is measured, which part of its distribution, and of which groups (None: of all)."""
+    """A metric of a scenario: a measure, the part of its distribution, and the groups (None for all)."""
 
     measure: Measure
     part: str | None
@@ -66,12 +66,12 @@ class Bound(NamedTuple):
         return f"{self.metric} {self.sign} {self.metric.measure.units.setting(self.value)}"
 
     def excess(self, value: float) -> float:
-        """The amount by which `value` misses the bound: above 0 if it does, even by rounding."""
+        """The amount by which `value` misses the bound; 0 or less if it is kept. Equality misses `<` and `>`."""
         excess = value - self.value if self.sign.startswith("<") else self.value - value
         return math.ulp(self.value) if excess == 0 and self.sign in ("<", ">") else excess
 
     def judge(self, measured: Quantity) -> Judgement:
-        """Whether it is kept: by the mean's 95 % interval; one seed has none, so there its value decides."""
+        """Whether the bound is kept, by the mean's 95 % interval; with one seed, by its value."""
         numbers = f"{self.metric.show(measured)} {self.sign} {self.metric.measure.units.setting(self.value)}"
         excess, half = self.excess(measured.mean), measured.half
         if not math.isfinite(excess):
@@ -88,7 +88,7 @@ def metric(text: str, scenario: Scenario) -> Metric:
     """
     names = _owners(scenario)
     for words in (text.split(), re.split(r"[\s_]+", text.strip())):
-        # Words of the grammar go before groups that are called so.
+        # A word of the grammar takes precedence over a group of this name.
         for whose in (None, *(number for number, word in enumerate(words) if word in names)):
             rest = [word for number, word in enumerate(words) if number != whose]
             if (found := _measure(rest)) is not None:
@@ -124,7 +124,7 @@ def _owners(scenario: Scenario) -> list[str]:
 
 
 def _measure(words: Sequence[str]) -> tuple[Measure, str | None] | None:
-    """What the words name, and the part of its distribution, if they name anything."""
+    """The measure that the words name, and the part of its distribution; None if they name none."""
     name, parts = _split(words)
     name = renamed.METRICS.get(name, name)
     found = next((measure for measure in MEASURES if name in _names(measure)), None)
@@ -163,7 +163,8 @@ def _unknown(text: str, owners: Sequence[str]) -> UsageError:
     name = " ".join(word for word in re.split(r"[\s_-]+", text.lower()) if word not in owners and not _is_part(word))
     for number, word in enumerate(words):
         found = _measure(words[:number] + words[number + 1 :]) if len(words) > 1 else None
-        # A word too many is a group, unless it makes the whole more like another metric: `queue delya` is no `queue`.
+        # A word that is left over is a group, unless the whole text is closer to another metric: `queue delya` is not
+        # `queue`.
         if found is not None and (_core.nearest(word, owners) or _core.nearest(name, known) in (found[0].name, None)):
             return UsageError(f"{text!r}: no group is called {word!r}{meant(word, owners)} Groups: {', '.join(owners)}")
     return UsageError(f"{text!r} is no metric{meant(name, known)} Metrics: {', '.join(known)}")
