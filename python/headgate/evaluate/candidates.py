@@ -21,7 +21,7 @@ class Candidate(NamedTuple):
 
 
 def candidates(specs: Sequence[str]) -> tuple[Candidate, ...]:
-    """The baseline and the disciplines that were asked for, each once; `UsageError` for one that is none."""
+    """The baseline and the requested disciplines, each once; `UsageError` for an unknown discipline."""
     if not specs:
         raise UsageError("name the disciplines to evaluate, such as: headgate evaluate sfb faba codel")
     canonical = list(dict.fromkeys([BASELINE, *(_canonical(spec) for spec in specs)]))
@@ -39,6 +39,6 @@ def _canonical(spec: str) -> str:
 
 
 def _marks(spec: str) -> bool:
-    """Whether a discipline can mark and was not told not to."""
+    """Whether a discipline can mark, and its settings do not turn marking off."""
     name, _, settings = spec.partition(":")
     return _core.discipline(name).ecn and not {"ecn=off", "ecn=false"} & set(settings.split(","))

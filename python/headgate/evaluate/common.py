@@ -1,4 +1,4 @@
-"""What is measured in every test: the RFC's end-to-end metrics (section 2), all flows together."""
+"""The measures of every test: the RFC's end-to-end metrics (section 2), for all flows together."""
 
 from collections.abc import Mapping
 from typing import NamedTuple
@@ -9,7 +9,7 @@ from headgate.experiment.measures import Number, goodput, idle, link, loss_perce
 
 
 class CommonMeasure(NamedTuple):
-    """What is measured in every test, and its title in a table."""
+    """A measure of every test, and its title in a table."""
 
     title: str
     measure: Number

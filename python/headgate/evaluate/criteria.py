@@ -9,13 +9,13 @@ from headgate.evaluate.section import Criterion
 #: swings between a half and the whole of what the path holds. A tenth is two fifths of that.
 IDLE = Criterion("idle capacity of {}", "%", 3, 10, "leaves little idle of {}", "leaves idle capacity of {}")
 
-#: The queue should be shorter than DropTail's, which is what an AQM is for: a quarter is, three quarters hardly.
+#: An AQM should keep the queue shorter than DropTail does: a quarter of DropTail's is short, three quarters is not.
 DELAY = Criterion("delay in {}, {}", "ms", 0.25, 0.75, "keeps {} short, {}", "hardly shortens {}, {}", relative=True)
 
-#: Where traffic itself leaves capacity unused, a discipline should not add a tenth to that.
+#: If the traffic itself leaves capacity unused, a discipline should not leave a further tenth unused.
 USED = Criterion("use of {}", "%", 0.97, 0.9, "makes use of {}", "loses use of {}", relative=True)
 
-#: Transfers that somebody waits for should end sooner than with DropTail, and certainly not later.
+#: Transfers with a waiting user should end sooner than with DropTail, and certainly not later.
 QUICK = Criterion("completion time of {}", "ms", 0.75, 1.25, "speeds up {}", "slows down {}", relative=True)
 
 #: Packet loss of flows with a small demand. By the E-model (ITU-T G.107), G.711 with concealment has a robustness of
@@ -34,10 +34,10 @@ SHARE = Criterion("share of {}", "% of fair", 80, 50, "protects {}", "lets {} be
 
 
 def busy(measure: str = "idle", where: str = "the link") -> Criterion:
-    """Little idle capacity of a link."""
+    """The criterion that a link has little idle capacity."""
     return IDLE.of(measure, where)
 
 
 def short(measure: str = "p95_ms", where: str = "the queue", of: str = "95th percentile") -> Criterion:
-    """A queueing delay that is short relative to DropTail's."""
+    """The criterion that the queueing delay is short relative to DropTail's."""
     return DELAY.of(measure, where, of)

@@ -7,7 +7,7 @@ from headgate.evaluate.section import Criterion
 
 
 class Grade(Enum):
-    """What a discipline is by one criterion in one case."""
+    """The grade of a discipline by one criterion in one case."""
 
     STRENGTH = "strength"
     FAIR = "fair"
@@ -16,9 +16,10 @@ class Grade(Enum):
 
 
 def graded(quantity: Quantity, criterion: Criterion) -> Grade:
-    """A strength or a failure where the 95 % interval lies beyond the threshold, fair where it is short of failure.
+    """Grades a quantity by the place of its 95 % interval.
 
-    An interval that holds the threshold of failure is inconclusive, and so is a measure without a value.
+    A strength or a failure if the interval lies beyond this threshold; fair if it ends before the threshold of failure.
+    Inconclusive if the interval contains the threshold of failure, or if the measure has no value.
     """
     beyond = above if criterion.strong > criterion.weak else below
     short_of = below if criterion.strong > criterion.weak else above

@@ -16,13 +16,13 @@ RATE_BPS = 10e6
 RTT_MS = 100.0
 PACKET_BYTES = 1500
 
-#: Goodput is looked at over K = 10 round trips (section 2.7). Comparisons need the same periods, so tests with other
-#: round-trip times have it too.
+#: Goodput is measured over periods of K = 10 round trips (section 2.7). Tests with other round-trip times use the same
+#: period, so that they can be compared.
 PERIOD_S = 10 * RTT_MS / 1e3
 
 
 def bdp(rate_bps: float = RATE_BPS, rtt_ms: float = RTT_MS) -> float:
-    """Packets of full size that a path holds."""
+    """The bandwidth-delay product of a path, in packets of full size."""
     return rate_bps * rtt_ms / 1e3 / 8 / PACKET_BYTES
 
 
@@ -32,7 +32,7 @@ def room(rate_bps: float = RATE_BPS, rtt_ms: float = RTT_MS) -> int:
 
 
 def top(v: ScenarioValues) -> dict[str, Any]:
-    """What every scenario begins with; no more rows over time than periods take."""
+    """The top-level keys of every scenario. Intervals are only as fine as the periods need."""
     record = {"interval": f"{PERIOD_S:g}s"}
     return {"name": v.name, "duration": v.duration, "warmup": v.warmup, "record": record, "qdiscs": v.qdiscs}
 
@@ -55,5 +55,5 @@ def tcp(v: ScenarioValues, name: str, flows: int | None = 1, **keys: Any) -> Tcp
 
 
 def udp(name: str, flows: int = 1, **keys: Any) -> UdpPart:
-    """A group of UDP flows, none of which claims to take marks."""
+    """A group of UDP flows without ECN."""
     return parts.udp(name=name, flows=flows, start="0s..1s").replace(**keys)

@@ -1,4 +1,4 @@
-"""The evaluation as one HTML page that needs nothing else, made of the document alone."""
+"""The evaluation as one self-contained HTML page, made from the JSON document alone."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
@@ -11,7 +11,7 @@ from headgate.evaluate.network import PERIOD_S
 from headgate.plot.picture import Picture, picture
 from headgate.report.pages import render
 
-#: What the RFC says of the weight of a test, in figure 4 or in its section.
+#: The RFC's words for the weight of a test, in figure 4 or in its section.
 WEIGHTS = {
     "must": "Must be considered.",
     "may": "May be considered.",
@@ -19,7 +19,7 @@ WEIGHTS = {
     "recommended": "Recommended.",
 }
 
-#: What stands for a number where a test was not run.
+#: The text for a number of a test that was not run.
 _NOTHING = {"mean": None}
 
 _COMMON = {name: each.title for name, each in COMMON.items()}

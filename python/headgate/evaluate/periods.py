@@ -1,4 +1,4 @@
-"""Measures of stretches of a run: periods of goodput (RFC 7928, section 2.7), and phases (section 8.2)."""
+"""Measures over parts of a run's time: periods of goodput (RFC 7928, section 2.7), and phases (section 8.2)."""
 
 import math
 
@@ -10,7 +10,7 @@ from headgate.evaluate.network import PERIOD_S, RTT_MS
 from headgate.evaluate.section import GraphedPart
 from headgate.experiment.measures import Number, measure
 
-#: Times are sums of binary fractions: an interval that ends with its phase belongs to it.
+#: Tolerance for rounding in times: an interval that ends together with its phase belongs to this phase.
 _SLACK = 1e-6
 
 
@@ -25,7 +25,7 @@ def goodput_over_periods(run: Run, part: float) -> float:
 
 
 def _number(time_s: Array, begin_s: float, length_s: float) -> npt.NDArray[np.int64]:
-    """Which stretch of this length each interval lies in, from 0 at `begin_s`; an interval's time is its end."""
+    """The number of the period or phase of each interval, from 0 at `begin_s`. An interval's time is its end."""
     return np.ceil((time_s - begin_s) / length_s - _SLACK).astype(np.int64) - 1
 
 
@@ -56,7 +56,7 @@ class Phase:
         return lambda run: 100 * self.mean(run, "utilization")
 
     def delay_ms(self, rate_bps: float) -> Number:
-        """The mean queueing delay at a link of this rate, by Little's law: bytes that wait over bytes a second sent."""
+        """The mean queueing delay at a link of this rate, by Little's law: queued bytes over bytes per second."""
 
         def delay(run: Run) -> float:
             waiting, busy = self.mean(run, "queue_bytes"), self.mean(run, "utilization")

@@ -31,12 +31,12 @@ COLUMNS = pa.schema(
     | {"ecn": pa.bool_(), "qdisc": tables.WORDS, "measure": tables.WORDS, "seed": pa.uint64(), "value": pa.float64()}
 )
 
-#: Longer names of folders would not be read.
+#: Maximum length of a folder's name, so that people can read it.
 LONGEST = 60
 
 
 def folder(out: Path, sections: Sequence[RfcSection], found: Sequence[Candidate], how: RunOptions) -> Path:
-    """Where an evaluation of these disciplines is kept, besides the runs it shares with others."""
+    """The folder of an evaluation of these disciplines. Runs are elsewhere, since evaluations share them."""
     names = [store.slug_of(each.spec) if ":" in each.spec else each.spec for each in found[1:] or found]
     name = "-".join(names)
     if len(name) > LONGEST:

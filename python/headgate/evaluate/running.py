@@ -1,4 +1,4 @@
-"""Runs tests: the points of all sections and disciplines as one pool, each kept by the hash of what it is."""
+"""Runs tests: the runs of all sections and disciplines in one pool, each stored by the hash of its scenario."""
 
 import time
 from collections.abc import Iterator, Mapping, Sequence
@@ -17,7 +17,7 @@ SEEDS, QUICK_SEEDS = 10, 3
 
 
 class EvaluatedCase(NamedTuple):
-    """Where numbers belong: a test in one case with or without ECN, and a discipline."""
+    """The key of measures: a test, one of its cases, with or without ECN, and a discipline."""
 
     test: GuidelineTest
     case: SectionCase
@@ -42,7 +42,7 @@ class EvaluationResults(NamedTuple):
 
 
 def places(sections: Sequence[RfcSection], found: Sequence[Candidate]) -> Iterator[EvaluatedCase]:
-    """Everything there is to run, the baseline first: with ECN only where senders and the discipline have it."""
+    """Every case to run, the baseline first: with ECN only if senders and the discipline support it."""
     for test in (test for section in sections for test in section.tests):
         for case in test.cases:
             for candidate in found:
@@ -53,7 +53,7 @@ def places(sections: Sequence[RfcSection], found: Sequence[Candidate]) -> Iterat
 def run(
     sections: Sequence[RfcSection], found: Sequence[Candidate], out: Path, how: RunOptions, watcher: Watcher
 ) -> EvaluationResults:
-    """Runs what is not yet in `out`, and measures."""
+    """Executes the runs that are missing in `out`, and measures all runs."""
     began = time.perf_counter()
     wanted = list(places(sections, found))
     parts = [_part(number, place, how) for number, place in enumerate(wanted)]

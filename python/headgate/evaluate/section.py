@@ -1,4 +1,4 @@
-"""What an evaluation is made of: sections of RFC 7928, their tests, and what counts as a strength or a failure.
+"""The parts of an evaluation: sections of RFC 7928, their tests, and criteria for strengths and failures.
 
 A section is one file of the package `sections` that binds `SECTION`. A scenario is a function of `ScenarioValues`: the
 values of the case, the test's durations, and `ecn`, which says whether senders accept marks.
@@ -67,7 +67,7 @@ class GraphedPart:
     goodput_mbps: Number
 
     def measures(self) -> dict[str, Number]:
-        """Both by the names that they have among a test's."""
+        """Its delay and goodput, by their names among the test's measures."""
         return {f"delay_ms:{self.name}": self.delay_ms, f"goodput_mbps:{self.name}": self.goodput_mbps}
 
 
@@ -105,7 +105,7 @@ class GuidelineTest:
 
     @property
     def every_part(self) -> tuple[GraphedPart, ...]:
-        """The parts, those that are groups too."""
+        """All parts: `parts`, and one for each of `groups`."""
         return (*self.parts, *(of_group(name, title) for name, title in self.groups.items()))
 
     def every_measure(self) -> dict[str, Number]:
@@ -113,7 +113,7 @@ class GuidelineTest:
         return {**self.measures, **{name: each for part in self.every_part for name, each in part.measures().items()}}
 
     def graphs(self) -> list[dict[str, str]]:
-        """Names and titles of what has a graph; all flows together have no name."""
+        """Names and titles of the graphs. The graph of all flows together has an empty name."""
         together = {} if self.groups else {"": "all together" if self.parts else ""}
         titles = together | {part.name: part.title for part in self.every_part}
         return [{"name": name, "title": title} for name, title in titles.items()]
@@ -141,7 +141,7 @@ class SectionHeadline:
 
 @dataclass(frozen=True, kw_only=True)
 class RfcSection:
-    """One section of the RFC; `choices` are our values where it leaves them open, and departures from it."""
+    """One section of the RFC. `choices` are our values where it leaves them open, and our deviations from it."""
 
     number: int
     title: str

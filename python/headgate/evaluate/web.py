@@ -1,4 +1,4 @@
-"""Web pages as RFC 7928, section 7.2, has them, and how long they take."""
+"""Web pages of RFC 7928, section 7.2, and their completion times."""
 
 import math
 
@@ -17,23 +17,23 @@ CONNECTIONS, OBJECTS = 6, 9
 
 
 def pages(v: ScenarioValues, every_s: float) -> TcpPart:
-    """A group of flows that begins a page so often; its connections have an initial window of 10."""
+    """A group of flows that begins a page every `every_s` seconds. Its connections have an initial window of 10."""
     source = f"web:pages=1,objects={OBJECTS},size=14KB,gap=0s,persistent=on"
     return tcp(v, "web", None, traffic=source, start={"flows": CONNECTIONS, "every": f"{every_s}s"}, initial_window=10)
 
 
 @measure
 def page_ms(run: Run, group: str = "web") -> float:
-    """The mean time that a page took until its last object was there (section 2.1), in ms; NaN without a page.
+    """The mean completion time of a page, until its last object (section 2.1), in ms; NaN without a page.
 
-    Of those that began after the warm-up. One that the run's end cut off counts with the time it had had by then.
+    Pages that began after the warm-up count. A page cut off by the run's end counts with its time until then.
     """
     table = data.rows(run.table("transfers"), group=group)
     flow, start, end = (data.values(table, column) for column in ("flow", "start_ns", "end_ns"))
     connections, mine = np.unique(flow, return_inverse=True)
     began, ended = np.full(len(connections), np.inf), np.zeros(len(connections))
     np.minimum.at(began, mine, start)
-    # What has not ended has no time; neither has an object that was not asked for yet.
+    # An unfinished object has no time, and neither has an object that was not requested yet.
     cut = np.bincount(mine, np.isfinite(end), len(connections)) < OBJECTS
     np.maximum.at(ended, mine, np.nan_to_num(end))
     ended[cut] = run.result.scenario.duration_s * 1e9

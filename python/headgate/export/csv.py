@@ -40,7 +40,7 @@ marks are packets, utilization and rates of drops are shares.
 
 
 def _of_result(result: Result) -> Iterable[tuple[str, pa.Table]]:
-    """Tables that are streamed are long: as in the result itself they are one file a point."""
+    """The tables of a result. Streamed tables are long, so each run has a file of its own, as in the result."""
     for name in tables.NAMES:
         yield name, getattr(result, name)
     for name in result.scenario.records:

@@ -25,7 +25,7 @@ VERSION = 4
 SUFFIX = ".flent.gz"
 PING = "Ping (ms) ICMP"
 
-#: Runs have a clock of their own that begins at 0; flent wants a date. The same result gives the same bytes.
+#: The date of every file: flent needs one, but a run's clock begins at 0. A fixed date keeps the bytes equal.
 _BEGIN = "1970-01-01T00:00:00.000000Z"
 _NOTE = (
     "Exported from Headgate. A stream is a group of flows. 'Ping (ms) ICMP' is the time that the mean queue of an "
@@ -54,7 +54,7 @@ def files(path: Path) -> Iterator[tuple[str, bytes]]:
 
 
 def document(result: Result, point: RunKey) -> dict[str, Any]:
-    """What the file of a point holds."""
+    """The content of the file of one run."""
     scenario, taken = result.scenario, _RunIntervals(result, point)
     places = compared(result)
     series = _goodput(scenario, taken) | _losses(scenario, taken)
@@ -83,7 +83,7 @@ def rate_bps(scenario: Scenario, place: LinkDirection) -> float | None:
 
 
 class _RunIntervals:
-    """The intervals of one point: values by metric and by what they are of, at common times."""
+    """The intervals of one run: values by metric, link and group, at common times."""
 
     def __init__(self, result: Result, point: RunKey) -> None:
         self._found: dict[tuple[str | None, ...], dict[float, float]] = {}
@@ -95,7 +95,7 @@ class _RunIntervals:
     def of(
         self, metric: str, link: str | None = None, direction: str | None = None, group: str | None = None
     ) -> SeriesValues:
-        """A metric at every time; None where it has no value."""
+        """The values of a metric at every time; None for a missing value."""
         values = self._found.get((metric, link, direction, group), {})
         return [values.get(time) for time in self.times]
 
@@ -139,13 +139,13 @@ def _scaled(values: SeriesValues, by: float) -> SeriesValues:
 
 
 def _sum(many: Sequence[SeriesValues]) -> SeriesValues:
-    """The sum at every time; None where none has a value."""
+    """The sum at every time; None if all values are missing."""
     known = ([each for each in at if each is not None] for at in zip(*many, strict=True))
     return [sum(each) if each else None for each in known]
 
 
 def _raw(times: Sequence[float], columns: dict[str, SeriesValues]) -> list[dict[str, float]]:
-    """An entry for each time, without what has no value then."""
+    """An entry for each time, without missing values."""
     rows = (zip(columns, row, strict=True) for row in zip(*columns.values(), strict=True))
     known = ({name: value for name, value in row if value is not None} for row in rows)
     return [{"t": time, **entry} for time, entry in zip(times, known, strict=True) if entry]

@@ -16,7 +16,7 @@ from headgate.scenario import Scenario
 #: Six people who each begin a page of section 7.2 in 12 s, one after the other.
 _PAGES_EVERY_S = 2
 
-#: The keys of a group that sends the other way.
+#: The keys of a group that sends in reverse.
 _UP: dict[str, Any] = {"from_": "right", "to": "left"}
 
 _MIX = GuidelineTest(

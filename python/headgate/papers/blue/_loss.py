@@ -26,7 +26,7 @@ MEASURES = {
 #: A quarter of the time, for a shortened run.
 SHORT = ("duration=40s", "warmup=20s")
 
-#: What the paper leaves open.
+#: Open parameters of these experiments.
 OPEN = (
     *CHOICES,
     DELAYS,

@@ -1,4 +1,4 @@
-"""The simulated network of the paper (figure 4), and what it leaves open of it."""
+"""The simulated network of the paper (figure 4), and its open parameters."""
 
 from collections.abc import Iterable
 from typing import Unpack
@@ -20,7 +20,7 @@ PAIRS = SIDE * SIDE
 LEAVES = ("1ms", "5ms", "10ms", "15ms", "20ms")
 #: Delays of the leaves in the experiments of section IV.
 EVEN = ("10ms",) * SIDE
-#: What connects a flow to its node.
+#: The links that connect a flow to its node.
 ACCESS: AccessKeys = {"rate": "1Gbit/s", "delay": "0s"}
 
 
@@ -58,7 +58,7 @@ def connections(number: int, **more: object) -> Case:
     return {"connections": number, "each_pair": number // PAIRS, **more}
 
 
-#: What the paper leaves open in all of its simulations.
+#: Open parameters of all simulations.
 CHOICES = (
     OpenParameter(
         "recovery", "reno", "the paper says TCP; ns of 1999 had ECN in its Reno, one loss a window", ("newreno", "sack")

@@ -24,7 +24,7 @@ OFTEN = 0.05
 QDISCS = {"RED": "red:preset=R2", "BLUE": "blue:preset=B4"}
 TIMEOUTS = ({"ecn_timeout": True},)
 
-#: What the paper leaves open.
+#: Open parameters of these experiments.
 OPEN = (
     *CHOICES,
     DELAYS,
@@ -89,7 +89,7 @@ def both(metric: str, y: AxisScale, scale: float = 1.0) -> Plot:
 
 
 NOTE = "The first seed; means of 100 ms for queues, values each 100 ms else. At the top: connections."
-#: Axes of what figures 6 to 10 show.
+#: The axes of figures 6 to 10.
 PROBABILITY = AxisScale("Marking probability", 0, 1.05)
 QUEUES = both("queue_bytes", AxisScale("Queue (KB)"), 1e-3)
 

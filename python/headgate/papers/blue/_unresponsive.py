@@ -57,7 +57,7 @@ QDISCS = {
     "SFQ+RED": "sfq_red:preset=blue,limit=414KB,wq=$sfq_wq",
 }
 
-#: What the paper leaves open.
+#: Open parameters of these experiments.
 OPEN = (
     *CHOICES,
     OpenParameter(

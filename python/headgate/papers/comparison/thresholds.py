@@ -9,7 +9,7 @@ from headgate.papers.comparison._setting import MAXP, MEASURES, SHARED, WHY, net
 
 #: The minimum thresholds that are tried, in packets; maxth is twice minth, as in section 3.3.
 MINTHS = (25, 50, 100)
-#: That of all other experiments.
+#: The minimum threshold of all other experiments, in packets.
 MINTH = 50
 
 

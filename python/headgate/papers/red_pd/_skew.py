@@ -36,7 +36,7 @@ def in_windows(work: ComputedRun) -> dict[str, float]:
 
 
 def _measures(work: ComputedRun, found: trace.TraceShares) -> dict[str, float]:
-    """What was found at one part of the flows; `generated` is 1 if the user named no trace."""
+    """The shares at one part of the flows, as measures; `generated` is 1 if the user named no trace."""
     at = trace.FRACTIONS.index(work.case["flows"])
     return {
         **{name: float(values[at]) for name, values in found._asdict().items()},

@@ -1,6 +1,6 @@
-"""How skewed the sizes of flows are in a packet trace (section 3): in one the user names, or in a generated one.
+"""The skew of flow sizes in a packet trace (section 3), from the user or generated.
 
-A flow is what has the same addresses, ports and protocol, and ends when it was silent for more than 64 s.
+A flow has one set of addresses, ports and protocol. It ends after more than 64 s without a packet.
 
 The paper's trace, an hour at the border of UC Berkeley in August 2000, was never published. The generated one has the
 skew that the paper prints of it, and does not support it.
@@ -42,7 +42,7 @@ MOST_PACKETS = 50_000
 
 
 class PacketTrace(NamedTuple):
-    """Packets: the number of each one's flow, when it came in seconds, and its bytes."""
+    """Packets: for each the number of its flow, its arrival time in seconds, and its size in bytes."""
 
     flow: Whole
     time: Floats
@@ -52,7 +52,7 @@ class PacketTrace(NamedTuple):
 class TraceShares(NamedTuple):
     """Shares, one for each of `FRACTIONS`: of bytes, of packets, and of bytes in the window that follows.
 
-    In windows they are means over windows, and flows are those of the window. Over the whole nothing follows.
+    In windows they are means over windows, with the flows of each window. The whole trace has no window that follows.
     """
 
     bytes: Floats

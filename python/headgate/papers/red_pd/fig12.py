@@ -16,7 +16,7 @@ from headgate.scenario.network import Dumbbell
 #: When the flow begins to send 4 Mbit/s, and when it falls back to 0.25 Mbit/s, in seconds.
 UP, DOWN = 50.0, 250.0
 
-#: The flow has settled when this has passed since it began to send more; the paper's own time is lost in our text.
+#: Seconds after a change of its rate until the flow counts as settled. The paper's own time is lost in our text.
 SETTLED = 100.0
 #: A flow counts as released when nothing was dropped before the queue for this long, in seconds.
 QUIET = 10.0
