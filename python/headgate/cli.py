@@ -137,7 +137,7 @@ def show(
         ),
     ],
 ) -> None:
-    """Explain a discipline, a congestion control or a traffic source.
+    """Explain a discipline, congestion control or traffic source.
 
     Prints its idea, its source, and its parameters with their defaults and presets.
     """
@@ -277,7 +277,7 @@ def why(
     ] = False,
     picture: Annotated[bool, typer.Option("--picture/--no-picture", help="Draw the flow over time.")] = True,
 ) -> None:
-    """Explain a flow's goodput: its drops, their reasons, its sender.
+    """Explain a flow's goodput: its drops and its sender.
 
     The explanation uses what the scenario records. It lists missing records and the command that adds them.
     """
