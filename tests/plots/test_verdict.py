@@ -58,6 +58,9 @@ def test_those_whose_intervals_reach_the_first_share_its_place():
     )
     apart = [found[0], found[1]._replace(misallocated_bps=figure([0.9e6, 0.91e6, 0.92e6])), found[2]]
     assert [each.label for each in leaders(apart)] == ["FRED"]
+    assert sentence(apart, RATE) == (
+        "FRED holds the unresponsive flow to 1.10 Mbit/s (fair share 0.930), FABA to 1.20. DropTail lets it take 4.88"
+    )
 
 
 def test_more_than_three_that_share_the_first_place_are_counted():

@@ -46,12 +46,19 @@ def _protection(found: list[Division], rate_bps: float, link: str) -> str:
     tie = "; difference not significant" if len(best) > 1 else ""
     fair = style.number(found[0].of(Role.UNRESPONSIVE).fair_bps / scale)
     said = f"{_where(link)}{_limit(best, rate_bps)} (fair share {fair}{tie})"
-    others = [f"{each.label} {style.number(_taken(each) / scale)}" for each in _named(found) if each not in best]
-    if not others:
+    others = [each for each in _named(found) if each not in best]
+    amounts = [f"{each.label} {{}}{style.number(_taken(each) / scale)}" for each in others]
+    # The next best may hold the flow too, to a little more.
+    if others and _holds(others[0]) and _holds(best[0]):
+        said = f"{said}, {amounts.pop(0).format('to ')}"
+    if not amounts:
         return said
     them = "it" if found[0].of(Role.UNRESPONSIVE).flows == 1 else "them"
-    label, _, rate = others[0].rpartition(" ")
-    return f"{said}. {', '.join([f'{label} lets {them} take {rate}', *others[1:]])}"
+    return f"{said}. {', '.join([amounts[0].format(f'lets {them} take '), *(each.format('') for each in amounts[1:])])}"
+
+
+def _holds(division: Division) -> bool:
+    return division.of(Role.UNRESPONSIVE).share <= HELD
 
 
 def _limit(best: list[Division], rate_bps: float) -> str:
@@ -63,7 +70,7 @@ def _limit(best: list[Division], rate_bps: float) -> str:
     elif len(rates) > 1:
         rates = [style.number(_taken(each) / scale) for each in best]
     amount = f"{style.listed(rates)} {unit}"
-    if best[0].of(Role.UNRESPONSIVE).share <= HELD:
+    if _holds(best[0]):
         return f"{_lead(best, 'hold')} {_flows(best[0])} to {amount}"
     return f"{_lead(best, 'let')} {_flows(best[0])} take {amount}"
 
