@@ -165,7 +165,7 @@ def test_what_a_user_may_mistype(command: Command, tmp_path: Path):
         ("show", "nothing-like-it"): "`headgate paper list` shows all",
         ("run", "faba", "--with", "codle"): "did you mean 'codel'?",
         ("run", "faba", "--with", ","): "expected a list of disciplines, such as",
-        ("run", "red-pd", "--trace", "none.pcap"): "cannot read none.pcap",
+        ("run", "red-pd", "--trace", "none.pcap"): "there is no file none.pcap",
         ("report", "faba"): "headgate paper run faba",
     }
     for words, expected in wrong.items():
