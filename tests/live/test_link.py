@@ -132,8 +132,11 @@ def namespaces() -> set[str]:
 
 def descendants(pid: int) -> list[int]:
     """All processes that `pid` has started, and those that they have."""
-    files = Path(f"/proc/{pid}/task").glob("*/children")
-    children = [int(child) for file in files for child in file.read_text().split()]
+    try:
+        files = list(Path(f"/proc/{pid}/task").glob("*/children"))
+        children = [int(child) for file in files for child in file.read_text().split()]
+    except ProcessLookupError:
+        return []  # it ended while it was looked at
     return children + [each for child in children for each in descendants(child)]
 
 
