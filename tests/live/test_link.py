@@ -8,6 +8,7 @@ import signal
 import subprocess
 import sys
 import tomllib
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -132,11 +133,10 @@ def namespaces() -> set[str]:
 
 def descendants(pid: int) -> list[int]:
     """All processes that `pid` has started, and those that they have."""
-    try:
-        files = list(Path(f"/proc/{pid}/task").glob("*/children"))
-        children = [int(child) for file in files for child in file.read_text().split()]
-    except ProcessLookupError:
-        return []  # it ended while it was looked at
+    children: list[int] = []
+    with suppress(FileNotFoundError, ProcessLookupError):  # it, or one of its threads, ended while it was looked at
+        for task in os.listdir(f"/proc/{pid}/task"):
+            children += map(int, Path(f"/proc/{pid}/task/{task}/children").read_text().split())
     return children + [each for child in children for each in descendants(child)]
 
 
