@@ -135,8 +135,8 @@ def descendants(pid: int) -> list[int]:
     """All processes that `pid` has started, and those that they have."""
     children: list[int] = []
     with suppress(FileNotFoundError, ProcessLookupError):  # it, or one of its threads, ended while it was looked at
-        for task in os.listdir(f"/proc/{pid}/task"):
-            children += map(int, Path(f"/proc/{pid}/task/{task}/children").read_text().split())
+        for task in Path(f"/proc/{pid}/task").iterdir():
+            children += map(int, (task / "children").read_text().split())
     return children + [each for child in children for each in descendants(child)]
 
 
