@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import difflib
+import re
 import tomllib
 import warnings
 from collections.abc import Iterator
@@ -51,9 +52,11 @@ def _migrated(file: Path) -> tuple[Path, str, str, list[tuple[int, str]]]:
         raise UsageError(f"{file} is not UTF-8 text: a scenario is a TOML file") from None
     new, changes = _core.migrated(old, str(file))
     for line, change, current in _expectations(new, file):
-        changes.append((new[: new.index(line)].count("\n") + 1, change))
-        new = new.replace(line, current)
-    return file, old, new, changes
+        # A line that TOML writes with escapes stays: it is read with a warning.
+        quoted = re.compile(rf"""(["']){re.escape(line)}\1""")
+        changes += [(new.count("\n", 0, found.start()) + 1, change) for found in quoted.finditer(new)]
+        new = quoted.sub(lambda found, text=current: f"{found[1]}{text}{found[1]}", new)
+    return file, old, new, sorted(changes)
 
 
 def _expectations(text: str, file: Path) -> Iterator[tuple[str, str, str]]:
@@ -69,7 +72,7 @@ def _expectations(text: str, file: Path) -> Iterator[tuple[str, str, str]]:
             scenario = Scenario.parse(text, file=str(file), files=files_in(file.parent))
         except (_core.ScenarioError, OSError):
             return  # its keys can be renamed, its metrics cannot be read
-    for line in lines:
+    for line in dict.fromkeys(lines):
         whose, colon, bound = line.rpartition(":")
         with warnings.catch_warnings(record=True) as old:
             warnings.simplefilter("always")

@@ -45,6 +45,17 @@ def test_old_metrics_of_expect_lines_are_rewritten(command: Command, tmp_path: P
     assert "old.toml:2: the metric `utilisation` is called `utilization` now" in done.stdout
 
 
+def test_expect_lines_that_repeat_or_contain_each_other_are_rewritten_each(command: Command, tmp_path: Path) -> None:
+    file = tmp_path / "old.toml"
+    old = "expect = ['loss < 5%', 'loss < 5%', 'red: loss < 5%', \"\\u006coss < 4%\"]\n"
+    file.write_text(old + NEW)
+    done = command("migrate", str(file))
+    assert done.returncode == 0, done.stderr
+    # A line that TOML writes with escapes stays as it is.
+    assert file.read_text() == old.replace("loss <", "drop rate <") + NEW
+    assert done.stdout.count("the metric `loss` is called `drop rate` now") == 3
+
+
 def test_a_dry_run_prints_a_diff_and_writes_nothing(command: Command, tmp_path: Path) -> None:
     file = tmp_path / "old.toml"
     file.write_text(OLD)

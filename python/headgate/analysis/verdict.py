@@ -47,14 +47,17 @@ def _protection(found: list[Division], rate_bps: float, link: str) -> str:
     fair = style.number(found[0].of(Role.UNRESPONSIVE).fair_bps / scale)
     said = f"{_where(link)}{_limit(best, rate_bps)} (fair share {fair}{tie})"
     others = [each for each in _named(found) if each not in best]
-    amounts = [f"{each.label} {{}}{style.number(_taken(each) / scale)}" for each in others]
+    amounts = {each.label: style.number(_taken(each) / scale) for each in others}
     # The next best may hold the flow too, to a little more.
     if others and _holds(others[0]) and _holds(best[0]):
-        said = f"{said}, {amounts.pop(0).format('to ')}"
-    if not amounts:
+        label = others.pop(0).label
+        said = f"{said}, {label} to {amounts[label]}"
+    if not others:
         return said
     them = "it" if found[0].of(Role.UNRESPONSIVE).flows == 1 else "them"
-    return f"{said}. {', '.join([amounts[0].format(f'lets {them} take '), *(each.format('') for each in amounts[1:])])}"
+    label, *rest = (each.label for each in others)
+    taken = [f"{label} lets {them} take {amounts[label]}", *(f"{each} {amounts[each]}" for each in rest)]
+    return f"{said}. {', '.join(taken)}"
 
 
 def _holds(division: Division) -> bool:

@@ -86,9 +86,9 @@ def in_question(sql: str, known: Collection[str]) -> str:
     return next((f"`{old}` is called `{names[old]}` now" for old in found), "")
 
 
-def told(what: str) -> None:
-    """Gives a `FutureWarning` with the message `what`."""
-    warnings.warn(what, FutureWarning, stacklevel=3)
+def warn(message: str) -> None:
+    """Gives a `FutureWarning` with this message."""
+    warnings.warn(message, FutureWarning, stacklevel=3)
 
 
 def _keys(document: dict[str, Any], names: dict[str, str]) -> dict[str, Any]:

@@ -267,7 +267,7 @@ def read_manifest(path: Path) -> dict[str, Any]:
         raise ResultError(f"{path} is not a result: {why}") from None
     found = manifest.get("schema") if isinstance(manifest, dict) else None
     if found == renamed.SCHEMA:
-        renamed.told(f"{path} is of an earlier version of Headgate: its tables are read with the names of this one")
+        renamed.warn(f"{path} is of an earlier version of Headgate: its tables are read with the names of this one")
         return renamed.manifest(manifest)
     if found != SCHEMA:
         raise ResultError(f"{file} has schema {found!r}; this version of Headgate reads schema {SCHEMA}")

@@ -161,7 +161,7 @@ def read_manifest(folder: Folder) -> dict[str, Any]:
         raise ResultError(f"{folder.url}/{MANIFEST} is damaged: {error}") from None
     found = manifest.get("schema")
     if found == renamed.SCHEMA:
-        renamed.told(
+        renamed.warn(
             f"{folder.url} is of an earlier version of Headgate: its tables are read with the names of this one"
         )
     elif found != SCHEMA:

@@ -94,7 +94,7 @@ def metric(text: str, scenario: Scenario) -> Metric:
             if (found := _measure(rest)) is not None:
                 checked = _checked(Metric(*found, None if whose is None else words[whose]), text)
                 if (old := _split(rest)[0]) in renamed.METRICS:
-                    renamed.told(f"the metric `{old}` is called `{checked.measure.name}` now")
+                    renamed.warn(f"the metric `{old}` is called `{checked.measure.name}` now")
                 return checked
     raise _unknown(text, names)
 
