@@ -53,9 +53,10 @@ def _migrated(file: Path) -> tuple[Path, str, str, list[tuple[int, str]]]:
     new, changes = _core.migrated(old, str(file))
     for line, change, current in _expectations(new, file):
         # A line that TOML writes with escapes stays: it is read with a warning.
-        quoted = re.compile(rf"""(["']){re.escape(line)}\1""")
-        changes += [(new.count("\n", 0, found.start()) + 1, change) for found in quoted.finditer(new)]
-        new = quoted.sub(lambda found, text=current: f"{found[1]}{text}{found[1]}", new)
+        for quote in "\"'":
+            found = re.finditer(re.escape(f"{quote}{line}{quote}"), new)
+            changes += [(new.count("\n", 0, each.start()) + 1, change) for each in found]
+            new = new.replace(f"{quote}{line}{quote}", f"{quote}{current}{quote}")
     return file, old, new, sorted(changes)
 
 
