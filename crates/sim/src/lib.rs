@@ -9,13 +9,13 @@ mod hosts;
 mod link;
 mod link_discipline;
 mod net;
+mod prefetch;
 mod queue;
 mod run;
 mod sampler;
 mod segment;
 pub mod tcp;
 pub mod tfrc;
-mod touch;
 mod traffic;
 mod world;
 

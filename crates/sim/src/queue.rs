@@ -21,7 +21,7 @@ use std::num::{NonZeroU32, NonZeroU64};
 
 use headgate_core::Time;
 
-use crate::touch::touch;
+use crate::prefetch::prefetch;
 
 const DIGIT: u32 = 10;
 const SLOTS: usize = 1 << DIGIT;
@@ -100,13 +100,13 @@ impl<E: Copy> EventQueue<E> {
         }
     }
 
-    /// Takes the next event not later than `until`. Calls `prefetch`, in no fixed order, with events that reach the
+    /// Takes the next event not later than `until`. Calls `on_lowest`, in no fixed order, with events that reach the
     /// lowest level.
     #[inline(always)]
-    pub fn pop(&mut self, until: Time, prefetch: impl FnMut(&E)) -> Option<(Time, E)> {
+    pub fn pop(&mut self, until: Time, on_lowest: impl FnMut(&E)) -> Option<(Time, E)> {
         let slot = match self.levels[0].first() {
             Some(slot) => slot,
-            None => self.refill_lowest(prefetch)?,
+            None => self.refill_lowest(on_lowest)?,
         };
         let at = self.levels[0].slots[slot].0;
         let node = &mut self.nodes[at as usize];
@@ -190,7 +190,7 @@ impl<E: Copy> EventQueue<E> {
     }
 
     /// Refills the empty lowest level from the higher ones and returns its first slot.
-    fn refill_lowest(&mut self, mut prefetch: impl FnMut(&E)) -> Option<usize> {
+    fn refill_lowest(&mut self, mut on_lowest: impl FnMut(&E)) -> Option<usize> {
         loop {
             let level = (0..LEVELS).find(|&level| self.levels[level].words != 0)?;
             let slot = self.levels[level].first()?;
@@ -207,23 +207,23 @@ impl<E: Copy> EventQueue<E> {
                 self.chunks[at as usize].next = self.free_chunk;
                 self.free_chunk = at;
                 let len = if at == tail >> LEN { tail as usize & LEN_MASK } else { CHUNK };
-                self.move_down(&chunk.times[..len], &chunk.nodes[..len], level == 1, &mut prefetch);
+                self.move_down(&chunk.times[..len], &chunk.nodes[..len], level == 1, &mut on_lowest);
                 at = chunk.next;
             }
         }
     }
 
-    /// Moves a chunk's events to their new slots; calls `prefetch` with each that reaches the lowest level.
+    /// Moves a chunk's events to their new slots; calls `on_lowest` with each that reaches the lowest level.
     #[inline]
-    fn move_down(&mut self, times: &[u64], nodes: &[u32], lowest: bool, prefetch: &mut impl FnMut(&E)) {
+    fn move_down(&mut self, times: &[u64], nodes: &[u32], lowest: bool, on_lowest: &mut impl FnMut(&E)) {
         if lowest {
             // All reads first, without branches: the cache misses overlap.
-            nodes.iter().for_each(|&node| touch(self.nodes[node as usize].time));
+            nodes.iter().for_each(|&node| prefetch(self.nodes[node as usize].time));
         }
         for (&time, &node) in times.iter().zip(nodes) {
             self.insert(time, node);
             if lowest {
-                prefetch(&self.nodes[node as usize].event);
+                on_lowest(&self.nodes[node as usize].event);
             }
         }
     }

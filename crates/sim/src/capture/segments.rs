@@ -96,7 +96,7 @@ impl TcpFormat {
     pub fn data(&self, seq: u32, cwr: bool) -> TcpHeader {
         let tcp = self.established(self.byte(seq), 1, self.data_header);
         // With accurate feedback the flags count marks on acknowledgements: none, since they are not ECN-capable.
-        if self.accurate { with_ecn_flags(tcp, accecn::FIRST) } else { TcpHeader { cwr, ..tcp } }
+        if self.accurate { with_ecn_flags(tcp, accecn::INITIAL_ACE) } else { TcpHeader { cwr, ..tcp } }
     }
 
     /// The TCP header of an acknowledgement of all segments before `ack` and of `blocks`; its ECN flags are `ace`.

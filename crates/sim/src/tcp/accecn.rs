@@ -8,7 +8,7 @@
 const MODULUS: u32 = 8;
 
 /// The initial count (section 3.2.1).
-pub const FIRST: u8 = 5;
+pub const INITIAL_ACE: u8 = 5;
 
 /// The receiver's count after a segment.
 #[inline]
@@ -18,7 +18,7 @@ pub fn count_mark(ace: u8, marked: bool) -> u8 {
 
 /// Marked segments among the `delivered` of an acknowledgement that moved the field from `before` to `ace`. If the
 /// field may have wrapped, the largest possible number (appendix A.2.1: the safest likely case).
-pub fn marks(before: u8, ace: u8, delivered: u32) -> u32 {
+pub fn newly_marked(before: u8, ace: u8, delivered: u32) -> u32 {
     let least = (u32::from(ace) + MODULUS - u32::from(before)) % MODULUS;
     match delivered {
         0 => 0,
@@ -33,19 +33,19 @@ mod tests {
 
     #[test]
     fn the_field_counts_from_five_and_goes_round() {
-        let after = |marks| (0..marks).fold(FIRST, |ace, _| count_mark(ace, true));
+        let after = |marks| (0..marks).fold(INITIAL_ACE, |ace, _| count_mark(ace, true));
         assert_eq!([0, 1, 2, 3, 8].map(after), [5, 6, 7, 0, 5]);
         assert_eq!(count_mark(7, false), 7);
     }
 
     #[test]
     fn an_acknowledgement_of_few_segments_is_clear_and_one_of_many_is_taken_at_its_worst() {
-        assert_eq!(marks(5, 5, 2), 0);
-        assert_eq!(marks(5, 7, 2), 2);
-        assert_eq!(marks(7, 2, 7), 3, "7, 0, 1, 2");
+        assert_eq!(newly_marked(5, 5, 2), 0);
+        assert_eq!(newly_marked(5, 7, 2), 2);
+        assert_eq!(newly_marked(7, 2, 7), 3, "7, 0, 1, 2");
         // Appendix A.2.1: of 9 segments with the field 1 further, 9 were marked, or 1; of 14 with it as before, 8 or 0.
-        assert_eq!(marks(5, 6, 9), 9);
-        assert_eq!(marks(5, 5, 14), 8);
-        assert_eq!(marks(5, 5, 0), 0, "an old or repeated acknowledgement says nothing");
+        assert_eq!(newly_marked(5, 6, 9), 9);
+        assert_eq!(newly_marked(5, 5, 14), 8);
+        assert_eq!(newly_marked(5, 5, 0), 0, "an old or repeated acknowledgement says nothing");
     }
 }

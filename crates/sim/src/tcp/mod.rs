@@ -9,7 +9,7 @@
 //! | events of the sender, timers | `sender.rs` |
 //! | choice of the next segment, pacing | `sender/sending.rs`, `pacing.rs` |
 //! | recovery without and with SACK | `sender/recovery.rs`, `sender/sacked.rs` |
-//! | which segments have arrived or are lost | `outstanding.rs` (state), `transmissions.rs` (send times) |
+//! | which segments have arrived or are lost | `scoreboard.rs` (state), `transmissions.rs` (send times) |
 //! | loss detection by time, tail probes, reduction | `rack.rs`, `tlp.rs`, `prr.rs` |
 //! | retransmission timeout, delivery rates | `rto.rs`, `rate_sample.rs` |
 //! | window laws | `cc/` |
@@ -17,7 +17,6 @@
 
 pub(crate) mod accecn;
 pub mod cc;
-mod outstanding;
 mod pacing;
 mod prr;
 mod rack;
@@ -25,6 +24,7 @@ mod rate_sample;
 mod receiver;
 mod recent_blocks;
 mod rto;
+mod scoreboard;
 mod sender;
 mod tlp;
 mod tracker;

@@ -5,7 +5,7 @@
 
 use headgate_core::{Span, Time};
 
-use super::cc::Window;
+use super::cc::CongestionWindow;
 
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Pacer {
@@ -16,12 +16,12 @@ pub struct Pacer {
 
 impl Pacer {
     /// When the next segment may leave.
-    pub fn next(&self) -> Time {
+    pub fn ready_at(&self) -> Time {
         self.next
     }
 
     /// Records a departure. Unused sending time is not made up for.
-    pub fn sent(&mut self, now: Time, rate: f64) {
+    pub fn record_departure(&mut self, now: Time, rate: f64) {
         self.next = self.next.max(now) + Span::from_secs_f64(1.0 / rate);
     }
 
@@ -43,7 +43,7 @@ impl Pacer {
 /// The pacing rate of a congestion control without its own: window over round trip, with headroom as in Linux
 /// (`tcp_update_pacing_rate`; `tcp_pacing_ss_ratio` 200 %, `tcp_pacing_ca_ratio` 120 %). The lower ratio applies from
 /// half of `ssthresh` on. Unbounded before the first round-trip time.
-pub fn window_rate(window: &Window, flight: u32, srtt: Option<Span>) -> f64 {
+pub fn window_rate(window: &CongestionWindow, flight: u32, srtt: Option<Span>) -> f64 {
     let Some(srtt) = srtt else { return f64::INFINITY };
     let ratio = if window.cwnd() < window.ssthresh / 2.0 { 2.0 } else { 1.2 };
     ratio * window.cwnd().max(f64::from(flight)) / srtt.as_secs_f64()
@@ -59,32 +59,32 @@ mod tests {
     #[test]
     fn departures_are_the_inverse_of_the_rate_apart() {
         let mut pacer = Pacer::default();
-        pacer.sent(Time::ZERO, 1000.0);
-        assert_eq!(pacer.next(), Time::from_nanos(MS));
-        pacer.sent(pacer.next(), 4000.0);
-        assert_eq!(pacer.next(), Time::from_nanos(MS + MS / 4));
+        pacer.record_departure(Time::ZERO, 1000.0);
+        assert_eq!(pacer.ready_at(), Time::from_nanos(MS));
+        pacer.record_departure(pacer.ready_at(), 4000.0);
+        assert_eq!(pacer.ready_at(), Time::from_nanos(MS + MS / 4));
     }
 
     #[test]
     fn what_was_not_sent_in_time_is_not_made_up_for() {
         let mut pacer = Pacer::default();
-        pacer.sent(Time::ZERO, 1000.0);
-        pacer.sent(Time::from_nanos(50 * MS), 1000.0);
-        assert_eq!(pacer.next(), Time::from_nanos(51 * MS));
+        pacer.record_departure(Time::ZERO, 1000.0);
+        pacer.record_departure(Time::from_nanos(50 * MS), 1000.0);
+        assert_eq!(pacer.ready_at(), Time::from_nanos(51 * MS));
     }
 
     #[test]
     fn a_rate_without_bounds_holds_nothing_back() {
         let mut pacer = Pacer::default();
-        pacer.sent(Time::from_nanos(MS), f64::INFINITY);
-        assert_eq!(pacer.next(), Time::from_nanos(MS));
+        pacer.record_departure(Time::from_nanos(MS), f64::INFINITY);
+        assert_eq!(pacer.ready_at(), Time::from_nanos(MS));
     }
 
     #[test]
     fn one_call_is_asked_for_at_a_time() {
         let mut pacer = Pacer::default();
         assert_eq!(pacer.arm(Time::ZERO), None, "it may leave now");
-        pacer.sent(Time::ZERO, 1000.0);
+        pacer.record_departure(Time::ZERO, 1000.0);
         assert_eq!(pacer.arm(Time::ZERO), Some(Time::from_nanos(MS)));
         assert_eq!(pacer.arm(Time::ZERO), None, "it was asked for");
         pacer.disarm();
@@ -94,7 +94,7 @@ mod tests {
     #[test]
     fn windows_are_paced_at_twice_and_then_a_fifth_more_than_a_round_trip_carries() {
         let rate = |cwnd, ssthresh, flight| {
-            let mut window = Window::new(&TcpSettings::default());
+            let mut window = CongestionWindow::new(&TcpSettings::default());
             window.set_cwnd(cwnd, Time::ZERO);
             window.ssthresh = ssthresh;
             window_rate(&window, flight, Some(Span::from_millis(100)))

@@ -7,21 +7,21 @@
 //! - Delivery of a segment: update the minimum round-trip time, the latest delivered transmission and the signs of
 //!   reordering.
 //! - Each acknowledgement: [`detect`](Rack::detect) checks the segments in flight, oldest first. A segment sent before
-//!   the latest delivered one is lost after its own send time + `rtt` + window. If none is due yet, a timer checks
+//!   the latest delivered one is lost after its own send time + `latest_rtt` + window. If none is due yet, a timer checks
 //!   again.
 //! - Retransmission timeout: the first segment and all overdue ones are lost (section 6.3).
 //!
 //! | RFC 8985 | here |
 //! | --- | --- |
-//! | RACK.segment, RACK.rtt | `order`, `rtt` |
+//! | RACK.segment, RACK.rtt | `latest_order`, `latest_rtt` |
 //! | RACK.min_RTT, RACK.fack | `min_rtt`, `fack` |
 //! | RACK.reordering_seen, RACK.dsack_round | `reordering_seen`, `dsack_round` |
 //! | RACK.reo_wnd_mult, RACK.reo_wnd_persist | `multiplier`, `persist` |
-//! | RACK_update_reo_wnd, RACK_detect_loss | [`window`](Rack::window), [`detect`](Rack::detect) |
+//! | RACK_update_reo_wnd, RACK_detect_loss | [`reordering_window`](Rack::reordering_window), [`detect`](Rack::detect) |
 
 use headgate_core::{Span, Time};
 
-use super::outstanding::DUP_THRESH;
+use super::scoreboard::DUP_THRESH;
 use super::transmissions::{LossDecision, Transmission, Transmissions};
 
 /// Recoveries without a duplicate report before the reordering window shrinks again (section 6.2, step 4).
@@ -34,8 +34,8 @@ const MIN_RTT_WINDOW: Span = Span::from_secs(300);
 #[derive(Clone, Debug)]
 pub struct Rack {
     /// The latest transmission delivered (RACK.segment), and its round-trip time.
-    order: u32,
-    rtt: Span,
+    latest_order: u32,
+    latest_rtt: Span,
     /// The minimum round-trip time, and when it was measured. Zero before the first sample, since a real round trip
     /// takes time.
     min_rtt: Span,
@@ -52,8 +52,8 @@ pub struct Rack {
 impl Default for Rack {
     fn default() -> Rack {
         Rack {
-            order: 0,
-            rtt: Span::ZERO,
+            latest_order: 0,
+            latest_rtt: Span::ZERO,
             min_rtt: Span::ZERO,
             min_rtt_at: Time::ZERO,
             fack: 0,
@@ -75,23 +75,23 @@ impl Rack {
     pub fn on_delivered(&mut self, seq: u32, transmission: &Transmission, now: Time) {
         let rtt = now - transmission.sent;
         if !transmission.retransmitted {
-            self.measure(rtt, now);
+            self.update_min_rtt(rtt, now);
             self.reordering_seen |= seq + 1 < self.fack;
         }
         self.fack = self.fack.max(seq + 1);
         // An acknowledgement within `min_rtt` after a retransmission is for the first transmission. A segment sent
         // before the latest delivered one does not set the round-trip time, as in Linux (`tcp_rack_advance`); step 2 is
         // ambiguous there.
-        if transmission.order > self.order && !(transmission.retransmitted && rtt < self.min_rtt()) {
-            (self.order, self.rtt) = (transmission.order, rtt);
+        if transmission.order > self.latest_order && !(transmission.retransmitted && rtt < self.min_rtt()) {
+            (self.latest_order, self.latest_rtt) = (transmission.order, rtt);
         }
     }
 
-    /// Step 4, for an acknowledgement of all before `una`, with data sent up to `max`. `duplicate`: it reports a
+    /// Step 4, for an acknowledgement of all before `una`, with data sent up to `next_new`. `duplicate`: it reports a
     /// segment that arrived twice.
-    pub fn on_ack(&mut self, duplicate: bool, una: u32, max: u32) {
+    pub fn on_ack(&mut self, duplicate: bool, una: u32, next_new: u32) {
         if duplicate && una >= self.dsack_round {
-            self.dsack_round = max;
+            self.dsack_round = next_new;
             self.multiplier += 1;
             self.persist = PERSIST;
         }
@@ -105,7 +105,7 @@ impl Rack {
     }
 
     /// The reordering window (RACK_update_reo_wnd): zero if no reordering was seen and a loss is evident.
-    pub fn window(&self, recovering: bool, arrived: u32, srtt: Option<Span>) -> Span {
+    pub fn reordering_window(&self, recovering: bool, arrived: u32, srtt: Option<Span>) -> Span {
         if !self.reordering_seen && (recovering || arrived >= DUP_THRESH) {
             return Span::ZERO;
         }
@@ -124,7 +124,7 @@ impl Rack {
         let mut check_at = Time::NEVER;
         sent.scan_in_flight(|sent, seq| {
             let transmission = sent.transmission(seq);
-            if transmission.order >= self.order {
+            if transmission.order >= self.latest_order {
                 return LossDecision::Stop;
             }
             let deadline = self.deadline(&transmission, window);
@@ -159,10 +159,10 @@ impl Rack {
 
     /// When the acknowledgement of a segment becomes overdue.
     fn deadline(&self, transmission: &Transmission, window: Span) -> Time {
-        transmission.sent + self.rtt + window
+        transmission.sent + self.latest_rtt + window
     }
 
-    fn measure(&mut self, rtt: Span, now: Time) {
+    fn update_min_rtt(&mut self, rtt: Span, now: Time) {
         let first = self.min_rtt == Span::ZERO;
         if first || rtt <= self.min_rtt || now - self.min_rtt_at > MIN_RTT_WINDOW {
             (self.min_rtt, self.min_rtt_at) = (rtt, now);

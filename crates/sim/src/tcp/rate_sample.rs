@@ -192,7 +192,7 @@ impl DeliveryCounts {
 mod tests {
     use super::*;
     use crate::tcp::Ack;
-    use crate::tcp::outstanding::Outstanding;
+    use crate::tcp::scoreboard::Scoreboard;
     use crate::tcp::transmissions::LossDecision;
 
     fn at(n: u64) -> Time {
@@ -203,16 +203,16 @@ mod tests {
     #[derive(Default)]
     struct Line {
         rate: DeliveryCounts,
-        scoreboard: Outstanding,
+        scoreboard: Scoreboard,
         sent: Transmissions,
-        max: u32,
+        next_new: u32,
     }
 
     impl Line {
         fn send(&mut self, seq: u32, now: u64) {
-            let at_send = self.rate.on_send(self.scoreboard.pipe(self.max), at(now));
+            let at_send = self.rate.on_send(self.scoreboard.pipe(self.next_new), at(now));
             self.sent.record_send(seq, at(now), Some(at_send));
-            self.max = self.max.max(seq + 1);
+            self.next_new = self.next_new.max(seq + 1);
         }
 
         /// The oldest segment in flight is lost.
@@ -232,7 +232,7 @@ mod tests {
         /// Returns the latest transmission that `ack` newly acknowledges.
         fn on_ack(&mut self, ack: &Ack, now: u64) -> Option<(Transmission, DeliveryState)> {
             let mut newest: Option<(Transmission, DeliveryState)> = None;
-            self.scoreboard.on_ack(ack, self.max, |seq| {
+            self.scoreboard.on_ack(ack, self.next_new, |seq| {
                 let record = self.sent.record_arrival(seq).expect("each arrives once");
                 self.rate.on_delivered(at(now));
                 let this = (record, self.sent.delivery_state(seq));
@@ -244,9 +244,14 @@ mod tests {
 
         fn ack(&mut self, una: u32, now: u64) -> Option<RateSample> {
             self.rate.begin_ack();
-            let before_ack = self.scoreboard.pipe(self.max);
+            let before_ack = self.scoreboard.pipe(self.next_new);
             let newest = self.on_ack(&Ack { ack: una, ..Ack::default() }, now)?;
-            Some(self.rate.sample(newest, (before_ack, self.scoreboard.pipe(self.max)), Span::from_millis(20), at(now)))
+            Some(self.rate.sample(
+                newest,
+                (before_ack, self.scoreboard.pipe(self.next_new)),
+                Span::from_millis(20),
+                at(now),
+            ))
         }
     }
 

@@ -57,7 +57,7 @@ impl Default for TcpReceiver {
             ece_pending: false,
             delayed_is_marked: false,
             has_gap: false,
-            ace: accecn::FIRST,
+            ace: accecn::INITIAL_ACE,
             ack_due: Time::NEVER,
             out_of_order: None,
             delay: Span::ZERO,
@@ -79,7 +79,7 @@ impl TcpReceiver {
     }
 
     /// Starts a new connection on this flow, which does not echo earlier marks.
-    pub fn renew(&mut self) {
+    pub fn forget_marks(&mut self) {
         self.ece_pending = false;
     }
 
@@ -179,7 +179,7 @@ impl TcpReceiver {
     fn insert(&mut self, seq: u32) {
         let out_of_order = self.out_of_order.get_or_insert_default();
         out_of_order.insert(seq);
-        if let Some(end) = out_of_order.take_from(self.expected) {
+        if let Some(end) = out_of_order.take_block_at(self.expected) {
             self.expected = end;
         }
         self.has_gap = !out_of_order.blocks.is_empty();
@@ -233,7 +233,7 @@ impl OutOfOrderBlocks {
     }
 
     /// Removes the block that begins at `expected`, if any, and returns its end.
-    fn take_from(&mut self, expected: u32) -> Option<u32> {
+    fn take_block_at(&mut self, expected: u32) -> Option<u32> {
         let begins = self.blocks.first().is_some_and(|((start, _), _)| *start == expected);
         begins.then(|| self.blocks.remove(0).0.1)
     }

@@ -36,7 +36,7 @@ impl Rto {
     }
 
     /// Takes the round-trip time of a segment sent once (Karn's algorithm, section 3). Ends any backoff.
-    pub fn sample(&mut self, rtt: Span, config: &TcpSettings) {
+    pub fn on_rtt(&mut self, rtt: Span, config: &TcpSettings) {
         let rtt = round_up(rtt, config.rto_granularity).as_nanos();
         let (srtt, rttvar) = match self.srtt() {
             None => (rtt, rtt / 2),

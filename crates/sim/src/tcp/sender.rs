@@ -16,7 +16,7 @@
 //! | RFC | here |
 //! | --- | --- |
 //! | SND.UNA, SND.NXT | `una`, `next` |
-//! | highest SND.NXT so far (HighData + 1) | `max` |
+//! | highest SND.NXT so far (HighData + 1) | `next_new` |
 //! | recover + 1 (RFC 6582), RecoveryPoint + 1 (RFC 6675) | `recover` |
 //! | FlightSize (RFC 5681) | `flight` |
 
@@ -32,11 +32,11 @@ use headgate_scenario::Recovery;
 
 use super::TcpSettings;
 use super::accecn;
-use super::cc::{AckInfo, AnyControl, LossInfo, Window};
+use super::cc::{AckInfo, AnyControl, CongestionWindow, LossInfo};
 use super::pacing::Pacer;
 use super::rto::Rto;
+use crate::prefetch::prefetch;
 use crate::segment::{SackBlock, SackBlocks};
-use crate::touch::touch;
 use sacked::SackState;
 
 /// An acknowledgement as it arrives.
@@ -96,9 +96,9 @@ enum RecoveryPhase {
 pub struct TcpSender {
     una: u32,
     next: u32,
-    max: u32,
+    next_new: u32,
     recover: u32,
-    window: Window,
+    window: CongestionWindow,
     /// When the retransmission timer expires; [`Time::NEVER`] if it is off.
     rto_at: Time,
     /// The number after the last segment to send; [`ENDLESS`] for unlimited data.
@@ -109,13 +109,13 @@ pub struct TcpSender {
     /// Retransmit the first unacknowledged segment, even if the window is full.
     retransmit_first: bool,
     /// New segments sent by limited transmit.
-    limited: u8,
+    limited_sent: u8,
     // The second line.
     rto: Rto,
-    /// When the segment `timed` was sent.
+    /// When the segment `timed_seq` was sent.
     timed_at: Time,
-    /// The segment being timed, sent once; [`NONE`] if there is none.
-    timed: u32,
+    /// The segment whose round trip is being timed; it was sent once; [`NONE`] if there is none.
+    timed_seq: u32,
     /// After an ECN echo at a window of one, sending waits for the timer.
     waiting_for_timer: bool,
     /// The window was reduced, for whatever reason: the next new segment carries CWR (RFC 3168, section 6.1.2).
@@ -129,7 +129,7 @@ pub struct TcpSender {
     // The third line.
     cc: AnyControl,
     /// `una` at the last timeout. A second timeout of the same segment leaves `ssthresh` alone (RFC 5681, equation 4).
-    timed_out: u32,
+    timeout_una: u32,
     /// The end of the window of data in which the sender last reacted to an ECN echo.
     ecn_recover: u32,
     /// The last ACE field received.
@@ -153,28 +153,28 @@ impl TcpSender {
         TcpSender {
             una: 0,
             next: 0,
-            max: 0,
+            next_new: 0,
             recover: 0,
-            window: Window::new(config),
+            window: CongestionWindow::new(config),
             rto_at: Time::NEVER,
             end: ENDLESS,
             dup_acks: 0,
             phase: RecoveryPhase::Open,
             retransmit_first: false,
-            limited: 0,
+            limited_sent: 0,
             rto: Rto::new(config),
             timed_at: Time::ZERO,
-            timed: NONE,
+            timed_seq: NONE,
             waiting_for_timer: false,
             cwr: false,
             after_timeout: false,
             sack: config.recovery.is_selective().then(|| SackState::new(config)),
             retransmits: 0,
             timeouts: 0,
-            timed_out: NONE,
+            timeout_una: NONE,
             ecn_recover: 0,
             cc: AnyControl::new(config),
-            ace: accecn::FIRST,
+            ace: accecn::INITIAL_ACE,
             last_sent: Time::ZERO,
             max_flight: config.initial_window,
             pacer: Pacer::default(),
@@ -211,12 +211,12 @@ impl TcpSender {
     /// Prefetches the cache lines that most acknowledgements need.
     #[inline]
     pub(crate) fn prefetch(&self) {
-        touch((self.una, self.timed));
+        prefetch((self.una, self.timed_seq));
     }
 
     /// Segments sent so far, including retransmissions.
     pub fn sent(&self) -> u64 {
-        u64::from(self.max) + u64::from(self.retransmits)
+        u64::from(self.next_new) + u64::from(self.retransmits)
     }
 
     /// Retransmissions so far.
@@ -231,13 +231,13 @@ impl TcpSender {
 
     /// The integral of `cwnd` over time up to `now`, in segments x nanoseconds.
     pub fn cwnd_area(&self, now: Time) -> f64 {
-        self.window.area(now)
+        self.window.cwnd_area(now)
     }
 
     /// Takes an acknowledgement. Then call [`poll`](TcpSender::poll) until it returns `None`.
     #[inline]
     pub fn on_ack(&mut self, ack: Ack, config: &TcpSettings, now: Time) {
-        if ack.ack > self.max || ack.ack < self.una {
+        if ack.ack > self.next_new || ack.ack < self.una {
             return; // acknowledges unsent data, or is older than an earlier acknowledgement
         }
         if let Some(mut sack) = self.sack.take() {
@@ -259,7 +259,7 @@ impl TcpSender {
         }
         if ack.ack > self.una {
             self.on_new_ack(ack.ack, config, now);
-        } else if self.una < self.max {
+        } else if self.una < self.next_new {
             self.on_dup_ack(config, now);
         }
     }
@@ -275,7 +275,7 @@ impl TcpSender {
             return;
         }
         self.rto_at = Time::NEVER;
-        if std::mem::take(&mut self.waiting_for_timer) && self.una == self.max {
+        if std::mem::take(&mut self.waiting_for_timer) && self.una == self.next_new {
             return; // RFC 3168, section 6.1.2: the timer only allows a new packet
         }
         self.time_out(config, now);
@@ -283,10 +283,10 @@ impl TcpSender {
 
     fn time_out(&mut self, config: &TcpSettings, now: Time) {
         self.timeouts += 1;
-        if self.timed_out != self.una {
-            let loss = LossInfo { now, flight: self.flight(), max: self.max };
+        if self.timeout_una != self.una {
+            let loss = LossInfo { now, flight: self.flight(), next_new: self.next_new };
             self.lower_ssthresh(|cc, window| cc.on_timeout(&loss, window, config));
-            self.timed_out = self.una;
+            self.timeout_una = self.una;
         }
         self.rto.back_off(config);
         self.restart_slow_start(config, now);
@@ -298,9 +298,9 @@ impl TcpSender {
         self.after_timeout = true;
         self.schedule_cwr(config);
         self.phase = RecoveryPhase::Open;
-        self.recover = self.max;
-        self.ecn_recover = self.max;
-        (self.dup_acks, self.limited, self.retransmit_first, self.timed) = (0, 0, false, NONE);
+        self.recover = self.next_new;
+        self.ecn_recover = self.next_new;
+        (self.dup_acks, self.limited_sent, self.retransmit_first, self.timed_seq) = (0, 0, false, NONE);
         self.next = self.una;
     }
 
@@ -311,7 +311,7 @@ impl TcpSender {
         self.next = self.next.max(ack);
         match self.phase {
             RecoveryPhase::Open => {
-                (self.dup_acks, self.limited) = (0, 0);
+                (self.dup_acks, self.limited_sent) = (0, 0);
                 self.restart_timer(now);
             }
             RecoveryPhase::Recovery { partial } if config.recovery != Recovery::Reno && ack < self.recover => {
@@ -326,10 +326,10 @@ impl TcpSender {
     #[inline]
     fn sample_rtt(&mut self, ack: u32, config: &TcpSettings, now: Time) -> bool {
         // `NONE` is never covered.
-        let covered = ack > self.timed;
+        let covered = ack > self.timed_seq;
         if covered {
-            self.rto.sample(now - self.timed_at, config);
-            self.timed = NONE;
+            self.rto.on_rtt(now - self.timed_at, config);
+            self.timed_seq = NONE;
         }
         covered
     }
@@ -346,11 +346,11 @@ impl TcpSender {
     fn ack_info(&self, &Ack { ack, ece, delay, .. }: &Ack, now: Time) -> AckInfo {
         let acked = ack - self.una;
         // `NONE` is never covered.
-        let rtt = (ack > self.timed).then(|| now - self.timed_at);
+        let rtt = (ack > self.timed_seq).then(|| now - self.timed_at);
         AckInfo {
             now,
             ack,
-            max: self.max,
+            next_new: self.next_new,
             acked,
             delivered: acked,
             flight: self.flight(),
@@ -370,14 +370,14 @@ impl TcpSender {
     #[inline]
     fn restart_timer(&mut self, now: Time) {
         if !self.waiting_for_timer {
-            let outstanding = self.una < self.max;
+            let outstanding = self.una < self.next_new;
             self.rto_at = if outstanding { now + self.rto.timeout() } else { Time::NEVER };
         }
     }
 
     /// Outstanding segments (RFC 5681, FlightSize).
     fn flight(&self) -> u32 {
-        self.max - self.una
+        self.next_new - self.una
     }
 }
 

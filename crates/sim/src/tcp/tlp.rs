@@ -9,7 +9,7 @@
 //!
 //! | RFC 8985 | here |
 //! | --- | --- |
-//! | PTO | [`Tlp::timeout`], `at` |
+//! | PTO | [`Tlp::timeout`], `deadline` |
 //! | TLP.end_seq, TLP.is_retrans | `end`, `retransmitted` |
 
 use headgate_core::{Span, Time};
@@ -20,7 +20,7 @@ use crate::segment::SackBlock;
 #[derive(Clone, Copy, Debug)]
 pub struct Tlp {
     /// The probe timer; [`Time::NEVER`] if it is off.
-    pub at: Time,
+    pub deadline: Time,
     /// SND.NXT at the last probe, until it is acknowledged (TLP.end_seq); 0 if there is none.
     end: u32,
     /// The probe was a retransmission (TLP.is_retrans).
@@ -31,7 +31,7 @@ pub struct Tlp {
 
 impl Default for Tlp {
     fn default() -> Tlp {
-        Tlp { at: Time::NEVER, end: 0, retransmitted: false, sampled: false }
+        Tlp { deadline: Time::NEVER, end: 0, retransmitted: false, sampled: false }
     }
 }
 
@@ -44,7 +44,7 @@ impl Tlp {
 
     /// A recovery begins: cancels the probe (section 7.1).
     pub fn clear(&mut self) {
-        (self.at, self.end, self.retransmitted) = (Time::NEVER, 0, false);
+        (self.deadline, self.end, self.retransmitted) = (Time::NEVER, 0, false);
     }
 
     /// Records an acknowledgement; `sampled` if it measured a round-trip time.

@@ -3,18 +3,18 @@
 
 use headgate_core::{Span, Time};
 
-use super::outstanding::Outstanding;
 use super::prr::Prr;
 use super::rack::Rack;
 use super::rate_sample::{DeliveryCounts, DeliveryState, RateSample};
+use super::scoreboard::Scoreboard;
 use super::tlp::Tlp;
 use super::transmissions::{Transmission, Transmissions};
 use super::{Ack, TcpSettings};
 
 /// 184 bytes per flow, and 24 per outstanding segment. With rate samples, 40 more per flow and 32 more per segment.
 #[derive(Clone, Debug)]
-pub struct Tracker {
-    pub sent: Transmissions,
+pub struct SegmentTracker {
+    pub transmissions: Transmissions,
     /// Loss detection by time, and round-trip times.
     pub rack: Rack,
     pub tlp: Tlp,
@@ -25,9 +25,9 @@ pub struct Tracker {
     /// The reordering timer, [`Time::NEVER`] if it is off.
     pub reorder_at: Time,
     /// Send a probe, even if the window is full.
-    pub probe: bool,
+    pub probe_due: bool,
     /// The number of transmissions when the last recovery began.
-    pub recovery_began: u32,
+    pub sends_before_recovery: u32,
 }
 
 /// The arrivals reported by an acknowledgement.
@@ -53,37 +53,37 @@ pub struct DetectedLosses {
 }
 
 impl DetectedLosses {
-    /// Records a loss, in a recovery that began after `recovery_began` transmissions.
-    pub fn record(&mut self, record: &Transmission, recovery_began: u32) {
+    /// Records a loss, in a recovery that began after `sends_before_recovery` transmissions.
+    pub fn record(&mut self, record: &Transmission, sends_before_recovery: u32) {
         self.any = true;
-        self.retransmitted |= record.retransmitted && record.order > recovery_began;
+        self.retransmitted |= record.retransmitted && record.order > sends_before_recovery;
     }
 }
 
-impl Tracker {
-    pub fn new(config: &TcpSettings) -> Tracker {
-        Tracker {
-            sent: Transmissions::default(),
+impl SegmentTracker {
+    pub fn new(config: &TcpSettings) -> SegmentTracker {
+        SegmentTracker {
+            transmissions: Transmissions::default(),
             rack: Rack::default(),
             tlp: Tlp::default(),
             prr: None,
             delivery: config.models().then(Box::default),
             reorder_at: Time::NEVER,
-            probe: false,
-            recovery_began: 0,
+            probe_due: false,
+            sends_before_recovery: 0,
         }
     }
 
     /// For a new connection on the same flow: outstanding segments remain.
-    pub fn for_new_connection(self, config: &TcpSettings) -> Tracker {
+    pub fn for_new_connection(self, config: &TcpSettings) -> SegmentTracker {
         let delivery = self.delivery.map(|delivery| Box::new(delivery.for_new_connection()));
-        Tracker { sent: self.sent, delivery, ..Tracker::new(config) }
+        SegmentTracker { transmissions: self.transmissions, delivery, ..SegmentTracker::new(config) }
     }
 
     /// Records the sending of `seq` with `in_flight` others in flight.
     pub fn on_send(&mut self, seq: u32, in_flight: u32, now: Time) {
         let delivery_state = self.delivery.as_mut().map(|delivery| delivery.on_send(in_flight, now));
-        self.sent.record_send(seq, now, delivery_state);
+        self.transmissions.record_send(seq, now, delivery_state);
         if let Some(prr) = &mut self.prr {
             prr.on_send();
         }
@@ -102,18 +102,18 @@ impl Tracker {
     /// The earlier of the reordering timer and the probe's.
     #[inline]
     pub fn deadline(&self) -> Time {
-        self.reorder_at.min(self.tlp.at)
+        self.reorder_at.min(self.tlp.deadline)
     }
 
-    /// Applies an acknowledgement to the segments before `max`.
-    pub fn on_ack(&mut self, scoreboard: &mut Outstanding, ack: &Ack, max: u32, now: Time) -> NewArrivals {
-        let Tracker { sent, rack, delivery, .. } = self;
+    /// Applies an acknowledgement to the segments before `next_new`.
+    pub fn on_ack(&mut self, scoreboard: &mut Scoreboard, ack: &Ack, next_new: u32, now: Time) -> NewArrivals {
+        let SegmentTracker { transmissions, rack, delivery, .. } = self;
         if let Some(delivery) = delivery {
             delivery.begin_ack();
         }
         let (mut count, mut latest, mut newest) = (0, None, None::<(u32, Transmission)>);
         let delivered = |seq| {
-            let Some(record) = sent.record_arrival(seq) else { return };
+            let Some(record) = transmissions.record_arrival(seq) else { return };
             count += 1;
             if !record.retransmitted && latest.is_none_or(|(order, _)| order < record.order) {
                 latest = Some((record.order, now - record.sent));
@@ -124,9 +124,9 @@ impl Tracker {
             }
             rack.on_delivered(seq, &record, now);
         };
-        let new_blocks = scoreboard.on_ack(ack, max, delivered);
-        let newest = newest.map(|(seq, record)| (record, sent.delivery_state(seq)));
-        sent.advance(ack.ack);
+        let new_blocks = scoreboard.on_ack(ack, next_new, delivered);
+        let newest = newest.map(|(seq, record)| (record, transmissions.delivery_state(seq)));
+        transmissions.advance(ack.ack);
         NewArrivals { delivered: count, new_blocks, rtt: latest.map(|(_, rtt)| rtt), newest }
     }
 }
@@ -137,6 +137,6 @@ mod tests {
 
     #[test]
     fn a_tracker_is_as_large_as_said() {
-        assert_eq!((size_of::<Tracker>(), size_of::<DeliveryCounts>()), (184, 40));
+        assert_eq!((size_of::<SegmentTracker>(), size_of::<DeliveryCounts>()), (184, 40));
     }
 }

@@ -2,7 +2,7 @@
 //!
 //! RACK (RFC 8985), PRR (RFC 9937) and rate samples need the last transmission of a segment. Segments in flight form a
 //! list in sending order, so the oldest are found without a search. Arrivals and losses are in
-//! [`Outstanding`](super::outstanding::Outstanding).
+//! [`Scoreboard`](super::scoreboard::Scoreboard).
 
 use std::collections::VecDeque;
 
@@ -81,8 +81,8 @@ impl Transmissions {
         let entry =
             SegmentEntry { sent: now, order, earlier, later: NONE, retransmitted, in_flight: true, delivered: false };
         if retransmitted {
-            let delivered = self.at(seq).delivered;
-            *self.at(seq) = SegmentEntry { delivered, ..entry };
+            let delivered = self.entry_mut(seq).delivered;
+            *self.entry_mut(seq) = SegmentEntry { delivered, ..entry };
         } else {
             self.entries.push_back(entry);
         }
@@ -93,18 +93,18 @@ impl Transmissions {
         }
         match self.newest {
             NONE => self.oldest = seq,
-            newest => self.at(newest).later = seq,
+            newest => self.entry_mut(newest).later = seq,
         }
         self.newest = seq;
     }
 
     /// Records the arrival of `seq`; returns its record the first time.
     pub fn record_arrival(&mut self, seq: u32) -> Option<Transmission> {
-        let entry = self.at(seq);
+        let entry = self.entry_mut(seq);
         let SegmentEntry { sent, order, retransmitted, .. } = *entry;
-        let known = std::mem::replace(&mut entry.delivered, true);
+        let already_delivered = std::mem::replace(&mut entry.delivered, true);
         self.unlink(seq);
-        (!known).then_some(Transmission { sent, order, retransmitted })
+        (!already_delivered).then_some(Transmission { sent, order, retransmitted })
     }
 
     /// Advances the cumulative acknowledgement to `una`: all before have [arrived](Transmissions::record_arrival).
@@ -125,7 +125,7 @@ impl Transmissions {
     pub fn scan_in_flight(&mut self, mut decide: impl FnMut(&Transmissions, u32) -> LossDecision) {
         let mut seq = self.oldest;
         while seq != NONE {
-            let later = self.at(seq).later;
+            let later = self.entry_mut(seq).later;
             match decide(self, seq) {
                 LossDecision::Lost => self.unlink(seq),
                 LossDecision::Wait => {}
@@ -147,24 +147,24 @@ impl Transmissions {
         self.delivery_states.get((seq - self.base) as usize).copied().unwrap_or_default()
     }
 
-    fn at(&mut self, seq: u32) -> &mut SegmentEntry {
+    fn entry_mut(&mut self, seq: u32) -> &mut SegmentEntry {
         &mut self.entries[(seq - self.base) as usize]
     }
 
     /// Removes `seq` from the list of segments in flight, if it is there.
     fn unlink(&mut self, seq: u32) {
-        let entry = self.at(seq);
+        let entry = self.entry_mut(seq);
         if !std::mem::replace(&mut entry.in_flight, false) {
             return;
         }
         let SegmentEntry { earlier, later, .. } = *entry;
         match earlier {
             NONE => self.oldest = later,
-            earlier => self.at(earlier).later = later,
+            earlier => self.entry_mut(earlier).later = later,
         }
         match later {
             NONE => self.newest = earlier,
-            later => self.at(later).earlier = earlier,
+            later => self.entry_mut(later).earlier = earlier,
         }
     }
 }
@@ -173,9 +173,9 @@ impl Transmissions {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum LossDecision {
     Lost,
-    /// Not yet known.
+    /// Not yet lost.
     Wait,
-    /// Not yet known, as for all later segments.
+    /// Not yet lost, and the later segments need no check.
     Stop,
 }
 

@@ -12,10 +12,10 @@ use headgate_traffic::WriteAmount;
 use super::app::{FlowApp, TransferRequest};
 use super::{Replies, capable, first, first_back, packet, stops};
 use crate::event::{EventKind, SimEvent};
+use crate::prefetch::prefetch;
 use crate::queue::EventQueue;
 use crate::segment::{AckOptions, Segment, SimPacket};
 use crate::tcp::{Ack, OutgoingAck, TcpReceiver, TcpSender, TcpSettings};
-use crate::touch::touch;
 
 /// Settings shared by the TCP flows of a group.
 pub struct TcpFlowSettings {
@@ -139,24 +139,24 @@ impl TcpFlow {
         if write.new_connection {
             self.sender.reset(&settings.tcp, now);
             self.sender.seed(&mut self.rng);
-            self.receiver.renew();
+            self.receiver.forget_marks();
         }
         match write.data {
             WriteAmount::Bytes(bytes) => self.sender.offer(segments(bytes, settings.payload)),
             WriteAmount::Duration(lasting) => {
-                self.sender.open();
+                self.sender.supply_endlessly();
                 queue.push(now + lasting, SimEvent::of_flow(EventKind::AppClose, id));
             }
-            WriteAmount::Endless => self.sender.open(),
+            WriteAmount::Endless => self.sender.supply_endlessly(),
         }
-        schedule_write(id, app.written(&write, self.sender.end(), now), queue);
+        schedule_write(id, app.written(&write, self.sender.supply_end(), now), queue);
         self.milestone = app.milestone();
         self.send(id, settings, now, queue);
     }
 
     /// Ends a write of limited duration: no data follows the segments already sent.
     pub fn on_close(&mut self, id: u32, now: Time, queue: &mut EventQueue<SimEvent>) {
-        self.sender.close();
+        self.sender.end_supply();
         self.notify_if_acked(id, now, queue);
     }
 
@@ -207,7 +207,7 @@ impl TcpFlow {
                 SimEvent::of_packet(EventKind::FromSender, settings.links[0], packet),
             );
         }
-        if let Some(departure) = self.sender.departure(&settings.tcp, now) {
+        if let Some(departure) = self.sender.schedule_departure(&settings.tcp, now) {
             queue.push(departure, SimEvent::of_flow(EventKind::PacedSend, id));
         }
         self.arm_sender(id, queue);
@@ -311,13 +311,13 @@ impl TcpFlow {
     #[inline]
     pub fn prefetch_sender(&self) {
         self.sender.prefetch();
-        touch(self.data_from_sender);
+        prefetch(self.data_from_sender);
     }
 
     /// Prefetches the cache line that an acknowledgement on its last wire needs.
     #[inline]
     pub fn prefetch_ack_wire(&self) {
-        touch(self.ack_to_sender);
+        prefetch(self.ack_to_sender);
     }
 
     pub fn state(&self, settings: &TcpFlowSettings) -> SenderState {

@@ -344,7 +344,7 @@ impl<'a> Net<'a> {
             }
         }
         let Host { config, tcp, .. } = &mut self.host;
-        self.departure = self.departure.or(tcp.departure(config, now));
+        self.departure = self.departure.or(tcp.schedule_departure(config, now));
     }
 
     /// Which transmission of `seq` this is.

@@ -98,7 +98,7 @@ fn a_new_connection_does_not_echo_the_marks_of_the_one_before() {
     for cc in [Cc::Reno, Cc::Dctcp] {
         let mut other = Other { config: plain(cc), ..Other::new(cc) };
         assert!(other.gets_marked(0, true, false).unwrap().ece, "{cc}");
-        other.receiver.renew();
+        other.receiver.forget_marks();
         let reply = other.gets_marked(1, false, false).unwrap();
         assert_eq!((reply.ack, reply.ece), (2, false), "{cc}");
     }

@@ -15,7 +15,7 @@ fn the_timeout_follows_from_the_samples() {
     let mut rto = Rto::new(&config);
     assert_eq!((rto.timeout(), rto.srtt()), (ms(1000), None), "section 2.1: a second before any sample");
     let timeouts = [100, 140, 100].map(|rtt| {
-        rto.sample(ms(rtt), &config);
+        rto.on_rtt(ms(rtt), &config);
         rto.timeout()
     });
     assert_eq!(timeouts, [ms(300), ms(295), Span::from_micros(251_875)]);
@@ -27,9 +27,9 @@ fn the_timeout_is_bounded_below_and_above() {
     // Section 2.4 and 2.5.
     let config = TcpSettings { max_rto: ms(1500), ..plain(Recovery::Sack) };
     let mut rto = Rto::new(&config);
-    rto.sample(ms(100), &config);
+    rto.on_rtt(ms(100), &config);
     assert_eq!(rto.timeout(), ms(1000));
-    rto.sample(ms(2000), &config);
+    rto.on_rtt(ms(2000), &config);
     assert_eq!(rto.timeout(), ms(1500));
 }
 
@@ -39,9 +39,9 @@ fn a_coarse_clock_rounds_up_and_is_the_least_margin() {
     // SRTT + max(G, 4 RTTVAR) = 100 + 100.
     let config = TcpSettings { min_rto: ms(1), rto_granularity: ms(100), ..plain(Recovery::Sack) };
     let mut rto = Rto::new(&config);
-    rto.sample(ms(30), &config);
+    rto.on_rtt(ms(30), &config);
     assert_eq!(rto.timeout(), ms(300));
-    (0..60).for_each(|_| rto.sample(ms(30), &config));
+    (0..60).for_each(|_| rto.on_rtt(ms(30), &config));
     assert_eq!(rto.timeout(), ms(200));
 }
 

@@ -22,7 +22,7 @@
 //! | --- | --- |
 //! | BtlBw, BtlBwFilterLen | `bandwidth`, [`BANDWIDTH_ROUNDS`] |
 //! | RTprop, rtprop_stamp | `min_rtt`, `min_rtt_at` |
-//! | filled_pipe, full_bw | `full`, `plateau` |
+//! | filled_pipe, full_bw | `pipe_filled`, `full_pipe` |
 //! | cycle_index, cycle_stamp | `phase`, `phase_at` |
 //! | packet_conservation | `conserving` |
 //!
@@ -36,8 +36,8 @@ mod probe_rtt;
 
 use headgate_core::{Rng, Span, Time};
 
-use super::path::{AggregationSample, Bubble, ExtraAcked, FullPipe, MaxFilter, Rounds};
-use super::{AckInfo, CongestionControl, LossInfo, Window};
+use super::path::{AggregationSample, ExtraAcked, FullPipe, MaxFilter, Rounds, SelfLimitedSpan};
+use super::{AckInfo, CongestionControl, CongestionWindow, LossInfo};
 use crate::tcp::TcpSettings;
 use crate::tcp::rate_sample::RateSample;
 
@@ -77,15 +77,15 @@ pub struct Bbr {
     /// `None` before the first sample.
     min_rtt: Option<Span>,
     min_rtt_at: Time,
-    plateau: FullPipe,
+    full_pipe: FullPipe,
     /// The pipe has been full once.
-    full: bool,
+    pipe_filled: bool,
     phase: usize,
     phase_at: Time,
     /// When ProbeRTT may end; `None` while too much is in flight.
     probe_rtt_ends: Option<Time>,
     probe_rtt_round: bool,
-    bubble: Bubble,
+    self_limited: SelfLimitedSpan,
     extra: ExtraAcked,
     idle_restart: bool,
     /// The recovery ends when this segment is acknowledged.
@@ -95,10 +95,10 @@ pub struct Bbr {
     prior_cwnd: f64,
     initial_window: f64,
     /// Segments that the flow had delivered before this connection began; `None` before the first sample.
-    origin: Option<u32>,
+    delivered_before: Option<u32>,
     pacing_rate: f64,
     /// At the last acknowledgement: segments delivered, in flight after it, and newly delivered.
-    last: (u32, u32, u32),
+    last_ack: (u32, u32, u32),
     rng: Rng,
 }
 
@@ -111,22 +111,22 @@ impl Bbr {
             bandwidth: MaxFilter::new(0, 0.0),
             min_rtt: None,
             min_rtt_at: Time::ZERO,
-            plateau: FullPipe::default(),
-            full: false,
+            full_pipe: FullPipe::default(),
+            pipe_filled: false,
             phase: 0,
             phase_at: Time::ZERO,
             probe_rtt_ends: None,
             probe_rtt_round: false,
-            bubble: Bubble::default(),
+            self_limited: SelfLimitedSpan::default(),
             extra: ExtraAcked::new(Time::ZERO),
             idle_restart: false,
             recover: None,
             conserving: false,
             prior_cwnd: 0.0,
             initial_window,
-            origin: None,
+            delivered_before: None,
             pacing_rate: HIGH_GAIN * initial_window / NOMINAL_RTT.as_secs_f64(),
-            last: (0, 0, 0),
+            last_ack: (0, 0, 0),
             rng: Rng::new(0),
         }
     }
@@ -154,7 +154,7 @@ impl Bbr {
     }
 
     fn on_sample(&mut self, sample: &RateSample, cwnd: &mut f64) {
-        self.last = (sample.total_delivered, sample.in_flight, sample.newly_delivered);
+        self.last_ack = (sample.total_delivered, sample.in_flight, sample.newly_delivered);
         self.update_bandwidth(sample);
         self.update_aggregation(sample, *cwnd);
         if self.state == BbrState::ProbeBw && self.phase_ends(sample) {
@@ -174,14 +174,14 @@ impl Bbr {
             self.conserving = false;
         }
         if let Some(rate) = sample.rate()
-            && (rate >= self.bandwidth() || !self.limited(sample))
+            && (rate >= self.bandwidth() || !self.is_app_limited(sample))
         {
             self.bandwidth.update(BANDWIDTH_ROUNDS, self.rounds.count(), rate);
         }
     }
 
-    fn limited(&self, sample: &RateSample) -> bool {
-        sample.at_send.app_limited || self.bubble.covers(sample.at_send.delivered)
+    fn is_app_limited(&self, sample: &RateSample) -> bool {
+        sample.at_send.app_limited || self.self_limited.covers(sample.at_send.delivered)
     }
 
     fn update_aggregation(&mut self, sample: &RateSample, cwnd: f64) {
@@ -191,7 +191,7 @@ impl Bbr {
             round: self.rounds.count(),
             bandwidth: self.bandwidth(),
             cwnd,
-            full: self.full,
+            pipe_filled: self.pipe_filled,
         });
     }
 
@@ -214,13 +214,13 @@ impl Bbr {
     }
 
     fn check_full_pipe(&mut self, sample: &RateSample) {
-        if !self.full && self.rounds.started() && !self.limited(sample) {
-            self.full = self.plateau.on_round(self.bandwidth());
+        if !self.pipe_filled && self.rounds.started() && !self.is_app_limited(sample) {
+            self.pipe_filled = self.full_pipe.on_round(self.bandwidth());
         }
     }
 
     fn check_drain(&mut self, sample: &RateSample) {
-        if self.state == BbrState::Startup && self.full {
+        if self.state == BbrState::Startup && self.pipe_filled {
             self.state = BbrState::Drain;
         }
         if self.state == BbrState::Drain && f64::from(sample.in_flight) <= self.inflight(1.0) {
@@ -238,7 +238,7 @@ impl Bbr {
 
 impl CongestionControl for Bbr {
     /// Model, state, then controls (draft, section 3.5).
-    fn on_ack(&mut self, ack: &AckInfo, window: &mut Window, _: &TcpSettings) {
+    fn on_ack(&mut self, ack: &AckInfo, window: &mut CongestionWindow, _: &TcpSettings) {
         let mut cwnd = window.cwnd();
         if self.recover.take_if(|recover| ack.ack >= *recover).is_some() {
             self.conserving = false;
@@ -250,26 +250,26 @@ impl CongestionControl for Bbr {
         window.set_cwnd(cwnd, ack.now);
     }
 
-    fn on_echo(&mut self, _: &AckInfo, _: &mut Window, _: &TcpSettings) {}
+    fn on_echo(&mut self, _: &AckInfo, _: &mut CongestionWindow, _: &TcpSettings) {}
 
     /// Packet conservation for one round trip (draft, section 4.2.3.4).
-    fn on_loss(&mut self, loss: &LossInfo, window: &mut Window, _: &TcpSettings) {
-        let (delivered, in_flight, acked) = self.last;
+    fn on_loss(&mut self, loss: &LossInfo, window: &mut CongestionWindow, _: &TcpSettings) {
+        let (delivered, in_flight, acked) = self.last_ack;
         self.save_cwnd(window.cwnd());
-        (self.recover, self.conserving) = (Some(loss.max), true);
+        (self.recover, self.conserving) = (Some(loss.next_new), true);
         self.rounds.restart(delivered);
         window.set_cwnd(f64::from(in_flight + acked.max(1)), loss.now);
     }
 
-    fn on_timeout(&mut self, loss: &LossInfo, window: &mut Window, _: &TcpSettings) {
+    fn on_timeout(&mut self, loss: &LossInfo, window: &mut CongestionWindow, _: &TcpSettings) {
         self.save_cwnd(window.cwnd());
-        (self.recover, self.conserving) = (Some(loss.max), false);
-        self.plateau = FullPipe::default(); // Linux, bbr_set_state: the rate reached says little about the next one
+        (self.recover, self.conserving) = (Some(loss.next_new), false);
+        self.full_pipe = FullPipe::default(); // Linux, bbr_set_state: the rate reached says little about the next one
         window.set_cwnd(1.0, loss.now);
     }
 
     /// Draft, section 4.3.4.4.
-    fn on_restart(&mut self, now: Time, window: &mut Window) {
+    fn on_resume(&mut self, now: Time, window: &mut CongestionWindow) {
         self.idle_restart = true;
         self.extra.restart(now);
         match self.state {

@@ -24,7 +24,7 @@
 //! | --- | --- |
 //! | max_bw, bw | `max_bw` (two cycles), `bw` |
 //! | bw_shortterm, inflight_shortterm, inflight_longterm | the same in [`LossBounds`] |
-//! | full_bw_reached, full_bw_now | `full`, `plateau` |
+//! | full_bw_reached, full_bw_now | `pipe_filled`, `full_pipe` |
 //! | probe_rtt_min_delay, probe_rtt_min_stamp | `probe_rtt_min`, `probe_rtt_min_at` |
 //! | ack_phase, of which only ACKS_PROBE_STOPPING has consequences | `probe_stopping` |
 //! | is_bw_probe_sample | `probe_sample` |
@@ -42,8 +42,8 @@ mod probe_rtt;
 
 use headgate_core::{Rng, Span, Time};
 
-use super::path::{AggregationSample, Bubble, ExtraAcked, FullPipe, Rounds};
-use super::{AckInfo, CongestionControl, LossInfo, LostSegment, Window};
+use super::path::{AggregationSample, ExtraAcked, FullPipe, Rounds, SelfLimitedSpan};
+use super::{AckInfo, CongestionControl, CongestionWindow, LossInfo, LostSegment};
 use crate::tcp::TcpSettings;
 use crate::tcp::rate_sample::RateSample;
 use bounds::LossBounds;
@@ -117,9 +117,9 @@ pub struct Bbr3 {
     /// `max_bw` within its bounds, in segments a second.
     bw: f64,
     bounds: LossBounds,
-    plateau: FullPipe,
+    full_pipe: FullPipe,
     /// The pipe has been full once.
-    full: bool,
+    pipe_filled: bool,
     drain_round: u32,
     extra: ExtraAcked,
     // The minimum round-trip times, and ProbeRTT; `None` before the first sample.
@@ -129,7 +129,7 @@ pub struct Bbr3 {
     probe_rtt_min_at: Time,
     probe_rtt_ends: Option<Time>,
     probe_rtt_round: bool,
-    bubble: Bubble,
+    self_limited: SelfLimitedSpan,
     idle_restart: bool,
     // The cycle of ProbeBW.
     /// Acknowledgements cover data that was sent while probing.
@@ -150,7 +150,7 @@ pub struct Bbr3 {
     prior_cwnd: f64,
     initial_window: f64,
     /// Segments that the flow had delivered before this connection began; `None` before the first sample.
-    origin: Option<u32>,
+    delivered_before: Option<u32>,
     pacing_rate: f64,
     delivered: u32,
     rng: Rng,
@@ -165,8 +165,8 @@ impl Bbr3 {
             max_bw: [0.0; 2],
             bw: 0.0,
             bounds: LossBounds::default(),
-            plateau: FullPipe::default(),
-            full: false,
+            full_pipe: FullPipe::default(),
+            pipe_filled: false,
             drain_round: 0,
             extra: ExtraAcked::new(Time::ZERO),
             min_rtt: None,
@@ -175,7 +175,7 @@ impl Bbr3 {
             probe_rtt_min_at: Time::ZERO,
             probe_rtt_ends: None,
             probe_rtt_round: false,
-            bubble: Bubble::default(),
+            self_limited: SelfLimitedSpan::default(),
             idle_restart: false,
             probe_sample: false,
             probe_stopping: false,
@@ -190,7 +190,7 @@ impl Bbr3 {
             recover: None,
             prior_cwnd: 0.0,
             initial_window,
-            origin: None,
+            delivered_before: None,
             pacing_rate: Bbr3State::Startup.gains().0 * initial_window / NOMINAL_RTT.as_secs_f64(),
             delivered: 0,
             rng: Rng::new(0),
@@ -221,8 +221,8 @@ impl Bbr3 {
         self.max_bw[0].max(self.max_bw[1])
     }
 
-    fn limited(&self, sample: &RateSample) -> bool {
-        sample.at_send.app_limited || self.bubble.covers(sample.at_send.delivered)
+    fn is_app_limited(&self, sample: &RateSample) -> bool {
+        sample.at_send.app_limited || self.self_limited.covers(sample.at_send.delivered)
     }
 
     /// Section 5.5.5.
@@ -230,7 +230,7 @@ impl Bbr3 {
         self.rounds.on_ack(sample.at_send.delivered, sample.total_delivered);
         self.rounds_since_up += u32::from(self.rounds.started());
         if let Some(rate) = sample.rate()
-            && (rate >= self.greatest_bw() || !self.limited(sample))
+            && (rate >= self.greatest_bw() || !self.is_app_limited(sample))
         {
             self.max_bw[1] = self.max_bw[1].max(rate);
         }
@@ -243,15 +243,15 @@ impl Bbr3 {
             round: self.rounds.count(),
             bandwidth: self.bw,
             cwnd,
-            full: self.full,
+            pipe_filled: self.pipe_filled,
         });
     }
 
     /// Section 5.3.1.2.
     fn check_full_pipe(&mut self, sample: &RateSample) {
         let Some(rate) = sample.rate() else { return };
-        if self.rounds.started() && !self.limited(sample) {
-            self.full |= self.plateau.on_round(rate);
+        if self.rounds.started() && !self.is_app_limited(sample) {
+            self.pipe_filled |= self.full_pipe.on_round(rate);
         }
     }
 
@@ -264,7 +264,7 @@ impl Bbr3 {
         if lossy && too_high(sample.lost, sample.at_send.in_flight) {
             self.leave_startup();
         }
-        if self.full {
+        if self.pipe_filled {
             self.state = Bbr3State::Drain;
             self.drain_round = self.rounds.count();
         }
@@ -272,7 +272,7 @@ impl Bbr3 {
 
     /// Ends Startup because too much was in flight, and sets the long-term bound.
     fn leave_startup(&mut self) {
-        self.full = true;
+        self.pipe_filled = true;
         self.bounds.inflight_longterm = self.bdp(1.0).max(f64::from(self.bounds.inflight_latest)).floor();
     }
 
@@ -287,7 +287,7 @@ impl Bbr3 {
 
 impl CongestionControl for Bbr3 {
     /// Section 5.2.3.
-    fn on_ack(&mut self, ack: &AckInfo, window: &mut Window, _: &TcpSettings) {
+    fn on_ack(&mut self, ack: &AckInfo, window: &mut CongestionWindow, _: &TcpSettings) {
         let mut cwnd = window.cwnd();
         if self.recover.take_if(|recover| ack.ack >= *recover).is_some() {
             cwnd = cwnd.max(self.prior_cwnd);
@@ -299,9 +299,9 @@ impl CongestionControl for Bbr3 {
     }
 
     /// Marks count as loss beyond the threshold (section 3.7).
-    fn on_echo(&mut self, ack: &AckInfo, window: &mut Window, _: &TcpSettings) {
+    fn on_echo(&mut self, ack: &AckInfo, window: &mut CongestionWindow, _: &TcpSettings) {
         self.bounds.note_mark(self.delivered);
-        if self.state == Bbr3State::Startup && !self.full {
+        if self.state == Bbr3State::Startup && !self.pipe_filled {
             self.leave_startup();
         } else if let Some(sample) = &ack.rate_sample
             && self.probe_sample
@@ -318,16 +318,16 @@ impl CongestionControl for Bbr3 {
     }
 
     /// The window stays: the bounds answer the loss (section 5.6.4.4).
-    fn on_loss(&mut self, loss: &LossInfo, window: &mut Window, _: &TcpSettings) {
+    fn on_loss(&mut self, loss: &LossInfo, window: &mut CongestionWindow, _: &TcpSettings) {
         self.save_cwnd(window.cwnd());
-        self.recover = Some(loss.max);
+        self.recover = Some(loss.next_new);
     }
 
     /// One segment may be sent (section 5.6.4.4). As in Linux (`bbr_set_state`), the short-term bound starts from the
     /// previous window, and the search for a plateau restarts.
-    fn on_timeout(&mut self, loss: &LossInfo, window: &mut Window, config: &TcpSettings) {
+    fn on_timeout(&mut self, loss: &LossInfo, window: &mut CongestionWindow, config: &TcpSettings) {
         self.on_loss(loss, window, config);
-        self.plateau = FullPipe::default();
+        self.full_pipe = FullPipe::default();
         if !self.state.accelerates() && self.bounds.inflight_shortterm.is_infinite() {
             self.bounds.inflight_shortterm = self.prior_cwnd;
         }
@@ -335,7 +335,7 @@ impl CongestionControl for Bbr3 {
     }
 
     /// Section 5.5.10.2.
-    fn on_segment_lost(&mut self, lost: &LostSegment, window: &Window) {
+    fn on_segment_lost(&mut self, lost: &LostSegment, window: &CongestionWindow) {
         self.bounds.note_loss(lost);
         let since = lost.lost - lost.at_send.lost;
         if self.probe_sample && too_high(since, lost.at_send.in_flight) {
@@ -345,7 +345,7 @@ impl CongestionControl for Bbr3 {
     }
 
     /// Section 5.4.1.
-    fn on_restart(&mut self, now: Time, window: &mut Window) {
+    fn on_resume(&mut self, now: Time, window: &mut CongestionWindow) {
         self.idle_restart = true;
         self.extra.restart(now);
         if self.state.probes_bw() {

@@ -15,7 +15,7 @@
 //!
 //! | RFC 9438 | here |
 //! | --- | --- |
-//! | W_max, cwnd_prior | `w_max`, `prior` |
+//! | W_max, cwnd_prior | `w_max`, `cwnd_prior` |
 //! | t_epoch, K, W_est | [`CubicEpoch`]'s `start`, `k`, `w_est` |
 //! | C, beta_cubic, alpha_cubic | [`C`], [`BETA`], [`ALPHA`] |
 //!
@@ -24,8 +24,8 @@
 
 use headgate_core::Time;
 
-use super::reno::slow_start;
-use super::{AckInfo, CongestionControl, LossInfo, Window};
+use super::reno::slow_start_growth;
+use super::{AckInfo, CongestionControl, CongestionWindow, LossInfo};
 use crate::tcp::TcpSettings;
 
 /// Section 5: growth far from `w_max`, in segments per cubic second.
@@ -45,7 +45,7 @@ pub struct Cubic {
     /// The plateau of the curve: the window before its last reduction, less with fast convergence.
     w_max: f64,
     /// The window before its last reduction.
-    prior: f64,
+    cwnd_prior: f64,
     /// The last reduction was for a loss or a mark, and no timeout came after it.
     reduced: bool,
     /// The current stage of congestion avoidance.
@@ -70,7 +70,7 @@ impl Cubic {
 
     /// Begins an epoch. After a timeout or a slow start without loss, the curve begins at its plateau (sections 4.2,
     /// 4.8 and 4.10).
-    fn begin(&self, cwnd: f64, now: Time) -> CubicEpoch {
+    fn begin_epoch(&self, cwnd: f64, now: Time) -> CubicEpoch {
         let w_max = if self.reduced { self.w_max } else { cwnd };
         CubicEpoch { start: now, k: libm::cbrt((w_max - cwnd).max(0.0) / C), w_max, w_est: cwnd }
     }
@@ -79,7 +79,7 @@ impl Cubic {
     fn reduce(&mut self, cwnd: f64) {
         // Fast convergence: a window that did not regain its last maximum leaves room for new flows.
         self.w_max = if cwnd < self.w_max { cwnd * (1.0 + BETA) / 2.0 } else { cwnd };
-        self.prior = cwnd;
+        self.cwnd_prior = cwnd;
         self.reduced = true;
         self.epoch = None;
     }
@@ -94,19 +94,19 @@ impl CubicEpoch {
 }
 
 impl CongestionControl for Cubic {
-    fn on_ack(&mut self, ack: &AckInfo, window: &mut Window, config: &TcpSettings) {
+    fn on_ack(&mut self, ack: &AckInfo, window: &mut CongestionWindow, config: &TcpSettings) {
         if !ack.may_grow {
             return;
         }
         if window.in_slow_start() {
             self.epoch = None;
-            return window.grow(slow_start(ack, config.abc), config, ack.now);
+            return window.grow(slow_start_growth(ack, config.abc), config, ack.now);
         }
         let cwnd = window.cwnd();
-        let mut epoch = self.epoch.take().unwrap_or_else(|| self.begin(cwnd, ack.now));
+        let mut epoch = self.epoch.take().unwrap_or_else(|| self.begin_epoch(cwnd, ack.now));
         let t = (ack.now - epoch.start).as_secs_f64();
         // Section 4.3: as Reno, once the window has regained its size before the reduction.
-        let alpha = if epoch.w_est < self.prior { ALPHA } else { 1.0 };
+        let alpha = if epoch.w_est < self.cwnd_prior { ALPHA } else { 1.0 };
         epoch.w_est += alpha * f64::from(ack.acked) / cwnd;
         let by = if epoch.w_cubic(t) < epoch.w_est {
             (epoch.w_est - cwnd).max(0.0)
@@ -119,7 +119,7 @@ impl CongestionControl for Cubic {
         window.grow(by, config, ack.now);
     }
 
-    fn on_echo(&mut self, ack: &AckInfo, window: &mut Window, config: &TcpSettings) {
+    fn on_echo(&mut self, ack: &AckInfo, window: &mut CongestionWindow, config: &TcpSettings) {
         let cwnd = window.cwnd();
         self.reduce(cwnd);
         let less = cwnd * if config.abe { BETA_ECN } else { BETA };
@@ -127,12 +127,12 @@ impl CongestionControl for Cubic {
         window.set_cwnd(less.max(1.0), ack.now);
     }
 
-    fn on_loss(&mut self, loss: &LossInfo, window: &mut Window, _: &TcpSettings) {
+    fn on_loss(&mut self, loss: &LossInfo, window: &mut CongestionWindow, _: &TcpSettings) {
         self.reduce(window.cwnd());
         window.ssthresh = (f64::from(loss.flight) * BETA).max(2.0);
     }
 
-    fn on_timeout(&mut self, loss: &LossInfo, window: &mut Window, config: &TcpSettings) {
+    fn on_timeout(&mut self, loss: &LossInfo, window: &mut CongestionWindow, config: &TcpSettings) {
         self.on_loss(loss, window, config);
         self.reduced = false;
     }

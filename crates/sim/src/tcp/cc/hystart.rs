@@ -10,7 +10,7 @@
 
 use headgate_core::Span;
 
-use super::{AckInfo, AnyControl, CongestionControl, LossInfo, Window};
+use super::{AckInfo, AnyControl, CongestionControl, CongestionWindow, LossInfo};
 use crate::tcp::TcpSettings;
 
 /// The constants of 4.3: a rise by an eighth of the round-trip time, within bounds, ends slow start.
@@ -30,12 +30,12 @@ const MAX_SEGMENTS: u32 = 8;
 pub struct HyStart {
     inner: AnyControl,
     /// The connection is in its first slow start.
-    first: bool,
+    in_first_slow_start: bool,
     /// The round ends when this segment is acknowledged (windowEnd).
     window_end: u32,
     /// The minimum round-trip times of the last and the current round, and the number of samples in the current one.
-    last: Option<Span>,
-    current: Option<Span>,
+    last_rtt: Option<Span>,
+    current_rtt: Option<Span>,
     samples: u32,
     conservative: Option<ConservativeSlowStart>,
 }
@@ -50,15 +50,23 @@ struct ConservativeSlowStart {
 
 impl HyStart {
     pub fn new(inner: AnyControl) -> HyStart {
-        HyStart { inner, first: true, window_end: 0, last: None, current: None, samples: 0, conservative: None }
+        HyStart {
+            inner,
+            in_first_slow_start: true,
+            window_end: 0,
+            last_rtt: None,
+            current_rtt: None,
+            samples: 0,
+            conservative: None,
+        }
     }
 
     /// Takes the round-trip sample of an acknowledgement and decides whether slow start ends or resumes (4.2).
-    fn sample(&mut self, rtt: Span) {
-        self.current = Some(self.current.map_or(rtt, |least| least.min(rtt)));
+    fn on_rtt(&mut self, rtt: Span) {
+        self.current_rtt = Some(self.current_rtt.map_or(rtt, |least| least.min(rtt)));
         self.samples += 1;
-        let (Some(current), true) = (self.current, self.samples >= N_RTT_SAMPLE) else { return };
-        match (self.conservative, self.last) {
+        let (Some(current), true) = (self.current_rtt, self.samples >= N_RTT_SAMPLE) else { return };
+        match (self.conservative, self.last_rtt) {
             (Some(css), _) if current < css.baseline => self.conservative = None,
             (None, Some(last)) if current >= last + threshold(last) => {
                 self.conservative = Some(ConservativeSlowStart { baseline: current, rounds: 0 });
@@ -69,21 +77,21 @@ impl HyStart {
 
     /// Begins a round; returns whether conservative slow start is over.
     fn begin_round(&mut self, window_end: u32) -> bool {
-        (self.last, self.current, self.samples, self.window_end) = (self.current, None, 0, window_end);
+        (self.last_rtt, self.current_rtt, self.samples, self.window_end) = (self.current_rtt, None, 0, window_end);
         self.conservative.as_mut().is_some_and(|css| {
             css.rounds += 1;
             css.rounds >= CSS_ROUNDS
         })
     }
 
-    fn slow_start(&mut self, ack: &AckInfo, window: &mut Window, config: &TcpSettings) {
-        if ack.ack > self.window_end && self.begin_round(ack.max) {
-            self.first = false;
+    fn slow_start(&mut self, ack: &AckInfo, window: &mut CongestionWindow, config: &TcpSettings) {
+        if ack.ack > self.window_end && self.begin_round(ack.next_new) {
+            self.in_first_slow_start = false;
             window.ssthresh = window.cwnd();
             return;
         }
         if let Some(rtt) = ack.rtt {
-            self.sample(rtt);
+            self.on_rtt(rtt);
         }
         if ack.may_grow {
             let segments = if config.pacing { ack.acked } else { ack.acked.min(MAX_SEGMENTS) };
@@ -99,28 +107,28 @@ fn threshold(last: Span) -> Span {
 }
 
 impl CongestionControl for HyStart {
-    fn on_ack(&mut self, ack: &AckInfo, window: &mut Window, config: &TcpSettings) {
+    fn on_ack(&mut self, ack: &AckInfo, window: &mut CongestionWindow, config: &TcpSettings) {
         // 4.2: only the first slow start, while ssthresh is unset.
-        self.first &= window.in_slow_start();
-        let first = self.first;
+        self.in_first_slow_start &= window.in_slow_start();
+        let first = self.in_first_slow_start;
         if first {
             self.slow_start(ack, window, config);
         }
         self.inner.on_ack(&AckInfo { may_grow: ack.may_grow && !first, ..*ack }, window, config);
     }
 
-    fn on_echo(&mut self, ack: &AckInfo, window: &mut Window, config: &TcpSettings) {
-        self.first = false;
+    fn on_echo(&mut self, ack: &AckInfo, window: &mut CongestionWindow, config: &TcpSettings) {
+        self.in_first_slow_start = false;
         self.inner.on_echo(ack, window, config);
     }
 
-    fn on_loss(&mut self, loss: &LossInfo, window: &mut Window, config: &TcpSettings) {
-        self.first = false;
+    fn on_loss(&mut self, loss: &LossInfo, window: &mut CongestionWindow, config: &TcpSettings) {
+        self.in_first_slow_start = false;
         self.inner.on_loss(loss, window, config);
     }
 
-    fn on_timeout(&mut self, loss: &LossInfo, window: &mut Window, config: &TcpSettings) {
-        self.first = false;
+    fn on_timeout(&mut self, loss: &LossInfo, window: &mut CongestionWindow, config: &TcpSettings) {
+        self.in_first_slow_start = false;
         self.inner.on_timeout(loss, window, config);
     }
 

@@ -14,7 +14,7 @@
 
 use headgate_core::{Span, Time};
 
-use super::{AckInfo, CongestionControl, LossInfo, Window};
+use super::{AckInfo, CongestionControl, CongestionWindow, LossInfo};
 use crate::tcp::TcpSettings;
 
 /// The base delay history in minutes.
@@ -64,7 +64,7 @@ impl Ledbat {
 }
 
 impl CongestionControl for Ledbat {
-    fn on_ack(&mut self, ack: &AckInfo, window: &mut Window, config: &TcpSettings) {
+    fn on_ack(&mut self, ack: &AckInfo, window: &mut CongestionWindow, config: &TcpSettings) {
         if let Some(delay) = ack.delay {
             self.sample(delay, ack.now);
         }
@@ -74,13 +74,13 @@ impl CongestionControl for Ledbat {
         window.set_cwnd(cwnd.min(allowed).max(MIN_CWND), ack.now);
     }
 
-    fn on_echo(&mut self, ack: &AckInfo, window: &mut Window, _: &TcpSettings) {
+    fn on_echo(&mut self, ack: &AckInfo, window: &mut CongestionWindow, _: &TcpSettings) {
         let cwnd = window.cwnd();
         window.ssthresh = (cwnd / 2.0).max(MIN_CWND);
         window.set_cwnd(window.ssthresh.min(cwnd), ack.now);
     }
 
-    fn on_loss(&mut self, _: &LossInfo, window: &mut Window, _: &TcpSettings) {
+    fn on_loss(&mut self, _: &LossInfo, window: &mut CongestionWindow, _: &TcpSettings) {
         window.ssthresh = (window.cwnd() / 2.0).max(MIN_CWND);
     }
 }
@@ -111,13 +111,13 @@ mod tests {
     fn the_window_moves_by_gain_and_by_the_distance_from_the_target() {
         let config =
             TcpSettings { target: Span::from_millis(5), gain: 10.0, initial_window: 20, ..TcpSettings::default() };
-        let (mut ledbat, mut window) = (Ledbat::new(&config), Window::new(&config));
-        let mut told = |ms| {
+        let (mut ledbat, mut window) = (Ledbat::new(&config), CongestionWindow::new(&config));
+        let mut info = |ms| {
             let delay = Some(Span::from_millis(ms));
             let ack = AckInfo {
                 now: Time::ZERO,
                 ack: 0,
-                max: 0,
+                next_new: 0,
                 acked: 1,
                 delivered: 1,
                 flight: 20,
@@ -136,11 +136,11 @@ mod tests {
         };
         // Without a queue the window grows by 10 / 20 of a segment. The fifth delay displaces the least of the last
         // four: the queue is twice the target, and the window falls as fast as it rose.
-        let first = told(20);
+        let first = info(20);
         assert_eq!(first, 20.5);
-        let grown = [30, 30, 30].map(&mut told)[2];
+        let grown = [30, 30, 30].map(&mut info)[2];
         assert_eq!(grown, 21.0, "no more than what is in flight and one segment");
-        assert_eq!(told(30), 21.0 - 10.0 / 21.0);
+        assert_eq!(info(30), 21.0 - 10.0 / 21.0);
     }
 
     #[test]

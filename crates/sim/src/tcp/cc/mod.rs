@@ -9,14 +9,14 @@ mod cubic;
 mod dctcp;
 mod hystart;
 mod ledbat;
-mod marking;
+mod mark_fraction;
 mod path;
 mod prague;
 mod reno;
 mod westwood;
 mod window;
 
-pub use window::Window;
+pub use window::CongestionWindow;
 
 use std::fmt;
 use std::ops::{Deref, DerefMut};
@@ -44,7 +44,7 @@ pub struct AckInfo {
     /// The next segment the receiver expects.
     pub ack: u32,
     /// The next new segment: data sent because of this acknowledgement has this number or a higher one.
-    pub max: u32,
+    pub next_new: u32,
     /// Segments newly acknowledged; 0 for a duplicate.
     pub acked: u32,
     /// Segments newly reported as arrived, in order or, with SACK, beyond a gap.
@@ -79,7 +79,7 @@ pub struct LossInfo {
     /// FlightSize without the segments sent by limited transmit (RFC 5681, section 3.2, step 2).
     pub flight: u32,
     /// The next new segment: the loss is repaired when all before it is acknowledged.
-    pub max: u32,
+    pub next_new: u32,
 }
 
 /// A lost segment, if segments are tracked.
@@ -100,26 +100,26 @@ pub struct LostSegment {
 /// The congestion control of one flow.
 pub trait CongestionControl: fmt::Debug + Send {
     /// An acknowledgement arrived that is neither old nor of unsent data. Called before the sender acts on it.
-    fn on_ack(&mut self, ack: &AckInfo, window: &mut Window, config: &TcpSettings);
+    fn on_ack(&mut self, ack: &AckInfo, window: &mut CongestionWindow, config: &TcpSettings);
 
     /// Reacts to the marks echoed by `ack`, once per window of data (RFC 3168, section 6.1.2).
-    fn on_echo(&mut self, ack: &AckInfo, window: &mut Window, config: &TcpSettings);
+    fn on_echo(&mut self, ack: &AckInfo, window: &mut CongestionWindow, config: &TcpSettings);
 
     /// Loss recovery begins, or the timer expired: lowers `ssthresh`. The recovery sets `cwnd`.
-    fn on_loss(&mut self, loss: &LossInfo, window: &mut Window, config: &TcpSettings);
+    fn on_loss(&mut self, loss: &LossInfo, window: &mut CongestionWindow, config: &TcpSettings);
 
     /// The first timeout of a segment: `cwnd` becomes one segment afterwards.
-    fn on_timeout(&mut self, loss: &LossInfo, window: &mut Window, config: &TcpSettings) {
+    fn on_timeout(&mut self, loss: &LossInfo, window: &mut CongestionWindow, config: &TcpSettings) {
         self.on_loss(loss, window, config);
     }
 
     /// A segment was lost, if segments are tracked. Called before [`on_ack`](CongestionControl::on_ack) and
     /// [`on_loss`](CongestionControl::on_loss).
-    fn on_segment_lost(&mut self, _: &LostSegment, _: &Window) {}
+    fn on_segment_lost(&mut self, _: &LostSegment, _: &CongestionWindow) {}
 
     /// Sending resumes with nothing in flight, after the application had supplied too little to fill the window.
     /// Called only if delivery rates are sampled.
-    fn on_restart(&mut self, _now: Time, _: &mut Window) {}
+    fn on_resume(&mut self, _now: Time, _: &mut CongestionWindow) {}
 
     /// Provides the flow's random stream. Deterministic congestion controls draw nothing.
     fn seed(&mut self, _: &mut Rng) {}
@@ -209,7 +209,7 @@ impl AnyControl {
 
     /// [`CongestionControl::on_ack`].
     #[inline]
-    pub fn on_ack(&mut self, ack: &AckInfo, window: &mut Window, config: &TcpSettings) {
+    pub fn on_ack(&mut self, ack: &AckInfo, window: &mut CongestionWindow, config: &TcpSettings) {
         match &mut self.other {
             None => self.reno.on_ack(ack, window, config),
             Some(cc) => cc.on_ack(ack, window, config),

@@ -15,7 +15,7 @@
 //!
 //! | draft | here |
 //! | --- | --- |
-//! | alpha, g | [`MarkFraction`], [`GAIN`](super::marking::GAIN) |
+//! | alpha, g | [`MarkFraction`], [`GAIN`](super::mark_fraction::GAIN) |
 //! | RTT_virt | [`TARGET`] |
 //!
 //! Deviations: the window is reduced at once instead of by a segment per ACK. The smallest window is one segment,
@@ -24,9 +24,9 @@
 
 use headgate_core::{Span, Time};
 
-use super::marking::MarkFraction;
+use super::mark_fraction::MarkFraction;
 use super::reno::Reno;
-use super::{AckInfo, CongestionControl, LossInfo, Window};
+use super::{AckInfo, CongestionControl, CongestionWindow, LossInfo};
 use crate::tcp::TcpSettings;
 
 /// Flows with a shorter round-trip time act as if it were this long.
@@ -36,27 +36,27 @@ const ROUNDS: u32 = 4;
 
 #[derive(Clone, Debug)]
 pub struct Prague {
-    marking: MarkFraction,
+    mark_fraction: MarkFraction,
     /// The flow has reacted to a mark.
-    marked: bool,
+    has_reacted: bool,
     /// Round trips since slow start.
     rounds: u32,
     /// When the average was last updated, and the window last reduced.
-    updated: Time,
-    reduced: Time,
+    updated_at: Time,
+    reduced_at: Time,
     /// The pacing rate in segments per second, once a round trip is known.
-    rate: Option<f64>,
+    pacing_rate: Option<f64>,
 }
 
 impl Prague {
     pub fn new(_: &TcpSettings) -> Prague {
         Prague {
-            marking: MarkFraction::new(0.0),
-            marked: false,
+            mark_fraction: MarkFraction::new(0.0),
+            has_reacted: false,
             rounds: 0,
-            updated: Time::ZERO,
-            reduced: Time::ZERO,
-            rate: None,
+            updated_at: Time::ZERO,
+            reduced_at: Time::ZERO,
+            pacing_rate: None,
         }
     }
 
@@ -79,7 +79,7 @@ impl Prague {
 }
 
 impl CongestionControl for Prague {
-    fn on_ack(&mut self, ack: &AckInfo, window: &mut Window, config: &TcpSettings) {
+    fn on_ack(&mut self, ack: &AckInfo, window: &mut CongestionWindow, config: &TcpSettings) {
         // Unmarked segments grow the window, even in a round trip with a reduction for marks.
         let clean = f64::from(ack.acked.saturating_sub(ack.marked));
         if window.in_slow_start() {
@@ -88,34 +88,34 @@ impl CongestionControl for Prague {
             let by = clean * self.increase(ack.srtt) / window.cwnd();
             window.grow(by, config, ack.now);
         }
-        if self.marking.count(ack) && !self.too_early(self.updated, ack.now) {
-            self.marking.close(ack);
-            self.updated = ack.now;
+        if self.mark_fraction.on_ack(ack) && !self.too_early(self.updated_at, ack.now) {
+            self.mark_fraction.end_window(ack);
+            self.updated_at = ack.now;
             self.rounds = if window.in_slow_start() { 0 } else { self.rounds + 1 };
         }
         // Linux: twice the rate in the first half of slow start.
         let ratio = if window.cwnd() < window.ssthresh / 2.0 { 2.0 } else { 1.0 };
         let srtt = ack.srtt.or(ack.rtt);
-        self.rate = srtt.map(|srtt| ratio * window.cwnd().max(f64::from(ack.flight)) / srtt.as_secs_f64());
+        self.pacing_rate = srtt.map(|srtt| ratio * window.cwnd().max(f64::from(ack.flight)) / srtt.as_secs_f64());
     }
 
-    fn on_echo(&mut self, ack: &AckInfo, window: &mut Window, _: &TcpSettings) {
-        if self.too_early(self.reduced, ack.now) {
+    fn on_echo(&mut self, ack: &AckInfo, window: &mut CongestionWindow, _: &TcpSettings) {
+        if self.too_early(self.reduced_at, ack.now) {
             return;
         }
-        let part = if self.marked { self.marking.alpha() / 2.0 } else { 0.5 };
+        let part = if self.has_reacted { self.mark_fraction.alpha() / 2.0 } else { 0.5 };
         let less = window.cwnd() * (1.0 - part);
         window.ssthresh = less.max(2.0);
         window.set_cwnd(less.max(1.0), ack.now);
-        self.marked = true;
-        self.reduced = ack.now;
+        self.has_reacted = true;
+        self.reduced_at = ack.now;
     }
 
-    fn on_loss(&mut self, loss: &LossInfo, window: &mut Window, config: &TcpSettings) {
+    fn on_loss(&mut self, loss: &LossInfo, window: &mut CongestionWindow, config: &TcpSettings) {
         Reno.on_loss(loss, window, config);
     }
 
     fn pacing_rate(&self) -> Option<f64> {
-        self.rate
+        self.pacing_rate
     }
 }

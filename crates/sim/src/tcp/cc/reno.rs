@@ -3,7 +3,7 @@
 //! M. Allman, V. Paxson, E. Blanton, *TCP Congestion Control*, RFC 5681, 2009; K. Ramakrishnan, S. Floyd, D. Black,
 //! *The Addition of ECN to IP*, RFC 3168, 2001.
 
-use super::{AckInfo, CongestionControl, LossInfo, Window};
+use super::{AckInfo, CongestionControl, CongestionWindow, LossInfo};
 use crate::tcp::TcpSettings;
 
 /// The window after a mark with Alternative Backoff, as a fraction (RFC 8511, section 3.1).
@@ -13,7 +13,7 @@ const BETA_ECN: f64 = 0.8;
 /// segments up to that limit (RFC 3465, sections 2.2 and 2.3). After a timeout their number says little about recent
 /// departures.
 #[inline]
-pub(super) fn slow_start(ack: &AckInfo, limit: Option<u32>) -> f64 {
+pub(super) fn slow_start_growth(ack: &AckInfo, limit: Option<u32>) -> f64 {
     match limit {
         Some(limit) if !ack.after_timeout => f64::from(ack.acked.min(limit)),
         _ => 1.0,
@@ -28,28 +28,28 @@ impl CongestionControl for Reno {
     /// Section 3.1: one segment an ACK in slow start, 1/cwnd in congestion avoidance; or, with appropriate byte
     /// counting, by the acknowledged segments.
     #[inline]
-    fn on_ack(&mut self, ack: &AckInfo, window: &mut Window, config: &TcpSettings) {
+    fn on_ack(&mut self, ack: &AckInfo, window: &mut CongestionWindow, config: &TcpSettings) {
         if ack.may_grow {
             let by = match (config.abc, window.in_slow_start()) {
-                (limit, true) => slow_start(ack, limit),
+                (limit, true) => slow_start_growth(ack, limit),
                 (None, false) => 1.0 / window.cwnd(),
                 // RFC 3465, section 2.1: one segment per acknowledged window. An acknowledgement of a part of the
                 // window adds that fraction of a segment, at most one.
-                (Some(_), false) => (f64::from(ack.acked) / f64::from(window.whole())).min(1.0),
+                (Some(_), false) => (f64::from(ack.acked) / f64::from(window.whole_segments())).min(1.0),
             };
             window.grow(by, config, ack.now);
         }
     }
 
     /// RFC 3168, section 6.1.2: as for a loss, without retransmission. RFC 8511 reduces less.
-    fn on_echo(&mut self, ack: &AckInfo, window: &mut Window, config: &TcpSettings) {
+    fn on_echo(&mut self, ack: &AckInfo, window: &mut CongestionWindow, config: &TcpSettings) {
         let less = window.cwnd() * if config.abe { BETA_ECN } else { 0.5 };
         window.ssthresh = less.max(2.0);
         window.set_cwnd(less.max(1.0), ack.now);
     }
 
     /// Half of the flight, but at least two segments (equation 4).
-    fn on_loss(&mut self, loss: &LossInfo, window: &mut Window, _: &TcpSettings) {
+    fn on_loss(&mut self, loss: &LossInfo, window: &mut CongestionWindow, _: &TcpSettings) {
         window.ssthresh = (f64::from(loss.flight) / 2.0).max(2.0);
     }
 }

@@ -21,7 +21,7 @@
 use headgate_core::{Span, Time};
 
 use super::reno::Reno;
-use super::{AckInfo, CongestionControl, LossInfo, Window};
+use super::{AckInfo, CongestionControl, CongestionWindow, LossInfo};
 use crate::tcp::TcpSettings;
 
 /// The weight of the old estimate (the paper's alpha).
@@ -64,19 +64,19 @@ impl Westwood {
     }
 
     /// The segments that the path holds with an empty queue, two at least; `None` before the first sample.
-    fn path(&self) -> Option<f64> {
+    fn path_capacity(&self) -> Option<f64> {
         Some((self.bandwidth? * self.min_rtt?.as_secs_f64()).max(2.0))
     }
 }
 
 impl CongestionControl for Westwood {
-    fn on_ack(&mut self, ack: &AckInfo, window: &mut Window, config: &TcpSettings) {
+    fn on_ack(&mut self, ack: &AckInfo, window: &mut CongestionWindow, config: &TcpSettings) {
         self.sample(ack);
         Reno.on_ack(ack, window, config);
     }
 
-    fn on_echo(&mut self, ack: &AckInfo, window: &mut Window, config: &TcpSettings) {
-        match self.path() {
+    fn on_echo(&mut self, ack: &AckInfo, window: &mut CongestionWindow, config: &TcpSettings) {
+        match self.path_capacity() {
             // A mark never raises the window.
             Some(path) => {
                 window.ssthresh = path.min(window.cwnd()).max(2.0);
@@ -86,8 +86,8 @@ impl CongestionControl for Westwood {
         }
     }
 
-    fn on_loss(&mut self, loss: &LossInfo, window: &mut Window, config: &TcpSettings) {
-        match self.path() {
+    fn on_loss(&mut self, loss: &LossInfo, window: &mut CongestionWindow, config: &TcpSettings) {
+        match self.path_capacity() {
             Some(path) => window.ssthresh = path,
             None => Reno.on_loss(loss, window, config),
         }
@@ -103,7 +103,7 @@ mod tests {
         AckInfo {
             now: Time::ZERO + Span::from_millis(ms),
             ack: 0,
-            max: 0,
+            next_new: 0,
             acked: delivered,
             delivered,
             flight: 20,
@@ -122,7 +122,7 @@ mod tests {
     /// A flow whose ACKs arrived as `(ms, segments)`.
     fn fed(acks: &[(u64, u32)]) -> Westwood {
         let config = TcpSettings::default();
-        let (mut westwood, mut window) = (Westwood::new(&config), Window::new(&config));
+        let (mut westwood, mut window) = (Westwood::new(&config), CongestionWindow::new(&config));
         for &(ms, delivered) in acks {
             westwood.on_ack(&ack(ms, delivered), &mut window, &config);
         }
@@ -131,8 +131,8 @@ mod tests {
 
     /// `ssthresh` after a loss with 40 segments in flight.
     fn after_loss(westwood: &mut Westwood) -> f64 {
-        let (loss, config) = (LossInfo { now: Time::ZERO, flight: 40, max: 40 }, TcpSettings::default());
-        let mut window = Window::new(&config);
+        let (loss, config) = (LossInfo { now: Time::ZERO, flight: 40, next_new: 40 }, TcpSettings::default());
+        let mut window = CongestionWindow::new(&config);
         westwood.on_loss(&loss, &mut window, &config);
         window.ssthresh
     }
@@ -156,7 +156,7 @@ mod tests {
     fn a_mark_lowers_the_window_to_the_same_and_never_raises_it() {
         let config = TcpSettings::default();
         let mut westwood = fed(&[(0, 1), (50, 10), (100, 10)]);
-        let mut window = Window::new(&config);
+        let mut window = CongestionWindow::new(&config);
         window.set_cwnd(40.0, Time::ZERO);
         westwood.on_echo(&ack(101, 1), &mut window, &config);
         assert_eq!((window.cwnd(), window.ssthresh), (16.0, 16.0));

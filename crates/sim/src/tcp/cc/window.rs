@@ -6,22 +6,22 @@ use crate::tcp::TcpSettings;
 
 /// `cwnd` and `ssthresh` in segments.
 #[derive(Clone, Debug)]
-pub struct Window {
+pub struct CongestionWindow {
     cwnd: f64,
     /// Below it the window grows by slow start; infinite for no bound.
     pub ssthresh: f64,
     /// The integral of `cwnd` over time in segments x nanoseconds, up to `since`.
-    area: f64,
+    cwnd_area: f64,
     since: Time,
 }
 
-impl Window {
+impl CongestionWindow {
     /// The windows of a flow that has sent nothing.
-    pub fn new(config: &TcpSettings) -> Window {
-        Window {
+    pub fn new(config: &TcpSettings) -> CongestionWindow {
+        CongestionWindow {
             cwnd: f64::from(config.initial_window),
             ssthresh: config.initial_ssthresh.map_or(f64::INFINITY, f64::from),
-            area: 0.0,
+            cwnd_area: 0.0,
             since: Time::ZERO,
         }
     }
@@ -34,7 +34,7 @@ impl Window {
 
     /// The whole segments of `cwnd`, which may be outstanding.
     #[inline]
-    pub fn whole(&self) -> u32 {
+    pub fn whole_segments(&self) -> u32 {
         self.cwnd as u32
     }
 
@@ -48,7 +48,7 @@ impl Window {
     #[inline]
     pub fn set_cwnd(&mut self, cwnd: f64, now: Time) {
         // Through i64: processors convert signed numbers in one step, and a run is shorter than 292 years.
-        self.area += self.cwnd * (now - self.since).as_nanos() as i64 as f64;
+        self.cwnd_area += self.cwnd * (now - self.since).as_nanos() as i64 as f64;
         self.since = now;
         self.cwnd = cwnd;
     }
@@ -60,12 +60,12 @@ impl Window {
     }
 
     /// The windows of a new connection; the integral continues.
-    pub fn reset(&self, config: &TcpSettings, now: Time) -> Window {
-        Window { area: self.area(now), since: now, ..Window::new(config) }
+    pub fn reset(&self, config: &TcpSettings, now: Time) -> CongestionWindow {
+        CongestionWindow { cwnd_area: self.cwnd_area(now), since: now, ..CongestionWindow::new(config) }
     }
 
     /// The integral of the congestion window over time up to `now`, in segments x nanoseconds.
-    pub fn area(&self, now: Time) -> f64 {
-        self.area + self.cwnd * (now - self.since).as_nanos() as f64
+    pub fn cwnd_area(&self, now: Time) -> f64 {
+        self.cwnd_area + self.cwnd * (now - self.since).as_nanos() as f64
     }
 }

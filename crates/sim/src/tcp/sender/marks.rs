@@ -9,7 +9,7 @@ impl TcpSender {
     #[inline]
     pub(super) fn count_marks(&mut self, info: &mut AckInfo, ace: u8, config: &TcpSettings) {
         if config.accecn && info.delivered > 0 {
-            info.marked = accecn::marks(self.ace, ace, info.delivered);
+            info.marked = accecn::newly_marked(self.ace, ace, info.delivered);
             info.ece = info.marked > 0;
             info.may_grow &= !info.ece;
             self.ace = ace;
@@ -22,7 +22,7 @@ impl TcpSender {
         if self.phase != RecoveryPhase::Open || info.ack <= self.ecn_recover {
             return;
         }
-        self.ecn_recover = self.max;
+        self.ecn_recover = self.next_new;
         self.schedule_cwr(config);
         if self.window.cwnd() < 2.0 && config.ecn_timeout {
             self.waiting_for_timer = true;

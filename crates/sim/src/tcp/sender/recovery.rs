@@ -16,14 +16,14 @@
 use headgate_core::Time;
 use headgate_scenario::Recovery;
 
-use super::{AnyControl, LossInfo, RecoveryPhase, TcpSender, TcpSettings, Window};
-use crate::tcp::outstanding::DUP_THRESH;
+use super::{AnyControl, CongestionWindow, LossInfo, RecoveryPhase, TcpSender, TcpSettings};
+use crate::tcp::scoreboard::DUP_THRESH;
 
 impl TcpSender {
     /// Segments beyond the window that duplicate acknowledgements allow: one for each of the first two (RFC 3042).
     #[inline]
-    pub(super) fn beyond_window(&self, config: &TcpSettings) -> u32 {
-        let calm = self.dup_acks > 0 && self.next == self.max && self.phase == RecoveryPhase::Open;
+    pub(super) fn limited_transmit_segments(&self, config: &TcpSettings) -> u32 {
+        let calm = self.dup_acks > 0 && self.next == self.next_new && self.phase == RecoveryPhase::Open;
         if calm && config.limited_transmit { u32::from(self.dup_acks).min(DUP_THRESH - 1) } else { 0 }
     }
 
@@ -41,7 +41,7 @@ impl TcpSender {
 
     pub(super) fn leave_recovery(&mut self, config: &TcpSettings, now: Time) {
         self.phase = RecoveryPhase::Open;
-        (self.dup_acks, self.limited) = (0, 0);
+        (self.dup_acks, self.limited_sent) = (0, 0);
         let cwnd = match config.recovery {
             // RFC 6582, step 3, option 1: no burst when little is left in flight.
             Recovery::NewReno => self.window.ssthresh.min(f64::from(self.flight().max(1)) + 1.0),
@@ -69,7 +69,7 @@ impl TcpSender {
 
     fn enter_recovery(&mut self, config: &TcpSettings, now: Time) {
         // RFC 5681, section 3.2, step 2: segments sent by limited transmit do not count.
-        let flight = self.flight() - u32::from(self.limited);
+        let flight = self.flight() - u32::from(self.limited_sent);
         if config.recovery == Recovery::Tahoe {
             self.lower_ssthresh_for_loss(flight, config, now);
             self.rto_at = Time::NEVER; // sending restarts it
@@ -87,7 +87,7 @@ impl TcpSender {
         let once = !config.cc.needs().marks && !config.models();
         let reduced = once && self.ecn_recover > self.recover && self.una < self.ecn_recover;
         if !reduced {
-            let loss = LossInfo { now, flight, max: self.max };
+            let loss = LossInfo { now, flight, next_new: self.next_new };
             self.lower_ssthresh(|cc, window| cc.on_loss(&loss, window, config));
             self.schedule_cwr(config);
         }
@@ -96,8 +96,8 @@ impl TcpSender {
     /// Begins a recovery for a loss with `flight` segments outstanding; retransmits at once.
     pub(super) fn begin_recovery(&mut self, flight: u32, config: &TcpSettings, now: Time) {
         self.lower_ssthresh_for_loss(flight, config, now);
-        self.recover = self.max;
-        self.ecn_recover = self.max;
+        self.recover = self.next_new;
+        self.ecn_recover = self.next_new;
         self.phase = RecoveryPhase::Recovery { partial: false };
         self.retransmit_first = true;
     }
@@ -105,7 +105,7 @@ impl TcpSender {
     /// Lets the congestion control lower `ssthresh`; RFC 5681's equation 4 is the upper bound. While an earlier loss is
     /// being repaired, `ssthresh` does not rise. FlightSize then includes segments that arrived out of order, so half
     /// of it may exceed the path's capacity. Slow start would overflow the path again and again.
-    pub(super) fn lower_ssthresh(&mut self, lower: impl FnOnce(&mut AnyControl, &mut Window)) {
+    pub(super) fn lower_ssthresh(&mut self, lower: impl FnOnce(&mut AnyControl, &mut CongestionWindow)) {
         let most = if self.una < self.recover { self.window.ssthresh } else { f64::INFINITY };
         lower(&mut self.cc, &mut self.window);
         self.window.ssthresh = self.window.ssthresh.min(most);

@@ -1,6 +1,6 @@
 //! The SACK sender: retransmits the lost segments, and only those, before new data.
 //!
-//! The [`Outstanding`] scoreboard knows which segments have arrived, are lost, or are in flight (`pipe`). The sender
+//! The [`Scoreboard`] knows which segments have arrived, are lost, or are in flight (`pipe`). The sender
 //! may send while `pipe` is below `cwnd`.
 //!
 //! - An acknowledgement updates the scoreboard, finds losses, moves the window, and begins or ends a recovery.
@@ -13,26 +13,31 @@
 
 use headgate_core::{Span, Time};
 
-use super::{Ack, AckInfo, AnyControl, ENDLESS, OutgoingSegment, RecoveryPhase, TcpSender, TcpSettings, Window};
-use crate::tcp::outstanding::Outstanding;
+use super::{
+    Ack, AckInfo, AnyControl, CongestionWindow, ENDLESS, OutgoingSegment, RecoveryPhase, TcpSender, TcpSettings,
+};
 use crate::tcp::prr::Prr;
 use crate::tcp::rate_sample::DeliveryCounts;
+use crate::tcp::scoreboard::Scoreboard;
 use crate::tcp::tlp::Tlp;
-use crate::tcp::tracker::{DetectedLosses, NewArrivals, Tracker};
+use crate::tcp::tracker::{DetectedLosses, NewArrivals, SegmentTracker};
 use crate::tcp::transmissions::Transmissions;
 
 /// The SACK state of a sender.
 #[derive(Debug)]
 pub struct SackState {
     /// Arrived and lost segments.
-    pub scoreboard: Box<Outstanding>,
+    pub scoreboard: Box<Scoreboard>,
     /// Per-segment state; `None` if the sender needs no send times ([`TcpSettings::tracks`]).
-    pub tracker: Option<Box<Tracker>>,
+    pub tracker: Option<Box<SegmentTracker>>,
 }
 
 impl SackState {
     pub fn new(config: &TcpSettings) -> SackState {
-        SackState { scoreboard: Box::default(), tracker: config.tracks().then(|| Box::new(Tracker::new(config))) }
+        SackState {
+            scoreboard: Box::default(),
+            tracker: config.tracks().then(|| Box::new(SegmentTracker::new(config))),
+        }
     }
 
     /// For a new connection on the same flow: outstanding segments remain.
@@ -41,9 +46,9 @@ impl SackState {
     }
 
     /// Passes the number of segments in flight to the delivery counts, if any.
-    fn update_delivery(&mut self, max: u32, update_delivery: impl FnOnce(&mut DeliveryCounts, u32)) {
+    fn update_delivery(&mut self, next_new: u32, update: impl FnOnce(&mut DeliveryCounts, u32)) {
         if let Some(delivery) = self.tracker.as_mut().and_then(|tracker| tracker.delivery.as_mut()) {
-            update_delivery(delivery, self.scoreboard.pipe(max));
+            update(delivery, self.scoreboard.pipe(next_new));
         }
     }
 
@@ -57,7 +62,7 @@ impl SackState {
 impl TcpSender {
     /// Takes an acknowledgement that is neither old nor of unsent data.
     pub(super) fn on_ack_sacked(&mut self, sack: &mut SackState, ack: &Ack, config: &TcpSettings, now: Time) {
-        let (flight, pipe, arrived) = (self.flight(), sack.scoreboard.pipe(self.max), sack.scoreboard.arrived());
+        let (flight, pipe, arrived) = (self.flight(), sack.scoreboard.pipe(self.next_new), sack.scoreboard.arrived());
         let (phase, acked, srtt) = (self.phase, ack.ack - self.una, self.rto.srtt());
         let NewArrivals { delivered, new_blocks, rtt, newest } = self.record_arrivals(sack, ack, now);
         let sampled = self.sample_rtt(ack.ack, config, now);
@@ -68,13 +73,13 @@ impl TcpSender {
         }
         if let Some(t) = &mut sack.tracker {
             t.tlp.on_sample(sampled);
-            t.rack.on_ack(ack.duplicate().is_some(), self.una, self.max);
+            t.rack.on_ack(ack.duplicate().is_some(), self.una, self.next_new);
         }
         let losses = self.detect_losses(sack, config, now);
         let mut info = AckInfo {
             now,
             ack: ack.ack,
-            max: self.max,
+            next_new: self.next_new,
             acked,
             delivered,
             flight,
@@ -86,8 +91,9 @@ impl TcpSender {
             rtt,
             delay: ack.delay,
             srtt,
-            rate_sample: newest
-                .and_then(|newest| sack.tracker.as_mut()?.sample(newest, (pipe, sack.scoreboard.pipe(self.max)), now)),
+            rate_sample: newest.and_then(|newest| {
+                sack.tracker.as_mut()?.sample(newest, (pipe, sack.scoreboard.pipe(self.next_new)), now)
+            }),
         };
         self.count_marks(&mut info, ack.ace, config);
         let before = self.window.cwnd();
@@ -111,7 +117,7 @@ impl TcpSender {
         if let Some(t) = &mut sack.tracker
             && t.tlp.on_ack(ack.ack, ack.duplicate())
         {
-            self.on_repaired(flight, config, now);
+            self.on_probe_repair(flight, config, now);
         }
         self.apply_prr(sack, delivered, acked > 0 && !losses.any, now);
         self.set_timers(sack, acked > 0, config, now);
@@ -119,21 +125,21 @@ impl TcpSender {
 
     /// Handles the reordering, probe and retransmission timers.
     pub(super) fn on_timer_sacked(&mut self, sack: &mut SackState, config: &TcpSettings, now: Time) {
-        if std::mem::take(&mut self.waiting_for_timer) && self.una == self.max {
+        if std::mem::take(&mut self.waiting_for_timer) && self.una == self.next_new {
             // RFC 3168, section 6.1.2: the timer only allows a new packet.
             self.rto_at = Time::NEVER;
             return;
         }
         match &mut sack.tracker {
             Some(t) if t.reorder_at <= now => {
-                let in_flight = sack.scoreboard.pipe(self.max);
+                let in_flight = sack.scoreboard.pipe(self.next_new);
                 let losses = self.detect_losses(sack, config, now);
                 self.respond_to_loss(sack, losses, in_flight, config, now);
                 self.apply_prr(sack, 0, false, now);
             }
-            Some(t) if t.tlp.at <= now => {
+            Some(t) if t.tlp.deadline <= now => {
                 // RFC 8985, section 7.3: the retransmission timer restarts.
-                (t.probe, t.tlp.at) = (true, Time::NEVER);
+                (t.probe_due, t.tlp.deadline) = (true, Time::NEVER);
                 self.rto_at = now + self.rto.timeout();
             }
             _ => {
@@ -149,37 +155,37 @@ impl TcpSender {
         config: &TcpSettings,
         now: Time,
     ) -> Option<OutgoingSegment> {
-        let has_new_data = self.max - self.una < config.window && self.max < self.end;
+        let has_new_data = self.next_new - self.una < config.window && self.next_new < self.end;
         if let Some(t) = &mut sack.tracker
-            && std::mem::take(&mut t.probe)
-            && self.una < self.max
+            && std::mem::take(&mut t.probe_due)
+            && self.una < self.next_new
         {
-            let seq = if has_new_data { self.max } else { self.max - 1 };
+            let seq = if has_new_data { self.next_new } else { self.next_new - 1 };
             let data = self.send_sacked(sack, seq, now);
-            sack.tracker.as_mut()?.tlp.on_probe(self.max, data.retransmitted);
+            sack.tracker.as_mut()?.tlp.on_probe(self.next_new, data.retransmitted);
             return Some(data);
         }
         let forced = std::mem::take(&mut self.retransmit_first);
-        if self.una == self.max {
+        if self.una == self.next_new {
             self.restart_if_idle(sack, has_new_data, config, now);
         }
-        if self.window_use(&sack.scoreboard, config) >= self.window.whole() && !forced {
-            sack.update_delivery(self.max, DeliveryCounts::set_window_full);
+        if self.window_use(&sack.scoreboard, config) >= self.window.whole_segments() && !forced {
+            sack.update_delivery(self.next_new, DeliveryCounts::set_window_full);
             return None;
         }
         let lost = if self.may_retransmit(config) { sack.scoreboard.first_lost() } else { None };
         match lost {
             Some(seq) => Some(self.send_sacked(sack, seq, now)),
             None if has_new_data => {
-                let beyond = self.phase == RecoveryPhase::Open && self.flight() >= self.window.whole();
-                self.limited = self.limited.saturating_add(u8::from(beyond));
-                let data = self.send_sacked(sack, self.max, now);
+                let beyond = self.phase == RecoveryPhase::Open && self.flight() >= self.window.whole_segments();
+                self.limited_sent = self.limited_sent.saturating_add(u8::from(beyond));
+                let data = self.send_sacked(sack, self.next_new, now);
                 self.schedule_probe(sack, config, now);
                 Some(data)
             }
             None => {
-                if self.max == self.end {
-                    sack.update_delivery(self.max, DeliveryCounts::set_app_limited);
+                if self.next_new == self.end {
+                    sack.update_delivery(self.next_new, DeliveryCounts::set_app_limited);
                 }
                 self.poll_holes(sack, config, now)
             }
@@ -196,7 +202,7 @@ impl TcpSender {
             sack.scoreboard.record_hole_retransmission(seq);
             return Some(self.send_sacked(sack, seq, now));
         }
-        let last = sack.scoreboard.rescue(self.max, self.recover)?;
+        let last = sack.scoreboard.rescue(self.next_new, self.recover)?;
         Some(self.send_sacked(sack, last, now))
     }
 
@@ -211,11 +217,11 @@ impl TcpSender {
     /// Otherwise arrived segments count too, except on duplicate acknowledgements with limited transmit (RFC 6675,
     /// section 5, step 3).
     #[inline]
-    fn window_use(&self, scoreboard: &Outstanding, config: &TcpSettings) -> u32 {
+    fn window_use(&self, scoreboard: &Scoreboard, config: &TcpSettings) -> u32 {
         let may_retransmit =
             config.rack() || self.phase != RecoveryPhase::Open || (self.una < self.recover && scoreboard.any_lost());
         let limited = config.limited_transmit && self.dup_acks > 0;
-        if may_retransmit || limited { scoreboard.pipe(self.max) } else { self.flight() }
+        if may_retransmit || limited { scoreboard.pipe(self.next_new) } else { self.flight() }
     }
 
     /// Handles an idle period: nothing is outstanding. With `has_new_data`, sending resumes now.
@@ -225,12 +231,12 @@ impl TcpSender {
         if !config.models() {
             self.restart_after_idle(config, now);
         } else if has_new_data && limited() {
-            self.cc.on_restart(now, &mut self.window);
+            self.cc.on_resume(now, &mut self.window);
         }
     }
 
     fn send_sacked(&mut self, sack: &mut SackState, seq: u32, now: Time) -> OutgoingSegment {
-        let pipe = sack.scoreboard.pipe(self.max);
+        let pipe = sack.scoreboard.pipe(self.next_new);
         let data = self.send(seq, now);
         if data.retransmitted {
             sack.scoreboard.record_retransmission(seq);
@@ -246,7 +252,7 @@ impl TcpSender {
     #[inline]
     fn count_duplicates(&mut self, advanced: bool, new_blocks: bool) {
         if advanced {
-            (self.dup_acks, self.limited) = (0, 0);
+            (self.dup_acks, self.limited_sent) = (0, 0);
         }
         self.dup_acks = self.dup_acks.saturating_add(u8::from(new_blocks));
     }
@@ -260,15 +266,15 @@ impl TcpSender {
     #[inline]
     fn record_arrivals(&self, sack: &mut SackState, ack: &Ack, now: Time) -> NewArrivals {
         if let Some(tracker) = &mut sack.tracker {
-            return tracker.on_ack(&mut sack.scoreboard, ack, self.max, now);
+            return tracker.on_ack(&mut sack.scoreboard, ack, self.next_new, now);
         }
         let arrived = sack.scoreboard.arrived();
-        let new_blocks = sack.scoreboard.on_ack(ack, self.max, |_| {});
+        let new_blocks = sack.scoreboard.on_ack(ack, self.next_new, |_| {});
         NewArrivals {
             delivered: ack.ack - self.una + sack.scoreboard.arrived() - arrived,
             new_blocks,
             // `NONE` is never covered.
-            rtt: (ack.ack > self.timed).then(|| now - self.timed_at),
+            rtt: (ack.ack > self.timed_seq).then(|| now - self.timed_at),
             newest: None,
         }
     }
@@ -280,11 +286,12 @@ impl TcpSender {
         let (cc, window) = (&mut self.cc, &self.window);
         match tracker {
             Some(t) if config.rack() => {
-                let reordering_window = t.rack.window(self.una < self.recover, scoreboard.arrived(), self.rto.srtt());
-                let Tracker { sent, rack, delivery, recovery_began, .. } = &mut **t;
-                t.reorder_at = rack.detect(sent, reordering_window, now, |sent, seq| {
+                let reordering_window =
+                    t.rack.reordering_window(self.una < self.recover, scoreboard.arrived(), self.rto.srtt());
+                let SegmentTracker { transmissions, rack, delivery, sends_before_recovery, .. } = &mut **t;
+                t.reorder_at = rack.detect(transmissions, reordering_window, now, |sent, seq| {
                     scoreboard.record_loss(seq);
-                    losses.record(&sent.transmission(seq), *recovery_began);
+                    losses.record(&sent.transmission(seq), *sends_before_recovery);
                     report_loss(delivery, cc, (sent, seq), window, now);
                 });
             }
@@ -294,8 +301,8 @@ impl TcpSender {
             tracker => scoreboard.detect_losses(|seq| {
                 losses.any = true;
                 if let Some(t) = tracker {
-                    t.sent.record_loss(seq);
-                    report_loss(&mut t.delivery, cc, (&t.sent, seq), window, now);
+                    t.transmissions.record_loss(seq);
+                    report_loss(&mut t.delivery, cc, (&t.transmissions, seq), window, now);
                 }
             }),
         }
@@ -307,22 +314,22 @@ impl TcpSender {
     fn lose_all(&mut self, sack: &mut SackState, config: &TcpSettings, now: Time) {
         let SackState { scoreboard, tracker } = sack;
         if let Some(t) = tracker {
-            let reordering_window = t.rack.window(true, scoreboard.arrived(), self.rto.srtt());
-            let Tracker { sent, rack, delivery, .. } = &mut **t;
+            let reordering_window = t.rack.reordering_window(true, scoreboard.arrived(), self.rto.srtt());
+            let SegmentTracker { transmissions, rack, delivery, .. } = &mut **t;
             let (cc, window) = (&mut self.cc, &self.window);
             // Without RACK every segment is overdue.
             let now_or_never = if config.rack() { now } else { Time::NEVER };
-            rack.on_timeout(sent, self.una, reordering_window, now_or_never, |sent, seq| {
+            rack.on_timeout(transmissions, self.una, reordering_window, now_or_never, |sent, seq| {
                 scoreboard.record_loss(seq);
                 report_loss(delivery, cc, (sent, seq), window, now);
             });
-            (t.prr, t.probe, t.reorder_at) = (None, false, Time::NEVER);
+            (t.prr, t.probe_due, t.reorder_at) = (None, false, Time::NEVER);
             t.tlp.clear();
         }
         if !config.rack() {
-            scoreboard.lose_all(self.max);
+            scoreboard.lose_all(self.next_new);
         }
-        (self.retransmit_first, self.next, self.rto_at) = (true, self.max, Time::NEVER);
+        (self.retransmit_first, self.next, self.rto_at) = (true, self.next_new, Time::NEVER);
     }
 
     /// Begins a recovery for `losses`. During a recovery, only the loss of a retransmission begins another: it is a
@@ -348,21 +355,21 @@ impl TcpSender {
     fn begin_recovery_sacked(&mut self, sack: &mut SackState, in_flight: u32, config: &TcpSettings, now: Time) {
         // Segments sent by limited transmit do not count (RFC 5681, section 3.2, step 2).
         let flight = match config.rack() {
-            true => self.flight().min(self.window.whole()),
-            false => self.flight() - u32::from(self.limited),
+            true => self.flight().min(self.window.whole_segments()),
+            false => self.flight() - u32::from(self.limited_sent),
         };
         self.begin_recovery(flight, config, now);
         let SackState { scoreboard, tracker } = sack;
         if !config.rack() {
             scoreboard.begin_recovery(|seq| {
                 if let Some(t) = tracker {
-                    t.sent.record_loss(seq);
+                    t.transmissions.record_loss(seq);
                 }
             });
         }
         let proportional = config.prr && !config.models();
         if let Some(t) = tracker {
-            t.recovery_began = t.sent.count();
+            t.sends_before_recovery = t.transmissions.count();
             t.prr = proportional.then(|| Prr::new(in_flight));
             t.tlp.clear();
         }
@@ -374,7 +381,7 @@ impl TcpSender {
     /// Sets the window as PRR asks after an acknowledgement of `delivered` segments.
     fn apply_prr(&mut self, sack: &mut SackState, delivered: u32, safe: bool, now: Time) {
         let Some(prr) = sack.tracker.as_mut().and_then(|t| t.prr.as_mut()) else { return };
-        let in_flight = sack.scoreboard.pipe(self.max);
+        let in_flight = sack.scoreboard.pipe(self.next_new);
         if let Some(send) = prr.on_ack(delivered, in_flight, self.window.ssthresh, safe) {
             self.window.set_cwnd(f64::from((in_flight + send).max(1)), now);
         }
@@ -394,11 +401,11 @@ impl TcpSender {
     }
 
     /// A probe repaired a loss before its detection: the window is reduced as for any loss (RFC 8985, section 7.4).
-    fn on_repaired(&mut self, flight: u32, config: &TcpSettings, now: Time) {
+    fn on_probe_repair(&mut self, flight: u32, config: &TcpSettings, now: Time) {
         if self.recovering() {
             return;
         }
-        self.begin_recovery(flight.min(self.window.whole()), config, now);
+        self.begin_recovery(flight.min(self.window.whole_segments()), config, now);
         self.phase = RecoveryPhase::Open;
         self.retransmit_first = false;
         if !config.models() {
@@ -410,7 +417,7 @@ impl TcpSender {
     fn set_timers(&mut self, sack: &mut SackState, new_data: bool, config: &TcpSettings, now: Time) {
         if self.waiting_for_timer {
             if let Some(t) = &mut sack.tracker {
-                (t.reorder_at, t.tlp.at) = (Time::NEVER, Time::NEVER);
+                (t.reorder_at, t.tlp.deadline) = (Time::NEVER, Time::NEVER);
             }
             return;
         }
@@ -427,10 +434,10 @@ impl TcpSender {
     /// send would only delay the retransmission timer. No handshake measures a round trip here, so a flow's first
     /// losses would suffer.
     fn schedule_probe(&mut self, sack: &mut SackState, config: &TcpSettings, now: Time) {
-        let calm = !self.recovering() && sack.scoreboard.arrived() == 0 && self.una < self.max;
+        let calm = !self.recovering() && sack.scoreboard.arrived() == 0 && self.una < self.next_new;
         let Some(t) = &mut sack.tracker else { return };
         let ack_delay = config.delayed_ack.unwrap_or(Span::ZERO);
-        t.tlp.at = match self.rto.srtt() {
+        t.tlp.deadline = match self.rto.srtt() {
             Some(srtt) if config.rack() && calm && t.tlp.may_probe() => {
                 (now + Tlp::timeout(srtt, self.flight(), ack_delay)).min(self.rto_at)
             }
@@ -444,7 +451,7 @@ fn report_loss(
     delivery: &mut Option<Box<DeliveryCounts>>,
     cc: &mut AnyControl,
     (sent, seq): (&Transmissions, u32),
-    window: &Window,
+    window: &CongestionWindow,
     now: Time,
 ) {
     if let Some(delivery) = delivery {

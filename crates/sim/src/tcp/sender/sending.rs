@@ -9,14 +9,14 @@ impl TcpSender {
     /// The next segment to send now, if any.
     #[inline]
     pub fn poll(&mut self, config: &TcpSettings, now: Time) -> Option<OutgoingSegment> {
-        if config.pacing && now < self.pacer.next() {
+        if config.pacing && now < self.pacer.ready_at() {
             return None;
         }
-        let data = self.poll_at_once(config, now)?;
+        let data = self.poll_unpaced(config, now)?;
         if config.pacing {
             let flight = self.flight();
             let rate = self.cc.pacing_rate().unwrap_or_else(|| window_rate(&self.window, flight, self.rto.srtt()));
-            self.pacer.sent(now, rate);
+            self.pacer.record_departure(now, rate);
         }
         Some(data)
     }
@@ -24,7 +24,7 @@ impl TcpSender {
     /// When to call [`on_departure`](TcpSender::on_departure), if pacing delays the next segment. `None` while an
     /// earlier departure is pending. Call after [`poll`](TcpSender::poll) returned `None`.
     #[inline]
-    pub fn departure(&mut self, config: &TcpSettings, now: Time) -> Option<Time> {
+    pub fn schedule_departure(&mut self, config: &TcpSettings, now: Time) -> Option<Time> {
         if config.pacing { self.pacer.arm(now) } else { None }
     }
 
@@ -35,7 +35,7 @@ impl TcpSender {
 
     /// The next segment that the windows allow.
     #[inline]
-    fn poll_at_once(&mut self, config: &TcpSettings, now: Time) -> Option<OutgoingSegment> {
+    fn poll_unpaced(&mut self, config: &TcpSettings, now: Time) -> Option<OutgoingSegment> {
         if self.waiting_for_timer {
             return None;
         }
@@ -54,30 +54,30 @@ impl TcpSender {
     /// Sends while the window is open: new segments, or after a timeout the outstanding ones in order.
     #[inline]
     fn poll_window(&mut self, config: &TcpSettings, now: Time) -> Option<OutgoingSegment> {
-        if self.una == self.max {
+        if self.una == self.next_new {
             self.restart_after_idle(config, now);
         }
         let sent = self.next - self.una;
         // The receive window bounds sequence numbers, the congestion window the flight.
-        let window = self.window.whole() + self.beyond_window(config);
+        let window = self.window.whole_segments() + self.limited_transmit_segments(config);
         if sent >= window || sent >= config.window || self.next == self.end {
             return None;
         }
-        self.limited = self.limited.saturating_add(u8::from(sent >= self.window.whole()));
+        self.limited_sent = self.limited_sent.saturating_add(u8::from(sent >= self.window.whole_segments()));
         let seq = self.next;
         Some(self.send(seq, now))
     }
 
     pub(super) fn send(&mut self, seq: u32, now: Time) -> OutgoingSegment {
-        let retransmitted = seq < self.max;
+        let retransmitted = seq < self.next_new;
         if retransmitted {
             self.retransmits += 1;
             // Karn's algorithm: a retransmission cancels the running measurement. The next new segment is timed.
-            self.timed = NONE;
+            self.timed_seq = NONE;
         } else {
-            self.max = seq + 1;
-            if self.timed == NONE {
-                (self.timed, self.timed_at) = (seq, now);
+            self.next_new = seq + 1;
+            if self.timed_seq == NONE {
+                (self.timed_seq, self.timed_at) = (seq, now);
             }
         }
         if seq >= self.next {

@@ -16,18 +16,18 @@ impl TcpSender {
         self.end = self.end.saturating_add(segments).min(most);
     }
 
-    /// Makes data unlimited, until [`close`](TcpSender::close).
-    pub fn open(&mut self) {
+    /// Makes data unlimited, until [`end_supply`](TcpSender::end_supply).
+    pub fn supply_endlessly(&mut self) {
         self.end = ENDLESS - 1;
     }
 
     /// Ends the data with the segments already sent.
-    pub fn close(&mut self) {
-        self.end = self.max;
+    pub fn end_supply(&mut self) {
+        self.end = self.next_new;
     }
 
     /// The number after the last segment to send.
-    pub fn end(&self) -> u32 {
+    pub fn supply_end(&self) -> u32 {
         self.end
     }
 
@@ -45,12 +45,12 @@ impl TcpSender {
 
     /// Restarts as a new connection: windows, controller, timer and path estimates are those of
     /// [`new`](TcpSender::new). Sequence numbers, counts and outstanding segments remain. The receiver only needs to
-    /// [forget marks](crate::tcp::TcpReceiver::renew).
+    /// [forget marks](crate::tcp::TcpReceiver::forget_marks).
     pub fn reset(&mut self, config: &TcpSettings, now: Time) {
         *self = TcpSender {
             una: self.una,
-            next: self.max,
-            max: self.max,
+            next: self.next_new,
+            next_new: self.next_new,
             end: self.end,
             window: self.window.reset(config, now),
             sack: self.sack.take().map(|sack| sack.for_new_connection(config)),

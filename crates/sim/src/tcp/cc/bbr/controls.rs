@@ -9,7 +9,7 @@ impl Bbr {
     /// Until the pipe is full, the rate only rises (draft, section 4.2.1).
     pub(super) fn set_pacing_rate(&mut self, gain: f64) {
         let rate = gain * self.bandwidth() * MARGIN;
-        if self.full || rate > self.pacing_rate {
+        if self.pipe_filled || rate > self.pacing_rate {
             self.pacing_rate = rate;
         }
     }
@@ -36,7 +36,7 @@ impl Bbr {
     /// Draft, section 4.2.3.6: moves towards the target by at most the segments acknowledged.
     pub(super) fn set_cwnd(&mut self, sample: &RateSample, cwnd: &mut f64) {
         let acked = f64::from(sample.newly_delivered);
-        let delivered = sample.total_delivered - *self.origin.get_or_insert(sample.at_send.delivered);
+        let delivered = sample.total_delivered - *self.delivered_before.get_or_insert(sample.at_send.delivered);
         if sample.newly_delivered > 0 {
             if sample.newly_lost > 0 {
                 *cwnd = (*cwnd - f64::from(sample.newly_lost)).max(1.0);
@@ -53,9 +53,9 @@ impl Bbr {
     }
 
     pub(super) fn towards_target(&self, cwnd: f64, acked: f64, delivered: u32) -> f64 {
-        let extra = if self.full { self.extra.get(self.bandwidth()) } else { 0.0 };
+        let extra = if self.pipe_filled { self.extra.get(self.bandwidth()) } else { 0.0 };
         let target = self.quantized(self.bdp(self.cwnd_gain()) + extra);
-        let cwnd = if self.full {
+        let cwnd = if self.pipe_filled {
             (cwnd + acked).min(target)
         } else if cwnd < target || f64::from(delivered) < self.initial_window {
             cwnd + acked

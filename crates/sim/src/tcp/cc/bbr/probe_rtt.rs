@@ -39,7 +39,7 @@ impl Bbr {
     }
 
     pub(super) fn probe_rtt(&mut self, sample: &RateSample, cwnd: &mut f64) {
-        self.bubble.extend(sample.total_delivered, sample.in_flight);
+        self.self_limited.extend(sample.total_delivered, sample.in_flight);
         if self.probe_rtt_ends.is_some() {
             self.probe_rtt_round |= self.rounds.started();
             if self.probe_rtt_round {
@@ -58,7 +58,7 @@ impl Bbr {
         }
         self.min_rtt_at = now;
         *cwnd = cwnd.max(self.prior_cwnd);
-        if self.full {
+        if self.pipe_filled {
             self.enter_probe_bw(now);
         } else {
             self.state = BbrState::Startup;

@@ -4,14 +4,14 @@ use headgate_core::{Rng, Span, Time};
 
 use super::controls::QUANTA;
 use super::*;
-use crate::tcp::cc::path::toy::Toy;
+use crate::tcp::cc::path::test_path::TestPath;
 use crate::tcp::rate_sample::DeliveryState;
 
 const BDP: f64 = 51.0;
 
 /// A flow on the path with `room` segments of buffer; `seed` chooses the first phase of ProbeBW.
-fn flow(room: u32, seed: u64) -> Toy<Bbr> {
-    Toy::new(Bbr::new, seed, 1000.0, Span::from_millis(50), room)
+fn flow(room: u32, seed: u64) -> TestPath<Bbr> {
+    TestPath::new(Bbr::new, seed, 1000.0, Span::from_millis(50), room)
 }
 
 fn at(seconds: f64) -> Time {
@@ -204,12 +204,12 @@ fn what_the_application_limits_does_not_lower_the_bandwidth() {
 #[test]
 fn recovery_sends_what_arrives_for_a_round_and_then_restores_the_window() {
     let config = TcpSettings::default();
-    let (mut bbr, mut window) = (Bbr::new(&config), Window::new(&config));
-    let loss = LossInfo { now: Time::ZERO, flight: 40, max: 100 };
+    let (mut bbr, mut window) = (Bbr::new(&config), CongestionWindow::new(&config));
+    let loss = LossInfo { now: Time::ZERO, flight: 40, next_new: 100 };
     let acked = |ack| AckInfo {
         now: Time::ZERO,
         ack,
-        max: 100,
+        next_new: 100,
         acked: 1,
         delivered: 1,
         flight: 40,
@@ -224,7 +224,7 @@ fn recovery_sends_what_arrives_for_a_round_and_then_restores_the_window() {
         rate_sample: None,
     };
     window.set_cwnd(40.0, Time::ZERO);
-    bbr.last = (100, 20, 1);
+    bbr.last_ack = (100, 20, 1);
     bbr.on_loss(&loss, &mut window, &config);
     assert_eq!(window.cwnd(), 21.0, "what is in flight, and one for what arrived");
     bbr.on_ack(&acked(99), &mut window, &config);

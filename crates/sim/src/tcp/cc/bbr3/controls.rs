@@ -9,7 +9,7 @@ impl Bbr3 {
     /// Until the pipe is full, the rate only rises (section 5.6.2).
     pub(super) fn set_pacing_rate(&mut self, gain: f64) {
         let rate = gain * self.bw * MARGIN;
-        if self.full || rate > self.pacing_rate {
+        if self.pipe_filled || rate > self.pacing_rate {
             self.pacing_rate = rate;
         }
     }
@@ -37,8 +37,8 @@ impl Bbr3 {
     pub(super) fn set_cwnd(&mut self, sample: &RateSample, cwnd: &mut f64) {
         let most = self.quantized(self.bdp(self.state.gains().1) + self.extra.get(self.bw));
         let acked = f64::from(sample.newly_delivered);
-        let delivered = sample.total_delivered - *self.origin.get_or_insert(sample.at_send.delivered);
-        if self.full {
+        let delivered = sample.total_delivered - *self.delivered_before.get_or_insert(sample.at_send.delivered);
+        if self.pipe_filled {
             *cwnd = (*cwnd + acked).min(most);
         } else if *cwnd < most || f64::from(delivered) < self.initial_window {
             *cwnd += acked;

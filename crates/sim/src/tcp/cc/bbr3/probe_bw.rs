@@ -35,14 +35,14 @@ impl Bbr3 {
 
     fn start_up(&mut self, sample: &RateSample, cwnd: f64) {
         self.rounds.restart(sample.total_delivered);
-        self.plateau = FullPipe::from(sample.rate().unwrap_or(0.0));
+        self.full_pipe = FullPipe::from(sample.rate().unwrap_or(0.0));
         self.state = Bbr3State::Up;
         self.raise_slope(cwnd);
     }
 
     /// `UpdateProbeBWCyclePhase`, section 5.3.3.9.
     pub(super) fn update_probe_bw(&mut self, sample: &RateSample, cwnd: f64) {
-        if !self.full || self.adapt_long_term(sample, cwnd) {
+        if !self.pipe_filled || self.adapt_long_term(sample, cwnd) {
             return;
         }
         match self.state {
@@ -80,8 +80,8 @@ impl Bbr3 {
         let risky = self.prev_too_high && f64::from(sample.in_flight) >= bound;
         self.prev_precautionary |= risky;
         if !risky && sample.window_full && cwnd >= bound {
-            self.plateau = FullPipe::from(sample.rate().unwrap_or(0.0)); // the bound limits the delivery rate
-        } else if risky || self.plateau.is_full() {
+            self.full_pipe = FullPipe::from(sample.rate().unwrap_or(0.0)); // the bound limits the delivery rate
+        } else if risky || self.full_pipe.is_full() {
             self.prev_too_high = false; // no sign of loss yet
             self.start_down(sample.total_delivered, sample.at);
         }
@@ -109,7 +109,7 @@ impl Bbr3 {
         if !self.state.probes_bw() {
             return false;
         }
-        if !self.limited(sample) {
+        if !self.is_app_limited(sample) {
             self.advance_max_bw();
         }
         // Precautionary probing (section 5.3.3.6): the risky flight turned out to be safe.

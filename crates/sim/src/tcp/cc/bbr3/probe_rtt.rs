@@ -47,7 +47,7 @@ impl Bbr3 {
 
     /// `HandleProbeRTT`: lasts 200 ms and a round trip from the moment that the flight is small enough.
     fn probe_rtt(&mut self, sample: &RateSample, cwnd: &mut f64) {
-        self.bubble.extend(sample.total_delivered, sample.in_flight);
+        self.self_limited.extend(sample.total_delivered, sample.in_flight);
         if self.probe_rtt_ends.is_some() {
             self.probe_rtt_round |= self.rounds.started();
             if self.probe_rtt_round {
@@ -68,7 +68,7 @@ impl Bbr3 {
         self.probe_rtt_min_at = now;
         *cwnd = cwnd.max(self.prior_cwnd);
         self.bounds.reset_short_term();
-        if self.full {
+        if self.pipe_filled {
             self.start_down(delivered, now);
             self.state = Bbr3State::Cruise; // there is no queue to drain
         } else {

@@ -4,7 +4,7 @@ use headgate_core::{Span, Time};
 
 use super::*;
 use crate::tcp::cc::bbr::Bbr;
-use crate::tcp::cc::path::toy::Toy;
+use crate::tcp::cc::path::test_path::TestPath;
 use crate::tcp::rate_sample::DeliveryState;
 
 const BDP: f64 = 51.0;
@@ -13,11 +13,11 @@ const BDP: f64 = 51.0;
 const DEEP: u32 = 200;
 const SHALLOW: u32 = 10;
 
-fn on_path<M: CongestionControl>(new: impl FnOnce(&TcpSettings) -> M, room: u32, seed: u64) -> Toy<M> {
-    Toy::new(new, seed, 1000.0, Span::from_millis(50), room)
+fn on_path<M: CongestionControl>(new: impl FnOnce(&TcpSettings) -> M, room: u32, seed: u64) -> TestPath<M> {
+    TestPath::new(new, seed, 1000.0, Span::from_millis(50), room)
 }
 
-fn flow(room: u32, seed: u64) -> Toy<Bbr3> {
+fn flow(room: u32, seed: u64) -> TestPath<Bbr3> {
     on_path(Bbr3::new, room, seed)
 }
 
@@ -33,7 +33,7 @@ fn then(in_flight: u32) -> DeliveryState {
 }
 
 /// The states entered up to `end`, each with its time and the segments then in flight.
-fn states(flow: &mut Toy<Bbr3>, end: f64) -> Vec<(Bbr3State, Time, u32)> {
+fn states(flow: &mut TestPath<Bbr3>, end: f64) -> Vec<(Bbr3State, Time, u32)> {
     let mut seen = vec![(Bbr3State::Startup, Time::ZERO, 0)];
     flow.run(at(end), |flow| {
         if flow.model.state != seen[seen.len() - 1].0 {
@@ -134,7 +134,7 @@ fn in_a_shallow_buffer_loss_ends_startup_and_bounds_what_is_in_flight() {
     let mut flow = flow(SHALLOW, 1);
     let seen = states(&mut flow, 1.0);
     assert_eq!(seen[1].0, Bbr3State::Drain);
-    assert!(flow.model.rounds.count() > 0 && flow.model.full);
+    assert!(flow.model.rounds.count() > 0 && flow.model.pipe_filled);
     // The path holds 51 and the buffer 11 with the one on the link: what was delivered in the round that lost.
     let bound = flow.model.bounds.inflight_longterm;
     assert!((51.0..=51.0 + 11.0).contains(&bound), "{bound}");
@@ -186,7 +186,7 @@ fn a_loss_while_cruising_lowers_the_short_term_bounds_and_the_next_probe_lifts_t
 
 #[test]
 fn a_mark_ends_startup_and_a_probe_and_lowers_the_bounds_elsewhere() {
-    let rate = |flow: &Toy<Bbr3>| RateSample {
+    let rate = |flow: &TestPath<Bbr3>| RateSample {
         delivered: 40,
         interval: Some(Span::from_millis(40)),
         rtt: Span::from_millis(60),
@@ -201,10 +201,10 @@ fn a_mark_ends_startup_and_a_probe_and_lowers_the_bounds_elsewhere() {
         at: flow.now,
         window_full: false,
     };
-    let sample = |flow: &Toy<Bbr3>| AckInfo {
+    let sample = |flow: &TestPath<Bbr3>| AckInfo {
         now: flow.now,
         ack: 0,
-        max: 0,
+        next_new: 0,
         acked: 0,
         delivered: 1,
         flight: 50,
@@ -221,8 +221,8 @@ fn a_mark_ends_startup_and_a_probe_and_lowers_the_bounds_elsewhere() {
     let mut flow = flow(DEEP, 1);
     flow.run(at(0.25), |_| {});
     assert_eq!(flow.model.state, Bbr3State::Startup);
-    let told = sample(&flow);
-    flow.model.on_echo(&told, &mut flow.window, &TcpSettings::default());
+    let info = sample(&flow);
+    flow.model.on_echo(&info, &mut flow.window, &TcpSettings::default());
     flow.run(at(0.26), |_| {});
     assert_eq!(flow.model.state, Bbr3State::Drain);
     let seen = states(&mut flow, 6.0);
@@ -230,8 +230,8 @@ fn a_mark_ends_startup_and_a_probe_and_lowers_the_bounds_elsewhere() {
     while flow.model.state != Bbr3State::Up {
         flow.run(flow.now + Span::from_millis(1), |_| {});
     }
-    let told = sample(&flow);
-    flow.model.on_echo(&told, &mut flow.window, &TcpSettings::default());
+    let info = sample(&flow);
+    flow.model.on_echo(&info, &mut flow.window, &TcpSettings::default());
     assert_eq!(flow.model.state, Bbr3State::Down);
     assert_eq!(flow.model.bounds.inflight_longterm, 50.0, "what was in flight when the marked segment was sent");
 }

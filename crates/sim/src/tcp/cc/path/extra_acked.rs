@@ -29,7 +29,7 @@ pub struct AggregationSample {
     /// In segments.
     pub cwnd: f64,
     /// The pipe has been full.
-    pub full: bool,
+    pub pipe_filled: bool,
 }
 
 impl ExtraAcked {
@@ -50,7 +50,7 @@ impl ExtraAcked {
         }
         self.delivered = self.delivered.saturating_add(acked.segments);
         let extra = (f64::from(self.delivered) - expected).min(acked.cwnd);
-        self.most.update(if acked.full { WINDOW } else { 1 }, acked.round, extra);
+        self.most.update(if acked.pipe_filled { WINDOW } else { 1 }, acked.round, extra);
     }
 
     /// Segments to allow in flight beyond the BDP.
@@ -69,7 +69,14 @@ mod tests {
         let mut extra = ExtraAcked::new(Time::ZERO);
         for (ms, segments) in acks {
             let now = Time::ZERO + Span::from_millis(ms);
-            extra.on_ack(&AggregationSample { segments, now, round: 1, bandwidth: 1000.0, cwnd: 500.0, full: true });
+            extra.on_ack(&AggregationSample {
+                segments,
+                now,
+                round: 1,
+                bandwidth: 1000.0,
+                cwnd: 500.0,
+                pipe_filled: true,
+            });
         }
         extra.get(1000.0)
     }

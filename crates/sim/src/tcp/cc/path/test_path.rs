@@ -5,16 +5,16 @@ use std::collections::BTreeSet;
 
 use headgate_core::{Rng, Span, Time};
 
-use crate::tcp::cc::{AckInfo, CongestionControl, LossInfo, Window};
-use crate::tcp::outstanding::Outstanding;
+use crate::tcp::cc::{AckInfo, CongestionControl, CongestionWindow, LossInfo};
 use crate::tcp::rate_sample::DeliveryCounts;
+use crate::tcp::scoreboard::Scoreboard;
 use crate::tcp::transmissions::{LossDecision, Transmissions};
 use crate::tcp::{Ack, TcpSettings};
 
-pub struct Toy<M> {
+pub struct TestPath<M> {
     pub model: M,
     pub now: Time,
-    pub window: Window,
+    pub window: CongestionWindow,
     config: TcpSettings,
     /// Segments a second, the round trip without queue, and segments that find room behind the one being sent.
     pub rate: f64,
@@ -22,7 +22,7 @@ pub struct Toy<M> {
     pub room: u32,
     pub lost: u32,
     pub sent: u32,
-    scoreboard: Outstanding,
+    scoreboard: Scoreboard,
     transmissions: Transmissions,
     delivery: DeliveryCounts,
     delivered: u32,
@@ -36,22 +36,22 @@ pub struct Toy<M> {
     recover: u32,
 }
 
-impl<M: CongestionControl> Toy<M> {
-    pub fn new(new: impl FnOnce(&TcpSettings) -> M, seed: u64, rate: f64, rtt: Span, room: u32) -> Toy<M> {
+impl<M: CongestionControl> TestPath<M> {
+    pub fn new(new: impl FnOnce(&TcpSettings) -> M, seed: u64, rate: f64, rtt: Span, room: u32) -> TestPath<M> {
         let config = TcpSettings::default();
         let mut model = new(&config);
         model.seed(&mut Rng::new(seed));
-        Toy {
+        TestPath {
             model,
             now: Time::ZERO,
-            window: Window::new(&config),
+            window: CongestionWindow::new(&config),
             config,
             rate,
             rtt,
             room,
             lost: 0,
             sent: 0,
-            scoreboard: Outstanding::default(),
+            scoreboard: Scoreboard::default(),
             transmissions: Transmissions::default(),
             delivery: DeliveryCounts::default(),
             delivered: 0,
@@ -79,10 +79,10 @@ impl<M: CongestionControl> Toy<M> {
     }
 
     /// Runs until `end`; calls `look` after each acknowledgement.
-    pub fn run(&mut self, end: Time, mut look: impl FnMut(&Toy<M>)) {
+    pub fn run(&mut self, end: Time, mut look: impl FnMut(&TestPath<M>)) {
         while self.now < end {
             let acked = self.acks.first().map_or(Time::NEVER, |ack| ack.0);
-            let open = self.in_flight() < self.window.whole();
+            let open = self.in_flight() < self.window.whole_segments();
             if open && self.next_send < acked {
                 self.now = self.now.max(self.next_send);
                 self.send();
@@ -120,7 +120,7 @@ impl<M: CongestionControl> Toy<M> {
         while self.arrived.remove(&self.una) {
             self.una += 1;
         }
-        let Toy { scoreboard, transmissions, delivery, delivered, una, next_seq, .. } = self;
+        let TestPath { scoreboard, transmissions, delivery, delivered, una, next_seq, .. } = self;
         let ack = Ack { ack: *una, blocks: Some([(seq, seq + 1), (0, 0), (0, 0)]), ..Ack::default() };
         let mut newest = None;
         scoreboard.on_ack(&ack, *next_seq, |seq| {
@@ -132,10 +132,10 @@ impl<M: CongestionControl> Toy<M> {
         let losing = self.detect_losses(order);
         let flights = (before, self.in_flight());
         let rate_sample = newest.map(|newest| self.delivery.sample(newest, flights, self.rtt, now));
-        let told = AckInfo {
+        let info = AckInfo {
             now,
             ack: self.una,
-            max: self.next_seq,
+            next_new: self.next_seq,
             acked: 0,
             delivered: 1,
             flight: self.next_seq - self.una,
@@ -149,10 +149,10 @@ impl<M: CongestionControl> Toy<M> {
             srtt: None,
             rate_sample,
         };
-        self.model.on_ack(&told, &mut self.window, &self.config);
+        self.model.on_ack(&info, &mut self.window, &self.config);
         if losing && self.una >= self.recover {
             self.recover = self.next_seq;
-            let loss = LossInfo { now, flight: told.flight, max: told.max };
+            let loss = LossInfo { now, flight: info.flight, next_new: info.next_new };
             self.model.on_loss(&loss, &mut self.window, &self.config);
         }
     }
@@ -160,7 +160,7 @@ impl<M: CongestionControl> Toy<M> {
     /// Segments sent three or more transmissions before the arrived one are lost.
     fn detect_losses(&mut self, arrived: u32) -> bool {
         let before = self.lost;
-        let Toy { scoreboard, transmissions, delivery, model, lost, now, window, .. } = self;
+        let TestPath { scoreboard, transmissions, delivery, model, lost, now, window, .. } = self;
         transmissions.scan_in_flight(|sent, seq| {
             if sent.transmission(seq).order + 3 > arrived {
                 return LossDecision::Stop;

@@ -11,10 +11,10 @@
 //! | RFC 6675 | here |
 //! | --- | --- |
 //! | HighACK | `base`, less one |
-//! | Update, IsLost, SetPipe | [`on_ack`](Outstanding::on_ack), [`detect_losses`](Outstanding::detect_losses), [`pipe`](Outstanding::pipe) |
+//! | Update, IsLost, SetPipe | [`on_ack`](Scoreboard::on_ack), [`detect_losses`](Scoreboard::detect_losses), [`pipe`](Scoreboard::pipe) |
 //! | HighRxt | `retransmit_from`: segments below it have arrived or were retransmitted |
 //! | RescueRxt | `rescue_from`, less two |
-//! | NextSeg | [`first_lost`](Outstanding::first_lost), new data, [`next_hole`](Outstanding::next_hole), [`rescue`](Outstanding::rescue) |
+//! | NextSeg | [`first_lost`](Scoreboard::first_lost), new data, [`next_hole`](Scoreboard::next_hole), [`rescue`](Scoreboard::rescue) |
 
 use std::collections::VecDeque;
 
@@ -40,7 +40,7 @@ enum SegmentState {
 }
 
 #[derive(Clone, Debug, Default)]
-pub struct Outstanding {
+pub struct Scoreboard {
     /// The first unacknowledged segment: the number of `states[0]`.
     base: u32,
     states: VecDeque<SegmentState>,
@@ -59,7 +59,7 @@ pub struct Outstanding {
     rescue_from: u32,
 }
 
-impl Outstanding {
+impl Scoreboard {
     #[inline]
     pub fn arrived(&self) -> u32 {
         self.arrived
@@ -71,10 +71,10 @@ impl Outstanding {
         self.lost > 0
     }
 
-    /// Transmissions in flight among the segments before `max` (RFC 6675, SetPipe).
+    /// Transmissions in flight among the segments before `next_new` (RFC 6675, SetPipe).
     #[inline]
-    pub fn pipe(&self, max: u32) -> u32 {
-        max - self.base - self.arrived - self.lost + self.in_flight_twice
+    pub fn pipe(&self, next_new: u32) -> u32 {
+        next_new - self.base - self.arrived - self.lost + self.in_flight_twice
     }
 
     /// Whether enough later segments have arrived to call `seq` lost (IsLost), retransmitted or not.
@@ -93,13 +93,13 @@ impl Outstanding {
         self.find(SegmentState::InFlight)
     }
 
-    /// The last segment before `max` that has not arrived, once per recovery, which ends at `recover`. Otherwise its
+    /// The last segment before `next_new` that has not arrived, once per recovery, which ends at `recover`. Otherwise its
     /// loss would be found only by the timer (NextSeg, rule 4).
-    pub fn rescue(&mut self, max: u32, recover: u32) -> Option<u32> {
+    pub fn rescue(&mut self, next_new: u32, recover: u32) -> Option<u32> {
         if self.base < self.rescue_from {
             return None;
         }
-        let last = (self.base..max).rev().find(|&seq| self.state(seq) != SegmentState::Arrived)?;
+        let last = (self.base..next_new).rev().find(|&seq| self.state(seq) != SegmentState::Arrived)?;
         self.rescue_from = recover + 1;
         Some(last)
     }
@@ -108,7 +108,7 @@ impl Outstanding {
     /// `pipe`.
     pub fn record_retransmission(&mut self, seq: u32) {
         if self.state(seq) == SegmentState::Lost {
-            *self.at(seq) = SegmentState::Retransmitted;
+            *self.state_mut(seq) = SegmentState::Retransmitted;
             self.lost -= 1;
         }
     }
@@ -116,18 +116,18 @@ impl Outstanding {
     /// Records a retransmission of `seq`, a hole. Both transmissions count in `pipe` until the segment is known to be
     /// lost (SetPipe, steps a and b).
     pub fn record_hole_retransmission(&mut self, seq: u32) {
-        *self.at(seq) = SegmentState::InFlightTwice;
+        *self.state_mut(seq) = SegmentState::InFlightTwice;
         self.in_flight_twice += 1;
     }
 
-    /// Applies an acknowledgement to the segments before `max` (Update); calls `delivered` with each new arrival.
+    /// Applies an acknowledgement to the segments before `next_new` (Update); calls `delivered` with each new arrival.
     /// Returns whether its SACK blocks report new arrivals.
     #[inline]
-    pub fn on_ack(&mut self, ack: &Ack, max: u32, mut delivered: impl FnMut(u32)) -> bool {
+    pub fn on_ack(&mut self, ack: &Ack, next_new: u32, mut delivered: impl FnMut(u32)) -> bool {
         self.advance(ack.ack, &mut delivered);
         let Some(blocks) = ack.blocks else { return false };
         let before = self.arrived;
-        blocks.into_iter().for_each(|block| self.apply_block(block, max, &mut delivered));
+        blocks.into_iter().for_each(|block| self.apply_block(block, next_new, &mut delivered));
         self.arrived > before
     }
 
@@ -135,7 +135,7 @@ impl Outstanding {
     #[inline]
     fn advance(&mut self, una: u32, mut delivered: impl FnMut(u32)) {
         while self.base < una {
-            let state = self.states.pop_front().unwrap_or_else(|| self.unknown(self.base));
+            let state = self.states.pop_front().unwrap_or_else(|| self.implied_state(self.base));
             self.uncount(state);
             match state {
                 SegmentState::Arrived => self.arrived -= 1,
@@ -146,14 +146,14 @@ impl Outstanding {
     }
 
     /// Applies one SACK block; ignores segments that are not outstanding.
-    fn apply_block(&mut self, (start, end): SackBlock, max: u32, mut delivered: impl FnMut(u32)) {
-        let (start, end) = (start.max(self.base), end.min(max));
+    fn apply_block(&mut self, (start, end): SackBlock, next_new: u32, mut delivered: impl FnMut(u32)) {
+        let (start, end) = (start.max(self.base), end.min(next_new));
         if start >= end {
             return;
         }
         let mut next = start;
         while let Some(seq) = self.recent_blocks.first_new((next, end)) {
-            let state = std::mem::replace(self.at(seq), SegmentState::Arrived);
+            let state = std::mem::replace(self.state_mut(seq), SegmentState::Arrived);
             if state != SegmentState::Arrived {
                 self.uncount(state);
                 self.arrived += 1;
@@ -179,7 +179,7 @@ impl Outstanding {
                     lost(seq);
                 }
                 SegmentState::InFlightTwice => {
-                    *self.at(seq) = SegmentState::Retransmitted;
+                    *self.state_mut(seq) = SegmentState::Retransmitted;
                     self.in_flight_twice -= 1;
                 }
                 SegmentState::Lost | SegmentState::Retransmitted | SegmentState::Arrived => {}
@@ -190,7 +190,7 @@ impl Outstanding {
 
     /// Records the loss of `seq`, which is in flight.
     pub fn record_loss(&mut self, seq: u32) {
-        *self.at(seq) = SegmentState::Lost;
+        *self.state_mut(seq) = SegmentState::Lost;
         self.lost += 1;
         self.retransmit_from = self.retransmit_from.min(seq);
     }
@@ -205,7 +205,7 @@ impl Outstanding {
                     lost(seq);
                 }
                 SegmentState::InFlightTwice => {
-                    *self.at(seq) = SegmentState::InFlight;
+                    *self.state_mut(seq) = SegmentState::InFlight;
                     self.in_flight_twice -= 1;
                 }
                 SegmentState::InFlight | SegmentState::Lost | SegmentState::Arrived => {}
@@ -214,28 +214,28 @@ impl Outstanding {
         (self.retransmit_from, self.rescue_from) = (self.base, self.base + 2);
     }
 
-    /// Retransmission timeout: all segments before `max` are lost, even arrived ones, since the receiver may have
+    /// Retransmission timeout: all segments before `next_new` are lost, even arrived ones, since the receiver may have
     /// discarded them (RFC 2018, section 5).
-    pub fn lose_all(&mut self, max: u32) {
-        let (base, lost) = (self.base, max - self.base);
+    pub fn lose_all(&mut self, next_new: u32) {
+        let (base, lost) = (self.base, next_new - self.base);
         let states = std::mem::take(&mut self.states);
-        *self = Outstanding { base, lost, lost_below: max, retransmit_from: base, ..Outstanding::default() };
+        *self = Scoreboard { base, lost, lost_below: next_new, retransmit_from: base, ..Scoreboard::default() };
         self.states = states;
         self.states.clear();
     }
 
     fn state(&self, seq: u32) -> SegmentState {
-        self.states.get((seq - self.base) as usize).copied().unwrap_or_else(|| self.unknown(seq))
+        self.states.get((seq - self.base) as usize).copied().unwrap_or_else(|| self.implied_state(seq))
     }
 
     /// The state of a segment beyond `states`.
-    fn unknown(&self, seq: u32) -> SegmentState {
+    fn implied_state(&self, seq: u32) -> SegmentState {
         if seq < self.lost_below { SegmentState::Lost } else { SegmentState::InFlight }
     }
 
-    fn at(&mut self, seq: u32) -> &mut SegmentState {
+    fn state_mut(&mut self, seq: u32) -> &mut SegmentState {
         while self.end() <= seq {
-            let state = self.unknown(self.end());
+            let state = self.implied_state(self.end());
             self.states.push_back(state);
         }
         &mut self.states[(seq - self.base) as usize]
@@ -275,7 +275,7 @@ mod tests {
 
     #[test]
     fn a_segment_is_delivered_once() {
-        let (mut out, mut told) = (Outstanding::default(), Vec::new());
+        let (mut out, mut told) = (Scoreboard::default(), Vec::new());
         assert!(out.on_ack(&sacked([(2, 4), (0, 0), (0, 0)]), 5, |seq| told.push(seq)));
         assert!(out.on_ack(&sacked([(2, 9), (0, 0), (0, 0)]), 5, |seq| told.push(seq)), "5 and more were never sent");
         assert!(!out.on_ack(&sacked([(2, 5), (0, 0), (0, 0)]), 5, |seq| told.push(seq)), "nothing new");
@@ -285,7 +285,7 @@ mod tests {
 
     #[test]
     fn three_that_arrived_above_make_a_segment_lost_unless_it_was_sent_again() {
-        let (mut out, mut lost) = (Outstanding::default(), 0);
+        let (mut out, mut lost) = (Scoreboard::default(), 0);
         out.on_ack(&sacked([(2, 4), (0, 0), (0, 0)]), 8, |_| {});
         out.detect_losses(|_| lost += 1);
         assert_eq!(lost, 0);
@@ -302,7 +302,7 @@ mod tests {
 
     #[test]
     fn after_a_timeout_all_is_lost_and_a_new_recovery_forgets_what_was_sent_again() {
-        let mut out = Outstanding::default();
+        let mut out = Scoreboard::default();
         out.on_ack(&sacked([(3, 4), (0, 0), (0, 0)]), 5, |_| {});
         out.lose_all(5);
         assert_eq!((out.arrived(), out.pipe(5), out.first_lost()), (0, 0, Some(0)));
@@ -316,24 +316,24 @@ mod tests {
 
     /// RFC 6675's SetPipe, literally: a segment that has not arrived counts unless it is lost (step a), and once more
     /// if it was retransmitted (step b).
-    fn pipe_by_scan(arrived: &[bool], again: &[bool], una: u32, max: u32) -> u32 {
-        let above = |seq: u32| arrived[seq as usize + 1..max as usize].iter().filter(|a| **a).count() as u32;
+    fn pipe_by_scan(arrived: &[bool], again: &[bool], una: u32, next_new: u32) -> u32 {
+        let above = |seq: u32| arrived[seq as usize + 1..next_new as usize].iter().filter(|a| **a).count() as u32;
         let counts = |seq: u32| u32::from(above(seq) < DUP_THRESH) + u32::from(again[seq as usize]);
-        (una..max).filter(|seq| !arrived[*seq as usize]).map(counts).sum()
+        (una..next_new).filter(|seq| !arrived[*seq as usize]).map(counts).sum()
     }
 
     proptest! {
         #[test]
         fn pipe_agrees_with_a_scan_and_nextseg_with_the_rfc(steps in prop::collection::vec((0u8..4, 0u32..60, 1u32..8), 1..80)) {
-            let max = 60;
-            let mut out = Outstanding::default();
-            let (mut arrived, mut again) = (vec![false; max as usize], vec![false; max as usize]);
+            let next_new = 60;
+            let mut out = Scoreboard::default();
+            let (mut arrived, mut again) = (vec![false; next_new as usize], vec![false; next_new as usize]);
             let mut una = 0;
             for (what, start, length) in steps {
                 match what {
                     0 | 1 if start > una => {
-                        let end = (start + length).min(max);
-                        out.on_ack(&Ack { ack: una, ..sacked([(start, end), (0, 0), (0, 0)]) }, max, |_| {});
+                        let end = (start + length).min(next_new);
+                        out.on_ack(&Ack { ack: una, ..sacked([(start, end), (0, 0), (0, 0)]) }, next_new, |_| {});
                         out.detect_losses(|_| {});
                         arrived[start as usize..end as usize].fill(true);
                     }
@@ -342,7 +342,7 @@ mod tests {
                         let next_hole = lost.or_else(|| out.next_hole());
                         // The first segment below the highest arrived one that has neither arrived nor been
                         // retransmitted.
-                        let top = (una..max).rev().find(|&seq| arrived[seq as usize]).unwrap_or(una);
+                        let top = (una..next_new).rev().find(|&seq| arrived[seq as usize]).unwrap_or(una);
                         let open = |&seq: &u32| !arrived[seq as usize] && !again[seq as usize];
                         prop_assert_eq!(next_hole, (una..top).find(open));
                         match (lost, next_hole) {
@@ -354,11 +354,11 @@ mod tests {
                     }
                     3 if start > una => {
                         una = start + arrived[start as usize..].iter().take_while(|a| **a).count() as u32;
-                        out.on_ack(&Ack { ack: una, ..Ack::default() }, max, |_| {});
+                        out.on_ack(&Ack { ack: una, ..Ack::default() }, next_new, |_| {});
                     }
                     _ => continue,
                 }
-                prop_assert_eq!(out.pipe(max), pipe_by_scan(&arrived, &again, una, max));
+                prop_assert_eq!(out.pipe(next_new), pipe_by_scan(&arrived, &again, una, next_new));
                 prop_assert_eq!(out.arrived() as usize, arrived[una as usize..].iter().filter(|a| **a).count());
             }
         }
@@ -366,6 +366,6 @@ mod tests {
 
     #[test]
     fn it_fills_88_bytes_and_a_byte_a_segment() {
-        assert_eq!((size_of::<Outstanding>(), size_of::<SegmentState>()), (88, 1));
+        assert_eq!((size_of::<Scoreboard>(), size_of::<SegmentState>()), (88, 1));
     }
 }

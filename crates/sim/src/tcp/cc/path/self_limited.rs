@@ -3,13 +3,13 @@
 /// A span of deliveries that does not count because the sender limited itself. It lasts from the limit's beginning
 /// until the data in flight at its end is delivered (`MarkConnectionAppLimited`, section 4.1.2.4).
 #[derive(Clone, Copy, Debug, Default)]
-pub struct Bubble {
+pub struct SelfLimitedSpan {
     from: u32,
     /// Exclusive, so that an empty span covers nothing.
     until: u32,
 }
 
-impl Bubble {
+impl SelfLimitedSpan {
     /// The sender limits itself now, with `delivered` segments delivered and `inflight` in flight.
     pub fn extend(&mut self, delivered: u32, inflight: u32) {
         if delivered >= self.until {
@@ -30,17 +30,17 @@ mod tests {
 
     #[test]
     fn a_bubble_ends_when_what_was_in_flight_at_its_end_is_delivered() {
-        let mut bubble = Bubble::default();
-        assert!(!bubble.covers(0));
-        bubble.extend(100, 8);
-        bubble.extend(104, 4);
-        let covered: Vec<u32> = (90..120).filter(|prior| bubble.covers(*prior)).collect();
+        let mut span = SelfLimitedSpan::default();
+        assert!(!span.covers(0));
+        span.extend(100, 8);
+        span.extend(104, 4);
+        let covered: Vec<u32> = (90..120).filter(|prior| span.covers(*prior)).collect();
         assert_eq!(
             covered,
             (100..=108).collect::<Vec<_>>(),
             "sent after 100 and before more than 104 + 4 were delivered"
         );
-        bubble.extend(200, 4);
-        assert!(!bubble.covers(150) && bubble.covers(200), "another one");
+        span.extend(200, 4);
+        assert!(!span.covers(150) && span.covers(200), "another one");
     }
 }

@@ -28,16 +28,16 @@ impl MarkFraction {
     }
 
     /// Counts the segments of `ack` (steps 1 to 4); returns whether a window of data has ended.
-    pub fn count(&mut self, ack: &AckInfo) -> bool {
+    pub fn on_ack(&mut self, ack: &AckInfo) -> bool {
         self.delivered += ack.delivered;
         self.marked += ack.marked;
         ack.ack > self.window_end && self.delivered > 0
     }
 
     /// Adds the window to the average and begins the next one (steps 5 to 8).
-    pub fn close(&mut self, ack: &AckInfo) {
+    pub fn end_window(&mut self, ack: &AckInfo) {
         let fraction = f64::from(self.marked) / f64::from(self.delivered);
         self.alpha += GAIN * (fraction.min(1.0) - self.alpha);
-        (self.delivered, self.marked, self.window_end) = (0, 0, ack.max);
+        (self.delivered, self.marked, self.window_end) = (0, 0, ack.next_new);
     }
 }
