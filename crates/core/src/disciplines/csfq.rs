@@ -151,7 +151,9 @@ impl<T> Csfq<T> {
         let position = match self.flows.position(packet.flow) {
             Some(position) => position,
             None => {
-                if let Some(oldest) = self.flows.is_full().then(|| self.flows.stalest(RateAverage::last)).flatten() {
+                if let Some(oldest) =
+                    self.flows.is_full().then(|| self.flows.eviction_candidate(RateAverage::last)).flatten()
+                {
                     self.flows.remove_at(oldest);
                 }
                 self.flows.insert(packet.flow, RateAverage::default()).expect("there is room for a flow")

@@ -1,6 +1,6 @@
 //! Fair Adaptive Bandwidth Allocation (FABA): SFED in constant time. Departing packets return tokens to random buckets.
 //!
-//! A fixed stock of T tokens is shared by one bucket per active flow, each of height T/N for N flows. A queued packet
+//! A fixed number T of tokens is shared by one bucket per active flow, each of height T/N for N flows. A queued packet
 //! holds tokens of its flow's bucket. A flow that queues faster than its bucket is refilled therefore empties it.
 //!
 //! On arrival, the flow's bucket is found, or created full. If other packets are queued, the packet is dropped or
@@ -19,9 +19,9 @@
 //!
 //! | paper | here |
 //! | --- | --- |
-//! | T = alpha B | [`TokenFifo::stock`], the stock of [`TokenPool`] |
+//! | T = alpha B | [`TokenFifo::total_tokens`], [`TokenPool::total`] |
 //! | N, L_N | [`TokenPool::flows`], [`TokenPool::height`] |
-//! | x_j, sigma | [`TokenPool::open`], [`TokenPool::spare`] |
+//! | x_j, sigma | [`TokenPool::find_or_create`], [`TokenPool::spare`] |
 //! | Q, b | [`Refund::queue`](crate::parts::Refund::queue), the draws that [`TokenPool::give_back`] returns |
 //! | f_p | [`TokenFifo::drop_probability`] |
 //! | c_i, w_i | [`Class::weight`](crate::Class::weight), its share in [`TokenTree`] |
@@ -84,8 +84,8 @@ pub struct Faba<T> {
 }
 
 enum FabaBuckets {
-    Alike(TokenPool),
-    Classed(Box<TokenTree>),
+    ByFlow(TokenPool),
+    ByClass(Box<TokenTree>),
 }
 
 impl<T> Faba<T> {
@@ -97,11 +97,11 @@ impl<T> Faba<T> {
     pub fn new(config: FabaConfig, link: &LinkInfo) -> Result<Self, BuildError> {
         let FabaConfig { terms, per, max_flows } = config;
         let fifo = TokenFifo::new(terms, link.mean_packet)?;
-        let tree = |flows| TokenTree::new(link.classes, fifo.stock(), flows, link.key).map(Box::new);
+        let tree = |flows| TokenTree::new(link.classes, fifo.total_tokens(), flows, link.key).map(Box::new);
         let buckets = match per {
-            BucketOwner::Flow => FabaBuckets::Alike(TokenPool::new(fifo.stock(), max_flows, link.key)),
-            BucketOwner::Class => FabaBuckets::Classed(tree(None)?),
-            BucketOwner::FlowInClass => FabaBuckets::Classed(tree(Some(max_flows))?),
+            BucketOwner::Flow => FabaBuckets::ByFlow(TokenPool::new(fifo.total_tokens(), max_flows, link.key)),
+            BucketOwner::Class => FabaBuckets::ByClass(tree(None)?),
+            BucketOwner::FlowInClass => FabaBuckets::ByClass(tree(Some(max_flows))?),
         };
         Ok(Faba { fifo, buckets, departures: 0, draws: 0 })
     }
@@ -110,27 +110,27 @@ impl<T> Faba<T> {
     /// above the bucket's height are removed at the next arrival of its flow or class.
     pub fn bucket(&self, flow: FlowId, class: ClassId) -> Option<f64> {
         let holds = match &self.buckets {
-            FabaBuckets::Alike(pool) => pool.peek(flow),
-            FabaBuckets::Classed(tree) => tree.peek(flow, class),
+            FabaBuckets::ByFlow(pool) => pool.peek(flow),
+            FabaBuckets::ByClass(tree) => tree.peek(flow, class),
         };
-        holds.map(|holds| self.fifo.whole(holds))
+        holds.map(|holds| self.fifo.whole_tokens(holds))
     }
 
     /// The paper's sigma: spare tokens of all levels; negative while buckets hold more than their share.
     pub fn sigma(&self) -> f64 {
-        self.fifo.whole(match &self.buckets {
-            FabaBuckets::Alike(pool) => pool.spare(),
-            FabaBuckets::Classed(tree) => tree.spare(),
+        self.fifo.whole_tokens(match &self.buckets {
+            FabaBuckets::ByFlow(pool) => pool.spare(),
+            FabaBuckets::ByClass(tree) => tree.spare(),
         })
     }
 
     /// The paper's L, the height of a bucket of `class`; `None` if the class has no bucket.
     pub fn bucket_height(&self, class: ClassId) -> Option<f64> {
         let height = match &self.buckets {
-            FabaBuckets::Alike(pool) => Some(pool.height()),
-            FabaBuckets::Classed(tree) => tree.bucket_height(class),
+            FabaBuckets::ByFlow(pool) => Some(pool.height()),
+            FabaBuckets::ByClass(tree) => tree.bucket_height(class),
         };
-        height.map(|height| self.fifo.whole(height))
+        height.map(|height| self.fifo.whole_tokens(height))
     }
 }
 
@@ -138,19 +138,19 @@ impl<T> Discipline<T> for Faba<T> {
     #[inline(always)]
     fn enqueue(&mut self, packet: Packet<T>, cx: &mut Cx<'_, T>) {
         match &mut self.buckets {
-            FabaBuckets::Alike(pool) => {
-                let (bucket, level) = pool.open(packet.flow, cx.rng);
+            FabaBuckets::ByFlow(pool) => {
+                let (bucket, level) = pool.find_or_create(packet.flow, cx.rng);
                 match self.fifo.admit(packet, level, cx) {
                     Payment::Bucket(cost) => pool.take(bucket, cost),
-                    Payment::Spare(cost) => pool.lend(cost),
+                    Payment::Spare(cost) => pool.take_spare(cost),
                     Payment::Dropped => {}
                 }
             }
-            FabaBuckets::Classed(tree) => {
-                let (purse, level) = tree.open(packet.flow, packet.class, cx.rng);
+            FabaBuckets::ByClass(tree) => {
+                let (bucket, level) = tree.find_or_create(packet.flow, packet.class, cx.rng);
                 match self.fifo.admit(packet, level, cx) {
-                    Payment::Bucket(cost) => tree.take(purse, cost),
-                    Payment::Spare(cost) => tree.lend(cost),
+                    Payment::Bucket(cost) => tree.take(bucket, cost),
+                    Payment::Spare(cost) => tree.take_spare(cost),
                     Payment::Dropped => {}
                 }
             }
@@ -161,8 +161,8 @@ impl<T> Discipline<T> for Faba<T> {
     fn dequeue(&mut self, cx: &mut Cx<'_, T>) -> Option<Packet<T>> {
         let (packet, refund) = self.fifo.pop()?;
         self.draws += u64::from(match &mut self.buckets {
-            FabaBuckets::Alike(pool) => pool.give_back(refund, cx.rng),
-            FabaBuckets::Classed(tree) => tree.give_back(refund, cx.rng),
+            FabaBuckets::ByFlow(pool) => pool.give_back(refund, cx.rng),
+            FabaBuckets::ByClass(tree) => tree.give_back(refund, cx.rng),
         });
         self.departures += 1;
         Some(packet)
@@ -172,17 +172,17 @@ impl<T> Discipline<T> for Faba<T> {
 
     fn observe(&self, gauge: &mut dyn FnMut(&'static str, f64)) {
         let (buckets, total) = match &self.buckets {
-            FabaBuckets::Alike(pool) => (pool.flows(), pool.total()),
-            FabaBuckets::Classed(tree) => (tree.buckets(), tree.total()),
+            FabaBuckets::ByFlow(pool) => (pool.flows(), pool.total()),
+            FabaBuckets::ByClass(tree) => (tree.buckets(), tree.total()),
         };
         gauge("flows", buckets as f64);
         gauge("sigma", self.sigma());
-        gauge("bucket_height", self.fifo.whole(total) / buckets.max(1) as f64);
+        gauge("bucket_height", self.fifo.whole_tokens(total) / buckets.max(1) as f64);
         gauge("draws_per_departure", self.draws as f64 / self.departures.max(1) as f64);
     }
     fn observe_flow(&self, flow: FlowId, gauge: &mut dyn FnMut(&'static str, f64)) {
-        let holds = if let FabaBuckets::Alike(pool) = &self.buckets { pool.peek(flow) } else { None };
-        gauge("tokens", holds.map_or(f64::NAN, |holds| self.fifo.whole(holds)));
+        let holds = if let FabaBuckets::ByFlow(pool) = &self.buckets { pool.peek(flow) } else { None };
+        gauge("tokens", holds.map_or(f64::NAN, |holds| self.fifo.whole_tokens(holds)));
     }
 }
 
@@ -230,8 +230,8 @@ mod tests {
 
     fn levels(port: &Port<(), Faba<()>>) -> Vec<Tokens> {
         match &port.discipline().buckets {
-            FabaBuckets::Alike(pool) => pool.levels().collect(),
-            FabaBuckets::Classed(tree) => tree.levels().collect(),
+            FabaBuckets::ByFlow(pool) => pool.levels().collect(),
+            FabaBuckets::ByClass(tree) => tree.levels().collect(),
         }
     }
 
@@ -239,14 +239,14 @@ mod tests {
         port.gauges().into_iter().find(|(gauge, _)| *gauge == name).unwrap().1
     }
 
-    /// Tokens in buckets, spare and carried by queued packets, less the stock: zero if no token was made or lost.
+    /// Tokens in buckets, spare and carried by queued packets, less the total: zero if no token was made or lost.
     fn imbalance(port: &Port<(), Faba<()>>) -> Tokens {
         let Faba { fifo, buckets, .. } = port.discipline();
         let spare = match buckets {
-            FabaBuckets::Alike(pool) => pool.spare(),
-            FabaBuckets::Classed(tree) => tree.spare(),
+            FabaBuckets::ByFlow(pool) => pool.spare(),
+            FabaBuckets::ByClass(tree) => tree.spare(),
         };
-        levels(port).iter().sum::<Tokens>() + spare + fifo.carried() - fifo.stock()
+        levels(port).iter().sum::<Tokens>() + spare + fifo.carried() - fifo.total_tokens()
     }
 
     proptest! {

@@ -152,13 +152,15 @@ impl<T> Hhf<T> {
     /// Makes `flow` heavy, counting the arriving packet; false if the table is full.
     #[cold]
     fn record_heavy(&mut self, flow: FlowId, now: Time) -> bool {
-        if let Some(stalest) = self.heavy.is_full().then(|| self.heavy.stalest(|h| (h.waiting > 0, h.last))).flatten() {
-            let known = *self.heavy.at(stalest).1;
+        if let Some(candidate) =
+            self.heavy.is_full().then(|| self.heavy.eviction_candidate(|h| (h.waiting > 0, h.last))).flatten()
+        {
+            let known = *self.heavy.at(candidate).1;
             if self.is_current(known, now) {
                 self.refused += 1;
                 return false;
             }
-            self.heavy.remove_at(stalest);
+            self.heavy.remove_at(candidate);
         }
         self.found += 1;
         let waiting = 1 + self.move_to_heavy(flow);

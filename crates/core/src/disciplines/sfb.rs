@@ -39,7 +39,7 @@ use crate::reason::Why;
 use crate::time::{Span, Time};
 use crate::units::{Level, Limit, Rate};
 
-pub use crate::parts::{misclassification, unresponsive};
+pub use crate::parts::{estimate_unresponsive_flows, misclassification};
 
 crate::choice! {
     /// How unresponsive flows are limited.
@@ -237,7 +237,7 @@ impl<T> Discipline<T> for Sfb<T> {
     #[inline(always)]
     fn enqueue(&mut self, packet: Packet<T>, cx: &mut Cx<'_, T>) {
         self.switch_hashes(cx.now);
-        self.limiter.see(packet.flow, cx.now);
+        self.limiter.count_arrival(packet.flow, cx.now);
         let numbers = self.bins.bins_of(packet.flow);
         let Some((packet, unresponsive)) = self.judge(packet, &numbers, cx) else { return };
         let (bytes, flow) = (packet.bytes, packet.flow);
@@ -278,7 +278,7 @@ impl<T> Discipline<T> for Sfb<T> {
         gauge("probability_max", self.bins.probabilities().fold(0.0, f64::max));
         gauge("probability_mean", self.bins.probabilities().sum::<f64>() / bins);
         gauge("polluted_bins", f64::from(polluted));
-        gauge("unresponsive_flows", unresponsive(width, levels, polluted));
+        gauge("unresponsive_flows", estimate_unresponsive_flows(width, levels, polluted));
         gauge("bin_packets_max", f64::from(self.bins.max_packets()));
         if let Limiter::Each(fair) = &self.limiter {
             gauge("flows", fair.flows());

@@ -1,7 +1,7 @@
-//! Selective Fair Early Detection (SFED): token bucket per flow, refilled in turn from a fixed stock; drop as a bucket
-//! runs low.
+//! Selective Fair Early Detection (SFED): each flow has a token bucket, refilled in turn. A flow's packets are dropped
+//! when its bucket runs low.
 //!
-//! A fixed stock of T tokens is shared by one bucket per active flow, each of height T/N for N flows. A queued packet
+//! A fixed number T of tokens is shared by one bucket per active flow, each of height T/N for N flows. A queued packet
 //! holds tokens of its flow's bucket, and returns them on departure. A flow that queues more than its share empties its
 //! bucket.
 //!
@@ -17,7 +17,7 @@
 //!
 //! | paper | here |
 //! | --- | --- |
-//! | T = alpha B | [`TokenFifo::stock`], `SfedBuckets::total` |
+//! | T = alpha B | [`TokenFifo::total_tokens`], `SfedBuckets::total` |
 //! | N, L_N | `SfedBuckets::table`, [`Sfed::bucket_height`] |
 //! | x_j, sigma | [`Sfed::bucket`], [`Sfed::sigma`] |
 //! | f_p | [`TokenFifo::drop_probability`] |
@@ -73,7 +73,7 @@ impl SfedBuckets {
     }
 
     /// Finds or creates `flow`'s bucket. A new one is full, and the others are trimmed (section 4.1, step 4).
-    fn open(&mut self, flow: FlowId) -> (usize, BucketLevel) {
+    fn find_or_create(&mut self, flow: FlowId) -> (usize, BucketLevel) {
         let position = match self.table.position(flow) {
             Some(position) => position,
             None => self.create(flow),
@@ -178,31 +178,31 @@ impl<T> Sfed<T> {
     /// [`BuildError::Conflict`] if `lambda2` is not below `lambda1`.
     pub fn new(config: SfedConfig, link: &LinkInfo) -> Result<Self, BuildError> {
         let fifo = TokenFifo::new(config.terms, link.mean_packet)?;
-        let total = fifo.stock();
+        let total = fifo.total_tokens();
         let buckets = SfedBuckets { table: FlowTable::new(config.max_flows, link.key), turn: 0, spare: total, total };
         Ok(Sfed { fifo, buckets })
     }
 
     /// The tokens in `flow`'s bucket, if it has one: packets, or bytes in byte mode.
     pub fn bucket(&self, flow: FlowId) -> Option<f64> {
-        self.buckets.table.peek(flow).map(|holds| self.fifo.whole(*holds))
+        self.buckets.table.peek(flow).map(|holds| self.fifo.whole_tokens(*holds))
     }
 
     /// The paper's sigma: tokens in no bucket and held by no packet.
     pub fn sigma(&self) -> f64 {
-        self.fifo.whole(self.buckets.spare)
+        self.fifo.whole_tokens(self.buckets.spare)
     }
 
     /// The paper's L_N, the height of a bucket.
     pub fn bucket_height(&self) -> f64 {
-        self.fifo.whole(self.buckets.height())
+        self.fifo.whole_tokens(self.buckets.height())
     }
 }
 
 impl<T> Discipline<T> for Sfed<T> {
     #[inline(always)]
     fn enqueue(&mut self, packet: Packet<T>, cx: &mut Cx<'_, T>) {
-        let (bucket, level) = self.buckets.open(packet.flow);
+        let (bucket, level) = self.buckets.find_or_create(packet.flow);
         match self.fifo.admit(packet, level, cx) {
             Payment::Bucket(cost) => *self.buckets.table.at(bucket).1 -= cost,
             Payment::Spare(cost) => self.buckets.spare -= cost,

@@ -242,7 +242,7 @@ pub fn misclassification(width: u32, levels: u32, unresponsive: u32) -> f64 {
 /// 1/N) for a share V of clean bins. If every bin is polluted, half a bin is taken as clean.
 ///
 /// With t = M/N, one level's standard deviation is at most sqrt(N (e^t - t - 1)); L levels divide it by sqrt(L).
-pub fn unresponsive(width: u32, levels: u32, polluted: u32) -> f64 {
+pub fn estimate_unresponsive_flows(width: u32, levels: u32, polluted: u32) -> f64 {
     let (bins, polluted) = (f64::from(width * levels), f64::from(polluted));
     if width == 1 {
         // A single bin shows only whether there are unresponsive flows.
@@ -300,7 +300,7 @@ mod tests {
                     (0..bad).flat_map(|flow| bins.bins_of(FlowId(flow)).into_iter().take(levels)).collect();
                 polluted.sort_unstable();
                 polluted.dedup();
-                unresponsive(width as u32, levels as u32, polluted.len() as u32)
+                estimate_unresponsive_flows(width as u32, levels as u32, polluted.len() as u32)
             };
             let errors: Vec<f64> = (0..400).map(|secret| estimate(secret) - bad as f64).collect();
             let mean = errors.iter().sum::<f64>() / 400.0;
@@ -313,8 +313,18 @@ mod tests {
             assert!(mean.abs() < bias + 0.2 * deviation, "{levels} x {width}, {bad}: mean error {mean}");
             assert!(spread < 1.25 * deviation, "{levels} x {width}, {bad}: {spread} not {deviation}");
         }
-        assert_eq!((unresponsive(23, 2, 0), unresponsive(1, 3, 0), unresponsive(1, 3, 3)), (0.0, 0.0, 1.0));
-        assert!(unresponsive(23, 2, 46) > unresponsive(23, 2, 45) && unresponsive(2, 1, 2).is_finite());
+        assert_eq!(
+            (
+                estimate_unresponsive_flows(23, 2, 0),
+                estimate_unresponsive_flows(1, 3, 0),
+                estimate_unresponsive_flows(1, 3, 3)
+            ),
+            (0.0, 0.0, 1.0)
+        );
+        assert!(
+            estimate_unresponsive_flows(23, 2, 46) > estimate_unresponsive_flows(23, 2, 45)
+                && estimate_unresponsive_flows(2, 1, 2).is_finite()
+        );
     }
 
     #[test]

@@ -29,8 +29,8 @@ impl FairShareLimiter {
 
     /// Counts the flow of an arrival, limited or not.
     #[inline]
-    pub fn see(&mut self, flow: FlowId, now: Time) {
-        self.flows.see(flow, now);
+    pub fn count_arrival(&mut self, flow: FlowId, now: Time) {
+        self.flows.count_arrival(flow, now);
     }
 
     /// The estimated number of flows.
@@ -75,7 +75,7 @@ mod tests {
     /// Ten flows at 80 kbit/s: each may send 10 packets of 100 bytes a second.
     fn ten_flows() -> FairShareLimiter {
         let mut fair = FairShareLimiter::new(Rate::from_bits(80_000), 200, FlowCount::new(Span::ZERO, 7), 8);
-        (0..10).for_each(|flow| fair.see(FlowId(flow), Time::ZERO));
+        (0..10).for_each(|flow| fair.count_arrival(FlowId(flow), Time::ZERO));
         fair
     }
 

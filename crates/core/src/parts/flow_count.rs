@@ -35,10 +35,10 @@ impl FlowCount {
 
     /// Counts the flow of an arriving packet.
     #[inline]
-    pub fn see(&mut self, flow: FlowId, now: Time) {
+    pub fn count_arrival(&mut self, flow: FlowId, now: Time) {
         let ended = self.window.advance(now);
         if ended > 0 {
-            self.turn(ended);
+            self.begin_window(ended);
         }
         let bit = keyed(self.key, flow) % u64::from(BITS);
         let (word, mask) = (&mut self.bits[bit as usize / 64], 1 << (bit % 64));
@@ -55,7 +55,7 @@ impl FlowCount {
     }
 
     #[cold]
-    fn turn(&mut self, ended: u64) {
+    fn begin_window(&mut self, ended: u64) {
         // Windows that ended between two calls had no packet.
         self.unset_before = if ended == 1 { self.unset } else { BITS };
         self.unset = BITS;
@@ -76,7 +76,7 @@ mod tests {
         for flows in [1u64, 10, 100, 400, 4000, 16_000] {
             let estimate = |key| {
                 let mut count = FlowCount::new(Span::from_secs(1), key);
-                (0..2 * flows).for_each(|packet| count.see(FlowId(packet % flows), at(0)));
+                (0..2 * flows).for_each(|packet| count.count_arrival(FlowId(packet % flows), at(0)));
                 count.estimate()
             };
             let t = flows as f64 / f64::from(BITS);
@@ -95,22 +95,22 @@ mod tests {
     #[test]
     fn flows_that_fall_silent_are_forgotten_a_window_later() {
         let mut count = FlowCount::new(Span::from_secs(1), 7);
-        (0..1000).for_each(|flow| count.see(FlowId(flow), at(10)));
+        (0..1000).for_each(|flow| count.count_arrival(FlowId(flow), at(10)));
         let many = count.estimate();
-        count.see(FlowId(1), at(1500));
+        count.count_arrival(FlowId(1), at(1500));
         assert_eq!(count.estimate(), many, "the last window had them");
-        count.see(FlowId(1), at(2500));
+        count.count_arrival(FlowId(1), at(2500));
         assert!((count.estimate() - 1.0).abs() < 0.01, "{}", count.estimate());
-        (0..1000).for_each(|flow| count.see(FlowId(flow), at(2600)));
+        (0..1000).for_each(|flow| count.count_arrival(FlowId(flow), at(2600)));
         assert_eq!(count.estimate(), many, "those that come count at once, and the same flows count the same");
-        count.see(FlowId(1), at(3_600_000));
+        count.count_arrival(FlowId(1), at(3_600_000));
         assert!((count.estimate() - 1.0).abs() < 0.01, "an hour of silence");
     }
 
     #[test]
     fn a_flood_of_flows_fills_the_bitmap_and_no_more() {
         let mut count = FlowCount::new(Span::ZERO, 7);
-        (0..1_000_000).for_each(|flow| count.see(FlowId(flow), Time::NEVER));
+        (0..1_000_000).for_each(|flow| count.count_arrival(FlowId(flow), Time::NEVER));
         assert!((count.estimate() - 4096.0 * libm::log(4096.0)).abs() < 1.0);
     }
 }

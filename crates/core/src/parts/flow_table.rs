@@ -11,7 +11,7 @@ use crate::packet::FlowId;
 pub struct FlowTable<V> {
     index: FlowIndex<V>,
     capacity: usize,
-    /// Position at which the next call of [`stalest`](FlowTable::stalest) begins.
+    /// Position at which the next call of [`eviction_candidate`](FlowTable::eviction_candidate) begins.
     hand: usize,
 }
 
@@ -86,15 +86,15 @@ impl<V> FlowTable<V> {
         self.index.link(position, flow);
     }
 
-    /// Compares the next four entries in rotation and returns the position of the one with the least `age`. `age` is,
-    /// for example, the time of an entry's last use. `None` if the table is empty. Approximates least-recently-used
-    /// eviction without a list.
-    pub fn stalest<K: Ord>(&mut self, age: impl Fn(&V) -> K) -> Option<usize> {
+    /// The least recently used of the next four entries in rotation, as a position; `None` if the table is empty.
+    /// `last_use` is an entry's time of last use, or another key whose least value is to be evicted. Approximates
+    /// least-recently-used eviction without a list.
+    pub fn eviction_candidate<K: Ord>(&mut self, last_use: impl Fn(&V) -> K) -> Option<usize> {
         let all = self.len();
         let first = self.hand;
         self.hand = (first + 4) % all.max(1);
         let next = (0..all.min(4)).map(|step| (first + step) % all);
-        next.min_by_key(|position| age(&self.index.entries[*position].value))
+        next.min_by_key(|position| last_use(&self.index.entries[*position].value))
     }
 
     /// Every entry, in an order that depends only on the calls made.
@@ -149,13 +149,13 @@ mod tests {
     }
 
     #[test]
-    fn the_stalest_of_four_is_looked_for_further_on_each_time() {
+    fn each_search_compares_the_next_four_entries_and_returns_the_least_recently_used() {
         let mut table = FlowTable::new(10, 3);
-        assert_eq!(table.stalest(|age: &u32| *age), None);
-        for (flow, age) in [5, 3, 9, 4, 8, 7, 6].into_iter().enumerate() {
-            table.insert(FlowId(flow as u64), age);
+        assert_eq!(table.eviction_candidate(|time: &u32| *time), None);
+        for (flow, time) in [5, 3, 9, 4, 8, 7, 6].into_iter().enumerate() {
+            table.insert(FlowId(flow as u64), time);
         }
         // Entries 0 to 3, then 4 to 6 and 0, then 1 to 4.
-        assert_eq!([(); 3].map(|()| table.stalest(|age| *age)), [Some(1), Some(0), Some(1)]);
+        assert_eq!([(); 3].map(|()| table.eviction_candidate(|time| *time)), [Some(1), Some(0), Some(1)]);
     }
 }

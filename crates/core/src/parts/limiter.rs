@@ -25,9 +25,9 @@ pub enum Limiter {
 impl Limiter {
     /// Counts an arrival of `flow`, limited or not.
     #[inline]
-    pub fn see(&mut self, flow: FlowId, now: Time) {
+    pub fn count_arrival(&mut self, flow: FlowId, now: Time) {
         if let Limiter::Each(fair) = self {
-            fair.see(flow, now);
+            fair.count_arrival(flow, now);
         }
     }
 

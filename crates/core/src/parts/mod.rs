@@ -44,7 +44,8 @@ mod weights;
 
 pub use average::Average;
 pub use bins::{
-    Bin, BinNumbers, BinSummary, Bins, LevelHash, MAX_LEVELS, ProbabilitySteps, misclassification, unresponsive,
+    Bin, BinNumbers, BinSummary, Bins, LevelHash, MAX_LEVELS, ProbabilitySteps, estimate_unresponsive_flows,
+    misclassification,
 };
 pub use children::Children;
 pub use class_queues::ClassQueues;

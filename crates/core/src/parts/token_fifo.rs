@@ -139,12 +139,12 @@ impl<T> TokenFifo<T> {
     }
 
     /// The paper's T: `alpha` times the limit in tokens.
-    pub fn stock(&self) -> Tokens {
+    pub fn total_tokens(&self) -> Tokens {
         (self.terms.alpha * self.room * self.unit.fraction() as f64).clamp(1.0, MAX_TOTAL) as Tokens
     }
 
     /// `amount` in whole tokens (packets or bytes).
-    pub fn whole(&self, amount: Tokens) -> f64 {
+    pub fn whole_tokens(&self, amount: Tokens) -> f64 {
         amount as f64 / self.unit.fraction() as f64
     }
 
@@ -264,12 +264,12 @@ mod tests {
     #[test]
     fn with_a_byte_limit_a_token_is_a_byte_and_a_large_packet_is_a_large_grain() {
         let mut bytes = fifo(TokenSettings { limit: Limit::Bytes(10_000), alpha: 0.5, ..TERMS });
-        assert_eq!(bytes.stock(), 5000 << 8);
+        assert_eq!(bytes.total_tokens(), 5000 << 8);
         assert_eq!(admit(&mut bytes, 1500, 8 * TOKEN, Ecn::NotEct), Payment::Bucket(1500 << 8));
         assert_eq!(admit(&mut bytes, 0, 8 * TOKEN, Ecn::NotEct), Payment::Bucket(0));
         assert_eq!(bytes.pop().unwrap().1, Refund { carried: 1500 << 8, grain: 1500 << 8, queue: 0 });
         let packets = fifo(TokenSettings { limit: Limit::Bytes(10_000), byte_mode: Some(false), ..TERMS });
-        assert_eq!((packets.stock(), packets.whole(TOKEN / 2)), (10 * TOKEN, 0.5));
+        assert_eq!((packets.total_tokens(), packets.whole_tokens(TOKEN / 2)), (10 * TOKEN, 0.5));
     }
 
     #[test]

@@ -12,7 +12,7 @@ use super::token_fifo::{BucketLevel, Refund, Tokens};
 use crate::packet::FlowId;
 use crate::rng::Rng;
 
-/// Maximum buckets visited per departure; see [`draws`].
+/// Maximum buckets visited per departure; see [`draw_count`].
 const MAX_DRAWS: u64 = 4;
 /// Buckets compared for an eviction.
 const CANDIDATES: usize = 4;
@@ -73,9 +73,9 @@ impl TokenPool {
     ///
     /// If the table is full, the fullest of four random buckets is evicted: its flow was least active.
     #[inline]
-    pub fn open(&mut self, flow: FlowId, rng: &mut Rng) -> (usize, BucketLevel) {
+    pub fn find_or_create(&mut self, flow: FlowId, rng: &mut Rng) -> (usize, BucketLevel) {
         let (position, holds) = match self.buckets.position(flow) {
-            Some(position) => (position, self.skim(position)),
+            Some(position) => (position, self.remove_excess(position)),
             None => self.create(flow, rng),
         };
         (position, BucketLevel { tokens: holds, height: self.height })
@@ -89,17 +89,17 @@ impl TokenPool {
 
     /// Gives spare `tokens` to a packet. The number of spare tokens may become negative.
     #[inline]
-    pub fn lend(&mut self, tokens: Tokens) {
+    pub fn take_spare(&mut self, tokens: Tokens) {
         self.spare -= tokens;
     }
 
     /// Takes back a departing packet's tokens, then moves spare tokens to random buckets, at most a grain to each. If
     /// `spare` is negative, it takes tokens from the buckets instead, at most until they are empty. A drawn bucket
-    /// above its height is deleted. `draws` limits the number of buckets. Returns the number of buckets drawn.
+    /// above its height is deleted. Returns the number of buckets drawn, at most four (see `draw_count`).
     #[inline]
     pub fn give_back(&mut self, refund: Refund, rng: &mut Rng) -> u32 {
         self.spare += refund.carried;
-        let (draws, mut drawn) = (draws(self.spare, refund), 0);
+        let (draws, mut drawn) = (draw_count(self.spare, refund), 0);
         while drawn < draws && self.spare != 0 && !self.buckets.is_empty() {
             self.settle(rng.below(self.buckets.len() as u32) as usize, refund.grain);
             drawn += 1;
@@ -109,7 +109,7 @@ impl TokenPool {
 
     fn settle(&mut self, position: usize, grain: Tokens) {
         let holds = self.buckets.at(position).1;
-        let moved = due(self.spare, grain).max(-(*holds).max(0));
+        let moved = clamp_to_grain(self.spare, grain).max(-(*holds).max(0));
         *holds += moved;
         let full = *holds > self.height;
         self.spare -= moved;
@@ -118,7 +118,7 @@ impl TokenPool {
         }
     }
 
-    fn skim(&mut self, position: usize) -> Tokens {
+    fn remove_excess(&mut self, position: usize) -> Tokens {
         let holds = self.buckets.at(position).1;
         let excess = (*holds - self.height).max(0);
         *holds -= excess;
@@ -168,13 +168,13 @@ impl TokenPool {
 /// draws (section 5.2). Under intermittent load, a limit of two wastes 1 % of the link, and a limit of four does as
 /// well as one of sixteen.
 #[inline]
-pub(super) fn draws(spare: Tokens, refund: Refund) -> u32 {
+pub(super) fn draw_count(spare: Tokens, refund: Refund) -> u32 {
     let (owed, queue) = (spare.unsigned_abs(), refund.queue.max(refund.grain).unsigned_abs());
     if owed < queue { 1 } else { (owed / queue + 1).min(MAX_DRAWS) as u32 }
 }
 
 #[inline]
-pub(super) fn due(spare: Tokens, grain: Tokens) -> Tokens {
+pub(super) fn clamp_to_grain(spare: Tokens, grain: Tokens) -> Tokens {
     spare.clamp(-grain, grain)
 }
 
@@ -186,7 +186,7 @@ mod tests {
     const FLOW: [FlowId; 4] = [FlowId(1), FlowId(2), FlowId(3), FlowId(4)];
 
     fn open(pool: &mut TokenPool, flow: FlowId, rng: &mut Rng) -> (usize, Tokens) {
-        let (position, level) = pool.open(flow, rng);
+        let (position, level) = pool.find_or_create(flow, rng);
         assert_eq!(level.height, pool.height());
         (position, level.tokens)
     }
@@ -200,7 +200,7 @@ mod tests {
     }
 
     #[test]
-    fn a_new_flow_gets_a_full_bucket_and_shortens_the_others_only_when_they_are_looked_at() {
+    fn a_new_flow_gets_a_full_bucket_and_another_bucket_loses_its_excess_at_its_flows_next_arrival() {
         let (mut pool, mut rng) = (TokenPool::new(12, 8, 1), Rng::new(1));
         assert_eq!(open(&mut pool, FLOW[0], &mut rng), (0, 12));
         assert_eq!(open(&mut pool, FLOW[1], &mut rng), (1, 6));
@@ -212,9 +212,9 @@ mod tests {
     #[test]
     fn spare_tokens_fill_buckets_and_a_bucket_above_its_height_is_deleted() {
         let (mut pool, mut rng) = (TokenPool::new(12, 8, 1), Rng::new(1));
-        pool.open(FLOW[0], &mut rng);
-        pool.open(FLOW[1], &mut rng);
-        pool.open(FLOW[0], &mut rng);
+        pool.find_or_create(FLOW[0], &mut rng);
+        pool.find_or_create(FLOW[1], &mut rng);
+        pool.find_or_create(FLOW[0], &mut rng);
         pool.take(0, 5);
         // Two buckets of height 6 hold 1 and 6 tokens, and one token returns. If the first bucket is drawn, it takes
         // the token. If the second is drawn, it overflows and is deleted.
@@ -228,7 +228,7 @@ mod tests {
     }
 
     #[test]
-    fn a_deficit_is_grabbed_but_never_from_an_empty_bucket() {
+    fn a_deficit_of_spare_tokens_is_taken_from_drawn_buckets_but_never_from_an_empty_one() {
         let (mut pool, mut rng) = (TokenPool::new(12, 8, 1), Rng::new(1));
         for flow in FLOW {
             let (position, holds) = open(&mut pool, flow, &mut rng);
@@ -248,7 +248,7 @@ mod tests {
     #[test]
     fn a_departure_draws_as_many_buckets_as_the_spare_tokens_exceed_the_queue_and_never_more_than_four() {
         let (mut pool, mut rng) = (TokenPool::new(1_000_000, 8, 1), Rng::new(1));
-        pool.open(FLOW[0], &mut rng);
+        pool.find_or_create(FLOW[0], &mut rng);
         pool.take(0, 900_000);
         assert_eq!(give_back(&mut pool, [1, 1, 10], &mut rng), 1);
         assert_eq!(give_back(&mut pool, [25, 1, 10], &mut rng), 3);
@@ -264,7 +264,7 @@ mod tests {
             let (position, holds) = open(&mut pool, FlowId(0), &mut rng);
             pool.take(position, holds);
             for newcomer in 0..2 {
-                pool.open(FlowId(1000 + 2 * trial + newcomer), &mut rng);
+                pool.find_or_create(FlowId(1000 + 2 * trial + newcomer), &mut rng);
             }
             assert_eq!((pool.flows(), pool.height()), (2, 2048));
             kept += u32::from(pool.levels().any(|holds| holds <= 0));

@@ -3,7 +3,7 @@
 use alloc::vec::Vec;
 
 use super::token_fifo::{BucketLevel, Refund, Tokens};
-use super::token_pool::{TokenPool, draws, due};
+use super::token_pool::{TokenPool, clamp_to_grain, draw_count};
 use super::weights::Weights;
 use crate::discipline::Class;
 use crate::packet::{ClassId, FlowId};
@@ -12,7 +12,7 @@ use crate::rng::Rng;
 
 /// A tree of classes (FABA paper, sections 6.1 to 6.3). A leaf class has a bucket, or a [`TokenPool`] if its flows are
 /// distinguished. A class is active while it has a bucket or an active descendant. Its height is its share, by weight
-/// among active siblings, of its parent's height. The root's height is the whole stock.
+/// among active siblings, of its parent's height. The root's height is the total of tokens.
 ///
 /// Each level has its own spare tokens, so freed tokens stay close: those of a deleted bucket are shared among its
 /// siblings. Tokens move a level up if a class and its descendants exceed its height, or if none of them is active. A
@@ -82,7 +82,7 @@ impl TokenTree {
 
     /// Finds or creates the bucket for a packet of `flow` and `class` and returns its fill. A new bucket is full; an
     /// excess becomes spare at its level. Unknown classes count as class 0.
-    pub fn open(&mut self, flow: FlowId, class: ClassId, rng: &mut Rng) -> (BucketId, BucketLevel) {
+    pub fn find_or_create(&mut self, flow: FlowId, class: ClassId, rng: &mut Rng) -> (BucketId, BucketLevel) {
         let leaf = self.leaf(class);
         if !self.is_active(leaf) {
             self.activate(leaf);
@@ -90,7 +90,7 @@ impl TokenTree {
         let height = self.height(leaf);
         if let Some(pool) = &mut self.nodes[leaf].flows {
             pool.set_total(height);
-            let (position, level) = pool.open(flow, rng);
+            let (position, level) = pool.find_or_create(flow, rng);
             return (BucketId { leaf, position }, level);
         }
         let excess = (self.nodes[leaf].tokens - height).max(0);
@@ -99,13 +99,13 @@ impl TokenTree {
     }
 
     /// Moves `tokens` from a bucket to a packet.
-    pub fn take(&mut self, purse: BucketId, tokens: Tokens) {
-        let leaf = &mut self.nodes[purse.leaf];
+    pub fn take(&mut self, bucket: BucketId, tokens: Tokens) {
+        let leaf = &mut self.nodes[bucket.leaf];
         match &mut leaf.flows {
-            Some(pool) => pool.take(purse.position, tokens),
+            Some(pool) => pool.take(bucket.position, tokens),
             None => leaf.tokens -= tokens,
         }
-        let mut at = purse.leaf;
+        let mut at = bucket.leaf;
         while at != ROOT {
             self.nodes[at].content -= tokens;
             at = self.nodes[at].parent;
@@ -113,13 +113,13 @@ impl TokenTree {
     }
 
     /// Gives spare `tokens` to a packet whose bucket does not pay.
-    pub fn lend(&mut self, tokens: Tokens) {
+    pub fn take_spare(&mut self, tokens: Tokens) {
         self.nodes[ROOT].tokens -= tokens;
     }
 
-    /// Takes back a departing packet's tokens and redistributes spare tokens from the root down. Each level gives to as
-    /// many children as `draws` allows, and the walk continues below the last one. Returns the number of buckets and
-    /// classes drawn, at most four per level.
+    /// Takes back a departing packet's tokens and moves spare tokens from the root down. Each level gives tokens to a
+    /// few random children, as [`TokenPool::give_back`] does to buckets. The walk continues below the last child drawn.
+    /// Returns the number of buckets and classes drawn, at most four per level.
     pub fn give_back(&mut self, refund: Refund, rng: &mut Rng) -> u32 {
         self.nodes[ROOT].tokens += refund.carried;
         let (mut level, mut drawn) = (Some(ROOT), 0);
@@ -133,7 +133,7 @@ impl TokenTree {
                 }
                 break;
             }
-            for draw in 0..draws(self.nodes[at].tokens, refund) {
+            for draw in 0..draw_count(self.nodes[at].tokens, refund) {
                 let ClassNode { active, children, tokens, .. } = &self.nodes[at];
                 // Draws at least once: a lower level may have spare tokens.
                 if active.total() == 0 || (*tokens == 0 && draw > 0) {
@@ -151,16 +151,16 @@ impl TokenTree {
 
     /// Settles tokens between `child` and its level. Returns whether the child has a level of its own.
     fn settle(&mut self, child: usize, grain: Tokens) -> bool {
-        let due = due(self.nodes[self.nodes[child].parent].tokens, grain);
+        let moved = clamp_to_grain(self.nodes[self.nodes[child].parent].tokens, grain);
         let ClassNode { flows, children, tokens, .. } = &self.nodes[child];
         if flows.is_none() && children.is_empty() {
-            self.move_up(child, -due.max(-(*tokens).max(0)));
+            self.move_up(child, -moved.max(-(*tokens).max(0)));
             if self.nodes[child].tokens > self.height(child) {
                 self.deactivate(child);
             }
             return false;
         }
-        self.move_up(child, -due);
+        self.move_up(child, -moved);
         // Tokens that exceed the class's height and are in no bucket go to its siblings.
         let spare = self.nodes[child].flows.as_ref().map_or(self.nodes[child].tokens, TokenPool::spare);
         self.move_up(child, (self.nodes[child].content - self.height(child)).min(spare).max(0));
@@ -171,7 +171,7 @@ impl TokenTree {
     fn move_up(&mut self, node: usize, tokens: Tokens) {
         let from = &mut self.nodes[node];
         match &mut from.flows {
-            Some(pool) => pool.lend(tokens),
+            Some(pool) => pool.take_spare(tokens),
             None => from.tokens -= tokens,
         }
         from.content -= tokens;
@@ -290,7 +290,7 @@ fn nodes(parents: &[(usize, f64)], flows: Option<u32>, key: u64, total: Tokens) 
         ClassNode {
             parent,
             rank: ranks[number],
-            weight: whole(weight, heaviest[parent]),
+            weight: integer_weight(weight, heaviest[parent]),
             active: Weights::new(children.len()),
             tokens: if number == ROOT { total } else { 0 },
             content: 0,
@@ -302,7 +302,7 @@ fn nodes(parents: &[(usize, f64)], flows: Option<u32>, key: u64, total: Tokens) 
 }
 
 /// `weight` as an integer, for exact sums. The scale is a power of two, so integer weights keep their ratio.
-fn whole(weight: f64, heaviest: f64) -> u64 {
+fn integer_weight(weight: f64, heaviest: f64) -> u64 {
     // The scale stays finite.
     let (heaviest, mut scale) = (heaviest.max(1e-200), 1.0);
     while heaviest * scale <= MAX_WEIGHT / 2.0 {
@@ -331,7 +331,7 @@ mod tests {
     }
 
     fn open(tree: &mut TokenTree, class: u16, rng: &mut Rng) -> BucketLevel {
-        tree.open(FlowId(u64::from(class)), ClassId(class), rng).1
+        tree.find_or_create(FlowId(u64::from(class)), ClassId(class), rng).1
     }
 
     #[test]
@@ -369,8 +369,8 @@ mod tests {
         let (mut tree, mut rng) = tree(None);
         // Every bucket is far below its height, so none is deleted.
         for class in [0, 2, 3] {
-            let (purse, _) = tree.open(FlowId(0), ClassId(class), &mut rng);
-            tree.take(purse, 1 << 30);
+            let (bucket, _) = tree.find_or_create(FlowId(0), ClassId(class), &mut rng);
+            tree.take(bucket, 1 << 30);
         }
         let before: Vec<Tokens> = [0, 2, 3].map(|class| tree.peek(FlowId(0), ClassId(class)).unwrap()).into();
         for node in tree.nodes.iter_mut().filter(|node| !node.children.is_empty()) {
@@ -390,7 +390,7 @@ mod tests {
     #[test]
     fn flows_of_a_class_share_its_part_alike_and_a_class_whose_flows_are_gone_is_idle() {
         let (mut tree, mut rng) = tree(Some(8));
-        let mut height = |flow, class| tree.open(FlowId(flow), ClassId(class), &mut rng).1.height;
+        let mut height = |flow, class| tree.find_or_create(FlowId(flow), ClassId(class), &mut rng).1.height;
         assert_eq!([height(1, 0), height(2, 0), height(3, 3), height(4, 3), height(4, 3)], [48, 24, 36, 18, 18]);
         assert_eq!(height(1, 0), 6);
         assert_eq!((tree.buckets(), tree.bucket_height(ClassId(3))), (4, Some(18)));
@@ -406,10 +406,16 @@ mod tests {
     #[test]
     fn weights_keep_their_proportion_however_large_or_small() {
         for unit in [0.125, 1.0, 1000.0, 1e-100] {
-            assert!(whole(unit, 8.0 * unit).abs_diff(whole(8.0 * unit, 8.0 * unit) / 8) <= 1, "{unit}");
+            assert!(
+                integer_weight(unit, 8.0 * unit).abs_diff(integer_weight(8.0 * unit, 8.0 * unit) / 8) <= 1,
+                "{unit}"
+            );
         }
-        assert_eq!([whole(1.0, 3.0), whole(2.0, 3.0), whole(3.0, 3.0)], [1, 2, 3].map(|weight| weight << 30));
-        assert_eq!([whole(5e-324, f64::MAX), whole(5e-324, 5e-324)], [1, 1]);
+        assert_eq!(
+            [integer_weight(1.0, 3.0), integer_weight(2.0, 3.0), integer_weight(3.0, 3.0)],
+            [1, 2, 3].map(|weight| weight << 30)
+        );
+        assert_eq!([integer_weight(5e-324, f64::MAX), integer_weight(5e-324, 5e-324)], [1, 1]);
     }
 
     #[test]

@@ -54,7 +54,7 @@ struct FairShare {
 }
 
 impl FairShare {
-    fn see(&mut self, flow: u64, now: f64) {
+    fn count_arrival(&mut self, flow: u64, now: f64) {
         while now >= self.window_ends {
             self.bits_before = std::mem::take(&mut self.bits).len();
             self.window_ends += self.window;
@@ -200,7 +200,7 @@ impl Plain {
         let SfbNumbers { bin_size, bin_max, d1, d2, freeze_time, .. } = self.settings;
         self.move_hash(now);
         if let Penalty::FairShare(fair) = &mut self.penalty {
-            fair.see(packet.flow, now);
+            fair.count_arrival(packet.flow, now);
         }
         let in_use = self.changes % 2;
         let h = self.hashes(self.changes, packet.flow);

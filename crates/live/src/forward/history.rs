@@ -73,7 +73,7 @@ impl FlowHistories {
             history.last_top = now;
         } else if let Some(before) = counts(flow) {
             if self.flows.is_full()
-                && let Some(at) = self.flows.stalest(|history| history.last_top)
+                && let Some(at) = self.flows.eviction_candidate(|history| history.last_top)
             {
                 self.flows.remove_at(at);
             }

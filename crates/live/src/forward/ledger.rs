@@ -121,7 +121,7 @@ impl LaneLedger {
     }
 
     fn evict(&mut self) {
-        if let Some(at) = self.flows.stalest(|row| row.last_arrival) {
+        if let Some(at) = self.flows.eviction_candidate(|row| row.last_arrival) {
             let (_, row) = self.flows.remove_at(at);
             self.others = self.others + row.counts;
         }
