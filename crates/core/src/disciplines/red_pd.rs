@@ -86,7 +86,7 @@ impl<T> RedPd<T> {
     #[inline]
     fn filter(&mut self, packet: &Packet<T>, cx: &mut Cx<'_, T>) -> Option<Why> {
         let (units, waiting) = (self.units(packet.bytes), self.queue.backlog().packets > 1);
-        let flow = self.identification.find(packet.flow)?;
+        let flow = self.identification.monitored_flow(packet.flow)?;
         flow.arrived(units, packet.bytes);
         let (why, penalty, demand) = if flow.unresponsive {
             (Why::Unresponsive, self.config.unresponsive_penalty, waiting || !self.config.noidle)
@@ -126,7 +126,7 @@ impl<T> Discipline<T> for RedPd<T> {
         }
         let (flow, units) = (packet.flow, self.units(packet.bytes));
         let signaled = self.offer(packet, cx);
-        self.identification.reached(flow, units, signaled);
+        self.identification.record_arrival(flow, units, signaled);
     }
 
     crate::discipline::dequeue_from!(queue);

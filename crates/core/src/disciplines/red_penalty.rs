@@ -199,10 +199,10 @@ impl<T> RedPenalty<T> {
                 FailedTest::Unfriendly => false,
                 FailedTest::Unresponsive => rate > self.tests.rate_kept * before,
                 FailedTest::Disproportionate => {
-                    self.tests.disproportionate(rate, drops, all + rate, self.log.flows() + 1)
+                    self.tests.is_disproportionate(rate, drops, all + rate, self.log.flows() + 1)
                 }
             };
-            if !again && !self.tests.unfriendly(rate, drops) {
+            if !again && !self.tests.is_unfriendly(rate, drops) {
                 self.penalized.remove_at(position);
             }
         }
@@ -216,11 +216,11 @@ impl<T> RedPenalty<T> {
         let sample = FlowSample { flow, drops, rate };
         let earlier = self.history.iter().filter(|sample| sample.flow == flow);
         let calmest = earlier.min_by(|a, b| a.drops.total_cmp(&b.drops)).copied();
-        let failed = if self.tests.unfriendly(rate, drops) {
+        let failed = if self.tests.is_unfriendly(rate, drops) {
             FailedTest::Unfriendly
-        } else if calmest.is_some_and(|then| self.tests.unresponsive(sample, then)) {
+        } else if calmest.is_some_and(|then| self.tests.is_unresponsive(sample, then)) {
             FailedTest::Unresponsive
-        } else if self.tests.disproportionate(rate, drops, all, self.log.flows()) {
+        } else if self.tests.is_disproportionate(rate, drops, all, self.log.flows()) {
             FailedTest::Disproportionate
         } else {
             if self.history.len() == HISTORY {

@@ -58,7 +58,7 @@ impl DropHistory {
     }
 
     /// Adds a drop of `weight` packets or bytes to the list being filled. Zero weight is ignored.
-    pub fn record(&mut self, flow: FlowId, weight: u32) {
+    pub fn count_drop(&mut self, flow: FlowId, weight: u32) {
         self.filling.count(flow, weight);
     }
 
@@ -81,7 +81,7 @@ impl DropHistory {
     }
 
     /// The record of `flow`, if any.
-    pub fn find(&self, flow: FlowId) -> Option<&FlowDropRecord> {
+    pub fn record_of(&self, flow: FlowId) -> Option<&FlowDropRecord> {
         self.records.binary_search_by_key(&flow, |seen| seen.flow).ok().map(|position| &self.records[position])
     }
 
@@ -121,7 +121,7 @@ mod tests {
     }
 
     fn fill(history: &mut DropHistory, drops: &[(u64, u32)]) {
-        drops.iter().for_each(|(flow, weight)| history.record(FlowId(*flow), *weight));
+        drops.iter().for_each(|(flow, weight)| history.count_drop(FlowId(*flow), *weight));
         history.end_list();
     }
 
@@ -135,7 +135,7 @@ mod tests {
         fill(&mut history, &[]);
         fill(&mut history, &[(7, 1)]);
         assert_eq!(history.records(), [seen(1, 1, 1, false), seen(7, 1, 1, true)]);
-        assert_eq!((history.find(FlowId(7)), history.find(FlowId(2))), (Some(&seen(7, 1, 1, true)), None));
+        assert_eq!((history.record_of(FlowId(7)), history.record_of(FlowId(2))), (Some(&seen(7, 1, 1, true)), None));
     }
 
     #[test]
@@ -166,7 +166,7 @@ mod tests {
             fill(&mut history, &drops);
             let all: u64 = lost.values().sum();
             for (flow, lost) in lost {
-                let charged = history.find(FlowId(flow)).map_or(0, |seen| seen.drops);
+                let charged = history.record_of(FlowId(flow)).map_or(0, |seen| seen.drops);
                 // Each cancellation takes as much from every counter and from the newcomer: at most all/(n + 1) a flow.
                 prop_assert!(charged <= lost && lost - charged <= all / (u64::from(counters) + 1));
             }

@@ -48,18 +48,18 @@ impl FlowTests {
     }
 
     /// Whether `rate` exceeds the TCP-friendly rate.
-    pub fn unfriendly(&self, rate: f64, drops: f64) -> bool {
+    pub fn is_unfriendly(&self, rate: f64, drops: f64) -> bool {
         self.friendly_rate(drops).is_some_and(|friendly| rate > self.safety * friendly)
     }
 
     /// Whether a flow did not respond to the drop rate's growth since `then`, the flow's sample at the lowest drop
     /// rate.
-    pub fn unresponsive(&self, now: FlowSample, then: FlowSample) -> bool {
+    pub fn is_unresponsive(&self, now: FlowSample, then: FlowSample) -> bool {
         now.drops > self.drops_grew * then.drops && now.rate > self.rate_kept * then.rate
     }
 
     /// Whether a flow sends more than ln(3n)/n of `all`, the rate of n = `flows` flows, despite drops.
-    pub fn disproportionate(&self, rate: f64, drops: f64, all: f64, flows: usize) -> bool {
+    pub fn is_disproportionate(&self, rate: f64, drops: f64, all: f64, flows: usize) -> bool {
         let n = flows.max(1) as f64;
         rate > libm::log(3.0 * n) / n * all && rate * libm::sqrt(drops) > self.disproportionate
     }
@@ -76,8 +76,8 @@ mod tests {
     fn a_flow_is_unfriendly_above_the_rate_of_a_tcp() {
         // By hand: 1.22 x 512 / 0.05 = 12 493 bytes a second over sqrt p; p = 1 %: 124 928; the safety of 1.2: 149 914.
         assert!((TESTS.friendly_rate(0.01).unwrap() - 124_928.0).abs() < 1e-6);
-        assert!(!TESTS.unfriendly(149_000.0, 0.01) && TESTS.unfriendly(150_000.0, 0.01));
-        assert!(!TESTS.unfriendly(1e9, 0.0), "without drops any rate is friendly");
+        assert!(!TESTS.is_unfriendly(149_000.0, 0.01) && TESTS.is_unfriendly(150_000.0, 0.01));
+        assert!(!TESTS.is_unfriendly(1e9, 0.0), "without drops any rate is friendly");
     }
 
     #[test]
@@ -85,16 +85,18 @@ mod tests {
         let sample = |drops, rate| FlowSample { flow: FlowId(1), drops, rate };
         let then = sample(0.01, 1000.0);
         // TCP would have fallen to 1/sqrt(2.1) = 0.69 of its rate.
-        assert!(TESTS.unresponsive(sample(0.021, 810.0), then));
-        assert!(!TESTS.unresponsive(sample(0.021, 690.0), then) && !TESTS.unresponsive(sample(0.019, 1000.0), then));
+        assert!(TESTS.is_unresponsive(sample(0.021, 810.0), then));
+        assert!(
+            !TESTS.is_unresponsive(sample(0.021, 690.0), then) && !TESTS.is_unresponsive(sample(0.019, 1000.0), then)
+        );
     }
 
     #[test]
     fn a_flow_is_disproportionate_with_more_than_its_part_while_drops_are_many() {
         // ln(30)/10 = 0.34 of the traffic; 12 000/sqrt(0.04) = 60 000 bytes a second.
-        assert!(TESTS.disproportionate(70_000.0, 0.04, 200_000.0, 10));
-        assert!(!TESTS.disproportionate(67_000.0, 0.04, 200_000.0, 10), "a third of it is not");
-        assert!(!TESTS.disproportionate(59_000.0, 0.04, 100_000.0, 10), "nor is a rate that the drops would suit");
-        assert!(!TESTS.disproportionate(1e9, 0.04, 1e9, 1), "one flow alone is nobody's rival");
+        assert!(TESTS.is_disproportionate(70_000.0, 0.04, 200_000.0, 10));
+        assert!(!TESTS.is_disproportionate(67_000.0, 0.04, 200_000.0, 10), "a third of it is not");
+        assert!(!TESTS.is_disproportionate(59_000.0, 0.04, 100_000.0, 10), "nor is a rate that the drops would suit");
+        assert!(!TESTS.is_disproportionate(1e9, 0.04, 1e9, 1), "one flow alone is nobody's rival");
     }
 }

@@ -1,6 +1,6 @@
 //! RED-PD's identification of fast flows: successive drop lists, and the drop probabilities of monitored flows.
 //!
-//! [`Identification::reached`] records each packet that reached the queue, with its drop or mark.
+//! [`Identification::record_arrival`] records each packet that reached the queue, with its drop or mark.
 //! [`Identification::advance`] ends the lists that are due. At the end of a list, probabilities of identified flows
 //! increase and those of others decrease. The duration of the next list follows from the ambient drop rate (equation
 //! 3).
@@ -98,31 +98,31 @@ impl Identification {
     #[inline]
     pub fn advance(&mut self, now: Time) {
         if now - self.started >= self.length {
-            self.catch_up(now);
+            self.end_due_lists(now);
         }
     }
 
     /// The state of `flow`, if it is monitored.
     #[inline]
-    pub fn find(&mut self, flow: FlowId) -> Option<&mut MonitoredFlow> {
+    pub fn monitored_flow(&mut self, flow: FlowId) -> Option<&mut MonitoredFlow> {
         if self.monitored.is_empty() { None } else { self.monitored.get(flow) }
     }
 
-    /// Records `units` of `flow` that reached the output queue.
+    /// Records `units` of `flow` that reached the output queue, and whether RED dropped or marked them.
     #[inline]
-    pub fn reached(&mut self, flow: FlowId, units: u32, signals: bool) {
+    pub fn record_arrival(&mut self, flow: FlowId, units: u32, signaled: bool) {
         self.ambient.arrived = self.ambient.arrived.saturating_add(u64::from(units));
-        if signals {
+        if signaled {
             self.ambient.signals = self.ambient.signals.saturating_add(u64::from(units));
-            self.history.record(flow, units);
-            if let Some(flow) = self.find(flow) {
+            self.history.count_drop(flow, units);
+            if let Some(flow) = self.monitored_flow(flow) {
                 flow.dropped(units);
             }
         }
     }
 
     #[cold]
-    fn catch_up(&mut self, now: Time) {
+    fn end_due_lists(&mut self, now: Time) {
         while now - self.started >= self.length {
             self.end_list();
             let silent = self.monitored.is_empty() && self.history.records().is_empty();
@@ -172,14 +172,14 @@ impl Identification {
     /// Figure 8: increases the probability of identified flows with drops in the last list.
     fn increase_identified(&mut self, now: Time) {
         let usable = self.last_rate.min(self.drop_rate());
-        let (test, length, due) = (self.config.unresponsive_test, self.length, self.hold_time(4));
+        let (test, length, hold) = (self.config.unresponsive_test, self.length, self.hold_time(4));
         let identified = |seen: &&FlowDropRecord| seen.lists >= self.config.min_lists;
         let all = self.history.records().iter().filter(identified);
         let (flows, drops) = all.fold((0.0, 0.0), |(flows, drops), seen| (flows + 1.0, drops + seen.drops as f64));
         for seen in self.history.records().iter().filter(identified).filter(|seen| seen.recent) {
             let increase = usable * seen.drops as f64 / (drops / flows);
             match self.monitored.get(seen.flow) {
-                Some(flow) if now - flow.changed >= due => flow.increase(increase, test, length, now),
+                Some(flow) if now - flow.changed >= hold => flow.increase(increase, test, length, now),
                 Some(_) => {}
                 None => monitor(&mut self.monitored, seen.flow, MonitoredFlow::new(increase, usable, now)),
             }
@@ -188,11 +188,12 @@ impl Identification {
 
     /// Figure 7: decreases the probability of monitored flows in no list, and releases them in the end.
     fn decrease_unlisted(&mut self, now: Time) {
-        let (due, due_unresponsive, max_decrease) = (self.hold_time(3), self.hold_time(5), self.config.max_decrease);
+        let (hold, hold_unresponsive, max_decrease) = (self.hold_time(3), self.hold_time(5), self.config.max_decrease);
         for position in (0..self.monitored.len()).rev() {
             let (name, flow) = self.monitored.at(position);
-            let due = if flow.unresponsive { due_unresponsive } else { due };
-            if now - flow.changed >= due && self.history.find(name).is_none() && !flow.decrease(max_decrease, now) {
+            let hold = if flow.unresponsive { hold_unresponsive } else { hold };
+            if now - flow.changed >= hold && self.history.record_of(name).is_none() && !flow.decrease(max_decrease, now)
+            {
                 self.monitored.remove_at(position);
             }
         }
@@ -261,8 +262,8 @@ mod tests {
     /// Fills and ends a list: `arrived` packets, of which each flow loses the number in `lost`.
     fn list(the: &mut Identification, arrived: u64, lost: &[(u64, u64)]) {
         let signals = lost.iter().map(|(_, drops)| drops).sum::<u64>();
-        (signals..arrived).for_each(|_| the.reached(FlowId(0), 1, false));
-        lost.iter().for_each(|(flow, drops)| (0..*drops).for_each(|_| the.reached(FlowId(*flow), 1, true)));
+        (signals..arrived).for_each(|_| the.record_arrival(FlowId(0), 1, false));
+        lost.iter().for_each(|(flow, drops)| (0..*drops).for_each(|_| the.record_arrival(FlowId(*flow), 1, true)));
         the.advance(the.started + the.length);
     }
 
