@@ -59,7 +59,7 @@ impl BuildError {
             None => String::new(),
         };
         match self {
-            BuildError::UnknownName { what: "discipline", name, nearest, .. } => match elsewhere(name) {
+            BuildError::UnknownName { what: "discipline", name, nearest, .. } => match suggest_alternative(name) {
                 Some(advice) => format!("no discipline is called `{name}`: {advice}"),
                 None => format!("no discipline is called `{name}`{}", guess(nearest)),
             },
@@ -74,7 +74,7 @@ impl BuildError {
 }
 
 /// A suggestion for a discipline of Linux or the literature that this crate lacks.
-fn elsewhere(name: &str) -> Option<&'static str> {
+fn suggest_alternative(name: &str) -> Option<&'static str> {
     Some(match name.strip_prefix("sch_").unwrap_or(name) {
         "cake" | "fq_cake" => "`fq_codel` and `fq_pie` are similar",
         "fifo" | "pfifo" | "bfifo" | "pfifo_fast" | "pfifo_head_drop" | "noqueue" => "use `droptail`",

@@ -81,12 +81,12 @@ kinds! {
 pub struct DisciplineEntry {
     /// Name, idea, citation, parameters and presets.
     pub listing: Listing,
-    /// Its display name.
-    pub printed: &'static str,
+    /// Its name in tables, figures and pages, such as `FQ-CoDel`.
+    pub display_name: &'static str,
     /// The family it varies.
     pub family: Family,
-    /// Its number in the family, unique there.
-    pub place: u8,
+    /// Its index in the family, unique there. It selects the shade and line style in figures.
+    pub family_index: u8,
     /// Its origin.
     pub group: Group,
     /// Its abilities.
@@ -136,18 +136,18 @@ pub trait DisciplineVisitor<T> {
 }
 
 /// Declares the registry, one row per discipline. Columns: module (the name users write), type, settings, display name,
-/// family and place in it, group, abilities, idea, citation.
+/// family and index in it, group, abilities, idea, citation.
 macro_rules! disciplines {
-    ($($name:ident: $discipline:ident, $config:ident, $printed:literal, $family:ident $place:literal,
+    ($($name:ident: $discipline:ident, $config:ident, $display_name:literal, $family:ident $family_index:literal,
         $group:ident [$($ability:ident)*], $summary:literal, $citation:literal;)+) => {
         $(pub use $name::*;)+
 
         /// Every discipline, sorted by name.
         pub static ENTRIES: &[$crate::registry::DisciplineEntry] = &[$($crate::registry::DisciplineEntry {
             listing: $crate::registry::Listing::of::<$config>(stringify!($name), $summary, $citation),
-            printed: $printed,
+            display_name: $display_name,
             family: $crate::registry::Family::$family,
-            place: $place,
+            family_index: $family_index,
             group: $crate::registry::Group::$group,
             abilities: {
                 #[allow(unused_mut, reason = "some have none")]

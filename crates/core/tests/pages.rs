@@ -124,8 +124,8 @@ fn the_readme_lists_every_row_by_family() {
     for family in Family::ALL {
         let members = ENTRIES.iter().filter(|entry| entry.family == *family);
         let links: Vec<String> = members
-            .map(|DisciplineEntry { listing: Listing { name, .. }, printed, .. }| {
-                format!("[{printed}](docs/disciplines/{name}.md)")
+            .map(|DisciplineEntry { listing: Listing { name, .. }, display_name, .. }| {
+                format!("[{display_name}](docs/disciplines/{name}.md)")
             })
             .collect();
         table += &format!("| {} | {} |\n", capitalized(family.about()), links.join(", "));

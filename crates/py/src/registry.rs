@@ -128,8 +128,8 @@ pub struct Discipline {
 
 impl Discipline {
     fn of(py: Python<'_>, entry: &'static DisciplineEntry) -> PyResult<Py<Discipline>> {
-        let DisciplineEntry { printed, place, abilities: Abilities { protects, per_flow, ecn, schedules }, .. } =
-            *entry;
+        let DisciplineEntry { display_name: printed, family_index: place, abilities, .. } = *entry;
+        let Abilities { protects, per_flow, ecn, schedules } = abilities;
         let (family, group) = (entry.family.name(), entry.group.name());
         let gauges = entry.gauges().iter().map(|gauge| (gauge.name, gauge.unit, gauge.about)).collect();
         let own = Discipline { printed, family, place, group, protects, per_flow, ecn, schedules, gauges };
