@@ -61,7 +61,7 @@ struct GroupDemand {
 }
 
 struct SourceRate<'a> {
-    plan: &'a GroupSource,
+    source: &'a GroupSource,
     flows: u32,
     start: Start,
     end: Span,
@@ -70,8 +70,9 @@ struct SourceRate<'a> {
 impl SourceRate<'_> {
     /// Long-run rate per flow in bit/s; infinite if unlimited.
     fn bps(&self) -> f64 {
-        let rate = self.plan.mean_rate().unwrap_or(f64::INFINITY);
-        let whole = self.plan.mean_bytes().map_or(f64::INFINITY, |bytes| bytes * self.come() / self.end.as_secs_f64());
+        let rate = self.source.mean_rate().unwrap_or(f64::INFINITY);
+        let whole =
+            self.source.mean_bytes().map_or(f64::INFINITY, |bytes| bytes * self.come() / self.end.as_secs_f64());
         8.0 * rate.min(whole)
     }
 
@@ -87,12 +88,12 @@ impl SourceRate<'_> {
 /// Demand of `group`, at most `most` bit/s on the wire.
 fn asked<S>(scenario: &Scenario, group: &FlowGroup<S>, useful: f64, most: f64, responsive: bool) -> GroupDemand {
     let end = group.stop.unwrap_or(scenario.duration);
-    let writes = SourceRate { plan: &group.plan, flows: group.flows, start: group.start, end };
+    let writes = SourceRate { source: &group.source, flows: group.flows, start: group.start, end };
     let access = group.sender.rate.min(group.receiver.rate).as_bits() as f64;
     let want = most.min(access).min(writes.bps() / useful);
     let route = group.route.iter().map(|hop| usize::from(hop.number())).collect();
     let demand = FlowDemand { flows: group.flows, want, route };
-    GroupDemand { demand, useful, ends: group.plan.mean_bytes().is_some(), responsive }
+    GroupDemand { demand, useful, ends: group.source.mean_bytes().is_some(), responsive }
 }
 
 fn tcp(scenario: &Scenario) -> impl Iterator<Item = GroupDemand> {

@@ -10,12 +10,12 @@ use crate::inputs::InputLoader;
 use crate::routes::Graph;
 use crate::schema::{RawEndpoints, RawGroup};
 use crate::start::{self, Start};
-use crate::traffic::plan;
+use crate::traffic::build_source;
 
 pub(crate) struct LongRunDemand {
     pub(crate) flows: u32,
     pub(crate) traffic: Traffic,
-    pub(crate) plan: GroupSource,
+    pub(crate) source: GroupSource,
     pub(crate) start: Start,
     pub(crate) stop: Option<Span>,
 }
@@ -38,13 +38,13 @@ pub(crate) fn demand(
     around: &DemandContext<'_>,
 ) -> Result<LongRunDemand, Fault> {
     let written = section.or(group.traffic.clone(), default);
-    let (traffic, plan) = plan(&written, sender, around.loader)?;
+    let (traffic, source) = build_source(&written, sender, around.loader)?;
     let starts = section.place(&ends.start);
-    let start = start::start(ends.start(), &starts, || a_second(&traffic, &plan, sender, link))?;
+    let start = start::start(ends.start(), &starts, || a_second(&traffic, &source, sender, link))?;
     let end = ends.stop().map_or(around.duration, |stop| stop.min(around.duration));
     let flows = match &group.flows {
-        Some(flows) => known(flows, &plan)?,
-        None => plan.flows().or_else(|| start.flows_until(end)).ok_or_else(|| {
+        Some(flows) => known(flows, &source)?,
+        None => source.flows().or_else(|| start.flows_until(end)).ok_or_else(|| {
             Fault::value(starts.clone(), format!("brings more flows than a scenario may have, {MOST_FLOWS}"))
         })?,
     };
@@ -57,13 +57,13 @@ pub(crate) fn demand(
         (Some(stop), place) if stop <= latest => {
             Err(Fault::value(place, format!("flows stop at {stop}, but start as late as {latest}")))
         }
-        (stop, _) => Ok(LongRunDemand { flows, traffic, plan, start, stop }),
+        (stop, _) => Ok(LongRunDemand { flows, traffic, source, start, stop }),
     }
 }
 
 /// Checks that a source with a fixed number of flows has enough of them.
-fn known(flows: &Spanned<u32>, plan: &GroupSource) -> Result<u32, Fault> {
-    match (*flows.get_ref(), plan.flows()) {
+fn known(flows: &Spanned<u32>, source: &GroupSource) -> Result<u32, Fault> {
+    match (*flows.get_ref(), source.flows()) {
         (given, Some(known)) if given > known => {
             Err(Fault::value(flows.span(), format!("{given} is more than the file's {known}")))
         }
@@ -72,8 +72,8 @@ fn known(flows: &Spanned<u32>, plan: &GroupSource) -> Result<u32, Fault> {
 }
 
 /// Flow arrivals per second that fill a link of rate `link`, packet headers included.
-fn a_second(traffic: &Traffic, plan: &GroupSource, sender: &SenderInfo, link: Rate) -> Result<f64, String> {
-    let mean = plan.mean_bytes().filter(|bytes| *bytes > 0.0);
+fn a_second(traffic: &Traffic, source: &GroupSource, sender: &SenderInfo, link: Rate) -> Result<f64, String> {
+    let mean = source.mean_bytes().filter(|bytes| *bytes > 0.0);
     let mean = mean.ok_or_else(|| {
         let such = "`ftp:size=pareto2(100KB,1.2)` or `web:pages=5`";
         format!("a load needs a source whose flows end and have a mean size, such as {such}; `{traffic}` has none")

@@ -75,7 +75,7 @@ fn group<S>(
         flows: demand.flows,
         route,
         traffic: demand.traffic,
-        plan: demand.plan,
+        source: demand.source,
         sender,
         receiver,
         start: demand.start,

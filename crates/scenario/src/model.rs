@@ -56,7 +56,7 @@ pub struct FlowGroup<S> {
     /// The traffic as written.
     pub traffic: Traffic,
     /// The traffic ready for flows to start; derived from the other fields.
-    pub plan: GroupSource,
+    pub source: GroupSource,
     /// The sender's link.
     pub sender: Access,
     /// The receiver's link.

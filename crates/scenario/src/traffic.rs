@@ -13,8 +13,9 @@ use crate::inputs::{INPUTS, InputLoader};
 use crate::schema::{Form, Node, RawStep, ValueKind, mismatch};
 use crate::settings::{named, plain};
 
-/// The canonical form of `traffic`, and its plan for flows of `sender`. `loader` reads the files that the source names.
-pub(crate) fn plan(
+/// The canonical form of `traffic`, and its source for flows of `sender`. `loader` reads the files that the source
+/// names.
+pub(crate) fn build_source(
     traffic: &Spanned<Traffic>,
     sender: &SenderInfo,
     loader: &InputLoader<'_>,
@@ -30,11 +31,11 @@ pub(crate) fn plan(
         }
         Err(fault) => Err(missing.insert(fault).message.clone()),
     };
-    let plan = source.plan(sender, &mut files);
-    match (plan, missing) {
+    let built = source.build(sender, &mut files);
+    match (built, missing) {
         (_, Some(fault)) => Err(fault),
-        (Err(error), None) => Err(unplanned(source, &error, span)),
-        (Ok(plan), None) => Ok((renamed(source, &named).map_err(|why| Fault::value(span, why))?, plan)),
+        (Err(error), None) => Err(build_fault(source, &error, span)),
+        (Ok(built), None) => Ok((renamed(source, &named).map_err(|why| Fault::value(span, why))?, built)),
     }
 }
 
@@ -49,7 +50,7 @@ fn renamed(source: &Traffic, named: &[(String, String)]) -> Result<Traffic, Stri
 }
 
 /// The fault for a source that cannot be built. Known names are its help text, printed beside the caret.
-fn unplanned(source: &Traffic, error: &BuildError, span: Range<usize>) -> Fault {
+fn build_fault(source: &Traffic, error: &BuildError, span: Range<usize>) -> Fault {
     match error {
         BuildError::UnknownName { what: "source", known, .. } => {
             Fault::plain(span, error.brief()).help(format!("known sources: {}", known.join(", ")))

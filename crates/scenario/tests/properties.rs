@@ -70,19 +70,19 @@ fn times() -> impl Strategy<Value = (Start, Option<Span>)> {
 }
 
 /// What these flows write, ready to start.
-fn planned(traffic: &Traffic, sender: &SenderInfo) -> GroupSource {
-    traffic.plan(sender, &mut |name| Err(format!("there is no {name}"))).unwrap()
+fn built_source(traffic: &Traffic, sender: &SenderInfo) -> GroupSource {
+    traffic.build(sender, &mut |name| Err(format!("there is no {name}"))).unwrap()
 }
 
 fn one_of(sources: &[&'static str]) -> impl Strategy<Value = Traffic> + use<> {
     proptest::sample::select(sources.to_vec()).prop_map(|text| text.parse().unwrap())
 }
 
-/// The plan of a group, and a start at a load where its source has a mean size.
+/// The source of a group, and a start at a load where its source has a mean size.
 fn tcp_demand(group: &mut TcpGroup, load: f64, link: Rate) {
     let sender = SenderInfo::tcp(group.packet, group.packet - group.header);
-    group.plan = planned(&group.traffic, &sender);
-    if let Some(mean) = group.plan.mean_bytes() {
+    group.source = built_source(&group.traffic, &sender);
+    if let Some(mean) = group.source.mean_bytes() {
         let rate = link.as_bits() as f64 / 8.0 / (mean * f64::from(sender.packet) / f64::from(sender.payload));
         let load = load.min(9.9e5 / rate);
         group.start = Start::Poisson { rate: load * rate, load: Some(load) };
@@ -274,7 +274,7 @@ fn tcp() -> impl Strategy<Value = TcpGroup> {
             name: String::new(),
             flows: flows + 1,
             route: Vec::new(),
-            plan: planned(&traffic, &SenderInfo::tcp(settings.packet, settings.packet - settings.header)),
+            source: built_source(&traffic, &SenderInfo::tcp(settings.packet, settings.packet - settings.header)),
             traffic,
             sender,
             receiver,
@@ -303,7 +303,10 @@ fn udp() -> impl Strategy<Value = UdpGroup> {
                 name: String::new(),
                 flows,
                 route: Vec::new(),
-                plan: planned(&traffic, &SenderInfo { jitter, ..SenderInfo::udp(packet, packet - header, rate) }),
+                source: built_source(
+                    &traffic,
+                    &SenderInfo { jitter, ..SenderInfo::udp(packet, packet - header, rate) },
+                ),
                 traffic,
                 sender,
                 receiver,

@@ -206,7 +206,7 @@ fn a_file_to_replay_is_kept_and_brings_its_flows() {
     let group = &scenario.udp[0];
     assert_eq!((group.flows, group.traffic.to_string()), (2, "replay:file=inputs/two.csv".to_string()));
     assert_eq!(scenario.inputs.iter().map(|(name, _)| name).collect::<Vec<_>>(), ["two.csv"]);
-    let mut first = group.plan.start(0);
+    let mut first = group.source.start(0);
     let sizes: Vec<_> = std::iter::from_fn(|| first.next(&mut Rng::new(1))).map(|write| write.data).collect();
     assert_eq!(sizes, [WriteAmount::Bytes(1000), WriteAmount::Bytes(3000)]);
     // A file knows the mean size of its flows, and so the rate of a load.

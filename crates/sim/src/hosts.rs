@@ -80,7 +80,7 @@ impl Hosts {
         let mut starts = Starts::new(group.start, seed, &group.name);
         for i in 0..group.flows {
             let mut rng = flow_stream(seed, &group.name, i);
-            let app = FlowApp::new(group.plan.start(i), source_stream(seed, &group.name, i));
+            let app = FlowApp::new(group.source.start(i), source_stream(seed, &group.name, i));
             let (start, flow) = (starts.draw(i, &mut rng), self.tcp.len());
             queue.push(start, SimEvent::of_flow(EventKind::FlowStart, flow as u32));
             self.ends.begins(flow, number, start);
@@ -95,7 +95,7 @@ impl Hosts {
             let mut rng = flow_stream(seed, &group.name, i);
             let (start, flow) = (starts.draw(i, &mut rng), self.tcp.len() + self.udp.len());
             self.tfrc.add(group.is_controlled(), number as u16, rng.clone());
-            self.udp.push(UdpFlow::new(number as u16, start, group.plan.start(i), rng));
+            self.udp.push(UdpFlow::new(number as u16, start, group.source.start(i), rng));
             self.ends.begins(flow, self.tcp_settings.len() + number, start);
             match group.is_controlled() {
                 false => self.emit(flow, queue),

@@ -7,8 +7,8 @@
 //!
 //! let traffic: Traffic = "ftp:size=pareto(100KB,1.5),count=2,wait=exp(1s)".parse().unwrap();
 //! let no_files = &mut |name: &str| Err(format!("there is no {name}"));
-//! let plan = traffic.plan(&SenderInfo::tcp(1500, 1460), no_files).unwrap();
-//! let (mut flow, mut rng) = (plan.start(0), Rng::named(1, "web/0"));
+//! let source = traffic.build(&SenderInfo::tcp(1500, 1460), no_files).unwrap();
+//! let (mut flow, mut rng) = (source.start(0), Rng::named(1, "web/0"));
 //! let first = flow.next(&mut rng).unwrap();
 //! assert!(matches!((first.after, first.data), (WriteStart::AfterStart(_), WriteAmount::Bytes(_))));
 //! // The second file is requested after the first is delivered, and a pause.
@@ -69,7 +69,7 @@ macro_rules! sources {
             $(#[doc = concat!("`", $name, "`.")] $kind(Arc<$kind>, <$kind as SourceModel>::State)),+
         }
 
-        pub(crate) fn plan(
+        pub(crate) fn build(
             name: &str,
             settings: &[(&str, &str)],
             sender: &SenderInfo,

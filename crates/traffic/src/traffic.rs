@@ -25,12 +25,12 @@ impl Traffic {
     /// # Errors
     /// An unknown source, a source that the sender cannot carry, invalid or contradictory settings, or a missing or
     /// malformed file.
-    pub fn plan(&self, sender: &SenderInfo, files: &mut FileLoader<'_>) -> Result<GroupSource, BuildError> {
+    pub fn build(&self, sender: &SenderInfo, files: &mut FileLoader<'_>) -> Result<GroupSource, BuildError> {
         let carried = registry::find(&self.name)?.carried_by(sender.protocol);
         let other = if sender.protocol == Protocol::Tcp { Protocol::Udp } else { Protocol::Tcp };
         if !carried {
             return Err(BuildError::Conflict(format!("this source works over {} only", other.name())));
         }
-        registry::plan(&self.name, &pairs(&self.settings), sender, files)
+        registry::build(&self.name, &pairs(&self.settings), sender, files)
     }
 }

@@ -6,7 +6,7 @@ use headgate_traffic::{SenderInfo, Traffic, WriteAmount, WriteStart, registry::E
 mod support;
 
 use support::{
-    DRAWS, TCP, UDP, assert_fits, assert_near, exponential, gap, lomax, pareto, plan, source, until, writes,
+    DRAWS, TCP, UDP, assert_fits, assert_near, exponential, gap, group_source, lomax, pareto, source, until, writes,
 };
 
 fn bytes(data: WriteAmount) -> f64 {
@@ -39,13 +39,13 @@ fn ftp_never_ends_unless_it_has_a_size() {
     assert!(
         all.iter().all(|write| write.data == WriteAmount::Bytes(100_000) && write.new_connection && write.transfer)
     );
-    assert_eq!(plan("ftp:size=pareto(100KB,1.2),count=3", &TCP).mean_bytes(), Some(300_000.0));
-    assert_eq!(plan("ftp", &TCP).mean_bytes(), None);
+    assert_eq!(group_source("ftp:size=pareto(100KB,1.2),count=3", &TCP).mean_bytes(), Some(300_000.0));
+    assert_eq!(group_source("ftp", &TCP).mean_bytes(), None);
 }
 
 #[test]
 fn what_a_source_asks_for_in_the_long_run_is_its_models_mean() {
-    let asks = |text: &str, sender: &SenderInfo| plan(text, sender).mean_rate();
+    let asks = |text: &str, sender: &SenderInfo| group_source(text, sender).mean_rate();
     let near = |text: &str, sender: &SenderInfo, expected: f64| {
         assert_near(text, asks(text, sender).unwrap(), expected, 1e-9 * expected);
     };
@@ -89,8 +89,8 @@ fn a_web_session_has_its_pages_and_ends() {
     assert_eq!(all.len(), 120);
     assert_eq!(all.iter().filter(|write| write.new_connection).count(), 40);
     assert_eq!(writes(&mut source("web", &TCP), 1000).len(), 250, "ns-2's large example");
-    assert_eq!(plan("web:pages=40,objects=3", &TCP).mean_bytes(), Some(40.0 * 3.0 * 12_000.0));
-    assert_eq!(plan("web:pages=auto", &TCP).mean_bytes(), None);
+    assert_eq!(group_source("web:pages=40,objects=3", &TCP).mean_bytes(), Some(40.0 * 3.0 * 12_000.0));
+    assert_eq!(group_source("web:pages=auto", &TCP).mean_bytes(), None);
 }
 
 #[test]
@@ -242,7 +242,7 @@ fn a_film_ends_and_a_player_on_a_slow_network_takes_the_lowest_rate() {
 fn sources_for_one_protocol_say_so_and_settings_that_do_not_fit_are_refused() {
     let error = |text: &str, sender: &SenderInfo| {
         let traffic: Traffic = text.parse().unwrap();
-        traffic.plan(sender, &mut |name| Err(format!("there is no {name}"))).err().unwrap().to_string()
+        traffic.build(sender, &mut |name| Err(format!("there is no {name}"))).err().unwrap().to_string()
     };
     assert_eq!(error("web", &UDP), "this source works over tcp only");
     assert_eq!(error("voip", &TCP), "this source works over udp only");

@@ -165,20 +165,20 @@ fn a_group_replays_the_flows_of_a_file_one_by_one() {
         assert_eq!(name, "web.csv");
         Ok(Arc::from(&b"1,a,500\n1.5,b,700\n3,a,900\n"[..]))
     };
-    let plan = traffic.plan(&UDP, files).unwrap();
-    assert_eq!((plan.flows(), plan.mean_bytes()), (Some(2), Some(1050.0)));
+    let source = traffic.build(&UDP, files).unwrap();
+    assert_eq!((source.flows(), source.mean_bytes()), (Some(2), Some(1050.0)));
     let mut rng = support::rng("replay");
-    let mut first = plan.start(0);
+    let mut first = source.start(0);
     let writes = [first.next(&mut rng).unwrap(), first.next(&mut rng).unwrap()];
     assert_eq!(
         writes.map(|write| (gap(&write), write.data)),
         [(1.0, WriteAmount::Bytes(500)), (2.0, WriteAmount::Bytes(900))]
     );
     assert_eq!(first.next(&mut rng), None);
-    assert_eq!(plan.start(1).next(&mut rng).unwrap().after, WriteStart::AfterStart(Span::from_millis(1500)));
-    assert_eq!(plan.start(2).next(&mut rng), None, "no such flow");
+    assert_eq!(source.start(1).next(&mut rng).unwrap().after, WriteStart::AfterStart(Span::from_millis(1500)));
+    assert_eq!(source.start(2).next(&mut rng), None, "no such flow");
     let bad = &mut |_: &str| Ok(Arc::from(&b"1,a,500\n1.5\n"[..]));
-    let error = traffic.plan(&UDP, bad).err().unwrap().to_string();
+    let error = traffic.build(&UDP, bad).err().unwrap().to_string();
     assert_eq!(error, "web.csv: line 2: expected time,flow,bytes, found 1 fields");
 }
 

@@ -49,7 +49,7 @@ pub fn flows(scenario: &Scenario, seed: u64) -> Vec<LiveFlow> {
         let mut starts = Starts::new(group.start, seed, &group.name);
         for index in 0..group.flows {
             let start = starts.draw(index, &mut flow_stream(seed, &group.name, index));
-            let writer = Application::new(group.plan.start(index), source_stream(seed, &group.name, index));
+            let writer = Application::new(group.source.start(index), source_stream(seed, &group.name, index));
             let traffic = FlowTraffic::Tcp(KernelTcpSettings::of(group), writer);
             flows.push((direction(&group.route), [start, stop(group.stop)], traffic));
         }
@@ -59,7 +59,7 @@ pub fn flows(scenario: &Scenario, seed: u64) -> Vec<LiveFlow> {
         for index in 0..group.flows {
             let mut rng = flow_stream(seed, &group.name, index);
             let start = starts.draw(index, &mut rng);
-            let traffic = FlowTraffic::Udp(KernelUdpSettings::of(group), group.plan.start(index), rng);
+            let traffic = FlowTraffic::Udp(KernelUdpSettings::of(group), group.source.start(index), rng);
             flows.push((direction(&group.route), [start, stop(group.stop)], traffic));
         }
     }

@@ -106,7 +106,7 @@ fn watched(scenario: &Scenario, fair_shares: &[FairShare], stops: &[Time]) -> Ve
     let limits = scenario.udp.iter().zip(&fair_shares[tcp..]).zip(&stops[tcp..]);
     let watched = limits.flat_map(|((group, due), stop)| {
         let greedy = !due.responsive && due.demand_bps > due.fair_bps * SLACK;
-        let spells = || spells(&group.plan, due.fair_bps).into();
+        let spells = || spells(&group.source, due.fair_bps).into();
         let limits = greedy.then(|| WatchLimits { fair_bps: due.fair_bps, stop: *stop, spells: spells() });
         (0..group.flows).map(move |_| limits.clone())
     });

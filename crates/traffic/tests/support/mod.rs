@@ -53,15 +53,15 @@ pub const TCP: SenderInfo = SenderInfo::tcp(1000, 960);
 /// The same over UDP, at 1 Mbit/s: a packet each 8 ms.
 pub const UDP: SenderInfo = SenderInfo::udp(1000, 960, Rate::from_bits(1_000_000));
 
-pub fn plan(text: &str, sender: &SenderInfo) -> GroupSource {
+pub fn group_source(text: &str, sender: &SenderInfo) -> GroupSource {
     let traffic: Traffic = text.parse().unwrap_or_else(|error| panic!("{text}: {error}"));
     traffic
-        .plan(sender, &mut |name| Err(format!("there is no {name}")))
+        .build(sender, &mut |name| Err(format!("there is no {name}")))
         .unwrap_or_else(|error| panic!("{text}: {error}"))
 }
 
 pub fn source(text: &str, sender: &SenderInfo) -> FlowSource {
-    plan(text, sender).start(0)
+    group_source(text, sender).start(0)
 }
 
 /// The next `n` writes, or fewer if there are no more; each is done at once.
