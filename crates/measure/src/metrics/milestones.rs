@@ -19,7 +19,7 @@ rows! {
         /// It has no handshake, as connections are not set up. RFC 7928, section 2.2.
         startup: Option<Span> as Unit::Milliseconds,
         /// When a discipline identified the flow, held it to its fair share and released it.
-        treated: ResponseTimes as RowColumns,
+        response_times: ResponseTimes as RowColumns,
     }
 }
 
@@ -86,9 +86,9 @@ impl MilestoneMeter {
     pub fn of(&self, flow: usize, now: Time) -> Milestones {
         let watched = flow.checked_sub(self.watched_from).and_then(|place| self.watched[place].as_ref());
         let identified = self.after(flow, self.flows[flow].identified);
-        let treated =
-            watched.map_or(ResponseTimes { identified, ..ResponseTimes::default() }, |pace| pace.treated(now));
-        Milestones { startup: self.after(flow, self.flows[flow].delivered), treated }
+        let response_times =
+            watched.map_or(ResponseTimes { identified, ..ResponseTimes::default() }, |pace| pace.response_times(now));
+        Milestones { startup: self.after(flow, self.flows[flow].delivered), response_times }
     }
 
     fn after(&self, flow: usize, moment: Time) -> Option<Span> {
@@ -118,9 +118,9 @@ mod tests {
         firsts.delivered_first(1, at(532));
         firsts.dropped(1, Why::Prefilter, at(800));
         firsts.dropped(1, Why::Prefilter, at(900));
-        let treated = ResponseTimes { identified: Some(Span::from_millis(300)), ..ResponseTimes::default() };
+        let response_times = ResponseTimes { identified: Some(Span::from_millis(300)), ..ResponseTimes::default() };
         let startup = Some(Span::from_millis(32));
-        assert_eq!(firsts.of(1, at(9000)), Milestones { startup, treated });
+        assert_eq!(firsts.of(1, at(9000)), Milestones { startup, response_times });
         assert_eq!(firsts.of(0, at(9000)), Milestones::default());
     }
 }

@@ -42,9 +42,9 @@ pub struct ExcessPeriod {
     to: Option<Span>,
 }
 
-/// Excess periods of flows of `plan`: times in which they write more than `fair_bps` times the slack.
-pub fn spells(plan: &GroupSource, fair_bps: f64) -> Vec<ExcessPeriod> {
-    let rates = plan.rates();
+/// Excess periods of flows of `source`: times in which they write more than `fair_bps` times the slack.
+pub fn spells(source: &GroupSource, fair_bps: f64) -> Vec<ExcessPeriod> {
+    let rates = source.rates();
     if rates.is_empty() {
         return vec![ExcessPeriod { from: Span::ZERO, to: None }];
     }
@@ -122,7 +122,7 @@ impl ResponseMeter {
     }
 
     /// The response times up to `now`.
-    pub fn treated(&self, now: Time) -> ResponseTimes {
+    pub fn response_times(&self, now: Time) -> ResponseTimes {
         let mut pace = self.clone();
         pace.advance(now);
         let end = pace.falls().filter(|falls| *falls <= now && *falls < pace.limits.stop);
@@ -186,7 +186,7 @@ mod tests {
         for (second, kb) in kilobytes.iter().enumerate() {
             (0..*kb).for_each(|_| pace.delivered(1000, at(250 + 1000 * second as u64 + 999)));
         }
-        pace.treated(end).response
+        pace.response_times(end).response
     }
 
     #[test]
@@ -209,18 +209,22 @@ mod tests {
         let mut pace = watched(&[(10_000, Some(20_000))], Time::NEVER);
         pace.begin(at(1000));
         pace.told(at(5000)); // by mistake: it has done nothing yet
-        assert_eq!(pace.treated(at(10_000)), ResponseTimes::default());
+        assert_eq!(pace.response_times(at(10_000)), ResponseTimes::default());
         (0..10).for_each(|second| (0..50).for_each(|_| pace.delivered(1000, at(1500 + 1000 * second))));
         // 50 KB in the first second of the excess period, 10 KB in the second, 50 KB again in the third.
         for (second, kb) in [(11, 50), (12, 10), (13, 50)] {
             (0..kb).for_each(|_| pace.delivered(1000, at(1000 * second + 500)));
         }
-        let mut treated = pace.treated(at(14_000));
-        assert_eq!((treated.identified, treated.response), (None, Some(Span::from_secs(2))));
+        let mut response_times = pace.response_times(at(14_000));
+        assert_eq!((response_times.identified, response_times.response), (None, Some(Span::from_secs(2))));
         [11_300, 15_000, 24_000].into_iter().for_each(|millis| pace.told(at(millis)));
-        treated = pace.treated(at(20_999));
-        assert_eq!((treated.identified, treated.released), (Some(Span::from_millis(300)), None), "it goes on");
-        assert_eq!(pace.treated(at(30_000)).released, Some(Span::from_secs(3)));
+        response_times = pace.response_times(at(20_999));
+        assert_eq!(
+            (response_times.identified, response_times.released),
+            (Some(Span::from_millis(300)), None),
+            "it goes on"
+        );
+        assert_eq!(pace.response_times(at(30_000)).released, Some(Span::from_secs(3)));
     }
 
     #[test]
@@ -228,11 +232,11 @@ mod tests {
         let mut pace = watched(&[(0, Some(5000)), (8000, Some(9000))], Time::NEVER);
         pace.begin(at(0));
         pace.told(at(1000));
-        assert_eq!(pace.treated(at(7000)).identified, Some(Span::from_secs(1)));
-        assert_eq!(pace.treated(at(7000)).released, Some(Span::ZERO));
-        assert_eq!(pace.treated(at(8500)), ResponseTimes::default(), "nothing is known of the second yet");
+        assert_eq!(pace.response_times(at(7000)).identified, Some(Span::from_secs(1)));
+        assert_eq!(pace.response_times(at(7000)).released, Some(Span::ZERO));
+        assert_eq!(pace.response_times(at(8500)), ResponseTimes::default(), "nothing is known of the second yet");
         pace.told(at(8700));
-        assert_eq!(pace.treated(at(8800)).identified, Some(Span::from_millis(700)));
+        assert_eq!(pace.response_times(at(8800)).identified, Some(Span::from_millis(700)));
     }
 
     #[test]
@@ -244,7 +248,7 @@ mod tests {
                  [[udp]]\nheader = '0B'\ntraffic = '{traffic}'\n"
             );
             let scenario = Scenario::read(&text, "s", &Changes::default()).unwrap_or_else(|error| panic!("{error}"));
-            spells(&scenario.udp[0].plan, fair)
+            spells(&scenario.udp[0].source, fair)
         };
         let spell = |from, to: Option<u64>| ExcessPeriod { from: Span::from_secs(from), to: to.map(Span::from_secs) };
         // RED-PD's figure 12, with a share of 1 Mbit/s.

@@ -196,12 +196,13 @@ fn disciplines_that_single_out_a_flow_are_seen_to_do_so_and_the_others_are_not()
     // SFB takes a flow to be unresponsive when its bins' probability reaches 1: with so short a queue it must send much.
     for (rate, qdisc) in [("8Mbit/s", "red_pd"), ("60Mbit/s", "sfb"), ("8Mbit/s", "breathe")] {
         let outcome = bully(rate, qdisc);
-        let found = outcome.flows[9].milestones.treated.identified.unwrap_or_else(|| panic!("{qdisc} finds the flow"));
+        let found =
+            outcome.flows[9].milestones.response_times.identified.unwrap_or_else(|| panic!("{qdisc} finds the flow"));
         assert!(found < Span::from_secs(28), "{qdisc}: {found:?}");
     }
     for qdisc in ["droptail", "red", "codel"] {
         assert!(
-            bully("8Mbit/s", qdisc).flows.iter().all(|flow| flow.milestones.treated.identified.is_none()),
+            bully("8Mbit/s", qdisc).flows.iter().all(|flow| flow.milestones.response_times.identified.is_none()),
             "{qdisc} knows no flows"
         );
     }
@@ -210,14 +211,15 @@ fn disciplines_that_single_out_a_flow_are_seen_to_do_so_and_the_others_are_not()
 #[test]
 fn a_flow_that_is_held_to_its_fair_share_has_responded_and_one_that_is_not_has_not() {
     let outcome = bully("8Mbit/s", "drr");
-    let response = outcome.flows[9].milestones.treated.response.expect("DRR gives it a tenth from the beginning");
+    let response =
+        outcome.flows[9].milestones.response_times.response.expect("DRR gives it a tenth from the beginning");
     assert!(response <= Span::from_secs(2), "{response:?}");
     assert_eq!(response.as_nanos() % 1_000_000_000, 0, "whole seconds");
     assert!(
-        outcome.flows[..9].iter().all(|flow| flow.milestones.treated.response.is_none()),
+        outcome.flows[..9].iter().all(|flow| flow.milestones.response_times.response.is_none()),
         "TCP slows down by itself"
     );
-    assert_eq!(bully("8Mbit/s", "droptail").flows[9].milestones.treated.response, None);
+    assert_eq!(bully("8Mbit/s", "droptail").flows[9].milestones.response_times.response, None);
 }
 
 #[test]
@@ -243,8 +245,8 @@ fn a_flow_that_rises_above_its_share_late_is_measured_from_there() {
                  [[udp]]\njitter = 0.1\nheader = '0B'\n\
                  traffic = 'cbr:schedule=[0s 250kbit/s; 20s 4Mbit/s; 50s 250kbit/s]'\n";
     let outcome = go(&scenario("120s", "red_pd", flows));
-    let treated = outcome.flows[9].milestones.treated;
-    assert!(treated.identified.is_some_and(|found| found < Span::from_secs(20)), "{treated:?}");
+    let response_times = outcome.flows[9].milestones.response_times;
+    assert!(response_times.identified.is_some_and(|found| found < Span::from_secs(20)), "{response_times:?}");
     // Nothing that comes after the run can be a release.
-    assert!(treated.released.is_some_and(|release| release <= Span::from_secs(70)), "{treated:?}");
+    assert!(response_times.released.is_some_and(|release| release <= Span::from_secs(70)), "{response_times:?}");
 }
