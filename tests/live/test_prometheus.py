@@ -18,7 +18,7 @@ SAMPLE = re.compile(r'(\w+)(?:\{((?:\w+="(?:[^"\\\n]|\\["\\n])*",?)+)\})? (\S+)'
 
 
 def wire(**changes: Any) -> dict[str, Any]:
-    numbers = dict.fromkeys((key for key, _, _ in _core.numbers()), 0)
+    numbers = dict.fromkeys((key for key, _, _ in _core.prometheus_metrics()), 0)
     times = {"count": 3, "sum_s": 0.25, "below": [(0.01, 1), (0.1, 2)]}
     rest = {
         "drops": {},

@@ -47,8 +47,8 @@ mod timeline;
 
 pub use forward::{
     CATCH_UP, ChangeSender, Fabric, FabricChange, FlowCounts, FlowView, Forwarder, ForwarderThread, LANE_METRICS, Lane,
-    LaneCounts, LaneHandover, LaneLedger, LaneMetric, LaneSettings, LaneView, Lanes, MOST_SHOWN, PUBLISH_INTERVAL,
-    SharedView, View, pacing, verdict,
+    LaneCounts, LaneHandover, LaneLedger, LaneMetric, LaneSettings, LaneView, Lanes, MOST_FLOWS_SHOWN,
+    PUBLISH_INTERVAL, SharedView, View, pacing, verdict,
 };
 pub use gateway::{Gateway, GatewaySettings};
 pub use hosts::{Addresses, netns, shell};

@@ -9,25 +9,25 @@ use headgate_core::{Span, Time};
 pub(crate) struct Timeline<T> {
     heap: BinaryHeap<TimedEvent<T>>,
     /// Events added so far; the number breaks ties.
-    known: u64,
+    added: u64,
 }
 
 struct TimedEvent<T> {
     at: Time,
     number: u64,
-    what: T,
+    event: T,
 }
 
 impl<T> Timeline<T> {
     /// An empty timeline that does not allocate for up to `room` events.
     pub(crate) fn new(room: usize) -> Timeline<T> {
-        Timeline { heap: BinaryHeap::with_capacity(room), known: 0 }
+        Timeline { heap: BinaryHeap::with_capacity(room), added: 0 }
     }
 
     #[inline]
-    pub(crate) fn push(&mut self, at: Time, what: T) {
-        self.known += 1;
-        self.heap.push(TimedEvent { at, number: self.known, what });
+    pub(crate) fn push(&mut self, at: Time, event: T) {
+        self.added += 1;
+        self.heap.push(TimedEvent { at, number: self.added, event });
     }
 
     /// Time of the first event; [`Time::NEVER`] if there is none.
@@ -42,7 +42,7 @@ impl<T> Timeline<T> {
         if self.next() > now {
             return None;
         }
-        self.heap.pop().map(|first| (first.at, first.what))
+        self.heap.pop().map(|first| (first.at, first.event))
     }
 
     /// Delays every event by `by`.
@@ -54,7 +54,7 @@ impl<T> Timeline<T> {
 
     /// All events, unordered.
     pub(crate) fn iter(&self) -> impl Iterator<Item = &T> {
-        self.heap.iter().map(|entry| &entry.what)
+        self.heap.iter().map(|entry| &entry.event)
     }
 }
 

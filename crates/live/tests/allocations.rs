@@ -34,7 +34,7 @@ impl LinkEnd for RepeatingEnd {
             self.next = (self.next + 1) % self.frames.len();
             let bytes = &self.frames[self.next];
             let frame = pool.take().expect("the pool has more slots than the queue has room");
-            pool.room(&frame)[..bytes.len()].copy_from_slice(bytes);
+            pool.slot_mut(&frame)[..bytes.len()].copy_from_slice(bytes);
             pool.set_len(&frame, bytes.len());
             batch.push(frame);
         }
@@ -76,7 +76,8 @@ fn a_packet_on_its_way_through_costs_no_allocation() {
                 forwarder.turn(end).unwrap();
             }
         };
-        // Tables and queues grow to their size. Views are shown at whole multiples of their interval: between two of them.
+        // Tables and queues grow to their size. Views are shown at whole multiples of their interval: between two of
+        // them.
         let warm = Time::ZERO + Span::from_secs(5) + Span::from_millis(1);
         until(&mut forwarder, warm);
         let before = forwarder.view().lanes[0].counts.delivered;

@@ -1,5 +1,5 @@
-//! The forwarder between devices of the kernel, in namespaces that the tests make. They need root, and are skipped, with
-//! the reason printed, where they have not got it.
+//! The forwarder between devices of the kernel, in namespaces that the tests make. They need root, and are skipped,
+//! with the reason printed, where they have not got it.
 #![cfg(target_os = "linux")]
 
 mod support;
@@ -62,13 +62,13 @@ impl ForwardedHost {
     fn new(interface: &str) -> ForwardedHost {
         ForwardedHost {
             socket: PacketSocket::open(interface, 4096, SendMethod::Auto).unwrap(),
-            pool: Pool::new(64, Pool::SLOT),
+            pool: Pool::new(64, Pool::DEFAULT_SLOT),
         }
     }
 
     fn send(&mut self, bytes: &[u8]) {
         let frame = self.pool.take().unwrap();
-        self.pool.room(&frame)[..bytes.len()].copy_from_slice(bytes);
+        self.pool.slot_mut(&frame)[..bytes.len()].copy_from_slice(bytes);
         self.pool.set_len(&frame, bytes.len());
         assert_eq!(self.socket.send(&self.pool, std::slice::from_ref(&frame)).unwrap(), 0, "refused");
         self.pool.give(frame);
@@ -158,7 +158,8 @@ fn marks_reach_the_receiver_with_a_true_checksum() {
 
 #[test]
 fn the_kernels_own_hosts_meet_over_a_pair_of_tun_devices() {
-    // A namespace for each end, so that their packets cross the link: within one the kernel would hand them over itself.
+    // A namespace for each end, so that their packets cross the link: within one the kernel would hand them over
+    // itself.
     let near = in_namespace(|| end(1));
     let far = in_namespace(|| end(2));
     let (Some((a, sender)), Some((b, receiver))) = (near, far) else { return };
@@ -227,7 +228,8 @@ fn packets_leave_at_their_rate_and_after_their_delay() {
         });
         let lane = &view.lanes[0];
         adds_up(lane);
-        // Never sooner than a link would; how much later depends on what else the machine does, and is what is reported.
+        // Never sooner than a link would; how much later depends on what else the machine does, and is what is
+        // reported.
         assert!(end - begin >= Span::from_millis(510), "{}", end - begin);
         let lateness = |share| lane.lateness.quantile(share).unwrap() / 1e3;
         println!("late by {:.1} us at the median, {:.1} at p99", lateness(0.5), lateness(0.99));
@@ -253,10 +255,10 @@ fn an_interface_that_is_down_refuses_and_comes_back() {
         veth("left", "in");
         let mut host = ForwardedHost::new("left");
         let mut socket = PacketSocket::open("in", 64, SendMethod::Auto).unwrap();
-        let mut pool = Pool::new(4, Pool::SLOT);
+        let mut pool = Pool::new(4, Pool::DEFAULT_SLOT);
         let frame: FrameId = pool.take().unwrap();
         let bytes = ethernet(0x800, &packet(5000, 100, Ecn::NotEct, 0));
-        pool.room(&frame)[..bytes.len()].copy_from_slice(&bytes);
+        pool.slot_mut(&frame)[..bytes.len()].copy_from_slice(&bytes);
         pool.set_len(&frame, bytes.len());
         ip("link set in down");
         assert_eq!(socket.send(&pool, std::slice::from_ref(&frame)).unwrap(), 1);

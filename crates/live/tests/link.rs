@@ -1,5 +1,5 @@
-//! A whole link between two hosts of the kernel's. It needs root or `CAP_SYS_ADMIN` for namespaces, and is skipped, with the
-//! reason printed, without.
+//! A whole link between two hosts of the kernel's. It needs root or `CAP_SYS_ADMIN` for namespaces, and is skipped,
+//! with the reason printed, without.
 #![cfg(target_os = "linux")]
 
 #[allow(dead_code, reason = "it takes what it needs")]
@@ -25,7 +25,7 @@ const TEXT: &str = "name = \"link\"\nduration = \"1h\"\nqdiscs = [\"droptail\"]\
 
 fn settings(set: &[&str]) -> LinkSettings {
     let changes = Changes { set: set.iter().map(|change| format!("link.{change}")).collect(), ..Changes::default() };
-    let lane = LaneSettings::of(&Scenario::read(TEXT, "link", &changes).unwrap(), 0);
+    let lane = LaneSettings::of_bottleneck(&Scenario::read(TEXT, "link", &changes).unwrap(), 0);
     LinkSettings { lanes: [lane.clone(), lane], seed: 1, sysctls: Vec::new(), outside: false, log: None }
 }
 
@@ -47,8 +47,8 @@ fn every_packet_is_counted_alike_by_the_kernel_and_by_us() {
     let receiver = link.far().run(|| UdpSocket::bind(SocketAddr::from((EmulatedLink::FAR, 9)))).unwrap().unwrap();
     let sender = link.near().run(|| UdpSocket::bind(SocketAddr::from((EmulatedLink::NEAR, 0)))).unwrap().unwrap();
     receiver.set_read_timeout(Some(Duration::from_millis(300))).unwrap();
-    // 972 bytes of data are 1000 of IP: 1 ms each to send, and they come twice as fast. Those that cross the link find room in
-    // the receiver's socket, though nobody reads meanwhile.
+    // 972 bytes of data are 1000 of IP: 1 ms each to send, and they come twice as fast. Those that cross the link find
+    // room in the receiver's socket, though nobody reads meanwhile.
     let mut clock = PacedClock::new(Monotonic::new(), Span::ZERO);
     let begin = clock.now();
     for n in 0..150 {
@@ -97,9 +97,9 @@ fn a_job_that_panics_ends_its_namespace_and_no_other() {
 fn a_namespaces_processes_end_with_it() {
     let Some(one) = allowed(Namespace::new()) else { return };
     let words = ["sleep", "100"].map(OsString::from).to_vec();
-    let mut child = shell::spawn(&one, words, Vec::new(), StandardStreams::Errors).unwrap();
+    let mut child = shell::spawn(&one, words, Vec::new(), StandardStreams::OnlyErrors).unwrap();
     drop(one);
-    assert_eq!(shell::code(child.wait().unwrap()), 128 + 9);
+    assert_eq!(shell::exit_code(child.wait().unwrap()), 128 + 9);
 }
 
 #[test]

@@ -1,5 +1,5 @@
-//! Real traffic over a link between two hosts of the kernel's. It needs root or `CAP_SYS_ADMIN` for namespaces, and is skipped,
-//! with the reason printed, without.
+//! Real traffic over a link between two hosts of the kernel's. It needs root or `CAP_SYS_ADMIN` for namespaces, and is
+//! skipped, with the reason printed, without.
 #![cfg(target_os = "linux")]
 
 use std::io;
@@ -22,7 +22,7 @@ fn scenario(duration: &str, qdisc: &str, groups: &str) -> Scenario {
 
 /// Runs `scenario`; `None`, with the reason printed, where no namespace can be made.
 fn run(scenario: &Scenario) -> Option<(LoadReport, View)> {
-    let way = LaneSettings::of(scenario, 0);
+    let way = LaneSettings::of_bottleneck(scenario, 0);
     let back = LaneSettings { qdisc: "droptail".parse().unwrap(), ..way.clone() };
     let settings =
         LinkSettings { lanes: [way, back], seed: 1, sysctls: load::sysctls(scenario), outside: false, log: None };
@@ -57,20 +57,21 @@ fn a_bulk_flow_fills_the_link_and_all_that_is_delivered_is_counted_once() {
     let Some((report, view)) = run(&scenario) else { return };
     let whole: f64 = [0, 1].map(|flow| bytes(&report, flow, 0.0, 9.0)).iter().sum();
     let sent = view.lanes[0].totals.counts().sent_bytes as f64;
-    // Of 1500 bytes on the wire 1460 are data; what is sent twice, or set up, or under way at the end is not counted, and the
-    // link holds 50 packets and 10 ms.
+    // Of 1500 bytes on the wire 1460 are data; what is sent twice, or set up, or under way at the end is not counted,
+    // and the link holds 50 packets and 10 ms.
     let again: u64 = report.flows.iter().map(|flow| flow.counts.retransmits).sum();
     assert!(whole <= sent * 1460.0 / 1500.0, "{whole} of {sent}");
     assert!(
         whole >= (sent - (again + 50 + 9 + 9) as f64 * 1500.0) * 1460.0 / 1500.0,
         "{whole} of {sent}, {again} again"
     );
-    // The second second is behind slow start: 1.25 MB cross the link, what a receiver is told of 50 ms late with them, and a
-    // loss leaves at most a window's gap.
+    // The second second is behind slow start: 1.25 MB cross the link, what a receiver is told of 50 ms late with them,
+    // and a loss leaves at most a window's gap.
     let busy: f64 = [0, 1].map(|flow| bytes(&report, flow, 1.0, 2.0)).iter().sum();
     assert!((1.0e6..=1.25e6 * 1460.0 / 1500.0 * 1.05).contains(&busy), "{busy}");
     assert_eq!(bytes(&report, 1, 0.0, 0.5), 0.0, "it starts later");
-    // What is in the queue and on the link comes after it has stopped: 60 ms and 10 ms; a thread may be late by as much.
+    // What is in the queue and on the link comes after it has stopped: 60 ms and 10 ms; a thread may be late by as
+    // much.
     assert_eq!(bytes(&report, 1, 1.7, 2.0), 0.0, "it has stopped");
     let FlowReport { cwnd_area, srtt, min_rtt, .. } = &report.flows[0];
     // 20 ms and a packet's 1.2 ms at the least; and the queue's 60 ms at the most, and twice that of a busy machine.
@@ -103,7 +104,8 @@ fn receivers_see_the_marks() {
     let marked: u64 = report.flows.iter().map(|flow| flow.counts.marked).sum();
     let by_link: u64 = view.lanes[0].totals.counts().marked();
     assert!(by_link > 0 && marked > 0, "{marked} of {by_link}");
-    // What the link marked comes to the receivers, but for what is in the queue and on the link at the end: 50 and 9 packets.
+    // What the link marked comes to the receivers, but for what is in the queue and on the link at the end: 50 and 9
+    // packets.
     assert!(report.marked <= by_link && report.marked + 59 >= by_link, "{} of {by_link}", report.marked);
     assert_eq!(report.flows[2].counts.marked, 0, "it did not ask for ECN");
     // The sender of TCP takes more for marked than was, and UDP's receiver sees each of its own.
@@ -117,11 +119,13 @@ fn transfers_come_whole_and_the_next_waits_for_the_last() {
     let of = |flow| report.transfers.iter().filter(move |transfer| transfer.flow == flow);
     for flow in 0..2 {
         let done: Vec<_> = of(flow).filter_map(|transfer| Some((transfer.start, transfer.end?))).collect();
-        // Each takes a handshake, two round trips of slow start and the wait: 20 ms x 3 + 30 ms and the data's own time.
+        // Each takes a handshake, two round trips of slow start and the wait: 20 ms x 3 + 30 ms and the data's own
+        // time.
         assert!((8..=22).contains(&done.len()), "{}", done.len());
         let mut pauses: Vec<Span> = done.windows(2).map(|pair| pair[1].0 - pair[0].1).collect();
         pauses.sort();
-        // The last acknowledgement is 10 ms on its way, and a receiver is told of the data before it within 5 ms in the median.
+        // The last acknowledgement is 10 ms on its way, and a receiver is told of the data before it within 5 ms in the
+        // median.
         assert!(pauses[pauses.len() / 2] >= Span::from_millis(35), "{pauses:?}");
         let whole = done.len() as f64 * 20_000.0;
         assert!(bytes(&report, flow, 0.0, 9.0) >= whole, "{whole}");

@@ -1,5 +1,6 @@
-//! What an interface's offloads leave to others: checksums, and segments that were never cut. And frames for which an interface
-//! has more room than most, or a ring too little. The tests need root, and are skipped, with the reason printed, without.
+//! What an interface's offloads leave to others: checksums, and segments that were never cut. And frames for which an
+//! interface has more room than most, or a ring too little. The tests need root, and are skipped, with the reason
+//! printed, without.
 #![cfg(target_os = "linux")]
 
 mod support;
@@ -21,8 +22,9 @@ use support::memory::Conserved;
 use support::namespace::{in_namespace, ip, veth};
 use support::{TestDirection, packet};
 
-/// Two hosts of the kernel's, each behind a virtual interface with all its offloads on, and the forwarder between the other ends of
-/// both. `server` is run at 10.78.0.2 and fd78::2 and says when it is ready; then `client` is run at 10.78.0.1.
+/// Two hosts of the kernel's, each behind a virtual interface with all its offloads on, and the forwarder between the
+/// other ends of both. `server` is run at 10.78.0.2 and fd78::2 and says when it is ready; then `client` is run at
+/// 10.78.0.1.
 fn between_hosts(mtu: usize, server: impl FnOnce(Sender<()>) + Send, client: impl FnOnce() + Send) -> Option<View> {
     in_namespace(|| {
         let middle = gettid();
@@ -189,12 +191,12 @@ fn frames_that_find_no_room_in_the_ring_are_counted() {
         veth("left", "in");
         let mut left = PacketSocket::open("left", 1, SendMethod::Auto).unwrap();
         let mut full = PacketSocket::open("in", 64, SendMethod::Auto).unwrap();
-        let mut pool = Pool::new(600, Pool::SLOT);
+        let mut pool = Pool::new(600, Pool::DEFAULT_SLOT);
         let mut bytes = vec![2, 0, 0, 0, 0, 2, 2, 0, 0, 0, 0, 1, 8, 0];
         bytes.extend(packet(5000, 100, Ecn::NotEct, 0));
         let sent: Vec<_> = (0..500).map(|_| pool.take().unwrap()).collect();
         for frame in &sent {
-            pool.room(frame)[..bytes.len()].copy_from_slice(&bytes);
+            pool.slot_mut(frame)[..bytes.len()].copy_from_slice(&bytes);
             pool.set_len(frame, bytes.len());
         }
         assert_eq!(left.send(&pool, &sent).unwrap(), 0);

@@ -18,8 +18,8 @@ const BYTES: usize = 1000;
 /// A path of 40 ms, and as much in the queue.
 const ROUND_TRIP: Span = Span::from_millis(80);
 
-/// Sends packets at a rate. If it heeds losses, it halves the rate for them, once a round trip, and else sends a packet more
-/// each round trip (RFC 5681, section 3.1, without slow start).
+/// Sends packets at a rate. If it heeds losses, it halves the rate for them, once a round trip, and else sends a packet
+/// more each round trip (RFC 5681, section 3.1, without slow start).
 struct TestSender {
     heeds: bool,
     per_second: f64,
@@ -84,7 +84,7 @@ impl LinkEnd for FlowsEnd {
                 && let Some(number) = sender.send(now)
             {
                 let frame = pool.take().expect("there are more slots than packets that wait");
-                pool.room(&frame)[..BYTES].copy_from_slice(&packet(port, BYTES, Ecn::NotEct, number));
+                pool.slot_mut(&frame)[..BYTES].copy_from_slice(&packet(port, BYTES, Ecn::NotEct, number));
                 pool.set_len(&frame, BYTES);
                 batch.push(frame);
             }

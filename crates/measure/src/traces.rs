@@ -25,7 +25,7 @@ impl Traces {
     pub fn new(scenario: &Scenario) -> Option<Traces> {
         let record = &scenario.record;
         let flows = scenario.groups().flat_map(|group| (0..group.flows).map(move |flow| (group.name, flow)));
-        let wanted = |group: &str, flow| record.flows.iter().any(|traced| traced.means(group, flow));
+        let wanted = |group: &str, flow| record.flows.iter().any(|traced| traced.includes(group, flow));
         let last =
             flows.map(|(group, flow)| if wanted(group, flow) { FlowTrace::Nothing } else { FlowTrace::NotTraced });
         let traces = || Traces { last: last.collect(), least: record.flow_interval, rows: Vec::new() };

@@ -1,6 +1,6 @@
 //! Rust errors as Python exceptions.
 
-use headgate_scenario::ScenarioError as Refused;
+use headgate_scenario::ScenarioError as ReadError;
 use pyo3::create_exception;
 use pyo3::exceptions::{PyException, PyValueError};
 use pyo3::prelude::*;
@@ -15,10 +15,10 @@ create_exception!(
 create_exception!(headgate._core, Stopped, PyException, "A run that was asked to stop before its end.");
 
 /// The exception for an invalid scenario.
-pub fn refused(py: Python<'_>, error: Refused) -> PyErr {
+pub fn scenario_error(py: Python<'_>, error: ReadError) -> PyErr {
     let raised = ScenarioError::new_err(error.to_string());
     let value = raised.value(py);
-    let Refused { message, help, key, file, line, column, change, .. } = error;
+    let ReadError { message, help, key, file, line, column, change, .. } = error;
     let parts = value
         .setattr("message", message)
         .and_then(|()| value.setattr("help", help.as_deref()))

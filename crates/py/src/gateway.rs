@@ -10,7 +10,7 @@ use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
 use crate::scenario::Scenario;
-use crate::view::shown;
+use crate::view::view_dict;
 
 /// A gateway that runs until `stop`.
 #[pyclass(frozen, module = "headgate._core")]
@@ -41,10 +41,10 @@ impl Gateway {
         send: &str,
         seed: u64,
     ) -> PyResult<Gateway> {
-        let sending = sending(send)?;
         let lanes = lanes(forward, reverse, overheads);
-        let settings = GatewaySettings { interfaces: interfaces.into(), lanes, offloads_off, sending, seed };
-        let opened = py.detach(|| Running::open(settings)).map_err(raised)?;
+        let settings =
+            GatewaySettings { interfaces: interfaces.into(), lanes, offloads_off, sending: send_method(send)?, seed };
+        let opened = py.detach(|| Running::open(settings)).map_err(to_py_error)?;
         Ok(Gateway(Mutex::new(opened)))
     }
 
@@ -56,13 +56,13 @@ impl Gateway {
 
     /// Whether the forwarding thread still runs.
     #[getter]
-    fn runs(&self) -> bool {
+    fn is_running(&self) -> bool {
         self.inner().forwarder().is_running()
     }
 
     /// Whether the forwarding thread has real-time priority.
     #[getter]
-    fn urgent(&self) -> bool {
+    fn realtime(&self) -> bool {
         self.inner().forwarder().is_realtime()
     }
 
@@ -70,27 +70,27 @@ impl Gateway {
     #[pyo3(signature = (forward, reverse, *, overheads=(0, 0)))]
     fn refit(&self, py: Python<'_>, forward: &Scenario, reverse: &Scenario, overheads: (i32, i32)) -> PyResult<()> {
         let lanes = lanes(forward, reverse, overheads);
-        py.detach(|| self.inner().refit(lanes)).map_err(raised)
+        py.detach(|| self.inner().refit(lanes)).map_err(to_py_error)
     }
 
     /// The latest published state of both directions.
     fn view<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
         let view = py.detach(|| self.inner().forwarder().view());
-        shown(py, &view)
+        view_dict(py, &view)
     }
 
     /// Stops forwarding and returns the final state.
     fn stop<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
         let view = py.detach(|| self.inner().stop())?;
-        shown(py, &view)
+        view_dict(py, &view)
     }
 }
 
 fn lanes(forward: &Scenario, reverse: &Scenario, overheads: (i32, i32)) -> [LaneSettings; 2] {
-    [LaneSettings::of(&forward.0, overheads.0), LaneSettings::of(&reverse.0, overheads.1)]
+    [LaneSettings::of_bottleneck(&forward.0, overheads.0), LaneSettings::of_bottleneck(&reverse.0, overheads.1)]
 }
 
-fn sending(name: &str) -> PyResult<SendMethod> {
+fn send_method(name: &str) -> PyResult<SendMethod> {
     match name {
         "auto" => Ok(SendMethod::Auto),
         "packet" => Ok(SendMethod::Packet),
@@ -100,7 +100,7 @@ fn sending(name: &str) -> PyResult<SendMethod> {
 }
 
 /// Converts an error; one that the user can correct becomes a `ValueError`.
-fn raised(error: io::Error) -> PyErr {
+fn to_py_error(error: io::Error) -> PyErr {
     match error.kind() {
         io::ErrorKind::InvalidInput => PyValueError::new_err(error.to_string()),
         _ => error.into(),

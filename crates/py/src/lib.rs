@@ -49,10 +49,10 @@ mod _core {
     #[pymodule_export]
     use crate::run::{Progress, run};
     #[pymodule_export]
-    use crate::scenario::{Scenario, migrated, place};
+    use crate::scenario::{Scenario, key_position, migrated};
     #[cfg(target_os = "linux")]
     #[pymodule_export]
-    use crate::view::numbers;
+    use crate::view::prometheus_metrics;
 
     #[pymodule_export]
     const VERSION: &str = env!("CARGO_PKG_VERSION");

@@ -16,20 +16,20 @@ pub fn intervals(rows: &[IntervalRow], qdiscs: &[String; 2], seed: u64) -> PyRes
     let links = Direction::BOTH.map(|direction| ("link".to_string(), direction.name()));
     let names = Names::of_links(links.to_vec());
     let [forward, reverse] = Direction::BOTH.map(|direction| {
-        let mine = rows.iter().filter(|row| row.link == Some(direction as u16));
-        let mut columns = Columns::of_run(mine.clone().count(), &qdiscs[direction as usize], seed);
-        columns.of(&names, mine);
+        let direction_rows = rows.iter().filter(|row| row.link == Some(direction as u16));
+        let mut columns = Columns::of_run(direction_rows.clone().count(), &qdiscs[direction as usize], seed);
+        columns.of(&names, direction_rows);
         to_python(columns.finish())
     });
     Ok([forward?, reverse?])
 }
 
 /// The number of packets and rows written and missed, and the error that ended the log.
-pub fn written<'py>(py: Python<'py>, counts: &LogCounts) -> PyResult<Bound<'py, PyDict>> {
-    let found = PyDict::new(py);
-    found.set_item("packets", counts.packets)?;
-    found.set_item("missed", counts.missed)?;
-    found.set_item("rows_missed", counts.rows_missed)?;
-    found.set_item("failed", &counts.failed)?;
-    Ok(found)
+pub fn log_counts<'py>(py: Python<'py>, counts: &LogCounts) -> PyResult<Bound<'py, PyDict>> {
+    let dict = PyDict::new(py);
+    dict.set_item("packets", counts.packets)?;
+    dict.set_item("missed", counts.missed)?;
+    dict.set_item("rows_missed", counts.rows_missed)?;
+    dict.set_item("failed", &counts.failed)?;
+    Ok(dict)
 }

@@ -18,7 +18,7 @@ use pyo3_arrow::PyRecordBatch;
 
 use crate::link_log;
 use crate::scenario::Scenario;
-use crate::view::shown;
+use crate::view::view_dict;
 
 /// Prepares this process for making network namespaces. Raises `PermissionError` with the missing right.
 #[pyfunction]
@@ -31,37 +31,37 @@ pub fn prepare() -> PyResult<()> {
 #[pyfunction]
 pub fn measure<'py>(
     py: Python<'py>,
-    way: &Scenario,
+    scenario: &Scenario,
     rate_bps: u64,
     packet: u32,
     seconds: f64,
 ) -> PyResult<Bound<'py, PyDict>> {
-    let lanes = [LaneSettings::of(&way.0, 0), LaneSettings::of(&way.0, 0)];
+    let lanes = [LaneSettings::of_bottleneck(&scenario.0, 0), LaneSettings::of_bottleneck(&scenario.0, 0)];
     let settings = LinkSettings { lanes, seed: 1, sysctls: Vec::new(), outside: false, log: None };
-    let load = DatagramLoad { rate: Rate::from_bits(rate_bps), packet, lasting: Span::from_secs_f64(seconds) };
-    let found = py.detach(|| check::measure(settings, load))?;
-    let all = shown(py, &found.view)?;
-    let ([near, far], received) = (found.counters, found.delay.count());
+    let load = DatagramLoad { rate: Rate::from_bits(rate_bps), packet, duration: Span::from_secs_f64(seconds) };
+    let measurement = py.detach(|| check::measure(settings, load))?;
+    let dict = view_dict(py, &measurement.view)?;
+    let ([near, far], received) = (measurement.counters, measurement.delay.count());
     let numbers = [
-        ("sent", found.sent),
+        ("sent", measurement.sent),
         ("received", received),
         // Datagrams that arrived in the time `taken_s`, which starts with the arrival of the datagram before them.
-        ("timed", received.saturating_sub(check::SETTLING + 1)),
+        ("timed", received.saturating_sub(check::UNTIMED_PACKETS + 1)),
         ("near_sent", near.sent),
         ("near_dropped", near.send_drops),
         ("far_received", far.received),
         ("far_dropped", far.receive_drops),
     ];
-    numbers.into_iter().try_for_each(|(name, number)| all.set_item(name, number))?;
-    all.set_item("taken_s", found.taken.as_secs_f64())?;
+    numbers.into_iter().try_for_each(|(name, number)| dict.set_item(name, number))?;
+    dict.set_item("taken_s", measurement.receive_time.as_secs_f64())?;
     for (name, share) in [("delay_ms_p50", 0.5), ("delay_ms_p99", 0.99)] {
-        all.set_item(name, found.delay.quantile(share).map(|nanos| nanos / 1e6))?;
+        dict.set_item(name, measurement.delay.quantile(share).map(|nanos| nanos / 1e6))?;
     }
-    Ok(all)
+    Ok(dict)
 }
 
 /// A link between two hosts, with the command in the near host and the server in the far host.
-struct Inner {
+struct LinkProcesses {
     link: Running,
     qdiscs: [String; 2],
     seed: u64,
@@ -71,10 +71,10 @@ struct Inner {
 
 /// A link that runs until `stop`.
 #[pyclass(frozen, module = "headgate._core")]
-pub struct Link(Mutex<Inner>);
+pub struct Link(Mutex<LinkProcesses>);
 
 impl Link {
-    fn inner(&self) -> MutexGuard<'_, Inner> {
+    fn inner(&self) -> MutexGuard<'_, LinkProcesses> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
@@ -112,17 +112,20 @@ impl Link {
         outside: bool,
         log: Option<PathBuf>,
     ) -> PyResult<Link> {
-        let lanes = [LaneSettings::of(&forward.0, overheads.0), LaneSettings::of(&reverse.0, overheads.1)];
+        let lanes = [
+            LaneSettings::of_bottleneck(&forward.0, overheads.0),
+            LaneSettings::of_bottleneck(&reverse.0, overheads.1),
+        ];
         let qdiscs = [&lanes[0], &lanes[1]].map(|lane| lane.qdisc.to_string());
         let link = py.detach(|| Running::open(LinkSettings { lanes, seed, sysctls, outside, log }))?;
-        Ok(Link(Mutex::new(Inner { link, qdiscs, seed, command: None, server: None })))
+        Ok(Link(Mutex::new(LinkProcesses { link, qdiscs, seed, command: None, server: None })))
     }
 
     /// Starts the command in the near host, with our standard streams. Returns the id of a process that ends with the
     /// command and forwards signals to it.
     fn spawn(&self, words: Vec<OsString>) -> PyResult<u32> {
         let mut inner = self.inner();
-        let child = shell::spawn(inner.link.near(), words, variables(&inner.link), StandardStreams::Ours)?;
+        let child = shell::spawn(inner.link.near(), words, variables(&inner.link), StandardStreams::Inherited)?;
         let pid = child.id();
         inner.command = Some(child);
         Ok(pid)
@@ -131,14 +134,14 @@ impl Link {
     /// Starts the server in the far host, with our standard error only.
     fn serve(&self, words: Vec<OsString>) -> PyResult<()> {
         let mut inner = self.inner();
-        let child = shell::spawn(inner.link.far(), words, variables(&inner.link), StandardStreams::Errors)?;
+        let child = shell::spawn(inner.link.far(), words, variables(&inner.link), StandardStreams::OnlyErrors)?;
         inner.server = Some(child);
         Ok(())
     }
 
     /// Whether a process in the far host listens for TCP connections.
     fn listens(&self) -> PyResult<bool> {
-        Ok(shell::listens(self.inner().link.far())?)
+        Ok(shell::has_listener(self.inner().link.far())?)
     }
 
     /// The exit code of the command, as a shell gives it; None while it runs.
@@ -153,20 +156,20 @@ impl Link {
 
     /// Whether the forwarding thread still runs.
     #[getter]
-    fn runs(&self) -> bool {
+    fn is_running(&self) -> bool {
         self.inner().link.forwarder().is_running()
     }
 
     /// Whether the forwarding thread has real-time priority.
     #[getter]
-    fn urgent(&self) -> bool {
+    fn realtime(&self) -> bool {
         self.inner().link.forwarder().is_realtime()
     }
 
     /// The latest published state of both directions.
     fn view<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
         let view = self.inner().link.forwarder().view();
-        shown(py, &view)
+        view_dict(py, &view)
     }
 
     /// The rows over time since the last call, forward and reverse; none without a log.
@@ -178,7 +181,7 @@ impl Link {
 
     /// Packets that the log has and misses, and the error that ended it; None without a log.
     fn written<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyDict>>> {
-        self.inner().link.log().map(|log| link_log::written(py, &log.counts())).transpose()
+        self.inner().link.log().map(|log| link_log::log_counts(py, &log.counts())).transpose()
     }
 
     /// Ends the server, stops forwarding and returns the final state.
@@ -186,10 +189,13 @@ impl Link {
         let view = py.detach(|| {
             let mut inner = self.inner();
             let inner = &mut *inner;
-            [&mut inner.server, &mut inner.command].into_iter().filter_map(Option::as_mut).try_for_each(shell::end)?;
+            [&mut inner.server, &mut inner.command]
+                .into_iter()
+                .filter_map(Option::as_mut)
+                .try_for_each(shell::end_command)?;
             inner.link.stop()
         })?;
-        shown(py, &view)
+        view_dict(py, &view)
     }
 }
 
@@ -203,5 +209,5 @@ fn variables(link: &Running) -> Vec<(String, String)> {
 
 fn poll(child: &mut Option<Child>) -> PyResult<Option<i32>> {
     let child = child.as_mut().ok_or_else(|| PyRuntimeError::new_err("nothing was started"))?;
-    Ok(child.try_wait()?.map(shell::code))
+    Ok(child.try_wait()?.map(shell::exit_code))
 }

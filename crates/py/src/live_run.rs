@@ -19,7 +19,7 @@ use crate::view;
 /// Raises `ValueError` with the reason if `scenario` cannot be run on real packets.
 #[pyfunction]
 pub fn check_live(scenario: &Scenario) -> PyResult<()> {
-    run::check_supported(&scenario.0).map_err(|error| raised("", error))
+    run::check_supported(&scenario.0).map_err(|error| to_py_error("", error))
 }
 
 /// Runs `scenario` on real packets, in real time, with discipline number `qdisc_index` and `seed`. Returns the tables
@@ -45,34 +45,34 @@ pub fn run_live<'py>(
     let callbacks = Callbacks { on_batch, on_capture, failure: Failure::default() };
     let first = 2 * usize::from(scenario.bottleneck().link);
     let live = |qdisc: &Qdisc, watch: &mut dyn Watch| {
-        let mut show = |shared| on_link.iter().for_each(|callback| hand_over(callback, &shared, first));
+        let mut show = |shared| on_link.iter().for_each(|callback| pass_view_function(callback, &shared, first));
         run::run(scenario, qdisc, seed, watch, &mut show)
     };
     let (run, live) = watched(py, (scenario, qdisc_index, seed), progress, callbacks, live)?;
-    let live = live.map_err(|error| raised(&run.qdisc, error))?;
+    let live = live.map_err(|error| to_py_error(&run.qdisc, error))?;
     let holds = live.outcome.conserves();
-    let fidelity = shown(py, &live.fidelity)?;
+    let fidelity = fidelity_dict(py, &live.fidelity)?;
     fidelity.set_item("conserves", holds)?;
     Ok((Outcome::new(run, live.outcome), fidelity, live.notes))
 }
 
-/// Calls `on_link` with a function that returns the state of direction `first` and its reverse. An exception in it does not
-/// stop the run.
-fn hand_over(on_link: &Py<PyAny>, shared: &SharedView, first: usize) {
+/// Calls `on_link` with a function that returns the state of direction `first` and its reverse. An exception in it does
+/// not stop the run.
+fn pass_view_function(on_link: &Py<PyAny>, shared: &SharedView, first: usize) {
     Python::attach(|py| {
         let shared = shared.clone();
-        let look = PyCFunction::new_closure(py, None, None, move |args, _| {
+        let view_function = PyCFunction::new_closure(py, None, None, move |args, _| {
             let mut view = shared.latest();
             view.lanes.drain(..first);
-            view::shown(args.py(), &view).map(Bound::unbind)
+            view::view_dict(args.py(), &view).map(Bound::unbind)
         });
-        if let Err(error) = look.and_then(|look| on_link.call1(py, (look,))) {
+        if let Err(error) = view_function.and_then(|view_function| on_link.call1(py, (view_function,))) {
             error.write_unraisable(py, None);
         }
     });
 }
 
-fn raised(qdisc: &str, error: LiveRunError) -> PyErr {
+fn to_py_error(qdisc: &str, error: LiveRunError) -> PyErr {
     match error {
         LiveRunError::Refused(why) => PyValueError::new_err(why),
         LiveRunError::Stopped => Stopped::new_err("stopped before the end"),
@@ -81,7 +81,7 @@ fn raised(qdisc: &str, error: LiveRunError) -> PyErr {
     }
 }
 
-fn shown<'py>(py: Python<'py>, fidelity: &LinkFidelity) -> PyResult<Bound<'py, PyDict>> {
+fn fidelity_dict<'py>(py: Python<'py>, fidelity: &LinkFidelity) -> PyResult<Bound<'py, PyDict>> {
     let all = PyDict::new(py);
     all.set_item("realtime", fidelity.realtime)?;
     all.set_item("cpu", fidelity.cpu.as_secs_f64() / fidelity.duration.as_secs_f64().max(1e-9))?;

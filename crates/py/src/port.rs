@@ -9,7 +9,7 @@ use headgate_measure::reasons;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 
-use crate::packet::{ECN, PacketRow, row};
+use crate::packet::{ECN, PacketRow, packet_row};
 use crate::prototype::{Failure, Prototype};
 
 /// A drop or mark: `dropped` or `marked`, the reason, the packet.
@@ -21,10 +21,10 @@ struct SignalLog(Vec<SignalRow>);
 
 impl Sink<u64> for SignalLog {
     fn dropped(&mut self, packet: Packet<u64>, why: Why, _: Time) {
-        self.0.push(("dropped", why.name(), row(&packet, packet.handle)));
+        self.0.push(("dropped", why.name(), packet_row(&packet, packet.handle)));
     }
     fn marked(&mut self, packet: &Packet<u64>, why: Why, _: Time) {
-        self.0.push(("marked", why.name(), row(packet, packet.handle)));
+        self.0.push(("marked", why.name(), packet_row(packet, packet.handle)));
     }
 }
 
@@ -38,9 +38,9 @@ pub struct Port {
 }
 
 impl Port {
-    /// Returns `given`, or the exception of a discipline written in Python.
-    fn done<R>(&self, py: Python<'_>, given: R) -> PyResult<R> {
-        self.failure.take(py).map_or(Ok(given), Err)
+    /// Returns `value`, or the exception of a discipline written in Python.
+    fn or_failure<R>(&self, py: Python<'_>, value: R) -> PyResult<R> {
+        self.failure.take(py).map_or(Ok(value), Err)
     }
 }
 
@@ -61,21 +61,21 @@ impl Port {
     ) -> PyResult<Port> {
         let refused = |what: &str, why: &dyn std::fmt::Display| PyValueError::new_err(format!("{what}: {why}"));
         let expected = |what: &'static str, found: String| {
-            move |kind: &str| refused(what, &format!("expected {kind}, found {found:?}"))
+            move |form: &str| refused(what, &format!("expected {form}, found {found:?}"))
         };
         let rate = Rate::parse(rate).map_err(expected("rate", rate.to_string()))?;
         let limit = Limit::parse(limit).map_err(expected("limit", limit.to_string()))?;
-        let place = LinkInfo::new(rate, mean_packet, Rng::named(seed, "key forward").bits());
+        let link_info = LinkInfo::new(rate, mean_packet, Rng::named(seed, "key forward").bits());
         let failure = Failure::default();
         let (discipline, reasons): (Box<dyn Discipline<u64>>, Vec<Why>) = match prototype {
-            Some(maker) => (Box::new(Prototype::new(&maker, limit, &place, &failure)), reasons()),
+            Some(maker) => (Box::new(Prototype::new(&maker, limit, &link_info, &failure)), reasons()),
             None => {
                 let qdisc: Qdisc = qdisc.parse().map_err(|why: String| PyValueError::new_err(why))?;
                 let settings = qdisc.settings_with(limit);
                 let settings: Vec<(&str, &str)> =
                     settings.iter().map(|(name, value)| (*name, value.as_str())).collect();
                 let built = registry::find(&qdisc.name).and_then(|entry| {
-                    Ok((registry::boxed(&qdisc.name, &settings, &place)?, entry.reasons(&settings)?))
+                    Ok((registry::boxed(&qdisc.name, &settings, &link_info)?, entry.reasons(&settings)?))
                 });
                 built.map_err(|error| refused(&qdisc.name, &error))?
             }
@@ -94,14 +94,14 @@ impl Port {
         let packet = Packet { class: ClassId(class), ecn, ..Packet::new(FlowId(flow), bytes, number) };
         let mut signals = SignalLog::default();
         self.port.borrow_mut().enqueue(packet, Time::from_nanos(now), &mut signals);
-        self.done(py, signals.0)
+        self.or_failure(py, signals.0)
     }
 
     /// Dequeues the next packet, if any. Returns it with drops and marks.
     fn dequeue(&self, py: Python<'_>, now: u64) -> PyResult<(Option<PacketRow>, Vec<SignalRow>)> {
         let mut signals = SignalLog::default();
         let packet = self.port.borrow_mut().dequeue(Time::from_nanos(now), &mut signals);
-        self.done(py, (packet.map(|packet| row(&packet, packet.handle)), signals.0))
+        self.or_failure(py, (packet.map(|packet| packet_row(&packet, packet.handle)), signals.0))
     }
 
     /// Packets and bytes in the queue.
@@ -114,7 +114,7 @@ impl Port {
     /// Time at which a packet may leave, in nanoseconds; None for an empty queue.
     fn ready_at(&self, py: Python<'_>, now: u64) -> PyResult<Option<u64>> {
         let ready = self.port.borrow().ready_at(Time::from_nanos(now)).map(Time::as_nanos);
-        self.done(py, ready)
+        self.or_failure(py, ready)
     }
 
     /// Every count by name.
@@ -143,7 +143,7 @@ impl Port {
             None => port.discipline().observe(&mut |name, value| gauges.push((name, value))),
             Some(flow) => port.discipline().observe_flow(FlowId(flow), &mut |name, value| gauges.push((name, value))),
         }
-        self.done(py, gauges)
+        self.or_failure(py, gauges)
     }
 
     /// Quantile of the queueing delay of sent packets, in ms; None without one.

@@ -13,7 +13,7 @@ use headgate_sim::ExternalDisciplines;
 use pyo3::exceptions::{PyRuntimeError, PyTypeError, PyValueError};
 use pyo3::prelude::*;
 
-use crate::packet::row;
+use crate::packet::packet_row;
 
 /// The first exception of a discipline, kept for the caller.
 #[derive(Clone, Default)]
@@ -21,22 +21,22 @@ pub struct Failure(Arc<Mutex<Option<PyErr>>>);
 
 impl Failure {
     /// Keeps `error` if it is the first.
-    fn keep(&self, error: PyErr) {
-        lock(&self.0).get_or_insert(error);
+    fn keep_first(&self, error: PyErr) {
+        locked(&self.0).get_or_insert(error);
     }
 
     /// Whether there was an exception.
     pub fn any(&self) -> bool {
-        lock(&self.0).is_some()
+        locked(&self.0).is_some()
     }
 
     /// The exception; it stays.
     pub fn take(&self, py: Python<'_>) -> Option<PyErr> {
-        lock(&self.0).as_ref().map(|error| error.clone_ref(py))
+        locked(&self.0).as_ref().map(|error| error.clone_ref(py))
     }
 }
 
-fn lock<T>(of: &Mutex<T>) -> MutexGuard<'_, T> {
+fn locked<T>(of: &Mutex<T>) -> MutexGuard<'_, T> {
     of.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
@@ -57,14 +57,14 @@ pub struct PacketActions(Mutex<Call>);
 impl PacketActions {
     /// A uniform number in [0, 1) from the port's random stream.
     fn random(&self) -> f64 {
-        lock(&self.0).rng.unit()
+        locked(&self.0).rng.unit()
     }
 
     /// Drops the packet of this number.
     fn drop(&self, number: u64, why: &str) -> PyResult<()> {
         let why = reason(why)?;
-        let mut call = lock(&self.0);
-        call.waiting.remove(&number).ok_or_else(|| gone(number))?;
+        let mut call = locked(&self.0);
+        call.waiting.remove(&number).ok_or_else(|| not_queued(number))?;
         call.requests.push((number, why, true));
         Ok(())
     }
@@ -72,8 +72,8 @@ impl PacketActions {
     /// Marks the packet if `ecn` is true and it can carry a mark, else drops it. Returns whether it stays.
     fn signal(&self, number: u64, why: &str, ecn: bool) -> PyResult<bool> {
         let named = reason(why)?;
-        let mut call = lock(&self.0);
-        let field = call.waiting.get_mut(&number).ok_or_else(|| gone(number))?;
+        let mut call = locked(&self.0);
+        let field = call.waiting.get_mut(&number).ok_or_else(|| not_queued(number))?;
         if !(ecn && field.is_capable()) {
             std::mem::drop(call);
             return self.drop(number, why).map(|()| false);
@@ -90,7 +90,7 @@ fn reason(word: &str) -> PyResult<Why> {
     reasons().into_iter().find(|why| why.name() == word).ok_or_else(unknown)
 }
 
-fn gone(number: u64) -> PyErr {
+fn not_queued(number: u64) -> PyErr {
     PyValueError::new_err(format!("packet {number} does not wait here: it was sent or dropped before"))
 }
 
@@ -109,12 +109,12 @@ pub struct Prototype<T> {
 impl<T> Prototype<T> {
     /// Makes the discipline by `maker(limit_packets, limit_bytes, rate_bps, mean_packet, key)`. An exception is kept in
     /// `failure`.
-    pub fn new(maker: &Py<PyAny>, limit: Limit, place: &LinkInfo<'_>, failure: &Failure) -> Prototype<T> {
+    pub fn new(maker: &Py<PyAny>, limit: Limit, link_info: &LinkInfo<'_>, failure: &Failure) -> Prototype<T> {
         let (packets, bytes) = match limit {
             Limit::Packets(most) => (Some(most), None),
             Limit::Bytes(most) => (None, Some(most)),
         };
-        let arguments = (packets, bytes, place.rate.as_bits(), place.mean_packet, place.key);
+        let arguments = (packets, bytes, link_info.rate.as_bits(), link_info.mean_packet, link_info.key);
         let made = Python::attach(|py| {
             let object = maker.call1(py, arguments)?;
             let call = Call { rng: Rng::new(0), waiting: BTreeMap::new(), requests: Vec::new() };
@@ -126,11 +126,11 @@ impl<T> Prototype<T> {
         let (object, actions, gauges) = match made {
             Ok((object, actions, gauges)) => (Some(object), Some(actions), gauges),
             Err(error) => {
-                failure.keep(error);
+                failure.keep_first(error);
                 (None, None, Vec::new())
             }
         };
-        let gauges = gauges.into_iter().map(known_name).collect();
+        let gauges = gauges.into_iter().map(interned).collect();
         Prototype { object, actions, held: BTreeMap::new(), bytes: 0, next: 0, gauges, failure: failure.clone() }
     }
 
@@ -145,19 +145,19 @@ impl<T> Prototype<T> {
             return None;
         }
         let (Some(object), Some(actions)) = (&self.object, &self.actions) else { return None };
-        let (given, requests) = Python::attach(|py| {
+        let (returned, requests) = Python::attach(|py| {
             let of = actions.get();
-            std::mem::swap(&mut lock(&of.0).rng, cx.rng);
-            let given = arguments(py, object, actions);
-            let mut call = lock(&of.0);
+            std::mem::swap(&mut locked(&of.0).rng, cx.rng);
+            let returned = arguments(py, object, actions);
+            let mut call = locked(&of.0);
             std::mem::swap(&mut call.rng, cx.rng);
-            (given, std::mem::take(&mut call.requests))
+            (returned, std::mem::take(&mut call.requests))
         });
         for (number, why, dropped) in requests {
             self.act(cx, number, why, dropped);
         }
-        given.unwrap_or_else(|error| {
-            self.failure.keep(error);
+        returned.unwrap_or_else(|error| {
+            self.failure.keep_first(error);
             None
         })
     }
@@ -181,20 +181,20 @@ impl<T> Prototype<T> {
             Some(packet) => {
                 self.bytes -= u64::from(packet.bytes);
                 if let Some(actions) = &self.actions {
-                    lock(&actions.get().0).waiting.remove(&number);
+                    locked(&actions.get().0).waiting.remove(&number);
                 }
             }
-            None => self.failure.keep(gone(number)),
+            None => self.failure.keep_first(not_queued(number)),
         }
         packet
     }
 
     fn fail(&self, why: &str) {
-        self.failure.keep(PyRuntimeError::new_err(why.to_string()));
+        self.failure.keep_first(PyRuntimeError::new_err(why.to_string()));
     }
 
     /// Time in nanoseconds at which the discipline may send next; `None` if it does not say.
-    fn says_ready(&self, now: Time) -> PyResult<Option<u64>> {
+    fn call_ready_at(&self, now: Time) -> PyResult<Option<u64>> {
         let Some(object) = &self.object else { return Ok(None) };
         Python::attach(|py| object.call_method1(py, "ready_ns", (now.as_nanos(),))?.extract(py))
     }
@@ -204,27 +204,29 @@ impl<T> Discipline<T> for Prototype<T> {
     fn enqueue(&mut self, packet: Packet<T>, cx: &mut Cx<'_, T>) {
         let (number, now) = (self.next, cx.now.as_nanos());
         self.next += 1;
-        let seen = row(&packet, number);
+        let packet_row = packet_row(&packet, number);
         if let Some(actions) = &self.actions {
-            lock(&actions.get().0).waiting.insert(number, packet.ecn);
+            locked(&actions.get().0).waiting.insert(number, packet.ecn);
         }
         self.bytes += u64::from(packet.bytes);
         self.held.insert(number, packet);
-        self.call(cx, |py, object, actions| object.call_method1(py, "on_enqueue", (seen, now, actions)).map(|_| None));
+        self.call(cx, |py, object, actions| {
+            object.call_method1(py, "on_enqueue", (packet_row, now, actions)).map(|_| None)
+        });
     }
 
     fn dequeue(&mut self, cx: &mut Cx<'_, T>) -> Option<Packet<T>> {
         let now = cx.now;
         let number = self.call(cx, |py, object, actions| {
-            let given = object.call_method1(py, "on_dequeue", (now.as_nanos(), actions))?;
-            given.extract(py).map_err(|_| PyTypeError::new_err("dequeue gives a packet or None"))
+            let returned = object.call_method1(py, "on_dequeue", (now.as_nanos(), actions))?;
+            returned.extract(py).map_err(|_| PyTypeError::new_err("dequeue gives a packet or None"))
         });
         if let Some(number) = number {
             return self.sent(number);
         }
         // A discipline that neither sends nor says when it will be ready would be asked again at once, without end.
         if !self.held.is_empty() && !self.failure.any() {
-            match self.says_ready(now) {
+            match self.call_ready_at(now) {
                 Ok(Some(ready)) if ready > now.as_nanos() => {}
                 Ok(_) => self.fail(&format!(
                     "dequeue gave nothing, though {} packets wait (the first is packet {}): a discipline that holds packets \
@@ -232,7 +234,7 @@ impl<T> Discipline<T> for Prototype<T> {
                     self.held.len(),
                     self.held.keys().next().copied().unwrap_or_default()
                 )),
-                Err(error) => self.failure.keep(error),
+                Err(error) => self.failure.keep_first(error),
             }
         }
         None
@@ -246,10 +248,10 @@ impl<T> Discipline<T> for Prototype<T> {
         if self.held.is_empty() || self.failure.any() {
             return None;
         }
-        match self.says_ready(now) {
+        match self.call_ready_at(now) {
             Ok(ready) => Some(ready.map_or(now, Time::from_nanos)),
             Err(error) => {
-                self.failure.keep(error);
+                self.failure.keep_first(error);
                 None
             }
         }
@@ -265,22 +267,22 @@ impl<T> Discipline<T> for Prototype<T> {
 
     fn observe(&self, gauge: &mut dyn FnMut(&'static str, f64)) {
         let Some(object) = &self.object else { return };
-        let told: PyResult<Vec<f64>> = Python::attach(|py| object.call_method0(py, "gauge_values")?.extract(py));
-        match told {
+        let values: PyResult<Vec<f64>> = Python::attach(|py| object.call_method0(py, "gauge_values")?.extract(py));
+        match values {
             Ok(values) if values.len() == self.gauges.len() => {
                 self.gauges.iter().zip(values).for_each(|(name, value)| gauge(name, value));
             }
             Ok(_) => self.fail("observe names the same gauges every time"),
-            Err(error) => self.failure.keep(error),
+            Err(error) => self.failure.keep_first(error),
         }
     }
 }
 
 /// Leaks a gauge's name, since gauges need static names. Each distinct name is leaked once, so memory is bounded by the
 /// names in the programs.
-fn known_name(name: String) -> &'static str {
+fn interned(name: String) -> &'static str {
     static NAMES: Mutex<BTreeSet<&'static str>> = Mutex::new(BTreeSet::new());
-    let mut names = lock(&NAMES);
+    let mut names = locked(&NAMES);
     if let Some(known) = names.get(name.as_str()) {
         return known;
     }
@@ -290,7 +292,7 @@ fn known_name(name: String) -> &'static str {
 }
 
 /// A discipline written in Python that a scenario names.
-pub struct Prototyped {
+pub struct NamedPrototype {
     /// The class's name, which the scenario uses as the discipline's name.
     pub name: String,
     /// The class.
@@ -302,7 +304,7 @@ pub struct Prototyped {
 /// The disciplines written in Python that a scenario names, during a run.
 pub struct Prototypes<'a> {
     /// The disciplines.
-    pub known: &'a [Prototyped],
+    pub known: &'a [NamedPrototype],
     /// The first exception of any of them.
     pub failure: Failure,
 }
@@ -312,9 +314,9 @@ impl ExternalDisciplines for Prototypes<'_> {
         &self,
         qdisc: &Qdisc,
         limit: Limit,
-        place: &LinkInfo<'_>,
+        link_info: &LinkInfo<'_>,
     ) -> Option<Box<dyn Discipline<T>>> {
         let found = self.known.iter().find(|prototyped| prototyped.name == qdisc.name)?;
-        Some(Box::new(Prototype::new(&found.maker, limit, place, &self.failure)))
+        Some(Box::new(Prototype::new(&found.maker, limit, link_info, &self.failure)))
     }
 }

@@ -2,7 +2,7 @@
 
 use headgate_core::registry::{self, Abilities, DisciplineEntry, Group, Listing};
 use headgate_core::{self as core, BuildError, ParameterInfo, Preset};
-use headgate_scenario::Controller as Known;
+use headgate_scenario::Controller as ScenarioController;
 use headgate_traffic::registry as traffic;
 use pyo3::exceptions::PyLookupError;
 use pyo3::prelude::*;
@@ -40,9 +40,9 @@ impl From<&Preset> for NamedValues {
 }
 
 /// The origin of an entry's parameters.
-enum Settable {
-    Listed(&'static Listing),
-    Controlled(Known),
+enum ParameterSource {
+    Listing(&'static Listing),
+    Controller(ScenarioController),
 }
 
 /// Base class of registry entries.
@@ -57,19 +57,19 @@ pub struct Named {
     /// The publication that defines it.
     #[pyo3(get)]
     citation: &'static str,
-    settable: Settable,
+    parameter_source: ParameterSource,
 }
 
 impl Named {
     fn listed(listing: &'static Listing) -> Named {
         let Listing { name, summary, citation, .. } = *listing;
-        Named { name, summary, citation, settable: Settable::Listed(listing) }
+        Named { name, summary, citation, parameter_source: ParameterSource::Listing(listing) }
     }
 
     fn listing(&self) -> PyResult<&'static Listing> {
-        match self.settable {
-            Settable::Listed(listing) => Ok(listing),
-            Settable::Controlled(_) => Err(PyLookupError::new_err(format!("`{}` has no presets", self.name))),
+        match self.parameter_source {
+            ParameterSource::Listing(listing) => Ok(listing),
+            ParameterSource::Controller(_) => Err(PyLookupError::new_err(format!("`{}` has no presets", self.name))),
         }
     }
 }
@@ -80,9 +80,9 @@ impl Named {
     /// with their defaults for this controller.
     #[getter]
     fn parameters(&self) -> Vec<Parameter> {
-        let fields = match self.settable {
-            Settable::Listed(listing) => listing.fields(),
-            Settable::Controlled(controller) => controller.fields(),
+        let fields = match self.parameter_source {
+            ParameterSource::Listing(listing) => listing.fields(),
+            ParameterSource::Controller(controller) => controller.fields(),
         };
         fields.into_iter().map(Parameter::from).collect()
     }
@@ -147,9 +147,9 @@ pub struct Controller {
 }
 
 impl Controller {
-    fn of(py: Python<'_>, known: Known) -> PyResult<Py<Controller>> {
-        let Known { name, summary, citation, section, key } = known;
-        let named = Named { name, summary, citation, settable: Settable::Controlled(known) };
+    fn of(py: Python<'_>, known: ScenarioController) -> PyResult<Py<Controller>> {
+        let ScenarioController { name, summary, citation, section, key } = known;
+        let named = Named { name, summary, citation, parameter_source: ParameterSource::Controller(known) };
         Py::new(py, (Controller { section, key }, named))
     }
 }
@@ -195,7 +195,7 @@ pub fn discipline(py: Python<'_>, name: &str) -> PyResult<Py<Discipline>> {
 /// Every congestion controller: those of TCP, from the oldest on, then that of UDP.
 #[pyfunction]
 pub fn controllers(py: Python<'_>) -> PyResult<Vec<Py<Controller>>> {
-    Known::all().map(|known| Controller::of(py, known)).collect()
+    ScenarioController::all().map(|known| Controller::of(py, known)).collect()
 }
 
 /// Every source, sorted by name.
@@ -210,7 +210,7 @@ pub fn find(py: Python<'_>, name: &str) -> PyResult<Py<PyAny>> {
     if let Ok(entry) = registry::find(name) {
         return Ok(Discipline::of(py, entry)?.into_any());
     }
-    if let Some(controller) = Known::find(name) {
+    if let Some(controller) = ScenarioController::find(name) {
         return Ok(Controller::of(py, controller)?.into_any());
     }
     if let Ok(entry) = traffic::find(name) {
@@ -218,7 +218,10 @@ pub fn find(py: Python<'_>, name: &str) -> PyResult<Py<PyAny>> {
     }
     let disciplines = registry::ENTRIES.iter().map(|entry| entry.name);
     let sources = traffic::ENTRIES.iter().map(|entry| entry.name);
-    let guess = match core::nearest(name, disciplines.chain(Known::all().map(|known| known.name)).chain(sources)) {
+    let guess = match core::nearest(
+        name,
+        disciplines.chain(ScenarioController::all().map(|known| known.name)).chain(sources),
+    ) {
         Some(near) => format!("; did you mean `{near}`?"),
         None => "; `headgate list` names them all".to_string(),
     };

@@ -21,7 +21,7 @@ use crate::scenario::Scenario;
 const BATCH: usize = 1 << 16;
 
 #[derive(Default)]
-struct Shared {
+struct ProgressState {
     nanos: AtomicU64,
     stop: AtomicBool,
 }
@@ -29,7 +29,7 @@ struct Shared {
 /// Watches and stops runs from another thread; one object may serve many runs.
 #[pyclass(frozen, module = "headgate._core")]
 #[derive(Default)]
-pub struct Progress(Arc<Shared>);
+pub struct Progress(Arc<ProgressState>);
 
 #[pymethods]
 impl Progress {
@@ -68,7 +68,7 @@ pub struct Callbacks {
 
 /// Adds up simulated time, hands records to Python and stops the run on request.
 struct RunWatcher {
-    shared: Arc<Shared>,
+    shared: Arc<ProgressState>,
     seen: u64,
     run: RunId,
     callbacks: Callbacks,
@@ -78,7 +78,7 @@ struct RunWatcher {
 }
 
 impl RunWatcher {
-    fn new(shared: Arc<Shared>, run: RunId, callbacks: Callbacks) -> RunWatcher {
+    fn new(shared: Arc<ProgressState>, run: RunId, callbacks: Callbacks) -> RunWatcher {
         RunWatcher { shared, seen: 0, run, callbacks, events: EventBatch::default(), traces: Vec::new(), failed: None }
     }
 
@@ -89,27 +89,27 @@ impl RunWatcher {
     }
 
     /// Hands a batch to Python; an exception there ends the run.
-    fn hand(&mut self, name: &str, table: Result<RecordBatch, ArrowError>) {
+    fn pass_to_python(&mut self, name: &str, table: Result<RecordBatch, ArrowError>) {
         if let (Some(callback), None) = (&self.callbacks.on_batch, &self.failed) {
             self.failed = Python::attach(|py| callback.call1(py, (name, to_python(table)?))).err();
         }
     }
 
     /// Hands the events to Python if there are at least `least`.
-    fn hand_events(&mut self, least: usize) {
+    fn pass_events(&mut self, least: usize) {
         if self.events.rows.len() >= least {
             let EventBatch { rows, values, .. } = &self.events;
             debug_assert_eq!(values.len(), rows.len() * self.events.gauges.len(), "gauges beside every event");
-            self.hand("events", self.run.events(&self.events));
+            self.pass_to_python("events", self.run.events(&self.events));
             self.events.rows.clear();
             self.events.values.clear();
         }
     }
 
     /// Hands the traces to Python if there are at least `least`.
-    fn hand_traces(&mut self, least: usize) {
+    fn pass_traces(&mut self, least: usize) {
         if self.traces.len() >= least {
-            self.hand("traces", self.run.traces(&self.traces));
+            self.pass_to_python("traces", self.run.traces(&self.traces));
             self.traces.clear();
         }
     }
@@ -128,7 +128,7 @@ impl Watch for RunWatcher {
         self.events.gauges.clone_from(&batch.gauges);
         self.events.rows.extend_from_slice(&batch.rows);
         self.events.values.extend_from_slice(&batch.values);
-        self.hand_events(BATCH);
+        self.pass_events(BATCH);
     }
 
     fn traces(&mut self, batch: &[TraceRow]) {
@@ -136,7 +136,7 @@ impl Watch for RunWatcher {
             return;
         }
         self.traces.extend_from_slice(batch);
-        self.hand_traces(BATCH);
+        self.pass_traces(BATCH);
     }
 
     fn captured(&mut self, link: u16, bytes: &[u8]) {
@@ -162,16 +162,16 @@ pub fn watched<T: Send, E: Send>(
     let shared = progress.map_or_else(Arc::default, |progress| Arc::clone(&progress.0));
     let run = RunId::new(scenario, qdisc_index, seed);
     let mut watcher = RunWatcher::new(shared, run.clone(), callbacks);
-    let ran = py.detach(|| {
-        let ran = job(qdisc, &mut watcher);
-        watcher.hand_events(1);
-        watcher.hand_traces(1);
-        if ran.is_ok() {
+    let result = py.detach(|| {
+        let result = job(qdisc, &mut watcher);
+        watcher.pass_events(1);
+        watcher.pass_traces(1);
+        if result.is_ok() {
             watcher.advance(scenario.duration.as_nanos());
         }
-        ran
+        result
     });
-    watcher.callbacks.failure.take(py).or(watcher.failed).map_or(Ok((run, ran)), Err)
+    watcher.callbacks.failure.take(py).or(watcher.failed).map_or(Ok((run, result)), Err)
 }
 
 /// Runs `scenario` with discipline number `qdisc_index` and `seed`. Releases the interpreter.
@@ -190,12 +190,12 @@ pub fn run(
     on_capture: Option<Py<PyAny>>,
 ) -> PyResult<Outcome> {
     let Scenario(scenario, known) = scenario;
-    let foreign = Prototypes { known, failure: Failure::default() };
-    let callbacks = Callbacks { on_batch, on_capture, failure: foreign.failure.clone() };
+    let prototypes = Prototypes { known, failure: Failure::default() };
+    let callbacks = Callbacks { on_batch, on_capture, failure: prototypes.failure.clone() };
     let simulate =
-        |qdisc: &Qdisc, watch: &mut dyn Watch| headgate_sim::run_with(scenario, qdisc, seed, watch, &foreign);
-    let (run, ran) = watched(py, (scenario, qdisc_index, seed), progress, callbacks, simulate)?;
-    match ran {
+        |qdisc: &Qdisc, watch: &mut dyn Watch| headgate_sim::run_with(scenario, qdisc, seed, watch, &prototypes);
+    let (run, result) = watched(py, (scenario, qdisc_index, seed), progress, callbacks, simulate)?;
+    match result {
         Err(RunError::Stopped) => Err(Stopped::new_err("stopped before the end")),
         Err(error) => Err(PyRuntimeError::new_err(format!("{}: {error}", run.qdisc))),
         Ok(rows) => Ok(Outcome::new(run, rows)),

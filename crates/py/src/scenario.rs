@@ -8,15 +8,15 @@ use pyo3::exceptions::PyFutureWarning;
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 
-use crate::errors::refused;
-use crate::prototype::Prototyped;
+use crate::errors::scenario_error;
+use crate::prototype::NamedPrototype;
 
-/// Name, kind (`tcp` or `udp`), number of flows, the rate of each in bits per second (None where congestion control or a
-/// source of its own sets it); whether they are responsive, greedy and brief ([`FairShare`]).
+/// Name, kind (`tcp` or `udp`), number of flows, the rate of each in bits per second (None where congestion control or
+/// a source of its own sets it); whether they are responsive, greedy and brief ([`FairShare`]).
 type GroupRow = (String, &'static str, u32, Option<f64>, bool, bool, bool);
 
 /// Name, class and maker of a discipline written in Python.
-type Made = (String, Py<PyAny>, Py<PyAny>);
+type PrototypeRow = (String, Py<PyAny>, Py<PyAny>);
 
 /// A callable that gives the bytes of the file at a path, or raises `OSError`.
 struct PythonFiles<'a, 'py>(&'a Bound<'py, PyAny>);
@@ -34,7 +34,7 @@ impl Files for PythonFiles<'_, '_> {
 
 /// A scenario that was read and checked.
 #[pyclass(frozen, module = "headgate._core")]
-pub struct Scenario(pub headgate_scenario::Scenario, pub Vec<Prototyped>);
+pub struct Scenario(pub headgate_scenario::Scenario, pub Vec<NamedPrototype>);
 
 #[pymethods]
 impl Scenario {
@@ -55,7 +55,7 @@ impl Scenario {
             None => headgate_scenario::Scenario::read_warned(text, file, &changes, &()),
             Some(files) => headgate_scenario::Scenario::read_warned(text, file, &changes, &PythonFiles(files)),
         };
-        let (scenario, warnings) = read.map_err(|error| refused(py, error))?;
+        let (scenario, warnings) = read.map_err(|error| scenario_error(py, error))?;
         for warning in warnings {
             let text = CString::new(warning.replace('\0', " "))?;
             PyErr::warn(py, &py.get_type::<PyFutureWarning>(), &text, 1)?;
@@ -65,16 +65,16 @@ impl Scenario {
 
     /// A copy of the scenario with disciplines written in Python. Each entry of `made` is the name, class and maker of
     /// such a discipline, or None for the next of the scenario's own disciplines.
-    fn with_prototypes(&self, made: Vec<Option<Made>>) -> Scenario {
+    fn with_prototypes(&self, made: Vec<Option<PrototypeRow>>) -> Scenario {
         let mut scenario = self.0.clone();
         let mut own = std::mem::take(&mut scenario.qdiscs).into_iter();
-        let next = |made: &Option<Made>| match made {
+        let next = |made: &Option<PrototypeRow>| match made {
             Some((name, ..)) => Some(Qdisc::named(name)),
             None => own.next(),
         };
         scenario.qdiscs = made.iter().filter_map(next).collect();
         let named = made.into_iter().flatten();
-        Scenario(scenario, named.map(|(name, class, maker)| Prototyped { name, class, maker }).collect())
+        Scenario(scenario, named.map(|(name, class, maker)| NamedPrototype { name, class, maker }).collect())
     }
 
     /// Name and class of each discipline written in Python.
@@ -154,9 +154,9 @@ impl Scenario {
         let udp = |index: usize| index.checked_sub(self.0.tcp.len()).map(|index| &self.0.udp[index]);
         let constant = |index| udp(index).filter(|group| !group.is_controlled());
         let rate = |index| constant(index)?.rate.map(|rate| rate.as_bits() as f64);
-        let row = |(group, due): (Group<'_>, FairShare)| {
+        let row = |(group, share): (Group<'_>, FairShare)| {
             let (name, kind) = (group.name.to_string(), group.kind.name());
-            (name, kind, group.flows, rate(group.index), due.responsive, due.is_greedy(), due.is_brief())
+            (name, kind, group.flows, rate(group.index), share.responsive, share.is_greedy(), share.is_brief())
         };
         self.0.groups().zip(fair_shares(&self.0)).map(row).collect()
     }
@@ -164,8 +164,8 @@ impl Scenario {
 
 /// Line and column of the key at `path` in the text of a scenario file, both from 1; None if it is not there.
 #[pyfunction]
-pub fn place(text: &str, path: &str) -> Option<(u32, u32)> {
-    headgate_scenario::place_of(text, path)
+pub fn key_position(text: &str, path: &str) -> Option<(u32, u32)> {
+    headgate_scenario::key_position(text, path)
 }
 
 /// The text of a scenario file with current names, and line and text of each change.
@@ -173,6 +173,6 @@ pub fn place(text: &str, path: &str) -> Option<(u32, u32)> {
 /// Raises `ScenarioError` for text that is not TOML, or that has a key under its old and its new name.
 #[pyfunction]
 pub fn migrated(py: Python<'_>, text: &str, file: &str) -> PyResult<(String, Vec<(u32, String)>)> {
-    let migrated = headgate_scenario::migrate(text, file).map_err(|error| refused(py, error))?;
+    let migrated = headgate_scenario::migrate(text, file).map_err(|error| scenario_error(py, error))?;
     Ok((migrated.text, migrated.changes))
 }

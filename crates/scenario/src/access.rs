@@ -8,29 +8,29 @@ use crate::error::Fault;
 use crate::schema::{Access, Located, RawAccess, RawEndpoints};
 use crate::values::Profile;
 
-/// The access links of sender and receiver, for a route with one-way propagation delay `way`.
-pub(crate) fn links(raw: &RawEndpoints, section: &Section, way: Span) -> Result<[Access; 2], Fault> {
+/// The access links of sender and receiver, for a route with one-way propagation delay `route_delay`.
+pub(crate) fn links(raw: &RawEndpoints, section: &Section, route_delay: Span) -> Result<[Access; 2], Fault> {
     let sides = [&raw.access, &raw.sender, &raw.receiver].into_iter().flatten();
-    let delay = sides.filter_map(|side| side.get_ref().delay.as_ref()).map(Spanned::span).next();
+    let delay = sides.filter_map(|access_link| access_link.get_ref().delay.as_ref()).map(Spanned::span).next();
     let access = Access::read(&raw.access(), section, Profile::Rfc)?;
-    let [sender, receiver] = [side(&raw.sender, &access), side(&raw.receiver, &access)];
+    let [sender, receiver] = [access_link(&raw.sender, &access), access_link(&raw.receiver, &access)];
     match (&raw.rtt, delay) {
         (None, _) => Ok([sender, receiver]),
         (Some(_), Some(delay)) => {
             Err(Fault::plain(delay, "`rtt` sets the delays of both access links: leave out this one"))
         }
         (Some(rtt), None) => {
-            let [near, far] = shares(rtt, way)?;
-            Ok([Access { delay: near, ..sender }, Access { delay: far, ..receiver }])
+            let [near_delay, far_delay] = split_rtt(rtt, route_delay)?;
+            Ok([Access { delay: near_delay, ..sender }, Access { delay: far_delay, ..receiver }])
         }
     }
 }
 
-/// Divides half of `rtt`, less the route's propagation delay `way`, evenly between both access links.
-fn shares(rtt: &Spanned<Span>, way: Span) -> Result<[Span; 2], Fault> {
+/// Divides half of `rtt`, less the route's propagation delay `route_delay`, evenly between both access links.
+fn split_rtt(rtt: &Spanned<Span>, route_delay: Span) -> Result<[Span; 2], Fault> {
     let (span, rtt) = (rtt.span(), *rtt.get_ref());
-    let Some(rest) = (rtt.as_nanos() / 2).checked_sub(way.as_nanos()) else {
-        let least = Span::from_nanos(2 * way.as_nanos());
+    let Some(rest) = (rtt.as_nanos() / 2).checked_sub(route_delay.as_nanos()) else {
+        let least = Span::from_nanos(2 * route_delay.as_nanos());
         return Err(Fault::value(
             span,
             format!("the links of the route alone take {least} per round trip, more than {rtt}"),
@@ -39,11 +39,11 @@ fn shares(rtt: &Spanned<Span>, way: Span) -> Result<[Span; 2], Fault> {
     Ok([Span::from_nanos(rest / 2), Span::from_nanos(rest - rest / 2)])
 }
 
-/// One access link. Keys missing in `raw` come from `both`.
-fn side(raw: &Located<RawAccess>, both: &Access) -> Access {
+/// One access link. Keys missing in `raw` come from `default`.
+fn access_link(raw: &Located<RawAccess>, default: &Access) -> Access {
     let raw = raw.clone().map(Spanned::into_inner).unwrap_or_default();
     Access {
-        rate: raw.rate.map_or(both.rate, Spanned::into_inner),
-        delay: raw.delay.map_or(both.delay, Spanned::into_inner),
+        rate: raw.rate.map_or(default.rate, Spanned::into_inner),
+        delay: raw.delay.map_or(default.delay, Spanned::into_inner),
     }
 }

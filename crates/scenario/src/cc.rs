@@ -131,9 +131,9 @@ controllers! {
 }
 
 impl Recovery {
-    /// The default recovery with `cc`; `usual` is the profile's default.
-    pub(crate) fn of(cc: Cc, usual: Recovery) -> Recovery {
-        if cc.needs().modern { Recovery::Rack } else { usual }
+    /// The default recovery with `cc`; `default` is the profile's default.
+    pub(crate) fn default_for(cc: Cc, default: Recovery) -> Recovery {
+        if cc.needs().modern { Recovery::Rack } else { default }
     }
 
     /// Whether the receiver sends selective acknowledgements.

@@ -11,8 +11,8 @@ use toml::de::{DeArray, DeTable, DeValue};
 use crate::error::{Fault, SourceText};
 use crate::groups::{Kind, default_name};
 use crate::network::DUMBBELL;
+use crate::qdisc_changes;
 use crate::schema::did_you_mean;
-use crate::tuned;
 
 /// Changes to make while a scenario file is read.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -76,11 +76,11 @@ pub(crate) fn apply<'c>(source: &'c SourceText<'_>, tree: &mut DeTable<'c>) -> R
             ChangeOption::Set if change.is_of_qdisc() => {}
             ChangeOption::Set => set(tree, &change.text, &span)?,
             ChangeOption::Qdisc => qdiscs.push(Spanned::new(span, text(&change.text))),
-            ChangeOption::Seeds => put(tree, &["seeds"], &moved(value(&change.text), &span))?,
+            ChangeOption::Seeds => put_at(tree, &["seeds"], &relocated(value(&change.text), &span))?,
         }
     }
     if let Some(span) = qdiscs.first().map(Spanned::span) {
-        put(tree, &["qdiscs"], &Spanned::new(span, DeValue::Array(DeArray::from_iter(qdiscs))))?;
+        put_at(tree, &["qdiscs"], &Spanned::new(span, DeValue::Array(DeArray::from_iter(qdiscs))))?;
     }
     let mut of_qdiscs = source.changes.iter().enumerate().filter(|(_, change)| change.is_of_qdisc());
     of_qdiscs.try_for_each(|(index, change)| set(tree, &change.text, &source.change_span(index)))
@@ -96,44 +96,44 @@ fn text(text: &str) -> DeValue<'_> {
 }
 
 /// Most names in a path. The bound limits the depth of the tree, as the parser does for a file's text.
-const DEEPEST: usize = 4;
+const MOST_STEPS: usize = 4;
 
 /// Makes one `PATH=VALUE` change, located at `span`.
 fn set<'c>(tree: &mut DeTable<'c>, change: &'c str, span: &Range<usize>) -> Result<(), Fault> {
-    let form = || Fault::plain(span.clone(), "a change has the form PATH=VALUE, such as `link.rate=20Mbit/s`");
-    let (path, value) = change.split_once('=').ok_or_else(form)?;
-    let steps: Vec<&str> = path.split('.').map(str::trim).collect();
-    if steps.iter().any(|step| step.is_empty()) {
-        return Err(form());
+    let wrong_form = || Fault::plain(span.clone(), "a change has the form PATH=VALUE, such as `link.rate=20Mbit/s`");
+    let (path, value) = change.split_once('=').ok_or_else(wrong_form)?;
+    let path_steps: Vec<&str> = path.split('.').map(str::trim).collect();
+    if path_steps.iter().any(|step| step.is_empty()) {
+        return Err(wrong_form());
     }
-    if steps.len() > DEEPEST {
+    if path_steps.len() > MOST_STEPS {
         return Err(Fault::plain(
             span.clone(),
-            format!("no key lies deeper than {DEEPEST} names, as in `link.core.reverse.rate`"),
+            format!("no key lies deeper than {MOST_STEPS} names, as in `link.core.reverse.rate`"),
         ));
     }
-    let value = moved(self::value(value.trim()), span);
-    match steps.as_slice() {
+    let value = relocated(self::value(value.trim()), span);
+    match path_steps.as_slice() {
         ["link", inner @ ..] if !inner.is_empty() => put_in_links(tree, inner, &value),
-        ["qdisc", name, setting] => tuned::set(tree, name, setting, &value),
+        ["qdisc", name, setting] => qdisc_changes::set(tree, name, setting, &value),
         ["qdisc", ..] => Err(Fault::plain(span.clone(), "a discipline's setting is written `qdisc.red.maxp=0.1`")),
-        [_] | ["classify" | "record", ..] => put(tree, &steps, &value),
+        [_] | ["classify" | "record", ..] => put_at(tree, &path_steps, &value),
         [kind @ ("tcp" | "udp" | "class"), key] => put_in_all(tree, kind, &[key], &value),
         ["class", name, key] => put_in_class(tree, name, key, &value),
         [kind @ ("tcp" | "udp"), name, key, ..] if is_group(tree, kind, name) => {
-            let path = &steps[1..].join(".");
+            let path = &path_steps[1..].join(".");
             Err(Fault::plain(span.clone(), format!("`{name}` is a group, not a key of [[{kind}]]: write `{path}`"))
                 .help(format!("`{kind}.{key}` sets it in every [[{kind}]]")))
         }
         [kind @ ("tcp" | "udp"), inner @ ..] => put_in_all(tree, kind, inner, &value),
         [name, inner @ ..] => put_in_group(tree, name, inner, &value),
-        [] => Err(form()),
+        [] => Err(wrong_form()),
     }
 }
 
 /// Locates the whole value at `span`.
-fn moved<'c>(value: DeValue<'c>, span: &Range<usize>) -> Spanned<DeValue<'c>> {
-    let inner = |value: Spanned<DeValue<'c>>| moved(value.into_inner(), span);
+fn relocated<'c>(value: DeValue<'c>, span: &Range<usize>) -> Spanned<DeValue<'c>> {
+    let inner = |value: Spanned<DeValue<'c>>| relocated(value.into_inner(), span);
     let value = match value {
         DeValue::Array(items) => DeValue::Array(items.into_iter().map(inner).collect()),
         DeValue::Table(entries) => DeValue::Table(
@@ -147,9 +147,9 @@ fn moved<'c>(value: DeValue<'c>, span: &Range<usize>) -> Spanned<DeValue<'c>> {
     Spanned::new(span.clone(), value)
 }
 
-/// Puts `value` at `steps` below `table`; creates missing tables.
-fn put<'c>(table: &mut DeTable<'c>, steps: &[&str], value: &Spanned<DeValue<'c>>) -> Result<(), Fault> {
-    let (step, rest) = steps.split_first().expect("a path has a step");
+/// Puts `value` at `path_steps` below `table`; creates missing tables.
+fn put_at<'c>(table: &mut DeTable<'c>, path_steps: &[&str], value: &Spanned<DeValue<'c>>) -> Result<(), Fault> {
+    let (step, rest) = path_steps.split_first().expect("a path has a step");
     let key = || Spanned::new(value.span(), Cow::Owned((*step).to_string()));
     if rest.is_empty() {
         // Replacing only the value would keep the old key's location.
@@ -161,7 +161,7 @@ fn put<'c>(table: &mut DeTable<'c>, steps: &[&str], value: &Spanned<DeValue<'c>>
         table.insert(key(), Spanned::new(value.span(), DeValue::Table(DeTable::new())));
     }
     match table.get_mut(*step).map(Spanned::get_mut) {
-        Some(DeValue::Table(inner)) => put(inner, rest, value),
+        Some(DeValue::Table(inner)) => put_at(inner, rest, value),
         _ => Err(Fault::plain(value.span(), format!("`{step}` is not a table: nothing can be set in it"))),
     }
 }
@@ -183,11 +183,11 @@ fn as_table<'t, 'c>(value: &'t mut DeValue<'c>) -> Option<&'t mut DeTable<'c>> {
 fn is_group(tree: &mut DeTable<'_>, kind: &str, wanted: &str) -> bool {
     let Some(kind) = [Kind::Tcp, Kind::Udp].into_iter().find(|each| each.name() == kind) else { return false };
     let mut groups = groups(tree, kind.name()).into_iter().enumerate();
-    groups.any(|(index, group)| called(group, kind, index) == wanted && !group.contains_key(wanted))
+    groups.any(|(index, group)| group_name(group, kind, index) == wanted && !group.contains_key(wanted))
 }
 
 /// A group's name, or its default name.
-fn called(group: &DeTable<'_>, kind: Kind, index: usize) -> String {
+fn group_name(group: &DeTable<'_>, kind: Kind, index: usize) -> String {
     name_of(group).unwrap_or_else(|| default_name(kind, index))
 }
 
@@ -201,29 +201,29 @@ fn put_in_all<'c>(
     if groups.is_empty() {
         return Err(Fault::plain(value.span(), format!("there is no [[{kind}]] to set anything in")));
     }
-    groups.into_iter().try_for_each(|group| put(group, inner, value))
+    groups.into_iter().try_for_each(|group| put_at(group, inner, value))
 }
 
 /// Puts the value into every link, or into the link whose name begins the path.
 fn put_in_links<'c>(tree: &mut DeTable<'c>, inner: &[&str], value: &Spanned<DeValue<'c>>) -> Result<(), Fault> {
-    let several = matches!(tree.get("link").map(Spanned::get_ref), Some(DeValue::Array(_)));
+    let is_network = matches!(tree.get("link").map(Spanned::get_ref), Some(DeValue::Array(_)));
     let (wanted, rest) = match inner {
         [wanted, rest @ ..] if !rest.is_empty() && *wanted != "reverse" => (*wanted, rest),
-        _ if several => return put_in_all(tree, "link", inner, value),
-        _ => return put(tree, &[&["link"], inner].concat(), value),
+        _ if is_network => return put_in_all(tree, "link", inner, value),
+        _ => return put_at(tree, &[&["link"], inner].concat(), value),
     };
     let mut known = Vec::new();
-    let links = match several {
+    let links = match is_network {
         true => groups(tree, "link"),
         false => tree.get_mut("link").and_then(|link| as_table(link.get_mut())).into_iter().collect(),
     };
     for link in links {
-        match link_name(link, several) {
-            name if name == wanted => return put(link, rest, value),
+        match link_name(link, is_network) {
+            name if name == wanted => return put_at(link, rest, value),
             name => known.push(name),
         }
     }
-    Err(unknown("no link is", wanted, &known, value.span()))
+    Err(unknown_name("no link is", wanted, &known, value.span()))
 }
 
 fn put_in_group<'c>(
@@ -235,9 +235,9 @@ fn put_in_group<'c>(
     let mut known = ["link", "record", "tcp", "udp", "classify", "class"].map(String::from).to_vec();
     for kind in [Kind::Tcp, Kind::Udp] {
         for (index, group) in groups(tree, kind.name()).into_iter().enumerate() {
-            let name = called(group, kind, index);
+            let name = group_name(group, kind, index);
             if name == wanted {
-                return put(group, inner, value);
+                return put_at(group, inner, value);
             }
             if !known.contains(&name) {
                 known.push(name);
@@ -248,7 +248,7 @@ fn put_in_group<'c>(
         let path = [&["class", wanted], inner].concat().join(".");
         return Err(Fault::plain(value.span(), format!("`{wanted}` is a class: write `{path}`")));
     }
-    Err(unknown("no section or group is", wanted, &known, value.span()))
+    Err(unknown_name("no section or group is", wanted, &known, value.span()))
 }
 
 /// Classes have a path of their own because a class and a group may share a name.
@@ -261,11 +261,11 @@ fn put_in_class<'c>(
     let mut known = Vec::new();
     for class in groups(tree, "class") {
         match name_of(class) {
-            Some(name) if name == wanted => return put(class, &[key], value),
+            Some(name) if name == wanted => return put_at(class, &[key], value),
             name => known.extend(name),
         }
     }
-    Err(unknown("no class is", wanted, &known, value.span()))
+    Err(unknown_name("no class is", wanted, &known, value.span()))
 }
 
 /// A link's name, or its default name.
@@ -282,7 +282,7 @@ fn name_of(table: &DeTable<'_>) -> Option<String> {
     table.get("name").and_then(|name| name.get_ref().as_str()).map(str::to_string)
 }
 
-pub(crate) fn unknown(what: &str, wanted: &str, known: &[String], span: Range<usize>) -> Fault {
+pub(crate) fn unknown_name(what: &str, wanted: &str, known: &[String], span: Range<usize>) -> Fault {
     let guess = did_you_mean(wanted, known.iter().map(String::as_str));
     let fault = Fault::plain(span, format!("{what} called `{wanted}`{guess}"));
     if known.is_empty() { fault } else { fault.help(format!("known: {}", known.join(", "))) }

@@ -19,21 +19,21 @@ pub(crate) struct Section {
 }
 
 impl Section {
-    pub(crate) fn need<T>(&self, key: &str, raw: Located<T>) -> Result<Spanned<T>, Fault> {
-        raw.ok_or_else(|| self.lacks(key))
+    pub(crate) fn require<T>(&self, key: &str, raw: Located<T>) -> Result<Spanned<T>, Fault> {
+        raw.ok_or_else(|| self.missing_key(key))
     }
 
-    pub(crate) fn lacks(&self, key: &str) -> Fault {
+    pub(crate) fn missing_key(&self, key: &str) -> Fault {
         Fault::missing(self.span.clone(), self.heading, key)
     }
 
     /// The value, or the default located at the section's head.
-    pub(crate) fn or<T>(&self, raw: Located<T>, default: T) -> Spanned<T> {
+    pub(crate) fn or_default<T>(&self, raw: Located<T>, default: T) -> Spanned<T> {
         raw.unwrap_or_else(|| Spanned::new(self.span.clone(), default))
     }
 
     /// The location of the key, or of the section without it.
-    pub(crate) fn place<T>(&self, raw: &Located<T>) -> Range<usize> {
+    pub(crate) fn span_of<T>(&self, raw: &Located<T>) -> Range<usize> {
         raw.as_ref().map_or(self.span.clone(), Spanned::span)
     }
 }
@@ -42,12 +42,12 @@ impl Section {
 pub(crate) const LARGEST_PACKET: Size = Size(65_535);
 /// Longer than any path on Earth and any timer.
 pub(crate) const LONGEST_DELAY: Span = Span::from_secs(3600);
-pub(crate) const SOME_DELAY: (Bound<Span>, Bound<Span>) = above(Span::ZERO, LONGEST_DELAY);
+pub(crate) const POSITIVE_DELAY: (Bound<Span>, Bound<Span>) = above(Span::ZERO, LONGEST_DELAY);
 pub(crate) const LONGEST_RUN: Span = Span::from_secs(86_400);
-pub(crate) const SOME_TIME: (Bound<Span>, Bound<Span>) = above(Span::ZERO, LONGEST_RUN);
+pub(crate) const POSITIVE_TIME: (Bound<Span>, Bound<Span>) = above(Span::ZERO, LONGEST_RUN);
 /// At this rate an ACK takes 3.2 ns. Beyond it, rounding to nanoseconds would distort the rate.
 pub(crate) const FASTEST: Rate = Rate::from_bits(100_000_000_000);
-pub(crate) const SOME_RATE: (Bound<Rate>, Bound<Rate>) = above(Rate::from_bits(0), FASTEST);
+pub(crate) const POSITIVE_RATE: (Bound<Rate>, Bound<Rate>) = above(Rate::from_bits(0), FASTEST);
 /// Catches typing errors: ten times the simulator's design size.
 pub(crate) const MOST_FLOWS: u32 = 1_000_000;
 /// Beyond RFC 7323's largest window of 1 GiB in packets of 1500 bytes.
@@ -62,11 +62,11 @@ pub(crate) fn within<T: PartialOrd + Display>(value: Spanned<T>, range: impl Ran
     if range.contains(value.get_ref()) {
         return Ok(value.into_inner());
     }
-    Err(Fault::value(value.span(), format!("must be {}, not {}", range_in_words(&range), short(value.get_ref()))))
+    Err(Fault::value(value.span(), format!("must be {}, not {}", range_in_words(&range), brief(value.get_ref()))))
 }
 
 /// The value for error messages: 1e300 is not written out.
-fn short(value: &impl Display) -> String {
+fn brief(value: &impl Display) -> String {
     let whole = value.to_string();
     match whole.parse::<f64>() {
         Ok(number) if whole.len() > 20 => format!("{number:e}"),
@@ -75,11 +75,11 @@ fn short(value: &impl Display) -> String {
 }
 
 /// Checks a name for use in file paths, column names and changes (before a dot).
-pub(crate) fn name(value: &Spanned<String>) -> Result<String, Fault> {
-    let name = value.get_ref();
+pub(crate) fn check_name(value: &Spanned<String>) -> Result<String, Fault> {
+    let check_name = value.get_ref();
     let plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_');
-    if (1..=64).contains(&name.len()) && name.chars().all(plain) {
-        return Ok(name.clone());
+    if (1..=64).contains(&check_name.len()) && check_name.chars().all(plain) {
+        return Ok(check_name.clone());
     }
     Err(Fault::value(value.span(), "a name is 1 to 64 letters, digits, `-` and `_`"))
 }

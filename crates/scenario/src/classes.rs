@@ -18,7 +18,7 @@ pub(crate) fn flow_key(raw: Located<RawClassify>, classes: &[ClassRule]) -> Resu
     let raw = raw.map(Spanned::into_inner).unwrap_or_default();
     if raw.flow() == FlowKey::Class && classes.is_empty() {
         let message = "the scenario has no [[class]]: all packets would be one flow";
-        return Err(Fault::value(section.place(&raw.flow), message));
+        return Err(Fault::value(section.span_of(&raw.flow), message));
     }
     Ok(raw.flow())
 }
@@ -37,18 +37,18 @@ pub(crate) fn classes(raw: Vec<Spanned<RawClass>>, labels: &[&str]) -> Result<Ve
     Ok(classes)
 }
 
-/// `before` holds the preceding classes, `names` the names of all.
-fn rule(raw: Spanned<RawClass>, before: &[ClassRule], names: &[String], labels: &[&str]) -> Result<ClassRule, Fault> {
+/// `earlier` holds the preceding classes, `names` the names of all.
+fn rule(raw: Spanned<RawClass>, earlier: &[ClassRule], names: &[String], labels: &[&str]) -> Result<ClassRule, Fault> {
     let section = Section { span: raw.span(), heading: "[[class]]" };
     let raw = raw.into_inner();
-    let name = section.need("name", raw.name.clone())?;
-    let place = name.span();
-    let name = check::name(&name)?;
-    if before.iter().any(|class| class.name == name) {
-        return Err(Fault::plain(place, format!("two classes are called `{name}`")));
+    let name = section.require("name", raw.name.clone())?;
+    let span = name.span();
+    let name = check::check_name(&name)?;
+    if earlier.iter().any(|class| class.name == name) {
+        return Err(Fault::plain(span, format!("two classes are called `{name}`")));
     }
     Ok(ClassRule {
-        parent: raw.parent.as_ref().map(|wanted| parent(wanted, &name, before, names)).transpose()?,
+        parent: raw.parent.as_ref().map(|wanted| parent(wanted, &name, earlier, names)).transpose()?,
         weight: raw.weight(),
         conditions: Conditions {
             protocol: raw.protocol().0.into_iter().map(|protocol| protocol.0).collect(),
@@ -57,16 +57,16 @@ fn rule(raw: Spanned<RawClass>, before: &[ClassRule], names: &[String], labels: 
             source_port: raw.source_port().0,
             destination_port: raw.destination_port().0,
             dscp: raw.dscp().0.into_iter().map(|dscp| dscp.0).collect(),
-            label: known(raw.label().0, section.place(&raw.label), labels)?,
+            label: check_labels(raw.label().0, section.span_of(&raw.label), labels)?,
         },
         name,
     })
 }
 
 /// The parent's number. The parent must precede `child`.
-fn parent(wanted: &Spanned<String>, child: &str, before: &[ClassRule], names: &[String]) -> Result<ClassId, Fault> {
+fn parent(wanted: &Spanned<String>, child: &str, earlier: &[ClassRule], names: &[String]) -> Result<ClassId, Fault> {
     let (name, span) = (wanted.get_ref(), wanted.span());
-    if let Some(index) = before.iter().position(|class| class.name == *name) {
+    if let Some(index) = earlier.iter().position(|class| class.name == *name) {
         return Ok(ClassId(index as u16 + 1));
     }
     if name == child {
@@ -80,8 +80,8 @@ fn parent(wanted: &Spanned<String>, child: &str, before: &[ClassRule], names: &[
 }
 
 /// The labels of a class. Some group must have each of them.
-fn known(wanted: Vec<String>, place: Range<usize>, labels: &[&str]) -> Result<Vec<String>, Fault> {
+fn check_labels(wanted: Vec<String>, span: Range<usize>, labels: &[&str]) -> Result<Vec<String>, Fault> {
     let Some(unknown) = wanted.iter().find(|label| !labels.contains(&label.as_str())) else { return Ok(wanted) };
     let message = format!("no group is labeled `{unknown}`{}", did_you_mean(unknown, labels.iter().copied()));
-    Err(Fault::value(place, message).help(format!("known labels: {}", labels.join(", "))))
+    Err(Fault::value(span, message).help(format!("known labels: {}", labels.join(", "))))
 }

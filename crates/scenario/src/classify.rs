@@ -73,24 +73,24 @@ pub struct Conditions {
 impl Conditions {
     /// Whether `header` meets all conditions.
     #[inline]
-    pub fn hold(&self, header: &Header<'_>) -> bool {
-        any(&self.protocol, |protocol| *protocol == header.protocol)
-            && any(&self.dscp, |dscp| *dscp == header.dscp)
-            && any(&self.source_port, |ports| ports.contains(header.source_port))
-            && any(&self.destination_port, |ports| ports.contains(header.destination_port))
-            && any(&self.source, |prefix| prefix.contains(&header.source))
-            && any(&self.destination, |prefix| prefix.contains(&header.destination))
-            && any(&self.label, |label| label == header.label)
+    pub fn match_header(&self, header: &Header<'_>) -> bool {
+        matches_any(&self.protocol, |protocol| *protocol == header.protocol)
+            && matches_any(&self.dscp, |dscp| *dscp == header.dscp)
+            && matches_any(&self.source_port, |ports| ports.contains(header.source_port))
+            && matches_any(&self.destination_port, |ports| ports.contains(header.destination_port))
+            && matches_any(&self.source, |prefix| prefix.contains(&header.source))
+            && matches_any(&self.destination, |prefix| prefix.contains(&header.destination))
+            && matches_any(&self.label, |label| label == header.label)
     }
 
     /// Whether every header matches.
-    pub fn are_none(&self) -> bool {
+    pub fn is_empty(&self) -> bool {
         *self == Conditions::default()
     }
 }
 
 #[inline]
-fn any<T>(values: &[T], fits: impl Fn(&T) -> bool) -> bool {
+fn matches_any<T>(values: &[T], fits: impl Fn(&T) -> bool) -> bool {
     values.is_empty() || values.iter().any(fits)
 }
 
@@ -108,7 +108,7 @@ struct RuleNode {
     class: ClassId,
     conditions: Conditions,
     /// Whether a matching packet belongs to the class even if no child matches.
-    takes: bool,
+    takes_unmatched: bool,
     /// Index after the class's last descendant.
     end: usize,
 }
@@ -122,21 +122,22 @@ impl Classifier {
         for (index, class) in classes.iter().enumerate() {
             children[usize::from(class.parent.unwrap_or_default().0)].push(index);
         }
-        // Depth first without recursion: a chain of classes may be long. `open` holds the current node's ancestors.
-        let mut open: Vec<usize> = Vec::new();
-        let mut ahead: Vec<(usize, usize)> = children[0].iter().rev().map(|index| (*index, 0)).collect();
-        while let Some((index, depth)) = ahead.pop() {
-            for closed in open.drain(depth..) {
+        // Depth first without recursion: a chain of classes may be long. `ancestors` holds the current node's
+        // ancestors.
+        let mut ancestors: Vec<usize> = Vec::new();
+        let mut pending: Vec<(usize, usize)> = children[0].iter().rev().map(|index| (*index, 0)).collect();
+        while let Some((index, depth)) = pending.pop() {
+            for closed in ancestors.drain(depth..) {
                 nodes[closed].end = nodes.len();
             }
-            open.push(nodes.len());
-            let below = &children[index + 1];
+            ancestors.push(nodes.len());
+            let inner = &children[index + 1];
             let conditions = classes[index].conditions.clone();
-            let takes = below.is_empty() || !conditions.are_none();
-            nodes.push(RuleNode { class: ClassId(index as u16 + 1), conditions, takes, end: 0 });
-            ahead.extend(below.iter().rev().map(|child| (*child, depth + 1)));
+            let takes_unmatched = inner.is_empty() || !conditions.is_empty();
+            nodes.push(RuleNode { class: ClassId(index as u16 + 1), conditions, takes_unmatched, end: 0 });
+            pending.extend(inner.iter().rev().map(|child| (*child, depth + 1)));
         }
-        for closed in open {
+        for closed in ancestors {
             nodes[closed].end = nodes.len();
         }
         Classifier { nodes, flow, key }
@@ -150,11 +151,11 @@ impl Classifier {
         let (mut at, mut end) = (0, self.nodes.len());
         while at < end {
             let node = &self.nodes[at];
-            if !node.conditions.hold(header) {
+            if !node.conditions.match_header(header) {
                 at = node.end;
                 continue;
             }
-            if node.takes {
+            if node.takes_unmatched {
                 (class, end) = (node.class, node.end);
             }
             at += 1;
@@ -235,7 +236,8 @@ impl Scenario {
         Classifier::new(&self.classes, self.flow_key, key)
     }
 
-    /// The classes for [`LinkInfo`](headgate_core::LinkInfo), unclassified traffic first; empty if the scenario has none.
+    /// The classes for [`LinkInfo`](headgate_core::LinkInfo), unclassified traffic first; empty if the scenario has
+    /// none.
     pub fn shares(&self) -> Vec<Class> {
         if self.classes.is_empty() {
             return Vec::new();

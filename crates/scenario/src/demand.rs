@@ -12,7 +12,7 @@ use crate::schema::{RawEndpoints, RawGroup};
 use crate::start::{self, Start};
 use crate::traffic::build_source;
 
-pub(crate) struct LongRunDemand {
+pub(crate) struct ResolvedDemand {
     pub(crate) flows: u32,
     pub(crate) traffic: Traffic,
     pub(crate) source: GroupSource,
@@ -35,44 +35,44 @@ pub(crate) fn demand(
     default: Traffic,
     sender: &SenderInfo,
     link: Rate,
-    around: &DemandContext<'_>,
-) -> Result<LongRunDemand, Fault> {
-    let written = section.or(group.traffic.clone(), default);
-    let (traffic, source) = build_source(&written, sender, around.loader)?;
-    let starts = section.place(&ends.start);
-    let start = start::start(ends.start(), &starts, || a_second(&traffic, &source, sender, link))?;
-    let end = ends.stop().map_or(around.duration, |stop| stop.min(around.duration));
+    context: &DemandContext<'_>,
+) -> Result<ResolvedDemand, Fault> {
+    let written = section.or_default(group.traffic.clone(), default);
+    let (traffic, source) = build_source(&written, sender, context.loader)?;
+    let start_span = section.span_of(&ends.start);
+    let start = start::start(ends.start(), &start_span, || arrivals_to_fill(&traffic, &source, sender, link))?;
+    let end = ends.stop().map_or(context.duration, |stop| stop.min(context.duration));
     let flows = match &group.flows {
-        Some(flows) => known(flows, &source)?,
+        Some(flows) => check_flow_count(flows, &source)?,
         None => source.flows().or_else(|| start.flows_until(end)).ok_or_else(|| {
-            Fault::value(starts.clone(), format!("brings more flows than a scenario may have, {MOST_FLOWS}"))
+            Fault::value(start_span.clone(), format!("brings more flows than a scenario may have, {MOST_FLOWS}"))
         })?,
     };
     let latest = start.latest(flows);
-    if latest >= around.duration {
-        let message = format!("flows start as late as {latest}, but the run ends at {}", around.duration);
-        return Err(Fault::value(starts, message));
+    if latest >= context.duration {
+        let message = format!("flows start as late as {latest}, but the run ends at {}", context.duration);
+        return Err(Fault::value(start_span, message));
     }
-    match (ends.stop(), section.place(&ends.stop)) {
-        (Some(stop), place) if stop <= latest => {
-            Err(Fault::value(place, format!("flows stop at {stop}, but start as late as {latest}")))
+    match (ends.stop(), section.span_of(&ends.stop)) {
+        (Some(stop), span) if stop <= latest => {
+            Err(Fault::value(span, format!("flows stop at {stop}, but start as late as {latest}")))
         }
-        (stop, _) => Ok(LongRunDemand { flows, traffic, source, start, stop }),
+        (stop, _) => Ok(ResolvedDemand { flows, traffic, source, start, stop }),
     }
 }
 
 /// Checks that a source with a fixed number of flows has enough of them.
-fn known(flows: &Spanned<u32>, source: &GroupSource) -> Result<u32, Fault> {
+fn check_flow_count(flows: &Spanned<u32>, source: &GroupSource) -> Result<u32, Fault> {
     match (*flows.get_ref(), source.flows()) {
-        (given, Some(known)) if given > known => {
-            Err(Fault::value(flows.span(), format!("{given} is more than the file's {known}")))
+        (given, Some(available)) if given > available => {
+            Err(Fault::value(flows.span(), format!("{given} is more than the file's {available}")))
         }
         (given, _) => Ok(given),
     }
 }
 
 /// Flow arrivals per second that fill a link of rate `link`, packet headers included.
-fn a_second(traffic: &Traffic, source: &GroupSource, sender: &SenderInfo, link: Rate) -> Result<f64, String> {
+fn arrivals_to_fill(traffic: &Traffic, source: &GroupSource, sender: &SenderInfo, link: Rate) -> Result<f64, String> {
     let mean = source.mean_bytes().filter(|bytes| *bytes > 0.0);
     let mean = mean.ok_or_else(|| {
         let such = "`ftp:size=pareto2(100KB,1.2)` or `web:pages=5`";

@@ -15,7 +15,7 @@ use crate::schema::{
 };
 
 /// The keys that TCP and UDP groups share, as written.
-struct RawFlows {
+struct SharedKeys {
     name: String,
     group: RawGroup,
     ends: RawEndpoints,
@@ -24,30 +24,30 @@ struct RawFlows {
     source: Traffic,
 }
 
-pub(crate) fn tcp(raw: Spanned<RawTcp>, name: String, around: &DemandContext<'_>) -> Result<TcpGroup, Fault> {
+pub(crate) fn tcp(raw: Spanned<RawTcp>, name: String, context: &DemandContext<'_>) -> Result<TcpGroup, Fault> {
     let section = Section { span: raw.span(), heading: "[[tcp]]" };
     let raw = raw.into_inner();
     let settings = TcpSettings::read(&raw, &section, raw.group.profile())?;
     let payload = payload(&section, (&raw.packet, settings.packet), (&raw.header, settings.header))?;
     let source = Traffic::named("ftp");
-    let flows = RawFlows { name, group: raw.group, ends: raw.ends, headers: raw.headers, source };
-    group(flows, &section, around, |_| Ok((SenderInfo::tcp(settings.packet, payload), settings)))
+    let shared = SharedKeys { name, group: raw.group, ends: raw.ends, headers: raw.headers, source };
+    group(shared, &section, context, |_| Ok((SenderInfo::tcp(settings.packet, payload), settings)))
 }
 
-pub(crate) fn udp(raw: Spanned<RawUdp>, name: String, around: &DemandContext<'_>) -> Result<UdpGroup, Fault> {
+pub(crate) fn udp(raw: Spanned<RawUdp>, name: String, context: &DemandContext<'_>) -> Result<UdpGroup, Fault> {
     let section = Section { span: raw.span(), heading: "[[udp]]" };
     let raw = raw.into_inner();
     let mut settings = UdpSettings::read(&raw, &section, raw.group.profile())?;
     let UdpSettings { cc, packet, jitter, .. } = settings;
     let payload = payload(&section, (&raw.packet, packet), (&raw.header, settings.header))?;
     let source = Traffic::named("cbr");
-    greedy(cc, &raw.group, &source)?;
+    check_greedy(cc, &raw.group, &source)?;
     // A source may state its own rate; the default source does not.
     if !cc.needs().reports && raw.group.traffic.is_none() && raw.rate.is_none() {
-        return Err(section.lacks("rate"));
+        return Err(section.missing_key("rate"));
     }
-    let flows = RawFlows { name, group: raw.group, ends: raw.ends, headers: raw.headers, source };
-    group(flows, &section, around, |link| {
+    let shared = SharedKeys { name, group: raw.group, ends: raw.ends, headers: raw.headers, source };
+    group(shared, &section, context, |link| {
         if cc.needs().reports && raw.rate.is_none() {
             // With congestion control, the access link's rate is the upper bound.
             settings.rate = Some(link.rate);
@@ -58,17 +58,17 @@ pub(crate) fn udp(raw: Spanned<RawUdp>, name: String, around: &DemandContext<'_>
 
 /// `settings` gives the sender and protocol settings for flows with a given access link.
 fn group<S>(
-    raw: RawFlows,
+    raw: SharedKeys,
     section: &Section,
-    around: &DemandContext<'_>,
+    context: &DemandContext<'_>,
     settings: impl FnOnce(&Access) -> Result<(SenderInfo, S), Fault>,
 ) -> Result<FlowGroup<S>, Fault> {
-    let RawFlows { name, group, ends, headers, source } = raw;
-    let route = around.graph.route(section, &group)?;
-    let [sender, receiver] = access::links(&ends, section, around.graph.delay(&route))?;
-    let (writes, settings) = settings(&sender)?;
-    let link = around.graph.rate(&route, around.duration);
-    let demand = demand(section, (&group, &ends), source, &writes, link, around)?;
+    let SharedKeys { name, group, ends, headers, source } = raw;
+    let route = context.graph.route(section, &group)?;
+    let [sender, receiver] = access::links(&ends, section, context.graph.delay(&route))?;
+    let (sender_info, settings) = settings(&sender)?;
+    let link = context.graph.rate(&route, context.duration);
+    let demand = demand(section, (&group, &ends), source, &sender_info, link, context)?;
     Ok(FlowGroup {
         headers: self::headers(&headers, section, &name)?,
         name,
@@ -85,7 +85,7 @@ fn group<S>(
 }
 
 /// A controlled flow always has data to send: any other source is refused.
-fn greedy(cc: UdpCc, raw: &RawGroup, default: &Traffic) -> Result<(), Fault> {
+fn check_greedy(cc: UdpCc, raw: &RawGroup, default: &Traffic) -> Result<(), Fault> {
     match &raw.traffic {
         Some(traffic) if cc.needs().reports && traffic.get_ref() != default => {
             let message = format!("with `cc = \"{cc}\"` flows always have more to send, and take no source");
@@ -105,7 +105,7 @@ fn payload(section: &Section, packet: (&RawSize, u32), header: (&RawSize, u32)) 
     }
     let message = format!("a header of {header_bytes}B leaves no room for data in a packet of {packet_bytes}B");
     // An absent key is located at its section's head, so the later location is a written key's.
-    let [packet, header] = [packet.0, header.0].map(|raw| section.place(raw));
+    let [packet, header] = [packet.0, header.0].map(|raw| section.span_of(raw));
     Err(Fault::value(if header.start >= packet.start { header } else { packet }, message))
 }
 
@@ -116,11 +116,11 @@ pub(crate) fn headers(raw: &RawHeaders, section: &Section, name: &str) -> Result
         source_port: raw.source_port(),
         destination_port: raw.destination_port(),
         dscp: raw.dscp().0,
-        label: raw.label.as_ref().map_or_else(|| Ok(name.to_string()), check::name)?,
+        label: raw.label.as_ref().map_or_else(|| Ok(name.to_string()), check::check_name)?,
     };
     if headers.mixes_versions() {
         return Err(Fault::value(
-            section.place(&raw.destination),
+            section.span_of(&raw.destination),
             "`source` and `destination` must both be IPv4, or both IPv6",
         ));
     }

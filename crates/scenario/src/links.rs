@@ -22,7 +22,7 @@ const RESERVED: [&str; 1] = ["reverse"];
 #[derive(Default)]
 pub(crate) struct ResolvedLinks {
     pub(crate) links: Vec<Link>,
-    places: Vec<Range<usize>>,
+    qdisc_spans: Vec<Range<usize>>,
 }
 
 impl ResolvedLinks {
@@ -32,27 +32,29 @@ impl ResolvedLinks {
         match raw.into_inner() {
             RawLinks::One(raw) => {
                 let section = Section { span, heading: "[link]" };
-                let name = |raw: &Located<String>, default| named(raw, &section, default);
+                let name = |raw: &Located<String>, default| name_or_default(raw, &section, default);
                 let (from, to) = (name(&raw.from, "left")?, name(&raw.to, "right")?);
                 links.add([name(&raw.name, DUMBBELL)?, from, to], &section, *raw, loader)?;
             }
             RawLinks::Several(several) if several.is_empty() => {
                 return Err(Fault::plain(span, "no links: a network has one at the least"));
             }
-            RawLinks::Several(several) => several.into_iter().try_for_each(|raw| links.one_of_several(raw, loader))?,
+            RawLinks::Several(several) => {
+                several.into_iter().try_for_each(|raw| links.add_network_link(raw, loader))?
+            }
         }
         Ok(links)
     }
 
-    fn one_of_several(&mut self, raw: Spanned<RawLink>, loader: &InputLoader<'_>) -> Result<(), Fault> {
+    fn add_network_link(&mut self, raw: Spanned<RawLink>, loader: &InputLoader<'_>) -> Result<(), Fault> {
         let section = Section { span: raw.span(), heading: "[[link]]" };
         let mut raw = raw.into_inner();
         if self.links.len() == MOST_LINKS {
             return Err(Fault::plain(section.span, format!("more than {MOST_LINKS} links")));
         }
-        let from = check::name(&section.need("from", raw.from.take())?)?;
-        let to = check::name(&section.need("to", raw.to.take())?)?;
-        let name = named(&raw.name, &section, &format!("{from}-{to}"))?;
+        let from = check::check_name(&section.require("from", raw.from.take())?)?;
+        let to = check::check_name(&section.require("to", raw.to.take())?)?;
+        let name = name_or_default(&raw.name, &section, &format!("{from}-{to}"))?;
         self.add([name, from, to], &section, raw, loader)
     }
 
@@ -63,22 +65,22 @@ impl ResolvedLinks {
         raw: RawLink,
         loader: &InputLoader<'_>,
     ) -> Result<(), Fault> {
-        self.distinct(&names, raw.name.as_ref().map_or(section.span.clone(), Spanned::span))?;
-        let qdisc = section.or(raw.qdisc.clone(), raw.qdisc());
-        let delay = section.need("delay", raw.delay)?.into_inner();
-        let limit = section.need("limit", raw.limit)?;
+        self.check_distinct(&names, raw.name.as_ref().map_or(section.span.clone(), Spanned::span))?;
+        let qdisc = section.or_default(raw.qdisc.clone(), raw.qdisc());
+        let delay = section.require("delay", raw.delay)?.into_inner();
+        let limit = section.require("limit", raw.limit)?;
         let forward = RawDirection { rate: raw.rate, medium: raw.medium, limit: Some(limit), qdisc: Some(qdisc) };
         let forward = self.simplex(&forward, section, None, loader)?;
-        let back = section.or(raw.reverse, RawDirection::default());
-        let section = Section { span: back.span(), heading: "[link.reverse]" };
-        let reverse = self.simplex(back.get_ref(), &section, Some(forward.rate), loader)?;
+        let reverse_raw = section.or_default(raw.reverse, RawDirection::default());
+        let section = Section { span: reverse_raw.span(), heading: "[link.reverse]" };
+        let reverse = self.simplex(reverse_raw.get_ref(), &section, Some(forward.rate), loader)?;
         let [name, from, to] = names;
         self.links.push(Link { name, from, to, delay, forward, reverse });
         Ok(())
     }
 
     /// Requires distinct names and distinct pairs of nodes, because routes name only nodes.
-    fn distinct(&self, [name, from, to]: &[String; 3], span: Range<usize>) -> Result<(), Fault> {
+    fn check_distinct(&self, [name, from, to]: &[String; 3], span: Range<usize>) -> Result<(), Fault> {
         if from == to {
             return Err(Fault::plain(span, format!("link `{name}` leads from `{from}` to itself")));
         }
@@ -102,20 +104,20 @@ impl ResolvedLinks {
         rate: Option<Rate>,
         loader: &InputLoader<'_>,
     ) -> Result<Simplex, Fault> {
-        self.places.push(section.place(&raw.qdisc));
+        self.qdisc_spans.push(section.span_of(&raw.qdisc));
         let (rate, pace) = raw.medium.pace(raw.rate.clone(), section, rate, loader)?;
         let qdisc = Some(raw.qdisc()).filter(|qdisc| *qdisc != Qdisc::named(COMPARED));
         Ok(Simplex { rate, pace, impairments: raw.medium.impairments(section)?, limit: raw.limit(), qdisc })
     }
 
-    /// Checks that the links' own disciplines (all but the compared ones) can be built. `place` returns the
+    /// Checks that the links' own disciplines (all but the compared ones) can be built. `link_info` returns the
     /// [`LinkInfo`] for a link's mean rate.
-    pub(crate) fn check<'a>(&self, run: Span, place: &dyn Fn(Rate) -> LinkInfo<'a>) -> Result<(), Fault> {
-        for (number, span) in self.places.iter().enumerate() {
+    pub(crate) fn check<'a>(&self, run: Span, link_info: &dyn Fn(Rate) -> LinkInfo<'a>) -> Result<(), Fault> {
+        for (number, span) in self.qdisc_spans.iter().enumerate() {
             let direction = Direction::BOTH[number % 2];
             let Simplex { rate, pace, limit, qdisc, .. } = self.links[number / 2].simplex(direction);
             if let Some(qdisc) = qdisc {
-                build(qdisc, *limit, &place(pace.mean(*rate, run)), span)?;
+                build(qdisc, *limit, &link_info(pace.mean(*rate, run)), span)?;
             }
         }
         Ok(())
@@ -123,6 +125,6 @@ impl ResolvedLinks {
 }
 
 /// The given name or the default. The section is at fault if the default is no valid name.
-fn named(raw: &Located<String>, section: &Section, default: &str) -> Result<String, Fault> {
-    check::name(&section.or(raw.clone(), default.to_string()))
+fn name_or_default(raw: &Located<String>, section: &Section, default: &str) -> Result<String, Fault> {
+    check::check_name(&section.or_default(raw.clone(), default.to_string()))
 }

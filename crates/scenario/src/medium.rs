@@ -57,7 +57,7 @@ impl Pace {
         match self {
             Pace::Constant => at(rate),
             Pace::Schedule { steps, .. } => steps.iter().map(|(_, rate)| at(*rate)).fold(at(rate), u64::max),
-            Pace::Trace { opportunities, .. } => densest(opportunities, span),
+            Pace::Trace { opportunities, .. } => densest_bytes(opportunities, span),
         }
     }
 
@@ -66,32 +66,32 @@ impl Pace {
         match self {
             Pace::Constant | Pace::Trace { .. } => rate,
             Pace::Schedule { steps, period } => {
-                let (whole, mut bits) = (period.unwrap_or(run), 0.0);
+                let (length, mut bits) = (period.unwrap_or(run), 0.0);
                 let (mut since, mut now) = (Span::ZERO, rate);
-                for &(at, next) in steps.iter().chain([&(whole, Rate::from_bits(0))]) {
-                    let until = at.min(whole);
+                for &(at, next) in steps.iter().chain([&(length, Rate::from_bits(0))]) {
+                    let until = at.min(length);
                     bits += (until - since).as_secs_f64() * now.as_bits() as f64;
                     (since, now) = (until, next);
                 }
-                Rate::from_bits(((bits / whole.as_secs_f64()) as u64).max(1))
+                Rate::from_bits(((bits / length.as_secs_f64()) as u64).max(1))
             }
         }
     }
 }
 
 /// Most bytes that a trace lets pass within `span`: its densest opportunities.
-fn densest(opportunities: &[u64], span: Span) -> u64 {
-    let (count, turn) = (opportunities.len() as u64, opportunities.last().copied().unwrap_or(0).max(1));
+fn densest_bytes(opportunities: &[u64], span: Span) -> u64 {
+    let (count, period) = (opportunities.len() as u64, opportunities.last().copied().unwrap_or(0).max(1));
     let within = span.as_nanos().div_ceil(1_000_000);
-    let (turns, rest) = (within / turn, within % turn);
-    let again = opportunities.iter().map(|moment| moment + turn);
+    let (periods, rest) = (within / period, within % period);
+    let again = opportunities.iter().map(|moment| moment + period);
     let both: Vec<u64> = opportunities.iter().copied().chain(again).collect();
     let mut first = 0;
     let most = (0..both.len()).map(|last| {
         first += both[first..].iter().take_while(|moment| **moment + rest < both[last]).count();
         last + 1 - first
     });
-    (turns * count + most.max().unwrap_or(0) as u64) * OPPORTUNITY
+    (periods * count + most.max().unwrap_or(0) as u64) * OPPORTUNITY
 }
 
 impl RawMedium {
@@ -109,23 +109,23 @@ impl RawMedium {
                 Some(span) => {
                     Err(Fault::plain(span, "`trace` says when packets leave: leave out `rate` and `schedule`"))
                 }
-                None => of_trace(trace, loader),
+                None => read_trace(trace, loader),
             };
         }
         let rate = match (rate, default) {
             (None, Some(default)) => default,
-            (given, _) => section.need("rate", given)?.into_inner(),
+            (given, _) => section.require("rate", given)?.into_inner(),
         };
         let period = self.schedule_period.as_ref().map(|period| *period.get_ref());
-        Ok((rate, schedule(section.or(self.schedule.clone(), Vec::new()), period)?))
+        Ok((rate, schedule(section.or_default(self.schedule.clone(), Vec::new()), period)?))
     }
 
     pub(crate) fn impairments(&self, section: &Section) -> Result<Impairments, Fault> {
         let (loss, reorder, reorder_by) = (self.loss(), self.reorder(), self.reorder_by());
-        let burst = self.loss_burst.as_ref().map(|burst| gilbert(burst, loss)).transpose()?;
+        let burst = self.loss_burst.as_ref().map(|burst| check_burst(burst, loss)).transpose()?;
         if reorder > 0.0 && reorder_by == Span::ZERO {
             let message = "packets are reordered by being held back: `reorder_by` says for how long";
-            return Err(Fault::plain(section.place(&self.reorder), message));
+            return Err(Fault::plain(section.span_of(&self.reorder), message));
         }
         Ok(Impairments { loss, burst, jitter: self.jitter(), reorder, reorder_by })
     }
@@ -133,7 +133,7 @@ impl RawMedium {
 
 /// Gilbert's model (Bell System Technical Journal 39(5), 1960), with a bad state that loses every packet. Bursts have
 /// geometric length. At least one packet passes between two bursts, which bounds the loss rate.
-fn gilbert(burst: &Spanned<f64>, loss: f64) -> Result<f64, Fault> {
+fn check_burst(burst: &Spanned<f64>, loss: f64) -> Result<f64, Fault> {
     let (span, burst) = (burst.span(), *burst.get_ref());
     if loss <= burst / (burst + 1.0) {
         return Ok(burst);
@@ -142,12 +142,12 @@ fn gilbert(burst: &Spanned<f64>, loss: f64) -> Result<f64, Fault> {
 }
 
 fn schedule(raw: Spanned<Vec<Spanned<RawStep>>>, period: Option<Span>) -> Result<Pace, Fault> {
-    let whole = raw.span();
+    let length = raw.span();
     let mut steps: Vec<(Span, Rate)> = Vec::new();
     for step in raw.into_inner() {
         let section = Section { span: step.span(), heading: "a step of `schedule`" };
         let step = step.into_inner();
-        let at = section.need("at", step.at)?;
+        let at = section.require("at", step.at)?;
         let before = steps.last().map_or(Span::ZERO, |(at, _)| *at);
         if *at.get_ref() <= before {
             return Err(Fault::value(at.span(), format!("must come after {before}, not at {}", at.get_ref())));
@@ -155,17 +155,17 @@ fn schedule(raw: Spanned<Vec<Spanned<RawStep>>>, period: Option<Span>) -> Result
         if period.is_some_and(|period| *at.get_ref() >= period) {
             return Err(Fault::value(at.span(), "comes after `schedule_period`: it would never be taken"));
         }
-        let rate = section.need("rate", step.rate)?;
+        let rate = section.require("rate", step.rate)?;
         steps.push((at.into_inner(), rate.into_inner()));
     }
     match (steps.is_empty(), period) {
-        (true, Some(_)) => Err(Fault::plain(whole, "`schedule_period` needs a `schedule` to repeat")),
+        (true, Some(_)) => Err(Fault::plain(length, "`schedule_period` needs a `schedule` to repeat")),
         (true, None) => Ok(Pace::Constant),
         (false, period) => Ok(Pace::Schedule { steps, period }),
     }
 }
 
-fn of_trace(path: &Spanned<String>, loader: &InputLoader<'_>) -> Result<(Rate, Pace), Fault> {
+fn read_trace(path: &Spanned<String>, loader: &InputLoader<'_>) -> Result<(Rate, Pace), Fault> {
     let (name, bytes) = loader.load(path)?;
     let fault = |message: String| Fault::value(path.span(), message);
     let opportunities = mahimahi(&bytes).map_err(|message| fault(format!("{name}: {message}")))?;

@@ -2,9 +2,9 @@
 
 use toml::de::{DeTable, DeValue};
 
-use crate::error::{Fault, ScenarioError, SourceText};
-use crate::read::syntax;
-use crate::schema::{Edit, EditText, Renamed, rename, rename_swept, respell};
+use crate::error::{ScenarioError, SourceText};
+use crate::read::syntax_fault;
+use crate::schema::{Edit, EditText, NameChange, Renamed, rename, rename_swept, respell};
 
 /// A file's text with current names.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -21,7 +21,7 @@ pub struct Migrated {
 /// The text is not TOML, or has a key under its old and its new name.
 pub fn migrate(text: &str, file: &str) -> Result<Migrated, ScenarioError> {
     let source = SourceText { file, text, changes: Vec::new() };
-    let mut tree = DeTable::parse(text).map_err(|error| source.explain(syntax(&error), String::new()))?;
+    let mut tree = DeTable::parse(text).map_err(|error| source.explain(syntax_fault(&error), String::new()))?;
     let mut old = Renamed::default();
     if let Some(DeValue::Table(sweep)) = tree.get_ref().get("sweep").map(toml::Spanned::get_ref) {
         rename_swept(sweep, &mut old);
@@ -29,15 +29,14 @@ pub fn migrate(text: &str, file: &str) -> Result<Migrated, ScenarioError> {
     let renamed =
         rename(tree.get_mut(), text.len(), &mut old).and_then(|()| respell(tree.get_mut(), text.len(), &mut old));
     renamed.map_err(|fault| source.explain(fault, String::new()))?;
-    let line = |fault: &Fault| source.locate(fault.span.clone()).0;
-    let change = |fault: &Fault| fault.message.rsplit_once(": the old ").map_or("", |(change, _)| change).to_string();
-    let mut changes: Vec<_> = old.warnings.iter().map(|fault| (line(fault), change(fault))).collect();
+    let line = |change: &NameChange| source.locate(change.span.clone()).0;
+    let mut changes: Vec<_> = old.changes.into_iter().map(|change| (line(&change), change.text)).collect();
     changes.sort();
-    Ok(Migrated { text: edited(text, old.edits), changes })
+    Ok(Migrated { text: with_edits(text, old.edits), changes })
 }
 
 /// `text` with its edits made.
-fn edited(text: &str, mut edits: Vec<Edit>) -> String {
+fn with_edits(text: &str, mut edits: Vec<Edit>) -> String {
     edits.sort_by_key(|edit| (edit.span.start, edit.span.end));
     let mut new = text.to_string();
     for Edit { span, text: change } in edits.into_iter().rev() {

@@ -8,28 +8,28 @@ use toml::de::DeValue;
 
 use crate::error::Fault;
 use crate::schema::{Form, Node, ValueKind, mismatch};
-use crate::settings::{named, plain};
+use crate::settings::{read_named, text_of};
 
 /// Builds `qdisc` once as a check; returns the values of all parameters.
-fn check(qdisc: &Qdisc, limit: Limit, place: &LinkInfo) -> Result<Vec<(&'static str, String)>, BuildError> {
+fn check(qdisc: &Qdisc, limit: Limit, link_info: &LinkInfo) -> Result<Vec<(&'static str, String)>, BuildError> {
     let settings = qdisc.settings_with(limit);
     let settings: Vec<(&str, &str)> = settings.iter().map(|(name, value)| (*name, value.as_str())).collect();
     let resolved = registry::find(&qdisc.name)?.resolve(&settings)?;
-    registry::boxed::<()>(&qdisc.name, &settings, place)?;
+    registry::boxed::<()>(&qdisc.name, &settings, link_info)?;
     Ok(resolved)
 }
 
 pub(crate) fn build(
     qdisc: &Qdisc,
     limit: Limit,
-    place: &LinkInfo,
+    link_info: &LinkInfo,
     span: &Range<usize>,
 ) -> Result<Vec<(&'static str, String)>, Fault> {
-    check(qdisc, limit, place).map_err(|error| unbuilt(qdisc, &error, span))
+    check(qdisc, limit, link_info).map_err(|error| build_fault(qdisc, &error, span))
 }
 
 /// The fault for a discipline that cannot be built. Known names are its help text, printed beside the caret.
-fn unbuilt(qdisc: &Qdisc, error: &BuildError, span: &Range<usize>) -> Fault {
+fn build_fault(qdisc: &Qdisc, error: &BuildError, span: &Range<usize>) -> Fault {
     let fault = |message| Fault::plain(span.clone(), message);
     match error {
         BuildError::UnknownName { what: "discipline", known, .. } => {
@@ -54,7 +54,7 @@ impl ValueKind for Qdisc {
             DeValue::String(text) => text.parse().map_err(|why: String| Fault::value(node.span(), why)),
             DeValue::Table(table) => {
                 let mut qdisc = Qdisc::named("");
-                qdisc.name = named("discipline", (node, table), setting, |key, value| qdisc.add(key, value))?;
+                qdisc.name = read_named("discipline", (node, table), setting, |key, value| qdisc.add(key, value))?;
                 Ok(qdisc)
             }
             _ => mismatch(node, &Self::expecting()),
@@ -73,7 +73,7 @@ fn setting(value: &Node<'_>) -> Result<String, Fault> {
         DeValue::Array(items) => {
             items.iter().map(<Qdisc as ValueKind>::read).collect::<Result<Vec<_>, _>>().map(|all| all.show())
         }
-        _ => plain(value).map_or_else(
+        _ => text_of(value).map_or_else(
             || mismatch(value, "a text, a number, true or false, a discipline or a list of disciplines"),
             Ok,
         ),

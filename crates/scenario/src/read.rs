@@ -10,7 +10,7 @@ use crate::error::{Fault, ScenarioError, SourceText};
 use crate::inputs::Files;
 use crate::model::Scenario;
 use crate::resolve;
-use crate::schema::{RawScenario, RawTable, Renamed, did_you_mean, rename, respell};
+use crate::schema::{NameChange, RawScenario, RawTable, Renamed, did_you_mean, rename, respell};
 
 impl Scenario {
     /// Reads a scenario from TOML text, with `changes` applied. `file` is the name of the text in errors.
@@ -41,7 +41,7 @@ impl Scenario {
         files: &dyn Files,
     ) -> Result<(Scenario, Vec<String>), ScenarioError> {
         let source = SourceText { file, text, changes: changes.list() };
-        let mut tree = DeTable::parse(text).map_err(|error| source.explain(syntax(&error), String::new()))?;
+        let mut tree = DeTable::parse(text).map_err(|error| source.explain(syntax_fault(&error), String::new()))?;
         let mut old = Renamed::default();
         // Old names are replaced twice: before the changes, so that they find the current names, and after them,
         // because changes may use old names too.
@@ -56,33 +56,33 @@ impl Scenario {
             source.explain(if fault.known.is_empty() { fault } else { unknown_key(fault, &key) }, key)
         };
         let scenario = read.map_err(explained)?;
-        let warned = |fault| explained(fault).to_string().replacen("error: ", "", 1);
-        Ok((scenario, old.warnings.into_iter().map(warned).collect()))
+        let warned = |change: NameChange| explained(change.warning()).to_string().replacen("error: ", "", 1);
+        Ok((scenario, old.changes.into_iter().map(warned).collect()))
     }
 }
 
 /// Path of the key at fault. A fault of the whole file has an empty span and no key.
 fn path_of(fault: &Fault, tree: &DeTable<'_>) -> String {
-    let place = if fault.span.is_empty() { None } else { key_at(tree, &fault.span) };
+    let path = if fault.span.is_empty() { None } else { key_at(tree, &fault.span) };
     // All keys of a change have the same location, which does not tell them apart. For an unknown key, `fault.message`
     // holds its name.
-    let place = place.map(|path| match path.rsplit_once('.') {
+    let path = path.map(|path| match path.rsplit_once('.') {
         Some((section, _)) if !fault.known.is_empty() => format!("{section}.{}", fault.message),
         _ => path,
     });
-    match (place, &fault.missing) {
+    match (path, &fault.missing) {
         (Some(section), Some(key)) => format!("{section}.{key}"),
-        (place, missing) => place.or(missing.clone()).unwrap_or_default(),
+        (path, missing) => path.or(missing.clone()).unwrap_or_default(),
     }
 }
 
-pub(crate) fn syntax(error: &toml::de::Error) -> Fault {
+pub(crate) fn syntax_fault(error: &toml::de::Error) -> Fault {
     Fault::plain(error.span().unwrap_or(0..0), format!("this is not TOML: {}", error.message()))
 }
 
 fn unknown_key(fault: Fault, path: &str) -> Fault {
     let (section, key) = path.rsplit_once('.').unwrap_or(("", path));
-    let place = match section.split_once('[') {
+    let heading = match section.split_once('[') {
         _ if section.is_empty() => String::new(),
         Some((kind, rest)) => match rest.split_once('.') {
             Some((_, inner)) => format!(" in [{kind}.{inner}]"),
@@ -92,7 +92,7 @@ fn unknown_key(fault: Fault, path: &str) -> Fault {
     };
     let guess = did_you_mean(key, fault.known.iter().copied());
     let help = format!("known keys: {}", fault.known.join(", "));
-    Fault { message: format!("unknown key `{key}`{place}{guess}"), ..fault.help(help) }
+    Fault { message: format!("unknown key `{key}`{heading}{guess}"), ..fault.help(help) }
 }
 
 /// The path of the innermost key or value at `span`, such as `tcp[0].access.rate`.

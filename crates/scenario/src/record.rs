@@ -26,7 +26,7 @@ pub struct Traced {
 
 impl Traced {
     /// Whether flow `flow` of group `group` is included.
-    pub fn means(&self, group: &str, flow: u32) -> bool {
+    pub fn includes(&self, group: &str, flow: u32) -> bool {
         self.group == group && self.flow.is_none_or(|one| one == flow)
     }
 }
@@ -65,16 +65,16 @@ pub(crate) fn record(
     // The default fits any run: at least one row in the shortest, and not too many in the longest.
     let default = raw.interval().clamp(least, duration);
     Ok(Record {
-        interval: within(section.or(raw.interval.clone(), default), least..=duration)?,
+        interval: within(section.or_default(raw.interval.clone(), default), least..=duration)?,
         events: raw.events(),
-        flows: raw.flows().into_iter().map(|flow| traced(flow, tcp, udp)).collect::<Result<_, _>>()?,
-        flow_interval: within(section.or(raw.flow_interval.clone(), raw.flow_interval()), ..=duration)?,
-        capture: captured(raw.capture(), links)?,
+        flows: raw.flows().into_iter().map(|flow| check_traced(flow, tcp, udp)).collect::<Result<_, _>>()?,
+        flow_interval: within(section.or_default(raw.flow_interval.clone(), raw.flow_interval()), ..=duration)?,
+        capture: captured_links(raw.capture(), links)?,
     })
 }
 
 /// Indices of the links to capture, each once.
-fn captured(names: Vec<Spanned<String>>, links: &[Link]) -> Result<Vec<u16>, Fault> {
+fn captured_links(names: Vec<Spanned<String>>, links: &[Link]) -> Result<Vec<u16>, Fault> {
     let mut captured = Vec::new();
     for name in names {
         let (span, name) = (name.span(), name.into_inner());
@@ -83,20 +83,20 @@ fn captured(names: Vec<Spanned<String>>, links: &[Link]) -> Result<Vec<u16>, Fau
                 return Err(Fault::value(span, format!("`{name}` is named twice")));
             }
             Some(link) => captured.push(link as u16),
-            None => return Err(unknown(span, "link", &name, links.iter().map(|link| link.name.as_str()))),
+            None => return Err(unknown_name(span, "link", &name, links.iter().map(|link| link.name.as_str()))),
         }
     }
     Ok(captured)
 }
 
-fn unknown<'a>(span: Range<usize>, what: &str, name: &str, known: impl Iterator<Item = &'a str> + Clone) -> Fault {
+fn unknown_name<'a>(span: Range<usize>, what: &str, name: &str, known: impl Iterator<Item = &'a str> + Clone) -> Fault {
     let guess = did_you_mean(name, known.clone());
     let known: Vec<&str> = known.collect();
     Fault::value(span, format!("no {what} is called `{name}`{guess}")).help(format!("known: {}", known.join(", ")))
 }
 
 /// Checks that the flows exist and their senders have state: a constant rate has none.
-fn traced(value: Spanned<Traced>, tcp: &[TcpGroup], udp: &[UdpGroup]) -> Result<Traced, Fault> {
+fn check_traced(value: Spanned<Traced>, tcp: &[TcpGroup], udp: &[UdpGroup]) -> Result<Traced, Fault> {
     let span = value.span();
     let traced = value.into_inner();
     if udp.iter().any(|group| group.name == traced.group && !group.is_controlled()) {
@@ -106,7 +106,7 @@ fn traced(value: Spanned<Traced>, tcp: &[TcpGroup], udp: &[UdpGroup]) -> Result<
     let controlled = udp.iter().filter(|group| group.is_controlled()).map(|group| (group.name.as_str(), group.flows));
     let groups = tcp.iter().map(|group| (group.name.as_str(), group.flows)).chain(controlled);
     let Some((name, flows)) = groups.clone().find(|(name, _)| *name == traced.group) else {
-        return Err(unknown(span, "group", &traced.group, groups.map(|(name, _)| name)));
+        return Err(unknown_name(span, "group", &traced.group, groups.map(|(name, _)| name)));
     };
     match traced.flow {
         Some(flow) if flow >= flows => {

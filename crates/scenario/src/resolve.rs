@@ -31,20 +31,20 @@ pub(crate) fn scenario(raw: RawScenario, files: &dyn Files) -> Result<Scenario, 
     let loader = InputLoader::new(files);
     let top = Section { span: 0..0, heading: "" };
     let run = raw.run;
-    let name = check::name(&top.need("name", run.name.clone())?)?;
-    let duration = top.need("duration", run.duration.clone())?.into_inner();
+    let name = check::check_name(&top.require("name", run.name.clone())?)?;
+    let duration = top.require("duration", run.duration.clone())?.into_inner();
     let warmup = run.warmup();
     if warmup >= duration {
         let message = format!("{warmup} leaves nothing of the run's {duration} to count");
-        return Err(Fault::value(top.place(&run.warmup), message));
+        return Err(Fault::value(top.span_of(&run.warmup), message));
     }
-    let links = ResolvedLinks::new(top.need("link", raw.link)?, &loader)?;
+    let links = ResolvedLinks::new(top.require("link", raw.link)?, &loader)?;
     let graph = Graph::new(&links.links);
-    let heads: Vec<Range<usize>> = tcp.iter().map(Spanned::span).chain(udp.iter().map(Spanned::span)).collect();
-    let around = DemandContext { duration, graph: &graph, loader: &loader };
-    let (tcp, udp) = resolved(tcp, udp, &around)?;
-    few_enough(&tcp, &udp, &heads)?;
-    countable(&tcp, &udp, &links.links, duration)?;
+    let group_spans: Vec<Range<usize>> = tcp.iter().map(Spanned::span).chain(udp.iter().map(Spanned::span)).collect();
+    let context = DemandContext { duration, graph: &graph, loader: &loader };
+    let (tcp, udp) = resolved(tcp, udp, &context)?;
+    check_flow_count(&tcp, &udp, &group_spans)?;
+    check_packet_counts(&tcp, &udp, &links.links, duration)?;
     let labels: Vec<&str> = groups::groups(&tcp, &udp).map(|group| group.headers.label.as_str()).collect();
     let record = record::record(raw.record, duration, (&tcp, &udp), &links.links)?;
     let classes = classes::classes(class, &labels)?;
@@ -63,11 +63,11 @@ pub(crate) fn scenario(raw: RawScenario, files: &dyn Files) -> Result<Scenario, 
         record,
         inputs: loader.into_inputs(),
     };
-    distinct(&scenario, &heads)?;
+    check_distinct_headers(&scenario, &group_spans)?;
     let shares = scenario.shares();
-    let place = |rate: Rate| LinkInfo { classes: &shares, ..LinkInfo::new(rate, scenario.mean_packet(), 0) };
-    links.check(duration, &place)?;
-    scenario.qdiscs = compared(top.need("qdiscs", run.qdiscs)?, &scenario, &place)?;
+    let link_info = |rate: Rate| LinkInfo { classes: &shares, ..LinkInfo::new(rate, scenario.mean_packet(), 0) };
+    links.check(duration, &link_info)?;
+    scenario.qdiscs = compared_qdiscs(top.require("qdiscs", run.qdiscs)?, &scenario, &link_info)?;
     Ok(scenario)
 }
 
@@ -75,7 +75,7 @@ pub(crate) fn scenario(raw: RawScenario, files: &dyn Files) -> Result<Scenario, 
 fn resolved(
     tcp: Vec<Spanned<RawTcp>>,
     udp: Vec<Spanned<RawUdp>>,
-    around: &DemandContext<'_>,
+    context: &DemandContext<'_>,
 ) -> Result<(Vec<TcpGroup>, Vec<UdpGroup>), Fault> {
     if tcp.is_empty() && udp.is_empty() {
         return Err(Fault::plain(0..0, "no flows: the scenario needs a [[tcp]] or [[udp]] group"));
@@ -89,43 +89,44 @@ fn resolved(
     };
     let tcp = tcp.into_iter().enumerate().map(|(index, raw)| {
         let name = group(Kind::Tcp, index, &raw.get_ref().group.name, raw.span())?;
-        flows::tcp(raw, name, around)
+        flows::tcp(raw, name, context)
     });
     let tcp = tcp.collect::<Result<_, Fault>>()?;
     let udp = udp.into_iter().enumerate().map(|(index, raw)| {
         let name = group(Kind::Udp, index, &raw.get_ref().group.name, raw.span())?;
-        flows::udp(raw, name, around)
+        flows::udp(raw, name, context)
     });
     Ok((tcp, udp.collect::<Result<_, Fault>>()?))
 }
 
-/// Bounds the number of flows. `heads` locates the groups.
-fn few_enough(tcp: &[TcpGroup], udp: &[UdpGroup], heads: &[Range<usize>]) -> Result<(), Fault> {
-    let mut together = groups::groups(tcp, udp).scan(0, |sum, group| {
+/// Bounds the number of flows. `group_spans` locates the groups.
+fn check_flow_count(tcp: &[TcpGroup], udp: &[UdpGroup], group_spans: &[Range<usize>]) -> Result<(), Fault> {
+    let mut running_sums = groups::groups(tcp, udp).scan(0, |sum, group| {
         *sum += u64::from(group.flows);
         Some(*sum)
     });
-    match together.position(|sum| sum > u64::from(MOST_FLOWS)) {
-        Some(group) => Err(Fault::plain(heads[group].clone(), format!("more than {MOST_FLOWS} flows together"))),
+    match running_sums.position(|sum| sum > u64::from(MOST_FLOWS)) {
+        Some(group) => Err(Fault::plain(group_spans[group].clone(), format!("more than {MOST_FLOWS} flows together"))),
         None => Ok(()),
     }
 }
 
 /// Packets of a flow must fit in 32 bits. In the long run, a TCP or TFRC flow sends at most its access link's rate and
 /// at most twice its slowest link's; any other UDP flow sends at its own rate.
-fn countable(tcp: &[TcpGroup], udp: &[UdpGroup], links: &[Link], duration: Span) -> Result<(), Fault> {
+fn check_packet_counts(tcp: &[TcpGroup], udp: &[UdpGroup], links: &[Link], duration: Span) -> Result<(), Fault> {
     let packets = |rate: Rate, bytes: u32| duration.as_secs_f64() * rate.as_bits() as f64 / 8.0 / f64::from(bytes);
-    let responding = |route: &[Hop], own: Rate| {
+    let responsive_rate = |route: &[Hop], own: Rate| {
         let rates = route
             .iter()
             .map(|hop| links[usize::from(hop.link)].simplex(hop.direction))
             .map(|simplex| simplex.pace.mean(simplex.rate, duration));
         rates.min().map_or(own, |slowest| own.min(Rate::from_bits(slowest.as_bits().saturating_mul(2))))
     };
-    let tcp = tcp.iter().map(|group| (&group.name, packets(responding(&group.route, group.sender.rate), group.packet)));
+    let tcp =
+        tcp.iter().map(|group| (&group.name, packets(responsive_rate(&group.route, group.sender.rate), group.packet)));
     let udp = udp.iter().map(|group| {
         let own = group.most();
-        let rate = if group.is_controlled() { responding(&group.route, own) } else { own };
+        let rate = if group.is_controlled() { responsive_rate(&group.route, own) } else { own };
         (&group.name, packets(rate, group.packet))
     });
     match tcp.chain(udp).find(|(_, packets)| *packets >= f64::from(u32::MAX)) {
@@ -138,8 +139,8 @@ fn countable(tcp: &[TcpGroup], udp: &[UdpGroup], links: &[Link], duration: Span)
     }
 }
 
-/// No two flows may share addresses, ports and protocol. `heads` locates the groups.
-fn distinct(scenario: &Scenario, heads: &[Range<usize>]) -> Result<(), Fault> {
+/// No two flows may share addresses, ports and protocol. `group_spans` locates the groups.
+fn check_distinct_headers(scenario: &Scenario, group_spans: &[Range<usize>]) -> Result<(), Fault> {
     if scenario.groups().all(|group| group.headers.source.is_none()) {
         return Ok(());
     }
@@ -156,7 +157,7 @@ fn distinct(scenario: &Scenario, heads: &[Range<usize>]) -> Result<(), Fault> {
     };
     let Header { source, source_port, destination, destination_port, .. } = header;
     let ends = format!("from {source} port {source_port} to {destination} port {destination_port}");
-    Err(Fault::plain(heads[second.0].clone(), format!("{whose} go {ends}: nothing would tell them apart")))
+    Err(Fault::plain(group_spans[second.0].clone(), format!("{whose} go {ends}: nothing would tell them apart")))
 }
 
 struct TakenNames {
@@ -169,9 +170,15 @@ impl TakenNames {
         ["name", "about", "duration", "warmup", "seeds", "qdiscs", "link", "classify", "class", "record"];
 
     /// The given or default name of a group, if no other group has it.
-    fn take(&mut self, kind: Kind, index: usize, given: &Located<String>, head: Range<usize>) -> Result<String, Fault> {
-        let span = given.as_ref().map_or(head, Spanned::span);
-        let name = given.as_ref().map(check::name).transpose()?.unwrap_or_else(|| default_name(kind, index));
+    fn take(
+        &mut self,
+        kind: Kind,
+        index: usize,
+        given: &Located<String>,
+        group_span: Range<usize>,
+    ) -> Result<String, Fault> {
+        let span = given.as_ref().map_or(group_span, Spanned::span);
+        let name = given.as_ref().map(check::check_name).transpose()?.unwrap_or_else(|| default_name(kind, index));
         let other = if kind == Kind::Tcp { Kind::Udp } else { Kind::Tcp };
         if Self::RESERVED.contains(&name.as_str()) || name == other.name() {
             return Err(Fault::plain(
@@ -188,32 +195,32 @@ impl TakenNames {
 }
 
 /// Checks the compared disciplines: at least one, all different, compared somewhere, and buildable there.
-fn compared<'a>(
+fn compared_qdiscs<'a>(
     qdiscs: Spanned<Vec<Spanned<Qdisc>>>,
     scenario: &Scenario,
-    place: &dyn Fn(Rate) -> LinkInfo<'a>,
+    link_info: &dyn Fn(Rate) -> LinkInfo<'a>,
 ) -> Result<Vec<Qdisc>, Fault> {
     let mut built: Vec<(Qdisc, Vec<(&str, String)>)> = Vec::new();
-    let whole = qdiscs.span();
-    let compared = scenario.hops().filter(|hop| scenario.simplex(*hop).qdisc.is_none());
-    let places: Vec<(Limit, Rate)> =
-        compared.map(|hop| (scenario.simplex(hop).limit, scenario.mean_rate(hop))).collect();
-    let Some((first, others)) = places.split_first() else {
+    let list_span = qdiscs.span();
+    let hops = scenario.hops().filter(|hop| scenario.simplex(*hop).qdisc.is_none());
+    let limits_and_rates: Vec<(Limit, Rate)> =
+        hops.map(|hop| (scenario.simplex(hop).limit, scenario.mean_rate(hop))).collect();
+    let Some((first, others)) = limits_and_rates.split_first() else {
         let message = "every link has a `qdisc` of its own: these would be compared nowhere";
-        return Err(Fault::plain(whole, message));
+        return Err(Fault::plain(list_span, message));
     };
     for qdisc in qdiscs.into_inner() {
         let span = qdisc.span();
         let qdisc = qdisc.into_inner();
-        let resolved = build(&qdisc, first.0, &place(first.1), &span)?;
-        others.iter().try_for_each(|other| build(&qdisc, other.0, &place(other.1), &span).map(drop))?;
+        let resolved = build(&qdisc, first.0, &link_info(first.1), &span)?;
+        others.iter().try_for_each(|other| build(&qdisc, other.0, &link_info(other.1), &span).map(drop))?;
         if let Some((same, _)) = built.iter().find(|(other, values)| other.name == qdisc.name && *values == resolved) {
             return Err(Fault::plain(span, format!("`{qdisc}` is the same as `{same}`: each is compared once")));
         }
         built.push((qdisc, resolved));
     }
     if built.is_empty() {
-        return Err(Fault::plain(whole, "`qdiscs` is empty: name at least one discipline"));
+        return Err(Fault::plain(list_span, "`qdiscs` is empty: name at least one discipline"));
     }
     Ok(built.into_iter().map(|(qdisc, _)| qdisc).collect())
 }

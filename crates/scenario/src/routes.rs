@@ -17,7 +17,7 @@ pub(crate) struct Graph<'a> {
     nodes: Vec<&'a str>,
     numbers: BTreeMap<&'a str, usize>,
     /// By node: the outgoing directions in file order, each with its far node.
-    ways: Vec<Vec<(Hop, usize)>>,
+    outgoing: Vec<Vec<(Hop, usize)>>,
 }
 
 /// The best route found so far to a node.
@@ -31,11 +31,11 @@ struct BestRoute {
 
 impl<'a> Graph<'a> {
     pub(crate) fn new(links: &'a [Link]) -> Graph<'a> {
-        let mut graph = Graph { links, nodes: Vec::new(), numbers: BTreeMap::new(), ways: Vec::new() };
+        let mut graph = Graph { links, nodes: Vec::new(), numbers: BTreeMap::new(), outgoing: Vec::new() };
         for (number, link) in (0..).zip(links) {
             let (from, to) = (graph.node(&link.from), graph.node(&link.to));
-            graph.ways[from].push((Hop { link: number, direction: Direction::Forward }, to));
-            graph.ways[to].push((Hop { link: number, direction: Direction::Reverse }, from));
+            graph.outgoing[from].push((Hop { link: number, direction: Direction::Forward }, to));
+            graph.outgoing[to].push((Hop { link: number, direction: Direction::Reverse }, from));
         }
         graph
     }
@@ -43,7 +43,7 @@ impl<'a> Graph<'a> {
     fn node(&mut self, name: &'a str) -> usize {
         *self.numbers.entry(name).or_insert_with(|| {
             self.nodes.push(name);
-            self.ways.push(Vec::new());
+            self.outgoing.push(Vec::new());
             self.nodes.len() - 1
         })
     }
@@ -54,10 +54,12 @@ impl<'a> Graph<'a> {
         match (route, self.links) {
             (Some(route), _) => match from.as_ref().or(to.as_ref()) {
                 Some(end) => Err(Fault::plain(end.span(), "`route` names both ends: leave out `from` and `to`")),
-                None => self.along(route),
+                None => self.route_through(route),
             },
             (None, [_]) if from.is_none() && to.is_none() => Ok(vec![Hop { link: 0, direction: Direction::Forward }]),
-            (None, _) => self.shortest(&section.need("from", from.clone())?, &section.need("to", to.clone())?),
+            (None, _) => {
+                self.shortest_route(&section.require("from", from.clone())?, &section.require("to", to.clone())?)
+            }
         }
     }
 
@@ -83,20 +85,20 @@ impl<'a> Graph<'a> {
     }
 
     /// The route over `nodes`. A link must join each node to the next.
-    fn along(&self, nodes: &Spanned<Vec<Spanned<String>>>) -> Result<Vec<Hop>, Fault> {
-        let mut seen: Vec<usize> = Vec::new();
+    fn route_through(&self, nodes: &Spanned<Vec<Spanned<String>>>) -> Result<Vec<Hop>, Fault> {
+        let mut visited: Vec<usize> = Vec::new();
         let mut route = Vec::new();
         for name in nodes.get_ref() {
             let node = self.find(name)?;
-            if seen.contains(&node) {
+            if visited.contains(&node) {
                 let message =
                     format!("the route comes to `{}` a second time: packets would go in a circle", self.nodes[node]);
                 return Err(Fault::plain(name.span(), message));
             }
-            if let Some(&before) = seen.last() {
-                route.push(self.between(before, node).ok_or_else(|| self.unjoined(before, name))?);
+            if let Some(&before) = visited.last() {
+                route.push(self.hop_between(before, node).ok_or_else(|| self.not_joined(before, name))?);
             }
-            seen.push(node);
+            visited.push(node);
         }
         if route.is_empty() {
             return Err(Fault::plain(nodes.span(), "a route names two nodes at the least, in the order of the way"));
@@ -104,12 +106,12 @@ impl<'a> Graph<'a> {
         Ok(route)
     }
 
-    fn between(&self, from: usize, to: usize) -> Option<Hop> {
-        self.ways[from].iter().find(|(_, other)| *other == to).map(|(hop, _)| *hop)
+    fn hop_between(&self, from: usize, to: usize) -> Option<Hop> {
+        self.outgoing[from].iter().find(|(_, other)| *other == to).map(|(hop, _)| *hop)
     }
 
-    fn unjoined(&self, from: usize, to: &Spanned<String>) -> Fault {
-        let near: Vec<&str> = self.ways[from].iter().map(|(_, other)| self.nodes[*other]).collect();
+    fn not_joined(&self, from: usize, to: &Spanned<String>) -> Fault {
+        let near: Vec<&str> = self.outgoing[from].iter().map(|(_, other)| self.nodes[*other]).collect();
         let from = self.nodes[from];
         Fault::plain(to.span(), format!("no link joins `{from}` and `{}`", to.get_ref()))
             .help(format!("links lead from `{from}` to: {}", near.join(", ")))
@@ -117,7 +119,7 @@ impl<'a> Graph<'a> {
 
     /// The route with the fewest links. Among these, the route with the least delay; then the route whose links come
     /// first in the file, compared from the last link.
-    fn shortest(&self, from: &Spanned<String>, to: &Spanned<String>) -> Result<Vec<Hop>, Fault> {
+    fn shortest_route(&self, from: &Spanned<String>, to: &Spanned<String>) -> Result<Vec<Hop>, Fault> {
         let (start, end) = (self.find(from)?, self.find(to)?);
         if start == end {
             return Err(Fault::plain(
@@ -125,7 +127,7 @@ impl<'a> Graph<'a> {
                 format!("flows go from one node to another, not from `{0}` to `{0}`", to.get_ref()),
             ));
         }
-        let best = self.spread(start);
+        let best = self.best_routes(start);
         let mut route = Vec::new();
         let mut at = end;
         while let Some((hop, before)) = best[at].and_then(|best| best.last) {
@@ -143,23 +145,23 @@ impl<'a> Graph<'a> {
     }
 
     /// The best routes from `start` to all reachable nodes, by breadth-first search.
-    fn spread(&self, start: usize) -> Vec<Option<BestRoute>> {
+    fn best_routes(&self, start: usize) -> Vec<Option<BestRoute>> {
         let mut best: Vec<Option<BestRoute>> = vec![None; self.nodes.len()];
         best[start] = Some(BestRoute { links: 0, delay: Span::ZERO, last: None });
-        let mut reached = vec![start];
-        let mut done = 0;
-        while let Some(&from) = reached.get(done) {
-            done += 1;
+        let mut queue = vec![start];
+        let mut next = 0;
+        while let Some(&from) = queue.get(next) {
+            next += 1;
             let Some(here) = best[from] else { continue };
-            for &(hop, to) in &self.ways[from] {
+            for &(hop, to) in &self.outgoing[from] {
                 let delay = here.delay + self.links[usize::from(hop.link)].delay;
-                let way = BestRoute { links: here.links + 1, delay, last: Some((hop, from)) };
+                let route = BestRoute { links: here.links + 1, delay, last: Some((hop, from)) };
                 match &mut best[to] {
                     found @ None => {
-                        *found = Some(way);
-                        reached.push(to);
+                        *found = Some(route);
+                        queue.push(to);
                     }
-                    Some(other) if better(&way, other) => *other = way,
+                    Some(other) if better(&route, other) => *other = route,
                     Some(_) => {}
                 }
             }
@@ -168,9 +170,9 @@ impl<'a> Graph<'a> {
     }
 }
 
-/// Whether the route `way` to a node is better than `other`. Nodes are visited in order of their distance in links, so
+/// Whether `route` to a node is better than `other`. Nodes are visited in order of their distance in links, so
 /// the route to a visited node never improves.
-fn better(way: &BestRoute, other: &BestRoute) -> bool {
+fn better(route: &BestRoute, other: &BestRoute) -> bool {
     let rank = |best: &BestRoute| (best.links, best.delay, best.last.map(|(hop, _)| hop));
-    rank(way) < rank(other)
+    rank(route) < rank(other)
 }

@@ -8,7 +8,7 @@ use crate::schema::{Node, ValueKind, whole};
 
 /// Reads the table at `node`, which describes a `what`: a discipline or a source. Returns its `name` and passes all
 /// other keys to `add`, with values converted by `text`.
-pub(crate) fn named(
+pub(crate) fn read_named(
     what: &str,
     (node, table): (&Node<'_>, &DeTable<'_>),
     text: impl Fn(&Node<'_>) -> Result<String, Fault>,
@@ -26,7 +26,7 @@ pub(crate) fn named(
 }
 
 /// A setting as the text that a registry reads; `None` for tables and lists.
-pub(crate) fn plain(value: &Node<'_>) -> Option<String> {
+pub(crate) fn text_of(value: &Node<'_>) -> Option<String> {
     match value.get_ref() {
         DeValue::String(text) => Some(text.to_string()),
         DeValue::Boolean(on) => Some(if *on { "on" } else { "off" }.to_string()),

@@ -40,7 +40,7 @@ pub enum Start {
 
 impl Start {
     /// All at time zero.
-    pub const AT_ONCE: Start = Start::Drawn { from: Span::ZERO, to: Span::ZERO };
+    pub const AT_ZERO: Start = Start::Drawn { from: Span::ZERO, to: Span::ZERO };
 
     /// Latest start of `flows` flows; zero for Poisson arrivals.
     pub(crate) fn latest(self, flows: u32) -> Span {
@@ -141,13 +141,13 @@ impl ValueKind for StartSpec {
         Form::new("time, two times to draw from, or a table", "Start", r#"{"type": ["string", "object"]}"#)
     }
     fn expecting() -> String {
-        "a moment such as \"0s\", a stretch such as \"0s..1s\" to draw it from, or a table: \
+        "a time such as \"0s\", a range such as \"0s..1s\" to draw each time from, or a table: \
          { flows = 200, every = \"20s\" }, { load = 0.8 } or { rate = 50 }"
             .to_string()
     }
     fn read(node: &Node<'_>) -> Result<StartSpec, Fault> {
         match node.get_ref() {
-            DeValue::String(text) => stretch(text).map_err(|why| Fault::value(node.span(), why)),
+            DeValue::String(text) => parse_range(text).map_err(|why| Fault::value(node.span(), why)),
             DeValue::Integer(_) | DeValue::Float(_) => Span::read(node).map(|to| StartSpec::Drawn { from: to, to }),
             DeValue::Table(_) => RawStart::read(node).map(StartSpec::Table),
             _ => mismatch(node, &Self::expecting()),
@@ -155,22 +155,22 @@ impl ValueKind for StartSpec {
     }
 }
 
-fn stretch(text: &str) -> Result<StartSpec, String> {
+fn parse_range(text: &str) -> Result<StartSpec, String> {
     let (from, to) = text.split_once("..").unwrap_or((text, text));
     let (from, to) = (Span::from_text(from)?, Span::from_text(to)?);
     match from <= to {
         true => Ok(StartSpec::Drawn { from, to }),
-        false => Err(format!("the stretch {text:?} ends before it begins")),
+        false => Err(format!("the range {text:?} ends before it begins")),
     }
 }
 
-/// `a_second` gives the arrivals per second that fill the route's first link, or why there is no such rate.
+/// `arrivals_to_fill` gives the arrivals per second that fill the route's first link, or why there is no such rate.
 pub(crate) fn start(
     raw: StartSpec,
-    place: &Range<usize>,
-    a_second: impl FnOnce() -> Result<f64, String>,
+    span: &Range<usize>,
+    arrivals_to_fill: impl FnOnce() -> Result<f64, String>,
 ) -> Result<Start, Fault> {
-    let fault = |message| Fault::value(place.clone(), message);
+    let fault = |message| Fault::value(span.clone(), message);
     let table = match raw {
         StartSpec::Drawn { from, to } => return Ok(Start::Drawn { from, to }),
         StartSpec::Table(table) => table,
@@ -184,7 +184,7 @@ pub(crate) fn start(
         }
         RawStart { flows: None, every: None, within: None, load: Some(load), rate: None } => {
             let load = load.into_inner();
-            match load * a_second().map_err(fault)? {
+            match load * arrivals_to_fill().map_err(fault)? {
                 rate if rate > FASTEST_ARRIVALS => {
                     Err(fault(format!("brings {rate:.0} flows a second, {FASTEST_ARRIVALS} are the most")))
                 }

@@ -11,7 +11,7 @@ use toml::de::DeValue;
 use crate::error::Fault;
 use crate::inputs::{INPUTS, InputLoader};
 use crate::schema::{Form, Node, RawStep, ValueKind, mismatch};
-use crate::settings::{named, plain};
+use crate::settings::{read_named, text_of};
 
 /// The canonical form of `traffic`, and its source for flows of `sender`. `loader` reads the files that the source
 /// names.
@@ -35,12 +35,12 @@ pub(crate) fn build_source(
     match (built, missing) {
         (_, Some(fault)) => Err(fault),
         (Err(error), None) => Err(build_fault(source, &error, span)),
-        (Ok(built), None) => Ok((renamed(source, &named).map_err(|why| Fault::value(span, why))?, built)),
+        (Ok(built), None) => Ok((with_input_paths(source, &named).map_err(|why| Fault::value(span, why))?, built)),
     }
 }
 
 /// The source with its files in the folder of a result's inputs.
-fn renamed(source: &Traffic, named: &[(String, String)]) -> Result<Traffic, String> {
+fn with_input_paths(source: &Traffic, named: &[(String, String)]) -> Result<Traffic, String> {
     let mut canonical = Traffic::named(&source.name);
     for (key, value) in &source.settings {
         let input = named.iter().find(|(path, _)| path == value);
@@ -76,7 +76,7 @@ impl ValueKind for Traffic {
             DeValue::String(text) => parsed(text),
             DeValue::Table(table) => {
                 let mut traffic = Traffic::named("");
-                traffic.name = named("source", (node, table), setting, |key, value| traffic.add(key, value))?;
+                traffic.name = read_named("source", (node, table), setting, |key, value| traffic.add(key, value))?;
                 // Via text, so that a name that could not be read back is refused.
                 parsed(&traffic.to_string())
             }
@@ -91,7 +91,7 @@ fn setting(value: &Node<'_>) -> Result<String, Fault> {
         DeValue::Array(items) => {
             items.iter().map(listed).collect::<Result<Vec<_>, _>>().map(|items| format!("[{}]", items.join("; ")))
         }
-        _ => plain(value).map_or_else(
+        _ => text_of(value).map_or_else(
             || mismatch(value, "a text, a number, true or false, or a list of texts or of { at, rate }"),
             Ok,
         ),

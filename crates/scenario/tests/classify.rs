@@ -314,7 +314,7 @@ fn naive(classes: &[ClassRule], parent: Option<ClassId>, header: &Header<'_>) ->
     children.into_iter().find_map(|(index, class)| {
         let number = ClassId(index as u16 + 1);
         let childless = classes.iter().all(|other| other.parent != Some(number));
-        let own = childless || !class.conditions.are_none();
+        let own = childless || !class.conditions.is_empty();
         let holds = holds(&class.conditions, header);
         holds.then(|| naive(classes, Some(number), header).or(own.then_some(number))).flatten()
     })

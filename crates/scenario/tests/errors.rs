@@ -129,7 +129,7 @@ const FAULTS: &[Case] = &[
     ("a start after the end", "jitter = 0.1", r#"start = "0s..10s""#,
         (21, 9), "udp[0].start", "`udp[0].start`: flows start as late as 10s, but the run ends at 10s"),
     ("a start that ends before it begins", "jitter = 0.1", r#"start = "3s..1s""#,
-        (21, 9), "udp[0].start", r#"`udp[0].start`: the stretch "3s..1s" ends before it begins"#),
+        (21, 9), "udp[0].start", r#"`udp[0].start`: the range "3s..1s" ends before it begins"#),
     ("a stop before the start", "jitter = 0.1", "start = \"4s\"\nstop = \"3s\"",
         (22, 8), "udp[0].stop", "`udp[0].stop`: flows stop at 3s, but start as late as 4s"),
     ("a timer longer than the longest", "flows = 2", r#"initial_rto = "90s""#,

@@ -65,7 +65,7 @@ def run(
     begun, broke = time.monotonic(), None
     try:
         while (signal_number := signals.next(TICK)) not in STOPS:
-            if not gateway.runs:
+            if not gateway.is_running:
                 break
             if signal_number == RELOADS:
                 reload()

@@ -50,7 +50,7 @@ def metrics(view: View) -> Iterator[Metric]:
     """The metrics of a view."""
     yield _gauge("build_info", "Always 1.", ["version"], [([_core.VERSION], 1)])
     yield _counter("cpu_seconds_total", "Processor time of the forwarding thread.", [], [([], view["cpu_s"])])
-    for key, name, meaning in _core.numbers():
+    for key, name, meaning in _core.prometheus_metrics():
         written = _counter if name.endswith("_total") else _gauge
         yield written(name, meaning, ["direction"], _of(view, key))
     yield _counter("drops_total", "Packets that the discipline dropped.", ["direction", "reason"], _by(view, "drops"))

@@ -125,7 +125,7 @@ def _wait(
     try:
         ended.register(handle, select.POLLIN)
         while (code := link.poll()) is None:
-            if not link.runs:
+            if not link.is_running:
                 raise LinkError("the link failed: a device was removed")
             if watch is not None:
                 watch(link.view())

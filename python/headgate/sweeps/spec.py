@@ -76,7 +76,7 @@ def read(text: str, file: str) -> SweepSpec:
 
 def place(text: str, key: str) -> tuple[int, int] | None:
     """Line and column at which the `[sweep]` of a scenario file's text has a key."""
-    found = (_core.place(text, f"sweep.{name}.{key}") for name in TABLES)
+    found = (_core.key_position(text, f"sweep.{name}.{key}") for name in TABLES)
     return next((each for each in found if each is not None), None)
 
 

@@ -25,8 +25,8 @@ pub fn table() {
     }
 }
 
-/// Half a second of frames of 1250 bytes at a fifth more than the rate, through droptail: how fast they are sent, and how
-/// late.
+/// Half a second of frames of 1250 bytes at a fifth more than the rate, through droptail: how fast they are sent, and
+/// how late.
 fn pacing(mbit: u64, urgent: bool) {
     in_namespace(|| {
         veth("left", "in");
@@ -69,9 +69,9 @@ fn pacing(mbit: u64, urgent: bool) {
 fn overload(socket: &mut PacketSocket, gap: Span) {
     let mut bytes = vec![2, 0, 0, 0, 0, 2, 2, 0, 0, 0, 0, 1, 8, 0];
     bytes.extend(packet(5000, 1236, Ecn::NotEct, 0));
-    let mut pool = Pool::new(1, Pool::SLOT);
+    let mut pool = Pool::new(1, Pool::DEFAULT_SLOT);
     let Some(frame) = pool.take() else { return };
-    pool.room(&frame)[..bytes.len()].copy_from_slice(&bytes);
+    pool.slot_mut(&frame)[..bytes.len()].copy_from_slice(&bytes);
     pool.set_len(&frame, bytes.len());
     let mut clock = PacedClock::new(Monotonic::new(), Span::ZERO);
     let mut next = Time::ZERO;

@@ -1,10 +1,10 @@
 //! CPU time of the forwarding thread for a packet, through a pair of TUN devices and through packet sockets on virtual
 //! Ethernet, beside a bare loop over the same ends that has no queue, no parser and no link.
 //!
-//! One core fills the first end with a slice of packets, then another lets one loop pass them on, and only that is timed. So
-//! packets come from another core, as they do in use, but no loop ever waits for their sender, nor is held up by it. The loops
-//! take turns slice by slice, a millisecond or two each: what else the machine does meets all of them alike, and the
-//! ratio is that of neighbors in time, the median of all rounds.
+//! One core fills the first end with a slice of packets, then another lets one loop pass them on, and only that is
+//! timed. So packets come from another core, as they do in use, but no loop ever waits for their sender, nor is held up
+//! by it. The loops take turns slice by slice, a millisecond or two each: what else the machine does meets all of them
+//! alike, and the ratio is that of neighbors in time, the median of all rounds.
 
 use std::cell::{Cell, RefCell};
 use std::io;
@@ -33,8 +33,8 @@ const FLOWS: u16 = 16;
 const QDISCS: [&str; 3] = ["droptail", "sfb", "faba"];
 const SIZES: [usize; 2] = [64, 1500];
 
-/// Eighteen cells and their bare loops, then what the loops cost by themselves. The last column is relative to the bare loop over
-/// packet sockets alone.
+/// Eighteen cells and their bare loops, then what the loops cost by themselves. The last column is relative to the bare
+/// loop over packet sockets alone.
 pub fn table() {
     println!(
         "{:<16} {:>6} {:>10} {:>11} {:>11} {:>8} {:>8} {:>15} {:>10}",
@@ -73,7 +73,7 @@ impl LinkEnd for Copied {
             let Some(frame) = pool.take() else { break };
             let bytes = &self.frames[self.next];
             self.next = (self.next + 1) % self.frames.len();
-            pool.room(&frame)[..bytes.len()].copy_from_slice(bytes);
+            pool.slot_mut(&frame)[..bytes.len()].copy_from_slice(bytes);
             pool.set_len(&frame, bytes.len());
             batch.push(frame);
         }
@@ -135,12 +135,12 @@ fn sockets(bytes: usize) {
             pairs.push((*name, open(&near, PacketSocket::RING), open(&far, PacketSocket::RING)));
             sources.push(open(&left, 64));
         }
-        let mut pool = Pool::new(u32::from(FLOWS), Pool::SLOT);
+        let mut pool = Pool::new(u32::from(FLOWS), Pool::DEFAULT_SLOT);
         let batch: Vec<_> = (0..FLOWS).filter_map(|_| pool.take()).collect();
         for (flow, slot) in batch.iter().enumerate() {
             let mut frame = vec![2, 0, 0, 0, 0, 2, 2, 0, 0, 0, 0, 1, 8, 0];
             frame.extend(packet(5000 + flow as u16, bytes - 14, Ecn::NotEct, 0));
-            pool.room(slot)[..frame.len()].copy_from_slice(&frame);
+            pool.slot_mut(slot)[..frame.len()].copy_from_slice(&frame);
             pool.set_len(slot, frame.len());
         }
         let fill = |pair: usize| {
@@ -185,8 +185,8 @@ impl<T: LinkEnd> LinkEnd for SharedEnd<T> {
     }
 }
 
-/// The machine's clock, for loops that always have something to do. It stands still while others have their turn: what a loop does
-/// by the clock, as the view it makes every 50 ms, is charged to as many packets as it passes in that time.
+/// The machine's clock, for loops that always have something to do. It stands still while others have their turn: what
+/// a loop does by the clock, as the view it makes every 50 ms, is charged to as many packets as it passes in that time.
 #[derive(Clone)]
 struct Awake {
     clock: Monotonic,
@@ -248,7 +248,7 @@ struct Bare<A, B> {
 
 impl<A: LinkEnd, B: LinkEnd> Bare<A, B> {
     fn new(a: A, b: SharedEnd<B>) -> Self {
-        Bare { a, b, pool: Pool::new(2 * BATCH as u32, Pool::SLOT), batch: Vec::with_capacity(BATCH) }
+        Bare { a, b, pool: Pool::new(2 * BATCH as u32, Pool::DEFAULT_SLOT), batch: Vec::with_capacity(BATCH) }
     }
 
     fn pass(pool: &mut Pool, batch: &mut Vec<FrameId>, from: &mut dyn LinkEnd, to: &mut dyn LinkEnd) {

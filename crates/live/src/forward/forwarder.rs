@@ -41,7 +41,7 @@ pub struct Forwarder<A, B, C, F = Lanes> {
     changes: Receiver<FabricChange<F>>,
     publish_at: Time,
     /// End of the last wait.
-    until: Time,
+    wake_at: Time,
     /// Whether frames may be waiting at each end.
     ready: [bool; 2],
 }
@@ -56,9 +56,9 @@ impl<A: LinkEnd, B: LinkEnd, C: Clock, F: Fabric> Forwarder<A, B, C, F> {
     /// A forwarder between `a` and `b`, over `fabric`.
     pub fn new(a: A, b: B, mut fabric: F, clock: C) -> Self {
         let (shared, stop, (change_sender, changes)) = (SharedView::default(), Arc::default(), channel());
-        let (publish_at, until, ready) = (Time::ZERO, Time::NEVER, [true; 2]);
+        let (publish_at, wake_at, ready) = (Time::ZERO, Time::NEVER, [true; 2]);
         shared.publish(View { lanes: fabric.view(Time::ZERO), ..View::default() });
-        Forwarder { a, b, fabric, clock, shared, stop, change_sender, changes, publish_at, until, ready }
+        Forwarder { a, b, fabric, clock, shared, stop, change_sender, changes, publish_at, wake_at, ready }
     }
 
     /// The view that it publishes.
@@ -82,8 +82,8 @@ impl<A: LinkEnd, B: LinkEnd, C: Clock, F: Fabric> Forwarder<A, B, C, F> {
     /// An end is gone, or the clock may not set the thread's scheduling; `InvalidInput` if the ends' layers differ.
     pub fn run(&mut self) -> io::Result<View> {
         if self.a.layer() != self.b.layer() {
-            let what = "one end has Ethernet frames and the other IP packets";
-            return Err(io::Error::new(io::ErrorKind::InvalidInput, what));
+            let message = "one end has Ethernet frames and the other IP packets";
+            return Err(io::Error::new(io::ErrorKind::InvalidInput, message));
         }
         self.clock.begin()?;
         while !self.stop.load(Ordering::Relaxed) {
@@ -99,11 +99,11 @@ impl<A: LinkEnd, B: LinkEnd, C: Clock, F: Fabric> Forwarder<A, B, C, F> {
     pub fn turn(&mut self, end: Time) -> io::Result<()> {
         let now = self.clock.now();
         let now = self.clock.yield_if_due(now)?;
-        let late = now - self.until;
+        let late = now - self.wake_at;
         if late > CATCH_UP {
             self.fabric.stall(late - CATCH_UP);
         }
-        let taken = [
+        let more_waiting = [
             self.ready[0] && self.fabric.receive_from(now, Forward, &mut self.a)?,
             self.ready[1] && self.fabric.receive_from(now, Reverse, &mut self.b)?,
         ];
@@ -111,7 +111,7 @@ impl<A: LinkEnd, B: LinkEnd, C: Clock, F: Fabric> Forwarder<A, B, C, F> {
         // took longer than `CATCH_UP`, the next turn records the stall.
         let then = self.clock.now();
         let now = if then - now > CATCH_UP { now } else { then };
-        let given =
+        let more_due =
             [self.fabric.deliver_to(now, Forward, &mut self.b)?, self.fabric.deliver_to(now, Reverse, &mut self.a)?];
         if now >= self.publish_at {
             self.publish_at = now + PUBLISH_INTERVAL;
@@ -121,9 +121,9 @@ impl<A: LinkEnd, B: LinkEnd, C: Clock, F: Fabric> Forwarder<A, B, C, F> {
             let view = self.view();
             self.shared.publish(view);
         }
-        self.until = self.fabric.due().min(self.publish_at).min(end);
-        self.ready = match (taken, given) {
-            ([false, false], [false, false]) => self.clock.wait(self.until, [self.a.fd(), self.b.fd()])?,
+        self.wake_at = self.fabric.due().min(self.publish_at).min(end);
+        self.ready = match (more_waiting, more_due) {
+            ([false, false], [false, false]) => self.clock.wait(self.wake_at, [self.a.fd(), self.b.fd()])?,
             _ => [true; 2],
         };
         Ok(())

@@ -11,10 +11,10 @@ use super::verdict::{FlowCounts, FlowInterval};
 pub(crate) const INTERVAL: Span = Span::from_millis(100);
 
 /// Intervals kept per flow: 10 s.
-const KEPT_INTERVALS: usize = 100;
+const MOST_INTERVALS: usize = 100;
 
 /// Flows watched at a time. A new flow replaces the flow that was among the top senders longest ago.
-const WATCHED: u32 = 128;
+const MOST_WATCHED: u32 = 128;
 
 #[derive(Clone, Debug)]
 struct FlowHistory {
@@ -33,15 +33,15 @@ pub(crate) struct FlowHistories {
 
 impl FlowHistories {
     pub(crate) fn new(key: u64) -> FlowHistories {
-        FlowHistories { flows: FlowTable::new(WATCHED, key), interval_end: Time::ZERO }
+        FlowHistories { flows: FlowTable::new(MOST_WATCHED, key), interval_end: Time::ZERO }
     }
 
-    /// Ends an interval at `now` if it has lasted long enough. Watches the flows in `first`, the top senders, from now on;
-    /// `counts` returns a flow's counts so far.
+    /// Ends an interval at `now` if it has lasted long enough. Watches the flows in `top`, the top senders, from now
+    /// on; `counts` returns a flow's counts so far.
     pub(crate) fn end_interval(
         &mut self,
         now: Time,
-        first: impl Iterator<Item = FlowId>,
+        top: impl Iterator<Item = FlowId>,
         counts: impl Fn(FlowId) -> Option<FlowCounts>,
     ) {
         let duration = now - self.interval_end;
@@ -54,7 +54,7 @@ impl FlowHistories {
             match counts(flow).filter(|counts| counts.arrived >= history.before.arrived) {
                 Some(counts) => {
                     let before = std::mem::replace(&mut history.before, counts);
-                    if history.intervals.len() == KEPT_INTERVALS {
+                    if history.intervals.len() == MOST_INTERVALS {
                         history.intervals.pop_front();
                     }
                     history.intervals.push_back(FlowInterval { duration, counts: counts - before });
@@ -63,7 +63,7 @@ impl FlowHistories {
                 None => drop(self.flows.remove_at(at)),
             }
         }
-        for flow in first {
+        for flow in top {
             self.watch(flow, now, &counts);
         }
     }
@@ -79,7 +79,7 @@ impl FlowHistories {
             }
             self.flows.insert(
                 flow,
-                FlowHistory { intervals: VecDeque::with_capacity(KEPT_INTERVALS), before, last_top: now },
+                FlowHistory { intervals: VecDeque::with_capacity(MOST_INTERVALS), before, last_top: now },
             );
         }
     }

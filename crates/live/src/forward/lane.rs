@@ -12,7 +12,7 @@ use headgate_link::QueueHandover;
 use super::ends::{LaneEntry, LaneExit};
 use super::ledger::LaneLedger;
 use super::queue::{self, FrameQueue, FrameSink};
-use super::view::{LaneCounts, LaneView, MOST_SHOWN};
+use super::view::{LaneCounts, LaneView, MOST_FLOWS_SHOWN};
 use crate::io::LinkEnd;
 use crate::io::frame::{Layer, Parser};
 use crate::io::pool::{FrameId, Pool};
@@ -174,7 +174,7 @@ impl<D: Discipline<FrameId>> Lane for DisciplineLane<D> {
             propagating: exit.propagating().len(),
             free_slots: pool.free(),
             lateness: exit.lateness.clone(),
-            ..queue::view(&mut self.queue, now, counts, MOST_SHOWN)
+            ..queue::view(&mut self.queue, now, counts, MOST_FLOWS_SHOWN)
         }
     }
 
@@ -191,8 +191,8 @@ impl<D: Discipline<FrameId>> Lane for DisciplineLane<D> {
         for packet in queued.packets.iter_mut().filter(|packet| marked.binary_search(&packet.handle.slot()).is_ok()) {
             packet.ecn = Ecn::NotEct;
         }
-        let nothing = LaneEnds::new(Parser::new(Layer::Ip, 0), Pool::new(1, 1));
+        let empty = LaneEnds::new(Parser::new(Layer::Ip, 0), Pool::new(1, 1));
         let ledger = mem::replace(self.queue.port_mut().ledger_mut(), LaneLedger::new(0));
-        LaneHandover { ends: mem::replace(&mut self.ends, nothing), ledger, queued }
+        LaneHandover { ends: mem::replace(&mut self.ends, empty), ledger, queued }
     }
 }

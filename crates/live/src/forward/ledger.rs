@@ -46,7 +46,7 @@ pub struct LaneLedger {
     pub totals: Totals,
     flows: FlowTable<LedgerRow>,
     /// Cache of recent rows, indexed by the lowest bits of the flow identifiers, which are hashes.
-    cached_rows: [u16; CACHED_ROWS],
+    row_cache: [u16; CACHED_ROWS],
     /// Sum of the flows that lost their row.
     others: FlowCounts,
     occupancy: Occupancy,
@@ -70,7 +70,7 @@ impl LaneLedger {
         LaneLedger {
             totals: Totals::default(),
             flows: FlowTable::new(MOST_FLOWS, key),
-            cached_rows: [0; CACHED_ROWS],
+            row_cache: [0; CACHED_ROWS],
             others: FlowCounts::default(),
             occupancy: Occupancy::default(),
             histories: FlowHistories::new(key),
@@ -91,14 +91,9 @@ impl LaneLedger {
             if self.flows.is_full() {
                 self.evict();
             }
-            let nothing = FlowCounts::default();
-            let row = LedgerRow {
-                header: header(),
-                counts: nothing,
-                viewed_bytes: 0,
-                last_arrival: now,
-                periods: [nothing; 2],
-            };
+            let none = FlowCounts::default();
+            let row =
+                LedgerRow { header: header(), counts: none, viewed_bytes: 0, last_arrival: now, periods: [none; 2] };
             self.flows.insert(flow, row)
         });
         if let Some(at) = at {
@@ -111,12 +106,12 @@ impl LaneLedger {
 
     #[inline]
     fn find_row(&mut self, flow: FlowId) -> Option<usize> {
-        let cached_rows = &mut self.cached_rows[flow.0 as usize % CACHED_ROWS];
-        if usize::from(*cached_rows) < self.flows.len() && self.flows.at(usize::from(*cached_rows)).0 == flow {
-            return Some(usize::from(*cached_rows));
+        let cached = &mut self.row_cache[flow.0 as usize % CACHED_ROWS];
+        if usize::from(*cached) < self.flows.len() && self.flows.at(usize::from(*cached)).0 == flow {
+            return Some(usize::from(*cached));
         }
         let at = self.flows.position(flow)?;
-        *cached_rows = at as u16;
+        *cached = at as u16;
         Some(at)
     }
 
@@ -127,9 +122,9 @@ impl LaneLedger {
         }
     }
 
-    /// The `most` flows with most bytes sent since the last call, in descending order; ties go to the flow with more
+    /// The `count` flows with most bytes sent since the last call, in descending order; ties go to the flow with more
     /// bytes in total. `monitors` says whether the discipline monitors a flow.
-    pub fn top(&mut self, most: usize, now: Time, monitors: impl Fn(FlowId) -> bool) -> Vec<FlowView> {
+    pub fn top(&mut self, count: usize, now: Time, monitors: impl Fn(FlowId) -> bool) -> Vec<FlowView> {
         let mut views: Vec<FlowView> = (0..self.flows.len())
             .map(|at| {
                 let (flow, row) = self.flows.at(at);
@@ -145,7 +140,7 @@ impl LaneLedger {
             })
             .collect();
         views.sort_unstable_by_key(|view| std::cmp::Reverse((view.recent_bytes, view.counts.sent_bytes, view.flow)));
-        views.truncate(most);
+        views.truncate(count);
         self.histories
             .end_interval(now, views.iter().map(|view| view.flow), |flow| Some(self.flows.peek(flow)?.counts));
         let fair = self.fair_rate(now);
@@ -162,25 +157,25 @@ impl LaneLedger {
             self.periods = [self.periods[1], now];
             self.flows.values_mut().for_each(|row| row.periods = [row.periods[1], row.counts]);
         }
-        let held = |row: &&LedgerRow| row.counts.signals() > row.periods[0].signals();
-        let sent = self.flows.iter().map(|(_, row)| row).filter(held);
+        let is_signaled = |row: &&LedgerRow| row.counts.signals() > row.periods[0].signals();
+        let sent = self.flows.iter().map(|(_, row)| row).filter(is_signaled);
         let sent = sent.map(|row| row.counts.sent_bytes - row.periods[0].sent_bytes);
         let (flows, bytes) = sent.fold((0_u32, 0), |(flows, sum), bytes| (flows + 1, sum + bytes));
         let seconds = (now - self.periods[0]).as_secs_f64();
         (flows > 0 && seconds > 0.0).then(|| bytes as f64 * 8.0 / seconds / f64::from(flows))
     }
 
-    /// Queue occupancy and link utilization up to `now`. `held` is the current backlog, `ahead` the remaining
+    /// Queue occupancy and link utilization up to `now`. `backlog` is the current backlog, `remaining` the remaining
     /// transmission time of the packet being sent.
-    pub fn occupancy(&mut self, held: Backlog, now: Time, ahead: Span) -> Occupancy {
-        self.occupancy.set(held, now);
-        let mut seen = self.occupancy;
-        seen.busy = seen.busy - ahead;
-        seen
+    pub fn occupancy(&mut self, backlog: Backlog, now: Time, remaining: Span) -> Occupancy {
+        self.occupancy.set(backlog, now);
+        let mut occupancy = self.occupancy;
+        occupancy.busy = occupancy.busy - remaining;
+        occupancy
     }
 
     #[inline]
-    fn counts_of(&mut self, flow: FlowId) -> &mut FlowCounts {
+    fn counts_mut(&mut self, flow: FlowId) -> &mut FlowCounts {
         match self.find_row(flow) {
             Some(at) => &mut self.flows.at(at).1.counts,
             None => &mut self.others,
@@ -196,8 +191,8 @@ impl AsMut<LaneLedger> for LaneLedger {
 
 impl<T> Meter<T> for LaneLedger {
     #[inline]
-    fn holds(&mut self, held: Backlog, now: Time) {
-        self.occupancy.set(held, now);
+    fn holds(&mut self, backlog: Backlog, now: Time) {
+        self.occupancy.set(backlog, now);
     }
 
     #[inline]
@@ -215,19 +210,19 @@ impl<T> Ledger<T> for LaneLedger {
     #[inline]
     fn sent(&mut self, packet: &Packet<T>, now: Time) {
         self.totals.sent(packet, now);
-        let counts = self.counts_of(packet.flow);
+        let counts = self.counts_mut(packet.flow);
         counts.sent += 1;
         counts.sent_bytes += u64::from(packet.bytes);
     }
     fn dropped(&mut self, packet: &Packet<T>, why: Why, now: Time) {
         Ledger::dropped(&mut self.totals, packet, why, now);
-        let counts = self.counts_of(packet.flow);
+        let counts = self.counts_mut(packet.flow);
         counts.dropped += 1;
         counts.monitored += u64::from(why.singles_out());
     }
     fn marked(&mut self, packet: &Packet<T>, why: Why, now: Time) {
         self.totals.marked(packet, why, now);
-        let counts = self.counts_of(packet.flow);
+        let counts = self.counts_mut(packet.flow);
         counts.marked += 1;
         counts.monitored += u64::from(why.singles_out());
     }

@@ -4,8 +4,8 @@
 //! - A **lane** is one direction of a link: from an entry over its queue and its medium to an exit.
 //! - A **fabric** connects the two ends: a lane in each direction, or a scenario's network of links.
 //!
-//! A [`Forwarder`] moves frames over a fabric by a [`Clock`](pacing::Clock). [`ForwarderThread`] gives it a thread; other
-//! threads observe it through a [`SharedView`].
+//! A [`Forwarder`] moves frames over a fabric by a [`Clock`](pacing::Clock). [`ForwarderThread`] gives it a thread;
+//! other threads observe it through a [`SharedView`].
 
 pub(crate) mod ends;
 pub(crate) mod fabric;
@@ -27,4 +27,4 @@ pub use ledger::{FlowView, LaneLedger};
 pub use running::ForwarderThread;
 pub use settings::LaneSettings;
 pub use verdict::FlowCounts;
-pub use view::{LANE_METRICS, LaneCounts, LaneMetric, LaneView, MOST_SHOWN, SharedView, View};
+pub use view::{LANE_METRICS, LaneCounts, LaneMetric, LaneView, MOST_FLOWS_SHOWN, SharedView, View};

@@ -28,13 +28,14 @@ pub trait Clock {
     /// The present time; never decreases.
     fn now(&mut self) -> Time;
 
-    /// Called at `now` when no work is pending: yields the CPU if other threads have had too little. Returns the new time.
+    /// Called at `now` when no work is pending: yields the CPU if other threads have had too little. Returns the new
+    /// time.
     fn yield_if_due(&mut self, now: Time) -> io::Result<Time> {
         Ok(now)
     }
 
-    /// Waits until `until`, or until one of `on` is readable. Returns for each whether it may be.
-    fn wait(&mut self, until: Time, on: [Option<BorrowedFd<'_>>; 2]) -> io::Result<[bool; 2]>;
+    /// Waits until `until`, or until one of `fds` is readable. Returns for each whether it may be.
+    fn wait(&mut self, until: Time, fds: [Option<BorrowedFd<'_>>; 2]) -> io::Result<[bool; 2]>;
 
     /// CPU time used by the calling thread.
     fn cpu(&self) -> Span;
@@ -51,8 +52,9 @@ pub struct PacedClock {
     slept: Span,
 }
 
-/// A real-time thread yields this long in each interval. If ordinary threads got less than 5 % of a core, the kernel would
-/// take 50 ms of each second at once (`sched_rt_runtime_us`; the deadline server since Linux 6.12) and stall the link.
+/// A real-time thread yields this long in each interval. If ordinary threads got less than 5 % of a core, the kernel
+/// would take 50 ms of each second at once (`sched_rt_runtime_us`; the deadline server since Linux 6.12) and stall the
+/// link.
 const YIELD_TIME: Span = Span::from_micros(120);
 const YIELD_INTERVAL: Span = Span::from_millis(2);
 
@@ -90,19 +92,19 @@ impl Clock for PacedClock {
         if !self.realtime || now - self.since < YIELD_INTERVAL {
             return Ok(now);
         }
-        let owed = YIELD_TIME - self.slept;
-        if owed > Span::ZERO {
-            readable(owed, [None; 2])?;
+        let rest = YIELD_TIME - self.slept;
+        if rest > Span::ZERO {
+            sleep_until_readable(rest, [None; 2])?;
         }
         (self.since, self.slept) = (self.clock.now(), Span::ZERO);
         Ok(self.since)
     }
 
-    fn wait(&mut self, until: Time, on: [Option<BorrowedFd<'_>>; 2]) -> io::Result<[bool; 2]> {
+    fn wait(&mut self, until: Time, fds: [Option<BorrowedFd<'_>>; 2]) -> io::Result<[bool; 2]> {
         let now = self.clock.now();
         let asleep = (until - now) - self.margin;
         if asleep > Span::ZERO {
-            let ready = readable(asleep, on)?;
+            let ready = sleep_until_readable(asleep, fds)?;
             self.slept = self.slept + (self.clock.now() - now);
             if ready != [false; 2] {
                 return Ok(ready);
@@ -120,19 +122,19 @@ impl Clock for PacedClock {
     }
 }
 
-/// Sleeps for `most`, or until one of `on` is readable or failed. `ppoll` has nanosecond resolution.
-fn readable(most: Span, on: [Option<BorrowedFd<'_>>; 2]) -> io::Result<[bool; 2]> {
-    let timeout = timespec(most);
+/// Sleeps for `longest`, or until one of `on` is readable or failed. `ppoll` has nanosecond resolution.
+fn sleep_until_readable(longest: Span, on: [Option<BorrowedFd<'_>>; 2]) -> io::Result<[bool; 2]> {
+    let timeout = timespec(longest);
     let watch = |fd| PollFd::from_borrowed_fd(fd, PollFlags::IN);
-    let woken = |fd: &PollFd<'_>| !fd.revents().is_empty();
+    let is_ready = |fd: &PollFd<'_>| !fd.revents().is_empty();
     let (polled, ready) = match on {
         [Some(one), Some(other)] => {
             let mut fds = [watch(one), watch(other)];
-            (poll(&mut fds, Some(&timeout)), [woken(&fds[0]), woken(&fds[1])])
+            (poll(&mut fds, Some(&timeout)), [is_ready(&fds[0]), is_ready(&fds[1])])
         }
         [Some(only), None] | [None, Some(only)] => {
             let mut fds = [watch(only)];
-            (poll(&mut fds, Some(&timeout)), on.map(|fd| fd.is_some() && woken(&fds[0])))
+            (poll(&mut fds, Some(&timeout)), on.map(|fd| fd.is_some() && is_ready(&fds[0])))
         }
         [None, None] => (poll(&mut [], Some(&timeout)), [false; 2]),
     };

@@ -33,10 +33,10 @@ impl<F: Fabric + 'static> ForwarderThread<F> {
         make: impl FnOnce(PacedClock) -> io::Result<Forwarder<A, B, PacedClock, F>> + Send + 'static,
     ) -> io::Result<ForwarderThread<F>> {
         let ((shared, stop, changes, realtime), thread) = spawn(name, move || {
-            let (clock, realtime) = paced(clock)?;
+            let (clock, realtime) = paced_clock(clock)?;
             let mut forwarder = make(clock)?;
-            let shown = (forwarder.shared_view(), forwarder.stop_flag(), forwarder.change_sender(), realtime);
-            Ok((shown, move || forwarder.run()))
+            let handles = (forwarder.shared_view(), forwarder.stop_flag(), forwarder.change_sender(), realtime);
+            Ok((handles, move || forwarder.run()))
         })?;
         Ok(ForwarderThread { shared, stop, changes, realtime, thread: Some(thread) })
     }
@@ -65,14 +65,16 @@ impl<F: Fabric + 'static> ForwarderThread<F> {
         Arc::clone(&self.stop)
     }
 
-    /// Runs `job` on the fabric in the forwarder's thread and waits for it; `BrokenPipe` if the thread has ended.
+    /// Runs `change` on the fabric in the forwarder's thread and waits for it; `BrokenPipe` if the thread has ended.
     pub(crate) fn apply<T: Send + 'static>(
         &self,
-        job: impl FnOnce(&mut F, Time) -> T + Send + 'static,
+        change: impl FnOnce(&mut F, Time) -> T + Send + 'static,
     ) -> io::Result<T> {
-        let (say, done) = sync_channel(1);
-        self.changes.send(Box::new(move |fabric, now| drop(say.send(job(fabric, now))))).map_err(thread_ended)?;
-        done.recv().map_err(thread_ended)
+        let (result_sender, result) = sync_channel(1);
+        self.changes
+            .send(Box::new(move |fabric, now| drop(result_sender.send(change(fabric, now)))))
+            .map_err(thread_ended)?;
+        result.recv().map_err(thread_ended)
     }
 }
 
@@ -81,7 +83,7 @@ impl<F> ForwarderThread<F> {
     pub(crate) fn stop(&mut self) -> io::Result<View> {
         self.stop.store(true, Ordering::Relaxed);
         match self.thread.take().map(JoinHandle::join) {
-            Some(Ok(Some(thread_ended))) => thread_ended,
+            Some(Ok(Some(ended))) => ended,
             Some(_) => Err(io::Error::other("the loop's thread panicked")),
             None => Ok(self.shared.latest()),
         }
@@ -95,12 +97,12 @@ impl<F> Drop for ForwarderThread<F> {
 }
 
 /// A clock for the calling thread, and whether the thread has real-time priority.
-fn paced(clock: Monotonic) -> io::Result<(PacedClock, bool)> {
-    let ordinary = PacedClock::new(clock, PacedClock::MARGIN);
-    let first = ordinary.clone().realtime();
-    match first.clone().begin() {
-        Ok(()) => Ok((first, true)),
-        Err(error) if error.kind() == io::ErrorKind::PermissionDenied => Ok((ordinary, false)),
+fn paced_clock(clock: Monotonic) -> io::Result<(PacedClock, bool)> {
+    let plain_clock = PacedClock::new(clock, PacedClock::MARGIN);
+    let realtime_clock = plain_clock.clone().realtime();
+    match realtime_clock.clone().begin() {
+        Ok(()) => Ok((realtime_clock, true)),
+        Err(error) if error.kind() == io::ErrorKind::PermissionDenied => Ok((plain_clock, false)),
         Err(error) => Err(error),
     }
 }

@@ -42,7 +42,7 @@ pub struct LaneSettings {
     pub classes: Vec<Class>,
     /// Slots for frames that are queued, propagating or being parsed; see [`LaneSettings::slots`].
     pub slots: u32,
-    /// Bytes per slot; [`Pool::SLOT`] if the MTU of the ends is unknown. The entry drops longer frames.
+    /// Bytes per slot; [`Pool::DEFAULT_SLOT`] if the MTU of the ends is unknown. The entry drops longer frames.
     pub slot_bytes: usize,
 }
 
@@ -51,7 +51,7 @@ impl LaneSettings {
     pub const OVERHEADS: RangeInclusive<i32> = -19..=1000;
 
     /// The forward direction of the scenario's first link, with its first discipline.
-    pub fn of(scenario: &Scenario, overhead: i32) -> LaneSettings {
+    pub fn of_bottleneck(scenario: &Scenario, overhead: i32) -> LaneSettings {
         LaneSettings { overhead, ..LaneSettings::for_hop(scenario, scenario.bottleneck(), &scenario.qdiscs[0]) }
     }
 
@@ -69,20 +69,20 @@ impl LaneSettings {
             flow_key: scenario.flow_key,
             rules: scenario.classes.clone(),
             classes: scenario.shares(),
-            slot_bytes: Pool::SLOT,
+            slot_bytes: Pool::DEFAULT_SLOT,
         }
     }
 
     /// Number of slots, at most a million, so that no frame is dropped for lack of one. It covers a full queue, the
     /// link's longest delay filled with the smallest Ethernet packets, and two batches.
     pub fn slots(simplex: &Simplex, delay: Span) -> u32 {
-        const SMALLEST: u64 = 60;
+        const SMALLEST_FRAME: u64 = 60;
         let queued = match simplex.limit {
             Limit::Packets(packets) => u64::from(packets),
-            Limit::Bytes(bytes) => bytes / SMALLEST,
+            Limit::Bytes(bytes) => bytes / SMALLEST_FRAME,
         };
         let longest = delay + simplex.impairments.jitter + simplex.impairments.reorder_by;
-        let propagating = simplex.pace.most(simplex.rate, longest) / SMALLEST;
+        let propagating = simplex.pace.most(simplex.rate, longest) / SMALLEST_FRAME;
         let slots = queued.saturating_add(propagating).saturating_add(2 * BATCH as u64);
         slots.min(1_000_000) as u32
     }
@@ -93,7 +93,7 @@ impl LaneSettings {
     /// # Errors
     /// `InvalidInput` if the discipline's parameters or the overhead are invalid.
     pub fn build(&self, layer: Layer, seed: u64, label: &str) -> io::Result<Box<dyn Lane>> {
-        self.lane(layer, LaneStreams { seed, label }, None)
+        self.build_or_replace(layer, LaneStreams { seed, label }, None)
     }
 
     /// Builds the forward and the reverse lane; same errors as [`build`](LaneSettings::build).
@@ -109,11 +109,11 @@ impl LaneSettings {
     /// # Errors
     /// `InvalidInput` if the discipline's parameters or the overhead are invalid; `lane` is then unchanged.
     pub fn refit(&self, lane: &mut Box<dyn Lane>, now: Time, layer: Layer, seed: u64, label: &str) -> io::Result<()> {
-        *lane = self.lane(layer, LaneStreams { seed, label }, Some((&mut **lane, now)))?;
+        *lane = self.build_or_replace(layer, LaneStreams { seed, label }, Some((&mut **lane, now)))?;
         Ok(())
     }
 
-    fn lane<'a>(
+    fn build_or_replace<'a>(
         &'a self,
         layer: Layer,
         streams: LaneStreams<'a>,

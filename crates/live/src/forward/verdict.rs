@@ -34,7 +34,7 @@ const LEAST_SIGNALS: u64 = 5;
 /// The rate is compared over this many intervals before and after an interval: several round trips, enough for a TCP
 /// flow to react. The rate of a BBR cycle or a short burst falls by itself after the drops that it causes. Both are
 /// mostly over by then.
-const REACH: usize = 3;
+const NEAR_INTERVALS: usize = 3;
 
 /// Least number of intervals with many signals, and with few, for a comparison.
 const LEAST_INTERVALS: usize = 3;
@@ -132,7 +132,7 @@ pub struct RateReaction {
 }
 
 impl RateReaction {
-    fn slows_down(&self) -> bool {
+    fn is_significant(&self) -> bool {
         self.reduction >= LEAST_REDUCTION && self.standard_errors >= LEAST_STANDARD_ERRORS
     }
 }
@@ -163,13 +163,14 @@ pub fn judge(intervals: &[FlowInterval], fair: Option<f64>, monitored: bool) -> 
     let signals = total.signals();
     let reaction = measure_reaction(intervals);
     // The current rate: a finished slow start or burst does not count against the flow.
-    let late = sum(&intervals[intervals.len() / 2..]);
-    let (rate, packets) = (late.rate(), late.counts.arrived.max(1) as f64);
-    let tcp = late.counts.arrived_bytes as f64 * 8.0 / packets * tcp_rate(ROUND_TRIP, late.signals() as f64 / packets);
+    let later_half = sum(&intervals[intervals.len() / 2..]);
+    let (rate, packets) = (later_half.rate(), later_half.counts.arrived.max(1) as f64);
+    let tcp = later_half.counts.arrived_bytes as f64 * 8.0 / packets
+        * tcp_rate(ROUND_TRIP, later_half.signals() as f64 / packets);
     let responsiveness = match (reaction, fair) {
         _ if monitored || total.counts.monitored > 0 => Responsiveness::Monitored,
         _ if total.duration < LEAST_TIME || signals < LEAST_SIGNALS => Responsiveness::Unknown,
-        (Some(reaction), _) if reaction.slows_down() => Responsiveness::Responsive,
+        (Some(reaction), _) if reaction.is_significant() => Responsiveness::Responsive,
         _ if rate <= tcp => Responsiveness::Friendly,
         (_, Some(fair)) if rate <= FAIR_MARGIN * fair => Responsiveness::Friendly,
         (Some(_), Some(_)) if total.duration >= UNRESPONSIVE_AFTER => Responsiveness::Unresponsive,
@@ -201,17 +202,18 @@ fn recent_rate(intervals: &[FlowInterval]) -> f64 {
 
 /// Compares the rate changes around intervals with more signals than the mean with the changes around all others.
 ///
-/// A change is the rate of the [`REACH`] intervals after an interval, less the rate of the [`REACH`] before it. The
-/// interval itself is left out: more packets cause more drops, so its rate says nothing about the reaction.
+/// A change is the rate of the [`NEAR_INTERVALS`] intervals after an interval, less the rate of the [`NEAR_INTERVALS`]
+/// before it. The interval itself is left out: more packets cause more drops, so its rate says nothing about the
+/// reaction.
 fn measure_reaction(intervals: &[FlowInterval]) -> Option<RateReaction> {
-    let inner = intervals.windows(2 * REACH + 1);
+    let inner = intervals.windows(2 * NEAR_INTERVALS + 1);
     let count = inner.len();
-    let usual = inner.clone().map(|around| around[REACH].signals()).sum::<u64>() as f64 / count as f64;
+    let mean_signals = inner.clone().map(|around| around[NEAR_INTERVALS].signals()).sum::<u64>() as f64 / count as f64;
     let mut changes = [RateChanges::default(), RateChanges::default()];
     for around in inner {
-        let (before, from) = around.split_at(REACH);
-        let many = from[0].signals() as f64 > usual;
-        changes[usize::from(many)].add(sum(&from[1..]).rate() - sum(before).rate());
+        let (before, after) = around.split_at(NEAR_INTERVALS);
+        let many = after[0].signals() as f64 > mean_signals;
+        changes[usize::from(many)].add(sum(&after[1..]).rate() - sum(before).rate());
     }
     let [few, many] = changes;
     let rate = intervals.iter().map(FlowInterval::rate).sum::<f64>() / intervals.len() as f64;
@@ -220,12 +222,12 @@ fn measure_reaction(intervals: &[FlowInterval]) -> Option<RateReaction> {
         let always = count >= LEAST_INTERVALS && intervals.iter().all(|interval| interval.signals() > 0);
         return always.then_some(RateReaction { reduction: 0.0, standard_errors: 0.0 });
     }
-    let less = few.mean - many.mean;
-    // Each interval is part of [`REACH`] overlapping changes, so the number of independent samples is smaller by that
-    // factor. A constant rate has no error: any difference is then significant.
-    let variance = REACH as f64 * (few.variance_of_mean() + many.variance_of_mean());
+    let reduction = few.mean - many.mean;
+    // Each interval is part of [`NEAR_INTERVALS`] overlapping changes, so the number of independent samples is smaller
+    // by that factor. A constant rate has no error: any difference is then significant.
+    let variance = NEAR_INTERVALS as f64 * (few.variance_of_mean() + many.variance_of_mean());
     let error = variance.sqrt().max(f64::MIN_POSITIVE);
-    Some(RateReaction { reduction: less / rate, standard_errors: less / error })
+    Some(RateReaction { reduction: reduction / rate, standard_errors: reduction / error })
 }
 
 fn sum(intervals: &[FlowInterval]) -> FlowInterval {
@@ -246,9 +248,9 @@ struct RateChanges {
 impl RateChanges {
     fn add(&mut self, value: f64) {
         self.count += 1;
-        let off = value - self.mean;
-        self.mean += off / self.count as f64;
-        self.squares += off * (value - self.mean);
+        let deviation = value - self.mean;
+        self.mean += deviation / self.count as f64;
+        self.squares += deviation * (value - self.mean);
     }
 
     fn variance_of_mean(&self) -> f64 {
@@ -258,9 +260,9 @@ impl RateChanges {
 
 impl fmt::Display for ResponsivenessVerdict {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let (seconds, sends) = (self.total.duration.as_secs_f64(), self.sends());
+        let (seconds, rate_in_words) = (self.total.duration.as_secs_f64(), self.rate_in_words());
         let signals = format!("{} in {seconds:.0} s", signals(self.total.counts.dropped, self.total.counts.marked));
-        let (tcp, round_trip) = (mbit(self.tcp_rate), ROUND_TRIP.as_nanos() / 1_000_000);
+        let (tcp, round_trip) = (in_mbit(self.tcp_rate), ROUND_TRIP.as_nanos() / 1_000_000);
         match self.responsiveness {
             Responsiveness::Unknown if self.total.duration < UNRESPONSIVE_AFTER => {
                 write!(f, "observed for {seconds:.1} s, too short for a verdict")
@@ -271,25 +273,28 @@ impl fmt::Display for ResponsivenessVerdict {
             Responsiveness::Unknown => write!(f, "{signals}, in too few intervals for a verdict"),
             Responsiveness::Responsive => {
                 // At most 100 %: a flow that stops falls by more than its mean rate.
-                let less = 100.0 * self.reaction.map_or(0.0, |reaction| reaction.reduction.min(1.0));
-                write!(f, "sends {less:.0} % less after many drops or marks than after few: {signals}")
+                let percent = 100.0 * self.reaction.map_or(0.0, |reaction| reaction.reduction.min(1.0));
+                write!(f, "sends {percent:.0} % less after many drops or marks than after few: {signals}")
             }
             Responsiveness::Friendly if self.arrival_rate <= self.tcp_rate && self.tcp_rate.is_finite() => {
                 write!(
                     f,
-                    "{sends}, at most the {tcp} of a TCP flow with a round-trip time of {round_trip} ms; {signals}"
+                    "{rate_in_words}, at most the {tcp} of a TCP flow with a round-trip time of {round_trip} ms; {signals}"
                 )
             }
-            Responsiveness::Friendly => write!(f, "{sends}; {signals}"),
+            Responsiveness::Friendly => write!(f, "{rate_in_words}; {signals}"),
             Responsiveness::Unresponsive => {
-                write!(f, "{sends}, did not reduce its rate after {signals}; ")?;
+                write!(f, "{rate_in_words}, did not reduce its rate after {signals}; ")?;
                 write!(f, "a TCP flow with a round-trip time of {round_trip} ms would send {tcp}")
             }
             Responsiveness::Monitored => {
                 let monitored = self.total.counts.monitored;
-                write!(f, "{sends}; monitored by the discipline: {signals}, {monitored} of them for that reason")?;
+                write!(
+                    f,
+                    "{rate_in_words}; monitored by the discipline: {signals}, {monitored} of them for that reason"
+                )?;
                 match self.reaction {
-                    Some(reaction) if reaction.slows_down() => write!(f, "; it reduces its rate"),
+                    Some(reaction) if reaction.is_significant() => write!(f, "; it reduces its rate"),
                     Some(_) if self.total.signals() >= LEAST_SIGNALS => write!(f, "; it does not reduce its rate"),
                     _ => Ok(()),
                 }
@@ -300,14 +305,14 @@ impl fmt::Display for ResponsivenessVerdict {
 
 impl ResponsivenessVerdict {
     /// `sends 5.1 Mbit/s, 5.1 times its fair share`.
-    fn sends(&self) -> String {
+    fn rate_in_words(&self) -> String {
         let share = self.fair_rate.map(|fair| format!(", {:.1} times its fair share", self.arrival_rate / fair));
-        format!("sends {}{}", mbit(self.arrival_rate), share.unwrap_or_default())
+        format!("sends {}{}", in_mbit(self.arrival_rate), share.unwrap_or_default())
     }
 }
 
 /// Formats bit/s as Mbit/s with two significant digits where possible.
-fn mbit(bps: f64) -> String {
+fn in_mbit(bps: f64) -> String {
     let mbit = bps / 1e6;
     let places = 1 + usize::from(mbit < 0.95) + usize::from(mbit < 0.095);
     format!("{mbit:.places$} Mbit/s")

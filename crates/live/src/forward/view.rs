@@ -11,7 +11,7 @@ use crate::io::KernelCounts;
 use crate::io::anomalies::AnomalyCounts;
 
 /// Most flows named in a view.
-pub const MOST_SHOWN: usize = 32;
+pub const MOST_FLOWS_SHOWN: usize = 32;
 
 /// Counts of a lane outside its port. Frames received are dropped for lack of a slot or as anomalies, or arrive at the
 /// port. Packets sent by the port are lost, propagating, or delivered.
@@ -62,7 +62,7 @@ pub struct LaneView {
 }
 
 impl LaneView {
-    fn port(&self) -> &Counts {
+    fn port_counts(&self) -> &Counts {
         self.totals.counts()
     }
 }
@@ -83,12 +83,12 @@ pub struct LaneMetric {
 pub const LANE_METRICS: [LaneMetric; 16] = [
     metric("offered", "", "Frames received from the interface.", |lane, _| lane.counts.offered),
     metric("arrived", "arrived_packets_total", "Packets that arrived at the discipline.", |lane, _| {
-        lane.port().arrived
+        lane.port_counts().arrived
     }),
-    metric("sent", "sent_packets_total", "Packets sent by the link.", |lane, _| lane.port().sent),
-    metric("sent_bytes", "sent_bytes_total", "Bytes sent by the link.", |lane, _| lane.port().sent_bytes),
-    metric("dropped", "", "Packets dropped by the discipline.", |lane, _| lane.port().dropped()),
-    metric("marked", "", "Packets marked by the discipline.", |lane, _| lane.port().marked()),
+    metric("sent", "sent_packets_total", "Packets sent by the link.", |lane, _| lane.port_counts().sent),
+    metric("sent_bytes", "sent_bytes_total", "Bytes sent by the link.", |lane, _| lane.port_counts().sent_bytes),
+    metric("dropped", "", "Packets dropped by the discipline.", |lane, _| lane.port_counts().dropped()),
+    metric("marked", "", "Packets marked by the discipline.", |lane, _| lane.port_counts().marked()),
     metric("lost", "lost_packets_total", "Link losses: packets lost by the emulated medium.", |lane, _| {
         lane.counts.lost
     }),

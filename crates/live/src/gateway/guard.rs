@@ -28,11 +28,11 @@ impl Guard {
         let interfaces = WatchedInterfaces::new(names)?;
         let (failure, stop_signal) =
             (Arc::<OnceLock<InterfaceFailure>>::default(), Arc::new(eventfd(0, EventfdFlags::CLOEXEC)?));
-        let (failed, ends) = (Arc::clone(&failure), Arc::clone(&stop_signal));
+        let (failure_found, stopped) = (Arc::clone(&failure), Arc::clone(&stop_signal));
         let watching = move || {
-            if let Some(failure) = wait_for_failure(&interfaces, &ends) {
+            if let Some(failure) = wait_for_failure(&interfaces, &stopped) {
                 stop.store(true, Ordering::Relaxed);
-                let _ = failed.set(final_state(&interfaces, failure));
+                let _ = failure_found.set(final_state(&interfaces, failure));
             }
         };
         let thread = thread::Builder::new().name("guard".to_string()).spawn(watching)?;
@@ -58,9 +58,9 @@ impl Drop for Guard {
 fn wait_for_failure(interfaces: &WatchedInterfaces, stop_signal: &OwnedFd) -> Option<InterfaceFailure> {
     let mut last = false;
     loop {
-        let gone = interfaces.failure();
-        if gone.is_some() || last {
-            return gone;
+        let failure = interfaces.failure();
+        if failure.is_some() || last {
+            return failure;
         }
         let mut fds = [
             PollFd::from_borrowed_fd(interfaces.notifications(), PollFlags::IN),

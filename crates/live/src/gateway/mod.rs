@@ -41,7 +41,7 @@ pub struct Gateway {
 }
 
 /// The offload that merges packets before a packet socket sees them (linux/ethtool.h).
-const MERGES: &str = "generic-receive-offload";
+const RECEIVE_OFFLOAD: &str = "generic-receive-offload";
 
 impl Gateway {
     /// Checks both interfaces and forwards between them, in a thread with real-time priority where permitted.
@@ -51,10 +51,10 @@ impl Gateway {
     /// `CAP_NET_RAW`; otherwise the system's error.
     pub fn open(settings: GatewaySettings) -> io::Result<Gateway> {
         let GatewaySettings { interfaces, mut lanes, offloads_off, sending, seed } = settings;
-        let found = [check(&interfaces[0])?, check(&interfaces[1])?];
-        agree(&found)?;
+        let found = [check_interface(&interfaces[0])?, check_interface(&interfaces[1])?];
+        check_pair(&found)?;
         if offloads_off {
-            interfaces.iter().try_for_each(|name| without_offloads(name))?;
+            interfaces.iter().try_for_each(|name| turn_offloads_off(name))?;
         }
         let [a, b] = &interfaces;
         let (a, b) = (open(a, sending)?, open(b, sending)?);
@@ -99,43 +99,43 @@ impl Gateway {
     /// Stops the loop and returns the final view, or why it ended before, such as the name of a failed interface.
     pub fn stop(&mut self) -> io::Result<View> {
         // The guard's message names the interface; the loop's error is only "no such device".
-        let gone = self.guard.end();
+        let failure = self.guard.end();
         let ended = self.forwarder.stop();
-        gone.map_or(ended, |what| Err(io::Error::other(what)))
+        failure.map_or(ended, |what| Err(io::Error::other(what)))
     }
 }
 
-fn unfit(why: String) -> io::Error {
+fn unsuitable(why: String) -> io::Error {
     io::Error::new(io::ErrorKind::InvalidInput, why)
 }
 
 /// Finds the interface `name` and checks that it is suitable by itself.
-fn check(name: &str) -> io::Result<Interface> {
+fn check_interface(name: &str) -> io::Result<Interface> {
     let found = Interface::find(name).map_err(|error| match error.kind() {
-        io::ErrorKind::NotFound => unknown(name, &error),
+        io::ErrorKind::NotFound => unknown_interface(name, &error),
         _ => error,
     })?;
     if !found.ethernet {
-        return Err(unfit(format!("{name} is no Ethernet interface")));
+        return Err(unsuitable(format!("{name} is no Ethernet interface")));
     }
     if let Some(master) = &found.master {
         let what = format!("{name} belongs to {master}, which would forward too: ip link set {name} nomaster");
-        return Err(unfit(what));
+        return Err(unsuitable(what));
     }
     if !found.up {
-        return Err(unfit(format!("{name} is down: ip link set {name} up")));
+        return Err(unsuitable(format!("{name} is down: ip link set {name} up")));
     }
     if let Some(address) = found.addresses.iter().find(|address| !is_link_local(address)) {
         let what = format!("{name} has the address {address}, and the kernel would answer for it");
-        return Err(unfit(format!("{what}: ip address flush dev {name}")));
+        return Err(unsuitable(format!("{what}: ip address flush dev {name}")));
     }
     Ok(found)
 }
 
-fn unknown(name: &str, error: &io::Error) -> io::Error {
+fn unknown_interface(name: &str, error: &io::Error) -> io::Error {
     let known = names().unwrap_or_default();
     let guess = nearest(name, known.iter().map(String::as_str)).map(|guess| format!("; did you mean {guess}?"));
-    unfit(format!("{error}{} There are: {}", guess.unwrap_or_else(|| ".".to_string()), known.join(", ")))
+    unsuitable(format!("{error}{} There are: {}", guess.unwrap_or_else(|| ".".to_string()), known.join(", ")))
 }
 
 /// IPv6 gives every interface a link-local address (RFC 4291, section 2.5.6); only its neighbors know it.
@@ -144,14 +144,14 @@ fn is_link_local(address: &std::net::IpAddr) -> bool {
 }
 
 /// Checks that the two interfaces are suitable together.
-fn agree([a, b]: &[Interface; 2]) -> io::Result<()> {
+fn check_pair([a, b]: &[Interface; 2]) -> io::Result<()> {
     if a.name == b.name {
-        return Err(unfit(format!("in and out are both {}: a gateway needs two interfaces", a.name)));
+        return Err(unsuitable(format!("in and out are both {}: a gateway needs two interfaces", a.name)));
     }
     if a.mtu != b.mtu {
         let (low, high) = if a.mtu < b.mtu { (a, b) } else { (b, a) };
         let what = format!("{} has an MTU of {}, {} of {}: longer packets would be lost", a.name, a.mtu, b.name, b.mtu);
-        return Err(unfit(format!("{what}: ip link set {} mtu {}", high.name, low.mtu)));
+        return Err(unsuitable(format!("{what}: ip link set {} mtu {}", high.name, low.mtu)));
     }
     Ok(())
 }
@@ -160,8 +160,10 @@ fn agree([a, b]: &[Interface; 2]) -> io::Result<()> {
 fn notes(interface: &Interface) -> Vec<String> {
     let name = &interface.name;
     let mut notes = Vec::new();
-    if offloads(name).is_ok_and(|on| on.contains(&MERGES)) {
-        notes.push(format!("{name}: {MERGES} is on: merged packets are dropped. Switch it off with --offloads-off"));
+    if offloads(name).is_ok_and(|on| on.contains(&RECEIVE_OFFLOAD)) {
+        notes.push(format!(
+            "{name}: {RECEIVE_OFFLOAD} is on: merged packets are dropped. Switch it off with --offloads-off"
+        ));
     }
     if !interface.carrier {
         notes.push(format!("{name} has no carrier: the other end is not connected"));
@@ -173,7 +175,7 @@ fn notes(interface: &Interface) -> Vec<String> {
     notes
 }
 
-fn without_offloads(name: &str) -> io::Result<()> {
+fn turn_offloads_off(name: &str) -> io::Result<()> {
     let what = format!("cannot switch off the offloads of {name}, which needs CAP_NET_ADMIN");
     switch_offloads_off(name).map_err(|error| with_context(&what, error))
 }

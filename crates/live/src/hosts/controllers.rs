@@ -8,7 +8,7 @@ use std::fs;
 use std::io;
 
 /// The sysctl of a namespace's default, below /proc/sys/net.
-pub(crate) const DEFAULT: &str = "ipv4/tcp_congestion_control";
+pub(crate) const DEFAULT_SYSCTL: &str = "ipv4/tcp_congestion_control";
 
 /// The controls that the kernel has built in or loaded, separated by blanks.
 pub(crate) fn available() -> io::Result<String> {
@@ -19,12 +19,12 @@ pub(crate) fn available() -> io::Result<String> {
 pub(crate) fn explain_refusal(name: &str, error: io::Error) -> io::Error {
     let allowed = fs::read_to_string("/proc/sys/net/ipv4/tcp_allowed_congestion_control");
     match (available(), allowed) {
-        (Ok(available), Ok(allowed)) => io::Error::new(error.kind(), why(name, &available, &allowed)),
+        (Ok(available), Ok(allowed)) => io::Error::new(error.kind(), refusal_in_words(name, &available, &allowed)),
         _ => error,
     }
 }
 
-fn why(name: &str, available: &str, allowed: &str) -> String {
+fn refusal_in_words(name: &str, available: &str, allowed: &str) -> String {
     let listed = |names: &str| names.split_whitespace().collect::<Vec<_>>().join(", ");
     let has = |names: &str| names.split_whitespace().any(|each| each == name);
     match (has(available), has(allowed)) {
@@ -46,7 +46,7 @@ mod tests {
     fn a_control_that_is_kept_to_the_first_namespace_is_told_from_one_that_is_not_there() {
         let kept = "the kernel allows cubic only in the first network namespace; elsewhere it allows reno, bbr. Allow it as \
                     root: sysctl -w net.ipv4.tcp_allowed_congestion_control='reno bbr cubic'";
-        assert_eq!(why("cubic", "reno bbr cubic\n", "reno bbr\n"), kept);
-        assert_eq!(why("vegas", "reno bbr cubic\n", "reno bbr\n"), "the kernel has reno, bbr, cubic");
+        assert_eq!(refusal_in_words("cubic", "reno bbr cubic\n", "reno bbr\n"), kept);
+        assert_eq!(refusal_in_words("vegas", "reno bbr cubic\n", "reno bbr\n"), "the kernel has reno, bbr, cubic");
     }
 }

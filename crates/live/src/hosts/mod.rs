@@ -49,12 +49,12 @@ impl LinkHost {
         namespace: Namespace,
         set_up: impl FnOnce(&Tun) -> io::Result<T> + Send + 'static,
     ) -> io::Result<(LinkHost, Tun, T)> {
-        let (tun, made) = namespace.run(move || {
+        let (tun, set_up_result) = namespace.run(move || {
             let tun = Tun::create("hg%d")?;
-            let made = set_up(&tun)?;
-            Ok::<_, io::Error>((tun, made))
+            let set_up_result = set_up(&tun)?;
+            Ok::<_, io::Error>((tun, set_up_result))
         })??;
-        Ok((LinkHost { namespace, tun: tun.name().to_string() }, tun, made))
+        Ok((LinkHost { namespace, tun: tun.name().to_string() }, tun, set_up_result))
     }
 }
 
@@ -119,7 +119,7 @@ fn set_sysctls(sysctls: Sysctls) -> io::Result<()> {
         let path = format!("/proc/sys/net/{key}");
         let what = format!("cannot set net/{key} to {value:?}");
         fs::write(path, &value).map_err(|error| match key.as_str() {
-            controllers::DEFAULT => with_context(&what, controllers::explain_refusal(&value, error)),
+            controllers::DEFAULT_SYSCTL => with_context(&what, controllers::explain_refusal(&value, error)),
             _ => with_context(&what, error),
         })
     })
@@ -148,15 +148,15 @@ fn configure_ipv6(name: &str, address: Option<Ipv6Addr>) -> io::Result<bool> {
 /// Two addresses in an unused /30 network. It starts at the device's number, so that concurrent links choose
 /// differently.
 fn free_network(tun: &str) -> io::Result<[Ipv4Addr; 2]> {
-    let number: u32 = tun.trim_start_matches(|c: char| !c.is_ascii_digit()).parse().unwrap_or(0);
-    let net = first_free(&fs::read_to_string("/proc/thread-self/net/route")?, number as u8);
+    let device_number: u32 = tun.trim_start_matches(|c: char| !c.is_ascii_digit()).parse().unwrap_or(0);
+    let net = first_free_network(&fs::read_to_string("/proc/thread-self/net/route")?, device_number as u8);
     let net = net.ok_or_else(|| io::Error::other("no free network in 100.64.0.0/10"))?;
     Ok([net | 1, net | 2].map(Ipv4Addr::from_bits))
 }
 
 /// The first of 100.64.NUMBER.0/30, 100.65.NUMBER.0/30 ... without a route in `table` (proc_pid_net(5)). Routes wider
 /// than the whole RFC 6598 space do not count.
-fn first_free(table: &str, number: u8) -> Option<u32> {
+fn first_free_network(table: &str, device_number: u8) -> Option<u32> {
     const MASK: u32 = !3;
     let hex = |text: &str| u32::from_str_radix(text, 16).ok().map(|bits| u32::from_be_bytes(bits.to_ne_bytes()));
     let routes: Vec<(u32, u32)> = table
@@ -167,7 +167,7 @@ fn first_free(table: &str, number: u8) -> Option<u32> {
         })
         .filter(|(_, mask)| mask.count_ones() >= 10)
         .collect();
-    let nets = (64..128).map(|second| u32::from_be_bytes([100, second, number, 0]));
+    let nets = (64..128).map(|second| u32::from_be_bytes([100, second, device_number, 0]));
     nets.into_iter().find(|net| routes.iter().all(|(to, mask)| (to ^ net) & mask & MASK != 0))
 }
 
@@ -181,7 +181,9 @@ mod tests {
             let hex = |octets: [u8; 4]| format!("{:08X}", u32::from_ne_bytes(octets));
             format!("eth0\t{}\t00000000\t0001\t0\t0\t0\t{}\t0\t0\t0\n", hex(to), hex(mask))
         };
-        let free = |routes: &[String], number| first_free(&routes.concat(), number).map(Ipv4Addr::from_bits);
+        let free = |routes: &[String], device_number| {
+            first_free_network(&routes.concat(), device_number).map(Ipv4Addr::from_bits)
+        };
         let default = route([0; 4], [0; 4]);
         let halves = [route([0; 4], [128, 0, 0, 0]), route([128, 0, 0, 0], [128, 0, 0, 0])];
         assert_eq!(free(&[], 7), Some(Ipv4Addr::new(100, 64, 7, 0)));

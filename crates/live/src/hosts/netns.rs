@@ -21,15 +21,15 @@ pub struct Namespace {
 impl Namespace {
     /// Creates a namespace; `PermissionDenied` without the privileges that [`prepare`] obtains.
     pub fn new() -> io::Result<Namespace> {
-        Namespace::with(|| unshare(UnshareFlags::NEWNET).and_then(|()| interface::bring_up("lo")))
+        Namespace::with_thread(|| unshare(UnshareFlags::NEWNET).and_then(|()| interface::bring_up("lo")))
     }
 
     /// The calling thread's own namespace, with a thread for tasks inside it.
     pub(crate) fn here() -> io::Result<Namespace> {
-        Namespace::with(|| Ok(()))
+        Namespace::with_thread(|| Ok(()))
     }
 
-    fn with(enter: impl FnOnce() -> io::Result<()> + Send + 'static) -> io::Result<Namespace> {
+    fn with_thread(enter: impl FnOnce() -> io::Result<()> + Send + 'static) -> io::Result<Namespace> {
         let (tasks, inbox) = mpsc::channel::<NamespaceTask>();
         let work = move || Ok((enter()?, || inbox.into_iter().for_each(|task| task())));
         let ((), thread) = spawn("namespace", work)?;
@@ -38,10 +38,10 @@ impl Namespace {
 
     /// Runs `task` in the namespace and waits for its result; `BrokenPipe` if this task or an earlier one panicked.
     pub fn run<T: Send + 'static>(&self, task: impl FnOnce() -> T + Send + 'static) -> io::Result<T> {
-        let (say, done) = mpsc::sync_channel(1);
-        let task = Box::new(move || drop(say.send(task())));
+        let (result_sender, result) = mpsc::sync_channel(1);
+        let task = Box::new(move || drop(result_sender.send(task())));
         self.tasks.as_ref().ok_or_else(|| thread_ended(()))?.send(task).map_err(thread_ended)?;
-        done.recv().map_err(thread_ended)
+        result.recv().map_err(thread_ended)
     }
 }
 

@@ -6,23 +6,23 @@ use std::os::unix::process::{CommandExt, ExitStatusExt};
 use std::process::{Child, Command, ExitStatus, Stdio};
 
 use crate::hosts::netns::Namespace;
-pub use crate::io::end;
-use crate::io::keep;
+pub use crate::io::end_command;
+use crate::io::start_with_keeper;
 
 /// The standard streams of a command.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum StandardStreams {
     /// Inherited.
-    Ours,
+    Inherited,
     /// Standard error only: no input, and output is discarded. Signals of the terminal do not reach the command.
-    Errors,
+    OnlyErrors,
 }
 
 /// Starts the command `words` in `namespace`, with `variables` in its environment. The command and all its descendants
 /// are killed when the namespace is dropped or this process dies. Descendants that outlive the command are killed too.
 ///
-/// The returned child is a keeper process. It ends with the command, with the same [`code`], and passes on signals that
-/// this process sends. [`end`] ends both.
+/// The returned child is a keeper process. It ends with the command, with the same [`exit_code`], and passes on signals
+/// that this process sends. [`end_command`] ends both.
 ///
 /// # Errors
 /// `NotFound` if there is no such program, `PermissionDenied` if it cannot be executed; otherwise the system's error.
@@ -37,24 +37,24 @@ pub fn spawn(
             words.split_first().ok_or_else(|| io::Error::new(io::ErrorKind::InvalidInput, "no command"))?;
         let mut command = Command::new(program);
         command.args(arguments).envs(variables);
-        if streams == StandardStreams::Errors {
+        if streams == StandardStreams::OnlyErrors {
             command.stdin(Stdio::null()).stdout(Stdio::null()).process_group(0);
         }
-        keep(&mut command);
+        start_with_keeper(&mut command);
         command.spawn()
     })?
 }
 
 /// Exit code as a shell reports it: the command's, or 128 plus the number of the signal that killed it.
-pub fn code(status: ExitStatus) -> i32 {
+pub fn exit_code(status: ExitStatus) -> i32 {
     status.code().or_else(|| status.signal().map(|signal| 128 + signal)).unwrap_or(1)
 }
 
 /// Whether a process in the namespace listens for TCP connections (state 0A in the tables of proc_pid_net(5)).
-pub fn listens(namespace: &Namespace) -> io::Result<bool> {
+pub fn has_listener(namespace: &Namespace) -> io::Result<bool> {
     namespace.run(|| {
         let tables = ["/proc/thread-self/net/tcp", "/proc/thread-self/net/tcp6"];
-        let waits = |line: &str| line.split_whitespace().nth(3) == Some("0A");
-        tables.into_iter().filter_map(|table| std::fs::read_to_string(table).ok()).any(|text| text.lines().any(waits))
+        let listens = |line: &str| line.split_whitespace().nth(3) == Some("0A");
+        tables.into_iter().filter_map(|table| std::fs::read_to_string(table).ok()).any(|text| text.lines().any(listens))
     })
 }

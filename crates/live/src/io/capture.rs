@@ -2,7 +2,7 @@
 
 use headgate_measure::pcapng::{Blocks, Captured, LinkType};
 
-use crate::io::tap::{FrameEvent, FrameRecord, KEPT};
+use crate::io::tap::{FrameEvent, FrameRecord, KEPT_BYTES};
 
 /// The capture interfaces of an end, with their descriptions.
 const INTERFACES: [(&str, &str); 3] = [
@@ -14,7 +14,7 @@ const INTERFACES: [(&str, &str); 3] = [
 /// Adds the interface descriptions of the end called `end`.
 pub(crate) fn describe(blocks: &mut Blocks, end: &str) {
     for (name, what) in INTERFACES {
-        blocks.interface(&format!("{end} {name}"), what, LinkType::Raw, KEPT as u32);
+        blocks.interface(&format!("{end} {name}"), what, LinkType::Raw, KEPT_BYTES as u32);
     }
 }
 

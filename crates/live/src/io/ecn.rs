@@ -14,7 +14,7 @@ pub fn mark(frame: &mut [u8], at: IpPosition) {
             *tos |= 0b11;
             let new = u16::from_be_bytes([*first, *tos]);
             // The checksum is at bytes 10 and 11 of the header.
-            let sum = updated(u16::from_be_bytes([rest[8], rest[9]]), old, new);
+            let sum = updated_checksum(u16::from_be_bytes([rest[8], rest[9]]), old, new);
             [rest[8], rest[9]] = sum.to_be_bytes();
         }
         _ => {}
@@ -23,7 +23,7 @@ pub fn mark(frame: &mut [u8], at: IpPosition) {
 
 /// Incremental update `HC' = ~(~HC + ~m + m')` in ones' complement.
 #[inline]
-fn updated(checksum: u16, old: u16, new: u16) -> u16 {
+fn updated_checksum(checksum: u16, old: u16, new: u16) -> u16 {
     let sum = u32::from(!checksum) + u32::from(!old) + u32::from(new);
     let folded = (sum & 0xffff) + (sum >> 16);
     // The sum of three 16-bit words carries at most 2; folding carries at most 1 more.
@@ -93,6 +93,6 @@ mod tests {
     #[test]
     fn the_example_of_rfc_1624_holds() {
         // Section 4: HC = 0xDD2F, m = 0x5555, m' = 0x3285; equation 3 gives 0x0000 where that of RFC 1141 gives 0xFFFF.
-        assert_eq!(updated(0xdd2f, 0x5555, 0x3285), 0x0000);
+        assert_eq!(updated_checksum(0xdd2f, 0x5555, 0x3285), 0x0000);
     }
 }

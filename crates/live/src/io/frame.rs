@@ -184,7 +184,7 @@ impl Parser {
         })?;
         let payload =
             packet[ip.slice().len()..].get(..usize::from(ip.payload_length())).ok_or(FrameAnomaly::BadLength)?;
-        let (protocol, ports) = self.behind_extensions(ip.next_header(), payload);
+        let (protocol, ports) = self.skip_extensions(ip.next_header(), payload);
         let tos = ip.traffic_class();
         let build_header = || header([ip.source_addr().into(), ip.destination_addr().into()], protocol, tos, ports);
         let words = header_cache::v6(ip.source_addr(), ip.destination_addr(), protocol, tos, ports);
@@ -200,7 +200,7 @@ impl Parser {
     }
 
     /// Protocol and ports of an IPv6 packet, behind its extension headers.
-    fn behind_extensions(&mut self, first: IpNumber, payload: &[u8]) -> (IpNumber, (u16, u16)) {
+    fn skip_extensions(&mut self, first: IpNumber, payload: &[u8]) -> (IpNumber, (u16, u16)) {
         let (mut next, mut rest) = (first, payload);
         for passed in 0..=MOST_EXTENSIONS {
             if !is_extension(next) {

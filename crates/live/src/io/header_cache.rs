@@ -53,7 +53,7 @@ impl<const N: usize> HeaderCache<N> {
 #[inline(always)]
 pub(crate) fn v4(from: [u8; 4], to: [u8; 4], protocol: IpNumber, tos: u8, ports: (u16, u16)) -> [u64; 2] {
     let [from, to] = [from, to].map(|address| u64::from(u32::from_be_bytes(address)));
-    [from << 32 | to, rest(protocol, tos, ports)]
+    [from << 32 | to, other_fields(protocol, tos, ports)]
 }
 
 /// The fields of an IPv6 header that a classifier uses.
@@ -61,12 +61,12 @@ pub(crate) fn v4(from: [u8; 4], to: [u8; 4], protocol: IpNumber, tos: u8, ports:
 pub(crate) fn v6(from: Ipv6Addr, to: Ipv6Addr, protocol: IpNumber, tos: u8, ports: (u16, u16)) -> [u64; 5] {
     let [from, to] = [from, to].map(Ipv6Addr::to_bits);
     let [a, b, c, d] = [from >> 64, from, to >> 64, to].map(|bits| bits as u64);
-    [a, b, c, d, rest(protocol, tos, ports)]
+    [a, b, c, d, other_fields(protocol, tos, ports)]
 }
 
 /// The fields other than addresses, in less than 48 bits; the ECN field is excluded.
 #[inline(always)]
-fn rest(protocol: IpNumber, tos: u8, (from, to): (u16, u16)) -> u64 {
+fn other_fields(protocol: IpNumber, tos: u8, (from, to): (u16, u16)) -> u64 {
     u64::from(protocol.0) << 40 | u64::from(tos >> 2) << 32 | u64::from(from) << 16 | u64::from(to)
 }
 

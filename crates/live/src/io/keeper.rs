@@ -15,54 +15,55 @@ use rustix::process::{
 };
 
 /// Tells a keeper to kill its command. The kernel sends it when the thread that started the keeper ends.
-const END: Signal = Signal::POWER;
+const KILL_REQUEST: Signal = Signal::POWER;
 
 /// A shell's exit code for a command killed by `SIGKILL`.
-const KILLED: i32 = 128 + 9;
+const KILLED_EXIT_CODE: i32 = 128 + 9;
 
 /// Makes `command` start with a keeper. The child is then the keeper: its exit code is the command's as a shell reports
 /// it, and signals that this process sends to it are passed on.
-pub(crate) fn keep(command: &mut Command) {
+pub(crate) fn start_with_keeper(command: &mut Command) {
     let parent = getpid();
-    // SAFETY: the closure runs between fork and exec. It only makes system calls and uses only the stack; see `part`.
-    unsafe { command.pre_exec(move || part(parent)) };
+    // SAFETY: the closure runs between fork and exec. It only makes system calls and uses only the stack; see
+    // `fork_keeper`.
+    unsafe { command.pre_exec(move || fork_keeper(parent)) };
 }
 
 /// Kills the keeper's command and its descendants if they still run, and waits for the keeper.
-pub fn end(keeper: &mut Child) -> io::Result<()> {
+pub fn end_command(keeper: &mut Child) -> io::Result<()> {
     if keeper.try_wait()?.is_none() {
-        kill_process(Pid::from_child(keeper), END)?;
+        kill_process(Pid::from_child(keeper), KILL_REQUEST)?;
     }
     keeper.wait().map(drop)
 }
 
 /// Forks: the child executes the command, the parent becomes its keeper.
-fn part(parent: Pid) -> io::Result<()> {
-    tie(parent, END)?;
+fn fork_keeper(parent: Pid) -> io::Result<()> {
+    set_parent_death_signal(parent, KILL_REQUEST)?;
     set_child_subreaper(Some(getpid()))?;
-    let (keeper, unblocked) = (getpid(), block()?);
+    let (keeper, unblocked) = (getpid(), block_all_signals()?);
     // SAFETY: this process was itself forked, so it has one thread, and no other thread holds a lock of the C library.
     match unsafe { libc::fork() } {
         -1 => Err(io::Error::last_os_error()),
         0 => {
-            tie(keeper, Signal::KILL)?;
-            // SAFETY: `unblocked` was written by `sigprocmask` in `block`.
+            set_parent_death_signal(keeper, Signal::KILL)?;
+            // SAFETY: `unblocked` was written by `sigprocmask` in `block_all_signals`.
             unsafe { libc::sigprocmask(libc::SIG_SETMASK, &unblocked, std::ptr::null_mut()) };
             Ok(())
         }
-        command => watch(command, parent),
+        command => run_keeper(command, parent),
     }
 }
 
 /// Makes the kernel send `signal` to this process when the thread of `parent` that started it ends.
-fn tie(parent: Pid, signal: Signal) -> io::Result<()> {
+fn set_parent_death_signal(parent: Pid, signal: Signal) -> io::Result<()> {
     set_parent_process_death_signal(Some(signal))?;
     // The parent may have died before the call.
     if getppid() == Some(parent) { Ok(()) } else { Err(io::ErrorKind::BrokenPipe.into()) }
 }
 
 /// Blocks all signals and returns the previous mask.
-fn block() -> io::Result<libc::sigset_t> {
+fn block_all_signals() -> io::Result<libc::sigset_t> {
     let (mut all, mut before) = (MaybeUninit::uninit(), MaybeUninit::uninit());
     // SAFETY: `sigfillset` writes `all` before `sigprocmask` reads it, and `sigprocmask` writes `before`.
     unsafe {
@@ -74,8 +75,8 @@ fn block() -> io::Result<libc::sigset_t> {
     }
 }
 
-/// Waits until `command` ends or [`END`] arrives.
-fn watch(command: libc::pid_t, parent: Pid) -> ! {
+/// Waits until `command` ends or [`KILL_REQUEST`] arrives.
+fn run_keeper(command: libc::pid_t, parent: Pid) -> ! {
     // SAFETY: no code of the keeper uses the closed descriptors afterwards. The name ends with a zero byte.
     unsafe {
         // Without close_range (before Linux 5.9), close the usual maximum.
@@ -87,9 +88,9 @@ fn watch(command: libc::pid_t, parent: Pid) -> ! {
         libc::prctl(libc::PR_SET_NAME, c"headgate-keeper".as_ptr());
     }
     let code = loop {
-        let (signal, sender) = next();
-        if signal == END.as_raw() {
-            break KILLED;
+        let (signal, sender) = wait_for_signal();
+        if signal == KILL_REQUEST.as_raw() {
+            break KILLED_EXIT_CODE;
         }
         if signal == libc::SIGCHLD {
             if let Some(code) = reap(command) {
@@ -110,7 +111,7 @@ fn watch(command: libc::pid_t, parent: Pid) -> ! {
 }
 
 /// Waits for a signal; returns it with its sender.
-fn next() -> (i32, libc::pid_t) {
+fn wait_for_signal() -> (i32, libc::pid_t) {
     // SAFETY: a signal set consists of numbers, so zeros are a valid value.
     let (mut all, mut info) = unsafe { (MaybeUninit::<libc::sigset_t>::zeroed().assume_init(), MaybeUninit::zeroed()) };
     // SAFETY: `info` consists of numbers, so its zeros are valid even if `sigwaitinfo` fails. The sender is read only
@@ -125,17 +126,17 @@ fn next() -> (i32, libc::pid_t) {
 
 /// Reaps all ended children; returns the exit code of `command` if it is among them.
 fn reap(command: libc::pid_t) -> Option<i32> {
-    let mut found = None;
+    let mut exit_code = None;
     loop {
         let mut status = 0;
         // SAFETY: the status is written before it is read.
         let pid = unsafe { libc::waitpid(-1, &mut status, libc::WNOHANG) };
         if pid <= 0 {
-            return found;
+            return exit_code;
         }
         if pid == command {
             let code = if libc::WIFEXITED(status) { libc::WEXITSTATUS(status) } else { 128 + libc::WTERMSIG(status) };
-            found = Some(code);
+            exit_code = Some(code);
         }
     }
 }

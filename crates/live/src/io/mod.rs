@@ -26,8 +26,8 @@ pub(crate) mod watched_interfaces;
 mod xdp;
 
 pub use end::{BATCH, KernelCounts, LinkEnd, ReceiveResult};
-pub use keeper::end;
-pub(crate) use keeper::keep;
+pub use keeper::end_command;
+pub(crate) use keeper::start_with_keeper;
 pub(crate) use nat::Nat;
 pub use packet::{PacketSocket, SendMethod};
 pub use sys::{offloads, switch_offloads_off};

@@ -53,13 +53,13 @@ fn requests(name: &str, host: Ipv4Addr) -> NetlinkRequests {
     let mut all = NetlinkRequests::default();
     // struct nfgenmsg: family, version, and for a batch the subsystem.
     let [batch, ipv4] = [[0, 0, 0, libc::NFNL_SUBSYS_NFTABLES as u8], [libc::AF_INET as u8, 0, 0, 0]];
-    let of = |message: i32| (libc::NFNL_SUBSYS_NFTABLES << 8 | message) as u16;
+    let message_type = |message: i32| (libc::NFNL_SUBSYS_NFTABLES << 8 | message) as u16;
     all.add(libc::NFNL_MSG_BATCH_BEGIN as u16, 0, &batch, |_| {});
-    all.add(of(libc::NFT_MSG_NEWTABLE), CREATE_NEW, &ipv4, |table| {
+    all.add(message_type(libc::NFT_MSG_NEWTABLE), CREATE_NEW, &ipv4, |table| {
         table.text(TABLE_NAME, name);
         table.number(TABLE_FLAGS, OWNED);
     });
-    all.add(of(libc::NFT_MSG_NEWCHAIN), CREATE_NEW, &ipv4, |chain| {
+    all.add(message_type(libc::NFT_MSG_NEWCHAIN), CREATE_NEW, &ipv4, |chain| {
         chain.text(CHAIN_TABLE, name);
         chain.text(CHAIN_NAME, CHAIN);
         chain.text(CHAIN_TYPE, "nat");
@@ -69,12 +69,12 @@ fn requests(name: &str, host: Ipv4Addr) -> NetlinkRequests {
         });
     });
     let append = libc::NLM_F_CREATE | libc::NLM_F_APPEND | libc::NLM_F_ACK;
-    all.add(of(libc::NFT_MSG_NEWRULE), append, &ipv4, |rule| {
+    all.add(message_type(libc::NFT_MSG_NEWRULE), append, &ipv4, |rule| {
         rule.text(RULE_TABLE, name);
         rule.text(RULE_CHAIN, CHAIN);
         rule.nested(RULE_EXPRESSIONS, |expressions| {
             expression(expressions, "payload", load_source);
-            expression(expressions, "cmp", |data| equals(data, host));
+            expression(expressions, "cmp", |data| compare_register(data, host));
             expression(expressions, "masq", |_| {});
         });
     });
@@ -97,7 +97,7 @@ fn load_source(data: &mut NetlinkRequests) {
 }
 
 /// Continues if register 1 equals `host`.
-fn equals(data: &mut NetlinkRequests, host: Ipv4Addr) {
+fn compare_register(data: &mut NetlinkRequests, host: Ipv4Addr) {
     data.number(1, 1);
     data.number(2, 0);
     data.nested(3, |value| value.attribute(1, &host.octets()));

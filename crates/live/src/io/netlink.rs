@@ -42,12 +42,12 @@ impl NetlinkRequests {
     }
 
     pub(super) fn attribute(&mut self, kind: u16, value: &[u8]) {
-        self.piece(kind, |inner| inner.bytes.extend_from_slice(value));
+        self.append_attribute(kind, |inner| inner.bytes.extend_from_slice(value));
     }
 
     /// Adds a zero-terminated string.
     pub(super) fn text(&mut self, kind: u16, value: &str) {
-        self.piece(kind, |inner| {
+        self.append_attribute(kind, |inner| {
             inner.bytes.extend_from_slice(value.as_bytes());
             inner.bytes.push(0);
         });
@@ -60,11 +60,11 @@ impl NetlinkRequests {
 
     /// Adds an attribute that contains others.
     pub(super) fn nested(&mut self, kind: u16, inner: impl FnOnce(&mut NetlinkRequests)) {
-        self.piece(libc::NLA_F_NESTED as u16 | kind, inner);
+        self.append_attribute(libc::NLA_F_NESTED as u16 | kind, inner);
     }
 
     /// Length, type, value, and padding to four bytes, which the length excludes.
-    fn piece(&mut self, kind: u16, value: impl FnOnce(&mut NetlinkRequests)) {
+    fn append_attribute(&mut self, kind: u16, value: impl FnOnce(&mut NetlinkRequests)) {
         let start = self.bytes.len();
         self.bytes.extend_from_slice(&[0; 2]);
         self.bytes.extend_from_slice(&kind.to_ne_bytes());
@@ -81,8 +81,8 @@ pub(super) struct Netlink(OwnedFd);
 
 impl Netlink {
     /// Opens a socket of the given protocol; `None` stands for routing.
-    pub(super) fn open(part: Option<Protocol>) -> io::Result<Netlink> {
-        Ok(Netlink(socket_with(AddressFamily::NETLINK, SocketType::RAW, SocketFlags::CLOEXEC, part)?))
+    pub(super) fn open(protocol: Option<Protocol>) -> io::Result<Netlink> {
+        Ok(Netlink(socket_with(AddressFamily::NETLINK, SocketType::RAW, SocketFlags::CLOEXEC, protocol)?))
     }
 
     /// Opens a routing socket that receives notifications of these `RTMGRP_` groups.
@@ -124,19 +124,19 @@ impl AsFd for Netlink {
 
 /// Counts the acknowledgements in `bytes`.
 fn count_acks(mut bytes: &[u8]) -> io::Result<usize> {
-    let mut done = 0;
+    let mut acknowledged_now = 0;
     while let Some((head, rest)) = bytes.split_first_chunk::<HEADER>() {
         let length = u32::from_ne_bytes([head[0], head[1], head[2], head[3]]) as usize;
         if i32::from(u16::from_ne_bytes([head[4], head[5]])) == libc::NLMSG_ERROR {
             match rest.first_chunk().map(|code| i32::from_ne_bytes(*code)) {
-                Some(0) => done += 1,
+                Some(0) => acknowledged_now += 1,
                 Some(code) => return Err(io::Error::from_raw_os_error(-code)),
                 None => return Err(io::ErrorKind::UnexpectedEof.into()),
             }
         }
         bytes = bytes.get(length.max(HEADER).next_multiple_of(4)..).unwrap_or_default();
     }
-    Ok(done)
+    Ok(acknowledged_now)
 }
 
 #[cfg(test)]

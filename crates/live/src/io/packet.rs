@@ -77,7 +77,7 @@ impl PacketSocket {
         sys::bind(fd, index, libc::ETH_P_ALL as u16)?;
         // Protocol 0 receives nothing: this socket only sends.
         sys::bind(send_socket.as_fd(), index, 0)?;
-        let xdp = xdp(interface, index, mtu, sending)?;
+        let xdp = open_xdp(interface, index, mtu, sending)?;
         Ok(PacketSocket { ring, socket, send_socket, xdp, mtu, counts: KernelCounts::default(), idle_calls: 0 })
     }
 
@@ -108,13 +108,13 @@ impl LinkEnd for PacketSocket {
     fn recv(&mut self, pool: &mut Pool, batch: &mut Vec<FrameId>) -> io::Result<ReceiveResult> {
         let mut received = ReceiveResult::default();
         for _ in batch.len()..BATCH {
-            let Some(slot) = self.ring.peek() else { break };
-            self.counts.no_checksum += u64::from(slot.partial.is_some());
-            let longest = slot.bytes.len().min(self.mtu + HEADER).min(pool.slot_bytes().saturating_sub(TAG));
-            if slot.length > longest {
+            let Some(received_frame) = self.ring.peek() else { break };
+            self.counts.no_checksum += u64::from(received_frame.partial.is_some());
+            let longest = received_frame.bytes.len().min(self.mtu + HEADER).min(pool.slot_bytes().saturating_sub(TAG));
+            if received_frame.length > longest {
                 received.oversize += 1;
             } else if let Some(frame) = pool.take() {
-                let length = copy(&slot, pool.room(&frame));
+                let length = copy_frame(&received_frame, pool.slot_mut(&frame));
                 pool.set_len(&frame, length);
                 batch.push(frame);
             } else {
@@ -188,7 +188,7 @@ fn send_by_packet(socket: BorrowedFd<'_>, pool: &Pool, batch: &[FrameId]) -> io:
 }
 
 /// Opens the AF_XDP socket if `sending` wants one.
-fn xdp(
+fn open_xdp(
     interface: &str,
     index: i32,
     mtu: usize,
@@ -202,14 +202,14 @@ fn xdp(
     if !wanted {
         return Ok(Err(None));
     }
-    match XdpSender::open(index as u32, mtu).map_err(|error| without_xdp(interface, &error)) {
+    match XdpSender::open(index as u32, mtu).map_err(|error| explain_no_xdp(interface, &error)) {
         Err(error) if sending == SendMethod::Xdp => Err(error),
         opened => Ok(opened.map_err(Some)),
     }
 }
 
 /// Explains why AF_XDP is not available.
-fn without_xdp(interface: &str, error: &io::Error) -> io::Error {
+fn explain_no_xdp(interface: &str, error: &io::Error) -> io::Error {
     let why = match error.raw_os_error() {
         Some(libc::EBUSY) => "another AF_XDP socket uses its first queue".to_string(),
         Some(libc::EAFNOSUPPORT) => "this kernel does not have it (CONFIG_XDP_SOCKETS)".to_string(),
@@ -222,7 +222,7 @@ fn without_xdp(interface: &str, error: &io::Error) -> io::Error {
 /// Copies a frame and completes it: inserts the VLAN tag that the kernel removed, and fills in a checksum left to a
 /// card. Returns the length.
 #[inline]
-fn copy(frame: &RingFrame<'_>, room: &mut [u8]) -> usize {
+fn copy_frame(frame: &RingFrame<'_>, room: &mut [u8]) -> usize {
     let bytes = frame.bytes;
     let tagged = match (frame.tag, bytes.split_at_checked(TAG_AT)) {
         (Some([kind, control]), Some((addresses, rest))) => {
@@ -239,19 +239,19 @@ fn copy(frame: &RingFrame<'_>, room: &mut [u8]) -> usize {
     };
     let length = tagged + bytes.len();
     if let Some(partial) = frame.partial {
-        fill_in(&mut room[tagged..length], partial);
+        fill_in_checksum(&mut room[tagged..length], partial);
     }
     length
 }
 
 /// Fills in a checksum. A sum of 0 becomes 0xffff, equal in ones' complement: for UDP, 0 means no checksum (RFC 768).
 #[cold]
-fn fill_in(frame: &mut [u8], PartialChecksum { start, offset }: PartialChecksum) {
+fn fill_in_checksum(frame: &mut [u8], PartialChecksum { start, offset }: PartialChecksum) {
     let Some(summed) = frame.get_mut(start..) else { return };
     let sum = Sum16BitWords::new().add_slice(summed).to_ones_complement_with_no_zero();
     // etherparse sums words in native byte order.
-    if let Some(place) = summed.get_mut(offset..offset + 2) {
-        place.copy_from_slice(&sum.to_ne_bytes());
+    if let Some(checksum) = summed.get_mut(offset..offset + 2) {
+        checksum.copy_from_slice(&sum.to_ne_bytes());
     }
 }
 
@@ -291,7 +291,7 @@ mod tests {
             for (v6, tcp) in [(false, false), (false, true), (true, false), (true, true)] {
                 let (whole, mut left, partial) = both(v6, tcp, payload);
                 assert_ne!(left, whole);
-                fill_in(&mut left, partial);
+                fill_in_checksum(&mut left, partial);
                 assert_eq!(left, whole, "IPv6: {v6}, TCP: {tcp}, {} bytes", payload.len());
             }
         }
@@ -305,7 +305,7 @@ mod tests {
             PartialChecksum { start: 65_535, offset: 9 },
         ] {
             let mut frame = [7; 40];
-            fill_in(&mut frame, partial);
+            fill_in_checksum(&mut frame, partial);
             assert_eq!(frame, [7; 40]);
         }
     }

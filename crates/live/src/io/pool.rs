@@ -56,12 +56,12 @@ pub struct Pool {
 
 impl Pool {
     /// Default bytes of a slot: Ethernet's 1500 with header and VLAN tags, and some to spare.
-    pub const SLOT: usize = 2048;
+    pub const DEFAULT_SLOT: usize = 2048;
 
     /// Bytes of a slot for IP packets up to `mtu`: with an Ethernet header, four VLAN tags, and one byte more, so that
     /// a frame that fills its slot is known to be too long.
     pub fn slot_for(mtu: usize) -> usize {
-        (mtu + 14 + 4 * 4 + 1).max(Pool::SLOT)
+        (mtu + 14 + 4 * 4 + 1).max(Pool::DEFAULT_SLOT)
     }
 
     /// Allocates `slots` slots of `bytes` bytes, at least one of each.
@@ -107,14 +107,14 @@ impl Pool {
 
     /// The whole slot, for writing a frame; call [`set_len`](Pool::set_len) afterwards.
     #[inline]
-    pub fn room(&mut self, frame: &FrameId) -> &mut [u8] {
+    pub fn slot_mut(&mut self, frame: &FrameId) -> &mut [u8] {
         let start = frame.slot as usize * self.stride;
         &mut self.bytes[start..start + self.slot]
     }
 
     /// Buffer for frames without a slot: they must be read so that the sender is not blocked, and are never sent.
     #[inline]
-    pub fn spare(&mut self) -> &mut [u8] {
+    pub fn spare_slot(&mut self) -> &mut [u8] {
         let start = self.contents.len() * self.stride;
         &mut self.bytes[start..start + self.slot]
     }
@@ -185,7 +185,7 @@ mod tests {
     fn a_pool_that_grows_keeps_what_is_taken_and_has_every_slot_once() {
         let mut pool = Pool::new(3, 8);
         let kept = pool.take().unwrap();
-        pool.room(&kept).fill(7);
+        pool.slot_mut(&kept).fill(7);
         pool.set_len(&kept, 5);
         pool.grow(2);
         assert_eq!((pool.slots(), pool.free()), (3, 2));
@@ -200,9 +200,9 @@ mod tests {
     fn a_frame_stays_in_its_slot_and_others_are_not_touched() {
         let mut pool = Pool::new(2, 8);
         let (first, second) = (pool.take().unwrap(), pool.take().unwrap());
-        pool.room(&first).fill(1);
-        pool.room(&second).fill(2);
-        pool.spare().fill(3);
+        pool.slot_mut(&first).fill(1);
+        pool.slot_mut(&second).fill(2);
+        pool.spare_slot().fill(3);
         pool.set_len(&first, 3);
         pool.set_len(&second, 99);
         assert_eq!((pool.frame(&first), pool.frame(&second)), (&[1; 3][..], &[2; 8][..]));

@@ -2,12 +2,12 @@
 //! Documentation/networking/packet_mmap.rst).
 //!
 //! The kernel copies received frames into memory that it shares with this process: a ring of places of equal size. Each
-//! place begins with a status word. The kernel sets it when the place holds a frame. This process reads the frame, resets
-//! the word, and goes on to the next place. No system call is needed per frame, and the kernel counts the frames for which
-//! no place was free.
+//! place begins with a status word. The kernel sets it when the place holds a frame. This process reads the frame,
+//! resets the word, and goes on to the next place. No system call is needed per frame, and the kernel counts the frames
+//! for which no place was free.
 //!
-//! Version 3 hands over whole blocks of frames, if need be after milliseconds, which would delay packets. Version 2 hands
-//! over each frame at once.
+//! Version 3 hands over whole blocks of frames, if need be after milliseconds, which would delay packets. Version 2
+//! hands over each frame at once.
 #![allow(unsafe_code, reason = "each block says why it is sound")]
 
 use std::io;
@@ -24,11 +24,11 @@ use super::sys;
 
 /// Bytes before a frame: its `tpacket2_hdr`, an address, padding, the `PACKET_VNET_HDR` header (90 with Ethernet's),
 /// alignment to 16.
-const BEFORE: usize = 112;
+const HEADROOM: usize = 112;
 /// Size unit of blocks: whole pages, for pages up to 64 KiB.
-const BLOCK: usize = 1 << 16;
+const BLOCK_UNIT: usize = 1 << 16;
 /// Limit of the ring's memory; rings of giant frames hold fewer of them.
-const MOST: usize = 1 << 26;
+const MOST_BYTES: usize = 1 << 26;
 
 /// `struct virtio_net_hdr` (linux/virtio_net.h), right before a frame: flags, segmentation type, header length, segment
 /// size, start of the checksummed bytes, offset of the checksum from there.
@@ -72,11 +72,11 @@ struct RingLayout {
 }
 
 impl RingLayout {
-    /// A layout for at least `frames` frames of up to `bytes` bytes, unless [`MOST`] limits it.
+    /// A layout for at least `frames` frames of up to `bytes` bytes, unless [`MOST_BYTES`] limits it.
     fn new(frames: usize, bytes: usize) -> RingLayout {
-        let frame = (BEFORE + bytes).next_multiple_of(TPACKET_ALIGNMENT);
-        let block = frame.next_multiple_of(BLOCK);
-        let frames = frames.min(MOST / frame).max(1);
+        let frame = (HEADROOM + bytes).next_multiple_of(TPACKET_ALIGNMENT);
+        let block = frame.next_multiple_of(BLOCK_UNIT);
+        let frames = frames.min(MOST_BYTES / frame).max(1);
         RingLayout { frame, block, blocks: frames.div_ceil(block / frame) }
     }
 
@@ -94,8 +94,8 @@ impl RingLayout {
 }
 
 impl ReceiveRing {
-    /// Creates a ring for at least `frames` frames of up to `bytes` bytes, unless [`MOST`] limits it. The packet socket
-    /// must have `PACKET_VNET_HDR` set and no ring yet.
+    /// Creates a ring for at least `frames` frames of up to `bytes` bytes, unless [`MOST_BYTES`] limits it. The packet
+    /// socket must have `PACKET_VNET_HDR` set and no ring yet.
     pub(super) fn new(socket: BorrowedFd<'_>, frames: usize, bytes: usize) -> io::Result<ReceiveRing> {
         let layout = RingLayout::new(frames, bytes);
         sys::set_option(socket, libc::SOL_PACKET, libc::PACKET_VERSION, &libc::tpacket_versions::TPACKET_V2)?;
@@ -175,13 +175,16 @@ mod tests {
         for (frames, bytes) in [(1, 60), (64, 2048), (4096, 2048), (4096, 9100), (4096, 65_600), (usize::MAX, 2048)] {
             let layout = RingLayout::new(frames, bytes);
             assert!(layout.frame >= bytes + 90 && layout.frame.is_multiple_of(TPACKET_ALIGNMENT), "{layout:?}");
-            assert!(layout.block.is_multiple_of(BLOCK) && layout.per_block() >= 1, "{layout:?}");
-            assert!(layout.frames() >= frames.min(MOST / layout.frame), "{layout:?}");
+            assert!(layout.block.is_multiple_of(BLOCK_UNIT) && layout.per_block() >= 1, "{layout:?}");
+            assert!(layout.frames() >= frames.min(MOST_BYTES / layout.frame), "{layout:?}");
             // No block is more than half empty, and none is superfluous.
-            assert!(layout.bytes() <= 2 * MOST + layout.block && u32::try_from(layout.frames()).is_ok(), "{layout:?}");
+            assert!(
+                layout.bytes() <= 2 * MOST_BYTES + layout.block && u32::try_from(layout.frames()).is_ok(),
+                "{layout:?}"
+            );
         }
         // 30 frames of 2160 bytes in 64 KiB.
-        assert_eq!(RingLayout::new(64, 2048), RingLayout { frame: 2160, block: BLOCK, blocks: 3 });
+        assert_eq!(RingLayout::new(64, 2048), RingLayout { frame: 2160, block: BLOCK_UNIT, blocks: 3 });
     }
 
     #[test]

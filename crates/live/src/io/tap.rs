@@ -14,10 +14,10 @@ use crate::io::frame::Layer;
 use crate::io::pool::{FrameId, Pool};
 
 /// Bytes kept of a frame: IPv6 and TCP headers with all options (40 and 60), and some for extensions.
-pub const KEPT: usize = 128;
+pub const KEPT_BYTES: usize = 128;
 
 /// Most pending records: half a minute of full packets at 10 Mbit/s, in 5 MB.
-const ROOM: usize = 1 << 15;
+const MOST_PENDING: usize = 1 << 15;
 
 /// Event of a frame.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -41,13 +41,13 @@ pub struct FrameRecord {
     pub event: FrameEvent,
     /// Its length in bytes.
     pub length: u32,
-    bytes: [u8; KEPT],
+    bytes: [u8; KEPT_BYTES],
 }
 
 impl FrameRecord {
-    /// Its first bytes, up to [`KEPT`].
+    /// Its first bytes, up to [`KEPT_BYTES`].
     pub fn bytes(&self) -> &[u8] {
-        &self.bytes[..KEPT.min(self.length as usize)]
+        &self.bytes[..KEPT_BYTES.min(self.length as usize)]
     }
 }
 
@@ -76,7 +76,7 @@ pub struct Recorder {
 impl Recorder {
     /// Allocates the channel for records, once.
     pub fn new() -> (Recorder, FrameRecords) {
-        let (outbox, inbox) = sync_channel(ROOM);
+        let (outbox, inbox) = sync_channel(MOST_PENDING);
         let missed = Arc::new(AtomicU64::new(0));
         (Recorder { outbox, missed: Arc::clone(&missed) }, FrameRecords { inbox, missed })
     }
@@ -84,8 +84,8 @@ impl Recorder {
     /// Records an event of a frame with these bytes.
     #[inline]
     pub fn record(&self, at: Time, event: FrameEvent, frame: &[u8]) {
-        let kept = KEPT.min(frame.len());
-        let mut bytes = [0; KEPT];
+        let kept = KEPT_BYTES.min(frame.len());
+        let mut bytes = [0; KEPT_BYTES];
         bytes[..kept].copy_from_slice(&frame[..kept]);
         let record = FrameRecord { at, event, length: frame.len() as u32, bytes };
         if self.outbox.try_send(record).is_err() {
@@ -161,7 +161,7 @@ mod tests {
     #[test]
     fn what_finds_no_room_is_counted_and_passes_all_the_same() {
         let (recorder, records) = Recorder::new();
-        let frames = (0..ROOM + 10).map(|n| (Time::ZERO, vec![n as u8; 200]));
+        let frames = (0..MOST_PENDING + 10).map(|n| (Time::ZERO, vec![n as u8; 200]));
         let mut tap = Tap::new(FakeClock::new().end(Layer::Ip, frames), Monotonic::new(), Some(recorder));
         let mut pool = Pool::new(64, 256);
         let (mut batch, mut passed) = (Vec::new(), 0);
@@ -173,9 +173,9 @@ mod tests {
             passed += batch.len();
             batch.drain(..).for_each(|frame| pool.give(frame));
         }
-        assert_eq!((passed, records.missed()), (ROOM + 10, 10));
+        assert_eq!((passed, records.missed()), (MOST_PENDING + 10, 10));
         let first = records.inbox.recv().unwrap();
-        assert_eq!((first.event, first.length, first.bytes()), (FrameEvent::In, 200, &[0; KEPT][..]));
-        assert_eq!(records.inbox.try_iter().count(), ROOM - 1);
+        assert_eq!((first.event, first.length, first.bytes()), (FrameEvent::In, 200, &[0; KEPT_BYTES][..]));
+        assert_eq!(records.inbox.try_iter().count(), MOST_PENDING - 1);
     }
 }

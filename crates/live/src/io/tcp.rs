@@ -32,7 +32,7 @@ pub struct TcpInfo {
     /// Bytes acknowledged, without the SYN that the kernel counts as one.
     pub acked: u64,
     /// Whether it is in loss recovery, or reduces its window for a mark.
-    pub recovers: bool,
+    pub in_recovery: bool,
     /// Segments acknowledged with an ECN echo.
     pub delivered_ce: u32,
 }
@@ -52,9 +52,9 @@ impl TcpInfo {
             rto: micros(info.tcpi_rto),
             // The kernel's initial value is all ones.
             min_rtt: Some(info.tcpi_min_rtt).filter(|micros| *micros != u32::MAX).map(micros),
-            ssthresh: Some(info.tcpi_snd_ssthresh).filter(|segments| *segments < UNBOUNDED),
+            ssthresh: Some(info.tcpi_snd_ssthresh).filter(|segments| *segments < INFINITE_SSTHRESH),
             acked: info.tcpi_bytes_acked.saturating_sub(1),
-            recovers: matches!(info.tcpi_ca_state, CWR | RECOVERY),
+            in_recovery: matches!(info.tcpi_ca_state, CWR | RECOVERY),
             delivered_ce: info.tcpi_delivered_ce,
         })
     }
@@ -62,19 +62,19 @@ impl TcpInfo {
     /// Phase of the window, by the simulator's names. After a timeout it is slow start.
     pub fn phase(&self) -> &'static str {
         match self.ssthresh {
-            _ if self.recovers => "recovery",
+            _ if self.in_recovery => "recovery",
             Some(ssthresh) if self.cwnd >= ssthresh => "avoidance",
             _ => "slow_start",
         }
     }
 
-    pub fn acked_all(&self) -> bool {
+    pub fn is_all_acked(&self) -> bool {
         self.unacked == 0 && self.unsent == 0
     }
 }
 
 /// `TCP_INFINITE_SSTHRESH` (net/tcp.h).
-const UNBOUNDED: u32 = 0x7fff_ffff;
+const INFINITE_SSTHRESH: u32 = 0x7fff_ffff;
 
 /// `enum tcp_ca_state` (linux/tcp.h): proportional rate reduction, after a mark and after a loss.
 const CWR: u8 = 2;
@@ -85,8 +85,8 @@ const RECOVERY: u8 = 3;
 /// ProbeRTT, 2 in ProbeBW, else 2.89; the pacing gain is 2.89 in Startup and 0.35 in Drain. Both are set with the first
 /// bandwidth sample.
 pub fn bbr_phase(socket: impl AsFd) -> Option<&'static str> {
-    let told: [u32; 5] = sys::get_option(socket.as_fd(), libc::IPPROTO_TCP, libc::TCP_CC_INFO).ok()?;
-    let [bandwidth, upper_half, _, pacing, cwnd] = told;
+    let words: [u32; 5] = sys::get_option(socket.as_fd(), libc::IPPROTO_TCP, libc::TCP_CC_INFO).ok()?;
+    let [bandwidth, upper_half, _, pacing, cwnd] = words;
     match (pacing, cwnd) {
         (_, 0) => None,
         _ if bandwidth == 0 && upper_half == 0 => Some("startup"),
@@ -103,12 +103,12 @@ const TCP_DELACK_MAX_US: i32 = 46;
 const TCP_RTO_MAX_MS: i32 = 44;
 
 /// Flags for a timestamp on the error queue, without the data, when the last byte of a write is acknowledged.
-const TOLD_OF_ACKS: u32 =
+const ACK_REPORT_FLAGS: u32 =
     libc::SOF_TIMESTAMPING_TX_ACK | libc::SOF_TIMESTAMPING_SOFTWARE | libc::SOF_TIMESTAMPING_OPT_TSONLY;
 
 /// Makes the error queue of `socket` report when a write is acknowledged.
-pub fn tell_of_acks(socket: impl AsFd) -> io::Result<()> {
-    sys::set_option(socket.as_fd(), libc::SOL_SOCKET, libc::SO_TIMESTAMPING, &TOLD_OF_ACKS)
+pub fn enable_ack_reports(socket: impl AsFd) -> io::Result<()> {
+    sys::set_option(socket.as_fd(), libc::SOL_SOCKET, libc::SO_TIMESTAMPING, &ACK_REPORT_FLAGS)
 }
 
 /// Limits the window that `socket` advertises to `bytes`.

@@ -52,8 +52,8 @@ impl LinkEnd for Tun {
         for _ in batch.len()..BATCH {
             let frame = pool.take();
             let room = match &frame {
-                Some(frame) => pool.room(frame),
-                None => pool.spare(),
+                Some(frame) => pool.slot_mut(frame),
+                None => pool.spare_slot(),
             };
             let whole = room.len();
             let length = read(&self.fd, room);

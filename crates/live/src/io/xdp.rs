@@ -1,12 +1,13 @@
-//! Sends frames by AF_XDP (Documentation/networking/af_xdp.rst), in copy mode, which any interface supports. There is no
-//! receiving side and no XDP program.
+//! Sends frames by AF_XDP (Documentation/networking/af_xdp.rst), in copy mode, which any interface supports. There is
+//! no receiving side and no XDP program.
 //!
-//! Two rings are shared with the kernel. To send, frames are copied to registered memory and their descriptors are put on
-//! the *transmit* ring. One system call then sends the whole ring. The kernel returns the places of sent frames on the
-//! *completion* ring.
+//! Two rings are shared with the kernel. To send, frames are copied to registered memory and their descriptors are put
+//! on the *transmit* ring. One system call then sends the whole ring. The kernel returns the places of sent frames on
+//! the *completion* ring.
 //!
 //! The kernel may leave descriptors on the transmit ring if the driver is full. They would be sent by the next call, so
-//! the ring would be a second, hidden queue. Such descriptors are therefore withdrawn, and their frames count as refused.
+//! the ring would be a second, hidden queue. Such descriptors are therefore withdrawn, and their frames count as
+//! refused.
 
 use std::io;
 use std::os::fd::{AsFd, OwnedFd};
@@ -22,20 +23,20 @@ use super::mapping::Mapping;
 use crate::io::clock::timespec;
 
 /// Frames per call. The kernel takes at most 32 (`TX_BATCH_SIZE` in Linux' net/xdp/xsk.c; 16 before 5.11).
-const AT_ONCE: usize = 32;
+const MOST_AT_ONCE: usize = 32;
 /// Frames in flight between this socket and their release by the kernel.
-const ROOM: usize = 1024;
+const CHUNKS: usize = 1024;
 /// Room for released and withdrawn frames.
-const DONE: usize = 2 * ROOM;
+const COMPLETION_ENTRIES: usize = 2 * CHUNKS;
 /// Consecutive calls without progress before the remaining frames are withdrawn. More than one, because an older kernel
 /// ends a call after 16 frames.
-const TRIES: usize = 3;
+const MOST_TRIES: usize = 3;
 /// Mapping offsets of the rings (linux/if_xdp.h).
-const SENT_AT: u64 = 0x8000_0000;
-const DONE_AT: u64 = 0x1_8000_0000;
+const TRANSMIT_RING_OFFSET: u64 = 0x8000_0000;
+const COMPLETION_RING_OFFSET: u64 = 0x1_8000_0000;
 /// Least and greatest size of a frame's place in the registered memory.
-const LEAST: usize = 2048;
-const MOST: usize = 4096;
+const LEAST_CHUNK: usize = 2048;
+const MOST_CHUNK: usize = 4096;
 /// An Ethernet header. Drivers do not expect shorter frames.
 const HEADER: usize = 14;
 
@@ -59,7 +60,7 @@ pub(super) struct XdpSender {
     frames: Mapping,
     free: Vec<u64>,
     /// Places of the last call's frames.
-    last: Vec<u64>,
+    submitted: Vec<u64>,
     /// Longest frame that may be sent.
     longest: usize,
     /// Whether frames of the last call were withdrawn and the kernel has not yet skipped them.
@@ -77,18 +78,18 @@ impl XdpSender {
     /// `Unsupported` if frames exceed a page or the kernel is older than 5.9.
     pub(super) fn open(index: u32, mtu: usize) -> io::Result<XdpSender> {
         let longest = mtu + HEADER;
-        let place = longest.next_power_of_two().max(LEAST);
-        if place > MOST {
-            let what = format!("frames of {longest} bytes do not fit the {MOST} of a page");
+        let chunk = longest.next_power_of_two().max(LEAST_CHUNK);
+        if chunk > MOST_CHUNK {
+            let what = format!("frames of {longest} bytes do not fit the {MOST_CHUNK} of a page");
             return Err(io::Error::new(io::ErrorKind::Unsupported, what));
         }
-        let frames = Mapping::anonymous(ROOM * place)?;
+        let frames = Mapping::anonymous(CHUNKS * chunk)?;
         let kind = SocketType::RAW;
         let socket = socket_with(AddressFamily::XDP, kind, SocketFlags::CLOEXEC | SocketFlags::NONBLOCK, None)?;
         let memory = XdpUmemReg {
             addr: frames.address().as_ptr().addr() as u64,
             len: frames.bytes() as u64,
-            chunk_size: place as u32,
+            chunk_size: chunk as u32,
             headroom: 0,
             flags: XdpUmemRegFlags::empty(),
             tx_metadata_len: 0,
@@ -96,47 +97,47 @@ impl XdpSender {
         sockopt::set_xdp_umem_reg(&socket, memory)?;
         // The kernel requires this ring although nothing is received.
         sockopt::set_xdp_umem_fill_ring_size(&socket, 1)?;
-        sockopt::set_xdp_umem_completion_ring_size(&socket, DONE as u32)?;
-        sockopt::set_xdp_tx_ring_size(&socket, AT_ONCE as u32)?;
-        let places = sockopt::xdp_mmap_offsets(&socket)?;
+        sockopt::set_xdp_umem_completion_ring_size(&socket, COMPLETION_ENTRIES as u32)?;
+        sockopt::set_xdp_tx_ring_size(&socket, MOST_AT_ONCE as u32)?;
+        let offsets = sockopt::xdp_mmap_offsets(&socket)?;
         if sockopt::xdp_statistics(&socket)?.tx_ring_empty_descs.is_none() {
             return Err(io::Error::new(io::ErrorKind::Unsupported, "the kernel is older than 5.9"));
         }
-        let transmit = XdpRing::map(&socket, AT_ONCE, 16, places.tx, SENT_AT)?;
-        let completed = XdpRing::map(&socket, DONE, 8, places.cr, DONE_AT)?;
-        bound(&socket, &SocketAddrXdp::new(SocketAddrXdpFlags::XDP_COPY, index, 0))?;
+        let transmit = XdpRing::map(&socket, MOST_AT_ONCE, 16, offsets.tx, TRANSMIT_RING_OFFSET)?;
+        let completed = XdpRing::map(&socket, COMPLETION_ENTRIES, 8, offsets.cr, COMPLETION_RING_OFFSET)?;
+        bind_with_retries(&socket, &SocketAddrXdp::new(SocketAddrXdpFlags::XDP_COPY, index, 0))?;
         // A stack, so that few places are in use and stay in the cache.
-        let free = (0..ROOM).rev().map(|n| (n * place) as u64).collect();
-        let last = Vec::with_capacity(AT_ONCE);
-        Ok(XdpSender { transmit, completed, frames, free, last, longest, withdrawn: false, skipped: 0, socket })
+        let free = (0..CHUNKS).rev().map(|n| (n * chunk) as u64).collect();
+        let submitted = Vec::with_capacity(MOST_AT_ONCE);
+        Ok(XdpSender { transmit, completed, frames, free, submitted, longest, withdrawn: false, skipped: 0, socket })
     }
 
-    /// Sends up to [`AT_ONCE`] of `frames`, as many as one call takes; `ENXIO` if the interface is gone.
+    /// Sends up to [`MOST_AT_ONCE`] of `frames`, as many as one call takes; `ENXIO` if the interface is gone.
     pub(super) fn send<'a>(&mut self, frames: impl Iterator<Item = &'a [u8]>) -> io::Result<XdpSendResult> {
         self.completed.drain(&mut self.free, self.frames.bytes() as u64);
         if self.withdrawn && self.skip_withdrawn()?.is_none() {
             return Ok(XdpSendResult::default());
         }
-        self.last.clear();
-        for frame in frames.take(AT_ONCE) {
+        self.submitted.clear();
+        for frame in frames.take(MOST_AT_ONCE) {
             if !(HEADER..=self.longest).contains(&frame.len()) {
                 break;
             }
             let Some(at) = self.free.pop() else { break };
             self.frames.write(at as usize, frame);
-            self.transmit.put(self.last.len(), at, frame.len() as u32);
-            self.last.push(at);
+            self.transmit.put(self.submitted.len(), at, frame.len() as u32);
+            self.submitted.push(at);
         }
-        let consumed = self.last.len();
+        let consumed = self.submitted.len();
         self.transmit.submit(consumed);
-        let refused = if consumed == 0 { 0 } else { self.call()? };
+        let refused = if consumed == 0 { 0 } else { self.send_ring()? };
         Ok(XdpSendResult { consumed, refused })
     }
 
     /// Makes the kernel send the ring; returns the number of frames it refused.
-    fn call(&mut self) -> io::Result<usize> {
-        let (all, mut refused, mut idle) = (self.last.len(), 0, 0);
-        while refused < all && idle < TRIES {
+    fn send_ring(&mut self) -> io::Result<usize> {
+        let (all, mut refused, mut idle) = (self.submitted.len(), 0, 0);
+        while refused < all && idle < MOST_TRIES {
             match send(&self.socket, &[], SendFlags::DONTWAIT) {
                 Ok(_) if self.transmit.is_empty() => return Ok(refused),
                 // The driver dropped one frame (`NET_XMIT_DROP`). The frames behind it are still on the ring.
@@ -156,8 +157,8 @@ impl XdpSender {
     /// Withdraws the ring's frames: redirects their descriptors beyond the registered memory, so that the kernel skips
     /// them. The producer index cannot be reset, because the kernel caches it.
     fn withdraw(&mut self) {
-        for n in 0..self.last.len() {
-            self.transmit.replace(self.last.len() - n, self.frames.bytes() as u64, 1);
+        for n in 0..self.submitted.len() {
+            self.transmit.replace(self.submitted.len() - n, self.frames.bytes() as u64, 1);
         }
         self.withdrawn = true;
     }
@@ -165,7 +166,7 @@ impl XdpSender {
     /// Makes the kernel skip withdrawn descriptors and returns their number; `None` while it does not process the ring.
     fn skip_withdrawn(&mut self) -> io::Result<Option<usize>> {
         // Newer kernels skip one descriptor per call and report it with the next call.
-        for _ in 0..=2 * AT_ONCE {
+        for _ in 0..=2 * MOST_AT_ONCE {
             if self.transmit.is_empty() {
                 break;
             }
@@ -180,17 +181,17 @@ impl XdpSender {
         }
         self.withdrawn = false;
         let all = sockopt::xdp_statistics(self.socket.as_fd())?.tx_invalid_descs;
-        let left = ((all - self.skipped) as usize).min(self.last.len());
+        let left = ((all - self.skipped) as usize).min(self.submitted.len());
         self.skipped = all;
         // The kernel works in order, so the skipped descriptors are the last ones. It releases the others itself.
-        self.free.extend(self.last.drain(self.last.len() - left..));
+        self.free.extend(self.submitted.drain(self.submitted.len() - left..));
         Ok(Some(left))
     }
 }
 
 /// Binds the socket, with retries: the kernel releases the queue of a closed socket late (`xp_put_pool` in Linux'
 /// net/xdp/xsk_buff_pool.c).
-fn bound(socket: &OwnedFd, address: &SocketAddrXdp) -> io::Result<()> {
+fn bind_with_retries(socket: &OwnedFd, address: &SocketAddrXdp) -> io::Result<()> {
     for _ in 0..20 {
         match bind(socket, address) {
             Err(Errno::BUSY) => drop(poll(&mut [], Some(&timespec(Span::from_millis(5))))),

@@ -18,10 +18,10 @@ use crate::link::{EmulatedLink, LinkSettings};
 const HEADERS: u32 = 28;
 
 /// Packets left out of the rate: the first ones find threads asleep.
-pub const SETTLING: u64 = 20;
+pub const UNTIMED_PACKETS: u64 = 20;
 
 /// Gap above which the sender sleeps between packets. Sending one takes about half of it.
-const BREATH: Span = Span::from_micros(8);
+const LEAST_SLEEP_GAP: Span = Span::from_micros(8);
 
 /// Datagrams at equal intervals from the near host to the far one.
 #[derive(Clone, Copy, Debug)]
@@ -31,7 +31,7 @@ pub struct DatagramLoad {
     /// Packet size, headers included: 36 to 1500 bytes.
     pub packet: u32,
     /// Duration.
-    pub lasting: Span,
+    pub duration: Span,
 }
 
 /// The result of [`measure`].
@@ -39,8 +39,8 @@ pub struct DatagramLoad {
 pub struct LinkMeasurement {
     /// Datagrams sent.
     pub sent: u64,
-    /// Time over which datagrams arrived, without the first [`SETTLING`].
-    pub taken: Span,
+    /// Time over which datagrams arrived, without the first [`UNTIMED_PACKETS`].
+    pub receive_time: Span,
     /// One-way delay of each datagram, in nanoseconds.
     pub delay: Histogram,
     /// The kernel's counts at the near and the far host's device.
@@ -61,10 +61,10 @@ pub fn measure(settings: LinkSettings, load: DatagramLoad) -> io::Result<LinkMea
     let clock = Monotonic::new();
     let receiving = thread::spawn(move || receive(&receiver, clock));
     let sent = send(&sender, clock, load)?;
-    let (delay, taken) = receiving.join().map_err(|_| io::Error::other("the receiver panicked"))?;
+    let (delay, receive_time) = receiving.join().map_err(|_| io::Error::other("the receiver panicked"))?;
     let counters = link.counters()?;
     let view = link.stop()?;
-    Ok(LinkMeasurement { sent, taken, delay, counters, view })
+    Ok(LinkMeasurement { sent, receive_time, delay, counters, view })
 }
 
 fn send(socket: &UdpSocket, clock: Monotonic, load: DatagramLoad) -> io::Result<u64> {
@@ -74,13 +74,13 @@ fn send(socket: &UdpSocket, clock: Monotonic, load: DatagramLoad) -> io::Result<
     paced.begin()?;
     // Priority over the link's thread, as for the receiver. On a shared core the polling loop would starve the sender,
     // and the result would measure the scheduler. A sender that never sleeps would starve the loop.
-    if gap >= BREATH {
+    if gap >= LEAST_SLEEP_GAP {
         let _ = crate::io::set_realtime_priority(2);
     }
     let begin = paced.now();
     let (mut next, mut sent) = (begin, 0);
     // A sender that cannot keep up also stops in time.
-    while next.max(paced.now()) - begin < load.lasting {
+    while next.max(paced.now()) - begin < load.duration {
         paced.wait(next, [None; 2])?;
         data[..8].copy_from_slice(&clock.now().as_nanos().to_be_bytes());
         socket.send(&data)?;
@@ -99,7 +99,7 @@ fn receive(socket: &UdpSocket, clock: Monotonic) -> (Histogram, Span) {
     let mut data = [0; 2048];
     while let Ok(length) = socket.recv(&mut data) {
         last = clock.now();
-        if delay.count() == SETTLING {
+        if delay.count() == UNTIMED_PACKETS {
             first = Some(last);
         }
         if let Some(stamp) = data[..length].first_chunk() {

@@ -24,7 +24,7 @@ use crate::link::rows::IntervalRows;
 pub const INTERVAL: Span = Span::from_millis(100);
 
 /// Pause of the thread when there was nothing to write.
-const REST: Duration = Duration::from_millis(5);
+const IDLE_PAUSE: Duration = Duration::from_millis(5);
 
 /// Records written at a time.
 const MOST_AT_ONCE: usize = 4096;
@@ -68,12 +68,12 @@ impl LinkLog {
     pub fn start(
         dir: &Path,
         records: [FrameRecords; 2],
-        began: clock::Monotonic,
+        clock: clock::Monotonic,
         views: SharedView,
     ) -> io::Result<LinkLog> {
         let [near, far] = records;
-        let since = began.unix_nanos();
-        let captures = [EndCapture::new(dir, "near", near, since)?, EndCapture::new(dir, "far", far, since)?];
+        let unix_start = clock.unix_nanos();
+        let captures = [EndCapture::new(dir, "near", near, unix_start)?, EndCapture::new(dir, "far", far, unix_start)?];
         let shared = Arc::<LogShared>::default();
         let writer = LogWriter { captures, rows: IntervalRows::new(INTERVAL), views, shared: Arc::clone(&shared) };
         let thread = thread::Builder::new().name("log".to_string()).spawn(move || writer.run())?;
@@ -82,19 +82,19 @@ impl LinkLog {
 
     /// Takes the rows added since the last call.
     pub fn take_rows(&self) -> Vec<IntervalRow> {
-        std::mem::take(&mut *locked(&self.shared.rows))
+        std::mem::take(&mut *lock(&self.shared.rows))
     }
 
     /// Counts so far.
     pub fn counts(&self) -> LogCounts {
-        locked(&self.shared.counts).clone()
+        lock(&self.shared.counts).clone()
     }
 
     /// Writes the remaining records. Call it after the loop has stopped.
     pub(crate) fn finish(&mut self) {
         self.shared.stop.store(true, Ordering::Relaxed);
         if let Some(Err(_)) = self.thread.take().map(JoinHandle::join) {
-            locked(&self.shared.counts).failed = Some("the log's thread panicked".to_string());
+            lock(&self.shared.counts).failed = Some("the log's thread panicked".to_string());
         }
     }
 }
@@ -105,7 +105,7 @@ impl Drop for LinkLog {
     }
 }
 
-fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
@@ -127,14 +127,14 @@ impl LogWriter {
                 return;
             }
             if taken == 0 {
-                thread::park_timeout(REST);
+                thread::park_timeout(IDLE_PAUSE);
             }
         }
     }
 
     fn publish(&mut self, last: bool) {
         let new = self.rows.rows_until(&self.views.latest(), last);
-        let (mut rows, mut counts) = (locked(&self.shared.rows), locked(&self.shared.counts));
+        let (mut rows, mut counts) = (lock(&self.shared.rows), lock(&self.shared.counts));
         if rows.len() + new.len() <= MOST_ROWS {
             rows.extend(new);
         } else {
@@ -152,9 +152,9 @@ struct EndCapture {
     records: FrameRecords,
     blocks: Blocks,
     /// File length up to the last complete block.
-    whole: u64,
+    complete_length: u64,
     /// Unix time of the loop clock's zero, in nanoseconds.
-    since: u64,
+    unix_start: u64,
     packets: u64,
     /// Records that could not be written.
     unwritten: u64,
@@ -162,14 +162,23 @@ struct EndCapture {
 }
 
 impl EndCapture {
-    fn new(dir: &Path, end: &str, records: FrameRecords, since: u64) -> io::Result<EndCapture> {
+    fn new(dir: &Path, end: &str, records: FrameRecords, unix_start: u64) -> io::Result<EndCapture> {
         let path = dir.join(format!("{end}.pcapng"));
         let file = OpenOptions::new().write(true).create_new(true).open(&path)?;
         let mut blocks = Blocks::default();
         blocks.section();
         capture::describe(&mut blocks, end);
-        let mut capture =
-            EndCapture { path, file, records, blocks, whole: 0, since, packets: 0, unwritten: 0, failed: None };
+        let mut capture = EndCapture {
+            path,
+            file,
+            records,
+            blocks,
+            complete_length: 0,
+            unix_start,
+            packets: 0,
+            unwritten: 0,
+            failed: None,
+        };
         capture.flush()?;
         Ok(capture)
     }
@@ -179,7 +188,7 @@ impl EndCapture {
         let mut taken = 0;
         for record in self.records.inbox.try_iter().take(MOST_AT_ONCE) {
             taken += 1;
-            let nanos = self.since + record.at.as_nanos();
+            let nanos = self.unix_start + record.at.as_nanos();
             capture::write(&mut self.blocks, (0, &record), nanos, "");
         }
         match self.failed {
@@ -196,14 +205,17 @@ impl EndCapture {
 
     fn flush(&mut self) -> io::Result<()> {
         self.file.write_all(self.blocks.bytes())?;
-        self.whole += self.blocks.bytes().len() as u64;
+        self.complete_length += self.blocks.bytes().len() as u64;
         self.blocks.clear();
         Ok(())
     }
 
     /// Truncates the capture after its last complete block, so that it stays readable.
     fn fail(&mut self, error: &io::Error, unwritten: u64) {
-        let cut = self.file.set_len(self.whole).and_then(|()| self.file.seek(SeekFrom::Start(self.whole)));
+        let cut = self
+            .file
+            .set_len(self.complete_length)
+            .and_then(|()| self.file.seek(SeekFrom::Start(self.complete_length)));
         let also = cut.err().map(|error| format!("; its last packet is cut off: {error}")).unwrap_or_default();
         self.failed = Some(format!("cannot write {}: {error}{also}", self.path.display()));
         self.unwritten += unwritten;

@@ -13,7 +13,8 @@ pub(crate) struct IntervalRows {
 }
 
 impl IntervalRows {
-    /// Creates rows for intervals of `interval`, accurate to the period of views ([`PUBLISH_INTERVAL`](crate::PUBLISH_INTERVAL)).
+    /// Creates rows for intervals of `interval`, accurate to the period of views
+    /// ([`PUBLISH_INTERVAL`](crate::PUBLISH_INTERVAL)).
     pub(crate) fn new(interval: Span) -> IntervalRows {
         IntervalRows { interval, before: View::default() }
     }
@@ -24,7 +25,7 @@ impl IntervalRows {
         let mut rows = Vec::new();
         if view.at > self.before.at && (last || number(view.at) > number(self.before.at)) {
             for (link, (before, now)) in (0..).zip(self.before.lanes.iter().zip(&view.lanes)) {
-                add(&mut rows, link, view.at, view.at - self.before.at, (before, now));
+                add_rows(&mut rows, link, view.at, view.at - self.before.at, (before, now));
             }
             self.before = view.clone();
         }
@@ -32,11 +33,11 @@ impl IntervalRows {
     }
 }
 
-fn add(rows: &mut Vec<IntervalRow>, link: u16, at: Time, length: Span, (before, now): (&LaneView, &LaneView)) {
+fn add_rows(rows: &mut Vec<IntervalRow>, link: u16, at: Time, length: Span, (before, now): (&LaneView, &LaneView)) {
     let (old, new) = (before.totals.counts(), now.totals.counts());
-    let ((came, dropped), (came_before, dropped_before)) = (new.ambient(), old.ambient());
+    let ((arrived, dropped), (arrived_before, dropped_before)) = (new.ambient(), old.ambient());
     let means = now.occupancy.means_since(&before.occupancy);
-    rows.extend(queue_rows(at, link, means, (came - came_before, dropped - dropped_before)));
+    rows.extend(queue_rows(at, link, means, (arrived - arrived_before, dropped - dropped_before)));
     let counts = [
         (OverTimeMetric::SENT_BPS, (new.sent_bytes - old.sent_bytes) as f64 * 8.0 / length.as_secs_f64()),
         (OverTimeMetric::DROPS, (new.dropped() - old.dropped()) as f64),

@@ -24,7 +24,7 @@ const LEAST_MSS: u32 = 88;
 const LARGEST_CLAMP: u64 = 4 << 20;
 
 /// Longest minimum RTO and delayed ACK of a socket (`TCP_RTO_MIN` and `TCP_DELACK_MAX` in net/tcp.h).
-const LONGEST_SET: Span = Span::from_millis(200);
+const LONGEST_TIMER: Span = Span::from_millis(200);
 
 #[derive(Clone, Copy, Debug)]
 pub struct KernelTcpSettings {
@@ -35,7 +35,7 @@ pub struct KernelTcpSettings {
     /// Data bytes in a full segment.
     pub data: u32,
     /// Data bytes of that segment as the scenario counts them.
-    pub useful: u32,
+    pub useful_bytes: u32,
     /// Receive window in bytes, if it limits the flow.
     pub window: Option<u32>,
     /// Minimum and maximum RTO, and longest delayed ACK.
@@ -57,12 +57,12 @@ impl KernelTcpSettings {
             cc: group.cc.kernel().unwrap_or("reno"),
             mss,
             data: mss.saturating_sub(options),
-            useful: group.packet - group.header,
+            useful_bytes: group.packet - group.header,
             window: (window <= LARGEST_CLAMP).then_some(window as u32),
             timers: [
-                group.min_rto.min(LONGEST_SET),
+                group.min_rto.min(LONGEST_TIMER),
                 group.max_rto,
-                group.delayed_ack.unwrap_or(LONGEST_SET).min(LONGEST_SET),
+                group.delayed_ack.unwrap_or(LONGEST_TIMER).min(LONGEST_TIMER),
             ],
             quick_acks: group.delayed_ack.is_none(),
             pacing: group.pacing,
@@ -73,19 +73,19 @@ impl KernelTcpSettings {
 
     /// Converts the scenario's bytes to bytes written to the socket, so that the number of segments is the same.
     pub fn kernel_bytes(&self, bytes: u64) -> u64 {
-        scaled(bytes, self.data, self.useful)
+        scaled(bytes, self.data, self.useful_bytes)
     }
 
     /// Converts bytes received to the scenario's bytes.
-    pub fn useful(&self, bytes: u64) -> u64 {
-        scaled(bytes, self.useful, self.data)
+    pub fn useful_bytes(&self, bytes: u64) -> u64 {
+        scaled(bytes, self.useful_bytes, self.data)
     }
 }
 
 #[derive(Clone, Copy, Debug)]
 pub struct KernelUdpSettings {
     /// Data bytes of a full datagram as the scenario counts them.
-    pub useful: u32,
+    pub useful_bytes: u32,
     /// Header bytes as the scenario counts them.
     pub header: u32,
     /// TOS byte: DSCP and ECN field.
@@ -95,17 +95,17 @@ pub struct KernelUdpSettings {
 impl KernelUdpSettings {
     pub fn of(group: &UdpGroup) -> KernelUdpSettings {
         let ecn = if group.ecn { Ecn::Ect0 } else { Ecn::NotEct };
-        let (useful, header) = (group.packet - group.header, group.header);
-        KernelUdpSettings { useful, header, tos: tos(group.headers.dscp, ecn) }
+        let (useful_bytes, header) = (group.packet - group.header, group.header);
+        KernelUdpSettings { useful_bytes, header, tos: tos(group.headers.dscp, ecn) }
     }
 
-    /// Payload of a datagram with `useful` bytes: its length on the wire is the scenario's.
-    pub fn payload(&self, useful: u32) -> u32 {
-        (useful + self.header).saturating_sub(UDP)
+    /// Payload of a datagram with `useful_bytes` bytes: its length on the wire is the scenario's.
+    pub fn payload(&self, useful_bytes: u32) -> u32 {
+        (useful_bytes + self.header).saturating_sub(UDP)
     }
 
     /// Useful bytes of a datagram with this payload.
-    pub fn useful(&self, payload: u32) -> u32 {
+    pub fn useful_bytes(&self, payload: u32) -> u32 {
         (payload + UDP).saturating_sub(self.header)
     }
 }
@@ -129,14 +129,14 @@ fn unsupported(scenario: &Scenario, available: &str) -> Result<(), String> {
         return Err(format!("{flows} flows are too many for real packets: at most {most}"));
     }
     for group in &scenario.tcp {
-        cc_of(group, available)?;
+        check_cc(group, available)?;
         if group.recovery == Recovery::Tahoe {
             return Err(format!("group {:?}: the kernel's TCP has no `recovery = \"tahoe\"`", group.name));
         }
         if group.accecn {
             return Err(format!("group {:?}: `accecn` is not supported on real packets", group.name));
         }
-        fits(&group.name, group.packet, TCP + LEAST_MSS)?;
+        check_packet(&group.name, group.packet, TCP + LEAST_MSS)?;
     }
     for group in &scenario.udp {
         if group.is_controlled() {
@@ -144,12 +144,12 @@ fn unsupported(scenario: &Scenario, available: &str) -> Result<(), String> {
             let known = format!("`cc = \"{cc}\"` is only simulated: the kernel's UDP has no congestion control");
             return Err(format!("group {:?}: {known}", group.name));
         }
-        fits(&group.name, group.packet, UDP)?;
+        check_packet(&group.name, group.packet, UDP)?;
     }
     Ok(())
 }
 
-fn cc_of(group: &TcpGroup, available: &str) -> Result<(), String> {
+fn check_cc(group: &TcpGroup, available: &str) -> Result<(), String> {
     let has = |name: &str| available.split_whitespace().any(|known| known == name);
     if group.cc.kernel().is_some_and(has) {
         return Ok(());
@@ -163,7 +163,7 @@ fn cc_of(group: &TcpGroup, available: &str) -> Result<(), String> {
     ))
 }
 
-fn fits(name: &str, packet: u32, least: u32) -> Result<(), String> {
+fn check_packet(name: &str, packet: u32, least: u32) -> Result<(), String> {
     match packet {
         packet if packet < least => {
             Err(format!("group {name:?}: `packet` is {packet}B; real packets need at least {least}B"))
@@ -178,7 +178,7 @@ pub fn sysctls(scenario: &Scenario) -> Vec<(String, String)> {
     let tcp = &scenario.tcp;
     let timestamps = tcp.iter().any(|group| group.header >= TCP + TIMESTAMPS);
     let restarts = tcp.iter().any(|group| group.idle_restart);
-    let least = tcp.iter().map(|group| group.min_rto).min().unwrap_or(LONGEST_SET);
+    let least = tcp.iter().map(|group| group.min_rto).min().unwrap_or(LONGEST_TIMER);
     let numbers = [
         ("tcp_timestamps", u64::from(timestamps)),
         ("tcp_slow_start_after_idle", u64::from(restarts)),
@@ -188,8 +188,8 @@ pub fn sysctls(scenario: &Scenario) -> Vec<(String, String)> {
         // A lost SYN does not disable ECN.
         ("tcp_ecn_fallback", 0),
     ];
-    let there = |name: &str| Path::new("/proc/sys/net/ipv4").join(name).exists();
-    let numbers = numbers.into_iter().filter(|(name, _)| there(name));
+    let exists = |name: &str| Path::new("/proc/sys/net/ipv4").join(name).exists();
+    let numbers = numbers.into_iter().filter(|(name, _)| exists(name));
     numbers.map(|(name, value)| (format!("ipv4/{name}"), value.to_string())).collect()
 }
 
@@ -218,9 +218,10 @@ pub fn differences(scenario: &Scenario) -> Vec<String> {
         (|group| group.abe, "the kernel has no `abe`: a mark reduces the window as much as a loss"),
         (|group| group.send_jitter > Span::ZERO, "no random `send_jitter` before a packet"),
     ];
-    let said = rows.into_iter().filter(|(differs, _)| scenario.tcp.iter().any(differs));
-    let looked = |every| format!("`record.flows` samples the kernel's senders every {every} instead of at each change");
-    said.map(|(_, sentence)| sentence.to_string()).chain(traces::interval(scenario).map(looked)).collect()
+    let differing = rows.into_iter().filter(|(differs, _)| scenario.tcp.iter().any(differs));
+    let sampling =
+        |every| format!("`record.flows` samples the kernel's senders every {every} instead of at each change");
+    differing.map(|(_, sentence)| sentence.to_string()).chain(traces::interval(scenario).map(sampling)).collect()
 }
 
 #[cfg(test)]
@@ -237,17 +238,17 @@ mod tests {
 
     #[test]
     fn what_the_kernel_cannot_do_is_named_with_its_group_and_what_it_can() {
-        let said = |groups| unsupported(&scenario(groups), "reno cubic bbr\n").unwrap_err();
+        let refusal = |groups| unsupported(&scenario(groups), "reno cubic bbr\n").unwrap_err();
         let tahoe = "group \"old\": the kernel's TCP has no `recovery = \"tahoe\"`";
-        assert_eq!(said("[[tcp]]\nname = \"old\"\nrecovery = \"tahoe\"\n"), tahoe);
+        assert_eq!(refusal("[[tcp]]\nname = \"old\"\nrecovery = \"tahoe\"\n"), tahoe);
         let prague = "group \"new\": the kernel has no congestion control for `cc = \"prague\"`; available: reno, cubic, \
                       bbr";
-        assert_eq!(said("[[tcp]]\nname = \"new\"\ncc = \"prague\"\n"), prague);
-        assert!(said("[[tcp]]\ncc = \"dctcp\"\n").contains("`cc = \"dctcp\"`"));
-        assert!(said("[[udp]]\ncc = \"tfrc\"\n").contains("only simulated"));
-        assert!(said("[[udp]]\nrate = \"1Mbit/s\"\npacket = \"1501B\"\n").contains("MTU is 1500B"));
-        assert!(said("[[tcp]]\npacket = \"100B\"\n").contains("at least 128B"));
-        assert!(said("[[tcp]]\nflows = 40000\n").contains("31744"));
+        assert_eq!(refusal("[[tcp]]\nname = \"new\"\ncc = \"prague\"\n"), prague);
+        assert!(refusal("[[tcp]]\ncc = \"dctcp\"\n").contains("`cc = \"dctcp\"`"));
+        assert!(refusal("[[udp]]\ncc = \"tfrc\"\n").contains("only simulated"));
+        assert!(refusal("[[udp]]\nrate = \"1Mbit/s\"\npacket = \"1501B\"\n").contains("MTU is 1500B"));
+        assert!(refusal("[[tcp]]\npacket = \"100B\"\n").contains("at least 128B"));
+        assert!(refusal("[[tcp]]\nflows = 40000\n").contains("31744"));
     }
 
     #[test]
@@ -261,13 +262,16 @@ mod tests {
         // 1000 bytes on the wire hold 960 bytes of data for the kernel, but count as 1000 in the papers' scenarios.
         let old = scenario("[[tcp]]\nprofile = \"ns2\"\n[[udp]]\nprofile = \"ns2\"\nrate = \"1Mbit/s\"\n");
         let tcp = KernelTcpSettings::of(&old.tcp[0]);
-        assert_eq!((tcp.mss, tcp.kernel_bytes(1000), tcp.useful(960), tcp.window), (960, 960, 1000, Some(20 * 960)));
+        assert_eq!(
+            (tcp.mss, tcp.kernel_bytes(1000), tcp.useful_bytes(960), tcp.window),
+            (960, 960, 1000, Some(20 * 960))
+        );
         let udp = KernelUdpSettings::of(&old.udp[0]);
-        assert_eq!((udp.payload(1000), udp.useful(972)), (972, 1000));
+        assert_eq!((udp.payload(1000), udp.useful_bytes(972)), (972, 1000));
         let new = scenario("[[tcp]]\n[[tcp]]\nheader = \"52B\"\n");
         let tcp = KernelTcpSettings::of(&new.tcp[0]);
         assert_eq!((tcp.mss, tcp.data, tcp.kernel_bytes(7), tcp.window), (1460, 1460, 7, None));
         let tcp = KernelTcpSettings::of(&new.tcp[1]);
-        assert_eq!((tcp.mss, tcp.data, tcp.useful(1448)), (1460, 1448, 1448));
+        assert_eq!((tcp.mss, tcp.data, tcp.useful_bytes(1448)), (1460, 1448, 1448));
     }
 }

@@ -102,7 +102,7 @@ impl TrafficLoad {
         let shared = Arc::clone(&self.shared);
         let made = move || {
             let receivers = HostReceivers::new(&bound, to, warm, slot, shared)?;
-            Ok((receivers.watch.waker.clone(), move || receivers.run()))
+            Ok((receivers.poller.waker.clone(), move || receivers.run()))
         };
         self.receivers.push(LoadWorker::start(other, "receivers", made)?);
         let shared = Arc::clone(&self.shared);
@@ -113,7 +113,7 @@ impl TrafficLoad {
         }
         let made = move || {
             let senders = HostSenders::new(flows, (from, to), [warm, end], shared, tracer)?;
-            Ok((senders.watch.waker.clone(), move || senders.run()))
+            Ok((senders.poller.waker.clone(), move || senders.run()))
         };
         self.senders.push(LoadWorker::start(host, "senders", made)?);
         Ok(())

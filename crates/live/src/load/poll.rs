@@ -57,10 +57,10 @@ impl SocketPoller {
     pub fn wait(&mut self, most: Span) -> io::Result<()> {
         self.events.clear();
         // `poll` waits to the nanosecond; `epoll_wait`'s milliseconds would delay datagrams.
-        let looked = poll(&mut [PollFd::new(&self.epoll, PollFlags::IN)], Some(&timespec(most)));
-        let taken = looked
+        let polled = poll(&mut [PollFd::new(&self.epoll, PollFlags::IN)], Some(&timespec(most)));
+        let collected = polled
             .and_then(|_| epoll::wait(&self.epoll, spare_capacity(&mut self.events), Some(&timespec(Span::ZERO))));
-        match taken {
+        match collected {
             Err(Errno::INTR) | Ok(_) => {}
             Err(error) => return Err(error.into()),
         }

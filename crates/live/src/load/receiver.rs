@@ -21,10 +21,10 @@ use super::udp::STAMP;
 use crate::io::{interface, tcp};
 
 /// Read buffer. Datagrams coalesced by the kernel (GRO) are up to this long.
-const ROOM: usize = 64 << 10;
+const READ_BUFFER: usize = 64 << 10;
 
 /// Requested socket buffer for datagrams; the kernel limits it to `net.core.rmem_max`.
-const UDP_ROOM: usize = 4 << 20;
+const UDP_BUFFER: usize = 4 << 20;
 
 /// Datagrams or coalesced ones per read.
 const DATAGRAMS: usize = 8;
@@ -52,12 +52,12 @@ pub struct ReceiverResults {
     /// Packets received with CE, all flows together.
     pub marked: u64,
     /// Datagrams dropped at full socket buffers, because this thread was late.
-    pub without_room: u64,
+    pub buffer_drops: u64,
 }
 
 pub struct HostReceivers {
     shared: Arc<LoadState>,
-    pub watch: SocketPoller,
+    pub poller: SocketPoller,
     received: ReceiverResults,
     warm: Time,
     buffers: Vec<Vec<u8>>,
@@ -72,26 +72,26 @@ impl HostReceivers {
         slot: Span,
         shared: Arc<LoadState>,
     ) -> io::Result<HostReceivers> {
-        let watch = SocketPoller::new()?;
-        let make = |(index, flow): (usize, &(u32, ReceiverSettings))| FlowReceiver::new(*flow, address, index, &watch);
+        let poller = SocketPoller::new()?;
+        let make = |(index, flow): (usize, &(u32, ReceiverSettings))| FlowReceiver::new(*flow, address, index, &poller);
         let receivers = flows.iter().enumerate().map(make).collect::<io::Result<Vec<_>>>()?;
         let deliveries = Deliveries::new(slot, warm);
         let received =
-            ReceiverResults { flows: receivers, deliveries, completed: Vec::new(), marked: 0, without_room: 0 };
-        Ok(HostReceivers { shared, watch, received, warm, buffers: vec![vec![0; ROOM]; DATAGRAMS] })
+            ReceiverResults { flows: receivers, deliveries, completed: Vec::new(), marked: 0, buffer_drops: 0 };
+        Ok(HostReceivers { shared, poller, received, warm, buffers: vec![vec![0; READ_BUFFER]; DATAGRAMS] })
     }
 
     pub fn run(mut self) -> io::Result<ReceiverResults> {
         while !self.shared.stopped() {
-            self.watch.wait(Span::from_secs(1))?;
+            self.poller.wait(Span::from_secs(1))?;
             for index in 0.. {
-                let Some((token, _)) = self.watch.ready(index) else { break };
+                let Some((token, _)) = self.poller.ready(index) else { break };
                 self.handle_event(token)?;
             }
         }
         // A kernel without these counters shows no such packets.
         self.received.marked = interface::count("netstat", "IpExt:", "InCEPkts").unwrap_or(0);
-        self.received.without_room = interface::count("snmp", "Udp:", "RcvbufErrors").unwrap_or(0);
+        self.received.buffer_drops = interface::count("snmp", "Udp:", "RcvbufErrors").unwrap_or(0);
         Ok(self.received)
     }
 
@@ -117,7 +117,7 @@ impl HostReceivers {
         let Ok((accepted, _)) = listener.accept() else { return Ok(()) };
         accepted.set_nonblocking(true)?;
         accepted.set_linger(Some(Duration::ZERO))?;
-        self.watch.readable(&accepted, token | 1)?;
+        self.poller.readable(&accepted, token | 1)?;
         (*stream, *connection, *bytes) = (Some(accepted), *connection + 1, 0);
         Ok(())
     }
@@ -134,20 +134,20 @@ impl HostReceivers {
             return Ok(false);
         };
         restore_options(socket, settings)?;
-        let before = settings.useful(*bytes);
+        let before = settings.useful_bytes(*bytes);
         *bytes += read;
         let now = self.shared.now().unwrap_or(Time::ZERO);
-        self.received.deliveries.add(now, flow.number, settings.useful(*bytes) - before);
+        self.received.deliveries.add(now, flow.number, settings.useful_bytes(*bytes) - before);
         let mut all = self.shared.transfers();
-        let under_way = &mut all[flow.number as usize];
-        while let Some(transfer) = under_way.front().filter(|front| front.connection <= *connection) {
+        let open_transfers = &mut all[flow.number as usize];
+        while let Some(transfer) = open_transfers.front().filter(|front| front.connection <= *connection) {
             if transfer.connection == *connection && transfer.end > *bytes {
                 break;
             }
             // Data that an earlier connection did not deliver is lost.
             let end = (transfer.connection == *connection).then_some(now);
             self.received.completed.push(TransferRow { end, ..transfer.row });
-            under_way.pop_front();
+            open_transfers.pop_front();
         }
         Ok(read > 0)
     }
@@ -166,7 +166,7 @@ impl HostReceivers {
         let (now, clock) = (self.shared.now().unwrap_or(Time::ZERO), self.shared.clock.now());
         for (meta, buffer) in metas[..count].iter().zip(&self.buffers) {
             for datagram in buffer[..meta.len].chunks(meta.stride.max(1)) {
-                let useful = settings.useful(datagram.len() as u32);
+                let useful = settings.useful_bytes(datagram.len() as u32);
                 self.received.deliveries.add(now, flow.number, useful.into());
                 if now < self.warm {
                     continue;
@@ -187,22 +187,22 @@ impl FlowReceiver {
         (number, receives): (u32, ReceiverSettings),
         address: Ipv4Addr,
         index: usize,
-        watch: &SocketPoller,
+        poller: &SocketPoller,
     ) -> io::Result<FlowReceiver> {
         let address = SocketAddrV4::new(address, ports::port(number));
         let token = (index as u64) << 1;
         let socket = match receives {
             ReceiverSettings::Tcp(settings) => {
                 let listener = listen(address, &settings)?;
-                watch.readable(&listener, token)?;
+                poller.readable(&listener, token)?;
                 ReceiverSocket::Tcp { settings, listener, stream: None, connection: 0, bytes: 0 }
             }
             ReceiverSettings::Udp(settings) => {
                 let socket = UdpSocket::bind(address)?;
                 // Covers the time that this thread may be late.
-                SockRef::from(&socket).set_recv_buffer_size(UDP_ROOM)?;
+                SockRef::from(&socket).set_recv_buffer_size(UDP_BUFFER)?;
                 let state = UdpSocketState::new((&socket).into())?;
-                watch.readable(&socket, token)?;
+                poller.readable(&socket, token)?;
                 ReceiverSocket::Udp { settings, socket, state }
             }
         };

@@ -83,10 +83,10 @@ impl LoadReport {
         }
         self.transfers.extend(received.completed);
         self.marked += received.marked;
-        if received.without_room > 0 {
+        if received.buffer_drops > 0 {
             self.notes.push(format!(
                 "{} datagrams were dropped at full receiving sockets: the receiving thread was late",
-                received.without_room
+                received.buffer_drops
             ));
         }
         self.deliveries.extend(received.deliveries.into_rows());

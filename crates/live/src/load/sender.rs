@@ -20,14 +20,14 @@ use super::tracer::Tracer;
 use super::udp::UdpSender;
 
 /// Least interval between samples of all connections, and per connection: several times the cost of a sample.
-const SAMPLE: Span = Span::from_millis(50);
-const SAMPLE_OF_ONE: Span = Span::from_micros(50);
+const SAMPLE_INTERVAL: Span = Span::from_millis(50);
+const SAMPLE_INTERVAL_PER_FLOW: Span = Span::from_micros(50);
 
 /// Concurrent connection attempts, few enough for the listen queues.
-const AT_A_TIME: usize = 16;
+const CONCURRENT_CONNECTS: usize = 16;
 
 /// Longest time to connect; beyond it something is broken.
-const PATIENCE: Span = Span::from_secs(10);
+const CONNECT_TIMEOUT: Span = Span::from_secs(10);
 
 pub struct SenderResults {
     pub tcp: Vec<KernelTcpSender>,
@@ -38,7 +38,7 @@ pub struct SenderResults {
 
 pub struct HostSenders {
     shared: Arc<LoadState>,
-    pub watch: SocketPoller,
+    pub poller: SocketPoller,
     sent: SenderResults,
     timers: Timers,
     warm: Time,
@@ -57,9 +57,9 @@ impl HostSenders {
         shared: Arc<LoadState>,
         tracer: Option<Tracer>,
     ) -> io::Result<HostSenders> {
-        let (watch, timers) = (SocketPoller::new()?, Timers::new(0));
+        let (poller, timers) = (SocketPoller::new()?, Timers::new(0));
         let sent = SenderResults { tcp: Vec::new(), udp: Vec::new(), late: Histogram::default() };
-        let mut senders = HostSenders { shared, watch, sent, timers, warm, end, ecn: None, tracer };
+        let mut senders = HostSenders { shared, poller, sent, timers, warm, end, ecn: None, tracer };
         for flow in flows {
             let (number, lifetime, to) = (flow.number, flow.lifetime, SocketAddrV4::new(to, ports::port(flow.number)));
             match flow.traffic {
@@ -79,30 +79,30 @@ impl HostSenders {
         Ok(senders)
     }
 
-    /// Connects all flows, [`AT_A_TIME`] at once.
+    /// Connects all flows, [`CONCURRENT_CONNECTS`] at once.
     fn connect_all(&mut self) -> io::Result<()> {
         let mut waited = Span::ZERO;
         let (mut begun, mut done) = (0, 0);
         while done < self.sent.tcp.len() && !self.shared.stopped() {
-            while begun < self.sent.tcp.len().min(done + AT_A_TIME) {
+            while begun < self.sent.tcp.len().min(done + CONCURRENT_CONNECTS) {
                 self.connect(begun)?;
                 begun += 1;
             }
             match self.sent.tcp[done].is_connected() {
                 Ok(true) => (done, waited) = (done + 1, Span::ZERO),
-                Ok(false) if waited < PATIENCE => {
+                Ok(false) if waited < CONNECT_TIMEOUT => {
                     let step = Span::from_millis(1);
-                    self.watch.wait(step)?;
+                    self.poller.wait(step)?;
                     waited = waited + step;
                 }
-                Ok(false) => return Err(self.unconnected(done, "no answer")),
-                Err(error) => return Err(self.unconnected(done, &error.to_string())),
+                Ok(false) => return Err(self.connect_error(done, "no answer")),
+                Err(error) => return Err(self.connect_error(done, &error.to_string())),
             }
         }
         Ok(())
     }
 
-    fn unconnected(&self, index: usize, why: &str) -> io::Error {
+    fn connect_error(&self, index: usize, why: &str) -> io::Error {
         let flow = self.sent.tcp[index].number;
         io::Error::new(io::ErrorKind::TimedOut, format!("flow {flow} cannot connect over the link: {why}"))
     }
@@ -114,7 +114,7 @@ impl HostSenders {
         if self.ecn.replace(flow.settings.ecn) != Some(flow.settings.ecn) {
             fs::write("/proc/sys/net/ipv4/tcp_ecn", if flow.settings.ecn { "1" } else { "2" })?;
         }
-        flow.connect(&self.watch, index as u64)
+        flow.connect(&self.poller, index as u64)
     }
 
     pub fn run(mut self) -> io::Result<SenderResults> {
@@ -124,17 +124,17 @@ impl HostSenders {
             }
             match self.shared.until_begin() {
                 Span::ZERO => break,
-                until => self.watch.wait(until)?,
+                until => self.poller.wait(until)?,
             }
         }
-        self.plan();
+        self.schedule_timers();
         let mut now = Time::ZERO;
         while !self.shared.stopped() && now < self.end {
             now = self.shared.now().unwrap_or(now);
-            while let Some((at, due)) = self.timers.pop(now) {
-                self.act(due, at, now);
+            while let Some((at, timer)) = self.timers.pop(now) {
+                self.run_timer(timer, at, now);
             }
-            self.watch.wait((self.timers.next() - now).min(self.end - now))?;
+            self.poller.wait((self.timers.next() - now).min(self.end - now))?;
             self.handle_events(now);
         }
         self.tracer.iter_mut().for_each(|tracer| tracer.end(&self.shared.traces));
@@ -142,7 +142,7 @@ impl HostSenders {
         Ok(self.sent)
     }
 
-    fn plan(&mut self) {
+    fn schedule_timers(&mut self) {
         for (index, flow) in self.sent.tcp.iter().enumerate() {
             self.timers.push(flow.lifetime[0], SenderTimer::Start(index));
             self.timers.push(flow.lifetime[1], SenderTimer::Stop(index));
@@ -159,11 +159,11 @@ impl HostSenders {
         }
     }
 
-    fn act(&mut self, due: SenderTimer, at: Time, now: Time) {
+    fn run_timer(&mut self, timer: SenderTimer, at: Time, now: Time) {
         let (timers, tcp) = (&mut self.timers, &mut self.sent.tcp);
-        match due {
+        match timer {
             SenderTimer::Start(index) => tcp[index].start(index, now, timers),
-            SenderTimer::Write(index) => tcp[index].on_write(index, now, &self.shared, &self.watch, timers),
+            SenderTimer::Write(index) => tcp[index].on_write(index, now, &self.shared, &self.poller, timers),
             SenderTimer::Close(index) => tcp[index].on_close(index, now, timers),
             SenderTimer::Stop(index) => tcp[index].stop(now),
             SenderTimer::Datagrams(index) => self.send_datagrams(index, at, now),
@@ -199,7 +199,7 @@ impl HostSenders {
                 flow.report_acknowledged(index, now, &mut self.timers);
             }
         }
-        let every = SAMPLE.max(SAMPLE_OF_ONE * self.sent.tcp.len() as u64);
+        let every = SAMPLE_INTERVAL.max(SAMPLE_INTERVAL_PER_FLOW * self.sent.tcp.len() as u64);
         self.timers.push((at + every).max(now), SenderTimer::Sample);
     }
 
@@ -207,7 +207,7 @@ impl HostSenders {
     fn handle_events(&mut self, before: Time) {
         let now = self.shared.now().unwrap_or(before);
         for index in 0.. {
-            let Some((token, error)) = self.watch.ready(index) else { break };
+            let Some((token, error)) = self.poller.ready(index) else { break };
             let index = token as usize;
             // Not a flow: the waker.
             if let Some(flow) = self.sent.tcp.get_mut(index) {

@@ -19,12 +19,12 @@ use crate::hosts::controllers;
 use crate::io::tcp::{self, TcpInfo};
 
 /// Limit of unsent data in the kernel: little is left when a source stops, but enough while the thread is late.
-const UNSENT: u32 = 16 << 10;
+const MOST_UNSENT: u32 = 16 << 10;
 
 static ZEROS: [u8; 32 << 10] = [0; 32 << 10];
 
 /// Maximum pacing rate above every link's rate. Setting it enables pacing; congestion control chooses the actual rate.
-const UNBOUNDED: Rate = Rate::from_bits(800_000_000_000);
+const PACING_LIMIT: Rate = Rate::from_bits(800_000_000_000);
 
 pub struct KernelTcpSender {
     pub number: u32,
@@ -74,8 +74,8 @@ impl KernelTcpSender {
         }
     }
 
-    /// Replaces the current connection by a new one, and registers it on `watch` as `token`.
-    pub fn connect(&mut self, watch: &SocketPoller, token: u64) -> io::Result<()> {
+    /// Replaces the current connection by a new one, and registers it on `poller` as `token`.
+    pub fn connect(&mut self, poller: &SocketPoller, token: u64) -> io::Result<()> {
         self.socket = None;
         (self.offered, self.written) = (0, 0);
         self.connection += 1;
@@ -86,7 +86,7 @@ impl KernelTcpSender {
             Err(error) if error.raw_os_error() == Some(libc::EINPROGRESS) => {}
             done => done?,
         }
-        watch.writable(&socket, token)?;
+        poller.writable(&socket, token)?;
         self.socket = Some(socket);
         Ok(())
     }
@@ -97,16 +97,16 @@ impl KernelTcpSender {
         chosen.map_err(|error| controllers::explain_refusal(settings.cc, error))?;
         socket.set_tcp_mss(settings.mss)?;
         socket.set_tcp_nodelay(true)?;
-        socket.set_tcp_notsent_lowat(UNSENT)?;
+        socket.set_tcp_notsent_lowat(MOST_UNSENT)?;
         socket.set_tos_v4(settings.tos)?;
         // Close with RST: no port lingers, and unsent data is discarded.
         socket.set_linger(Some(Duration::ZERO))?;
         tcp::set_timers(socket, settings.timers);
         if settings.pacing {
-            tcp::pace(socket, UNBOUNDED)?;
+            tcp::pace(socket, PACING_LIMIT)?;
         }
         if self.writer.is_some() {
-            tcp::tell_of_acks(socket)?;
+            tcp::enable_ack_reports(socket)?;
         }
         Ok(())
     }
@@ -121,7 +121,7 @@ impl KernelTcpSender {
     pub fn start(&mut self, index: usize, now: Time, timers: &mut Timers) {
         self.sample(now);
         match &mut self.writer {
-            Some(writer) => writes(index, writer.start(now), timers),
+            Some(writer) => schedule_write(index, writer.start(now), timers),
             None => {
                 self.offered = u64::MAX;
                 self.write(now);
@@ -130,11 +130,18 @@ impl KernelTcpSender {
     }
 
     /// Starts the application's next write.
-    pub fn on_write(&mut self, index: usize, now: Time, shared: &LoadState, watch: &SocketPoller, timers: &mut Timers) {
+    pub fn on_write(
+        &mut self,
+        index: usize,
+        now: Time,
+        shared: &LoadState,
+        poller: &SocketPoller,
+        timers: &mut Timers,
+    ) {
         let Some(write) = self.writer.as_mut().and_then(|writer| writer.begin(now)) else { return };
         if write.new_connection && self.written > 0 {
             self.close(now);
-            if let Err(error) = self.connect(watch, index as u64) {
+            if let Err(error) = self.connect(poller, index as u64) {
                 self.fail(&error, now);
             }
         }
@@ -152,7 +159,7 @@ impl KernelTcpSender {
             shared.transfers()[self.number as usize].push_back(transfer);
         }
         let next = self.writer.as_mut().and_then(|writer| writer.written(&write, now));
-        writes(index, next, timers);
+        schedule_write(index, next, timers);
         self.write(now);
     }
 
@@ -187,7 +194,7 @@ impl KernelTcpSender {
         match self.socket.as_ref().map(TcpInfo::of) {
             Some(Ok(info)) => {
                 self.tally.sample(&info, now);
-                info.acked_all()
+                info.is_all_acked()
             }
             _ => false,
         }
@@ -207,7 +214,7 @@ impl KernelTcpSender {
             rttvar: sampled.then_some(info.rttvar),
             rto: Some(info.rto),
             flight: Some(info.unacked),
-            acked_bytes: Some(self.settings.useful(so_far.acked)),
+            acked_bytes: Some(self.settings.useful_bytes(so_far.acked)),
             phase: bbr.unwrap_or_else(|| info.phase()),
             retransmits: so_far.retransmits as u32,
             timeouts: so_far.timeouts as u32,
@@ -221,7 +228,7 @@ impl KernelTcpSender {
             return;
         }
         let Some(writer) = &mut self.writer else { return };
-        writes(index, writer.acknowledged(now), timers);
+        schedule_write(index, writer.acknowledged(now), timers);
         if writer.ends() {
             self.ended = Some(now);
         }
@@ -231,10 +238,10 @@ impl KernelTcpSender {
     fn write(&mut self, now: Time) {
         let Some(socket) = &self.socket else { return };
         while self.written < self.offered {
-            let most = (self.offered - self.written).min(ZEROS.len() as u64) as usize;
-            match socket.send_with_flags(&ZEROS[..most], libc::MSG_NOSIGNAL) {
+            let length = (self.offered - self.written).min(ZEROS.len() as u64) as usize;
+            match socket.send_with_flags(&ZEROS[..length], libc::MSG_NOSIGNAL) {
                 Ok(bytes) => self.written += bytes as u64,
-                // Not connected, or no space; `watch` reports when that changes.
+                // Not connected, or no space; `poller` reports when that changes.
                 Err(error) if error.kind() == ErrorKind::WouldBlock => return,
                 Err(error) if error.kind() == ErrorKind::Interrupted => {}
                 Err(error) => return self.fail(&error, now),
@@ -254,7 +261,7 @@ impl KernelTcpSender {
     }
 }
 
-fn writes(index: usize, at: Option<Time>, timers: &mut Timers) {
+fn schedule_write(index: usize, at: Option<Time>, timers: &mut Timers) {
     if let Some(at) = at {
         timers.push(at, SenderTimer::Write(index));
     }

@@ -7,21 +7,22 @@ use headgate_measure::TraceRow;
 use headgate_scenario::Scenario;
 
 /// Default interval: several samples in most round trips.
-const USUAL: Span = Span::from_millis(10);
+const DEFAULT_INTERVAL: Span = Span::from_millis(10);
 
 /// Least interval, and least interval per traced flow: several times the cost of a sample, because sampling delays the
 /// thread's senders.
-const LEAST: Span = Span::from_millis(1);
-const LEAST_OF_ONE: Span = Span::from_micros(20);
+const LEAST_INTERVAL: Span = Span::from_millis(1);
+const LEAST_INTERVAL_PER_FLOW: Span = Span::from_micros(20);
 
 /// Sampling interval of `scenario`'s traced flows; `None` if there are none.
 pub fn interval(scenario: &Scenario) -> Option<Span> {
     let record = &scenario.record;
-    let means = |group: &str, flow| record.flows.iter().any(|traced| traced.means(group, flow));
-    let traced = scenario.groups().map(|group| (0..group.flows).filter(|flow| means(group.name, *flow)).count() as u64);
-    let asked = if record.flow_interval == Span::ZERO { USUAL } else { record.flow_interval };
-    let least = LEAST.max(LEAST_OF_ONE * traced.sum());
-    (!record.flows.is_empty()).then(|| asked.max(least))
+    let is_traced = |group: &str, flow| record.flows.iter().any(|traced| traced.includes(group, flow));
+    let traced =
+        scenario.groups().map(|group| (0..group.flows).filter(|flow| is_traced(group.name, *flow)).count() as u64);
+    let requested = if record.flow_interval == Span::ZERO { DEFAULT_INTERVAL } else { record.flow_interval };
+    let least = LEAST_INTERVAL.max(LEAST_INTERVAL_PER_FLOW * traced.sum());
+    (!record.flows.is_empty()).then(|| requested.max(least))
 }
 
 /// Collects rows of both hosts' threads in order of time.
@@ -38,27 +39,27 @@ struct PendingRows {
 impl TraceCollector {
     /// Registers the host at `index`: its rows will come.
     pub fn expect(&self, index: usize) {
-        self.with(|waiting| waiting.complete_until[index] = Some(Time::ZERO));
+        self.update(|pending| pending.complete_until[index] = Some(Time::ZERO));
     }
 
     pub fn put(&self, index: usize, now: Time, rows: &mut Vec<TraceRow>) {
-        self.with(|waiting| {
-            waiting.rows.append(rows);
-            waiting.complete_until[index] = Some(now);
+        self.update(|pending| {
+            pending.rows.append(rows);
+            pending.complete_until[index] = Some(now);
         });
     }
 
     /// Takes the rows before the time that every host has reached; no earlier row can follow.
     pub fn take(&self) -> Vec<TraceRow> {
-        self.with(|waiting| {
-            let complete_until = waiting.complete_until.into_iter().flatten().min().unwrap_or(Time::ZERO);
-            waiting.rows.sort_by_key(|row| row.time);
-            let later = waiting.rows.partition_point(|row| row.time < complete_until);
-            waiting.rows.drain(..later).collect()
+        self.update(|pending| {
+            let complete_until = pending.complete_until.into_iter().flatten().min().unwrap_or(Time::ZERO);
+            pending.rows.sort_by_key(|row| row.time);
+            let later = pending.rows.partition_point(|row| row.time < complete_until);
+            pending.rows.drain(..later).collect()
         })
     }
 
-    fn with<T>(&self, job: impl FnOnce(&mut PendingRows) -> T) -> T {
+    fn update<T>(&self, job: impl FnOnce(&mut PendingRows) -> T) -> T {
         // Each row stays complete even if a thread panics.
         job(&mut self.0.lock().unwrap_or_else(PoisonError::into_inner))
     }
@@ -84,9 +85,9 @@ mod tests {
     fn the_kernel_is_asked_as_often_as_the_scenario_says_but_not_so_often_that_nothing_else_is_done() {
         let of = |record| interval(&scenario(record));
         assert_eq!(of(""), None);
-        assert_eq!(of("flows = ['web/1']"), Some(USUAL));
+        assert_eq!(of("flows = ['web/1']"), Some(DEFAULT_INTERVAL));
         assert_eq!(of("flows = ['web'], flow_interval = '70ms'"), Some(Span::from_millis(70)));
-        assert_eq!(of("flows = ['web'], flow_interval = '1us'"), Some(LEAST));
+        assert_eq!(of("flows = ['web'], flow_interval = '1us'"), Some(LEAST_INTERVAL));
         // 903 flows at 20 us each.
         assert_eq!(of("flows = ['web', 'many'], flow_interval = '1ms'"), Some(Span::from_micros(18_060)));
     }

@@ -43,7 +43,7 @@ impl UdpSender {
         socket.connect(to)?;
         socket.set_nonblocking(true)?;
         SockRef::from(&socket).set_tos_v4(settings.tos)?;
-        let data = vec![0; settings.payload(settings.useful) as usize];
+        let data = vec![0; settings.payload(settings.useful_bytes) as usize];
         let (next, bytes) = (start, 0);
         Ok(UdpSender {
             number,
@@ -75,7 +75,7 @@ impl UdpSender {
     /// Sends the current write; `clock` is the load's time.
     pub fn send(&mut self, clock: Time) {
         while self.bytes > 0 {
-            let useful = self.bytes.min(self.settings.useful.into()) as u32;
+            let useful = self.bytes.min(self.settings.useful_bytes.into()) as u32;
             self.bytes -= u64::from(useful);
             let length = self.settings.payload(useful) as usize;
             let mut stamp = [0; STAMP];

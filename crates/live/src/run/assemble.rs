@@ -13,12 +13,12 @@ use crate::load::LoadReport;
 pub(super) fn outcome(scenario: &Scenario, records: &RunRecords, report: &LoadReport, balance: Balance) -> Outcome {
     let [warm, end] = [scenario.warmup, scenario.duration].map(|span| Time::ZERO + span);
     let ledger = |hop: &Hop| &records.totals[usize::from(hop.number())].ledger;
-    let mut ends = replayed(scenario, records, report);
+    let mut ends = replay_end_events(scenario, records, report);
     let packets = records.totals.iter().filter(|total| total.row.compared).map(|total| total.sent).sum();
     let mut links: Vec<LinkRow> = records.totals.iter().map(|total| total.row.clone()).collect();
     note_run(&mut links, packets, 0);
     Outcome {
-        flows: flow_rows(scenario, [warm, end], &ends, transported(scenario, report), ledger),
+        flows: flow_rows(scenario, [warm, end], &ends, transport_counts(scenario, report), ledger),
         intervals: interval_rows(scenario, records, report),
         transfers: report.transfers.clone(),
         links,
@@ -40,7 +40,7 @@ enum EndEvent {
 }
 
 /// Passes the events at the flows' ends, in order of time, to the simulator's measurements.
-fn replayed(scenario: &Scenario, records: &RunRecords, report: &LoadReport) -> Ends {
+fn replay_end_events(scenario: &Scenario, records: &RunRecords, report: &LoadReport) -> Ends {
     let mut ends = Ends::new(scenario);
     for (flow, row) in report.flows.iter().enumerate() {
         ends.begins(flow, row.group as usize, row.start);
@@ -66,7 +66,7 @@ fn replayed(scenario: &Scenario, records: &RunRecords, report: &LoadReport) -> E
     ends
 }
 
-fn transported(scenario: &Scenario, report: &LoadReport) -> impl Iterator<Item = TransportCounts> {
+fn transport_counts(scenario: &Scenario, report: &LoadReport) -> impl Iterator<Item = TransportCounts> {
     let [warm, end] = [scenario.warmup, scenario.duration].map(|span| Time::ZERO + span);
     let mut bytes = vec![0; report.flows.len()];
     let counted = report.deliveries.iter().filter(|row| row.at >= warm && row.at < end);
@@ -88,22 +88,22 @@ fn one_way_rows(scenario: &Scenario, records: &RunRecords) -> Vec<OneWay> {
 /// Intervals of all directions and all groups.
 fn interval_rows(scenario: &Scenario, records: &RunRecords, report: &LoadReport) -> Vec<IntervalRow> {
     let groups = scenario.groups().count();
-    let (mut rows, mut told) = (Vec::new(), vec![SampledCounters::default(); groups]);
+    let (mut rows, mut counters) = (Vec::new(), vec![SampledCounters::default(); groups]);
     let mut deliveries = report.deliveries.iter().peekable();
     let (mut since, mut warm) = (Time::ZERO, Some(Time::ZERO + scenario.warmup));
     for (&at, samples) in &records.samples {
         rows.extend(samples.iter().flat_map(|sample| sample.rows.iter().cloned()));
         if warm.take_if(|warm| *warm <= at).is_some() {
-            let before = summed(groups, records.totals.iter().map(|total| &total.before_warm));
-            told.iter_mut().zip(before).for_each(|(told, before)| told.restart(before));
+            let before = sum_by_group(groups, records.totals.iter().map(|total| &total.before_warm));
+            counters.iter_mut().zip(before).for_each(|(counters, before)| counters.restart(before));
         }
         let mut bytes = vec![0; groups];
         while let Some(row) = deliveries.next_if(|row| row.at < at) {
             bytes[report.flows[row.flow as usize].group as usize] += row.bytes;
         }
-        let seen = summed(groups, samples.iter().map(|sample| &sample.groups));
-        for (group, ((told, seen), bytes)) in (0..).zip(told.iter_mut().zip(seen).zip(bytes)) {
-            rows.extend(group_rows((at, at - since), group, bytes, told.increments(seen)));
+        let totals_now = sum_by_group(groups, samples.iter().map(|sample| &sample.groups));
+        for (group, ((counters, totals_now), bytes)) in (0..).zip(counters.iter_mut().zip(totals_now).zip(bytes)) {
+            rows.extend(group_rows((at, at - since), group, bytes, counters.increments(totals_now)));
         }
         since = at;
     }
@@ -111,10 +111,10 @@ fn interval_rows(scenario: &Scenario, records: &RunRecords, report: &LoadReport)
 }
 
 /// Drops and marks by group, summed over all directions.
-fn summed<'a>(groups: usize, directions: impl Iterator<Item = &'a Vec<(u64, u64)>>) -> Vec<(u64, u64)> {
+fn sum_by_group<'a>(groups: usize, directions: impl Iterator<Item = &'a Vec<(u64, u64)>>) -> Vec<(u64, u64)> {
     let mut sums = vec![(0, 0); groups];
     for counts in directions {
-        sums.iter_mut().zip(counts).for_each(|(sum, seen)| *sum = (sum.0 + seen.0, sum.1 + seen.1));
+        sums.iter_mut().zip(counts).for_each(|(sum, totals_now)| *sum = (sum.0 + totals_now.0, sum.1 + totals_now.1));
     }
     sums
 }

@@ -14,7 +14,7 @@ const ENDS: [&str; 2] = ["near", "far"];
 /// Captures are limited to scenarios with one link.
 const LINK: u16 = 0;
 
-const BEFORE: &str = "before the run begins";
+const BEFORE_RUN_REMARK: &str = "before the run begins";
 
 pub(super) struct RunCapture {
     records: [FrameRecords; 2],
@@ -22,7 +22,7 @@ pub(super) struct RunCapture {
     /// Records not written yet, with their end.
     pending: Vec<(usize, FrameRecord)>,
     /// Later records do not belong to the run.
-    lasts: Span,
+    duration: Span,
     written: u64,
 }
 
@@ -36,8 +36,8 @@ impl RunCapture {
         let mut blocks = Blocks::default();
         blocks.section();
         ENDS.iter().for_each(|end| capture::describe(&mut blocks, &format!("{} {end}", link.name)));
-        let lasts = scenario.duration;
-        (records.map(|records| RunCapture { records, blocks, pending: Vec::new(), lasts, written: 0 }), recorders)
+        let duration = scenario.duration;
+        (records.map(|records| RunCapture { records, blocks, pending: Vec::new(), duration, written: 0 }), recorders)
     }
 
     /// Writes records from before `now`, for a run that began at `begin`, both by the loop's clock.
@@ -49,9 +49,9 @@ impl RunCapture {
         let later = self.pending.partition_point(|(_, record)| record.at < now);
         for (end, record) in self.pending.drain(..later) {
             let since = record.at - begin;
-            if since < self.lasts {
+            if since < self.duration {
                 // Connections are set up before the run: readers need their handshakes, at the start of the file.
-                let remark = if record.at < begin { BEFORE } else { "" };
+                let remark = if record.at < begin { BEFORE_RUN_REMARK } else { "" };
                 capture::write(&mut self.blocks, (end, &record), since.as_nanos(), remark);
                 self.written += 1;
             }

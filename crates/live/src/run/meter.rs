@@ -90,13 +90,13 @@ impl DirectionMeter {
         Time::ZERO + (at - self.begin)
     }
 
-    /// Takes the records `due` at time `at`. The caller has processed all events before `at` and none after it. `held`
-    /// is the discipline's backlog, `ahead` the remaining transmission time of the packet being sent.
+    /// Takes the records `due` at time `at`. The caller has processed all events before `at` and none after it.
+    /// `backlog` is the discipline's backlog, `remaining` the remaining transmission time of the packet being sent.
     pub(super) fn take_records<D: Discipline<FrameId>>(
         &mut self,
         due: RecordsDue,
         discipline: &D,
-        (held, ahead): (Backlog, Span),
+        (backlog, remaining): (Backlog, Span),
         at: Time,
     ) {
         if due.begin {
@@ -106,23 +106,23 @@ impl DirectionMeter {
             self.monitored_drops.clear();
         }
         let now = self.run_time(at);
-        self.ledger.settle(held, ahead, now);
+        self.ledger.settle(backlog, remaining, now);
         if due.begin || due.warm {
             self.sent_before = self.ledger.counts().sent;
             self.before_warm = self.ledger.lost_and_marked().to_vec();
-            self.ledger.restart(held, now);
+            self.ledger.restart(backlog, now);
         }
         if due.sample {
-            self.sample(discipline, held, now);
+            self.sample(discipline, backlog, now);
         }
         if due.end {
-            self.finish(held);
+            self.finish(backlog);
         }
     }
 
-    fn sample<D: Discipline<FrameId>>(&mut self, discipline: &D, held: Backlog, now: Time) {
+    fn sample<D: Discipline<FrameId>>(&mut self, discipline: &D, backlog: Backlog, now: Time) {
         let (mut rows, mut events) = (Vec::new(), EventBatch::default());
-        self.ledger.sample(held, now, discipline, &mut rows);
+        self.ledger.sample(backlog, now, discipline, &mut rows);
         if let Some(log) = self.ledger.events() {
             log.take(&mut events);
             events.rows.iter_mut().for_each(|row| row.time = self.run_time(row.time));
@@ -141,11 +141,11 @@ impl DirectionMeter {
         }));
     }
 
-    fn finish(&mut self, held: Backlog) {
+    fn finish(&mut self, backlog: Backlog) {
         let ledger = self.ledger.clone();
         let total = DirectionTotals {
             link: self.hop.number(),
-            row: self.ledger.row(&self.scenario, held),
+            row: self.ledger.row(&self.scenario, backlog),
             sent: self.sent_before + ledger.counts().sent,
             ledger,
             before_warm: std::mem::take(&mut self.before_warm),
@@ -196,9 +196,9 @@ impl Meter<FrameId> for DirectionMeter {
     }
 
     #[inline]
-    fn holds(&mut self, held: Backlog, now: Time) {
-        Meter::<FrameId>::holds(&mut self.lane_ledger, held, now);
-        self.ledger.holds(held, self.run_time(now));
+    fn holds(&mut self, backlog: Backlog, now: Time) {
+        Meter::<FrameId>::holds(&mut self.lane_ledger, backlog, now);
+        self.ledger.holds(backlog, self.run_time(now));
     }
 
     #[inline]

@@ -46,7 +46,7 @@ pub struct LiveRun {
 }
 
 /// Time from the announcement of the start to the start.
-const AHEAD: Span = Span::from_millis(100);
+const START_DELAY: Span = Span::from_millis(100);
 
 /// Rejects a `scenario` that cannot run on real packets.
 ///
@@ -85,7 +85,7 @@ pub fn run(
     show(link.forwarder().shared_view());
     let clock = link.clock;
     let load = TrafficLoad::prepare(&scenario, seed, link.near(), link.far(), clock)?;
-    let at = clock.now() + AHEAD;
+    let at = clock.now() + START_DELAY;
     begin.set(at);
     load.begin(at);
     let mut report_progress = |watch: &mut dyn Watch| {

@@ -19,7 +19,7 @@ use super::slots::SlotBudget;
 use crate::forward::ends::{LaneEntry, LaneExit};
 use crate::forward::fabric::Fabric;
 use crate::forward::queue::{self, FrameSink};
-use crate::forward::view::{LaneCounts, LaneView, MOST_SHOWN};
+use crate::forward::view::{LaneCounts, LaneView, MOST_FLOWS_SHOWN};
 use crate::io::LinkEnd;
 use crate::io::clock::StartTime;
 use crate::io::frame::{Layer, Parser};
@@ -53,9 +53,9 @@ pub(super) struct LinkNetwork {
     /// Least propagation delay of the links. A packet that arrives at or leaves a queue now is due at its host no
     /// sooner than this.
     least_delay: Span,
-    moments: RecordTimes,
+    record_times: RecordTimes,
     /// The first link that compares disciplines. Only its views name flows, since that costs time.
-    shown: u16,
+    viewed_link: u16,
     /// Number and total duration of stalls.
     stalls: (u64, Span),
     records: Sender<LoopRecord>,
@@ -77,7 +77,7 @@ impl LinkNetwork {
             LaneEntry::new(Parser::new(Layer::Ip, key))
         };
         Ok(LinkNetwork {
-            pool: Pool::new(slots.all, Pool::SLOT),
+            pool: Pool::new(slots.all, Pool::DEFAULT_SLOT),
             entries: Direction::BOTH.map(entry),
             exits: [(); 2].map(|()| LaneExit::new(slots.all as usize)),
             access: AccessLinks::new(scenario, &slots),
@@ -86,8 +86,8 @@ impl LinkNetwork {
             arriving: Timeline::new(slots.all as usize),
             least_delay: scenario.links.iter().map(|link| link.delay).min().unwrap_or(Span::ZERO),
             directions,
-            moments: RecordTimes::new(scenario, begin),
-            shown: scenario.bottleneck().link,
+            record_times: RecordTimes::new(scenario, begin),
+            viewed_link: scenario.bottleneck().link,
             stalls: (0, Span::ZERO),
             records,
         })
@@ -96,7 +96,7 @@ impl LinkNetwork {
     /// Processes all events up to `now` at their nominal times. Of events at the same time, records come first and
     /// dequeues last, in the order of link numbers.
     fn advance(&mut self, now: Time) {
-        let mut next_record = self.moments.next();
+        let mut next_record = self.record_times.next();
         loop {
             let next_arrival = self.arriving.next();
             let next = next_record.min(next_arrival).min(self.wakes.earliest());
@@ -105,7 +105,7 @@ impl LinkNetwork {
             }
             if next == next_record {
                 self.take_records(next);
-                next_record = self.moments.next();
+                next_record = self.record_times.next();
             } else if next == next_arrival {
                 let Some((at, arriving)) = self.arriving.pop(next) else { return };
                 self.arrive(at, arriving);
@@ -150,16 +150,16 @@ impl LinkNetwork {
 
     /// Takes records of all directions at `at`. The caller has processed all events before `at` and none after it.
     fn take_records(&mut self, at: Time) {
-        let due = self.moments.take(at);
+        let due = self.record_times.take(at);
         for direction_queue in &mut self.directions {
             direction_queue.report_idle(at, &mut self.pool);
             let queue = &mut direction_queue.queue;
             if due.begin {
                 queue.medium_mut().begin(at);
             }
-            let (held, ahead) = (queue.port().backlog(), queue.remaining(at));
+            let (backlog, remaining) = (queue.port().backlog(), queue.remaining(at));
             let (discipline, meter) = queue.port_mut().parts();
-            meter.take_records(due, discipline, (held, ahead), at);
+            meter.take_records(due, discipline, (backlog, remaining), at);
         }
         if due.begin || due.warm {
             self.access.restart();
@@ -257,7 +257,7 @@ impl Fabric for LinkNetwork {
         self.advance(now);
         let (in_transit, free_slots) = (self.in_transit(), self.pool.free());
         let (stalls, stalled) = self.stalls;
-        let named = |number: usize| if number / 2 == usize::from(self.shown) { MOST_SHOWN } else { 0 };
+        let named = |number: usize| if number / 2 == usize::from(self.viewed_link) { MOST_FLOWS_SHOWN } else { 0 };
         let of = |(number, (direction_queue, [on_access, propagating])): (usize, (&mut DirectionQueue, [usize; 2]))| {
             direction_queue.report_idle(now, &mut self.pool);
             let counts = LaneCounts {

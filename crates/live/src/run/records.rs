@@ -14,10 +14,10 @@ use super::error::LiveRunError;
 use super::meter::{DirectionTotals, IntervalSample, LoopRecord};
 
 /// Longest time between two calls of the watcher.
-const LOOK: Duration = Duration::from_millis(50);
+const WATCH_INTERVAL: Duration = Duration::from_millis(50);
 /// Longest wait for the loop's last records, which normally arrive within `PUBLISH_INTERVAL` of the end. The results of
 /// a machine that is later than this are useless.
-const GRACE: Span = Span::from_secs(5);
+const LONGEST_WAIT: Span = Span::from_secs(5);
 
 pub(super) struct RunRecords {
     /// By time; one per direction of each link.
@@ -40,13 +40,13 @@ impl RunRecords {
         let mut records = RunRecords { samples: BTreeMap::new(), totals: Vec::new(), excess: Vec::new() };
         let mut ended = false;
         loop {
-            let received = inbox.recv_timeout(LOOK);
+            let received = inbox.recv_timeout(WATCH_INTERVAL);
             let now = report(watch);
             match received {
                 Ok(LoopRecord::IntervalSample(sample)) => records.add_sample(sample, 2 * scenario.links.len(), watch),
                 Ok(LoopRecord::DirectionTotals(total)) => records.totals.push(*total),
                 Ok(LoopRecord::End(excess)) => (records.excess, ended) = (excess, true),
-                Err(RecvTimeoutError::Timeout) if now < end + GRACE => {}
+                Err(RecvTimeoutError::Timeout) if now < end + LONGEST_WAIT => {}
                 Err(_) => return Err(io::Error::other("the loop ended before the run").into()),
             }
             if !watch.goes_on(now.min(end)) {
@@ -61,15 +61,15 @@ impl RunRecords {
 
     /// Keeps a sample. Once all `directions` have sent theirs for an interval, the watcher gets its events.
     fn add_sample(&mut self, sample: IntervalSample, directions: usize, watch: &mut dyn Watch) {
-        let there = self.samples.entry(sample.at).or_default();
-        there.push(sample);
-        if there.len() < directions {
+        let samples = self.samples.entry(sample.at).or_default();
+        samples.push(sample);
+        if samples.len() < directions {
             return;
         }
-        there.sort_by_key(|sample| sample.link);
+        samples.sort_by_key(|sample| sample.link);
         let mut events = EventBatch::default();
         for sample in
-            there.iter_mut().filter(|sample| !sample.events.gauges.is_empty() || !sample.events.rows.is_empty())
+            samples.iter_mut().filter(|sample| !sample.events.gauges.is_empty() || !sample.events.rows.is_empty())
         {
             events.gauges.clone_from(&sample.events.gauges);
             events.rows.append(&mut sample.events.rows);

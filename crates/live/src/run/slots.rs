@@ -7,10 +7,10 @@ use crate::forward::settings::LaneSettings;
 use crate::io::BATCH;
 
 /// Most slots for the flows' own links: half a gigabyte, of which only touched pages use memory.
-const MOST_ON_ACCESS: u64 = 1 << 18;
+const MOST_ACCESS_SLOTS: u64 = 1 << 18;
 
 /// Most slots of all.
-const MOST: u64 = 1_000_000;
+const MOST_SLOTS: u64 = 1_000_000;
 
 /// Numbers of slots by purpose. Each link has a share for its queue and its propagation, bounded by its limit and rate.
 /// Each group has a share for its flows' own links, whose queues have no limit: its TCP windows, or its datagrams of
@@ -24,29 +24,29 @@ pub(super) struct SlotBudget {
 
 impl SlotBudget {
     pub(super) fn of(scenario: &Scenario) -> SlotBudget {
-        let links: u64 = scenario.hops().map(|hop| at(scenario, hop)).sum();
+        let links: u64 = scenario.hops().map(|hop| link_slots(scenario, hop)).sum();
         let windows = scenario.tcp.iter().map(|group| u64::from(group.flows) * u64::from(group.window.min(4096)));
-        let datagrams: Vec<u64> = scenario.udp.iter().map(second).collect();
-        let access = windows.chain(datagrams.iter().copied()).sum::<u64>().min(MOST_ON_ACCESS);
+        let datagrams: Vec<u64> = scenario.udp.iter().map(datagrams_per_second).collect();
+        let access = windows.chain(datagrams.iter().copied()).sum::<u64>().min(MOST_ACCESS_SLOTS);
         let of_udp = datagrams.iter().map(|datagrams| u32::try_from(*datagrams).unwrap_or(u32::MAX));
         let group_limits = scenario.tcp.iter().map(|_| u32::MAX).chain(of_udp).collect();
-        SlotBudget { all: (links + access).min(MOST) as u32, group_limits }
+        SlotBudget { all: (links + access).min(MOST_SLOTS) as u32, group_limits }
     }
 }
 
 /// Frames queued and propagating at a link.
-fn at(scenario: &Scenario, hop: Hop) -> u64 {
+fn link_slots(scenario: &Scenario, hop: Hop) -> u64 {
     let simplex = scenario.simplex(hop);
     // A byte limit holds more acknowledgements than packets of the scenario's size.
-    let waiting = match simplex.limit {
+    let queued = match simplex.limit {
         Limit::Packets(packets) => u64::from(packets),
         Limit::Bytes(bytes) => bytes / 40,
     };
-    u64::from(LaneSettings::slots(simplex, scenario.links[usize::from(hop.link)].delay)).max(waiting)
+    u64::from(LaneSettings::slots(simplex, scenario.links[usize::from(hop.link)].delay)).max(queued)
 }
 
 /// The datagrams of a group in a second, plus a batch.
-fn second(group: &UdpGroup) -> u64 {
+fn datagrams_per_second(group: &UdpGroup) -> u64 {
     let each = group.most().as_bits() / (8 * u64::from(group.packet).max(1));
     u64::from(group.flows) * each + BATCH as u64
 }

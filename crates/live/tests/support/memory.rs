@@ -99,7 +99,7 @@ impl LinkEnd for MemoryEnd {
             if bytes.len() > pool.slot_bytes() {
                 received.oversize += 1;
             } else if let Some(frame) = pool.take() {
-                pool.room(&frame)[..bytes.len()].copy_from_slice(&bytes);
+                pool.slot_mut(&frame)[..bytes.len()].copy_from_slice(&bytes);
                 pool.set_len(&frame, bytes.len());
                 batch.push(frame);
             } else {

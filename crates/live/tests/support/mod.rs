@@ -88,7 +88,14 @@ impl TestDirection {
         };
         let delay = Span::from_millis(delay_ms);
         let slots = LaneSettings::slots(&simplex, delay);
-        TestDirection { simplex, delay, qdisc: qdisc.parse().unwrap(), overhead: 0, slots, slot_bytes: Pool::SLOT }
+        TestDirection {
+            simplex,
+            delay,
+            qdisc: qdisc.parse().unwrap(),
+            overhead: 0,
+            slots,
+            slot_bytes: Pool::DEFAULT_SLOT,
+        }
     }
 
     pub fn lane(&self, layer: Layer, label: &str) -> Box<dyn Lane> {

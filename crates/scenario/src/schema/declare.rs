@@ -7,8 +7,8 @@
 /// - `in RANGE`: the values allowed;
 /// - `since RELEASE`, and `also NAME` for names of earlier releases.
 ///
-/// `..part: RawPart;` includes the keys of another declaration at this place. A table `of sections` has no text of its own:
-/// `write.rs` writes each section.
+/// `..part: RawPart;` includes the keys of another declaration at this place. A table `of sections` has no text of its
+/// own: `write.rs` writes each section.
 macro_rules! keys {
     (
         $(#[doc = $about:literal])+
@@ -94,11 +94,11 @@ macro_rules! table {
                     $(.. $part: $part_type)?
                     $(
                         $(#[doc = $meaning])+
-                        $key: $crate::schema::declare::shape!($type $(, $kind)?), is_setting true,
-                        default [$crate::schema::shown::<$crate::schema::declare::shape!($type $(, $kind)?)>(
+                        $key: $crate::schema::declare::kind_of!($type $(, $kind)?), is_setting true,
+                        default [$crate::schema::shown::<$crate::schema::declare::kind_of!($type $(, $kind)?)>(
                             &$settings::default().$key.into(),
                         )],
-                        ns2 $crate::schema::shown::<$crate::schema::declare::shape!($type $(, $kind)?)>(
+                        ns2 $crate::schema::shown::<$crate::schema::declare::kind_of!($type $(, $kind)?)>(
                             &$settings::of_profile($crate::values::Profile::Ns2).$key.into(),
                         )
                         $(, in $range)? $(, since $since)? $(, also $($old)+)?
@@ -273,7 +273,7 @@ macro_rules! entries {
 }
 
 /// The kind of a key: its type unless another is named.
-macro_rules! shape {
+macro_rules! kind_of {
     ($type:ty) => {
         $type
     };
@@ -282,4 +282,4 @@ macro_rules! shape {
     };
 }
 
-pub(crate) use {entries, keys, raw_table, shape, table};
+pub(crate) use {entries, keys, kind_of, raw_table, table};

@@ -6,7 +6,7 @@ use toml::Spanned;
 
 use super::declare::keys;
 use super::{RawLinks, RawTcp, RawUdp};
-use crate::check::{SOME_TIME, above};
+use crate::check::{POSITIVE_TIME, above};
 use crate::classify::FlowKey;
 use crate::fields::{AnyOf, Dscp, IpProtocol, Ports};
 use crate::model::Events;
@@ -45,7 +45,7 @@ keys! {
         /// one or two sentences for the report
         about: String = String::new();
         /// simulated time of one run
-        duration: Span, in SOME_TIME;
+        duration: Span, in POSITIVE_TIME;
         /// time at the start of a run that figures leave out; less than `duration`
         warmup: Span = Span::ZERO;
         /// a count (10 means seeds 1 to 10), or a list of different whole numbers; at most 10000 seeds

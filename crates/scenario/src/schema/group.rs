@@ -5,7 +5,7 @@ use headgate_traffic::Traffic;
 use toml::Spanned;
 
 use super::declare::{keys, table};
-use crate::check::{LONGEST_DELAY, MOST_FLOWS, SOME_RATE, SOME_TIME, above};
+use crate::check::{LONGEST_DELAY, MOST_FLOWS, POSITIVE_RATE, POSITIVE_TIME, above};
 use crate::fields::{Dscp, Ports, PrefixOrOwn};
 use crate::start::{self, FASTEST_ARRIVALS, Start};
 use crate::values::Profile;
@@ -43,7 +43,7 @@ keys! {
         /// way leave of it
         rtt: Span, "", in ..=LONGEST_DELAY;
         /// when the flows start, before the run ends: [below](#starts)
-        start: start::StartSpec = Start::AT_ONCE.into();
+        start: start::StartSpec = Start::AT_ZERO.into();
         /// when all stop, after the latest start; `"off"` for the end of the run
         stop: Option<Span> = None;
     }
@@ -55,7 +55,7 @@ keys! {
         /// flows per step
         flows: u32, "", in 1..=MOST_FLOWS;
         /// time between steps
-        every: Span, "", in SOME_TIME;
+        every: Span, "", in POSITIVE_TIME;
         /// time over which each step's flows are spread; at most `every`
         within: Span = Span::ZERO;
         /// mean load on the first link, as a fraction of its rate
@@ -69,7 +69,7 @@ table! {
     /// A flow's own link between its host and the router, both ways. Its queue is unlimited.
     pub struct Access, RawAccess expecting "a table such as { rate = \"100Mbit/s\", delay = \"1ms\" }" {
         /// rate, the same each way
-        rate: Rate = Rate::from_bits(100_000_000), in SOME_RATE;
+        rate: Rate = Rate::from_bits(100_000_000), in POSITIVE_RATE;
         /// propagation delay, the same each way
         delay: Span = Span::from_millis(1), in ..=LONGEST_DELAY;
     }

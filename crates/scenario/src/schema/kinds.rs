@@ -213,15 +213,15 @@ fn unitless<V: ParameterValue>(number: &str, unit: &str) -> Result<V, String> {
         return Err(format!("must not be negative, found {number}"));
     }
     // Most quantities must be above zero: a unit would not help.
-    let read = if number.parse() == Ok(0.0) { String::new() } else { format!("{number}{unit}") };
-    match V::read(&read) {
-        Ok(_) => Err(format!("{number} has no unit: write {read:?}")),
+    let with_unit = if number.parse() == Ok(0.0) { String::new() } else { format!("{number}{unit}") };
+    match V::read(&with_unit) {
+        Ok(_) => Err(format!("{number} has no unit: write {with_unit:?}")),
         Err(expected) => Err(format!("expected {expected}, found {number}")),
     }
 }
 
 /// Refuses a queue limit above the buffer of any router. Reading has already refused zero.
-fn room(limit: Limit) -> Result<Limit, String> {
+fn check_limit(limit: Limit) -> Result<Limit, String> {
     let most = match limit {
         Limit::Packets(_) => Limit::Packets(10_000_000),
         Limit::Bytes(_) => Limit::Bytes(10_000_000_000),
@@ -252,7 +252,7 @@ macro_rules! quantities {
 quantities! {
     Span, Ok, Span::kind(), "Time", "ms";
     Rate, Ok, Rate::kind(), "Rate", "Mbit/s";
-    Limit, room, Limit::kind(), "Room", "p";
+    Limit, check_limit, Limit::kind(), "Room", "p";
     Size, |bytes: Bytes| Ok(Size(bytes.0)), "size", "Size", "B";
 }
 

@@ -6,7 +6,7 @@ use toml::de::DeValue;
 
 use super::declare::keys;
 use super::{Form, Node, ValueKind, mismatch};
-use crate::check::{FASTEST, LONGEST_DELAY, SOME_RATE, SOME_TIME};
+use crate::check::{FASTEST, LONGEST_DELAY, POSITIVE_RATE, POSITIVE_TIME};
 use crate::error::Fault;
 use crate::network::COMPARED;
 
@@ -22,7 +22,7 @@ keys! {
         /// propagation delay, the same each way
         delay: Span, in ..=LONGEST_DELAY;
         /// rate from `from` to `to`; with a `schedule`, the rate before its first step
-        rate: Rate, "required, unless there is a `trace`", in SOME_RATE;
+        rate: Rate, "required, unless there is a `trace`", in POSITIVE_RATE;
         ..medium: RawMedium;
         /// room in the queue
         limit: Limit;
@@ -37,7 +37,7 @@ keys! {
     /// The reverse direction of a link.
     pub(crate) struct RawDirection {
         /// rate from `to` to `from`
-        rate: Rate, "as `rate`", in SOME_RATE;
+        rate: Rate, "as `rate`", in POSITIVE_RATE;
         ..medium: RawMedium;
         /// room in the queue of the reverse direction
         limit: Limit = Limit::Packets(1000);
@@ -52,7 +52,7 @@ keys! {
         /// rate changes in order of time: `[{ at = "10s", rate = "5Mbit/s" }, ...]`; at a rate of 0 nothing is sent
         schedule: Vec<Spanned<RawStep>>, "none";
         /// period after which the schedule begins again, at `rate`
-        schedule_period: Span, "none", in SOME_TIME;
+        schedule_period: Span, "none", in POSITIVE_TIME;
         /// file in mahimahi's format, in place of `rate`: [below](#rates-that-change)
         trace: String, "none";
         /// fraction of the packets lost on the link

@@ -1,5 +1,6 @@
-//! The schema of scenario files. Each key is stated once, in a `table!` or `keys!` declaration: its meaning, kind, default and
-//! range. Reading, checking and writing follow from it, and so do the guide's tables, Python's keywords and the JSON Schema.
+//! The schema of scenario files. Each key is stated once, in a `table!` or `keys!` declaration: its meaning, kind,
+//! default and range. Reading, checking and writing follow from it, and so do the guide's tables, Python's keywords and
+//! the JSON Schema.
 
 pub(crate) mod declare;
 mod file;
@@ -24,7 +25,7 @@ pub(crate) use group::{RawAccess, RawEndpoints, RawGroup, RawHeaders, RawStart};
 pub(crate) use kinds::{Node, Ranged, Show, Size, ValueKind, did_you_mean, mismatch, whole};
 pub(crate) use link::{RawDirection, RawLink, RawLinks, RawMedium, RawStep};
 pub(crate) use raw::{Entries, Located, RawTable};
-pub(crate) use renamed::{Edit, EditText, Renamed, rename, rename_swept, respell};
+pub(crate) use renamed::{Edit, EditText, NameChange, Renamed, rename, rename_swept, respell};
 pub(crate) use tcp::RawTcp;
 pub use tcp::TcpSettings;
 pub(crate) use udp::RawUdp;
@@ -117,7 +118,7 @@ fn ranged<K: Ranged>(raw: &Located<K>, range: &impl RangeBounds<K::Scalar>) -> R
 
 /// The fault for a refused value, located at the value, or at the section if it is a default.
 fn refused<T>(raw: &Located<T>, section: &Section, message: String) -> Fault {
-    Fault::value(section.place(raw), message)
+    Fault::value(section.span_of(raw), message)
 }
 
 /// A value without a location, for writing a file.

@@ -15,10 +15,29 @@ use crate::values::WordChoice;
 /// The old names and spellings of a file.
 #[derive(Debug, Default)]
 pub(crate) struct Renamed {
-    /// A warning for each.
-    pub(crate) warnings: Vec<Fault>,
+    /// A change for each.
+    pub(crate) changes: Vec<NameChange>,
     /// Edits of the file's text that replace them, in no order.
     pub(crate) edits: Vec<Edit>,
+}
+
+/// The change from an old name or spelling to the current one.
+#[derive(Debug)]
+pub(crate) struct NameChange {
+    /// Location of the old name or spelling.
+    pub(crate) span: Range<usize>,
+    /// The change in words: `` `overhead` is called `send_jitter` now ``.
+    pub(crate) text: String,
+    /// `name` or `spelling`.
+    what: &'static str,
+}
+
+impl NameChange {
+    /// The warning to the user of the file.
+    pub(crate) fn warning(self) -> Fault {
+        let NameChange { span, text, what } = self;
+        Fault::plain(span, format!("{text}: the old {what} works until the next release"))
+    }
 }
 
 /// A replacement in a file's text.
@@ -57,7 +76,7 @@ fn rename_in(table: &mut DeTable<'_>, keys: &[Key], end: usize, renamed: &mut Re
             let span = old_key.span();
             let current = table.get_key_value(key.name).map(|(name, _)| name.span().start);
             if current.is_some_and(|current| current == span.start || current.max(span.start) <= end) {
-                let message = format!("{}, which is given too", is_called(old, key));
+                let message = format!("{}, which is given too", renaming(old, key));
                 return Err(Fault::plain(span, message));
             }
             if current.is_none_or(|current| current < span.start) {
@@ -67,30 +86,34 @@ fn rename_in(table: &mut DeTable<'_>, keys: &[Key], end: usize, renamed: &mut Re
             renamed.add(old, key, span, key.name.to_string());
         }
         if let (Some(inner), Some(value)) = (key.form.keys, table.get_mut(key.name)) {
-            inside(value, &inner(), end, renamed)?;
+            rename_inside(value, &inner(), end, renamed)?;
         }
     }
     Ok(())
 }
 
-fn is_called(old: &str, key: &Key) -> String {
+fn renaming(old: &str, key: &Key) -> String {
     format!("`{old}` is called `{}` now", key.name)
 }
 
 impl Renamed {
-    /// Adds the warning for the old name at `span`, and the edit that replaces it.
+    /// Adds the change from the old name of `key` at `span`, and the edit that replaces the name by `text`.
     fn add(&mut self, old: &str, key: &Key, span: Range<usize>, text: String) {
-        let message = format!("{}: the old name works until the next release", is_called(old, key));
-        self.warnings.push(Fault::plain(span.clone(), message));
+        self.changes.push(NameChange { span: span.clone(), text: renaming(old, key), what: "name" });
         self.edits.push(Edit { span, text: EditText::Is(text) });
     }
 }
 
 /// Renames keys in a table, or in each table of a list.
-fn inside(value: &mut Spanned<DeValue<'_>>, keys: &[Key], end: usize, renamed: &mut Renamed) -> Result<(), Fault> {
+fn rename_inside(
+    value: &mut Spanned<DeValue<'_>>,
+    keys: &[Key],
+    end: usize,
+    renamed: &mut Renamed,
+) -> Result<(), Fault> {
     match value.get_mut() {
         DeValue::Table(table) => rename_in(table, keys, end, renamed),
-        DeValue::Array(items) => items.iter_mut().try_for_each(|item| inside(item, keys, end, renamed)),
+        DeValue::Array(items) => items.iter_mut().try_for_each(|item| rename_inside(item, keys, end, renamed)),
         _ => Ok(()),
     }
 }
@@ -105,8 +128,8 @@ pub(crate) fn respell(file: &mut DeTable<'_>, end: usize, renamed: &mut Renamed)
     });
     for table in tables {
         let before = Spelling::of(table);
-        cc_with_recovery(table, end, &mut renamed.warnings);
-        rack(table, end, &mut renamed.warnings)?;
+        cc_with_recovery(table, end, &mut renamed.changes);
+        rack(table, end, &mut renamed.changes)?;
         before.edits(table, &mut renamed.edits);
     }
     Ok(())
@@ -154,8 +177,8 @@ impl Spelling {
     }
 }
 
-/// Collects warnings and edits for old names in `[sweep]`, whose keys are paths such as `tcp.window`, or `web.window` for
-/// the group `web`. A path may be one name in quotes.
+/// Collects warnings and edits for old names in `[sweep]`, whose keys are paths such as `tcp.window`, or `web.window`
+/// for the group `web`. A path may be one name in quotes.
 pub(crate) fn rename_swept(sweep: &DeTable<'_>, renamed: &mut Renamed) {
     for table in sweep.iter().filter_map(|(_, value)| as_table(value)) {
         swept_in(table, None, renamed);
@@ -195,8 +218,8 @@ fn as_table<'a, 'i>(value: &'a Spanned<DeValue<'i>>) -> Option<&'a DeTable<'i>> 
     }
 }
 
-fn text(value: &'static str, like: &Range<usize>) -> Spanned<DeValue<'static>> {
-    Spanned::new(like.clone(), DeValue::String(Cow::Borrowed(value)))
+fn text_value(value: &'static str, location: &Range<usize>) -> Spanned<DeValue<'static>> {
+    Spanned::new(location.clone(), DeValue::String(Cow::Borrowed(value)))
 }
 
 /// The recovery that the key names, with its location.
@@ -206,33 +229,33 @@ fn recovery_in(table: &DeTable<'_>, key: &str) -> Option<(Recovery, Range<usize>
     Some((*recovery, value.span()))
 }
 
-fn put(table: &mut DeTable<'_>, key: &'static str, value: &'static str, like: &Range<usize>) {
+fn set_text(table: &mut DeTable<'_>, key: &'static str, value: &'static str, location: &Range<usize>) {
     table.remove(key);
-    table.insert(Spanned::new(like.clone(), Cow::Borrowed(key)), text(value, like));
+    table.insert(Spanned::new(location.clone(), Cow::Borrowed(key)), text_value(value, location));
 }
 
-fn warn(warnings: &mut Vec<Fault>, span: &Range<usize>, old: &str, new: &str) {
-    let message = format!("`{old}` is written `{new}` now: the old spelling works until the next release");
-    warnings.push(Fault::plain(span.clone(), message));
+fn add_respelling(changes: &mut Vec<NameChange>, span: &Range<usize>, old: &str, new: &str) {
+    let text = format!("`{old}` is written `{new}` now");
+    changes.push(NameChange { span: span.clone(), text, what: "spelling" });
 }
 
 /// `cc` used to set Reno's window and a recovery. `"reno"` alone still means RFC 5681; the others get a warning.
-fn cc_with_recovery(table: &mut DeTable<'_>, end: usize, warnings: &mut Vec<Fault>) {
+fn cc_with_recovery(table: &mut DeTable<'_>, end: usize, changes: &mut Vec<NameChange>) {
     let Some((recovery, span)) = recovery_in(table, "cc").filter(|(word, _)| *word != Recovery::Rack) else { return };
     let is_old = recovery != Recovery::Reno;
     let given = table.get("recovery").map(Spanned::span);
     if given.is_none_or(|given| is_old && span.start > end && given.start <= end) {
-        put(table, "recovery", recovery.name(), &span);
+        set_text(table, "recovery", recovery.name(), &span);
     }
     if is_old {
-        put(table, "cc", "reno", &span);
+        set_text(table, "cc", "reno", &span);
         let new = format!("cc = \"reno\", recovery = \"{recovery}\"");
-        warn(warnings, &span, &format!("cc = \"{recovery}\""), &new);
+        add_respelling(changes, &span, &format!("cc = \"{recovery}\""), &new);
     }
 }
 
 /// `rack` used to be a key.
-fn rack(table: &mut DeTable<'_>, end: usize, warnings: &mut Vec<Fault>) -> Result<(), Fault> {
+fn rack(table: &mut DeTable<'_>, end: usize, changes: &mut Vec<NameChange>) -> Result<(), Fault> {
     let Some(value) = table.get("rack") else { return Ok(()) };
     let (span, on) = match value.get_ref() {
         DeValue::Boolean(on) => (value.span(), *on),
@@ -247,10 +270,10 @@ fn rack(table: &mut DeTable<'_>, end: usize, warnings: &mut Vec<Fault>) -> Resul
         }
         Some((other, _)) if !other.is_selective() => {}
         None if !on && !table.contains_key("cc") => {}
-        _ => put(table, "recovery", new, &span),
+        _ => set_text(table, "recovery", new, &span),
     }
     table.remove("rack");
-    warn(warnings, &span, &format!("rack = {on}"), &format!("recovery = \"{new}\""));
+    add_respelling(changes, &span, &format!("rack = {on}"), &format!("recovery = \"{new}\""));
     Ok(())
 }
 
@@ -270,7 +293,10 @@ mod tests {
         assert!(any_renamed(&keys));
         let (mut file, mut renamed) = (DeTable::parse(text).unwrap(), Renamed::default());
         rename_in(file.get_mut(), &keys, text.len(), &mut renamed).map_err(|fault| fault.message)?;
-        Ok((format!("{:?}", file.get_ref()), renamed.warnings.into_iter().map(|fault| fault.message).collect()))
+        Ok((
+            format!("{:?}", file.get_ref()),
+            renamed.changes.into_iter().map(|change| change.warning().message).collect(),
+        ))
     }
 
     #[test]

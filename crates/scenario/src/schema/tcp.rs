@@ -5,7 +5,7 @@ use headgate_core::Span;
 use super::declare::table;
 use super::{RawEndpoints, RawGroup, RawHeaders, Size};
 use crate::cc::{Cc, Recovery};
-use crate::check::{LARGEST_PACKET, LARGEST_WINDOW, LONGEST_DELAY, SOME_DELAY, above};
+use crate::check::{LARGEST_PACKET, LARGEST_WINDOW, LONGEST_DELAY, POSITIVE_DELAY, above};
 
 // The `ns2` values are those of `Agent/TCP` and `Agent/TCPSink` in the `ns-default.tcl` of ns-2.35.
 table! {
@@ -16,7 +16,7 @@ table! {
         cc: Cc = Cc::Reno;
         /// how losses are [repaired](transport.md#losses); `"rack"` with a `cc` after `reno`, `"reno"` with `cc = "reno"` alone
         // ns-2's plain agent is Tahoe; the papers' scripts ask for NewReno.
-        recovery: Recovery = Recovery::of(cc, Recovery::Sack), ns2 Recovery::of(cc, Recovery::NewReno),
+        recovery: Recovery = Recovery::default_for(cc, Recovery::Sack), ns2 Recovery::default_for(cc, Recovery::NewReno),
             check recovery.is_selective() || !cc.needs().rates,
             else "`{cc}` measures the times of single segments: it needs `recovery = \"sack\"` or `\"rack\"`, not `{recovery}`";
         /// a full data packet on the wire, headers included
@@ -36,18 +36,18 @@ table! {
         initial_ssthresh: Option<u32> = None, ns2 Some(window), in 1..=LARGEST_WINDOW;
         /// how long an ACK may wait for a second packet (RFC 5681, 4.2); `"off"` to acknowledge each at once
         // RFC 5681 allows 500 ms; 100 ms is our choice. `Agent/TCPSink` acknowledges each packet; `DelAck` is another class.
-        delayed_ack: Option<Span> = Some(Span::from_millis(100)), ns2 None, in SOME_DELAY;
+        delayed_ack: Option<Span> = Some(Span::from_millis(100)), ns2 None, in POSITIVE_DELAY;
         /// the retransmission timeout before the first sample (RFC 6298); at most `max_rto`
-        initial_rto: Span = Span::from_secs(1), ns2 Span::from_secs(3), in SOME_DELAY,
+        initial_rto: Span = Span::from_secs(1), ns2 Span::from_secs(3), in POSITIVE_DELAY,
             check initial_rto <= max_rto, else "{initial_rto} is longer than `max_rto` ({max_rto})";
         /// the least timeout (RFC 6298)
-        min_rto: Span = Span::from_secs(1), ns2 Span::from_millis(200), in SOME_DELAY,
+        min_rto: Span = Span::from_secs(1), ns2 Span::from_millis(200), in POSITIVE_DELAY,
             check min_rto <= max_rto, else "{min_rto} is longer than `max_rto` ({max_rto})";
         /// the greatest timeout, backoff included
-        max_rto: Span = Span::from_secs(60), in SOME_DELAY;
+        max_rto: Span = Span::from_secs(60), in POSITIVE_DELAY;
         /// the clock's granularity G of RFC 6298, to which timeouts and samples are rounded up
         // `tcpTick_`.
-        rto_granularity: Span = Span::from_millis(1), ns2 Span::from_millis(10), in SOME_DELAY,
+        rto_granularity: Span = Span::from_millis(1), ns2 Span::from_millis(10), in POSITIVE_DELAY,
             check rto_granularity <= max_rto, else "{rto_granularity} is longer than `max_rto` ({max_rto})";
         /// new data on the first two duplicate ACKs (RFC 3042)
         limited_transmit: bool = true;
@@ -86,7 +86,7 @@ table! {
         /// start by so many packets an ACK at most (L of RFC 3465)
         abc: Option<u32> = None, in 1..=2;
         /// of `ledbat` alone: the queueing delay to have (TARGET of [RFC 6817](transport.md#ledbat), 2.5: at most 100 ms)
-        target: Span = Span::from_millis(100), in SOME_DELAY,
+        target: Span = Span::from_millis(100), in POSITIVE_DELAY,
             only cc.needs().delays, else "`target` is of `cc = \"ledbat\"` alone, not of `{cc}`";
         /// of `ledbat` alone: packets a round trip by which its window grows without a queue (GAIN of RFC 6817, 2.5: at most 1)
         // Above 1000 is a typing error.

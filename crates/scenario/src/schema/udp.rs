@@ -5,7 +5,7 @@ use headgate_core::Rate;
 use super::declare::table;
 use super::{RawEndpoints, RawGroup, RawHeaders, Size};
 use crate::cc::UdpCc;
-use crate::check::{LARGEST_PACKET, SOME_RATE};
+use crate::check::{LARGEST_PACKET, POSITIVE_RATE};
 
 table! {
     /// How the flows of a group send datagrams.
@@ -15,7 +15,7 @@ table! {
         cc: UdpCc = UdpCc::Off;
         /// the rate of each on the wire, headers included; `"off"` where the source has its own; required without `traffic`; with
         /// TFRC the most it sends at, by default that of the sender's `access`
-        rate: Option<Rate> = None, in SOME_RATE;
+        rate: Option<Rate> = None, in POSITIVE_RATE;
         /// a packet on the wire, headers included
         packet: u32 as Size = 1000, in Size(1)..=LARGEST_PACKET;
         /// the part of it that is headers, which goodput does not count; less than `packet`; TFRC: `"40B"`

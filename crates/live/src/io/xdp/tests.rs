@@ -55,7 +55,7 @@ impl FrameSender {
     fn send(&mut self, numbers: Range<u32>, bytes: impl Fn(u32) -> usize) -> io::Result<usize> {
         for number in numbers {
             let (slot, bytes) = (self.pool.take().unwrap(), bytes(number));
-            let room = &mut self.pool.room(&slot)[..bytes];
+            let room = &mut self.pool.slot_mut(&slot)[..bytes];
             room.fill(0);
             room[..6].copy_from_slice(&[2, 0, 0, 0, 0, 2]);
             room[12..14].copy_from_slice(&if bytes > 1514 { [0x81, 0] } else { [0x88, 0xb5] });
@@ -140,7 +140,7 @@ fn what_a_driver_has_no_room_for_is_refused_and_never_sent() {
             for first in [0, 10_000, 20_000, 30_000] {
                 let refused = out.flood(first..first + 3840);
                 let arrived = received(&mut right);
-                assert!(refused > 2 * ROOM, "{sending:?}: {refused}");
+                assert!(refused > 2 * CHUNKS, "{sending:?}: {refused}");
                 assert_eq!(arrived.len() + refused, 3840, "{sending:?}");
                 assert!(arrived.is_sorted() && arrived.iter().all(|number| (first..first + 3840).contains(number)));
                 // Refused frames are gone: only new ones arrive.
@@ -151,7 +151,7 @@ fn what_a_driver_has_no_room_for_is_refused_and_never_sent() {
             assert_eq!(xdp.send(std::iter::empty()).unwrap(), XdpSendResult::default());
             xdp.free.sort_unstable();
             xdp.free.dedup();
-            assert_eq!(xdp.free.len(), ROOM, "places are lost, or given out twice");
+            assert_eq!(xdp.free.len(), CHUNKS, "places are lost, or given out twice");
         }
     });
 }

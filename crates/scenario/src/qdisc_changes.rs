@@ -6,7 +6,7 @@ use headgate_core::{Qdisc, registry};
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
-use crate::changes::unknown;
+use crate::changes::unknown_name;
 use crate::error::Fault;
 
 /// Sets `setting` in every discipline `wanted` of `qdiscs`.
@@ -23,7 +23,7 @@ pub(crate) fn set<'c>(
             let Some(mut table) = as_table(qdisc) else { continue };
             let name = table.get("name").and_then(|name| name.get_ref().as_str()).unwrap_or_default().to_string();
             if name == wanted {
-                same_names(&name, setting).for_each(|name| drop(table.remove(name)));
+                all_names(&name, setting).for_each(|name| drop(table.remove(name)));
                 table.insert(Spanned::new(value.span(), Cow::Borrowed(setting)), value.clone());
                 // The discipline is located at the change, so that an error about values that do not fit each other
                 // shows the change.
@@ -34,7 +34,7 @@ pub(crate) fn set<'c>(
             }
         }
     }
-    if found { Ok(()) } else { Err(unknown("`qdiscs` has no discipline", wanted, &known, value.span())) }
+    if found { Ok(()) } else { Err(unknown_name("`qdiscs` has no discipline", wanted, &known, value.span())) }
 }
 
 /// A discipline as a table; `None` if it is invalid, which reading reports later.
@@ -53,9 +53,9 @@ fn as_table<'c>(qdisc: &Spanned<DeValue<'c>>) -> Option<DeTable<'c>> {
 }
 
 /// All names of `setting`, itself included.
-fn same_names<'a>(qdisc: &str, setting: &'a str) -> impl Iterator<Item = &'a str> + use<'a> {
+fn all_names<'a>(qdisc: &str, setting: &'a str) -> impl Iterator<Item = &'a str> + use<'a> {
     let fields = registry::find(qdisc).map(|entry| entry.fields()).unwrap_or_default();
-    let of = fields.iter().find(|field| field.name == setting || field.also.contains(&setting));
-    let others: Vec<&str> = of.map(|field| [&[field.name], field.also].concat()).unwrap_or_default();
-    std::iter::once(setting).chain(others)
+    let field = fields.iter().find(|field| field.name == setting || field.also.contains(&setting));
+    let names: Vec<&str> = field.map(|field| [&[field.name], field.also].concat()).unwrap_or_default();
+    std::iter::once(setting).chain(names)
 }

@@ -8,19 +8,19 @@ use crate::error::SourceText;
 ///
 /// Keys in quotes may hold dots: `sweep.grid.link.rate` is found as `link.rate` in `[sweep.grid]`, as `rate` in
 /// `[sweep.grid.link]` and as `"link.rate"`.
-pub fn place_of(text: &str, path: &str) -> Option<(u32, u32)> {
+pub fn key_position(text: &str, path: &str) -> Option<(u32, u32)> {
     let tree = DeTable::parse(text).ok()?;
-    let at = offset(tree.get_ref(), path)?;
+    let at = key_offset(tree.get_ref(), path)?;
     let (line, column, _) = SourceText { file: "", text, changes: Vec::new() }.locate(at..at);
     Some((line, column))
 }
 
-fn offset(table: &DeTable<'_>, path: &str) -> Option<usize> {
+fn key_offset(table: &DeTable<'_>, path: &str) -> Option<usize> {
     table.iter().find_map(|(key, value)| {
         let rest = path.strip_prefix(key.get_ref().as_ref())?;
         match (rest.strip_prefix('.'), value.get_ref()) {
             (None, _) if rest.is_empty() => Some(key.span().start),
-            (Some(rest), DeValue::Table(inner)) => offset(inner, rest),
+            (Some(rest), DeValue::Table(inner)) => key_offset(inner, rest),
             _ => None,
         }
     })
@@ -28,22 +28,22 @@ fn offset(table: &DeTable<'_>, path: &str) -> Option<usize> {
 
 #[cfg(test)]
 mod tests {
-    use super::place_of;
+    use super::key_position;
 
     #[test]
     fn a_key_is_found_however_it_is_written() {
         let dotted = "[sweep.grid]\n  link.rate = [1]\n";
         let tables = "a = 1\n[sweep.grid.link]\nlimit = [2]\nrate = [1]\n";
         let quoted = "sweep = { grid = { \"link.rate\" = [1] } }";
-        let found = [dotted, tables, quoted].map(|text| place_of(text, "sweep.grid.link.rate"));
+        let found = [dotted, tables, quoted].map(|text| key_position(text, "sweep.grid.link.rate"));
         assert_eq!(found, [Some((2, 8)), Some((4, 1)), Some((1, 20))]);
     }
 
     #[test]
     fn what_is_not_there_has_no_place() {
         for path in ["", "b", "aa", "a.b", "a."] {
-            assert_eq!(place_of("a = 1", path), None, "{path:?}");
+            assert_eq!(key_position("a = 1", path), None, "{path:?}");
         }
-        assert_eq!(place_of("a = ", "a"), None);
+        assert_eq!(key_position("a = ", "a"), None);
     }
 }
