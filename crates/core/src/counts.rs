@@ -49,9 +49,9 @@ impl Counts {
     /// before its queue). Drops over arrivals is the ambient drop rate (Mahajan, Floyd and Wetherall, ICNP 2001,
     /// section 1).
     pub fn ambient(&self) -> (u64, u64) {
-        let singled = self.signals.iter().filter(|(why, _)| why.singles_out());
-        let singled: u64 = singled.map(|(_, signals)| signals.drops).sum();
-        (self.arrived - singled, self.dropped() - singled)
+        let targeted = self.signals.iter().filter(|(why, _)| why.targets_identified_flow());
+        let targeted: u64 = targeted.map(|(_, signals)| signals.drops).sum();
+        (self.arrived - targeted, self.dropped() - targeted)
     }
 
     /// Adds `others` to these counts.

@@ -15,7 +15,7 @@ pub struct Reason {
     /// The reason in words, following "because".
     pub about: &'static str,
     /// Whether it applies only to flows the discipline has identified.
-    pub singles_out: bool,
+    pub targets_identified_flow: bool,
 }
 
 /// Why a packet was dropped or marked: a handle to a declared [`Reason`].
@@ -39,8 +39,8 @@ impl Why {
     }
 
     /// Whether it applies only to flows the discipline has identified.
-    pub const fn singles_out(self) -> bool {
-        self.0.singles_out
+    pub const fn targets_identified_flow(self) -> bool {
+        self.0.targets_identified_flow
     }
 }
 
@@ -71,13 +71,13 @@ impl fmt::Display for Why {
     }
 }
 
-/// Declares reasons: documentation, name in Rust, name in tables, text after "because". Add `singles out` if the
+/// Declares reasons: documentation, name in Rust, name in tables, text after "because". Add `targets identified` if the
 /// discipline gives it only to flows it has identified.
 ///
 /// `reasons! { /// It was compared with a packet of its own flow.  Match = "match", "it matched a queued packet of its own flow"; }`
 #[macro_export]
 macro_rules! reasons {
-    ($($(#[$doc:meta])+ $why:ident = $name:literal, $about:literal $(, $singles:ident out)?;)+) => {
+    ($($(#[$doc:meta])+ $why:ident = $name:literal, $about:literal $(, $targets:ident identified)?;)+) => {
         #[expect(non_upper_case_globals, reason = "they are used as an enum's variants are")]
         impl $crate::Why {
             $(
@@ -86,7 +86,7 @@ macro_rules! reasons {
                     static REASON: $crate::Reason = $crate::Reason {
                         name: $name,
                         about: $about,
-                        singles_out: $crate::reasons!(@ $($singles)?),
+                        targets_identified_flow: $crate::reasons!(@ $($targets)?),
                     };
                     $crate::Why::of(&REASON)
                 };
@@ -94,7 +94,7 @@ macro_rules! reasons {
         }
     };
     (@) => { false };
-    (@ singles) => { true };
+    (@ targets) => { true };
 }
 
 reasons! {
@@ -107,7 +107,7 @@ reasons! {
     /// The flow exceeded its share of the queue.
     FlowLimit = "flow_limit", "its flow exceeded its share of the queue";
     /// The flow is treated as unresponsive: rate limit, penalty box or strikes.
-    Unresponsive = "unresponsive", "its flow is treated as unresponsive", singles out;
+    Unresponsive = "unresponsive", "its flow is treated as unresponsive", targets identified;
     /// The queueing delay was too long (CoDel, PIE).
     Sojourn = "sojourn", "the queueing delay was too long";
     /// The enclosing discipline was full and asked for a drop.

@@ -21,7 +21,7 @@ impl Impairer {
 
     /// Arrival time of a packet that would arrive at `due`; `None` if it is lost.
     pub fn impair(&mut self, due: Time) -> Option<Time> {
-        if self.losses.next(&mut self.rng) {
+        if self.losses.next_is_lost(&mut self.rng) {
             return None;
         }
         Some(self.arrival(due))
@@ -45,7 +45,7 @@ impl Impairer {
 #[derive(Debug)]
 struct GilbertLoss {
     /// Loss probability after a delivered packet, and after a lost one.
-    after: [f64; 2],
+    loss_probability: [f64; 2],
     bad: bool,
 }
 
@@ -55,12 +55,12 @@ impl GilbertLoss {
         // A burst ends with probability 1 / burst, so its mean length is `burst`. In the long run as many bursts begin
         // as end: (1 - loss) x begin = loss / burst.
         let after = burst.map_or([loss, loss], |burst| [loss / (burst * (1.0 - loss)), 1.0 - 1.0 / burst]);
-        GilbertLoss { after, bad: false }
+        GilbertLoss { loss_probability: after, bad: false }
     }
 
-    fn next(&mut self, rng: &mut Rng) -> bool {
-        if self.after[0] > 0.0 {
-            self.bad = rng.chance(self.after[usize::from(self.bad)]);
+    fn next_is_lost(&mut self, rng: &mut Rng) -> bool {
+        if self.loss_probability[0] > 0.0 {
+            self.bad = rng.chance(self.loss_probability[usize::from(self.bad)]);
         }
         self.bad
     }
@@ -75,7 +75,7 @@ mod tests {
     fn losses(loss: f64, burst: Option<f64>) -> Vec<bool> {
         let mut losses = GilbertLoss::new(&Impairments { loss, burst, ..Impairments::default() });
         let mut rng = Rng::named(3, "losses");
-        (0..PACKETS).map(|_| losses.next(&mut rng)).collect()
+        (0..PACKETS).map(|_| losses.next_is_lost(&mut rng)).collect()
     }
 
     fn figures(lost: &[bool]) -> (f64, f64) {

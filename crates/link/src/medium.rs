@@ -16,7 +16,7 @@ pub struct Transit {
     /// When it arrives; `None` if it is lost.
     pub arrival: Option<Time>,
     /// Whether its transmission may take long, or other packets may overtake it.
-    pub waits: bool,
+    pub far_or_unordered: bool,
 }
 
 /// Carries packets one at a time.
@@ -30,7 +30,7 @@ pub trait Carrier {
 pub struct Medium {
     transmitter: Transmitter,
     delay: Span,
-    /// Impairments, if any, and whether packets wait ([`Transit::waits`]).
+    /// Impairments, if any, and [`Transit::far_or_unordered`] of each packet.
     impairer: Option<Box<(Impairer, bool)>>,
 }
 
@@ -38,12 +38,12 @@ impl Medium {
     /// The medium of `simplex` with propagation delay `delay`. `rng` drives the impairments.
     pub fn new(simplex: &Simplex, delay: Span, rng: Rng) -> Medium {
         let impairments = simplex.impairments;
-        let waits = simplex.pace != Pace::Constant || impairments.reorder > 0.0;
-        let impaired_link = waits || impairments != Impairments::default();
+        let far_or_unordered = simplex.pace != Pace::Constant || impairments.reorder > 0.0;
+        let impaired_link = far_or_unordered || impairments != Impairments::default();
         Medium {
             transmitter: Transmitter::new(simplex.rate, &simplex.pace),
             delay,
-            impairer: impaired_link.then(|| Box::new((Impairer::new(impairments, rng), waits))),
+            impairer: impaired_link.then(|| Box::new((Impairer::new(impairments, rng), far_or_unordered))),
         }
     }
 
@@ -57,11 +57,11 @@ impl Medium {
 impl Carrier for Medium {
     #[inline(always)]
     fn carry(&mut self, bytes: u32, now: Time) -> Transit {
-        let sent = self.transmitter.sent(now, bytes);
+        let sent = self.transmitter.transmission_end(now, bytes);
         let due = sent + self.delay;
         match &mut self.impairer {
-            None => Transit { sent, due, arrival: Some(due), waits: false },
-            Some(impaired) => Transit { sent, due, arrival: impaired.0.impair(due), waits: impaired.1 },
+            None => Transit { sent, due, arrival: Some(due), far_or_unordered: false },
+            Some(impaired) => Transit { sent, due, arrival: impaired.0.impair(due), far_or_unordered: impaired.1 },
         }
     }
 }

@@ -3,12 +3,12 @@
 //! Everything happens at its nominal time. A waiting packet is dequeued at the moment the previous one was sent,
 //! however late the caller runs. The rate is exact, and disciplines see neither delays nor bursts of the calling loop.
 //!
-//! While packets wait, [`LinkQueue::wake`] says when the transmitter is free. An empty queue needs no wake-up: the
+//! While packets wait, [`LinkQueue::wake_at`] says when the transmitter is free. An empty queue needs no wake-up: the
 //! discipline learns of the idle period, and its start, just before the next event at the port. For the discipline this
 //! makes no difference, and an idle link costs nothing.
 
 use headgate_core::{Backlog, Discipline, FlowId, Ledger, Packet, Port, Sink, Span, Time};
-use headgate_measure::{Counted, LinkLedger};
+use headgate_measure::{HasFlow, LinkLedger};
 
 use crate::medium::{Carrier, Transit};
 
@@ -17,9 +17,9 @@ pub trait NextHop<T>: Sink<T> {
     /// Transmission of `packet` begins.
     fn sending(&mut self, packet: &Packet<T>, now: Time);
 
-    /// `packet` arrives at the end of the link at `arrival`. `waits`: the arrival may be far ahead, or earlier than
-    /// that of a previous packet.
-    fn receive(&mut self, packet: Packet<T>, arrival: Time, waits: bool);
+    /// `packet` arrives at the end of the link at `arrival`. `far_or_unordered`: the arrival may be far ahead, or
+    /// earlier than that of a previous packet.
+    fn receive(&mut self, packet: Packet<T>, arrival: Time, far_or_unordered: bool);
 
     /// `packet` began to be sent at `now` and is lost on the link; it was due at `due`.
     fn lost(&mut self, packet: Packet<T>, now: Time, due: Time);
@@ -29,10 +29,10 @@ pub trait NextHop<T>: Sink<T> {
 pub trait Meter<T>: Ledger<T> {
     /// The discipline was called, and may have dropped or marked packets.
     #[inline]
-    fn called<D: Discipline<T>>(&mut self, _discipline: &D) {}
+    fn discipline_called<D: Discipline<T>>(&mut self, _discipline: &D) {}
 
     /// The queue holds `held` from `now` on.
-    fn holds(&mut self, held: Backlog, now: Time);
+    fn set_backlog(&mut self, held: Backlog, now: Time);
 
     /// The link is busy with a packet from `now` until `sent`.
     fn sending(&mut self, now: Time, sent: Time);
@@ -48,7 +48,7 @@ pub struct LinkQueue<T, D, L, M> {
     medium: M,
     free_at: Time,
     /// When to call [`LinkQueue::on_wake`]: the transmitter is free, or the discipline is ready.
-    wake: Time,
+    wake_at: Time,
     /// The discipline was asked since the transmitter became free, and had no packet.
     idle: bool,
     lost: u64,
@@ -66,7 +66,7 @@ pub struct QueueHandover<T> {
 impl<T, D: Discipline<T>, L: Meter<T>, M: Carrier> LinkQueue<T, D, L, M> {
     /// An idle link behind `port`.
     pub fn new(port: Port<T, D, L>, medium: M) -> LinkQueue<T, D, L, M> {
-        LinkQueue { port, medium, free_at: Time::ZERO, wake: Time::NEVER, idle: true, lost: 0 }
+        LinkQueue { port, medium, free_at: Time::ZERO, wake_at: Time::NEVER, idle: true, lost: 0 }
     }
 
     /// A packet arrives.
@@ -74,34 +74,34 @@ impl<T, D: Discipline<T>, L: Meter<T>, M: Carrier> LinkQueue<T, D, L, M> {
     pub fn arrive(&mut self, packet: Packet<T>, now: Time, next: &mut impl NextHop<T>) {
         self.report_idle(now, next);
         self.port.enqueue(packet, now, next);
-        self.after_call();
-        if self.wake == Time::NEVER && self.free_at <= now {
+        self.report_call();
+        if self.wake_at == Time::NEVER && self.free_at <= now {
             return self.dequeue(now, next);
         }
         let held = self.port.backlog();
-        self.port.ledger_mut().holds(held, now);
-        if self.wake == Time::NEVER {
-            self.wake = self.free_at;
+        self.port.ledger_mut().set_backlog(held, now);
+        if self.wake_at == Time::NEVER {
+            self.wake_at = self.free_at;
         }
     }
 
     /// The transmitter is free, or the discipline is ready.
     #[inline(always)]
     pub fn on_wake(&mut self, now: Time, next: &mut impl NextHop<T>) {
-        self.wake = Time::NEVER;
+        self.wake_at = Time::NEVER;
         self.dequeue(now, next);
     }
 
     /// When to call [`on_wake`](LinkQueue::on_wake); [`Time::NEVER`] while no packet waits.
     #[inline]
-    pub fn wake(&self) -> Time {
-        self.wake
+    pub fn wake_at(&self) -> Time {
+        self.wake_at
     }
 
     /// Reports a pending idle period to the discipline. Call it before reading gauges.
     #[inline(always)]
     pub fn report_idle(&mut self, now: Time, next: &mut impl NextHop<T>) {
-        if self.wake == Time::NEVER && !self.idle && self.free_at <= now {
+        if self.wake_at == Time::NEVER && !self.idle && self.free_at <= now {
             self.idle = true;
             let none = self.port.dequeue(self.free_at, next);
             debug_assert!(none.is_none(), "a packet waited beside an idle link");
@@ -111,31 +111,31 @@ impl<T, D: Discipline<T>, L: Meter<T>, M: Carrier> LinkQueue<T, D, L, M> {
     #[inline]
     fn dequeue(&mut self, now: Time, next: &mut impl NextHop<T>) {
         let packet = self.port.dequeue(now, next);
-        self.after_call();
+        self.report_call();
         let held = self.port.backlog();
-        self.port.ledger_mut().holds(held, now);
+        self.port.ledger_mut().set_backlog(held, now);
         self.idle = packet.is_none();
         if let Some(packet) = packet {
             self.send(packet, now, next);
             if held.packets > 0 {
-                self.wake = self.free_at;
+                self.wake_at = self.free_at;
             }
         } else if let Some(ready) = self.port.ready_at(now)
             && held.packets > 0
         {
             // A shaper holds packets that may not leave yet. At least a nanosecond, so that time advances.
-            self.wake = ready.max(now + Span::from_nanos(1));
+            self.wake_at = ready.max(now + Span::from_nanos(1));
         }
     }
 
     #[inline(always)]
     fn send(&mut self, packet: Packet<T>, now: Time, next: &mut impl NextHop<T>) {
-        let Transit { sent, due, arrival, waits } = self.medium.carry(packet.bytes, now);
+        let Transit { sent, due, arrival, far_or_unordered } = self.medium.carry(packet.bytes, now);
         self.free_at = sent;
         self.port.ledger_mut().sending(now, sent);
         next.sending(&packet, now);
         if let Some(arrival) = arrival {
-            return next.receive(packet, arrival, waits);
+            return next.receive(packet, arrival, far_or_unordered);
         }
         self.lost += 1;
         self.port.ledger_mut().lost(&packet, now);
@@ -143,15 +143,15 @@ impl<T, D: Discipline<T>, L: Meter<T>, M: Carrier> LinkQueue<T, D, L, M> {
     }
 
     #[inline(always)]
-    fn after_call(&mut self) {
+    fn report_call(&mut self) {
         let (discipline, ledger) = self.port.parts();
-        ledger.called(discipline);
+        ledger.discipline_called(discipline);
     }
 
     /// Shifts the schedule by `by`, after a stall too long to catch up with.
     pub fn stall(&mut self, by: Span) {
         self.free_at += by;
-        self.wake += by;
+        self.wake_at += by;
     }
 
     /// Removes all queued packets at `now` for a replacement queue. The discipline decides nothing more
@@ -166,9 +166,9 @@ impl<T, D: Discipline<T>, L: Meter<T>, M: Carrier> LinkQueue<T, D, L, M> {
         self.idle = from.free_at <= now;
         from.packets.into_iter().for_each(|packet| self.port.readmit(packet, now, next));
         let held = self.port.backlog();
-        self.port.ledger_mut().holds(held, now);
+        self.port.ledger_mut().set_backlog(held, now);
         if held.packets > 0 {
-            self.wake = now.max(self.free_at);
+            self.wake_at = now.max(self.free_at);
         }
     }
 
@@ -208,24 +208,24 @@ impl<T, D: Discipline<T>, L: Meter<T>, M: Carrier> LinkQueue<T, D, L, M> {
 }
 
 /// For runs that number flows as the scenario does, in simulated time.
-impl<T: Counted> Meter<T> for LinkLedger {
+impl<T: HasFlow> Meter<T> for LinkLedger {
     #[inline(always)]
-    fn called<D: Discipline<T>>(&mut self, discipline: &D) {
-        self.explain(discipline, |flow| FlowId(flow.into()));
+    fn discipline_called<D: Discipline<T>>(&mut self, discipline: &D) {
+        self.record_gauges(discipline, |flow| FlowId(flow.into()));
     }
 
     #[inline(always)]
-    fn holds(&mut self, held: Backlog, now: Time) {
-        LinkLedger::holds(self, held, now);
+    fn set_backlog(&mut self, held: Backlog, now: Time) {
+        LinkLedger::set_backlog(self, held, now);
     }
 
     #[inline(always)]
     fn sending(&mut self, now: Time, sent: Time) {
-        self.busy(sent - now);
+        self.add_busy(sent - now);
     }
 
     fn lost(&mut self, packet: &Packet<T>, now: Time) {
-        self.lost_on_the_way(packet, now);
+        self.record_link_loss(packet, now);
     }
 }
 
@@ -236,7 +236,7 @@ mod tests {
     use super::*;
 
     impl Meter<()> for Totals {
-        fn holds(&mut self, _: Backlog, _: Time) {}
+        fn set_backlog(&mut self, _: Backlog, _: Time) {}
         fn sending(&mut self, _: Time, _: Time) {}
     }
 
@@ -247,7 +247,7 @@ mod tests {
         fn carry(&mut self, bytes: u32, now: Time) -> Transit {
             let sent = now + Span::from_micros(bytes.into());
             let due = sent + Span::from_millis(5);
-            Transit { sent, due, arrival: (bytes != 13).then_some(due), waits: false }
+            Transit { sent, due, arrival: (bytes != 13).then_some(due), far_or_unordered: false }
         }
     }
 
@@ -288,8 +288,8 @@ mod tests {
 
     /// Wakes the queue at each of its wake-up times up to `end`.
     fn run(queue: &mut Droptail, end: Time, host: &mut QueueHost) {
-        while queue.wake() <= end && queue.wake() < Time::NEVER {
-            queue.on_wake(queue.wake(), host);
+        while queue.wake_at() <= end && queue.wake_at() < Time::NEVER {
+            queue.on_wake(queue.wake_at(), host);
         }
     }
 
@@ -299,10 +299,10 @@ mod tests {
         for flow in 1..=3 {
             queue.arrive(packet(flow, 1000), at(10), &mut host);
         }
-        assert_eq!((host.0.len(), queue.wake()), (1, at(1010)));
+        assert_eq!((host.0.len(), queue.wake_at()), (1, at(1010)));
         run(&mut queue, at(9000), &mut host);
         assert_eq!(host.0, [(1, at(6010)), (2, at(7010)), (3, at(8010))]);
-        assert_eq!(queue.wake(), Time::NEVER, "there is nothing to wake up for");
+        assert_eq!(queue.wake_at(), Time::NEVER, "there is nothing to wake up for");
         queue.arrive(packet(4, 500), at(5000), &mut host);
         assert_eq!(host.0[3], (4, at(10_500)));
     }

@@ -28,11 +28,11 @@ impl Transmitter {
 
     /// When a packet that begins at `now` is sent. `now` must not precede the end of the last packet.
     #[inline]
-    pub fn sent(&mut self, now: Time, bytes: u32) -> Time {
+    pub fn transmission_end(&mut self, now: Time, bytes: u32) -> Time {
         match &mut self.0 {
             RateModel::Constant(constant) => now + constant.transmit(bytes),
-            RateModel::Schedule(schedule) => schedule.sent(now, bytes),
-            RateModel::Trace(trace) => trace.sent(now, bytes),
+            RateModel::Schedule(schedule) => schedule.transmission_end(now, bytes),
+            RateModel::Trace(trace) => trace.transmission_end(now, bytes),
         }
     }
 }
@@ -62,7 +62,7 @@ struct ScheduledRate {
     /// Length of the period; without one, the last step never ends.
     period: Option<u64>,
     /// Work of a whole period, in bits x nanoseconds per second.
-    turn: u128,
+    period_work: u128,
 }
 
 impl ScheduledRate {
@@ -71,9 +71,9 @@ impl ScheduledRate {
         let mut schedule = ScheduledRate {
             steps: [(0, rate.as_bits())].into_iter().chain(changes).collect(),
             period: period.map(Span::as_nanos),
-            turn: 0,
+            period_work: 0,
         };
-        schedule.turn = (0..schedule.steps.len()).map(|step| schedule.work(step, schedule.steps[step].0)).sum();
+        schedule.period_work = (0..schedule.steps.len()).map(|step| schedule.work(step, schedule.steps[step].0)).sum();
         schedule
     }
 
@@ -87,7 +87,7 @@ impl ScheduledRate {
         self.end(step).map_or(0, |end| u128::from(end - at) * u128::from(self.steps[step].1))
     }
 
-    fn sent(&self, now: Time, bytes: u32) -> Time {
+    fn transmission_end(&self, now: Time, bytes: u32) -> Time {
         // In bits x nanoseconds per second: exact in integers.
         let mut left = u128::from(bytes) * 8 * 1_000_000_000;
         let now = now.as_nanos();
@@ -97,26 +97,26 @@ impl ScheduledRate {
         loop {
             let rate = u128::from(self.steps[step].1);
             let Some(end) = self.end(step) else {
-                return if rate == 0 { Time::NEVER } else { after(base + at, left.div_ceil(rate)) };
+                return if rate == 0 { Time::NEVER } else { add_nanos(base + at, left.div_ceil(rate)) };
             };
             let work = u128::from(end - at) * rate;
             if left <= work {
-                return after(base + at, left.div_ceil(rate.max(1)));
+                return add_nanos(base + at, left.div_ceil(rate.max(1)));
             }
             left -= work;
             (at, step) = (end, step + 1);
             if step == self.steps.len() {
                 // The period ends. Skip the whole periods that cannot finish the packet.
-                let turns = (left - 1) / self.turn;
-                left -= turns * self.turn;
-                base = base.saturating_add(end.saturating_mul(1 + u64::try_from(turns).unwrap_or(u64::MAX)));
+                let periods = (left - 1) / self.period_work;
+                left -= periods * self.period_work;
+                base = base.saturating_add(end.saturating_mul(1 + u64::try_from(periods).unwrap_or(u64::MAX)));
                 (at, step) = (0, 0);
             }
         }
     }
 }
 
-fn after(nanos: u64, more: u128) -> Time {
+fn add_nanos(nanos: u64, more: u128) -> Time {
     Time::from_nanos(nanos.saturating_add(u64::try_from(more).unwrap_or(u64::MAX)))
 }
 
@@ -124,32 +124,32 @@ fn after(nanos: u64, more: u128) -> Time {
 #[derive(Debug)]
 struct OpportunityTrace {
     /// In milliseconds of the period, which ends with the last.
-    moments: Arc<[u64]>,
+    opportunities: Arc<[u64]>,
     /// Periods passed, and the next opportunity in this one.
-    turn: u64,
+    periods_passed: u64,
     next: usize,
     /// The opportunity in use: its time and remaining bytes.
-    open: (Time, u64),
+    current: (Time, u64),
 }
 
 impl OpportunityTrace {
-    fn new(moments: Arc<[u64]>) -> OpportunityTrace {
-        OpportunityTrace { moments, turn: 0, next: 0, open: (Time::NEVER, 0) }
+    fn new(opportunities: Arc<[u64]>) -> OpportunityTrace {
+        OpportunityTrace { opportunities, periods_passed: 0, next: 0, current: (Time::NEVER, 0) }
     }
 
     fn length(&self) -> u64 {
-        self.moments.last().copied().unwrap_or(1)
+        self.opportunities.last().copied().unwrap_or(1)
     }
 
     fn moment(&self) -> Time {
-        let millis = self.turn.saturating_mul(self.length()).saturating_add(self.moments[self.next]);
+        let millis = self.periods_passed.saturating_mul(self.length()).saturating_add(self.opportunities[self.next]);
         Time::from_nanos(millis.saturating_mul(1_000_000))
     }
 
     fn advance(&mut self, by: u64) {
-        let count = self.moments.len() as u64;
+        let count = self.opportunities.len() as u64;
         let next = self.next as u64 + by;
-        self.turn += next / count;
+        self.periods_passed += next / count;
         self.next = (next % count) as usize;
     }
 
@@ -159,21 +159,21 @@ impl OpportunityTrace {
             return;
         }
         let millis = now.as_nanos() / 1_000_000;
-        self.turn = self.turn.max(millis / self.length());
-        let within = millis - self.turn * self.length();
-        self.next = self.moments.partition_point(|moment| *moment <= within);
+        self.periods_passed = self.periods_passed.max(millis / self.length());
+        let within = millis - self.periods_passed * self.length();
+        self.next = self.opportunities.partition_point(|moment| *moment <= within);
     }
 
-    fn sent(&mut self, now: Time, bytes: u32) -> Time {
-        if self.open.0 != now {
+    fn transmission_end(&mut self, now: Time, bytes: u32) -> Time {
+        if self.current.0 != now {
             self.skip(now);
         }
-        if self.open.0 != now || self.open.1 == 0 {
-            self.open = (self.moment(), OPPORTUNITY);
+        if self.current.0 != now || self.current.1 == 0 {
+            self.current = (self.moment(), OPPORTUNITY);
             self.advance(1);
         }
         let bytes = u64::from(bytes);
-        let (mut moment, mut left) = self.open;
+        let (mut moment, mut left) = self.current;
         if left < bytes {
             let more = (bytes - left).div_ceil(OPPORTUNITY);
             self.advance(more - 1);
@@ -181,7 +181,7 @@ impl OpportunityTrace {
             self.advance(1);
             left += more * OPPORTUNITY;
         }
-        self.open = (moment, left - bytes);
+        self.current = (moment, left - bytes);
         moment
     }
 }
@@ -204,59 +204,75 @@ mod tests {
         // 8 Mbit/s is a byte a microsecond. At 10 ms the rate falls to an eighth, at 20 ms to 0, and at 30 ms it rises
         // to 16 Mbit/s.
         let pace = schedule(&[(10, 1), (20, 0), (30, 16)], None);
-        assert_eq!(pace.sent(ms(1), 1000), ms(2));
-        assert_eq!(pace.sent(ms(9), 1000), ms(10), "sent as the rate changes");
-        assert_eq!(pace.sent(ms(9), 1500), ms(14), "500 bytes are left and take 4 ms");
-        assert_eq!(pace.sent(ms(19), 625), Time::from_nanos(30_250_000), "125 bytes before the pause, 500 after it");
-        assert_eq!(pace.sent(ms(25), 2000), ms(31));
+        assert_eq!(pace.transmission_end(ms(1), 1000), ms(2));
+        assert_eq!(pace.transmission_end(ms(9), 1000), ms(10), "sent as the rate changes");
+        assert_eq!(pace.transmission_end(ms(9), 1500), ms(14), "500 bytes are left and take 4 ms");
+        assert_eq!(
+            pace.transmission_end(ms(19), 625),
+            Time::from_nanos(30_250_000),
+            "125 bytes before the pause, 500 after it"
+        );
+        assert_eq!(pace.transmission_end(ms(25), 2000), ms(31));
         let ends = schedule(&[(10, 0)], None);
-        assert_eq!(ends.sent(ms(9), 1001), Time::NEVER, "it stays down");
+        assert_eq!(ends.transmission_end(ms(9), 1001), Time::NEVER, "it stays down");
     }
 
     #[test]
     fn a_schedule_that_repeats_goes_round_as_often_as_it_must() {
         // A period of 10 ms: 5 ms at a byte a microsecond, then a pause. It sends 5000 bytes.
         let pace = schedule(&[(5, 0)], Some(10));
-        assert_eq!(pace.sent(ms(4), 1000), ms(5));
-        assert_eq!(pace.sent(ms(4), 1001), Time::from_nanos(10_001_000));
-        assert_eq!(pace.sent(ms(27), 1000), ms(31));
-        assert_eq!(pace.sent(ms(0), 50_000), ms(95), "ten turns, the last of which is over when it pauses");
-        assert_eq!(pace.sent(ms(4), 50_000), ms(104));
+        assert_eq!(pace.transmission_end(ms(4), 1000), ms(5));
+        assert_eq!(pace.transmission_end(ms(4), 1001), Time::from_nanos(10_001_000));
+        assert_eq!(pace.transmission_end(ms(27), 1000), ms(31));
+        assert_eq!(
+            pace.transmission_end(ms(0), 50_000),
+            ms(95),
+            "ten periods, the last of which is over when it pauses"
+        );
+        assert_eq!(pace.transmission_end(ms(4), 50_000), ms(104));
     }
 
-    fn trace(moments: &[u64]) -> OpportunityTrace {
-        OpportunityTrace::new(moments.into())
+    fn trace(opportunities: &[u64]) -> OpportunityTrace {
+        OpportunityTrace::new(opportunities.into())
     }
 
     #[test]
     fn packets_leave_at_the_opportunities_of_a_trace() {
         let mut pace = trace(&[2, 2, 5, 10]);
         // The first packet uses the first opportunity, the second packet the second one at the same time.
-        assert_eq!((pace.sent(ms(0), 1500), pace.sent(ms(2), 1500)), (ms(2), ms(2)));
+        assert_eq!((pace.transmission_end(ms(0), 1500), pace.transmission_end(ms(2), 1500)), (ms(2), ms(2)));
         // 3000 bytes need two opportunities. Then the trace repeats, at 12 ms.
-        assert_eq!((pace.sent(ms(2), 3000), pace.sent(ms(10), 1)), (ms(10), ms(12)));
+        assert_eq!((pace.transmission_end(ms(2), 3000), pace.transmission_end(ms(10), 1)), (ms(10), ms(12)));
     }
 
     #[test]
     fn what_an_opportunity_has_left_goes_to_who_is_there() {
         let mut pace = trace(&[10]);
-        assert_eq!(pace.sent(ms(0), 600), ms(10));
-        assert_eq!(pace.sent(ms(10), 600), ms(10));
-        assert_eq!(pace.sent(ms(10), 600), ms(20), "300 bytes of it now, 300 at the next");
-        assert_eq!(pace.sent(ms(20), 1200), ms(20), "the rest of it");
-        assert_eq!(pace.sent(ms(25), 100), ms(30));
+        assert_eq!(pace.transmission_end(ms(0), 600), ms(10));
+        assert_eq!(pace.transmission_end(ms(10), 600), ms(10));
+        assert_eq!(pace.transmission_end(ms(10), 600), ms(20), "300 bytes of it now, 300 at the next");
+        assert_eq!(pace.transmission_end(ms(20), 1200), ms(20), "the rest of it");
+        assert_eq!(pace.transmission_end(ms(25), 100), ms(30));
         // The rest at 30 ms and the opportunity at 40 ms were lost: no packet waited.
-        assert_eq!(pace.sent(ms(45), 1500), ms(50));
+        assert_eq!(pace.transmission_end(ms(45), 1500), ms(50));
     }
 
     #[test]
     fn opportunities_that_nobody_uses_pass_however_many_they_are() {
         let mut pace = trace(&[0, 3, 7]);
         // The period is 7 ms. The opportunities at 7 and 0 coincide, so two periods meet with two opportunities.
-        assert_eq!(pace.sent(ms(0), 100), ms(3));
-        assert_eq!(pace.sent(ms(7_000_006), 1500), ms(7_000_007));
-        assert_eq!(pace.sent(ms(7_000_007), 1500), ms(7_000_007), "the last of a turn and the first of the next");
-        assert_eq!(pace.sent(ms(7_000_007), 1500), ms(7_000_010));
-        assert_eq!(pace.sent(ms(7_000_700), 1500), ms(7_000_703), "an arrival at an opportunity is too late for it");
+        assert_eq!(pace.transmission_end(ms(0), 100), ms(3));
+        assert_eq!(pace.transmission_end(ms(7_000_006), 1500), ms(7_000_007));
+        assert_eq!(
+            pace.transmission_end(ms(7_000_007), 1500),
+            ms(7_000_007),
+            "the last of a period and the first of the next"
+        );
+        assert_eq!(pace.transmission_end(ms(7_000_007), 1500), ms(7_000_010));
+        assert_eq!(
+            pace.transmission_end(ms(7_000_700), 1500),
+            ms(7_000_703),
+            "an arrival at an opportunity is too late for it"
+        );
     }
 }

@@ -23,7 +23,7 @@ impl WireProperties {
 
     /// Exit time of a packet that enters at `now` and need not wait.
     #[inline]
-    pub fn alone(&self, now: Time, bytes: u32) -> Time {
+    pub fn exit_if_idle(&self, now: Time, bytes: u32) -> Time {
         now + self.transmit(bytes) + self.delay
     }
 
@@ -42,15 +42,15 @@ pub struct Wire {
 impl Wire {
     /// Exit time of a packet of the usual size that enters at `now`.
     #[inline]
-    pub fn pass(&mut self, now: Time, kind: &WireProperties) -> Time {
-        self.free_at = self.free_at.max(now) + kind.transmit;
-        self.free_at + kind.delay
+    pub fn pass(&mut self, now: Time, properties: &WireProperties) -> Time {
+        self.free_at = self.free_at.max(now) + properties.transmit;
+        self.free_at + properties.delay
     }
 
     /// Exit time of a packet of any size.
     #[inline]
-    pub fn pass_sized(&mut self, now: Time, bytes: u32, kind: &WireProperties) -> Time {
-        self.free_at = self.free_at.max(now) + kind.transmit(bytes);
-        self.free_at + kind.delay
+    pub fn pass_sized(&mut self, now: Time, bytes: u32, properties: &WireProperties) -> Time {
+        self.free_at = self.free_at.max(now) + properties.transmit(bytes);
+        self.free_at + properties.delay
     }
 }

@@ -3,7 +3,7 @@
 
 use headgate_core::{Span, Time};
 use headgate_live::verdict::{FlowInterval, Responsiveness, judge};
-use headgate_measure::{EventBatch, PacketEvent, Watch};
+use headgate_measure::{EventBatch, PacketEvent, Watcher};
 use headgate_scenario::{Changes, Scenario};
 
 const INTERVAL: Span = Span::from_millis(100);
@@ -14,8 +14,8 @@ const REMEMBERED: usize = 100;
 /// What each flow does in intervals, from the events at the link.
 struct RecordedIntervals(Vec<Vec<FlowInterval>>);
 
-impl Watch for RecordedIntervals {
-    fn goes_on(&mut self, _: Time) -> bool {
+impl Watcher for RecordedIntervals {
+    fn should_continue(&mut self, _: Time) -> bool {
         true
     }
     fn events(&mut self, batch: &EventBatch) {

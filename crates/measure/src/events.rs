@@ -3,8 +3,8 @@
 use headgate_core::{Backlog, Discipline, FlowId, Packet, Time, Why};
 use headgate_scenario::Events;
 
-use crate::counted::Counted;
-use crate::shown::BacklogColumns;
+use crate::core_columns::BacklogColumns;
+use crate::has_flow::HasFlow;
 use crate::table::{Column, FieldColumns, LINK, Unit, rows};
 
 /// An event of a packet at a queue.
@@ -81,7 +81,7 @@ impl EventLog {
     }
 
     /// Records an event of a packet.
-    pub fn note<T: Counted>(&mut self, packet: &Packet<T>, kind: PacketEvent, time: Time) {
+    pub fn record<T: HasFlow>(&mut self, packet: &Packet<T>, kind: PacketEvent, time: Time) {
         let Backlog { packets, bytes } = &mut self.held;
         match kind {
             PacketEvent::Arrived => (*packets, *bytes) = (*packets + 1, *bytes + u64::from(packet.bytes)),
@@ -90,8 +90,8 @@ impl EventLog {
             }
             PacketEvent::Marked(_) | PacketEvent::Lost => {}
         }
-        let slight = matches!(kind, PacketEvent::Arrived | PacketEvent::Sent);
-        if self.wanted == Events::All || !slight {
+        let routine = matches!(kind, PacketEvent::Arrived | PacketEvent::Sent);
+        if self.wanted == Events::All || !routine {
             self.batch.rows.push(EventRow {
                 time,
                 link: self.link,
@@ -104,27 +104,27 @@ impl EventLog {
     }
 
     /// Records a packet that the link loses after the discipline has sent it: gauges do not apply.
-    pub fn note_lost<T: Counted>(&mut self, packet: &Packet<T>, time: Time) {
-        self.note(packet, PacketEvent::Lost, time);
+    pub fn record_link_loss<T: HasFlow>(&mut self, packet: &Packet<T>, time: Time) {
+        self.record(packet, PacketEvent::Lost, time);
         let gauges = self.batch.gauges.len();
         self.batch.values.resize(self.batch.values.len() + gauges, f64::NAN);
     }
 
     /// Whether drops or marks still lack their gauges. Call after every call of the discipline.
     #[inline]
-    pub fn waits(&self) -> bool {
+    pub fn lacks_gauges(&self) -> bool {
         self.batch.values.len() < self.batch.rows.len() * self.batch.gauges.len()
     }
 
     /// Fills in the gauges of the latest drops and marks. `name` maps a flow number to the discipline's flow.
-    pub fn explain<T>(&mut self, discipline: &impl Discipline<T>, name: impl Fn(u32) -> FlowId) {
+    pub fn record_gauges<T>(&mut self, discipline: &impl Discipline<T>, name: impl Fn(u32) -> FlowId) {
         let EventBatch { rows, gauges, values } = &mut self.batch;
         for row in &rows[values.len() / gauges.len()..] {
             let start = values.len();
             values.resize(start + gauges.len(), f64::NAN);
             let mut write = |name, of_flow, value| {
-                let told = GaugeColumn { name, of_flow };
-                if let Some(column) = gauges.iter().position(|gauge| *gauge == told) {
+                let gauge_column = GaugeColumn { name, of_flow };
+                if let Some(column) = gauges.iter().position(|gauge| *gauge == gauge_column) {
                     values[start + column] = value;
                 }
             };
@@ -166,13 +166,13 @@ impl FieldColumns<PacketEvent> for EventColumns {
     fn columns<R: 'static>(&self, _: &str, meaning: &str, get: fn(&R) -> &PacketEvent) -> Vec<Column<R>> {
         let reason = "Reason of a drop or mark; `link_loss` for a packet that the emulated medium loses.";
         vec![
-            Column::new("event", Unit::None, meaning, move |row| words(*get(row)).0),
-            Column::new("reason", Unit::None, reason, move |row| words(*get(row)).1),
+            Column::new("event", Unit::None, meaning, move |row| event_and_reason(*get(row)).0),
+            Column::new("reason", Unit::None, reason, move |row| event_and_reason(*get(row)).1),
         ]
     }
 }
 
-fn words(what: PacketEvent) -> (&'static str, Option<&'static str>) {
+fn event_and_reason(what: PacketEvent) -> (&'static str, Option<&'static str>) {
     match what {
         PacketEvent::Arrived => ("arrived", None),
         PacketEvent::Sent => ("sent", None),

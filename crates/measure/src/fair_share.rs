@@ -39,17 +39,17 @@ impl FairShare {
 
 /// Demand and fair share by group, TCP before UDP.
 pub fn fair_shares(scenario: &Scenario) -> Vec<FairShare> {
-    let asked: Vec<GroupDemand> = tcp(scenario).chain(udp(scenario)).collect();
+    let groups: Vec<GroupDemand> = tcp(scenario).chain(udp(scenario)).collect();
     let capacities: Vec<f64> = scenario.hops().map(|hop| scenario.mean_rate(hop).as_bits() as f64).collect();
-    let demands: Vec<FlowDemand> = asked.iter().map(|asked| asked.demand.clone()).collect();
+    let demands: Vec<FlowDemand> = groups.iter().map(|group| group.demand.clone()).collect();
     let shares = max_min(&capacities, &demands);
-    let due = |(asked, share): (GroupDemand, f64)| FairShare {
-        demand_bps: asked.demand.want * asked.useful,
-        fair_bps: share * asked.useful,
-        ends: asked.ends,
-        responsive: asked.responsive,
+    let fair_share = |(group, share): (GroupDemand, f64)| FairShare {
+        demand_bps: group.demand.want * group.useful,
+        fair_bps: share * group.useful,
+        ends: group.ends,
+        responsive: group.responsive,
     };
-    asked.into_iter().zip(shares).map(due).collect()
+    groups.into_iter().zip(shares).map(fair_share).collect()
 }
 
 /// Demand of a group's flows in bits on the wire, and its useful fraction.
@@ -71,13 +71,15 @@ impl SourceRate<'_> {
     /// Long-run rate per flow in bit/s; infinite if unlimited.
     fn bps(&self) -> f64 {
         let rate = self.source.mean_rate().unwrap_or(f64::INFINITY);
-        let whole =
-            self.source.mean_bytes().map_or(f64::INFINITY, |bytes| bytes * self.come() / self.end.as_secs_f64());
+        let whole = self
+            .source
+            .mean_bytes()
+            .map_or(f64::INFINITY, |bytes| bytes * self.started_fraction() / self.end.as_secs_f64());
         8.0 * rate.min(whole)
     }
 
     /// Mean fraction of the flows that arrive at all.
-    fn come(&self) -> f64 {
+    fn started_fraction(&self) -> f64 {
         match self.start {
             Start::Poisson { rate, .. } => (rate * self.end.as_secs_f64() / f64::from(self.flows)).min(1.0),
             Start::Drawn { .. } | Start::Steps { .. } => 1.0,
@@ -86,7 +88,7 @@ impl SourceRate<'_> {
 }
 
 /// Demand of `group`, at most `most` bit/s on the wire.
-fn asked<S>(scenario: &Scenario, group: &FlowGroup<S>, useful: f64, most: f64, responsive: bool) -> GroupDemand {
+fn group_demand<S>(scenario: &Scenario, group: &FlowGroup<S>, useful: f64, most: f64, responsive: bool) -> GroupDemand {
     let end = group.stop.unwrap_or(scenario.duration);
     let writes = SourceRate { source: &group.source, flows: group.flows, start: group.start, end };
     let access = group.sender.rate.min(group.receiver.rate).as_bits() as f64;
@@ -100,18 +102,18 @@ fn tcp(scenario: &Scenario) -> impl Iterator<Item = GroupDemand> {
     scenario.tcp.iter().map(|group| {
         let rtt = base_rtt(scenario, &group.route, [&group.sender, &group.receiver], [group.packet, group.ack]);
         let window = f64::from(group.window) * f64::from(group.packet) * 8.0 / rtt.as_secs_f64();
-        asked(scenario, group, useful(group.packet, group.header), window, true)
+        group_demand(scenario, group, useful_fraction(group.packet, group.header), window, true)
     })
 }
 
 fn udp(scenario: &Scenario) -> impl Iterator<Item = GroupDemand> {
     scenario.udp.iter().map(|group| {
         let most = group.most().as_bits() as f64;
-        asked(scenario, group, useful(group.packet, group.header), most, group.is_controlled())
+        group_demand(scenario, group, useful_fraction(group.packet, group.header), most, group.is_controlled())
     })
 }
 
-fn useful(packet: u32, header: u32) -> f64 {
+fn useful_fraction(packet: u32, header: u32) -> f64 {
     f64::from(packet - header) / f64::from(packet)
 }
 

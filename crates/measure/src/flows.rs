@@ -3,10 +3,10 @@
 use headgate_core::{Counts, Time};
 use headgate_scenario::{Hop, Scenario};
 
+use crate::core_columns::CountColumns;
 use crate::fair_share::fair_shares;
-use crate::meter::LinkLedger;
-use crate::metrics::{Ends, Milestones};
-use crate::shown::CountColumns;
+use crate::link_ledger::LinkLedger;
+use crate::metrics::{Milestones, ReceiverMetrics};
 use crate::table::{GROUP, RowColumns, Unit, rows};
 
 rows! {
@@ -63,34 +63,35 @@ pub struct TransportCounts {
 pub fn flow_rows<'a>(
     scenario: &Scenario,
     [warm, end]: [Time; 2],
-    ends: &Ends,
-    transported: impl Iterator<Item = TransportCounts>,
+    ends: &ReceiverMetrics,
+    transports: impl Iterator<Item = TransportCounts>,
     ledger: impl Fn(&Hop) -> &'a LinkLedger + Copy,
 ) -> Vec<FlowRow> {
     let (span, fair_shares) = (end - warm, fair_shares(scenario));
     let routes: Vec<&[Hop]> = scenario.routes().collect();
-    let row = |(flow, told): (usize, TransportCounts)| {
-        let (counts, link_losses, queue_delay_ms_mean) = along(routes[told.group as usize].iter().map(ledger), flow);
+    let row = |(flow, transport): (usize, TransportCounts)| {
+        let (counts, link_losses, queue_delay_ms_mean) =
+            sum_over_route(routes[transport.group as usize].iter().map(ledger), flow);
         FlowRow {
             flow: flow as u32,
-            group: told.group,
+            group: transport.group,
             throughput_bps: counts.sent_bytes as f64 * 8.0 / span.as_secs_f64(),
             counts,
             link_losses,
-            goodput_bps: told.bytes as f64 * 8.0 / span.as_secs_f64(),
-            fair_share_bps: fair_shares[told.group as usize].fair_bps,
-            retransmits: told.retransmits,
-            timeouts: told.timeouts,
-            cwnd_mean: told.cwnd_area.map(|area| area / span.as_nanos() as f64),
+            goodput_bps: transport.bytes as f64 * 8.0 / span.as_secs_f64(),
+            fair_share_bps: fair_shares[transport.group as usize].fair_bps,
+            retransmits: transport.retransmits,
+            timeouts: transport.timeouts,
+            cwnd_mean: transport.cwnd_area.map(|area| area / span.as_nanos() as f64),
             queue_delay_ms_mean,
             milestones: ends.milestones(flow, end),
         }
     };
-    transported.enumerate().map(row).collect()
+    transports.enumerate().map(row).collect()
 }
 
 /// Combines the ledgers along a flow's route: counts, link losses, and the sum of mean queueing delays in milliseconds.
-fn along<'a>(route: impl Iterator<Item = &'a LinkLedger> + Clone, flow: usize) -> (Counts, u64, Option<f64>) {
+fn sum_over_route<'a>(route: impl Iterator<Item = &'a LinkLedger> + Clone, flow: usize) -> (Counts, u64, Option<f64>) {
     let mut all = Counts::default();
     let mut arrived = None;
     for counts in route.clone().map(|ledger| ledger.of_flow(flow)) {

@@ -1,20 +1,21 @@
 //! Measurements and result tables of a run, simulated or on real packets.
 //!
 //! The simulator and the live forwarder fill the same tables with the same code. A port's [`LinkLedger`] counts
-//! packets, [`Occupancy`] integrates the queue over time, [`Ends`] records deliveries, and an [`EventLog`] records
-//! single packets. An [`Outcome`] holds the results of one run; [`fair_shares`] gives the fair shares. The host of a
-//! run implements [`Counted`] to map packets to flows.
+//! packets, [`Occupancy`] integrates the queue over time, [`ReceiverMetrics`] records deliveries, and an [`EventLog`]
+//! records single packets. An [`Outcome`] holds the results of one run; [`fair_shares`] gives the fair shares. The host
+//! of a run implements [`HasFlow`] to map packets to flows.
 #![forbid(unsafe_code)]
 
 mod balance;
-mod counted;
+mod core_columns;
 mod distributions;
 mod events;
 mod fair_share;
 mod flows;
+mod has_flow;
+mod link_ledger;
 mod links;
 mod max_min;
-mod meter;
 mod metrics;
 mod occupancy;
 mod outcome;
@@ -22,31 +23,30 @@ mod over_time;
 mod path;
 pub mod pcapng;
 mod reasons;
-mod senders;
-mod shown;
+mod sender_state;
 mod table;
 mod tables;
 mod traces;
 
 pub use balance::Balance;
-pub use counted::Counted;
 pub use distributions::{DelayRow, LossRow};
 pub use events::{EventBatch, EventLog, EventRow, GaugeColumn, PacketEvent};
 pub use fair_share::{FairShare, fair_shares};
 pub use flows::{FlowRow, TransportCounts, flow_rows};
-pub use links::{LinkRow, note_run};
+pub use has_flow::HasFlow;
+pub use link_ledger::LinkLedger;
+pub use links::{LinkRow, record_run_totals};
 pub use max_min::{FlowDemand, max_min};
-pub use meter::LinkLedger;
 pub use metrics::{
-    Ends, FairnessRow, LossPattern, LossSynchronization, Milestones, OneWay, PortMetrics, PortRow, ResponseTimes,
-    one_ways,
+    FairnessRow, LossPattern, LossSynchronization, Milestones, OneWayDelays, PortMetrics, PortRow, ReceiverMetrics,
+    ResponseTimes, one_way_delays,
 };
 pub use occupancy::Occupancy;
-pub use outcome::{Outcome, TransferRow, Watch};
+pub use outcome::{Outcome, TransferRow, Watcher};
 pub use over_time::{IntervalQuantity, IntervalRow, OverTimeMetric, SampledCounters, group_rows, queue_rows};
 pub use path::{base_one_way, base_rtt, mean_base_rtt};
 pub use reasons::{declare_reason, reasons};
-pub use senders::{SenderState, TraceRow};
+pub use sender_state::{SenderState, TraceRow};
 pub use table::{Cells, Column, ColumnInfo, Names, Row, Unit};
 pub use tables::{Table, tables};
 pub use traces::Traces;

@@ -3,8 +3,8 @@
 use headgate_core::Counts;
 use headgate_scenario::Direction;
 
+use crate::core_columns::CountColumns;
 use crate::metrics::PortRow;
-use crate::shown::CountColumns;
 use crate::table::{NoColumns, RowColumns, Unit, rows};
 
 rows! {
@@ -38,8 +38,8 @@ rows! {
         /// Drop rate without the drops that target identified flows; null if no packet arrived. R. Mahajan, S. Floyd,
         /// D. Wetherall, "Controlling high-bandwidth flows at the congested router", ICNP 2001, section 1.
         ambient_drop_rate as Unit::Share, after "queue_delay_ms_max": |row: &LinkRow| {
-            let (came, dropped) = row.counts.ambient();
-            (came > 0).then(|| dropped as f64 / came as f64)
+            let (arrived, dropped) = row.counts.ambient();
+            (arrived > 0).then(|| dropped as f64 / arrived as f64)
         };
     }
 }
@@ -53,7 +53,7 @@ impl LinkRow {
 }
 
 /// Records counts of the whole run in a single row, so that column sums are right.
-pub fn note_run(links: &mut [LinkRow], packets: u64, events: u64) {
+pub fn record_run_totals(links: &mut [LinkRow], packets: u64, events: u64) {
     if let Some(first) = links.iter_mut().find(|link| link.compared) {
         (first.packets, first.events) = (Some(packets), Some(events));
     }

@@ -24,7 +24,7 @@ impl Occupancy {
 
     /// The queue holds `held` from `now` on.
     #[inline]
-    pub fn set(&mut self, held: Backlog, now: Time) {
+    pub fn set_backlog(&mut self, held: Backlog, now: Time) {
         // Via i64: signed conversion is one instruction, and a run is shorter than 292 years.
         let lasted = (now - self.since).as_nanos() as i64 as f64;
         self.packets += f64::from(self.held.packets) * lasted;
@@ -34,7 +34,7 @@ impl Occupancy {
 
     /// A packet is being sent for `span`.
     #[inline]
-    pub fn busy(&mut self, span: Span) {
+    pub fn add_busy(&mut self, span: Span) {
         self.busy = self.busy + span;
     }
 

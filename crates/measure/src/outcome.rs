@@ -1,4 +1,4 @@
-//! The results of one run, and a [`Watch`] that observes it.
+//! The results of one run, and a [`Watcher`] that observes it.
 //!
 //! A field of a row is a column of its table, and its comment documents the column.
 
@@ -8,9 +8,9 @@ use crate::balance::Balance;
 use crate::events::EventBatch;
 use crate::flows::FlowRow;
 use crate::links::LinkRow;
-use crate::metrics::{FairnessRow, OneWay};
+use crate::metrics::{FairnessRow, OneWayDelays};
 use crate::over_time::IntervalRow;
-use crate::senders::TraceRow;
+use crate::sender_state::TraceRow;
 use crate::table::{GROUP, Unit, rows};
 
 /// All results of one run: one discipline, one seed. Numbers cover the time after the warm-up.
@@ -25,7 +25,7 @@ pub struct Outcome {
     /// One row a link direction, by number.
     pub links: Vec<LinkRow>,
     /// One-way delays, one row a group.
-    pub one_way: Vec<OneWay>,
+    pub one_way: Vec<OneWayDelays>,
     /// Jain's index, one row a time scale.
     pub fairness: Vec<FairnessRow>,
     /// Packets that compared disciplines sent in the whole run: the unit of cost.
@@ -68,9 +68,9 @@ rows! {
 }
 
 /// Observes a run.
-pub trait Watch {
+pub trait Watcher {
     /// Called from time to time with the run's time; `false` aborts the run, without an outcome.
-    fn goes_on(&mut self, now: Time) -> bool;
+    fn should_continue(&mut self, now: Time) -> bool;
     /// A batch of events, in order, if the scenario records them.
     fn events(&mut self, batch: &EventBatch);
     /// A batch of traces, in order, if the scenario records them.
@@ -80,8 +80,8 @@ pub trait Watch {
 }
 
 /// No observer.
-impl Watch for () {
-    fn goes_on(&mut self, _: Time) -> bool {
+impl Watcher for () {
+    fn should_continue(&mut self, _: Time) -> bool {
         true
     }
     fn events(&mut self, _: &EventBatch) {}

@@ -69,7 +69,7 @@ impl IntervalQuantity {
     }
 
     /// The name in tables.
-    pub fn word(self) -> String {
+    pub fn table_name(self) -> String {
         match self {
             IntervalQuantity::Metric(metric) => metric.name.to_string(),
             IntervalQuantity::Gauge(name) => format!("gauge:{name}"),
@@ -92,7 +92,7 @@ rows! {
         value: f64 as Unit::None,
     } also {
         /// Name of the metric ([below](#metrics-over-time)), or `gauge:NAME` for a gauge of the link's discipline.
-        metric as Unit::None, after "time_s": |row: &IntervalRow| row.metric.word();
+        metric as Unit::None, after "time_s": |row: &IntervalRow| row.metric.table_name();
     }
 }
 
@@ -108,14 +108,14 @@ pub fn queue_rows(
     now: Time,
     link: u16,
     (packets, bytes, busy): (f64, f64, f64),
-    (came, dropped): (u64, u64),
+    (arrived, dropped): (u64, u64),
 ) -> impl Iterator<Item = IntervalRow> {
     let means = [
         (OverTimeMetric::QUEUE_PACKETS, packets),
         (OverTimeMetric::QUEUE_BYTES, bytes),
         (OverTimeMetric::UTILIZATION, busy),
     ];
-    let ambient = (came > 0).then(|| (OverTimeMetric::AMBIENT_DROP_RATE, dropped as f64 / came as f64));
+    let ambient = (arrived > 0).then(|| (OverTimeMetric::AMBIENT_DROP_RATE, dropped as f64 / arrived as f64));
     let row = move |(metric, value)| IntervalRow::of_link(now, link, IntervalQuantity::Metric(metric), value);
     means.into_iter().chain(ambient).map(row)
 }
@@ -161,10 +161,10 @@ mod tests {
 
     #[test]
     fn what_came_before_the_counters_began_anew_is_told_at_the_intervals_end() {
-        let mut told = SampledCounters::default();
-        assert_eq!(told.increments((10, 1)), (10, 1));
-        told.restart((17, 3));
-        assert_eq!(told.increments((5, 0)), (12, 2), "7 and 2 before, 5 and 0 after");
-        assert_eq!(told.increments((6, 4)), (1, 4));
+        let mut counters = SampledCounters::default();
+        assert_eq!(counters.increments((10, 1)), (10, 1));
+        counters.restart((17, 3));
+        assert_eq!(counters.increments((5, 0)), (12, 2), "7 and 2 before, 5 and 0 after");
+        assert_eq!(counters.increments((6, 4)), (1, 4));
     }
 }

@@ -17,7 +17,7 @@ pub fn reasons() -> Vec<Why> {
 /// Declares a reason of a discipline outside the registry, unless its name is known. Leaks: there are only a few.
 pub fn declare_reason(name: String, about: String) {
     if reasons().iter().all(|why| why.name() != name) {
-        let reason = Reason { name: name.leak(), about: about.leak(), singles_out: false };
+        let reason = Reason { name: name.leak(), about: about.leak(), targets_identified_flow: false };
         let mut declared = DECLARED.lock().unwrap_or_else(PoisonError::into_inner);
         declared.push(Why::of(Box::leak(Box::new(reason))));
     }

@@ -74,7 +74,7 @@ impl Names {
     }
 
     /// Whether the scenario's tables have this column.
-    pub fn have<R>(&self, column: &Column<R>) -> bool {
+    pub fn has_column<R>(&self, column: &Column<R>) -> bool {
         let given = |why| self.reasons.as_ref().is_none_or(|reasons| reasons.contains(&why));
         column.reason.is_none_or(given)
     }
@@ -131,8 +131,8 @@ pub struct Column<R> {
     pub about: ColumnInfo,
     /// Its values.
     pub cells: Cells<R>,
-    /// The only reason that the column counts, if any. Tables have such a column if a discipline of the scenario can give
-    /// the reason.
+    /// The only reason that the column counts, if any. Tables have such a column if a discipline of the scenario can
+    /// give the reason.
     reason: Option<Why>,
 }
 
@@ -148,7 +148,7 @@ impl<R: 'static> Column<R> {
     }
 
     /// Restricts the column to the reason `why`.
-    pub fn of(self, why: Why) -> Column<R> {
+    pub fn only_for(self, why: Why) -> Column<R> {
         Column { reason: Some(why), ..self }
     }
 
@@ -315,20 +315,20 @@ pub trait Number: Copy + 'static {
     const NULLABLE: bool;
 
     /// The number as an index.
-    fn place(self) -> Option<usize>;
+    fn index(self) -> Option<usize>;
 }
 
 macro_rules! numbers {
     ($($type:ty)*) => {$(
         impl Number for $type {
             const NULLABLE: bool = false;
-            fn place(self) -> Option<usize> {
+            fn index(self) -> Option<usize> {
                 Some(self as usize)
             }
         }
         impl Number for Option<$type> {
             const NULLABLE: bool = true;
-            fn place(self) -> Option<usize> {
+            fn index(self) -> Option<usize> {
                 self.map(|number| number as usize)
             }
         }
@@ -341,7 +341,7 @@ impl<T: Number> FieldColumns<T> for NameColumns {
         let (words, nullable) = (self.words, self.nullable.unwrap_or(T::NULLABLE));
         let column = |(word, &(name, about)): (usize, &(&str, &str))| {
             let cells = Cells::Names(Box::new(move |row, names| {
-                let (name, second) = &words(names)[get(row).place()?];
+                let (name, second) = &words(names)[get(row).index()?];
                 Some([name.as_str(), second][word])
             }));
             let meaning = if about.is_empty() { meaning } else { about };

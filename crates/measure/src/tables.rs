@@ -7,7 +7,7 @@ use crate::links::LinkRow;
 use crate::metrics::FairnessRow;
 use crate::outcome::TransferRow;
 use crate::over_time::IntervalRow;
-use crate::senders::TraceRow;
+use crate::sender_state::TraceRow;
 use crate::table::{ColumnInfo, Row};
 
 /// A table of a result.

@@ -3,20 +3,20 @@
 use headgate_core::{Span, Time};
 use headgate_scenario::Scenario;
 
-use crate::senders::{SenderState, TraceRow};
+use crate::sender_state::{SenderState, TraceRow};
 
 /// Rows not yet taken, and each traced flow's last row.
 pub struct Traces {
     /// By flow: whether it is traced, and its last row.
     last: Vec<FlowTrace>,
-    least: Span,
+    min_interval: Span,
     rows: Vec<TraceRow>,
 }
 
 #[derive(Clone, Copy)]
 enum FlowTrace {
     NotTraced,
-    Nothing,
+    NoRowYet,
     Row(TraceRow),
 }
 
@@ -27,28 +27,28 @@ impl Traces {
         let flows = scenario.groups().flat_map(|group| (0..group.flows).map(move |flow| (group.name, flow)));
         let wanted = |group: &str, flow| record.flows.iter().any(|traced| traced.includes(group, flow));
         let last =
-            flows.map(|(group, flow)| if wanted(group, flow) { FlowTrace::Nothing } else { FlowTrace::NotTraced });
-        let traces = || Traces { last: last.collect(), least: record.flow_interval, rows: Vec::new() };
+            flows.map(|(group, flow)| if wanted(group, flow) { FlowTrace::NoRowYet } else { FlowTrace::NotTraced });
+        let traces = || Traces { last: last.collect(), min_interval: record.flow_interval, rows: Vec::new() };
         (!record.flows.is_empty()).then(traces)
     }
 
     /// Like [`new`](Traces::new) for polled senders: the poller enforces the interval.
-    pub fn looked_at(scenario: &Scenario) -> Option<Traces> {
-        Traces::new(scenario).map(|traces| Traces { least: Span::ZERO, ..traces })
+    pub fn for_polled_senders(scenario: &Scenario) -> Option<Traces> {
+        Traces::new(scenario).map(|traces| Traces { min_interval: Span::ZERO, ..traces })
     }
 
     /// Whether `flow` is traced.
-    pub fn wants(&self, flow: u32) -> bool {
+    pub fn is_traced(&self, flow: u32) -> bool {
         !matches!(self.last[flow as usize], FlowTrace::NotTraced)
     }
 
     /// Records the state of `flow`'s sender after an event, if it changed.
-    pub fn note(&mut self, flow: u32, now: Time, state: impl FnOnce() -> SenderState) {
+    pub fn record(&mut self, flow: u32, now: Time, state: impl FnOnce() -> SenderState) {
         let last = &mut self.last[flow as usize];
         let early = match last {
             FlowTrace::NotTraced => return,
-            FlowTrace::Nothing => false,
-            FlowTrace::Row(row) => now < row.time + self.least,
+            FlowTrace::NoRowYet => false,
+            FlowTrace::Row(row) => now < row.time + self.min_interval,
         };
         if early {
             return; // the change appears in the next row
@@ -62,7 +62,7 @@ impl Traces {
     }
 
     /// The rows since they were last taken.
-    pub fn rows(&mut self) -> &mut Vec<TraceRow> {
+    pub fn rows_mut(&mut self) -> &mut Vec<TraceRow> {
         &mut self.rows
     }
 }

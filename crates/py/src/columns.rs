@@ -41,7 +41,7 @@ impl Columns {
 
     /// The columns of this row type.
     pub fn of<'a, R: Row>(&mut self, names: &'a Names, rows: impl Iterator<Item = &'a R> + Clone) {
-        let columns = R::columns().into_iter().filter(|column| names.have(column));
+        let columns = R::columns().into_iter().filter(|column| names.has_column(column));
         for Column { about, cells, .. } in columns {
             let rows = rows.clone();
             let array: ArrayRef = match cells {

@@ -56,7 +56,7 @@ impl Sink<TaggedSegment> for Untag<'_> {
 
 /// Calls `job` with the discipline's view of `cx`.
 #[inline]
-fn within<R>(cx: &mut Cx<'_, Segment>, job: impl FnOnce(&mut Cx<'_, TaggedSegment>) -> R) -> R {
+fn with_inner_cx<R>(cx: &mut Cx<'_, Segment>, job: impl FnOnce(&mut Cx<'_, TaggedSegment>) -> R) -> R {
     let now = cx.now;
     let (rng, sink) = cx.split();
     job(&mut Cx::new(now, rng, &mut Untag(sink)))
@@ -65,10 +65,10 @@ fn within<R>(cx: &mut Cx<'_, Segment>, job: impl FnOnce(&mut Cx<'_, TaggedSegmen
 impl<D: Discipline<TaggedSegment>> Discipline<Segment> for Classified<D> {
     fn enqueue(&mut self, packet: SimPacket, cx: &mut Cx<'_, Segment>) {
         let packet = self.tag(packet);
-        within(cx, |cx| self.inner.enqueue(packet, cx));
+        with_inner_cx(cx, |cx| self.inner.enqueue(packet, cx));
     }
     fn dequeue(&mut self, cx: &mut Cx<'_, Segment>) -> Option<SimPacket> {
-        within(cx, |cx| self.inner.dequeue(cx)).map(untag)
+        with_inner_cx(cx, |cx| self.inner.dequeue(cx)).map(untag)
     }
     fn backlog(&self) -> Backlog {
         self.inner.backlog()
@@ -77,7 +77,7 @@ impl<D: Discipline<TaggedSegment>> Discipline<Segment> for Classified<D> {
         self.inner.ready_at(now)
     }
     fn shed(&mut self, cx: &mut Cx<'_, Segment>) {
-        within(cx, |cx| self.inner.shed(cx));
+        with_inner_cx(cx, |cx| self.inner.shed(cx));
     }
     fn observe(&self, gauge: &mut dyn FnMut(&'static str, f64)) {
         self.inner.observe(gauge);
@@ -134,9 +134,9 @@ mod tests {
 
     /// Port events: flow, class, segment, reason, and whether it was a mark.
     #[derive(Default)]
-    struct Told(Vec<(u64, u16, Segment, Why, bool)>);
+    struct TestSink(Vec<(u64, u16, Segment, Why, bool)>);
 
-    impl Sink<Segment> for Told {
+    impl Sink<Segment> for TestSink {
         fn dropped(&mut self, packet: SimPacket, why: Why, _: Time) {
             self.0.push((packet.flow.0, packet.class.0, packet.handle, why, false));
         }
@@ -150,10 +150,10 @@ mod tests {
     fn the_discipline_sees_flows_and_classes_and_the_port_its_own_packets() {
         let mut classified =
             Classified::new(Fake::default(), &scenario("source"), Hop { link: 0, direction: Direction::Forward });
-        let (mut rng, mut told) = (Rng::new(1), Told::default());
+        let (mut rng, mut sink) = (Rng::new(1), TestSink::default());
         let packet =
             |flow| SimPacket { ecn: Ecn::Ect0, ..Packet::new(FlowId(flow), 100, Segment::data(flow as u32, true)) };
-        let mut cx = Cx::new(Time::ZERO, &mut rng, &mut told);
+        let mut cx = Cx::new(Time::ZERO, &mut rng, &mut sink);
         for flow in [3, 2, 1] {
             classified.enqueue(packet(flow), &mut cx);
         }
@@ -164,7 +164,7 @@ mod tests {
         assert_eq!(classified.inner.seen, [(2, 1), (2, 1), (1, 0)]);
         let segment = |flow| Segment::data(flow, true);
         assert_eq!(
-            told.0,
+            sink.0,
             [
                 (3, 0, segment(3), Why::Early, true),
                 (1, 0, segment(1), Why::Overflow, false),

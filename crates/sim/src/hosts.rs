@@ -1,18 +1,18 @@
 //! The hosts: every flow's sender and receiver, by flow number, and the measurements at both ends.
 //!
 //! Each method handles one event and schedules the events that follow from it. Packets that leave the last link reach
-//! their receiver through [`Hosts::leave`]. Acknowledgements and TFRC reports return through [`Hosts::acknowledge`]. A
-//! dropped or lost packet ends in [`Hosts::release`].
+//! their receiver through [`Hosts::forward_packet`]. Acknowledgements and TFRC reports return through
+//! [`Hosts::acknowledge`]. A dropped or lost packet ends in [`Hosts::release`].
 
-mod account;
+mod totals;
 
 use headgate_core::{Ecn, Time, Why};
-use headgate_measure::{Ends, Traces, TransferRow};
+use headgate_measure::{ReceiverMetrics, Traces, TransferRow};
 use headgate_scenario::{Paths, Scenario, TcpGroup, UdpGroup};
 
 use crate::capture::Captures;
 use crate::event::{EventKind, SimEvent};
-use crate::queue::EventQueue;
+use crate::event_queue::EventQueue;
 use crate::segment::{AckOptions, SegmentContents, SimPacket};
 use crate::tcp::Ack;
 use crate::traffic::{
@@ -39,7 +39,7 @@ pub struct Hosts {
     /// Useful bytes delivered since the last sample, by group.
     delivered: Vec<u64>,
     /// Measurements at the receivers.
-    pub ends: Ends,
+    pub receiver_metrics: ReceiverMetrics,
     /// The traces and captures, if requested.
     pub traces: Option<Traces>,
     pub captures: Option<Box<Captures>>,
@@ -62,7 +62,7 @@ impl Hosts {
             delivered_packets: 0,
             dropped_packets: 0,
             delivered: vec![0; scenario.tcp.len() + scenario.udp.len()],
-            ends: Ends::new(scenario),
+            receiver_metrics: ReceiverMetrics::new(scenario),
             traces: Traces::new(scenario),
             captures: Captures::new(scenario).map(Box::new),
             transfers: Vec::new(),
@@ -83,7 +83,7 @@ impl Hosts {
             let app = FlowApp::new(group.source.start(i), source_stream(seed, &group.name, i));
             let (start, flow) = (starts.draw(i, &mut rng), self.tcp.len());
             queue.push(start, SimEvent::of_flow(EventKind::FlowStart, flow as u32));
-            self.ends.begins(flow, number, start);
+            self.receiver_metrics.flow_begins(flow, number, start);
             self.tcp.push(TcpFlow::new(&self.tcp_settings[number], number as u16, app, rng));
             self.warmup_counts.push(TcpCounts::default());
         }
@@ -96,7 +96,7 @@ impl Hosts {
             let (start, flow) = (starts.draw(i, &mut rng), self.tcp.len() + self.udp.len());
             self.tfrc.add(group.is_controlled(), number as u16, rng.clone());
             self.udp.push(UdpFlow::new(number as u16, start, group.source.start(i), rng));
-            self.ends.begins(flow, self.tcp_settings.len() + number, start);
+            self.receiver_metrics.flow_begins(flow, self.tcp_settings.len() + number, start);
             match group.is_controlled() {
                 false => self.emit(flow, queue),
                 true => queue.push(start, SimEvent::of_flow(EventKind::FlowStart, flow as u32)),
@@ -104,7 +104,7 @@ impl Hosts {
         }
     }
 
-    pub fn start(&mut self, id: u32, now: Time, queue: &mut EventQueue<SimEvent>) {
+    pub fn start_flow(&mut self, id: u32, now: Time, queue: &mut EventQueue<SimEvent>) {
         match self.tcp.get_mut(id as usize) {
             Some(flow) => flow.start(id, &self.tcp_settings[flow.group as usize], now, queue),
             None => self.tfrc.flow(id, now, queue).send(),
@@ -113,14 +113,14 @@ impl Hosts {
         self.trace(id, now);
     }
 
-    pub fn write(&mut self, id: u32, now: Time, queue: &mut EventQueue<SimEvent>) {
+    pub fn app_write(&mut self, id: u32, now: Time, queue: &mut EventQueue<SimEvent>) {
         let flow = &mut self.tcp[id as usize];
         flow.on_write(id, &self.tcp_settings[flow.group as usize], now, queue);
         self.trace(id, now);
     }
 
     /// Ends a TCP flow's write of limited duration.
-    pub fn close(&mut self, id: u32, now: Time, queue: &mut EventQueue<SimEvent>) {
+    pub fn app_close(&mut self, id: u32, now: Time, queue: &mut EventQueue<SimEvent>) {
         self.tcp[id as usize].on_close(id, now, queue);
         self.record_end(id, now);
     }
@@ -129,9 +129,9 @@ impl Hosts {
     #[inline]
     fn record_end(&mut self, id: u32, now: Time) {
         if let Some(flow) = self.tcp.get_mut(id as usize)
-            && flow.ends()
+            && flow.take_end()
         {
-            self.ends.ends(flow.group.into(), now);
+            self.receiver_metrics.flow_ends(flow.group.into(), now);
         }
     }
 
@@ -140,12 +140,12 @@ impl Hosts {
     fn count_gone_datagram(&mut self, id: usize, now: Time) {
         let flow = &mut self.udp[id - self.tcp.len()];
         if flow.count_gone() {
-            self.ends.ends(self.tcp_settings.len() + usize::from(flow.group), now);
+            self.receiver_metrics.flow_ends(self.tcp_settings.len() + usize::from(flow.group), now);
         }
     }
 
     /// Sends the next segment of a paced flow.
-    pub fn departure(&mut self, id: u32, now: Time, queue: &mut EventQueue<SimEvent>) {
+    pub fn paced_send(&mut self, id: u32, now: Time, queue: &mut EventQueue<SimEvent>) {
         let flow = &mut self.tcp[id as usize];
         flow.on_departure(id, &self.tcp_settings[flow.group as usize], now, queue);
     }
@@ -175,12 +175,12 @@ impl Hosts {
 
     /// Moves a packet that leaves `link` to the next link of its route or to its host. `now` may lie ahead.
     #[inline]
-    pub fn leave(&mut self, link: u16, packet: SimPacket, now: Time, queue: &mut EventQueue<SimEvent>) {
+    pub fn forward_packet(&mut self, link: u16, packet: SimPacket, now: Time, queue: &mut EventQueue<SimEvent>) {
         if let Some(next) = self.paths.next(link, packet.flow.0 as usize) {
             return queue.push(now, SimEvent::of_packet(EventKind::FromLink, next, packet));
         }
         if packet.handle.is_reply() {
-            let arrives = self.reply_arrives(&packet, now, queue);
+            let arrives = self.reply_arrival(&packet, now, queue);
             queue.push(arrives, SimEvent::of_packet(EventKind::ToSender, 0, packet));
         } else {
             self.receive(packet, now, queue);
@@ -191,7 +191,7 @@ impl Hosts {
     pub fn release(&mut self, packet: &SimPacket, now: Time) {
         match packet.handle.contents() {
             SegmentContents::Ack { options: Some(id), .. } => _ = self.replies.ack_options.remove(id),
-            SegmentContents::Report(id) => self.tfrc.forget(id),
+            SegmentContents::Report(id) => self.tfrc.free_report(id),
             SegmentContents::Datagram => self.count_gone_datagram(packet.flow.0 as usize, now),
             SegmentContents::Ack { options: None, .. }
             | SegmentContents::Data { .. }
@@ -206,7 +206,7 @@ impl Hosts {
             captures.dropped(link, packet, why, now, &self.replies.ack_options);
         }
         if !packet.handle.is_reply() {
-            self.ends.dropped(packet.flow.0 as usize, why, now);
+            self.receiver_metrics.packet_dropped(packet.flow.0 as usize, why, now);
         }
         self.release(packet, now);
     }
@@ -224,11 +224,11 @@ impl Hosts {
         let data = (seq, cwr, &packet);
         let (segments, arrives) = flow.on_data(id as u32, data, settings, now, &mut self.replies, queue);
         let (group, bytes) = (flow.group as usize, u64::from(segments) * u64::from(settings.payload));
-        self.ends.arrives(group, packet.handle.age(arrives));
+        self.receiver_metrics.packet_arrives(group, packet.handle.age(arrives));
         if bytes > 0 {
             self.delivered[group] += bytes;
-            self.ends.delivers(id, group, bytes, now, arrives);
-            while let Some(TransferRequest { start, bytes }) = flow.arrived() {
+            self.receiver_metrics.bytes_delivered(id, group, bytes, now, arrives);
+            while let Some(TransferRequest { start, bytes }) = flow.take_arrived_transfer() {
                 self.transfers.push(TransferRow {
                     flow: id as u32,
                     group: group as u32,
@@ -250,7 +250,7 @@ impl Hosts {
             }
             _ => flow.receive(packet.bytes, &self.udp_settings[flow.group as usize], now),
         };
-        self.ends.arrives(self.tcp_settings.len() + flow.group as usize, packet.handle.age(arrives));
+        self.receiver_metrics.packet_arrives(self.tcp_settings.len() + flow.group as usize, packet.handle.age(arrives));
         if waits {
             queue.push(arrives, SimEvent::of_packet(EventKind::DatagramArrival, 0, packet));
         } else {
@@ -267,13 +267,13 @@ impl Hosts {
         flow.delivered += payload;
         let group = self.tcp_settings.len() + flow.group as usize;
         self.delivered[group] += payload;
-        self.ends.delivers(id, group, payload, now, arrives);
+        self.receiver_metrics.bytes_delivered(id, group, payload, now, arrives);
         self.count_gone_datagram(id, now);
     }
 
     /// When an acknowledgement or report that leaves the last router reaches its sender.
     #[inline]
-    fn reply_arrives(&mut self, packet: &SimPacket, now: Time, queue: &mut EventQueue<SimEvent>) -> Time {
+    fn reply_arrival(&mut self, packet: &SimPacket, now: Time, queue: &mut EventQueue<SimEvent>) -> Time {
         let id = packet.flow.0 as u32;
         match self.tcp.get_mut(id as usize) {
             Some(flow) => flow.ack_arrives(&self.tcp_settings[flow.group as usize], now),
@@ -305,7 +305,7 @@ impl Hosts {
     #[inline]
     fn trace(&mut self, id: u32, now: Time) {
         let Some(traces) = &mut self.traces else { return };
-        traces.note(id, now, || match self.tcp.get(id as usize) {
+        traces.record(id, now, || match self.tcp.get(id as usize) {
             Some(flow) => flow.state(&self.tcp_settings[flow.group as usize]),
             None => self.tfrc.state(id),
         });
@@ -339,7 +339,7 @@ impl Hosts {
         self.warmup_counts.iter_mut().zip(&self.tcp).for_each(|(before, flow)| *before = flow.counts(now));
         self.udp.iter_mut().for_each(|flow| flow.delivered = 0);
         self.tfrc.restart();
-        self.ends.restart(now);
+        self.receiver_metrics.restart(now);
     }
 
     /// Useful bytes delivered since the last call, by group.

@@ -5,12 +5,12 @@
 mod capture;
 mod classified;
 mod event;
+mod event_queue;
 mod hosts;
 mod link;
 mod link_discipline;
 mod net;
 mod prefetch;
-mod queue;
 mod run;
 mod sampler;
 mod segment;

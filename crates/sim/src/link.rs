@@ -10,9 +10,9 @@ use headgate_measure::LinkLedger;
 use headgate_scenario::{Hop, Scenario};
 
 use crate::event::{EventKind, SimEvent};
+use crate::event_queue::EventQueue;
 use crate::hosts::Hosts;
 use crate::link_discipline::LinkDiscipline;
-use crate::queue::EventQueue;
 use crate::segment::{Segment, SimPacket};
 
 pub type SimLink = LinkQueue<Segment, LinkDiscipline, LinkLedger, Medium>;
@@ -40,14 +40,15 @@ impl NextHop<Segment> for Downstream<'_> {
         self.hosts.sent(self.number, packet, now);
     }
 
-    /// If the packet `waits`, its arrival is an event of its own. Otherwise the host behind the link handles it at
-    /// once, with the later arrival time `out`. The result is the same, because such packets arrive in order and soon.
+    /// With `far_or_unordered`, the packet's arrival is an event of its own. Otherwise the host behind the link handles
+    /// it at once, with the later arrival time `out`. The result is the same, because such packets arrive in order and
+    /// soon.
     #[inline(always)]
-    fn receive(&mut self, packet: SimPacket, out: Time, waits: bool) {
-        if waits {
+    fn receive(&mut self, packet: SimPacket, out: Time, far_or_unordered: bool) {
+        if far_or_unordered {
             self.queue.push(out, SimEvent::of_packet(EventKind::LeavesLink, self.number, packet));
         } else {
-            self.hosts.leave(self.number, packet, out, self.queue);
+            self.hosts.forward_packet(self.number, packet, out, self.queue);
         }
     }
 

@@ -8,9 +8,9 @@ use headgate_link::WakeTimes;
 use headgate_measure::Balance;
 
 use crate::event::SimEvent;
+use crate::event_queue::EventQueue;
 use crate::hosts::Hosts;
 use crate::link::{Downstream, SimLink};
-use crate::queue::EventQueue;
 use crate::segment::SimPacket;
 
 pub struct Net {
@@ -38,6 +38,6 @@ impl Net {
     pub fn arrive(&mut self, number: u16, packet: SimPacket, now: Time, queue: &mut EventQueue<SimEvent>) {
         let link = &mut self.links[usize::from(number)];
         link.arrive(packet, now, &mut Downstream { number, hosts: &mut self.hosts, queue });
-        self.wakes.set(number.into(), link.wake());
+        self.wakes.set(number.into(), link.wake_at());
     }
 }

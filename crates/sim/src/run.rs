@@ -6,13 +6,13 @@
 use core::fmt;
 
 use headgate_core::{BuildError, Rate};
-use headgate_measure::{Outcome, Watch};
+use headgate_measure::{Outcome, Watcher};
 use headgate_scenario::{Hop, Qdisc, Scenario};
 
+use crate::event_queue::EventQueue;
 use crate::hosts::Hosts;
 use crate::link::{SimLink, new_link};
 use crate::link_discipline::{ExternalDisciplines, LinkDiscipline};
-use crate::queue::EventQueue;
 use crate::sampler::Sampler;
 use crate::world::World;
 
@@ -20,7 +20,7 @@ use crate::world::World;
 ///
 /// # Errors
 /// [`RunError::Build`] if a discipline cannot be built, [`RunError::Stopped`] if the watcher asks to stop.
-pub fn run(scenario: &Scenario, qdisc: &Qdisc, seed: u64, watch: &mut dyn Watch) -> Result<Outcome, RunError> {
+pub fn run(scenario: &Scenario, qdisc: &Qdisc, seed: u64, watch: &mut dyn Watcher) -> Result<Outcome, RunError> {
     run_with(scenario, qdisc, seed, watch, &())
 }
 
@@ -32,7 +32,7 @@ pub fn run_with(
     scenario: &Scenario,
     qdisc: &Qdisc,
     seed: u64,
-    watch: &mut dyn Watch,
+    watch: &mut dyn Watcher,
     external: &impl ExternalDisciplines,
 ) -> Result<Outcome, RunError> {
     let links = links(scenario, qdisc, seed, external)?;

@@ -3,22 +3,24 @@
 //! All counts of the totals restart when the warm-up ends. The intervals continue.
 
 use headgate_core::{Span, Time};
-use headgate_measure::{Balance, IntervalRow, LinkRow, Outcome, SampledCounters, flow_rows, group_rows, note_run};
+use headgate_measure::{
+    Balance, IntervalRow, LinkRow, Outcome, SampledCounters, flow_rows, group_rows, record_run_totals,
+};
 use headgate_scenario::{Hop, Scenario};
 
 use crate::event::SimEvent;
+use crate::event_queue::EventQueue;
 use crate::link::{Downstream, SimLink};
 use crate::net::Net;
-use crate::queue::EventQueue;
 
 pub struct Sampler {
     interval: Span,
     /// The start of the current interval.
     since: Time,
-    warm: Time,
+    warmup_end: Time,
     rows: Vec<IntervalRow>,
     /// Drops and marks by group.
-    told: Vec<SampledCounters>,
+    drops_and_marks: Vec<SampledCounters>,
     /// Packets sent at the compared links during the warm-up.
     packets: u64,
 }
@@ -28,9 +30,9 @@ impl Sampler {
         Sampler {
             interval: scenario.record.interval,
             since: Time::ZERO,
-            warm: Time::ZERO,
+            warmup_end: Time::ZERO,
             rows: Vec::new(),
-            told: vec![SampledCounters::default(); scenario.groups().count()],
+            drops_and_marks: vec![SampledCounters::default(); scenario.groups().count()],
             packets: 0,
         }
     }
@@ -51,10 +53,10 @@ impl Sampler {
     /// Ends the warm-up: totals restart, intervals continue.
     pub fn restart(&mut self, net: &mut Net, now: Time, queue: &mut EventQueue<SimEvent>) {
         settle(net, now, queue);
-        let seen = by_group(net, self.told.len());
-        self.told.iter_mut().zip(seen).for_each(|(told, seen)| told.restart(seen));
-        self.warm = now;
-        self.packets = sent(net);
+        let seen = drops_and_marks_by_group(net, self.drops_and_marks.len());
+        self.drops_and_marks.iter_mut().zip(seen).for_each(|(counters, seen)| counters.restart(seen));
+        self.warmup_end = now;
+        self.packets = packets_sent(net);
         for link in &mut net.links {
             let held = link.port().backlog();
             link.port_mut().ledger_mut().restart(held, now);
@@ -62,7 +64,7 @@ impl Sampler {
         net.hosts.restart(now);
     }
 
-    pub fn end(&mut self, net: &mut Net, now: Time, queue: &mut EventQueue<SimEvent>) {
+    pub fn finish(&mut self, net: &mut Net, now: Time, queue: &mut EventQueue<SimEvent>) {
         if self.since < now {
             self.sample(net, now, queue);
         }
@@ -70,24 +72,30 @@ impl Sampler {
 
     fn write_groups(&mut self, net: &mut Net, now: Time) {
         let delivered = net.hosts.take_delivered();
-        let seen = by_group(net, self.told.len());
-        for (group, ((told, seen), bytes)) in (0..).zip(self.told.iter_mut().zip(seen).zip(delivered)) {
-            self.rows.extend(group_rows((now, now - self.since), group, bytes, told.increments(seen)));
+        let seen = drops_and_marks_by_group(net, self.drops_and_marks.len());
+        for (group, ((counters, seen), bytes)) in (0..).zip(self.drops_and_marks.iter_mut().zip(seen).zip(delivered)) {
+            self.rows.extend(group_rows((now, now - self.since), group, bytes, counters.increments(seen)));
         }
     }
 
     pub fn outcome(self, scenario: &Scenario, net: &mut Net, end: Time, events: u64) -> Outcome {
-        let fairness = net.hosts.ends.fairness(end);
-        let packets = self.packets + sent(net);
+        let fairness = net.hosts.receiver_metrics.fairness(end);
+        let packets = self.packets + packets_sent(net);
         let row = |link: &SimLink| link.port().ledger().row(scenario, link.port().backlog());
         let mut links: Vec<LinkRow> = net.links.iter().map(row).collect();
-        note_run(&mut links, packets, events);
+        record_run_totals(&mut links, packets, events);
         let ledger = |hop: &Hop| net.links[usize::from(hop.number())].port().ledger();
         Outcome {
             fairness,
-            one_way: net.hosts.ends.delays().to_vec(),
+            one_way: net.hosts.receiver_metrics.delays().to_vec(),
             packets,
-            flows: flow_rows(scenario, [self.warm, end], &net.hosts.ends, net.hosts.transported(end), ledger),
+            flows: flow_rows(
+                scenario,
+                [self.warmup_end, end],
+                &net.hosts.receiver_metrics,
+                net.hosts.transport_counts(end),
+                ledger,
+            ),
             transfers: net.hosts.transfers(),
             links,
             intervals: self.rows,
@@ -108,16 +116,16 @@ fn settle(net: &mut Net, now: Time, queue: &mut EventQueue<SimEvent>) {
 }
 
 /// Packets sent at the compared links.
-fn sent(net: &Net) -> u64 {
+fn packets_sent(net: &Net) -> u64 {
     let compared = net.links.iter().map(|link| link.port().ledger()).filter(|ledger| ledger.compared());
     compared.map(|ledger| ledger.counts().sent).sum()
 }
 
 /// Data packets dropped and marked so far, by group.
-fn by_group(net: &Net, groups: usize) -> Vec<(u64, u64)> {
+fn drops_and_marks_by_group(net: &Net, groups: usize) -> Vec<(u64, u64)> {
     let mut sums = vec![(0, 0); groups];
     for link in &net.links {
-        for (sum, seen) in sums.iter_mut().zip(link.port().ledger().lost_and_marked()) {
+        for (sum, seen) in sums.iter_mut().zip(link.port().ledger().drops_and_marks()) {
             *sum = (sum.0 + seen.0, sum.1 + seen.1);
         }
     }

@@ -6,7 +6,7 @@
 use std::num::NonZeroU32;
 
 use headgate_core::{Packet, Span, Time};
-use headgate_measure::Counted;
+use headgate_measure::HasFlow;
 
 use crate::tfrc::TfrcReport;
 
@@ -49,8 +49,8 @@ pub enum SegmentContents {
 // Data has 29 bits of send time.
 const KIND: u32 = 32;
 const FLAG: u32 = 34;
-const SACK: u32 = 37;
-const STAMP: u32 = 35;
+const OPTIONS: u32 = 37;
+const SEND_TIME: u32 = 35;
 
 const DATA: u64 = 0;
 const ACK: u64 = 1;
@@ -58,7 +58,7 @@ const DATAGRAM: u64 = 2;
 const TFRC: u64 = 3;
 
 /// Send times count 2^10 ns and wrap after 549 s: longer than any packet is in flight.
-const STAMP_UNIT: u32 = 10;
+const SEND_TIME_UNIT: u32 = 10;
 
 impl Segment {
     pub const DATAGRAM: Segment = Segment(DATAGRAM << KIND);
@@ -71,7 +71,7 @@ impl Segment {
     #[inline]
     pub fn ack(ack: u32, ece: bool, ace: u8, options: Option<SlabId>) -> Segment {
         let options = options.map_or(0, |id| u64::from(id.0.get()));
-        Segment(u64::from(ack) | ACK << KIND | u64::from(u8::from(ece) | ace) << FLAG | options << SACK)
+        Segment(u64::from(ack) | ACK << KIND | u64::from(u8::from(ece) | ace) << FLAG | options << OPTIONS)
     }
 
     pub fn tfrc(seq: u32) -> Segment {
@@ -99,17 +99,17 @@ impl Segment {
 
     /// Sets the send time; not for acknowledgements.
     #[inline]
-    pub fn sent_at(self, now: Time) -> Segment {
+    pub fn with_send_time(self, now: Time) -> Segment {
         debug_assert!(!self.is_reply(), "an acknowledgement has no room for it");
         // The shift discards the high bits: the time wraps.
-        Segment(self.0 & ((1 << STAMP) - 1) | (now.as_nanos() >> STAMP_UNIT) << STAMP)
+        Segment(self.0 & ((1 << SEND_TIME) - 1) | (now.as_nanos() >> SEND_TIME_UNIT) << SEND_TIME)
     }
 
     /// The time since it was sent, within 2^10 ns.
     #[inline]
     pub fn age(self, now: Time) -> Span {
-        let units = (now.as_nanos() >> STAMP_UNIT).wrapping_sub(self.0 >> STAMP) << STAMP >> STAMP;
-        Span::from_nanos(units << STAMP_UNIT)
+        let units = (now.as_nanos() >> SEND_TIME_UNIT).wrapping_sub(self.0 >> SEND_TIME) << SEND_TIME >> SEND_TIME;
+        Span::from_nanos(units << SEND_TIME_UNIT)
     }
 
     /// Decodes the contents.
@@ -119,7 +119,7 @@ impl Segment {
         match self.0 >> KIND & 3 {
             DATA => SegmentContents::Data { seq: number, cwr: flag },
             ACK => {
-                let (ace, options) = ((self.0 >> FLAG & 7) as u8, SlabId::new((self.0 >> SACK) as u32));
+                let (ace, options) = ((self.0 >> FLAG & 7) as u8, SlabId::new((self.0 >> OPTIONS) as u32));
                 SegmentContents::Ack { ack: number, ece: flag, ace, options }
             }
             TFRC if flag => SlabId::new(number).map_or(SegmentContents::Datagram, SegmentContents::Report),
@@ -129,7 +129,7 @@ impl Segment {
     }
 }
 
-impl Counted for Segment {
+impl HasFlow for Segment {
     #[inline]
     fn flow(packet: &SimPacket) -> u32 {
         packet.flow.0 as u32
@@ -229,7 +229,7 @@ mod tests {
                 SegmentContents::Ack { ack: 0, ece: false, ace: 6, options: None }
             );
         }
-        let sent = Segment::tfrc(u32::MAX).sent_at(Time::from_nanos(1 << 30));
+        let sent = Segment::tfrc(u32::MAX).with_send_time(Time::from_nanos(1 << 30));
         assert!(!sent.is_reply() && !sent.is_datagram());
         assert_eq!(sent.contents(), SegmentContents::Tfrc { seq: u32::MAX });
         assert!(Segment::report(id).is_reply());
@@ -241,16 +241,16 @@ mod tests {
 
     #[test]
     fn a_segment_remembers_when_it_was_sent_across_the_stamps_turn() {
-        let turn = 1u64 << (29 + STAMP_UNIT);
+        let turn = 1u64 << (29 + SEND_TIME_UNIT);
         for start in [0, 12_345, turn - 1_000_000, turn, 86_400_000_000_000] {
             for age in [0, 2_000, 32_000_000, 60_000_000_000] {
-                let segment = Segment::data(7, true).sent_at(Time::from_nanos(start));
+                let segment = Segment::data(7, true).with_send_time(Time::from_nanos(start));
                 let got = segment.age(Time::from_nanos(start + age)).as_nanos();
-                assert!(got.abs_diff(age) <= 1 << STAMP_UNIT, "{got} for {age} after {start}");
+                assert!(got.abs_diff(age) <= 1 << SEND_TIME_UNIT, "{got} for {age} after {start}");
                 assert_eq!(segment.contents(), SegmentContents::Data { seq: 7, cwr: true });
             }
         }
-        let datagram = Segment::DATAGRAM.sent_at(Time::from_nanos(u64::MAX));
+        let datagram = Segment::DATAGRAM.with_send_time(Time::from_nanos(u64::MAX));
         assert!(datagram.is_datagram() && datagram.contents() == SegmentContents::Datagram);
     }
 

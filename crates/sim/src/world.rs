@@ -6,14 +6,14 @@
 
 use headgate_core::Time;
 use headgate_link::WakeTimes;
-use headgate_measure::{Balance, EventBatch, Outcome, Watch};
+use headgate_measure::{Balance, EventBatch, Outcome, Watcher};
 use headgate_scenario::Scenario;
 
 use crate::event::{EventKind, SimEvent};
+use crate::event_queue::EventQueue;
 use crate::hosts::Hosts;
 use crate::link::{Downstream, SimLink};
 use crate::net::Net;
-use crate::queue::EventQueue;
 use crate::sampler::Sampler;
 
 /// Events between two calls of the watcher.
@@ -34,7 +34,7 @@ impl World {
     }
 
     /// Runs to the scenario's end; `None` if the watcher asks to stop.
-    pub fn run(mut self, scenario: &Scenario, watch: &mut dyn Watch) -> Option<Outcome> {
+    pub fn run(mut self, scenario: &Scenario, watch: &mut dyn Watcher) -> Option<Outcome> {
         let end = Time::ZERO + scenario.duration;
         self.queue.push(Time::ZERO + scenario.warmup, SimEvent::of_flow(EventKind::WarmupEnd, 0));
         self.queue.push(Time::ZERO + scenario.record.interval, SimEvent::of_flow(EventKind::IntervalEnd, 0));
@@ -48,7 +48,7 @@ impl World {
         let in_flight = self.count_in_flight(end);
         // Frees the pending events: the tables need the memory.
         self.queue = EventQueue::new(1);
-        self.sampler.end(&mut self.net, end, &mut self.queue);
+        self.sampler.finish(&mut self.net, end, &mut self.queue);
         self.report(end, watch)?;
         let balance = self.net.balance(in_flight);
         let outcome = Outcome { balance, ..self.sampler.outcome(scenario, &mut self.net, end, events) };
@@ -91,7 +91,7 @@ impl World {
         let number = wakes.earliest_link();
         let link = &mut links[number];
         link.on_wake(wake, &mut Downstream { number: number as u16, hosts, queue });
-        wakes.set(number, link.wake());
+        wakes.set(number, link.wake_at());
         Some(wake)
     }
 
@@ -106,15 +106,15 @@ impl World {
                 net.arrive(link, packet, now, queue);
             }
             EventKind::FromReceiver | EventKind::FromLink => net.arrive(link, packet, now, queue),
-            EventKind::LeavesLink => net.hosts.leave(link, packet, now, queue),
+            EventKind::LeavesLink => net.hosts.forward_packet(link, packet, now, queue),
             EventKind::ToSender => net.hosts.acknowledge(&packet, now, queue),
             EventKind::SenderTimer => net.hosts.sender_timer(flow, now, queue),
             EventKind::ReceiverTimer => net.hosts.receiver_timer(flow, now, queue),
-            EventKind::FlowStart => net.hosts.start(flow, now, queue),
-            EventKind::PacedSend => net.hosts.departure(flow, now, queue),
+            EventKind::FlowStart => net.hosts.start_flow(flow, now, queue),
+            EventKind::PacedSend => net.hosts.paced_send(flow, now, queue),
             EventKind::DatagramArrival => net.hosts.deliver(&packet, now, now),
-            EventKind::AppWrite => net.hosts.write(flow, now, queue),
-            EventKind::AppClose => net.hosts.close(flow, now, queue),
+            EventKind::AppWrite => net.hosts.app_write(flow, now, queue),
+            EventKind::AppClose => net.hosts.app_close(flow, now, queue),
             EventKind::IntervalEnd => {
                 let next = sampler.sample(net, now, queue);
                 queue.push(next, SimEvent::of_flow(EventKind::IntervalEnd, 0));
@@ -125,7 +125,7 @@ impl World {
 
     /// Reports progress and the link events since the last call, in order of time; `None` if the watcher asks to
     /// stop.
-    fn report(&mut self, now: Time, watch: &mut dyn Watch) -> Option<()> {
+    fn report(&mut self, now: Time, watch: &mut dyn Watcher) -> Option<()> {
         let mut logs = 0;
         for log in self.net.links.iter_mut().filter_map(|link| link.port_mut().ledger_mut().events()) {
             log.take(&mut self.batch);
@@ -139,13 +139,13 @@ impl World {
             self.batch.clear();
         }
         if let Some(traces) = &mut self.net.hosts.traces {
-            watch.traces(traces.rows());
-            traces.rows().clear();
+            watch.traces(traces.rows_mut());
+            traces.rows_mut().clear();
         }
         if let Some(captures) = &mut self.net.hosts.captures {
             captures.take(|link, bytes| watch.captured(link, bytes));
         }
-        watch.goes_on(now).then_some(())
+        watch.should_continue(now).then_some(())
     }
 }
 

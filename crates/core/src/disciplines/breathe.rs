@@ -24,7 +24,7 @@ use crate::units::Rate;
 
 crate::reasons! {
     /// Its flow is in the heavy-hitter set.
-    HeavyHitter = "heavy_hitter", "its flow is a heavy hitter", singles out;
+    HeavyHitter = "heavy_hitter", "its flow is a heavy hitter", targets identified;
 }
 
 crate::params! {

@@ -147,7 +147,7 @@ impl<D: Discipline<FrameId>> Lane for DisciplineLane<D> {
     #[inline]
     fn due(&self) -> Time {
         // The next dequeued packet propagates for at least the medium's delay, so it leaves the medium no earlier.
-        self.ends.exit.due().min(self.queue.wake() + self.queue.medium().delay())
+        self.ends.exit.due().min(self.queue.wake_at() + self.queue.medium().delay())
     }
 
     fn stall(&mut self, by: Span) {

@@ -168,7 +168,7 @@ impl LaneLedger {
     /// Queue occupancy and link utilization up to `now`. `backlog` is the current backlog, `remaining` the remaining
     /// transmission time of the packet being sent.
     pub fn occupancy(&mut self, backlog: Backlog, now: Time, remaining: Span) -> Occupancy {
-        self.occupancy.set(backlog, now);
+        self.occupancy.set_backlog(backlog, now);
         let mut occupancy = self.occupancy;
         occupancy.busy = occupancy.busy - remaining;
         occupancy
@@ -191,13 +191,13 @@ impl AsMut<LaneLedger> for LaneLedger {
 
 impl<T> Meter<T> for LaneLedger {
     #[inline]
-    fn holds(&mut self, backlog: Backlog, now: Time) {
-        self.occupancy.set(backlog, now);
+    fn set_backlog(&mut self, backlog: Backlog, now: Time) {
+        self.occupancy.set_backlog(backlog, now);
     }
 
     #[inline]
     fn sending(&mut self, now: Time, sent: Time) {
-        self.occupancy.busy(sent - now);
+        self.occupancy.add_busy(sent - now);
     }
 }
 
@@ -218,13 +218,13 @@ impl<T> Ledger<T> for LaneLedger {
         Ledger::dropped(&mut self.totals, packet, why, now);
         let counts = self.counts_mut(packet.flow);
         counts.dropped += 1;
-        counts.monitored += u64::from(why.singles_out());
+        counts.monitored += u64::from(why.targets_identified_flow());
     }
     fn marked(&mut self, packet: &Packet<T>, why: Why, now: Time) {
         self.totals.marked(packet, why, now);
         let counts = self.counts_mut(packet.flow);
         counts.marked += 1;
-        counts.monitored += u64::from(why.singles_out());
+        counts.monitored += u64::from(why.targets_identified_flow());
     }
 }
 

@@ -41,12 +41,13 @@ impl Carrier for DeferredMedium {
     fn carry(&mut self, bytes: u32, now: Time) -> Transit {
         if now < self.origin {
             let due = now + self.delay();
-            return Transit { sent: now, due, arrival: Some(due), waits: false };
+            return Transit { sent: now, due, arrival: Some(due), far_or_unordered: false };
         }
         let later = |time: Time| self.origin + (time - Time::ZERO);
         let bytes = bytes.saturating_add_signed(self.overhead);
-        let Transit { sent, due, arrival, waits } = self.medium.carry(bytes, Time::ZERO + (now - self.origin));
-        Transit { sent: later(sent), due: later(due), arrival: arrival.map(later), waits }
+        let Transit { sent, due, arrival, far_or_unordered } =
+            self.medium.carry(bytes, Time::ZERO + (now - self.origin));
+        Transit { sent: later(sent), due: later(due), arrival: arrival.map(later), far_or_unordered }
     }
 }
 
@@ -100,8 +101,8 @@ pub(crate) fn dequeue_due<D: Discipline<FrameId>, L: Meter<FrameId>>(
     now: Time,
     sink: &mut FrameSink<'_, impl FnMut(Packet<FrameId>, Time)>,
 ) {
-    while queue.wake() <= now && queue.wake() < Time::NEVER {
-        queue.on_wake(queue.wake(), sink);
+    while queue.wake_at() <= now && queue.wake_at() < Time::NEVER {
+        queue.on_wake(queue.wake_at(), sink);
     }
 }
 

@@ -3,7 +3,7 @@
 use headgate_core::parts::Histogram;
 use headgate_core::{Packet, Span, Time};
 use headgate_link::{Wire, WireProperties};
-use headgate_measure::{Counted, one_ways};
+use headgate_measure::{HasFlow, one_way_delays};
 use headgate_scenario::{Direction, Hop, Scenario};
 
 use super::slots::SlotBudget;
@@ -26,7 +26,7 @@ fn kind(frame: &FrameId) -> PacketKind {
     if frame.tag() & DATA != 0 { PacketKind::Data } else { PacketKind::Reply }
 }
 
-impl Counted for FrameId {
+impl HasFlow for FrameId {
     #[inline]
     fn flow(packet: &Packet<FrameId>) -> u32 {
         flow(&packet.handle)
@@ -78,7 +78,7 @@ impl AccessLinks {
             let [data, back] = [(packet, [sender, receiver]), (reply, [receiver, sender])];
             [data, back].map(|(bytes, ends)| ends.map(|end| WireProperties::new(end, bytes)))
         });
-        let known = scenario.routes().map(routes).zip(&slots.group_limits).zip(one_ways(scenario));
+        let known = scenario.routes().map(routes).zip(&slots.group_limits).zip(one_way_delays(scenario));
         let groups = kinds.zip(known).map(|(kinds, ((routes, most_before_queue), one_way))| AccessGroup {
             kinds,
             routes,

@@ -2,8 +2,8 @@
 
 use headgate_core::{Time, Why};
 use headgate_measure::{
-    Balance, Ends, IntervalRow, LinkRow, OneWay, Outcome, SampledCounters, TransportCounts, flow_rows, group_rows,
-    note_run, one_ways,
+    Balance, IntervalRow, LinkRow, OneWayDelays, Outcome, ReceiverMetrics, SampledCounters, TransportCounts, flow_rows,
+    group_rows, one_way_delays, record_run_totals,
 };
 use headgate_scenario::{Hop, Scenario};
 
@@ -13,17 +13,17 @@ use crate::load::LoadReport;
 pub(super) fn outcome(scenario: &Scenario, records: &RunRecords, report: &LoadReport, balance: Balance) -> Outcome {
     let [warm, end] = [scenario.warmup, scenario.duration].map(|span| Time::ZERO + span);
     let ledger = |hop: &Hop| &records.totals[usize::from(hop.number())].ledger;
-    let mut ends = replay_end_events(scenario, records, report);
+    let mut receiver_metrics = replay_end_events(scenario, records, report);
     let packets = records.totals.iter().filter(|total| total.row.compared).map(|total| total.sent).sum();
     let mut links: Vec<LinkRow> = records.totals.iter().map(|total| total.row.clone()).collect();
-    note_run(&mut links, packets, 0);
+    record_run_totals(&mut links, packets, 0);
     Outcome {
-        flows: flow_rows(scenario, [warm, end], &ends, transport_counts(scenario, report), ledger),
+        flows: flow_rows(scenario, [warm, end], &receiver_metrics, transport_counts(scenario, report), ledger),
         intervals: interval_rows(scenario, records, report),
         transfers: report.transfers.clone(),
         links,
         one_way: one_way_rows(scenario, records),
-        fairness: ends.fairness(end),
+        fairness: receiver_metrics.fairness(end),
         packets,
         events: 0,
         balance,
@@ -40,10 +40,10 @@ enum EndEvent {
 }
 
 /// Passes the events at the flows' ends, in order of time, to the simulator's measurements.
-fn replay_end_events(scenario: &Scenario, records: &RunRecords, report: &LoadReport) -> Ends {
-    let mut ends = Ends::new(scenario);
+fn replay_end_events(scenario: &Scenario, records: &RunRecords, report: &LoadReport) -> ReceiverMetrics {
+    let mut receiver_metrics = ReceiverMetrics::new(scenario);
     for (flow, row) in report.flows.iter().enumerate() {
-        ends.begins(flow, row.group as usize, row.start);
+        receiver_metrics.flow_begins(flow, row.group as usize, row.start);
     }
     let mut all = vec![(Time::ZERO + scenario.warmup, EndEvent::Warm)];
     let monitored = records.samples.values().flatten().flat_map(|sample| &sample.monitored_drops);
@@ -55,15 +55,15 @@ fn replay_end_events(scenario: &Scenario, records: &RunRecords, report: &LoadRep
     all.sort_by_key(|(at, _)| *at);
     for (at, what) in all.into_iter().filter(|(at, _)| *at < Time::ZERO + scenario.duration) {
         match what {
-            EndEvent::Warm => ends.restart(at),
-            EndEvent::Monitored { flow, why } => ends.dropped(flow, why, at),
+            EndEvent::Warm => receiver_metrics.restart(at),
+            EndEvent::Monitored { flow, why } => receiver_metrics.packet_dropped(flow, why, at),
             EndEvent::Delivered { flow, bytes } => {
-                ends.delivers(flow, report.flows[flow].group as usize, bytes, at, at)
+                receiver_metrics.bytes_delivered(flow, report.flows[flow].group as usize, bytes, at, at)
             }
-            EndEvent::Ended { group } => ends.ends(group, at),
+            EndEvent::Ended { group } => receiver_metrics.flow_ends(group, at),
         }
     }
-    ends
+    receiver_metrics
 }
 
 fn transport_counts(scenario: &Scenario, report: &LoadReport) -> impl Iterator<Item = TransportCounts> {
@@ -80,9 +80,9 @@ fn transport_counts(scenario: &Scenario, report: &LoadReport) -> impl Iterator<I
     })
 }
 
-fn one_way_rows(scenario: &Scenario, records: &RunRecords) -> Vec<OneWay> {
-    let rows = one_ways(scenario).into_iter().zip(&records.excess);
-    rows.map(|(way, excess)| OneWay { excess: excess.clone(), ..way }).collect()
+fn one_way_rows(scenario: &Scenario, records: &RunRecords) -> Vec<OneWayDelays> {
+    let rows = one_way_delays(scenario).into_iter().zip(&records.excess);
+    rows.map(|(way, excess)| OneWayDelays { excess: excess.clone(), ..way }).collect()
 }
 
 /// Intervals of all directions and all groups.

@@ -9,7 +9,7 @@ use std::sync::mpsc::Sender;
 use headgate_core::parts::Histogram;
 use headgate_core::{Backlog, Discipline, FlowId, Ledger, Packet, Span, Time, Why};
 use headgate_link::Meter;
-use headgate_measure::{Counted, EventBatch, IntervalRow, LinkLedger, LinkRow};
+use headgate_measure::{EventBatch, HasFlow, IntervalRow, LinkLedger, LinkRow};
 use headgate_scenario::{Hop, Identity, Scenario};
 
 use super::record_times::RecordsDue;
@@ -109,7 +109,7 @@ impl DirectionMeter {
         self.ledger.settle(backlog, remaining, now);
         if due.begin || due.warm {
             self.sent_before = self.ledger.counts().sent;
-            self.before_warm = self.ledger.lost_and_marked().to_vec();
+            self.before_warm = self.ledger.drops_and_marks().to_vec();
             self.ledger.restart(backlog, now);
         }
         if due.sample {
@@ -128,7 +128,7 @@ impl DirectionMeter {
             events.rows.iter_mut().for_each(|row| row.time = self.run_time(row.time));
         }
         let monitored_drops = std::mem::take(&mut self.monitored_drops);
-        let groups = self.ledger.lost_and_marked().to_vec();
+        let groups = self.ledger.drops_and_marks().to_vec();
         let link = self.hop.number();
         // The receiver is gone if the run was stopped.
         let _ = self.records.send(LoopRecord::IntervalSample(IntervalSample {
@@ -170,7 +170,7 @@ impl Ledger<FrameId> for DirectionMeter {
     fn dropped(&mut self, packet: &Packet<FrameId>, why: Why, now: Time) {
         self.lane_ledger.dropped(packet, why, now);
         self.ledger.dropped(packet, why, now);
-        if why.singles_out() && FrameId::is_data(packet) {
+        if why.targets_identified_flow() && FrameId::is_data(packet) {
             self.monitored_drops.push((self.run_time(now), FrameId::flow(packet), why));
         }
     }
@@ -189,25 +189,25 @@ impl AsMut<LaneLedger> for DirectionMeter {
 
 impl Meter<FrameId> for DirectionMeter {
     #[inline]
-    fn called<D: Discipline<FrameId>>(&mut self, discipline: &D) {
+    fn discipline_called<D: Discipline<FrameId>>(&mut self, discipline: &D) {
         let unknown = |flow: u32| FlowId(flow.into());
         let name = |flow: u32| self.identities.get(flow as usize).map_or(unknown(flow), |name| name.flow);
-        self.ledger.explain(discipline, name);
+        self.ledger.record_gauges(discipline, name);
     }
 
     #[inline]
-    fn holds(&mut self, backlog: Backlog, now: Time) {
-        Meter::<FrameId>::holds(&mut self.lane_ledger, backlog, now);
-        self.ledger.holds(backlog, self.run_time(now));
+    fn set_backlog(&mut self, backlog: Backlog, now: Time) {
+        Meter::<FrameId>::set_backlog(&mut self.lane_ledger, backlog, now);
+        self.ledger.set_backlog(backlog, self.run_time(now));
     }
 
     #[inline]
     fn sending(&mut self, now: Time, sent: Time) {
         Meter::<FrameId>::sending(&mut self.lane_ledger, now, sent);
-        self.ledger.busy(sent - now);
+        self.ledger.add_busy(sent - now);
     }
 
     fn lost(&mut self, packet: &Packet<FrameId>, now: Time) {
-        self.ledger.lost_on_the_way(packet, now);
+        self.ledger.record_link_loss(packet, now);
     }
 }

@@ -136,7 +136,7 @@ impl LinkNetwork {
             at,
             &mut FrameSink { pool, recorder: direction_queue.recorder.as_ref(), receive },
         );
-        self.wakes.set(to.into(), direction_queue.queue.wake());
+        self.wakes.set(to.into(), direction_queue.queue.wake_at());
     }
 
     /// Dequeues at direction `number`: its transmitter is free, or its discipline ready.
@@ -145,7 +145,7 @@ impl LinkNetwork {
         let DirectionQueue { queue, recorder, .. } = &mut directions[number];
         let receive = next_hop(number as u16, arriving, paths, access, exits);
         queue.on_wake(at, &mut FrameSink { pool, recorder: recorder.as_ref(), receive });
-        self.wakes.set(number, queue.wake());
+        self.wakes.set(number, queue.wake_at());
     }
 
     /// Takes records of all directions at `at`. The caller has processed all events before `at` and none after it.
@@ -248,7 +248,7 @@ impl Fabric for LinkNetwork {
         self.arriving.stall(by);
         for (number, direction_queue) in self.directions.iter_mut().enumerate() {
             direction_queue.queue.stall(by);
-            self.wakes.set(number, direction_queue.queue.wake());
+            self.wakes.set(number, direction_queue.queue.wake_at());
         }
         self.exits.iter_mut().for_each(|exit| exit.stall(by));
     }

@@ -23,11 +23,11 @@ use crate::table::{Column, FieldColumns, Unit, quantiles, rows};
 const SCALES: [Span; 3] = [Span::from_millis(100), Span::from_secs(1), Span::from_secs(10)];
 
 /// Indices are stored in millionths.
-const PARTS: f64 = 1e6;
+const MILLION: f64 = 1e6;
 
 /// The fair share of a group's flows.
 #[derive(Clone, Copy, Debug)]
-pub struct Shares {
+pub struct GroupFairShare {
     /// Each flow's fair share; groups with share 0 are left out of the index.
     pub fair_bps: f64,
     /// Time from which the flows send nothing and do not count.
@@ -60,11 +60,11 @@ impl FieldColumns<Histogram> for IndexColumns {
 }
 
 /// Measures Jain's index.
-pub struct Fairness {
-    flows: Vec<Slots>,
-    groups: Vec<GroupShares>,
+pub struct FairnessMeter {
+    flows: Vec<FlowSlots>,
+    groups: Vec<GroupSlots>,
     /// Flows to come: start time and group.
-    coming: BinaryHeap<Reverse<(Time, u16)>>,
+    future_starts: BinaryHeap<Reverse<(Time, u16)>>,
     scales: [Scale; SCALES.len()],
     /// Number and end of the current shortest slot.
     slot: u32,
@@ -73,13 +73,13 @@ pub struct Fairness {
 
 /// A flow's useful bytes in the current slots. An amount is valid only if it was updated within the slot.
 #[derive(Clone, Copy, Debug, Default)]
-struct Slots {
+struct FlowSlots {
     amounts: [u64; SCALES.len()],
-    touched: u32,
+    updated_in: u32,
 }
 
-struct GroupShares {
-    shares: Shares,
+struct GroupSlots {
+    shares: GroupFairShare,
     /// Flows that have begun and not ended.
     present: u32,
     /// Flows that ended in the current shortest slot.
@@ -98,16 +98,16 @@ struct Scale {
     indices: Histogram,
 }
 
-impl Fairness {
+impl FairnessMeter {
     /// Empty indices for `flows` flows in groups with these `shares`.
-    pub fn new(flows: usize, shares: impl Iterator<Item = Shares>) -> Fairness {
+    pub fn new(flows: usize, shares: impl Iterator<Item = GroupFairShare>) -> FairnessMeter {
         let group =
-            |shares| GroupShares { shares, present: 0, ending: 0, ended: [0; SCALES.len()], sums: Default::default() };
+            |shares| GroupSlots { shares, present: 0, ending: 0, ended: [0; SCALES.len()], sums: Default::default() };
         let scale = |length| Scale { length, since: Time::ZERO, first: 1, indices: Histogram::default() };
-        Fairness {
-            flows: vec![Slots::default(); flows],
+        FairnessMeter {
+            flows: vec![FlowSlots::default(); flows],
             groups: shares.map(group).collect(),
-            coming: BinaryHeap::new(),
+            future_starts: BinaryHeap::new(),
             scales: SCALES.map(scale),
             slot: 1,
             end: Time::ZERO + SCALES[0],
@@ -115,12 +115,12 @@ impl Fairness {
     }
 
     /// A flow of `group` has data to send from `at` on.
-    pub fn begin(&mut self, group: usize, at: Time) {
-        self.coming.push(Reverse((at, group as u16)));
+    pub fn flow_begins(&mut self, group: usize, at: Time) {
+        self.future_starts.push(Reverse((at, group as u16)));
     }
 
     /// A flow of `group`, which has begun, has nothing more to send and nothing in flight.
-    pub fn end(&mut self, group: usize, now: Time) {
+    pub fn flow_ends(&mut self, group: usize, now: Time) {
         self.advance(now);
         self.groups[group].ending += 1;
     }
@@ -131,14 +131,14 @@ impl Fairness {
         if now >= self.end {
             self.advance(now);
         }
-        let Slots { amounts, touched } = &mut self.flows[flow];
+        let FlowSlots { amounts, updated_in } = &mut self.flows[flow];
         let sums = &mut self.groups[group].sums;
         for ((amount, scale), sum) in amounts.iter_mut().zip(&self.scales).zip(sums) {
-            let before = if *touched < scale.first { 0 } else { *amount };
+            let before = if *updated_in < scale.first { 0 } else { *amount };
             *amount = before + bytes;
             *sum = (sum.0 + bytes as f64, sum.1 + bytes as f64 * (2 * before + bytes) as f64);
         }
-        std::mem::replace(touched, self.slot) == 0
+        std::mem::replace(updated_in, self.slot) == 0
     }
 
     /// Restarts at `now`, the end of the warm-up.
@@ -149,9 +149,9 @@ impl Fairness {
             (scale.since, scale.first, scale.indices) = (now, self.slot, Histogram::default());
         }
         // Including flows that begin at this very moment.
-        self.welcome(now + Span::from_nanos(1));
+        self.count_starts(now + Span::from_nanos(1));
         for group in &mut self.groups {
-            group.part();
+            group.remove_ended();
             (group.sums, group.ended) = Default::default();
         }
     }
@@ -170,12 +170,12 @@ impl Fairness {
     fn advance(&mut self, now: Time) {
         while self.end <= now {
             let (ends, next) = (self.end, self.slot + 1);
-            self.welcome(ends);
-            self.groups.iter_mut().for_each(GroupShares::part);
-            for (place, scale) in self.scales.iter_mut().enumerate() {
+            self.count_starts(ends);
+            self.groups.iter_mut().for_each(GroupSlots::remove_ended);
+            for (index_of_scale, scale) in self.scales.iter_mut().enumerate() {
                 if ends - scale.since >= scale.length {
-                    if let Some(index) = close(&mut self.groups, place, scale.since) {
-                        scale.indices.record((index * PARTS).round() as u64);
+                    if let Some(index) = close(&mut self.groups, index_of_scale, scale.since) {
+                        scale.indices.record((index * MILLION).round() as u64);
                     }
                     (scale.since, scale.first) = (ends, next);
                 }
@@ -185,34 +185,34 @@ impl Fairness {
     }
 
     /// Adds the flows that begin before `ends`: a flow counts if it is active for part of a slot.
-    fn welcome(&mut self, ends: Time) {
-        while let Some(Reverse((at, group))) = self.coming.peek()
+    fn count_starts(&mut self, ends: Time) {
+        while let Some(Reverse((at, group))) = self.future_starts.peek()
             && *at < ends
         {
             self.groups[usize::from(*group)].present += 1;
-            self.coming.pop();
+            self.future_starts.pop();
         }
     }
 }
 
-impl GroupShares {
+impl GroupSlots {
     /// Removes flows that ended in the shortest slot. Flows that began in it were added before.
-    fn part(&mut self) {
+    fn remove_ended(&mut self) {
         let ending = std::mem::take(&mut self.ending);
         self.present -= ending;
         self.ended.iter_mut().for_each(|ended| *ended += ending);
     }
 }
 
-/// Closes the slot of scale `place` that began at `since`: its index, or `None` without deliveries or a second flow.
-fn close(groups: &mut [GroupShares], place: usize, since: Time) -> Option<f64> {
+/// Closes the slot of a scale that began at `since`: its index, or `None` without deliveries or a second flow.
+fn close(groups: &mut [GroupSlots], index_of_scale: usize, since: Time) -> Option<f64> {
     let (mut flows, mut sum, mut squares) = (0.0, 0.0, 0.0);
     for group in groups {
-        let (bytes, of_squares) = std::mem::take(&mut group.sums[place]);
-        let there = group.present + std::mem::take(&mut group.ended[place]);
-        let Shares { fair_bps, stop } = group.shares;
+        let (bytes, of_squares) = std::mem::take(&mut group.sums[index_of_scale]);
+        let active = group.present + std::mem::take(&mut group.ended[index_of_scale]);
+        let GroupFairShare { fair_bps, stop } = group.shares;
         if fair_bps > 0.0 && since < stop {
-            flows += f64::from(there);
+            flows += f64::from(active);
             sum += bytes / fair_bps;
             squares += of_squares / (fair_bps * fair_bps);
         }
@@ -229,16 +229,17 @@ mod tests {
     }
 
     /// Flows of one group that have all begun, each with a fair share of 1 bit/s.
-    fn group(flows: u32) -> Fairness {
-        let mut fairness = Fairness::new(flows as usize, [Shares { fair_bps: 1.0, stop: Time::NEVER }].into_iter());
-        (0..flows).for_each(|_| fairness.begin(0, at(0)));
+    fn group(flows: u32) -> FairnessMeter {
+        let mut fairness =
+            FairnessMeter::new(flows as usize, [GroupFairShare { fair_bps: 1.0, stop: Time::NEVER }].into_iter());
+        (0..flows).for_each(|_| fairness.flow_begins(0, at(0)));
         fairness
     }
 
     /// Number of slots and mean index per scale.
-    fn means(fairness: &mut Fairness, millis: u64) -> Vec<(u64, f64)> {
+    fn means(fairness: &mut FairnessMeter, millis: u64) -> Vec<(u64, f64)> {
         let rows = fairness.rows(at(millis));
-        rows.iter().map(|row| (row.millionths.count(), row.millionths.mean().unwrap_or(0.0) / PARTS)).collect()
+        rows.iter().map(|row| (row.millionths.count(), row.millionths.mean().unwrap_or(0.0) / MILLION)).collect()
     }
 
     #[test]
@@ -258,14 +259,15 @@ mod tests {
         for flow in [2, 1, 0, 2, 1, 2] {
             fairness.deliver(flow, 0, 1000, at(10));
         }
-        assert_eq!(means(&mut fairness, 100)[0], (1, (36.0f64 / 56.0 * PARTS).round() / PARTS));
+        assert_eq!(means(&mut fairness, 100)[0], (1, (36.0f64 / 56.0 * MILLION).round() / MILLION));
     }
 
     #[test]
     fn groups_are_weighed_by_what_they_are_due() {
         let shares = [(1e6, Time::NEVER), (2e6, Time::NEVER), (0.0, Time::NEVER), (1e6, at(0))];
-        let mut fairness = Fairness::new(4, shares.into_iter().map(|(fair_bps, stop)| Shares { fair_bps, stop }));
-        (0..4).for_each(|group| fairness.begin(group, at(0)));
+        let mut fairness =
+            FairnessMeter::new(4, shares.into_iter().map(|(fair_bps, stop)| GroupFairShare { fair_bps, stop }));
+        (0..4).for_each(|group| fairness.flow_begins(group, at(0)));
         for (flow, bytes) in [(0, 1000), (1, 2000), (2, 5000), (3, 5000)] {
             fairness.deliver(flow, flow, bytes, at(1));
         }
@@ -286,9 +288,9 @@ mod tests {
 
     #[test]
     fn a_flow_that_has_begun_counts_though_it_gets_nothing() {
-        let mut fairness = Fairness::new(2, [Shares { fair_bps: 1.0, stop: Time::NEVER }; 1].into_iter());
-        fairness.begin(0, at(0));
-        fairness.begin(0, at(150));
+        let mut fairness = FairnessMeter::new(2, [GroupFairShare { fair_bps: 1.0, stop: Time::NEVER }; 1].into_iter());
+        fairness.flow_begins(0, at(0));
+        fairness.flow_begins(0, at(150));
         for slot in 0..4 {
             fairness.deliver(0, 0, 1000, at(100 * slot));
         }
@@ -299,12 +301,12 @@ mod tests {
     fn a_flow_that_has_ended_counts_to_the_end_of_its_slot_on_each_scale() {
         // The second flow lives within the third tenth of a second and gets nothing: it counts in that slot and in the
         // second around it. The first flow is alone in all others. A third comes at 1.05 s and shares evenly.
-        let mut fairness = Fairness::new(3, [Shares { fair_bps: 1.0, stop: Time::NEVER }; 1].into_iter());
-        [0, 210, 1050].into_iter().for_each(|begins| fairness.begin(0, at(begins)));
+        let mut fairness = FairnessMeter::new(3, [GroupFairShare { fair_bps: 1.0, stop: Time::NEVER }; 1].into_iter());
+        [0, 210, 1050].into_iter().for_each(|begins| fairness.flow_begins(0, at(begins)));
         for slot in 0..20 {
             fairness.deliver(0, 0, 1000, at(100 * slot + 20));
             if slot == 2 {
-                fairness.end(0, at(250));
+                fairness.flow_ends(0, at(250));
             }
             if slot >= 10 {
                 fairness.deliver(2, 0, 1000, at(100 * slot + 60));
@@ -314,15 +316,15 @@ mod tests {
         let [short, long] = [0, 1].map(|row: usize| &rows[row].millionths);
         assert_eq!((short.count(), long.count()), (11, 2));
         // A bin of the histogram is off by 0.8 % at most.
-        assert!((short.quantile(0.0).unwrap() / (0.5 * PARTS) - 1.0).abs() < 0.008);
-        assert!((short.mean().unwrap() - (0.5 + 10.0) / 11.0 * PARTS).abs() < 1.0);
-        assert!((long.mean().unwrap() - (0.5 + 1.0) / 2.0 * PARTS).abs() < 1.0);
+        assert!((short.quantile(0.0).unwrap() / (0.5 * MILLION) - 1.0).abs() < 0.008);
+        assert!((short.mean().unwrap() - (0.5 + 10.0) / 11.0 * MILLION).abs() < 1.0);
+        assert!((long.mean().unwrap() - (0.5 + 1.0) / 2.0 * MILLION).abs() < 1.0);
     }
 
     #[test]
     fn what_ended_in_the_warm_up_is_not_counted_after_it() {
         let mut fairness = group(3);
-        fairness.end(0, at(20));
+        fairness.flow_ends(0, at(20));
         fairness.restart(at(50));
         [0, 1].into_iter().for_each(|flow| _ = fairness.deliver(flow, 0, 1000, at(60)));
         assert_eq!(means(&mut fairness, 150)[0], (1, 1.0));
@@ -337,6 +339,6 @@ mod tests {
 
     #[test]
     fn a_flow_fills_half_a_cache_line() {
-        assert_eq!(size_of::<Slots>(), 32);
+        assert_eq!(size_of::<FlowSlots>(), 32);
     }
 }

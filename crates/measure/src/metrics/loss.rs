@@ -38,7 +38,7 @@ pub struct Loss {
 
 /// The loss patterns of all flows at one port.
 #[derive(Clone, Debug, Default)]
-pub struct Losses {
+pub struct LossMeter {
     flows: Vec<LastLoss>,
     groups: Vec<LossPattern>,
 }
@@ -53,10 +53,10 @@ struct LastLoss {
     run: u32,
 }
 
-impl Losses {
+impl LossMeter {
     /// Empty patterns of `flows` flows in `groups` groups.
-    pub fn new(flows: usize, groups: usize) -> Losses {
-        Losses { flows: vec![LastLoss::default(); flows], groups: vec![LossPattern::default(); groups] }
+    pub fn new(flows: usize, groups: usize) -> LossMeter {
+        LossMeter { flows: vec![LastLoss::default(); flows], groups: vec![LossPattern::default(); groups] }
     }
 
     /// Discards all losses.
@@ -66,7 +66,7 @@ impl Losses {
     }
 
     /// Records a loss.
-    pub fn lost(&mut self, loss: Loss, now: Time) {
+    pub fn record(&mut self, loss: Loss, now: Time) {
         let Loss { flow, group, on_arrival, arrived, sent } = loss;
         let (last, pattern) = (&mut self.flows[flow], &mut self.groups[group]);
         if last.run > 0 {
@@ -101,14 +101,14 @@ mod tests {
 
     /// A flow's packets, one a millisecond: `.` is sent at once, `x` dropped as it arrives.
     fn on_arrival(fates: &str) -> LossPattern {
-        let mut losses = Losses::new(1, 1);
+        let mut losses = LossMeter::new(1, 1);
         let (mut arrived, mut sent) = (0, 0);
         for fate in fates.chars() {
             arrived += 1;
             sent += u32::from(fate == '.');
             if fate == 'x' {
                 let now = Time::from_nanos(u64::from(arrived) * 1_000_000);
-                losses.lost(Loss { flow: 0, group: 0, on_arrival: true, arrived, sent }, now);
+                losses.record(Loss { flow: 0, group: 0, on_arrival: true, arrived, sent }, now);
             }
         }
         losses.patterns(|_| 0).remove(0)
@@ -133,9 +133,9 @@ mod tests {
     #[test]
     fn what_is_sent_between_two_arrivals_does_not_part_a_run() {
         // Three packets wait; the fourth and the fifth are dropped as they arrive, and one is sent in between.
-        let mut losses = Losses::new(1, 1);
-        losses.lost(Loss { flow: 0, group: 0, on_arrival: true, arrived: 4, sent: 0 }, Time::from_nanos(4));
-        losses.lost(Loss { flow: 0, group: 0, on_arrival: true, arrived: 5, sent: 1 }, Time::from_nanos(5));
+        let mut losses = LossMeter::new(1, 1);
+        losses.record(Loss { flow: 0, group: 0, on_arrival: true, arrived: 4, sent: 0 }, Time::from_nanos(4));
+        losses.record(Loss { flow: 0, group: 0, on_arrival: true, arrived: 5, sent: 1 }, Time::from_nanos(5));
         assert_eq!(list(&losses.patterns(|_| 0)[0].runs), [(2.0, 1)]);
     }
 
@@ -143,10 +143,10 @@ mod tests {
     fn what_arrives_between_two_drops_from_the_head_does_not_part_a_run() {
         // Two packets in a row are dropped from the head while others arrive at the tail. Two packets are sent before
         // the third drop.
-        let mut losses = Losses::new(1, 1);
+        let mut losses = LossMeter::new(1, 1);
         for (arrived, sent) in [(10, 3), (12, 3), (13, 5)] {
             let loss = Loss { flow: 0, group: 0, on_arrival: false, arrived, sent };
-            losses.lost(loss, Time::from_nanos(arrived.into()));
+            losses.record(loss, Time::from_nanos(arrived.into()));
         }
         let pattern = losses.patterns(|_| 0).remove(0);
         assert_eq!(
@@ -158,9 +158,10 @@ mod tests {
     #[test]
     fn what_the_link_loses_is_numbered_by_what_came_through() {
         // ".xx..x": the link loses packets 2, 3 and 6, while three more packets are in the queue.
-        let mut losses = Losses::new(1, 1);
+        let mut losses = LossMeter::new(1, 1);
         for (arrived, sent) in [(5, 1), (6, 1), (9, 3)] {
-            losses.lost(Loss { flow: 0, group: 0, on_arrival: false, arrived, sent }, Time::from_nanos(arrived.into()));
+            losses
+                .record(Loss { flow: 0, group: 0, on_arrival: false, arrived, sent }, Time::from_nanos(arrived.into()));
         }
         let pattern = losses.patterns(|_| 0).remove(0);
         assert_eq!(
@@ -171,10 +172,10 @@ mod tests {
 
     #[test]
     fn losses_of_other_flows_do_not_count() {
-        let mut losses = Losses::new(3, 2);
+        let mut losses = LossMeter::new(3, 2);
         for (arrived, flow) in [(7, 0), (7, 1), (7, 2), (8, 0)] {
             let loss = Loss { flow, group: flow / 2, on_arrival: true, arrived, sent: 0 };
-            losses.lost(loss, Time::from_nanos(arrived.into()));
+            losses.record(loss, Time::from_nanos(arrived.into()));
         }
         let patterns = losses.patterns(|flow| flow / 2);
         assert_eq!((list(&patterns[0].runs), list(&patterns[1].runs)), (vec![(1.0, 1), (2.0, 1)], vec![(1.0, 1)]));

@@ -9,7 +9,7 @@
 
 use headgate_core::{Span, Time, Why};
 
-use super::response::{ResponseMeter, ResponseTimes, WatchLimits};
+use super::response::{ResponseMeter, ResponseTimes, WatchedFlow};
 use crate::table::{RowColumns, Unit, rows};
 
 rows! {
@@ -41,7 +41,7 @@ struct FlowMoments {
 impl MilestoneMeter {
     /// No milestones yet. `watched` has the limits of the flows with the highest numbers; `None` for a flow that is not
     /// watched.
-    pub fn new(flows: usize, watched: Vec<Option<WatchLimits>>) -> MilestoneMeter {
+    pub fn new(flows: usize, watched: Vec<Option<WatchedFlow>>) -> MilestoneMeter {
         let never = FlowMoments { began: Time::NEVER, delivered: Time::NEVER, identified: Time::NEVER };
         MilestoneMeter {
             flows: vec![never; flows],
@@ -53,8 +53,8 @@ impl MilestoneMeter {
     /// `flow` begins to send.
     pub fn began(&mut self, flow: usize, now: Time) {
         self.flows[flow].began = now;
-        if let Some(pace) = self.pace(flow) {
-            pace.begin(now);
+        if let Some(meter) = self.response_meter(flow) {
+            meter.begin(now);
         }
     }
 
@@ -66,37 +66,37 @@ impl MilestoneMeter {
     /// Useful bytes of `flow` reach its receiver. Only watched flows need them.
     #[inline]
     pub fn delivered(&mut self, flow: usize, bytes: u64, now: Time) {
-        if let Some(pace) = self.pace(flow) {
-            pace.delivered(bytes, now);
+        if let Some(meter) = self.response_meter(flow) {
+            meter.delivered(bytes, now);
         }
     }
 
     /// A packet of `flow` is dropped.
     pub fn dropped(&mut self, flow: usize, why: Why, now: Time) {
-        if why.singles_out() {
+        if why.targets_identified_flow() {
             let identified = &mut self.flows[flow].identified;
             *identified = (*identified).min(now);
-            if let Some(pace) = self.pace(flow) {
-                pace.told(now);
+            if let Some(meter) = self.response_meter(flow) {
+                meter.record_identifying_drop(now);
             }
         }
     }
 
     /// The milestones of `flow` by `now`. A flow that is not watched has no response and no release.
-    pub fn of(&self, flow: usize, now: Time) -> Milestones {
+    pub fn of_flow(&self, flow: usize, now: Time) -> Milestones {
         let watched = flow.checked_sub(self.watched_from).and_then(|place| self.watched[place].as_ref());
-        let identified = self.after(flow, self.flows[flow].identified);
+        let identified = self.since_start(flow, self.flows[flow].identified);
         let response_times =
-            watched.map_or(ResponseTimes { identified, ..ResponseTimes::default() }, |pace| pace.response_times(now));
-        Milestones { startup: self.after(flow, self.flows[flow].delivered), response_times }
+            watched.map_or(ResponseTimes { identified, ..ResponseTimes::default() }, |meter| meter.response_times(now));
+        Milestones { startup: self.since_start(flow, self.flows[flow].delivered), response_times }
     }
 
-    fn after(&self, flow: usize, moment: Time) -> Option<Span> {
+    fn since_start(&self, flow: usize, moment: Time) -> Option<Span> {
         (moment != Time::NEVER).then(|| moment - self.flows[flow].began)
     }
 
     #[inline]
-    fn pace(&mut self, flow: usize) -> Option<&mut ResponseMeter> {
+    fn response_meter(&mut self, flow: usize) -> Option<&mut ResponseMeter> {
         let place = flow.checked_sub(self.watched_from)?;
         self.watched[place].as_mut()
     }
@@ -111,16 +111,16 @@ mod tests {
     }
 
     #[test]
-    fn the_first_delivery_and_the_first_telling_drop_are_measured_from_the_beginning() {
-        let mut firsts = MilestoneMeter::new(2, Vec::new());
-        firsts.began(1, at(500));
-        firsts.dropped(1, Why::Early, at(510));
-        firsts.delivered_first(1, at(532));
-        firsts.dropped(1, Why::Prefilter, at(800));
-        firsts.dropped(1, Why::Prefilter, at(900));
+    fn the_first_delivery_and_the_first_identifying_drop_are_measured_from_the_beginning() {
+        let mut meter = MilestoneMeter::new(2, Vec::new());
+        meter.began(1, at(500));
+        meter.dropped(1, Why::Early, at(510));
+        meter.delivered_first(1, at(532));
+        meter.dropped(1, Why::Prefilter, at(800));
+        meter.dropped(1, Why::Prefilter, at(900));
         let response_times = ResponseTimes { identified: Some(Span::from_millis(300)), ..ResponseTimes::default() };
         let startup = Some(Span::from_millis(32));
-        assert_eq!(firsts.of(1, at(9000)), Milestones { startup, response_times });
-        assert_eq!(firsts.of(0, at(9000)), Milestones::default());
+        assert_eq!(meter.of_flow(1, at(9000)), Milestones { startup, response_times });
+        assert_eq!(meter.of_flow(0, at(9000)), Milestones::default());
     }
 }

@@ -3,18 +3,18 @@
 //! No state is kept for single packets, and state per flow is bounded. State that only losses change is stored apart
 //! from state that every packet changes.
 
-mod ends;
 mod fairness;
 mod loss;
 mod milestones;
 mod port;
+mod receivers;
 mod response;
 mod synchronization;
 
-pub use ends::{Ends, OneWay, one_ways};
 pub use fairness::FairnessRow;
 pub use loss::{Loss, LossPattern};
 pub use milestones::Milestones;
 pub use port::{PortMetrics, PortRow};
+pub use receivers::{OneWayDelays, ReceiverMetrics, one_way_delays};
 pub use response::ResponseTimes;
 pub use synchronization::LossSynchronization;

@@ -5,7 +5,7 @@ use headgate_core::{Span, Time};
 
 use crate::table::{Column, FieldColumns, NoColumns, RowColumns, Unit, quantiles, rows};
 
-use super::loss::{Loss, LossPattern, Losses};
+use super::loss::{Loss, LossMeter, LossPattern};
 use super::synchronization::{LossSynchronization, SynchronizationMeter};
 
 /// Columns of a queueing delay in ms, which is stored in ns. Minimum and maximum are the middles of the outermost bins.
@@ -40,10 +40,10 @@ rows! {
 pub struct PortMetrics {
     /// Queueing delay of sent packets in nanoseconds, by group; replies last.
     delays: Vec<Histogram>,
-    losses: Losses,
-    synchrony: SynchronizationMeter,
+    losses: LossMeter,
+    synchronization: SynchronizationMeter,
     /// Responsive flows seen so far.
-    present: u32,
+    responsive_seen: u32,
 }
 
 impl PortMetrics {
@@ -51,9 +51,9 @@ impl PortMetrics {
     pub fn new(flows: usize, groups: usize, rtt: Span) -> PortMetrics {
         PortMetrics {
             delays: vec![Histogram::default(); groups + 1],
-            losses: Losses::new(flows, groups),
-            synchrony: SynchronizationMeter::new(flows, rtt),
-            present: 0,
+            losses: LossMeter::new(flows, groups),
+            synchronization: SynchronizationMeter::new(flows, rtt),
+            responsive_seen: 0,
         }
     }
 
@@ -61,14 +61,14 @@ impl PortMetrics {
     pub fn restart(&mut self) {
         self.delays.fill(Histogram::default());
         self.losses.restart();
-        self.synchrony.restart();
-        self.present = 0;
+        self.synchronization.restart();
+        self.responsive_seen = 0;
     }
 
     /// A packet arrives, perhaps the first of a responsive flow.
     #[inline]
     pub fn arrived(&mut self, first_of_responsive: bool) {
-        self.present += u32::from(first_of_responsive);
+        self.responsive_seen += u32::from(first_of_responsive);
     }
 
     /// A data packet is sent after `nanos` in the queue.
@@ -85,16 +85,16 @@ impl PortMetrics {
     }
 
     /// A data packet of a `responsive` or an unresponsive flow is dropped.
-    pub fn lost(&mut self, loss: Loss, responsive: bool, now: Time) {
-        self.losses.lost(loss, now);
+    pub fn dropped(&mut self, loss: Loss, responsive: bool, now: Time) {
+        self.losses.record(loss, now);
         if responsive {
-            self.synchrony.lost(loss.flow, self.present, now);
+            self.synchronization.record_drop(loss.flow, self.responsive_seen, now);
         }
     }
 
     /// A data packet is lost on the link: a loss to its receiver, but not part of [`PortRow::synchronization`].
-    pub fn lost_on_the_way(&mut self, loss: Loss, now: Time) {
-        self.losses.lost(loss, now);
+    pub fn record_link_loss(&mut self, loss: Loss, now: Time) {
+        self.losses.record(loss, now);
     }
 
     /// The results; `group_of` maps a flow to its group.
@@ -105,7 +105,7 @@ impl PortMetrics {
             queue_delay,
             delays: self.delays.clone(),
             losses: self.losses.patterns(group_of),
-            synchronization: self.synchrony.indices(self.present),
+            synchronization: self.synchronization.indices(self.responsive_seen),
         }
     }
 }

@@ -22,17 +22,17 @@ use crate::table::{Unit, rows};
 pub const SLACK: f64 = 1.1;
 
 /// Interval of rate measurement. In a shorter one, a gap between two packets would pass for a response.
-const WHOLE: Span = Span::from_secs(1);
+const RATE_INTERVAL: Span = Span::from_secs(1);
 
 /// A flow that offers more than its fair share, at least at times.
 #[derive(Clone, Debug)]
-pub struct WatchLimits {
+pub struct WatchedFlow {
     /// Its fair share, as goodput.
     pub fair_bps: f64,
     /// Time from which it sends nothing. This does not count as a response.
     pub stop: Time,
     /// Its excess periods; at least one.
-    pub spells: Arc<[ExcessPeriod]>,
+    pub excess_periods: Arc<[ExcessPeriod]>,
 }
 
 /// A period counted from the flow's start; without an end it lasts forever.
@@ -43,37 +43,38 @@ pub struct ExcessPeriod {
 }
 
 /// Excess periods of flows of `source`: times in which they write more than `fair_bps` times the slack.
-pub fn spells(source: &GroupSource, fair_bps: f64) -> Vec<ExcessPeriod> {
+pub fn excess_periods(source: &GroupSource, fair_bps: f64) -> Vec<ExcessPeriod> {
     let rates = source.rates();
     if rates.is_empty() {
         return vec![ExcessPeriod { from: Span::ZERO, to: None }];
     }
-    let mut spells: Vec<ExcessPeriod> = Vec::new();
+    let mut excess_periods: Vec<ExcessPeriod> = Vec::new();
     for (at, bytes) in rates {
-        let (above, open) = (8.0 * bytes > fair_bps * SLACK, spells.last_mut().filter(|spell| spell.to.is_none()));
+        let (above, open) =
+            (8.0 * bytes > fair_bps * SLACK, excess_periods.last_mut().filter(|period| period.to.is_none()));
         match open {
-            Some(spell) if !above => spell.to = Some(at),
-            None if above => spells.push(ExcessPeriod { from: at, to: None }),
+            Some(period) if !above => period.to = Some(at),
+            None if above => excess_periods.push(ExcessPeriod { from: at, to: None }),
             _ => {}
         }
     }
-    spells
+    excess_periods
 }
 
 /// A watched flow's deliveries, second by second, in its latest excess period.
 #[derive(Clone, Debug)]
 pub struct ResponseMeter {
-    limits: WatchLimits,
+    flow: WatchedFlow,
     began: Time,
     /// Number and start of the excess period. Number 0 also before the first one begins.
-    spell: usize,
-    since: Time,
+    period: usize,
+    period_start: Time,
     /// End of the current second, and the useful bytes delivered in it.
-    until: Time,
+    second_end: Time,
     bytes: u64,
     response: Option<Time>,
     /// First and last drop that show identification.
-    told: Option<(Time, Time)>,
+    identifying_drops: Option<(Time, Time)>,
 }
 
 rows! {
@@ -93,54 +94,64 @@ rows! {
 
 impl ResponseMeter {
     /// A flow that has not begun.
-    pub fn new(limits: WatchLimits) -> ResponseMeter {
-        let (never, spell) = (Time::NEVER, 0);
-        ResponseMeter { limits, began: never, spell, since: never, until: never, bytes: 0, response: None, told: None }
+    pub fn new(flow: WatchedFlow) -> ResponseMeter {
+        let (never, period) = (Time::NEVER, 0);
+        ResponseMeter {
+            flow,
+            began: never,
+            period,
+            period_start: never,
+            second_end: never,
+            bytes: 0,
+            response: None,
+            identifying_drops: None,
+        }
     }
 
     /// The flow begins to send.
     pub fn begin(&mut self, now: Time) {
         self.began = now;
-        self.enter(0);
+        self.enter_period(0);
     }
 
     /// Useful bytes reach the receiver.
     #[inline]
     pub fn delivered(&mut self, bytes: u64, now: Time) {
         self.advance(now);
-        if now >= self.since {
+        if now >= self.period_start {
             self.bytes += bytes;
         }
     }
 
     /// A drop shows that the flow is identified.
-    pub fn told(&mut self, now: Time) {
+    pub fn record_identifying_drop(&mut self, now: Time) {
         self.advance(now);
-        if now >= self.since {
-            self.told = Some((self.told.map_or(now, |(first, _)| first), now));
+        if now >= self.period_start {
+            self.identifying_drops = Some((self.identifying_drops.map_or(now, |(first, _)| first), now));
         }
     }
 
     /// The response times up to `now`.
     pub fn response_times(&self, now: Time) -> ResponseTimes {
-        let mut pace = self.clone();
-        pace.advance(now);
-        let end = pace.falls().filter(|falls| *falls <= now && *falls < pace.limits.stop);
+        let mut meter = self.clone();
+        meter.advance(now);
+        let end = meter.period_end().filter(|falls| *falls <= now && *falls < meter.flow.stop);
         ResponseTimes {
-            identified: pace.told.map(|(first, _)| first - pace.since),
-            response: pace.response.map(|at| at - pace.since),
-            released: end.zip(pace.told).map(|(end, (_, last))| last.max(end) - end),
+            identified: meter.identifying_drops.map(|(first, _)| first - meter.period_start),
+            response: meter.response.map(|at| at - meter.period_start),
+            released: end.zip(meter.identifying_drops).map(|(end, (_, last))| last.max(end) - end),
         }
     }
 
-    fn enter(&mut self, spell: usize) {
-        let from = self.limits.spells.get(spell).map_or(Span::ZERO, |spell| spell.from);
-        (self.spell, self.since) = (spell, self.began + from);
-        (self.until, self.bytes, self.response, self.told) = (self.since + WHOLE, 0, None, None);
+    fn enter_period(&mut self, period: usize) {
+        let from = self.flow.excess_periods.get(period).map_or(Span::ZERO, |period| period.from);
+        (self.period, self.period_start) = (period, self.began + from);
+        (self.second_end, self.bytes, self.response, self.identifying_drops) =
+            (self.period_start + RATE_INTERVAL, 0, None, None);
     }
 
-    fn falls(&self) -> Option<Time> {
-        self.limits.spells.get(self.spell)?.to.map(|to| self.began + to)
+    fn period_end(&self) -> Option<Time> {
+        self.flow.excess_periods.get(self.period)?.to.map(|to| self.began + to)
     }
 
     /// Closes every second that ends by `now`, until one of them is a response. Enters every excess period that begins
@@ -148,14 +159,14 @@ impl ResponseMeter {
     #[inline]
     fn advance(&mut self, now: Time) {
         loop {
-            let end = self.falls().unwrap_or(Time::NEVER).min(self.limits.stop);
-            while self.until <= now && self.response.is_none() && self.until <= end {
-                let most = self.limits.fair_bps * SLACK * WHOLE.as_secs_f64() / 8.0;
-                self.response = (self.bytes as f64 <= most).then_some(self.until);
-                (self.until, self.bytes) = (self.until + WHOLE, 0);
+            let end = self.period_end().unwrap_or(Time::NEVER).min(self.flow.stop);
+            while self.second_end <= now && self.response.is_none() && self.second_end <= end {
+                let most = self.flow.fair_bps * SLACK * RATE_INTERVAL.as_secs_f64() / 8.0;
+                self.response = (self.bytes as f64 <= most).then_some(self.second_end);
+                (self.second_end, self.bytes) = (self.second_end + RATE_INTERVAL, 0);
             }
-            match self.limits.spells.get(self.spell + 1) {
-                Some(next) if self.began + next.from <= now => self.enter(self.spell + 1),
+            match self.flow.excess_periods.get(self.period + 1) {
+                Some(next) if self.began + next.from <= now => self.enter_period(self.period + 1),
                 _ => return,
             }
         }
@@ -170,23 +181,27 @@ mod tests {
         Time::ZERO + Span::from_millis(millis)
     }
 
-    fn watched(spells: &[(u64, Option<u64>)], stop: Time) -> ResponseMeter {
-        let spell = |&(from, to): &(u64, Option<u64>)| ExcessPeriod {
+    fn watched(excess_periods: &[(u64, Option<u64>)], stop: Time) -> ResponseMeter {
+        let period = |&(from, to): &(u64, Option<u64>)| ExcessPeriod {
             from: Span::from_millis(from),
             to: to.map(Span::from_millis),
         };
-        ResponseMeter::new(WatchLimits { fair_bps: 80e3, stop, spells: spells.iter().map(spell).collect() })
+        ResponseMeter::new(WatchedFlow {
+            fair_bps: 80e3,
+            stop,
+            excess_periods: excess_periods.iter().map(period).collect(),
+        })
     }
 
     /// A flow with a fair share of 80 kbit/s (10 KB a second) that begins at 250 ms. `kilobytes` are delivered in its
     /// successive seconds.
     fn responded(kilobytes: &[u64], stop: Time, end: Time) -> Option<Span> {
-        let mut pace = watched(&[(0, None)], stop);
-        pace.begin(at(250));
+        let mut meter = watched(&[(0, None)], stop);
+        meter.begin(at(250));
         for (second, kb) in kilobytes.iter().enumerate() {
-            (0..*kb).for_each(|_| pace.delivered(1000, at(250 + 1000 * second as u64 + 999)));
+            (0..*kb).for_each(|_| meter.delivered(1000, at(250 + 1000 * second as u64 + 999)));
         }
-        pace.response_times(end).response
+        meter.response_times(end).response
     }
 
     #[test]
@@ -206,37 +221,37 @@ mod tests {
     #[test]
     fn a_spell_is_measured_from_its_beginning_and_the_release_from_its_end() {
         // The flow begins at 1 s, exceeds its share from 10 to 20 s after that, and is identified from 11.3 to 24 s.
-        let mut pace = watched(&[(10_000, Some(20_000))], Time::NEVER);
-        pace.begin(at(1000));
-        pace.told(at(5000)); // by mistake: it has done nothing yet
-        assert_eq!(pace.response_times(at(10_000)), ResponseTimes::default());
-        (0..10).for_each(|second| (0..50).for_each(|_| pace.delivered(1000, at(1500 + 1000 * second))));
+        let mut meter = watched(&[(10_000, Some(20_000))], Time::NEVER);
+        meter.begin(at(1000));
+        meter.record_identifying_drop(at(5000)); // by mistake: it has done nothing yet
+        assert_eq!(meter.response_times(at(10_000)), ResponseTimes::default());
+        (0..10).for_each(|second| (0..50).for_each(|_| meter.delivered(1000, at(1500 + 1000 * second))));
         // 50 KB in the first second of the excess period, 10 KB in the second, 50 KB again in the third.
         for (second, kb) in [(11, 50), (12, 10), (13, 50)] {
-            (0..kb).for_each(|_| pace.delivered(1000, at(1000 * second + 500)));
+            (0..kb).for_each(|_| meter.delivered(1000, at(1000 * second + 500)));
         }
-        let mut response_times = pace.response_times(at(14_000));
+        let mut response_times = meter.response_times(at(14_000));
         assert_eq!((response_times.identified, response_times.response), (None, Some(Span::from_secs(2))));
-        [11_300, 15_000, 24_000].into_iter().for_each(|millis| pace.told(at(millis)));
-        response_times = pace.response_times(at(20_999));
+        [11_300, 15_000, 24_000].into_iter().for_each(|millis| meter.record_identifying_drop(at(millis)));
+        response_times = meter.response_times(at(20_999));
         assert_eq!(
             (response_times.identified, response_times.released),
             (Some(Span::from_millis(300)), None),
             "it goes on"
         );
-        assert_eq!(pace.response_times(at(30_000)).released, Some(Span::from_secs(3)));
+        assert_eq!(meter.response_times(at(30_000)).released, Some(Span::from_secs(3)));
     }
 
     #[test]
     fn the_latest_spell_counts_and_one_whose_drops_end_with_it_is_released_at_once() {
-        let mut pace = watched(&[(0, Some(5000)), (8000, Some(9000))], Time::NEVER);
-        pace.begin(at(0));
-        pace.told(at(1000));
-        assert_eq!(pace.response_times(at(7000)).identified, Some(Span::from_secs(1)));
-        assert_eq!(pace.response_times(at(7000)).released, Some(Span::ZERO));
-        assert_eq!(pace.response_times(at(8500)), ResponseTimes::default(), "nothing is known of the second yet");
-        pace.told(at(8700));
-        assert_eq!(pace.response_times(at(8800)).identified, Some(Span::from_millis(700)));
+        let mut meter = watched(&[(0, Some(5000)), (8000, Some(9000))], Time::NEVER);
+        meter.begin(at(0));
+        meter.record_identifying_drop(at(1000));
+        assert_eq!(meter.response_times(at(7000)).identified, Some(Span::from_secs(1)));
+        assert_eq!(meter.response_times(at(7000)).released, Some(Span::ZERO));
+        assert_eq!(meter.response_times(at(8500)), ResponseTimes::default(), "nothing is known of the second yet");
+        meter.record_identifying_drop(at(8700));
+        assert_eq!(meter.response_times(at(8800)).identified, Some(Span::from_millis(700)));
     }
 
     #[test]
@@ -248,14 +263,14 @@ mod tests {
                  [[udp]]\nheader = '0B'\ntraffic = '{traffic}'\n"
             );
             let scenario = Scenario::read(&text, "s", &Changes::default()).unwrap_or_else(|error| panic!("{error}"));
-            spells(&scenario.udp[0].source, fair)
+            excess_periods(&scenario.udp[0].source, fair)
         };
-        let spell = |from, to: Option<u64>| ExcessPeriod { from: Span::from_secs(from), to: to.map(Span::from_secs) };
+        let period = |from, to: Option<u64>| ExcessPeriod { from: Span::from_secs(from), to: to.map(Span::from_secs) };
         // RED-PD's figure 12, with a share of 1 Mbit/s.
-        assert_eq!(of("cbr:preset=red_pd", 1e6), [spell(50, Some(250))]);
+        assert_eq!(of("cbr:preset=red_pd", 1e6), [period(50, Some(250))]);
         let steps = "cbr:schedule=[0s 2Mbit/s; 1s 3Mbit/s; 2s 1Mbit/s; 3s 0bit/s; 4s 2Mbit/s]";
-        assert_eq!(of(steps, 1e6), [spell(0, Some(2)), spell(4, None)]);
-        assert_eq!(of(steps, 2.5e6), [spell(1, Some(2))]);
-        assert_eq!(of("voip", 1.0), [spell(0, None)], "nothing is laid down beforehand");
+        assert_eq!(of(steps, 1e6), [period(0, Some(2)), period(4, None)]);
+        assert_eq!(of(steps, 2.5e6), [period(1, Some(2))]);
+        assert_eq!(of("voip", 1.0), [period(0, None)], "nothing is laid down beforehand");
     }
 }

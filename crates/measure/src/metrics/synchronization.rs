@@ -31,11 +31,11 @@ rows! {
 pub struct SynchronizationMeter {
     window: Span,
     /// The current event: its end, its number from 1, and how many flows lost in it.
-    until: Time,
+    event_end: Time,
     event: u32,
     losing: u32,
     /// The last event in which each flow lost.
-    seen: Vec<u32>,
+    last_event: Vec<u32>,
     sums: Sums,
 }
 
@@ -55,27 +55,27 @@ impl SynchronizationMeter {
     pub fn new(flows: usize, window: Span) -> SynchronizationMeter {
         SynchronizationMeter {
             window,
-            until: Time::ZERO,
+            event_end: Time::ZERO,
             event: 0,
             losing: 0,
-            seen: vec![0; flows],
+            last_event: vec![0; flows],
             sums: Sums::default(),
         }
     }
 
-    /// Discards all events. Numbers continue, so `seen` needs no reset.
+    /// Discards all events. Numbers continue, so `last_event` needs no reset.
     pub fn restart(&mut self) {
-        (self.until, self.losing, self.sums) = (Time::ZERO, 0, Sums::default());
+        (self.event_end, self.losing, self.sums) = (Time::ZERO, 0, Sums::default());
     }
 
     /// `flow` loses a packet while `present` flows use the port. Fewer than two cannot be synchronized.
-    pub fn lost(&mut self, flow: usize, present: u32, now: Time) {
-        if self.losing == 0 || now >= self.until {
+    pub fn record_drop(&mut self, flow: usize, present: u32, now: Time) {
+        if self.losing == 0 || now >= self.event_end {
             self.close(present);
-            (self.until, self.event, self.losing) = (now + self.window, self.event + 1, 0);
+            (self.event_end, self.event, self.losing) = (now + self.window, self.event + 1, 0);
         }
-        if self.seen[flow] != self.event {
-            self.seen[flow] = self.event;
+        if self.last_event[flow] != self.event {
+            self.last_event[flow] = self.event;
             self.losing += 1;
         }
     }
@@ -111,14 +111,14 @@ mod tests {
 
     /// Loss events of 10 ms at 0, 100 ms, 200 ms ...: in each, the flows that are named lose, a millisecond apart.
     fn events(flows: usize, events: &[&[usize]]) -> LossSynchronization {
-        let mut synchrony = SynchronizationMeter::new(flows, Span::from_millis(10));
+        let mut meter = SynchronizationMeter::new(flows, Span::from_millis(10));
         for (event, losing) in events.iter().enumerate() {
             for (place, flow) in losing.iter().enumerate() {
                 let now = Time::ZERO + Span::from_millis(100 * event as u64 + place as u64);
-                synchrony.lost(*flow, flows as u32, now);
+                meter.record_drop(*flow, flows as u32, now);
             }
         }
-        synchrony.indices(flows as u32)
+        meter.indices(flows as u32)
     }
 
     #[test]
@@ -144,11 +144,11 @@ mod tests {
     fn a_flow_that_loses_twice_in_an_event_counts_once_and_an_event_ends_after_its_window() {
         let found = events(2, &[&[0, 0, 0]]);
         assert_eq!((found.events, found.global), (1, Some(0.5)));
-        let mut synchrony = SynchronizationMeter::new(2, Span::from_millis(10));
+        let mut meter = SynchronizationMeter::new(2, Span::from_millis(10));
         for millis in [0, 9, 10] {
-            synchrony.lost(0, 2, Time::ZERO + Span::from_millis(millis));
+            meter.record_drop(0, 2, Time::ZERO + Span::from_millis(millis));
         }
-        assert_eq!(synchrony.indices(2).events, 2, "from 0 to 10 ms, and from 10 ms on");
+        assert_eq!(meter.indices(2).events, 2, "from 0 to 10 ms, and from 10 ms on");
     }
 
     #[test]

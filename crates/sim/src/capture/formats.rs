@@ -4,7 +4,7 @@ use headgate_core::Ecn;
 use headgate_scenario::{Header, Scenario};
 
 use super::frame::Frame;
-use super::segments::{GroupFormat, HandshakeStep, formats};
+use super::tcp_format::{GroupFormat, HandshakeStep, group_formats};
 use crate::segment::{AckOptionSlab, SegmentContents, SimPacket};
 
 /// The constant header fields of each flow, shared by all captures of a run.
@@ -18,7 +18,7 @@ impl FrameFormats {
     pub fn new(scenario: &Scenario) -> FrameFormats {
         let groups = scenario.groups().flat_map(|group| (0..group.flows).map(move |_| group.index as u16));
         let flows: Vec<_> = groups.zip(scenario.headers().map(unlabeled)).collect();
-        let groups = formats(scenario, flows.iter().map(|(_, header)| *header));
+        let groups = group_formats(scenario, flows.iter().map(|(_, header)| *header));
         FrameFormats { flows, groups }
     }
 

@@ -9,7 +9,7 @@
 
 mod formats;
 mod frame;
-mod segments;
+mod tcp_format;
 #[cfg(test)]
 mod tests;
 

@@ -31,17 +31,17 @@ pub struct LossHistory {
 
 impl LossHistory {
     /// Whether there was a loss event.
-    pub fn any(&self) -> bool {
+    pub fn has_losses(&self) -> bool {
         self.closed > 0
     }
 
     /// Packet `seq` was lost or marked at `at`. Returns whether that begins a loss event. `first` gives the interval
     /// before the first event (section 6.3.1), which cannot be counted.
     pub fn on_loss(&mut self, seq: u32, at: Time, rtt: Span, first: impl FnOnce() -> f64) -> bool {
-        if self.any() && at <= self.at + rtt {
+        if self.has_losses() && at <= self.at + rtt {
             return false;
         }
-        let closed = if self.any() { self.current(seq) } else { first() };
+        let closed = if self.has_losses() { self.current(seq) } else { first() };
         let discount = self.discount(closed);
         self.discounts.iter_mut().for_each(|factor| *factor *= discount);
         self.intervals.rotate_right(1);
@@ -57,7 +57,7 @@ impl LossHistory {
     /// The open interval counts only if it lowers `p` (section 5.4). If it exceeds twice the mean of the others,
     /// these count less (section 5.5).
     pub fn rate(&self, next: u32) -> f64 {
-        if !self.any() {
+        if !self.has_losses() {
             return 0.0;
         }
         let current = self.current(next);

@@ -11,14 +11,14 @@
 //! | --- | --- |
 //! | throughput equation (3.1) | [`packets_a_round_trip`] |
 //! | X, X_inst, t_ipi, nofeedback timer (4) | [`TfrcSender`] |
-//! | X_recv_set (4.3); data-limited interval (8.2.1) | `receive_rates.rs`; `limited.rs` |
-//! | lost packets (5.1, 5.2) | `holes.rs` |
+//! | X_recv_set (4.3); data-limited interval (8.2.1) | `receive_rates.rs`; `data_limited.rs` |
+//! | lost packets (5.1, 5.2) | `loss_detector.rs` |
 //! | loss intervals, p (5.3 to 5.5) | [`LossHistory`] |
 //! | feedback packets (6) | [`TfrcReceiver`], [`TfrcReport`] |
 
+mod data_limited;
 mod equation;
-mod holes;
-mod limited;
+mod loss_detector;
 mod loss_history;
 mod receive_rates;
 mod receiver;

@@ -5,7 +5,7 @@
 
 use headgate_core::{Span, Time};
 
-use super::holes::Holes;
+use super::loss_detector::LossDetector;
 use super::{LossHistory, TfrcSettings, loss_event_rate};
 
 /// The contents of a data packet (section 3.2.1). As in DCCP's CCID 3 (RFC 4342), the sender keeps the send times
@@ -34,7 +34,7 @@ pub struct TfrcReport {
 /// The receiving side of one flow.
 #[derive(Clone, Debug)]
 pub struct TfrcReceiver {
-    holes: Holes,
+    detector: LossDetector,
     losses: LossHistory,
     /// The sender's latest estimate of the round-trip time; zero before it had one.
     rtt: Span,
@@ -58,7 +58,7 @@ struct ArrivalPeriod {
 impl Default for TfrcReceiver {
     fn default() -> TfrcReceiver {
         TfrcReceiver {
-            holes: Holes::default(),
+            detector: LossDetector::default(),
             losses: LossHistory::default(),
             rtt: Span::ZERO,
             timer: Time::NEVER,
@@ -77,7 +77,7 @@ impl TfrcReceiver {
 
     /// The loss event rate `p`.
     pub fn loss_event_rate(&self) -> f64 {
-        self.losses.rate(self.holes.next())
+        self.losses.rate(self.detector.next())
     }
 
     /// Takes a data packet; returns the report to send before the timer, if any (section 6.1). Reasons are a risen
@@ -86,11 +86,11 @@ impl TfrcReceiver {
         if data.rtt != Span::ZERO {
             self.rtt = data.rtt;
         }
-        if self.holes.next() == 0 {
+        if self.detector.next() == 0 {
             self.current.since = now;
         }
         self.current.packets = self.current.packets.saturating_add(1);
-        let rose = self.account(data.seq, marked, config, now);
+        let rose = self.record_packet(data.seq, marked, config, now);
         (rose || self.timer == Time::NEVER).then(|| self.report(config, now))
     }
 
@@ -110,17 +110,17 @@ impl TfrcReceiver {
 
     /// Accounts for a packet and the losses that its arrival shows. A mark counts as an immediate loss (section 5.1).
     /// Returns whether the loss event rate rose.
-    fn account(&mut self, seq: u32, marked: bool, config: &TfrcSettings, now: Time) -> bool {
-        if !marked && !self.holes.any() {
-            self.holes.arrive(seq, now, |_, _| unreachable!("nothing was missing"));
+    fn record_packet(&mut self, seq: u32, marked: bool, config: &TfrcSettings, now: Time) -> bool {
+        if !marked && !self.detector.has_gaps() {
+            self.detector.arrive(seq, now, |_, _| unreachable!("nothing was missing"));
             return false;
         }
         let before = self.loss_event_rate();
-        let target = if self.losses.any() { 0.0 } else { self.max_packets_a_round_trip(config, now) };
-        let TfrcReceiver { holes, losses, rtt, .. } = self;
+        let target = if self.losses.has_losses() { 0.0 } else { self.max_packets_a_round_trip(config, now) };
+        let TfrcReceiver { detector, losses, rtt, .. } = self;
         let mut record_loss = |seq, at| losses.on_loss(seq, at, *rtt, || first_interval(seq, target));
         let mut new_event = marked && record_loss(seq, now);
-        holes.arrive(seq, now, |seq, at| new_event |= record_loss(seq, at));
+        detector.arrive(seq, now, |seq, at| new_event |= record_loss(seq, at));
         new_event && self.loss_event_rate() > before
     }
 
@@ -135,8 +135,8 @@ impl TfrcReceiver {
         self.max_rate = self.max_rate.max(rate);
         self.begin_period(now);
         self.timer = if self.rtt == Span::ZERO { Time::NEVER } else { now + self.rtt };
-        let delay = now - self.holes.newest_at();
-        TfrcReport { seq: self.holes.next() - 1, delay, rate, loss: self.loss_event_rate() }
+        let delay = now - self.detector.newest_at();
+        TfrcReport { seq: self.detector.next() - 1, delay, rate, loss: self.loss_event_rate() }
     }
 
     fn begin_period(&mut self, now: Time) {

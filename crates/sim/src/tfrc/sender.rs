@@ -10,7 +10,7 @@ use std::collections::VecDeque;
 use headgate_core::{Span, Time};
 use headgate_measure::SenderState;
 
-use super::limited::DataLimited;
+use super::data_limited::DataLimited;
 use super::receive_rates::ReceiveRates;
 use super::{TfrcData, TfrcReport, TfrcSettings, packets_a_round_trip};
 
@@ -49,7 +49,7 @@ pub struct TfrcSender {
     timeouts: u32,
     limited: DataLimited,
     /// When the last packet was sent.
-    last: Option<Time>,
+    last_sent: Option<Time>,
     /// Send and round-trip times of the packets that a report can still name. The last is number `next - 1`.
     sent: VecDeque<(Time, Span)>,
     next: u32,
@@ -65,7 +65,7 @@ struct RoundTrip {
 }
 
 impl RoundTrip {
-    fn with(before: Option<RoundTrip>, sample: f64) -> RoundTrip {
+    fn updated(before: Option<RoundTrip>, sample: f64) -> RoundTrip {
         let Some(RoundTrip { mean, root_mean }) = before else {
             return RoundTrip { mean: sample, root_mean: sample.sqrt() };
         };
@@ -91,7 +91,7 @@ impl TfrcSender {
             idle: false,
             timeouts: 0,
             limited: DataLimited::default(),
-            last: None,
+            last_sent: None,
             sent: VecDeque::new(),
             next: 0,
         }
@@ -131,27 +131,27 @@ impl TfrcSender {
     }
 
     /// When the last packet was sent, if any.
-    pub fn last(&self) -> Option<Time> {
-        self.last
+    pub fn last_sent(&self) -> Option<Time> {
+        self.last_sent
     }
 
     /// When the next packet may leave; at once if none was sent yet.
-    pub fn ready(&self, config: &TfrcSettings) -> Time {
+    pub fn next_send_time(&self, config: &TfrcSettings) -> Time {
         let instant = (self.rate * self.damping).max(min_rate(config));
-        self.last.map_or(Time::ZERO, |last| last + Span::from_secs_f64(f64::from(config.segment) / instant))
+        self.last_sent.map_or(Time::ZERO, |last| last + Span::from_secs_f64(f64::from(config.segment) / instant))
     }
 
-    /// Sends a packet at `now`, no earlier than [`ready`](TfrcSender::ready). `all`: the allowed rate delayed the
-    /// packet, not the application.
+    /// Sends a packet at `now`, no earlier than [`next_send_time`](TfrcSender::next_send_time). `all`: the allowed rate
+    /// delayed the packet, not the application.
     pub fn send(&mut self, all: bool, now: Time) -> TfrcData {
-        if self.last.is_none() {
+        if self.last_sent.is_none() {
             self.timer = now + INITIAL_TIMEOUT;
         }
         if all {
-            self.limited.sent_all(now);
+            self.limited.on_allowance_used(now);
         }
         let data = TfrcData { seq: self.next, rtt: self.rtt().unwrap_or(Span::ZERO) };
-        self.last = Some(now);
+        self.last_sent = Some(now);
         self.idle = false;
         self.sent.push_back((now, data.rtt));
         self.next += 1;
@@ -176,14 +176,14 @@ impl TfrcSender {
         let Some(sent) = self.take_sent(feedback.seq) else { return };
         let sample = (now - sent - feedback.delay).as_secs_f64().max(1e-9);
         let known = self.rtt.is_some();
-        let RoundTrip { mean, root_mean } = *self.rtt.insert(RoundTrip::with(self.rtt, sample));
+        let RoundTrip { mean, root_mean } = *self.rtt.insert(RoundTrip::updated(self.rtt, sample));
         let timeout = (4.0 * mean).max(2.0 * f64::from(config.segment) / self.rate);
         let limited = self.limited.on_feedback(sent, now);
         let rose = feedback.loss > self.loss;
         (self.loss, self.receive_rate) = (feedback.loss, Some(feedback.rate));
         if known {
             let receive_limit = self.receive_limit(feedback.rate, limited, rose, now);
-            self.update(receive_limit, config, now);
+            self.update_rate(receive_limit, config, now);
         } else {
             self.enter_slow_start(config, now);
         }
@@ -238,7 +238,7 @@ impl TfrcSender {
     }
 
     /// Step 4 of section 4.3.
-    fn update(&mut self, receive_limit: f64, config: &TfrcSettings, now: Time) {
+    fn update_rate(&mut self, receive_limit: f64, config: &TfrcSettings, now: Time) {
         let mean = self.rtt.map_or(0.0, |rtt| rtt.mean);
         if self.loss > 0.0 {
             self.rate = self.equation_rate(config).min(receive_limit).max(min_rate(config));
@@ -264,7 +264,7 @@ impl TfrcSender {
         }
         let limit = receive_rates.min(self.equation_rate(config) / 2.0).max(min_rate(config));
         self.receive_rates.replace(limit / 2.0, now);
-        self.update(limit, config, now);
+        self.update_rate(limit, config, now);
     }
 
     /// `W_init / R` with the window of RFC 3390, and the `recover_rate` of section 4.4. Unbounded before `R` is

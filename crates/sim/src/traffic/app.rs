@@ -16,13 +16,13 @@ pub struct TransferRequest {
 pub struct FlowApp {
     writer: Application,
     /// Open transfers, oldest first, each with the number after its last segment.
-    open: VecDeque<(u32, TransferRequest)>,
+    open_transfers: VecDeque<(u32, TransferRequest)>,
 }
 
 impl FlowApp {
     /// `None` for a source that always has more data than TCP accepts.
     pub fn new(source: FlowSource, rng: Rng) -> Option<FlowApp> {
-        Application::new(source, rng).map(|writer| FlowApp { writer, open: VecDeque::new() })
+        Application::new(source, rng).map(|writer| FlowApp { writer, open_transfers: VecDeque::new() })
     }
 
     /// Starts the flow; returns the time of its first write, if any.
@@ -38,7 +38,7 @@ impl FlowApp {
     /// TCP has accepted the write, up to the segment before `end`. Returns the time of the next write, if known.
     pub fn written(&mut self, write: &SourceWrite, end: u32, now: Time) -> Option<Time> {
         if let (true, WriteAmount::Bytes(bytes)) = (write.transfer, write.data) {
-            self.open.push_back((end, TransferRequest { start: now, bytes }));
+            self.open_transfers.push_back((end, TransferRequest { start: now, bytes }));
         }
         self.writer.written(write, now)
     }
@@ -49,22 +49,22 @@ impl FlowApp {
     }
 
     /// Whether the source has finished, given that all its data is acknowledged; true only once.
-    pub fn ends(&mut self) -> bool {
+    pub fn take_end(&mut self) -> bool {
         self.writer.ends()
     }
 
     /// The number after the last segment of the oldest open transfer; `u32::MAX` if there is none.
-    pub fn milestone(&self) -> u32 {
-        self.open.front().map_or(u32::MAX, |(end, _)| *end)
+    pub fn open_transfer_end(&self) -> u32 {
+        self.open_transfers.front().map_or(u32::MAX, |(end, _)| *end)
     }
 
     /// Takes the oldest open transfer, which has arrived.
-    pub fn arrived(&mut self) -> Option<TransferRequest> {
-        self.open.pop_front().map(|(_, transfer)| transfer)
+    pub fn take_arrived_transfer(&mut self) -> Option<TransferRequest> {
+        self.open_transfers.pop_front().map(|(_, transfer)| transfer)
     }
 
     /// Open transfers, oldest first.
-    pub fn unfinished(&self) -> impl Iterator<Item = TransferRequest> {
-        self.open.iter().map(|(_, transfer)| *transfer)
+    pub fn open_transfers(&self) -> impl Iterator<Item = TransferRequest> {
+        self.open_transfers.iter().map(|(_, transfer)| *transfer)
     }
 }

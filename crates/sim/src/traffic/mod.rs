@@ -25,20 +25,20 @@ pub struct Replies {
 }
 
 /// The number of a route's first link.
-fn first(route: &[Hop]) -> u16 {
+fn first_link(route: &[Hop]) -> u16 {
     route.first().expect("a route has a link").number()
 }
 
 /// The number of the reverse route's first link.
-fn first_back(route: &[Hop]) -> u16 {
+fn first_reverse_link(route: &[Hop]) -> u16 {
     route.last().expect("a route has a link").back().number()
 }
 
-fn capable(ecn: bool) -> Ecn {
+fn ecn_codepoint(ecn: bool) -> Ecn {
     if ecn { Ecn::Ect0 } else { Ecn::NotEct }
 }
 
-fn stops(at: Option<Span>) -> Time {
+fn stop_time(at: Option<Span>) -> Time {
     at.map_or(Time::NEVER, |stop| Time::ZERO + stop)
 }
 

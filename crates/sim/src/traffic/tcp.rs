@@ -10,10 +10,10 @@ use headgate_scenario::TcpGroup;
 use headgate_traffic::WriteAmount;
 
 use super::app::{FlowApp, TransferRequest};
-use super::{Replies, capable, first, first_back, packet, stops};
+use super::{Replies, ecn_codepoint, first_link, first_reverse_link, packet, stop_time};
 use crate::event::{EventKind, SimEvent};
+use crate::event_queue::EventQueue;
 use crate::prefetch::prefetch;
-use crate::queue::EventQueue;
 use crate::segment::{AckOptions, Segment, SimPacket};
 use crate::tcp::{Ack, OutgoingAck, TcpReceiver, TcpSender, TcpSettings};
 
@@ -60,7 +60,7 @@ pub struct TcpFlow {
     receiver_timer: Time,
     /// The number after the last segment of the oldest open transfer; `u32::MAX` if there is none. It is here so that
     /// arriving data does not touch the sender's cache lines.
-    milestone: u32,
+    open_transfer_end: u32,
     /// Index into the groups of its kind.
     pub group: u16,
 }
@@ -83,11 +83,11 @@ impl TcpFlowSettings {
             payload: group.packet - group.header,
             tcp: group.settings.clone(),
             ack: group.ack,
-            links: [first(&group.route), first_back(&group.route)],
+            links: [first_link(&group.route), first_reverse_link(&group.route)],
             ecn: codepoint(group),
             ecn_retransmitted: if group.ecn_retransmits { codepoint(group) } else { Ecn::NotEct },
             send_jitter: group.send_jitter,
-            stop: stops(group.stop),
+            stop: stop_time(group.stop),
             data_from_sender: WireProperties::new(&group.sender, group.packet),
             data_to_receiver: WireProperties::new(&group.receiver, group.packet),
             ack_from_receiver: WireProperties::new(&group.receiver, group.ack),
@@ -98,7 +98,7 @@ impl TcpFlowSettings {
 
 /// ECN codepoint of new data: ECT(1) is reserved for scalable controls (RFC 9331, section 4.1); DCTCP is older.
 fn codepoint(group: &TcpGroup) -> Ecn {
-    if group.ecn && group.cc.needs().ect1 { Ecn::Ect1 } else { capable(group.ecn) }
+    if group.ecn && group.cc.needs().ect1 { Ecn::Ect1 } else { ecn_codepoint(group.ecn) }
 }
 
 impl TcpFlow {
@@ -117,7 +117,7 @@ impl TcpFlow {
             data_to_receiver: Wire::default(),
             ack_from_receiver: Wire::default(),
             receiver_timer: Time::NEVER,
-            milestone: u32::MAX,
+            open_transfer_end: u32::MAX,
             group,
         }
     }
@@ -150,7 +150,7 @@ impl TcpFlow {
             WriteAmount::Endless => self.sender.supply_endlessly(),
         }
         schedule_write(id, app.written(&write, self.sender.supply_end(), now), queue);
-        self.milestone = app.milestone();
+        self.open_transfer_end = app.open_transfer_end();
         self.send(id, settings, now, queue);
     }
 
@@ -172,24 +172,24 @@ impl TcpFlow {
 
     /// Whether the application has finished and all its data is acknowledged; true only once.
     #[inline]
-    pub fn ends(&mut self) -> bool {
-        self.app.as_mut().is_some_and(|app| self.sender.acked_all() && app.ends())
+    pub fn take_end(&mut self) -> bool {
+        self.app.as_mut().is_some_and(|app| self.sender.acked_all() && app.take_end())
     }
 
     /// The oldest open transfer, if it has arrived.
-    pub fn arrived(&mut self) -> Option<TransferRequest> {
-        if self.receiver.expected() < self.milestone {
+    pub fn take_arrived_transfer(&mut self) -> Option<TransferRequest> {
+        if self.receiver.expected() < self.open_transfer_end {
             return None;
         }
         let app = self.app.as_mut()?;
-        let transfer = app.arrived();
-        self.milestone = app.milestone();
+        let transfer = app.take_arrived_transfer();
+        self.open_transfer_end = app.open_transfer_end();
         transfer
     }
 
     /// Open transfers, oldest first.
-    pub fn unfinished(&self) -> impl Iterator<Item = TransferRequest> {
-        self.app.iter().flat_map(|app| app.unfinished())
+    pub fn open_transfers(&self) -> impl Iterator<Item = TransferRequest> {
+        self.app.iter().flat_map(|app| app.open_transfers())
     }
 
     /// Sends the segments that are allowed now.
@@ -201,7 +201,7 @@ impl TcpFlow {
         while let Some(data) = self.sender.poll(&settings.tcp, now) {
             let at = self.after_jitter(settings, now);
             let ecn = if data.retransmitted { settings.ecn_retransmitted } else { settings.ecn };
-            let packet = packet(id, settings.packet, ecn, Segment::data(data.seq, data.cwr).sent_at(at));
+            let packet = packet(id, settings.packet, ecn, Segment::data(data.seq, data.cwr).with_send_time(at));
             queue.push(
                 self.data_from_sender.pass(at, &settings.data_from_sender),
                 SimEvent::of_packet(EventKind::FromSender, settings.links[0], packet),

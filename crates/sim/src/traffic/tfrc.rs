@@ -5,9 +5,9 @@ use headgate_link::{Wire, WireProperties};
 use headgate_measure::SenderState;
 use headgate_scenario::UdpGroup;
 
-use super::{capable, first, first_back, packet, stops};
+use super::{ecn_codepoint, first_link, first_reverse_link, packet, stop_time};
 use crate::event::{EventKind, SimEvent};
-use crate::queue::EventQueue;
+use crate::event_queue::EventQueue;
 use crate::segment::{ReportSlab, Segment, SlabId};
 use crate::tfrc::{TfrcReceiver, TfrcReport, TfrcSender, TfrcSettings};
 
@@ -92,7 +92,7 @@ impl TfrcFlows {
     }
 
     /// Frees a lost report.
-    pub fn forget(&mut self, report: SlabId) {
+    pub fn free_report(&mut self, report: SlabId) {
         self.reports.remove(report);
     }
 
@@ -124,12 +124,12 @@ impl TfrcFlowSettings {
             tfrc: TfrcSettings { segment: group.packet - group.header },
             packet: group.packet,
             feedback: group.feedback,
-            ecn: capable(group.ecn),
+            ecn: ecn_codepoint(group.ecn),
             interval: group.most().transmit(group.packet),
             jitter: group.jitter,
-            stop: stops(group.stop),
-            link: first(&group.route),
-            back_link: first_back(&group.route),
+            stop: stop_time(group.stop),
+            link: first_link(&group.route),
+            back_link: first_reverse_link(&group.route),
             data_from_sender: WireProperties::new(&group.sender, group.packet),
             data_to_receiver: WireProperties::new(&group.receiver, group.packet),
             report_from_receiver: WireProperties::new(&group.receiver, group.feedback),
@@ -160,9 +160,9 @@ impl TfrcFlow {
 
     /// When the next datagram is sent.
     fn due(&self, settings: &TfrcFlowSettings) -> Time {
-        let next = self.sender.ready(&settings.tfrc).max(self.app_ready);
+        let next = self.sender.next_send_time(&settings.tfrc).max(self.app_ready);
         self.sender
-            .last()
+            .last_sent()
             .map_or(next, |last| last + Span::from_secs_f64((next - last).as_secs_f64() * self.jitter_factor))
     }
 }
@@ -186,11 +186,11 @@ impl TfrcFlowHandle<'_> {
         }
         while flow.due(settings) <= *now {
             // Only the allowed rate delayed this datagram: the sender is not data-limited.
-            let all = flow.sender.ready(&settings.tfrc) >= flow.app_ready;
+            let all = flow.sender.next_send_time(&settings.tfrc) >= flow.app_ready;
             let data = flow.sender.send(all, *now);
             flow.jitter_factor = flow.rng.between(1.0 - settings.jitter, 1.0 + settings.jitter);
             flow.app_ready = *now + settings.interval;
-            let packet = packet(*id, settings.packet, settings.ecn, Segment::tfrc(data.seq).sent_at(*now));
+            let packet = packet(*id, settings.packet, settings.ecn, Segment::tfrc(data.seq).with_send_time(*now));
             queue.push(
                 flow.data_from_sender.pass(*now, &settings.data_from_sender),
                 SimEvent::of_packet(EventKind::FromSender, settings.link, packet),

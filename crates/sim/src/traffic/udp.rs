@@ -5,7 +5,7 @@ use headgate_link::{Wire, WireProperties};
 use headgate_scenario::UdpGroup;
 use headgate_traffic::{FlowSource, WriteAmount, WriteStart};
 
-use super::{capable, first, packet, stops};
+use super::{ecn_codepoint, first_link, packet, stop_time};
 use crate::segment::{Segment, SimPacket};
 
 /// Settings shared by the UDP flows of a group.
@@ -48,9 +48,9 @@ impl UdpFlowSettings {
         UdpFlowSettings {
             payload: group.packet - group.header,
             header: group.header,
-            link: first(&group.route),
-            ecn: capable(group.ecn),
-            stop: stops(group.stop),
+            link: first_link(&group.route),
+            ecn: ecn_codepoint(group.ecn),
+            stop: stop_time(group.stop),
             from_sender: WireProperties::new(&group.sender, group.packet),
             to_receiver: WireProperties::new(&group.receiver, group.packet),
         }
@@ -90,7 +90,7 @@ impl UdpFlow {
         let data = self.unsent_bytes.min(settings.payload.into()) as u32;
         self.unsent_bytes -= u64::from(data);
         let bytes = data + settings.header;
-        let segment = Segment::DATAGRAM.sent_at(self.write_began);
+        let segment = Segment::DATAGRAM.with_send_time(self.write_began);
         let arrives = self.from_sender.pass_sized(self.write_began, bytes, &settings.from_sender);
         Some((arrives, packet(id, bytes, settings.ecn, segment)))
     }
@@ -124,6 +124,6 @@ impl UdpFlow {
     #[inline]
     pub fn receive(&mut self, bytes: u32, settings: &UdpFlowSettings, now: Time) -> (Time, bool) {
         let arrives = self.to_receiver.pass_sized(now, bytes, &settings.to_receiver);
-        (arrives, arrives > settings.to_receiver.alone(now, bytes))
+        (arrives, arrives > settings.to_receiver.exit_if_idle(now, bytes))
     }
 }

@@ -5,7 +5,7 @@ mod balance;
 mod bbr;
 mod classes;
 mod control;
-mod evidence;
+mod event_log;
 mod links;
 mod media;
 mod metrics;
@@ -14,7 +14,7 @@ mod recovery;
 mod repeat;
 mod tfrc;
 
-use headgate_measure::{EventBatch, EventRow, Outcome, Watch};
+use headgate_measure::{EventBatch, EventRow, Outcome, Watcher};
 use headgate_scenario::{Changes, Scenario};
 use headgate_sim::run;
 
@@ -42,8 +42,8 @@ impl Witness {
     }
 }
 
-impl Watch for Witness {
-    fn goes_on(&mut self, now: headgate_core::Time) -> bool {
+impl Watcher for Witness {
+    fn should_continue(&mut self, now: headgate_core::Time) -> bool {
         self.looks.push(now.as_secs_f64());
         now.as_secs_f64() < self.patience
     }

@@ -89,7 +89,7 @@ impl<F: FnMut(u32) -> Fate> Path<F> {
 
     /// When the sender may send and has something to send.
     fn next_send(&self) -> Time {
-        let allowed = self.sender.ready(&CONFIG).max(self.now);
+        let allowed = self.sender.next_send_time(&CONFIG).max(self.now);
         match (self.application, self.sent.last()) {
             (Some(gap), Some(&last)) => allowed.max(last + gap),
             _ => allowed,
@@ -97,7 +97,7 @@ impl<F: FnMut(u32) -> Fate> Path<F> {
     }
 
     fn send(&mut self) {
-        let ready = self.sender.ready(&CONFIG);
+        let ready = self.sender.next_send_time(&CONFIG);
         let all = self.application.is_none_or(|gap| self.sent.last().is_none_or(|&last| ready >= last + gap));
         let data = self.sender.send(all, self.now);
         self.sent.push(self.now);

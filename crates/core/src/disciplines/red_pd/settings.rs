@@ -20,7 +20,7 @@ crate::choice! {
 
 crate::reasons! {
     /// The flow is monitored, and the pre-filter selected the packet.
-    Prefilter = "prefilter", "its flow is monitored, and the pre-filter selected it", singles out;
+    Prefilter = "prefilter", "its flow is monitored, and the pre-filter selected it", targets identified;
 }
 
 crate::params! {

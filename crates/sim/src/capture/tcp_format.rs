@@ -64,7 +64,7 @@ pub enum HandshakeStep {
 }
 
 /// The formats of all groups of `scenario`, TCP before UDP; `headers` are those of its flows.
-pub fn formats(scenario: &Scenario, mut headers: impl Iterator<Item = Header<'static>>) -> Vec<GroupFormat> {
+pub fn group_formats(scenario: &Scenario, mut headers: impl Iterator<Item = Header<'static>>) -> Vec<GroupFormat> {
     let format = |(index, flows): (usize, u32)| {
         let first = headers.nth(flows as usize - 1);
         let ip = first.map_or(MIN_HEADER, |header| ip_length(header.source));

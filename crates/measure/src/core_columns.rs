@@ -24,7 +24,8 @@ impl FieldColumns<Counts> for CountColumns {
         ];
         let of_reason = |verb: &str, why: Why, count: fn(&Counts, Why) -> u64| {
             let meaning = format!("Packets {verb} for the reason `{why}`.");
-            Column::new(&format!("{verb}_{why}"), Unit::Packets, &meaning, move |row| count(get(row), why)).of(why)
+            Column::new(&format!("{verb}_{why}"), Unit::Packets, &meaning, move |row| count(get(row), why))
+                .only_for(why)
         };
         let reasons = reasons();
         all.extend(reasons.iter().map(|why| of_reason("dropped", *why, Counts::drops)));

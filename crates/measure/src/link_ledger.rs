@@ -3,8 +3,8 @@
 use headgate_core::{Backlog, ByReason, Counts, Discipline, FlowId, Ledger, Packet, SignalCounts, Span, Time, Why};
 use headgate_scenario::{Hop, Kind, Scenario};
 
-use crate::counted::Counted;
 use crate::events::{EventLog, PacketEvent};
+use crate::has_flow::HasFlow;
 use crate::links::LinkRow;
 use crate::metrics::{Loss, PortMetrics};
 use crate::occupancy::Occupancy;
@@ -37,7 +37,7 @@ pub struct LinkLedger {
     /// Whether disciplines are compared here: only then are there rows over time.
     compared: bool,
     all: Counts,
-    passed: Vec<FlowCounts>,
+    flows: Vec<FlowCounts>,
     signaled: ByReason<FlowSignals>,
     /// Packets sent and then lost on the link: each flow's data, and in total.
     lost: Vec<u32>,
@@ -51,7 +51,7 @@ pub struct LinkLedger {
     interval: Occupancy,
     total: Occupancy,
     /// Ambient arrivals and drops at the last sample.
-    told: SampledCounters,
+    ambient: SampledCounters,
     /// Packets queued when counting began.
     queued_before: u64,
 }
@@ -61,28 +61,28 @@ impl LinkLedger {
     pub fn new<T>(scenario: &Scenario, hop: Hop, discipline: &impl Discipline<T>) -> LinkLedger {
         let compared = scenario.simplex(hop).qdisc.is_none();
         let carries_data = scenario.routes().any(|route| route.contains(&hop));
-        let mut passed = Vec::new();
+        let mut flows = Vec::new();
         for group in scenario.groups().filter(|_| carries_data) {
             let flow = FlowCounts::of(group.index as u16, group.kind == Kind::Tcp);
-            passed.resize(passed.len() + group.flows as usize, flow);
+            flows.resize(flows.len() + group.flows as usize, flow);
         }
         let groups = scenario.groups().count();
-        let metrics = PortMetrics::new(passed.len(), groups, mean_base_rtt(scenario));
+        let metrics = PortMetrics::new(flows.len(), groups, mean_base_rtt(scenario));
         LinkLedger {
             hop,
             compared,
             all: Counts::default(),
             signaled: ByReason::default(),
-            lost: vec![0; passed.len()],
+            lost: vec![0; flows.len()],
             lost_total: 0,
-            passed,
+            flows,
             groups: vec![(0, 0); groups],
             metrics,
             events: compared.then(|| EventLog::new(hop.number(), scenario.record.events, discipline)).flatten(),
             occupancy: Occupancy::default(),
             interval: Occupancy::default(),
             total: Occupancy::default(),
-            told: SampledCounters::default(),
+            ambient: SampledCounters::default(),
             queued_before: 0,
         }
     }
@@ -94,7 +94,7 @@ impl LinkLedger {
 
     /// Updates the queue and link integrals to `now`. The transmission of the current packet ends `ahead` after `now`.
     pub fn settle(&mut self, held: Backlog, ahead: Span, now: Time) {
-        self.occupancy.set(held, now);
+        self.occupancy.set_backlog(held, now);
         // The current packet counts only up to `now`.
         let mut seen = std::mem::replace(&mut self.occupancy, Occupancy::starting(now, held, ahead));
         seen.busy = seen.busy - ahead;
@@ -110,7 +110,7 @@ impl LinkLedger {
         discipline: &impl Discipline<T>,
         rows: &mut Vec<IntervalRow>,
     ) {
-        let ambient = self.told.increments(self.all.ambient());
+        let ambient = self.ambient.increments(self.all.ambient());
         let seen = std::mem::replace(&mut self.interval, Occupancy::starting(now, held, Span::ZERO));
         if self.compared {
             let link = self.hop.number();
@@ -124,9 +124,9 @@ impl LinkLedger {
     /// Discards the counts of the warm-up, after settling. Intervals and events continue.
     pub fn restart(&mut self, held: Backlog, now: Time) {
         self.total = Occupancy::starting(now, held, Span::ZERO);
-        self.told.restart(self.all.ambient());
+        self.ambient.restart(self.all.ambient());
         self.all = Counts::default();
-        self.passed.iter_mut().for_each(|flow| *flow = FlowCounts::of(flow.group, flow.responsive));
+        self.flows.iter_mut().for_each(|flow| *flow = FlowCounts::of(flow.group, flow.responsive));
         self.signaled = ByReason::default();
         self.lost.fill(0);
         self.groups.fill((0, 0));
@@ -147,7 +147,7 @@ impl LinkLedger {
             utilization,
             queue_packets_mean,
             queue_bytes_mean,
-            port: self.metrics.row(|flow| self.passed[flow].group.into()),
+            port: self.metrics.row(|flow| self.flows[flow].group.into()),
             packets: None,
             events: None,
         }
@@ -160,7 +160,7 @@ impl LinkLedger {
 
     /// Counts of a flow's data.
     pub fn of_flow(&self, flow: usize) -> Counts {
-        let FlowCounts { arrived, sent, sent_bytes, .. } = self.passed[flow];
+        let FlowCounts { arrived, sent, sent_bytes, .. } = self.flows[flow];
         let mut counts = Counts { arrived: arrived.into(), sent: sent.into(), sent_bytes, ..Counts::default() };
         for (why, signaled) in self.signaled.iter() {
             let count = |by_flow: &[u32]| by_flow.get(flow).copied().unwrap_or(0).into();
@@ -176,12 +176,12 @@ impl LinkLedger {
 
     /// Mean queueing delay of a flow's data, in milliseconds.
     pub fn delay_ms(&self, flow: usize) -> Option<f64> {
-        let FlowCounts { sent, delay_nanos, .. } = self.passed[flow];
+        let FlowCounts { sent, delay_nanos, .. } = self.flows[flow];
         (sent > 0).then(|| delay_nanos as f64 / f64::from(sent) / 1e6)
     }
 
     /// Data packets dropped and marked, by group.
-    pub fn lost_and_marked(&self) -> &[(u64, u64)] {
+    pub fn drops_and_marks(&self) -> &[(u64, u64)] {
         &self.groups
     }
 
@@ -193,49 +193,49 @@ impl LinkLedger {
 
     /// Records the gauges for a drop or mark just made, if wanted. `name` maps a flow number to the discipline's flow.
     #[inline(always)]
-    pub fn explain<T>(&mut self, discipline: &impl Discipline<T>, name: impl Fn(u32) -> FlowId) {
+    pub fn record_gauges<T>(&mut self, discipline: &impl Discipline<T>, name: impl Fn(u32) -> FlowId) {
         if let Some(log) = &mut self.events
-            && log.waits()
+            && log.lacks_gauges()
         {
-            log.explain(discipline, name);
+            log.record_gauges(discipline, name);
         }
     }
 
     /// The queue holds `held` from `now` on.
     #[inline(always)]
-    pub fn holds(&mut self, held: Backlog, now: Time) {
-        self.occupancy.set(held, now);
+    pub fn set_backlog(&mut self, held: Backlog, now: Time) {
+        self.occupancy.set_backlog(held, now);
     }
 
     /// The link is busy for `span`.
     #[inline(always)]
-    pub fn busy(&mut self, span: Span) {
-        self.occupancy.busy(span);
+    pub fn add_busy(&mut self, span: Span) {
+        self.occupancy.add_busy(span);
     }
 
     /// Records that the medium lost a packet that was just sent.
-    pub fn lost_on_the_way<T: Counted>(&mut self, packet: &Packet<T>, now: Time) {
+    pub fn record_link_loss<T: HasFlow>(&mut self, packet: &Packet<T>, now: Time) {
         self.lost_total += 1;
         if T::is_data(packet) {
             self.lost[T::flow(packet) as usize] += 1;
-            self.metrics.lost_on_the_way(self.loss(packet, false), now);
+            self.metrics.record_link_loss(self.loss(packet, false), now);
         }
         if let Some(log) = &mut self.events {
-            log.note_lost(packet, now);
+            log.record_link_loss(packet, now);
         }
     }
 
     /// A loss with its flow's counts here. Packets lost on the link do not count as sent.
-    fn loss<T: Counted>(&self, packet: &Packet<T>, on_arrival: bool) -> Loss {
+    fn loss<T: HasFlow>(&self, packet: &Packet<T>, on_arrival: bool) -> Loss {
         let flow = T::flow(packet) as usize;
-        let FlowCounts { arrived, sent, group, .. } = self.passed[flow];
+        let FlowCounts { arrived, sent, group, .. } = self.flows[flow];
         Loss { flow, group: group.into(), on_arrival, arrived, sent: sent - self.lost[flow] }
     }
 
     #[inline]
-    fn note<T: Counted>(&mut self, packet: &Packet<T>, kind: PacketEvent, now: Time) {
+    fn log_event<T: HasFlow>(&mut self, packet: &Packet<T>, kind: PacketEvent, now: Time) {
         if let Some(log) = &mut self.events {
-            log.note(packet, kind, now);
+            log.record(packet, kind, now);
         }
     }
 }
@@ -255,16 +255,16 @@ impl FlowCounts {
     }
 }
 
-impl<T: Counted> Ledger<T> for LinkLedger {
+impl<T: HasFlow> Ledger<T> for LinkLedger {
     #[inline]
     fn arrived(&mut self, packet: &Packet<T>, now: Time) {
         self.all.arrived += 1;
         if T::is_data(packet) {
-            let flow = &mut self.passed[T::flow(packet) as usize];
+            let flow = &mut self.flows[T::flow(packet) as usize];
             flow.arrived += 1;
             self.metrics.arrived(flow.responsive && flow.arrived == 1);
         }
-        self.note(packet, PacketEvent::Arrived, now);
+        self.log_event(packet, PacketEvent::Arrived, now);
     }
 
     #[inline]
@@ -273,7 +273,7 @@ impl<T: Counted> Ledger<T> for LinkLedger {
         self.all.sent += 1;
         self.all.sent_bytes += u64::from(packet.bytes);
         if T::is_data(packet) {
-            let flow = &mut self.passed[T::flow(packet) as usize];
+            let flow = &mut self.flows[T::flow(packet) as usize];
             flow.sent += 1;
             flow.sent_bytes += u64::from(packet.bytes);
             flow.delay_nanos += delay;
@@ -281,7 +281,7 @@ impl<T: Counted> Ledger<T> for LinkLedger {
         } else {
             self.metrics.sent_other(delay);
         }
-        self.note(packet, PacketEvent::Sent, now);
+        self.log_event(packet, PacketEvent::Sent, now);
     }
 
     // Not inlined, like `marked` below: the code is rare and would only spread out the frequent code.
@@ -290,11 +290,11 @@ impl<T: Counted> Ledger<T> for LinkLedger {
         self.all.signals.entry(why).drops += 1;
         if T::is_data(packet) {
             let loss = self.loss(packet, packet.arrived == now);
-            count(&mut self.signaled.entry(why).drops, loss.flow, self.passed.len());
+            count(&mut self.signaled.entry(why).drops, loss.flow, self.flows.len());
             self.groups[loss.group].0 += 1;
-            self.metrics.lost(loss, self.passed[loss.flow].responsive, now);
+            self.metrics.dropped(loss, self.flows[loss.flow].responsive, now);
         }
-        self.note(packet, PacketEvent::Dropped(why), now);
+        self.log_event(packet, PacketEvent::Dropped(why), now);
     }
 
     #[inline(never)]
@@ -302,10 +302,10 @@ impl<T: Counted> Ledger<T> for LinkLedger {
         self.all.signals.entry(why).marks += 1;
         if T::is_data(packet) {
             let flow = T::flow(packet) as usize;
-            count(&mut self.signaled.entry(why).marks, flow, self.passed.len());
-            self.groups[usize::from(self.passed[flow].group)].1 += 1;
+            count(&mut self.signaled.entry(why).marks, flow, self.flows.len());
+            self.groups[usize::from(self.flows[flow].group)].1 += 1;
         }
-        self.note(packet, PacketEvent::Marked(why), now);
+        self.log_event(packet, PacketEvent::Marked(why), now);
     }
 }
 

@@ -12,7 +12,7 @@ const NDUPACK: u8 = 3;
 
 /// The arrivals, and the gaps that may still be filled.
 #[derive(Clone, Debug, Default)]
-pub struct Holes {
+pub struct LossDetector {
     /// One beyond the highest number that arrived, and its time of arrival.
     next: u32,
     newest_at: Time,
@@ -33,7 +33,7 @@ struct Hole {
     later: u8,
 }
 
-impl Holes {
+impl LossDetector {
     pub fn next(&self) -> u32 {
         self.next
     }
@@ -43,7 +43,7 @@ impl Holes {
     }
 
     /// Whether packets are missing: only then can an arrival show a loss.
-    pub fn any(&self) -> bool {
+    pub fn has_gaps(&self) -> bool {
         !self.open.is_empty()
     }
 
@@ -107,10 +107,10 @@ mod tests {
 
     /// Packets arrive 10 ms apart; returns each loss with the arrivals so far and its nominal arrival in ms.
     fn losses(arrivals: &[u32]) -> Vec<(usize, u32, u64)> {
-        let (mut holes, mut lost) = (Holes::default(), Vec::new());
+        let (mut detector, mut lost) = (LossDetector::default(), Vec::new());
         for (n, &seq) in arrivals.iter().enumerate() {
             let now = at(10 * (n as u64 + 1));
-            holes.arrive(seq, now, |missing, when| lost.push((n + 1, missing, when.as_nanos() / 1_000_000)));
+            detector.arrive(seq, now, |missing, when| lost.push((n + 1, missing, when.as_nanos() / 1_000_000)));
         }
         lost
     }
@@ -152,12 +152,12 @@ mod tests {
             order in Just((0u32..60).collect::<Vec<_>>()).prop_shuffle(),
             keep in 1usize..60,
         ) {
-            let (mut holes, mut lost) = (Holes::default(), std::collections::BTreeSet::new());
+            let (mut detector, mut lost) = (LossDetector::default(), std::collections::BTreeSet::new());
             let mut arrived = std::collections::BTreeSet::new();
             for (n, &seq) in order[..keep].iter().enumerate() {
                 arrived.insert(seq);
                 let mut now_lost = Vec::new();
-                holes.arrive(seq, at(n as u64), |missing, _| now_lost.push(missing));
+                detector.arrive(seq, at(n as u64), |missing, _| now_lost.push(missing));
                 for missing in now_lost {
                     prop_assert!(!arrived.contains(&missing));
                     prop_assert!(arrived.range(missing..).count() >= 3);

@@ -27,13 +27,13 @@ impl Hosts {
         for (flow, tcp) in self.tcp.iter().enumerate() {
             let (flow, group) = (flow as u32, u32::from(tcp.group));
             let row = |TransferRequest { start, bytes }| TransferRow { flow, group, start, bytes, end: None };
-            rows.extend(tcp.unfinished().map(row));
+            rows.extend(tcp.open_transfers().map(row));
         }
         rows
     }
 
     /// Transport statistics of each flow since the warm-up.
-    pub fn transported(&self, now: Time) -> impl Iterator<Item = TransportCounts> {
+    pub fn transport_counts(&self, now: Time) -> impl Iterator<Item = TransportCounts> {
         let tcp = self.tcp.iter().zip(&self.warmup_counts).map(move |(flow, before)| {
             let after = flow.counts(now);
             let payload = self.tcp_settings[flow.group as usize].payload;

@@ -17,7 +17,7 @@ pub struct DataLimited {
 
 impl DataLimited {
     /// The sender has used its whole allowance.
-    pub fn sent_all(&mut self, now: Time) {
+    pub fn on_allowance_used(&mut self, now: Time) {
         if self.first <= self.covered_until {
             self.first = now;
         } else if self.second <= self.reported_at {
@@ -49,7 +49,7 @@ mod tests {
     #[test]
     fn one_moment_of_sending_all_is_enough() {
         let mut limited = DataLimited::default();
-        limited.sent_all(at(50));
+        limited.on_allowance_used(at(50));
         assert!(!limited.on_feedback(at(100), at(200)));
         assert!(limited.on_feedback(at(300), at(400)));
     }
@@ -57,14 +57,14 @@ mod tests {
     #[test]
     fn what_was_sent_after_the_reported_packet_counts_for_the_next_report() {
         let mut limited = DataLimited::default();
-        limited.sent_all(at(10));
+        limited.on_allowance_used(at(10));
         limited.on_feedback(at(10), at(110));
         // From 110 to 320 ms the sender uses its whole allowance. A report every 100 ms covers packets sent up to 100
         // ms before it.
         let mut reports = Vec::new();
         for now in (110..=610).step_by(10) {
             if now <= 320 {
-                limited.sent_all(at(now));
+                limited.on_allowance_used(at(now));
             }
             if now % 100 == 10 && now > 110 {
                 reports.push(limited.on_feedback(at(now - 100), at(now)));

@@ -3,7 +3,7 @@
 use headgate_core::Packet;
 
 /// A packet handle that knows its flow: by its contents in the simulator, by its ports on a live link.
-pub trait Counted: Sized {
+pub trait HasFlow: Sized {
     /// The flow's number in the scenario.
     fn flow(packet: &Packet<Self>) -> u32;
 

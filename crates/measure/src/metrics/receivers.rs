@@ -4,9 +4,9 @@ use headgate_core::parts::Histogram;
 use headgate_core::{Span, Time, Why};
 use headgate_scenario::Scenario;
 
-use super::fairness::{Fairness, FairnessRow, Shares};
+use super::fairness::{FairnessMeter, FairnessRow, GroupFairShare};
 use super::milestones::{MilestoneMeter, Milestones};
-use super::response::{SLACK, WatchLimits, spells};
+use super::response::{SLACK, WatchedFlow, excess_periods};
 use crate::fair_share::{FairShare, fair_shares};
 use crate::path::base_one_way;
 
@@ -15,7 +15,7 @@ use crate::path::base_one_way;
 /// Stored as excess over the path's base delay, so that a variation of milliseconds stays exact on a long path. The
 /// packet delay variation of RFC 5481, section 4.2, is this excess less its minimum.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct OneWay {
+pub struct OneWayDelays {
     /// Delay of a full packet without queues.
     pub base: Span,
     /// Delay above `base` in nanoseconds, off by at most 2^10 ns and 0.8 %.
@@ -23,59 +23,60 @@ pub struct OneWay {
 }
 
 /// All metrics at the receivers.
-pub struct Ends {
-    fairness: Fairness,
-    firsts: MilestoneMeter,
-    delays: Vec<OneWay>,
+pub struct ReceiverMetrics {
+    fairness: FairnessMeter,
+    milestones: MilestoneMeter,
+    delays: Vec<OneWayDelays>,
 }
 
-impl Ends {
+impl ReceiverMetrics {
     /// Empty metrics for `scenario`.
-    pub fn new(scenario: &Scenario) -> Ends {
+    pub fn new(scenario: &Scenario) -> ReceiverMetrics {
         let fair_shares = fair_shares(scenario);
         let stops = scenario.tcp.iter().map(|group| group.stop).chain(scenario.udp.iter().map(|group| group.stop));
         let stops: Vec<Time> = stops.map(|stop| stop.map_or(Time::NEVER, |at| Time::ZERO + at)).collect();
         // Goodputs of brief flows do not show how evenly time was shared.
         let fair = |due: &FairShare| if due.is_brief() { 0.0 } else { due.fair_bps };
-        let shares = fair_shares.iter().zip(&stops).map(|(due, stop)| Shares { fair_bps: fair(due), stop: *stop });
+        let shares =
+            fair_shares.iter().zip(&stops).map(|(due, stop)| GroupFairShare { fair_bps: fair(due), stop: *stop });
         let flows = scenario.total_flows() as usize;
-        Ends {
-            fairness: Fairness::new(flows, shares),
-            firsts: MilestoneMeter::new(flows, watched(scenario, &fair_shares, &stops)),
-            delays: one_ways(scenario),
+        ReceiverMetrics {
+            fairness: FairnessMeter::new(flows, shares),
+            milestones: MilestoneMeter::new(flows, watched_flows(scenario, &fair_shares, &stops)),
+            delays: one_way_delays(scenario),
         }
     }
 
     /// A flow will begin to send at `at`.
-    pub fn begins(&mut self, flow: usize, group: usize, at: Time) {
-        self.firsts.began(flow, at);
-        self.fairness.begin(group, at);
+    pub fn flow_begins(&mut self, flow: usize, group: usize, at: Time) {
+        self.milestones.began(flow, at);
+        self.fairness.flow_begins(group, at);
     }
 
     /// A flow of `group` has nothing more to send and nothing in flight.
-    pub fn ends(&mut self, group: usize, now: Time) {
-        self.fairness.end(group, now);
+    pub fn flow_ends(&mut self, group: usize, now: Time) {
+        self.fairness.flow_ends(group, now);
     }
 
     /// A packet reaches its receiver `age` after it was sent.
     #[inline]
-    pub fn arrives(&mut self, group: usize, age: Span) {
-        let OneWay { base, excess } = &mut self.delays[group];
+    pub fn packet_arrives(&mut self, group: usize, age: Span) {
+        let OneWayDelays { base, excess } = &mut self.delays[group];
         excess.record(age.as_nanos().saturating_sub(base.as_nanos()));
     }
 
     /// `bytes` useful bytes leave the last queue at `now` and reach the receiver at `arrives`.
     #[inline]
-    pub fn delivers(&mut self, flow: usize, group: usize, bytes: u64, now: Time, arrives: Time) {
+    pub fn bytes_delivered(&mut self, flow: usize, group: usize, bytes: u64, now: Time, arrives: Time) {
         if self.fairness.deliver(flow, group, bytes, now) {
-            self.firsts.delivered_first(flow, arrives);
+            self.milestones.delivered_first(flow, arrives);
         }
-        self.firsts.delivered(flow, bytes, now);
+        self.milestones.delivered(flow, bytes, now);
     }
 
     /// A data packet is dropped.
-    pub fn dropped(&mut self, flow: usize, why: Why, now: Time) {
-        self.firsts.dropped(flow, why, now);
+    pub fn packet_dropped(&mut self, flow: usize, why: Why, now: Time) {
+        self.milestones.dropped(flow, why, now);
     }
 
     /// Ends the warm-up: restarts all metrics but the milestones.
@@ -90,35 +91,36 @@ impl Ends {
     }
 
     /// The one-way delays by group.
-    pub fn delays(&self) -> &[OneWay] {
+    pub fn delays(&self) -> &[OneWayDelays] {
         &self.delays
     }
 
     /// The milestones of a flow by `now`.
     pub fn milestones(&self, flow: usize, now: Time) -> Milestones {
-        self.firsts.of(flow, now)
+        self.milestones.of_flow(flow, now)
     }
 }
 
 /// UDP flows that offer more than their fair share plus the slack. TCP and TFRC respond by themselves.
-fn watched(scenario: &Scenario, fair_shares: &[FairShare], stops: &[Time]) -> Vec<Option<WatchLimits>> {
+fn watched_flows(scenario: &Scenario, fair_shares: &[FairShare], stops: &[Time]) -> Vec<Option<WatchedFlow>> {
     let tcp = scenario.tcp.len();
     let limits = scenario.udp.iter().zip(&fair_shares[tcp..]).zip(&stops[tcp..]);
     let watched = limits.flat_map(|((group, due), stop)| {
         let greedy = !due.responsive && due.demand_bps > due.fair_bps * SLACK;
-        let spells = || spells(&group.source, due.fair_bps).into();
-        let limits = greedy.then(|| WatchLimits { fair_bps: due.fair_bps, stop: *stop, spells: spells() });
+        let excess_periods = || excess_periods(&group.source, due.fair_bps).into();
+        let limits =
+            greedy.then(|| WatchedFlow { fair_bps: due.fair_bps, stop: *stop, excess_periods: excess_periods() });
         (0..group.flows).map(move |_| limits.clone())
     });
     watched.collect()
 }
 
 /// Empty one-way delays of all groups, TCP before UDP.
-pub fn one_ways(scenario: &Scenario) -> Vec<OneWay> {
+pub fn one_way_delays(scenario: &Scenario) -> Vec<OneWayDelays> {
     let tcp = scenario.tcp.iter().map(|group| (&group.sender, &group.receiver, group.packet));
     let udp = scenario.udp.iter().map(|group| (&group.sender, &group.receiver, group.packet));
     let ends = tcp.chain(udp).zip(scenario.routes());
-    ends.map(|((sender, receiver, bytes), route)| OneWay {
+    ends.map(|((sender, receiver, bytes), route)| OneWayDelays {
         base: base_one_way(scenario, route, [sender, receiver], bytes),
         excess: Histogram::default(),
     })
