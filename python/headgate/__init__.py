@@ -44,8 +44,8 @@ if TYPE_CHECKING:
     from headgate.scenario.network import Network as Network
     from headgate.sweeps.api import sweep as sweep
     from headgate.sweeps.result import Sweep as Sweep
-    from headgate.tuning.margins import Sensitivity as Sensitivity
-    from headgate.tuning.margins import sensitivity as sensitivity
+    from headgate.tuning.sensitivity import Sensitivity as Sensitivity
+    from headgate.tuning.sensitivity import sensitivity as sensitivity
     from headgate.tuning.tuned import TuningResult as TuningResult
     from headgate.tuning.tuned import tune as tune
 
@@ -67,7 +67,7 @@ _LATER = {
         "results": "Result",
         "sweeps.api": "sweep",
         "sweeps.result": "Sweep",
-        "tuning.margins": "Sensitivity sensitivity",
+        "tuning.sensitivity": "Sensitivity sensitivity",
         "tuning.tuned": "TuningResult tune",
     }.items()
     for name in names.split()

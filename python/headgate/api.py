@@ -11,7 +11,7 @@ from headgate.errors import UsageError
 from headgate.execution import batch
 from headgate.execution.runner import Watcher
 from headgate.files import store
-from headgate.live.worlds import ready
+from headgate.live.worlds import prepared_for_live
 from headgate.results import Result
 from headgate.scenario import Scenario
 
@@ -100,7 +100,7 @@ def _changed(
 ) -> Scenario:
     """One scenario to run: read, changed, and prepared for real packets if `live`."""
     scenario = Scenario.of(scenario, set=set, qdiscs=qdiscs, seeds=seeds)
-    return ready(scenario) if live or scenario.live else scenario
+    return prepared_for_live(scenario) if live or scenario.live else scenario
 
 
 def load(path: str | Path) -> Result:
@@ -164,7 +164,7 @@ def write_explanation(result: Result, explanation: Explanation) -> Path:
     if result.path is None:
         raise UsageError("this result is in memory: run the scenario with `out` to get pictures")
     folder = result.path / store.WHY
-    name = f"{store.slug(explanation.point)}-flow{explanation.facts.flow}"
+    name = f"{store.slug(explanation.run)}-flow{explanation.facts.flow}"
     drawn = picture(flow(result, explanation)).files(name)
     store.write_files(folder, drawn, "the picture", "use --no-picture to skip it")
     return folder / f"{name}.png"

@@ -85,11 +85,11 @@ def run(
     with reading(file):
         scenario = Scenario.load(file, set=changes or (), qdiscs=qdisc or (), seeds=seeds)
     if live:
-        from headgate.live.worlds import ready
+        from headgate.live.worlds import prepared_for_live
 
         if threads is not None:
             raise UsageError("--threads cannot be used with --live: on real packets, one run follows the other")
-        scenario = ready(scenario)
+        scenario = prepared_for_live(scenario)
     # Imported here: numpy starts threads, and a process with threads cannot enter a user namespace.
     from headgate.api import run_into
     from headgate.files.store import folder_name
@@ -191,7 +191,7 @@ def verify(result: Annotated[Path, typer.Argument(metavar="RESULT", help="A resu
     """Check a result's files against the hashes in its manifest."""
     from headgate.errors import ResultError
 
-    if damaged := store.changed(result):
+    if damaged := store.changed_files(result):
         raise ResultError(
             f"{result}: changed or missing: {', '.join(damaged)}. `headgate run --force` recomputes them."
         )
@@ -239,14 +239,14 @@ def compare(
     tables show goodput, queueing delay, drop rate and mark rate in both, and the difference. A scenario file is first
     run in both worlds; finished runs are reused.
     """
-    from headgate.compare.sources import of_file, of_folders
+    from headgate.compare.sources import compare_file, compare_folders
 
     if second is None:
-        found = of_file(first, out, worlds, changes or (), then or (), quiet=as_json)
+        found = compare_file(first, out, worlds, changes or (), then or (), quiet=as_json)
     elif changes or then or worlds != "sim,live":
         raise UsageError("--set, --then and --worlds need a scenario file: give one in place of the two result folders")
     else:
-        found = of_folders(first, second, allow or ())
+        found = compare_folders(first, second, allow or ())
     if as_json:
         print_json(found.document())
     else:
@@ -310,7 +310,7 @@ app.command()(top)
 
 def _show(result: Result) -> None:
     """Prints the table, the verdict, and the paths of the result's files."""
-    from headgate.analysis import proof, verdict
+    from headgate.analysis import accuracy, verdict
     from headgate.terminal import table
 
     out = console()
@@ -320,7 +320,7 @@ def _show(result: Result) -> None:
         out.print(table.links(found))
     out.print(f"{verdict.verdict(result)}.\n", style="bold")
     if result.live is not None:
-        for warning in proof.warnings(result.live):
+        for warning in accuracy.warnings(result.live):
             out.print(f"note: {warning}")
     if result.path is None:
         return

@@ -47,7 +47,7 @@ class InterruptedRunError(HeadgateError):
         super().__init__(f"stopped: {finished} of {total} runs are finished. {kept}")
 
 
-def meant(word: str, known: Iterable[str]) -> str:
+def did_you_mean(word: str, known: Iterable[str]) -> str:
     """Ends an error about an unknown `word`: `; did you mean 'red'?` if one of `known` is similar, else `.`."""
     nearest = _core.nearest(word, list(known))
     return f"; did you mean {nearest!r}?" if nearest is not None else "."

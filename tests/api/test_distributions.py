@@ -6,7 +6,7 @@ import pytest
 
 import headgate
 from headgate.analysis.data import rows
-from headgate.analysis.distributions import BinnedValues, boxes, by_seed
+from headgate.analysis.distributions import BinnedValues, by_seed, histogram
 
 
 def made(values, counts):
@@ -29,7 +29,7 @@ def test_nothing_has_no_mean_and_no_quantile():
 
 def test_boxes_of_several_histograms_are_added():
     table = pa.table({"value": [5.0, 1.0, 5.0], "count": pa.array([1, 2, 3], pa.uint64())})
-    found = boxes(table, "value")
+    found = histogram(table, "value")
     assert found.values.tolist() == [1, 5]
     assert found.counts.tolist() == [2, 4]
 

@@ -12,6 +12,7 @@ import headgate
 from headgate.analysis.metrics import MEASURES, metric
 from headgate.errors import UsageError
 from headgate.files import renamed, store, tables
+from headgate.sweeps.result import SweepCost
 from tests.conftest import Command
 
 
@@ -112,6 +113,17 @@ def test_old_names_of_classes_and_methods_are_understood_with_a_warning(in_memor
         assert headgate.Tuned is headgate.TuningResult
     with pytest.warns(DeprecationWarning, match=r"headgate\.Margins is headgate\.Sensitivity now"):
         assert headgate.Margins is headgate.Sensitivity
-    run = in_memory.scenario.points[0]
+    run = in_memory.scenario.runs[0]
     with pytest.warns(DeprecationWarning, match=r"Result\.point is Result\.run now"):
         assert in_memory.point("flows", run).equals(in_memory.run("flows", run))
+
+
+def test_points_of_a_scenario_are_its_runs_and_warn(in_memory: headgate.Result):
+    scenario = in_memory.scenario
+    with pytest.warns(FutureWarning, match=r"Scenario\.points is called Scenario\.runs now"):
+        assert scenario.points == scenario.runs
+    explanation = headgate.why.explain(in_memory, 0, qdisc=scenario.runs[-1].qdisc, seed=scenario.runs[-1].seed)
+    with pytest.warns(FutureWarning, match=r"Explanation\.point is called Explanation\.run now"):
+        assert explanation.point == scenario.runs[-1]
+    with pytest.warns(FutureWarning, match=r"SweepCost\.points is called SweepCost\.runs now"):
+        assert SweepCost(7, 1.0, 2.0).points == 7

@@ -77,7 +77,7 @@ def test_memory_and_folder_hold_the_same(in_memory: headgate.Result, in_folder: 
     loaded = headgate.load(in_folder.path)
     assert loaded.scenario.to_toml() == in_memory.scenario.to_toml()
     assert {**loaded.manifest, "tables": {}} == in_memory.manifest
-    assert len(loaded.timing) == len(loaded.scenario.points)
+    assert len(loaded.timing) == len(loaded.scenario.runs)
 
 
 def test_one_thread_and_two_write_the_same_bytes(in_folder: headgate.Result, tmp_path: Path):
@@ -201,7 +201,7 @@ def test_events_are_streamed_and_add_up_to_the_counts(tmp_path: Path):
         assert counted.tolist() == link[what].tolist(), what
     assert (events[events["event"] == "dropped"]["reason"].notna()).all()
     assert sorted(p.name for p in (folder.path / "events").iterdir()) == sorted(
-        f"{store.slug(point)}.parquet" for point in scenario.points
+        f"{store.slug(run)}.parquet" for run in scenario.runs
     )
 
 

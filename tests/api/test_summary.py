@@ -6,7 +6,7 @@ import pyarrow.compute as pc
 import pytest
 
 import headgate
-from headgate.analysis.spread import Estimate, figure, student_t
+from headgate.analysis.spread import Estimate, estimate, student_t
 from headgate.analysis.summary import classes
 from tests.conftest import SMALL
 
@@ -22,7 +22,7 @@ def test_student_t_agrees_with_the_printed_table(freedom: int, t: float):
 
 def test_an_interval_is_t_times_the_standard_error():
     # Mean 3, standard deviation sqrt(2.5), 5 values: half = 2.776 x sqrt(2.5 / 5).
-    found = figure([1, 2, 3, 4, 5])
+    found = estimate([1, 2, 3, 4, 5])
     assert found["mean"] == 3
     assert found["high"] - 3 == pytest.approx(2.776 * math.sqrt(0.5), rel=1e-3)
     assert found["low"] == pytest.approx(6 - found["high"])
@@ -30,8 +30,8 @@ def test_an_interval_is_t_times_the_standard_error():
 
 def test_what_was_not_measured_is_none_and_does_not_count():
     nothing: Estimate = {"mean": None, "low": None, "high": None, "per_seed": [None, None]}
-    assert figure([None, math.nan]) == nothing
-    assert figure([None, 7.0]) == {"mean": 7.0, "low": 7.0, "high": 7.0, "per_seed": [None, 7.0]}
+    assert estimate([None, math.nan]) == nothing
+    assert estimate([None, 7.0]) == {"mean": 7.0, "low": 7.0, "high": 7.0, "per_seed": [None, 7.0]}
 
 
 def test_groups_are_sums_over_their_flows(in_memory: headgate.Result):
@@ -58,7 +58,7 @@ def test_jain_is_one_when_all_get_their_share_and_lower_when_not(in_memory: head
 
 def test_drops_by_reason_add_up(in_memory: headgate.Result):
     for entry in in_memory.summary():
-        by_reason = sum(figure["mean"] for group in entry["groups"] for figure in group["drops"].values())
+        by_reason = sum(estimate["mean"] for group in entry["groups"] for estimate in group["drops"].values())
         assert by_reason == pytest.approx(entry["bottleneck"]["dropped"]["mean"])
 
 

@@ -135,9 +135,9 @@ def test_a_discipline_that_does_not_exist_suggests_one_that_does(command: Comman
 
 @pytest.mark.parametrize(("typed", "meant"), [("cubix", "cubic"), ("voipp", "voip"), ("TFRC", "tfrc")])
 def test_a_controller_or_source_that_does_not_exist_suggests_one_that_does(
-    command: Command, tmp_path: Path, typed: str, meant: str
+    command: Command, tmp_path: Path, typed: str, did_you_mean: str
 ):
-    says = f"error: no discipline, controller or source is called `{typed}`; did you mean `{meant}`?\n"
+    says = f"error: no discipline, controller or source is called `{typed}`; did you mean `{did_you_mean}`?\n"
     refused(command, tmp_path, ["show", typed], 2, says)
 
 

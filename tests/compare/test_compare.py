@@ -209,14 +209,14 @@ def test_options_of_a_file_are_none_of_results(command: Command, tmp_path: Path)
 
 
 def test_who_keeps_the_promise_is_measured(in_memory):
-    (said,) = words.held(compare(in_memory, in_memory))
+    (said,) = words.unresponsive_shares(compare(in_memory, in_memory))
     droptail, faba = (
         next(group["share_of_fair"]["mean"] for group in entry["groups"] if group["name"] == "cbr")
         for entry in in_memory.summary()
     )
     assert f"{faba:.1f} with FABA, {droptail:.1f} with DropTail" in said
     # DropTail promises nothing; FABA keeps what it promises if it is within the bound.
-    assert said.endswith(f"{'hold it to 1.5 times its fair share' if faba <= words.HELD else 'do not'}: FABA.")
+    assert said.endswith(f"{'hold it to 1.5 times its fair share' if faba <= words.LIMITED_TO else 'do not'}: FABA.")
 
 
 def test_live_results_of_versions_that_did_not_count_marks_are_compared_too(in_memory):

@@ -141,7 +141,7 @@ def test_scenarios(block: Block):
     head = "".join(text for name, text in REST.items() if name not in keys and name != "link")
     tail = REST["link"] if "link" not in keys else ""
     tail += "\n[[tcp]]\n" if not {"tcp", "udp"} & set(keys) else ""
-    assert headgate.Scenario.parse(f"{head}\n{block.text}\n{tail}").points
+    assert headgate.Scenario.parse(f"{head}\n{block.text}\n{tail}").runs
 
 
 @of("json")

@@ -14,20 +14,20 @@ from tests.evidence.pcapng import check, packets
 
 
 def by_point(recorded: headgate.Result) -> list[tuple[RunKey, Path]]:
-    return list(zip(recorded.scenario.points, recorded.captures, strict=True))
+    return list(zip(recorded.scenario.runs, recorded.captures, strict=True))
 
 
 def test_every_point_has_its_file_and_the_manifest_vouches_for_it(recorded: headgate.Result):
     assert len(recorded.captures) == 4
-    for point, file in by_point(recorded):
-        assert file.name == f"{store.slug(point)}-bottleneck.pcapng"
+    for run, file in by_point(recorded):
+        assert file.name == f"{store.slug(run)}-bottleneck.pcapng"
         assert recorded.manifest["tables"][f"captures/{file.name}"] == sha256(file)
 
 
 def test_packets_are_those_of_the_run(recorded: headgate.Result):
-    for point, file in by_point(recorded):
+    for run, file in by_point(recorded):
         found = [packet for packet in packets(file) if not packet.comment.startswith("not simulated")]
-        events = recorded.run("events", point).to_pylist()
+        events = recorded.run("events", run).to_pylist()
         drops = [packet for packet in found if packet.interface == "bottleneck forward drops"]
         dropped = [event for event in events if event["event"] == "dropped"]
         # Event by event: when, how long, why.
@@ -35,7 +35,7 @@ def test_packets_are_those_of_the_run(recorded: headgate.Result):
             (event["time_ns"], event["bytes"], f"dropped: {event['reason']}") for event in dropped
         ]
         warm = recorded.scenario.warmup_s * 1e9
-        forward = recorded.run("links", point).to_pylist()[0]
+        forward = recorded.run("links", run).to_pylist()[0]
         after = [p for p in found if p.interface == "bottleneck forward" and p.nanos >= warm]
         assert forward["direction"] == "forward"
         assert (len(after), sum(p.length for p in after)) == (forward["sent"], forward["sent_bytes"])

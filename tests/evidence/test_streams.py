@@ -13,10 +13,10 @@ def test_gauges_stand_beside_drops_and_marks(recorded: headgate.Result):
     base = tables.STREAMED["events"].names
     assert events.column_names[: len(base)] == base
     gauges = {"red": {"gauge:average", "gauge:probability"}, "faba": {"gauge:sigma", "flow:tokens"}}
-    for point in recorded.scenario.points:
-        mine = recorded.run("events", point)
-        assert gauges[point.qdisc.partition(":")[0]] <= set(mine.column_names)
-        assert mine["gauge:average" if "red" in point.qdisc else "gauge:sigma"].null_count == 0
+    for run in recorded.scenario.runs:
+        mine = recorded.run("events", run)
+        assert gauges[run.qdisc.partition(":")[0]] <= set(mine.column_names)
+        assert mine["gauge:average" if "red" in run.qdisc else "gauge:sigma"].null_count == 0
     assert set(events["event"].to_pylist()) == {"dropped", "marked"}
 
 
@@ -46,10 +46,10 @@ def test_in_memory_it_is_the_same(recorded: headgate.Result, scenario: headgate.
     assert kept.events == recorded.events
     assert kept.traces == recorded.traces
     assert kept.captures == []
-    point = scenario.points[1]
-    assert kept.run("events", point).num_rows == recorded.run("events", point).num_rows
+    run = scenario.runs[1]
+    assert kept.run("events", run).num_rows == recorded.run("events", run).num_rows
     with pytest.raises(KeyError):
-        headgate.run(scenario, set=["record.flows=[]"], seeds=1).run("traces", point)
+        headgate.run(scenario, set=["record.flows=[]"], seeds=1).run("traces", run)
 
 
 def test_a_rerun_gives_the_same_bytes(recorded: headgate.Result, tmp_path_factory: pytest.TempPathFactory):

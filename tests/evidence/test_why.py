@@ -257,14 +257,14 @@ def test_the_command_tells_and_draws(command: Command, recorded: headgate.Result
     assert done.returncode == 0
     assert "because its flow's token bucket was low" in done.stdout
     picture = Path(done.stdout.splitlines()[-1].removeprefix("picture  "))
-    assert picture.name == f"{store.slug(recorded.scenario.points[3])}-flow3.png"
+    assert picture.name == f"{store.slug(recorded.scenario.runs[3])}-flow3.png"
     assert picture.read_bytes().startswith(b"\x89PNG")
 
 
 def test_the_command_gives_json(command: Command, recorded: headgate.Result):
     done = command("why", recorded.path, "--flow", 0, "--json", "--no-picture")
     document = json.loads(done.stdout)
-    row = recorded.run("flows", recorded.scenario.points[0]).to_pylist()[0]
+    row = recorded.run("flows", recorded.scenario.runs[0]).to_pylist()[0]
     assert document["mine"]["dropped"] == row["dropped"]
     assert document["sections"][0]["sentences"]
 

@@ -26,14 +26,14 @@ def written(result: headgate.Result, number: int = 0) -> dict[str, Any]:
     """The flent file of a point, as any reader has it."""
     assert result.path is not None
     name, data = list(flent.files(result.path))[number]
-    assert name == f"{slug(result.scenario.points[number])}.flent.gz"
+    assert name == f"{slug(result.scenario.runs[number])}.flent.gz"
     document: dict[str, Any] = json.loads(gzip.decompress(data))
     return document
 
 
 def kept(result: headgate.Result, metric: str, group: str | None = None) -> np.ndarray:
     """A metric of the first point, in order of time."""
-    rows = result.run("intervals", result.scenario.points[0])
+    rows = result.run("intervals", result.scenario.runs[0])
     of = pc.equal(rows["metric"], metric)
     if group is not None:
         of = pc.and_(of, pc.equal(rows["group"], group))
@@ -126,9 +126,9 @@ def test_what_was_recorded_is_a_file_a_point(tmp_path: Path):
     result = headgate.run(headgate.Scenario.parse(text, seeds=1), out=tmp_path, report=False)
     assert result.path is not None
     found = dict(csv.files(result.path))
-    for point in result.scenario.points:
-        rows = found[f"events/{slug(point)}.csv"].count(b"\n") - 1
-        assert rows == result.run("events", point).num_rows > 0
+    for run in result.scenario.runs:
+        rows = found[f"events/{slug(run)}.csv"].count(b"\n") - 1
+        assert rows == result.run("events", run).num_rows > 0
 
 
 def test_a_sweep_goes_to_csv_with_what_was_swept_and_not_to_flent(tmp_path: Path, command: Command):
@@ -154,7 +154,7 @@ def test_a_folder_with_files_is_left_alone_unless_forced(in_folder: headgate.Res
     assert files(tmp_path) == {"out/mine": b"mine"}
     assert command(*arguments, "--force").returncode == 0
     first = files(tmp_path)
-    assert len(first) == 1 + len(in_folder.scenario.points)
+    assert len(first) == 1 + len(in_folder.scenario.runs)
     assert command(*arguments, "--force").returncode == 0
     assert files(tmp_path) == first
 

@@ -70,7 +70,7 @@ def test_it_stops_at_the_first_rate_that_this_machine_does_not_keep():
 
     rates = [row for row in check.rows(measure) if row.what.startswith("rate")]
     assert [row.good for row in rates] == [True, True, True, None, None, None]
-    assert rates[-1].figure.endswith("not reached")
+    assert rates[-1].measured.endswith("not reached")
 
 
 def test_packets_that_fit_all_come_and_never_sooner_than_a_link_lets_them():

@@ -20,7 +20,7 @@ from headgate.experiment.claims import (
     some,
 )
 from headgate.experiment.declare import Claim, Experiment, grid
-from headgate.experiment.found import ExperimentResults, NotRunError
+from headgate.experiment.results import ExperimentResults, NotRunError
 
 CASES = grid(buffer=(10, 20, 40))
 

@@ -8,7 +8,7 @@ import pytest
 from headgate.analysis.judge import Verdict
 from headgate.execution.runner import Watcher
 from headgate.experiment.declare import Case, QuickVariant, grid
-from headgate.experiment.found import ExperimentResults
+from headgate.experiment.results import ExperimentResults
 from headgate.experiment.running import RunOptions, run
 from headgate.papers import catalogue
 

@@ -7,9 +7,9 @@ from headgate import style
 from headgate.analysis.judge import Quantity
 from headgate.experiment.claims import below, m, over
 from headgate.experiment.declare import Claim, Experiment, PublishedNumbers, grid
-from headgate.experiment.found import ExperimentResults
 from headgate.experiment.layers import Bars, FixedLine, GroupedBars, Line, Lines, PublishedMarks, ReferenceLine
 from headgate.experiment.plots import LAST, OUTSIDE, AxisScale, Plot, PlotPanel
+from headgate.experiment.results import ExperimentResults
 
 CASES = grid(buffer=(10, 20))
 

@@ -15,7 +15,7 @@ QDISCS = ("droptail", "choke:minth=10p,maxth=30p", "fred")
 def runs() -> list[Run]:
     scenario = headgate.Scenario.parse(SMALL, set=["record.events=all"], qdiscs=QDISCS, seeds=1)
     result = headgate.run(scenario)
-    return [Run(result, point, point.qdisc, {}) for point in result.scenario.points]
+    return [Run(result, run, run.qdisc, {}) for run in result.scenario.runs]
 
 
 def test_the_queue_rebuilt_is_the_queue_counted(runs: list[Run]):

@@ -10,7 +10,7 @@ from headgate.analysis.judge import Verdict
 from headgate.errors import UsageError
 from headgate.execution.runner import Watcher
 from headgate.experiment.declare import Case, QuickVariant
-from headgate.experiment.found import ExperimentResults
+from headgate.experiment.results import ExperimentResults
 from headgate.experiment.running import RunOptions, run
 from headgate.papers import catalogue
 from headgate.papers.red_pd import _trace as trace

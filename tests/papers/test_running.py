@@ -19,7 +19,7 @@ from headgate.analysis.judge import Verdict
 from headgate.execution.runner import Watcher
 from headgate.experiment import record, sensitivity
 from headgate.experiment.declare import Experiment
-from headgate.experiment.found import NotRunError
+from headgate.experiment.results import NotRunError
 from headgate.experiment.running import RunOptions, run
 from headgate.papers import page
 from tests.conftest import Command
@@ -92,7 +92,7 @@ def test_a_stopped_run_resumes_to_the_same_numbers(tiny: Experiment, tmp_path: P
 
 def test_a_record_has_every_number(tiny: Experiment, tmp_path: Path):
     kept = carry_out(tiny, tmp_path, RunOptions())
-    document = json.loads((kept.path / record.FOUND).read_text())
+    document = json.loads((kept.path / record.DOCUMENT).read_text())
     assert document == kept.document
     assert [claim["verdict"] for claim in document["claims"]] == ["holds", Verdict.DIFFERS.value]
     first = document["published"][0]

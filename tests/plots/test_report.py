@@ -127,7 +127,7 @@ def test_the_summary_is_the_table_of_the_terminal(ordinary, page):
     for column in terminal.columns(result.scenario, found):
         assert " ".join(column.title.split()) in cells
         for row in found:
-            measured = column.figure(row)
+            measured = column.estimate(row)
             assert column.show(measured["mean"]) in cells
             assert f"± {column.show(measured['high'] - measured['mean'])}" in cells
 

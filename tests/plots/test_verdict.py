@@ -3,7 +3,7 @@
 import pytest
 
 from headgate.analysis.division import Division, LinkShare, divisions, leaders
-from headgate.analysis.spread import figure
+from headgate.analysis.spread import estimate
 from headgate.analysis.verdict import sentence, verdict
 from headgate.scenario import Group, Role, Scenario
 
@@ -13,7 +13,7 @@ RATE = 10e6
 def division(label, parts, jain=0.9, queue_delay_ms_p95=20.0, misallocated=None):
     if misallocated is None:
         misallocated = [sum(abs(part.goodput_bps - part.fair_bps) for part in parts)]
-    return Division(label, parts, figure(misallocated), queue_delay_ms_p95, jain)
+    return Division(label, parts, estimate(misallocated), queue_delay_ms_p95, jain)
 
 
 def two_classes(label, tcp, udp, flows=1, **more):
@@ -56,7 +56,7 @@ def test_those_whose_intervals_reach_the_first_share_its_place():
         "FRED and FABA hold the unresponsive flow to 1.10 and 1.20 Mbit/s (fair share 0.930; difference not "
         "significant). DropTail lets it take 4.88"
     )
-    apart = [found[0], found[1]._replace(misallocated_bps=figure([0.9e6, 0.91e6, 0.92e6])), found[2]]
+    apart = [found[0], found[1]._replace(misallocated_bps=estimate([0.9e6, 0.91e6, 0.92e6])), found[2]]
     assert [each.label for each in leaders(apart)] == ["FRED"]
     assert sentence(apart, RATE) == (
         "FRED holds the unresponsive flow to 1.10 Mbit/s (fair share 0.930), FABA to 1.20. DropTail lets it take 4.88"

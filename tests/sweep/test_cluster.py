@@ -126,7 +126,7 @@ def test_a_lost_scheduler_ends_the_run_and_what_is_finished_is_kept(
     kept = headgate.Sweep.load(folder).points.num_rows
     assert 4 <= kept < POINTS
     resumed = headgate.sweep(swept, out=tmp_path / "out")
-    assert resumed.cost.points == POINTS - kept
+    assert resumed.cost.runs == POINTS - kept
     assert every_file(folder) == every_file(Path(dataset.url))
 
 

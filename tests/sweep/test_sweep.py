@@ -74,7 +74,7 @@ def test_a_url_has_the_same_files(dataset: headgate.Sweep, swept: Path):
     found = {name.removeprefix(f"{root}/"): files.cat(name) for name in files.find(root)}
     assert found == every_file(Path(dataset.url))
     again = headgate.sweep(swept, out="memory://sweeps")
-    assert again.cost.points == 0
+    assert again.cost.runs == 0
     assert headgate.Sweep.load(there.url).points.equals(dataset.points)
 
 
@@ -104,7 +104,7 @@ def test_a_bucket_is_not_made_by_a_slip(swept: Path, dataset: headgate.Sweep):
     with pytest.raises(headgate.ResultError, match="there is no bucket 'mien'"):
         headgate.sweep(swept, out="bucket://mien/x")
     assert headgate.sweep(swept, out="bucket://mine/x").points.equals(dataset.points)
-    assert headgate.sweep(swept, out="bucket://mine/x").cost.points == 0
+    assert headgate.sweep(swept, out="bucket://mine/x").cost.runs == 0
 
 
 def test_other_programs_read_it_as_it_is(dataset: headgate.Sweep):
@@ -121,10 +121,10 @@ def test_a_wider_sweep_runs_what_is_new_alone(swept: Path, tmp_path: Path):
     first = headgate.sweep(swept, out=out, seeds=1)
     wider = headgate.sweep(swept, out=out, grid={"link.rate": ["2Mbit/s", "4Mbit/s"]}, seeds=1)
     # DropTail at 2 Mbit/s is there; RED with the maxp of its default is not.
-    assert (first.cost.points, wider.cost.points) == (POINTS / 2, 3)
+    assert (first.cost.runs, wider.cost.runs) == (POINTS / 2, 3)
     assert wider.points.num_rows == 4
-    assert headgate.sweep(swept, out=out, seeds=2).cost.points == POINTS / 2
-    assert headgate.sweep(swept, out=out, seeds=1, force=True).cost.points == POINTS / 2
+    assert headgate.sweep(swept, out=out, seeds=2).cost.runs == POINTS / 2
+    assert headgate.sweep(swept, out=out, seeds=1, force=True).cost.runs == POINTS / 2
 
 
 def test_tables_that_nobody_wants_are_not_kept_and_come_when_they_are_wanted(swept: Path, tmp_path: Path):
@@ -134,7 +134,7 @@ def test_tables_that_nobody_wants_are_not_kept_and_come_when_they_are_wanted(swe
         for tables in (["links"], None, ["flows", "links"])
     )
     assert few.manifest["tables"] == ["links"]
-    assert [each.cost.points for each in (few, all_of_them, again)] == [4, 4, 0]
+    assert [each.cost.runs for each in (few, all_of_them, again)] == [4, 4, 0]
     assert again.points.equals(few.points)
     with pytest.raises(headgate.UsageError, match="did you mean 'links'"):
         headgate.sweep(swept, grid=grid, tables=["lins"])
@@ -148,7 +148,7 @@ def test_what_another_build_finished_is_forgotten_also_where_this_one_runs_less(
         first = headgate.sweep(swept, grid=wide, out=out, seeds=1, tables=["links"])
         first.folder.write({store.BUILD: b"another"})
         costs = [headgate.sweep(swept, grid=grid, out=out, seeds=1, tables=["links"]).cost for grid in (narrow, wide)]
-        assert [cost.points for cost in costs] == [2, 2]
+        assert [cost.runs for cost in costs] == [2, 2]
 
 
 @pytest.mark.parametrize("damage", ["cut", "flipped", "gone", "receipt"])
@@ -229,7 +229,7 @@ def test_what_cannot_be_swept_is_refused(tmp_path: Path, command: Command, small
 def test_two_sweeps_never_write_to_one_folder(swept: Path, tmp_path: Path):
     first = headgate.sweep(swept, out=tmp_path, seeds=1, grid={"link.rate": ["1Mbit/s"]})
     before = every_file(Path(first.url))
-    with store.held(Path(first.url)), pytest.raises(headgate.ResultError, match="another process is writing"):
+    with store.locked_folder(Path(first.url)), pytest.raises(headgate.ResultError, match="another process is writing"):
         headgate.sweep(swept, out=tmp_path, seeds=2, grid={"link.rate": ["1Mbit/s"]})
     assert every_file(Path(first.url)) == before
 

@@ -31,8 +31,8 @@ FABA = 1
         ("jain", "jain"),
     ],
 )
-def test_words_stand_in_any_order_apart_or_joined(written: str, meant: str, in_memory: headgate.Result):
-    assert str(metric(written, in_memory.scenario)) == meant
+def test_words_stand_in_any_order_apart_or_joined(written: str, did_you_mean: str, in_memory: headgate.Result):
+    assert str(metric(written, in_memory.scenario)) == did_you_mean
 
 
 def test_a_metric_has_the_document_s_figures(in_memory: headgate.Result):

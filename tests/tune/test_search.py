@@ -150,7 +150,7 @@ def test_a_parameter_that_does_nothing_stays_as_it_was(tmp_path: Path):
     plan = plan_of("red:minth=5p,maxth=20p", ["maxp=0.1..0.5", "target_delay"], ["p95 queue delay"])
     (best,) = outcome.best(Search(plan, tmp_path).run(3), plan.goals)
     assert {"maxp", "target_delay"} <= set(plan.base.having(best.settings).settings)
-    plain = outcome.without_idle(plan, best, tmp_path)
+    plain = outcome.without_ineffective(plan, best, tmp_path)
     assert plain.settings == {**best.settings, "target_delay": "5ms"}
     assert plain.qdisc == f"red:minth=5p,maxth=20p,maxp={best.settings['maxp']}"
 
@@ -172,7 +172,7 @@ def test_the_front_is_what_nothing_betters_and_the_best_keeps_the_bound():
     nearest = outcome.nearest(trials, strict)
     assert nearest is not None
     assert nearest.number == 1
-    assert [each.number for each in outcome.spread(trials, 3)] == [0, 2, 4]
+    assert [each.number for each in outcome.evenly_spaced(trials, 3)] == [0, 2, 4]
 
 
 def test_a_change_has_its_interval():

@@ -8,7 +8,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from headgate import _core
-from headgate.analysis.distributions import boxes
+from headgate.analysis.distributions import histogram
 from headgate.files.result_tables import ResultTables
 from headgate.scenario import Role
 
@@ -146,7 +146,7 @@ def gauges(result: ResultTables, qdisc: str, points: int) -> dict[str, TimeSerie
 def delay(result: ResultTables, qdisc: str) -> Cdf | None:
     """The distribution of the queueing delay at the bottleneck; None if no packet was sent."""
     table = rows(bottleneck(result, result.delays), qdisc=qdisc, measure="queue_delay")
-    found = boxes(table, "delay_ms")
+    found = histogram(table, "delay_ms")
     if not len(found.values):
         return None
     below = np.cumsum(found.counts)

@@ -8,7 +8,7 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from headgate.analysis.spread import Estimate, figure
+from headgate.analysis.spread import Estimate, estimate
 
 Array = npt.NDArray[np.float64]
 
@@ -38,7 +38,7 @@ class BinnedValues(NamedTuple):
         return BinnedValues(self.values - least, self.counts)
 
 
-def boxes(table: pa.Table, value: str) -> BinnedValues:
+def histogram(table: pa.Table, value: str) -> BinnedValues:
     """The histogram in the rows of `table`; bins with the same middle are added."""
     values = np.asarray(table.column(value).to_numpy(), dtype=np.float64)
     return merged([BinnedValues(values, table.column("count").to_numpy())])
@@ -55,13 +55,13 @@ def merged(parts: Iterable[BinnedValues]) -> BinnedValues:
 def by_seed(table: pa.Table, value: str, seeds: Iterable[int]) -> list[BinnedValues]:
     """One histogram for each seed."""
     column = table.column("seed")
-    return [boxes(table.filter(pc.equal(column, pa.scalar(seed, pa.uint64()))), value) for seed in seeds]
+    return [histogram(table.filter(pc.equal(column, pa.scalar(seed, pa.uint64()))), value) for seed in seeds]
 
 
-def figures(found: Iterable[BinnedValues], *parts: str) -> dict[str, Estimate]:
+def estimates(found: Iterable[BinnedValues], *parts: str) -> dict[str, Estimate]:
     """An estimate for each of `parts` (`mean`, or a key of QUANTILES), from one histogram per seed."""
     seeds = list(found)
     return {
-        part: figure(each.mean() if part == "mean" else each.quantile(QUANTILES[part]) for each in seeds)
+        part: estimate(each.mean() if part == "mean" else each.quantile(QUANTILES[part]) for each in seeds)
         for part in parts
     }

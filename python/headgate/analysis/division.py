@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 
 from headgate import style
 from headgate.analysis.metrics.catalogue import MISALLOCATED
-from headgate.analysis.metrics.takes import has_both
+from headgate.analysis.metrics.measuring import has_both
 from headgate.analysis.metrics.views import FlowsView
 from headgate.analysis.spread import Estimate
 from headgate.analysis.summary import summarize, summed
@@ -34,7 +34,7 @@ class LinkShare(NamedTuple):
 class Division(NamedTuple):
     """The goodput of each class or group of flows under one discipline.
 
-    `metrics.takes.misallocated` says what `misallocated_bps` compares.
+    `metrics.measuring.misallocated` says what `misallocated_bps` compares.
     """
 
     label: str
@@ -89,7 +89,7 @@ def _division(label: str, entry: dict[str, Any], flows: FlowsView) -> Division:
     roles = [group.role for group in flows.groups]
     if has_both(roles):
         members = {role: [group for group in flows.groups if group.role == role] for role in Role if role in roles}
-        parts = [_part(spoken(mine), role, summed(flows.of(mine))) for role, mine in members.items()]
+        parts = [_part(protocols(mine), role, summed(flows.of(mine))) for role, mine in members.items()]
     else:
         parts = _few([_part(each["name"], role, each) for each, role in zip(entry["groups"], roles, strict=True)])
     p95 = entry["bottleneck"]["queue_delay_ms"]["p95"]["mean"]
@@ -101,7 +101,7 @@ def _part(name: str, role: Role, entry: dict[str, Any]) -> LinkShare:
     return LinkShare(name, role, entry["flows"], goodput, fair)
 
 
-def spoken(groups: Iterable[Group]) -> str:
+def protocols(groups: Iterable[Group]) -> str:
     """The protocols of `groups`: `TCP`, `UDP`, `TCP and TFRC`."""
     names = {"tcp": "TCP", "udp": "UDP"}
     found = dict.fromkeys("TFRC" if group.kind == "udp" and group.responsive else names[group.kind] for group in groups)

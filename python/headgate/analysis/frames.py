@@ -7,7 +7,7 @@ import numpy as np
 import pyarrow as pa
 import xarray
 
-from headgate.errors import UsageError, meant
+from headgate.errors import UsageError, did_you_mean
 from headgate.files.result_tables import ResultTables
 from headgate.files.tables import NAMES, STREAMED
 
@@ -16,7 +16,7 @@ def table(result: ResultTables, name: str) -> pa.Table:
     """The table called `name`; `UsageError` if there is none, or none in this result."""
     known = [*NAMES, *STREAMED]
     if name not in known:
-        raise UsageError(f"no table is called {name!r}{meant(name, known)} Tables: {', '.join(known)}")
+        raise UsageError(f"no table is called {name!r}{did_you_mean(name, known)} Tables: {', '.join(known)}")
     found: pa.Table | None = getattr(result, name)
     if found is None:
         raise UsageError(f"this result has no {name}: ask for them in the scenario's [record]")

@@ -9,7 +9,7 @@ from enum import Enum
 from typing import Any, NamedTuple
 
 from headgate import style
-from headgate.analysis.spread import figure, half_interval
+from headgate.analysis.spread import estimate, half_interval
 
 
 class Verdict(Enum):
@@ -35,7 +35,7 @@ class Quantity(NamedTuple):
     @property
     def mean(self) -> float:
         """Mean over the seeds that have a value; NaN if none has."""
-        mean = figure(self.per_seed)["mean"]
+        mean = estimate(self.per_seed)["mean"]
         return math.nan if mean is None else mean
 
     @property

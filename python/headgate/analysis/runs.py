@@ -19,16 +19,16 @@ Array = npt.NDArray[np.float64]
 class Run:
     """One discipline with one seed in one case of an experiment; `case` has the values that vary."""
 
-    def __init__(self, result: ResultTables, point: RunKey, label: str, case: Mapping[str, object]) -> None:
+    def __init__(self, result: ResultTables, key: RunKey, label: str, case: Mapping[str, object]) -> None:
         self.result = result
-        self.point = point
+        self.key = key
         self.label = label
         self.case = case
 
     @classmethod
     def of_qdisc(cls, result: ResultTables, qdisc: str, label: str, case: Mapping[str, object]) -> list[Self]:
         """The runs of one discipline of a result, one a seed."""
-        return [cls(result, point, label, case) for point in result.scenario.points if point.qdisc == qdisc]
+        return [cls(result, run, label, case) for run in result.scenario.runs if run.qdisc == qdisc]
 
     @property
     def seconds(self) -> float:
@@ -47,7 +47,7 @@ class Run:
 
     def table(self, name: str) -> pa.Table:
         """The rows of a table for this run (docs/reference/tables.md)."""
-        return self.result.run(name, self.point)
+        return self.result.run(name, self.key)
 
     def flows(self, column: str, group: str | None = None, kind: str | None = None) -> Array:
         """A column of the flows, in their order: of all, of one group, or of one kind (`tcp`, `udp`)."""

@@ -18,7 +18,7 @@ class Estimate(TypedDict):
     per_seed: list[float | None]
 
 
-def figure(values: Iterable[float | None]) -> Estimate:
+def estimate(values: Iterable[float | None]) -> Estimate:
     """The estimate from one value a seed. One seed has no spread: low and high equal the mean.
 
     The interval is Student's t for the mean of independent seeds, 95 %, two-sided.

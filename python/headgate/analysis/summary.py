@@ -7,11 +7,11 @@ from collections.abc import Iterable
 from typing import Any
 
 from headgate.analysis import data
+from headgate.analysis.accuracy import warnings
 from headgate.analysis.links import compared
 from headgate.analysis.metrics.catalogue import COUNTED, FLOWS, LINK, Measure
-from headgate.analysis.metrics.views import FlowsView, LinkView, ResultRows, grid, jain
-from headgate.analysis.proof import warnings
-from headgate.analysis.spread import figure
+from headgate.analysis.metrics.views import FlowsView, LinkView, ResultRows, flow_rows, jain
+from headgate.analysis.spread import estimate
 from headgate.files.result_tables import ResultTables
 
 SCHEMA = 2
@@ -71,11 +71,11 @@ def _discipline(result: ResultTables, qdisc: str) -> dict[str, Any]:
         "seeds": scenario.seeds,
         "bottleneck": figures[0]["figures"],
         "links": figures,
-        "jain": figure(jain(grid(result, qdisc), scenario.groups)),
+        "jain": estimate(jain(flow_rows(result, qdisc), scenario.groups)),
         "jain_by_scale": _jain_by_scale(ResultRows(data.rows(result.fairness, qdisc=qdisc), len(scenario.seeds))),
         "groups": [{**_named(group.name, group.kind, flows), **taken(FLOWS, flows)} for group, flows in each],
-        "cpu_s": figure(cpu),
-        "packets_per_cpu_s": figure(n / s if s else None for n, s in zip(packets, cpu, strict=True)),
+        "cpu_s": estimate(cpu),
+        "packets_per_cpu_s": estimate(n / s if s else None for n, s in zip(packets, cpu, strict=True)),
     }
 
 
@@ -83,9 +83,9 @@ def _jain_by_scale(rows: ResultRows) -> list[dict[str, Any]]:
     return [
         {
             "scale_s": float(scale),
-            "slots": figure(rows["slots"][:, place]),
-            "mean": figure(rows["jain_mean"][:, place]),
-            "min": figure(rows["jain_min"][:, place]),
+            "slots": estimate(rows["slots"][:, place]),
+            "mean": estimate(rows["jain_mean"][:, place]),
+            "min": estimate(rows["jain_min"][:, place]),
         }
         for place, scale in enumerate(rows["scale_s"][0])
     ]

@@ -13,7 +13,7 @@ _ALIKE = 0.02
 """Differences of less than this share of the link's rate are not reported."""
 _EVEN = 1.1
 """Groups whose goodputs per fair share are within this factor are reported as equal."""
-HELD = 1.5
+LIMITED_TO = 1.5
 """A flow that gets at most this many times its fair share counts as held to it."""
 _MOST_NAMES = 3
 
@@ -61,7 +61,7 @@ def _protection(found: list[Division], rate_bps: float, link: str) -> str:
 
 
 def _holds(division: Division) -> bool:
-    return division.of(Role.UNRESPONSIVE).share <= HELD
+    return division.of(Role.UNRESPONSIVE).share <= LIMITED_TO
 
 
 def _limit(best: list[Division], rate_bps: float) -> str:

@@ -6,7 +6,7 @@ from typing import Any, TypeVar
 from headgate import _core
 from headgate.build.named import NamedChoice, Qdisc, Traffic
 from headgate.build.values import amount
-from headgate.errors import UsageError, meant
+from headgate.errors import UsageError, did_you_mean
 
 #: The unit of a number by the kind of its parameter; other kinds have none.
 UNITS = {
@@ -38,7 +38,7 @@ def traffic(name: str, **settings: Any) -> Traffic:
     """The source called `name`, such as `traffic("exp", on="1s", off="1s")`, with keywords as in `qdisc`."""
     known = {source.name: source for source in _core.sources()}
     if name not in known:
-        raise UsageError(f"no source is called {name!r}{meant(name, known)}")
+        raise UsageError(f"no source is called {name!r}{did_you_mean(name, known)}")
     return _named(Traffic, known[name], settings)
 
 
@@ -55,7 +55,9 @@ def _named(kind: type[_N], entry: _core.Discipline | _core.Source, settings: dic
         kinds |= dict.fromkeys([parameter.name, *parameter.also], parameter.kind.removesuffix(", or auto"))
     for name in settings:
         if name not in kinds:
-            raise UsageError(f"{entry.name} has no parameter {name!r}{meant(name, kinds)} It has: {', '.join(kinds)}")
+            raise UsageError(
+                f"{entry.name} has no parameter {name!r}{did_you_mean(name, kinds)} It has: {', '.join(kinds)}"
+            )
     given = [(name, value) for name, value in settings.items() if value is not None]
     return kind(entry.name, tuple((name, _text(name, value, UNITS.get(kinds[name]))) for name, value in given))
 

@@ -9,13 +9,13 @@ from typing import Any, get_args, get_origin, get_type_hints, is_typeddict
 
 from headgate.build.keys import OLD_NAMES
 from headgate.build.named import NamedChoice
-from headgate.errors import UsageError, meant
+from headgate.errors import UsageError, did_you_mean
 
 #: Units that have whole numbers only.
 WHOLE = {"B": "bytes", "p": "packets"}
 
 #: Names that other tools use for our keywords.
-COMMON = {
+FOREIGN_NAMES = {
     "bandwidth": "rate", "capacity": "rate", "buffer": "limit", "buffer_size": "limit", "queue": "limit",
     "queue_size": "limit", "latency": "delay", "qdisc": "qdiscs", "discipline": "qdiscs", "time": "duration",
     "mss": "packet", "congestion_control": "cc",
@@ -40,7 +40,11 @@ def section(place: str, given: Mapping[str, Any], keys: type) -> dict[str, Any]:
     found = {}
     for name, value in current_names(place, given, keys).items():
         if name not in hints:
-            near = f"; did you mean {COMMON[name]!r}?" if COMMON.get(name) in hints else meant(name, hints)
+            near = (
+                f"; did you mean {FOREIGN_NAMES[name]!r}?"
+                if FOREIGN_NAMES.get(name) in hints
+                else did_you_mean(name, hints)
+            )
             raise UsageError(f"{place} has no keyword {name!r}{near} It has: {', '.join(hints)}")
         if value is not None:
             found[name.removesuffix("_")] = _value(f"{place}: {name}", value, hints[name])

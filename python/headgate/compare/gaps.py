@@ -195,8 +195,8 @@ def _of_link(entry: dict[str, Any], link: dict[str, Any], measure: ComparedMeasu
     return measure.quantity(entry if measure == JAIN else link)
 
 
-def _quantity(figure: dict[str, Any]) -> Quantity:
-    return Quantity(tuple(math.nan if value is None else value for value in figure["per_seed"]))
+def _quantity(estimate: dict[str, Any]) -> Quantity:
+    return Quantity(tuple(math.nan if value is None else value for value in estimate["per_seed"]))
 
 
 def _entry(row: MeasuredPair) -> dict[str, Any]:

@@ -17,7 +17,7 @@ def page(comparison: Comparison, drawn: Picture) -> str:
         scenario=comparison.results[0].scenario,
         answer=words.sentence(comparison),
         drawn=drawn,
-        notes=[*words.held(comparison), *words.notes(comparison)],
+        notes=[*words.unresponsive_shares(comparison), *words.notes(comparison)],
         tables=[
             (title, ["Discipline", *(" ".join(column.title.split()) for column in columns)], rows)
             for title, columns, rows in terminal.listed(comparison)

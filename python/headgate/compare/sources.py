@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from headgate.compare.gaps import Comparison
 
 
-def of_folders(one: Path, other: Path, allow: Iterable[str]) -> Comparison:
+def compare_folders(one: Path, other: Path, allow: Iterable[str]) -> Comparison:
     """Compares two result folders."""
     from headgate.api import load
     from headgate.compare.gaps import compare
@@ -22,7 +22,7 @@ def of_folders(one: Path, other: Path, allow: Iterable[str]) -> Comparison:
     return compare(load(one), load(other), allow)
 
 
-def of_file(
+def compare_file(
     file: Path, out: Path, where: str, changes: Iterable[str], then: Iterable[str], *, quiet: bool
 ) -> Comparison:
     """Runs a scenario in two worlds into `out` and compares them; keys changed by `then` may differ."""

@@ -21,7 +21,7 @@ def tables(comparison: Comparison) -> Group:
     """A table for each group and each link, the notes, and the verdict."""
     drawn = [_table(*parts) for parts in listed(comparison)]
     notes = (Text(note, style="dim") for note in words.notes(comparison))
-    said = (Text(sentence) for sentence in words.held(comparison))
+    said = (Text(sentence) for sentence in words.unresponsive_shares(comparison))
     return Group(*drawn, *notes, Text(), *said, Text(f"{words.sentence(comparison)}.", style="bold"), Text())
 
 
@@ -35,8 +35,8 @@ def listed(comparison: Comparison) -> Iterator[tuple[str, list[words.ComparisonC
 
 
 def _table(title: str, columns: list[words.ComparisonColumn], rows: list[ComparisonRow]) -> Table:
-    heads = [*layout.words("discipline", vertical="top", min_width=10), Column("")]
-    drawn = layout.table([*heads, *layout.numbers(*(column.title for column in columns))], title=title)
+    heads = [*layout.text_columns("discipline", vertical="top", min_width=10), Column("")]
+    drawn = layout.table([*heads, *layout.number_columns(*(column.title for column in columns))], title=title)
     for place, (label, name, cells) in enumerate(rows):
         is_gap = place % 3 == 2
         head = Text("" if place % 3 else label, style="bold")

@@ -25,7 +25,7 @@ from headgate.units import Units
 CLOSE = 0.15
 """Goodputs within this share of the first result's count as equal."""
 
-HELD = 1.5
+LIMITED_TO = 1.5
 """A flow that gets at most this many times its fair share counts as held to it."""
 
 DIFFERS = "*"
@@ -94,13 +94,15 @@ def sentence(comparison: Comparison) -> str:
     return f"Goodput in {other} is within {CLOSE * 100:.0f} % of {one} {where}. The largest difference is {apart}"
 
 
-def held(comparison: Comparison) -> list[str]:
+def unresponsive_shares(comparison: Comparison) -> list[str]:
     """The share of unresponsive flows in the second result, and the disciplines that limit them."""
     groups = {group.name: group for group in comparison.results[0].scenario.groups}
-    return [_held(comparison, name) for name in comparison.groups if groups[name].role == Role.UNRESPONSIVE]
+    return [
+        _unresponsive_shares(comparison, name) for name in comparison.groups if groups[name].role == Role.UNRESPONSIVE
+    ]
 
 
-def _held(comparison: Comparison, of: str) -> str:
+def _unresponsive_shares(comparison: Comparison, of: str) -> str:
     looks = style.looks(comparison.qdiscs)
     promising = {discipline.name for discipline in _core.disciplines() if discipline.protects}
     shares = {qdisc: comparison.row(qdisc, of, SHARE).values[1].mean for qdisc in comparison.qdiscs}
@@ -108,8 +110,8 @@ def _held(comparison: Comparison, of: str) -> str:
     takes = ", ".join(f"{style.number(shares[qdisc], 2)} with {looks[qdisc].label}" for qdisc in ranked)
     said = f"The unresponsive “{of}” gets these multiples of its fair share in {comparison.names[1]}: {takes}."
     judged = [qdisc for qdisc in ranked if qdisc.partition(":")[0] in promising]
-    kept, broken = ([q for q in judged if (shares[q] <= HELD) == side] for side in (True, False))
-    sides = {f"hold it to {HELD:g} times its fair share": kept, "do not": broken}
+    kept, broken = ([q for q in judged if (shares[q] <= LIMITED_TO) == side] for side in (True, False))
+    sides = {f"hold it to {LIMITED_TO:g} times its fair share": kept, "do not": broken}
     told = "; ".join(f"{word}: {', '.join(looks[q].label for q in each)}" for word, each in sides.items() if each)
     return f"{said} Of the disciplines that limit unresponsive flows, {told}." if told else said
 

@@ -11,7 +11,7 @@ from matplotlib.figure import Figure
 from headgate import style
 from headgate.analysis import data
 from headgate.experiment.layers import MARKERS
-from headgate.plot.panels import apart, columns, figure_of, heading
+from headgate.plot.panels import columns, figure_of, heading, separate_axes
 from headgate.plot.tradeoff import mark, scale_delay
 
 #: How the outlines of runs with ECN differ.
@@ -28,7 +28,7 @@ class EllipsePanel(NamedTuple):
 def figure(section: Mapping[str, Any], disciplines: Sequence[Mapping[str, Any]]) -> Figure:
     """The figure of one section of the document."""
     drawn = list(panels(section))
-    axes = apart(len(drawn), 2.7)
+    axes = separate_axes(len(drawn), 2.7)
     looks = style.looks([each["spec"] for each in disciplines])
     everything = [points for panel in drawn for points in panel.points.values() if len(points)]
     for panel, each in zip(drawn, axes, strict=True):

@@ -39,7 +39,7 @@ def page(document: Mapping[str, Any], drawn: Mapping[int, Picture]) -> str:
         "evaluate/page.html",
         document=document,
         answer=words.answer(document),
-        judged=words.asked_for(document),
+        judged=words.evaluated(document),
         heads=["RFC 7928", *(each["label"] + ("" if each["ecn"] else ", no ECN") for each in disciplines)],
         labels={each["spec"]: each["label"] for each in disciplines},
         drawn=drawn,

@@ -27,8 +27,8 @@ PAGE = "report.html"
 
 #: The columns of the table.
 COLUMNS = pa.schema(
-    {"section": pa.int32(), "place": tables.WORDS, "test": tables.WORDS, "case": tables.WORDS}
-    | {"ecn": pa.bool_(), "qdisc": tables.WORDS, "measure": tables.WORDS, "seed": pa.uint64(), "value": pa.float64()}
+    {"section": pa.int32(), "place": tables.TEXT, "test": tables.TEXT, "case": tables.TEXT}
+    | {"ecn": pa.bool_(), "qdisc": tables.TEXT, "measure": tables.TEXT, "seed": pa.uint64(), "value": pa.float64()}
 )
 
 #: Maximum length of a folder's name, so that people can read it.
@@ -110,8 +110,8 @@ def _test(test: GuidelineTest, found: EvaluationResults, how: RunOptions) -> dic
         "ecn": test.ecn,
         "duration_s": times.duration,
         "warmup_s": times.warmup,
-        "grades": list(_grades(found.of[test.name])),
-        "values": list(_values(found.of[test.name])),
+        "grades": list(_grades(found.by_test[test.name])),
+        "values": list(_values(found.by_test[test.name])),
     }
 
 

@@ -10,7 +10,7 @@ from headgate.evaluate.candidates import BASELINE, Candidate
 from headgate.evaluate.common import COMMON
 from headgate.evaluate.section import GuidelineTest, RfcSection, SectionCase
 from headgate.execution.runner import Watcher
-from headgate.experiment.found import measured
+from headgate.experiment.results import measured
 from headgate.experiment.running import RUNS, CaseScenario, RunOptions, pooled
 
 SEEDS, QUICK_SEEDS = 10, 3
@@ -36,26 +36,26 @@ class MeasuredCase(NamedTuple):
 class EvaluationResults(NamedTuple):
     """The measures of every case by test name, and the cost."""
 
-    of: Mapping[str, Sequence[MeasuredCase]]
+    by_test: Mapping[str, Sequence[MeasuredCase]]
     cpu_s: float
     wall_s: float
 
 
-def places(sections: Sequence[RfcSection], found: Sequence[Candidate]) -> Iterator[EvaluatedCase]:
+def places(sections: Sequence[RfcSection], candidates: Sequence[Candidate]) -> Iterator[EvaluatedCase]:
     """Every case to run, the baseline first: with ECN only if senders and the discipline support it."""
     for test in (test for section in sections for test in section.tests):
         for case in test.cases:
-            for candidate in found:
+            for candidate in candidates:
                 for ecn in (False, True) if test.ecn and candidate.ecn else (False,):
                     yield EvaluatedCase(test, case, ecn, candidate)
 
 
 def run(
-    sections: Sequence[RfcSection], found: Sequence[Candidate], out: Path, how: RunOptions, watcher: Watcher
+    sections: Sequence[RfcSection], candidates: Sequence[Candidate], out: Path, how: RunOptions, watcher: Watcher
 ) -> EvaluationResults:
     """Executes the runs that are missing in `out`, and measures all runs."""
     began = time.perf_counter()
-    wanted = list(places(sections, found))
+    wanted = list(places(sections, candidates))
     parts = [_part(number, place, how) for number, place in enumerate(wanted)]
     common = {name: each.measure for name, each in COMMON.items()}
     rows: dict[str, list[MeasuredCase]] = {}

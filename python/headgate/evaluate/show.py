@@ -19,7 +19,7 @@ STYLES = {"strong": "bold green", "fair": "green", "mixed": "yellow", "weak": "b
 
 def listed(sections: Sequence[RfcSection]) -> Table:
     """The tests, one row each."""
-    told = [Column("RFC 7928", no_wrap=True), *layout.words("test", "what it is", "judged by")]
+    told = [Column("RFC 7928", no_wrap=True), *layout.text_columns("test", "what it is", "judged by")]
     drawn = layout.table([*told, Column("figure 4", no_wrap=True), Column("runs", justify="right")])
     for section in sections:
         drawn.add_row(str(section.number), Text(section.title, style="bold"), section.about)
@@ -37,7 +37,7 @@ def page(document: Mapping[str, Any]) -> Group:
         _table(document),
         Text("+ strengths, - failures, ? inconclusive; all other gradings are fair", style="dim"),
     ]
-    for each in words.asked_for(document):
+    for each in words.evaluated(document):
         parts.append(Text(f"\n{each['label']}", style="bold"))
         parts += [Text(f"  {line}") for line in _failures(document, each["spec"])]
     parts.append(Text(f"\n{words.answer(document)}.", style="bold"))
@@ -66,7 +66,9 @@ def _number(section: Mapping[str, Any], headline: Mapping[str, Any], qdisc: str)
 
 def _table(document: Mapping[str, Any]) -> Table:
     labels = [each["label"] + ("" if each["ecn"] else "\nno ECN") for each in document["disciplines"]]
-    drawn = layout.table([*layout.words("section", min_width=32), *layout.words(*labels, justify="right")])
+    drawn = layout.table(
+        [*layout.text_columns("section", min_width=32), *layout.text_columns(*labels, justify="right")]
+    )
     for section in document["sections"]:
         verdicts = (words.counts(section, each["spec"]) for each in document["disciplines"])
         drawn.add_row(Text(f"{section['number']} {section['title']}", style="bold"), *map(_verdict, verdicts))

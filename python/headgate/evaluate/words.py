@@ -42,7 +42,7 @@ def total(document: Mapping[str, Any], qdisc: str) -> GradeCounts:
 
 def answer(document: Mapping[str, Any]) -> str:
     """The evaluation in a sentence."""
-    found = {each["label"]: total(document, each["spec"]) for each in asked_for(document)}
+    found = {each["label"]: total(document, each["spec"]) for each in evaluated(document)}
     fewest = min(count.failures / count.whole for count in found.values())
     most = max(count.strengths / count.whole for count in found.values())
     sturdy = [label for label, count in found.items() if count.failures / count.whole == fewest]
@@ -127,7 +127,7 @@ def shown(value: float, digits: int = 3) -> str:
     return rounded if rounded.strip("-0.") else "0"
 
 
-def asked_for(document: Mapping[str, Any]) -> list[Mapping[str, Any]]:
+def evaluated(document: Mapping[str, Any]) -> list[Mapping[str, Any]]:
     """The evaluated disciplines without the baseline, or DropTail if it is the only one."""
     return [each for each in document["disciplines"] if each["spec"] != BASELINE] or document["disciplines"]
 

@@ -10,7 +10,7 @@ import pyarrow as pa
 
 from headgate import _core
 from headgate.errors import InterruptedRunError, RunFailedError
-from headgate.execution.runner import Failures, FinishedRun, Watcher, at_once, run_point, run_points
+from headgate.execution.runner import Failures, FinishedRun, Watcher, at_once, execute_run, execute_runs
 from headgate.files import store, streams, tables
 from headgate.files.store import Store
 from headgate.results import Result
@@ -24,12 +24,12 @@ class Job(NamedTuple, Generic[Destination]):
     """One run of one of several scenarios."""
 
     scenario: Scenario
-    point: RunKey
-    place: Destination
+    run: RunKey
+    destination: Destination
     named: bool = True
 
     def __str__(self) -> str:
-        return f"{self.scenario.name}: {self.point}" if self.named else str(self.point)
+        return f"{self.scenario.name}: {self.run}" if self.named else str(self.run)
 
 
 @contextmanager
@@ -45,40 +45,40 @@ def into_folders(
     with ExitStack() as opened:
         folders = [opened.enter_context(Store.open(path, each, force=force)) for path, each in scenarios.items()]
         try:
-            _fill(folders, home, threads, watcher)
+            _execute_missing(folders, home, threads, watcher)
             results = {path: Result.load(path) for path in scenarios}
         except OSError as error:
             raise store.not_writable(home, error) from None
         yield results
 
 
-def _fill(folders: Sequence[Store], home: Path, threads: int | None, watcher: Watcher) -> None:
+def _execute_missing(folders: Sequence[Store], home: Path, threads: int | None, watcher: Watcher) -> None:
     """Executes the missing runs and finishes the folders."""
     for folder in folders:
         if folder.damaged:
             watcher.tell(f"damaged files in {folder.path} are recomputed: {', '.join(folder.damaged)}")
-    jobs = [Job(folder.scenario, point, folder) for folder in folders for point in folder.scenario.points
-            if not folder.has(point)]  # fmt: skip
-    total = sum(len(folder.scenario.points) for folder in folders)
+    jobs = [Job(folder.scenario, run, folder) for folder in folders for run in folder.scenario.runs
+            if not folder.has(run)]  # fmt: skip
+    total = sum(len(folder.scenario.runs) for folder in folders)
     watcher.begin(total, total - len(jobs), sum(job.scenario.duration_s for job in jobs))
     if jobs:
         threads = at_once((job.scenario for job in jobs), threads)
-        with supervised(lambda: total - sum(not job.place.has(job.point) for job in jobs), total, home):
-            run_points(jobs, _run, threads=threads, watcher=watcher)
+        with supervised(lambda: total - sum(not job.destination.has(job.run) for job in jobs), total, home):
+            execute_runs(jobs, _run, threads=threads, watcher=watcher)
     for folder in folders:
         if not folder.complete:
             _finish(folder)
 
 
 @contextmanager
-def supervised(finished: Callable[[], int], total: int, place: Path | str | None) -> Iterator[None]:
-    """Turns a failure or Ctrl-C into one error with the number of `finished` runs, and `place` as their folder."""
+def supervised(finished: Callable[[], int], total: int, destination: Path | str | None) -> Iterator[None]:
+    """Turns a failure or Ctrl-C into one error, with the number of `finished` runs and their folder `destination`."""
     try:
         yield
     except KeyboardInterrupt:
-        raise InterruptedRunError(finished(), total, place) from None
+        raise InterruptedRunError(finished(), total, destination) from None
     except Failures as failures:
-        kept = "" if place is None else f"; finished runs are kept in {place}"
+        kept = "" if destination is None else f"; finished runs are kept in {destination}"
         raise RunFailedError(f"{len(failures.errors)} of {total} runs failed{kept}\n{failures}") from failures
 
 
@@ -92,8 +92,8 @@ class InMemory:
         self, scenarios: Sequence[Scenario], keep: Callable[[int, Result], object], *, streamed: bool = True
     ) -> None:
         several = len({each.name for each in scenarios}) > 1
-        self.jobs = [Job(each, point, number, several) for number, each in enumerate(scenarios)
-                     for point in each.points]  # fmt: skip
+        self.jobs = [Job(each, run, number, several) for number, each in enumerate(scenarios)
+                     for run in each.runs]  # fmt: skip
         self.finished = 0
         self._streamed = streamed
         self._keep = keep
@@ -101,31 +101,33 @@ class InMemory:
         self._done: dict[int, dict[RunKey, tuple[dict[str, pa.Table], FinishedRun]]] = {}
 
     def run(self, threads: int | None, watcher: Watcher) -> None:
-        """Executes all runs; raises what `run_points` raises."""
-        run_points(self.jobs, self._run, threads=at_once((job.scenario for job in self.jobs), threads), watcher=watcher)
+        """Executes all runs; raises what `execute_runs` raises."""
+        execute_runs(
+            self.jobs, self._run, threads=at_once((job.scenario for job in self.jobs), threads), watcher=watcher
+        )
 
     def _run(self, job: Job[int], progress: _core.Progress) -> None:
         recorded = streams.MemoryStreams(job.scenario)
-        ran = run_point(job.scenario, job.point, progress, recorded.batch if self._streamed else None)
+        ran = execute_run(job.scenario, job.run, progress, recorded.batch if self._streamed else None)
         found = tables_of(ran.outcome) | (recorded.tables() if self._streamed else {})
         with self._keeping:
             self.finished += 1
-            done = self._done.setdefault(job.place, {})
-            done[job.point] = found, ran
-            if len(done) < len(job.scenario.points):
+            done = self._done.setdefault(job.destination, {})
+            done[job.run] = found, ran
+            if len(done) < len(job.scenario.runs):
                 return
-            del self._done[job.place]
-        self._keep(job.place, _in_memory(job.scenario, done))
+            del self._done[job.destination]
+        self._keep(job.destination, _in_memory(job.scenario, done))
 
 
 def _in_memory(scenario: Scenario, done: Mapping[RunKey, tuple[dict[str, pa.Table], FinishedRun]]) -> Result:
     """The result of a scenario whose runs are all `done`."""
-    parts = [done[point] for point in scenario.points]
+    parts = [done[run] for run in scenario.runs]
     whole = {name: tables.concat(part[name] for part, _ in parts) for name in parts[0][0]}
-    timing = [timing_row(point, done[point][1].timing._asdict()) for point in scenario.points]
+    timing = [timing_row(run, done[run][1].timing._asdict()) for run in scenario.runs]
     manifest = store.manifest_of(scenario, {})
     if scenario.live:
-        manifest |= store.world(scenario, [ran.proof for _, ran in parts if ran.proof is not None])
+        manifest |= store.live_manifest(scenario, [ran.accuracy for _, ran in parts if ran.accuracy is not None])
     return Result(scenario, manifest, timing, whole)
 
 
@@ -134,31 +136,31 @@ def tables_of(outcome: _core.Outcome) -> dict[str, pa.Table]:
     return {name: tables.table(getattr(outcome, name)()) for name in tables.NAMES}
 
 
-def timing_row(point: RunKey, timing: dict[str, Any]) -> dict[str, Any]:
+def timing_row(run: RunKey, timing: dict[str, Any]) -> dict[str, Any]:
     """The cost of one run, as a row of `timing.json`."""
-    return {"qdisc": point.qdisc, "seed": point.seed, **timing}
+    return {"qdisc": run.qdisc, "seed": run.seed, **timing}
 
 
 def _run(job: Job[Store], progress: _core.Progress) -> None:
-    with job.place.writing(job.point) as path:
+    with job.destination.writing(job.run) as path:
         with streams.FileStreams(path, job.scenario) as files:
-            ran = run_point(job.scenario, job.point, progress, files.batch, files.capture)
+            ran = execute_run(job.scenario, job.run, progress, files.batch, files.capture)
         for name, table in tables_of(ran.outcome).items():
             tables.write(path / f"{name}.parquet", table)
         store.write_json(path / store.TIMING, ran.timing._asdict())
-        if ran.proof is not None:
-            store.write_json(path / store.LIVE, ran.proof)
+        if ran.accuracy is not None:
+            store.write_json(path / store.LIVE, ran.accuracy)
 
 
 def _finish(folder: Store) -> None:
     """Writes the final tables from the finished runs, then the manifest."""
-    points = folder.scenario.points
+    runs = folder.scenario.runs
     files = []
     for name in tables.NAMES:
-        whole = tables.concat(tables.read(folder.run(point) / f"{name}.parquet") for point in points)
+        whole = tables.concat(tables.read(folder.run(run) / f"{name}.parquet") for run in runs)
         files.append(folder.path / f"{name}.parquet")
         store.write_whole(files[-1], lambda file, whole=whole: tables.write(file, whole))  # type: ignore[misc]
     files += folder.move_streams()
-    timing = [timing_row(point, store.read_json(folder.run(point) / store.TIMING)) for point in points]
+    timing = [timing_row(run, store.read_json(folder.run(run) / store.TIMING)) for run in runs]
     store.write_json(folder.path / store.TIMING, {"runs": timing})
     folder.finish(files)

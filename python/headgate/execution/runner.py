@@ -28,11 +28,11 @@ class Timing(NamedTuple):
 
 
 class FinishedRun(NamedTuple):
-    """The outcome of a run; on real packets also the `proof` of its accuracy, with `notes`."""
+    """The outcome of a run; on real packets also the `accuracy` of its accuracy, with `notes`."""
 
     outcome: _core.Outcome
     timing: Timing
-    proof: dict[str, Any] | None
+    accuracy: dict[str, Any] | None
 
 
 class Watcher:
@@ -56,12 +56,12 @@ class Failures(Exception):
 
     def __init__(self, errors: dict[Any, BaseException]) -> None:
         self.errors = errors
-        super().__init__("\n".join(f"{point}: {error}" for point, error in errors.items()))
+        super().__init__("\n".join(f"{run}: {error}" for run, error in errors.items()))
 
 
-def run_point(
+def execute_run(
     scenario: Scenario,
-    point: RunKey,
+    run: RunKey,
     progress: _core.Progress,
     on_batch: Callable[[str, Any], object] | None = None,
     on_capture: Callable[[str, bytes], object] | None = None,
@@ -74,14 +74,14 @@ def run_point(
         with ExitStack() as stack:
 
             def show(look: Callable[[], Mapping[str, Any]]) -> None:
-                stack.enter_context(ViewSocket("run", f"{scenario.name}, {point}", look))
+                stack.enter_context(ViewSocket("run", f"{scenario.name}, {run}", look))
 
-            outcome, proof, notes = _core.run_live(
-                scenario.core, point.qdisc_index, point.seed, progress, on_batch, on_capture, show
+            outcome, accuracy, notes = _core.run_live(
+                scenario.core, run.qdisc_index, run.seed, progress, on_batch, on_capture, show
             )
-        timing = Timing(proof["cpu_s"], time.perf_counter() - wall)
-        return FinishedRun(outcome, timing, {**proof, "notes": notes})
-    outcome = _core.run(scenario.core, point.qdisc_index, point.seed, progress, on_batch, on_capture)
+        timing = Timing(accuracy["cpu_s"], time.perf_counter() - wall)
+        return FinishedRun(outcome, timing, {**accuracy, "notes": notes})
+    outcome = _core.run(scenario.core, run.qdisc_index, run.seed, progress, on_batch, on_capture)
     return FinishedRun(outcome, Timing(time.thread_time() - cpu, time.perf_counter() - wall), None)
 
 
@@ -93,8 +93,8 @@ def at_once(scenarios: Iterable[Scenario], threads: int | None) -> int | None:
     return 1 if any(scenario.live for scenario in scenarios) else threads
 
 
-def run_points(
-    points: Sequence[Item],
+def execute_runs(
+    runs: Sequence[Item],
     job: Callable[[Item, _core.Progress], None],
     *,
     threads: int | None = None,
@@ -108,7 +108,7 @@ def run_points(
     progress = _core.Progress()
     watcher = watcher or Watcher()
     with ThreadPoolExecutor(max_workers=threads or processors()) as pool:
-        futures = {pool.submit(job, point, progress): point for point in points}
+        futures = {pool.submit(job, run, progress): run for run in runs}
         try:
             _watch(futures, progress, watcher)
         except BaseException:
@@ -117,7 +117,7 @@ def run_points(
             raise
         finally:
             watcher.end()
-    errors = {point: error for future, point in futures.items() if (error := future.exception()) is not None}
+    errors = {run: error for future, run in futures.items() if (error := future.exception()) is not None}
     if errors:
         raise Failures(errors)
 

@@ -90,7 +90,9 @@ class ViewSocket:
                 return
             with asking, suppress(OSError):
                 asking.settimeout(PATIENCE)
-                asking.sendall(json.dumps(store.plain({**self._head, "view": self._look()}), allow_nan=False).encode())
+                asking.sendall(
+                    json.dumps(store.without_nan({**self._head, "view": self._look()}), allow_nan=False).encode()
+                )
 
 
 def running() -> Iterator[tuple[Path, dict[str, Any]]]:

@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from headgate.analysis import metrics
 from headgate.analysis.metrics import Bound
-from headgate.errors import UsageError, meant
+from headgate.errors import UsageError, did_you_mean
 from headgate.scenario import Scenario
 
 KEY = "expect"
@@ -59,7 +59,7 @@ def _named(whose: str, line: str, scenario: Scenario) -> Sequence[str]:
                 f"write {metric!r}"
             )
         known = list(dict.fromkeys(spec.partition(":")[0] for spec in scenario.qdiscs))
-        near = meant(whose, [*scenario.qdiscs, *known])
+        near = did_you_mean(whose, [*scenario.qdiscs, *known])
         disciplines = ", ".join(scenario.qdiscs)
         raise UsageError(f"expect {line!r}: the scenario has no discipline {whose!r}{near} It has: {disciplines}")
     return found

@@ -12,7 +12,7 @@ from typing import Any, TypeAlias
 
 from headgate.analysis import judge
 from headgate.analysis.judge import Judgement, Quantity
-from headgate.experiment.found import ExperimentResults, NotRunError
+from headgate.experiment.results import ExperimentResults, NotRunError
 
 Case: TypeAlias = Mapping[str, Any]
 

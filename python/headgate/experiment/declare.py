@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from string import Template
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from headgate.errors import UsageError, meant
+from headgate.errors import UsageError, did_you_mean
 from headgate.experiment.claims import Condition
 from headgate.experiment.measures import Number
 from headgate.scenario import Scenario
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
     from matplotlib.figure import Figure
 
-    from headgate.experiment.found import ExperimentResults
+    from headgate.experiment.results import ExperimentResults
 
 T = TypeVar("T")
 #: A case: one value for each axis.
@@ -49,7 +49,7 @@ class OpenParameter:
     values: tuple[Any, ...] = ()
 
 
-def written(value: Any) -> str:
+def toml_text(value: Any) -> str:
     """A value as a scenario file has it: `true`, not `True`."""
     return str(value).lower() if isinstance(value, bool) else str(value)
 
@@ -137,7 +137,7 @@ class ScenarioValues:
 
     def __getattr__(self, name: str) -> Any:
         if name.startswith("_") or name not in self._named:
-            raise AttributeError(f"neither a choice nor the case has {name!r}{meant(name, self._named)}")
+            raise AttributeError(f"neither a choice nor the case has {name!r}{did_you_mean(name, self._named)}")
         return self._named[name]
 
 

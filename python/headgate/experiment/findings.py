@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from importlib import resources
 
 from headgate import style
-from headgate.experiment.found import ExperimentResults
+from headgate.experiment.results import ExperimentResults
 
 
 def read(package: str) -> Mapping[str, str]:

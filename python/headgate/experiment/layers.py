@@ -13,7 +13,7 @@ from headgate.analysis.runs import Array, Run
 from headgate.experiment import queues
 from headgate.experiment.claims import Curve, Term, along, m, over
 from headgate.experiment.declare import Case
-from headgate.experiment.found import ExperimentResults
+from headgate.experiment.results import ExperimentResults
 
 #: A layer: draws results on axes.
 Layer: TypeAlias = Callable[[Axes, ExperimentResults], None]

@@ -210,7 +210,7 @@ def completion_ms(run: Run, group: str, part: float) -> float:
 def group_delay_ms(run: Run, group: str, part: float) -> float:
     """The quantile `part` (0 to 1) of a group's queueing delay at the bottleneck, in ms."""
     table = data.bottleneck(run.result, data.rows(run.table("delays"), measure="queue_delay", group=group))
-    found = distributions.boxes(table, "delay_ms").quantile(part)
+    found = distributions.histogram(table, "delay_ms").quantile(part)
     return math.nan if found is None else found
 
 
@@ -227,7 +227,7 @@ def jitter_ms(run: Run, group: str, part: float = 0.95) -> float:
 
     Delay variation is the one-way delay less its minimum. RFC 7928, section 2.6, uses it as the jitter.
     """
-    found = distributions.boxes(data.rows(run.table("delays"), measure="one_way_delay", group=group), "delay_ms")
+    found = distributions.histogram(data.rows(run.table("delays"), measure="one_way_delay", group=group), "delay_ms")
     least, most = found.quantile(0), found.quantile(part)
     return math.nan if least is None or most is None else most - least
 

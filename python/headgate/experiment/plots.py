@@ -9,9 +9,9 @@ from typing import Any, Literal, TypeAlias
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from headgate.experiment.found import ExperimentResults
 from headgate.experiment.layers import Layer
-from headgate.plot.panels import apart, columns, figure_of, grid, heading, new_figure
+from headgate.experiment.results import ExperimentResults
+from headgate.plot.panels import columns, figure_of, heading, new_figure, separate_axes, shared_axes
 
 #: Place of the legend: below the panels if they have no room for it, or in the last panel.
 OUTSIDE: Literal["outside"] = "outside"
@@ -105,7 +105,7 @@ class Plot:
         if isinstance(self.panels, PlotPanel):
             return [new_figure(self.height or HEIGHTS["one"]).add_subplot()]
         height = self.height or HEIGHTS[self.layout]
-        return grid(count, height) if self.layout == "shared" else apart(count, height)
+        return shared_axes(count, height) if self.layout == "shared" else separate_axes(count, height)
 
 
 def one_panel(

@@ -9,14 +9,14 @@ from headgate import _core, style
 from headgate.analysis.judge import Judgement, Verdict
 from headgate.execution.runner import Watcher
 from headgate.experiment import findings
-from headgate.experiment.declare import Experiment, written
-from headgate.experiment.found import ExperimentResults, NotRunError
+from headgate.experiment.declare import Experiment, toml_text
+from headgate.experiment.results import ExperimentResults, NotRunError
 from headgate.experiment.running import ExperimentRun, RunOptions, run
 from headgate.files import store
 from headgate.plot.picture import picture
 
 SCHEMA = 2
-FOUND = "found.json"
+DOCUMENT = "found.json"
 
 
 class ExperimentRecord(NamedTuple):
@@ -32,7 +32,7 @@ def carry_out(name: str, experiment: Experiment, out: Path, how: RunOptions, wat
     with style.applied():
         drawn = picture(experiment.plot(ran.found))
     kept = ExperimentRecord(folder(name, experiment, out, how), document_of(name, experiment, ran, how))
-    store.write_files(kept.path, {**drawn.files("figure"), FOUND: store.json_text(kept.document)})
+    store.write_files(kept.path, {**drawn.files("figure"), DOCUMENT: store.json_text(kept.document)})
     return kept
 
 
@@ -47,7 +47,7 @@ def folder(name: str, experiment: Experiment, out: Path, how: RunOptions) -> Pat
 def load(name: str, experiment: Experiment, out: Path, how: RunOptions) -> ExperimentRecord | None:
     """The record of an experiment; None if it has not been run, or if an earlier version judged it."""
     path = folder(name, experiment, out, how)
-    document = store.read_json(path / FOUND) if (path / FOUND).is_file() else {}
+    document = store.read_json(path / DOCUMENT) if (path / DOCUMENT).is_file() else {}
     return ExperimentRecord(path, document) if document.get("schema") == SCHEMA else None
 
 
@@ -79,7 +79,7 @@ def document_of(name: str, experiment: Experiment, ran: ExperimentRun, how: RunO
         "published": compared(experiment, found),
         "headline": headline_of(experiment, found),
         "choices": [
-            {"name": choice.name, "value": written(choice.value), "reason": choice.reason}
+            {"name": choice.name, "value": toml_text(choice.value), "reason": choice.reason}
             for choice in experiment.choices
         ],
         "values": [

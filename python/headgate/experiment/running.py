@@ -12,7 +12,7 @@ from headgate.errors import UsageError
 from headgate.execution import batch
 from headgate.execution.runner import Watcher, processors
 from headgate.experiment.declare import Case, ComputedRun, Experiment
-from headgate.experiment.found import ExperimentResults, MeasureKey
+from headgate.experiment.results import ExperimentResults, MeasureKey
 from headgate.files.store import folder_name
 from headgate.scenario import Scenario
 

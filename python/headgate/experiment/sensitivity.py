@@ -11,7 +11,7 @@ from headgate.analysis.judge import Verdict
 from headgate.errors import UsageError
 from headgate.execution.runner import Watcher
 from headgate.experiment import show
-from headgate.experiment.declare import Experiment, written
+from headgate.experiment.declare import Experiment, toml_text
 from headgate.experiment.record import judged
 from headgate.experiment.running import RunOptions, run
 from headgate.terminal import layout
@@ -44,7 +44,7 @@ def rows(
                 experiment,
                 out,
                 how._replace(choices={choice.name: value}),
-                watcher(f"{choice.name} = {written(value)}"),
+                watcher(f"{choice.name} = {toml_text(value)}"),
             )
             claims = tuple(judged(claim.judge, ran.found) for claim in experiment.claims)
             found.append(SensitivityRow(choice.name, value, value == choice.value, claims))
@@ -61,6 +61,6 @@ def table(name: str, experiment: Experiment, found: list[SensitivityRow]) -> Tab
     for row in found:
         words = [claim["verdict"] for claim in row.claims]
         verdicts = [Text(MARKS[word] if many else word, style=show.STYLES[Verdict(word)]) for word in words]
-        rows.append(layout.Variation(row.name, written(row.value), row.ours, verdicts))
+        rows.append(layout.Variation(row.name, toml_text(row.value), row.ours, verdicts))
     title = f"{name}: verdicts by value of the open parameters"
     return layout.variations(title, heads, rows, chosen="ours", caption="\n".join(caption))

@@ -10,7 +10,7 @@ from rich.text import Text
 from headgate import style
 from headgate.analysis.judge import Verdict
 from headgate.execution.runner import processors
-from headgate.experiment.declare import Experiment, written
+from headgate.experiment.declare import Experiment, toml_text
 from headgate.terminal import layout
 
 #: The style of each verdict.
@@ -28,7 +28,9 @@ class ExperimentRow(NamedTuple):
 
 def listed(rows: Sequence[ExperimentRow]) -> Table:
     """The experiments, one row each, with the estimated time on this machine."""
-    drawn = layout.table([*layout.words("experiment", "what it shows"), *layout.numbers("--quick", "whole")])
+    drawn = layout.table(
+        [*layout.text_columns("experiment", "what it shows"), *layout.number_columns("--quick", "whole")]
+    )
     for row in rows:
         drawn.add_row(row.name, row.title, _duration(row.quick), _duration(row.whole))
     drawn.add_section()
@@ -43,14 +45,15 @@ def explained(name: str, experiment: Experiment, citation: str) -> Group:
         Text(f"{name}: {experiment.title}", style="bold"),
         Text(f"{experiment.place} of {citation}\n", style="dim"),
         Text(f"{experiment.about}\n"),
-        layout.table(layout.words("discipline", "as configured"), experiment.qdiscs.items()),
+        layout.table(layout.text_columns("discipline", "as configured"), experiment.qdiscs.items()),
         layout.table(
-            layout.words("claim", "where"), ((each.text, experiment.place_of(each)) for each in experiment.claims)
+            layout.text_columns("claim", "where"),
+            ((each.text, experiment.place_of(each)) for each in experiment.claims),
         ),
     ]
     if experiment.choices:
-        chosen = ((f"{each.name} = {written(each.value)}", each.reason) for each in experiment.choices)
-        parts.append(layout.table(layout.words("not stated in the paper", "reason for our value"), chosen))
+        chosen = ((f"{each.name} = {toml_text(each.value)}", each.reason) for each in experiment.choices)
+        parts.append(layout.table(layout.text_columns("not stated in the paper", "reason for our value"), chosen))
     if experiment.scenario:
         first = experiment.scenario_of(experiment.cases[0], experiment.qdiscs.values())
         parts += [Text("scenario of the first case", style="bold"), Text(first.to_toml().strip())]
@@ -105,8 +108,8 @@ def measure_of(row: dict[str, Any]) -> str:
 
 
 def _published(rows: list[dict[str, Any]]) -> Table:
-    titles = layout.words("published in", "measure", "discipline", "case")
-    drawn = layout.table([*titles, *layout.numbers("paper", "here", "difference")])
+    titles = layout.text_columns("published in", "measure", "discipline", "case")
+    drawn = layout.table([*titles, *layout.number_columns("paper", "here", "difference")])
     for row in rows:
         numbers = (style.plain(row["published"]), shown(row), difference(row))
         drawn.add_row(row["place"], measure_of(row), row["label"], case_of(row), *numbers)

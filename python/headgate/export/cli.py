@@ -35,9 +35,9 @@ def export(
     docs/guide/export.md describes the files.
     """
     from headgate.export import csv, flent
-    from headgate.export.folder import written
+    from headgate.export.folder import write_files
 
     folder = out or Path("exported") / f"{result.resolve().name}-{format}"
     files = csv.files(result) if format is Format.CSV else flent.files(result)
-    count = written(folder, files, force=force)
+    count = write_files(folder, files, force=force)
     typer.echo(f"{count} files in {folder}")

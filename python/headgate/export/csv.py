@@ -44,8 +44,8 @@ def _of_result(result: Result) -> Iterable[tuple[str, pa.Table]]:
     for name in tables.NAMES:
         yield name, getattr(result, name)
     for name in result.scenario.records:
-        for point in result.scenario.points:
-            yield f"{name}/{slug(point)}", result.run(name, point)
+        for run in result.scenario.runs:
+            yield f"{name}/{slug(run)}", result.run(name, run)
 
 
 def _of_sweep(sweep: Sweep) -> Iterable[tuple[str, pa.Table]]:

@@ -48,14 +48,14 @@ def files(path: Path) -> Iterator[tuple[str, bytes]]:
     if (path / MANIFEST).is_file():
         raise UsageError(f"{path} is the dataset of a sweep: flent's files are of one result; --format csv writes it")
     result = Result.load(path)
-    for point in result.scenario.points:
-        text = json.dumps(document(result, point), indent=2, sort_keys=True, allow_nan=False)
-        yield f"{slug(point)}{SUFFIX}", gzip.compress(text.encode(), mtime=0)
+    for run in result.scenario.runs:
+        text = json.dumps(document(result, run), indent=2, sort_keys=True, allow_nan=False)
+        yield f"{slug(run)}{SUFFIX}", gzip.compress(text.encode(), mtime=0)
 
 
-def document(result: Result, point: RunKey) -> dict[str, Any]:
+def document(result: Result, run: RunKey) -> dict[str, Any]:
     """The content of the file of one run."""
-    scenario, taken = result.scenario, _RunIntervals(result, point)
+    scenario, taken = result.scenario, _RunIntervals(result, run)
     places = compared(result)
     series = _goodput(scenario, taken) | _losses(scenario, taken)
     queues = {f"qdisc_stats_{place.label}": _queue(scenario, place, taken, alone=len(places) == 1) for place in places}
@@ -67,7 +67,7 @@ def document(result: Result, point: RunKey) -> dict[str, Any]:
     raw |= {name: _raw(taken.times, {"val": each.values}) for name, each in series.items()}
     return {
         "version": VERSION,
-        "metadata": _metadata(scenario, point, places, series),
+        "metadata": _metadata(scenario, run, places, series),
         "x_values": taken.times,
         "results": {name: each.values for name, each in series.items()},
         "raw_values": raw,
@@ -85,9 +85,9 @@ def rate_bps(scenario: Scenario, place: LinkDirection) -> float | None:
 class _RunIntervals:
     """The intervals of one run: values by metric, link and group, at common times."""
 
-    def __init__(self, result: Result, point: RunKey) -> None:
+    def __init__(self, result: Result, run: RunKey) -> None:
         self._found: dict[tuple[str | None, ...], dict[float, float]] = {}
-        for row in result.run("intervals", point).to_pylist():
+        for row in result.run("intervals", run).to_pylist():
             of = (row["metric"], row["link"], row["direction"], row["group"])
             self._found.setdefault(of, {})[row["time_s"]] = row["value"]
         self.times = sorted({time for values in self._found.values() for time in values})
@@ -152,14 +152,14 @@ def _raw(times: Sequence[float], columns: dict[str, SeriesValues]) -> list[dict[
 
 
 def _metadata(
-    scenario: Scenario, point: RunKey, places: list[LinkDirection], series: dict[str, FlentSeries]
+    scenario: Scenario, run: RunKey, places: list[LinkDirection], series: dict[str, FlentSeries]
 ) -> dict[str, Any]:
     tcp = [group.name for group in scenario.groups if group.kind == "tcp"]
     names = {f"TCP upload::{number}": name for number, name in enumerate(tcp, 1)}
     interval = tomllib.loads(scenario.to_toml())["record"]["interval"]
     return {
         "NAME": "tcp_nup" if tcp else "udp_flood",
-        "TITLE": f"{scenario.name}: {point.qdisc}, seed {point.seed}",
+        "TITLE": f"{scenario.name}: {run.qdisc}, seed {run.seed}",
         "NOTE": _NOTE,
         "TIME": _BEGIN,
         "T0": _BEGIN,
@@ -169,7 +169,7 @@ def _metadata(
         "HOST": scenario.bottleneck[0],
         "HOSTS": [scenario.bottleneck[0]],
         "LOCAL_HOST": "headgate",
-        "DATA_FILENAME": f"{slug(point)}{SUFFIX}",
+        "DATA_FILENAME": f"{slug(run)}{SUFFIX}",
         "TEST_PARAMETERS": {
             "upload_streams": str(len(tcp)),
             "qdisc_stats_hosts": ",".join(place.label for place in places),
@@ -181,8 +181,8 @@ def _metadata(
         "HEADGATE": {
             "VERSION": _core.VERSION,
             "CONFIG_HASH": scenario.config_hash,
-            "QDISC": point.qdisc,
-            "SEED": point.seed,
+            "QDISC": run.qdisc,
+            "SEED": run.seed,
             "WORLD": "live" if scenario.live else "sim",
         },
     }

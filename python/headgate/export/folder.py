@@ -9,7 +9,7 @@ from headgate.errors import UsageError
 from headgate.files.store import UNFINISHED, not_writable
 
 
-def written(folder: Path, files: Iterable[tuple[str, bytes]], *, force: bool) -> int:
+def write_files(folder: Path, files: Iterable[tuple[str, bytes]], *, force: bool) -> int:
     """Writes files by name; gives their number.
 
     A folder that is not empty is an error unless `force`, which replaces files of these names and keeps all others.

@@ -18,18 +18,18 @@ def sha256(file: Path) -> str:
         return hashlib.file_digest(stream, "sha256").hexdigest()
 
 
-def changed(folder: Path, hashes: Mapping[str, str]) -> list[str]:
+def changed_files(folder: Path, hashes: Mapping[str, str]) -> list[str]:
     """The names of files in a folder that are missing or whose SHA-256 differs."""
     return [name for name, had in hashes.items() if not (folder / name).is_file() or sha256(folder / name) != had]
 
 
-def cut_short(files: Iterable[Path]) -> list[Path]:
+def truncated_files(files: Iterable[Path]) -> list[Path]:
     """The Parquet files without the magic bytes at both ends. Used for files without a hash."""
     return [file for file in files if not _is_whole(file)]
 
 
 @contextmanager
-def told(place: object) -> Iterator[None]:
+def reading(place: object) -> Iterator[None]:
     """Raises `ResultError` if the Parquet file at `place` cannot be read."""
     from pyarrow import ArrowException
 

@@ -76,7 +76,7 @@ class ResultTables:
         if self.path is None:
             return []
         folder, links = self.path / store.CAPTURES, self.scenario.captures
-        return [folder / store.capture(point, link) for point in self.scenario.points for link in links]
+        return [folder / store.capture_name(run, link) for run in self.scenario.runs for link in links]
 
     def run(self, name: str, run: RunKey) -> pa.Table:
         """The rows of one run in the table called `name`; of a streamed table, only this run's file is read.
@@ -106,9 +106,9 @@ class ResultTables:
         if self.path is None:
             return self._kept[name]
         if name in tables.STREAMED:
-            return tables.concat(self.run(name, run) for run in self.scenario.points)
+            return tables.concat(self.run(name, run) for run in self.scenario.runs)
         return renamed.table(name, tables.read(self.path / f"{name}.parquet"))
 
     def __repr__(self) -> str:
         where = "in memory" if self.path is None else str(self.path)
-        return f"{type(self).__name__}({self.scenario.name!r}, {len(self.scenario.points)} runs, {where})"
+        return f"{type(self).__name__}({self.scenario.name!r}, {len(self.scenario.runs)} runs, {where})"

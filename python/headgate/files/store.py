@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Any, Self
 
 from headgate import _core
-from headgate.errors import ResultError, meant
+from headgate.errors import ResultError, did_you_mean
 from headgate.files import damage, renamed
 from headgate.files.damage import sha256
 from headgate.scenario import RunKey, Scenario
@@ -60,7 +60,7 @@ def slug_of(qdisc: str) -> str:
     return f"{qdisc.partition(':')[0]}-{hashlib.sha256(qdisc.encode()).hexdigest()[:8]}"
 
 
-def capture(run: RunKey, link: str) -> str:
+def capture_name(run: RunKey, link: str) -> str:
     """The file name of the capture of a link in `run`."""
     return f"{slug(run)}-{link}.pcapng"
 
@@ -84,7 +84,7 @@ class Store:
         discards the runs and the manifest in the folder.
         """
         store = cls(path, scenario)
-        with held(path, tried=False) as made:
+        with locked_folder(path, check_writable=False) as made:
             try:
                 store._prepare(force)
                 yield store
@@ -121,10 +121,10 @@ class Store:
         """The damaged files: those of the finished result, or those of finished runs, which it removes."""
         if self.complete:
             try:
-                return changed(self.path)
+                return changed_files(self.path)
             except ResultError:
                 return [MANIFEST]
-        found = damage.cut_short(self.runs.glob("[!.]*/*.parquet"))
+        found = damage.truncated_files(self.runs.glob("[!.]*/*.parquet"))
         for run in {file.parent for file in found}:
             shutil.rmtree(run)
         return [str(file.relative_to(self.path)) for file in found]
@@ -178,11 +178,11 @@ class Store:
     def move_streams(self) -> list[Path]:
         """Moves the streamed tables and captures of every run to their final place; can be resumed."""
         moves = {}
-        for run in self.scenario.points:
+        for run in self.scenario.runs:
             for name in self.scenario.records:
                 moves[self.path / name / f"{slug(run)}.parquet"] = self.run(run) / f"{name}.parquet"
             for link in self.scenario.captures:
-                moves[self.path / CAPTURES / capture(run, link)] = self.run(run) / CAPTURES / f"{link}.pcapng"
+                moves[self.path / CAPTURES / capture_name(run, link)] = self.run(run) / CAPTURES / f"{link}.pcapng"
         for file, recorded in moves.items():
             file.parent.mkdir(exist_ok=True)
             if recorded.exists():
@@ -194,20 +194,20 @@ class Store:
         hashes = {str(file.relative_to(self.path)): sha256(file) for file in files}
         manifest = manifest_of(self.scenario, hashes)
         if self.scenario.live:
-            manifest |= world(self.scenario, [read_json(self.run(run) / LIVE) for run in self.scenario.points])
+            manifest |= live_manifest(self.scenario, [read_json(self.run(run) / LIVE) for run in self.scenario.runs])
         write_json(self.path / MANIFEST, manifest)
         shutil.rmtree(self.runs)
         return manifest
 
 
 @contextmanager
-def held(path: Path, *, tried: bool = True) -> Iterator[list[Path]]:
+def locked_folder(path: Path, *, check_writable: bool = True) -> Iterator[list[Path]]:
     """Makes and locks a folder during the context. Gives the folders that are new, innermost first.
 
-    Raises `ResultError` if another run writes to it, or if it cannot be written. Without `tried`, an existing folder is
-    not tested for writing.
+    Raises `ResultError` if another process writes to it, or if it cannot be written. Without `check_writable`, no
+    file is written to test this.
     """
-    made = _make(path, tried)
+    made = _make_folder(path, check_writable)
     lock = _lock(path)
     try:
         yield made
@@ -230,18 +230,18 @@ def manifest_of(scenario: Scenario, hashes: dict[str, str]) -> dict[str, Any]:
         "config_hash": scenario.config_hash,
         "scenario": scenario.to_toml(),
         "inputs": {name: hashlib.sha256(data).hexdigest() for name, data in scenario.inputs.items()},
-        "runs": [{"qdisc": run.qdisc, "seed": run.seed, "state": "done"} for run in scenario.points],
+        "runs": [{"qdisc": run.qdisc, "seed": run.seed, "state": "done"} for run in scenario.runs],
         "tables": hashes,
     }
 
 
-def world(scenario: Scenario, proofs: list[dict[str, Any]]) -> dict[str, Any]:
+def live_manifest(scenario: Scenario, accuracies: list[dict[str, Any]]) -> dict[str, Any]:
     """Further keys of the manifest of a result on real packets: the kernel, and the accuracy of each run."""
-    notes = dict.fromkeys(note for proof in proofs for note in proof["notes"])
-    found = zip(scenario.points, proofs, strict=True)
+    notes = dict.fromkeys(note for accuracy in accuracies for note in accuracy["notes"])
+    found = zip(scenario.runs, accuracies, strict=True)
     runs = [
-        {"qdisc": run.qdisc, "seed": run.seed, **{name: proof[name] for name in proof if name != "notes"}}
-        for run, proof in found
+        {"qdisc": run.qdisc, "seed": run.seed, **{name: accuracy[name] for name in accuracy if name != "notes"}}
+        for run, accuracy in found
     ]
     return {"world": "live", "live": {**kernel(), "notes": list(notes), "runs": runs}}
 
@@ -262,7 +262,7 @@ def read_manifest(path: Path) -> dict[str, Any]:
         why = "the run is not finished; repeat it to resume" if unfinished else f"it has no {MANIFEST}"
         if not path.exists():
             siblings = path.parent.iterdir() if path.parent.is_dir() else ()
-            near = meant(path.name, [each.name for each in siblings if each.is_dir()])
+            near = did_you_mean(path.name, [each.name for each in siblings if each.is_dir()])
             raise ResultError(f"there is no folder {path}{near}") from None
         raise ResultError(f"{path} is not a result: {why}") from None
     found = manifest.get("schema") if isinstance(manifest, dict) else None
@@ -274,7 +274,7 @@ def read_manifest(path: Path) -> dict[str, Any]:
     return manifest
 
 
-def changed(path: Path) -> list[str]:
+def changed_files(path: Path) -> list[str]:
     """The files of the finished result in `path` that are missing or no longer have the hash in its manifest.
 
     Raises `ResultError` if there is no manifest that this version understands, or a part of it is missing.
@@ -282,7 +282,7 @@ def changed(path: Path) -> list[str]:
     manifest = read_manifest(path)
     try:
         kept = hashlib.sha256(manifest["scenario"].encode()).hexdigest()
-        return damage.changed(path, {**manifest["tables"], **manifest["inputs"], SCENARIO: kept})
+        return damage.changed_files(path, {**manifest["tables"], **manifest["inputs"], SCENARIO: kept})
     except (AttributeError, KeyError, TypeError):
         raise ResultError(f"{path / MANIFEST} is damaged: scenario, tables or inputs are missing") from None
 
@@ -306,12 +306,12 @@ def json_text(value: Any) -> str:
     return json.dumps(value, indent=1, allow_nan=False) + "\n"
 
 
-def plain(value: Any) -> Any:
+def without_nan(value: Any) -> Any:
     """The value with None in place of NaN and infinity."""
     if isinstance(value, Mapping):
-        return {key: plain(each) for key, each in value.items()}
+        return {key: without_nan(each) for key, each in value.items()}
     if isinstance(value, list | tuple):
-        return [plain(each) for each in value]
+        return [without_nan(each) for each in value]
     return None if isinstance(value, float) and not math.isfinite(value) else value
 
 
@@ -347,12 +347,12 @@ def not_writable(path: Path, error: OSError, what: str = "results", why: str = "
     return ResultError(f"cannot write {what} to {path}: {error.strerror or error}{why and f'; {why}'}")
 
 
-def _make(path: Path, tried: bool) -> list[Path]:
-    """Makes the folder and, if `tried`, writes a test file. Gives the new folders, innermost first."""
+def _make_folder(path: Path, check_writable: bool) -> list[Path]:
+    """Makes the folder and, if `check_writable`, writes a test file. Gives the new folders, innermost first."""
     new = [folder for folder in (path, *path.parents) if not folder.exists()]
     try:
         path.mkdir(parents=True, exist_ok=True)
-        if tried:
+        if check_writable:
             write_whole(path / f"{UNFINISHED}probe", "")
             (path / f"{UNFINISHED}probe").unlink()
     except OSError as error:

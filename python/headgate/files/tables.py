@@ -12,9 +12,9 @@ import pyarrow.parquet as pq
 from headgate import _core
 from headgate.files import damage
 
-WORDS = pa.dictionary(pa.int32(), pa.string())
+TEXT = pa.dictionary(pa.int32(), pa.string())
 
-_KINDS = {"words": WORDS, "bool": pa.bool_(), "u32": pa.uint32(), "u64": pa.uint64(), "f64": pa.float64()}
+_KINDS = {"words": TEXT, "bool": pa.bool_(), "u32": pa.uint32(), "u64": pa.uint64(), "f64": pa.float64()}
 
 
 class TableColumn(NamedTuple):
@@ -36,7 +36,7 @@ class TableColumn(NamedTuple):
 ABOUT = {name: about for name, about, _ in _core.tables()}
 COLUMNS = {name: {column[0]: TableColumn(*column) for column in columns} for name, _, columns in _core.tables()}
 
-_POINT = [pa.field("qdisc", WORDS, nullable=False), pa.field("seed", pa.uint64(), nullable=False)]
+_POINT = [pa.field("qdisc", TEXT, nullable=False), pa.field("seed", pa.uint64(), nullable=False)]
 
 #: The tables that a scenario can ask for, with their columns. They are streamed, so an empty one needs the columns from
 #: here. If decisions are recorded, `events` has a further column for each gauge.
@@ -71,8 +71,8 @@ def concat(parts: Iterable[pa.Table]) -> pa.Table:
     whole = join(parts).combine_chunks()
     for index, field in enumerate(whole.schema):
         if pa.types.is_dictionary(field.type):
-            words = pc.dictionary_encode(whole.column(index).cast(pa.string())).cast(WORDS)
-            whole = whole.set_column(index, pa.field(field.name, WORDS, field.nullable), words)
+            words = pc.dictionary_encode(whole.column(index).cast(pa.string())).cast(TEXT)
+            whole = whole.set_column(index, pa.field(field.name, TEXT, field.nullable), words)
     return whole.combine_chunks()
 
 
@@ -108,5 +108,5 @@ def write(path: Path, whole: pa.Table) -> None:
 
 def read(path: Path) -> pa.Table:
     """Reads a Parquet file that Headgate wrote; `ResultError` if it is damaged."""
-    with damage.told(path):
+    with damage.reading(path):
         return pq.read_table(path, memory_map=False, partitioning=None)

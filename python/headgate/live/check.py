@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from headgate import _core
-from headgate.analysis.proof import LATE_P50_MS, LATE_P99_MS, MOST_CPU
+from headgate.analysis.accuracy import LATE_P50_MS, LATE_P99_MS, MOST_CPU
 from headgate.live import options
 
 if TYPE_CHECKING:
@@ -21,7 +21,7 @@ MUST = {1: 2.0, 10: 1.0, 100: 1.0}
 #: Higher rates in Mbit/s, measured until one is not reached.
 MAY = (200, 400, 600, 800, 1000, 1500, 2000, 3000, 4000)
 
-#: Bound on a rate's relative error. The bounds of `analysis.proof` apply to the delay added at 10 Mbit/s, and to the
+#: Bound on a rate's relative error. The bounds of `analysis.accuracy` apply to the delay added at 10 Mbit/s, and to the
 #: processor time of the forwarding thread at the rates of `MUST`.
 RATE_ERROR = 0.005
 
@@ -32,7 +32,7 @@ class CheckRow(NamedTuple):
     """One check: what is measured, the value, its bound, and whether it is within. None without a bound."""
 
     what: str
-    figure: str
+    measured: str
     bound: str
     good: bool | None
 
@@ -48,7 +48,7 @@ def rows(measure: Callable[[int, float, float], Measurement]) -> Iterator[CheckR
     for mbit in MAY:
         row = rate(mbit, measure(mbit, 1.2, 1.0), must=False)
         yield row
-        if "not reached" in row.figure:
+        if "not reached" in row.measured:
             return
 
 
@@ -58,8 +58,8 @@ def rate(mbit: int, found: Measurement, *, must: bool) -> CheckRow:
     measured = packets * PACKET * 8e-6 / taken if taken > 0 else 0.0
     error = measured / mbit - 1
     kept = abs(error) <= RATE_ERROR
-    figure = f"{measured:.3f} Mbit/s, {100 * error:+.3f} %" + ("" if kept or must else ": not reached")
-    return CheckRow(f"rate {mbit} Mbit/s", figure, f"{100 * RATE_ERROR} %" if must else "-", kept if must else None)
+    measured = f"{measured:.3f} Mbit/s, {100 * error:+.3f} %" + ("" if kept or must else ": not reached")
+    return CheckRow(f"rate {mbit} Mbit/s", measured, f"{100 * RATE_ERROR} %" if must else "-", kept if must else None)
 
 
 def delay(found: Measurement) -> Iterator[CheckRow]:
@@ -110,7 +110,7 @@ def judged(what: str, rows: Iterable[CheckRow]) -> tuple[Table, bool]:
     table = Table(what, "measured", "at most", "", box=None, pad_edge=False)
     good = True
     for row in rows:
-        table.add_row(row.what, row.figure, row.bound, {True: "good", False: "BAD", None: ""}[row.good])
+        table.add_row(row.what, row.measured, row.bound, {True: "good", False: "BAD", None: ""}[row.good])
         good = good and row.good is not False
     return table, good
 

@@ -23,10 +23,10 @@ class GatewayRun(NamedTuple):
 
     seconds: float
     view: dict[str, Any]
-    broke: GatewayError | None
+    error: GatewayError | None
 
 
-class HeldSignals:
+class BlockedSignals:
     """Blocks the signals that stop or reload, in this thread and its children; `next` collects them."""
 
     def __enter__(self) -> Self:
@@ -57,12 +57,13 @@ def open_gateway(settings: GatewaySettings) -> _core.Gateway:
 
 def run(
     gateway: _core.Gateway,
-    signals: HeldSignals,
+    signals: BlockedSignals,
     reload: Callable[[], object],
     watch: Callable[[dict[str, Any]], object] | None = None,
 ) -> GatewayRun:
     """Waits for the gateway's end. SIGINT and SIGTERM stop it, SIGHUP calls `reload`; `watch` gets views of it."""
-    begun, broke = time.monotonic(), None
+    begun = time.monotonic()
+    failure: GatewayError | None = None
     try:
         while (signal_number := signals.next(TICK)) not in STOPS:
             if not gateway.is_running:
@@ -76,8 +77,8 @@ def run(
         try:
             view = gateway.stop()
         except OSError as error:
-            broke, view = GatewayError(f"the gateway failed: {error}"), gateway.view()
-    return GatewayRun(seconds, view, broke)
+            failure, view = GatewayError(f"the gateway failed: {error}"), gateway.view()
+    return GatewayRun(seconds, view, failure)
 
 
 def reloading(

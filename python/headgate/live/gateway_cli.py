@@ -73,7 +73,7 @@ def gateway(
         out_.print(text, markup=False, soft_wrap=True)
 
     with ExitStack() as stack:
-        signals = stack.enter_context(gateways.HeldSignals())
+        signals = stack.enter_context(gateways.BlockedSignals())
         settings = load()
         exporter = None if settings.metrics is None else Exporter(settings.metrics)
         opened = gateways.open_gateway(settings)
@@ -89,5 +89,5 @@ def gateway(
     out_.print(summary.table(ended.view, ended.seconds, f"gateway, {ended.seconds:.1f} s"))
     for warning in summary.warnings(ended.view):
         tell(f"note: {warning}")
-    if ended.broke is not None:
-        raise ended.broke
+    if ended.error is not None:
+        raise ended.error

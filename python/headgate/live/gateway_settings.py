@@ -15,13 +15,13 @@ from headgate.live.directions import DIRECTIONS, names
 UNSHAPED = "100Gbit/s"
 
 #: Options of a direction that have no effect without a rate, since its queue stays empty.
-OF_WHAT_IS_SLOW = ("schedule", "schedule-period", "limit", "qdisc", "overhead")
+NEED_A_RATE = ("schedule", "schedule-period", "limit", "qdisc", "overhead")
 
 #: Keys that cannot change while the gateway runs, with the type of their values.
 FIXED = {"in": str, "out": str, "metrics": str, "offloads-off": bool, "send": str, "seed": int}
 
 #: Ways to send frames.
-SENDS = ("auto", "packet", "xdp")
+SEND_MODES = ("auto", "packet", "xdp")
 
 #: All keys of a file but the tables [[class]], by each of their names. They are named like the options.
 NAMES = {key: key for key in (*FIXED, "flow", "class")} | names("") | names("forward") | names("reverse")
@@ -92,10 +92,10 @@ def settings(said: Mapping[str, Any]) -> GatewaySettings:
         raise UsageError(
             "the rate is missing: give --rate, as in --rate 100Mbit/s, or --forward-rate or --reverse-rate"
         )
-    if (send := said.get("send", "auto")) not in SENDS:
-        near = _core.nearest(send, SENDS)
+    if (send := said.get("send", "auto")) not in SEND_MODES:
+        near = _core.nearest(send, SEND_MODES)
         guess = f"; did you mean {near}?" if near else ""
-        raise UsageError(f"`send`: expected {', '.join(SENDS)}, found {send!r}{guess}")
+        raise UsageError(f"`send`: expected {', '.join(SEND_MODES)}, found {send!r}{guess}")
     text = options.TEXT + classes(said.get("flow"), said.get("class", []))
     each = {direction: of_direction(direction, given) for direction in DIRECTIONS}
     forward, reverse = (options.scenario(direction, each[direction], text) for direction in DIRECTIONS)
@@ -123,10 +123,10 @@ def of_direction(direction: str, given: Mapping[str, str]) -> dict[str, str]:
     """The options of `direction`. Without a rate it forwards packets without delay."""
     if paced(direction, given):
         return dict(given)
-    for key in OF_WHAT_IS_SLOW:
+    for key in NEED_A_RATE:
         if f"{direction}-{key}" in given:
             raise UsageError(f"--{direction}-{key} has no effect without a rate: give --{direction}-rate, too")
-    return {**{key: value for key, value in given.items() if key not in OF_WHAT_IS_SLOW}, f"{direction}-rate": UNSHAPED}
+    return {**{key: value for key, value in given.items() if key not in NEED_A_RATE}, f"{direction}-rate": UNSHAPED}
 
 
 def classes(flow: object, found: object) -> str:

@@ -38,7 +38,7 @@ COUNTS = (
     "no_slot",
     "stalls",
 )
-FIGURES = ("stalled_ms", "queue_delay_ms_mean", "queue_delay_ms_p99", "late_ms_p50", "late_ms_p99", "drops", "marks")
+MEASURES = ("stalled_ms", "queue_delay_ms_mean", "queue_delay_ms_p99", "late_ms_p50", "late_ms_p99", "drops", "marks")
 FLOW = ("protocol", "source", "destination", "source_port", "destination_port")
 FLOW_COUNTS = ("arrived", "sent", "sent_bytes", "dropped", "marked")
 
@@ -151,7 +151,7 @@ def outcome(ended: CommandRun) -> dict[str, Any]:
 
 def _direction(view: Mapping[str, Any]) -> dict[str, Any]:
     """The summary of a direction, from its view."""
-    found = {name: view[name] for name in (*COUNTS, *FIGURES)}
+    found = {name: view[name] for name in (*COUNTS, *MEASURES)}
     flows = [{name: flow[name] for name in (*FLOW, *FLOW_COUNTS)} for flow in view["flows"]]
     return {**found, "not_ip": dict(view["not_ip"]), "flows": flows}
 

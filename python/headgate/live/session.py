@@ -23,7 +23,7 @@ PATIENCE = 2.0
 LEFT_TO_COMMAND = (signal.SIGINT, signal.SIGQUIT)
 
 #: Signals to this process only: it forwards them to the command.
-HANDED_ON = (signal.SIGTERM, signal.SIGHUP)
+FORWARDED = (signal.SIGTERM, signal.SIGHUP)
 
 
 class LinkError(HeadgateError):
@@ -70,10 +70,10 @@ def run(
     try:
         if server:
             _serve(link, server)
-        with _signals() as belong_to:
+        with _signals() as forward_to:
             begun = time.monotonic()
             pid = _start(link.spawn, command)
-            belong_to(pid)
+            forward_to(pid)
             code = _wait(link, pid, watch, tick)
             seconds = time.monotonic() - begun
     finally:
@@ -146,22 +146,22 @@ def _signals() -> Iterator[Callable[[int], None]]:
     process: int | None = None
     early: list[int] = []
 
-    def hand_on(number: int, _frame: FrameType | None) -> None:
+    def forward(number: int, _frame: FrameType | None) -> None:
         if process is None:
             early.append(number)
         else:
             os.kill(process, number)
 
-    def belong_to(pid: int) -> None:
+    def forward_to(pid: int) -> None:
         nonlocal process
         process = pid
         for number in early:
             os.kill(pid, number)
 
-    handlers = dict.fromkeys(LEFT_TO_COMMAND, lambda *_: None) | dict.fromkeys(HANDED_ON, hand_on)
+    handlers = dict.fromkeys(LEFT_TO_COMMAND, lambda *_: None) | dict.fromkeys(FORWARDED, forward)
     before = {number: signal.signal(number, handler) for number, handler in handlers.items()}
     try:
-        yield belong_to
+        yield forward_to
     finally:
         for number, handler in before.items():
             signal.signal(number, handler)

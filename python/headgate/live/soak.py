@@ -67,8 +67,8 @@ def counts(mbit: int, found: Measurement) -> Iterator[CheckRow]:
 def growth(mbit: int, memory: list[int]) -> CheckRow:
     """Whether the process used no more memory at the end than at the beginning."""
     grown = memory[-1] - memory[0]
-    figure = f"{grown / 1024:+.0f} KiB of {memory[0] / 1024:.0f} KiB"
-    return CheckRow(f"{_named(mbit)}: memory growth", figure, f"{GROWTH // 1024} KiB", grown <= GROWTH)
+    measured = f"{grown / 1024:+.0f} KiB of {memory[0] / 1024:.0f} KiB"
+    return CheckRow(f"{_named(mbit)}: memory growth", measured, f"{GROWTH // 1024} KiB", grown <= GROWTH)
 
 
 def _named(mbit: int) -> str:

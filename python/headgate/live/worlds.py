@@ -1,6 +1,6 @@
 """A scenario simulated and on real packets.
 
-Imports no module that starts threads: `ready` must run before them.
+Imports no module that starts threads: `prepared_for_live` must run before them.
 """
 
 from collections.abc import Iterable
@@ -26,7 +26,8 @@ def scenarios(
 ) -> tuple[Scenario, Scenario]:
     """The scenario of `file` with `changes` for each of two worlds; `then` changes the second as well.
 
-    Prepares the process for real packets if one world is live. Raises what `Scenario.load` and `ready` raise.
+    Prepares the process for real packets if one world is live. Raises the errors of `Scenario.load` and
+    `prepared_for_live`.
     """
     kept = list(changes)
     one, other = (Scenario.load(file, set=each) for each in (kept, [*kept, *then]))
@@ -34,10 +35,10 @@ def scenarios(
 
 
 def _in(scenario: Scenario, world: str) -> Scenario:
-    return ready(scenario) if world == LIVE else scenario
+    return prepared_for_live(scenario) if world == LIVE else scenario
 
 
-def ready(scenario: Scenario) -> Scenario:
+def prepared_for_live(scenario: Scenario) -> Scenario:
     """The scenario for real packets, in a process that is prepared for them.
 
     Raises `UsageError` if the scenario cannot run on real packets, `RunFailedError` if the process lacks permissions.

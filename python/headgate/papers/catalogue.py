@@ -8,7 +8,7 @@ from functools import cache
 from importlib import import_module, resources
 
 from headgate import _core
-from headgate.errors import UsageError, meant
+from headgate.errors import UsageError, did_you_mean
 from headgate.experiment.catalogue import files
 from headgate.experiment.declare import Experiment
 from headgate.experiment.show import ExperimentRow
@@ -84,7 +84,9 @@ def further(written: str | None) -> tuple[str, ...]:
     for spec in found:
         name = spec.partition(":")[0]
         if name not in names:
-            raise UsageError(f"--with: there is no discipline {name!r}{meant(name, names)} `headgate list` shows all")
+            raise UsageError(
+                f"--with: there is no discipline {name!r}{did_you_mean(name, names)} `headgate list` shows all"
+            )
     if not found:
         raise UsageError("--with: expected a list of disciplines, such as codel,fq_codel,pie")
     return tuple(dict.fromkeys(found))
@@ -109,4 +111,6 @@ def _package(paper: str) -> str:
 
 def _unknown(word: str) -> UsageError:
     known = ["all", *PAPERS, *names()]
-    return UsageError(f"there is no paper or experiment {word!r}{meant(word, known)} `headgate paper list` shows all")
+    return UsageError(
+        f"there is no paper or experiment {word!r}{did_you_mean(word, known)} `headgate paper list` shows all"
+    )

@@ -146,11 +146,11 @@ def sensitivity(
 
     Open parameters are those that the paper does not state.
     """
-    from headgate.experiment import sensitivity as margins
+    from headgate.experiment import sensitivity as sensitivities
     from headgate.experiment.running import RunOptions
     from headgate.papers import catalogue
     from headgate.terminal.progress import Bar
 
     experiment = catalogue.experiment(name)
-    rows = margins.rows(name, experiment, out, RunOptions(quick, seeds, threads=threads), Bar)
-    console().print(margins.table(name, experiment, rows))
+    rows = sensitivities.rows(name, experiment, out, RunOptions(quick, seeds, threads=threads), Bar)
+    console().print(sensitivities.table(name, experiment, rows))

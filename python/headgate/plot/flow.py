@@ -31,8 +31,8 @@ class GoodputCurve(NamedTuple):
 
 def flow(result: Result, explanation: Explanation) -> Figure:
     """The figure of an explanation, with a panel for each kind of recorded data."""
-    point, facts = explanation.point, explanation.facts
-    trace, signals = _recorded(result, point, "traces"), _recorded(result, point, "events")
+    run, facts = explanation.run, explanation.facts
+    trace, signals = _recorded(result, run, "traces"), _recorded(result, run, "events")
     if trace is not None:
         trace = trace.filter(pc.equal(pc.field("flow"), facts.flow))
         trace = trace if trace.num_rows else None
@@ -56,10 +56,10 @@ def flow(result: Result, explanation: Explanation) -> Figure:
             panel(axes)
             axes.tick_params(labelbottom=place == len(panels) - 1)
         axes.set_xlabel("Time (s)")
-        look = style.looks([point.qdisc])[point.qdisc].label
+        look = style.looks([run.qdisc])[run.qdisc].label
         title = f"Flow {facts.flow} ({facts.group}) under {look}: {explanation.answer.removesuffix('.')}"
         warm = "Gray: the warm-up, excluded from all numbers." if result.scenario.warmup_s > 0 else ""
-        heading(figure, title, f"{point.qdisc}, seed {point.seed}. {warm}")
+        heading(figure, title, f"{run.qdisc}, seed {run.seed}. {warm}")
         return figure
 
 
@@ -93,7 +93,7 @@ def _own_goodput(result: Result, trace: pa.Table | None) -> GoodputCurve | None:
 def _group_goodput(result: Result, explanation: Explanation) -> GoodputCurve:
     """The mean over the flows of the group: the tables have no goodput over time of an untraced flow."""
     facts = explanation.facts
-    rows = result.run("intervals", explanation.point)
+    rows = result.run("intervals", explanation.run)
     rows = data.rows(rows, metric="goodput_bps").filter(pc.equal(pc.field("group"), facts.group))
     line = data.series(rows, _BINS)
     flows = facts.peers.flows + 1
@@ -157,7 +157,7 @@ def _moments(signals: pa.Table, event: str, reason: str) -> data.Array:
 
 def _watched(result: Result, explanation: Explanation) -> pa.Table:
     """The intervals of the queue that dropped or marked most of the flow's packets; else of the first queue."""
-    rows = result.run("intervals", explanation.point)
+    rows = result.run("intervals", explanation.run)
     rows = rows.filter(pc.is_valid(rows["link"]))
     places = explanation.facts.places or []
     first = rows.slice(0, 1).to_pylist()
@@ -188,5 +188,5 @@ def _gauge(watched: pa.Table) -> tuple[str, data.TimeSeries] | None:
     return (names[0].removeprefix(data.GAUGE), line) if line is not None else None
 
 
-def _recorded(result: Result, point: RunKey, name: str) -> pa.Table | None:
-    return result.run(name, point) if name in result.scenario.records else None
+def _recorded(result: Result, run: RunKey, name: str) -> pa.Table | None:
+    return result.run(name, run) if name in result.scenario.records else None

@@ -7,7 +7,7 @@ from matplotlib.patches import Patch
 
 from headgate import style
 from headgate.analysis import data
-from headgate.analysis.division import spoken
+from headgate.analysis.division import protocols
 from headgate.plot.panels import Panels, heading
 from headgate.results import Result
 from headgate.scenario import Role
@@ -81,7 +81,7 @@ def _profiles(axes: Axes, groups: list[data.GroupGoodput]) -> None:
 def _legend(panels: Panels, result: Result) -> None:
     groups = result.scenario.groups
     labels = {
-        Role.RESPONSIVE: spoken(group for group in groups if group.role == Role.RESPONSIVE),
+        Role.RESPONSIVE: protocols(group for group in groups if group.role == Role.RESPONSIVE),
         Role.UNRESPONSIVE: "unresponsive (UDP)",
         Role.MODEST: "demands at most its fair share",
     }

@@ -25,7 +25,7 @@ class Panels:
         if ax is not None and len(self.qdiscs) > 1:
             raise ValueError(f"ax= draws one discipline: choose it with qdisc=, one of {', '.join(known)}")
         self.owned = ax is None
-        self.axes = [ax] if ax is not None else grid(len(self.qdiscs), 2.3)
+        self.axes = [ax] if ax is not None else shared_axes(len(self.qdiscs), 2.3)
         for name, axes in zip(self.qdiscs, self.axes, strict=True):
             look = self.looks[name]
             axes.set_title(style.fold(look.label, 96 // self.columns), color=look.color)
@@ -70,7 +70,7 @@ def columns(count: int) -> int:
     return 2 if count == 4 else 3 if count in (5, 6, 9) else 4
 
 
-def grid(count: int, panel_height: float) -> list[Axes]:
+def shared_axes(count: int, panel_height: float) -> list[Axes]:
     """`count` axes that share both scales, in rows."""
     across = columns(count)
     down = -(-count // across)
@@ -85,7 +85,7 @@ def grid(count: int, panel_height: float) -> list[Axes]:
     return drawn
 
 
-def apart(count: int, panel_height: float) -> list[Axes]:
+def separate_axes(count: int, panel_height: float) -> list[Axes]:
     """`count` axes on scales of their own, in rows."""
     across = columns(count)
     down = -(-count // across)

@@ -88,7 +88,7 @@ class Discipline:
     reasons: ClassVar[Mapping[str, str]] = {}
     """Further reasons for drops and marks: the name, and the words after "because"."""
 
-    def __init__(self, place: LinkInfo) -> None:
+    def __init__(self, link: LinkInfo) -> None:
         """Makes the discipline for one queue."""
 
     def enqueue(self, packet: Packet, cx: Context) -> None:
@@ -165,15 +165,16 @@ class _Bridge:
         return self._gauges
 
     def gauge_values(self) -> list[float]:
-        told = self._discipline.observe()
-        if sorted(told) != self._gauges:
+        gauges = self._discipline.observe()
+        if sorted(gauges) != self._gauges:
             raise ValueError(
-                f"{type(self._discipline).__name__}.observe names {sorted(told)} now and named {self._gauges} at first"
+                f"{type(self._discipline).__name__}.observe gave the gauges {sorted(gauges)}, at first {self._gauges}: "
+                "it must always give the same names"
             )
-        return [float(told[name]) for name in self._gauges]
+        return [float(gauges[name]) for name in self._gauges]
 
 
-def is_one(discipline: object) -> TypeGuard[type[Discipline]]:
+def is_python_discipline(discipline: object) -> TypeGuard[type[Discipline]]:
     """Whether it is a discipline written in Python; `UsageError` for any other class."""
     if not isinstance(discipline, type):
         return False
@@ -198,7 +199,7 @@ def with_prototypes(core: _core.Scenario, qdiscs: Sequence[AnyQdisc]) -> _core.S
     """The scenario with those of `qdiscs` that are written in Python; `UsageError` if two have one name."""
     if not any(isinstance(each, type) for each in qdiscs):
         return core
-    made = [each if is_one(each) else None for each in qdiscs]
+    made = [each if is_python_discipline(each) else None for each in qdiscs]
     names = [each.__name__ for each in made if each is not None]
     if twice := [name for name in names if names.count(name) > 1]:
         raise UsageError(f"two disciplines written in Python are called {twice[0]}")

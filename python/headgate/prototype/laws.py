@@ -81,14 +81,14 @@ class RandomTrace:
         flow = 0 if self.chance.random() < self.mix.hog else self.chance.randrange(self.mix.flows)
         ecn = ECN[flow % len(ECN)]
         self.port.enqueue(flow, self.chance.choice(self.mix.sizes), ecn=ecn, at=self.now)
-        yield from self.told()
+        yield from self.checked_signals()
 
     def dequeue(self) -> Iterator[object]:
         """One departure, if there is any."""
         packet = self.port.dequeue(at=self.now)
-        yield from self.told()
+        yield from self.checked_signals()
         if packet is not None:
-            self.sent(packet)
+            self.check_order(packet)
             yield packet
 
     def drain(self) -> Iterator[object]:
@@ -99,28 +99,28 @@ class RandomTrace:
             self.now = max(self.now, ready)
             yield from self.dequeue()
         if self.port.backlog.packets:
-            self.broken(f"{self.port.backlog.packets} packets are stuck: ready, but they do not leave")
+            self.fail(f"{self.port.backlog.packets} packets are stuck: ready, but they do not leave")
         for _ in range(5):
             yield from self.dequeue()
 
-    def told(self) -> list[Signal]:
+    def checked_signals(self) -> list[Signal]:
         """The drops and marks of the last call, after checking the laws of every call."""
         waits = self.port.backlog
         if waits.packets > self.room[0] or waits.bytes > self.room[1]:
-            self.broken(f"{waits.packets} packets with {waits.bytes} bytes wait, more than the limit")
+            self.fail(f"{waits.packets} packets with {waits.bytes} bytes wait, more than the limit")
         gauges = self.port.gauges
         if wrong := [name for name, value in gauges.items() if not math.isfinite(value)]:
-            self.broken(f"the gauge {wrong[0]} is {gauges[wrong[0]]}")
+            self.fail(f"the gauge {wrong[0]} is {gauges[wrong[0]]}")
         return self.port.signals
 
-    def sent(self, packet: Packet) -> None:
+    def check_order(self, packet: Packet) -> None:
         """Packets of one flow leave in the order in which they came."""
         before = self.last.get(packet.flow, -1)
         if packet.number < before:
-            self.broken(f"packet {packet.number} of flow {packet.flow} left after packet {before}, which came later")
+            self.fail(f"packet {packet.number} of flow {packet.flow} left after packet {before}, which came later")
         self.last[packet.flow] = packet.number
 
-    def broken(self, how: str) -> None:
+    def fail(self, how: str) -> None:
         """Complains."""
         raise LawBrokenError(f"{self.name}, at {self.now:g} s: {how}")
 

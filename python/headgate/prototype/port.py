@@ -10,7 +10,7 @@ from headgate.build.named import Qdisc
 from headgate.build.settings import qdisc
 from headgate.build.values import amount
 from headgate.errors import UsageError
-from headgate.prototype.discipline import ECN, Discipline, Packet, Signal, is_one, maker
+from headgate.prototype.discipline import ECN, Discipline, Packet, Signal, is_python_discipline, maker
 
 
 class Backlog(NamedTuple):
@@ -43,7 +43,7 @@ class Port:
         mean_packet: int = 1000,
         **settings: object,
     ) -> None:
-        made = is_one(discipline)
+        made = is_python_discipline(discipline)
         if settings and not isinstance(discipline, str):
             raise UsageError(f"parameters as keywords go with a discipline's name: {', '.join(settings)}")
         if isinstance(discipline, str) and settings:
@@ -55,7 +55,7 @@ class Port:
                 limit if isinstance(limit, str) else amount("limit", limit, "p"),
                 mean_packet=mean_packet,
                 seed=seed,
-                prototype=maker(discipline) if is_one(discipline) else None,
+                prototype=maker(discipline) if is_python_discipline(discipline) else None,
             )
         except (ValueError, OverflowError) as error:
             if made:
@@ -76,18 +76,18 @@ class Port:
         now = self._advance(at)
         packet = Packet(self._arrivals, flow, bytes, class_, ecn, now / 1e9)
         try:
-            told = self._core.enqueue(now, (packet.number, flow, bytes, class_, ecn))
+            rows = self._core.enqueue(now, (packet.number, flow, bytes, class_, ecn))
         except OverflowError as error:
             limits = "flow is from 0 to 2^64 - 1, bytes to 2^32 - 1, class_ to 65535"
             raise UsageError(f"{packet}: {error} ({limits})") from None
         self._arrivals += 1
-        self._signals = _signals(told)
+        self._signals = _signals(rows)
         return packet
 
     def dequeue(self, *, at: float | None = None) -> Packet | None:
         """The next packet to send, or None. `signals` then has the drops and marks."""
-        packet, told = self._core.dequeue(self._advance(at))
-        self._signals = _signals(told)
+        packet, rows = self._core.dequeue(self._advance(at))
+        self._signals = _signals(rows)
         return None if packet is None else _packet(packet)
 
     @property
@@ -103,45 +103,45 @@ class Port:
     @property
     def backlog(self) -> Backlog:
         """Packets and bytes in the queue."""
-        self._mine()
+        self._check_thread()
         return Backlog(*self._core.backlog)
 
     @property
     def counts(self) -> dict[str, int]:
         """Counts so far: `arrived`, `sent`, `dropped_early` ... as in the table `links`."""
-        self._mine()
+        self._check_thread()
         return dict(self._core.counts)
 
     @property
     def gauges(self) -> dict[str, float]:
         """The discipline's gauges by name."""
-        self._mine()
+        self._check_thread()
         return dict(self._core.gauges())
 
     def gauges_of(self, flow: int) -> dict[str, float]:
         """The gauges of one flow; NaN without state for the flow."""
-        self._mine()
+        self._check_thread()
         return dict(self._core.gauges(flow))
 
     @property
     def ready_s(self) -> float | None:
         """The time when the next packet may leave; None if the queue is empty. It is now, except for shapers."""
-        self._mine()
+        self._check_thread()
         ready = self._core.ready_at(self._now)
         return None if ready is None else ready / 1e9
 
     def delay_ms(self, share: float = 0.5) -> float | None:
         """The quantile of the queueing delay of sent packets, exact to 0.8 %; None if none was sent."""
-        self._mine()
+        self._check_thread()
         return self._core.waited_ms(share)
 
-    def _mine(self) -> None:
+    def _check_thread(self) -> None:
         if get_ident() != self._thread:
             raise UsageError("a port belongs to the thread that made it: make one in each thread")
 
     def _advance(self, at: float | None) -> int:
         """The time of a call in nanoseconds."""
-        self._mine()
+        self._check_thread()
         if at is None:
             return self._now
         if not math.isfinite(at) or not 0 <= at < 1e10:

@@ -3,7 +3,7 @@
 from pathlib import Path
 
 from headgate import plot
-from headgate.analysis import proof
+from headgate.analysis import accuracy
 from headgate.analysis.verdict import verdict
 from headgate.plot import Picture
 from headgate.report import sections
@@ -31,6 +31,6 @@ def page(result: Result, drawn: dict[str, Picture] | None = None) -> str:
         measures=sections.measures(result),
         disciplines=sections.disciplines(result),
         live=result.live,
-        proof=proof,
+        accuracy=accuracy,
         definitions=DEFINITIONS,
     )

@@ -28,12 +28,12 @@ class PageCell(NamedTuple):
     best: bool = False
 
     @classmethod
-    def of(cls, figure: Estimate, show: Show, show_margin: Show | None = None, best: str | None = None) -> Self:
+    def of(cls, estimate: Estimate, show: Show, show_margin: Show | None = None, best: str | None = None) -> Self:
         """The cell of an estimate; `best` is the text of the column's best number."""
-        mean, high = figure["mean"], figure["high"]
+        mean, high = estimate["mean"], estimate["high"]
         if mean is None or high is None:
             return cls(style.MISSING)
-        margin = (show_margin or show)(high - mean) if len(figure["per_seed"]) > 1 else ""
+        margin = (show_margin or show)(high - mean) if len(estimate["per_seed"]) > 1 else ""
         return cls(show(mean), margin, show(mean) == best)
 
 
@@ -91,7 +91,7 @@ def _table(caption: str, columns: list[terminal.ResultColumn], found: list[termi
 
 def _column(column: terminal.ResultColumn, found: list[terminal.DisciplineRow]) -> list[PageCell]:
     best = terminal.best_shown(column, found)
-    return [PageCell.of(column.figure(row), column.show, best=best) for row in found]
+    return [PageCell.of(column.estimate(row), column.show, best=best) for row in found]
 
 
 class ReasonTable(NamedTuple):
@@ -181,11 +181,11 @@ class MeasureColumn(NamedTuple):
     title: str
     path: tuple[str, ...]
 
-    def figure(self, entry: dict[str, Any]) -> Estimate:
+    def estimate(self, entry: dict[str, Any]) -> Estimate:
         """The estimate in an entry."""
         found: Any = reduce(getitem, self.path, entry)
-        figure: Estimate = found
-        return figure
+        estimate: Estimate = found
+        return estimate
 
     @property
     def scale(self) -> float:
@@ -238,8 +238,8 @@ def _measured(
     caption: str, first: str, every: Sequence[MeasureColumn], rows: list[tuple[str, dict[str, Any]]]
 ) -> PageTable:
     """The table with those columns of `every` that have an estimate in any row."""
-    known = [each for each in every if any(each.figure(entry)["mean"] for _, entry in rows)]
-    body = [(name, [_cell(each.figure(entry), each.scale) for each in known]) for name, entry in rows]
+    known = [each for each in every if any(each.estimate(entry)["mean"] for _, entry in rows)]
+    body = [(name, [_cell(each.estimate(entry), each.scale) for each in known]) for name, entry in rows]
     return PageTable(caption, [first, *(each.title for each in known)], body)
 
 

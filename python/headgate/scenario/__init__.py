@@ -5,6 +5,7 @@ from __future__ import annotations
 import errno
 import hashlib
 import tomllib
+import warnings
 from collections.abc import Callable, Iterable
 from enum import Enum
 from pathlib import Path
@@ -278,9 +279,15 @@ class Scenario:
         return [Group(*group) for group in self._core.groups]
 
     @property
-    def points(self) -> list[RunKey]:
+    def runs(self) -> list[RunKey]:
         """Every run, discipline by discipline, seed by seed."""
         return [RunKey(index, qdisc, seed) for index, qdisc in enumerate(self.qdiscs) for seed in self.seeds]
+
+    @property
+    def points(self) -> list[RunKey]:
+        """The name of `runs` before 0.2. It works for one more release."""
+        warnings.warn("Scenario.points is called Scenario.runs now", FutureWarning, stacklevel=2)
+        return self.runs
 
     def to_toml(self) -> str:
         """The scenario in canonical form. Parsing it gives an equal scenario with the same text."""

@@ -83,7 +83,7 @@ def prepared(plan: SweepPlan, out: str | Path | None, *, force: bool = False) ->
     """The dataset of a plan with its finished runs (none if `force`). Writes nothing."""
     dataset = Dataset(folders.below(out, plan.name), plan)
     if not force:
-        dataset.look()
+        dataset.find_finished()
     return dataset
 
 

@@ -59,41 +59,41 @@ class Cluster:
         workers = len(self._client.nthreads())
         return f"on {workers} worker{'' if workers == 1 else 's'} of {self._address}, {self.count} threads"
 
-    def run(self, points: Sequence[SweepRun], dataset: Dataset, watcher: Watcher) -> float:
+    def run(self, runs: Sequence[SweepRun], dataset: Dataset, watcher: Watcher) -> float:
         """See `Threads`; `ClusterError` if the cluster is lost, or a worker has another build."""
-        lost: tuple[type[BaseException], ...] = (*_gone(), OSError)
+        lost: tuple[type[BaseException], ...] = (*_lost_errors(), OSError)
         try:
-            return self._run(points, dataset, watcher)
+            return self._run(runs, dataset, watcher)
         except WorkerMismatchError as error:
             raise ClusterError(str(error)) from None
         except lost as error:
-            kept = f"{dataset.finished} of {len(dataset.plan.points)} runs are finished. Repeat the sweep to resume"
+            kept = f"{dataset.finished} of {len(dataset.plan.runs)} runs are finished. Repeat the sweep to resume"
             raise ClusterError(f"the cluster at {self._address} is lost ({_short(error)}). {kept}") from None
         finally:
             watcher.end()
 
-    def _run(self, points: Sequence[SweepRun], dataset: Dataset, watcher: Watcher) -> float:
+    def _run(self, runs: Sequence[SweepRun], dataset: Dataset, watcher: Watcher) -> float:
         """Submits runs, a few ahead of the workers, and writes each finished one to the dataset."""
         from distributed import as_completed
 
         given: dict[Future, SweepRun] = {}
-        left = self._submitted(iter(points), given, dataset.plan)
+        left = self._submitted(iter(runs), given, dataset.plan)
         finished, seconds, cpu_s = 0, 0.0, 0.0
         errors: dict[SweepRun, BaseException] = {}
         coming = as_completed(next(left), loop=self._client.loop)
         try:
             for future in coming:
-                point = given.pop(future)
+                run = given.pop(future)
                 error: BaseException | None = future.exception()
                 if error is None:
                     done: RunFiles = future.result()
-                    dataset.keep(point, done)
+                    dataset.keep(run, done)
                     cpu_s += done.timing.cpu_s
-                elif isinstance(error, (WorkerMismatchError, *_gone())):
+                elif isinstance(error, (WorkerMismatchError, *_lost_errors())):
                     raise error
                 else:
-                    errors[point] = error
-                finished, seconds = finished + 1, seconds + dataset.plan.duration_s(point)
+                    errors[run] = error
+                finished, seconds = finished + 1, seconds + dataset.plan.duration_s(run)
                 watcher.tick(finished, seconds)
                 coming.update(next(left))
         finally:
@@ -103,7 +103,7 @@ class Cluster:
         return cpu_s
 
     def _submitted(
-        self, points: Iterator[SweepRun], given: dict[Future, SweepRun], plan: SweepPlan
+        self, runs: Iterator[SweepRun], given: dict[Future, SweepRun], plan: SweepPlan
     ) -> Iterator[list[Future]]:
         """Submits enough runs to keep every thread busy, each time it is advanced."""
         ours = work.identity()
@@ -112,9 +112,9 @@ class Cluster:
             if time.monotonic() - counted > RECOUNT_S:
                 threads, counted = self.count, time.monotonic()
             new = {}
-            for point in islice(points, max(0, max(1, AHEAD * threads) - len(given))):
-                key = f"headgate-{point.hash}"
-                new[self._client.submit(job, plan.work(point), ours, key=key, pure=True)] = point
+            for run in islice(runs, max(0, max(1, AHEAD * threads) - len(given))):
+                key = f"headgate-{run.hash}"
+                new[self._client.submit(job, plan.work(run), ours, key=key, pure=True)] = run
             given |= new
             yield list(new)
 
@@ -131,7 +131,7 @@ def connected(address: str) -> Iterator[Cluster]:
         log = logging.getLogger("distributed.client")
         stack.callback(log.setLevel, log.level)
         log.setLevel(logging.CRITICAL)
-        _greet(address)
+        _check_scheduler(address)
         try:
             client = Client(address, timeout=TIMEOUT_S, set_as_default=False, name="headgate")
         except (OSError, ValueError) as error:
@@ -141,7 +141,7 @@ def connected(address: str) -> Iterator[Cluster]:
         yield Cluster(client, address)
 
 
-def _greet(address: str) -> None:
+def _check_scheduler(address: str) -> None:
     """Checks that a Dask scheduler answers. A Dask client takes ten seconds to give up on anything else."""
     from distributed import rpc
 
@@ -162,7 +162,7 @@ def _greet(address: str) -> None:
 
 def job(ready: RunTask, ours: BuildIdentity) -> RunFiles:
     """Executes a run on a worker."""
-    if (why := _strange(work.identity(), ours)) is not None:
+    if (why := _mismatch(work.identity(), ours)) is not None:
         raise WorkerMismatchError(why)
     return work.run(ready, _core.Progress())
 
@@ -182,7 +182,7 @@ def _check(client: Client, address: str) -> None:
             )
         if isinstance(theirs, BaseException):
             raise ClusterError(f"the worker {worker} cannot execute runs: {theirs}")
-        if (why := _strange(theirs, ours)) is not None:
+        if (why := _mismatch(theirs, ours)) is not None:
             raise ClusterError(f"the worker {worker}: {why}")
 
 
@@ -191,7 +191,7 @@ def _identity() -> BuildIdentity:
     return work.identity()
 
 
-def _strange(theirs: BuildIdentity, ours: BuildIdentity) -> str | None:
+def _mismatch(theirs: BuildIdentity, ours: BuildIdentity) -> str | None:
     """Why a worker's results may differ from ours; None if it has the same build."""
     if theirs.version != ours.version:
         return f"it has Headgate {theirs.version}, this machine has {ours.version}: install the same version"
@@ -200,7 +200,7 @@ def _strange(theirs: BuildIdentity, ours: BuildIdentity) -> str | None:
     return None
 
 
-def _gone() -> tuple[type[BaseException], ...]:
+def _lost_errors() -> tuple[type[BaseException], ...]:
     """The errors of a future whose scheduler is lost."""
     from concurrent.futures import CancelledError
 

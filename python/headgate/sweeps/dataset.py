@@ -24,7 +24,7 @@ from headgate.files import renamed, store, tables
 from headgate.sweeps.folder import Folder
 from headgate.sweeps.plan import SweepPlan, SweepRun
 from headgate.sweeps.quantity import column
-from headgate.sweeps.work import FIGURES, SCHEMA, RunFiles
+from headgate.sweeps.work import RUN_MEASURES, SCHEMA, RunFiles
 
 MANIFEST = "sweep.json"
 POINTS = "points.parquet"
@@ -42,15 +42,15 @@ class Dataset:
         self.plan = plan
         self.damaged: list[SweepRun] = []
         """Points of an earlier run whose files are not what they were."""
-        self._figures: dict[str, dict[str, Any]] = {}
+        self._measures: dict[str, dict[str, Any]] = {}
 
-    def look(self) -> None:
+    def find_finished(self) -> None:
         """Finds the finished runs. Each of their files is read and compared with its hash."""
         if self._made_by_this_build():
             listed = set(self.folder.names(RECEIPTS))
-            known = [point for point in self.plan.points if _receipt(point) in listed]
+            known = [run for run in self.plan.runs if _receipt(run) in listed]
             for first in range(0, len(known), _AT_ONCE):
-                self._look_at(known[first : first + _AT_ONCE])
+                self._find_finished_among(known[first : first + _AT_ONCE])
 
     def begin(self) -> None:
         """Checks that the dataset can be written, and forgets runs of another build.
@@ -63,31 +63,31 @@ class Dataset:
         self._write(MANIFEST, store.json_text(self._manifest()).encode())
         self._write(store.BUILD, store.build().encode())
 
-    def keep(self, point: SweepRun, done: RunFiles) -> None:
+    def keep(self, run: SweepRun, done: RunFiles) -> None:
         """Writes a finished run."""
-        self.folder.write({_file(name, point): data for name, data in done.files.items()})
-        self.folder.write({_receipt(point): done.receipt})
-        self._figures[point.hash] = json.loads(done.receipt)["figures"]
+        self.folder.write({_file(name, run): data for name, data in done.files.items()})
+        self.folder.write({_receipt(run): done.receipt})
+        self._measures[run.hash] = json.loads(done.receipt)["figures"]
 
     @property
     def missing(self) -> list[SweepRun]:
         """The runs that are not finished."""
-        return [point for point in self.plan.points if point.hash not in self._figures]
+        return [run for run in self.plan.runs if run.hash not in self._measures]
 
     @property
     def finished(self) -> int:
         """The number of finished runs of the plan."""
-        return len(self._figures)
+        return len(self._measures)
 
-    def conclude(self) -> None:
+    def write_points(self) -> None:
         """Writes the table of the points that are finished."""
         out = pa.BufferOutputStream()
-        pq.write_table(self._points(), out, **tables.PARQUET)
+        pq.write_table(self._run_table(), out, **tables.PARQUET)
         self._write(POINTS, out.getvalue().to_pybytes())
 
     def _write(self, name: str, data: bytes) -> None:
         """Writes a file about all points. If the dataset is finished, it writes only a changed file."""
-        if self.finished < len(self.plan.points):
+        if self.finished < len(self.plan.runs):
             self.folder.write({name: data})
         elif self.folder.read([name]).get(name) != data:
             with _explained(f"all {self.finished} points are finished, but {name} would change"):
@@ -97,36 +97,36 @@ class Dataset:
         """Whether the existing runs are from this build of the simulator (as in `Store`)."""
         return self.folder.read([store.BUILD]).get(store.BUILD) == store.build().encode()
 
-    def _look_at(self, points: Sequence[SweepRun]) -> None:
-        read = self.folder.read([_receipt(point) for point in points])
-        receipts = {point: _parsed(read.get(_receipt(point), b"")) for point in points}
+    def _find_finished_among(self, runs: Sequence[SweepRun]) -> None:
+        read = self.folder.read([_receipt(run) for run in runs])
+        receipts = {run: _parsed(read.get(_receipt(run), b"")) for run in runs}
         wanted = self.plan.tables
         # Points of an earlier sweep that kept fewer tables are complete, but lack some of the wanted tables.
-        receipts = {point: each for point, each in receipts.items() if each is None or {*wanted} <= {*each["tables"]}}
-        files = self.folder.read([_file(name, point) for point, each in receipts.items() if each for name in wanted])
-        for point, receipt in receipts.items():
-            hashes = {name: hashlib.sha256(files.get(_file(name, point), b"")).hexdigest() for name in wanted}
-            if receipt and receipt["point"] == point.hash and hashes.items() <= receipt["tables"].items():
-                self._figures[point.hash] = receipt["figures"]
+        receipts = {run: each for run, each in receipts.items() if each is None or {*wanted} <= {*each["tables"]}}
+        files = self.folder.read([_file(name, run) for run, each in receipts.items() if each for name in wanted])
+        for run, receipt in receipts.items():
+            hashes = {name: hashlib.sha256(files.get(_file(name, run), b"")).hexdigest() for name in wanted}
+            if receipt and receipt["point"] == run.hash and hashes.items() <= receipt["tables"].items():
+                self._measures[run.hash] = receipt["figures"]
             else:
-                self.damaged.append(point)
+                self.damaged.append(run)
 
-    def _points(self) -> pa.Table:
-        points = [point for point in self.plan.points if point.hash in self._figures]
-        columns = {"point": pa.array([point.hash for point in points], pa.string())}
+    def _run_table(self) -> pa.Table:
+        runs = [run for run in self.plan.runs if run.hash in self._measures]
+        columns = {"point": pa.array([run.hash for run in runs], pa.string())}
         units = {}
         for key in self.plan.spec.keys:
-            given = [dict(point.settings).get(key) for point in points]
+            given = [dict(run.settings).get(key) for run in runs]
             values, unit = column([value for value in given if value is not None])
             left = iter(values)
             columns[key] = pa.array([None if value is None else next(left) for value in given])
             units[key] = {"unit": unit} if unit else None
-        columns["discipline"] = pa.array([point.qdisc.partition(":")[0] for point in points], pa.string())
-        columns["qdisc"] = pa.array([point.qdisc for point in points], pa.string())
-        columns["seed"] = pa.array([point.seed for point in points], pa.uint64())
-        figures = {name: [self._figures[point.hash][name] for point in points] for name in FIGURES}
+        columns["discipline"] = pa.array([run.qdisc.partition(":")[0] for run in runs], pa.string())
+        columns["qdisc"] = pa.array([run.qdisc for run in runs], pa.string())
+        columns["seed"] = pa.array([run.seed for run in runs], pa.uint64())
+        figures = {name: [self._measures[run.hash][name] for run in runs] for name in RUN_MEASURES}
         columns |= {name: pa.array(values, pa.float64()) for name, values in figures.items()}
-        nullable = {*self.plan.spec.keys, *FIGURES}
+        nullable = {*self.plan.spec.keys, *RUN_MEASURES}
         fields = [pa.field(name, each.type, name in nullable, units.get(name)) for name, each in columns.items()]
         return pa.table(list(columns.values()), schema=pa.schema(fields))
 
@@ -134,7 +134,7 @@ class Dataset:
         """The manifest: only values that do not depend on where, or how often, the plan is run."""
         keys = {}
         for key in self.plan.spec.keys:
-            found = [value for point in self.plan.points for name, value in point.settings if name == key]
+            found = [value for run in self.plan.runs for name, value in run.settings if name == key]
             keys[key] = {"unit": column(found)[1], "values": len({str(value) for value in found})}
         return {
             "schema": SCHEMA,
@@ -146,7 +146,7 @@ class Dataset:
             "seeds": self.plan.base.seeds,
             "keys": keys,
             "tables": list(self.plan.tables),
-            "points": len(self.plan.points),
+            "points": len(self.plan.runs),
         }
 
 
@@ -169,12 +169,12 @@ def read_manifest(folder: Folder) -> dict[str, Any]:
     return manifest
 
 
-def _file(table: str, point: SweepRun) -> str:
-    return f"{table}/{point.hash}.parquet"
+def _file(table: str, run: SweepRun) -> str:
+    return f"{table}/{run.hash}.parquet"
 
 
-def _receipt(point: SweepRun) -> str:
-    return f"{RECEIPTS}/{point.hash}.json"
+def _receipt(run: SweepRun) -> str:
+    return f"{RECEIPTS}/{run.hash}.json"
 
 
 def _parsed(data: bytes) -> dict[str, Any] | None:

@@ -34,7 +34,7 @@ class Folder(Protocol):
     def remove(self, names: Sequence[str]) -> None:
         """Removes files. Missing files are no error; `ResultError` if removing fails."""
 
-    def held(self) -> AbstractContextManager[object]:
+    def locked(self) -> AbstractContextManager[object]:
         """Locks the folder during the context if possible; `ResultError` if another process writes there.
 
         Whether the folder is writable is not checked here.
@@ -62,7 +62,7 @@ class _MemoryFolder:
         for name in names:
             del self._files[name]
 
-    def held(self) -> AbstractContextManager[object]:
+    def locked(self) -> AbstractContextManager[object]:
         return nullcontext()
 
 
@@ -96,8 +96,8 @@ class _LocalFolder:
             for name in names:
                 (self._path / name).unlink()
 
-    def held(self) -> AbstractContextManager[object]:
-        return store.held(self._path, tried=False)
+    def locked(self) -> AbstractContextManager[object]:
+        return store.locked_folder(self._path, check_writable=False)
 
     @contextmanager
     def _writing(self) -> Iterator[None]:
@@ -156,7 +156,7 @@ class _RemoteFolder:
         if names:
             self._do("write results to", self.files.rm, [f"{self._path}/{name}" for name in names])
 
-    def held(self) -> AbstractContextManager[object]:
+    def locked(self) -> AbstractContextManager[object]:
         return nullcontext()  # object stores have no locks; two sweeps would write the same bytes
 
     def _do(self, what: str, job: Any, *args: Any, **named: Any) -> Any:

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any, NamedTuple, Self
 
 from headgate._core import ScenarioError
-from headgate.errors import UsageError, meant
+from headgate.errors import UsageError, did_you_mean
 from headgate.files import tables
 from headgate.scenario import Scenario, files_in
 from headgate.sweeps import spec as specs
@@ -77,7 +77,7 @@ class SweepPlan:
         self.tables = _tables(spec.tables, [*tables.NAMES, *self.base.records])
         """The tables that are kept of each point."""
         self._check_qdiscs()
-        self.points = self._points()
+        self.runs = self._runs()
 
     @property
     def name(self) -> str:
@@ -85,28 +85,28 @@ class SweepPlan:
         fixed = self.base.changed(qdiscs=["droptail"], seeds=[1])
         return f"{self.base.name}-sweep-{fixed.config_hash[:8]}"
 
-    def scenario(self, point: SweepRun) -> Scenario:
+    def scenario(self, run: SweepRun) -> Scenario:
         """The scenario of one point."""
-        return self._read(point.settings, point.qdisc, point.seed)
+        return self._read(run.settings, run.qdisc, run.seed)
 
-    def work(self, point: SweepRun) -> RunTask:
+    def work(self, run: SweepRun) -> RunTask:
         """The input of a run."""
-        scenario = self.scenario(point)
-        return RunTask(point.hash, scenario.to_toml(), scenario.inputs, self.tables)
+        scenario = self.scenario(run)
+        return RunTask(run.hash, scenario.to_toml(), scenario.inputs, self.tables)
 
-    def duration_s(self, point: SweepRun) -> float:
+    def duration_s(self, run: SweepRun) -> float:
         """The simulated seconds of a run. It reads the run's scenario only if the duration is swept."""
-        swept = "duration" in dict(point.settings)
-        return self.scenario(point).duration_s if swept else self.base.duration_s
+        swept = "duration" in dict(run.settings)
+        return self.scenario(run).duration_s if swept else self.base.duration_s
 
-    def _points(self) -> list[SweepRun]:
+    def _runs(self) -> list[SweepRun]:
         found: dict[str, SweepRun] = {}
         for settings in self.spec.settings():
             for qdisc in self.base.qdiscs:
                 mine = tuple(setting for setting in settings if _concerns(setting[0], qdisc))
                 for seed in self.base.seeds:
-                    point = SweepRun(mine, qdisc, seed, self._read(mine, qdisc, seed).config_hash[:HASH])
-                    found.setdefault(point.hash, point)
+                    run = SweepRun(mine, qdisc, seed, self._read(mine, qdisc, seed).config_hash[:HASH])
+                    found.setdefault(run.hash, run)
         return list(found.values())
 
     def _read(self, settings: SweptValues, qdisc: str, seed: int) -> Scenario:
@@ -154,7 +154,7 @@ def _tables(wanted: Sequence[str] | None, known: Sequence[str]) -> tuple[str, ..
     for name in wanted or ():
         if name not in known:
             raise UsageError(
-                f"[sweep] tables: there is no table {name!r}{meant(name, known)} Known: {', '.join(known)}"
+                f"[sweep] tables: there is no table {name!r}{did_you_mean(name, known)} Known: {', '.join(known)}"
             )
     return tuple(name for name in known if wanted is None or name in wanted)
 

@@ -64,7 +64,7 @@ def result_views(path: Path) -> DuckDBPyConnection:
 
 
 def sweep_views(
-    folder: Folder, points: pa.Table, keys: Iterable[str], files: Mapping[str, list[str]], *, old: bool
+    folder: Folder, runs: pa.Table, keys: Iterable[str], files: Mapping[str, list[str]], *, old: bool
 ) -> DuckDBPyConnection:
     """The points of a sweep, and its tables (`files` of each) with the swept `keys` beside each row.
 
@@ -73,13 +73,13 @@ def sweep_views(
     database = connect()
     if folder.files is not None:
         database.register_filesystem(folder.files)
-    database.from_arrow(points).create_view("points")
-    if points.num_rows == 0:
+    database.from_arrow(runs).create_view("points")
+    if runs.num_rows == 0:
         return database
     quoted = (key.replace('"', '""') for key in (*keys, "discipline"))
     beside = ", ".join(f'points."{key}"' for key in quoted)
-    for name, of_points in files.items():
-        found = _rows(database, folder, name, of_points)
+    for name, run_files in files.items():
+        found = _rows(database, folder, name, run_files)
         (_with_new_names(found, name) if old else found).create_view(f"_{name}")
         columns = f"select points.point, {beside}, rows.* exclude (point) "
         database.execute(f"create view {name} as {columns} from _{name} as rows join points using (point)")

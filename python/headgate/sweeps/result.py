@@ -13,7 +13,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from headgate.errors import ResultError, UsageError, meant
+from headgate.errors import ResultError, UsageError, did_you_mean
 from headgate.files import damage, renamed, tables
 from headgate.scenario import Scenario
 from headgate.sweeps import folder as folders
@@ -25,11 +25,17 @@ if TYPE_CHECKING:
 
 
 class SweepCost(NamedTuple):
-    """The cost of a sweep: processor seconds of its simulations, and wall time of the whole sweep."""
+    """The cost of a sweep: executed runs, processor seconds of their simulations, and wall time of the whole sweep."""
 
-    points: int
+    runs: int
     cpu_s: float
     wall_s: float
+
+    @property
+    def points(self) -> int:
+        """The name of `runs` before 0.2. It works for one more release."""
+        renamed.warn("SweepCost.points is called SweepCost.runs now")
+        return self.runs
 
 
 class Sweep:
@@ -67,7 +73,7 @@ class Sweep:
     def files(self, name: str) -> list[str]:
         """The files of a table, one per finished run, in the order of `points`."""
         if name not in self.manifest["tables"]:
-            raise UsageError(f"the sweep has no table {name!r}{meant(name, self.manifest['tables'])}")
+            raise UsageError(f"the sweep has no table {name!r}{did_you_mean(name, self.manifest['tables'])}")
         return [f"{name}/{point}.parquet" for point in self.points["point"].to_pylist()]
 
     def table(self, name: str) -> pa.Table:
@@ -107,7 +113,7 @@ class Sweep:
         return sweep_views(self.folder, self.points, self.keys, files, old=old)
 
     def _read(self, name: str, data: bytes) -> pa.Table:
-        with damage.told(f"{self.url}/{name}"):
+        with damage.reading(f"{self.url}/{name}"):
             return pq.read_table(io.BytesIO(data))
 
     def __repr__(self) -> str:

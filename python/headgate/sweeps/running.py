@@ -7,7 +7,7 @@ from typing import TypeAlias
 
 from headgate import _core
 from headgate.execution.batch import supervised
-from headgate.execution.runner import Watcher, processors, run_points
+from headgate.execution.runner import Watcher, execute_runs, processors
 from headgate.sweeps import work
 from headgate.sweeps.cluster import Cluster
 from headgate.sweeps.dataset import Dataset
@@ -29,19 +29,19 @@ class ThreadExecutor:
         self.count = threads or processors()
         self.where = f"on {self.count} thread{'' if self.count == 1 else 's'}"
 
-    def run(self, points: Sequence[SweepRun], dataset: Dataset, watcher: Watcher) -> float:
+    def run(self, runs: Sequence[SweepRun], dataset: Dataset, watcher: Watcher) -> float:
         """Runs points and keeps each in the dataset when it is finished; gives their processor seconds.
 
         Raises `Failures` after all other runs if some failed. Any other error ends the runs at once.
         """
         spent: list[float] = []
 
-        def job(point: SweepRun, progress: _core.Progress) -> None:
-            done = work.run(dataset.plan.work(point), progress)
-            dataset.keep(point, done)
+        def job(run: SweepRun, progress: _core.Progress) -> None:
+            done = work.run(dataset.plan.work(run), progress)
+            dataset.keep(run, done)
             spent.append(done.timing.cpu_s)
 
-        run_points(points, job, threads=self.count, watcher=watcher)
+        execute_runs(runs, job, threads=self.count, watcher=watcher)
         return sum(spent)
 
 
@@ -55,37 +55,37 @@ def run(dataset: Dataset, executor: Executor, watcher: Watcher) -> Sweep:
     Raises `RunFailedError` after all other runs if some failed, `InterruptedRunError` on Ctrl-C, and
     `ResultError` if the dataset cannot be written.
     """
-    points = dataset.missing
-    total = len(dataset.plan.points)
+    runs = dataset.missing
+    total = len(dataset.plan.runs)
     began = time.perf_counter()
     cpu_s = 0.0
-    with dataset.folder.held():
+    with dataset.folder.locked():
         dataset.begin()
-        watcher.begin(total, total - len(points), sum(dataset.plan.duration_s(point) for point in points))
+        watcher.begin(total, total - len(runs), sum(dataset.plan.duration_s(run) for run in runs))
         try:
             with supervised(lambda: dataset.finished, total, dataset.folder.url):
-                if points:
-                    cpu_s = executor.run(points, dataset, watcher)
+                if runs:
+                    cpu_s = executor.run(runs, dataset, watcher)
         finally:
-            dataset.conclude()
-    return Sweep(dataset.folder, SweepCost(len(points), cpu_s, time.perf_counter() - began))
+            dataset.write_points()
+    return Sweep(dataset.folder, SweepCost(len(runs), cpu_s, time.perf_counter() - began))
 
 
-def estimate(plan: SweepPlan, points: Sequence[SweepRun], threads: int) -> float | None:
+def estimate(plan: SweepPlan, runs: Sequence[SweepRun], threads: int) -> float | None:
     """The estimated seconds that the runs take on so many threads, from short trials of a few of them.
 
     None without threads, or if the trials were too short for an estimate.
     """
     if not threads:
         return None
-    chosen = points[:: max(1, len(points) // _PROBES)][:_PROBES]
-    costs = [cost for point in chosen if (cost := _probe(plan, point)) is not None]
-    return sum(costs) / len(costs) * len(points) / threads if costs and len(costs) == len(chosen) else None
+    chosen = runs[:: max(1, len(runs) // _PROBES)][:_PROBES]
+    costs = [cost for run in chosen if (cost := _probe(plan, run)) is not None]
+    return sum(costs) / len(costs) * len(runs) / threads if costs and len(costs) == len(chosen) else None
 
 
-def _probe(plan: SweepPlan, point: SweepRun) -> float | None:
+def _probe(plan: SweepPlan, run: SweepRun) -> float | None:
     """About how many seconds one point takes."""
-    ready = plan.work(point)
+    ready = plan.work(run)
     progress = _core.Progress()
     alarm = threading.Timer(_PROBE_S, progress.stop)
     began = time.perf_counter()
@@ -94,7 +94,7 @@ def _probe(plan: SweepPlan, point: SweepRun) -> float | None:
         work.run(ready, progress)
         return time.perf_counter() - began
     except _core.Stopped:
-        part = progress.seconds / plan.duration_s(point)
+        part = progress.seconds / plan.duration_s(run)
         return (time.perf_counter() - began) / part if part > 0 else None
     finally:
         alarm.cancel()

@@ -22,10 +22,10 @@ _LISTED = 8
 def plan(dataset: Dataset, left: int, seconds: float | None, where: str) -> str:
     """The swept values, the number of runs left, and the estimated time."""
     made = dataset.plan
-    total = len(made.points)
+    total = len(made.runs)
     lines = [f"{made.base.name}: {_runs(total)}"]
     for key in made.spec.keys:
-        given = (value for point in made.points for name, value in point.settings if name == key)
+        given = (value for run in made.runs for name, value in run.settings if name == key)
         values = list(dict.fromkeys(toml(value) for value in given))
         lines.append(f"  {key}: {_some(values)}")
     lines.append(f"  disciplines: {_some(made.base.qdiscs)}")
@@ -49,10 +49,10 @@ def _runs(number: int) -> str:
 def done(found: Sweep, count: int) -> str:
     """The cost of the sweep, the place of its dataset, and an example of a query."""
     lines = []
-    if found.cost is not None and found.cost.points:
-        points, cpu_s, wall_s = found.cost
+    if found.cost is not None and found.cost.runs:
+        runs, cpu_s, wall_s = found.cost
         busy = f"; {count} threads, {cpu_s / (wall_s * count):.0%} of their time spent simulating" if count else ""
-        lines.append(f"{_runs(points)} in {style.duration(wall_s)}{busy}")
+        lines.append(f"{_runs(runs)} in {style.duration(wall_s)}{busy}")
     keys = "".join(f'"{key}", ' for key in found.keys)
     figures = "avg(utilization), avg(queue_delay_ms_p95)"
     question = f"select {keys}discipline, {figures} from points group by all order by all"  # noqa: S608 - it is shown
@@ -80,7 +80,7 @@ def rows(answer: pa.Table, most: int) -> Table:
 
 def json(answer: pa.Table) -> str:
     """A query result as a list of objects; numbers that are not finite are null."""
-    return jsons.dumps(store.plain(answer.to_pylist()), indent=1, allow_nan=False, default=str)
+    return jsons.dumps(store.without_nan(answer.to_pylist()), indent=1, allow_nan=False, default=str)
 
 
 def write(answer: pa.Table, file: Path) -> None:

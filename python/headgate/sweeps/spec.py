@@ -13,7 +13,7 @@ from itertools import product
 from typing import Any, NamedTuple
 
 from headgate import _core
-from headgate.errors import UsageError, meant
+from headgate.errors import UsageError, did_you_mean
 from headgate.sweeps.quantity import WHOLE, SweptRange, Value, number
 
 #: One value for each swept key.
@@ -83,7 +83,7 @@ def place(text: str, key: str) -> tuple[int, int] | None:
 def _read(table: Mapping[str, Any]) -> SweepSpec:
     for key in table:
         if key not in _KNOWN:
-            raise UsageError(f"unknown key `{key}` in [sweep]{meant(key, _KNOWN)} Known: {', '.join(_KNOWN)}")
+            raise UsageError(f"unknown key `{key}` in [sweep]{did_you_mean(key, _KNOWN)} Known: {', '.join(_KNOWN)}")
     grid, rows, latin = (table.get(name, {}) for name in TABLES)
     return spec(grid, rows, latin, table.get(SAMPLES), table.get(SEED, 1), table.get(KEPT))
 
@@ -159,7 +159,7 @@ def _range(where: str, table: Mapping[str, Any], further: tuple[str, ...]) -> Sw
     known = ("from", "to", "scale", *further)
     for key in table:
         if key not in known:
-            raise UsageError(f"[sweep] {where}: unknown key `{key}` of a range{meant(key, known)}")
+            raise UsageError(f"[sweep] {where}: unknown key `{key}` of a range{did_you_mean(key, known)}")
     low, high = (number(table[end]) if end in table else None for end in ("from", "to"))
     finite = all(end is not None and math.isfinite(end.amount) for end in (low, high))
     if low is None or high is None or low.unit != high.unit or not finite:

@@ -15,14 +15,14 @@ from headgate import _core
 from headgate.analysis.links import LinkDirection
 from headgate.analysis.metrics.views import ResultRows, jain
 from headgate.execution import batch
-from headgate.execution.runner import Timing, run_point
+from headgate.execution.runner import Timing, execute_run
 from headgate.files import store, streams, tables
 from headgate.scenario import Scenario
 
 SCHEMA = 2
 
 #: The measures in a run's row: those of the first compared link, and those of all flows together.
-FIGURES = (
+RUN_MEASURES = (
     "utilization",
     "queue_delay_ms_mean",
     "queue_delay_ms_p50",
@@ -35,7 +35,7 @@ FIGURES = (
 )
 
 #: Columns with statistics, by which a reader can skip a whole file.
-TOLD = ["point", "qdisc", "seed"]
+STATISTICS_COLUMNS = ["point", "qdisc", "seed"]
 
 #: Files with at most this many rows are not compressed.
 FEW_ROWS = 200
@@ -71,28 +71,28 @@ def identity() -> BuildIdentity:
     return BuildIdentity(_core.VERSION, platform.machine(), store.build())
 
 
-def run(work: RunTask, progress: _core.Progress) -> RunFiles:
+def run(task: RunTask, progress: _core.Progress) -> RunFiles:
     """Runs a point in this thread; the interpreter is free for other threads meanwhile."""
-    scenario = Scenario.parse(work.text, file=work.hash, files=work.inputs.__getitem__)
+    scenario = Scenario.parse(task.text, file=task.hash, files=task.inputs.__getitem__)
     recorded = streams.MemoryStreams(scenario)
-    (point,) = scenario.points
-    outcome, timing, _ = run_point(scenario, point, progress, recorded.batch)
+    (only,) = scenario.runs
+    outcome, timing, _ = execute_run(scenario, only, progress, recorded.batch)
     found = batch.tables_of(outcome) | recorded.tables()
-    files = {name: _bytes(work.hash, tables.with_every_reason(name, found[name])) for name in work.tables}
+    files = {name: _bytes(task.hash, tables.with_every_reason(name, found[name])) for name in task.tables}
     receipt = {
         "schema": SCHEMA,
         "headgate": _core.VERSION,
-        "point": work.hash,
-        "scenario": work.text,
+        "point": task.hash,
+        "scenario": task.text,
         "tables": {name: hashlib.sha256(data).hexdigest() for name, data in files.items()},
-        "figures": _figures(scenario, found),
+        "figures": _measures(scenario, found),
     }
     return RunFiles(files, store.json_text(receipt).encode(), timing)
 
 
-def _bytes(point: str, table: pa.Table) -> bytes:
+def _bytes(run_hash: str, table: pa.Table) -> bytes:
     """A table as a Parquet file with one row group; its first column says which point it is of."""
-    named = pa.array([point] * table.num_rows, pa.string())
+    named = pa.array([run_hash] * table.num_rows, pa.string())
     whole = table.add_column(0, pa.field("point", pa.string(), nullable=False), named)
     if any(column.num_chunks > 1 for column in whole.columns):
         whole = tables.concat([whole])  # its batches have dictionaries of their own
@@ -101,16 +101,16 @@ def _bytes(point: str, table: pa.Table) -> bytes:
     # does not shrink a short file, which is mostly headers, and takes twice the time (measured).
     packed = {} if whole.num_rows > FEW_ROWS else {"compression": "none"}
     settings = tables.PARQUET | packed
-    pq.write_table(whole, out, row_group_size=max(1, whole.num_rows), write_statistics=TOLD, **settings)
+    pq.write_table(whole, out, row_group_size=max(1, whole.num_rows), write_statistics=STATISTICS_COLUMNS, **settings)
     return out.getvalue()
 
 
-def _figures(scenario: Scenario, found: Mapping[str, pa.Table]) -> dict[str, float | None]:
+def _measures(scenario: Scenario, found: Mapping[str, pa.Table]) -> dict[str, float | None]:
     mine, flows = LinkDirection(*scenario.bottleneck).of(found["links"]), found["flows"]
-    (link,) = mine.select(["arrived", "dropped", "marked", *FIGURES[:5]]).to_pylist()
+    (link,) = mine.select(["arrived", "dropped", "marked", *RUN_MEASURES[:5]]).to_pylist()
     arrived = link["arrived"] or math.nan
     figures: dict[str, Any] = {
-        **{figure: link[figure] for figure in FIGURES[:5]},
+        **{figure: link[figure] for figure in RUN_MEASURES[:5]},
         "drop_rate": link["dropped"] / arrived,
         "mark_rate": link["marked"] / arrived,
         "goodput_bps": pc.sum(flows["goodput_bps"]).as_py(),

@@ -17,12 +17,12 @@ def table(columns: Sequence[Column], rows: Iterable[Sequence[RenderableType]] = 
     return drawn
 
 
-def words(*titles: str, **options: Any) -> list[Column]:
+def text_columns(*titles: str, **options: Any) -> list[Column]:
     """Columns of text, which is folded where it does not fit."""
     return [Column(title, overflow="fold", **options) for title in titles]
 
 
-def numbers(*titles: str) -> list[Column]:
+def number_columns(*titles: str) -> list[Column]:
     """Columns of numbers, each whole on its line."""
     return [Column(title, justify="right", no_wrap=True) for title in titles]
 

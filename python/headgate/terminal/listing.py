@@ -66,7 +66,7 @@ def explained(found: Discipline | Controller | Source) -> RenderableType:
         lines = [f"paper: {found.citation}", f"it {style.listed(abilities)}" if abilities else ""]
     parts = [_heading(found), *map(Text, filter(None, lines))]
     drawn = [_parameters("parameter", found.parameters), _presets(found.presets)]
-    return Group(*parts, *drawn, _side_by_side(found)) if len(found.presets) > 1 else Group(*parts, *drawn)
+    return Group(*parts, *drawn, _preset_values(found)) if len(found.presets) > 1 else Group(*parts, *drawn)
 
 
 def _controller(found: Controller) -> RenderableType:
@@ -101,7 +101,7 @@ def _presets(presets: list[Preset]) -> Table:
     return _table("preset", "values from", rows=rows)
 
 
-def _side_by_side(found: Discipline | Source) -> Table:
+def _preset_values(found: Discipline | Source) -> Table:
     """The parameters in which presets differ, with the value in each preset."""
     values = {preset.name: dict(found.values(preset.name)) for preset in found.presets}
     rows = {each.name: [of[each.name] for of in values.values()] for each in found.parameters}
@@ -110,4 +110,4 @@ def _side_by_side(found: Discipline | Source) -> Table:
 
 
 def _table(*titles: str, rows: Iterable[Sequence[RenderableType]] = ()) -> Table:
-    return layout.table(layout.words(*titles, vertical="top"), rows)
+    return layout.table(layout.text_columns(*titles, vertical="top"), rows)

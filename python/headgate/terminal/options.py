@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from headgate.errors import UsageError, meant
+from headgate.errors import UsageError, did_you_mean
 
 if TYPE_CHECKING:
     from headgate.execution.runner import Watcher
@@ -43,7 +43,7 @@ def reading(file: Path) -> Iterator[None]:
     except OSError as error:
         if isinstance(error, FileNotFoundError) and file.parent.is_dir():
             names = [each.name for each in file.parent.iterdir() if each.suffix == file.suffix]
-            raise UsageError(f"there is no file {file}{meant(file.name, names)}") from None
+            raise UsageError(f"there is no file {file}{did_you_mean(file.name, names)}") from None
         raise UsageError(f"cannot read {file}: {error.strerror}") from None
 
 

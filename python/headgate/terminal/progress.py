@@ -30,18 +30,18 @@ class Bar(Watcher):
         clocks = (TimeElapsedColumn(), TextColumn("left"), TimeRemainingColumn(compact=True))
         self._progress = Progress(*parts, *clocks, console=out, transient=True)
         self._left = total - cached
-        self._task = self._progress.add_task("", total=seconds, points=self._points(0))
+        self._task = self._progress.add_task("", total=seconds, points=self._count(0))
         self._progress.start()
 
     def tick(self, finished: int, seconds: float) -> None:
         """Moves the bar."""
         if self._progress is not None:
-            self._progress.update(self._task, completed=seconds, points=self._points(finished))
+            self._progress.update(self._task, completed=seconds, points=self._count(finished))
 
     def end(self) -> None:
         """Removes the bar."""
         if self._progress is not None:
             self._progress.stop()
 
-    def _points(self, finished: int) -> str:
+    def _count(self, finished: int) -> str:
         return f"{self._title}{finished} of {self._left} runs"

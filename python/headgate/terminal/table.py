@@ -10,7 +10,7 @@ from rich.text import Text
 from headgate import scenario as scenarios
 from headgate import style
 from headgate.analysis.links import LinkDirection, first
-from headgate.analysis.spread import Estimate, figure
+from headgate.analysis.spread import Estimate, estimate
 from headgate.analysis.summary import classes, summarize
 from headgate.results import Result
 from headgate.scenario import Scenario
@@ -33,7 +33,7 @@ class ResultColumn(NamedTuple):
     """One column: its title, its value in a row, the factor and digits of its numbers, and which value is best."""
 
     title: str
-    figure: Callable[[DisciplineRow], Estimate]
+    estimate: Callable[[DisciplineRow], Estimate]
     scale: float
     digits: int
     best: Callable[[float], float] | None = None
@@ -84,8 +84,8 @@ def links(found: list[DisciplineRow]) -> Table:
 
 
 def _table(first: str, listed: Iterable[ResultColumn], **options: Any) -> Table:
-    numbers = layout.numbers(*(column.title for column in listed))
-    return layout.table([*layout.words(first, vertical="top"), *numbers], **options)
+    numbers = layout.number_columns(*(column.title for column in listed))
+    return layout.table([*layout.text_columns(first, vertical="top"), *numbers], **options)
 
 
 def _add_rows(drawn: Table, listed: list[ResultColumn], named: list[tuple[Text, DisciplineRow]]) -> None:
@@ -109,7 +109,7 @@ def link_columns(found: list[DisciplineRow]) -> list[ResultColumn]:
 def _part(row: DisciplineRow, what: str) -> Estimate:
     """The share of arriving packets that were dropped or marked at a link."""
     of, came = (row.entry["bottleneck"][name]["per_seed"] for name in (what, "arrived"))
-    return figure(part / whole if whole else None for part, whole in zip(of, came, strict=True))
+    return estimate(part / whole if whole else None for part, whole in zip(of, came, strict=True))
 
 
 def columns(scenario: Scenario, found: list[DisciplineRow]) -> list[ResultColumn]:
@@ -167,20 +167,20 @@ def _delay(part: str) -> ResultColumn:
 
 def best_shown(column: ResultColumn, found: list[DisciplineRow]) -> str | None:
     """The best value of a column as printed; None if all are equal."""
-    means = [mean for row in found if (mean := column.figure(row)["mean"]) is not None]
+    means = [mean for row in found if (mean := column.estimate(row)["mean"]) is not None]
     shown = {column.show(mean) for mean in means}
     return None if column.best is None or len(shown) < 2 else column.show(min(means, key=column.best))
 
 
 def _cell(column: ResultColumn, row: DisciplineRow, best: str | None) -> Text:
     """The mean, and below it the margin of error if there are several seeds."""
-    figure = column.figure(row)
-    mean, high = figure["mean"], figure["high"]
+    estimate = column.estimate(row)
+    mean, high = estimate["mean"], estimate["high"]
     if mean is None or high is None:
         return Text("-", style="dim")
     shown = column.show(mean)
     cell = Text(f"{shown}{BEST}", style="bold green") if shown == best else Text(f"{shown} ")
-    if len(figure["per_seed"]) > 1:
+    if len(estimate["per_seed"]) > 1:
         cell.append(f"\n±{column.show(high - mean)} ", style="not bold dim default")
     return cell
 

@@ -105,13 +105,13 @@ def sensitivity(
     One parameter is varied at a time; the others keep their values.
     """
     from headgate.scenario import Scenario
-    from headgate.tuning import margins
+    from headgate.tuning import sensitivity as varying
 
     with reading(file):
         scenario = Scenario.load(file, set=changes or (), qdiscs=[qdisc] if qdisc else (), seeds=seeds)
-    found = margins.sensitivity(
+    found = varying.sensitivity(
         scenario,
-        objective or margins.OBJECTIVES,
+        objective or varying.OBJECTIVES,
         params=param or (),
         out=out,
         threads=threads,
@@ -121,10 +121,10 @@ def sensitivity(
         print_json(found.document())
         return
     from headgate.plot.picture import save
-    from headgate.tuning import margins_show
+    from headgate.tuning import sensitivity_show as show
 
-    console().print(margins_show.table(found))
-    for sentence in margins_show.sentences(found):
+    console().print(show.table(found))
+    for sentence in show.sentences(found):
         typer.echo(sentence)
-    typer.echo(f"\nfigure  {save(margins_show.figure(found), found.folder / 'sensitivity')}")
+    typer.echo(f"\nfigure  {save(show.figure(found), found.folder / 'sensitivity')}")
     typer.echo(f"folder  {found.folder}")

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple, TypeAlias
 from headgate import _core, api
 from headgate.analysis.judge import Quantity, Verdict
 from headgate.analysis.metrics import Metric
-from headgate.analysis.spread import figure
+from headgate.analysis.spread import estimate
 from headgate.files import store
 from headgate.results import Result
 from headgate.scenario import Scenario
@@ -56,7 +56,7 @@ class SearchOutcome(NamedTuple):
     held_out: Result | None
 
     @property
-    def unseen(self) -> list[int]:
+    def held_out_seeds(self) -> list[int]:
         """The seeds of the comparison."""
         return self.held_out.scenario.seeds if self.held_out is not None else []
 
@@ -93,9 +93,9 @@ def compare(
     front = best(trials, plan.goals)
     if not front:
         return SearchOutcome(plan, trials, [], [], None)
-    chosen = spread(front, MOST)
+    chosen = evenly_spaced(front, MOST)
     if len(front) == 1:
-        chosen = [without_idle(plan, front[0], folder, runs)]
+        chosen = [without_ineffective(plan, front[0], folder, runs)]
     reference = str(plan.base)
     specs = list(dict.fromkeys([reference, *(trial.qdisc for trial in chosen)]))
     scenario = plan.scenario.changed(qdiscs=specs, seeds=list(seeds))
@@ -105,7 +105,7 @@ def compare(
     return SearchOutcome(plan, trials, front, compared, result)
 
 
-def without_idle(plan: SearchPlan, trial: Trial, folder: Path, runs: Runs = quietly) -> Trial:
+def without_ineffective(plan: SearchPlan, trial: Trial, folder: Path, runs: Runs = quietly) -> Trial:
     """The setting without changes that have no effect. A change is undone if every measured value stays the same."""
     changed = [name for name, value in trial.settings.items() if value != plan.base.value(name)]
     back = {name: str(plan.base.having({**trial.settings, name: plan.base.value(name)})) for name in changed}
@@ -116,8 +116,8 @@ def without_idle(plan: SearchPlan, trial: Trial, folder: Path, runs: Runs = quie
     result = runs(folder / PUT_BACK / store.folder_name(scenario), scenario)
     found = plan.goals.measure_all(result, back)
     # Compared as text, since NaN does not equal itself.
-    idle = [name for name, measured in found.items() if repr(measured) == repr(trial.measured)]
-    settings = {**trial.settings, **{name: plan.base.value(name) for name in idle}}
+    ineffective = [name for name, measured in found.items() if repr(measured) == repr(trial.measured)]
+    settings = {**trial.settings, **{name: plan.base.value(name) for name in ineffective}}
     return trial._replace(settings=settings, qdisc=str(plan.base.having(settings)))
 
 
@@ -132,7 +132,7 @@ def document(outcome: SearchOutcome, importances: Mapping[str, Mapping[str, floa
         "objectives": [{"metric": str(goal.metric), "direction": goal.direction} for goal in goals.goals],
         "bounds": [str(bound) for bound in goals.bounds],
         "seeds": plan.scenario.seeds,
-        "held_out": outcome.unseen,
+        "held_out": outcome.held_out_seeds,
         "settings": {
             "tried": len(outcome.trials),
             "kept": outcome.kept,
@@ -159,7 +159,7 @@ def _found(outcome: SearchOutcome, each: ComparedSetting) -> dict[str, Any]:
     for metric in goals.metrics:
         was, now = each.of(metric)
         three = {"was": was, "now": now, "difference": now - was}
-        metrics[str(metric)] = {name: figure(quantity.per_seed) for name, quantity in three.items()}
+        metrics[str(metric)] = {name: estimate(quantity.per_seed) for name, quantity in three.items()}
     return {
         "qdisc": each.trial.qdisc,
         "settings": each.trial.settings,
@@ -182,7 +182,7 @@ def nearest(trials: Sequence[Trial], goals: Goals) -> Trial | None:
     return min(measured, key=broken, default=None)
 
 
-def spread(front: Sequence[Trial], most: int) -> list[Trial]:
+def evenly_spaced(front: Sequence[Trial], most: int) -> list[Trial]:
     """At most `most` settings of a front, evenly spread, including both ends."""
     if len(front) <= most:
         return list(front)

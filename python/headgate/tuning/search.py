@@ -52,7 +52,7 @@ class Search:
                     self._simulate(asked, threads, whole)
                     for each in asked:
                         self._tell(each, self.record.trials[each.number])
-                    self._see_that_something_is_measured()
+                    self._check_measured()
         finally:
             whole.close()
         return [self.record.trials[number] for number in range(count)]
@@ -111,7 +111,7 @@ class Search:
             asked.set_constraint(name, excess)
         self._working.tell(asked, values)
 
-    def _see_that_something_is_measured(self) -> None:
+    def _check_measured(self) -> None:
         """Raises `UsageError` if no trial so far has values: such a search would learn nothing."""
         trials = list(self.record.trials.values())
         if any(trial.values(self.plan.goals) is not None for trial in trials):

@@ -67,7 +67,7 @@ def parameters(outcome: SearchOutcome, importances: Importances) -> Table:
 def comparison(outcome: SearchOutcome, each: ComparedSetting) -> Table:
     """Every metric before and after on the held-out seeds, with the margin of error of the difference."""
     goals = outcome.plan.goals
-    first = f"{seeds(outcome.unseen)}, held out"
+    first = f"{seeds(outcome.held_out_seeds)}, held out"
     drawn = _table(first, str(outcome.plan.base), "tuned", "difference", "")
     for goal in goals.goals:
         was, now = each.of(goal.metric)
@@ -82,7 +82,7 @@ def comparison(outcome: SearchOutcome, each: ComparedSetting) -> Table:
 def front(outcome: SearchOutcome) -> Table:
     """A row for the original setting and for each setting of a front, on held-out seeds, with significant changes."""
     goals = outcome.plan.goals
-    drawn = _table(f"{seeds(outcome.unseen)}, held out", "", *map(str, goals.metrics))
+    drawn = _table(f"{seeds(outcome.held_out_seeds)}, held out", "", *map(str, goals.metrics))
     first = outcome.compared[0].reference
     drawn.add_row("original", str(outcome.plan.base), *(metric.show(first[str(metric)]) for metric in goals.metrics))
     for number, each in enumerate(outcome.compared, 1):
@@ -121,7 +121,7 @@ def sentence(outcome: SearchOutcome, each: ComparedSetting) -> str:
             said.append(f"{goal.metric}: difference not significant")
         else:
             said.append(f"{goal.metric} {change(now, was)}, from {goal.metric.show(was)} to {goal.metric.show(now)}")
-    return f"With {difference(base, each)}: {'; '.join(said)} ({len(outcome.unseen)} held-out seeds)."
+    return f"With {difference(base, each)}: {'; '.join(said)} ({len(outcome.held_out_seeds)} held-out seeds)."
 
 
 def change(now: Quantity, was: Quantity) -> str:
@@ -189,4 +189,4 @@ def _kept(bound: Bound, each: ComparedSetting) -> Text:
 
 
 def _table(*titles: str) -> Table:
-    return layout.table(layout.words(*titles, vertical="top"))
+    return layout.table(layout.text_columns(*titles, vertical="top"))

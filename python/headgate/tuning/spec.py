@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from headgate import _core
 from headgate._core import ScenarioError
-from headgate.errors import UsageError, meant
+from headgate.errors import UsageError, did_you_mean
 from headgate.scenario import Scenario
 from headgate.tuning.values import same
 
@@ -56,7 +56,7 @@ def parameter(discipline: _core.Discipline, name: str) -> _core.Parameter:
         if name == each.name or name in each.also:
             return each
     names = [each.name for each in known]
-    near = meant(name, [*names, *(also for each in known for also in each.also)])
+    near = did_you_mean(name, [*names, *(also for each in known for also in each.also)])
     raise UsageError(f"{discipline.name} has no parameter {name!r}{near} Parameters: {', '.join(names)}")
 
 

@@ -93,7 +93,7 @@ class TcQdisc(NamedTuple):
     options: str
     notes: tuple[str, ...] = ()
     also: Callable[[QdiscSpec, TcLink], tuple[list[str], list[str]]] | None = None
-    said: tuple[str, ...] = ()
+    covered: tuple[str, ...] = ()
     """Parameters that the options from `also` cover."""
     write: Mapping[str, Write] = {}
 
@@ -148,12 +148,12 @@ def _sfb(spec: QdiscSpec, link: TcLink) -> tuple[list[str], list[str]]:
 _PIE = "target tupdate alpha beta ecn/noecn bytemode/nobytemode dq_rate_estimator/no_dq_rate_estimator"
 _CODEL = "target interval ecn/noecn ce_threshold"
 _RED = "limit min max probability ecn/"
-_RED_SAID = ("wq", "burst", "mean_packet")
+_RED_COVERED = ("wq", "burst", "mean_packet")
 _FACTORS = {"alpha": _sixteenths, "beta": _sixteenths}
 
 KINDS: dict[str, TcQdisc] = {
-    "ared": TcQdisc("red", _RED, ("Linux adapts each 500 ms, between 1 % and 50 %",), _ared, _RED_SAID, IN_BYTES),
-    "choke": TcQdisc("choke", _RED, (), lambda spec, link: _red(spec, link, octets=False), _RED_SAID),
+    "ared": TcQdisc("red", _RED, ("Linux adapts each 500 ms, between 1 % and 50 %",), _ared, _RED_COVERED, IN_BYTES),
+    "choke": TcQdisc("choke", _RED, (), lambda spec, link: _red(spec, link, octets=False), _RED_COVERED),
     "codel": TcQdisc("codel", f"limit {_CODEL}"),
     "droptail": TcQdisc("pfifo", "limit"),
     "dualpi2": TcQdisc(
@@ -171,7 +171,7 @@ KINDS: dict[str, TcQdisc] = {
     ),
     "hhf": TcQdisc("hhf", "limit quantum hh_limit reset_timeout admit_bytes evict_timeout non_hh_weight"),
     "pie": TcQdisc("pie", f"limit {_PIE}", write=_FACTORS),
-    "red": TcQdisc("red", _RED, (), lambda spec, link: _red(spec, link, octets=True), _RED_SAID, IN_BYTES),
+    "red": TcQdisc("red", _RED, (), lambda spec, link: _red(spec, link, octets=True), _RED_COVERED, IN_BYTES),
     "sfb": TcQdisc(
         "sfb",
         "limit target max increment decrement rehash db",
@@ -205,15 +205,15 @@ def command(spec: QdiscSpec, scenario: Scenario) -> TcCommand | None:
     words = dict(kind.words(spec, link))
     more, notes = kind.also(spec, link) if kind.also is not None else ([], [])
     line = " ".join(["tc qdisc replace dev DEV root", kind.kind, *filter(None, words.values()), *more])
-    return TcCommand(line, (*kind.notes, *notes, *_unsaid(spec, {*words, *kind.said})))
+    return TcCommand(line, (*kind.notes, *notes, *_notes_on_uncovered(spec, {*words, *kind.covered})))
 
 
-def _unsaid(spec: QdiscSpec, told: Container[str]) -> list[str]:
+def _notes_on_uncovered(spec: QdiscSpec, covered: Container[str]) -> list[str]:
     """Notes on parameters without an option of tc.
 
     With a preset `linux`, these are the parameters that differ from it; otherwise those that differ from their default.
     """
-    others = [each for each in spec.discipline.parameters if each.name not in told]
+    others = [each for each in spec.discipline.parameters if each.name not in covered]
     if any(preset.name == "linux" for preset in spec.discipline.presets):
         linux = dict(spec.discipline.values("linux"))
         differ = [f"{each.name}={linux[each.name]}" for each in others if linux[each.name] != spec.value(each.name)]

@@ -68,11 +68,11 @@ def tune(
     from headgate.tuning.search import Search
     from headgate.tuning.study import SearchPlan, importances
 
-    base = only(scenario)
+    base = only_discipline(scenario)
     objectives = [objective] if isinstance(objective, str) else objective
     plan = SearchPlan(scenario, base, tuple(space.space(base, params)), Goals.of(objectives, subject_to, scenario))
     folder = plan.folder(Path(out))
-    with store.held(folder) as new:
+    with store.locked_folder(folder) as new:
         try:
             searching = Search(plan, folder)
             tried = searching.run(trials, threads=threads, watcher=watcher)
@@ -81,7 +81,7 @@ def tune(
             raise
         except OSError as error:
             raise store.not_writable(folder, error) from None
-        further = fresh(scenario.seeds, held_out)
+        further = further_seeds(scenario.seeds, held_out)
         runs = partial(outcome.quietly, threads=threads, watcher=watcher)
         found = outcome.compare(plan, tried, further, folder, runs)
         decides = importances(plan, searching.record.study(trials))
@@ -90,14 +90,14 @@ def tune(
         return TuningResult(found, decides, told, _draw(found, decides, folder) if figures else [], folder)
 
 
-def only(scenario: Scenario) -> QdiscSpec:
+def only_discipline(scenario: Scenario) -> QdiscSpec:
     """The one discipline of a scenario."""
     if len(scenario.qdiscs) > 1:
         raise UsageError(f"{scenario.name} has several disciplines: name one (--qdisc): {', '.join(scenario.qdiscs)}")
     return QdiscSpec.of(scenario.qdiscs[0])
 
 
-def fresh(seen: Sequence[int], count: int) -> list[int]:
+def further_seeds(seen: Sequence[int], count: int) -> list[int]:
     """The next `count` seeds after those of the search."""
     return list(range(max(seen) + 1, max(seen) + 1 + count))
 

@@ -1,5 +1,6 @@
 """Explains one flow: numbers of a result's tables, in sentences and a figure."""
 
+import warnings
 from dataclasses import asdict
 from typing import Any, NamedTuple
 
@@ -15,9 +16,15 @@ __all__ = ["Explanation", "Facts", "Section", "explain"]
 class Explanation(NamedTuple):
     """One flow in one run: the numbers, and sentences about them."""
 
-    point: RunKey
+    run: RunKey
     facts: FlowFacts
     sections: list[StorySection]
+
+    @property
+    def point(self) -> RunKey:
+        """The name of `run` before 0.2. It works for one more release."""
+        warnings.warn("Explanation.point is called Explanation.run now", FutureWarning, stacklevel=2)
+        return self.run
 
     @property
     def answer(self) -> str:
@@ -42,18 +49,18 @@ def explain(result: Result, flow: int, *, qdisc: str | None = None, seed: int | 
     `qdisc` is a discipline of the result (`red:maxp=0.1`), or its name if that is unique. Raises `UsageError`
     if the result has no such flow, discipline or seed.
     """
-    point = choose(result, qdisc, seed)
-    found = facts(result, point, flow)
-    return Explanation(point, found, story(result, point, found))
+    run = choose(result, qdisc, seed)
+    found = facts(result, run, flow)
+    return Explanation(run, found, story(result, run, found))
 
 
 def choose(result: Result, qdisc: str | None, seed: int | None) -> RunKey:
     """The run of this discipline and seed; by default the first."""
-    points = result.scenario.points
+    runs = result.scenario.runs
     if qdisc is not None:
-        exact = [point for point in points if point.qdisc == qdisc]
-        points = exact or [point for point in points if point.qdisc.partition(":")[0] == qdisc]
-        names = {point.qdisc for point in points}
+        exact = [run for run in runs if run.qdisc == qdisc]
+        runs = exact or [run for run in runs if run.qdisc.partition(":")[0] == qdisc]
+        names = {run.qdisc for run in runs}
         if len(names) != 1:
             known = ", ".join(sorted(names) or result.scenario.qdiscs)
             given = (
@@ -63,8 +70,8 @@ def choose(result: Result, qdisc: str | None, seed: int | None) -> RunKey:
             )
             raise UsageError(f"{given} {known}")
     if seed is not None:
-        points = [point for point in points if point.seed == seed]
-        if not points:
+        runs = [run for run in runs if run.seed == seed]
+        if not runs:
             seeds = ", ".join(map(str, result.scenario.seeds))
             raise UsageError(f"this result has no seed {seed}; it has {seeds}")
-    return points[0]
+    return runs[0]

@@ -136,19 +136,19 @@ class FlowFacts:
     rates: TfrcTrace | None
 
 
-def facts(result: Result, point: RunKey, flow: int) -> FlowFacts:
+def facts(result: Result, run: RunKey, flow: int) -> FlowFacts:
     """The numbers of flow number `flow` in a run; `UsageError` if there is no such flow."""
-    flows = result.run("flows", point)
+    flows = result.run("flows", run)
     if not 0 <= flow < flows.num_rows:
         last = flows.num_rows - 1
         raise UsageError(f"there is no flow {flow}: this result has {f'flows 0 to {last}' if last else 'only flow 0'}")
     me = pc.equal(flows["flow"], flow)
     mine, others = flows.filter(me), flows.filter(pc.invert(me))
     row: dict[str, Any] = mine.to_pylist()[0]
-    traced = senders.traced(result, point, flow)
+    traced = senders.traced(result, run, flow)
     group = next(group for group in result.scenario.groups if group.name == row["group"])
     peers = others.filter(pc.equal(others["group"], group.name))
-    signals = _signals(result, point)
+    signals = _signals(result, run)
     return FlowFacts(
         flow=flow,
         group=group.name,
@@ -156,8 +156,8 @@ def facts(result: Result, point: RunKey, flow: int) -> FlowFacts:
         kind=row["kind"],
         constant=group.rate_bps is not None,
         governed=group.responsive,
-        qdisc=point.qdisc,
-        seed=point.seed,
+        qdisc=run.qdisc,
+        seed=run.seed,
         warmup_s=result.scenario.warmup_s,
         span_s=result.scenario.duration_s - result.scenario.warmup_s,
         mine=PacketCounts.of(mine),
@@ -166,7 +166,7 @@ def facts(result: Result, point: RunKey, flow: int) -> FlowFacts:
         retransmits=row["retransmits"],
         queue_delay_ms=row["queue_delay_ms_mean"],
         others_queue_delay_ms=pc.mean(others["queue_delay_ms_mean"]).as_py(),
-        reply_link_losses=_total(result.run("links", point), "link_losses") - _total(flows, "link_losses"),
+        reply_link_losses=_total(result.run("links", run), "link_losses") - _total(flows, "link_losses"),
         reasons=_reasons(row, others),
         times=None if signals is None else _times(signals, flow),
         places=None if signals is None else _places(signals, flow),
@@ -191,11 +191,11 @@ def _reasons(row: dict[str, Any], others: pa.Table) -> list[ReasonCounts]:
     return sorted((each for each in found if each.everyone), key=lambda each: -each.mine)
 
 
-def _signals(result: Result, point: RunKey) -> pa.Table | None:
+def _signals(result: Result, run: RunKey) -> pa.Table | None:
     """Drops and marks after the warm-up, if they are recorded."""
     if "events" not in result.scenario.records:
         return None
-    events = result.run("events", point)
+    events = result.run("events", run)
     signal = pc.is_in(events["event"].cast(pa.string()), pa.array(["dropped", "marked"]))
     return events.filter(pc.and_(signal, pc.greater_equal(events["time_ns"], round(result.scenario.warmup_s * 1e9))))
 

@@ -80,11 +80,11 @@ class TraceRows(NamedTuple):
         return np.asarray(self.times_s[rises])
 
 
-def traced(result: Result, point: RunKey, flow: int) -> TraceRows | None:
+def traced(result: Result, run: RunKey, flow: int) -> TraceRows | None:
     """The trace of flow number `flow` in the run; None if it was not traced."""
     if "traces" not in result.scenario.records:
         return None
-    rows = result.run("traces", point)
+    rows = result.run("traces", run)
     rows = rows.filter(pc.equal(rows["flow"], flow))
     if rows.num_rows == 0:
         return None

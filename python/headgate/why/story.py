@@ -39,7 +39,7 @@ class StorySection(NamedTuple):
     sentences: list[str]
 
 
-def story(result: Result, point: RunKey, facts: FlowFacts) -> list[StorySection]:
+def story(result: Result, run: RunKey, facts: FlowFacts) -> list[StorySection]:
     """All sections: the summary first, missing records last."""
     told = {
         "": [_who(facts), f"In short: {answer(facts)}"],
@@ -49,7 +49,7 @@ def story(result: Result, point: RunKey, facts: FlowFacts) -> list[StorySection]
         "Times": _times(facts),
         "State of the discipline": _gauges(facts),
         "Sender": _sender(facts),
-        "Not recorded": _missing(result, point, facts),
+        "Not recorded": _missing(result, run, facts),
     }
     return [StorySection(title, found) for title, each in told.items() if (found := list(each))]
 
@@ -261,7 +261,7 @@ def _traced(found: TcpTrace | TfrcTrace) -> Iterator[str]:
         yield f"Timeouts at {', '.join(map(_seconds, found.timeouts_s[:5]))}{more}."
 
 
-def _missing(result: Result, point: RunKey, facts: FlowFacts) -> Iterator[str]:
+def _missing(result: Result, run: RunKey, facts: FlowFacts) -> Iterator[str]:
     lacking = {}
     if facts.gauges is None and facts.mine.dropped + facts.mine.marked:
         when = "the times of drops and marks, and " if facts.times is None else ""
@@ -272,14 +272,14 @@ def _missing(result: Result, point: RunKey, facts: FlowFacts) -> Iterator[str]:
     if lacking:
         told = "; ".join(lacking.values())
         yield f"{told[0].upper()}{told[1:]}. To record this, run:"
-        yield f"  {_command(result, point, lacking)}"
+        yield f"  {_command(result, run, lacking)}"
 
 
-def _command(result: Result, point: RunKey, changes: Iterable[str]) -> str:
+def _command(result: Result, run: RunKey, changes: Iterable[str]) -> str:
     """The command that repeats this run with the changes."""
     file = "scenario.toml" if result.path is None else str(result.path / "scenario.toml")
-    sets = (word for change in (f"seeds=[{point.seed}]", *changes) for word in ("--set", change))
-    return shlex.join(["headgate", "run", file, "--qdisc", point.qdisc, *sets])
+    sets = (word for change in (f"seeds=[{run.seed}]", *changes) for word in ("--set", change))
+    return shlex.join(["headgate", "run", file, "--qdisc", run.qdisc, *sets])
 
 
 def _number(count: int) -> str:

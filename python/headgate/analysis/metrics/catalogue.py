@@ -9,8 +9,8 @@ declares its unit and meaning.
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
-from headgate.analysis.metrics import takes
-from headgate.analysis.metrics.takes import SPREAD
+from headgate.analysis.metrics import measuring
+from headgate.analysis.metrics.measuring import SPREAD
 from headgate.files import tables
 from headgate.units import Units
 
@@ -41,7 +41,7 @@ def _column(table: str, key: str, column: str, take: Callable[[Any], Any], **wor
 
 
 def _of_link(key: str, column: str = "", **words: Any) -> Measure:
-    return _column("links", key, column or key, takes.of_link(column or key), **words)
+    return _column("links", key, column or key, measuring.of_link(column or key), **words)
 
 
 def _of_flows(key: str, take: Callable[[str], Callable[[Any], Any]], **words: Any) -> Measure:
@@ -49,7 +49,7 @@ def _of_flows(key: str, take: Callable[[str], Callable[[Any], Any]], **words: An
 
 
 _QUEUE_DELAY = Measure(
-    "queue_delay_ms", takes.parts_of_link("queue_delay_ms"), Units.TIME,
+    "queue_delay_ms", measuring.parts_of_link("queue_delay_ms"), Units.TIME,
     "Queueing delay at the bottleneck of packets that were sent. RFC 7928, section 2.6.",
     name="queue delay", parts=SPREAD,
 )  # fmt: skip
@@ -71,57 +71,57 @@ LINK = (
 
 #: Measures of flows, from the table `flows`.
 COUNTED = (
-    _of_flows("goodput_bps", takes.total, name="goodput", lower=False),
-    Measure("goodput_bps_per_flow", takes.per_flow("goodput_bps"), Units.RATE,
+    _of_flows("goodput_bps", measuring.total, name="goodput", lower=False),
+    Measure("goodput_bps_per_flow", measuring.per_flow("goodput_bps"), Units.RATE,
             "Goodput of each flow, in the order of their numbers."),
-    _of_flows("throughput_bps", takes.total, name="throughput", lower=False),
-    _of_flows("fair_share_bps", takes.total),
-    Measure("share_of_fair", takes.quotient("goodput_bps", "fair_share_bps"), Units.RATIO,
+    _of_flows("throughput_bps", measuring.total, name="throughput", lower=False),
+    _of_flows("fair_share_bps", measuring.total),
+    Measure("share_of_fair", measuring.quotient("goodput_bps", "fair_share_bps"), Units.RATIO,
             "Goodput over fair share; 1 is fair.", name="share", lower=False),
-    Measure("drop_rate", takes.quotient("dropped", "arrived"), Units.SHARE,
+    Measure("drop_rate", measuring.quotient("dropped", "arrived"), Units.SHARE,
             "Packets dropped over packets that arrived. RFC 7928, section 2.3.", name="drop rate"),
-    Measure("mark_rate", takes.quotient("marked", "arrived"), Units.SHARE,
+    Measure("mark_rate", measuring.quotient("marked", "arrived"), Units.SHARE,
             "Packets marked (ECN) over packets that arrived. RFC 3168.", name="mark rate"),
-    Measure("drops", takes.by_reason, Units.PACKETS,
+    Measure("drops", measuring.by_reason, Units.PACKETS,
             "Packets dropped, by reason. Reasons without a drop in any group and seed of the discipline are left out."),
-    _of_flows("timeouts", takes.total, name="timeouts"),
-    _of_flows("retransmits", takes.total, name="retransmits"),
-    _of_flows("cwnd_mean", takes.mean, name="cwnd", lower=False),
-    _of_flows("startup_ms", takes.mean_of_known, name="startup", title="Start-up"),
-    Measure("identified", takes.part_with("identified_ms"), Units.SHARE,
+    _of_flows("timeouts", measuring.total, name="timeouts"),
+    _of_flows("retransmits", measuring.total, name="retransmits"),
+    _of_flows("cwnd_mean", measuring.mean, name="cwnd", lower=False),
+    _of_flows("startup_ms", measuring.mean_of_known, name="startup", title="Start-up"),
+    Measure("identified", measuring.part_with("identified_ms"), Units.SHARE,
             "Share of the flows that a discipline identified: flows with a drop for a reason that only these get.",
             name="identified", lower=False, title="Flows identified"),
-    _of_flows("identified_ms", takes.mean_of_known, title="Identified after"),
-    _of_flows("response_ms", takes.mean_of_known, name="response", title="Response"),
+    _of_flows("identified_ms", measuring.mean_of_known, title="Identified after"),
+    _of_flows("response_ms", measuring.mean_of_known, name="response", title="Response"),
 )  # fmt: skip
 
 #: Measures of flows, from the tables of distributions, intervals and transfers.
 DISTRIBUTED = (
-    _QUEUE_DELAY._replace(take=takes.distribution("delays", "queue_delay", *SPREAD)),
-    Measure("one_way_delay_ms", takes.distribution("delays", "one_way_delay", *SPREAD), Units.TIME,
+    _QUEUE_DELAY._replace(take=measuring.distribution("delays", "queue_delay", *SPREAD)),
+    Measure("one_way_delay_ms", measuring.distribution("delays", "one_way_delay", *SPREAD), Units.TIME,
             "Time from sender to receiver, including the sender's access link and its queue. RFC 7679; RFC 7928, "
             "section 2.6.",
             name="one way delay", parts=SPREAD, title="One-way delay", shown=("p50", "p95", "p99")),
-    Measure("delay_variation_ms", takes.delay_variation, Units.TIME,
+    Measure("delay_variation_ms", measuring.delay_variation, Units.TIME,
             "One-way delay less the minimum of the run. RFC 5481, section 4.2.",
             name="delay variation", parts=SPREAD[1:], title="Delay variation", shown=("p95",)),
-    Measure("loss_run_packets", takes.distribution("losses", "run_packets", "mean", "p99", "max"), Units.PACKETS,
+    Measure("loss_run_packets", measuring.distribution("losses", "run_packets", "mean", "p99", "max"), Units.PACKETS,
             "Packets of a flow lost in a row at the bottleneck. RFC 3357; RFC 7928, section 2.3.",
             parts=("mean", "p99", "max"), title="Packets lost in a row", shown=("mean",)),
-    Measure("loss_distance_packets", takes.distribution("losses", "distance_packets", "mean", "p50"), Units.PACKETS,
+    Measure("loss_distance_packets", measuring.distribution("losses", "distance_packets", "mean", "p50"), Units.PACKETS,
             "Packets of a flow from one loss at the bottleneck to the next: 1 if no packet between them survived. "
             "RFC 3357.",
             parts=("mean", "p50"), title="Between losses, packets", shown=("mean",)),
-    Measure("loss_interval_ms", takes.distribution("losses", "interval_ms", "mean", "p50"), Units.TIME,
+    Measure("loss_interval_ms", measuring.distribution("losses", "interval_ms", "mean", "p50"), Units.TIME,
             "Time from one loss of a flow at the bottleneck to its next.",
             parts=("mean", "p50"), title="Between losses", shown=("mean",)),
-    Measure("goodput_variation", takes.goodput_variation, Units.RATIO,
+    Measure("goodput_variation", measuring.goodput_variation, Units.RATIO,
             "Coefficient of variation (standard deviation over mean) of goodput per interval. RFC 5166, section 2.2.2.",
             name="goodput variation", title="Goodput's variation %"),
-    Measure("transfers", takes.transfers, Units.COUNT, "Transfers that began after the warm-up."),
-    Measure("unfinished", takes.unfinished, Units.SHARE,
+    Measure("transfers", measuring.transfers, Units.COUNT, "Transfers that began after the warm-up."),
+    Measure("unfinished", measuring.unfinished, Units.SHARE,
             "Share of the transfers that had not finished when the run ended.", name="unfinished", title="Unfinished"),
-    Measure("completion_ms", takes.completion, Units.TIME,
+    Measure("completion_ms", measuring.completion, Units.TIME,
             "Completion time of finished transfers, from the handover to TCP to the last byte at the receiver. RFC "
             "7928, section 2.1.",
             name="completion", also=("completion time",), parts=SPREAD[1:5], title="Completion", shown=("p50", "p95")),
@@ -130,14 +130,14 @@ DISTRIBUTED = (
 FLOWS = COUNTED + DISTRIBUTED
 
 JAIN = Measure(
-    "jain", takes.jain, Units.RATIO,
+    "jain", measuring.jain, Units.RATIO,
     "Jain's index of goodput over fair share: 1 if all flows get their share. Flows without a share do not count, nor "
     "flows that end and demand no more than it. RFC 5166, section 2.3.1.",
     name="jain", also=("jain index", "fairness"), lower=False,
 )  # fmt: skip
 
 MISALLOCATED = Measure(
-    "misallocated_bps", takes.misallocated, Units.RATE,
+    "misallocated_bps", measuring.misallocated, Units.RATE,
     "Absolute difference between goodput and fair share, summed over groups. `headgate run` ranks disciplines by it.",
     name="misallocated",
 )  # fmt: skip

@@ -40,10 +40,10 @@ class LinkView:
     """A direction of a link."""
 
     def __init__(self, result: ResultTables, qdisc: str, place: LinkDirection) -> None:
-        self._grid = ResultRows(place.of(data.rows(result.links, qdisc=qdisc)), len(result.scenario.seeds))
+        self._rows = ResultRows(place.of(data.rows(result.links, qdisc=qdisc)), len(result.scenario.seeds))
 
     def __getitem__(self, column: str) -> Array:
-        values: Array = self._grid[column][:, 0]
+        values: Array = self._rows[column][:, 0]
         return values
 
 
@@ -56,10 +56,10 @@ class FlowsView:
         self.result = result
         self.qdisc = qdisc
         self.groups = groups
-        self._grid = table or grid(result, qdisc)
+        self._rows = table or flow_rows(result, qdisc)
         self.columns = [
             number
-            for group, place in places(result.scenario.groups)
+            for group, place in columns_by_group(result.scenario.groups)
             if group in groups
             for number in range(place.start, place.stop)
         ]
@@ -68,15 +68,15 @@ class FlowsView:
     @classmethod
     def each(cls, result: ResultTables, qdisc: str) -> Iterator[Self]:
         """Every group of the scenario by itself."""
-        table = grid(result, qdisc)
-        for group, place in places(result.scenario.groups):
+        table = flow_rows(result, qdisc)
+        for group, place in columns_by_group(result.scenario.groups):
             found = cls(result, qdisc, [group], table)
             found._mine = place
             yield found
 
     def of(self, groups: Sequence[Group]) -> "FlowsView":
         """Some of the scenario's groups under the same discipline."""
-        return FlowsView(self.result, self.qdisc, groups, self._grid)
+        return FlowsView(self.result, self.qdisc, groups, self._rows)
 
     @property
     def seeds(self) -> list[int]:
@@ -85,7 +85,7 @@ class FlowsView:
 
     def __getitem__(self, column: str) -> Array:
         """A column of the table `flows`: a row a seed, a column a flow."""
-        return self._grid[column][:, self._mine]
+        return self._rows[column][:, self._mine]
 
     def total(self, column: str) -> Array:
         """The sum over flows."""
@@ -94,17 +94,17 @@ class FlowsView:
 
     def reasons(self) -> Iterator[str]:
         """The columns of drops by reason that are above 0 for some flow of the result."""
-        return (name for name in self._grid.columns("dropped_") if self._grid[name].any())
+        return (name for name in self._rows.columns("dropped_") if self._rows[name].any())
 
     def jain(self) -> Array:
         """Jain's index."""
-        return jain(self._grid, self.result.scenario.groups, self._mine)
+        return jain(self._rows, self.result.scenario.groups, self._mine)
 
     def rows(self, table: pa.Table) -> pa.Table:
         """The rows of these groups and this discipline, in a table with a row per group."""
         return _of(data.rows(table, qdisc=self.qdisc), self.groups)
 
-    def boxes(self, table: str, measure: str) -> list[BinnedValues]:
+    def histograms(self, table: str, measure: str) -> list[BinnedValues]:
         """The histogram of a distribution for each seed. For a queue, it is that of the first compared link."""
         rows, value = data.rows(self._tables[table], measure=measure), VALUES[table]
         if measure != "one_way_delay":
@@ -112,7 +112,7 @@ class FlowsView:
             rows = data.rows(rows, link=name, direction=direction)
         return by_seed(rows, value, self.seeds)
 
-    def streams(self) -> list[list[BinnedValues]]:
+    def one_way_delays(self) -> list[list[BinnedValues]]:
         """The histograms of one-way delay, by group and seed."""
         ways = data.rows(self._tables["delays"], measure="one_way_delay")
         return [by_seed(_of(ways, [group]), "delay_ms", self.seeds) for group in self.groups]
@@ -126,12 +126,12 @@ class FlowsView:
 VALUES = {"delays": "delay_ms", "losses": "value"}
 
 
-def grid(result: ResultTables, qdisc: str) -> ResultRows:
+def flow_rows(result: ResultTables, qdisc: str) -> ResultRows:
     """The flows under one discipline."""
     return ResultRows(data.rows(result.flows, qdisc=qdisc), len(result.scenario.seeds))
 
 
-def places(groups: Sequence[Group]) -> Iterator[tuple[Group, slice]]:
+def columns_by_group(groups: Sequence[Group]) -> Iterator[tuple[Group, slice]]:
     """Each group with the columns of its flows."""
     first = 0
     for group in groups:

@@ -6,10 +6,10 @@ import numpy as np
 from matplotlib.axes import Axes
 
 from headgate.experiment.declare import Experiment, OpenParameter, ScenarioValues
-from headgate.experiment.found import ExperimentResults
 from headgate.experiment.layers import RunLine, series
 from headgate.experiment.measures import RunMeasure, over_intervals
 from headgate.experiment.plots import AxisScale, Plot, PlotPanel
+from headgate.experiment.results import ExperimentResults
 from headgate.papers.blue._network import CHOICES, DELAYS, PAIRS, connection, network
 from headgate.scenario.network import Network
 

@@ -7,10 +7,10 @@ from matplotlib.axes import Axes
 
 from headgate.experiment.claims import above, at_most, m, near
 from headgate.experiment.declare import Claim, HeadlineMeasure, PublishedNumbers, for_each
-from headgate.experiment.found import ExperimentResults
 from headgate.experiment.layers import ReferenceLine, looks
 from headgate.experiment.measures import part_between
 from headgate.experiment.plots import AxisScale, one_panel
+from headgate.experiment.results import ExperimentResults
 from headgate.papers.breathe._setting import FAIR_BPS, FAIR_LOOK, NOT_DRAWN, WHY, experiment
 
 #: The ends of the ranges that are drawn, in kbit/s; the last is open.

@@ -9,9 +9,9 @@ from headgate import style
 from headgate.analysis.runs import Run
 from headgate.experiment.claims import above, m
 from headgate.experiment.declare import Claim, Experiment, OpenParameter
-from headgate.experiment.found import ExperimentResults
 from headgate.experiment.measures import jain
 from headgate.experiment.plots import AxisScale, Plot, PlotPanel
+from headgate.experiment.results import ExperimentResults
 from headgate.papers.comparison._setting import MEASURES, TCP_ALONE, WHY, network
 
 FIXED, RANDOM = "Boxtime fixed", "Boxtime randomized"

@@ -4,9 +4,9 @@ from functools import partial
 
 from headgate import style
 from headgate.experiment.declare import ComputedRun, Experiment, OpenParameter, grid
-from headgate.experiment.found import ExperimentResults
 from headgate.experiment.layers import Lines, PublishedMarks
 from headgate.experiment.plots import AxisScale, PlotPanel
+from headgate.experiment.results import ExperimentResults
 from headgate.papers.red_pd import _trace as trace
 
 TRACE = OpenParameter(

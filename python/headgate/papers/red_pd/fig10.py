@@ -11,10 +11,10 @@ from headgate.experiment.declare import (
     PublishedNumbers,
     QuickVariant,
 )
-from headgate.experiment.found import ExperimentResults
 from headgate.experiment.layers import FixedLine, FlowLines
 from headgate.experiment.measures import jain, throughput
 from headgate.experiment.plots import AxisScale, one_panel
+from headgate.experiment.results import ExperimentResults
 from headgate.papers.red_pd import _network as net
 
 #: Sending rates in Mbit/s, flow 1 first.

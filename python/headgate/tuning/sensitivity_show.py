@@ -13,40 +13,42 @@ from headgate.experiment.show import STYLES
 from headgate.plot.panels import heading, new_figure
 from headgate.terminal import layout
 from headgate.tuning.goals import Goal
-from headgate.tuning.margins import Sensitivity, VariedValue
+from headgate.tuning.sensitivity import Sensitivity, VariedValue
 from headgate.tuning.show import change, seeds
 from headgate.tuning.space import RangeAxis
 
 
-def table(margins: Sensitivity) -> Table:
+def table(result: Sensitivity) -> Table:
     """A row for each value, a column for each metric with its significant change."""
-    goals = margins.goals.goals
+    goals = result.goals.goals
     rows = [
-        layout.Variation(value.name, value.text, value.chosen, [_cell(margins, value, goal) for goal in goals])
-        for value in margins.values
+        layout.Variation(value.name, value.text, value.chosen, [_cell(result, value, goal) for goal in goals])
+        for value in result.values
     ]
-    title = f"{margins.scenario.name}: parameters of {margins.base}, varied one at a time"
-    caption = f"{seeds(margins.scenario.seeds)}; significant changes (95 %, seed by seed)"
+    title = f"{result.scenario.name}: parameters of {result.base}, varied one at a time"
+    caption = f"{seeds(result.scenario.seeds)}; significant changes (95 %, seed by seed)"
     return layout.variations(title, [str(goal.metric) for goal in goals], rows, chosen="was", caption=caption)
 
 
-def sentences(margins: Sensitivity) -> Iterator[str]:
+def sentences(result: Sensitivity) -> Iterator[str]:
     """For each metric the parameters with a significant effect, the largest first; then invalid values."""
-    for goal in margins.goals.goals:
-        steps = {axis.name: max(map(abs, _told(margins, axis.name, goal)), default=0.0) for axis in margins.axes}
+    for goal in result.goals.goals:
+        steps = {
+            axis.name: max(map(abs, _significant_changes(result, axis.name, goal)), default=0.0) for axis in result.axes
+        }
         moving = sorted((name for name, step in steps.items() if step), key=lambda name: -steps[name])
         name = str(goal.metric)
         said = ", ".join(f"{each} (by up to {style.number(100 * steps[each], 2)} %)" for each in moving)
         yield f"{name[0].upper()}{name[1:]}: {f'depends on {said}' if moving else 'depends on none of them'}."
-    for value in margins.values:
+    for value in result.values:
         if value.refused:
             yield f"{value.name}={value.text} is invalid: {value.refused}."
 
 
-def figure(margins: Sensitivity) -> Figure:
+def figure(result: Sensitivity) -> Figure:
     """A panel for each parameter and metric: means with their 95 % intervals over the values, the original in gray."""
     with style.applied():
-        goals, axes = margins.goals.goals, margins.axes
+        goals, axes = result.goals.goals, result.axes
         across = min(5, len(axes))
         down = -(-len(axes) // across)
         drawn = new_figure(2.3 * down * len(goals) + 1.1)
@@ -55,23 +57,23 @@ def figure(margins: Sensitivity) -> Figure:
             for place, axis in enumerate(axes):
                 panel = drawn.add_subplot(down * len(goals), across, row * down * across + place + 1, sharey=first)
                 first = first or panel
-                _panel(panel, margins, axis.name, goal, number=isinstance(axis, RangeAxis))
+                _panel(panel, result, axis.name, goal, number=isinstance(axis, RangeAxis))
                 panel.tick_params(labelleft=place % across == 0)
                 if place % across == 0:
                     panel.set_ylabel(style.fold(goal.label, 22))
-        means = f"Means over {seeds(margins.scenario.seeds)} with their 95 % intervals"
-        title = f"{margins.scenario.name}: parameters of {margins.base.discipline.name}, varied one at a time"
+        means = f"Means over {seeds(result.scenario.seeds)} with their 95 % intervals"
+        title = f"{result.scenario.name}: parameters of {result.base.discipline.name}, varied one at a time"
         heading(drawn, title, f"{means}; the band is the original setting.")
         return drawn
 
 
-def _panel(panel: Axes, margins: Sensitivity, name: str, goal: Goal, *, number: bool) -> None:
+def _panel(panel: Axes, result: Sensitivity, name: str, goal: Goal, *, number: bool) -> None:
     scale, metric = goal.scale, str(goal.metric)
-    reference = margins.reference[metric]
+    reference = result.reference[metric]
     low, high = ((reference.mean + sign * reference.half) / scale for sign in (-1, 1))
     panel.axhspan(low, high, color=style.BAND, zorder=0)
     panel.axhline(reference.mean / scale, color=style.MODEST, linewidth=0.8)
-    values = [value for value in margins.values if value.name == name and value.measured]
+    values = [value for value in result.values if value.name == name and value.measured]
     means = [value.measured[metric].mean / scale for value in values]
     halves = [value.measured[metric].half / scale for value in values]
     places = list(range(len(values)))
@@ -80,10 +82,10 @@ def _panel(panel: Axes, margins: Sensitivity, name: str, goal: Goal, *, number: 
     panel.set_xlabel(name)
 
 
-def _cell(margins: Sensitivity, value: VariedValue, goal: Goal) -> Text:
+def _cell(result: Sensitivity, value: VariedValue, goal: Goal) -> Text:
     if value.refused:
-        return Text("invalid" if goal is margins.goals.goals[0] else "", style="dim")
-    found, was = value.measured[str(goal.metric)], margins.reference[str(goal.metric)]
+        return Text("invalid" if goal is result.goals.goals[0] else "", style="dim")
+    found, was = value.measured[str(goal.metric)], result.reference[str(goal.metric)]
     verdict = goal.better(found, was).verdict
     cell = Text(goal.metric.show(found))
     if not value.chosen and verdict is not Verdict.INCONCLUSIVE and found != was:
@@ -91,10 +93,10 @@ def _cell(margins: Sensitivity, value: VariedValue, goal: Goal) -> Text:
     return cell
 
 
-def _told(margins: Sensitivity, name: str, goal: Goal) -> Iterator[float]:
+def _significant_changes(result: Sensitivity, name: str, goal: Goal) -> Iterator[float]:
     """The significant relative changes of a metric, one for each value of a parameter that has one."""
-    was = margins.reference[str(goal.metric)]
-    for value in margins.values:
+    was = result.reference[str(goal.metric)]
+    for value in result.values:
         if value.name == name and value.measured and was.mean:
             found = value.measured[str(goal.metric)]
             if goal.better(found, was).verdict is not Verdict.INCONCLUSIVE and found != was:

@@ -12,9 +12,9 @@ from headgate import _core
 from headgate.analysis.judge import Judgement, Quantity, Verdict
 from headgate.analysis.links import LinkDirection
 from headgate.analysis.metrics.catalogue import MEASURES, OF_FLOWS, OF_LINK, Measure, owner
-from headgate.analysis.metrics.takes import SPREAD
+from headgate.analysis.metrics.measuring import SPREAD
 from headgate.analysis.metrics.views import FlowsView, LinkView
-from headgate.errors import UsageError, meant
+from headgate.errors import UsageError, did_you_mean
 from headgate.files import renamed
 from headgate.files.result_tables import ResultTables
 from headgate.scenario import Group, Scenario
@@ -40,8 +40,8 @@ class Metric(NamedTuple):
 
     def of(self, result: ResultTables, qdisc: str) -> Quantity:
         """One value a seed, in the measure's unit; NaN where nothing was measured."""
-        figure = self._taken(result, qdisc)
-        per_seed = (figure if self.part is None else figure[self.part])["per_seed"]
+        measured = self._taken(result, qdisc)
+        per_seed = (measured if self.part is None else measured[self.part])["per_seed"]
         return Quantity(tuple(math.nan if value is None else value for value in per_seed))
 
     def show(self, measured: Quantity) -> str:
@@ -166,5 +166,7 @@ def _unknown(text: str, owners: Sequence[str]) -> UsageError:
         # A word that is left over is a group, unless the whole text is closer to another metric: `queue delya` is not
         # `queue`.
         if found is not None and (_core.nearest(word, owners) or _core.nearest(name, known) in (found[0].name, None)):
-            return UsageError(f"{text!r}: no group is called {word!r}{meant(word, owners)} Groups: {', '.join(owners)}")
-    return UsageError(f"{text!r} is no metric{meant(name, known)} Metrics: {', '.join(known)}")
+            return UsageError(
+                f"{text!r}: no group is called {word!r}{did_you_mean(word, owners)} Groups: {', '.join(owners)}"
+            )
+    return UsageError(f"{text!r} is no metric{did_you_mean(name, known)} Metrics: {', '.join(known)}")

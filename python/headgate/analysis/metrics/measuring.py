@@ -8,9 +8,9 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from headgate.analysis import data
-from headgate.analysis.distributions import figures, merged
+from headgate.analysis.distributions import estimates, merged
 from headgate.analysis.metrics.views import Array, FlowsView, LinkView, known_mean, ratio
-from headgate.analysis.spread import Estimate, figure
+from headgate.analysis.spread import Estimate, estimate
 from headgate.scenario import Role
 
 #: Takes a measure of flows: an `Estimate`, or a dictionary or list of them.
@@ -23,64 +23,64 @@ SPREAD = ("min", "mean", "p50", "p95", "p99", "max")
 
 def of_link(column: str) -> LinkMeasure:
     """A column of the table `links`."""
-    return lambda link: figure(link[column])
+    return lambda link: estimate(link[column])
 
 
 def parts_of_link(prefix: str) -> LinkMeasure:
     """The columns of the table `links` that are the parts of one distribution."""
-    return lambda link: {part: figure(link[f"{prefix}_{part}"]) for part in SPREAD}
+    return lambda link: {part: estimate(link[f"{prefix}_{part}"]) for part in SPREAD}
 
 
 def total(column: str) -> FlowsMeasure:
     """The sum over flows."""
-    return lambda flows: figure(flows.total(column))
+    return lambda flows: estimate(flows.total(column))
 
 
 def per_flow(column: str) -> FlowsMeasure:
     """An estimate for each flow."""
-    return lambda flows: [figure(flow) for flow in flows[column].T]
+    return lambda flows: [estimate(flow) for flow in flows[column].T]
 
 
 def quotient(part: str, whole: str) -> FlowsMeasure:
     """The ratio of two sums over flows."""
-    return lambda flows: figure(ratio(flows.total(part), flows.total(whole)))
+    return lambda flows: estimate(ratio(flows.total(part), flows.total(whole)))
 
 
 def mean(column: str) -> FlowsMeasure:
     """The mean over flows; None if a flow has no value."""
-    return lambda flows: figure(flows[column].mean(axis=1))
+    return lambda flows: estimate(flows[column].mean(axis=1))
 
 
 def mean_of_known(column: str) -> FlowsMeasure:
     """The mean over the flows that have a value."""
-    return lambda flows: figure(known_mean(flows[column]))
+    return lambda flows: estimate(known_mean(flows[column]))
 
 
 def part_with(column: str) -> FlowsMeasure:
     """The share of flows that have a value."""
-    return lambda flows: figure(np.isfinite(flows[column]).mean(axis=1))
+    return lambda flows: estimate(np.isfinite(flows[column]).mean(axis=1))
 
 
 def by_reason(flows: FlowsView) -> dict[str, Estimate]:
     """Packets dropped, by reason."""
-    return {name.removeprefix("dropped_"): figure(flows.total(name)) for name in flows.reasons()}
+    return {name.removeprefix("dropped_"): estimate(flows.total(name)) for name in flows.reasons()}
 
 
 def distribution(table: str, measure: str, *parts: str) -> FlowsMeasure:
     """Parts of the distribution of all flows' values together."""
-    return lambda flows: figures(flows.boxes(table, measure), *parts)
+    return lambda flows: estimates(flows.histograms(table, measure), *parts)
 
 
 def jain(flows: FlowsView) -> Estimate:
     """Jain's index over flows."""
-    return figure(flows.jain())
+    return estimate(flows.jain())
 
 
 def delay_variation(flows: FlowsView) -> dict[str, Estimate]:
     """One-way delay less the minimum of the group's stream."""
-    each = zip(*flows.streams(), strict=True)
+    each = zip(*flows.one_way_delays(), strict=True)
     above = [merged(group.above(group.quantile(0.0) or 0.0) for group in of_seed) for of_seed in each]
-    return figures(above, *SPREAD[1:])
+    return estimates(above, *SPREAD[1:])
 
 
 def goodput_variation(flows: FlowsView) -> Estimate:
@@ -89,7 +89,7 @@ def goodput_variation(flows: FlowsView) -> Estimate:
     rows = rows.filter(pc.greater(rows.column("time_s"), flows.result.scenario.warmup_s))
     seed, time, value = (rows.column(name).to_numpy() for name in ("seed", "time_s", "value"))
     each = [_by_time(time[seed == number], value[seed == number]) for number in flows.seeds]
-    return figure(float(one.std() / one.mean()) if len(one) > 1 and one.mean() > 0 else None for one in each)
+    return estimate(float(one.std() / one.mean()) if len(one) > 1 and one.mean() > 0 else None for one in each)
 
 
 def _by_time(time: Array, value: Array) -> Array:
@@ -100,20 +100,20 @@ def _by_time(time: Array, value: Array) -> Array:
 
 def transfers(flows: FlowsView) -> Estimate:
     """The number of transfers that began after the warm-up."""
-    return figure(len(one) for one in _took(flows))
+    return estimate(len(one) for one in _took(flows))
 
 
 def unfinished(flows: FlowsView) -> Estimate:
     """The share of transfers that were unfinished at the end of the run."""
-    return figure(1 - len(one[np.isfinite(one)]) / len(one) if len(one) else None for one in _took(flows))
+    return estimate(1 - len(one[np.isfinite(one)]) / len(one) if len(one) else None for one in _took(flows))
 
 
 def completion(flows: FlowsView) -> dict[str, Estimate]:
     """Completion times of finished transfers."""
     done = [one[np.isfinite(one)] for one in _took(flows)]
     quantiles = {"p50": 0.5, "p95": 0.95, "p99": 0.99}
-    return {"mean": figure(float(one.mean()) if len(one) else None for one in done)} | {
-        part: figure(float(np.quantile(one, share)) if len(one) else None for one in done)
+    return {"mean": estimate(float(one.mean()) if len(one) else None for one in done)} | {
+        part: estimate(float(np.quantile(one, share)) if len(one) else None for one in done)
         for part, share in quantiles.items()
     }
 
@@ -152,4 +152,4 @@ def misallocated(flows: FlowsView) -> Estimate:
         # Fair shares within a group are equal.
         goodput, fair = list(parts[0]["goodput_bps"].T), [fair[0] / len(parts[0].columns)] * len(parts[0].columns)
     pairs = list(zip(goodput, fair, strict=True))
-    return figure(sum(abs(got[seed] - due[seed]) for got, due in pairs) for seed in range(len(flows.seeds)))
+    return estimate(sum(abs(got[seed] - due[seed]) for got, due in pairs) for seed in range(len(flows.seeds)))

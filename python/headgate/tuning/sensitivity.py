@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 
 from headgate import _core, api
 from headgate.analysis.judge import Quantity
-from headgate.analysis.spread import figure
+from headgate.analysis.spread import estimate
 from headgate.errors import UsageError
 from headgate.execution.runner import Watcher
 from headgate.files import store
@@ -15,7 +15,7 @@ from headgate.tuning import space
 from headgate.tuning.goals import Goals
 from headgate.tuning.space import Axis, RangeAxis
 from headgate.tuning.spec import QdiscSpec, refusal
-from headgate.tuning.tuned import only
+from headgate.tuning.tuned import only_discipline
 
 #: The default objectives: the two quantities of the trade-off in RFC 7928, section 2.7.
 OBJECTIVES = ("p95 queue delay", "goodput")
@@ -57,15 +57,16 @@ class Sensitivity(NamedTuple):
             "scenario": self.scenario.name,
             "qdisc": str(self.base),
             "seeds": self.scenario.seeds,
-            "was": {name: figure(quantity.per_seed) for name, quantity in self.reference.items()},
+            "was": {name: estimate(quantity.per_seed) for name, quantity in self.reference.items()},
             "values": [
                 {
                     "parameter": value.name,
                     "value": value.text,
                     "refused": value.refused or None,
-                    "metrics": {name: figure(found.per_seed) for name, found in value.measured.items()},
+                    "metrics": {name: estimate(found.per_seed) for name, found in value.measured.items()},
                     "difference": {
-                        name: figure((found - self.reference[name]).per_seed) for name, found in value.measured.items()
+                        name: estimate((found - self.reference[name]).per_seed)
+                        for name, found in value.measured.items()
                     },
                 }
                 for value in self.values
@@ -91,7 +92,7 @@ def sensitivity(
     are one result below `out`; the same call resumes it. Raises what `tune` raises.
     """
     scenario = Scenario.of(scenario, set=list(set), qdiscs=[qdisc] if qdisc else [], seeds=seeds)
-    base = only(scenario)
+    base = only_discipline(scenario)
     goals = Goals.of([objective] if isinstance(objective, str) else objective, (), scenario)
     axes = _axes(base, params)
     planned = [
@@ -106,9 +107,9 @@ def sensitivity(
     measured = [
         value if value.refused else value._replace(measured=found[str(_spec(base, value))]) for value in checked
     ]
-    margins = Sensitivity(scenario, base, goals, tuple(axes), found[str(base)], measured, folder)
-    store.write_files(folder, {"sensitivity.json": store.json_text(margins.document())})
-    return margins
+    varied = Sensitivity(scenario, base, goals, tuple(axes), found[str(base)], measured, folder)
+    store.write_files(folder, {"sensitivity.json": store.json_text(varied.document())})
+    return varied
 
 
 def _axes(base: QdiscSpec, params: Sequence[str]) -> list[Axis]:

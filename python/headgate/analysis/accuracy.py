@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
-Proof = Mapping[str, Any]
+RunAccuracy = Mapping[str, Any]
 
 #: Bounds on the lateness of packets in ms: median and 99th percentile of `link --check`.
 LATE_P50_MS, LATE_P99_MS = 0.2, 1.0
@@ -21,12 +21,12 @@ PLACES = {
 
 def warnings(live: Mapping[str, Any]) -> list[str]:
     """Warnings about inaccurate runs; empty if the link was the bottleneck in all runs."""
-    runs: Sequence[Proof] = live["runs"]
+    runs: Sequence[RunAccuracy] = live["runs"]
     return list(_warnings(runs))
 
 
-def _warnings(runs: Sequence[Proof]) -> Iterator[str]:
-    def some(applies: Callable[[Proof], object]) -> list[Proof]:
+def _warnings(runs: Sequence[RunAccuracy]) -> Iterator[str]:
+    def some(applies: Callable[[RunAccuracy], object]) -> list[RunAccuracy]:
         return [run for run in runs if applies(run)]
 
     if lost := some(lambda run: any(run["host_losses"].values())):
@@ -52,15 +52,15 @@ def _warnings(runs: Sequence[Proof]) -> Iterator[str]:
         yield f"{_of(busy, runs)}: {used}: the link's rate is too high for this machine"
 
 
-def _is_late(run: Proof) -> bool:
+def _is_late(run: RunAccuracy) -> bool:
     return _ms(run, "late_ms_p50") > LATE_P50_MS or _ms(run, "late_ms_p99") > LATE_P99_MS
 
 
-def _ms(run: Proof, name: str) -> float:
+def _ms(run: RunAccuracy, name: str) -> float:
     return run[name] or 0.0
 
 
-def _of(some: Sequence[Proof], runs: Sequence[Proof]) -> str:
+def _of(some: Sequence[RunAccuracy], runs: Sequence[RunAccuracy]) -> str:
     """Names the affected runs: `in 2 of 10 runs`, or the run if only one of several is affected."""
     if len(some) == len(runs):
         return "in every run" if len(runs) > 1 else "in this run"
@@ -83,13 +83,13 @@ HEADS = (
 
 def rows(live: Mapping[str, Any]) -> list[tuple[str, ...]]:
     """A row for each discipline with the worst values of its runs. The columns are `HEADS`."""
-    by_qdisc: dict[str, list[Proof]] = {}
+    by_qdisc: dict[str, list[RunAccuracy]] = {}
     for run in live["runs"]:
         by_qdisc.setdefault(run["qdisc"], []).append(run)
     return [(qdisc, *_row(runs)) for qdisc, runs in by_qdisc.items()]
 
 
-def _row(runs: Sequence[Proof]) -> Iterator[str]:
+def _row(runs: Sequence[RunAccuracy]) -> Iterator[str]:
     for name in ("late_ms_p50", "late_ms_p99", "send_late_ms_p99"):
         known = [run[name] for run in runs if run[name] is not None]
         yield f"{max(known):.3f}" if known else "-"

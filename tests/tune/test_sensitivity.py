@@ -7,15 +7,15 @@ import pytest
 
 from headgate.errors import UsageError
 from headgate.scenario import Scenario
-from headgate.tuning import margins, margins_show
-from headgate.tuning.margins import Sensitivity
+from headgate.tuning import sensitivity, sensitivity_show
+from headgate.tuning.sensitivity import Sensitivity
 from tests.conftest import SMALL, Command
 from tests.tune.conftest import valid
 
 
 def of(qdisc: str, folder: Path, *params: str, objective: str = "p95 queue delay") -> Sensitivity:
     scenario = Scenario.parse(SMALL, set=["duration=3s"], qdiscs=[qdisc])
-    return margins.sensitivity(scenario, objective, params=params, out=folder)
+    return sensitivity.sensitivity(scenario, objective, params=params, out=folder)
 
 
 def test_each_parameter_goes_from_half_to_twice_its_value(tmp_path: Path):
@@ -35,7 +35,7 @@ def test_a_value_that_cannot_be_beside_the_others_is_told(tmp_path: Path):
     found = of("red:minth=20%,maxth=30%", tmp_path, "minth", objective="goodput")
     refused = [value for value in found.values if value.refused]
     assert [value.text for value in refused] == ["40%"]
-    assert "minth=40% is invalid: red: minth" in " ".join(margins_show.sentences(found))
+    assert "minth=40% is invalid: red: minth" in " ".join(sensitivity_show.sentences(found))
     document = json.loads((found.folder / "sensitivity.json").read_text())
     valid("sensitivity", document)
     assert document["values"][-1]["metrics"] == {}
@@ -50,7 +50,7 @@ def test_ranges_and_lists_are_as_for_tune(tmp_path: Path):
 def test_a_parameter_that_does_nothing_moves_nothing(tmp_path: Path):
     """RED's target delay bears on thresholds that are `auto`, and these are not."""
     found = of("red:minth=5p,maxth=20p", tmp_path, "target_delay")
-    assert list(margins_show.sentences(found)) == ["P95 queue delay: depends on none of them."]
+    assert list(sensitivity_show.sentences(found)) == ["P95 queue delay: depends on none of them."]
 
 
 def test_the_command_prints_a_table_and_draws_a_figure(command: Command, small: Path):
