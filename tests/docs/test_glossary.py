@@ -12,15 +12,24 @@ from headgate.cli import app
 
 ROOT = Path(__file__).parents[2]
 GLOSSARY = ROOT / "docs/reference/glossary.md"
+CONTRIBUTING = ROOT / "CONTRIBUTING.md"
+#: The section of CONTRIBUTING.md that lists phrases.
+SECTION = "### Phrases and spelling"
 
 #: Files that must name old words: the glossary itself, and what maps old names to new ones.
 EXEMPT = {"docs/reference/glossary.md", "CHANGELOG.md", "python/headgate/files/renamed.py"}
 
 
 def phrases() -> list[str]:
-    """Every phrase that the page has in quotation marks."""
-    prose = re.sub(r"`[^`]+`", "", GLOSSARY.read_text()).replace("\n", " ")
+    """Every phrase that the glossary, or the section of CONTRIBUTING.md, has in quotation marks."""
+    text = GLOSSARY.read_text() + _section(CONTRIBUTING.read_text())
+    prose = re.sub(r"`[^`]+`", "", text).replace("\n", " ")
     return sorted(set(re.findall(r'"([^"]+)"', prose)))
+
+
+def _section(text: str) -> str:
+    """The section that lists phrases, up to the next heading."""
+    return text.split(SECTION)[1].split("\n## ")[0]
 
 
 def violations(text: str) -> list[str]:
@@ -47,6 +56,8 @@ def sources() -> Iterator[tuple[str, str]]:
 
 def _prose(path: Path) -> str:
     """A file's text. Comment marks at the start of a line go, so that a phrase may run on to the next line."""
+    if path == CONTRIBUTING:
+        return path.read_text().replace(_section(path.read_text()), "")
     if path.suffix == ".ipynb":
         return "\n".join("".join(cell["source"]) for cell in json.loads(path.read_text())["cells"])
     return re.sub(r"^\s*(//[/!]?|#:?)\s?", "", path.read_text(), flags=re.MULTILINE)
