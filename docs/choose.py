@@ -118,7 +118,7 @@ def numbers(document: Mapping[str, Any]) -> str:
     rows += [
         (name, *("yes" if getattr(each, ability) else "no" for each in known)) for ability, name in ABILITIES.items()
     ]
-    named = " ".join(each["spec"] for each in words.asked_for(document))
+    named = " ".join(each["spec"] for each in words.evaluated(document))
     legend = (
         f"\nMean of {document['seeds']} seeds ± margin of error (half the 95 % interval), without ECN. "
         "**+** a strength, \N{MINUS SIGN} a failure, ? inconclusive, by\n"

@@ -9,7 +9,7 @@ import sys
 from pathlib import Path
 
 from headgate.execution.runner import processors
-from headgate.experiment.record import FOUND
+from headgate.experiment.record import DOCUMENT
 from headgate.papers import catalogue
 
 FILE = Path(catalogue.__file__).parent / "costs.json"
@@ -20,7 +20,7 @@ def main() -> None:
     out = Path(sys.argv[1])
     costs = json.loads(FILE.read_text())
     for name in catalogue.names():
-        found = [out / f"{name}{kind}" / FOUND for kind in ("", "-quick")]
+        found = [out / f"{name}{kind}" / DOCUMENT for kind in ("", "-quick")]
         costs[name] = [
             cost(file) if file.is_file() else old for file, old in zip(found, costs.get(name, [None] * 2), strict=True)
         ]

@@ -172,10 +172,10 @@ def write_explanation(result: Result, explanation: Explanation) -> Path:
 
 def _in_memory(scenarios: Sequence[Scenario], threads: int | None, watcher: Watcher) -> list[Result]:
     """Runs several scenarios in one thread pool and keeps their tables in memory."""
-    found: dict[int, Result] = {}
-    pool = batch.InMemory(scenarios, found.__setitem__)
+    results: dict[int, Result] = {}
+    pool = batch.InMemory(scenarios, results.__setitem__)
     total = len(pool.jobs)
     watcher.begin(total, 0, sum(job.scenario.duration_s for job in pool.jobs))
     with batch.supervised(lambda: pool.finished, total, None):
         pool.run(threads, watcher)
-    return [found[number] for number in range(len(scenarios))]
+    return [results[number] for number in range(len(scenarios))]

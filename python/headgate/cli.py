@@ -144,10 +144,10 @@ def show(
     from headgate.terminal import listing
 
     try:
-        found = _core.find(name)
+        entry = _core.find(name)
     except LookupError as error:
         raise UsageError(str(error)) from None
-    console().print(listing.explained(found))
+    console().print(listing.explained(entry))
 
 
 @app.command()
@@ -172,16 +172,16 @@ def rerun(
     parent = out or Path(tempfile.mkdtemp(prefix="headgate-rerun-"))
     same = False
     try:
-        found = run_again(old, parent, threads=threads, watcher=Bar())
-        same = not found.differences
+        comparison = run_again(old, parent, threads=threads, watcher=Bar())
+        same = not comparison.differences
     finally:
         if out is None and (same or not any(parent.iterdir())):
             shutil.rmtree(parent)
     if same:
-        typer.echo(f"identical: {found.files} files, byte for byte")
+        typer.echo(f"identical: {comparison.files} files, byte for byte")
         return
-    typer.echo("\n".join(["the rerun differs:", *(f"  {line}" for line in found.differences)]))
-    typer.echo(f"rerun   {found.result.path}")
+    typer.echo("\n".join(["the rerun differs:", *(f"  {line}" for line in comparison.differences)]))
+    typer.echo(f"rerun   {comparison.result.path}")
     raise typer.Exit(1)
 
 
@@ -242,21 +242,21 @@ def compare(
     from headgate.compare.sources import compare_file, compare_folders
 
     if second is None:
-        found = compare_file(first, out, worlds, changes or (), then or (), quiet=as_json)
+        comparison = compare_file(first, out, worlds, changes or (), then or (), quiet=as_json)
     elif changes or then or worlds != "sim,live":
         raise UsageError("--set, --then and --worlds need a scenario file: give one in place of the two result folders")
     else:
-        found = compare_folders(first, second, allow or ())
+        comparison = compare_folders(first, second, allow or ())
     if as_json:
-        print_json(found.document())
+        print_json(comparison.document())
     else:
         from headgate.compare import terminal
 
-        console().print(terminal.tables(found))
+        console().print(terminal.tables(comparison))
     if page:
         from headgate.compare import page as pages
 
-        path = pages.write(found, out / "compared" / pages.folder_name(found))
+        path = pages.write(comparison, out / "compared" / pages.folder_name(comparison))
         if not as_json:
             typer.echo(f"page    {path}")
 
@@ -284,13 +284,13 @@ def why(
     from headgate.api import load
     from headgate.why import explain
 
-    found = load(result)
-    explanation = explain(found, flow, qdisc=qdisc, seed=seed)
+    loaded = load(result)
+    explanation = explain(loaded, flow, qdisc=qdisc, seed=seed)
     print_json(explanation.document()) if as_json else typer.echo(explanation.text)
     if picture:
         from headgate.api import write_explanation
 
-        path = write_explanation(found, explanation)
+        path = write_explanation(loaded, explanation)
         if not as_json:
             typer.echo(f"\npicture  {path}")
 
@@ -314,10 +314,10 @@ def _show(result: Result) -> None:
     from headgate.terminal import table
 
     out = console()
-    found = table.rows(result)
-    out.print(table.table(result, found))
-    if table.several(found):
-        out.print(table.links(found))
+    rows = table.rows(result)
+    out.print(table.table(result, rows))
+    if table.several(rows):
+        out.print(table.links(rows))
     out.print(f"{verdict.verdict(result)}.\n", style="bold")
     if result.live is not None:
         for warning in accuracy.warnings(result.live):

@@ -43,8 +43,8 @@ class InterruptedRunError(HeadgateError):
         self.finished = finished
         self.total = total
         self.folder = folder
-        kept = "Nothing was written." if folder is None else f"Repeat the command to resume from {folder}."
-        super().__init__(f"stopped: {finished} of {total} runs are finished. {kept}")
+        resume = "Nothing was written." if folder is None else f"Repeat the command to resume from {folder}."
+        super().__init__(f"stopped: {finished} of {total} runs are finished. {resume}")
 
 
 def did_you_mean(word: str, known: Iterable[str]) -> str:

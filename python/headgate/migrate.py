@@ -54,8 +54,8 @@ def _migrated(file: Path) -> tuple[Path, str, str, list[tuple[int, str]]]:
     for line, change, current in _expectations(new, file):
         # A line that TOML writes with escapes stays: it is read with a warning.
         for quote in "\"'":
-            found = re.finditer(re.escape(f"{quote}{line}{quote}"), new)
-            changes += [(new.count("\n", 0, each.start()) + 1, change) for each in found]
+            matches = re.finditer(re.escape(f"{quote}{line}{quote}"), new)
+            changes += [(new.count("\n", 0, each.start()) + 1, change) for each in matches]
             new = new.replace(f"{quote}{line}{quote}", f"{quote}{current}{quote}")
     return file, old, new, sorted(changes)
 
@@ -74,16 +74,16 @@ def _expectations(text: str, file: Path) -> Iterator[tuple[str, str, str]]:
         except (_core.ScenarioError, OSError):
             return  # its keys can be renamed, its metrics cannot be read
     for line in dict.fromkeys(lines):
-        whose, colon, bound = line.rpartition(":")
+        owner, colon, bound = line.rpartition(":")
         with warnings.catch_warnings(record=True) as old:
             warnings.simplefilter("always")
             try:
-                found = metrics.bound(bound.strip(), scenario)
+                parsed = metrics.bound(bound.strip(), scenario)
             except UsageError:
                 continue
         if old:
-            written = bound[: bound.index(found.sign)].strip()
-            yield line, str(old[0].message), f"{whose}{colon}{bound.replace(written, str(found.metric), 1)}"
+            written = bound[: bound.index(parsed.sign)].strip()
+            yield line, str(old[0].message), f"{owner}{colon}{bound.replace(written, str(parsed.metric), 1)}"
 
 
 def _write(file: Path, text: str) -> None:

@@ -41,16 +41,16 @@ def rerun(old: Result, parent: Path, *, threads: int | None = None, watcher: Wat
 
 def _differences(old: Result, old_path: Path, path: Path) -> list[str]:
     """The differences between the folder of `old` and the folder `path`, a line each."""
-    found = []
+    differences = []
     if old.manifest["headgate"] != VERSION:
-        found.append(f"version: the result was made by Headgate {old.manifest['headgate']}, this is {VERSION}")
+        differences.append(f"version: the result was made by Headgate {old.manifest['headgate']}, this is {VERSION}")
     before, after = _files(old_path), _files(path)
-    found += [f"{name}: only in the result" for name in sorted(before - after)]
-    found += [f"{name}: only in the rerun" for name in sorted(after - before)]
+    differences += [f"{name}: only in the result" for name in sorted(before - after)]
+    differences += [f"{name}: only in the rerun" for name in sorted(after - before)]
     for name in sorted(before & after):
         if not filecmp.cmp(old_path / name, path / name, shallow=False):
-            found.append(f"{name}: differs")
-    return found
+            differences.append(f"{name}: differs")
+    return differences
 
 
 def _files(path: Path) -> set[str]:

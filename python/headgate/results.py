@@ -23,16 +23,16 @@ class Result(ResultTables):
         """A table by name as a pandas data frame; `UsageError` if there is none, or no pandas."""
         from headgate.analysis import frames
 
-        found = frames.table(self, table)
+        rows = frames.table(self, table)
         frames.library("pandas", "")
-        return found.to_pandas()
+        return rows.to_pandas()
 
     def to_polars(self, table: str = "flows") -> pl.DataFrame:
         """A table by name as a polars data frame; `UsageError` if there is none, or no polars."""
         from headgate.analysis import frames
 
-        found = frames.table(self, table)
-        frame: pl.DataFrame = frames.library("polars", "").from_arrow(found)
+        rows = frames.table(self, table)
+        frame: pl.DataFrame = frames.library("polars", "").from_arrow(rows)
         return frame
 
     def to_xarray(self) -> xarray.Dataset:

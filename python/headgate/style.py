@@ -77,21 +77,21 @@ def looks(qdiscs: list[str]) -> dict[str, Look]:
     If a discipline appears more than once, labels show the settings, and dashes tell its variants apart.
     """
     names = [qdisc.partition(":")[0] for qdisc in qdiscs]
-    found = {}
+    looks_by_qdisc = {}
     for place, (name, qdisc) in enumerate(zip(names, qdiscs, strict=True)):
         settings, again = qdisc.partition(":")[2], names[:place].count(name)
-        printed, color, dash = _place(name)
+        printed, color, dash = _registered_look(name)
         label = f"{printed} ({settings.replace(',', ', ')})" if settings and names.count(name) > 1 else printed
-        found[qdisc] = Look(label, color, _DASHES[(dash + again) % len(_DASHES)])
-    return found
+        looks_by_qdisc[qdisc] = Look(label, color, _DASHES[(dash + again) % len(_DASHES)])
+    return looks_by_qdisc
 
 
-def _place(name: str) -> tuple[str, str, int]:
-    found = _registry().get(name)
-    if found is None:
+def _registered_look(name: str) -> tuple[str, str, int]:
+    entry = _registry().get(name)
+    if entry is None:
         return name, _UNKNOWN[0], 0
-    shades = _SHADES[found.family]
-    return found.printed, shades[found.place % len(shades)], found.place // len(shades)
+    shades = _SHADES[entry.family]
+    return entry.printed, shades[entry.place % len(shades)], entry.place // len(shades)
 
 
 @cache

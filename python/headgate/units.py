@@ -23,11 +23,11 @@ class Unit(NamedTuple):
 
     def read(self, text: str) -> float:
         """The number of this unit that `text` means; `ValueError` says what was expected."""
-        found = WRITTEN.fullmatch(text)
-        if found is None or found["unit"] not in self.scales:
+        match = WRITTEN.fullmatch(text)
+        if match is None or match["unit"] not in self.scales:
             raise ValueError(f"expected {self.expected}, found {text.strip()!r}")
         # Decimal arithmetic, so that 95 % is 0.95 to the last bit.
-        return float(Decimal(found["number"]) * Decimal(str(self.scales[found["unit"]])))
+        return float(Decimal(match["number"]) * Decimal(str(self.scales[match["unit"]])))
 
 
 #: The worth of each word for a unit, as in scenario files. Words after the first for one worth are only read.

@@ -133,11 +133,11 @@ def test_a_discipline_that_does_not_exist_suggests_one_that_does(command: Comman
     refused(command, tmp_path, ["show", "drptail"], 2, "did you mean `droptail`?")
 
 
-@pytest.mark.parametrize(("typed", "meant"), [("cubix", "cubic"), ("voipp", "voip"), ("TFRC", "tfrc")])
+@pytest.mark.parametrize(("typed", "nearest"), [("cubix", "cubic"), ("voipp", "voip"), ("TFRC", "tfrc")])
 def test_a_controller_or_source_that_does_not_exist_suggests_one_that_does(
-    command: Command, tmp_path: Path, typed: str, did_you_mean: str
+    command: Command, tmp_path: Path, typed: str, nearest: str
 ):
-    says = f"error: no discipline, controller or source is called `{typed}`; did you mean `{did_you_mean}`?\n"
+    says = f"error: no discipline, controller or source is called `{typed}`; did you mean `{nearest}`?\n"
     refused(command, tmp_path, ["show", typed], 2, says)
 
 

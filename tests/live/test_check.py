@@ -58,7 +58,7 @@ def test_the_delay_of_a_packet_is_compared_with_the_millisecond_it_takes_to_send
     ],
 )
 def test_only_our_drops_may_take_packets(changes: dict[str, Any], bad: list[str]):
-    found = [row.what for row in check.ours([measured(10), measured(10, **changes)]) if not row.good]
+    found = [row.what for row in check.outside_checks([measured(10), measured(10, **changes)]) if not row.good]
     assert found == bad
 
 
@@ -81,7 +81,7 @@ def test_packets_that_fit_all_come_and_never_sooner_than_a_link_lets_them():
     way = options.scenario("forward", {"rate": "10Mbit/s", "delay": "3ms", "limit": "1000p"})
     found = _core.measure(way, 5_000_000, check.PACKET, 0.3)
     assert found["sent"] == found["received"] == 150
-    assert check.elsewhere(found) == 0
+    assert check.lost_outside(found) == 0
     # 1 ms to send, 3 on the way; the histogram's bins are within 1 %.
     assert found["delay_ms_p50"] >= 4 * 0.99
 

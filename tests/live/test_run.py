@@ -19,7 +19,7 @@ import pytest
 
 import headgate
 from headgate import _core, why
-from headgate.analysis import proof
+from headgate.analysis import accuracy
 from headgate.compare.gaps import GOODPUT, compare
 from headgate.errors import RunFailedError, UsageError
 from headgate.scenario import Scenario
@@ -288,12 +288,12 @@ GOOD: dict[str, Any] = {
     "stalled_ms": 0.0,
     "oversize": 0,
     "conserves": True,
-    "host_losses": dict.fromkeys(proof.PLACES, 0),
+    "host_losses": dict.fromkeys(accuracy.PLACES, 0),
 }
 
 
 def test_a_good_run_is_not_warned_of():
-    assert proof.warnings({"runs": [GOOD, {**GOOD, "seed": 2}]}) == []
+    assert accuracy.warnings({"runs": [GOOD, {**GOOD, "seed": 2}]}) == []
 
 
 @pytest.mark.parametrize(
@@ -311,6 +311,6 @@ def test_a_good_run_is_not_warned_of():
     ],
 )
 def test_what_makes_a_run_less_than_true_is_said_with_its_point(change: dict[str, object], said: str):
-    (warning,) = proof.warnings({"runs": [GOOD, {**GOOD, "seed": 2, **change}]})
+    (warning,) = accuracy.warnings({"runs": [GOOD, {**GOOD, "seed": 2, **change}]})
     assert said in warning
     assert warning.startswith("faba with seed 2: ")

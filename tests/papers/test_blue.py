@@ -17,7 +17,7 @@ from headgate.papers.blue.fig17 import misclassified
 def shortened(name: str, out: Path, *settings: str, cases: tuple[Case, ...] | None = None) -> ExperimentResults:
     """What one seed finds with some settings, in some cases of an experiment."""
     experiment = replace(catalogue.experiment(name), quick=QuickVariant(1, settings, cases))
-    return run(experiment, out, RunOptions(quick=True, threads=1), Watcher()).found
+    return run(experiment, out, RunOptions(quick=True, threads=1), Watcher()).results
 
 
 def verdicts(found: ExperimentResults, said: str) -> set[Verdict]:

@@ -17,7 +17,7 @@ def test_breathe_protects_tcp_where_red_and_plain_choke_do_not(tmp_path: Path):
     assert figure2.qdiscs == figure3.qdiscs
     both = replace(figure2, measures={**figure2.measures, **figure3.measures})
     shortened = replace(both, quick=replace(both.quick, set=("duration=100s",)))
-    found = run(shortened, tmp_path, RunOptions(quick=True, threads=2), Watcher()).found
+    found = run(shortened, tmp_path, RunOptions(quick=True, threads=2), Watcher()).results
     said = {claim.text: judged(claim.judge, found)["verdict"] for claim in (*figure2.claims, *figure3.claims)}
     clear = (
         "Under DropTail TCP gets nearly nothing (less than 5 % of the fair rate)",

@@ -16,7 +16,7 @@ from headgate.papers import catalogue
 def shortened(name: str, out: Path, *cases: Case) -> ExperimentResults:
     """What one seed of 50 s finds, of which 30 count, in some cases of an experiment."""
     experiment = replace(catalogue.experiment(name), quick=QuickVariant(1, ("duration=50s",), cases or None))
-    return run(experiment, out, RunOptions(quick=True, threads=1), Watcher()).found
+    return run(experiment, out, RunOptions(quick=True, threads=1), Watcher()).results
 
 
 @pytest.fixture(scope="module")

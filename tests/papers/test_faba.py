@@ -15,7 +15,7 @@ def verdicts(name: str, out: Path, cases: tuple[Case, ...]) -> dict[str, str]:
     """The verdict on each claim of an experiment, from a shortened run of these cases."""
     whole = catalogue.experiment(name)
     shortened = replace(whole, quick=replace(whole.quick, cases=cases), cases=cases)
-    found = run(shortened, out, RunOptions(quick=True, threads=2), Watcher()).found
+    found = run(shortened, out, RunOptions(quick=True, threads=2), Watcher()).results
     return {claim.text: judged(claim.judge, found)["verdict"] for claim in whole.claims}
 
 

@@ -46,17 +46,17 @@ def carry_out(experiment: Experiment, out: Path, how: RunOptions) -> record.Expe
 
 def test_measures_are_seed_by_seed_and_cases_are_found_by_value(tiny: Experiment, tmp_path: Path):
     ran = run(tiny, tmp_path, RunOptions(), Watcher())
-    quantity = ran.found("tcp", "FABA", buffer=50)
-    flows = ran.found.runs("FABA", buffer=50)[0].result.flows.to_pandas()
+    quantity = ran.results("tcp", "FABA", buffer=50)
+    flows = ran.results.runs("FABA", buffer=50)[0].result.flows.to_pandas()
     mine = flows[(flows["qdisc"] == "faba") & (flows["seed"] == 1) & (flows["kind"] == "tcp")]
     assert quantity.per_seed[0] == pytest.approx(mine["goodput_bps"].sum() / mine["fair_share_bps"].sum())
     assert len(quantity.per_seed) == 2
-    assert ran.found.over("buffer", "tcp", "FABA")[0] == [20, 50]
+    assert ran.results.over("buffer", "tcp", "FABA")[0] == [20, 50]
     assert ran.cpu_s > 0
 
 
 def test_names_that_do_not_exist_are_errors_and_left_out_cases_are_said_to_be(tiny: Experiment, tmp_path: Path):
-    found = run(tiny, tmp_path, RunOptions(quick=True), Watcher()).found
+    found = run(tiny, tmp_path, RunOptions(quick=True), Watcher()).results
     with pytest.raises(NotRunError):
         found("tcp", "FABA", buffer=50)
     with pytest.raises(KeyError, match="0 cases have"):
@@ -87,7 +87,7 @@ def test_a_stopped_run_resumes_to_the_same_numbers(tiny: Experiment, tmp_path: P
     seen = Count()
     resumed = run(tiny, tmp_path / "a", RunOptions(), seen)
     assert seen.begun == [(8, raised.value.finished)]
-    assert resumed.found.values == run(tiny, tmp_path / "b", RunOptions(), Watcher()).found.values
+    assert resumed.results.values == run(tiny, tmp_path / "b", RunOptions(), Watcher()).results.values
 
 
 def test_a_record_has_every_number(tiny: Experiment, tmp_path: Path):

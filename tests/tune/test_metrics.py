@@ -18,7 +18,7 @@ FABA = 1
 
 
 @pytest.mark.parametrize(
-    ("written", "meant"),
+    ("written", "nearest"),
     [
         ("p95 queue delay", "p95 queue delay"),
         ("queue_delay_p95", "p95 queue delay"),
@@ -31,8 +31,8 @@ FABA = 1
         ("jain", "jain"),
     ],
 )
-def test_words_stand_in_any_order_apart_or_joined(written: str, did_you_mean: str, in_memory: headgate.Result):
-    assert str(metric(written, in_memory.scenario)) == did_you_mean
+def test_words_stand_in_any_order_apart_or_joined(written: str, nearest: str, in_memory: headgate.Result):
+    assert str(metric(written, in_memory.scenario)) == nearest
 
 
 def test_a_metric_has_the_document_s_figures(in_memory: headgate.Result):

@@ -73,9 +73,9 @@ def values(table: pa.Table, name: str) -> Array:
     return np.asarray(table.column(name).to_numpy(), dtype=np.float64)
 
 
-def rows(table: pa.Table, **wanted: str) -> pa.Table:
+def rows(table: pa.Table, **equal: str) -> pa.Table:
     """The rows whose columns have the wanted values."""
-    for column, value in wanted.items():
+    for column, value in equal.items():
         table = table.filter(pc.equal(table.column(column), value))
     return table
 
@@ -83,15 +83,15 @@ def rows(table: pa.Table, **wanted: str) -> pa.Table:
 def groups(result: ResultTables, qdisc: str) -> list[GroupGoodput]:
     """The groups with their flows' goodput and fair shares, after the warm-up."""
     table = rows(result.flows, qdisc=qdisc)
-    found = []
+    goodputs = []
     for group in result.scenario.groups:
         # A TCP and a UDP group may have the same name in a file; they stay separate.
         part = rows(table, group=group.name, kind=group.kind)
         if part.num_rows:
             goodput = values(part, "goodput_bps").reshape(-1, group.flows)
             fair = values(part, "fair_share_bps").reshape(-1, group.flows)
-            found.append(GroupGoodput(group.name, group.role, group.flows, goodput, fair[0]))
-    return found
+            goodputs.append(GroupGoodput(group.name, group.role, group.flows, goodput, fair[0]))
+    return goodputs
 
 
 def series(table: pa.Table, points: int) -> TimeSeries | None:
@@ -146,11 +146,11 @@ def gauges(result: ResultTables, qdisc: str, points: int) -> dict[str, TimeSerie
 def delay(result: ResultTables, qdisc: str) -> Cdf | None:
     """The distribution of the queueing delay at the bottleneck; None if no packet was sent."""
     table = rows(bottleneck(result, result.delays), qdisc=qdisc, measure="queue_delay")
-    found = histogram(table, "delay_ms")
-    if not len(found.values):
+    delays = histogram(table, "delay_ms")
+    if not len(delays.values):
         return None
-    below = np.cumsum(found.counts)
-    return Cdf(found.values, below / below[-1])
+    below = np.cumsum(delays.counts)
+    return Cdf(delays.values, below / below[-1])
 
 
 def delay_goodput(result: ResultTables, qdisc: str, scale: float) -> Array:
@@ -160,8 +160,8 @@ def delay_goodput(result: ResultTables, qdisc: str, scale: float) -> Array:
     """
     delays = values(rows(bottleneck(result, result.links), qdisc=qdisc), "queue_delay_ms_mean")
     flows = values(rows(result.flows, qdisc=qdisc), "goodput_bps").reshape(len(delays), -1)
-    found = np.stack([delays, flows.sum(axis=1) / scale], axis=1)
-    return np.asarray(found[np.isfinite(delays)], dtype=np.float64)
+    points = np.stack([delays, flows.sum(axis=1) / scale], axis=1)
+    return np.asarray(points[np.isfinite(delays)], dtype=np.float64)
 
 
 def transfers(result: ResultTables, qdisc: str) -> Transfers:

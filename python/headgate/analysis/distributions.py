@@ -58,10 +58,10 @@ def by_seed(table: pa.Table, value: str, seeds: Iterable[int]) -> list[BinnedVal
     return [histogram(table.filter(pc.equal(column, pa.scalar(seed, pa.uint64()))), value) for seed in seeds]
 
 
-def estimates(found: Iterable[BinnedValues], *parts: str) -> dict[str, Estimate]:
+def estimates(histograms: Iterable[BinnedValues], *parts: str) -> dict[str, Estimate]:
     """An estimate for each of `parts` (`mean`, or a key of QUANTILES), from one histogram per seed."""
-    seeds = list(found)
+    per_seed = list(histograms)
     return {
-        part: estimate(each.mean() if part == "mean" else each.quantile(QUANTILES[part]) for each in seeds)
+        part: estimate(each.mean() if part == "mean" else each.quantile(QUANTILES[part]) for each in per_seed)
         for part in parts
     }

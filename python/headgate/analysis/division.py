@@ -72,17 +72,17 @@ def divisions(result: ResultTables) -> list[Division]:
     """The division of each discipline, the fairest first."""
     entries = summarize(result)
     looks = style.looks([entry["qdisc"] for entry in entries])
-    found = (
+    unsorted = (
         _division(looks[entry["qdisc"]].label, entry, FlowsView(result, entry["qdisc"], result.scenario.groups))
         for entry in entries
     )
-    return sorted(found, key=lambda division: division.misallocated)
+    return sorted(unsorted, key=lambda division: division.misallocated)
 
 
-def leaders(found: list[Division]) -> list[Division]:
+def leaders(ranked: list[Division]) -> list[Division]:
     """The disciplines that share the first place: those whose 95 % interval reaches that of the first."""
-    best = found[0].misallocated_bps["high"] or 0.0
-    return list(takewhile(lambda division: (division.misallocated_bps["low"] or 0.0) <= best, found))
+    best = ranked[0].misallocated_bps["high"] or 0.0
+    return list(takewhile(lambda division: (division.misallocated_bps["low"] or 0.0) <= best, ranked))
 
 
 def _division(label: str, entry: dict[str, Any], flows: FlowsView) -> Division:
@@ -104,8 +104,10 @@ def _part(name: str, role: Role, entry: dict[str, Any]) -> LinkShare:
 def protocols(groups: Iterable[Group]) -> str:
     """The protocols of `groups`: `TCP`, `UDP`, `TCP and TFRC`."""
     names = {"tcp": "TCP", "udp": "UDP"}
-    found = dict.fromkeys("TFRC" if group.kind == "udp" and group.responsive else names[group.kind] for group in groups)
-    return " and ".join(found)
+    spoken = dict.fromkeys(
+        "TFRC" if group.kind == "udp" and group.responsive else names[group.kind] for group in groups
+    )
+    return " and ".join(spoken)
 
 
 def _few(parts: list[LinkShare]) -> list[LinkShare]:

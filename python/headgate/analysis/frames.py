@@ -28,8 +28,8 @@ def library(name: str, extra: str) -> Any:
     try:
         return import_module(name)
     except ImportError as error:
-        wanted = f"pip install 'headgate[{extra}]'" if extra else f"pip install {name}"
-        raise UsageError(f"this needs {name}, which is not installed ({error}): {wanted}") from None
+        install = f"pip install 'headgate[{extra}]'" if extra else f"pip install {name}"
+        raise UsageError(f"this needs {name}, which is not installed ({error}): {install}") from None
 
 
 def dataset(result: ResultTables) -> xarray.Dataset:
@@ -52,12 +52,12 @@ def dataset(result: ResultTables) -> xarray.Dataset:
     for metric, rows in whole.groupby("metric", observed=True, sort=False):
         dims = [name for name in dimensions if rows[name].notna().all()]
         shape = [len(dimensions[name]) for name in dims]
-        places = tuple(_places(rows[name], dimensions[name]) for name in dims)
+        places = tuple(_indices(rows[name], dimensions[name]) for name in dims)
         values = np.full(shape, np.nan)
         values[places] = rows["value"]
         variables[metric] = (dims, values)
-    said = {"scenario": result.scenario.name, "config_hash": result.scenario.config_hash}
-    whole_set: xarray.Dataset = xr.Dataset(variables, dimensions, said)
+    attributes = {"scenario": result.scenario.name, "config_hash": result.scenario.config_hash}
+    whole_set: xarray.Dataset = xr.Dataset(variables, dimensions, attributes)
     return whole_set
 
 
@@ -66,7 +66,7 @@ def _way(link: Any, direction: Any) -> Any:
     return link if direction != "reverse" else f"{link} reverse"
 
 
-def _places(found: Any, labels: list[Any]) -> list[int]:
+def _indices(column: Any, labels: list[Any]) -> list[int]:
     """The index of each row in the labels of a dimension."""
     numbers = {label: number for number, label in enumerate(labels)}
-    return [numbers[label] for label in found]
+    return [numbers[label] for label in column]

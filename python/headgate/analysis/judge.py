@@ -164,9 +164,9 @@ def _trend(curve: Sequence[Quantity], word: str, sign: float) -> Judgement:
 
 
 def _combined(judgements: Iterable[Judgement], order: tuple[Verdict, ...]) -> Judgement:
-    found = list(judgements)
-    decisive = next(verdict for verdict in order if any(each.verdict is verdict for each in found))
-    shown = [each.numbers for each in found if each.verdict is decisive]
+    all_judgements = list(judgements)
+    decisive = next(verdict for verdict in order if any(each.verdict is verdict for each in all_judgements))
+    shown = [each.numbers for each in all_judgements if each.verdict is decisive]
     more = f" (and {len(shown) - 1} more)" if len(shown) > 1 else ""
     return Judgement(decisive, f"{shown[0]}{more}")
 

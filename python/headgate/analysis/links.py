@@ -35,11 +35,11 @@ def compared(result: ResultTables) -> list[LinkDirection]:
 
 def first(result: ResultTables) -> str:
     """The label of the first compared link; empty if it is the only one."""
-    found = compared(result)
-    return found[0].label if len(found) > 1 else ""
+    links = compared(result)
+    return links[0].label if len(links) > 1 else ""
 
 
 def note(result: ResultTables) -> str:
     """A note for a figure of one link; empty if it is the only compared link."""
-    found = compared(result)
-    return f" Link {found[0].label}, the first of {len(found)} that are compared." if len(found) > 1 else ""
+    links = compared(result)
+    return f" Link {links[0].label}, the first of {len(links)} that are compared." if len(links) > 1 else ""

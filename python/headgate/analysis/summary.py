@@ -51,12 +51,12 @@ def summed(flows: FlowsView) -> dict[str, Any]:
 
 def taken(measures: Iterable[Measure], view: FlowsView | LinkView) -> dict[str, Any]:
     """The measures of a view, nested as in the document: the key `a.b` becomes `b` within `a`."""
-    found: dict[str, Any] = {}
+    measured: dict[str, Any] = {}
     for measure in measures:
         *outer, key = measure.key.split(".")
-        entry = found.setdefault(outer[0], {}) if outer else found
+        entry = measured.setdefault(outer[0], {}) if outer else measured
         entry[key] = measure.take(view)
-    return found
+    return measured
 
 
 def _discipline(result: ResultTables, qdisc: str) -> dict[str, Any]:

@@ -23,41 +23,41 @@ def verdict(result: ResultTables) -> str:
     return sentence(divisions(result), result.scenario.rate_bps, first(result))
 
 
-def sentence(found: list[Division], rate_bps: float, link: str = "") -> str:
-    """The verdict on `found`, which is sorted best first. With several links, `link` is the one with `rate_bps`."""
-    if not any(division.goodput_bps for division in found):
+def sentence(ranked: list[Division], rate_bps: float, link: str = "") -> str:
+    """The verdict on `ranked`, which is sorted best first. With several links, `link` is the one with `rate_bps`."""
+    if not any(division.goodput_bps for division in ranked):
         return "No data reached a receiver after the warm-up"
-    if len(found) > 1 and _none_better(found, rate_bps):
-        return _alike(found, rate_bps, link)
-    if found[0].has_classes:
-        return _protection(found, rate_bps, link)
-    return _between_groups(found) if len(found[0].compared) > 1 else _among_flows(found)
+    if len(ranked) > 1 and _none_better(ranked, rate_bps):
+        return _alike(ranked, rate_bps, link)
+    if ranked[0].has_classes:
+        return _protection(ranked, rate_bps, link)
+    return _between_groups(ranked) if len(ranked[0].compared) > 1 else _among_flows(ranked)
 
 
-def _none_better(found: list[Division], rate_bps: float) -> bool:
+def _none_better(ranked: list[Division], rate_bps: float) -> bool:
     """Whether all share the first place, or differ by less than `_ALIKE` of the link's rate."""
-    return len(leaders(found)) == len(found) or found[-1].misallocated - found[0].misallocated < _ALIKE * rate_bps
+    return len(leaders(ranked)) == len(ranked) or ranked[-1].misallocated - ranked[0].misallocated < _ALIKE * rate_bps
 
 
-def _protection(found: list[Division], rate_bps: float, link: str) -> str:
+def _protection(ranked: list[Division], rate_bps: float, link: str) -> str:
     """With unresponsive flows: their goodput under the best disciplines, then under the next and the last."""
     scale = style.unit_of(rate_bps)[1]
-    best = leaders(found)
+    best = leaders(ranked)
     tie = "; difference not significant" if len(best) > 1 else ""
-    fair = style.number(found[0].of(Role.UNRESPONSIVE).fair_bps / scale)
-    said = f"{_where(link)}{_limit(best, rate_bps)} (fair share {fair}{tie})"
-    others = [each for each in _named(found) if each not in best]
+    fair = style.number(ranked[0].of(Role.UNRESPONSIVE).fair_bps / scale)
+    statement = f"{_where(link)}{_limit(best, rate_bps)} (fair share {fair}{tie})"
+    others = [each for each in _named(ranked) if each not in best]
     amounts = {each.label: style.number(_taken(each) / scale) for each in others}
     # The next best may hold the flow too, to a little more.
     if others and _holds(others[0]) and _holds(best[0]):
         label = others.pop(0).label
-        said = f"{said}, {label} to {amounts[label]}"
+        statement = f"{statement}, {label} to {amounts[label]}"
     if not others:
-        return said
-    them = "it" if found[0].of(Role.UNRESPONSIVE).flows == 1 else "them"
+        return statement
+    them = "it" if ranked[0].of(Role.UNRESPONSIVE).flows == 1 else "them"
     label, *rest = (each.label for each in others)
     taken = [f"{label} lets {them} take {amounts[label]}", *(f"{each} {amounts[each]}" for each in rest)]
-    return f"{said}. {', '.join(taken)}"
+    return f"{statement}. {', '.join(taken)}"
 
 
 def _holds(division: Division) -> bool:
@@ -93,42 +93,42 @@ def _flows(division: Division) -> str:
     return "the unresponsive flow" if flows == 1 else f"the {flows} unresponsive flows"
 
 
-def _alike(found: list[Division], rate_bps: float, link: str) -> str:
+def _alike(ranked: list[Division], rate_bps: float, link: str) -> str:
     """No discipline divides the link better than another: reports the unresponsive flows or the queueing delay."""
-    best = found[0]
+    best = ranked[0]
     if best.has_classes:
         unit, scale = style.unit_of(rate_bps)
-        taken = sorted(map(_taken, found))
+        taken = sorted(map(_taken, ranked))
         due = best.of(Role.UNRESPONSIVE).fair_bps
         least, most, fair = (style.number(bps / scale, 2) for bps in (taken[0], taken[-1], due))
         amount = f"about {most}" if least == most else f"{least} to {most}"
         take = "takes" if best.of(Role.UNRESPONSIVE).flows == 1 else "take"
-        said = f"{_flows(best)} {take} {amount} {unit} with each (fair share {fair})"
-        return f"{_where(link)}{'t' if link else 'T'}he disciplines do not differ noticeably: {said}"
-    said = f"The disciplines divide the link{'s' if link else ''} equally well"
+        statement = f"{_flows(best)} {take} {amount} {unit} with each (fair share {fair})"
+        return f"{_where(link)}{'t' if link else 'T'}he disciplines do not differ noticeably: {statement}"
+    statement = f"The disciplines divide the link{'s' if link else ''} equally well"
     delays = sorted(
-        (division.queue_delay_ms_p95, division.label) for division in found if division.queue_delay_ms_p95 is not None
+        (division.queue_delay_ms_p95, division.label) for division in ranked if division.queue_delay_ms_p95 is not None
     )
     if not delays:
-        return said
+        return statement
     (short, quick), (long, slow) = delays[0], delays[-1]
     at = f" at {link}" if link else ""
     delay = f"95 % of packets have a queueing delay{at} of at most {style.number(short)} ms with {quick}"
-    return f"{said}. {delay}, {style.number(long)} ms with {slow}"
+    return f"{statement}. {delay}, {style.number(long)} ms with {slow}"
 
 
-def _between_groups(found: list[Division]) -> str:
+def _between_groups(ranked: list[Division]) -> str:
     """With several groups: the goodput of a flow of the best-off group over one of the worst-off."""
-    best, last = found[0], found[-1]
+    best, last = ranked[0], ranked[-1]
     times, most, least = extremes(best.compared)
-    said = "each group gets about its fair share" if times < _EVEN else _compared(times, most, least)
-    if len(found) == 1:
-        return f"With {best.label}, {said}"
-    said = f"{_lead(found, 'divide')} the link most fairly: {said}"
+    statement = "each group gets about its fair share" if times < _EVEN else _compared(times, most, least)
+    if len(ranked) == 1:
+        return f"With {best.label}, {statement}"
+    statement = f"{_lead(ranked, 'divide')} the link most fairly: {statement}"
     again, ahead, behind = extremes(last.compared)
     if times >= _EVEN and (ahead.name, behind.name) == (most.name, least.name) and math.isfinite(again):
-        return f"{said}. With {last.label}: {style.number(again, 2)} times"
-    return f"{said}. With {last.label}, {_compared(again, ahead, behind)}"
+        return f"{statement}. With {last.label}: {style.number(again, 2)} times"
+    return f"{statement}. With {last.label}, {_compared(again, ahead, behind)}"
 
 
 def extremes(parts: list[LinkShare]) -> tuple[float, LinkShare, LinkShare]:
@@ -146,37 +146,37 @@ def _compared(times: float, most: LinkShare, least: LinkShare) -> str:
     return f"a flow of “{most.name}” gets {style.number(times, 2)} times the goodput of one of “{least.name}”{measure}"
 
 
-def _among_flows(found: list[Division]) -> str:
+def _among_flows(ranked: list[Division]) -> str:
     """With one group that demands more than its share: how evenly its flows share."""
-    first = found[0]
+    first = ranked[0]
     flows = first.compared[0].flows
     link = "the link" if len(first.parts) == 1 else "the rest of the link"
     if flows == 1:
         unit, scale = style.unit_of(first.goodput_bps)
-        got = _each(found, lambda division: f"{style.number(division.compared[0].goodput_bps / scale)} {unit}")
+        got = _each(ranked, lambda division: f"{style.number(division.compared[0].goodput_bps / scale)} {unit}")
         return f"One flow uses {link} alone. Its goodput is {got}"
-    alone = len(found) == 1
+    alone = len(ranked) == 1
     lead = (
-        f"{flows} flows share {link}" if alone else f"{_lead(found, 'divide')} {link} most evenly among {flows} flows"
+        f"{flows} flows share {link}" if alone else f"{_lead(ranked, 'divide')} {link} most evenly among {flows} flows"
     )
-    index = _each(found, lambda division: style.number(division.jain or 0.0))
+    index = _each(ranked, lambda division: style.number(division.jain or 0.0))
     return f"{lead}. Jain's index is {index} (1: equal shares)"
 
 
-def _each(found: list[Division], value: Callable[[Division], str]) -> str:
+def _each(ranked: list[Division], value: Callable[[Division], str]) -> str:
     """The numbers of the reported disciplines: `1.2 with FRED, 1.3 with FABA, 5.0 with DropTail`."""
-    return ", ".join(f"{value(division)} with {division.label}" for division in _named(found))
+    return ", ".join(f"{value(division)} with {division.label}" for division in _named(ranked))
 
 
-def _named(found: list[Division]) -> list[Division]:
+def _named(ranked: list[Division]) -> list[Division]:
     """The reported disciplines: the leaders, or the leader and the next, and the last."""
-    first = found[: min(max(2, len(leaders(found))), _MOST_NAMES)]
-    return first if found[-1] in first else [*first, found[-1]]
+    first = ranked[: min(max(2, len(leaders(ranked))), _MOST_NAMES)]
+    return first if ranked[-1] in first else [*first, ranked[-1]]
 
 
-def _lead(found: list[Division], verb: str) -> str:
+def _lead(ranked: list[Division], verb: str) -> str:
     """`FABA divides`, `FABA and SFB divide`, `FABA, SFB and 2 more divide`."""
-    names = [division.label for division in leaders(found)]
+    names = [division.label for division in leaders(ranked)]
     if len(names) == 1:
         return f"{names[0]} {verb}s"
     if len(names) > _MOST_NAMES:

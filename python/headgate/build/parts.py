@@ -119,8 +119,8 @@ def class_(name: str | None = None, /, **given: Unpack[keys.ClassKeys]) -> Class
 
 def _with(first: Mapping[str, Any], given: Mapping[str, Any]) -> dict[str, Any]:
     """All keywords, with the positional arguments `first`."""
-    said = {name: value for name, value in first.items() if value is not None}
-    for name in said:
+    positional = {name: value for name, value in first.items() if value is not None}
+    for name in positional:
         if name in given:
-            raise UsageError(f"{name.removesuffix('_')} is given twice: {said[name]!r} and {given[name]!r}")
-    return said | dict(given)
+            raise UsageError(f"{name.removesuffix('_')} is given twice: {positional[name]!r} and {given[name]!r}")
+    return positional | dict(given)

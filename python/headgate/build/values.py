@@ -37,7 +37,7 @@ def section(place: str, given: Mapping[str, Any], keys: type) -> dict[str, Any]:
     `keys` is a `TypedDict` of the known keywords. Raises `UsageError` for an unknown one, with the nearest.
     """
     hints = get_type_hints(keys, include_extras=True)
-    found = {}
+    values = {}
     for name, value in current_names(place, given, keys).items():
         if name not in hints:
             near = (
@@ -47,8 +47,8 @@ def section(place: str, given: Mapping[str, Any], keys: type) -> dict[str, Any]:
             )
             raise UsageError(f"{place} has no keyword {name!r}{near} It has: {', '.join(hints)}")
         if value is not None:
-            found[name.removesuffix("_")] = _value(f"{place}: {name}", value, hints[name])
-    return found
+            values[name.removesuffix("_")] = _value(f"{place}: {name}", value, hints[name])
+    return values
 
 
 def current_names(place: str, given: Mapping[str, Any], keys: type) -> dict[str, Any]:

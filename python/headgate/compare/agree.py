@@ -30,16 +30,16 @@ def agree(results: tuple[Result, Result], allowed: Iterable[str] = ()) -> list[D
     An allowed key includes the keys below it: `tcp` is every group of TCP flows. Raises `UsageError` for the first
     difference that is not allowed, and for an allowed key that does not differ.
     """
-    found = list(differences(*(result.scenario for result in results)))
-    asked = list(allowed)
-    for difference in found:
-        if not any(_below(difference.key, key) for key in asked):
+    differing = list(differences(*(result.scenario for result in results)))
+    allowed_keys = list(allowed)
+    for difference in differing:
+        if not any(_below(difference.key, key) for key in allowed_keys):
             still = f"use --allow {difference.key} to compare them anyway"
             raise UsageError(f"the results are of different scenarios: {difference}; {still}")
-    for key in asked:
-        if not any(_below(difference.key, key) for difference in found):
+    for key in allowed_keys:
+        if not any(_below(difference.key, key) for difference in differing):
             raise UsageError(f"--allow {key}: the scenarios do not differ there")
-    return found
+    return differing
 
 
 def common(one: Scenario, other: Scenario) -> list[str]:
@@ -85,6 +85,6 @@ def _shown(value: Any) -> str:
 
 def _below(key: str, allowed: str) -> bool:
     """Whether `key` is `allowed` or below it; `tcp.cc` is below `tcp` in every group."""
-    wanted = allowed.split(".")
-    names = key.split(".")[: len(wanted)]
-    return wanted in (names, [name.partition("[")[0] for name in names])
+    prefix = allowed.split(".")
+    names = key.split(".")[: len(prefix)]
+    return prefix in (names, [name.partition("[")[0] for name in names])

@@ -31,8 +31,8 @@ class ComparedMeasure(NamedTuple):
 
     def quantity(self, entry: dict[str, Any]) -> Quantity:
         """Its values in an entry of a summary."""
-        found = entry[self.measure.key]
-        return _quantity(found[self.part] if self.part else found)
+        estimate = entry[self.measure.key]
+        return _quantity(estimate[self.part] if self.part else estimate)
 
 
 GOODPUT, SHARE, DROPS, MARKS, JAIN = (
@@ -128,11 +128,11 @@ def compare(one: Result, other: Result, allow: Iterable[str] = ()) -> Comparison
     The scenarios may differ in seeds, disciplines, names, records and the keys in `allow`. Raises `UsageError` for any
     other difference.
     """
-    found = agree((one, other), allow)
+    allowed_differences = agree((one, other), allow)
     qdiscs = common(one.scenario, other.scenario)
     entries = [{entry["qdisc"]: entry for entry in summarize(result)} for result in (one, other)]
     rows = [row for qdisc in qdiscs for row in _rows(qdisc, (entries[0][qdisc], entries[1][qdisc]))]
-    return Comparison((one, other), names(one, other), found, qdiscs, rows)
+    return Comparison((one, other), names(one, other), allowed_differences, qdiscs, rows)
 
 
 def further(place: LinkDirection) -> str:
@@ -185,8 +185,8 @@ def _rows(qdisc: str, entries: tuple[dict[str, Any], dict[str, Any]]) -> Iterato
 
 
 def _of_group(group: dict[str, Any], measure: ComparedMeasure) -> Quantity:
-    found = measure.quantity(group)
-    return found * (1 / group["flows"]) if measure == GOODPUT else found
+    quantity = measure.quantity(group)
+    return quantity * (1 / group["flows"]) if measure == GOODPUT else quantity
 
 
 def _of_link(entry: dict[str, Any], link: dict[str, Any], measure: ComparedMeasure) -> Quantity:
@@ -200,12 +200,12 @@ def _quantity(estimate: dict[str, Any]) -> Quantity:
 
 
 def _entry(row: MeasuredPair) -> dict[str, Any]:
-    found = row.gap
+    difference = row.gap
     return {
         "qdisc": row.qdisc,
         "of": row.of,
         "measure": row.measure.name,
         "unit": row.measure.measure.units.value.name,
         "values": [{key: each for key, each in value.document().items() if key != "half"} for value in row.values],
-        "gap": None if found is None else {**found._asdict(), "verdict": found.verdict},
+        "gap": None if difference is None else {**difference._asdict(), "verdict": difference.verdict},
     }

@@ -21,8 +21,8 @@ def tables(comparison: Comparison) -> Group:
     """A table for each group and each link, the notes, and the verdict."""
     drawn = [_table(*parts) for parts in listed(comparison)]
     notes = (Text(note, style="dim") for note in words.notes(comparison))
-    said = (Text(sentence) for sentence in words.unresponsive_shares(comparison))
-    return Group(*drawn, *notes, Text(), *said, Text(f"{words.sentence(comparison)}.", style="bold"), Text())
+    sentences = (Text(sentence) for sentence in words.unresponsive_shares(comparison))
+    return Group(*drawn, *notes, Text(), *sentences, Text(f"{words.sentence(comparison)}.", style="bold"), Text())
 
 
 def listed(comparison: Comparison) -> Iterator[tuple[str, list[words.ComparisonColumn], list[ComparisonRow]]]:
@@ -48,7 +48,7 @@ def title(comparison: Comparison, of: str) -> str:
     """The title of a table."""
     if of in comparison.links:
         place = compared(comparison.results[0])[comparison.links.index(of)]
-        said = f"the link {place.label}" if len(comparison.links) > 1 else "the link"
-        return f"{said}, {style.rate(comparison.results[0].scenario.rate_bps)}" if of == LINK else said
+        name = f"the link {place.label}" if len(comparison.links) > 1 else "the link"
+        return f"{name}, {style.rate(comparison.results[0].scenario.rate_bps)}" if of == LINK else name
     group = next(group for group in comparison.results[0].scenario.groups if group.name == of)
     return f"{of}: {group.flows} {group.kind.upper()} flow{'' if group.flows == 1 else 's'}"

@@ -47,17 +47,17 @@ class ComparisonColumn(NamedTuple):
 
     def show_gap(self, row: MeasuredPair) -> str:
         """The difference with its margin of error: in % of the first for rates and times, else in the column's unit."""
-        found = row.gap
-        if found is None:
+        difference = row.gap
+        if difference is None:
             return style.MISSING
-        star = DIFFERS if found.verdict == "differs" else ""
+        star = DIFFERS if difference.verdict == "differs" else ""
         if self.measure.measure.units in (Units.RATE, Units.TIME, Units.PACKETS):
-            if found.relative is None:
+            if difference.relative is None:
                 return style.MISSING
-            half = f" ±{found.half / abs(row.values[0].mean) * 100:.0f}" if found.half else ""
-            return f"{found.relative * 100:+.0f}{half} %{star}"
-        half = f" ±{style.fixed(found.half * self.scale, self.decimals)}" if found.half else ""
-        return f"{found.mean * self.scale:+.{self.decimals}f}{half}{star}"
+            half = f" ±{difference.half / abs(row.values[0].mean) * 100:.0f}" if difference.half else ""
+            return f"{difference.relative * 100:+.0f}{half} %{star}"
+        half = f" ±{style.fixed(difference.half * self.scale, self.decimals)}" if difference.half else ""
+        return f"{difference.mean * self.scale:+.{self.decimals}f}{half}{star}"
 
 
 def columns(comparison: Comparison, of: str) -> list[ComparisonColumn]:
@@ -82,8 +82,8 @@ def columns(comparison: Comparison, of: str) -> list[ComparisonColumn]:
 def sentence(comparison: Comparison) -> str:
     """How many goodputs agree, and the largest difference."""
     one, other = comparison.names
-    rows = [(abs(found.relative), row) for row in comparison.rows if row.measure == GOODPUT
-            and (found := row.gap) is not None and found.relative is not None]  # fmt: skip
+    rows = [(abs(difference.relative), row) for row in comparison.rows if row.measure == GOODPUT
+            and (difference := row.gap) is not None and difference.relative is not None]  # fmt: skip
     if not rows:
         return f"No group got goodput in {one}"
     near = sum(part <= CLOSE for part, _ in rows)
@@ -108,12 +108,16 @@ def _unresponsive_shares(comparison: Comparison, of: str) -> str:
     shares = {qdisc: comparison.row(qdisc, of, SHARE).values[1].mean for qdisc in comparison.qdiscs}
     ranked = sorted((qdisc for qdisc in shares if shares[qdisc] == shares[qdisc]), key=lambda qdisc: shares[qdisc])
     takes = ", ".join(f"{style.number(shares[qdisc], 2)} with {looks[qdisc].label}" for qdisc in ranked)
-    said = f"The unresponsive “{of}” gets these multiples of its fair share in {comparison.names[1]}: {takes}."
+    shares_sentence = (
+        f"The unresponsive “{of}” gets these multiples of its fair share in {comparison.names[1]}: {takes}."
+    )
     judged = [qdisc for qdisc in ranked if qdisc.partition(":")[0] in promising]
-    kept, broken = ([q for q in judged if (shares[q] <= LIMITED_TO) == side] for side in (True, False))
-    sides = {f"hold it to {LIMITED_TO:g} times its fair share": kept, "do not": broken}
-    told = "; ".join(f"{word}: {', '.join(looks[q].label for q in each)}" for word, each in sides.items() if each)
-    return f"{said} Of the disciplines that limit unresponsive flows, {told}." if told else said
+    limiting, others = ([q for q in judged if (shares[q] <= LIMITED_TO) == side] for side in (True, False))
+    sides = {f"hold it to {LIMITED_TO:g} times its fair share": limiting, "do not": others}
+    limits = "; ".join(f"{word}: {', '.join(looks[q].label for q in each)}" for word, each in sides.items() if each)
+    return (
+        f"{shares_sentence} Of the disciplines that limit unresponsive flows, {limits}." if limits else shares_sentence
+    )
 
 
 def notes(comparison: Comparison) -> list[str]:
@@ -122,7 +126,7 @@ def notes(comparison: Comparison) -> list[str]:
     counts = [len(result.scenario.seeds) for result in results]
     seeds = ("one seed" if count == 1 else f"{count} seeds" for count in counts)
     left = [qdisc for result in results for qdisc in result.scenario.qdiscs if qdisc not in comparison.qdiscs]
-    told = [
+    all_notes = [
         ", ".join(f"{each} in {name}" for each, name in zip(seeds, comparison.names, strict=True)) + ".",
         f"Differences ± margin of error (95 %); {DIFFERS} significant."
         if min(counts) > 1
@@ -132,7 +136,7 @@ def notes(comparison: Comparison) -> list[str]:
         f"Left out, as only one result has it: {', '.join(left)}." if left else "",
         *(f"The scenarios differ in {difference}." for difference in comparison.differences),
     ]
-    return [note for note in told if note]
+    return [note for note in all_notes if note]
 
 
 def _marks(result: Result, name: str) -> str:

@@ -15,11 +15,11 @@ SECTIONS = tuple(sorted(_FOUND, key=lambda section: section.number))
 
 def chosen(numbers: Iterable[int]) -> tuple[RfcSection, ...]:
     """The sections of these numbers, in the RFC's order; all if there are none."""
-    wanted = set(numbers)
+    wanted_numbers = set(numbers)
     known = {section.number for section in SECTIONS}
-    if wanted - known:
+    if wanted_numbers - known:
         raise UsageError(
-            f"there is no test in section {min(wanted - known)} of RFC 7928; the sections with tests are "
+            f"there is no test in section {min(wanted_numbers - known)} of RFC 7928; the sections with tests are "
             f"{min(known)} to {max(known)}"
         )
-    return tuple(section for section in SECTIONS if not wanted or section.number in wanted)
+    return tuple(section for section in SECTIONS if not wanted_numbers or section.number in wanted_numbers)

@@ -42,10 +42,10 @@ def evaluate(
     from headgate.evaluate.candidates import candidates
     from headgate.experiment.running import RunOptions
 
-    how = RunOptions(quick, seeds, threads=threads, force=force)
-    kept = record.carry_out(sections, candidates(disciplines or ()), out, how, watcher(as_json))
+    options = RunOptions(quick, seeds, threads=threads, force=force)
+    stored = record.carry_out(sections, candidates(disciplines or ()), out, options, watcher(as_json))
     if as_json:
-        print_json(kept.document)
+        print_json(stored.document)
         return
-    console().print(show.page(kept.document))
-    typer.echo(f"report  {kept.path / record.PAGE}\nfolder  {kept.path}")
+    console().print(show.page(stored.document))
+    typer.echo(f"report  {stored.path / record.PAGE}\nfolder  {stored.path}")

@@ -61,11 +61,11 @@ def panels(section: Mapping[str, Any]) -> Iterator[EllipsePanel]:
 def _points(rows: Sequence[Mapping[str, Any]], case: str, name: str) -> dict[tuple[str, bool], data.Array]:
     """The points of a class of traffic or a phase, one for each seed. All flows together have an empty name."""
     both = [f"{measure}:{name}" if name else measure for measure in ("delay_ms", "goodput_mbps")]
-    found: dict[tuple[str, bool], dict[str, data.Array]] = {}
+    values: dict[tuple[str, bool], dict[str, data.Array]] = {}
     for row in rows:
         if row["case"] == case and row["measure"] in both:
-            found.setdefault((row["qdisc"], row["ecn"]), {})[row["measure"]] = np.array(row["per_seed"], dtype=float)
-    points = {key: np.stack([each[measure] for measure in both], axis=1) for key, each in found.items()}
+            values.setdefault((row["qdisc"], row["ecn"]), {})[row["measure"]] = np.array(row["per_seed"], dtype=float)
+    points = {key: np.stack([each[measure] for measure in both], axis=1) for key, each in values.items()}
     return {key: rows[np.isfinite(rows).all(axis=1)] for key, rows in points.items()}
 
 

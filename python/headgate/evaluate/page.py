@@ -58,12 +58,12 @@ def page(document: Mapping[str, Any], drawn: Mapping[int, Picture]) -> str:
 def _measured(document: Mapping[str, Any], test: Mapping[str, Any], titles: Mapping[str, str]) -> list[list[str]]:
     """Measures by the name of their row, which is a discipline and a case."""
     labels = {each["spec"]: each["label"] for each in document["disciplines"]}
-    found: dict[str, dict[str, str]] = {}
+    cells_by_row: dict[str, dict[str, str]] = {}
     for row in test["values"]:
         if row["measure"] in titles:
             name = ", ".join(filter(None, [labels[row["qdisc"]], row["case"], "ECN" if row["ecn"] else ""]))
-            found.setdefault(name, {})[row["measure"]] = words.interval(row)
-    return [[name, *(cells[measure] for measure in titles)] for name, cells in found.items()]
+            cells_by_row.setdefault(name, {})[row["measure"]] = words.interval(row)
+    return [[name, *(cells[measure] for measure in titles)] for name, cells in cells_by_row.items()]
 
 
 def _graded(document: Mapping[str, Any], test: Mapping[str, Any]) -> Iterator[tuple[str, list[Any]]]:

@@ -35,22 +35,22 @@ COLUMNS = pa.schema(
 LONGEST = 60
 
 
-def folder(out: Path, sections: Sequence[RfcSection], found: Sequence[Candidate], how: RunOptions) -> Path:
+def folder(out: Path, sections: Sequence[RfcSection], candidates: Sequence[Candidate], options: RunOptions) -> Path:
     """The folder of an evaluation of these disciplines. Runs are elsewhere, since evaluations share them."""
-    names = [store.slug_of(each.spec) if ":" in each.spec else each.spec for each in found[1:] or found]
+    names = [store.slug_of(each.spec) if ":" in each.spec else each.spec for each in candidates[1:] or candidates]
     name = "-".join(names)
     if len(name) > LONGEST:
         name = f"{len(names)}-disciplines-{hashlib.sha256(name.encode()).hexdigest()[:8]}"
     numbers = [] if tuple(sections) == SECTIONS else ["section", *(str(section.number) for section in sections)]
-    return out / "-".join([name, *how.parts(), *numbers])
+    return out / "-".join([name, *options.parts(), *numbers])
 
 
 def carry_out(
-    sections: Sequence[RfcSection], candidates: Sequence[Candidate], out: Path, how: RunOptions, watcher: Watcher
+    sections: Sequence[RfcSection], candidates: Sequence[Candidate], out: Path, options: RunOptions, watcher: Watcher
 ) -> ExperimentRecord:
     """Runs an evaluation, grades it, and keeps the document, the table, the figures and the page."""
-    found = run(sections, candidates, out, how, watcher)
-    path, document = folder(out, sections, candidates, how), document_of(sections, candidates, found, how)
+    results = run(sections, candidates, out, options, watcher)
+    path, document = folder(out, sections, candidates, options), document_of(sections, candidates, results, options)
     drawn = page.draw(document)
     files: dict[str, store.Content] = {
         DOCUMENT: store.json_text(document),
@@ -64,19 +64,19 @@ def carry_out(
 
 
 def document_of(
-    sections: Sequence[RfcSection], candidates: Sequence[Candidate], found: EvaluationResults, how: RunOptions
+    sections: Sequence[RfcSection], candidates: Sequence[Candidate], results: EvaluationResults, options: RunOptions
 ) -> dict[str, Any]:
     """Every number and grade, as JSON."""
     return {
         "schema": SCHEMA,
         "headgate": _core.VERSION,
         "guidelines": "RFC 7928",
-        "quick": how.quick,
-        "seeds": seeds_of(how),
-        "cpu_s": round(found.cpu_s, 3),
-        "wall_s": round(found.wall_s, 3),
+        "quick": options.quick,
+        "seeds": seeds_of(options),
+        "cpu_s": round(results.cpu_s, 3),
+        "wall_s": round(results.wall_s, 3),
         "disciplines": [each._asdict() for each in candidates],
-        "sections": [_section(section, found, how) for section in sections],
+        "sections": [_section(section, results, options) for section in sections],
     }
 
 
@@ -91,17 +91,17 @@ def table_of(document: dict[str, Any]) -> pa.Table:
     return pa.Table.from_pylist(rows, COLUMNS)
 
 
-def _section(section: RfcSection, found: EvaluationResults, how: RunOptions) -> dict[str, Any]:
+def _section(section: RfcSection, results: EvaluationResults, options: RunOptions) -> dict[str, Any]:
     return {
         **{name: getattr(section, name) for name in ("number", "title", "about")},
         "choices": list(section.choices),
         "headlines": [asdict(each) for each in section.headlines],
-        "tests": [_test(test, found, how) for test in section.tests],
+        "tests": [_test(test, results, options) for test in section.tests],
     }
 
 
-def _test(test: GuidelineTest, found: EvaluationResults, how: RunOptions) -> dict[str, Any]:
-    times = test.quick if how.quick else test.times
+def _test(test: GuidelineTest, results: EvaluationResults, options: RunOptions) -> dict[str, Any]:
+    times = test.quick if options.quick else test.times
     return {
         **{name: getattr(test, name) for name in ("name", "place", "title", "about", "weight")},
         "reported": _reported(test),
@@ -110,8 +110,8 @@ def _test(test: GuidelineTest, found: EvaluationResults, how: RunOptions) -> dic
         "ecn": test.ecn,
         "duration_s": times.duration,
         "warmup_s": times.warmup,
-        "grades": list(_grades(found.by_test[test.name])),
-        "values": list(_values(found.by_test[test.name])),
+        "grades": list(_grades(results.by_test[test.name])),
+        "values": list(_values(results.by_test[test.name])),
     }
 
 
@@ -151,5 +151,5 @@ def _where(place: EvaluatedCase) -> dict[str, Any]:
 
 
 def _criterion(criterion: Criterion) -> dict[str, Any]:
-    said = {name: getattr(criterion, name) for name in ("measure", "what", "unit", "strong", "weak", "relative")}
-    return {**said, "words": {"strength": criterion.strength, "failure": criterion.failure}}
+    fields = {name: getattr(criterion, name) for name in ("measure", "what", "unit", "strong", "weak", "relative")}
+    return {**fields, "words": {"strength": criterion.strength, "failure": criterion.failure}}

@@ -51,17 +51,17 @@ def places(sections: Sequence[RfcSection], candidates: Sequence[Candidate]) -> I
 
 
 def run(
-    sections: Sequence[RfcSection], candidates: Sequence[Candidate], out: Path, how: RunOptions, watcher: Watcher
+    sections: Sequence[RfcSection], candidates: Sequence[Candidate], out: Path, options: RunOptions, watcher: Watcher
 ) -> EvaluationResults:
     """Executes the runs that are missing in `out`, and measures all runs."""
     began = time.perf_counter()
-    wanted = list(places(sections, candidates))
-    parts = [_part(number, place, how) for number, place in enumerate(wanted)]
+    cases = list(places(sections, candidates))
+    parts = [_part(number, place, options) for number, place in enumerate(cases)]
     common = {name: each.measure for name, each in COMMON.items()}
     rows: dict[str, list[MeasuredCase]] = {}
     baseline: Mapping[str, Quantity] = {}
     cpu_s = 0.0
-    for place, done in zip(wanted, pooled(parts, out / RUNS, how, watcher), strict=True):
+    for place, done in zip(cases, pooled(parts, out / RUNS, options, watcher), strict=True):
         values = measured({**common, **place.test.every_measure()}, done.runs[place.candidate.spec])
         baseline = values if place.candidate.spec == BASELINE else baseline
         rows.setdefault(place.test.name, []).append(MeasuredCase(place, values, baseline))
@@ -69,12 +69,12 @@ def run(
     return EvaluationResults(rows, cpu_s, time.perf_counter() - began)
 
 
-def seeds_of(how: RunOptions) -> int:
+def seeds_of(options: RunOptions) -> int:
     """Seeds of each case."""
-    return how.seeds_of(SEEDS, QUICK_SEEDS)
+    return options.seeds_of(SEEDS, QUICK_SEEDS)
 
 
-def _part(number: int, place: EvaluatedCase, how: RunOptions) -> CaseScenario:
+def _part(number: int, place: EvaluatedCase, options: RunOptions) -> CaseScenario:
     test, case, ecn, candidate = place
-    scenario = test.scenario_of(case, candidate.spec, ecn=ecn, quick=how.quick, seeds=seeds_of(how))
-    return CaseScenario(number, test.values(case, quick=how.quick), (candidate.spec,), scenario)
+    scenario = test.scenario_of(case, candidate.spec, ecn=ecn, quick=options.quick, seeds=seeds_of(options))
+    return CaseScenario(number, test.values(case, quick=options.quick), (candidate.spec,), scenario)

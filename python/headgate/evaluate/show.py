@@ -19,8 +19,8 @@ STYLES = {"strong": "bold green", "fair": "green", "mixed": "yellow", "weak": "b
 
 def listed(sections: Sequence[RfcSection]) -> Table:
     """The tests, one row each."""
-    told = [Column("RFC 7928", no_wrap=True), *layout.text_columns("test", "what it is", "judged by")]
-    drawn = layout.table([*told, Column("figure 4", no_wrap=True), Column("runs", justify="right")])
+    heads = [Column("RFC 7928", no_wrap=True), *layout.text_columns("test", "what it is", "judged by")]
+    drawn = layout.table([*heads, Column("figure 4", no_wrap=True), Column("runs", justify="right")])
     for section in sections:
         drawn.add_row(str(section.number), Text(section.title, style="bold"), section.about)
         for test in section.tests:
@@ -59,9 +59,9 @@ def headlines(document: Mapping[str, Any], section: Mapping[str, Any]) -> Iterat
 
 def _number(section: Mapping[str, Any], headline: Mapping[str, Any], qdisc: str) -> str:
     rows = (row for test in section["tests"] if test["name"] == headline["test"] for row in test["values"])
-    wanted = {"qdisc": qdisc, "measure": headline["measure"], "case": headline["case"], "ecn": False}
-    found = next(row for row in rows if all(row[key] == value for key, value in wanted.items()))
-    return words.mean(found)
+    key_values = {"qdisc": qdisc, "measure": headline["measure"], "case": headline["case"], "ecn": False}
+    row = next(row for row in rows if all(row[key] == value for key, value in key_values.items()))
+    return words.mean(row)
 
 
 def _table(document: Mapping[str, Any]) -> Table:

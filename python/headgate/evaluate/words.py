@@ -36,24 +36,28 @@ def counts(section: Mapping[str, Any], qdisc: str) -> GradeCounts:
 
 def total(document: Mapping[str, Any], qdisc: str) -> GradeCounts:
     """The gradings of a discipline in all sections."""
-    found = [counts(section, qdisc) for section in document["sections"]]
-    return GradeCounts(*(sum(column) for column in zip(*found, strict=True)))
+    by_section = [counts(section, qdisc) for section in document["sections"]]
+    return GradeCounts(*(sum(column) for column in zip(*by_section, strict=True)))
 
 
 def answer(document: Mapping[str, Any]) -> str:
     """The evaluation in a sentence."""
-    found = {each["label"]: total(document, each["spec"]) for each in evaluated(document)}
-    fewest = min(count.failures / count.whole for count in found.values())
-    most = max(count.strengths / count.whole for count in found.values())
-    sturdy = [label for label, count in found.items() if count.failures / count.whole == fewest]
-    strong = [label for label, count in found.items() if count.strengths / count.whole == most]
-    fails, wins = found[sturdy[0]], found[strong[0]]
-    said = f"{style.listed(sturdy)} {_has(sturdy)} the fewest failures, {fails.failures} of {fails.whole} gradings"
-    if len(found) == 1:
+    totals = {each["label"]: total(document, each["spec"]) for each in evaluated(document)}
+    fewest = min(count.failures / count.whole for count in totals.values())
+    most = max(count.strengths / count.whole for count in totals.values())
+    sturdy = [label for label, count in totals.items() if count.failures / count.whole == fewest]
+    strong = [label for label, count in totals.items() if count.strengths / count.whole == most]
+    fails, wins = totals[sturdy[0]], totals[strong[0]]
+    fewest_failures = (
+        f"{style.listed(sturdy)} {_has(sturdy)} the fewest failures, {fails.failures} of {fails.whole} gradings"
+    )
+    if len(totals) == 1:
         return f"{sturdy[0]} has {wins.strengths} strengths and {fails.failures} failures in {fails.whole} gradings"
     if strong == sturdy:
-        return f"{said}, and the most strengths, {wins.strengths}"
-    return f"{said}; {style.listed(strong)} {_has(strong)} the most strengths, {wins.strengths} of {wins.whole}"
+        return f"{fewest_failures}, and the most strengths, {wins.strengths}"
+    return (
+        f"{fewest_failures}; {style.listed(strong)} {_has(strong)} the most strengths, {wins.strengths} of {wins.whole}"
+    )
 
 
 def all_sentences(document: Mapping[str, Any], qdisc: str, grade: Grade) -> list[str]:

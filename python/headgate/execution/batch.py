@@ -78,8 +78,8 @@ def supervised(finished: Callable[[], int], total: int, destination: Path | str 
     except KeyboardInterrupt:
         raise InterruptedRunError(finished(), total, destination) from None
     except Failures as failures:
-        kept = "" if destination is None else f"; finished runs are kept in {destination}"
-        raise RunFailedError(f"{len(failures.errors)} of {total} runs failed{kept}\n{failures}") from failures
+        kept_where = "" if destination is None else f"; finished runs are kept in {destination}"
+        raise RunFailedError(f"{len(failures.errors)} of {total} runs failed{kept_where}\n{failures}") from failures
 
 
 class InMemory:
@@ -109,11 +109,11 @@ class InMemory:
     def _run(self, job: Job[int], progress: _core.Progress) -> None:
         recorded = streams.MemoryStreams(job.scenario)
         ran = execute_run(job.scenario, job.run, progress, recorded.batch if self._streamed else None)
-        found = tables_of(ran.outcome) | (recorded.tables() if self._streamed else {})
+        all_tables = tables_of(ran.outcome) | (recorded.tables() if self._streamed else {})
         with self._keeping:
             self.finished += 1
             done = self._done.setdefault(job.destination, {})
-            done[job.run] = found, ran
+            done[job.run] = all_tables, ran
             if len(done) < len(job.scenario.runs):
                 return
             del self._done[job.destination]

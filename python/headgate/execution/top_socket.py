@@ -23,22 +23,22 @@ LONGEST = 1 << 22
 
 def folders() -> list[Path]:
     """The folders for sockets of this user, in order: XDG_RUNTIME_DIR, /run for root, /tmp."""
-    found = []
+    candidates = []
     if runtime := os.environ.get("XDG_RUNTIME_DIR"):
-        found.append(Path(runtime) / "headgate")
+        candidates.append(Path(runtime) / "headgate")
     if os.geteuid() == 0:
-        found.append(Path("/run/headgate"))
-    found.append(Path(tempfile.gettempdir()) / f"headgate-{os.geteuid()}")
-    return found
+        candidates.append(Path("/run/headgate"))
+    candidates.append(Path(tempfile.gettempdir()) / f"headgate-{os.geteuid()}")
+    return candidates
 
 
-def _own(folder: Path) -> bool:
+def _is_private(folder: Path) -> bool:
     """Whether a folder exists, is not a symlink, belongs to this user and is closed to others."""
     try:
-        found = folder.lstat()
+        status = folder.lstat()
     except OSError:
         return False
-    return stat.S_ISDIR(found.st_mode) and found.st_uid == os.geteuid() and not found.st_mode & 0o077
+    return stat.S_ISDIR(status.st_mode) and status.st_uid == os.geteuid() and not status.st_mode & 0o077
 
 
 def _open_folder() -> Path:
@@ -46,7 +46,7 @@ def _open_folder() -> Path:
     for folder in folders():
         with suppress(OSError):
             folder.mkdir(mode=0o700)
-        if _own(folder) and os.access(folder, os.W_OK):
+        if _is_private(folder) and os.access(folder, os.W_OK):
             return folder
     raise OSError("no folder for a socket can be made")
 
@@ -97,11 +97,11 @@ class ViewSocket:
 
 def running() -> Iterator[tuple[Path, dict[str, Any]]]:
     """Every running link and gateway with its current view. Sockets of killed processes are removed."""
-    for folder in filter(_own, folders()):
+    for folder in filter(_is_private, folders()):
         for path in sorted(folder.glob("*.sock")):
-            found = ask(path)
-            if found is not None:
-                yield path, found
+            document = ask(path)
+            if document is not None:
+                yield path, document
 
 
 def ask(path: Path) -> dict[str, Any] | None:
@@ -113,9 +113,9 @@ def ask(path: Path) -> dict[str, Any] | None:
             data = b""
             while (piece := asking.recv(1 << 16)) and len(data) < LONGEST:
                 data += piece
-            found = json.loads(data)
+            document = json.loads(data)
         except (OSError, ValueError) as error:
             if isinstance(error, ConnectionRefusedError | FileNotFoundError):
                 path.unlink(missing_ok=True)
             return None
-    return found if isinstance(found, dict) else None
+    return document if isinstance(document, dict) else None

@@ -39,27 +39,27 @@ def read(lines: Iterable[str], scenario: Scenario) -> list[Expectation]:
 
 def _read(line: str, scenario: Scenario) -> Expectation:
     # Settings of a discipline may have colons; bounds have none.
-    whose, colon, text = line.rpartition(":")
+    owner, colon, text = line.rpartition(":")
     try:
         bound = metrics.bound(text.strip(), scenario)
     except UsageError as error:
         raise UsageError(f"expect {line!r}: {error}") from None
-    return Expectation(line, bound, _named(whose.strip(), line, scenario) if colon else scenario.qdiscs)
+    return Expectation(line, bound, _named(owner.strip(), line, scenario) if colon else scenario.qdiscs)
 
 
-def _named(whose: str, line: str, scenario: Scenario) -> Sequence[str]:
+def _named(owner: str, line: str, scenario: Scenario) -> Sequence[str]:
     """The discipline with exactly these settings, or all disciplines of this name."""
-    exact = [spec for spec in scenario.qdiscs if spec == whose]
-    found = exact or [spec for spec in scenario.qdiscs if spec.partition(":")[0] == whose]
-    if not found:
-        if any(group.name == whose for group in scenario.groups):
-            metric = re.sub(r"\s*([<>])", rf" {whose} \1", line.rpartition(":")[2].strip(), count=1)
+    exact = [spec for spec in scenario.qdiscs if spec == owner]
+    matching = exact or [spec for spec in scenario.qdiscs if spec.partition(":")[0] == owner]
+    if not matching:
+        if any(group.name == owner for group in scenario.groups):
+            metric = re.sub(r"\s*([<>])", rf" {owner} \1", line.rpartition(":")[2].strip(), count=1)
             raise UsageError(
-                f"expect {line!r}: {whose!r} is a group of flows, and a discipline stands before the colon; "
+                f"expect {line!r}: {owner!r} is a group of flows, and a discipline stands before the colon; "
                 f"write {metric!r}"
             )
         known = list(dict.fromkeys(spec.partition(":")[0] for spec in scenario.qdiscs))
-        near = did_you_mean(whose, [*scenario.qdiscs, *known])
+        near = did_you_mean(owner, [*scenario.qdiscs, *known])
         disciplines = ", ".join(scenario.qdiscs)
-        raise UsageError(f"expect {line!r}: the scenario has no discipline {whose!r}{near} It has: {disciplines}")
-    return found
+        raise UsageError(f"expect {line!r}: the scenario has no discipline {owner!r}{near} It has: {disciplines}")
+    return matching

@@ -32,11 +32,11 @@ class CheckedExpectation(NamedTuple):
         count = len(self.measured.per_seed)
         seeds = f"{count} seeds" if count > 1 else "1 seed"
         bound = self.expected.bound
-        said = f"{WORDS[self.verdict]}: {bound} under {self.qdisc}: {bound.metric.show(self.measured)} ({seeds})"
+        sentence = f"{WORDS[self.verdict]}: {bound} under {self.qdisc}: {bound.metric.show(self.measured)} ({seeds})"
         if self.verdict is not Verdict.INCONCLUSIVE:
-            return said
+            return sentence
         why = "the interval holds the bound" if math.isfinite(self.measured.mean) else "nothing was measured"
-        return f"{said}: {why}"
+        return f"{sentence}: {why}"
 
     def document(self) -> dict[str, Any]:
         """The same as JSON; numbers in the unit of the metric in the JSON document of a run."""

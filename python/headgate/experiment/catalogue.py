@@ -9,8 +9,8 @@ from importlib import import_module
 @cache
 def files(package: str) -> tuple[str, ...]:
     """The experiments of a package, figures before tables. Files that begin with `_` are shared code."""
-    found = (module.name for module in pkgutil.iter_modules(import_module(package).__path__))
-    return tuple(sorted((name for name in found if not name.startswith("_")), key=_order))
+    modules = (module.name for module in pkgutil.iter_modules(import_module(package).__path__))
+    return tuple(sorted((name for name in modules if not name.startswith("_")), key=_order))
 
 
 def _order(name: str) -> list[tuple[str, int]]:

@@ -24,7 +24,7 @@ class Term:
     value: Callable[[ExperimentResults, Case], Quantity]
 
     def __mul__(self, factor: float) -> Term:
-        return Term(lambda found, case: self.value(found, case) * factor)
+        return Term(lambda results, case: self.value(results, case) * factor)
 
     def __truediv__(self, other: Term) -> Term:
         return self._with(other, operator.truediv)
@@ -33,7 +33,7 @@ class Term:
         return self._with(other, operator.sub)
 
     def _with(self, other: Term, by: Callable[[Quantity, Quantity], Quantity]) -> Term:
-        return Term(lambda found, case: by(self.value(found, case), other.value(found, case)))
+        return Term(lambda results, case: by(self.value(results, case), other.value(results, case)))
 
 
 @dataclass(frozen=True)
@@ -49,9 +49,9 @@ class Condition:
 
     judgements: Callable[[ExperimentResults, Case], list[Judgement]]
 
-    def __call__(self, found: ExperimentResults) -> Judgement:
+    def __call__(self, results: ExperimentResults) -> Judgement:
         """The verdict, and the numbers that led to it."""
-        return judge.every(self.judgements(found, {}))
+        return judge.every(self.judgements(results, {}))
 
 
 #: The other side of a comparison: a term, a number, or a number that depends on the case.
@@ -60,66 +60,68 @@ Bound: TypeAlias = Term | float | Callable[[Case], float]
 
 def m(measure: str, label: str, /, **case: Any) -> Term:
     """A measure of a discipline in the case with these values."""
-    return Term(lambda found, at: found(measure, label, **{**at, **case}))
+    return Term(lambda results, at: results(measure, label, **{**at, **case}))
 
 
 def over(axis: str, measure: str, label: str, /, **case: Any) -> Curve:
     """A measure of a discipline against the values of an axis, where `case` fixes the other axes."""
-    return Curve(lambda found, at: found.over(axis, measure, label, **{**at, **case}))
+    return Curve(lambda results, at: results.over(axis, measure, label, **{**at, **case}))
 
 
 def along(terms: Mapping[Any, Term]) -> Curve:
     """A curve through terms, by their place on the axis."""
-    return Curve(lambda found, case: (list(terms), [term.value(found, case) for term in terms.values()]))
+    return Curve(lambda results, case: (list(terms), [term.value(results, case) for term in terms.values()]))
 
 
 def below(a: Term, b: Bound, *, times: float = 1.0) -> Condition:
     """Whether `a` < `times` * `b`."""
-    return _one(lambda found, case: judge.below(a.value(found, case), _bound(b, found, case), times=times))
+    return _one(lambda results, case: judge.below(a.value(results, case), _bound(b, results, case), times=times))
 
 
 def above(a: Term, b: Bound, *, times: float = 1.0) -> Condition:
     """Whether `a` > `times` * `b`."""
-    return _one(lambda found, case: judge.above(a.value(found, case), _bound(b, found, case), times=times))
+    return _one(lambda results, case: judge.above(a.value(results, case), _bound(b, results, case), times=times))
 
 
 def at_most(a: Term, most: float) -> Condition:
     """Whether `a` <= `most`, equality included."""
-    return _one(lambda found, case: judge.at_most(a.value(found, case), most))
+    return _one(lambda results, case: judge.at_most(a.value(results, case), most))
 
 
 def between(a: Term, low: float, high: float) -> Condition:
     """Whether `low` <= `a` <= `high`."""
-    return _one(lambda found, case: judge.between(a.value(found, case), low, high))
+    return _one(lambda results, case: judge.between(a.value(results, case), low, high))
 
 
 def near(a: Term, value: float | Callable[[Case], float], *, within: float) -> Condition:
     """Whether `a` differs from `value` by at most the share `within` of `value` (0.1 is 10 %)."""
     return _one(
-        lambda found, case: judge.near(a.value(found, case), value(case) if callable(value) else value, within=within)
+        lambda results, case: judge.near(
+            a.value(results, case), value(case) if callable(value) else value, within=within
+        )
     )
 
 
 def rises(curve: Curve) -> Condition:
     """Whether a curve rises: its last value is above its first, and no step falls significantly."""
-    return _one(lambda found, case: judge.rises(curve.points(found, case)[1]))
+    return _one(lambda results, case: judge.rises(curve.points(results, case)[1]))
 
 
 def falls(curve: Curve) -> Condition:
     """Whether a curve falls: its last value is below its first, and no step rises significantly."""
-    return _one(lambda found, case: judge.falls(curve.points(found, case)[1]))
+    return _one(lambda results, case: judge.falls(curve.points(results, case)[1]))
 
 
 def every(conditions: Iterable[Condition]) -> Condition:
     """Whether all conditions hold."""
     all_of_them = list(conditions)
-    return Condition(lambda found, case: [each for one in all_of_them for each in one.judgements(found, case)])
+    return Condition(lambda results, case: [each for one in all_of_them for each in one.judgements(results, case)])
 
 
 def some(conditions: Iterable[Condition]) -> Condition:
     """Whether one condition holds."""
     all_of_them = list(conditions)
-    return _one(lambda found, case: judge.some(judge.every(one.judgements(found, case)) for one in all_of_them))
+    return _one(lambda results, case: judge.some(judge.every(one.judgements(results, case)) for one in all_of_them))
 
 
 def in_each_case(condition: Condition, /, **where: Any) -> Condition:
@@ -128,11 +130,11 @@ def in_each_case(condition: Condition, /, **where: Any) -> Condition:
     `where` picks cases by the value of an axis, or by a function of it: `buffer=lambda size: size > 45`.
     """
 
-    def judgements(found: ExperimentResults, case: Case) -> list[Judgement]:
-        cases = [each for each in found.cases if all(_meets(each[name], wanted) for name, wanted in where.items())]
+    def judgements(results: ExperimentResults, case: Case) -> list[Judgement]:
+        cases = [each for each in results.cases if all(_meets(each[name], wanted) for name, wanted in where.items())]
         if not cases:
             raise NotRunError(f"a shortened run leaves out all cases of {sorted(where)}")
-        return [judgement for each in cases for judgement in condition.judgements(found, {**case, **each})]
+        return [judgement for each in cases for judgement in condition.judgements(results, {**case, **each})]
 
     return Condition(judgements)
 
@@ -142,10 +144,10 @@ def _meets(value: Any, wanted: Any) -> bool:
 
 
 def _one(compare: Callable[[ExperimentResults, Case], Judgement]) -> Condition:
-    return Condition(lambda found, case: [compare(found, case)])
+    return Condition(lambda results, case: [compare(results, case)])
 
 
-def _bound(b: Bound, found: ExperimentResults, case: Case) -> Quantity | float:
+def _bound(b: Bound, results: ExperimentResults, case: Case) -> Quantity | float:
     if isinstance(b, Term):
-        return b.value(found, case)
+        return b.value(results, case)
     return b(case) if callable(b) else b

@@ -19,14 +19,14 @@ def read(package: str) -> Mapping[str, str]:
     return {name: " ".join(body.split()) for name, body in zip(sections[::2], sections[1::2], strict=True)}
 
 
-def filled(finding: str, found: ExperimentResults) -> str:
+def filled(finding: str, results: ExperimentResults) -> str:
     """A finding with its numbers filled in. Numbers of cases that a shortened run left out are shown as missing."""
-    return re.sub(r"\{(.+?)\}", lambda place: _number(place[1], found), finding)
+    return re.sub(r"\{(.+?)\}", lambda place: _number(place[1], results), finding)
 
 
-def _number(written: str, found: ExperimentResults) -> str:
+def _number(written: str, results: ExperimentResults) -> str:
     measure, label, *more = (part.strip() for part in written.split("|"))
     words = dict(word.split("=") for word in " ".join(more).split() if "=" in word)
     factor = next((float(word) for word in " ".join(more).split() if "=" not in word), 1.0)
-    cases = [case for case in found.cases if all(str(case[name]) == value for name, value in words.items())]
-    return style.number((found(measure, label, **cases[0]) * factor).mean) if cases else style.MISSING
+    cases = [case for case in results.cases if all(str(case[name]) == value for name, value in words.items())]
+    return style.number((results(measure, label, **cases[0]) * factor).mean) if cases else style.MISSING

@@ -36,11 +36,11 @@ def looks(labels: Mapping[str, str]) -> dict[str, style.Look]:
     """
     named = dict(zip(labels, style.looks(list(labels.values())).values(), strict=True))
     names = [spec.partition(":")[0] for spec in labels.values()]
-    found = {}
+    shaded = {}
     for place, (label, look) in enumerate(named.items()):
         lighter = 0.75 * names[:place].count(names[place]) / names.count(names[place])
-        found[label] = look._replace(label=label, color=_lighter(look.color, lighter))
-    return found
+        shaded[label] = look._replace(label=label, color=_lighter(look.color, lighter))
+    return shaded
 
 
 def _lighter(color: str, part: float) -> str:
@@ -62,12 +62,12 @@ class Line:
     at: Callable[[Any], float] = float
     bars: bool = False
 
-    def __call__(self, axes: Axes, found: ExperimentResults) -> None:
-        values, quantities = self.curve.points(found, {})
+    def __call__(self, axes: Axes, results: ExperimentResults) -> None:
+        values, quantities = self.curve.points(results, {})
         places = np.array([self.at(value) for value in values])
         mean = np.array([quantity.mean for quantity in quantities]) * self.scale
         half = np.array([quantity.half for quantity in quantities]) * self.scale
-        own = {"color": looks(found.labels)[self.of].color} if self.of else {}
+        own = {"color": looks(results.labels)[self.of].color} if self.of else {}
         look: dict[str, Any] = {"markersize": 4, **own, **self.look}
         if self.bars:
             axes.errorbar(places, mean, half, **{"capsize": 2, **look})
@@ -92,11 +92,11 @@ class Lines:
     shades: Sequence[str] = ()
     name: str = "{}"
 
-    def __call__(self, axes: Axes, found: ExperimentResults) -> None:
-        for label, look in _marked(found, self.shades):
+    def __call__(self, axes: Axes, results: ExperimentResults) -> None:
+        for label, look in _marked(results, self.shades):
             look["label"] = self.name.format(label)
             curve = over(self.x, self.y, label, **self.case)
-            Line(curve, look, scale=self.scale, at=self.at, bars=self.bars)(axes, found)
+            Line(curve, look, scale=self.scale, at=self.at, bars=self.bars)(axes, results)
 
 
 @dataclass(frozen=True)
@@ -107,10 +107,10 @@ class FlowLines:
     flows: Sequence[int]
     scale: float = 1.0
 
-    def __call__(self, axes: Axes, found: ExperimentResults) -> None:
-        for label, look in _marked(found):
+    def __call__(self, axes: Axes, results: ExperimentResults) -> None:
+        for label, look in _marked(results):
             curve = along({number: m(self.y.format(number), label) for number in self.flows})
-            Line(curve, {**look, "marker": "o", "capsize": 3}, scale=self.scale, bars=True)(axes, found)
+            Line(curve, {**look, "marker": "o", "capsize": 3}, scale=self.scale, bars=True)(axes, results)
         axes.set_xticks(list(self.flows))
 
 
@@ -124,9 +124,9 @@ class PublishedMarks:
     at: Callable[[Any], float] = float
     color: str | None = None
 
-    def __call__(self, axes: Axes, found: ExperimentResults) -> None:
-        known = looks(found.labels)
-        for table in found.experiment.published:
+    def __call__(self, axes: Axes, results: ExperimentResults) -> None:
+        known = looks(results.labels)
+        for table in results.experiment.published:
             if table.measure != self.y or table.axis is None or dict(table.case) != self.case:
                 continue
             places = [self.at(value) for value in table.at]
@@ -142,13 +142,13 @@ class Bars:
     y: str
     case: Case = field(default_factory=dict)
 
-    def __call__(self, axes: Axes, found: ExperimentResults) -> None:
-        known = looks(found.labels)
-        for place, label in enumerate(found.labels):
-            quantity = found(self.y, label, **self.case)
+    def __call__(self, axes: Axes, results: ExperimentResults) -> None:
+        known = looks(results.labels)
+        for place, label in enumerate(results.labels):
+            quantity = results(self.y, label, **self.case)
             axes.bar(place, quantity.mean, yerr=quantity.half or None, color=known[label].color, width=0.7, capsize=3)
-            _cross(axes, found, self.y, label, self.case, place)
-        axes.set_xticks(range(len(found.labels)), [style.fold(label, 12) for label in found.labels])
+            _cross(axes, results, self.y, label, self.case, place)
+        axes.set_xticks(range(len(results.labels)), [style.fold(label, 12) for label in results.labels])
         axes.grid(axis="x", visible=False)
 
 
@@ -160,18 +160,18 @@ class GroupedBars:
     leave_out: tuple[str, ...] = ()
     intervals: bool = True
 
-    def __call__(self, axes: Axes, found: ExperimentResults) -> None:
-        known = looks(found.labels)
-        labels = [label for label in found.labels if label not in self.leave_out]
+    def __call__(self, axes: Axes, results: ExperimentResults) -> None:
+        known = looks(results.labels)
+        labels = [label for label in results.labels if label not in self.leave_out]
         width = 0.8 / len(labels)
         for number, label in enumerate(labels):
             places = [group + (number - (len(labels) - 1) / 2) * width for group in range(len(self.groups))]
-            quantities = [found(measure, label) for measure in self.groups]
+            quantities = [results(measure, label) for measure in self.groups]
             half = [quantity.half for quantity in quantities] if self.intervals else None
             mean, color = [quantity.mean for quantity in quantities], known[label].color
             axes.bar(places, mean, width * 0.9, yerr=half, color=color, capsize=3, label=label)
             for place, measure in zip(places, self.groups, strict=True):
-                _cross(axes, found, measure, label, {}, place)
+                _cross(axes, results, measure, label, {}, place)
         axes.set_xticks(range(len(self.groups)), list(self.groups.values()))
 
 
@@ -208,13 +208,13 @@ class RunLine:
     look: LineStyle = field(default_factory=dict)
     every_seed: bool = False
 
-    def __call__(self, axes: Axes, found: ExperimentResults) -> None:
-        for label, known in looks(found.labels).items():
+    def __call__(self, axes: Axes, results: ExperimentResults) -> None:
+        for label, known in looks(results.labels).items():
             if self.label in (None, label):
                 look: dict[str, Any] = {"linewidth": 1.1, "color": known.color, **self.look}
                 if self.label is None:
                     look |= {"linestyle": known.dashes, "label": label}
-                for run in found.runs(label, **self.case)[: None if self.every_seed else 1]:
+                for run in results.runs(label, **self.case)[: None if self.every_seed else 1]:
                     x, y = self.points(run)
                     axes.plot(x, y * self.scale, **look)
 
@@ -227,8 +227,8 @@ class ReferenceLine:
     look: LineStyle = field(default_factory=dict)
     upright: bool = False
 
-    def __call__(self, axes: Axes, found: ExperimentResults) -> None:
-        at = self.at.value(found, {}).mean if isinstance(self.at, Term) else self.at
+    def __call__(self, axes: Axes, results: ExperimentResults) -> None:
+        at = self.at.value(results, {}).mean if isinstance(self.at, Term) else self.at
         look = {"color": style.FAIR, "linestyle": ":", "linewidth": 1.0, **self.look}
         (axes.axvline if self.upright else axes.axhline)(at, **look)
 
@@ -245,18 +245,18 @@ class FixedLine:
         axes.plot(self.x, self.y, **{"color": style.FAIR, "linestyle": ":", "linewidth": 1.2, **self.look})
 
 
-def _marked(found: ExperimentResults, shades: Sequence[str] = ()) -> Iterator[tuple[str, dict[str, Any]]]:
+def _marked(results: ExperimentResults, shades: Sequence[str] = ()) -> Iterator[tuple[str, dict[str, Any]]]:
     """Each discipline with the look of its line."""
-    known = looks(found.labels)
-    for number, (label, marker) in enumerate(zip(found.labels, itertools.cycle(MARKERS), strict=False)):
+    known = looks(results.labels)
+    for number, (label, marker) in enumerate(zip(results.labels, itertools.cycle(MARKERS), strict=False)):
         look = {"color": known[label].color, "linestyle": known[label].dashes}
         if shades:
             look = {"color": shades[number]}
         yield label, {**look, "marker": marker, "label": label}
 
 
-def _cross(axes: Axes, found: ExperimentResults, measure: str, label: str, case: Case, place: float) -> None:
+def _cross(axes: Axes, results: ExperimentResults, measure: str, label: str, case: Case, place: float) -> None:
     """Draws the paper's number of a measure as a cross, if the paper prints one."""
-    for table in found.experiment.published:
+    for table in results.experiment.published:
         if table.measure == measure and table.axis is None and dict(table.case) == case and label in table.rows:
             axes.plot(place, table.rows[label][0] / table.scale, "x", color="black", markersize=6)

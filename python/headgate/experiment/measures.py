@@ -153,8 +153,8 @@ def acks_lost(run: Run, direction: str, beside: str) -> float:
 
     `beside` is the group whose data uses that direction: all other packets are ACKs.
     """
-    came, lost = (run.link(column, direction) - run.flows(column, beside).sum() for column in ("arrived", "dropped"))
-    return 100 * _ratio(lost, came)
+    arrived, lost = (run.link(column, direction) - run.flows(column, beside).sum() for column in ("arrived", "dropped"))
+    return 100 * _ratio(lost, arrived)
 
 
 @measure
@@ -210,8 +210,8 @@ def completion_ms(run: Run, group: str, part: float) -> float:
 def group_delay_ms(run: Run, group: str, part: float) -> float:
     """The quantile `part` (0 to 1) of a group's queueing delay at the bottleneck, in ms."""
     table = data.bottleneck(run.result, data.rows(run.table("delays"), measure="queue_delay", group=group))
-    found = distributions.histogram(table, "delay_ms").quantile(part)
-    return math.nan if found is None else found
+    quantile = distributions.histogram(table, "delay_ms").quantile(part)
+    return math.nan if quantile is None else quantile
 
 
 @measure
@@ -227,8 +227,8 @@ def jitter_ms(run: Run, group: str, part: float = 0.95) -> float:
 
     Delay variation is the one-way delay less its minimum. RFC 7928, section 2.6, uses it as the jitter.
     """
-    found = distributions.histogram(data.rows(run.table("delays"), measure="one_way_delay", group=group), "delay_ms")
-    least, most = found.quantile(0), found.quantile(part)
+    delays = distributions.histogram(data.rows(run.table("delays"), measure="one_way_delay", group=group), "delay_ms")
+    least, most = delays.quantile(0), delays.quantile(part)
     return math.nan if least is None or most is None else most - least
 
 

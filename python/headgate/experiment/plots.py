@@ -75,9 +75,9 @@ class Plot:
     legend_place: Literal["best", "lower right", "upper left", "upper right"] = "best"
     legend_columns: int = 1
 
-    def __call__(self, found: ExperimentResults) -> Figure:
+    def __call__(self, results: ExperimentResults) -> Figure:
         """Draws the results."""
-        panels = [self.panels(label) for label in found.labels] if callable(self.panels) else self.panels
+        panels = [self.panels(label) for label in results.labels] if callable(self.panels) else self.panels
         if isinstance(panels, PlotPanel):
             panels = [panels]
         drawn = self._axes(len(panels))
@@ -86,7 +86,7 @@ class Plot:
             if panel.title:
                 axes.set_title(panel.title)
             for layer in panel.layers:
-                layer(axes, found)
+                layer(axes, results)
             common = self.layout == "shared"
             panel.x.apply(axes, "x", labeled=not common or place >= len(drawn) - across)
             panel.y.apply(axes, "y", labeled=not common or place % across == 0)
@@ -95,7 +95,7 @@ class Plot:
             figure.legend(*drawn[0].get_legend_handles_labels(), loc="outside lower right", ncols=4)
         elif isinstance(self.legend, int):
             drawn[self.legend].legend(loc=self.legend_place, ncols=self.legend_columns)
-        heading(figure, found.experiment.title, self.note(found) if callable(self.note) else self.note)
+        heading(figure, results.experiment.title, self.note(results) if callable(self.note) else self.note)
         return figure
 
     def _axes(self, count: int) -> list[Axes]:
@@ -114,7 +114,7 @@ def one_panel(
     y: AxisScale = AxisScale(),
     *,
     legend: int | None = 0,
-    **how: Any,
+    **options: Any,
 ) -> Plot:
-    """A figure of one panel with a legend; `how` are keywords of `Plot`."""
-    return Plot(PlotPanel(layers, x, y), legend=legend, **how)
+    """A figure of one panel with a legend; `options` are keywords of `Plot`."""
+    return Plot(PlotPanel(layers, x, y), legend=legend, **options)

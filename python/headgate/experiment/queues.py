@@ -81,15 +81,15 @@ def emptied_after(run: Run, begin_s: float) -> float:
 def ewma(values: Array, weight: float) -> Array:
     """The exponentially weighted average after each value; it starts at 0."""
     keep = 1.0 - weight
-    found = np.empty(len(values))
+    averages = np.empty(len(values))
     last = 0.0
     for begin in range(0, len(values), CHUNK):
         part = values[begin : begin + CHUNK]
         # y_n = keep^n (y_0 + weight sum of x_k keep^-k)
         powers = keep ** np.arange(1, len(part) + 1)
-        found[begin : begin + CHUNK] = powers * (last + weight * np.cumsum(part / powers))
-        last = float(found[begin + len(part) - 1])
-    return found
+        averages[begin : begin + CHUNK] = powers * (last + weight * np.cumsum(part / powers))
+        last = float(averages[begin + len(part) - 1])
+    return averages
 
 
 @lru_cache(maxsize=1)

@@ -26,35 +26,37 @@ class ExperimentRecord(NamedTuple):
     document: dict[str, Any]
 
 
-def carry_out(name: str, experiment: Experiment, out: Path, how: RunOptions, watcher: Watcher) -> ExperimentRecord:
+def carry_out(name: str, experiment: Experiment, out: Path, options: RunOptions, watcher: Watcher) -> ExperimentRecord:
     """Runs an experiment, judges its claims, draws its figure, and stores the results in `out`."""
-    ran = run(experiment, out, how, watcher)
+    ran = run(experiment, out, options, watcher)
     with style.applied():
-        drawn = picture(experiment.plot(ran.found))
-    kept = ExperimentRecord(folder(name, experiment, out, how), document_of(name, experiment, ran, how))
-    store.write_files(kept.path, {**drawn.files("figure"), DOCUMENT: store.json_text(kept.document)})
-    return kept
+        drawn = picture(experiment.plot(ran.results))
+    stored = ExperimentRecord(folder(name, experiment, out, options), document_of(name, experiment, ran, options))
+    store.write_files(stored.path, {**drawn.files("figure"), DOCUMENT: store.json_text(stored.document)})
+    return stored
 
 
-def folder(name: str, experiment: Experiment, out: Path, how: RunOptions) -> Path:
+def folder(name: str, experiment: Experiment, out: Path, options: RunOptions) -> Path:
     """The folder of an experiment's results. Its name has added disciplines, traces and options."""
-    parts = [name.rpartition("/")[2], *how.parts()]
-    parts += ["with", *(store.slug_of(spec) for spec in how.further)] if how.further and experiment.modern else []
-    parts += ["trace", store.slug_of(how.trace.name)] if how.trace is not None and experiment.compute else []
+    parts = [name.rpartition("/")[2], *options.parts()]
+    parts += (
+        ["with", *(store.slug_of(spec) for spec in options.further)] if options.further and experiment.modern else []
+    )
+    parts += ["trace", store.slug_of(options.trace.name)] if options.trace is not None and experiment.compute else []
     return out / name.rpartition("/")[0] / "-".join(parts)
 
 
-def load(name: str, experiment: Experiment, out: Path, how: RunOptions) -> ExperimentRecord | None:
+def load(name: str, experiment: Experiment, out: Path, options: RunOptions) -> ExperimentRecord | None:
     """The record of an experiment; None if it has not been run, or if an earlier version judged it."""
-    path = folder(name, experiment, out, how)
+    path = folder(name, experiment, out, options)
     document = store.read_json(path / DOCUMENT) if (path / DOCUMENT).is_file() else {}
     return ExperimentRecord(path, document) if document.get("schema") == SCHEMA else None
 
 
-def document_of(name: str, experiment: Experiment, ran: ExperimentRun, how: RunOptions) -> dict[str, Any]:
+def document_of(name: str, experiment: Experiment, ran: ExperimentRun, options: RunOptions) -> dict[str, Any]:
     """Every number and verdict of an experiment, as JSON."""
-    found = ran.found
-    seeds = max((len(quantity.per_seed) for quantity in found.values.values()), default=0)
+    results = ran.results
+    seeds = max((len(quantity.per_seed) for quantity in results.values.values()), default=0)
     return {
         "schema": SCHEMA,
         "headgate": _core.VERSION,
@@ -62,43 +64,43 @@ def document_of(name: str, experiment: Experiment, ran: ExperimentRun, how: RunO
         "title": experiment.title,
         "place": experiment.place,
         "about": experiment.about,
-        "quick": how.quick,
+        "quick": options.quick,
         "seeds": seeds,
-        "with": list(how.further) if experiment.modern else [],
+        "with": list(options.further) if experiment.modern else [],
         "cpu_s": round(ran.cpu_s, 3),
         "wall_s": round(ran.wall_s, 3),
         "claims": [
             {
                 "text": claim.text,
                 "place": experiment.place_of(claim),
-                "finding": findings.filled(claim.finding, found),
-                **judged(claim.judge, found),
+                "finding": findings.filled(claim.finding, results),
+                **judged(claim.judge, results),
             }
             for claim in experiment.claims
         ],
-        "published": compared(experiment, found),
-        "headline": headline_of(experiment, found),
+        "published": compared(experiment, results),
+        "headline": headline_of(experiment, results),
         "choices": [
             {"name": choice.name, "value": toml_text(choice.value), "reason": choice.reason}
             for choice in experiment.choices
         ],
         "values": [
-            {"measure": measure, "label": label, "case": dict(found.cases[number]), **quantity.document()}
-            for (measure, label, number), quantity in found.values.items()
+            {"measure": measure, "label": label, "case": dict(results.cases[number]), **quantity.document()}
+            for (measure, label, number), quantity in results.values.items()
         ],
     }
 
 
-def judged(judge: Callable[[ExperimentResults], Judgement], found: ExperimentResults) -> dict[str, str]:
+def judged(judge: Callable[[ExperimentResults], Judgement], results: ExperimentResults) -> dict[str, str]:
     """The verdict on a claim; inconclusive if a shortened run left out a case that it needs."""
     try:
-        judgement = judge(found)
+        judgement = judge(results)
     except NotRunError as error:
         judgement = Judgement(Verdict.INCONCLUSIVE, error.args[0])
     return {"verdict": judgement.verdict.value, "numbers": judgement.numbers}
 
 
-def compared(experiment: Experiment, found: ExperimentResults) -> list[dict[str, Any]]:
+def compared(experiment: Experiment, results: ExperimentResults) -> list[dict[str, Any]]:
     """Every published number with ours, one row each, without cases that were not run."""
     rows = []
     for published in experiment.published:
@@ -106,9 +108,9 @@ def compared(experiment: Experiment, found: ExperimentResults) -> list[dict[str,
         for label, numbers in published.rows.items():
             for value, number in zip(at, numbers, strict=True):
                 case = {**published.case, **({published.axis: value} if published.axis is not None else {})}
-                if not found.has(label, **case):
+                if not results.has(label, **case):
                     continue
-                ours = found(published.measure, label, **case) * published.scale
+                ours = results(published.measure, label, **case) * published.scale
                 rows.append(
                     {
                         "place": published.place,
@@ -124,13 +126,14 @@ def compared(experiment: Experiment, found: ExperimentResults) -> list[dict[str,
     return rows
 
 
-def headline_of(experiment: Experiment, found: ExperimentResults) -> dict[str, Any] | None:
+def headline_of(experiment: Experiment, results: ExperimentResults) -> dict[str, Any] | None:
     """The experiment's one number for each discipline; None if it has none, or a shortened run left out its case."""
     headline = experiment.headline
-    if headline is None or not found.has(next(iter(found.labels)), **headline.case):
+    if headline is None or not results.has(next(iter(results.labels)), **headline.case):
         return None
     values = {
-        label: (found(headline.measure, label, **headline.case) * headline.scale).document() for label in found.labels
+        label: (results(headline.measure, label, **headline.case) * headline.scale).document()
+        for label in results.labels
     }
     return {"what": headline.what, "values": values}
 

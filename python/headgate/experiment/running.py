@@ -70,50 +70,60 @@ class FinishedCase(NamedTuple):
 class ExperimentRun(NamedTuple):
     """The results and their cost: processor seconds of all runs, including reused ones, and the wall time now."""
 
-    found: ExperimentResults
+    results: ExperimentResults
     cpu_s: float
     wall_s: float
 
 
-def run(experiment: Experiment, out: Path, how: RunOptions, watcher: Watcher) -> ExperimentRun:
+def run(experiment: Experiment, out: Path, options: RunOptions, watcher: Watcher) -> ExperimentRun:
     """Executes the runs that are missing in `out`, and measures all runs."""
     began, busy = time.perf_counter(), time.process_time()
     if experiment.compute is not None:
-        found = _computed(experiment, how, watcher)
+        results = _computed(experiment, options, watcher)
         cpu_s = time.process_time() - busy
     else:
-        found, cpu_s = _simulated(experiment, out, how, watcher)
-    return ExperimentRun(found, cpu_s, time.perf_counter() - began)
+        results, cpu_s = _simulated(experiment, out, options, watcher)
+    return ExperimentRun(results, cpu_s, time.perf_counter() - began)
 
 
-def parts(experiment: Experiment, how: RunOptions) -> Iterator[CaseScenario]:
+def parts(experiment: Experiment, options: RunOptions) -> Iterator[CaseScenario]:
     """The scenarios of an experiment.
 
     Added disciplines have scenarios of their own, so that finished runs of the paper's disciplines are reused.
     """
-    labels = experiment.labels(how.further)
+    labels = experiment.labels(options.further)
     ours, added = tuple(experiment.qdiscs), tuple(label for label in labels if label not in experiment.qdiscs)
-    for number, case in enumerate(experiment.cases_of(how.quick)):
+    for number, case in enumerate(experiment.cases_of(options.quick)):
         for names in filter(None, (ours, added)):
             specs = [labels[name] for name in names]
-            scenario = experiment.scenario_of(case, specs, quick=how.quick, seeds=how.seeds, choices=how.choices)
+            scenario = experiment.scenario_of(
+                case, specs, quick=options.quick, seeds=options.seeds, choices=options.choices
+            )
             yield CaseScenario(number, case, names, scenario)
 
 
-def _simulated(experiment: Experiment, out: Path, how: RunOptions, watcher: Watcher) -> tuple[ExperimentResults, float]:
-    done = list(pooled(list(parts(experiment, how)), out / RUNS, how, watcher))
+def _simulated(
+    experiment: Experiment, out: Path, options: RunOptions, watcher: Watcher
+) -> tuple[ExperimentResults, float]:
+    done = list(pooled(list(parts(experiment, options)), out / RUNS, options, watcher))
     runs = {(label, each.part.number): mine for each in done for label, mine in each.runs.items()}
-    found = ExperimentResults.of_runs(experiment, experiment.labels(how.further), experiment.cases_of(how.quick), runs)
-    return found, sum(each.cpu_s for each in done)
+    results = ExperimentResults.of_runs(
+        experiment, experiment.labels(options.further), experiment.cases_of(options.quick), runs
+    )
+    return results, sum(each.cpu_s for each in done)
 
 
-def pooled(planned: Sequence[CaseScenario], home: Path, how: RunOptions, watcher: Watcher) -> Iterator[FinishedCase]:
+def pooled(
+    planned: Sequence[CaseScenario], home: Path, options: RunOptions, watcher: Watcher
+) -> Iterator[FinishedCase]:
     """The runs of every part. Runs that are missing in `home` are executed, those of many scenarios in one pool."""
     counted: set[Path] = set()
     for first in range(0, len(planned), POOL):
         pool = [(part, home / folder_name(part.scenario)) for part in planned[first : first + POOL]]
         scenarios = {path: part.scenario for part, path in pool}
-        with batch.into_folders(scenarios, home, threads=how.threads, force=how.force, watcher=watcher) as results:
+        with batch.into_folders(
+            scenarios, home, threads=options.threads, force=options.force, watcher=watcher
+        ) as results:
             pass
         for part, path in pool:
             result = results[path]
@@ -124,12 +134,12 @@ def pooled(planned: Sequence[CaseScenario], home: Path, how: RunOptions, watcher
             yield FinishedCase(part, runs, cpu_s)
 
 
-def _computed(experiment: Experiment, how: RunOptions, watcher: Watcher) -> ExperimentResults:
+def _computed(experiment: Experiment, options: RunOptions, watcher: Watcher) -> ExperimentResults:
     compute = experiment.compute
     if compute is None:
         raise UsageError(f"{experiment.title} is a simulation")
-    cases = experiment.cases_of(how.quick)
-    seeds = range(1, how.seeds_of(experiment.seeds, experiment.quick.seeds) + 1)
+    cases = experiment.cases_of(options.quick)
+    seeds = range(1, options.seeds_of(experiment.seeds, experiment.quick.seeds) + 1)
     labels = list(experiment.qdiscs)
     places = [(label, case) for label in labels for case in range(len(cases))]
     watcher.begin(len(places), 0, 0.0)
@@ -137,10 +147,10 @@ def _computed(experiment: Experiment, how: RunOptions, watcher: Watcher) -> Expe
 
     def work(place: tuple[str, int]) -> Sequence[Mapping[str, float]]:
         label, case = place
-        return [compute(ComputedRun(label, cases[case], seed, how.quick, how.trace)) for seed in seeds]
+        return [compute(ComputedRun(label, cases[case], seed, options.quick, options.trace)) for seed in seeds]
 
     try:
-        with ThreadPoolExecutor(how.threads or processors()) as pool:
+        with ThreadPoolExecutor(options.threads or processors()) as pool:
             for (label, case), done in zip(places, pool.map(work, places), strict=True):
                 for name in done[0]:
                     values[name, label, case] = Quantity(tuple(each[name] for each in done))

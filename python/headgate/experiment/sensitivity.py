@@ -31,34 +31,34 @@ class SensitivityRow(NamedTuple):
 
 
 def rows(
-    name: str, experiment: Experiment, out: Path, how: RunOptions, watcher: Callable[[str], Watcher]
+    name: str, experiment: Experiment, out: Path, options: RunOptions, watcher: Callable[[str], Watcher]
 ) -> list[SensitivityRow]:
     """Runs the experiment for every value of every open parameter. The other parameters keep our values."""
     open_ones = [choice for choice in experiment.choices if choice.values]
     if not open_ones:
         raise UsageError(f"{name} has no open parameter with other values to try")
-    found = []
+    judged_rows = []
     for choice in open_ones:
         for value in dict.fromkeys((choice.value, *choice.values)):
             ran = run(
                 experiment,
                 out,
-                how._replace(choices={choice.name: value}),
+                options._replace(choices={choice.name: value}),
                 watcher(f"{choice.name} = {toml_text(value)}"),
             )
-            claims = tuple(judged(claim.judge, ran.found) for claim in experiment.claims)
-            found.append(SensitivityRow(choice.name, value, value == choice.value, claims))
-    return found
+            claims = tuple(judged(claim.judge, ran.results) for claim in experiment.claims)
+            judged_rows.append(SensitivityRow(choice.name, value, value == choice.value, claims))
+    return judged_rows
 
 
-def table(name: str, experiment: Experiment, found: list[SensitivityRow]) -> Table:
+def table(name: str, experiment: Experiment, judged_rows: list[SensitivityRow]) -> Table:
     """A row for each value, a column for each claim."""
     many = len(experiment.claims) > WORDS
     caption = [f"{number}: {claim.text}" for number, claim in enumerate(experiment.claims, 1)]
     caption += [", ".join(f"{mark} {word}" for word, mark in MARKS.items())] if many else []
     heads = [str(number) if many else f"claim {number}" for number in range(1, len(experiment.claims) + 1)]
     rows = []
-    for row in found:
+    for row in judged_rows:
         words = [claim["verdict"] for claim in row.claims]
         verdicts = [Text(MARKS[word] if many else word, style=show.STYLES[Verdict(word)]) for word in words]
         rows.append(layout.Variation(row.name, toml_text(row.value), row.ours, verdicts))

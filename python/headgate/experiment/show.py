@@ -60,7 +60,7 @@ def explained(name: str, experiment: Experiment, citation: str) -> Group:
     return Group(*parts)
 
 
-def found(document: dict[str, Any]) -> Group:
+def result_tables(document: dict[str, Any]) -> Group:
     """The results of an experiment: published numbers beside ours, then the claims."""
     kind = "shortened run" if document["quick"] else "whole run"
     seeds = (
@@ -117,8 +117,8 @@ def _published(rows: list[dict[str, Any]]) -> Table:
 
 
 def _claims(claims: list[dict[str, Any]]) -> Table:
-    said = Column("claim of the paper", overflow="fold", ratio=5), Column("here", no_wrap=True)
-    drawn = layout.table([*said, Column("numbers", overflow="fold", ratio=4)])
+    columns = Column("claim of the paper", overflow="fold", ratio=5), Column("here", no_wrap=True)
+    drawn = layout.table([*columns, Column("numbers", overflow="fold", ratio=4)])
     for claim in claims:
         text = Text(f"{claim['text']} ").append(f"({claim['place']})", style="dim")
         numbers = Text(claim["numbers"])

@@ -28,8 +28,8 @@ def unit(column: pa.Field) -> str:
     if column.metadata and b"unit" in column.metadata:
         return str(column.metadata[b"unit"], "utf-8")
     known = (columns[column.name].unit for columns in tables.COLUMNS.values() if column.name in columns)
-    found = next(known, "")
-    return "" if found in ("count", "ratio", "share") else found
+    declared = next(known, "")
+    return "" if declared in ("count", "ratio", "share") else declared
 
 
 _HEAD = """\

@@ -76,8 +76,8 @@ def document(result: Result, run: RunKey) -> dict[str, Any]:
 
 def rate_bps(scenario: Scenario, place: LinkDirection) -> float | None:
     """The rate of a direction of a link in bit/s; None where it changes over time."""
-    said = tomllib.loads(scenario.to_toml())["link"]
-    (link,) = (each for each in (said if isinstance(said, list) else [said]) if each["name"] == place.link)
+    links = tomllib.loads(scenario.to_toml())["link"]
+    (link,) = (each for each in (links if isinstance(links, list) else [links]) if each["name"] == place.link)
     way = link if place.direction == "forward" else link["reverse"]
     return None if {"schedule", "trace"} & way.keys() else Units.RATE.read(way["rate"])
 
@@ -103,11 +103,11 @@ class _RunIntervals:
 def _goodput(scenario: Scenario, taken: _RunIntervals) -> dict[str, FlentSeries]:
     """Goodput of every group, numbered for TCP as flent numbers streams, and together."""
     rates: dict[str, SeriesValues] = {}
-    found = [(group, _scaled(taken.of("goodput_bps", group=group.name), 1e6)) for group in scenario.groups]
-    if tcp := [each for group, each in found if group.kind == "tcp"]:
+    goodputs = [(group, _scaled(taken.of("goodput_bps", group=group.name), 1e6)) for group in scenario.groups]
+    if tcp := [each for group, each in goodputs if group.kind == "tcp"]:
         rates |= {f"TCP upload::{number}": each for number, each in enumerate(tcp, 1)}
         rates |= {"TCP upload sum": _sum(tcp), "TCP upload avg": _scaled(_sum(tcp), len(tcp))}
-    if udp := {group.name: each for group, each in found if group.kind == "udp"}:
+    if udp := {group.name: each for group, each in goodputs if group.kind == "udp"}:
         rates |= {f"UDP upload::{name}": each for name, each in udp.items()}
         rates |= {"UDP upload": _sum(list(udp.values()))}
     return {name: FlentSeries("Mbits/s", each) for name, each in rates.items()}
@@ -125,13 +125,13 @@ def _losses(scenario: Scenario, taken: _RunIntervals) -> dict[str, FlentSeries]:
 def _queue(scenario: Scenario, place: LinkDirection, taken: _RunIntervals, *, alone: bool) -> dict[str, SeriesValues]:
     """The data of a queue by flent's names. Drops are not kept by link, so only a single link has them."""
     queue = taken.of("queue_bytes", *place)
-    found = {"backlog_bytes": queue, "backlog_pkts": taken.of("queue_packets", *place)}
+    values = {"backlog_bytes": queue, "backlog_pkts": taken.of("queue_packets", *place)}
     if (rate := rate_bps(scenario, place)) is not None:
-        found["delay"] = [None if each is None else each * 8 / rate * 1e3 for each in queue]
+        values["delay"] = [None if each is None else each * 8 / rate * 1e3 for each in queue]
     if alone:
         for name, metric in (("dropped", "drops"), ("ecn_mark", "marks")):
-            found[name] = _sum([taken.of(metric, group=group.name) for group in scenario.groups])
-    return found
+            values[name] = _sum([taken.of(metric, group=group.name) for group in scenario.groups])
+    return values
 
 
 def _scaled(values: SeriesValues, by: float) -> SeriesValues:

@@ -82,8 +82,8 @@ def in_question(sql: str, known: Collection[str]) -> str:
     Names in `known` are columns of the data, so they do not count as old.
     """
     names = dict(pair for each in COLUMNS.values() for pair in each.items()) | _RUNS
-    found = (old for old in names if old not in known and re.search(rf"\b{old}\b", sql))
-    return next((f"`{old}` is called `{names[old]}` now" for old in found), "")
+    old_names = (old for old in names if old not in known and re.search(rf"\b{old}\b", sql))
+    return next((f"`{old}` is called `{names[old]}` now" for old in old_names), "")
 
 
 def warn(message: str) -> None:

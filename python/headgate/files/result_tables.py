@@ -34,14 +34,14 @@ class ResultTables:
         scenario: Scenario,
         manifest: dict[str, Any],
         timing: list[dict[str, Any]],
-        kept: Mapping[str, pa.Table],
+        tables_in_memory: Mapping[str, pa.Table],
         path: Path | None = None,
     ) -> None:
         self.scenario = scenario
         self.manifest = manifest
         self.timing = timing
         self.path = path
-        self._kept = kept
+        self._in_memory = tables_in_memory
 
     @classmethod
     def load(cls, path: Path) -> Self:
@@ -104,7 +104,7 @@ class ResultTables:
         if name in tables.STREAMED and name not in self.scenario.records:
             return None
         if self.path is None:
-            return self._kept[name]
+            return self._in_memory[name]
         if name in tables.STREAMED:
             return tables.concat(self.run(name, run) for run in self.scenario.runs)
         return renamed.table(name, tables.read(self.path / f"{name}.parquet"))

@@ -124,10 +124,10 @@ class Store:
                 return changed_files(self.path)
             except ResultError:
                 return [MANIFEST]
-        found = damage.truncated_files(self.runs.glob("[!.]*/*.parquet"))
-        for run in {file.parent for file in found}:
+        truncated = damage.truncated_files(self.runs.glob("[!.]*/*.parquet"))
+        for run in {file.parent for file in truncated}:
             shutil.rmtree(run)
-        return [str(file.relative_to(self.path)) for file in found]
+        return [str(file.relative_to(self.path)) for file in truncated]
 
     def _same_build(self) -> bool:
         """Whether the existing runs are from this build of the simulator.
@@ -238,10 +238,10 @@ def manifest_of(scenario: Scenario, hashes: dict[str, str]) -> dict[str, Any]:
 def live_manifest(scenario: Scenario, accuracies: list[dict[str, Any]]) -> dict[str, Any]:
     """Further keys of the manifest of a result on real packets: the kernel, and the accuracy of each run."""
     notes = dict.fromkeys(note for accuracy in accuracies for note in accuracy["notes"])
-    found = zip(scenario.runs, accuracies, strict=True)
+    measured = zip(scenario.runs, accuracies, strict=True)
     runs = [
         {"qdisc": run.qdisc, "seed": run.seed, **{name: accuracy[name] for name in accuracy if name != "notes"}}
-        for run, accuracy in found
+        for run, accuracy in measured
     ]
     return {"world": "live", "live": {**kernel(), "notes": list(notes), "runs": runs}}
 
@@ -265,12 +265,12 @@ def read_manifest(path: Path) -> dict[str, Any]:
             near = did_you_mean(path.name, [each.name for each in siblings if each.is_dir()])
             raise ResultError(f"there is no folder {path}{near}") from None
         raise ResultError(f"{path} is not a result: {why}") from None
-    found = manifest.get("schema") if isinstance(manifest, dict) else None
-    if found == renamed.SCHEMA:
+    schema = manifest.get("schema") if isinstance(manifest, dict) else None
+    if schema == renamed.SCHEMA:
         renamed.warn(f"{path} is of an earlier version of Headgate: its tables are read with the names of this one")
         return renamed.manifest(manifest)
-    if found != SCHEMA:
-        raise ResultError(f"{file} has schema {found!r}; this version of Headgate reads schema {SCHEMA}")
+    if schema != SCHEMA:
+        raise ResultError(f"{file} has schema {schema!r}; this version of Headgate reads schema {SCHEMA}")
     return manifest
 
 
@@ -281,8 +281,8 @@ def changed_files(path: Path) -> list[str]:
     """
     manifest = read_manifest(path)
     try:
-        kept = hashlib.sha256(manifest["scenario"].encode()).hexdigest()
-        return damage.changed_files(path, {**manifest["tables"], **manifest["inputs"], SCENARIO: kept})
+        scenario_hash = hashlib.sha256(manifest["scenario"].encode()).hexdigest()
+        return damage.changed_files(path, {**manifest["tables"], **manifest["inputs"], SCENARIO: scenario_hash})
     except (AttributeError, KeyError, TypeError):
         raise ResultError(f"{path / MANIFEST} is damaged: scenario, tables or inputs are missing") from None
 

@@ -44,7 +44,7 @@ def rows(measure: Callable[[int, float, float], Measurement]) -> Iterator[CheckR
         floods.append(measure(mbit, 1.5, seconds))
         yield rate(mbit, floods[-1], must=True)
     yield from delay(measure(10, 0.5, 2.0))
-    yield from ours(floods)
+    yield from outside_checks(floods)
     for mbit in MAY:
         row = rate(mbit, measure(mbit, 1.2, 1.0), must=False)
         yield row
@@ -52,47 +52,47 @@ def rows(measure: Callable[[int, float, float], Measurement]) -> Iterator[CheckR
             return
 
 
-def rate(mbit: int, found: Measurement, *, must: bool) -> CheckRow:
+def rate(mbit: int, measurement: Measurement, *, must: bool) -> CheckRow:
     """The error of a rate. More is sent than the link carries, so it is busy from the first packet to the last."""
-    packets, taken = found["timed"], found["taken_s"]
+    packets, taken = measurement["timed"], measurement["taken_s"]
     measured = packets * PACKET * 8e-6 / taken if taken > 0 else 0.0
     error = measured / mbit - 1
-    kept = abs(error) <= RATE_ERROR
-    measured = f"{measured:.3f} Mbit/s, {100 * error:+.3f} %" + ("" if kept or must else ": not reached")
-    return CheckRow(f"rate {mbit} Mbit/s", measured, f"{100 * RATE_ERROR} %" if must else "-", kept if must else None)
+    within = abs(error) <= RATE_ERROR
+    shown = f"{measured:.3f} Mbit/s, {100 * error:+.3f} %" + ("" if within or must else ": not reached")
+    return CheckRow(f"rate {mbit} Mbit/s", shown, f"{100 * RATE_ERROR} %" if must else "-", within if must else None)
 
 
-def delay(found: Measurement) -> Iterator[CheckRow]:
+def delay(measurement: Measurement) -> Iterator[CheckRow]:
     """The delay added to a packet's transmission time at 10 Mbit/s, from socket to socket."""
     nominal = PACKET * 8e-3 / 10
     for name, key, bound in (("median", "delay_ms_p50", LATE_P50_MS), ("p99", "delay_ms_p99", LATE_P99_MS)):
-        added = found[key] - nominal if found[key] is not None else float("inf")
+        added = measurement[key] - nominal if measurement[key] is not None else float("inf")
         yield CheckRow(f"added delay, {name}", f"{added:.3f} ms", f"{bound} ms", added <= bound)
 
 
-def ours(floods: list[Measurement]) -> Iterator[CheckRow]:
+def outside_checks(floods: list[Measurement]) -> Iterator[CheckRow]:
     """Whether only the discipline dropped packets, and whether the forwarding thread had time to spare."""
-    gone = [elsewhere(found) for found in floods]
+    gone = [lost_outside(flood) for flood in floods]
     yield CheckRow("packets lost outside the link", str(sum(gone)), "0", not any(gone))
-    oversize = sum(count for found in floods for name, count in found["forward"]["not_ip"] if name == "oversize")
+    oversize = sum(count for flood in floods for name, count in flood["forward"]["not_ip"] if name == "oversize")
     yield CheckRow("packets longer than the MTU", str(oversize), "0", oversize == 0)
-    stalls = sum(found["forward"]["stalls"] for found in floods)
+    stalls = sum(flood["forward"]["stalls"] for flood in floods)
     yield CheckRow("times the forwarding thread was late", str(stalls), "0", stalls == 0)
     # Over the time in which packets arrived: the idle time after the last one would lower the share.
-    busiest = max(found["cpu_s"] / found["taken_s"] if found["taken_s"] > 0 else 1.0 for found in floods)
+    busiest = max(flood["cpu_s"] / flood["taken_s"] if flood["taken_s"] > 0 else 1.0 for flood in floods)
     share, bound = f"{100 * busiest:.0f} %", f"{100 * MOST_CPU:.0f} %"
     yield CheckRow("processor time of the thread, maximum", share, bound, busiest <= MOST_CPU)
 
 
-def elsewhere(found: Measurement) -> int:
+def lost_outside(measurement: Measurement) -> int:
     """Packets counted at one point of the path but not at the next: socket, interface, link, interface, socket."""
-    lane = found["forward"]
+    lane = measurement["forward"]
     steps = (
-        (found["sent"], found["near_sent"]),
-        (found["near_sent"], lane["offered"]),
+        (measurement["sent"], measurement["near_sent"]),
+        (measurement["near_sent"], lane["offered"]),
         (lane["offered"], lane["sent"] + lane["dropped"]),
-        (lane["delivered"], found["far_received"]),
-        (found["far_received"], found["received"]),
+        (lane["delivered"], measurement["far_received"]),
+        (measurement["far_received"], measurement["received"]),
     )
     missing: int = sum(abs(before - after) for before, after in steps)
     return missing + int(lane["no_slot"]) + int(lane["refused"])

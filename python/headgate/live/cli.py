@@ -88,8 +88,8 @@ def link(
             )
         except OSError as error:
             raise session.not_made(error, cc) from None
-        said = {"command": command, **options.said(given), "server": served, "seed": seed}
-        keeper.begin(made, {**said, "outside": outside, "cc": cc, "tcp_ecn": tcp_ecn})
+        given_options = {"command": command, **options.said(given), "server": served, "seed": seed}
+        keeper.begin(made, {**given_options, "outside": outside, "cc": cc, "tcp_ecn": tcp_ecn})
         if outside and (own := session.own_resolvers()):
             typer.echo(
                 f"note: COMMAND cannot resolve names: {own} is a resolver on this machine (docs/guide/live.md)",

@@ -76,7 +76,7 @@ def _parameter(name: str) -> str:
 
 def _parameters() -> list[inspect.Parameter]:
     """The options as parameters for typer. The help shows only those for both directions."""
-    found = []
+    parameters = []
     for direction in ("", *DIRECTIONS):
         for option in OPTIONS:
             name = _name(direction, option)
@@ -84,5 +84,5 @@ def _parameters() -> list[inspect.Parameter]:
             declared = typer.Option(*flags, metavar=option.metavar, help=option.help, hidden=direction != "")
             annotation = Annotated[str | None, declared]
             kind = inspect.Parameter.KEYWORD_ONLY
-            found.append(inspect.Parameter(_parameter(name), kind, default=None, annotation=annotation))
-    return found
+            parameters.append(inspect.Parameter(_parameter(name), kind, default=None, annotation=annotation))
+    return parameters

@@ -38,8 +38,8 @@ class BlockedSignals:
 
     def next(self, seconds: float) -> int | None:
         """The next signal; None if there is none within `seconds`."""
-        found = signal.sigtimedwait((*STOPS, RELOADS), seconds)
-        return None if found is None else found.si_signo
+        info = signal.sigtimedwait((*STOPS, RELOADS), seconds)
+        return None if info is None else info.si_signo
 
 
 def open_gateway(settings: GatewaySettings) -> _core.Gateway:
@@ -98,12 +98,12 @@ def reloading(
             tell("note: nothing to reload: the gateway was started without --config")
             return
         try:
-            found = load()
-            if found.fixed != fixed:
+            new = load()
+            if new.fixed != fixed:
                 raise UsageError(
                     "in, out, metrics, offloads-off, send and seed cannot change while the gateway runs: restart it"
                 )
-            gateway.refit(found.forward, found.reverse, overheads=found.overheads)
+            gateway.refit(new.forward, new.reverse, overheads=new.overheads)
         except (UsageError, ValueError) as error:
             tell(f"error: {error}\nthe settings are unchanged")
         else:

@@ -61,11 +61,11 @@ def gateway(
     from headgate.live.prometheus import Exporter
     from headgate.live.view import screen
 
-    said: dict[str, Any] = {**given, "in": in_, "out": out, "class": class_, "flow": flow}
-    said |= {"metrics": metrics, "offloads-off": offloads_off, "send": send, "seed": seed}
+    given_options: dict[str, Any] = {**given, "in": in_, "out": out, "class": class_, "flow": flow}
+    given_options |= {"metrics": metrics, "offloads-off": offloads_off, "send": send, "seed": seed}
 
     def load() -> gateway_settings.GatewaySettings:
-        return gateway_settings.load(said, config)
+        return gateway_settings.load(given_options, config)
 
     out_ = console(stderr=True)
 

@@ -45,12 +45,12 @@ class GatewaySettings(NamedTuple):
         return (self.interfaces, self.metrics, self.offloads_off, self.send, self.seed)
 
 
-def load(said: Mapping[str, Any], config: Path | None) -> GatewaySettings:
+def load(options_given: Mapping[str, Any], config: Path | None) -> GatewaySettings:
     """The settings from options and file; options that are not None override the file.
 
     Raises `UsageError` for a setting that cannot be used.
     """
-    options_said = {key: value for key, value in said.items() if value is not None}
+    options_said = {key: value for key, value in options_given.items() if value is not None}
     if config is None:
         return settings(options_said)
     try:
@@ -62,14 +62,14 @@ def load(said: Mapping[str, Any], config: Path | None) -> GatewaySettings:
 def read(config: Path) -> dict[str, Any]:
     """The keys of a file. Only their names are checked."""
     try:
-        found = tomllib.loads(config.read_text("utf-8"))
+        table = tomllib.loads(config.read_text("utf-8"))
     except OSError as error:
         raise UsageError(f"cannot be read: {error.strerror}") from None
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
         raise UsageError(f"is not TOML: {error}") from None
     keys: dict[str, Any] = {}
     first: dict[str, str] = {}
-    for name, value in found.items():
+    for name, value in table.items():
         if name not in NAMES:
             near = _core.nearest(name, list(NAMES))
             raise UsageError(f"unknown key `{name}`" + (f"; did you mean `{near}`?" if near else ""))
@@ -80,28 +80,33 @@ def read(config: Path) -> dict[str, Any]:
     return keys
 
 
-def settings(said: Mapping[str, Any]) -> GatewaySettings:
-    """The settings in `said`, by the options' names."""
+def settings(options_given: Mapping[str, Any]) -> GatewaySettings:
+    """The settings in `options_given`, by the options' names."""
     for key, kind in FIXED.items():
-        if key in said and type(said[key]) is not kind:
-            raise UsageError(f"`{key}`: expected {_NAMES[kind]}, found {said[key]!r}")
-    if "in" not in said or "out" not in said:
+        if key in options_given and type(options_given[key]) is not kind:
+            raise UsageError(f"`{key}`: expected {_NAMES[kind]}, found {options_given[key]!r}")
+    if "in" not in options_given or "out" not in options_given:
         raise UsageError("the interfaces are missing: give --in and --out, as in --in eth1 --out eth0")
-    given = {key: _text(key, value) for key, value in said.items() if key not in (*FIXED, "flow", "class")}
+    given = {key: _text(key, value) for key, value in options_given.items() if key not in (*FIXED, "flow", "class")}
     if not any(paced(direction, given) for direction in DIRECTIONS):
         raise UsageError(
             "the rate is missing: give --rate, as in --rate 100Mbit/s, or --forward-rate or --reverse-rate"
         )
-    if (send := said.get("send", "auto")) not in SEND_MODES:
+    if (send := options_given.get("send", "auto")) not in SEND_MODES:
         near = _core.nearest(send, SEND_MODES)
         guess = f"; did you mean {near}?" if near else ""
         raise UsageError(f"`send`: expected {', '.join(SEND_MODES)}, found {send!r}{guess}")
-    text = options.TEXT + classes(said.get("flow"), said.get("class", []))
+    text = options.TEXT + classes(options_given.get("flow"), options_given.get("class", []))
     each = {direction: of_direction(direction, given) for direction in DIRECTIONS}
     forward, reverse = (options.scenario(direction, each[direction], text) for direction in DIRECTIONS)
     overheads = (options.overhead("forward", each["forward"]), options.overhead("reverse", each["reverse"]))
-    fixed = said.get("metrics"), said.get("offloads-off", False), said.get("send", "auto"), said.get("seed", 1)
-    return GatewaySettings((said["in"], said["out"]), forward, reverse, overheads, *fixed)
+    fixed = (
+        options_given.get("metrics"),
+        options_given.get("offloads-off", False),
+        options_given.get("send", "auto"),
+        options_given.get("seed", 1),
+    )
+    return GatewaySettings((options_given["in"], options_given["out"]), forward, reverse, overheads, *fixed)
 
 
 _NAMES = {str: "a text", bool: "true or false", int: "a whole number"}
@@ -129,12 +134,12 @@ def of_direction(direction: str, given: Mapping[str, str]) -> dict[str, str]:
     return {**{key: value for key, value in given.items() if key not in NEED_A_RATE}, f"{direction}-rate": UNSHAPED}
 
 
-def classes(flow: object, found: object) -> str:
+def classes(flow: object, tables: object) -> str:
     """The [classify] and [[class]] tables of a scenario, from options as text or tables of a file."""
     text = "" if flow is None else f"[classify]\nflow = {_toml(flow)}\n"
-    if not isinstance(found, Sequence) or isinstance(found, str):
+    if not isinstance(tables, Sequence) or isinstance(tables, str):
         raise UsageError("`class`: expected tables headed [[class]]")
-    for each in found:
+    for each in tables:
         table = parse(each) if isinstance(each, str) else each
         if not isinstance(table, Mapping):
             raise UsageError(f"`class`: expected tables headed [[class]], found {each!r}")
@@ -152,11 +157,11 @@ def parse(spec: str) -> dict[str, Any]:
         key, equals, value = (word.strip() for word in pair.partition("="))
         if not equals:
             raise UsageError(f"--class {spec}: expected NAME:KEY=VALUE,KEY=VALUE, found {pair!r}")
-        said: Any = _number(value)
+        parsed: Any = _number(value)
         if key in table:
             before = table[key]
-            said = [*(before if isinstance(before, list) else [before]), said]
-        table[key] = said
+            parsed = [*(before if isinstance(before, list) else [before]), parsed]
+        table[key] = parsed
     return table
 
 

@@ -53,7 +53,7 @@ class LinkLog:
         """Makes the folder; raises `UsageError` if that fails, or if it is not empty."""
         self.folder = folder
         self._link: _core.Link | None = None
-        self._said: Mapping[str, Any] = {}
+        self._options: Mapping[str, Any] = {}
         self._batches: list[pa.Table] = []
         self._segments = 0
         self._due = 0.0
@@ -61,10 +61,10 @@ class LinkLog:
         if folder is not None:
             _make(folder)
 
-    def begin(self, link: _core.Link, said: Mapping[str, Any]) -> None:
-        """Starts the log of `link`, whose options are `said`."""
+    def begin(self, link: _core.Link, options: Mapping[str, Any]) -> None:
+        """Starts the log of `link`; `options` are the command's, for the summary."""
         if self.folder is not None:
-            self._link, self._said, self._due = link, said, time.monotonic() + SEGMENT
+            self._link, self._options, self._due = link, options, time.monotonic() + SEGMENT
             self._keep(self._document, None)
 
     def tick(self) -> None:
@@ -127,7 +127,7 @@ class LinkLog:
             self._batches, self._segments = [], self._segments + 1
 
     def _document(self, ended: Mapping[str, Any] | None) -> None:
-        document = {"schema": 3, "version": _core.VERSION, **self._said, "ended": ended}
+        document = {"schema": 3, "version": _core.VERSION, **self._options, "ended": ended}
         text = json.dumps(document, indent=2) + "\n"
         self._whole(DOCUMENT, lambda path: path.write_text(text))
 
@@ -151,9 +151,9 @@ def outcome(ended: CommandRun) -> dict[str, Any]:
 
 def _direction(view: Mapping[str, Any]) -> dict[str, Any]:
     """The summary of a direction, from its view."""
-    found = {name: view[name] for name in (*COUNTS, *MEASURES)}
+    entries = {name: view[name] for name in (*COUNTS, *MEASURES)}
     flows = [{name: flow[name] for name in (*FLOW, *FLOW_COUNTS)} for flow in view["flows"]]
-    return {**found, "not_ip": dict(view["not_ip"]), "flows": flows}
+    return {**entries, "not_ip": dict(view["not_ip"]), "flows": flows}
 
 
 def _make(folder: Path) -> None:

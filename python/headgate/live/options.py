@@ -38,7 +38,9 @@ def scenario(direction: str, given: Mapping[str, str | None], text: str = TEXT) 
     if "rate" not in chosen and "trace" not in chosen:
         raise UsageError(f"the rate is missing: give --rate, as in --rate 10Mbit/s, or --{direction}-rate, or --trace")
     changes = [
-        f"link.{_key(name)}={_value(said)}" for name, said in chosen.items() if name not in ("qdisc", "overhead")
+        f"link.{_key(name)}={_value(chosen_value)}"
+        for name, chosen_value in chosen.items()
+        if name not in ("qdisc", "overhead")
     ]
     try:
         return _core.Scenario(text, "link", set=changes, qdiscs=[chosen["qdisc"].value], files=_read)
@@ -58,23 +60,23 @@ def overhead(direction: str, given: Mapping[str, str | None]) -> int:
 
     Raises `UsageError` if it is not a whole number, or would make a packet free.
     """
-    said = _chosen(direction, given).get("overhead")
-    if said is None:
+    option = _chosen(direction, given).get("overhead")
+    if option is None:
         return 0
     try:
-        found = int(said.value.removesuffix("B"))
+        overhead_bytes = int(option.value.removesuffix("B"))
     except ValueError:
-        raise UsageError(f"{said.option} {said.value}: expected a number of bytes, such as 38") from None
-    if found not in OVERHEADS:
+        raise UsageError(f"{option.flag} {option.value}: expected a number of bytes, such as 38") from None
+    if overhead_bytes not in OVERHEADS:
         bounds = f"from {OVERHEADS[0]} (the shortest IP packet has 20 bytes) to {OVERHEADS[-1]}"
-        raise UsageError(f"{said.option} {said.value}: expected a number of bytes {bounds}")
-    return found
+        raise UsageError(f"{option.flag} {option.value}: expected a number of bytes {bounds}")
+    return overhead_bytes
 
 
 class OptionValue(NamedTuple):
     """A value and the option that gave it."""
 
-    option: str
+    flag: str
     value: str
 
 
@@ -85,34 +87,34 @@ def _chosen(direction: str, given: Mapping[str, str | None]) -> dict[str, Option
     for name in PACES.keys() & own.keys():
         for other in PACES[name]:
             both.pop(other, None)
-    found = {}
+    chosen = {}
     for option in OPTIONS:
         name = option.name
         if name in own:
-            found[name] = OptionValue(f"--{direction}-{name}", own[name])
+            chosen[name] = OptionValue(f"--{direction}-{name}", own[name])
         elif (value := both.get(name, DEFAULTS.get(name))) is not None:
-            found[name] = OptionValue(f"--{name}", value)
-    return found
+            chosen[name] = OptionValue(f"--{name}", value)
+    return chosen
 
 
 def _key(name: str) -> str:
     return name.replace("-", "_")
 
 
-def _value(said: OptionValue) -> str:
+def _value(option: OptionValue) -> str:
     """A value as `--set` takes it."""
-    if said.option.endswith("schedule"):
-        return f"[{', '.join(_step(said, step) for step in said.value.split(','))}]"
+    if option.flag.endswith("schedule"):
+        return f"[{', '.join(_step(option, step) for step in option.value.split(','))}]"
     # A path is text, even if it looks like a number.
-    return json.dumps(said.value) if said.option.endswith("trace") else said.value
+    return json.dumps(option.value) if option.flag.endswith("trace") else option.value
 
 
-def _step(said: OptionValue, step: str) -> str:
+def _step(option: OptionValue, step: str) -> str:
     """A step of a schedule, `10s=5Mbit/s`, as a scenario file has it."""
     at, equals, rate = step.partition("=")
     if not equals:
         raise UsageError(
-            f"{said.option} {said.value}: expected TIME=RATE for each step, such as 10s=5Mbit/s, found {step!r}"
+            f"{option.flag} {option.value}: expected TIME=RATE for each step, such as 10s=5Mbit/s, found {step!r}"
         )
     return f"{{ at = {json.dumps(at.strip())}, rate = {json.dumps(rate.strip())} }}"
 
@@ -124,10 +126,10 @@ def _read(path: str) -> bytes:
 def _explained(error: _core.ScenarioError, chosen: Mapping[str, OptionValue]) -> str:
     """The error with options in place of the scenario's keys."""
     message, change = error.message, error.change or ""
-    for name, said in chosen.items():
-        message = re.sub(rf"`link\.{_key(name)}\b[^`]*`", f"`{said.option}`", message)
+    for name, given in chosen.items():
+        message = re.sub(rf"`link\.{_key(name)}\b[^`]*`", f"`{given.flag}`", message)
         if change.startswith((f"--set link.{_key(name)}=", f"--{name} ")):
-            change = f"{said.option} {said.value}"
+            change = f"{given.flag} {given.value}"
     for option in OPTIONS:
         # Other keys that the message names.
         message = message.replace(f"`{_key(option.name)}`", f"`--{option.name}`")

@@ -77,10 +77,10 @@ def _filled(
     labels: list[str],
     samples: Iterable[Sample],
 ) -> Metric:
-    found = kind(f"headgate_{name}", meaning, labels=labels)
+    family = kind(f"headgate_{name}", meaning, labels=labels)
     for values, number in samples:
-        found.add_metric(values, number)
-    return found
+        family.add_metric(values, number)
+    return family
 
 
 _counter = partial(_filled, CounterMetricFamily)
@@ -88,12 +88,12 @@ _gauge = partial(_filled, GaugeMetricFamily)
 
 
 def _histogram(name: str, meaning: str, view: View, key: str) -> Metric:
-    found = HistogramMetricFamily(f"headgate_{name}", meaning, labels=["direction"])
+    family = HistogramMetricFamily(f"headgate_{name}", meaning, labels=["direction"])
     for way in DIRECTIONS:
         times = view[way][key]
         below = [(repr(bound), count) for bound, count in times["below"]]
-        found.add_metric([way], [*below, ("+Inf", times["count"])], times["sum_s"])
-    return found
+        family.add_metric([way], [*below, ("+Inf", times["count"])], times["sum_s"])
+    return family
 
 
 def _of(view: View, key: str) -> Iterator[Sample]:
@@ -157,12 +157,12 @@ class _Handler(BaseHTTPRequestHandler):
         if self.path not in ("/metrics", "/"):
             self.send_error(HTTPStatus.NOT_FOUND)
             return
-        found = self.server.document()  # type: ignore[attr-defined]
+        body = self.server.document()  # type: ignore[attr-defined]
         self.send_response(HTTPStatus.OK)
         self.send_header("Content-Type", CONTENT_TYPE_PLAIN_0_0_4)
-        self.send_header("Content-Length", str(len(found)))
+        self.send_header("Content-Length", str(len(body)))
         self.end_headers()
-        self.wfile.write(found)
+        self.wfile.write(body)
 
     def log_message(self, format: str, *args: object) -> None:
         """Does not log requests."""

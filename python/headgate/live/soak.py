@@ -29,13 +29,13 @@ GROWTH = 1 << 20
 
 def seconds(text: str) -> float:
     """The time of `--soak` in seconds. Raises `UsageError` if it is not a time, or less than a second."""
-    read = re.fullmatch(r"(\d+(?:\.\d+)?)(h|min|s)", text)
-    if read is None:
+    match = re.fullmatch(r"(\d+(?:\.\d+)?)(h|min|s)", text)
+    if match is None:
         raise UsageError(f"--soak {text}: expected a time, such as 10min or 30s")
-    found = float(read[1]) * {"h": 3600, "min": 60, "s": 1}[read[2]]
-    if found < 1:
+    lasting = float(match[1]) * {"h": 3600, "min": 60, "s": 1}[match[2]]
+    if lasting < 1:
         raise UsageError(f"--soak {text}: expected at least 1s")
-    return found
+    return lasting
 
 
 def run(lasting: float, say: Callable[[str], None]) -> tuple[Table, bool]:
@@ -45,20 +45,24 @@ def run(lasting: float, say: Callable[[str], None]) -> tuple[Table, bool]:
 
 def _rows(lasting: float, say: Callable[[str], None]) -> Iterator[CheckRow]:
     for mbit, offered in LOADS:
-        found, memory = _measured(mbit, offered, lasting / len(LOADS), say)
-        yield from counts(mbit, found)
+        measurement, memory = _measured(mbit, offered, lasting / len(LOADS), say)
+        yield from counts(mbit, measurement)
         yield growth(mbit, memory)
 
 
-def counts(mbit: int, found: Measurement) -> Iterator[CheckRow]:
+def counts(mbit: int, measurement: Measurement) -> Iterator[CheckRow]:
     """Whether the counts of kernel and link agree, from the sender's socket to the far interface."""
-    lane = found["forward"]
+    lane = measurement["forward"]
     accounted = lane["sent"] + lane["dropped"] + lane["no_slot"] + sum(count for _, count in lane["discarded"])
     pairs = (
-        ("sent by the socket, not by the interface", found["sent"], found["near_sent"] + found["near_dropped"]),
-        ("sent by the interface, not seen by the link", found["near_sent"], lane["offered"]),
+        (
+            "sent by the socket, not by the interface",
+            measurement["sent"],
+            measurement["near_sent"] + measurement["near_dropped"],
+        ),
+        ("sent by the interface, not seen by the link", measurement["near_sent"], lane["offered"]),
         ("seen by the link, not accounted for", lane["offered"], accounted),
-        ("sent by the link, not received", lane["delivered"], found["far_received"] + lane["refused"]),
+        ("sent by the link, not received", lane["delivered"], measurement["far_received"] + lane["refused"]),
     )
     for what, before, after in pairs:
         yield CheckRow(f"{_named(mbit)}: {what}", f"{before - after} of {before}", "0", before == after)
@@ -95,10 +99,10 @@ def _measured(mbit: int, offered: int, lasting: float, say: Callable[[str], None
         if thread.is_alive():
             memory.append(resident())
             say(f"{_named(mbit)}, {time.monotonic() - begin:.0f} s: {memory[-1] / 1024:.0f} KiB")
-    found = done[0]
-    if isinstance(found, BaseException):
-        raise found
-    return found, memory or [resident()]
+    outcome = done[0]
+    if isinstance(outcome, BaseException):
+        raise outcome
+    return outcome, memory or [resident()]
 
 
 def resident() -> int:

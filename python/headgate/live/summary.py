@@ -28,10 +28,10 @@ def table(view: Mapping[str, Any], seconds: float, title: str) -> Table:
     from rich.table import Column, Table
 
     heads = (Column(head, justify="right") for head in HEADS)
-    found = Table("", *heads, title=title, title_justify="left", box=None, pad_edge=False)
+    drawn = Table("", *heads, title=title, title_justify="left", box=None, pad_edge=False)
     for direction in DIRECTIONS:
-        found.add_row(direction, *_row(view[direction], seconds))
-    return found
+        drawn.add_row(direction, *_row(view[direction], seconds))
+    return drawn
 
 
 def _row(wire: Mapping[str, Any], seconds: float) -> list[str]:

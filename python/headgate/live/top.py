@@ -37,13 +37,13 @@ def find(which: str | None) -> dict[str, Any]:
 
     Raises `NotRunningError` if there is none, and `UsageError` if there are several.
     """
-    found = [document for _, document in top_socket.running()]
+    documents = [document for _, document in top_socket.running()]
     if which is not None:
-        found = [each for each in found if which in (each["name"], str(each["pid"]))]
-    if len(found) == 1:
-        return found[0]
-    if found:
-        listed = "\n".join(f"  {each['pid']}  {each['name']}  {each['what']}" for each in found)
+        documents = [each for each in documents if which in (each["name"], str(each["pid"]))]
+    if len(documents) == 1:
+        return documents[0]
+    if documents:
+        listed = "\n".join(f"  {each['pid']}  {each['name']}  {each['what']}" for each in documents)
         raise UsageError(f"several are running; choose one with headgate top PID:\n{listed}")
     raise NotRunningError(
         "no link or gateway of this user is running" + ("" if which is None else f" with the name or process {which}")
@@ -65,13 +65,13 @@ def table(document: Mapping[str, Any]) -> Table:
 
     texts = ("flow", "verdict", "reason")
     heads = (Column(head, justify="left" if head in texts else "right") for head in HEADS)
-    found = Table("", *heads, box=None, pad_edge=False)
+    drawn = Table("", *heads, box=None, pad_edge=False)
     for direction in DIRECTIONS:
         flows = [flow for flow in document["view"][direction]["flows"] if flow["sent_bps"] > 0 or flow["dropped"]]
         total = sum(flow["sent_bps"] for flow in flows)
         for flow in flows[:MOST]:
-            found.add_row(direction, *row(flow, total), style=STYLES.get(flow["verdict"]))
-    return found
+            drawn.add_row(direction, *row(flow, total), style=STYLES.get(flow["verdict"]))
+    return drawn
 
 
 def row(flow: Mapping[str, Any], total: float) -> list[str]:

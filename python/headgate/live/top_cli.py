@@ -27,25 +27,25 @@ def top(
     """
     from headgate.live import top as tops
 
-    found = tops.find(which)
+    document = tops.find(which)
     if as_json:
-        typer.echo(json.dumps(found, indent=1, allow_nan=False))
+        typer.echo(json.dumps(document, indent=1, allow_nan=False))
         return
     out = console()
     if once:
-        out.print(tops.page(found))
+        out.print(tops.page(document))
         return
     from rich.live import Live
 
-    process = str(found["pid"])
+    process = str(document["pid"])
     with Live(console=out, auto_refresh=False, screen=True) if out.is_terminal else nullcontext() as live:
         try:
             while True:
                 if live is None:
-                    out.print(tops.page(found))
+                    out.print(tops.page(document))
                 else:
-                    live.update(tops.page(found), refresh=True)
+                    live.update(tops.page(document), refresh=True)
                 time.sleep(interval)
-                found = tops.find(process)
+                document = tops.find(process)
         except (KeyboardInterrupt, tops.NotRunningError):
             return

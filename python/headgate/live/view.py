@@ -41,11 +41,11 @@ def table(before: Mapping[str, Any], now: Mapping[str, Any]) -> Table:
     from rich.table import Column, Table
 
     heads = (Column(head, justify="right") for head in HEADS)
-    found = Table(f"{now['at_s']:.1f} s", *heads, box=None, pad_edge=False)
+    drawn = Table(f"{now['at_s']:.1f} s", *heads, box=None, pad_edge=False)
     seconds = now["at_s"] - before["at_s"]
     for direction in DIRECTIONS:
-        found.add_row(direction, *cells(before[direction], now[direction], seconds))
-    return found
+        drawn.add_row(direction, *cells(before[direction], now[direction], seconds))
+    return drawn
 
 
 def cells(before: Mapping[str, Any], now: Mapping[str, Any], seconds: float) -> list[str]:

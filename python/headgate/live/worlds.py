@@ -15,10 +15,10 @@ SIM, LIVE = "sim", "live"
 
 def read(text: str) -> tuple[str, str]:
     """The two worlds that `text` names, such as `sim,live`."""
-    found = tuple(word.strip() for word in text.split(","))
-    if len(found) != 2 or not set(found) <= {SIM, LIVE}:
+    worlds = tuple(word.strip() for word in text.split(","))
+    if len(worlds) != 2 or not set(worlds) <= {SIM, LIVE}:
         raise UsageError(f"--worlds {text}: expected two worlds, each {SIM} or {LIVE}, such as {SIM},{LIVE}")
-    return (found[0], found[1])
+    return (worlds[0], worlds[1])
 
 
 def scenarios(
@@ -29,8 +29,8 @@ def scenarios(
     Prepares the process for real packets if one world is live. Raises the errors of `Scenario.load` and
     `prepared_for_live`.
     """
-    kept = list(changes)
-    one, other = (Scenario.load(file, set=each) for each in (kept, [*kept, *then]))
+    shared = list(changes)
+    one, other = (Scenario.load(file, set=each) for each in (shared, [*shared, *then]))
     return (_in(one, worlds[0]), _in(other, worlds[1]))
 
 

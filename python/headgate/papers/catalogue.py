@@ -48,24 +48,24 @@ def experiment(name: str) -> Experiment:
         raise _unknown(name)
     of, _, file = name.partition("/")
     module = import_module(f"{_package(of)}.{file}")
-    found: Experiment = module.EXPERIMENT
+    declared: Experiment = module.EXPERIMENT
     place = re.sub(r"(?:(fig)|table)(\d+)", lambda word: f"{'figure' if word[1] else 'table'} {word[2]}", file)
-    return replace(found, title=str(module.__doc__).rstrip("."), place=found.place or place)
+    return replace(declared, title=str(module.__doc__).rstrip("."), place=declared.place or place)
 
 
 def chosen(wanted: Iterable[str]) -> list[str]:
     """The experiments that `all`, papers (`faba`) and experiments (`faba/table1`) name, each once."""
-    found: list[str] = []
+    chosen_names: list[str] = []
     for word in wanted:
         if word == "all":
-            found += names()
+            chosen_names += names()
         elif word in PAPERS:
-            found += names(word)
+            chosen_names += names(word)
         elif word in names():
-            found.append(word)
+            chosen_names.append(word)
         else:
             raise _unknown(word)
-    return list(dict.fromkeys(found))
+    return list(dict.fromkeys(chosen_names))
 
 
 def further(written: str | None) -> tuple[str, ...]:
@@ -76,20 +76,20 @@ def further(written: str | None) -> tuple[str, ...]:
     if not written:
         return ()
     separator = ";" if ";" in written or ":" in written else ","
-    found = [spec.strip() for spec in written.split(separator) if spec.strip()]
+    specs = [spec.strip() for spec in written.split(separator) if spec.strip()]
     known = _core.disciplines()
     today = sorted((each for each in known if each.family == "today"), key=lambda each: each.place)
-    found = [name for spec in found for name in ([each.name for each in today] if spec == "today" else [spec])]
+    specs = [name for spec in specs for name in ([each.name for each in today] if spec == "today" else [spec])]
     names = [each.name for each in known]
-    for spec in found:
+    for spec in specs:
         name = spec.partition(":")[0]
         if name not in names:
             raise UsageError(
                 f"--with: there is no discipline {name!r}{did_you_mean(name, names)} `headgate list` shows all"
             )
-    if not found:
+    if not specs:
         raise UsageError("--with: expected a list of disciplines, such as codel,fq_codel,pie")
-    return tuple(dict.fromkeys(found))
+    return tuple(dict.fromkeys(specs))
 
 
 def row(name: str) -> ExperimentRow:

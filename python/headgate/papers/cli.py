@@ -84,16 +84,16 @@ def run(
 
     if trace is not None and not trace.is_file():
         raise UsageError(f"there is no file {trace}")
-    how = RunOptions(quick, seeds, catalogue.further(further), {}, trace, threads, force)
+    options = RunOptions(quick, seeds, catalogue.further(further), {}, trace, threads, force)
     chosen = catalogue.chosen(names)
     documents = []
     for number, name in enumerate(chosen, 1):
         count = f"{number}/{len(chosen)} " if len(chosen) > 1 else ""
-        kept = record.carry_out(name, catalogue.experiment(name), out, how, watcher(as_json, f"{count}{name}"))
-        documents.append(kept.document)
+        stored = record.carry_out(name, catalogue.experiment(name), out, options, watcher(as_json, f"{count}{name}"))
+        documents.append(stored.document)
         if not as_json:
-            console().print(shown.found(kept.document))
-            typer.echo(f"figure  {kept.path / 'figure.png'}\n")
+            console().print(shown.result_tables(stored.document))
+            typer.echo(f"figure  {stored.path / 'figure.png'}\n")
     if as_json:
         print_json(documents)
     elif len(documents) > 1:
@@ -120,15 +120,15 @@ def report(
     from headgate.experiment.running import RunOptions
     from headgate.papers import catalogue, page
 
-    how = RunOptions(quick, seeds, catalogue.further(further))
+    options = RunOptions(quick, seeds, catalogue.further(further))
     chosen = catalogue.chosen(names or ["all"])
-    kept = {name: record.load(name, catalogue.experiment(name), out, how) for name in chosen}
-    records = [each for each in kept.values() if each is not None]
+    stored = {name: record.load(name, catalogue.experiment(name), out, options) for name in chosen}
+    records = [each for each in stored.values() if each is not None]
     if not records:
         again = " ".join(["headgate paper run", *(names or ["all"]), *(["--quick"] if quick else [])])
         raise UsageError(f"{out} has no results of these experiments: run {again}")
     file = out / (f"quick-{PAGE}" if quick else PAGE)
-    page.write(records, [name for name, each in kept.items() if each is None], file)
+    page.write(records, [name for name, each in stored.items() if each is None], file)
     console().print(shown.score(each.document for each in records))
     typer.echo(f"report  {file}")
 

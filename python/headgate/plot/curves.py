@@ -115,11 +115,11 @@ def fairness(result: Result, ax: Axes | None = None) -> Axes | None:
 def _indices(entry: dict[str, object]) -> dict[str, tuple[float, float, float]]:
     """Mean, low and high of the index by the name of the time scale."""
     scales: list[dict[str, Estimate]] = entry["jain_by_scale"]  # type: ignore[assignment]
-    found = {f"{style.plain(scale['scale_s'])} s": scale["mean"] for scale in scales}  # type: ignore[arg-type]
-    found[_WHOLE] = entry["jain"]  # type: ignore[assignment]
+    indices = {f"{style.plain(scale['scale_s'])} s": scale["mean"] for scale in scales}  # type: ignore[arg-type]
+    indices[_WHOLE] = entry["jain"]  # type: ignore[assignment]
     return {
         name: (index["mean"], index["low"] or 0.0, index["high"] or 0.0)
-        for name, index in found.items()
+        for name, index in indices.items()
         if index["mean"] is not None
     }
 
@@ -154,12 +154,12 @@ def completion(result: Result) -> list[Axes] | None:
     """
     with style.applied():
         looks = looks_of(result)
-        found = {name: times for name in looks if len((times := data.transfers(result, name)).kilobytes)}
-        if not found:
+        transfers = {name: times for name in looks if len((times := data.transfers(result, name)).kilobytes)}
+        if not transfers:
             return None
         by_size, over_time = new_figure(4.6).subplots(1, 2, width_ratios=[1, 1])
         handles = []
-        for name, times in found.items():
+        for name, times in transfers.items():
             _by_size(by_size, times, looks[name])
             handles.append(_finished(over_time, times, looks[name]))
         _label(by_size, over_time)

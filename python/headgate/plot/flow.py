@@ -26,7 +26,7 @@ class GoodputCurve(NamedTuple):
 
     time_s: data.Array
     bps: data.Array
-    whose: str
+    label: str
 
 
 def flow(result: Result, explanation: Explanation) -> Figure:
@@ -65,15 +65,15 @@ def flow(result: Result, explanation: Explanation) -> Figure:
 
 def _goodput(axes: Axes, result: Result, explanation: Explanation, trace: pa.Table | None) -> None:
     facts = explanation.facts
-    found = _own_goodput(result, trace) or _group_goodput(result, explanation)
-    unit, scale = style.unit_of(max(facts.mine.fair_share_bps, float(np.nanmax(found.bps, initial=0.0))))
+    curve = _own_goodput(result, trace) or _group_goodput(result, explanation)
+    unit, scale = style.unit_of(max(facts.mine.fair_share_bps, float(np.nanmax(curve.bps, initial=0.0))))
     groups = {(group.name, group.kind): group for group in result.scenario.groups}
     color = style.color_of(groups[facts.group, facts.kind].role)
-    axes.plot(found.time_s, found.bps / scale, color=color, linewidth=1.2, label=found.whose, drawstyle="steps-pre")
+    axes.plot(curve.time_s, curve.bps / scale, color=color, linewidth=1.2, label=curve.label, drawstyle="steps-pre")
     fair = facts.mine.fair_share_bps / scale
     axes.axhline(fair, color=style.FAIR, linestyle=(0, (4, 2)), linewidth=1, label="fair share")
     # An ACK that fills a hole acknowledges much data at once. Such peaks are cut off, or they would flatten the rest.
-    most = float(np.percentile(found.bps, 97)) if len(found.bps) else 0.0
+    most = float(np.percentile(curve.bps, 97)) if len(curve.bps) else 0.0
     axes.set_ylim(0, 1.25 * max(facts.mine.fair_share_bps, most) / scale)
     axes.set_ylabel(f"Goodput\n({unit})")
     axes.legend(loc="upper right", ncols=2)
@@ -97,10 +97,10 @@ def _group_goodput(result: Result, explanation: Explanation) -> GoodputCurve:
     rows = data.rows(rows, metric="goodput_bps").filter(pc.equal(pc.field("group"), facts.group))
     line = data.series(rows, _BINS)
     flows = facts.peers.flows + 1
-    whose = "its goodput" if flows == 1 else f"mean of the {flows} flows of {facts.group}"
+    label = "its goodput" if flows == 1 else f"mean of the {flows} flows of {facts.group}"
     if line is None:
-        return GoodputCurve(np.zeros(0), np.zeros(0), whose)
-    return GoodputCurve(line.time_s, line.first / flows, whose)
+        return GoodputCurve(np.zeros(0), np.zeros(0), label)
+    return GoodputCurve(line.time_s, line.first / flows, label)
 
 
 def _window(axes: Axes, trace: pa.Table) -> None:
@@ -161,8 +161,8 @@ def _watched(result: Result, explanation: Explanation) -> pa.Table:
     rows = rows.filter(pc.is_valid(rows["link"]))
     places = explanation.facts.places or []
     first = rows.slice(0, 1).to_pylist()
-    found = [(place.link, place.direction) for place in places] or [(row["link"], row["direction"]) for row in first]
-    return data.rows(rows, link=found[0][0], direction=found[0][1]) if found else rows
+    queues = [(place.link, place.direction) for place in places] or [(row["link"], row["direction"]) for row in first]
+    return data.rows(rows, link=queues[0][0], direction=queues[0][1]) if queues else rows
 
 
 def _queue(axes: Axes, watched: pa.Table) -> None:

@@ -53,9 +53,9 @@ def gauges(result: Result, qdisc: str | None = None, gauge: str | None = None, a
         looks = style.looks(known)
         watched = {name: data.gauges(result, name, points(_GAUGES_ACROSS)) for name in chosen(known, qdisc)}
         rows = [
-            [(name, gauge, line) for gauge, line in found.items()][start : start + _GAUGES_ACROSS]
-            for name, found in watched.items()
-            for start in range(0, len(found), _GAUGES_ACROSS)
+            [(name, gauge, line) for gauge, line in lines.items()][start : start + _GAUGES_ACROSS]
+            for name, lines in watched.items()
+            for start in range(0, len(lines), _GAUGES_ACROSS)
         ]
         if not rows:
             return []
@@ -90,14 +90,14 @@ def _gauge(result: Result, qdisc: str | None, gauge: str | None, ax: Axes | None
     """One gauge of one discipline, on the axes that the caller brought or on new ones."""
     known = data.qdiscs(result)
     names = chosen(known, qdisc)
-    found = data.gauges(result, names[0], points(1))
-    if len(names) > 1 or gauge not in found:
-        gauges = ", ".join(found) or "none"
+    lines = data.gauges(result, names[0], points(1))
+    if len(names) > 1 or gauge not in lines:
+        gauges = ", ".join(lines) or "none"
         raise ValueError(
             f"one axes holds one gauge of one discipline: qdisc= one of {', '.join(known)}, gauge= one of {gauges}"
         )
     axes = ax if ax is not None else new_figure(3.0).add_subplot()
-    _panel(result, axes, style.looks(known)[names[0]], (gauge, found[gauge]), 96)
+    _panel(result, axes, style.looks(known)[names[0]], (gauge, lines[gauge]), 96)
     axes.set_xlabel("Time (s)")
     return axes
 

@@ -30,38 +30,38 @@ def overview(result: Result) -> Figure:
     """
     with style.applied():
         looks_of(result)
-        found = divisions(result)
+        ranked = divisions(result)
         rate_bps = result.scenario.rate_bps
-        classes = found[0].has_classes
-        figure = new_figure(0.48 * len(found) + 2.1)
+        classes = ranked[0].has_classes
+        figure = new_figure(0.48 * len(ranked) + 2.1)
         widths = [5, 1.5] if classes else [5, 1.2, 1.5]
         columns = figure.subplots(1, len(widths), sharey=True, width_ratios=widths, squeeze=False)[0]
-        _bars(columns[0], found, rate_bps)
+        _bars(columns[0], ranked, rate_bps)
         if not classes:
-            _values(columns[1], [division.jain for division in found], "Jain's index\n(1: all flows equal)", "", 1.0)
+            _values(columns[1], [division.jain for division in ranked], "Jain's index\n(1: all flows equal)", "", 1.0)
         link = first(result)
         waits = f"Queueing delay\nat {link} (p95)" if link else "Queueing delay\n(95th percentile)"
-        _values(columns[-1], [division.queue_delay_ms_p95 for division in found], waits, " ms")
-        _names(columns[0], found)
-        heading(figure, sentence(found, rate_bps, first(result)), _note(result))
-        _legend(figure, found[0], classes)
+        _values(columns[-1], [division.queue_delay_ms_p95 for division in ranked], waits, " ms")
+        _names(columns[0], ranked)
+        heading(figure, sentence(ranked, rate_bps, first(result)), _note(result))
+        _legend(figure, ranked[0], classes)
         return figure
 
 
-def _bars(axes: Axes, found: list[Division], rate_bps: float) -> None:
+def _bars(axes: Axes, ranked: list[Division], rate_bps: float) -> None:
     # Over several links, all flows together can get more than the rate of one link.
-    reach = max(rate_bps, *(division.goodput_bps for division in found))
+    reach = max(rate_bps, *(division.goodput_bps for division in ranked))
     unit, scale = style.unit_of(reach)
-    colors = _colors(found[0])
-    for row, division in enumerate(found):
+    colors = _colors(ranked[0])
+    for row, division in enumerate(ranked):
         left = 0.0
         for part, color in zip(division.parts, colors, strict=True):
             axes.barh(row, part.goodput_bps / scale, left=left / scale, height=0.64, color=color)
             left += part.goodput_bps
         _numbers(axes, row, division, colors, reach)
-    fair = [part.fair_bps for part in found[0].parts]
+    fair = [part.fair_bps for part in ranked[0].parts]
     marks = list(accumulate(fair)) if len(fair) == 1 else list(accumulate(fair))[:-1]
-    axes.vlines([mark / scale for mark in marks], -0.6, len(found) - 0.4, color=style.FAIR, linewidth=1.8)
+    axes.vlines([mark / scale for mark in marks], -0.6, len(ranked) - 0.4, color=style.FAIR, linewidth=1.8)
     axes.set_xlim(0, reach / scale * 1.06)
     axes.set_xlabel(f"Goodput ({unit})")
     axes.grid(axis="y", visible=False)
@@ -109,11 +109,11 @@ def _values(axes: Axes, values: list[float | None], title: str, unit: str, most:
     axes.spines["bottom"].set_visible(False)
 
 
-def _names(axes: Axes, found: list[Division]) -> None:
-    labels = [style.fold(division.label, 24) for division in found]
-    axes.set_yticks(range(len(found)), labels, color="#222222", fontsize=10)
+def _names(axes: Axes, ranked: list[Division]) -> None:
+    labels = [style.fold(division.label, 24) for division in ranked]
+    axes.set_yticks(range(len(ranked)), labels, color="#222222", fontsize=10)
     axes.tick_params(axis="y", length=0)
-    axes.set_ylim(len(found) - 0.4, -0.6)
+    axes.set_ylim(len(ranked) - 0.4, -0.6)
 
 
 def _legend(figure: Figure, division: Division, classes: bool) -> None:
@@ -135,8 +135,8 @@ def _part_name(part: LinkShare, classes: bool) -> str:
         return f"{part.name} ({part.flows} {'flow' if part.flows == 1 else 'flows'})"
     if part.role == Role.UNRESPONSIVE:
         return "the unresponsive flow" if part.flows == 1 else f"{part.flows} unresponsive flows"
-    said = f"1 {part.name} flow" if part.flows == 1 else f"{part.flows} {part.name} flows together"
-    return f"{said} (demand below fair share)" if part.role == Role.MODEST else said
+    name = f"1 {part.name} flow" if part.flows == 1 else f"{part.flows} {part.name} flows together"
+    return f"{name} (demand below fair share)" if part.role == Role.MODEST else name
 
 
 def _note(result: Result) -> str:

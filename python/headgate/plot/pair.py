@@ -57,9 +57,9 @@ def pair(result: Result) -> Figure:
 
 def _watched(result: Result, qdisc: str) -> dict[str, data.TimeSeries]:
     """The gauges that vary, by name. An average queue comes last: the queue itself is drawn above."""
-    found = data.gauges(result, qdisc, _POINTS)
-    moving = {name: line for name, line in found.items() if np.nanmax(line.high) > np.nanmin(line.low)}
-    return dict(sorted((moving or found).items(), key=lambda item: (item[0] == "average", item[0])))
+    lines = data.gauges(result, qdisc, _POINTS)
+    moving = {name: line for name, line in lines.items() if np.nanmax(line.high) > np.nanmin(line.low)}
+    return dict(sorted((moving or lines).items(), key=lambda item: (item[0] == "average", item[0])))
 
 
 def _goodput(result: Result, qdisc: str, axes: Axes) -> None:

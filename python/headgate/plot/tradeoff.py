@@ -26,11 +26,11 @@ def tradeoff(result: Result, ax: Axes | None = None) -> Axes:
         axes = ax if ax is not None else new_figure(4.6).add_subplot()
         looks = looks_of(result)
         unit, scale = style.unit_of(result.scenario.rate_bps)
-        points = {name: found for name in looks if len(found := data.delay_goodput(result, name, scale))}
+        points = {name: dots for name in looks if len(dots := data.delay_goodput(result, name, scale))}
         scale_delay(axes, list(points.values()))
         handles = [
-            _dots(axes, found, looks[name], unit)
-            for name, found in sorted(points.items(), key=lambda item: -item[1][:, 1].mean())
+            _dots(axes, dots, looks[name], unit)
+            for name, dots in sorted(points.items(), key=lambda item: -item[1][:, 1].mean())
         ]
         axes.set_xlabel("Mean queueing delay (ms)")
         axes.set_ylabel(f"Goodput of all flows ({unit})")

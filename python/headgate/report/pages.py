@@ -22,7 +22,7 @@ def _environment() -> Environment:
     # Imported here: commands without a page do not need Jinja2.
     from jinja2 import Environment, PackageLoader, StrictUndefined
 
-    found = Environment(
+    environment = Environment(
         loader=PackageLoader("headgate", ""),
         autoescape=True,
         undefined=StrictUndefined,
@@ -30,9 +30,9 @@ def _environment() -> Environment:
         lstrip_blocks=True,
         keep_trailing_newline=True,
     )
-    found.filters.update(number=style.number, fixed=style.fixed, plain=style.plain, data_uri=_data_uri)
-    found.globals["MISSING"] = style.MISSING
-    return found
+    environment.filters.update(number=style.number, fixed=style.fixed, plain=style.plain, data_uri=_data_uri)
+    environment.globals["MISSING"] = style.MISSING
+    return environment
 
 
 def _data_uri(svg: bytes) -> str:

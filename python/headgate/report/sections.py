@@ -70,28 +70,28 @@ def alternatives(result: Result) -> dict[str, str]:
 
 def summary(result: Result) -> list[PageTable]:
     """The table of the terminal, and one for each further link."""
-    found = terminal.rows(result)
+    rows = terminal.rows(result)
     seeds = len(result.scenario.seeds)
     spread = f"Mean of {seeds} seeds ± margin of error (95 %)" if seeds > 1 else "One seed"
     delays = "p50, p95, p99: queueing delay."
-    if not terminal.several(found):
-        return [_table(f"{spread}. {delays}", terminal.columns(result.scenario, found), found)]
-    listed = terminal.link_columns(found)
-    links = (_table(f"Link {place.label}. {spread}. {delays}", listed, rows) for place, rows in terminal.by_link(found))
-    return [_table(f"{spread}.", terminal.columns(result.scenario, found), found), *links]
+    if not terminal.several(rows):
+        return [_table(f"{spread}. {delays}", terminal.columns(result.scenario, rows), rows)]
+    listed = terminal.link_columns(rows)
+    links = (_table(f"Link {place.label}. {spread}. {delays}", listed, rows) for place, rows in terminal.by_link(rows))
+    return [_table(f"{spread}.", terminal.columns(result.scenario, rows), rows), *links]
 
 
-def _table(caption: str, columns: list[terminal.ResultColumn], found: list[terminal.DisciplineRow]) -> PageTable:
-    shown = [_column(column, found) for column in columns]
-    names = [look.label for look in style.looks([row.entry["qdisc"] for row in found]).values()]
+def _table(caption: str, columns: list[terminal.ResultColumn], found_rows: list[terminal.DisciplineRow]) -> PageTable:
+    shown = [_column(column, found_rows) for column in columns]
+    names = [look.label for look in style.looks([row.entry["qdisc"] for row in found_rows]).values()]
     head = ["Discipline", *(" ".join(column.title.split()) for column in columns)]
     rows = [(name, list(cells)) for name, *cells in zip(names, *shown, strict=True)]
     return PageTable(f"{caption} Bold: best of the column.", head, rows)
 
 
-def _column(column: terminal.ResultColumn, found: list[terminal.DisciplineRow]) -> list[PageCell]:
-    best = terminal.best_shown(column, found)
-    return [PageCell.of(column.estimate(row), column.show, best=best) for row in found]
+def _column(column: terminal.ResultColumn, rows: list[terminal.DisciplineRow]) -> list[PageCell]:
+    best = terminal.best_shown(column, rows)
+    return [PageCell.of(column.estimate(row), column.show, best=best) for row in rows]
 
 
 class ReasonTable(NamedTuple):
@@ -104,13 +104,13 @@ class ReasonTable(NamedTuple):
 def reasons(result: Result) -> ReasonTable | None:
     """A row for each discipline and protocol, a column for each reason; None without drops and marks."""
     looks = style.looks(data.qdiscs(result))
-    found = {(qdisc, kind): by_reason(result, qdisc, kind) for qdisc in looks for kind in _kinds(result)}
-    every = [name for name in result.flows.column_names if any(name in counts for counts in found.values())]
+    counts_by_row = {(qdisc, kind): by_reason(result, qdisc, kind) for qdisc in looks for kind in _kinds(result)}
+    every = [name for name in result.flows.column_names if any(name in counts for counts in counts_by_row.values())]
     if not every:
         return None
     rows = [
         [f"{looks[qdisc].label}, {terminal.KINDS[kind]}", *(_packets(counts.get(name)) for name in every)]
-        for (qdisc, kind), counts in found.items()
+        for (qdisc, kind), counts in counts_by_row.items()
     ]
     return ReasonTable(["Discipline and protocol", *(name.replace("_", " ") for name in every)], rows)
 
@@ -163,13 +163,13 @@ def about(qdisc: str) -> DisciplineSettings:
     preset: dict[str, str] = {}
     if "preset" in given:
         preset = dict(next(each.settings for each in entry.presets if each.name == given["preset"]))
-    found = []
+    shown = []
     for parameter in entry.parameters:
         value = given.get(parameter.name, preset.get(parameter.name, parameter.default))
         if parameter.name == "limit" and parameter.name not in given:
             value = "as the link's"
-        found.append(ShownParameter(parameter.name, value, parameter.doc, parameter.name in given))
-    return DisciplineSettings(entry.summary, entry.citation, found)
+        shown.append(ShownParameter(parameter.name, value, parameter.doc, parameter.name in given))
+    return DisciplineSettings(entry.summary, entry.citation, shown)
 
 
 _WORDS = {"min": "least", "p50": "median", "max": "greatest"}

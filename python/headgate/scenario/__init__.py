@@ -152,18 +152,18 @@ class Scenario:
     def changed(self, **changes: Unpack[ScenarioChanges]) -> Scenario:
         """The scenario with the changes of `load`. It keeps its input files and cannot name others."""
         changes["qdiscs"] = list(changes.get("qdiscs", ())) or self._prototyped
-        changed = Scenario.parse(self.to_toml(), files=self._kept, **changes)
+        changed = Scenario.parse(self.to_toml(), files=self._read_input, **changes)
         return changed.on_real_packets() if self._live else changed
 
     def replace(self, **changed: Any) -> Scenario:
         """The scenario with other keywords of `Network`, such as `flows`, `links`, `qdiscs` or `duration`."""
         from headgate.scenario.document import network
 
-        said = tomllib.loads(self.to_toml())
+        document = tomllib.loads(self.to_toml())
         parts = {"links": self.links, "flows": self.flows, "classes": self.classes}
-        top = {name: value for name, value in said.items() if name not in ("link", "tcp", "udp", "class")}
+        top = {name: value for name, value in document.items() if name not in ("link", "tcp", "udp", "class")}
         top["qdiscs"] = self._prototyped or self.qdiscs
-        made = Scenario(network(**{"files": self._kept, **top, **parts, **changed}))
+        made = Scenario(network(**{"files": self._read_input, **top, **parts, **changed}))
         return made.on_real_packets() if self._live else made
 
     @property
@@ -171,16 +171,16 @@ class Scenario:
         """The groups of flows as `tcp(...)` and `udp(...)` make them, with every key; TCP before UDP."""
         from headgate.build.parts import TcpPart, UdpPart
 
-        said = tomllib.loads(self.to_toml())
-        return [*map(TcpPart.of, said.get("tcp", [])), *map(UdpPart.of, said.get("udp", []))]
+        document = tomllib.loads(self.to_toml())
+        return [*map(TcpPart.of, document.get("tcp", [])), *map(UdpPart.of, document.get("udp", []))]
 
     @property
     def links(self) -> list[LinkPart]:
         """The links as `link(...)` makes them, with every key."""
         from headgate.build.parts import LinkPart
 
-        said = tomllib.loads(self.to_toml())["link"]
-        return [LinkPart.of(table) for table in (said if isinstance(said, list) else [said])]
+        document = tomllib.loads(self.to_toml())["link"]
+        return [LinkPart.of(table) for table in (document if isinstance(document, list) else [document])]
 
     @property
     def classes(self) -> list[ClassPart]:
@@ -189,12 +189,12 @@ class Scenario:
 
         return [ClassPart.of(table) for table in tomllib.loads(self.to_toml()).get("class", [])]
 
-    def _kept(self, path: str) -> bytes:
+    def _read_input(self, path: str) -> bytes:
         """The bytes of an input file that the scenario keeps."""
-        kept = self.inputs
-        if path not in kept:
+        inputs = self.inputs
+        if path not in inputs:
             raise FileNotFoundError(errno.ENOENT, "not an input of the scenario", path)
-        return kept[path]
+        return inputs[path]
 
     def on_real_packets(self) -> Scenario:
         """The scenario for runs on real packets (Linux); `UsageError` if it cannot be run so."""

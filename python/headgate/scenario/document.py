@@ -85,18 +85,18 @@ def _explained(
         message = message.replace(f"`{error.key}`", f"`{argument}`", 1)
     known = f"\n  = {error.help}" if error.help else ""
     shown = f" {where}" if where else ""
-    told = _core.ScenarioError(f"error: {message}\n --> {maker}(...): {argument or 'its arguments'}{shown}{known}")
-    told.message, told.help, told.key, told.file = message, error.help, error.key, error.file
-    told.line, told.column, told.change, told.argument = None, None, None, argument
-    return told
+    explained = _core.ScenarioError(f"error: {message}\n --> {maker}(...): {argument or 'its arguments'}{shown}{known}")
+    explained.message, explained.help, explained.key, explained.file = message, error.help, error.key, error.file
+    explained.line, explained.column, explained.change, explained.argument = None, None, None, argument
+    return explained
 
 
 def _argument(key: str, parts: Mapping[str, Sequence[ScenarioPart]], flows: Sequence[FlowsPart]) -> tuple[str, str]:
     """The argument of a key of the document, as in `flows[1].cc`, and the part that it belongs to."""
-    found = re.fullmatch(r"(tcp|udp|link|class)\[(\d+)\](.*)", key)
-    if found is None:
+    match = re.fullmatch(r"(tcp|udp|link|class)\[(\d+)\](.*)", key)
+    if match is None:
         return key.removeprefix("link."), ""
-    kind, number, rest = found[1], int(found[2]), found[3]
+    kind, number, rest = match[1], int(match[2]), match[3]
     if kind in ("tcp", "udp"):
         number = [index for index, group in enumerate(flows) if kind == group.HEADING][number]
         return f"flows[{number}]{rest}", f"of {flows[number]!r}"

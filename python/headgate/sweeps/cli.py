@@ -51,8 +51,8 @@ def sweep(
         typer.echo(show.plan(dataset, len(left), running.estimate(planned, left, executor.count), executor.where))
         if dry_run:
             return
-        found = running.run(dataset, executor, Bar())
-    typer.echo(show.done(found, executor.count))
+        swept = running.run(dataset, executor, Bar())
+    typer.echo(show.done(swept, executor.count))
 
 
 @explained

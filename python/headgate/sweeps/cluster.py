@@ -67,8 +67,8 @@ class Cluster:
         except WorkerMismatchError as error:
             raise ClusterError(str(error)) from None
         except lost as error:
-            kept = f"{dataset.finished} of {len(dataset.plan.runs)} runs are finished. Repeat the sweep to resume"
-            raise ClusterError(f"the cluster at {self._address} is lost ({_short(error)}). {kept}") from None
+            progress = f"{dataset.finished} of {len(dataset.plan.runs)} runs are finished. Repeat the sweep to resume"
+            raise ClusterError(f"the cluster at {self._address} is lost ({_short(error)}). {progress}") from None
         finally:
             watcher.end()
 
@@ -137,7 +137,7 @@ def connected(address: str) -> Iterator[Cluster]:
         except (OSError, ValueError) as error:
             raise ClusterError(f"no Dask scheduler answers at {address}: {_short(error)}") from None
         stack.callback(client.close, timeout=TIMEOUT_S)
-        _check(client, address)
+        _check_workers(client, address)
         yield Cluster(client, address)
 
 
@@ -146,8 +146,8 @@ def _check_scheduler(address: str) -> None:
     from distributed import rpc
 
     async def who() -> Any:
-        async with rpc(address, timeout=TIMEOUT_S) as found:
-            return await asyncio.wait_for(found.identity(), 2 * TIMEOUT_S)  # to connect, and to answer
+        async with rpc(address, timeout=TIMEOUT_S) as server:
+            return await asyncio.wait_for(server.identity(), 2 * TIMEOUT_S)  # to connect, and to answer
 
     try:
         with ThreadPoolExecutor(1) as thread:  # the caller's thread may run an event loop, as in notebooks
@@ -167,14 +167,14 @@ def job(ready: RunTask, ours: BuildIdentity) -> RunFiles:
     return work.run(ready, _core.Progress())
 
 
-def _check(client: Client, address: str) -> None:
+def _check_workers(client: Client, address: str) -> None:
     """Checks that every current worker has our build. Workers that join later are checked with their first run."""
     ours = work.identity()
     try:
-        found: dict[str, Any] = client.run(_identity, on_error="return")
+        identities: dict[str, Any] = client.run(_identity, on_error="return")
     except OSError as error:
         raise ClusterError(f"the cluster at {address} is lost: {_short(error)}") from None
-    for worker, theirs in found.items():
+    for worker, theirs in identities.items():
         # Dask reports an import error of a worker as text.
         if "No module named 'headgate" in str(theirs):
             raise ClusterError(

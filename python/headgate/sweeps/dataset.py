@@ -100,12 +100,12 @@ class Dataset:
     def _find_finished_among(self, runs: Sequence[SweepRun]) -> None:
         read = self.folder.read([_receipt(run) for run in runs])
         receipts = {run: _parsed(read.get(_receipt(run), b"")) for run in runs}
-        wanted = self.plan.tables
+        names = self.plan.tables
         # Points of an earlier sweep that kept fewer tables are complete, but lack some of the wanted tables.
-        receipts = {run: each for run, each in receipts.items() if each is None or {*wanted} <= {*each["tables"]}}
-        files = self.folder.read([_file(name, run) for run, each in receipts.items() if each for name in wanted])
+        receipts = {run: each for run, each in receipts.items() if each is None or {*names} <= {*each["tables"]}}
+        files = self.folder.read([_file(name, run) for run, each in receipts.items() if each for name in names])
         for run, receipt in receipts.items():
-            hashes = {name: hashlib.sha256(files.get(_file(name, run), b"")).hexdigest() for name in wanted}
+            hashes = {name: hashlib.sha256(files.get(_file(name, run), b"")).hexdigest() for name in names}
             if receipt and receipt["point"] == run.hash and hashes.items() <= receipt["tables"].items():
                 self._measures[run.hash] = receipt["figures"]
             else:
@@ -134,8 +134,8 @@ class Dataset:
         """The manifest: only values that do not depend on where, or how often, the plan is run."""
         keys = {}
         for key in self.plan.spec.keys:
-            found = [value for run in self.plan.runs for name, value in run.settings if name == key]
-            keys[key] = {"unit": column(found)[1], "values": len({str(value) for value in found})}
+            values = [value for run in self.plan.runs for name, value in run.settings if name == key]
+            keys[key] = {"unit": column(values)[1], "values": len({str(value) for value in values})}
         return {
             "schema": SCHEMA,
             "headgate": _core.VERSION,
@@ -159,13 +159,13 @@ def read_manifest(folder: Folder) -> dict[str, Any]:
         manifest: dict[str, Any] = json.loads(data)
     except ValueError as error:
         raise ResultError(f"{folder.url}/{MANIFEST} is damaged: {error}") from None
-    found = manifest.get("schema")
-    if found == renamed.SCHEMA:
+    schema = manifest.get("schema")
+    if schema == renamed.SCHEMA:
         renamed.warn(
             f"{folder.url} is of an earlier version of Headgate: its tables are read with the names of this one"
         )
-    elif found != SCHEMA:
-        raise ResultError(f"{folder.url} has schema {found!r}; this version of Headgate reads schema {SCHEMA}")
+    elif schema != SCHEMA:
+        raise ResultError(f"{folder.url} has schema {schema!r}; this version of Headgate reads schema {SCHEMA}")
     return manifest
 
 

@@ -76,8 +76,8 @@ class _LocalFolder:
         self.url = str(path)
 
     def names(self, folder: str) -> list[str]:
-        found = self._path / folder
-        return [f"{folder}/{file.name}" for file in found.iterdir()] if found.is_dir() else []
+        subfolder = self._path / folder
+        return [f"{folder}/{file.name}" for file in subfolder.iterdir()] if subfolder.is_dir() else []
 
     def read(self, names: Sequence[str]) -> dict[str, bytes]:
         try:
@@ -126,17 +126,17 @@ class _RemoteFolder:
 
     def names(self, folder: str) -> list[str]:
         try:
-            found = self._do("read", self.files.ls, f"{self._path}/{folder}", detail=False)
+            paths = self._do("read", self.files.ls, f"{self._path}/{folder}", detail=False)
         except FileNotFoundError:
             return []
-        return [f"{folder}/{file.rsplit('/', 1)[-1]}" for file in found]
+        return [f"{folder}/{file.rsplit('/', 1)[-1]}" for file in paths]
 
     def read(self, names: Sequence[str]) -> dict[str, bytes]:
         # Some file systems return paths with a leading root, others without.
         paths = {f"{self._path}/{name}".strip("/"): name for name in names}
         given = [f"{self._path}/{name}" for name in names]
-        found = self._do("read", self.files.cat, given, on_error="omit") if given else {}
-        return {paths[path.strip("/")]: data for path, data in found.items()}
+        contents = self._do("read", self.files.cat, given, on_error="omit") if given else {}
+        return {paths[path.strip("/")]: data for path, data in contents.items()}
 
     def write(self, files: Mapping[str, bytes]) -> None:
         # All files are written in parallel: each request to an object store takes long.

@@ -100,14 +100,14 @@ class SweepPlan:
         return self.scenario(run).duration_s if swept else self.base.duration_s
 
     def _runs(self) -> list[SweepRun]:
-        found: dict[str, SweepRun] = {}
+        by_hash: dict[str, SweepRun] = {}
         for settings in self.spec.settings():
             for qdisc in self.base.qdiscs:
                 mine = tuple(setting for setting in settings if _concerns(setting[0], qdisc))
                 for seed in self.base.seeds:
                     run = SweepRun(mine, qdisc, seed, self._read(mine, qdisc, seed).config_hash[:HASH])
-                    found.setdefault(run.hash, run)
-        return list(found.values())
+                    by_hash.setdefault(run.hash, run)
+        return list(by_hash.values())
 
     def _read(self, settings: SweptValues, qdisc: str, seed: int) -> Scenario:
         try:
@@ -172,7 +172,7 @@ def _explained(error: ScenarioError, source: SweptScenario, settings: SweptValue
     if not to_blame:
         return error
     values = ", ".join(shown for _, shown in to_blame)
-    line, column = specs.place(source.text, to_blame[0][0]) or (None, None)
+    line, column = specs.position_in_file(source.text, to_blame[0][0]) or (None, None)
     where = source.file if line is None else f"{source.file}:{line}:{column}"
     known = f"\n  = {error.help}" if error.help else ""
     explained = ScenarioError(f"error: {error.message}\n --> {where}, [sweep]: {values}{known}")

@@ -40,10 +40,10 @@ def number(value: Value) -> NumberWithUnit | None:
         return None
     if not isinstance(value, str):
         return NumberWithUnit(value, "", "", 1.0)
-    found = WRITTEN.fullmatch(value)
+    match = WRITTEN.fullmatch(value)
     for unit in UNITS:
-        if found is not None and found["unit"] in unit.scales:
-            return NumberWithUnit(float(found["number"]), found["unit"], unit.name, unit.scales[found["unit"]])
+        if match is not None and match["unit"] in unit.scales:
+            return NumberWithUnit(float(match["number"]), match["unit"], unit.name, unit.scales[match["unit"]])
     return None
 
 

@@ -43,8 +43,8 @@ def ask(database: DuckDBPyConnection, sql: str) -> pa.Table:
 def names(database: DuckDBPyConnection) -> dict[str, list[str]]:
     """The columns of every view."""
     listed = database.execute("select view_name from duckdb_views() where not internal order by view_oid").fetchall()
-    found = [name for (name,) in listed if not name.startswith("_")]
-    return {name: database.view(name).columns for name in found}
+    shown = [name for (name,) in listed if not name.startswith("_")]
+    return {name: database.view(name).columns for name in shown}
 
 
 def result_views(path: Path) -> DuckDBPyConnection:
@@ -55,8 +55,8 @@ def result_views(path: Path) -> DuckDBPyConnection:
     runs = pa.Table.from_pylist([{key: run[key] for key in ("qdisc", "seed")} for run in manifest["runs"]])
     database.from_arrow(runs).create_view("runs")
     for name in tables.NAMES:
-        found = _parquet(database, [str(path / f"{name}.parquet")])
-        (_with_new_names(found, name) if old else found).create_view(name)
+        rows = _parquet(database, [str(path / f"{name}.parquet")])
+        (_with_new_names(rows, name) if old else rows).create_view(name)
     for name in tables.STREAMED:
         if files := [str(path / file) for file in manifest["tables"] if file.startswith(f"{name}/")]:
             _parquet(database, files, union_by_name=True).create_view(name)
@@ -79,8 +79,8 @@ def sweep_views(
     quoted = (key.replace('"', '""') for key in (*keys, "discipline"))
     beside = ", ".join(f'points."{key}"' for key in quoted)
     for name, run_files in files.items():
-        found = _rows(database, folder, name, run_files)
-        (_with_new_names(found, name) if old else found).create_view(f"_{name}")
+        rows = _rows(database, folder, name, run_files)
+        (_with_new_names(rows, name) if old else rows).create_view(f"_{name}")
         columns = f"select points.point, {beside}, rows.* exclude (point) "
         database.execute(f"create view {name} as {columns} from _{name} as rows join points using (point)")
     return database
@@ -91,8 +91,8 @@ def _rows(database: DuckDBPyConnection, folder: Folder, name: str, files: list[s
     by_name = name in tables.STREAMED
     if folder.url is not None:
         return _parquet(database, [f"{folder.url}/{file}" for file in files], union_by_name=by_name)
-    found = folder.read(files)
-    return database.from_arrow(tables.join(pq.read_table(io.BytesIO(found[file])) for file in files))
+    contents = folder.read(files)
+    return database.from_arrow(tables.join(pq.read_table(io.BytesIO(contents[file])) for file in files))
 
 
 def _with_new_names(rows: DuckDBPyRelation, name: str) -> DuckDBPyRelation:

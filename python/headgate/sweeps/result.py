@@ -79,8 +79,8 @@ class Sweep:
     def table(self, name: str) -> pa.Table:
         """A table of all runs, such as `flows`: rows in the order of `points`, with the swept keys in each row."""
         files = self.files(name)
-        found = self.folder.read(files)
-        parts = [self._read(file, found[file]) for file in files if file in found]
+        contents = self.folder.read(files)
+        parts = [self._read(file, contents[file]) for file in files if file in contents]
         if len(parts) < len(files) or not parts:
             raise ResultError(f"{self.url} has {len(parts)} of {len(files)} files of {name}: run the sweep again")
         rows = renamed.table(name, tables.concat(parts))

@@ -46,17 +46,17 @@ def _runs(number: int) -> str:
     return "1 run" if number == 1 else f"{number} runs"
 
 
-def done(found: Sweep, count: int) -> str:
+def done(swept: Sweep, count: int) -> str:
     """The cost of the sweep, the place of its dataset, and an example of a query."""
     lines = []
-    if found.cost is not None and found.cost.runs:
-        runs, cpu_s, wall_s = found.cost
+    if swept.cost is not None and swept.cost.runs:
+        runs, cpu_s, wall_s = swept.cost
         busy = f"; {count} threads, {cpu_s / (wall_s * count):.0%} of their time spent simulating" if count else ""
         lines.append(f"{_runs(runs)} in {style.duration(wall_s)}{busy}")
-    keys = "".join(f'"{key}", ' for key in found.keys)
+    keys = "".join(f'"{key}", ' for key in swept.keys)
     figures = "avg(utilization), avg(queue_delay_ms_p95)"
     question = f"select {keys}discipline, {figures} from points group by all order by all"  # noqa: S608 - it is shown
-    return "\n".join([*lines, f"dataset  {found.url}", f"query    headgate query {found.url} '{question}'"])
+    return "\n".join([*lines, f"dataset  {swept.url}", f"query    headgate query {swept.url} '{question}'"])
 
 
 def columns(names: dict[str, list[str]]) -> Table:

@@ -74,10 +74,10 @@ def read(text: str, file: str) -> SweepSpec:
         raise UsageError(f"{error}\n --> {file}") from None
 
 
-def place(text: str, key: str) -> tuple[int, int] | None:
+def position_in_file(text: str, key: str) -> tuple[int, int] | None:
     """Line and column at which the `[sweep]` of a scenario file's text has a key."""
-    found = (_core.key_position(text, f"sweep.{name}.{key}") for name in TABLES)
-    return next((each for each in found if each is not None), None)
+    positions = (_core.key_position(text, f"sweep.{name}.{key}") for name in TABLES)
+    return next((each for each in positions if each is not None), None)
 
 
 def _read(table: Mapping[str, Any]) -> SweepSpec:
@@ -116,8 +116,8 @@ def _check(made: SweepSpec, samples: Any) -> None:
         raise UsageError("[sweep] has `samples`, but no keys in [sweep.latin]")
     lengths = {key: len(values) for key, values in made.rows.items()}
     if len(set(lengths.values())) > 1:
-        found = ", ".join(f"`{key}` has {length}" for key, length in lengths.items())
-        raise UsageError(f"[sweep.list] is read row by row, so all its lists must be of one length: {found}")
+        lengths_shown = ", ".join(f"`{key}` has {length}" for key, length in lengths.items())
+        raise UsageError(f"[sweep.list] is read row by row, so all its lists must be of one length: {lengths_shown}")
 
 
 def _flat(name: str, table: Any, outer: str = "") -> Iterator[tuple[str, Any]]:

@@ -77,15 +77,15 @@ def run(task: RunTask, progress: _core.Progress) -> RunFiles:
     recorded = streams.MemoryStreams(scenario)
     (only,) = scenario.runs
     outcome, timing, _ = execute_run(scenario, only, progress, recorded.batch)
-    found = batch.tables_of(outcome) | recorded.tables()
-    files = {name: _bytes(task.hash, tables.with_every_reason(name, found[name])) for name in task.tables}
+    all_tables = batch.tables_of(outcome) | recorded.tables()
+    files = {name: _bytes(task.hash, tables.with_every_reason(name, all_tables[name])) for name in task.tables}
     receipt = {
         "schema": SCHEMA,
         "headgate": _core.VERSION,
         "point": task.hash,
         "scenario": task.text,
         "tables": {name: hashlib.sha256(data).hexdigest() for name, data in files.items()},
-        "figures": _measures(scenario, found),
+        "figures": _measures(scenario, all_tables),
     }
     return RunFiles(files, store.json_text(receipt).encode(), timing)
 
@@ -105,8 +105,8 @@ def _bytes(run_hash: str, table: pa.Table) -> bytes:
     return out.getvalue()
 
 
-def _measures(scenario: Scenario, found: Mapping[str, pa.Table]) -> dict[str, float | None]:
-    mine, flows = LinkDirection(*scenario.bottleneck).of(found["links"]), found["flows"]
+def _measures(scenario: Scenario, all_tables: Mapping[str, pa.Table]) -> dict[str, float | None]:
+    mine, flows = LinkDirection(*scenario.bottleneck).of(all_tables["links"]), all_tables["flows"]
     (link,) = mine.select(["arrived", "dropped", "marked", *RUN_MEASURES[:5]]).to_pylist()
     arrived = link["arrived"] or math.nan
     figures: dict[str, Any] = {

@@ -52,16 +52,16 @@ def bad_value(cause: BaseException | None) -> str:
     """What was expected of an option's or argument's value, from pydantic's error; empty for any other error."""
     if not isinstance(cause, ValueError) or not hasattr(cause, "errors"):
         return ""
-    found = cause.errors()[0]
-    if choices := re.fullmatch(r"Value error, '.*' is not one of (.*)\.", found["msg"]):
+    detail = cause.errors()[0]
+    if choices := re.fullmatch(r"Value error, '.*' is not one of (.*)\.", detail["msg"]):
         words = choices[1].replace("'", "")
-        return f"expected {words}, found {found['input']!r}"
+        return f"expected {words}, found {detail['input']!r}"
     limits = {"greater_than_equal": ("ge", "at least"), "less_than_equal": ("le", "at most")}
-    if found["type"] in limits:
-        key, words = limits[found["type"]]
-        return f"expected {words} {found['ctx'][key]}, found {found['input']}"
+    if detail["type"] in limits:
+        key, words = limits[detail["type"]]
+        return f"expected {words} {detail['ctx'][key]}, found {detail['input']}"
     kinds = {"int_parsing": "a whole number", "int_from_float": "a whole number", "float_parsing": "a number"}
-    return f"expected {kinds[found['type']]}, found {found['input']!r}" if found["type"] in kinds else ""
+    return f"expected {kinds[detail['type']]}, found {detail['input']!r}" if detail["type"] in kinds else ""
 
 
 def _show_warning(

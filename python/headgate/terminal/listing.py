@@ -21,12 +21,12 @@ ABILITIES = {
 }
 
 
-def disciplines(found: list[Discipline]) -> RenderableType:
+def disciplines(entries: list[Discipline]) -> RenderableType:
     """All disciplines by group, one row each, with a legend of the columns."""
     drawn = _table("discipline", "protects", "per flow", "ecn", "schedules", "idea")
     for group, meaning in groups():
         drawn.add_row(Text(group, style="bold"), "", "", "", "", Text(meaning, style="italic"))
-        for discipline in (each for each in found if each.group == group):
+        for discipline in (each for each in entries if each.group == group):
             marks = ["yes" if getattr(discipline, ability) else "" for ability in ABILITIES]
             drawn.add_row(Text(f"  {discipline.name}", style="bold"), *marks, discipline.summary)
         drawn.add_section()
@@ -34,51 +34,51 @@ def disciplines(found: list[Discipline]) -> RenderableType:
     return Group(drawn, Text("; ".join(legend), style="dim"))
 
 
-def controllers(found: list[Controller]) -> RenderableType:
+def controllers(entries: list[Controller]) -> RenderableType:
     """All congestion controls and loss recoveries, one row each."""
     rows = (
         (Text(f"  {each.name}", style="bold"), Text(f"{each.key} of [[{each.section}]]"), each.summary, each.citation)
-        for each in found
+        for each in entries
     )
     return _table("name", "key", "what it does", "defined in", rows=rows)
 
 
-def sources(found: list[Source]) -> RenderableType:
+def sources(entries: list[Source]) -> RenderableType:
     """All traffic sources, one row each."""
     rows = (
         (Text(f"  {each.name}", style="bold"), ", ".join(each.protocols), each.summary, Text(_plain(each.citation)))
-        for each in found
+        for each in entries
     )
     return _table("source", "protocols", "what it sends", "defined in", rows=rows)
 
 
-def explained(found: Discipline | Controller | Source) -> RenderableType:
+def explained(entry: Discipline | Controller | Source) -> RenderableType:
     """One discipline, congestion control or traffic source: idea, source, parameters and presets."""
-    if isinstance(found, Controller):
-        return _controller(found)
-    if isinstance(found, Source):
+    if isinstance(entry, Controller):
+        return _controller(entry)
+    if isinstance(entry, Source):
         over = (
-            f'a traffic source: traffic = "{found.name}" in {" and ".join(f"[[{name}]]" for name in found.protocols)}'
+            f'a traffic source: traffic = "{entry.name}" in {" and ".join(f"[[{name}]]" for name in entry.protocols)}'
         )
-        lines = [f"defined in: {_plain(found.citation)}", over]
+        lines = [f"defined in: {_plain(entry.citation)}", over]
     else:
-        abilities = [meaning for ability, meaning in ABILITIES.items() if getattr(found, ability)]
-        lines = [f"paper: {found.citation}", f"it {style.listed(abilities)}" if abilities else ""]
-    parts = [_heading(found), *map(Text, filter(None, lines))]
-    drawn = [_parameters("parameter", found.parameters), _presets(found.presets)]
-    return Group(*parts, *drawn, _preset_values(found)) if len(found.presets) > 1 else Group(*parts, *drawn)
+        abilities = [meaning for ability, meaning in ABILITIES.items() if getattr(entry, ability)]
+        lines = [f"paper: {entry.citation}", f"it {style.listed(abilities)}" if abilities else ""]
+    parts = [_heading(entry), *map(Text, filter(None, lines))]
+    drawn = [_parameters("parameter", entry.parameters), _presets(entry.presets)]
+    return Group(*parts, *drawn, _preset_values(entry)) if len(entry.presets) > 1 else Group(*parts, *drawn)
 
 
-def _controller(found: Controller) -> RenderableType:
-    what = {"cc": "congestion control", "recovery": "loss recovery"}[found.key]
-    written = f'a {what}: {found.key} = "{found.name}" in [[{found.section}]]'
-    options = _parameters("option", found.parameters)
+def _controller(entry: Controller) -> RenderableType:
+    what = {"cc": "congestion control", "recovery": "loss recovery"}[entry.key]
+    written = f'a {what}: {entry.key} = "{entry.name}" in [[{entry.section}]]'
+    options = _parameters("option", entry.parameters)
     more = Text("docs/guide/scenarios.md lists all keys of the section.", style="dim")
-    return Group(_heading(found), Text(f"defined in: {found.citation}"), Text(written), options, more)
+    return Group(_heading(entry), Text(f"defined in: {entry.citation}"), Text(written), options, more)
 
 
-def _heading(found: Discipline | Controller | Source) -> Text:
-    return Text(found.name, style="bold").append(f": {found.summary}", style="not bold")
+def _heading(entry: Discipline | Controller | Source) -> Text:
+    return Text(entry.name, style="bold").append(f": {entry.summary}", style="not bold")
 
 
 def _plain(markdown: str) -> str:
@@ -101,10 +101,10 @@ def _presets(presets: list[Preset]) -> Table:
     return _table("preset", "values from", rows=rows)
 
 
-def _preset_values(found: Discipline | Source) -> Table:
+def _preset_values(entry: Discipline | Source) -> Table:
     """The parameters in which presets differ, with the value in each preset."""
-    values = {preset.name: dict(found.values(preset.name)) for preset in found.presets}
-    rows = {each.name: [of[each.name] for of in values.values()] for each in found.parameters}
+    values = {preset.name: dict(entry.values(preset.name)) for preset in entry.presets}
+    rows = {each.name: [of[each.name] for of in values.values()] for each in entry.parameters}
     differing = ((Text(name, style="bold"), *map(Text, row)) for name, row in rows.items() if len(set(row)) > 1)
     return _table("parameter", *values, rows=differing)
 

@@ -49,34 +49,34 @@ def rows(result: Result) -> list[DisciplineRow]:
     return [DisciplineRow(entry, kinds) for entry, kinds in zip(summarize(result), classes(result), strict=True)]
 
 
-def table(result: Result, found: list[DisciplineRow]) -> Group:
-    """The table of a result with the rows `found`, below a line about the scenario. It fits 120 columns."""
-    listed = columns(result.scenario, found)
-    drawn = _table("discipline", listed, caption=_caption(result.scenario, alone=not several(found)))
-    _add_rows(drawn, listed, [(_name(row.entry["qdisc"]), row) for row in found])
+def table(result: Result, rows: list[DisciplineRow]) -> Group:
+    """The table of a result, below a line about the scenario. It fits 120 columns."""
+    listed = columns(result.scenario, rows)
+    drawn = _table("discipline", listed, caption=_caption(result.scenario, alone=not several(rows)))
+    _add_rows(drawn, listed, [(_name(row.entry["qdisc"]), row) for row in rows])
     return Group(Text(_title(result), style="italic"), drawn)
 
 
-def by_link(found: list[DisciplineRow]) -> list[tuple[LinkDirection, list[DisciplineRow]]]:
+def by_link(rows: list[DisciplineRow]) -> list[tuple[LinkDirection, list[DisciplineRow]]]:
     """For each compared link, a row for each discipline with the values of that link."""
-    places = [LinkDirection(link["link"], link["direction"]) for link in found[0].entry["links"]]
+    places = [LinkDirection(link["link"], link["direction"]) for link in rows[0].entry["links"]]
     return [
         (
             place,
             [
                 DisciplineRow({**row.entry, "bottleneck": row.entry["links"][number]["figures"]}, row.kinds)
-                for row in found
+                for row in rows
             ],
         )
         for number, place in enumerate(places)
     ]
 
 
-def links(found: list[DisciplineRow]) -> Table:
+def links(rows: list[DisciplineRow]) -> Table:
     """A section for each compared link, with a row for each discipline and the best values marked."""
-    listed = link_columns(found)
+    listed = link_columns(rows)
     drawn = _table("link, discipline", listed, title="link by link")
-    for place, rows_ in by_link(found):
+    for place, rows_ in by_link(rows):
         drawn.add_row(Text(place.label, style="bold italic"))
         _add_rows(drawn, listed, [(Text("  ") + Text(row.entry["qdisc"]), row) for row in rows_])
         drawn.add_section()
@@ -94,9 +94,9 @@ def _add_rows(drawn: Table, listed: list[ResultColumn], named: list[tuple[Text, 
         drawn.add_row(name, *(_cell(column, row, shown) for column, shown in zip(listed, best, strict=True)))
 
 
-def link_columns(found: list[DisciplineRow]) -> list[ResultColumn]:
+def link_columns(rows: list[DisciplineRow]) -> list[ResultColumn]:
     """The columns about one link. The mark rate is left out if no packet was marked."""
-    marks = any(link["figures"]["marked"]["mean"] for row in found for link in row.entry["links"])
+    marks = any(link["figures"]["marked"]["mean"] for row in rows for link in row.entry["links"])
     return [
         _use(),
         ResultColumn("drop %", lambda row: _part(row, "dropped"), 100, 2, lambda mean: mean),
@@ -108,18 +108,18 @@ def link_columns(found: list[DisciplineRow]) -> list[ResultColumn]:
 
 def _part(row: DisciplineRow, what: str) -> Estimate:
     """The share of arriving packets that were dropped or marked at a link."""
-    of, came = (row.entry["bottleneck"][name]["per_seed"] for name in (what, "arrived"))
-    return estimate(part / whole if whole else None for part, whole in zip(of, came, strict=True))
+    counted, arrived = (row.entry["bottleneck"][name]["per_seed"] for name in (what, "arrived"))
+    return estimate(part / whole if whole else None for part, whole in zip(counted, arrived, strict=True))
 
 
-def columns(scenario: Scenario, found: list[DisciplineRow]) -> list[ResultColumn]:
+def columns(scenario: Scenario, rows: list[DisciplineRow]) -> list[ResultColumn]:
     """The columns of the table: UDP only if there are UDP flows, mark rates only if packets were marked.
 
     If several links are compared, columns about one link are left to `links`.
     """
     kinds = [kind for kind in KINDS if any(group.kind == kind for group in scenario.groups)]
-    alone = not several(found)
-    marking = [kind for kind in kinds if any(row.kinds[kind]["mark_rate"]["mean"] for row in found)]
+    alone = not several(rows)
+    marking = [kind for kind in kinds if any(row.kinds[kind]["mark_rate"]["mean"] for row in rows)]
     return [
         *(column for kind in kinds for column in _goodput(kind, scenario.rate_bps)),
         ResultColumn("Jain's\nindex", lambda row: row.entry["jain"], 1, 3, lambda mean: -mean),
@@ -130,9 +130,9 @@ def columns(scenario: Scenario, found: list[DisciplineRow]) -> list[ResultColumn
     ]
 
 
-def several(found: list[DisciplineRow]) -> bool:
+def several(rows: list[DisciplineRow]) -> bool:
     """Whether disciplines are compared at more than one link."""
-    return any(len(row.entry["links"]) > 1 for row in found)
+    return any(len(row.entry["links"]) > 1 for row in rows)
 
 
 def _use() -> ResultColumn:
@@ -144,8 +144,8 @@ def _goodput(kind: str, rate_bps: float) -> list[ResultColumn]:
     rate = ResultColumn(f"{KINDS[kind]}\n{unit}", lambda row: row.kinds[kind]["goodput_bps"], 1 / scale, 2)
 
     def share(row: DisciplineRow) -> Estimate:
-        found: Estimate = row.kinds[kind]["share_of_fair"]
-        return found
+        share_of_fair: Estimate = row.kinds[kind]["share_of_fair"]
+        return share_of_fair
 
     if kind == "tcp":
         return [rate._replace(best=lambda mean: -mean), ResultColumn("% of\nfair", share, 100, 1, lambda mean: -mean)]
@@ -165,9 +165,9 @@ def _delay(part: str) -> ResultColumn:
     )
 
 
-def best_shown(column: ResultColumn, found: list[DisciplineRow]) -> str | None:
+def best_shown(column: ResultColumn, rows: list[DisciplineRow]) -> str | None:
     """The best value of a column as printed; None if all are equal."""
-    means = [mean for row in found if (mean := column.estimate(row)["mean"]) is not None]
+    means = [mean for row in rows if (mean := column.estimate(row)["mean"]) is not None]
     shown = {column.show(mean) for mean in means}
     return None if column.best is None or len(shown) < 2 else column.show(min(means, key=column.best))
 

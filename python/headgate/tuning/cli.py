@@ -54,7 +54,7 @@ def tune(
 
     with reading(file):
         scenario = Scenario.load(file, set=changes or (), qdiscs=[qdisc] if qdisc else (), seeds=seeds)
-    found = tuned.tune(
+    tuning = tuned.tune(
         scenario,
         objective or (),
         subject_to=subject_to or (),
@@ -67,16 +67,16 @@ def tune(
         figures=not as_json,
     )
     if as_json:
-        print_json(found.document)
+        print_json(tuning.document)
     else:
         from headgate.tuning import show
 
-        for part in show.parts(found.outcome, found.importances):
+        for part in show.parts(tuning.outcome, tuning.importances):
             typer.echo(part) if isinstance(part, str) else console().print(part)
-        for figure in found.figures:
+        for figure in tuning.figures:
             typer.echo(f"figure  {figure}")
-        typer.echo(f"folder  {found.folder}")
-    if not found.outcome.compared:
+        typer.echo(f"folder  {tuning.folder}")
+    if not tuning.outcome.compared:
         raise typer.Exit(1)
 
 
@@ -109,7 +109,7 @@ def sensitivity(
 
     with reading(file):
         scenario = Scenario.load(file, set=changes or (), qdiscs=[qdisc] if qdisc else (), seeds=seeds)
-    found = varying.sensitivity(
+    varied = varying.sensitivity(
         scenario,
         objective or varying.OBJECTIVES,
         params=param or (),
@@ -118,13 +118,13 @@ def sensitivity(
         watcher=watcher(as_json),
     )
     if as_json:
-        print_json(found.document())
+        print_json(varied.document())
         return
     from headgate.plot.picture import save
     from headgate.tuning import sensitivity_show as show
 
-    console().print(show.table(found))
-    for sentence in show.sentences(found):
+    console().print(show.table(varied))
+    for sentence in show.sentences(varied):
         typer.echo(sentence)
-    typer.echo(f"\nfigure  {save(show.figure(found), found.folder / 'sensitivity')}")
-    typer.echo(f"folder  {found.folder}")
+    typer.echo(f"\nfigure  {save(show.figure(varied), varied.folder / 'sensitivity')}")
+    typer.echo(f"folder  {varied.folder}")

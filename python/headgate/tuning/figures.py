@@ -83,15 +83,15 @@ def front(outcome: SearchOutcome) -> Figure:
 
 def importance(importances: Mapping[str, Mapping[str, float]]) -> Figure:
     """Bars: the importance of each parameter for reaching an objective's best tenth."""
-    figure = new_figure(1.4 + 0.3 * max(len(found) for found in importances.values()))
-    drawn = {name: found for name, found in importances.items() if found}
-    for place, (name, found) in enumerate(drawn.items(), 1):
+    figure = new_figure(1.4 + 0.3 * max(len(shares) for shares in importances.values()))
+    drawn = {name: shares for name, shares in importances.items() if shares}
+    for place, (name, shares) in enumerate(drawn.items(), 1):
         panel = figure.add_subplot(1, len(drawn), place)
-        names = list(found)[::-1]
-        bars = panel.barh(names, [100 * found[each] for each in names], color=KEEPS)
+        names = list(shares)[::-1]
+        bars = panel.barh(names, [100 * shares[each] for each in names], color=KEEPS)
         panel.bar_label(bars, fmt="%.0f %%", padding=3, fontsize=8.5)
         panel.set_title(name)
-        panel.set_xlim(0, 115 * max(found.values()))
+        panel.set_xlim(0, 115 * max(shares.values()))
         panel.grid(visible=False, axis="y")
         panel.set_xlabel("Importance (%)")
     heading(

@@ -77,8 +77,8 @@ class Goals(NamedTuple):
         return {spec: self.measure(result, qdisc) for spec, qdisc in zip(specs, result.scenario.qdiscs, strict=True)}
 
     def __str__(self) -> str:
-        kept = f", subject to {' and '.join(map(str, self.bounds))}" if self.bounds else ""
-        return " and ".join(map(str, self.goals)) + kept
+        bounds = f", subject to {' and '.join(map(str, self.bounds))}" if self.bounds else ""
+        return " and ".join(map(str, self.goals)) + bounds
 
 
 def goal(text: str, scenario: Scenario) -> Goal:
@@ -86,5 +86,5 @@ def goal(text: str, scenario: Scenario) -> Goal:
     first, _, rest = text.strip().partition(" ")
     if first.lower() in DIRECTIONS:
         return Goal(metric(rest, scenario), DIRECTIONS[first.lower()])
-    found = metric(text, scenario)
-    return Goal(found, found.lower)
+    parsed = metric(text, scenario)
+    return Goal(parsed, parsed.lower)

@@ -79,8 +79,8 @@ class SearchOutcome(NamedTuple):
 
 def best(trials: Sequence[Trial], goals: Goals) -> list[Trial]:
     """The settings that keep every bound and are not dominated: one if there is one objective."""
-    kept = {trial.qdisc: trial for trial in reversed(trials) if trial.keeps(goals)}
-    points = [(trial, _costs(trial, goals)) for trial in sorted(kept.values(), key=lambda trial: trial.number)]
+    keeping = {trial.qdisc: trial for trial in reversed(trials) if trial.keeps(goals)}
+    points = [(trial, _costs(trial, goals)) for trial in sorted(keeping.values(), key=lambda trial: trial.number)]
     front = [trial for trial, costs in points if not any(_dominates(other, costs) for _, other in points)]
     front.sort(key=lambda trial: _costs(trial, goals))
     return front[:1] if len(goals.goals) == 1 else front
@@ -100,8 +100,8 @@ def compare(
     specs = list(dict.fromkeys([reference, *(trial.qdisc for trial in chosen)]))
     scenario = plan.scenario.changed(qdiscs=specs, seeds=list(seeds))
     result = runs(folder / HELD_OUT / store.folder_name(scenario), scenario)
-    found = plan.goals.measure_all(result, specs)
-    compared = [ComparedSetting(trial, found[reference], found[trial.qdisc]) for trial in chosen]
+    measured = plan.goals.measure_all(result, specs)
+    compared = [ComparedSetting(trial, measured[reference], measured[trial.qdisc]) for trial in chosen]
     return SearchOutcome(plan, trials, front, compared, result)
 
 
@@ -114,9 +114,9 @@ def without_ineffective(plan: SearchPlan, trial: Trial, folder: Path, runs: Runs
         return trial
     scenario = plan.scenario.changed(qdiscs=back.values())
     result = runs(folder / PUT_BACK / store.folder_name(scenario), scenario)
-    found = plan.goals.measure_all(result, back)
+    measured_by_name = plan.goals.measure_all(result, back)
     # Compared as text, since NaN does not equal itself.
-    ineffective = [name for name, measured in found.items() if repr(measured) == repr(trial.measured)]
+    ineffective = [name for name, measured in measured_by_name.items() if repr(measured) == repr(trial.measured)]
     settings = {**trial.settings, **{name: plan.base.value(name) for name in ineffective}}
     return trial._replace(settings=settings, qdisc=str(plan.base.having(settings)))
 
@@ -144,7 +144,7 @@ def document(outcome: SearchOutcome, importances: Mapping[str, Mapping[str, floa
                 "name": axis.name,
                 "was": plan.base.value(axis.name),
                 "searched": str(axis),
-                "decides": {name: found.get(axis.name) for name, found in importances.items()},
+                "decides": {name: shares.get(axis.name) for name, shares in importances.items()},
             }
             for axis in plan.axes
         ],

@@ -63,10 +63,10 @@ class Sensitivity(NamedTuple):
                     "parameter": value.name,
                     "value": value.text,
                     "refused": value.refused or None,
-                    "metrics": {name: estimate(found.per_seed) for name, found in value.measured.items()},
+                    "metrics": {name: estimate(quantity.per_seed) for name, quantity in value.measured.items()},
                     "difference": {
-                        name: estimate((found - self.reference[name]).per_seed)
-                        for name, found in value.measured.items()
+                        name: estimate((quantity - self.reference[name]).per_seed)
+                        for name, quantity in value.measured.items()
                     },
                 }
                 for value in self.values
@@ -103,11 +103,12 @@ def sensitivity(
     whole = scenario.changed(qdiscs=list(specs))
     folder = Path(out) / f"sensitivity-{scenario.name}-{base.discipline.name}-{whole.config_hash[:8]}"
     result = api.run_into(folder / RUNS, whole, threads=threads, report=False, watcher=watcher)
-    found = goals.measure_all(result, specs)
+    measured_by_spec = goals.measure_all(result, specs)
     measured = [
-        value if value.refused else value._replace(measured=found[str(_spec(base, value))]) for value in checked
+        value if value.refused else value._replace(measured=measured_by_spec[str(_spec(base, value))])
+        for value in checked
     ]
-    varied = Sensitivity(scenario, base, goals, tuple(axes), found[str(base)], measured, folder)
+    varied = Sensitivity(scenario, base, goals, tuple(axes), measured_by_spec[str(base)], measured, folder)
     store.write_files(folder, {"sensitivity.json": store.json_text(varied.document())})
     return varied
 
@@ -116,12 +117,12 @@ def _axes(base: QdiscSpec, params: Sequence[str]) -> list[Axis]:
     """The parameters to vary: from half to twice their value, unless another range is given."""
     named = space.space(base, params)
     written = {axis.name: text for axis, text in zip(named, params, strict=bool(params))}
-    found: list[Axis] = []
+    axes: list[Axis] = []
     for axis in named:
         parameter = next(each for each in base.discipline.parameters if each.name == axis.name)
         near = None if "=" in written.get(axis.name, "") else space.around(base, parameter, TIMES)
-        found.append(near if near is not None and isinstance(axis, RangeAxis) else axis)
-    return found
+        axes.append(near if near is not None and isinstance(axis, RangeAxis) else axis)
+    return axes
 
 
 def _texts(base: QdiscSpec, axis: Axis) -> list[str]:

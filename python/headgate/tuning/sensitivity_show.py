@@ -38,8 +38,8 @@ def sentences(result: Sensitivity) -> Iterator[str]:
         }
         moving = sorted((name for name, step in steps.items() if step), key=lambda name: -steps[name])
         name = str(goal.metric)
-        said = ", ".join(f"{each} (by up to {style.number(100 * steps[each], 2)} %)" for each in moving)
-        yield f"{name[0].upper()}{name[1:]}: {f'depends on {said}' if moving else 'depends on none of them'}."
+        parameters = ", ".join(f"{each} (by up to {style.number(100 * steps[each], 2)} %)" for each in moving)
+        yield f"{name[0].upper()}{name[1:]}: {f'depends on {parameters}' if moving else 'depends on none of them'}."
     for value in result.values:
         if value.refused:
             yield f"{value.name}={value.text} is invalid: {value.refused}."
@@ -85,11 +85,11 @@ def _panel(panel: Axes, result: Sensitivity, name: str, goal: Goal, *, number: b
 def _cell(result: Sensitivity, value: VariedValue, goal: Goal) -> Text:
     if value.refused:
         return Text("invalid" if goal is result.goals.goals[0] else "", style="dim")
-    found, was = value.measured[str(goal.metric)], result.reference[str(goal.metric)]
-    verdict = goal.better(found, was).verdict
-    cell = Text(goal.metric.show(found))
-    if not value.chosen and verdict is not Verdict.INCONCLUSIVE and found != was:
-        cell.append(f"  {change(found, was)}", style=STYLES[verdict])
+    now, was = value.measured[str(goal.metric)], result.reference[str(goal.metric)]
+    verdict = goal.better(now, was).verdict
+    cell = Text(goal.metric.show(now))
+    if not value.chosen and verdict is not Verdict.INCONCLUSIVE and now != was:
+        cell.append(f"  {change(now, was)}", style=STYLES[verdict])
     return cell
 
 
@@ -98,6 +98,6 @@ def _significant_changes(result: Sensitivity, name: str, goal: Goal) -> Iterator
     was = result.reference[str(goal.metric)]
     for value in result.values:
         if value.name == name and value.measured and was.mean:
-            found = value.measured[str(goal.metric)]
-            if goal.better(found, was).verdict is not Verdict.INCONCLUSIVE and found != was:
-                yield (found - was).mean / abs(was.mean)
+            now = value.measured[str(goal.metric)]
+            if goal.better(now, was).verdict is not Verdict.INCONCLUSIVE and now != was:
+                yield (now - was).mean / abs(was.mean)

@@ -58,7 +58,7 @@ def parameters(outcome: SearchOutcome, importances: Importances) -> Table:
         drawn.add_column(f"decides {name}" if len(importances) > 1 else "decides", justify="right", vertical="top")
     for axis in outcome.plan.axes:
         tuned = [each.trial.settings[axis.name] for each in alone]
-        parts = [f"{100 * found[axis.name]:.0f} %" if axis.name in found else "" for found in importances.values()]
+        parts = [f"{100 * shares[axis.name]:.0f} %" if axis.name in shares else "" for shares in importances.values()]
         was = outcome.plan.base.value(axis.name)
         drawn.add_row(Text(axis.name, style="bold"), was, *tuned, Text(str(axis), style="dim"), *parts)
     return drawn
@@ -100,12 +100,12 @@ def front(outcome: SearchOutcome) -> Table:
 
 def commands(outcome: SearchOutcome) -> str:
     """The tc command of each setting of a front, and notes on settings that tc lacks."""
-    found = [tc.command(QdiscSpec.of(each.trial.qdisc), outcome.plan.scenario) for each in outcome.compared]
-    said = {number: command for number, command in enumerate(found, 1) if command is not None}
-    if not said:
+    all_commands = [tc.command(QdiscSpec.of(each.trial.qdisc), outcome.plan.scenario) for each in outcome.compared]
+    available = {number: command for number, command in enumerate(all_commands, 1) if command is not None}
+    if not available:
         return f"tc        Linux has no {outcome.plan.base.discipline.name}\n"
-    notes = dict.fromkeys(note for command in said.values() for note in command.notes)
-    lines = [f"tc no. {number}  {command.line}" for number, command in said.items()]
+    notes = dict.fromkeys(note for command in available.values() for note in command.notes)
+    lines = [f"tc no. {number}  {command.line}" for number, command in available.items()]
     return "\n".join([*lines, *(f"          ({note})" for note in notes), ""])
 
 
@@ -114,14 +114,14 @@ def sentence(outcome: SearchOutcome, each: ComparedSetting) -> str:
     base, tuned = outcome.plan.base, each.trial.qdisc
     if tuned == str(base):
         return f"No tried setting is better than {base}."
-    said = []
+    changes = []
     for goal in outcome.plan.goals.goals:
         was, now = each.of(goal.metric)
         if each.better(goal) is Verdict.INCONCLUSIVE:
-            said.append(f"{goal.metric}: difference not significant")
+            changes.append(f"{goal.metric}: difference not significant")
         else:
-            said.append(f"{goal.metric} {change(now, was)}, from {goal.metric.show(was)} to {goal.metric.show(now)}")
-    return f"With {difference(base, each)}: {'; '.join(said)} ({len(outcome.held_out_seeds)} held-out seeds)."
+            changes.append(f"{goal.metric} {change(now, was)}, from {goal.metric.show(was)} to {goal.metric.show(now)}")
+    return f"With {difference(base, each)}: {'; '.join(changes)} ({len(outcome.held_out_seeds)} held-out seeds)."
 
 
 def change(now: Quantity, was: Quantity) -> str:
@@ -144,12 +144,12 @@ def none_kept(outcome: SearchOutcome) -> str:
     """The message that no setting keeps the bounds, with the one that misses them least."""
     goals = outcome.plan.goals
     asked = " and ".join(map(str, goals.bounds))
-    found = nearest(outcome.trials, goals)
-    if found is None:
+    closest = nearest(outcome.trials, goals)
+    if closest is None:
         return f"None of {len(outcome.trials)} settings was measured."
     metrics = dict.fromkeys(bound.metric for bound in goals.bounds)
-    values = "; ".join(f"{metric} {metric.show(found.measured[str(metric)])}" for metric in metrics)
-    return f"None of {len(outcome.trials)} settings keeps {asked}. The closest: {found.qdisc} ({values})."
+    values = "; ".join(f"{metric} {metric.show(closest.measured[str(metric)])}" for metric in metrics)
+    return f"None of {len(outcome.trials)} settings keeps {asked}. The closest: {closest.qdisc} ({values})."
 
 
 def seeds(numbers: Sequence[int]) -> str:
@@ -164,12 +164,12 @@ def seeds(numbers: Sequence[int]) -> str:
 def lines(outcome: SearchOutcome, each: ComparedSetting) -> str:
     """The setting for a scenario file, for `--qdisc`, and as a tc command."""
     command = tc.command(QdiscSpec.of(each.trial.qdisc), outcome.plan.scenario)
-    found = [f'scenario  qdiscs = ["{each.trial.qdisc}"]', f"run       --qdisc {shlex.quote(each.trial.qdisc)}"]
+    lines_shown = [f'scenario  qdiscs = ["{each.trial.qdisc}"]', f"run       --qdisc {shlex.quote(each.trial.qdisc)}"]
     if command is None:
-        found.append(f"tc        Linux has no {outcome.plan.base.discipline.name}")
+        lines_shown.append(f"tc        Linux has no {outcome.plan.base.discipline.name}")
     else:
-        found += [f"tc        {command.line}", *(f"          ({note})" for note in command.notes)]
-    return "\n".join([*found, ""])
+        lines_shown += [f"tc        {command.line}", *(f"          ({note})" for note in command.notes)]
+    return "\n".join([*lines_shown, ""])
 
 
 def _row(metric: Metric, each: ComparedSetting) -> tuple[str, str, str, str]:
@@ -181,7 +181,7 @@ def _row(metric: Metric, each: ComparedSetting) -> tuple[str, str, str, str]:
 
 def _kept(bound: Bound, each: ComparedSetting) -> Text:
     """Whether a bound is kept, and whether it was kept before."""
-    before, verdict = (bound.judge(found[str(bound.metric)]).verdict for found in (each.reference, each.tuned))
+    before, verdict = (bound.judge(measured[str(bound.metric)]).verdict for measured in (each.reference, each.tuned))
     words = {Verdict.HOLDS: "keeps", Verdict.DIFFERS: "breaks", Verdict.INCONCLUSIVE: "inconclusive"}
     was = ", was broken" if before is Verdict.DIFFERS and verdict is Verdict.HOLDS else ""
     value = bound.metric.measure.units.setting(bound.value)

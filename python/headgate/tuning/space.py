@@ -83,8 +83,8 @@ def space(base: QdiscSpec, written: Sequence[str]) -> list[Axis]:
     Raises `UsageError` for an unknown parameter or an invalid value.
     """
     if not written:
-        found = (around(base, each, WIDE) for each in base.discipline.parameters if each.name not in LEFT_OUT)
-        chosen: list[Axis] = [each for each in found if each is not None]
+        ranges = (around(base, each, WIDE) for each in base.discipline.parameters if each.name not in LEFT_OUT)
+        chosen: list[Axis] = [each for each in ranges if each is not None]
         if not chosen:
             raise UsageError(f"{base.discipline.name} has no numeric parameter to search; name some with --param")
         return chosen
@@ -116,8 +116,8 @@ def _axis(base: QdiscSpec, written: str) -> Axis:
         return _between(each, given, written)
     if given:
         return _one_of(each, [word.strip() for word in given.split(",")], written)
-    if (found := around(base, each, WIDE)) is not None:
-        return found
+    if (near := around(base, each, WIDE)) is not None:
+        return near
     if words := values.choices(each):
         return ChoiceAxis(each.name, tuple(words))
     now = base.value(each.name)
@@ -176,5 +176,5 @@ def settings(axes: Sequence[Axis], base: QdiscSpec, trial: Trial) -> dict[str, s
 
 def numbers(axes: Sequence[Axis], spec: QdiscSpec) -> dict[str, Any] | None:
     """The values of a discipline as numbers and choices of the search; None if one lies outside its range."""
-    found = {axis.name: axis.number(spec.value(axis.name)) for axis in axes}
-    return None if None in found.values() else found
+    values_by_name = {axis.name: axis.number(spec.value(axis.name)) for axis in axes}
+    return None if None in values_by_name.values() else values_by_name

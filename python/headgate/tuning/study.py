@@ -82,8 +82,8 @@ class Trial(NamedTuple):
         """The trial in Optuna's form. A trial without values is pruned, so that the search avoids such settings."""
         values = self.values(goals)
         measured = {
-            name: [None if math.isnan(value) else value for value in found.per_seed]
-            for name, found in self.measured.items()
+            name: [None if math.isnan(value) else value for value in quantity.per_seed]
+            for name, quantity in self.measured.items()
         }
         return optuna.create_trial(
             state=TrialState.PRUNED if values is None else TrialState.COMPLETE,
@@ -97,12 +97,12 @@ class Trial(NamedTuple):
     @classmethod
     def thawed(cls, frozen: FrozenTrial) -> Trial:
         """The trial that Optuna kept."""
-        kept = dict(frozen.user_attrs)
+        attributes = dict(frozen.user_attrs)
         measured = {
-            name: Quantity(tuple(math.nan if value is None else value for value in found))
-            for name, found in kept["measured"].items()
+            name: Quantity(tuple(math.nan if value is None else value for value in per_seed))
+            for name, per_seed in attributes["measured"].items()
         }
-        return cls(**{**kept, "measured": measured, "params": frozen.params})
+        return cls(**{**attributes, "measured": measured, "params": frozen.params})
 
 
 class TrialStore:
@@ -151,10 +151,10 @@ def importances(plan: SearchPlan, study: optuna.Study) -> dict[str, dict[str, fl
     done = [trial for trial in study.trials if trial.state == TrialState.COMPLETE]
     if len(plan.axes) < 2 or len(done) < 2:
         return {}
-    return {str(goal.metric): _of(study, place) for place, goal in enumerate(plan.goals.goals)}
+    return {str(goal.metric): _importances_of(study, place) for place, goal in enumerate(plan.goals.goals)}
 
 
-def _of(study: optuna.Study, place: int) -> dict[str, float]:
+def _importances_of(study: optuna.Study, place: int) -> dict[str, float]:
     """The importances for one objective, from a study of this objective alone."""
     alone = optuna.create_study(direction=study.directions[place])
     for trial in study.trials:
@@ -163,5 +163,5 @@ def _of(study: optuna.Study, place: int) -> dict[str, float]:
             alone.add_trial(optuna.create_trial(value=value, params=trial.params, distributions=trial.distributions))
     if len({trial.value for trial in alone.trials}) < 2:
         return {}
-    found: dict[str, float] = get_param_importances(alone, evaluator=PedAnovaImportanceEvaluator())
-    return found
+    importances_of: dict[str, float] = get_param_importances(alone, evaluator=PedAnovaImportanceEvaluator())
+    return importances_of

@@ -83,11 +83,11 @@ def tune(
             raise store.not_writable(folder, error) from None
         further = further_seeds(scenario.seeds, held_out)
         runs = partial(outcome.quietly, threads=threads, watcher=watcher)
-        found = outcome.compare(plan, tried, further, folder, runs)
+        searched = outcome.compare(plan, tried, further, folder, runs)
         decides = importances(plan, searching.record.study(trials))
-        told = outcome.document(found, decides)
-        store.write_files(folder, {DOCUMENT: store.json_text(told)})
-        return TuningResult(found, decides, told, _draw(found, decides, folder) if figures else [], folder)
+        document = outcome.document(searched, decides)
+        store.write_files(folder, {DOCUMENT: store.json_text(document)})
+        return TuningResult(searched, decides, document, _draw(searched, decides, folder) if figures else [], folder)
 
 
 def only_discipline(scenario: Scenario) -> QdiscSpec:
@@ -102,11 +102,11 @@ def further_seeds(seen: Sequence[int], count: int) -> list[int]:
     return list(range(max(seen) + 1, max(seen) + 1 + count))
 
 
-def _draw(found: SearchOutcome, decides: Mapping[str, Mapping[str, float]], folder: Path) -> list[Path]:
+def _draw(searched: SearchOutcome, decides: Mapping[str, Mapping[str, float]], folder: Path) -> list[Path]:
     from headgate.plot.picture import save
     from headgate.tuning import figures
 
-    return [save(figure, folder / name) for name, figure in figures.figures(found, decides).items()]
+    return [save(figure, folder / name) for name, figure in figures.figures(searched, decides).items()]
 
 
 def _forget(folder: Path, new: Sequence[Path]) -> None:

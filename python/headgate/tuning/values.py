@@ -124,14 +124,14 @@ def declared(parameter: _core.Parameter, scale: UnitScale) -> DeclaredRange:
     most = 100.0 if "%" in scale.units else math.inf
     if not parameter.range:
         return DeclaredRange(0.0, most)
-    found = _RANGE.fullmatch(parameter.range)
-    if found is None:
+    match = _RANGE.fullmatch(parameter.range)
+    if match is None:
         raise AssertionError(f"the range {parameter.range!r} of {parameter.name} is in no known words")
-    ends = (found["low"], found["high"] or found["most"])
+    ends = (match["low"], match["high"] or match["most"])
     low, high = (None if end is None else scale.number(end) for end in ends)
     return DeclaredRange(
         0.0 if low is None else low,
         most if high is None else high,
-        found["above"] == "more than",
-        found["below"] == "less than",
+        match["above"] == "more than",
+        match["below"] == "less than",
     )

@@ -50,8 +50,8 @@ def explain(result: Result, flow: int, *, qdisc: str | None = None, seed: int | 
     if the result has no such flow, discipline or seed.
     """
     run = choose(result, qdisc, seed)
-    found = facts(result, run, flow)
-    return Explanation(run, found, story(result, run, found))
+    numbers = facts(result, run, flow)
+    return Explanation(run, numbers, story(result, run, numbers))
 
 
 def choose(result: Result, qdisc: str | None, seed: int | None) -> RunKey:

@@ -184,11 +184,11 @@ def _reasons(row: dict[str, Any], others: pa.Table) -> list[ReasonCounts]:
     """The reasons with drops or marks; the flow's most frequent reason is first."""
     names = (column.removeprefix("dropped_") for column in row if column.startswith("dropped_"))
     columns = ((name, (f"dropped_{name}", f"marked_{name}")) for name in names)
-    found = [
+    counts = [
         ReasonCounts(name, *(row[each] for each in both), *(_total(others, each) for each in both))
         for name, both in columns
     ]
-    return sorted((each for each in found if each.everyone), key=lambda each: -each.mine)
+    return sorted((each for each in counts if each.everyone), key=lambda each: -each.mine)
 
 
 def _signals(result: Result, run: RunKey) -> pa.Table | None:
@@ -234,10 +234,10 @@ def _gauges(signals: pa.Table, flow: int) -> list[GaugeMeans] | None:
     """The gauges of the discipline; None unless decisions are recorded."""
     me = pc.equal(signals["flow"], flow)
     mine, others = signals.filter(me), signals.filter(pc.invert(me))
-    told = [name for name in signals.column_names if name.startswith(("gauge:", "flow:"))]
+    gauge_columns = [name for name in signals.column_names if name.startswith(("gauge:", "flow:"))]
 
     def gauge(column: str) -> GaugeMeans:
         of, _, name = column.partition(":")
         return GaugeMeans(name, of == "flow", pc.mean(mine[column]).as_py(), pc.mean(others[column]).as_py())
 
-    return [gauge(column) for column in told] or None
+    return [gauge(column) for column in gauge_columns] or None

@@ -41,7 +41,7 @@ class StorySection(NamedTuple):
 
 def story(result: Result, run: RunKey, facts: FlowFacts) -> list[StorySection]:
     """All sections: the summary first, missing records last."""
-    told = {
+    by_title = {
         "": [_who(facts), f"In short: {answer(facts)}"],
         "Goodput": _goodput(facts),
         "Drops, marks and delay": _losses(facts),
@@ -51,7 +51,7 @@ def story(result: Result, run: RunKey, facts: FlowFacts) -> list[StorySection]:
         "Sender": _sender(facts),
         "Not recorded": _missing(result, run, facts),
     }
-    return [StorySection(title, found) for title, each in told.items() if (found := list(each))]
+    return [StorySection(title, sentences) for title, each in by_title.items() if (sentences := list(each))]
 
 
 def _who(facts: FlowFacts) -> str:
@@ -239,26 +239,26 @@ def _sender(facts: FlowFacts) -> Iterator[str]:
         yield from _traced(traced)
 
 
-def _traced(found: TcpTrace | TfrcTrace) -> Iterator[str]:
+def _traced(trace: TcpTrace | TfrcTrace) -> Iterator[str]:
     """Sentences from the traces of a TCP or TFRC sender."""
-    shares = sorted(found.phases.items(), key=lambda item: -item[1])
+    shares = sorted(trace.phases.items(), key=lambda item: -item[1])
     spent = [f"{_percent(share)} of the time in {PHASES.get(name, name)}" for name, share in shares]
     yield f"Phases: {style.listed(spent)}."
-    if isinstance(found, TcpTrace):
-        mean, most = style.number(found.cwnd_mean), style.number(found.cwnd_max)
+    if isinstance(trace, TcpTrace):
+        mean, most = style.number(trace.cwnd_mean), style.number(trace.cwnd_max)
         yield f"Congestion window: {mean} packets on average, {most} at most."
     else:
-        mean, most = style.measured(found.rate_bps_mean), style.measured(found.rate_bps_max)
+        mean, most = style.measured(trace.rate_bps_mean), style.measured(trace.rate_bps_max)
         yield f"Allowed rate without headers: {mean} on average, {most} at most."
-        yield f"Loss event rate: {_percent(found.loss_event_rate_mean)} on average."
-    if found.srtt_ms_mean is not None and found.srtt_ms_min is not None:
-        mean, least = style.number(found.srtt_ms_mean), style.number(found.srtt_ms_min)
+        yield f"Loss event rate: {_percent(trace.loss_event_rate_mean)} on average."
+    if trace.srtt_ms_mean is not None and trace.srtt_ms_min is not None:
+        mean, least = style.number(trace.srtt_ms_mean), style.number(trace.srtt_ms_min)
         yield f"Smoothed round-trip time: {mean} ms on average, {least} ms at least."
-    if isinstance(found, TcpTrace):
-        yield f"Longest time without newly acknowledged data: {_lasting(found.silence_s)}."
-    if found.timeouts_s:
-        more = f" and {len(found.timeouts_s) - 5} more" if len(found.timeouts_s) > 5 else ""
-        yield f"Timeouts at {', '.join(map(_seconds, found.timeouts_s[:5]))}{more}."
+    if isinstance(trace, TcpTrace):
+        yield f"Longest time without newly acknowledged data: {_lasting(trace.silence_s)}."
+    if trace.timeouts_s:
+        more = f" and {len(trace.timeouts_s) - 5} more" if len(trace.timeouts_s) > 5 else ""
+        yield f"Timeouts at {', '.join(map(_seconds, trace.timeouts_s[:5]))}{more}."
 
 
 def _missing(result: Result, run: RunKey, facts: FlowFacts) -> Iterator[str]:
@@ -270,8 +270,8 @@ def _missing(result: Result, run: RunKey, facts: FlowFacts) -> Iterator[str]:
         what = "window and timer" if facts.kind == "tcp" else "rate"
         lacking[f'record.flows=["{facts.group}/{facts.index}"]'] = f"the sender's {what} over time"
     if lacking:
-        told = "; ".join(lacking.values())
-        yield f"{told[0].upper()}{told[1:]}. To record this, run:"
+        records = "; ".join(lacking.values())
+        yield f"{records[0].upper()}{records[1:]}. To record this, run:"
         yield f"  {_command(result, run, lacking)}"
 
 

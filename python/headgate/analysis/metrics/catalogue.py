@@ -36,8 +36,8 @@ class Measure(NamedTuple):
 
 def _column(table: str, key: str, column: str, take: Callable[[Any], Any], **words: Any) -> Measure:
     """A measure that has unit and meaning from a column of a table."""
-    found = tables.COLUMNS[table][column]
-    return Measure(key, take, Units.named(found.unit), found.meaning, **words)
+    declared = tables.COLUMNS[table][column]
+    return Measure(key, take, Units.named(declared.unit), declared.meaning, **words)
 
 
 def _of_link(key: str, column: str = "", **words: Any) -> Measure:
@@ -156,5 +156,5 @@ def owner(measure: Measure) -> str:
 
     `link` or `flows` (all, a group, a kind), `both` of these, or `all` for all flows together only.
     """
-    whose = (measure.key in OF_LINK, measure.key in OF_FLOWS)
-    return {(True, False): "link", (False, True): "flows", (True, True): "both", (False, False): "all"}[whose]
+    owners = (measure.key in OF_LINK, measure.key in OF_FLOWS)
+    return {(True, False): "link", (False, True): "flows", (True, True): "both", (False, False): "all"}[owners]

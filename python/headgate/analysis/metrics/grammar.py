@@ -28,10 +28,10 @@ class Metric(NamedTuple):
 
     measure: Measure
     part: str | None
-    whose: str | None
+    group: str | None
 
     def __str__(self) -> str:
-        return " ".join(word for word in (self.part, self.measure.name, self.whose) if word is not None)
+        return " ".join(word for word in (self.part, self.measure.name, self.group) if word is not None)
 
     @property
     def lower(self) -> bool:
@@ -49,10 +49,10 @@ class Metric(NamedTuple):
         return self.measure.units.show(measured.mean, measured.half)
 
     def _taken(self, result: ResultTables, qdisc: str) -> Any:
-        if self.whose is None and (of_link := OF_LINK.get(self.measure.key)) is not None:
+        if self.group is None and (of_link := OF_LINK.get(self.measure.key)) is not None:
             return of_link.take(LinkView(result, qdisc, LinkDirection(*result.scenario.bottleneck)))
         of_flows = OF_FLOWS.get(self.measure.key, self.measure)
-        return of_flows.take(FlowsView(result, qdisc, groups_of(result.scenario, self.whose)))
+        return of_flows.take(FlowsView(result, qdisc, groups_of(result.scenario, self.group)))
 
 
 class Bound(NamedTuple):
@@ -89,10 +89,10 @@ def metric(text: str, scenario: Scenario) -> Metric:
     names = _owners(scenario)
     for words in (text.split(), re.split(r"[\s_]+", text.strip())):
         # A word of the grammar takes precedence over a group of this name.
-        for whose in (None, *(number for number, word in enumerate(words) if word in names)):
-            rest = [word for number, word in enumerate(words) if number != whose]
+        for owner_index in (None, *(number for number, word in enumerate(words) if word in names)):
+            rest = [word for number, word in enumerate(words) if number != owner_index]
             if (found := _measure(rest)) is not None:
-                checked = _checked(Metric(*found, None if whose is None else words[whose]), text)
+                checked = _checked(Metric(*found, None if owner_index is None else words[owner_index]), text)
                 if (old := _split(rest)[0]) in renamed.METRICS:
                     renamed.warn(f"the metric `{old}` is called `{checked.measure.name}` now")
                 return checked
@@ -101,21 +101,21 @@ def metric(text: str, scenario: Scenario) -> Metric:
 
 def bound(text: str, scenario: Scenario) -> Bound:
     """The bound that `text` states, such as `utilization >= 0.95`; `UsageError` if it states none."""
-    found = re.fullmatch(r"(?P<metric>[^<>=]+)(?P<sign><=|>=|<|>)(?P<value>[^<>=]+)", text)
-    if found is None:
+    match = re.fullmatch(r"(?P<metric>[^<>=]+)(?P<sign><=|>=|<|>)(?P<value>[^<>=]+)", text)
+    if match is None:
         raise UsageError(f'{text!r} is no bound: expected a metric, <, <=, > or >= and a value: "utilization >= 0.95"')
-    wanted = metric(found["metric"].strip(), scenario)
+    bounded = metric(match["metric"].strip(), scenario)
     try:
-        value = wanted.measure.units.read(found["value"])
+        value = bounded.measure.units.read(match["value"])
     except ValueError as error:
         raise UsageError(f"in {text!r}: {error}") from None
-    return Bound(wanted, found["sign"], value)
+    return Bound(bounded, match["sign"], value)
 
 
-def groups_of(scenario: Scenario, whose: str | None) -> Sequence[Group]:
+def groups_of(scenario: Scenario, owner_name: str | None) -> Sequence[Group]:
     """All groups, those of a name, or those of a kind."""
-    named = [group for group in scenario.groups if whose is None or group.name == whose]
-    return named or [group for group in scenario.groups if group.kind == whose]
+    named = [group for group in scenario.groups if owner_name is None or group.name == owner_name]
+    return named or [group for group in scenario.groups if group.kind == owner_name]
 
 
 def _owners(scenario: Scenario) -> list[str]:
@@ -146,15 +146,15 @@ def _names(measure: Measure) -> Iterator[str]:
     yield " ".join(word for word in measure.key.split("_") if word != "of")
 
 
-def _checked(found: Metric, text: str) -> Metric:
-    measure, part, whose = found
+def _checked(parsed: Metric, text: str) -> Metric:
+    measure, part, group = parsed
     if part is not None and part not in measure.parts:
-        kept = f"it has {', '.join(measure.parts)}" if measure.parts else "it is one number a run"
-        raise UsageError(f"{text!r}: {measure.name} has no {part}; {kept}")
-    if whose is not None and owner(measure) in ("link", "all"):
+        parts = f"it has {', '.join(measure.parts)}" if measure.parts else "it is one number a run"
+        raise UsageError(f"{text!r}: {measure.name} has no {part}; {parts}")
+    if group is not None and owner(measure) in ("link", "all"):
         what = "the link" if owner(measure) == "link" else "all flows together"
         raise UsageError(f"{text!r}: {measure.name} is of {what}, and no group has its own")
-    return found._replace(part=part or ("mean" if measure.parts else None))
+    return parsed._replace(part=part or ("mean" if measure.parts else None))
 
 
 def _unknown(text: str, owners: Sequence[str]) -> UsageError:

@@ -70,9 +70,9 @@ class FlowsView:
         """Every group of the scenario by itself."""
         table = flow_rows(result, qdisc)
         for group, place in columns_by_group(result.scenario.groups):
-            found = cls(result, qdisc, [group], table)
-            found._mine = place
-            yield found
+            view = cls(result, qdisc, [group], table)
+            view._mine = place
+            yield view
 
     def of(self, groups: Sequence[Group]) -> "FlowsView":
         """Some of the scenario's groups under the same discipline."""

@@ -52,8 +52,8 @@ def scenario(v: ScenarioValues) -> Network:
 
 def cases(timeouts: bool, *only: tuple[int, int]) -> tuple[Case, ...]:
     """All cases without or with ECN timeouts, or those of the given numbers of connections and buffer sizes."""
-    wanted = only or tuple((number, buffer) for number, sizes in BUFFERS.items() for buffer in sizes)
-    return tuple(connections(n, buffer=buffer, ecn_timeout=timeouts) for n, buffer in wanted)
+    pairs = only or tuple((number, buffer) for number, sizes in BUFFERS.items() for buffer in sizes)
+    return tuple(connections(n, buffer=buffer, ecn_timeout=timeouts) for n, buffer in pairs)
 
 
 def panel(measure: str, title: str, x: str = "Buffer (ms at 45 Mbit/s)", y: str = "", **case: object) -> PlotPanel:

@@ -18,10 +18,10 @@ RANGES = (0.0, 0.2, 0.4, 0.6, 0.8, 1.0, 1.2, 1.4, 1.6, 1.8, 2.0)
 NAMES = [*(f"{low:g}-{high:g}" for low, high in itertools.pairwise(RANGES)), f"above {RANGES[-1]:g}"]
 
 
-def _distributions(axes: Axes, found: ExperimentResults) -> None:
-    for label, look in looks(found.labels).items():
+def _distributions(axes: Axes, results: ExperimentResults) -> None:
+    for label, look in looks(results.labels).items():
         if label not in NOT_DRAWN:
-            rates = np.concatenate([run.flows("goodput_bps", kind="tcp") for run in found.runs(label)]) / 1e3
+            rates = np.concatenate([run.flows("goodput_bps", kind="tcp") for run in results.runs(label)]) / 1e3
             part = np.histogram(rates, bins=[*RANGES, np.inf])[0] / len(rates)
             axes.plot(part * 100, "o", ms=4, color=look.color, linestyle=look.dashes, label=label)
 

@@ -23,8 +23,8 @@ def _first_over_others(run: Run) -> float:
     return float(sent[-1] / sent[:-1].mean())
 
 
-def _each_flow(label: str, axes: Axes, found: ExperimentResults) -> None:
-    run = found.runs(label)[0]
+def _each_flow(label: str, axes: Axes, results: ExperimentResults) -> None:
+    run = results.runs(label)[0]
     for kind, color, first in (("udp", style.UNRESPONSIVE, 0), ("tcp", style.TCP, 5)):
         rates = run.flows("sent_bytes", kind=kind) * 8e-6 / run.seconds
         axes.bar(np.arange(len(rates)) + first, rates, color=color, label=kind.upper())

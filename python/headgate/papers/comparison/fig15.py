@@ -45,11 +45,11 @@ EXPERIMENT = by_rate(
     claims=(
         *(
             Claim(
-                f"With a UDP rate below the link's, CHOKe and RED perform very similarly: {whose} queue (within 25 %)",
+                f"With a UDP rate below the link's, CHOKe and RED perform very similarly: {owner} queue (within 25 %)",
                 _similar(measure),
                 WHY["fig15 always"],
             )
-            for measure, whose in (("cbr_queue", "UDP's"), ("tcp_queue", "TCP's"))
+            for measure, owner in (("cbr_queue", "UDP's"), ("tcp_queue", "TCP's"))
         ),
         Claim(
             "With a UDP rate above the link's, CHOKe keeps the queue around minth, 50 packets (within 20 %)",

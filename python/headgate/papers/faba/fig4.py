@@ -18,8 +18,10 @@ def _cases(steps: Iterable[int]) -> tuple[Case, ...]:
 def _mean(measure: str, low: float, high: float) -> Term:
     """The mean of a measure over lambda2 from `low` to `high`."""
     return Term(
-        lambda found, _: average(
-            quantity for at, quantity in zip(*found.over("lambda2", measure, "FABA"), strict=True) if low <= at <= high
+        lambda results, _: average(
+            quantity
+            for at, quantity in zip(*results.over("lambda2", measure, "FABA"), strict=True)
+            if low <= at <= high
         )
     )
 

@@ -35,19 +35,19 @@ def in_windows(work: ComputedRun) -> dict[str, float]:
     return _measures(work, trace.shares(work.trace, work.seed, trace.WINDOWS)[WINDOWS_BY_LABEL[work.label]])
 
 
-def _measures(work: ComputedRun, found: trace.TraceShares) -> dict[str, float]:
+def _measures(work: ComputedRun, shares: trace.TraceShares) -> dict[str, float]:
     """The shares at one part of the flows, as measures; `generated` is 1 if the user named no trace."""
     at = trace.FRACTIONS.index(work.case["flows"])
     return {
-        **{name: float(values[at]) for name, values in found._asdict().items()},
+        **{name: float(values[at]) for name, values in shares._asdict().items()},
         "generated": float(work.trace is None),
     }
 
 
-def note(words: str, found: ExperimentResults) -> str:
+def note(words: str, results: ExperimentResults) -> str:
     """The note of a figure, with the origin of the trace."""
-    label = next(iter(found.labels))
-    if found("generated", label, flows=trace.FRACTIONS[0]).mean == 1.0:
+    label = next(iter(results.labels))
+    if results("generated", label, flows=trace.FRACTIONS[0]).mean == 1.0:
         generated = "Generated traces have the published skew by construction, so this proves nothing."
         return f"{words} {generated} `--trace PCAP` takes a real one."
     return f"{words} Of the trace that the user named."

@@ -148,8 +148,8 @@ def _summed(row: Whole, what: Floats) -> Floats:
 def _first(rank: Floats, what: Floats) -> Floats:
     """Sum over the first of `FRACTIONS` of the flows, largest `rank` first; linear between whole flows."""
     summed = np.concatenate(([0.0], np.cumsum(what[np.argsort(-rank, kind="stable")])))
-    found: Floats = np.interp(np.array(FRACTIONS) * rank.size, np.arange(summed.size), summed)
-    return found
+    sums: Floats = np.interp(np.array(FRACTIONS) * rank.size, np.arange(summed.size), summed)
+    return sums
 
 
 def _packets(path: Path) -> Iterator[tuple[Any, float, int]]:

@@ -24,9 +24,9 @@ FAIR = (0.1, 0.5, 1.0, *(1.05,) * 8)
 FLOWS = range(1, len(RATES) + 1)
 
 
-def _proportional(found: ExperimentResults, _: Case) -> list[judge.Judgement]:
-    parts = [found(f"flow{n}", "RED") * (1e-6 / rate) for n, rate in zip(FLOWS, RATES, strict=True)]
-    whole = sum(found(f"flow{n}", "RED").mean for n in FLOWS) * 1e-6 / sum(RATES)
+def _proportional(results: ExperimentResults, _: Case) -> list[judge.Judgement]:
+    parts = [results(f"flow{n}", "RED") * (1e-6 / rate) for n, rate in zip(FLOWS, RATES, strict=True)]
+    whole = sum(results(f"flow{n}", "RED").mean for n in FLOWS) * 1e-6 / sum(RATES)
     return [judge.near(part, whole, within=0.1) for part in parts]
 
 

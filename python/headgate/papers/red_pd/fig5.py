@@ -13,9 +13,9 @@ from headgate.papers.red_pd import _skew as skew
 def _next(label: str) -> Curve:
     """The share of the bytes of the next window, against that of this one."""
     return Curve(
-        lambda found, _: (
-            [now.mean for now in found.over("flows", "bytes", label)[1]],
-            found.over("flows", "following", label)[1],
+        lambda results, _: (
+            [now.mean for now in results.over("flows", "bytes", label)[1]],
+            results.over("flows", "following", label)[1],
         )
     )
 
