@@ -54,11 +54,12 @@ def files() -> Iterator[tuple[Path, str]]:
 
 
 def _renamed() -> str:
-    """The old names of metrics, columns and words, with their present names."""
+    """The old names of metrics, gauges, columns and words, with their present names."""
     rows = [("metric", old, new) for old, new in renamed.METRICS.items()]
+    rows += [("gauge", old, new) for old, new in renamed.GAUGES.items()]
     rows += [(f"column of `{name}`", old, new) for name, each in renamed.COLUMNS.items() for old, new in each.items()]
     for name, (column, words) in renamed.VALUES.items():
-        rows += [(f"`{column}` in `{name}`", old, new) for old, new in words.items()]
+        rows += [(f"`{column}` in `{name}`", old, new) for old, new in words.items() if not old.startswith("gauge:")]
     return table(("where", "old name", "new name"), [(where, f"`{old}`", f"`{new}`") for where, old, new in rows])
 
 

@@ -90,6 +90,13 @@ def test_live_runs_of_an_old_manifest_have_the_new_keys():
     }
 
 
+def test_old_names_of_gauges_are_read_in_tables_of_intervals_and_events():
+    intervals = pa.table({"metric": pa.array(["gauge:penalised", "gauge:average"]).dictionary_encode()})
+    assert renamed.table("intervals", intervals).column("metric").to_pylist() == ["gauge:penalized", "gauge:average"]
+    events = pa.table({"gauge:penalised": [1.0], "flow:worth": [2.0], "flow:count": [3.0]})
+    assert renamed.table("events", events).column_names == ["gauge:penalized", "flow:counter_value", "flow:count"]
+
+
 @pytest.mark.parametrize(("old_name", "new"), renamed.METRICS.items())
 def test_an_old_name_of_a_metric_is_understood_with_a_warning(old_name: str, new: str, in_memory: headgate.Result):
     with pytest.warns(FutureWarning, match=f"the metric `{old_name}` is called `{new}` now"):

@@ -19,6 +19,8 @@ pub struct ParameterInfo {
     pub name: &'static str,
     /// Other accepted names: the papers', tc's, ns-2's.
     pub also: &'static [&'static str],
+    /// Names in earlier releases, accepted until the next release.
+    pub renamed_from: &'static [&'static str],
     /// Its meaning, in one or more sentences.
     pub doc: String,
     /// The kind of value, with its unit.
@@ -103,8 +105,8 @@ pub trait Params: Clone + Default + 'static {
     }
 }
 
-fn set<C>(parameters: &[Parameter<C>], config: &mut C, name: &str, value: &str) -> Result<(), BuildError> {
-    let named = parameters.iter().find(|parameter| parameter.name == name || parameter.also.contains(&name));
+fn set<C: 'static>(parameters: &[Parameter<C>], config: &mut C, name: &str, value: &str) -> Result<(), BuildError> {
+    let named = parameters.iter().find(|parameter| parameter.answers_to(name));
     let names = || parameters.iter().map(|parameter| parameter.name).collect();
     let unknown = || BuildError::unknown("parameter", name, names());
     let parameter = named.ok_or_else(unknown)?;
@@ -119,20 +121,26 @@ fn set<C>(parameters: &[Parameter<C>], config: &mut C, name: &str, value: &str) 
 pub struct Parameter<C> {
     name: &'static str,
     also: &'static [&'static str],
+    renamed_from: &'static [&'static str],
     doc: &'static [&'static str],
     slot: Box<dyn ValueAccess<C>>,
 }
 
 impl<C: 'static> Parameter<C> {
-    /// The parameter `name` with values in `range`; `at` returns a reference to its value.
+    /// The parameter `name` with values in `range`; `at` returns a reference to its value. `also` and `renamed_from` are
+    /// its other names, as in [`ParameterInfo`].
     pub fn new<V: ParameterValue + 'static>(
         name: &'static str,
-        also: &'static [&'static str],
+        [also, renamed_from]: [&'static [&'static str]; 2],
         doc: &'static [&'static str],
         range: impl RangeBounds<V::Scalar> + 'static,
         at: fn(&mut C) -> &mut V,
     ) -> Parameter<C> {
-        Parameter { name, also, doc, slot: Box::new(FieldAccess { range, at }) }
+        Parameter { name, also, renamed_from, doc, slot: Box::new(FieldAccess { range, at }) }
+    }
+
+    fn answers_to(&self, name: &str) -> bool {
+        self.name == name || self.also.contains(&name) || self.renamed_from.contains(&name)
     }
 
     fn field(&self, defaults: &mut C) -> ParameterInfo {
@@ -140,6 +148,7 @@ impl<C: 'static> Parameter<C> {
         ParameterInfo {
             name: self.name,
             also: self.also,
+            renamed_from: self.renamed_from,
             doc: lines.join(" "),
             kind: self.slot.kind(),
             default: self.slot.show(defaults),
@@ -228,17 +237,18 @@ pub fn included<C: 'static, B: Params>(
         chosen.push(Parameter { doc: if doc.is_empty() { parameter.doc } else { doc }, ..parameter });
     }
     let chosen = if names.is_empty() { all } else { chosen };
-    let of_block = |Parameter { name, also, doc, slot }| Parameter {
+    let of_block = |Parameter { name, also, renamed_from, doc, slot }| Parameter {
         name,
         also,
+        renamed_from,
         doc,
         slot: Box::new(BlockAccess { slot, block }) as Box<dyn ValueAccess<C>>,
     };
     chosen.into_iter().map(of_block).collect()
 }
 
-/// Declares a discipline's settings. Each entry has documentation, name, kind and default, and optionally a range and
-/// other accepted names. Presets follow the entries, then the reasons for drops and marks, and the gauges.
+/// Declares a discipline's settings. Each entry has documentation, name, kind and default, and optionally a range, other
+/// accepted names (`also`) and names in earlier releases (`renamed_from`). Presets follow the entries, then the reasons for drops and marks, and the gauges.
 ///
 /// `with red: RedSettings` after the name includes a block of shared settings. In the body, `red { limit, minth = None
 /// }` places parameters of that block, optionally with another default. Documentation before a name replaces the
@@ -250,14 +260,16 @@ macro_rules! params {
         pub struct $config:ident $(with $block:ident : $of:ty)? {
             $(
                 $(#[doc = $doc:literal])+
-                $field:ident : $ty:ty = $default:expr $(, in $range:expr)? $(, also $($alias:literal)+)? ;
+                $field:ident : $ty:ty = $default:expr $(, in $range:expr)? $(, also $($alias:literal)+)?
+                    $(, renamed_from $($old:literal)+)? ;
             )*
             $(
                 $from:ident { $($(#[doc = $other_doc:literal])* $shared:ident $(= $other:expr)?),* $(,)? }
                 $(
                     $(#[doc = $next_doc:literal])+
                     $next:ident : $next_ty:ty = $next_default:expr
-                        $(, in $next_range:expr)? $(, also $($next_alias:literal)+)? ;
+                        $(, in $next_range:expr)? $(, also $($next_alias:literal)+)?
+                        $(, renamed_from $($next_old:literal)+)? ;
                 )*
             )*
         }
@@ -292,12 +304,14 @@ macro_rules! params {
             fn parameters() -> alloc::vec::Vec<$crate::params::Parameter<$config>> {
                 #[allow(unused_mut, reason = "only a block comes on top")]
                 let mut all = alloc::vec![
-                    $($crate::parameter!($field, [$($($alias),+)?], [$($doc),+], $($range)?)),*
+                    $($crate::parameter!($field, [$($($alias),+)?], [$($($old),+)?], [$($doc),+], $($range)?)),*
                 ];
                 $(
                     let names: &[(&str, &'static [&'static str])] = &[$((stringify!($shared), &[$($other_doc),*])),*];
                     all.extend($crate::params::included(names, |config: &mut $config| &mut config.$from));
-                    $(all.push($crate::parameter!($next, [$($($next_alias),+)?], [$($next_doc),+], $($next_range)?));)*
+                    $(all.push($crate::parameter!(
+                        $next, [$($($next_alias),+)?], [$($($next_old),+)?], [$($next_doc),+], $($next_range)?
+                    ));)*
                 )*
                 all
             }
@@ -323,10 +337,14 @@ macro_rules! params {
 #[doc(hidden)]
 #[macro_export]
 macro_rules! parameter {
-    ($field:ident, $also:tt, $doc:tt, $($range:expr)?) => {
-        $crate::params::Parameter::new(stringify!($field), &$also, &$doc, $crate::range!($($range)?), |config: &mut Self| {
-            &mut config.$field
-        })
+    ($field:ident, $also:tt, $renamed_from:tt, $doc:tt, $($range:expr)?) => {
+        $crate::params::Parameter::new(
+            stringify!($field),
+            [&$also, &$renamed_from],
+            &$doc,
+            $crate::range!($($range)?),
+            |config: &mut Self| &mut config.$field,
+        )
     };
 }
 

@@ -4,7 +4,7 @@ use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 
-use crate::params::ParameterValue;
+use crate::params::{ParameterInfo, ParameterValue};
 use crate::registry;
 use crate::settings::{Settings, pairs, split};
 use crate::units::Limit;
@@ -22,6 +22,29 @@ impl Qdisc {
             settings.push(("limit", limit.to_string()));
         }
         settings
+    }
+
+    /// The discipline with the current names of its parameters, nested disciplines included. `report` is called with
+    /// each old name and the current one.
+    pub fn with_current_names(&self, report: &mut dyn FnMut(&str, &'static str)) -> Qdisc {
+        let fields = registry::find(&self.name).map(|entry| entry.fields()).unwrap_or_default();
+        let mut current = self.clone();
+        for (name, value) in &mut current.settings {
+            if let Some(field) = fields.iter().find(|field| field.renamed_from.contains(&name.as_str())) {
+                report(name, field.name);
+                *name = field.name.to_string();
+            }
+            let holds_disciplines = |field: &&ParameterInfo| field.name == name && field.kind.starts_with("discipline");
+            if fields.iter().any(|field| holds_disciplines(&field))
+                && let Ok(nested) = listed(value)
+            {
+                let renamed: Vec<Qdisc> = nested.iter().map(|inner| inner.with_current_names(report)).collect();
+                if renamed != nested {
+                    *value = renamed.show();
+                }
+            }
+        }
+        current
     }
 
     /// Whether its settings give a limit, under any name of that parameter.
@@ -141,6 +164,21 @@ mod tests {
         for bad in ["", "[red; fred]", "[red", "[]", "[red;]", "red; fred", "banana", "[red:maxpp=1]"] {
             assert!(Qdisc::read(bad).is_err(), "{bad:?} was accepted");
         }
+    }
+
+    #[test]
+    fn old_names_of_parameters_become_current_ones_in_nested_disciplines_too() {
+        let current = |text: &str| {
+            let mut renamed = Vec::new();
+            let mut report = |old: &str, new: &'static str| renamed.push(format!("{old} {new}"));
+            let qdisc = text.parse::<Qdisc>().unwrap().with_current_names(&mut report);
+            (qdisc.to_string(), renamed)
+        };
+        let (text, renamed) = current("prio:children=[droptail; red_penalty:places=3,rate_kept=0.5],limit=9p");
+        assert_eq!(text, "prio:children=[droptail; red_penalty:max_penalized=3,flow_rate_factor=0.5],limit=9p");
+        assert_eq!(renamed, ["places max_penalized", "rate_kept flow_rate_factor"]);
+        let untouched = "tbf:rate=1Mbit/s,child=[sfb:places=3]";
+        assert_eq!(current(untouched), (untouched.to_string(), Vec::new()));
     }
 
     #[test]

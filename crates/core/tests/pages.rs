@@ -159,7 +159,7 @@ fn capitalized(text: &str) -> String {
 
 fn fields(fields: &[ParameterInfo]) -> String {
     let mut table = String::from("| parameter | meaning | takes | default |\n| --- | --- | --- | --- |\n");
-    for ParameterInfo { name, also, doc, kind, default, range } in fields {
+    for ParameterInfo { name, also, doc, kind, default, range, .. } in fields {
         let names: Vec<String> = std::iter::once(name).chain(*also).map(|name| format!("`{name}`")).collect();
         let takes = if range.is_empty() { kind.clone() } else { format!("{kind}: {range}") };
         table += &format!("| {} | {} | {takes} | `{default}` |\n", names.join(", also "), cell(doc));

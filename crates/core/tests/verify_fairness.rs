@@ -64,8 +64,8 @@ fn sfb_limits_an_unresponsive_flow_to_what_the_penalty_allows() {
     ] {
         let sfb = run(&format!("sfb:limit=200p,rehash=0s,{penalty}"), &crowd(400, 2000.0));
         assert!((sfb.rate(400) / allowed - 1.0).abs() < 0.1, "{penalty}: {}", sfb.rate(400));
-        let penalised = sfb.counts.drops(Why::Unresponsive);
-        assert!(penalised > sfb.counts.dropped() / 2, "{penalty}: {:?}", sfb.counts.signals);
+        let penalized = sfb.counts.drops(Why::Unresponsive);
+        assert!(penalized > sfb.counts.dropped() / 2, "{penalty}: {:?}", sfb.counts.signals);
     }
 }
 
@@ -151,11 +151,11 @@ fn sfred_takes_moderate_congestion_for_unresponsiveness_and_sfb_does_not() {
     // Section IV-A: even a moderate amount of congestion requires a maxp of 1. Nobody sends more than the others here.
     // The load of 1.2 asks for a loss of one in six.
     let flows = vec![flow(1.2 * CAPACITY / 400.0); 400];
-    let penalised = |qdisc: &str| {
+    let penalized = |qdisc: &str| {
         let counts = run(&format!("{qdisc}:limit=200p,bin_size=13p"), &flows).counts;
         counts.drops(Why::Unresponsive) as f64 / counts.dropped() as f64
     };
-    let (sfb, sfred) = (penalised("sfb"), penalised("sfred"));
+    let (sfb, sfred) = (penalized("sfb"), penalized("sfred"));
     assert!(sfb == 0.0 && sfred > 0.1, "{sfb} {sfred}");
 }
 

@@ -17,18 +17,18 @@ fn a_flood_is_held_to_the_boxs_rate_where_red_lets_it_take_the_link() {
         let boxed = run(&format!("red_penalty:{SETTINGS}"), flood(times));
         // The box may send a quarter of the link at most; the first interval is in the warm-up.
         assert!(red > 0.8 && boxed.share(FLOOD) <= 0.25, "{times}: {red} {}", boxed.share(FLOOD));
-        assert!(boxed.part("penalised", |flows| flows == 1.0) > 0.99, "{times}");
+        assert!(boxed.part("penalized", |flows| flows == 1.0) > 0.99, "{times}");
         assert!(boxed.utilization() > 0.98, "{times}: {}", boxed.utilization());
     }
 }
 
 #[test]
-fn flows_that_slow_down_are_not_penalised() {
+fn flows_that_slow_down_are_not_penalized() {
     // The tests are meant to be met by any conformant TCP. The least round trip here is the 50 ms of the
     // link, and the queue lengthens it: no flow comes to 1.22 B/(R sqrt p).
     for flows in [5, 20, 60] {
         let seen = run(&format!("red_penalty:{SETTINGS},rtt=50ms,mtu=1000B"), responsive(flows));
-        assert!(seen.part("penalised", |flows| flows == 0.0) > 0.99, "{flows}: {}", seen.mean("penalised"));
+        assert!(seen.part("penalized", |flows| flows == 0.0) > 0.99, "{flows}: {}", seen.mean("penalized"));
         assert_eq!(seen.counts.drops(Why::Unresponsive), 0, "{flows}");
     }
 }
@@ -49,5 +49,5 @@ fn several_floods_are_found_one_an_interval_and_share_the_box() {
     senders.extend((0..4).map(|_| steady(0.5 * CAPACITY)));
     let seen = run(&format!("red_penalty:{SETTINGS},interval=1s"), senders);
     let floods: f64 = (10..14).map(|flow| seen.share(flow)).sum();
-    assert!(seen.mean("penalised") > 3.5 && floods < 0.3, "{} {floods}", seen.mean("penalised"));
+    assert!(seen.mean("penalized") > 3.5 && floods < 0.3, "{} {floods}", seen.mean("penalized"));
 }

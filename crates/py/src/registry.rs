@@ -20,7 +20,7 @@ pub struct Parameter {
 
 impl From<ParameterInfo> for Parameter {
     fn from(field: ParameterInfo) -> Parameter {
-        let ParameterInfo { name, also, doc, kind, default, range } = field;
+        let ParameterInfo { name, also, doc, kind, default, range, .. } = field;
         Parameter { name, also: also.to_vec(), doc, kind, default, range }
     }
 }

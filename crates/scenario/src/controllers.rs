@@ -62,7 +62,15 @@ impl Controller {
             };
             let range = range_in_words(&(key.least, key.most));
             let doc = unlinked(&key.meaning);
-            Some(ParameterInfo { name: key.name, also: &[], doc, kind: key.form.words, default, range })
+            Some(ParameterInfo {
+                name: key.name,
+                also: &[],
+                renamed_from: &[],
+                doc,
+                kind: key.form.words,
+                default,
+                range,
+            })
         };
         options.filter_map(field).collect()
     }

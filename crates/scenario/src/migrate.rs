@@ -4,7 +4,7 @@ use toml::de::{DeTable, DeValue};
 
 use crate::error::{ScenarioError, SourceText};
 use crate::read::syntax_fault;
-use crate::schema::{Edit, EditText, NameChange, Renamed, rename, rename_swept, respell};
+use crate::schema::{Edit, EditText, NameChange, Renamed, rename, rename_parameters, rename_swept, respell};
 
 /// A file's text with current names.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -15,7 +15,7 @@ pub struct Migrated {
     pub changes: Vec<(u32, String)>,
 }
 
-/// Replaces old names of keys and old spellings of values in a scenario's text. `file` is its name in errors.
+/// Replaces old names of keys and parameters, and old spellings of values, in a scenario's text. `file` is its name in errors.
 ///
 /// # Errors
 /// The text is not TOML, or has a key under its old and its new name.
@@ -29,6 +29,7 @@ pub fn migrate(text: &str, file: &str) -> Result<Migrated, ScenarioError> {
     let renamed =
         rename(tree.get_mut(), text.len(), &mut old).and_then(|()| respell(tree.get_mut(), text.len(), &mut old));
     renamed.map_err(|fault| source.explain(fault, String::new()))?;
+    rename_parameters(tree.get_mut(), &mut old);
     let line = |change: &NameChange| source.locate(change.span.clone()).0;
     let mut changes: Vec<_> = old.changes.into_iter().map(|change| (line(&change), change.text)).collect();
     changes.sort();
@@ -127,6 +128,40 @@ mod tests {
         let lines: Vec<u32> = changes.iter().map(|(line, _)| *line).collect();
         assert_eq!(lines, [3, 6, 7, 8, 10, 12]);
         assert!(changes.iter().all(|(_, change)| change == "`overhead` is called `send_jitter` now"), "{changes:?}");
+    }
+
+    #[test]
+    fn old_parameters_of_disciplines_are_replaced_in_texts_tables_and_nested_disciplines() {
+        let tail = "[[tcp]]\n";
+        let link = "link = { rate = \"10Mbit/s\", delay = \"10ms\", limit = \"100p\", reverse = { qdisc = \"";
+        let old = format!(
+            "name = \"n\"\nduration = \"1s\"\n\
+            qdiscs = [\"red_penalty:places=3\", {{ name = \"red_penalty\", rate_kept = 0.5 }}]  # both\n\
+            {link}tbf:rate=1Mbit/s,child=[red_penalty:drops_grew=3]\" }} }}\n{tail}"
+        );
+        let Migrated { text, changes } = migrate(&old, "old.toml").unwrap();
+        let [places, kept, grew] = ["max_penalized", "flow_rate_factor", "drop_rate_factor"];
+        assert_eq!(text, old.replace("places", places).replace("rate_kept", kept).replace("drops_grew", grew));
+        let expected = [("places", places), ("rate_kept", kept), ("drops_grew", grew)];
+        let mut expected = expected.map(|(old, new)| format!("`{old}` is called `{new}` now"));
+        expected.sort();
+        let mut found: Vec<String> = changes.into_iter().map(|(_, change)| change).collect();
+        found.sort();
+        assert_eq!(found, expected);
+        let read = |text: &str| Scenario::read_warned(text, "a.toml", &Changes::default(), &()).unwrap();
+        let ((was, warned), (is, warnings)) = (read(&old), read(&text));
+        assert_eq!((was, warned.len(), warnings.len()), (is, 3, 0));
+    }
+
+    #[test]
+    fn an_old_parameter_on_the_command_line_is_read_with_one_warning() {
+        let changes = |qdisc: &str| Changes { qdiscs: Vec::from([qdisc.to_string()]), ..Changes::default() };
+        let text = format!("{HEAD}[[tcp]]\n");
+        let read = |qdisc| Scenario::read_warned(&text, "a.toml", &changes(qdisc), &()).unwrap();
+        let ((old, warnings), (new, none)) = (read("red_penalty:places=3"), read("red_penalty:max_penalized=3"));
+        assert_eq!((old, none.len()), (new, 0));
+        assert_eq!(warnings.len(), 1);
+        assert!(warnings[0].contains("`places` is called `max_penalized` now"), "{}", warnings[0]);
     }
 
     #[test]

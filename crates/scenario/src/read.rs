@@ -10,7 +10,7 @@ use crate::error::{Fault, ScenarioError, SourceText};
 use crate::inputs::Files;
 use crate::model::Scenario;
 use crate::resolve;
-use crate::schema::{NameChange, RawScenario, RawTable, Renamed, did_you_mean, rename, respell};
+use crate::schema::{NameChange, RawScenario, RawTable, Renamed, did_you_mean, rename, rename_parameters, respell};
 
 impl Scenario {
     /// Reads a scenario from TOML text, with `changes` applied. `file` is the name of the text in errors.
@@ -48,9 +48,9 @@ impl Scenario {
         let renamed =
             rename(tree.get_mut(), text.len(), &mut old).and_then(|()| changes::apply(&source, tree.get_mut()));
         let renamed = renamed.and_then(|()| rename(tree.get_mut(), text.len(), &mut old));
-        let read = renamed
-            .and_then(|()| respell(tree.get_mut(), text.len(), &mut old))
-            .and_then(|()| resolve::scenario(RawScenario::of(tree.get_ref())?, files));
+        let renamed = renamed.and_then(|()| respell(tree.get_mut(), text.len(), &mut old));
+        rename_parameters(tree.get_mut(), &mut old);
+        let read = renamed.and_then(|()| resolve::scenario(RawScenario::of(tree.get_ref())?, files));
         let explained = |fault: Fault| {
             let key = path_of(&fault, tree.get_ref());
             source.explain(if fault.known.is_empty() { fault } else { unknown_key(fault, &key) }, key)

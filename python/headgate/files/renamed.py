@@ -1,4 +1,4 @@
-"""Old names of metrics, columns and document keys, with their present names.
+"""Old names of metrics, gauges, columns and document keys, with their present names.
 
 Version 0.1 used the old names. Results and datasets of that version are read with the present names, with one warning a
 folder. An old name of a metric is understood, with a warning. Both end with the release after 0.2.
@@ -16,6 +16,9 @@ if TYPE_CHECKING:
 
 _DELAYS = {f"delay_ms_{part}": f"queue_delay_ms_{part}" for part in ("mean", "min", "p50", "p95", "p99", "max")}
 
+#: Gauges of disciplines: old name and new name.
+GAUGES = {"penalised": "penalized", "worth": "counter_value"}
+
 #: Columns of tables: old name and new name. `points` is the table of a sweep's points.
 COLUMNS = {
     "flows": {"lost": "link_losses", "delay_ms_mean": "queue_delay_ms_mean"},
@@ -23,9 +26,16 @@ COLUMNS = {
     "points": {"utilisation": "utilization", **_DELAYS},
 }
 
+#: Columns of `events`, one for each recorded gauge: of the queue, or of the packet's flow.
+_EVENTS = {f"{kind}:{old}": f"{kind}:{new}" for old, new in GAUGES.items() for kind in ("gauge", "flow")}
+
 #: Words in a column of a table: old word and new word.
 VALUES = {
-    "intervals": ("metric", {"utilisation": "utilization", "lost": "link_losses"}),
+    "intervals": (
+        "metric",
+        {"utilisation": "utilization", "lost": "link_losses"}
+        | {f"gauge:{old}": f"gauge:{GAUGES[old]}" for old in GAUGES},
+    ),
     "delays": ("measure", {"queueing": "queue_delay", "one_way": "one_way_delay"}),
 }
 
@@ -53,7 +63,7 @@ _LIVE_RUN = {"urgent": "realtime", "elsewhere": "host_losses"}
 
 def table(name: str, rows: pa.Table) -> pa.Table:
     """The table called `name` with the names of this version."""
-    columns = COLUMNS.get(name, {})
+    columns = _EVENTS if name == "events" else COLUMNS.get(name, {})
     if not columns.keys().isdisjoint(rows.column_names):
         rows = rows.rename_columns([columns.get(column, column) for column in rows.column_names])
     column, words = VALUES.get(name, ("", {}))

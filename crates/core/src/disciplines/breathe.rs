@@ -57,7 +57,7 @@ crate::params! {
         Gauge::PROBABILITY;
         Gauge::new("heavy_hitters", "flows", "Flows in the heavy-hitter set.");
         Gauge::new("counters", "counters", "Counters of the heavy-hitter set.");
-        Gauge::of_flow("worth", "bytes", "Counter of the flow: packets, or bytes in byte mode; 0 if the flow is not in the set.");
+        Gauge::of_flow("counter_value", "bytes", "Value of the flow's counter: packets, or bytes in byte mode; 0 if the flow is not in the set.");
     }
 }
 
@@ -131,7 +131,7 @@ impl<T> Discipline<T> for Breathe<T> {
         gauge("counters", self.counters() as f64);
     }
     fn observe_flow(&self, flow: FlowId, gauge: &mut dyn FnMut(&'static str, f64)) {
-        gauge("worth", self.served.value(flow) as f64);
+        gauge("counter_value", self.served.value(flow) as f64);
     }
 }
 

@@ -43,18 +43,18 @@ crate::params! {
         /// Drops and marks remembered per interval, the latest.
         log: u32 = 1000, in 1..=1_000_000;
         /// Maximum number of flows in the box. While it is full, no further flow is penalized.
-        places: u32 = 100, in 1..=1_000_000;
+        max_penalized: u32 = 100, in 1..=1_000_000, renamed_from "places";
         /// Minimum round-trip time of the flows, the paper's R. The TCP-friendly rate is 1.22 mtu/(rtt sqrt p).
         rtt: Span = Span::from_millis(60), in Span::from_micros(1).., also "Rtt_";
         /// Maximum packet size of the flows, the paper's B.
         mtu: Bytes = Bytes(1500), in Bytes(1)..=Bytes(65_535), also "Mtu_";
         /// A flow is not TCP-friendly above this many times the TCP-friendly rate.
         safety: f64 = 1.2, in 1.0.., also "Safety_factor_";
-        /// A flow is unresponsive if the drop rate grew by more than this factor and its rate did not fall
-        /// (`rate_kept`).
-        drops_grew: f64 = 2.0, in 1.0.., also "Unresp_droprate_factor_";
+        /// A flow is unresponsive if the drop rate grew by more than this factor, but the flow's rate did not fall below
+        /// `flow_rate_factor` times its earlier rate.
+        drop_rate_factor: f64 = 2.0, in 1.0.., also "Unresp_droprate_factor_", renamed_from "drops_grew";
         /// Share of its earlier rate that an unresponsive flow still exceeds.
-        rate_kept: f64 = 0.8, in 0.0..=1.0, also "Unresp_flowbw_factor_";
+        flow_rate_factor: f64 = 0.8, in 0.0..=1.0, also "Unresp_flowbw_factor_", renamed_from "rate_kept";
         /// Minimum of rate x sqrt p, in bytes/s, for a disproportionate flow. It must also send more than ln(3n)/n of
         /// the traffic of n flows.
         disproportionate: f64 = 12_000.0, in 0.0.., also "High_const_";
@@ -78,7 +78,7 @@ crate::params! {
     gauges {
         Gauge::AVERAGE;
         Gauge::PROBABILITY;
-        Gauge::new("penalised", "flows", "Flows in the box.");
+        Gauge::new("penalized", "flows", "Flows in the box.");
         Gauge::new("penalty_rate_bps", "bit/s", "Rate limit of all flows in the box together; 0 before the first one.");
         Gauge::new("logged", "signals", "Drops and marks in the log.");
     }
@@ -141,8 +141,8 @@ impl<T> RedPenalty<T> {
             rtt: config.rtt.as_secs_f64(),
             mtu: config.mtu.0 as f64,
             safety: config.safety,
-            drops_grew: config.drops_grew,
-            rate_kept: config.rate_kept,
+            drop_rate_factor: config.drop_rate_factor,
+            flow_rate_factor: config.flow_rate_factor,
             disproportionate: config.disproportionate,
         };
         Ok(RedPenalty {
@@ -150,7 +150,7 @@ impl<T> RedPenalty<T> {
             tests,
             log: FlowLog::new(config.log, link.key),
             history: VecDeque::with_capacity(HISTORY),
-            penalized: FlowTable::new(config.places, link.key),
+            penalized: FlowTable::new(config.max_penalized, link.key),
             bucket: TokenBucket::new(Rate::from_bits(1), 0),
             penalty_rate: Rate::from_bits(0),
             fixed_rate: config.penalty_rate,
@@ -197,7 +197,7 @@ impl<T> RedPenalty<T> {
             let rate = bytes as f64 / elapsed;
             let again = match failed {
                 FailedTest::Unfriendly => false,
-                FailedTest::Unresponsive => rate > self.tests.rate_kept * before,
+                FailedTest::Unresponsive => rate > self.tests.flow_rate_factor * before,
                 FailedTest::Disproportionate => {
                     self.tests.is_disproportionate(rate, drops, all + rate, self.log.flows() + 1)
                 }
@@ -291,7 +291,7 @@ impl<T> Discipline<T> for RedPenalty<T> {
     fn observe(&self, gauge: &mut dyn FnMut(&'static str, f64)) {
         gauge("average", self.red.detector().average());
         gauge("probability", self.red.detector().probability());
-        gauge("penalised", self.penalized.len() as f64);
+        gauge("penalized", self.penalized.len() as f64);
         gauge("penalty_rate_bps", self.penalty_rate.as_bits() as f64);
         gauge("logged", self.log.len() as f64);
     }
@@ -357,7 +357,7 @@ mod tests {
 
     #[test]
     fn a_full_penalisedtakes_no_further_flow_and_the_log_no_further_signal() {
-        let mut port = port(&[("limit", "100p"), ("wq", "0.02"), ("places", "1"), ("log", "50")]);
+        let mut port = port(&[("limit", "100p"), ("wq", "0.02"), ("max_penalized", "1"), ("log", "50")]);
         for second in 0..30 {
             drive(&mut port, second, 1, 700);
             let at = Time::ZERO + Span::from_secs(second + 1);

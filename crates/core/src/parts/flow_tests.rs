@@ -34,9 +34,9 @@ pub struct FlowTests {
     /// A flow is unfriendly above this many times the friendly rate.
     pub safety: f64,
     /// Growth of the drop rate, as a factor, above which a flow must respond.
-    pub drops_grew: f64,
+    pub drop_rate_factor: f64,
     /// Share of its earlier rate above which a flow has not responded.
-    pub rate_kept: f64,
+    pub flow_rate_factor: f64,
     /// The paper's c, in bytes a second: with drops, a flow above c/sqrt(p) may be disproportionate.
     pub disproportionate: f64,
 }
@@ -55,7 +55,7 @@ impl FlowTests {
     /// Whether a flow did not respond to the drop rate's growth since `then`, the flow's sample at the lowest drop
     /// rate.
     pub fn is_unresponsive(&self, now: FlowSample, then: FlowSample) -> bool {
-        now.drops > self.drops_grew * then.drops && now.rate > self.rate_kept * then.rate
+        now.drops > self.drop_rate_factor * then.drops && now.rate > self.flow_rate_factor * then.rate
     }
 
     /// Whether a flow sends more than ln(3n)/n of `all`, the rate of n = `flows` flows, despite drops.
@@ -69,8 +69,14 @@ impl FlowTests {
 mod tests {
     use super::*;
 
-    const TESTS: FlowTests =
-        FlowTests { rtt: 0.05, mtu: 512.0, safety: 1.2, drops_grew: 2.0, rate_kept: 0.8, disproportionate: 12_000.0 };
+    const TESTS: FlowTests = FlowTests {
+        rtt: 0.05,
+        mtu: 512.0,
+        safety: 1.2,
+        drop_rate_factor: 2.0,
+        flow_rate_factor: 0.8,
+        disproportionate: 12_000.0,
+    };
 
     #[test]
     fn a_flow_is_unfriendly_above_the_rate_of_a_tcp() {

@@ -9,6 +9,11 @@ fn parameters() -> impl Iterator<Item = (&'static DisciplineEntry, ParameterInfo
     ENTRIES.iter().flat_map(|entry| entry.fields().into_iter().map(move |field| (entry, field)))
 }
 
+/// Every name that sets the parameter, its own first.
+fn names(field: &ParameterInfo) -> Vec<&'static str> {
+    [&[field.name], field.also, field.renamed_from].concat()
+}
+
 #[test]
 fn rows_are_sorted_and_described() {
     assert!(ENTRIES.is_sorted_by(|a, b| a.name < b.name), "one row a name, in alphabetical order");
@@ -41,7 +46,7 @@ fn every_parameter_says_what_it_means() {
 #[test]
 fn defaults_lie_in_their_ranges_and_every_other_name_sets_the_same_parameter() {
     for (entry, field) in parameters() {
-        for name in std::iter::once(&field.name).chain(field.also) {
+        for name in names(&field) {
             let values = entry.resolve(&[(name, &field.default)]);
             let values = values.unwrap_or_else(|error| panic!("{}:{name}={}: {error}", entry.name, field.default));
             assert!(values.contains(&(field.name, field.default.clone())), "{}:{name}: {values:?}", entry.name);
@@ -53,11 +58,10 @@ fn defaults_lie_in_their_ranges_and_every_other_name_sets_the_same_parameter() {
 fn names_are_used_once_in_a_row() {
     for entry in ENTRIES {
         let fields = entry.fields();
-        let mut names: Vec<&str> =
-            fields.iter().flat_map(|field| std::iter::once(&field.name).chain(field.also)).copied().collect();
-        names.push("preset");
-        names.sort_unstable();
-        assert!(names.is_sorted_by(|a, b| a < b), "{}: {names:?}", entry.name);
+        let mut all: Vec<&str> = fields.iter().flat_map(names).collect();
+        all.push("preset");
+        all.sort_unstable();
+        assert!(all.is_sorted_by(|a, b| a < b), "{}: {all:?}", entry.name);
     }
 }
 

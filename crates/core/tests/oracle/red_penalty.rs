@@ -27,7 +27,7 @@ struct Boxes {
     red: Figure2,
     interval: f64,
     log_size: usize,
-    places: usize,
+    max_penalized: usize,
     rtt: f64,
     mtu: f64,
     safety: f64,
@@ -58,7 +58,7 @@ impl Boxes {
             red: Figure2::new(set),
             interval: 5.0,
             log_size: 1000,
-            places: 100,
+            max_penalized: 100,
             rtt: 0.06,
             mtu: 1500.0,
             safety: 1.2,
@@ -151,7 +151,7 @@ impl Boxes {
                 "OK"
             };
             self.see(reason);
-            if reason != "OK" && self.bad.len() < self.places {
+            if reason != "OK" && self.bad.len() < self.max_penalized {
                 self.bad.insert(flow, Bad { reason, rate, bytes: 0.0 });
             }
         }
@@ -291,10 +291,11 @@ fn the_penalty_box_packet_by_packet() {
     let settings = "limit=150p,minth=10p,maxth=30p,wq=0.02,maxp=0.1,interval=1s,rtt=1ms,log=50,disproportionate=5000";
     seen.extend(compare(settings, patient, TrafficMix::mixed(2)));
     let strict = Set { ecn: false, ..red };
-    let strict = Boxes { interval: 0.5, next: 0.5, rtt: 0.2, mtu: 600.0, safety: 1.0, places: 3, ..Boxes::new(strict) };
+    let strict =
+        Boxes { interval: 0.5, next: 0.5, rtt: 0.2, mtu: 600.0, safety: 1.0, max_penalized: 3, ..Boxes::new(strict) };
     let strict = Boxes { fixed_rate: Some(160_000), ..strict };
     let settings = "limit=150p,minth=10p,maxth=30p,wq=0.02,maxp=0.1,ecn=off,interval=500ms,rtt=200ms,mtu=600B,safety=1,\
-                    places=3,penalty_rate=160kbit/s";
+                    max_penalized=3,penalty_rate=160kbit/s";
     seen.extend(compare(settings, strict, TrafficMix::mixed(3)));
     assert_eq!(seen, BTreeSet::from(["HIGH", "OK", "UNFRIENDLY", "UNRESPONSIVE", "released"]));
 }

@@ -76,7 +76,7 @@ fn rename_in(table: &mut DeTable<'_>, keys: &[Key], end: usize, renamed: &mut Re
             let span = old_key.span();
             let current = table.get_key_value(key.name).map(|(name, _)| name.span().start);
             if current.is_some_and(|current| current == span.start || current.max(span.start) <= end) {
-                let message = format!("{}, which is given too", renaming(old, key));
+                let message = format!("{}, which is given too", renaming(old, key.name));
                 return Err(Fault::plain(span, message));
             }
             if current.is_none_or(|current| current < span.start) {
@@ -92,15 +92,25 @@ fn rename_in(table: &mut DeTable<'_>, keys: &[Key], end: usize, renamed: &mut Re
     Ok(())
 }
 
-fn renaming(old: &str, key: &Key) -> String {
-    format!("`{old}` is called `{}` now", key.name)
+fn renaming(old: &str, current: &str) -> String {
+    format!("`{old}` is called `{current}` now")
 }
 
 impl Renamed {
+    /// Records the change from the name `old` at `span` to `current`.
+    pub(super) fn change(&mut self, old: &str, current: &str, span: Range<usize>) {
+        self.changes.push(NameChange { span, text: renaming(old, current), what: "name" });
+    }
+
+    /// Records the edit that writes `text` at `span`.
+    pub(super) fn edit(&mut self, span: Range<usize>, text: String) {
+        self.edits.push(Edit { span, text: EditText::Is(text) });
+    }
+
     /// Adds the change from the old name of `key` at `span`, and the edit that replaces the name by `text`.
     fn add(&mut self, old: &str, key: &Key, span: Range<usize>, text: String) {
-        self.changes.push(NameChange { span: span.clone(), text: renaming(old, key), what: "name" });
-        self.edits.push(Edit { span, text: EditText::Is(text) });
+        self.change(old, key.name, span.clone());
+        self.edit(span, text);
     }
 }
 
