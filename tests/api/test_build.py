@@ -64,7 +64,7 @@ def test_a_network_has_its_routes_and_classes():
     assert (said["class"][0]["weight"], said["record"]["interval"]) == (3.0, "500ms")
 
 
-def test_a_round_trip_time_is_what_flows_have_without_queues():
+def test_rtt_is_the_round_trip_time_without_queues():
     # 32 ms round trip, less 10 ms each way on the link, leaves 12 ms for four crossings of an access link.
     group = Dumbbell(**WIRE, flows=tcp(9, rtt="32ms"), qdiscs=["red"]).flows[0]
     assert [group.section[side]["delay"] for side in ("sender", "receiver")] == ["3ms", "3ms"]
@@ -119,7 +119,7 @@ untyped: Any = headgate
     (lambda: qdisc("red", limit=2.5), "limit=2.5: expected a whole number of packets"),
     (lambda: untyped.Dumbbell(dealy=1, flows=tcp(), qdiscs=["red"]), r"Dumbbell\(\) has no keyword 'dealy'; did you"),
 ])  # fmt: skip
-def test_what_is_no_keyword_is_said_with_the_nearest(wrong, says: str):
+def test_an_unknown_keyword_is_refused_with_the_nearest_one(wrong, says: str):
     with pytest.raises(headgate.UsageError, match=says):
         wrong()
 
@@ -149,7 +149,7 @@ def test_an_old_keyword_is_read_with_a_warning():
     ({"classes": [class_("a", weight=0)]}, "classes[0].weight", "`classes[0].weight`: "),
     ({"trace": "nowhere.up", "rate": None}, "trace", "cannot read \"nowhere.up\": No such file"),
 ])  # fmt: skip
-def test_a_bad_value_is_said_with_its_argument(changed: dict[str, Any], argument: str, says: str):
+def test_the_error_of_a_bad_value_names_its_argument(changed: dict[str, Any], argument: str, says: str):
     with pytest.raises(headgate.ScenarioError) as raised:
         Dumbbell(**{**WIRE, "flows": tcp(), "qdiscs": ["red"], **changed})
     error = raised.value

@@ -34,7 +34,7 @@ def test_boxes_of_several_histograms_are_added():
     assert found.counts.tolist() == [2, 4]
 
 
-def test_delays_by_group_add_up_to_what_the_link_sent(in_memory: headgate.Result):
+def test_delays_of_groups_add_up_to_the_packets_that_the_link_sent(in_memory: headgate.Result):
     links = in_memory.links.to_pandas().query("compared")
     delays = in_memory.delays.to_pandas().query("measure == 'queue_delay'")
     sums = delays.groupby(["qdisc", "seed"], observed=True)["count"].sum()

@@ -24,7 +24,7 @@ def test_intervals_are_a_dataset_over_time_discipline_and_seed(in_memory: headga
     assert np.array_equal(whole["time_s"], one["time_s"])
 
 
-def test_tables_by_name_and_what_is_none(in_memory: headgate.Result):
+def test_tables_are_found_by_name_and_unknown_names_refused(in_memory: headgate.Result):
     assert in_memory.to_pandas().shape == (16, in_memory.flows.num_columns)
     assert in_memory.to_polars("links").shape == in_memory.links.shape
     with pytest.raises(headgate.UsageError, match="no table is called 'flow'; did you mean 'flows'"):
@@ -33,7 +33,7 @@ def test_tables_by_name_and_what_is_none(in_memory: headgate.Result):
         in_memory.to_polars("events")
 
 
-def test_a_library_that_is_missing_is_named_with_what_installs_it(
+def test_the_error_of_a_missing_library_says_how_to_install_it(
     in_memory: headgate.Result, monkeypatch: pytest.MonkeyPatch
 ):
     monkeypatch.setitem(sys.modules, "xarray", None)

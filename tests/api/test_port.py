@@ -7,7 +7,7 @@ import pytest
 from headgate import Port, UsageError, qdisc
 
 
-def test_droptail_keeps_what_fits_and_sends_in_order():
+def test_droptail_keeps_packets_up_to_its_limit_and_sends_them_in_order():
     port = Port("droptail", limit=2)
     packets = [port.enqueue(flow, 1000, at=0.001) for flow in (7, 8, 9)]
     assert [(signal.event, signal.reason, signal.packet) for signal in port.signals] == [
@@ -35,7 +35,7 @@ def test_blue_raises_its_probability_by_d1_when_the_queue_overflows():
     assert port.gauges["probability"] == pytest.approx(0.02)
 
 
-def test_codel_marks_what_can_be_marked_once_packets_wait_too_long():
+def test_codel_marks_ecn_capable_packets_after_a_long_queueing_delay():
     # RFC 8289: above target (5 ms) for an interval (100 ms), then the next packet is signaled.
     port = Port(qdisc("codel", ecn=True), limit=1000)
     for number in range(300):
@@ -73,7 +73,7 @@ def test_the_same_seed_gives_the_same_decisions():
     assert decisions(1)
 
 
-def test_what_makes_no_sense_is_refused():
+def test_invalid_arguments_of_a_port_are_refused():
     port = Port("fq_codel")
     port.enqueue(at=0.5)
     for at, says in (
@@ -113,7 +113,7 @@ def test_a_port_stays_in_its_thread():
     assert "belongs to the thread" in str(raised[0])
 
 
-def test_what_a_discipline_keeps_of_a_flow():
+def test_gauges_of_one_flow():
     port = Port("fred", limit=100)
     for _ in range(5):
         port.enqueue(3, 1000, at=0.0)

@@ -93,7 +93,7 @@ def test_a_scenario_in_code_takes_it_too_and_keeps_it():
     assert one.links["dropped_early"].to_pylist()[0] > 0
 
 
-def test_where_it_cannot_go_is_said(tmp_path):
+def test_misused_python_disciplines_are_refused(tmp_path):
     with pytest.raises(headgate.UsageError, match=r"Tail is written in Python, so .* could not be run again"):
         headgate.run(SCENARIO, qdiscs=[Tail], out=tmp_path)
     with pytest.raises(headgate.UsageError, match="int is not a discipline: derive it"):
@@ -124,7 +124,7 @@ def test_an_exception_ends_the_run_with_its_traceback():
     assert "dequeue" in frames
 
 
-def test_the_laws_hold_for_what_is_right():
+def test_the_laws_hold_for_correct_disciplines():
     prototype.check(Tail, traces=2, steps=100)
     prototype.check(Coin, traces=2, steps=100)
 

@@ -75,7 +75,7 @@ def test_commands_read_old_results(old: Path, in_folder: headgate.Result, comman
     ]
 
 
-def test_a_question_with_an_old_name_is_told_the_new_one(in_folder: headgate.Result, command: Command):
+def test_the_error_of_a_query_with_an_old_name_gives_the_new_one(in_folder: headgate.Result, command: Command):
     pytest.importorskip("duckdb")
     done = command("query", in_folder.path, "select avg(utilisation) from links")
     assert (done.returncode, done.stdout) == (2, "")

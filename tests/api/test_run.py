@@ -99,7 +99,7 @@ def test_finished_points_are_not_run_again(tmp_path: Path):
 
 
 @pytest.mark.parametrize("damage", ["cut", "changed", "gone", "manifest"])
-def test_a_result_that_is_damaged_is_found_and_run_again(in_folder: headgate.Result, tmp_path: Path, damage: str):
+def test_a_damaged_result_is_detected_and_run_again(in_folder: headgate.Result, tmp_path: Path, damage: str):
     kept = tmp_path / in_folder.path.name
     shutil.copytree(in_folder.path, kept)
     before = files(kept)

@@ -8,7 +8,7 @@ import headgate
 from tests.conftest import SMALL
 
 
-def test_a_scenario_says_what_its_file_says():
+def test_a_scenario_has_the_values_of_its_file():
     scenario = headgate.Scenario.parse(SMALL)
     assert (scenario.name, scenario.duration_s, scenario.warmup_s, scenario.rate_bps) == ("small", 4.0, 1.0, 2e6)
     assert (scenario.seeds, scenario.qdiscs) == ([1, 2], ["droptail", "faba"])
@@ -17,7 +17,7 @@ def test_a_scenario_says_what_its_file_says():
     assert (scenario.records, scenario.captures) == ([], [])
 
 
-def test_changes_replace_what_the_file_says(small: Path):
+def test_changes_replace_values_of_the_file(small: Path):
     scenario = headgate.Scenario.load(small, set=["link.rate=3Mbit/s"], qdiscs=["red:maxp=0.1"], seeds=[5, 7])
     assert (scenario.rate_bps, scenario.qdiscs, scenario.seeds) == (3e6, ["red:maxp=0.1"], [5, 7])
     assert headgate.Scenario.load(small, seeds=3).seeds == [1, 2, 3]
@@ -35,7 +35,7 @@ def test_the_hash_follows_the_meaning_not_the_spelling():
     assert headgate.Scenario.parse(SMALL, seeds=3).config_hash != scenario.config_hash
 
 
-def test_what_is_swept_and_expected_is_of_the_file_and_no_part_of_the_scenario():
+def test_sweep_and_expect_do_not_change_the_scenario():
     said = 'expect = ["utilization > 0.9"]\n' + SMALL + '\n[sweep.grid]\nlink.rate = ["1Mbit/s"]\n'
     scenario = headgate.Scenario.parse(said)
     assert scenario == headgate.Scenario.parse(SMALL)

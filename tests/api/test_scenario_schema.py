@@ -41,6 +41,6 @@ def test_a_link_has_the_ranges_and_defaults_of_its_direction():
     {"abc": 3}, {"abc": "on"}, {"windw": 9}, {"cc": "illinois"}, {"gain": 0}, {"min_rto": 1},
     {"access": {"dely": "1ms"}},
 ])  # fmt: skip
-def test_what_a_file_cannot_say_of_a_group_is_marked(group: dict[str, object]):
+def test_keys_that_a_group_cannot_have_are_marked_in_the_json_schema(group: dict[str, object]):
     assert wrong(SMALL | {"tcp": [{}]}) == ""
     assert wrong(SMALL | {"tcp": [group]}) != ""

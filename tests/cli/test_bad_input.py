@@ -65,7 +65,7 @@ def test_a_rate_of_zero(command: Command, rate: str):
     assert said == pointing(says, 6, 8, f"rate = {wrong}", wrong)
 
 
-def test_a_bare_zero_is_told_no_unit_that_would_not_help(command: Command):
+def test_the_error_of_a_bare_zero_lists_the_units(command: Command):
     said = message(command, LINK.replace('"2Mbit/s"', "0") + "[[tcp]]\n")
     expected = 'a rate with its unit, such as "10Mbit/s" (bit/s, kbit/s, Mbit/s, Gbit/s)'
     assert said == pointing(f"`link.rate`: expected {expected}, found 0", 6, 8, "rate = 0", "0")
@@ -122,7 +122,7 @@ def test_a_file_that_is_not_there(command: Command):
         ('flows = ["tcp/7"]', "`tcp` has one flow, number 0, not 7", ""),
     ],
 )
-def test_a_record_of_what_is_not_there(command: Command, record: str, says: str, more: str):
+def test_recording_an_unknown_flow_or_link_is_refused(command: Command, record: str, says: str, more: str):
     key, wrong = record.split(" = ")[0], record[record.index('"') : -1]
     said = message(command, f"{LINK}[[tcp]]\n\n[record]\n{record}\n")
     assert said == pointing(f"`record.{key}[0]`: {says}", 13, record.index('"') + 1, record, wrong, more)

@@ -119,7 +119,7 @@ def test_a_point_that_fails_is_named_and_the_others_are_kept(
 
 
 @pytest.mark.parametrize("verb", ["rerun", "report"])
-def test_what_is_no_result_is_refused(command: Command, tmp_path: Path, verb: str):
+def test_a_folder_without_a_result_is_refused(command: Command, tmp_path: Path, verb: str):
     refused(command, tmp_path, [verb, "nowhere"], 3, "there is no folder nowhere")
     (tmp_path / "empty").mkdir()
     refused(command, tmp_path, [verb, "empty"], 3, "is not a result")

@@ -107,7 +107,7 @@ def test_show_explains_a_source_with_its_parameters_and_presets(command: Command
     assert {preset.name for preset in source.presets} <= set(first)
 
 
-def test_list_groups_the_disciplines_and_marks_what_they_can_do(command: Command):
+def test_list_groups_the_disciplines_and_marks_their_abilities(command: Command):
     lines = command("list").stdout.splitlines()
     groups = {"paper": {"blue", "sfb", "faba"}, "comparison": {"red", "fred", "choke"}, "modern": {"prio", "tbf"}}
     first = [line.split()[0] if line.split() else "" for line in lines]

@@ -20,7 +20,7 @@ flows = 2
 NEW = OLD.replace('cc = "newreno"   # as in ns-2\n', 'cc = "reno"   # as in ns-2\nrecovery = "newreno"\n')
 
 
-def test_an_old_file_is_rewritten_and_said_what_changed(command: Command, tmp_path: Path) -> None:
+def test_an_old_file_is_rewritten_and_each_change_is_printed(command: Command, tmp_path: Path) -> None:
     file = tmp_path / "old.toml"
     file.write_text(OLD)
     file.chmod(0o640)

@@ -45,7 +45,7 @@ def read_only(folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]
     ],
     ids=lambda arguments: arguments[0],
 )
-def test_what_is_finished_is_served(finished: Path, arguments: list[str]):
+def test_a_finished_read_only_result_is_reused(finished: Path, arguments: list[str]):
     (result,) = (path.name for path in (finished / "results").glob("small-*") if (path / store.MANIFEST).exists())
     done = read_only(finished, *(word.replace("RESULT", result) for word in arguments))
     assert (done.returncode, done.stdout != "") == (0, True), done.stderr
@@ -71,7 +71,9 @@ def test_what_is_finished_is_served(finished: Path, arguments: list[str]):
     ],
     ids=" ".join,
 )
-def test_what_would_be_written_is_said_and_why(finished: Path, arguments: list[str], says: str):
+def test_the_error_of_a_read_only_folder_names_the_files_and_the_reason(
+    finished: Path, arguments: list[str], says: str
+):
     (finished / "more.toml").write_text(f"# The same.\n{SWEPT}")
     before = store_of(finished)
     done = read_only(finished, *arguments)
@@ -82,7 +84,7 @@ def test_what_would_be_written_is_said_and_why(finished: Path, arguments: list[s
     assert store_of(finished) == before
 
 
-def test_another_build_runs_again_what_it_cannot_write_and_says_so(finished: Path):
+def test_another_build_cannot_replace_a_read_only_result(finished: Path):
     marks = list((finished / "results").glob(f"*/{store.BUILD}"))
     kept = {mark: mark.read_bytes() for mark in marks}
     try:

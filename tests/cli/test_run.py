@@ -39,20 +39,20 @@ def test_columns_that_have_nothing_to_say_are_left_out(command: Command, small: 
     assert "mark %" not in tcp_only.stdout
 
 
-def test_a_second_run_reuses_what_is_finished(command: Command, small: Path):
+def test_a_second_command_reuses_finished_runs(command: Command, small: Path):
     first, second = (command("run", small, "--no-report") for _ in range(2))
     assert second.stdout == first.stdout
     assert second.stderr == "All 4 runs are finished and reused\n"
 
 
-def test_what_another_build_of_the_simulator_finished_is_run_again(command: Command, small: Path, tmp_path: Path):
+def test_runs_of_another_build_are_run_again(command: Command, small: Path, tmp_path: Path):
     first = command("run", small, "--no-report")
     (tmp_path / first.stdout.splitlines()[-1].removeprefix("folder  ") / store.BUILD).write_text("another")
     second = command("run", small, "--no-report")
     assert (second.stdout, second.stderr) == (first.stdout, "")
 
 
-def test_what_is_run_again_by_force_is_drawn_again(command: Command, small: Path, tmp_path: Path):
+def test_force_draws_the_figures_again(command: Command, small: Path, tmp_path: Path):
     first = command("run", small, "--seeds", 1)
     page = tmp_path / first.stdout.splitlines()[-2].removeprefix("report  ")
     page.write_text("of a result that is gone")
@@ -61,7 +61,7 @@ def test_what_is_run_again_by_force_is_drawn_again(command: Command, small: Path
     assert page.read_text().lower().startswith("<!doctype html>")
 
 
-def test_what_was_recorded_is_pointed_at(command: Command, small: Path, tmp_path: Path):
+def test_the_output_names_the_folders_of_recorded_tables(command: Command, small: Path, tmp_path: Path):
     records = ["record.events=drops", "record.flows=['tcp/0']", "record.capture=['bottleneck']"]
     changes = [word for change in records for word in ("--set", change)]
     lines = command("run", small, "--no-report", *changes).stdout.splitlines()
@@ -90,7 +90,7 @@ def test_a_rerun_is_identical_and_leaves_nothing(command: Command, in_folder: he
     assert list(tmp_path.iterdir()) == []
 
 
-def test_a_rerun_says_what_differs_and_keeps_it(command: Command, small: Path, tmp_path: Path):
+def test_a_rerun_that_differs_lists_the_differences_and_is_kept(command: Command, small: Path, tmp_path: Path):
     command("run", small, "--no-report", "--seeds", 1)
     (folder,) = (tmp_path / "results").iterdir()
     (folder / "links.parquet").write_bytes(b"changed")
@@ -105,7 +105,7 @@ def test_a_rerun_says_what_differs_and_keeps_it(command: Command, small: Path, t
     assert "exists: give another folder" in once_more.stderr
 
 
-def test_ctrl_c_keeps_what_is_finished_and_a_second_run_resumes(command: Command, small: Path, tmp_path: Path):
+def test_ctrl_c_keeps_finished_runs_and_the_same_command_resumes(command: Command, small: Path, tmp_path: Path):
     changes = ["--set", "duration=300s", "--seeds", "20", "--no-report"]
     words = [sys.executable, "-m", "headgate", "run", str(small), *changes]
     with subprocess.Popen(words, cwd=tmp_path, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as run:

@@ -17,13 +17,13 @@ def copied(in_folder: headgate.Result, tmp_path: Path) -> Path:
     return Path(shutil.copytree(in_folder.path, tmp_path / "result"))
 
 
-def test_a_result_as_it_was_written_is_said_to_be_so(command: Command, copied: Path):
+def test_verify_confirms_an_unchanged_result(command: Command, copied: Path):
     done = command("verify", copied)
     assert (done.returncode, done.stdout) == (0, f"{copied}: all files match their hashes\n")
 
 
 @pytest.mark.parametrize("name", ["flows.parquet", store.SCENARIO])
-def test_one_flipped_bit_is_found_in_its_file(command: Command, copied: Path, name: str):
+def test_verify_names_the_file_with_a_flipped_bit(command: Command, copied: Path, name: str):
     data = bytearray((copied / name).read_bytes())
     data[len(data) // 2] ^= 1
     (copied / name).write_bytes(data)

@@ -72,7 +72,7 @@ def test_a_scenario_that_differs_is_refused_with_the_key_and_both_values(in_memo
         compare(in_memory, slower)
 
 
-def test_a_key_that_is_allowed_may_differ_and_is_told(in_memory, slower):
+def test_an_allowed_key_may_differ_and_is_noted(in_memory, slower):
     found = compare(in_memory, slower, ["link"])
     assert [each.key for each in found.differences] == ["link.rate", "link.reverse.rate"]
     assert any("link.rate" in note for note in words.notes(found))
@@ -175,7 +175,7 @@ def test_the_page_trusts_nothing_that_comes_from_the_scenario():
     assert "&lt;script&gt;" in whole
 
 
-def test_a_file_is_run_for_both_and_what_it_changes_may_differ(command: Command, small: Path):
+def test_a_file_is_run_in_both_worlds_and_keys_of_then_may_differ(command: Command, small: Path):
     arguments = ["compare", small, "--worlds", "sim,sim", "--set", "seeds=[1]", "--then", "link.limit=20p", "--no-page"]
     done = command(*arguments)
     assert done.returncode == 0
@@ -195,7 +195,7 @@ def test_a_file_is_run_for_both_and_what_it_changes_may_differ(command: Command,
         (["--then", "link.limt=20p", "--worlds", "sim,sim"], "did you mean `limit`"),
     ],
 )
-def test_what_a_file_cannot_be_run_as_is_told(command: Command, small: Path, arguments: list[str], said: str):
+def test_invalid_worlds_of_a_file_are_refused(command: Command, small: Path, arguments: list[str], said: str):
     done = command("compare", small, *arguments)
     assert done.returncode == 2
     assert said in done.stderr
@@ -208,7 +208,7 @@ def test_options_of_a_file_are_none_of_results(command: Command, tmp_path: Path)
     assert "is a folder" in command("compare", folder).stderr
 
 
-def test_who_keeps_the_promise_is_measured(in_memory):
+def test_disciplines_that_promise_protection_are_judged_by_the_measured_share(in_memory):
     (said,) = words.unresponsive_shares(compare(in_memory, in_memory))
     droptail, faba = (
         next(group["share_of_fair"]["mean"] for group in entry["groups"] if group["name"] == "cbr")
@@ -230,7 +230,7 @@ def test_live_results_of_versions_that_did_not_count_marks_are_compared_too(in_m
     assert said in words.notes(compare(in_memory, live))
 
 
-def test_marks_that_receivers_saw_are_told_of_live_results(in_memory):
+def test_notes_on_a_live_result_count_marks_at_receivers(in_memory):
     live = copy.copy(in_memory)
     points = [{"marks": {"link": 30, "receivers": 28}}, {"marks": {"link": 4, "receivers": 4}}]
     live.manifest = {**in_memory.manifest, "world": "live", "live": {"runs": points}}

@@ -14,7 +14,7 @@ import headgate
 DOCS = Path(__file__).parents[2] / "docs"
 
 
-def test_a_caption_is_what_the_command_writes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+def test_a_caption_is_the_output_of_its_command(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     page = tmp_path / "docs" / "disciplines" / "red.md"
     for folder in (page.parent, tmp_path / "docs" / "figures"):
         folder.mkdir(parents=True)

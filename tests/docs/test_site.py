@@ -33,7 +33,7 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-def test_every_page_is_in_the_site_and_leads_to_what_is_there(site: Path):
+def test_every_page_is_in_the_site(site: Path):
     pages = {page.relative_to(ROOT / "docs") for page in (ROOT / "docs").rglob("*.md")}
     named = {page.with_name("index.md") if page.name == "README.md" else page for page in pages}
     assert [page for page in named if not (site / page.with_suffix(".html")).is_file()] == []
@@ -52,7 +52,7 @@ def test_a_page_fetches_nothing_from_elsewhere(site: Path):
     assert [link for link in fetched if urlsplit(link).netloc] == []
 
 
-def test_functions_are_told_with_their_signatures(site: Path):
+def test_the_reference_shows_functions_with_their_signatures(site: Path):
     text = re.sub(r"<[^>]+>", "", (site / "reference" / "api.html").read_text("utf-8"))
     for said in ("Runs every discipline and seed of a scenario", "qdiscs: Iterable[str] = ()", "ClusterError"):
         assert said in text

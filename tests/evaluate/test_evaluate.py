@@ -21,7 +21,9 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return tmp_path_factory.mktemp("evaluated")
 
 
-def test_two_sections_run_and_are_found_again(command: Command, folder: Path, monkeypatch: pytest.MonkeyPatch):
+def test_two_sections_run_and_a_second_evaluation_reuses_them(
+    command: Command, folder: Path, monkeypatch: pytest.MonkeyPatch
+):
     monkeypatch.setattr(running, "POOL", 8)  # so that the 20 folders are three pools
     done = command(*SHORT, "--out", folder)
     assert done.returncode == 0, done.stderr
@@ -83,7 +85,7 @@ def test_an_evaluation_has_a_folder_of_its_own(
         ),
     ],
 )
-def test_bad_input_is_said_before_anything_runs(command: Command, arguments: tuple[str, ...], says: str):
+def test_bad_input_is_refused_before_any_run(command: Command, arguments: tuple[str, ...], says: str):
     done = command("evaluate", *arguments)
     assert (done.returncode, done.stdout) == (2, "")
     assert done.stderr.startswith(says)

@@ -58,7 +58,7 @@ def section(*rows: dict[str, Any]) -> dict[str, Any]:
     return {"number": 6, "tests": [test], "headlines": []}
 
 
-def test_a_failure_is_told_with_its_interval_with_ecn_and_beside_droptail():
+def test_the_sentence_of_a_failure_has_its_interval_ecn_and_droptail():
     found = section(
         row("droptail", "RTT 200 ms", "strength", 1),
         row("sfb", "RTT 200 ms", "failure", 23),
@@ -69,18 +69,18 @@ def test_a_failure_is_told_with_its_interval_with_ecn_and_beside_droptail():
     assert said == ["6.2 leaves idle: 23.0 ± 2.0 %, with ECN 20.0 ± 2.0 %, DropTail 1.00 (RTT 200 ms)"]
 
 
-def test_many_cases_are_told_by_their_ends():
+def test_the_sentence_of_many_cases_has_the_least_and_the_greatest():
     rows = [row("sfb", f"RTT {rtt} ms", "failure", rtt / 10) for rtt in (560, 200, 300)]
     said = list(words.sentences(section(*rows), "sfb", Grade.FAILURE))
     assert said == ["6.2 leaves idle: in all 3 cases, from 20.0 ± 2.0 % (RTT 200 ms) to 56.0 ± 2.0 % (RTT 560 ms)"]
 
 
-def test_a_relative_measure_is_told_with_its_part_of_droptails():
+def test_the_sentence_of_a_relative_measure_has_its_percentage_of_droptail():
     said = list(words.sentences(section(row("sfb", "", "failure", 90, relative=0.92)), "sfb", Grade.FAILURE))
     assert said == ["6.2 leaves idle: 90.0 %, 92.0 ± 5.0 % of DropTail's (Round trips)"]
 
 
-def test_what_noise_hides_is_named_without_a_judgement():
+def test_an_inconclusive_grading_has_only_the_name_of_its_criterion():
     said = list(words.sentences(section(row("sfb", "", "inconclusive", 9)), "sfb", Grade.INCONCLUSIVE))
     assert said == ["6.2 idle capacity: 9.00 ± 2.0 % (Round trips)"]
 

@@ -116,7 +116,7 @@ def test_no_page_has_no_time():
     assert math.isnan(page_ms()(tiny(transfers=transfers(*connection(0, 0, 1)))))
 
 
-def test_what_passes_and_is_no_data_are_acks():
+def test_packets_besides_a_groups_data_are_acks():
     links = pa.table({"link": ["bottleneck"], "direction": ["reverse"], "arrived": [150], "dropped": [8]})
     flows: dict[str, Any] = {"up.arrived": [60, 40], "up.dropped": [2, 1]}
     run = tiny(links=links, **flows)

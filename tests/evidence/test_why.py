@@ -144,7 +144,7 @@ def test_times_leave_the_warm_up_out():
     ]
 
 
-def test_a_trace_tells_how_the_sender_took_it():
+def test_a_trace_gives_sentences_on_the_sender():
     said = sentences(told(events=True, traces=True), 0)
     assert said["Sender"] == [
         "90 retransmissions and 4 timeouts.",
@@ -160,7 +160,7 @@ def test_a_trace_tells_how_the_sender_took_it():
     assert "Not recorded" not in said
 
 
-def test_what_is_missing_is_said_with_the_command_that_records_it():
+def test_missing_records_are_listed_with_the_command_that_adds_them():
     said = sentences(told(events=False, traces=False), 1)
     assert "Times" not in said
     assert said["Not recorded"] == [
@@ -171,21 +171,21 @@ def test_what_is_missing_is_said_with_the_command_that_records_it():
     ]
 
 
-def test_a_flow_that_does_not_slow_down_is_told_by_what_it_offered():
+def test_an_unresponsive_flow_is_described_by_its_offered_rate():
     said = sentences(told(events=False, traces=False), 2)
     # 2000 packets of 1000 bytes in 10 s.
     assert "It offered 1.60 Mbit/s to the link and is unresponsive." in said["Goodput"]
     assert "Sender" not in said
 
 
-def test_a_flow_that_may_slow_down_is_not_said_to_be_heedless():
+def test_a_responsive_flow_is_not_called_unresponsive():
     governed = SCENARIO.replace('rate = "2Mbit/s"', 'cc = "tfrc"')
     result = told(events=False, traces=False)
     found = Result(headgate.Scenario.parse(governed), {}, [], {"flows": result.flows, "links": result.links})
     assert "It offered 1.60 Mbit/s to the link." in sentences(found, 2)["Goodput"]
 
 
-def test_a_rate_that_is_governed_is_told():
+def test_a_tfrc_flow_is_described_by_its_allowed_rate():
     governed = SCENARIO.replace('rate = "2Mbit/s"', 'cc = "tfrc"') + '[record]\nflows = ["cbr"]\n'
     # In the warm-up; then 2 s of slow start, 8 s at the equation's rate.
     rows = [
@@ -247,12 +247,12 @@ def test_a_rate_that_is_governed_is_drawn(tmp_path: Path):
         (0, {"seed": 9}, "this result has no seed 9; it has 1"),
     ],
 )
-def test_what_is_not_there_is_refused(flow: int, chosen: dict[str, Any], says: str):
+def test_an_unknown_flow_discipline_or_seed_is_refused(flow: int, chosen: dict[str, Any], says: str):
     with pytest.raises(UsageError, match=f"^{says}$"):
         why.explain(told(events=True, traces=True), flow, **chosen)
 
 
-def test_the_command_tells_and_draws(command: Command, recorded: headgate.Result):
+def test_the_command_prints_the_explanation_and_draws_it(command: Command, recorded: headgate.Result):
     done = command("why", recorded.path, "--flow", 3, "--qdisc", "faba", "--seed", 2)
     assert done.returncode == 0
     assert "because its flow's token bucket was low" in done.stdout
@@ -269,7 +269,7 @@ def test_the_command_gives_json(command: Command, recorded: headgate.Result):
     assert document["sections"][0]["sentences"]
 
 
-def test_the_command_refuses_what_is_no_result(command: Command, tmp_path: Path):
+def test_the_command_refuses_a_folder_without_a_result(command: Command, tmp_path: Path):
     done = command("why", tmp_path, "--flow", 0)
     assert done.returncode == 3
     assert "is not a result" in done.stderr

@@ -63,7 +63,7 @@ def test_a_bound_within_the_interval_is_inconclusive_and_does_not_hold(in_memory
     assert str(told).startswith("inconclusive: ")
 
 
-def test_what_was_not_measured_does_not_hold(in_memory: headgate.Result):
+def test_an_expectation_on_an_unmeasured_value_does_not_hold(in_memory: headgate.Result):
     (told,) = results("faba: p95 completion tcp < 1s", result=in_memory)
     assert not told.holds
     assert str(told).endswith("nothing was measured")
@@ -95,7 +95,7 @@ def test_nothing_expected_is_an_error_and_says_how_to_expect(small: Path, comman
     assert 'expect = ["p99 queue delay < 20ms"]' in done.stderr
 
 
-def test_what_is_expected_changes_no_run():
+def test_expectations_change_no_run():
     plain, expecting_it = headgate.Scenario.parse(SMALL), headgate.Scenario.parse(expecting("jain > 0.9"))
     assert plain.config_hash == expecting_it.config_hash
     with pytest.raises(headgate.ScenarioError, match="expect"):

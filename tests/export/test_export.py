@@ -121,7 +121,7 @@ def test_the_page_beside_csv_has_the_units(in_folder: headgate.Result):
         assert line in lines
 
 
-def test_what_was_recorded_is_a_file_a_point(tmp_path: Path):
+def test_each_run_has_its_own_file_of_a_recorded_table(tmp_path: Path):
     text = SWEPT.partition("[sweep")[0] + '[record]\nevents = "all"\n'
     result = headgate.run(headgate.Scenario.parse(text, seeds=1), out=tmp_path, report=False)
     assert result.path is not None
@@ -131,7 +131,7 @@ def test_what_was_recorded_is_a_file_a_point(tmp_path: Path):
         assert rows == result.run("events", run).num_rows > 0
 
 
-def test_a_sweep_goes_to_csv_with_what_was_swept_and_not_to_flent(tmp_path: Path, command: Command):
+def test_a_sweep_exports_to_csv_with_its_keys_and_not_to_flent(tmp_path: Path, command: Command):
     (tmp_path / "swept.toml").write_text(SWEPT)
     assert command("sweep", "swept.toml", "--out", "set").returncode == 0
     (folder,) = (tmp_path / "set").iterdir()
@@ -168,7 +168,7 @@ def test_the_folder_at_hand_will_do_and_a_file_will_not(in_folder: headgate.Resu
 
 
 @pytest.mark.parametrize("kind", ["flent", "csv"])
-def test_what_is_no_result_leaves_nothing_behind(tmp_path: Path, command: Command, kind: str):
+def test_an_export_without_a_result_leaves_no_folder(tmp_path: Path, command: Command, kind: str):
     (tmp_path / "empty").mkdir()
     done = command("export", "empty", "--format", kind)
     assert done.returncode == 3

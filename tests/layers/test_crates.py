@@ -52,7 +52,7 @@ def test_no_files_of_a_crate_import_each_other_in_a_circle(crate):
     assert not found, f"crates/{crate}: {'; '.join(found)}"
 
 
-def test_a_planted_circle_is_found():
+def test_a_planted_circle_is_reported():
     assert circles({("a",): {("b",)}, ("b",): {("c",)}, ("c",): {("a",)}, ("d",): {("a",)}}) == [
         [("a",), ("b",), ("c",)]
     ]

@@ -14,7 +14,7 @@ def test_no_import_runs_upwards_or_in_a_circle(capsys: pytest.CaptureFixture[str
     assert status == EXIT_STATUS_SUCCESS, capsys.readouterr().out
 
 
-def test_an_import_that_runs_upwards_is_found(
+def test_an_upward_import_is_reported(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ):
     package = tmp_path / "upside_down"

@@ -89,7 +89,7 @@ def transfer(roads: Roads, size: int) -> float:
     return int(received) * 8 / float(seconds)
 
 
-def test_tcp_gets_the_rate_and_a_reload_another_one_until_it_is_told_to_stop(
+def test_tcp_gets_the_rate_and_after_a_reload_the_new_rate(
     roads: Roads, gateway: Callable[..., Gateway], tmp_path: Path
 ):
     config = tmp_path / "gateway.toml"
@@ -166,7 +166,7 @@ def test_datagrams_cross_both_ways_and_kill_9_leaves_nothing(roads: Roads, gatew
         (("--in", "in", "--out", "long"), 2, "in has an MTU of 1500, long of 9000: longer packets would be lost"),
     ],
 )
-def test_interfaces_that_will_not_do_are_refused_with_what_to_do(
+def test_unsuitable_interfaces_are_refused_with_the_remedy(
     roads: Roads, arguments: tuple[str, ...], code: int, expected: str
 ):
     if "dark" not in roads.ip(roads.middle, "link"):

@@ -59,7 +59,7 @@ def test_the_commands_exit_code_is_ours(script: str, code: int):
     ("program", "code", "why"),
     [("no-such-program", 127, "No such file or directory"), ("/etc/passwd", 126, "Permission denied")],
 )
-def test_what_cannot_be_run_has_the_exit_code_of_a_shell(program: str, code: int, why: str):
+def test_a_command_that_cannot_start_has_the_exit_code_of_a_shell(program: str, code: int, why: str):
     done = link("--rate", "1Mbit/s", program)
     assert done.returncode == code
     assert done.stderr == f"error: cannot run '{program}': {why}\n"
@@ -163,7 +163,7 @@ def assert_ended(handles: list[int]) -> None:
 
 
 @pytest.mark.parametrize("how", ["kill -9", "its own end"])
-def test_what_the_command_has_left_behind_ends_with_it(how: str):
+def test_processes_that_the_command_left_running_end_with_it(how: str):
     words = command("--rate", "1Mbit/s", "--no-summary", *host("breed"))
     with subprocess.Popen(words, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as process:
         assert process.stdout is not None
@@ -211,7 +211,7 @@ def test_without_root_there_is_no_way_to_the_outside(nobody: tuple[str, ...]):
     assert done.stderr.startswith("error: a link to the outside needs root: ")
 
 
-def test_where_no_namespace_is_allowed_it_says_what_is_needed():
+def test_the_error_without_namespaces_names_the_needed_permission():
     none = "echo 0 > /proc/sys/user/max_user_namespaces; exec setpriv --inh-caps=-all --bounding-set=-all "
     if not succeeds("unshare", "-Ur", "sh", "-c", none + "true"):
         pytest.skip("it needs util-linux and user namespaces")
@@ -248,7 +248,7 @@ def test_ctrl_c_goes_to_the_command():
         assert (process.communicate(timeout=10)[0], process.returncode) == ("told\n", 4)
 
 
-def test_a_direction_is_what_a_scenario_file_with_these_keys_says():
+def test_options_of_a_direction_equal_the_keys_of_a_scenario_file():
     given = {
         "rate": "10Mbit/s",
         "forward-rate": "2Mbit/s",

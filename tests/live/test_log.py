@@ -47,7 +47,7 @@ def shown(file: Path, *fields: str, only: str = "") -> list[list[str]]:
     return [line.split("\t") for line in done.stdout.splitlines()]
 
 
-def test_the_document_says_what_the_link_was_and_what_came_of_it(logged: Path):
+def test_the_document_has_the_options_and_the_summary_of_the_link(logged: Path):
     found = document(logged)
     assert (found["schema"], found["seed"], found["outside"]) == (3, 1, False)
     assert found["forward"] == {"rate": "10Mbit/s", "delay": "5ms", "limit": "20p", "qdisc": "red"}
@@ -61,7 +61,7 @@ def test_the_document_says_what_the_link_was_and_what_came_of_it(logged: Path):
     assert (flow["protocol"], flow["source"], flow["source_port"]) == (6, "100.64.0.2", 5000)
 
 
-def test_rows_over_time_add_up_to_what_was_sent_and_dropped(logged: Path):
+def test_rows_over_time_add_up_to_the_packets_sent_and_dropped(logged: Path):
     view = document(logged)["ended"]
     rows = ds.dataset(logged / "intervals").to_table().to_pandas()
     assert list(rows) == ["qdisc", "seed", "time_s", "metric", "link", "direction", "group", "value"]
@@ -113,7 +113,7 @@ def test_a_log_overwrites_nothing(command: Command, logged: Path):
     assert document(logged) == before
 
 
-def test_a_folder_that_cannot_be_is_told_before_anything_starts(command: Command, tmp_path: Path):
+def test_an_unusable_log_folder_is_refused_before_the_link_is_made(command: Command, tmp_path: Path):
     done = command("link", "--rate", "1Mbit/s", "--log", "/proc/none", "true")
     assert (done.returncode, done.stderr) == (2, "error: --log /proc/none: No such file or directory\n")
     ended = link("--rate", "1Mbit/s", "--cc", "nonesuch", "--log", tmp_path / "none", "true")

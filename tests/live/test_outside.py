@@ -79,7 +79,7 @@ grep -c hg /proc/net/dev || true
     assert world(script) == ["1", "0"], "devices before and after"
 
 
-def test_a_machine_that_does_not_forward_is_told_how_to():
+def test_the_error_without_forwarding_says_how_to_enable_it():
     said, ended = world(f"{LINK} true 2>&1; echo $?")
     assert said == "error: IP forwarding is off on this machine: switch it on with `sysctl -w net.ipv4.ip_forward=1`"
     assert ended == "125"

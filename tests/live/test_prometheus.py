@@ -99,7 +99,7 @@ def test_labels_and_numbers_are_written_so_that_they_can_be_read():
 
 
 @pytest.mark.parametrize("address", ["9100", ":9100", "127.0.0.1", "127.0.0.1:0", "127.0.0.1:65536", "127.0.0.1:http"])
-def test_what_is_no_address_is_refused(address: str):
+def test_an_invalid_address_is_refused(address: str):
     with pytest.raises(UsageError, match="expected HOST:PORT"):
         prometheus.parse(address)
 
@@ -109,7 +109,7 @@ def test_addresses_of_both_families():
     assert prometheus.parse("[::1]:9100") == ("::1", 9100)
 
 
-def test_it_answers_who_asks_for_metrics_and_nobody_else_can_listen_there():
+def test_it_serves_metrics_and_holds_its_address():
     with socket.create_server(("127.0.0.1", 0)) as taken:
         port = taken.getsockname()[1]
         with pytest.raises(UsageError, match="cannot listen there: Address already in use"):

@@ -102,7 +102,7 @@ def test_a_result_of_real_packets_has_the_tables_of_a_simulation(three: headgate
     assert again.flows.equals(three.flows)
 
 
-def test_its_document_is_of_the_schema_and_its_page_tells_of_the_proof(three: headgate.Result):
+def test_its_document_fits_the_schema_and_its_page_shows_the_accuracy(three: headgate.Result):
     schema = json.loads(resources.files("headgate").joinpath("schema/run-2.json").read_text())
     document = three.document()
     jsonschema.Draft202012Validator(schema).validate(document)
@@ -160,7 +160,7 @@ def test_a_network_runs_on_real_packets_and_stands_beside_its_simulation(tmp_pat
     assert stream.relative == pytest.approx(0, abs=0.1 + stalled)
 
 
-def test_a_sender_tells_what_it_did(three: headgate.Result):
+def test_the_kernels_sender_is_traced(three: headgate.Result):
     rows = three.traces.to_pandas()
     assert set(rows["flow"]) == {0, 1}
     assert rows["srtt_ms"].notna().all()
@@ -200,7 +200,7 @@ def test_it_has_a_folder_of_its_own_and_is_not_rerun(three: headgate.Result, com
     assert "cannot be repeated exactly" in done.stderr
 
 
-def test_ctrl_c_keeps_what_is_finished_and_a_second_run_resumes(command: Command, tmp_path: Path):
+def test_ctrl_c_keeps_finished_runs_and_the_same_command_resumes(command: Command, tmp_path: Path):
     need_real_packets()
     file = tmp_path / "short.toml"
     file.write_text(THREE.replace('"3s"', '"1s"').replace('warmup = "1s"', 'warmup = "0s"'))
@@ -227,7 +227,9 @@ def test_ctrl_c_keeps_what_is_finished_and_a_second_run_resumes(command: Command
         ("cbr.cc=tfrc", "tfrc"),
     ],
 )
-def test_what_cannot_be_run_is_refused_before_anything_starts(change: str, said: str, command: Command, small: Path):
+def test_a_scenario_that_cannot_run_live_is_refused_before_any_run(
+    change: str, said: str, command: Command, small: Path
+):
     done = command("run", "--live", small, "--set", change)
     assert (done.returncode, done.stdout) == (2, "")
     assert said in done.stderr
@@ -261,7 +263,7 @@ def test_points_on_real_packets_share_no_time(command: Command, small: Path):
     assert "one run follows the other" in done.stderr
 
 
-def test_a_kernel_that_allows_nothing_is_told_of(monkeypatch: pytest.MonkeyPatch):
+def test_the_error_names_the_permission_that_the_kernel_refuses(monkeypatch: pytest.MonkeyPatch):
     def refuse() -> None:
         raise PermissionError("a link needs network namespaces")
 
@@ -310,7 +312,7 @@ def test_a_good_run_is_not_warned_of():
         ({"cpu": 0.95}, "95% of a processor"),
     ],
 )
-def test_what_makes_a_run_less_than_true_is_said_with_its_point(change: dict[str, object], said: str):
+def test_warnings_name_the_inaccurate_run(change: dict[str, object], said: str):
     (warning,) = accuracy.warnings({"runs": [GOOD, {**GOOD, "seed": 2, **change}]})
     assert said in warning
     assert warning.startswith("faba with seed 2: ")

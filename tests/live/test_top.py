@@ -55,7 +55,7 @@ def test_a_socket_is_closed_to_others_and_gone_afterwards(own_folder: Path):
     assert found["view"]["forward"]["gauge"] is None, "JSON has no such number"
 
 
-def test_what_has_ended_leaves_nothing(own_folder: Path):
+def test_a_link_that_has_ended_leaves_no_socket(own_folder: Path):
     with ViewSocket("link", "bash", view):
         assert top.find("link")["what"] == "bash"
     assert list(own_folder.iterdir()) == []
@@ -63,7 +63,7 @@ def test_what_has_ended_leaves_nothing(own_folder: Path):
         top.find(None)
 
 
-def test_what_a_killed_process_leaves_is_removed(own_folder: Path):
+def test_the_socket_of_a_killed_process_is_removed(own_folder: Path):
     own_folder.mkdir(mode=0o700)
     path = own_folder / "link-1.sock"
     with socket.socket(socket.AF_UNIX) as left:
@@ -110,7 +110,7 @@ def test_a_row_has_the_flow_its_rate_its_share_and_the_verdict_with_its_basis():
         ({"source": None, "protocol": None}, "not IP (00ff)"),
     ],
 )
-def test_a_flow_is_named_by_what_it_says(changes: dict[str, Any], name: str):
+def test_a_flow_is_named_by_its_header_fields(changes: dict[str, Any], name: str):
     assert top.name(flow(**changes)) == name
 
 

@@ -53,6 +53,6 @@ def test_equation_1_gives_the_papers_numbers():
     assert misclassified(1, 46, 8) == pytest.approx(0.1612, abs=5e-5)
 
 
-def test_all_that_is_said_of_equation_1_holds(tmp_path: Path):
+def test_every_claim_on_equation_1_holds(tmp_path: Path):
     found = shortened("blue/fig17", tmp_path)
     assert {claim.judge(found).verdict for claim in found.experiment.claims} == {Verdict.HOLDS}

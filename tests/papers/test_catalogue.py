@@ -14,7 +14,7 @@ ALL = catalogue.names()
 
 
 @pytest.mark.parametrize("paper", catalogue.PAPERS)
-def test_a_paper_says_what_it_is(paper: str):
+def test_every_paper_has_a_citation_and_a_description(paper: str):
     about = catalogue.paper(paper)
     assert len(about.citation) > 20
     assert len(about.about) > 20
@@ -44,7 +44,7 @@ class Watched(ScenarioValues):
 
 
 @pytest.mark.parametrize("name", ALL)
-def test_what_can_be_varied_decides_the_scenario(name: str):
+def test_open_parameters_change_the_scenario(name: str):
     experiment = catalogue.experiment(name)
     named = set(Template("\n".join(experiment.qdiscs.values())).get_identifiers())
     if experiment.scenario is not None:

@@ -72,7 +72,7 @@ def test_a_case_named_by_a_term_stands_against_the_case_at_hand(found: Experimen
     assert verdict(no_more_than_with_10, found) is Verdict.HOLDS
 
 
-def test_what_was_not_run_is_said(found: ExperimentResults):
+def test_a_condition_on_a_case_that_was_not_run_raises_not_run_error(found: ExperimentResults):
     for condition in (above(m("loss", "RED", buffer=40), 0), in_each_case(above(m("loss", "RED"), 0), buffer=40)):
         with pytest.raises(NotRunError, match="leaves out"):
             condition(found)
@@ -91,7 +91,7 @@ def test_curves_over_an_axis_and_along_terms(found: ExperimentResults):
     )
 
 
-def test_a_finding_has_its_numbers_from_what_was_found(found: ExperimentResults):
+def test_the_numbers_of_a_finding_come_from_the_results(found: ExperimentResults):
     written = "RED loses {loss | RED | buffer=20 | 100} %, {loss | SFB | buffer=10}, and {loss | RED | buffer=40}."
     assert findings.filled(written, found) == "RED loses 20.0 %, 0.100, and \N{EN DASH}."
     assert Claim("a", below(m("loss", "RED"), 1)).finding == ""

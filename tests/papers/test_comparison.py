@@ -24,7 +24,7 @@ def queues(tmp_path_factory: pytest.TempPathFactory) -> ExperimentResults:
     return shortened("comparison/fig5", tmp_path_factory.mktemp("papers"))
 
 
-def test_all_that_is_said_of_the_queues_by_class_holds(queues: ExperimentResults):
+def test_every_claim_on_queues_by_class_holds(queues: ExperimentResults):
     for claim in queues.experiment.claims:
         assert claim.judge(queues).verdict is Verdict.HOLDS, claim.text
 
@@ -38,7 +38,7 @@ def test_the_six_stand_as_in_the_paper(queues: ExperimentResults):
     assert held("FRED") < held("CHOKe") < held("BLUE")
 
 
-def test_the_table_of_fred_is_found_at_the_round_trip_that_it_implies(tmp_path: Path):
+def test_freds_table_is_reproduced_at_its_implied_round_trip_time(tmp_path: Path):
     found = shortened("comparison/table1", tmp_path, *grid(delay=("133ms",), link=(8, 20)))
     assert found("tcp", "FRED", delay="133ms", link=20).mean == pytest.approx(13.94, rel=0.02)
     assert found("tcp", "FRED", delay="133ms", link=8).mean == pytest.approx(5.73, rel=0.05)

@@ -84,7 +84,7 @@ def test_trends_need_their_ends_and_bear_no_clear_step_back():
     assert rises(noisy).verdict is HOLDS
 
 
-def test_what_was_not_measured_cannot_tell():
+def test_an_unmeasured_quantity_is_inconclusive():
     nothing = q(math.nan, math.nan)
     assert below(nothing, 1.0).verdict is OPEN
     assert at_most(nothing, 1.0).verdict is OPEN

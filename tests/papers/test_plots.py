@@ -74,7 +74,7 @@ def test_bars_stand_for_disciplines_and_for_measures_of_them(found: ExperimentRe
     assert [bar.get_height() for bar in grouped.patches] == pytest.approx([0.1])
 
 
-def test_a_rule_stands_where_it_is_told_or_where_it_was_measured(found: ExperimentResults):
+def test_a_reference_line_is_at_its_number_or_at_the_measured_value(found: ExperimentResults):
     axes = drawn(
         found,
         ReferenceLine(3.0),

@@ -47,7 +47,7 @@ def test_the_greatest_average_leaves_out_the_warm_up(runs: list[Run]):
     assert queues.greatest_average()(run) == average[time_s >= run.warmup_s].max()
 
 
-def test_an_average_is_of_what_an_arrival_finds():
+def test_an_average_is_of_the_queue_before_each_arrival():
     queue = queues.QueueLength(np.array([0.0, 1.0, 2.0]), np.array([1.0, 2.0, 1.0]), np.array([True, True, False]))
     time_s, average = queue.average(0.5)
     assert list(time_s) == [0.0, 1.0]

@@ -29,7 +29,7 @@ def verdicts(found: ExperimentResults, said: str) -> set[Verdict]:
     return judged
 
 
-def test_constant_flows_get_what_they_send_with_red_and_their_fair_share_with_red_pd(tmp_path: Path):
+def test_constant_flows_get_their_rate_with_red_and_their_fair_share_with_red_pd(tmp_path: Path):
     found = shortened("red-pd/fig10", tmp_path, "warmup=100s", "duration=300s")
     assert verdicts(found, "With RED ") == {Verdict.HOLDS}
     assert [found(f"flow{n}", "RED-PD").mean / 1e6 for n in range(4, 12)] == pytest.approx([1.05] * 8, rel=0.2)
@@ -74,7 +74,7 @@ def test_shares_over_a_whole_trace(small: trace.PacketTrace):
     assert at(shares.bytes, 0.2) == pytest.approx(21 / 29)
 
 
-def test_shares_in_windows_and_what_follows(small: trace.PacketTrace):
+def test_shares_in_windows_and_in_the_next_windows(small: trace.PacketTrace):
     shares = trace.of_trace(small, 5.0)
     # A tenth is flow 0 in the first window, and a fifth of a flow, flow 1, in the second.
     assert at(shares.bytes, 0.1) == pytest.approx((9 / 18 + 0.2 * 7 / 10) / 2)
@@ -108,7 +108,7 @@ def test_captures_are_read(tmp_path: Path, kind: str):
     assert found.size.tolist() == [128.0, 38.0, 78.0]
 
 
-def test_what_is_no_capture_is_an_error_that_names_it(tmp_path: Path):
+def test_a_file_that_is_no_capture_is_refused_by_name(tmp_path: Path):
     pytest.importorskip("dpkt")
     file = tmp_path / "notes.txt"
     file.write_text("nothing of the kind")

@@ -44,7 +44,7 @@ def carry_out(experiment: Experiment, out: Path, how: RunOptions) -> record.Expe
     return record.carry_out("faba/tiny", experiment, out, how, Watcher())
 
 
-def test_measures_are_seed_by_seed_and_cases_are_found_by_value(tiny: Experiment, tmp_path: Path):
+def test_measures_are_seed_by_seed_and_cases_are_selected_by_value(tiny: Experiment, tmp_path: Path):
     ran = run(tiny, tmp_path, RunOptions(), Watcher())
     quantity = ran.results("tcp", "FABA", buffer=50)
     flows = ran.results.runs("FABA", buffer=50)[0].result.flows.to_pandas()
@@ -55,7 +55,7 @@ def test_measures_are_seed_by_seed_and_cases_are_found_by_value(tiny: Experiment
     assert ran.cpu_s > 0
 
 
-def test_names_that_do_not_exist_are_errors_and_left_out_cases_are_said_to_be(tiny: Experiment, tmp_path: Path):
+def test_unknown_names_and_left_out_cases_are_different_errors(tiny: Experiment, tmp_path: Path):
     found = run(tiny, tmp_path, RunOptions(quick=True), Watcher()).results
     with pytest.raises(NotRunError):
         found("tcp", "FABA", buffer=50)
@@ -112,7 +112,7 @@ def test_a_shortened_run_says_so_and_keeps_apart(tiny: Experiment, tmp_path: Pat
     assert "Shortened runs" not in page.page([whole], [])
 
 
-def test_the_page_names_what_is_missing_and_escapes(tiny: Experiment, tmp_path: Path):
+def test_the_page_names_missing_experiments_and_escapes_text(tiny: Experiment, tmp_path: Path):
     kept = carry_out(tiny, tmp_path, RunOptions())
     kept.document["title"] = "1 < 2"
     shown = page.page([kept], ["blue/fig5"])
@@ -130,7 +130,7 @@ def test_further_disciplines_stand_beside_the_papers_in_one_number(tiny: Experim
     assert "What would the papers find today" not in page.page([alone], [])
 
 
-def test_sensitivity_tries_every_value_of_what_is_open(tiny: Experiment, tmp_path: Path):
+def test_sensitivity_tries_every_value_of_each_open_parameter(tiny: Experiment, tmp_path: Path):
     rows = sensitivity.rows("faba/tiny", tiny, tmp_path, RunOptions(), lambda _: Watcher())
     assert [(row.name, row.value, row.ours) for row in rows] == [("delay", "5ms", True), ("delay", "2ms", False)]
     assert all(len(row.claims) == 2 for row in rows)
@@ -158,7 +158,7 @@ def test_the_command_from_a_quick_run_to_the_page(command: Command, tmp_path: Pa
     assert (tmp_path / "results/papers/quick-report.html").is_file()
 
 
-def test_what_a_user_may_mistype(command: Command, tmp_path: Path):
+def test_mistyped_arguments_are_refused(command: Command, tmp_path: Path):
     wrong = {
         ("run", "faba/tabl1"): "did you mean 'faba/table1'?",
         ("run", "fabba"): "did you mean 'faba'?",

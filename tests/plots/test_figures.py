@@ -187,7 +187,7 @@ def test_the_bars_of_the_overview_end_where_the_divisions_do(ordinary):
     assert names == [style.fold(division.label, 24) for division in found]
 
 
-def test_a_stopped_run_is_drawn_with_what_is_there(make):
+def test_the_figures_of_a_stopped_result_show_its_finished_runs(make):
     result = make()
     for name in ("flows", "links", "delays", "intervals", "losses", "fairness", "transfers"):
         setattr(result, name, data.rows(getattr(result, name), qdisc="red"))

@@ -69,7 +69,7 @@ def test_every_picture_has_an_alternative_text_and_every_table_headers(page):
     assert set(heads) == {"col", "row"}
 
 
-def test_what_comes_from_the_scenario_is_escaped(make, drawn):
+def test_text_of_the_scenario_is_escaped(make, drawn):
     evil = '<script>alert("x")</script>&"\'$name ${style}'
     groups = [Group(evil, "tcp", 2, None), Group("b", "tcp", 2, None)]
     page = report.page(make(name=evil, about=evil, groups=groups), drawn)
@@ -78,7 +78,7 @@ def test_what_comes_from_the_scenario_is_escaped(make, drawn):
     assert "".join(read(page).words).count("$name ${style}") > 3
 
 
-def test_the_same_result_gives_the_same_page_whoever_draws_it(make, page, tmp_path):
+def test_equal_results_give_equal_pages(make, page, tmp_path):
     report.write(make(), tmp_path / "page.html")
     assert (tmp_path / "page.html").read_text("utf-8") == page
 
@@ -144,7 +144,7 @@ def test_reasons_add_up_to_all_drops(ordinary):
     assert 3 * counts["dropped_early"] == pytest.approx(data.values(table, "dropped").sum())
 
 
-def test_what_the_summary_has_no_room_for_stands_in_tables_of_its_own(make, drawn):
+def test_measures_beyond_the_summary_have_tables_of_their_own(make, drawn):
     found = words(report.page(make(seeds=[1]), drawn), "Further measures")
     assert "SFB, cbr" in found
     at = found.index("Response ms")

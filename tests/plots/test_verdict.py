@@ -38,7 +38,7 @@ def one_group(label, goodput, jain, misallocated, flows=10):
     )
 
 
-def test_the_best_the_next_and_the_last_are_told_with_what_the_flow_takes():
+def test_the_verdict_has_the_flows_goodput_under_the_best_the_next_and_the_last():
     found = [two_classes(*row) for row in (("FABA", 8.3e6, 1.1e6), ("SFB", 7.3e6, 2e6), ("DropTail", 4.6e6, 4.88e6))]
     assert sentence(found, RATE) == (
         "FABA holds the unresponsive flow to 1.10 Mbit/s (fair share 0.930). SFB lets it take 2.00, DropTail 4.88"
@@ -114,7 +114,7 @@ def test_where_all_divide_alike_the_wait_is_compared():
     )
 
 
-def test_a_group_that_gets_nothing_is_said_to_get_nothing():
+def test_the_verdict_on_a_group_without_goodput():
     assert sentence([two_groups("DropTail", 9e6, 0.0)], RATE) == "With DropTail, “far” gets no goodput"
     assert sentence([two_groups("FABA", 4.9e6, 4.1e6), two_groups("DropTail", 9e6, 0.0)], RATE).endswith(
         "of one of “far”. With DropTail, “far” gets no goodput"
@@ -134,7 +134,7 @@ def test_one_group_is_described_by_jains_index():
     )
 
 
-def test_no_data_is_said_in_words(make):
+def test_the_verdict_without_data(make):
     assert verdict(make(idle=True)) == "No data reached a receiver after the warm-up"
 
 
@@ -194,7 +194,7 @@ def test_calls_that_ask_for_less_than_their_share_are_not_held_against_anyone(ma
     assert faba.misallocated_bps["per_seed"] == pytest.approx(distances.tolist())
 
 
-def test_what_is_left_by_those_who_ask_for_less_is_shared_by_the_others(make):
+def test_capacity_left_by_modest_groups_is_shared_by_the_others(make):
     said = verdict(make(groups=[Group("bulk", "tcp", 5, None), CALLS], qdiscs=["red"]))
     assert said.startswith("5 flows share the rest of the link. Jain's index is ")
 
@@ -226,7 +226,7 @@ def test_if_nobody_asks_for_more_than_its_share_all_are_compared(make):
         ("protect", {"tcp": Role.RESPONSIVE, "cbr": Role.UNRESPONSIVE}),
     ],
 )
-def test_ready_scenarios_know_who_presses_on_whom(file, roles):
+def test_groups_of_ready_scenarios_have_the_right_roles(file, roles):
     groups = Scenario.load(f"scenarios/{file}.toml").groups
     assert {group.name: group.role for group in groups} == roles
     assert [group.name for group in groups if group.brief] == (["web"] if file == "mix" else [])

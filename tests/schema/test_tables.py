@@ -20,7 +20,7 @@ def test_reasons_that_no_discipline_of_the_scenario_gives_have_no_column(in_memo
     assert "dropped_sojourn" not in names
 
 
-def test_every_column_says_what_it_means():
+def test_every_column_has_a_meaning():
     for name, columns in tables.COLUMNS.items():
         assert all(column.meaning.endswith(".") for column in columns.values()), name
 

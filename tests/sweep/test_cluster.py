@@ -83,7 +83,7 @@ def stop() -> None:
     raise KeyboardInterrupt
 
 
-def test_ctrl_c_keeps_what_is_finished(cluster: Cluster, swept: Path, tmp_path: Path):
+def test_ctrl_c_keeps_finished_runs(cluster: Cluster, swept: Path, tmp_path: Path):
     with pytest.raises(InterruptedRunError, match=f"3 of {POINTS} runs are finished"):
         headgate.sweep(swept, out=tmp_path / "out", cluster=cluster.address, watcher=At(3, stop))
     (folder,) = (tmp_path / "out").iterdir()
@@ -98,7 +98,7 @@ def test_ctrl_c_keeps_what_is_finished(cluster: Cluster, swept: Path, tmp_path: 
     ],
     ids=["version", "build"],
 )
-def test_a_worker_with_another_headgate_is_told(
+def test_a_worker_with_another_build_is_refused(
     cluster: Cluster, swept: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, theirs: dict[str, str], says: str
 ):
     ours = work.identity()._replace(**theirs)
@@ -116,7 +116,7 @@ def test_a_lost_worker_costs_nothing_but_time(cluster: Cluster, swept: Path, tmp
     assert every_file(Path(found.url)) == every_file(Path(dataset.url))
 
 
-def test_a_lost_scheduler_ends_the_run_and_what_is_finished_is_kept(
+def test_a_lost_scheduler_ends_the_sweep_and_finished_runs_are_kept(
     cluster: Cluster, swept: Path, tmp_path: Path, dataset: headgate.Sweep
 ):
     watcher = At(4, cluster.scheduler.kill)

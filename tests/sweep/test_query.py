@@ -50,7 +50,7 @@ def test_a_sweep_in_memory_and_one_at_a_url_answer_alike(swept: Path, dataset: h
         assert headgate.sweep(swept, out=out).query(BY_RATE).equals(dataset.query(BY_RATE))
 
 
-def test_what_was_recorded_is_asked_too(small: Path, tmp_path: Path, command: Command):
+def test_recorded_tables_can_be_queried(small: Path, tmp_path: Path, command: Command):
     changes = ["record.events=decisions", "record.flows=['tcp/0']"]
     found = headgate.run(small, set=changes, seeds=1, qdiscs=["red", "blue"], out=tmp_path, report=False)
     sql = "select (select count(*) from events) as events, (select count(*) from traces) as traces"
@@ -104,21 +104,21 @@ BAD = [
 
 
 @pytest.mark.parametrize(("sql", "says"), BAD, ids=[row[0] for row in BAD])
-def test_what_cannot_be_asked_is_told(dataset: headgate.Sweep, command: Command, sql: str, says: str):
+def test_an_invalid_query_is_refused_with_a_hint(dataset: headgate.Sweep, command: Command, sql: str, says: str):
     done = command("query", dataset.url, sql)
     assert (done.returncode, done.stdout) == (2, "")
     assert says in done.stderr
     assert done.stderr.count("error: ") == 1
 
 
-def test_what_is_no_result_or_has_no_room_is_refused(dataset: headgate.Sweep, command: Command):
+def test_missing_results_and_misused_options_are_errors(dataset: headgate.Sweep, command: Command):
     assert command("query", "nowhere", "select 1").returncode == 3
     assert command("query", dataset.url, "select 1", "--csv", "--json").returncode == 2
     assert command("query", dataset.url, "select 1", "--parquet", "no/such/a.parquet").returncode == 3
 
 
 @pytest.mark.parametrize("table", ["points.parquet", "flows"])
-def test_a_damaged_table_is_told(dataset: headgate.Sweep, command: Command, tmp_path: Path, table: str):
+def test_a_damaged_table_is_an_error(dataset: headgate.Sweep, command: Command, tmp_path: Path, table: str):
     copy = tmp_path / "copy"
     shutil.copytree(dataset.url, copy)
     (file, *_) = [copy / table] if table.endswith("parquet") else sorted((copy / table).iterdir())

@@ -103,7 +103,7 @@ BAD = [
 
 
 @pytest.mark.parametrize(("text", "says"), BAD, ids=[repr(row[0]) for row in BAD])
-def test_what_is_wrong_is_said(text: str, says: str):
+def test_invalid_sweeps_are_refused(text: str, says: str):
     with pytest.raises(UsageError, match=r"sweep") as raised:
         read(text, "a.toml")
     assert says in str(raised.value)

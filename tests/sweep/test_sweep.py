@@ -24,7 +24,7 @@ def every_file(folder: Path) -> dict[str, bytes]:
     return {str(file.relative_to(folder)): file.read_bytes() for file in folder.rglob("*") if file.is_file()}
 
 
-def test_every_point_is_there_once_with_what_it_was_run_with(dataset: headgate.Sweep):
+def test_every_run_is_in_the_dataset_once_with_its_settings(dataset: headgate.Sweep):
     points = dataset.points
     assert points.num_rows == len(set(points["point"].to_pylist())) == POINTS
     rows = points.select(["link.rate", "qdisc.red.maxp", "discipline", "seed"]).to_pylist()
@@ -116,7 +116,7 @@ def test_other_programs_read_it_as_it_is(dataset: headgate.Sweep):
     assert polars.scan_parquet(flows / "*.parquet").collect().height == rows
 
 
-def test_a_wider_sweep_runs_what_is_new_alone(swept: Path, tmp_path: Path):
+def test_a_wider_sweep_executes_only_new_runs(swept: Path, tmp_path: Path):
     out = tmp_path / "out"
     first = headgate.sweep(swept, out=out, seeds=1)
     wider = headgate.sweep(swept, out=out, grid={"link.rate": ["2Mbit/s", "4Mbit/s"]}, seeds=1)
@@ -142,7 +142,7 @@ def test_tables_that_nobody_wants_are_not_kept_and_come_when_they_are_wanted(swe
         few.table("flows")
 
 
-def test_what_another_build_finished_is_forgotten_also_where_this_one_runs_less(swept: Path, tmp_path: Path):
+def test_runs_of_another_build_are_forgotten(swept: Path, tmp_path: Path):
     wide, narrow = {"link.rate": ["1Mbit/s", "2Mbit/s"]}, {"link.rate": ["2Mbit/s"]}
     for out in (tmp_path / "out", "memory://builds"):
         first = headgate.sweep(swept, grid=wide, out=out, seeds=1, tables=["links"])
@@ -152,7 +152,7 @@ def test_what_another_build_finished_is_forgotten_also_where_this_one_runs_less(
 
 
 @pytest.mark.parametrize("damage", ["cut", "flipped", "gone", "receipt"])
-def test_what_is_damaged_is_found_and_run_again(swept: Path, tmp_path: Path, command: Command, damage: str):
+def test_damaged_runs_are_detected_and_run_again(swept: Path, tmp_path: Path, command: Command, damage: str):
     changes = ["--seeds", 1, "--out", "out"]
     done = command("sweep", swept, *changes)
     assert done.returncode == 0, done.stderr
@@ -210,7 +210,9 @@ def test_a_bad_key_or_value_is_an_error_before_anything_runs(tmp_path: Path, com
     assert every_file(tmp_path) == before
 
 
-def test_what_cannot_be_swept_is_refused(tmp_path: Path, command: Command, small: Path, in_folder: headgate.Result):
+def test_keys_that_cannot_be_swept_are_refused(
+    tmp_path: Path, command: Command, small: Path, in_folder: headgate.Result
+):
     assert "no [sweep]" in command("sweep", small).stderr
     assert command("sweep", "nowhere.toml").returncode == 2
     (tmp_path / "file").touch()
@@ -234,7 +236,7 @@ def test_two_sweeps_never_write_to_one_folder(swept: Path, tmp_path: Path):
     assert every_file(Path(first.url)) == before
 
 
-def test_ctrl_c_keeps_what_is_finished_and_a_second_run_resumes(swept: Path, tmp_path: Path, command: Command):
+def test_ctrl_c_keeps_finished_runs_and_the_same_command_resumes(swept: Path, tmp_path: Path, command: Command):
     changes = ["--set", "duration=300s", "--seeds", "40"]
     total = 40 * POINTS // 2
     words = [sys.executable, "-m", "headgate", "sweep", str(swept), *changes]
@@ -253,7 +255,7 @@ def test_ctrl_c_keeps_what_is_finished_and_a_second_run_resumes(swept: Path, tmp
     assert planned[-1].startswith(f"{total - kept} runs left")
 
 
-def test_what_a_scenario_records_is_swept_too():
+def test_a_sweep_keeps_recorded_tables():
     found = headgate.sweep(
         headgate.Scenario.parse(SWEPT, set=["record.events=decisions", "record.flows=['tcp/0']"], seeds=1),
         grid={"link.rate": ["1Mbit/s"]},

@@ -86,7 +86,7 @@ def test_groups_together_are_all_their_packets(in_memory: headgate.Result):
         ("", "is no metric"),
     ],
 )
-def test_what_is_no_metric_is_told_with_the_nearest(written: str, wrong: str, in_memory: headgate.Result):
+def test_an_unknown_metric_is_refused_with_the_nearest(written: str, wrong: str, in_memory: headgate.Result):
     with pytest.raises(UsageError, match=wrong):
         metric(written, in_memory.scenario)
 
@@ -101,7 +101,7 @@ def test_what_is_no_metric_is_told_with_the_nearest(written: str, wrong: str, in
         ("drop rte < 1%", "did you mean 'drop rate'"),
     ],
 )
-def test_what_is_no_bound_is_told(written: str, wrong: str, in_memory: headgate.Result):
+def test_an_invalid_bound_is_refused(written: str, wrong: str, in_memory: headgate.Result):
     with pytest.raises(UsageError, match=wrong):
         bound(written, in_memory.scenario)
 

@@ -80,7 +80,7 @@ def test_another_scenario_goal_or_range_is_another_study(plan: SearchPlan, tmp_p
         Search(plan, tmp_path)
 
 
-def test_settings_that_contradict_each_other_are_told_and_avoided(tmp_path: Path):
+def test_contradictory_settings_are_counted_and_avoided(tmp_path: Path):
     plan = plan_of("red", ["minth=1p..45p", "maxth=2p..30p"], ["goodput"])
     trials = Search(plan, tmp_path).run(8)
     refused = [trial for trial in trials if trial.refused]
@@ -117,7 +117,7 @@ def test_a_file_with_several_disciplines_wants_one_named(command: Command, small
     assert (done.returncode, "name one (--qdisc): droptail, faba" in done.stderr) == (2, True)
 
 
-def test_the_command_tells_what_was_found(command: Command, small: Path):
+def test_the_command_prints_the_best_setting(command: Command, small: Path):
     options = ["--param", "maxp=0.01..0.5", "--param", "wq", "--trials", "4", "--held-out", "2", *TUNE]
     done = command("tune", small, "--objective", "p95 queue delay", *options)
     assert done.returncode == 0, done.stderr
@@ -137,7 +137,7 @@ def test_the_command_tells_what_was_found(command: Command, small: Path):
     assert json.loads(command("tune", small, "--objective", "p95 queue delay", "--json", *options).stdout) == document
 
 
-def test_a_bound_that_nothing_keeps_is_told_with_the_nearest(command: Command, small: Path):
+def test_a_bound_that_no_setting_keeps_is_reported_with_the_closest_setting(command: Command, small: Path):
     words = ["--objective", "jain", "--subject-to", "queue delay < 1us", "--param", "maxp", "--trials", "2"]
     done = command("tune", small, *words, *TUNE)
     assert done.returncode == 1
@@ -161,7 +161,7 @@ def trial(number: int, jain: float, delay: float) -> Trial:
     )
 
 
-def test_the_front_is_what_nothing_betters_and_the_best_keeps_the_bound():
+def test_the_front_has_the_undominated_settings_and_the_best_keeps_the_bound():
     both = plan_of("red", ["maxp"], ["jain", "queue delay"]).goals
     trials = [trial(0, 0.9, 20.0), trial(1, 0.8, 10.0), trial(2, 0.85, 20.0), trial(3, 0.7, 15.0), trial(4, 0.95, 40.0)]
     assert [each.number for each in outcome.best(trials, both)] == [4, 0, 1]
@@ -189,7 +189,7 @@ def test_a_missing_extra_is_named(command: Command, small: Path, monkeypatch: py
     assert (done.returncode, "tuning needs Optuna: pip install 'headgate[tune]'" in done.stderr) == (2, True)
 
 
-def test_a_bound_that_was_broken_and_is_kept_is_said_so(in_memory: headgate.Result):
+def test_a_bound_that_the_original_broke_and_the_best_keeps_is_marked(in_memory: headgate.Result):
     plan = plan_of("red", ["maxp"], ["jain"], ["queue delay < 30ms"])
     was, now = trial(0, 0.9, 40.0), trial(1, 0.8, 20.0)
     compared = ComparedSetting(now, was.measured, now.measured)

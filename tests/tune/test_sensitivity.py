@@ -31,7 +31,7 @@ def test_each_parameter_goes_from_half_to_twice_its_value(tmp_path: Path):
     assert all(value.measured == found.reference for value in chosen)
 
 
-def test_a_value_that_cannot_be_beside_the_others_is_told(tmp_path: Path):
+def test_a_value_that_contradicts_the_other_settings_is_reported(tmp_path: Path):
     found = of("red:minth=20%,maxth=30%", tmp_path, "minth", objective="goodput")
     refused = [value for value in found.values if value.refused]
     assert [value.text for value in refused] == ["40%"]
@@ -67,7 +67,7 @@ def test_the_command_prints_a_table_and_draws_a_figure(command: Command, small: 
     ]  # fmt: skip
 
 
-def test_bad_input_is_told_before_anything_runs(tmp_path: Path):
+def test_bad_input_is_refused_before_any_run(tmp_path: Path):
     for params, wrong in ((["mxp"], "did you mean 'maxp'"), (["maxp=0..3"], "maxp cannot be 3")):
         with pytest.raises(UsageError, match=wrong):
             of("red", tmp_path, *params)

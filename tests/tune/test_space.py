@@ -71,7 +71,7 @@ def test_without_names_all_numeric_parameters_but_the_limit_are_searched():
         ("warmup", "warmup is auto; say between what"),
     ],
 )
-def test_what_cannot_be_searched_is_told(written: str, wrong: str):
+def test_parameters_that_cannot_be_searched_are_refused(written: str, wrong: str):
     with pytest.raises(UsageError, match=re.escape(wrong)):
         space(SFB, [written])
     with pytest.raises(UsageError, match="more than once"):
@@ -112,7 +112,7 @@ def test_the_values_that_are_there_are_written_as_they_were():
     assert base.having({"decrement": "0.000244"}).settings == {"decrement": "0.000244"}
 
 
-def test_a_setting_that_is_what_it_was_is_not_written():
+def test_an_unchanged_setting_is_not_written():
     base = QdiscSpec.of("sfb:L=3,preset=blue")
     assert str(base.having({"d1": base.value("d1"), "levels": "4"})) == "sfb:levels=4,preset=blue"
     assert str(QdiscSpec.of("drr:classes=[red:maxp=0.1,minth=5p],quantum=500B").having({"quantum": "600B"})) == (

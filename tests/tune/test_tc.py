@@ -40,7 +40,7 @@ def test_units_are_those_of_tc():
     assert line("choke:minth=10p").startswith("choke limit 50 min 10 max 25 ")
 
 
-def test_what_tc_cannot_say_is_noted():
+def test_settings_without_a_tc_option_are_noted():
     assert tc.command(QdiscSpec.of("blue"), SCENARIO) is None
     assert "tc cannot change what the preset linux has: levels=8, bins=16" in notes("sfb")
     assert "levels" not in notes("sfb:preset=linux")
