@@ -1,6 +1,6 @@
-"""Fills the tables of docs/explanation/choosing.md and of docs/guide/evaluate.md: `python docs/choose.py FOLDER`.
+"""Fills the tables of docs/explanation/choosing.md and docs/guide/evaluate.md: `python docs/choose.py FOLDER`.
 
-FOLDER is that of a `headgate evaluate`. No number in those tables is written by hand: each is a measure of
+FOLDER is the folder of an evaluation (`headgate evaluate`). Every number in the tables is a measure of its
 `evaluation.json`, without ECN.
 """
 
@@ -22,17 +22,17 @@ from headgate.evaluate.grade import Grade
 PAGE = Path(__file__).parent / "explanation" / "choosing.md"
 GUIDE = Path(__file__).parent / "guide" / "evaluate.md"
 
-#: How a cell tells its grade.
+#: The sign of each grade in a cell.
 SIGNS = {Grade.STRENGTH: " **+**", Grade.FAILURE: " \N{MINUS SIGN}", Grade.INCONCLUSIVE: " ?", Grade.FAIR: ""}
 ABILITIES = {"per_flow": "state for each flow", "schedules": "reorders flows", "ecn": "can mark"}
 
 
 class Question(NamedTuple):
-    """What somebody who chooses wants to know, and the graded measures of the evaluation that answer it."""
+    """A situation in which somebody chooses a discipline, and the graded measures that answer for it."""
 
     text: str
     answers: tuple[tuple[str, str, str, str], ...]
-    "Test, measure, case, and what the row is called."
+    """Test, measure, case, and the title of the row."""
 
 
 QUESTIONS = (
@@ -97,18 +97,18 @@ def main() -> None:
 
 
 def answers(document: Mapping[str, Any]) -> str:
-    """For each question the disciplines that have nothing but strengths there, and those that fail at something."""
+    """For each question the disciplines with strengths only, and the disciplines with a failure."""
     rows = []
     for question in QUESTIONS:
-        found = {each["label"]: grades(document, question, each["spec"]) for each in document["disciplines"]}
-        good = [name for name, all_of in found.items() if set(all_of) == {Grade.STRENGTH}]
-        bad = [name for name, all_of in found.items() if Grade.FAILURE in all_of]
+        by_label = {each["label"]: grades(document, question, each["spec"]) for each in document["disciplines"]}
+        good = [name for name, all_of in by_label.items() if set(all_of) == {Grade.STRENGTH}]
+        bad = [name for name, all_of in by_label.items() if Grade.FAILURE in all_of]
         rows.append((question.text, ", ".join(good) or "none", ", ".join(bad) or "none"))
     return table(("where", "strong", "fail"), rows)
 
 
 def numbers(document: Mapping[str, Any]) -> str:
-    """A row for each measure and a column for each discipline, then what the registry says that each keeps."""
+    """A row for each measure and a column for each discipline, then the abilities that the registry states."""
     rows = [
         (what, *(cell(row_of(document, test, measure, case, each["spec"])) for each in document["disciplines"]))
         for question in QUESTIONS
@@ -130,7 +130,7 @@ def numbers(document: Mapping[str, Any]) -> str:
 
 
 def scorecard(document: Mapping[str, Any]) -> str:
-    """The sections as the page of an evaluation begins with them: verdicts, and the numbers that stand for them."""
+    """The first table of an evaluation's page: the verdict on each section, and its headline measures."""
     specs = [each["spec"] for each in document["disciplines"]]
     rows = []
     for section in document["sections"]:
@@ -142,20 +142,20 @@ def scorecard(document: Mapping[str, Any]) -> str:
 
 
 def verdict(count: words.GradeCounts, *, of: bool = False) -> str:
-    """Strengths, failures and inconclusive grades, and the verdict or of how many they are."""
+    """The numbers of strengths, failures and inconclusive grades, with the verdict, or with all gradings if `of`."""
     counted = f"{count.strengths}+ {count.failures}\N{MINUS SIGN} {count.unclear}?"
     whole = f"{counted} of {count.whole}" if of else f"{count.verdict} {counted}"
     return whole.replace(" ", "\N{NO-BREAK SPACE}")
 
 
 def grades(document: Mapping[str, Any], question: Question, qdisc: str) -> list[Grade | None]:
-    """A discipline's grades by one question; None where it is not graded."""
+    """A discipline's grades for one question; None where a measure has no grade."""
     rows = (row_of(document, test, measure, case, qdisc) for test, measure, case, _ in question.answers)
     return [Grade(row["grade"]) if "grade" in row else None for row in rows]
 
 
 def row_of(document: Mapping[str, Any], test: str, measure: str, case: str, qdisc: str) -> Mapping[str, Any]:
-    """The grading of a measure, or the bare measure where nothing grades it."""
+    """The grading of a measure, or the measure alone if it has no grade."""
     wanted = {"measure": measure, "case": case, "qdisc": qdisc, "ecn": False}
     rows = [row for row in rows_of(document, test) if all(row[key] == value for key, value in wanted.items())]
     if not rows:

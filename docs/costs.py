@@ -1,7 +1,7 @@
-"""Writes what experiments cost: `python docs/costs.py results/papers`, after whole and shortened runs there.
+"""Writes the cost of each experiment: `python docs/costs.py results/papers`, after whole and shortened runs there.
 
-The list of experiments tells the expected time from it. A cost is the processor time of all simulations, or the
-processors' time while the command ran, whichever is more: experiments share runs, and each is listed as if alone.
+`headgate paper list` estimates times from these costs. A cost is the processor time of all simulations of the
+experiment, also of runs that it shares with others. If the wall time times the processors is more, it is that.
 """
 
 import json
@@ -16,20 +16,21 @@ FILE = Path(catalogue.__file__).parent / "costs.json"
 
 
 def main() -> None:
-    """Rewrites the file that the list reads."""
+    """Rewrites costs.json. An experiment without results keeps its old cost."""
     out = Path(sys.argv[1])
     costs = json.loads(FILE.read_text())
     for name in catalogue.names():
-        found = [out / f"{name}{kind}" / DOCUMENT for kind in ("", "-quick")]
+        documents = [out / f"{name}{kind}" / DOCUMENT for kind in ("", "-quick")]
         costs[name] = [
-            cost(file) if file.is_file() else old for file, old in zip(found, costs.get(name, [None] * 2), strict=True)
+            cost(file) if file.is_file() else old
+            for file, old in zip(documents, costs.get(name, [None] * 2), strict=True)
         ]
-    kept = {name: costs[name] for name in catalogue.names()}
-    FILE.write_text("{\n" + ",\n".join(f" {json.dumps(name)}: {json.dumps(kept[name])}" for name in kept) + "\n}\n")
+    listed = {name: costs[name] for name in catalogue.names()}
+    FILE.write_text("{\n" + ",\n".join(f" {json.dumps(name)}: {json.dumps(listed[name])}" for name in listed) + "\n}\n")
 
 
 def cost(file: Path) -> float:
-    """Processor seconds of one experiment."""
+    """The processor seconds of one experiment, from its document."""
     document = json.loads(file.read_text())
     return round(max(document["cpu_s"], document["wall_s"] * processors()), 1)
 

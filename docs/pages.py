@@ -1,4 +1,4 @@
-"""What the scripts that write pages share: a place between two markers, and tables in Markdown."""
+"""Shared by the scripts that write pages: fills the text between two markers, and makes tables in Markdown."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from collections.abc import Iterable, Sequence
 
 
 def filled(text: str, marker: str, content: str) -> str:
-    """The text with what stands between `<!-- marker -->` and `<!-- /marker -->` replaced."""
+    """The text with new `content` between `<!-- marker -->` and `<!-- /marker -->`; exits unless both occur once."""
     whole, count = re.subn(
         rf"<!-- {marker} -->\n.*?<!-- /{marker} -->\n",
         lambda _: f"<!-- {marker} -->\n{content}<!-- /{marker} -->\n",
@@ -21,7 +21,7 @@ def filled(text: str, marker: str, content: str) -> str:
 
 
 def table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
-    """A table in Markdown."""
+    """A table in Markdown. Bars in cells are escaped, and line breaks become blanks."""
     lines = [head, ["---"] * len(head), *rows]
     return "".join(
         "| " + " | ".join(cell.replace("|", r"\|").replace("\n", " ") for cell in row) + " |\n" for row in lines

@@ -1,10 +1,10 @@
-"""Writes what was found into docs/papers: `python docs/papers.py results/papers`, after `headgate paper run all` there.
+"""Writes results into docs/papers: `python docs/papers.py results/papers`, after `headgate paper run all` there.
 
-A page of a paper has the markers `<!-- score -->`, for how many of its claims hold, `<!-- claims -->`, for a table of
-all of them, `<!-- published -->`, for the paper's numbers beside ours, and `<!-- findings -->`, for why claims differ
-(`findings.md` beside the experiments); the figures that a page shows are copied.
-`today.md` is written of runs with further disciplines: `headgate paper run all --with today`, and the same after
-`--with` here.
+The page of a paper has four markers: `score` (the number of claims by verdict), `claims` (a table of all claims),
+`published` (the paper's numbers beside ours) and `findings` (why claims differ, from `findings.md` beside the
+experiments). The figures that a page shows are copied.
+
+`today.md` compares further disciplines: run `headgate paper run all --with LIST`, then this script with `--with LIST`.
 """
 
 from __future__ import annotations
@@ -35,31 +35,31 @@ def main() -> None:
     parser.add_argument("--with", dest="further", default="")
     given = parser.parse_args()
     for paper in catalogue.PAPERS:
-        documents = [one(name, given.out, RunOptions()) for name in catalogue.names(paper)]
+        documents = [document_of(name, given.out, RunOptions()) for name in catalogue.names(paper)]
         write(paper, documents, given.out)
     if given.further:
-        how = RunOptions(further=catalogue.further(given.further))
+        options = RunOptions(further=catalogue.further(given.further))
         compared = [name for name in catalogue.names() if catalogue.experiment(name).headline and modern(name)]
-        kept = [found.document for name in compared if (found := load(name, given.out, how)) is not None]
-        (HERE / "today.md").write_text(today(kept, how))
+        records = [stored for name in compared if (stored := load(name, given.out, options)) is not None]
+        (HERE / "today.md").write_text(today([stored.document for stored in records], options))
 
 
 def modern(name: str) -> bool:
-    """Whether further disciplines stand beside the paper's in an experiment."""
+    """Whether further disciplines can be added to an experiment."""
     return catalogue.experiment(name).modern
 
 
-def load(name: str, out: Path, how: RunOptions) -> record.ExperimentRecord | None:
-    """What is kept of an experiment, if it has been run."""
-    return record.load(name, catalogue.experiment(name), out, how)
+def load(name: str, out: Path, options: RunOptions) -> record.ExperimentRecord | None:
+    """The record of an experiment; None if it has not been run."""
+    return record.load(name, catalogue.experiment(name), out, options)
 
 
-def one(name: str, out: Path, how: RunOptions) -> dict[str, Any]:
-    """What was found of an experiment."""
-    kept = load(name, out, how)
-    if kept is None:
+def document_of(name: str, out: Path, options: RunOptions) -> dict[str, Any]:
+    """The document of an experiment; exits if it has not been run."""
+    stored = load(name, out, options)
+    if stored is None:
         sys.exit(f"{name} has not been run in {out}")
-    return kept.document
+    return stored.document
 
 
 def write(paper: str, documents: list[dict[str, Any]], out: Path) -> None:
@@ -69,15 +69,15 @@ def write(paper: str, documents: list[dict[str, Any]], out: Path) -> None:
     text = filled(text, "claims", claims(documents))
     text = filled(text, "published", published(documents))
     text = filled(text, "findings", findings(documents))
-    for found, experiment in PICTURE.findall(text):
-        name = f"{found}/{experiment}"
+    for shown, experiment in PICTURE.findall(text):
+        name = f"{shown}/{experiment}"
         drawn = record.folder(name, catalogue.experiment(name), out, RunOptions()) / "figure.svg"
-        shutil.copyfile(drawn, HERE / "figures" / f"{found}-{experiment}.svg")
+        shutil.copyfile(drawn, HERE / "figures" / f"{shown}-{experiment}.svg")
     page.write_text(text)
 
 
 def claims(documents: list[dict[str, Any]]) -> str:
-    """A table of all claims: what the paper says, where, the verdict and its numbers."""
+    """A table of all claims: text, place in the paper, verdict and numbers."""
     rows = []
     for document in documents:
         name = document["experiment"].partition("/")[2]
@@ -102,31 +102,33 @@ def published(documents: list[dict[str, Any]]) -> str:
 
 
 def findings(documents: list[dict[str, Any]]) -> str:
-    """Why claims do not hold: each finding once, with its experiments and the first of the claims that it is of."""
-    of: dict[str, list[tuple[str, str]]] = {}
+    """The findings on claims that do not hold: each once, with its experiments and its first claim."""
+    claims_of: dict[str, list[tuple[str, str]]] = {}
     for document in documents:
         for claim in document["claims"]:
             if claim["finding"] and claim["verdict"] != Verdict.HOLDS.value:
-                of.setdefault(claim["finding"], []).append((document["experiment"].partition("/")[2], claim["text"]))
-    return "".join(f"{finding_of(claims, text)}\n" for text, claims in of.items())
+                claims_of.setdefault(claim["finding"], []).append(
+                    (document["experiment"].partition("/")[2], claim["text"])
+                )
+    return "".join(f"{finding_of(claims, text)}\n" for text, claims in claims_of.items())
 
 
 def finding_of(claims: list[tuple[str, str]], text: str) -> str:
-    """A finding on claims, by experiment and text, as a point of a list."""
+    """A finding as an item of a list; `claims` are pairs of experiment and text."""
     more = f" and {len(claims) - 1} more" if len(claims) > 1 else ""
     experiments = ", ".join(dict.fromkeys(name for name, _ in claims))
     return f"- **{experiments}**, *{claims[0][1].removeprefix('... ')}*{more}: {text}"
 
 
-def today(documents: list[dict[str, Any]], how: RunOptions) -> str:
-    """The page of further disciplines beside the papers' own."""
+def today(documents: list[dict[str, Any]], options: RunOptions) -> str:
+    """The page that shows further disciplines beside those of the papers."""
     rows = []
     for document in documents:
         values = document["headline"]["values"]
-        ours = ", ".join(f"{label} {show.shown(row)}" for label, row in values.items() if label not in how.further)
-        added = (show.shown(values[label]) for label in how.further)
+        ours = ", ".join(f"{label} {show.shown(row)}" for label, row in values.items() if label not in options.further)
+        added = (show.shown(values[label]) for label in options.further)
         rows.append((document["experiment"], document["headline"]["what"], ours, *added))
-    written = table(("experiment", "number", "the paper's", *how.further), rows)
+    written = table(("experiment", "number", "the paper's", *options.further), rows)
     return filled((HERE / "today.md").read_text(), "today", written)
 
 

@@ -1,4 +1,4 @@
-"""What `make site` adds: the disciplines of the registry, and scenarios and schemas, which lie outside docs/."""
+"""Hooks of `make site`: pages of disciplines in the navigation, and scenarios and schemas, which lie outside docs/."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ from headgate import _core
 
 ROOT = Path(__file__).parents[1]
 
-#: The folders whose files the site has too, and what they are called there.
-BESIDES = {"scenarios": "scenarios", "python/headgate/schema": "schema"}
+#: Folders outside docs/ whose files the site has too, with their names in the site.
+OUTSIDE = {"scenarios": "scenarios", "python/headgate/schema": "schema"}
 
 
 def on_config(config: MkDocsConfig) -> None:
@@ -27,15 +27,15 @@ def on_config(config: MkDocsConfig) -> None:
 
 
 def on_files(files: Files, config: MkDocsConfig) -> None:
-    """Adds the files of these folders."""
-    for folder, name in BESIDES.items():
+    """Adds the TOML and JSON files of the folders in `OUTSIDE`."""
+    for folder, name in OUTSIDE.items():
         for file in sorted((ROOT / folder).iterdir()):
             if file.suffix in (".toml", ".json"):
                 files.append(File.generated(config, f"{name}/{file.name}", abs_src_path=str(file)))
 
 
 def on_page_markdown(markdown: str, **_: Any) -> str:
-    """Leads links to them, which go up to the root of the repository, to where the site has them."""
-    for folder, name in BESIDES.items():
+    """Rewrites links to these folders, which pages write relative to the repository, to their place in the site."""
+    for folder, name in OUTSIDE.items():
         markdown = re.sub(rf"\]\(\.\./\.\./{folder}/", f"](../{name}/", markdown)
     return markdown

@@ -1,0 +1,226 @@
+"""The scripts in docs/ that write pages and costs, on small made data."""
+
+import json
+import runpy
+import sys
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+import headgate
+from headgate import _core
+from headgate.execution.runner import processors
+from headgate.experiment.running import RunOptions
+
+DOCS = Path(__file__).parents[2] / "docs"
+NBSP = "\N{NO-BREAK SPACE}"
+
+
+@pytest.fixture
+def script(monkeypatch: pytest.MonkeyPatch) -> Any:
+    """Loads a script of docs/ by name."""
+    monkeypatch.syspath_prepend(str(DOCS))
+    return lambda name: runpy.run_path(str(DOCS / f"{name}.py"))
+
+
+def test_filled_replaces_the_text_between_two_markers_and_nothing_else(script: Any):
+    filled = script("pages")["filled"]
+    text = "before\n<!-- a -->\nold\nlines\n<!-- /a -->\n<!-- b -->\nkept\n<!-- /b -->\n"
+    assert filled(text, "a", r"new \1" + "\n") == (
+        "before\n<!-- a -->\nnew \\1\n<!-- /a -->\n<!-- b -->\nkept\n<!-- /b -->\n"
+    )
+    for wrong in ("c", "a"):
+        with pytest.raises(SystemExit, match=f"marker <!-- {wrong} -->"):
+            filled(text + text.partition("\n<!-- b")[0] + "\n", wrong, "new\n")
+
+
+def test_a_table_escapes_bars_and_line_breaks(script: Any):
+    assert script("pages")["table"](("a", "b"), [("1|2", "3\n4")]) == "| a | b |\n| --- | --- |\n| 1\\|2 | 3 4 |\n"
+
+
+def evaluation(script: dict[str, Any]) -> dict[str, Any]:
+    """An evaluation of FABA in which FABA has strengths only, and DropTail a failure by each first measure."""
+    tests: dict[str, dict[str, Any]] = {}
+    for question in script["QUESTIONS"]:
+        for number, (test, measure, case, _) in enumerate(question.answers):
+            entry = tests.setdefault(test, {"name": test, "grades": [], "values": []})
+            for qdisc, grade in (("faba", "strength"), ("droptail", "failure" if number == 0 else "fair")):
+                value = {"mean": 12.5, "half": 1.5, "per_seed": [11.0, 14.0]}
+                row = {"measure": measure, "case": case, "qdisc": qdisc, "ecn": False}
+                entry["grades"].append({**row, "grade": grade, "value": value})
+                entry["values"].append({**row, **value})
+    labels = {"droptail": "DropTail", "faba": "FABA"}
+    return {
+        "quick": False,
+        "seeds": 2,
+        "disciplines": [{"spec": spec, "label": label, "ecn": False} for spec, label in labels.items()],
+        "sections": [{"number": 5, "title": "Transport", "headlines": [], "tests": list(tests.values())}],
+    }
+
+
+def test_choose_names_strong_and_failing_disciplines_for_each_question(script: Any):
+    choose = script("choose")
+    lines = choose["answers"](evaluation(choose)).splitlines()
+    assert lines[0] == "| where | strong | fail |"
+    assert lines[2:] == [f"| {question.text} | FABA | DropTail |" for question in choose["QUESTIONS"]]
+
+
+def test_choose_writes_numbers_with_the_sign_of_their_grade_and_abilities_of_the_registry(script: Any):
+    choose = script("choose")
+    lines = choose["numbers"](evaluation(choose)).splitlines()
+    number = f"12.5{NBSP}±{NBSP}1.5"
+    first = choose["QUESTIONS"][0].answers[0][3]
+    assert lines[2] == f"| {first} | {number}{NBSP}\N{MINUS SIGN} | {number}{NBSP}**+** |"
+    answer = "yes" if headgate.discipline("faba").ecn else "no"
+    assert f"| can mark | no | {answer} |" in lines
+    assert "`headgate evaluate faba` measures these numbers" in lines[-1]
+
+
+def test_choose_fills_both_pages_and_refuses_shortened_runs(
+    script: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    choose = script("choose")
+    page, guide, file = tmp_path / "choosing.md", tmp_path / "evaluate.md", tmp_path / "evaluation.json"
+    page.write_text("<!-- answers -->\n<!-- /answers -->\n<!-- numbers -->\n<!-- /numbers -->\n")
+    guide.write_text("<!-- found -->\n<!-- /found -->\n")
+    choose["main"].__globals__.update(PAGE=page, GUIDE=guide)
+    monkeypatch.setattr(sys, "argv", ["choose.py", str(tmp_path)])
+    document = evaluation(choose)
+    file.write_text(json.dumps(document))
+    choose["main"]()
+    assert choose["answers"](document) in page.read_text()
+    assert choose["numbers"](document) in page.read_text()
+    # A strength of FABA for each measure, a failure of DropTail for each question.
+    strengths = sum(len(question.answers) for question in choose["QUESTIONS"])
+    failures = len(choose["QUESTIONS"])
+    assert (
+        f"| **5 Transport** | weak{NBSP}0+{NBSP}{failures}\N{MINUS SIGN}{NBSP}0? "
+        f"| strong{NBSP}{strengths}+{NBSP}0\N{MINUS SIGN}{NBSP}0? |"
+    ) in guide.read_text()
+    file.write_text(json.dumps({**document, "quick": True}))
+    with pytest.raises(SystemExit, match="shortened runs"):
+        choose["main"]()
+
+
+def test_costs_are_processor_time_or_wall_time_of_all_processors(
+    script: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    costs = script("costs")
+    file = tmp_path / "costs.json"
+    before = json.loads(costs["FILE"].read_text())
+    file.write_text(json.dumps(before))
+    whole, quick = tmp_path / "faba" / "table1", tmp_path / "faba" / "table1-quick"
+    for folder, cpu_s, wall_s in ((whole, 1000.04, 1.0), (quick, 1.0, 50.0)):
+        folder.mkdir(parents=True)
+        (folder / "found.json").write_text(json.dumps({"cpu_s": cpu_s, "wall_s": wall_s}))
+    costs["main"].__globals__["FILE"] = file
+    monkeypatch.setattr(sys, "argv", ["costs.py", str(tmp_path)])
+    costs["main"]()
+    after = json.loads(file.read_text())
+    assert after.pop("faba/table1") == [1000.0, 50.0 * processors()]
+    assert after == {name: cost for name, cost in before.items() if name in after}
+
+
+def test_efficiency_measures_a_runs_processor_time_and_the_time_in_which_threads_could_run(
+    script: Any, monkeypatch: pytest.MonkeyPatch
+):
+    efficiency = script("efficiency")
+    seconds = {"old": (5, 5)}
+
+    def sweep(*_: object, watcher: Any, **__: object) -> SimpleNamespace:
+        # The thread `old` was there before. Two new ones ran for 3 s, and waited for 1 s.
+        seconds.update(old=(9, 9), one=(2, 0), two=(1, 1))
+        watcher.tick(4, 1.0)
+        del seconds["two"]
+        return SimpleNamespace(cost=(10, 2.5, 4.0))
+
+    now = staticmethod(lambda: [(name, (ran * 10**9, waited * 10**9)) for name, (ran, waited) in seconds.items()])
+    monkeypatch.setattr(efficiency["Threads"], "_now", now)
+    monkeypatch.setattr(headgate, "sweep", sweep)
+    cost, ready, line = efficiency["measure"](1, 2)
+    assert (cost, ready) == (300.0, 0.5)
+    assert line == (
+        "2 threads: 10 runs in 4 s; a run takes 300.0 ms of processor time, 250.0 ms of it in the simulator; "
+        "threads could run in 50.0% of the time"
+    )
+
+
+def experiment(name: str, verdict: str = "holds", finding: str = "") -> dict[str, Any]:
+    """The document of an experiment with one claim and one published number."""
+    claim = {"text": f"The claim of {name}", "place": "section 2", "verdict": verdict, "numbers": "1 < 2"}
+    number = {"place": "table I", "measure": "drop_rate", "unit": "%", "label": "RED", "case": {"flows": 9}}
+    ours = {"published": 4.0, "relative": 0.25, "mean": 5.0, "half": 0.5, "per_seed": [4.5, 5.5]}
+    values = {"RED": {"mean": 0.5, "half": 0.0}, "codel": {"mean": 0.75, "half": 0.25}}
+    return {
+        "experiment": name,
+        "claims": [{**claim, "finding": finding}],
+        "published": [{**number, **ours}],
+        "headline": {"what": "Jain's index", "values": values},
+    }
+
+
+def test_papers_lists_claims_published_numbers_and_findings(script: Any):
+    papers = script("papers")
+    holds, first, second = (
+        experiment("faba/fig4"),
+        experiment("faba/fig5", "differs", "The buffer is smaller."),
+        experiment("faba/fig6", "inconclusive", "The buffer is smaller."),
+    )
+    assert papers["claims"]([holds, first]).splitlines()[2:] == [
+        "| fig4 | The claim of faba/fig4 (section 2) | holds | 1 < 2 |",
+        "| fig5 | The claim of faba/fig5 (section 2) | **differs** | 1 < 2 |",
+    ]
+    assert papers["published"]([holds]).splitlines()[2:] == [
+        "| fig4 | RED flows=9 | drop rate, % | 4 | 5.00 ± 0.50 | +25.0 % |"
+    ]
+    assert papers["findings"]([holds, first, second]) == (
+        "- **fig5, fig6**, *The claim of faba/fig5* and 1 more: The buffer is smaller.\n"
+    )
+
+
+def test_papers_fills_the_page_of_a_paper_and_copies_its_figures(script: Any, tmp_path: Path):
+    papers = script("papers")
+    here, out = tmp_path / "docs", tmp_path / "out"
+    (here / "figures").mkdir(parents=True)
+    (out / "faba" / "fig4").mkdir(parents=True)
+    (out / "faba" / "fig4" / "figure.svg").write_text("<svg/>")
+    markers = "".join(f"<!-- {name} -->\n<!-- /{name} -->\n" for name in ("score", "claims", "published", "findings"))
+    (here / "faba.md").write_text(f"{markers}![Figure 4](figures/faba-fig4.svg)\n")
+    papers["write"].__globals__["HERE"] = here
+    papers["write"]("faba", [experiment("faba/fig4")], out)
+    text = (here / "faba.md").read_text()
+    assert "<!-- score -->\n1 claims: 1 hold, 0 differ, 0 inconclusive.\n<!-- /score -->" in text
+    assert "| fig4 | The claim of faba/fig4 (section 2) | holds | 1 < 2 |" in text
+    assert (here / "figures" / "faba-fig4.svg").read_text() == "<svg/>"
+    with pytest.raises(SystemExit, match="faba/fig5 has not been run in"):
+        papers["document_of"]("faba/fig5", out, RunOptions())
+
+
+def test_papers_shows_further_disciplines_beside_those_of_the_papers(script: Any, tmp_path: Path):
+    papers = script("papers")
+    (tmp_path / "today.md").write_text("<!-- today -->\n<!-- /today -->\n")
+    papers["today"].__globals__["HERE"] = tmp_path
+    text = papers["today"]([experiment("faba/fig4")], RunOptions(further=("codel",)))
+    assert text.splitlines()[1:4] == [
+        "| experiment | number | the paper's | codel |",
+        "| --- | --- | --- | --- |",
+        "| faba/fig4 | Jain's index | RED 0.500 | 0.750 ± 0.25 |",
+    ]
+
+
+def test_the_site_has_every_discipline_in_its_navigation(script: Any):
+    config = SimpleNamespace(nav=[{"Start": "index.md"}, {"Disciplines": []}])
+    script("site")["on_config"](config)
+    pages = [page for group in config.nav[1]["Disciplines"] for (members,) in [group.values()] for page in members]
+    assert sorted(name for page in pages for name in page.values()) == sorted(
+        f"disciplines/{each.name}.md" for each in headgate.disciplines()
+    )
+    assert len(config.nav[1]["Disciplines"]) == len(_core.groups())
+
+
+def test_the_site_rewrites_links_to_scenarios_and_schemas(script: Any):
+    rewritten = script("site")["on_page_markdown"]
+    text = "[a](../../scenarios/mix.toml), [b](../../python/headgate/schema/run-2.json), [c](../../README.md)"
+    assert rewritten(text) == "[a](../scenarios/mix.toml), [b](../schema/run-2.json), [c](../../README.md)"
