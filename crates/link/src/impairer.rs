@@ -130,7 +130,7 @@ mod tests {
     }
 
     #[test]
-    fn those_held_back_come_late_and_no_other_waits_for_them() {
+    fn reordered_packets_come_late_and_no_other_packet_waits_for_them() {
         let by = Span::from_millis(7);
         let mut impairer = impairer(Impairments { reorder: 0.25, reorder_by: by, ..Impairments::default() });
         let late = (0..10_000).filter(|n| {

@@ -2,8 +2,8 @@
 //!
 //! Simulator and live forwarder differ in packet type, next hop and clock, but share this code. A [`LinkQueue`] owns
 //! the discipline's port and decides when each packet is sent. A [`Medium`] computes transmission times
-//! ([`Transmitter`]) and applies impairments ([`Impairer`]). The host of a link implements [`NextHop`] and receives its
-//! packets. A [`Meter`] measures one direction, such as the [`LinkLedger`](headgate_measure::LinkLedger) of a run.
+//! ([`Transmitter`]) and applies impairments ([`Impairer`]). The owner of a link implements [`NextHop`] and receives
+//! the packets. A [`Meter`] measures one direction, such as the [`LinkLedger`](headgate_measure::LinkLedger) of a run.
 #![forbid(unsafe_code)]
 
 mod impairer;

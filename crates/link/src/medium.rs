@@ -15,7 +15,7 @@ pub struct Transit {
     pub due: Time,
     /// When it arrives; `None` if it is lost.
     pub arrival: Option<Time>,
-    /// Whether its transmission may take long, or other packets may overtake it.
+    /// Whether it may arrive much later than it was sent, or be overtaken by other packets.
     pub far_or_unordered: bool,
 }
 

@@ -21,7 +21,7 @@ pub trait NextHop<T>: Sink<T> {
     /// earlier than that of a previous packet.
     fn receive(&mut self, packet: Packet<T>, arrival: Time, far_or_unordered: bool);
 
-    /// `packet` began to be sent at `now` and is lost on the link; it was due at `due`.
+    /// `packet` began to be sent at `now` and is lost on the link; it would have arrived at `due`.
     fn lost(&mut self, packet: Packet<T>, now: Time, due: Time);
 }
 
@@ -31,8 +31,8 @@ pub trait Meter<T>: Ledger<T> {
     #[inline]
     fn discipline_called<D: Discipline<T>>(&mut self, _discipline: &D) {}
 
-    /// The queue holds `held` from `now` on.
-    fn set_backlog(&mut self, held: Backlog, now: Time);
+    /// The queue holds `backlog` from `now` on.
+    fn set_backlog(&mut self, backlog: Backlog, now: Time);
 
     /// The link is busy with a packet from `now` until `sent`.
     fn sending(&mut self, now: Time, sent: Time);
@@ -78,8 +78,8 @@ impl<T, D: Discipline<T>, L: Meter<T>, M: Carrier> LinkQueue<T, D, L, M> {
         if self.wake_at == Time::NEVER && self.free_at <= now {
             return self.dequeue(now, next);
         }
-        let held = self.port.backlog();
-        self.port.ledger_mut().set_backlog(held, now);
+        let backlog = self.port.backlog();
+        self.port.ledger_mut().set_backlog(backlog, now);
         if self.wake_at == Time::NEVER {
             self.wake_at = self.free_at;
         }
@@ -112,16 +112,16 @@ impl<T, D: Discipline<T>, L: Meter<T>, M: Carrier> LinkQueue<T, D, L, M> {
     fn dequeue(&mut self, now: Time, next: &mut impl NextHop<T>) {
         let packet = self.port.dequeue(now, next);
         self.report_call();
-        let held = self.port.backlog();
-        self.port.ledger_mut().set_backlog(held, now);
+        let backlog = self.port.backlog();
+        self.port.ledger_mut().set_backlog(backlog, now);
         self.idle = packet.is_none();
         if let Some(packet) = packet {
             self.send(packet, now, next);
-            if held.packets > 0 {
+            if backlog.packets > 0 {
                 self.wake_at = self.free_at;
             }
         } else if let Some(ready) = self.port.ready_at(now)
-            && held.packets > 0
+            && backlog.packets > 0
         {
             // A shaper holds packets that may not leave yet. At least a nanosecond, so that time advances.
             self.wake_at = ready.max(now + Span::from_nanos(1));
@@ -165,9 +165,9 @@ impl<T, D: Discipline<T>, L: Meter<T>, M: Carrier> LinkQueue<T, D, L, M> {
         (self.free_at, self.lost) = (from.free_at, from.lost);
         self.idle = from.free_at <= now;
         from.packets.into_iter().for_each(|packet| self.port.readmit(packet, now, next));
-        let held = self.port.backlog();
-        self.port.ledger_mut().set_backlog(held, now);
-        if held.packets > 0 {
+        let backlog = self.port.backlog();
+        self.port.ledger_mut().set_backlog(backlog, now);
+        if backlog.packets > 0 {
             self.wake_at = now.max(self.free_at);
         }
     }
@@ -215,8 +215,8 @@ impl<T: HasFlow> Meter<T> for LinkLedger {
     }
 
     #[inline(always)]
-    fn set_backlog(&mut self, held: Backlog, now: Time) {
-        LinkLedger::set_backlog(self, held, now);
+    fn set_backlog(&mut self, backlog: Backlog, now: Time) {
+        LinkLedger::set_backlog(self, backlog, now);
     }
 
     #[inline(always)]
@@ -308,7 +308,7 @@ mod tests {
     }
 
     #[test]
-    fn a_lost_packet_took_its_time_and_comes_out_nowhere() {
+    fn a_lost_packet_occupies_the_link_and_never_arrives() {
         let (mut queue, mut host) = (droptail("9p"), QueueHost::default());
         queue.arrive(packet(1, 13), at(0), &mut host);
         queue.arrive(packet(2, 1000), at(0), &mut host);
@@ -317,7 +317,7 @@ mod tests {
     }
 
     #[test]
-    fn a_queue_that_takes_over_sends_what_waited_when_the_other_would_have() {
+    fn a_replacement_queue_sends_the_waiting_packets_at_the_times_of_the_old_one() {
         let (mut old, mut new, mut host) = (droptail("9p"), droptail("2p"), QueueHost::default());
         for flow in 1..=5 {
             old.arrive(packet(flow, 1000), at(0), &mut host);
@@ -331,7 +331,7 @@ mod tests {
     }
 
     #[test]
-    fn a_link_that_stood_still_sends_later_by_as_much() {
+    fn a_stall_delays_every_departure_by_its_length() {
         let (mut queue, mut host) = (droptail("9p"), QueueHost::default());
         queue.arrive(packet(1, 1000), at(0), &mut host);
         queue.arrive(packet(2, 1000), at(0), &mut host);

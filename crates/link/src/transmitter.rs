@@ -200,7 +200,7 @@ mod tests {
     }
 
     #[test]
-    fn what_remains_when_the_rate_changes_is_sent_at_the_new_one() {
+    fn the_rest_of_a_packet_is_sent_at_the_new_rate() {
         // 8 Mbit/s is a byte a microsecond. At 10 ms the rate falls to an eighth, at 20 ms to 0, and at 30 ms it rises
         // to 16 Mbit/s.
         let pace = schedule(&[(10, 1), (20, 0), (30, 16)], None);
@@ -218,7 +218,7 @@ mod tests {
     }
 
     #[test]
-    fn a_schedule_that_repeats_goes_round_as_often_as_it_must() {
+    fn a_periodic_schedule_repeats_until_the_packet_is_sent() {
         // A period of 10 ms: 5 ms at a byte a microsecond, then a pause. It sends 5000 bytes.
         let pace = schedule(&[(5, 0)], Some(10));
         assert_eq!(pace.transmission_end(ms(4), 1000), ms(5));
@@ -246,7 +246,7 @@ mod tests {
     }
 
     #[test]
-    fn what_an_opportunity_has_left_goes_to_who_is_there() {
+    fn the_rest_of_an_opportunity_goes_to_a_waiting_packet() {
         let mut pace = trace(&[10]);
         assert_eq!(pace.transmission_end(ms(0), 600), ms(10));
         assert_eq!(pace.transmission_end(ms(10), 600), ms(10));

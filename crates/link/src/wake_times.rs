@@ -60,7 +60,7 @@ mod tests {
     proptest! {
         /// Compares the tree with a list that is searched from its start.
         #[test]
-        fn the_first_is_the_earliest_and_of_equals_the_lowest(
+        fn the_earliest_link_comes_first_and_of_equal_times_the_lowest_number(
             links in 1..20_usize,
             steps in prop::collection::vec((0..20_usize, prop::option::of(0..8_u64)), 1..200),
         ) {

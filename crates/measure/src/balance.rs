@@ -1,9 +1,10 @@
 //! Packet conservation: no packet vanishes or appears from nowhere, at any link and in the whole network.
 
-/// Packets that hosts sent in the whole run, data and replies, by location at the end. Counts are independent.
+/// Packets that hosts sent in the whole run, data and replies, by location at the end. Each count is taken on its own,
+/// so their sum is a check.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Balance {
-    /// Given to access links, as transports count. A UDP source without feedback has at most one packet there.
+    /// Packets that transports passed to their access links.
     pub sent: u64,
     /// Delivered to hosts. Data counts when the last queue sends it, because its arrival time is then known.
     pub delivered: u64,
@@ -13,7 +14,7 @@ pub struct Balance {
     pub lost: u64,
     /// Packets in queues.
     pub queued: u64,
-    /// Packets between two queues, or behind a link that delivers at its own times.
+    /// Packets between two queues, or on a link that reorders packets or changes its rate.
     pub between: u64,
     /// Packets on the access link of their source or destination host.
     pub on_access: u64,

@@ -65,7 +65,7 @@ pub struct EventBatch {
 pub struct EventLog {
     link: u16,
     wanted: Events,
-    held: Backlog,
+    backlog: Backlog,
     batch: EventBatch,
 }
 
@@ -77,12 +77,12 @@ impl EventLog {
             discipline.observe(&mut |name, _| batch.gauges.push(GaugeColumn { name, of_flow: false }));
             discipline.observe_flow(FlowId(0), &mut |name, _| batch.gauges.push(GaugeColumn { name, of_flow: true }));
         }
-        (wanted != Events::Off).then_some(EventLog { link, wanted, held: Backlog::default(), batch })
+        (wanted != Events::Off).then_some(EventLog { link, wanted, backlog: Backlog::default(), batch })
     }
 
     /// Records an event of a packet.
     pub fn record<T: HasFlow>(&mut self, packet: &Packet<T>, kind: PacketEvent, time: Time) {
-        let Backlog { packets, bytes } = &mut self.held;
+        let Backlog { packets, bytes } = &mut self.backlog;
         match kind {
             PacketEvent::Arrived => (*packets, *bytes) = (*packets + 1, *bytes + u64::from(packet.bytes)),
             PacketEvent::Sent | PacketEvent::Dropped(_) => {
@@ -98,7 +98,7 @@ impl EventLog {
                 kind,
                 flow: T::flow(packet),
                 bytes: packet.bytes,
-                queue: self.held,
+                queue: self.backlog,
             });
         }
     }

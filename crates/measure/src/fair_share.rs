@@ -138,7 +138,7 @@ mod tests {
     }
 
     #[test]
-    fn calls_get_what_they_ask_for_and_the_greedy_share_the_rest() {
+    fn calls_get_their_demand_and_greedy_flows_share_the_rest() {
         let found = on_ten(
             "[[tcp]]\nflows = 2\nheader = \"0B\"\n[[udp]]\nflows = 10\nheader = \"28B\"\npacket = \"200B\"\n\
              traffic = \"voip\"\n",
@@ -172,7 +172,7 @@ mod tests {
     }
 
     #[test]
-    fn tfrc_slows_down_and_a_constant_rate_does_not() {
+    fn tfrc_is_responsive_and_a_constant_rate_is_not() {
         let found = on_ten("[[udp]]\ncc = \"tfrc\"\n[[udp]]\nrate = \"8Mbit/s\"\n[[udp]]\nrate = \"1Mbit/s\"\n");
         let responsive: Vec<bool> = found.iter().map(|due| due.responsive).collect();
         let greedy: Vec<bool> = found.iter().map(|due| due.is_greedy()).collect();

@@ -2,8 +2,8 @@
 //!
 //! The simulator and the live forwarder fill the same tables with the same code. A port's [`LinkLedger`] counts
 //! packets, [`Occupancy`] integrates the queue over time, [`ReceiverMetrics`] records deliveries, and an [`EventLog`]
-//! records single packets. An [`Outcome`] holds the results of one run; [`fair_shares`] gives the fair shares. The host
-//! of a run implements [`HasFlow`] to map packets to flows.
+//! records single packets. An [`Outcome`] holds the results of one run; [`fair_shares`] gives the fair shares. The
+//! simulator and the live forwarder implement [`HasFlow`], which maps packets to flows.
 #![forbid(unsafe_code)]
 
 mod balance;

@@ -92,12 +92,13 @@ impl LinkLedger {
         self.compared
     }
 
-    /// Updates the queue and link integrals to `now`. The transmission of the current packet ends `ahead` after `now`.
-    pub fn settle(&mut self, held: Backlog, ahead: Span, now: Time) {
-        self.occupancy.set_backlog(held, now);
+    /// Updates the queue and link integrals to `now`. The transmission of the current packet ends `remaining` after
+    /// `now`.
+    pub fn settle(&mut self, backlog: Backlog, remaining: Span, now: Time) {
+        self.occupancy.set_backlog(backlog, now);
         // The current packet counts only up to `now`.
-        let mut seen = std::mem::replace(&mut self.occupancy, Occupancy::starting(now, held, ahead));
-        seen.busy = seen.busy - ahead;
+        let mut seen = std::mem::replace(&mut self.occupancy, Occupancy::starting(now, backlog, remaining));
+        seen.busy = seen.busy - remaining;
         self.interval.add(&seen);
         self.total.add(&seen);
     }
@@ -105,13 +106,13 @@ impl LinkLedger {
     /// Ends a settled interval and appends its rows.
     pub fn sample<T>(
         &mut self,
-        held: Backlog,
+        backlog: Backlog,
         now: Time,
         discipline: &impl Discipline<T>,
         rows: &mut Vec<IntervalRow>,
     ) {
         let ambient = self.ambient.increments(self.all.ambient());
-        let seen = std::mem::replace(&mut self.interval, Occupancy::starting(now, held, Span::ZERO));
+        let seen = std::mem::replace(&mut self.interval, Occupancy::starting(now, backlog, Span::ZERO));
         if self.compared {
             let link = self.hop.number();
             rows.extend(queue_rows(now, link, seen.means(), ambient));
@@ -122,8 +123,8 @@ impl LinkLedger {
     }
 
     /// Discards the counts of the warm-up, after settling. Intervals and events continue.
-    pub fn restart(&mut self, held: Backlog, now: Time) {
-        self.total = Occupancy::starting(now, held, Span::ZERO);
+    pub fn restart(&mut self, backlog: Backlog, now: Time) {
+        self.total = Occupancy::starting(now, backlog, Span::ZERO);
         self.ambient.restart(self.all.ambient());
         self.all = Counts::default();
         self.flows.iter_mut().for_each(|flow| *flow = FlowCounts::of(flow.group, flow.responsive));
@@ -131,11 +132,11 @@ impl LinkLedger {
         self.lost.fill(0);
         self.groups.fill((0, 0));
         self.metrics.restart();
-        (self.lost_total, self.queued_before) = (0, held.packets.into());
+        (self.lost_total, self.queued_before) = (0, backlog.packets.into());
     }
 
-    /// The link's row, with `held` queued at the end.
-    pub fn row(&self, scenario: &Scenario, held: Backlog) -> LinkRow {
+    /// The link's row, with `backlog` queued at the end.
+    pub fn row(&self, scenario: &Scenario, backlog: Backlog) -> LinkRow {
         let (queue_packets_mean, queue_bytes_mean, utilization) = self.total.means();
         LinkRow {
             link: scenario.links[usize::from(self.hop.link)].name.clone(),
@@ -143,7 +144,7 @@ impl LinkLedger {
             compared: self.compared,
             counts: self.all.clone(),
             link_losses: self.lost_total,
-            queued: [self.queued_before, held.packets.into()],
+            queued: [self.queued_before, backlog.packets.into()],
             utilization,
             queue_packets_mean,
             queue_bytes_mean,
@@ -201,10 +202,10 @@ impl LinkLedger {
         }
     }
 
-    /// The queue holds `held` from `now` on.
+    /// The queue holds `backlog` from `now` on.
     #[inline(always)]
-    pub fn set_backlog(&mut self, held: Backlog, now: Time) {
-        self.occupancy.set_backlog(held, now);
+    pub fn set_backlog(&mut self, backlog: Backlog, now: Time) {
+        self.occupancy.set_backlog(backlog, now);
     }
 
     /// The link is busy for `span`.
@@ -314,7 +315,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_every_packet_of_a_flow_changes_fills_half_a_cache_line() {
+    fn the_counts_that_every_packet_updates_fill_half_a_cache_line() {
         assert_eq!(size_of::<FlowCounts>(), 32);
     }
 }

@@ -89,7 +89,7 @@ mod tests {
     }
 
     #[test]
-    fn the_modest_get_what_they_want_and_the_rest_share_equally() {
+    fn small_demands_are_met_and_the_other_flows_share_equally() {
         let wants = [demand(1, GREEDY, &[0]), demand(1, 1.0, &[0]), demand(1, 5.0, &[0]), demand(1, GREEDY, &[0])];
         assert_eq!(max_min(&[10.0], &wants), [3.0, 1.0, 3.0, 3.0]);
         assert_eq!(max_min(&[10.0], &[demand(2, 1.0, &[0]), demand(1, 2.0, &[0])]), [1.0, 2.0]);
@@ -97,7 +97,7 @@ mod tests {
     }
 
     #[test]
-    fn a_chain_of_links_is_shared_as_by_hand() {
+    fn shares_of_a_chain_of_links_match_a_calculation_by_hand() {
         // Link 0 of 10 carries the long flow and two short ones: 10/3 each. Link 1 of 4 carries the long flow and
         // another: 2 each, so the long flow gets 2 and the two short ones of link 0 share the other 8.
         let wants = [demand(1, GREEDY, &[0, 1]), demand(2, GREEDY, &[0]), demand(1, GREEDY, &[1])];
@@ -105,7 +105,7 @@ mod tests {
     }
 
     #[test]
-    fn who_is_held_back_elsewhere_leaves_its_part_to_the_others() {
+    fn a_flow_limited_elsewhere_leaves_its_share_to_the_others() {
         // Links of 1. Three flows meet on link 1 and get a third each. One of them goes on over link 2, where the flow
         // beside it gets the two thirds that are left.
         let wants = [demand(2, GREEDY, &[1]), demand(1, GREEDY, &[1, 2]), demand(1, GREEDY, &[2, 3])];
@@ -115,7 +115,7 @@ mod tests {
     }
 
     #[test]
-    fn a_link_without_capacity_gives_nothing_and_no_link_gives_all() {
+    fn a_link_without_capacity_gives_no_share_and_a_flow_without_links_is_unbounded() {
         assert_eq!(max_min(&[0.0, 1.0], &[demand(3, GREEDY, &[0, 1]), demand(1, GREEDY, &[1])]), [0.0, 1.0]);
         assert_eq!(max_min(&[], &[demand(1, GREEDY, &[]), demand(1, 2.0, &[])]), [GREEDY, 2.0]);
     }
@@ -132,7 +132,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn nobody_can_gain_but_from_one_who_has_no_more((capacities, demands) in network()) {
+        fn a_flow_can_gain_only_from_a_flow_that_has_no_more((capacities, demands) in network()) {
             let shares = max_min(&capacities, &demands);
             let close = |a: f64, b: f64| (a - b).abs() <= 1e-9 * b.max(1.0);
             let on = |link: usize| demands.iter().zip(&shares).filter(move |(demand, _)| demand.route.contains(&link));

@@ -7,7 +7,7 @@ use headgate_core::{Backlog, Span, Time};
 pub struct Occupancy {
     since: Time,
     start: Time,
-    held: Backlog,
+    backlog: Backlog,
     /// Packets x nanoseconds.
     packets: f64,
     /// Bytes x nanoseconds.
@@ -17,19 +17,19 @@ pub struct Occupancy {
 }
 
 impl Occupancy {
-    /// Starts at `now` with `held` queued and the transmitter busy for `ahead`.
-    pub fn starting(now: Time, held: Backlog, ahead: Span) -> Occupancy {
-        Occupancy { since: now, start: now, held, packets: 0.0, bytes: 0.0, busy: ahead }
+    /// Starts at `now` with `backlog` queued and the transmitter busy for `remaining`.
+    pub fn starting(now: Time, backlog: Backlog, remaining: Span) -> Occupancy {
+        Occupancy { since: now, start: now, backlog, packets: 0.0, bytes: 0.0, busy: remaining }
     }
 
-    /// The queue holds `held` from `now` on.
+    /// The queue holds `backlog` from `now` on.
     #[inline]
-    pub fn set_backlog(&mut self, held: Backlog, now: Time) {
+    pub fn set_backlog(&mut self, backlog: Backlog, now: Time) {
         // Via i64: signed conversion is one instruction, and a run is shorter than 292 years.
         let lasted = (now - self.since).as_nanos() as i64 as f64;
-        self.packets += f64::from(self.held.packets) * lasted;
-        self.bytes += self.held.bytes as i64 as f64 * lasted;
-        (self.held, self.since) = (held, now);
+        self.packets += f64::from(self.backlog.packets) * lasted;
+        self.bytes += self.backlog.bytes as i64 as f64 * lasted;
+        (self.backlog, self.since) = (backlog, now);
     }
 
     /// A packet is being sent for `span`.

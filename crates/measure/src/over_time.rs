@@ -160,7 +160,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_came_before_the_counters_began_anew_is_told_at_the_intervals_end() {
+    fn counts_before_a_restart_are_part_of_the_next_increments() {
         let mut counters = SampledCounters::default();
         assert_eq!(counters.increments((10, 1)), (10, 1));
         counters.restart((17, 3));

@@ -3,7 +3,7 @@
 //! Three kinds of block suffice: section header, interface description, packet. The crate `pcap-file` 3.0.0-rc1 is not
 //! used because it allocates a list of options and a joined comment for each packet.
 
-/// Blocks written and not yet taken.
+/// A buffer of encoded blocks.
 #[derive(Debug, Default)]
 pub struct Blocks {
     bytes: Vec<u8>,
@@ -18,7 +18,7 @@ pub struct Captured<'a> {
     pub nanos: u64,
     /// Its length on the wire, in bytes.
     pub length: u32,
-    /// The leading bytes that are kept.
+    /// Its first bytes, as many as are kept.
     pub bytes: &'a [u8],
     /// A comment, in parts.
     pub comment: &'a [&'a str],

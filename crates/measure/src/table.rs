@@ -85,7 +85,7 @@ type NameGetter<R> = Box<dyn for<'a> Fn(&R, &'a Names) -> Option<&'a str>>;
 
 /// Reads a column's cells from rows; `None` is null.
 pub enum Cells<R> {
-    /// Words, stored once each.
+    /// Words; a table stores each distinct word once.
     Words(Getter<R, Cow<'static, str>>),
     /// Names of groups and links, likewise.
     Names(NameGetter<R>),

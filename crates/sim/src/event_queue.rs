@@ -100,8 +100,8 @@ impl<E: Copy> EventQueue<E> {
         }
     }
 
-    /// Takes the next event not later than `until`. Calls `on_lowest`, in no fixed order, with events that reach the
-    /// lowest level.
+    /// Removes and returns the next event, if it is not later than `until`. Calls `on_lowest`, in no fixed order, with
+    /// events that reach the lowest level.
     #[inline(always)]
     pub fn pop(&mut self, until: Time, on_lowest: impl FnMut(&E)) -> Option<(Time, E)> {
         let slot = match self.levels[0].first() {

@@ -173,7 +173,8 @@ impl Hosts {
         }
     }
 
-    /// Moves a packet that leaves `link` to the next link of its route or to its host. `now` may lie ahead.
+    /// Moves a packet that leaves `link` to the next link of its route or to its host. `now` may be later than the
+    /// current event.
     #[inline]
     pub fn forward_packet(&mut self, link: u16, packet: SimPacket, now: Time, queue: &mut EventQueue<SimEvent>) {
         if let Some(next) = self.paths.next(link, packet.flow.0 as usize) {
@@ -243,7 +244,7 @@ impl Hosts {
     fn receive_datagram(&mut self, packet: SimPacket, now: Time, queue: &mut EventQueue<SimEvent>) {
         let flow = &mut self.udp[packet.flow.0 as usize - self.tcp.len()];
         let (arrives, waits) = match packet.handle.contents() {
-            // TFRC's receiver acts at once, as TCP's does.
+            // TFRC's receiver acts at once, with the later arrival time, as TCP's does.
             SegmentContents::Tfrc { seq } => {
                 let data = (seq, packet.ecn == Ecn::Ce);
                 (self.tfrc.flow(packet.flow.0 as u32, now, queue).on_data(data), false)
@@ -258,7 +259,7 @@ impl Hosts {
         }
     }
 
-    /// Delivers a datagram that arrives at `arrives`. That time may lie ahead if nothing can intervene.
+    /// Delivers a datagram that arrives at `arrives`, which may be later than `now` if nothing can change it.
     pub fn deliver(&mut self, packet: &SimPacket, now: Time, arrives: Time) {
         self.delivered_packets += 1;
         let id = packet.flow.0 as usize;

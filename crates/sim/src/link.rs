@@ -41,14 +41,14 @@ impl NextHop<Segment> for Downstream<'_> {
     }
 
     /// With `far_or_unordered`, the packet's arrival is an event of its own. Otherwise the host behind the link handles
-    /// it at once, with the later arrival time `out`. The result is the same, because such packets arrive in order and
+    /// it at once, with the later time `arrival`. The result is the same, because such packets arrive in order and
     /// soon.
     #[inline(always)]
-    fn receive(&mut self, packet: SimPacket, out: Time, far_or_unordered: bool) {
+    fn receive(&mut self, packet: SimPacket, arrival: Time, far_or_unordered: bool) {
         if far_or_unordered {
-            self.queue.push(out, SimEvent::of_packet(EventKind::LeavesLink, self.number, packet));
+            self.queue.push(arrival, SimEvent::of_packet(EventKind::LeavesLink, self.number, packet));
         } else {
-            self.hosts.forward_packet(self.number, packet, out, self.queue);
+            self.hosts.forward_packet(self.number, packet, arrival, self.queue);
         }
     }
 

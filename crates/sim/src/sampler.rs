@@ -41,9 +41,9 @@ impl Sampler {
     pub fn sample(&mut self, net: &mut Net, now: Time, queue: &mut EventQueue<SimEvent>) -> Time {
         settle(net, now, queue);
         for link in &mut net.links {
-            let held = link.port().backlog();
+            let backlog = link.port().backlog();
             let (discipline, ledger) = link.port_mut().parts();
-            ledger.sample(held, now, discipline, &mut self.rows);
+            ledger.sample(backlog, now, discipline, &mut self.rows);
         }
         self.write_groups(net, now);
         self.since = now;
@@ -58,8 +58,8 @@ impl Sampler {
         self.warmup_end = now;
         self.packets = packets_sent(net);
         for link in &mut net.links {
-            let held = link.port().backlog();
-            link.port_mut().ledger_mut().restart(held, now);
+            let backlog = link.port().backlog();
+            link.port_mut().ledger_mut().restart(backlog, now);
         }
         net.hosts.restart(now);
     }
@@ -110,8 +110,8 @@ fn settle(net: &mut Net, now: Time, queue: &mut EventQueue<SimEvent>) {
     let Net { links, hosts, .. } = net;
     for (number, link) in (0..).zip(links) {
         link.report_idle(now, &mut Downstream { number, hosts, queue });
-        let (held, ahead) = (link.port().backlog(), link.remaining(now));
-        link.port_mut().ledger_mut().settle(held, ahead, now);
+        let (backlog, remaining) = (link.port().backlog(), link.remaining(now));
+        link.port_mut().ledger_mut().settle(backlog, remaining, now);
     }
 }
 

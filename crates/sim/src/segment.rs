@@ -100,7 +100,7 @@ impl Segment {
     /// Sets the send time; not for acknowledgements.
     #[inline]
     pub fn with_send_time(self, now: Time) -> Segment {
-        debug_assert!(!self.is_reply(), "an acknowledgement has no room for it");
+        debug_assert!(!self.is_reply(), "an acknowledgement has no room for a send time");
         // The shift discards the high bits: the time wraps.
         Segment(self.0 & ((1 << SEND_TIME) - 1) | (now.as_nanos() >> SEND_TIME_UNIT) << SEND_TIME)
     }
@@ -215,7 +215,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_segment_says_what_was_put_into_it() {
+    fn a_segment_decodes_to_its_contents() {
         let mut ack_options = AckOptionSlab::default();
         let id = ack_options.insert([(1, 2); 3].into());
         let options = Some(id);
@@ -240,7 +240,7 @@ mod tests {
     }
 
     #[test]
-    fn a_segment_remembers_when_it_was_sent_across_the_stamps_turn() {
+    fn the_age_of_a_segment_is_right_when_the_send_time_wraps() {
         let turn = 1u64 << (29 + SEND_TIME_UNIT);
         for start in [0, 12_345, turn - 1_000_000, turn, 86_400_000_000_000] {
             for age in [0, 2_000, 32_000_000, 60_000_000_000] {
@@ -255,7 +255,7 @@ mod tests {
     }
 
     #[test]
-    fn places_of_blocks_are_used_again() {
+    fn slots_of_a_slab_are_reused() {
         let mut ack_options = AckOptionSlab::default();
         let first = ack_options.insert([(1, 2); 3].into());
         assert_eq!(ack_options.remove(first), [(1, 2); 3].into());

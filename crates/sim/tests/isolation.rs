@@ -97,7 +97,7 @@ fn table() -> Vec<String> {
 }
 
 #[test]
-fn what_one_flow_that_does_not_slow_down_takes_from_ten_that_do_is_what_it_was() {
+fn the_share_of_one_unresponsive_flow_among_ten_responsive_ones_is_as_recorded() {
     // Before any thread is started: the allocator counts them all. The harness has one of its own, which on a busy machine
     // may still be starting: the median of three leaves out what it takes.
     let median = |entry: &DisciplineEntry| {

@@ -7,9 +7,9 @@
 //!
 //! Both sums are updated at every delivery. If a flow with `a` bytes in the slot gets `b` more, the first sum grows by
 //! b and the second by b (2a + b). The state is 32 bytes a flow, whatever the number of slots. Closing a slot costs one
-//! step a group, not one a flow.
+//! step per group, not per flow.
 //!
-//! A flow counts in every slot in which it is active for some time, but not after it has sent all its data.
+//! A flow counts in a slot if it is active for a part of it: from its start until its last data is acknowledged.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -253,7 +253,7 @@ mod tests {
     }
 
     #[test]
-    fn a_slot_has_the_index_that_its_whole_amounts_have() {
+    fn the_index_of_a_slot_is_that_of_its_total_amounts() {
         // 1, 2 and 3 packets in any order, and a fourth flow without any: 36 / (4 x 14).
         let mut fairness = group(4);
         for flow in [2, 1, 0, 2, 1, 2] {
@@ -263,7 +263,7 @@ mod tests {
     }
 
     #[test]
-    fn groups_are_weighed_by_what_they_are_due() {
+    fn goodput_is_weighed_by_the_groups_fair_share() {
         let shares = [(1e6, Time::NEVER), (2e6, Time::NEVER), (0.0, Time::NEVER), (1e6, at(0))];
         let mut fairness =
             FairnessMeter::new(4, shares.into_iter().map(|(fair_bps, stop)| GroupFairShare { fair_bps, stop }));
@@ -275,7 +275,7 @@ mod tests {
     }
 
     #[test]
-    fn only_whole_slots_in_which_something_came_count_and_they_begin_with_the_end_of_the_warm_up() {
+    fn only_whole_slots_with_a_delivery_count_from_the_end_of_the_warm_up() {
         let mut fairness = group(2);
         assert!(fairness.deliver(0, 0, 1000, at(10)), "its first");
         fairness.restart(at(50));
@@ -322,7 +322,7 @@ mod tests {
     }
 
     #[test]
-    fn what_ended_in_the_warm_up_is_not_counted_after_it() {
+    fn flows_that_ended_in_the_warm_up_do_not_count_after_it() {
         let mut fairness = group(3);
         fairness.flow_ends(0, at(20));
         fairness.restart(at(50));

@@ -131,7 +131,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_sent_between_two_arrivals_does_not_part_a_run() {
+    fn departures_between_two_drops_on_arrival_do_not_split_a_run() {
         // Three packets wait; the fourth and the fifth are dropped as they arrive, and one is sent in between.
         let mut losses = LossMeter::new(1, 1);
         losses.record(Loss { flow: 0, group: 0, on_arrival: true, arrived: 4, sent: 0 }, Time::from_nanos(4));
@@ -140,7 +140,7 @@ mod tests {
     }
 
     #[test]
-    fn what_arrives_between_two_drops_from_the_head_does_not_part_a_run() {
+    fn arrivals_between_two_head_drops_do_not_split_a_run() {
         // Two packets in a row are dropped from the head while others arrive at the tail. Two packets are sent before
         // the third drop.
         let mut losses = LossMeter::new(1, 1);
@@ -156,7 +156,7 @@ mod tests {
     }
 
     #[test]
-    fn what_the_link_loses_is_numbered_by_what_came_through() {
+    fn link_losses_are_numbered_by_the_packets_sent() {
         // ".xx..x": the link loses packets 2, 3 and 6, while three more packets are in the queue.
         let mut losses = LossMeter::new(1, 1);
         for (arrived, sent) in [(5, 1), (6, 1), (9, 3)] {

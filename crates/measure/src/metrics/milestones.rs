@@ -1,8 +1,8 @@
 //! Milestones of each flow: start-up (RFC 7928, section 2.2), identification as a heavy flow, response and release.
 //!
-//! Start-up counts from the flow's start, even during the warm-up. So do the other times, unless the flow's rates are
-//! known in advance: then they count from its latest rise above, or return to, its fair share
-//! ([`response`](super::response)).
+//! Start-up is measured from the flow's start, even during the warm-up, and so are most other times. If a flow's rates
+//! are known in advance, identification and response are measured from its latest rise above its fair share, and
+//! release from its return ([`response`](super::response)).
 //!
 //! Disciplines do not report identification. The drop reasons `unresponsive`, `prefilter` and `heavy_hitter` apply only
 //! to identified flows, so the first drop for such a reason marks the moment.

@@ -1,4 +1,4 @@
-//! Metrics at the receivers: one-way delay, and metrics of useful bytes.
+//! Measurements at the receivers: one-way delays, Jain's fairness index and the flows' milestones.
 
 use headgate_core::parts::Histogram;
 use headgate_core::{Span, Time, Why};
@@ -35,7 +35,7 @@ impl ReceiverMetrics {
         let fair_shares = fair_shares(scenario);
         let stops = scenario.tcp.iter().map(|group| group.stop).chain(scenario.udp.iter().map(|group| group.stop));
         let stops: Vec<Time> = stops.map(|stop| stop.map_or(Time::NEVER, |at| Time::ZERO + at)).collect();
-        // Goodputs of brief flows do not show how evenly time was shared.
+        // The goodput of a brief flow shows its demand, not how evenly the link was shared.
         let fair = |due: &FairShare| if due.is_brief() { 0.0 } else { due.fair_bps };
         let shares =
             fair_shares.iter().zip(&stops).map(|(due, stop)| GroupFairShare { fair_bps: fair(due), stop: *stop });

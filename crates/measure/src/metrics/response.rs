@@ -1,9 +1,8 @@
 //! Response of a discipline to an unresponsive flow: identification, response and release times.
 //!
 //! An excess period is a time in which the flow offers more than its fair share. A source with rates known in advance
-//! ([`Plan::rates`](headgate_scenario::Plan::rates)) has one from each rise above the share to the return. Any other
-//! source has a single endless one. Each period is judged from its own start, since a flow cannot be identified while
-//! it behaves.
+//! ([`GroupSource::rates`]) has one from each rise above the share to the return. Any other source has a single endless
+//! one. Each period is measured from its own start, since a flow cannot be identified before it exceeds its share.
 //!
 //! In the latest excess period a [`ResponseMeter`] records:
 //! - identification: the first drop for a reason that only identified flows get;
@@ -29,7 +28,7 @@ const RATE_INTERVAL: Span = Span::from_secs(1);
 pub struct WatchedFlow {
     /// Its fair share, as goodput.
     pub fair_bps: f64,
-    /// Time from which it sends nothing. This does not count as a response.
+    /// When it stops sending. The silence after it is no response.
     pub stop: Time,
     /// Its excess periods; at least one.
     pub excess_periods: Arc<[ExcessPeriod]>,
@@ -154,8 +153,8 @@ impl ResponseMeter {
         self.flow.excess_periods.get(self.period)?.to.map(|to| self.began + to)
     }
 
-    /// Closes every second that ends by `now`, until one of them is a response. Enters every excess period that begins
-    /// by then.
+    /// Judges every second that ended by `now`, until one is a response, and enters the excess periods that began by
+    /// `now`.
     #[inline]
     fn advance(&mut self, now: Time) {
         loop {
@@ -219,7 +218,7 @@ mod tests {
     }
 
     #[test]
-    fn a_spell_is_measured_from_its_beginning_and_the_release_from_its_end() {
+    fn response_is_measured_from_the_start_of_an_excess_period_and_release_from_its_end() {
         // The flow begins at 1 s, exceeds its share from 10 to 20 s after that, and is identified from 11.3 to 24 s.
         let mut meter = watched(&[(10_000, Some(20_000))], Time::NEVER);
         meter.begin(at(1000));
@@ -243,7 +242,7 @@ mod tests {
     }
 
     #[test]
-    fn the_latest_spell_counts_and_one_whose_drops_end_with_it_is_released_at_once() {
+    fn the_latest_excess_period_counts_and_without_later_drops_release_is_immediate() {
         let mut meter = watched(&[(0, Some(5000)), (8000, Some(9000))], Time::NEVER);
         meter.begin(at(0));
         meter.record_identifying_drop(at(1000));
@@ -255,7 +254,7 @@ mod tests {
     }
 
     #[test]
-    fn spells_are_where_a_schedule_is_above_the_share() {
+    fn excess_periods_are_where_a_schedule_is_above_the_fair_share() {
         use headgate_scenario::{Changes, Scenario};
         let of = |traffic: &str, fair: f64| {
             let text = format!(

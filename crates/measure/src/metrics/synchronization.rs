@@ -152,7 +152,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_is_said_of_a_lone_flow_or_without_losses() {
+    fn a_lone_flow_or_a_port_without_losses_has_no_index() {
         assert_eq!(events(1, &[&[0], &[0]]), LossSynchronization::default());
         assert_eq!(events(3, &[]), LossSynchronization::default());
     }

@@ -49,7 +49,7 @@ impl Frame {
             checksum: 0,
         };
         let sum = pseudo_header(header, length).add_slice(&udp.to_bytes());
-        udp.checksum = sum.to_ones_complement_with_no_zero().to_be(); // RFC 768: 0 says that there is none
+        udp.checksum = sum.to_ones_complement_with_no_zero().to_be(); // RFC 768: 0 would mean no checksum
         let mut frame = Frame::ip(header, ecn, length);
         frame.append(&udp.to_bytes());
         frame
@@ -68,7 +68,7 @@ impl Frame {
                     dscp: IpDscp::try_new(header.dscp).unwrap_or_default(),
                     ecn: IpEcn::try_new(ecn.bits()).unwrap_or_default(),
                     total_len: frame.length as u16,
-                    dont_fragment: true, // its identification may so be 0 (RFC 6864, section 4.1)
+                    dont_fragment: true, // lets the identification be 0 (RFC 6864, section 4.1)
                     time_to_live: INITIAL_TTL,
                     protocol: IpNumber(header.protocol),
                     source: source.octets(),

@@ -1,4 +1,5 @@
-//! A link's packets as a pcapng file: the view of tcpdump at its exit, and the packets dropped before it.
+//! A link's packets as a pcapng file: the packets that tcpdump would record on the sending interface, and the packets
+//! that the discipline dropped.
 //!
 //! Each direction has two interfaces. The first has packets at the start of their transmission; the second has
 //! dropped packets, with the reason in a comment. Only headers are kept.
@@ -76,7 +77,7 @@ impl Captures {
         }
     }
 
-    /// Hands over the bytes written since the last call, by number of the captured link.
+    /// Passes the bytes written since the last call to `hand`, with the number of the captured link.
     pub fn take(&mut self, mut hand: impl FnMut(u16, &[u8])) {
         for (number, capture) in self.links.iter_mut().enumerate() {
             if let Some(LinkCapture { blocks, .. }) = capture {

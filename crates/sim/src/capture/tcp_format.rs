@@ -95,7 +95,7 @@ impl TcpFormat {
     /// The TCP header of data segment `seq`.
     pub fn data(&self, seq: u32, cwr: bool) -> TcpHeader {
         let tcp = self.established(self.byte(seq), 1, self.data_header);
-        // With accurate feedback the flags count marks on acknowledgements: none, since they are not ECN-capable.
+        // With accurate feedback, the flags of data count the marks on acknowledgements. These are never marked.
         if self.accurate { with_ecn_flags(tcp, accecn::INITIAL_ACE) } else { TcpHeader { cwr, ..tcp } }
     }
 

@@ -107,7 +107,7 @@ fn tcp(read: &CapturedPacket) -> etherparse::TcpHeader {
 }
 
 #[test]
-fn a_link_has_an_interface_for_each_direction_and_for_what_each_dropped() {
+fn a_link_has_an_interface_for_the_sent_and_the_dropped_packets_of_each_direction() {
     let (names, packets) = captured(|_, _| {});
     assert_eq!(
         names,
@@ -200,7 +200,7 @@ fn larger_headers_are_filled_and_missing_ones_are_taken_from_the_packet() {
 }
 
 #[test]
-fn what_is_dropped_says_why() {
+fn captured_drops_have_their_reason() {
     let (_, packets) = captured(|captures, ack_options| {
         let datagram = packet(5, 1000, Ecn::NotEct, Segment::DATAGRAM);
         captures.dropped(0, &datagram, Why::Early, Time::ZERO, ack_options);

@@ -39,7 +39,7 @@ mod tests {
     }
 
     #[test]
-    fn an_acknowledgement_of_few_segments_is_clear_and_one_of_many_is_taken_at_its_worst() {
+    fn marks_of_fewer_than_eight_segments_are_exact_and_of_more_the_largest_possible() {
         assert_eq!(newly_marked(5, 5, 2), 0);
         assert_eq!(newly_marked(5, 7, 2), 2);
         assert_eq!(newly_marked(7, 2, 7), 3, "7, 0, 1, 2");

@@ -20,12 +20,12 @@ impl Pacer {
         self.next
     }
 
-    /// Records a departure. Unused sending time is not made up for.
+    /// Records a departure. Time in which nothing was sent earns no burst.
     pub fn record_departure(&mut self, now: Time, rate: f64) {
         self.next = self.next.max(now) + Span::from_secs_f64(1.0 / rate);
     }
 
-    /// When to schedule a departure event, unless a segment may leave now or an event is pending.
+    /// When to schedule a departure event; `None` if a segment may leave now or an event is already scheduled.
     pub fn arm(&mut self, now: Time) -> Option<Time> {
         if self.armed || self.next <= now {
             return None;
@@ -66,7 +66,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_not_sent_in_time_is_not_made_up_for() {
+    fn unused_sending_time_allows_no_burst() {
         let mut pacer = Pacer::default();
         pacer.record_departure(Time::ZERO, 1000.0);
         pacer.record_departure(Time::from_nanos(50 * MS), 1000.0);
@@ -81,7 +81,7 @@ mod tests {
     }
 
     #[test]
-    fn one_call_is_asked_for_at_a_time() {
+    fn at_most_one_departure_event_is_scheduled() {
         let mut pacer = Pacer::default();
         assert_eq!(pacer.arm(Time::ZERO), None, "it may leave now");
         pacer.record_departure(Time::ZERO, 1000.0);

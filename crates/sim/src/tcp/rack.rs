@@ -1,14 +1,13 @@
 //! RACK: loss detection by time (RFC 8985, section 6).
 //!
-//! A segment is lost if a segment sent later has been delivered and a reordering window has passed since. The window
-//! lets reordered segments arrive. It starts at a quarter of the minimum round-trip time and grows when duplicates
-//! (DSACK) show that it was too short.
+//! A segment is lost if a segment sent later has been delivered and its own acknowledgement is overdue: the latest
+//! round-trip time and a reordering window have passed since it was sent. The window lets reordered segments arrive. It
+//! starts at a quarter of the minimum round-trip time and grows when duplicates (DSACK) show that it was too short.
 //!
 //! - Delivery of a segment: update the minimum round-trip time, the latest delivered transmission and the signs of
 //!   reordering.
-//! - Each acknowledgement: [`detect`](Rack::detect) checks the segments in flight, oldest first. A segment sent before
-//!   the latest delivered one is lost after its own send time + `latest_rtt` + window. If none is due yet, a timer checks
-//!   again.
+//! - Each acknowledgement: [`detect`](Rack::detect) checks the segments sent before the latest delivered one, oldest
+//!   first. If some are not overdue yet, the reordering timer repeats the check when the last of them is.
 //! - Retransmission timeout: the first segment and all overdue ones are lost (section 6.3).
 //!
 //! | RFC 8985 | here |
@@ -87,8 +86,8 @@ impl Rack {
         }
     }
 
-    /// Step 4, for an acknowledgement of all before `una`, with data sent up to `next_new`. `duplicate`: it reports a
-    /// segment that arrived twice.
+    /// Widens the reordering window if an acknowledgement reports a `duplicate`, at most once per round trip (step 4).
+    /// `una` and `next_new` are the first unacknowledged and the first unsent segment.
     pub fn on_ack(&mut self, duplicate: bool, una: u32, next_new: u32) {
         if duplicate && una >= self.dsack_round {
             self.dsack_round = next_new;
@@ -97,6 +96,7 @@ impl Rack {
         }
     }
 
+    /// A recovery has ended. After 16 of them without a duplicate the window shrinks again (step 4).
     pub fn on_recovered(&mut self) {
         self.persist = self.persist.saturating_sub(1);
         if self.persist == 0 {
@@ -104,7 +104,8 @@ impl Rack {
         }
     }
 
-    /// The reordering window (RACK_update_reo_wnd): zero if no reordering was seen and a loss is evident.
+    /// The reordering window (RACK_update_reo_wnd): zero if no reordering was seen and a loss is evident, either by a
+    /// recovery or by three later arrivals.
     pub fn reordering_window(&self, recovering: bool, arrived: u32, srtt: Option<Span>) -> Span {
         if !self.reordering_seen && (recovering || arrived >= DUP_THRESH) {
             return Span::ZERO;
@@ -113,7 +114,8 @@ impl Rack {
         Span::from_nanos(quarters / 4).min(srtt.unwrap_or(Span::ZERO))
     }
 
-    /// Finds losses (RACK_detect_loss) and calls `lost` with each. Returns when to check again, or [`Time::NEVER`].
+    /// Finds losses (RACK_detect_loss) and calls `lost` with each. Returns the time for the reordering timer, or
+    /// [`Time::NEVER`].
     pub fn detect(
         &self,
         sent: &mut Transmissions,

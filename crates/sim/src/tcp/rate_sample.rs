@@ -37,7 +37,7 @@ pub struct RateSample {
     /// Segments delivered over `interval`.
     pub delivered: u32,
     /// The longer of the segments' send time and acknowledgement time; `None` if it is below the minimum round-trip
-    /// time, which no valid sample is.
+    /// time: the sample is then invalid.
     pub interval: Option<Span>,
     /// The round-trip time of the segment's last transmission.
     pub rtt: Span,
@@ -87,7 +87,7 @@ pub struct DeliveryCounts {
     app_limited_until: u32,
     /// The window was full in the last round trip until `delivered` exceeds this.
     full_until: u32,
-    /// Counts before the current acknowledgement.
+    /// `delivered` and `lost` before the current acknowledgement.
     before_ack: (u32, u32),
 }
 
@@ -106,7 +106,7 @@ impl Default for DeliveryCounts {
 }
 
 impl DeliveryCounts {
-    /// For a new connection on the same flow: keeps the counts and forgets the limits.
+    /// For a new connection on the same flow: keeps the counts and forgets when the window was full or unfilled.
     pub fn for_new_connection(self) -> DeliveryCounts {
         DeliveryCounts { app_limited_until: 0, full_until: 0, ..self }
     }
@@ -303,7 +303,7 @@ mod tests {
     }
 
     #[test]
-    fn samples_of_a_flight_that_had_nothing_to_follow_say_so() {
+    fn samples_of_an_application_limited_flight_are_flagged() {
         // Two segments in a larger window: samples are limited for these and for all sent before they arrive.
         let mut line = Line::default();
         line.send(0, 0);

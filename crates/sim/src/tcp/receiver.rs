@@ -90,7 +90,7 @@ impl TcpReceiver {
         self.delay = delay;
     }
 
-    /// Takes a segment; returns the acknowledgement to send now, if any (RFC 5681, section 4.2). Another may be due
+    /// Processes a segment; returns the acknowledgement to send now, if any (RFC 5681, section 4.2). Another may be due
     /// at the same moment: call [`on_timer`](TcpReceiver::on_timer).
     #[inline]
     pub fn on_data(
@@ -134,9 +134,10 @@ impl TcpReceiver {
         }
     }
 
-    /// RFC 8257, section 3.2: when marks begin or end, the earlier segments are acknowledged with their echo and the
-    /// new segment at once. Of the section's alternatives this sends two ACKs, as the DCTCP paper and Linux do.
-    /// Returns the first of them if marks begin or end and a segment waits for acknowledgement.
+    /// Mirrors marks (RFC 8257, section 3.2). When marks begin or end, one ACK covers the earlier segments with the old
+    /// echo, and a second the new segment. Of the section's alternatives this is the DCTCP paper's and Linux's. Returns
+    /// `None` if marks neither begin nor end. Otherwise returns the first ACK, or `Some(None)` if no earlier segment
+    /// waits for one.
     fn mirror(&mut self, marked: bool, config: &TcpSettings) -> Option<Option<OutgoingAck>> {
         if self.ece_pending == marked {
             return None;
@@ -269,7 +270,7 @@ mod tests {
     }
 
     #[test]
-    fn a_delayed_ack_goes_out_when_its_time_has_come() {
+    fn a_delayed_ack_leaves_at_its_deadline() {
         let mut receiver = TcpReceiver::default();
         let config = config(Some(Span::from_millis(100)));
         let at = |ms| Time::ZERO + Span::from_millis(ms);
@@ -298,7 +299,7 @@ mod tests {
     }
 
     #[test]
-    fn a_mark_is_echoed_until_the_sender_says_it_slowed_down() {
+    fn a_mark_is_echoed_until_the_sender_confirms_its_reduction() {
         let mut receiver = TcpReceiver::default();
         let mut ece_pending =
             |seq, marked, cwr| receiver.on_data(seq, marked, cwr, &config(None), Time::ZERO).unwrap().ece;
@@ -314,7 +315,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn in_any_order_and_with_duplicates_all_is_acknowledged_in_the_end(mut order in Just((0u32..60).collect::<Vec<_>>()).prop_shuffle(), again in prop::collection::vec(0u32..60, 0..20)) {
+        fn all_segments_are_acknowledged_in_any_order_and_with_duplicates(mut order in Just((0u32..60).collect::<Vec<_>>()).prop_shuffle(), again in prop::collection::vec(0u32..60, 0..20)) {
             order.extend(again);
             let mut receiver = TcpReceiver::default();
             let mut arrived = std::collections::BTreeSet::new();
@@ -324,7 +325,7 @@ mod tests {
                 let expected = (0..).find(|s| !arrived.contains(s)).unwrap();
                 prop_assert_eq!(reply.ack, expected);
                 for (start, end) in reply.blocks.unwrap_or_default() {
-                    prop_assert!((start..end).all(|s| arrived.contains(&s)), "a block holds what has not arrived");
+                    prop_assert!((start..end).all(|s| arrived.contains(&s)), "a block reports a segment that has not arrived");
                     prop_assert!(start == end || (start > expected && !arrived.contains(&end)));
                 }
             }

@@ -45,7 +45,7 @@ mod tests {
     }
 
     #[test]
-    fn what_a_block_repeats_is_passed_over() {
+    fn segments_that_a_block_repeats_are_skipped() {
         let mut recent = RecentBlocks::default();
         assert_eq!(new_segments(&mut recent, (3, 6)), [3, 4, 5]);
         assert_eq!(new_segments(&mut recent, (3, 7)), [6]);

@@ -35,7 +35,8 @@ impl Rto {
         self.timeout
     }
 
-    /// Takes the round-trip time of a segment sent once (Karn's algorithm, section 3). Ends any backoff.
+    /// Updates the timeout with the round-trip time of a segment sent once (Karn's algorithm, section 3). Ends any
+    /// backoff.
     pub fn on_rtt(&mut self, rtt: Span, config: &TcpSettings) {
         let rtt = round_up(rtt, config.rto_granularity).as_nanos();
         let (srtt, rttvar) = match self.srtt() {

@@ -1,8 +1,8 @@
 //! The scoreboard of a SACK sender: the state of each outstanding segment (RFC 6675).
 //!
 //! A segment is in flight, lost, retransmitted, or has arrived ([`SegmentState`]). One byte per segment holds that
-//! state, from the first unacknowledged segment to the last with a known state. A flow without losses therefore stores
-//! nothing.
+//! state. Segments beyond the stored states are in flight or, after a timeout, lost. A flow without losses therefore
+//! stores nothing.
 //!
 //! Counters of the states give `pipe`, the number of segments in flight, without a scan. Every SACK sender keeps a
 //! scoreboard, whether it detects losses by count or by time. Send times are in
@@ -45,7 +45,7 @@ pub struct Scoreboard {
     base: u32,
     states: VecDeque<SegmentState>,
     recent_blocks: RecentBlocks,
-    /// Segments beyond `states` are lost by a timeout if they are below this number, and in flight otherwise.
+    /// A timeout declared all segments below this number lost. Segments from it on and beyond `states` are in flight.
     lost_below: u32,
     /// The number of segments in each of these states.
     arrived: u32,
@@ -104,8 +104,7 @@ impl Scoreboard {
         Some(last)
     }
 
-    /// Records a retransmission of `seq`. A segment whose first transmission may still be in flight counts once in
-    /// `pipe`.
+    /// Records a retransmission of `seq`. A segment that was not known to be lost still counts once in `pipe`.
     pub fn record_retransmission(&mut self, seq: u32) {
         if self.state(seq) == SegmentState::Lost {
             *self.state_mut(seq) = SegmentState::Retransmitted;
@@ -164,7 +163,8 @@ impl Scoreboard {
         self.recent_blocks.remember((start, end));
     }
 
-    /// Finds losses by the number of later arrivals (IsLost); calls `lost` with each. Retransmissions are not judged.
+    /// Finds losses by the number of later arrivals (IsLost); calls `lost` with each. The loss of a retransmission is
+    /// not detected.
     pub fn detect_losses(&mut self, mut lost: impl FnMut(u32)) {
         if self.arrived < DUP_THRESH {
             return;
@@ -195,8 +195,8 @@ impl Scoreboard {
         self.retransmit_from = self.retransmit_from.min(seq);
     }
 
-    /// Begins a recovery and forgets earlier retransmissions: HighRxt and RescueRxt become the first segment, which
-    /// is retransmitted first (section 5, step 4.3). Calls `lost` with each newly lost segment.
+    /// Begins a recovery and forgets earlier retransmissions: those segments are lost again. HighRxt and RescueRxt
+    /// restart at the first segment (section 5, step 4.3). Calls `lost` with each newly lost segment.
     pub fn begin_recovery(&mut self, mut lost: impl FnMut(u32)) {
         for seq in self.base..self.end() {
             match self.state(seq) {
@@ -275,16 +275,19 @@ mod tests {
 
     #[test]
     fn a_segment_is_delivered_once() {
-        let (mut out, mut told) = (Scoreboard::default(), Vec::new());
-        assert!(out.on_ack(&sacked([(2, 4), (0, 0), (0, 0)]), 5, |seq| told.push(seq)));
-        assert!(out.on_ack(&sacked([(2, 9), (0, 0), (0, 0)]), 5, |seq| told.push(seq)), "5 and more were never sent");
-        assert!(!out.on_ack(&sacked([(2, 5), (0, 0), (0, 0)]), 5, |seq| told.push(seq)), "nothing new");
-        out.on_ack(&Ack { ack: 5, ..Ack::default() }, 5, |seq| told.push(seq));
-        assert_eq!((told, out.pipe(5), out.arrived()), (vec![2, 3, 4, 0, 1], 0, 0));
+        let (mut out, mut delivered) = (Scoreboard::default(), Vec::new());
+        assert!(out.on_ack(&sacked([(2, 4), (0, 0), (0, 0)]), 5, |seq| delivered.push(seq)));
+        assert!(
+            out.on_ack(&sacked([(2, 9), (0, 0), (0, 0)]), 5, |seq| delivered.push(seq)),
+            "5 and more were never sent"
+        );
+        assert!(!out.on_ack(&sacked([(2, 5), (0, 0), (0, 0)]), 5, |seq| delivered.push(seq)), "nothing new");
+        out.on_ack(&Ack { ack: 5, ..Ack::default() }, 5, |seq| delivered.push(seq));
+        assert_eq!((delivered, out.pipe(5), out.arrived()), (vec![2, 3, 4, 0, 1], 0, 0));
     }
 
     #[test]
-    fn three_that_arrived_above_make_a_segment_lost_unless_it_was_sent_again() {
+    fn three_later_arrivals_make_a_segment_lost_unless_it_was_retransmitted() {
         let (mut out, mut lost) = (Scoreboard::default(), 0);
         out.on_ack(&sacked([(2, 4), (0, 0), (0, 0)]), 8, |_| {});
         out.detect_losses(|_| lost += 1);
@@ -301,7 +304,7 @@ mod tests {
     }
 
     #[test]
-    fn after_a_timeout_all_is_lost_and_a_new_recovery_forgets_what_was_sent_again() {
+    fn a_timeout_loses_all_segments_and_a_new_recovery_forgets_retransmissions() {
         let mut out = Scoreboard::default();
         out.on_ack(&sacked([(3, 4), (0, 0), (0, 0)]), 5, |_| {});
         out.lose_all(5);
@@ -365,7 +368,7 @@ mod tests {
     }
 
     #[test]
-    fn it_fills_88_bytes_and_a_byte_a_segment() {
+    fn the_scoreboard_fills_88_bytes_and_a_byte_a_segment() {
         assert_eq!((size_of::<Scoreboard>(), size_of::<SegmentState>()), (88, 1));
     }
 }

@@ -16,7 +16,7 @@
 //! | RFC | here |
 //! | --- | --- |
 //! | SND.UNA, SND.NXT | `una`, `next` |
-//! | highest SND.NXT so far (HighData + 1) | `next_new` |
+//! | highest SND.NXT so far (HighData + 1) | `next_new`: the first segment that was never sent |
 //! | recover + 1 (RFC 6582), RecoveryPoint + 1 (RFC 6675) | `recover` |
 //! | FlightSize (RFC 5681) | `flight` |
 
@@ -122,7 +122,7 @@ pub struct TcpSender {
     cwr: bool,
     /// In slow start after a timeout.
     after_timeout: bool,
-    /// The state of a SACK sender.
+    /// The scoreboard and what else SACK needs; `None` without SACK.
     sack: Option<SackState>,
     retransmits: u32,
     timeouts: u32,
@@ -234,7 +234,7 @@ impl TcpSender {
         self.window.cwnd_area(now)
     }
 
-    /// Takes an acknowledgement. Then call [`poll`](TcpSender::poll) until it returns `None`.
+    /// Processes an acknowledgement. Then call [`poll`](TcpSender::poll) until it returns `None`.
     #[inline]
     pub fn on_ack(&mut self, ack: Ack, config: &TcpSettings, now: Time) {
         if ack.ack > self.next_new || ack.ack < self.una {

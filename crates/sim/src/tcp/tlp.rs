@@ -21,9 +21,9 @@ use crate::segment::SackBlock;
 pub struct Tlp {
     /// The probe timer; [`Time::NEVER`] if it is off.
     pub deadline: Time,
-    /// SND.NXT at the last probe, until it is acknowledged (TLP.end_seq); 0 if there is none.
+    /// The next new segment at the last probe, until the probe is acknowledged; 0 if there is none.
     end: u32,
-    /// The probe was a retransmission (TLP.is_retrans).
+    /// Whether the probe was a retransmission.
     retransmitted: bool,
     /// A round-trip time was measured since the last probe or the start.
     sampled: bool,
@@ -63,9 +63,9 @@ impl Tlp {
         (self.end, self.retransmitted, self.sampled) = (end, retransmitted, false);
     }
 
-    /// Takes an acknowledgement of all segments before `ack`, with the segments `duplicate` reported as received twice.
-    /// Returns whether the probe repaired a loss, to which congestion control must react (section 7.4). The simulated
-    /// receivers report duplicates (DSACK), so the section's rule for receivers without DSACK is left out.
+    /// Processes an acknowledgement of all segments before `ack`; it reports the segments `duplicate` as received
+    /// twice. Returns whether the probe repaired a loss, to which congestion control must react (section 7.4). The
+    /// simulated receivers report duplicates (DSACK), so the section's rule for receivers without DSACK is left out.
     pub fn on_ack(&mut self, ack: u32, duplicate: Option<SackBlock>) -> bool {
         if self.end == 0 || ack < self.end {
             return false;

@@ -136,7 +136,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_tracker_is_as_large_as_said() {
+    fn a_tracker_fills_184_bytes_and_delivery_counts_fill_40() {
         assert_eq!((size_of::<SegmentTracker>(), size_of::<DeliveryCounts>()), (184, 40));
     }
 }

@@ -70,7 +70,7 @@ impl Transmissions {
         self.count
     }
 
-    /// Records the sending of `seq`, new or again. Pass a `delivery_state` always or never.
+    /// Records the sending of `seq`, new or again. A connection passes a `delivery_state` each time or never.
     pub fn record_send(&mut self, seq: u32, now: Time, delivery_state: Option<DeliveryState>) {
         self.count += 1;
         let retransmitted = seq < self.base + self.entries.len() as u32;
@@ -98,7 +98,7 @@ impl Transmissions {
         self.newest = seq;
     }
 
-    /// Records the arrival of `seq`; returns its record the first time.
+    /// Records the arrival of `seq`. Returns its last transmission, or `None` if it had arrived before.
     pub fn record_arrival(&mut self, seq: u32) -> Option<Transmission> {
         let entry = self.entry_mut(seq);
         let SegmentEntry { sent, order, retransmitted, .. } = *entry;

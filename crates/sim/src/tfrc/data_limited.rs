@@ -25,8 +25,8 @@ impl DataLimited {
         }
     }
 
-    /// Takes a report whose newest packet was sent at `sent`. Returns whether the sender was data-limited throughout
-    /// the interval it covers.
+    /// Processes a report whose newest packet was sent at `sent`. Returns whether the sender was data-limited
+    /// throughout the interval it covers.
     pub fn on_feedback(&mut self, sent: Time, now: Time) -> bool {
         let within = |moment: Time| self.covered_until < moment && moment <= sent;
         let limited = !within(self.first) && !within(self.second);
@@ -47,7 +47,7 @@ mod tests {
     }
 
     #[test]
-    fn one_moment_of_sending_all_is_enough() {
+    fn one_moment_of_using_the_whole_allowance_clears_data_limited() {
         let mut limited = DataLimited::default();
         limited.on_allowance_used(at(50));
         assert!(!limited.on_feedback(at(100), at(200)));
@@ -55,7 +55,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_sent_after_the_reported_packet_counts_for_the_next_report() {
+    fn sending_after_the_reported_packet_counts_for_the_next_report() {
         let mut limited = DataLimited::default();
         limited.on_allowance_used(at(10));
         limited.on_feedback(at(10), at(110));

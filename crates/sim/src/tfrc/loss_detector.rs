@@ -16,7 +16,7 @@ pub struct LossDetector {
     /// One beyond the highest number that arrived, and its time of arrival.
     next: u32,
     newest_at: Time,
-    /// In order; each has seen at least as many later packets as the one after it.
+    /// In order of numbers. A gap has seen at least as many later packets as the gap after it.
     open: VecDeque<Hole>,
 }
 
@@ -48,7 +48,8 @@ impl LossDetector {
     }
 
     /// Packet `seq` arrives; `lost` receives each packet that is now lost, with its nominal arrival time, in order. A
-    /// packet that arrives after it was declared lost changes nothing: section 5.1 would allow to undo its loss.
+    /// packet that arrives after it was declared lost changes nothing, although section 5.1 allows its loss to be
+    /// undone.
     pub fn arrive(&mut self, seq: u32, now: Time, mut lost: impl FnMut(u32, Time)) {
         if seq < self.next {
             self.fill(seq);
@@ -68,7 +69,7 @@ impl LossDetector {
 
     fn extend(&mut self, seq: u32, now: Time) {
         if seq > self.next {
-            // Before the first packet there is none to interpolate from.
+            // Before the first arrival there is no packet to interpolate from.
             let before = if self.next == 0 { (0, now) } else { (self.next - 1, self.newest_at) };
             self.open.push_back(Hole { from: self.next, to: seq, before, after: (seq, now), later: 0 });
         }
@@ -130,7 +131,7 @@ mod tests {
     }
 
     #[test]
-    fn gaps_are_given_up_one_by_one() {
+    fn packets_of_a_gap_are_lost_one_by_one() {
         assert_eq!(losses(&[0, 2, 4, 5, 6]), [(4, 1, 15), (5, 3, 25)]);
         // Packet 4 has a lower number than the gap at 5, so it does not count as a later arrival.
         assert_eq!(losses(&[0, 2, 3, 6, 4, 7]), [(4, 1, 15)]);
@@ -148,7 +149,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn what_is_lost_never_arrived_before_and_is_lost_once(
+        fn a_lost_packet_has_not_arrived_before_and_is_lost_once(
             order in Just((0u32..60).collect::<Vec<_>>()).prop_shuffle(),
             keep in 1usize..60,
         ) {

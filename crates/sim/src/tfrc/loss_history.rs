@@ -14,8 +14,7 @@ const WEIGHTS: [f64; INTERVALS] = [1.0, 1.0, 1.0, 1.0, 0.8, 0.6, 0.4, 0.2];
 /// The least discount of older intervals beside a much longer new one (section 5.5).
 const THRESHOLD: f64 = 0.5;
 
-/// The loss events of a flow. Losses within a round-trip time of an event's first loss are part of it. A loss
-/// interval runs from the first packet of one event to the first of the next.
+/// The loss intervals of a flow.
 #[derive(Clone, Debug, Default)]
 pub struct LossHistory {
     /// `I_1` to `I_n` in packets, newest first.
@@ -174,7 +173,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_discounted_stays_so_after_the_next_event() {
+    fn a_discount_remains_after_the_next_loss_event() {
         let starts: Vec<u32> = (1..10).map(|n| n * 10).collect();
         let mut history = history(10.0, &starts);
         history.on_loss(190, at(60_000), RTT, || unreachable!());

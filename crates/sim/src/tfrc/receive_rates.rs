@@ -16,7 +16,7 @@ impl ReceiveRates {
         self.0.iter().fold(0.0, |most, (rate, _)| most.max(*rate))
     }
 
-    /// The typical case: adds `rate`, and removes rates older than two round trips.
+    /// After an interval that was not data-limited: adds `rate`, and removes rates older than two round trips.
     pub fn update(&mut self, rate: f64, rtt: Span, now: Time) {
         self.0.retain(|(_, then)| now - *then <= rtt * 2);
         self.0.push((rate, now));

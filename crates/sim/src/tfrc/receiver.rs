@@ -80,8 +80,8 @@ impl TfrcReceiver {
         self.losses.rate(self.detector.next())
     }
 
-    /// Takes a data packet; returns the report to send before the timer, if any (section 6.1). Reasons are a risen
-    /// loss event rate, nothing to report at the last expiry, or a sender without a round-trip time (section 6.3).
+    /// Processes a data packet; returns a report if one must be sent before the timer expires (section 6.1; the module
+    /// lists the reasons).
     pub fn on_data(&mut self, data: TfrcData, marked: bool, config: &TfrcSettings, now: Time) -> Option<TfrcReport> {
         if data.rtt != Span::ZERO {
             self.rtt = data.rtt;
@@ -278,7 +278,7 @@ mod tests {
     }
 
     #[test]
-    fn a_first_packet_with_a_mark_counts_likewise() {
+    fn a_marked_first_packet_counts_as_a_lost_one() {
         let mut receiver = TfrcReceiver::default();
         let report = receiver.on_data(TfrcData { seq: 0, rtt: Span::ZERO }, true, &CONFIG, at(0)).unwrap();
         assert!((packets_a_round_trip(report.loss) - 0.5).abs() < 1e-6);

@@ -26,8 +26,8 @@ const MEMORY: f64 = 0.9;
 
 /// The sending side of one flow.
 ///
-/// Packets leave `t_ipi = s / X_inst` apart (section 4.6). The clock is exact, so there is no `t_delta`. Lateness is
-/// not made up for by a burst.
+/// Packets leave `t_ipi = s / X_inst` apart (section 4.6). The clock is exact, so there is no `t_delta`. A late packet
+/// is not followed by a burst.
 #[derive(Clone, Debug)]
 pub struct TfrcSender {
     /// The allowed rate `X`, in bytes per second.
@@ -171,7 +171,7 @@ impl TfrcSender {
         (self.timer != Time::NEVER).then_some(self.timer)
     }
 
-    /// Takes a report (section 4.3). An overtaken report is ignored.
+    /// Processes a report (section 4.3). Ignores a report that a later one has overtaken.
     pub fn on_feedback(&mut self, feedback: TfrcReport, config: &TfrcSettings, now: Time) {
         let Some(sent) = self.take_sent(feedback.seq) else { return };
         let sample = (now - sent - feedback.delay).as_secs_f64().max(1e-9);

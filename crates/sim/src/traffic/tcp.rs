@@ -233,7 +233,7 @@ impl TcpFlow {
         self.send(id, settings, now, queue);
     }
 
-    /// Handles a retransmission timer event, which may precede the current deadline.
+    /// Handles an event of the sender's timer. The deadline may have moved since the event was scheduled.
     pub fn on_sender_timer(
         &mut self,
         id: u32,

@@ -205,7 +205,7 @@ impl TfrcFlowHandle<'_> {
         }
     }
 
-    /// Handles a sender timer event, which may precede the current deadline.
+    /// Handles an event of the sender's timer. The deadline may have moved since the event was scheduled.
     pub fn on_sender_timer(&mut self) {
         if self.flow.sender_timer == self.now {
             self.flow.sender_timer = Time::NEVER;
@@ -224,7 +224,7 @@ impl TfrcFlowHandle<'_> {
         self.flow.report_to_sender.pass(self.now, &self.settings.report_to_sender)
     }
 
-    /// Takes a datagram (number, marked) that leaves the last router; returns its arrival time. As in TCP, the
+    /// Processes a datagram (number, marked) that leaves the last router; returns its arrival time. As in TCP, the
     /// receiver acts at once with that later time. A feedback timer that expires earlier is handled first.
     pub fn on_data(&mut self, (seq, marked): (u32, bool)) -> Time {
         let arrives = self.flow.data_to_receiver.pass(self.now, &self.settings.data_to_receiver);
@@ -240,7 +240,7 @@ impl TfrcFlowHandle<'_> {
         arrives
     }
 
-    /// Handles a feedback timer event, which may precede the current deadline.
+    /// Handles an event of the feedback timer. The deadline may have moved since the event was scheduled.
     pub fn on_receiver_timer(&mut self) {
         if self.flow.receiver_timer == self.now {
             self.flow.receiver_timer = Time::NEVER;

@@ -1,4 +1,4 @@
-//! Two ways to drive TCP without the simulator: [`Host`], a sender that is told each acknowledgement by hand, and
+//! Two ways to drive TCP without the simulator: [`Host`], a sender that gets each acknowledgement by hand, and
 //! [`Net`], a sender and a receiver over a path that loses and marks what a script says.
 #![allow(dead_code, reason = "each test binary uses its own part of it")]
 
@@ -136,9 +136,9 @@ impl Host {
     }
 
     /// An ACK with selective acknowledgements, newest first.
-    pub fn sack(&mut self, ack: u32, told: &[SackBlock]) -> String {
+    pub fn sack(&mut self, ack: u32, reported: &[SackBlock]) -> String {
         let mut blocks = [(0, 0); 3];
-        blocks[..told.len()].copy_from_slice(told);
+        blocks[..reported.len()].copy_from_slice(reported);
         self.take(Ack { ack, blocks: Some(blocks), ..Ack::default() })
     }
 

@@ -55,7 +55,7 @@ fn files_in_series_begin_when_the_last_is_acknowledged() {
 }
 
 #[test]
-fn a_connection_that_goes_on_keeps_its_window_and_a_new_one_begins_anew() {
+fn a_kept_connection_keeps_its_window_and_a_new_one_starts_from_the_initial_window() {
     // 30 segments: windows of 2, 4, 8 and 16. On the connection that goes on the second file finds a window of 16 or
     // more and takes two windows; on a new one it takes four again.
     let file = |persistent: bool| {
@@ -71,7 +71,7 @@ fn a_connection_that_goes_on_keeps_its_window_and_a_new_one_begins_anew() {
 }
 
 #[test]
-fn bursts_of_a_given_length_send_then_and_no_other_time() {
+fn writes_of_limited_duration_send_only_during_that_time() {
     // On for a second, off for a second, exactly; the window of 10 keeps the queue short, so that what TCP has taken
     // leaves within a round trip of the end.
     let group = tcp("window = 10\ntraffic = \"http:transfer=1s,wait=1s\"");
@@ -95,7 +95,7 @@ fn bursts_of_a_given_length_send_then_and_no_other_time() {
 }
 
 #[test]
-fn a_transfer_that_the_end_cuts_off_has_no_end() {
+fn a_transfer_that_outlasts_the_run_has_no_end() {
     let outcome = go(&scenario("1s", "droptail", &tcp("traffic = \"ftp:size=100MB\"")));
     let [transfer] = outcome.transfers[..] else { panic!("{:?}", outcome.transfers) };
     assert_eq!((transfer.bytes, transfer.end), (100_000_000, None));

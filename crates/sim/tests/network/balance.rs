@@ -89,7 +89,7 @@ fn events_counts_flows_and_time_agree_for_every_discipline() {
 }
 
 #[test]
-fn what_happened_before_the_warm_up_ended_does_not_count() {
+fn events_before_the_end_of_the_warm_up_do_not_count() {
     let whole = scenario("8s", "droptail", MIXED);
     let (_, events) = witness(&whole);
     let warm = Scenario { warmup: Span::from_secs(3), ..whole };
@@ -104,7 +104,7 @@ fn what_happened_before_the_warm_up_ended_does_not_count() {
 }
 
 #[test]
-fn of_a_sender_that_understands_marks_only_what_is_sent_again_is_dropped_early() {
+fn an_ecn_senders_only_early_drops_are_retransmissions() {
     // RFC 3168, section 6.1.5: retransmissions are not ECN-capable. All else RED marks where its average is between the
     // thresholds.
     let (early, again) = early_drops("");
@@ -112,7 +112,7 @@ fn of_a_sender_that_understands_marks_only_what_is_sent_again_is_dropped_early()
 }
 
 #[test]
-fn as_in_ns_2_what_is_sent_again_can_be_marked_too() {
+fn with_ecn_retransmits_retransmissions_can_be_marked_as_in_ns_2() {
     let (early, again) = early_drops("ecn_retransmits = true\n");
     assert!(early == 0 && again > 0, "{early} early drops, {again} sent again");
 }
@@ -145,7 +145,7 @@ fn packets_are_counted_from_the_moment_their_host_sends_them() {
 }
 
 #[test]
-fn what_a_connection_sends_and_what_answers_it_is_counted_on_all_its_way() {
+fn data_and_acknowledgements_of_a_connection_count_at_every_link() {
     // A window of one over access links of 300 ms: the segment is sent at 0, with its receiver when it leaves the queue;
     // its acknowledgement is on its way to the link until 0.9 s and to its sender until 1.2 s.
     let flow =
@@ -159,7 +159,7 @@ fn what_a_connection_sends_and_what_answers_it_is_counted_on_all_its_way() {
 }
 
 #[test]
-fn on_a_path_of_several_links_that_lose_every_packet_is_somewhere() {
+fn packets_are_conserved_on_a_path_of_several_lossy_links() {
     let links = [("A", "B", "10Mbit/s"), ("B", "C", "4Mbit/s")].map(|(from, to, rate)| {
         format!(
             "[[link]]\nfrom = '{from}'\nto = '{to}'\nrate = '{rate}'\ndelay = '20ms'\nlimit = '30p'\nloss = 0.01\n\
@@ -206,7 +206,7 @@ fn groups() -> impl Strategy<Value = String> {
 proptest! {
     #![proptest_config(ProptestConfig { cases: 12, failure_persistence: None, ..ProptestConfig::default() })]
     #[test]
-    fn any_small_network_keeps_its_books(groups in groups(), back in 20u32..2000) {
+    fn packets_are_conserved_in_any_small_network(groups in groups(), back in 20u32..2000) {
         for entry in ENTRIES {
             let rest = format!("reverse = {{ rate = \"{back}kbit/s\", limit = \"10p\" }}\n{groups}");
             let scenario = scenario("3s", entry.name, &rest);

@@ -115,7 +115,7 @@ fn probe_rtt_comes_when_it_is_due_and_keeps_as_little_in_flight_as_it_should() {
 }
 
 #[test]
-fn alone_it_keeps_the_link_busy_and_the_queue_below_what_the_path_holds() {
+fn a_lone_flow_keeps_the_link_busy_and_its_queue_below_one_bdp() {
     // Pacing stays a hundredth below the bandwidth. ProbeRTT costs version 1 a quarter of a second of nearly nothing in ten
     // and a half, version 3 as long at half of the rate in five and a quarter: both 2.3 %. The link is found to have 2 % less
     // than it has, at worst, if that comes to more.
@@ -170,7 +170,7 @@ fn two_flows_share_alike() {
 }
 
 #[test]
-fn version_3_leaves_cubic_more_than_version_1_where_buffers_are_small() {
+fn version_3_leaves_cubic_more_goodput_than_version_1_with_small_buffers() {
     // The reason for v3's bounds (section 3.3): v1 takes nearly all below a buffer of what the path holds. In a deep buffer
     // v1 has 2 x 34 packets in flight, as its draft allows, and CUBIC the rest.
     let beside = |cc: &str, limit| {

@@ -34,7 +34,7 @@ source_port = 5001
 "#;
 
 #[test]
-fn a_discipline_that_heeds_no_class_does_the_same_with_classes() {
+fn a_discipline_without_classes_gives_the_same_results_with_classes() {
     for qdisc in ["red", "choke", "sfb", "fred", "blue"] {
         let plain = scenario("5s", qdisc, MIXED);
         let classified = scenario("5s", qdisc, &format!("{MIXED}{CLASSES}"));
@@ -46,7 +46,7 @@ fn a_discipline_that_heeds_no_class_does_the_same_with_classes() {
 }
 
 #[test]
-fn a_discipline_on_the_way_back_does_the_same_with_classes() {
+fn a_discipline_in_reverse_gives_the_same_results_with_classes() {
     let narrow = "reverse = { rate = \"100kbit/s\", limit = \"20p\", qdisc = \"sfb\" }\n";
     let plain = scenario("5s", "red", &format!("{narrow}{MIXED}"));
     let classified = scenario("5s", "red", &format!("{narrow}{MIXED}{CLASSES}"));
@@ -89,7 +89,7 @@ fn part_of_the_pair(qdisc: &str, flow: &str) -> f64 {
 }
 
 #[test]
-fn what_shares_by_flow_shares_by_what_the_scenario_calls_a_flow() {
+fn disciplines_that_share_by_flow_use_the_scenarios_flows() {
     // The pair is two of three flows that get the same, or one of two, or two thirds of one flow's packets. A minute
     // of the link is 75 000 packets: 1.1 % is six standard deviations where each of them is the pair's by chance.
     for qdisc in ["fred", "faba"] {
@@ -149,7 +149,7 @@ fn in_the_shipped_file_classes_divide_the_link_by_weight_and_calls_lose_nothing(
 }
 
 #[test]
-fn what_comes_back_is_classified_by_its_own_header() {
+fn replies_are_classified_by_their_own_headers() {
     // Two groups' ACKs share a way back that is too narrow for those of either. Their senders are the receivers: those
     // who send from port 80 go first.
     let groups = "[[tcp]]\nname = \"first\"\nflows = 2\ndestination_port = 80\n[[tcp]]\nname = \"last\"\nflows = 2\n";

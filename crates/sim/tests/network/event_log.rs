@@ -150,12 +150,12 @@ fn every_drop_and_mark_comes_with_the_gauges_of_its_moment() {
 }
 
 #[test]
-fn what_links_lose_was_captured_as_sent_and_stands_in_the_log_without_gauges() {
+fn link_losses_are_captured_as_sent_and_logged_without_gauges() {
     let (outcome, keeper) = keep(&losing("red", "events = 'decisions', capture = ['bottleneck']", 0.02));
     let EventBatch { rows, gauges, values } = &keeper.events;
     assert_eq!(values.len(), rows.len() * gauges.len());
-    let told = |row: &EventRow, gauges: &[f64]| (row.kind == PacketEvent::Lost) == gauges[0].is_nan();
-    assert!(rows.iter().zip(values.chunks(gauges.len())).all(|(row, gauges)| told(row, gauges)));
+    let lacks_gauges_if_lost = |row: &EventRow, gauges: &[f64]| (row.kind == PacketEvent::Lost) == gauges[0].is_nan();
+    assert!(rows.iter().zip(values.chunks(gauges.len())).all(|(row, gauges)| lacks_gauges_if_lost(row, gauges)));
     let counts = &outcome.links[0].counts;
     let lost = rows.iter().filter(|row| row.kind == PacketEvent::Lost).count() as u64;
     assert!(lost > 0 && lost == outcome.links[0].link_losses);
@@ -165,7 +165,7 @@ fn what_links_lose_was_captured_as_sent_and_stands_in_the_log_without_gauges() {
 }
 
 #[test]
-fn a_decision_tells_of_the_flow_that_it_concerns() {
+fn gauges_of_a_decision_are_those_of_the_packets_flow() {
     let (_, keeper) = keep(&scenario("faba:lambda1=0.5", "events = 'decisions'"));
     let (tokens, height) = (column(&keeper.events, "tokens"), column(&keeper.events, "bucket_height"));
     let bucket = |row: &EventRow| match row.kind {

@@ -45,7 +45,7 @@ fn a_round_trip_over_three_links_is_the_sum_of_all_of_them() {
 }
 
 #[test]
-fn a_flow_is_counted_where_it_comes_in_where_it_goes_out_and_where_it_loses() {
+fn arrivals_count_at_the_first_queue_departures_at_the_last_and_drops_at_all() {
     // 8 Mbit/s for 20 s: 5 of them pass B - C, 2 pass C - D.
     let flows = "[[udp]]\nfrom = 'A'\nto = 'D'\nrate = '8Mbit/s'\nheader = '0B'\nstop = '20s'\n";
     let outcome = go(&chain("21s", flows));
@@ -84,7 +84,7 @@ fn data_one_way_and_acknowledgements_of_the_other_share_a_queue() {
 }
 
 #[test]
-fn the_shipped_chain_is_congested_at_every_link_and_hardest_on_who_crosses_them_all() {
+fn the_shipped_chain_is_congested_at_every_link_and_worst_for_flows_across_all_links() {
     let text = include_str!("../../../../scenarios/chain.toml");
     let changes = Changes { set: vec!["duration=20s".to_string(), "warmup=5s".to_string()], ..Changes::default() };
     let outcome = go(&Scenario::read(text, "chain.toml", &changes).unwrap_or_else(|error| panic!("{error}")));

@@ -25,7 +25,7 @@ fn close(found: &[u64], expected: &[u64]) {
 }
 
 #[test]
-fn a_schedule_moves_every_departure_as_it_says() {
+fn departures_follow_a_schedule_of_rates() {
     // 800 us a packet. The sixth begins at 5 ms and has 1 us of it behind it when the rate falls to a tenth.
     let keys = "schedule = [{ at = '5001us', rate = '1Mbit/s' }, { at = '30ms', rate = '10Mbit/s' }]";
     let times = sent(&burst(keys, "2s"));
@@ -38,7 +38,7 @@ fn a_schedule_moves_every_departure_as_it_says() {
 }
 
 #[test]
-fn fair_shares_are_of_the_mean_rate() {
+fn fair_shares_divide_the_mean_rate_of_a_link() {
     // 10 Mbit/s for a quarter of the run, 2 Mbit/s for the rest: 4 Mbit/s, of which 1460 bytes in 1500 are data.
     let outcome = go(&scenario("4s", "droptail", "schedule = [{ at = '1s', rate = '2Mbit/s' }]\n[[tcp]]\n"));
     assert!((outcome.flows[0].fair_share_bps / (4e6 * 1460.0 / 1500.0) - 1.0).abs() < 1e-9);
@@ -75,7 +75,7 @@ fn losing(keys: &str, flows: &str) -> (f64, LinkRow) {
 }
 
 #[test]
-fn what_is_lost_on_the_way_is_no_drop_and_does_not_arrive() {
+fn a_link_loss_is_no_drop_and_does_not_arrive() {
     let (goodput, row) = losing("loss = 0.1", "[[udp]]\nrate = '8Mbit/s'\nheader = '0B'\n");
     // Binomial: 4 sigma of 40 000 packets at a tenth are 240.
     assert_eq!(row.counts.dropped(), 0);
@@ -84,7 +84,7 @@ fn what_is_lost_on_the_way_is_no_drop_and_does_not_arrive() {
 }
 
 #[test]
-fn what_links_lose_is_their_flows_loss() {
+fn link_losses_count_as_losses_of_their_flows() {
     let flows = "[[udp]]\nflows = 3\nrate = '2Mbit/s'\njitter = 1.0\n[[tcp]]\nwindow = 20\n";
     let (outcome, events) = witness(&scenario("40s", "droptail", &format!("loss = 0.02\nloss_burst = 3\n{flows}")));
     assert_eq!(outcome.links[0].counts.dropped(), 0);
@@ -125,7 +125,7 @@ fn tcp_recovers_from_losses_of_data_and_of_acknowledgements() {
 }
 
 #[test]
-fn packets_held_back_are_overtaken_and_tcp_takes_some_for_lost() {
+fn reordered_packets_are_overtaken_and_tcp_retransmits_some() {
     let flows = "[[tcp]]\nwindow = 40\n";
     let outcome = |keys: &str| go(&scenario("20s", "droptail", &format!("{keys}\n{flows}")));
     // Nothing is dropped or lost: only order can make TCP send again (RFC 5681, section 3.2: three duplicate ACKs).

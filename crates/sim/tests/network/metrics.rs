@@ -149,7 +149,7 @@ fn jains_index_on_each_scale_is_the_one_that_the_events_show() {
 }
 
 #[test]
-fn who_has_nothing_more_to_send_is_not_counted_as_one_who_gets_nothing() {
+fn a_finished_flow_does_not_count_as_one_without_goodput() {
     // Of three flows of 8 Mbit/s, one stops for good at 5 s: the two others are alike from then on. If it counted on, the
     // index would be two thirds at most. It does in the slot in which its last packets leave the queue.
     let one = |traffic: &str| format!("[[udp]]\n{traffic}\njitter = 1.0\n");
@@ -192,7 +192,7 @@ fn bully(rate: &str, qdisc: &str) -> Outcome {
 }
 
 #[test]
-fn disciplines_that_single_out_a_flow_are_seen_to_do_so_and_the_others_are_not() {
+fn only_disciplines_that_identify_flows_have_identification_times() {
     // SFB takes a flow to be unresponsive when its bins' probability reaches 1: with so short a queue it must send much.
     for (rate, qdisc) in [("8Mbit/s", "red_pd"), ("60Mbit/s", "sfb"), ("8Mbit/s", "breathe")] {
         let outcome = bully(rate, qdisc);

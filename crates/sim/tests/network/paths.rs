@@ -62,7 +62,7 @@ fn jitter_spreads_the_gaps_and_keeps_the_mean_rate() {
 }
 
 #[test]
-fn flows_start_and_stop_when_they_are_told() {
+fn flows_start_and_stop_at_the_times_of_the_scenario() {
     let rest = "[[tcp]]\nstart = \"1s\"\nstop = \"3s\"\nwindow = 20\n\
                 [[udp]]\nrate = \"1Mbit/s\"\nstart = \"2s\"\nstop = \"4s\"\n";
     let (outcome, events) = witness(&scenario("6s", "droptail", rest));
@@ -92,7 +92,7 @@ fn nothing_happens_after_the_end_and_the_last_interval_is_cut_short() {
 }
 
 #[test]
-fn acknowledgements_queue_and_are_dropped_on_a_slow_way_back() {
+fn acknowledgements_queue_and_are_dropped_on_a_slow_reverse_link() {
     // 833 data packets a second cause 833 ACKs of 320 bits: 267 kbit/s. A tenth of a megabit carries 312 of them, so
     // most are dropped, and the rest of them wait behind a full queue of 20: 64 ms.
     let flows = "[[tcp]]\nflows = 4\ndelayed_ack = \"off\"\nstart = \"0s..100ms\"\n";

@@ -119,7 +119,7 @@ fn arrivals(events: &[EventRow], first: u32) -> Vec<(u64, u32)> {
 }
 
 #[test]
-fn a_group_that_is_added_leaves_the_random_streams_of_the_others_alone() {
+fn adding_a_group_does_not_change_the_random_streams_of_other_groups() {
     // Starts and gaps of the UDP flows are random; nothing in the network can delay their arrival at the bottleneck.
     let here = "[[udp]]\nname = \"here\"\nflows = 5\nrate = \"200kbit/s\"\njitter = 1.0\nstart = \"0s..2s\"\n";
     let alone = witness(&scenario("5s", "red", here)).1;

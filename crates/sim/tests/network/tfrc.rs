@@ -45,7 +45,7 @@ fn ratio(outcome: &Outcome) -> f64 {
 }
 
 #[test]
-fn it_takes_about_what_tcp_beside_it_takes() {
+fn tfrc_gets_about_the_goodput_of_a_tcp_flow_beside_it() {
     // RFC 5348, section 1: generally within a factor of two of a TCP flow's rate under the same conditions.
     for (qdisc, flows) in [(RED, 1), (RED, 8), ("droptail", 1), ("droptail", 8)] {
         let outcome = against_tcp(qdisc, flows, SEND_JITTER);
@@ -89,7 +89,7 @@ fn its_rate_varies_less_than_that_of_a_tcp_flow_beside_it() {
 }
 
 #[test]
-fn marks_slow_it_down_as_drops_do() {
+fn marks_reduce_tfrcs_rate_as_drops_do() {
     let text = "[[udp]]\ncc = 'tfrc'\nflows = 4\necn = true\n";
     let mut scenario = scenario("60s", &format!("{RED},ecn=true"), text);
     // Slow start fills the queue once.
@@ -101,7 +101,7 @@ fn marks_slow_it_down_as_drops_do() {
 }
 
 #[test]
-fn it_sends_no_more_than_its_rate() {
+fn tfrc_sends_no_more_than_its_configured_rate() {
     let (outcome, events) = witness(&scenario("20s", "droptail", "[[udp]]\ncc = 'tfrc'\nrate = '1Mbit/s'\n"));
     // 1000 bytes each 8 ms; the first few round trips are slow start's.
     assert!(events.is_sorted_by_key(|event| event.time));
@@ -111,7 +111,7 @@ fn it_sends_no_more_than_its_rate() {
 }
 
 #[test]
-fn its_own_link_bounds_it_where_no_rate_does() {
+fn the_access_link_limits_a_flow_without_a_rate() {
     let slow = "[[udp]]\ncc = 'tfrc'\naccess = { rate = '2Mbit/s', delay = '1ms' }\n";
     let outcome = go(&scenario("20s", "droptail", slow));
     // No queue grows on the access link, in which it would drown: 250 packets a second of which the start may miss
@@ -131,7 +131,7 @@ fn lost_reports_do_not_stop_it() {
 }
 
 #[test]
-fn it_starts_and_stops_when_it_is_told() {
+fn tfrc_starts_and_stops_at_the_times_of_the_scenario() {
     let outcome = go(&scenario("20s", "droptail", "[[udp]]\ncc = 'tfrc'\nstart = '5s'\nstop = '10s'\n"));
     let rows = outcome.intervals.iter().filter(|row| row.metric.name() == "goodput_bps" && row.value > 0.0);
     let busy: Vec<f64> = rows.map(|row| row.time_s).collect();
@@ -139,14 +139,14 @@ fn it_starts_and_stops_when_it_is_told() {
 }
 
 #[test]
-fn a_report_that_comes_after_the_stop_stirs_nothing() {
+fn a_report_after_the_stop_causes_no_datagram() {
     // The first report comes after a round trip of 24 ms and more, and would have the second packet gone long before.
     let outcome = go(&scenario("10s", "droptail", "[[udp]]\ncc = 'tfrc'\nstop = '20ms'\n"));
     assert_eq!(outcome.links[0].counts.arrived, 1);
 }
 
 #[test]
-fn reports_find_their_way_back_over_several_links() {
+fn reports_cross_several_links_in_reverse() {
     let link = |from, to, rate| {
         format!("[[link]]\nfrom = '{from}'\nto = '{to}'\nrate = '{rate}Mbit/s'\ndelay = '5ms'\nlimit = '50p'\n")
     };

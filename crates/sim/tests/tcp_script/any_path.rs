@@ -49,7 +49,7 @@ fn config() -> impl Strategy<Value = TcpSettings> {
 
 proptest! {
     #[test]
-    fn all_that_was_offered_is_delivered_and_counted(
+    fn all_offered_data_is_delivered_and_counted(
         config in config(),
         segments in 1..60_u32,
         fates in prop::collection::vec(fate(), 0..80),

@@ -52,7 +52,7 @@ fn the_initial_window_is_paced_as_though_a_round_trip_took_a_millisecond() {
 }
 
 #[test]
-fn startup_ends_when_three_rounds_bring_no_more() {
+fn startup_ends_after_three_rounds_without_growth() {
     // 10 segments are delivered in the first full round trip, and 20 in the next and in all that follow. Each version has
     // its three rounds without a quarter more (v1, section 4.3.2.2; v3, section 5.3.1.2): the second 20, the third, the
     // fourth.
@@ -100,7 +100,7 @@ fn version_3_goes_round_down_cruise_refill_up_and_probes_the_round_trip_every_fi
 }
 
 #[test]
-fn a_loss_lets_what_arrives_go_for_a_round_trip_and_then_changes_nothing() {
+fn after_a_loss_packets_are_conserved_for_a_round_trip_and_then_the_window_is_restored() {
     // v1, section 4.2.3.4: the window is what is in flight and what was acknowledged, at most 20; then the one before.
     let mut net = Net::new(config(Cc::Bbr)).losing(&[(400, 1)]);
     net.run(at(6000));
@@ -169,7 +169,7 @@ fn a_timeout_sends_one_segment_and_the_next_acknowledgement_allows_four() {
 }
 
 #[test]
-fn after_a_pause_it_goes_on_at_the_bandwidth_it_knew() {
+fn after_a_pause_bbr_sends_at_the_known_bandwidth() {
     for cc in BOTH {
         let mut net = Net::new(config(cc)).of(300);
         net.run(at(4000));
@@ -187,7 +187,7 @@ fn after_a_pause_it_goes_on_at_the_bandwidth_it_knew() {
 }
 
 #[test]
-fn a_connection_that_begins_anew_goes_as_a_new_one() {
+fn a_reset_connection_behaves_like_a_new_one() {
     for cc in BOTH {
         let mut net = Net::new(config(cc)).of(200);
         net.run(at(5000));

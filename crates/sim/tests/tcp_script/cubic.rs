@@ -56,7 +56,7 @@ fn where_the_curve_is_slower_than_reno_the_window_grows_as_renos_would() {
 }
 
 #[test]
-fn a_loss_leaves_seven_tenths_and_a_second_before_the_first_is_made_good_lowers_the_curve() {
+fn a_loss_leaves_seven_tenths_and_fast_convergence_lowers_the_curve() {
     let mut host = Host::started(avoiding(Cc::Cubic, 100));
     assert_eq!(host.sack(0, &[(1, 4)]), "0r");
     assert_eq!(host.windows(), (70.0, 70.0));
@@ -117,7 +117,7 @@ fn a_mark_leaves_seven_tenths_and_with_alternative_backoff_more() {
 }
 
 #[test]
-fn slow_start_is_as_ever() {
+fn slow_start_grows_by_one_segment_an_ack() {
     let mut net = Net::new(plain(Cc::Cubic));
     net.run(at(300));
     assert_eq!(net.bursts(), [2, 4, 8, 16]);

@@ -12,7 +12,7 @@ fn recoveries(config: TcpSettings) -> [TcpSettings; 3] {
 }
 
 #[test]
-fn an_echo_halves_the_window_once_and_the_next_new_segment_says_so() {
+fn an_echo_halves_the_window_once_and_the_next_new_segment_carries_cwr() {
     for config in recoveries(avoiding(Recovery::Sack, 8)) {
         let mut host = Host::started(config).with_ecn();
         // 6.1.2: cwnd and ssthresh are halved; nothing is sent again; seven are outstanding.
@@ -78,7 +78,7 @@ fn at_a_window_of_one_an_echo_makes_the_sender_wait_for_its_timer() {
 }
 
 #[test]
-fn the_timer_waited_for_is_of_the_round_trip_that_the_echo_brings() {
+fn the_timer_after_an_echo_includes_the_echos_round_trip_sample() {
     // RFC 6298, rule 2.2: R = 100 ms gives RTO = R + 4 R / 2 = 300 ms, though the timer was set for the initial 1 s.
     for config in recoveries(avoiding(Recovery::Sack, 1)).into_iter().chain([avoiding(Recovery::NewReno, 1)]) {
         let mut host = Host::started(TcpSettings { min_rto: ms(200), ..config }).with_ecn();

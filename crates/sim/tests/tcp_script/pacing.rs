@@ -56,7 +56,7 @@ fn a_lost_ack_makes_no_burst() {
 }
 
 #[test]
-fn segments_sent_again_are_paced_too() {
+fn retransmissions_are_paced_too() {
     let mut net = Net::new(paced(avoiding(Recovery::Sack, 20)))
         .fate(|seq, nth| if (40..50).contains(&seq) && nth == 1 { Fate::Lost } else { Fate::Arrives });
     net.run(at(2000));
@@ -71,7 +71,7 @@ fn segments_sent_again_are_paced_too() {
 }
 
 #[test]
-fn what_a_timeout_sends_leaves_at_once() {
+fn the_retransmission_of_a_timeout_leaves_at_once() {
     let mut net =
         Net::new(paced(TcpSettings { min_rto: ms(300), initial_rto: ms(300), ..avoiding(Recovery::Sack, 4) }))
             .fate(|_, nth| if nth == 1 { Fate::Lost } else { Fate::Arrives });

@@ -43,7 +43,7 @@ fn after_heavy_losses_it_catches_up_with_ssthresh() {
 }
 
 #[test]
-fn without_it_sending_stops_for_half_a_round_trip() {
+fn without_prr_sending_stops_for_half_a_round_trip() {
     // RFC 6675 waits until the pipe has fallen from 18 to ssthresh: that is what PRR is for.
     let mut host = Host::started(TcpSettings { limited_transmit: true, ..avoiding(Recovery::Sack, 20) });
     let sent: Vec<_> = (2..21).map(|end| host.sack(0, &[(1, end)])).collect();

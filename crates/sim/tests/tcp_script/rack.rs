@@ -101,7 +101,7 @@ fn a_lost_tail_costs_a_probe_and_not_a_timeout() {
 }
 
 #[test]
-fn a_receiver_that_holds_its_acknowledgement_back_is_given_time() {
+fn the_probe_of_a_single_segment_waits_for_a_delayed_ack() {
     // Section 7.2: with one segment outstanding PTO = 2 SRTT + the receiver's delay. 0 and 1 are acknowledged together at
     // 100 ms, 2 is lost: 100 + 200 + 40.
     let config = TcpSettings { delayed_ack: Some(ms(40)), ..rack(avoiding(Recovery::Sack, 3)) };
@@ -111,7 +111,7 @@ fn a_receiver_that_holds_its_acknowledgement_back_is_given_time() {
 }
 
 #[test]
-fn the_answer_to_a_probe_tells_of_the_losses_before_it() {
+fn the_acknowledgement_of_a_probe_reveals_the_losses_before_it() {
     // The last three of ten are lost. 300 ms: 9 is the probe; its acknowledgement at 400 ms shows that 7 and 8, sent 400
     // ms ago, are lost: both go at once. One round trip after the probe instead of a timeout.
     let mut net = Net::new(rack(avoiding(Recovery::Sack, 10))).losing(&[(7, 1), (8, 1), (9, 1)]).of(10);
@@ -168,7 +168,7 @@ fn a_loss_that_the_probe_repaired_halves_the_window() {
 }
 
 #[test]
-fn a_probe_for_nothing_changes_nothing() {
+fn a_probe_without_a_loss_does_not_reduce_the_window() {
     // The same, but the receiver says that 9 came twice: the ACK was late.
     let mut host = Host::finite(rack(avoiding(Recovery::Sack, 10)));
     host.offer(10);

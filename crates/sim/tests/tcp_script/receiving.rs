@@ -74,7 +74,7 @@ fn only_sack_receivers_send_blocks() {
 }
 
 #[test]
-fn an_acknowledgement_that_waited_echoes_a_mark_on_either_segment() {
+fn a_delayed_acknowledgement_echoes_a_mark_on_either_segment() {
     // 6.1.3: ECN-Echo is set if any of the data packets being acknowledged is marked.
     for (first, second) in [(true, false), (false, true), (true, true)] {
         let mut other = Other::new(Recovery::Sack);

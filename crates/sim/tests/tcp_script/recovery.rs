@@ -154,7 +154,7 @@ fn limited_transmit_heeds_the_receivers_window() {
 }
 
 #[test]
-fn a_duplicate_while_nothing_is_outstanding_counts_for_nothing() {
+fn a_duplicate_ack_with_nothing_outstanding_is_ignored() {
     // RFC 5681, section 2: a duplicate acknowledgement needs outstanding data.
     let mut host = Host::new(avoiding(Recovery::NewReno, 4));
     let before = host.windows();

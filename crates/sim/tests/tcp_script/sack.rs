@@ -38,7 +38,7 @@ fn one_acknowledgement_that_tells_of_three_segments_is_enough() {
 }
 
 #[test]
-fn an_acknowledgement_that_moves_and_tells_something_new_is_a_duplicate_too() {
+fn an_advancing_acknowledgement_with_new_blocks_is_a_duplicate_too() {
     // Section 2: an ACK with new SACK data counts as a duplicate even if it moves the cumulative point. The ACKs of
     // 0, 2 and 3 were lost: this one acknowledges 0 and tells of 2, 3 and 4, so 1 is lost.
     let mut host = Host::started(avoiding(Recovery::Sack, 8));
@@ -48,7 +48,7 @@ fn an_acknowledgement_that_moves_and_tells_something_new_is_a_duplicate_too() {
 }
 
 #[test]
-fn such_acknowledgements_count_from_one_again() {
+fn duplicates_count_from_one_after_an_advancing_acknowledgement() {
     // Section 5: a cumulative acknowledgement resets DupAcks, then counts itself if it tells something new.
     let mut host = Host::started(avoiding(Recovery::Sack, 8));
     assert_eq!(host.sack(0, &[(2, 3)]), "");
@@ -57,7 +57,7 @@ fn such_acknowledgements_count_from_one_again() {
 }
 
 #[test]
-fn an_acknowledgement_that_tells_nothing_new_is_no_duplicate() {
+fn an_acknowledgement_without_new_blocks_is_no_duplicate() {
     let mut host = Host::started(TcpSettings { limited_transmit: true, ..avoiding(Recovery::Sack, 8) });
     assert_eq!(host.sack(0, &[(1, 2)]), "8");
     // RFC 5681, section 3.2, step 1: no new data on a duplicate without new SACK information.
@@ -129,13 +129,13 @@ fn the_rescue_retransmission_waits_until_the_first_retransmission_was_acknowledg
 }
 
 #[test]
-fn what_is_known_beyond_the_recovery_point_is_kept_for_the_next_recovery() {
+fn arrivals_beyond_the_recovery_point_are_kept_for_the_next_recovery() {
     // Step A: the scoreboard above HighACK stays. 1 is lost, then 9 of the new segments.
     let mut host = Host::started(avoiding(Recovery::Sack, 8));
     assert_eq!(host.ack(1), "8");
-    let told: Vec<_> = [3, 4, 5, 6, 7, 8, 9].iter().map(|&end| host.sack(1, &[(2, end)])).collect();
+    let sent: Vec<_> = [3, 4, 5, 6, 7, 8, 9].iter().map(|&end| host.sack(1, &[(2, end)])).collect();
     // cwnd 4; pipe after the third: 1, 5 to 8; from the fifth on each lets one new segment go.
-    assert_eq!(told, ["", "", "1r", "", "9", "10", "11"]);
+    assert_eq!(sent, ["", "", "1r", "", "9", "10", "11"]);
     // 10 and 11 arrive, 9 does not; then 1 does: full ACK with two segments known above.
     assert_eq!(host.sack(1, &[(10, 11), (2, 9)]), "12");
     assert_eq!(host.sack(1, &[(10, 12), (2, 9)]), "13");

@@ -102,7 +102,7 @@ fn mean_window(cc: Cc, period: u32, rtt: Span) -> f64 {
 }
 
 #[test]
-fn alpha_becomes_the_part_that_is_marked_and_the_window_two_marks_a_round_trip() {
+fn alpha_becomes_the_marked_fraction_and_the_window_settles_at_two_marks_a_round_trip() {
     // With a part p marked, more than one segment a round trip, each round trip loses alpha W / 2 and wins what is not
     // marked, 1 - p segments: W = 2 (1 - p) / alpha, and alpha = p (RFC 8257, section 3.3; the Prague draft's 2 / p).
     // Windows swing by a segment or so about that, and whole segments lose half a one.
@@ -127,7 +127,7 @@ fn below_25_ms_prague_has_the_rate_it_would_have_at_25_ms() {
 }
 
 #[test]
-fn prague_grows_for_what_was_not_marked_also_where_marks_are_echoed() {
+fn prague_grows_for_unmarked_segments_even_when_marks_are_echoed() {
     let mut host = Host::started(avoiding(Cc::Prague, 10));
     host.echo(1);
     assert_eq!(host.windows(), (5.0, 5.0), "the first mark halves the window");

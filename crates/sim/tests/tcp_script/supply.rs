@@ -13,7 +13,7 @@ fn recoveries(config: impl Fn(Recovery) -> TcpSettings) -> [TcpSettings; 4] {
 }
 
 #[test]
-fn no_more_is_sent_than_was_offered() {
+fn a_sender_sends_no_more_than_the_offered_data() {
     for config in recoveries(plain) {
         let mut host = Host::finite(config);
         assert_eq!(host.offer(0), "");
@@ -32,7 +32,7 @@ fn no_more_is_sent_than_was_offered() {
 }
 
 #[test]
-fn what_is_offered_later_follows_within_the_window() {
+fn data_offered_later_is_sent_within_the_window() {
     let mut host = Host::finite(avoiding(Recovery::NewReno, 8));
     assert_eq!(host.offer(3), "0 1 2");
     assert_eq!(host.offer(10), "3 4 5 6 7");
@@ -48,7 +48,7 @@ fn unlimited_data_needs_no_offer_and_has_no_end() {
 }
 
 #[test]
-fn in_slow_start_the_window_grows_to_twice_what_was_outstanding() {
+fn in_slow_start_the_window_grows_to_twice_the_largest_flight() {
     // IW 2 and two segments at a time: 2 x 2. The third pair finds a window of 4 that it does not fill.
     let mut host = Host::finite(plain(Recovery::Sack));
     for pair in 0..4 {
@@ -65,7 +65,7 @@ fn in_slow_start_the_window_grows_to_twice_what_was_outstanding() {
 }
 
 #[test]
-fn in_congestion_avoidance_the_window_grows_to_one_more_than_was_outstanding() {
+fn in_congestion_avoidance_the_window_grows_to_one_segment_above_the_largest_flight() {
     // IW 8 counts as used at the start. Then one segment at a time: 8 + 1/8 + 1/8.125 ... stops at 8 + 1.
     let mut host = Host::finite(avoiding(Recovery::NewReno, 8));
     for seq in 0..100 {
@@ -76,7 +76,7 @@ fn in_congestion_avoidance_the_window_grows_to_one_more_than_was_outstanding() {
 }
 
 #[test]
-fn after_a_reduction_the_window_is_earned_anew() {
+fn after_a_reduction_the_window_grows_only_while_it_is_used() {
     // An echo halves 8 to 4, and from then on never more than one is outstanding, which earns 1 + 1: 4 stays.
     let mut host = Host::finite(avoiding(Recovery::Sack, 8));
     host.offer(8);
@@ -153,7 +153,7 @@ fn a_pause_does_not_enlarge_a_small_window() {
 }
 
 #[test]
-fn a_reset_connection_starts_anew_and_counts_on() {
+fn a_reset_restores_the_initial_state_and_keeps_the_counts() {
     for config in recoveries(plain) {
         let mut host = rested(config);
         host.tcp.reset(&host.config, host.now);
@@ -171,7 +171,7 @@ fn a_reset_connection_starts_anew_and_counts_on() {
 }
 
 #[test]
-fn what_a_reset_finds_outstanding_is_still_delivered() {
+fn segments_outstanding_at_a_reset_are_still_delivered() {
     for config in recoveries(|cc| avoiding(cc, 8)) {
         let mut host = Host::finite(config);
         host.offer(8);

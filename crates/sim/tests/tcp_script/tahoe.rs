@@ -27,7 +27,7 @@ fn the_third_duplicate_begins_slow_start_anew() {
 }
 
 #[test]
-fn what_was_sent_before_the_loss_is_sent_again_unless_acknowledged() {
+fn segments_sent_before_the_loss_are_retransmitted_unless_acknowledged() {
     // 1 and 3 of 1 to 8 are lost. Slow start over from 1: its ACK, up to 3, lets 3 and 4 go again, though 4 has arrived;
     // the ACK of 3 covers all there is.
     let mut net = Net::new(avoiding(Recovery::Tahoe, 8)).losing(&[(1, 1), (3, 1)]);
@@ -38,7 +38,7 @@ fn what_was_sent_before_the_loss_is_sent_again_unless_acknowledged() {
 }
 
 #[test]
-fn limited_transmit_comes_before_and_does_not_count() {
+fn limited_transmit_precedes_recovery_and_its_segments_do_not_count() {
     let mut host = Host::started(TcpSettings { limited_transmit: true, ..avoiding(Recovery::Tahoe, 8) });
     assert_eq!(host.ack(1), "8");
     assert_eq!((host.ack(1), host.ack(1), host.ack(1)), ("9".into(), "10".into(), "1r".into()));

@@ -136,7 +136,7 @@ fn after_a_timeout_the_window_is_sent_again_in_slow_start() {
 }
 
 #[test]
-fn after_a_timeout_what_sack_tells_of_is_not_sent_again() {
+fn after_a_timeout_segments_reported_by_sack_are_not_retransmitted() {
     // RFC 6675, section 5.1. 2 is lost twice; 3, 6 and 7 arrive, 4, 5, 8 and 9 do not. The timeout empties the
     // scoreboard, but the ACK of 2 tells of 6 and 7 again: 4 and 5 go, then 8 and 9.
     let lost = [(2, 1), (2, 2), (4, 1), (5, 1), (8, 1), (9, 1)];
@@ -197,7 +197,7 @@ fn sack_trusts_duplicates_again_once_recover_is_acknowledged() {
 }
 
 #[test]
-fn a_timeout_in_a_window_whose_loss_was_acted_upon_does_not_raise_ssthresh() {
+fn a_timeout_after_a_reduction_in_the_same_window_does_not_raise_ssthresh() {
     // RFC 5681, equation 4, is an upper bound. 1 of 1 to 8 is lost and its retransmission too; the duplicates from 2 to
     // 8 sent 9, 10 and 11. Eleven segments are not acknowledged, but seven of them have arrived: half of eleven is
     // above the 4 that the loss has left.

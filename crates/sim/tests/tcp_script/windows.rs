@@ -55,7 +55,7 @@ fn congestion_avoidance_adds_about_a_segment_a_round_trip() {
 }
 
 #[test]
-fn the_receivers_window_bounds_what_is_outstanding() {
+fn the_receive_window_bounds_the_outstanding_segments() {
     let mut net = Net::new(TcpSettings { window: 5, ..plain(Recovery::Sack) });
     net.run(at(400));
     assert_eq!(net.bursts(), [2, 4, 5, 5, 5]);
@@ -75,7 +75,7 @@ fn the_initial_window_leaves_at_once_and_no_more() {
 }
 
 #[test]
-fn a_lost_ack_is_made_good_by_the_next_one() {
+fn the_next_ack_covers_for_a_lost_one() {
     // Three of four ACKs are lost: the last acknowledges four segments and adds one to the window (equation 2 adds
     // at most one segment an ACK).
     let mut net = Net::new(TcpSettings { initial_window: 4, ..plain(Recovery::NewReno) }).losing_acks(&[1, 2, 3]);
@@ -85,7 +85,7 @@ fn a_lost_ack_is_made_good_by_the_next_one() {
 }
 
 #[test]
-fn acknowledgements_of_the_past_and_of_what_was_never_sent_change_nothing() {
+fn old_acknowledgements_and_those_of_unsent_data_are_ignored() {
     let mut host = Host::started(avoiding(Recovery::NewReno, 4));
     assert_eq!(host.ack(2), "4 5");
     let before = host.windows();

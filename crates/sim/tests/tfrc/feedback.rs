@@ -90,7 +90,7 @@ fn a_loss_while_data_limited_leaves_no_room_above_what_arrived() {
 }
 
 #[test]
-fn an_idle_sender_is_not_cut_below_what_it_may_start_with() {
+fn an_idle_senders_rate_is_not_halved_below_the_initial_rate() {
     let mut path = Path::new(RTT, |_| Fate::Arrives);
     path.run(at(1000));
     let busy = path.sender.rate();

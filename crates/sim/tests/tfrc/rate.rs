@@ -30,7 +30,7 @@ fn one_loss_in_so_many_packets_gives_the_rate_of_the_equation() {
 }
 
 #[test]
-fn a_mark_is_as_good_as_a_loss() {
+fn a_mark_has_the_effect_of_a_loss() {
     let ratio = measured(every(100, Fate::Marked), 120) / packets_a_round_trip(0.01);
     assert!((ratio - 1.0).abs() < 0.01, "{ratio} of the equation's rate");
 }
@@ -71,7 +71,7 @@ fn without_losses_the_rate_doubles_at_most_each_round_trip_and_at_least_each_sec
 }
 
 #[test]
-fn the_first_loss_halves_what_slow_start_has_reached() {
+fn the_first_loss_halves_the_rate_that_slow_start_reached() {
     // The receive rate that it is set to is half of what is sent, since slow start sends at twice that (section 6.3.1).
     let mut path = Path::new(RTT, |seq| if seq == 200 { Fate::Lost } else { Fate::Arrives });
     path.run(at(1500));
@@ -84,7 +84,7 @@ fn the_first_loss_halves_what_slow_start_has_reached() {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(64))]
     #[test]
-    fn whatever_is_lost_the_rate_is_one_that_can_be_kept(
+    fn under_any_losses_and_marks_the_rate_stays_within_its_bounds(
         seed in any::<u64>(),
         p in 0.0f64..1.0,
         marked in 0.0f64..1.0,

@@ -27,8 +27,8 @@
 //! | packet_conservation | `conserving` |
 //!
 //! From Linux and not in the draft: pacing 1 % below the estimate, the allowance for aggregated acknowledgements, and
-//! even windows. Left out of Linux: the detection of policers (`lt_bw`), and doubts about round trips lengthened by
-//! delayed ACKs (`is_ack_delayed`). Without segmentation offload the send quantum is one segment. Marks are ignored,
+//! even windows. Not taken from Linux: the detection of policers (`lt_bw`), and the rejection of round trips lengthened
+//! by delayed ACKs (`is_ack_delayed`). Without segmentation offload the send quantum is one segment. Marks are ignored,
 //! as in both sources.
 
 mod controls;
@@ -264,7 +264,7 @@ impl CongestionControl for Bbr {
     fn on_timeout(&mut self, loss: &LossInfo, window: &mut CongestionWindow, _: &TcpSettings) {
         self.save_cwnd(window.cwnd());
         (self.recover, self.conserving) = (Some(loss.next_new), false);
-        self.full_pipe = FullPipe::default(); // Linux, bbr_set_state: the rate reached says little about the next one
+        self.full_pipe = FullPipe::default(); // Linux, bbr_set_state: the old rate is no baseline after a timeout
         window.set_cwnd(1.0, loss.now);
     }
 
@@ -283,7 +283,7 @@ impl CongestionControl for Bbr {
         }
     }
 
-    /// Draws the first phase of ProbeBW.
+    /// The random stream draws the first phase of ProbeBW.
     fn seed(&mut self, rng: &mut Rng) {
         self.rng = Rng::new(rng.bits());
     }

@@ -97,12 +97,12 @@ impl Bbr3State {
         }
     }
 
-    /// One of the four states of ProbeBW.
+    /// Whether it is one of the four states of ProbeBW.
     const fn probes_bw(self) -> bool {
         matches!(self, Bbr3State::Down | Bbr3State::Cruise | Bbr3State::Refill | Bbr3State::Up)
     }
 
-    /// Sends more than the path may hold, so a loss says nothing about its capacity (`IsProbingBW`).
+    /// Whether the flow sends more than the path may hold: a loss then lowers no short-term bound (`IsProbingBW`).
     const fn accelerates(self) -> bool {
         matches!(self, Bbr3State::Startup | Bbr3State::Refill | Bbr3State::Up)
     }
@@ -357,7 +357,7 @@ impl CongestionControl for Bbr3 {
         }
     }
 
-    /// Draws the waits between probes.
+    /// The random stream draws the times between probes.
     fn seed(&mut self, rng: &mut Rng) {
         self.rng = Rng::new(rng.bits());
     }

@@ -42,13 +42,13 @@ pub const ALPHA: f64 = 3.0 * (1.0 - BETA) / (1.0 + BETA);
 
 #[derive(Clone, Debug, Default)]
 pub struct Cubic {
-    /// The plateau of the curve: the window before its last reduction, less with fast convergence.
+    /// The plateau of the curve: `cwnd_prior`, or less with fast convergence.
     w_max: f64,
     /// The window before its last reduction.
     cwnd_prior: f64,
     /// The last reduction was for a loss or a mark, and no timeout came after it.
     reduced: bool,
-    /// The current stage of congestion avoidance.
+    /// The current stage of congestion avoidance, once an acknowledgement has begun it.
     epoch: Option<CubicEpoch>,
 }
 

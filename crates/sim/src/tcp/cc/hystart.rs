@@ -61,7 +61,7 @@ impl HyStart {
         }
     }
 
-    /// Takes the round-trip sample of an acknowledgement and decides whether slow start ends or resumes (4.2).
+    /// Processes a round-trip sample and decides whether slow start ends or resumes (4.2).
     fn on_rtt(&mut self, rtt: Span) {
         self.current_rtt = Some(self.current_rtt.map_or(rtt, |least| least.min(rtt)));
         self.samples += 1;

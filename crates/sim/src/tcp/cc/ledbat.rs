@@ -41,7 +41,7 @@ impl Ledbat {
         Ledbat { base: [Span::MAX; BASE_HISTORY], minute: 0, current: [Span::MAX; CURRENT_FILTER], next: 0 }
     }
 
-    /// Takes a one-way delay (update_base_delay, update_current_delay).
+    /// Records a one-way delay (update_base_delay, update_current_delay).
     fn sample(&mut self, delay: Span, now: Time) {
         let minute = now.as_nanos() / Span::from_secs(60).as_nanos();
         if minute != self.minute {

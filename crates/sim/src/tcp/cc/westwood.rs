@@ -147,13 +147,13 @@ mod tests {
     }
 
     #[test]
-    fn before_the_first_sample_half_of_the_flight_is_left_and_two_segments_always() {
+    fn before_the_first_sample_a_loss_halves_the_flight_down_to_two_segments() {
         assert_eq!(after_loss(&mut fed(&[(0, 1), (99, 30)])), 20.0);
         assert_eq!(after_loss(&mut fed(&[(0, 1), (100, 1)])), 2.0);
     }
 
     #[test]
-    fn a_mark_lowers_the_window_to_the_same_and_never_raises_it() {
+    fn a_mark_sets_the_window_to_the_path_capacity_but_never_raises_it() {
         let config = TcpSettings::default();
         let mut westwood = fed(&[(0, 1), (50, 10), (100, 10)]);
         let mut window = CongestionWindow::new(&config);

@@ -38,7 +38,8 @@ impl CongestionWindow {
         self.cwnd as u32
     }
 
-    /// RFC 5681, section 3.1. Equal windows, which it leaves open, are congestion avoidance.
+    /// Whether `cwnd` is below `ssthresh`. If they are equal, RFC 5681 (section 3.1) allows either; here it is
+    /// congestion avoidance.
     #[inline]
     pub fn in_slow_start(&self) -> bool {
         self.cwnd < self.ssthresh

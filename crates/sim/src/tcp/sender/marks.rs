@@ -5,7 +5,7 @@ use crate::tcp::accecn;
 use crate::tcp::cc::EcnFeedback;
 
 impl TcpSender {
-    /// With accurate feedback, derives the number of marked segments in `info` from the field `ace`.
+    /// With accurate ECN feedback, sets the number of marked segments in `info` from the ACE field `ace`.
     #[inline]
     pub(super) fn count_marks(&mut self, info: &mut AckInfo, ace: u8, config: &TcpSettings) {
         if config.accecn && info.delivered > 0 {

@@ -23,8 +23,13 @@ impl TcpSender {
     /// Segments beyond the window that duplicate acknowledgements allow: one for each of the first two (RFC 3042).
     #[inline]
     pub(super) fn limited_transmit_segments(&self, config: &TcpSettings) -> u32 {
-        let calm = self.dup_acks > 0 && self.next == self.next_new && self.phase == RecoveryPhase::Open;
-        if calm && config.limited_transmit { u32::from(self.dup_acks).min(DUP_THRESH - 1) } else { 0 }
+        let duplicates_before_recovery =
+            self.dup_acks > 0 && self.next == self.next_new && self.phase == RecoveryPhase::Open;
+        if duplicates_before_recovery && config.limited_transmit {
+            u32::from(self.dup_acks).min(DUP_THRESH - 1)
+        } else {
+            0
+        }
     }
 
     /// Retransmits the next hole and deflates the window (RFC 6582, section 3.2, step 3). Restarts the timer, unless an
@@ -61,7 +66,8 @@ impl TcpSender {
         }
     }
 
-    /// Three duplicates, but only once per window (RFC 6582, step 2).
+    /// Whether three duplicates have arrived, for the first time in this window of data (RFC 6582, section 3.2, step
+    /// 2).
     fn is_loss_certain(&self, config: &TcpSettings) -> bool {
         let anew = config.recovery == Recovery::Reno || self.recover == 0 || self.una > self.recover;
         anew && u32::from(self.dup_acks) >= DUP_THRESH
@@ -104,7 +110,7 @@ impl TcpSender {
 
     /// Lets the congestion control lower `ssthresh`; RFC 5681's equation 4 is the upper bound. While an earlier loss is
     /// being repaired, `ssthresh` does not rise. FlightSize then includes segments that arrived out of order, so half
-    /// of it may exceed the path's capacity. Slow start would overflow the path again and again.
+    /// of it may exceed the path's capacity. Slow start to such a threshold would overflow the path again.
     pub(super) fn lower_ssthresh(&mut self, lower: impl FnOnce(&mut AnyControl, &mut CongestionWindow)) {
         let most = if self.una < self.recover { self.window.ssthresh } else { f64::INFINITY };
         lower(&mut self.cc, &mut self.window);

@@ -60,7 +60,7 @@ impl SackState {
 }
 
 impl TcpSender {
-    /// Takes an acknowledgement that is neither old nor of unsent data.
+    /// Processes an acknowledgement. The caller has discarded old ones and those of unsent data.
     pub(super) fn on_ack_sacked(&mut self, sack: &mut SackState, ack: &Ack, config: &TcpSettings, now: Time) {
         let (flight, pipe, arrived) = (self.flight(), sack.scoreboard.pipe(self.next_new), sack.scoreboard.arrived());
         let (phase, acked, srtt) = (self.phase, ack.ack - self.una, self.rto.srtt());
@@ -108,7 +108,7 @@ impl TcpSender {
             self.end_recovery(sack, config, now);
         }
         // By count, only a duplicate acknowledgement begins a recovery, and only if the first segment is lost (RFC
-        // 6675, section 5). An acknowledgement that ends a recovery does not.
+        // 6675, section 5). An acknowledgement that ends a recovery does not begin the next.
         let new_recovery = match config.rack() {
             true => losses.any,
             false => new_blocks && phase == RecoveryPhase::Open && sack.scoreboard.is_lost(self.una),
@@ -218,19 +218,19 @@ impl TcpSender {
     /// section 5, step 3).
     #[inline]
     fn window_use(&self, scoreboard: &Scoreboard, config: &TcpSettings) -> u32 {
-        let may_retransmit =
+        let repairing =
             config.rack() || self.phase != RecoveryPhase::Open || (self.una < self.recover && scoreboard.any_lost());
-        let limited = config.limited_transmit && self.dup_acks > 0;
-        if may_retransmit || limited { scoreboard.pipe(self.next_new) } else { self.flight() }
+        let limited_transmit = config.limited_transmit && self.dup_acks > 0;
+        if repairing || limited_transmit { scoreboard.pipe(self.next_new) } else { self.flight() }
     }
 
     /// Handles an idle period: nothing is outstanding. With `has_new_data`, sending resumes now.
     fn restart_if_idle(&mut self, sack: &SackState, has_new_data: bool, config: &TcpSettings, now: Time) {
-        let limited =
+        let app_limited =
             || sack.tracker.as_ref().and_then(|t| t.delivery.as_ref()).is_some_and(|delivery| delivery.app_limited());
         if !config.models() {
             self.restart_after_idle(config, now);
-        } else if has_new_data && limited() {
+        } else if has_new_data && app_limited() {
             self.cc.on_resume(now, &mut self.window);
         }
     }
@@ -318,8 +318,8 @@ impl TcpSender {
             let SegmentTracker { transmissions, rack, delivery, .. } = &mut **t;
             let (cc, window) = (&mut self.cc, &self.window);
             // Without RACK every segment is overdue.
-            let now_or_never = if config.rack() { now } else { Time::NEVER };
-            rack.on_timeout(transmissions, self.una, reordering_window, now_or_never, |sent, seq| {
+            let overdue_at = if config.rack() { now } else { Time::NEVER };
+            rack.on_timeout(transmissions, self.una, reordering_window, overdue_at, |sent, seq| {
                 scoreboard.record_loss(seq);
                 report_loss(delivery, cc, (sent, seq), window, now);
             });
@@ -345,8 +345,8 @@ impl TcpSender {
         now: Time,
     ) {
         let new_recovery = losses.any && !self.recovering();
-        let once_more = losses.retransmitted && self.phase != RecoveryPhase::Open;
-        if new_recovery || once_more {
+        let lost_again = losses.retransmitted && self.phase != RecoveryPhase::Open;
+        if new_recovery || lost_again {
             self.begin_recovery_sacked(sack, in_flight, config, now);
         }
     }
@@ -387,7 +387,7 @@ impl TcpSender {
         }
     }
 
-    /// Ends the recovery: its outstanding data is acknowledged.
+    /// Ends the recovery: all data sent before it is acknowledged.
     fn end_recovery(&mut self, sack: &mut SackState, config: &TcpSettings, now: Time) {
         if let Some(t) = &mut sack.tracker {
             t.rack.on_recovered();
@@ -429,16 +429,19 @@ impl TcpSender {
         }
     }
 
-    /// Sets the probe timer: no later than the retransmission timer, and only while no loss is known (RFC 8985, section
-    /// 7.2). Whether a probe is allowed is checked here, not when the timer expires (section 7.3). A timer that may not
-    /// send would only delay the retransmission timer. No handshake measures a round trip here, so a flow's first
-    /// losses would suffer.
+    /// Sets the probe timer (PTO, RFC 8985, section 7.2). It is off in a recovery and while segments have arrived out
+    /// of order. It expires no later than the retransmission timer.
+    ///
+    /// It is also off while no probe may be sent. The RFC checks that only when the probe timer expires, and then
+    /// restarts the retransmission timer, even if no probe was sent (section 7.3). A probe needs a round-trip sample,
+    /// and connections here have none at first, since there is no handshake. Under the RFC's rule a flow's first losses
+    /// would wait for the probe timer and then for a whole retransmission timeout.
     fn schedule_probe(&mut self, sack: &mut SackState, config: &TcpSettings, now: Time) {
-        let calm = !self.recovering() && sack.scoreboard.arrived() == 0 && self.una < self.next_new;
+        let no_loss_suspected = !self.recovering() && sack.scoreboard.arrived() == 0 && self.una < self.next_new;
         let Some(t) = &mut sack.tracker else { return };
         let ack_delay = config.delayed_ack.unwrap_or(Span::ZERO);
         t.tlp.deadline = match self.rto.srtt() {
-            Some(srtt) if config.rack() && calm && t.tlp.may_probe() => {
+            Some(srtt) if config.rack() && no_loss_suspected && t.tlp.may_probe() => {
                 (now + Tlp::timeout(srtt, self.flight(), ack_delay)).min(self.rto_at)
             }
             _ => Time::NEVER,

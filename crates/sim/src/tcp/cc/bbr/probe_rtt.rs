@@ -10,8 +10,8 @@ const MIN_RTT_LASTS: Span = Span::from_secs(10);
 const PROBE_RTT_LASTS: Span = Span::from_millis(200);
 
 impl Bbr {
-    /// Returns whether the minimum round-trip time was too old, even if there is a new one now (draft, section
-    /// 4.1.2.3).
+    /// Updates the minimum round-trip time. Returns whether the old one had expired, even if this sample replaces it
+    /// (draft, section 4.1.2.3).
     pub(super) fn update_min_rtt(&mut self, sample: &RateSample) -> bool {
         let expired = self.min_rtt.is_some() && sample.at > self.min_rtt_at + MIN_RTT_LASTS;
         if let Some(rtt) = sample.round_trip()

@@ -36,7 +36,7 @@ fn startup_doubles_the_bandwidth_each_round_and_ends_three_rounds_after_it_stops
 }
 
 #[test]
-fn drain_lets_the_queue_go() {
+fn drain_empties_the_queue() {
     let mut flow = flow(1000, 1);
     let (mut began, mut queue) = (None, 0.0);
     let mut ended = None;
@@ -99,7 +99,7 @@ fn flows_enter_the_cycle_at_any_phase_but_the_draining_one() {
 }
 
 #[test]
-fn alone_it_finds_the_bandwidth_keeps_the_link_busy_and_queues_less_than_the_path_holds() {
+fn a_lone_flow_finds_the_bandwidth_keeps_the_link_busy_and_queues_less_than_one_bdp() {
     let mut flow = flow(1000, 2);
     let (mut most, mut before) = (0.0_f64, 0);
     flow.run(at(3.0), |flow| before = flow.delivered());
@@ -167,7 +167,7 @@ fn a_slower_link_is_noticed_within_ten_rounds_and_a_faster_one_in_as_many_probes
 }
 
 #[test]
-fn what_the_application_limits_does_not_lower_the_bandwidth() {
+fn application_limited_samples_do_not_lower_the_bandwidth() {
     let mut flow = flow(1000, 1);
     flow.run(at(5.0), |_| {});
     let mut then = DeliveryState::default();

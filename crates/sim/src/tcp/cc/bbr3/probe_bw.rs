@@ -82,12 +82,12 @@ impl Bbr3 {
         if !risky && sample.window_full && cwnd >= bound {
             self.full_pipe = FullPipe::from(sample.rate().unwrap_or(0.0)); // the bound limits the delivery rate
         } else if risky || self.full_pipe.is_full() {
-            self.prev_too_high = false; // no sign of loss yet
+            self.prev_too_high = false; // losses stayed below the threshold so far
             self.start_down(sample.total_delivered, sample.at);
         }
     }
 
-    /// `AdaptLongTermModel`, section 5.3.3.9. Returns whether a state was entered.
+    /// `AdaptLongTermModel`, section 5.3.3.9. Returns whether the state changed.
     fn adapt_long_term(&mut self, sample: &RateSample, cwnd: f64) -> bool {
         if self.probe_stopping && self.rounds.started() && self.end_probe(sample) {
             return true;

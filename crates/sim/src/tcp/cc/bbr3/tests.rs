@@ -91,7 +91,7 @@ fn phases_last_as_long_as_the_draft_says() {
 }
 
 #[test]
-fn alone_it_finds_the_bandwidth_and_queues_less_than_the_path_holds() {
+fn a_lone_flow_finds_the_bandwidth_and_queues_less_than_one_bdp() {
     let mut flow = flow(DEEP, 3);
     let (mut most, mut before) = (0.0_f64, 0);
     flow.run(at(3.0), |flow| before = flow.delivered());
@@ -250,7 +250,7 @@ fn the_slope_of_the_bound_doubles_each_round_trip() {
 }
 
 #[test]
-fn the_loss_that_passes_the_threshold_names_what_was_in_flight() {
+fn the_loss_that_passes_the_threshold_gives_the_flight() {
     // 100 in flight before it, none lost: two of 102 are not more than 2 %. The third one lost of 103 was one too many:
     // losses passed the threshold with (0.02 x 102 - 2) / 0.98 = 0.04 of it.
     assert!(!too_high(2, 102) && too_high(3, 103));

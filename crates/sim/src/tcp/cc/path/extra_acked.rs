@@ -1,4 +1,4 @@
-//! Aggregation of acknowledgements: the most segments acknowledged beyond the estimated bandwidth
+//! Aggregation of acknowledgements: the largest number of segments acknowledged in excess of the estimated bandwidth
 //! (draft-ietf-ccwg-bbr-06, section 5.5.9).
 
 use headgate_core::Time;
@@ -87,7 +87,7 @@ mod tests {
     }
 
     #[test]
-    fn a_lump_is_extra_by_what_came_too_early() {
+    fn a_burst_of_acknowledgements_is_extra_beyond_the_bandwidth() {
         // 40 at once every 40 ms: each lump is 40 ahead of what 1000 a second would have brought by then.
         assert_eq!(after((1..10).map(|n| (n * 40, 40))), 40.0);
     }

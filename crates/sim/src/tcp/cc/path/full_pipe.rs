@@ -18,7 +18,7 @@ impl FullPipe {
         FullPipe { baseline: rate, rounds: 0 }
     }
 
-    /// Takes the delivery rate of a round that the application did not limit. Returns whether the pipe is full.
+    /// Processes the delivery rate of a round that the application did not limit. Returns whether the pipe is full.
     pub fn on_round(&mut self, rate: f64) -> bool {
         if self.is_full() {
             return true;
@@ -48,7 +48,7 @@ mod tests {
     }
 
     #[test]
-    fn growth_starts_the_count_again() {
+    fn growth_restarts_the_count_of_rounds() {
         let mut pipe = FullPipe::default();
         let full: Vec<bool> =
             [10.0, 10.0, 10.0, 12.5, 12.5, 12.5].into_iter().map(|rate| pipe.on_round(rate)).collect();

@@ -83,7 +83,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn it_gives_a_sample_of_the_window_that_none_after_it_exceeds(
+        fn the_maximum_is_a_sample_of_the_window_that_no_later_sample_exceeds(
             samples in prop::collection::vec((0u32..3, 0u32..100), 1..200),
         ) {
             let window = 12;

@@ -29,7 +29,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_bubble_ends_when_what_was_in_flight_at_its_end_is_delivered() {
+    fn a_span_ends_when_the_data_in_flight_at_its_end_is_delivered() {
         let mut span = SelfLimitedSpan::default();
         assert!(!span.covers(0));
         span.extend(100, 8);

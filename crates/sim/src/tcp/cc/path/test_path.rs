@@ -16,7 +16,8 @@ pub struct TestPath<M> {
     pub now: Time,
     pub window: CongestionWindow,
     config: TcpSettings,
-    /// Segments a second, the round trip without queue, and segments that find room behind the one being sent.
+    /// The link's rate in segments per second, the round-trip time without queue, and the buffer in segments, without
+    /// the one being sent.
     pub rate: f64,
     pub rtt: Span,
     pub room: u32,
@@ -26,7 +27,7 @@ pub struct TestPath<M> {
     transmissions: Transmissions,
     delivery: DeliveryCounts,
     delivered: u32,
-    /// Acknowledgements under way: when they arrive, and of which segment and transmission.
+    /// Acknowledgements in flight: arrival time, segment, and number of its transmission.
     acks: BTreeSet<(Time, u32, u32)>,
     link_free: Time,
     next_send: Time,
