@@ -3,7 +3,7 @@
 
 use headgate_core::{Span, Time};
 use headgate_live::verdict::{FlowInterval, Responsiveness, judge};
-use headgate_measure::{EventBatch, PacketEvent, Watcher};
+use headgate_measure::{EventBatch, PacketEvent, RunObserver};
 use headgate_scenario::{Changes, Scenario};
 
 const INTERVAL: Span = Span::from_millis(100);
@@ -14,7 +14,7 @@ const REMEMBERED: usize = 100;
 /// What each flow does in intervals, from the events at the link.
 struct RecordedIntervals(Vec<Vec<FlowInterval>>);
 
-impl Watcher for RecordedIntervals {
+impl RunObserver for RecordedIntervals {
     fn should_continue(&mut self, _: Time) -> bool {
         true
     }

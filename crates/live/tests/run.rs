@@ -7,7 +7,7 @@ use std::io;
 use headgate_core::{Span, Time};
 use headgate_live::netns::Namespace;
 use headgate_live::run::{HostLosses, LiveRun, LiveRunError, run};
-use headgate_measure::{EventBatch, PacketEvent, TraceRow, Watcher};
+use headgate_measure::{EventBatch, PacketEvent, RunObserver, TraceRow};
 use headgate_scenario::{Changes, Scenario};
 
 /// Whether namespaces can be made here; says so if not.
@@ -39,7 +39,7 @@ struct SeenRecords {
     latest: Time,
 }
 
-impl Watcher for SeenRecords {
+impl RunObserver for SeenRecords {
     fn should_continue(&mut self, now: Time) -> bool {
         self.latest = self.latest.max(now);
         true
@@ -219,7 +219,7 @@ fn what_cannot_be_run_is_refused_before_anything_starts() {
 #[test]
 fn who_asks_to_stop_need_not_wait_for_the_end() {
     struct AtOnce;
-    impl Watcher for AtOnce {
+    impl RunObserver for AtOnce {
         fn should_continue(&mut self, now: Time) -> bool {
             now < Time::ZERO + Span::from_millis(200)
         }

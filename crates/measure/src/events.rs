@@ -60,7 +60,7 @@ pub struct EventBatch {
     pub values: Vec<f64>,
 }
 
-/// The events of one queue in order, until the watcher takes them.
+/// The events of one queue in order, until the observer takes them.
 #[derive(Clone, Debug)]
 pub struct EventLog {
     link: u16,

@@ -42,7 +42,7 @@ pub use metrics::{
     ResponseTimes, one_way_delays,
 };
 pub use occupancy::Occupancy;
-pub use outcome::{Outcome, TransferRow, Watcher};
+pub use outcome::{Outcome, RunObserver, TransferRow};
 pub use over_time::{IntervalQuantity, IntervalRow, OverTimeMetric, SampledCounters, group_rows, queue_rows};
 pub use path::{base_one_way, base_rtt, mean_base_rtt};
 pub use reasons::{declare_reason, reasons};

@@ -1,4 +1,4 @@
-//! The results of one run, and a [`Watcher`] that observes it.
+//! The results of one run, and a [`RunObserver`] that observes it.
 //!
 //! A field of a row is a column of its table, and its comment documents the column.
 
@@ -68,7 +68,7 @@ rows! {
 }
 
 /// Observes a run.
-pub trait Watcher {
+pub trait RunObserver {
     /// Called from time to time with the run's time; `false` aborts the run, without an outcome.
     fn should_continue(&mut self, now: Time) -> bool;
     /// A batch of events, in order, if the scenario records them.
@@ -80,7 +80,7 @@ pub trait Watcher {
 }
 
 /// No observer.
-impl Watcher for () {
+impl RunObserver for () {
     fn should_continue(&mut self, _: Time) -> bool {
         true
     }

@@ -4,7 +4,7 @@ use headgate_core::Qdisc;
 use headgate_core::parts::Histogram;
 use headgate_live::SharedView;
 use headgate_live::run::{self, LinkFidelity, LiveRunError};
-use headgate_measure::Watcher;
+use headgate_measure::RunObserver;
 use pyo3::exceptions::{PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{IntoPyDict, PyCFunction, PyDict};
@@ -44,7 +44,7 @@ pub fn run_live<'py>(
     let scenario = &scenario.0;
     let callbacks = Callbacks { on_batch, on_capture, failure: Failure::default() };
     let first = 2 * usize::from(scenario.bottleneck().link);
-    let live = |qdisc: &Qdisc, watch: &mut dyn Watcher| {
+    let live = |qdisc: &Qdisc, watch: &mut dyn RunObserver| {
         let mut show = |shared| on_link.iter().for_each(|callback| pass_view_function(callback, &shared, first));
         run::run(scenario, qdisc, seed, watch, &mut show)
     };

@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use arrow_array::RecordBatch;
 use arrow_schema::ArrowError;
 use headgate_core::{Qdisc, Time};
-use headgate_measure::{EventBatch, TraceRow, Watcher};
+use headgate_measure::{EventBatch, RunObserver, TraceRow};
 use headgate_sim::RunError;
 use pyo3::exceptions::{PyIndexError, PyRuntimeError};
 use pyo3::prelude::*;
@@ -115,7 +115,7 @@ impl RunWatcher {
     }
 }
 
-impl Watcher for RunWatcher {
+impl RunObserver for RunWatcher {
     fn should_continue(&mut self, now: Time) -> bool {
         self.advance(now.as_nanos());
         self.failed.is_none() && !self.callbacks.failure.any() && !self.shared.stop.load(Ordering::Relaxed)
@@ -154,7 +154,7 @@ pub fn watched<T: Send, E: Send>(
     (scenario, qdisc_index, seed): (&headgate_scenario::Scenario, usize, u64),
     progress: Option<&Progress>,
     callbacks: Callbacks,
-    job: impl FnOnce(&Qdisc, &mut dyn Watcher) -> Result<T, E> + Send,
+    job: impl FnOnce(&Qdisc, &mut dyn RunObserver) -> Result<T, E> + Send,
 ) -> PyResult<(RunId, Result<T, E>)> {
     let qdisc = scenario.qdiscs.get(qdisc_index).ok_or_else(|| {
         PyIndexError::new_err(format!("discipline {qdisc_index} of a scenario of {}", scenario.qdiscs.len()))
@@ -193,7 +193,7 @@ pub fn run(
     let prototypes = Prototypes { known, failure: Failure::default() };
     let callbacks = Callbacks { on_batch, on_capture, failure: prototypes.failure.clone() };
     let simulate =
-        |qdisc: &Qdisc, watch: &mut dyn Watcher| headgate_sim::run_with(scenario, qdisc, seed, watch, &prototypes);
+        |qdisc: &Qdisc, watch: &mut dyn RunObserver| headgate_sim::run_with(scenario, qdisc, seed, watch, &prototypes);
     let (run, result) = watched(py, (scenario, qdisc_index, seed), progress, callbacks, simulate)?;
     match result {
         Err(RunError::Stopped) => Err(Stopped::new_err("stopped before the end")),

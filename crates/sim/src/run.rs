@@ -6,7 +6,7 @@
 use core::fmt;
 
 use headgate_core::{BuildError, Rate};
-use headgate_measure::{Outcome, Watcher};
+use headgate_measure::{Outcome, RunObserver};
 use headgate_scenario::{Hop, Qdisc, Scenario};
 
 use crate::event_queue::EventQueue;
@@ -19,8 +19,8 @@ use crate::world::World;
 /// Simulates `scenario` with `qdisc` at the compared links. Equal arguments give bit-identical outcomes.
 ///
 /// # Errors
-/// [`RunError::Build`] if a discipline cannot be built, [`RunError::Stopped`] if the watcher asks to stop.
-pub fn run(scenario: &Scenario, qdisc: &Qdisc, seed: u64, watch: &mut dyn Watcher) -> Result<Outcome, RunError> {
+/// [`RunError::Build`] if a discipline cannot be built, [`RunError::Stopped`] if the observer asks to stop.
+pub fn run(scenario: &Scenario, qdisc: &Qdisc, seed: u64, watch: &mut dyn RunObserver) -> Result<Outcome, RunError> {
     run_with(scenario, qdisc, seed, watch, &())
 }
 
@@ -32,7 +32,7 @@ pub fn run_with(
     scenario: &Scenario,
     qdisc: &Qdisc,
     seed: u64,
-    watch: &mut dyn Watcher,
+    watch: &mut dyn RunObserver,
     external: &impl ExternalDisciplines,
 ) -> Result<Outcome, RunError> {
     let links = links(scenario, qdisc, seed, external)?;
@@ -75,7 +75,7 @@ fn typical_gap(scenario: &Scenario) -> u64 {
 pub enum RunError {
     /// A discipline could not be built.
     Build(BuildError),
-    /// The watcher asked to stop.
+    /// The observer asked to stop.
     Stopped,
 }
 

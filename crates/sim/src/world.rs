@@ -2,11 +2,11 @@
 //!
 //! Events are in a queue ([`EventQueue`]), except those of links: each link has one wake-up time. A step processes the
 //! earlier of the next event and the next wake-up. At equal times the event comes first. Every [`EVENTS_PER_REPORT`]
-//! events the watcher gets the link events, traces and captures so far, and may stop the run.
+//! events the observer gets the link events, traces and captures so far, and may stop the run.
 
 use headgate_core::Time;
 use headgate_link::WakeTimes;
-use headgate_measure::{Balance, EventBatch, Outcome, Watcher};
+use headgate_measure::{Balance, EventBatch, Outcome, RunObserver};
 use headgate_scenario::Scenario;
 
 use crate::event::{EventKind, SimEvent};
@@ -16,14 +16,14 @@ use crate::link::{Downstream, SimLink};
 use crate::net::Net;
 use crate::sampler::Sampler;
 
-/// Events between two calls of the watcher.
+/// Events between two calls of the observer.
 const EVENTS_PER_REPORT: u64 = 8192;
 
 pub struct World {
     queue: EventQueue<SimEvent>,
     net: Net,
     sampler: Sampler,
-    /// Link events not yet reported to the watcher.
+    /// Link events not yet reported to the observer.
     batch: EventBatch,
 }
 
@@ -33,8 +33,8 @@ impl World {
         World { queue, net: Net { links, wakes, hosts }, sampler, batch: EventBatch::default() }
     }
 
-    /// Runs to the scenario's end; `None` if the watcher asks to stop.
-    pub fn run(mut self, scenario: &Scenario, watch: &mut dyn Watcher) -> Option<Outcome> {
+    /// Runs to the scenario's end; `None` if the observer asks to stop.
+    pub fn run(mut self, scenario: &Scenario, watch: &mut dyn RunObserver) -> Option<Outcome> {
         let end = Time::ZERO + scenario.duration;
         self.queue.push(Time::ZERO + scenario.warmup, SimEvent::of_flow(EventKind::WarmupEnd, 0));
         self.queue.push(Time::ZERO + scenario.record.interval, SimEvent::of_flow(EventKind::IntervalEnd, 0));
@@ -123,9 +123,9 @@ impl World {
         }
     }
 
-    /// Reports progress and the link events since the last call, in order of time; `None` if the watcher asks to
+    /// Reports progress and the link events since the last call, in order of time; `None` if the observer asks to
     /// stop.
-    fn report(&mut self, now: Time, watch: &mut dyn Watcher) -> Option<()> {
+    fn report(&mut self, now: Time, watch: &mut dyn RunObserver) -> Option<()> {
         let mut logs = 0;
         for log in self.net.links.iter_mut().filter_map(|link| link.port_mut().ledger_mut().events()) {
             log.take(&mut self.batch);

@@ -1,7 +1,7 @@
 //! Captures the packets at both ends of a run's link, in the run's time.
 
 use headgate_core::{Span, Time};
-use headgate_measure::Watcher;
+use headgate_measure::RunObserver;
 use headgate_measure::pcapng::Blocks;
 use headgate_scenario::Scenario;
 
@@ -41,7 +41,7 @@ impl RunCapture {
     }
 
     /// Writes records from before `now`, for a run that began at `begin`, both by the loop's clock.
-    pub(super) fn take(&mut self, (begin, now): (Time, Time), watch: &mut dyn Watcher) {
+    pub(super) fn take(&mut self, (begin, now): (Time, Time), watch: &mut dyn RunObserver) {
         for (end, records) in self.records.iter().enumerate() {
             self.pending.extend(records.inbox.try_iter().map(|record| (end, record)));
         }

@@ -20,7 +20,7 @@ use std::sync::Arc;
 use std::sync::mpsc::channel;
 
 use headgate_core::{Qdisc, Span, Time};
-use headgate_measure::{Outcome, TraceRow, Watcher};
+use headgate_measure::{Outcome, RunObserver, TraceRow};
 use headgate_scenario::Scenario;
 
 use self::capture::RunCapture;
@@ -70,7 +70,7 @@ pub fn run(
     scenario: &Scenario,
     qdisc: &Qdisc,
     seed: u64,
-    watch: &mut dyn Watcher,
+    watch: &mut dyn RunObserver,
     show: &mut dyn FnMut(SharedView),
 ) -> Result<LiveRun, LiveRunError> {
     check_supported(scenario)?;
@@ -88,7 +88,7 @@ pub fn run(
     let at = clock.now() + START_DELAY;
     begin.set(at);
     load.begin(at);
-    let mut report_progress = |watch: &mut dyn Watcher| {
+    let mut report_progress = |watch: &mut dyn RunObserver| {
         let now = clock.now();
         pass_traces(watch, &load.take_traces());
         capture.iter_mut().for_each(|capture| capture.take((at, now), watch));
@@ -107,7 +107,7 @@ pub fn run(
     Ok(LiveRun { outcome, fidelity, notes })
 }
 
-fn pass_traces(watch: &mut dyn Watcher, rows: &[TraceRow]) {
+fn pass_traces(watch: &mut dyn RunObserver, rows: &[TraceRow]) {
     if !rows.is_empty() {
         watch.traces(rows);
     }

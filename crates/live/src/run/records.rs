@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use headgate_core::parts::Histogram;
 use headgate_core::{Span, Time};
-use headgate_measure::{EventBatch, Watcher};
+use headgate_measure::{EventBatch, RunObserver};
 use headgate_scenario::Scenario;
 
 use super::error::LiveRunError;
@@ -33,8 +33,8 @@ impl RunRecords {
     pub(super) fn collect(
         inbox: &Receiver<LoopRecord>,
         scenario: &Scenario,
-        report: &mut dyn FnMut(&mut dyn Watcher) -> Time,
-        watch: &mut dyn Watcher,
+        report: &mut dyn FnMut(&mut dyn RunObserver) -> Time,
+        watch: &mut dyn RunObserver,
     ) -> Result<RunRecords, LiveRunError> {
         let end = Time::ZERO + scenario.duration;
         let mut records = RunRecords { samples: BTreeMap::new(), totals: Vec::new(), excess: Vec::new() };
@@ -60,7 +60,7 @@ impl RunRecords {
     }
 
     /// Keeps a sample. Once all `directions` have sent theirs for an interval, the watcher gets its events.
-    fn add_sample(&mut self, sample: IntervalSample, directions: usize, watch: &mut dyn Watcher) {
+    fn add_sample(&mut self, sample: IntervalSample, directions: usize, watch: &mut dyn RunObserver) {
         let samples = self.samples.entry(sample.at).or_default();
         samples.push(sample);
         if samples.len() < directions {

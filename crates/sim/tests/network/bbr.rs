@@ -2,7 +2,7 @@
 //! hold 34 packets of 1500 bytes. "v1" is draft-cardwell-iccrg-bbr-congestion-control-00, "v3" draft-ietf-ccwg-bbr-06.
 
 use headgate_core::Time;
-use headgate_measure::{EventBatch, LinkRow, Outcome, TraceRow, Watcher};
+use headgate_measure::{EventBatch, LinkRow, Outcome, RunObserver, TraceRow};
 use headgate_scenario::{Changes, Scenario};
 use headgate_sim::run;
 
@@ -16,7 +16,7 @@ const PACKET: f64 = 1.2;
 #[derive(Default)]
 struct Keeper(Vec<TraceRow>);
 
-impl Watcher for Keeper {
+impl RunObserver for Keeper {
     fn should_continue(&mut self, _: Time) -> bool {
         true
     }

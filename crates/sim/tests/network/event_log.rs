@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use headgate_core::{Span, Time, Why};
 use headgate_measure::SenderState;
-use headgate_measure::{EventBatch, EventRow, Outcome, PacketEvent, TraceRow, Watcher};
+use headgate_measure::{EventBatch, EventRow, Outcome, PacketEvent, RunObserver, TraceRow};
 use headgate_scenario::{Changes, Scenario};
 use headgate_sim::run;
 use pcap_parser::pcapng::{Block, EnhancedPacketBlock, parse_block_le};
@@ -44,7 +44,7 @@ struct Keeper {
     captured: BTreeMap<u16, Vec<u8>>,
 }
 
-impl Watcher for Keeper {
+impl RunObserver for Keeper {
     fn should_continue(&mut self, _: Time) -> bool {
         true
     }

@@ -14,7 +14,7 @@ mod recovery;
 mod repeat;
 mod tfrc;
 
-use headgate_measure::{EventBatch, EventRow, Outcome, Watcher};
+use headgate_measure::{EventBatch, EventRow, Outcome, RunObserver};
 use headgate_scenario::{Changes, Scenario};
 use headgate_sim::run;
 
@@ -42,7 +42,7 @@ impl Witness {
     }
 }
 
-impl Watcher for Witness {
+impl RunObserver for Witness {
     fn should_continue(&mut self, now: headgate_core::Time) -> bool {
         self.looks.push(now.as_secs_f64());
         now.as_secs_f64() < self.patience

@@ -1,7 +1,7 @@
 //! TFRC among others on a link: its share, how smooth it is, and what its keys do.
 
 use headgate_core::{Rate, Span};
-use headgate_measure::{EventBatch, Outcome, SenderState, TraceRow, Watcher};
+use headgate_measure::{EventBatch, Outcome, RunObserver, SenderState, TraceRow};
 use headgate_scenario::{Changes, Scenario};
 use headgate_sim::run;
 use headgate_sim::tfrc::packets_a_round_trip;
@@ -195,7 +195,7 @@ fn over_a_link_that_loses_at_random_it_sends_at_the_rate_of_the_equation() {
 /// One flow over a link that goes on as `keys` say, with the rows of its sender.
 fn traced(duration: &str, keys: &str) -> (Outcome, Vec<(f64, SenderState)>) {
     struct Keeper(Vec<(f64, SenderState)>);
-    impl Watcher for Keeper {
+    impl RunObserver for Keeper {
         fn should_continue(&mut self, _: headgate_core::Time) -> bool {
             true
         }
