@@ -14,7 +14,7 @@ from headgate.experiment.layers import MARKERS
 from headgate.plot.panels import columns, figure_of, heading, separate_axes
 from headgate.plot.tradeoff import mark, scale_delay
 
-#: How the outlines of runs with ECN differ.
+#: The dashes of runs with ECN.
 WITH_ECN: style.Dashes = (0, (3, 1.5))
 
 
@@ -70,7 +70,7 @@ def _points(rows: Sequence[Mapping[str, Any]], case: str, name: str) -> dict[tup
 
 
 def _draw(axes: Axes, panel: EllipsePanel, looks: Mapping[str, style.Look]) -> None:
-    # Disciplines of one family have colors that are near each other.
+    # Colors of disciplines of one family are similar, so markers differ too.
     markers = dict(zip(looks, itertools.cycle(MARKERS), strict=False))
     for (spec, ecn), points in panel.points.items():
         look = looks[spec]

@@ -16,10 +16,10 @@ class Grade(Enum):
 
 
 def graded(quantity: Quantity, criterion: Criterion) -> Grade:
-    """Grades a quantity by the place of its 95 % interval.
+    """Grades a quantity by its 95 % interval.
 
-    A strength or a failure if the interval lies beyond this threshold; fair if it ends before the threshold of failure.
-    Inconclusive if the interval contains the threshold of failure, or if the measure has no value.
+    It is a strength or a failure if the whole interval is beyond that threshold, and fair if the interval ends before
+    the threshold of failure. It is inconclusive if the interval contains that threshold, or without a value.
     """
     beyond = above if criterion.strong > criterion.weak else below
     short_of = below if criterion.strong > criterion.weak else above

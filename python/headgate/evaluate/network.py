@@ -1,7 +1,7 @@
 """The network that tests share (RFC 7928, section 3): a dumbbell, and groups of flows.
 
-The RFC names no rate and no round-trip time but where it varies them. Ours are those of the round-trip time fairness
-test's reference flow, 100 ms, and a link on which that makes a window of 83 packets.
+The RFC states a rate or a round-trip time only in tests that vary it. Ours are 10 Mbit/s and 100 ms, the round-trip
+time of the reference flow in section 6. Their product is a window of 83 packets.
 """
 
 import math
@@ -27,27 +27,27 @@ def bdp(rate_bps: float = RATE_BPS, rtt_ms: float = RTT_MS) -> float:
 
 
 def room(rate_bps: float = RATE_BPS, rtt_ms: float = RTT_MS) -> int:
-    """Room in the queue, in packets: one bandwidth-delay product of the largest round-trip time (section 3.2)."""
+    """The queue's limit in packets: one bandwidth-delay product of the largest round-trip time (section 3.2)."""
     return math.ceil(bdp(rate_bps, rtt_ms))
 
 
 def top(v: ScenarioValues) -> dict[str, Any]:
-    """The top-level keys of every scenario. Intervals are only as fine as the periods need."""
+    """The top-level keys of every scenario. An interval is as long as a period."""
     record = {"interval": f"{PERIOD_S:g}s"}
     return {"name": v.name, "duration": v.duration, "warmup": v.warmup, "record": record, "qdiscs": v.qdiscs}
 
 
 def dumbbell(v: ScenarioValues, *flows: FlowsPart, **changed: Any) -> Dumbbell:
-    """The dumbbell: with access links of 1 ms on either side a round trip of 100 ms."""
+    """The dumbbell. With access links of 1 ms on either side, the round-trip time is 100 ms."""
     given = {**top(v), "rate": RATE_BPS, "delay": "48ms", "limit": f"{room()}p", "flows": flows, **changed}
     return Dumbbell(**given)
 
 
 def tcp(v: ScenarioValues, name: str, flows: int | None = 1, **keys: Any) -> TcpPart:
-    """A group of TCP flows; with `flows` None as many as `start` brings.
+    """A group of TCP flows; with `flows` None, `start` gives their number.
 
-    The RFC's baseline (section 3.3), NewReno with SACK, unless `cc` says otherwise. Senders take up to a packet's time
-    at the bottleneck, 1.2 ms, to send: without it flows fall into step with the queue (Floyd and Jacobson,
+    NewReno with SACK, the RFC's baseline (section 3.3), unless `cc` is given. A random delay before each transmission,
+    up to a packet's time at the bottleneck (1.2 ms), keeps flows from synchronizing with the queue (Floyd and Jacobson,
     Internetworking 3(3), 1992).
     """
     usual = parts.tcp(flows, name=name, start="0s..1s", send_jitter="1.2ms", ecn=v.ecn)

@@ -19,7 +19,7 @@ WEIGHTS = {
     "recommended": "Recommended.",
 }
 
-#: The text for a number of a test that was not run.
+#: The numbers of a test that was not run.
 _NOTHING = {"mean": None}
 
 _COMMON = {name: each.title for name, each in COMMON.items()}
@@ -56,7 +56,7 @@ def page(document: Mapping[str, Any], drawn: Mapping[int, Picture]) -> str:
 
 
 def _measured(document: Mapping[str, Any], test: Mapping[str, Any], titles: Mapping[str, str]) -> list[list[str]]:
-    """Measures by the name of their row, which is a discipline and a case."""
+    """A row for each discipline, case and ECN on or off, with the measures in `titles`."""
     labels = {each["spec"]: each["label"] for each in document["disciplines"]}
     cells_by_row: dict[str, dict[str, str]] = {}
     for row in test["values"]:

@@ -10,13 +10,13 @@ from headgate.evaluate.network import PERIOD_S, RTT_MS
 from headgate.evaluate.section import GraphedPart
 from headgate.experiment.measures import Number, measure
 
-#: Tolerance for rounding in times: an interval that ends together with its phase belongs to this phase.
+#: Tolerance for rounded times: an interval that ends with its phase belongs to this phase.
 _SLACK = 1e-6
 
 
 @measure
 def goodput_over_periods(run: Run, part: float) -> float:
-    """The goodput of all flows together that a part of the periods after the warm-up did not exceed, in Mbit/s."""
+    """The quantile `part` of the goodput of all flows together, over periods after the warm-up, in Mbit/s."""
     time_s, bps = run.series("goodput_bps")
     number = _number(time_s, run.warmup_s, PERIOD_S)
     sums = np.bincount(number[number >= 0], bps[number >= 0])
@@ -25,14 +25,14 @@ def goodput_over_periods(run: Run, part: float) -> float:
 
 
 def _number(time_s: Array, begin_s: float, length_s: float) -> npt.NDArray[np.int64]:
-    """The number of the period or phase of each interval, from 0 at `begin_s`. An interval's time is its end."""
+    """The number of each interval's period or phase; number 0 begins at `begin_s`. An interval's time is its end."""
     return np.ceil((time_s - begin_s) / length_s - _SLACK).astype(np.int64) - 1
 
 
 class Phase:
-    """One phase of several that follow each other from the warm-up's end on, again and again: number 0 of 2.
+    """A phase of several that follow each other in turn after the warm-up, such as number 0 of 2.
 
-    The case has the length of a phase in seconds, `phase`. Without `again` the first one of this number does not count.
+    The case's value `phase` is the length of a phase in seconds. With `again`, the phase does not count the first time.
     """
 
     def __init__(self, number: int, of: int, *, again: bool = False) -> None:
@@ -52,7 +52,7 @@ class Phase:
         return float(value[self.inside(run, time_s)].mean())
 
     def used_percent(self) -> Number:
-        """Per cent of the time in which the bottleneck had something to send."""
+        """Percentage of the time in which the bottleneck was sending."""
         return lambda run: 100 * self.mean(run, "utilization")
 
     def delay_ms(self, rate_bps: float) -> Number:
@@ -65,7 +65,7 @@ class Phase:
         return delay
 
     def goodput_mbps(self, run: Run) -> float:
-        """Goodput of all flows together, in Mbit/s: receivers have what the link sends half a round trip later."""
+        """Goodput of all flows together, in Mbit/s, counted half a round trip later, when receivers have the data."""
         time_s, bps = run.series("goodput_bps")
         inside = self.inside(run, time_s - RTT_MS / 2e3)
         return float(bps[inside].sum()) / len(np.unique(time_s[inside])) / 1e6

@@ -36,7 +36,7 @@ LONGEST = 60
 
 
 def folder(out: Path, sections: Sequence[RfcSection], candidates: Sequence[Candidate], options: RunOptions) -> Path:
-    """The folder of an evaluation of these disciplines. Runs are elsewhere, since evaluations share them."""
+    """The folder of an evaluation of these disciplines. Evaluations share their runs, which are in another folder."""
     names = [store.slug_of(each.spec) if ":" in each.spec else each.spec for each in candidates[1:] or candidates]
     name = "-".join(names)
     if len(name) > LONGEST:

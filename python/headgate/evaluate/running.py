@@ -42,7 +42,7 @@ class EvaluationResults(NamedTuple):
 
 
 def places(sections: Sequence[RfcSection], candidates: Sequence[Candidate]) -> Iterator[EvaluatedCase]:
-    """Every case to run, the baseline first: with ECN only if senders and the discipline support it."""
+    """Every case to run, the baseline first. Cases with ECN only if senders and the discipline support it."""
     for test in (test for section in sections for test in section.tests):
         for case in test.cases:
             for candidate in candidates:

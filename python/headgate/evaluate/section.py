@@ -26,8 +26,8 @@ class Criterion:
     """The thresholds of strength and failure of a measure. Values between them are fair.
 
     If `strong` is less than `weak`, small values are good, otherwise large ones. `relative` measures are divided by
-    DropTail's in the same case and seed. The RFC sets no thresholds: these are ours. `strength` and `failure` are the
-    words for each.
+    DropTail's in the same case and seed. The RFC sets no thresholds: these are ours. `strength` and `failure` are words
+    for the sentence on each.
     """
 
     what: str
@@ -47,7 +47,7 @@ class Criterion:
 
 @dataclass(frozen=True)
 class RunTimes:
-    """Duration and warm-up of a run in seconds, and further values that go with them."""
+    """Duration and warm-up of a run in seconds, and further values that depend on them."""
 
     duration: float
     warmup: float
@@ -83,8 +83,8 @@ class GuidelineTest:
     `name` is unique in its section, `place` is its section number in the RFC. `weight` is the RFC's word in figure 4 or
     in the section: `must`, `may`, `could`, `recommended`; empty for a test of ours.
 
-    `reported` are further measures of the table, with their titles. `parts` have graphs besides that of all flows;
-    `groups`, with their titles, replace it. Without `ecn` no flow of the test supports ECN.
+    `reported` are further measures of the table, with their titles. Each of `parts` has a graph besides that of all
+    flows. `groups`, with their titles, have graphs in its place. Without `ecn`, no flow of the test supports ECN.
     """
 
     name: str
@@ -131,7 +131,7 @@ class GuidelineTest:
 
 @dataclass(frozen=True)
 class SectionHeadline:
-    """A number that stands for a section in the table: a measure of a test in one case, without ECN."""
+    """A number that the overview table shows for a section: a measure of a test in one case, without ECN."""
 
     test: str
     measure: str
@@ -141,7 +141,7 @@ class SectionHeadline:
 
 @dataclass(frozen=True, kw_only=True)
 class RfcSection:
-    """One section of the RFC. `choices` are our values where it leaves them open, and our deviations from it."""
+    """One section of the RFC. `choices` states our values of open parameters, and our deviations from the RFC."""
 
     number: int
     title: str

@@ -11,8 +11,8 @@ from headgate.evaluate.network import tcp
 from headgate.experiment.declare import ScenarioValues
 from headgate.experiment.measures import measure
 
-#: Connections of a page, and the objects that each of them loads: 54 of 14 KB, which is 10 packets at once, as many as
-#: the initial window, and an even number: the last of an odd one would wait for its delayed ACK.
+#: Connections of a page, and objects of each: 54 objects of 14 KB in all. An object is 10 packets, the initial window.
+#: The number is even: the last packet of an odd number would wait for a delayed ACK.
 CONNECTIONS, OBJECTS = 6, 9
 
 
@@ -33,7 +33,7 @@ def page_ms(run: Run, group: str = "web") -> float:
     connections, mine = np.unique(flow, return_inverse=True)
     began, ended = np.full(len(connections), np.inf), np.zeros(len(connections))
     np.minimum.at(began, mine, start)
-    # An unfinished object has no time, and neither has an object that was not requested yet.
+    # Unfinished objects and objects that were not requested have no end.
     cut = np.bincount(mine, np.isfinite(end), len(connections)) < OBJECTS
     np.maximum.at(ended, mine, np.nan_to_num(end))
     ended[cut] = run.result.scenario.duration_s * 1e9

@@ -79,7 +79,7 @@ def sentences(section: Mapping[str, Any], qdisc: str, grade: Grade) -> Iterator[
         if fitting:
             base = [row for row in same if row["qdisc"] == BASELINE != qdisc]
             places = ", ".join(dict.fromkeys(row["place"] for row in fitting))
-            # An inconclusive grading has no words but the criterion's name.
+            # There are no words for an inconclusive grading: the criterion's name replaces them.
             yield f"{places} {fitting[0]['words'].get(grade.value, what)}: {_amounts(fitting, mine, base)}"
 
 
@@ -95,7 +95,7 @@ def _amounts(rows: Sequence[Grading], mine: Sequence[Grading], base: Sequence[Gr
 
 
 def _case(rows: Sequence[Grading], base: Sequence[Grading]) -> str:
-    """The numbers of one case: without ECN, with ECN, and DropTail's unless they are relative to it."""
+    """The numbers of one case, without and with ECN. DropTail's follows unless they are relative to it."""
     amounts = ", ".join(f"with ECN {_amount(row)}" if row["ecn"] else _amount(row) for row in rows)
     droptail = [row for row in base if row["where"] == rows[0]["where"]]
     beside = f", DropTail {mean(droptail[0]['value'])}" if droptail else ""

@@ -14,7 +14,7 @@ from headgate.scenario import Scenario
 #: Seconds from one page to the next.
 _EVERY_S = 8
 
-#: 25 frames a second of 9 packets that arrive at once: 2.5 Mbit/s.
+#: Video of 2.5 Mbit/s: 25 frames a second, each a burst of 9 packets.
 _VIDEO = udp("video", traffic="telnet:gap=40ms,size=12600B", packet="1428B")
 
 CBR = udp("cbr", rate="1Mbit/s", packet="1000B", jitter=0.1)
@@ -35,8 +35,8 @@ _WITHOUT_VIDEO = GuidelineTest(
     name="7-2-web",
     place="7.2",
     title="Pages, a constant stream, with and without a bulk transfer",
-    about=f"Cases I and II: a page of {CONNECTIONS * OBJECTS} objects over {CONNECTIONS} connections with initial "
-    f"windows of 10 each {_EVERY_S} s, UDP at 1 Mbit/s, a NewReno flow.",
+    about=f"Cases I and II: every {_EVERY_S} s a page of {CONNECTIONS * OBJECTS} objects over {CONNECTIONS} "
+    "connections with an initial window of 10, beside UDP at 1 Mbit/s. In case II also a NewReno flow.",
     scenario=_scenario,
     cases=_bulk("I", "II"),
     measures={
@@ -55,8 +55,8 @@ _WITHOUT_VIDEO = GuidelineTest(
 _WITH_VIDEO = replace(
     _WITHOUT_VIDEO,
     name="7-2-video",
-    title="The same with bursty video",
-    about="Cases III and IV: besides, video frames of 9 packets at once, 25 a second.",
+    title="Pages, a constant stream and bursty video",
+    about="Cases III and IV: cases I and II with video, 25 frames a second, each a burst of 9 packets.",
     scenario=lambda v: _scenario(v, _VIDEO),
     cases=_bulk("III", "IV"),
     measures={
@@ -73,16 +73,16 @@ _WITH_VIDEO = replace(
 SECTION = RfcSection(
     number=7,
     title="Burst absorption",
-    about="Do short bursts get through, and do those who wait for them, or share the queue with them, suffer?",
+    about="Are short bursts dropped or delayed, and do they harm the traffic that shares their queue?",
     tests=(_WITHOUT_VIDEO, _WITH_VIDEO),
     headlines=(
         SectionHeadline("7-2-video", "video_loss", "bursty video lost, %", "case IV, bulk transfer"),
         SectionHeadline("7-2-video", "page_ms", "web pages, mean ms", "case IV, bulk transfer"),
     ),
     choices=(
-        f"Objects have 14 KB. A page begins {_EVERY_S} s after the one before, rather than when that is done; each of "
-        f"its connections loads {OBJECTS} objects one after the other.",
-        "The video's frames are all alike; rate, frame size and the constant stream's 1 Mbit/s are ours.",
-        "The bulk transfer has no graph of its own: its goodput is what the others leave.",
+        f"An object has 14 KB. A page begins {_EVERY_S} s after the page before, finished or not. Each of its "
+        f"connections loads {OBJECTS} objects, one after the other.",
+        "All frames of the video have the same size. Frame rate, frame size and the stream's 1 Mbit/s are ours.",
+        "The bulk transfer has no graph: its goodput is the capacity that the other flows leave.",
     ),
 )

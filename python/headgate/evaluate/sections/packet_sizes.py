@@ -15,7 +15,7 @@ _SIZES = GuidelineTest(
     weight="could",
     place="4.4",
     title="Packets of two sizes",
-    about=f"Mild congestion by {MILD // 2} NewReno flows with packets of 500 bytes and {MILD // 2} with 1500.",
+    about=f"Mild congestion: {MILD // 2} NewReno flows with packets of 500 bytes and {MILD // 2} with 1500 bytes.",
     scenario=lambda v: dumbbell(
         v,
         tcp(v, "small", MILD // 2, packet="500B", start="0s..5s"),
@@ -31,8 +31,8 @@ _SIZES = GuidelineTest(
     },
     reported={
         "ratio": "Large over small",
-        "loss_cat_1": "Small: lost %",
-        "loss_cat_2": "Large: lost %",
+        "loss_cat_1": "Small: dropped %",
+        "loss_cat_2": "Large: dropped %",
         "marked_cat_1": "Small: marked %",
         "marked_cat_2": "Large: marked %",
     },
@@ -51,8 +51,8 @@ SECTION = RfcSection(
         SectionHeadline("4-4", "loss_cat_2", "packets of 1500 bytes lost, %"),
     ),
     choices=(
-        "A discipline that looks at no sizes leaves flows of a third of the packet size about a third of the goodput: "
-        "TCP adds packets, not bytes. Only more than the others have counts as an advantage.",
-        "The queue's room is counted in packets, as everywhere here. The test is not run in both directions.",
+        "TCP's window grows by packets. So if a discipline ignores sizes, flows with a third of the packet size get "
+        "about a third of the goodput. Only a goodput above that of the flows with large packets is an advantage.",
+        "The queue's limit is in packets, as in every section. The test is not run in both directions.",
     ),
 )

@@ -11,7 +11,7 @@ from headgate.scenario import Scenario
 
 
 def _access(rtt_ms: float) -> str:
-    """The delay of each of the four access links on a round trip, without the bottleneck's 1 ms each way."""
+    """The delay of an access link. A round trip crosses four of them, and twice the bottleneck with 1 ms."""
     return f"{(rtt_ms / 2 - 1) / 2:g}ms"
 
 
@@ -45,17 +45,17 @@ _FAIRNESS = GuidelineTest(
     about="A NewReno flow at 100 ms (category I) beside one at 5 to 560 ms (category II).",
     scenario=_scenario,
     cases=tuple(_case(rtt_ms) for rtt_ms in (5, 20, 50, 200, 560)),
-    # What section 6.3 asks for beside the goodput of each category, and what is judged.
+    # Section 6.3 asks for the ratio of goodputs and the drop rate of each category. `evenness` is judged.
     measures={
         "evenness": evenness("cat-1", "cat-2") * 100,
         "ratio": ratio("cat-2", "cat-1"),
         "loss_cat_1": loss_percent("cat-1"),
         "loss_cat_2": loss_percent("cat-2"),
     },
-    reported={"ratio": "II over I", "loss_cat_1": "I: lost %", "loss_cat_2": "II: lost %"},
+    reported={"ratio": "II over I", "loss_cat_1": "I: dropped %", "loss_cat_2": "II: dropped %"},
     groups={"cat-1": "category I", "cat-2": "category II"},
     criteria=(_EVEN.of("evenness"), busy()),
-    # At 560 ms a Reno flow with half of the link takes two minutes to regain half of its 233 packets.
+    # At 560 ms, a Reno flow with half of the link has a window of 233 packets: halved, it regains it in two minutes.
     times=RunTimes(300, 60),
     quick=RunTimes(90, 30),
 )
@@ -73,14 +73,14 @@ _EQUAL = replace(
 SECTION = RfcSection(
     number=6,
     title="Round-trip time fairness",
-    about="What does a flow with a round-trip time of 5 to 560 ms get beside one with 100 ms?",
+    about="How much goodput has a flow with a round-trip time of 5 to 560 ms beside a flow with 100 ms?",
     tests=(_FAIRNESS, _EQUAL),
     headlines=(
         SectionHeadline("6-2", "ratio", "goodput, 20 ms over 100 ms", "RTT 20 ms"),
         SectionHeadline("6-2", "ratio", "goodput, 560 ms over 100 ms", "RTT 560 ms"),
     ),
     choices=(
-        "Round-trip times of 5, 20, 50, 200 and 560 ms out of the RFC's range, and 100 ms for the flows alike of 6.1.",
+        "Round-trip times are 5, 20, 50, 200 and 560 ms of the RFC's range, and 100 ms for the equal flows of 6.1.",
         "The buffer is the bandwidth-delay product of the larger round-trip time (section 3.2).",
     ),
 )

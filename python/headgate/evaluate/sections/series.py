@@ -10,12 +10,12 @@ from headgate.experiment.measures import idle, path_delay_ms, share_of_fair
 from headgate.scenario import Scenario
 from headgate.scenario.network import Network
 
-#: The link from router L, in Mbit/s: less than the half of router M's that A are due, so that both are congested.
+#: Rate of the link behind router L, in Mbit/s. Senders A could get 5 at router M, so both links are congested.
 _FIRST_MBPS = 4
 
 
 def _scenario(v: ScenarioValues) -> Scenario:
-    """Figure 3. The link behind router M stands first, so that it is the bottleneck whatever stands at router L."""
+    """Figure 3. The link behind router M is listed first: it is the bottleneck with any discipline at router L."""
     second = link("M", "R", name="second", rate="10Mbit/s", delay="24ms", limit=f"{room()}p")
     first = link("L", "M", name="first", rate=_FIRST_MBPS * 1e6, delay="24ms", limit=v.room, qdisc=v.first)
     half = tcp(v, "A", MILD // 2, start="0s..5s", rtt="100ms", from_="L", to="R")
@@ -23,7 +23,7 @@ def _scenario(v: ScenarioValues) -> Scenario:
 
 
 def _case(title: str, first: str, part: float = 1) -> SectionCase:
-    """A discipline at the first link, with a part of a bandwidth-delay product as room."""
+    """A case: the discipline of the first link, and its limit as a part of the bandwidth-delay product."""
     return SectionCase(title, {"first": first, "room": f"{round(part * room(_FIRST_MBPS * 1e6))}p"})
 
 
@@ -32,7 +32,7 @@ _SERIES = GuidelineTest(
     weight="may",
     place="10.2",
     title="Two congested links",
-    about=f"Figure 3: {MILD // 2} NewReno flows of senders A cross both links, {MILD // 2} of senders B the second.",
+    """Figure 3. The link behind router M is listed first: it is the bottleneck in every case."""
     scenario=_scenario,
     cases=(
         _case("the same at both", "compared"),
@@ -59,18 +59,18 @@ _SERIES = GuidelineTest(
 SECTION = RfcSection(
     number=10,
     title="Several AQMs in series",
-    about="What becomes of flows that cross two queues, with the same discipline at both, or another one before it?",
+    about="Do flows that cross two queues get their share, with the same discipline at both or another at the first?",
     tests=(_SERIES,),
     headlines=(
         SectionHeadline("10-2", "long_share", "flows over both links, % of fair", "the same at both"),
         SectionHeadline("10-2", "long_ms", "both queues, mean ms", "the same at both"),
     ),
     choices=(
-        f"The first link has {_FIRST_MBPS} Mbit/s, the second 10: senders A are due {_FIRST_MBPS} of the 5 that would "
-        "be their half of the second, and both links are congested. Graphs of all together have router M's queue.",
-        "The same scheme with other parameters has half the room at the first link: the one parameter that all have. "
-        "It is no other where the settings of a discipline give a `limit`.",
-        "Two different schemes: the discipline stands behind one that shares by flow (FQ-CoDel), or that singles out "
-        "flows (RED-PD). DropTail, the baseline, stands behind the same first queue.",
+        f"The first link has {_FIRST_MBPS} Mbit/s, the second 10. Senders A could get 5 of the second, but the first "
+        f"carries {_FIRST_MBPS}, so both links are congested. Graphs of all flows together show router M's queue.",
+        "The case with other parameters halves the limit at the first link: every discipline has this parameter. It "
+        "changes nothing if the settings of a discipline give a `limit`.",
+        "The cases with two schemes put the discipline behind FQ-CoDel, which shares by flow, or behind RED-PD, which "
+        "limits heavy hitters. DropTail, the baseline, is behind the same first queue.",
     ),
 )

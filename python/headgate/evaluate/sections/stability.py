@@ -15,7 +15,7 @@ from headgate.scenario import Scenario
 
 
 def flows_for(loss: float, rate_bps: float = RATE_BPS) -> int:
-    """Flows that lose this part of their packets at a DropTail queue (section 8.2.1, after Morris, INFOCOM 2000).
+    """The number of flows with the drop rate `loss` at a DropTail queue (section 8.2.1, after Morris, INFOCOM 2000).
 
     loss = 0.76 N^2 / S^2, where S is the bandwidth-delay product and the buffer together, in packets.
     """
@@ -29,7 +29,7 @@ _STEADY = GuidelineTest(
     weight="could",
     place="8.2.2-4",
     title="Mild, medium and heavy congestion",
-    about=f"{MILD}, {MEDIUM} and {HEAVY} NewReno flows: 0.1, 0.5 and 1 % of packets lost at a DropTail queue.",
+    about=f"{MILD}, {MEDIUM} and {HEAVY} NewReno flows: drop rates of 0.1, 0.5 and 1 % at a DropTail queue.",
     scenario=lambda v: dumbbell(v, tcp(v, "newreno", v.flows, start="0s..5s")),
     cases=(
         SectionCase("mild", {"flows": MILD}),
@@ -40,20 +40,20 @@ _STEADY = GuidelineTest(
 )
 
 
-#: Phases by their number, and how often all three come.
+#: The three phases, and how often they follow each other.
 _MILD, _MEDIUM, _HEAVY = (Phase(number, 3) for number in range(3))
 _TIMES_OVER = 2
 
 
 def _joining(v: ScenarioValues) -> Iterator[TcpPart]:
-    """The flows that start with medium and heavy congestion, and stop when it is mild again."""
+    """The flows that start in the medium and in the heavy phase. They stop when the next mild phase begins."""
     for time in range(_TIMES_OVER):
         for phase, name, flows in ((1, "medium", MEDIUM - MILD), (2, "heavy", HEAVY - MEDIUM)):
             yield tcp(v, f"{name}-{time + 1}", flows, start=v.ends[3 * time + phase], stop=v.ends[3 * time + 3])
 
 
 def _load(warmup: float, seconds: float) -> RunTimes:
-    """Phases of `seconds`, with their ends in `ends`.
+    """Phases of `seconds` each; `ends` has the time at which each ends.
 
     The RFC's time 0, when all flows have left slow start, is the end of the warm-up.
     """
@@ -90,8 +90,8 @@ _LOAD = GuidelineTest(
 )
 
 
-#: A link of 100 Mbit/s that falls to 10, and the packets that the faster one needs room for.
 def _link_varies(v: ScenarioValues, record: Mapping[str, str] | None = None) -> Scenario:
+    """A link of 100 and of 10 Mbit/s in turn. Its limit is the bandwidth-delay product at 100 Mbit/s."""
     link = {"rate": "100Mbit/s", "schedule": [{"at": v.phase, "rate": "10Mbit/s"}], "schedule_period": 2 * v.phase}
     flows = tcp(v, "newreno", MILD, access={"rate": "1Gbit/s", "delay": "1ms"}, send_jitter="120us")
     return dumbbell(v, flows, **link, limit=f"{room(100e6)}p", record=record)
@@ -101,7 +101,7 @@ _FAST, _SLOW = Phase(0, 2), Phase(1, 2)
 
 
 def _varying(periods: int, counted: int, seconds: float) -> RunTimes:
-    """Phases of `seconds`: periods of one I and one II as warm-up, then the counted ones."""
+    """Phases I and II of `seconds` each, in turn: `periods` pairs as warm-up, then `counted` pairs."""
     return RunTimes(2 * seconds * (periods + counted), 2 * seconds * periods, {"phase": seconds})
 
 
@@ -128,10 +128,10 @@ _FAST_CAPACITY = replace(
     _CAPACITY,
     name="8-2-6-fast",
     title="Capacity that changes every 100 ms",
-    about=f"Experiment 2: the same ten times a second, 55 Mbit/s on average, with {MILD} flows.",
-    # Half a phase, which is what receivers are behind the link.
+    about=f"Experiment 2: {MILD} NewReno flows while the rate changes every 100 ms, 55 Mbit/s on average.",
+    # Half a phase: receivers get packets half a round trip (50 ms) after the link sends them.
     scenario=lambda v: _link_varies(v, {"interval": "50ms"}),
-    # Where the rate changes, what the link could have sent besides is not the time in which it was idle.
+    # Idle time does not give the unused capacity here: a second at 100 Mbit/s counts ten times one at 10 Mbit/s.
     measures={
         "use_1": _FAST.used_percent(),
         "use_2": _SLOW.used_percent(),
@@ -152,12 +152,14 @@ SECTION = RfcSection(
         SectionHeadline("8-2-6-slow", "slow_ms", "queue at 10 after 100 Mbit/s, ms"),
     ),
     choices=(
-        f"Numbers of flows by section 8.2.1: {MILD}, {MEDIUM} and {HEAVY} of a bandwidth-delay product and buffer "
-        "of 167 packets together.",
-        "Time 0 of the phases is the end of the warm-up: 20 s of mild congestion in 8.2.5, one phase of each kind in "
-        "8.2.6 (20 s of them in experiment 2). The queueing delay of a phase is by Little's law; its goodput is "
-        "counted 50 ms later, when receivers have it; up to 2 Mbit/s of phase I still fall into II in experiment 2.",
-        "8.2.6: as many flows as make mild congestion at 10 Mbit/s; the buffer is the product at 100 Mbit/s.",
-        "8.3, what parameters do, is for `headgate sensitivity`.",
+        f"The numbers of flows follow section 8.2.1: {MILD}, {MEDIUM} and {HEAVY}, for a bandwidth-delay product and a "
+        "buffer of 167 packets together.",
+        "Time 0 of the phases is the end of the warm-up. It is 20 s of mild congestion in 8.2.5, one phase of each "
+        "kind in 8.2.6, and 20 s of such phases in experiment 2.",
+        "The queueing delay of a phase is computed by Little's law. Its goodput is counted 50 ms later, when receivers "
+        "have the data. In experiment 2, up to 2 Mbit/s of phase I still count in phase II.",
+        "8.2.6 has the number of flows of mild congestion at 10 Mbit/s. The buffer is the bandwidth-delay product at "
+        "100 Mbit/s.",
+        "For 8.3, the sensitivity to parameters, use `headgate sensitivity`.",
     ),
 )

@@ -1,4 +1,4 @@
-"""RFC 7928, section 9: mixed traffic, and traffic both ways."""
+"""RFC 7928, section 9: mixed traffic, and traffic in both directions."""
 
 from dataclasses import replace
 from typing import Any
@@ -13,7 +13,7 @@ from headgate.experiment.declare import ScenarioValues
 from headgate.experiment.measures import acks_lost, group_delay_ms, jitter_ms, link, loss_percent, share_of_fair
 from headgate.scenario import Scenario
 
-#: Six people who each begin a page of section 7.2 in 12 s, one after the other.
+#: Seconds between pages: six users each load a page of section 7.2 every 12 s, one after the other.
 _PAGES_EVERY_S = 2
 
 #: The keys of a group that sends in reverse.
@@ -24,7 +24,7 @@ _MIX = GuidelineTest(
     weight="recommended",
     place="9.1",
     title="A mix of applications",
-    about="A call both ways, web pages of six users, a constant stream, an adaptive film, five bulk transfers.",
+    about="A call in both directions, web pages of six users, a constant stream, an adaptive film, 5 bulk transfers.",
     scenario=lambda v: dumbbell(
         v,
         udp("call", traffic="voip", packet="200B"),
@@ -57,12 +57,12 @@ _MIX = GuidelineTest(
     quick=RunTimes(40, 15),
 )
 
-#: The slower direction of the asymmetric link, in Mbit/s.
+#: Rate of the slower direction of the asymmetric link, in Mbit/s.
 _UP_MBPS = 2
 
 
 def _both_ways(title: str, up_mbps: float, up_qdisc: str = "compared") -> SectionCase:
-    """A link of 10 Mbit/s down and some up: each direction has its own product as room, and its own mild congestion."""
+    """A case with 10 Mbit/s down and `up_mbps` up. Limit and number of flows are those of each direction's rate."""
     rate, up = up_mbps * 1e6, {"flows": flows_for(0.001, up_mbps * 1e6)}
     return SectionCase(title, {"rate": rate, "room": f"{room(rate)}p", "up": up_qdisc, **up})
 
@@ -72,7 +72,7 @@ def _scenario(v: ScenarioValues) -> Scenario:
     return dumbbell(v, down, up, reverse={"rate": v.rate, "limit": v.room, "qdisc": v.up})
 
 
-#: Criteria of the direction down, and of the other.
+#: Criteria of the direction down (forward), and of the direction up.
 _GRADED_DOWN = (
     USED.of("use_down", "the link down"),
     short("p95_down_ms", "the queue down"),
@@ -88,8 +88,8 @@ _BOTH_WAYS = GuidelineTest(
     name="9-2",
     weight="may",
     place="9.2",
-    title="Traffic both ways, the discipline too",
-    about=f"Mild congestion each way: {MILD} NewReno flows down; the discipline is at both ends of the link.",
+    title="Traffic in both directions, the discipline in both",
+    about=f"Mild congestion in each direction ({MILD} NewReno flows down). The discipline is at both ends of the link.",
     scenario=_scenario,
     cases=(_both_ways("symmetric", 10), _both_ways("asymmetric", _UP_MBPS)),
     measures={
@@ -107,9 +107,9 @@ _BOTH_WAYS = GuidelineTest(
         "use_up": "up: use %",
         "p95_down_ms": "Down: queue ms, p95",
         "p95_up_ms": "up: queue ms, p95",
-        "loss_down": "Down: data lost %",
-        "loss_up": "up: data lost %",
-        "acks_down_lost": "ACKs lost % of downloads",
+        "loss_down": "Down: data dropped %",
+        "loss_up": "up: data dropped %",
+        "acks_down_lost": "ACKs dropped % of downloads",
         "acks_up_lost": "of uploads",
     },
     groups={"down": "down", "up": "up"},
@@ -119,8 +119,8 @@ _BOTH_WAYS = GuidelineTest(
 _ONE_WAY = replace(
     _BOTH_WAYS,
     name="9-2-one",
-    title="Traffic both ways, the discipline one way",
-    about=f"The asymmetric link, {_UP_MBPS} Mbit/s up, with a DropTail queue there: the discipline is down alone.",
+    title="Traffic in both directions, the discipline in one",
+    about=f"The asymmetric link, with DropTail for the {_UP_MBPS} Mbit/s up and the discipline only down.",
     cases=(_both_ways("asymmetric, one way", _UP_MBPS, "droptail"),),
     criteria=_GRADED_DOWN,
 )
@@ -128,7 +128,7 @@ _ONE_WAY = replace(
 SECTION = RfcSection(
     number=9,
     title="Traffic mixes and both directions",
-    about="Do calls, pages, films and bulk transfers get on, and do transfers each way harm each other's ACKs?",
+    about="Do calls, pages, films and bulk transfers share the link well, and do uploads harm the ACKs of downloads?",
     tests=(_MIX, _BOTH_WAYS, _ONE_WAY),
     headlines=(
         SectionHeadline("9-1", "calls_ms", "queue for calls, p95 ms"),
@@ -136,9 +136,9 @@ SECTION = RfcSection(
         SectionHeadline("9-2", "acks_down_lost", "ACKs of downloads lost, asymmetric, %", "asymmetric"),
     ),
     choices=(
-        f"9.1 is the RFC's example. Its six page downloads are those of six users, one of whom begins a page every "
-        f"{_PAGES_EVERY_S} s; the discipline stands in the direction of the pages.",
-        f"9.2: 10 Mbit/s both ways, or 10 down and {_UP_MBPS} up, where one flow makes mild congestion. Each direction "
-        "has its own bandwidth-delay product as room. The mix of 9.1 is not run in both directions.",
+        f"9.1 is the RFC's example. Its six page downloads are six users, one of whom begins a page every "
+        f"{_PAGES_EVERY_S} s. The discipline is at the queue in the direction of the pages.",
+        f"9.2: 10 Mbit/s in both directions, or 10 down and {_UP_MBPS} up, where one flow makes mild congestion. The "
+        "limit of each direction is its own bandwidth-delay product. The mix of 9.1 is not run in both directions.",
     ),
 )

@@ -7,8 +7,8 @@ from headgate.evaluate.network import dumbbell, tcp, udp
 from headgate.evaluate.section import Criterion, GuidelineTest, RfcSection, RunTimes, SectionCase, SectionHeadline
 from headgate.experiment.measures import completion_ms, ratio, share_of_fair
 
-#: Most tests judge idle capacity and delay. Runs are long enough for several periods of one Reno flow's window, which
-#: takes 83 packets / 0.5 a round trip, about 20 s.
+#: Most tests judge idle capacity and delay. Between two losses, the window of a single Reno flow grows by 83 packets,
+#: half a packet a round trip: about 20 s. Runs last several such periods.
 _test = partial(GuidelineTest, criteria=(busy(), short()), times=RunTimes(140, 20), quick=RunTimes(45, 15))
 
 _FRIENDLY = _test(
@@ -32,7 +32,7 @@ _WINDOWS = _test(
     name="5-1-2",
     place="5.1.2",
     title="Short transfers beside a long one",
-    about="Transfers of 96 packets with initial windows of 3 and 10, one after the other, beside a flow without end.",
+    about="Transfers of 96 packets with initial windows of 3 and 10, one after the other, beside a long-lived flow.",
     scenario=lambda v: dumbbell(
         v,
         tcp(v, "long", initial_window=3),
@@ -68,7 +68,7 @@ _FLOOD = _test(
     name="5-3-alone",
     place="5.3",
     title="An unresponsive sender alone",
-    about="UDP at 12 Mbit/s, a fifth more than the link carries, and nothing else.",
+    about="UDP at 12 Mbit/s, a fifth above the link's rate, and no other flow.",
     scenario=lambda v: dumbbell(v, udp("udp", rate="12Mbit/s", jitter=0.1)),
     times=RunTimes(60, 10),
     quick=RunTimes(20, 5),
@@ -96,7 +96,7 @@ _SCAVENGER = _test(
     weight="may",
     place="5.4",
     title="Less than best effort",
-    about="A LEDBAT flow (RFC 6817), which yields where it sees more queue than its target, beside a NewReno flow.",
+    about="A LEDBAT flow (RFC 6817), which slows if the queueing delay exceeds its target, beside a NewReno flow.",
     scenario=lambda v: dumbbell(v, tcp(v, "newreno"), tcp(v, "ledbat", cc="ledbat", target=v.target, gain=v.gain)),
     cases=(
         SectionCase("target 5 ms, gain 10", {"target": "5ms", "gain": 10}),
@@ -117,12 +117,12 @@ SECTION = RfcSection(
         SectionHeadline("5-3-beside", "share", "TCP beside UDP, % of fair"),
     ),
     choices=(
-        "5.1.2 asks for one short transfer once the long one has settled; here they follow each other with pauses of "
-        "2 s on average, so that there are enough to judge.",
-        "5.2 asks for the aggressive flow alone; that NewReno gets on beside it is judged besides.",
-        "5.3: the rates of the unresponsive sender, 12 and 8 Mbit/s, are ours: above the link's, and between half of "
+        "5.1.2 asks for one short transfer after the long one has settled. Here short transfers follow each other with "
+        "pauses of 2 s on average, so that there are enough to judge.",
+        "5.2 asks for the aggressive flow alone. The test of NewReno beside it is ours.",
+        "5.3: the rates of the unresponsive sender are ours. 12 Mbit/s is above the link's rate, and 8 between half of "
         "it and all.",
-        "5.4: a target of 5 ms and a gain of 10 are the RFC's recommendation; RFC 6817 (section 2.5) forbids a gain "
-        "above 1, and the second case has what it allows at most.",
+        "5.4: a target of 5 ms and a gain of 10 are the RFC's recommendation. RFC 6817 (section 2.5) forbids a gain "
+        "above 1: the second case has the largest target and gain that it allows.",
     ),
 )
