@@ -32,7 +32,7 @@ _SERIES = GuidelineTest(
     weight="may",
     place="10.2",
     title="Two congested links",
-    """Figure 3. The link behind router M is listed first: it is the bottleneck in every case."""
+    about=f"Figure 3: {MILD // 2} NewReno flows of senders A cross both links, {MILD // 2} of senders B the second.",
     scenario=_scenario,
     cases=(
         _case("the same at both", "compared"),
