@@ -12,7 +12,7 @@ use headgate_measure::{HasFlow, LinkLedger};
 
 use crate::medium::{Carrier, Transit};
 
-/// Takes the packets of a link, and the packets that its discipline drops.
+/// Receives the packets of a link, and the packets that its discipline drops.
 pub trait NextHop<T>: Sink<T> {
     /// Transmission of `packet` begins.
     fn sending(&mut self, packet: &Packet<T>, now: Time);

@@ -14,7 +14,7 @@ use crate::table::{ColumnInfo, Row};
 pub struct Table {
     /// Its name.
     pub name: &'static str,
-    /// What a row describes.
+    /// The subject of a row.
     pub about: &'static str,
     /// Its columns, after discipline and seed.
     pub columns: Vec<ColumnInfo>,

@@ -41,7 +41,7 @@ impl NextHop<Segment> for Downstream<'_> {
     }
 
     /// With `far_or_unordered`, the packet's arrival is an event of its own. Otherwise the host behind the link handles
-    /// it at once, with the later time `arrival`. The result is the same, because such packets arrive in order and
+    /// it at once, with the later time `arrival`. The result is the same, because these packets arrive in order and
     /// soon.
     #[inline(always)]
     fn receive(&mut self, packet: SimPacket, arrival: Time, far_or_unordered: bool) {

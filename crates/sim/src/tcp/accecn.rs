@@ -10,7 +10,6 @@ const MODULUS: u32 = 8;
 /// The initial count (section 3.2.1).
 pub const INITIAL_ACE: u8 = 5;
 
-/// The receiver's count after a segment.
 #[inline]
 pub fn count_mark(ace: u8, marked: bool) -> u8 {
     (ace + u8::from(marked)) % MODULUS as u8

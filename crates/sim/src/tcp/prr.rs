@@ -4,20 +4,14 @@
 //! reduction over the recovery: for each delivered segment it sends `ssthresh` / `recover_fs` segments. If losses
 //! already took the flight below `ssthresh`, it lets the flight grow back, at most as fast as slow start.
 //!
-//! | RFC 9937 | here |
-//! | --- | --- |
-//! | prr_delivered, prr_out, RecoverFS | `delivered`, `out`, `recover_fs` |
-//! | DeliveredData, inflight, safeACK | arguments of [`Prr::on_ack`] |
-//! | SndCnt | its result |
+//! The RFC calls the state prr_delivered, prr_out and RecoverFS, the arguments of [`Prr::on_ack`] DeliveredData,
+//! inflight and safeACK, and its result SndCnt.
 
-/// The state of one recovery, in segments.
+/// Segments delivered and sent since one recovery began, and in flight at its start.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Prr {
-    /// Delivered since it began.
     delivered: u32,
-    /// Sent since it began.
     out: u32,
-    /// In flight at its start.
     recover_fs: u32,
 }
 

@@ -118,7 +118,7 @@ impl TcpReceiver {
         match at_once {
             Some(None) => return Some(self.reply(config, duplicate)),
             Some(before) => {
-                self.ack_due = now; // the caller asks again
+                self.ack_due = now; // the caller then calls `on_timer`
                 return before;
             }
             None => {}

@@ -3,7 +3,7 @@
 
 use crate::segment::SackBlock;
 
-/// Recent SACK blocks, whose segments are skipped.
+/// The three most recent SACK blocks; a larger block replaces one inside it.
 #[derive(Clone, Debug, Default)]
 pub struct RecentBlocks([SackBlock; 3]);
 

@@ -114,7 +114,7 @@ pub struct TcpSender {
     rto: Rto,
     /// When the segment `timed_seq` was sent.
     timed_at: Time,
-    /// The segment whose round trip is being timed; it was sent once; [`NONE`] if there is none.
+    /// The number of the segment whose round trip is being timed, sent once; [`NONE`] if there is none.
     timed_seq: u32,
     /// After an ECN echo at a window of one, sending waits for the timer.
     waiting_for_timer: bool,
@@ -122,7 +122,7 @@ pub struct TcpSender {
     cwr: bool,
     /// In slow start after a timeout.
     after_timeout: bool,
-    /// The scoreboard and what else SACK needs; `None` without SACK.
+    /// The scoreboard, and send times if needed; `None` without SACK.
     sack: Option<SackState>,
     retransmits: u32,
     timeouts: u32,

@@ -6,24 +6,18 @@
 //!
 //! If the probe itself repaired the loss, the acknowledgement shows no loss at all. [`Tlp::on_ack`] detects this case,
 //! and the window is reduced as for any loss (section 7.4).
-//!
-//! | RFC 8985 | here |
-//! | --- | --- |
-//! | PTO | [`Tlp::timeout`], `deadline` |
-//! | TLP.end_seq, TLP.is_retrans | `end`, `retransmitted` |
 
 use headgate_core::{Span, Time};
 
 use crate::segment::SackBlock;
 
-/// The state of section 5.3, and the timer.
 #[derive(Clone, Copy, Debug)]
 pub struct Tlp {
     /// The probe timer; [`Time::NEVER`] if it is off.
     pub deadline: Time,
-    /// The next new segment at the last probe, until the probe is acknowledged; 0 if there is none.
+    /// The next new segment at the last probe, until the probe is acknowledged (TLP.end_seq); 0 if there is none.
     end: u32,
-    /// Whether the probe was a retransmission.
+    /// Whether the probe was a retransmission (TLP.is_retrans).
     retransmitted: bool,
     /// A round-trip time was measured since the last probe or the start.
     sampled: bool,
@@ -36,8 +30,8 @@ impl Default for Tlp {
 }
 
 impl Tlp {
-    /// The probe timeout with `flight` segments outstanding (section 7.2). The acknowledgement of a single segment
-    /// may be delayed by `ack_delay`.
+    /// The probe timeout (PTO) with `flight` segments outstanding (section 7.2). The acknowledgement of a single
+    /// segment may be delayed by `ack_delay`.
     pub fn timeout(srtt: Span, flight: u32, ack_delay: Span) -> Span {
         srtt * 2 + if flight == 1 { ack_delay } else { Span::ZERO }
     }
@@ -47,13 +41,11 @@ impl Tlp {
         (self.deadline, self.end, self.retransmitted) = (Time::NEVER, 0, false);
     }
 
-    /// Records an acknowledgement; `sampled` if it measured a round-trip time.
     pub fn on_sample(&mut self, sampled: bool) {
         self.sampled |= sampled;
     }
 
-    /// Whether a probe may be sent (section 7.3): one at a time, and only if a round-trip time was measured since the
-    /// last probe.
+    /// Whether a probe may be sent: one at a time, and only with a round-trip sample since the last (section 7.3).
     pub fn may_probe(&self) -> bool {
         self.end == 0 && self.sampled
     }

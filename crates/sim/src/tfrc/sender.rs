@@ -158,7 +158,7 @@ impl TfrcSender {
         data
     }
 
-    /// The contents of packet `seq`, for hosts whose packets hold only a number. Its round-trip time is unknown once
+    /// The contents of packet `seq`, since a simulated packet holds only that number. Its round-trip time is zero once
     /// a report has named a later packet.
     pub fn sent_data(&self, seq: u32) -> TfrcData {
         let kept_from = self.next - self.sent.len() as u32;

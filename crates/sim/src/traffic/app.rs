@@ -58,7 +58,7 @@ impl FlowApp {
         self.open_transfers.front().map_or(u32::MAX, |(end, _)| *end)
     }
 
-    /// Takes the oldest open transfer, which has arrived.
+    /// Removes the oldest open transfer, which has arrived, and returns it.
     pub fn take_arrived_transfer(&mut self) -> Option<TransferRequest> {
         self.open_transfers.pop_front().map(|(_, transfer)| transfer)
     }

@@ -44,7 +44,6 @@ pub const ALPHA: f64 = 3.0 * (1.0 - BETA) / (1.0 + BETA);
 pub struct Cubic {
     /// The plateau of the curve: `cwnd_prior`, or less with fast convergence.
     w_max: f64,
-    /// The window before its last reduction.
     cwnd_prior: f64,
     /// The last reduction was for a loss or a mark, and no timeout came after it.
     reduced: bool,
@@ -52,7 +51,6 @@ pub struct Cubic {
     epoch: Option<CubicEpoch>,
 }
 
-/// One stage of congestion avoidance.
 #[derive(Clone, Debug)]
 struct CubicEpoch {
     start: Time,

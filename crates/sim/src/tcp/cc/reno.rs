@@ -10,8 +10,8 @@ use crate::tcp::TcpSettings;
 const BETA_ECN: f64 = 0.8;
 
 /// Slow start's growth for an acknowledgement: one segment (RFC 5681, equation 2). With a `limit`, the acknowledged
-/// segments up to that limit (RFC 3465, sections 2.2 and 2.3). After a timeout their number says little about recent
-/// departures.
+/// segments up to that limit (RFC 3465, sections 2.2 and 2.3). After a timeout their number is ignored: it may include
+/// segments that arrived long ago.
 #[inline]
 pub(super) fn slow_start_growth(ack: &AckInfo, limit: Option<u32>) -> f64 {
     match limit {

@@ -378,7 +378,7 @@ impl TcpSender {
         }
     }
 
-    /// Sets the window as PRR asks after an acknowledgement of `delivered` segments.
+    /// Sets the window to the flight that PRR allows after an acknowledgement of `delivered` segments.
     fn apply_prr(&mut self, sack: &mut SackState, delivered: u32, safe: bool, now: Time) {
         let Some(prr) = sack.tracker.as_mut().and_then(|t| t.prr.as_mut()) else { return };
         let in_flight = sack.scoreboard.pipe(self.next_new);

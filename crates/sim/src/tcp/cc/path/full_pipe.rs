@@ -3,7 +3,7 @@
 
 /// The least growth of a round that continues the search.
 const GROWTH: f64 = 1.25;
-/// Rounds without such growth.
+/// Rounds below that growth that end the search.
 const ROUNDS: u32 = 3;
 
 #[derive(Clone, Copy, Debug, Default)]

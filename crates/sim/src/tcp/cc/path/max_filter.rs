@@ -22,7 +22,7 @@ impl MaxFilter {
         self.best[0].1
     }
 
-    /// Takes a sample. `now` never goes back; the window reaches from `now - window` to `now`.
+    /// Adds a sample of round `now`, which never decreases; the window reaches from `now - window` to `now`.
     pub fn update(&mut self, window: u32, now: u32, value: f64) {
         let sample = (now, value);
         if value >= self.best[0].1 || now - self.best[2].0 > window {
