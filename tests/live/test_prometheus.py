@@ -66,19 +66,19 @@ def test_counts_have_their_directions_and_reasons():
     assert found["sent_packets_total", 'direction="reverse"'] == 0
     assert found["drops_total", 'direction="forward",reason="early"'] == 5
     assert found["drops_total", 'direction="forward",reason="overflow"'] == 2
-    assert found["odd_frames_total", 'direction="forward",kind="fragment"'] == 4
+    assert found["not_ip_frames_total", 'direction="forward",kind="fragment"'] == 4
     assert found["cpu_seconds_total", ""] == 0.5
 
 
 def test_a_histogram_counts_from_below_and_ends_with_all():
     found = read(prometheus.exposition(view()))
-    bounds = {labels: count for (name, labels), count in found.items() if name == "queueing_seconds_bucket"}
+    bounds = {labels: count for (name, labels), count in found.items() if name == "queue_delay_seconds_bucket"}
     forward = {
         labels.split('le="')[1].removesuffix('"'): count for labels, count in bounds.items() if '"forward"' in labels
     }
     assert forward == {"0.01": 1, "0.1": 2, "+Inf": 3}
-    assert found["queueing_seconds_sum", 'direction="forward"'] == 0.25
-    assert found["queueing_seconds_count", 'direction="forward"'] == 3
+    assert found["queue_delay_seconds_sum", 'direction="forward"'] == 0.25
+    assert found["queue_delay_seconds_count", 'direction="forward"'] == 3
 
 
 def test_the_flows_that_send_most_have_their_rate_and_verdict():
@@ -90,10 +90,19 @@ def test_the_flows_that_send_most_have_their_rate_and_verdict():
     assert told['direction="forward",flow="udp 10.0.0.1:5 > 10.0.0.2:19",verdict="friendly"'] == 19
 
 
+def test_names_have_base_units_and_the_words_of_the_glossary():
+    names = {name for name, _ in read(prometheus.exposition(view(gauges=[("p", 0.5)], drops={"early": 1})))}
+    for name in names:
+        words = set(name.split("_"))
+        assert not words & {"ms", "us", "milliseconds", "bps", "bits", "kib", "percent"}, name
+    assert {"propagating_packets", "queue_delay_seconds_sum", "link_losses_total", "discipline_gauge"} <= names
+
+
 def test_labels_and_numbers_are_written_so_that_they_can_be_read():
     gauges = [('a "quoted"\\\nname', math.nan), ("high", math.inf), ("low", -math.inf), ("small", 1e-9)]
     found = read(prometheus.exposition(view(gauges=gauges)))
-    read_back = {labels.split("gauge=")[1]: value for (name, labels), value in found.items() if name == "discipline"}
+    values = {labels: value for (name, labels), value in found.items() if name == "discipline_gauge"}
+    read_back = {labels.split("gauge=")[1]: value for labels, value in values.items()}
     assert math.isnan(read_back.pop('"a \\"quoted\\"\\\\\\nname"'))
     assert read_back == {'"high"': math.inf, '"low"': -math.inf, '"small"': 1e-9}
 

@@ -61,6 +61,5 @@ pub use link::{EmulatedLink, LinkSettings, check, log};
 #[cfg(test)]
 extern crate self as headgate_live;
 #[cfg(test)]
-#[expect(dead_code, reason = "the tests here take what they need")]
 #[path = "../tests/support/memory.rs"]
 mod memory;

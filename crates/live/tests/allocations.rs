@@ -1,4 +1,4 @@
-//! Nothing is allocated while packets pass.
+//! Forwarding a packet allocates nothing.
 #![cfg(target_os = "linux")]
 
 mod support;
@@ -18,7 +18,7 @@ use support::{SteppedClock, TestDirection, packet};
 #[global_allocator]
 static ALLOCATOR: &StatsAlloc<System> = &INSTRUMENTED_SYSTEM;
 
-/// An end that has a frame of one of a few flows whenever the clock has moved, and takes all it is given.
+/// An end that receives a frame of one of a few flows at each new time, and accepts every frame.
 struct RepeatingEnd {
     clock: SteppedClock,
     last: Time,
@@ -56,12 +56,12 @@ impl LinkEnd for RepeatingEnd {
 
 #[test]
 fn a_packet_on_its_way_through_costs_no_allocation() {
-    // Those that make a queue for a flow, and let it go, may allocate for it; these do not.
+    // Disciplines that allocate a queue per flow may allocate. These do not.
     for name in ["droptail", "red", "blue", "sfb", "faba", "red_pd", "codel", "pie"] {
         assert!(registry::find(name).is_ok());
         let clock = SteppedClock::of(Span::from_micros(300));
         let frames = (0..8).map(|n| packet(5000 + n, 600 + 50 * usize::from(n), Ecn::Ect0, 0)).collect();
-        // A log is kept as well: nothing is read from it, so that in the end it has no room.
+        // Recorders are attached too. Nobody reads their records, so the channels fill up.
         let (pens, _notes): (Vec<_>, Vec<_>) = (0..2).map(|_| Recorder::new()).unzip();
         let mut pens = pens.into_iter();
         let mut end = |frames| {
@@ -76,8 +76,8 @@ fn a_packet_on_its_way_through_costs_no_allocation() {
                 forwarder.turn(end).unwrap();
             }
         };
-        // Tables and queues grow to their size. Views are shown at whole multiples of their interval: between two of
-        // them.
+        // Let tables and queues reach their size first. Views are published at multiples of `PUBLISH_INTERVAL`: measure
+        // between two of them.
         let warm = Time::ZERO + Span::from_secs(5) + Span::from_millis(1);
         until(&mut forwarder, warm);
         let before = forwarder.view().lanes[0].counts.delivered;

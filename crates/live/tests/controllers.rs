@@ -1,4 +1,4 @@
-//! Verdicts on the flows of simulations: TCP by the RFCs, BBR, and sources that heed nothing, at one link.
+//! Verdicts on simulated flows at one link: standard TCP, BBR and unresponsive sources.
 #![cfg(target_os = "linux")]
 
 use headgate_core::{Span, Time};
@@ -8,10 +8,10 @@ use headgate_scenario::{Changes, Scenario};
 
 const INTERVAL: Span = Span::from_millis(100);
 
-/// As many intervals as a link remembers.
+/// The number of intervals that a link keeps.
 const REMEMBERED: usize = 100;
 
-/// What each flow does in intervals, from the events at the link.
+/// The intervals of each flow, from the events at the link.
 struct RecordedIntervals(Vec<Vec<FlowInterval>>);
 
 impl RunObserver for RecordedIntervals {
@@ -49,7 +49,7 @@ fn judged(qdisc: &str, delay: u32, groups: &str) -> Vec<Responsiveness> {
     headgate_sim::run(&scenario, &scenario.qdiscs[0], 1, &mut seen).unwrap();
     let lately: Vec<&[FlowInterval]> =
         seen.0.iter().map(|intervals| &intervals[intervals.len() - REMEMBERED..]).collect();
-    // A fair share as a link has it: what those got on average that lost packets.
+    // The fair rate as a link estimates it: mean rate of the flows with drops.
     let lossy = lately.iter().filter(|intervals| intervals.iter().any(|interval| interval.counts.signals() > 0));
     let sent: Vec<u64> =
         lossy.map(|intervals| intervals.iter().map(|interval| interval.counts.sent_bytes).sum()).collect();
@@ -78,7 +78,8 @@ const CONSTANT: &str = "rate = '3Mbit/s'";
 const BURSTS: [&str; 2] =
     ["traffic = 'exp:rate=6Mbit/s,on=500ms,off=500ms'", "traffic = 'exp:rate=8Mbit/s,on=150ms,off=150ms'"];
 
-/// docs/guide/gateway.md has the figures. BBR is looked at beside a constant rate: bursts of others do make it slower.
+/// docs/guide/gateway.md has the figures. BBR runs beside a constant rate, since bursts of other flows make it reduce
+/// its rate.
 #[test]
 fn tcp_is_hardly_ever_accused_and_who_heeds_no_drops_is_seldom_taken_for_responsive() {
     let [mut tcp, mut bbr, mut constant, mut bursts] = <[VerdictCounts; 4]>::default();
@@ -103,8 +104,9 @@ fn tcp_is_hardly_ever_accused_and_who_heeds_no_drops_is_seldom_taken_for_respons
     println!("TCP {tcp:?}\nBBR {bbr:?}\nconstant {constant:?}\nbursts {bursts:?}");
     assert!(100 * tcp.unresponsive <= tcp.all, "{tcp:?}");
     assert_eq!(constant.responsive, 0, "{constant:?}");
-    // A burst that ends by itself, soon after drops, looks like an answer to them.
+    // A burst that ends soon after drops looks like a reaction to them.
     assert!(8 * bursts.responsive <= bursts.all, "{bursts:?}");
-    // It has more than its share, and does not answer drops (draft-cardwell-iccrg-bbr-congestion-control-00, section 1).
+    // BBR exceeds its fair share and does not react to drops (draft-cardwell-iccrg-bbr-congestion-control-00, section
+    // 1).
     assert!(20 * bbr.responsive <= bbr.all && 2 * bbr.unresponsive > bbr.all, "{bbr:?}");
 }

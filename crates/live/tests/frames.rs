@@ -1,4 +1,4 @@
-//! What becomes of which frame: the corpus, and valid frames that were mutated.
+//! Treatment of frames: a corpus, and mutated valid frames.
 #![cfg(target_os = "linux")]
 
 mod support;
@@ -107,7 +107,7 @@ fn the_scenarios_classes_and_flows_are_those_of_the_live_link() {
     assert_ne!(dns.flow, arp.flow);
 }
 
-/// Frames of few headers, so that many differ in one field alone, each of the fields by which flows and classes are told apart.
+/// Frames with few distinct headers, so that many differ in a single field that distinguishes flows or classes.
 fn alike() -> impl Strategy<Value = Vec<u8>> {
     (any::<[bool; 3]>(), any::<[bool; 4]>()).prop_map(|([v6, tcp, dscp], [source, destination, from, to])| {
         let end = |other| if other { [10, 0, 0, 1] } else { [10, 0, 0, 2] };
@@ -156,7 +156,7 @@ proptest! {
     }
 }
 
-/// A valid frame of each shape a builder makes.
+/// A valid frame of each shape that the builder can make.
 fn valid() -> impl Strategy<Value = Vec<u8>> {
     let ports = any::<(u16, u16)>();
     (0..6_u8, ports, prop::collection::vec(any::<u8>(), 0..64), any::<[u8; 16]>()).prop_map(
@@ -184,7 +184,8 @@ fn valid() -> impl Strategy<Value = Vec<u8>> {
     )
 }
 
-/// What is read of any bytes: no panic, every refusal counted once, marks change the header's ECN alone.
+/// Laws for arbitrary bytes: the parser does not panic, counts each refused frame once, and a mark changes only the ECN
+/// field and the checksum.
 fn obeys(layer: Layer, frame: &[u8]) -> Result<(), TestCaseError> {
     let mut parser = Parser::new(layer, KEY);
     let result = parser.parse(frame);
@@ -199,7 +200,7 @@ fn obeys(layer: Layer, frame: &[u8]) -> Result<(), TestCaseError> {
     Ok(())
 }
 
-/// A frame that may be anything, valid and mutated, or any bytes, up to what is longer than a slot.
+/// An arbitrary frame: valid, mutated, or random bytes, up to longer than a slot.
 fn hostile() -> impl Strategy<Value = Vec<u8>> {
     let mutated =
         (valid(), any::<prop::sample::Index>(), any::<u8>(), any::<bool>()).prop_map(|(frame, at, byte, whole)| {

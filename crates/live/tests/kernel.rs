@@ -1,5 +1,5 @@
-//! The forwarder between devices of the kernel, in namespaces that the tests make. They need root, and are skipped,
-//! with the reason printed, where they have not got it.
+//! The forwarder between kernel devices, in namespaces that the tests create. The tests need root and are skipped
+//! otherwise, with the reason printed.
 #![cfg(target_os = "linux")]
 
 mod support;
@@ -19,7 +19,7 @@ use support::memory::Conserved;
 use support::namespace::{in_namespace, ip, veth};
 use support::{TestDirection, packet};
 
-/// Forwards between `a` and `b` with `direction` both ways while `job` is done in another thread of the same namespace.
+/// Forwards between `a` and `b`, with `direction` both ways, while `job` runs in another thread of the same namespace.
 fn forward<A, B, T>(a: A, b: B, direction: &TestDirection, job: impl FnOnce() -> T + Send) -> (View, T)
 where
     A: LinkEnd + Send,
@@ -31,7 +31,7 @@ where
     let mut forwarder = Forwarder::new(a, b, lanes, PacedClock::new(Monotonic::new(), PacedClock::MARGIN));
     let stop = forwarder.stop_flag();
     thread::scope(|scope| {
-        // It stops also when the job panics.
+        // Also stops the forwarder if the job panics.
         struct StopOnDrop(std::sync::Arc<std::sync::atomic::AtomicBool>);
         impl Drop for StopOnDrop {
             fn drop(&mut self) {
@@ -74,7 +74,7 @@ impl ForwardedHost {
         self.pool.give(frame);
     }
 
-    /// The frames that come until `count` are there, or for two seconds.
+    /// Receives until `count` frames have arrived, for at most two seconds.
     fn receive(&mut self, count: usize) -> Vec<Vec<u8>> {
         let mut clock = PacedClock::new(Monotonic::new(), Span::ZERO);
         let end = clock.now() + Span::from_secs(2);
@@ -122,7 +122,7 @@ fn frames_cross_packet_sockets_unchanged_and_what_is_odd_is_counted() {
         });
         let lane = &view.lanes[0];
         adds_up(lane);
-        // The last says that it is longer than it is.
+        // The last packet's header states more bytes than the packet has.
         frames.pop();
         assert_eq!(received, frames);
         assert_eq!((lane.counts.offered, lane.counts.delivered), (43, 42));
@@ -158,19 +158,19 @@ fn marks_reach_the_receiver_with_a_true_checksum() {
 
 #[test]
 fn the_kernels_own_hosts_meet_over_a_pair_of_tun_devices() {
-    // A namespace for each end, so that their packets cross the link: within one the kernel would hand them over
-    // itself.
+    // A namespace for each end: within one, the kernel would deliver the packets without the link.
     let near = in_namespace(|| end(1));
     let far = in_namespace(|| end(2));
     let (Some((a, sender)), Some((b, receiver))) = (near, far) else { return };
     assert_eq!((a.name(), a.layer(), a.mtu()), ("hg0", Layer::Ip, 1500));
-    // 972 bytes of data are 1000 of IP: 8 Mbit/s is one a millisecond, and twice as many are sent.
+    // 972 bytes of data are 1000 bytes of IP. The link sends 8 Mbit/s, one packet a millisecond; twice as many are
+    // offered.
     let (count, delay) = (600, Duration::from_millis(20));
     let direction = TestDirection::new(8, delay.as_millis() as u64, 50, "droptail");
     receiver.set_read_timeout(Some(Duration::from_millis(300))).unwrap();
     let (view, received) = forward(a, b, &direction, || {
         thread::scope(|scope| {
-            // Read meanwhile: a socket's buffer holds less than this.
+            // Read while sending: the socket's buffer holds fewer packets.
             let received = scope.spawn(|| {
                 let (mut numbers, mut data) = (Vec::new(), [0; 2000]);
                 while let Ok(length) = receiver.recv(&mut data) {
@@ -228,8 +228,7 @@ fn packets_leave_at_their_rate_and_after_their_delay() {
         });
         let lane = &view.lanes[0];
         adds_up(lane);
-        // Never sooner than a link would; how much later depends on what else the machine does, and is what is
-        // reported.
+        // Packets never arrive before the link's time. How late they arrive depends on the machine and is only printed.
         assert!(end - begin >= Span::from_millis(510), "{}", end - begin);
         let lateness = |share| lane.lateness.quantile(share).unwrap() / 1e3;
         println!("late by {:.1} us at the median, {:.1} at p99", lateness(0.5), lateness(0.99));

@@ -1,5 +1,5 @@
-//! A whole link between two hosts of the kernel's. It needs root or `CAP_SYS_ADMIN` for namespaces, and is skipped,
-//! with the reason printed, without.
+//! A link between two kernel hosts. The tests need root or `CAP_SYS_ADMIN` for namespaces and are skipped otherwise,
+//! with the reason printed.
 #![cfg(target_os = "linux")]
 
 #[allow(dead_code, reason = "it takes what it needs")]
@@ -29,7 +29,7 @@ fn settings(set: &[&str]) -> LinkSettings {
     LinkSettings { lanes: [lane.clone(), lane], seed: 1, sysctls: Vec::new(), outside: false, log: None }
 }
 
-/// `None`, with the reason printed, where no namespace can be made.
+/// `None`, with the reason printed, if no namespace can be created.
 fn allowed<T>(made: io::Result<T>) -> Option<T> {
     match made {
         Err(error) if error.kind() == io::ErrorKind::PermissionDenied => {
@@ -47,8 +47,8 @@ fn every_packet_is_counted_alike_by_the_kernel_and_by_us() {
     let receiver = link.far().run(|| UdpSocket::bind(SocketAddr::from((EmulatedLink::FAR, 9)))).unwrap().unwrap();
     let sender = link.near().run(|| UdpSocket::bind(SocketAddr::from((EmulatedLink::NEAR, 0)))).unwrap().unwrap();
     receiver.set_read_timeout(Some(Duration::from_millis(300))).unwrap();
-    // 972 bytes of data are 1000 of IP: 1 ms each to send, and they come twice as fast. Those that cross the link find
-    // room in the receiver's socket, though nobody reads meanwhile.
+    // 972 bytes of data are 1000 bytes of IP: 1 ms each to send, and two arrive per millisecond. The receiver's socket
+    // has room for all that cross the link.
     let mut clock = PacedClock::new(Monotonic::new(), Span::ZERO);
     let begin = clock.now();
     for n in 0..150 {

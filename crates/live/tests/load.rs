@@ -1,5 +1,5 @@
-//! Real traffic over a link between two hosts of the kernel's. It needs root or `CAP_SYS_ADMIN` for namespaces, and is
-//! skipped, with the reason printed, without.
+//! Kernel traffic over a link between two hosts. The tests need root or `CAP_SYS_ADMIN` for namespaces and are skipped
+//! otherwise, with the reason printed.
 #![cfg(target_os = "linux")]
 
 use std::io;
@@ -11,7 +11,7 @@ use headgate_live::pacing::{Clock, PacedClock};
 use headgate_live::{EmulatedLink, LaneSettings, LinkSettings, View};
 use headgate_scenario::{Changes, Scenario};
 
-/// A scenario of `duration`, with `groups` over a link of 10 Mbit/s and 10 ms each way.
+/// A scenario of `duration` with `groups` over a link of 10 Mbit/s and 10 ms in each direction.
 fn scenario(duration: &str, qdisc: &str, groups: &str) -> Scenario {
     let text = format!(
         "name = \"load\"\nduration = \"{duration}\"\nqdiscs = [{qdisc:?}]\n\
@@ -20,7 +20,7 @@ fn scenario(duration: &str, qdisc: &str, groups: &str) -> Scenario {
     Scenario::read(&text, "load.toml", &Changes::default()).unwrap_or_else(|error| panic!("{error}"))
 }
 
-/// Runs `scenario`; `None`, with the reason printed, where no namespace can be made.
+/// Runs `scenario`; `None`, with the reason printed, if no namespace can be created.
 fn run(scenario: &Scenario) -> Option<(LoadReport, View)> {
     let way = LaneSettings::of_bottleneck(scenario, 0);
     let back = LaneSettings { qdisc: "droptail".parse().unwrap(), ..way.clone() };
@@ -43,7 +43,7 @@ fn run(scenario: &Scenario) -> Option<(LoadReport, View)> {
     Some((report, link.stop().unwrap()))
 }
 
-/// Useful bytes of a flow that came in `from..to`, in seconds.
+/// Useful bytes delivered to a flow in `from..to`, in seconds.
 fn bytes(report: &LoadReport, flow: u32, from: f64, to: f64) -> f64 {
     let came = |at: Time| (from..to).contains(&at.as_secs_f64());
     let rows = report.deliveries.iter().filter(|row| row.flow == flow && came(row.at));
@@ -57,29 +57,28 @@ fn a_bulk_flow_fills_the_link_and_all_that_is_delivered_is_counted_once() {
     let Some((report, view)) = run(&scenario) else { return };
     let whole: f64 = [0, 1].map(|flow| bytes(&report, flow, 0.0, 9.0)).iter().sum();
     let sent = view.lanes[0].totals.counts().sent_bytes as f64;
-    // Of 1500 bytes on the wire 1460 are data; what is sent twice, or set up, or under way at the end is not counted,
-    // and the link holds 50 packets and 10 ms.
+    // 1460 of 1500 bytes on the wire are data. Retransmissions, handshakes and packets in transit at the end do not
+    // count; the link holds 50 packets and 10 ms.
     let again: u64 = report.flows.iter().map(|flow| flow.counts.retransmits).sum();
     assert!(whole <= sent * 1460.0 / 1500.0, "{whole} of {sent}");
     assert!(
         whole >= (sent - (again + 50 + 9 + 9) as f64 * 1500.0) * 1460.0 / 1500.0,
         "{whole} of {sent}, {again} again"
     );
-    // The second second is behind slow start: 1.25 MB cross the link, what a receiver is told of 50 ms late with them,
-    // and a loss leaves at most a window's gap.
+    // The second second is after slow start: 1.25 MB cross the link. Deliveries may be reported 50 ms late, and a loss
+    // leaves a gap of at most a window.
     let busy: f64 = [0, 1].map(|flow| bytes(&report, flow, 1.0, 2.0)).iter().sum();
     assert!((1.0e6..=1.25e6 * 1460.0 / 1500.0 * 1.05).contains(&busy), "{busy}");
     assert_eq!(bytes(&report, 1, 0.0, 0.5), 0.0, "it starts later");
-    // What is in the queue and on the link comes after it has stopped: 60 ms and 10 ms; a thread may be late by as
-    // much.
+    // After the stop, the queue (60 ms) and the link (10 ms) still deliver; a thread may be late by as much.
     assert_eq!(bytes(&report, 1, 1.7, 2.0), 0.0, "it has stopped");
     let FlowReport { cwnd_area, srtt, min_rtt, .. } = &report.flows[0];
-    // 20 ms and a packet's 1.2 ms at the least; and the queue's 60 ms at the most, and twice that of a busy machine.
+    // At least 20 ms and 1.2 ms for a packet; at most also the queue's 60 ms, doubled for a busy machine.
     assert!(
         min_rtt.unwrap() >= Span::from_millis(20) && srtt.unwrap() < Span::from_millis(160),
         "{min_rtt:?} {srtt:?}"
     );
-    // The path holds 17 packets and the queue 50: the mean is between the initial window and twice both.
+    // The path holds 17 packets and the queue 50, so the mean lies between the initial window and twice their sum.
     assert!((10.0..134.0).contains(&(cwnd_area.unwrap() / 2e9)), "{cwnd_area:?}");
 }
 
@@ -87,13 +86,13 @@ fn a_bulk_flow_fills_the_link_and_all_that_is_delivered_is_counted_once() {
 fn datagrams_keep_their_rate_and_tell_their_delay() {
     let groups = "[[udp]]\nrate = \"2Mbit/s\"\n[[udp]]\nrate = \"400kbit/s\"\npacket = \"200B\"\n";
     let Some((report, _)) = run(&scenario("2s", "droptail", groups)) else { return };
-    // 250 packets a second, of 1000 bytes and of 200; the thread may be late when the end comes.
+    // 250 packets a second, of 1000 bytes and of 200. The thread may be late at the end.
     let (sent, small) = (report.flows[0].datagrams[0], report.flows[1].datagrams[0]);
     assert!((495..=500).contains(&sent) && (495..=500).contains(&small), "{sent} and {small}");
     let (came, flow) = (bytes(&report, 0, 0.0, 9.0) / 972.0, &report.flows[0]);
-    // 12 ms under way at the end, as much as four times over on a busy machine.
+    // 12 ms of packets are in transit at the end; four times that on a busy machine.
     assert!(came <= sent as f64 && came >= sent as f64 - 12.0, "{came} of {sent}");
-    // 10 ms on the link, 0.8 ms onto it.
+    // 10 ms of propagation, 0.8 ms of transmission.
     assert!(flow.delay.quantile(0.0).unwrap() >= 10.8e6 * 0.99, "{:?}", flow.delay.quantile(0.0));
 }
 
@@ -104,11 +103,10 @@ fn receivers_see_the_marks() {
     let marked: u64 = report.flows.iter().map(|flow| flow.counts.marked).sum();
     let by_link: u64 = view.lanes[0].totals.counts().marked();
     assert!(by_link > 0 && marked > 0, "{marked} of {by_link}");
-    // What the link marked comes to the receivers, but for what is in the queue and on the link at the end: 50 and 9
-    // packets.
+    // Receivers get all marked packets, except those in the queue (50) and on the link (9) at the end.
     assert!(report.marked <= by_link && report.marked + 59 >= by_link, "{} of {by_link}", report.marked);
     assert_eq!(report.flows[2].counts.marked, 0, "it did not ask for ECN");
-    // The sender of TCP takes more for marked than was, and UDP's receiver sees each of its own.
+    // TCP's sender counts more marks than there were; UDP's receiver counts its own exactly.
     assert!(marked >= report.marked && report.flows[3].counts.marked <= report.marked, "{marked}, {}", report.marked);
 }
 
@@ -119,13 +117,12 @@ fn transfers_come_whole_and_the_next_waits_for_the_last() {
     let of = |flow| report.transfers.iter().filter(move |transfer| transfer.flow == flow);
     for flow in 0..2 {
         let done: Vec<_> = of(flow).filter_map(|transfer| Some((transfer.start, transfer.end?))).collect();
-        // Each takes a handshake, two round trips of slow start and the wait: 20 ms x 3 + 30 ms and the data's own
-        // time.
+        // Each transfer takes a handshake, two round trips of slow start and the pause: 20 ms x 3 + 30 ms, and the
+        // transmission of the data.
         assert!((8..=22).contains(&done.len()), "{}", done.len());
         let mut pauses: Vec<Span> = done.windows(2).map(|pair| pair[1].0 - pair[0].1).collect();
         pauses.sort();
-        // The last acknowledgement is 10 ms on its way, and a receiver is told of the data before it within 5 ms in the
-        // median.
+        // The last ACK needs 10 ms, and a receiver reads the data within 5 ms in the median.
         assert!(pauses[pauses.len() / 2] >= Span::from_millis(35), "{pauses:?}");
         let whole = done.len() as f64 * 20_000.0;
         assert!(bytes(&report, flow, 0.0, 9.0) >= whole, "{whole}");
@@ -139,7 +136,7 @@ fn transfers_come_whole_and_the_next_waits_for_the_last() {
 #[test]
 fn a_receivers_window_bounds_its_flow() {
     let Some((report, _)) = run(&scenario("2s", "droptail", "[[tcp]]\nwindow = 5\n")) else { return };
-    // Five packets a round trip of at least 21.2 ms; a window of six would fill 8.2 packets more of every second.
+    // Five packets per round trip of at least 21.2 ms. A window of six would send 8.2 packets more per second.
     let most = 5.0 * 1460.0 * 2.0 / 0.0212;
     assert!((most * 0.5..=most).contains(&bytes(&report, 0, 0.0, 9.0)), "{} of {most}", bytes(&report, 0, 0.0, 9.0));
 }

@@ -1,4 +1,4 @@
-//! The forwarder from end to end, with frames from a list and a clock that goes where it is told.
+//! The forwarder from end to end, with frames from a list and a clock that the test advances.
 #![cfg(target_os = "linux")]
 
 mod support;
@@ -17,7 +17,7 @@ fn at_us(us: u64) -> Time {
     Time::ZERO + Span::from_micros(us)
 }
 
-/// A packet of `bytes` from one flow every `gap_us`, numbered.
+/// Numbered packets of one flow, `bytes` bytes each, one every `gap_us`.
 fn stream(count: u32, bytes: usize, gap_us: u64) -> Vec<(Time, Vec<u8>)> {
     (0..count).map(|n| (at_us(u64::from(n) * gap_us), packet(5000, bytes, Ecn::NotEct, n))).collect()
 }
@@ -28,7 +28,7 @@ fn number(packet: &[u8]) -> u32 {
 
 struct FinishedRun {
     view: View,
-    /// What came out at the second end.
+    /// The frames sent to the second end.
     out: Vec<(Time, Vec<u8>)>,
 }
 
@@ -58,7 +58,7 @@ fn rate_delay_and_order_are_exact() {
     let run = run(&direction, stream(500, 1000, 100), FakeClock::new(), at_us(600_000));
     assert_eq!(run.out.len(), 500);
     for (n, (at, bytes)) in (0..).zip(&run.out) {
-        // Number n is sent from n ms to n + 1 ms, and comes out 5 ms later.
+        // Packet n is transmitted from n ms to n + 1 ms and leaves the link 5 ms later.
         assert_eq!((*at, number(bytes)), (at_us((u64::from(n) + 1) * 1000 + 5000), n));
         assert_eq!(bytes, &packet(5000, 1000, Ecn::NotEct, n));
     }
@@ -74,7 +74,7 @@ fn lateness_does_not_add_up() {
     let first = run.out[0].0;
     for (n, (at, _)) in (0..).zip(&run.out) {
         let nominal = at_us((n + 1) * 1000 + 5000);
-        // The first arrival may be looked at late, and with it everything is; each departure by itself.
+        // The first arrival may be read late, which delays all packets; each departure may be late by itself.
         assert!(*at >= nominal && *at - nominal <= Span::from_micros(5000), "{n}: {at} for {nominal}");
     }
     let lane = &run.view.lanes[0];
@@ -106,7 +106,7 @@ fn a_header_that_is_left_out_costs_no_time() {
 #[test]
 fn a_trace_lets_1500_bytes_pass_at_its_moments() {
     let mut direction = TestDirection::new(MBIT, 2, 100, "droptail");
-    // Two opportunities at 3 ms, one at 10 ms, and again.
+    // Two opportunities at 3 ms, one at 10 ms; then the trace repeats.
     direction.simplex.pace = Pace::Trace { name: "t".to_string(), opportunities: [3, 3, 10].into() };
     direction.slots = LaneSettings::slots(&direction.simplex, direction.delay);
     let run = run(&direction, stream(9, 1500, 0), FakeClock::new(), at_us(40_000));
@@ -123,10 +123,10 @@ fn there_are_slots_for_the_fastest_that_a_link_becomes() {
         LaneSettings::slots(&direction.simplex, direction.delay)
     };
     let step = |mbit: u64| (Span::from_secs(1), Rate::from_bits(mbit * 1_000_000));
-    // 100 ms at 8 Mbit/s are 100 kB on the way; packets have 60 bytes at the least.
+    // 100 ms at 8 Mbit/s hold 100 kB; packets have at least 60 bytes.
     let steps = slots(Pace::Schedule { steps: vec![step(8), step(0)], period: None }, &mut direction);
     assert!(steps >= 100_000 / 60, "{steps}");
-    // 50 opportunities at once and then none for a second: all of them may be on the way together.
+    // 50 opportunities at once, then none for a second: all 50 packets may be in propagation together.
     let burst = [vec![5; 50], vec![1000]].concat();
     let burst = slots(Pace::Trace { name: "t".to_string(), opportunities: burst.into() }, &mut direction);
     assert!(burst >= 50 * 1500 / 60, "{burst}");
@@ -134,7 +134,7 @@ fn there_are_slots_for_the_fastest_that_a_link_becomes() {
 
 #[test]
 fn beyond_what_is_caught_up_the_link_stood_still() {
-    // Late once, at the first packet's departure: 30 ms.
+    // The loop is late once, by 30 ms, at the first packet's departure.
     let mut late = vec![Span::ZERO; 200];
     late[0] = Span::from_millis(30);
     let direction = TestDirection::new(MBIT, 0, 100, "droptail");
@@ -142,7 +142,7 @@ fn beyond_what_is_caught_up_the_link_stood_still() {
     let lane = &run.view.lanes[0];
     let lost = Span::from_millis(30) - CATCH_UP;
     assert_eq!((lane.counts.stalls, lane.counts.stalled), (1, lost));
-    // At 31 ms come out those of the 10 ms that are caught up: what was due at 1 to 11 ms, now at 21 to 31.
+    // At 31 ms the loop catches up on 10 ms: it sends the packets due at 1 to 11 ms, postponed to 21 to 31 ms.
     let burst = run.out.iter().filter(|(at, _)| *at == at_us(31_000)).count();
     assert_eq!(burst, 11);
     assert_eq!(run.out.last().unwrap().0, at_us(40_000) + lost);
@@ -152,7 +152,7 @@ fn beyond_what_is_caught_up_the_link_stood_still() {
 fn every_discipline_accounts_for_every_frame() {
     for entry in registry::ENTRIES {
         let direction = TestDirection::new(MBIT, 2, 20, entry.name);
-        // Twice the rate, of ten flows, four of ten packets ECN-capable; a pause in which the link goes idle.
+        // Ten flows offer twice the rate; four of ten packets are ECN-capable. In a pause the link goes idle.
         let frame = |n: u32| packet(5000 + (n * n % 10) as u16, 400 + (n * 37 % 600) as usize, ecn(n), n);
         let frames = (0..1200_u32).map(|n| {
             let pause = if n < 800 { 0 } else { 2_000_000 };
@@ -173,7 +173,7 @@ fn every_discipline_accounts_for_every_frame() {
             let marked = header.ecn().value() == 0b11;
             assert!(!marked || ecn(n).is_capable(), "{}: {n} could carry no mark", entry.name);
         }
-        // A flow by itself is never turned round but by a discipline that says so.
+        // A single flow is reordered only by disciplines that say so.
         if !entry.abilities.schedules {
             assert!(run.out.is_sorted_by_key(|(_, bytes)| number(bytes)), "{} reorders", entry.name);
         }
@@ -239,13 +239,15 @@ fn what_has_no_slot_or_is_odd_is_dropped_at_the_door_and_counted() {
 }
 
 #[test]
-fn what_the_far_end_refuses_is_counted() {
+fn packets_that_the_far_end_refuses_are_counted_and_are_not_delivered() {
     let direction = TestDirection::new(MBIT, 0, 100, "droptail");
     let mut clock = FakeClock::new();
     let (a, mut b) = (clock.end(Layer::Ip, stream(10, 1000, 0)), clock.end(Layer::Ip, []));
     b.refuse_after(7);
     let run = run_between(&direction, a, b, clock, at_us(50_000));
-    assert_eq!((run.out.len(), run.view.lanes[0].counts.refused), (7, 3));
+    let lane = &run.view.lanes[0];
+    assert_eq!((run.out.len(), lane.counts.delivered, lane.counts.refused), (7, 7, 3));
+    assert!(lane.adds_up(), "{:?}", lane.counts);
 }
 
 #[test]
@@ -262,7 +264,7 @@ fn the_queue_and_the_link_are_followed_over_time() {
         }
         seen.push(forwarder.view().lanes[0].occupancy);
     }
-    // A millisecond each: 9 wait in the first, 8 in the second, 7 from then on to 2.5 ms.
+    // Each packet takes 1 ms: 9 are queued in the first millisecond, 8 in the second, 7 from then to 2.5 ms.
     let near = |found: (f64, f64, f64), packets: f64, busy: f64| {
         let expected = (packets, packets * 1000.0, busy);
         let off = [found.0 - expected.0, (found.1 - expected.1) / 1000.0, found.2 - expected.2];
@@ -312,7 +314,7 @@ fn another_thread_sees_what_passes() {
     while forwarder.view().at < at_us(75_500) {
         forwarder.turn(at_us(75_500)).unwrap();
     }
-    // Shown last at 50 ms, when 50 packets had come out and the 51st had just come.
+    // The last view is of 50 ms: 50 packets have left, and the 51st has just arrived.
     let view = std::thread::spawn(move || shared.latest()).join().unwrap();
     assert_eq!((view.at, view.lanes[0].counts.delivered, view.lanes[0].propagating), (at_us(50_000), 50, 1));
     assert!(view.lanes[0].adds_up());

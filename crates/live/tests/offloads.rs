@@ -1,6 +1,6 @@
-//! What an interface's offloads leave to others: checksums, and segments that were never cut. And frames for which an
-//! interface has more room than most, or a ring too little. The tests need root, and are skipped, with the reason
-//! printed, without.
+//! Offloads of an interface leave work to others: missing checksums, and segments that were never cut. Also tested:
+//! interfaces with large MTUs, and rings with too few frames. The tests need root and are skipped otherwise, with the
+//! reason printed.
 #![cfg(target_os = "linux")]
 
 mod support;
@@ -22,9 +22,8 @@ use support::memory::Conserved;
 use support::namespace::{in_namespace, ip, veth};
 use support::{TestDirection, packet};
 
-/// Two hosts of the kernel's, each behind a virtual interface with all its offloads on, and the forwarder between the
-/// other ends of both. `server` is run at 10.78.0.2 and fd78::2 and says when it is ready; then `client` is run at
-/// 10.78.0.1.
+/// Two kernel hosts, each behind a virtual interface with all offloads on, and the forwarder between the other ends of
+/// both. `server` runs at 10.78.0.2 and fd78::2 and reports when it is ready; then `client` runs at 10.78.0.1.
 fn between_hosts(mtu: usize, server: impl FnOnce(Sender<()>) + Send, client: impl FnOnce() + Send) -> Option<View> {
     in_namespace(|| {
         let middle = gettid();
@@ -68,7 +67,7 @@ fn between_hosts(mtu: usize, server: impl FnOnce(Sender<()>) + Send, client: imp
     })
 }
 
-/// Forwards between `in1` and `in2` while `job` is done.
+/// Forwards between `in1` and `in2` while `job` runs.
 fn forwarding(mtu: usize, job: impl FnOnce() + Send) -> View {
     let [a, b] = ["in1", "in2"].map(|name| {
         ip(&format!("link set {name} addrgenmode none up"));
@@ -95,7 +94,7 @@ fn forwarding(mtu: usize, job: impl FnOnce() + Send) -> View {
     })
 }
 
-/// Echoes a datagram of each family, then what comes over a connection of each.
+/// Echoes a datagram of each address family, then the data of one connection of each.
 fn echo(ready: Sender<()>) {
     let addresses: [SocketAddr; 2] = ["10.78.0.2:9".parse().unwrap(), "[fd78::2]:9".parse().unwrap()];
     let sockets = addresses.map(|at| (UdpSocket::bind(at).unwrap(), TcpListener::bind(at).unwrap()));
@@ -113,10 +112,10 @@ fn echo(ready: Sender<()>) {
     }
 }
 
-/// How long a test waits for what will not come.
+/// Time for which a test waits for packets that must not arrive.
 const PATIENCE: Option<Duration> = Some(Duration::from_secs(10));
 
-/// Sends `bytes` bytes to the echo of `address` both ways, and expects them back.
+/// Sends `bytes` bytes to the echo server at `address` by UDP and TCP, and expects them back.
 fn exchange(address: &str, local: &str, bytes: usize) {
     let data: Vec<u8> = (0..bytes).map(|n| (n % 251) as u8).collect();
     let udp = UdpSocket::bind(local).unwrap();
@@ -136,7 +135,7 @@ fn exchange(address: &str, local: &str, bytes: usize) {
 
 #[test]
 fn a_checksum_that_was_left_to_a_card_is_filled_in() {
-    // A receiver that finds a wrong one says nothing, and the exchange would end in its time-out.
+    // A receiver discards packets with wrong checksums, and the exchange would time out.
     let Some(view) = between_hosts(1500, echo, || {
         exchange("10.78.0.2:9", "10.78.0.1:0", 1001);
         exchange("[fd78::2]:9", "[fd78::1]:0", 1001);
@@ -144,7 +143,7 @@ fn a_checksum_that_was_left_to_a_card_is_filled_in() {
         return;
     };
     assert!(view.lanes.iter().all(|lane| lane.adds_up()), "{view:#?}");
-    // A datagram, and at least SYN, data and FIN of a connection, twice.
+    // A datagram, and at least SYN, data and FIN of a connection; twice.
     assert!(view.kernel.iter().all(|kernel| kernel.no_checksum >= 8), "{:?}", view.kernel);
 }
 
@@ -167,16 +166,16 @@ fn segments_that_were_never_cut_are_counted() {
         let listener = TcpListener::bind("10.78.0.2:9").unwrap();
         ready.send(()).unwrap();
         let (mut stream, _) = listener.accept().unwrap();
-        // What it waits for comes only in pieces that were cut after all, sent again; it need not.
+        // The data arrives only if the sender retransmits it in small segments, which it need not.
         stream.set_read_timeout(Some(Duration::from_millis(100))).unwrap();
         let _ = stream.read(&mut [0; 1]);
     };
     let Some(view) = between_hosts(1500, serve, || {
-        // Six segments in one piece: less than the first window (RFC 6928).
+        // Six segments merged into one: less than the initial window (RFC 6928).
         let mut tcp = TcpStream::connect("10.78.0.2:9").unwrap();
         tcp.write_all(&[7; 8000]).unwrap();
         tcp.set_read_timeout(PATIENCE).unwrap();
-        // Until the other end has had enough.
+        // Sends until the other end closes.
         let _ = tcp.read(&mut [0; 1]);
     }) else {
         return;

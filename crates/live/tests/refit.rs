@@ -1,4 +1,4 @@
-//! A lane takes another's place while packets wait and fly.
+//! A lane replaces another while packets are queued and propagating.
 #![cfg(target_os = "linux")]
 
 mod support;
@@ -36,7 +36,7 @@ impl TestLink {
         TestLink { forwarder: Forwarder::new(a, b, lanes, clock) }
     }
 
-    /// Forwards until `end`; every packet must be accounted for at every moment.
+    /// Forwards until `end` and checks at every turn that all packets are accounted for.
     fn run(&mut self, end: Time) -> LaneView {
         while self.forwarder.view().at < end {
             self.forwarder.turn(end).unwrap();
@@ -51,7 +51,7 @@ impl TestLink {
         lane
     }
 
-    /// The way up is like `direction` from the forwarder's next look at what is to be done.
+    /// The forward direction gets the settings of `direction` at the forwarder's next check for changes.
     fn refit(&mut self, direction: &TestDirection) {
         let (direction, begin) = (direction.clone(), self.forwarder.view().at);
         let (say, done) = std::sync::mpsc::channel();
@@ -102,7 +102,7 @@ fn every_discipline_hands_all_it_holds_to_every_kind_of_successor() {
         let (old, new) = (before.totals.counts(), lane.totals.counts());
         assert_eq!(lane.counts.delivered + new.dropped(), 60, "{}", entry.name);
         assert_eq!(new.arrived, 60, "{}", entry.name);
-        // What it dropped or marked, it did while it was in charge: 50 ms at most.
+        // Its drops and marks happened while it was in place, for 50 ms at most.
         assert!(old.dropped() <= new.dropped() && new.drops(Why::Overload) == 0, "{}", entry.name);
         let marked = link.forwarder.b.sent().iter().filter(|(_, bytes)| bytes[1] & 3 == 3).count() as u64;
         assert_eq!(marked, new.marked(), "{}: the marks in headers are those that were counted", entry.name);
@@ -114,7 +114,7 @@ fn what_a_smaller_queue_has_no_room_for_is_dropped_as_overflow_the_last_first() 
     let mut link = TestLink::new(&TestDirection::new(MBIT, 0, 100, "droptail"), stream(80, 0, Ecn::NotEct));
     link.refit(&TestDirection::new(MBIT, 0, 10, "droptail"));
     let lane = link.run(at_us(200_000));
-    // It was done at time 0 and one packet was on its way by then, or at the first look after it: 50 of 80 have gone.
+    // The change was made at time 0, with one packet sent, or at the first check after it: 50 of 80 packets have left.
     let done = lane.counts.delivered - 10;
     assert!([1, 50].contains(&done), "{done}");
     assert_eq!(lane.totals.counts().drops(Why::Overflow), 80 - lane.counts.delivered);
@@ -136,7 +136,7 @@ fn packets_that_a_shaper_holds_back_go_on_in_order() {
 #[test]
 fn a_wait_is_measured_from_when_a_packet_came() {
     let mut link = TestLink::new(&TestDirection::new(1, 0, 100, "droptail"), stream(2, 0, Ecn::NotEct));
-    // 8 ms a packet at 1 Mbit/s: the second leaves the queue after 8 ms, whoever holds it then.
+    // At 1 Mbit/s a packet takes 8 ms: the second leaves the queue after 8 ms, in the old lane or the new one.
     link.refit(&TestDirection::new(1, 0, 100, "sfb"));
     let lane = link.run(at_us(100_000));
     assert_eq!(lane.totals.sojourn().quantile(0.99).map(|nanos| (nanos / 1e5).round()), Some(80.0));
@@ -150,7 +150,8 @@ fn nothing_overtakes_what_flies_when_the_delay_shrinks() {
     let lane = link.run(at_us(500_000));
     assert_eq!((lane.counts.delivered, link.out()), (150, (0..150).collect()));
     let last = link.forwarder.b.sent().last().unwrap().0;
-    // The change was done at 100 ms: what was sent by then comes out within 300 ms, and all the rest has caught up with it.
+    // The change was made at 100 ms. Packets sent before leave within 300 ms, and all later ones have caught up with
+    // them.
     assert!(at_us(290_000) < last && last <= at_us(310_000), "{last}");
 }
 

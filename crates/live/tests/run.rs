@@ -1,5 +1,5 @@
-//! Scenarios on real packets. They need root or `CAP_SYS_ADMIN` for namespaces, and are skipped, with the reason printed,
-//! without.
+//! Scenarios on real packets. The tests need root or `CAP_SYS_ADMIN` for namespaces and are skipped otherwise, with the
+//! reason printed.
 #![cfg(target_os = "linux")]
 
 use std::io;
@@ -10,7 +10,7 @@ use headgate_live::run::{HostLosses, LiveRun, LiveRunError, run};
 use headgate_measure::{EventBatch, PacketEvent, RunObserver, TraceRow};
 use headgate_scenario::{Changes, Scenario};
 
-/// Whether namespaces can be made here; says so if not.
+/// Whether namespaces can be created; prints the reason if not.
 fn possible() -> bool {
     match Namespace::new() {
         Err(error) if error.kind() == io::ErrorKind::PermissionDenied => {
@@ -26,7 +26,7 @@ fn scenario(keys: &str) -> Scenario {
     Scenario::read(&text, "live.toml", &Changes::default()).unwrap_or_else(|error| panic!("{error}"))
 }
 
-/// Two TCP flows and one that sends at a constant rate, which is a quarter of the link.
+/// Two TCP flows, and a constant rate of a quarter of the link.
 const THREE: &str = "duration = '2s'\nwarmup = '500ms'\n\
     link = { rate = '10Mbit/s', delay = '5ms', limit = '60p' }\nrecord = { interval = '100ms', events = 'all' }\n\
     [[tcp]]\nflows = 2\nrecovery = 'newreno'\naccess = { rate = '100Mbit/s', delay = '1ms' }\n\
@@ -69,19 +69,19 @@ fn a_run_measures_what_the_simulator_would_and_no_packet_vanishes() {
     assert!(outcome.links.iter().all(|link| link.conserves()));
     assert_eq!((fidelity.host_losses, fidelity.oversize), (HostLosses::default(), 0), "{fidelity:?}");
 
-    // What flows were sent is what the link sent, but for what belongs to no flow.
+    // The flows' sent packets add up to those of the link, except for packets that belong to no flow.
     let forward = &outcome.links[0];
     let sent: u64 = outcome.flows.iter().map(|flow| flow.counts.sent).sum();
     assert!(sent <= forward.counts.sent && forward.counts.sent <= sent + 10, "{sent} of {}", forward.counts.sent);
 
-    // The flows have more to send than the link takes. Reno without any queue keeps three quarters of what the constant flow
-    // leaves: 0.25 + 0.75 * 0.75. What comes in a burst after a stall of the machine counts where it comes: stalls come on top.
+    // The flows always have data. Without a queue, Reno fills three quarters of the rate that the constant flow leaves:
+    // 0.25 + 0.75 * 0.75. Bursts after a stall of the machine count when they arrive, so stalls add to this.
     let stalled = fidelity.stalls.1.as_secs_f64() / 1.5;
     assert!(forward.utilization > 0.81 - stalled, "{} with {stalled} stalled", forward.utilization);
     let bits = forward.counts.sent_bytes as f64 * 8.0 / 1.5;
     assert!((bits / (10e6 * forward.utilization) - 1.0).abs() < 0.01, "{bits} at {}", forward.utilization);
 
-    // Goodput is what came: as many bits in the intervals after the warm-up as the flows' rows have.
+    // Goodput is the delivered data: the intervals after the warm-up add up to the flows' rows.
     let goodput: f64 = outcome.flows.iter().map(|flow| flow.goodput_bps).sum();
     let told = outcome.intervals.iter().filter(|row| row.metric.name() == "goodput_bps" && row.time_s > 0.55);
     let told: f64 = told.map(|row| row.value * 0.1).sum::<f64>() / 1.5;
@@ -90,14 +90,15 @@ fn a_run_measures_what_the_simulator_would_and_no_packet_vanishes() {
     let carried = 10e6 * forward.utilization;
     assert!(goodput < carried && goodput > (0.9 - stalled) * carried, "{goodput} of {carried}");
 
-    // 1000 bytes on two links of 100 Mbit/s and one of 10, and 9 ms: nothing is there before.
+    // 1000 bytes on two links of 100 Mbit/s and one of 10 Mbit/s, and 9 ms of propagation: no packet arrives earlier.
     let way = &outcome.one_way[1];
     assert_eq!(way.base, Span::from_micros(9_000 + 2 * 80 + 800));
     assert!(way.excess.count() > 100);
     assert_eq!(seen.latest, Time::ZERO + scenario.duration);
 }
 
-/// A parking lot: flows that cross two links, and others that meet them on one. The way of the last is against that of the others.
+/// A parking lot: one group crosses two links, and others share one link with it. The last group goes in the opposite
+/// direction.
 const LOT: &str = "duration = '2s'\nrecord = { interval = '100ms', events = 'drops' }\n\
     [[link]]\nname = 'first'\nfrom = 'A'\nto = 'B'\nrate = '10Mbit/s'\ndelay = '4ms'\nlimit = '60p'\n\
     [[link]]\nname = 'second'\nfrom = 'B'\nto = 'C'\nrate = '4Mbit/s'\ndelay = '3ms'\nlimit = '30p'\n\
@@ -119,8 +120,8 @@ fn a_network_of_links_measures_what_the_simulator_would_and_no_packet_vanishes()
     assert!(outcome.links.iter().all(|link| link.conserves()));
     assert_eq!((fidelity.host_losses, fidelity.oversize), (HostLosses::default(), 0), "{fidelity:?}");
 
-    // Flows have more to send than the first link takes, of which Reno without any queue keeps three quarters, and the second is
-    // offered 4.5 Mbit/s by two of them alone.
+    // The flows always have data. Without a queue, Reno fills three quarters of the first link; two groups alone offer
+    // the second link 4.5 Mbit/s.
     let stalled = fidelity.stalls.1.as_secs_f64() / 2.0;
     let [first, _, second, back] = &outcome.links[..] else { panic!("{} directions", outcome.links.len()) };
     for (link, rate) in [(first, 10e6), (second, 4e6)] {
@@ -129,8 +130,8 @@ fn a_network_of_links_measures_what_the_simulator_would_and_no_packet_vanishes()
         assert!((bits / (rate * link.utilization) - 1.0).abs() < 0.01, "{}: {bits}", link.link);
         assert!(link.counts.dropped() > 0, "{}: what is more is dropped there", link.link);
     }
-    // What comes to the second link from the first is what that sent of the flows that go on, but for what is on its way between them: 4 ms of
-    // 10 Mbit/s, in packets of 1000 bytes at the least.
+    // The second link gets the packets that the first sent for the flows crossing both, except those between the links:
+    // 4 ms of 10 Mbit/s, in packets of at least 1000 bytes.
     let sent = |group: u32| -> u64 {
         outcome.flows.iter().filter(|flow| flow.group == group).map(|flow| flow.counts.sent).sum()
     };
@@ -138,12 +139,12 @@ fn a_network_of_links_measures_what_the_simulator_would_and_no_packet_vanishes()
     let came = second.counts.arrived - outcome.flows[6].counts.arrived;
     assert!(came.abs_diff(gone) <= 5 + 10, "{came} of {gone}");
     assert!(second.counts.sent.abs_diff(sent(0) + sent(2) + sent(4)) <= 10);
-    // Datagrams the other way meet ACKs alone: 1000 bytes every 8 ms, but for what is late or stands still at the end.
+    // Datagrams in the opposite direction meet only ACKs: 1000 bytes every 8 ms, except for late ones at the end.
     let late = Span::from_nanos(fidelity.send_lateness.quantile(1.0).unwrap_or(0.0) as u64) + fidelity.stalls.1;
     assert!(sent(3).abs_diff(250) <= 1 + late.as_nanos() / 8_000_000, "{} with {late} late", sent(3));
     assert!(back.counts.sent > sent(3));
 
-    // A datagram crosses both links and two of its own, of 100 Mbit/s and 1 ms each.
+    // A datagram crosses both links and its two access links, of 100 Mbit/s and 1 ms each.
     let base = |group: usize| outcome.one_way[group].base;
     assert_eq!(base(2), Span::from_micros(4_000 + 3_000 + 800 + 2_000 + 2 * (1_000 + 80)));
     assert!(outcome.one_way.iter().all(|way| way.excess.count() > 10));
@@ -183,19 +184,19 @@ fn traces_are_of_the_senders_that_were_asked_for_and_agree_with_the_flows() {
     {
         let of_flow = seen.traces.iter().filter(|row| row.flow == number);
         let rows: Vec<_> = of_flow.map(|row| (row.time, row.state)).collect();
-        // One a look at most, each 10 ms.
+        // At most one row per sample, every 10 ms.
         assert!((5..=100).contains(&rows.len()), "{} rows of flow {number}", rows.len());
         assert!(rows.iter().all(|(_, state)| phases.contains(&state.phase)), "{rows:?}");
-        // Within a round trip nothing is acknowledged.
+        // No data is acknowledged within the first round trip.
         let (first, state) = rows[0];
         assert!(first > Time::ZERO + Span::from_millis(20) || state.phase == phases[0], "{:?}", rows[0]);
-        // What is acknowledged has come, and was read within 100 ms, in which the link carries 125 kB.
+        // Acknowledged data has arrived and was read within 100 ms, in which the link carries 125 kB.
         let flow = &ran.outcome.flows[number as usize];
         let last = rows[rows.len() - 1].1;
         let (acked, came) = (last.acked_bytes.unwrap(), flow.goodput_bps / 8.0);
         assert!(acked > 0 && acked as f64 <= came + 125e3, "{acked} acknowledged, {came} came");
         assert!(u64::from(last.retransmits) <= flow.retransmits && u64::from(last.timeouts) <= flow.timeouts);
-        // There and back over the link.
+        // At least a round trip over the link.
         let srtts = rows.iter().filter_map(|(_, state)| state.srtt);
         assert!(srtts.min() >= Some(Span::from_millis(20)), "{rows:?}");
     }

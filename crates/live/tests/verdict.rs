@@ -1,4 +1,4 @@
-//! Verdicts on flows: senders that heed losses and such that do not, over a link whose clock goes where it is told.
+//! Verdicts on flows: responsive and unresponsive senders over a link whose clock the test advances.
 #![cfg(target_os = "linux")]
 
 mod support;
@@ -15,19 +15,19 @@ use headgate_live::{FlowView, Forwarder, FrameId, Layer, Pool};
 use support::{SteppedClock, TestDirection, packet};
 
 const BYTES: usize = 1000;
-/// A path of 40 ms, and as much in the queue.
+/// Round-trip time of the path: 40 ms, and as much in a full queue.
 const ROUND_TRIP: Span = Span::from_millis(80);
 
-/// Sends packets at a rate. If it heeds losses, it halves the rate for them, once a round trip, and else sends a packet
-/// more each round trip (RFC 5681, section 3.1, without slow start).
+/// Sends packets at a rate. A responsive sender halves its rate for losses, once per round trip, and otherwise adds a
+/// packet per round trip (RFC 5681, section 3.1, without slow start).
 struct TestSender {
     heeds: bool,
     per_second: f64,
     next: Time,
     number: u32,
-    /// What its receiver waits for.
+    /// The next number that its receiver expects.
     expected: u32,
-    /// When it learns of losses, and when it has heeded some last.
+    /// When it learns of losses, and when it last reacted to some.
     told: Option<Time>,
     heeded: Time,
 }
@@ -67,7 +67,7 @@ impl TestSender {
     }
 }
 
-/// Where packets come from and go to: sender number `n` has UDP port 5000 + `n`.
+/// The end of all senders: sender `n` has UDP port 5000 + `n`.
 #[derive(Clone)]
 struct FlowsEnd {
     clock: SteppedClock,
@@ -116,7 +116,7 @@ impl LinkEnd for FlowsEnd {
     }
 }
 
-/// What is found of `senders`, in their order, after so many seconds on 10 Mbit/s.
+/// The verdicts on `senders`, in their order, after so many seconds on 10 Mbit/s.
 fn found(qdisc: &str, senders: Vec<TestSender>, seconds: u64) -> Vec<FlowView> {
     let direction = TestDirection::new(10, 1, 50, qdisc);
     let clock = SteppedClock::of(Span::from_micros(500));
@@ -142,7 +142,7 @@ fn told(flows: &[FlowView]) -> String {
     flows.iter().map(|flow| format!("{:?}: {}\n", flow.verdict.responsiveness, flow.verdict)).collect()
 }
 
-/// Nine that heed losses, one that does not and sends five times its share, and one that has little to send.
+/// Nine responsive senders, one unresponsive at five times its fair share, and one with little data.
 fn mixed() -> Vec<TestSender> {
     let mut senders: Vec<TestSender> = (0..9).map(|n| TestSender::new(true, 0.2 + 0.05 * f64::from(n))).collect();
     senders.push(TestSender::new(false, 5.0));
@@ -171,7 +171,7 @@ fn who_sends_on_is_told_from_who_slows_down_and_who_asks_for_little_is_not_accus
             "{qdisc}\n{}",
             told(&flows)
         );
-        // The evidence has the numbers: 5 Mbit/s, and how many times the share that is.
+        // The explanation has the numbers: 5 Mbit/s, and its multiple of the fair share.
         let evidence = others[0].verdict.to_string();
         assert!(
             evidence.starts_with("sends 5.0 Mbit/s, ")

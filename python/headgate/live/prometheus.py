@@ -56,15 +56,15 @@ def metrics(view: View) -> Iterator[Metric]:
     yield _counter("drops_total", "Packets that the discipline dropped.", ["direction", "reason"], _by(view, "drops"))
     yield _counter("marks_total", "Packets that the discipline marked.", ["direction", "reason"], _by(view, "marks"))
     meaning = "Frames that were not plain IP packets."
-    yield _counter("odd_frames_total", meaning, ["direction", "kind"], _by(view, "not_ip"))
+    yield _counter("not_ip_frames_total", meaning, ["direction", "kind"], _by(view, "not_ip"))
     meaning = "Time in which the forwarding thread was late."
     stalled = [([way], view[way]["stalled_ms"] / 1e3) for way in DIRECTIONS]
     yield _counter("stalled_seconds_total", meaning, ["direction"], stalled)
-    yield _histogram("queueing_seconds", "Queueing delay of sent packets.", view, "queue_delay")
+    yield _histogram("queue_delay_seconds", "Queueing delay of sent packets.", view, "queue_delay")
     yield _histogram(
         "lateness_seconds", "Lateness of packets: actual departure minus scheduled departure.", view, "late"
     )
-    yield _gauge("discipline", "Gauges of the discipline.", ["direction", "gauge"], _by(view, "gauges"))
+    yield _gauge("discipline_gauge", "Gauges of the discipline.", ["direction", "gauge"], _by(view, "gauges"))
     meaning = "Rate of the largest flows over the last second."
     flows = (each for way in DIRECTIONS for each in _flows(view[way], way))
     yield _gauge("flow_bytes_per_second", meaning, ["direction", "flow", "verdict"], flows)

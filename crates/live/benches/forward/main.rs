@@ -1,5 +1,5 @@
-//! What the forwarder costs, beside a bare loop over the same ends; then how true the link's rate is, and how late packets
-//! leave. It needs root, for namespaces of its own.
+//! The forwarder's CPU time per packet, relative to a bare loop over the same ends; then the accuracy of the link's
+//! rate and the lateness of packets. Needs root to create namespaces.
 
 mod pacing;
 #[path = "../../tests/support/mod.rs"]

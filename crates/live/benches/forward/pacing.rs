@@ -1,4 +1,4 @@
-//! How true the link's rate is, and how late packets leave, for an ordinary thread and one that comes first.
+//! Accuracy of the link's rate and lateness of packets, for an ordinary thread and a real-time thread.
 
 use std::io;
 use std::os::fd::BorrowedFd;
@@ -25,8 +25,7 @@ pub fn table() {
     }
 }
 
-/// Half a second of frames of 1250 bytes at a fifth more than the rate, through droptail: how fast they are sent, and
-/// how late.
+/// Half a second of frames of 1250 bytes at 1.2 times the rate, through droptail: the rate sent, and the lateness.
 fn pacing(mbit: u64, urgent: bool) {
     in_namespace(|| {
         veth("left", "in");
@@ -82,13 +81,13 @@ fn overload(socket: &mut PacketSocket, gap: Span) {
     }
 }
 
-/// A socket, and when it sent what.
+/// A socket, and the times at which it sent.
 struct Stamped {
     socket: PacketSocket,
     clock: Monotonic,
     first: Option<Time>,
     last: Time,
-    /// Since the first.
+    /// Times since the first frame.
     frames: usize,
 }
 

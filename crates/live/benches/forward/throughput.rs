@@ -27,14 +27,14 @@ use crate::support::namespace::{in_namespace, ip, veth};
 use crate::support::{TestDirection, packet};
 
 const ROUNDS: usize = 150;
-/// Packets that an end is filled with: half of what it has room for.
+/// Packets per slice: half the room of an end.
 const SLICE: u64 = 2048;
 const FLOWS: u16 = 16;
 const QDISCS: [&str; 3] = ["droptail", "sfb", "faba"];
 const SIZES: [usize; 2] = [64, 1500];
 
-/// Eighteen cells and their bare loops, then what the loops cost by themselves. The last column is relative to the bare
-/// loop over packet sockets alone.
+/// Eighteen cells and their bare loops, then the cost of the loops alone. The last column is relative to the bare loop
+/// over packet sockets.
 pub fn table() {
     println!(
         "{:<16} {:>6} {:>10} {:>11} {:>11} {:>8} {:>8} {:>15} {:>10}",
@@ -43,11 +43,11 @@ pub fn table() {
     SIZES.into_iter().for_each(tun);
     SIZES.into_iter().for_each(sockets);
     SIZES.into_iter().for_each(|bytes| alone("no kernel", bytes, FLOWS));
-    // More than a lane's table has rows: each packet is of a flow that is met for the first time, or has lost its row.
+    // More flows than the lane's table has rows: each packet's flow is new or has lost its row.
     alone("no kernel, flood", 64, 8192);
 }
 
-/// The loop alone: frames that are copied in, and nothing taken out.
+/// The loop alone, between ends that copy frames in and discard them.
 fn alone(name: &str, bytes: usize, flows: u16) {
     let frames: Vec<_> = (0..flows).map(|flow| packet(5000 + flow, bytes, Ecn::NotEct, 0)).collect();
     let left = Arc::new(AtomicU64::new(0));
@@ -94,7 +94,7 @@ impl LinkEnd for Copied {
     }
 }
 
-/// UDP from the kernel's own host behind one device to the host behind the other.
+/// UDP from the kernel's host behind one device to the host behind the other.
 fn tun(bytes: usize) {
     let end = |number: u8| {
         in_namespace(|| {
@@ -109,7 +109,7 @@ fn tun(bytes: usize) {
         })
         .expect("a namespace can be made here")
     };
-    // Nobody reads at the other: what finds no room in the socket is gone.
+    // Nobody reads at the other host: its socket drops packets once it is full.
     let ((a, senders), (b, _receiver)) = (end(1), end(2));
     senders.iter().for_each(|sender| sender.connect("10.77.0.2:9").expect("there is a way to it"));
     let data = vec![0; bytes - 28];
@@ -121,7 +121,7 @@ fn tun(bytes: usize) {
     compare(bytes, vec![("TUN", a, b)], fill);
 }
 
-/// Frames that a packet socket writes: through packet sockets, which send by themselves or by AF_XDP.
+/// Frames written by a packet socket, through packet sockets that send with or without AF_XDP.
 fn sockets(bytes: usize) {
     in_namespace(|| {
         let (mut pairs, mut sources) = (Vec::new(), Vec::new());
@@ -153,7 +153,7 @@ fn sockets(bytes: usize) {
     .expect("a namespace can be made here");
 }
 
-/// An end that several loops take turns at.
+/// An end that several loops use in turn.
 struct SharedEnd<T> {
     end: Rc<RefCell<T>>,
     sent: u64,
@@ -173,7 +173,7 @@ impl<T: LinkEnd> LinkEnd for SharedEnd<T> {
         self.sent += batch.len() as u64;
         self.end.borrow_mut().send(pool, batch)
     }
-    /// Loops here are never waited for.
+    /// The loops here never wait.
     fn fd(&self) -> Option<BorrowedFd<'_>> {
         None
     }
@@ -185,14 +185,14 @@ impl<T: LinkEnd> LinkEnd for SharedEnd<T> {
     }
 }
 
-/// The machine's clock, for loops that always have something to do. It stands still while others have their turn: what
-/// a loop does by the clock, as the view it makes every 50 ms, is charged to as many packets as it passes in that time.
+/// The machine's clock, for loops that always have work. It pauses while other loops have their turn. Periodic work,
+/// such as a view every 50 ms, is thus charged to the packets that the loop forwards in that time.
 #[derive(Clone)]
 struct Awake {
     clock: Monotonic,
-    /// How long it stood still.
+    /// Total time of its pauses.
     stood: Rc<Cell<Span>>,
-    /// When it stood still last.
+    /// Start of its last pause.
     since: Cell<Time>,
 }
 
@@ -225,7 +225,7 @@ impl Clock for Awake {
 /// A loop between two ends.
 trait Turns {
     fn turn(&mut self);
-    /// Packets that it sent to the second.
+    /// Packets that it has sent to the second end.
     fn sent(&self) -> u64;
 }
 
@@ -238,7 +238,7 @@ impl<A: LinkEnd, B: LinkEnd> Turns for Forwarder<A, SharedEnd<B>, Awake> {
     }
 }
 
-/// Takes and gives, and nothing between.
+/// Receives and sends; nothing between.
 struct Bare<A, B> {
     a: A,
     b: SharedEnd<B>,
@@ -270,7 +270,7 @@ impl<A: LinkEnd, B: LinkEnd> Turns for Bare<A, B> {
     }
 }
 
-/// Over each pair of ends the bare loop and the forwarder with each discipline, all of them in turns.
+/// Measures the bare loop and the forwarder with each discipline in turn, over each pair of ends.
 fn compare<A, B>(bytes: usize, pairs: Vec<(&str, A, B)>, fill: impl FnMut(usize) + Send)
 where
     A: LinkEnd + 'static,
@@ -297,7 +297,7 @@ where
     }
 }
 
-/// A loop, and the clock that stands still while it is not its turn.
+/// A loop, and its clock, which pauses between its turns.
 type Turn = (Box<dyn Turns>, Awake);
 
 /// The bare loop and the forwarder with each discipline between two ends.
@@ -315,7 +315,7 @@ fn each<A: LinkEnd + 'static, B: LinkEnd + 'static>(a: A, b: B) -> impl Iterator
     std::iter::once(bare).chain(forwarders)
 }
 
-/// Does `job` on one core; what it is given does `fill` for one of the pairs on another, and waits for it.
+/// Runs `job` on one core. It calls `fill` for a pair of ends on another core and waits for it.
 fn filled_elsewhere<T>(mut fill: impl FnMut(usize) + Send, job: impl FnOnce(&mut dyn FnMut(usize)) -> T) -> T {
     let ((ask, asked), (tell, told)) = (sync_channel(0), sync_channel(0));
     let allowed = sched_getaffinity(None).expect("a thread may ask where it runs");
@@ -339,7 +339,7 @@ fn filled_elsewhere<T>(mut fill: impl FnMut(usize) + Send, job: impl FnOnce(&mut
     done
 }
 
-/// The thread that calls stays on this one of the processors it may use; where it may use one alone, there.
+/// Pins the calling thread to this one of its allowed processors, or to the only one.
 fn stay_on(allowed: &CpuSet, number: usize) {
     let mut one = CpuSet::new();
     let numbers = (0..CpuSet::MAX_CPU).filter(|cpu| allowed.is_set(*cpu));
@@ -347,12 +347,12 @@ fn stay_on(allowed: &CpuSet, number: usize) {
     sched_setaffinity(None, &one).expect("a thread may stay on a processor of its own");
 }
 
-/// What each of the loops costs in each round, in nanoseconds of CPU time for a packet.
+/// Cost of each loop in each round: nanoseconds of CPU time per packet.
 fn rounds(loops: &mut [(usize, Turn)], fill: &mut dyn FnMut(usize)) -> Vec<Vec<f64>> {
     let mut costs = vec![Vec::with_capacity(ROUNDS); loops.len()];
     for round in 0..ROUNDS {
         for step in 0..loops.len() {
-            // Another one first each time: whoever comes behind whom is no advantage.
+            // A different loop starts each round, so that their order gives no advantage.
             let n = (round + step) % loops.len();
             let (pair, (turns, clock)) = &mut loops[n];
             fill(*pair);

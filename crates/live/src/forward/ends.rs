@@ -80,7 +80,7 @@ pub(crate) struct LaneExit {
     not_before: Time,
     /// Delay between a packet's due time and its departure, in nanoseconds.
     pub(crate) lateness: Histogram,
-    /// Packets given to the end, and packets among them that the end refused.
+    /// Packets that the end took, and packets that it refused.
     pub(crate) delivered: u64,
     pub(crate) refused: u64,
     batch: Vec<FrameId>,
@@ -114,21 +114,21 @@ impl LaneExit {
         self.propagating.front().map_or(Time::NEVER, |first| first.due)
     }
 
-    /// Sends a batch of due packets to `to` and calls `out` for each. Returns true if more may be due.
+    /// Sends a batch of due packets to `to` and calls `left` for each, with whether `to` took it. Returns true if more may
+    /// be due. An end reports only how many packets it refused: they count as the last of the batch, as at a full device.
     #[inline]
     pub(crate) fn send_due(
         &mut self,
         now: Time,
         to: &mut dyn LinkEnd,
         pool: &mut Pool,
-        mut out: impl FnMut(&FrameId),
+        mut left: impl FnMut(&FrameId, bool),
     ) -> io::Result<bool> {
         while self.batch.len() < BATCH
             && self.propagating.front().is_some_and(|first| first.due <= now)
             && let Some(first) = self.propagating.pop_front()
         {
             self.lateness.record((now - first.due).as_nanos());
-            out(&first.frame);
             self.batch.push(first.frame);
         }
         if self.batch.is_empty() {
@@ -139,11 +139,17 @@ impl LaneExit {
             self.propagating.clear();
         }
         let more = self.batch.len() == BATCH;
-        let refused = to.send(pool, &self.batch);
-        self.delivered += self.batch.len() as u64;
-        self.batch.drain(..).for_each(|frame| pool.give(frame));
-        self.refused += refused? as u64;
-        Ok(more)
+        let sent = to.send(pool, &self.batch);
+        // After an error no packet counts as delivered: how many the end took is unknown.
+        let refused = *sent.as_ref().unwrap_or(&self.batch.len());
+        let taken = self.batch.len() - refused;
+        self.delivered += taken as u64;
+        self.refused += refused as u64;
+        for (index, frame) in self.batch.drain(..).enumerate() {
+            left(&frame, index < taken);
+            pool.give(frame);
+        }
+        sent.map(|_| more)
     }
 
     /// Delays every packet by `by`.

@@ -141,7 +141,7 @@ impl<D: Discipline<FrameId>> Lane for DisciplineLane<D> {
 
     fn deliver_to(&mut self, now: Time, to: &mut dyn LinkEnd) -> io::Result<bool> {
         self.advance(now);
-        self.ends.exit.send_due(now, to, &mut self.ends.pool, |_| {})
+        self.ends.exit.send_due(now, to, &mut self.ends.pool, |_, _| {})
     }
 
     #[inline]

@@ -11,7 +11,8 @@ use crate::io::tap::{FrameEvent, Recorder};
 
 pub(crate) type FrameQueue<D, L> = LinkQueue<FrameId, D, L, DeferredMedium>;
 
-/// A medium whose rate schedule and traces count from a start time. Before it, packets take no time and none is lost.
+/// A medium whose rate schedule and traces begin at a start time. Packets before it take no transmission time, and none
+/// is lost.
 #[derive(Debug)]
 pub(crate) struct DeferredMedium {
     medium: Medium,

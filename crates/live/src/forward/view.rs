@@ -14,7 +14,7 @@ use crate::io::anomalies::AnomalyCounts;
 pub const MOST_FLOWS_SHOWN: usize = 32;
 
 /// Counts of a lane outside its port. Frames received are dropped for lack of a slot or as anomalies, or arrive at the
-/// port. Packets sent by the port are lost, propagating, or delivered.
+/// port. Packets sent by the port are lost, propagating, delivered or refused.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct LaneCounts {
     /// Frames received, including those dropped at the entry.
@@ -23,9 +23,9 @@ pub struct LaneCounts {
     pub no_slot: u64,
     /// Packets lost by the emulated medium.
     pub lost: u64,
-    /// Packets given to the other end, refused packets included.
+    /// Packets taken by the other end, or by the next link of a network.
     pub delivered: u64,
-    /// Packets among them that the other end refused. They are lost.
+    /// Packets that the other end refused. They are lost.
     pub refused: u64,
     /// Number of stalls: turns that were late by more than [`CATCH_UP`](crate::CATCH_UP).
     pub stalls: u64,
@@ -89,10 +89,10 @@ pub const LANE_METRICS: [LaneMetric; 16] = [
     metric("sent_bytes", "sent_bytes_total", "Bytes sent by the link.", |lane, _| lane.port_counts().sent_bytes),
     metric("dropped", "", "Packets dropped by the discipline.", |lane, _| lane.port_counts().dropped()),
     metric("marked", "", "Packets marked by the discipline.", |lane, _| lane.port_counts().marked()),
-    metric("lost", "lost_packets_total", "Link losses: packets lost by the emulated medium.", |lane, _| {
+    metric("lost", "link_losses_total", "Link losses: packets lost by the emulated medium.", |lane, _| {
         lane.counts.lost
     }),
-    metric("delivered", "", "Packets delivered to the far interface.", |lane, _| lane.counts.delivered),
+    metric("delivered", "", "Packets taken by the far interface.", |lane, _| lane.counts.delivered),
     metric("refused", "refused_packets_total", "Packets refused by the far interface.", |lane, _| lane.counts.refused),
     metric(
         "no_slot",
@@ -112,7 +112,7 @@ pub const LANE_METRICS: [LaneMetric; 16] = [
     }),
     metric("queue_packets", "backlog_packets", "Packets in the queue.", |lane, _| lane.backlog.packets.into()),
     metric("queue_bytes", "backlog_bytes", "Bytes in the queue.", |lane, _| lane.backlog.bytes),
-    metric("flying", "flying_packets", "Packets in propagation.", |lane, _| lane.propagating as u64),
+    metric("propagating", "propagating_packets", "Packets in propagation.", |lane, _| lane.propagating as u64),
 ];
 
 const fn metric(

@@ -162,18 +162,10 @@ impl Parser {
         };
         let tos = bytes[1];
         let words = header_cache::v4(ip.source(), ip.destination(), ip.protocol(), tos, ports);
-        // A closure: the header is built only on a miss, at its final place, which avoids a copy.
         let build_header =
             || header([ip.source_addr().into(), ip.destination_addr().into()], ip.protocol(), tos, ports);
         let classified = self.recent_v4.get(words, || classify(&self.classifier, &build_header()));
-        let ip = Some(IpPosition { offset: at as u16, v6: false });
-        Ok(ParsedFrame {
-            flow: classified.0,
-            class: classified.1,
-            ecn: Ecn::from_bits(tos),
-            ip,
-            header: Some(build_header()),
-        })
+        Ok(ip_frame(IpPosition { offset: at as u16, v6: false }, tos, classified, build_header))
     }
 
     fn v6(&mut self, frame: &[u8], at: usize) -> Result<ParsedFrame, FrameAnomaly> {
@@ -189,14 +181,7 @@ impl Parser {
         let build_header = || header([ip.source_addr().into(), ip.destination_addr().into()], protocol, tos, ports);
         let words = header_cache::v6(ip.source_addr(), ip.destination_addr(), protocol, tos, ports);
         let classified = self.recent_v6.get(words, || classify(&self.classifier, &build_header()));
-        let ip = Some(IpPosition { offset: at as u16, v6: true });
-        Ok(ParsedFrame {
-            flow: classified.0,
-            class: classified.1,
-            ecn: Ecn::from_bits(tos),
-            ip,
-            header: Some(build_header()),
-        })
+        Ok(ip_frame(IpPosition { offset: at as u16, v6: true }, tos, classified, build_header))
     }
 
     /// Protocol and ports of an IPv6 packet, behind its extension headers.
@@ -249,6 +234,17 @@ impl Parser {
         };
         (u16::from_be_bytes([a, b]), u16::from_be_bytes([c, d]))
     }
+}
+
+/// The properties of an IP packet. `header` builds the header at its final place, which avoids a copy.
+#[inline(always)]
+fn ip_frame(
+    ip: IpPosition,
+    tos: u8,
+    (flow, class): (FlowId, ClassId),
+    header: impl FnOnce() -> Header<'static>,
+) -> ParsedFrame {
+    ParsedFrame { flow, class, ecn: Ecn::from_bits(tos), ip: Some(ip), header: Some(header()) }
 }
 
 /// Uses only the header fields in the words that [`HeaderCache`] compares.

@@ -14,7 +14,7 @@ use rustix::process::{
     Pid, Signal, getpid, getppid, kill_process, set_child_subreaper, set_parent_process_death_signal,
 };
 
-/// Tells a keeper to kill its command. The kernel sends it when the thread that started the keeper ends.
+/// Signal that makes a keeper kill its command. The kernel sends it when the thread that started the keeper ends.
 const KILL_REQUEST: Signal = Signal::POWER;
 
 /// A shell's exit code for a command killed by `SIGKILL`.
@@ -110,7 +110,7 @@ fn run_keeper(command: libc::pid_t, parent: Pid) -> ! {
     unsafe { libc::_exit(code) }
 }
 
-/// Waits for a signal; returns it with its sender.
+/// Waits for a signal and returns it with the process that sent it; 0 if the kernel sent it.
 fn wait_for_signal() -> (i32, libc::pid_t) {
     // SAFETY: a signal set consists of numbers, so zeros are a valid value.
     let (mut all, mut info) = unsafe { (MaybeUninit::<libc::sigset_t>::zeroed().assume_init(), MaybeUninit::zeroed()) };
@@ -141,7 +141,7 @@ fn reap(command: libc::pid_t) -> Option<i32> {
     }
 }
 
-/// Kills all children and returns whether there were any. The kernel then makes their children ours.
+/// Kills all children and returns whether there were any. The kernel then makes their children the keeper's.
 fn kill_children() -> bool {
     let Ok(list) = open(c"/proc/thread-self/children", OFlags::RDONLY | OFlags::CLOEXEC, Mode::empty()) else {
         return false;

@@ -1,10 +1,10 @@
 //! The kernel's receive ring: `PACKET_RX_RING`, version 2 (linux/if_packet.h;
 //! Documentation/networking/packet_mmap.rst).
 //!
-//! The kernel copies received frames into memory that it shares with this process: a ring of places of equal size. Each
-//! place begins with a status word. The kernel sets it when the place holds a frame. This process reads the frame,
-//! resets the word, and goes on to the next place. No system call is needed per frame, and the kernel counts the frames
-//! for which no place was free.
+//! The kernel copies received frames into memory that it shares with this process: a ring of buffers of equal size.
+//! Each buffer begins with a status word, which the kernel sets when the buffer holds a frame. This process reads the
+//! frame, resets the word, and advances to the next buffer. No system call is needed per frame, and the kernel counts
+//! the frames for which no buffer was free.
 //!
 //! Version 3 hands over whole blocks of frames, if need be after milliseconds, which would delay packets. Version 2
 //! hands over each frame at once.
@@ -27,7 +27,7 @@ use super::sys;
 const HEADROOM: usize = 112;
 /// Size unit of blocks: whole pages, for pages up to 64 KiB.
 const BLOCK_UNIT: usize = 1 << 16;
-/// Limit of the ring's memory; rings of giant frames hold fewer of them.
+/// Limit of the ring's memory; a ring of giant frames holds fewer frames.
 const MOST_BYTES: usize = 1 << 26;
 
 /// `struct virtio_net_hdr` (linux/virtio_net.h), right before a frame: flags, segmentation type, header length, segment

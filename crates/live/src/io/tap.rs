@@ -24,7 +24,7 @@ const MOST_PENDING: usize = 1 << 15;
 pub enum FrameEvent {
     /// The host sent it into the link's queue.
     In,
-    /// The link delivered it to the host.
+    /// The link gave it to the host, which may have refused it.
     Out,
     /// The discipline dropped it.
     Dropped(Why),

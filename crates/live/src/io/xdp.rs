@@ -1,9 +1,9 @@
 //! Sends frames by AF_XDP (Documentation/networking/af_xdp.rst), in copy mode, which any interface supports. There is
 //! no receiving side and no XDP program.
 //!
-//! Two rings are shared with the kernel. To send, frames are copied to registered memory and their descriptors are put
-//! on the *transmit* ring. One system call then sends the whole ring. The kernel returns the places of sent frames on
-//! the *completion* ring.
+//! Two rings are shared with the kernel. To send, frames are copied to chunks of registered memory, and their
+//! descriptors are put on the *transmit* ring. One system call then sends the whole ring. The kernel returns the chunks
+//! of sent frames on the *completion* ring.
 //!
 //! The kernel may leave descriptors on the transmit ring if the driver is full. They would be sent by the next call, so
 //! the ring would be a second, hidden queue. Such descriptors are therefore withdrawn, and their frames count as
@@ -34,7 +34,7 @@ const MOST_TRIES: usize = 3;
 /// Mapping offsets of the rings (linux/if_xdp.h).
 const TRANSMIT_RING_OFFSET: u64 = 0x8000_0000;
 const COMPLETION_RING_OFFSET: u64 = 0x1_8000_0000;
-/// Least and greatest size of a frame's place in the registered memory.
+/// Least and greatest size of a frame's chunk in the registered memory.
 const LEAST_CHUNK: usize = 2048;
 const MOST_CHUNK: usize = 4096;
 /// An Ethernet header. Drivers do not expect shorter frames.
@@ -43,7 +43,7 @@ const HEADER: usize = 14;
 /// Result of a send.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct XdpSendResult {
-    /// The first frames, either sent or refused. The next one found no free place.
+    /// Number of first frames that were sent or refused. The next one found no free chunk.
     pub(super) consumed: usize,
     /// Refused frames among them.
     pub(super) refused: usize,
@@ -56,10 +56,10 @@ pub(super) struct XdpSender {
     transmit: XdpRing,
     /// Completion ring: addresses released by the kernel.
     completed: XdpRing,
-    /// Registered memory, divided into places of equal size. A place is identified by its offset.
+    /// Registered memory, divided into chunks of equal size. A chunk is identified by its offset.
     frames: Mapping,
     free: Vec<u64>,
-    /// Places of the last call's frames.
+    /// Chunks of the last call's frames.
     submitted: Vec<u64>,
     /// Longest frame that may be sent.
     longest: usize,
@@ -106,7 +106,7 @@ impl XdpSender {
         let transmit = XdpRing::map(&socket, MOST_AT_ONCE, 16, offsets.tx, TRANSMIT_RING_OFFSET)?;
         let completed = XdpRing::map(&socket, COMPLETION_ENTRIES, 8, offsets.cr, COMPLETION_RING_OFFSET)?;
         bind_with_retries(&socket, &SocketAddrXdp::new(SocketAddrXdpFlags::XDP_COPY, index, 0))?;
-        // A stack, so that few places are in use and stay in the cache.
+        // A stack, so that few chunks are in use and stay in the cache.
         let free = (0..CHUNKS).rev().map(|n| (n * chunk) as u64).collect();
         let submitted = Vec::with_capacity(MOST_AT_ONCE);
         Ok(XdpSender { transmit, completed, frames, free, submitted, longest, withdrawn: false, skipped: 0, socket })
@@ -134,7 +134,7 @@ impl XdpSender {
         Ok(XdpSendResult { consumed, refused })
     }
 
-    /// Makes the kernel send the ring; returns the number of frames it refused.
+    /// Makes the kernel send the ring; returns the number of frames that it refused.
     fn send_ring(&mut self) -> io::Result<usize> {
         let (all, mut refused, mut idle) = (self.submitted.len(), 0, 0);
         while refused < all && idle < MOST_TRIES {

@@ -17,10 +17,10 @@ use crate::link::{EmulatedLink, LinkSettings};
 /// IPv4 and UDP headers, in bytes.
 const HEADERS: u32 = 28;
 
-/// Packets left out of the rate: the first ones find threads asleep.
+/// First packets, which are not timed: they find sleeping threads.
 pub const UNTIMED_PACKETS: u64 = 20;
 
-/// Gap above which the sender sleeps between packets. Sending one takes about half of it.
+/// Gap between packets above which the sender sleeps. Sending a packet takes about half of it.
 const LEAST_SLEEP_GAP: Span = Span::from_micros(8);
 
 /// Datagrams at equal intervals from the near host to the far one.

@@ -167,7 +167,7 @@ struct LoadWorker<T> {
 }
 
 impl<T: Send + 'static> LoadWorker<T> {
-    /// Starts a thread called `name` in `host` with what `make` builds there.
+    /// Starts a thread called `name` in `host`. It runs the closure that `make` builds there.
     fn start<R: FnOnce() -> io::Result<T>>(
         host: &Namespace,
         name: &'static str,

@@ -17,7 +17,7 @@ pub struct LoadReport {
     pub flows: Vec<FlowReport>,
     /// Deliveries of useful bytes, in order of time.
     pub deliveries: Vec<Delivery>,
-    /// All transfers: the completed ones in order of completion, then the others.
+    /// All transfers: completed ones in order of completion, then open ones.
     pub transfers: Vec<TransferRow>,
     /// Rows of traced senders that were not taken earlier.
     pub traces: Vec<TraceRow>,
@@ -48,7 +48,7 @@ pub struct FlowReport {
     pub min_rtt: Option<Span>,
     /// One-way delay of datagrams, in nanoseconds; empty for TCP.
     pub delay: Histogram,
-    /// Datagrams sent, and those among them refused by the sender's host, warm-up included.
+    /// Datagrams sent, and datagrams that the sender's host refused, warm-up included.
     pub datagrams: [u64; 2],
 }
 

@@ -31,7 +31,7 @@ mod direction_queue;
 
 /// A packet on its way to a queue.
 struct ArrivingPacket {
-    /// Number of the direction with that queue, and of the direction that the packet comes from: `None` if it comes
+    /// Number of the direction to whose queue it goes, and of the direction from which it comes; `None` if it comes
     /// from its host.
     to: u16,
     from: Option<u16>,
@@ -191,7 +191,6 @@ impl LinkNetwork {
         view.anomalies = entry.parser.anomalies;
         view.counts.offered += entry.no_slot + view.anomalies.dropped();
         view.counts.no_slot = entry.no_slot;
-        view.counts.refused = exit.refused;
         view.lateness = exit.lateness.clone();
     }
 }
@@ -232,9 +231,14 @@ impl Fabric for LinkNetwork {
     fn deliver_to(&mut self, now: Time, direction: Direction, to: &mut dyn LinkEnd) -> io::Result<bool> {
         self.advance(now);
         let LinkNetwork { exits, pool, access, directions, .. } = self;
-        exits[direction as usize].send_due(now, to, pool, |frame| {
-            access.record_delivery(frame, now);
-            directions[usize::from(access.route(frame).last)].delivered += 1;
+        exits[direction as usize].send_due(now, to, pool, |frame, taken| {
+            let last = &mut directions[usize::from(access.route(frame).last)];
+            if taken {
+                last.delivered += 1;
+                access.record_delivery(frame, now);
+            } else {
+                last.refused += 1;
+            }
         })
     }
 
@@ -263,6 +267,7 @@ impl Fabric for LinkNetwork {
             let counts = LaneCounts {
                 offered: direction_queue.offered,
                 delivered: direction_queue.delivered,
+                refused: direction_queue.refused,
                 stalls,
                 stalled,
                 ..LaneCounts::default()

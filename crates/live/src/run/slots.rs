@@ -12,9 +12,9 @@ const MOST_ACCESS_SLOTS: u64 = 1 << 18;
 /// Most slots of all.
 const MOST_SLOTS: u64 = 1_000_000;
 
-/// Numbers of slots by purpose. Each link has a share for its queue and its propagation, bounded by its limit and rate.
-/// Each group has a share for its flows' own links, whose queues have no limit: its TCP windows, or its datagrams of
-/// one second. A flood therefore takes no slots from other groups and links.
+/// Numbers of slots by purpose. Each link gets slots for its queue and its propagation, bounded by its limit and rate.
+/// Each group gets slots for its flows' own links, which have no queue limit: for its TCP windows, or for its datagrams
+/// of one second. A flood therefore takes no slots from other groups and links.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct SlotBudget {
     pub(super) all: u32,

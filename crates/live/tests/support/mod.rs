@@ -25,7 +25,7 @@ pub struct SteppedClock {
 
 #[allow(dead_code, reason = "each test takes what it needs")]
 impl SteppedClock {
-    /// At zero.
+    /// A clock at zero.
     pub fn of(step: Span) -> SteppedClock {
         SteppedClock { now: Rc::default(), step }
     }
@@ -65,7 +65,7 @@ pub fn packet(port: u16, bytes: usize, ecn: Ecn, number: u32) -> Vec<u8> {
     packet
 }
 
-/// One direction of a link, with room for `limit` packets.
+/// One direction of a link, with a queue of `limit` packets.
 #[derive(Clone, Debug)]
 pub struct TestDirection {
     pub simplex: Simplex,

@@ -1,4 +1,4 @@
-//! Network namespaces that are gone with the thread that made them, whatever becomes of it.
+//! Network namespaces that end with the thread that created them.
 
 use std::path::Path;
 use std::process::Command;
@@ -6,8 +6,8 @@ use std::thread;
 
 use rustix::thread::UnshareFlags;
 
-/// Does `job` in a network namespace of its own. `None`, with the reason printed, where that is not possible; then nothing
-/// was tested.
+/// Runs `job` in a network namespace of its own. `None`, with the reason printed, if none can be created; the test then
+/// tests nothing.
 pub fn in_namespace<T: Send>(job: impl FnOnce() -> T + Send) -> Option<T> {
     let run = || {
         if Command::new("ip").arg("-V").output().is_err() || !Path::new("/dev/net/tun").exists() {
@@ -26,13 +26,13 @@ pub fn in_namespace<T: Send>(job: impl FnOnce() -> T + Send) -> Option<T> {
     thread::scope(|scope| scope.spawn(run).join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)))
 }
 
-/// Runs `ip` in the namespace of the thread that calls.
+/// Runs `ip` in the calling thread's namespace.
 pub fn ip(arguments: &str) {
     let done = Command::new("ip").args(arguments.split_whitespace()).output().expect("iproute2 is installed");
     assert!(done.status.success(), "ip {arguments}: {}", String::from_utf8_lossy(&done.stderr));
 }
 
-/// A pair of virtual interfaces, up, without offloads and without IPv6, whose hosts would talk by themselves.
+/// A pair of virtual interfaces, up, without offloads and without IPv6, which would send packets of its own.
 pub fn veth(one: &str, other: &str) {
     ip(&format!("link add name {one} type veth peer name {other}"));
     for end in [one, other] {

@@ -136,7 +136,7 @@ fn what_a_driver_has_no_room_for_is_refused_and_never_sent() {
         let mut right = PacketSocket::open("xdproom", 8192, SendMethod::Packet).unwrap();
         for sending in BOTH {
             let mut out = FrameSender::new("out", sending);
-            // Refuse more frames than there are places, repeatedly: no place may be lost or used twice.
+            // Refuse more frames than there are chunks, repeatedly: no chunk may be lost or used twice.
             for first in [0, 10_000, 20_000, 30_000] {
                 let refused = out.flood(first..first + 3840);
                 let arrived = received(&mut right);

@@ -15,9 +15,11 @@ use crate::run::meter::{DirectionMeter, LoopRecord};
 
 pub(super) struct DirectionQueue {
     pub(super) queue: FrameQueue<FrameDiscipline, DirectionMeter>,
-    /// Packets that came from hosts and other links, and packets that left.
+    /// Packets received from hosts and other links.
     pub(super) offered: u64,
+    /// Packets that the next link or the host took, and packets that the host refused.
     pub(super) delivered: u64,
+    pub(super) refused: u64,
     pub(super) recorder: Option<Recorder>,
 }
 
@@ -43,7 +45,7 @@ pub(super) fn directions(
         let mut queue = LaneSettings::for_hop(scenario, hop, named).queue((seed, &scenario.label(hop)), account)?;
         // Time starts with the run.
         queue.medium_mut().begin(Time::NEVER);
-        Ok(DirectionQueue { queue, offered: 0, delivered: 0, recorder: None })
+        Ok(DirectionQueue { queue, offered: 0, delivered: 0, refused: 0, recorder: None })
     };
     scenario.hops().map(direction_queue).collect()
 }

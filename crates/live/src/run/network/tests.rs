@@ -204,6 +204,16 @@ fn a_flow_that_floods_its_own_link_takes_no_room_from_others() {
 }
 
 #[test]
+fn packets_that_the_host_refuses_are_counted_at_their_last_link() {
+    let forward = (0..10).map(|n| (at_us(1000 * n), datagram(0, Direction::Forward, 1000, 0)));
+    let mut run = NetworkRun::new(&scenario(CHAIN), [forward.collect(), Frames::new()], FakeClock::new());
+    run.forwarder.b.refuse_after(7);
+    let view = run.until(at_us(100_000));
+    let counts = view.lanes.iter().map(|lane| (lane.counts.delivered, lane.counts.refused));
+    assert_eq!(counts.collect::<Vec<_>>(), [(10, 0), (0, 0), (10, 0), (0, 0), (7, 3), (0, 0)]);
+}
+
+#[test]
 fn what_is_nobodys_goes_over_the_first_link_to_the_other_host() {
     let mut ping =
         Ipv4Header::new(8, 64, IpNumber::ICMP, EmulatedLink::FAR.octets(), EmulatedLink::NEAR.octets()).unwrap();
