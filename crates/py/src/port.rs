@@ -134,7 +134,7 @@ impl Port {
         whole.map(|(name, count)| (name.to_string(), count)).into_iter().chain(drops).chain(marks).collect()
     }
 
-    /// The discipline's gauges, or with `flow` those of this flow.
+    /// The discipline's gauges, or the gauges of `flow`.
     #[pyo3(signature = (flow=None))]
     fn gauges(&self, py: Python<'_>, flow: Option<u64>) -> PyResult<Vec<(&'static str, f64)>> {
         let mut gauges = Vec::new();

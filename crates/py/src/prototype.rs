@@ -305,7 +305,7 @@ pub struct NamedPrototype {
 pub struct Prototypes<'a> {
     /// The disciplines.
     pub known: &'a [NamedPrototype],
-    /// The first exception of any of them.
+    /// The first exception among the disciplines.
     pub failure: Failure,
 }
 

@@ -168,13 +168,13 @@ impl Source {
     }
 }
 
-/// Every reason for which a discipline of the registry drops or marks: its name, and what follows "because".
+/// Every reason for drops and marks: its name, and the words after "because".
 #[pyfunction]
 pub fn reasons() -> Vec<(&'static str, &'static str)> {
     registry::reasons().iter().map(|why| (why.name(), why.about())).collect()
 }
 
-/// The groups of disciplines in the order in which they are listed: name, and what the disciplines in it are.
+/// The groups of disciplines in listing order: name, and a description of the disciplines in it.
 #[pyfunction]
 pub fn groups() -> Vec<(&'static str, &'static str)> {
     Group::ALL.iter().map(|group| (group.name(), group.about())).collect()
@@ -192,7 +192,7 @@ pub fn discipline(py: Python<'_>, name: &str) -> PyResult<Py<Discipline>> {
     Discipline::of(py, registry::find(name).map_err(|error| unknown(&error))?)
 }
 
-/// Every congestion controller: those of TCP, from the oldest on, then that of UDP.
+/// Every congestion controller: TCP's from the oldest on, then UDP's.
 #[pyfunction]
 pub fn controllers(py: Python<'_>) -> PyResult<Vec<Py<Controller>>> {
     ScenarioController::all().map(|known| Controller::of(py, known)).collect()

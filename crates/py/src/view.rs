@@ -20,7 +20,7 @@ pub fn view_dict<'py>(py: Python<'py>, view: &View) -> PyResult<Bound<'py, PyDic
     Ok(all)
 }
 
-/// One direction, and the kernel's counts of the end that it comes from.
+/// One direction as a dictionary, with the kernel's counts of the end that sends into it.
 fn lane<'py>(py: Python<'py>, lane: &LaneView, kernel: &KernelCounts) -> PyResult<Bound<'py, PyDict>> {
     let (counts, port) = (&lane.counts, lane.totals.counts());
     let dict = PyDict::new(py);

@@ -116,7 +116,7 @@ controllers! {
     Bbr "bbr" [modern pacing rates] "bbr", "follows a model of the path's bandwidth and delay instead of losses, paced (version 1)", "draft-cardwell-iccrg-bbr-congestion-control-00";
     Bbr3 "bbr3" [modern pacing rates], "BBR with bounds from the losses of its probes (version 3)", "draft-ietf-ccwg-bbr";
 
-    /// How a TCP sender repairs losses.
+    /// How a TCP sender detects and repairs losses.
     Recovery, "loss recovery":
     Tahoe "tahoe" [], "a new slow start from the first lost segment", "Jacobson, SIGCOMM 1988";
     Reno "reno" [], "fast recovery until new data is acknowledged", "RFC 5681";

@@ -79,7 +79,7 @@ fn parent(wanted: &Spanned<String>, child: &str, earlier: &[ClassRule], names: &
     Err(Fault::value(span, format!("no class is called `{name}`{guess}")))
 }
 
-/// The labels of a class. Some group must have each of them.
+/// Checks that each label of a class is the label of a group.
 fn check_labels(wanted: Vec<String>, span: Range<usize>, labels: &[&str]) -> Result<Vec<String>, Fault> {
     let Some(unknown) = wanted.iter().find(|label| !labels.contains(&label.as_str())) else { return Ok(wanted) };
     let message = format!("no group is labeled `{unknown}`{}", did_you_mean(unknown, labels.iter().copied()));

@@ -115,7 +115,8 @@ mod tests {
 
     #[test]
     fn defaults_are_those_beside_the_controller() {
-        // docs/guide/scenarios.md: DCTCP and Prague can be marked, Prague paces; RACK came after Reno.
+        // docs/guide/scenarios.md: DCTCP and Prague are ECN-capable by default, and Prague paces; RACK is newer than
+        // Reno.
         assert_eq!([default("reno", "ecn"), default("dctcp", "ecn")], ["false", "true"]);
         assert_eq!([default("cubic", "pacing"), default("prague", "pacing")], ["false", "true"]);
         assert_eq!([default("sack", "recovery"), default("cubic", "recovery")], ["sack", "rack"]);

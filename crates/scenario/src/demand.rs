@@ -20,7 +20,7 @@ pub(crate) struct ResolvedDemand {
     pub(crate) stop: Option<Span>,
 }
 
-/// Context in which a group is resolved.
+/// The run, network and files with which a group is resolved.
 pub(crate) struct DemandContext<'a> {
     pub(crate) duration: Span,
     pub(crate) graph: &'a Graph<'a>,

@@ -42,7 +42,7 @@ impl fmt::Display for Ports {
     }
 }
 
-/// A number of eight bits or fewer, some of whose values have names.
+/// A number of at most eight bits with names for some values.
 pub(crate) trait NamedNumber: Copy + Debug {
     /// Name of the quantity, with its article.
     const WHAT: &'static str;

@@ -46,7 +46,7 @@ impl Header<'_> {
 pub struct Headers {
     /// The senders' addresses; `None` gives each flow its own.
     pub source: Option<IpNet>,
-    /// The receivers' addresses, likewise.
+    /// The receivers' addresses; `None` gives each flow its own.
     pub destination: Option<IpNet>,
     /// The senders' ports.
     pub source_port: Ports,

@@ -12,7 +12,7 @@ use crate::network::{COMPARED, DUMBBELL, Direction, Link, Simplex};
 use crate::qdisc::build;
 use crate::schema::{Located, RawDirection, RawLink, RawLinks};
 
-/// More links than anyone can look at.
+/// Limit against typing errors: no reader can compare more links.
 const MOST_LINKS: usize = 1000;
 
 /// Words with a meaning of their own in the path of a change.

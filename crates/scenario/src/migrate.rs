@@ -87,7 +87,7 @@ mod tests {
     const HEAD: &str = "name = \"n\"\nduration = \"1s\"\nqdiscs = [\"red\"]\n\
         link = { rate = \"10Mbit/s\", delay = \"10ms\", limit = \"100p\" }\n";
 
-    /// The new text after the head. It means the same, and reads without a warning.
+    /// The migrated text after the head. Checks that it means the same and reads without a warning.
     fn migrated(tail: &str) -> String {
         let old = format!("{HEAD}{tail}");
         let new = migrate(&old, "old.toml").unwrap().text;

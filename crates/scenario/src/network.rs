@@ -137,7 +137,8 @@ impl Scenario {
         self.hops().find(compared).expect("a scenario that was read compares its disciplines somewhere")
     }
 
-    /// Name of a direction's random streams, simulated and live. A dumbbell's keep their first release's names.
+    /// Name of a direction's random streams, simulated and live. A dumbbell's streams keep the names of the first
+    /// release.
     pub fn label(&self, Hop { link, direction }: Hop) -> String {
         match self.links[usize::from(link)].name.as_str() {
             DUMBBELL => direction.to_string(),

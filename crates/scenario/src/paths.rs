@@ -4,7 +4,7 @@
 
 use crate::model::Scenario;
 
-/// Table entry: the packet goes to its host.
+/// Entry for a packet that leaves the network for its host.
 const HOST: u16 = u16::MAX;
 
 /// The link after each link, by group.

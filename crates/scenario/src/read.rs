@@ -7,6 +7,7 @@ use toml::de::{DeTable, DeValue};
 
 use crate::changes::{self, Changes};
 use crate::error::{Fault, ScenarioError, SourceText};
+use crate::foreign_names;
 use crate::inputs::Files;
 use crate::model::Scenario;
 use crate::resolve;
@@ -90,7 +91,10 @@ fn unknown_key(fault: Fault, path: &str) -> Fault {
         },
         None => format!(" in [{section}]"),
     };
-    let guess = did_you_mean(key, fault.known.iter().copied());
+    let guess = match foreign_names::key_for(key, &fault.known) {
+        Some(key) => format!("; did you mean `{key}`?"),
+        None => did_you_mean(key, fault.known.iter().copied()),
+    };
     let help = format!("known keys: {}", fault.known.join(", "));
     Fault { message: format!("unknown key `{key}`{heading}{guess}"), ..fault.help(help) }
 }

@@ -12,7 +12,7 @@ use crate::model::{Record, TcpGroup, UdpGroup};
 use crate::network::Link;
 use crate::schema::{Form, Located, RawRecord, ValueKind, did_you_mean};
 
-/// More rows over time than anyone can look at.
+/// Limit against typing errors: a table over time with more rows cannot be read.
 const MOST_INTERVALS: u64 = 1_000_000;
 
 /// Traced flows: a whole group, written `web`, or one flow, `web/3`.

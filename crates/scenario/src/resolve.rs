@@ -21,7 +21,7 @@ use crate::record;
 use crate::routes::Graph;
 use crate::schema::{Located, RawScenario, RawTcp, RawUdp};
 
-/// More rows in a table than anyone can look at.
+/// Limit against typing errors: a table with more rows cannot be read.
 const MOST_GROUPS: usize = 1000;
 
 pub(crate) fn scenario(raw: RawScenario, files: &dyn Files) -> Result<Scenario, Fault> {

@@ -64,7 +64,7 @@ impl Start {
     }
 }
 
-/// More arrivals per second than any link can carry packets.
+/// Upper bound of arrivals per second: no link carries as many packets.
 pub(crate) const FASTEST_ARRIVALS: f64 = 1e6;
 
 /// A flow's random stream, independent of other flows and groups.

@@ -21,8 +21,8 @@ pub(crate) fn build_source(
     loader: &InputLoader<'_>,
 ) -> Result<(Traffic, GroupSource), Fault> {
     let (source, span) = (traffic.get_ref(), traffic.span());
-    // The files that the source names: each path, and its path in the folder of inputs. The fault of a file that could
-    // not be read.
+    // Each file that the source names: its path as written, and its path in the folder of inputs. `missing` is the
+    // fault of a file that could not be read.
     let (mut named, mut missing) = (Vec::new(), None);
     let mut files = |path: &str| match loader.load(&Spanned::new(span.clone(), path.to_string())) {
         Ok((name, bytes)) => {

@@ -76,7 +76,7 @@ impl ValueKind for AnyTable {
 pub(crate) struct Seeds(pub(crate) Vec<u64>);
 
 impl Seeds {
-    /// More runs than anyone waits for.
+    /// Limit against typing errors: more runs would take too long.
     const MOST: u64 = 10_000;
 
     fn listed(items: &[Node<'_>], whole: &Node<'_>) -> Result<Seeds, Fault> {

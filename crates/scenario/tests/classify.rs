@@ -1,4 +1,4 @@
-//! Classes and flows: every condition, the order of rules, the tree, what makes a flow; from the file to the packet.
+//! Classes and flows, from the file to the packet: every condition, the order of rules, the tree, flow keys.
 
 use std::net::{Ipv4Addr, Ipv6Addr};
 
@@ -20,7 +20,7 @@ fn scenario(rest: &str) -> Scenario {
     Scenario::read(&text, "classes.toml", &Changes::default()).unwrap_or_else(|error| panic!("{error}"))
 }
 
-/// A classifier of these classes, beside two groups to label.
+/// A classifier of these classes, with two groups for labels.
 fn classifier(classes: &str) -> Classifier {
     scenario(&format!("[[tcp]]\nname = 'web'\n[[tcp]]\nname = 'bulk'\nlabel = 'data'\n{classes}")).classifier(9)
 }
@@ -47,7 +47,7 @@ fn v6(text: &str) -> Header<'static> {
     Header { source: text.parse::<Ipv6Addr>().unwrap().into(), destination, ..header() }
 }
 
-/// Whether a class with this condition takes each of these in.
+/// Whether a class with this condition matches each of these headers.
 fn takes<const N: usize>(condition: &str, headers: [Header<'_>; N]) -> [bool; N] {
     let classifier = classifier(&format!("[[class]]\nname = 'c'\n{condition}"));
     headers.map(|header| classifier.class(&header) == ClassId(1))
@@ -149,7 +149,7 @@ fn all_conditions_must_hold_and_the_first_class_wins() {
 
 #[test]
 fn children_divide_what_their_parent_takes_and_leave_it_the_rest() {
-    // Children need not stand beside their parent, and grandchildren not beside theirs.
+    // Children and grandchildren need not follow their parents directly.
     let classifier = classifier(
         "[[class]]\nname = 'gold'\nsource = '10.1.0.0/16'\n\
          [[class]]\nname = 'rest'\n\
@@ -199,7 +199,7 @@ fn disciplines_are_told_of_parents_and_weights_by_number() {
     assert!(scenario("[[tcp]]").shares().is_empty());
 }
 
-/// Headers that differ from [`header`] in one thing each, by its name.
+/// Headers that differ from [`header`] in one field, by the field's name.
 fn variants() -> Vec<(&'static str, Header<'static>)> {
     vec![
         ("itself", header()),
@@ -308,7 +308,7 @@ fn a_change_reaches_a_class_and_the_flow_key() {
     assert_eq!(scenario.tcp[0].headers.source.unwrap().to_string(), "10.9.0.0/16");
 }
 
-/// The class by the guide's words alone: of the children of `parent`, the first that takes the packet.
+/// The class by the guide's definition: of the children of `parent`, the first one that matches the packet.
 fn naive(classes: &[ClassRule], parent: Option<ClassId>, header: &Header<'_>) -> Option<ClassId> {
     let children = classes.iter().enumerate().filter(|(_, class)| class.parent == parent);
     children.into_iter().find_map(|(index, class)| {
@@ -320,7 +320,7 @@ fn naive(classes: &[ClassRule], parent: Option<ClassId>, header: &Header<'_>) ->
     })
 }
 
-/// The conditions by what they say, on text and lists of all ports.
+/// The conditions by their definition, on text and lists of all ports.
 fn holds(conditions: &Conditions, header: &Header<'_>) -> bool {
     let binary = |address: std::net::IpAddr| match address {
         std::net::IpAddr::V4(v4) => format!("4{:032b}", v4.to_bits()),
@@ -340,7 +340,7 @@ fn holds(conditions: &Conditions, header: &Header<'_>) -> bool {
         && in_ports(&conditions.destination_port, header.destination_port)
 }
 
-// Few values, so that conditions hold often enough to matter.
+// Few values, so that many conditions match.
 
 fn net() -> impl Strategy<Value = IpNet> {
     let v4 = (0..4_u32, 28..=32_u8).prop_map(|(low, bits)| IpNet::new(Ipv4Addr::from_bits(low).into(), bits));

@@ -1,4 +1,4 @@
-//! What people read when a scenario is wrong: one golden line for each fault, and some in full.
+//! Error messages of wrong scenarios: one line for each fault, and some in full.
 
 use headgate_scenario::{Changes, Scenario, ScenarioError};
 
@@ -36,7 +36,7 @@ fn set(change: &str) -> Changes {
     Changes { set: vec![change.to_string()], ..Changes::default() }
 }
 
-/// The fault, what to replace in the base, what by; then line, column, key and message.
+/// The fault, the text to replace in `BASE` and its replacement; then line, column, key and message.
 type Case = (&'static str, &'static str, &'static str, (u32, u32), &'static str, &'static str);
 
 #[test]
@@ -72,6 +72,14 @@ const FAULTS: &[Case] = &[
         (17, 7), "tcp[0].rtt", "`tcp[0].rtt`: the links of the route alone take 28ms per round trip, more than 27ms"),
     ("a round trip beside the delays that make it", r#"packet = "512B""#, r#"rtt = "40ms""#,
         (17, 40), "tcp[0].access.delay", "`rtt` sets the delays of both access links: leave out this one"),
+    ("a key that another tool calls so", r#"limit = "100p""#, r#"buffer = "100p""#,
+        (10, 1), "link.buffer", "unknown key `buffer` in [link]; did you mean `limit`?"),
+    ("a key of an access link that another tool calls so", r#"rate = "100Mbit/s""#, r#"bandwidth = "100Mbit/s""#,
+        (17, 12), "tcp[0].access.bandwidth", "unknown key `bandwidth` in [tcp.access]; did you mean `rate`?"),
+    ("a size in small letters", r#"packet = "512B""#, r#"packet = "1.5kb""#,
+        (16, 10), "tcp[0].packet", r#"`tcp[0].packet`: expected a size with its unit, such as "512B" (B, KB, MB, KiB, MiB), found "1.5kb"; did you mean "1.5KB"?"#),
+    ("bytes for a rate", r#"rate = "10Mbit/s""#, r#"rate = "10MB/s""#,
+        (8, 8), "link.rate", r#"`link.rate`: expected a rate with its unit, such as "10Mbit/s" (bit/s, kbit/s, Mbit/s, Gbit/s), found "10MB/s""#),
     ("a bare number for a time", r#"delay = "14ms""#, "delay = 14",
         (9, 9), "link.delay", r#"`link.delay`: 14 has no unit: write "14ms""#),
     ("a bare number in quotes", r#"rate = "5Mbit/s""#, r#"rate = "5""#,

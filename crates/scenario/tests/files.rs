@@ -1,4 +1,4 @@
-//! The keys of a file: defaults, overrides, changes; and the files that ship.
+//! The keys of a file: defaults, overrides, changes; and the scenarios that ship.
 
 use headgate_core::{Limit, Rate, Span};
 use headgate_scenario::{Access, Cc, Changes, Direction, Events, Files, Hop, Kind, Qdisc, Recovery, Scenario, Start};
@@ -68,7 +68,7 @@ fn one_side_overrides_what_both_sides_have() {
 
 #[test]
 fn a_round_trip_time_is_shared_out_over_what_the_links_leave_of_it() {
-    // The link takes 10 ms each way, so 6 ms each way are left of 32 ms, and 3 ms for either side.
+    // The link takes 10 ms each way. Of a round trip of 32 ms, 6 ms remain each way, 3 ms for each access link.
     let ends = |rest: &str| {
         let scenario = small(rest, &["link.delay=10ms"]);
         let of = |near: &Access, far: &Access| [near.delay, far.delay].map(Span::as_nanos);
@@ -106,7 +106,7 @@ fn a_discipline_may_be_a_table() {
 
 #[test]
 fn disciplines_stand_inside_disciplines() {
-    // The keys of a table come in alphabetical order.
+    // Keys of a table are read in alphabetical order.
     let table = "{ name = 'prio', children = ['fred', { name = 'tbf', rate = '1Mbit/s', child = 'red:maxp=0.1' }] }";
     let text = "'prio:children=[fred; tbf:child=[red:maxp=0.2],rate=1Mbit/s]'";
     let scenario = small("[[tcp]]", &[&format!("qdiscs=[{table}, {text}]")]);
@@ -219,7 +219,7 @@ fn recovery_follows_the_controller_unless_it_is_given() {
     let read = |group: &str| Scenario::read(&format!("{head}[[tcp]]\n{group}"), "r.toml", &Changes::default());
     let tcp = |group: &str| read(group).unwrap().tcp.remove(0);
     let recovery = |group: &str| tcp(group).recovery.name();
-    // docs/decisions/0011: files from before this key mean what they meant.
+    // docs/decisions/0011: files older than this key keep their meaning.
     let old = ["", "cc = 'tahoe'", "cc = 'reno'", "cc = 'newreno'", "cc = 'sack'", "cc = 'cubic'", "profile = 'ns2'"];
     assert_eq!(old.map(recovery), ["sack", "tahoe", "reno", "newreno", "sack", "rack", "newreno"]);
     assert_eq!(recovery("cc = 'reno'\nrecovery = 'sack'"), "sack");
@@ -232,7 +232,7 @@ fn recovery_follows_the_controller_unless_it_is_given() {
     );
 }
 
-/// The recovery and the warnings of one group of flows with these lines, after these changes.
+/// The recovery and the warnings of a group with these lines, after these changes.
 fn respelt(group: &str, set: &[&str]) -> (Cc, Recovery, Vec<String>) {
     let text = format!(
         "name = 'r'\nduration = '9s'\nqdiscs = ['droptail']\n\

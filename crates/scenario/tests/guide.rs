@@ -1,4 +1,5 @@
-//! The guide says what the code does: its examples are read, its error is the real one, every key has its row.
+//! The guide agrees with the code: its examples can be read, its error message is the real one, and every key has a
+//! row.
 
 use headgate_scenario::{Cc, Changes, Recovery, Scenario, ScenarioError};
 
@@ -17,7 +18,7 @@ fn blocks(kind: &str) -> Vec<&'static str> {
     GUIDE.split(&fence).skip(1).map(|rest| rest.split("```").next().unwrap()).collect()
 }
 
-/// An example that is no whole file, in a file that has the rest.
+/// Completes an example to a whole file.
 fn completed(fragment: &str) -> String {
     let qdiscs = if fragment.starts_with("qdiscs") { "" } else { "qdiscs = ['droptail']\n" };
     let link =
@@ -78,12 +79,12 @@ fn the_defaults_are_those_of_the_guide() {
         let mut spelt = format!("{head}[[tcp]]\n");
         let mut keys = 0;
         for cells in section.lines().map(|line| line.split('|').map(str::trim).collect::<Vec<_>>()) {
-            // A cell that holds one value, perhaps with its RFC in brackets.
+            // A cell with one value, perhaps followed by its RFC in brackets.
             let Some(value) = cells.get(column).and_then(|cell| cell.strip_prefix('`')?.split('`').next()) else {
                 continue;
             };
             let key = cells[1].trim_matches('`');
-            // What one controller alone has, the others refuse.
+            // Keys of a single controller are refused with all others.
             if !matches!(key, "name" | "key" | "profile") && !cells[2].starts_with("of `ledbat` alone") {
                 spelt += &format!("{key} = {value}\n");
                 keys += 1;

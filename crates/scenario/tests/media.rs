@@ -1,4 +1,4 @@
-//! What a link does besides sending at one rate, and the files that a scenario names.
+//! Links with changing rates and impairments, and the files that a scenario names.
 
 use std::collections::BTreeMap;
 
@@ -29,7 +29,7 @@ fn shelf() -> Shelf {
     ]))
 }
 
-/// A dumbbell of 10 ms and 100 packets whose `[link]` goes on with `keys`.
+/// A dumbbell of 10 ms and 100 packets, with these additional `keys` in `[link]`.
 fn read(keys: &str) -> Result<Scenario, ScenarioError> {
     let text = format!(
         "name = 'm'\nduration = '10s'\nqdiscs = ['droptail']\ntcp = [{{}}]\n[link]\ndelay = '10ms'\nlimit = '100p'\n{keys}\n"
@@ -62,7 +62,7 @@ fn a_trace_takes_the_place_of_a_rate_and_stays_with_the_scenario() {
 fn a_schedule_has_its_mean() {
     let keys = "rate = '10Mbit/s'\nschedule = [{ at = '2s', rate = '1Mbit/s' }, { at = '6s', rate = '0bit/s' }]";
     let scenario = good(keys);
-    // 2 s of 10, 4 s of 1 and 4 s of nothing in a run of 10 s.
+    // 2 s at 10 Mbit/s, 4 s at 1 and 4 s at 0, in a run of 10 s.
     assert_eq!(scenario.mean_rate(scenario.bottleneck()), Rate::from_bits(2_400_000));
     let scenario = good(&format!("{keys}\nschedule_period = '8s'"));
     assert_eq!(scenario.mean_rate(scenario.bottleneck()), Rate::from_bits(3_000_000));

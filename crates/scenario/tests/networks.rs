@@ -1,8 +1,8 @@
-//! Networks: links, routes, and what people read when a route leads nowhere.
+//! Networks: links, routes, and the errors of impossible routes.
 
 use headgate_scenario::{Changes, Direction, Scenario, ScenarioError};
 
-/// A ring of four nodes with a tail: A - B - C - D - A, and D - E. By way of D it is quicker from A to C.
+/// A ring of four nodes, A - B - C - D - A, with a tail D - E. From A to C, the route over D has less delay.
 const RING: &str = r#"name = "ring"
 duration = "10s"
 qdiscs = ["droptail"]
@@ -66,7 +66,7 @@ fn ring(group: &str) -> Result<Scenario, ScenarioError> {
     read(&format!("{RING}[[tcp]]\n{group}\n"), &[])
 }
 
-/// The nodes on the way of a group that says this of it.
+/// The nodes on the route of a group with these keys.
 fn nodes(way: &str) -> String {
     let scenario = ring(way).unwrap_or_else(|error| panic!("{error}"));
     scenario.nodes(&scenario.tcp[0].route).concat()
@@ -76,11 +76,11 @@ fn nodes(way: &str) -> String {
 fn routes_have_the_fewest_links_and_of_those_the_least_delay() {
     assert_eq!(nodes("from = 'A'\nto = 'B'"), "AB");
     assert_eq!(nodes("from = 'B'\nto = 'A'"), "BA");
-    // 9 ms by way of D, 10 ms by way of B.
+    // 9 ms over D, 10 ms over B.
     assert_eq!(nodes("from = 'A'\nto = 'C'"), "ADC");
     assert_eq!(nodes("from = 'C'\nto = 'A'"), "CDA");
     assert_eq!(nodes("from = 'E'\nto = 'A'"), "EDA");
-    // Three links either way: 1 + 1 + 5 ms by way of C, 1 + 8 + 5 ms by way of A.
+    // Three links on both routes: 1 + 1 + 5 ms over C, 1 + 8 + 5 ms over A.
     assert_eq!(nodes("from = 'E'\nto = 'B'"), "EDCB");
     assert_eq!(nodes("route = ['E', 'D', 'A', 'B']"), "EDAB");
 }

@@ -1,4 +1,4 @@
-//! A congestion controller is named in its row, its file and its tests: nothing else in the sources knows one from another.
+//! Code names a congestion controller only in its row, its own file and its tests.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -35,7 +35,7 @@ fn no_code_outside_a_controllers_own_names_it() {
         let text = fs::read_to_string(&file).unwrap();
         let code = text.split("#[cfg(test)]").next().unwrap_or_default();
         for (number, line) in code.lines().enumerate() {
-            // What a group has that names no controller: a default names one.
+            // The controller of a group that names none: the default names one.
             let default = line.trim_start().starts_with("cc: ");
             if !default && (!named(line).is_empty() || line.contains("UdpCc::Tfrc")) {
                 found.push(format!("{}:{}: {}", file.display(), number + 1, line.trim()));

@@ -1,25 +1,25 @@
-//! What is written from the schema is as the schema has it: the tables of the guide, Python's keywords, the JSON Schema.
+//! Files generated from the schema are up to date: the guide's tables, Python's keywords, the JSON Schema.
 
 use std::ops::Bound;
 use std::path::Path;
 
 use headgate_core::params::range_in_words;
-use headgate_scenario::{Key, keys};
+use headgate_scenario::{FOREIGN_NAMES, Key, keys};
 
 const GUIDE: &str = "../../docs/guide/scenarios.md";
 const PYTHON: &str = "../../python/headgate/build/keys.py";
 const JSON: &str = "../../docs/reference/scenario.schema.json";
 
-/// Keys that have a table of their own, for both kinds of groups.
+/// Keys with a table of their own, shared by both kinds of groups.
 const HEADERS: [&str; 6] = ["source", "destination", "source_port", "destination_port", "dscp", "label"];
 
-/// Keys at the top that are no keywords: objects in code, and what commands read from a file beside its scenario.
+/// Top-level keys that are not keywords in Python: objects of their own, and keys that other commands read.
 const NO_KEYWORDS: [&str; 7] = ["link", "tcp", "udp", "class", "qdiscs", "sweep", "expect"];
 
-/// What only a link of a network says.
+/// Keys of `[[link]]` that `[link]` does not need.
 const ENDS: [&str; 3] = ["name", "from", "to"];
 
-/// Compares a file with what the schema makes of it, or writes it where `BLESS=1` asks for that.
+/// Compares a file with the text that the schema gives, or writes it if `BLESS=1`.
 fn golden(path: &str, expected: &str) {
     let file = Path::new(env!("CARGO_MANIFEST_DIR")).join(path);
     if std::env::var_os("BLESS").is_some_and(|value| value == "1") {
@@ -37,7 +37,7 @@ fn table(path: &[&str]) -> Vec<Key> {
     })
 }
 
-/// A key's meaning, with its words and its range, and its release if that is not the first.
+/// A key's meaning, with its words, its range, and its release if that is not the first.
 fn meaning(key: &Key) -> String {
     let words: Vec<&str> = key.form.words.split(", ").filter(|word| word.starts_with('"')).collect();
     let told = words.iter().all(|word| key.meaning.contains(word));
@@ -137,6 +137,13 @@ fn old_names() -> String {
     text + "}\n"
 }
 
+/// Names of other tools for keywords, as a Python mapping.
+fn foreign_names() -> String {
+    let names: String =
+        FOREIGN_NAMES.iter().map(|(foreign, name)| format!("    \"{foreign}\": \"{name}\",\n")).collect();
+    format!("\n#: Names that other tools use for our keywords.\nFOREIGN_NAMES: Mapping[str, str] = {{\n{names}}}\n")
+}
+
 #[test]
 fn the_keywords_of_python_are_the_keys_of_the_schema() {
     let plain = |name: &str, about: &str, path: &[&str]| class(name, "TypedDict", about, table(path));
@@ -165,6 +172,7 @@ fn the_keywords_of_python_are_the_keys_of_the_schema() {
         class("TopKeys", "TypedDict", "What stands at the top, and what is recorded.", top),
         "\n\nclass DumbbellKeys(TopKeys, BothWays, total=False):\n    \"\"\"The keys at the top, and those of the one link.\"\"\"\n".to_string(),
         old_names(),
+        foreign_names(),
     ];
     golden(PYTHON, &text.concat());
 }

@@ -1,5 +1,5 @@
-//! Whatever the text: never a panic, and an error that points into it. Whatever the scenario: written and read back, it
-//! is the same.
+//! Properties. Reading any text never panics, and an error points into the text. Any scenario that is written and read
+//! back is the same.
 
 use std::collections::BTreeMap;
 use std::net::{Ipv4Addr, Ipv6Addr};
@@ -62,14 +62,14 @@ fn access() -> impl Strategy<Value = Access> {
 /// A start within the first five seconds and a stop after it.
 fn times() -> impl Strategy<Value = (Start, Option<Span>)> {
     let drawn = (span(0..2_000), span(0..2_000)).prop_map(|(from, more)| Start::Drawn { from, to: from + more });
-    // Two steps at most, as there are no more than 1000 flows.
+    // At most two steps, since there are at most 1000 flows.
     let steps = (500..2_000_u32, span(1_000..2_000), span(0..1_000));
     let steps = steps.prop_map(|(flows, every, within)| Start::Steps { flows, every, within });
     let poisson = (1e-6..1e6_f64).prop_map(|rate| Start::Poisson { rate, load: None });
     (prop_oneof![drawn, steps, poisson], option::of(span(5_000..50_000)))
 }
 
-/// What these flows write, ready to start.
+/// The source of these flows, ready to start.
 fn built_source(traffic: &Traffic, sender: &SenderInfo) -> GroupSource {
     traffic.build(sender, &mut |name| Err(format!("there is no {name}"))).unwrap()
 }
@@ -78,7 +78,7 @@ fn one_of(sources: &[&'static str]) -> impl Strategy<Value = Traffic> + use<> {
     proptest::sample::select(sources.to_vec()).prop_map(|text| text.parse().unwrap())
 }
 
-/// The source of a group, and a start at a load where its source has a mean size.
+/// The source of a group, and a start by load if the source has a mean size.
 fn tcp_demand(group: &mut TcpGroup, load: f64, link: Rate) {
     let sender = SenderInfo::tcp(group.packet, group.packet - group.header);
     group.source = built_source(&group.traffic, &sender);
@@ -114,7 +114,7 @@ fn flow_key() -> impl Strategy<Value = FlowKey> {
     ]
 }
 
-/// Of a group on its own: what several groups' flows have in common is settled by [`told_apart`].
+/// For a single group: fields shared by several groups are chosen by [`told_apart`].
 fn headers() -> impl Strategy<Value = Headers> {
     let addresses = prop_oneof![
         option::of(v4()).prop_flat_map(|source| (Just(source), option::of(v4()))),
@@ -132,7 +132,7 @@ fn headers() -> impl Strategy<Value = Headers> {
     )
 }
 
-/// A network tells flows apart by addresses and ports: one flow from each given address, ports by the group.
+/// Distinguishes flows by addresses and ports: one flow per given address, ports by group.
 fn told_apart(index: usize, flows: &mut u32, headers: &mut Headers) {
     if headers.source.is_some() {
         *flows = 1;
@@ -157,7 +157,7 @@ fn conditions(labels: Vec<String>) -> impl Strategy<Value = Conditions> {
         })
 }
 
-/// Classes that know groups by these labels; each may have one of those before it as its parent.
+/// Classes with these labels; each may have an earlier class as its parent.
 fn classes(labels: Vec<String>) -> impl Strategy<Value = Vec<ClassRule>> {
     let class = (conditions(labels), 1e-3..1e6_f64, any::<u16>());
     vec(class, 0..6).prop_map(|classes| {
@@ -230,8 +230,8 @@ fn settings(kind: &'static str) -> impl Strategy<Value = Lines> {
 /// Keys of a section with their values as a file writes them.
 type Lines = BTreeMap<&'static str, String>;
 
-/// What settings ask of each other: a packet has room for data, no timeout is longer than the longest, and a controller has its
-/// options.
+/// Conditions between settings: a packet has room for data, no timeout exceeds the longest, and only the right
+/// controller has its options.
 fn fitting(mut lines: Lines) -> Lines {
     let [packet, header] = ["packet", "header"].map(|key| number_of_bytes(lines[key].trim_matches('"')));
     lines.insert("packet", format!("\"{}\"", Bytes(packet.max(1))));
@@ -257,7 +257,7 @@ fn fitting(mut lines: Lines) -> Lines {
     lines
 }
 
-/// The scenario whose one group is of this kind and has these lines.
+/// The scenario with a single group of this kind and these lines.
 fn small(kind: &str, lines: &Lines) -> Scenario {
     let lines: String = lines.iter().map(|(key, value)| format!("{key} = {value}\n")).collect();
     let text = format!("{SMALL}[[{kind}]]\n{lines}");
@@ -297,7 +297,7 @@ fn udp() -> impl Strategy<Value = UdpGroup> {
             let traffic = if settings.cc == UdpCc::Off { traffic } else { Traffic::named("cbr") };
             let UdpSettings { packet, header, jitter, .. } = settings;
             let rate = settings.rate.expect("drawn");
-            // A source with a rate of its own may be given one, and may be given none.
+            // A source with its own rate may be given another, or none.
             settings.rate = settings.rate.filter(|_| traffic.name != "voip");
             UdpGroup {
                 name: String::new(),
@@ -328,7 +328,7 @@ fn qdiscs() -> impl Strategy<Value = Vec<Qdisc>> {
     })
 }
 
-/// Traces are files, and have tests of their own.
+/// Traces are files and have their own tests.
 fn pace() -> impl Strategy<Value = Pace> {
     let steps = btree_map(1..1_000_000_u64, 0..=100_000_000_000_u64, 1..4);
     let schedule = (steps, any::<bool>()).prop_map(|(steps, repeats)| {
@@ -340,7 +340,7 @@ fn pace() -> impl Strategy<Value = Pace> {
 }
 
 fn impairments() -> impl Strategy<Value = Impairments> {
-    // Runs of 2 or more can make up to two thirds of all packets.
+    // Runs of 2 or more packets can make up at most two thirds of all packets.
     (0.0..0.6_f64, option::of(2.0..1e6_f64), span(0..3_600_000), 0.0..=1.0_f64, span(1..3_600_000))
         .prop_map(|(loss, burst, jitter, reorder, reorder_by)| Impairments { loss, burst, jitter, reorder, reorder_by })
 }
@@ -356,7 +356,7 @@ fn simplex() -> impl Strategy<Value = Simplex> {
     })
 }
 
-/// A chain of one to four links, some of which are written from right to left; disciplines are compared on the first.
+/// A chain of one to four links, some written from right to left. Disciplines are compared on the first.
 fn links() -> impl Strategy<Value = Vec<Link>> {
     vec((span(0..3_600_000), simplex(), simplex(), any::<bool>()), 1..5).prop_map(|links| {
         let link = |(index, (delay, forward, reverse, turned)): (usize, (Span, Simplex, Simplex, bool))| {
@@ -369,7 +369,7 @@ fn links() -> impl Strategy<Value = Vec<Link>> {
     })
 }
 
-/// Some stretch of the chain, one way or the other.
+/// Part of the chain, in either direction.
 fn stretch(links: &[Link], draw: u32) -> Vec<Hop> {
     let draw = draw as usize;
     let first = draw % links.len();
@@ -416,7 +416,7 @@ prop_compose! {
         udp.iter_mut().enumerate().for_each(|(index, group)| group.name = format!("slow_{index}"));
         tcp.iter_mut().zip(&ways).for_each(|(group, way)| group.route = stretch(&links, *way));
         udp.iter_mut().zip(&ways).for_each(|(group, way)| group.route = stretch(&links, way / 3));
-        // No flow may send more packets than are counted: 2^32.
+        // No flow may send more packets than the limit of 2^32.
         let most = |packet: u32| Rate::from_bits((4e9 * 8.0 * f64::from(packet) / duration.as_secs_f64()) as u64);
         tcp.iter_mut().for_each(|group| group.sender.rate = group.sender.rate.min(most(group.packet)));
         udp.iter_mut().for_each(|group| group.sender.rate = group.sender.rate.min(most(group.packet)));

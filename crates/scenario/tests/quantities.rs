@@ -1,11 +1,10 @@
-//! Every number and quantity of a scenario file, given what it cannot be: each says so with its key, its place and what
-//! was expected.
+//! Every number and quantity of a scenario file with invalid values: each error names key, location and expected value.
 
 use std::ops::Bound;
 
-use headgate_scenario::{Changes, Key, Scenario, ScenarioError, keys};
+use headgate_scenario::{Changes, FOREIGN_NAMES, Key, Scenario, ScenarioError, keys};
 
-/// What a key takes.
+/// The kind of value of a key.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Kind {
     Time,
@@ -14,22 +13,22 @@ enum Kind {
     Size,
     /// A number.
     Real,
-    /// A number of packets, flows or the like.
+    /// A count of packets, flows or the like.
     Count,
 }
 use Kind::{Count, Limit, Rate, Real, Size, Time};
 
-/// Never right, whatever the key.
+/// Values that no key accepts.
 #[rustfmt::skip]
 const QUANTITIES: &[&str] = &[
     "0", "5", "0.5", "-1", "-0.5", "inf", "-inf", "nan", "true", r#""""#, r#""5""#, r#""-5""#, r#""much""#, r#""nan""#, r#""5 parsecs""#,
 ];
 
-/// The same of what is made of these and a unit.
+/// Values that no key accepts once a unit is appended.
 const AMOUNTS: &[&str] = &["-1", "inf", "nan", "1e300", "9999999999999999999999"];
 
 impl Kind {
-    /// A unit, and what is beyond every key.
+    /// A unit, and a value beyond every key's range.
     fn unit(self) -> (&'static str, &'static str) {
         match self {
             Time => ("ms", "99999h"),
@@ -40,7 +39,7 @@ impl Kind {
         }
     }
 
-    /// What a key of this kind never takes.
+    /// Values that no key of this kind accepts.
     fn bad(self) -> Vec<String> {
         let numbers: &[&str] = match self {
             Real => &["-0.5", "inf", "-inf", "nan", "1e300", "-1e300", "true", r#""0.5""#],
@@ -61,7 +60,7 @@ impl Kind {
     }
 }
 
-/// A key by its path, what it takes, whether that may be zero, the section it stands in, and how: `@` is the value.
+/// A key: path, kind, whether zero is valid, section, and line, in which `@` is the value.
 type Row = (&'static str, Kind, bool, &'static str, &'static str);
 
 const OK: bool = true;
@@ -136,7 +135,7 @@ fn all_keys(table: &'static str, keys: Vec<Key>) -> Vec<(&'static str, Key)> {
     keys.into_iter().flat_map(inside).collect()
 }
 
-/// The rows above, and one for each setting of a group of flows that has none there.
+/// The rows above, and one for each other setting of a group.
 fn rows() -> Vec<Row> {
     let leaked = |text: String| -> &'static str { text.leak() };
     let settings = all_keys("", keys()).into_iter().filter_map(|(table, key)| {
@@ -157,10 +156,10 @@ fn rows() -> Vec<Row> {
     KEYS.iter().copied().chain(settings).collect()
 }
 
-/// What may lie beyond the end of the run, which it then has no part in.
+/// Keys whose times may lie beyond the end of the run, where they have no effect.
 const LATE: [&str; 2] = ["link.schedule[0].at", "tcp[0].stop"];
 
-/// What every scenario has, section by section; a row's own keys come in place of those.
+/// The text of every scenario, by section. A row's own keys replace those here.
 const BASE: &[(&str, &[&str])] = &[
     ("", &["name = \"base\"", "duration = \"30s\"", "qdiscs = [\"droptail\"]"]),
     ("[link]", &["rate = \"10Mbit/s\"", "delay = \"10ms\"", "limit = \"100p\""]),
@@ -171,7 +170,7 @@ const BASE: &[(&str, &[&str])] = &[
     ("[record]", &[]),
 ];
 
-/// The scenario with this line in this section, and where `value` stands in it.
+/// The scenario with this line in this section, and the position of `value`.
 fn text(section: &str, line: &str, value: &str) -> (String, (u32, u32)) {
     let own: Vec<&str> = line.lines().map(|line| line.split(" =").next().unwrap()).collect();
     let mut text = String::new();
@@ -194,7 +193,7 @@ fn read(text: &str) -> Result<Scenario, ScenarioError> {
     Scenario::read(text, "base.toml", &Changes::default())
 }
 
-/// What is wrong with how `value` was received: nothing if it was refused, in words that begin with its key.
+/// Checks that `value` was refused with a message that begins with its key; returns the complaint if not.
 fn misread(row: &Row, value: &str) -> Option<String> {
     let &(path, _, _, section, line) = row;
     let (text, place) = text(section, line, value);
@@ -240,6 +239,51 @@ fn a_bare_number_is_told_a_unit_with_which_it_is_read_and_zero_is_told_none() {
         let zero = message("0");
         assert!(zero.contains("expected") && zero.ends_with(", found 0"), "{zero}");
     }
+}
+
+#[test]
+fn a_quantity_in_another_spelling_is_refused_with_the_right_one() {
+    let head = "name = 'u'\nqdiscs = ['droptail']\ntcp = [{}]\n";
+    let message = |duration: &str, rate: &str, limit: &str| {
+        let link = format!("link = {{ delay = '0s', rate = '{rate}', limit = '{limit}' }}\n");
+        read(&format!("{head}duration = '{duration}'\n{link}")).unwrap_err().message
+    };
+    let check = |message: String, found: &str, meant: &str| {
+        assert!(message.contains(&format!("found {found:?}; did you mean {meant:?}?")), "{message}");
+    };
+    for (found, meant) in [
+        ("10 Mbit", "10Mbit/s"),
+        ("1gbps", "1Gbit/s"),
+        ("64 kbps", "64kbit/s"),
+        ("2Mb/s", "2Mbit/s"),
+        ("1e3k", "1e3kbit/s"),
+    ] {
+        check(message("9s", found, "9p"), found, meant);
+    }
+    for (found, meant) in [("10kb", "10KB"), ("50 packets", "50p"), ("1mbyte", "1MB"), ("10k", "10KB")] {
+        check(message("9s", "1Mbit/s", found), found, meant);
+    }
+    for (found, meant) in [("9 seconds", "9s"), ("200msec", "200ms"), ("2m", "2min"), ("1 hour", "1h"), ("5µs", "5us")]
+    {
+        check(message(found, "1Mbit/s", "9p"), found, meant);
+    }
+    for bytes in ["10MBps", "10MB/s", "10KB"] {
+        assert!(message("9s", bytes, "9p").ends_with(&format!("found {bytes:?}")), "bytes are not bits");
+    }
+}
+
+#[test]
+fn a_foreign_name_of_a_key_is_no_key_of_the_same_table() {
+    let mut tables = vec![keys()];
+    let mut tried = 0;
+    while let Some(table) = tables.pop() {
+        for (foreign, name) in FOREIGN_NAMES.iter().filter(|(_, name)| table.iter().any(|key| key.name == *name)) {
+            tried += 1;
+            assert!(table.iter().all(|key| key.name != *foreign), "`{foreign}` is a key beside `{name}`");
+        }
+        tables.extend(table.iter().filter_map(|key| key.form.keys).map(|inner| inner()));
+    }
+    assert!(tried >= FOREIGN_NAMES.len(), "every foreign name stands for a key of some table");
 }
 
 #[test]

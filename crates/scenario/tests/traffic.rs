@@ -1,10 +1,10 @@
-//! What flows send and when they start: every form a file can say it in, and what is wrong with the others.
+//! Traffic and start times of flows: every form in a file, and the errors of invalid ones.
 
 use headgate_core::{Rng, Span, Time};
 use headgate_scenario::{Changes, Files, Scenario, ScenarioError, Start, Starts};
 use headgate_traffic::WriteAmount;
 
-/// A folder with a trace of two flows and a file that is none.
+/// A folder with a trace of two flows and a file that is no trace.
 struct Folder;
 
 impl Files for Folder {
@@ -36,7 +36,7 @@ fn message(group: &str) -> String {
     read(group).expect_err(group).message
 }
 
-/// The moments, in seconds, at which the flows of the first TCP group start in the run of this seed.
+/// The start times, in seconds, of the flows of the first TCP group in the run of this seed.
 fn starts(scenario: &Scenario, seed: u64) -> Vec<f64> {
     let group = &scenario.tcp[0];
     let mut starts = Starts::new(group.start, seed, &group.name);
@@ -209,7 +209,7 @@ fn a_file_to_replay_is_kept_and_brings_its_flows() {
     let mut first = group.source.start(0);
     let sizes: Vec<_> = std::iter::from_fn(|| first.next(&mut Rng::new(1))).map(|write| write.data).collect();
     assert_eq!(sizes, [WriteAmount::Bytes(1000), WriteAmount::Bytes(3000)]);
-    // A file knows the mean size of its flows, and so the rate of a load.
+    // A file gives the mean size of its flows, and so the rate for a load.
     let loaded = "[[udp]]\nflows = 1\ntraffic = 'replay:file=traces/two.csv'\nstart = { load = 0.5 }";
     assert_eq!(self::scenario(loaded).udp[0].flows, 1);
 }

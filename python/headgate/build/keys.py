@@ -203,3 +203,19 @@ class DumbbellKeys(TopKeys, BothWays, total=False):
 OLD_NAMES: Mapping[str, Mapping[str, str]] = {
     "TcpKeys": {"overhead": "send_jitter"},
 }
+
+#: Names that other tools use for our keywords.
+FOREIGN_NAMES: Mapping[str, str] = {
+    "bandwidth": "rate",
+    "capacity": "rate",
+    "buffer": "limit",
+    "buffer_size": "limit",
+    "queue": "limit",
+    "queue_size": "limit",
+    "latency": "delay",
+    "qdisc": "qdiscs",
+    "discipline": "qdiscs",
+    "time": "duration",
+    "mss": "packet",
+    "congestion_control": "cc",
+}

@@ -7,19 +7,12 @@ from collections.abc import Mapping, Sequence
 from decimal import Decimal
 from typing import Any, get_args, get_origin, get_type_hints, is_typeddict
 
-from headgate.build.keys import OLD_NAMES
+from headgate.build.keys import FOREIGN_NAMES, OLD_NAMES
 from headgate.build.named import NamedChoice
 from headgate.errors import UsageError, did_you_mean
 
 #: Units that have whole numbers only.
 WHOLE = {"B": "bytes", "p": "packets"}
-
-#: Names that other tools use for our keywords.
-FOREIGN_NAMES = {
-    "bandwidth": "rate", "capacity": "rate", "buffer": "limit", "buffer_size": "limit", "queue": "limit",
-    "queue_size": "limit", "latency": "delay", "qdisc": "qdiscs", "discipline": "qdiscs", "time": "duration",
-    "mss": "packet", "congestion_control": "cc",
-}  # fmt: skip
 
 
 def amount(name: str, number: float, unit: str) -> str:
@@ -40,11 +33,8 @@ def section(place: str, given: Mapping[str, Any], keys: type) -> dict[str, Any]:
     values = {}
     for name, value in current_names(place, given, keys).items():
         if name not in hints:
-            near = (
-                f"; did you mean {FOREIGN_NAMES[name]!r}?"
-                if FOREIGN_NAMES.get(name) in hints
-                else did_you_mean(name, hints)
-            )
+            ours = FOREIGN_NAMES.get(name)
+            near = f"; did you mean {ours!r}?" if ours in hints else did_you_mean(name, hints)
             raise UsageError(f"{place} has no keyword {name!r}{near} It has: {', '.join(hints)}")
         if value is not None:
             values[name.removesuffix("_")] = _value(f"{place}: {name}", value, hints[name])

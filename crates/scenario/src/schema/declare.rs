@@ -162,7 +162,7 @@ macro_rules! table {
     };
 }
 
-/// The struct of a table as a file gives it, and what reads, documents and writes its keys.
+/// The struct of a table as a file gives it, with the code that reads, documents and writes its keys.
 macro_rules! raw_table {
     (
         $(#[$about:meta])+

@@ -11,40 +11,42 @@ use crate::start::{self, FASTEST_ARRIVALS, Start};
 use crate::values::Profile;
 
 keys! {
-    /// Which flows a group has, where they go, what they send.
+    /// Number, route and traffic of a group's flows.
     pub(crate) struct RawGroup {
         /// name of the group in tables
         name: String, "its kind: `tcp`, `tcp2` ..., `udp`, `udp2` ...";
-        /// whose defaults hold: `"rfc"` or `"ns2"`
+        /// the set of defaults: `"rfc"` follows the RFCs, `"ns2"` the simulator of the papers
         profile: Profile = Profile::Rfc;
         /// number of flows
-        flows: u32, "as many as `start` or the source's file brings, else `1`", in 1..=MOST_FLOWS;
-        /// the node where data comes from
-        from: String, "the one link's";
-        /// the node where data goes to
-        to: String, "the one link's";
-        /// all nodes on the way, in place of `from` and `to`
+        flows: u32, "as many as `start` or the source's file has, else `1`", in 1..=MOST_FLOWS;
+        /// node where data enters the network
+        from: String, "`from` of the only link";
+        /// node where data leaves the network
+        to: String, "`to` of the only link";
+        /// all nodes of the route in order, in place of `from` and `to`; otherwise the route with the fewest links is
+        /// taken
         route: Vec<Spanned<String>>, "";
-        /// [what the flows have to send](traffic.md), a text or a table; with TFRC always as much as it allows
-        traffic: Traffic, "TCP: `\"ftp\"`, without end; UDP: `\"cbr\"`, packets at `rate`";
+        /// [the source of the data](traffic.md), a text or a table; TFRC flows take none and always have data to send
+        traffic: Traffic, "TCP: `\"ftp\"`, endless data; UDP: `\"cbr\"`, packets at `rate`";
     }
 }
 
 keys! {
     /// The flows' own links, and when they start and stop.
     pub(crate) struct RawEndpoints {
-        /// `{ rate, delay }` of each flow's own links; each may be left out
+        /// rate and delay of the links between each flow's hosts and the network, `{ rate, delay }`; either may be left
+        /// out
         access: RawAccess = Access::default().raw();
-        /// the same for the sender's side, in place of what `access` says
+        /// the same for the sender's link; its keys override those of `access`
         sender: RawAccess, "as `access`";
-        /// the same for the receiver's side
+        /// the same for the receiver's link
         receiver: RawAccess, "as `access`";
-        /// the round-trip time without queues, in place of `delay` on both sides: each side takes half of what the links on the
-        /// way leave of it
+        /// base round-trip time, in place of `delay` in `access`, `sender` and `receiver`: both access links get the
+        /// delay that makes it up
         rtt: Span, "", in ..=LONGEST_DELAY;
-        /// when the flows start, before the run ends: [below](#starts)
+        /// when the flows start: [below](#starts); all starts lie before the end of the run
         start: start::StartSpec = Start::AT_ZERO.into();
-        /// when all stop, after the latest start; `"off"` for the end of the run
+        /// when all flows stop sending, after the latest start; `"off"` for the end of the run
         stop: Option<Span> = None;
     }
 }
@@ -52,15 +54,15 @@ keys! {
 keys! {
     /// A table of `start`: `flows` and `every` (and `within`), or `load`, or `rate`.
     pub(crate) struct RawStart {
-        /// flows per step
+        /// number of flows that start at each step
         flows: u32, "", in 1..=MOST_FLOWS;
-        /// time between steps
+        /// time between steps; the first is at the start of the run
         every: Span, "", in POSITIVE_TIME;
-        /// time over which each step's flows are spread; at most `every`
+        /// time over which each step's starts are drawn uniformly, at most `every`; at `"0s"` they start together
         within: Span = Span::ZERO;
-        /// mean load on the first link, as a fraction of its rate
+        /// mean load on the first link of the route, as a fraction of its rate; flows arrive by a Poisson process
         load: f64, "", in above(0.0, 100.0);
-        /// arrivals per second
+        /// mean number of flow arrivals per second, by a Poisson process
         rate: f64, "", in above(0.0, FASTEST_ARRIVALS);
     }
 }
@@ -68,21 +70,22 @@ keys! {
 table! {
     /// A flow's own link between its host and the router, both ways. Its queue is unlimited.
     pub struct Access, RawAccess expecting "a table such as { rate = \"100Mbit/s\", delay = \"1ms\" }" {
-        /// rate, the same each way
+        /// rate in each direction
         rate: Rate = Rate::from_bits(100_000_000), in POSITIVE_RATE;
-        /// propagation delay, the same each way
+        /// propagation delay in each direction
         delay: Span = Span::from_millis(1), in ..=LONGEST_DELAY;
     }
 }
 
 keys! {
-    /// What the packets' headers say.
+    /// Header fields of a group's packets.
     pub(crate) struct RawHeaders {
-        /// the senders' address or prefix, IPv4 or IPv6; `"own"` gives each flow one of its own
+        /// the senders' address, or a prefix from which each flow takes the next address, IPv4 or IPv6; `"own"` gives
+        /// each flow a private address
         source: PrefixOrOwn = PrefixOrOwn(None);
         /// the same for the receivers
         destination: PrefixOrOwn = PrefixOrOwn(None);
-        /// the senders' port (`443`) or range of ports (`"5000-6000"`)
+        /// the senders' port (`443`), or a range from which each flow takes the next port (`"5000-6000"`)
         // The dynamic ports of RFC 6335.
         source_port: Ports = Ports { first: 49_152, last: 65_535 };
         /// the same for the receivers
@@ -90,7 +93,7 @@ keys! {
         destination_port: Ports = Ports { first: 5001, last: 5001 };
         /// the DSCP: a name (`"EF"`, `"AF21"`, `"CS1"`, `"LE"`, `"VOICE-ADMIT"`) or a number from 0 to 63
         dscp: Dscp = Dscp(0);
-        /// what classes know the group by
+        /// name by which classes refer to the group
         label: String, "its `name`";
     }
 }

@@ -9,6 +9,7 @@ use toml::Spanned;
 use toml::de::{DeInteger, DeValue};
 
 use super::Form;
+use super::units::{quantity, unitless};
 use crate::cc::{Cc, Recovery, UdpCc};
 use crate::check::LARGEST_PACKET;
 use crate::classify::FlowKey;
@@ -182,41 +183,6 @@ impl ValueKind for String {
 impl Show for String {
     fn show(&self) -> String {
         toml::Value::from(self.as_str()).to_string()
-    }
-}
-
-/// Reads a quantity from a text. `unit` is suggested if there is none.
-fn quantity<V: ParameterValue>(text: &str, unit: &str) -> Result<V, String> {
-    match text.trim() {
-        // Excludes `nan` and `inf`, which are numbers only to Rust.
-        bare if bare.ends_with(|c: char| c.is_ascii_digit()) && bare.parse::<f64>().is_ok() => unitless(bare, unit),
-        negative if negative.starts_with('-') => Err(format!("must not be negative, found {text:?}")),
-        _ => V::read(text).map_err(|expected| format!("expected {expected}, found {text:?}{}", in_bits::<V>(text))),
-    }
-}
-
-/// Suggests `Mbit/s` to a text in `Mbps`, which tc reads as megabytes per second.
-fn in_bits<V: ParameterValue>(text: &str) -> String {
-    let lower = text.trim().to_ascii_lowercase();
-    let rate = lower.strip_suffix("bps").map(|rest| {
-        let number = rest.trim_end_matches(|c: char| c.is_ascii_alphabetic() || c == ' ');
-        format!("{number}{}bit/s", rest[number.len()..].trim().replace('m', "M").replace('g', "G"))
-    });
-    match rate.filter(|rate| V::read(rate).is_ok()) {
-        Some(rate) => format!("; did you mean {rate:?}? (tc reads `bps` as bytes per second)"),
-        None => String::new(),
-    }
-}
-
-fn unitless<V: ParameterValue>(number: &str, unit: &str) -> Result<V, String> {
-    if number.starts_with('-') {
-        return Err(format!("must not be negative, found {number}"));
-    }
-    // Most quantities must be above zero: a unit would not help.
-    let with_unit = if number.parse() == Ok(0.0) { String::new() } else { format!("{number}{unit}") };
-    match V::read(&with_unit) {
-        Ok(_) => Err(format!("{number} has no unit: write {with_unit:?}")),
-        Err(expected) => Err(format!("expected {expected}, found {number}")),
     }
 }
 

@@ -15,20 +15,20 @@ keys! {
     pub(crate) struct RawLink {
         /// name of the link in tables
         name: String, "`\"bottleneck\"`; in `[[link]]` its ends, as in `\"A-B\"`";
-        /// node at one end; a node exists because a link names it
+        /// node at one end; links that name the same node meet there
         from: String, "`\"left\"`; in `[[link]]` required";
         /// node at the other end
         to: String, "`\"right\"`; in `[[link]]` required";
-        /// propagation delay, the same each way
+        /// propagation delay in each direction
         delay: Span, in ..=LONGEST_DELAY;
         /// rate from `from` to `to`; with a `schedule`, the rate before its first step
         rate: Rate, "required, unless there is a `trace`", in POSITIVE_RATE;
         ..medium: RawMedium;
-        /// room in the queue
+        /// queue limit, in packets (`"100p"`) or bytes (`"64KB"`)
         limit: Limit;
         /// discipline of the queue; `"compared"` stands for each of `qdiscs` in turn
         qdisc: Qdisc = Qdisc::named(COMPARED);
-        /// the reverse direction, on which ACKs queue: a section with `rate` and the keys from `schedule` to `qdisc`
+        /// the reverse direction, in which ACKs return: a section with `rate` and the keys from `schedule` to `qdisc`
         reverse: RawDirection, "its defaults";
     }
 }
@@ -39,31 +39,33 @@ keys! {
         /// rate from `to` to `from`
         rate: Rate, "as `rate`", in POSITIVE_RATE;
         ..medium: RawMedium;
-        /// room in the queue of the reverse direction
+        /// queue limit of the reverse direction
         limit: Limit = Limit::Packets(1000);
-        /// discipline of that queue
+        /// discipline of the queue of the reverse direction
         qdisc: Qdisc = Qdisc::named("droptail");
     }
 }
 
 keys! {
-    /// How a direction's rate changes, and what happens to packets on the way.
+    /// Rate changes and impairments of a direction.
     pub(crate) struct RawMedium {
         /// rate changes in order of time: `[{ at = "10s", rate = "5Mbit/s" }, ...]`; at a rate of 0 nothing is sent
+        /// until the next change
         schedule: Vec<Spanned<RawStep>>, "none";
-        /// period after which the schedule begins again, at `rate`
+        /// period after which the schedule starts again, at `rate`
         schedule_period: Span, "none", in POSITIVE_TIME;
-        /// file in mahimahi's format, in place of `rate`: [below](#rates-that-change)
+        /// file in mahimahi's format with the times at which packets may leave, in place of `rate`:
+        /// [below](#rates-that-change)
         trace: String, "none";
-        /// fraction of the packets lost on the link
+        /// fraction of packets lost on the link, behind the queue
         loss: f64 = 0.0, in 0.0..1.0;
-        /// mean number of packets lost in a row
+        /// mean number of packets lost in a row (Gilbert's model)
         loss_burst: f64, "losses are independent", in 1.0..=1e6;
         /// additional delay of each packet, drawn uniformly from 0 to this; packets stay in order
         jitter: Span = Span::ZERO, in ..=LONGEST_DELAY;
-        /// fraction of the packets held back for `reorder_by`, so that others overtake them
+        /// fraction of packets delayed by `reorder_by`, so that others overtake them; above 0, `reorder_by` is required
         reorder: f64 = 0.0, in 0.0..=1.0;
-        /// additional delay of a packet held back
+        /// additional delay of these packets
         reorder_by: Span = Span::ZERO, in ..=LONGEST_DELAY;
     }
 }
@@ -73,7 +75,7 @@ keys! {
     pub(crate) struct RawStep expecting "a table such as { at = \"10s\", rate = \"5Mbit/s\" }" {
         /// time of the change, from the start of the run or of the period
         at: Span;
-        /// rate from then on
+        /// rate from then on; at 0 nothing is sent
         rate: Rate, in ..=FASTEST;
     }
 }

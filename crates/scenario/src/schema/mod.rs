@@ -12,6 +12,7 @@ pub(crate) mod raw;
 mod renamed;
 mod tcp;
 mod udp;
+mod units;
 
 use std::ops::{Bound, RangeBounds};
 

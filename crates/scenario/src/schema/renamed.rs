@@ -53,7 +53,7 @@ pub(crate) enum EditText {
     Is(String),
     /// The old text, and an entry behind it.
     EntryAfter(String),
-    /// Nothing: the entry goes, with its line or its comma.
+    /// Removes the entry with its line or its comma.
     Removed,
 }
 
@@ -249,7 +249,8 @@ fn add_respelling(changes: &mut Vec<NameChange>, span: &Range<usize>, old: &str,
     changes.push(NameChange { span: span.clone(), text, what: "spelling" });
 }
 
-/// `cc` used to set Reno's window and a recovery. `"reno"` alone still means RFC 5681; the others get a warning.
+/// `cc` used to set Reno's window law together with a recovery. `"reno"` alone still means RFC 5681; other values get a
+/// warning.
 fn cc_with_recovery(table: &mut DeTable<'_>, end: usize, changes: &mut Vec<NameChange>) {
     let Some((recovery, span)) = recovery_in(table, "cc").filter(|(word, _)| *word != Recovery::Rack) else { return };
     let is_old = recovery != Recovery::Reno;

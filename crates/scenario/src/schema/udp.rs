@@ -13,21 +13,23 @@ table! {
         ..group: RawGroup;
         /// congestion control: `"off"`, or `"tfrc"` (RFC 5348)
         cc: UdpCc = UdpCc::Off;
-        /// the rate of each on the wire, headers included; `"off"` where the source has its own; required without `traffic`; with
-        /// TFRC the most it sends at, by default that of the sender's `access`
+        /// rate of each flow on the wire, headers included; `"off"` if the source has a rate of its own; required
+        /// without `traffic`. With TFRC it is the greatest rate, by default that of the sender's access link
         rate: Option<Rate> = None, in POSITIVE_RATE;
-        /// a packet on the wire, headers included
+        /// size of a full packet on the wire, headers included
         packet: u32 as Size = 1000, in Size(1)..=LARGEST_PACKET;
-        /// the part of it that is headers, which goodput does not count; less than `packet`; TFRC: `"40B"`
+        /// bytes of headers in it, which goodput does not count; less than `packet`; with TFRC `"40B"` by default
         // IPv4 and UDP. TFRC's packets bear a sequence number, a timestamp and a round-trip time as well (RFC 5348, 3.2).
         header: u32 as Size = if cc.needs().reports { 28 + 12 } else { 28 }, ns2 0, in Size(0)..=LARGEST_PACKET;
-        /// a report of TFRC's receiver on the wire
+        /// size of a report from TFRC's receiver on the wire
         // Its reports have two times and two rates (RFC 5348, 3.2).
         feedback: u32 as Size = 44, ns2 40, in Size(1)..=LARGEST_PACKET;
-        /// each interval is drawn uniformly in 1 - jitter to 1 + jitter times the nominal one
+        /// random variation of the interval between packets: each is drawn uniformly from 1 - `jitter` to 1 + `jitter`
+        /// times the nominal one
         jitter: f64 = 0.0, in 0.0..=1.0;
         ..ends: RawEndpoints;
-        /// packets claim that they can be marked; TFRC takes a mark as a loss (RFC 5348, 5.1), a constant rate heeds none
+        /// packets claim to be ECN-capable. TFRC treats a mark as a loss (RFC 5348, 5.1); without congestion control a
+        /// mark has no effect
         ecn: bool = false;
         ..headers: RawHeaders;
     }
