@@ -24,7 +24,7 @@ pub trait Fabric {
     /// Postpones all events by `by`, after a stall: the loop was late by more than [`CATCH_UP`](crate::CATCH_UP).
     fn stall(&mut self, by: Span);
 
-    /// State of each direction at `now`, by its number.
+    /// State of each direction at `now`, in the order of direction numbers.
     fn view(&mut self, now: Time) -> Vec<LaneView>;
 
     /// Attaches recorders for dropped and lost packets of the first link, one at each direction's entry.

@@ -29,9 +29,9 @@ pub type ChangeSender<F = Lanes> = Sender<FabricChange<F>>;
 
 /// Moves frames between two ends, over a link or a network.
 pub struct Forwarder<A, B, C, F = Lanes> {
-    /// The first end.
+    /// The end that sends into the forward direction and receives from the reverse one.
     pub a: A,
-    /// The second.
+    /// The other end.
     pub b: B,
     fabric: F,
     clock: C,

@@ -10,10 +10,10 @@ use super::verdict::{FlowCounts, FlowInterval};
 /// Least duration of an interval: several round trips of a short path, so that a TCP flow's reduction is visible.
 pub(crate) const INTERVAL: Span = Span::from_millis(100);
 
-/// Intervals kept per flow: 10 s.
+/// Most intervals kept per flow: 10 s.
 const MOST_INTERVALS: usize = 100;
 
-/// Flows watched at a time. A new flow replaces the flow that was among the top senders longest ago.
+/// Most flows watched at a time. A new flow replaces the flow that has not been a top sender for the longest time.
 const MOST_WATCHED: u32 = 128;
 
 #[derive(Clone, Debug)]

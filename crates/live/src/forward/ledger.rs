@@ -45,9 +45,9 @@ pub struct LaneLedger {
     /// Counts over all packets.
     pub totals: Totals,
     flows: FlowTable<LedgerRow>,
-    /// Cache of recent rows, indexed by the lowest bits of the flow identifiers, which are hashes.
+    /// Row numbers of recent flows, indexed by the lowest bits of the flow identifiers, which are hashes.
     row_cache: [u16; CACHED_ROWS],
-    /// Sum of the flows that lost their row.
+    /// Counts of the flows that lost their row, summed.
     others: FlowCounts,
     occupancy: Occupancy,
     histories: FlowHistories,

@@ -96,7 +96,7 @@ impl<F> Drop for ForwarderThread<F> {
     }
 }
 
-/// A clock for the calling thread, and whether the thread has real-time priority.
+/// Chooses a clock for the calling thread. Returns it with whether the thread may have real-time priority.
 fn paced_clock(clock: Monotonic) -> io::Result<(PacedClock, bool)> {
     let plain_clock = PacedClock::new(clock, PacedClock::MARGIN);
     let realtime_clock = plain_clock.clone().realtime();

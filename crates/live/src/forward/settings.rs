@@ -22,7 +22,7 @@ pub(crate) type FrameDiscipline = Box<dyn Discipline<FrameId>>;
 /// Settings of one direction of a link.
 #[derive(Clone, Debug)]
 pub struct LaneSettings {
-    /// Rate, rate changes, queue limit and emulated impairments. Its own discipline is ignored.
+    /// Rate, rate changes, queue limit and emulated impairments. The discipline in it is ignored.
     pub simplex: Simplex,
     /// The discipline.
     pub qdisc: Qdisc,
@@ -50,7 +50,7 @@ impl LaneSettings {
     /// Valid overheads: the shortest IP packet has 20 bytes (RFC 791, section 3.1), and no packet may cost nothing.
     pub const OVERHEADS: RangeInclusive<i32> = -19..=1000;
 
-    /// The forward direction of the scenario's first link, with its first discipline.
+    /// The first direction of `scenario` that compares disciplines, with its first discipline.
     pub fn of_bottleneck(scenario: &Scenario, overhead: i32) -> LaneSettings {
         LaneSettings { overhead, ..LaneSettings::for_hop(scenario, scenario.bottleneck(), &scenario.qdiscs[0]) }
     }

@@ -40,7 +40,7 @@ pub struct Gateway {
     notes: Vec<String>,
 }
 
-/// The offload that merges packets before a packet socket sees them (linux/ethtool.h).
+/// The receive offload, which merges packets before a packet socket sees them (linux/ethtool.h).
 const RECEIVE_OFFLOAD: &str = "generic-receive-offload";
 
 impl Gateway {
@@ -156,7 +156,7 @@ fn check_pair([a, b]: &[Interface; 2]) -> io::Result<()> {
     Ok(())
 }
 
-/// Warnings about a suitable interface.
+/// Warnings about an interface that can be used.
 fn notes(interface: &Interface) -> Vec<String> {
     let name = &interface.name;
     let mut notes = Vec::new();

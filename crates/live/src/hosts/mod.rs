@@ -145,8 +145,8 @@ fn configure_ipv6(name: &str, address: Option<Ipv6Addr>) -> io::Result<bool> {
     Ok(true)
 }
 
-/// Two addresses in an unused /30 network. It starts at the device's number, so that concurrent links choose
-/// differently.
+/// Two addresses in an unused /30 network. The search starts at the device's number, so that concurrent links choose
+/// different networks.
 fn free_network(tun: &str) -> io::Result<[Ipv4Addr; 2]> {
     let device_number: u32 = tun.trim_start_matches(|c: char| !c.is_ascii_digit()).parse().unwrap_or(0);
     let net = first_free_network(&fs::read_to_string("/proc/thread-self/net/route")?, device_number as u8);

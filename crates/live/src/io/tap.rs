@@ -37,7 +37,7 @@ pub enum FrameEvent {
 pub struct FrameRecord {
     /// Time by the loop's clock: of the intake or delivery, or the nominal time of the drop.
     pub at: Time,
-    /// Its event.
+    /// What happened to the frame.
     pub event: FrameEvent,
     /// Its length in bytes.
     pub length: u32,
@@ -60,7 +60,7 @@ pub struct FrameRecords {
 }
 
 impl FrameRecords {
-    /// Frames not noted for lack of space.
+    /// Frames that were not recorded for lack of space.
     pub fn missed(&self) -> u64 {
         self.missed.load(Ordering::Relaxed)
     }

@@ -13,8 +13,8 @@ pub struct Delivery {
     pub bytes: u64,
 }
 
-/// Deliveries in order of time, one per flow and busy slot: memory is bounded by the duration, not by the packets. The
-/// end of the warm-up splits its slot in two.
+/// Deliveries in order of time: one row per flow and slot with data, so memory is bounded by the duration and not by
+/// the packets. The end of the warm-up splits its slot in two.
 #[derive(Clone, Debug)]
 pub struct Deliveries {
     rows: Vec<Delivery>,

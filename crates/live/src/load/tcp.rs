@@ -200,7 +200,7 @@ impl KernelTcpSender {
         }
     }
 
-    /// State for the trace, summed over its connections; `None` without a connection.
+    /// The sender's state for its trace, with counts over all its connections; `None` without a connection.
     pub fn state(&self) -> Option<SenderState> {
         let socket = self.socket.as_ref()?;
         let info = TcpInfo::of(socket).ok()?;

@@ -1,4 +1,4 @@
-//! Fidelity of a live run: did the emulated link behave as the scenario says, and was it the bottleneck?
+//! Fidelity of a live run: whether the emulated link behaved as the scenario says and was the only bottleneck.
 //!
 //! A run is faithful if packets leave the link on time, if no packet is lost outside the link, and if the loop did not
 //! stall. The kernel's counts at both hosts and the counts of the loop must add up ([`LinkFidelity::balance`]).

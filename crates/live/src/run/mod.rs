@@ -45,7 +45,7 @@ pub struct LiveRun {
     pub notes: Vec<String>,
 }
 
-/// Time from the announcement of the start to the start.
+/// Time between the moment at which the start is announced to the threads, and the start.
 const START_DELAY: Span = Span::from_millis(100);
 
 /// Rejects a `scenario` that cannot run on real packets.

@@ -81,7 +81,7 @@ keys! {
     /// Header fields of a group's packets.
     pub(crate) struct RawHeaders {
         /// the senders' address, or a prefix from which each flow takes the next address, IPv4 or IPv6; `"own"` gives
-        /// each flow a private address
+        /// each flow an address of its own
         source: PrefixOrOwn = PrefixOrOwn(None);
         /// the same for the receivers
         destination: PrefixOrOwn = PrefixOrOwn(None);

@@ -14,8 +14,9 @@ table! {
         ..group: RawGroup;
         /// the [congestion controller](transport.md)
         cc: Cc = Cc::Reno;
-        /// how losses are [detected and repaired](transport.md#losses): by default `"rack"` with `cubic`, `dctcp`,
-        /// `prague`, `ledbat`, `bbr` and `bbr3`; `"reno"` where a file gives `cc = "reno"` without it
+        /// how losses are [detected and repaired](transport.md#losses): `"tahoe"`, `"reno"`, `"newreno"`, `"sack"` or
+        /// `"rack"`. The default is `"rack"` with `cubic`, `dctcp`, `prague`, `ledbat`, `bbr` and `bbr3`, and `"reno"`
+        /// where a file gives `cc = "reno"` alone
         // ns-2's plain agent is Tahoe; the papers' scripts ask for NewReno.
         recovery: Recovery = Recovery::default_for(cc, Recovery::Sack), ns2 Recovery::default_for(cc, Recovery::NewReno),
             check recovery.is_selective() || !cc.needs().rates,
