@@ -13,7 +13,7 @@ unexport CONDA_PREFIX
 RUST := Cargo.toml Cargo.lock pyproject.toml $(shell find crates -name Cargo.toml -o -path '*/src/*.rs')
 
 .DEFAULT_GOAL := help
-.PHONY: help demo demo-live test lint bench bless docs site papers figures clean rust
+.PHONY: help demo demo-live test lint bench bless docs site papers peers figures clean rust
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-9s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -62,6 +62,10 @@ papers: $(VENV)/.extension ## run every experiment of the papers, and write the 
 	$(BIN)/headgate paper report
 	$(BIN)/python docs/papers.py results/papers --with today
 	$(BIN)/python docs/costs.py results/papers
+
+peers: $(VENV)/.extension ## run the same scenarios in ns-2, in ns-3 and here, and write the comparison (10 minutes)
+	$(BIN)/python -m peers --out results/peers
+	$(BIN)/python docs/peer_tables.py results/peers
 
 figures: $(VENV)/.extension ## draw the pictures and figures of the disciplines' pages, and write the captions
 	$(BIN)/python docs/sketches.py

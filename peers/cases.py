@@ -1,0 +1,79 @@
+"""The cases: each is a row here, and everything else follows from it."""
+
+from __future__ import annotations
+
+from functools import partial
+
+from peers import disciplines as q
+from peers.declare import Case, Flows, OnOff
+
+#: Round-trip times that spread flows of one class, so that they do not move in lockstep.
+NEAR = (40.0, 44.0, 48.0, 52.0, 56.0)
+FAR = (100.0, 105.0, 110.0, 115.0, 120.0)
+
+TEN = Flows("tcp", 10, NEAR)
+SHORT = Flows("short", 5, NEAR)
+LONG = Flows("long", 5, FAR)
+CBR = Flows("udp", 1, (40.0,), kind="udp", rate=4e6)
+
+#: BLUE's network, a tenth of it: Pareto on and off times of 2 s and 3 s, as much as TCP takes while on.
+WEB = Flows("web", 100, (24.0, 44.0, 60.0, 80.0, 100.0), on_off=OnOff(2.0, 3.0), hosts=2)
+PACED = Flows("web", 100, (24.0, 44.0, 60.0, 80.0, 100.0), on_off=OnOff(2.0, 3.0, rate=200e3), hosts=2)
+PULSES = Flows("pulses", 20, (40.0,), kind="udp", on_off=OnOff(0.5, 0.5, rate=300e3))
+
+RED = q.red(20, 60, 0.1)
+MARKS = q.red(20, 60, 0.1, ecn=True)
+
+_ns2 = partial(Case, peer="ns2")
+_ns3 = partial(Case, peer="ns3", packet=1500, header=42, window=1000, send_jitter=0.0, limit=200)
+
+NS2 = (
+    _ns2("droptail", discipline=q.droptail(), flows=(TEN,)),
+    _ns2("droptail-rtt", discipline=q.droptail(), flows=(SHORT, LONG)),
+    _ns2("droptail-udp", discipline=q.droptail(), flows=(TEN, CBR)),
+    _ns2("droptail-onoff", discipline=q.droptail(), flows=(WEB,), rate=4.5e6, duration=110.0),
+    _ns2("red", discipline=RED, flows=(TEN,)),
+    _ns2("red-rtt", discipline=RED, flows=(SHORT, LONG)),
+    _ns2("red-udp", discipline=RED, flows=(TEN, CBR)),
+    _ns2("red-sack", discipline=RED, flows=(Flows("tcp", 10, NEAR, recovery="sack"),)),
+    _ns2("red-sharp", discipline=q.red(20, 60, 0.02, gentle=False), flows=(TEN, CBR)),
+    _ns2("red-pulses", discipline=RED, flows=(TEN, PULSES)),
+    _ns2("red-ecn", discipline=MARKS, flows=(TEN,), ecn=True),
+    _ns2("red-ecn-many", discipline=MARKS, flows=(Flows("tcp", 60, NEAR),), ecn=True),
+    _ns2("red-ecn-udp", discipline=MARKS, flows=(TEN, CBR), ecn=True),
+    _ns2("red-onoff", discipline=RED, flows=(WEB,), rate=4.5e6, duration=110.0),
+    _ns2("red-ecn-onoff", discipline=MARKS, flows=(WEB,), rate=4.5e6, duration=110.0, ecn=True),
+    _ns2("red-ecn-paced", discipline=MARKS, flows=(PACED,), rate=4.5e6, duration=110.0, ecn=True),
+    _ns2("sfq", discipline=q.sfq(400, 256), flows=(SHORT, LONG)),
+    _ns2("sfq-udp", discipline=q.sfq(400, 256), flows=(TEN, CBR)),
+    _ns2("drr", discipline=q.drr(100_000, 64, 1000), flows=(SHORT, LONG)),
+    _ns2("drr-udp", discipline=q.drr(100_000, 64, 1000), flows=(TEN, CBR)),
+    _ns2("red_pd-0.4s", discipline=q.red_pd(20, 60, 0.1, 0.4), flows=(TEN, CBR), duration=110.0),
+    _ns2("red_pd-10.1s", discipline=q.red_pd(20, 60, 0.1, 10.1), flows=(TEN, CBR), duration=110.0),
+    _ns2("red_pd-rtt-0.4s", discipline=q.red_pd(20, 60, 0.1, 0.4), flows=(SHORT, LONG), duration=110.0),
+    _ns2("red_pd-rtt-10.1s", discipline=q.red_pd(20, 60, 0.1, 10.1), flows=(SHORT, LONG), duration=110.0),
+)
+
+SACK = Flows("tcp", 10, NEAR, recovery="sack")
+SHORT_SACK = Flows("short", 5, NEAR, recovery="sack")
+LONG_SACK = Flows("long", 5, FAR, recovery="sack")
+
+NS3 = (
+    _ns3("ns3-fifo", discipline=q.fifo(200), flows=(SACK,)),
+    _ns3("ns3-red", discipline=q.red_ns3(20, 60, 0.1, 200), flows=(SACK,)),
+    _ns3("codel", discipline=q.codel(200), flows=(SACK,)),
+    _ns3("codel-rtt", discipline=q.codel(200), flows=(SHORT_SACK, LONG_SACK)),
+    _ns3("codel-udp", discipline=q.codel(200), flows=(SACK, CBR)),
+    _ns3("codel-ecn", discipline=q.codel(200, ecn=True), flows=(SACK,), ecn=True),
+    _ns3("pie", discipline=q.pie(200), flows=(SACK,)),
+    _ns3("pie-udp", discipline=q.pie(200), flows=(SACK, CBR)),
+    _ns3("pie-ecn", discipline=q.pie(200, ecn=True), flows=(SACK,), ecn=True),
+    _ns3("fq_codel", discipline=q.fq_codel(200), flows=(SHORT_SACK, LONG_SACK)),
+    _ns3("fq_codel-udp", discipline=q.fq_codel(200), flows=(SACK, CBR)),
+    _ns3("fq_codel-ecn", discipline=q.fq_codel(200, ecn=True), flows=(SACK,), ecn=True),
+    _ns3("cobalt", discipline=q.cobalt(200), flows=(SACK,)),
+    _ns3("cobalt-udp", discipline=q.cobalt(200), flows=(SACK, CBR)),
+    _ns3("cobalt-ecn", discipline=q.cobalt(200, ecn=True), flows=(SACK,), ecn=True),
+)
+
+CASES = (*NS2, *NS3)

@@ -1,0 +1,119 @@
+"""Disciplines declared once, for Headgate and a peer."""
+
+from __future__ import annotations
+
+from peers.declare import Discipline, Settings
+
+
+def here(name: str, **settings: object) -> str:
+    """A discipline as on Headgate's command line."""
+
+    def word(value: object) -> str:
+        return {True: "on", False: "off"}[value] if isinstance(value, bool) else str(value)
+
+    text = ",".join(f"{key}={word(value)}" for key, value in settings.items())
+    return f"{name}:{text}" if text else name
+
+
+def droptail() -> Discipline:
+    """ns-2's DropTail."""
+    return Discipline(here("droptail"), "DropTail")
+
+
+def fifo(limit: int) -> Discipline:
+    """ns-3's FifoQueueDisc."""
+    return Discipline(here("droptail"), "ns3::FifoQueueDisc", (("MaxSize", f"{limit}p"),))
+
+
+#: RED's settings in ns-2 that every case has: queue in packets, marks wherever RED would drop at random.
+RED_NS2: Settings = (
+    ("bytes_", False),
+    ("queue_in_bytes_", False),
+    ("mean_pktsize_", 1000),
+    ("use_mark_p_", False),
+)
+
+
+def red(
+    minth: int, maxth: int, maxp: float, *, wq: float = 0.002, gentle: bool = True, ecn: bool = False
+) -> Discipline:
+    """RED of ns-2, with thresholds in packets."""
+    settings: Settings = (
+        *RED_NS2,
+        ("thresh_", minth),
+        ("maxthresh_", maxth),
+        ("linterm_", 1 / maxp),
+        ("q_weight_", wq),
+        ("gentle_", gentle),
+        ("setbit_", ecn),
+    )
+    return Discipline(red_here("red", minth, maxth, maxp, wq, gentle=gentle, ecn=ecn), "RED", settings)
+
+
+def red_here(name: str, minth: int, maxth: int, maxp: float, wq: float, **more: object) -> str:
+    """RED here with the details of ns-2: a gap after each drop, none at a queue of at most one packet."""
+    common: dict[str, object] = {"minth": f"{minth}p", "maxth": f"{maxth}p", "maxp": maxp, "wq": wq}
+    return here(name, **common, spacing="wait", spare_first=True, spare_below=2, mean_packet="1000B", **more)
+
+
+def red_ns3(minth: int, maxth: int, maxp: float, limit: int, *, wq: float = 0.002, ecn: bool = False) -> Discipline:
+    """RED of ns-3, gentle, with thresholds in packets."""
+    settings: Settings = (
+        ("MinTh", minth),
+        ("MaxTh", maxth),
+        ("LInterm", 1 / maxp),
+        ("QW", wq),
+        ("MeanPktSize", 1500),
+        ("MaxSize", f"{limit}p"),
+        ("LinkBandwidth", "10Mbps"),
+        ("UseEcn", ecn),
+        ("UseHardDrop", False),
+    )
+    ours = red_here("red", minth, maxth, maxp, wq, gentle=True, ecn=ecn).replace("1000B", "1500B")
+    return Discipline(ours, "ns3::RedQueueDisc", settings)
+
+
+def sfq(limit: int, buckets: int) -> Discipline:
+    """SFQ of ns-2."""
+    ours = here("sfq", sharing="ns2", buckets=buckets, limit=f"{limit}p")
+    return Discipline(ours, "SFQ", (("maxqueue_", limit), ("buckets_", buckets)), hashed=("sfq", buckets))
+
+
+def drr(limit_bytes: int, buckets: int, quantum: int) -> Discipline:
+    """DRR of ns-2, without collisions."""
+    ours = here("drr", limit=f"{limit_bytes}B", quantum=f"{quantum}B", head_drop=True)
+    settings: Settings = (("blimit_", limit_bytes), ("buckets_", buckets), ("quantum_", quantum))
+    return Discipline(ours, "DRR", settings, hashed=("drr", buckets))
+
+
+def red_pd(minth: int, maxth: int, maxp: float, start: float, target_rtt: float = 0.04) -> Discipline:
+    """RED-PD of ns-2, whose identification first runs after `start` seconds."""
+    base = red(minth, maxth, maxp)
+    ours = red_here("red_pd", minth, maxth, maxp, 0.002, gentle=True, noidle=False, target_rtt=f"{target_rtt}s")
+    engine = (start, target_rtt)
+    return Discipline(ours, "RED/PD", base.settings, engine=engine)
+
+
+def codel(limit: int, *, ecn: bool = False) -> Discipline:
+    """CoDel of ns-3, which computes the square root as Linux does."""
+    settings: Settings = (("MaxSize", f"{limit}p"), ("UseEcn", ecn))
+    return Discipline(here("codel", square_root="newton", mtu="1499B", ecn=ecn), "ns3::CoDelQueueDisc", settings)
+
+
+def pie(limit: int, *, ecn: bool = False) -> Discipline:
+    """PIE of ns-3, with its delay measured by timestamps."""
+    settings: Settings = (("MaxSize", f"{limit}p"), ("MeanPktSize", 1500), ("UseEcn", ecn))
+    return Discipline(here("pie", packet="1500B", cap_increase=True, ecn=ecn), "ns3::PieQueueDisc", settings)
+
+
+def fq_codel(limit: int, *, ecn: bool = False) -> Discipline:
+    """FQ-CoDel of ns-3."""
+    settings: Settings = (("MaxSize", f"{limit}p"), ("UseEcn", ecn))
+    ours = here("fq_codel", limit=f"{limit}p", square_root="newton", mtu="1499B", quantum="1500B", ecn=ecn)
+    return Discipline(ours, "ns3::FqCoDelQueueDisc", settings)
+
+
+def cobalt(limit: int, *, ecn: bool = False) -> Discipline:
+    """COBALT of ns-3."""
+    settings: Settings = (("MaxSize", f"{limit}p"), ("UseEcn", ecn))
+    return Discipline(here("cobalt", preset="ns3", limit=f"{limit}p", ecn=ecn), "ns3::CobaltQueueDisc", settings)
