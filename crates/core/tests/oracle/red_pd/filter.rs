@@ -1,0 +1,32 @@
+//! The filter before the output queue: drops of monitored flows.
+
+use headgate_core::{Rng, Why};
+
+use super::Plain;
+use crate::harness::Arrival;
+
+impl Plain {
+    /// Whether the packet of a monitored flow is dropped before the queue.
+    pub(super) fn filtered(&mut self, packet: Arrival, rng: &mut Rng) -> Option<Why> {
+        let (size, waiting, congested) = (self.size(packet), self.queue.len() > 1, self.avg >= self.rules.minth);
+        let flow = self.flows.get_mut(&packet.flow)?;
+        flow.arrived += size;
+        let p = if flow.unresponsive { flow.p * self.rules.penalty } else { flow.p };
+        let pa = if p == 0.0 {
+            0.0
+        } else if flow.passed * p < 1.0 {
+            p / (1.0 - flow.passed * p)
+        } else {
+            1.0
+        };
+        let drawn = rng.chance(pa);
+        let demand = if flow.unresponsive { waiting || !self.rules.noidle } else { waiting && congested };
+        if drawn && (demand || self.rules.fixed.is_some()) {
+            flow.passed = 0.0;
+            flow.dropped += size;
+            return Some(if flow.unresponsive { Why::Unresponsive } else { Why::Prefilter });
+        }
+        flow.passed += 1.0;
+        None
+    }
+}

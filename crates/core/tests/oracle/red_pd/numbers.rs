@@ -1,0 +1,63 @@
+//! The settings of the transcription, and the paper's values.
+
+/// Everything that is set, in plain numbers.
+#[derive(Clone, Copy)]
+pub struct RedPdNumbers {
+    /// In the unit of the queue: packets, or bytes in byte mode.
+    pub limit: f64,
+    pub minth: f64,
+    pub maxth: f64,
+    pub maxp: f64,
+    pub wq: f64,
+    /// ns-2's RED: its `wait_`, the first packet above minth is spared, and so is one that finds the queue empty.
+    pub ns2: bool,
+    pub bytes: bool,
+    pub ecn: bool,
+    pub mean: f64,
+    pub m: usize,
+    pub k: usize,
+    pub list_flows: usize,
+    pub counted_flows: usize,
+    pub max_monitored: usize,
+    pub test: bool,
+    pub penalty: f64,
+    pub max_decrease: f64,
+    pub noidle: bool,
+    pub fixed: Option<f64>,
+    pub dynamic: Dynamic,
+    pub min_rtt: f64,
+    pub max_rtt: f64,
+}
+
+#[derive(Clone, Copy, PartialEq)]
+pub enum Dynamic {
+    Off,
+    DropRate(f64),
+    MonitoredFlow(usize),
+}
+
+/// The paper's values; thresholds of the authors' scripts in a buffer of 150.
+pub const PAPER: RedPdNumbers = RedPdNumbers {
+    limit: 150.0,
+    minth: 30.0,
+    maxth: 99.0,
+    maxp: 0.1,
+    wq: 0.002,
+    ns2: false,
+    bytes: false,
+    ecn: true,
+    mean: 1000.0,
+    m: 5,
+    k: 3,
+    list_flows: 50,
+    counted_flows: 1024,
+    max_monitored: 1024,
+    test: true,
+    penalty: 1.0,
+    max_decrease: 0.05,
+    noidle: true,
+    fixed: None,
+    dynamic: Dynamic::Off,
+    min_rtt: 0.010,
+    max_rtt: 0.170,
+};
