@@ -129,7 +129,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_of_the_form_is_refused() {
+    fn malformed_disciplines_are_refused() {
         for bad in [
             "",
             ":limit=5p",
@@ -182,7 +182,7 @@ mod tests {
     }
 
     #[test]
-    fn the_link_gives_room_unless_the_settings_do() {
+    fn the_links_limit_applies_unless_the_settings_give_one() {
         let limit = |text: &str| {
             let qdisc: Qdisc = text.parse().unwrap();
             let settings = qdisc.settings_with(Limit::Packets(780));

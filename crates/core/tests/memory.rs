@@ -35,7 +35,7 @@ fn held(entry: &DisciplineEntry, millions: u64) -> Vec<usize> {
 }
 
 #[test]
-fn what_a_discipline_holds_does_not_grow_with_the_flows_that_were_invented() {
+fn a_disciplines_memory_does_not_grow_with_invented_flows() {
     for entry in ENTRIES {
         let held = held(entry, 3);
         // A storage that doubles may do so once more after the first million, for a queue a little longer than before.

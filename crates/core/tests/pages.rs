@@ -38,7 +38,7 @@ fn the_tables_on_every_page_are_those_of_the_registry() {
 }
 
 #[test]
-fn every_gauge_that_a_discipline_tells_is_declared() {
+fn every_gauge_that_a_discipline_reports_is_declared() {
     let link = LinkInfo::new(Rate::from_bits(8_000_000), 1000, 1);
     for entry in ENTRIES.iter().filter(|entry| entry.name != "tbf") {
         let discipline = registry::boxed::<()>(entry.name, &[], &link).unwrap();

@@ -70,7 +70,7 @@ fn sfb_limits_an_unresponsive_flow_to_what_the_penalty_allows() {
 }
 
 #[test]
-fn sfb_gives_an_unresponsive_flow_what_the_others_leave() {
+fn sfb_gives_an_unresponsive_flow_the_rate_that_other_flows_leave() {
     // Bins that fall empty forgive: the penalty binds only where packets of others keep the bins from falling empty.
     let mut flows = vec![flow(0.9 * CAPACITY / 400.0); 400];
     flows.push(flow(2000.0));

@@ -31,7 +31,7 @@ fn got(settings: &[(&str, &str)], sender: SendPattern) -> (f64, f64) {
 }
 
 #[test]
-fn a_sender_that_empties_its_queue_before_it_sends_again_gets_four_times_the_fair_share() {
+fn a_sender_that_waits_for_its_queue_to_empty_gets_four_times_the_fair_share() {
     let minth = SendPattern::Refills { burst: 25, pause: 0.0 };
     let (steady, held) = got(&[], constant(500.0));
     let (bursts, clear) = got(&[], minth);

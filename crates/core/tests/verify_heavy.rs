@@ -44,7 +44,7 @@ fn breathe_bounds_heavy_flows_alike_whatever_each_sends() {
 }
 
 #[test]
-fn breathe_protects_the_others_and_gives_a_heavy_flow_what_they_leave() {
+fn breathe_protects_other_flows_and_gives_a_heavy_flow_the_remaining_rate() {
     // Section 4, where RED gives the heavy flows nearly all. The others ask for 90 % of the link, one for five links.
     let [breathe, red] =
         ["breathe:limit=200p,r_limit=800kbit/s", "red:limit=200p"].map(|qdisc| run(qdisc, &light(0.9, &[5.0])));
@@ -149,7 +149,7 @@ fn afd_shares_max_min_fairly_by_dropping_in_proportion_to_the_excess() {
 }
 
 #[test]
-fn afd_settles_m_fair_where_the_link_is_just_full() {
+fn afds_m_fair_converges_to_the_value_that_fills_the_link() {
     // A flow with the fair share of 210 among 3170 packets a second stands in a shadow buffer of 10 000 that many times
     // over; within 20 % of that, with a queue that sways by 40 packets, each worth almost two of m_fair.
     let demands = [20.0, 50.0, 100.0, 200.0, 400.0, 800.0, 1600.0];

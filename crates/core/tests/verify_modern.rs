@@ -73,7 +73,7 @@ fn pie_holds_the_mean_delay_at_its_target_for_few_flows_and_for_many() {
 }
 
 #[test]
-fn pie_finds_the_probability_that_an_overload_asks_for_and_keeps_to_its_target() {
+fn pie_converges_to_the_drop_rate_of_the_overload_and_holds_its_target() {
     // 2000 updates in 30 s. By their sum, alpha x the mean error x 2000 is what the probability moved from first to last:
     // less than 0.2 once it has settled, so that the error is at most 0.8 ms.
     for load in [1.2, 1.5, 2.0, 3.0] {
@@ -197,7 +197,7 @@ fn flow_queues_share_the_link_evenly_whatever_the_flows_ask_for() {
 }
 
 #[test]
-fn a_flow_that_sends_little_hardly_waits_whatever_the_others_do() {
+fn a_flow_with_a_low_rate_has_a_short_delay_beside_any_other_flows() {
     // RFC 8290, section 1: low delay for sparse flows. At worst it waits for a turn of each of the eleven others, none of which
     // sends more than its quantum and the packet that overdraws it: 11 x (1514 + 1500) bytes, and the packet on the link.
     let worst = (11.0 * (1514.0 + 1500.0) + 1500.0) * 8.0 / 10e6 * 1000.0;
@@ -210,7 +210,7 @@ fn a_flow_that_sends_little_hardly_waits_whatever_the_others_do() {
 }
 
 #[test]
-fn the_flood_pays_for_its_own_queue() {
+fn a_flood_is_dropped_from_its_own_queue_and_other_delays_stay_short() {
     // Each queue is managed for itself: the elastic flows' delays stay where CoDel and PIE hold them, the call loses nothing.
     for qdisc in ["fq_codel:flows=65536,limit=1000p", "fq_pie:flows=65536,limit=1000p"] {
         let seen = run(qdisc, rate(10.0), &household(), 30);

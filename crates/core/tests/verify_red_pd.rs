@@ -119,7 +119,7 @@ fn constant_flows_of_many_rates_get_their_max_min_shares() {
 }
 
 #[test]
-fn a_flow_that_is_held_back_passes_at_the_target_rate() {
+fn a_flow_above_the_target_rate_is_reduced_to_about_that_rate() {
     // Figure 11: nine TCPs with round-trip times around 30, 50 and 70 ms, and constant flows of 5, 3 and 1 Mbit/s.
     let rtts = [0.030, 0.031, 0.032, 0.050, 0.051, 0.052, 0.070, 0.071, 0.072];
     let mut senders: Vec<SendPattern> = rtts.iter().map(|rtt| SendPattern::Aimd { rtt: *rtt }).collect();
@@ -137,7 +137,7 @@ fn a_flow_that_is_held_back_passes_at_the_target_rate() {
 }
 
 #[test]
-fn a_flow_is_found_when_it_speeds_up_and_let_go_when_it_slows_down() {
+fn a_flow_is_identified_when_its_rate_rises_and_released_when_it_falls() {
     // Figure 12: nine TCPs of 30 to 70 ms; a flow of 0.25 Mbit/s sends 4 from 50 s to 100 s.
     let mut senders: Vec<SendPattern> =
         (0..9).map(|n| SendPattern::Aimd { rtt: 0.030 + 0.005 * f64::from(n) }).collect();

@@ -23,7 +23,7 @@ fn a_flood_is_held_to_the_boxs_rate_where_red_lets_it_take_the_link() {
 }
 
 #[test]
-fn flows_that_slow_down_are_not_penalized() {
+fn responsive_flows_are_not_penalized() {
     // The tests are meant to be met by any conformant TCP. The least round trip here is the 50 ms of the
     // link, and the queue lengthens it: no flow comes to 1.22 B/(R sqrt p).
     for flows in [5, 20, 60] {
@@ -34,7 +34,7 @@ fn flows_that_slow_down_are_not_penalized() {
 }
 
 #[test]
-fn a_flow_that_does_not_slow_down_but_sends_little_is_left_alone() {
+fn an_unresponsive_flow_with_a_low_rate_is_not_penalized() {
     // A flow whose rate is below that of a TCP in its place does no harm, whatever it is.
     let mut senders = responsive(10);
     senders.push(steady(0.05 * CAPACITY));

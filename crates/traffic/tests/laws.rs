@@ -38,7 +38,7 @@ fn draws_follow_the_distribution_function() {
 }
 
 #[test]
-fn the_mean_is_the_one_that_was_asked_for() {
+fn the_mean_equals_the_parameter() {
     // Where the variance is finite: of mean 1, by family.
     let gamma = |x| libm::tgamma(x);
     let cases = [
@@ -57,7 +57,7 @@ fn the_mean_is_the_one_that_was_asked_for() {
 }
 
 #[test]
-fn what_is_drawn_is_at_least_one_byte_or_thing_and_never_too_much_for_its_type() {
+fn draws_are_at_least_one_and_fit_their_type() {
     let mut rng = rng("extremes");
     for text in ["0B", "exp(1B)", "pareto2(1B,1.001)", "lognormal(9PB,8)", "weibull(1GB,0.1)", "uniform(0B,1B)"] {
         let Ok(size) = RandomSize::read(text) else { continue };
@@ -83,7 +83,7 @@ fn distributions_are_read_as_they_are_shown() {
 }
 
 #[test]
-fn what_is_wrong_with_a_distribution_is_said() {
+fn errors_say_what_is_wrong_with_a_distribution() {
     let size = |text: &str| RandomSize::read(text).unwrap_err();
     assert_eq!(size("pareto(10KB)"), "pareto(MEAN,SHAPE)");
     assert_eq!(size("pareto(10KB,1)"), "pareto(MEAN,SHAPE), with a shape above 1 and at most 1000");

@@ -44,7 +44,7 @@ fn ftp_never_ends_unless_it_has_a_size() {
 }
 
 #[test]
-fn what_a_source_asks_for_in_the_long_run_is_its_models_mean() {
+fn the_long_run_rate_of_a_source_is_its_models_mean() {
     let asks = |text: &str, sender: &SenderInfo| group_source(text, sender).mean_rate();
     let near = |text: &str, sender: &SenderInfo, expected: f64| {
         assert_near(text, asks(text, sender).unwrap(), expected, 1e-9 * expected);

@@ -142,7 +142,7 @@ fn a_frame_padded_to_ethernets_least_length_has_no_more_data_for_it() {
 }
 
 #[test]
-fn what_is_wrong_with_a_capture_is_said() {
+fn errors_say_what_is_wrong_with_a_capture() {
     let read = |file: &[u8]| TrafficTrace::read(file, "trace.pcap");
     let whole = pcap(&frames(), 9000, false, 1);
     assert_eq!(read(&whole[..whole.len() - 1]), Err(TraceError::CutOff { packets: 4 }));

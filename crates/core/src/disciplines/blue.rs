@@ -223,7 +223,7 @@ mod tests {
     }
 
     #[test]
-    fn an_idle_link_lowers_it_each_freeze_time_however_late_it_is_looked_at() {
+    fn an_idle_link_lowers_the_probability_once_per_freeze_time_even_if_applied_late() {
         let mut port = port(&[]);
         offer(&mut port, 0, 3);
         assert_eq!(drain(&mut port, 5), 0.25, "the link falls idle while the probability is frozen");

@@ -169,7 +169,7 @@ mod tests {
     }
 
     #[test]
-    fn between_the_thresholds_flows_in_the_set_wait_until_others_have_caught_up() {
+    fn between_the_thresholds_packets_of_flows_in_the_set_are_dropped() {
         let mut port = breathe(BY_HAND);
         arrive(&mut port, 1, 9, 1000, Ecn::NotEct);
         arrive(&mut port, 2, 1, 1000, Ecn::NotEct);

@@ -234,14 +234,14 @@ mod tests {
     }
 
     #[test]
-    fn from_minth_an_arrival_that_meets_its_own_flow_takes_it_along() {
+    fn from_minth_on_an_arrival_that_matches_its_flow_is_dropped_with_the_match() {
         let mut port = port(&[]);
         (0..11).for_each(|_| offer(&mut port, 1));
         assert_eq!((port.backlog().packets, drops(&port, Why::Match)), (9, 2));
     }
 
     #[test]
-    fn other_flows_are_left_as_they_stand_and_in_order() {
+    fn packets_of_different_flows_never_match_and_keep_their_order() {
         let mut port = port(&[]);
         (0..20).for_each(|flow| offer(&mut port, flow));
         assert_eq!(port.totals().dropped(), 0);
@@ -269,7 +269,7 @@ mod tests {
     }
 
     #[test]
-    fn each_candidate_of_the_flow_goes_and_the_arrival_with_them() {
+    fn each_candidate_of_the_arrivals_flow_is_dropped_with_the_arrival() {
         let mut port = port(&[("candidates", "4")]);
         (0..11).for_each(|_| offer(&mut port, 1));
         // All ten are of its flow; four different ones are drawn.

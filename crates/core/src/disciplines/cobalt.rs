@@ -82,20 +82,22 @@ pub struct Cobalt<T> {
     fifo: Fifo<T>,
     /// Drops and marks of this congestion episode that have not decayed.
     pub count: u32,
-    /// Time of the next drop or mark; without one, the time up to which the queue counts as active.
+    /// Time of CoDel's next drop or mark. While `count` is 0 it is one interval after the last packet judged.
     pub drop_next: Time,
     /// Whether the last packet was late.
     pub dropping: bool,
-    /// BLUE's probability, as of the last change that was due at a call.
+    /// BLUE's probability. Idle time lowers it at the next arrival, or at the next dequeue from the empty queue.
     pub probability: f64,
-    /// When the probability was last changed.
+    /// Time of the probability's last change.
     pub changed: Time,
     idle: Option<Time>,
 }
 
 #[derive(Clone, Copy)]
 struct DropDecision {
+    /// CoDel drops or marks the packet.
     late: bool,
+    /// BLUE drops the packet.
     blue: bool,
 }
 
@@ -205,7 +207,8 @@ impl<T> Cobalt<T> {
         DropDecision { late, blue }
     }
 
-    /// Lets overdue drops and marks decay after an on-time packet. Returns whether the last due time has passed.
+    /// After a packet within the target, lowers `count` once for each drop or mark that was due. Returns whether
+    /// `drop_next` has passed.
     fn decay(&mut self, now: Time) -> bool {
         while self.count > 0 && now >= self.drop_next {
             self.decay_once();
@@ -334,7 +337,7 @@ mod tests {
     }
 
     #[test]
-    fn the_last_packet_is_kept_unless_told_otherwise_and_blue_drops_what_could_be_marked() {
+    fn keep_last_keeps_the_last_packet_and_blue_drops_ecn_capable_packets() {
         for (keep, sent) in [("on", 1), ("off", 0)] {
             let mut port = cobalt(&[("limit", "3p"), ("increment", "1"), ("keep_last", keep)]);
             arrive(&mut port, Ecn::Ect0, 4, 10);

@@ -184,7 +184,7 @@ mod tests {
     }
 
     #[test]
-    fn the_ce_threshold_marks_what_waited_longer_and_only_with_ecn() {
+    fn the_ce_threshold_marks_packets_with_a_longer_delay_and_only_with_ecn() {
         for (ecn, marked) in [("on", 3), ("off", 0)] {
             let mut port = codel(&[("ce_threshold", "2ms"), ("ecn", ecn)]);
             (0..6).for_each(|_| {

@@ -89,7 +89,7 @@ struct FairShareEstimate {
     arriving: RateAverage,
     accepted: RateAverage,
     congested: bool,
-    /// The fair share; `None` while the link has room for all flows and nothing is dropped.
+    /// The fair share; `None` while no packet is dropped for exceeding it.
     alpha: Option<f64>,
     /// Lower bound of alpha: overflows before the next estimate lower it no further.
     floor: f64,
@@ -188,7 +188,7 @@ impl FairShareEstimate {
         }
     }
 
-    /// max(0, 1 - alpha/label)
+    /// The drop probability of a packet: max(0, 1 - alpha/label).
     #[inline]
     fn excess(&self, label: f64) -> f64 {
         match self.alpha {
@@ -309,7 +309,7 @@ mod tests {
     }
 
     #[test]
-    fn what_exceeds_alpha_is_the_probability() {
+    fn the_drop_probability_is_the_share_of_the_rate_above_alpha() {
         let share = FairShareEstimate { alpha: Some(100.0), ..FairShareEstimate::new(1000.0) };
         assert_eq!([0.0, 50.0, 100.0, 200.0, 400.0].map(|label| share.excess(label)), [0.0, 0.0, 0.0, 0.5, 0.75]);
         assert_eq!(FairShareEstimate { alpha: None, ..share }.excess(1e9), 0.0);
@@ -329,7 +329,7 @@ mod tests {
     }
 
     #[test]
-    fn alpha_is_scaled_by_capacity_over_what_is_accepted() {
+    fn alpha_is_scaled_by_capacity_over_accepted_rate() {
         let config = CsfqConfig::default();
         let mut share = FairShareEstimate::new(1e6);
         share.set(4e5);

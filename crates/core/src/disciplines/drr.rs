@@ -217,7 +217,7 @@ mod tests {
     }
 
     #[test]
-    fn what_a_turn_leaves_counts_in_the_next() {
+    fn the_credit_left_by_a_turn_counts_in_the_next() {
         // Quantum 500. Flow 1 holds 20, 750 and 200: it sends 20, keeps 480, and in its next turn sends 750 and
         // 200 of 480 + 500.
         let packets = [(1, 20), (1, 750), (1, 200), (2, 500), (2, 500), (3, 200), (3, 600), (3, 100)];

@@ -294,7 +294,7 @@ mod tests {
     }
 
     #[test]
-    fn a_flow_that_stops_loses_its_bucket_and_the_others_get_its_height() {
+    fn a_flow_that_stops_loses_its_bucket_and_the_other_buckets_grow() {
         let mut port = of(limit(Limit::Packets(100)));
         arrive(&mut port, 1, 1000, Ecn::NotEct);
         for _ in 0..1000 {

@@ -244,7 +244,7 @@ mod tests {
     }
 
     #[test]
-    fn a_flow_that_comes_late_begins_at_virtual_time_and_makes_up_for_nothing() {
+    fn a_new_flow_begins_at_the_current_virtual_time_and_gets_no_credit_for_the_past() {
         let mut port = port("100p");
         offer(&mut port, &[(1, 1000), (1, 1000), (1, 1000), (1, 1000)]);
         assert_eq!([next(&mut port), next(&mut port)], [Some(0), Some(1)]);
@@ -265,7 +265,7 @@ mod tests {
     }
 
     #[test]
-    fn packets_that_come_only_to_be_dropped_leave_no_trace() {
+    fn packets_that_are_dropped_on_arrival_leave_no_state() {
         let mut port = port("2p");
         offer(&mut port, &[(1, 1000), (2, 1000)]);
         (0..100_000).for_each(|flow| port.enqueue(Packet::new(FlowId(flow + 10), 5000, 0), Time::ZERO, &mut ()));

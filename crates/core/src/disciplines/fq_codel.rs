@@ -172,7 +172,7 @@ mod tests {
     }
 
     #[test]
-    fn a_flow_that_begins_to_send_goes_before_those_that_have_a_backlog_but_not_twice() {
+    fn a_new_flow_is_served_before_flows_with_a_backlog_but_only_once() {
         let mut port = fq_codel(&[("quantum", "1000B")]);
         let leaves = |port: &mut Port<(), FqCodel<()>>| port.dequeue(Time::ZERO, &mut ()).unwrap().flow.0;
         arrive(&mut port, 1, 9);

@@ -382,7 +382,7 @@ mod tests {
     }
 
     #[test]
-    fn bounds_drop_what_chance_would_only_mark() {
+    fn bounds_drop_packets_that_a_random_decision_would_only_mark() {
         let mut port = fred(EXACT);
         let packet = || Packet { ecn: Ecn::Ect0, ..Packet::new(FlowId(1), 1000, ()) };
         (0..13).for_each(|_| port.enqueue(packet(), Time::ZERO, &mut ()));

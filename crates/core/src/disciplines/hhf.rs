@@ -270,7 +270,7 @@ mod tests {
     }
 
     #[test]
-    fn a_flow_that_sends_too_much_in_the_time_becomes_heavy_and_takes_its_packets_along() {
+    fn a_flow_above_the_threshold_becomes_heavy_and_its_queued_packets_move() {
         let mut port = hhf(FOUR);
         arrive(&mut port, 1, 3, at(0));
         arrive(&mut port, 2, 1, at(0));
@@ -286,7 +286,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_sent_before_the_filter_was_reset_does_not_count() {
+    fn bytes_before_a_reset_of_the_filter_do_not_count() {
         let mut port = hhf(FOUR);
         arrive(&mut port, 1, 3, at(0));
         arrive(&mut port, 1, 3, Time::from_nanos(40_000_001));
@@ -327,7 +327,7 @@ mod tests {
     }
 
     #[test]
-    fn when_as_many_flows_are_heavy_as_may_be_a_further_one_stays_light() {
+    fn a_full_table_of_heavy_flows_leaves_further_flows_light() {
         let mut port = hhf(&[FOUR, &[("hh_limit", "2")]].concat());
         (1..4).for_each(|flow| arrive(&mut port, flow, 4, at(0)));
         let heavy = |port: &Queue, ms| [1, 2, 3].map(|flow| port.discipline().is_heavy(FlowId(flow), at(ms)));

@@ -134,7 +134,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_beyond_the_room_is_dropped_from_the_least_urgent() {
+    fn overflow_drops_packets_of_the_least_urgent_child() {
         let mut port = port(&[("limit", "3p"), ("children", "[droptail; droptail]")]);
         for (number, class) in [2, 2, 2, 1, 1].into_iter().enumerate() {
             offer(&mut port, class, number as u32);

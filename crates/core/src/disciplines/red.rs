@@ -177,7 +177,7 @@ mod tests {
     }
 
     #[test]
-    fn with_ecn_a_packet_that_understands_is_marked_by_chance_and_stays() {
+    fn with_ecn_an_ecn_capable_packet_is_marked_at_random_and_queued() {
         let settings = [("limit", "10p"), ("minth", "0p"), ("maxth", "10p"), ("maxp", "1"), ("wq", "1")];
         let mut port = port(&settings);
         let counts = offer(&mut port, 10, 1000, Ecn::Ect1);

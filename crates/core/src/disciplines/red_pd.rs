@@ -204,13 +204,13 @@ mod tests {
     }
 
     #[test]
-    fn before_the_queue_packets_are_dropped_that_understand_marks() {
+    fn the_filter_drops_ecn_capable_packets_instead_of_marking_them() {
         let port = fed(&[], Ecn::Ect0, 300);
         assert!(port.totals().counts().drops(Why::Prefilter) > 0);
     }
 
     #[test]
-    fn where_the_link_is_idle_a_monitored_flow_is_spared() {
+    fn a_monitored_flow_is_not_dropped_while_the_queue_is_empty() {
         // Monitored as above, and then without the fixed drop rate: the queue is empty at each arrival.
         let (mut queue, mut rng) = (red_pd(&[("limit", "50p"), ("P_testFRp_", "0.1")]).unwrap(), Rng::new(1));
         let mut stored = |queue: &mut RedPd<()>, times: core::ops::Range<u64>| {

@@ -307,7 +307,7 @@ mod tests {
     }
 
     #[test]
-    fn a_flow_that_comes_shortens_all_buckets_at_once() {
+    fn a_new_flow_lowers_the_height_of_all_buckets_at_once() {
         let mut port = sfed(SfedConfig { terms: twelve(), ..SfedConfig::default() });
         arrive(&mut port, 1, 1000, Ecn::NotEct);
         arrive(&mut port, 2, 1000, Ecn::NotEct);

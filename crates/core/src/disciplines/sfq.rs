@@ -268,7 +268,7 @@ mod tests {
     }
 
     #[test]
-    fn a_shared_buffer_that_is_full_costs_the_longest_bucket_a_packet() {
+    fn a_full_shared_buffer_drops_a_packet_of_the_longest_bucket() {
         for limit in ["4p", "4KB"] {
             let settings = [("limit", limit), ("buckets", "64"), ("sharing", "shared")];
             let dropped = offer(&settings, &[0, 0, 0, 0, 1, 1, 2]);
@@ -315,7 +315,7 @@ mod tests {
     }
 
     #[test]
-    fn what_a_new_hash_function_brings_together_stays_until_it_is_sent() {
+    fn packets_that_a_new_hash_function_puts_into_one_bucket_stay_until_sent() {
         // Two flows with their part of three packets each, then in one bucket that refuses more until within its part.
         let settings = [("limit", "6p"), ("buckets", "2"), ("perturb", "1s")];
         let mut sfq = Sfq::new(SfqConfig::from_settings(&settings).unwrap(), &LINK).unwrap();

@@ -216,7 +216,7 @@ mod tests {
     }
 
     #[test]
-    fn a_bucket_is_idle_from_its_last_packet_whatever_the_others_do() {
+    fn a_bucket_is_idle_from_its_last_packet_even_if_other_buckets_are_busy() {
         let mut port = port(&[("limit", "400p"), ("buckets", "4"), ("wq", "0.5"), ("maxp", "0")]);
         let [one, two, _] = apart(&port);
         offer(&mut port, one, 4, 0);

@@ -292,7 +292,7 @@ mod tests {
     }
 
     #[test]
-    fn the_number_of_polluting_flows_is_told_from_the_bins_with_the_error_of_linear_counting() {
+    fn the_estimate_of_unresponsive_flows_has_the_error_of_linear_counting() {
         for (levels, width, bad) in [(2usize, 23usize, 1u64), (2, 23, 8), (2, 23, 23), (8, 16, 16), (3, 100, 150)] {
             let estimate = |secret| {
                 let bins = Bins::new(levels, width, STEPS, secret);

@@ -128,7 +128,7 @@ mod tests {
     }
 
     #[test]
-    fn the_sum_follows_whatever_a_child_does() {
+    fn the_sum_equals_the_backlog_of_all_children() {
         let mut two = children("[droptail; droptail:limit=1p]").unwrap();
         let mut rng = Rng::new(1);
         let mut sink = ();
@@ -143,7 +143,7 @@ mod tests {
     }
 
     #[test]
-    fn an_error_says_which_child_and_what_of_it() {
+    fn an_error_names_the_child_and_its_parameter() {
         let error = children("[droptail; red:minth=9p,maxth=3p]").err().unwrap();
         assert!(error.to_string().starts_with("in `children`, \"red:minth=9p,maxth=3p\": minth"), "{error}");
     }

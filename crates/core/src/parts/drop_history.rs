@@ -90,6 +90,7 @@ impl DropHistory {
         self.lists.iter().map(Vec::as_slice)
     }
 
+    /// Rebuilds the records from the lists.
     fn merge(&mut self) {
         self.records.clear();
         let newest = self.lists.len() - 1;
@@ -126,7 +127,7 @@ mod tests {
     }
 
     #[test]
-    fn a_flow_is_seen_in_the_lists_in_which_it_lost_packets_until_they_are_too_old() {
+    fn a_flow_stays_in_the_records_as_long_as_a_list_with_its_drops_is_kept() {
         let mut history = history(3, 50, 50);
         fill(&mut history, &[(1, 1), (1, 1), (2, 1)]);
         fill(&mut history, &[(1, 1)]);
@@ -147,7 +148,7 @@ mod tests {
     }
 
     #[test]
-    fn when_counters_run_out_a_newcomer_cancels_against_everyone() {
+    fn a_flow_without_a_free_counter_lowers_all_counters() {
         let mut history = history(1, 50, 3);
         // Counts 5, 2, 1; flow 4 comes with 3: all fall by 1, flow 3 leaves, 2 remain for flow 4.
         fill(&mut history, &[(1, 5), (2, 2), (3, 1), (4, 3)]);
@@ -157,7 +158,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn nobody_is_charged_too_much_and_who_lost_more_than_its_part_is_listed(
+        fn no_flow_is_overcounted_and_a_flow_above_its_part_of_the_drops_is_listed(
             drops in prop::collection::vec((0u64..30, 0u32..6), 0..300), counters in 1u32..12,
         ) {
             let mut history = history(1, 50, counters);

@@ -102,7 +102,7 @@ mod tests {
     }
 
     #[test]
-    fn flows_that_meet_in_every_bin_share_one_share() {
+    fn flows_that_share_all_bins_get_one_share_together() {
         let shares = passed(&mut ten_flows(), &[&[0, 4], &[1, 5], &[0, 4]]);
         assert!(shares[0] + shares[2] <= 102 && shares[1] >= 100, "{shares:?}");
     }

@@ -54,6 +54,7 @@ impl FlowCount {
         (f64::from(BITS) * libm::log(f64::from(BITS) / f64::from(unset))).max(1.0)
     }
 
+    /// Ends `ended` windows and clears the bitmap for the next.
     #[cold]
     fn begin_window(&mut self, ended: u64) {
         // Windows that ended between two calls had no packet.

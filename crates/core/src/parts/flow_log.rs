@@ -108,7 +108,7 @@ mod tests {
     }
 
     #[test]
-    fn the_oldest_signal_makes_room_and_counts_follow() {
+    fn a_full_log_forgets_its_oldest_signal_and_the_counts_follow() {
         let mut log = FlowLog::new(4, 7);
         assert_eq!(log.most(), None);
         for (flow, most, flows) in

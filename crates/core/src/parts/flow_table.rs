@@ -16,7 +16,7 @@ pub struct FlowTable<V> {
 }
 
 impl<V> FlowTable<V> {
-    /// An empty table for `capacity` (1 to 2^32 - 2) flows, hashed under `key`.
+    /// An empty table for `capacity` (1 to 2^32 - 2) flows. `key` is the secret of the hash function.
     pub fn new(capacity: u32, key: u64) -> FlowTable<V> {
         FlowTable { index: FlowIndex::new(key), capacity: capacity.clamp(1, NONE - 1) as usize, hand: 0 }
     }
@@ -46,20 +46,20 @@ impl<V> FlowTable<V> {
         self.index.position(flow)
     }
 
-    /// The entry at `position`.
+    /// The flow at `position`, and its value.
     #[inline]
     pub fn at(&mut self, position: usize) -> (FlowId, &mut V) {
         let FlowEntry { flow, value, .. } = &mut self.index.entries[position];
         (*flow, value)
     }
 
-    /// `flow`'s entry.
+    /// The value of `flow`, if it has an entry.
     #[inline]
     pub fn get(&mut self, flow: FlowId) -> Option<&mut V> {
         self.position(flow).map(|position| self.at(position).1)
     }
 
-    /// `flow`'s entry, read-only.
+    /// The value of `flow`, read-only.
     #[inline]
     pub fn peek(&self, flow: FlowId) -> Option<&V> {
         self.position(flow).map(|position| &self.index.entries[position].value)

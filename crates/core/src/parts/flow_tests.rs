@@ -31,11 +31,11 @@ pub struct FlowTests {
     pub rtt: f64,
     /// The paper's B: the flows' maximum packet size, in bytes.
     pub mtu: f64,
-    /// A flow is unfriendly above this many times the friendly rate.
+    /// A flow above this many times the TCP-friendly rate is unfriendly.
     pub safety: f64,
-    /// Growth of the drop rate, as a factor, above which a flow must respond.
+    /// A flow must respond if the drop rate has grown by more than this factor.
     pub drop_rate_factor: f64,
-    /// Share of its earlier rate above which a flow has not responded.
+    /// A flow has not responded if its rate is above this share of its earlier rate.
     pub flow_rate_factor: f64,
     /// The paper's c, in bytes a second: with drops, a flow above c/sqrt(p) may be disproportionate.
     pub disproportionate: f64,
@@ -52,8 +52,7 @@ impl FlowTests {
         self.friendly_rate(drops).is_some_and(|friendly| rate > self.safety * friendly)
     }
 
-    /// Whether a flow did not respond to the drop rate's growth since `then`, the flow's sample at the lowest drop
-    /// rate.
+    /// Whether a flow did not respond to the drop rate's growth since its sample `then`.
     pub fn is_unresponsive(&self, now: FlowSample, then: FlowSample) -> bool {
         now.drops > self.drop_rate_factor * then.drops && now.rate > self.flow_rate_factor * then.rate
     }

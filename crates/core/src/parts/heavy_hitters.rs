@@ -220,7 +220,7 @@ mod tests {
     }
 
     #[test]
-    fn a_flow_above_its_share_is_held_whatever_the_others_do() {
+    fn a_flow_with_more_than_its_share_of_packets_keeps_its_counter() {
         // One packet in four belongs to flow 0, the others to distinct flows: three counters cannot lose it.
         let mut set = HeavyHitters::new(3, 5);
         for packet in 0..100_000u64 {

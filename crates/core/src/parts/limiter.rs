@@ -15,7 +15,7 @@ pub enum Limiter {
         every: Span,
         /// Whether each interval is drawn uniformly from [0, 2] times `every`.
         random: bool,
-        /// When the next packet may pass.
+        /// Time from which the next packet may pass.
         opens: Time,
     },
     /// A rate for each flow.
@@ -41,7 +41,7 @@ impl Limiter {
         }
     }
 
-    /// Charges a queued packet.
+    /// Charges a queued packet to the limit.
     #[inline]
     pub fn charge(&mut self, bins: &[u16], bytes: u32, now: Time, rng: &mut Rng) {
         match self {

@@ -242,7 +242,7 @@ mod tests {
     }
 
     #[test]
-    fn that_of_an_unresponsive_flow_triples_or_grows_by_twice_the_quantum() {
+    fn the_probability_of_an_unresponsive_flow_triples_or_grows_by_twice_the_quantum() {
         assert_eq!([raised(0.125, true, 0.25), raised(0.25, true, 0.125)], [0.375, 0.5]);
         assert_eq!(raised(0.625, true, 0.5), 0.875, "a third of it still passes");
     }

@@ -70,7 +70,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn a_flow_that_sent_too_much_is_never_missed(
+        fn a_flow_above_the_threshold_is_always_identified(
             packets in prop::collection::vec((0u64..3000, 0u32..3000), 0..3000), most in 1000u64..50_000,
         ) {
             let (mut filter, mut counted) = (MultistageFilter::new(3), BTreeMap::<FlowId, u64>::new());
@@ -87,7 +87,7 @@ mod tests {
     }
 
     #[test]
-    fn small_flows_are_hardly_ever_mistaken_for_large_ones() {
+    fn small_flows_are_rarely_classified_as_heavy() {
         // 1000 flows of 10 packets fill counters to about 15 KB. Exceeding 40 KB takes collisions in every stage.
         let mut filter = MultistageFilter::new(9);
         let found = (0..10_000u64).filter(|n| filter.exceeds(FlowId(n % 1000), 1500, 40_000)).count();
@@ -97,7 +97,7 @@ mod tests {
     }
 
     #[test]
-    fn a_flow_alone_is_found_with_the_byte_that_is_too_much() {
+    fn a_lone_flow_is_heavy_from_its_first_byte_above_the_threshold() {
         let mut filter = MultistageFilter::new(9);
         assert!(!filter.exceeds(FlowId(1), 1000, 3000) && !filter.exceeds(FlowId(1), 2000, 3000));
         assert!(!filter.exceeds(FlowId(1), 0, 3000) && filter.exceeds(FlowId(1), 1, 3000));

@@ -47,7 +47,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn periods_are_counted_once_however_rarely_it_is_asked() {
+    fn each_period_is_counted_once_even_if_calls_are_rare() {
         let mut timer = PolledTimer::new(Span::from_millis(5), Time::ZERO);
         let at = |ms| Time::ZERO + Span::from_millis(ms);
         assert_eq!(

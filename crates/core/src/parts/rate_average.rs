@@ -51,7 +51,7 @@ mod tests {
     }
 
     #[test]
-    fn a_constant_rate_is_found_whatever_the_size_of_its_packets() {
+    fn the_estimate_of_a_constant_rate_does_not_depend_on_packet_sizes() {
         for (bytes, gap) in [(1000, 1000), (40, 40), (9000, 9000)] {
             let mut average = RateAverage::default();
             // After ten K the initial value has weight e^-10.
@@ -63,7 +63,7 @@ mod tests {
     }
 
     #[test]
-    fn after_silence_what_was_before_fades_by_e_each_k() {
+    fn after_a_silence_the_old_estimate_decays_by_e_in_each_k() {
         let mut average = RateAverage::default();
         average.update(1000, at(0), K);
         // 1000 B in 0.1 s.

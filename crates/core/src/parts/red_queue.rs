@@ -114,10 +114,11 @@ impl RedSettings {
     }
 }
 
-/// The weight that averages over one second: 1 - exp(-1/C), where C is the link's rate in packets of `mean` bytes a
-/// second (Floyd, Gummadi, Shenker 2001, section 4).
+/// The weight with which the average has a time constant of one second: 1 - exp(-1/C), where C is the link's rate in
+/// packets of `mean` bytes a second. The weight of an old average falls to 1/e with C arrivals, which take a second on
+/// a busy link (Floyd, Gummadi, Shenker 2001, section 4).
 pub fn weight_of_rate(rate: Rate, mean: u32) -> f64 {
-    // The difference is 0 below 2^-53, and 1 for a rate of zero.
+    // `expm1` is accurate where 1 - exp(-1/C) would round to 0. A rate of zero gives a weight of 1.
     (-libm::expm1(-1.0 / packets_a_second(rate, mean))).clamp(f64::MIN_POSITIVE, 1.0)
 }
 
@@ -294,7 +295,7 @@ mod tests {
     }
 
     #[test]
-    fn what_became_of_a_packet_is_told() {
+    fn offer_returns_the_reason_for_a_drop_or_mark() {
         let (minth, maxth) = (Some(Level::Packets(0.5)), Some(Level::Packets(1.5)));
         let plain = RedSettings { minth, maxth, wq: Some(1.0), ..RedSettings::default() };
         let settings = RedSettings { limit: Limit::Packets(3), maxp: 0.0, ..plain };

@@ -83,7 +83,7 @@ mod tests {
     }
 
     #[test]
-    fn it_says_when_a_packet_may_pass() {
+    fn ready_at_is_the_first_time_at_which_the_bucket_admits_the_packet() {
         let mut bucket = TokenBucket::new(Rate::from_bits(8000), 300);
         assert_eq!(bucket.ready_at(100, at(5)), at(5));
         bucket.take(250, at(5));

@@ -1,4 +1,4 @@
-//! A FIFO whose arrivals pay with tokens of their flow's bucket, shared by SFED and FABA.
+//! A FIFO in which an arriving packet pays with tokens of its flow's bucket, shared by SFED and FABA.
 //!
 //! The owner of the buckets passes the bucket's level with each arrival. [`TokenFifo::admit`] drops, marks or stores
 //! the packet and returns its price. [`TokenFifo::pop`] returns the tokens that a departing packet carried.
@@ -106,7 +106,8 @@ pub struct TokenFifo<T> {
     terms: TokenSettings,
     unit: TokenUnit,
     grain: Tokens,
-    /// Rise of the drop probability per unit of fill, below lambda1 and below lambda2.
+    /// Slopes of the drop probability over the bucket's fill (tokens over height): between lambda2 and lambda1, and
+    /// below lambda2.
     gentle_slope: f64,
     steep_slope: f64,
     /// The limit in tokens.
@@ -138,12 +139,12 @@ impl<T> TokenFifo<T> {
         })
     }
 
-    /// The paper's T: `alpha` times the limit in tokens.
+    /// Number of tokens in the system, the paper's T: `alpha` times the limit in tokens.
     pub fn total_tokens(&self) -> Tokens {
         (self.terms.alpha * self.room * self.unit.fraction() as f64).clamp(1.0, MAX_TOTAL) as Tokens
     }
 
-    /// `amount` in whole tokens (packets or bytes).
+    /// `amount` in tokens of one packet or byte, for gauges.
     pub fn whole_tokens(&self, amount: Tokens) -> f64 {
         amount as f64 / self.unit.fraction() as f64
     }
@@ -251,7 +252,7 @@ mod tests {
     }
 
     #[test]
-    fn when_nothing_waits_nothing_is_dropped_and_an_empty_bucket_is_lent_to() {
+    fn an_arrival_at_an_empty_queue_is_not_dropped_and_an_empty_bucket_gets_spare_tokens() {
         let mut fifo = fifo(TERMS);
         assert_eq!(admit(&mut fifo, 1000, 0, Ecn::NotEct), Payment::Spare(TOKEN));
         assert_eq!(admit(&mut fifo, 1000, 0, Ecn::NotEct), Payment::Dropped);

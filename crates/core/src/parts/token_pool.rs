@@ -154,13 +154,14 @@ impl TokenPool {
         self.height = self.total / self.buckets.len().max(1) as Tokens;
     }
 
-    /// The tokens of every bucket.
+    /// The tokens in each bucket.
     pub fn levels(&self) -> impl Iterator<Item = Tokens> {
         self.buckets.iter().map(|(_, holds)| *holds)
     }
 }
 
-/// Buckets to settle `spare` with at a departure: the paper's b = floor(|spare| / queue) + 1, at most four.
+/// Number of buckets drawn at a departure, to give them spare tokens or take back a deficit: the paper's b =
+/// floor(|spare| / queue) + 1, at most four.
 ///
 /// A departing packet changes `spare` by as many tokens as one draw moves. One draw per packet therefore keeps up with
 /// traffic (FABA paper, section 4.2). A created or deleted bucket changes it by a whole height. With a short queue, one
@@ -173,6 +174,7 @@ pub(super) fn draw_count(spare: Tokens, refund: Refund) -> u32 {
     if owed < queue { 1 } else { (owed / queue + 1).min(MAX_DRAWS) as u32 }
 }
 
+/// Tokens that one draw moves: `spare`, but at most a grain in either direction.
 #[inline]
 pub(super) fn clamp_to_grain(spare: Tokens, grain: Tokens) -> Tokens {
     spare.clamp(-grain, grain)

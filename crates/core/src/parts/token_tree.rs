@@ -335,7 +335,7 @@ mod tests {
     }
 
     #[test]
-    fn heights_are_shares_of_what_is_active_at_each_level() {
+    fn heights_are_shares_by_weight_among_active_siblings_at_each_level() {
         let (mut tree, mut rng) = tree(None);
         assert_eq!(open(&mut tree, 2, &mut rng), BucketLevel { tokens: 48, height: 48 });
         assert_eq!(open(&mut tree, 0, &mut rng), BucketLevel { tokens: 12, height: 12 });
@@ -348,7 +348,7 @@ mod tests {
     }
 
     #[test]
-    fn what_a_deleted_bucket_frees_goes_to_its_siblings_and_from_the_last_of_them_up() {
+    fn tokens_of_a_deleted_bucket_go_to_its_siblings_and_from_the_last_sibling_a_level_up() {
         let (mut tree, mut rng) = tree(None);
         let [_, _, one, two] = [0, 1, 2, 3].map(|class| tree.leaf(ClassId(class)));
         for class in [0, 2, 3, 2] {
@@ -419,7 +419,7 @@ mod tests {
     }
 
     #[test]
-    fn weights_of_nothing_and_parents_after_their_children_are_refused() {
+    fn weights_of_zero_and_parents_after_their_children_are_refused() {
         for class in [Class { parent: None, weight: 0.0 }, Class { parent: Some(ClassId(0)), weight: 1.0 }] {
             assert!(matches!(TokenTree::new(&[class], 10, None, 7), Err(BuildError::Conflict(_))));
         }

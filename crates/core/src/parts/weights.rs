@@ -69,7 +69,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn a_draw_falls_where_a_walk_along_the_weights_ends(
+        fn a_draw_selects_the_entry_at_which_the_running_sum_of_weights_passes_it(
             sets in prop::collection::vec((0usize..37, prop::sample::select(&[0u64, 1, 5, 1 << 32][..])), 1..200),
             items in 37usize..70, seed: u64,
         ) {

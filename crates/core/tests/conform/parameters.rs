@@ -83,7 +83,7 @@ fn every_preset_builds_and_its_values_as_text_reproduce_themselves() {
 }
 
 #[test]
-fn what_is_not_of_the_kind_or_out_of_range_is_refused_by_name() {
+fn values_of_a_wrong_kind_or_out_of_range_are_refused_with_the_parameters_name() {
     let mut outside = 0;
     for (entry, field) in parameters() {
         let beyond = out_of_range(&field);

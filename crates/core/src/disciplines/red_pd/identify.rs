@@ -27,6 +27,7 @@ struct AmbientCounts {
     signals: u64,
 }
 
+/// Durations of the last five lists, the newest first.
 type ListLengths = [Span; 5];
 
 /// The drop history and the monitored flows (sections 4.1 and 4.2).
@@ -46,7 +47,7 @@ pub struct Identification {
 }
 
 impl Identification {
-    /// Starts without monitored flows; flows are hashed under `key`.
+    /// Starts without monitored flows. `key` is the secret of the hash functions.
     pub fn new(config: RedPdConfig, key: u64) -> Identification {
         let RedPdConfig { lists, list_flows, counted_flows, max_monitored, .. } = config;
         let rtt = match config.dynamic_r {
@@ -212,6 +213,7 @@ impl Identification {
         length.clamp(self.rtt * MIN_LIST_RTTS, self.rtt * MAX_LIST_RTTS)
     }
 
+    /// `dynamic_r`: lengthens R by 5 % if there are too many drops or too few monitored flows, or shortens it.
     fn adapt(&mut self) {
         let RedPdConfig { drop_rate_target, monitored_target, min_rtt, max_rtt, .. } = self.config;
         let (rate, monitored) = (self.drop_rate(), self.monitored.len());
@@ -288,7 +290,7 @@ mod tests {
     }
 
     #[test]
-    fn the_lower_of_the_last_drop_rate_and_the_average_counts_and_in_calm_nothing_does() {
+    fn probabilities_grow_by_the_lower_of_last_and_average_drop_rate_and_not_below_a_thousandth() {
         let mut the = identification(&[]);
         (0..2).for_each(|_| list(&mut the, 64, &[(1, 16)]));
         list(&mut the, 64, &[(1, 8)]);
@@ -299,7 +301,7 @@ mod tests {
     }
 
     #[test]
-    fn a_probability_stays_for_a_while_before_it_rises_or_falls() {
+    fn a_probability_stays_constant_for_the_hold_time_before_it_changes() {
         let mut the = identification(&[]);
         let mut changes = Vec::new();
         for n in 0..18 {
@@ -318,7 +320,7 @@ mod tests {
     }
 
     #[test]
-    fn the_least_probability_makes_room_for_a_greater_one_only() {
+    fn a_full_table_replaces_the_flow_of_least_probability_only_by_one_of_greater() {
         let flow = |probability: f64| MonitoredFlow::new(probability, 1.0, Time::ZERO);
         let mut table = FlowTable::new(2, 1);
         for (name, probability) in [(1, 0.25), (2, 0.125), (3, 0.125), (4, 0.2), (5, 0.2)] {
