@@ -18,7 +18,7 @@ impl Gauge {
     /// RED's probability.
     pub const PROBABILITY: Gauge =
         Gauge::new("probability", "probability", "pb: RED's drop or mark probability, before spacing.");
-    /// RED's highest probability.
+    /// RED's maxp, its probability at the upper threshold.
     pub const MAXP: Gauge = Gauge::new("maxp", "probability", "Drop or mark probability at the upper threshold.");
     /// Packets queued of one flow.
     pub const QUEUED: Gauge = Gauge::of_flow("queued", "packets", "Queued packets of the flow.");

@@ -22,7 +22,8 @@ pub trait SourceModel: Sized {
     /// The flow's next write; `None` after the last.
     fn next(&self, flow: &mut Self::State, rng: &mut Rng) -> Option<SourceWrite>;
 
-    /// Reports that the last write was delivered after `took`. Called at least if the next write depends on it.
+    /// Reports that the last write was delivered, `took` after it began. Called before [`next`](SourceModel::next) if the
+    /// next write begins after this delivery.
     fn done(&self, _flow: &mut Self::State, _took: Span) {}
 
     /// Mean bytes per flow; `None` if endless or dependent on the network.

@@ -18,7 +18,7 @@ pub enum FailedTest {
 pub struct FlowSample {
     /// The flow.
     pub flow: FlowId,
-    /// The share of all packets that were dropped or marked.
+    /// Share of all flows' packets that were dropped or marked.
     pub drops: f64,
     /// Its rate in bytes a second.
     pub rate: f64,
@@ -37,7 +37,7 @@ pub struct FlowTests {
     pub drop_rate_factor: f64,
     /// A flow has not responded if its rate is above this share of its earlier rate.
     pub flow_rate_factor: f64,
-    /// The paper's c, in bytes a second: with drops, a flow above c/sqrt(p) may be disproportionate.
+    /// The paper's c, in bytes a second. Only a flow above c/sqrt(p) is disproportionate, p being the drop rate.
     pub disproportionate: f64,
 }
 
@@ -57,7 +57,7 @@ impl FlowTests {
         now.drops > self.drop_rate_factor * then.drops && now.rate > self.flow_rate_factor * then.rate
     }
 
-    /// Whether a flow sends more than ln(3n)/n of `all`, the rate of n = `flows` flows, despite drops.
+    /// Whether a flow sends more than ln(3n)/n of `all`, the rate of n = `flows` flows, and more than c/sqrt(drops).
     pub fn is_disproportionate(&self, rate: f64, drops: f64, all: f64, flows: usize) -> bool {
         let n = flows.max(1) as f64;
         rate > libm::log(3.0 * n) / n * all && rate * libm::sqrt(drops) > self.disproportionate
