@@ -20,9 +20,9 @@ keys! {
         /// number of flows
         flows: u32, "as many as `start` or the source's file has, else `1`", in 1..=MOST_FLOWS;
         /// node where data enters the network
-        from: String, "`from` of the only link";
+        from: String, "the only link's `from`";
         /// node where data leaves the network
-        to: String, "`to` of the only link";
+        to: String, "the only link's `to`";
         /// all nodes of the route in order, in place of `from` and `to`; otherwise the route with the fewest links is
         /// taken
         route: Vec<Spanned<String>>, "";
