@@ -1,4 +1,4 @@
-"""How every figure looks: colors, names, number formats, and the settings that make their bytes repeatable.
+"""The look of figures: colors, names and number formats, and the settings that make their bytes repeatable.
 
 A discipline keeps its color in every figure and every run: its family gives the hue, its place in the family the
 shade and the dashes. The hues are close to Paul Tol's "muted" set, and the two classes of traffic take blue and
@@ -196,7 +196,7 @@ _RC: dict[str, Any] = {
 
 @contextmanager
 def applied() -> Iterator[None]:
-    """Within this, figures are made and saved in Headgate's style, whatever the user's own settings say."""
+    """A context in which figures are drawn and saved in Headgate's style, whatever the user's settings."""
     # Imported here: terminal output needs this module's names and numbers, but not matplotlib.
     import matplotlib.style
 

@@ -161,7 +161,7 @@ class Absurd(Tail):
 
 
 @pytest.mark.parametrize(("wrong", "says"), [
-    (Backwards, r"left after packet \d+, which came later"),
+    (Backwards, r"left after packet \d+, which arrived later"),
     (Roomy, "more than the limit"),
     (Moody, "the same seed gives other decisions"),
     (Absurd, "the gauge size is inf"),

@@ -217,14 +217,14 @@ def test_keys_that_cannot_be_swept_are_refused(
     assert command("sweep", "nowhere.toml").returncode == 2
     (tmp_path / "file").touch()
     (tmp_path / "swept.toml").write_text(SWEPT)
-    assert "captures no packets" in command("sweep", "swept.toml", "--set", "record.capture=['bottleneck']").stderr
+    assert "cannot capture packets" in command("sweep", "swept.toml", "--set", "record.capture=['bottleneck']").stderr
     done = command("sweep", "swept.toml", "--out", "file")
     assert (done.returncode, "cannot write results" in done.stderr) == (3, True)
     assert "nosuch" in command("sweep", "swept.toml", "--out", "nosuch://x").stderr
     assert "has no `*`" in command("query", "memory://x-*", "select 1").stderr
     with pytest.raises(headgate.ResultError, match=r"no sweep\.json"):
         headgate.Sweep.load(in_folder.path)
-    with pytest.raises(headgate.UsageError, match="say what to sweep"):
+    with pytest.raises(headgate.UsageError, match="nothing to sweep: give"):
         headgate.sweep(headgate.Scenario.parse(SMALL))
 
 

@@ -50,7 +50,7 @@ def test_ranges_and_lists_are_as_for_tune(tmp_path: Path):
 def test_a_parameter_that_does_nothing_moves_nothing(tmp_path: Path):
     """RED's target delay bears on thresholds that are `auto`, and these are not."""
     found = of("red:minth=5p,maxth=20p", tmp_path, "target_delay")
-    assert list(sensitivity_show.sentences(found)) == ["P95 queue delay: depends on none of them."]
+    assert list(sensitivity_show.sentences(found)) == ["P95 queue delay: depends on none of the parameters."]
 
 
 def test_the_command_prints_a_table_and_draws_a_figure(command: Command, small: Path):

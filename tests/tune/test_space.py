@@ -68,7 +68,7 @@ def test_without_names_all_numeric_parameters_but_the_limit_are_searched():
         ("boxtime=2s..1s", "the first end must be below the second"),
         ("boxtime=5ms", "one value is no choice"),
         ("penalty=rate,bx", "penalty cannot be 'bx'"),
-        ("warmup", "warmup is auto; say between what"),
+        ("warmup", "warmup is auto; give a range"),
     ],
 )
 def test_parameters_that_cannot_be_searched_are_refused(written: str, wrong: str):

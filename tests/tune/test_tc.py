@@ -42,7 +42,7 @@ def test_units_are_those_of_tc():
 
 def test_settings_without_a_tc_option_are_noted():
     assert tc.command(QdiscSpec.of("blue"), SCENARIO) is None
-    assert "tc cannot change what the preset linux has: levels=8, bins=16" in notes("sfb")
+    assert "tc cannot change these values of the preset linux: levels=8, bins=16" in notes("sfb")
     assert "levels" not in notes("sfb:preset=linux")
     assert notes("hhf") == ""
 

@@ -10,7 +10,7 @@ LATE_P50_MS, LATE_P99_MS = 0.2, 1.0
 #: Bound on the processor time of the forwarding thread, as a share of one processor.
 MOST_CPU = 0.9
 
-#: Losses outside the link, by the names of the proof.
+#: Causes of losses outside the link, by their names in a run's accuracy.
 PLACES = {
     "device": "a host's device was full",
     "no_slot": "the link's packet memory was full",

@@ -130,7 +130,7 @@ def metric(result: ResultTables, qdisc: str, name: str, points: int) -> TimeSeri
 
 
 def bottleneck(result: ResultTables, table: pa.Table) -> pa.Table:
-    """The rows of a table by link that are of the bottleneck."""
+    """The rows of the bottleneck, in a table with a row for each link."""
     link, direction = result.scenario.bottleneck
     return rows(table, link=link, direction=direction)
 
@@ -154,7 +154,7 @@ def delay(result: ResultTables, qdisc: str) -> Cdf | None:
 
 
 def delay_goodput(result: ResultTables, qdisc: str, scale: float) -> Array:
-    """A row a seed: the mean queueing delay at the bottleneck in ms, and the goodput of all flows over `scale`.
+    """A row for each seed: the mean queueing delay at the bottleneck in ms, and the goodput of all flows over `scale`.
 
     Seeds in which no packet was sent are left out.
     """

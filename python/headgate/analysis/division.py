@@ -34,7 +34,7 @@ class LinkShare(NamedTuple):
 class Division(NamedTuple):
     """The goodput of each class or group of flows under one discipline.
 
-    `metrics.measuring.misallocated` says what `misallocated_bps` compares.
+    `metrics.measuring.misallocated` defines `misallocated_bps`.
     """
 
     label: str

@@ -21,7 +21,7 @@ class LinkDirection(NamedTuple):
         return self.link if self.direction == "forward" else f"{self.link} {self.direction}"
 
     def of(self, table: pa.Table) -> pa.Table:
-        """The rows of a table by link that are of this one."""
+        """The rows of this link and direction, in a table with a row for each link."""
         return data.rows(table, link=self.link, direction=self.direction)
 
 

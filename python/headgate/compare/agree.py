@@ -79,7 +79,7 @@ def _tables(value: Any) -> bool:
 
 def _shown(value: Any) -> str:
     if _tables(value):
-        return f"{len(value)} of them"
+        return f"{len(value)} tables"
     return MISSING if value == MISSING else repr(value)
 
 

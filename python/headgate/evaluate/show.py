@@ -19,7 +19,7 @@ STYLES = {"strong": "bold green", "fair": "green", "mixed": "yellow", "weak": "b
 
 def listed(sections: Sequence[RfcSection]) -> Table:
     """The tests, one row each."""
-    heads = [Column("RFC 7928", no_wrap=True), *layout.text_columns("test", "what it is", "judged by")]
+    heads = [Column("RFC 7928", no_wrap=True), *layout.text_columns("test", "description", "judged by")]
     drawn = layout.table([*heads, Column("figure 4", no_wrap=True), Column("runs", justify="right")])
     for section in sections:
         drawn.add_row(str(section.number), Text(section.title, style="bold"), section.about)

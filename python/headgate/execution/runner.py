@@ -28,7 +28,7 @@ class Timing(NamedTuple):
 
 
 class FinishedRun(NamedTuple):
-    """The outcome of a run; on real packets also the `accuracy` of its accuracy, with `notes`."""
+    """The outcome of a run; on real packets also its `accuracy`, with `notes`."""
 
     outcome: _core.Outcome
     timing: Timing

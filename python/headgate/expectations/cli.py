@@ -19,18 +19,18 @@ def check(
     ] = None,
     changes: Changes = None,
     qdisc: Annotated[
-        list[str] | None, typer.Option(metavar="SPEC", help="Check this discipline, in place of the file's.")
+        list[str] | None, typer.Option(metavar="SPEC", help="Check this discipline instead of the file's. Repeatable.")
     ] = None,
     seeds: Seeds = None,
-    out: Annotated[Path, typer.Option(metavar="DIR", help="Put the result's folder here.")] = Path("results"),
+    out: Annotated[Path, typer.Option(metavar="DIR", help="Write the result folder below DIR.")] = Path("results"),
     junit: Annotated[Path | None, typer.Option(metavar="FILE", help="Write JUnit XML to this file.")] = None,
     as_json: Annotated[bool, instead_of("sentences")] = False,
     threads: Threads = None,
 ) -> None:
     """Run a scenario and judge its expectations.
 
-    An expectation holds if the 95 % interval over seeds lies within its bound. The exit code is 1 if one does not hold.
-    Finished runs are not run again.
+    An expectation holds if the 95 % interval over seeds lies within its bound. If one does not, the exit code is 1.
+    Finished runs are reused.
     """
     from headgate.expectations import lines
     from headgate.scenario import Scenario
@@ -39,7 +39,7 @@ def check(
         scenario = Scenario.load(file, set=changes or (), qdiscs=qdisc or (), seeds=seeds)
         written = lines.of_file(file.read_text("utf-8"))
     if any(change.partition("=")[0].strip() == lines.KEY for change in changes or ()):
-        raise UsageError("--set expect: --expect LINE adds to what the file expects")
+        raise UsageError("--set cannot change `expect`: add expectations with --expect LINE")
     expected = lines.read([*written, *(expect or ())], scenario)
 
     from headgate.api import run_into

@@ -35,7 +35,7 @@ class CheckedExpectation(NamedTuple):
         sentence = f"{WORDS[self.verdict]}: {bound} under {self.qdisc}: {bound.metric.show(self.measured)} ({seeds})"
         if self.verdict is not Verdict.INCONCLUSIVE:
             return sentence
-        why = "the interval holds the bound" if math.isfinite(self.measured.mean) else "nothing was measured"
+        why = "the interval contains the bound" if math.isfinite(self.measured.mean) else "nothing was measured"
         return f"{sentence}: {why}"
 
     def document(self) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""Conditions of claims: `above(m("goodput", "FABA"), m("goodput", "RED"))`, for one case or for each case that was run.
+"""Conditions of claims, such as `above(m("goodput", "FABA"), m("goodput", "RED"))`, for one case or for each case.
 
 A `Condition` compares `Term`s. A term is a measure of one discipline in one case; `in_each_case` fills in the case.
 """

@@ -44,7 +44,7 @@ class FlentSeries(NamedTuple):
 
 
 def files(path: Path) -> Iterator[tuple[str, bytes]]:
-    """A file for each point of the result in the folder `path`."""
+    """A file for each run of the result in the folder `path`."""
     if (path / MANIFEST).is_file():
         raise UsageError(f"{path} is the dataset of a sweep: flent's files are of one result; --format csv writes it")
     result = Result.load(path)

@@ -87,7 +87,7 @@ def runs(document: dict[str, Any]) -> dict[str, Any]:
 
 
 def in_question(sql: str, known: Collection[str]) -> str:
-    """Tells the new name of an old one in an SQL query; empty if there is none.
+    """A sentence with the new name of the first old name in an SQL query; empty if there is none.
 
     Names in `known` are columns of the data, so they do not count as old.
     """

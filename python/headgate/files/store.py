@@ -73,7 +73,7 @@ class Store:
         self.scenario = scenario
         self.runs = path / RUNS
         self.damaged: list[str] = []
-        """Damaged files in the folder, whose runs are repeated."""
+        """Damaged files in the folder, whose runs are executed again."""
 
     @classmethod
     @contextmanager
@@ -118,7 +118,7 @@ class Store:
         return f"damaged files would be recomputed: {', '.join(self.damaged)}" if self.damaged else OTHER_BUILD
 
     def _damaged(self) -> list[str]:
-        """The damaged files: those of the finished result, or those of finished runs, which it removes."""
+        """The damaged files. In an unfinished result, the runs with damaged files are removed."""
         if self.complete:
             try:
                 return changed_files(self.path)

@@ -23,7 +23,7 @@ FIXED = {"in": str, "out": str, "metrics": str, "offloads-off": bool, "send": st
 #: Ways to send frames.
 SEND_MODES = ("auto", "packet", "xdp")
 
-#: All keys of a file but the tables [[class]], by each of their names. They are named like the options.
+#: The keys of a file, which are named like the options: each of their names, with the key that it stands for.
 NAMES = {key: key for key in (*FIXED, "flow", "class")} | names("") | names("forward") | names("reverse")
 
 

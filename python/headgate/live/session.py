@@ -139,7 +139,7 @@ def _wait(
 
 @contextmanager
 def _signals() -> Iterator[Callable[[int], None]]:
-    """Forwards signals to the command until it has ended. Yields the function that is given the command's process.
+    """Forwards signals to the command until it has ended. Yields a function that must be called with its process.
 
     The signals get handlers instead of SIG_IGN: the command would inherit that.
     """

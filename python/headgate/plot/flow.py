@@ -22,7 +22,7 @@ _TICKS = ("#D55E00", "#0072B2", "#009E73", "#CC79A7", "#E69F00", "#56B4E9")
 
 
 class GoodputCurve(NamedTuple):
-    """Goodput in bit/s in intervals that end at `time_s`, and its label."""
+    """Goodput in bit/s in intervals that end at `time_s`, and the label of the curve."""
 
     time_s: data.Array
     bps: data.Array

@@ -55,7 +55,7 @@ def check(discipline: type[Discipline], *, traces: int = 8, steps: int = 400) ->
 
 
 class RandomTrace:
-    """A run of random calls with its bookkeeping."""
+    """A sequence of random calls of a port, and the checks after each call."""
 
     def __init__(self, discipline: type[Discipline], mix: TrafficMix, limit: str, seed: int) -> None:
         self.name = f"{discipline.__name__}, {mix.name}, limit {limit}, seed {seed}"
@@ -67,7 +67,7 @@ class RandomTrace:
         self.last: dict[int, int] = {}
 
     def decisions(self, steps: int) -> Iterator[object]:
-        """Drives the port, then drains it; every packet sent, dropped or marked, in order."""
+        """Calls the port `steps` times, then drains it. Yields every packet sent, dropped or marked, in order."""
         for _ in range(steps):
             self.now += self.chance.choice(self.mix.pauses)
             if self.chance.random() < self.mix.load / (1 + self.mix.load):
@@ -99,7 +99,7 @@ class RandomTrace:
             self.now = max(self.now, ready)
             yield from self.dequeue()
         if self.port.backlog.packets:
-            self.fail(f"{self.port.backlog.packets} packets are stuck: ready, but they do not leave")
+            self.fail(f"{self.port.backlog.packets} packets are ready to leave, but dequeue never returns them")
         for _ in range(5):
             yield from self.dequeue()
 
@@ -107,21 +107,21 @@ class RandomTrace:
         """The drops and marks of the last call, after checking the laws of every call."""
         waits = self.port.backlog
         if waits.packets > self.room[0] or waits.bytes > self.room[1]:
-            self.fail(f"{waits.packets} packets with {waits.bytes} bytes wait, more than the limit")
+            self.fail(f"{waits.packets} packets with {waits.bytes} bytes are queued, more than the limit")
         gauges = self.port.gauges
         if wrong := [name for name, value in gauges.items() if not math.isfinite(value)]:
             self.fail(f"the gauge {wrong[0]} is {gauges[wrong[0]]}")
         return self.port.signals
 
     def check_order(self, packet: Packet) -> None:
-        """Packets of one flow leave in the order in which they came."""
+        """Checks that packets of one flow leave in the order of their arrival."""
         before = self.last.get(packet.flow, -1)
         if packet.number < before:
-            self.fail(f"packet {packet.number} of flow {packet.flow} left after packet {before}, which came later")
+            self.fail(f"packet {packet.number} of flow {packet.flow} left after packet {before}, which arrived later")
         self.last[packet.flow] = packet.number
 
     def fail(self, how: str) -> None:
-        """Complains."""
+        """Raises `LawBrokenError` with the name of the trace and the time."""
         raise LawBrokenError(f"{self.name}, at {self.now:g} s: {how}")
 
 

@@ -40,7 +40,7 @@ class WorkerMismatchError(Exception):
 
 
 class Cluster:
-    """Runs points on the workers of one scheduler, as `running.Threads` does here."""
+    """Executes runs on the workers of one scheduler, as `running.ThreadExecutor` does on this machine."""
 
     def __init__(self, client: Client, address: str) -> None:
         self._client = client
@@ -60,7 +60,7 @@ class Cluster:
         return f"on {workers} worker{'' if workers == 1 else 's'} of {self._address}, {self.count} threads"
 
     def run(self, runs: Sequence[SweepRun], dataset: Dataset, watcher: Watcher) -> float:
-        """See `Threads`; `ClusterError` if the cluster is lost, or a worker has another build."""
+        """See `ThreadExecutor`; `ClusterError` if the cluster is lost, or a worker has another build."""
         lost: tuple[type[BaseException], ...] = (*_lost_errors(), OSError)
         try:
             return self._run(runs, dataset, watcher)
@@ -201,7 +201,7 @@ def _mismatch(theirs: BuildIdentity, ours: BuildIdentity) -> str | None:
 
 
 def _lost_errors() -> tuple[type[BaseException], ...]:
-    """The errors of a future whose scheduler is lost."""
+    """The errors that a future raises if its scheduler is lost."""
     from concurrent.futures import CancelledError
 
     from distributed.client import FutureCancelledError

@@ -1,12 +1,12 @@
-"""A sweep's dataset: a folder for each table with a Parquet file for each finished point, and a table of the points.
+"""A sweep's dataset: a folder for each table with a Parquet file for each finished run, and a table of the runs.
 
     sweep.json            what was swept, and who ran it
-    points.parquet        one row a point: its hash, the swept keys, discipline, seed, figures
-    TABLE/HASH.parquet    the rows of one point
-    receipts/HASH.json    written last: the point's scenario, its figures, the SHA-256 of its files
+    points.parquet        one row for each run: its hash, the swept keys, discipline, seed, measures
+    TABLE/HASH.parquet    the rows of one run
+    receipts/HASH.json    written last: the run's scenario, its measures, the SHA-256 of its files
 
-A point is known by the hash of its scenario. It is finished when its receipt is there and every file is what the
-receipt says; anything else is run again. Nothing depends on when or where a point ran.
+The hash of its scenario identifies a run. A run is finished if its receipt exists and every file has the hash in the
+receipt. Other runs are executed again. Nothing in the dataset depends on when or where a run was executed.
 """
 
 import hashlib
@@ -41,7 +41,7 @@ class Dataset:
         self.folder = folder
         self.plan = plan
         self.damaged: list[SweepRun] = []
-        """Points of an earlier run whose files are not what they were."""
+        """Finished runs whose files have changed since."""
         self._measures: dict[str, dict[str, Any]] = {}
 
     def find_finished(self) -> None:
@@ -80,17 +80,17 @@ class Dataset:
         return len(self._measures)
 
     def write_points(self) -> None:
-        """Writes the table of the points that are finished."""
+        """Writes the table of the finished runs, points.parquet."""
         out = pa.BufferOutputStream()
         pq.write_table(self._run_table(), out, **tables.PARQUET)
         self._write(POINTS, out.getvalue().to_pybytes())
 
     def _write(self, name: str, data: bytes) -> None:
-        """Writes a file about all points. If the dataset is finished, it writes only a changed file."""
+        """Writes a file about all runs. If the dataset is finished, it writes only a changed file."""
         if self.finished < len(self.plan.runs):
             self.folder.write({name: data})
         elif self.folder.read([name]).get(name) != data:
-            with _explained(f"all {self.finished} points are finished, but {name} would change"):
+            with _explained(f"all {self.finished} runs are finished, but {name} would change"):
                 self.folder.write({name: data})
 
     def _made_by_this_build(self) -> bool:
@@ -101,7 +101,7 @@ class Dataset:
         read = self.folder.read([_receipt(run) for run in runs])
         receipts = {run: _parsed(read.get(_receipt(run), b"")) for run in runs}
         names = self.plan.tables
-        # Points of an earlier sweep that kept fewer tables are complete, but lack some of the wanted tables.
+        # Runs of an earlier sweep that kept fewer tables are complete, but lack some of the wanted tables.
         receipts = {run: each for run, each in receipts.items() if each is None or {*names} <= {*each["tables"]}}
         files = self.folder.read([_file(name, run) for run, each in receipts.items() if each for name in names])
         for run, receipt in receipts.items():

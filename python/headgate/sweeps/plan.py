@@ -73,9 +73,9 @@ class SweepPlan:
         self.spec = spec
         self.base = source.read(qdiscs=qdiscs, seeds=seeds)
         if self.base.captures:
-            raise UsageError("a sweep captures no packets: leave out `record.capture`, and run a point you want to see")
+            raise UsageError("a sweep cannot capture packets: leave out `record.capture`, or use `headgate run`")
         self.tables = _tables(spec.tables, [*tables.NAMES, *self.base.records])
-        """The tables that are kept of each point."""
+        """The tables that are kept of each run."""
         self._check_qdiscs()
         self.runs = self._runs()
 
@@ -86,7 +86,7 @@ class SweepPlan:
         return f"{self.base.name}-sweep-{fixed.config_hash[:8]}"
 
     def scenario(self, run: SweepRun) -> Scenario:
-        """The scenario of one point."""
+        """The scenario of one run."""
         return self._read(run.settings, run.qdisc, run.seed)
 
     def work(self, run: SweepRun) -> RunTask:
@@ -137,11 +137,11 @@ def read(
 ) -> SweepPlan:
     """The plan of a scenario file, or a scenario; without a `spec`, of the file's own `[sweep]`.
 
-    Raises `ScenarioError` for a bad scenario, also with the values of one point, `UsageError` for a bad `[sweep]`, and
+    Raises `ScenarioError` for a bad scenario, also with the values of one run, `UsageError` for a bad `[sweep]`, and
     `OSError` for a file that cannot be read.
     """
     if spec is None and isinstance(scenario, Scenario):
-        raise UsageError("say what to sweep: `grid`, `list` or `latin`")
+        raise UsageError("nothing to sweep: give `grid`, `list` or `latin`")
     source = SweptScenario.of(scenario, set)
     if spec is None:
         source.read(qdiscs=qdiscs, seeds=seeds)  # its error has the line and the column in the file

@@ -45,7 +45,7 @@ class Sweep:
         self.folder = folder
         self.manifest: dict[str, Any] = read_manifest(folder)
         self.cost = cost
-        """What the run cost that gave this; None if it was loaded."""
+        """The cost of the sweep; None if the dataset was loaded."""
 
     @classmethod
     def load(cls, place: str | Path) -> Sweep:

@@ -20,7 +20,7 @@ _PROBE_S = 0.1
 
 
 class ThreadExecutor:
-    """Runs points on the processors of this machine: a simulation leaves the interpreter to other threads.
+    """Executes runs on the processors of this machine: a simulation leaves the interpreter to other threads.
 
     `count` is the number of threads; `where` describes the machine in words.
     """
@@ -30,7 +30,7 @@ class ThreadExecutor:
         self.where = f"on {self.count} thread{'' if self.count == 1 else 's'}"
 
     def run(self, runs: Sequence[SweepRun], dataset: Dataset, watcher: Watcher) -> float:
-        """Runs points and keeps each in the dataset when it is finished; gives their processor seconds.
+        """Executes runs, and writes each to the dataset when it is finished. Returns their processor seconds.
 
         Raises `Failures` after all other runs if some failed. Any other error ends the runs at once.
         """
@@ -84,7 +84,7 @@ def estimate(plan: SweepPlan, runs: Sequence[SweepRun], threads: int) -> float |
 
 
 def _probe(plan: SweepPlan, run: SweepRun) -> float | None:
-    """About how many seconds one point takes."""
+    """Estimates the seconds of one run from a short trial; None if the trial was too short."""
     ready = plan.work(run)
     progress = _core.Progress()
     alarm = threading.Timer(_PROBE_S, progress.stop)

@@ -30,7 +30,7 @@ _MOST_STEPS = 100_000
 class SweepSpec(NamedTuple):
     """The values of a sweep: lists by key for `grid` and `rows`, ranges (or lists) by key for `latin`.
 
-    `tables` are kept of each point; None for all.
+    `tables` are kept of each run; None for all.
     """
 
     grid: Mapping[str, Sequence[Value]]

@@ -34,7 +34,7 @@ RUN_MEASURES = (
     "jain",
 )
 
-#: Columns with statistics, by which a reader can skip a whole file.
+#: Columns with minimum and maximum in the file's header: a reader skips files without the values that it looks for.
 STATISTICS_COLUMNS = ["point", "qdisc", "seed"]
 
 #: Files with at most this many rows are not compressed.
@@ -72,7 +72,7 @@ def identity() -> BuildIdentity:
 
 
 def run(task: RunTask, progress: _core.Progress) -> RunFiles:
-    """Runs a point in this thread; the interpreter is free for other threads meanwhile."""
+    """Executes a run in this thread; the interpreter is free for other threads meanwhile."""
     scenario = Scenario.parse(task.text, file=task.hash, files=task.inputs.__getitem__)
     recorded = streams.MemoryStreams(scenario)
     (only,) = scenario.runs
@@ -91,7 +91,7 @@ def run(task: RunTask, progress: _core.Progress) -> RunFiles:
 
 
 def _bytes(run_hash: str, table: pa.Table) -> bytes:
-    """A table as a Parquet file with one row group; its first column says which point it is of."""
+    """A table as a Parquet file with one row group; its first column `point` has the hash of the run."""
     named = pa.array([run_hash] * table.num_rows, pa.string())
     whole = table.add_column(0, pa.field("point", pa.string(), nullable=False), named)
     if any(column.num_chunks > 1 for column in whole.columns):

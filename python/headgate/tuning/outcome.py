@@ -171,7 +171,7 @@ def _found(outcome: SearchOutcome, each: ComparedSetting) -> dict[str, Any]:
 
 
 def nearest(trials: Sequence[Trial], goals: Goals) -> Trial | None:
-    """The setting that breaks the fewest bounds; among equals, the one with the smallest relative excess."""
+    """The setting that breaks the fewest bounds; of equal ones, that with the smallest relative excess."""
     measured = [trial for trial in trials if trial.values(goals) is not None]
 
     def broken(trial: Trial) -> tuple[int, float]:

@@ -39,7 +39,7 @@ class Search:
     def run(self, count: int, *, threads: int | None = None, watcher: Watcher | None = None) -> list[Trial]:
         """Tries settings until there are `count` trials, including finished ones. Returns them in order.
 
-        Raises `RunFailedError` if a point failed and `InterruptedRunError` on Ctrl-C; finished trials are kept.
+        Raises `RunFailedError` if a run failed and `InterruptedRunError` on Ctrl-C; finished trials are kept.
         """
         seeds, duration_s = len(self.plan.scenario.seeds), self.plan.scenario.duration_s
         whole = _JoinedProgress(watcher or Watcher())

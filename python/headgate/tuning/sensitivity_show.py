@@ -39,7 +39,7 @@ def sentences(result: Sensitivity) -> Iterator[str]:
         moving = sorted((name for name, step in steps.items() if step), key=lambda name: -steps[name])
         name = str(goal.metric)
         parameters = ", ".join(f"{each} (by up to {style.number(100 * steps[each], 2)} %)" for each in moving)
-        yield f"{name[0].upper()}{name[1:]}: {f'depends on {parameters}' if moving else 'depends on none of them'}."
+        yield f"{name[0].upper()}{name[1:]}: depends on {parameters or 'none of the parameters'}."
     for value in result.values:
         if value.refused:
             yield f"{value.name}={value.text} is invalid: {value.refused}."

@@ -121,7 +121,7 @@ def _axis(base: QdiscSpec, written: str) -> Axis:
     if words := values.choices(each):
         return ChoiceAxis(each.name, tuple(words))
     now = base.value(each.name)
-    raise UsageError(f"--param {written}: {each.name} is {now}; say between what, as in {each.name}={_example(each)}")
+    raise UsageError(f"--param {written}: {each.name} is {now}; give a range, as in {each.name}={_example(each)}")
 
 
 def _between(each: _core.Parameter, given: str, written: str) -> RangeAxis:

@@ -27,7 +27,7 @@ NAME = "tune"
 
 
 class SearchPlan(NamedTuple):
-    """A search: the scenario with `base` as its only discipline and the seeds to learn from, what varies, and why."""
+    """A search: the scenario, whose only discipline is `base`, with the seeds of the search; parameters and goals."""
 
     scenario: Scenario
     base: QdiscSpec

@@ -118,12 +118,12 @@ def _red(spec: QdiscSpec, link: TcLink, *, octets: bool) -> tuple[list[str], lis
     if wq == "auto" or spec.value("burst") == "auto":
         return words, []
     if minth == "auto":
-        return words, ["tc chooses wq by burst, and the burst by minth, which is auto"]
+        return words, ["tc derives wq from the burst, which depends on minth: minth is auto"]
     least = float(_bytes(minth, link)) / link.packet if octets else float(_packets(minth, link))
     if least <= 1:
         return words, ["tc finds no weight for a minth of one packet"]
     burst, weight = burst_for(float(wq), least)
-    return [*words, f"burst {burst}"], [f"tc chooses wq by burst: {weight:.3g} in place of {wq}"]
+    return [*words, f"burst {burst}"], [f"tc derives wq from the burst: {weight:.3g} instead of {wq}"]
 
 
 def _ared(spec: QdiscSpec, link: TcLink) -> tuple[list[str], list[str]]:
@@ -217,8 +217,12 @@ def _notes_on_uncovered(spec: QdiscSpec, covered: Container[str]) -> list[str]:
     if any(preset.name == "linux" for preset in spec.discipline.presets):
         linux = dict(spec.discipline.values("linux"))
         differ = [f"{each.name}={linux[each.name]}" for each in others if linux[each.name] != spec.value(each.name)]
-        return [f"tc cannot change what the preset linux has: {', '.join(differ)}"] if differ else []
-    return [f"tc cannot say {each.name}={value}" for each in others if (value := spec.value(each.name)) != each.default]
+        return [f"tc cannot change these values of the preset linux: {', '.join(differ)}"] if differ else []
+    return [
+        f"tc has no option for {each.name}={value}"
+        for each in others
+        if (value := spec.value(each.name)) != each.default
+    ]
 
 
 def link_of(scenario: Scenario) -> TcLink:

@@ -1,7 +1,7 @@
 """The catalogue of measures: every measure of a result is declared here, once.
 
-A declaration has the key in the JSON document, the name in goals and bounds, unit and meaning, the function that
-takes it, and the title in the report. The document, its JSON Schema, the names for `tune`, `check` and `sensitivity`,
+A declaration has the key in the JSON document, the name in goals and bounds, unit and meaning, the measuring
+function, and the title in the report. The document, its JSON Schema, the names for `tune`, `check` and `sensitivity`,
 the report's tables and docs/reference are generated from it. If a measure is a column of a table, `crates/measure`
 declares its unit and meaning.
 """
@@ -18,8 +18,9 @@ from headgate.units import Units
 class Measure(NamedTuple):
     """A measure.
 
-    `key` is where the document has it; `name` and `also` are what goals and bounds call it, if they can. `lower` says
-    whether less of it is better. The report shows it under `title`, of a distribution the parts in `shown`.
+    `key` is its key in the JSON document. `name` and `also` are its names in goals and bounds; empty if it has none.
+    `take` measures it. `lower` is true if less is better. The report shows it under `title`, and of a distribution only
+    the parts in `shown`.
     """
 
     key: str

@@ -153,7 +153,7 @@ def _checked(parsed: Metric, text: str) -> Metric:
         raise UsageError(f"{text!r}: {measure.name} has no {part}; {parts}")
     if group is not None and owner(measure) in ("link", "all"):
         what = "the link" if owner(measure) == "link" else "all flows together"
-        raise UsageError(f"{text!r}: {measure.name} is of {what}, and no group has its own")
+        raise UsageError(f"{text!r}: {measure.name} is measured for {what}, not for a group")
     return parsed._replace(part=part or ("mean" if measure.parts else None))
 
 

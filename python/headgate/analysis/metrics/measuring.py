@@ -1,4 +1,4 @@
-"""Takes of measures: functions from a view of a result to an estimate, or to an estimate for each part."""
+"""The functions that measure: each turns a view of a result into an estimate, or an estimate for each part."""
 
 from collections.abc import Callable, Iterable
 from typing import Any
@@ -13,9 +13,9 @@ from headgate.analysis.metrics.views import Array, FlowsView, LinkView, known_me
 from headgate.analysis.spread import Estimate, estimate
 from headgate.scenario import Role
 
-#: Takes a measure of flows: an `Estimate`, or a dictionary or list of them.
+#: Measures flows: gives an `Estimate`, or a dictionary or list of estimates.
 FlowsMeasure = Callable[[FlowsView], Any]
-#: Takes a measure of a link.
+#: Measures a link.
 LinkMeasure = Callable[[LinkView], Any]
 
 SPREAD = ("min", "mean", "p50", "p95", "p99", "max")
@@ -27,7 +27,7 @@ def of_link(column: str) -> LinkMeasure:
 
 
 def parts_of_link(prefix: str) -> LinkMeasure:
-    """The columns of the table `links` that are the parts of one distribution."""
+    """The parts of a distribution, each a column of the table `links`."""
     return lambda link: {part: estimate(link[f"{prefix}_{part}"]) for part in SPREAD}
 
 
@@ -77,14 +77,14 @@ def jain(flows: FlowsView) -> Estimate:
 
 
 def delay_variation(flows: FlowsView) -> dict[str, Estimate]:
-    """One-way delay less the minimum of the group's stream."""
+    """One-way delay less the minimum of the group in the same run."""
     each = zip(*flows.one_way_delays(), strict=True)
     above = [merged(group.above(group.quantile(0.0) or 0.0) for group in of_seed) for of_seed in each]
     return estimates(above, *SPREAD[1:])
 
 
 def goodput_variation(flows: FlowsView) -> Estimate:
-    """The coefficient of variation of groups' goodput together over the intervals after the warm-up."""
+    """The coefficient of variation of the groups' total goodput per interval, after the warm-up."""
     rows = flows.rows(data.rows(flows.result.intervals, metric="goodput_bps"))
     rows = rows.filter(pc.greater(rows.column("time_s"), flows.result.scenario.warmup_s))
     seed, time, value = (rows.column(name).to_numpy() for name in ("seed", "time_s", "value"))
