@@ -3,12 +3,13 @@
 //! AFD is a FIFO with a shadow buffer, which holds the flows of the last `shadow` sampled arrivals. The number m_i of
 //! flow i's entries measures its rate. m_fair is the number of entries that a flow at the fair rate has.
 //!
-//! On arrival, one packet in `sample` enters the shadow buffer. The packet is then dropped with probability d_i, so a
-//! flow with more than m_fair entries is cut down to the fair rate. AFD never marks, because a marked packet would
-//! still be admitted.
+//! On arrival, the packet's flow enters the shadow buffer with probability 1/`sample`. Every arrival, sampled or not,
+//! is then dropped with probability d_i, which cuts a flow with more than m_fair entries down to the fair rate. A
+//! packet that does not fit is dropped too. AFD never marks, because a marked packet would still be admitted.
 //!
-//! Every `interval`, m_fair changes by alpha (q_old - target) - beta (q - target), where q is the queue length. The
-//! queue therefore settles at `target`. Departures change no other state.
+//! Every `interval`, m_fair changes by alpha (q_old - target) - beta (q - target). q is the queue length, and q_old its
+//! value one interval before. The queue therefore settles at `target`. No timer runs: the next arrival or departure
+//! applies the intervals that have ended. A departure changes nothing else.
 //!
 //! Source: R. Pan, L. Breslau, B. Prabhakar, S. Shenker, "Approximate fairness through differential dropping", ACM
 //! SIGCOMM CCR 33(2), 2003. Deviations are listed in docs/disciplines/afd.md.
@@ -77,7 +78,7 @@ pub struct Afd<T> {
     /// m_fair: the matches up to which a flow is not dropped.
     pub fair: f64,
     target: f64,
-    /// The queue at the last change of m_fair; it and the target are in packets.
+    /// q_old: the queue length at the last change of m_fair, in packets like `target`.
     before: f64,
 }
 
@@ -114,8 +115,8 @@ impl<T> Afd<T> {
         if matches > self.fair { 1.0 - self.fair / matches } else { 0.0 }
     }
 
-    /// Updates m_fair for all intervals that ended. The queue is constant between calls. Only in the first interval
-    /// does q differ from q_old, and the others add equal amounts.
+    /// Applies the intervals that ended since the last call. The queue has not changed since then, so only the first
+    /// change can have q_old differ from q. All others are equal and added at once.
     #[inline]
     fn update_fair(&mut self, now: Time) {
         let ended = self.timer.advance(now);
@@ -129,8 +130,8 @@ impl<T> Afd<T> {
         self.before = queue;
     }
 
-    /// Changes m_fair within 0 and b, the maximum matches of a flow. The paper sets no bound. Without one, m_fair would
-    /// grow during a long calm, and no flow would be limited for a while afterwards.
+    /// Changes m_fair within 0 and b, the most matches that a flow can have. The paper sets no bound. Without one,
+    /// m_fair would grow while the queue is short, and afterwards no flow would be limited for a while.
     fn change_fair(&mut self, change: f64) {
         self.fair = (self.fair + change).clamp(0.0, f64::from(self.config.shadow));
     }

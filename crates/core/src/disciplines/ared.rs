@@ -3,11 +3,12 @@
 //! RED with a constant maxp holds the average near minth under light load and near maxth under heavy load. Adaptive RED
 //! changes maxp slowly until the average lies in a target range: the middle fifth between the thresholds.
 //!
-//! Every `interval`, maxp is compared with that range. Above it, maxp grows by `alpha`. Below it, maxp is multiplied by
-//! `beta`. Arrivals and departures are handled by RED ([`RedQueue`]).
+//! Every `interval`, the average is compared with that range. Above the range, maxp grows by `alpha` until it exceeds
+//! `top`. Below the range, maxp is multiplied by `beta` until it is less than `bottom`. Arrivals and departures are
+//! handled by RED ([`RedQueue`]).
 //!
-//! `wq`, `minth` and `maxth` are derived from the link's rate and `target_delay`. No timer runs between packets. The
-//! next arrival makes up for the missed intervals.
+//! By default, `wq`, `minth` and `maxth` are derived from the link's rate and `target_delay`. No timer runs: an arrival
+//! first applies the intervals that have ended.
 //!
 //! Source: S. Floyd, R. Gummadi, S. Shenker, "Adaptive RED: an algorithm for increasing the robustness of RED's active
 //! queue management", ICSI technical report, 2001. It improves on `feng_red`. Deviations are listed in
@@ -99,7 +100,7 @@ struct MaxpStep {
 }
 
 impl MaxpStep {
-    /// The paper's step of maxp, for an `average` above, below or within the target range.
+    /// maxp after the paper's step. `average` tells whether the average is above, below or within the target range.
     fn adapted(self, maxp: f64, average: Ordering) -> f64 {
         match average {
             Ordering::Greater if maxp <= self.top => maxp + self.alpha.min(maxp / 4.0),
@@ -162,8 +163,9 @@ impl<T> Ared<T> {
         adapted != maxp
     }
 
-    /// Applies the timer's changes since the last arrival. Between arrivals the average only falls and passes the
-    /// target once, so the steps are bounded by those from `top` to `bottom`.
+    /// Applies the timer's changes since the last arrival. Between arrivals the average never rises, so it passes the
+    /// target range at most once. maxp therefore climbs at most to `top` and then falls at most to `bottom`, which
+    /// bounds the number of steps.
     #[cold]
     fn catch_up(&mut self, first: Time, interval: Span, ended: u64) {
         let length = self.red.length();

@@ -5,9 +5,9 @@
 //! all packets.
 //!
 //! On arrival, a packet that does not fit is dropped and pm grows by `d1`. Any other packet is dropped or marked with
-//! probability pm. On departure, a call that finds the queue empty lowers pm by `d2`, and again after each further
-//! `freeze_time` of idleness. Two changes are at least `freeze_time` apart, so that each can take effect before the
-//! next.
+//! probability pm. When the link asks for a packet and the queue is empty, the link is idle. pm then falls by `d2`, and
+//! again after each further `freeze_time` of idle time. The next arrival or departure applies these later decreases.
+//! Two changes are at least `freeze_time` apart, so that each can take effect before the next.
 //!
 //! With `threshold`, a queue above that length raises pm too. This leaves room for bursts.
 //!
@@ -116,7 +116,7 @@ impl<T> Blue<T> {
         }
     }
 
-    /// Applies the idle time since the last call. BLUE's link-idle event recurs every freeze time.
+    /// Lowers the probability for idle time since the last call. BLUE's link-idle event recurs every freeze time.
     #[inline]
     fn apply_idle_time(&mut self, now: Time, rng: &mut Rng) {
         if let Some(since) = self.idle_since

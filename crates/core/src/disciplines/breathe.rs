@@ -1,12 +1,12 @@
 //! BREATHe: RED that refuses packets of heavy hitters, found with a small set of counters.
 //!
-//! The heavy-hitter set (HHS) counts the admitted packets of the most active flows with C / r_limit counters. If a flow
-//! without a counter is served while all counters are taken, all counters decrease ([`HeavyHitters`]). A flow that is
-//! served faster than r_limit therefore keeps a counter above 0.
+//! The heavy-hitter set (HHS) counts the admitted packets of the most active flows. It has C / r_limit counters, where
+//! C is the link's rate. A packet of a flow without a counter takes a free one. If none is free, all counters decrease
+//! ([`HeavyHitters`]). A flow that is served faster than r_limit therefore keeps a counter above 0.
 //!
-//! On arrival, RED updates its average queue. Between the thresholds, a flow in the set is dropped, until other flows
-//! have lowered its counter to 0. All other packets pass through RED, and the set counts those that RED admits. A
-//! departure changes only RED's average.
+//! On arrival, RED updates its average queue. Between the thresholds, packets of a flow in the set are dropped until
+//! other flows have lowered its counter to 0. All other packets pass through RED, and the set counts those that RED
+//! admits. A departure changes only RED's average.
 //!
 //! Source: C.-W. Chang, B. Lin, "A simple mechanism for throttling high-bandwidth flows", Research Letters in
 //! Communications, 2008, article 704878. The set: R. Karp, S. Shenker, C. Papadimitriou, ACM TODS 28(1), 2003.

@@ -3,10 +3,10 @@
 //! A flow that fills much of the queue is likely to own the random packet. CHOKe therefore drops it more often than
 //! others, without per-flow state. The only state is RED's average queue.
 //!
-//! On arrival below minth, the packet is queued. From minth on, CHOKe draws `candidates` queued packets, with
-//! replacement. Every candidate of the arrival's flow is dropped, and the arrival with it. Without a match, RED
-//! decides: drop or mark at random between the thresholds, always above maxth. Departures only tell RED when the link
-//! becomes idle.
+//! On arrival, RED's average is updated. Below minth, the packet is queued. From minth on, CHOKe draws `candidates`
+//! queued packets, with replacement. Every candidate of the arrival's flow is dropped, and the arrival with it. Without
+//! a match, RED decides: it drops or marks at random between the thresholds, and always above maxth. A packet that does
+//! not fit is dropped. Departures only tell RED when the link becomes idle.
 //!
 //! M-CHOKe compares with more than one candidate. A-CHOKe (`adaptive`) divides the range between the thresholds into k
 //! regions and draws 2i candidates in region i.

@@ -3,9 +3,11 @@
 //! CoDel assumes that senders reduce their rate. If they do not, its drops become frequent too slowly, and the buffer
 //! overflows. COBALT therefore adds BLUE: a drop probability for all packets that grows with every overflow.
 //!
-//! On arrival, a packet that does not fit is dropped and raises BLUE's probability by `increment`. On departure, CoDel
-//! decides as usual while the queueing delay stays above `target`. In addition, each packet is dropped with BLUE's
-//! probability. An idle link lowers that probability by `decrement`, about once per `target`.
+//! On arrival, a packet that does not fit is dropped and raises BLUE's probability by `increment`, at most once per
+//! `target`. The overflow also makes CoDel's next drop or mark due at once. On departure, CoDel drops or marks while
+//! the queueing delay stays above `target`. In addition, each packet is dropped with BLUE's probability. The last
+//! queued packet is never dropped (`keep_last`). An idle link lowers the probability by `decrement`, about once per
+//! `target`.
 //!
 //! This CoDel differs from RFC 8289: when the delay falls below the target, `count` is not reset but decays step by
 //! step.
@@ -77,14 +79,14 @@ crate::params! {
 pub struct Cobalt<T> {
     /// Settings, with target and interval adapted to the link.
     config: CobaltConfig,
-    /// A packet with at most this queueing delay is never late, even if the target is smaller.
+    /// CoDel ignores queueing delays up to this, even if they exceed the target.
     grace: Span,
     fifo: Fifo<T>,
-    /// Drops and marks of this congestion episode that have not decayed.
+    /// CoDel's count: drops and marks, less those that have decayed.
     pub count: u32,
     /// Time of CoDel's next drop or mark. While `count` is 0 it is one interval after the last packet judged.
     pub drop_next: Time,
-    /// Whether the last packet was late.
+    /// Whether the last packet's delay exceeded the target, or the buffer has overflowed since.
     pub dropping: bool,
     /// BLUE's probability. Idle time lowers it at the next arrival, or at the next dequeue from the empty queue.
     pub probability: f64,

@@ -1,12 +1,14 @@
 //! CoDel: drop or mark when queueing delay stays above `target` for an `interval`, then increasingly often.
 //!
-//! A short queue that absorbs bursts is good; a queue that stands for longer than a round-trip time only adds delay.
-//! CoDel tells them apart by the smallest queueing delay within an interval, and needs no knowledge of the link's rate.
+//! A queue that absorbs a burst and empties again is good. A queue that stands for longer than a round-trip time only
+//! adds delay. CoDel tells them apart by the smallest queueing delay within an interval, and needs no knowledge of the
+//! link's rate.
 //!
 //! On arrival, packets are queued while they fit. On departure, CoDel takes the packet's queueing delay. Once it has
 //! been above `target` for an `interval`, CoDel enters the dropping state and drops or marks this packet. In this
 //! state, the next drop or mark follows interval/sqrt(n) after the n-th. The state ends when the delay falls below the
-//! target. If CoDel enters it again soon, it continues at the last drop rate ([`CodelLoop`]).
+//! target, or the queue to `mtu` bytes. If CoDel soon enters it again, drops and marks resume at nearly the last
+//! frequency ([`CodelLoop`]).
 //!
 //! Source: K. Nichols, V. Jacobson, A. McGregor, J. Iyengar, "Controlled Delay Active Queue Management", RFC 8289,
 //! 2018. First in K. Nichols, V. Jacobson, "Controlling queue delay", ACM Queue 10(5), 2012. Deviations are listed in

@@ -4,13 +4,15 @@
 //! CSFQ splits the work. Edge routers estimate each flow's rate and write it into the packet as a label. Core routers
 //! drop by the labels and keep no per-flow state. Here one node is edge and core.
 //!
-//! On arrival, the edge updates the flow's rate, an exponential average. The core drops a packet with a label above the
-//! fair share alpha with probability 1 - alpha/label, so that each flow passes at most alpha. Departures change
-//! nothing.
+//! On arrival, the edge updates the flow's rate, an exponential average, and labels the packet with it. If the label
+//! exceeds the fair share alpha, the core drops the packet with probability 1 - alpha/label. Each flow therefore passes
+//! at most alpha. Departures change nothing.
 //!
-//! The core estimates alpha from the arriving rate and the accepted rate (A and F). While A exceeds the capacity, alpha
-//! is multiplied by capacity/F every `k_c`. While the link has room, alpha follows the largest label. An overflow
-//! lowers alpha by 1 %.
+//! The core estimates alpha from the arriving rate A and the accepted rate F. The link becomes congested when A reaches
+//! the capacity and the queue `threshold`. It remains so until A falls below the capacity. While the link is congested,
+//! alpha is multiplied by capacity/F every `k_c`. Otherwise, every `k_c`, alpha becomes the largest label of that time
+//! if the queue is at `threshold`. Below `threshold` there is no alpha, and no packet is dropped for its label. An
+//! overflow lowers alpha by 1 %.
 //!
 //! Source: I. Stoica, S. Shenker, H. Zhang, "Core-stateless fair queueing: achieving approximately fair bandwidth
 //! allocations in high speed networks", ACM SIGCOMM 1998, section 2 and figure 3. Where the figure leaves a choice
@@ -78,7 +80,7 @@ pub struct Csfq<T> {
     fifo: Fifo<T>,
     flows: FlowTable<RateAverage>,
     share: FairShareEstimate,
-    /// The queue length from which the link may become congested, in the unit of the limit.
+    /// `threshold` in the unit of the limit.
     threshold: f64,
 }
 
@@ -91,9 +93,11 @@ struct FairShareEstimate {
     congested: bool,
     /// The fair share; `None` while no packet is dropped for exceeding it.
     alpha: Option<f64>,
-    /// Lower bound of alpha: overflows before the next estimate lower it no further.
+    /// Overflows lower alpha no further than this before the next estimate.
     floor: f64,
+    /// The largest label since `start`.
     largest: f64,
+    /// Start of the current window of `k_c`.
     start: Time,
 }
 

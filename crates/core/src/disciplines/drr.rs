@@ -4,9 +4,10 @@
 //! a turn adds `quantum` to it. The queue sends packets while the counter covers them; the remainder counts in the next
 //! turn.
 //!
-//! On arrival, the packet joins its flow's queue, and a queue that was empty joins the end of the round. If the buffer
-//! is exceeded, the longest queue drops (buffer stealing, [`FlowQueues::drop_longest`]). On departure, the current
-//! queue of the round sends ([`DeficitRing`]). A queue that becomes empty leaves the round and loses its deficit.
+//! On arrival, the packet joins its flow's queue, and a queue that was empty joins the end of the round. If the limit
+//! is exceeded, the longest queue drops a packet (buffer stealing, [`FlowQueues::drop_longest`]). On departure, the
+//! current queue of the round sends ([`DeficitRing`]). A queue that becomes empty leaves the round and loses its
+//! deficit.
 //!
 //! With `classes`, each class has a discipline of its own in place of flow queues, as tc's drr has ([`ClassQueues`]).
 //!
@@ -95,7 +96,7 @@ impl<T> Drr<T> {
         Some((per_flow.flows.queues().backlog_of(queue), per_flow.ring.credit(queue)?))
     }
 
-    /// Number of nonempty queues.
+    /// Number of queues, or classes, in the round.
     pub fn in_use(&self) -> usize {
         match &self.0 {
             Queues::Flows(per_flow) => per_flow.flows.flows(),

@@ -4,15 +4,17 @@
 //! rare drops. DualPI2 gives each its own queue, and couples their drop and mark probabilities so that flows of both
 //! kinds get about the same rate.
 //!
-//! On arrival, ECT(1) and CE packets join the low latency queue, all others the Classic queue. Every `tupdate` a PI
-//! controller sets a base probability p' from the longest queueing delay and its growth ([`Pi2Controller`]).
+//! On arrival, ECT(1) and CE packets join the low latency queue, all others the Classic queue. A packet that does not
+//! fit is dropped. Every `tupdate`, a PI controller sets a base probability p' from the oldest queued packet's delay
+//! and its growth ([`Pi2Controller`]).
 //!
 //! On departure, a weighted scheduler chooses the queue, with priority for low latency. A Classic packet is dropped or
-//! marked with p'^2. A low latency packet is marked with k p', or with the probability of a ramp that begins at
-//! `min_th`, whichever is larger. A Classic flow's rate is proportional to 1/sqrt(p) and a Scalable flow's to 1/p, so
-//! the square makes their rates equal.
+//! marked with probability p'^2. A low latency packet is marked with the larger of two probabilities: k p', and a ramp
+//! over its own queueing delay that begins at `min_th`. A Classic flow's rate is inversely proportional to the square
+//! root of its probability, a Scalable flow's to the probability itself. The square therefore makes their rates about
+//! equal.
 //!
-//! Once k p' reaches 1, marks no longer suffice and both queues drop (`drop_on_overload`).
+//! Once k p' reaches 1, marks no longer suffice, and both queues drop with probability p'^2 (`drop_on_overload`).
 //!
 //! Source: K. De Schepper, B. Briscoe, G. White, "Dual-Queue Coupled Active Queue Management (AQM) for Low Latency, Low
 //! Loss, and Scalable Throughput (L4S)", RFC 9332, 2023, appendix A. Deviations are listed in

@@ -5,7 +5,8 @@
 //!
 //! On arrival, the flow's bucket is found, or created full. If other packets are queued, the packet is dropped or
 //! marked with probability f_p, which grows from 0 to 1 as the bucket empties. An admitted packet takes its tokens from
-//! the bucket.
+//! the bucket. At an empty queue, no packet is dropped for its bucket. If the bucket is empty, the packet takes spare
+//! tokens.
 //!
 //! On departure, the packet's tokens become spare (sigma). FABA draws a few buckets at random and adds spare tokens to
 //! each. If sigma is negative, it takes tokens from them instead. A drawn bucket above its height is deleted: its flow

@@ -1,18 +1,19 @@
 //! Fair Queueing (FQ): one queue per flow, served by virtual finish time, as if bit by bit.
 //!
 //! Bit-by-bit round robin would be perfectly fair. FQ sends whole packets in the order in which such a service would
-//! finish them. A packet's service tag is that finish time, in bytes of service to each flow.
+//! finish them. A packet's service tag is that finish time. Its unit is the number of bytes that each backlogged flow
+//! has been sent.
 //!
 //! FQ keeps one queue per flow, a heap of the tags of their first packets, and the virtual time v. Virtual time is the
 //! tag of the packet in service (self-clocked). Simulating the bit-by-bit service would cost O(flows) per packet
 //! instead of O(log flows).
 //!
-//! On arrival, the packet joins its flow's queue; the first packet of an empty queue gets a tag. If the buffer is
-//! exceeded, the longest queue drops. On departure, the packet with the smallest tag is sent, v becomes its tag, and
-//! the flow's next packet is tagged.
+//! On arrival, the packet joins its flow's queue; the first packet of an empty queue gets a tag. If the limit is
+//! exceeded, the longest queue drops its newest packet. On departure, the packet with the smallest tag is sent, v
+//! becomes its tag, and the flow's next packet is tagged.
 //!
-//! Only first packets have tags. While a flow is backlogged, v is at most its first packet's tag, so each tag follows
-//! from the one before. An empty queue's last tag is at most v and is not kept.
+//! Only first packets have tags. While a flow is backlogged, v is at most its first packet's tag, so the next packet's
+//! tag follows from that tag alone. Once a queue is empty, its last tag is at most v and need not be kept.
 //!
 //! Source: A. Demers, S. Keshav, S. Shenker, "Analysis and simulation of a fair queueing algorithm", ACM SIGCOMM 1989.
 //! Self-clocked as in S. J. Golestani, "A self-clocked fair queueing scheme for broadband applications", IEEE INFOCOM
@@ -55,7 +56,7 @@ crate::params! {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct TaggedHead {
-    /// In bytes of service to each flow since virtual time was 0.
+    /// Bytes sent of each backlogged flow, counted since virtual time was 0.
     tag: u64,
     /// Breaks ties: the order in which packets became heads.
     order: u64,
@@ -87,8 +88,9 @@ impl PartialOrd for TaggedHead {
 /// Queues by flow; the queue whose head has the smallest tag sends next.
 pub struct Fq<T> {
     flows: FlowQueues<T>,
-    /// The head of every queue, and stale heads; see `current`.
+    /// The heads of all queues, and stale heads of queues that were emptied.
     heads: BinaryHeap<Reverse<TaggedHead>>,
+    /// The head of each queue. An entry of `heads` that differs from it is stale.
     current: Vec<Option<TaggedHead>>,
     order: u64,
     /// Golestani's v: the tag of the last packet sent; 0 while the queues are empty.
@@ -116,7 +118,8 @@ impl<T> Fq<T> {
         self.flows.flows()
     }
 
-    /// Tags the new head of `queue`, whose flow had service up to `since`.
+    /// Tags the new head of `queue`. `since` is the tag of the flow's previous packet, or virtual time if it had none
+    /// queued.
     #[inline]
     fn head(&mut self, queue: usize, since: u64) -> TaggedHead {
         self.order += 1;

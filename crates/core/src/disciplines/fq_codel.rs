@@ -4,9 +4,9 @@
 //! old ones. After a quantum it moves to the old queues. Sparse flows therefore see almost no queueing delay, and a
 //! flow with a standing queue meets its own CoDel.
 //!
-//! On arrival, the packet joins its flow's queue. If the buffer is exceeded, the longest queue drops up to half of its
-//! bytes from the head. On departure, the scheduler chooses a queue by deficit round robin ([`FlowScheduler`]), and
-//! that queue's CoDel drops, marks or sends ([`CodelLoop`]).
+//! On arrival, the packet joins its flow's queue. If the limit is exceeded, the longest queue drops half of its bytes
+//! from the head, up to `drop_batch` packets. On departure, the scheduler chooses a queue by deficit round robin
+//! ([`FlowScheduler`]), and that queue's CoDel drops, marks or sends ([`CodelLoop`]).
 //!
 //! Source: T. Hoeiland-Joergensen, P. McKenney, D. Taht, J. Gettys, E. Dumazet, "The Flow Queue CoDel Packet Scheduler
 //! and Active Queue Management Algorithm", RFC 8290, 2018. Names are the RFC's (section 5.2) and tc's. Deviations are

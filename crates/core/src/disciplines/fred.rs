@@ -3,10 +3,11 @@
 //! RED drops all flows with the same probability, whether they have many packets in the queue or none. FRED counts the
 //! queued packets of each flow (qlen), and judges a flow by its own queue. Flows without queued packets have no state.
 //!
-//! On arrival, a flow that already queues `maxq` packets gets a strike, and the packet is dropped. After two strikes
-//! the flow may queue no more than avgcq, the mean queue of active flows. Other packets meet RED, with two exceptions.
-//! Between the thresholds, flows with fewer than max(minq, avgcq) packets are spared. At or above maxth, each flow may
-//! still queue two packets.
+//! On arrival, a flow that already queues `maxq` packets (two at or above maxth) gets a strike, and the packet is
+//! dropped. From two strikes on, a flow may queue no more than avgcq, the average queue length per active flow. A
+//! packet beyond that is dropped too, and is another strike. Other packets meet RED, with two exceptions. Between the
+//! thresholds, flows with fewer than max(minq, avgcq) packets are spared. At or above maxth, each flow may still queue
+//! two packets (`many_flows`).
 //!
 //! On departure, the flow's qlen decreases and RED's average is updated. A flow that has no packets left is forgotten,
 //! with its strikes.
@@ -88,6 +89,7 @@ pub struct Fred<T> {
     /// The slot in `flows` of each queued packet, in FIFO order.
     owners: VecDeque<u32>,
     flows: FlowSlab<FredFlow>,
+    /// Maximum number of flows.
     most: usize,
     detector: RedDetector,
     maxq: f64,

@@ -5,8 +5,9 @@
 //!
 //! On arrival, a flow in the table of heavy flows joins the heavy class. Any other flow is counted by the multistage
 //! filter, which hashes its bytes into four counters. If all four exceed `admit_bytes` within `reset_timeout`, the flow
-//! becomes heavy. It stays heavy until it has been idle for `evict_timeout`. If the buffer is exceeded, the heavy class
-//! drops its oldest packet.
+//! becomes heavy, and its queued packets move to the heavy class. It stays heavy until it has no packet queued and has
+//! been idle for `evict_timeout`. If the limit is exceeded, the heavy class drops its oldest packet, or the light class
+//! if the heavy class is empty.
 //!
 //! On departure, weighted deficit round robin serves both classes. The light class has `non_hh_weight` times the
 //! quantum, and is served first when it becomes active ([`FlowTurns`]).
@@ -78,7 +79,9 @@ pub struct Hhf<T> {
 
 #[derive(Clone, Copy, Debug)]
 struct HeavyFlow {
+    /// Its last arrival.
     last: Time,
+    /// Its packets in the heavy class.
     waiting: u32,
 }
 
@@ -109,7 +112,7 @@ impl<T> Hhf<T> {
         self.heavy.peek(flow).is_some_and(|heavy| self.is_current(*heavy, now))
     }
 
-    /// The filter's estimate, an upper bound, of `flow`'s bytes since its last reset.
+    /// The filter's estimate of `flow`'s bytes since the last reset, an upper bound.
     pub fn counted(&self, flow: FlowId) -> u64 {
         self.filter.estimate(flow)
     }
@@ -168,8 +171,9 @@ impl<T> Hhf<T> {
         true
     }
 
-    /// Moves the flow's queued packets to the heavy class, so that later ones cannot overtake them as in Linux. The
-    /// cost is linear in the queue; `hh_limit` and `evict_timeout` bound how often an attacker can cause it.
+    /// Moves the flow's queued packets to the heavy class. In Linux they stay in the light class, and later packets of
+    /// the flow may overtake them. The cost is linear in the queue; `hh_limit` and `evict_timeout` bound how often an
+    /// attacker can cause it.
     fn move_to_heavy(&mut self, flow: FlowId) -> u32 {
         let (mut seen, mut moved, heavy) = (0, 0, self.queues.backlog_of(HEAVY).packets);
         if self.queues.backlog_of(LIGHT).packets > 0 {

@@ -1,8 +1,8 @@
 //! PRIO: serve classes in strict priority; any discipline inside each.
 //!
-//! As in tc's prio, the first child that has a packet sends it. A busy child therefore starves all later ones. On
-//! arrival, the host's classifier decides: class 1 goes to the first child, class 2 to the second. The last child also
-//! takes unclassified packets.
+//! On arrival, the packet passes to the child of its class: class 1 to the first child, class 2 to the second. The last
+//! child also takes unclassified packets. On departure, the first child that has a packet sends it, as in tc's prio. A
+//! busy child therefore starves all later ones.
 //!
 //! If the common limit is exceeded, the last child that holds packets drops one, by its own rules.
 

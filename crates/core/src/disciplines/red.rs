@@ -1,12 +1,14 @@
 //! Random Early Detection (RED): drop or mark arrivals with a probability that grows with the average queue length.
 //!
-//! DropTail drops only when the buffer is full, and then many flows at once. RED drops or marks single packets earlier.
-//! Senders slow down before the buffer overflows, and at different times. It acts on an average queue length, so short
-//! bursts pass.
+//! DropTail drops only when the buffer is full, and then packets of many flows at once. RED drops or marks single
+//! packets earlier. Senders therefore slow down before the buffer overflows, and at different times. RED acts on an
+//! average queue length, so short bursts pass.
 //!
-//! On arrival, RED updates the average avg <- (1 - wq) avg + wq q. Below minth, the packet is queued. Between minth and
-//! maxth, the probability pb grows linearly from 0 to maxp. The count of packets since the last drop or mark turns pb
-//! into pa, which spaces drops evenly. Above maxth (`gentle`: twice that), every packet is dropped or marked.
+//! On arrival, RED updates the average avg <- (1 - wq) avg + wq q, where q is the queue length. A packet that does not
+//! fit is dropped. Below minth, the packet is queued. Between minth and maxth, the packet is dropped or marked at
+//! random. The probability pb grows linearly from 0 to maxp. The count of packets since the last drop or mark turns pb
+//! into pa, which spaces drops and marks evenly. Above maxth (`gentle`: twice that), every packet is dropped, or marked
+//! with `mark_above_maxth`.
 //!
 //! On departure, an empty queue starts an idle period. At the next arrival, the average decays for the length of that
 //! period.

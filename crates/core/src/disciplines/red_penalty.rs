@@ -1,10 +1,12 @@
 //! RED with a penalty box: flows that fail tests of congestion control are rate-limited.
 //!
-//! RED's drops are a sample of the arrivals, so the flow with the most drops is probably the fastest. RED with a
-//! penalty box tests that flow, and moves it into a rate-limited box if it shows no congestion control.
+//! RED's drops are a random sample of the arrivals, so the flow with the most drops is probably the fastest. RED with a
+//! penalty box tests that flow. If the flow shows no congestion control, it is put into the box, and all flows in the
+//! box share a rate limit.
 //!
-//! On arrival, a packet of a boxed flow must first pass the box's token bucket. Then RED decides, and its drops and
-//! marks enter a log ([`FlowLog`]). Departures are RED's.
+//! On arrival, a packet of a boxed flow is dropped unless the box's token bucket has tokens for it. RED decides on
+//! every packet that remains. If it drops or marks a packet of a flow outside the box, that flow is logged
+//! ([`FlowLog`]). Departures are RED's.
 //!
 //! Every `interval`, the flow with the most entries in the log is examined ([`FlowTests`]). Is it TCP-friendly, does
 //! its rate fall as the drop rate grows, and is its share of the traffic proportionate? A flow that fails one test
@@ -125,6 +127,7 @@ pub struct RedPenalty<T> {
     pub penalty_rate: Rate,
     fixed_rate: Option<Rate>,
     most_rate: Rate,
+    /// Traffic outside the box, and in it.
     good: TrafficCounts,
     bad: TrafficCounts,
     clock: PolledTimer,
@@ -232,7 +235,7 @@ impl<T> RedPenalty<T> {
         self.penalized.insert(flow, PenalizedFlow { failed, rate, bytes: 0 });
     }
 
-    /// Adapts the limit to the number of boxed flows and the drop rate of all others.
+    /// Adapts the rate limit to the number of boxed flows and the drop rate of all other flows.
     fn set_penalty_rate(&mut self) {
         let friendly = self.tests.friendly_rate(self.good.drop_rate());
         let rate = match (self.fixed_rate, friendly) {

@@ -4,9 +4,10 @@
 //! estimates the share of unresponsive traffic and compares in proportion to it: candidates = share x `most`, rounded
 //! up.
 //!
-//! On arrival, CHOKe's steps apply with that number of candidates ([`Choke`]). The share is the average of unresponsive
-//! arrivals, with weight `share_weight`. Unresponsive arrivals are known by their class, or else by a match of the
-//! first candidate. Departures are CHOKe's.
+//! On arrival, CHOKe's steps apply with that number of candidates ([`Choke`]). The share is an exponential average over
+//! arrivals with weight `share_weight`. With `unresponsive_class`, packets of that class are unresponsive, and all
+//! others are compared with one candidate. Without it, the share is estimated from matches of the first candidate
+//! ([`Sac::share`]). Departures are CHOKe's.
 //!
 //! Source: Y. Jiang, M. Hamdi, J. Liu, "Self adjustable CHOKe: an active queue management algorithm for congestion
 //! control and fair bandwidth allocation", IEEE ISCC 2003. Only the abstract is available: SAC builds on RED and CHOKe,
@@ -90,7 +91,7 @@ impl<T> Sac<T> {
         if self.unresponsive.is_some() { self.measured } else { libm::sqrt(self.measured) }
     }
 
-    /// Comparisons of an arrival that may be unresponsive.
+    /// Number of packets that an arrival is compared with, if it may be unresponsive.
     #[inline]
     pub fn candidates(&self) -> u32 {
         // The cast takes the whole part; a share is at most 1.
@@ -111,7 +112,8 @@ impl<T> Discipline<T> for Sac<T> {
         let zone = self.choke.update(cx);
         let Some(class) = self.unresponsive else {
             let candidates = self.candidates();
-            // Only the first candidate is measured: the others would raise their own number.
+            // Only the first candidate is measured. With all of them, more candidates would raise the match rate, and
+            // so the number of candidates.
             if let Some(met) = self.choke.offer(zone, candidates, packet, cx) {
                 self.measure(met);
             }

@@ -1,13 +1,14 @@
 //! Stabilized RED (SRED): RED that estimates the number of active flows by comparing arrivals with a list of recent
 //! flows.
 //!
-//! SRED keeps a list of `zombies`: recent flows. With n equal flows, a random zombie belongs to the arrival's flow with
-//! probability 1/n. The frequency P of such hits thus gives the number of flows, without per-flow state.
+//! SRED keeps a list of recent flows, the zombies. With n equal flows, a random zombie belongs to the arrival's flow
+//! with probability 1/n. The frequency P of such hits thus gives the number of flows, without per-flow state.
 //!
-//! On arrival, the packet is compared with a random zombie. A hit increases the zombie's count; a miss overwrites the
-//! zombie with probability `overwrite`. P is the exponential average of hits. The packet is then dropped or marked with
-//! a probability that depends on the queue length (three steps) and grows with n^2. The sum of the flows' windows is
-//! then independent of n. In Full SRED, a packet that hits has a larger probability. Departures change nothing.
+//! On arrival, the packet is compared with a random zombie; until the list is full, its flow is added instead. A hit
+//! increases the zombie's count. A miss overwrites the zombie with probability `overwrite`. P is the exponential
+//! average of hits. The packet is then dropped or marked with a probability that depends on the queue length (three
+//! steps) and grows with n^2. The sum of the flows' windows is then independent of n. In Full SRED, a packet that hits
+//! has a larger probability. Departures change nothing.
 //!
 //! Source: T. Ott, T. Lakshman, L. Wong, "SRED: stabilized RED", IEEE INFOCOM 1999. Deviations are listed in
 //! docs/disciplines/sred.md.
@@ -81,7 +82,7 @@ crate::params! {
 pub struct Zombie {
     /// Its flow.
     pub flow: FlowId,
-    /// Hits since it was written: a flow with many sends more than its share.
+    /// Hits since it was written. A high count shows a flow above its share.
     pub count: u64,
     /// When a packet of it last hit, or when it was written.
     pub seen: Time,
@@ -93,8 +94,8 @@ pub struct Sred<T> {
     fifo: Fifo<T>,
     /// The recent flows, in no order.
     pub zombies: Vec<Zombie>,
-    /// The paper's P: the hit frequency, averaged over about 4 `zombies` arrivals. It estimates the sum of the squares
-    /// of all flows' shares: 1/n with n equal flows.
+    /// The paper's P: the hit frequency, averaged over about `zombies`/`overwrite` arrivals. It estimates the sum of
+    /// the squares of all flows' shares: 1/n with n equal flows.
     pub hit_frequency: f64,
     alpha: f64,
 }

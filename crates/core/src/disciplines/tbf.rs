@@ -1,8 +1,8 @@
 //! Token Bucket Filter (TBF): shape to a rate with a token bucket; any discipline inside.
 //!
-//! Tokens arrive at `rate`, up to `burst`. On arrival, the packet passes to the child discipline. On departure, the
-//! child's next packet is taken and held until the bucket has tokens for it, as in tc's tbf. A second bucket can limit
-//! the peak rate.
+//! Tokens arrive at `rate`, up to `burst`. On arrival, the packet passes to the child discipline. If the limit is
+//! exceeded, the child drops a packet by its own rules. On departure, the child's next packet is taken and held until
+//! the bucket has tokens for it, as in tc's tbf. A second bucket can limit the peak rate.
 //!
 //! A bucket is stored as the time at which it will be full ([`TokenBucket`], ITU-T I.371's virtual schedule), so no
 //! timer runs.
@@ -50,7 +50,7 @@ pub struct Tbf<T> {
 }
 
 impl<T: 'static> Tbf<T> {
-    /// A full bucket before an empty child.
+    /// A full bucket and an empty child.
     ///
     /// # Errors
     /// [`BuildError::Nested`] if the child cannot be built.
