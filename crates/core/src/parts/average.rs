@@ -3,8 +3,8 @@ use crate::time::{Span, Time};
 /// RED's average queue length: exponentially weighted, corrected for idle time.
 ///
 /// Each arrival updates avg <- (1 - wq) avg + wq q. No packets arrive while the link is idle, so the average would stay
-/// high. It therefore decays as if m = t/s packets had arrived at an empty queue: avg <- (1 - wq)^m avg, for an idle
-/// time t.
+/// high. It therefore decays as if m = t/s packets had arrived at an empty queue: avg <- (1 - wq)^m avg. t is the idle
+/// time, s the transmission time of a mean packet.
 ///
 /// Queue lengths are in packets or bytes, as the caller chooses. Source: Floyd, Jacobson, "Random early detection
 /// gateways for congestion avoidance", IEEE/ACM ToN 1(4), 1993, figure 2.
@@ -36,7 +36,7 @@ impl Average {
         self.value
     }
 
-    /// Records a dequeue. The first that `found` no packet starts the idle period.
+    /// Records a dequeue, and whether it `found` a packet. The first that did not starts the idle period.
     #[inline]
     pub fn record_dequeue(&mut self, found: bool, now: Time) {
         match (found, self.idle) {

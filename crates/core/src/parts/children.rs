@@ -22,10 +22,11 @@ pub struct Children<T> {
 }
 
 impl<T: 'static> Children<T> {
-    /// Builds `qdiscs`, the value of `parameter`, each with its own hash key, and with `limit` unless it sets one.
+    /// Builds `qdiscs`, the value of `parameter`. Each child has its own hash key, and `limit` if it sets no limit
+    /// itself.
     ///
     /// # Errors
-    /// [`BuildError::Nested`] for the first that cannot be built.
+    /// [`BuildError::Nested`] for the first child that cannot be built.
     pub fn new(
         parameter: &'static str,
         qdiscs: &[Qdisc],
@@ -51,7 +52,7 @@ impl<T> Children<T> {
         self.all.len()
     }
 
-    /// Whether there are none.
+    /// Whether there are no children.
     pub fn is_empty(&self) -> bool {
         self.all.is_empty()
     }

@@ -1,7 +1,7 @@
 //! Weighted round robin over classes, each with its own discipline, as in tc's drr.
 //!
-//! The size of a nested discipline's next packet is unknown before it is taken. A class therefore sends with any
-//! positive credit and pays its debt in later turns (surplus round robin, see [`DeficitRing`]). Shares differ from
+//! The size of a nested discipline's next packet is unknown until the packet is dequeued. A class therefore sends with
+//! any positive credit and pays its debt in later turns (surplus round robin, see [`DeficitRing`]). Shares differ from
 //! those of deficit round robin by at most a packet.
 
 use alloc::vec::Vec;
@@ -26,7 +26,8 @@ pub struct ClassQueues<T> {
 }
 
 impl<T: 'static> ClassQueues<T> {
-    /// Builds `qdiscs`, at least one, one per class in order; a class of weight w sends w times `quantum` bytes a turn.
+    /// Builds `qdiscs`, at least one: the first for class 1, the second for class 2. A class of weight w sends w times
+    /// `quantum` bytes a turn.
     ///
     /// # Errors
     /// [`BuildError::Nested`] for the first that cannot be built.
@@ -40,7 +41,7 @@ impl<T: 'static> ClassQueues<T> {
 }
 
 impl<T> ClassQueues<T> {
-    /// The number of classes in the ring: those with packets, or with packets at their last turn.
+    /// The number of classes in the ring. A class that has become empty stays until its next turn.
     pub fn in_use(&self) -> usize {
         self.ring.len() as usize
     }
@@ -85,7 +86,7 @@ impl<T> Discipline<T> for ClassQueues<T> {
                 self.ring.charge(child, packet.bytes);
                 return Some(packet);
             }
-            // The child is empty, or its packet not ready.
+            // The child is empty, or a shaper whose packet is not ready.
             self.ring.leave(child);
         }
         None

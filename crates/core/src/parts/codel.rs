@@ -51,12 +51,12 @@ pub type PoppedPacket<T> = (Packet<T>, u64);
 /// The state of a control loop.
 #[derive(Clone, Debug, Default)]
 pub struct CodelLoop {
-    /// Time at which the delay will have been above the target for an interval, if it stays there; `None` while it is
-    /// below.
+    /// When the delay will have been above the target for an interval. `None` while the delay is below the target.
     pub first_above: Option<Time>,
-    /// Time of the next drop or mark; outside the dropping state, time of the last one.
+    /// Time of the next drop or mark. When the dropping state ends, it keeps its value.
     pub drop_next: Time,
-    /// Drops and marks since entering the dropping state.
+    /// Drops and marks in the dropping state: the n of interval/sqrt(n). Starts above 1 if the state is entered again
+    /// soon.
     pub count: u32,
     /// `count` when the state was last entered.
     pub last_count: u32,
@@ -173,7 +173,7 @@ impl CodelLoop {
         }
     }
 
-    /// Adds drops made by the queue's owner, so that drops and marks become more frequent.
+    /// Adds drops made by the queue's owner to the count, so that drops and marks become more frequent.
     pub fn dropped(&mut self, drops: u32) {
         self.count = self.count.saturating_add(drops);
     }

@@ -33,7 +33,7 @@ pub struct DeficitRing {
     members: Vec<RingMember>,
     turn: u32,
     len: u32,
-    /// Whether that member has received its quantum.
+    /// Whether the member at `turn` has received its quantum.
     paid: bool,
 }
 
@@ -69,7 +69,8 @@ impl DeficitRing {
         })
     }
 
-    /// Adds `member` (not in the ring yet) at the round's end without credit; each turn adds `quantum`, at least 1.
+    /// Adds `member`, which must not be in the ring, at the end of the round. It begins without credit. Each of its
+    /// turns adds `quantum`, at least 1.
     #[inline]
     pub fn join(&mut self, member: usize, quantum: u32) {
         if member >= self.members.len() {
@@ -104,11 +105,12 @@ impl DeficitRing {
         self.len -= 1;
     }
 
-    /// Returns the next sender, the first member in turn order whose credit covers `need`; `None` if the ring is empty.
-    /// Members passed over have had their turn.
+    /// Returns the next sender: the first member in turn order whose credit covers its `need`. `None` if the ring is
+    /// empty. Members passed over have had their turn.
     ///
-    /// A member may send again while its credit lasts. If no credit covers any need, whole rounds are granted at once:
-    /// a call takes at most three passes of the ring. If quanta cover the needs, it checks at most two members.
+    /// A member may send again while its credit lasts. If no credit covers its member's need, whole rounds are granted
+    /// at once, so a call passes the ring at most three times. If every quantum covers every need, it checks at most
+    /// two members.
     #[inline]
     pub fn next(&mut self, need: impl Fn(usize) -> u32) -> Option<usize> {
         if self.len == 0 {

@@ -62,7 +62,8 @@ impl DropHistory {
         self.filling.count(flow, weight);
     }
 
-    /// Finishes the list being filled and discards the oldest.
+    /// Finishes the list being filled, and discards the oldest finished list if there are more than
+    /// [`HistorySize::lists`].
     pub fn end_list(&mut self) {
         let full = self.lists.len() >= self.size.lists as usize;
         let mut list = if full { self.lists.pop_front() } else { None }.unwrap_or_default();

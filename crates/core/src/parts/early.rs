@@ -70,7 +70,7 @@ impl Thresholds {
     }
 }
 
-/// RED's decision without a queue: average, probability, and spacing of signals.
+/// RED without its queue: decides on each packet from the average, the probability, and the spacing of signals.
 #[derive(Clone, Debug)]
 pub struct RedDetector {
     average: Average,
@@ -192,7 +192,8 @@ impl RedDetector {
         hit
     }
 
-    /// Counts an arrival between the thresholds that is exempt (FRED: its flow has few packets queued).
+    /// Counts an arrival between the thresholds. Call it for arrivals that are exempt from signals (FRED: the flow has
+    /// few packets queued); [`early`](RedDetector::early) counts all others.
     #[inline]
     pub fn count_spared(&mut self) {
         self.count = self.count.saturating_add(1);

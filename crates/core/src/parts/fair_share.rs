@@ -7,9 +7,9 @@ use crate::units::Rate;
 
 /// Limits each unresponsive flow to the link's rate over the number of flows, without per-flow state.
 ///
-/// Each accounting bin has a token bucket, and a flow is limited by its fullest one. A flow never gets more than its
-/// share. It gets all of it if one of its bins has no other limited flow. A bucket is stored as the time at which it
-/// will be full, as in [`TokenBucket`](super::TokenBucket).
+/// Each accounting bin has a token bucket. The fullest bucket among a flow's bins limits the flow. A flow never gets
+/// more than its share. It gets its whole share if one of its bins has no other limited flow. A bucket is stored as the
+/// time at which it will be full, as in [`TokenBucket`](super::TokenBucket).
 ///
 /// This is a counting filter with conservative update (C. Estan, G. Varghese, "New directions in traffic measurement
 /// and accounting", ACM SIGCOMM 2002, section 3.2).
@@ -43,12 +43,12 @@ impl FairShareLimiter {
         Rate::from_bits(((self.link.as_bits() as f64 / self.flows()) as u64).max(1))
     }
 
-    /// Time until the bucket of a flow with these `bins` is full.
+    /// Time until the fullest bucket among `bins` is full.
     pub fn time_to_full(&self, bins: &[u16], now: Time) -> Span {
         self.full_at(bins) - now
     }
 
-    /// Whether a packet of `bytes` of a flow with these `bins` may be queued now.
+    /// Whether a packet of `bytes` may be queued now, if its flow has these `bins`.
     pub fn admits(&self, bins: &[u16], bytes: u32, now: Time) -> bool {
         let (share, time_to_full) = (self.share(), self.time_to_full(bins, now));
         time_to_full == Span::ZERO || time_to_full + share.transmit(bytes) <= share.transmit(self.burst)

@@ -1,8 +1,8 @@
 //! A hash index over a dense array of per-flow entries, shared by [`FlowTable`](super::FlowTable) and
 //! [`FlowSlab`](super::FlowSlab).
 //!
-//! A bucket is a linked list of entries. Each entry stores its hash. It can therefore be removed without hashing again,
-//! and so can the last entry be moved to its place. With four to eight buckets per entry, most lists hold one entry.
+//! A bucket is a linked list of entries. Each entry stores its hash, so it can be removed or moved to another position
+//! without hashing again. With four to eight buckets per entry, most lists hold one entry.
 
 use alloc::vec::Vec;
 
@@ -46,7 +46,7 @@ impl<V> FlowIndex<V> {
         None
     }
 
-    /// Appends an entry for `flow`, which has none, and returns its position. All other entries must be linked.
+    /// Appends an entry for `flow`, which must have none, and returns its position. All other entries must be linked.
     #[inline]
     pub(super) fn push(&mut self, flow: FlowId, value: V) -> usize {
         if (self.entries.len() + 1) * 4 > self.heads.len() {
@@ -58,7 +58,7 @@ impl<V> FlowIndex<V> {
         position
     }
 
-    /// Links the unlinked entry at `position` to `flow`, which has no entry.
+    /// Assigns the unlinked entry at `position` to `flow`, which must have none.
     #[inline]
     pub(super) fn link(&mut self, position: usize, flow: FlowId) {
         let hash = self.hash(flow);
@@ -67,7 +67,7 @@ impl<V> FlowIndex<V> {
         (entry.flow, entry.hash, entry.next) = (flow, hash, next);
     }
 
-    /// Makes the entry at `position` the first in `flow`'s bucket and returns the previous first.
+    /// Makes the entry at `position` the first of `flow`'s bucket. Returns the entry that was first.
     #[inline]
     fn lead(&mut self, position: usize, flow: FlowId, hash: u32) -> u32 {
         debug_assert!(self.position(flow).is_none(), "flow {} has an entry already", flow.0);

@@ -8,8 +8,8 @@ use crate::units::Limit;
 /// One queue per flow with queued packets, in a shared buffer. Queues have small numbers that are reused, so a
 /// scheduler can keep its own state in an array.
 ///
-/// The limit also bounds the number of flows. A limit in bytes would not bound flows with empty packets, so there may
-/// be no more queues than the limit has bytes.
+/// The limit also bounds the number of flows. A limit in bytes would not bound flows with packets of 0 bytes, so there
+/// are at most as many queues as the limit has bytes.
 #[derive(Clone, Debug)]
 pub struct FlowQueues<T> {
     flows: FlowSlab<()>,
@@ -58,8 +58,9 @@ impl<T> FlowQueues<T> {
         self.queues.head(queue).map_or(0, |packet| packet.bytes)
     }
 
-    /// Appends the packet to the queue of `flow`. Returns the queue if it was empty. The queues may now exceed the
-    /// limit: see [`is_over`](FlowQueues::is_over) and [`drop_longest`](FlowQueues::drop_longest).
+    /// Appends the packet to the queue of `flow`. Returns the queue if it was empty, for the scheduler to add. The
+    /// queues may then exceed the limit: see [`is_over`](FlowQueues::is_over) and
+    /// [`drop_longest`](FlowQueues::drop_longest).
     #[inline]
     pub fn push(&mut self, flow: FlowId, packet: Packet<T>, cx: &mut Cx<'_, T>) -> Option<usize> {
         if let Some(queue) = self.flows.slot(flow) {
@@ -99,7 +100,7 @@ impl<T> FlowQueues<T> {
         self.queues.backlog_of(queue).packets == 0
     }
 
-    /// Forgets the flow of `queue` if empty. Returns whether it was.
+    /// Forgets the flow of `queue` if the queue is empty. Returns whether it is.
     #[inline]
     fn forget_if_empty(&mut self, queue: usize) -> bool {
         let empty = self.is_empty(queue);
@@ -109,7 +110,7 @@ impl<T> FlowQueues<T> {
         empty
     }
 
-    /// Whether no new flow may begin a queue. One more than the limit is allowed: the excess is dropped afterwards.
+    /// Whether no new flow may begin a queue. One queue above the limit is allowed, as the caller then drops a packet.
     #[inline]
     fn is_full(&self) -> bool {
         let most = match self.limit {

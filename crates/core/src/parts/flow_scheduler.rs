@@ -24,7 +24,7 @@ impl<T> FlowScheduler<T> {
     /// `queues` empty queues, at least one, hashed under `key`, with a `quantum` of at least one byte a turn.
     pub fn new(queues: u32, quantum: u64, key: u64) -> FlowScheduler<T> {
         let count = queues.max(1) as usize;
-        // Lengths are compared in bytes, as in the RFC.
+        // The limit only gives the unit: lengths are compared in bytes, as in the RFC.
         let queues = SubQueues::new(count, Limit::Bytes(1));
         let quantum = i64::try_from(quantum.max(1)).unwrap_or(i64::MAX / 4).min(i64::MAX / 4);
         FlowScheduler { queues, turns: FlowTurns::new(count), count, quantum, key }
@@ -55,7 +55,7 @@ impl<T> FlowScheduler<T> {
         self.queues.longest()
     }
 
-    /// Drops a packet of the fattest queue because the parent discipline is overloaded.
+    /// Drops a packet of the longest queue because the parent discipline is overloaded.
     pub fn shed(&mut self, cx: &mut Cx<'_, T>) {
         if let Some(packet) = self.longest().and_then(|queue| self.pop(queue)) {
             cx.drop(packet, Why::Overload);

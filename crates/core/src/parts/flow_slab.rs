@@ -1,8 +1,8 @@
 use super::flow_index::{FlowIndex, NONE};
 use crate::packet::FlowId;
 
-/// State of flows with queued packets: a map from flows to `V` whose entries keep their slot. A packet can carry its
-/// flow's slot, so its departure needs no search.
+/// A map from flows with queued packets to `V`. An entry keeps its slot, so a queued packet can carry the slot of its
+/// flow, and its departure needs no search.
 ///
 /// The slab is unbounded and never shrinks. Use it if queued packets bound the number of flows. Otherwise use
 /// [`FlowTable`](super::FlowTable).

@@ -79,16 +79,16 @@ impl<V> FlowTable<V> {
         (flow, value)
     }
 
-    /// Assigns the entry at `position` to `flow`, which must have none. Position and value stay.
+    /// Assigns the entry at `position` to another `flow`, which must have no entry. Position and value stay.
     #[inline]
     pub fn rename_at(&mut self, position: usize, flow: FlowId) {
         self.index.unlink(position);
         self.index.link(position, flow);
     }
 
-    /// The least recently used of the next four entries in rotation, as a position; `None` if the table is empty.
-    /// `last_use` is an entry's time of last use, or another key whose least value is to be evicted. Approximates
-    /// least-recently-used eviction without a list.
+    /// Position of the least recently used of four entries; `None` if the table is empty. Each call examines the next
+    /// four in rotation, which approximates least-recently-used eviction without a list. `last_use` is an entry's time
+    /// of last use, or another key whose least value is to be evicted.
     pub fn eviction_candidate<K: Ord>(&mut self, last_use: impl Fn(&V) -> K) -> Option<usize> {
         let all = self.len();
         let first = self.hand;

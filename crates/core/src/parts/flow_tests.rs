@@ -1,5 +1,3 @@
-//! Three tests of whether a flow uses congestion control (Floyd, Fall, IEEE/ACM ToN 7(4), 1999).
-
 use crate::packet::FlowId;
 
 /// The test a flow failed.
@@ -24,7 +22,7 @@ pub struct FlowSample {
     pub rate: f64,
 }
 
-/// The limits of the three tests.
+/// Three tests of whether a flow uses congestion control (Floyd, Fall, IEEE/ACM ToN 7(4), 1999), with their limits.
 #[derive(Clone, Copy, Debug)]
 pub struct FlowTests {
     /// The paper's R: the flows' minimum round-trip time, in seconds.

@@ -1,8 +1,8 @@
 //! Round robin over queues or classes that serves new members first.
 //!
-//! A member that becomes active joins the list of new members, which is served before the list of old ones. After a
-//! quantum it moves to the end of the old list. A member that has nothing to send also passes through the old list
-//! once, so that it cannot return as new at once.
+//! A member that becomes active joins the list of new members, which is served before the list of old members. After it
+//! has sent a quantum, it moves to the end of the old list. A new member that has nothing left to send moves there too,
+//! so that it cannot become new again at once.
 //!
 //! Source: T. Hoeiland-Joergensen, P. McKenney, D. Taht, J. Gettys, E. Dumazet, "The Flow Queue CoDel Packet Scheduler
 //! and Active Queue Management Algorithm", RFC 8290, 2018, section 4. Linux's `sch_hhf.c` does the same for two
@@ -45,8 +45,8 @@ impl FlowTurns {
         FlowTurns { turns, new: EMPTY, old: EMPTY }
     }
 
-    /// Reports that `member` has packets to send. If in neither list, it joins the new ones if `as_new`, else the old
-    /// ones, with a deficit of `quantum` (section 4.1).
+    /// Reports that `member` has packets to send. If it is in neither list, it joins the new list if `as_new`, else the
+    /// old list. Its turn begins with a deficit of `quantum` bytes (section 4.1).
     #[inline]
     pub fn join(&mut self, member: usize, quantum: i64, as_new: bool) {
         if !self.turns[member].listed {
@@ -55,9 +55,9 @@ impl FlowTurns {
         }
     }
 
-    /// The next member to serve (section 4.2): the first new one, or else the first old one. A member without deficit
-    /// gets another `quantum` and moves to the end of the old list. `None` if both lists are empty. If the member has
-    /// nothing to send, call [`emptied`](FlowTurns::emptied) and ask again.
+    /// The next member to serve (section 4.2): the first new member, or else the first old one. A member whose deficit
+    /// is used up gets another `quantum` and moves to the end of the old list. `None` if both lists are empty. If the
+    /// member has nothing to send, call [`emptied`](FlowTurns::emptied) and ask again.
     #[inline]
     pub fn turn(&mut self, quantum: impl Fn(usize) -> i64) -> Option<usize> {
         let mut passed = 0;
@@ -76,8 +76,8 @@ impl FlowTurns {
         }
     }
 
-    /// Grants rounds without a sender at once: a packet may be millions of quanta long. All members are in the old
-    /// list, and a whole round leaves its order unchanged.
+    /// Grants at once all rounds in which no member can send, because a packet may be millions of quanta long. All
+    /// members are in the old list by then, and a whole round leaves its order unchanged.
     #[cold]
     fn skip_rounds(&mut self, quantum: &impl Fn(usize) -> i64) {
         let owed = |member: usize| (-self.turns[member].deficit).max(0) / quantum(member);
@@ -96,7 +96,7 @@ impl FlowTurns {
     }
 
     /// Reports that the current member had nothing to send (section 4.2). A new member moves to the end of the old
-    /// list, so that it cannot return as new at once. An old member leaves.
+    /// list. An old member leaves its list.
     #[inline]
     pub fn emptied(&mut self, member: usize) {
         if self.new.first == member as u32 {

@@ -10,8 +10,8 @@ pub fn keyed(key: u64, flow: FlowId) -> u64 {
     fold(first ^ flow.0.rotate_left(29), key ^ 0xe703_7ed1_a0b4_28db)
 }
 
-/// Hashes `flow` under `key` into 0..`buckets`: the high half of hash times buckets (Lemire), as even as the remainder
-/// but without a division.
+/// Hashes `flow` under `key` into 0..`buckets`. Takes the high half of hash times buckets (Lemire), which is as even as
+/// a remainder but needs no division.
 #[inline]
 pub fn bucket(key: u64, flow: FlowId, buckets: usize) -> usize {
     ((u128::from(keyed(key, flow)) * buckets as u128) >> 64) as usize

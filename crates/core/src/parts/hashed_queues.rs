@@ -52,7 +52,8 @@ impl<T> HashedQueues<T> {
         self.ring.len()
     }
 
-    /// The bytes (without a quantum, packets) that `bucket` may send in this turn, or owes; `None` if it is empty.
+    /// The bytes that `bucket` may still send in its turn, negative if it owes them; `None` if it is empty. Counts
+    /// packets if there is no quantum.
     pub fn credit(&self, bucket: usize) -> Option<i64> {
         self.ring.credit(bucket)
     }
@@ -66,7 +67,8 @@ impl<T> HashedQueues<T> {
     /// Changes the hash function if a period has ended since the last call, and moves queued packets to their new
     /// buckets. Returns whether it did. Call it first at every arrival and departure.
     ///
-    /// Packets move bucket by bucket, oldest first. Buckets take turns in the order of their first packet.
+    /// Packets move bucket by bucket, oldest first. Afterwards, buckets take turns in the order in which they received
+    /// a packet.
     #[inline]
     pub fn perturb(&mut self, cx: &mut Cx<'_, T>) -> bool {
         let due = self.perturb.advance(cx.now) > 0;
@@ -99,7 +101,7 @@ impl<T> HashedQueues<T> {
         self.queues.push(bucket, packet);
     }
 
-    /// Dequeues the next packet, and returns its bucket too.
+    /// Dequeues the next packet. Returns its bucket and the packet.
     #[inline]
     pub fn pop(&mut self) -> Option<(usize, Packet<T>)> {
         let bucket = self.ring.next(|_| 1)?;

@@ -1,17 +1,16 @@
-//! Finds flows that send more than a given share of packets or bytes, with few counters.
+//! Finds all flows that send more than a given share of packets or bytes, with few counters.
 //!
-//! A packet of a flow with a counter adds to it. Otherwise the packet takes a free counter. If no counter is free, all
-//! counters and the packet's weight decrease by the smallest counter, or by the weight if that is less. A packet with
-//! weight left takes a counter that has reached zero. With k counters, a flow with more than n/(k + 1) of the total
-//! weight n always has one.
+//! A packet adds its weight, 1 or its bytes, to its flow's counter. If the flow has none, the packet takes a free
+//! counter. If no counter is free, all counters and the packet's weight decrease by the smallest counter, or by the
+//! weight if that is less. A packet with weight left takes a counter that has reached zero. With k counters, a flow
+//! with more than n/(k + 1) of the total weight n always has one.
 //!
 //! A heap yields the smallest counter. Stored counters only grow, because a decrease of all counters is stored in one
 //! number, `base`. An outdated heap entry therefore sinks when it reaches the top. Counting takes O(1) for a flow in
 //! the set, and O(log k) on average for other flows.
 //!
 //! Source: R. Karp, S. Shenker, C. Papadimitriou, "A simple algorithm for finding frequent elements in streams and
-//! bags", ACM TODS 28(1), 2003. Earlier: J. Misra, D. Gries, "Finding repeated elements", 1982. Packets are weighted by
-//! 1 or by bytes.
+//! bags", ACM TODS 28(1), 2003. Earlier: J. Misra, D. Gries, "Finding repeated elements", 1982.
 
 use alloc::vec::Vec;
 
@@ -24,10 +23,10 @@ pub struct HeavyHitters {
     /// The flow of each counter, at the same position. A flow stays until its counter is reassigned.
     flows: FlowTable<()>,
     counters: Vec<u64>,
-    /// A past count of each counter, as a binary heap with the least on top. Counts only grow, so a counter never
-    /// belongs higher than its entry.
+    /// A binary heap with the least count on top. An entry holds a past count of its counter. Counts only grow, so a
+    /// counter never belongs higher than its entry.
     heap: Vec<(u64, u32)>,
-    /// Subtracted from every counter: lowering all counters raises this instead.
+    /// Subtracted from every stored count. Lowering all counters raises this instead.
     base: u64,
 }
 

@@ -1,7 +1,7 @@
 use alloc::vec::Vec;
 
-/// A histogram of integers such as delays. Bins are exact below 128, then there are 64 equal bins per power of two. A
-/// bin is at most 1/64 of its value wide, so its middle is off by at most 0.8 %.
+/// A histogram of integers such as delays. Below 128 each value has its own bin. From there on, each power of two has
+/// 64 bins of equal width. A bin is at most 1/64 of its value wide, so its middle is off by at most 0.8 %.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Histogram {
     bins: Vec<u64>,

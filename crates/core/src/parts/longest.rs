@@ -1,8 +1,9 @@
 //! Finds the longest of many queues in constant time.
 //!
 //! Queues of similar length form a chain, as in Linux's sch_sfq. A queue moves to another chain when its length
-//! changes, and a bitmap of used chains leads to the longest. Each number of packets has its own chain, so that answer
-//! is exact. Bytes use 16 chains per doubling: the answer is the longest to within a sixteenth.
+//! changes, and a bitmap of used chains leads to the longest queues. For lengths in packets, each length has its own
+//! chain, so the result is exact. For lengths in bytes, each doubling has 16 chains, so the result is the longest to
+//! within a sixteenth.
 
 use alloc::vec::Vec;
 
@@ -50,8 +51,8 @@ struct ChainLink {
 /// Queues sorted into chains by length.
 ///
 /// A chain is a circular list with a sentinel link, so that moving a queue needs no test for the ends of the list. The
-/// outcome of such a test would depend on the traffic, and processors predict it badly. Empty queues are in no chain
-/// (number 0).
+/// outcome of such a test would depend on the traffic, and processors predict it badly. Empty queues are in no chain;
+/// they have chain number 0.
 #[derive(Clone, Debug)]
 pub(super) struct Longest {
     unit: LengthUnit,
@@ -94,7 +95,7 @@ impl Longest {
         if start as usize >= self.links.len() {
             self.extend(start);
         }
-        // A slice of fixed length stays in registers.
+        // A slice's pointer and length stay in registers, unlike a vector's.
         let links = &mut self.links[..];
         let ChainLink { before, after, chain: old } = links[queue as usize];
         if old == new {

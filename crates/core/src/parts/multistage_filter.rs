@@ -1,7 +1,8 @@
 //! Finds flows that sent more than a given number of bytes, without per-flow counters.
 //!
 //! Each stage hashes a flow to a counter. A flow whose counters are all large counts as large. The filter never misses
-//! a large flow. A small flow is mistaken for one only if it shares a counter with large flows in every stage.
+//! a large flow. A small flow is mistaken for a large one only if all its counters are shared with other flows that
+//! raise them.
 //!
 //! Source: C. Estan, G. Varghese, "New directions in traffic measurement and accounting", ACM SIGCOMM 2002, section
 //! 3.2, with shielding (3.3.1) and conservative update (3.3.2).
@@ -34,8 +35,8 @@ impl MultistageFilter {
     }
 
     /// Counts `bytes` of `flow`, unless its estimate would then exceed `most`. Returns whether it would. A flow found
-    /// large is no longer counted, to spare flows with the same counters. Counters rise only to the flow's new upper
-    /// bound.
+    /// large is no longer counted, to spare flows with the same counters (shielding). A counter rises only to the
+    /// flow's new upper bound (conservative update).
     #[inline]
     pub fn exceeds(&mut self, flow: FlowId, bytes: u32, most: u64) -> bool {
         let indices = self.indices(flow);

@@ -58,9 +58,9 @@ impl Pi2Controller {
     }
 
     /// Applies p' <- p' + alpha (q - target) + beta (q - q_old) `due` times. The first step is computed alone, the
-    /// others in closed form. In each of the others q grows by `tupdate`, or stays 0, so the steps never decrease. All
-    /// negative steps, which may take p' to 0, therefore precede the positive steps, which may take it to the upper
-    /// bound.
+    /// others in closed form. In each of the others, q grows by `tupdate`, or stays 0 if the queue is empty. Each step
+    /// is therefore at least as large as the one before. All negative steps, which may take p' to 0, precede all
+    /// positive ones, which may take it to the upper bound.
     fn update(&mut self, due: u64, oldest: Option<Time>) {
         let Pi2Settings { target, tupdate, alpha, beta, .. } = self.rules;
         let since = (tupdate * (due - 1)).as_nanos();

@@ -2,8 +2,9 @@ use crate::time::{Span, Time};
 
 /// An exponential average of the rate of a flow or link.
 ///
-/// For a packet of l bytes, T after the last one, r <- (1 - e^(-T/K)) l/T + e^(-T/K) r. The result depends little on
-/// packet spacing. The first packet, and packets at the same time, use the limit for T = 0: r <- l/K + r.
+/// For a packet of l bytes, T after the last one, r <- (1 - e^(-T/K)) l/T + e^(-T/K) r, with averaging time K. The
+/// result depends little on packet spacing. The first packet, and packets at the same time, use the limit for T = 0: r
+/// <- l/K + r.
 ///
 /// Source: I. Stoica, S. Shenker, H. Zhang, "Core-stateless fair queueing", ACM SIGCOMM 1998, equation 3.
 #[derive(Clone, Copy, Debug, Default)]

@@ -7,7 +7,7 @@ pub fn tcp_rate(rtt: Span, drop_rate: f64) -> f64 {
     libm::sqrt(1.5) / (rtt.as_secs_f64() * libm::sqrt(drop_rate))
 }
 
-/// CELength: seconds between two drops of that TCP, R / sqrt(1.5 p).
+/// CELength: seconds between two drops of a TCP flow at [`tcp_rate`], R / sqrt(1.5 p).
 pub fn congestion_epoch(rtt: Span, drop_rate: f64) -> f64 {
     rtt.as_secs_f64() / libm::sqrt(1.5 * drop_rate)
 }

@@ -116,8 +116,8 @@ impl<T> SubQueues<T> {
         })
     }
 
-    /// The longest queue in the unit of the limit; among equals, the last to reach that length. `None` if all are
-    /// empty, or not compared.
+    /// The longest queue in the unit of the limit; among equals, the last to reach that length. `None` if all queues
+    /// are empty, or made by [`without_longest`](SubQueues::without_longest).
     #[inline]
     pub fn longest(&self) -> Option<usize> {
         self.longest.as_ref()?.get()
@@ -143,7 +143,7 @@ impl<T> SubQueues<T> {
     }
 
     /// Dequeues the oldest packet of `queue`.
-    // Always inlined: with calls of this, `push` and `Longest::set`, fq_codel takes a fifth more instructions and drr a
+    // Always inlined. If this, `push` and `Longest::set` are calls, fq_codel takes a fifth more instructions and drr a
     // twentieth.
     #[inline(always)]
     pub fn pop(&mut self, queue: usize) -> Option<Packet<T>> {
@@ -172,8 +172,8 @@ impl<T> SubQueues<T> {
         Some(packet)
     }
 
-    /// Moves every packet to the queue given by `to`. It visits queues in order and each from its head, so packets that
-    /// stay together keep their order. Takes time linear in packets and queues.
+    /// Moves every packet to the queue given by `to`. Queues are visited in order and each from its head, so packets
+    /// that go from one queue to the same queue keep their order. Takes time linear in packets and queues.
     pub fn rearrange(&mut self, mut to: impl FnMut(&Packet<T>) -> usize) {
         let mut slots = Vec::with_capacity(self.held.packets as usize);
         for queue in 0..self.queues.len() {

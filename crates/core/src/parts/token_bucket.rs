@@ -3,9 +3,9 @@ use crate::units::Rate;
 
 /// A token bucket in bytes: limits traffic to `rate`, after an initial burst.
 ///
-/// It stores only the time at which the bucket will be full again. The bucket lacks (full_at - now) x rate bytes. No
-/// timer is needed, and integer nanoseconds do not drift. This is the virtual scheduling of the generic cell rate
-/// algorithm (ITU-T I.371, annex A).
+/// It stores only `full_at`, the time at which the bucket will be full again. The bucket lacks (full_at - now) x rate
+/// bytes. No timer is needed, and integer nanoseconds do not drift. This is the virtual scheduling of the generic cell
+/// rate algorithm (ITU-T I.371, annex A).
 #[derive(Clone, Copy, Debug)]
 pub struct TokenBucket {
     rate: Rate,
@@ -26,7 +26,8 @@ impl TokenBucket {
         self.full_at - now
     }
 
-    /// Whether a packet of `bytes` may pass. One larger than the burst needs a full bucket, which goes into debt.
+    /// Whether a packet of `bytes` may pass. A packet larger than the burst needs a full bucket, which then goes into
+    /// debt.
     #[inline]
     pub fn admits(&self, bytes: u32, now: Time) -> bool {
         let time_to_full = self.time_to_full(now);
@@ -36,7 +37,7 @@ impl TokenBucket {
     /// When a packet of `bytes` may pass, if no other passes before.
     #[inline]
     pub fn ready_at(&self, bytes: u32, now: Time) -> Time {
-        // The bucket may lack this much and still hold the packet.
+        // The bucket may lack this much and still pay for the packet.
         let spare = self.depth - self.rate.transmit(bytes);
         now + ((self.full_at - now) - spare)
     }

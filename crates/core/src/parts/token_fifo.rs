@@ -10,7 +10,8 @@ use crate::params::BuildError;
 use crate::reason::Why;
 use crate::units::Limit;
 
-/// Integer fractions of a token, shared without rounding: 2^-20 of a token per packet, 2^-8 of a token per byte.
+/// An amount of tokens, as an integer, so that none is lost by rounding. Its unit is 2^-20 of a token that stands for a
+/// packet, or 2^-8 of a token that stands for a byte.
 pub type Tokens = i64;
 
 /// The maximum total of tokens; sums over a million buckets with the largest packets do not overflow.
@@ -69,7 +70,7 @@ pub struct Refund {
     /// Tokens it carried.
     pub carried: Tokens,
     /// Maximum tokens moved to or from a bucket at once: the tokens of a mean packet, or of this packet if it is
-    /// larger. Otherwise a queue of large packets would fall behind.
+    /// larger. With less, spare tokens would pile up in a queue of large packets.
     pub grain: Tokens,
     /// Tokens carried by queued packets.
     pub queue: Tokens,
@@ -82,8 +83,7 @@ enum TokenUnit {
 }
 
 impl TokenUnit {
-    /// The tokens of `backlog`. The fractions divide few tokens among many flows without overflow for a million buckets
-    /// of the largest packets.
+    /// The tokens that stand for `backlog`.
     #[inline]
     fn tokens(self, backlog: Backlog) -> Tokens {
         match self {
@@ -92,6 +92,8 @@ impl TokenUnit {
         }
     }
 
+    /// Units per token. They divide few tokens among many flows, and the tokens of a million buckets with the largest
+    /// packets do not overflow.
     const fn fraction(self) -> Tokens {
         match self {
             TokenUnit::Packet => 1 << 20,
@@ -106,8 +108,8 @@ pub struct TokenFifo<T> {
     terms: TokenSettings,
     unit: TokenUnit,
     grain: Tokens,
-    /// Slopes of the drop probability over the bucket's fill (tokens over height): between lambda2 and lambda1, and
-    /// below lambda2.
+    /// Slope of the drop probability over the bucket's fill (tokens over height) between lambda2 and lambda1, and below
+    /// lambda2.
     gentle_slope: f64,
     steep_slope: f64,
     /// The limit in tokens.
@@ -185,7 +187,7 @@ impl<T> TokenFifo<T> {
     pub fn drop_probability(&self, level: BucketLevel) -> f64 {
         let TokenSettings { lambda1, lambda2, maxp, .. } = self.terms;
         let filled = level.tokens as f64 / level.height as f64;
-        // Computes both lines without a branch. The level of a flow at its share crosses lambda1 often, so a processor
+        // Computes both slopes without a branch. The level of a flow at its share often crosses lambda1, so a processor
         // would mispredict half of the branches.
         let gentle = (self.gentle_slope * (lambda1 - filled)).max(0.0);
         let steep = maxp + self.steep_slope * (lambda2 - filled);

@@ -1,8 +1,8 @@
 //! FABA's token pool: a fixed number of tokens shared by per-flow buckets.
 //!
 //! An arriving packet takes tokens from its flow's bucket, carries them through the queue, and returns them to `spare`
-//! on departure. The pool then settles `spare` with a few random buckets. A bucket that overflows is deleted, so only
-//! active flows have one.
+//! on departure. The pool then moves spare tokens to a few random buckets. A bucket that overflows is deleted, so only
+//! active flows have a bucket.
 //!
 //! Tokens are conserved exactly, because they are integers (see [`Tokens`]). The sum of buckets, spare and carried
 //! tokens is constant.
@@ -68,8 +68,8 @@ impl TokenPool {
         self.buckets.peek(flow).copied()
     }
 
-    /// Finds or creates `flow`'s bucket and returns its position and fill. A new bucket is full. An existing bucket
-    /// loses its tokens above the height only here, not when the height falls.
+    /// Finds or creates `flow`'s bucket. Returns its position, and its tokens and height. A new bucket is full. When
+    /// the height falls, an existing bucket keeps its tokens above the height until this call.
     ///
     /// If the table is full, the fullest of four random buckets is evicted: its flow was least active.
     #[inline]

@@ -14,9 +14,10 @@ use crate::rng::Rng;
 /// distinguished. A class is active while it has a bucket or an active descendant. Its height is its share, by weight
 /// among active siblings, of its parent's height. The root's height is the total of tokens.
 ///
-/// Each level has its own spare tokens, so freed tokens stay close: those of a deleted bucket are shared among its
-/// siblings. Tokens move a level up if a class and its descendants exceed its height, or if none of them is active. A
-/// departing packet's tokens start at the root and move down, at each level to a child drawn by weight.
+/// The children of a node form a level. Each level has its own spare tokens, so the tokens of a deleted bucket are
+/// shared among its siblings. Tokens move a level up if a class and its descendants exceed its height, or if none of
+/// them is active. A departing packet's tokens start at the root and move down, at each level to a child drawn by
+/// weight.
 #[derive(Clone, Debug)]
 pub struct TokenTree {
     nodes: Vec<ClassNode>,
@@ -28,6 +29,7 @@ pub struct TokenTree {
 #[derive(Clone, Debug)]
 struct ClassNode {
     parent: usize,
+    /// Its number among its siblings.
     rank: usize,
     weight: u64,
     children: Vec<usize>,
@@ -80,8 +82,9 @@ impl TokenTree {
         Ok(TokenTree { nodes: nodes(&parents, flows, key, total), leaves, total })
     }
 
-    /// Finds or creates the bucket for a packet of `flow` and `class` and returns its fill. A new bucket is full; an
-    /// excess becomes spare at its level. Unknown classes count as class 0.
+    /// Finds or creates the bucket for a packet of `flow` and `class`, and returns its tokens and height. A new bucket
+    /// is full. An existing bucket above its height gives the excess to the spare tokens of its level. Unknown classes
+    /// count as class 0.
     pub fn find_or_create(&mut self, flow: FlowId, class: ClassId, rng: &mut Rng) -> (BucketId, BucketLevel) {
         let leaf = self.leaf(class);
         if !self.is_active(leaf) {
@@ -149,7 +152,8 @@ impl TokenTree {
         drawn
     }
 
-    /// Settles tokens between `child` and its level. Returns whether the child has a level of its own.
+    /// Moves at most a grain of spare tokens between the level of `child` and the child. Returns whether the child has
+    /// a level of its own below it.
     fn settle(&mut self, child: usize, grain: Tokens) -> bool {
         let moved = clamp_to_grain(self.nodes[self.nodes[child].parent].tokens, grain);
         let ClassNode { flows, children, tokens, .. } = &self.nodes[child];
@@ -167,7 +171,7 @@ impl TokenTree {
         true
     }
 
-    /// Moves `tokens` (down if negative) from `node` to its level.
+    /// Moves `tokens` from `node` to the spare tokens of its level, or back if negative.
     fn move_up(&mut self, node: usize, tokens: Tokens) {
         let from = &mut self.nodes[node];
         match &mut from.flows {
@@ -198,7 +202,7 @@ impl TokenTree {
         }
     }
 
-    /// Deactivates the node and ancestors left without active children. Its tokens move up to an active level.
+    /// Deactivates the node, and ancestors left without active children. Their tokens move up to an active level.
     fn deactivate(&mut self, node: usize) {
         let mut at = node;
         while at != ROOT {
