@@ -13,8 +13,8 @@ use crate::units::Rate;
 pub struct LinkInfo<'a> {
     /// The link's rate.
     pub rate: Rate,
-    /// The size of a typical packet in bytes. It converts between packets and bytes, and tells how many packets the
-    /// link could have sent in an idle time.
+    /// The size of a typical packet in bytes. It converts between packets and bytes, and gives the number of packets
+    /// that the link could have sent in an idle period.
     pub mean_packet: u32,
     /// A secret drawn from the run's seed, for the keys of hash functions.
     pub key: u64,
@@ -55,7 +55,8 @@ pub trait Discipline<T> {
     /// Packets and bytes held, sub-queues included.
     fn backlog(&self) -> Backlog;
 
-    /// When to call [`dequeue`](Discipline::dequeue) next. Only shapers override this.
+    /// When to call [`dequeue`](Discipline::dequeue) next; `None` if empty. Only shapers, and disciplines that may hold
+    /// one, override this.
     fn ready_at(&self, now: Time) -> Option<Time> {
         (self.backlog().packets > 0).then_some(now)
     }

@@ -4,7 +4,7 @@ use alloc::vec::Vec;
 use core::mem;
 
 /// The name most similar to `typed`, the first of equals. `None` if more than a third of the letters differ and neither
-/// name is the beginning of the other.
+/// text is the beginning of the other.
 pub fn nearest<'a>(typed: &str, names: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     let ranked = names.into_iter().map(|name| (NameDistance::new(typed, name), name));
     let (unlike, name) = ranked.min_by_key(|&(unlike, _)| unlike)?;
@@ -16,12 +16,13 @@ pub fn nearest<'a>(typed: &str, names: impl IntoIterator<Item = &'a str>) -> Opt
 /// Distance of a name from the typed text. Earlier fields decide first.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 struct NameDistance {
-    /// Typing errors assumed. One if the typed text is the beginning of a name, two if a name is the beginning of the
-    /// text. `queue delya` is therefore taken for `queue delay`, not for `queue`.
+    /// The edit distance. At most one if the typed text is the beginning of the name, at most two if the name is the
+    /// beginning of the text. `queue delya` is therefore taken for `queue delay`, not for `queue`.
     slips: usize,
+    /// Whether neither text is the beginning of the other.
     otherwise: bool,
     edits: usize,
-    /// Typing errors are rare in the first letter.
+    /// Whether the first letters differ: typing errors are rare there.
     first_letter: bool,
 }
 

@@ -127,8 +127,8 @@ pub struct Parameter<C> {
 }
 
 impl<C: 'static> Parameter<C> {
-    /// The parameter `name` with values in `range`; `at` returns a reference to its value. `also` and `renamed_from` are
-    /// its other names, as in [`ParameterInfo`].
+    /// The parameter `name` with values in `range`. `at` returns a reference to its value. `also` and `renamed_from`
+    /// are its other names, as in [`ParameterInfo`].
     pub fn new<V: ParameterValue + 'static>(
         name: &'static str,
         [also, renamed_from]: [&'static [&'static str]; 2],
@@ -166,7 +166,7 @@ trait ValueAccess<C> {
     fn set(&self, settings: &mut C, text: &str) -> Result<(), String>;
 }
 
-/// A value held by the settings themselves.
+/// A value that is a field of the settings.
 struct FieldAccess<C, V, R> {
     range: R,
     at: fn(&mut C) -> &mut V,
@@ -247,8 +247,9 @@ pub fn included<C: 'static, B: Params>(
     chosen.into_iter().map(of_block).collect()
 }
 
-/// Declares a discipline's settings. Each entry has documentation, name, kind and default, and optionally a range, other
-/// accepted names (`also`) and names in earlier releases (`renamed_from`). Presets follow the entries, then the reasons for drops and marks, and the gauges.
+/// Declares a discipline's settings. Each entry has documentation, name, kind and default. A range, other accepted
+/// names (`also`) and names in earlier releases (`renamed_from`) are optional. Presets follow the entries, then the
+/// reasons for drops and marks, and the gauges.
 ///
 /// `with red: RedSettings` after the name includes a block of shared settings. In the body, `red { limit, minth = None
 /// }` places parameters of that block, optionally with another default. Documentation before a name replaces the
@@ -333,7 +334,7 @@ macro_rules! params {
     };
 }
 
-/// A parameter stored in the settings themselves.
+/// Makes the parameter of a field of the settings.
 #[doc(hidden)]
 #[macro_export]
 macro_rules! parameter {

@@ -71,7 +71,7 @@ pub struct Port<T, D = Box<dyn Discipline<T>>, L = Totals> {
     discipline: D,
     rng: Rng,
     ledger: L,
-    /// Arrivals less departures less drops.
+    /// Packets held: arrivals less departures less drops.
     held: Backlog,
     host: core::marker::PhantomData<fn(T) -> T>,
 }
@@ -96,7 +96,7 @@ impl<T, L: Ledger<T>> Sink<T> for CountingSink<'_, T, L> {
     }
 }
 
-/// Collects dropped packets.
+/// Collects the packets that a discipline drops while it is drained.
 struct DrainSink<'a, T> {
     packets: Vec<Packet<T>>,
     marked: &'a mut dyn FnMut(&Packet<T>),
@@ -216,7 +216,7 @@ impl<T, D: Discipline<T>, L: Ledger<T>> Port<T, D, L> {
         &self.ledger
     }
 
-    /// The ledger, for a host that resets it after a warm-up.
+    /// The ledger, for a host that adds its own measurements or resets it after a warm-up.
     pub fn ledger_mut(&mut self) -> &mut L {
         &mut self.ledger
     }

@@ -74,7 +74,12 @@ impl fmt::Display for Why {
 /// Declares reasons: documentation, name in Rust, name in tables, text after "because". Add `targets identified` if the
 /// discipline gives it only to flows it has identified.
 ///
-/// `reasons! { /// It was compared with a packet of its own flow.  Match = "match", "it matched a queued packet of its own flow"; }`
+/// ```text
+/// reasons! {
+///     /// It was compared with a packet of its own flow.
+///     Match = "match", "it matched a queued packet of its own flow";
+/// }
+/// ```
 #[macro_export]
 macro_rules! reasons {
     ($($(#[$doc:meta])+ $why:ident = $name:literal, $about:literal $(, $targets:ident identified)?;)+) => {
@@ -136,14 +141,14 @@ impl<V: Default> ByReason<V> {
         self.0.iter().find(|(known, _)| *known == why).map(|(_, kept)| kept)
     }
 
-    /// The value of `why`, set to the default at first.
+    /// The value of `why`, which begins as the default.
     #[inline]
     pub fn entry(&mut self, why: Why) -> &mut V {
         let position = self.0.iter().position(|(known, _)| *known == why).unwrap_or_else(|| self.add(why));
         &mut self.0[position].1
     }
 
-    /// Sorted by name, so that equal counts are equal whichever reason came first.
+    /// Inserts at the position by name, so that equal counts compare equal whichever reason came first.
     #[cold]
     fn add(&mut self, why: Why) -> usize {
         let position = self.0.partition_point(|(known, _)| known.name() < why.name());

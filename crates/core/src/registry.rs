@@ -83,7 +83,7 @@ pub struct DisciplineEntry {
     pub listing: Listing,
     /// Its name in tables, figures and pages, such as `FQ-CoDel`.
     pub display_name: &'static str,
-    /// The family it varies.
+    /// The family it belongs to.
     pub family: Family,
     /// Its index in the family, unique there. It selects the shade and line style in figures.
     pub family_index: u8,

@@ -1,4 +1,5 @@
-//! Numbers with units, read and written as text; [`Rate`](crate::Rate), [`Span`](crate::Span) and the others build on it.
+//! Numbers with units, read and written as text. [`Rate`](crate::Rate), [`Span`](crate::Span) and the other quantities
+//! use it.
 
 use core::fmt;
 
@@ -24,7 +25,7 @@ pub(crate) fn parse_scaled(text: &str, units: &[(&str, f64)], bare: Option<f64>)
     (scaled < u64::MAX as f64).then_some(scaled as u64)
 }
 
-/// Formats `value` in the largest unit not above it; zero in `zero_unit`.
+/// Formats `value` in the largest unit that it reaches; zero in `zero_unit`.
 pub(crate) fn show_scaled(
     value: u64,
     units: &[(&str, f64)],

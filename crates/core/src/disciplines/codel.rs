@@ -1,8 +1,7 @@
 //! CoDel: drop or mark when queueing delay stays above `target` for an `interval`, then increasingly often.
 //!
-//! A queue that absorbs a burst and empties again is good. A queue that stands for longer than a round-trip time only
-//! adds delay. CoDel tells them apart by the smallest queueing delay within an interval, and needs no knowledge of the
-//! link's rate.
+//! A queue that absorbs a burst and empties again is good. One that stands for longer than a round-trip time only adds
+//! delay. CoDel tells them apart by the smallest queueing delay within an interval, without knowing the link's rate.
 //!
 //! On arrival, packets are queued while they fit. On departure, CoDel takes the packet's queueing delay. Once it has
 //! been above `target` for an `interval`, CoDel enters the dropping state and drops or marks this packet. In this

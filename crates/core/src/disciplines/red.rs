@@ -8,10 +8,8 @@
 //! fit is dropped. Below minth, the packet is queued. Between minth and maxth, the packet is dropped or marked at
 //! random. The probability pb grows linearly from 0 to maxp. The count of packets since the last drop or mark turns pb
 //! into pa, which spaces drops and marks evenly. Above maxth (`gentle`: twice that), every packet is dropped, or marked
-//! with `mark_above_maxth`.
-//!
-//! On departure, an empty queue starts an idle period. At the next arrival, the average decays for the length of that
-//! period.
+//! with `mark_above_maxth`. On departure, an empty queue starts an idle period, for which the average decays at the
+//! next arrival.
 //!
 //! [`RedQueue`] holds the queue and the settings, and drops or marks packets. [`RedDetector`] holds the average and
 //! computes the probability. Adaptive RED, Feng's RED, RED-PD, BREATHe and the penalty box build on both.
