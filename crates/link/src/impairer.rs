@@ -1,4 +1,4 @@
-//! Impairments behind a transmitter: loss, jitter and reordering.
+//! Impairments behind a transmitter: link loss, jitter and reordering.
 
 use headgate_core::{Rng, Span, Time};
 use headgate_scenario::Impairments;
@@ -9,7 +9,7 @@ pub struct Impairer {
     impairments: Impairments,
     losses: GilbertLoss,
     rng: Rng,
-    /// Arrival of the previous packet: jitter keeps packets in order.
+    /// Arrival of the last packet that was not reordered: jitter keeps packets in order.
     last: Time,
 }
 
@@ -53,7 +53,7 @@ impl GilbertLoss {
     fn new(impairments: &Impairments) -> GilbertLoss {
         let Impairments { loss, burst, .. } = *impairments;
         // A burst ends with probability 1 / burst, so its mean length is `burst`. In the long run as many bursts begin
-        // as end: (1 - loss) x begin = loss / burst.
+        // as end: (1 - loss) x begin = loss / burst. `begin` is the probability of a loss after a delivered packet.
         let after = burst.map_or([loss, loss], |burst| [loss / (burst * (1.0 - loss)), 1.0 - 1.0 / burst]);
         GilbertLoss { loss_probability: after, bad: false }
     }

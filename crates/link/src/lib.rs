@@ -1,8 +1,8 @@
-//! One direction of a link, simulated or live: a queue, its transmitter, and the medium behind it.
+//! One direction of a link, simulated or live: a queue, and the medium that carries its packets.
 //!
 //! Simulator and live forwarder differ in packet type, next hop and clock, but share this code. A [`LinkQueue`] owns
-//! the discipline's port and decides when each packet is sent. A [`Medium`] computes transmission times
-//! ([`Transmitter`]) and applies impairments ([`Impairer`]). The owner of a link implements [`NextHop`] and receives
+//! the discipline's port and starts each transmission. A [`Medium`] computes when it ends ([`Transmitter`]), adds the
+//! propagation delay and applies impairments ([`Impairer`]). The owner of a link implements [`NextHop`] and receives
 //! the packets. A [`Meter`] measures one direction, such as the [`LinkLedger`](headgate_measure::LinkLedger) of a run.
 #![forbid(unsafe_code)]
 

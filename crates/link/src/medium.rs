@@ -30,7 +30,7 @@ pub trait Carrier {
 pub struct Medium {
     transmitter: Transmitter,
     delay: Span,
-    /// Impairments, if any, and [`Transit::far_or_unordered`] of each packet.
+    /// Impairments, and the [`Transit::far_or_unordered`] of all packets. `None` if the link has neither.
     impairer: Option<Box<(Impairer, bool)>>,
 }
 

@@ -1,11 +1,12 @@
-//! The queue of one direction of a link: a port with its discipline, and a transmitter that sends one packet at a time.
+//! The queue of one direction of a link: a port with its discipline, and a medium that carries one packet at a time.
 //!
-//! Everything happens at its nominal time. A waiting packet is dequeued at the moment the previous one was sent,
-//! however late the caller runs. The rate is exact, and disciplines see neither delays nor bursts of the calling loop.
+//! Everything happens at its nominal time. A queued packet is dequeued at the moment at which the previous transmission
+//! ended, however late the caller runs. The rate is exact, and disciplines see neither delays nor bursts of the calling
+//! loop.
 //!
-//! While packets wait, [`LinkQueue::wake_at`] says when the transmitter is free. An empty queue needs no wake-up: the
-//! discipline learns of the idle period, and its start, just before the next event at the port. For the discipline this
-//! makes no difference, and an idle link costs nothing.
+//! While packets are queued, [`LinkQueue::wake_at`] gives the time at which the transmitter is free. An empty queue
+//! needs no wake-up: the discipline learns of the idle period, and its start, just before the next event at the port.
+//! For the discipline this makes no difference, and an idle link costs nothing.
 
 use headgate_core::{Backlog, Discipline, FlowId, Ledger, Packet, Port, Sink, Span, Time};
 use headgate_measure::{HasFlow, LinkLedger};
@@ -47,9 +48,9 @@ pub struct LinkQueue<T, D, L, M> {
     port: Port<T, D, L>,
     medium: M,
     free_at: Time,
-    /// When to call [`LinkQueue::on_wake`]: the transmitter is free, or the discipline is ready.
+    /// When to call [`LinkQueue::on_wake`]: the transmitter is then free, or the discipline has a packet ready.
     wake_at: Time,
-    /// The discipline was asked since the transmitter became free, and had no packet.
+    /// Whether the discipline was asked for a packet since the transmitter became free, and had none.
     idle: bool,
     lost: u64,
 }
@@ -85,20 +86,20 @@ impl<T, D: Discipline<T>, L: Meter<T>, M: Carrier> LinkQueue<T, D, L, M> {
         }
     }
 
-    /// The transmitter is free, or the discipline is ready.
+    /// Call this at [`wake_at`](LinkQueue::wake_at): the transmitter is free, or the discipline has a packet ready.
     #[inline(always)]
     pub fn on_wake(&mut self, now: Time, next: &mut impl NextHop<T>) {
         self.wake_at = Time::NEVER;
         self.dequeue(now, next);
     }
 
-    /// When to call [`on_wake`](LinkQueue::on_wake); [`Time::NEVER`] while no packet waits.
+    /// When to call [`on_wake`](LinkQueue::on_wake); [`Time::NEVER`] while no packet is queued.
     #[inline]
     pub fn wake_at(&self) -> Time {
         self.wake_at
     }
 
-    /// Reports a pending idle period to the discipline. Call it before reading gauges.
+    /// Tells the discipline when the link became idle, unless it knows. Call this before reading gauges.
     #[inline(always)]
     pub fn report_idle(&mut self, now: Time, next: &mut impl NextHop<T>) {
         if self.wake_at == Time::NEVER && !self.idle && self.free_at <= now {
@@ -154,8 +155,8 @@ impl<T, D: Discipline<T>, L: Meter<T>, M: Carrier> LinkQueue<T, D, L, M> {
         self.wake_at += by;
     }
 
-    /// Removes all queued packets at `now` for a replacement queue. The discipline decides nothing more
-    /// ([`Port::drain`]); packets that it still marks are passed to `marked`.
+    /// Removes all queued packets at `now` for a replacement queue. Packets that the discipline drops meanwhile are
+    /// kept ([`Port::drain`]). Packets that it marks are passed to `marked`.
     pub fn hand_over(&mut self, now: Time, marked: &mut dyn FnMut(&Packet<T>)) -> QueueHandover<T> {
         QueueHandover { packets: self.port.drain(now, marked), free_at: self.free_at, lost: self.lost }
     }

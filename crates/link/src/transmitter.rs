@@ -5,7 +5,7 @@ use std::sync::Arc;
 use headgate_core::{Rate, Span, Time};
 use headgate_scenario::{OPPORTUNITY, Pace};
 
-/// The transmitter of one direction; sends one packet at a time.
+/// The transmitter of one direction: computes when the transmission of a packet ends.
 #[derive(Debug)]
 pub struct Transmitter(RateModel);
 
@@ -26,7 +26,8 @@ impl Transmitter {
         })
     }
 
-    /// When a packet that begins at `now` is sent. `now` must not precede the end of the last packet.
+    /// When the transmission of a packet ends that begins at `now`. `now` must not precede the end of the last
+    /// transmission.
     #[inline]
     pub fn transmission_end(&mut self, now: Time, bytes: u32) -> Time {
         match &mut self.0 {
@@ -54,14 +55,14 @@ impl FixedRate {
     }
 }
 
-/// Rates that change at given times. The rest of a packet is sent at the new rate.
+/// Rates that change at given times. If the rate changes within a packet, the rest of it is sent at the new rate.
 #[derive(Debug)]
 struct ScheduledRate {
     /// Start of each step in the period (in nanoseconds) and its rate; the first starts at 0.
     steps: Vec<(u64, u64)>,
     /// Length of the period; without one, the last step never ends.
     period: Option<u64>,
-    /// Work of a whole period, in bits x nanoseconds per second.
+    /// Work of a whole period: the bits that it can send, times 10^9 (nanoseconds x bit/s).
     period_work: u128,
 }
 
@@ -88,7 +89,7 @@ impl ScheduledRate {
     }
 
     fn transmission_end(&self, now: Time, bytes: u32) -> Time {
-        // In bits x nanoseconds per second: exact in integers.
+        // Work in nanoseconds x bit/s: exact in integers.
         let mut left = u128::from(bytes) * 8 * 1_000_000_000;
         let now = now.as_nanos();
         let mut base = self.period.map_or(0, |period| now / period * period);
@@ -123,9 +124,9 @@ fn add_nanos(nanos: u64, more: u128) -> Time {
 /// Sending opportunities as in mahimahi's `LinkQueue`: bytes of an opportunity that no waiting packet uses are lost.
 #[derive(Debug)]
 struct OpportunityTrace {
-    /// In milliseconds of the period, which ends with the last.
+    /// Times of opportunities in milliseconds since the start of a period, which ends with its last opportunity.
     opportunities: Arc<[u64]>,
-    /// Periods passed, and the next opportunity in this one.
+    /// Periods passed, and the next opportunity in this period.
     periods_passed: u64,
     next: usize,
     /// The opportunity in use: its time and remaining bytes.
@@ -141,6 +142,7 @@ impl OpportunityTrace {
         self.opportunities.last().copied().unwrap_or(1)
     }
 
+    /// Time of the next opportunity.
     fn moment(&self) -> Time {
         let millis = self.periods_passed.saturating_mul(self.length()).saturating_add(self.opportunities[self.next]);
         Time::from_nanos(millis.saturating_mul(1_000_000))

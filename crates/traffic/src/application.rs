@@ -1,11 +1,12 @@
-//! An application on a TCP connection: a source with a clock.
+//! An application on a TCP connection: turns a source's delays into times.
 
 use headgate_core::{Rng, Span, Time};
 
 use crate::registry::FlowSource;
 use crate::write::{SourceWrite, WriteAmount, WriteStart};
 
-/// The application of a flow. Its caller reports when writes begin, are taken by TCP, and are acknowledged.
+/// The application of a flow. Its caller reports when a write begins, when TCP has taken it, and when it is
+/// acknowledged.
 #[derive(Clone, Debug)]
 pub struct Application {
     source: FlowSource,
@@ -23,14 +24,15 @@ pub struct Application {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Awaited {
     Nothing,
-    /// Ask the source: its next write depends on this one's completion.
+    /// Ask the source: its next write depends on this transfer's completion.
     Answer,
     /// Begin the known next write, after its delay.
     Pause,
 }
 
 impl Application {
-    /// An application that has written nothing; `None` if it always has more data than TCP takes and needs no writer.
+    /// An application that has written nothing yet. `None` if it always has more data than TCP takes, so that nothing
+    /// need be timed.
     pub fn new(mut source: FlowSource, mut rng: Rng) -> Option<Application> {
         let next = source.next(&mut rng);
         let greedy = SourceWrite::after_start(Span::ZERO, WriteAmount::Endless);
@@ -54,7 +56,7 @@ impl Application {
         self.next.take()
     }
 
-    /// Reports that TCP has taken `write`. Returns when the next one begins, if known.
+    /// Reports that TCP has taken `write`. Returns when the next write begins, if that is known.
     pub fn written(&mut self, write: &SourceWrite, now: Time) -> Option<Time> {
         if !write.transfer {
             return self.ask(now);

@@ -2,13 +2,13 @@
 
 use headgate_core::{Rng, Span};
 
-/// An endless sequence of arrival times with independent, exponential gaps. User sessions arrive like this; their
+/// An endless sequence of arrival times with independent, exponential gaps. User sessions arrive like this, but their
 /// packets do not (Paxson, Floyd, IEEE/ACM ToN 3(3), 1995).
 #[derive(Clone, Debug)]
 pub struct PoissonArrivals {
     /// In nanoseconds.
     mean_gap: f64,
-    /// In nanoseconds, with a fraction, so that rounding errors do not add up.
+    /// The last arrival in nanoseconds, with a fraction, so that rounding errors do not add up.
     at: f64,
     rng: Rng,
 }

@@ -59,7 +59,7 @@ impl CaptureReader {
         if bytes == 0 { Ok(()) } else { self.collected.add(tuple, at, bytes) }
     }
 
-    /// The error for a parser's `error`, after the packets read so far.
+    /// The trace error for a parser's `error`, with the number of packets read so far.
     fn fault<E>(&self, error: &Nom<E>) -> TraceError {
         match error {
             Nom::Incomplete(_) => TraceError::CutOff { packets: self.count },
@@ -124,7 +124,8 @@ fn sliced(link: Linktype, frame: &[u8]) -> Result<Option<LaxSlicedPacket<'_>>, T
     }
 }
 
-/// The flow and the data length from the headers, as a capture may be truncated.
+/// The flow and the length of the data. The length is taken from the headers, because a capture may hold only the first
+/// bytes of a packet.
 fn written(packet: &LaxSlicedPacket<'_>) -> Option<(FiveTuple, u32)> {
     let (source, destination, full): (IpAddr, IpAddr, usize) = match packet.net.as_ref()? {
         LaxNetSlice::Ipv4(ip) => {

@@ -1,8 +1,9 @@
 //! Headgate's traffic sources: models of what applications send.
 //!
-//! A source has no clock and no network. Its next [`SourceWrite`] gives an amount of data and a delay after the last write. A
-//! sender with a clock and a connection, simulated or real, carries it out: TCP, which reports acknowledgements, or
-//! UDP, which sends datagrams. The [`registry`] finds sources by name; a [`Traffic`] is a source as users write it.
+//! A source has no clock and no network. It returns one [`SourceWrite`] after another: an amount of data, and a delay
+//! after the previous write. A sender with a clock and a connection, simulated or real, carries the write out. TCP
+//! reports when it is delivered; UDP only sends datagrams. The [`registry`] finds sources by name. A [`Traffic`] is a
+//! source as users write it.
 #![forbid(unsafe_code)]
 
 extern crate alloc;

@@ -6,11 +6,11 @@ use headgate_core::{BuildError, Params, Rate, Rng, Span};
 
 use crate::write::SourceWrite;
 
-/// A traffic source with its settings, shared by all flows of a group. `State` is the state of one flow.
+/// A traffic source with its settings, shared by all flows of a group.
 pub trait SourceModel: Sized {
     /// User settings.
     type Config: Params;
-    /// A flow's data between writes.
+    /// What a source remembers of one flow between writes.
     type State: Clone;
 
     /// A source for flows of `sender`. Errors: conflicting settings, or a missing or malformed file.
@@ -22,8 +22,8 @@ pub trait SourceModel: Sized {
     /// The flow's next write; `None` after the last.
     fn next(&self, flow: &mut Self::State, rng: &mut Rng) -> Option<SourceWrite>;
 
-    /// Reports that the last write was delivered, `took` after it began. Called before [`next`](SourceModel::next) if the
-    /// next write begins after this delivery.
+    /// Reports that the last write, a [transfer](SourceWrite::transfer), was delivered, `took` after it began. Called
+    /// before [`next`](SourceModel::next).
     fn done(&self, _flow: &mut Self::State, _took: Span) {}
 
     /// Mean bytes per flow; `None` if endless or dependent on the network.
@@ -95,10 +95,7 @@ impl SenderInfo {
         SenderInfo { protocol: Protocol::Udp, packet, payload, rate: Some(rate), jitter: 0.0 }
     }
 
-    /// The rate of a source: its `own` setting, or else the group's.
-    ///
-    /// # Errors
-    /// Neither is set.
+    /// The rate of a source: its `own` setting, or else the group's. Errors: neither is above 0.
     pub fn rate(&self, own: Option<Rate>) -> Result<Rate, BuildError> {
         let rate = own.or(self.rate).filter(|rate| rate.as_bits() > 0);
         rate.ok_or_else(|| BuildError::Conflict("a `rate` above 0 is missing".to_string()))

@@ -1,4 +1,4 @@
-//! On-off sources.
+//! On-off sources: bursts of writes, and pauses between them.
 
 use headgate_core::{Rng, Span};
 
@@ -61,8 +61,8 @@ impl OnOff {
         }
     }
 
-    /// A burst is a whole number of writes, at least one. The pause counts from the end of the last write's gap, as in
-    /// ns-2 (`tools/pareto.cc`, `tools/expoo.cc` in ns-2.35).
+    /// A burst is a whole number of writes, at least one. The pause begins a gap after the last write, as in ns-2
+    /// (`tools/pareto.cc`, `tools/expoo.cc` in ns-2.35).
     fn paced(&self, pace: ConstantRate, flow: &mut OnOffState, rng: &mut Rng) -> SourceWrite {
         let data = WriteAmount::Bytes(pace.bytes);
         if flow.left > 0 {
@@ -76,8 +76,8 @@ impl OnOff {
         SourceWrite::after_start(gap + self.pause(flow, rng), data)
     }
 
-    /// Mean rate in bytes a second, pauses included; `None` without a pace. A burst counts as its mean length, at least
-    /// one write. Rounding to whole writes raises and lowers it equally on average.
+    /// Mean rate in bytes a second, pauses included; `None` without a pace. Every burst is taken to have the mean
+    /// length, at least one write: rounding to whole writes changes the mean little.
     pub fn mean_rate(&self) -> Option<f64> {
         let ConstantRate { gap, bytes } = self.pace?;
         let gap = gap.as_nanos() as f64;

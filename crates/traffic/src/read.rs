@@ -59,7 +59,8 @@ fn csv(bytes: &[u8]) -> Result<TrafficTrace, TraceError> {
     }
 }
 
-/// The line, from 1, of the record at `position`, which includes preceding blank lines and comments.
+/// The line number, from 1, of the record at `position`. The position is before any blank lines and comments that
+/// precede the record.
 fn line_of(bytes: &[u8], position: Option<&csv::Position>) -> u64 {
     let (line, byte) = position.map_or((1, 0), |position| (position.line(), position.byte()));
     let rest = bytes.get(usize::try_from(byte).unwrap_or(usize::MAX)..).unwrap_or_default();

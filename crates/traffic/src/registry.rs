@@ -63,7 +63,7 @@ macro_rules! sources {
             $(#[doc = concat!("`", $name, "`.")] $kind(Arc<$kind>)),+
         }
 
-        /// The source of one flow. An enum of all kinds: the next write costs a jump and no allocation.
+        /// The source of one flow. As an enum of all kinds, it needs no allocation, and the next write no virtual call.
         #[derive(Clone, Debug)]
         pub enum FlowSource {
             $(#[doc = concat!("`", $name, "`.")] $kind(Arc<$kind>, <$kind as SourceModel>::State)),+
@@ -119,8 +119,8 @@ macro_rules! sources {
                 match self { $(FlowSource::$kind(kind, flow) => kind.next(flow, rng)),+ }
             }
 
-            /// Reports that the last write was delivered, `took` after it began. Call it before [`next`](FlowSource::next)
-            /// if the next write begins [`WriteStart::AfterDelivery`](crate::WriteStart::AfterDelivery).
+            /// Reports that the last write, a [transfer](crate::SourceWrite::transfer), was delivered, `took` after it
+            /// began. Call it before [`next`](FlowSource::next).
             #[inline]
             pub fn done(&mut self, took: Span) {
                 match self { $(FlowSource::$kind(kind, flow) => kind.done(flow, took)),+ }

@@ -11,7 +11,7 @@ use headgate_core::Span;
 pub struct TrafficTrace {
     /// Time and bytes, sorted by flow and then by time.
     writes: Vec<(Span, u32)>,
-    /// The end of each flow's writes. Flows are in the order of their first write.
+    /// The index after each flow's last write. Flows are in the order of their first write.
     ends: Vec<u32>,
 }
 
@@ -84,7 +84,7 @@ impl std::error::Error for TraceError {}
 
 /// A scenario's limit on flows.
 const MAX_FLOWS: u32 = 1_000_000;
-/// 8 GB.
+/// The writes then take 8 GB of memory.
 const MAX_WRITES: usize = 500_000_000;
 
 impl TrafficTrace {
@@ -105,7 +105,7 @@ impl TrafficTrace {
         self.ends.get(flow).map_or(0..0, |end| start..*end)
     }
 
-    /// The time, from the beginning of the trace, and the bytes of write number `index`.
+    /// Write number `index`: its time since the beginning of the trace, and its bytes.
     pub fn write(&self, index: u32) -> (Span, u32) {
         self.writes[index as usize]
     }

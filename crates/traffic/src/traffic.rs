@@ -23,8 +23,7 @@ impl Traffic {
     /// Builds the source for flows of `sender`.
     ///
     /// # Errors
-    /// An unknown source, a source that the sender cannot carry, invalid or contradictory settings, or a missing or
-    /// malformed file.
+    /// An unknown source, one that the sender cannot carry, invalid settings, or a missing or malformed file.
     pub fn build(&self, sender: &SenderInfo, files: &mut FileLoader<'_>) -> Result<GroupSource, BuildError> {
         let carried = registry::find(&self.name)?.carried_by(sender.protocol);
         let other = if sender.protocol == Protocol::Tcp { Protocol::Udp } else { Protocol::Tcp };

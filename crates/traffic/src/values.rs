@@ -26,7 +26,7 @@ pub type RandomCount = RandomValue<f64>;
 
 /// The unit of a drawn quantity.
 pub trait QuantityUnit: ParameterValue + Copy {
-    /// Plural name, for messages.
+    /// Its name in messages.
     const WHAT: &'static str;
     /// An example value.
     const EXAMPLE: &'static str;
@@ -242,7 +242,7 @@ impl ParameterValue for RateLadder {
     }
 }
 
-/// Rates with start times from the flow's start: `[0s 250kbit/s; 50s 4Mbit/s]`; `[]` for none.
+/// Rates and the times from which they hold, since the flow's start: `[0s 250kbit/s; 50s 4Mbit/s]`; `[]` for none.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct RateSchedule(pub Vec<(Span, Rate)>);
 

@@ -1,6 +1,6 @@
 use headgate_core::Span;
 
-/// A write of a source to its connection: when, and how much.
+/// One write of a source to its connection: when it begins, and how much it writes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SourceWrite {
     /// When it begins.
@@ -14,7 +14,7 @@ pub struct SourceWrite {
     pub transfer: bool,
 }
 
-/// The start of a write. A flow's first write counts from the flow's start.
+/// The start of a write. The delay of a flow's first write counts from the flow's start.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum WriteStart {
     /// A delay after the previous write began: an open loop.
@@ -28,7 +28,7 @@ pub enum WriteStart {
 pub enum WriteAmount {
     /// A number of bytes, at least one. UDP sends them at once, in as many datagrams as needed.
     Bytes(u64),
-    /// As much as TCP takes within this time; data taken is still delivered.
+    /// As much as TCP takes within this time. What TCP has taken by then is still delivered.
     Duration(Span),
     /// As much as TCP takes, until the flow stops.
     Endless,

@@ -27,7 +27,7 @@ headgate_core::params! {
 #[derive(Clone, Debug, PartialEq)]
 pub struct Cbr {
     bytes: u64,
-    /// Gaps by start time, the first from the start; at least one.
+    /// Gaps by start time, at least one. The first starts at 0.
     steps: Vec<RateStep>,
 }
 
@@ -43,7 +43,7 @@ struct RateStep {
 pub struct CbrState {
     begun: bool,
     step: u32,
-    /// Time of its last packet since its start.
+    /// Time of the last packet, counted from the flow's start.
     at: Span,
 }
 
@@ -103,7 +103,7 @@ impl SourceModel for Cbr {
 }
 
 impl Cbr {
-    /// Advances to the step at the current time.
+    /// Advances to the step that holds at the time of the last packet.
     fn advance(&self, flow: &mut CbrState) {
         while self.steps.get(flow.step as usize + 1).is_some_and(|step| step.from <= flow.at) {
             flow.step += 1;

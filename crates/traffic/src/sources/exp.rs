@@ -1,4 +1,4 @@
-//! On and off for exponentially distributed times.
+//! Bursts with exponentially distributed on and off periods.
 
 use headgate_core::{BuildError, Rate, Span};
 
@@ -28,7 +28,7 @@ headgate_core::params! {
 }
 
 on_off_source! {
-    /// An on-off source with short memory.
+    /// An on-off source with exponential periods, so that its traffic has short memory.
     Exp, ExpConfig, cycle
 }
 

@@ -7,7 +7,7 @@ use crate::model::{FileLoader, SenderInfo, SourceModel};
 use crate::values::{RandomSize, RandomTime};
 use crate::write::{SourceWrite, WriteAmount};
 
-/// The extent of a transfer.
+/// How much a transfer sends.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum TransferExtent {
     /// By size.

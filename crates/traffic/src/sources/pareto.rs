@@ -1,4 +1,4 @@
-//! On and off for Pareto distributed times.
+//! Bursts with Pareto distributed on and off periods.
 
 use headgate_core::{BuildError, Rate, Span};
 
@@ -31,7 +31,7 @@ headgate_core::params! {
 }
 
 on_off_source! {
-    /// A heavy-tailed on-off source.
+    /// An on-off source with heavy-tailed periods, so that its traffic has long memory.
     Pareto, ParetoConfig, cycle
 }
 

@@ -1,10 +1,10 @@
 //! A video player that fetches segments, each at the highest bit rate the network seems to sustain.
 //!
-//! The rate is FESTIVE's reference rate (Jiang, Sekar, Zhang, section 3.3). It is the highest rate of the ladder up to
-//! 0.85 times the harmonic mean of past segments' throughput.
+//! The rate is FESTIVE's reference rate (Jiang, Sekar, Zhang, section 3.3): the highest rate of the ladder that is at
+//! most `safety` times the harmonic mean of past segments' throughput.
 //!
-//! Deviations: the mean decays exponentially, because FESTIVE's last 20 segments would have to be stored per flow. The
-//! rate rises without delay. Scheduling is not randomized.
+//! Deviations: FESTIVE averages the last 20 segments, which would have to be stored per flow. Here the mean decays
+//! exponentially. The rate rises without delay, and the times of requests are not randomized.
 
 use headgate_core::{BuildError, Rate, Rng, Span};
 
