@@ -327,7 +327,7 @@ mod tests {
         assert_eq!(left.packets.len(), 4);
         new.take_over(left, at(300), &mut host);
         run(&mut new, at(9000), &mut host);
-        // Two packets find no room in the new queue.
+        // Two packets do not fit into the new queue.
         assert_eq!((host.0, host.1), (vec![(1, at(6000)), (2, at(7000)), (3, at(8000))], 2));
     }
 

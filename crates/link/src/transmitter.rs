@@ -241,7 +241,7 @@ mod tests {
     #[test]
     fn packets_leave_at_the_opportunities_of_a_trace() {
         let mut pace = trace(&[2, 2, 5, 10]);
-        // The first packet uses the first opportunity, the second packet the second one at the same time.
+        // The first packet uses the first opportunity, the second packet the second opportunity at the same time.
         assert_eq!((pace.transmission_end(ms(0), 1500), pace.transmission_end(ms(2), 1500)), (ms(2), ms(2)));
         // 3000 bytes need two opportunities. Then the trace repeats, at 12 ms.
         assert_eq!((pace.transmission_end(ms(2), 3000), pace.transmission_end(ms(10), 1)), (ms(10), ms(12)));

@@ -203,7 +203,8 @@ mod tests {
         // By hand. At 6.25 ms: 1.7 (0 - 20) - 1.8 (30 - 20) = -52.
         port.dequeue(at(6250), &mut ());
         assert!((port.discipline().fair - 948.0).abs() < 1e-9, "{}", port.discipline().fair);
-        // At 12.5 ms, 29 wait: 1.7 (30 - 20) - 1.8 (29 - 20) = 0.8; at 18.75 ms and 25 ms: -0.1 (29 - 20) = -0.9 each.
+        // At 12.5 ms, 29 packets are queued: 1.7 (30 - 20) - 1.8 (29 - 20) = 0.8; at 18.75 ms and 25 ms: -0.1 (29 - 20)
+        // = -0.9 each.
         port.dequeue(at(25_000), &mut ());
         assert!((port.discipline().fair - 947.0).abs() < 1e-9, "{}", port.discipline().fair);
     }

@@ -227,9 +227,9 @@ mod tests {
         let mut port = port(&[]);
         offer(&mut port, 0, 3);
         assert_eq!(drain(&mut port, 5), 0.25, "the link falls idle while the probability is frozen");
-        // Thaws at 10 ms: down at 10, 20 and 30 ms.
+        // Frozen until 10 ms: lowered at 10, 20 and 30 ms.
         assert_eq!(offer(&mut port, 39, 1), 0.0625);
-        // That packet was stored: the link is busy, nothing changes though 100 freeze times pass.
+        // The packet was stored, so the link is busy. The probability stays, although 100 freeze times pass.
         assert_eq!(offer(&mut port, 1039, 1), 0.0625);
         assert_eq!(drain(&mut port, 1040), 0.0);
         assert_eq!(drain(&mut port, 100_000_000), 0.0, "never below 0");
@@ -240,7 +240,7 @@ mod tests {
         let mut port = port(&[("ecn", "off"), ("d1", "1")]);
         offer(&mut port, 0, 3);
         drain(&mut port, 0);
-        // Down at 10 ms to 15/16, at 20 ms to 14/16. Arrivals in between are dropped by chance or stored.
+        // Lowered at 10 ms to 15/16, at 20 ms to 14/16. Arrivals in between are dropped at random or stored.
         while port.totals().counts().drops(Why::Early) == 0 {
             offer(&mut port, 10, 1);
             drain(&mut port, 10);
@@ -302,7 +302,7 @@ mod tests {
             let mut asks = asks;
             asks.sort_unstable();
             let since: Vec<f64> = asks.iter().map(|ms| drain(&mut polled, 3 + ms)).collect();
-            // By hand: thaws at 10 ms, then once each 10 ms.
+            // By hand: frozen until 10 ms, then raised once per 10 ms.
             let expected = asks.iter().map(|ms| 1.0 - ((3 + ms) / 10) as f64 / 1024.0);
             prop_assert_eq!(since, expected.collect::<Vec<f64>>());
         }

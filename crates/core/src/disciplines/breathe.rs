@@ -176,7 +176,8 @@ mod tests {
         assert_eq!((set(&port), port.backlog().packets), (alloc::vec![(1, 9), (2, 1)], 10));
         arrive(&mut port, 1, 1, 1000, Ecn::NotEct);
         assert_eq!((drops(&port, Why::HeavyHitter), port.backlog().packets), (1, 10));
-        // Flow 3 finds no free counter: all are lowered, and flow 2, at 0, is out of the set and admitted again.
+        // Flow 3 finds no free counter, so all are lowered. Flow 2's counter falls to 0: it leaves the set and is
+        // admitted again.
         arrive(&mut port, 3, 1, 1000, Ecn::NotEct);
         assert_eq!(set(&port), [(1, 8)]);
         arrive(&mut port, 2, 1, 1000, Ecn::NotEct);
@@ -200,7 +201,7 @@ mod tests {
         arrive(&mut port, 1, 10, 1000, Ecn::Ect0);
         arrive(&mut port, 1, 3, 1000, Ecn::Ect0);
         assert_eq!((drops(&port, Why::HeavyHitter), port.totals().counts().marked()), (3, 0));
-        // At 10 of 10.001 packets pb is 0; one more flow and its packets are all above the average's reach.
+        // Each flow sends one packet, and RED marks some at random.
         let mut chance = breathe(&[BY_HAND, &[("maxp", "1"), ("r_limit", "8Mbit/s")]].concat());
         (0..19).for_each(|flow| arrive(&mut chance, flow % 19, 1, 1000, Ecn::Ect1));
         let counts = chance.totals().counts();

@@ -209,7 +209,7 @@ mod tests {
     use crate::{Ecn, Port, Rate, Rng, Time};
 
     const LINK: LinkInfo = LinkInfo::new(Rate::from_bits(8_000_000), 1000, 7);
-    // The average is the queue itself; RED drops nothing by chance below maxth.
+    // The average is the current queue length. Below maxth, RED drops no packet at random.
     const PLAIN: &[(&str, &str)] = &[("limit", "40p"), ("minth", "10p"), ("maxth", "20p"), ("wq", "1"), ("maxp", "0")];
 
     fn port(settings: &[(&str, &str)]) -> Port<(), Choke<()>> {
@@ -272,7 +272,7 @@ mod tests {
     fn each_candidate_of_the_arrivals_flow_is_dropped_with_the_arrival() {
         let mut port = port(&[("candidates", "4")]);
         (0..11).for_each(|_| offer(&mut port, 1));
-        // All ten are of its flow; four different ones are drawn.
+        // All ten packets are of its flow, and four different ones are drawn.
         assert_eq!((port.backlog().packets, drops(&port, Why::Match)), (6, 5));
     }
 
@@ -309,7 +309,8 @@ mod tests {
         assert!(matched.abs_diff(6000) < 325, "{matched}");
     }
 
-    /// How many of 1000 arrivals of flow 2 are dropped early, after one of `first` and a long time without a drop.
+    /// Number of seeds of 1000 with which a packet of flow 2 is dropped early. Before it, RED counts 100 packets
+    /// without a drop, and a packet of flow `first` arrives at a queue of `held`.
     fn dropped_after(first: u64, held: u32) -> usize {
         let offered = (0..1000).filter(|seed| {
             let config = ChokeConfig::from_settings(&[PLAIN, &[("maxp", "0.5")]].concat()).unwrap();
@@ -329,8 +330,9 @@ mod tests {
 
     #[test]
     fn spacing_starts_anew_after_a_match_and_below_minth() {
-        // 14 wait: pb = 0.5 x 4/10 = 1/5. After a match count is 1, pa = 1/4; after a calm arrival 0, pa = 1/5.
-        // Tolerance: five standard deviations, 14 and 13. Had the count gone on, the drop would be certain.
+        // 14 packets are queued: pb = 0.5 x 4/10 = 1/5. After a match, count is 1 and pa = 1/4. After an arrival below
+        // minth, count is 0 and pa = 1/5. Tolerance: five standard deviations, 14 and 13. Had the count gone on, the
+        // drop would be certain.
         let (matched, calm) = (dropped_after(1, 15), dropped_after(3, 5));
         assert!(matched.abs_diff(250) < 70 && calm.abs_diff(200) < 65, "{matched} {calm}");
     }

@@ -5,9 +5,9 @@
 //!
 //! On arrival, a packet that does not fit is dropped and raises BLUE's probability by `increment`, at most once per
 //! `target`. The overflow also makes CoDel's next drop or mark due at once. On departure, CoDel drops or marks while
-//! the queueing delay stays above `target`. In addition, each packet is dropped with BLUE's probability. The last
-//! queued packet is never dropped (`keep_last`). An idle link lowers the probability by `decrement`, about once per
-//! `target`.
+//! the queueing delay stays above `target`. In addition, each packet is dropped with BLUE's probability. With
+//! `keep_last`, the last queued packet is never dropped. An idle link lowers the probability by `decrement`, about once
+//! per `target`.
 //!
 //! This CoDel differs from RFC 8289: when the delay falls below the target, `count` is not reset but decays step by
 //! step.
@@ -291,7 +291,8 @@ mod tests {
         (0..times).for_each(|_| port.enqueue(Packet { ecn, ..Packet::new(FlowId(1), 1000, ()) }, at(ms), &mut ()));
     }
 
-    /// The milliseconds up to `end` at which packets were signaled, when two come and one leaves each millisecond.
+    /// The milliseconds up to `end` at which packets were dropped or marked, if two arrive and one departs each
+    /// millisecond.
     fn signals(port: &mut Port<(), Cobalt<()>>, ecn: Ecn, end: u64) -> alloc::vec::Vec<u64> {
         let told = |port: &Port<(), Cobalt<()>>| port.totals().dropped() + port.totals().counts().marked();
         let mut found = alloc::vec::Vec::new();

@@ -118,7 +118,8 @@ mod tests {
         }
     }
 
-    /// A millisecond's packet each `gap` microseconds up to `until` (ms), to a link that asks each millisecond, up to `end`.
+    /// Offers a packet every `gap` microseconds from `from` to `until` (in ms) to a link that sends one per millisecond
+    /// until `end`.
     fn run(port: &mut Port<(), Codel<()>>, ecn: Ecn, from: u64, gap: u64, until: u64, end: u64) -> SignalTimes {
         let mut signals = SignalTimes::default();
         let mut arrives = from * 1000;
@@ -139,15 +140,16 @@ mod tests {
 
     #[test]
     fn drops_come_an_interval_after_the_delay_and_then_each_interval_over_root_count() {
-        // Two packets of 1 ms each millisecond: packet n arrives at n/2 ms. While none is dropped it leaves at n ms, having
-        // waited n/2 ms. 5 ms or more from packet 10 on, at 10 ms, when 10 kB wait: the first drop comes at 110 ms.
-        // The next are due 100/sqrt(n) ms after the one before, and come with the millisecond that follows:
-        // 110 + 100 (1/1 = 1) = 210;  + 100/sqrt(2) = 70.7107: 280.71, at 281;  + 57.7350: 338.45, at 339;
-        // + 50: 388.45, at 389;  + 44.7214: 433.17, at 434;  + 40.8248: 473.99, at 474;  + 37.7964: 511.79, at 512.
+        // Two packets arrive per millisecond and one departs: packet n arrives at n/2 ms. While none is dropped, it
+        // departs at n ms, after n/2 ms. From packet 10 on, at 10 ms, the delay is 5 ms or more, and 10 kB are queued.
+        // The first drop follows at 110 ms. The next are due 100/sqrt(n) ms after the one before, and come with the
+        // millisecond that follows: 110 + 100 (1/1 = 1) = 210; + 100/sqrt(2) = 70.7107: 280.71, at 281; + 57.7350:
+        // 338.45, at 339; + 50: 388.45, at 389; + 44.7214: 433.17, at 434; + 40.8248: 473.99, at 474; + 37.7964:
+        // 511.79, at 512.
         let signals = run(&mut codel(&[]), Ecn::NotEct, 0, 500, 520, 520);
         assert_eq!(signals.drops, [110, 210, 281, 339, 389, 434, 474, 512].map(|ms| ms * 1000));
         assert!(signals.marks.is_empty());
-        // The same times with marks: they do not change the queue, but the delay is above the target all the same.
+        // Marks come at the same times: they leave the queue longer, but its delay is above the target in either case.
         let signals = run(&mut codel(&[]), Ecn::Ect0, 0, 500, 520, 520);
         assert_eq!(signals.marks, [110, 210, 281, 339, 389, 434, 474, 512].map(|ms| ms * 1000));
         assert!(signals.drops.is_empty());
@@ -160,8 +162,8 @@ mod tests {
     #[test]
     fn a_delay_that_dips_below_the_target_once_in_an_interval_is_left_alone() {
         let mut port = codel(&[]);
-        // 50 ms of twice what the link sends, again and again: the delay is high from 10 ms on, and the last packet leaves
-        // after 99 ms, not a whole interval later.
+        // Bursts of 50 ms at twice the link's rate: the delay is above the target from 10 ms on, and the last packet
+        // departs at 99 ms, before a whole interval has passed.
         for burst in 0..10 {
             let signals = run(&mut port, Ecn::NotEct, burst * 200, 500, burst * 200 + 50, burst * 200 + 200);
             assert!(signals.drops.is_empty(), "burst {burst}: {:?}", signals.drops);
@@ -170,7 +172,7 @@ mod tests {
 
     #[test]
     fn no_signal_while_no_more_than_a_packet_of_the_largest_size_is_left() {
-        // A packet of 1000 B waits behind each departure: with an mtu of 1000 B CoDel allows it, however late.
+        // One packet of 1000 B is left at each departure. With an mtu of 1000 B, CoDel allows any delay.
         for (mtu, drops) in [("1000B", 0), ("999B", 1)] {
             let mut port = codel(&[("mtu", mtu), ("target", "0s")]);
             let mut signals = SignalTimes::default();

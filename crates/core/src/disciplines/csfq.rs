@@ -10,9 +10,9 @@
 //!
 //! The core estimates alpha from the arriving rate A and the accepted rate F. The link becomes congested when A reaches
 //! the capacity and the queue `threshold`. It remains so until A falls below the capacity. While the link is congested,
-//! alpha is multiplied by capacity/F every `k_c`. Otherwise, every `k_c`, alpha becomes the largest label of that time
-//! if the queue is at `threshold`. Below `threshold` there is no alpha, and no packet is dropped for its label. An
-//! overflow lowers alpha by 1 %.
+//! alpha is multiplied by capacity/F every `k_c`. Otherwise, alpha is set every `k_c`: to the largest label seen in
+//! that time if the queue has reached `threshold`, else to none. Without an alpha, no packet is dropped for its label.
+//! An overflow lowers alpha by 1 %.
 //!
 //! Source: I. Stoica, S. Shenker, H. Zhang, "Core-stateless fair queueing: achieving approximately fair bandwidth
 //! allocations in high speed networks", ACM SIGCOMM 1998, section 2 and figure 3. Where the figure leaves a choice

@@ -208,7 +208,7 @@ mod tests {
         Port::new(Drr::new(DrrConfig::from_settings(settings).unwrap(), &LINK).unwrap(), Rng::new(1))
     }
 
-    /// Offers packets of (flow, bytes) and returns the indices of the kept ones in the order of departure.
+    /// Offers packets of (flow, bytes) and returns the indices of the sent packets in the order of departure.
     fn order(settings: &[(&str, &str)], packets: &[(u64, u32)]) -> Vec<usize> {
         let mut port = port(settings);
         for (number, (flow, bytes)) in packets.iter().enumerate() {

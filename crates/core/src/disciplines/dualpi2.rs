@@ -10,9 +10,9 @@
 //!
 //! On departure, a weighted scheduler chooses the queue, with priority for low latency. A Classic packet is dropped or
 //! marked with probability p'^2. A low latency packet is marked with the larger of two probabilities: k p', and a ramp
-//! over its own queueing delay that begins at `min_th`. A Classic flow's rate is inversely proportional to the square
-//! root of its probability, a Scalable flow's to the probability itself. The square therefore makes their rates about
-//! equal.
+//! that rises from 0 to 1 once the packet's own queueing delay exceeds `min_th`. A Classic flow's rate is inversely
+//! proportional to the square root of its probability, a Scalable flow's to the probability itself. The square
+//! therefore makes their rates about equal.
 //!
 //! Once k p' reaches 1, marks no longer suffice, and both queues drop with probability p'^2 (`drop_on_overload`).
 //!

@@ -203,7 +203,7 @@ mod tests {
     use alloc::vec::Vec;
     use proptest::prelude::*;
 
-    /// Flow f is of class f % 4: two classes side by side, one of which has two below it.
+    /// Flow f is of class f % 4. Two classes are siblings, and one of them has two children.
     const CLASSES: [Class; 4] = [
         Class { parent: None, weight: 1.0 },
         Class { parent: None, weight: 2.5 },
@@ -269,7 +269,7 @@ mod tests {
                 prop_assert_eq!(imbalance(&port), 0);
                 let tables = if per == BucketOwner::FlowInClass { CLASSES.len() as u32 } else { 1 };
                 prop_assert!(per == BucketOwner::Class || gauge(&port, "flows") <= f64::from(tables * max_flows));
-                // None owes more than the largest packet cost: 2^32 bytes of 2^8 fractions.
+                // No bucket owes more than the cost of the largest packet: 2^32 bytes of 2^8 units.
                 prop_assert!(levels(&port).iter().all(|holds| *holds > -(1 << 40)));
             }
         }

@@ -123,7 +123,7 @@ mod tests {
     use crate::{FlowId, Port, Rate, Rng, Time};
 
     const LINK: LinkInfo = LinkInfo::new(Rate::from_bits(8_000_000), 1000, 7);
-    // The average is the queue, and nothing is signaled.
+    // The average is the current queue length, and no packet is dropped or marked.
     const EXACT: &[(&str, &str)] =
         &[("limit", "60p"), ("minth", "10p"), ("maxth", "20p"), ("wq", "1"), ("spare_below", "1000")];
 
@@ -146,7 +146,8 @@ mod tests {
     fn maxp_moves_once_for_each_crossing_outwards() {
         let mut port = port(&[("maxp", "0.06")]);
         let steps = [5, 15, 25, 30, 21, 15, 25, 15, 5, 0, 9, 15, 5];
-        // By hand: nothing at the start; x 2 above maxth, once; again after having been between; / 3 below, twice.
+        // By hand: unchanged at the start; doubled above maxth, once; doubled again after the average was between;
+        // divided by 3 below minth, twice.
         let expected = [0.06, 0.06, 0.12, 0.12, 0.12, 0.12, 0.24, 0.24, 0.08, 0.08, 0.08, 0.08, 0.08 / 3.0];
         let seen = steps.map(|queue| arrive(&mut port, queue));
         assert!(seen.iter().zip(expected).all(|(a, b)| (a - b).abs() < 1e-12), "{seen:?}");

@@ -1,8 +1,7 @@
 //! Fair Queueing (FQ): one queue per flow, served by virtual finish time, as if bit by bit.
 //!
 //! Bit-by-bit round robin would be perfectly fair. FQ sends whole packets in the order in which such a service would
-//! finish them. A packet's service tag is that finish time. Its unit is the number of bytes that each backlogged flow
-//! has been sent.
+//! finish them. A packet's service tag is that finish time, counted in bytes sent of each backlogged flow.
 //!
 //! FQ keeps one queue per flow, a heap of the tags of their first packets, and the virtual time v. Virtual time is the
 //! tag of the packet in service (self-clocked). Simulating the bit-by-bit service would cost O(flows) per packet
@@ -56,7 +55,7 @@ crate::params! {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct TaggedHead {
-    /// Bytes sent of each backlogged flow, counted since virtual time was 0.
+    /// Finish time, in bytes sent of each backlogged flow since virtual time was 0.
     tag: u64,
     /// Breaks ties: the order in which packets became heads.
     order: u64,
@@ -251,7 +250,8 @@ mod tests {
         let mut port = port("100p");
         offer(&mut port, &[(1, 1000), (1, 1000), (1, 1000), (1, 1000)]);
         assert_eq!([next(&mut port), next(&mut port)], [Some(0), Some(1)]);
-        // v = 2000, flow 1's head has tag 3000. Flow 2: 2000 + 600, and then 3200; flow 3 ties with flow 1 and came later.
+        // v = 2000, and flow 1's head has tag 3000. Flow 2 has tags 2000 + 600 and 3200. Flow 3's tag equals flow 1's,
+        // but its packet became a head later.
         offer(&mut port, &[(2, 600), (2, 600), (3, 1000)]);
         assert_eq!(port.discipline().flow(FlowId(2)).map(|(held, tag)| (held.packets, tag)), Some((2, 2600)));
         assert_eq!(drain(&mut port), [0, 2, 2, 1, 3]);

@@ -320,7 +320,7 @@ mod tests {
         // minth = 10. The average at an arrival is the queue before it. With one flow, avgcq is the whole average.
         arrive(&mut port, 1, 13);
         assert_eq!((port.backlog().packets, drops(&port)), (10, [3, 0, 0, 0]));
-        // Three strikes; two packets leave; 8 queued is not above minth, but it is no less than avgcq.
+        // Three strikes, and two packets depart. 8 queued packets are fewer than minth, but no fewer than avgcq.
         (0..2).for_each(|_| assert!(port.dequeue(Time::ZERO, &mut ()).is_some()));
         arrive(&mut port, 1, 1);
         assert_eq!((port.backlog().packets, drops(&port)), (8, [3, 1, 0, 0]));
@@ -362,7 +362,8 @@ mod tests {
         assert_eq!((port.backlog().packets, drops(&port)), (11, [0, 0, 0, 0]));
         let mut held = fred(&[("limit", "40p"), ("wq", "1"), ("maxp", "1"), ("maxth", "40p")]);
         (0..8).for_each(|flow| arrive(&mut held, flow, 2));
-        // 16 queued by 8 flows: avgcq = 2, and each holds 2: pb = (16 - 10)/30 = 1/5, gaps of at most 4 after the first.
+        // 16 packets are queued by 8 flows, so avgcq = 2 and each flow queues 2. pb = (16 - 10)/30 = 1/5: gaps of at
+        // most 4 after the first.
         arrive(&mut held, 8, 1);
         (0..8).for_each(|flow| arrive(&mut held, flow, 1));
         let [limit, strike, early, forced] = drops(&held);

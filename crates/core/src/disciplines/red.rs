@@ -136,7 +136,7 @@ mod tests {
 
     #[test]
     fn average_and_probability_follow_the_paper_packet_by_packet() {
-        // maxp is 2^-20: chance interferes with one run in a million, and the seed is fixed.
+        // maxp is 2^-20: one run in a million has a random drop, and the seed is fixed.
         let mut port = port(&[BY_HAND, &[("maxp", "0.00000095367431640625")]].concat());
         let mut arrive = || {
             port.enqueue(packet(1000, Ecn::NotEct), Time::ZERO, &mut ());
@@ -241,7 +241,8 @@ mod tests {
 
     #[test]
     fn the_first_packet_above_minth_and_those_in_a_short_queue_are_spared_if_asked() {
-        // The average is the queue: at 0 calm, at 1 pb = 0, from 2 on every packet is dropped.
+        // The average is the current queue length. At 0 it is below minth, at 1 pb = 0, and from 2 on every packet is
+        // dropped.
         let sure = [("limit", "20p"), ("minth", "1p"), ("maxth", "1.5p"), ("wq", "1")];
         let kept = |more: &[(&str, &str)]| {
             let mut port = port(&[&sure, more].concat());

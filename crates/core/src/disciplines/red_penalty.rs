@@ -312,7 +312,7 @@ mod tests {
         Port::new(RedPenalty::new(config, &LINK).unwrap(), Rng::new(3))
     }
 
-    /// Flow 0 sends at `flood` packets a second and ten others at 50 each, for `seconds`; the link sends 1000.
+    /// For `seconds`, flow 0 sends `flood` packets a second and ten other flows send 50 each. The link sends 1000.
     fn drive(port: &mut Port<(), RedPenalty<()>>, start: u64, seconds: u64, flood: u64) {
         for ms in start * 1000..(start + seconds) * 1000 {
             let now = Time::ZERO + Span::from_millis(ms);
@@ -353,7 +353,7 @@ mod tests {
         };
         let before = sent(&port);
         drive(&mut port, 6, 10, 1500);
-        // 500 packets a second of the others and 20 of the box, which starts full: 3000 bytes.
+        // 500 packets a second of the other flows, and 20 of the box. Its bucket starts full with 3000 bytes.
         let passed = sent(&port) - before;
         assert!(passed.abs_diff(10 * 520) <= 3, "{passed}");
     }

@@ -148,7 +148,7 @@ mod tests {
     use crate::{FlowId, Port, Rate, Rng, Time};
 
     const LINK: LinkInfo = LinkInfo::new(Rate::from_bits(8_000_000), 1000, 7);
-    // The average is the queue itself; RED drops nothing by chance below maxth.
+    // The average is the current queue length. Below maxth, RED drops no packet at random.
     const PLAIN: &[(&str, &str)] = &[("limit", "40p"), ("minth", "10p"), ("maxth", "30p"), ("wq", "1"), ("maxp", "0")];
 
     fn port(settings: &[(&str, &str)]) -> Port<(), Sac<()>> {
@@ -173,7 +173,8 @@ mod tests {
         assert_eq!(port.discipline().share(), 37.0 / 64.0);
         offer(&mut port, 5, 1);
         assert_eq!((port.discipline().share(), port.discipline().candidates()), (111.0 / 256.0, 2));
-        // Fill up to minth with flow 1; the share is near 1 then, so four candidates, all of its flow, go with it.
+        // Flow 1 fills the queue up to minth. The share is then near 1, so four candidates are drawn. All are of its
+        // flow and are dropped with the arrival.
         (0..6).for_each(|_| offer(&mut port, 1, 2));
         assert_eq!((port.backlog().packets, matches(&port)), (10, 0));
         while matches(&port) == 0 {

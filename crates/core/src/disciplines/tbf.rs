@@ -139,7 +139,7 @@ mod tests {
         Port::new(Tbf::new(TbfConfig::from_settings(settings).unwrap(), &link).unwrap(), Rng::new(1))
     }
 
-    /// Offers `packets` of 1000 bytes at once and follows `ready_at`: when each left, in milliseconds.
+    /// Offers `packets` of 1000 bytes at once and dequeues at `ready_at`. Returns the departure times in milliseconds.
     fn departures(port: &mut Port<(), Tbf<()>>, packets: u32) -> Vec<u64> {
         (0..packets).for_each(|_| port.enqueue(Packet::new(FlowId(1), 1000, ()), Time::ZERO, &mut ()));
         let (mut now, mut left) = (Time::ZERO, Vec::new());
@@ -161,7 +161,8 @@ mod tests {
     #[test]
     fn a_burst_keeps_to_the_peak_rate() {
         let mut port = port(&[("rate", "80kbit/s"), ("burst", "3KB"), ("peakrate", "800kbit/s"), ("mtu", "1KB")]);
-        // The bucket fills while the burst leaves at 10 ms a packet: the fourth has 200 bytes of 1000 at 20 ms.
+        // The bucket fills while the burst departs at 10 ms a packet. At 20 ms it holds 200 of the fourth packet's 1000
+        // bytes.
         assert_eq!(departures(&mut port, 5), [0, 10, 20, 100, 200]);
     }
 

@@ -99,11 +99,11 @@ mod tests {
         average.update(64.0, at(0));
         average.record_dequeue(false, at(10));
         average.record_dequeue(false, at(12));
-        // 3 ms idle, 1 ms a packet: 32 / 2^3. Asking again at 12 ms did not restart the idle time.
+        // 3 ms idle, 1 ms a packet: 32 / 2^3. The dequeue at 12 ms did not restart the idle time.
         assert_eq!(average.update(0.0, at(13)), 4.0);
-        // That packet was dropped: the link idles on, and only the time since the last update counts.
+        // The packet was dropped, so the link stays idle. Only the time since the last update counts.
         assert_eq!(average.update(0.0, at(14)), 2.0);
-        // The next was stored, and another arrives before the link took it: no idle time, one packet waits.
+        // The next packet was stored, and another arrives before its departure: no idle time, one packet is queued.
         assert_eq!(average.update(1.0, at(15)), 1.5);
         average.record_dequeue(true, at(15));
         assert_eq!(average.update(0.0, at(99)), 0.75, "the link is busy with the last packet");

@@ -195,7 +195,8 @@ mod tests {
         ce_threshold: None,
     };
 
-    /// The milliseconds in `from..until` with a drop, when one packet leaves per millisecond after waiting `waited` ms.
+    /// The milliseconds in `from..until` with a drop, if one packet departs per millisecond, each with a queueing delay
+    /// of `waited` ms.
     fn drops(codel: &mut CodelLoop, from: u64, until: u64, waited: u64) -> Vec<u64> {
         let dropped_at = (from..until).filter(|ms| {
             let now = Time::ZERO + Span::from_millis(1000 + ms);
@@ -218,14 +219,14 @@ mod tests {
         assert_eq!(drops(&mut codel, 0, 330, 10), [100, 200, 271, 329]);
         assert_eq!((codel.count, codel.last_count), (4, 1));
         assert!(drops(&mut codel, 330, 400, 1).is_empty() && !codel.dropping);
-        // High again from 400, so late from 500, which is less than 1600 ms after 378.45. It enters with count 4 - 1 = 3: the
-        // next are due at 500 + 100/sqrt(3) = 557.74 and + 50 = 607.74; then + 100/sqrt(5) = 652.46.
+        // High again from 400, so late from 500, less than 1600 ms after 378.45. The state is entered with count 4 - 1
+        // = 3. The next drops are due at 500 + 100/sqrt(3) = 557.74 and + 50 = 607.74, then + 100/sqrt(5) = 652.46.
         assert_eq!(drops(&mut codel, 400, 610, 10), [500, 558, 608]);
         assert_eq!((codel.count, codel.last_count), (5, 3));
         assert!(drops(&mut codel, 610, 2300, 1).is_empty());
-        // Late from 2400, more than 1600 ms after 652.46: from the beginning.
+        // Late from 2400, more than 1600 ms after 652.46: count starts at 1.
         assert_eq!(drops(&mut codel, 2300, 2501, 10), [2400, 2500]);
-        // One signal since it entered is too little to learn from: from the beginning too.
+        // With one drop since the state was entered, count starts at 1 too.
         assert!(drops(&mut codel, 2501, 2600, 1).is_empty());
         assert_eq!(drops(&mut codel, 2600, 2801, 10), [2700, 2800]);
     }

@@ -151,7 +151,8 @@ mod tests {
     #[test]
     fn a_flow_without_a_free_counter_lowers_all_counters() {
         let mut history = history(1, 50, 3);
-        // Counts 5, 2, 1; flow 4 comes with 3: all fall by 1, flow 3 leaves, 2 remain for flow 4.
+        // Counts are 5, 2 and 1, and flow 4 has a drop of weight 3. All counts fall by 1. Flow 3 loses its counter to
+        // flow 4, which has 2 left.
         fill(&mut history, &[(1, 5), (2, 2), (3, 1), (4, 3)]);
         let list: Vec<_> = history.lists().next().unwrap().iter().map(|(flow, drops)| (flow.0, *drops)).collect();
         assert_eq!(list, [(1, 4), (4, 2), (2, 1)]);
@@ -169,7 +170,8 @@ mod tests {
             let all: u64 = lost.values().sum();
             for (flow, lost) in lost {
                 let charged = history.record_of(FlowId(flow)).map_or(0, |seen| seen.drops);
-                // Each cancellation takes as much from every counter and from the newcomer: at most all/(n + 1) a flow.
+                // Each decrease takes the same weight from every counter and from the arriving flow: at most all/(n +
+                // 1) per flow.
                 prop_assert!(charged <= lost && lost - charged <= all / (u64::from(counters) + 1));
             }
         }

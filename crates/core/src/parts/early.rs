@@ -266,7 +266,7 @@ mod tests {
             wait.count_spared();
             wait.spaced_probability(wait.probability())
         });
-        // Nothing for count 0 to 3, then as above with 2 - count/4.
+        // 0 for count 0 to 3, then as above with 2 - count/4.
         assert_eq!(seen, [0.0, 0.0, 0.0, 0.0, 0.25, 1.0 / 3.0, 0.5, 1.0, 1.0]);
     }
 

@@ -159,8 +159,8 @@ mod tests {
             order(&mut queues)
         };
         assert_eq!(fill(None), [0, 2, 6, 1, 3, 4, 5]);
-        // By hand, 1000 B a turn: bucket 0 sends 1500 and owes 500, bucket 1 sends two of 500, bucket 2 its only one;
-        // bucket 0 has 500 again and sends 1500; then the rest.
+        // By hand, 1000 B a turn: bucket 0 sends 1500 B and owes 500 B, bucket 1 sends two packets of 500 B, bucket 2
+        // its only packet. Bucket 0 has 500 B again and sends 1500 B. Then the others follow.
         assert_eq!(fill(Some(1000)), [0, 2, 3, 6, 1, 4, 5]);
     }
 

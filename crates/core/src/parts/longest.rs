@@ -168,7 +168,7 @@ mod tests {
         ) {
             let mut longest = Longest::new(unit);
             (0..12).for_each(|_| longest.add());
-            // (chain, when it came there), by queue.
+            // The chain of each queue, and when the queue joined it.
             let mut model = [(0, 0); 12];
             for (step, (queue, length)) in calls.into_iter().enumerate() {
                 let held = Backlog { packets: length, bytes: u64::from(length) };

@@ -76,7 +76,7 @@ mod tests {
         ) {
             let (mut filter, mut counted) = (MultistageFilter::new(3), BTreeMap::<FlowId, u64>::new());
             for (flow, bytes) in packets {
-                // Two in three packets are flow 0's.
+                // Two of three packets belong to flow 0.
                 let flow = FlowId(flow.saturating_sub(2000));
                 let counted = counted.entry(flow).or_default();
                 let exceeds = filter.exceeds(flow, bytes, most);

@@ -113,16 +113,16 @@ mod tests {
         let mut pi = Pi2Controller::new(RFC);
         pi.catch_up(Some(at(0)), at(14));
         assert_eq!(pi.probability, 0.0, "no update is due");
-        // At 15 ms the packet of 0 ms has waited 15: 0.15 x 0 + 3 x 0.015.
+        // At 15 ms the packet that arrived at 0 ms has a delay of 15 ms: 0.15 x 0 + 3 x 0.015.
         pi.catch_up(Some(at(0)), at(15));
         assert!(near(pi.probability, 0.045));
-        // At 30 ms the oldest came at 5 ms: 25 ms of delay; + 0.15 x 0.010 + 3 x 0.010.
+        // At 30 ms the oldest packet arrived at 5 ms, a delay of 25 ms: + 0.15 x 0.010 + 3 x 0.010.
         pi.catch_up(Some(at(5)), at(31));
         assert!(near(pi.probability, 0.0765), "{}", pi.probability);
-        // At 45 ms it came at 35 ms: - 0.15 x 0.005 - 3 x 0.015.
+        // At 45 ms it arrived at 35 ms: - 0.15 x 0.005 - 3 x 0.015.
         pi.catch_up(Some(at(35)), at(45));
         assert!(near(pi.probability, 0.03075), "{}", pi.probability);
-        // At 60 ms nothing waits: - 0.15 x 0.015 - 3 x 0.010 = -0.03225, below 0.
+        // At 60 ms the queue is empty: - 0.15 x 0.015 - 3 x 0.010 = -0.03225, below 0.
         pi.catch_up(None, at(60));
         assert_eq!((pi.probability, pi.delay), (0.0, 0.0));
     }

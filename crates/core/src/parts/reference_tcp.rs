@@ -35,8 +35,9 @@ mod tests {
 
     #[test]
     fn the_flows_of_figure_10_are_held_to_the_max_min_share_at_the_drop_rate_the_paper_reports() {
-        // 10 Mbit/s, 1000 B packets; flows of 0.1 and 0.5 Mbit/s pass, nine faster ones are held to f(R, p): (0.6 + 9 f)
-        // (1 - p) = 10. The paper: ambient drop rate "about 4%", each of the nine near its max-min share, 9.4/9.
+        // 10 Mbit/s and packets of 1000 B. Flows of 0.1 and 0.5 Mbit/s pass, and nine faster flows are limited to f(R,
+        // p): (0.6 + 9 f) (1 - p) = 10. The paper: an ambient drop rate of "about 4%", and each of the nine near its
+        // max-min share, 9.4/9.
         let target = |p: f64| tcp_rate(R, p) * 8000.0 / 1e6;
         let (mut low, mut high) = (0.001, 0.5);
         for _ in 0..60 {

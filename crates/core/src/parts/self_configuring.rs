@@ -53,7 +53,8 @@ mod tests {
     #[test]
     fn maxp_moves_once_a_crossing_and_stays_in_its_bounds() {
         let mut adapted = SelfConfiguringMaxp::new(0.375, 0.05);
-        // Minth 1, maxth 3. By hand: above doubles, once; between keeps; above doubles, to at most 1; below divides.
+        // minth 1, maxth 3. By hand: maxp doubles above maxth, once; stays between; doubles above again, to at most 1;
+        // is divided by 3 below minth.
         let averages = [0.0, 3.5, 9.0, 3.0, 3.5, 0.5, 0.0, 1.0, 0.9, 1.0, 0.9, 1.5, 0.9];
         let expected = [0.375, 0.75, 0.75, 0.75, 1.0, 1.0 / 3.0, 1.0 / 3.0, 1.0 / 3.0, 1.0 / 9.0, 1.0 / 9.0];
         let seen = averages.map(|average| adapted.update(average, 1.0, 3.0));
