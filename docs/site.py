@@ -22,7 +22,7 @@ def on_config(config: MkDocsConfig) -> None:
     (listed,) = (part["Disciplines"] for part in config.nav or () if "Disciplines" in part)
     for group, about in _core.groups():
         members = [each for each in _core.disciplines() if each.group == group]
-        pages = [{each.printed: f"disciplines/{each.name}.md"} for each in members]
+        pages = [{each.display_name: f"disciplines/{each.name}.md"} for each in members]
         listed.append({about[0].upper() + about[1:]: pages})
 
 

@@ -246,6 +246,8 @@ class Parameter:
     name: Final[str]
     also: Final[list[str]]
     """Other names that work: the papers', tc's, ns-2's."""
+    renamed_from: Final[list[str]]
+    """Names of earlier releases, which work with a warning."""
     doc: Final[str]
     kind: Final[str]
     """What kind of value it takes, unit included."""
@@ -282,16 +284,16 @@ class Named:
 class Discipline(Named):
     """One row of the registry."""
 
-    printed: Final[str]
+    display_name: Final[str]
     """Its name in print."""
     family: Final[str]
     """What it is a variant of."""
-    place: Final[int]
-    """Its place in the family."""
+    family_index: Final[int]
+    """Its position in the family, from 0."""
     group: Final[str]
     """Where it comes from: `paper`, `comparison` or `modern`."""
     protects: Final[bool]
-    """It holds back flows that do not slow down."""
+    """It limits unresponsive flows."""
     per_flow: Final[bool]
     """It keeps state for each flow."""
     ecn: Final[bool]

@@ -1,5 +1,6 @@
 """Errors besides a bad scenario, with the exit code of each on the command line."""
 
+import warnings
 from collections.abc import Iterable
 from pathlib import Path
 
@@ -45,6 +46,11 @@ class InterruptedRunError(HeadgateError):
         self.folder = folder
         resume = "Nothing was written." if folder is None else f"Repeat the command to resume from {folder}."
         super().__init__(f"stopped: {finished} of {total} runs are finished. {resume}")
+
+
+def warn_renamed(message: str) -> None:
+    """Gives a `FutureWarning` that an old name was used; `message` has the new one."""
+    warnings.warn(message, FutureWarning, stacklevel=3)
 
 
 def did_you_mean(word: str, known: Iterable[str]) -> str:

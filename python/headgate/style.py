@@ -80,8 +80,9 @@ def looks(qdiscs: list[str]) -> dict[str, Look]:
     looks_by_qdisc = {}
     for place, (name, qdisc) in enumerate(zip(names, qdiscs, strict=True)):
         settings, again = qdisc.partition(":")[2], names[:place].count(name)
-        printed, color, dash = _registered_look(name)
-        label = f"{printed} ({settings.replace(',', ', ')})" if settings and names.count(name) > 1 else printed
+        label, color, dash = _registered_look(name)
+        if settings and names.count(name) > 1:
+            label = f"{label} ({settings.replace(',', ', ')})"
         looks_by_qdisc[qdisc] = Look(label, color, _DASHES[(dash + again) % len(_DASHES)])
     return looks_by_qdisc
 
@@ -91,7 +92,7 @@ def _registered_look(name: str) -> tuple[str, str, int]:
     if entry is None:
         return name, _UNKNOWN[0], 0
     shades = _SHADES[entry.family]
-    return entry.printed, shades[entry.place % len(shades)], entry.place // len(shades)
+    return entry.display_name, shades[entry.family_index % len(shades)], entry.family_index // len(shades)
 
 
 @cache

@@ -137,6 +137,14 @@ def test_an_old_keyword_is_read_with_a_warning():
         untyped.tcp(overhead="1ms", send_jitter="1ms")
 
 
+def test_an_old_parameter_of_a_discipline_is_read_with_a_warning():
+    says = "red_penalty: 'places' is called 'max_penalized' now"
+    with pytest.warns(FutureWarning, match=says):
+        assert str(qdisc("red_penalty", places=7)) == "red_penalty:max_penalized=7"
+    with pytest.raises(headgate.UsageError, match=f"{says}, which is given too"):
+        qdisc("red_penalty", places=7, max_penalized=8)
+
+
 @pytest.mark.parametrize(("changed", "argument", "says"), [
     ({"rate": "10Mbyte"}, "rate", "`rate`: expected a rate with its unit"),
     ({"rate": None}, "rate", "`rate` is missing"),

@@ -1,4 +1,4 @@
-//! What the papers claim of FABA, SFB and FRED against a flow that does not slow down, at one queue: a link of 1000
+//! What the papers claim of FABA, SFB and FRED against an unresponsive flow, at one queue: a link of 1000
 //! packets a second, and senders of constant demand whose gaps vary by chance.
 
 use headgate_core::disciplines::misclassification;
@@ -172,7 +172,7 @@ fn sfb_grants_less_parole_when_the_next_bins_are_kept_warm() {
 
 #[test]
 fn fred_caps_what_a_flow_has_queued_at_minth() {
-    // Lin and Morris 1997: a flow that does not slow down may queue minth packets, a quarter of the buffer.
+    // Lin and Morris 1997: an unresponsive flow may queue minth packets, a quarter of the buffer.
     for times in [2.0, 5.0, 20.0] {
         let fred = run("fred:limit=100p", &against(times, 9));
         assert!(fred.queued[9] <= 25, "x{times}: {}", fred.queued[9]);

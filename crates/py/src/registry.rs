@@ -12,6 +12,7 @@ use pyo3::prelude::*;
 pub struct Parameter {
     name: &'static str,
     also: Vec<&'static str>,
+    renamed_from: Vec<&'static str>,
     doc: String,
     kind: String,
     default: String,
@@ -20,8 +21,8 @@ pub struct Parameter {
 
 impl From<ParameterInfo> for Parameter {
     fn from(field: ParameterInfo) -> Parameter {
-        let ParameterInfo { name, also, doc, kind, default, range, .. } = field;
-        Parameter { name, also: also.to_vec(), doc, kind, default, range }
+        let ParameterInfo { name, also, renamed_from, doc, kind, default, range } = field;
+        Parameter { name, also: also.to_vec(), renamed_from: renamed_from.to_vec(), doc, kind, default, range }
     }
 }
 
@@ -107,11 +108,11 @@ impl Named {
 #[pyclass(frozen, get_all, extends = Named, module = "headgate._core")]
 pub struct Discipline {
     /// Its name in print.
-    printed: &'static str,
+    display_name: &'static str,
     /// Its family.
     family: &'static str,
-    /// Its place in the family.
-    place: u8,
+    /// Its position in the family, from 0.
+    family_index: u8,
     /// Its origin: `paper`, `comparison` or `modern`.
     group: &'static str,
     /// It limits unresponsive flows.
@@ -128,11 +129,11 @@ pub struct Discipline {
 
 impl Discipline {
     fn of(py: Python<'_>, entry: &'static DisciplineEntry) -> PyResult<Py<Discipline>> {
-        let DisciplineEntry { display_name: printed, family_index: place, abilities, .. } = *entry;
+        let DisciplineEntry { display_name, family_index, abilities, .. } = *entry;
         let Abilities { protects, per_flow, ecn, schedules } = abilities;
         let (family, group) = (entry.family.name(), entry.group.name());
         let gauges = entry.gauges().iter().map(|gauge| (gauge.name, gauge.unit, gauge.about)).collect();
-        let own = Discipline { printed, family, place, group, protects, per_flow, ecn, schedules, gauges };
+        let own = Discipline { display_name, family, family_index, group, protects, per_flow, ecn, schedules, gauges };
         Py::new(py, (own, Named::listed(entry)))
     }
 }

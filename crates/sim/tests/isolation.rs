@@ -1,4 +1,4 @@
-//! The isolation table: what one flow that does not slow down takes from ten that do, under every discipline. One page,
+//! The isolation table: what one unresponsive flow takes from ten TCP flows, under every discipline. One page,
 //! looked at once and blessed; a commit that moves it says why.
 
 use std::alloc::System;

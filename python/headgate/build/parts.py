@@ -46,7 +46,7 @@ class ScenarioPart:
         return "\n".join(lines) + "\n"
 
     def _current(self, given: Mapping[str, Any]) -> dict[str, Any]:
-        return current_names(f"{self.HEADING}()", given, self.KEYS)
+        return current_names(f"{self.HEADING}()", given, keys.OLD_NAMES.get(self.KEYS.__name__, {}))
 
     def __eq__(self, other: object) -> bool:
         return type(self) is type(other) and isinstance(other, ScenarioPart) and self._section == other._section

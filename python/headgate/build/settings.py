@@ -5,7 +5,7 @@ from typing import Any, TypeVar
 
 from headgate import _core
 from headgate.build.named import NamedChoice, Qdisc, Traffic
-from headgate.build.values import amount
+from headgate.build.values import amount, current_names
 from headgate.errors import UsageError, did_you_mean
 
 #: The unit of a number by the kind of its parameter; other kinds have none.
@@ -52,6 +52,7 @@ def _found(find: Callable[[str], _core.Discipline], name: str) -> _core.Discipli
 def _named(kind: type[_N], entry: _core.Discipline | _core.Source, settings: dict[str, Any]) -> _N:
     kinds = {"preset": "words"}
     for parameter in entry.parameters:
+        settings = current_names(entry.name, settings, dict.fromkeys(parameter.renamed_from, parameter.name))
         kinds |= dict.fromkeys([parameter.name, *parameter.also], parameter.kind.removesuffix(", or auto"))
     for name in settings:
         if name not in kinds:

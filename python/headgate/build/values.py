@@ -31,7 +31,7 @@ def section(place: str, given: Mapping[str, Any], keys: type) -> dict[str, Any]:
     """
     hints = get_type_hints(keys, include_extras=True)
     values = {}
-    for name, value in current_names(place, given, keys).items():
+    for name, value in current_names(place, given, OLD_NAMES.get(keys.__name__, {})).items():
         if name not in hints:
             ours = FOREIGN_NAMES.get(name)
             near = f"; did you mean {ours!r}?" if ours in hints else did_you_mean(name, hints)
@@ -41,10 +41,10 @@ def section(place: str, given: Mapping[str, Any], keys: type) -> dict[str, Any]:
     return values
 
 
-def current_names(place: str, given: Mapping[str, Any], keys: type) -> dict[str, Any]:
+def current_names(place: str, given: Mapping[str, Any], old_names: Mapping[str, str]) -> dict[str, Any]:
     """`given` with current names. An old name gives a `FutureWarning`; both names at once a `UsageError`."""
     current = dict(given)
-    for old, name in OLD_NAMES.get(keys.__name__, {}).items():
+    for old, name in old_names.items():
         if old in current:
             message = f"{place}: {old!r} is called {name!r} now"
             if name in current:

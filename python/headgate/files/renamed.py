@@ -7,7 +7,6 @@ folder. An old name of a metric is understood, with a warning. Both end with the
 from __future__ import annotations
 
 import re
-import warnings
 from collections.abc import Collection
 from typing import TYPE_CHECKING, Any
 
@@ -94,11 +93,6 @@ def in_question(sql: str, known: Collection[str]) -> str:
     names = dict(pair for each in COLUMNS.values() for pair in each.items()) | _RUNS
     old_names = (old for old in names if old not in known and re.search(rf"\b{old}\b", sql))
     return next((f"`{old}` is called `{names[old]}` now" for old in old_names), "")
-
-
-def warn(message: str) -> None:
-    """Gives a `FutureWarning` with this message."""
-    warnings.warn(message, FutureWarning, stacklevel=3)
 
 
 def _keys(document: dict[str, Any], names: dict[str, str]) -> dict[str, Any]:

@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Any, Self
 
 from headgate import _core
-from headgate.errors import ResultError, did_you_mean
+from headgate.errors import ResultError, did_you_mean, warn_renamed
 from headgate.files import damage, renamed
 from headgate.files.damage import sha256
 from headgate.scenario import RunKey, Scenario
@@ -267,7 +267,7 @@ def read_manifest(path: Path) -> dict[str, Any]:
         raise ResultError(f"{path} is not a result: {why}") from None
     schema = manifest.get("schema") if isinstance(manifest, dict) else None
     if schema == renamed.SCHEMA:
-        renamed.warn(f"{path} is of an earlier version of Headgate: its tables are read with the names of this one")
+        warn_renamed(f"{path} is of an earlier version of Headgate: its tables are read with the names of this one")
         return renamed.manifest(manifest)
     if schema != SCHEMA:
         raise ResultError(f"{file} has schema {schema!r}; this version of Headgate reads schema {SCHEMA}")

@@ -19,7 +19,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from headgate import _core
-from headgate.errors import ResultError
+from headgate.errors import ResultError, warn_renamed
 from headgate.files import renamed, store, tables
 from headgate.sweeps.folder import Folder
 from headgate.sweeps.plan import SweepPlan, SweepRun
@@ -161,7 +161,7 @@ def read_manifest(folder: Folder) -> dict[str, Any]:
         raise ResultError(f"{folder.url}/{MANIFEST} is damaged: {error}") from None
     schema = manifest.get("schema")
     if schema == renamed.SCHEMA:
-        renamed.warn(
+        warn_renamed(
             f"{folder.url} is of an earlier version of Headgate: its tables are read with the names of this one"
         )
     elif schema != SCHEMA:

@@ -13,7 +13,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from headgate.errors import ResultError, UsageError, did_you_mean
+from headgate.errors import ResultError, UsageError, did_you_mean, warn_renamed
 from headgate.files import damage, renamed, tables
 from headgate.scenario import Scenario
 from headgate.sweeps import folder as folders
@@ -34,7 +34,7 @@ class SweepCost(NamedTuple):
     @property
     def points(self) -> int:
         """The name of `runs` before 0.2. It works for one more release."""
-        renamed.warn("SweepCost.points is called SweepCost.runs now")
+        warn_renamed("SweepCost.points is called SweepCost.runs now")
         return self.runs
 
 

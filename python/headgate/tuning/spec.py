@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from headgate import _core
 from headgate._core import ScenarioError
-from headgate.errors import UsageError, did_you_mean
+from headgate.errors import UsageError, did_you_mean, warn_renamed
 from headgate.scenario import Scenario
 from headgate.tuning.values import same
 
@@ -54,6 +54,9 @@ def parameter(discipline: _core.Discipline, name: str) -> _core.Parameter:
     known = discipline.parameters
     for each in known:
         if name == each.name or name in each.also:
+            return each
+        if name in each.renamed_from:
+            warn_renamed(f"the parameter `{name}` of {discipline.name} is called `{each.name}` now")
             return each
     names = [each.name for each in known]
     near = did_you_mean(name, [*names, *(also for each in known for also in each.also)])

@@ -182,7 +182,7 @@ fn red_keeps_losses_apart_that_droptail_synchronizes() {
     }
 }
 
-/// Nine TCP flows and one of `rate` that does not slow down, on 10 Mbit/s.
+/// Nine TCP flows and one unresponsive flow of `rate`, on 10 Mbit/s.
 fn bully(rate: &str, qdisc: &str) -> Outcome {
     let flows = format!(
         "[[tcp]]\nflows = 9\nstart = \"0s..1s\"\nsend_jitter = \"500us\"\n\

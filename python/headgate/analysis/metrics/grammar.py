@@ -14,7 +14,7 @@ from headgate.analysis.links import LinkDirection
 from headgate.analysis.metrics.catalogue import MEASURES, OF_FLOWS, OF_LINK, Measure, owner
 from headgate.analysis.metrics.measuring import SPREAD
 from headgate.analysis.metrics.views import FlowsView, LinkView
-from headgate.errors import UsageError, did_you_mean
+from headgate.errors import UsageError, did_you_mean, warn_renamed
 from headgate.files import renamed
 from headgate.files.result_tables import ResultTables
 from headgate.scenario import Group, Scenario
@@ -94,7 +94,7 @@ def metric(text: str, scenario: Scenario) -> Metric:
             if (found := _measure(rest)) is not None:
                 checked = _checked(Metric(*found, None if owner_index is None else words[owner_index]), text)
                 if (old := _split(rest)[0]) in renamed.METRICS:
-                    renamed.warn(f"the metric `{old}` is called `{checked.measure.name}` now")
+                    warn_renamed(f"the metric `{old}` is called `{checked.measure.name}` now")
                 return checked
     raise _unknown(text, names)
 
