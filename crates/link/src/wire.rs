@@ -40,6 +40,12 @@ pub struct Wire {
 }
 
 impl Wire {
+    /// Whether an earlier packet has not left the sender's end at `now`.
+    #[inline]
+    pub fn is_busy(&self, now: Time) -> bool {
+        self.free_at > now
+    }
+
     /// Exit time of a packet of the usual size that enters at `now`.
     #[inline]
     pub fn pass(&mut self, now: Time, properties: &WireProperties) -> Time {

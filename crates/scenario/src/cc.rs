@@ -24,6 +24,8 @@ pub struct Needs {
     pub rates: bool,
     /// The receiver reports one-way delays (RFC 6817, section 2.3); the sender keeps a `target`.
     pub delays: bool,
+    /// Has a setting for the window that a loss leaves.
+    pub beta: bool,
     /// The receiver sends selective acknowledgements (RFC 2018).
     pub selective: bool,
     /// Losses are detected by transmission times.
@@ -42,6 +44,7 @@ impl Needs {
         pacing: false,
         rates: false,
         delays: false,
+        beta: false,
         selective: false,
         times: false,
         reports: false,
@@ -108,7 +111,7 @@ controllers! {
     /// Congestion control of a TCP sender: what acknowledgements, marks and losses do to its window.
     Cc, "congestion control":
     Reno "reno" [] "reno", "adds a segment per round trip and halves its window on a loss", "RFC 5681";
-    Cubic "cubic" [modern] "cubic", "grows by a cubic function of the time since its last reduction", "RFC 9438";
+    Cubic "cubic" [modern beta] "cubic", "grows by a cubic function of the time since its last reduction", "RFC 9438";
     Dctcp "dctcp" [modern marks mirrored_echo] "dctcp", "reduces its window in proportion to the share of marked packets", "RFC 8257";
     Prague "prague" [modern marks ect1 accurate_ecn pacing], "DCTCP for the Internet: ECT(1), accurate ECN, equal rates for round trips up to 25 ms, paced", "draft-briscoe-iccrg-prague-congestion-control";
     Ledbat "ledbat" [modern delays], "keeps the queueing delay at a target and yields to other flows", "RFC 6817";
@@ -154,6 +157,12 @@ impl TcpSettings {
     #[inline]
     pub const fn tracks(&self) -> bool {
         self.rack() || self.prr || self.hystart || self.models()
+    }
+
+    /// Whether an ECN echo at a window of one takes `cwnd` below one, and echoes in a row double the timeout (ns-2).
+    #[inline]
+    pub const fn backs_off_on_echo(&self) -> bool {
+        self.ecn_timeout && self.ecn_backoff
     }
 
     /// Whether the controller models the path.

@@ -50,8 +50,11 @@ fn a_profile_chooses_the_defaults_and_keys_override_it() {
     let tcp = small("[[tcp]]\nprofile = 'ns2'\nmin_rto = '1s'", &[]).tcp.remove(0);
     assert_eq!((tcp.packet, tcp.header, tcp.window, tcp.initial_window), (1000, 0, 20, 2));
     assert_eq!((tcp.recovery, tcp.initial_ssthresh, tcp.delayed_ack), (Recovery::NewReno, Some(20), None));
-    assert_eq!((tcp.initial_rto, tcp.min_rto, tcp.ecn_timeout), (Span::from_secs(3), Span::from_secs(1), false));
-    assert!(!tcp.idle_restart && tcp.ecn_retransmits);
+    assert_eq!((tcp.initial_rto, tcp.min_rto, tcp.ecn_timeout), (Span::from_secs(3), Span::from_secs(1), true));
+    assert!(tcp.ecn_backoff && tcp.idle_restart && tcp.restart_from_one && tcp.ecn_retransmits);
+    assert!(tcp.halve_cwnd && tcp.once_a_window && tcp.loss_restarts_timer && tcp.exit_burst);
+    let cubic = small("[[tcp]]\nprofile = 'ns2'\ncc = 'cubic'", &[]).tcp.remove(0);
+    assert_eq!((tcp.cubic_beta, cubic.cubic_beta), (0.7, 819.0 / 1024.0));
     let tcp = small("[[tcp]]\nprofile = 'ns2'\nwindow = 1000", &[]).tcp.remove(0);
     assert_eq!(tcp.initial_ssthresh, Some(1000), "ns-2 starts ssthresh at the window");
     let udp = small("[[udp]]\nprofile = 'ns2'\nrate = '1Mbit/s'", &[]).udp.remove(0);

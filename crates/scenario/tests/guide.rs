@@ -85,7 +85,7 @@ fn the_defaults_are_those_of_the_guide() {
             };
             let key = cells[1].trim_matches('`');
             // Keys of a single controller are refused with all others.
-            if !matches!(key, "name" | "key" | "profile") && !cells[2].starts_with("with `ledbat` only") {
+            if !matches!(key, "name" | "key" | "profile") && !cells[2].contains("` only: ") {
                 spelt += &format!("{key} = {value}\n");
                 keys += 1;
             }

@@ -254,6 +254,9 @@ fn fitting(mut lines: Lines) -> Lines {
     if !cc.needs().delays {
         lines.retain(|key, _| !matches!(*key, "target" | "gain"));
     }
+    if !cc.needs().beta {
+        lines.retain(|key, _| *key != "cubic_beta");
+    }
     lines
 }
 

@@ -92,6 +92,7 @@ class TcpKeys(TypedDict, total=False):
     stop: Time
     window: int
     initial_window: int
+    cwnd_beyond_window: bool
     initial_ssthresh: int | str
     delayed_ack: Time
     initial_rto: Time
@@ -99,20 +100,32 @@ class TcpKeys(TypedDict, total=False):
     max_rto: Time
     rto_granularity: Time
     limited_transmit: bool
+    limited_retransmit: bool
+    halve_cwnd: bool
+    once_a_window: bool
+    loss_restarts_timer: bool
+    partial_deflation: bool
+    exit_burst: bool
     slow_but_steady: bool
     pacing: bool
     ecn: bool
     prr: bool
     ecn_timeout: bool
+    ecn_backoff: bool
     ecn_retransmits: bool
     idle_restart: bool
+    restart_from_one: bool
+    pause_from_ack: bool
+    grow_unused: bool
     accecn: bool
     hystart: bool
     abe: bool
     abc: int | str
     target: Time
     gain: float
+    cubic_beta: float
     send_jitter: Time
+    jitter_bursts: bool
     source: str
     destination: str
     source_port: int | str

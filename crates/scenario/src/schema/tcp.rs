@@ -34,6 +34,9 @@ table! {
         window: u32 = 10_000, ns2 20, in 1..=LARGEST_WINDOW;
         /// `cwnd` at the start, in packets (RFC 6928)
         initial_window: u32 = 10, ns2 2, in 1..=LARGEST_WINDOW;
+        /// `window` bounds the segments in flight, but not `cwnd` (ns-2)
+        // `TcpAgent::window`; `maxcwnd_` is 0, which is no bound.
+        cwnd_beyond_window: bool = false, ns2 true;
         /// `ssthresh` at the start, in packets; `"off"` for no bound (RFC 5681, 3.1); in `ns2` the value of `window`
         initial_ssthresh: Option<u32> = None, ns2 Some(window), in 1..=LARGEST_WINDOW;
         /// longest time that the receiver waits for a second packet before it sends an ACK (RFC 5681, 4.2); `"off"`
@@ -54,6 +57,27 @@ table! {
             check rto_granularity <= max_rto, else "{rto_granularity} is longer than `max_rto` ({max_rto})";
         /// each of the first two duplicate ACKs sends a new segment (RFC 3042)
         limited_transmit: bool = true;
+        /// each of these two also sends the next segment while `tahoe`, `reno` or `newreno` repairs a timeout's losses
+        // `TcpAgent::send_one` sends `t_seqno_`, new or not.
+        limited_retransmit: bool = false, ns2 true;
+        /// a loss, a mark and [each timeout](transport.md#as-in-ns-2) halve the smaller of `cwnd` and `window`, not the
+        /// outstanding data
+        // `TcpAgent::slowdown` with `precisionReduce_`. RFC 5681, equation 4, halves FlightSize.
+        halve_cwnd: bool = false, ns2 true;
+        /// with Reno too, a window of data has at most one fast retransmission
+        // `bugFix_` is true.
+        once_a_window: bool = false, ns2 true;
+        /// a fast retransmission restarts the retransmission timer
+        // `reset_rtx_timer` in `dupack_action`, of all agents.
+        loss_restarts_timer: bool = false, ns2 true;
+        /// with NewReno, a partial ACK reduces `cwnd` by the acknowledged data (RFC 6582, 3.2, step 3); otherwise to the
+        /// halved `cwnd`
+        // `partial_window_deflation_`: false before 5 May 2003.
+        partial_deflation: bool = true;
+        /// a recovery of `reno` or `newreno` ends with the halved `cwnd`, which the last ACK increases; otherwise with
+        /// `ssthresh`, and with NewReno with at most one segment more than the outstanding data (RFC 6582, 3.2, step 3)
+        // `exit_recovery_fix_` is 0.
+        exit_burst: bool = false, ns2 true;
         /// with NewReno, each partial ACK restarts the retransmission timer, not only the first (Slow-but-Steady, RFC
         /// 6582, 4)
         slow_but_steady: bool = false;
@@ -72,15 +96,25 @@ table! {
         /// after an ECN echo at a window of 1 packet, the sender waits for the retransmission timer (RFC 3168, 6.1.2);
         /// off by default with `dctcp` and `prague`
         // The wait replaces a window below one. A Scalable control is marked in every round trip (RFC 9331, section
-        // 4.3) and would mostly be silent. With a window of one, ns-2's sender still sends a packet a round trip: an
-        // ECN echo only lengthens the timer (`TcpAgent::ecn`).
-        ecn_timeout: bool = !cc.needs().marks, ns2 false;
-        /// retransmissions are ECN-capable too, which RFC 3168 (6.1.5) forbids
-        // `TcpAgent::output` sets ECT on every packet.
+        // 4.3) and would mostly be silent.
+        ecn_timeout: bool = !cc.needs().marks;
+        /// `ecn_timeout` works [as in ns-2](transport.md#ecn): `cwnd` falls below 1, and echoes in a row double the RTO
+        // `TcpAgent::ecn`, and `TcpAgent::newack` for the end of a backoff.
+        ecn_backoff: bool = false, ns2 true;
+        /// retransmissions are ECN-capable and can carry CWR, which RFC 3168 (6.1.5) forbids
+        // `TcpAgent::output` sets ECT on every packet; `SetCWRonRetransmit_` is true.
         ecn_retransmits: bool = false, ns2 true;
         /// after an idle time longer than the RTO, `cwnd` is at most `initial_window` (RFC 5681, 4.1)
-        // ns-2's one-way agents slow down after a pause only with `QOption_`, which is 0.
-        idle_restart: bool = true, ns2 false;
+        // `slow_start_restart_`, and `restart_bugfix_`, which leaves `ssthresh`.
+        idle_restart: bool = true;
+        /// after such an idle time, `cwnd` is 1
+        restart_from_one: bool = false, ns2 true;
+        /// idle time begins with the last ACK, not with the last transmission
+        // `TcpAgent::newtimer` sets the timer even if nothing is outstanding; when it expires, cwnd becomes 1.
+        pause_from_ack: bool = false, ns2 true;
+        /// `cwnd` [grows even if the data does not fill it](transport.md#data-that-ends)
+        // `control_increase_` is 0.
+        grow_unused: bool = false, ns2 true;
         /// the receiver [reports the number of marks](transport.md#accurate-ecn) to the sender (RFC 9768); on by
         /// default with `prague`
         accecn: bool = cc.needs().accurate_ecn;
@@ -102,8 +136,16 @@ table! {
         // Above 1000 is a typing error.
         gain: f64 = 1.0, in above(0.0, 1000.0),
             only cc.needs().delays, else "`gain` is of `cc = \"ledbat\"` alone, not of `{cc}`";
-        /// greatest random delay before each transmission, against phase effects (ns-2's `overhead_`)
+        /// with `cubic` only: the window after a loss, as a fraction (beta of [RFC 9438](transport.md#cubic), 4.6); in
+        /// `ns2` 819 / 1024
+        // `beta` in `tcp/linux/src/tcp_cubic.c`.
+        cubic_beta: f64 = 0.7, ns2 if cc.needs().beta { 819.0 / 1024.0 } else { 0.7 }, in above(0.0, 0.99),
+            only cc.needs().beta, else "`cubic_beta` is of `cc = \"cubic\"` alone, not of `{cc}`";
+        /// greatest random delay before each transmission, against phase effects
         send_jitter: Span = Span::ZERO, in ..=LONGEST_DELAY, also "overhead";
+        /// `send_jitter` delays the first segment of a burst, and the others follow it at once (ns-2's `overhead_`)
+        // `overhead_`: `TcpAgent::send_much` sets a timer, and all the window allows leaves when it expires.
+        jitter_bursts: bool = false, ns2 true;
         ..headers: RawHeaders;
     }
 }

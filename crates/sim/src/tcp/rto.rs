@@ -49,8 +49,25 @@ impl Rto {
             }
         };
         (self.srtt, self.rttvar) = (Span::from_nanos(srtt.max(1)), Span::from_nanos(rttvar));
-        let timeout = Span::from_nanos(srtt) + (self.rttvar * 4).max(config.rto_granularity);
-        self.timeout = round_up(timeout, config.rto_granularity).max(config.min_rto).min(config.max_rto);
+        self.timeout = self.estimate(config);
+    }
+
+    /// The timeout that follows from the estimates, without backoff (rules 2.2 to 2.5).
+    #[inline]
+    fn estimate(&self, config: &TcpSettings) -> Span {
+        let timeout = self.srtt + (self.rttvar * 4).max(config.rto_granularity);
+        round_up(timeout, config.rto_granularity).max(config.min_rto).min(config.max_rto)
+    }
+
+    /// By how much the timeout is longer than its estimate: 1 without backoff.
+    pub fn backoff(&self, config: &TcpSettings) -> u64 {
+        let estimate = self.srtt().map_or(config.initial_rto, |_| self.estimate(config));
+        self.timeout.as_nanos() / estimate.as_nanos().max(1)
+    }
+
+    /// Multiplies the timeout by a backoff.
+    pub fn multiply(&mut self, backoff: u64, config: &TcpSettings) {
+        self.timeout = (self.timeout * backoff.max(1)).min(config.max_rto);
     }
 
     /// Doubles the timeout after it expired (section 5.5).

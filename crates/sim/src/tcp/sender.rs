@@ -134,10 +134,16 @@ pub struct TcpSender {
     ecn_recover: u32,
     /// The last ACE field received.
     ace: u8,
-    /// When a segment was last sent; not updated while `end` is [`ENDLESS`].
-    last_sent: Time,
+    /// The part of `cwnd` that duplicate acknowledgements of the current recovery have added.
+    inflation: u32,
+    /// When a pause would have begun: the last transmission, or with `pause_from_ack` the last acknowledgement of new data
+    /// if that is later. Not updated while `end` is [`ENDLESS`].
+    active_at: Time,
     /// The largest flight since the last reduction; not used while `end` is [`ENDLESS`].
     max_flight: u32,
+    /// The acknowledgement with the last of the echoes in a row at a window of one; [`NONE`] if there is none. Used with
+    /// `ecn_backoff` only.
+    echo_at_one: u32,
     pacer: Pacer,
 }
 
@@ -175,8 +181,10 @@ impl TcpSender {
             ecn_recover: 0,
             cc: AnyControl::new(config),
             ace: accecn::INITIAL_ACE,
-            last_sent: Time::ZERO,
+            inflation: 0,
+            active_at: Time::ZERO,
             max_flight: config.initial_window,
+            echo_at_one: NONE,
             pacer: Pacer::default(),
         }
     }
@@ -250,15 +258,15 @@ impl TcpSender {
         let before = self.window.cwnd();
         self.update_cwnd(&info, config);
         if self.end != ENDLESS {
-            self.limit_growth(info.flight, before, now);
+            self.limit_growth(&info, before, config);
         }
-        // Before the echo, which may set the timer from the new timeout.
-        self.sample_rtt(ack.ack, config, now);
         if info.ece {
-            self.on_echo(&info, config);
+            self.on_echoing_ack(&info, config);
+        } else {
+            self.sample_rtt(ack.ack, config, now);
         }
         if ack.ack > self.una {
-            self.on_new_ack(ack.ack, config, now);
+            self.on_new_ack(&info, config);
         } else if self.una < self.next_new {
             self.on_dup_ack(config, now);
         }
@@ -275,21 +283,25 @@ impl TcpSender {
             return;
         }
         self.rto_at = Time::NEVER;
-        if std::mem::take(&mut self.waiting_for_timer) && self.una == self.next_new {
-            return; // RFC 3168, section 6.1.2: the timer only allows a new packet
+        if !self.ends_wait(config, now) {
+            self.time_out(config, now);
         }
-        self.time_out(config, now);
     }
 
     fn time_out(&mut self, config: &TcpSettings, now: Time) {
         self.timeouts += 1;
-        if self.timeout_una != self.una {
-            let loss = LossInfo { now, flight: self.flight(), next_new: self.next_new };
-            self.lower_ssthresh(|cc, window| cc.on_timeout(&loss, window, config));
+        // ns-2 leaves `ssthresh` only if the last reduction was for an echo (`TcpAgent::timeout`).
+        let lowers = if config.halve_cwnd { self.ecn_recover <= self.recover } else { self.timeout_una != self.una };
+        if lowers {
+            let loss = LossInfo { now, flight: self.reducible(self.flight(), config), next_new: self.next_new };
+            self.lower_ssthresh(config, |cc, window| cc.on_timeout(&loss, window, config));
             self.timeout_una = self.una;
         }
         self.rto.back_off(config);
         self.restart_slow_start(config, now);
+        if config.backs_off_on_echo() {
+            self.ecn_recover = 0; // ns-2 answers the first echo after a timeout
+        }
     }
 
     /// Restarts slow start from the first outstanding segment.
@@ -301,12 +313,13 @@ impl TcpSender {
         self.recover = self.next_new;
         self.ecn_recover = self.next_new;
         (self.dup_acks, self.limited_sent, self.retransmit_first, self.timed_seq) = (0, 0, false, NONE);
+        self.inflation = 0;
         self.next = self.una;
     }
 
     #[inline]
-    fn on_new_ack(&mut self, ack: u32, config: &TcpSettings, now: Time) {
-        let acked = ack - self.una;
+    fn on_new_ack(&mut self, info: &AckInfo, config: &TcpSettings) {
+        let AckInfo { ack, acked, now, .. } = *info;
         self.una = ack;
         self.next = self.next.max(ack);
         match self.phase {
@@ -315,9 +328,14 @@ impl TcpSender {
                 self.restart_timer(now);
             }
             RecoveryPhase::Recovery { partial } if config.recovery != Recovery::Reno && ack < self.recover => {
-                self.on_partial_ack(acked, partial && !config.slow_but_steady, now);
+                self.on_partial_ack(acked, partial && !config.slow_but_steady, config, now);
             }
-            RecoveryPhase::Recovery { .. } => self.leave_recovery(config, now),
+            RecoveryPhase::Recovery { .. } => {
+                self.leave_recovery(config, now);
+                if config.exit_burst {
+                    self.update_cwnd(&AckInfo { may_grow: !info.ece, recovering: false, ..*info }, config);
+                }
+            }
         }
     }
 
@@ -370,8 +388,9 @@ impl TcpSender {
     #[inline]
     fn restart_timer(&mut self, now: Time) {
         if !self.waiting_for_timer {
-            let outstanding = self.una < self.next_new;
-            self.rto_at = if outstanding { now + self.rto.timeout() } else { Time::NEVER };
+            // Below one, only the timer lets the sender go on.
+            let runs = self.una < self.next_new || self.window.cwnd() < 1.0;
+            self.rto_at = if runs { now + self.rto.timeout() } else { Time::NEVER };
         }
     }
 

@@ -34,6 +34,8 @@ pub struct TcpFlowSettings {
     ecn_retransmitted: Ecn,
     /// The largest random delay before a transmission.
     send_jitter: Span,
+    /// Only the first segment of a burst is delayed; the others follow it.
+    jitter_bursts: bool,
     stop: Time,
     data_from_sender: WireProperties,
     data_to_receiver: WireProperties,
@@ -87,6 +89,7 @@ impl TcpFlowSettings {
             ecn: codepoint(group),
             ecn_retransmitted: if group.ecn_retransmits { codepoint(group) } else { Ecn::NotEct },
             send_jitter: group.send_jitter,
+            jitter_bursts: group.jitter_bursts,
             stop: stop_time(group.stop),
             data_from_sender: WireProperties::new(&group.sender, group.packet),
             data_to_receiver: WireProperties::new(&group.receiver, group.packet),
@@ -342,6 +345,10 @@ impl TcpFlow {
     #[inline]
     fn after_jitter(&mut self, settings: &TcpFlowSettings, now: Time) -> Time {
         if settings.send_jitter == Span::ZERO {
+            return now;
+        }
+        // While an earlier segment has not left, the next one leaves right after it.
+        if settings.jitter_bursts && self.data_from_sender.is_busy(now) {
             return now;
         }
         // The wire preserves the order of segments despite the jitter.

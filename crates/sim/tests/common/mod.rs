@@ -69,7 +69,7 @@ pub fn avoiding(of: impl Law, n: u32) -> TcpSettings {
 
 /// A segment as scripts write it: its number, `r` if it was sent before, `c` with CWR. Where ECN is not spoken, CWR
 /// says nothing to anybody, and scripts leave it out.
-fn name(data: OutgoingSegment, ecn: bool) -> String {
+pub fn name(data: OutgoingSegment, ecn: bool) -> String {
     format!("{}{}{}", data.seq, if data.retransmitted { "r" } else { "" }, if data.cwr && ecn { "c" } else { "" })
 }
 
@@ -179,6 +179,8 @@ pub struct Sent {
     pub cwnd: f64,
     pub ssthresh: f64,
     pub rto: Span,
+    /// In a loss recovery.
+    pub recovering: bool,
 }
 
 enum Event {
@@ -330,7 +332,8 @@ impl<'a> Net<'a> {
         while let Some(data) = self.host.tcp.poll(&self.host.config, now) {
             let tcp = &self.host.tcp;
             let (cwnd, ssthresh, rto) = (tcp.cwnd(), tcp.ssthresh(), tcp.rto().timeout());
-            self.sent.push(Sent { time: now, data, cwnd, ssthresh, rto });
+            let recovering = tcp.state(1).phase == "recovery";
+            self.sent.push(Sent { time: now, data, cwnd, ssthresh, rto, recovering });
             let nth = self.nth(data.seq);
             let fate = (self.fate)(data.seq, nth);
             match fate {

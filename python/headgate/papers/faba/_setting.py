@@ -38,6 +38,12 @@ WINDOW = OpenParameter(
 CC = OpenParameter(
     "recovery", "newreno", "stated (section 5); varied, since NewReno repairs one loss a round trip", ("reno", "sack")
 )
+STEADY = OpenParameter(
+    "slow_but_steady", False, "RFC 6582's advice, and ns-2's default since May 2003; before, Slow-but-Steady", (True,)
+)
+DEFLATION = OpenParameter(
+    "partial_deflation", True, "as in RFC 2582 and 6582, and ns-2's default since May 2003; before, none", (False,)
+)
 MIN_RTO = OpenParameter("min_rto", "200ms", "ns-2.35's default; ns-2 of 2002 to 2004 had 1 s", ("1s",))
 PHASE = OpenParameter("jitter", 0.1, "random sending times, of TCP up to 200 us, prevent lockstep")
 #: The buffer is stated for figures of the mix and open for others.
@@ -57,7 +63,7 @@ _CLIENT_DELAY = OpenParameter(
     "delay", "1ms", "as figure 11 is labeled; with it figure 9's round-trip time is 28 ms shorter", ("14ms",)
 )
 #: Open parameters of all flows, of the flows of `mix`, and of the flows of `clients`.
-FLOW_CHOICES = (DURATION, WINDOW, CC, MIN_RTO, PHASE)
+FLOW_CHOICES = (DURATION, WINDOW, CC, STEADY, DEFLATION, MIN_RTO, PHASE)
 MIX_CHOICES = (_MIX_DELAY, *FLOW_CHOICES)
 CLIENT_CHOICES = (_CLIENT_DELAY, *FLOW_CHOICES)
 
@@ -68,6 +74,8 @@ def sender(v: ScenarioValues, flows: int = 1) -> TcpPart:
         flows,
         profile="ns2",
         recovery=v.recovery,
+        slow_but_steady=v.slow_but_steady,
+        partial_deflation=v.partial_deflation,
         packet="512B",
         window=v.window,
         min_rto=v.min_rto,

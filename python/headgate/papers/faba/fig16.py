@@ -14,7 +14,20 @@ from headgate.experiment.declare import (
 from headgate.experiment.layers import FixedLine, Lines
 from headgate.experiment.measures import throughput, total
 from headgate.experiment.plots import AxisScale, one_panel
-from headgate.papers.faba._setting import CC, CHOKE_MINTH, FABA, MIN_RTO, OTHERS, WHY, WINDOW, constant, network, sender
+from headgate.papers.faba._setting import (
+    CC,
+    CHOKE_MINTH,
+    DEFLATION,
+    FABA,
+    MIN_RTO,
+    OTHERS,
+    STEADY,
+    WHY,
+    WINDOW,
+    constant,
+    network,
+    sender,
+)
 from headgate.scenario.network import Dumbbell
 
 #: Packets; 110 of them per round-trip time of 40 ms are the fair share of 11.25 Mbit/s.
@@ -60,6 +73,8 @@ EXPERIMENT = Experiment(
         CHOKE_MINTH,
         WINDOW,
         CC,
+        STEADY,
+        DEFLATION,
         MIN_RTO,
         OpenParameter("send_jitter", "40us", "half a packet's time on the link, against lockstep"),
     ),

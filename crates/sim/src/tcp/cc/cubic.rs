@@ -6,7 +6,7 @@
 //!
 //! - Acknowledgement: below `ssthresh`, slow start. Otherwise move towards W_cubic(t + RTT) = C (t - K)^3 + W_max, or
 //!   to `w_est` if that is larger.
-//! - Loss: `ssthresh` = 0.7 x flight. Remember the window as `w_max`, less if it had not regained the old one (fast
+//! - Loss: `ssthresh` = beta x flight. Remember the window as `w_max`, less if it had not regained the old one (fast
 //!   convergence). The next acknowledgement begins a new epoch.
 //! - Mark: as a loss, with `cwnd` in place of the flight.
 //!
@@ -17,14 +17,14 @@
 //! | --- | --- |
 //! | W_max, cwnd_prior | `w_max`, `cwnd_prior` |
 //! | t_epoch, K, W_est | [`CubicEpoch`]'s `start`, `k`, `w_est` |
-//! | C, beta_cubic, alpha_cubic | [`C`], [`BETA`], [`ALPHA`] |
+//! | C, beta_cubic, alpha_cubic | [`C`], the setting `cubic_beta`, [`alpha`] |
 //!
 //! Deviations: spurious timeouts and retransmissions are not detected, so nothing is restored (section 4.9). A mark
 //! scales `cwnd` instead of FlightSize, as in RFC 3168.
 
 use headgate_core::Time;
 
-use super::reno::slow_start_growth;
+use super::reno::{slow_start_growth, threshold};
 use super::{AckInfo, CongestionControl, CongestionWindow, LossInfo};
 use crate::tcp::TcpSettings;
 
@@ -32,13 +32,13 @@ use crate::tcp::TcpSettings;
 pub const C: f64 = 0.4;
 /// Section 4.2: the largest target, as a multiple of the window.
 const MAX_TARGET: f64 = 1.5;
-/// Section 4.6: the window after a loss, as a fraction.
-pub const BETA: f64 = 0.7;
 /// The window after a mark with Alternative Backoff, as a fraction (RFC 8511, section 3.1).
 const BETA_ECN: f64 = 0.85;
-/// Section 4.3: growth in segments per round trip. With this growth, a window reduced by [`BETA`] has the same mean as
+/// Section 4.3: growth in segments per round trip. With this growth, a window reduced by `beta` has the same mean as
 /// Reno's.
-pub const ALPHA: f64 = 3.0 * (1.0 - BETA) / (1.0 + BETA);
+fn alpha(beta: f64) -> f64 {
+    3.0 * (1.0 - beta) / (1.0 + beta)
+}
 
 #[derive(Clone, Debug, Default)]
 pub struct Cubic {
@@ -74,9 +74,9 @@ impl Cubic {
     }
 
     /// Sections 4.6 and 4.7.
-    fn reduce(&mut self, cwnd: f64) {
+    fn reduce(&mut self, cwnd: f64, beta: f64) {
         // Fast convergence: a window that did not regain its last maximum leaves room for new flows.
-        self.w_max = if cwnd < self.w_max { cwnd * (1.0 + BETA) / 2.0 } else { cwnd };
+        self.w_max = if cwnd < self.w_max { cwnd * (1.0 + beta) / 2.0 } else { cwnd };
         self.cwnd_prior = cwnd;
         self.reduced = true;
         self.epoch = None;
@@ -104,7 +104,7 @@ impl CongestionControl for Cubic {
         let mut epoch = self.epoch.take().unwrap_or_else(|| self.begin_epoch(cwnd, ack.now));
         let t = (ack.now - epoch.start).as_secs_f64();
         // Section 4.3: as Reno, once the window has regained its size before the reduction.
-        let alpha = if epoch.w_est < self.cwnd_prior { ALPHA } else { 1.0 };
+        let alpha = if epoch.w_est < self.cwnd_prior { alpha(config.cubic_beta) } else { 1.0 };
         epoch.w_est += alpha * f64::from(ack.acked) / cwnd;
         let by = if epoch.w_cubic(t) < epoch.w_est {
             (epoch.w_est - cwnd).max(0.0)
@@ -119,15 +119,15 @@ impl CongestionControl for Cubic {
 
     fn on_echo(&mut self, ack: &AckInfo, window: &mut CongestionWindow, config: &TcpSettings) {
         let cwnd = window.cwnd();
-        self.reduce(cwnd);
-        let less = cwnd * if config.abe { BETA_ECN } else { BETA };
+        self.reduce(cwnd, config.cubic_beta);
+        let less = cwnd * if config.abe { BETA_ECN } else { config.cubic_beta };
         window.ssthresh = less.max(2.0);
         window.set_cwnd(less.max(1.0), ack.now);
     }
 
-    fn on_loss(&mut self, loss: &LossInfo, window: &mut CongestionWindow, _: &TcpSettings) {
-        self.reduce(window.cwnd());
-        window.ssthresh = (f64::from(loss.flight) * BETA).max(2.0);
+    fn on_loss(&mut self, loss: &LossInfo, window: &mut CongestionWindow, config: &TcpSettings) {
+        self.reduce(window.cwnd(), config.cubic_beta);
+        window.ssthresh = threshold(loss.flight * config.cubic_beta, config);
     }
 
     fn on_timeout(&mut self, loss: &LossInfo, window: &mut CongestionWindow, config: &TcpSettings) {

@@ -76,8 +76,9 @@ pub struct AckInfo {
 pub struct LossInfo {
     /// When it was found.
     pub now: Time,
-    /// FlightSize without the segments sent by limited transmit (RFC 5681, section 3.2, step 2).
-    pub flight: u32,
+    /// The segments to reduce: FlightSize without those sent by limited transmit (RFC 5681, section 3.2, step 2), or
+    /// with `halve_cwnd` the smaller of `cwnd` and the receive window.
+    pub flight: f64,
     /// The next new segment: the loss is repaired when all before it is acknowledged.
     pub next_new: u32,
 }

@@ -20,6 +20,11 @@ pub(super) fn slow_start_growth(ack: &AckInfo, limit: Option<u32>) -> f64 {
     }
 }
 
+/// `ssthresh` after a reduction: at least two segments. With `halve_cwnd` the sender rounds it.
+pub(super) fn threshold(less: f64, config: &TcpSettings) -> f64 {
+    if config.halve_cwnd { less } else { less.max(2.0) }
+}
+
 /// Reno has no state of its own.
 #[derive(Clone, Copy, Debug)]
 pub struct Reno;
@@ -43,13 +48,14 @@ impl CongestionControl for Reno {
 
     /// RFC 3168, section 6.1.2: as for a loss, without retransmission. RFC 8511 reduces less.
     fn on_echo(&mut self, ack: &AckInfo, window: &mut CongestionWindow, config: &TcpSettings) {
-        let less = window.cwnd() * if config.abe { BETA_ECN } else { 0.5 };
-        window.ssthresh = less.max(2.0);
+        let used = if config.halve_cwnd { window.cwnd().min(f64::from(config.window)) } else { window.cwnd() };
+        let less = used * if config.abe { BETA_ECN } else { 0.5 };
+        window.ssthresh = threshold(less, config);
         window.set_cwnd(less.max(1.0), ack.now);
     }
 
     /// Half of the flight, but at least two segments (equation 4).
-    fn on_loss(&mut self, loss: &LossInfo, window: &mut CongestionWindow, _: &TcpSettings) {
-        window.ssthresh = (f64::from(loss.flight) / 2.0).max(2.0);
+    fn on_loss(&mut self, loss: &LossInfo, window: &mut CongestionWindow, config: &TcpSettings) {
+        window.ssthresh = threshold(loss.flight / 2.0, config);
     }
 }

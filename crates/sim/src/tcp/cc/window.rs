@@ -54,10 +54,12 @@ impl CongestionWindow {
         self.cwnd = cwnd;
     }
 
-    /// Grows the congestion window by `by`, at most to the receive window.
+    /// Grows the congestion window by `by`, at most to the receive window unless it may be larger.
     #[inline]
     pub fn grow(&mut self, by: f64, config: &TcpSettings, now: Time) {
-        self.set_cwnd((self.cwnd + by).min(f64::from(config.window).max(self.cwnd)), now);
+        let (grown, most) = (self.cwnd + by, f64::from(config.window));
+        let allowed = if grown <= most || config.cwnd_beyond_window { grown } else { most.max(self.cwnd) };
+        self.set_cwnd(allowed, now);
     }
 
     /// The windows of a new connection; the integral continues.

@@ -99,7 +99,7 @@ impl TcpSender {
         let before = self.window.cwnd();
         self.update_cwnd(&info, config);
         if self.end != ENDLESS && !config.models() {
-            self.limit_growth(flight, before, now);
+            self.limit_growth(&info, before, config);
         }
         if info.ece {
             self.on_echo(&info, config);
@@ -125,8 +125,7 @@ impl TcpSender {
 
     /// Handles the reordering, probe and retransmission timers.
     pub(super) fn on_timer_sacked(&mut self, sack: &mut SackState, config: &TcpSettings, now: Time) {
-        if std::mem::take(&mut self.waiting_for_timer) && self.una == self.next_new {
-            // RFC 3168, section 6.1.2: the timer only allows a new packet.
+        if self.ends_wait(config, now) {
             self.rto_at = Time::NEVER;
             return;
         }
@@ -161,7 +160,7 @@ impl TcpSender {
             && self.una < self.next_new
         {
             let seq = if has_new_data { self.next_new } else { self.next_new - 1 };
-            let data = self.send_sacked(sack, seq, now);
+            let data = self.send_sacked(sack, seq, config, now);
             sack.tracker.as_mut()?.tlp.on_probe(self.next_new, data.retransmitted);
             return Some(data);
         }
@@ -175,11 +174,11 @@ impl TcpSender {
         }
         let lost = if self.may_retransmit(config) { sack.scoreboard.first_lost() } else { None };
         match lost {
-            Some(seq) => Some(self.send_sacked(sack, seq, now)),
+            Some(seq) => Some(self.send_sacked(sack, seq, config, now)),
             None if has_new_data => {
                 let beyond = self.phase == RecoveryPhase::Open && self.flight() >= self.window.whole_segments();
                 self.limited_sent = self.limited_sent.saturating_add(u8::from(beyond));
-                let data = self.send_sacked(sack, self.next_new, now);
+                let data = self.send_sacked(sack, self.next_new, config, now);
                 self.schedule_probe(sack, config, now);
                 Some(data)
             }
@@ -200,10 +199,10 @@ impl TcpSender {
         }
         if let Some(seq) = sack.scoreboard.next_hole() {
             sack.scoreboard.record_hole_retransmission(seq);
-            return Some(self.send_sacked(sack, seq, now));
+            return Some(self.send_sacked(sack, seq, config, now));
         }
         let last = sack.scoreboard.rescue(self.next_new, self.recover)?;
-        Some(self.send_sacked(sack, last, now))
+        Some(self.send_sacked(sack, last, config, now))
     }
 
     /// Whether lost segments may be retransmitted. With detection by time they always may. With detection by count they
@@ -235,9 +234,9 @@ impl TcpSender {
         }
     }
 
-    fn send_sacked(&mut self, sack: &mut SackState, seq: u32, now: Time) -> OutgoingSegment {
+    fn send_sacked(&mut self, sack: &mut SackState, seq: u32, config: &TcpSettings, now: Time) -> OutgoingSegment {
         let pipe = sack.scoreboard.pipe(self.next_new);
-        let data = self.send(seq, now);
+        let data = self.send(seq, config, now);
         if data.retransmitted {
             sack.scoreboard.record_retransmission(seq);
         }
@@ -358,7 +357,7 @@ impl TcpSender {
             true => self.flight().min(self.window.whole_segments()),
             false => self.flight() - u32::from(self.limited_sent),
         };
-        self.begin_recovery(flight, config, now);
+        let cwnd = self.begin_recovery(flight, config, now);
         let SackState { scoreboard, tracker } = sack;
         if !config.rack() {
             scoreboard.begin_recovery(|seq| {
@@ -374,7 +373,7 @@ impl TcpSender {
             t.tlp.clear();
         }
         if !proportional && !config.models() {
-            self.window.set_cwnd(self.window.ssthresh, now);
+            self.window.set_cwnd(cwnd, now);
         }
     }
 

@@ -46,7 +46,7 @@ impl TcpSender {
         }
         if std::mem::take(&mut self.retransmit_first) {
             let seq = self.una;
-            return Some(self.send(seq, now));
+            return Some(self.send(seq, config, now));
         }
         self.poll_window(config, now)
     }
@@ -65,10 +65,10 @@ impl TcpSender {
         }
         self.limited_sent = self.limited_sent.saturating_add(u8::from(sent >= self.window.whole_segments()));
         let seq = self.next;
-        Some(self.send(seq, now))
+        Some(self.send(seq, config, now))
     }
 
-    pub(super) fn send(&mut self, seq: u32, now: Time) -> OutgoingSegment {
+    pub(super) fn send(&mut self, seq: u32, config: &TcpSettings, now: Time) -> OutgoingSegment {
         let retransmitted = seq < self.next_new;
         if retransmitted {
             self.retransmits += 1;
@@ -84,11 +84,12 @@ impl TcpSender {
             self.next = seq + 1;
         }
         if self.end != ENDLESS {
-            self.last_sent = now;
+            self.active_at = now;
         }
         if self.rto_at == Time::NEVER {
             self.rto_at = now + self.rto.timeout();
         }
-        OutgoingSegment { seq, cwr: !retransmitted && std::mem::take(&mut self.cwr), retransmitted }
+        let cwr = (!retransmitted || config.ecn_retransmits) && std::mem::take(&mut self.cwr);
+        OutgoingSegment { seq, cwr, retransmitted }
     }
 }

@@ -2,7 +2,7 @@
 
 use headgate_core::Time;
 
-use super::{ENDLESS, TcpSender, TcpSettings};
+use super::{AckInfo, ENDLESS, TcpSender, TcpSettings};
 
 impl TcpSender {
     /// An established connection with nothing to send before [`offer`](TcpSender::offer).
@@ -63,28 +63,34 @@ impl TcpSender {
         self.restart_timer(now);
     }
 
-    /// Limits the congestion control's growth on an acknowledgement that found `flight` segments outstanding. The
-    /// window stays within one round trip's growth of the largest flight since the last reduction
-    /// (draft-ietf-ccwg-ratelimited-increase, maxFS). An unused window says nothing about the path.
-    pub(super) fn limit_growth(&mut self, flight: u32, before: f64, now: Time) {
+    /// Limits the congestion control's growth on an acknowledgement. The window stays within one round trip's growth of
+    /// the largest flight since the last reduction (draft-ietf-ccwg-ratelimited-increase, maxFS). An unused window says
+    /// nothing about the path.
+    pub(super) fn limit_growth(&mut self, info: &AckInfo, before: f64, config: &TcpSettings) {
+        if config.pause_from_ack && info.acked > 0 {
+            self.active_at = info.now;
+        }
+        if config.grow_unused {
+            return;
+        }
         let cwnd = self.window.cwnd();
         if cwnd < before {
             self.max_flight = 0;
         }
-        self.max_flight = self.max_flight.max(flight);
+        self.max_flight = self.max_flight.max(info.flight);
         let used = f64::from(self.max_flight);
         let most = if before < self.window.ssthresh { 2.0 * used } else { self.cc.cwnd_after_round_trip(used) };
         if cwnd > most.max(before) {
-            self.window.set_cwnd(most.max(before), now);
+            self.window.set_cwnd(most.max(before), info.now);
         }
     }
 
-    /// RFC 5681, section 4.1: after an idle time above the timeout, the window is at most the restart window, min(IW,
-    /// cwnd).
+    /// After a pause above the timeout, the window is at most the restart window (RFC 5681, section 4.1: min(IW, cwnd)).
     pub(super) fn restart_after_idle(&mut self, config: &TcpSettings, now: Time) {
         let more = self.next < self.end && self.end != ENDLESS;
-        if more && config.idle_restart && now - self.last_sent > self.rto.timeout() {
-            self.window.set_cwnd(self.window.cwnd().min(f64::from(config.initial_window)), now);
+        if more && config.idle_restart && now - self.active_at > self.rto.timeout() {
+            let most = if config.restart_from_one { 1 } else { config.initial_window };
+            self.window.set_cwnd(self.window.cwnd().min(f64::from(most)), now);
             self.max_flight = 0;
         }
     }

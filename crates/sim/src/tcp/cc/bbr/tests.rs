@@ -205,7 +205,7 @@ fn application_limited_samples_do_not_lower_the_bandwidth() {
 fn recovery_sends_what_arrives_for_a_round_and_then_restores_the_window() {
     let config = TcpSettings::default();
     let (mut bbr, mut window) = (Bbr::new(&config), CongestionWindow::new(&config));
-    let loss = LossInfo { now: Time::ZERO, flight: 40, next_new: 100 };
+    let loss = LossInfo { now: Time::ZERO, flight: 40.0, next_new: 100 };
     let acked = |ack| AckInfo {
         now: Time::ZERO,
         ack,
