@@ -70,8 +70,9 @@ def unit(measure: Measure) -> str:
 
 def _of_table(name: str) -> str:
     rows = [[f"`{column.name}`", _type(column), _unit(column.unit), column.meaning] for column in _columns(name)]
-    about = tables.ABOUT[name].rstrip(".")
-    head = f"\n### {name}\n\nA row is {about[0].lower()}{about[1:]}.\n\n"
+    about = tables.ABOUT[name]
+    about = about if about.startswith("Jain") else f"{about[0].lower()}{about[1:]}"
+    head = f"\n### {name}\n\nA row is {about.rstrip('.')}.\n\n"
     return head + table(["column", "type", "unit", "is"], rows)
 
 
