@@ -26,7 +26,7 @@ impl Transmitter {
         })
     }
 
-    /// When the transmission of a packet ends that begins at `now`. `now` must not precede the end of the last
+    /// The end of a packet's transmission that begins at `now`, which must not precede the end of the last
     /// transmission.
     #[inline]
     pub fn transmission_end(&mut self, now: Time, bytes: u32) -> Time {

@@ -21,7 +21,7 @@ impl WireProperties {
         WireProperties { rate: access.rate, bytes, transmit: access.rate.transmit(bytes), delay: access.delay }
     }
 
-    /// Exit time of a packet that enters at `now`, if no other packet is before it.
+    /// Exit time of a packet that enters the idle wire at `now`.
     #[inline]
     pub fn exit_if_idle(&self, now: Time, bytes: u32) -> Time {
         now + self.transmit(bytes) + self.delay

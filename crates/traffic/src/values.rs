@@ -242,7 +242,8 @@ impl ParameterValue for RateLadder {
     }
 }
 
-/// Rates and the times from which they hold, since the flow's start: `[0s 250kbit/s; 50s 4Mbit/s]`; `[]` for none.
+/// Rates with the times from which they hold, counted from the flow's start: `[0s 250kbit/s; 50s 4Mbit/s]`; `[]` for
+/// none.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct RateSchedule(pub Vec<(Span, Rate)>);
 

@@ -3,10 +3,10 @@
 //! A queue that absorbs a burst and empties again is good. One that stands for longer than a round-trip time only adds
 //! delay. CoDel tells them apart by the smallest queueing delay within an interval, without knowing the link's rate.
 //!
-//! On arrival, packets are queued while they fit. On departure, CoDel takes the packet's queueing delay. Once it has
-//! been above `target` for an `interval`, CoDel enters the dropping state and drops or marks this packet. In this
-//! state, the next drop or mark follows interval/sqrt(n) after the n-th. The state ends when the delay falls below the
-//! target, or the queue to `mtu` bytes. If CoDel soon enters it again, drops and marks resume at nearly the last
+//! On arrival, packets are queued while they fit. On departure, CoDel examines the packet's queueing delay. Once the
+//! delay has been above `target` for an `interval`, CoDel enters the dropping state and drops or marks this packet. In
+//! this state, the next drop or mark follows interval/sqrt(n) after the n-th. The state ends when the delay falls below
+//! the target, or the queue to `mtu` bytes. If CoDel soon enters it again, drops and marks resume at nearly the last
 //! frequency ([`CodelLoop`]).
 //!
 //! Source: K. Nichols, V. Jacobson, A. McGregor, J. Iyengar, "Controlled Delay Active Queue Management", RFC 8289,

@@ -1,8 +1,8 @@
 //! Deficit Round Robin (DRR): one queue per flow, served round robin with byte deficits.
 //!
 //! Plain round robin gives flows with large packets more bytes. DRR counts bytes: each queue has a deficit counter, and
-//! a turn adds `quantum` to it. The queue sends packets while the counter covers them; the remainder counts in the next
-//! turn.
+//! a turn adds `quantum` to it. The queue sends packets while the counter covers them. The remainder is kept for the
+//! next turn.
 //!
 //! On arrival, the packet joins its flow's queue, and a queue that was empty joins the end of the round. If the limit
 //! is exceeded, the longest queue drops a packet (buffer stealing, [`FlowQueues::drop_longest`]). On departure, the

@@ -2,10 +2,10 @@
 //!
 //! If the average queue rises above maxth, RED is too gentle: maxp is multiplied by `beta`. If it falls below minth,
 //! RED is too aggressive: maxp is divided by `alpha`. maxp changes once per crossing, not while the average stays
-//! there.
+//! beyond the threshold.
 //!
 //! The state is RED's plus the last zone of the average. On arrival, RED updates the average, maxp is adapted, and RED
-//! then decides on the packet ([`RedQueue`]). Departures are RED's.
+//! then decides on the packet ([`RedQueue`]). RED handles departures.
 //!
 //! Source: W. Feng, D. Kandlur, D. Saha, K. Shin, "A self-configuring RED gateway", IEEE INFOCOM 1999, figure 4.
 //! Deviations are listed in docs/disciplines/feng_red.md.

@@ -1,8 +1,8 @@
 //! FQ-CoDel: one queue per flow, new flows first, CoDel in each.
 //!
 //! Flows are hashed to `flows` queues. A queue that becomes active joins the new queues, which are served before the
-//! old ones. After a quantum it moves to the old queues. Sparse flows therefore see almost no queueing delay, and a
-//! flow with a standing queue meets its own CoDel.
+//! old ones. After it has sent a quantum, it moves to the old queues. Sparse flows therefore see almost no queueing
+//! delay, and a flow with a standing queue meets its own CoDel.
 //!
 //! On arrival, the packet joins its flow's queue. If the limit is exceeded, the longest queue drops half of its bytes
 //! from the head, up to `drop_batch` packets. On departure, the scheduler chooses a queue by deficit round robin

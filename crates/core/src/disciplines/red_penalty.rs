@@ -6,7 +6,7 @@
 //!
 //! On arrival, a packet of a boxed flow is dropped unless the box's token bucket has tokens for it. RED decides on
 //! every packet that remains. If it drops or marks a packet of a flow outside the box, that flow is logged
-//! ([`FlowLog`]). Departures are RED's.
+//! ([`FlowLog`]). RED handles departures.
 //!
 //! Every `interval`, the flow with the most entries in the log is examined ([`FlowTests`]). Is it TCP-friendly, does
 //! its rate fall as the drop rate grows, and is its share of the traffic proportionate? A flow that fails one test

@@ -1,13 +1,13 @@
 //! Self-adjustable CHOKe (SAC): CHOKe that adapts the number of comparisons to the share of unresponsive traffic.
 //!
-//! One comparison per arrival does not suffice against many unresponsive flows, and several harm responsive ones. SAC
-//! estimates the share of unresponsive traffic and compares in proportion to it: candidates = share x `most`, rounded
-//! up.
+//! One comparison per arrival does not suffice against many unresponsive flows, and several comparisons harm responsive
+//! flows. SAC estimates the share of unresponsive traffic. The number of candidates is share x `most`, rounded up, and
+//! at least 1.
 //!
 //! On arrival, CHOKe's steps apply with that number of candidates ([`Choke`]). The share is an exponential average over
 //! arrivals with weight `share_weight`. With `unresponsive_class`, packets of that class are unresponsive, and all
 //! others are compared with one candidate. Without it, the share is estimated from matches of the first candidate
-//! ([`Sac::share`]). Departures are CHOKe's.
+//! ([`Sac::share`]). CHOKe handles departures.
 //!
 //! Source: Y. Jiang, M. Hamdi, J. Liu, "Self adjustable CHOKe: an active queue management algorithm for congestion
 //! control and fair bandwidth allocation", IEEE ISCC 2003. Only the abstract is available: SAC builds on RED and CHOKe,

@@ -6,9 +6,9 @@
 //!
 //! On arrival, the packet is compared with a random zombie; until the list is full, its flow is added instead. A hit
 //! increases the zombie's count. A miss overwrites the zombie with probability `overwrite`. P is the exponential
-//! average of hits. The packet is then dropped or marked with a probability that depends on the queue length (three
-//! steps) and grows with n^2. The sum of the flows' windows is then independent of n. In Full SRED, a packet that hits
-//! has a larger probability. Departures change nothing.
+//! average of hits. A packet that does not fit is dropped. Any other packet is dropped or marked with a probability
+//! that takes three steps with the queue length and grows with n^2. The sum of the flows' windows is then independent
+//! of n. In Full SRED, a packet that hits has a larger probability. Departures change nothing.
 //!
 //! Source: T. Ott, T. Lakshman, L. Wong, "SRED: stabilized RED", IEEE INFOCOM 1999. Deviations are listed in
 //! docs/disciplines/sred.md.

@@ -36,7 +36,7 @@ impl Average {
         self.value
     }
 
-    /// Records a dequeue, and whether it `found` a packet. The first that did not starts the idle period.
+    /// Records a dequeue, and whether it `found` a packet. The first dequeue that did not starts the idle period.
     #[inline]
     pub fn record_dequeue(&mut self, found: bool, now: Time) {
         match (found, self.idle) {

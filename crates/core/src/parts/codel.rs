@@ -51,7 +51,7 @@ pub type PoppedPacket<T> = (Packet<T>, u64);
 /// The state of a control loop.
 #[derive(Clone, Debug, Default)]
 pub struct CodelLoop {
-    /// When the delay will have been above the target for an interval. `None` while the delay is below the target.
+    /// When the delay will have been above the target for an interval, if it does not fall. `None` while it is below.
     pub first_above: Option<Time>,
     /// Time of the next drop or mark. When the dropping state ends, it keeps its value.
     pub drop_next: Time,

@@ -46,7 +46,7 @@ impl FlowTurns {
     }
 
     /// Reports that `member` has packets to send. If it is in neither list, it joins the new list if `as_new`, else the
-    /// old list. Its turn begins with a deficit of `quantum` bytes (section 4.1).
+    /// old list. It may send `quantum` bytes in its first turn (section 4.1).
     #[inline]
     pub fn join(&mut self, member: usize, quantum: i64, as_new: bool) {
         if !self.turns[member].listed {

@@ -68,8 +68,8 @@ impl TokenPool {
         self.buckets.peek(flow).copied()
     }
 
-    /// Finds or creates `flow`'s bucket. Returns its position, and its tokens and height. A new bucket is full. When
-    /// the height falls, an existing bucket keeps its tokens above the height until this call.
+    /// Finds or creates `flow`'s bucket. Returns its position, tokens and height. A new bucket is full. When the height
+    /// falls, an existing bucket keeps its tokens above the height until this call.
     ///
     /// If the table is full, the fullest of four random buckets is evicted: its flow was least active.
     #[inline]

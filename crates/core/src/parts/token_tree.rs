@@ -152,8 +152,8 @@ impl TokenTree {
         drawn
     }
 
-    /// Moves at most a grain of spare tokens between the level of `child` and the child. Returns whether the child has
-    /// a level of its own below it.
+    /// Moves spare tokens from the level of `child` to the child, or back if negative; at most a grain. Returns whether
+    /// the child has a level of its own below it.
     fn settle(&mut self, child: usize, grain: Tokens) -> bool {
         let moved = clamp_to_grain(self.nodes[self.nodes[child].parent].tokens, grain);
         let ClassNode { flows, children, tokens, .. } = &self.nodes[child];
