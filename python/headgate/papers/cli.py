@@ -48,7 +48,7 @@ def list_experiments(
 def show(name: Annotated[str, typer.Argument(metavar="NAME", help="An experiment, such as faba/table1.")]) -> None:
     """Explain an experiment.
 
-    Prints its claims, the published numbers, the parameters that the paper does not state, and its scenario.
+    Prints its disciplines, its claims, the parameters that the paper does not state, and its scenario.
     """
     from headgate.experiment import show as shown
     from headgate.papers import catalogue
