@@ -11,7 +11,7 @@ import pytest
 from headgate.analysis.runs import Run
 from headgate.evaluate.periods import Phase, goodput_over_periods
 from headgate.evaluate.web import OBJECTS, page_ms
-from headgate.experiment.measures import acks_lost, path_delay_ms
+from headgate.experiment.measures import ack_drop_percent, path_delay_ms
 
 
 class Tiny:
@@ -120,7 +120,7 @@ def test_packets_besides_a_groups_data_are_acks():
     links = pa.table({"link": ["bottleneck"], "direction": ["reverse"], "arrived": [150], "dropped": [8]})
     flows: dict[str, Any] = {"up.arrived": [60, 40], "up.dropped": [2, 1]}
     run = tiny(links=links, **flows)
-    assert acks_lost("reverse", "up")(run) == pytest.approx(100 * 5 / 50)
+    assert ack_drop_percent("reverse", "up")(run) == pytest.approx(100 * 5 / 50)
 
 
 def test_the_delay_of_a_group_is_that_of_its_packets():

@@ -68,14 +68,14 @@ def at(share: np.ndarray, fraction: float) -> float:
 
 
 def test_shares_over_a_whole_trace(small: trace.PacketTrace):
-    shares = trace.of_trace(small)
+    shares = trace.shares_of(small)
     # 13 packets of 29 are of flow 0, 8 of flow 1.
     assert at(shares.bytes, 0.1) == at(shares.packets, 0.1) == pytest.approx(13 / 29)
     assert at(shares.bytes, 0.2) == pytest.approx(21 / 29)
 
 
 def test_shares_in_windows_and_in_the_next_windows(small: trace.PacketTrace):
-    shares = trace.of_trace(small, 5.0)
+    shares = trace.shares_of(small, 5.0)
     # A tenth is flow 0 in the first window, and a fifth of a flow, flow 1, in the second.
     assert at(shares.bytes, 0.1) == pytest.approx((9 / 18 + 0.2 * 7 / 10) / 2)
     assert at(shares.bytes, 0.5) == pytest.approx((13 / 18 + 7 / 10) / 2)
@@ -86,7 +86,7 @@ def test_shares_in_windows_and_in_the_next_windows(small: trace.PacketTrace):
 
 def test_a_flow_silent_for_more_than_64_s_is_another_afterwards():
     times = np.array([0.0, 64.0, 128.5, 10.0])
-    found = trace.timed_out(trace.PacketTrace(np.array([0, 0, 0, 1]), times, np.ones(4)))
+    found = trace.split_after_silence(trace.PacketTrace(np.array([0, 0, 0, 1]), times, np.ones(4)))
     assert found.time.tolist() == [0.0, 10.0, 64.0, 128.5]
     assert found.flow.tolist() == [0, 2, 0, 1]
 

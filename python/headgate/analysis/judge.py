@@ -71,7 +71,7 @@ class Quantity(NamedTuple):
 
 
 def below(a: Quantity, b: Quantity | float, *, times: float = 1.0) -> Judgement:
-    """Whether `a` < `times` * `b`: by the 95 % interval of the difference, seed by seed."""
+    """Whether `a` < `times` * `b`, by the 95 % interval of the differences seed by seed."""
     return _signed(a - _bound(b, a, times), a, "<", b, times)
 
 

@@ -5,14 +5,14 @@ from typing import NamedTuple
 
 from headgate.evaluate.network import PERIOD_S
 from headgate.evaluate.periods import goodput_over_periods
-from headgate.experiment.measures import Number, goodput, idle, link, loss_percent
+from headgate.experiment.measures import RunFunction, drop_percent, goodput, idle, link
 
 
 class CommonMeasure(NamedTuple):
     """A measure of every test, and its title in a table."""
 
     title: str
-    measure: Number
+    measure: RunFunction
 
 
 #: `delay_ms` and `goodput_mbps` make the ellipses (section 2.7).
@@ -25,6 +25,6 @@ COMMON: Mapping[str, CommonMeasure] = {
     "p50_ms": CommonMeasure("median", link("queue_delay_ms_p50")),
     "p95_ms": CommonMeasure("p95", link("queue_delay_ms_p95")),
     "p99_ms": CommonMeasure("p99", link("queue_delay_ms_p99")),
-    "loss": CommonMeasure("Dropped %", loss_percent()),
+    "loss": CommonMeasure("Dropped %", drop_percent()),
     "loss_sync": CommonMeasure("Flows that lose in one loss event %", link("loss_sync_global") * 100),
 }

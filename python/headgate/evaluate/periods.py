@@ -8,7 +8,7 @@ import numpy.typing as npt
 from headgate.analysis.runs import Array, Run
 from headgate.evaluate.network import PERIOD_S, RTT_MS
 from headgate.evaluate.section import GraphedPart
-from headgate.experiment.measures import Number, measure
+from headgate.experiment.measures import RunFunction, measure
 
 #: Tolerance for rounded times: an interval that ends with its phase belongs to this phase.
 _SLACK = 1e-6
@@ -51,11 +51,11 @@ class Phase:
         time_s, value = run.series(metric)
         return float(value[self.inside(run, time_s)].mean())
 
-    def used_percent(self) -> Number:
+    def used_percent(self) -> RunFunction:
         """Percentage of the time in which the bottleneck was sending."""
         return lambda run: 100 * self.mean(run, "utilization")
 
-    def delay_ms(self, rate_bps: float) -> Number:
+    def delay_ms(self, rate_bps: float) -> RunFunction:
         """The mean queueing delay at a link of this rate, by Little's law: queued bytes over bytes per second."""
 
         def delay(run: Run) -> float:

@@ -42,7 +42,7 @@ def folder(out: Path, sections: Sequence[RfcSection], candidates: Sequence[Candi
     if len(name) > LONGEST:
         name = f"{len(names)}-disciplines-{hashlib.sha256(name.encode()).hexdigest()[:8]}"
     numbers = [] if tuple(sections) == SECTIONS else ["section", *(str(section.number) for section in sections)]
-    return out / "-".join([name, *options.parts(), *numbers])
+    return out / "-".join([name, *options.name_parts(), *numbers])
 
 
 def carry_out(

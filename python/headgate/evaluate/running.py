@@ -56,12 +56,12 @@ def run(
     """Executes the runs that are missing in `out`, and measures all runs."""
     began = time.perf_counter()
     cases = list(places(sections, candidates))
-    parts = [_part(number, place, options) for number, place in enumerate(cases)]
+    planned = [_case_scenario(number, place, options) for number, place in enumerate(cases)]
     common = {name: each.measure for name, each in COMMON.items()}
     rows: dict[str, list[MeasuredCase]] = {}
     baseline: Mapping[str, Quantity] = {}
     cpu_s = 0.0
-    for place, done in zip(cases, pooled(parts, out / RUNS, options, watcher), strict=True):
+    for place, done in zip(cases, pooled(planned, out / RUNS, options, watcher), strict=True):
         values = measured({**common, **place.test.every_measure()}, done.runs[place.candidate.spec])
         baseline = values if place.candidate.spec == BASELINE else baseline
         rows.setdefault(place.test.name, []).append(MeasuredCase(place, values, baseline))
@@ -74,7 +74,7 @@ def seeds_of(options: RunOptions) -> int:
     return options.seeds_of(SEEDS, QUICK_SEEDS)
 
 
-def _part(number: int, place: EvaluatedCase, options: RunOptions) -> CaseScenario:
+def _case_scenario(number: int, place: EvaluatedCase, options: RunOptions) -> CaseScenario:
     test, case, ecn, candidate = place
     scenario = test.scenario_of(case, candidate.spec, ecn=ecn, quick=options.quick, seeds=seeds_of(options))
     return CaseScenario(number, test.values(case, quick=options.quick), (candidate.spec,), scenario)

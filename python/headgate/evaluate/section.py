@@ -9,7 +9,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any, Self
 
 from headgate.experiment.declare import ScenarioValues
-from headgate.experiment.measures import Number, goodput, path_delay_ms
+from headgate.experiment.measures import RunFunction, goodput, path_delay_ms
 from headgate.scenario import Scenario
 
 
@@ -63,10 +63,10 @@ class GraphedPart:
 
     name: str
     title: str
-    delay_ms: Number
-    goodput_mbps: Number
+    delay_ms: RunFunction
+    goodput_mbps: RunFunction
 
-    def measures(self) -> dict[str, Number]:
+    def measures(self) -> dict[str, RunFunction]:
         """Its delay and goodput, by their names among the test's measures."""
         return {f"delay_ms:{self.name}": self.delay_ms, f"goodput_mbps:{self.name}": self.goodput_mbps}
 
@@ -96,7 +96,7 @@ class GuidelineTest:
     times: RunTimes = RunTimes(90, 20)
     quick: RunTimes = RunTimes(30, 10)
     cases: tuple[SectionCase, ...] = (SectionCase(),)
-    measures: Mapping[str, Number] = field(default_factory=dict)
+    measures: Mapping[str, RunFunction] = field(default_factory=dict)
     reported: Mapping[str, str] = field(default_factory=dict)
     parts: tuple[GraphedPart, ...] = ()
     groups: Mapping[str, str] = field(default_factory=dict)
@@ -108,7 +108,7 @@ class GuidelineTest:
         """All parts: `parts`, and one for each of `groups`."""
         return (*self.parts, *(of_group(name, title) for name, title in self.groups.items()))
 
-    def every_measure(self) -> dict[str, Number]:
+    def every_measure(self) -> dict[str, RunFunction]:
         """The measures of this test, without those common to all tests."""
         return {**self.measures, **{name: each for part in self.every_part for name, each in part.measures().items()}}
 

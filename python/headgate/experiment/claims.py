@@ -1,6 +1,7 @@
-"""Conditions of claims, such as `above(m("goodput", "FABA"), m("goodput", "RED"))`, for one case or for each case.
+"""Conditions of claims, such as `above(m("goodput", "FABA"), m("goodput", "RED"))`.
 
-A `Condition` compares `Term`s. A term is a measure of one discipline in one case; `in_each_case` fills in the case.
+A `Condition` compares `Term`s. A term is a measure of a discipline in a case. `in_each_case` checks a condition in
+every case of the experiment.
 """
 
 from __future__ import annotations
@@ -38,7 +39,7 @@ class Term:
 
 @dataclass(frozen=True)
 class Curve:
-    """Values of an axis, and a term at each."""
+    """The values of an axis, and a quantity at each."""
 
     points: Callable[[ExperimentResults, Case], tuple[Sequence[Any], Sequence[Quantity]]]
 
@@ -50,7 +51,7 @@ class Condition:
     judgements: Callable[[ExperimentResults, Case], list[Judgement]]
 
     def __call__(self, results: ExperimentResults) -> Judgement:
-        """The verdict, and the numbers that led to it."""
+        """The verdict, and the numbers that decided it."""
         return judge.every(self.judgements(results, {}))
 
 
@@ -59,17 +60,17 @@ Bound: TypeAlias = Term | float | Callable[[Case], float]
 
 
 def m(measure: str, label: str, /, **case: Any) -> Term:
-    """A measure of a discipline in the case with these values."""
+    """The measure of a discipline (by its label) in the case with these values."""
     return Term(lambda results, at: results(measure, label, **{**at, **case}))
 
 
 def over(axis: str, measure: str, label: str, /, **case: Any) -> Curve:
-    """A measure of a discipline against the values of an axis, where `case` fixes the other axes."""
+    """A measure of a discipline along an axis. `case` fixes the other axes."""
     return Curve(lambda results, at: results.over(axis, measure, label, **{**at, **case}))
 
 
 def along(terms: Mapping[Any, Term]) -> Curve:
-    """A curve through terms, by their place on the axis."""
+    """A curve through terms. The keys are the values of its axis."""
     return Curve(lambda results, case: (list(terms), [term.value(results, case) for term in terms.values()]))
 
 
@@ -114,20 +115,20 @@ def falls(curve: Curve) -> Condition:
 
 def every(conditions: Iterable[Condition]) -> Condition:
     """Whether all conditions hold."""
-    all_of_them = list(conditions)
-    return Condition(lambda results, case: [each for one in all_of_them for each in one.judgements(results, case)])
+    needed = list(conditions)
+    return Condition(lambda results, case: [each for one in needed for each in one.judgements(results, case)])
 
 
 def some(conditions: Iterable[Condition]) -> Condition:
-    """Whether one condition holds."""
-    all_of_them = list(conditions)
-    return _one(lambda results, case: judge.some(judge.every(one.judgements(results, case)) for one in all_of_them))
+    """Whether at least one condition holds."""
+    choices = list(conditions)
+    return _one(lambda results, case: judge.some(judge.every(one.judgements(results, case)) for one in choices))
 
 
 def in_each_case(condition: Condition, /, **where: Any) -> Condition:
     """Whether a condition holds in each case that was run.
 
-    `where` picks cases by the value of an axis, or by a function of it: `buffer=lambda size: size > 45`.
+    `where` selects cases by the value of an axis, or by a function of that value: `buffer=lambda size: size > 45`.
     """
 
     def judgements(results: ExperimentResults, case: Case) -> list[Judgement]:

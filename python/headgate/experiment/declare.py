@@ -1,8 +1,8 @@
-"""Declares an experiment of a paper: scenario, cases, published numbers, our values of open parameters, and claims.
+"""The parts of an experiment: scenario, cases, published numbers, our values of open parameters, and claims.
 
-An experiment is one file in the folder of its paper that binds `EXPERIMENT`. Its scenario is a function of
-`ScenarioValues`: our open parameters, the values of the case, and the disciplines. In the text of a discipline, `$name`
-stands for such a value.
+An experiment is one file in the folder of its paper, which binds `EXPERIMENT`. Its scenario is a function of
+`ScenarioValues`: open parameters, values of the case, and disciplines. In the text of a discipline, `$name` stands for
+an open parameter or a value of the case.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from headgate.errors import UsageError, did_you_mean
 from headgate.experiment.claims import Condition
-from headgate.experiment.measures import Number
+from headgate.experiment.measures import RunFunction
 from headgate.scenario import Scenario
 
 if TYPE_CHECKING:
@@ -31,16 +31,16 @@ Case = Mapping[str, Any]
 
 
 def grid(**axes: Iterable[Any]) -> tuple[Case, ...]:
-    """Every combination of the values of some axes, the last varying fastest."""
+    """Every combination of the axes' values. The last axis varies fastest."""
     return tuple(dict(zip(axes, values, strict=True)) for values in itertools.product(*axes.values()))
 
 
 @dataclass(frozen=True)
 class OpenParameter:
-    """A parameter that the paper does not state: our value, and why.
+    """A parameter that the paper does not state, with our value and the reason for it.
 
-    The scenario or a discipline takes it by its `name`. If `values` has others to try, `headgate paper sensitivity`
-    shows their effect.
+    The scenario or a discipline reads the value by `name`. `headgate paper sensitivity` shows the effect of the other
+    `values`.
     """
 
     name: str
@@ -50,16 +50,17 @@ class OpenParameter:
 
 
 def toml_text(value: Any) -> str:
-    """A value as a scenario file has it: `true`, not `True`."""
+    """A value in TOML's spelling: `true`, not `True`."""
     return str(value).lower() if isinstance(value, bool) else str(value)
 
 
 @dataclass(frozen=True)
 class PublishedNumbers:
-    """Numbers that the paper prints: `rows[label]` has one for each value of `axis`, or one without an axis.
+    """Numbers that the paper states for each discipline, by its label.
 
-    `place` is the figure or table, `measure` our measure to compare, `case` the fixed values of further axes. `scale`
-    converts the measure to the paper's unit, `unit` (1e-6 and "Mb/s").
+    There is one for each value `at` the `axis`, or a single one without an axis. `case` fixes further axes. `place` is
+    the figure, table or section. `measure` is our measure to compare; `scale` converts it to the paper's `unit`, such
+    as 1e-6 to "Mb/s".
     """
 
     measure: str
@@ -76,8 +77,8 @@ class PublishedNumbers:
 class Claim:
     """A claim of the paper, and the condition that decides it.
 
-    `finding` names the explanation (`findings`) if our runs differ. `place` is set if the claim is not in the
-    experiment's section.
+    `finding` explains why our runs differ from it (`findings`). `place` is set if the claim stands elsewhere than the
+    experiment's `stated_in`.
     """
 
     text: str
@@ -89,7 +90,7 @@ class Claim:
 def for_each(
     items: Iterable[T], text: str, judge: Callable[[T], Condition], finding: str | Mapping[T, str] = "", place: str = ""
 ) -> Iterator[Claim]:
-    """The same claim for each item. The item replaces `{}` in the text; `finding` is for all items or by item."""
+    """The same claim for each item, which replaces `{}` in the text. `finding` is for all items, or by item."""
     for item in items:
         why = finding if isinstance(finding, str) else finding.get(item, "")
         yield Claim(text.format(item), judge(item), why, place)
@@ -97,9 +98,9 @@ def for_each(
 
 @dataclass(frozen=True)
 class HeadlineMeasure:
-    """The measure by which an experiment compares disciplines, in one case, with its name and unit.
+    """The measure by which an experiment compares disciplines, in one case. `what` is its name with the unit.
 
-    Tables of added disciplines (`--with`) show it.
+    The tables of disciplines that `--with` adds show it.
     """
 
     measure: str
@@ -110,7 +111,7 @@ class HeadlineMeasure:
 
 @dataclass(frozen=True)
 class QuickVariant:
-    """A shortened run: its seeds, its changes as with `--set`, and its cases (all if None)."""
+    """A shortened run: number of seeds, changed keys as with `--set`, and cases (None: all)."""
 
     seeds: int = 1
     set: tuple[str, ...] = ()
@@ -119,7 +120,10 @@ class QuickVariant:
 
 @dataclass(frozen=True)
 class ComputedRun:
-    """One run of an experiment that computes instead of simulating: curve, case, seed, and the user's packet trace."""
+    """One run of an experiment that computes instead of simulating: label of the curve, case, seed, and options.
+
+    `trace` is the user's packet trace, if one was given.
+    """
 
     label: str
     case: Case
@@ -137,7 +141,7 @@ class ScenarioValues:
 
     def __getattr__(self, name: str) -> Any:
         if name.startswith("_") or name not in self._named:
-            raise AttributeError(f"neither a choice nor the case has {name!r}{did_you_mean(name, self._named)}")
+            raise AttributeError(f"no open parameter or axis is called {name!r}{did_you_mean(name, self._named)}")
         return self._named[name]
 
 
@@ -145,11 +149,11 @@ class ScenarioValues:
 class Experiment:
     """One figure or table of a paper.
 
-    The docstring of its file is its title. The file's name is its place in the paper unless another is given (`fig5`).
-    `stated_in` is the section with its claims. `qdiscs` are the disciplines by their names in the paper.
+    `title` is the docstring of its file. `place` is its place in the paper, by default from the file's name (`fig5`).
+    `stated_in` is the section with its claims. `qdiscs` are the disciplines by label, their name in the paper.
 
-    With `compute` instead of `scenario` the experiment is a computation: it returns every measure of one run, and
-    `qdiscs` name its curves. `modern` says whether further disciplines (`--with`) can be added.
+    With `compute` instead of `scenario`, the experiment simulates nothing. `compute` returns every measure of one run,
+    and the labels of `qdiscs` name the curves. `modern` says whether `--with` can add disciplines.
     """
 
     title: str = ""
@@ -163,7 +167,7 @@ class Experiment:
     compute: Callable[[ComputedRun], Mapping[str, float]] | None = None
     cases: tuple[Case, ...] = ({},)
     seeds: int = 5
-    measures: Mapping[str, Number] = field(default_factory=dict)
+    measures: Mapping[str, RunFunction] = field(default_factory=dict)
     published: tuple[PublishedNumbers, ...] = ()
     choices: tuple[OpenParameter, ...] = ()
     quick: QuickVariant = QuickVariant()
@@ -179,11 +183,11 @@ class Experiment:
         return claim.place or self.stated_in
 
     def labels(self, further: Sequence[str] = ()) -> dict[str, str]:
-        """The disciplines by label, then the added ones (`further`), whose label is their own text."""
+        """The paper's disciplines by label, then the added disciplines (`further`), each labeled with its own text."""
         return {**self.qdiscs, **({spec: spec for spec in further} if self.modern else {})}
 
     def values_of(self, case: Case, specs: Iterable[str], choices: Mapping[str, Any] | None = None) -> ScenarioValues:
-        """The inputs of the scenario of a case with these disciplines; `choices` replaces values of open parameters."""
+        """The inputs of a case's scenario with these disciplines. `choices` replaces values of open parameters."""
         named = {**{choice.name: choice.value for choice in self.choices}, **(choices or {}), **case}
         return ScenarioValues(named, [Template(spec).substitute(named) for spec in specs])
 

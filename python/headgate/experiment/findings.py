@@ -1,7 +1,7 @@
-"""Explanations of differences from a paper: `findings.md` beside its experiments, with numbers from results.
+"""Findings: explanations why our runs differ from a paper. They are in `findings.md`, beside its experiments.
 
-A section of the file is a finding. `{cbr | FABA | buffer=780 | 100}` stands for a measure of a discipline in the case
-with these values, times a factor. Case and factor are optional.
+Each section of that file is a finding, which can hold numbers from results. `{cbr | FABA | buffer=780 | 100}` stands
+for the measure `cbr` of FABA in the case with a buffer of 780, times 100. Case and factor are optional.
 """
 
 import re
@@ -13,14 +13,14 @@ from headgate.experiment.results import ExperimentResults
 
 
 def read(package: str) -> Mapping[str, str]:
-    """The findings of a paper by the headings of its file."""
+    """The findings of a paper, by heading."""
     text = resources.files(package).joinpath("findings.md").read_text("utf-8")
     _, *sections = re.split(r"^## (.+)\n", text, flags=re.MULTILINE)
     return {name: " ".join(body.split()) for name, body in zip(sections[::2], sections[1::2], strict=True)}
 
 
 def filled(finding: str, results: ExperimentResults) -> str:
-    """A finding with its numbers filled in. Numbers of cases that a shortened run left out are shown as missing."""
+    """The finding with its numbers. A number is missing if a shortened run left out its case."""
     return re.sub(r"\{(.+?)\}", lambda place: _number(place[1], results), finding)
 
 

@@ -1,4 +1,7 @@
-"""The layers of a panel: curves, bars, lines over time, one mark per flow, reference lines, published numbers."""
+"""The layers of a figure's panel: curves, bars, lines over time, reference lines, published numbers.
+
+A layer is a function, or an object that is called like one, which draws results on axes.
+"""
 
 import itertools
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -15,24 +18,23 @@ from headgate.experiment.claims import Curve, Term, along, m, over
 from headgate.experiment.declare import Case
 from headgate.experiment.results import ExperimentResults
 
-#: A layer: draws results on axes.
 Layer: TypeAlias = Callable[[Axes, ExperimentResults], None]
 #: matplotlib's keywords for a line or mark.
 LineStyle: TypeAlias = Mapping[str, Any]
 
-#: The points of one run: x values and y values.
+#: A function from a run to points: x values and y values.
 Points: TypeAlias = Callable[[Run], tuple[Array, Array]]
 
 #: Maximum number of points of a line with a value for every packet: a page is too narrow to show more.
 POINTS = 400
-#: Marks of curves, which distinguish them without color.
+#: Marks that distinguish curves without color.
 MARKERS = ("o", "s", "^", "D", "v", "P", "X", "<", ">")
 
 
 def looks(labels: Mapping[str, str]) -> dict[str, style.Look]:
-    """Color and dashes of each discipline by the label it has in the paper.
+    """The look of each discipline, by its label in the paper.
 
-    If one discipline appears with several settings, the later ones are lighter.
+    If a discipline appears with several settings, each has a lighter color than the one before.
     """
     named = dict(zip(labels, style.looks(list(labels.values())).values(), strict=True))
     names = [spec.partition(":")[0] for spec in labels.values()]
@@ -50,9 +52,9 @@ def _lighter(color: str, part: float) -> str:
 
 @dataclass(frozen=True)
 class Line:
-    """One curve with its 95 % interval as a band, or as `bars`; `at` places the values of its axis.
+    """One curve with its 95 % interval as a band, or as `bars`. `at` turns a value of its axis into a position.
 
-    It has the color of the discipline `of`, unless its look has one.
+    Without a color in `look`, it has that of the discipline `of`.
     """
 
     curve: Curve
@@ -78,9 +80,9 @@ class Line:
 
 @dataclass(frozen=True)
 class Lines:
-    """A measure `y` against an axis `x`, a line for each discipline; `shades` replace the disciplines' own colors.
+    """A measure `y` against an axis `x`, with a line for each discipline. `case` fixes the other axes.
 
-    `case` fixes the other axes, and `name` is how a discipline is called, from its label.
+    `shades` replace the disciplines' own colors. In `name`, the text of the legend, `{}` stands for the label.
     """
 
     y: str
@@ -101,7 +103,10 @@ class Lines:
 
 @dataclass(frozen=True)
 class FlowLines:
-    """A measure of each flow by its number, `{}` in the measure's name, a line for each discipline."""
+    """A measure of single flows against their numbers, with a line for each discipline.
+
+    In `y`, the measure's name, `{}` stands for the flow's number.
+    """
 
     y: str
     flows: Sequence[int]
@@ -116,7 +121,7 @@ class FlowLines:
 
 @dataclass(frozen=True)
 class PublishedMarks:
-    """The paper's own numbers of a measure `y`, against the axis that they vary over, as crosses."""
+    """The paper's numbers of a measure `y` against their axis, as crosses."""
 
     y: str
     case: Case = field(default_factory=dict)
@@ -154,7 +159,7 @@ class Bars:
 
 @dataclass(frozen=True)
 class GroupedBars:
-    """Several measures side by side, with a bar for each discipline; `groups` are the measures with their titles."""
+    """A group of bars for each measure, with a bar for each discipline. `groups` are the measures with their titles."""
 
     groups: Mapping[str, str]
     leave_out: tuple[str, ...] = ()
@@ -181,7 +186,7 @@ def series(metric: str, group: str | None = None) -> Points:
 
 
 def average_queue(group: str | None = None, kind: str | None = None) -> Points:
-    """The exponentially weighted average of the flows' packets in the queue, over time.
+    """The exponentially weighted average of the flows' packets in the queue over time, at most `POINTS` points.
 
     The scenario must record all events.
     """
@@ -196,9 +201,9 @@ def average_queue(group: str | None = None, kind: str | None = None) -> Points:
 
 @dataclass(frozen=True)
 class RunLine:
-    """A line through points of one run, that of the first seed: under one discipline, or a line for each.
+    """A line through the points of the first seed's run, or with `every_seed` a line for each seed.
 
-    With `every_seed` there is one for each seed.
+    `label` selects one discipline. Without it, every discipline has a line.
     """
 
     points: Points
@@ -221,7 +226,7 @@ class RunLine:
 
 @dataclass(frozen=True)
 class ReferenceLine:
-    """A reference line across the panel, at a number or at a measured value; a vertical one if `upright`."""
+    """A reference line across the panel at a number or at a measured value: horizontal, or vertical if `upright`."""
 
     at: float | Term
     look: LineStyle = field(default_factory=dict)
@@ -235,7 +240,7 @@ class ReferenceLine:
 
 @dataclass(frozen=True)
 class FixedLine:
-    """A line or mark at given values, such as the ideal."""
+    """A line or mark through given points, such as the ideal curve."""
 
     x: Sequence[float]
     y: Sequence[float]

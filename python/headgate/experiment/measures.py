@@ -1,4 +1,4 @@
-"""Measures for experiments. Each function makes a measure, which gives one number for a run."""
+"""Measures for experiments. A measure is a function from a run to a number; the functions here make measures."""
 
 from __future__ import annotations
 
@@ -12,15 +12,15 @@ import numpy as np
 from headgate.analysis import data, distributions
 from headgate.analysis.runs import Array, Run
 
-#: A number for one run; NaN where it has none.
-Number: TypeAlias = Callable[[Run], float]
+#: A function from a run to a number: a `RunMeasure`, or a plain function. NaN if the run has no such number.
+RunFunction: TypeAlias = Callable[[Run], float]
 P = ParamSpec("P")
 
 
 class RunMeasure:
-    """A number for one run, with arithmetic: `goodput("cbr") * 1e-6` is in Mbit/s, `a / b` is a ratio."""
+    """A measure with arithmetic: `goodput("cbr") * 1e-6` is goodput in Mbit/s, `a / b` a ratio."""
 
-    def __init__(self, number: Number) -> None:
+    def __init__(self, number: RunFunction) -> None:
         self._number = number
 
     def __call__(self, run: Run) -> float:
@@ -31,12 +31,12 @@ class RunMeasure:
         return RunMeasure(lambda run: self(run) * factor)
 
     def __truediv__(self, other: RunMeasure) -> RunMeasure:
-        """The ratio; NaN where the divisor is 0."""
+        """The ratio; NaN if the divisor is 0."""
         return RunMeasure(lambda run: _ratio(self(run), other(run)))
 
 
 def measure(number: Callable[Concatenate[Run, P], float]) -> Callable[P, RunMeasure]:
-    """Turns a function of a run and further arguments into a function of these arguments that returns a measure."""
+    """Decorates a function of a run and further arguments. The result takes those arguments and returns a measure."""
 
     @wraps(number)
     def of(*args: P.args, **keywords: P.kwargs) -> RunMeasure:
@@ -75,7 +75,7 @@ def share_of_fair(group: str | None = None, kind: str | None = None) -> RunMeasu
 def throughput_of_fair(group: str | None = None, kind: str | None = None) -> RunMeasure:
     """Throughput of flows at the bottleneck over the sum of their fair shares. Retransmissions count.
 
-    Fair shares are net of headers; with `profile = "ns2"`, which has none, 1 is exactly the fair share.
+    Fair shares are without headers. With `profile = "ns2"` packets have none, so 1 is exactly the fair share.
     """
     return throughput(group, kind) / total("fair_share_bps", group, kind)
 
@@ -122,14 +122,14 @@ def dropped_share(run: Run, *reasons: str, group: str | None = None, kind: str |
 
 
 @measure
-def loss_bps(run: Run, group: str | None = None, kind: str | None = None, *, packet_bytes: int) -> float:
-    """Dropped bits per second of flows whose packets all have `packet_bytes`."""
+def dropped_bps(run: Run, group: str | None = None, kind: str | None = None, *, packet_bytes: int) -> float:
+    """Dropped bits per second of flows with packets of `packet_bytes`."""
     return float(run.flows("dropped", group, kind).sum()) * packet_bytes * 8 / run.seconds
 
 
 @measure
 def loss_run(run: Run, kind: str) -> float:
-    """Packets that flows of a kind lose in a row, on average (RFC 3357's loss period); NaN without a loss."""
+    """Mean number of packets that a flow of a kind loses in a row (RFC 3357's loss period); NaN without a loss."""
     rows = data.rows(run.table("losses"), measure="run_packets", kind=kind)
     value, count = data.values(rows, "value"), data.values(rows, "count")
     return _ratio(float((value * count).sum()), float(count.sum()))
@@ -142,16 +142,16 @@ def percent(run: Run, part: str, whole: str, group: str | None = None) -> float:
     return 100 * float(run.flows(part, group).sum() / packets) if packets else 0.0
 
 
-def loss_percent(group: str | None = None) -> RunMeasure:
+def drop_percent(group: str | None = None) -> RunMeasure:
     """Dropped packets in percent of arrived packets, of a group or of all flows; 0 if none arrived."""
     return percent("dropped", "arrived", group)
 
 
 @measure
-def acks_lost(run: Run, direction: str, beside: str) -> float:
-    """Percentage of ACKs dropped at a direction of the bottleneck; NaN if none arrived.
+def ack_drop_percent(run: Run, direction: str, beside: str) -> float:
+    """Percentage of ACKs dropped in a direction of the bottleneck; NaN if none arrived.
 
-    `beside` is the group whose data uses that direction: all other packets are ACKs.
+    `beside` is the group whose data goes in that direction. All other packets are ACKs.
     """
     arrived, lost = (run.link(column, direction) - run.flows(column, beside).sum() for column in ("arrived", "dropped"))
     return 100 * _ratio(lost, arrived)
@@ -159,7 +159,7 @@ def acks_lost(run: Run, direction: str, beside: str) -> float:
 
 @measure
 def link(run: Run, column: str, direction: str | None = None, name: str | None = None) -> float:
-    """A column of a row of `links`: the bottleneck's, unless a direction or another link is named."""
+    """A column of the table `links`, for the bottleneck unless a direction or another link is named."""
     return run.link(column, direction, name)
 
 
@@ -180,8 +180,8 @@ def over_intervals(
 ) -> float:
     """Applies `take` to a metric's values over time (docs/reference/tables.md, `intervals`).
 
-    At the bottleneck, or of a group of flows. From `since_s` (the end of the warm-up) to `until_s` (the end of the
-    run); NaN where the metric has no values.
+    The metric is that of the bottleneck, or of a group of flows. Values count from `since_s`, by default the end of the
+    warm-up, to `until_s`. NaN if there are none.
     """
     time_s, value = run.series(metric, group)
     inside = value[(time_s > (run.warmup_s if since_s is None else since_s)) & (time_s <= until_s)]
@@ -189,7 +189,7 @@ def over_intervals(
 
 
 def gauge(name: str) -> RunMeasure:
-    """The mean of a gauge of the discipline after the warm-up; NaN where it has none of that name."""
+    """The mean of a gauge after the warm-up; NaN if the discipline has no such gauge."""
     return over_intervals(f"gauge:{name}", np.mean)
 
 
@@ -232,7 +232,7 @@ def jitter_ms(run: Run, group: str, part: float = 0.95) -> float:
     return math.nan if least is None or most is None else most - least
 
 
-def average(*measures: Number) -> RunMeasure:
+def average(*measures: RunFunction) -> RunMeasure:
     """The mean of several measures of one run, such as one measure of several similar groups."""
     return RunMeasure(lambda run: sum(each(run) for each in measures) / len(measures))
 

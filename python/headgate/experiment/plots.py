@@ -13,16 +13,16 @@ from headgate.experiment.layers import Layer
 from headgate.experiment.results import ExperimentResults
 from headgate.plot.panels import columns, figure_of, heading, new_figure, separate_axes, shared_axes
 
-#: Place of the legend: below the panels if they have no room for it, or in the last panel.
+#: Places of the legend: below the panels, if they have no room for it, or in the last panel.
 OUTSIDE: Literal["outside"] = "outside"
 LAST = -1
-#: Height of a panel in inches: with common scales, with its own scales, and as the only panel.
+#: Height of a panel in inches: with the same scales as the others, with scales of its own, and as the only panel.
 HEIGHTS = {"shared": 2.6, "apart": 3.6, "one": 4.2}
 
 
 @dataclass(frozen=True)
 class AxisScale:
-    """One axis of a panel: its label, its ends, its ticks with their labels, and the base of a log scale."""
+    """One axis of a panel: label, ends, ticks with their labels, and the base of a logarithmic scale."""
 
     label: str = ""
     low: float | None = None
@@ -62,8 +62,8 @@ PlotPanels: TypeAlias = PlotPanel | Sequence[PlotPanel] | Callable[[str], PlotPa
 class Plot:
     """A figure: its panels, the note below them, and the number of the panel with the legend.
 
-    Panels have common scales (`shared`), labeled at the outer ones, or scales of their own (`apart`). With `heights`,
-    in inches, they are stacked over one horizontal scale.
+    Panels have the same scales (`shared`), whose labels only outer panels show, or scales of their own (`apart`). With
+    `heights`, in inches, they are stacked over one horizontal scale.
     """
 
     panels: PlotPanels

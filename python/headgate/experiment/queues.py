@@ -10,15 +10,15 @@ from headgate.analysis import data
 from headgate.analysis.runs import Array, Run
 from headgate.experiment.measures import RunMeasure, measure
 
-#: The weight of the average queue in the papers' figures: that of RED (Floyd and Jacobson 1993).
+#: The weight of the average queue in the papers' figures, which is RED's (Floyd and Jacobson 1993).
 WEIGHT = 0.002
 
-#: Number of values that `ewma` computes at once: (1 - WEIGHT)^-5000 is 2e4, so rounding costs few digits.
+#: Number of values that `ewma` computes at once. With 5000, (1 - WEIGHT)^-5000 is 2e4, so rounding costs few digits.
 CHUNK = 5000
 
 
 class QueueLength(NamedTuple):
-    """Packets of some flows in the queue, just after each event of any flow. `arrived` is true for arrivals."""
+    """Number of packets of some flows in the queue after each event of any flow. `arrived` is true for arrivals."""
 
     time_s: Array
     packets: Array
@@ -30,7 +30,7 @@ class QueueLength(NamedTuple):
         return float((self.packets * lasts).sum() / (end_s - begin_s))
 
     def average(self, weight: float = WEIGHT) -> tuple[Array, Array]:
-        """Times of arrivals, and the exponentially weighted average of the queue that each arrival finds, as in RED."""
+        """Times of arrivals, and RED's exponentially weighted average of the queue that each arrival finds."""
         before = np.append(0.0, self.packets)[:-1]
         return self.time_s[self.arrived], ewma(before[self.arrived], weight)
 
@@ -46,7 +46,7 @@ def queue(run: Run, group: str | None = None, kind: str | None = None) -> QueueL
 
 @measure
 def packets(run: Run, group: str | None = None, kind: str | None = None) -> float:
-    """Packets of flows in the queue, averaged over time; those that are dropped from the queue later count as well."""
+    """Mean number of the flows' packets in the queue over time. Packets dropped from the queue count until then."""
     return queue(run, group, kind).mean(run.warmup_s, run.warmup_s + run.seconds)
 
 
@@ -57,14 +57,14 @@ def share(group: str | None = None, kind: str | None = None) -> RunMeasure:
 
 @measure
 def greatest_average(run: Run, group: str | None = None, kind: str | None = None) -> float:
-    """The greatest value of the exponentially weighted average of flows' packets in the queue."""
+    """The maximum of the exponentially weighted average of the flows' packets in the queue."""
     time_s, average = queue(run, group, kind).average()
     return float(average[time_s >= run.warmup_s].max(initial=0.0))
 
 
 @measure
 def share_of_time(run: Run, most: float) -> float:
-    """The share of the time in which at most `most` packets are in the queue."""
+    """The share of the time, 0 to 1, in which the queue has at most `most` packets."""
     whole = queue(run)
     low = whole._replace(packets=(whole.packets <= most).astype(np.float64))
     return low.mean(run.warmup_s, run.warmup_s + run.seconds)
@@ -94,10 +94,9 @@ def ewma(values: Array, weight: float) -> Array:
 
 @lru_cache(maxsize=1)
 def _changes(run: Run) -> tuple[Array, npt.NDArray[np.int64], npt.NDArray[np.int8], npt.NDArray[np.bool_]]:
-    """Time, flow, change of the queue's length and whether it is an arrival, of each event at the bottleneck.
+    """The bottleneck's events: time, flow, change of the queue's length, and whether it is an arrival.
 
-    A packet that is refused on arrival has two events: arrival and drop. A packet dropped from the queue later is an
-    event of its own flow.
+    A packet dropped on arrival has two events: arrival and drop. The flow of an event is that of its packet.
     """
     table = data.bottleneck(run.result, run.table("events"))
     kinds = table.column("event").combine_chunks()

@@ -1,4 +1,4 @@
-"""The files of an experiment: one JSON document with every number, and its figure."""
+"""Stores an experiment's results: a JSON document with every number, and the figure."""
 
 import math
 from collections.abc import Callable, Sequence
@@ -37,8 +37,8 @@ def carry_out(name: str, experiment: Experiment, out: Path, options: RunOptions,
 
 
 def folder(name: str, experiment: Experiment, out: Path, options: RunOptions) -> Path:
-    """The folder of an experiment's results. Its name has added disciplines, traces and options."""
-    parts = [name.rpartition("/")[2], *options.parts()]
+    """The folder of an experiment's results. Options, added disciplines and the trace are part of its name."""
+    parts = [name.rpartition("/")[2], *options.name_parts()]
     parts += (
         ["with", *(store.slug_of(spec) for spec in options.further)] if options.further and experiment.modern else []
     )
@@ -101,7 +101,7 @@ def judged(judge: Callable[[ExperimentResults], Judgement], results: ExperimentR
 
 
 def compared(experiment: Experiment, results: ExperimentResults) -> list[dict[str, Any]]:
-    """Every published number with ours, one row each, without cases that were not run."""
+    """A row for each published number, with ours. Cases that were not run are left out."""
     rows = []
     for published in experiment.published:
         at: Sequence[Any] = published.at if published.axis is not None else (None,)
@@ -127,7 +127,7 @@ def compared(experiment: Experiment, results: ExperimentResults) -> list[dict[st
 
 
 def headline_of(experiment: Experiment, results: ExperimentResults) -> dict[str, Any] | None:
-    """The experiment's one number for each discipline; None if it has none, or a shortened run left out its case."""
+    """The headline measure of each discipline; None without one, or if a shortened run left out its case."""
     headline = experiment.headline
     if headline is None or not results.has(next(iter(results.labels)), **headline.case):
         return None

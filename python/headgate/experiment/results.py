@@ -1,4 +1,4 @@
-"""The results of an experiment: every measure of every discipline and case, one value per seed, and the runs."""
+"""The results of an experiment: the measures of every discipline and case, with one value per seed, and the runs."""
 
 from __future__ import annotations
 
@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING, Any
 
 from headgate.analysis.judge import Quantity
 from headgate.analysis.runs import Run
-from headgate.experiment.measures import Number
+from headgate.experiment.measures import RunFunction
 
 if TYPE_CHECKING:
     from headgate.experiment.declare import Case, Experiment
 
-#: A measure, a label and the number of a case.
+#: The name of a measure, the label of a discipline, and the number of a case.
 MeasureKey = tuple[str, str, int]
 
 
@@ -21,7 +21,7 @@ class NotRunError(KeyError):
 
 
 class ExperimentResults:
-    """The measures of an experiment: `found("throughput", "RED", buffer=100)` is one of them."""
+    """The measures of an experiment. A call returns one: `results("throughput", "RED", buffer=100)`."""
 
     def __init__(
         self,
@@ -58,7 +58,7 @@ class ExperimentResults:
         return self.values[self._known(measure, label, self._case(case))]
 
     def over(self, axis: str, measure: str, label: str, /, **case: Any) -> tuple[list[Any], list[Quantity]]:
-        """The values of `axis` and a measure at each, where `case` fixes the other axes."""
+        """The values of `axis`, and a measure at each. `case` fixes the other axes."""
         mine = [number for number, each in enumerate(self.cases) if _fits(each, case)]
         at = [self.cases[number][axis] for number in mine]
         if len(set(at)) != len(at):
@@ -66,7 +66,7 @@ class ExperimentResults:
         return at, [self.values[self._known(measure, label, number)] for number in mine]
 
     def has(self, label: str, **case: Any) -> bool:
-        """Whether there is such a discipline, and a case with these values (a shortened run may leave some out)."""
+        """Whether there is a discipline of this label, and a case with these values. Shortened runs leave out some."""
         return label in self.labels and any(_fits(each, case) for each in self.cases)
 
     def runs(self, label: str, /, **case: Any) -> list[Run]:
@@ -88,7 +88,7 @@ class ExperimentResults:
         return measure, label, number
 
 
-def measured(measures: Mapping[str, Number], runs: Sequence[Run]) -> dict[str, Quantity]:
+def measured(measures: Mapping[str, RunFunction], runs: Sequence[Run]) -> dict[str, Quantity]:
     """Every measure of runs that differ only in their seed.
 
     All measures of one run are taken before the next run, so that its tables are read once.

@@ -1,4 +1,4 @@
-"""Runs an experiment: all its runs in one pool, each stored by the hash of its scenario. Then measures them."""
+"""Runs an experiment and measures its runs. All runs share one pool; results are stored by the scenario's hash."""
 
 import time
 from collections.abc import Iterator, Mapping, Sequence
@@ -16,18 +16,18 @@ from headgate.experiment.results import ExperimentResults, MeasureKey
 from headgate.files.store import folder_name
 from headgate.scenario import Scenario
 
-#: Where the results of single scenarios are kept, below the folder of all experiments.
+#: The folder for results of single scenarios, in the folder of all experiments.
 RUNS = "runs"
 
-#: Number of folders that are filled at a time. Each holds a lock, and a process may have about 1000 open files.
+#: Number of scenarios that run in one pool. The folder of each is locked, and a process may open about 1000 files.
 POOL = 400
 
 
 class RunOptions(NamedTuple):
     """Options of an experiment's runs.
 
-    `further` are added disciplines, `seeds` replaces the experiment's number of seeds, `choices` replaces values of
-    open parameters, `trace` is a packet trace for experiments that read one.
+    `further` are added disciplines. `seeds` replaces the experiment's number of seeds, `choices` values of open
+    parameters. `trace` is a packet trace for experiments that read one.
     """
 
     quick: bool = False
@@ -42,13 +42,13 @@ class RunOptions(NamedTuple):
         """Number of seeds of a case: `seeds` if given, else `whole`, or `quick` in a shortened run."""
         return self.seeds if self.seeds is not None else quick if self.quick else whole
 
-    def parts(self) -> list[str]:
-        """The parts of a folder's name that mark shortened runs and another number of seeds."""
+    def name_parts(self) -> list[str]:
+        """The parts of a folder's name that stand for a shortened run and for another number of seeds."""
         return [*(["quick"] if self.quick else []), *([] if self.seeds is None else [f"seeds{self.seeds}"])]
 
 
 class CaseScenario(NamedTuple):
-    """One scenario of an experiment: a case with the paper's disciplines, or with the further ones."""
+    """One scenario of an experiment: a case with the paper's disciplines, or with the added disciplines."""
 
     number: int
     case: Case
@@ -57,18 +57,18 @@ class CaseScenario(NamedTuple):
 
 
 class FinishedCase(NamedTuple):
-    """A part that was run: the runs of each discipline by label, one a seed, and the processor seconds they took.
+    """A scenario that was run: the runs of each discipline by label, one per seed, and their processor seconds.
 
-    Parts may share a scenario, whose cost counts once.
+    If several cases have the same scenario, its processor seconds count once.
     """
 
-    part: CaseScenario
+    planned: CaseScenario
     runs: Mapping[str, list[Run]]
     cpu_s: float
 
 
 class ExperimentRun(NamedTuple):
-    """The results and their cost: processor seconds of all runs, including reused ones, and the wall time now."""
+    """The results and their cost: processor seconds of all runs, reused runs included, and this command's wall time."""
 
     results: ExperimentResults
     cpu_s: float
@@ -86,10 +86,10 @@ def run(experiment: Experiment, out: Path, options: RunOptions, watcher: Watcher
     return ExperimentRun(results, cpu_s, time.perf_counter() - began)
 
 
-def parts(experiment: Experiment, options: RunOptions) -> Iterator[CaseScenario]:
-    """The scenarios of an experiment.
+def case_scenarios(experiment: Experiment, options: RunOptions) -> Iterator[CaseScenario]:
+    """The scenarios of an experiment, one or two per case.
 
-    Added disciplines have scenarios of their own, so that finished runs of the paper's disciplines are reused.
+    Added disciplines have a second scenario, so that finished runs of the paper's disciplines are reused.
     """
     labels = experiment.labels(options.further)
     ours, added = tuple(experiment.qdiscs), tuple(label for label in labels if label not in experiment.qdiscs)
@@ -105,8 +105,8 @@ def parts(experiment: Experiment, options: RunOptions) -> Iterator[CaseScenario]
 def _simulated(
     experiment: Experiment, out: Path, options: RunOptions, watcher: Watcher
 ) -> tuple[ExperimentResults, float]:
-    done = list(pooled(list(parts(experiment, options)), out / RUNS, options, watcher))
-    runs = {(label, each.part.number): mine for each in done for label, mine in each.runs.items()}
+    done = list(pooled(list(case_scenarios(experiment, options)), out / RUNS, options, watcher))
+    runs = {(label, each.planned.number): mine for each in done for label, mine in each.runs.items()}
     results = ExperimentResults.of_runs(
         experiment, experiment.labels(options.further), experiment.cases_of(options.quick), runs
     )
@@ -116,7 +116,7 @@ def _simulated(
 def pooled(
     planned: Sequence[CaseScenario], home: Path, options: RunOptions, watcher: Watcher
 ) -> Iterator[FinishedCase]:
-    """The runs of every part. Runs that are missing in `home` are executed, those of many scenarios in one pool."""
+    """Finishes every planned scenario. Runs that are missing in `home` are executed, many scenarios in one pool."""
     counted: set[Path] = set()
     for first in range(0, len(planned), POOL):
         pool = [(part, home / folder_name(part.scenario)) for part in planned[first : first + POOL]]

@@ -16,8 +16,8 @@ from headgate.experiment.record import judged
 from headgate.experiment.running import RunOptions, run
 from headgate.terminal import layout
 
-#: With more claims than this, the table shows marks instead of words.
-WORDS = 6
+#: With more claims than this, the table shows verdicts as marks instead of words.
+MAX_WORDED = 6
 MARKS = {Verdict.HOLDS.value: "+", Verdict.DIFFERS.value: "-", Verdict.INCONCLUSIVE.value: "?"}
 
 
@@ -53,7 +53,7 @@ def rows(
 
 def table(name: str, experiment: Experiment, judged_rows: list[SensitivityRow]) -> Table:
     """A row for each value, a column for each claim."""
-    many = len(experiment.claims) > WORDS
+    many = len(experiment.claims) > MAX_WORDED
     caption = [f"{number}: {claim.text}" for number, claim in enumerate(experiment.claims, 1)]
     caption += [", ".join(f"{mark} {word}" for word, mark in MARKS.items())] if many else []
     heads = [str(number) if many else f"claim {number}" for number in range(1, len(experiment.claims) + 1)]

@@ -18,7 +18,7 @@ STYLES = {Verdict.HOLDS: "bold green", Verdict.DIFFERS: "bold red", Verdict.INCO
 
 
 class ExperimentRow(NamedTuple):
-    """An experiment of the list, with its cost in processor seconds, shortened and whole, if known."""
+    """A row of the list: an experiment, and the processor seconds of a shortened and of a whole run, if known."""
 
     name: str
     title: str
@@ -27,7 +27,7 @@ class ExperimentRow(NamedTuple):
 
 
 def listed(rows: Sequence[ExperimentRow]) -> Table:
-    """The experiments, one row each, with the estimated time on this machine."""
+    """The list of experiments, with estimated times on this machine."""
     drawn = layout.table(
         [*layout.text_columns("experiment", "what it shows"), *layout.number_columns("--quick", "whole")]
     )
@@ -40,7 +40,7 @@ def listed(rows: Sequence[ExperimentRow]) -> Table:
 
 
 def explained(name: str, experiment: Experiment, citation: str) -> Group:
-    """One experiment in words: what it shows, its claims, the published numbers and our open parameters."""
+    """One experiment in words: what it shows, its disciplines, its claims, our open parameters, and its scenario."""
     parts: list[RenderableType] = [
         Text(f"{name}: {experiment.title}", style="bold"),
         Text(f"{experiment.place} of {citation}\n", style="dim"),
@@ -85,7 +85,7 @@ def score(documents: Iterable[dict[str, Any]]) -> Text:
 
 
 def shown(row: dict[str, Any]) -> str:
-    """A measured number of a document with its margin of error."""
+    """The measured number of a document's row, with its margin of error."""
     if row["mean"] is None:
         return style.MISSING
     return style.number(row["mean"]) + (f" ± {style.number(row['half'], 2)}" if row["half"] else "")
@@ -97,7 +97,7 @@ def difference(row: dict[str, Any]) -> str:
 
 
 def case_of(row: dict[str, Any]) -> str:
-    """The case of a row, as in `buffer=100KB, flows=400`."""
+    """The case of a document's row, such as `buffer=100KB, flows=400`."""
     return ", ".join(f"{name}={value}" for name, value in row["case"].items())
 
 

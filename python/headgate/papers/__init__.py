@@ -1,4 +1,4 @@
-"""Every figure and table of the papers that define this toolkit, as one experiment each.
+"""The experiments that repeat figures and tables of papers: one experiment per figure or table.
 
-`headgate paper list` names them; docs/papers has a page for each paper.
+`headgate paper list` lists them. `docs/papers` has a page for each paper.
 """

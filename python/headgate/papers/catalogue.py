@@ -13,7 +13,7 @@ from headgate.experiment.catalogue import files
 from headgate.experiment.declare import Experiment
 from headgate.experiment.show import ExperimentRow
 
-#: The papers in the order of their publication; each is a package of this one, its name with `_` for `-`.
+#: The papers in the order of their publication. Each is a subpackage, whose name has `_` in place of `-`.
 PAPERS = ("red-pd", "blue", "comparison", "faba", "breathe")
 
 
@@ -35,7 +35,7 @@ def paper(name: str) -> Paper:
 
 @cache
 def names(of: str | None = None) -> tuple[str, ...]:
-    """The experiments of a paper, or of all, as in `faba/table1`."""
+    """The names of a paper's experiments, such as `faba/table1`. Without a paper, those of all papers."""
     if of is None:
         return tuple(name for each in PAPERS for name in names(each))
     return tuple(f"{of}/{file}" for file in files(_package(of)))
@@ -43,7 +43,11 @@ def names(of: str | None = None) -> tuple[str, ...]:
 
 @cache
 def experiment(name: str) -> Experiment:
-    """The experiment `name`, as in `faba/table1`: its title is its file's docstring, `table 1` its place."""
+    """The experiment `name`, such as `faba/table1`.
+
+    Its title is the docstring of its file. Its place in the paper, `table 1`, is the name of the file unless the
+    experiment states another.
+    """
     if name not in names():
         raise _unknown(name)
     of, _, file = name.partition("/")
@@ -54,7 +58,7 @@ def experiment(name: str) -> Experiment:
 
 
 def chosen(wanted: Iterable[str]) -> list[str]:
-    """The experiments that `all`, papers (`faba`) and experiments (`faba/table1`) name, each once."""
+    """The names of the wanted experiments, each once. A wanted name is `all`, `faba` or `faba/table1`."""
     chosen_names: list[str] = []
     for word in wanted:
         if word == "all":
@@ -69,16 +73,16 @@ def chosen(wanted: Iterable[str]) -> list[str]:
 
 
 def further(written: str | None) -> tuple[str, ...]:
-    """The disciplines of `--with`: `codel,fq_codel,pie`, or with settings `codel:target=1ms;fq_codel:flows=64`.
+    """The disciplines that `--with` adds: `codel,fq_codel,pie`, or with settings `codel:target=1ms;fq_codel:flows=64`.
 
-    `today` stands for the registry's family of that name: disciplines newer than the papers.
+    `today` stands for all disciplines of that family, which are newer than the papers.
     """
     if not written:
         return ()
     separator = ";" if ";" in written or ":" in written else ","
     specs = [spec.strip() for spec in written.split(separator) if spec.strip()]
     known = _core.disciplines()
-    today = sorted((each for each in known if each.family == "today"), key=lambda each: each.place)
+    today = sorted((each for each in known if each.family == "today"), key=lambda each: each.family_index)
     specs = [name for spec in specs for name in ([each.name for each in today] if spec == "today" else [spec])]
     names = [each.name for each in known]
     for spec in specs:
@@ -93,7 +97,7 @@ def further(written: str | None) -> tuple[str, ...]:
 
 
 def row(name: str) -> ExperimentRow:
-    """An experiment of the list, with its cost as measured for the release."""
+    """A row of the list: the experiment, and its cost as measured for the release."""
     whole, quick = _costs().get(name, (None, None))
     return ExperimentRow(name, experiment(name).title, quick, whole)
 

@@ -1,4 +1,4 @@
-"""An HTML page of experiments: the scorecard, then each with its figure, numbers and claims."""
+"""The HTML page of experiments: the number of claims by verdict, then figure, numbers and claims of each experiment."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -11,7 +11,7 @@ from headgate.files import store
 from headgate.papers import catalogue
 from headgate.report.pages import render
 
-#: The class of a verdict in the page's style.
+#: The CSS class of each verdict.
 CLASSES = {Verdict.HOLDS.value: "holds", Verdict.DIFFERS.value: "differs", Verdict.INCONCLUSIVE.value: "open"}
 
 

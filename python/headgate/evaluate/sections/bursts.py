@@ -8,7 +8,7 @@ from headgate.evaluate.network import dumbbell, tcp, udp
 from headgate.evaluate.section import GuidelineTest, RfcSection, RunTimes, SectionCase, SectionHeadline
 from headgate.evaluate.web import CONNECTIONS, OBJECTS, page_ms, pages
 from headgate.experiment.declare import ScenarioValues
-from headgate.experiment.measures import group_delay_ms, jitter_ms, loss_percent
+from headgate.experiment.measures import drop_percent, group_delay_ms, jitter_ms
 from headgate.scenario import Scenario
 
 #: Seconds from one page to the next.
@@ -41,7 +41,7 @@ _WITHOUT_VIDEO = GuidelineTest(
     cases=_bulk("I", "II"),
     measures={
         "page_ms": page_ms(),
-        "cbr_loss": loss_percent("cbr"),
+        "cbr_loss": drop_percent("cbr"),
         "cbr_ms": group_delay_ms("cbr", 0.95),
         "cbr_jitter_ms": jitter_ms("cbr"),
     },
@@ -61,7 +61,7 @@ _WITH_VIDEO = replace(
     cases=_bulk("III", "IV"),
     measures={
         **_WITHOUT_VIDEO.measures,
-        "video_loss": loss_percent("video"),
+        "video_loss": drop_percent("video"),
         "video_ms": group_delay_ms("video", 0.95),
         "video_jitter_ms": jitter_ms("video"),
     },

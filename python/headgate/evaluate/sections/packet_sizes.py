@@ -3,7 +3,7 @@
 from headgate.evaluate.network import dumbbell, tcp
 from headgate.evaluate.section import Criterion, GuidelineTest, RfcSection, SectionHeadline
 from headgate.evaluate.sections.stability import MILD
-from headgate.experiment.measures import loss_percent, percent, ratio
+from headgate.experiment.measures import drop_percent, percent, ratio
 
 _ADVANTAGE = Criterion(
     "goodput of flows with small packets over that of flows with large ones", "% of theirs", 110, 125,
@@ -24,8 +24,8 @@ _SIZES = GuidelineTest(
     measures={
         "advantage": ratio("small", "large") * 100,
         "ratio": ratio("large", "small"),
-        "loss_cat_1": loss_percent("small"),
-        "loss_cat_2": loss_percent("large"),
+        "loss_cat_1": drop_percent("small"),
+        "loss_cat_2": drop_percent("large"),
         "marked_cat_1": percent("marked", "sent", "small"),
         "marked_cat_2": percent("marked", "sent", "large"),
     },

@@ -6,7 +6,7 @@ from headgate.evaluate.criteria import busy
 from headgate.evaluate.network import RTT_MS, dumbbell, room, tcp
 from headgate.evaluate.section import Criterion, GuidelineTest, RfcSection, RunTimes, SectionCase, SectionHeadline
 from headgate.experiment.declare import ScenarioValues
-from headgate.experiment.measures import evenness, loss_percent, ratio
+from headgate.experiment.measures import drop_percent, evenness, ratio
 from headgate.scenario import Scenario
 
 
@@ -49,8 +49,8 @@ _FAIRNESS = GuidelineTest(
     measures={
         "evenness": evenness("cat-1", "cat-2") * 100,
         "ratio": ratio("cat-2", "cat-1"),
-        "loss_cat_1": loss_percent("cat-1"),
-        "loss_cat_2": loss_percent("cat-2"),
+        "loss_cat_1": drop_percent("cat-1"),
+        "loss_cat_2": drop_percent("cat-2"),
     },
     reported={"ratio": "II over I", "loss_cat_1": "I: dropped %", "loss_cat_2": "II: dropped %"},
     groups={"cat-1": "category I", "cat-2": "category II"},

@@ -10,7 +10,7 @@ from headgate.evaluate.sections.bursts import CBR
 from headgate.evaluate.sections.stability import MILD, flows_for
 from headgate.evaluate.web import page_ms, pages
 from headgate.experiment.declare import ScenarioValues
-from headgate.experiment.measures import acks_lost, group_delay_ms, jitter_ms, link, loss_percent, share_of_fair
+from headgate.experiment.measures import ack_drop_percent, drop_percent, group_delay_ms, jitter_ms, link, share_of_fair
 from headgate.scenario import Scenario
 
 #: Seconds between pages: six users each load a page of section 7.2 every 12 s, one after the other.
@@ -37,9 +37,9 @@ _MIX = GuidelineTest(
     measures={
         "page_ms": page_ms(),
         "calls_ms": group_delay_ms("call", 0.95),
-        "calls_loss": loss_percent("call"),
+        "calls_loss": drop_percent("call"),
         "calls_jitter_ms": jitter_ms("call"),
-        "cbr_loss": loss_percent("cbr"),
+        "cbr_loss": drop_percent("cbr"),
         "cbr_jitter_ms": jitter_ms("cbr"),
         "film": share_of_fair("film") * 100,
     },
@@ -97,10 +97,10 @@ _BOTH_WAYS = GuidelineTest(
         "use_up": link("utilization", "reverse") * 100,
         "p95_down_ms": link("queue_delay_ms_p95", "forward"),
         "p95_up_ms": link("queue_delay_ms_p95", "reverse"),
-        "acks_down_lost": acks_lost("reverse", "up"),
-        "acks_up_lost": acks_lost("forward", "down"),
-        "loss_down": loss_percent("down"),
-        "loss_up": loss_percent("up"),
+        "acks_down_lost": ack_drop_percent("reverse", "up"),
+        "acks_up_lost": ack_drop_percent("forward", "down"),
+        "loss_down": drop_percent("down"),
+        "loss_up": drop_percent("up"),
     },
     reported={
         "use_down": "Down: use %",

@@ -1,4 +1,4 @@
-"""Common to figures 5 and 11: drop rate by buffer size, with connections that come and go."""
+"""Common to figures 5 and 11: drop rate by buffer size, with connections that send and pause in turn."""
 
 from functools import partial
 
@@ -16,14 +16,14 @@ BLUES = ("B1", "B2", "B3", "B4")
 #: The configurations of tables I and II.
 QDISCS = {**{name: f"red:preset={name}" for name in REDS}, **{name: f"blue:preset={name}" for name in BLUES}}
 
-#: Connections, and the buffers in KB that are tried with them: 17.8, 35.6, 80 and 178 ms at 45 Mbit/s.
+#: Buffer sizes in KB by number of connections. At 45 Mbit/s they are 17.8, 35.6, 80 and 178 ms.
 BUFFERS = {1000: (100, 200, 450, 1000), 4000: (100, 450, 1000)}
 MEASURES = {
     "loss": drop_rate(),
     "utilization": link("utilization"),
     "least_pm": over_intervals("gauge:probability", np.min),
 }
-#: A quarter of the time, for a shortened run.
+#: Changes for a shortened run: a fifth of the duration.
 SHORT = ("duration=40s", "warmup=20s")
 
 #: Open parameters of these experiments.
@@ -31,7 +31,11 @@ OPEN = (
     *CHOICES,
     DELAYS,
     OpenParameter("shape", 1.5, "the paper states no shape of its Pareto distributions; 1.5 is ns-2's", (1.2, 1.9)),
-    OpenParameter("buffers", "100, 200, 450, 1000 KB", "the text names the ends and the dip at 80 ms, which is 450 KB"),
+    OpenParameter(
+        "buffers",
+        "100, 200, 450, 1000 KB",
+        "the text names the smallest and the largest buffer, and a dip at 80 ms, which is 450 KB",
+    ),
 )
 
 
@@ -51,7 +55,7 @@ def scenario(v: ScenarioValues) -> Network:
 
 
 def cases(timeouts: bool, *only: tuple[int, int]) -> tuple[Case, ...]:
-    """All cases without or with ECN timeouts, or those of the given numbers of connections and buffer sizes."""
+    """The cases with or without ECN timeouts. `only` restricts them to some pairs of connections and buffer size."""
     pairs = only or tuple((number, buffer) for number, sizes in BUFFERS.items() for buffer in sizes)
     return tuple(connections(n, buffer=buffer, ecn_timeout=timeouts) for n, buffer in pairs)
 

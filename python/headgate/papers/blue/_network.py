@@ -14,18 +14,18 @@ WHY = findings.read(__package__)
 
 #: Nodes on each side of the bottleneck.
 SIDE = 5
-#: Pairs of a node on the left and one on the right: every pair has as many connections as any other.
+#: Pairs of a left and a right node. Every pair has the same number of connections.
 PAIRS = SIDE * SIDE
-#: Delays of the leaves on either side, where the paper does not say that all are alike.
+#: Delays of the links between a side's nodes and the bottleneck, where the paper does not state equal delays.
 LEAVES = ("1ms", "5ms", "10ms", "15ms", "20ms")
-#: Delays of the leaves in the experiments of section IV.
+#: The same delays in the experiments of section IV, which states that they are equal.
 EVEN = ("10ms",) * SIDE
-#: The links that connect a flow to its node.
+#: A flow's own link to its node: fast and without delay.
 ACCESS: AccessKeys = {"rate": "1Gbit/s", "delay": "0s"}
 
 
 def connection(v: ScenarioValues) -> TcpPart:
-    """Settings of the TCP flows of every pair of nodes."""
+    """The TCP flows of one pair of nodes, without their number, start and traffic."""
     common = tcp(profile="ns2", access=ACCESS, recovery=v.recovery, ecn=True, packet="1000B", window=v.window)
     return common.replace(send_jitter="200us")
 
@@ -38,7 +38,10 @@ def network(
     others: Iterable[FlowsPart] = (),
     **top: Unpack[TopKeys],
 ) -> Network:
-    """Five nodes on either side of 45 Mbit/s, such TCP flows from each on the left to each on the right, and others."""
+    """Five nodes on each side of a bottleneck of 45 Mbit/s.
+
+    Each pair of a left and a right node has the TCP flows of `flow`. `others` are further flows.
+    """
     left, right = ([f"n{number}" for number in range(first, first + SIDE)] for first in (0, SIDE))
     leaf = link(rate="100Mbit/s", limit="1000p", qdisc="droptail")
     return Network(
@@ -61,18 +64,23 @@ def connections(number: int, **more: object) -> Case:
 #: Open parameters of all simulations.
 CHOICES = (
     OpenParameter(
-        "recovery", "reno", "the paper says TCP; ns of 1999 had ECN in its Reno, one loss a window", ("newreno", "sack")
+        "recovery",
+        "reno",
+        "the paper says only TCP; in ns of 1999, Reno had ECN. It repairs one loss per window",
+        ("newreno", "sack"),
     ),
     OpenParameter(
-        "window", 100, "the paper states no receiver's window: ns-2's 20 packets would hold flows back", (20,)
+        "window", 100, "the paper states no receiver's window; ns-2's default of 20 packets would limit flows", (20,)
     ),
     OpenParameter("TCP send_jitter", "200us", "about a packet's time at 45 Mbit/s, against lockstep"),
-    OpenParameter("pairs", PAIRS, "connections are spread evenly over the pairs of nodes, where the paper draws pairs"),
-    OpenParameter("leaf links", "100 Mbit/s, 1000 packets", "figure 4 is lost; they are never the bottleneck"),
+    OpenParameter("pairs", PAIRS, "every pair of nodes has as many connections; the paper draws pairs at random"),
+    OpenParameter(
+        "leaf links", "100 Mbit/s, 1000 packets", "our text has no figure 4; these links are never the bottleneck"
+    ),
 )
-#: Where leaves differ.
+#: The open parameter of experiments with different delays on a side.
 DELAYS = OpenParameter(
     "delays",
     "bottleneck 10 ms, leaves 1, 5, 10, 15, 20 ms",
-    "figure 4 is lost; round-trip times are 24 to 100 ms, 61 on average",
+    "our text has no figure 4; round-trip times are 24 to 100 ms, 61 on average",
 )

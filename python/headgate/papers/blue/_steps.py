@@ -13,16 +13,16 @@ from headgate.experiment.results import ExperimentResults
 from headgate.papers.blue._network import CHOICES, DELAYS, PAIRS, connection, network
 from headgate.scenario.network import Network
 
-#: Connections in each stretch of 20 s.
+#: Number of connections in each step of 20 s.
 LOADS = (200, 400, 600, 800, 1000)
 STEP_S = 20
-#: A probability that varies by less, as a standard deviation, is steady.
+#: A marking probability with a smaller standard deviation than this counts as steady.
 STEADY = 0.05
-#: An underutilized link: a twentieth of the time.
-OFTEN = 0.05
+#: A link counts as underutilized if it is not always busy in more than this share of the intervals.
+UNDERUTILIZED = 0.05
 
 QDISCS = {"RED": "red:preset=R2", "BLUE": "blue:preset=B4"}
-TIMEOUTS = ({"ecn_timeout": True},)
+WITH_TIMEOUTS = ({"ecn_timeout": True},)
 
 #: Open parameters of these experiments.
 OPEN = (
@@ -31,11 +31,11 @@ OPEN = (
     OpenParameter(
         "buffer",
         "350KB",
-        "the paper does not say; the middle of 258 to 458 KB. There buffer and path (342 packets in 61 ms) "
-        "hold one packet of each of 600 connections but not of 800, as in the text",
+        "not stated; the middle of 258 to 458 KB. With these sizes, buffer and path (342 packets in 61 ms) "
+        "hold one packet of each of 600 connections, but not of 800, as the text says",
         ("200KB", "500KB"),
     ),
-    OpenParameter("duration", "100s", "the text speaks of 60 s; the fifth step, to 1000 connections, is the last here"),
+    OpenParameter("duration", "100s", "the text mentions 60 s; here a fifth and last step has 1000 connections"),
 )
 
 
@@ -54,8 +54,8 @@ def scenario(v: ScenarioValues) -> Network:
     )
 
 
-#: In the second half of the stretch with each load: drop rate, share of the time in which the link was not always busy,
-#: standard deviations of queue and probability.
+#: Measures of the second half of each step, by its number of connections. `idle` is the share of intervals of 100 ms in
+#: which the link was not always busy, `_sd` a standard deviation.
 MEASURES: dict[str, RunMeasure] = {
     f"{name}_{load}": over_intervals(metric, take, (number + 0.5) * STEP_S, (number + 1) * STEP_S)
     for number, load in enumerate(LOADS)
@@ -89,8 +89,9 @@ def both(metric: str, y: AxisScale, scale: float = 1.0) -> Plot:
 
 
 NOTE = "The first seed; means of 100 ms for queues, values each 100 ms else. At the top: connections."
-#: The axes of figures 6 to 10.
+#: The axis of figures 8 and 10.
 PROBABILITY = AxisScale("Marking probability", 0, 1.05)
+#: Figures 6 and 9.
 QUEUES = both("queue_bytes", AxisScale("Queue (KB)"), 1e-3)
 
 experiment = partial(

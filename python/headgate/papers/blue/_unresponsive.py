@@ -8,19 +8,19 @@ from headgate.analysis.runs import Array, Run
 from headgate.build.parts import udp
 from headgate.experiment.declare import Experiment, OpenParameter, QuickVariant, ScenarioValues
 from headgate.experiment.layers import ReferenceLine, RunLine
-from headgate.experiment.measures import RunMeasure, jain, loss_bps, part_between, throughput
+from headgate.experiment.measures import RunMeasure, dropped_bps, jain, part_between, throughput
 from headgate.experiment.plots import AxisScale, Plot, PlotPanel
 from headgate.papers.blue._network import ACCESS, CHOICES, EVEN, PAIRS, connection, network
 from headgate.scenario.network import Network
 
-#: TCP flows.
+#: Number of TCP flows.
 FLOWS = 400
-#: A TCP flow's fair share of 45 Mbit/s less the 0.16 that unresponsive flows are limited to.
+#: A TCP flow's share of 45 Mbit/s, less the 0.16 Mbit/s to which SFB limits the unresponsive flows.
 FAIR_BPS = (45e6 - 0.16e6) / FLOWS
 
 
 def scenario(v: ScenarioValues) -> Network:
-    """TCP flows between all nodes, and all unresponsive flows from one node to one."""
+    """TCP flows between all pairs of nodes. All unresponsive flows have the same sending and receiving node."""
     return network(
         v,
         connection(v).replace(flows=FLOWS // PAIRS, start="0s..1s"),
@@ -48,7 +48,7 @@ def scenario(v: ScenarioValues) -> Network:
     )
 
 
-#: Basic SFB: the hash functions stay.
+#: SFB with fixed hash functions.
 SFB = "sfb:preset=blue,rehash=0s,$steps"
 QDISCS = {
     "SFB": SFB,
@@ -63,23 +63,23 @@ OPEN = (
     OpenParameter(
         "warmup",
         "20s",
-        "under SFB the unresponsive flow loses all but its 0.16 Mbit/s (table III), so packets that pass "
-        "before it is identified are not counted",
+        "table III leaves an unresponsive flow no more than 0.16 Mbit/s under SFB, so its packets before SFB "
+        "identifies it cannot count",
         ("0s",),
     ),
     OpenParameter(
         "jitter",
         1,
-        "intervals are uniform from 0 to twice the mean: a steadier flow of exactly the link's rate takes each "
-        "place in the queue as it becomes free. In table III it loses the same share under RED as TCP does, 23 "
-        "%",
+        "intervals between packets are uniform from 0 to twice the mean. A steadier flow of exactly the link's rate "
+        "takes each place in the queue as it becomes free. But in table III RED drops the same share of its packets "
+        "as of TCP's, 23 %",
         (0.1,),
     ),
     OpenParameter(
         "steps",
         "d1=0.005,d2=0.001,freeze_time=1ms",
-        "the paper gives none for SFB; these are the comparison paper's. Others to try: B3 and B1, and figure "
-        "14 as printed",
+        "the paper gives none for SFB; these are the comparison paper's. The others are those of B3 and B1, and "
+        "equal steps without a freeze time, as in figure 14",
         (
             "d1=0.02,d2=0.002,freeze_time=10ms",
             "d1=0.0025,d2=0.00025,freeze_time=10ms",
@@ -90,29 +90,30 @@ OPEN = (
     OpenParameter(
         "cbr_ecn",
         True,
-        "under RED a flow of 45 Mbit/s loses 10.32 in table III, the same share as TCP: it is marked as TCP is",
+        "in table III RED drops 10.32 Mbit/s of a flow of 45 Mbit/s, the same share as of TCP. So RED marks its "
+        "packets as TCP's",
         (False,),
     ),
 )
 #: Open parameters of the disciplines that SFB is compared with.
 OPEN_REDS = (
     *OPEN,
-    OpenParameter("wq of RED", 0.002, "the paper does not say; R2, that of its traces over time"),
+    OpenParameter("wq of RED", 0.002, "not stated; that of R2, which the paper's plots over time show"),
     OpenParameter(
-        "maxp of SFQ's REDs", 1, "the paper gives thresholds alone; as its other REDs, which mark above maxth"
+        "maxp of SFQ's REDs", 1, "only thresholds are stated; the same as in the other REDs, which mark above maxth"
     ),
-    OpenParameter("sfq_wq", 0.002, "the paper gives none for the REDs in SFQ; R2's", (0.02, 0.2)),
+    OpenParameter("sfq_wq", 0.002, "not stated for the REDs in SFQ; that of R2", (0.02, 0.2)),
 )
 
 MEASURES: dict[str, RunMeasure] = {
-    "loss": loss_bps(packet_bytes=1000) * 1e-6,
-    "loss_unresponsive": loss_bps(kind="udp", packet_bytes=1000) * 1e-6,
-    "loss_tcp": loss_bps(kind="tcp", packet_bytes=1000) * 1e-6,
+    "loss": dropped_bps(packet_bytes=1000) * 1e-6,
+    "loss_unresponsive": dropped_bps(kind="udp", packet_bytes=1000) * 1e-6,
+    "loss_tcp": dropped_bps(kind="tcp", packet_bytes=1000) * 1e-6,
     "unresponsive_rate": throughput(kind="udp") * 1e-6,
     "tcp_rate": throughput(kind="tcp") * 1e-6,
     "jain": jain(kind="tcp", alike=True),
 }
-#: The shares of the TCP flows that get almost nothing, near the fair share, and far more.
+#: The shares of TCP flows with almost no goodput, with about their fair share, and with more than twice as much.
 SHARES: dict[str, RunMeasure] = {
     "starved": part_between(0, 0.1 * FAIR_BPS, kind="tcp"),
     "near_fair": part_between(0.5 * FAIR_BPS, 1.5 * FAIR_BPS, kind="tcp"),
@@ -120,7 +121,7 @@ SHARES: dict[str, RunMeasure] = {
 }
 
 
-#: How single flows are drawn.
+#: The look of the marks for single flows.
 DOTS = {"marker": ".", "linestyle": "", "markersize": 3}
 
 

@@ -5,11 +5,11 @@ import numpy as np
 from headgate.experiment.claims import above, along, below, every, m, rises
 from headgate.experiment.declare import Claim
 from headgate.experiment.measures import over_intervals
-from headgate.papers.blue._steps import LOADS, MEASURES, PROBABILITY, STEADY, TIMEOUTS, both, experiment
+from headgate.papers.blue._steps import LOADS, MEASURES, PROBABILITY, STEADY, WITH_TIMEOUTS, both, experiment
 
 EXPERIMENT = experiment(
     about="The runs of figure 9: RED's probability (pb, before marks are spaced) and BLUE's over time.",
-    cases=TIMEOUTS,
+    cases=WITH_TIMEOUTS,
     measures={
         **MEASURES,
         "p_least": over_intervals("gauge:probability", np.min, 10),

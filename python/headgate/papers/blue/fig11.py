@@ -10,8 +10,8 @@ from headgate.papers.blue._network import WHY
 LOW, HIGH = 0.01, 0.95
 
 EXPERIMENT = experiment(
-    about="As figure 5, whose runs are drawn beside. A sender with a cwnd of one waits for its timer when a "
-    "mark is echoed.",
+    about="As figure 5, but a sender with a cwnd of one waits for its timer when a mark is echoed. Claims also compare "
+    "the runs of figure 5.",
     cases=(*cases(timeouts=True), *cases(timeouts=False)),
     stated_in="section III-D",
     claims=(

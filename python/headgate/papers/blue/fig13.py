@@ -53,9 +53,12 @@ EXPERIMENT = Experiment(
         "pm": gauge("probability"),
     },
     choices=(
-        OpenParameter("connections", CONNECTIONS, "the text says a range of workloads; the figure is lost"),
+        OpenParameter("connections", CONNECTIONS, "the text says a range of workloads; it has no figure 13"),
         OpenParameter(
-            "delay", "100us", "one local network: the queue's 40 ms are nearly all of the round trip", ("1ms", "10ms")
+            "delay",
+            "100us",
+            "hosts of one local network; nearly all of the round-trip time is the queue's 40 ms",
+            ("1ms", "10ms"),
         ),
         OpenParameter("window", 11, "FreeBSD 2.2.7's socket buffers, 16 KiB, in segments of 1460 bytes", (44,)),
         OpenParameter(
@@ -71,10 +74,11 @@ EXPERIMENT = Experiment(
         OpenParameter(
             "retransmissions",
             "can be marked",
-            "its ECN is that of RFC 2481; RFC 3168 came later and excepts retransmissions (section 6.1.5)",
+            "the testbed has the ECN of RFC 2481; the later RFC 3168 (section 6.1.5) forbids ECN-capable "
+            "retransmissions",
         ),
-        OpenParameter("RED above maxth", "marks", "as the paper's other REDs, which mark deterministically there"),
-        OpenParameter("interval", "50 s at once after 10 s", "the mean of five intervals of 10 s, as the paper has it"),
+        OpenParameter("RED above maxth", "marks", "as in the paper's other REDs, which mark every packet there"),
+        OpenParameter("interval", "50 s, after 10 s", "the same mean as over the paper's five intervals of 10 s"),
     ),
     stated_in="section III-E",
     claims=(

@@ -67,7 +67,7 @@ EXPERIMENT = experiment(
         Claim(
             "Under SFQ with RED flows in the unresponsive flow's queue, one in 46, get almost nothing (a tenth "
             "of a share)",
-            # A flow in 46 shares its queue with the unresponsive one.
+            # One of the 46 queues holds the unresponsive flow.
             above(m("starved", "SFQ+RED"), 0.5 / 46),
         ),
     ),

@@ -7,9 +7,9 @@ from headgate.experiment.declare import Claim, ComputedRun, Experiment, OpenPara
 from headgate.experiment.layers import Lines
 from headgate.experiment.plots import AxisScale, one_panel
 
-#: Bins of all levels together.
+#: Number of bins in all levels together.
 BINS = 900
-#: Levels by the name of their curve; the disciplines are named for the colors alone.
+#: Number of levels by the label of their curve. No discipline runs here: `qdiscs` only colors the curves.
 LEVELS = {f"{levels} level{'s' if levels > 1 else ''}": levels for levels in (1, 2, 3, 5, 10)}
 ONE, *SEVERAL = LEVELS
 FLOWS = (1, 2, 5, 10, 20, 50, 100, 200, 300, 400, 500, 600, 700, 800, 900, 1000)
@@ -33,7 +33,7 @@ EXPERIMENT = Experiment(
     seeds=1,
     choices=(
         OpenParameter(
-            "levels", tuple(LEVELS.values()), "the text says that their number is varied; the figure is lost"
+            "levels", tuple(LEVELS.values()), "the text says that their number is varied; it has no figure 17"
         ),
     ),
     stated_in="section IV-C, figure 17",

@@ -7,8 +7,9 @@ from headgate.papers.blue._unresponsive import MEASURES, SFB, SHARES, each_flow,
 from headgate.papers.blue.fig17 import misclassified
 
 TWO, ONE = "SFB, 2 levels of 23 bins", "SFB, 1 level of 46 bins"
-#: Which bins are polluted is chance. With M balls in N bins the number polluted has a standard deviation of 0.85 of 6.9
-#: (N = 23) and 0.70 of 7.4 (N = 46); with the draw of 400 flows, a run's count has one of about a quarter of it.
+#: Tolerance for random bins. Eight unresponsive flows pollute 6.9 of 23 bins (standard deviation 0.85), or 7.4 of 46
+#: (0.70). The bins of the 400 TCP flows are random too. The number of misclassified flows therefore has a standard
+#: deviation of about a quarter of its mean with two levels, and of a seventh with one.
 CHANCE = 0.25
 
 EXPERIMENT = experiment(

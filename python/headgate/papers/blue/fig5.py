@@ -6,7 +6,7 @@ from headgate.experiment.plots import Plot
 from headgate.papers.blue._loss import BLUES, QDISCS, REDS, SHORT, cases, experiment, panel
 from headgate.papers.blue._network import WHY
 
-#: A figure whose axis reaches double digits shows no smaller share.
+#: The least drop rate that can be seen in a figure whose axis reaches 10 % and more.
 NOTHING = 0.001
 CERTAIN = WHY["fig5 certain"]
 

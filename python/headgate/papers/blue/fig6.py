@@ -3,11 +3,11 @@
 from headgate.experiment.claims import above, below, every, m
 from headgate.experiment.declare import Claim, HeadlineMeasure
 from headgate.papers.blue._network import WHY
-from headgate.papers.blue._steps import LOADS, OFTEN, QUEUES, experiment
+from headgate.papers.blue._steps import LOADS, QUEUES, UNDERUTILIZED, experiment
 
-#: A drop rate that a plot of the queue shows as sustained: one packet in a thousand.
+#: The drop rate from which drops count as sustained: one packet in a thousand. The paper gives no number.
 SUSTAINED = 0.001
-#: Loads below the one at which BLUE begins to drop.
+#: The numbers of connections with which BLUE does not drop yet, by the paper.
 FEW = (200, 400, 600)
 
 EXPERIMENT = experiment(
@@ -22,7 +22,7 @@ EXPERIMENT = experiment(
         ),
         Claim(
             "RED leaves the link underutilized at lower loads (a twentieth of the time, up to 400 connections)",
-            every(above(m(f"idle_{load}", "RED"), OFTEN) for load in FEW[:2]),
+            every(above(m(f"idle_{load}", "RED"), UNDERUTILIZED) for load in FEW[:2]),
             WHY["fig6 full path"],
             place="section III-C, figure 6(a)",
         ),
@@ -34,7 +34,7 @@ EXPERIMENT = experiment(
         ),
         Claim(
             "BLUE does not leave the link underutilized continually (a twentieth of the time, at any load)",
-            every(below(m(f"idle_{load}", "BLUE"), OFTEN) for load in LOADS),
+            every(below(m(f"idle_{load}", "BLUE"), UNDERUTILIZED) for load in LOADS),
             place="section III-C",
         ),
         Claim(

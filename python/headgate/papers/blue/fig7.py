@@ -18,7 +18,9 @@ EXPERIMENT = experiment(
     choices=(
         *OPEN,
         OpenParameter(
-            "probability", "pb", "figure 7(b) has pb / (1 - count pb); the gauge is pb, before marks are spaced"
+            "probability",
+            "pb",
+            "figure 7(b) has pb / (1 - count pb); our gauge is pb, without the spacing of marks by count",
         ),
     ),
     claims=(

@@ -3,18 +3,18 @@
 from headgate.experiment.claims import above, below, every, m, some
 from headgate.experiment.declare import Claim, HeadlineMeasure
 from headgate.papers.blue._network import WHY
-from headgate.papers.blue._steps import LOADS, OFTEN, QUEUES, TIMEOUTS, experiment
+from headgate.papers.blue._steps import LOADS, QUEUES, UNDERUTILIZED, WITH_TIMEOUTS, experiment
 
-#: A drop rate that a plot of the queue shows as sustained: one packet in a hundred.
+#: The drop rate from which drops count as sustained: one packet in a hundred. The paper gives no number.
 SUSTAINED = 0.01
 
 EXPERIMENT = experiment(
     about="As figure 6, but a sender with a cwnd of one waits for its timer when a mark is echoed.",
-    cases=TIMEOUTS,
+    cases=WITH_TIMEOUTS,
     claims=(
         Claim(
             "RED leaves the link underutilized (a twentieth of the time, at every load)",
-            every(above(m(f"idle_{load}", "RED"), OFTEN) for load in LOADS),
+            every(above(m(f"idle_{load}", "RED"), UNDERUTILIZED) for load in LOADS),
             place="section III-D",
         ),
         Claim(
@@ -36,7 +36,7 @@ EXPERIMENT = experiment(
         Claim(
             "BLUE achieves high utilization (the link is not always busy in at most a twentieth of the time, "
             "at every load)",
-            every(below(m(f"idle_{load}", "BLUE"), OFTEN) for load in LOADS),
+            every(below(m(f"idle_{load}", "BLUE"), UNDERUTILIZED) for load in LOADS),
             place="section III-D, figure 9(b)",
         ),
     ),

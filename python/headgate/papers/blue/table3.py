@@ -12,12 +12,12 @@ from headgate.papers.blue._unresponsive import MEASURES, OPEN_REDS, QDISCS, expe
 
 #: Rates of the unresponsive flow in Mbit/s.
 RATES = (2, 45)
-#: The paper's drops in Mbit/s: in all, of the unresponsive flow, of the TCP flows.
-LOSSES = {
+#: The paper's drops in Mbit/s: of all flows, of the unresponsive flow, of the TCP flows.
+DROPS = {
     2: {
         "SFB": (1.86, 1.85, 0.01),
         "RED": (1.79, 0.03, 1.76),
-        # The table has the TCP flows' 2.47 and 2.57 the other way round, which the totals contradict.
+        # In the table, 2.47 and 2.57 are exchanged: its totals are the sums only as they are here.
         "SFRED": (3.10, 0.63, 2.47),
         "SFQ+RED": (3.60, 1.03, 2.57),
     },
@@ -28,13 +28,13 @@ LOSSES = {
         "SFQ+RED": (46.47, 43.94, 2.53),
     },
 }
-#: Claims at either rate.
+#: The same claim for each rate.
 per_rate = partial(for_each, RATES)
-#: Considerable drops of all TCP flows, in Mbit/s: 1 % of the link.
+#: The drops of all TCP flows, in Mbit/s, from which they count as considerable: 1 % of the link.
 CONSIDERABLE = 0.45
 
 
-def _tcp_loses(label: str) -> Callable[[int], Condition]:
+def _drops_of_tcp(label: str) -> Callable[[int], Condition]:
     return lambda rate: above(m("loss_tcp", label, rate=rate), CONSIDERABLE)
 
 
@@ -57,7 +57,7 @@ EXPERIMENT = experiment(
             case={"rate": rate},
             unit="Mbit/s",
         )
-        for rate, rows in LOSSES.items()
+        for rate, rows in DROPS.items()
         for column, measure in enumerate(("loss", "loss_unresponsive", "loss_tcp"))
     ),
     choices=OPEN_REDS,
@@ -84,17 +84,17 @@ EXPERIMENT = experiment(
         ),
         *per_rate(
             "RED drops a considerable amount of TCP's packets (1 % of the link), at {} Mbit/s",
-            _tcp_loses("RED"),
+            _drops_of_tcp("RED"),
             WHY["table3 varies"],
         ),
         *per_rate("SFRED limits the unresponsive flow more than RED does, at {} Mbit/s", _limits_more("SFRED")),
-        *per_rate("SFRED cannot protect TCP from drops (1 % of the link), at {} Mbit/s", _tcp_loses("SFRED")),
+        *per_rate("SFRED cannot protect TCP from drops (1 % of the link), at {} Mbit/s", _drops_of_tcp("SFRED")),
         *per_rate(
             "SFQ with RED limits the unresponsive flow more than RED does, at {} Mbit/s", _limits_more("SFQ+RED")
         ),
         *per_rate(
             "SFQ with RED drops a significant amount of TCP's packets (1 % of the link), at {} Mbit/s",
-            _tcp_loses("SFQ+RED"),
+            _drops_of_tcp("SFQ+RED"),
             WHY["table3 SFQ"],
         ),
     ),

@@ -10,7 +10,7 @@ from headgate.scenario.network import Dumbbell
 #: Why our runs differ from the paper.
 WHY = findings.read(__package__)
 
-#: The constant flows (section 4): group, rate of each as the scenario writes it, how many.
+#: The constant flows (section 4): name of the group, rate of each flow, number of flows.
 CONSTANT = (
     ("cbr10k", "10kbit/s", 10),
     ("cbr100k", "100kbit/s", 5),
@@ -18,14 +18,14 @@ CONSTANT = (
     ("cbr1m", "1Mbit/s", 5),
     ("cbr10m", "10Mbit/s", 5),
 )
-#: Fair rate of each of 1030 flows, in bit/s; the paper's 0.97 kbit/s.
+#: The fair rate of each of 1030 flows in bit/s: the paper's 0.97 kbit/s.
 FAIR_BPS = 1e6 / 1030
-#: How the fair rate is drawn.
+#: The look of the line at the fair rate.
 FAIR_LOOK = {"linewidth": 1.2, "label": "fair rate"}
 
 
 def scenario(v: ScenarioValues) -> Dumbbell:
-    """Every flow on an access link of 5 ms, started in the first 10 s."""
+    """All flows have access links of 5 ms and start in the first 10 s."""
     return Dumbbell(
         name="breathe",
         about="1000 TCP flows and 30 unresponsive flows on 1 Mbit/s.",
@@ -62,15 +62,15 @@ QDISCS = {
     "AFD": "afd:shadow=30000,sample=$afd_sample",
     "BREATHe": "breathe:$red,r_limit=$r_limit",
 }
-#: The figures leave them out, because they give TCP almost nothing.
+#: Disciplines that the figures leave out, because TCP gets almost nothing under them.
 NOT_DRAWN = ("DropTail", "RED")
 
 CHOICES = (
     OpenParameter(
         "r_limit",
         "10kbit/s",
-        "not stated; the rate of the slowest constant flows. Its 100 counters are more than the heavy flows and fewer "
-        "than all flows, as the set needs",
+        "not stated; the rate of the slowest constant flows. The link's rate over it gives 100 counters. The "
+        "heavy-hitter set needs more counters than there are heavy flows, and fewer than there are flows",
         ("1kbit/s", "2kbit/s", "5kbit/s", "15kbit/s", "20kbit/s", "33kbit/s", "100kbit/s"),
     ),
     OpenParameter(
@@ -80,16 +80,18 @@ CHOICES = (
         ("minth=5%,maxth=99%,maxp=0.1", "minth=50%,maxth=99%,maxp=0.02"),
     ),
     OpenParameter("afd_sample", 5, "not stated; AFD's paper samples one arrival in five", (1, 20)),
-    OpenParameter("delays", "10 ms, links of flows 5 ms", "figure 1 is lost"),
+    OpenParameter("delays", "10 ms, links of flows 5 ms", "our text of the paper has no figure 1"),
     OpenParameter("recovery", "newreno", "not stated", ("reno", "sack")),
     OpenParameter("window", 20, "not stated; ns-2's default. A flow's fair share is a packet in 8 s"),
     OpenParameter("min_rto", "200ms", "ns-2.35's default", ("1s",)),
     OpenParameter(
-        "packet", "1000B", 'the paper says "1000 Kb", which would be a second of the link a packet; taken for bytes'
+        "packet",
+        "1000B",
+        'the paper says "1000 Kb", with which the link would send one packet per second; read as bytes',
     ),
-    OpenParameter("start", "0s..10s", "not stated; ten seconds keep 1000 first windows apart"),
-    OpenParameter("send_jitter", "4ms", "half a packet's time on the link, against lockstep"),
+    OpenParameter("start", "0s..10s", "not stated; within less time, 1000 initial windows would collide"),
+    OpenParameter("send_jitter", "4ms", "half the time that the link needs for a packet, against lockstep"),
 )
 
-# The start of a thousand flows dominates shorter runs.
+# The shortened run has one seed but the full duration: the start of a thousand flows dominates shorter runs.
 experiment = partial(Experiment, scenario=scenario, qdiscs=QDISCS, choices=CHOICES, quick=QuickVariant())

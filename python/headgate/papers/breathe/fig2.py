@@ -7,9 +7,9 @@ from headgate.experiment.measures import goodput
 from headgate.experiment.plots import AxisScale, one_panel
 from headgate.papers.breathe._setting import CONSTANT, FAIR_BPS, FAIR_LOOK, NOT_DRAWN, WHY, experiment
 
-#: Of the axis of rates, in kbit/s.
+#: Ticks of the axis of goodput, in kbit/s.
 TICKS = (0.01, 0.1, 1, 10, 100, 1000)
-#: Group and how many flows it has.
+#: The number of flows of each group.
 GROUPS = {"tcp": 1000, **{name: flows for name, _, flows in CONSTANT}}
 
 EXPERIMENT = experiment(

@@ -13,7 +13,7 @@ from headgate.experiment.plots import AxisScale, one_panel
 from headgate.experiment.results import ExperimentResults
 from headgate.papers.breathe._setting import FAIR_BPS, FAIR_LOOK, NOT_DRAWN, WHY, experiment
 
-#: The ends of the ranges that are drawn, in kbit/s; the last is open.
+#: The lower ends of the ranges of goodput in the figure, in kbit/s. The last range has no upper end.
 RANGES = (0.0, 0.2, 0.4, 0.6, 0.8, 1.0, 1.2, 1.4, 1.6, 1.8, 2.0)
 NAMES = [*(f"{low:g}-{high:g}" for low, high in itertools.pairwise(RANGES)), f"above {RANGES[-1]:g}"]
 

@@ -1,4 +1,4 @@
-"""The comparison of RED, FRED, BLUE, SFB and CHOKe, with DropTail as the baseline."""
+"""The comparison of FRED, BLUE, SFB and CHOKe, with RED and DropTail as baselines."""
 
 CITATION = "A comparison of FRED, BLUE, SFB and CHOKe, with RED and Drop Tail as the baseline, by ns-2 simulation"
 ABOUT = (

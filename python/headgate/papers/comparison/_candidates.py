@@ -1,4 +1,4 @@
-"""Common to figures 13 and 14: throughput of a UDP flow under CHOKe, by the number of candidates."""
+"""Common to figures 13 and 14: throughput of a UDP flow under variants of CHOKe with more and more candidates."""
 
 import itertools
 from collections.abc import Mapping
@@ -7,13 +7,25 @@ from headgate.experiment.claims import above, along, every, falls, m
 from headgate.experiment.declare import Claim, Experiment, OpenParameter, QuickVariant, grid
 from headgate.experiment.layers import Lines
 from headgate.experiment.plots import AxisScale, one_panel
-from headgate.papers.comparison._setting import BEYOND, MAXP, MEASURES, RATE, SHARED, by_rate, network, place_of
+from headgate.papers.comparison._setting import (
+    MAXP,
+    MEASURES,
+    RATE_AXIS,
+    RATES_ABOVE_LINK,
+    WITH_UDP,
+    axis_position,
+    by_rate,
+    network,
+)
 
 
 def experiment(number: int, variant: str, what: str, qdiscs: Mapping[str, str], finding: str = "") -> Experiment:
-    """The experiment of figure `number`, whose curves are `qdiscs`, from few candidates to many."""
+    """The experiment of figure `number`. It has a curve for each of `qdiscs`, from few candidates to many.
+
+    `what` is the paper's name of the parameter that sets the number of candidates.
+    """
     values = [label.split()[-1] for label in qdiscs]
-    curves = {rate: [m("cbr", label, cbr=rate) for label in qdiscs] for rate in BEYOND}
+    curves = {rate: [m("cbr", label, cbr=rate) for label in qdiscs] for rate in RATES_ABOVE_LINK}
     steps = {rate: [before - after for before, after in itertools.pairwise(curve)] for rate, curve in curves.items()}
 
     return by_rate(
@@ -22,7 +34,11 @@ def experiment(number: int, variant: str, what: str, qdiscs: Mapping[str, str], 
         qdiscs=qdiscs,
         seeds=20,
         measures=MEASURES,
-        choices=(OpenParameter(what, ", ".join(values), "the curves' values are lost with the figure"), *SHARED, MAXP),
+        choices=(
+            OpenParameter(what, ", ".join(values), "our text of the paper has no figure, and so no values"),
+            *WITH_UDP,
+            MAXP,
+        ),
         stated_in=f"section 4.4, figure {number}",
         claims=(
             *(
@@ -44,8 +60,8 @@ def experiment(number: int, variant: str, what: str, qdiscs: Mapping[str, str], 
             ),
         ),
         plot=one_panel(
-            (Lines("cbr", "cbr", at=place_of),),
-            RATE,
+            (Lines("cbr", "cbr", at=axis_position),),
+            RATE_AXIS,
             AxisScale("UDP throughput (Mbit/s)", 0),
             note="Mean over seeds with its 95 % interval. The link has 1 Mbit/s; a fair share is 0.09 Mbit/s.",
         ),

@@ -13,14 +13,17 @@ from headgate.scenario.network import Dumbbell
 WINDOW = 300
 
 
-def many(v: ScenarioValues, name: str, about: str, buffer: str, *, udp: bool, **more: Any) -> Dumbbell:
-    """49 TCP flows; with `udp`, one of 40 Mbit/s joins."""
+def many_flows(v: ScenarioValues, name: str, about: str, buffer: str, *, udp: bool, **more: Any) -> Dumbbell:
+    """49 TCP flows, with `udp` also a UDP flow of 40 Mbit/s."""
     cbr = "40Mbit/s" if udp else None
     return network(v, name, about, tcp_flows=49, window=WINDOW, cbr=cbr, events="all", limit=buffer, **more)
 
 
 def queue_over_time(*groups: str) -> Plot:
-    """Queue length over time in KB: actual, average, and the averages of some groups. A panel for each discipline."""
+    """The queue in KB over time: its actual length, its average, and the average of each of `groups`.
+
+    Each discipline has a panel.
+    """
     looks = {
         "tcp": {"color": style.TCP, "linestyle": "--", "label": "average, TCP"},
         "cbr": {"color": style.UNRESPONSIVE, "linestyle": "--", "label": "average, UDP"},

@@ -15,12 +15,12 @@ from headgate.scenario.network import Dumbbell
 #: Why our runs differ from the paper.
 WHY = findings.read(__package__)
 
-#: The rates of figure 4-1's axis, in Mbit/s; the link has 1.
+#: The UDP flow's rates in figure 4-1, in Mbit/s. The link's rate is 1 Mbit/s.
 RATES = (0.1, 0.2, 0.4, 0.8, 1, 2, 4, 8)
-#: The rates above the link's.
-BEYOND = (2, 4, 8)
-#: The axis of rates, at equal distances as in the paper.
-RATE = AxisScale("UDP rate (Mbit/s)", ticks={place: str(rate) for place, rate in enumerate(RATES)})
+#: Those above the link's rate.
+RATES_ABOVE_LINK = (2, 4, 8)
+#: The axis of the UDP flow's rate. Rates have equal distances, as in the paper.
+RATE_AXIS = AxisScale("UDP rate (Mbit/s)", ticks={place: str(rate) for place, rate in enumerate(RATES)})
 
 RED = "red:minth=50p,maxth=100p,maxp=$maxp"
 CHOKE = "choke:minth=50p,maxth=100p,maxp=$maxp"
@@ -28,13 +28,14 @@ CHOKE = "choke:minth=50p,maxth=100p,maxp=$maxp"
 A_CHOKE = f"{CHOKE},adaptive=5"
 BLUE = "blue:d1=0.02,d2=0.002,freeze_time=10ms"
 
-#: All six, as in figures 4 and 5; FRED's and SFB's defaults are those of section 3.3.
+#: All six disciplines, as in figures 4 and 5. FRED and SFB have the settings of section 3.3 by default.
 QDISCS = {"DropTail": "droptail", "RED": RED, "FRED": "fred", "BLUE": BLUE, "SFB": "sfb", "CHOKe": A_CHOKE}
 
-#: The paper's fair share for TCP: FRED's 0.80 Mbit/s (table 1) of an equal share of 10/11 Mbit/s.
+#: The part of its fair share with which TCP counts as treated fairly. The paper calls 0.80 Mbit/s fair (FRED, table 1),
+#: which is 0.88 of ten equal shares, 10/11 Mbit/s.
 FAIR_ENOUGH = 0.88
 
-#: Throughputs in Mbit/s, and that of all flows as a share of the link.
+#: Throughput of UDP and of TCP in Mbit/s, and throughput of all flows over the link's rate.
 MEASURES: dict[str, RunMeasure] = {
     "cbr": throughput("cbr") * 1e-6,
     "tcp": throughput(kind="tcp") * 1e-6,
@@ -45,24 +46,24 @@ DURATION = OpenParameter("duration", "100s", "the paper gives no duration; the f
 DELAY = OpenParameter(
     "delay",
     "10ms",
-    "figure 3 is lost; with 5 ms of access on each side the round-trip time is 40 ms",
+    "our text has no figure 3; with 5 ms of access on each side, the round-trip time is 40 ms",
     ("2ms", "40ms", "133ms"),
 )
 JITTER = OpenParameter(
     "jitter",
     0.1,
     "ns-2's CBR has none by default. But then packets arrive in lockstep with departures, and the lockstep "
-    "decides which flow loses",
+    "decides whose packets are dropped",
     (0, 0.5),
 )
-OVERHEAD = OpenParameter(
+SEND_JITTER = OpenParameter(
     "send_jitter", "1ms", "a random delay before each TCP packet, against the same lockstep", ("0s", "4ms")
 )
-CC = OpenParameter("recovery", "newreno", "the paper says TCP alone", ("reno", "sack"))
-MAXP = OpenParameter("maxp", 0.02, "for RED the paper gives thresholds alone; 0.02 is what FRED has", (0.05, 0.1))
-#: Open parameters of TCP flows alone, and of TCP flows beside a constant flow.
-TCP_ALONE = (DURATION, DELAY, OVERHEAD, CC)
-SHARED = (DURATION, DELAY, JITTER, OVERHEAD, CC)
+RECOVERY = OpenParameter("recovery", "newreno", "the paper says only TCP", ("reno", "sack"))
+MAXP = OpenParameter("maxp", 0.02, "for RED the paper states only thresholds; 0.02 is FRED's maxp", (0.05, 0.1))
+#: Open parameters of experiments with TCP flows alone, and with TCP flows beside UDP flows.
+TCP_ALONE = (DURATION, DELAY, SEND_JITTER, RECOVERY)
+WITH_UDP = (DURATION, DELAY, JITTER, SEND_JITTER, RECOVERY)
 
 
 def network(
@@ -79,9 +80,9 @@ def network(
     events: str = "off",
     **link: Unpack[DumbbellKeys],
 ) -> Dumbbell:
-    """Section 3.1: by default ten TCP flows and a constant flow on 1 Mbit/s.
+    """The network of section 3.1: by default ten TCP flows and a constant flow on 1 Mbit/s.
 
-    The constant rate is the case's `cbr` in Mbit/s unless it is given; None leaves TCP flows alone.
+    `cbr` is the rate of each constant flow, by default the case's `cbr` in Mbit/s. With None there are TCP flows only.
     """
     flows: list[FlowsPart] = [
         tcp(
@@ -111,15 +112,15 @@ def network(
     return Dumbbell(flows=flows, qdiscs=v.qdiscs, **given)
 
 
-def beyond(condition: Condition, **where: Any) -> Condition:
+def at_rates_above_link(condition: Condition, **where: Any) -> Condition:
     """Whether a condition holds at every UDP rate above the link's."""
     return in_each_case(condition, cbr=lambda rate: rate > 1, **where)
 
 
-def place_of(rate: float) -> float:
+def axis_position(rate: float) -> float:
     """Position of a rate on the axis."""
     return float(RATES.index(rate))
 
 
-#: An experiment against the UDP flow's rate, with RED among the disciplines.
-by_rate = partial(Experiment, cases=grid(cbr=RATES), choices=(*SHARED, MAXP))
+#: An experiment with a case for each rate of the UDP flow. Its disciplines take maxp, as RED does.
+by_rate = partial(Experiment, cases=grid(cbr=RATES), choices=(*WITH_UDP, MAXP))

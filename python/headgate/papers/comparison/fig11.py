@@ -6,8 +6,8 @@ from headgate.experiment.claims import above, below, m
 from headgate.experiment.declare import Claim, Experiment, PublishedNumbers, grid
 from headgate.experiment.layers import RunLine, average_queue
 from headgate.experiment.plots import AxisScale, Plot, PlotPanel
-from headgate.papers.comparison._many import many
-from headgate.papers.comparison._setting import MEASURES, SHARED, WHY
+from headgate.papers.comparison._many import many_flows
+from headgate.papers.comparison._setting import MEASURES, WHY, WITH_UDP
 
 LARGE, SMALL = "500ms", "20ms"
 
@@ -25,7 +25,7 @@ def _panel(boxtime: str, title: str) -> PlotPanel:
 EXPERIMENT = Experiment(
     about="49 TCP flows and a UDP flow of 40 Mbit/s share 1 Mbit/s and a buffer of 150 KB under SFB. SFB "
     "admits one packet of unresponsive flows per Boxtime.",
-    scenario=lambda v: many(
+    scenario=lambda v: many_flows(
         v, "fig11", f"49 TCP flows and one of 40 Mbit/s under SFB, Boxtime {v.boxtime}.", "150p", udp=True
     ),
     qdiscs={"SFB": "sfb:boxtime=$boxtime"},
@@ -39,7 +39,7 @@ EXPERIMENT = Experiment(
             "tcp", "section 4.3", {"SFB": (0.926, 0.66)}, axis="boxtime", at=(LARGE, SMALL), unit="Mbit/s"
         ),
     ),
-    choices=SHARED,
+    choices=WITH_UDP,
     stated_in="section 4.3",
     claims=(
         Claim(

@@ -7,14 +7,23 @@ from headgate.experiment.declare import Claim, QuickVariant
 from headgate.experiment.layers import Line
 from headgate.experiment.measures import jain
 from headgate.experiment.plots import LAST, AxisScale, Plot, PlotPanel
-from headgate.papers.comparison._setting import A_CHOKE, MEASURES, RATE, RED, WHY, beyond, by_rate, place_of
+from headgate.papers.comparison._setting import (
+    A_CHOKE,
+    MEASURES,
+    RATE_AXIS,
+    RED,
+    WHY,
+    at_rates_above_link,
+    axis_position,
+    by_rate,
+)
 from headgate.papers.comparison.fig4 import scenario
 
 MINTH, MAXTH = 50, 100
 
 
 def _similar(measure: str) -> Condition:
-    """CHOKe's queue is within a quarter of RED's at each rate below the link's."""
+    """Whether CHOKe's queue is within a quarter of RED's, at each rate below the link's."""
     return in_each_case(near(m(measure, "CHOKe") / m(measure, "RED"), 1, within=0.25), cbr=lambda rate: rate < 1)
 
 
@@ -24,8 +33,8 @@ def _panel(label: str) -> PlotPanel:
         "cbr_queue": {"label": "UDP", "color": style.UNRESPONSIVE, "marker": "s"},
         "tcp_queue": {"label": "TCP", "color": style.TCP, "marker": "o"},
     }
-    layers = tuple(Line(over("cbr", y, label), look, at=place_of) for y, look in looks.items())
-    return PlotPanel(layers, RATE, AxisScale("Queue size (packets)", 0), label)
+    layers = tuple(Line(over("cbr", y, label), look, at=axis_position) for y, look in looks.items())
+    return PlotPanel(layers, RATE_AXIS, AxisScale("Queue size (packets)", 0), label)
 
 
 EXPERIMENT = by_rate(
@@ -53,29 +62,29 @@ EXPERIMENT = by_rate(
         ),
         Claim(
             "With a UDP rate above the link's, CHOKe keeps the queue around minth, 50 packets (within 20 %)",
-            beyond(near(m("queue", "CHOKe"), MINTH, within=0.2)),
+            at_rates_above_link(near(m("queue", "CHOKe"), MINTH, within=0.2)),
         ),
         Claim(
             "With a UDP rate above the link's, CHOKe enables TCP to get a high throughput (more than 0.8 Mbit/s)",
-            beyond(above(m("tcp", "CHOKe"), 0.8)),
+            at_rates_above_link(above(m("tcp", "CHOKe"), 0.8)),
             place="section 4.4",
         ),
         Claim(
             "RED keeps the queue at or below maxth most of the time, with a UDP rate above the link's",
-            beyond(above(m("below_maxth", "RED"), 0.5)),
+            at_rates_above_link(above(m("below_maxth", "RED"), 0.5)),
         ),
         Claim(
             "Most of RED's queue is occupied by UDP, with a UDP rate above the link's",
-            beyond(above(m("cbr_held", "RED"), 0.5)),
+            at_rates_above_link(above(m("cbr_held", "RED"), 0.5)),
         ),
         Claim(
             "TCP's throughput is then very low in RED (less than 0.05 Mbit/s)",
-            beyond(below(m("tcp", "RED"), 0.05)),
+            at_rates_above_link(below(m("tcp", "RED"), 0.05)),
             place="section 4.4",
         ),
         Claim(
             "CHOKe achieves much better fairness than RED, with a UDP rate above the link's (Jain's index)",
-            beyond(above(m("jain", "CHOKe"), m("jain", "RED"))),
+            at_rates_above_link(above(m("jain", "CHOKe"), m("jain", "RED"))),
         ),
     ),
     plot=Plot(

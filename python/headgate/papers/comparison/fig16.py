@@ -8,22 +8,22 @@ from headgate.experiment.layers import Line
 from headgate.experiment.plots import AxisScale, Plot, PlotPanel
 from headgate.papers.comparison._setting import (
     A_CHOKE,
-    BEYOND,
     MAXP,
     MEASURES,
-    RATE,
+    RATE_AXIS,
     RATES,
+    RATES_ABOVE_LINK,
     RED,
-    SHARED,
     WHY,
-    beyond,
+    WITH_UDP,
+    at_rates_above_link,
+    axis_position,
     network,
-    place_of,
 )
 
-#: Numbers of TCP and of UDP flows, with their color and marker.
-ONE, TEN, FIVE = {"tcp": 1, "udp": 1}, {"tcp": 10, "udp": 1}, {"tcp": 10, "udp": 5}
-FLOWS = (ONE, TEN, FIVE)
+#: Numbers of TCP and of UDP flows, then the color and marker of each combination.
+ONE_TCP, TEN_TCP, FIVE_UDP = {"tcp": 1, "udp": 1}, {"tcp": 10, "udp": 1}, {"tcp": 10, "udp": 5}
+FLOWS = (ONE_TCP, TEN_TCP, FIVE_UDP)
 LOOKS = ((style.FAIR, "D"), (style.TCP, "o"), (style.UNRESPONSIVE, "s"))
 
 
@@ -32,12 +32,12 @@ def _cases(rates: tuple[float, ...]) -> tuple[Case, ...]:
 
 
 def _less(measure: str, more: Case, fewer: Case) -> Condition:
-    """UDP gets less under CHOKe with `more` flows than with `fewer`, at every rate above the link's."""
-    return beyond(below(m(measure, "CHOKe"), m(measure, "CHOKe", **fewer)), **more)
+    """Whether a UDP measure under CHOKe is less with `more` flows than with `fewer`, at each rate above the link's."""
+    return at_rates_above_link(below(m(measure, "CHOKe"), m(measure, "CHOKe", **fewer)), **more)
 
 
 def _no_difference(first: Case, second: Case) -> Condition:
-    """RED's UDP throughputs are within 10 % of each other, at every rate."""
+    """Whether RED's UDP throughput differs by at most 10 % between two numbers of flows, at each rate."""
     ratio = m("cbr_all", "RED", **second) / m("cbr_all", "RED", **first)
     return in_each_case(near(ratio, 1, within=0.1), **first)
 
@@ -47,11 +47,11 @@ def _panel(title: str, label: str, y: str, what: str) -> PlotPanel:
         Line(
             over("cbr", y, label, **flows),
             {"label": f"{flows['tcp']} TCP, {flows['udp']} UDP", "color": color, "marker": marker},
-            at=place_of,
+            at=axis_position,
         )
         for flows, (color, marker) in zip(FLOWS, LOOKS, strict=True)
     )
-    return PlotPanel(lines, RATE, AxisScale(what, 0), f"{title} {label}")
+    return PlotPanel(lines, RATE_AXIS, AxisScale(what, 0), f"{title} {label}")
 
 
 EXPERIMENT = Experiment(
@@ -71,48 +71,48 @@ EXPERIMENT = Experiment(
         OpenParameter(
             "UDP rate",
             "the rate of each flow",
-            "the paper changes the number of UDP flows and nothing else; five flows together send five times that rate",
+            "the paper changes only the number of UDP flows; five flows together then send five times the rate",
         ),
-        *SHARED,
+        *WITH_UDP,
         MAXP,
     ),
     stated_in="section 4.4, figure 16a",
     claims=(
         Claim(
             "With more TCP flows, (10, 1) after (1, 1), UDP gets less under CHOKe, at every rate above the link's",
-            _less("cbr_all", TEN, ONE),
+            _less("cbr_all", TEN_TCP, ONE_TCP),
         ),
         Claim(
             "With more TCP flows UDP also has less of CHOKe's queue",
-            _less("cbr_queue", TEN, ONE),
+            _less("cbr_queue", TEN_TCP, ONE_TCP),
             place="section 4.4, figure 16b",
         ),
         Claim(
             "With more UDP flows, (10, 5) after (10, 1), UDP flows together get less under CHOKe as well",
-            _less("cbr_all", FIVE, TEN),
+            _less("cbr_all", FIVE_UDP, TEN_TCP),
             WHY["fig16 meets itself"],
         ),
         Claim(
             "With more UDP flows, (10, 5) after (10, 1), each UDP flow gets less under CHOKe",
-            _less("cbr_each", FIVE, TEN),
+            _less("cbr_each", FIVE_UDP, TEN_TCP),
         ),
         *(
             Claim(
                 f"UDP gets less under CHOKe as its rate goes from 2 to 8 Mbit/s, with {flows['tcp']} TCP and "
                 f"{flows['udp']} UDP",
-                falls(along({rate: m("cbr_all", "CHOKe", **flows, cbr=rate) for rate in BEYOND})),
+                falls(along({rate: m("cbr_all", "CHOKe", **flows, cbr=rate) for rate in RATES_ABOVE_LINK})),
             )
             for flows in FLOWS
         ),
         Claim(
             "RED's UDP throughput has no distinct difference (10 %) with 1 and 10 TCP flows, at any rate",
-            _no_difference(ONE, TEN),
+            _no_difference(ONE_TCP, TEN_TCP),
             WHY["fig16 TCP flows"],
             place="section 4.4, figure 16c",
         ),
         Claim(
             "RED's UDP throughput has no distinct difference (10 %) with 1 and 5 UDP flows, at any rate",
-            _no_difference(TEN, FIVE),
+            _no_difference(TEN_TCP, FIVE_UDP),
             WHY["fig16 UDP flows"],
             place="section 4.4, figure 16c",
         ),

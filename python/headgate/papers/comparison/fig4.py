@@ -7,26 +7,26 @@ from headgate.experiment.layers import Lines
 from headgate.experiment.measures import share_of_fair
 from headgate.experiment.plots import AxisScale, Plot, PlotPanel
 from headgate.papers.comparison._setting import (
-    BEYOND,
     FAIR_ENOUGH,
     MEASURES,
     QDISCS,
-    RATE,
+    RATE_AXIS,
+    RATES_ABOVE_LINK,
     WHY,
-    beyond,
+    at_rates_above_link,
+    axis_position,
     by_rate,
     network,
-    place_of,
 )
 from headgate.scenario.network import Dumbbell
 
 OTHERS = tuple(label for label in QDISCS if label != "DropTail")
-#: In figure 4-2 FRED and SFB are fairer than these.
+#: Disciplines that are less fair than FRED and SFB in figure 4-2.
 UNFAIREST = ("DropTail", "RED", "BLUE", "CHOKe")
 
 
 def scenario(v: ScenarioValues, name: str = "fig4") -> Dumbbell:
-    """The case's UDP rate against ten TCP flows, with all events of the queue."""
+    """Ten TCP flows and a UDP flow with the case's rate. All events of the queue are recorded."""
     return network(v, name, f"Ten TCP flows and an unresponsive flow of {v.cbr} Mbit/s.", events="all")
 
 
@@ -59,13 +59,13 @@ EXPERIMENT = by_rate(
         *for_each(
             OTHERS,
             "UDP's throughput is higher with DropTail than with {}, at every rate above the link's",
-            lambda label: beyond(above(m("cbr", "DropTail"), m("cbr", label))),
+            lambda label: at_rates_above_link(above(m("cbr", "DropTail"), m("cbr", label))),
             dict.fromkeys(("RED", "BLUE"), WHY["fig4 either way"]),
         ),
         *for_each(
             ("RED", "BLUE"),
             "With {}, UDP dominates the link at every rate above the link's",
-            lambda label: beyond(above(m("cbr_share", label), 0.5)),
+            lambda label: at_rates_above_link(above(m("cbr_share", label), 0.5)),
         ),
         *for_each(
             ("FRED", "SFB", "CHOKe"),
@@ -75,18 +75,18 @@ EXPERIMENT = by_rate(
         ),
         Claim(
             "With CHOKe, UDP throughput decreases as its rate goes from 2 to 8 Mbit/s",
-            falls(along({rate: m("cbr", "CHOKe", cbr=rate) for rate in BEYOND})),
+            falls(along({rate: m("cbr", "CHOKe", cbr=rate) for rate in RATES_ABOVE_LINK})),
         ),
         *for_each(
             OTHERS,
             "UDP holds more of the queue with DropTail than with {}, at every rate above the link's",
-            lambda label: beyond(above(m("cbr_queue", "DropTail"), m("cbr_queue", label))),
+            lambda label: at_rates_above_link(above(m("cbr_queue", "DropTail"), m("cbr_queue", label))),
             place="section 3.4, figure 4-2",
         ),
         Claim(
             "BLUE uses much less buffer than RED: UDP holds less than half as many packets, at every rate "
             "above the link's",
-            beyond(below(m("cbr_queue", "BLUE"), m("cbr_queue", "RED"), times=0.5)),
+            at_rates_above_link(below(m("cbr_queue", "BLUE"), m("cbr_queue", "RED"), times=0.5)),
             WHY["fig4 swings"],
             place="section 3.4, figure 4-2",
         ),
@@ -94,13 +94,15 @@ EXPERIMENT = by_rate(
             ("FRED", "SFB"),
             "{} is among the fairest: UDP holds less of the queue than with DropTail, RED, BLUE and CHOKe, "
             "above the link's rate",
-            lambda label: every(beyond(below(m("cbr_queue", label), m("cbr_queue", other))) for other in UNFAIREST),
+            lambda label: every(
+                at_rates_above_link(below(m("cbr_queue", label), m("cbr_queue", other))) for other in UNFAIREST
+            ),
             place="section 3.4, figure 4-2",
         ),
     ),
     plot=Plot(
         [
-            PlotPanel((Lines(y, "cbr", at=place_of),), RATE, AxisScale(what, 0), title)
+            PlotPanel((Lines(y, "cbr", at=axis_position),), RATE_AXIS, AxisScale(what, 0), title)
             for y, what, title in (
                 ("cbr", "UDP throughput (Mbit/s)", "Figure 4-1"),
                 ("cbr_queue", "UDP queue size (packets)", "Figure 4-2"),

@@ -6,11 +6,11 @@ from headgate.experiment.claims import above, at_most, every, m, near
 from headgate.experiment.declare import Claim, Experiment, HeadlineMeasure, OpenParameter, for_each
 from headgate.experiment.layers import RunLine, average_queue
 from headgate.experiment.plots import AxisScale, Plot, PlotPanel
-from headgate.papers.comparison._setting import MAXP, MEASURES, QDISCS, SHARED
+from headgate.papers.comparison._setting import MAXP, MEASURES, QDISCS, WITH_UDP
 from headgate.papers.comparison.fig4 import scenario
 
 #: Disciplines that do not limit the unresponsive flow, and disciplines that do.
-YIELD, HOLD = ("DropTail", "RED", "BLUE"), ("FRED", "SFB", "CHOKe")
+PERMISSIVE, PROTECTIVE = ("DropTail", "RED", "BLUE"), ("FRED", "SFB", "CHOKe")
 
 
 def _panel(label: str) -> PlotPanel:
@@ -39,20 +39,20 @@ EXPERIMENT = Experiment(
     },
     choices=(
         OpenParameter("cbr", 2, "the figure's UDP rate is not given; the text needs one above the link's", (1, 4, 8)),
-        *SHARED,
+        *WITH_UDP,
         MAXP,
     ),
     stated_in="section 3.4, figure 5",
     claims=(
         *for_each(
-            YIELD,
+            PERMISSIVE,
             "With {}, most of the packets in the queue are UDP's",
             lambda label: above(m("cbr_share", label), 0.5),
         ),
         *for_each(
-            HOLD,
+            PROTECTIVE,
             "TCP's throughput is higher with {} than with DropTail, RED and BLUE",
-            lambda label: every(above(m("tcp", label), m("tcp", other)) for other in YIELD),
+            lambda label: every(above(m("tcp", label), m("tcp", other)) for other in PERMISSIVE),
         ),
         Claim(
             "With DropTail, the queue is at the buffer's size, 150 packets, at most times (its mean within 5 %)",

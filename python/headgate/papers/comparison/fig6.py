@@ -6,9 +6,9 @@ from headgate.experiment.declare import Claim, Experiment, OpenParameter, QuickV
 from headgate.experiment.layers import Line, ReferenceLine
 from headgate.experiment.measures import share_of_fair
 from headgate.experiment.plots import AxisScale, one_panel
-from headgate.papers.comparison._setting import FAIR_ENOUGH, MEASURES, SHARED, network
+from headgate.papers.comparison._setting import FAIR_ENOUGH, MEASURES, WITH_UDP, network
 
-#: Buffers in packets; the paper names 45 alone.
+#: Buffer sizes in packets. The paper states only 45, above which it finds FRED fair.
 BUFFERS = (10, 15, 20, 30, 45, 60, 75, 90, 120, 150)
 ENOUGH = 45
 TCP_SHARE = m("tcp_fair", "FRED")
@@ -21,7 +21,7 @@ EXPERIMENT = Experiment(
     qdiscs={"FRED": "fred:many_flows=off"},
     cases=grid(buffer=BUFFERS),
     measures={**MEASURES, "tcp_fair": share_of_fair(kind="tcp")},
-    choices=(OpenParameter("cbr", 2, "the figure's UDP rate is not given; 2 Mbit/s as in table 1", (1, 8)), *SHARED),
+    choices=(OpenParameter("cbr", 2, "the figure's UDP rate is not given; 2 Mbit/s as in table 1", (1, 8)), *WITH_UDP),
     stated_in="section 4.1",
     claims=(
         Claim(

@@ -3,12 +3,12 @@
 from headgate.experiment import queues
 from headgate.experiment.claims import above, m, near
 from headgate.experiment.declare import Claim, Experiment, HeadlineMeasure, PublishedNumbers
-from headgate.papers.comparison._many import many, queue_over_time
+from headgate.papers.comparison._many import many_flows, queue_over_time
 from headgate.papers.comparison._setting import BLUE, MEASURES, TCP_ALONE
 
 EXPERIMENT = Experiment(
     about="49 TCP flows with windows of 300 KB share 1 Mbit/s and a buffer of 300 KB under BLUE.",
-    scenario=lambda v: many(v, "fig7", "49 TCP flows under BLUE.", "300p", udp=False),
+    scenario=lambda v: many_flows(v, "fig7", "49 TCP flows under BLUE.", "300p", udp=False),
     qdiscs={"BLUE": BLUE},
     measures={"tcp": MEASURES["tcp"], "total": MEASURES["total"], "queue": queues.packets()},
     published=(

@@ -6,16 +6,17 @@ from headgate.experiment import queues
 from headgate.experiment.claims import above, at_most, below, m
 from headgate.experiment.declare import Claim, Experiment, OpenParameter, PublishedNumbers, QuickVariant
 from headgate.experiment.measures import link, over_intervals
-from headgate.papers.comparison._many import many, queue_over_time
-from headgate.papers.comparison._setting import BLUE, MEASURES, SHARED, WHY
+from headgate.papers.comparison._many import many_flows, queue_over_time
+from headgate.papers.comparison._setting import BLUE, MEASURES, WHY, WITH_UDP
 
-#: When the buffer overflows, in seconds, and by when the queue is empty again (section 4.2).
+#: The time in seconds at which the UDP flow joins and the buffer overflows, and the time by which the queue is empty
+#: again (section 4.2).
 JOINS, EMPTY = 40.0, 48.0
 
 
 EXPERIMENT = Experiment(
     about="At 40 s a UDP flow of 40 Mbit/s joins 49 TCP flows on 1 Mbit/s and a buffer of 300 KB under BLUE.",
-    scenario=lambda v: many(
+    scenario=lambda v: many_flows(
         v, "fig8", "A UDP flow of 40 Mbit/s joins under BLUE.", "300p", udp=True, cbr_start=v.joins, warmup="40s"
     ),
     qdiscs={"BLUE": BLUE},
@@ -35,7 +36,7 @@ EXPERIMENT = Experiment(
         OpenParameter(
             "joins", "40s", "when the UDP flow joins is not given; the text has the buffer overflow at 40 s", ("0s",)
         ),
-        *SHARED,
+        *WITH_UDP,
     ),
     stated_in="section 4.2",
     claims=(

@@ -3,12 +3,12 @@
 from headgate.experiment import queues
 from headgate.experiment.claims import above, m
 from headgate.experiment.declare import Claim, Experiment, PublishedNumbers
-from headgate.papers.comparison._many import many, queue_over_time
+from headgate.papers.comparison._many import many_flows, queue_over_time
 from headgate.papers.comparison._setting import MEASURES, TCP_ALONE
 
 EXPERIMENT = Experiment(
     about="49 TCP flows with windows of 300 KB share 1 Mbit/s and a buffer of 150 KB under SFB.",
-    scenario=lambda v: many(v, "fig9", "49 TCP flows under SFB.", "150p", udp=False),
+    scenario=lambda v: many_flows(v, "fig9", "49 TCP flows under SFB.", "150p", udp=False),
     qdiscs={"SFB": "sfb"},
     measures={"tcp": MEASURES["tcp"], "total": MEASURES["total"], "queue": queues.packets()},
     published=(PublishedNumbers("tcp", "section 4.3", {"SFB": (0.94,)}, unit="Mbit/s"),),

@@ -12,18 +12,18 @@ from headgate.experiment.declare import (
 )
 from headgate.experiment.layers import Line, PublishedMarks
 from headgate.experiment.plots import AxisScale, Plot, PlotPanel
-from headgate.papers.comparison._setting import CC, DURATION, JITTER, MEASURES, OVERHEAD, WHY, network
+from headgate.papers.comparison._setting import DURATION, JITTER, MEASURES, RECOVERY, SEND_JITTER, WHY, network
 
 #: The link's rates in Mbit/s.
 LINKS = (0.5, 1, 2, 4, 8, 10, 20)
-#: The bottleneck's delay as in the other figures, and the one that the table implies: at 20 Mbit/s a fifth of the link
-#: is unused, so TCP has all that its windows allow. 10 windows of 50 packets of 8000 bits a round trip are 13.94 Mbit/s
-#: at 287 ms, of which the access links have 20 ms and sending a packet 0.5 ms.
+#: The bottleneck's delay in the other figures, and the delay that the table implies. At 20 Mbit/s a fifth of the link
+#: is unused, so TCP is limited by its windows: ten windows of 50 packets of 8000 bits per round-trip time. They are
+#: 13.94 Mbit/s if that time is 287 ms. The access links cause 20 ms of it, sending a packet 0.5 ms.
 CHOSEN, IMPLIED = "10ms", "133ms"
 DELAYS = {CHOSEN: "round-trip time 40 ms", IMPLIED: "round-trip time 287 ms"}
-#: By how much the paper's own shares of TCP differ from 0.5 to 8 Mbit/s, which it calls not very much: 83 % and 72 %.
+#: TCP's share falls from 83 % at 0.5 Mbit/s to 72 % at 8 Mbit/s in the paper's table, which calls that "not very much".
 STEADY = 0.11
-#: The share of its 2 Mbit/s that the paper calls the UDP flow's full share: 1.85 at 10 Mbit/s.
+#: The part of its 2 Mbit/s that the paper calls the UDP flow's full share: 1.85 Mbit/s, on a link of 10 Mbit/s.
 FULL = 1.85 / 2
 
 
@@ -49,7 +49,7 @@ def _panel(delay: str) -> PlotPanel:
 
 
 def _published(measure: str, unit: str, scale: float, *numbers: float) -> list[PublishedNumbers]:
-    """The table's numbers beside those at both round-trip times."""
+    """The table's numbers, to be compared with ours at each round-trip time."""
     return [
         PublishedNumbers(measure, "table 1", {"FRED": numbers}, "link", LINKS, {"delay": delay}, unit, scale)
         for delay in DELAYS
@@ -57,8 +57,9 @@ def _published(measure: str, unit: str, scale: float, *numbers: float) -> list[P
 
 
 EXPERIMENT = Experiment(
-    about="Ten TCP flows and a UDP flow of 2 Mbit/s under FRED on 0.5 to 20 Mbit/s. Round-trip times are that "
-    "of the other figures and the one that the table implies. How do the flows share the link?",
+    about="Ten TCP flows and a UDP flow of 2 Mbit/s share a link of 0.5 to 20 Mbit/s under FRED. There are runs with "
+    "the round-trip time of the other figures, and with the one that the table implies. How do the flows share the "
+    "link?",
     scenario=lambda v: network(v, "table1", f"FRED on {v.link} Mbit/s.", rate=f"{v.link}Mbit/s"),
     qdiscs={"FRED": "fred"},
     cases=grid(delay=tuple(DELAYS), link=LINKS),
@@ -83,12 +84,12 @@ EXPERIMENT = Experiment(
             "time",
         ),
         OpenParameter(
-            "cbr", 2, "the UDP rate is not given; UDP got 1.86 Mbit/s on a link that was fast enough", (1.86, 2.5, 4)
+            "cbr", 2, "the UDP rate is not given; UDP gets 1.86 Mbit/s on the link of 20 Mbit/s", (1.86, 2.5, 4)
         ),
         DURATION,
         JITTER,
-        OVERHEAD,
-        CC,
+        SEND_JITTER,
+        RECOVERY,
     ),
     stated_in="section 4.1, table 1",
     claims=tuple(

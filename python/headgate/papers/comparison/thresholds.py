@@ -5,16 +5,16 @@ from headgate.experiment.claims import Condition, in_each_case, m, near
 from headgate.experiment.declare import Claim, Experiment, OpenParameter, QuickVariant, grid
 from headgate.experiment.layers import Lines
 from headgate.experiment.plots import AxisScale, Plot, PlotPanel
-from headgate.papers.comparison._setting import MAXP, MEASURES, SHARED, WHY, network
+from headgate.papers.comparison._setting import MAXP, MEASURES, WHY, WITH_UDP, network
 
-#: The minimum thresholds that are tried, in packets; maxth is twice minth, as in section 3.3.
+#: The values of minth in packets. maxth is twice minth, as in section 3.3.
 MINTHS = (25, 50, 100)
-#: The minimum threshold of all other experiments, in packets.
+#: The value of minth in all other experiments.
 MINTH = 50
 
 
 def _proportional(measure: str) -> Condition:
-    """Divided by minth, a measure is within a quarter of its value with the paper's thresholds, in each case."""
+    """Whether a measure over minth is within a quarter of its value with the paper's thresholds, in each case."""
     ratio = m(measure, "CHOKe") / m(measure, "CHOKe", minth=MINTH, maxth=2 * MINTH)
     return in_each_case(
         near(ratio, lambda case: case["minth"] / MINTH, within=0.25), minth=lambda minth: minth != MINTH
@@ -38,10 +38,8 @@ EXPERIMENT = Experiment(
     measures={**MEASURES, "queue": queues.packets(), "cbr_queue": queues.packets("cbr")},
     choices=(
         OpenParameter("thresholds", "25/50, 50/100, 100/200 packets", "the paper gives no values for this section"),
-        OpenParameter(
-            "buffer", "75, 150, 300 packets", "three times minth, as with the thresholds that the paper states"
-        ),
-        *SHARED,
+        OpenParameter("buffer", "75, 150, 300 packets", "three times minth, as in the paper's other experiments"),
+        *WITH_UDP,
         MAXP,
     ),
     stated_in="section 4.4 (4)",

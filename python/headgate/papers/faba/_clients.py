@@ -7,12 +7,12 @@ from headgate.experiment.measures import jain
 from headgate.experiment.plots import AxisScale, one_panel
 from headgate.papers.faba._setting import CHOKE_MINTH, CLIENT_CHOICES, FABA, OPEN_BUFFER, OTHERS, WHY, clients
 
-#: The paper's axis ends at 1000. Some ten Telnet clients do not fill the link, and all are served in full.
+#: Numbers of clients. The paper's axis ends at 1000. Fewer than about twelve Telnet clients would not fill the link.
 CLIENTS = (100, 200, 400, 600, 800, 1000)
 
 
 def experiment(kind: str, traffic: OpenParameter, about: str, more: tuple[Claim, ...] = (), **why: str) -> Experiment:
-    """The experiment for one kind of client; `why` are findings by the discipline that FABA is compared with."""
+    """The experiment for one kind of client. `why` names the finding for each discipline compared with FABA."""
     findings = {label: WHY[name] for label, name in why.items()}
 
     def fairer(label: str, **case: int) -> Condition:

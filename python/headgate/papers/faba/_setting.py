@@ -1,4 +1,4 @@
-"""Common to the FABA paper's experiments: disciplines, TCP beside a constant flow, clients, open parameters."""
+"""Common to the FABA paper's experiments: disciplines, open parameters, and two networks (`mix` and `clients`)."""
 
 from collections.abc import Iterable
 from typing import Unpack
@@ -13,11 +13,11 @@ from headgate.scenario.network import Dumbbell
 #: Why our runs differ from the paper.
 WHY = findings.read(__package__)
 
-#: Ten times the bandwidth-delay product of a flow (section 5.3), in packets.
+#: The buffer in packets: ten times the bandwidth-delay product of a flow (section 5.3).
 BUFFER = 780
 
-#: The disciplines that FABA is compared with wherever the paper says "other queue management schemes"; section 5 has
-#: the thresholds of RED and FRED at a quarter and a half of the buffer, and maxp 0.02.
+#: The disciplines that the paper calls "other queue management schemes". By section 5, RED and FRED have thresholds at
+#: a quarter and a half of the buffer, and a maxp of 0.02.
 OTHERS = {
     "RED": "red:minth=25%,maxth=50%,maxp=0.02",
     "CHOKe": "choke:minth=$choke_minth,maxth=50%,maxp=0.02",
@@ -32,11 +32,14 @@ DURATION = OpenParameter("duration", "100s", "stated for figure 12 only; taken f
 WINDOW = OpenParameter(
     "window",
     10000,
-    "no receiver's window is stated; ns-2's default of 20 packets would keep nine flows from filling the buffer",
+    "the paper states no receiver's window; with ns-2's default of 20 packets, nine flows could not fill the buffer",
     (20, 78),
 )
-CC = OpenParameter(
-    "recovery", "newreno", "stated (section 5); varied, since NewReno repairs one loss a round trip", ("reno", "sack")
+RECOVERY = OpenParameter(
+    "recovery",
+    "newreno",
+    "stated (section 5); other values show the effect of repairing one loss per round-trip time, as NewReno does",
+    ("reno", "sack"),
 )
 STEADY = OpenParameter(
     "slow_but_steady", False, "RFC 6582's advice, and ns-2's default since May 2003; before, Slow-but-Steady", (True,)
@@ -45,25 +48,26 @@ DEFLATION = OpenParameter(
     "partial_deflation", True, "as in RFC 2582 and 6582, and ns-2's default since May 2003; before, none", (False,)
 )
 MIN_RTO = OpenParameter("min_rto", "200ms", "ns-2.35's default; ns-2 of 2002 to 2004 had 1 s", ("1s",))
-PHASE = OpenParameter("jitter", 0.1, "random sending times, of TCP up to 200 us, prevent lockstep")
-#: The buffer is stated for figures of the mix and open for others.
+JITTER = OpenParameter("jitter", 0.1, "random sending times prevent lockstep; TCP sends with a delay of up to 200 us")
+#: The paper states the buffer for the experiments with `mix`. For others it is an open parameter.
 MIX_BUFFER = OpenParameter("buffer", BUFFER, "ten bandwidth-delay products of a flow, as section 5.3 states")
 OPEN_BUFFER = OpenParameter("buffer", BUFFER, "not stated for this figure; taken from section 5.3", (156, 390, 1560))
 CHOKE_MINTH = OpenParameter(
-    "choke_minth", "25%", "section 5 gives thresholds for RED and FRED; taken as those", ("10%", "5%")
+    "choke_minth", "25%", "section 5 states thresholds only for RED and FRED; CHOKe has the same", ("10%", "5%")
 )
 
 _MIX_DELAY = OpenParameter(
     "delay",
     "14ms",
-    "figure 9 is lost; with links of 1 ms on both sides it makes the 78 packets that section 5.3 states for a flow",
+    "our text has no figure 9; with links of 1 ms on both sides, the bandwidth-delay product is the 78 packets of "
+    "section 5.3",
     ("4ms", "50ms"),
 )
 _CLIENT_DELAY = OpenParameter(
-    "delay", "1ms", "as figure 11 is labeled; with it figure 9's round-trip time is 28 ms shorter", ("14ms",)
+    "delay", "1ms", "as in figure 11; the round-trip time is then 4 ms, without queues", ("14ms",)
 )
-#: Open parameters of all flows, of the flows of `mix`, and of the flows of `clients`.
-FLOW_CHOICES = (DURATION, WINDOW, CC, STEADY, DEFLATION, MIN_RTO, PHASE)
+#: Open parameters of the flows in all experiments, in those with `mix`, and in those with `clients`.
+FLOW_CHOICES = (DURATION, WINDOW, RECOVERY, STEADY, DEFLATION, MIN_RTO, JITTER)
 MIX_CHOICES = (_MIX_DELAY, *FLOW_CHOICES)
 CLIENT_CHOICES = (_CLIENT_DELAY, *FLOW_CHOICES)
 
@@ -113,17 +117,17 @@ def network(
 
 
 def mix(v: ScenarioValues, **record: Unpack[RecordKeys]) -> Dumbbell:
-    """Figure 9: nine TCP flows and one of 5 Mbit/s on 10 Mbit/s.
+    """The network of figure 9: nine TCP flows and a constant flow of 5 Mbit/s on 10 Mbit/s.
 
-    A round trip of 2 x (1 + 14 + 1) ms makes the bandwidth-delay product of 78 packets that section 5.3 states; the
-    figure itself is lost in the text we have.
+    Our text of the paper has no figure 9. A round-trip time of 2 x (1 + 14 + 1) ms gives the bandwidth-delay product
+    of 78 packets that section 5.3 states.
     """
     about = "9 TCP flows and an unresponsive flow of 5 Mbit/s on 10 Mbit/s."
     return network(v, "mix", about, [sender(v, 9), constant("5Mbit/s")], delay=v.delay, record=record)
 
 
 def clients(v: ScenarioValues, **record: Unpack[RecordKeys]) -> Dumbbell:
-    """Figure 11: sources with links of 100 Mbit/s and 1 ms, a bottleneck of 10 Mbit/s and 1 ms, sinks behind it."""
+    """The network of figure 11: clients with links of 100 Mbit/s and 1 ms, and a bottleneck of 10 Mbit/s and 1 ms."""
     flows = sender(v, v.clients).replace(traffic=v.traffic, receiver={"delay": "0ms"})
     about = "Many clients of one kind on 10 Mbit/s."
     return network(v, "clients", about, [flows], delay=v.delay, warmup="0s", record=record)

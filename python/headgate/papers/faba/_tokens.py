@@ -1,4 +1,4 @@
-"""Common to figures 6 to 8: tokens that a departure distributes, from FABA's own gauges."""
+"""Common to figures 6 to 8: the tokens that FABA distributes per departure, computed from its gauges."""
 
 from functools import partial
 
@@ -11,7 +11,7 @@ from headgate.experiment.layers import RunLine
 from headgate.experiment.plots import AxisScale, one_panel
 from headgate.papers.faba._setting import FABA, WHY
 
-#: Bits of a packet on the wire; all are of one size, so that utilization counts departures.
+#: Bits of a packet on the wire. All packets have this size, so departures can be computed from utilization.
 PACKET_BITS = 512 * 8
 
 
@@ -20,14 +20,14 @@ def _start(run: Run) -> float:
     return max(run.result.scenario.warmup_s, 1.0)
 
 
-def so_far(run: Run) -> tuple[Array, Array]:
-    """Time, and tokens distributed for each packet that has departed until then."""
+def tokens_so_far(run: Run) -> tuple[Array, Array]:
+    """Times, and tokens distributed per departure from the start until each time."""
     return run.series("gauge:draws_per_departure")
 
 
-def lately(run: Run) -> tuple[Array, Array]:
-    """Time, and tokens distributed for each packet that departed in the interval before; after the start."""
-    time, mean = so_far(run)
+def tokens_by_interval(run: Run) -> tuple[Array, Array]:
+    """Ends of intervals after the start, and tokens distributed per departure in each interval."""
+    time, mean = tokens_so_far(run)
     _, utilization = run.series("utilization")
     departures = np.cumsum(utilization * np.diff(time, prepend=0.0)) * run.rate_bps / PACKET_BITS
     tokens, departed = np.diff(mean * departures, prepend=0.0), np.diff(departures, prepend=0.0)
@@ -37,29 +37,32 @@ def lately(run: Run) -> tuple[Array, Array]:
 
 def near_one(run: Run) -> float:
     """Share of the intervals, 0 to 1, with a mean within 0.1 of one token per departure."""
-    return float((np.abs(lately(run)[1] - 1.0) <= 0.1).mean())
+    return float((np.abs(tokens_by_interval(run)[1] - 1.0) <= 0.1).mean())
 
 
-def most(run: Run) -> float:
-    """The largest mean of an interval, in tokens per departure."""
-    return float(lately(run)[1].max())
+def largest_mean(run: Run) -> float:
+    """The largest number of tokens per departure in an interval."""
+    return float(tokens_by_interval(run)[1].max())
 
 
 def within_two(run: Run) -> float:
-    """Share of the interval ends, 0 to 1, at which |sigma|/Q + 1 is at most 2; Q is the interval's mean queue."""
+    """Share of the intervals with a queue, 0 to 1, in which |sigma|/Q + 1 is at most 2.
+
+    sigma is the value at the interval's end, Q the mean queue in the interval.
+    """
     sigma, queue = run.series("gauge:sigma")[1], run.series("queue_packets")[1]
     waits = (queue > 0) & (run.series("queue_packets")[0] > _start(run))
     return float((np.abs(sigma[waits]) <= queue[waits]).mean())
 
 
-#: Ten thousand points are drawn as an image, or the file would be a megabyte.
+#: Ten thousand points as vector graphics would be a megabyte, so they are drawn as an image.
 DOTS = {"marker": ".", "linestyle": "", "markersize": 2, "rasterized": True}
 
 #: An experiment on tokens per departure in short intervals.
-moments = partial(
+interval_experiment = partial(
     Experiment,
     qdiscs=FABA,
-    measures={"near_one": near_one, "most": most, "within_two": within_two},
+    measures={"near_one": near_one, "most": largest_mean, "within_two": within_two},
     claims=(
         Claim(
             "Tokens distributed are 1 on average almost everywhere (within 0.1 in 95 % of the intervals)",
@@ -68,7 +71,7 @@ moments = partial(
         ),
         Claim(
             "No more than two tokens are distributed (on average over any interval after the start)",
-            # Departures of an interval are known to within one of some 24.
+            # An interval has about 24 departures, a number that is known to within one.
             at_most(m("most", "FABA"), 2.0 * 25 / 24),
         ),
         Claim(
@@ -78,7 +81,7 @@ moments = partial(
         ),
     ),
     plot=one_panel(
-        (RunLine(lately, "FABA", look=DOTS),),
+        (RunLine(tokens_by_interval, "FABA", look=DOTS),),
         AxisScale("Time (s)"),
         AxisScale("Tokens distributed per departure", 0, 4.2),
         note="FABA, means over 10 ms, seed 1.",

@@ -15,12 +15,12 @@ from headgate.experiment.layers import FixedLine, Lines
 from headgate.experiment.measures import throughput, total
 from headgate.experiment.plots import AxisScale, one_panel
 from headgate.papers.faba._setting import (
-    CC,
     CHOKE_MINTH,
     DEFLATION,
     FABA,
     MIN_RTO,
     OTHERS,
+    RECOVERY,
     STEADY,
     WHY,
     WINDOW,
@@ -30,11 +30,12 @@ from headgate.papers.faba._setting import (
 )
 from headgate.scenario.network import Dumbbell
 
-#: Packets; 110 of them per round-trip time of 40 ms are the fair share of 11.25 Mbit/s.
+#: The fragile flow's receiver's windows in packets. 110 packets per round-trip time of 40 ms are its fair share.
 WINDOWS = (10, 20, 30, 40, 60, 80, 110, 140, 170, 200)
+#: The fair share of each of the four flows, in Mbit/s.
 FAIR = 11.25
-#: The rate of one packet per round-trip time: 512 bytes in 40 ms, in Mbit/s.
-MBPS = 512 * 8 / 0.040 / 1e6
+#: One packet per round-trip time, 512 bytes in 40 ms, in Mbit/s.
+PACKET_PER_RTT = 512 * 8 / 0.040 / 1e6
 
 
 def _scenario(v: ScenarioValues) -> Dumbbell:
@@ -63,7 +64,7 @@ EXPERIMENT = Experiment(
     cases=grid(fragile=WINDOWS),
     measures={"fragile": throughput("fragile") * 1e-6, "dropped": total("dropped", "fragile")},
     choices=(
-        OpenParameter("duration", "40s", "not stated; figures cover the last 30 s"),
+        OpenParameter("duration", "40s", "not stated; measures cover the last 30 s"),
         OpenParameter(
             "buffer",
             264,
@@ -72,17 +73,17 @@ EXPERIMENT = Experiment(
         ),
         CHOKE_MINTH,
         WINDOW,
-        CC,
+        RECOVERY,
         STEADY,
         DEFLATION,
         MIN_RTO,
-        OpenParameter("send_jitter", "40us", "half a packet's time on the link, against lockstep"),
+        OpenParameter("send_jitter", "40us", "half the time that the link needs for a packet, against lockstep"),
     ),
     stated_in="section 5.6, figure 16",
     claims=(
         Claim(
             "FABA gives almost the ideal share (a tenth less at most) at every window",
-            in_each_case(above(m("fragile", "FABA"), lambda case: 0.9 * min(case["fragile"] * MBPS, FAIR))),
+            in_each_case(above(m("fragile", "FABA"), lambda case: 0.9 * min(case["fragile"] * PACKET_PER_RTT, FAIR))),
             WHY["fig16 ideal"],
         ),
         *for_each(
@@ -109,7 +110,10 @@ EXPERIMENT = Experiment(
         ),
     ),
     plot=one_panel(
-        (Lines("fragile", "fragile"), FixedLine((0, FAIR / MBPS, 200), (0, FAIR, FAIR), {"label": "ideal"})),
+        (
+            Lines("fragile", "fragile"),
+            FixedLine((0, FAIR / PACKET_PER_RTT, 200), (0, FAIR, FAIR), {"label": "ideal"}),
+        ),
         AxisScale("Receiver's window of the fragile flow (packets)", 0, 205),
         AxisScale("Throughput of the fragile flow (Mbit/s)", 0),
         note="With the 95 % interval over seeds.",

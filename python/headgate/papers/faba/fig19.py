@@ -9,7 +9,7 @@ from headgate.experiment.measures import goodput
 from headgate.experiment.plots import AxisScale, one_panel
 from headgate.papers.faba._setting import FLOW_CHOICES, OPEN_BUFFER, constant, network, sender
 
-#: Fair share in Mbit/s, label and color of each kind.
+#: Fair share in Mbit/s, label and color of each kind of traffic.
 KINDS = {
     "cbr": (5.0, "CBR", style.UNRESPONSIVE),
     "telnet": (5.0, "Telnet", style.TCP_SHADES[1]),

@@ -11,7 +11,7 @@ from headgate.papers.faba._setting import GOODPUTS, MIX_CHOICES, OPEN_BUFFER, WH
 
 
 def _cases(steps: Iterable[int]) -> tuple[Case, ...]:
-    """The paper's steps of 0.005 in lambda2."""
+    """The cases of some steps of lambda2. A step is 0.005, as in the paper."""
     return tuple({"lambda2": step / 200, "lambda1": step / 100} for step in steps)
 
 
@@ -26,6 +26,7 @@ def _mean(measure: str, low: float, high: float) -> Term:
     )
 
 
+#: The range of lambda2 in which the CBR flow gets least, by the paper.
 BETWEEN = (0.2, 0.3)
 
 EXPERIMENT = Experiment(

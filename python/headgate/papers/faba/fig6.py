@@ -5,20 +5,20 @@ from headgate.experiment.declare import Claim, Experiment, OpenParameter, QuickV
 from headgate.experiment.layers import RunLine
 from headgate.experiment.plots import AxisScale, one_panel
 from headgate.papers.faba._setting import FABA, MIX_BUFFER, MIX_CHOICES, WHY, mix
-from headgate.papers.faba._tokens import so_far
+from headgate.papers.faba._tokens import tokens_so_far
 
-LOST = OpenParameter(
-    "scenario", "figure 9", "the captions of figures 6 to 8 are lost; here 6 and 7 have section 5's mix"
+SCENARIO = OpenParameter(
+    "scenario", "figure 9", "our text has no captions of figures 6 to 8; here figures 6 and 7 have figure 9's flows"
 )
 
 
 EXPERIMENT = Experiment(
-    about="FABA draws sigma/Q + 1 buckets for each departure. The ratio of all draws to all departures so far, "
-    "over time.",
+    about="FABA draws sigma/Q + 1 buckets for each departure, and adds tokens to them. The figure shows all draws over "
+    "all departures until each time.",
     scenario=lambda v: mix(v, interval="10ms"),
     qdiscs=FABA,
-    measures={"amortised": lambda run: float(so_far(run)[1][-1])},
-    choices=(MIX_BUFFER, *MIX_CHOICES, LOST),
+    measures={"amortised": lambda run: float(tokens_so_far(run)[1][-1])},
+    choices=(MIX_BUFFER, *MIX_CHOICES, SCENARIO),
     claims=(
         Claim(
             "In the long run a departure costs O(1): 0.9 to 1.1 tokens",
@@ -33,7 +33,7 @@ EXPERIMENT = Experiment(
         ),
     ),
     plot=one_panel(
-        (RunLine(so_far, "FABA", look={"linewidth": 1.0}, every_seed=True),),
+        (RunLine(tokens_so_far, "FABA", look={"linewidth": 1.0}, every_seed=True),),
         AxisScale("Time (s)"),
         AxisScale("Tokens distributed per departure so far", 0, 2),
         note="FABA, a line for each seed.",

@@ -2,17 +2,19 @@
 
 from headgate.experiment.declare import OpenParameter, QuickVariant
 from headgate.papers.faba._setting import CLIENT_CHOICES, OPEN_BUFFER, clients
-from headgate.papers.faba._tokens import moments
+from headgate.papers.faba._tokens import interval_experiment
 
-EXPERIMENT = moments(
+EXPERIMENT = interval_experiment(
     about="As figure 7, with a hundred HTTP clients of figure 12. Their connections last 5 s each, so FABA "
     "makes and deletes buckets all the time.",
     scenario=lambda v: clients(v, interval="10ms"),
     choices=(
         OpenParameter(
-            "traffic", "http", "the captions of figures 6 to 8 are lost; here 8 has many flows that come and go"
+            "traffic",
+            "http",
+            "our text has no captions of figures 6 to 8; here figure 8 has many flows that start and end",
         ),
-        OpenParameter("clients", 100, "as above", (20, 400)),
+        OpenParameter("clients", 100, "not stated in our text", (20, 400)),
         OPEN_BUFFER,
         *CLIENT_CHOICES,
     ),

@@ -15,14 +15,14 @@ from headgate.experiment.measures import throughput_of_fair
 from headgate.experiment.plots import AxisScale, one_panel
 from headgate.papers.faba._setting import CHOKE_MINTH, FABA, MIX_CHOICES, OTHERS, WHY, mix
 
-#: The buffers in packets: 1/10, 1/5, 1/2, 1 and 2 times 780, the bandwidth-delay products of ten flows together.
+#: Buffer sizes in packets: 1/10, 1/5, 1/2, 1 and 2 times the bandwidth-delay products of ten flows, 780 packets.
 BUFFERS = (78, 156, 390, 780, 1560)
 
 EXPERIMENT = Experiment(
     about="Nine TCP flows share 10 Mbit/s with a constant flow of 5 Mbit/s. The buffer is a multiple of 780 "
     "packets, the bandwidth-delay product of all flows. How much of nine tenths of the link do the nine "
-    "flows get, retransmissions included? (With retransmissions, RED's column and the constant flow's 5 "
-    "Mbit/s fill the link, in the paper as here.)",
+    "flows get? Retransmissions count: only then do RED's numbers in the paper and the constant flow's 5 "
+    "Mbit/s fill the link, as they do here.",
     scenario=mix,
     qdiscs={**OTHERS, "SFED": "sfed", **FABA},
     cases=grid(buffer=BUFFERS),

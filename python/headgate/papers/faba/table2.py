@@ -19,13 +19,14 @@ from headgate.experiment.plots import AxisScale, one_panel
 from headgate.papers.faba._setting import FABA, FLOW_CHOICES, OPEN_BUFFER, OTHERS, WHY, network, sender
 from headgate.scenario.network import Dumbbell
 
+#: Round-trip times in ms, the paper's goodputs at each (their unit is not stated), and the share of each in their sum.
 ROUND_TRIPS = (10, 20, 50, 200)
 GOODPUTS = {"FRED": (3401.94, 2910.18, 3641.26, 3518.34), "FABA": (4059.04, 4109.35, 4012.97, 3605.87)}
 SHARES = {label: tuple(round(each / sum(row), 4) for each in row) for label, row in GOODPUTS.items()}
 
 
 def _scenario(v: ScenarioValues) -> Dumbbell:
-    """Figure 11 with links whose delay makes up the round trip: half of it less the bottleneck's millisecond."""
+    """The network of figure 11. A flow's own link has half of its round-trip time, less the bottleneck's 1 ms."""
     flow = sender(v).replace(receiver={"delay": "0ms"})
     return network(
         v,
@@ -38,7 +39,7 @@ def _scenario(v: ScenarioValues) -> Dumbbell:
 
 
 def _of_each(measure: str, place: str, rows: Mapping[str, tuple[float, ...]], unit: str = "") -> list[PublishedNumbers]:
-    """The numbers of each round trip."""
+    """The published numbers of a measure for each round-trip time."""
     return [
         PublishedNumbers(f"{measure}{rtt}", place, {label: (row[number],) for label, row in rows.items()}, unit=unit)
         for number, rtt in enumerate(ROUND_TRIPS)
@@ -67,7 +68,7 @@ EXPERIMENT = Experiment(
         PublishedNumbers("goodput", "section 5.7", {"FRED": (3367.93,), "FABA": (3941.81,)}, unit="unit not said"),
     ),
     choices=(
-        OpenParameter("rate", "10Mbit/s", "as figure 11 is labeled; the sum of table 2 is higher", ("20Mbit/s",)),
+        OpenParameter("rate", "10Mbit/s", "as in figure 11, but table 2's goodputs have a larger sum", ("20Mbit/s",)),
         OPEN_BUFFER,
         *FLOW_CHOICES,
     ),

@@ -1,6 +1,6 @@
-"""Common to the simulations of RED-PD: one link of 10 Mbit/s, flows on links of their own, and the two disciplines.
+"""Common to the simulations of RED-PD: a bottleneck of 10 Mbit/s, flows with access links, and the two disciplines.
 
-Settings are those of section 5; others are from the authors' scripts, `tcl/ex/red-pd` in ns-2.35.
+Settings are those of section 5. If it states none, they are from the authors' scripts, `tcl/ex/red-pd` in ns-2.35.
 """
 
 import math
@@ -21,31 +21,32 @@ WHY = findings.read(__package__)
 #: Packets of 1000 bytes, as in section 5.
 PACKET_BITS = 8000
 
-#: `topology.tcl`: RED in packet mode between 10 and 33 packets, gentle; ns-2's maxp and weight of the time.
+#: RED's settings in `topology.tcl`, for a queue in packets. It sets the thresholds; maxp and wq are ns-2's defaults of
+#: the time.
 _RED = "minth=10p,maxth=33p,maxp=0.1,wq=0.002"
 RED = f"red:{_RED},gentle=on"
 RED_PD = f"red_pd:{_RED},noidle=$noidle,unresponsive_test=$unresponsive_test"
 
-#: Reasons of drops before the queue.
+#: Reasons for drops before the queue.
 PREFILTER = ("prefilter", "unresponsive")
 
 MIN_RTO = OpenParameter(
     "min_rto",
     "200ms",
-    "not stated; ns-2.35's, which the authors' scripts come with, was 1 s from June 2001 to October 2004",
+    "not stated; the default of ns-2.35, which has the authors' scripts. It was 1 s from June 2001 to October 2004",
     ("1s",),
 )
 JITTER = OpenParameter(
     "jitter",
     0,
-    "not stated; the authors' CBR sources have none, and RED's drops are random anyway",
+    "not stated; the authors' CBR sources have none, and RED's random drops prevent lockstep",
     (0.1,),
 )
 NOIDLE = OpenParameter(
     "noidle",
     "on",
-    "whether unresponsive flows are spared, too, while at most one packet is queued. Section 4.2 says so of "
-    "all monitored flows; ns-2.35 does not spare them",
+    "whether RED-PD stops its drops of unresponsive flows, too, while at most one packet is queued. By section 4.2 it "
+    "does so for all monitored flows; ns-2.35 does not for unresponsive ones",
     ("off",),
 )
 
@@ -53,7 +54,7 @@ NOIDLE = OpenParameter(
 def unresponsive_test(script: str, value: str = "on") -> OpenParameter:
     """Whether RED-PD tests for unresponsive flows, as in a script of the authors."""
     other = "off" if value == "on" else "on"
-    return OpenParameter("unresponsive_test", value, f"the text does not say; so in the authors' `{script}`", (other,))
+    return OpenParameter("unresponsive_test", value, f"not stated; as in the authors' `{script}`", (other,))
 
 
 def network(
@@ -79,7 +80,10 @@ def network(
 
 
 def sack(v: ScenarioValues, name: str, sender: str, receiver: str, flows: int = 1) -> TcpPart:
-    """TCP flows with the delays of their own links: SACK, a window of 50 packets, started in the first 10 s."""
+    """TCP flows with SACK and windows of 50 packets, which start in the first 10 s.
+
+    `sender` and `receiver` are the delays of their access links.
+    """
     return tcp(
         flows,
         name=name,
@@ -94,7 +98,7 @@ def sack(v: ScenarioValues, name: str, sender: str, receiver: str, flows: int = 
 
 
 def constant(v: ScenarioValues, name: str, sender: str, receiver: str) -> UdpPart:
-    """An unresponsive flow without a rate yet."""
+    """An unresponsive flow, whose rate the caller sets."""
     return udp(
         name=name,
         profile="ns2",
@@ -105,7 +109,7 @@ def constant(v: ScenarioValues, name: str, sender: str, receiver: str) -> UdpPar
     )
 
 
-#: Delays of the links of the senders and receivers of the authors' `netMix`.
+#: Delays of the senders' and of the receivers' links in the authors' `netMix`.
 SENDERS = ("3ms", "13ms", "23ms")
 RECEIVERS = ("1ms", "1.5ms", "2ms")
 
@@ -120,14 +124,14 @@ def mix(v: ScenarioValues) -> list[TcpPart]:
 
 
 def tcp_rate_bps(rtt_s: float, drop_rate: float) -> float:
-    """f(R, p) of equation (1), the target bandwidth."""
+    """f(R, p) of equation (1), the target bandwidth; NaN without drops."""
     return PACKET_BITS * math.sqrt(1.5 / drop_rate) / rtt_s if drop_rate > 0 else math.nan
 
 
 def ambient(run: Run) -> float:
     """The ambient drop rate: drops at the queue over arrivals at it.
 
-    Neither counts RED-PD's drops before the queue, also of flows found unresponsive.
+    A packet that RED-PD drops before the queue counts in neither, also if its flow was found unresponsive.
     """
     before = sum(float(run.flows(f"dropped_{reason}").sum()) for reason in PREFILTER)
     dropped, arrived = float(run.flows("dropped").sum()), float(run.flows("arrived").sum())

@@ -12,13 +12,13 @@ from headgate.papers.red_pd import _trace as trace
 TRACE = OpenParameter(
     "trace",
     "generated",
-    "without --trace the trace is generated from the published shares of 1 % of the flows: over the whole, and about "
-    "50 % of the bytes in 5 s; the paper's own was never published",
+    "without --trace a trace is generated. 1 % of its flows have the published shares of the whole trace, and about "
+    "50 % of the bytes in 5 s. The paper's own trace was never published",
 )
 AXES = OpenParameter(
     "axes",
     "share of the flows against share of the bytes or packets",
-    "our text of the paper has lost the figure, and does not say which quantity is on which axis",
+    "our text of the paper has no figure, and does not say which quantity is on which axis",
 )
 LENGTHS = OpenParameter("windows", "1, 5, 10, 30 and 60 s", "the text names 5 s alone")
 
@@ -36,7 +36,7 @@ def in_windows(work: ComputedRun) -> dict[str, float]:
 
 
 def _measures(work: ComputedRun, shares: trace.TraceShares) -> dict[str, float]:
-    """The shares at one part of the flows, as measures; `generated` is 1 if the user named no trace."""
+    """The shares of the case's fraction of the flows, as measures. `generated` is 1 if the user named no trace."""
     at = trace.FRACTIONS.index(work.case["flows"])
     return {
         **{name: float(values[at]) for name, values in shares._asdict().items()},
@@ -59,13 +59,13 @@ def percent(part: float) -> float:
 
 
 def windows(measure: str, title: str) -> PlotPanel:
-    """A share of the bytes or packets against the share of the flows, a line for each window."""
+    """A panel with the share of the bytes or packets against the share of the flows, a line for each window."""
     lines = Lines(measure, "flows", scale=100, at=percent, bars=True, shades=style.TCP_SHADES, name="windows of {}")
     return PlotPanel((lines, crosses(measure)), X, Y, title)
 
 
 def crosses(measure: str) -> PublishedMarks:
-    """The shares that the paper's text has."""
+    """The shares that the paper's text states, as crosses."""
     return PublishedMarks(measure, scale=100, at=percent, color="black")
 
 

@@ -2,8 +2,8 @@
 
 A flow has one set of addresses, ports and protocol. It ends after more than 64 s without a packet.
 
-The paper's trace, an hour at the border of UC Berkeley in August 2000, was never published. The generated one has the
-skew that the paper prints of it, and does not support it.
+The paper's trace, an hour at the border of UC Berkeley in August 2000, was never published. A generated trace is built
+to have the skew that the paper reports, so it cannot confirm the paper.
 """
 
 import threading
@@ -19,40 +19,43 @@ import numpy.typing as npt
 from headgate.errors import UsageError
 
 Floats = npt.NDArray[np.float64]
-Whole = npt.NDArray[np.int64]
+Integers = npt.NDArray[np.int64]
 
 TIMEOUT_S = 64.0
-#: Parts of the flows, those with most first, for which shares are computed.
+#: Fractions of the flows, largest flows first, whose shares are computed.
 FRACTIONS = (0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5)
 #: Windows in seconds; the text names 5 s alone.
 WINDOWS = (1, 5, 10, 30, 60)
 
-#: Flows a second, and seconds, of the generated trace.
+#: New flows per second, and duration in seconds, of the generated trace.
 ARRIVALS, DURATION = 80.0, 900.0
-#: Packets of a flow: lognormal of median 1, rounded up. 1 % of such flows have 64 % of the packets.
+#: The number of packets of a flow is lognormal with median 1, rounded up. 1 % of such flows have 64 % of the packets.
 SIZE_SIGMA = 2.8
 #: A flow of n packets has packets of about 60 n^0.19 bytes, so that 1 % of the flows have 80 % of the bytes.
 PACKET_BYTES, PACKET_POWER, PACKET_SIGMA = 60.0, 0.19, 0.5
-#: Packets a second of a flow of n packets: lognormal, of median 8 n^0.35. Larger flows are faster (Zhang, Breslau,
-#: Paxson and Shenker, SIGCOMM 2002); the power is such that 1 % of the flows have about 50 % of the bytes of 5 s.
+#: The packets per second of a flow of n packets are lognormal with median 8 n^0.35, since larger flows are faster
+#: (Zhang, Breslau, Paxson and Shenker, SIGCOMM 2002). With this power, 1 % of the flows have about 50 % of the bytes of
+#: 5 s.
 RATE, RATE_POWER, RATE_SIGMA = 8.0, 0.35, 1.5
+#: The smallest and the largest packet, in bytes.
 SMALLEST, LARGEST = 40, 1500
-#: The largest flow, in packets, so that no single one rules the trace.
+#: Maximum number of packets of a flow, so that no single flow dominates the trace.
 MOST_PACKETS = 50_000
 
 
 class PacketTrace(NamedTuple):
     """Packets: for each the number of its flow, its arrival time in seconds, and its size in bytes."""
 
-    flow: Whole
+    flow: Integers
     time: Floats
     size: Floats
 
 
 class TraceShares(NamedTuple):
-    """Shares, one for each of `FRACTIONS`: of bytes, of packets, and of bytes in the window that follows.
+    """Shares of the largest flows, one for each of `FRACTIONS`: of bytes, of packets, and of the next window's bytes.
 
-    In windows they are means over windows, with the flows of each window. The whole trace has no window that follows.
+    With windows, each share is a mean over windows, and a window's flows are ranked by their packets or bytes in it.
+    Over the whole trace, there is no next window.
     """
 
     bytes: Floats
@@ -61,7 +64,7 @@ class TraceShares(NamedTuple):
 
 
 def shares(path: Path | None, seed: int, windows: tuple[int | None, ...]) -> Mapping[int | None, TraceShares]:
-    """The shares in the trace at `path`, or in one generated from `seed`: by window, and over the whole for None."""
+    """The shares by window (None: the whole trace), for the trace at `path` or for one generated from `seed`."""
     with _LOCK:
         return _shares(path, seed if path is None else 0, windows)
 
@@ -83,7 +86,7 @@ def generated(seed: int) -> PacketTrace:
 
 
 def read(path: Path) -> PacketTrace:
-    """The IP packets of a capture, pcap or pcapng; bytes are what the IP headers say."""
+    """The IP packets of a capture (pcap or pcapng), with the sizes in their IP headers."""
     numbers: dict[Any, int] = {}
     rows = [(numbers.setdefault(key, len(numbers)), time, size) for key, time, size in _packets(path)]
     if not rows:
@@ -92,8 +95,8 @@ def read(path: Path) -> PacketTrace:
     return PacketTrace(flow.astype(np.int64), time - time.min(), size.astype(np.float64))
 
 
-def timed_out(trace: PacketTrace) -> PacketTrace:
-    """The same packets in order of time. After a silence of more than 64 s a flow counts as a new one."""
+def split_after_silence(trace: PacketTrace) -> PacketTrace:
+    """The same packets in the order of time. After more than 64 s without a packet, a flow counts as a new flow."""
     order = np.lexsort((trace.time, trace.flow))
     flow, time, size = trace.flow[order], trace.time[order], trace.size[order]
     begins = np.ones(flow.size, dtype=bool)
@@ -103,26 +106,26 @@ def timed_out(trace: PacketTrace) -> PacketTrace:
     return PacketTrace(number[order], time[order], size[order])
 
 
-def of_trace(trace: PacketTrace, window_s: float | None = None) -> TraceShares:
-    """The shares over the whole trace, or on average in its whole windows."""
+def shares_of(trace: PacketTrace, window_s: float | None = None) -> TraceShares:
+    """The shares over the whole trace, or their means over its complete windows."""
     number = (
         np.zeros(trace.flow.size, dtype=np.int64) if window_s is None else (trace.time // window_s).astype(np.int64)
     )
     flows = int(trace.flow.max()) + 1
-    # One row for each flow in each window, windows in order.
+    # A row for each flow in each window, in the order of windows.
     keys, row = np.unique(number * flows + trace.flow, return_inverse=True)
     size, packets = _summed(row, trace.size), _summed(row, np.ones(row.size))
-    following = _in_next(keys, size, flows)
+    following = _share_of_next(keys, size, flows)
     edges = np.searchsorted(keys // flows, np.arange(int(number[-1]) + 2))
     windows = [slice(first, last) for first, last in pairwise(edges) if last > first]
     if window_s is not None:
-        # The last window is cut off, and none follows it.
+        # The last window is incomplete, and none follows it.
         windows = windows[:-1]
     curves = [
         (
-            _first(size[each], size[each]) / size[each].sum(),
-            _first(packets[each], packets[each]) / packets[each].sum(),
-            _first(size[each], following[each]),
+            _top_sums(size[each], size[each]) / size[each].sum(),
+            _top_sums(packets[each], packets[each]) / packets[each].sum(),
+            _top_sums(size[each], following[each]),
         )
         for each in windows
     ]
@@ -131,8 +134,8 @@ def of_trace(trace: PacketTrace, window_s: float | None = None) -> TraceShares:
     return TraceShares(*(np.mean(column, axis=0) for column in zip(*curves, strict=True)))
 
 
-def _in_next(keys: Whole, size: Floats, flows: int) -> Floats:
-    """For each flow in each window, its part of all bytes of the next window."""
+def _share_of_next(keys: Integers, size: Floats, flows: int) -> Floats:
+    """For each flow in each window, its share of the bytes of the next window."""
     at = np.searchsorted(keys, keys + flows).clip(max=keys.size - 1)
     mine = np.where(keys[at] == keys + flows, size[at], 0.0)
     total = _summed(keys // flows, size)
@@ -141,12 +144,12 @@ def _in_next(keys: Whole, size: Floats, flows: int) -> Floats:
     return share
 
 
-def _summed(row: Whole, what: Floats) -> Floats:
+def _summed(row: Integers, what: Floats) -> Floats:
     return np.bincount(row, what).astype(np.float64)
 
 
-def _first(rank: Floats, what: Floats) -> Floats:
-    """Sum over the first of `FRACTIONS` of the flows, largest `rank` first; linear between whole flows."""
+def _top_sums(rank: Floats, what: Floats) -> Floats:
+    """The sum of `what` over each of `FRACTIONS` of the flows, largest `rank` first; linear between whole flows."""
     summed = np.concatenate(([0.0], np.cumsum(what[np.argsort(-rank, kind="stable")])))
     sums: Floats = np.interp(np.array(FRACTIONS) * rank.size, np.arange(summed.size), summed)
     return sums
@@ -182,7 +185,7 @@ def _length(dpkt: Any, packet: Any) -> int:
 
 
 def _key(dpkt: Any, packet: Any) -> Any:
-    """Addresses, ports and protocol; no ports where the packet has none, or is a later fragment."""
+    """Addresses, protocol and ports. Ports are 0 if the packet has none or is not the first fragment."""
     inner = packet.data
     ports = (inner.sport, inner.dport) if isinstance(inner, dpkt.tcp.TCP | dpkt.udp.UDP) else (0, 0)
     return packet.src, packet.dst, packet.p, *ports
@@ -193,5 +196,5 @@ _LOCK = threading.Lock()
 
 @cache
 def _shares(path: Path | None, seed: int, windows: tuple[int | None, ...]) -> Mapping[int | None, TraceShares]:
-    trace = timed_out(generated(seed) if path is None else read(path))
-    return {window: of_trace(trace, window) for window in windows}
+    trace = split_after_silence(generated(seed) if path is None else read(path))
+    return {window: shares_of(trace, window) for window in windows}

@@ -51,11 +51,11 @@ EXPERIMENT = Experiment(
     published=(PublishedNumbers("ambient", "section 5.2", {"RED": (63,), "RED-PD": (4,)}, unit="%", scale=100.0),),
     choices=(
         OpenParameter(
-            "warmup", "190s", "from the authors' `allUDP.sh`, which takes 190 s to 390 s; the text says after 20 s"
+            "warmup", "190s", "the authors' `allUDP.sh` measures from 190 s to 390 s; the text says after 20 s"
         ),
         net.unresponsive_test("allUDP.sh", "off"),
         OpenParameter(
-            "maxdecrease", 0.05, "section 4.2 names it without a value; 0.05 is from the authors' scripts", (0.02, 0.1)
+            "maxdecrease", 0.05, "section 4.2 states no value; 0.05 is from the authors' scripts", (0.02, 0.1)
         ),
         net.JITTER,
         net.NOIDLE,

@@ -45,9 +45,7 @@ EXPERIMENT = Experiment(
         **{f"held_back_tcp{rtt}": net.held_back(*(f"flow{n}" for n in flows)) for rtt, flows in TCP.items()},
     },
     choices=(
-        OpenParameter(
-            "warmup", "190s", "from the authors' `mix.sh`, which takes 190 s to 390 s; the text says after 20 s"
-        ),
+        OpenParameter("warmup", "190s", "the authors' `mix.sh` measures from 190 s to 390 s; the text says after 20 s"),
         net.unresponsive_test("mix.sh"),
         net.MIN_RTO,
         net.JITTER,

@@ -16,15 +16,15 @@ from headgate.scenario.network import Dumbbell
 #: When the flow begins to send 4 Mbit/s, and when it falls back to 0.25 Mbit/s, in seconds.
 UP, DOWN = 50.0, 250.0
 
-#: Seconds after a change of its rate until the flow counts as settled. The paper's own time is lost in our text.
+#: Seconds after a change of the flow's rate until its goodput counts as settled. Our text of the paper has no time.
 SETTLED = 100.0
-#: A flow counts as released when nothing was dropped before the queue for this long, in seconds.
+#: A flow counts as released when none of its packets was dropped before the queue for this long, in seconds.
 QUIET = 10.0
 FLOW = "flow10"
 
 
 def _scenario(v: ScenarioValues) -> Dumbbell:
-    # The changes count from the flow's start, so it starts at once.
+    # The times of its changes count from the flow's start, so it starts at 0.
     flow = net.constant(v, FLOW, net.SENDERS[-1], net.RECEIVERS[-1])
     return net.network(
         v,
@@ -38,12 +38,13 @@ def _scenario(v: ScenarioValues) -> Dumbbell:
 
 
 def _monitored_after(run: Run) -> float:
+    """Seconds from the flow's increase until the first drop before the queue; NaN if there was none."""
     at, _ = run.drops(*net.PREFILTER, group=FLOW)
     return float(at[at >= UP][0] - UP) if (at >= UP).any() else math.nan
 
 
 def _released_after(run: Run) -> float:
-    """Until the first pause of `QUIET` in the drops before the queue; NaN if there was none."""
+    """Seconds from the flow's decrease until a pause of `QUIET` in drops before the queue; NaN if there was none."""
     at, _ = run.drops(*net.PREFILTER, group=FLOW)
     ends = np.append(at[at >= DOWN], run.result.scenario.duration_s)
     starts = np.concatenate(([DOWN], ends[:-1]))

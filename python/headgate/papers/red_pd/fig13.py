@@ -11,12 +11,14 @@ from headgate.papers.red_pd import _network as net
 
 #: Target round-trip times in ms.
 TARGETS = range(10, 180, 10)
-#: Round-trip times in ms, and how many flows have each and go to either receiver.
+#: The number of flows to each of the two receivers, by round-trip time in ms.
 FLOWS = {40: 1, 80: 1, 120: 1, 160: 4}
 
-#: The targets from which on the paper sees an effect, those below each round-trip time, and those without effect.
+#: Targets with an effect, by the paper.
 LARGE = range(40, 180, 10)
+#: Those with which flows of a round-trip time in ms are not identified yet.
 UNIDENTIFIED = {80: range(40, 80, 10), 120: range(40, 120, 10)}
+#: Targets without an effect, by the paper.
 SMALL = (10, 20, 30)
 #: Looks of the curves of RED and of RED-PD.
 RED, RED_PD = (look.color for look in looks({"RED": net.RED, "RED-PD": net.RED_PD}).values())
@@ -31,7 +33,7 @@ def _curve(measure: str, targets: Iterable[int]) -> Curve:
 
 
 def _drawn(measure: str, scale: float, dashes: str = "-", name: str = "") -> tuple[Layer, ...]:
-    """A measure by R, and as it is with RED."""
+    """A measure of RED-PD against R, and RED's value as a horizontal line."""
     line = {"color": RED_PD, "linestyle": dashes, "marker": "o", "label": f"RED-PD{name}" if name else ""}
     rule = {"color": RED, "linestyle": dashes, **({"label": f"RED{name}"} if name else {})}
     return Line(_curve(measure, TARGETS), line, scale=scale, bars=True), ReferenceLine(m(measure, "RED") * scale, rule)
@@ -58,7 +60,7 @@ EXPERIMENT = Experiment(
         "ambient": net.ambient,
         "monitored": gauge("monitored"),
         "fairness": jain(),
-        # Of one flow: each group has `count` of them.
+        # The mean of a flow: each group has `count` flows.
         **{
             f"rtt{rtt}": average(*(throughput(f"rtt{rtt}-{end}") for end in (1, 2))) * (1 / count)
             for rtt, count in FLOWS.items()
@@ -67,7 +69,7 @@ EXPERIMENT = Experiment(
     },
     choices=(
         OpenParameter(
-            "warmup", "50s", "from the authors' `allTCP.pl`, which takes 50 s to 490 s; the text says after 20 s"
+            "warmup", "50s", "the authors' `allTCP.pl` measures from 50 s to 490 s; the text says after 20 s"
         ),
         net.unresponsive_test("allTCP.sh"),
         net.MIN_RTO,

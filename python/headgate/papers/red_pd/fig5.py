@@ -11,7 +11,7 @@ from headgate.papers.red_pd import _skew as skew
 
 
 def _next(label: str) -> Curve:
-    """The share of the bytes of the next window, against that of this one."""
+    """The share of the next window's bytes, against the share of this window's bytes."""
     return Curve(
         lambda results, _: (
             [now.mean for now in results.over("flows", "bytes", label)[1]],

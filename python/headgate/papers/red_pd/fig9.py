@@ -13,7 +13,7 @@ from headgate.experiment.measures import goodput
 from headgate.experiment.plots import AxisScale, one_panel
 from headgate.papers.red_pd._network import MIN_RTO, WHY, network, sack, tcp_rate_bps
 
-#: Target round-trip time in seconds, lists kept, and lists a flow must be in to be identified (section 4.1).
+#: Target round-trip time in seconds, number of lists, and in how many of them an identified flow is (section 4.1).
 R, M, K = 0.040, 5, 3
 DROP_RATES = (0.01, 0.02, 0.03, 0.04, 0.05)
 MULTIPLES = (0.25, 0.5, 0.75, 1.0, 1.25, 1.5, 1.75, 2.0, 2.5, 3.0, 3.5, 4.0)
@@ -26,7 +26,7 @@ def _cases(*multiples: float) -> tuple[Case, ...]:
 
 
 def _identified(run: Run) -> float:
-    """Share of the rounds that identify a flow: a round is M lists, as the authors' `testIdent` counts."""
+    """Share of the rounds of M lists in which a flow is identified, as in the authors' `testIdent`."""
     rate, warmup = LABELS[run.label], run.result.scenario.warmup_s
     length = min(max(K / M * R / math.sqrt(1.5 * rate), 2 * R), 10 * R)
     rounds = math.floor(run.seconds / (M * length))
@@ -44,11 +44,12 @@ def _sent(run: Run) -> float:
 
 
 EXPERIMENT = Experiment(
-    about="Five TCP flows over a link that drops a fixed share p of the packets, once for each round-trip "
-    "time. As in the authors' scripts flows are identified but not limited. RED-PD drops at its fixed "
-    "rate, set so that it monitors no flow. Its lists come from the log of the drops. The probability is "
-    "of one flow in one round of five lists.",
-    # The authors' `netTestFRp`: links so fast that only the fixed rate drops, the round trip in the senders' links.
+    about="Five TCP flows cross a link that drops a fixed share p of the packets, in a run for each round-trip "
+    "time. How likely is it that a flow is identified in a round of five lists? As in the authors' scripts, "
+    "flows are identified but not limited: RED-PD only drops the share p, and the lists are built from the "
+    "recorded drops.",
+    # As in the authors' `netTestFRp`, links are so fast that only the fixed share is dropped, and the senders' links
+    # have the whole round-trip time.
     scenario=lambda v: network(
         v,
         "fig9",
