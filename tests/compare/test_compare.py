@@ -12,9 +12,10 @@ import pytest
 
 import headgate
 from headgate.analysis.judge import Quantity
+from headgate.analysis.verdict import LIMITED_TO
 from headgate.compare import page, terminal, words
 from headgate.compare.figure import sides
-from headgate.compare.gaps import DROPS, GOODPUT, LINK, USE, compare, gap
+from headgate.compare.gaps import DROPS, GOODPUT, LINK, UTILIZATION, compare, gap
 from headgate.errors import UsageError
 from headgate.plot.picture import picture
 from tests.conftest import SMALL, Command
@@ -62,7 +63,7 @@ def test_of_several_links_each_has_its_rows_and_its_table():
     losses = [found.row("droptail", of, DROPS).values[0].mean for of in found.links]
     # A third of what comes does not fit, but for what waits in the queue at the end: 40 of 1125 packets.
     assert losses == [0, pytest.approx(1 / 3, abs=0.04)]
-    assert found.row("droptail", "link B-C", USE).values[0].mean > 0.95
+    assert found.row("droptail", "link B-C", UTILIZATION).values[0].mean > 0.95
     assert [terminal.title(found, of) for of in found.links] == ["the link A-B, 4 Mbit/s", "the link B-C"]
     assert "the link B-C" in page.page(found, picture(sides(found)))
 
@@ -163,7 +164,7 @@ def test_the_document_has_the_form_of_the_schema(command: Command, tmp_path: Pat
     jsonschema.validate(document, schema)
     assert [each["seeds"] for each in document["results"]] == [[1], [1, 2]]
     keys = {(row["qdisc"], row["of"], row["measure"]) for row in document["rows"]}
-    assert {("faba", "tcp", GOODPUT.name), ("droptail", LINK, USE.name), ("faba", "cbr", DROPS.name)} <= keys
+    assert {("faba", "tcp", GOODPUT.name), ("droptail", LINK, UTILIZATION.name), ("faba", "cbr", DROPS.name)} <= keys
 
 
 def test_the_page_trusts_nothing_that_comes_from_the_scenario():
@@ -216,7 +217,7 @@ def test_disciplines_that_promise_protection_are_judged_by_the_measured_share(in
     )
     assert f"{faba:.1f} with FABA, {droptail:.1f} with DropTail" in said
     # DropTail promises nothing; FABA keeps what it promises if it is within the bound.
-    assert said.endswith(f"{'hold it to 1.5 times its fair share' if faba <= words.LIMITED_TO else 'do not'}: FABA.")
+    assert said.endswith(f"{'hold it to 1.5 times its fair share' if faba <= LIMITED_TO else 'do not'}: FABA.")
 
 
 def test_live_results_of_versions_that_did_not_count_marks_are_compared_too(in_memory):

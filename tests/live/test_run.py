@@ -290,7 +290,7 @@ GOOD: dict[str, Any] = {
     "stalled_ms": 0.0,
     "oversize": 0,
     "conserves": True,
-    "host_losses": dict.fromkeys(accuracy.PLACES, 0),
+    "host_losses": dict.fromkeys(accuracy.LOSS_CAUSES, 0),
 }
 
 

@@ -82,7 +82,7 @@ def test_groups_together_are_all_their_packets(in_memory: headgate.Result):
         ("goodput cbrr", "no group is called 'cbrr'; did you mean 'cbr'"),
         ("p90 queue delay", "queue delay has no p90; it has min, mean, p50, p95, p99, max"),
         ("p95 goodput", "goodput has no p95"),
-        ("utilization tcp", "utilization is of the link"),
+        ("utilization tcp", "utilization is measured for the link"),
         ("", "is no metric"),
     ],
 )

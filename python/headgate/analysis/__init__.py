@@ -1,1 +1,1 @@
-"""From the tables of a result to numbers: means with intervals, fair shares, verdicts."""
+"""Computes numbers from the tables of a result: means with intervals, fair shares, verdicts."""

@@ -5,13 +5,13 @@ from typing import Any
 
 RunAccuracy = Mapping[str, Any]
 
-#: Bounds on the lateness of packets in ms: median and 99th percentile of `link --check`.
+#: Bounds on the lateness of packets in ms, median and 99th percentile. `headgate link --check` uses them too.
 LATE_P50_MS, LATE_P99_MS = 0.2, 1.0
 #: Bound on the processor time of the forwarding thread, as a share of one processor.
 MOST_CPU = 0.9
 
-#: Causes of losses outside the link, by their names in a run's accuracy.
-PLACES = {
+#: Causes of packet losses outside the link, by their keys in `host_losses`.
+LOSS_CAUSES = {
     "device": "a host's device was full",
     "no_slot": "the link's packet memory was full",
     "unreadable": "they were unreadable",
@@ -30,7 +30,7 @@ def _warnings(runs: Sequence[RunAccuracy]) -> Iterator[str]:
         return [run for run in runs if applies(run)]
 
     if lost := some(lambda run: any(run["host_losses"].values())):
-        places = {why: sum(run["host_losses"][name] for run in lost) for name, why in PLACES.items()}
+        places = {why: sum(run["host_losses"][name] for run in lost) for name, why in LOSS_CAUSES.items()}
         why = ", ".join(f"{count} because {why}" for why, count in places.items() if count)
         yield f"{_of(lost, runs)}: {sum(places.values())} packets were lost outside the link: {why}"
     if broken := some(lambda run: not run["conserves"]):

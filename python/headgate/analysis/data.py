@@ -66,7 +66,7 @@ def qdiscs(result: ResultTables) -> list[str]:
 def values(table: pa.Table, name: str) -> Array:
     """A column of numbers; null becomes NaN.
 
-    A reason that no discipline of the result can give has no column: nothing was dropped or marked for it.
+    If no discipline of the result declares a reason, the table has no column for it. The values are then 0.
     """
     if name not in table.column_names and name.removeprefix("dropped_").removeprefix("marked_") in REASONS:
         return np.zeros(table.num_rows)
@@ -97,7 +97,7 @@ def groups(result: ResultTables, qdisc: str) -> list[GroupGoodput]:
 def series(table: pa.Table, points: int) -> TimeSeries | None:
     """Rows of one metric of one discipline as a series of at most `points` points; None without rows.
 
-    If several times share one point, its value is their mean, and `low` and `high` are the extremes.
+    A point can stand for several times. Its value is then their mean, and `low` and `high` are their extremes.
     """
     if table.num_rows == 0:
         return None
@@ -111,7 +111,7 @@ def series(table: pa.Table, points: int) -> TimeSeries | None:
     np.maximum.at(high, cut[finite], value[finite])
     middle = _mean_by(cut, time, count)
     mine = finite & (seed == seed[0])
-    return TimeSeries(middle, _mean_by(cut[mine], value[mine], count), _hole(low), _hole(high))
+    return TimeSeries(middle, _mean_by(cut[mine], value[mine], count), _finite_or_nan(low), _finite_or_nan(high))
 
 
 def _mean_by(place: npt.NDArray[Any], value: Array, count: int) -> Array:
@@ -120,7 +120,7 @@ def _mean_by(place: npt.NDArray[Any], value: Array, count: int) -> Array:
     return np.asarray(totals / np.where(counts > 0, counts, np.nan), dtype=np.float64)
 
 
-def _hole(bound: Array) -> Array:
+def _finite_or_nan(bound: Array) -> Array:
     return np.where(np.isfinite(bound), bound, np.nan)
 
 

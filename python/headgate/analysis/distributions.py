@@ -33,7 +33,7 @@ class BinnedValues(NamedTuple):
         rank = min(int(share * below[-1]), int(below[-1]) - 1)
         return float(self.values[int(np.searchsorted(below, rank, side="right"))])
 
-    def above(self, least: float) -> "BinnedValues":
+    def minus(self, least: float) -> "BinnedValues":
         """The histogram with `least` subtracted from every value."""
         return BinnedValues(self.values - least, self.counts)
 

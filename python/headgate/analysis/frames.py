@@ -1,4 +1,4 @@
-"""Tables as pandas and polars have them, and the intervals of a result as an xarray dataset."""
+"""The tables of a result by name, its intervals as an xarray dataset, and imports of optional libraries."""
 
 from importlib import import_module
 from typing import Any
@@ -40,7 +40,7 @@ def dataset(result: ResultTables) -> xarray.Dataset:
     xr = library("xarray", "xarray")
     library("pandas", "xarray")
     whole = result.intervals.to_pandas()
-    whole["link"] = [_way(*way) for way in zip(whole["link"], whole["direction"], strict=True)]
+    whole["link"] = [_label(*row) for row in zip(whole["link"], whole["direction"], strict=True)]
     dimensions: dict[str, list[Any]] = {
         "qdisc": result.scenario.qdiscs,
         "seed": result.scenario.seeds,
@@ -61,8 +61,8 @@ def dataset(result: ResultTables) -> xarray.Dataset:
     return whole_set
 
 
-def _way(link: Any, direction: Any) -> Any:
-    """The name of a direction of a link; a null stays null."""
+def _label(link: Any, direction: Any) -> Any:
+    """The label of a direction of a link; a null stays null."""
     return link if direction != "reverse" else f"{link} reverse"
 
 

@@ -120,7 +120,7 @@ def average(quantities: Iterable[Quantity]) -> Quantity:
 
 
 def every(judgements: Iterable[Judgement]) -> Judgement:
-    """Holds if all hold, differs if one differs. The numbers are those of the first deciding judgement."""
+    """Holds if all hold, differs if one differs. The numbers are those of the first judgement with this verdict."""
     return _combined(judgements, (Verdict.DIFFERS, Verdict.INCONCLUSIVE, Verdict.HOLDS))
 
 
@@ -134,13 +134,14 @@ def _bound(b: Quantity | float, a: Quantity, times: float) -> Quantity:
 
 
 def _signed(difference: Quantity, a: Quantity, sign: str, b: Quantity | float, times: float) -> Judgement:
-    """Holds if the difference is clearly negative."""
+    """Judges whether `difference` is below 0. The numbers read `a` `sign` `times` times `b`."""
     factor = "" if times == 1.0 else f"{style.plain(times)} times "
     shown = str(b) if isinstance(b, Quantity) else style.number(b)
     return Judgement(_negative(difference), f"{a} {sign} {factor}{shown}")
 
 
 def _negative(difference: Quantity) -> Verdict:
+    """Whether a difference is below 0, by its 95 % interval."""
     mean, half = difference.mean, difference.half
     if not math.isfinite(mean):
         return Verdict.INCONCLUSIVE

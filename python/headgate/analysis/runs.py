@@ -27,7 +27,7 @@ class Run:
 
     @classmethod
     def of_qdisc(cls, result: ResultTables, qdisc: str, label: str, case: Mapping[str, object]) -> list[Self]:
-        """The runs of one discipline of a result, one a seed."""
+        """The runs of one discipline of a result, one per seed."""
         return [cls(result, run, label, case) for run in result.scenario.runs if run.qdisc == qdisc]
 
     @property
@@ -50,7 +50,7 @@ class Run:
         return self.result.run(name, self.key)
 
     def flows(self, column: str, group: str | None = None, kind: str | None = None) -> Array:
-        """A column of the flows, in their order: of all, of one group, or of one kind (`tcp`, `udp`)."""
+        """A column of the table `flows`, in the flows' order. `group` or `kind` (`tcp`, `udp`) selects flows."""
         table = self._flows
         if group is not None:
             if group not in {each.name for each in self.result.scenario.groups}:
@@ -61,13 +61,13 @@ class Run:
         return data.values(table, column)
 
     def link(self, column: str, direction: str | None = None, name: str | None = None) -> float:
-        """A column of the bottleneck, of a direction of it, or of another link."""
+        """A column of the table `links`, by default for the bottleneck and its direction."""
         bottleneck = self.result.scenario.bottleneck
         row = data.rows(self.table("links"), link=name or bottleneck[0], direction=direction or bottleneck[1])
         return float(data.values(row, column)[0])
 
     def series(self, metric: str, group: str | None = None) -> tuple[Array, Array]:
-        """Times in seconds and values of a metric over time, warm-up included."""
+        """The times in seconds and the values of a metric of `intervals`, warm-up included."""
         table = self._intervals
         rows = data.rows(table, metric=metric)
         if group is not None:

@@ -19,9 +19,9 @@ class Estimate(TypedDict):
 
 
 def estimate(values: Iterable[float | None]) -> Estimate:
-    """The estimate from one value a seed. One seed has no spread: low and high equal the mean.
+    """The estimate from one value per seed. With one seed, low and high equal the mean.
 
-    The interval is Student's t for the mean of independent seeds, 95 %, two-sided.
+    The interval is the two-sided 95 % interval of Student's t for the mean of independent seeds.
     """
     per_seed = [None if value is None or not math.isfinite(value) else float(value) for value in values]
     known = [value for value in per_seed if value is not None]

@@ -32,11 +32,11 @@ def document(result: ResultTables) -> dict[str, Any]:
 
 
 def summarize(result: ResultTables) -> list[dict[str, Any]]:
-    """One entry a discipline, in the scenario's order."""
+    """One entry per discipline, in the scenario's order."""
     return [_discipline(result, qdisc) for qdisc in result.scenario.qdiscs]
 
 
-def classes(result: ResultTables) -> list[dict[str, dict[str, Any]]]:
+def by_kind(result: ResultTables) -> list[dict[str, dict[str, Any]]]:
     """For each discipline, the groups of each kind (`tcp`, `udp`) taken together."""
     groups = result.scenario.groups
     alike = {kind: [group for group in groups if group.kind == kind] for kind in dict.fromkeys(g.kind for g in groups)}

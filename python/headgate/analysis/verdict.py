@@ -9,12 +9,13 @@ from headgate.analysis.links import first
 from headgate.files.result_tables import ResultTables
 from headgate.scenario import Role
 
+#: Differences of less than this share of the link's rate are not reported.
 _ALIKE = 0.02
-"""Differences of less than this share of the link's rate are not reported."""
+#: Groups whose goodputs over fair share are within this factor are reported as equal.
 _EVEN = 1.1
-"""Groups whose goodputs per fair share are within this factor are reported as equal."""
+#: Unresponsive flows with at most this many times their fair share count as held to it.
 LIMITED_TO = 1.5
-"""A flow that gets at most this many times its fair share counts as held to it."""
+#: Maximum number of disciplines that a sentence names.
 _MOST_NAMES = 3
 
 
@@ -24,7 +25,7 @@ def verdict(result: ResultTables) -> str:
 
 
 def sentence(ranked: list[Division], rate_bps: float, link: str = "") -> str:
-    """The verdict on `ranked`, which is sorted best first. With several links, `link` is the one with `rate_bps`."""
+    """The verdict on `ranked`, the best discipline first. With several links, `link` names the one with `rate_bps`."""
     if not any(division.goodput_bps for division in ranked):
         return "No data reached a receiver after the warm-up"
     if len(ranked) > 1 and _none_better(ranked, rate_bps):
@@ -35,7 +36,7 @@ def sentence(ranked: list[Division], rate_bps: float, link: str = "") -> str:
 
 
 def _none_better(ranked: list[Division], rate_bps: float) -> bool:
-    """Whether all share the first place, or differ by less than `_ALIKE` of the link's rate."""
+    """Whether all disciplines share the first place, or differ by less than `_ALIKE` of the link's rate."""
     return len(leaders(ranked)) == len(ranked) or ranked[-1].misallocated - ranked[0].misallocated < _ALIKE * rate_bps
 
 

@@ -8,7 +8,7 @@ from headgate.errors import UsageError
 from headgate.results import Result
 from headgate.scenario import Scenario
 
-#: Keys that may always differ: names, disciplines, seeds and records.
+#: Keys that may differ in any comparison.
 FREE = frozenset({"name", "about", "seeds", "qdiscs", "record"})
 
 MISSING = "nothing"
@@ -52,7 +52,7 @@ def common(one: Scenario, other: Scenario) -> list[str]:
 
 
 def differences(one: Scenario, other: Scenario) -> Iterator[Difference]:
-    """Every key with different values in the canonical forms: the first one's keys, then those only in the second."""
+    """Every key with different values in the canonical forms of two scenarios. Keys only in the second are last."""
     first, second = (tomllib.loads(scenario.to_toml()) for scenario in (one, other))
     for key in dict.fromkeys([*first, *second]):
         if key not in FREE:

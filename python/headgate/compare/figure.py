@@ -12,10 +12,10 @@ from headgate.compare import words
 from headgate.compare.gaps import DELAYS, DROPS, LINK, SHARE, ComparedMeasure, Comparison
 from headgate.plot.panels import heading, new_figure
 
+#: Height of a bar; a row has two bars.
 _HEIGHT = 0.38
-"""Height of a bar; a row has two bars."""
+#: Opacity of the bars of the first and of the second result.
 _ALPHAS = (1.0, 0.45)
-"""Opacity of the bars of the first and of the second result."""
 
 
 def sides(comparison: Comparison) -> Figure:

@@ -12,14 +12,15 @@ from headgate.analysis.summary import summarize
 from headgate.compare.agree import Difference, agree, common
 from headgate.results import Result
 
+#: The name of the first compared link, in place of a group's name.
 LINK = "link"
-"""The name of the first compared link, in place of a group's name."""
 
+#: The compared parts of a distribution.
 PARTS = ("mean", "p95", "p99")
 
 
 class ComparedMeasure(NamedTuple):
-    """A compared measure, or one part of a distribution."""
+    """A measure to compare, or one part of its distribution."""
 
     measure: Measure
     part: str = ""
@@ -38,13 +39,13 @@ class ComparedMeasure(NamedTuple):
 GOODPUT, SHARE, DROPS, MARKS, JAIN = (
     ComparedMeasure(OF_FLOWS[key]) for key in ("goodput_bps", "share_of_fair", "drop_rate", "mark_rate", "jain")
 )
-USE, QUEUE = (ComparedMeasure(OF_LINK[key]) for key in ("utilization", "queue_packets_mean"))
+UTILIZATION, QUEUE = (ComparedMeasure(OF_LINK[key]) for key in ("utilization", "queue_packets_mean"))
 DELAYS = tuple(ComparedMeasure(OF_LINK["queue_delay_ms"], part) for part in PARTS)
 
 OF_GROUP = (GOODPUT, SHARE, *DELAYS, DROPS, MARKS)
-OF_BOTTLENECK = (JAIN, USE, *DELAYS, DROPS, MARKS, QUEUE)
+OF_BOTTLENECK = (JAIN, UTILIZATION, *DELAYS, DROPS, MARKS, QUEUE)
+#: Measures of further links: all but Jain's index, which is that of all flows.
 OF_FURTHER = OF_BOTTLENECK[1:]
-"""Measures of further links: Jain's index is of all flows."""
 
 
 class Gap(NamedTuple):
@@ -74,7 +75,7 @@ class MeasuredPair(NamedTuple):
 
     @property
     def gap(self) -> Gap | None:
-        """The difference; None if one of the two was not measured."""
+        """The difference; None if a result has no value."""
         return gap(*self.values)
 
 
@@ -99,11 +100,11 @@ class Comparison(NamedTuple):
     @property
     def links(self) -> list[str]:
         """The names of the compared links, in the scenario's order."""
-        return [LINK, *(further(place) for place in compared(self.results[0])[1:])]
+        return [LINK, *(name_of(place) for place in compared(self.results[0])[1:])]
 
     @property
     def marks(self) -> bool:
-        """Whether anything was marked in either."""
+        """Whether a packet was marked in one of the results."""
         rows = (row for row in self.rows if row.measure == MARKS)
         return any(value.mean > 0 for row in rows for value in row.values)
 
@@ -135,13 +136,13 @@ def compare(one: Result, other: Result, allow: Iterable[str] = ()) -> Comparison
     return Comparison((one, other), names(one, other), allowed_differences, qdiscs, rows)
 
 
-def further(place: LinkDirection) -> str:
+def name_of(place: LinkDirection) -> str:
     """The name of a further link. Names of groups have no blank, so it is unique."""
     return f"{LINK} {place.label}"
 
 
 def names(one: Result, other: Result) -> tuple[str, str]:
-    """The names of the two results: their worlds, or `A` and `B` if these are equal."""
+    """The names of the two results: `sim` and `live`, or `A` and `B` if both are of one kind."""
     first, second = (result.manifest.get("world", "sim") for result in (one, other))
     return ("A", "B") if first == second else (first, second)
 
@@ -178,7 +179,7 @@ def _rows(qdisc: str, entries: tuple[dict[str, Any], dict[str, Any]]) -> Iterato
             one, other = (_of_group(group, measure) for group in groups)
             yield MeasuredPair(qdisc, groups[0]["name"], measure, (one, other))
     for number, links in enumerate(zip(*(entry["links"] for entry in entries), strict=True)):
-        of = further(LinkDirection(links[0]["link"], links[0]["direction"])) if number else LINK
+        of = name_of(LinkDirection(links[0]["link"], links[0]["direction"])) if number else LINK
         for measure in OF_FURTHER if number else OF_BOTTLENECK:
             one, other = (_of_link(entry, link["figures"], measure) for entry, link in zip(entries, links, strict=True))
             yield MeasuredPair(qdisc, of, measure, (one, other))

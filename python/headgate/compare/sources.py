@@ -1,4 +1,4 @@
-"""The two results that `headgate compare` compares. Imports no module that starts threads."""
+"""Loads or runs the two results that `headgate compare` compares. Imports no module that starts threads."""
 
 from __future__ import annotations
 
@@ -25,7 +25,10 @@ def compare_folders(one: Path, other: Path, allow: Iterable[str]) -> Comparison:
 def compare_file(
     file: Path, out: Path, where: str, changes: Iterable[str], then: Iterable[str], *, quiet: bool
 ) -> Comparison:
-    """Runs a scenario in two worlds into `out` and compares them; keys changed by `then` may differ."""
+    """Runs a scenario twice into `out`, in the worlds of `where`, and compares the results.
+
+    `changes` apply to both runs, `then` to the second. Keys that `then` changes may differ.
+    """
     if file.is_dir():
         raise UsageError(f"{file} is a folder: compare takes two result folders, or one scenario file")
     with reading(file):

@@ -5,6 +5,7 @@ from typing import NamedTuple
 
 from headgate import _core, style
 from headgate.analysis.judge import Quantity
+from headgate.analysis.verdict import LIMITED_TO
 from headgate.compare.gaps import (
     DELAYS,
     DROPS,
@@ -13,7 +14,7 @@ from headgate.compare.gaps import (
     MARKS,
     QUEUE,
     SHARE,
-    USE,
+    UTILIZATION,
     ComparedMeasure,
     Comparison,
     MeasuredPair,
@@ -22,14 +23,11 @@ from headgate.results import Result
 from headgate.scenario import Role
 from headgate.units import Units
 
+#: A goodput counts as equal if it differs from the first result's by at most this share of it.
 CLOSE = 0.15
-"""Goodputs within this share of the first result's count as equal."""
 
-LIMITED_TO = 1.5
-"""A flow that gets at most this many times its fair share counts as held to it."""
-
+#: Marks a significant difference: its 95 % interval excludes 0.
 DIFFERS = "*"
-"""Marks a significant difference: its 95 % interval excludes 0."""
 
 
 class ComparisonColumn(NamedTuple):
@@ -46,7 +44,10 @@ class ComparisonColumn(NamedTuple):
         return style.fixed(mean * self.scale, self.decimals) if mean == mean else style.MISSING
 
     def show_gap(self, row: MeasuredPair) -> str:
-        """The difference with its margin of error: in % of the first for rates and times, else in the column's unit."""
+        """The difference with its margin of error, in the column's unit.
+
+        Differences of rates, times and packets are in percent of the first result.
+        """
         difference = row.gap
         if difference is None:
             return style.MISSING
@@ -69,7 +70,7 @@ def columns(comparison: Comparison, of: str) -> list[ComparisonColumn]:
         ComparisonColumn(GOODPUT, f"goodput\nper flow\n{unit}", 1 / scale, 2 if scale > 1e3 else 1),
         ComparisonColumn(SHARE, "% of\nfair", 100, 0),
         ComparisonColumn(JAIN, "Jain's\nindex", 1, 3),
-        ComparisonColumn(USE, "link\nuse %", 100, 1),
+        ComparisonColumn(UTILIZATION, "link\nuse %", 100, 1),
         *(ComparisonColumn(each, f"queue\ndelay {each.part}\nms", 1, 1) for each in DELAYS),
         ComparisonColumn(DROPS, "drop\n%", 100, 2),
         ComparisonColumn(MARKS, "mark\n%", 100, 2),
@@ -80,7 +81,7 @@ def columns(comparison: Comparison, of: str) -> list[ComparisonColumn]:
 
 
 def sentence(comparison: Comparison) -> str:
-    """How many goodputs agree, and the largest difference."""
+    """States how many goodputs agree, and the largest difference."""
     one, other = comparison.names
     rows = [(abs(difference.relative), row) for row in comparison.rows if row.measure == GOODPUT
             and (difference := row.gap) is not None and difference.relative is not None]  # fmt: skip
@@ -95,7 +96,7 @@ def sentence(comparison: Comparison) -> str:
 
 
 def unresponsive_shares(comparison: Comparison) -> list[str]:
-    """The share of unresponsive flows in the second result, and the disciplines that limit them."""
+    """A sentence for each unresponsive group: its shares in the second result, and the disciplines that limit it."""
     groups = {group.name: group for group in comparison.results[0].scenario.groups}
     return [
         _unresponsive_shares(comparison, name) for name in comparison.groups if groups[name].role == Role.UNRESPONSIVE
@@ -140,7 +141,7 @@ def notes(comparison: Comparison) -> list[str]:
 
 
 def _marks(result: Result, name: str) -> str:
-    """Of a live result: marks counted by link and receivers; empty without marks."""
+    """A note on a live result: how many of the link's marks reached receivers. Empty without marks."""
     runs = (result.live or {"runs": []})["runs"]
     counted = [run["marks"] for run in runs if "marks" in run]
     if len(counted) < len(runs):

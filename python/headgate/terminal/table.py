@@ -11,7 +11,7 @@ from headgate import scenario as scenarios
 from headgate import style
 from headgate.analysis.links import LinkDirection, first
 from headgate.analysis.spread import Estimate, estimate
-from headgate.analysis.summary import classes, summarize
+from headgate.analysis.summary import by_kind, summarize
 from headgate.results import Result
 from headgate.scenario import Scenario
 from headgate.terminal import layout
@@ -46,7 +46,7 @@ class ResultColumn(NamedTuple):
 
 def rows(result: Result) -> list[DisciplineRow]:
     """One row for each discipline."""
-    return [DisciplineRow(entry, kinds) for entry, kinds in zip(summarize(result), classes(result), strict=True)]
+    return [DisciplineRow(entry, kinds) for entry, kinds in zip(summarize(result), by_kind(result), strict=True)]
 
 
 def table(result: Result, rows: list[DisciplineRow]) -> Group:

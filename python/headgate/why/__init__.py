@@ -10,7 +10,7 @@ from headgate.scenario import RunKey
 from headgate.why.facts import FlowFacts, facts
 from headgate.why.story import StorySection, answer, story
 
-__all__ = ["Explanation", "Facts", "Section", "explain"]
+__all__ = ["Explanation", "FlowFacts", "StorySection", "explain"]
 
 
 class Explanation(NamedTuple):
@@ -22,7 +22,7 @@ class Explanation(NamedTuple):
 
     @property
     def point(self) -> RunKey:
-        """The name of `run` before 0.2. It works for one more release."""
+        """The old name of `run`, with a warning, for one more release."""
         warnings.warn("Explanation.point is called Explanation.run now", FutureWarning, stacklevel=2)
         return self.run
 
@@ -38,7 +38,7 @@ class Explanation(NamedTuple):
         return "\n\n".join(paragraphs)
 
     def document(self) -> dict[str, Any]:
-        """Numbers and sentences as JSON has them."""
+        """The JSON document: numbers and sentences."""
         sections = [{"title": title, "sentences": sentences} for title, sentences in self.sections]
         return {"schema": 2, **asdict(self.facts), "sections": sections}
 

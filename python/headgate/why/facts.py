@@ -1,7 +1,4 @@
-"""The numbers of one flow under one discipline and seed.
-
-Counts and times are those after the warm-up.
-"""
+"""The numbers of one flow under one discipline and seed. They are of the time after the warm-up."""
 
 from collections import Counter
 from dataclasses import dataclass, fields
@@ -23,10 +20,7 @@ BURST_S = 0.1
 
 @dataclass(frozen=True)
 class PacketCounts:
-    """Packet counts of some flows together, and their rates in bit/s.
-
-    `link_losses` counts link losses, which no discipline dropped.
-    """
+    """Packet counts of some flows together, and their rates in bit/s."""
 
     flows: int
     arrived: int
@@ -43,14 +37,14 @@ class PacketCounts:
         """The totals over these rows of the table `flows`."""
         return cls(rows.num_rows, *(_total(rows, each.name) for each in fields(cls)[1:]))
 
-    def part(self, count: int) -> float:
+    def over_arrived(self, count: int) -> float:
         """`count` as a share of arrived packets, 0 to 1."""
         return count / self.arrived if self.arrived else 0.0
 
 
 @dataclass(frozen=True)
 class ReasonCounts:
-    """Packets of the flow dropped or marked for one reason, and those of all other flows."""
+    """Packets that were dropped or marked for one reason: of the flow, and of all other flows."""
 
     reason: str
     dropped: int
@@ -71,7 +65,11 @@ class ReasonCounts:
 
 @dataclass(frozen=True)
 class SignalTimes:
-    """Times of the flow's drops and marks, in seconds from the start of the run."""
+    """Times of the flow's drops and marks, in seconds from the start of the run.
+
+    `quiet_from_s` and `quiet_to_s` are the ends of the longest interval without one. The second from `worst_s` on has
+    the most. `in_bursts` counts the drops and marks in all bursts.
+    """
 
     count: int
     first_s: float
@@ -107,8 +105,9 @@ class DropLocation:
 class FlowFacts:
     """The numbers of one flow; None where the scenario does not record them.
 
-    `reply_link_losses` counts link losses of acknowledgements and reports, of all flows. `constant` flows are
-    unresponsive; `governed` flows have congestion control. `trace` is set for TCP, `rates` for TFRC.
+    `peers` are the other flows of its group, `others` all other flows. `reply_link_losses` counts link losses of
+    acknowledgements and reports, of all flows. `constant` flows are unresponsive; `governed` flows have congestion
+    control. `trace` is set for TCP, `rates` for TFRC.
     """
 
     flow: int
@@ -171,8 +170,8 @@ def facts(result: Result, run: RunKey, flow: int) -> FlowFacts:
         times=None if signals is None else _times(signals, flow),
         places=None if signals is None else _places(signals, flow),
         gauges=None if signals is None else _gauges(signals, flow),
-        trace=senders.window(traced) if traced is not None and row["kind"] == "tcp" else None,
-        rates=senders.rates(traced) if traced is not None and row["kind"] == "udp" else None,
+        trace=senders.tcp_trace(traced) if traced is not None and row["kind"] == "tcp" else None,
+        rates=senders.tfrc_trace(traced) if traced is not None and row["kind"] == "udp" else None,
     )
 
 

@@ -1,4 +1,4 @@
-"""The numbers of one sender, from its trace."""
+"""Summarizes the trace of one sender."""
 
 from dataclasses import dataclass
 from typing import Any, NamedTuple
@@ -16,7 +16,10 @@ Array = npt.NDArray[Any]
 
 @dataclass(frozen=True)
 class TcpTrace:
-    """A TCP sender's trace: shares of time by phase, windows in packets, times in seconds and milliseconds."""
+    """A summary of a TCP sender's trace: shares of time by phase, windows in packets, and times.
+
+    `silence_s` is the longest time without newly acknowledged data.
+    """
 
     phases: dict[str, float]
     cwnd_mean: float
@@ -29,7 +32,7 @@ class TcpTrace:
 
 @dataclass(frozen=True)
 class TfrcTrace:
-    """A TFRC sender's trace: shares of time by phase, allowed rates in bit/s, and the loss event rate."""
+    """A summary of a TFRC sender's trace: shares of time by phase, allowed rates in bit/s, and the loss event rate."""
 
     phases: dict[str, float]
     rate_bps_mean: float
@@ -41,7 +44,7 @@ class TfrcTrace:
 
 
 class TraceRows(NamedTuple):
-    """A flow's rows of `traces`, and the seconds after the warm-up for which each row is valid."""
+    """A flow's rows of `traces`. `lasts_s` has the seconds after the warm-up for which each row is valid."""
 
     rows: pa.Table
     times_s: Array
@@ -63,7 +66,7 @@ class TraceRows(NamedTuple):
         return float(counted.max() if len(counted) else values[-1])
 
     def common(self) -> dict[str, Any]:
-        """The numbers of every kind of sender, such as the mean and the least round-trip time."""
+        """The numbers that both summaries have, such as the mean and the minimum of the round-trip time."""
         phase = np.asarray(self.rows["phase"].to_pylist(), dtype=object)
         srtt = self.column("srtt_ms")[self.lasts_s > 0]
         known = srtt[~np.isnan(srtt)]
@@ -95,16 +98,16 @@ def traced(result: Result, run: RunKey, flow: int) -> TraceRows | None:
     return TraceRows(rows, times, lasts, start, end)
 
 
-def window(traced: TraceRows) -> TcpTrace:
-    """The numbers of a TCP sender."""
+def tcp_trace(traced: TraceRows) -> TcpTrace:
+    """The summary of a TCP sender's trace."""
     cwnd = traced.column("cwnd")
     edges = np.concatenate([[traced.start_s], traced.rises("acked_bytes"), [traced.end_s]])
     silence_s = float(np.diff(np.clip(edges, traced.start_s, traced.end_s)).max())
     return TcpTrace(cwnd_mean=traced.mean(cwnd), cwnd_max=traced.most(cwnd), silence_s=silence_s, **traced.common())
 
 
-def rates(traced: TraceRows) -> TfrcTrace:
-    """The numbers of a TFRC sender."""
+def tfrc_trace(traced: TraceRows) -> TfrcTrace:
+    """The summary of a TFRC sender's trace."""
     rate, loss = traced.column("rate_bps"), traced.mean(traced.column("loss_event_rate"))
     most = traced.most(rate)
     return TfrcTrace(rate_bps_mean=traced.mean(rate), rate_bps_max=most, loss_event_rate_mean=loss, **traced.common())

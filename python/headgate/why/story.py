@@ -1,4 +1,4 @@
-"""An explanation in sentences. Each sentence states one or two numbers of the facts."""
+"""Explains a flow in sentences. Each sentence states one or two numbers of its facts."""
 
 import shlex
 from collections.abc import Iterable, Iterator
@@ -11,9 +11,9 @@ from headgate.why.facts import FlowFacts, GaugeMeans, PacketCounts
 from headgate.why.senders import TcpTrace, TfrcTrace
 
 #: Two rates within this factor count as about the same.
-ALIKE = 1.1
+SAME_RATE = 1.1
 #: Two drop rates within this factor count as about the same.
-APART = 1.5
+SAME_DROP_RATE = 1.5
 
 ABOUT = dict(_core.reasons())
 KINDS = {"tcp": "TCP", "udp": "UDP"}
@@ -74,7 +74,7 @@ def answer(facts: FlowFacts) -> str:
     elif facts.mine.arrived:
         parts.append("none of its packets were dropped or marked")
     if facts.mine.link_losses:
-        parts.append(f"links lost {_percent(facts.mine.part(facts.mine.link_losses))} of its packets")
+        parts.append(f"links lost {_percent(facts.mine.over_arrived(facts.mine.link_losses))} of its packets")
     if facts.mine.timeouts:
         what = "it had" if facts.kind == "tcp" else "it halved its rate after"
         parts.append(f"{what} {_count(facts.mine.timeouts, 'timeout')}")
@@ -88,18 +88,20 @@ def _of_fair(facts: FlowFacts) -> str:
     if mine.fair_share_bps == 0:
         return f"its goodput was {style.measured(mine.goodput_bps)}, and its fair share is 0"
     share = mine.goodput_bps / mine.fair_share_bps
-    word = "about" if 1 / ALIKE <= share <= ALIKE else "more than" if share > 1 else "less than"
+    word = "about" if 1 / SAME_RATE <= share <= SAME_RATE else "more than" if share > 1 else "less than"
     return f"its goodput was {word} its fair share ({style.number(share)} times)"
 
 
 def _treatment(facts: FlowFacts) -> str:
-    mine, others = (each.part(each.dropped) + each.part(each.marked) for each in (facts.mine, facts.others))
+    mine, others = (
+        each.over_arrived(each.dropped) + each.over_arrived(each.marked) for each in (facts.mine, facts.others)
+    )
     what = _signals(facts, "or")
     if others == 0:
         return f"only its packets were {what}" if facts.others.arrived else f"its packets were {what}"
     ratio = mine / others
     times = f"{'only ' if ratio < 1 else ''}{style.number(ratio)} times as"
-    often = "about as" if 1 / APART <= ratio <= APART else times
+    often = "about as" if 1 / SAME_DROP_RATE <= ratio <= SAME_DROP_RATE else times
     return f"its packets were {what} {often} often as those of all other flows"
 
 
@@ -122,10 +124,10 @@ def _goodput(facts: FlowFacts) -> Iterator[str]:
     # With headers, at the mean size of the packets that the discipline sent.
     sent = mine.arrived - mine.dropped
     offered = mine.arrived * (mine.sent_bytes / sent) * 8 / facts.span_s if sent > 0 else 0.0
-    if facts.kind == "udp" and offered > mine.goodput_bps * ALIKE:
+    if facts.kind == "udp" and offered > mine.goodput_bps * SAME_RATE:
         heedless = " and is unresponsive" if facts.constant else ""
         yield f"It offered {style.measured(offered)} to the link{heedless}."
-    elif mine.goodput_bps < mine.fair_share_bps / ALIKE and mine.dropped + mine.marked + mine.link_losses == 0:
+    elif mine.goodput_bps < mine.fair_share_bps / SAME_RATE and mine.dropped + mine.marked + mine.link_losses == 0:
         yield "No packet was dropped or marked: its window, source or schedule limited it, not the network."
 
 
@@ -149,10 +151,10 @@ def _losses(facts: FlowFacts) -> Iterator[str]:
     if 0 < facts.peers.flows < others.flows:
         yield f"Packets of the other flows of its group: {_rates(facts.peers)}."
     if mine.link_losses + others.link_losses:
-        ours = f"{_count(mine.link_losses, 'packet')} ({_percent(mine.part(mine.link_losses))})"
+        ours = f"{_count(mine.link_losses, 'packet')} ({_percent(mine.over_arrived(mine.link_losses))})"
         yield f"Link losses, which no discipline dropped: {ours if mine.link_losses else 'none of its packets'}."
         if others.arrived:
-            yield f"{theirs}: links lost {_percent(others.part(others.link_losses))}."
+            yield f"{theirs}: links lost {_percent(others.over_arrived(others.link_losses))}."
     if facts.reply_link_losses:
         yield f"ACKs and reports: links lost {_count(facts.reply_link_losses, 'packet')} of all flows."
     if facts.queue_delay_ms is not None:
@@ -163,16 +165,16 @@ def _losses(facts: FlowFacts) -> Iterator[str]:
 def _part(share: PacketCounts, count: int) -> str:
     if not count:
         return "none was"
-    return f"{_number(count)} ({_percent(share.part(count))}) {'was' if count == 1 else 'were'}"
+    return f"{_number(count)} ({_percent(share.over_arrived(count))}) {'was' if count == 1 else 'were'}"
 
 
 def _rates(share: PacketCounts) -> str:
-    dropped, marked = (_percent(share.part(count)) for count in (share.dropped, share.marked))
+    dropped, marked = (_percent(share.over_arrived(count)) for count in (share.dropped, share.marked))
     return f"{dropped} were dropped and {marked} marked"
 
 
 def _because(reason: str) -> str:
-    """The words after "because". A discipline written in Python that is not loaded may have declared the reason."""
+    """The words after "because". A reason is unknown if its discipline was written in Python and is not loaded."""
     return ABOUT.get(reason, f'of the reason "{reason}" of its discipline')
 
 
@@ -210,7 +212,7 @@ def _times(facts: FlowFacts) -> Iterator[str]:
 
 
 def _gauges(facts: FlowFacts) -> Iterator[str]:
-    """Means at the flow's drops and marks; in brackets those at the drops and marks of other flows."""
+    """Means of gauges at the flow's drops and marks. Means at those of other flows are in brackets."""
     gauges = facts.gauges or []
     for of_flow, whose in ((False, "queue"), (True, "flow")):
         listed = [_gauge(each) for each in gauges if each.of_flow == of_flow and each.mine is not None]

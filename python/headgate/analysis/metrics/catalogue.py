@@ -36,7 +36,7 @@ class Measure(NamedTuple):
 
 
 def _column(table: str, key: str, column: str, take: Callable[[Any], Any], **words: Any) -> Measure:
-    """A measure that has unit and meaning from a column of a table."""
+    """A measure with the unit and meaning of a table's column."""
     declared = tables.COLUMNS[table][column]
     return Measure(key, take, Units.named(declared.unit), declared.meaning, **words)
 
@@ -89,7 +89,7 @@ COUNTED = (
     _of_flows("retransmits", measuring.total, name="retransmits"),
     _of_flows("cwnd_mean", measuring.mean, name="cwnd", lower=False),
     _of_flows("startup_ms", measuring.mean_of_known, name="startup", title="Start-up"),
-    Measure("identified", measuring.part_with("identified_ms"), Units.SHARE,
+    Measure("identified", measuring.share_with_value("identified_ms"), Units.SHARE,
             "Share of the flows that a discipline identified: flows with a drop for a reason that only these get.",
             name="identified", lower=False, title="Flows identified"),
     _of_flows("identified_ms", measuring.mean_of_known, title="Identified after"),

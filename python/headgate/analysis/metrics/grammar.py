@@ -39,7 +39,7 @@ class Metric(NamedTuple):
         return self.measure.lower
 
     def of(self, result: ResultTables, qdisc: str) -> Quantity:
-        """One value a seed, in the measure's unit; NaN where nothing was measured."""
+        """One value per seed, in the measure's unit; NaN for seeds without a value."""
         measured = self._taken(result, qdisc)
         per_seed = (measured if self.part is None else measured[self.part])["per_seed"]
         return Quantity(tuple(math.nan if value is None else value for value in per_seed))
@@ -84,7 +84,7 @@ class Bound(NamedTuple):
 def metric(text: str, scenario: Scenario) -> Metric:
     """The metric that `text` names in `scenario`; `UsageError` with the nearest name if there is none.
 
-    Words stand in any order, apart or joined by `_`: `p95 queue delay`, `queue_delay_p95`, `goodput tcp`.
+    Words can be in any order, and separated by blanks or `_`: `p95 queue delay`, `queue_delay_p95`, `goodput tcp`.
     """
     names = _owners(scenario)
     for words in (text.split(), re.split(r"[\s_]+", text.strip())):
@@ -113,7 +113,7 @@ def bound(text: str, scenario: Scenario) -> Bound:
 
 
 def groups_of(scenario: Scenario, owner_name: str | None) -> Sequence[Group]:
-    """All groups, those of a name, or those of a kind."""
+    """The groups called `owner_name`, or else those of this kind. None stands for all groups."""
     named = [group for group in scenario.groups if owner_name is None or group.name == owner_name]
     return named or [group for group in scenario.groups if group.kind == owner_name]
 
@@ -163,8 +163,8 @@ def _unknown(text: str, owners: Sequence[str]) -> UsageError:
     name = " ".join(word for word in re.split(r"[\s_-]+", text.lower()) if word not in owners and not _is_part(word))
     for number, word in enumerate(words):
         found = _measure(words[:number] + words[number + 1 :]) if len(words) > 1 else None
-        # A word that is left over is a group, unless the whole text is closer to another metric: `queue delya` is not
-        # `queue`.
+        # The remaining word is meant as a group, unless the whole text is closer to another metric: `queue delya` means
+        # `queue delay`, and not `queue` of a group.
         if found is not None and (_core.nearest(word, owners) or _core.nearest(name, known) in (found[0].name, None)):
             return UsageError(
                 f"{text!r}: no group is called {word!r}{did_you_mean(word, owners)} Groups: {', '.join(owners)}"

@@ -1,4 +1,4 @@
-"""The functions that measure: each turns a view of a result into an estimate, or an estimate for each part."""
+"""The measuring functions: each computes an estimate from a view of a result, or an estimate for each part."""
 
 from collections.abc import Callable, Iterable
 from typing import Any
@@ -56,7 +56,7 @@ def mean_of_known(column: str) -> FlowsMeasure:
     return lambda flows: estimate(known_mean(flows[column]))
 
 
-def part_with(column: str) -> FlowsMeasure:
+def share_with_value(column: str) -> FlowsMeasure:
     """The share of flows that have a value."""
     return lambda flows: estimate(np.isfinite(flows[column]).mean(axis=1))
 
@@ -79,7 +79,7 @@ def jain(flows: FlowsView) -> Estimate:
 def delay_variation(flows: FlowsView) -> dict[str, Estimate]:
     """One-way delay less the minimum of the group in the same run."""
     each = zip(*flows.one_way_delays(), strict=True)
-    above = [merged(group.above(group.quantile(0.0) or 0.0) for group in of_seed) for of_seed in each]
+    above = [merged(group.minus(group.quantile(0.0) or 0.0) for group in of_seed) for of_seed in each]
     return estimates(above, *SPREAD[1:])
 
 
@@ -93,24 +93,24 @@ def goodput_variation(flows: FlowsView) -> Estimate:
 
 
 def _by_time(time: Array, value: Array) -> Array:
-    """The sum of the values of each moment, in the moments' order."""
+    """The sum of the values at each time, in the order of times."""
     _, place = np.unique(time, return_inverse=True)
     return np.bincount(place, weights=value).astype(np.float64)
 
 
 def transfers(flows: FlowsView) -> Estimate:
     """The number of transfers that began after the warm-up."""
-    return estimate(len(one) for one in _took(flows))
+    return estimate(len(one) for one in _completion_times(flows))
 
 
 def unfinished(flows: FlowsView) -> Estimate:
     """The share of transfers that were unfinished at the end of the run."""
-    return estimate(1 - len(one[np.isfinite(one)]) / len(one) if len(one) else None for one in _took(flows))
+    return estimate(1 - len(one[np.isfinite(one)]) / len(one) if len(one) else None for one in _completion_times(flows))
 
 
 def completion(flows: FlowsView) -> dict[str, Estimate]:
     """Completion times of finished transfers."""
-    done = [one[np.isfinite(one)] for one in _took(flows)]
+    done = [one[np.isfinite(one)] for one in _completion_times(flows)]
     quantiles = {"p50": 0.5, "p95": 0.95, "p99": 0.99}
     return {"mean": estimate(float(one.mean()) if len(one) else None for one in done)} | {
         part: estimate(float(np.quantile(one, share)) if len(one) else None for one in done)
@@ -118,7 +118,7 @@ def completion(flows: FlowsView) -> dict[str, Estimate]:
     }
 
 
-def _took(flows: FlowsView) -> list[Array]:
+def _completion_times(flows: FlowsView) -> list[Array]:
     """Completion times of the transfers that began after the warm-up, by seed; NaN for unfinished transfers."""
     rows = flows.rows(flows.result.transfers)
     rows = rows.filter(pc.greater_equal(rows.column("start_ns"), int(flows.result.scenario.warmup_s * 1e9)))
@@ -126,12 +126,12 @@ def _took(flows: FlowsView) -> list[Array]:
     return [took[seed == number] for number in flows.seeds]
 
 
-_PRESSING = (Role.RESPONSIVE, Role.UNRESPONSIVE)
+_COMPARED_ROLES = (Role.RESPONSIVE, Role.UNRESPONSIVE)
 
 
 def has_both(roles: Iterable[Role]) -> bool:
     """Whether there are both responsive and unresponsive flows."""
-    return set(_PRESSING) <= set(roles)
+    return set(_COMPARED_ROLES) <= set(roles)
 
 
 def misallocated(flows: FlowsView) -> Estimate:
@@ -142,7 +142,7 @@ def misallocated(flows: FlowsView) -> Estimate:
     """
     groups = flows.groups
     if has_both(group.role for group in groups):
-        parts = [flows.of([group for group in groups if group.role == role]) for role in _PRESSING]
+        parts = [flows.of([group for group in groups if group.role == role]) for role in _COMPARED_ROLES]
     else:
         greedy = [group for group in groups if group.role != Role.MODEST] or groups
         parts = [flows.of([group]) for group in greedy]

@@ -18,7 +18,7 @@ Array = npt.NDArray[np.float64]
 
 
 class ResultRows:
-    """The rows of one discipline as arrays: one row a seed, one column a flow (or one column for a link)."""
+    """The rows of one discipline as arrays: a row for each seed, a column for each flow, or one for the link."""
 
     def __init__(self, table: pa.Table, seeds: int) -> None:
         self._table = table
@@ -37,7 +37,7 @@ class ResultRows:
 
 
 class LinkView:
-    """A direction of a link."""
+    """A direction of a link under one discipline. A column of `links` has one value per seed."""
 
     def __init__(self, result: ResultTables, qdisc: str, place: LinkDirection) -> None:
         self._rows = ResultRows(place.of(data.rows(result.links, qdisc=qdisc)), len(result.scenario.seeds))
@@ -84,7 +84,7 @@ class FlowsView:
         return self.result.scenario.seeds
 
     def __getitem__(self, column: str) -> Array:
-        """A column of the table `flows`: a row a seed, a column a flow."""
+        """A column of the table `flows`: a row for each seed, a column for each flow."""
         return self._rows[column][:, self._mine]
 
     def total(self, column: str) -> Array:
@@ -105,7 +105,7 @@ class FlowsView:
         return _of(data.rows(table, qdisc=self.qdisc), self.groups)
 
     def histograms(self, table: str, measure: str) -> list[BinnedValues]:
-        """The histogram of a distribution for each seed. For a queue, it is that of the first compared link."""
+        """The histogram of a distribution for each seed. Queueing delays and losses are those at the bottleneck."""
         rows, value = data.rows(self._tables[table], measure=measure), VALUES[table]
         if measure != "one_way_delay":
             name, direction = self.result.scenario.bottleneck
