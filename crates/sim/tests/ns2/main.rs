@@ -3,7 +3,7 @@
 //! The files `*.txt` are traces of ns-2.35, one a case. `trace.tcl` made them from the cases in `cases.tcl`:
 //!
 //! ```sh
-//! cd crates/sim/tests/ns2 && ns trace.tcl CASE > CASE.txt
+//! cd crates/sim/tests/ns2 && ns trace.tcl CASE | grep -v ^cmd > CASE.txt
 //! ```
 //!
 //! Every transmission is compared: its segment, `ssthresh`, CWR with ECN, and outside of recoveries `cwnd` (ns-2 counts

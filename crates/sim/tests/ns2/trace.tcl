@@ -1,6 +1,6 @@
 # One TCP flow of ns-2.35 on a path that loses or marks listed transmissions, written as the tests of this folder read it.
 #
-#     ns trace.tcl CASE > CASE.txt
+#     ns trace.tcl CASE | grep -v ^cmd > CASE.txt
 #
 # The first lines are the case. Each line after them is one transmission: its time in milliseconds, the segment (`r`: sent
 # before, `c`: with CWR), then cwnd and ssthresh in segments as the sender had them when it sent.
