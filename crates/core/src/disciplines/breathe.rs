@@ -9,7 +9,7 @@
 //! admits. A departure changes only RED's average.
 //!
 //! Source: C.-W. Chang, B. Lin, "A simple mechanism for throttling high-bandwidth flows", Research Letters in
-//! Communications, 2008, article 704878. The set: R. Karp, S. Shenker, C. Papadimitriou, ACM TODS 28(1), 2003.
+//! Communications, 2008, article 704878 (algorithm 1: its HTML edition). The set: R. Karp, S. Shenker, C. Papadimitriou, ACM TODS 28(1), 2003.
 //! Deviations are listed in docs/disciplines/breathe.md.
 //!
 //! Random draws: one for a packet between the thresholds whose flow is not in the set.

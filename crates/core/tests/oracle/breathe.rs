@@ -1,5 +1,6 @@
-//! BREATHe: Chang and Lin 2008, section 3, with RED as in Floyd and Jacobson 1993, figure 2, and the set as Karp,
-//! Shenker and Papadimitriou 2003 first state it: a list of counters and a loop over all of them.
+//! BREATHe: Chang and Lin 2008, section 3, with RED as in Floyd and Jacobson 1993, figure 2, and the set as algorithm 1
+//! of the journal's HTML edition and Karp, Shenker and Papadimitriou 2003 have it: a list of counters and a loop over all
+//! of them.
 
 use std::collections::VecDeque;
 
