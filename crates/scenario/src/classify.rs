@@ -24,6 +24,8 @@ pub enum FlowKey {
     Destination(u8),
     /// Both addresses.
     Pair,
+    /// The sum of both addresses: the flow's identifier is the sum itself, which ns-2's SFQ hashes.
+    AddressSum,
     /// The protocol.
     Protocol,
     /// The DSCP.
@@ -163,7 +165,7 @@ impl Classifier {
         class
     }
 
-    /// The flow of a packet of `class`: a keyed hash, so different flows collide only by chance.
+    /// The flow of a packet of `class`: a keyed hash, so different flows collide only by chance; or a sum of addresses.
     #[inline]
     pub fn flow(&self, header: &Header<'_>, class: ClassId) -> FlowId {
         let mut hash = Hash(self.key);
@@ -180,12 +182,23 @@ impl Classifier {
                 hash.address(header.source, FlowKey::WHOLE);
                 hash.address(header.destination, FlowKey::WHOLE);
             }
+            FlowKey::AddressSum => {
+                return FlowId(low_bits(header.source).wrapping_add(low_bits(header.destination)).into());
+            }
             FlowKey::Protocol => hash.word(header.protocol.into()),
             FlowKey::Dscp => hash.word(header.dscp.into()),
             FlowKey::Class => hash.word(class.0.into()),
             FlowKey::Label => hash.text(header.label),
         }
         FlowId(hash.0)
+    }
+}
+
+/// The last 32 bits of an address, all of an IPv4 address.
+fn low_bits(address: IpAddr) -> u32 {
+    match address {
+        IpAddr::V4(v4) => v4.to_bits(),
+        IpAddr::V6(v6) => v6.to_bits() as u32,
     }
 }
 

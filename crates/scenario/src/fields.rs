@@ -203,11 +203,12 @@ impl Show for PrefixOrOwn {
 }
 
 impl FlowKey {
-    const WORDS: [(&'static str, FlowKey); 8] = [
+    const WORDS: [(&'static str, FlowKey); 9] = [
         ("5-tuple", FlowKey::FiveTuple),
         ("source", FlowKey::Source(FlowKey::WHOLE)),
         ("destination", FlowKey::Destination(FlowKey::WHOLE)),
         ("pair", FlowKey::Pair),
+        ("address_sum", FlowKey::AddressSum),
         ("protocol", FlowKey::Protocol),
         ("dscp", FlowKey::Dscp),
         ("class", FlowKey::Class),

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use headgate_core::{ClassId, FlowId};
 
+use crate::classify::FlowKey;
 use crate::model::Scenario;
 use crate::network::Hop;
 
@@ -18,7 +19,7 @@ pub struct Identity {
 
 impl Scenario {
     /// The identity of each flow at `hop`, by flow number. Flows that the classifier does not distinguish share the
-    /// number of the first. If it distinguishes all, numbers are the same as without classes. Where a direction carries
+    /// number of the first, or the sum of their addresses. If it distinguishes all, numbers are the same as without classes. Where a direction carries
     /// a flow's replies, the reply's header is classified.
     pub fn identities(&self, hop: Hop) -> Vec<Identity> {
         // Numbers depend only on which hashes are equal, so any key will do.
@@ -30,8 +31,9 @@ impl Scenario {
             .map(|(number, (header, is_data))| {
                 let header = if is_data { header } else { header.reply() };
                 let class = classifier.class(&header);
-                let flow = *first.entry(classifier.flow(&header, class)).or_insert(FlowId(number));
-                Identity { flow, class }
+                let flow = classifier.flow(&header, class);
+                let mut numbered = || *first.entry(flow).or_insert(FlowId(number));
+                Identity { flow: if self.flow_key == FlowKey::AddressSum { flow } else { numbered() }, class }
             })
             .collect()
     }
@@ -62,6 +64,17 @@ mod tests {
         assert_eq!(seen("source", Direction::Forward), [(0, 0), (1, 0), (2, 1), (2, 1)]);
         assert_eq!(seen("source/24", Direction::Forward), [(0, 0), (0, 0), (2, 1), (2, 1)]);
         assert_eq!(seen("class", Direction::Forward), [(0, 0), (0, 0), (2, 1), (2, 1)]);
+    }
+
+    #[test]
+    fn a_sum_of_addresses_is_the_flows_number_itself_and_the_same_in_both_directions() {
+        // 10.1.0.1 and .2 to 172.16.0.1 and .2; twice 10.2.0.1, to 172.16.0.3 and .4.
+        let web = |n: u64| (10 << 24) + (1 << 16) + n + (172 << 24) + (16 << 16) + n;
+        let voice = |n: u64| (10 << 24) + (2 << 16) + 1 + (172 << 24) + (16 << 16) + n;
+        let sums = [web(1), web(2), voice(3), voice(4)];
+        for direction in [Direction::Forward, Direction::Reverse] {
+            assert_eq!(seen("address_sum", direction).into_iter().map(|(flow, _)| flow).collect::<Vec<_>>(), sums);
+        }
     }
 
     #[test]

@@ -231,6 +231,7 @@ fn a_flow_is_what_the_key_says() {
         ("destination", &["destination", "destination net"]),
         ("destination/24", &["destination net"]),
         ("pair", &addresses),
+        ("address_sum", &addresses),
         ("protocol", &["protocol"]),
         ("dscp", &["dscp"]),
         ("class", &["dscp"]),

@@ -105,7 +105,8 @@ fn ports() -> impl Strategy<Value = Ports> {
 }
 
 fn flow_key() -> impl Strategy<Value = FlowKey> {
-    let plain = [FlowKey::FiveTuple, FlowKey::Pair, FlowKey::Protocol, FlowKey::Dscp, FlowKey::Class, FlowKey::Label];
+    use FlowKey::{AddressSum, Class, Dscp, FiveTuple, Label, Pair, Protocol};
+    let plain = [FiveTuple, Pair, AddressSum, Protocol, Dscp, Class, Label];
     let bits = || prop_oneof![0..=128_u8, Just(128)];
     prop_oneof![
         proptest::sample::select(plain.to_vec()),

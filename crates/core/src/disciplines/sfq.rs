@@ -15,13 +15,14 @@
 //! | --- | --- |
 //! | McKenney's perturbation, sch_sfq's perturb | `perturb`, [`HashedQueues::perturb`] |
 //! | sch_sfq's allot | [`HashedQueues::credit`] |
+//! | ns-2's hash | [`ns2_bucket`](crate::parts::ns2_bucket) |
 //! | ns-2's used, left, fairshare | `used`, `left`, `fair` in [`Sfq::refuses`] |
 
 use crate::cx::Cx;
 use crate::discipline::{Discipline, LinkInfo};
 use crate::packet::{Backlog, FlowId, Packet};
 use crate::params::{BuildError, Bytes};
-use crate::parts::{End, HashedQueues};
+use crate::parts::{End, FlowHash, HashedQueues};
 use crate::reason::Why;
 use crate::time::Span;
 use crate::units::Limit;
@@ -47,8 +48,11 @@ crate::params! {
         buckets: u32 = 16, in 1..=65_536, also "divisor" "buckets_";
         /// How buckets share the buffer. `partitioned`: each has an equal part, at least one packet if the buffer has
         /// room. `shared`: a full buffer drops from the longest bucket. `ns2`: a bucket may grow to half the free
-        /// space, and only to its part when little is free.
+        /// space, and only to its part when little is free; one that has sent its packet joins the round's end at once.
         sharing: Sharing = Sharing::Partitioned;
+        /// Hash function. `keyed`: by a secret key. `ns2`: ns-2's formula of k, the identifier of the packet's flow, which
+        /// is source + destination with the scenario's `classify.flow = "address_sum"`.
+        hash: FlowHash = FlowHash::Keyed;
         /// Bytes that a bucket may send per turn. `auto`: one packet.
         quantum: Option<Bytes> = None, in Bytes(1)..;
         /// Time between changes of the hash function, so that flows share a bucket only for a while. 0: never.
@@ -70,7 +74,7 @@ crate::params! {
             "limit" = "127p", "buckets" = "1024", "sharing" = "shared", "quantum" = "1514B", "depth" = "127",
             "flows" = "127"
         }
-        "ns2" "ns-2.35, sfq.cc and ns-default.tcl" { "limit" = "40p", "sharing" = "ns2" }
+        "ns2" "ns-2.35, sfq.cc and ns-default.tcl" { "limit" = "40p", "sharing" = "ns2", "hash" = "ns2" }
     }
     reasons { Overflow, FlowLimit }
     gauges {
@@ -94,10 +98,15 @@ impl<T> Sfq<T> {
     /// Empty queues.
     ///
     /// # Errors
-    /// None: every configuration is valid.
+    /// [`BuildError::Conflict`] if `perturb` is to change a hash function without a key.
     pub fn new(config: SfqConfig, link: &LinkInfo) -> Result<Self, BuildError> {
+        if config.hash == FlowHash::Ns2 && config.perturb > Span::ZERO {
+            return Err(BuildError::Conflict("`hash=ns2` has no key that `perturb` could change".into()));
+        }
         let quantum = config.quantum.map(|bytes| u32::try_from(bytes.0).unwrap_or(u32::MAX));
-        let buckets = HashedQueues::new(config.buckets, config.limit, quantum, config.perturb, link.key);
+        let buckets = HashedQueues::new(config.buckets, config.limit, quantum, config.perturb, link.key)
+            .hashed(config.hash)
+            .ends_turns(config.sharing == Sharing::Ns2);
         let part = match config.limit {
             Limit::Packets(n) => Limit::Packets(n / config.buckets),
             Limit::Bytes(n) => Limit::Bytes(n / u64::from(config.buckets)),

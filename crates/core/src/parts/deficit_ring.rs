@@ -146,6 +146,14 @@ impl DeficitRing {
         self.members[member].credit -= i64::from(cost);
     }
 
+    /// Ends the turn of the member whose turn it is: members that join later send after it.
+    #[inline]
+    pub fn end_turn(&mut self) {
+        if self.len > 0 {
+            (self.turn, self.paid) = (self.members[self.turn as usize].after, false);
+        }
+    }
+
     /// Grants at once the rounds that must pass before the next packet, except the last one.
     #[cold]
     fn skip_rounds(&mut self, need: &impl Fn(usize) -> u32) {

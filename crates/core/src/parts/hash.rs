@@ -17,6 +17,26 @@ pub fn bucket(key: u64, flow: FlowId, buckets: usize) -> usize {
     ((u128::from(keyed(key, flow)) * buckets as u128) >> 64) as usize
 }
 
+crate::choice! {
+    /// How flows are hashed to buckets.
+    pub enum FlowHash {
+        /// By a secret key.
+        Keyed = "keyed",
+        /// By ns-2's formula ([`ns2_bucket`]).
+        Ns2 = "ns2",
+    }
+}
+
+/// Hashes `flow` into 0..`buckets` as ns-2.35 hashes k, the sum of source and destination (`queue/sfq.cc`, `hash` and
+/// `enque`), in integers of 32 bits. A negative remainder, with which ns-2 would leave its table, counts from the end.
+#[inline]
+pub fn ns2_bucket(flow: FlowId, buckets: usize) -> usize {
+    const PRIME: i32 = (2 << 19) - 1;
+    let k = flow.0 as i32;
+    let hash = k.wrapping_add(k >> 8).wrapping_add(!(k >> 4)) % PRIME;
+    hash.rem_euclid(buckets as i32) as usize
+}
+
 #[inline]
 fn fold(a: u64, b: u64) -> u64 {
     let product = u128::from(a) * u128::from(b);
@@ -44,6 +64,19 @@ mod tests {
             assert!(spread((0..64_000).map(|flow| keyed(99, FlowId(flow << shift)))) < 130.0);
         }
         assert!(spread((0..64_000).map(|key| keyed(key, FlowId(1)))) < 130.0);
+    }
+
+    #[test]
+    fn ns2s_hash_is_that_of_its_source() {
+        // By hand: 5 + 0 - 1 = 4; 100 + 0 - 7 = 93; 300 + 1 - 19 = 282; 2^20 + 4096 - 65537 = 987135.
+        for (k, hash) in [(5, 4), (100, 93), (300, 282), (1 << 20, 987_135)] {
+            assert_eq!([16, 1 << 20].map(|buckets| ns2_bucket(FlowId(k), buckets)), [hash % 16, hash], "{k}");
+        }
+        // 0 + 0 - 1 is negative. 2^31 - 1 + 2^23 - 1 - 2^27 is 2021654526, and 2^32 + 5 is 5 in 32 bits.
+        assert_eq!(
+            [0, (1 << 31) - 1, (1 << 32) + 5].map(|k| ns2_bucket(FlowId(k), 1000)),
+            [999, 2_021_654_526 % 1_048_575 % 1000, 4]
+        );
     }
 
     #[test]

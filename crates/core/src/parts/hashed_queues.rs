@@ -7,7 +7,7 @@
 //! Source: P. McKenney, "Stochastic fairness queueing", IEEE INFOCOM 1990.
 
 use super::deficit_ring::DeficitRing;
-use super::hash::bucket;
+use super::hash::{FlowHash, bucket, ns2_bucket};
 use super::polled_timer::PolledTimer;
 use super::sub_queues::{End, SubQueues};
 use crate::cx::Cx;
@@ -22,8 +22,11 @@ pub struct HashedQueues<T> {
     ring: DeficitRing,
     /// Bytes per turn; `None`: one packet.
     quantum: Option<u32>,
+    hash: FlowHash,
     key: u64,
     perturb: PolledTimer,
+    /// Whether a bucket's turn ends with its last packet, not with the next departure.
+    ends_turns: bool,
 }
 
 impl<T> HashedQueues<T> {
@@ -31,7 +34,19 @@ impl<T> HashedQueues<T> {
     /// changes every `perturb`, or never if zero. A bucket sends `quantum` bytes a turn, or one packet.
     pub fn new(buckets: u32, limit: Limit, quantum: Option<u32>, perturb: Span, key: u64) -> HashedQueues<T> {
         let queues = SubQueues::new(buckets.max(1) as usize, limit);
-        HashedQueues { queues, ring: DeficitRing::new(), quantum, key, perturb: PolledTimer::new(perturb, Time::ZERO) }
+        let (ring, perturb) = (DeficitRing::new(), PolledTimer::new(perturb, Time::ZERO));
+        HashedQueues { queues, ring, quantum, hash: FlowHash::Keyed, key, perturb, ends_turns: false }
+    }
+
+    /// Hashes flows by `hash`. Without a key the hash function never changes.
+    pub fn hashed(self, hash: FlowHash) -> HashedQueues<T> {
+        HashedQueues { hash, ..self }
+    }
+
+    /// With `ends_turns`, a bucket without a quantum joins the round's end as soon as it has sent its packet, as in
+    /// ns-2. Without it, buckets that come into use before the next departure precede it, as in Linux.
+    pub fn ends_turns(self, ends_turns: bool) -> HashedQueues<T> {
+        HashedQueues { ends_turns: ends_turns && self.quantum.is_none(), ..self }
     }
 
     /// The packets by bucket.
@@ -61,7 +76,10 @@ impl<T> HashedQueues<T> {
     /// The bucket of `flow`.
     #[inline]
     pub fn bucket(&self, flow: FlowId) -> usize {
-        bucket(self.key, flow, self.queues.queues())
+        match self.hash {
+            FlowHash::Keyed => bucket(self.key, flow, self.queues.queues()),
+            FlowHash::Ns2 => ns2_bucket(flow, self.queues.queues()),
+        }
     }
 
     /// Changes the hash function if a period has ended since the last call, and moves queued packets to their new
@@ -71,7 +89,7 @@ impl<T> HashedQueues<T> {
     /// a packet.
     #[inline]
     pub fn perturb(&mut self, cx: &mut Cx<'_, T>) -> bool {
-        let due = self.perturb.advance(cx.now) > 0;
+        let due = self.hash == FlowHash::Keyed && self.perturb.advance(cx.now) > 0;
         if due {
             self.key = cx.rng.bits();
             self.rehash();
@@ -107,6 +125,9 @@ impl<T> HashedQueues<T> {
         let bucket = self.ring.next(|_| 1)?;
         let packet = self.queues.pop(bucket)?;
         self.ring.charge(bucket, if self.quantum.is_some() { packet.bytes } else { 1 });
+        if self.ends_turns {
+            self.ring.end_turn();
+        }
         self.forget(bucket);
         Some((bucket, packet))
     }

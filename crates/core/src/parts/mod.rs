@@ -63,7 +63,7 @@ pub use flow_slab::FlowSlab;
 pub use flow_table::FlowTable;
 pub use flow_tests::{FailedTest, FlowSample, FlowTests};
 pub use flow_turns::FlowTurns;
-pub use hash::{bucket, keyed};
+pub use hash::{FlowHash, bucket, keyed, ns2_bucket};
 pub use hashed_queues::HashedQueues;
 pub use heavy_hitters::HeavyHitters;
 pub use histogram::Histogram;

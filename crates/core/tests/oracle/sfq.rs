@@ -4,7 +4,7 @@ use std::collections::VecDeque;
 
 use headgate_core::disciplines::{Sfq, SfqConfig};
 use headgate_core::parts::keyed;
-use headgate_core::{FlowId, LinkInfo, Params, Rate, Rng, Time, Why};
+use headgate_core::{Cx, Discipline, FlowId, LinkInfo, Packet, Params, Rate, Rng, Sink, Time, Why};
 
 use crate::harness::{Arrival, Decision, NamedState, Oracle, TrafficMix, agree, entry};
 use crate::lengths::Lengths;
@@ -32,6 +32,8 @@ struct SfqNumbers {
     depth: usize,
     flows: usize,
     head_drop: bool,
+    /// ns-2.35, queue/sfq.cc, SFQ::hash, with k the flow's number.
+    ns2_hash: bool,
 }
 
 const PAPER: SfqNumbers = SfqNumbers {
@@ -43,6 +45,7 @@ const PAPER: SfqNumbers = SfqNumbers {
     depth: usize::MAX,
     flows: usize::MAX,
     head_drop: false,
+    ns2_hash: false,
 };
 
 struct Plain {
@@ -72,6 +75,11 @@ impl Plain {
     }
 
     fn bucket(&self, flow: u64) -> usize {
+        if self.settings.ns2_hash {
+            let k = flow as i64;
+            let remainder = (k + (k >> 8) + !(k >> 4)) % ((2 << 19) - 1);
+            return remainder.rem_euclid(self.settings.buckets as i64) as usize;
+        }
         (keyed(self.key, FlowId(flow)) as f64 / 2f64.powi(64) * self.settings.buckets as f64) as usize
     }
 
@@ -188,6 +196,11 @@ impl Oracle for Plain {
                 let packet = self.queues[bucket].pop_front().unwrap();
                 *credit -= if self.settings.quantum > 0.0 { f64::from(packet.bytes) } else { 1.0 };
                 self.changed(bucket);
+                // SFQ::deque of ns-2 makes the next bucket the active one at once.
+                if self.settings.sharing == Sharing::Ns2 && !self.queues[bucket].is_empty() {
+                    self.turns.rotate_left(1);
+                    self.paid = false;
+                }
                 self.emptied(bucket);
                 return vec![Decision::Sent(packet.number)];
             }
@@ -265,8 +278,48 @@ fn sfq_hashes_anew_and_keeps_what_waits() {
 
 #[test]
 fn sfq_as_in_ns2_gives_a_bucket_half_of_what_is_free() {
-    let ns2 = SfqNumbers { limit: (40.0, f64::INFINITY), sharing: Sharing::Ns2, ..PAPER };
+    let ns2 = SfqNumbers { limit: (40.0, f64::INFINITY), sharing: Sharing::Ns2, ns2_hash: true, ..PAPER };
     check(&[("preset", "ns2")], ns2, TrafficMix::mixed(8));
+    let keyed = SfqNumbers { ns2_hash: false, ..ns2 };
+    check(&[("preset", "ns2"), ("hash", "keyed")], keyed, TrafficMix::mixed(10));
+    let hash = SfqNumbers { ns2_hash: true, limit: (80.0, f64::INFINITY), buckets: 46, ..PAPER };
+    check(&[("hash", "ns2"), ("limit", "80p"), ("buckets", "46")], hash, TrafficMix::mixed(11));
     let bytes = SfqNumbers { limit: (f64::INFINITY, 90_500.0), ..ns2 };
     check(&[("preset", "ns2"), ("limit", "90.5KB")], bytes, TrafficMix::mixed(9));
+}
+
+/// A queue of ns-2.35: 24 flows on a link of 800 kbit/s, as `traces/sfq-ns2.tcl` has them. A line is an arrival (+), a
+/// departure (-) or a drop (d) of a packet; the sum of its source and destination; its number.
+const TRACE: &str = include_str!("../traces/sfq-ns2.txt");
+
+#[test]
+fn sfq_as_in_ns2_sends_and_drops_the_packets_of_a_trace_of_ns2() {
+    #[derive(Default)]
+    struct Drops(Vec<usize>);
+    impl Sink<usize> for Drops {
+        fn dropped(&mut self, packet: Packet<usize>, _: Why, _: Time) {
+            self.0.push(packet.handle);
+        }
+        fn marked(&mut self, _: &Packet<usize>, _: Why, _: Time) {}
+    }
+    let config = SfqConfig::from_settings(&[("preset", "ns2")]).unwrap();
+    let mut sfq = Sfq::new(config, &LinkInfo::new(Rate::from_bits(800_000), 1000, KEY)).unwrap();
+    let (mut rng, mut drops, mut expected) = (Rng::new(1), Drops::default(), Vec::new());
+    let mut sent = 0;
+    for (line, event) in (1..).zip(TRACE.lines()) {
+        let mut words = event.split(' ');
+        let (kind, mut number) = (words.next().unwrap(), || words.next().unwrap().parse::<usize>().unwrap());
+        let (sum, number) = (number(), number());
+        let mut cx = Cx::new(Time::ZERO, &mut rng, &mut drops);
+        match kind {
+            "+" => sfq.enqueue(Packet::new(FlowId(sum as u64), 1000, number), &mut cx),
+            "-" => {
+                assert_eq!(sfq.dequeue(&mut cx).map(|packet| packet.handle), Some(number), "line {line}");
+                sent += 1;
+            }
+            _ => expected.push(number),
+        }
+        assert!(kind == "+" || drops.0 == expected, "line {line}: {:?} not {:?}", drops.0.last(), expected.last());
+    }
+    assert!(sent > 500 && expected.len() > 200, "{sent} sent, {} dropped", expected.len());
 }

@@ -59,8 +59,8 @@ keys! {
     /// The packets that disciplines treat as one flow.
     pub(crate) struct RawClassify {
         /// the header fields that the packets of one flow have in common: `"5-tuple"` (addresses, ports, protocol),
-        /// `"source"`, `"destination"`, `"pair"` (both addresses), a prefix of an address (`"source/24"`,
-        /// `"destination/48"`), `"protocol"`, `"dscp"`, `"class"` or `"label"`
+        /// `"source"`, `"destination"`, `"pair"` (both addresses), `"address_sum"` (the sum of both, as in ns-2's SFQ), a
+        /// prefix of an address (`"source/24"`, `"destination/48"`), `"protocol"`, `"dscp"`, `"class"` or `"label"`
         flow: FlowKey = FlowKey::FiveTuple;
     }
 }
