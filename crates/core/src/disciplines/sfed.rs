@@ -1,9 +1,9 @@
 //! Selective Fair Early Detection (SFED): each flow has a token bucket, refilled in turn. A flow's packets are dropped
 //! when its bucket runs low.
 //!
-//! A fixed number T of tokens is shared by one bucket per active flow, each of height T/N for N flows. A queued packet
-//! holds tokens of its flow's bucket, and returns them on departure. A flow that queues more than its share empties its
-//! bucket.
+//! A fixed number T of tokens is shared by one bucket per active flow (or class), each of height T/N for N flows. A
+//! queued packet holds tokens of its flow's bucket, and returns them on departure. A flow that queues more than its share
+//! empties its bucket.
 //!
 //! On arrival, the flow's bucket is found. A new flow gets a full bucket, and all other buckets are trimmed to the new
 //! height. If other packets are queued, the packet is dropped or marked with probability f_p, which grows from 0 to 1
@@ -26,14 +26,27 @@
 
 use crate::cx::Cx;
 use crate::discipline::{Discipline, LinkInfo};
-use crate::packet::{FlowId, Packet};
+use crate::packet::{ClassId, FlowId, Packet};
 use crate::params::BuildError;
 use crate::parts::{BucketLevel, FlowTable, Payment, Refund, TokenFifo, TokenSettings, Tokens};
+
+crate::choice! {
+    /// The owner of a bucket: section 3 gives one to each flow "or aggregate of flows".
+    pub enum SfedOwner {
+        /// A flow.
+        Flow = "flow",
+        /// A class; all classes are alike.
+        Class = "class",
+    }
+}
 
 crate::params! {
     /// Settings of [`Sfed`].
     pub struct SfedConfig with terms: TokenSettings {
         terms {}
+        /// Owner of a bucket, and of an equal share. `flow`: each flow. `class`: each class of the scenario, whose flows
+        /// share its bucket.
+        per: SfedOwner = SfedOwner::Flow;
         /// Maximum number of buckets. In a full table a new flow deletes the fullest of the next four in turn. A new
         /// flow costs time linear in the number of buckets.
         max_flows: u32 = 1024, in 1..=65_536;
@@ -46,7 +59,7 @@ crate::params! {
         Gauge::new("flows", "buckets", "Buckets.");
         Gauge::new("sigma", "tokens", "Spare tokens; negative while a deficit is settled.");
         Gauge::new("bucket_height", "tokens", "L_N: capacity of a bucket.");
-        Gauge::of_flow("tokens", "tokens", "Tokens in the flow's bucket; null without a bucket.");
+        Gauge::of_flow("tokens", "tokens", "Tokens in the flow's bucket; null without a bucket, and with classes.");
     }
 }
 
@@ -57,6 +70,7 @@ const CANDIDATES: usize = 4;
 pub struct Sfed<T> {
     fifo: TokenFifo<T>,
     buckets: SfedBuckets,
+    per: SfedOwner,
 }
 
 /// Buckets of equal height that share a fixed number of tokens: buckets + spare + carried = total.
@@ -180,12 +194,21 @@ impl<T> Sfed<T> {
         let fifo = TokenFifo::new(config.terms, link.mean_packet)?;
         let total = fifo.total_tokens();
         let buckets = SfedBuckets { table: FlowTable::new(config.max_flows, link.key), turn: 0, spare: total, total };
-        Ok(Sfed { fifo, buckets })
+        Ok(Sfed { fifo, buckets, per: config.per })
     }
 
-    /// The tokens in `flow`'s bucket, if it has one: packets, or bytes in byte mode.
-    pub fn bucket(&self, flow: FlowId) -> Option<f64> {
-        self.buckets.table.peek(flow).map(|holds| self.fifo.whole_tokens(*holds))
+    /// The tokens in the bucket of `flow` or `class`, if it has one: packets, or bytes in byte mode.
+    pub fn bucket(&self, flow: FlowId, class: ClassId) -> Option<f64> {
+        self.buckets.table.peek(self.owner(flow, class)).map(|holds| self.fifo.whole_tokens(*holds))
+    }
+
+    /// The bucket's name in the table.
+    #[inline]
+    fn owner(&self, flow: FlowId, class: ClassId) -> FlowId {
+        match self.per {
+            SfedOwner::Flow => flow,
+            SfedOwner::Class => FlowId(class.0.into()),
+        }
     }
 
     /// The paper's sigma: tokens in no bucket and held by no packet.
@@ -202,7 +225,7 @@ impl<T> Sfed<T> {
 impl<T> Discipline<T> for Sfed<T> {
     #[inline(always)]
     fn enqueue(&mut self, packet: Packet<T>, cx: &mut Cx<'_, T>) {
-        let (bucket, level) = self.buckets.find_or_create(packet.flow);
+        let (bucket, level) = self.buckets.find_or_create(self.owner(packet.flow, packet.class));
         match self.fifo.admit(packet, level, cx) {
             Payment::Bucket(cost) => *self.buckets.table.at(bucket).1 -= cost,
             Payment::Spare(cost) => self.buckets.spare -= cost,
@@ -225,7 +248,8 @@ impl<T> Discipline<T> for Sfed<T> {
         gauge("bucket_height", self.bucket_height());
     }
     fn observe_flow(&self, flow: FlowId, gauge: &mut dyn FnMut(&'static str, f64)) {
-        gauge("tokens", self.bucket(flow).unwrap_or(f64::NAN));
+        let holds = if self.per == SfedOwner::Flow { self.bucket(flow, ClassId(0)) } else { None };
+        gauge("tokens", holds.unwrap_or(f64::NAN));
     }
 }
 
@@ -270,13 +294,13 @@ mod tests {
         ) {
             let limit = if bytes { Limit::Bytes(u64::from(room) * 1000) } else { Limit::Packets(room) };
             let terms = TokenSettings { limit, alpha, byte_mode, ..TokenSettings::default() };
-            let mut port = sfed(SfedConfig { terms, max_flows });
+            let mut port = sfed(SfedConfig { terms, max_flows, ..SfedConfig::default() });
             for (flow, size, departs) in calls {
                 if departs {
                     port.dequeue(Time::ZERO, &mut ());
                 }
                 arrive(&mut port, flow, size, if flow % 2 == 0 { Ecn::Ect0 } else { Ecn::NotEct });
-                let Sfed { fifo, buckets } = port.discipline();
+                let Sfed { fifo, buckets, .. } = port.discipline();
                 let held: Tokens = levels(&port).iter().sum();
                 prop_assert_eq!(held + buckets.spare + fifo.carried(), buckets.total);
                 prop_assert!(buckets.table.len() <= max_flows as usize);
@@ -316,6 +340,18 @@ mod tests {
     }
 
     #[test]
+    fn flows_of_a_class_share_a_bucket_where_buckets_are_per_class() {
+        let mut port = sfed(SfedConfig { terms: twelve(), per: SfedOwner::Class, ..SfedConfig::default() });
+        for (flow, class) in [(1, 1), (2, 1), (3, 1), (4, 2)] {
+            let packet = Packet { class: ClassId(class), ..Packet::new(FlowId(flow), 1000, ()) };
+            port.enqueue(packet, Time::ZERO, &mut ());
+        }
+        // By hand: class 1 had 12 - 3 = 9 tokens, cut to 6 by class 2, which has 6 - 1.
+        assert_eq!(levels(&port), [6 * TOKEN, 5 * TOKEN]);
+        assert_eq!(port.discipline().bucket(FlowId(3), ClassId(2)), Some(5.0));
+    }
+
+    #[test]
     fn departures_fill_the_buckets_in_turn_once_the_deficit_is_paid() {
         let mut port = sfed(SfedConfig { terms: twelve(), ..SfedConfig::default() });
         (1..4).for_each(|flow| (0..3).for_each(|_| arrive(&mut port, flow, 1000, Ecn::NotEct)));
@@ -332,11 +368,11 @@ mod tests {
 
     #[test]
     fn when_the_table_is_full_the_fullest_of_the_next_in_turn_is_evicted() {
-        let mut port = sfed(SfedConfig { terms: twelve(), max_flows: 2 });
+        let mut port = sfed(SfedConfig { terms: twelve(), max_flows: 2, ..SfedConfig::default() });
         (0..5).for_each(|_| arrive(&mut port, 1, 1000, Ecn::NotEct));
         arrive(&mut port, 2, 1000, Ecn::NotEct);
         assert_eq!(levels(&port), [6 * TOKEN, 5 * TOKEN]);
         arrive(&mut port, 3, 1000, Ecn::NotEct);
-        assert_eq!((port.discipline().bucket(FlowId(1)), levels(&port).len()), (None, 2));
+        assert_eq!((port.discipline().bucket(FlowId(1), ClassId(0)), levels(&port).len()), (None, 2));
     }
 }

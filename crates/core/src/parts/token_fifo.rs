@@ -36,6 +36,9 @@ crate::params! {
         lambda2: f64 = 0.25, in 0.0..=1.0, also "k2";
         /// Drop probability at `lambda2`.
         maxp: f64 = 0.02, in 0.0..=1.0;
+        /// Profile below `lambda2`: the drop probability rises to 1 as the bucket empties, as in gentle RED. Off: it is 1
+        /// from `lambda2` on, as in RED from maxth on.
+        gentle: bool = true;
         /// Marks ECN-capable packets instead of dropping them, while the flow's bucket can pay for the packet.
         ecn: bool = true;
         /// Whether a token stands for a byte instead of a packet. `auto`: on if `limit` is in bytes.
@@ -112,6 +115,8 @@ pub struct TokenFifo<T> {
     /// lambda2.
     gentle_slope: f64,
     steep_slope: f64,
+    /// Drop probability just below lambda2.
+    steep_base: f64,
     /// The limit in tokens.
     room: f64,
 }
@@ -122,7 +127,7 @@ impl<T> TokenFifo<T> {
     /// # Errors
     /// [`BuildError::Conflict`] if `lambda2` is not below `lambda1`.
     pub fn new(terms: TokenSettings, mean_packet: u32) -> Result<Self, BuildError> {
-        let TokenSettings { limit, lambda1, lambda2, maxp, byte_mode, .. } = terms;
+        let TokenSettings { limit, lambda1, lambda2, maxp, gentle, byte_mode, .. } = terms;
         if lambda2 >= lambda1 {
             return Err(BuildError::Conflict("`lambda2` must be below `lambda1`".into()));
         }
@@ -136,7 +141,8 @@ impl<T> TokenFifo<T> {
             unit,
             grain: unit.tokens(one(mean_packet)).max(1),
             gentle_slope: maxp / (lambda1 - lambda2),
-            steep_slope: (1.0 - maxp) / lambda2,
+            steep_slope: if gentle { (1.0 - maxp) / lambda2 } else { 0.0 },
+            steep_base: if gentle { maxp } else { 1.0 },
             room,
         })
     }
@@ -182,16 +188,17 @@ impl<T> TokenFifo<T> {
         Some((packet, Refund { carried, grain: self.grain.max(carried), queue }))
     }
 
-    /// f_p, shaped like gentle RED (figure 3): 0 above `lambda1`, `maxp` at `lambda2`, 1 for an empty bucket.
+    /// f_p, shaped like gentle RED (figure 3): 0 above `lambda1`, `maxp` at `lambda2`, 1 for an empty bucket. Section 4
+    /// admits any profile. That of RED is 1 at `lambda2` and below.
     #[inline]
     pub fn drop_probability(&self, level: BucketLevel) -> f64 {
-        let TokenSettings { lambda1, lambda2, maxp, .. } = self.terms;
+        let TokenSettings { lambda1, lambda2, gentle, .. } = self.terms;
         let filled = level.tokens as f64 / level.height as f64;
         // Computes both slopes without a branch. The level of a flow at its share often crosses lambda1, so a processor
         // would mispredict half of the branches.
-        let gentle = (self.gentle_slope * (lambda1 - filled)).max(0.0);
-        let steep = maxp + self.steep_slope * (lambda2 - filled);
-        let some = if filled < lambda2 { steep } else { gentle };
+        let shallow = (self.gentle_slope * (lambda1 - filled)).max(0.0);
+        let steep = self.steep_base + self.steep_slope * (lambda2 - filled);
+        let some = if (filled < lambda2) | (!gentle & (filled <= lambda2)) { steep } else { shallow };
         if level.tokens <= 0 { 1.0 } else { some }
     }
 
@@ -224,6 +231,7 @@ mod tests {
         lambda1: 0.5,
         lambda2: 0.25,
         maxp: 0.02,
+        gentle: true,
         ecn: true,
         byte_mode: None,
     };
@@ -251,6 +259,16 @@ mod tests {
         }
         // A share below the token fraction gives a bucket of height 0, always empty.
         assert_eq!(fifo.drop_probability(BucketLevel { tokens: 0, height: 0 }), 1.0);
+    }
+
+    #[test]
+    fn with_reds_own_profile_the_drop_probability_jumps_to_1_at_lambda2() {
+        // Section 4 lets any profile be incorporated. Floyd and Jacobson 1993: certain from maxth on.
+        let fifo = fifo(TokenSettings { gentle: false, maxp: 0.1, ..TERMS });
+        for (holds, probability) in [(8, 0.0), (4, 0.0), (3, 0.05), (2, 1.0), (1, 1.0), (0, 1.0)] {
+            let found = fifo.drop_probability(BucketLevel { tokens: holds * TOKEN, height: 8 * TOKEN });
+            assert!((found - probability).abs() < 1e-9, "{holds} of 8: {found} not {probability}");
+        }
     }
 
     #[test]

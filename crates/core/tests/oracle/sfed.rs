@@ -3,13 +3,15 @@
 use std::collections::VecDeque;
 
 use headgate_core::disciplines::{Sfed, SfedConfig};
-use headgate_core::{FlowId, LinkInfo, Params, Rate, Rng, Time};
+use headgate_core::{ClassId, FlowId, LinkInfo, Params, Rate, Rng, Time};
 
 use crate::harness::{Arrival, Decision, NamedState, Oracle, TrafficMix, agree, entry};
 use crate::tokens::{BUCKETS, NO_BUCKET, PAPER, Setting};
 
 struct Sfed41 {
     set: Setting,
+    /// A bucket for each class (section 3: "or aggregate of flows"), not for each flow.
+    classes: bool,
     queue: VecDeque<Arrival>,
     /// Flow and occupancy x_j. A deleted bucket's place is taken by the last.
     buckets: Vec<(u64, f64)>,
@@ -18,8 +20,8 @@ struct Sfed41 {
 }
 
 impl Sfed41 {
-    fn new(set: Setting) -> Sfed41 {
-        Sfed41 { set, queue: VecDeque::new(), buckets: Vec::new(), next: 0, sigma: set.stock() }
+    fn new(set: Setting, classes: bool) -> Sfed41 {
+        Sfed41 { set, classes, queue: VecDeque::new(), buckets: Vec::new(), next: 0, sigma: set.stock() }
     }
 
     /// L_N = T/N.
@@ -70,11 +72,12 @@ impl Sfed41 {
 
 impl Oracle for Sfed41 {
     fn arrive(&mut self, packet: Arrival, _: f64, rng: &mut Rng) -> Vec<Decision> {
-        if !self.buckets.iter().any(|(flow, _)| *flow == packet.flow) {
-            self.create(packet.flow);
+        let owner = if self.classes { u64::from(packet.class) } else { packet.flow };
+        if !self.buckets.iter().any(|(of, _)| *of == owner) {
+            self.create(owner);
         }
         let height = self.height();
-        let x = &mut self.buckets.iter_mut().find(|(flow, _)| *flow == packet.flow).unwrap().1;
+        let x = &mut self.buckets.iter_mut().find(|(of, _)| *of == owner).unwrap().1;
         let (decisions, queued) = self.set.judge(&self.queue, &packet, (*x, height), rng);
         if queued {
             *(if *x > 0.0 { x } else { &mut self.sigma }) -= self.set.cost(&packet);
@@ -102,7 +105,8 @@ impl Oracle for Sfed41 {
 
 fn look(sfed: &Sfed<usize>, _: Time) -> NamedState {
     let mut state = vec![entry("sigma", sfed.sigma()), entry("height", sfed.bucket_height())];
-    let bucket = |flow| sfed.bucket(FlowId(flow)).unwrap_or(NO_BUCKET);
+    // As a flow and as a class: the discipline looks at one of them.
+    let bucket = |owner: u64| sfed.bucket(FlowId(owner), ClassId(owner as u16)).unwrap_or(NO_BUCKET);
     state.extend((0..).zip(BUCKETS).map(|(flow, name)| entry(name, bucket(flow))));
     state
 }
@@ -138,13 +142,31 @@ fn sfed_does_what_section_4_1_says() {
             },
             TrafficMix::mixed(5),
         ),
+        // RED's own profile, and with a lambda2 of 0 a line from 0 to maxp.
+        (Setting { text: "limit=50p,gentle=off", gentle: false, ..PAPER }, TrafficMix::even(7)),
+        (
+            Setting { text: "limit=50p,lambda1=1,lambda2=0,maxp=1", lambda1: 1.0, lambda2: 0.0, maxp: 1.0, ..PAPER },
+            TrafficMix::even(8),
+        ),
         // Fewer tokens than flows.
         (Setting { text: "limit=10p", limit: 10.0, ..PAPER }, TrafficMix::even(6)),
     ];
     for (set, traffic) in settings {
-        let pairs: Vec<(&str, &str)> = set.text.split(',').filter_map(|pair| pair.split_once('=')).collect();
-        let link = LinkInfo::new(Rate::from_bits(10_000_000), 1000, 7);
-        let sfed = Sfed::new(SfedConfig::from_settings(&pairs).unwrap(), &link).unwrap();
-        agree(sfed, Sfed41::new(set), look, traffic);
+        compare(set, false, traffic);
     }
+}
+
+#[test]
+fn sfed_does_the_same_for_aggregates_of_flows() {
+    compare(Setting { text: "limit=50p,per=class", ..PAPER }, true, TrafficMix::even(9));
+    let bytes = Setting { text: "limit=60KB,per=class,gentle=off", limit: 60e3, limit_in_bytes: true, ..PAPER };
+    compare(Setting { byte_mode: true, gentle: false, ..bytes }, true, TrafficMix::mixed(10));
+    compare(Setting { text: "limit=50p,per=class,max_flows=2", max_flows: 2, ..PAPER }, true, TrafficMix::even(11));
+}
+
+fn compare(set: Setting, classes: bool, traffic: TrafficMix) {
+    let pairs: Vec<(&str, &str)> = set.text.split(',').filter_map(|pair| pair.split_once('=')).collect();
+    let link = LinkInfo::new(Rate::from_bits(10_000_000), 1000, 7);
+    let sfed = Sfed::new(SfedConfig::from_settings(&pairs).unwrap(), &link).unwrap();
+    agree(sfed, Sfed41::new(set, classes), look, traffic);
 }

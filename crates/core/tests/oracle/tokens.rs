@@ -22,6 +22,8 @@ pub struct Setting {
     pub lambda1: f64,
     pub lambda2: f64,
     pub maxp: f64,
+    /// Figure 3; or RED's own profile, one of those that section 4 admits.
+    pub gentle: bool,
     pub ecn: bool,
     pub max_flows: usize,
 }
@@ -36,6 +38,7 @@ pub const PAPER: Setting = Setting {
     lambda1: 0.5,
     lambda2: 0.25,
     maxp: 0.02,
+    gentle: true,
     ecn: true,
     max_flows: 4096,
 };
@@ -113,7 +116,7 @@ impl Setting {
     /// f_p of figure 3.
     fn profile(&self, x: f64, height: f64) -> f64 {
         let filled = x / height;
-        if x <= 0.0 {
+        if x <= 0.0 || (!self.gentle && filled <= self.lambda2) {
             1.0
         } else if filled >= self.lambda1 {
             0.0
