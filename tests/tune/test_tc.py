@@ -34,6 +34,11 @@ def test_units_are_those_of_tc():
     )
     # Seconds as milliseconds without a unit; a packet each 250 ms is 4 a second.
     assert line("sfb:boxtime=250ms,rehash=2s").endswith("rehash 2000 penalty_rate 4 penalty_burst 1")
+    # tc's own defaults (tc/q_sfb.c): 33 and 3 of 65535 steps, at 20 and 25 packets.
+    assert line("sfb:preset=linux") == (
+        "sfb limit 50 target 20 max 25 increment 0.00050354772259 decrement 0.00004577706569 rehash 600000 db 60000 "
+        "penalty_rate 10 penalty_burst 20"
+    )
     # RED counts bytes: a quarter and a half of the 27000 that 50 packets are.
     assert line("red").startswith(f"red limit {50 * 540} min {50 * 540 // 4} max {50 * 540 // 2} probability 0.02 ecn")
     # CHOKe counts packets.

@@ -51,6 +51,11 @@ def _bytes(value: str, link: TcLink) -> str:
     return f"{max(1.0, link.packets(value)) * link.packet:.0f}"
 
 
+def _at(value: str, link: TcLink) -> str:
+    """The packets at which Linux acts where Headgate acts above `value`."""
+    return f"{int(link.packets(value)) + 1}"
+
+
 def _sixteenths(value: str, _: TcLink) -> str:
     """A factor of RFC 8033 (0.125, 1.25) in sixteenths: tc takes 1 to 32, and 0 means the kernel's default."""
     return f"{min(32, max(1, round(16 * float(value))))}"
@@ -139,6 +144,8 @@ def _sfb(spec: QdiscSpec, link: TcLink) -> tuple[list[str], list[str]]:
         note = f"tc has no boxtime: a packet each {boxtime} is penalty_rate {rate} (packets a second, whole)"
         return [f"penalty_rate {rate}", "penalty_burst 1"], [note]
     rate = max(1, round(BPS.number(spec.value("penalty_rate")) / 8 / link.packet))
+    if spec.value("penalty") == "linux":
+        rate = int(spec.value("penalty_packets"))
     notes = (
         ["tc has no fair_share: a fixed penalty_rate stands for it"] if spec.value("penalty") == "fair_share" else []
     )
@@ -177,8 +184,8 @@ KINDS: dict[str, TcQdisc] = {
         "limit target max increment decrement rehash db",
         ("Linux changes probabilities at every packet: d1 and d2 do not carry over",),
         _sfb,
-        ("penalty", "boxtime", "randomize_boxtime", "penalty_rate", "penalty_burst", "flow_window"),
-        {"rehash": _ms, "db": _ms},
+        ("penalty", "boxtime", "randomize_boxtime", "penalty_rate", "penalty_packets", "penalty_burst", "flow_window"),
+        {"rehash": _ms, "db": _ms, "target": _at, "max": _at},
     ),
     "sfq": TcQdisc(
         "sfq",

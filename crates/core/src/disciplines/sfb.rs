@@ -8,8 +8,9 @@
 //! flow that shares one bin with an unresponsive flow therefore still has a clean bin at another level.
 //!
 //! If every bin of a flow has p = 1, SFB treats the flow as unresponsive. Its packets must pass a rate limiter
-//! ([`Limiter`], chosen by [`Penalty`]). Any other packet is dropped or marked with probability p. On departure, the
-//! packet leaves its bins, and a bin that becomes empty lowers its p.
+//! ([`Limiter`], chosen by [`Penalty`]). Any other packet is dropped if its flow's bins are overfull
+//! ([`Overfull`](crate::parts::Overfull)), or else dropped or marked with probability p. On departure, the packet leaves
+//! its bins, and a bin that becomes empty lowers its p.
 //!
 //! The hash functions change every `rehash`. A second set of bins is trained in advance (`double_buffer`), so
 //! unresponsive flows are recognized immediately after the change.
@@ -26,98 +27,22 @@
 //! | d1, d2, freeze_time | `d1`, `d2`, `freeze_time` |
 //! | Boxtime, Hinterval | `boxtime`, `rehash` |
 
+mod settings;
+
 use alloc::collections::VecDeque;
-use core::ops::Bound;
 
 use crate::cx::Cx;
 use crate::discipline::{Discipline, LinkInfo};
 use crate::packet::{FlowId, Packet};
 use crate::params::BuildError;
-use crate::parts::{Bin, Bins, FairShareLimiter, Fifo, FlowCount, Limiter};
+use crate::parts::{Bin, Bins, FairShareLimiter, Fifo, FlowCount, Limiter, PacketLimiter};
 use crate::parts::{BinNumbers, PolledTimer, ProbabilitySteps, TokenBucket, keyed};
 use crate::reason::Why;
 use crate::time::{Span, Time};
-use crate::units::{Level, Limit, Rate};
+use crate::units::Level;
 
 pub use crate::parts::{estimate_unresponsive_flows, misclassification};
-
-crate::choice! {
-    /// How unresponsive flows are limited.
-    pub enum Penalty {
-        /// All of them together, by a token bucket of `penalty_rate` and `penalty_burst`.
-        Rate = "rate",
-        /// All of them together, to one packet per `boxtime`.
-        Boxtime = "boxtime",
-        /// Each of them, to the link's rate over the estimated number of flows.
-        FairShare = "fair_share",
-    }
-}
-
-crate::params! {
-    /// Settings of [`Sfb`].
-    pub struct SfbConfig {
-        /// Buffer size. An arriving packet that does not fit is dropped.
-        limit: Limit = Limit::Packets(1000);
-        /// Levels of bins, each with its own hash function.
-        levels: u32 = 2, in 1..=8, also "L";
-        /// Number of bins per level.
-        bins: u32 = 23, in 1..=4096, also "N";
-        /// Packets in a bin above which its probability rises. `auto`: 1.5/bins of the limit.
-        bin_size: Option<Level> = None, also "Bin_Size" "target";
-        /// Packets in any of its bins above which a packet is dropped. `auto`: `bin_size`, as in the papers.
-        bin_max: Option<Level> = None, also "max";
-        /// Increase of the probability of an overfull bin.
-        d1: f64 = 0.005, in 0.0..=1.0, also "delta1" "increment";
-        /// Decrease of the probability of an empty bin.
-        d2: f64 = 0.001, in 0.0..=1.0, also "delta2" "decrement";
-        /// Minimum time between two changes of one bin's probability. 0: it may change with every packet.
-        freeze_time: Span = Span::from_millis(1);
-        /// How unresponsive flows are limited: `rate`, `boxtime` or `fair_share`.
-        penalty: Penalty = Penalty::Boxtime;
-        /// Time between two packets of unresponsive flows, for `penalty=boxtime`.
-        boxtime: Span = Span::from_millis(50), also "Boxtime";
-        /// Draws each box time uniformly from 0 to twice `boxtime`, so that no flow synchronizes with it.
-        randomize_boxtime: bool = false;
-        /// Rate limit of all unresponsive flows together, for `penalty=rate`.
-        penalty_rate: Rate = Rate::from_bits(160_000), in Rate::from_bits(1)..;
-        /// Burst of all unresponsive flows together, for `penalty=rate`; of each of them, for `penalty=fair_share`.
-        penalty_burst: Limit = Limit::Packets(2);
-        /// Time within which a flow must send to be counted, for `penalty=fair_share`.
-        flow_window: Span = Span::from_secs(1), in (Bound::Excluded(Span::ZERO), Bound::Unbounded);
-        /// Time between changes of the hash functions. 0: they never change.
-        rehash: Span = Span::from_secs(5), also "Hinterval";
-        /// Trains the next set of bins in advance: packets of unresponsive flows raise probabilities there too. The
-        /// flows then stay limited after a change of the hash functions.
-        double_buffer: bool = true;
-        /// Time before each change of the hash functions in which the next set is trained. `auto`: always.
-        warmup: Option<Span> = None, also "db";
-        /// Marks ECN-capable packets instead of dropping them at random. Packets of unresponsive flows and packets for
-        /// overfull bins are always dropped.
-        ecn: bool = true;
-    }
-    presets {
-        "paper" "the comparison paper, section 3.3.3 (the defaults)" {}
-        "blue" "the BLUE paper, section IV-B and IV-D: 200 KB, bins of 13, 0.16 Mbit/s, hash functions change each 2 s" {
-            "limit" = "200KB", "bin_size" = "13", "penalty" = "rate", "penalty_rate" = "160kbit/s", "rehash" = "2s",
-        }
-        "linux" "sch_sfb with tc's defaults, as far as parameters express it; 10 packets/s at 1000 bytes" {
-            "limit" = "1000p", "levels" = "8", "bins" = "16", "bin_size" = "19", "bin_max" = "24", "d1" = "0.0005",
-            "d2" = "0.00005", "freeze_time" = "0s", "penalty" = "rate", "penalty_rate" = "80kbit/s",
-            "penalty_burst" = "20p", "rehash" = "600s", "warmup" = "60s",
-        }
-    }
-    reasons { Overflow, Early, FlowLimit, Unresponsive }
-    gauges {
-        Gauge::new("probability_max", "probability", "Largest probability of the bins in use.");
-        Gauge::new("probability_mean", "probability", "Mean probability of the bins in use.");
-        Gauge::new("polluted_bins", "bins", "Bins with a probability of 1.");
-        Gauge::new("unresponsive_flows", "flows", "Number of unresponsive flows, estimated from the polluted bins.");
-        Gauge::new("bin_packets_max", "packets", "Packets in the fullest bin.");
-        Gauge::new("flows", "flows", "Estimated number of flows; with `penalty=fair_share`.");
-        Gauge::of_flow("probability", "probability", "pmin: smallest probability of the flow's bins.");
-        Gauge::of_flow("bin_packets", "packets", "Packets in the fullest of the flow's bins.");
-    }
-}
+pub use settings::{Penalty, Rules, SfbConfig};
 
 /// A FIFO behind accounting bins.
 pub struct Sfb<T> {
@@ -176,7 +101,13 @@ impl<T> Sfb<T> {
     #[inline]
     fn switch_hashes(&mut self, now: Time) {
         let due = self.rehash.advance(now).min(2);
-        (0..due).for_each(|_| self.bins.switch());
+        let keep = self.follows_linux();
+        (0..due).for_each(|_| self.bins.switch(keep));
+    }
+
+    #[inline]
+    fn follows_linux(&self) -> bool {
+        self.config.rules == Rules::Linux
     }
 
     fn is_training(&self, now: Time) -> bool {
@@ -184,6 +115,15 @@ impl<T> Sfb<T> {
         let warmup = self.config.warmup.map_or(period, Span::as_nanos);
         // Changes fall on whole multiples of the period.
         self.config.double_buffer && period > 0 && now.as_nanos() % period >= period - warmup
+    }
+
+    /// Updates the next set for an arrival of an unresponsive flow.
+    fn train(&mut self, flow: FlowId, now: Time) {
+        if self.follows_linux() {
+            self.bins.arrive(&self.bins.next_bins_of(flow), self.bin_size, now);
+        } else {
+            self.bins.train(flow, now);
+        }
     }
 
     /// Counts the queued packet in the next set too. Without this, the flow's bins would be empty after the change and
@@ -200,10 +140,13 @@ impl<T> Sfb<T> {
     fn judge(&mut self, packet: Packet<T>, numbers: &BinNumbers, cx: &mut Cx<'_, T>) -> Option<(Packet<T>, bool)> {
         let found = self.bins.arrive(numbers, self.bin_size, cx.now);
         let unresponsive = found.probability >= 1.0;
-        if unresponsive && self.is_training(cx.now) {
-            self.bins.train(packet.flow, cx.now);
+        let overfull = self.config.overfull.length(found.fullest, found.emptiest) > self.bin_max;
+        let full = overfull && !(unresponsive && self.config.penalty_alone);
+        // Linux drops the packet before it looks at the next set.
+        if unresponsive && self.is_training(cx.now) && !(full && self.follows_linux()) {
+            self.train(packet.flow, cx.now);
         }
-        if found.fullest > self.bin_max {
+        if full {
             cx.drop(packet, Why::FlowLimit);
             return None;
         }
@@ -211,9 +154,12 @@ impl<T> Sfb<T> {
             let passes = self.limiter.admits(&numbers[..self.config.levels as usize], packet.bytes, cx.now);
             return cx.signal_if(!passes, packet, Why::Unresponsive, false).map(|packet| (packet, true));
         }
-        let hit = cx.rng.chance(found.probability);
-        let may_mark = self.config.ecn && self.fifo.admits(packet.bytes);
-        cx.signal_if(hit, packet, Why::Early, may_mark).map(|packet| (packet, false))
+        let (p, room) = (found.probability, self.fifo.admits(packet.bytes));
+        let draw = if p > 0.0 { cx.rng.unit() } else { 1.0 };
+        // With Linux's rules 2p - 1 of all packets are dropped, so all at p = 1.
+        let marks_as_well = !self.follows_linux() || draw >= 2.0 * p - 1.0;
+        let may_mark = self.config.ecn && room && marks_as_well;
+        cx.signal_if(draw < p, packet, Why::Early, may_mark).map(|packet| (packet, false))
     }
 }
 
@@ -221,6 +167,10 @@ fn limiter(config: &SfbConfig, link: &LinkInfo) -> Limiter {
     let burst = config.penalty_burst.bytes(link.mean_packet) as u32;
     match config.penalty {
         Penalty::Rate => Limiter::Rate(TokenBucket::new(config.penalty_rate, burst)),
+        Penalty::Linux => {
+            let burst = config.penalty_burst.packets(link.mean_packet) as u32;
+            Limiter::Packets(PacketLimiter::new(config.penalty_packets, burst))
+        }
         Penalty::Boxtime => {
             let (every, random) = (config.boxtime, config.randomize_boxtime);
             Limiter::Interval { every, random, opens: Time::ZERO }
@@ -236,6 +186,9 @@ fn limiter(config: &SfbConfig, link: &LinkInfo) -> Limiter {
 impl<T> Discipline<T> for Sfb<T> {
     #[inline(always)]
     fn enqueue(&mut self, packet: Packet<T>, cx: &mut Cx<'_, T>) {
+        if self.follows_linux() && !self.fifo.admits(packet.bytes) {
+            return cx.drop(packet, Why::Overflow);
+        }
         self.switch_hashes(cx.now);
         self.limiter.count_arrival(packet.flow, cx.now);
         let numbers = self.bins.bins_of(packet.flow);
@@ -260,9 +213,10 @@ impl<T> Discipline<T> for Sfb<T> {
         self.switch_hashes(cx.now);
         let packet = self.fifo.pop()?;
         let numbers = self.entered.pop_front().expect("as many places as packets");
-        self.bins.leave(&numbers, cx.now);
+        let lower = self.config.lower_at_departure;
+        self.bins.leave(&numbers, lower, cx.now);
         if let Some((_, numbers)) = self.trained.front().filter(|(number, _)| *number == self.left) {
-            self.bins.leave(numbers, cx.now);
+            self.bins.leave(numbers, lower, cx.now);
             self.trained.pop_front();
         }
         self.left += 1;
@@ -298,6 +252,7 @@ mod tests {
     use crate::params::Params;
     use crate::port::Port;
     use crate::rng::Rng;
+    use crate::units::Rate;
     use alloc::string::ToString;
     use proptest::prelude::*;
 

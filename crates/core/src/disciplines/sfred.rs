@@ -3,9 +3,9 @@
 //! As in SFB, independent hashes map a flow to one bin per level. A bin keeps its queued packets, their average, and a
 //! maxp. maxp adapts as in `feng_red` ([`SelfConfiguringMaxp`]).
 //!
-//! On arrival, each bin of the flow updates its average and maxp. The packet is dropped or marked with the smallest RED
-//! probability of its bins. If even the smallest *maxp* is 1, the flow is treated as unresponsive, and all such flows
-//! share one rate limit. On departure, the packet leaves its bins.
+//! On arrival, each bin of the flow updates its average and maxp. If even the smallest *maxp* is 1, the flow is treated
+//! as unresponsive, and all such flows share one rate limit. Any other packet is dropped if its flow's bins are overfull,
+//! or else dropped or marked with the smallest RED probability of its bins. On departure, the packet leaves its bins.
 //!
 //! Source: W. Feng, K. Shin, D. Kandlur, D. Saha, "The BLUE active queue management algorithms", IEEE/ACM ToN 10(4),
 //! 2002, section IV-A. It sketches SFRED only to compare SFB with it; docs/disciplines/sfred.md lists what is ours.
@@ -17,7 +17,7 @@ use crate::cx::Cx;
 use crate::discipline::{Discipline, LinkInfo};
 use crate::packet::Packet;
 use crate::params::BuildError;
-use crate::parts::{Average, Fifo, LevelHash, SelfConfiguringMaxp, Thresholds, TokenBucket};
+use crate::parts::{Average, Fifo, LevelHash, Overfull, SelfConfiguringMaxp, Thresholds, TokenBucket};
 use crate::reason::Why;
 use crate::time::Time;
 use crate::units::{Level, Limit, Rate};
@@ -31,8 +31,10 @@ crate::params! {
         levels: u32 = 2, in 1..=8, also "L";
         /// Number of bins per level.
         bins: u32 = 23, in 1..=4096, also "N";
-        /// Packets in any of its bins above which a packet is dropped. `auto`: 1.5/bins of the limit.
+        /// Packets in a bin above which it is overfull (see `overfull`). `auto`: 1.5/bins of the limit.
         bin_size: Option<Level> = None, also "Bin_Size";
+        /// Bins that must be overfull for an arriving packet to be dropped: `any` or `all` of its flow's.
+        overfull: Overfull = Overfull::All;
         /// Average of a bin below which it neither drops nor marks. Falling below it lowers the bin's maxp. A share
         /// refers to `bin_size`.
         minth: Level = Level::Share(0.2), also "min" "thresh_";
@@ -44,6 +46,8 @@ crate::params! {
         maxp_min: f64 = 0.01, in (Bound::Excluded(0.0), Bound::Included(1.0));
         /// Weight of each new bin length in the bin's average.
         wq: f64 = 0.02, in (Bound::Excluded(0.0), Bound::Included(1.0)), also "q_weight_";
+        /// Packets of unresponsive flows meet the rate limit alone. Off: they are dropped for overfull bins before it.
+        penalty_alone: bool = true;
         /// Rate limit of all unresponsive flows together.
         penalty_rate: Rate = Rate::from_bits(160_000), in Rate::from_bits(1)..;
         /// Burst of all unresponsive flows together.
@@ -84,9 +88,10 @@ pub struct RedBinState {
     pub maxp: f64,
 }
 
-/// The state of an arrival's bins: the longest queue, and the least probability and maxp.
+/// The state of an arrival's bins: the longest and shortest queue, and the least probability and maxp.
 struct RedBinSummary {
     fullest: u32,
+    emptiest: u32,
     probability: f64,
     maxp: f64,
 }
@@ -98,6 +103,8 @@ pub struct Sfred<T> {
     levels: usize,
     bins: Vec<RedBin>,
     bin_size: u32,
+    overfull: Overfull,
+    penalty_alone: bool,
     thresholds: Thresholds,
     /// The limiter of unresponsive flows.
     pub penalty: TokenBucket,
@@ -132,6 +139,8 @@ impl<T> Sfred<T> {
             // The cast saturates and rounds down. A bin counts whole packets, so more than 13.04 packets are more than
             // 13.
             bin_size: bin_size as u32,
+            overfull: config.overfull,
+            penalty_alone: config.penalty_alone,
             thresholds,
             penalty: TokenBucket::new(config.penalty_rate, burst),
             ecn: config.ecn,
@@ -151,7 +160,7 @@ impl<T> Sfred<T> {
     #[inline]
     fn update_bins(&mut self, numbers: &[u16], now: Time) -> RedBinSummary {
         let Thresholds { min, max } = self.thresholds;
-        let mut found = RedBinSummary { fullest: 0, probability: 1.0, maxp: 1.0 };
+        let mut found = RedBinSummary { fullest: 0, emptiest: u32::MAX, probability: 1.0, maxp: 1.0 };
         for number in numbers {
             let bin = &mut self.bins[usize::from(*number)];
             let average = bin.average.update(f64::from(bin.packets), now);
@@ -164,6 +173,7 @@ impl<T> Sfred<T> {
                 1.0
             };
             found.fullest = found.fullest.max(bin.packets);
+            found.emptiest = found.emptiest.min(bin.packets);
             // No value is NaN; `f64::min` would check for it.
             if probability < found.probability {
                 found.probability = probability;
@@ -179,10 +189,12 @@ impl<T> Sfred<T> {
     #[inline]
     fn judge(&mut self, bytes: u32, numbers: &[u16], cx: &mut Cx<'_, T>) -> (Option<Why>, bool) {
         let found = self.update_bins(numbers, cx.now);
-        if found.fullest > self.bin_size {
+        let unresponsive = found.maxp >= 1.0;
+        let overfull = self.overfull.length(found.fullest, found.emptiest) > self.bin_size;
+        if overfull && !(unresponsive && self.penalty_alone) {
             return (Some(Why::FlowLimit), false);
         }
-        if found.maxp >= 1.0 {
+        if unresponsive {
             let passes = self.penalty.admits(bytes, cx.now);
             return ((!passes).then_some(Why::Unresponsive), true);
         }

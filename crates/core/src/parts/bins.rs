@@ -47,11 +47,31 @@ impl Bin {
     }
 }
 
+crate::choice! {
+    /// The bins of a flow that must be overfull for its packets to be dropped.
+    pub enum Overfull {
+        /// One of them: the fullest decides (BLUE paper, figure 14).
+        Any = "any",
+        /// All of them: the emptiest decides (BLUE paper, figure 15; Linux).
+        All = "all",
+    }
+}
+
+impl Overfull {
+    /// The length to compare, of a flow's `fullest` and `emptiest` bins.
+    #[inline]
+    pub fn length(self, fullest: u32, emptiest: u32) -> u32 {
+        if self == Overfull::Any { fullest } else { emptiest }
+    }
+}
+
 /// The bins of one flow, summarized.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct BinSummary {
     /// Packets in the fullest bin.
     pub fullest: u32,
+    /// Packets in the emptiest bin.
+    pub emptiest: u32,
     /// The lowest probability.
     pub probability: f64,
 }
@@ -118,7 +138,7 @@ impl Bins {
     /// Returns their summary after the update.
     #[inline]
     pub fn arrive(&mut self, numbers: &BinNumbers, full: u32, now: Time) -> BinSummary {
-        let mut found = BinSummary { fullest: 0, probability: 1.0 };
+        let mut found = BinSummary { fullest: 0, emptiest: u32::MAX, probability: 1.0 };
         for number in &numbers[..self.levels] {
             let bin = &mut self.bins[usize::from(*number)];
             if bin.packets > full {
@@ -127,6 +147,7 @@ impl Bins {
                 bin.step(-self.steps.down, self.steps.freeze, now);
             }
             found.fullest = found.fullest.max(bin.packets);
+            found.emptiest = found.emptiest.min(bin.packets);
             // `f64::min` would also check for NaN.
             if bin.probability < found.probability {
                 found.probability = bin.probability;
@@ -138,8 +159,9 @@ impl Bins {
     /// The summary of a flow's bins, without an update.
     pub fn summary(&self, numbers: &BinNumbers) -> BinSummary {
         let bins = || numbers[..self.levels].iter().map(|number| &self.bins[usize::from(*number)]);
-        let fullest = bins().map(|bin| bin.packets).max().unwrap_or(0);
-        BinSummary { fullest, probability: bins().map(|bin| bin.probability).fold(1.0, f64::min) }
+        let packets = || bins().map(|bin| bin.packets);
+        let (fullest, emptiest) = (packets().max().unwrap_or(0), packets().min().unwrap_or(0));
+        BinSummary { fullest, emptiest, probability: bins().map(|bin| bin.probability).fold(1.0, f64::min) }
     }
 
     /// Counts a packet that joins these bins.
@@ -148,15 +170,15 @@ impl Bins {
         numbers[..self.levels].iter().for_each(|number| self.bins[usize::from(*number)].packets += 1);
     }
 
-    /// Counts a packet that leaves these bins. A bin in use that becomes empty lowers its probability.
+    /// Counts a packet that leaves these bins. With `lower`, a bin in use that becomes empty lowers its probability.
     #[inline]
-    pub fn leave(&mut self, numbers: &BinNumbers, now: Time) {
+    pub fn leave(&mut self, numbers: &BinNumbers, lower: bool, now: Time) {
         let second = usize::from(usize::from(numbers[0]) >= self.levels * self.width);
-        let in_use = second == self.in_use;
+        let lower = lower && second == self.in_use;
         for number in &numbers[..self.levels] {
             let bin = &mut self.bins[usize::from(*number)];
             bin.packets -= 1;
-            if bin.packets == 0 && in_use {
+            if bin.packets == 0 && lower {
                 bin.step(-self.steps.down, self.steps.freeze, now);
             }
         }
@@ -174,11 +196,12 @@ impl Bins {
         numbers[..self.levels].iter().for_each(|number| self.bins[usize::from(*number)].step(up, freeze, now));
     }
 
-    /// Switches to the next set. The old one gets new keys, loses its probabilities, and still counts its packets.
-    pub fn switch(&mut self) {
+    /// Switches to the next set. The old one gets new keys, loses its probabilities unless they are to `keep`, and still
+    /// counts its packets.
+    pub fn switch(&mut self, keep: bool) {
         let left = self.in_use;
         self.in_use = 1 - left;
-        self.reset_set(left);
+        self.reset_set(left, keep);
     }
 
     /// Packets in the fullest bin in use.
@@ -208,9 +231,12 @@ impl Bins {
         self.hashes[set].bin_numbers(set * self.levels * self.width, flow)
     }
 
-    fn reset_set(&mut self, set: usize) {
+    fn reset_set(&mut self, set: usize, keep: bool) {
         self.hashes[set] = Bins::hash(self.levels, self.width, self.secret, self.drawn);
         self.drawn += 1;
+        if keep {
+            return;
+        }
         let size = self.levels * self.width;
         for bin in &mut self.bins[set * size..][..size] {
             *bin = Bin { packets: bin.packets, ..Bin::default() };
@@ -332,12 +358,12 @@ mod tests {
         let mut bins = Bins::new(1, 1, STEPS, 1);
         let number = bins.bins_of(FlowId(1));
         (0..3).for_each(|_| bins.enter(&number));
-        assert_eq!(bins.arrive(&number, 2, at(0)), BinSummary { fullest: 3, probability: 0.25 });
+        assert_eq!(bins.arrive(&number, 2, at(0)), BinSummary { fullest: 3, emptiest: 3, probability: 0.25 });
         assert_eq!(bins.arrive(&number, 2, at(0)).probability, 0.25, "frozen");
         assert_eq!(bins.arrive(&number, 2, at(1)).probability, 0.5);
         assert_eq!(bins.arrive(&number, 3, at(2)).probability, 0.5, "neither overfull nor empty");
-        (0..3).for_each(|_| bins.leave(&number, at(9)));
-        assert_eq!(bins.arrive(&number, 2, at(9)), BinSummary { fullest: 0, probability: 0.375 });
+        (0..3).for_each(|_| bins.leave(&number, true, at(9)));
+        assert_eq!(bins.arrive(&number, 2, at(9)), BinSummary { fullest: 0, emptiest: 0, probability: 0.375 });
         assert_eq!(bins.arrive(&number, 2, at(10)).probability, 0.25);
     }
 
@@ -346,12 +372,12 @@ mod tests {
         let mut bins = Bins::new(2, 23, STEPS, 1);
         (0..4).for_each(|ms| bins.train(FlowId(1), at(ms)));
         assert_eq!(bins.arrive(&bins.bins_of(FlowId(1)), 13, at(5)).probability, 0.0);
-        bins.switch();
+        bins.switch(false);
         let found = bins.arrive(&bins.bins_of(FlowId(1)), 13, at(5));
         assert_eq!(found.probability, 0.875, "1 after four steps, less one for its empty bins");
         assert_eq!(bins.arrive(&bins.bins_of(FlowId(2)), 13, at(5)).probability, 0.0);
-        bins.switch();
-        bins.switch();
+        bins.switch(false);
+        bins.switch(false);
         assert_eq!(bins.arrive(&bins.bins_of(FlowId(1)), 13, at(9)).probability, 0.0, "forgotten after two switches");
     }
 }

@@ -4,6 +4,44 @@ use crate::packet::FlowId;
 use crate::rng::Rng;
 use crate::time::{Span, Time};
 
+/// A limit on packets a second, as Linux's sch_sfb has it (6.1, `sfb_rate_limit`): a bucket of whole packets.
+///
+/// The bucket is filled only when a packet finds it empty, with the packets of the time since the last such packet, at
+/// most 10 s. Parts of a packet are lost. Packets that arrive faster than `rate` therefore soon find it always empty.
+#[derive(Clone, Debug)]
+pub struct PacketLimiter {
+    rate: u32,
+    burst: u32,
+    tokens: u32,
+    /// Arrival of the last packet that found the bucket empty.
+    since: Time,
+}
+
+impl PacketLimiter {
+    /// The longest time for which packets are added.
+    const MEMORY: Span = Span::from_secs(10);
+
+    /// A full bucket of `burst` packets.
+    pub fn new(rate: u32, burst: u32) -> PacketLimiter {
+        PacketLimiter { rate, burst, tokens: burst, since: Time::ZERO }
+    }
+
+    /// Packets that may pass before the bucket is filled again.
+    pub fn tokens(&self) -> u32 {
+        self.tokens
+    }
+
+    fn admits(&mut self, now: Time) -> bool {
+        if self.rate > 0 && self.tokens == 0 {
+            let age = (now - self.since).min(Self::MEMORY).as_nanos();
+            let due = u128::from(age) * u128::from(self.rate) / 1_000_000_000;
+            self.tokens = due.min(u128::from(self.burst)) as u32;
+            self.since = now;
+        }
+        self.rate > 0 && self.tokens > 0
+    }
+}
+
 /// A limit on packets of unresponsive flows, together or for each flow.
 #[derive(Clone, Debug)]
 pub enum Limiter {
@@ -20,6 +58,8 @@ pub enum Limiter {
     },
     /// A rate for each flow.
     Each(FairShareLimiter),
+    /// A common number of packets a second.
+    Packets(PacketLimiter),
 }
 
 impl Limiter {
@@ -33,11 +73,12 @@ impl Limiter {
 
     /// Whether a packet of `bytes` of an unresponsive flow with these `bins` may be queued now.
     #[inline]
-    pub fn admits(&self, bins: &[u16], bytes: u32, now: Time) -> bool {
+    pub fn admits(&mut self, bins: &[u16], bytes: u32, now: Time) -> bool {
         match self {
             Limiter::Rate(bucket) => bucket.admits(bytes, now),
             Limiter::Interval { opens, .. } => now >= *opens,
             Limiter::Each(fair) => fair.admits(bins, bytes, now),
+            Limiter::Packets(packets) => packets.admits(now),
         }
     }
 
@@ -52,6 +93,7 @@ impl Limiter {
                 *opens = now + interval;
             }
             Limiter::Each(fair) => fair.charge(bins, bytes, now),
+            Limiter::Packets(packets) => packets.tokens -= 1,
         }
     }
 }
@@ -77,6 +119,26 @@ mod tests {
     #[test]
     fn one_packet_passes_in_each_interval() {
         assert_eq!(passed_in_100_seconds(false), 2000);
+    }
+
+    #[test]
+    fn a_bucket_of_packets_is_filled_only_when_found_empty_and_never_by_a_flood() {
+        let at = |ms| Time::ZERO + Span::from_millis(ms);
+        let passed = |from: u64, to: u64, step: usize| {
+            let mut limiter = Limiter::Packets(PacketLimiter::new(10, 20));
+            let mut rng = Rng::new(3);
+            let times = (from..to).step_by(step).map(at);
+            times
+                .filter(|now| limiter.admits(&[], 1, *now).then(|| limiter.charge(&[], 1, *now, &mut rng)).is_some())
+                .count()
+        };
+        // The burst of 20; at 0.2 s the 2 packets due since the start; from then on less than one each time.
+        assert_eq!(passed(0, 10_000, 10), 22);
+        // After 30 s the burst, then the 10 s that count, cut to the burst, and 2 more.
+        assert_eq!(passed(30_000, 40_000, 10), 42);
+        // Every packet of a flow below the rate passes. A flow at 1/90 ms is 11 % above the rate: each bucket of n packets
+        // lasts 90 n ms, in which 0.9 n are due, and parts are lost: 20, 18, 16, 14, 12, 10, 9, ..., 1, 0.
+        assert_eq!((passed(0, 15_000, 150), passed(0, 90_000, 90)), (100, 135));
     }
 
     #[test]

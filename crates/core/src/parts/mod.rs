@@ -44,7 +44,7 @@ mod weights;
 
 pub use average::Average;
 pub use bins::{
-    Bin, BinNumbers, BinSummary, Bins, LevelHash, MAX_LEVELS, ProbabilitySteps, estimate_unresponsive_flows,
+    Bin, BinNumbers, BinSummary, Bins, LevelHash, MAX_LEVELS, Overfull, ProbabilitySteps, estimate_unresponsive_flows,
     misclassification,
 };
 pub use children::Children;
@@ -67,7 +67,7 @@ pub use hash::{FlowHash, bucket, keyed, ns2_bucket};
 pub use hashed_queues::HashedQueues;
 pub use heavy_hitters::HeavyHitters;
 pub use histogram::Histogram;
-pub use limiter::Limiter;
+pub use limiter::{Limiter, PacketLimiter};
 pub use monitored::{FlowObservation, ListTraffic, MonitoredFlow, ResponseScore};
 pub use multistage_filter::MultistageFilter;
 pub use pi2::{Pi2Controller, Pi2Settings};

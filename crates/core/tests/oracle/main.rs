@@ -29,6 +29,7 @@ mod red_pd;
 mod red_penalty;
 mod sac;
 mod sfb;
+mod sfb_linux;
 mod sfed;
 mod sfq;
 mod sfq_red;

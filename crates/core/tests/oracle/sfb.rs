@@ -1,5 +1,6 @@
 //! SFB, from figure 14 of the BLUE paper, the pseudocode of the comparison paper's section 2.4 with its freeze time and
 //! box time, and the moving hash of the BLUE paper's section IV-D. The hash function itself is the crate's: a keyed one.
+//! Where the papers can be read in two ways, a switch of [`SfbNumbers`] chooses.
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
@@ -18,6 +19,12 @@ struct SfbNumbers {
     bins: usize,
     bin_size: usize,
     bin_max: usize,
+    /// Figure 15: only a packet all of whose bins are overfull is dropped. Figure 14 drops it within its loop.
+    overfull_all: bool,
+    /// Comparison paper, section 4.3: the penalty decides alone. Figure 14 drops within its loop, whatever pmin is.
+    penalty_alone: bool,
+    /// The second loop of the comparison paper's pseudocode, which figure 14 does not have.
+    departure_loop: bool,
     d1: f64,
     d2: f64,
     freeze_time: f64,
@@ -205,7 +212,7 @@ impl Plain {
         let in_use = self.changes % 2;
         let h = self.hashes(self.changes, packet.flow);
         let places: Vec<_> = h.iter().enumerate().map(|(level, i)| (in_use, level, *i)).collect();
-        let (mut pmin, mut too_full) = (1.0, false);
+        let (mut pmin, mut overfull) = (1.0, 0);
         for (level, &i) in h.iter().enumerate() {
             let bin = &mut self.sets[in_use][level][i];
             if bin.qlen > bin_size {
@@ -213,7 +220,7 @@ impl Plain {
             } else if bin.qlen == 0 {
                 Plain::change(bin, -d2, now, freeze_time);
             }
-            too_full |= bin.qlen > bin_max;
+            overfull += usize::from(bin.qlen > bin_max);
             pmin = f64::min(pmin, bin.pm);
         }
         let warm = self.settings.double_buffer && now >= self.next_change - self.settings.warmup;
@@ -222,7 +229,8 @@ impl Plain {
                 Plain::change(&mut self.sets[1 - in_use][level][i], d1, now, freeze_time);
             }
         }
-        if too_full {
+        let too_full = if self.settings.overfull_all { overfull == h.len() } else { overfull > 0 };
+        if too_full && !(self.settings.penalty_alone && pmin >= 1.0) {
             return vec![Decision::Dropped(packet.number, Why::FlowLimit)];
         }
         let room = self.queue.len() < self.settings.packets
@@ -276,7 +284,7 @@ impl Oracle for Plain {
             for (level, i) in h.into_iter().enumerate() {
                 let bin = &mut self.sets[set][level][i];
                 bin.qlen -= 1;
-                if bin.qlen == 0 && set == self.changes % 2 {
+                if self.settings.departure_loop && bin.qlen == 0 && set == self.changes % 2 {
                     Plain::change(bin, -self.settings.d2, self.now, self.settings.freeze_time);
                 }
             }
@@ -304,6 +312,7 @@ fn look(sfb: &Sfb<usize>, now: Time) -> NamedState {
         Limiter::Rate(bucket) => bucket.time_to_full(now).as_secs_f64(),
         Limiter::Interval { opens, .. } => opens.as_secs_f64(),
         // Of the hog, on two levels.
+        Limiter::Packets(_) => unreachable!("no paper has it"),
         Limiter::Each(fair) => fair.time_to_full(&sfb.bins_of(FlowId(0))[..2], now).as_secs_f64(),
     };
     let flows = if let Limiter::Each(fair) = &sfb.limiter { fair.flows() } else { 0.0 };
@@ -333,6 +342,9 @@ fn quick() -> SfbNumbers {
         // 1.5/7 of 60 packets: 12.86.
         bin_size: 12,
         bin_max: 12,
+        overfull_all: true,
+        penalty_alone: true,
+        departure_loop: true,
         d1: 0.05,
         d2: 0.01,
         freeze_time: 1e6,
@@ -343,6 +355,19 @@ fn quick() -> SfbNumbers {
         warmup: 3e9,
         ecn: true,
         penalty: Penalty::boxtime(50.0, false),
+    }
+}
+
+#[test]
+fn sfb_agrees_with_each_reading_of_the_papers() {
+    let word = |on: bool| if on { "on" } else { "off" };
+    for (seed, readings) in (20..).zip(0..8) {
+        let [overfull_all, penalty_alone, departure_loop] = [1, 2, 4].map(|bit| readings & bit > 0);
+        let plain = SfbNumbers { overfull_all, penalty_alone, departure_loop, ..quick() };
+        let overfull = if overfull_all { "all" } else { "any" };
+        let names = [("overfull", overfull), ("penalty_alone", word(penalty_alone))];
+        let settings = [QUICK, &names, &[("lower_at_departure", word(departure_loop))]].concat();
+        compare(&settings, plain, TrafficMix { packets: 40_000, ..TrafficMix::mixed(seed) });
     }
 }
 
@@ -389,11 +414,11 @@ fn sfb_agrees_with_the_papers_in_their_configurations() {
     compare(&[("limit", "100p")], paper.clone(), TrafficMix::mixed(7));
     let blue =
         SfbNumbers { bin_size: 13, bin_max: 13, packets: usize::MAX, bytes: 200_000, rehash: 2e9, ..paper.clone() };
-    let blue = SfbNumbers { warmup: 2e9, penalty: Penalty::rate(160e3, 2000.0), ..blue };
+    let blue = SfbNumbers { warmup: 2e9, departure_loop: false, penalty: Penalty::rate(160e3, 2000.0), ..blue };
     compare(&[("preset", "blue")], blue, TrafficMix::mixed(8));
-    // Two thresholds, no freeze time and steps of a hundredth, as in Linux, and no marks.
-    let linux = [("preset", "linux"), ("d1", "0.01"), ("d2", "0.001"), ("bins", "8"), ("levels", "3"), ("ecn", "off")];
-    let plain = SfbNumbers { levels: 3, bins: 8, bin_size: 19, bin_max: 24, d1: 0.01, packets: 1000, ..paper };
-    let plain = SfbNumbers { freeze_time: 0.0, rehash: 600e9, warmup: 60e9, ecn: false, ..plain };
-    compare(&linux, SfbNumbers { penalty: Penalty::rate(80e3, 20_000.0), ..plain }, TrafficMix::mixed(9));
+    // Two thresholds and no freeze time, as Linux has them, and no marks.
+    let two = [("bin_size", "19"), ("bin_max", "24"), ("freeze_time", "0s"), ("ecn", "off"), ("d1", "0.01")];
+    let plain = SfbNumbers { levels: 3, bins: 8, bin_size: 19, bin_max: 24, freeze_time: 0.0, ecn: false, ..paper };
+    let plain = SfbNumbers { d1: 0.01, packets: 1000, ..plain };
+    compare(&[&two[..], &[("bins", "8"), ("levels", "3")]].concat(), plain, TrafficMix::mixed(9));
 }

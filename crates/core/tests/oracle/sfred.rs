@@ -35,6 +35,10 @@ struct PlainRedBin {
 struct Plain {
     bins: Vec<Vec<PlainRedBin>>,
     bin_size: usize,
+    /// As in SFB: only a packet all of whose bins are overfull is dropped, or one of any such bin (figure 14).
+    overfull_all: bool,
+    /// As in SFB: the rate limit decides alone (comparison paper, section 4.3).
+    penalty_alone: bool,
     minth: f64,
     maxth: f64,
     least_maxp: f64,
@@ -56,6 +60,8 @@ impl Plain {
         Plain {
             bins: vec![vec![bin; bins]; levels],
             bin_size: bin_size as usize,
+            overfull_all: true,
+            penalty_alone: true,
             minth: 0.2 * bin_size,
             maxth: 0.8 * bin_size,
             least_maxp: 0.01,
@@ -121,17 +127,18 @@ impl Oracle for Plain {
     fn arrive(&mut self, packet: Arrival, now: f64, rng: &mut Rng) -> Vec<Decision> {
         self.now = (now * 1e9).round();
         let h = self.hashes(packet.flow);
-        let (mut pmin, mut least_maxp, mut too_full) = (1.0, 1.0, false);
+        let (mut pmin, mut least_maxp, mut overfull) = (1.0, 1.0, 0);
         for (level, &i) in h.iter().enumerate() {
             let mut bin = self.bins[level][i].clone();
             self.update_average(&mut bin);
             self.update_maxp(&mut bin);
             pmin = f64::min(pmin, self.probability(&bin));
             least_maxp = f64::min(least_maxp, bin.maxp);
-            too_full |= bin.qlen > self.bin_size;
+            overfull += usize::from(bin.qlen > self.bin_size);
             self.bins[level][i] = bin;
         }
-        if too_full {
+        let too_full = if self.overfull_all { overfull == h.len() } else { overfull > 0 };
+        if too_full && !(self.penalty_alone && least_maxp == 1.0) {
             return vec![Decision::Dropped(packet.number, Why::FlowLimit)];
         }
         let (room, bytes) = (self.queue.len() < self.limit, f64::from(packet.bytes));
@@ -202,6 +209,12 @@ fn sfred_agrees_with_the_papers() {
     compare(&[("limit", "100p")], Plain::new(2, 23, 150.0 / 23.0, 0.02, 100), TrafficMix::mixed(1));
     let few = [("limit", "60p"), ("bins", "7"), ("bin_size", "13p"), ("wq", "0.002")];
     compare(&few, Plain::new(2, 7, 13.0, 0.002, 60), TrafficMix::mixed(2));
+    let (any, first) = ([("overfull", "any")], [("penalty_alone", "off")]);
+    let plain = || Plain::new(2, 7, 13.0, 0.002, 60);
+    compare(&[&few[..], &any].concat(), Plain { overfull_all: false, ..plain() }, TrafficMix::mixed(4));
+    compare(&[&few[..], &first].concat(), Plain { penalty_alone: false, ..plain() }, TrafficMix::mixed(5));
+    let printed = Plain { overfull_all: false, penalty_alone: false, ..plain() };
+    compare(&[&few[..], &any, &first].concat(), printed, TrafficMix::mixed(6));
     let many = [("limit", "200p"), ("bins", "5"), ("levels", "3"), ("bin_size", "20p"), ("ecn", "off")];
     let slow = [("wq", "0.2"), ("penalty_rate", "400kbit/s"), ("penalty_burst", "1p"), ("maxp_min", "0.001")];
     let bucket =

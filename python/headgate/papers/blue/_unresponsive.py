@@ -49,11 +49,11 @@ def scenario(v: ScenarioValues) -> Network:
 
 
 #: SFB with fixed hash functions.
-SFB = "sfb:preset=blue,rehash=0s,$steps"
+SFB = "sfb:preset=blue,rehash=0s,$steps,$drops,lower_at_departure=$departures"
 QDISCS = {
     "SFB": SFB,
     "RED": "red:preset=R2",
-    "SFRED": "sfred:preset=blue",
+    "SFRED": "sfred:preset=blue,$drops",
     "SFQ+RED": "sfq_red:preset=blue,limit=414KB,wq=$sfq_wq",
 }
 
@@ -86,6 +86,21 @@ OPEN = (
             "d1=0.0005,d2=0.0005,freeze_time=0s",
             "d1=0.005,d2=0.005,freeze_time=0s",
         ),
+    ),
+    OpenParameter(
+        "drops",
+        "overfull=any,penalty_alone=off",
+        "figure 14 as printed: it drops a packet within its loop, for any overfull bin and whatever pmin is. The text "
+        "of section IV-A, figure 15 and equation (1) count only flows polluted at every level (all). By its text the "
+        "enqueues of flows with a pmin of 1 are limited in rate (on)",
+        ("overfull=all,penalty_alone=off", "overfull=any,penalty_alone=on", "overfull=all,penalty_alone=on"),
+    ),
+    OpenParameter(
+        "departures",
+        "on",
+        "the comparison paper's pseudocode lowers the probability of a bin that a departure empties; figure 14 does "
+        "not",
+        ("off",),
     ),
     OpenParameter(
         "cbr_ecn",

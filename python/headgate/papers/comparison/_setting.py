@@ -28,8 +28,10 @@ CHOKE = "choke:minth=50p,maxth=100p,maxp=$maxp"
 A_CHOKE = f"{CHOKE},adaptive=5"
 BLUE = "blue:d1=0.02,d2=0.002,freeze_time=10ms"
 
+SFB = "sfb:$drops"
+
 #: All six disciplines, as in figures 4 and 5. FRED and SFB have the settings of section 3.3 by default.
-QDISCS = {"DropTail": "droptail", "RED": RED, "FRED": "fred", "BLUE": BLUE, "SFB": "sfb", "CHOKe": A_CHOKE}
+QDISCS = {"DropTail": "droptail", "RED": RED, "FRED": "fred", "BLUE": BLUE, "SFB": SFB, "CHOKe": A_CHOKE}
 
 #: The part of its fair share with which TCP counts as treated fairly. The paper calls 0.80 Mbit/s fair (FRED, table 1),
 #: which is 0.88 of ten equal shares, 10/11 Mbit/s.
@@ -61,6 +63,13 @@ SEND_JITTER = OpenParameter(
 )
 RECOVERY = OpenParameter("recovery", "newreno", "the paper says only TCP", ("reno", "sack"))
 MAXP = OpenParameter("maxp", 0.02, "for RED the paper states only thresholds; 0.02 is FRED's maxp", (0.05, 0.1))
+DROPS = OpenParameter(
+    "drops",
+    "overfull=any,penalty_alone=off",
+    "the pseudocode of section 2.4 as printed: it drops a packet within its loop, for any overfull bin and whatever "
+    "pmin is. By section 4.3 a packet of a non-responsive flow is enqueued if and only if Boxtime has passed (on)",
+    ("overfull=all,penalty_alone=off", "overfull=any,penalty_alone=on", "overfull=all,penalty_alone=on"),
+)
 #: Open parameters of experiments with TCP flows alone, and with TCP flows beside UDP flows.
 TCP_ALONE = (DURATION, DELAY, SEND_JITTER, RECOVERY)
 WITH_UDP = (DURATION, DELAY, JITTER, SEND_JITTER, RECOVERY)

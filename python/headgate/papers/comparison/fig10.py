@@ -4,12 +4,12 @@ from headgate.experiment import queues
 from headgate.experiment.claims import above, at_most, below, between, m
 from headgate.experiment.declare import Claim, Experiment, HeadlineMeasure, OpenParameter, PublishedNumbers
 from headgate.papers.comparison._many import many_flows, queue_over_time
-from headgate.papers.comparison._setting import MEASURES, WHY, WITH_UDP
+from headgate.papers.comparison._setting import DROPS, MEASURES, SFB, WHY, WITH_UDP
 
 EXPERIMENT = Experiment(
     about="49 TCP flows and a UDP flow of 40 Mbit/s share 1 Mbit/s and a buffer of 150 KB under SFB.",
     scenario=lambda v: many_flows(v, "fig10", "49 TCP flows and one of 40 Mbit/s under SFB.", "150p", udp=True),
-    qdiscs={"SFB": "sfb:boxtime=$boxtime"},
+    qdiscs={"SFB": f"{SFB},boxtime=$boxtime"},
     seeds=10,
     measures={**MEASURES, "cbr_queue": queues.packets("cbr"), "cbr_most": queues.greatest_average("cbr")},
     published=(
@@ -22,6 +22,7 @@ EXPERIMENT = Experiment(
             "boxtime", "50ms", "the figure's Boxtime is not given; section 3.3.3 has 0.05 s", ("100ms", "300ms")
         ),
         *WITH_UDP,
+        DROPS,
     ),
     stated_in="section 4.3",
     claims=(

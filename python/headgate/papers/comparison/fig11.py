@@ -7,7 +7,7 @@ from headgate.experiment.declare import Claim, Experiment, PublishedNumbers, gri
 from headgate.experiment.layers import RunLine, average_queue
 from headgate.experiment.plots import AxisScale, Plot, PlotPanel
 from headgate.papers.comparison._many import many_flows
-from headgate.papers.comparison._setting import MEASURES, WHY, WITH_UDP
+from headgate.papers.comparison._setting import DROPS, MEASURES, SFB, WHY, WITH_UDP
 
 LARGE, SMALL = "500ms", "20ms"
 
@@ -28,7 +28,7 @@ EXPERIMENT = Experiment(
     scenario=lambda v: many_flows(
         v, "fig11", f"49 TCP flows and one of 40 Mbit/s under SFB, Boxtime {v.boxtime}.", "150p", udp=True
     ),
-    qdiscs={"SFB": "sfb:boxtime=$boxtime"},
+    qdiscs={"SFB": f"{SFB},boxtime=$boxtime"},
     cases=grid(boxtime=(LARGE, SMALL)),
     measures={**MEASURES, "cbr_queue": queues.packets("cbr"), "tcp_queue": queues.packets("tcp")},
     published=(
@@ -39,7 +39,7 @@ EXPERIMENT = Experiment(
             "tcp", "section 4.3", {"SFB": (0.926, 0.66)}, axis="boxtime", at=(LARGE, SMALL), unit="Mbit/s"
         ),
     ),
-    choices=WITH_UDP,
+    choices=(*WITH_UDP, DROPS),
     stated_in="section 4.3",
     claims=(
         Claim(

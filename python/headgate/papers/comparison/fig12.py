@@ -12,7 +12,7 @@ from headgate.experiment.declare import Claim, Experiment, OpenParameter
 from headgate.experiment.measures import jain
 from headgate.experiment.plots import AxisScale, Plot, PlotPanel
 from headgate.experiment.results import ExperimentResults
-from headgate.papers.comparison._setting import MEASURES, TCP_ALONE, WHY, network
+from headgate.papers.comparison._setting import DROPS, MEASURES, SFB, TCP_ALONE, WHY, network
 
 FIXED, RANDOM = "Boxtime fixed", "Boxtime randomized"
 
@@ -36,7 +36,7 @@ EXPERIMENT = Experiment(
     scenario=lambda v: network(
         v, "fig12", "Five UDP flows of 4 Mbit/s and ten TCP flows under SFB.", cbr="4Mbit/s", cbr_flows=5
     ),
-    qdiscs={FIXED: "sfb", RANDOM: "sfb:randomize_boxtime=on"},
+    qdiscs={FIXED: SFB, RANDOM: f"{SFB},randomize_boxtime=on"},
     seeds=20,
     measures={**MEASURES, "udp_jain": jain(kind="udp"), "tcp_jain": jain(kind="tcp"), "first": _fastest_over_others},
     choices=(
@@ -47,6 +47,7 @@ EXPERIMENT = Experiment(
             (0.01, 0.1),
         ),
         *TCP_ALONE,
+        DROPS,
     ),
     claims=(
         Claim(

@@ -7,12 +7,15 @@ from headgate.experiment.layers import Lines
 from headgate.experiment.measures import share_of_fair
 from headgate.experiment.plots import AxisScale, Plot, PlotPanel
 from headgate.papers.comparison._setting import (
+    DROPS,
     FAIR_ENOUGH,
+    MAXP,
     MEASURES,
     QDISCS,
     RATE_AXIS,
     RATES_ABOVE_LINK,
     WHY,
+    WITH_UDP,
     at_rates_above_link,
     axis_position,
     by_rate,
@@ -36,6 +39,7 @@ EXPERIMENT = by_rate(
     "of six disciplines limit the UDP flow?",
     scenario=scenario,
     qdiscs=QDISCS,
+    choices=(*WITH_UDP, MAXP, DROPS),
     measures={
         **MEASURES,
         "cbr_share": lambda run: MEASURES["cbr"](run) * 1e6 / (MEASURES["total"](run) * run.rate_bps),

@@ -6,7 +6,7 @@ from headgate.experiment.claims import above, at_most, every, m, near
 from headgate.experiment.declare import Claim, Experiment, HeadlineMeasure, OpenParameter, for_each
 from headgate.experiment.layers import RunLine, average_queue
 from headgate.experiment.plots import AxisScale, Plot, PlotPanel
-from headgate.papers.comparison._setting import MAXP, MEASURES, QDISCS, WITH_UDP
+from headgate.papers.comparison._setting import DROPS, MAXP, MEASURES, QDISCS, WITH_UDP
 from headgate.papers.comparison.fig4 import scenario
 
 #: Disciplines that do not limit the unresponsive flow, and disciplines that do.
@@ -41,6 +41,7 @@ EXPERIMENT = Experiment(
         OpenParameter("cbr", 2, "the figure's UDP rate is not given; the text needs one above the link's", (1, 4, 8)),
         *WITH_UDP,
         MAXP,
+        DROPS,
     ),
     stated_in="section 3.4, figure 5",
     claims=(
