@@ -10,7 +10,7 @@ pub fn nearest<'a>(typed: &str, names: impl IntoIterator<Item = &'a str>) -> Opt
     let (unlike, name) = ranked.min_by_key(|&(unlike, _)| unlike)?;
     let longest = name.len().max(typed.len());
     // Single letters, a common name for nodes, are never similar.
-    (!unlike.otherwise || unlike.edits <= 1 + longest / 3 && unlike.edits < longest).then_some(name)
+    (!unlike.unrelated || unlike.edits <= 1 + longest / 3 && unlike.edits < longest).then_some(name)
 }
 
 /// Distance of a name from the typed text. Earlier fields decide first.
@@ -18,9 +18,9 @@ pub fn nearest<'a>(typed: &str, names: impl IntoIterator<Item = &'a str>) -> Opt
 struct NameDistance {
     /// The edit distance. At most one if the typed text is the beginning of the name, at most two if the name is the
     /// beginning of the text. `queue delya` is therefore taken for `queue delay`, not for `queue`.
-    slips: usize,
+    capped_edits: usize,
     /// Whether neither text is the beginning of the other.
-    otherwise: bool,
+    unrelated: bool,
     edits: usize,
     /// Whether the first letters differ: typing errors are rare there.
     first_letter: bool,
@@ -29,14 +29,14 @@ struct NameDistance {
 impl NameDistance {
     fn new(typed: &str, name: &str) -> NameDistance {
         let edits = distance(typed, name);
-        let (slips, otherwise) = match () {
+        let (capped_edits, unrelated) = match () {
             () if typed.len().min(name.len()) < 2 => (edits, true),
             () if begins(name, typed) => (edits.min(1), false),
             () if begins(typed, name) => (edits.min(2), false),
             () => (edits, true),
         };
         let first = |word: &str| word.bytes().next().map(|letter| letter.to_ascii_lowercase());
-        NameDistance { slips, otherwise, edits, first_letter: first(typed) != first(name) }
+        NameDistance { capped_edits, unrelated, edits, first_letter: first(typed) != first(name) }
     }
 }
 

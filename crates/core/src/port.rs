@@ -43,7 +43,7 @@ impl Totals {
     }
 
     /// Queueing delays of sent packets, in nanoseconds.
-    pub fn sojourn(&self) -> &Histogram {
+    pub fn queue_delay(&self) -> &Histogram {
         &self.sojourn
     }
 }

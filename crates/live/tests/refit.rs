@@ -139,7 +139,7 @@ fn a_wait_is_measured_from_when_a_packet_came() {
     // At 1 Mbit/s a packet takes 8 ms: the second leaves the queue after 8 ms, in the old lane or the new one.
     link.refit(&TestDirection::new(1, 0, 100, "sfb"));
     let lane = link.run(at_us(100_000));
-    assert_eq!(lane.totals.sojourn().quantile(0.99).map(|nanos| (nanos / 1e5).round()), Some(80.0));
+    assert_eq!(lane.totals.queue_delay().quantile(0.99).map(|nanos| (nanos / 1e5).round()), Some(80.0));
 }
 
 #[test]

@@ -70,7 +70,7 @@ struct SourceRate<'a> {
 impl SourceRate<'_> {
     /// Long-run rate per flow in bit/s; infinite if unlimited.
     fn bps(&self) -> f64 {
-        let rate = self.source.mean_rate().unwrap_or(f64::INFINITY);
+        let rate = self.source.nominal_rate().unwrap_or(f64::INFINITY);
         let whole = self
             .source
             .mean_bytes()

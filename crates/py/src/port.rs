@@ -148,6 +148,6 @@ impl Port {
 
     /// Quantile of the queueing delay of sent packets, in ms; None without one.
     fn waited_ms(&self, share: f64) -> Option<f64> {
-        self.port.borrow().totals().sojourn().quantile(share).map(|nanos| nanos / 1e6)
+        self.port.borrow().totals().queue_delay().quantile(share).map(|nanos| nanos / 1e6)
     }
 }

@@ -35,7 +35,7 @@ fn lane<'py>(py: Python<'py>, lane: &LaneView, kernel: &KernelCounts) -> PyResul
     dict.set_item("not_ip", named(&mut anomalies()))?;
     dict.set_item("discarded", named(&mut anomalies().filter(|anomaly| !anomaly.2)))?;
     let quantile = |of: &Histogram, share| of.quantile(share).map(|nanos| nanos / 1e6);
-    let sojourn = lane.totals.sojourn();
+    let sojourn = lane.totals.queue_delay();
     dict.set_item("queue_delay", histogram(py, sojourn)?)?;
     dict.set_item("late", histogram(py, &lane.lateness)?)?;
     dict.set_item("queue_delay_ms_mean", sojourn.mean().map(|nanos| nanos / 1e6))?;

@@ -81,7 +81,7 @@ impl Application {
     }
 
     /// Whether all writes are finished, and transfers acknowledged. Returns true only once.
-    pub fn ends(&mut self) -> bool {
+    pub fn take_end(&mut self) -> bool {
         let over = self.next.is_none() && self.awaits == Awaited::Nothing;
         over && !std::mem::replace(&mut self.over, over)
     }

@@ -32,7 +32,7 @@ pub trait SourceModel: Sized {
     }
 
     /// Mean rate of a flow on an infinitely fast network, in bytes a second; `None` if it sends as fast as it can.
-    fn mean_rate(&self) -> Option<f64> {
+    fn nominal_rate(&self) -> Option<f64> {
         None
     }
 

@@ -78,7 +78,7 @@ impl OnOff {
 
     /// Mean rate in bytes a second, pauses included; `None` without a pace. Every burst is taken to have the mean
     /// length, at least one write: rounding to whole writes changes the mean little.
-    pub fn mean_rate(&self) -> Option<f64> {
+    pub fn nominal_rate(&self) -> Option<f64> {
         let ConstantRate { gap, bytes } = self.pace?;
         let gap = gap.as_nanos() as f64;
         let writes = (self.on.distribution().mean() / gap).max(1.0);
@@ -120,8 +120,8 @@ macro_rules! on_off_source {
                 Some(self.cycle.next(flow, rng))
             }
 
-            fn mean_rate(&self) -> Option<f64> {
-                self.cycle.mean_rate()
+            fn nominal_rate(&self) -> Option<f64> {
+                self.cycle.nominal_rate()
             }
         }
     };

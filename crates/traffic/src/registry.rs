@@ -97,8 +97,8 @@ macro_rules! sources {
 
             /// Mean rate of a flow on an infinitely fast network, in bytes a second. `None` if it sends as fast as it
             /// can or replays a file.
-            pub fn mean_rate(&self) -> Option<f64> {
-                match self { $(GroupSource::$kind(kind) => kind.mean_rate()),+ }
+            pub fn nominal_rate(&self) -> Option<f64> {
+                match self { $(GroupSource::$kind(kind) => kind.nominal_rate()),+ }
             }
 
             /// The predetermined rates of a flow in bytes a second, by time since its start; empty if none.

@@ -45,7 +45,7 @@ fn ftp_never_ends_unless_it_has_a_size() {
 
 #[test]
 fn the_long_run_rate_of_a_source_is_its_models_mean() {
-    let asks = |text: &str, sender: &SenderInfo| group_source(text, sender).mean_rate();
+    let asks = |text: &str, sender: &SenderInfo| group_source(text, sender).nominal_rate();
     let near = |text: &str, sender: &SenderInfo, expected: f64| {
         assert_near(text, asks(text, sender).unwrap(), expected, 1e-9 * expected);
     };

@@ -100,9 +100,9 @@ struct MaxpStep {
 }
 
 impl MaxpStep {
-    /// maxp after the paper's step. `average` tells whether the average is above, below or within the target range.
-    fn adapted(self, maxp: f64, average: Ordering) -> f64 {
-        match average {
+    /// maxp after the paper's step. `side` tells whether the average is above, below or within the target range.
+    fn adapted(self, maxp: f64, side: Ordering) -> f64 {
+        match side {
             Ordering::Greater if maxp <= self.top => maxp + self.alpha.min(maxp / 4.0),
             Ordering::Less if maxp >= self.bottom => maxp * self.beta,
             _ => maxp,
@@ -156,9 +156,9 @@ impl<T> Ared<T> {
     }
 
     /// Adapts maxp and returns whether it changed.
-    fn adapt(&mut self, average: Ordering) -> bool {
+    fn adapt(&mut self, side: Ordering) -> bool {
         let maxp = self.red.detector().maxp();
-        let adapted = self.step.adapted(maxp, average);
+        let adapted = self.step.adapted(maxp, side);
         self.red.detector_mut().set_maxp(adapted);
         adapted != maxp
     }

@@ -317,7 +317,7 @@ mod tests {
             let (mut choke, mut rng, mut sink) = (Choke::new(config, &LINK).unwrap(), Rng::new(*seed), ());
             let mut cx = Cx::new(Time::ZERO, &mut rng, &mut sink);
             (0..held).for_each(|_| assert!(choke.fifo.push(Packet::new(FlowId(1), 1000, ()), &mut cx)));
-            (0..100).for_each(|_| choke.detector.count_spared());
+            (0..100).for_each(|_| choke.detector.count_packet());
             choke.enqueue(Packet::new(FlowId(first), 1000, ()), &mut cx);
             (choke.backlog().packets..14).for_each(|_| {
                 choke.fifo.push(Packet::new(FlowId(1), 1000, ()), &mut cx);

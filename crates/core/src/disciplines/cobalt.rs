@@ -70,7 +70,7 @@ crate::params! {
     reasons { Overflow, Early, Sojourn }
     gauges {
         Gauge::new("probability", "probability", "BLUE's drop probability.");
-        Gauge::new("dropping", "0 or 1", "1 if the last packet exceeded the target delay.");
+        Gauge::new("dropping", "0 or 1", "1 if the last packet exceeded the target delay, or the queue overflowed.");
         Gauge::new("count", "signals", "CoDel's count: drops and marks, less those that have decayed.");
     }
 }
@@ -98,7 +98,7 @@ pub struct Cobalt<T> {
 #[derive(Clone, Copy)]
 struct DropDecision {
     /// CoDel drops or marks the packet.
-    late: bool,
+    codel: bool,
     /// BLUE drops the packet.
     blue: bool,
 }
@@ -188,8 +188,8 @@ impl<T> Cobalt<T> {
             self.count = self.count.max(1);
         }
         self.dropping = over;
-        let late = due && over;
-        if late {
+        let codel = due && over;
+        if codel {
             self.count = self.count.saturating_add(1);
             self.drop_next += self.signal_interval();
             past = now > self.drop_next;
@@ -200,13 +200,13 @@ impl<T> Cobalt<T> {
             self.raise(now);
         }
         let blue = rng.chance(self.probability);
-        let dropped = blue || (late && !self.can_mark(packet));
+        let dropped = blue || (codel && !self.can_mark(packet));
         if self.count == 0 {
             self.drop_next = now + self.config.interval;
         } else if past && !dropped {
             self.drop_next = now;
         }
-        DropDecision { late, blue }
+        DropDecision { codel, blue }
     }
 
     /// After a packet within the target, lowers `count` once for each drop or mark that was due. Returns whether
@@ -242,11 +242,11 @@ impl<T> Discipline<T> for Cobalt<T> {
                 self.emptied(cx.now);
                 return None;
             };
-            let DropDecision { late, blue } = self.judge(&packet, cx.now, cx.rng);
+            let DropDecision { codel, blue } = self.judge(&packet, cx.now, cx.rng);
             let last = self.config.keep_last && self.fifo.backlog().packets == 0;
             if blue && !last {
                 cx.drop(packet, Why::Early);
-            } else if late && (self.can_mark(&packet) || !last) {
+            } else if codel && (self.can_mark(&packet) || !last) {
                 if let Some(marked) = cx.signal(packet, Why::Sojourn, self.config.ecn) {
                     return Some(marked);
                 }

@@ -41,7 +41,7 @@ crate::params! {
     reasons { Overflow, Sojourn }
     gauges {
         Gauge::new("dropping", "0 or 1", "1 in the dropping state.");
-        Gauge::new("count", "signals", "Drops and marks since the dropping state was entered.");
+        Gauge::new("count", "signals", "CoDel's count: drops and marks in the dropping state; it starts near its last value if the state returns soon.");
     }
 }
 

@@ -65,7 +65,7 @@ crate::params! {
     }
     reasons { Overflow, Early }
     gauges {
-        Gauge::new("fair_share_bps", "bit/s", "Estimated fair share alpha; the link's rate while nothing is dropped.");
+        Gauge::new("fair_share_bps", "bit/s", "Estimated fair share alpha; the link's rate while there is no estimate.");
         Gauge::new("arriving_bps", "bit/s", "Arriving rate (A).");
         Gauge::new("accepted_bps", "bit/s", "Accepted rate (F).");
         Gauge::new("congested", "0 or 1", "1 while the link counts as congested.");
@@ -105,7 +105,7 @@ struct FairShareEstimate {
 struct ArrivalSample {
     bytes: u32,
     label: f64,
-    queued: bool,
+    threshold_reached: bool,
     dropped: bool,
     now: Time,
 }
@@ -167,7 +167,7 @@ impl<T> Csfq<T> {
     }
 
     #[inline]
-    fn queued(&self) -> bool {
+    fn threshold_reached(&self) -> bool {
         let held = self.fifo.backlog();
         let queue = match self.config.limit {
             Limit::Packets(_) => f64::from(held.packets),
@@ -194,7 +194,7 @@ impl FairShareEstimate {
 
     /// The drop probability of a packet: max(0, 1 - alpha/label).
     #[inline]
-    fn excess(&self, label: f64) -> f64 {
+    fn drop_probability(&self, label: f64) -> f64 {
         match self.alpha {
             Some(alpha) if label > alpha => 1.0 - alpha / label,
             _ => 0.0,
@@ -211,7 +211,7 @@ impl FairShareEstimate {
         self.accepted.update(if seen.dropped { 0 } else { seen.bytes }, seen.now, config.k_alpha);
         let ended = seen.now > self.start + config.k_c;
         // Section 2.2.2: an uncongested link becomes congested only once its buffer has reached the threshold.
-        let congested = arriving >= self.capacity && (self.congested || seen.queued);
+        let congested = arriving >= self.capacity && (self.congested || seen.threshold_reached);
         match (congested, self.congested) {
             (true, false) => {
                 // Without an alpha from the last window, start with the largest label of this one.
@@ -232,7 +232,7 @@ impl FairShareEstimate {
                 // The figure uses the largest label as alpha from now on, and drops although there is room. As in the
                 // authors' module, this happens only once the buffer has reached the threshold.
                 self.alpha = None;
-                if seen.queued && self.largest > 0.0 {
+                if seen.threshold_reached && self.largest > 0.0 {
                     self.set(self.largest);
                 }
                 (self.start, self.largest) = (seen.now, 0.0);
@@ -258,9 +258,15 @@ impl<T> Discipline<T> for Csfq<T> {
     #[inline(always)]
     fn enqueue(&mut self, packet: Packet<T>, cx: &mut Cx<'_, T>) {
         let (label, bytes) = (self.label(&packet, cx.now), packet.bytes);
-        let excess = cx.rng.chance(self.share.excess(label));
+        let excess = cx.rng.chance(self.share.drop_probability(label));
         let fits = self.fifo.admits(bytes);
-        let seen = ArrivalSample { bytes, label, queued: self.queued(), dropped: excess || !fits, now: cx.now };
+        let seen = ArrivalSample {
+            bytes,
+            label,
+            threshold_reached: self.threshold_reached(),
+            dropped: excess || !fits,
+            now: cx.now,
+        };
         self.share.estimate(seen, &self.config);
         if excess {
             // A mark would let the packet in, and the flow would keep more than its share.
@@ -315,8 +321,11 @@ mod tests {
     #[test]
     fn the_drop_probability_is_the_share_of_the_rate_above_alpha() {
         let share = FairShareEstimate { alpha: Some(100.0), ..FairShareEstimate::new(1000.0) };
-        assert_eq!([0.0, 50.0, 100.0, 200.0, 400.0].map(|label| share.excess(label)), [0.0, 0.0, 0.0, 0.5, 0.75]);
-        assert_eq!(FairShareEstimate { alpha: None, ..share }.excess(1e9), 0.0);
+        assert_eq!(
+            [0.0, 50.0, 100.0, 200.0, 400.0].map(|label| share.drop_probability(label)),
+            [0.0, 0.0, 0.0, 0.5, 0.75]
+        );
+        assert_eq!(FairShareEstimate { alpha: None, ..share }.drop_probability(1e9), 0.0);
     }
 
     #[test]
@@ -339,7 +348,8 @@ mod tests {
         share.set(4e5);
         // Packets of 1000 bytes each half millisecond: 2e6 bytes a second, all accepted.
         for n in 0..1000 {
-            let seen = ArrivalSample { bytes: 1000, label: 4e5, queued: true, dropped: false, now: at(500 * n) };
+            let seen =
+                ArrivalSample { bytes: 1000, label: 4e5, threshold_reached: true, dropped: false, now: at(500 * n) };
             share.estimate(seen, &config);
         }
         // Congested when 2e6 (1 - e^(-t/K)) = 1e6; a window of K later the rates are at 2e6 (1 - 1/(2 e)).

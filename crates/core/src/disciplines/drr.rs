@@ -92,7 +92,7 @@ impl<T> Drr<T> {
     /// Backlog and deficit counter of `flow`'s queue; `None` if it is empty, and with classes.
     pub fn flow(&self, flow: FlowId) -> Option<(Backlog, i64)> {
         let Queues::Flows(per_flow) = &self.0 else { return None };
-        let queue = per_flow.flows.queue(per_flow.name(flow))?;
+        let queue = per_flow.flows.queue(per_flow.queue_key(flow))?;
         Some((per_flow.flows.queues().backlog_of(queue), per_flow.ring.credit(queue)?))
     }
 
@@ -108,7 +108,7 @@ impl<T> Drr<T> {
 impl<T> PerFlow<T> {
     /// The key of `flow`'s queue: the flow itself, or its bucket.
     #[inline]
-    fn name(&self, flow: FlowId) -> FlowId {
+    fn queue_key(&self, flow: FlowId) -> FlowId {
         self.config.buckets.map_or(flow, |buckets| FlowId(bucket(self.key, flow, buckets as usize) as u64))
     }
 
@@ -123,8 +123,8 @@ impl<T> PerFlow<T> {
 impl<T> Discipline<T> for PerFlow<T> {
     #[inline]
     fn enqueue(&mut self, packet: Packet<T>, cx: &mut Cx<'_, T>) {
-        let name = self.name(packet.flow);
-        if let Some(begun) = self.flows.push(name, packet, cx) {
+        let key = self.queue_key(packet.flow);
+        if let Some(begun) = self.flows.push(key, packet, cx) {
             self.ring.join(begun, self.quantum);
         }
         while self.flows.is_over() {

@@ -87,7 +87,7 @@ crate::params! {
         range: Span = Span::from_micros(400);
         /// Minimum packets in the low latency queue for that marking: the RFC's Th_len plus one.
         min_qlen_step: u32 = 2;
-        /// Minimum bytes in both queues for drops and marks by the base probability.
+        /// Minimum bytes in both queues together for drops and marks by the base probability.
         min_backlog: Bytes = Bytes(0);
         /// Which queue sends next if both hold packets: `wrr`, weighted round robin, or `ts_fifo`, the packet with the
         /// longest delay.

@@ -90,13 +90,13 @@ pub struct Fred<T> {
     owners: VecDeque<u32>,
     flows: FlowSlab<FredFlow>,
     /// Maximum number of flows.
-    most: usize,
+    max_flows: usize,
     detector: RedDetector,
     maxq: f64,
 }
 
 /// Packets that a flow may queue at or above maxth.
-const TWO: f64 = 2.0;
+const CONGESTED_LIMIT: f64 = 2.0;
 
 impl<T> Fred<T> {
     /// An empty queue.
@@ -113,7 +113,7 @@ impl<T> Fred<T> {
         // With a maxq below 1 (buffer of three packets, or minth of 0) no flow could queue a packet.
         let maxq = config.maxq.map_or(minth, packets).max(1.0);
         // A flow with queued packets takes room for a packet or a byte, so the limit bounds the flows too.
-        let most = match limit {
+        let max_flows = match limit {
             Limit::Packets(n) => n,
             Limit::Bytes(n) => u32::try_from(n).unwrap_or(u32::MAX),
         };
@@ -121,7 +121,7 @@ impl<T> Fred<T> {
             fifo: Fifo::new(limit),
             owners: VecDeque::new(),
             flows: FlowSlab::new(link.key),
-            most: most.min(u32::MAX - 1) as usize,
+            max_flows: max_flows.min(u32::MAX - 1) as usize,
             detector: red.detector(link)?,
             config,
             maxq,
@@ -153,7 +153,7 @@ impl<T> Fred<T> {
     #[inline]
     fn exceeded_limit(&self, flow: FredFlow, zone: Zone) -> Option<Why> {
         let (queued, congested) = (f64::from(flow.queued), zone == Zone::Above);
-        let most = if congested { TWO } else { self.maxq };
+        let most = if congested { CONGESTED_LIMIT } else { self.maxq };
         if queued >= most || (congested && queued > 2.0 * self.fair_queue()) {
             Some(Why::FlowLimit)
         } else if flow.strikes > 1 && queued >= self.fair_queue() {
@@ -170,8 +170,8 @@ impl<T> Fred<T> {
             Zone::Between if f64::from(flow.queued) >= f64::from(self.config.minq).max(self.fair_queue()) => {
                 return self.detector.early(1.0, cx.rng).then_some(Why::Early);
             }
-            Zone::Between => self.detector.count_spared(),
-            Zone::Above if self.config.many_flows && f64::from(flow.queued) < TWO => {}
+            Zone::Between => self.detector.count_packet(),
+            Zone::Above if self.config.many_flows && f64::from(flow.queued) < CONGESTED_LIMIT => {}
             Zone::Above => {
                 self.detector.restart_spacing();
                 return Some(Why::Forced);
@@ -210,7 +210,7 @@ impl<T> Discipline<T> for Fred<T> {
             return cx.drop(packet, why);
         }
         let red_decision = self.red_decision(flow, zone, cx);
-        let fits = self.fifo.admits(packet.bytes) && (slot.is_some() || self.flows.len() < self.most);
+        let fits = self.fifo.admits(packet.bytes) && (slot.is_some() || self.flows.len() < self.max_flows);
         let may_mark = self.config.red.ecn && red_decision == Some(Why::Early) && fits;
         let packet = match red_decision {
             Some(why) => cx.signal(packet, why, may_mark),

@@ -39,7 +39,7 @@ crate::params! {
         reset_timeout: Span = Span::from_millis(40);
         /// Bytes that a flow may send within `reset_timeout` without becoming heavy.
         admit_bytes: Bytes = Bytes(131_072), in Bytes(1)..;
-        /// Idle time after which a flow is no longer heavy.
+        /// Idle time after which a flow without queued packets is no longer heavy.
         evict_timeout: Span = Span::from_secs(1);
         /// Weight of the light class: it may send this many times `quantum` per turn.
         non_hh_weight: u32 = 2, in 1..=1000;

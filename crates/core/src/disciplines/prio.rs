@@ -49,7 +49,7 @@ macro_rules! bands {
     ($($band:literal)+) => { [$(concat!("band_", $band, "_packets")),+] };
 }
 
-const HELD: [&str; 16] = bands!(1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16);
+const BAND_GAUGES: [&str; 16] = bands!(1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16);
 
 impl<T: 'static> Prio<T> {
     /// Empty children.
@@ -58,8 +58,8 @@ impl<T: 'static> Prio<T> {
     /// [`BuildError::Conflict`] unless there are 1 to 16 children, [`BuildError::Nested`] if one cannot be built.
     pub fn new(config: PrioConfig, link: &LinkInfo) -> Result<Self, BuildError> {
         let count = config.children.len();
-        if !(1..=HELD.len()).contains(&count) {
-            return Err(BuildError::Conflict(format!("children: 1 to {} disciplines, not {count}", HELD.len())));
+        if !(1..=BAND_GAUGES.len()).contains(&count) {
+            return Err(BuildError::Conflict(format!("children: 1 to {} disciplines, not {count}", BAND_GAUGES.len())));
         }
         let children = Children::new("children", &config.children, config.limit, link)?;
         Ok(Prio { limit: config.limit, children })
@@ -98,7 +98,7 @@ impl<T> Discipline<T> for Prio<T> {
     }
 
     fn observe(&self, gauge: &mut dyn FnMut(&'static str, f64)) {
-        for (child, name) in HELD.iter().enumerate().take(self.children.len()) {
+        for (child, name) in BAND_GAUGES.iter().enumerate().take(self.children.len()) {
             gauge(name, self.children.backlog_of(child).packets.into());
         }
     }

@@ -153,7 +153,7 @@ mod tests {
         let dropped = (0..1000).filter(|seed| {
             let config = RedConfig::from_settings(&settings).unwrap();
             let (mut red, mut rng) = (Red::new(config, &LINK).unwrap(), Rng::new(*seed));
-            (0..100).for_each(|_| red.red.detector_mut().count_spared());
+            (0..100).for_each(|_| red.red.detector_mut().count_packet());
             // Averages 0, 1, 2: below; pb 0 with count 0; pb 1/4 with count 1, so pa = 1/3.
             (0..3).for_each(|_| red.enqueue(packet(1000, Ecn::NotEct), &mut Cx::new(Time::ZERO, &mut rng, &mut ())));
             red.backlog().packets == 2

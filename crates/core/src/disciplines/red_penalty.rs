@@ -214,11 +214,11 @@ impl<T> RedPenalty<T> {
     /// Tests the flow with the most drops and marks. RED drops each flow's packets in proportion to its arrivals (the
     /// paper's argument). The flow's rate is therefore its share of the log times all arrivals.
     fn test_top_flow(&mut self, all: f64) {
-        let Some((flow, count)) = self.log.most() else { return };
+        let Some((flow, count)) = self.log.top_flow() else { return };
         let (drops, rate) = (self.good.drop_rate(), f64::from(count) / self.log.len() as f64 * all);
-        let sample = FlowSample { flow, drops, rate };
+        let sample = FlowSample { flow, drop_rate: drops, rate };
         let earlier = self.history.iter().filter(|sample| sample.flow == flow);
-        let calmest = earlier.min_by(|a, b| a.drops.total_cmp(&b.drops)).copied();
+        let calmest = earlier.min_by(|a, b| a.drop_rate.total_cmp(&b.drop_rate)).copied();
         let failed = if self.tests.is_unfriendly(rate, drops) {
             FailedTest::Unfriendly
         } else if calmest.is_some_and(|then| self.tests.is_unresponsive(sample, then)) {

@@ -181,7 +181,7 @@ impl RedDetector {
     /// multiplies pb: 1, or in byte mode the packet's size over the mean. Draws at most one number.
     #[inline]
     pub fn early(&mut self, scale: f64, rng: &mut Rng) -> bool {
-        self.count_spared();
+        self.count_packet();
         if self.spare_first && self.count == 0 {
             return false;
         }
@@ -195,7 +195,7 @@ impl RedDetector {
     /// Counts an arrival between the thresholds. Call it for arrivals that are exempt from signals (FRED: the flow has
     /// few packets queued); [`early`](RedDetector::early) counts all others.
     #[inline]
-    pub fn count_spared(&mut self) {
+    pub fn count_packet(&mut self) {
         self.count = self.count.saturating_add(1);
     }
 
@@ -256,14 +256,14 @@ mod tests {
         uniform.update(15.0, Time::ZERO);
         // pb = 1/4. By hand, count 0 to 3: 1/4, 1/4 / (3/4) = 1/3, 1/4 / (2/4) = 1/2, 1/4 / (1/4) = 1.
         let seen: [f64; 5] = core::array::from_fn(|_| {
-            uniform.count_spared();
+            uniform.count_packet();
             uniform.spaced_probability(uniform.probability())
         });
         assert_eq!(seen, [0.25, 1.0 / 3.0, 0.5, 1.0, 1.0]);
         let mut wait = detector(0.5).spacing(Spacing::Wait);
         wait.update(15.0, Time::ZERO);
         let seen: [f64; 9] = core::array::from_fn(|_| {
-            wait.count_spared();
+            wait.count_packet();
             wait.spaced_probability(wait.probability())
         });
         // 0 for count 0 to 3, then as above with 2 - count/4.

@@ -53,7 +53,7 @@ impl<V> FlowIndex<V> {
             self.grow();
         }
         let (position, hash) = (self.entries.len(), self.hash(flow));
-        let next = self.lead(position, flow, hash);
+        let next = self.link_first(position, flow, hash);
         self.entries.push(FlowEntry { flow, hash, next, value });
         position
     }
@@ -62,14 +62,14 @@ impl<V> FlowIndex<V> {
     #[inline]
     pub(super) fn link(&mut self, position: usize, flow: FlowId) {
         let hash = self.hash(flow);
-        let next = self.lead(position, flow, hash);
+        let next = self.link_first(position, flow, hash);
         let entry = &mut self.entries[position];
         (entry.flow, entry.hash, entry.next) = (flow, hash, next);
     }
 
     /// Makes the entry at `position` the first of `flow`'s bucket. Returns the entry that was first.
     #[inline]
-    fn lead(&mut self, position: usize, flow: FlowId, hash: u32) -> u32 {
+    fn link_first(&mut self, position: usize, flow: FlowId, hash: u32) -> u32 {
         debug_assert!(self.position(flow).is_none(), "flow {} has an entry already", flow.0);
         let bucket = self.bucket(hash);
         core::mem::replace(&mut self.heads[bucket], position as u32)

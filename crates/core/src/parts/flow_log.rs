@@ -77,7 +77,7 @@ impl FlowLog {
     }
 
     /// The flow with the most packets, and their number; among equals the flow with the lowest identifier.
-    pub fn most(&self) -> Option<(FlowId, u32)> {
+    pub fn top_flow(&self) -> Option<(FlowId, u32)> {
         let all = self.counts.iter().map(|(flow, count)| (flow, *count));
         all.max_by_key(|(flow, count)| (*count, Reverse(*flow)))
     }
@@ -110,12 +110,12 @@ mod tests {
     #[test]
     fn a_full_log_forgets_its_oldest_signal_and_the_counts_follow() {
         let mut log = FlowLog::new(4, 7);
-        assert_eq!(log.most(), None);
+        assert_eq!(log.top_flow(), None);
         for (flow, most, flows) in
             [(5, (5, 1), 1), (5, (5, 2), 1), (3, (5, 2), 2), (9, (5, 2), 3), (3, (3, 2), 3), (9, (3, 2), 2)]
         {
             log.record(FlowId(flow));
-            assert_eq!((log.most(), log.flows()), (Some((FlowId(most.0), most.1)), flows));
+            assert_eq!((log.top_flow(), log.flows()), (Some((FlowId(most.0), most.1)), flows));
         }
         assert_eq!(log.len(), 4);
         log.clear();

@@ -17,7 +17,7 @@ pub struct FlowSample {
     /// The flow.
     pub flow: FlowId,
     /// Share of all flows' packets that were dropped or marked.
-    pub drops: f64,
+    pub drop_rate: f64,
     /// Its rate in bytes a second.
     pub rate: f64,
 }
@@ -52,7 +52,7 @@ impl FlowTests {
 
     /// Whether a flow did not respond to the drop rate's growth since its sample `then`.
     pub fn is_unresponsive(&self, now: FlowSample, then: FlowSample) -> bool {
-        now.drops > self.drop_rate_factor * then.drops && now.rate > self.flow_rate_factor * then.rate
+        now.drop_rate > self.drop_rate_factor * then.drop_rate && now.rate > self.flow_rate_factor * then.rate
     }
 
     /// Whether a flow sends more than ln(3n)/n of `all`, the rate of n = `flows` flows, and more than c/sqrt(drops).
@@ -85,7 +85,7 @@ mod tests {
 
     #[test]
     fn a_flow_is_unresponsive_if_drops_doubled_and_it_kept_its_rate() {
-        let sample = |drops, rate| FlowSample { flow: FlowId(1), drops, rate };
+        let sample = |drop_rate, rate| FlowSample { flow: FlowId(1), drop_rate, rate };
         let then = sample(0.01, 1000.0);
         // TCP would have fallen to 1/sqrt(2.1) = 0.69 of its rate.
         assert!(TESTS.is_unresponsive(sample(0.021, 810.0), then));

@@ -84,7 +84,7 @@ impl HeavyHitters {
         let taken = self.counter_value(least).min(weight);
         self.base += taken;
         if weight > taken {
-            self.give(least, flow, weight - taken);
+            self.assign(least, flow, weight - taken);
         }
     }
 
@@ -94,7 +94,7 @@ impl HeavyHitters {
     }
 
     /// Assigns an unused counter, or else `least`, to `flow`.
-    fn give(&mut self, least: u32, flow: FlowId, weight: u64) {
+    fn assign(&mut self, least: u32, flow: FlowId, weight: u64) {
         let counter = self.flows.insert(flow, ()).unwrap_or_else(|| {
             self.flows.rename_at(least as usize, flow);
             least as usize

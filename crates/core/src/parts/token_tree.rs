@@ -222,7 +222,7 @@ impl TokenTree {
 
     fn is_active(&self, node: usize) -> bool {
         let ClassNode { parent, rank, .. } = self.nodes[node];
-        node == ROOT || self.nodes[parent].active.of(rank) > 0
+        node == ROOT || self.nodes[parent].active.weight(rank) > 0
     }
 
     fn height(&self, node: usize) -> Tokens {

@@ -27,7 +27,7 @@ impl Weights {
 
     /// The weight of `item`.
     #[inline]
-    pub fn of(&self, item: usize) -> u64 {
+    pub fn weight(&self, item: usize) -> u64 {
         self.of[item]
     }
 
@@ -77,7 +77,7 @@ mod tests {
             for (item, weight) in sets {
                 weights.set(item, weight);
                 plain[item] = weight;
-                prop_assert_eq!((weights.total(), weights.of(item)), (plain.iter().sum(), weight));
+                prop_assert_eq!((weights.total(), weights.weight(item)), (plain.iter().sum(), weight));
                 if weights.total() > 0 {
                     let (mut rng, mut same) = (Rng::new(seed), Rng::new(seed));
                     let mut rest = ((u128::from(same.bits()) * u128::from(weights.total())) >> 64) as u64;

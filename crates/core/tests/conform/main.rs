@@ -168,7 +168,7 @@ fn a_port_counts_what_its_discipline_decided() {
         let counts = port.totals().counts();
         let decided = |wanted: &dyn Fn(&Decision) -> bool| audit.decisions.iter().filter(|d| wanted(d)).count() as u64;
         assert_eq!((counts.arrived, counts.sent), (5000, decided(&|d| matches!(d, Decision::Sent(_)))));
-        assert_eq!(port.totals().sojourn().count(), counts.sent);
+        assert_eq!(port.totals().queue_delay().count(), counts.sent);
         let declared = entry.reasons(&[]).unwrap();
         assert!(counts.signals.iter().all(|(why, _)| declared.contains(&why)), "{}: {counts:?}", entry.name);
         for why in registry::reasons() {

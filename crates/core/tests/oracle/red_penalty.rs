@@ -245,7 +245,7 @@ impl Oracle for Boxes {
 }
 
 fn look(red: &RedPenalty<usize>, _: Time) -> NamedState {
-    let (detector, held, most) = (red.detector(), red.backlog(), red.log.most().unwrap_or((FlowId(0), 0)));
+    let (detector, held, most) = (red.detector(), red.backlog(), red.log.top_flow().unwrap_or((FlowId(0), 0)));
     let mut state = vec![
         entry("avg", detector.average()),
         entry("count", detector.count() as f64),

@@ -229,7 +229,7 @@ impl KernelTcpSender {
         }
         let Some(writer) = &mut self.writer else { return };
         schedule_write(index, writer.acknowledged(now), timers);
-        if writer.ends() {
+        if writer.take_end() {
             self.ended = Some(now);
         }
     }

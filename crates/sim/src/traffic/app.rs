@@ -50,7 +50,7 @@ impl FlowApp {
 
     /// Whether the source has finished, given that all its data is acknowledged; true only once.
     pub fn take_end(&mut self) -> bool {
-        self.writer.ends()
+        self.writer.take_end()
     }
 
     /// The number after the last segment of the oldest open transfer; `u32::MAX` if there is none.

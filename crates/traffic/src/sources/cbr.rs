@@ -91,7 +91,7 @@ impl SourceModel for Cbr {
     }
 
     /// The highest rate of the schedule.
-    fn mean_rate(&self) -> Option<f64> {
+    fn nominal_rate(&self) -> Option<f64> {
         Some(self.rates().into_iter().map(|(_, rate)| rate).fold(0.0, f64::max))
     }
 

@@ -108,7 +108,7 @@ impl SourceModel for Http {
         Some(write.on_new_connection(first || !self.config.persistent))
     }
 
-    fn mean_rate(&self) -> Option<f64> {
+    fn nominal_rate(&self) -> Option<f64> {
         let wait = self.config.wait.distribution().mean();
         match self.config.transfer {
             TransferExtent::Bytes(size) if wait > 0.0 => Some(1e9 * size.distribution().mean() / wait),

@@ -48,7 +48,7 @@ impl SourceModel for Telnet {
         Some(SourceWrite::after_start(self.gap.draw(rng), WriteAmount::Bytes(self.bytes)))
     }
 
-    fn mean_rate(&self) -> Option<f64> {
+    fn nominal_rate(&self) -> Option<f64> {
         Some(1e9 * self.bytes as f64 / self.gap.distribution().mean())
     }
 }

@@ -100,7 +100,7 @@ impl SourceModel for Video {
     }
 
     /// The rate of the highest quality.
-    fn mean_rate(&self) -> Option<f64> {
+    fn nominal_rate(&self) -> Option<f64> {
         self.config.ladder.0.last().map(|rate| rate.as_bits() as f64 / 8.0)
     }
 }

@@ -94,7 +94,7 @@ impl SourceModel for Web {
     }
 
     /// A page's bytes over the time until the next page.
-    fn mean_rate(&self) -> Option<f64> {
+    fn nominal_rate(&self) -> Option<f64> {
         let WebConfig { think, objects, size, gap, .. } = &self.config;
         let objects = objects.distribution().mean();
         let page = think.distribution().mean() + (objects - 1.0).max(0.0) * gap.distribution().mean();
