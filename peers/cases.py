@@ -18,11 +18,14 @@ CBR = Flows("udp", 1, (40.0,), kind="udp", rate=4e6)
 
 #: BLUE's network, a tenth of it: Pareto on and off times of 2 s and 3 s, as much as TCP takes while on.
 WEB = Flows("web", 100, (24.0, 44.0, 60.0, 80.0, 100.0), on_off=OnOff(2.0, 3.0), hosts=2)
+FEW = Flows("web", 50, (24.0, 44.0, 60.0, 80.0, 100.0), on_off=OnOff(2.0, 3.0), hosts=2)
 PACED = Flows("web", 100, (24.0, 44.0, 60.0, 80.0, 100.0), on_off=OnOff(2.0, 3.0, rate=200e3), hosts=2)
 PULSES = Flows("pulses", 20, (40.0,), kind="udp", on_off=OnOff(0.5, 0.5, rate=300e3))
 
 RED = q.red(20, 60, 0.1)
 MARKS = q.red(20, 60, 0.1, ecn=True)
+#: Marks nearly every packet at a queue of ten: windows fall to one, and the link is not always busy.
+STEEP = q.red(5, 10, 1.0, ecn=True)
 
 _ns2 = partial(Case, peer="ns2")
 _ns3 = partial(Case, peer="ns3", packet=1500, header=42, window=1000, send_jitter=0.0, limit=200)
@@ -44,6 +47,7 @@ NS2 = (
     _ns2("red-onoff", discipline=RED, flows=(WEB,), rate=4.5e6, duration=110.0),
     _ns2("red-ecn-onoff", discipline=MARKS, flows=(WEB,), rate=4.5e6, duration=110.0, ecn=True),
     _ns2("red-ecn-paced", discipline=MARKS, flows=(PACED,), rate=4.5e6, duration=110.0, ecn=True),
+    _ns2("red-ecn-steep", discipline=STEEP, flows=(FEW,), rate=4.5e6, duration=110.0, limit=50, ecn=True),
     _ns2("sfq", discipline=q.sfq(400, 256), flows=(SHORT, LONG)),
     _ns2("sfq-udp", discipline=q.sfq(400, 256), flows=(TEN, CBR)),
     _ns2("drr", discipline=q.drr(100_000, 64, 1000), flows=(SHORT, LONG)),
@@ -54,25 +58,25 @@ NS2 = (
     _ns2("red_pd-rtt-10.1s", discipline=q.red_pd(20, 60, 0.1, 10.1), flows=(SHORT, LONG), duration=110.0),
 )
 
-SACK = Flows("tcp", 10, NEAR, recovery="sack")
-SHORT_SACK = Flows("short", 5, NEAR, recovery="sack")
-LONG_SACK = Flows("long", 5, FAR, recovery="sack")
+#: Windows of some twelve packets: with a few, each simulator's rounding of windows decides.
+SACK = Flows("tcp", 6, (60.0, 68.0, 76.0, 84.0, 92.0, 100.0), recovery="sack")
+SHORT_SACK = Flows("short", 3, (60.0, 68.0, 76.0), recovery="sack")
+LONG_SACK = Flows("long", 3, (120.0, 128.0, 136.0), recovery="sack")
+STREAM = Flows("udp", 1, (40.0,), kind="udp", rate=3e6)
 
 NS3 = (
     _ns3("ns3-fifo", discipline=q.fifo(200), flows=(SACK,)),
     _ns3("ns3-red", discipline=q.red_ns3(20, 60, 0.1, 200), flows=(SACK,)),
     _ns3("codel", discipline=q.codel(200), flows=(SACK,)),
-    _ns3("codel-rtt", discipline=q.codel(200), flows=(SHORT_SACK, LONG_SACK)),
-    _ns3("codel-udp", discipline=q.codel(200), flows=(SACK, CBR)),
+    _ns3("codel-udp", discipline=q.codel(200), flows=(SACK, STREAM)),
     _ns3("codel-ecn", discipline=q.codel(200, ecn=True), flows=(SACK,), ecn=True),
     _ns3("pie", discipline=q.pie(200), flows=(SACK,)),
-    _ns3("pie-udp", discipline=q.pie(200), flows=(SACK, CBR)),
+    _ns3("pie-udp", discipline=q.pie(200), flows=(SACK, STREAM)),
     _ns3("pie-ecn", discipline=q.pie(200, ecn=True), flows=(SACK,), ecn=True),
     _ns3("fq_codel", discipline=q.fq_codel(200), flows=(SHORT_SACK, LONG_SACK)),
-    _ns3("fq_codel-udp", discipline=q.fq_codel(200), flows=(SACK, CBR)),
-    _ns3("fq_codel-ecn", discipline=q.fq_codel(200, ecn=True), flows=(SACK,), ecn=True),
+    _ns3("fq_codel-udp", discipline=q.fq_codel(200), flows=(SACK, STREAM)),
     _ns3("cobalt", discipline=q.cobalt(200), flows=(SACK,)),
-    _ns3("cobalt-udp", discipline=q.cobalt(200), flows=(SACK, CBR)),
+    _ns3("cobalt-udp", discipline=q.cobalt(200), flows=(SACK, STREAM)),
     _ns3("cobalt-ecn", discipline=q.cobalt(200, ecn=True), flows=(SACK,), ecn=True),
 )
 

@@ -97,7 +97,7 @@ def red_pd(minth: int, maxth: int, maxp: float, start: float, target_rtt: float 
 def codel(limit: int, *, ecn: bool = False) -> Discipline:
     """CoDel of ns-3, which computes the square root as Linux does."""
     settings: Settings = (("MaxSize", f"{limit}p"), ("UseEcn", ecn))
-    return Discipline(here("codel", square_root="newton", mtu="1499B", ecn=ecn), "ns3::CoDelQueueDisc", settings)
+    return Discipline(here("codel", square_root="newton", mtu="1500B", ecn=ecn), "ns3::CoDelQueueDisc", settings)
 
 
 def pie(limit: int, *, ecn: bool = False) -> Discipline:
@@ -109,7 +109,7 @@ def pie(limit: int, *, ecn: bool = False) -> Discipline:
 def fq_codel(limit: int, *, ecn: bool = False) -> Discipline:
     """FQ-CoDel of ns-3."""
     settings: Settings = (("MaxSize", f"{limit}p"), ("UseEcn", ecn))
-    ours = here("fq_codel", limit=f"{limit}p", square_root="newton", mtu="1499B", quantum="1500B", ecn=ecn)
+    ours = here("fq_codel", limit=f"{limit}p", square_root="newton", mtu="1500B", quantum="1500B", ecn=ecn)
     return Discipline(ours, "ns3::FqCoDelQueueDisc", settings)
 
 
