@@ -50,7 +50,7 @@ def arguments(case: Case, seed: int) -> list[str]:
         "delay": case.delay / 1e3,
         "qdisc": case.discipline.peer,
         "settings": settings,
-        # With TcpPrrRecovery a mark halves the window over a round trip; here it does at once (RFC 3168, section 6.1.2).
+        # With TcpPrrRecovery a mark halves the window over a round trip, here at once (RFC 3168, section 6.1.2).
         "recovery": "ns3::TcpClassicRecovery" if case.ecn else "ns3::TcpPrrRecovery",
         "ecn": "On" if case.ecn else "Off",
         "segment": case.packet - case.header,
