@@ -73,7 +73,7 @@ CHOICES = (
         "window", 100, "the paper states no receiver's window; ns-2's default of 20 packets would limit flows", (20,)
     ),
     OpenParameter("TCP send_jitter", "200us", "about a packet's time at 45 Mbit/s, against lockstep"),
-    OpenParameter("pairs", PAIRS, "every pair of nodes has as many connections; the paper draws pairs at random"),
+    OpenParameter("pairs", PAIRS, "all pairs of nodes have the same number; the paper draws pairs at random"),
     OpenParameter(
         "leaf links", "100 Mbit/s, 1000 packets", "our text has no figure 4; these links are never the bottleneck"
     ),

@@ -63,8 +63,8 @@ OPEN = (
     OpenParameter(
         "warmup",
         "20s",
-        "table III leaves an unresponsive flow no more than 0.16 Mbit/s under SFB, so its packets before SFB "
-        "identifies it cannot count",
+        "table III leaves an unresponsive flow no more than 0.16 Mbit/s under SFB. It cannot include the packets "
+        "that pass before SFB identifies the flow",
         ("0s",),
     ),
     OpenParameter(

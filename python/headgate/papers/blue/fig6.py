@@ -7,7 +7,7 @@ from headgate.papers.blue._steps import LOADS, QUEUES, UNDERUTILIZED, experiment
 
 #: The drop rate from which drops count as sustained: one packet in a thousand. The paper gives no number.
 SUSTAINED = 0.001
-#: The numbers of connections with which BLUE does not drop yet, by the paper.
+#: The loads below 800 connections, from which on BLUE drops packets, by the paper.
 FEW = (200, 400, 600)
 
 EXPERIMENT = experiment(

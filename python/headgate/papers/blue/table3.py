@@ -17,7 +17,7 @@ DROPS = {
     2: {
         "SFB": (1.86, 1.85, 0.01),
         "RED": (1.79, 0.03, 1.76),
-        # In the table, 2.47 and 2.57 are exchanged: its totals are the sums only as they are here.
+        # The table exchanges 2.47 and 2.57. Only in this order do the drops add up to its totals.
         "SFRED": (3.10, 0.63, 2.47),
         "SFQ+RED": (3.60, 1.03, 2.57),
     },

@@ -89,7 +89,7 @@ CHOICES = (
         "1000B",
         'the paper says "1000 Kb", with which the link would send one packet per second; read as bytes',
     ),
-    OpenParameter("start", "0s..10s", "not stated; within less time, 1000 initial windows would collide"),
+    OpenParameter("start", "0s..10s", "not stated; ten seconds spread the initial windows of 1000 flows"),
     OpenParameter("send_jitter", "4ms", "half the time that the link needs for a packet, against lockstep"),
 )
 

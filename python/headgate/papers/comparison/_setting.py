@@ -33,8 +33,8 @@ SFB = "sfb:$drops"
 #: All six disciplines, as in figures 4 and 5. FRED and SFB have the settings of section 3.3 by default.
 QDISCS = {"DropTail": "droptail", "RED": RED, "FRED": "fred", "BLUE": BLUE, "SFB": SFB, "CHOKe": A_CHOKE}
 
-#: The part of its fair share with which TCP counts as treated fairly. The paper calls 0.80 Mbit/s fair (FRED, table 1),
-#: which is 0.88 of ten equal shares, 10/11 Mbit/s.
+#: TCP counts as treated fairly if it gets this part of its fair share. In the paper, FRED is fair with 0.80 Mbit/s for
+#: TCP (table 1), whose fair share is ten of eleven equal shares, 10/11 Mbit/s.
 FAIR_ENOUGH = 0.88
 
 #: Throughput of UDP and of TCP in Mbit/s, and throughput of all flows over the link's rate.

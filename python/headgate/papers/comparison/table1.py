@@ -21,7 +21,8 @@ LINKS = (0.5, 1, 2, 4, 8, 10, 20)
 #: 13.94 Mbit/s if that time is 287 ms. The access links cause 20 ms of it, sending a packet 0.5 ms.
 CHOSEN, IMPLIED = "10ms", "133ms"
 DELAYS = {CHOSEN: "round-trip time 40 ms", IMPLIED: "round-trip time 287 ms"}
-#: TCP's share falls from 83 % at 0.5 Mbit/s to 72 % at 8 Mbit/s in the paper's table, which calls that "not very much".
+#: In the paper's table, TCP's share falls from 83 % at 0.5 Mbit/s to 72 % at 8 Mbit/s. The text calls that "not very
+#: much".
 STEADY = 0.11
 #: The part of its 2 Mbit/s that the paper calls the UDP flow's full share: 1.85 Mbit/s, on a link of 10 Mbit/s.
 FULL = 1.85 / 2

@@ -30,7 +30,7 @@ from headgate.papers.faba._setting import (
 )
 from headgate.scenario.network import Dumbbell
 
-#: The fragile flow's receiver's windows in packets. 110 packets per round-trip time of 40 ms are its fair share.
+#: Receive windows of the fragile flow in packets. 110 packets per round-trip time of 40 ms are its fair share.
 WINDOWS = (10, 20, 30, 40, 60, 80, 110, 140, 170, 200)
 #: The fair share of each of the four flows, in Mbit/s.
 FAIR = 11.25

@@ -16,7 +16,7 @@ FLOWS = {40: 1, 80: 1, 120: 1, 160: 4}
 
 #: Targets with an effect, by the paper.
 LARGE = range(40, 180, 10)
-#: Those with which flows of a round-trip time in ms are not identified yet.
+#: Targets with an effect that do not identify flows of 80 or 120 ms yet, by round-trip time in ms.
 UNIDENTIFIED = {80: range(40, 80, 10), 120: range(40, 120, 10)}
 #: Targets without an effect, by the paper.
 SMALL = (10, 20, 30)

@@ -13,7 +13,7 @@ from headgate.experiment.measures import goodput
 from headgate.experiment.plots import AxisScale, one_panel
 from headgate.papers.red_pd._network import MIN_RTO, WHY, network, sack, tcp_rate_bps
 
-#: Target round-trip time in seconds, number of lists, and in how many of them an identified flow is (section 4.1).
+#: Target round-trip time in seconds, number of lists, and the number of lists that identify a flow (section 4.1).
 R, M, K = 0.040, 5, 3
 DROP_RATES = (0.01, 0.02, 0.03, 0.04, 0.05)
 MULTIPLES = (0.25, 0.5, 0.75, 1.0, 1.25, 1.5, 1.75, 2.0, 2.5, 3.0, 3.5, 4.0)
