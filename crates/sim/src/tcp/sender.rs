@@ -253,7 +253,7 @@ impl TcpSender {
             self.sack = Some(sack);
             return;
         }
-        let mut info = self.ack_info(&ack, now);
+        let mut info = self.ack_info(&ack, config, now);
         self.count_marks(&mut info, ack.ace, config);
         let before = self.window.cwnd();
         self.update_cwnd(&info, config);
@@ -361,7 +361,7 @@ impl TcpSender {
 
     /// Describes an acknowledgement for the congestion control.
     #[inline]
-    fn ack_info(&self, &Ack { ack, ece, delay, .. }: &Ack, now: Time) -> AckInfo {
+    fn ack_info(&self, &Ack { ack, ece, delay, .. }: &Ack, config: &TcpSettings, now: Time) -> AckInfo {
         let acked = ack - self.una;
         // `NONE` is never covered.
         let rtt = (ack > self.timed_seq).then(|| now - self.timed_at);
@@ -376,6 +376,7 @@ impl TcpSender {
             marked: if ece { acked } else { 0 },
             recovering: self.phase != RecoveryPhase::Open,
             may_grow: acked > 0 && self.phase == RecoveryPhase::Open && !ece,
+            app_limited: self.is_app_limited(config),
             after_timeout: self.after_timeout,
             rtt,
             delay,

@@ -41,6 +41,47 @@ fn the_window_follows_the_curve_concave_then_convex() {
     }
 }
 
+/// 70 segments of 100 are left at 200 ms. The data is unlimited until 2 s and from 22 s on. In between the application
+/// supplies a segment every `gap` milliseconds, or nothing.
+fn limited_for_twenty_seconds(gap: Option<u64>) -> Net<'static> {
+    let config = TcpSettings { idle_restart: false, ..avoiding(Cc::Cubic, 100) };
+    let mut net = Net::new(config).losing(&[(0, 1)]).of(1_000_000);
+    net.run(at(2000));
+    net.host.tcp.end_supply();
+    for time in (2000..22_000).step_by(gap.unwrap_or(20_000) as usize) {
+        net.run(at(time));
+        net.offer(u32::from(gap.is_some()));
+    }
+    net.run(at(22_000));
+    net.host.tcp.supply_endlessly();
+    net.offer(0);
+    net.run(at(25_000));
+    net
+}
+
+#[test]
+fn time_in_which_the_application_limits_the_flow_does_not_count() {
+    // Sections 4.2 and 5.8. W_max = 100, K = cbrt(30 / 0.4) = 4.22 s. The first ACK of the data sent at 2 s is the last one
+    // that finds the window full: t = 2.1 - 0.2 s. It goes on when sending resumes. With 50 ms between segments the flow
+    // always has some outstanding, with 150 ms it never has at the next.
+    let k = (30.0_f64 / 0.4).cbrt();
+    let curve = |t: f64| 0.4 * (t - k).powi(3) + 100.0;
+    for gap in [Some(50), Some(150), None] {
+        let net = limited_for_twenty_seconds(gap);
+        let (limited, greedy): (Vec<_>, Vec<_>) =
+            rounds(&net).into_iter().filter(|(time, _)| *time >= at(2200)).partition(|(time, _)| *time < at(22_000));
+        let left = greedy[0].1;
+        assert!(limited.iter().all(|(_, cwnd)| *cwnd == left), "{gap:?}: an unused window does not grow");
+        assert!(greedy.len() > 25);
+        // The first full window is acknowledged a round trip after sending resumes.
+        for (time, cwnd) in greedy.into_iter().filter(|(time, _)| *time >= at(22_100)) {
+            let t = 1.9 + secs(at(22_000), time);
+            let range = curve(t - R) - 0.01..=curve(t + R) + 0.01;
+            assert!(range.contains(&cwnd), "{gap:?}, {time:?}: {cwnd} is not in {range:?}");
+        }
+    }
+}
+
 #[test]
 fn where_the_curve_is_slower_than_reno_the_window_grows_as_renos_would() {
     // 20 segments fall to 14; K = cbrt(6 / 0.4) = 2.5 s, while Reno's estimate is back at 20 after 6 / alpha = 11.3

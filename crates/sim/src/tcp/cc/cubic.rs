@@ -8,6 +8,8 @@
 //!   to `w_est` if that is larger.
 //! - Loss: `ssthresh` = beta x flight. Remember the window as `w_max`, less if it had not regained the old one (fast
 //!   convergence). The next acknowledgement begins a new epoch.
+//! - Application-limited time: an acknowledgement that finds the window unfilled for want of data changes nothing, and
+//!   the time before it does not count in t.
 //! - Mark: as a loss, with `cwnd` in place of the flight.
 //!
 //! Source: L. Xu, S. Ha, I. Rhee, V. Goel, L. Eggert (eds.), *CUBIC for Fast and Long-Distance Networks*, RFC 9438,
@@ -21,6 +23,9 @@
 //!
 //! Deviations: spurious timeouts and retransmissions are not detected, so nothing is restored (section 4.9). A mark
 //! scales `cwnd` instead of FlightSize, as in RFC 3168.
+//!
+//! Linux 6.1 excludes idle time alone (`cubictcp_cwnd_event`). Section 4.2 of the RFC excludes every period in which the
+//! application keeps the window from growing, also with segments outstanding.
 
 use headgate_core::Time;
 
@@ -53,7 +58,12 @@ pub struct Cubic {
 
 #[derive(Clone, Debug)]
 struct CubicEpoch {
+    /// t is the time since then. Time that does not count moves it on.
     start: Time,
+    /// Time up to here is counted in t, or excluded.
+    judged_to: Time,
+    /// The last acknowledgement was limited by the application.
+    app_limited: bool,
     /// Seconds until the curve reaches `w_max`.
     k: f64,
     w_max: f64,
@@ -70,7 +80,8 @@ impl Cubic {
     /// 4.8 and 4.10).
     fn begin_epoch(&self, cwnd: f64, now: Time) -> CubicEpoch {
         let w_max = if self.reduced { self.w_max } else { cwnd };
-        CubicEpoch { start: now, k: libm::cbrt((w_max - cwnd).max(0.0) / C), w_max, w_est: cwnd }
+        let k = libm::cbrt((w_max - cwnd).max(0.0) / C);
+        CubicEpoch { start: now, judged_to: now, app_limited: false, k, w_max, w_est: cwnd }
     }
 
     /// Sections 4.6 and 4.7.
@@ -84,6 +95,20 @@ impl Cubic {
 }
 
 impl CubicEpoch {
+    /// Excludes the time since the last acknowledgement from t (sections 4.2 and 5.8).
+    fn exclude(&mut self, now: Time) {
+        self.start += now - self.judged_to;
+        self.judged_to = now;
+    }
+
+    /// Counts the time since the last acknowledgement in t, unless the application limited the flow at one of its ends.
+    fn judge(&mut self, ack: &AckInfo) {
+        if ack.app_limited || self.app_limited {
+            self.exclude(ack.now);
+        }
+        (self.judged_to, self.app_limited) = (ack.now, ack.app_limited);
+    }
+
     /// W_cubic (section 4.2, figure 1) `t` seconds after the start of the epoch.
     fn w_cubic(&self, t: f64) -> f64 {
         let from_k = t - self.k;
@@ -102,6 +127,11 @@ impl CongestionControl for Cubic {
         }
         let cwnd = window.cwnd();
         let mut epoch = self.epoch.take().unwrap_or_else(|| self.begin_epoch(cwnd, ack.now));
+        epoch.judge(ack);
+        if ack.app_limited {
+            self.epoch = Some(epoch);
+            return;
+        }
         let t = (ack.now - epoch.start).as_secs_f64();
         // Section 4.3: as Reno, once the window has regained its size before the reduction.
         let alpha = if epoch.w_est < self.cwnd_prior { alpha(config.cubic_beta) } else { 1.0 };
@@ -133,6 +163,13 @@ impl CongestionControl for Cubic {
     fn on_timeout(&mut self, loss: &LossInfo, window: &mut CongestionWindow, config: &TcpSettings) {
         self.on_loss(loss, window, config);
         self.reduced = false;
+    }
+
+    fn on_resume(&mut self, now: Time, _: &mut CongestionWindow) {
+        if let Some(epoch) = &mut self.epoch {
+            epoch.exclude(now);
+            epoch.app_limited = false;
+        }
     }
 
     /// Section 4.2 bounds the target of a round trip.

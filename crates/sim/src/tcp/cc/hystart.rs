@@ -8,7 +8,7 @@
 //! Source: P. Balasubramanian, Y. Huang, M. Olson, *HyStart++: Modified Slow Start for TCP*, RFC 9406, 2023; numbers
 //! in brackets are its sections.
 
-use headgate_core::Span;
+use headgate_core::{Span, Time};
 
 use super::{AckInfo, AnyControl, CongestionControl, CongestionWindow, LossInfo};
 use crate::tcp::TcpSettings;
@@ -130,6 +130,10 @@ impl CongestionControl for HyStart {
     fn on_timeout(&mut self, loss: &LossInfo, window: &mut CongestionWindow, config: &TcpSettings) {
         self.in_first_slow_start = false;
         self.inner.on_timeout(loss, window, config);
+    }
+
+    fn on_resume(&mut self, now: Time, window: &mut CongestionWindow) {
+        self.inner.on_resume(now, window);
     }
 
     fn pacing_rate(&self) -> Option<f64> {

@@ -125,6 +125,7 @@ mod tests {
                 marked: 0,
                 recovering: false,
                 may_grow: true,
+                app_limited: false,
                 after_timeout: false,
                 rtt: None,
                 delay,

@@ -59,6 +59,8 @@ pub struct AckInfo {
     pub recovering: bool,
     /// The window may grow: new data, no loss recovery, no mark echoed (RFC 3168, section 6.1.2).
     pub may_grow: bool,
+    /// The application supplies too little: no data is unsent, and the window has room.
+    pub app_limited: bool,
     /// In slow start after a timeout: the acknowledgement may cover old arrivals (RFC 3465, section 2.3).
     pub after_timeout: bool,
     /// The measured round-trip time, if any.
@@ -119,7 +121,6 @@ pub trait CongestionControl: fmt::Debug + Send {
     fn on_segment_lost(&mut self, _: &LostSegment, _: &CongestionWindow) {}
 
     /// Sending resumes with nothing in flight, after the application had supplied too little to fill the window.
-    /// Called only if delivery rates are sampled.
     fn on_resume(&mut self, _now: Time, _: &mut CongestionWindow) {}
 
     /// Provides the flow's random stream. Deterministic congestion controls draw nothing.

@@ -111,6 +111,7 @@ mod tests {
             marked: 0,
             recovering: false,
             may_grow: true,
+            app_limited: false,
             after_timeout: false,
             rtt: Some(Span::from_millis(if ms == 0 { 80 } else { 100 })),
             delay: None,

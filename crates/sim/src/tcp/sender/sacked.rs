@@ -64,6 +64,7 @@ impl TcpSender {
     pub(super) fn on_ack_sacked(&mut self, sack: &mut SackState, ack: &Ack, config: &TcpSettings, now: Time) {
         let (flight, pipe, arrived) = (self.flight(), sack.scoreboard.pipe(self.next_new), sack.scoreboard.arrived());
         let (phase, acked, srtt) = (self.phase, ack.ack - self.una, self.rto.srtt());
+        let app_limited = self.is_app_limited(config);
         let NewArrivals { delivered, new_blocks, rtt, newest } = self.record_arrivals(sack, ack, now);
         let sampled = self.sample_rtt(ack.ack, config, now);
         let recovered = self.una < self.recover && self.recover <= ack.ack;
@@ -87,6 +88,7 @@ impl TcpSender {
             marked: if ack.ece { delivered } else { 0 },
             recovering: phase != RecoveryPhase::Open || losses.any,
             may_grow: acked > 0 && phase == RecoveryPhase::Open && !ack.ece && !losses.any,
+            app_limited,
             after_timeout: self.after_timeout,
             rtt,
             delay: ack.delay,

@@ -63,6 +63,13 @@ impl TcpSender {
         self.restart_timer(now);
     }
 
+    /// Whether the application supplies too little: no data is unsent, and the window has room. With `grow_unused` that
+    /// makes no difference.
+    #[inline]
+    pub(super) fn is_app_limited(&self, config: &TcpSettings) -> bool {
+        self.next == self.end && self.flight() < self.window.whole_segments() && !config.grow_unused
+    }
+
     /// Limits the congestion control's growth on an acknowledgement. The window stays within one round trip's growth of
     /// the largest flight since the last reduction (draft-ietf-ccwg-ratelimited-increase, maxFS). An unused window says
     /// nothing about the path.
@@ -85,9 +92,13 @@ impl TcpSender {
         }
     }
 
-    /// After a pause above the timeout, the window is at most the restart window (RFC 5681, section 4.1: min(IW, cwnd)).
+    /// Sending resumes after a pause. After one above the timeout, the window is at most the restart window (RFC 5681,
+    /// section 4.1: min(IW, cwnd)).
     pub(super) fn restart_after_idle(&mut self, config: &TcpSettings, now: Time) {
         let more = self.next < self.end && self.end != ENDLESS;
+        if more && !config.grow_unused {
+            self.cc.on_resume(now, &mut self.window);
+        }
         if more && config.idle_restart && now - self.active_at > self.rto.timeout() {
             let most = if config.restart_from_one { 1 } else { config.initial_window };
             self.window.set_cwnd(self.window.cwnd().min(f64::from(most)), now);

@@ -217,6 +217,7 @@ fn recovery_sends_what_arrives_for_a_round_and_then_restores_the_window() {
         marked: 0,
         recovering: false,
         may_grow: false,
+        app_limited: false,
         after_timeout: false,
         rtt: None,
         delay: None,

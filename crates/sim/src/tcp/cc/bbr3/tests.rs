@@ -212,6 +212,7 @@ fn a_mark_ends_startup_and_a_probe_and_lowers_the_bounds_elsewhere() {
         marked: 0,
         recovering: false,
         may_grow: false,
+        app_limited: false,
         after_timeout: false,
         rtt: None,
         delay: None,

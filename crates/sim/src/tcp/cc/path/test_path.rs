@@ -144,6 +144,7 @@ impl<M: CongestionControl> TestPath<M> {
             marked: 0,
             recovering: false,
             may_grow: false,
+            app_limited: false,
             after_timeout: false,
             rtt: None,
             delay: None,
