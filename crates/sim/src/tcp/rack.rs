@@ -4,8 +4,8 @@
 //! round-trip time and a reordering window have passed since it was sent. The window lets reordered segments arrive. It
 //! starts at a quarter of the minimum round-trip time and grows when duplicates (DSACK) show that it was too short.
 //!
-//! - Delivery of a segment: update the minimum round-trip time, the latest delivered transmission and the signs of
-//!   reordering.
+//! - Delivery of a segment: update the minimum round-trip time, the latest round-trip time, the latest delivered
+//!   transmission and the signs of reordering.
 //! - Each acknowledgement: [`detect`](Rack::detect) checks the segments sent before the latest delivered one, oldest
 //!   first. If some are not overdue yet, the reordering timer repeats the check when the last of them is.
 //! - Retransmission timeout: the first segment and all overdue ones are lost (section 6.3).
@@ -32,8 +32,10 @@ const MIN_RTT_WINDOW: Span = Span::from_secs(300);
 /// The state of section 5.3.
 #[derive(Clone, Debug)]
 pub struct Rack {
-    /// The latest transmission delivered (RACK.segment), and its round-trip time.
+    /// The latest transmission delivered (RACK.segment).
     latest_order: u32,
+    /// The round-trip time of the latest transmission that the last acknowledgement delivered. It can be older than
+    /// RACK.segment.
     latest_rtt: Span,
     /// The minimum round-trip time, and when it was measured. Zero before the first sample, since a real round trip
     /// takes time.
@@ -70,20 +72,28 @@ impl Rack {
         self.min_rtt
     }
 
-    /// A segment was delivered (steps 1 to 3).
-    pub fn on_delivered(&mut self, seq: u32, transmission: &Transmission, now: Time) {
+    /// A segment was delivered (steps 1 to 3). Returns its round-trip time, unless its acknowledgement may be for an earlier
+    /// transmission.
+    pub fn on_delivered(&mut self, seq: u32, transmission: &Transmission, now: Time) -> Option<Span> {
         let rtt = now - transmission.sent;
         if !transmission.retransmitted {
             self.update_min_rtt(rtt, now);
             self.reordering_seen |= seq + 1 < self.fack;
         }
         self.fack = self.fack.max(seq + 1);
-        // An acknowledgement within `min_rtt` after a retransmission is for the first transmission. A segment sent
-        // before the latest delivered one does not set the round-trip time, as in Linux (`tcp_rack_advance`); step 2 is
-        // ambiguous there.
-        if transmission.order > self.latest_order && !(transmission.retransmitted && rtt < self.min_rtt()) {
-            (self.latest_order, self.latest_rtt) = (transmission.order, rtt);
+        // An acknowledgement within `min_rtt` after a retransmission is for the first transmission.
+        if transmission.retransmitted && rtt < self.min_rtt() {
+            return None;
         }
+        self.latest_order = self.latest_order.max(transmission.order);
+        Some(rtt)
+    }
+
+    /// Sets RACK.rtt after an acknowledgement; `rtt` is the least round-trip time of the segments that it delivered. Step 2
+    /// takes them in the order of transmission, so the one sent last counts, even if it was sent before RACK.segment. Linux
+    /// takes them in the order of sequence numbers (`tcp_rack_advance`).
+    pub fn update_rtt(&mut self, rtt: Option<Span>) {
+        self.latest_rtt = rtt.unwrap_or(self.latest_rtt);
     }
 
     /// Widens the reordering window if an acknowledgement reports a `duplicate`, at most once per round trip (step 4).

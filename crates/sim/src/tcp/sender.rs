@@ -245,8 +245,11 @@ impl TcpSender {
     /// Processes an acknowledgement. Then call [`poll`](TcpSender::poll) until it returns `None`.
     #[inline]
     pub fn on_ack(&mut self, ack: Ack, config: &TcpSettings, now: Time) {
-        if ack.ack > self.next_new || ack.ack < self.una {
-            return; // acknowledges unsent data, or is older than an earlier acknowledgement
+        if ack.ack > self.next_new {
+            return; // acknowledges unsent data
+        }
+        if ack.ack < self.una {
+            return self.on_old_ack(&ack, config, now);
         }
         if let Some(mut sack) = self.sack.take() {
             self.on_ack_sacked(&mut sack, &ack, config, now);

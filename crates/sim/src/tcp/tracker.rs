@@ -112,6 +112,7 @@ impl SegmentTracker {
             delivery.begin_ack();
         }
         let (mut count, mut latest, mut newest) = (0, None, None::<(u32, Transmission)>);
+        let mut least_rtt = None;
         let delivered = |seq| {
             let Some(record) = transmissions.record_arrival(seq) else { return };
             count += 1;
@@ -122,9 +123,12 @@ impl SegmentTracker {
                 delivery.on_delivered(now);
                 newest = newest.filter(|(_, newest)| newest.order > record.order).or(Some((seq, record)));
             }
-            rack.on_delivered(seq, &record, now);
+            if let Some(rtt) = rack.on_delivered(seq, &record, now) {
+                least_rtt = Some(least_rtt.map_or(rtt, |least: Span| least.min(rtt)));
+            }
         };
         let new_blocks = scoreboard.on_ack(ack, next_new, delivered);
+        rack.update_rtt(least_rtt);
         let newest = newest.map(|(seq, record)| (record, transmissions.delivery_state(seq)));
         transmissions.advance(ack.ack);
         NewArrivals { delivered: count, new_blocks, rtt: latest.map(|(_, rtt)| rtt), newest }

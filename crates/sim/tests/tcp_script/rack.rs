@@ -40,6 +40,78 @@ fn one_later_segment_is_enough_after_a_quarter_of_the_round_trip() {
 }
 
 #[test]
+fn the_round_trip_of_a_segment_delivered_late_counts_though_a_later_one_came_before() {
+    // Section 6.2, step 2: each segment delivered sets RACK.rtt; only RACK.segment needs a later transmission. 0 makes
+    // srtt and the minimum 100 ms. 1, 2 and 3 are sent at 200, 210 and 220 ms.
+    let mut host = Host::finite(rack(avoiding(Recovery::Sack, 8)));
+    host.offer(1);
+    host.wait(ms(100));
+    host.ack(1);
+    host.wait(ms(100));
+    for _ in 0..3 {
+        host.offer(1);
+        host.wait(ms(10));
+    }
+    host.wait(ms(90));
+    // At 320 ms 3 arrives: 2 is overdue at 210 + 100 + 100 / 4.
+    host.sack(1, &[(3, 4)]);
+    assert_eq!(host.tcp.deadline(), Some(at(335)));
+    // 1 arrives 124 ms after it was sent: 2 is overdue at 210 + 124 + 25.
+    host.wait(ms(4));
+    host.sack(2, &[(3, 4)]);
+    assert_eq!((host.expire(), host.now), ("2r".into(), at(359)));
+}
+
+#[test]
+fn of_the_segments_that_an_ack_delivers_the_one_sent_last_sets_the_round_trip() {
+    // Section 6.2, step 2: in the order of transmission. 1, 2 and 3 are sent at 200 ms, 4 at 210 ms. 2 arrives: 1 is lost at
+    // 200 + 100 + 25. At 425 ms an ACK delivers the retransmission, after 100 ms, and 3, after 225 ms: 4 should have come
+    // within 100 ms.
+    let mut host = Host::finite(rack(avoiding(Recovery::Sack, 8)));
+    host.offer(1);
+    host.wait(ms(100));
+    host.ack(1);
+    host.wait(ms(100));
+    host.offer(3);
+    host.wait(ms(10));
+    host.offer(1);
+    host.wait(ms(90));
+    host.sack(1, &[(2, 3)]);
+    assert_eq!((host.expire(), host.now), ("1r".into(), at(325)));
+    host.wait(ms(100));
+    assert_eq!(host.sack(2, &[(2, 4)]), "4r");
+}
+
+#[test]
+fn an_old_ack_still_reports_arrivals() {
+    // RFC 6675, section 5: any ACK with SACK information updates the scoreboard, also one below SND.UNA that was overtaken.
+    // It reports 4. With 5 and 6 that makes three, and 3 is lost.
+    for config in both(avoiding(Recovery::Sack, 8)) {
+        let mut host = Host::started(config);
+        host.wait(ms(100));
+        host.ack(3);
+        let before = host.windows();
+        host.sack(1, &[(4, 5)]);
+        assert_eq!(host.windows(), before, "it acknowledges nothing new");
+        host.sack(3, &[(5, 6)]);
+        assert_eq!(host.tcp.retransmits(), 0);
+        host.sack(3, &[(6, 7)]);
+        assert_eq!((host.tcp.retransmits(), host.tcp.una()), (1, 3));
+    }
+}
+
+#[test]
+fn an_old_ack_starts_a_recovery_with_the_third_arrival() {
+    for config in both(avoiding(Recovery::Sack, 8)) {
+        let mut host = Host::started(config);
+        host.wait(ms(100));
+        host.ack(3);
+        host.sack(2, &[(4, 7)]);
+        assert_eq!((host.tcp.retransmits(), host.windows().1), (1, 4.0));
+    }
+}
+
+#[test]
 fn a_retransmission_that_is_lost_is_found_without_the_timer() {
     // 2 is lost at 0 and again at 100 ms. 100 ms: it goes again after 10 and 11. What is sent at 200 ms was sent after
     // it; the first ACK of that comes at 300 ms, and 2 is then 200 ms old, more than RACK.rtt: it goes a third time.

@@ -109,13 +109,9 @@ impl TcpSender {
         if recovered {
             self.end_recovery(sack, config, now);
         }
-        // By count, only a duplicate acknowledgement begins a recovery, and only if the first segment is lost (RFC
-        // 6675, section 5). An acknowledgement that ends a recovery does not begin the next.
-        let new_recovery = match config.rack() {
-            true => losses.any,
-            false => new_blocks && phase == RecoveryPhase::Open && sack.scoreboard.is_lost(self.una),
-        };
-        self.respond_to_loss(sack, DetectedLosses { any: new_recovery, ..losses }, flight - arrived, config, now);
+        // An acknowledgement that ends a recovery does not begin the next.
+        let duplicate = new_blocks && phase == RecoveryPhase::Open;
+        self.respond_to_ack_losses(sack, losses, duplicate, flight - arrived, config, now);
         if let Some(t) = &mut sack.tracker
             && t.tlp.on_ack(ack.ack, ack.duplicate())
         {
@@ -123,6 +119,29 @@ impl TcpSender {
         }
         self.apply_prr(sack, delivered, acked > 0 && !losses.any, now);
         self.set_timers(sack, acked > 0, config, now);
+    }
+
+    /// Processes the SACK blocks of an acknowledgement that a later one has overtaken. Any acknowledgement updates the
+    /// scoreboard (RFC 6675, section 5; RFC 8985, section 6.2). Its marks and its acknowledgement number are outdated. Linux
+    /// does the same (`tcp_ack`, `old_ack`).
+    #[cold]
+    pub(super) fn on_old_ack(&mut self, ack: &Ack, config: &TcpSettings, now: Time) {
+        let Some(mut sack) = self.sack.take_if(|_| ack.blocks.is_some()) else { return };
+        let in_flight = self.flight() - sack.scoreboard.arrived();
+        let blocks = Ack { ack: self.una, ..*ack };
+        let NewArrivals { delivered, new_blocks, .. } = self.record_arrivals(&mut sack, &blocks, now);
+        if let Some(t) = &mut sack.tracker {
+            t.rack.on_ack(ack.duplicate().is_some(), self.una, self.next_new);
+        }
+        if new_blocks {
+            let duplicate = self.phase == RecoveryPhase::Open;
+            self.count_duplicates(false, duplicate);
+            let losses = self.detect_losses(&mut sack, config, now);
+            self.respond_to_ack_losses(&mut sack, losses, duplicate, in_flight, config, now);
+            self.apply_prr(&mut sack, delivered, false, now);
+            self.set_timers(&mut sack, false, config, now);
+        }
+        self.sack = Some(sack);
     }
 
     /// Handles the reordering, probe and retransmission timers.
@@ -331,6 +350,22 @@ impl TcpSender {
             scoreboard.lose_all(self.next_new);
         }
         (self.retransmit_first, self.next, self.rto_at) = (true, self.next_new, Time::NEVER);
+    }
+
+    /// [`respond_to_loss`](TcpSender::respond_to_loss) for `losses` found by an acknowledgement. By count, only a `duplicate`
+    /// acknowledgement begins a recovery, and only if the first segment is lost (RFC 6675, section 5).
+    #[inline]
+    fn respond_to_ack_losses(
+        &mut self,
+        sack: &mut SackState,
+        losses: DetectedLosses,
+        duplicate: bool,
+        in_flight: u32,
+        config: &TcpSettings,
+        now: Time,
+    ) {
+        let any = if config.rack() { losses.any } else { duplicate && sack.scoreboard.is_lost(self.una) };
+        self.respond_to_loss(sack, DetectedLosses { any, ..losses }, in_flight, config, now);
     }
 
     /// Begins a recovery for `losses`. During a recovery, only the loss of a retransmission begins another: it is a
