@@ -96,7 +96,7 @@ fn startup_ends_soon_and_drain_leaves_no_queue() {
 
 #[test]
 fn probe_rtt_comes_when_it_is_due_and_keeps_as_little_in_flight_as_it_should() {
-    // v1, section 4.3.5: ten seconds after the last or after a round trip as short as the least, for which there is a chance
+    // v1, section 4.3.5: ten seconds after the last or after a round trip shorter than the least, for which there is a chance
     // once in a cycle of eight round trips; four packets. v3, section 5.3.4: five seconds; half of what the path holds.
     for (cc, apart, chance, least) in [("bbr", 10.0, 0.4, 4), ("bbr3", 5.0, 0.06, 17)] {
         let (_, seen) = phases(cc, 100);

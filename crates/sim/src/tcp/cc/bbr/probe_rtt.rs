@@ -11,11 +11,12 @@ const PROBE_RTT_LASTS: Span = Span::from_millis(200);
 
 impl Bbr {
     /// Updates the minimum round-trip time. Returns whether the old one had expired, even if this sample replaces it
-    /// (draft, section 4.1.2.3).
+    /// (draft, section 4.1.2.3). An equal sample does not renew it, as in Linux (`bbr_update_min_rtt`). In the draft it does:
+    /// on a path without noise a lone flow then never enters ProbeRTT.
     pub(super) fn update_min_rtt(&mut self, sample: &RateSample) -> bool {
         let expired = self.min_rtt.is_some() && sample.at > self.min_rtt_at + MIN_RTT_LASTS;
         if let Some(rtt) = sample.round_trip()
-            && (expired || self.min_rtt.is_none_or(|least| rtt <= least))
+            && (expired || self.min_rtt.is_none_or(|least| rtt < least))
         {
             if self.min_rtt.is_none() {
                 self.pacing_rate = HIGH_GAIN * self.initial_window / rtt.as_secs_f64() * MARGIN;
