@@ -13,13 +13,8 @@ pub(crate) enum Profile {
     Rfc,
     /// Defaults of ns-2, which the papers used.
     Ns2,
-}
-
-impl Profile {
-    /// Chooses from `defaults`: the default of the profile `rfc`, and if it differs, of `ns2`.
-    pub(crate) fn choose<T: Copy>(self, defaults: &[T]) -> T {
-        defaults[if self == Profile::Rfc { 0 } else { defaults.len() - 1 }]
-    }
+    /// Defaults of the Linux kernel.
+    Linux,
 }
 
 /// A choice among a few words.
@@ -53,7 +48,8 @@ impl WordChoice for Events {
 
 impl WordChoice for Profile {
     const WHAT: &'static str = "profile";
-    const WORDS: &'static [(&'static str, Profile)] = &[("rfc", Profile::Rfc), ("ns2", Profile::Ns2)];
+    const WORDS: &'static [(&'static str, Profile)] =
+        &[("rfc", Profile::Rfc), ("ns2", Profile::Ns2), ("linux", Profile::Linux)];
 }
 
 #[derive(Clone, Debug)]

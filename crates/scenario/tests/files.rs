@@ -62,6 +62,21 @@ fn a_profile_chooses_the_defaults_and_keys_override_it() {
 }
 
 #[test]
+fn the_profile_linux_has_the_values_of_the_kernel() {
+    // include/net/tcp.h: TCP_RTO_MIN 200 ms, TCP_RTO_MAX 120 s, TCP_DELACK_MIN 40 ms.
+    let tcp = small("[[tcp]]\nprofile = 'linux'", &[]).tcp.remove(0);
+    assert_eq!((tcp.cc, tcp.recovery, tcp.prr), (Cc::Cubic, Recovery::Rack, true));
+    assert_eq!((tcp.min_rto, tcp.max_rto), (Span::from_millis(200), Span::from_secs(120)));
+    assert_eq!((tcp.min_rto_variance, tcp.delayed_ack), (Some(Span::from_millis(200)), Some(Span::from_millis(40))));
+    assert_eq!((tcp.ecn_timeout, tcp.min_marked_window, tcp.abc), (false, 2, Some(2)));
+    assert!(!tcp.cubic_full_alpha && small("[[tcp]]\ncc = 'cubic'", &[]).tcp[0].cubic_full_alpha);
+    let reno = small("[[tcp]]\nprofile = 'linux'\ncc = 'reno'", &[]).tcp.remove(0);
+    assert_eq!((reno.cc, reno.recovery, reno.prr), (Cc::Reno, Recovery::Rack, true), "the kernel has one recovery");
+    let reno = small("[[tcp]]\nprofile = 'linux'\nrecovery = 'reno'", &[]).tcp.remove(0);
+    assert_eq!((reno.recovery, reno.prr), (Recovery::Reno, false));
+}
+
+#[test]
 fn one_side_overrides_what_both_sides_have() {
     let tcp = small("[[tcp]]\naccess = { rate = '50Mbit/s' }\nreceiver = { delay = '7ms' }", &[]).tcp.remove(0);
     let rate = Rate::from_bits(50_000_000);

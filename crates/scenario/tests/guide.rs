@@ -75,7 +75,8 @@ fn the_defaults_are_those_of_the_guide() {
         "name = 'd'\nduration = '9s'\nqdiscs = ['droptail']\n[link]\nrate = '1Mbit/s'\ndelay = '0s'\nlimit = '9p'\n";
     let (_, section) = GUIDE.split_once("## `[[tcp]]`").unwrap();
     let (section, _) = section.split_once("\n## ").unwrap();
-    for (column, profile) in [(3, "rfc"), (4, "ns2")] {
+    for (column, profile) in [(3, "rfc"), (4, "ns2"), (5, "linux")] {
+        let default = read(&format!("{head}[[tcp]]\nprofile = '{profile}'")).unwrap_or_else(|error| panic!("{error}"));
         let mut spelt = format!("{head}[[tcp]]\n");
         let mut keys = 0;
         for cells in section.lines().map(|line| line.split('|').map(str::trim).collect::<Vec<_>>()) {
@@ -85,13 +86,14 @@ fn the_defaults_are_those_of_the_guide() {
             };
             let key = cells[1].trim_matches('`');
             // Keys of a single controller are refused with all others.
-            if !matches!(key, "name" | "key" | "profile") && !cells[2].contains("` only: ") {
+            let single = cells[2].strip_prefix("with `").and_then(|rest| rest.split_once("` only"));
+            let refused = single.is_some_and(|(cc, _)| cc != default.tcp[0].cc.name());
+            if !matches!(key, "name" | "key" | "profile") && !refused {
                 spelt += &format!("{key} = {value}\n");
                 keys += 1;
             }
         }
         assert!(keys >= 17, "{keys} defaults found for {profile}");
-        let default = read(&format!("{head}[[tcp]]\nprofile = '{profile}'")).unwrap_or_else(|error| panic!("{error}"));
         let spelt = read(&spelt).unwrap_or_else(|error| panic!("{error}"));
         assert_eq!(spelt, default, "{profile}");
     }

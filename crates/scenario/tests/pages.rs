@@ -48,21 +48,21 @@ fn meaning(key: &Key) -> String {
     [meaning, range, since].into_iter().filter(|part| !part.is_empty()).collect::<Vec<String>>().join("; ")
 }
 
-fn rows(keys: &[Key], with_ns2: bool) -> String {
-    let head = if with_ns2 {
-        "| key | meaning | `rfc` | `ns2` |\n| --- | --- | --- | --- |\n"
+fn rows(keys: &[Key], with_profiles: bool) -> String {
+    let head = if with_profiles {
+        "| key | meaning | `rfc` | `ns2` | `linux` |\n| --- | --- | --- | --- | --- |\n"
     } else {
         "| key | meaning | default |\n| --- | --- | --- |\n"
     };
-    format!("{head}{}", keys.iter().map(|key| row("", key, with_ns2)).collect::<String>())
+    format!("{head}{}", keys.iter().map(|key| row("", key, with_profiles)).collect::<String>())
 }
 
 /// A row of a table: the key, after the path of its section.
-fn row(path: &str, key: &Key, with_ns2: bool) -> String {
-    let same = !key.is_setting && key.ns2 == key.default && !key.ns2.is_empty();
-    let ns2 = if same { "the same" } else { &key.ns2 };
-    let ns2 = if with_ns2 { format!(" {ns2} |") } else { String::new() };
-    format!("| `{path}{}` | {} | {} |{ns2}\n", key.name, meaning(key), key.default)
+fn row(path: &str, key: &Key, with_profiles: bool) -> String {
+    let same = |other: &String| !key.is_setting && *other == key.default && !other.is_empty();
+    let others = [&key.ns2, &key.linux].map(|other| format!(" {} |", if same(other) { "the same" } else { other }));
+    let others = if with_profiles { others.concat() } else { String::new() };
+    format!("| `{path}{}` | {} | {} |{others}\n", key.name, meaning(key), key.default)
 }
 
 /// Rows for the keys of `[link.reverse]` whose default is not the link's.
@@ -90,7 +90,7 @@ fn the_tables_of_the_guide_are_those_of_the_schema() {
     let below = format!("| {names} | what the packets' headers say: [below](#headers) | |");
     let page = filled(&page, "top", &rows(&keys(), false));
     let page = filled(&page, "link", &format!("{}{}", rows(&table(&["link"]), false), reverse()));
-    let page = filled(&page, "tcp", &format!("{}{below} |\n", rows(&tcp, true)));
+    let page = filled(&page, "tcp", &format!("{}{below} | |\n", rows(&tcp, true)));
     let page = filled(&page, "udp", &format!("{}{below}\n", rows(&udp, false)));
     let page = filled(&page, "headers", &rows(&headers, false));
     let page = filled(&page, "classify", &rows(&table(&["classify"]), false));

@@ -256,7 +256,7 @@ fn fitting(mut lines: Lines) -> Lines {
         lines.retain(|key, _| !matches!(*key, "target" | "gain"));
     }
     if !cc.needs().beta {
-        lines.retain(|key, _| *key != "cubic_beta");
+        lines.retain(|key, _| !matches!(*key, "cubic_beta" | "cubic_full_alpha"));
     }
     lines
 }

@@ -99,6 +99,7 @@ class TcpKeys(TypedDict, total=False):
     min_rto: Time
     max_rto: Time
     rto_granularity: Time
+    min_rto_variance: Time
     limited_transmit: bool
     limited_retransmit: bool
     halve_cwnd: bool
@@ -111,6 +112,7 @@ class TcpKeys(TypedDict, total=False):
     ecn: bool
     prr: bool
     ecn_timeout: bool
+    min_marked_window: int
     ecn_backoff: bool
     ecn_retransmits: bool
     idle_restart: bool
@@ -124,6 +126,7 @@ class TcpKeys(TypedDict, total=False):
     target: Time
     gain: float
     cubic_beta: float
+    cubic_full_alpha: bool
     send_jitter: Time
     jitter_bursts: bool
     source: str

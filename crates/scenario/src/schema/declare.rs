@@ -54,7 +54,7 @@ macro_rules! keys {
 
 /// Declares settings: meaning, name, kind, default, and optionally
 ///
-/// - `ns2 VALUE`: the default in the profile `ns2`;
+/// - `ns2 VALUE` and `linux VALUE`: the defaults in these profiles, where they differ from that of `rfc`;
 /// - `in RANGE`: the values allowed;
 /// - `only CONDITION, else MESSAGE`: the key may be given, and is written, only then;
 /// - `check CONDITION, else MESSAGE`: a condition on all values together;
@@ -71,6 +71,7 @@ macro_rules! table {
                     $(#[doc = $meaning:literal])+
                     $key:ident: $type:ty $(as $kind:ty)? = $default:expr
                     $(, ns2 $ns2:expr)?
+                    $(, linux $linux:expr)?
                     $(, in $range:expr)?
                     $(, only $only:expr, else $unless:literal)?
                     $(, check $check:expr, else $refusal:literal)?
@@ -100,6 +101,9 @@ macro_rules! table {
                         )],
                         ns2 $crate::schema::shown::<$crate::schema::declare::kind_of!($type $(, $kind)?)>(
                             &$settings::of_profile($crate::values::Profile::Ns2).$key.into(),
+                        ),
+                        linux $crate::schema::shown::<$crate::schema::declare::kind_of!($type $(, $kind)?)>(
+                            &$settings::of_profile($crate::values::Profile::Linux).$key.into(),
                         )
                         $(, in $range)? $(, since $since)? $(, also $($old)+)?
                     )?
@@ -125,7 +129,11 @@ macro_rules! table {
                 $($(
                     let $key: $type = match &raw.$key {
                         Some(given) => given.get_ref().clone().into(),
-                        None => profile.choose(&[$default $(, $ns2)?]),
+                        None => match profile {
+                            $crate::values::Profile::Rfc => $default,
+                            $crate::values::Profile::Ns2 => [$($ns2,)? $default][0],
+                            $crate::values::Profile::Linux => [$($linux,)? $default][0],
+                        },
                     };
                 )?)+
                 // Not every table has conditions.
@@ -172,7 +180,7 @@ macro_rules! raw_table {
                 $(
                     $(#[doc = $meaning:literal])+
                     $key:ident: $kind:ty, is_setting $is_setting:literal,
-                    default $default:expr $(, ns2 $ns2:expr)? $(, in $range:expr)?
+                    default $default:expr $(, ns2 $ns2:expr)? $(, linux $linux:expr)? $(, in $range:expr)?
                     $(, since $since:literal)? $(, also $($old:literal)+)?
                 )?
                 ;
@@ -196,6 +204,7 @@ macro_rules! raw_table {
                     $(keys.push({
                         let [default, ..] = $default;
                         let [ns2, ..] = [$($ns2,)? default.clone()];
+                        let [linux, ..] = [$($linux,)? default.clone()];
                         let [(least, most), ..] = [$($crate::schema::bounds::<$kind>(&$range),)? $crate::schema::UNBOUNDED];
                         $crate::schema::Key {
                             name: stringify!($key),
@@ -206,6 +215,7 @@ macro_rules! raw_table {
                             most,
                             default,
                             ns2,
+                            linux,
                             since: [$($since,)? $crate::schema::FIRST_RELEASE][0],
                             is_setting: $is_setting,
                         }

@@ -15,7 +15,7 @@ keys! {
     pub(crate) struct RawGroup {
         /// name of the group in tables
         name: String, "its kind: `tcp`, `tcp2` ..., `udp`, `udp2` ...";
-        /// the set of defaults: `"rfc"` follows the RFCs, `"ns2"` the simulator of the papers
+        /// the set of defaults: `"rfc"` follows the RFCs, `"ns2"` the simulator of the papers, `"linux"` the kernel
         profile: Profile = Profile::Rfc;
         /// number of flows
         flows: u32, "as many as `start` or the source's file has, else `1`", in 1..=MOST_FLOWS;

@@ -53,6 +53,8 @@ pub struct Key {
     pub default: String,
     /// The default in the profile `ns2`.
     pub ns2: String,
+    /// The default in the profile `linux`.
+    pub linux: String,
     /// The release that introduced it.
     pub since: &'static str,
     /// Whether it is read, checked and written independently of the rest of the file.

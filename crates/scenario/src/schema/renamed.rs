@@ -249,11 +249,15 @@ fn add_respelling(changes: &mut Vec<NameChange>, span: &Range<usize>, old: &str,
     changes.push(NameChange { span: span.clone(), text, what: "spelling" });
 }
 
-/// `cc` used to set Reno's window law together with a recovery. `"reno"` alone still means RFC 5681; other values get a
-/// warning.
+/// `cc` used to set Reno's window law together with a recovery. `"reno"` alone still means RFC 5681, except in the profile
+/// `linux`; other values get a warning.
 fn cc_with_recovery(table: &mut DeTable<'_>, end: usize, changes: &mut Vec<NameChange>) {
     let Some((recovery, span)) = recovery_in(table, "cc").filter(|(word, _)| *word != Recovery::Rack) else { return };
     let is_old = recovery != Recovery::Reno;
+    let is_linux = table.get("profile").is_some_and(|profile| profile.get_ref().as_str() == Some("linux"));
+    if is_linux && !is_old {
+        return;
+    }
     let given = table.get("recovery").map(Spanned::span);
     if given.is_none_or(|given| is_old && span.start > end && given.start <= end) {
         set_text(table, "recovery", recovery.name(), &span);

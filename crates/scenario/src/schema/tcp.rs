@@ -7,18 +7,20 @@ use super::{RawEndpoints, RawGroup, RawHeaders, Size};
 use crate::cc::{Cc, Recovery};
 use crate::check::{LARGEST_PACKET, LARGEST_WINDOW, LONGEST_DELAY, POSITIVE_DELAY, above};
 
-// The `ns2` values are those of `Agent/TCP` and `Agent/TCPSink` in the `ns-default.tcl` of ns-2.35.
+// The `ns2` values are those of `Agent/TCP` and `Agent/TCPSink` in the `ns-default.tcl` of ns-2.35. The `linux` values are
+// those of Linux 6.1 (`include/net/tcp.h`, `net/ipv4`).
 table! {
     /// How the flows of a group speak TCP.
     pub struct TcpSettings, RawTcp several "groups headed [[tcp]], in double brackets" {
         ..group: RawGroup;
         /// the [congestion controller](transport.md)
-        cc: Cc = Cc::Reno;
+        cc: Cc = Cc::Reno, linux Cc::Cubic;
         /// how losses are [detected and repaired](transport.md#losses): `"tahoe"`, `"reno"`, `"newreno"`, `"sack"` or
         /// `"rack"`. The default is `"rack"` with `cubic`, `dctcp`, `prague`, `ledbat`, `bbr` and `bbr3`, and `"reno"`
-        /// where a file gives `cc = "reno"` alone
+        /// where a file gives `cc = "reno"` alone; in `linux` always `"rack"`
         // ns-2's plain agent is Tahoe; the papers' scripts ask for NewReno.
         recovery: Recovery = Recovery::default_for(cc, Recovery::Sack), ns2 Recovery::default_for(cc, Recovery::NewReno),
+            linux Recovery::Rack,
             check recovery.is_selective() || !cc.needs().rates,
             else "`{cc}` measures the times of single segments: it needs `recovery = \"sack\"` or `\"rack\"`, not `{recovery}`";
         /// size of a full data packet on the wire, headers included
@@ -41,20 +43,25 @@ table! {
         initial_ssthresh: Option<u32> = None, ns2 Some(window), in 1..=LARGEST_WINDOW;
         /// longest time that the receiver waits for a second packet before it sends an ACK (RFC 5681, 4.2); `"off"`
         /// acknowledges each packet at once
-        // RFC 5681 allows 500 ms; 100 ms is our choice. `Agent/TCPSink` acknowledges each packet; `DelAck` is another class.
-        delayed_ack: Option<Span> = Some(Span::from_millis(100)), ns2 None, in POSITIVE_DELAY;
+        // RFC 5681 allows 500 ms; 100 ms is our choice. Linux waits from `TCP_DELACK_MIN`, 40 ms, on. `Agent/TCPSink` acknowledges each packet; `DelAck` is another class.
+        delayed_ack: Option<Span> = Some(Span::from_millis(100)), ns2 None, linux Some(Span::from_millis(40)),
+            in POSITIVE_DELAY;
         /// retransmission timeout (RTO) before the first round-trip sample (RFC 6298); at most `max_rto`
         initial_rto: Span = Span::from_secs(1), ns2 Span::from_secs(3), in POSITIVE_DELAY,
             check initial_rto <= max_rto, else "{initial_rto} is longer than `max_rto` ({max_rto})";
         /// least RTO (RFC 6298)
-        min_rto: Span = Span::from_secs(1), ns2 Span::from_millis(200), in POSITIVE_DELAY,
+        min_rto: Span = Span::from_secs(1), ns2 Span::from_millis(200), linux Span::from_millis(200), in POSITIVE_DELAY,
             check min_rto <= max_rto, else "{min_rto} is longer than `max_rto` ({max_rto})";
         /// greatest RTO, backoff included
-        max_rto: Span = Span::from_secs(60), in POSITIVE_DELAY;
+        // `TCP_RTO_MAX`.
+        max_rto: Span = Span::from_secs(60), linux Span::from_secs(120), in POSITIVE_DELAY;
         /// clock granularity G of RFC 6298, to which RTOs and round-trip samples are rounded up
-        // `tcpTick_`.
-        rto_granularity: Span = Span::from_millis(1), ns2 Span::from_millis(10), in POSITIVE_DELAY,
+        // `tcpTick_`. Linux measures in microseconds (`tcp_rtt_estimator`); its timers, in jiffies, are up to 4 ms longer.
+        rto_granularity: Span = Span::from_millis(1), ns2 Span::from_millis(10), linux Span::from_micros(1), in POSITIVE_DELAY,
             check rto_granularity <= max_rto, else "{rto_granularity} is longer than `max_rto` ({max_rto})";
+        /// least variance term of the RTO: the RTO is SRTT + max(this, G, 4 RTTVAR) (RFC 6298, 2); `"off"` for G alone
+        // `tcp_rtt_estimator` bounds the variance by `TCP_RTO_MIN`, and `__tcp_set_rto` adds SRTT.
+        min_rto_variance: Option<Span> = None, linux Some(Span::from_millis(200)), in POSITIVE_DELAY;
         /// each of the first two duplicate ACKs sends a new segment (RFC 3042)
         limited_transmit: bool = true;
         /// each of these two also sends the next segment while `tahoe`, `reno` or `newreno` repairs a timeout's losses
@@ -91,13 +98,16 @@ table! {
         ecn: bool = cc.needs().marks;
         /// in loss recovery the window shrinks in proportion to the data that arrives (RFC 9937, which replaces RFC
         /// 6937); needs a `recovery` with selective ACKs; on by default where that of `recovery` is `"rack"`
-        prr: bool = cc.needs().modern && recovery.is_selective(), check !prr || recovery.is_selective(),
+        prr: bool = cc.needs().modern && recovery.is_selective(), linux recovery.is_selective(), check !prr || recovery.is_selective(),
             else "`prr` needs selective acknowledgements, which `{recovery}` does without";
         /// after an ECN echo at a window of 1 packet, the sender waits for the retransmission timer (RFC 3168, 6.1.2);
         /// off by default with `dctcp` and `prague`
         // The wait replaces a window below one. A Scalable control is marked in every round trip (RFC 9331, section
         // 4.3) and would mostly be silent.
-        ecn_timeout: bool = !cc.needs().marks;
+        ecn_timeout: bool = !cc.needs().marks, linux false;
+        /// least `cwnd` after a mark, in packets
+        // Every `ssthresh` function of Linux returns at least 2, to which `cwnd` falls (`tcp_reno_ssthresh`).
+        min_marked_window: u32 = 1, linux 2, in 1..=LARGEST_WINDOW;
         /// `ecn_timeout` works [as in ns-2](transport.md#ecn): `cwnd` falls below 1, and echoes in a row double the RTO
         // `TcpAgent::ecn`, and `TcpAgent::newack` for the end of a backoff.
         ecn_backoff: bool = false, ns2 true;
@@ -126,7 +136,8 @@ table! {
         abe: bool = false;
         /// the window grows by [acknowledged data](transport.md#slow-start-and-congestion-avoidance) instead of by
         /// ACKs; in slow start, an ACK adds at most this many packets (L of RFC 3465)
-        abc: Option<u32> = None, in 1..=2;
+        // Linux has no bound (`tcp_slow_start`); with delayed ACKs, 2 is nearly the same.
+        abc: Option<u32> = None, linux Some(2), in 1..=2;
         /// with `ledbat` only: target of the queueing delay (TARGET of [RFC 6817](transport.md#ledbat), 2.5, which
         /// allows at most 100 ms)
         target: Span = Span::from_millis(100), in POSITIVE_DELAY,
@@ -137,10 +148,16 @@ table! {
         gain: f64 = 1.0, in above(0.0, 1000.0),
             only cc.needs().delays, else "`gain` is of `cc = \"ledbat\"` alone, not of `{cc}`";
         /// with `cubic` only: the window after a loss, as a fraction (beta of [RFC 9438](transport.md#cubic), 4.6); in
-        /// `ns2` 819 / 1024
-        // `beta` in `tcp/linux/src/tcp_cubic.c`.
-        cubic_beta: f64 = 0.7, ns2 if cc.needs().beta { 819.0 / 1024.0 } else { 0.7 }, in above(0.0, 0.99),
+        /// `ns2` 819 / 1024, in `linux` 717 / 1024
+        // `beta` in ns-2's `tcp/linux/src/tcp_cubic.c` and Linux' `net/ipv4/tcp_cubic.c`.
+        cubic_beta: f64 = 0.7, ns2 if cc.needs().beta { 819.0 / 1024.0 } else { 0.7 },
+            linux if cc.needs().beta { 717.0 / 1024.0 } else { 0.7 }, in above(0.0, 0.99),
             only cc.needs().beta, else "`cubic_beta` is of `cc = \"cubic\"` alone, not of `{cc}`";
+        /// with `cubic` only: once W_est has regained the window before the reduction, it grows by a packet per round
+        /// trip ([RFC 9438](transport.md#cubic), 4.3); otherwise it keeps growing by 0.53
+        // `bictcp_update` uses `beta_scale` throughout.
+        cubic_full_alpha: bool = true, linux !cc.needs().beta,
+            only cc.needs().beta, else "`cubic_full_alpha` is of `cc = \"cubic\"` alone, not of `{cc}`";
         /// greatest random delay before each transmission, against phase effects
         send_jitter: Span = Span::ZERO, in ..=LONGEST_DELAY, also "overhead";
         /// `send_jitter` delays the first segment of a burst, and the others follow it at once (ns-2's `overhead_`)

@@ -55,7 +55,8 @@ impl Rto {
     /// The timeout that follows from the estimates, without backoff (rules 2.2 to 2.5).
     #[inline]
     fn estimate(&self, config: &TcpSettings) -> Span {
-        let timeout = self.srtt + (self.rttvar * 4).max(config.rto_granularity);
+        let least = config.min_rto_variance.unwrap_or(Span::ZERO).max(config.rto_granularity);
+        let timeout = self.srtt + (self.rttvar * 4).max(least);
         round_up(timeout, config.rto_granularity).max(config.min_rto).min(config.max_rto)
     }
 

@@ -97,6 +97,17 @@ fn where_the_curve_is_slower_than_reno_the_window_grows_as_renos_would() {
 }
 
 #[test]
+fn with_the_alpha_of_linux_the_window_keeps_growing_as_before_the_old_size() {
+    // As above. `bictcp_update` in Linux uses 3 (1 - beta) / (1 + beta) throughout.
+    let config = TcpSettings { cubic_full_alpha: false, ..avoiding(Cc::Cubic, 20) };
+    let mut net = Net::new(config).losing(&[(0, 1)]);
+    net.run(at(2500));
+    let cwnd = |ms| rounds(&net).into_iter().rev().find(|(time, _)| *time <= at(ms)).unwrap().1;
+    let after = (cwnd(2500) - cwnd(1500)) / 10.0;
+    assert!((ALPHA * 19.0 / 20.0..=ALPHA).contains(&after), "{after} a round trip");
+}
+
+#[test]
 fn a_loss_leaves_seven_tenths_and_fast_convergence_lowers_the_curve() {
     let mut host = Host::started(avoiding(Cc::Cubic, 100));
     assert_eq!(host.sack(0, &[(1, 4)]), "0r");

@@ -181,3 +181,14 @@ fn a_loss_after_a_mark_halves_the_window_where_the_mark_lowered_it_by_little() {
         assert_eq!(host.tcp.ssthresh(), 7.5, "{cc}");
     }
 }
+
+#[test]
+fn with_a_least_window_a_mark_leaves_as_much() {
+    // `tcp_reno_ssthresh` in Linux: max(cwnd / 2, 2). Without it a window of 2 falls to 1.
+    for (least, left) in [(1, 1.0), (2, 2.0)] {
+        let config = TcpSettings { min_marked_window: least, ecn_timeout: false, ..avoiding(Recovery::Sack, 2) };
+        let mut host = Host::started(config).with_ecn();
+        host.echo(1);
+        assert_eq!(host.windows(), (left, 2.0));
+    }
+}

@@ -211,3 +211,17 @@ fn a_timeout_after_a_reduction_in_the_same_window_does_not_raise_ssthresh() {
         assert_eq!(host.windows(), (1.0, 4.0));
     }
 }
+
+#[test]
+fn a_least_variance_term_keeps_the_timeout_above_the_smoothed_round_trip() {
+    // Linux: srtt + max(4 rttvar, 200 ms). The first sample of 100 ms gives 100 + 4 x 50 ms. The variance of equal samples
+    // decays, and the term stays. Bounding the sum instead leaves 200 ms.
+    for (variance, least, first, later) in [(Some(ms(200)), 200, 300, 300), (None, 200, 300, 200)] {
+        let config = TcpSettings { min_rto: ms(least), min_rto_variance: variance, ..avoiding(Recovery::Sack, 8) };
+        let mut net = Net::new(config);
+        net.run(at(150));
+        assert_eq!(net.host.tcp.rto().timeout(), ms(first));
+        net.run(at(3000));
+        assert_eq!(net.host.tcp.rto().timeout(), ms(later));
+    }
+}

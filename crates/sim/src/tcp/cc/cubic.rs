@@ -134,7 +134,8 @@ impl CongestionControl for Cubic {
         }
         let t = (ack.now - epoch.start).as_secs_f64();
         // Section 4.3: as Reno, once the window has regained its size before the reduction.
-        let alpha = if epoch.w_est < self.cwnd_prior { alpha(config.cubic_beta) } else { 1.0 };
+        let full = config.cubic_full_alpha && epoch.w_est >= self.cwnd_prior;
+        let alpha = if full { 1.0 } else { alpha(config.cubic_beta) };
         epoch.w_est += alpha * f64::from(ack.acked) / cwnd;
         let by = if epoch.w_cubic(t) < epoch.w_est {
             (epoch.w_est - cwnd).max(0.0)

@@ -52,6 +52,10 @@ impl TcpSender {
         }
         self.cc.on_echo(info, &mut self.window, config);
         self.round_ssthresh(config);
+        let least = f64::from(config.min_marked_window);
+        if least > 1.0 && self.window.cwnd() < least && !config.models() {
+            self.window.set_cwnd(least, info.now);
+        }
         if before < 2.0 && config.backs_off_on_echo() {
             self.window.set_cwnd(before / 2.0, info.now);
         }
