@@ -113,7 +113,7 @@ reasons! {
     FlowLimit = "flow_limit", "its flow exceeded its share of the queue";
     /// The flow is treated as unresponsive: rate limit, penalty box or strikes.
     Unresponsive = "unresponsive", "its flow is treated as unresponsive", targets identified;
-    /// The queueing delay was too long (CoDel, PIE).
+    /// The queueing delay was too long (CoDel).
     Sojourn = "sojourn", "the queueing delay was too long";
     /// The enclosing discipline was full and asked for a drop.
     Overload = "overload", "the enclosing discipline was full";

@@ -86,7 +86,7 @@ fn pie_converges_to_the_drop_rate_of_the_overload_and_holds_its_target() {
         );
         // Nothing overflows, although PIE knows neither the load nor the link.
         let counts = pie.totals.counts();
-        assert_eq!(counts.dropped(), counts.drops(Why::Sojourn), "{load}");
+        assert_eq!(counts.dropped(), counts.drops(Why::Early), "{load}");
         // The probability it needs is 1 - 1/load; it swings about it.
         assert!((pie.gauge("probability") - (1.0 - 1.0 / load)).abs() < 0.1, "{load}: {}", pie.gauge("probability"));
     }

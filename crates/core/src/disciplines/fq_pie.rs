@@ -7,7 +7,7 @@
 //! queue, and its PIE learns the packet's queueing delay.
 //!
 //! Source: G. Ramakrishnan, M. Bhasi, V. Saicharan, L. Monis, S. Patil, M. Tahiliani, "FQ-PIE queue discipline in the
-//! Linux kernel: design, implementation and challenges", IEEE LCN Symposium 2019, and Linux's `sch_fq_pie.c` (5.6).
+//! Linux kernel: design, implementation and challenges", IEEE LCN Symposium 2019, and Linux's `sch_fq_pie.c` (6.1).
 //! Deviations are listed in docs/disciplines/fq_pie.md.
 
 use alloc::vec::Vec;
@@ -39,17 +39,17 @@ crate::params! {
             ecn,
             /// Probability from which ECN-capable packets are dropped too; tc's `ecn_prob` divided by 100.
             ecn_threshold,
-            derandomize, cap_increase, high_delay, byte_mode, dq_rate_estimator
+            derandomize, cap_increase, high_delay, byte_mode, dq_rate_estimator, max_probability, details
         }
     }
     presets {
         "rfc" "RFC 8033's basic algorithm, with marks, in each of RFC 8290's queues (the defaults)" {}
-        "linux" "sch_fq_pie of Linux 5.6, with tc's defaults on Ethernet" {
-            "packet" = "1514B", "memory_limit" = "32MiB", "ecn" = "off", "derandomize" = "on", "cap_increase" = "on",
-            "high_delay" = "250ms",
+        "linux" "sch_fq_pie of Linux 6.1, with tc's defaults on Ethernet; its memory limit drops nothing" {
+            "packet" = "1514B", "ecn" = "off", "derandomize" = "on", "cap_increase" = "on", "high_delay" = "250ms",
+            "max_probability" = "256", "details" = "linux",
         }
     }
-    reasons { Overflow, Sojourn }
+    reasons { Overflow, Early }
     gauges {
         Gauge::new("new_queues", "queues", "Queues in the list of new queues.");
         Gauge::new("old_queues", "queues", "Queues in the list of old queues.");
@@ -184,5 +184,34 @@ mod tests {
             let overflows = port.totals().counts().drops(Why::Overflow);
             assert_eq!((port.backlog().packets, overflows), (held, 10 - u64::from(held)), "{settings:?}");
         }
+    }
+
+    /// Mean queue of a flow of 10 Mbit/s that may send 1 Mbit/s, beside nine others, after 10 s.
+    fn held(settings: &[(&str, &str)]) -> f64 {
+        let mut port = fq_pie(&[&[("preset", "linux")], settings].concat());
+        let (mut sum, mut count) = (0.0, 0.0);
+        for slot in 0..60_000u64 {
+            // A slot is 1514 bytes at 10 Mbit/s.
+            let now = Time::ZERO + Span::from_nanos(slot * 1_211_200);
+            port.enqueue(Packet::new(FlowId(1), 1514, ()), now, &mut ());
+            for other in 2..11 {
+                if (slot + other) % 10 == 0 {
+                    port.enqueue(Packet::new(FlowId(other), 1514, ()), now, &mut ());
+                }
+            }
+            port.dequeue(now, &mut ());
+            if now > Time::ZERO + Span::from_secs(10) {
+                let pie = port.discipline();
+                sum += f64::from(pie.flows().backlog_of(pie.flows().queue_of(FlowId(1))).packets);
+                count += 1.0;
+            }
+        }
+        sum / count
+    }
+
+    #[test]
+    fn linux_winds_up_and_holds_an_unresponsive_flow_to_a_few_packets() {
+        let (linux, clamped) = (held(&[]), held(&[("max_probability", "1")]));
+        assert!(linux < 0.0 && clamped > 20.0 * linux, "{linux} {clamped}");
     }
 }

@@ -24,7 +24,7 @@ use crate::cx::Cx;
 use crate::discipline::{Discipline, LinkInfo};
 use crate::packet::Packet;
 use crate::params::{BuildError, Bytes};
-use crate::parts::{Fifo, PieController, PieSettings};
+use crate::parts::{Fifo, PieController, PieDetails, PieSettings};
 use crate::time::Span;
 use crate::units::Limit;
 
@@ -61,14 +61,20 @@ crate::params! {
         byte_mode: bool = false, also "bytemode" "bytes_";
         /// Estimates the delay from the departure rate by Little's law, instead of from timestamps.
         dq_rate_estimator: bool = false;
+        /// Upper bound of the probability. One that would exceed it becomes 1. Above 1 the probability winds up: every
+        /// packet is dropped, and it takes longer until fewer are. Linux's winds up to 256.
+        max_probability: f64 = 1.0, in 1.0..=1e6;
+        /// Whose details count where RFC 8033 and Linux differ: `rfc` or `linux`.
+        details: PieDetails = PieDetails::Rfc;
     }
     presets {
         "rfc" "RFC 8033: its basic algorithm, with marks (the defaults)" {}
-        "linux" "sch_pie of Linux 5.6, with tc's defaults" {
+        "linux" "sch_pie of Linux 6.1, with tc's defaults on Ethernet" {
             "packet" = "1514B", "ecn" = "off", "derandomize" = "on", "cap_increase" = "on", "high_delay" = "250ms",
+            "max_probability" = "256", "details" = "linux",
         }
     }
-    reasons { Overflow, Sojourn }
+    reasons { Overflow, Early }
     gauges {
         Gauge::new("probability", "probability", "Drop or mark probability.");
         Gauge::new("delay_ms", "ms", "Estimated queueing delay, input of the next update.");
@@ -86,6 +92,9 @@ pub struct Pie<T> {
 impl PieConfig {
     /// The controller's settings on `link`.
     pub fn rules(&self, link: &LinkInfo) -> PieSettings {
+        let linux = self.details == PieDetails::Linux;
+        // Linux marks at the threshold itself, too.
+        let threshold = if linux { self.ecn_threshold.next_up() } else { self.ecn_threshold };
         PieSettings {
             target: self.target.as_secs_f64(),
             tupdate: self.tupdate,
@@ -98,7 +107,9 @@ impl PieConfig {
             byte_mode: self.byte_mode,
             packet: self.packet.map_or(f64::from(link.mean_packet.max(1)), |packet| packet.0 as f64),
             dq_rate_estimator: self.dq_rate_estimator,
-            marks_below: if self.ecn { self.ecn_threshold } else { 0.0 },
+            marks_below: if self.ecn { threshold } else { 0.0 },
+            max_probability: self.max_probability,
+            linux,
         }
     }
 }

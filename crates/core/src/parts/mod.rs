@@ -71,7 +71,7 @@ pub use limiter::{Limiter, PacketLimiter};
 pub use monitored::{FlowObservation, ListTraffic, MonitoredFlow, ResponseScore};
 pub use multistage_filter::MultistageFilter;
 pub use pi2::{Pi2Controller, Pi2Settings};
-pub use pie::{PieController, PieSettings};
+pub use pie::{PieController, PieDetails, PieSettings};
 pub use polled_timer::PolledTimer;
 pub use rate_average::RateAverage;
 pub use red_queue::{RedQueue, RedSettings, weight_of_burst, weight_of_rate};

@@ -158,15 +158,28 @@ impl ArrivalSource {
 /// The link asks whenever it falls free, once more where that finds nothing, and then waits for an arrival. Numbers of
 /// the state may differ by one part in a billion: the same sums in another order.
 pub fn agree<D: Discipline<usize>, O: Oracle>(
+    discipline: D,
+    oracle: O,
+    look: impl Fn(&D, Time) -> NamedState,
+    traffic: TrafficMix,
+) {
+    agree_within(discipline, oracle, look, traffic, |value, should| {
+        (value - should).abs() <= 1e-9 * value.abs().max(should.abs()).max(1e-3)
+    });
+}
+
+/// [`agree`] with numbers of the state that are `near` each other. Decisions must be the same.
+pub fn agree_within<D: Discipline<usize>, O: Oracle>(
     mut discipline: D,
     mut oracle: O,
     look: impl Fn(&D, Time) -> NamedState,
     traffic: TrafficMix,
+    near: fn(f64, f64) -> bool,
 ) {
     let (mut ours, mut theirs) = (Rng::named(traffic.seed, "port"), Rng::named(traffic.seed, "port"));
     let mut source = ArrivalSource::new(traffic);
     let (mut arrival, mut free, mut idle) = (source.next(), Time::ZERO, false);
-    let mut calls = Calls { decisions: [0; 3], call: 0 };
+    let mut calls = Calls { decisions: [0; 3], call: 0, near };
     loop {
         let arrives = match arrival {
             Some((at, _)) => at,
@@ -214,6 +227,7 @@ struct Calls {
     /// Drops, marks and departures so far: a trace without any shows nothing.
     decisions: [usize; 3],
     call: usize,
+    near: fn(f64, f64) -> bool,
 }
 
 impl Calls {
@@ -231,7 +245,7 @@ impl Calls {
         let names = |state: &NamedState| state.iter().map(|(name, _)| name.clone()).collect::<Vec<_>>();
         assert!(state.len() == wanted.len(), "state at call {call}: {:?} against {:?}", names(state), names(wanted));
         for ((name, value), (known, should)) in state.iter().zip(wanted) {
-            let close = value == should || (value - should).abs() <= 1e-9 * value.abs().max(should.abs()).max(1e-3);
+            let close = value == should || (self.near)(*value, *should);
             assert!(name == known && close, "call {call} at {now}: {name} is {value}, {known} should be {should}");
         }
         for decision in decided {

@@ -24,6 +24,7 @@ mod harness;
 mod hhf;
 mod lengths;
 mod pie;
+mod pie_linux;
 mod red;
 mod red_pd;
 mod red_penalty;

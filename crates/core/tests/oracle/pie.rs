@@ -4,7 +4,7 @@
 use std::collections::VecDeque;
 
 use headgate_core::disciplines::{Pie, PieConfig};
-use headgate_core::{Discipline, LinkInfo, Params, Rate, Rng, Why};
+use headgate_core::{Discipline, LinkInfo, Params, Rate, Rng, Time, Why};
 
 use crate::harness::{Arrival, Decision, NamedState, Oracle, TrafficMix, agree, entry};
 
@@ -69,26 +69,6 @@ impl PlainPieController {
         self
     }
 
-    /// sch_pie's.
-    pub fn linux() -> PlainPieController {
-        PlainPieController {
-            mean_pktsize: 1514.0,
-            derandomize: true,
-            cap: true,
-            high: 0.25,
-            ..PlainPieController::new()
-        }
-    }
-
-    /// The timer: every update that was due by `now`, for a queue that has held `bytes` since the last call.
-    pub fn timer(&mut self, bytes: f64, now: f64) {
-        // Half a nanosecond, for times that are whole nanoseconds.
-        while (self.updates + 1) as f64 * self.t_update <= now + 0.5e-9 {
-            self.updates += 1;
-            self.calculate_drop_prob(bytes);
-        }
-    }
-
     fn calculate_drop_prob(&mut self, bytes: f64) {
         if self.estimate_rate {
             self.current_qdelay = bytes * self.avg_dq_time / DQ_THRESHOLD;
@@ -126,17 +106,6 @@ impl PlainPieController {
         }
     }
 
-    /// `enque`, up to the decision: whether to drop or mark.
-    pub fn hit(&mut self, bytes: f64, packet: f64, rng: &mut Rng) -> bool {
-        if self.drop_prob == 0.0
-            && self.current_qdelay < self.qdelay_ref / 2.0
-            && self.qdelay_old < self.qdelay_ref / 2.0
-        {
-            self.burst_allowance = self.max_burst;
-        }
-        self.burst_allowance == 0.0 && self.drop_early(bytes, packet, rng)
-    }
-
     fn drop_early(&mut self, bytes: f64, packet: f64, rng: &mut Rng) -> bool {
         if (self.qdelay_old < self.qdelay_ref / 2.0 && self.drop_prob < 0.2) || bytes <= 2.0 * self.mean_pktsize {
             return false;
@@ -165,9 +134,51 @@ impl PlainPieController {
         }
         drop
     }
+}
 
-    /// `deque`: a packet left, and `bytes` wait.
-    pub fn left(&mut self, packet: f64, delay: f64, bytes: f64, now: f64) {
+/// The controller of one queue, as a publication or a kernel has it.
+pub trait PlainController {
+    /// The timer: every update that was due by `now`, for a queue that has held `bytes` since the last call.
+    fn timer(&mut self, bytes: f64, now: f64);
+    /// An arrival, up to the decision: whether to drop or mark.
+    fn hit(&mut self, bytes: f64, packet: f64, rng: &mut Rng) -> bool;
+    /// Whether a packet that was hit is marked, if it can be.
+    fn marks(&self) -> bool;
+    /// The arrival was dropped.
+    fn lost(&mut self);
+    /// A packet left after `delay` seconds, and `bytes` wait.
+    fn left(&mut self, packet: f64, delay: f64, bytes: f64, now: f64);
+    fn state(&self) -> NamedState;
+}
+
+impl PlainController for PlainPieController {
+    fn timer(&mut self, bytes: f64, now: f64) {
+        // Half a nanosecond, for times that are whole nanoseconds.
+        while (self.updates + 1) as f64 * self.t_update <= now + 0.5e-9 {
+            self.updates += 1;
+            self.calculate_drop_prob(bytes);
+        }
+    }
+
+    fn hit(&mut self, bytes: f64, packet: f64, rng: &mut Rng) -> bool {
+        if self.drop_prob == 0.0
+            && self.current_qdelay < self.qdelay_ref / 2.0
+            && self.qdelay_old < self.qdelay_ref / 2.0
+        {
+            self.burst_allowance = self.max_burst;
+        }
+        self.burst_allowance == 0.0 && self.drop_early(bytes, packet, rng)
+    }
+
+    fn marks(&self) -> bool {
+        self.drop_prob < 0.1
+    }
+
+    fn lost(&mut self) {
+        self.accu_prob = 0.0;
+    }
+
+    fn left(&mut self, packet: f64, delay: f64, bytes: f64, now: f64) {
         if !self.estimate_rate {
             self.current_qdelay = delay;
             // Departs from the RFC, whose current_qdelay stays what it was while nothing waits.
@@ -196,7 +207,7 @@ impl PlainPieController {
         }
     }
 
-    pub fn state(&self) -> NamedState {
+    fn state(&self) -> NamedState {
         vec![
             entry("probability", self.drop_prob),
             entry("delay", self.current_qdelay),
@@ -220,33 +231,34 @@ pub fn seen(state: &headgate_core::parts::PieController) -> NamedState {
     ]
 }
 
-struct Plain {
-    limit: usize,
-    ecn: bool,
-    max_ecnth: f64,
-    queue: VecDeque<(Arrival, f64)>,
-    pie: PlainPieController,
+/// One queue with a controller.
+pub struct Plain<C> {
+    pub limit: usize,
+    pub ecn: bool,
+    pub queue: VecDeque<(Arrival, f64)>,
+    pub pie: C,
 }
 
-impl Plain {
+impl<C> Plain<C> {
     fn bytes(&self) -> f64 {
         self.queue.iter().map(|(packet, _)| f64::from(packet.bytes)).sum()
     }
 }
 
-impl Oracle for Plain {
+impl<C: PlainController> Oracle for Plain<C> {
     fn arrive(&mut self, packet: Arrival, now: f64, rng: &mut Rng) -> Vec<Decision> {
         self.pie.timer(self.bytes(), now);
         if self.queue.len() == self.limit {
-            self.pie.accu_prob = 0.0;
+            self.pie.lost();
             return vec![Decision::Dropped(packet.number, Why::Overflow)];
         }
         let mut said = Vec::new();
         if self.pie.hit(self.bytes(), f64::from(packet.bytes), rng) {
-            if !(self.ecn && packet.ect() && self.pie.drop_prob < self.max_ecnth) {
-                return vec![Decision::Dropped(packet.number, Why::Sojourn)];
+            if !(self.ecn && packet.ect() && self.pie.marks()) {
+                self.pie.lost();
+                return vec![Decision::Dropped(packet.number, Why::Early)];
             }
-            said.push(Decision::Marked(packet.number, Why::Sojourn));
+            said.push(Decision::Marked(packet.number, Why::Early));
         }
         self.queue.push_back((packet, now));
         said
@@ -264,39 +276,33 @@ impl Oracle for Plain {
     }
 }
 
-fn check(settings: &[(&str, &str)], limit: usize, ecn: bool, pie: PlainPieController, traffic: TrafficMix) {
+/// The discipline with these settings, and its state beside [`Plain`]'s.
+pub fn discipline(settings: &[(&str, &str)], traffic: TrafficMix) -> Pie<usize> {
     let config = PieConfig::from_settings(settings).unwrap();
-    let discipline = Pie::new(config, &LinkInfo::new(Rate::from_bits(10_000_000), 1000, 7)).unwrap();
-    let look = |pie: &Pie<usize>, _| {
-        let held = pie.backlog();
-        let mut state = seen(pie.state());
-        state.extend([entry("packets", held.packets), entry("bytes", held.bytes as f64)]);
-        state
-    };
-    agree(discipline, Plain { limit, ecn, max_ecnth: 0.1, queue: VecDeque::new(), pie }, look, traffic);
+    Pie::new(config, &LinkInfo::new(Rate::from_bits(traffic.rate as u64), 1000, 7)).unwrap()
+}
+
+pub fn look(pie: &Pie<usize>, _: Time) -> NamedState {
+    let held = pie.backlog();
+    let mut state = seen(pie.state());
+    state.extend([entry("packets", held.packets), entry("bytes", held.bytes as f64)]);
+    state
+}
+
+fn check(settings: &[(&str, &str)], limit: usize, pie: PlainPieController, traffic: TrafficMix) {
+    let plain = Plain { limit, ecn: true, queue: VecDeque::new(), pie };
+    agree(discipline(settings, traffic), plain, look, traffic);
 }
 
 #[test]
 fn pie_does_what_the_rfc_writes() {
-    check(&[], 1000, true, PlainPieController::new(), TrafficMix::mixed(1));
+    check(&[], 1000, PlainPieController::new(), TrafficMix::mixed(1));
     let quick = PlainPieController { qdelay_ref: 0.005, t_update: 0.004, max_burst: 0.03, ..PlainPieController::new() };
     let quick = PlainPieController { cap: true, alpha: 0.25, beta: 2.5, bytemode: true, ..quick }.with_burst();
     let settings = [("limit", "60p"), ("target", "5ms"), ("tupdate", "4ms"), ("max_burst", "30ms"), ("alpha", "0.25")];
     let more = [("beta", "2.5"), ("cap_increase", "on"), ("byte_mode", "on")];
-    check(&[&settings[..], &more].concat(), 60, true, quick, TrafficMix { spell: 0.15, ..TrafficMix::mixed(2) });
+    check(&[&settings[..], &more].concat(), 60, quick, TrafficMix { spell: 0.15, ..TrafficMix::mixed(2) });
     let estimating = PlainPieController { estimate_rate: true, derandomize: true, ..PlainPieController::new() };
     let settings = [("limit", "300p"), ("dq_rate_estimator", "on"), ("derandomize", "on")];
-    check(&settings, 300, true, estimating, TrafficMix::mixed(3));
-}
-
-#[test]
-fn pie_with_linux_settings_does_what_the_same_pseudocode_does_with_them() {
-    check(&[("preset", "linux")], 1000, false, PlainPieController::linux(), TrafficMix::mixed(4));
-    check(
-        &[("preset", "linux"), ("ecn", "on")],
-        1000,
-        true,
-        PlainPieController::linux(),
-        TrafficMix { spell: 2.0, ..TrafficMix::mixed(5) },
-    );
+    check(&settings, 300, estimating, TrafficMix::mixed(3));
 }
