@@ -89,7 +89,8 @@ def drr(limit_bytes: int, buckets: int, quantum: int) -> Discipline:
 def red_pd(minth: int, maxth: int, maxp: float, start: float, target_rtt: float = 0.04) -> Discipline:
     """RED-PD of ns-2, whose identification first runs after `start` seconds."""
     base = red(minth, maxth, maxp)
-    ours = red_here("red_pd", minth, maxth, maxp, 0.002, gentle=True, noidle=False, target_rtt=f"{target_rtt}s")
+    rules = {"spare_unresponsive": False, "noidle": False, "target_rtt": f"{target_rtt}s"}
+    ours = red_here("red_pd", minth, maxth, maxp, 0.002, gentle=True, **rules)
     engine = (start, target_rtt)
     return Discipline(ours, "RED/PD", base.settings, engine=engine)
 

@@ -55,11 +55,15 @@ impl<T> RedPd<T> {
     /// An empty queue without monitored flows.
     ///
     /// # Errors
-    /// [`BuildError::Conflict`] if minth is not below maxth, maxth is above the limit, `min_lists` above `lists`, or
-    /// `min_rtt` above `max_rtt`.
+    /// [`BuildError::Conflict`] if minth is not below maxth, maxth is above the limit, `min_lists` above `lists`, `min_list`
+    /// above `max_list`, or `min_rtt` above `max_rtt`.
     pub fn new(config: RedPdConfig, link: &LinkInfo) -> Result<Self, BuildError> {
         if config.min_lists > config.lists {
             let why = format!("min_lists ({}) lies above lists ({})", config.min_lists, config.lists);
+            return Err(BuildError::Conflict(why));
+        }
+        if config.min_list > config.max_list {
+            let why = format!("min_list ({}) lies above max_list ({})", config.min_list, config.max_list);
             return Err(BuildError::Conflict(why));
         }
         if config.min_rtt > config.max_rtt {
@@ -85,14 +89,19 @@ impl<T> RedPd<T> {
     /// Reason to drop a monitored flow's packet before the queue, if any. At most one draw.
     #[inline]
     fn filter(&mut self, packet: &Packet<T>, cx: &mut Cx<'_, T>) -> Option<Why> {
-        let (units, waiting) = (self.units(packet.bytes), self.queue.backlog().packets > 1);
+        let (units, held) = (self.units(packet.bytes), self.queue.backlog());
+        // ns-2 compares the queue's length in its unit with 1.
+        let waiting = if self.config.red.byte_mode { held.bytes > 1 } else { held.packets > 1 };
+        let detector = self.queue.detector();
+        let congested = detector.average() >= detector.thresholds().min;
         let flow = self.identification.monitored_flow(packet.flow)?;
         flow.arrived(units, packet.bytes);
+        let RedPdConfig { unresponsive_penalty, spare_unresponsive, noidle, .. } = self.config;
         let (why, penalty, demand) = if flow.unresponsive {
-            (Why::Unresponsive, self.config.unresponsive_penalty, waiting || !self.config.noidle)
+            let demand = (congested || !spare_unresponsive) && (waiting || !noidle);
+            (Why::Unresponsive, unresponsive_penalty, demand)
         } else {
-            let detector = self.queue.detector();
-            (Why::Prefilter, 1.0, waiting && detector.average() >= detector.thresholds().min)
+            (Why::Prefilter, 1.0, congested && waiting)
         };
         let hit = flow.filter(penalty, demand || self.config.fixed_drop_rate.is_some(), cx.rng);
         hit.then(|| {
@@ -137,11 +146,13 @@ impl<T> Discipline<T> for RedPd<T> {
         gauge("target_rtt_ms", 1000.0 * self.identification.target_rtt().as_secs_f64());
         gauge("list_length_ms", 1000.0 * self.identification.list_length().as_secs_f64());
         let monitored = self.identification.monitored();
+        gauge("identified", f64::from(self.identification.identified()));
         gauge("monitored", monitored.len() as f64);
         gauge("unresponsive", monitored.iter().filter(|(_, flow)| flow.unresponsive).count() as f64);
     }
     fn observe_flow(&self, flow: FlowId, gauge: &mut dyn FnMut(&'static str, f64)) {
         let monitored = self.identification.monitored().peek(flow);
+        gauge("identified", f64::from(u8::from(self.identification.is_identified(flow))));
         gauge("monitored", f64::from(u8::from(monitored.is_some())));
         gauge("prefilter_probability", monitored.map_or(0.0, |flow| flow.probability));
     }
@@ -176,6 +187,7 @@ mod tests {
     fn settings_that_do_not_fit_each_other_are_refused_with_a_reason() {
         let why = |settings: &[(&str, &str)]| red_pd(settings).err().map_or(String::new(), |error| error.to_string());
         assert!(why(&[("K", "6")]).contains("min_lists (6) lies above lists (5)"));
+        assert!(why(&[("min_list", "11")]).contains("min_list (11) lies above max_list (10)"));
         assert!(why(&[("min_rtt", "200ms")]).contains("min_rtt (200ms) lies above max_rtt (170ms)"));
         assert!(why(&[("minth", "70%")]).contains("must be below maxth"));
         assert_eq!(why(&[("K", "5")]), "");
@@ -225,5 +237,54 @@ mod tests {
         assert!(stored(&mut queue, 0..300) < 290);
         queue.config.fixed_drop_rate = None;
         assert_eq!((stored(&mut queue, 300..320), queue.identification().monitored().len()), (20, 1));
+    }
+
+    /// An unresponsive flow that is dropped with certainty, and whose packets find a queue of `held` below minth.
+    fn spared(settings: &[(&str, &str)], held: u64) -> bool {
+        let mut queue = red_pd(&[&[("limit", "50p")], settings].concat()).unwrap();
+        let (mut rng, mut sink) = (Rng::new(1), ());
+        let mut cx = Cx::new(Time::ZERO, &mut rng, &mut sink);
+        (0..held).for_each(|_| queue.enqueue(Packet::new(FlowId(2), 1000, ()), &mut cx));
+        queue.identification.monitor_for_test(FlowId(1));
+        queue.enqueue(Packet::new(FlowId(1), 1000, ()), &mut cx);
+        u64::from(queue.backlog().packets) > held
+    }
+
+    #[test]
+    fn unresponsive_flows_are_spared_below_minth_as_the_text_says_or_dropped_as_the_engine_does() {
+        let engine = [("spare_unresponsive", "off")];
+        assert_eq!([0, 1, 2, 5].map(|held| spared(&[], held)), [true; 4]);
+        assert_eq!([0, 1, 2, 5].map(|held| spared(&engine, held)), [true, true, false, false]);
+        let idle = [engine[0], ("noidle", "off")];
+        assert_eq!([0, 1, 2, 5].map(|held| spared(&idle, held)), [false; 4]);
+        // In byte mode ns-2 compares bytes with 1.
+        let bytes = [engine[0], ("byte_mode", "on"), ("limit", "50KB")];
+        assert_eq!([0, 1, 2, 5].map(|held| spared(&bytes, held)), [true, false, false, false]);
+    }
+
+    #[test]
+    fn identification_begins_when_the_first_list_ends() {
+        let monitored = |start, ms| {
+            let port = fed(&[("start", start)], Ecn::NotEct, ms);
+            port.discipline().identification().monitored().len()
+        };
+        // The first list ends at the start, the next two last 80 ms each: monitored after three.
+        assert_eq!([1160, 1161].map(|ms| monitored("1s", ms)), [0, 1]);
+    }
+
+    #[test]
+    fn flows_in_enough_lists_count_as_identified_whether_or_not_they_are_monitored() {
+        let gauges = |settings: &[(&str, &str)]| {
+            let port = fed(settings, Ecn::NotEct, 1000);
+            let (mut counts, mut of_flow) = ([0.0; 2], [0.0; 2]);
+            let index = |name: &str| ["identified", "monitored"].iter().position(|each| *each == name);
+            port.discipline().observe(&mut |name, value| index(name).into_iter().for_each(|i| counts[i] = value));
+            port.discipline()
+                .observe_flow(FlowId(1), &mut |name, value| index(name).into_iter().for_each(|i| of_flow[i] = value));
+            (counts, of_flow)
+        };
+        assert_eq!(gauges(&[]), ([1.0, 1.0], [1.0, 1.0]));
+        // Above this drop rate only would a flow be monitored.
+        assert_eq!(gauges(&[("min_drop_rate", "0.9")]), ([1.0, 0.0], [1.0, 0.0]));
     }
 }

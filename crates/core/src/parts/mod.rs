@@ -68,7 +68,7 @@ pub use hashed_queues::HashedQueues;
 pub use heavy_hitters::HeavyHitters;
 pub use histogram::Histogram;
 pub use limiter::{Limiter, PacketLimiter};
-pub use monitored::{FlowObservation, ListTraffic, MonitoredFlow, ResponseScore};
+pub use monitored::{ChangeRules, FlowObservation, ListTraffic, MonitorRules, MonitoredFlow, ResponseScore};
 pub use multistage_filter::MultistageFilter;
 pub use pi2::{Pi2Controller, Pi2Settings};
 pub use pie::{PieController, PieDetails, PieSettings};

@@ -11,23 +11,34 @@
 use crate::rng::Rng;
 use crate::time::{Span, Time};
 
-struct ResponseRules {
+/// How the probability of a flow changes.
+#[derive(Clone, Copy, Debug)]
+pub struct ChangeRules {
     /// A probability below the quantum is multiplied by this. A larger one grows by `growth` - 1 quanta.
-    growth: f64,
+    pub growth: f64,
     /// A flow with a probability at or below this is released instead of decreased.
-    release: f64,
+    pub release: f64,
     /// A probability up to `easing` times maxdecrease is divided by this. A larger one falls by maxdecrease.
-    easing: f64,
+    pub easing: f64,
 }
 
-const RESPONSIVE: ResponseRules = ResponseRules { growth: 2.0, release: 0.005, easing: 2.0 };
-/// Increases faster and decreases more slowly (section 7).
-const UNRESPONSIVE: ResponseRules = ResponseRules { growth: 3.0, release: 0.0025, easing: 1.5 };
-const MAX_INITIAL: f64 = 0.5;
+/// The rules for monitored flows.
+#[derive(Clone, Copy, Debug)]
+pub struct MonitorRules {
+    /// Changes of responsive flows.
+    pub responsive: ChangeRules,
+    /// Changes of unresponsive flows: faster increases, slower decreases (section 7).
+    pub unresponsive: ChangeRules,
+    /// Maximum decrease at a time.
+    pub max_decrease: f64,
+    /// Two drop rates are compared only if the smaller is more than this share of the larger.
+    pub comparable: f64,
+    /// Whether flows are tested at all.
+    pub test: bool,
+}
+
 /// Number of observations kept.
 const OBSERVATIONS: usize = 5;
-/// Two drop rates are compared only if the smaller is more than this share of the larger.
-const COMPARABLE: f64 = 0.1;
 
 /// A flow's traffic during one drop list.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -89,10 +100,8 @@ pub struct MonitoredFlow {
 }
 
 impl MonitoredFlow {
-    /// A flow monitored from `now`. Its first probability is the quantum `increase`, but at most twice `drop_rate` and
-    /// at most 1/2.
-    pub fn new(increase: f64, drop_rate: f64, now: Time) -> MonitoredFlow {
-        let probability = increase.min(2.0 * drop_rate).min(MAX_INITIAL);
+    /// A flow monitored from `now` with its first probability.
+    pub fn new(probability: f64, now: Time) -> MonitoredFlow {
         let (seen, none) = ([FlowObservation::default(); OBSERVATIONS], ListTraffic::default());
         let (current, last) = (none, none);
         MonitoredFlow {
@@ -150,10 +159,10 @@ impl MonitoredFlow {
     }
 
     /// Raises the probability because the flow was identified again (figure 8). `increase` is its quantum and `length`
-    /// the duration of the last list. With `test`, earlier observations are judged first.
-    pub fn increase(&mut self, increase: f64, test: bool, length: Span, now: Time) {
-        self.unresponsive |= test && self.response_score().is_unresponsive();
-        let growth = self.rules().growth;
+    /// the duration of the last list. If `rules` has the test, earlier observations are judged first.
+    pub fn increase(&mut self, increase: f64, rules: &MonitorRules, length: Span, now: Time) {
+        self.unresponsive |= rules.test && self.response_score(rules.comparable).is_unresponsive();
+        let growth = self.change_rules(rules).growth;
         let step = if increase > self.probability { self.probability } else { increase };
         let raised = self.probability + (growth - 1.0) * step;
         self.probability = if raised < 1.0 { raised } else { 1.0 - (1.0 - self.probability) / growth };
@@ -162,8 +171,8 @@ impl MonitoredFlow {
     }
 
     /// Lowers the probability of a flow in no list (figure 7, paper's maxdecrease). Returns whether to keep monitoring.
-    pub fn decrease(&mut self, max_decrease: f64, now: Time) -> bool {
-        let &ResponseRules { release, easing, .. } = self.rules();
+    pub fn decrease(&mut self, rules: &MonitorRules, now: Time) -> bool {
+        let (ChangeRules { release, easing, .. }, max_decrease) = (self.change_rules(rules), rules.max_decrease);
         if self.probability <= release {
             return false;
         }
@@ -173,14 +182,14 @@ impl MonitoredFlow {
         true
     }
 
-    /// Compares all pairs of observations with drop rates p1 < p2 within a factor of ten. TCP's rate would have fallen
+    /// Compares all pairs of observations with drop rates p1 < p2, p1 more than the share `comparable` of p2. TCP's rate would have fallen
     /// by the factor sqrt(p1/p2).
-    pub fn response_score(&self) -> ResponseScore {
+    pub fn response_score(&self, comparable: f64) -> ResponseScore {
         let mut verdict = ResponseScore::default();
         for before in self.observations() {
             for after in self.observations() {
                 let ratio = before.drop_rate / after.drop_rate;
-                if before.drop_rate >= after.drop_rate || ratio <= COMPARABLE {
+                if before.drop_rate >= after.drop_rate || ratio <= comparable {
                     continue;
                 }
                 let slowed = after.arrival_rate / before.arrival_rate <= libm::sqrt(ratio);
@@ -190,8 +199,8 @@ impl MonitoredFlow {
         verdict
     }
 
-    fn rules(&self) -> &'static ResponseRules {
-        if self.unresponsive { &UNRESPONSIVE } else { &RESPONSIVE }
+    fn change_rules(&self, rules: &MonitorRules) -> ChangeRules {
+        if self.unresponsive { rules.unresponsive } else { rules.responsive }
     }
 
     fn observe(&mut self, length: Span) {
@@ -217,24 +226,26 @@ mod tests {
         Time::ZERO + Span::from_millis(ms)
     }
 
+    const RULES: MonitorRules = MonitorRules {
+        responsive: ChangeRules { growth: 2.0, release: 0.005, easing: 2.0 },
+        unresponsive: ChangeRules { growth: 3.0, release: 0.0025, easing: 1.5 },
+        max_decrease: 0.05,
+        comparable: 0.1,
+        test: false,
+    };
+
     fn flow(probability: f64, unresponsive: bool) -> MonitoredFlow {
-        MonitoredFlow { probability, unresponsive, ..MonitoredFlow::new(0.1, 0.1, Time::ZERO) }
+        MonitoredFlow { unresponsive, ..MonitoredFlow::new(probability, Time::ZERO) }
     }
 
     fn raised(probability: f64, unresponsive: bool, increase: f64) -> f64 {
         let mut flow = flow(probability, unresponsive);
-        flow.increase(increase, false, Span::from_millis(100), at(1));
+        flow.increase(increase, &RULES, Span::from_millis(100), at(1));
         assert_eq!(flow.changed, at(1));
         flow.probability
     }
 
     /// Probabilities are binary fractions in these tests, so sums are exact.
-    #[test]
-    fn a_new_flow_starts_with_its_quantum_twice_the_drop_rate_or_one_half() {
-        let start = |increase, rate| MonitoredFlow::new(increase, rate, Time::ZERO).probability;
-        assert_eq!([start(0.125, 0.125), start(0.5, 0.125), start(0.9, 0.6)], [0.125, 0.25, 0.5]);
-    }
-
     #[test]
     fn the_probability_doubles_or_grows_by_the_quantum_and_never_reaches_one() {
         assert_eq!([raised(0.125, false, 0.25), raised(0.25, false, 0.125)], [0.25, 0.375]);
@@ -251,7 +262,7 @@ mod tests {
     fn easing_takes_small_steps_from_large_probabilities_and_halves_small_ones() {
         let eased = |probability, unresponsive| {
             let mut flow = flow(probability, unresponsive);
-            flow.decrease(0.05, at(1)).then(|| (flow.probability * 1e6).round_ties_even() as u32)
+            flow.decrease(&RULES, at(1)).then(|| (flow.probability * 1e6).round_ties_even() as u32)
         };
         assert_eq!(
             [0.5, 0.11, 0.1, 0.006, 0.005].map(|p| eased(p, false)),
@@ -291,9 +302,9 @@ mod tests {
             (0..*arrived).for_each(|_| flow.arrived(1, 1000));
             (0..*dropped).for_each(|_| flow.dropped(1));
             flow.end_list();
-            flow.increase(0.0, false, Span::from_secs(1), at(1));
+            flow.increase(0.0, &RULES, Span::from_secs(1), at(1));
         }
-        flow.response_score()
+        flow.response_score(RULES.comparable)
     }
 
     #[test]
@@ -332,7 +343,7 @@ mod tests {
             (0..arrived).for_each(|_| flow.arrived(1, 1000));
             (0..dropped).for_each(|_| flow.dropped(1));
             flow.end_list();
-            flow.increase(0.001, true, Span::from_secs(1), at(1));
+            flow.increase(0.001, &MonitorRules { test: true, ..RULES }, Span::from_secs(1), at(1));
             flow.unresponsive
         };
         // An increase judges only earlier observations. The third observation completes three bad pairs.

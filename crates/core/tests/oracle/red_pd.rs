@@ -45,6 +45,8 @@ struct Plain {
     lists: Vec<BTreeMap<u64, f64>>,
     /// Lists and drops of every flow in them, each weighed with its name: what `state` says of them.
     listed: (f64, f64),
+    /// Flows that the last list identified.
+    identified: usize,
     flows: BTreeMap<u64, RedPdFlow>,
 }
 
@@ -70,9 +72,10 @@ impl Plain {
             filling: BTreeMap::new(),
             lists: Vec::new(),
             listed: (0.0, 0.0),
+            identified: 0,
             flows: BTreeMap::new(),
         };
-        plain.length = plain.list_length(0.0);
+        plain.length = plain.rules.start.map_or_else(|| plain.list_length(0.0), nanos);
         plain
     }
 
@@ -135,6 +138,7 @@ impl Oracle for Plain {
             entry("drop rate", self.average_rate.unwrap_or(0.0)),
             entry("R", self.rtt),
             entry("length", self.length as f64),
+            entry("identified", self.identified as u32),
             entry("in lists", self.listed.0),
             entry("drops in lists", self.listed.1),
         ];

@@ -58,6 +58,7 @@ EXPERIMENT = Experiment(
             "maxdecrease", 0.05, "section 4.2 states no value; 0.05 is from the authors' scripts", (0.02, 0.1)
         ),
         net.JITTER,
+        net.SPARE_UNRESPONSIVE,
         net.NOIDLE,
     ),
     stated_in="section 5.2, figure 10",

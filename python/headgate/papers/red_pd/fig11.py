@@ -49,6 +49,7 @@ EXPERIMENT = Experiment(
         net.unresponsive_test("mix.sh"),
         net.MIN_RTO,
         net.JITTER,
+        net.SPARE_UNRESPONSIVE,
         net.NOIDLE,
     ),
     stated_in="section 5.2",

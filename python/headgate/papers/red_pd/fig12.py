@@ -70,7 +70,7 @@ EXPERIMENT = Experiment(
         "settled": _bandwidth(UP + SETTLED, DOWN),
         "afterwards": _bandwidth(DOWN + SETTLED, 360),
     },
-    choices=(net.unresponsive_test("varying.sh"), net.MIN_RTO, net.JITTER, net.NOIDLE),
+    choices=(net.unresponsive_test("varying.sh"), net.MIN_RTO, net.JITTER, net.SPARE_UNRESPONSIVE, net.NOIDLE),
     stated_in="section 5.3, figure 12",
     claims=(
         Claim(

@@ -73,6 +73,7 @@ EXPERIMENT = Experiment(
         ),
         net.unresponsive_test("allTCP.sh"),
         net.MIN_RTO,
+        net.SPARE_UNRESPONSIVE,
         net.NOIDLE,
     ),
     stated_in="section 5.4, figure 13",

@@ -7,18 +7,13 @@
 
 use super::settings::{DynamicR, RedPdConfig};
 use crate::packet::FlowId;
-use crate::parts::{DropHistory, FlowDropRecord, FlowTable, HistorySize, MonitoredFlow, congestion_epoch};
+use crate::parts::{
+    DropHistory, FlowDropRecord, FlowTable, HistorySize, MonitorRules, MonitoredFlow, congestion_epoch,
+};
 use crate::time::{Span, Time};
 
-/// Below this drop rate no probability is increased (monitoring.tcl).
-const MIN_DROP_RATE: f64 = 0.001;
-/// Minimum time between two changes of a flow's probability, so that the flow can react (monitoring.tcl).
-const MIN_HOLD: Span = Span::from_millis(400);
-/// Minimum and maximum duration of a list, in multiples of R (monitoring.tcl).
-const MIN_LIST_RTTS: u64 = 2;
-const MAX_LIST_RTTS: u64 = 10;
-/// Factor by which `dynamic_r` changes R with each list.
-const R_STEP: f64 = 1.05;
+/// Lists whose durations are kept: the most that a probability may be held for.
+const LENGTHS: usize = 64;
 
 /// Packets or bytes that reached the output queue during a list, and how many of them were dropped or marked.
 #[derive(Clone, Copy, Debug, Default)]
@@ -27,8 +22,8 @@ struct AmbientCounts {
     signals: u64,
 }
 
-/// Durations of the last five lists, the newest first.
-type ListLengths = [Span; 5];
+/// Durations of the last lists, the newest first.
+type ListLengths = [Span; LENGTHS];
 
 /// The drop history and the monitored flows (sections 4.1 and 4.2).
 pub struct Identification {
@@ -43,6 +38,9 @@ pub struct Identification {
     last_rate: f64,
     drop_rate: Option<f64>,
     history: DropHistory,
+    /// Flows that the last list identified.
+    identified: u32,
+    rules: MonitorRules,
     monitored: FlowTable<MonitoredFlow>,
 }
 
@@ -54,25 +52,38 @@ impl Identification {
             DynamicR::Off => config.target_rtt,
             _ => config.target_rtt.clamp(config.min_rtt, config.max_rtt),
         };
+        let rules = config.monitor_rules();
         let mut new = Identification {
             config,
             rtt,
             started: Time::ZERO,
             length: Span::ZERO,
             ambient: AmbientCounts::default(),
-            lengths: ListLengths::default(),
+            lengths: [Span::ZERO; LENGTHS],
             last_rate: 0.0,
             drop_rate: None,
             history: DropHistory::new(HistorySize { lists, list_flows, counted_flows }, key),
+            identified: 0,
+            rules,
             monitored: FlowTable::new(max_monitored, key),
         };
-        new.length = new.length_at(0.0);
+        new.length = new.config.start.unwrap_or_else(|| new.length_at(0.0));
         new
     }
 
     /// The monitored flows.
     pub fn monitored(&self) -> &FlowTable<MonitoredFlow> {
         &self.monitored
+    }
+
+    /// Number of flows that the last list identified, monitored or not.
+    pub fn identified(&self) -> u32 {
+        self.identified
+    }
+
+    /// Whether the last list identified `flow`.
+    pub fn is_identified(&self, flow: FlowId) -> bool {
+        self.history.record_of(flow).is_some_and(|seen| seen.lists >= self.config.min_lists)
     }
 
     /// The lists of drops.
@@ -133,7 +144,7 @@ impl Identification {
         }
     }
 
-    /// Ends all due lists without arrivals at once. Such a list only halves the average drop rate.
+    /// Ends all due lists without arrivals at once. Such a list only lowers the average drop rate.
     fn skip_silence(&mut self, now: Time) {
         let lists = (now - self.started).as_nanos() / self.length.as_nanos();
         if lists == 0 {
@@ -141,21 +152,28 @@ impl Identification {
         }
         self.started += self.length * lists;
         self.last_rate = 0.0;
-        (0..lists.min(self.lengths.len() as u64)).for_each(|_| self.record_length(self.length));
-        // Any rate times 2^-1100 is 0, so larger exponents, which might not fit an i32, are not needed.
-        self.drop_rate = self.drop_rate.map(|rate| libm::ldexp(rate, -(lists.min(1100) as i32)));
+        (0..lists.min(LENGTHS as u64)).for_each(|_| self.record_length(self.length));
+        let lower = |rate| rate * libm::pow(1.0 - self.config.rate_weight, lists as f64);
+        self.drop_rate = self.drop_rate.map(lower);
     }
 
     fn end_list(&mut self) {
         let now = self.started + self.length;
         let AmbientCounts { arrived, signals } = core::mem::take(&mut self.ambient);
         self.last_rate = if arrived == 0 { 0.0 } else { signals as f64 / arrived as f64 };
-        let average = self.drop_rate.map_or(self.last_rate, |average| 0.5 * self.last_rate + 0.5 * average);
+        let weight = self.config.rate_weight;
+        let average = |average| weight * self.last_rate + (1.0 - weight) * average;
+        let average = self.drop_rate.map_or(self.last_rate, average);
         self.drop_rate = Some(average);
-        self.record_length(self.length);
+        // As in ns-2, the time before the start is no list's.
+        if self.started > Time::ZERO || self.config.start.is_none() {
+            self.record_length(self.length);
+        }
         self.history.end_list();
+        let enough = |seen: &&FlowDropRecord| seen.lists >= self.config.min_lists;
+        self.identified = self.history.records().iter().filter(enough).count() as u32;
         (0..self.monitored.len()).for_each(|position| self.monitored.at(position).1.end_list());
-        if self.last_rate > MIN_DROP_RATE {
+        if self.last_rate > self.config.min_drop_rate {
             self.increase_identified(now);
         }
         self.decrease_unlisted(now);
@@ -173,36 +191,46 @@ impl Identification {
     /// Figure 8: increases the probability of identified flows with drops in the last list.
     fn increase_identified(&mut self, now: Time) {
         let usable = self.last_rate.min(self.drop_rate());
-        let (test, length, hold) = (self.config.unresponsive_test, self.length, self.hold_time(4));
+        let (rules, length, hold) = (self.rules, self.length, self.hold_time(self.config.increase_hold));
+        let first_max = self.config.first_max.min(self.config.first_rates * usable);
         let identified = |seen: &&FlowDropRecord| seen.lists >= self.config.min_lists;
         let all = self.history.records().iter().filter(identified);
         let (flows, drops) = all.fold((0.0, 0.0), |(flows, drops), seen| (flows + 1.0, drops + seen.drops as f64));
         for seen in self.history.records().iter().filter(identified).filter(|seen| seen.recent) {
             let increase = usable * seen.drops as f64 / (drops / flows);
             match self.monitored.get(seen.flow) {
-                Some(flow) if now - flow.changed >= hold => flow.increase(increase, test, length, now),
+                Some(flow) if now - flow.changed >= hold => flow.increase(increase, &rules, length, now),
                 Some(_) => {}
-                None => monitor(&mut self.monitored, seen.flow, MonitoredFlow::new(increase, usable, now)),
+                None => monitor(&mut self.monitored, seen.flow, MonitoredFlow::new(increase.min(first_max), now)),
             }
         }
     }
 
+    /// Monitors an unresponsive flow whose packets are dropped with certainty.
+    #[cfg(test)]
+    pub(super) fn monitor_for_test(&mut self, flow: FlowId) {
+        let certain = MonitoredFlow { unresponsive: true, ..MonitoredFlow::new(1.0, Time::ZERO) };
+        self.monitored.insert(flow, certain);
+    }
+
     /// Figure 7: decreases the probability of monitored flows in no list, and releases them in the end.
     fn decrease_unlisted(&mut self, now: Time) {
-        let (hold, hold_unresponsive, max_decrease) = (self.hold_time(3), self.hold_time(5), self.config.max_decrease);
+        let RedPdConfig { decrease_hold, unresponsive_hold, .. } = self.config;
+        let (hold, hold_unresponsive) = (self.hold_time(decrease_hold), self.hold_time(unresponsive_hold));
         for position in (0..self.monitored.len()).rev() {
             let (name, flow) = self.monitored.at(position);
             let hold = if flow.unresponsive { hold_unresponsive } else { hold };
-            if now - flow.changed >= hold && self.history.record_of(name).is_none() && !flow.decrease(max_decrease, now)
+            if now - flow.changed >= hold && self.history.record_of(name).is_none() && !flow.decrease(&self.rules, now)
             {
                 self.monitored.remove_at(position);
             }
         }
     }
 
-    /// Time that a probability stays constant: the duration of the last `lists` lists, at least [`MIN_HOLD`].
-    fn hold_time(&self, lists: usize) -> Span {
-        self.lengths[..lists].iter().fold(Span::ZERO, |sum, length| sum + *length).max(MIN_HOLD)
+    /// Time that a probability stays constant: the duration of the last `lists` lists, at least `min_hold`.
+    fn hold_time(&self, lists: u32) -> Span {
+        let last = &self.lengths[..lists as usize];
+        last.iter().fold(Span::ZERO, |sum, length| sum + *length).max(self.config.min_hold)
     }
 
     /// The duration of a list at this ambient drop rate: equation (3), within bounds.
@@ -210,10 +238,11 @@ impl Identification {
         let share = f64::from(self.config.min_lists) / f64::from(self.config.lists);
         let drop_rate = self.config.fixed_drop_rate.unwrap_or(drop_rate);
         let length = Span::from_secs_f64(share * congestion_epoch(self.rtt, drop_rate));
-        length.clamp(self.rtt * MIN_LIST_RTTS, self.rtt * MAX_LIST_RTTS)
+        let RedPdConfig { min_list, max_list, .. } = self.config;
+        length.clamp(self.rtt * u64::from(min_list), self.rtt * u64::from(max_list))
     }
 
-    /// `dynamic_r`: lengthens R by 5 % if there are too many drops or too few monitored flows, or shortens it.
+    /// `dynamic_r`: lengthens R by `rtt_step` if there are too many drops or too few monitored flows, or shortens it.
     fn adapt(&mut self) {
         let RedPdConfig { drop_rate_target, monitored_target, min_rtt, max_rtt, .. } = self.config;
         let (rate, monitored) = (self.drop_rate(), self.monitored.len());
@@ -222,13 +251,13 @@ impl Identification {
             DynamicR::DropRate => (rate > drop_rate_target, rate < drop_rate_target / 2.0),
             // Without drops no flow can be identified.
             DynamicR::Monitored => (
-                monitored < monitored_target as usize && self.last_rate > MIN_DROP_RATE,
+                monitored < monitored_target as usize && self.last_rate > self.config.min_drop_rate,
                 monitored > monitored_target as usize,
             ),
         };
         let step = match (longer, shorter) {
-            (true, _) => R_STEP,
-            (_, true) => 1.0 / R_STEP,
+            (true, _) => 1.0 + self.config.rtt_step,
+            (_, true) => 1.0 / (1.0 + self.config.rtt_step),
             _ => return,
         };
         self.rtt = Span::from_secs_f64(self.rtt.as_secs_f64() * step).clamp(min_rtt, max_rtt);
@@ -320,8 +349,23 @@ mod tests {
     }
 
     #[test]
+    fn a_flow_starts_with_its_quantum_twice_the_drop_rate_or_one_half() {
+        // Flow 1 has three quarters of 16 drops, flow 2 to 4 the rest: quanta of 3, 1/3, 1/3 and 1/3 times the rate.
+        let started = |settings: &[(&str, &str)], arrived| {
+            let mut the = identification(settings);
+            (0..3).for_each(|_| list(&mut the, arrived, &[(1, 18), (2, 2), (3, 2), (4, 2)]));
+            probabilities(&the).iter().map(|(_, p)| *p).take(2).collect::<Vec<_>>()
+        };
+        let sixth = 0.25 * (2.0 / 6.0);
+        assert_eq!(started(&[], 96), [0.5, sixth]);
+        assert_eq!(started(&[], 192), [0.25, sixth / 2.0]);
+        assert_eq!(started(&[("first_max", "0.125")], 192), [0.125, sixth / 2.0]);
+        assert_eq!(started(&[("first_rates", "1")], 192), [0.125, sixth / 2.0]);
+    }
+
+    #[test]
     fn a_full_table_replaces_the_flow_of_least_probability_only_by_one_of_greater() {
-        let flow = |probability: f64| MonitoredFlow::new(probability, 1.0, Time::ZERO);
+        let flow = |probability: f64| MonitoredFlow::new(probability, Time::ZERO);
         let mut table = FlowTable::new(2, 1);
         for (name, probability) in [(1, 0.25), (2, 0.125), (3, 0.125), (4, 0.2), (5, 0.2)] {
             monitor(&mut table, FlowId(name), flow(probability));

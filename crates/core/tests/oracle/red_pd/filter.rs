@@ -8,7 +8,8 @@ use crate::harness::Arrival;
 impl Plain {
     /// Whether the packet of a monitored flow is dropped before the queue.
     pub(super) fn filtered(&mut self, packet: Arrival, rng: &mut Rng) -> Option<Why> {
-        let (size, waiting, congested) = (self.size(packet), self.queue.len() > 1, self.avg >= self.rules.minth);
+        // red-pd.cc: the length of the queue in its unit.
+        let (size, waiting, congested) = (self.size(packet), self.held() > 1.0, self.avg >= self.rules.minth);
         let flow = self.flows.get_mut(&packet.flow)?;
         flow.arrived += size;
         let p = if flow.unresponsive { flow.p * self.rules.penalty } else { flow.p };
@@ -20,7 +21,13 @@ impl Plain {
             1.0
         };
         let drawn = rng.chance(pa);
-        let demand = if flow.unresponsive { waiting || !self.rules.noidle } else { waiting && congested };
+        let demand = match (flow.unresponsive, self.rules.spare_unresponsive) {
+            // Section 4.2: by RED's average, without exception. That a packet waits is red-pd.cc's.
+            (false, _) => waiting && congested,
+            (true, true) => congested && (waiting || !self.rules.noidle),
+            // red-pd.cc.
+            (true, false) => waiting || !self.rules.noidle,
+        };
         if drawn && (demand || self.rules.fixed.is_some()) {
             flow.passed = 0.0;
             flow.dropped += size;

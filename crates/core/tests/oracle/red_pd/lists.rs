@@ -5,12 +5,12 @@ use std::collections::BTreeSet;
 use super::{Dynamic, Plain, RedPdFlow, nanos};
 
 impl Plain {
-    /// Equation (3), between 2R and 10R.
+    /// Equation (3), between 2R and 10R by default.
     pub(super) fn list_length(&self, p: f64) -> i64 {
         let p = self.rules.fixed.unwrap_or(p);
-        let most = 10.0 * self.rtt;
+        let [least, most] = self.rules.list.map(|multiple| multiple * self.rtt);
         let b = if p == 0.0 { most } else { self.rules.k as f64 / self.rules.m as f64 * self.rtt / (1.5 * p).sqrt() };
-        nanos(b.min(most).max(2.0 * self.rtt))
+        nanos(b.min(most).max(least))
     }
 
     /// A drop enters the list. With counters for n flows only, Misra and Gries.
@@ -39,10 +39,12 @@ impl Plain {
         let rate = if self.arrivals == 0.0 { 0.0 } else { self.drops / self.arrivals };
         let average = match self.average_rate {
             None => rate,
-            Some(average) => 0.5 * rate + 0.5 * average,
+            Some(average) => self.rules.weight * rate + (1.0 - self.rules.weight) * average,
         };
         self.average_rate = Some(average);
-        self.lengths.push(self.length);
+        if self.rules.start.is_none() || self.started > 0 {
+            self.lengths.push(self.length);
+        }
 
         let mut list: Vec<(u64, f64)> = std::mem::take(&mut self.filling).into_iter().collect();
         list.sort_by(|a, b| b.1.total_cmp(&a.1).then(a.0.cmp(&b.0)));
@@ -52,6 +54,7 @@ impl Plain {
             self.lists.remove(0);
         }
         let all: BTreeSet<u64> = self.lists.iter().flat_map(|list| list.keys().copied()).collect();
+        self.identified = all.iter().filter(|flow| self.history(**flow).0 >= self.rules.k).count();
         self.listed = all.into_iter().fold((0.0, 0.0), |(lists, drops), flow| {
             let (present, lost) = self.history(flow);
             (lists + (1 + flow) as f64 * present as f64, drops + (1 + flow) as f64 * lost)
@@ -60,7 +63,7 @@ impl Plain {
             flow.last = (flow.arrived, flow.dropped);
             (flow.arrived, flow.dropped) = (0.0, 0.0);
         }
-        if rate > 0.001 {
+        if rate > self.rules.least_rate {
             self.increase(now, rate.min(average));
         }
         self.decrease(now);
@@ -73,41 +76,36 @@ impl Plain {
     }
 
     fn since(&self, lists: usize) -> i64 {
-        self.lengths.iter().rev().take(lists).sum::<i64>().max(nanos(0.4))
+        self.lengths.iter().rev().take(lists).sum::<i64>().max(nanos(self.rules.hold))
     }
 
     fn increase(&mut self, now: i64, usable: f64) {
         let all: BTreeSet<u64> = self.lists.iter().flat_map(|list| list.keys().copied()).collect();
         let identified: Vec<u64> = all.into_iter().filter(|flow| self.history(*flow).0 >= self.rules.k).collect();
         let mean = identified.iter().map(|flow| self.history(*flow).1).sum::<f64>() / identified.len() as f64;
-        let (since, seconds) = (self.since(4), self.length as f64 / 1e9);
+        let (since, seconds) = (self.since(self.rules.holds[0]), self.length as f64 / 1e9);
         for name in identified {
             if !self.lists.last().unwrap().contains_key(&name) {
                 continue;
             }
             let inc = usable * self.history(name).1 / mean;
             let Some(flow) = self.flows.get_mut(&name) else {
-                let p = inc.min(2.0 * usable).min(0.5);
+                let [most, rates] = self.rules.first;
+                let p = inc.min(rates * usable).min(most);
                 self.monitor(name, p, now);
                 continue;
             };
             if now - flow.changed < since {
                 continue;
             }
-            if self.rules.test && unresponsive(&flow.pairs) {
+            if self.rules.test && unresponsive(&flow.pairs, self.rules.comparable) {
                 flow.unresponsive = true;
             }
             let old = flow.p;
-            if flow.unresponsive {
-                flow.p = if inc > old { 3.0 * old } else { old + 2.0 * inc };
-                if flow.p >= 1.0 {
-                    flow.p = 1.0 - (1.0 - old) / 3.0;
-                }
-            } else {
-                flow.p = if inc > old { 2.0 * old } else { old + inc };
-                if flow.p >= 1.0 {
-                    flow.p = 1.0 - (1.0 - old) / 2.0;
-                }
+            let [growth, ..] = self.rules.changes[usize::from(flow.unresponsive)];
+            flow.p = if inc > old { growth * old } else { old + (growth - 1.0) * inc };
+            if flow.p >= 1.0 {
+                flow.p = 1.0 - (1.0 - old) / growth;
             }
             flow.changed = now;
             let (arrived, dropped) = flow.last;
@@ -142,7 +140,7 @@ impl Plain {
     }
 
     fn decrease(&mut self, now: i64) {
-        let (three, five) = (self.since(3), self.since(5));
+        let [_, three, five] = self.rules.holds.map(|lists| self.since(lists));
         let names: Vec<u64> = self.flows.keys().copied().collect();
         for name in names {
             let absent = self.history(name).0 == 0;
@@ -152,7 +150,7 @@ impl Plain {
                 continue;
             }
             let most = self.rules.max_decrease;
-            let (enough, part) = if flow.unresponsive { (0.0025, 1.5) } else { (0.005, 2.0) };
+            let [_, part, enough] = self.rules.changes[usize::from(flow.unresponsive)];
             if flow.p <= enough {
                 self.flows.remove(&name);
                 continue;
@@ -162,17 +160,19 @@ impl Plain {
         }
     }
 
-    /// Not in the paper: R moves by 5 % a list.
+    /// Not in the paper: R moves by 5 % a list, by default.
     fn vary_r(&mut self, rate: f64, average: f64) {
         let (up, down) = match self.rules.dynamic {
             Dynamic::Off => return,
             Dynamic::DropRate(target) => (average > target, average < target / 2.0),
-            Dynamic::MonitoredFlow(most) => (self.flows.len() < most && rate > 0.001, self.flows.len() > most),
+            Dynamic::MonitoredFlow(most) => {
+                (self.flows.len() < most && rate > self.rules.least_rate, self.flows.len() > most)
+            }
         };
         let rtt = if up {
-            self.rtt * 1.05
+            self.rtt * (1.0 + self.rules.step)
         } else if down {
-            self.rtt / 1.05
+            self.rtt / (1.0 + self.rules.step)
         } else {
             return;
         };
@@ -181,11 +181,11 @@ impl Plain {
 }
 
 /// Bad: the rate fell by less than the square root of the drop rate asks.
-fn unresponsive(pairs: &[(f64, f64)]) -> bool {
+fn unresponsive(pairs: &[(f64, f64)], comparable: f64) -> bool {
     let (mut good, mut bad) = (0, 0);
     for (rate1, p1) in pairs {
         for (rate2, p2) in pairs {
-            if p1 < p2 && p1 / p2 > 0.1 {
+            if p1 < p2 && p1 / p2 > comparable {
                 if rate2 / rate1 > (p1 / p2).sqrt() { bad += 1 } else { good += 1 }
             }
         }

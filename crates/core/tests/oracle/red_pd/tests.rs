@@ -20,6 +20,7 @@ fn look(ours: &RedPd<usize>, _: Time) -> NamedState {
         entry("drop rate", ours.identification().drop_rate()),
         entry("R", ours.identification().target_rtt().as_secs_f64()),
         entry("length", ours.identification().list_length().as_nanos() as f64),
+        entry("identified", ours.identification().identified()),
         entry("in lists", seen.iter().map(|s| (1 + s.flow.0) as f64 * f64::from(s.lists)).sum::<f64>()),
         entry("drops in lists", seen.iter().map(|s| (1 + s.flow.0) as f64 * s.drops as f64).sum::<f64>()),
     ];
@@ -152,7 +153,62 @@ fn red_pd_as_in_ns2_follows_its_defaults() {
         ecn: false,
         mean: 500.0,
         noidle: false,
+        spare_unresponsive: false,
+        start: Some(10.1),
         ..PAPER
     };
     assert!(compare(&[("preset", "ns2"), ("limit", "150KB")], ns2, TrafficMix::mixed(8)).monitored >= 2);
+}
+
+#[test]
+fn red_pd_drops_unresponsive_flows_below_minth_as_the_authors_engine_does() {
+    let engine = RedPdNumbers { spare_unresponsive: false, ..PAPER };
+    let settings = [("limit", "150p"), ("spare_unresponsive", "off")];
+    assert!(compare(&settings, engine, TrafficMix::even(9)).unresponsive);
+    let all = RedPdNumbers { noidle: false, ..PAPER };
+    assert!(compare(&[("limit", "150p"), ("noidle", "off")], all, TrafficMix::even(10)).unresponsive);
+}
+
+#[test]
+fn red_pd_takes_other_numbers_than_the_authors_scripts() {
+    let settings = [
+        ("limit", "150p"),
+        ("start", "3s"),
+        ("min_list", "1"),
+        ("max_list", "4"),
+        ("rate_weight", "0.25"),
+        ("min_drop_rate", "0.02"),
+        ("min_hold", "50ms"),
+        ("increase_hold", "2"),
+        ("decrease_hold", "1"),
+        ("unresponsive_hold", "7"),
+        ("first_max", "0.0625"),
+        ("first_rates", "0.75"),
+        ("growth", "1.5"),
+        ("unresponsive_growth", "4"),
+        ("easing", "3"),
+        ("unresponsive_easing", "1.25"),
+        ("release", "0.01"),
+        ("unresponsive_release", "0.02"),
+        ("comparable", "0.3"),
+        ("dynamic_r", "drop_rate"),
+        ("drop_rate_target", "0.05"),
+        ("rtt_step", "0.1"),
+    ];
+    let rules = RedPdNumbers {
+        start: Some(3.0),
+        list: [1.0, 4.0],
+        weight: 0.25,
+        least_rate: 0.02,
+        hold: 0.05,
+        holds: [2, 1, 7],
+        first: [0.0625, 0.75],
+        changes: [[1.5, 3.0, 0.01], [4.0, 1.25, 0.02]],
+        comparable: 0.3,
+        dynamic: Dynamic::DropRate(0.05),
+        step: 0.1,
+        ..PAPER
+    };
+    let seen = compare(&settings, rules, TrafficMix::even(11));
+    assert!(seen.monitored >= 2 && seen.unresponsive);
 }
