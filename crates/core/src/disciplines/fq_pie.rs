@@ -212,6 +212,6 @@ mod tests {
     #[test]
     fn linux_winds_up_and_holds_an_unresponsive_flow_to_a_few_packets() {
         let (linux, clamped) = (held(&[]), held(&[("max_probability", "1")]));
-        assert!(linux < 0.0 && clamped > 20.0 * linux, "{linux} {clamped}");
+        assert!(linux < 3.0 && clamped > 100.0, "{linux} {clamped}");
     }
 }

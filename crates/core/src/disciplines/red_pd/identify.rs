@@ -209,7 +209,8 @@ impl Identification {
     /// Monitors an unresponsive flow whose packets are dropped with certainty.
     #[cfg(test)]
     pub(super) fn monitor_for_test(&mut self, flow: FlowId) {
-        let certain = MonitoredFlow { unresponsive: true, ..MonitoredFlow::new(1.0, Time::ZERO) };
+        let mut certain = MonitoredFlow::new(1.0, Time::ZERO);
+        certain.unresponsive = true;
         self.monitored.insert(flow, certain);
     }
 
