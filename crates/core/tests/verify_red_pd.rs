@@ -16,8 +16,9 @@ const LINK: Rate = Rate::from_bits(10_000_000);
 const MBIT: f64 = 125.0;
 const R: Span = Span::from_millis(40);
 
+/// With the rule of the authors' engine, which the figures come from: unresponsive flows are dropped below minth too.
 fn red_pd(settings: &[(&str, &str)]) -> RedPd<()> {
-    let settings = [&[("limit", "50p")], settings].concat();
+    let settings = [&[("limit", "50p"), ("spare_unresponsive", "off")], settings].concat();
     RedPd::new(RedPdConfig::from_settings(&settings).unwrap(), &LinkInfo::new(LINK, 1000, 7)).unwrap()
 }
 

@@ -25,9 +25,7 @@ PACKET_BITS = 8000
 #: the time.
 _RED = "minth=10p,maxth=33p,maxp=0.1,wq=0.002"
 RED = f"red:{_RED},gentle=on"
-RED_PD = (
-    f"red_pd:{_RED},spare_unresponsive=$spare_unresponsive,noidle=$noidle,unresponsive_test=$unresponsive_test"
-)
+RED_PD = f"red_pd:{_RED},spare_unresponsive=$spare_unresponsive,noidle=$noidle,unresponsive_test=$unresponsive_test"
 
 #: Reasons for drops before the queue.
 PREFILTER = ("prefilter", "unresponsive")
@@ -54,13 +52,8 @@ SPARE_UNRESPONSIVE = OpenParameter(
 NOIDLE = OpenParameter(
     "noidle",
     "on",
-<<<<<<< HEAD
-    "whether RED-PD stops its drops of unresponsive flows, too, while at most one packet is queued. By section 4.2 it "
-    "does so for all monitored flows; ns-2.35 does not for unresponsive ones",
-=======
     "whether unresponsive flows are spared, too, while at most one packet is queued. The text does not say; "
     "ns-2.35 has both and does not spare them by default",
->>>>>>> bb88830d (core: RED-PD spares unresponsive flows by RED's average, its numbers are parameters, lists count identified flows)
     ("off",),
 )
 
