@@ -4,8 +4,8 @@ use std::io;
 use std::sync::mpsc::sync_channel;
 use std::thread::{self, JoinHandle};
 
-/// Starts a thread called `name`, which calls `make` for a value and a closure. Returns the value, while the thread
-/// runs the closure.
+/// Starts a thread called `name`, which calls `make` for a value and a closure. Returns the value to the caller; the
+/// thread then runs the closure.
 pub(crate) fn spawn<M: Send + 'static, T: Send + 'static, R: FnOnce() -> T>(
     name: &str,
     make: impl FnOnce() -> io::Result<(M, R)> + Send + 'static,

@@ -114,8 +114,9 @@ impl LaneExit {
         self.propagating.front().map_or(Time::NEVER, |first| first.due)
     }
 
-    /// Sends a batch of due packets to `to` and calls `left` for each, with whether `to` took it. Returns true if more may
-    /// be due. An end reports only how many packets it refused: they count as the last of the batch, as at a full device.
+    /// Sends a batch of due packets to `to` and calls `left` for each, with whether `to` took it. Returns true if more
+    /// may be due. An end reports only how many packets it refused. They count as the last packets of the batch, as at
+    /// a full device.
     #[inline]
     pub(crate) fn send_due(
         &mut self,

@@ -40,7 +40,7 @@ pub struct Forwarder<A, B, C, F = Lanes> {
     change_sender: ChangeSender<F>,
     changes: Receiver<FabricChange<F>>,
     publish_at: Time,
-    /// End of the last wait.
+    /// Time until which the loop last meant to wait. Lateness is measured against it.
     wake_at: Time,
     /// Whether frames may be waiting at each end.
     ready: [bool; 2],

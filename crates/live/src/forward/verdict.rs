@@ -32,15 +32,15 @@ const UNRESPONSIVE_AFTER: Span = Span::from_secs(5);
 const LEAST_SIGNALS: u64 = 5;
 
 /// The rate is compared over this many intervals before and after an interval: several round trips, enough for a TCP
-/// flow to react. The rate of a BBR cycle or a short burst falls by itself after the drops that it causes. Both are
-/// mostly over by then.
+/// flow to react. After the drops that a BBR cycle or a short burst causes, its rate falls by itself. Most cycles and
+/// bursts are over within these intervals.
 const NEAR_INTERVALS: usize = 3;
 
 /// Least number of intervals with many signals, and with few, for a comparison.
 const LEAST_INTERVALS: usize = 3;
 
-/// A responsive flow's rate falls by this share and this many standard errors after intervals with many signals. Chance
-/// alone reaches both once in 160 times.
+/// After intervals with many signals, a responsive flow's rate falls by at least this share and at least this many
+/// standard errors. By chance alone, one comparison in 160 meets both bounds.
 const LEAST_REDUCTION: f64 = 0.05;
 const LEAST_STANDARD_ERRORS: f64 = 2.5;
 

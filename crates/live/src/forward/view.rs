@@ -13,8 +13,8 @@ use crate::io::anomalies::AnomalyCounts;
 /// Most flows named in a view.
 pub const MOST_FLOWS_SHOWN: usize = 32;
 
-/// Counts of a lane outside its port. Frames received are dropped for lack of a slot or as anomalies, or arrive at the
-/// port. Packets sent by the port are lost, propagating, delivered or refused.
+/// Counts of a lane outside its port. A received frame is dropped for lack of a slot, dropped as an anomaly, or arrives
+/// at the port. A packet that the port sent is lost, propagating, delivered or refused.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct LaneCounts {
     /// Frames received, including those dropped at the entry.

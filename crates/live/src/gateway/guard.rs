@@ -41,7 +41,7 @@ impl Guard {
 
     /// Ends the thread after a last check; returns the problem if an interface failed.
     pub(crate) fn end(&mut self) -> Option<String> {
-        // Fails only after 2^64 calls.
+        // The eventfd's counter overflows only after 2^64 calls.
         let _ = write(&*self.stop_signal, &1_u64.to_ne_bytes());
         let _ = self.thread.take().map(JoinHandle::join);
         self.failure.get().map(InterfaceFailure::to_string)
@@ -74,7 +74,8 @@ fn wait_for_failure(interfaces: &WatchedInterfaces, stop_signal: &OwnedFd) -> Op
     }
 }
 
-/// Longest time from down to removed: an AF_XDP socket is detached in between.
+/// Longest time between a removed interface's change to down and its removal. In between, the kernel detaches an AF_XDP
+/// socket.
 const REMOVED_WITHIN: Span = Span::from_millis(300);
 
 /// The final state of a failed interface. The kernel switches an interface off before it removes it, and reports both.

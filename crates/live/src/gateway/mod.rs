@@ -138,7 +138,8 @@ fn unknown_interface(name: &str, error: &io::Error) -> io::Error {
     unsuitable(format!("{error}{} There are: {}", guess.unwrap_or_else(|| ".".to_string()), known.join(", ")))
 }
 
-/// IPv6 gives every interface a link-local address (RFC 4291, section 2.5.6); only its neighbors know it.
+/// Every interface with IPv6 has a link-local address (RFC 4291, section 2.5.6), so such an address is no obstacle.
+/// Only neighbors can reach it.
 fn is_link_local(address: &std::net::IpAddr) -> bool {
     matches!(address, std::net::IpAddr::V6(v6) if v6.is_unicast_link_local())
 }

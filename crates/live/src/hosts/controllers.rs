@@ -1,8 +1,8 @@
 //! The kernel's congestion controls: which exist, and which a network namespace may use.
 //!
-//! A control outside the initial namespace's `tcp_allowed_congestion_control` cannot be the default of another
-//! namespace, not even root's (`tcp_set_default_congestion_control`, net/ipv4/tcp_cong.c of Linux 6.18). Sockets may
-//! use it only with `CAP_NET_ADMIN` there. Other namespaces can read that list but not change it.
+//! If a control is missing from the initial namespace's `tcp_allowed_congestion_control`, not even root can make it the
+//! default of another namespace (`tcp_set_default_congestion_control`, net/ipv4/tcp_cong.c of Linux 6.18). Sockets of
+//! another namespace may use it only with `CAP_NET_ADMIN` there. Other namespaces can read the list but not change it.
 
 use std::fs;
 use std::io;

@@ -58,8 +58,9 @@ fn unshare(flags: UnshareFlags) -> io::Result<()> {
     rustix::thread::unshare(flags).map_err(io::Error::from)
 }
 
-/// Obtains the right to create namespaces: a process that lacks it enters a user namespace, if the kernel permits. It
-/// keeps its user id and gets root's rights over namespaces it creates; programs it executes get none.
+/// Obtains the right to create namespaces. A process without this right enters a user namespace, if the kernel permits.
+/// The process keeps its user id and gets root's rights over the namespaces that it creates. Programs that it executes
+/// get no such rights.
 ///
 /// Call it before starting threads: a process with several threads cannot enter a user namespace.
 ///

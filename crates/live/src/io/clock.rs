@@ -58,7 +58,7 @@ pub fn thread_cpu() -> Span {
 
 #[inline]
 fn nanos(time: Timespec) -> u64 {
-    // Only a wrong wall clock is negative.
+    // Negative only for a wall clock set before 1970.
     time.tv_sec as u64 * 1_000_000_000 + time.tv_nsec as u64
 }
 

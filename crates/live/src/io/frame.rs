@@ -1,9 +1,9 @@
 //! Parses a frame: flow, class, ECN field and position of the IP header.
 //!
 //! Every field is checked before use. The link acts as a bridge for frames other than IP and as a router for IP. It
-//! drops the IPv4 packets that a router must discard by RFC 1812, section 5.2.2, and their IPv6 equivalents. If their
-//! length or checksum is wrong, a mark cannot leave a valid checksum. Nothing beyond the ports is parsed. Decision 0005
-//! lists the treatment of every kind of frame.
+//! drops the IPv4 packets that a router must discard by RFC 1812, section 5.2.2, and their IPv6 equivalents. In a
+//! packet with a wrong length or checksum, a mark could not leave a valid checksum. Nothing beyond the ports is parsed.
+//! Decision 0005 lists the treatment of every kind of frame.
 
 use std::net::IpAddr;
 

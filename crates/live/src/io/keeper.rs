@@ -141,7 +141,7 @@ fn reap(command: libc::pid_t) -> Option<i32> {
     }
 }
 
-/// Kills all children and returns whether there were any. The kernel then makes their children the keeper's.
+/// Kills all children and returns whether there were any. Their children then become children of the keeper.
 fn kill_children() -> bool {
     let Ok(list) = open(c"/proc/thread-self/children", OFlags::RDONLY | OFlags::CLOEXEC, Mode::empty()) else {
         return false;

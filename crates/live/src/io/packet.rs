@@ -26,7 +26,7 @@ const HEADER: usize = 14 + 2 * TAG;
 /// The kind of socket that sends frames.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum SendMethod {
-    /// AF_XDP on veth, where it was measured, if available; otherwise a packet socket.
+    /// AF_XDP on a veth interface, where it was measured, if it is available. Otherwise a packet socket.
     #[default]
     Auto,
     /// Packet socket.

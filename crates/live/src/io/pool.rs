@@ -19,7 +19,7 @@ impl FrameId {
         self.slot
     }
 
-    /// Flow tag set by the account of a run; 0 until then.
+    /// Tag that names the frame's flow, set by the access links of a run; 0 until then.
     #[inline]
     pub(crate) fn tag(&self) -> u32 {
         self.tag
@@ -37,9 +37,9 @@ struct SlotContents {
     ip: Option<IpPosition>,
 }
 
-/// A cache line. The stride of slots is an odd number of lines. At 2048 bytes, the headers of a batch would share two
-/// sets of a first-level cache, and reads would wait for writes to other slots whose addresses have the same low 12
-/// bits (Intel 64 and IA-32 Architectures Optimization Reference Manual, "4-KByte aliasing").
+/// A cache line. The stride of slots is an odd number of lines. With a stride of 2048 bytes, the headers of a batch
+/// would share two sets of a first-level cache. Reads would also wait for writes to other slots whose addresses have
+/// the same low 12 bits (Intel 64 and IA-32 Architectures Optimization Reference Manual, "4-KByte aliasing").
 const LINE: usize = 64;
 
 /// The slots and the list of free ones.

@@ -6,8 +6,8 @@
 //! frame, resets the word, and advances to the next buffer. No system call is needed per frame, and the kernel counts
 //! the frames for which no buffer was free.
 //!
-//! Version 3 hands over whole blocks of frames, if need be after milliseconds, which would delay packets. Version 2
-//! hands over each frame at once.
+//! Version 3 hands over whole blocks of frames. A block that is not full waits for a timeout of milliseconds, which
+//! would delay packets. Version 2 hands over each frame at once.
 #![allow(unsafe_code, reason = "each block says why it is sound")]
 
 use std::io;

@@ -31,7 +31,7 @@ pub struct TcpInfo {
     pub ssthresh: Option<u32>,
     /// Bytes acknowledged, without the SYN that the kernel counts as one.
     pub acked: u64,
-    /// Whether it is in loss recovery, or reduces its window for a mark.
+    /// Whether the sender is in loss recovery, or reduces its window for a mark.
     pub in_recovery: bool,
     /// Segments acknowledged with an ECN echo.
     pub delivered_ce: u32,
@@ -121,8 +121,8 @@ pub fn pace(socket: impl AsFd, rate: Rate) -> io::Result<()> {
     sys::set_option(socket.as_fd(), libc::SOL_SOCKET, libc::SO_MAX_PACING_RATE, &(rate.as_bits() / 8))
 }
 
-/// Sets minimum and maximum RTO and longest delayed ACK, best effort: kernels before 6.15 lack these options, and none
-/// accepts more than 200 ms for the first and the last.
+/// Sets minimum and maximum RTO and longest delayed ACK, best effort. Kernels before 6.15 lack these options. No kernel
+/// accepts more than 200 ms for the minimum RTO and the delayed ACK.
 pub fn set_timers(socket: impl AsFd, [least, greatest, delayed]: [Span; 3]) {
     let set = |option, value: u64| {
         let value = i32::try_from(value).unwrap_or(i32::MAX);

@@ -1,6 +1,7 @@
 //! TUN devices: the kernel's own hosts send into them and receive from them (Documentation/networking/tuntap.rst).
 //!
-//! One read is one IP packet. Without offloads, the kernel segments packets and fills in checksums first.
+//! One read returns one IP packet. The device has no offloads, so the kernel segments packets and fills in checksums
+//! before the read.
 
 use std::io;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};

@@ -43,7 +43,7 @@ const HEADER: usize = 14;
 /// Result of a send.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct XdpSendResult {
-    /// Number of first frames that were sent or refused. The next one found no free chunk.
+    /// Frames from the start of the batch that were sent or refused. The frame after them found no free chunk.
     pub(super) consumed: usize,
     /// Refused frames among them.
     pub(super) refused: usize,

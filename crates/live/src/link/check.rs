@@ -1,4 +1,4 @@
-//! Sends datagrams from host to host over a link: rate, delay, and packets lost elsewhere than at the link.
+//! Measures a link with datagrams from host to host: its rate, its delay, and packets lost outside the link.
 
 use std::io;
 use std::net::{SocketAddr, UdpSocket};
@@ -17,10 +17,10 @@ use crate::link::{EmulatedLink, LinkSettings};
 /// IPv4 and UDP headers, in bytes.
 const HEADERS: u32 = 28;
 
-/// First packets, which are not timed: they find sleeping threads.
+/// Number of packets at the start that are not timed: they find the threads asleep.
 pub const UNTIMED_PACKETS: u64 = 20;
 
-/// Gap between packets above which the sender sleeps. Sending a packet takes about half of it.
+/// Least gap between packets in which the sender sleeps. Sending a packet takes about half of this time.
 const LEAST_SLEEP_GAP: Span = Span::from_micros(8);
 
 /// Datagrams at equal intervals from the near host to the far one.
@@ -72,8 +72,9 @@ fn send(socket: &UdpSocket, clock: Monotonic, load: DatagramLoad) -> io::Result<
     let gap = load.rate.transmit(load.packet);
     let mut paced = PacedClock::new(clock, Span::ZERO);
     paced.begin()?;
-    // Priority over the link's thread, as for the receiver. On a shared core the polling loop would starve the sender,
-    // and the result would measure the scheduler. A sender that never sleeps would starve the loop.
+    // Priority over the link's thread, as for the receiver. Without it, the polling loop would starve the sender on a
+    // shared core, and the result would measure the scheduler. A sender that never sleeps gets no priority: it would
+    // starve the loop.
     if gap >= LEAST_SLEEP_GAP {
         let _ = crate::io::set_realtime_priority(2);
     }

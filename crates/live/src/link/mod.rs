@@ -45,7 +45,8 @@ pub struct EmulatedLink<F = Lanes> {
     // Dropped before the hosts: it uses their devices.
     forwarder: ForwarderThread<F>,
     pub(crate) clock: Monotonic,
-    /// Duplicates that outlive the loop: the kernel's counters disappear with the devices.
+    /// Duplicate descriptors, which keep the devices after the loop has ended: the kernel's counters disappear with
+    /// them.
     _devices: Vec<OwnedFd>,
     hosts: HostPair,
     log: Option<LinkLog>,

@@ -19,7 +19,8 @@ impl IntervalRows {
         IntervalRows { interval, before: View::default() }
     }
 
-    /// Takes a view and returns the rows of the interval that it ends, if any. `last` ends an incomplete interval.
+    /// Takes the next view. Returns the rows of an interval if the view ends one. With `last`, the view also ends an
+    /// incomplete interval.
     pub(crate) fn rows_until(&mut self, view: &View, last: bool) -> Vec<IntervalRow> {
         let number = |at: Time| at.as_nanos() / self.interval.as_nanos();
         let mut rows = Vec::new();

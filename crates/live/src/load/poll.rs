@@ -30,7 +30,7 @@ pub struct Waker(Arc<OwnedFd>);
 impl Waker {
     /// Ends the current wait, or else the next one.
     pub fn wake(&self) {
-        // Fails only after 2^64 calls without a wait.
+        // The eventfd's counter overflows only after 2^64 calls without a wait.
         let _ = write(&*self.0, &1_u64.to_ne_bytes());
     }
 }

@@ -37,7 +37,7 @@ struct PendingRows {
 }
 
 impl TraceCollector {
-    /// Registers the host at `index`: its rows will come.
+    /// Registers the host at `index`. From then on, `take` holds back rows after the time that this host has reached.
     pub fn expect(&self, index: usize) {
         self.update(|pending| pending.complete_until[index] = Some(Time::ZERO));
     }

@@ -1,4 +1,5 @@
-//! The flows' own links before and behind the network, emulated as delays in the loop; and the flow of each frame.
+//! The access links of the flows, before and behind the network. The loop emulates them as delays. This module also
+//! assigns each frame to its flow.
 
 use headgate_core::parts::Histogram;
 use headgate_core::{Packet, Span, Time};
@@ -12,8 +13,8 @@ use crate::io::pool::FrameId;
 use crate::load::flows;
 use crate::load::ports::{self, PacketKind};
 
-// A frame's tag is the number of its flow, with the bit `DATA` set for data. A frame of no flow has the number of flows
-// as its tag, plus its direction.
+// A frame's tag is the number of its flow, with the bit `DATA` set for data. A frame that belongs to no flow has a tag
+// above all flow numbers: the number of flows, plus its direction.
 const DATA: u32 = 1 << 31;
 
 #[inline]

@@ -11,7 +11,7 @@ pub enum LiveRunError {
     Refused(String),
     /// A system call failed.
     System(io::Error),
-    /// The watcher asked to stop.
+    /// The observer asked to stop.
     Stopped,
 }
 

@@ -18,7 +18,7 @@ use crate::io::pool::FrameId;
 
 /// Results handed over during the run and at its end.
 pub(super) enum LoopRecord {
-    /// Samples and events of a direction since the previous one, up to the end of an interval or of the run.
+    /// Samples and events of one direction since its previous record, up to the end of an interval or of the run.
     IntervalSample(IntervalSample),
     DirectionTotals(Box<DirectionTotals>),
     /// The end, with [`AccessLinks::excess`](super::access::AccessLinks::excess).

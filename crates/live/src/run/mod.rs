@@ -1,8 +1,8 @@
 //! Runs a scenario on real packets, in real time: its links in the loop, its flows over the kernel's TCP and the
 //! simulator's sources.
 //!
-//! Queues are measured in the loop, with the simulator's code; deliveries at the receivers. A run returns the
-//! simulator's [`Outcome`], and a [`LinkFidelity`] of how exactly the links met the scenario.
+//! The loop measures queues with the simulator's code. The receivers measure deliveries. A run returns the simulator's
+//! [`Outcome`], and a [`LinkFidelity`] of how exactly the links met the scenario.
 
 mod access;
 mod assemble;
@@ -45,7 +45,7 @@ pub struct LiveRun {
     pub notes: Vec<String>,
 }
 
-/// Time between the moment at which the start is announced to the threads, and the start.
+/// Time from the announcement of the start to the threads until the start itself.
 const START_DELAY: Span = Span::from_millis(100);
 
 /// Rejects a `scenario` that cannot run on real packets.

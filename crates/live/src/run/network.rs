@@ -50,11 +50,12 @@ pub(super) struct LinkNetwork {
     directions: Vec<DirectionQueue>,
     wakes: WakeTimes,
     arriving: Timeline<ArrivingPacket>,
-    /// Least propagation delay of the links. A packet that arrives at or leaves a queue now is due at its host no
-    /// sooner than this.
+    /// Least propagation delay of the links. A packet that arrives at or leaves a queue now is not due at its host
+    /// before this delay has passed.
     least_delay: Span,
     record_times: RecordTimes,
-    /// The first link that compares disciplines. Only its views name flows, since that costs time.
+    /// The first link that compares disciplines. Only the views of this link name flows, because finding them costs
+    /// time.
     viewed_link: u16,
     /// Number and total duration of stalls.
     stalls: (u64, Span),

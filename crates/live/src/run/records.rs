@@ -13,7 +13,7 @@ use headgate_scenario::Scenario;
 use super::error::LiveRunError;
 use super::meter::{DirectionTotals, IntervalSample, LoopRecord};
 
-/// Longest time between two calls of the watcher.
+/// Longest time between two calls of the observer.
 const WATCH_INTERVAL: Duration = Duration::from_millis(50);
 /// Longest wait for the loop's last records, which normally arrive within `PUBLISH_INTERVAL` of the end. The results of
 /// a machine that is later than this are useless.
@@ -29,7 +29,7 @@ pub(super) struct RunRecords {
 }
 
 impl RunRecords {
-    /// Collects all records and informs the watcher. `report` passes on traces and captures, and returns the time.
+    /// Collects all records and informs the observer. `report` passes on traces and captures, and returns the time.
     pub(super) fn collect(
         inbox: &Receiver<LoopRecord>,
         scenario: &Scenario,
@@ -59,7 +59,7 @@ impl RunRecords {
         }
     }
 
-    /// Keeps a sample. Once all `directions` have sent theirs for an interval, the watcher gets its events.
+    /// Keeps a sample. Once all `directions` have sent theirs for an interval, the observer gets its events.
     fn add_sample(&mut self, sample: IntervalSample, directions: usize, watch: &mut dyn RunObserver) {
         let samples = self.samples.entry(sample.at).or_default();
         samples.push(sample);
