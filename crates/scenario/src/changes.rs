@@ -50,7 +50,7 @@ enum ChangeOption {
 }
 
 impl Change {
-    /// Settings of disciplines are changed after the choice of disciplines.
+    /// Whether this sets a parameter of a discipline. Such changes are made last, after the disciplines are chosen.
     fn is_of_qdisc(&self) -> bool {
         self.flag == ChangeOption::Set && self.text.split(['.', '=']).next().is_some_and(|step| step.trim() == "qdisc")
     }

@@ -1,7 +1,7 @@
 //! Classification: maps a packet's header to its class (an aggregate of flows) and its flow, as disciplines see them.
 //!
-//! The host classifies and sets `flow` and `class` of a [`Packet`](headgate_core::Packet). A [`Classifier`] reads only
-//! the [`Header`], simulated or real.
+//! The simulator or the forwarding loop classifies each packet and sets its `flow` and `class` (see
+//! [`Packet`](headgate_core::Packet)). A [`Classifier`] reads only the [`Header`], simulated or real.
 
 use std::net::IpAddr;
 
@@ -53,7 +53,7 @@ pub struct ClassRule {
     pub conditions: Conditions,
 }
 
-/// Conditions on a header. Any value of a field may match; a field without values matches everything.
+/// Conditions on a header. A field matches if one of its values does; a field without values matches everything.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Conditions {
     /// IANA's protocol numbers.
@@ -146,7 +146,8 @@ impl Classifier {
     }
 
     /// The class of a packet; 0 if none matches. The first matching class without a parent takes the packet, then its
-    /// first matching child, and so on. A class without conditions matches what its children match, or everything.
+    /// first matching child, and so on. A class without conditions matches what its children match; without children,
+    /// it matches everything.
     #[inline]
     pub fn class(&self, header: &Header<'_>) -> ClassId {
         let mut class = ClassId(0);

@@ -61,8 +61,8 @@ pub(crate) struct Dscp(pub(crate) u8);
 impl NamedNumber for Dscp {
     const WHAT: &'static str = "a DSCP";
     const MOST: u8 = 63;
-    // CS0 to CS7 (RFC 2474, 4.2.2; `DF` is what RFC 4594 calls CS0), LE (RFC 8622), AF (RFC 2597), VOICE-ADMIT (RFC 5865),
-    // EF (RFC 3246).
+    // CS0 to CS7 (RFC 2474, 4.2.2; `DF` is what RFC 4594 calls CS0), LE (RFC 8622), AF (RFC 2597), VOICE-ADMIT (RFC
+    // 5865), EF (RFC 3246).
     #[rustfmt::skip]
     const NAMES: &'static [(&'static str, u8)] = &[
         ("CS0", 0), ("DF", 0), ("LE", 1), ("CS1", 8), ("AF11", 10), ("AF12", 12), ("AF13", 14),

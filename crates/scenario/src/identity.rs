@@ -18,9 +18,9 @@ pub struct Identity {
 }
 
 impl Scenario {
-    /// The identity of each flow at `hop`, by flow number. Flows that the classifier does not distinguish share the
-    /// number of the first, or the sum of their addresses. If it distinguishes all, numbers are the same as without classes. Where a direction carries
-    /// a flow's replies, the reply's header is classified.
+    /// The identity of each flow at `hop`, by flow number. Flows that the classifier does not distinguish share one
+    /// identifier: the number of the first of them, or the sum of their addresses. If the classifier distinguishes all
+    /// flows, each keeps its own number. Where a direction carries a flow's replies, the reply's header is classified.
     pub fn identities(&self, hop: Hop) -> Vec<Identity> {
         // Numbers depend only on which hashes are equal, so any key will do.
         let classifier = self.classifier(0);

@@ -15,7 +15,8 @@ pub struct Migrated {
     pub changes: Vec<(u32, String)>,
 }
 
-/// Replaces old names of keys and parameters, and old spellings of values, in a scenario's text. `file` is its name in errors.
+/// Replaces old names of keys and parameters, and old spellings of values, in a scenario's text. `file` is its name in
+/// errors.
 ///
 /// # Errors
 /// The text is not TOML, or has a key under its old and its new name.

@@ -22,7 +22,7 @@ pub struct Scenario {
     pub about: String,
     /// Simulated time of one run.
     pub duration: Span,
-    /// Initial part of the run that figures exclude.
+    /// Initial part of the run that results leave out.
     pub warmup: Span,
     /// One run for each seed; at least one, all different.
     pub seeds: Vec<u64>,
@@ -80,10 +80,10 @@ impl<S> Deref for FlowGroup<S> {
     }
 }
 
-/// TCP flows: send their source's data as fast as TCP allows, from `start` to `stop`.
+/// TCP flows, which send their source's data as fast as TCP allows, from `start` to `stop`.
 pub type TcpGroup = FlowGroup<TcpSettings>;
 
-/// UDP flows: send their source's data, or as much as TFRC allows.
+/// UDP flows, which send their source's data, or as much as TFRC allows.
 pub type UdpGroup = FlowGroup<UdpSettings>;
 
 impl UdpGroup {

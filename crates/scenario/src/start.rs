@@ -33,7 +33,7 @@ pub enum Start {
     Poisson {
         /// Arrivals a second, on average.
         rate: f64,
-        /// The mean load on the route's first link that `rate` follows from, if given.
+        /// Mean load on the route's first link, if the file gives it. `rate` then follows from it.
         load: Option<f64>,
     },
 }
@@ -51,7 +51,8 @@ impl Start {
         }
     }
 
-    /// Default number of flows: all steps' before `end`, a bound on the Poisson arrivals, or one. `None` if too many.
+    /// Default number of flows: the flows of all steps before `end`, an upper bound on the Poisson arrivals, or one.
+    /// `None` if there are too many.
     pub(crate) fn flows_until(self, end: Span) -> Option<u32> {
         let flows = match self {
             Start::Drawn { .. } => 1,

@@ -155,7 +155,7 @@ fn class(class: &ClassRule, all: &[ClassRule]) -> RawClass {
     }
 }
 
-/// The values of a condition. Absent conditions have no text.
+/// The values of a condition. A condition without values gives `None` and is not written.
 fn any_of<T>(values: impl Iterator<Item = T>) -> Located<AnyOf<T>> {
     let values: Vec<T> = values.collect();
     if values.is_empty() { None } else { given(AnyOf(values)) }

@@ -1,6 +1,7 @@
 //! The macros that declare tables.
 
-/// Declares keys that code resolves because they depend on other keys: meaning, name, kind, and optionally
+/// Declares the keys of a table whose values code resolves, because they depend on other keys. Each key has a meaning,
+/// a name, a kind, and optionally
 ///
 /// - `= VALUE`: the default, which the method of the key's name returns where a file gives no value;
 /// - a literal: the default in words, where it depends on other keys. A key without a default is required;
@@ -52,7 +53,7 @@ macro_rules! keys {
     };
 }
 
-/// Declares settings: meaning, name, kind, default, and optionally
+/// Declares the settings of a table. Each has a meaning, a name, a kind, a default, and optionally
 ///
 /// - `ns2 VALUE` and `linux VALUE`: the defaults in these profiles, where they differ from that of `rfc`;
 /// - `in RANGE`: the values allowed;

@@ -109,7 +109,7 @@ impl From<u32> for Size {
     }
 }
 
-/// A size within its range fits.
+/// Does not overflow for a size within the range of its key.
 impl From<Size> for u32 {
     fn from(size: Size) -> u32 {
         size.0.try_into().unwrap_or(u32::MAX)

@@ -1,4 +1,4 @@
-//! Tables as a file gives them: every key that exists, none filled in.
+//! Tables as a file gives them: a field for each key of the schema, empty where the file gives no value.
 
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
@@ -34,7 +34,8 @@ pub(crate) trait RawTable: Default + ValueKind {
 
 /// A table or part that can be written.
 pub(crate) trait Entries {
-    /// Keys with their values as a file writes them, in the order of the declaration. Keys without a value are left out.
+    /// Keys with their values as a file writes them, in the order of the declaration. Keys without a value are left
+    /// out.
     fn entries(&self) -> Vec<(&'static str, String)>;
 }
 

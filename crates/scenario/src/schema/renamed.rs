@@ -249,8 +249,8 @@ fn add_respelling(changes: &mut Vec<NameChange>, span: &Range<usize>, old: &str,
     changes.push(NameChange { span: span.clone(), text, what: "spelling" });
 }
 
-/// `cc` used to set Reno's window law together with a recovery. `"reno"` alone still means RFC 5681, except in the profile
-/// `linux`; other values get a warning.
+/// Replaces a `cc` that names a recovery. In earlier releases, such a `cc` set Reno's window law and that recovery.
+/// `"reno"` alone still means RFC 5681, except in the profile `linux`. Other values get a warning.
 fn cc_with_recovery(table: &mut DeTable<'_>, end: usize, changes: &mut Vec<NameChange>) {
     let Some((recovery, span)) = recovery_in(table, "cc").filter(|(word, _)| *word != Recovery::Rack) else { return };
     let is_old = recovery != Recovery::Reno;
@@ -269,7 +269,7 @@ fn cc_with_recovery(table: &mut DeTable<'_>, end: usize, changes: &mut Vec<NameC
     }
 }
 
-/// `rack` used to be a key.
+/// Replaces the former key `rack` by `recovery`.
 fn rack(table: &mut DeTable<'_>, end: usize, changes: &mut Vec<NameChange>) -> Result<(), Fault> {
     let Some(value) = table.get("rack") else { return Ok(()) };
     let (span, on) = match value.get_ref() {
