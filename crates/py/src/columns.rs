@@ -24,22 +24,22 @@ impl Columns {
         columns
     }
 
-    /// A column of strings, each stored once.
+    /// Adds a column of strings, each distinct string stored once.
     pub fn text<S: AsRef<str>>(&mut self, name: &str, values: impl Iterator<Item = S>) {
         self.add(name, words(values.map(Some)), false);
     }
 
-    /// A column of counts.
+    /// Adds a column of counts.
     pub fn u64(&mut self, name: &str, values: impl Iterator<Item = u64>) {
         self.add(name, Arc::new(UInt64Array::from_iter_values(values)), false);
     }
 
-    /// A column of numbers; `None` becomes null.
+    /// Adds a column of numbers; `None` becomes null.
     pub fn f64_or_null(&mut self, name: &str, values: impl Iterator<Item = Option<f64>>) {
         self.add(name, Arc::new(values.collect::<Float64Array>()), true);
     }
 
-    /// The columns of this row type.
+    /// Adds the columns of this row type.
     pub fn of<'a, R: Row>(&mut self, names: &'a Names, rows: impl Iterator<Item = &'a R> + Clone) {
         let columns = R::columns().into_iter().filter(|column| names.has_column(column));
         for Column { about, cells, .. } in columns {

@@ -45,7 +45,7 @@ pub fn measure<'py>(
     let numbers = [
         ("sent", measurement.sent),
         ("received", received),
-        // Datagrams that arrived in the time `taken_s`, which starts with the arrival of the datagram before them.
+        // Datagrams that arrived within `taken_s`, without the datagram whose arrival starts this time.
         ("timed", received.saturating_sub(check::UNTIMED_PACKETS + 1)),
         ("near_sent", near.sent),
         ("near_dropped", near.send_drops),

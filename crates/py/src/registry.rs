@@ -104,7 +104,7 @@ impl Named {
     }
 }
 
-/// One row of the registry.
+/// A discipline of the registry.
 #[pyclass(frozen, get_all, extends = Named, module = "headgate._core")]
 pub struct Discipline {
     /// Its name in print.
