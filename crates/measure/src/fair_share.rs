@@ -78,7 +78,7 @@ impl SourceRate<'_> {
         8.0 * rate.min(whole)
     }
 
-    /// Mean fraction of the flows that arrive at all.
+    /// Mean fraction of the group's flows that start before the end.
     fn started_fraction(&self) -> f64 {
         match self.start {
             Start::Poisson { rate, .. } => (rate * self.end.as_secs_f64() / f64::from(self.flows)).min(1.0),

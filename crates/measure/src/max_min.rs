@@ -11,8 +11,8 @@ pub struct FlowDemand {
     pub route: Vec<usize>,
 }
 
-/// Max-min fair shares of the demands' flows on links of these `capacities`. No flow gets more than it wants, and none
-/// could get more without taking from a flow that has no more. An unbounded flow without links gets infinity.
+/// Max-min fair shares of the demands' flows on links of these `capacities`. No flow gets more than it wants. A flow
+/// could only get more by taking from a flow whose share is not larger. An unbounded flow without links gets infinity.
 pub fn max_min(capacities: &[f64], demands: &[FlowDemand]) -> Vec<f64> {
     let mut filling = Filling {
         left: capacities.to_vec(),

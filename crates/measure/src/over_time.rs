@@ -148,8 +148,8 @@ impl SampledCounters {
         (now.0.wrapping_sub(first), now.1.wrapping_sub(second))
     }
 
-    /// The counters restart from 0. The next increments still include the counts before the restart: the stored values
-    /// wrap below 0.
+    /// Adapts to counters that restart from 0 after they reached `now`. The next increments still include the counts
+    /// before the restart, because the stored values wrap below 0.
     pub fn restart(&mut self, now: (u64, u64)) {
         *self = SampledCounters(self.0.wrapping_sub(now.0), self.1.wrapping_sub(now.1));
     }

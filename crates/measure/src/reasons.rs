@@ -14,7 +14,8 @@ pub fn reasons() -> Vec<Why> {
     registry::reasons().into_iter().chain(declared.iter().copied()).collect()
 }
 
-/// Declares a reason of a discipline outside the registry, unless its name is known. Leaks: there are only a few.
+/// Declares a reason of a discipline outside the registry, unless its name is known. The text is never freed, as there
+/// are only a few reasons.
 pub fn declare_reason(name: String, about: String) {
     if reasons().iter().all(|why| why.name() != name) {
         let reason = Reason { name: name.leak(), about: about.leak(), targets_identified_flow: false };

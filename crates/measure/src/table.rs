@@ -223,7 +223,8 @@ pub fn milliseconds(span: Span) -> f64 {
     span.as_nanos() as f64 / 1e6
 }
 
-/// Columns of a histogram stored in millionths of `unit`: a quantile for each share, the mean where none is given.
+/// Columns of a histogram stored in millionths of `unit`, one for each of `parts`: the quantile at its share, or the
+/// mean if it has no share.
 pub fn quantiles<R: 'static>(
     (name, unit, meaning): (&str, Unit, &str),
     parts: &[(&str, Option<f64>)],

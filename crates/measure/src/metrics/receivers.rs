@@ -35,7 +35,7 @@ impl ReceiverMetrics {
         let fair_shares = fair_shares(scenario);
         let stops = scenario.tcp.iter().map(|group| group.stop).chain(scenario.udp.iter().map(|group| group.stop));
         let stops: Vec<Time> = stops.map(|stop| stop.map_or(Time::NEVER, |at| Time::ZERO + at)).collect();
-        // The goodput of a brief flow shows its demand, not how evenly the link was shared.
+        // Brief flows do not count: their goodput shows their demand, not how evenly the link was shared.
         let fair = |due: &FairShare| if due.is_brief() { 0.0 } else { due.fair_bps };
         let shares =
             fair_shares.iter().zip(&stops).map(|(due, stop)| GroupFairShare { fair_bps: fair(due), stop: *stop });

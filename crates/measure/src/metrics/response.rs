@@ -28,7 +28,7 @@ const RATE_INTERVAL: Span = Span::from_secs(1);
 pub struct WatchedFlow {
     /// Its fair share, as goodput.
     pub fair_bps: f64,
-    /// When it stops sending. The silence after it is no response.
+    /// When the flow stops sending. The silence afterwards does not count as a response.
     pub stop: Time,
     /// Its excess periods; at least one.
     pub excess_periods: Arc<[ExcessPeriod]>,
