@@ -26,10 +26,10 @@
 //! | cycle_index, cycle_stamp | `phase`, `phase_at` |
 //! | packet_conservation | `conserving` |
 //!
-//! From Linux and not in the draft: pacing 1 % below the estimate, the allowance for aggregated acknowledgements, even
-//! windows, and that an equal round-trip time does not renew the minimum. Not taken from Linux: the detection of policers (`lt_bw`), and the rejection of round trips lengthened
-//! by delayed ACKs (`is_ack_delayed`). Without segmentation offload the send quantum is one segment. Marks are ignored,
-//! as in both sources.
+//! From Linux and not in the draft: pacing 1 % below the estimate, the allowance for aggregated acknowledgements, and
+//! even windows. As in Linux, an equal round-trip time does not renew the minimum. Not taken from Linux: the detection
+//! of policers (`lt_bw`), and the rejection of round trips lengthened by delayed ACKs (`is_ack_delayed`). Without
+//! segmentation offload the send quantum is one segment. Marks are ignored, as in both sources.
 
 mod controls;
 mod probe_rtt;

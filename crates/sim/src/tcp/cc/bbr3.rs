@@ -32,8 +32,8 @@
 //! Deviations: the draft is unfinished. It only requires that marks count as congestion (section 3.7), so an echo
 //! counts here as loss above the threshold. Linux's answer to shallow marks (`ecn_alpha`) is left out. Without
 //! segmentation offload the send quantum is one segment. Spurious recoveries are not detected, so nothing is undone
-//! (section 5.5.11). As in Linux, a recovery conserves no packets. Where draft and Linux differ, for example in the
-//! gains of Drain and DOWN, the draft holds.
+//! (section 5.5.11). As in Linux, there is no packet conservation in a recovery. Where draft and Linux differ, for
+//! example in the gains of Drain and DOWN, this file follows the draft.
 
 mod bounds;
 mod controls;

@@ -8,8 +8,8 @@
 //!   to `w_est` if that is larger.
 //! - Loss: `ssthresh` = beta x flight. Remember the window as `w_max`, less if it had not regained the old one (fast
 //!   convergence). The next acknowledgement begins a new epoch.
-//! - Application-limited time: an acknowledgement that finds the window unfilled for want of data changes nothing, and
-//!   the time before it does not count in t.
+//! - Application-limited time: if the application leaves the window unfilled, an acknowledgement changes nothing. The
+//!   time before that acknowledgement does not count in t.
 //! - Mark: as a loss, with `cwnd` in place of the flight.
 //!
 //! Source: L. Xu, S. Ha, I. Rhee, V. Goel, L. Eggert (eds.), *CUBIC for Fast and Long-Distance Networks*, RFC 9438,
@@ -24,8 +24,8 @@
 //! Deviations: spurious timeouts and retransmissions are not detected, so nothing is restored (section 4.9). A mark
 //! scales `cwnd` instead of FlightSize, as in RFC 3168.
 //!
-//! Linux 6.1 excludes idle time alone (`cubictcp_cwnd_event`). Section 4.2 of the RFC excludes every period in which the
-//! application keeps the window from growing, also with segments outstanding.
+//! The time t follows section 4.2. It excludes every period in which the application keeps the window from growing,
+//! even with segments outstanding. Linux 6.1 excludes only idle time (`cubictcp_cwnd_event`).
 
 use headgate_core::Time;
 
@@ -58,9 +58,9 @@ pub struct Cubic {
 
 #[derive(Clone, Debug)]
 struct CubicEpoch {
-    /// t is the time since then. Time that does not count moves it on.
+    /// The zero of t. Time that does not count in t moves it forward.
     start: Time,
-    /// Time up to here is counted in t, or excluded.
+    /// All time before this moment is already counted in t or excluded from it.
     judged_to: Time,
     /// The last acknowledgement was limited by the application.
     app_limited: bool,
@@ -101,7 +101,8 @@ impl CubicEpoch {
         self.judged_to = now;
     }
 
-    /// Counts the time since the last acknowledgement in t, unless the application limited the flow at one of its ends.
+    /// Counts the time since the last acknowledgement in t. Excludes it if this or the last acknowledgement was limited
+    /// by the application.
     fn judge(&mut self, ack: &AckInfo) {
         if ack.app_limited || self.app_limited {
             self.exclude(ack.now);

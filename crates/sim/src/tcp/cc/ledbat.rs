@@ -1,13 +1,13 @@
 //! LEDBAT: a background transfer that keeps its queueing delay at a target and yields to other traffic.
 //!
 //! The receiver measures the one-way delay of the last segment it acknowledges. The smallest delay of ten minutes is
-//! the path without a queue; the excess of the current delay is the queueing delay. Each acknowledgement moves the
-//! window by `gain` x (1 - queueing delay / `target`) segments per window: up below the target, down above. Loss
+//! the path's delay without a queue. The current delay less this one is the queueing delay. Each acknowledgement moves
+//! the window by `gain` x (1 - queueing delay / `target`) segments per window: up below the target, down above. Loss
 //! halves it.
 //!
-//! The group sets `target` and `gain`: the RFC allows at most 100 ms and 1; RFC 7928 (section 5.4) asks for 5 ms and
-//! 10. Both ends share one clock, so no skew is corrected. A mark counts as a loss. As in the pseudocode of section
-//! 2.4.2, there is no slow start.
+//! The group sets `target` and `gain`. The RFC allows a target of at most 100 ms and a gain of at most 1. RFC 7928
+//! (section 5.4) asks for 5 ms and 10. Both ends share one clock, so no skew is corrected. A mark counts as a loss. As
+//! in the pseudocode of section 2.4.2, there is no slow start.
 //!
 //! Source: S. Shalunov, G. Hazel, J. Iyengar, M. Kuehlewind, *Low Extra Delay Background Transport (LEDBAT)*, RFC
 //! 6817, 2012; names are from section 2.4.2, parameters from 2.5.

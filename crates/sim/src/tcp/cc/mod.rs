@@ -59,7 +59,7 @@ pub struct AckInfo {
     pub recovering: bool,
     /// The window may grow: new data, no loss recovery, no mark echoed (RFC 3168, section 6.1.2).
     pub may_grow: bool,
-    /// The application supplies too little: no data is unsent, and the window has room.
+    /// The application supplies too little: all its data is sent, and the window has room.
     pub app_limited: bool,
     /// In slow start after a timeout: the acknowledgement may cover old arrivals (RFC 3465, section 2.3).
     pub after_timeout: bool,
@@ -111,12 +111,12 @@ pub trait CongestionControl: fmt::Debug + Send {
     /// Loss recovery begins, or the timer expired: lowers `ssthresh`. The recovery sets `cwnd`.
     fn on_loss(&mut self, loss: &LossInfo, window: &mut CongestionWindow, config: &TcpSettings);
 
-    /// The first timeout of a segment: `cwnd` becomes one segment afterwards.
+    /// A segment timed out for the first time. The sender then sets `cwnd` to one segment.
     fn on_timeout(&mut self, loss: &LossInfo, window: &mut CongestionWindow, config: &TcpSettings) {
         self.on_loss(loss, window, config);
     }
 
-    /// A segment was lost, if segments are tracked. Called before [`on_ack`](CongestionControl::on_ack) and
+    /// A segment was lost. Called only if segments are tracked, and before [`on_ack`](CongestionControl::on_ack) and
     /// [`on_loss`](CongestionControl::on_loss).
     fn on_segment_lost(&mut self, _: &LostSegment, _: &CongestionWindow) {}
 
@@ -204,7 +204,7 @@ impl AnyControl {
     /// The congestion control of a new flow.
     pub fn new(config: &TcpSettings) -> AnyControl {
         let control = AnyControl::of(config);
-        // Models of the path have a start of their own.
+        // Model-based controls have a startup phase of their own.
         let wraps = config.hystart && !config.models();
         if wraps { AnyControl { reno: Reno, other: Some(Box::new(HyStart::new(control))) } } else { control }
     }
@@ -225,7 +225,7 @@ impl AnyControl {
     }
 }
 
-/// Rare calls are dispatched alike for all congestion controls.
+/// Dynamic dispatch for the rarely called methods, Reno's included.
 impl Deref for AnyControl {
     type Target = dyn CongestionControl;
 

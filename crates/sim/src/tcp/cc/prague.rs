@@ -1,8 +1,8 @@
 //! Prague: DCTCP for the Internet, in the L queue of a dual queue (RFC 9330 to 9332).
 //!
 //! The flow sends ECT(1) and counts marks by accurate ECN feedback (RFC 9768). It keeps the average fraction of marked
-//! segments, `alpha`. At most once a round trip, marks reduce the window by `alpha` / 2. The first mark halves it,
-//! since the average begins at 0.
+//! segments, `alpha`. At most once a round trip, marks reduce the window by `alpha` / 2. The average begins at 0, so
+//! the first mark halves the window instead.
 //!
 //! - Acknowledgement: each unmarked segment grows the window by 1/cwnd. At the end of a round trip `alpha` is updated.
 //! - Mark: reduce by `alpha` / 2. Loss: halve, as Reno does.

@@ -11,8 +11,8 @@ const PROBE_RTT_LASTS: Span = Span::from_millis(200);
 
 impl Bbr {
     /// Updates the minimum round-trip time. Returns whether the old one had expired, even if this sample replaces it
-    /// (draft, section 4.1.2.3). An equal sample does not renew it, as in Linux (`bbr_update_min_rtt`). In the draft it does:
-    /// on a path without noise a lone flow then never enters ProbeRTT.
+    /// (draft, section 4.1.2.3). As in Linux (`bbr_update_min_rtt`), an equal sample does not renew it. In the draft it
+    /// does, so a lone flow on a path without noise never enters ProbeRTT.
     pub(super) fn update_min_rtt(&mut self, sample: &RateSample) -> bool {
         let expired = self.min_rtt.is_some() && sample.at > self.min_rtt_at + MIN_RTT_LASTS;
         if let Some(rtt) = sample.round_trip()

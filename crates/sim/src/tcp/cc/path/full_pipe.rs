@@ -1,9 +1,9 @@
 //! Detects a full pipe: three rounds in which the delivery rate grew by less than a quarter (draft-ietf-ccwg-bbr-06,
 //! section 5.3.1.2).
 
-/// The least growth of a round that continues the search.
+/// A rate that grows by at least this factor restarts the count of rounds.
 const GROWTH: f64 = 1.25;
-/// Rounds below that growth that end the search.
+/// The pipe is full after this many rounds below that growth.
 const ROUNDS: u32 = 3;
 
 #[derive(Clone, Copy, Debug, Default)]

@@ -1,7 +1,7 @@
 //! Round trips timed by packets: a round ends when a segment sent after its start is acknowledged
 //! (draft-ietf-ccwg-bbr-06, section 5.5.1).
 
-/// Counts round trips. Their beginnings are kept as numbers of delivered segments.
+/// Counts round trips. A round's beginning is stored as the number of segments delivered by then.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Rounds {
     /// Segments delivered when the round began: a segment sent later ends it.
@@ -11,8 +11,8 @@ pub struct Rounds {
 }
 
 impl Rounds {
-    /// Processes the acknowledgement of a segment that was sent after `sent_after` deliveries; by now there are
-    /// `delivered`.
+    /// Processes the acknowledgement of a segment. `sent_after` segments had been delivered when it was sent, and
+    /// `delivered` have been by now.
     #[inline]
     pub fn on_ack(&mut self, sent_after: u32, delivered: u32) {
         self.started = sent_after >= self.began;
