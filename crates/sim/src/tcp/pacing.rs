@@ -20,7 +20,7 @@ impl Pacer {
         self.next
     }
 
-    /// Records a departure. Time in which nothing was sent earns no burst.
+    /// Records a departure. Idle time does not permit a later burst.
     pub fn record_departure(&mut self, now: Time, rate: f64) {
         self.next = self.next.max(now) + Span::from_secs_f64(1.0 / rate);
     }

@@ -7,7 +7,7 @@
 //! - Delivery of a segment: update the minimum round-trip time, the latest round-trip time, the latest delivered
 //!   transmission and the signs of reordering.
 //! - Each acknowledgement: [`detect`](Rack::detect) checks the segments sent before the latest delivered one, oldest
-//!   first. If some are not overdue yet, the reordering timer repeats the check when the last of them is.
+//!   first. If some are not overdue yet, the reordering timer repeats the check at the latest of their deadlines.
 //! - Retransmission timeout: the first segment and all overdue ones are lost (section 6.3).
 //!
 //! | RFC 8985 | here |
@@ -72,8 +72,8 @@ impl Rack {
         self.min_rtt
     }
 
-    /// A segment was delivered (steps 1 to 3). Returns its round-trip time, unless its acknowledgement may be for an earlier
-    /// transmission.
+    /// Records the delivery of a segment (steps 1 to 3). Returns its round-trip time, unless the acknowledgement may be
+    /// for an earlier transmission.
     pub fn on_delivered(&mut self, seq: u32, transmission: &Transmission, now: Time) -> Option<Span> {
         let rtt = now - transmission.sent;
         if !transmission.retransmitted {
@@ -89,9 +89,9 @@ impl Rack {
         Some(rtt)
     }
 
-    /// Sets RACK.rtt after an acknowledgement; `rtt` is the least round-trip time of the segments that it delivered. Step 2
-    /// takes them in the order of transmission, so the one sent last counts, even if it was sent before RACK.segment. Linux
-    /// takes them in the order of sequence numbers (`tcp_rack_advance`).
+    /// Sets RACK.rtt after an acknowledgement. `rtt` is the least round-trip time of the segments that it delivered.
+    /// Step 2 takes these segments in the order of transmission. The segment sent last therefore counts, even if it was
+    /// sent before RACK.segment. Linux takes them in the order of sequence numbers (`tcp_rack_advance`).
     pub fn update_rtt(&mut self, rtt: Option<Span>) {
         self.latest_rtt = rtt.unwrap_or(self.latest_rtt);
     }

@@ -106,7 +106,8 @@ impl Default for DeliveryCounts {
 }
 
 impl DeliveryCounts {
-    /// For a new connection on the same flow: keeps the counts and forgets when the window was full or unfilled.
+    /// The state for a new connection on the same flow. Keeps the counts, and forgets when the window was full or
+    /// unfilled.
     pub fn for_new_connection(self) -> DeliveryCounts {
         DeliveryCounts { app_limited_until: 0, full_until: 0, ..self }
     }

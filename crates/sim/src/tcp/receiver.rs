@@ -124,7 +124,8 @@ impl TcpReceiver {
             None => {}
         }
         match config.delayed_ack {
-            // The first of two segments in order may wait; the second, a gap, a duplicate or a filled gap may not.
+            // The acknowledgement of the first of two in-order segments may wait. The second segment is acknowledged at
+            // once. So is a segment beyond a gap, in a gap, or received before.
             Some(delay) if in_order && self.ack_due == Time::NEVER => {
                 self.ack_due = now + delay;
                 self.delayed_is_marked = marked;
@@ -135,9 +136,9 @@ impl TcpReceiver {
     }
 
     /// Mirrors marks (RFC 8257, section 3.2). When marks begin or end, one ACK covers the earlier segments with the old
-    /// echo, and a second the new segment. Of the section's alternatives this is the DCTCP paper's and Linux's. Returns
-    /// `None` if marks neither begin nor end. Otherwise returns the first ACK, or `Some(None)` if no earlier segment
-    /// waits for one.
+    /// echo, and a second the new segment. The section allows alternatives; the DCTCP paper and Linux use this one.
+    /// Returns `None` if marks neither begin nor end. Otherwise returns the first ACK, or `Some(None)` if no earlier
+    /// segment waits for one.
     fn mirror(&mut self, marked: bool, config: &TcpSettings) -> Option<Option<OutgoingAck>> {
         if self.ece_pending == marked {
             return None;

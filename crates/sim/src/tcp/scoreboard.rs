@@ -45,7 +45,8 @@ pub struct Scoreboard {
     base: u32,
     states: VecDeque<SegmentState>,
     recent_blocks: RecentBlocks,
-    /// A timeout declared all segments below this number lost. Segments from it on and beyond `states` are in flight.
+    /// A timeout declared all segments below this number lost. Segments beyond `states` are lost below it, and in
+    /// flight from it on.
     lost_below: u32,
     /// The number of segments in each of these states.
     arrived: u32,
@@ -93,8 +94,8 @@ impl Scoreboard {
         self.find(SegmentState::InFlight)
     }
 
-    /// The last segment before `next_new` that has not arrived, once per recovery, which ends at `recover`. Otherwise its
-    /// loss would be found only by the timer (NextSeg, rule 4).
+    /// The last segment before `next_new` that has not arrived: without its retransmission, only the timer would find
+    /// its loss (NextSeg, rule 4). Returned once per recovery; the recovery ends at `recover`.
     pub fn rescue(&mut self, next_new: u32, recover: u32) -> Option<u32> {
         if self.base < self.rescue_from {
             return None;
@@ -241,7 +242,7 @@ impl Scoreboard {
         &mut self.states[(seq - self.base) as usize]
     }
 
-    /// The number after the last segment with a state of its own.
+    /// The number after the last segment with a stored state.
     fn end(&self) -> u32 {
         self.base + self.states.len() as u32
     }

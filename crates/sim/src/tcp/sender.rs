@@ -4,8 +4,7 @@
 //! only moves the window. Data in flight is limited by the smaller of the congestion window and the receive window.
 //!
 //! - An acknowledgement passes through [`on_ack`](TcpSender::on_ack): count marks, move the window, sample the
-//!   round-trip time, react to ECN, then advance `una` or count a duplicate. SACK senders take their own path
-//!   (`sacked.rs`).
+//!   round-trip time, react to ECN, then advance `una` or count a duplicate. SACK senders do this in `sacked.rs`.
 //! - The timer passes through [`on_timer`](TcpSender::on_timer): back off, reduce to one segment, and restart slow
 //!   start at `una`.
 //! - [`poll`](TcpSender::poll) returns the next segment that windows and pacing allow.
@@ -136,13 +135,13 @@ pub struct TcpSender {
     ace: u8,
     /// The part of `cwnd` that duplicate acknowledgements of the current recovery have added.
     inflation: u32,
-    /// When a pause would have begun: the last transmission, or with `pause_from_ack` the last acknowledgement of new data
-    /// if that is later. Not updated while `end` is [`ENDLESS`].
+    /// When the current idle period began, if the sender is idle: at its last transmission. With `pause_from_ack` a
+    /// later acknowledgement of new data counts instead. Not updated while `end` is [`ENDLESS`].
     active_at: Time,
     /// The largest flight since the last reduction; not used while `end` is [`ENDLESS`].
     max_flight: u32,
-    /// The acknowledgement with the last of the echoes in a row at a window of one; [`NONE`] if there is none. Used with
-    /// `ecn_backoff` only.
+    /// The acknowledgement number of the last ECN echo, while echoes come in a row at a window of one. Otherwise
+    /// [`NONE`]. Used with `ecn_backoff` only.
     echo_at_one: u32,
     pacer: Pacer,
 }
@@ -293,7 +292,7 @@ impl TcpSender {
 
     fn time_out(&mut self, config: &TcpSettings, now: Time) {
         self.timeouts += 1;
-        // ns-2 leaves `ssthresh` only if the last reduction was for an echo (`TcpAgent::timeout`).
+        // ns-2 keeps `ssthresh` only if the last reduction was for an echo (`TcpAgent::timeout`).
         let lowers = if config.halve_cwnd { self.ecn_recover <= self.recover } else { self.timeout_una != self.una };
         if lowers {
             let loss = LossInfo { now, flight: self.reducible(self.flight(), config), next_new: self.next_new };
@@ -346,7 +345,7 @@ impl TcpSender {
     /// algorithm, RFC 6298, section 3).
     #[inline]
     fn sample_rtt(&mut self, ack: u32, config: &TcpSettings, now: Time) -> bool {
-        // `NONE` is never covered.
+        // `NONE` is the largest number: no acknowledgement covers it.
         let covered = ack > self.timed_seq;
         if covered {
             self.rto.on_rtt(now - self.timed_at, config);
@@ -366,7 +365,7 @@ impl TcpSender {
     #[inline]
     fn ack_info(&self, &Ack { ack, ece, delay, .. }: &Ack, config: &TcpSettings, now: Time) -> AckInfo {
         let acked = ack - self.una;
-        // `NONE` is never covered.
+        // `NONE` is the largest number: no acknowledgement covers it.
         let rtt = (ack > self.timed_seq).then(|| now - self.timed_at);
         AckInfo {
             now,

@@ -15,7 +15,8 @@ use crate::segment::SackBlock;
 pub struct Tlp {
     /// The probe timer; [`Time::NEVER`] if it is off.
     pub deadline: Time,
-    /// The next new segment at the last probe, until the probe is acknowledged (TLP.end_seq); 0 if there is none.
+    /// The first unsent segment after the last probe, until the probe is acknowledged (TLP.end_seq); 0 if there is
+    /// none.
     end: u32,
     /// Whether the probe was a retransmission (TLP.is_retrans).
     retransmitted: bool,

@@ -74,7 +74,7 @@ impl SegmentTracker {
         }
     }
 
-    /// For a new connection on the same flow: outstanding segments remain.
+    /// The state for a new connection on the same flow. Outstanding segments remain.
     pub fn for_new_connection(self, config: &TcpSettings) -> SegmentTracker {
         let delivery = self.delivery.map(|delivery| Box::new(delivery.for_new_connection()));
         SegmentTracker { transmissions: self.transmissions, delivery, ..SegmentTracker::new(config) }

@@ -21,7 +21,7 @@ pub struct Transmission {
     pub retransmitted: bool,
 }
 
-/// A segment in the list.
+/// The last transmission of one segment, and its links in the list of segments in flight.
 #[derive(Clone, Copy, Debug)]
 struct SegmentEntry {
     sent: Time,

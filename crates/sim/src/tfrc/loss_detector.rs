@@ -13,10 +13,10 @@ const NDUPACK: u8 = 3;
 /// The arrivals, and the gaps that may still be filled.
 #[derive(Clone, Debug, Default)]
 pub struct LossDetector {
-    /// One beyond the highest number that arrived, and its time of arrival.
+    /// One beyond the highest number that arrived, and the arrival time of that packet.
     next: u32,
     newest_at: Time,
-    /// In order of numbers. A gap has seen at least as many later packets as the gap after it.
+    /// Open gaps in order of numbers. A gap has counted at least as many later packets as the gap after it.
     open: VecDeque<Hole>,
 }
 

@@ -65,13 +65,13 @@ struct TfrcFlow {
 }
 
 impl TfrcFlows {
-    /// The UDP groups `groups`, whose flows are numbered from `first`.
+    /// The settings of the UDP groups, without flows yet. UDP flows are numbered from `first`.
     pub fn new(groups: &[UdpGroup], first: u32) -> TfrcFlows {
         let settings = groups.iter().map(TfrcFlowSettings::new).collect();
         TfrcFlows { settings, flows: Vec::new(), first, reports: ReportSlab::default() }
     }
 
-    /// Adds the next UDP flow, of group number `group`; it has TFRC if `is_controlled`.
+    /// Adds the next UDP flow, which belongs to UDP group `group`. It has TFRC state if `is_controlled`.
     pub fn add(&mut self, is_controlled: bool, group: u16, rng: Rng) {
         let flow = || Box::new(TfrcFlow::new(group, &self.settings[usize::from(group)], rng));
         self.flows.push(is_controlled.then(flow));

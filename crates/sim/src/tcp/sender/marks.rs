@@ -18,10 +18,10 @@ impl TcpSender {
         }
     }
 
-    /// Takes the echo and the round-trip time of an acknowledgement.
+    /// Handles an acknowledgement with an ECN echo: samples the round-trip time and reacts to the echo.
     pub(super) fn on_echoing_ack(&mut self, info: &AckInfo, config: &TcpSettings) {
         if !config.backs_off_on_echo() {
-            // The echo may set the timer from the new timeout.
+            // The sample comes first: the reaction to the echo may set the timer from the new timeout.
             self.sample_rtt(info.ack, config, info.now);
             return self.on_echo(info, config);
         }
@@ -64,7 +64,7 @@ impl TcpSender {
 
     /// ns-2's `TcpAgent::ecn`: the second and each further echo in a row at a window of one doubles the timeout.
     fn back_off_on_echo(&mut self, info: &AckInfo, reacts: bool, config: &TcpSettings) {
-        // `una` is still that of the previous acknowledgement of new data.
+        // `una` is not yet updated: it is the number of the previous acknowledgement of new data.
         let in_a_row = self.echo_at_one == self.una;
         if reacts && self.window.cwnd() > 1.0 {
             self.echo_at_one = NONE;

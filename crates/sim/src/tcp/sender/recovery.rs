@@ -33,7 +33,7 @@ impl TcpSender {
     }
 
     /// Retransmits the next hole and deflates the window (RFC 6582, section 3.2, step 3). Restarts the timer, unless an
-    /// `earlier` partial acknowledgement has.
+    /// `earlier` partial acknowledgement of this recovery has done so.
     pub(super) fn on_partial_ack(&mut self, acked: u32, earlier: bool, config: &TcpSettings, now: Time) {
         self.phase = RecoveryPhase::Recovery { partial: true };
         self.retransmit_first = true;
@@ -81,7 +81,7 @@ impl TcpSender {
     }
 
     /// Whether three duplicates have arrived, for the first time in this window of data (RFC 6582, section 3.2, step
-    /// 2). Reno without `once_a_window` takes three duplicates each time.
+    /// 2). Reno without `once_a_window` reacts to three duplicates each time.
     fn is_loss_certain(&self, config: &TcpSettings) -> bool {
         let each = config.recovery == Recovery::Reno && !config.once_a_window;
         let anew = each || self.recover == 0 || self.una > self.recover;
@@ -101,8 +101,8 @@ impl TcpSender {
         self.window.set_cwnd(cwnd + f64::from(DUP_THRESH), now);
     }
 
-    /// The segments of which a loss leaves a half: `flight`, those outstanding, or as in ns-2 the smaller of `cwnd` and
-    /// the receive window.
+    /// The number of segments that a loss halves: the outstanding ones (`flight`). With `halve_cwnd`, as in ns-2, it is
+    /// the smaller of `cwnd` without inflation and the receive window.
     pub(super) fn reducible(&self, flight: u32, config: &TcpSettings) -> f64 {
         match config.halve_cwnd {
             true => (self.window.cwnd() - f64::from(self.inflation)).min(f64::from(config.window)),

@@ -40,7 +40,7 @@ impl SackState {
         }
     }
 
-    /// For a new connection on the same flow: outstanding segments remain.
+    /// The state for a new connection on the same flow. Outstanding segments remain.
     pub fn for_new_connection(self, config: &TcpSettings) -> SackState {
         SackState { tracker: self.tracker.map(|tracker| Box::new(tracker.for_new_connection(config))), ..self }
     }
@@ -60,7 +60,8 @@ impl SackState {
 }
 
 impl TcpSender {
-    /// Processes an acknowledgement. The caller has discarded old ones and those of unsent data.
+    /// Processes an acknowledgement. The caller has already handled old acknowledgements and discarded those of unsent
+    /// data.
     pub(super) fn on_ack_sacked(&mut self, sack: &mut SackState, ack: &Ack, config: &TcpSettings, now: Time) {
         let (flight, pipe, arrived) = (self.flight(), sack.scoreboard.pipe(self.next_new), sack.scoreboard.arrived());
         let (phase, acked, srtt) = (self.phase, ack.ack - self.una, self.rto.srtt());
@@ -121,9 +122,9 @@ impl TcpSender {
         self.set_timers(sack, acked > 0, config, now);
     }
 
-    /// Processes the SACK blocks of an acknowledgement that a later one has overtaken. Any acknowledgement updates the
-    /// scoreboard (RFC 6675, section 5; RFC 8985, section 6.2). Its marks and its acknowledgement number are outdated. Linux
-    /// does the same (`tcp_ack`, `old_ack`).
+    /// Processes the SACK blocks of an old acknowledgement, which a later one has overtaken. Even an old
+    /// acknowledgement updates the scoreboard (RFC 6675, section 5; RFC 8985, section 6.2). Its marks and its
+    /// acknowledgement number are outdated. Linux does the same (`tcp_ack`, `old_ack`).
     #[cold]
     pub(super) fn on_old_ack(&mut self, ack: &Ack, config: &TcpSettings, now: Time) {
         let Some(mut sack) = self.sack.take_if(|_| ack.blocks.is_some()) else { return };
@@ -277,7 +278,7 @@ impl TcpSender {
         self.dup_acks = self.dup_acks.saturating_add(u8::from(new_blocks));
     }
 
-    /// In fast recovery, or in the repair after a timeout.
+    /// Whether the sender is in fast recovery, or still repairs the losses of a timeout.
     fn recovering(&self) -> bool {
         self.una < self.recover
     }
@@ -293,7 +294,7 @@ impl TcpSender {
         NewArrivals {
             delivered: ack.ack - self.una + sack.scoreboard.arrived() - arrived,
             new_blocks,
-            // `NONE` is never covered.
+            // `NONE` is the largest number: no acknowledgement covers it.
             rtt: (ack.ack > self.timed_seq).then(|| now - self.timed_at),
             newest: None,
         }
@@ -352,8 +353,9 @@ impl TcpSender {
         (self.retransmit_first, self.next, self.rto_at) = (true, self.next_new, Time::NEVER);
     }
 
-    /// [`respond_to_loss`](TcpSender::respond_to_loss) for `losses` found by an acknowledgement. By count, only a `duplicate`
-    /// acknowledgement begins a recovery, and only if the first segment is lost (RFC 6675, section 5).
+    /// Calls [`respond_to_loss`](TcpSender::respond_to_loss) for `losses` found by an acknowledgement, if they begin a
+    /// recovery. With detection by count, only a `duplicate` acknowledgement begins one, and only if the first segment
+    /// is lost (RFC 6675, section 5).
     #[inline]
     fn respond_to_ack_losses(
         &mut self,
@@ -449,7 +451,7 @@ impl TcpSender {
         }
     }
 
-    /// Sets the timers after an acknowledgement; `new_data`: it acknowledges new data.
+    /// Sets the timers after an acknowledgement. `new_data` tells whether it acknowledges new data.
     fn set_timers(&mut self, sack: &mut SackState, new_data: bool, config: &TcpSettings, now: Time) {
         if self.waiting_for_timer {
             if let Some(t) = &mut sack.tracker {

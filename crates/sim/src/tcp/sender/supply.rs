@@ -63,8 +63,8 @@ impl TcpSender {
         self.restart_timer(now);
     }
 
-    /// Whether the application supplies too little: no data is unsent, and the window has room. With `grow_unused` that
-    /// makes no difference.
+    /// Whether the application supplies too little: all its data is sent, and the window has room. With `grow_unused`
+    /// always false.
     #[inline]
     pub(super) fn is_app_limited(&self, config: &TcpSettings) -> bool {
         self.next == self.end && self.flight() < self.window.whole_segments() && !config.grow_unused
@@ -92,8 +92,8 @@ impl TcpSender {
         }
     }
 
-    /// Sending resumes after a pause. After one above the timeout, the window is at most the restart window (RFC 5681,
-    /// section 4.1: min(IW, cwnd)).
+    /// Sending resumes after a pause. After a pause longer than the timeout, the window is at most the restart window
+    /// (RFC 5681, section 4.1: min(IW, cwnd)).
     pub(super) fn restart_after_idle(&mut self, config: &TcpSettings, now: Time) {
         let more = self.next < self.end && self.end != ENDLESS;
         if more && !config.grow_unused {
