@@ -9,8 +9,8 @@ use crate::values::WordChoice;
 pub struct Needs {
     /// The controller is newer than RACK-TLP and proportional rate reduction, so both are on by default.
     pub modern: bool,
-    /// A Scalable control (RFC 9330), which reacts to marks: `ecn` is on by default. Losses lower the window even after
-    /// marks.
+    /// A Scalable control (RFC 9330), which reacts to marks: `ecn` is on by default. A loss lowers the window even after
+    /// a mark in the same window of data.
     pub marks: bool,
     /// Data packets carry ECT(1) (RFC 9331, section 4.1).
     pub ect1: bool,

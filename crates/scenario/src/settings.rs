@@ -6,8 +6,8 @@ use toml::de::{DeTable, DeValue};
 use crate::error::Fault;
 use crate::schema::{Node, ValueKind, whole};
 
-/// Reads the table at `node`, which describes a `what`: a discipline or a source. Returns its `name` and passes all
-/// other keys to `add`, with values converted by `text`.
+/// Reads the table at `node`, which describes a discipline or a source; errors call it `what`. Returns the table's
+/// `name` and passes all other keys to `add`, with values converted by `text`.
 pub(crate) fn read_named(
     what: &str,
     (node, table): (&Node<'_>, &DeTable<'_>),

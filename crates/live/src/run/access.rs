@@ -42,7 +42,7 @@ impl HasFlow for FrameId {
 /// A path from one host to the other.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct HostRoute {
-    /// Numbers of the first and the last link's direction.
+    /// Direction numbers of the first and the last link on the path.
     pub(super) first: u16,
     pub(super) last: u16,
     pub(super) direction: Direction,

@@ -57,7 +57,7 @@ pub struct Key {
     pub linux: String,
     /// The release that introduced it.
     pub since: &'static str,
-    /// Whether it is read, checked and written independently of the rest of the file.
+    /// Whether a `table!` declares the key: it is then read, checked and written without the rest of the file.
     pub is_setting: bool,
 }
 
