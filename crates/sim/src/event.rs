@@ -22,7 +22,7 @@ pub enum EventKind {
     FromReceiver,
     /// A packet arrives from another link.
     FromLink,
-    /// A packet leaves a link whose departure time was not known in advance.
+    /// A packet reaches the far end of a link that reorders packets or changes its rate.
     LeavesLink,
     /// An acknowledgement or report reaches its sender.
     ToSender,

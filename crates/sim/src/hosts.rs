@@ -312,7 +312,7 @@ impl Hosts {
         });
     }
 
-    /// Emits the next datagram of a flow when one reaches its first link.
+    /// Emits a flow's next datagram when `packet`, its latest one, reaches the first link.
     #[inline]
     pub fn next_datagram(&mut self, packet: &SimPacket, queue: &mut EventQueue<SimEvent>) {
         if packet.handle.is_datagram() {

@@ -84,7 +84,7 @@ struct GroupSlots {
     present: u32,
     /// Flows that ended in the current shortest slot.
     ending: u32,
-    /// Per scale: flows that ended in the current slot, before the current shortest one.
+    /// Per scale: flows that ended in the current slot, but before the current shortest slot.
     ended: [u32; SCALES.len()],
     /// Per scale: bytes in the current slot, and the sum of the flows' squares.
     sums: [(f64, f64); SCALES.len()],
@@ -92,7 +92,7 @@ struct GroupSlots {
 
 struct Scale {
     length: Span,
-    /// Start of the current slot, and the number of the first of its shortest slots.
+    /// Start of the current slot, and the number of the first shortest slot in it.
     since: Time,
     first: u32,
     indices: Histogram,

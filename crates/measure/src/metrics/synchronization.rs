@@ -42,11 +42,11 @@ pub struct SynchronizationMeter {
 #[derive(Clone, Copy, Debug, Default)]
 struct Sums {
     events: u64,
-    /// Of m / N.
+    /// The sum of m / N over events.
     shares: f64,
-    /// Of m.
+    /// The sum of m.
     losing: f64,
-    /// Of m (m - 1) / (N - 1).
+    /// The sum of m (m - 1) / (N - 1).
     pairs: f64,
 }
 

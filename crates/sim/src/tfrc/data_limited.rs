@@ -10,7 +10,7 @@ pub struct DataLimited {
     /// The first such moment after `covered_until`, and the first after `reported_at`.
     first: Time,
     second: Time,
-    /// When the newest packet of the last report was sent (`t_new`), and when that report came (`t_next`).
+    /// When the newest packet of the last report was sent (`t_new`), and when that report arrived (`t_next`).
     covered_until: Time,
     reported_at: Time,
 }
