@@ -4,7 +4,8 @@
 //! | draft | here |
 //! | --- | --- |
 //! | `C.delivered`, `C.delivered_time`, `C.first_send_time`, `C.lost`, `C.app_limited` | [`DeliveryCounts`] |
-//! | `P.delivered`, `P.delivered_time`, `P.first_send_time`, `P.lost`, `P.tx_in_flight`, `P.is_app_limited` | [`DeliveryState`] |
+//! | `P.delivered`, `P.delivered_time`, `P.first_send_time` | [`DeliveryState`] |
+//! | `P.lost`, `P.tx_in_flight`, `P.is_app_limited` | [`DeliveryState`] |
 //! | `RS` | [`RateSample`] |
 //!
 //! Amounts are segments instead of bytes.

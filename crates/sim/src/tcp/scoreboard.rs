@@ -11,10 +11,12 @@
 //! | RFC 6675 | here |
 //! | --- | --- |
 //! | HighACK | `base`, less one |
-//! | Update, IsLost, SetPipe | [`on_ack`](Scoreboard::on_ack), [`detect_losses`](Scoreboard::detect_losses), [`pipe`](Scoreboard::pipe) |
+//! | Update | [`on_ack`](Scoreboard::on_ack) |
+//! | IsLost | [`detect_losses`](Scoreboard::detect_losses) |
+//! | SetPipe | [`pipe`](Scoreboard::pipe) |
 //! | HighRxt | `retransmit_from`: segments below it have arrived or were retransmitted |
 //! | RescueRxt | `rescue_from`, less two |
-//! | NextSeg | [`first_lost`](Scoreboard::first_lost), new data, [`next_hole`](Scoreboard::next_hole), [`rescue`](Scoreboard::rescue) |
+//! | NextSeg | [`Scoreboard::first_lost`], new data, [`Scoreboard::next_hole`], [`Scoreboard::rescue`] |
 
 use std::collections::VecDeque;
 

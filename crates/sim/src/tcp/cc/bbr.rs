@@ -8,7 +8,7 @@
 //! | --- | --- | --- |
 //! | Startup | doubles its rate each round trip | the bandwidth grows by less than 25 % in three round trips |
 //! | Drain | sends slowly to empty the queue of Startup | the flight is one BDP |
-//! | ProbeBW | cycles through eight gains: 1.25, 0.75, and six times 1 | the smallest round-trip time is ten seconds old |
+//! | ProbeBW | cycles through the gains 1.25, 0.75 and six times 1 | the smallest round-trip time is ten seconds old |
 //! | ProbeRTT | keeps four segments in flight for 200 ms | the delay is measured without the flow's own queue |
 //!
 //! Each acknowledgement carries a rate sample. It updates the model, then the state, then rate and window
