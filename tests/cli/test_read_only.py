@@ -66,7 +66,7 @@ def test_a_finished_read_only_result_is_reused(finished: Path, arguments: list[s
         # The same points by other words: they are finished, but the dataset would not say what made them.
         (
             ["sweep", "more.toml", "--seeds", "1"],
-            "cannot write results to {}; all 4 points are finished, but sweep.json",
+            "cannot write results to {}; all 4 runs are finished, but sweep.json",
         ),
     ],
     ids=" ".join,

@@ -64,13 +64,19 @@ def differences(one: Scenario, other: Scenario) -> Iterator[Difference]:
 
 def _within(key: str, one: Any, other: Any) -> Iterator[Difference]:
     if isinstance(one, dict) and isinstance(other, dict):
-        for name in dict.fromkeys([*one, *other]):
+        names = [name for name in dict.fromkeys([*one, *other]) if not _of_one_controller(name, one, other)]
+        for name in names:
             yield from _within(f"{key}.{name}", one.get(name, MISSING), other.get(name, MISSING))
     elif _tables(one) and _tables(other) and len(one) == len(other):
         for place, (mine, its) in enumerate(zip(one, other, strict=True)):
             yield from _within(key if len(one) == 1 else f"{key}[{place}]", mine, its)
     elif one != other:
         yield Difference(key, (_shown(one), _shown(other)))
+
+
+def _of_one_controller(name: str, one: dict[str, Any], other: dict[str, Any]) -> bool:
+    """Whether the key is missing in one of two groups with different `cc`: then `cc` is the difference."""
+    return one.get("cc") != other.get("cc") and (name in one) != (name in other)
 
 
 def _tables(value: Any) -> bool:
