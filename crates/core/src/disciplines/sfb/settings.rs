@@ -31,7 +31,7 @@ crate::choice! {
 }
 
 crate::params! {
-    /// Settings of [`Sfb`].
+    /// Settings of [`Sfb`](super::Sfb).
     pub struct SfbConfig {
         /// Buffer size. An arriving packet that does not fit is dropped.
         limit: Limit = Limit::Packets(1000);
