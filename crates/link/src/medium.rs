@@ -1,7 +1,7 @@
 //! The medium of one direction: transmitter, propagation delay and random impairments.
 
 use headgate_core::{Rng, Span, Time};
-use headgate_scenario::{Impairments, Pace, Simplex};
+use headgate_scenario::{Impairments, RateVariation, Simplex};
 
 use crate::impairer::Impairer;
 use crate::transmitter::Transmitter;
@@ -38,10 +38,10 @@ impl Medium {
     /// The medium of `simplex` with propagation delay `delay`. `rng` drives the impairments.
     pub fn new(simplex: &Simplex, delay: Span, rng: Rng) -> Medium {
         let impairments = simplex.impairments;
-        let far_or_unordered = simplex.pace != Pace::Constant || impairments.reorder > 0.0;
+        let far_or_unordered = simplex.rate_variation != RateVariation::Constant || impairments.reorder > 0.0;
         let impaired_link = far_or_unordered || impairments != Impairments::default();
         Medium {
-            transmitter: Transmitter::new(simplex.rate, &simplex.pace),
+            transmitter: Transmitter::new(simplex.rate, &simplex.rate_variation),
             delay,
             impairer: impaired_link.then(|| Box::new((Impairer::new(impairments, rng), far_or_unordered))),
         }

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use headgate_core::{Rate, Span, Time};
-use headgate_scenario::{OPPORTUNITY, Pace};
+use headgate_scenario::{OPPORTUNITY, RateVariation};
 
 /// The transmitter of one direction: computes when the transmission of a packet ends.
 #[derive(Debug)]
@@ -17,12 +17,14 @@ enum RateModel {
 }
 
 impl Transmitter {
-    /// A transmitter with initial rate `rate`, which `pace` changes.
-    pub fn new(rate: Rate, pace: &Pace) -> Transmitter {
-        Transmitter(match pace {
-            Pace::Constant => RateModel::Constant(FixedRate { rate, last: (0, Span::ZERO) }),
-            Pace::Schedule { steps, period } => RateModel::Schedule(ScheduledRate::new(rate, steps, *period)),
-            Pace::Trace { opportunities, .. } => RateModel::Trace(OpportunityTrace::new(Arc::clone(opportunities))),
+    /// A transmitter with this initial rate and these changes.
+    pub fn new(rate: Rate, rate_variation: &RateVariation) -> Transmitter {
+        Transmitter(match rate_variation {
+            RateVariation::Constant => RateModel::Constant(FixedRate { rate, last: (0, Span::ZERO) }),
+            RateVariation::Schedule { steps, period } => RateModel::Schedule(ScheduledRate::new(rate, steps, *period)),
+            RateVariation::Trace { opportunities, .. } => {
+                RateModel::Trace(OpportunityTrace::new(Arc::clone(opportunities)))
+            }
         })
     }
 
@@ -205,16 +207,16 @@ mod tests {
     fn the_rest_of_a_packet_is_sent_at_the_new_rate() {
         // 8 Mbit/s is a byte a microsecond. At 10 ms the rate falls to an eighth, at 20 ms to 0, and at 30 ms it rises
         // to 16 Mbit/s.
-        let pace = schedule(&[(10, 1), (20, 0), (30, 16)], None);
-        assert_eq!(pace.transmission_end(ms(1), 1000), ms(2));
-        assert_eq!(pace.transmission_end(ms(9), 1000), ms(10), "sent as the rate changes");
-        assert_eq!(pace.transmission_end(ms(9), 1500), ms(14), "500 bytes are left and take 4 ms");
+        let transmitter = schedule(&[(10, 1), (20, 0), (30, 16)], None);
+        assert_eq!(transmitter.transmission_end(ms(1), 1000), ms(2));
+        assert_eq!(transmitter.transmission_end(ms(9), 1000), ms(10), "sent as the rate changes");
+        assert_eq!(transmitter.transmission_end(ms(9), 1500), ms(14), "500 bytes are left and take 4 ms");
         assert_eq!(
-            pace.transmission_end(ms(19), 625),
+            transmitter.transmission_end(ms(19), 625),
             Time::from_nanos(30_250_000),
             "125 bytes before the pause, 500 after it"
         );
-        assert_eq!(pace.transmission_end(ms(25), 2000), ms(31));
+        assert_eq!(transmitter.transmission_end(ms(25), 2000), ms(31));
         let ends = schedule(&[(10, 0)], None);
         assert_eq!(ends.transmission_end(ms(9), 1001), Time::NEVER, "it stays down");
     }
@@ -222,16 +224,16 @@ mod tests {
     #[test]
     fn a_periodic_schedule_repeats_until_the_packet_is_sent() {
         // A period of 10 ms: 5 ms at a byte a microsecond, then a pause. It sends 5000 bytes.
-        let pace = schedule(&[(5, 0)], Some(10));
-        assert_eq!(pace.transmission_end(ms(4), 1000), ms(5));
-        assert_eq!(pace.transmission_end(ms(4), 1001), Time::from_nanos(10_001_000));
-        assert_eq!(pace.transmission_end(ms(27), 1000), ms(31));
+        let transmitter = schedule(&[(5, 0)], Some(10));
+        assert_eq!(transmitter.transmission_end(ms(4), 1000), ms(5));
+        assert_eq!(transmitter.transmission_end(ms(4), 1001), Time::from_nanos(10_001_000));
+        assert_eq!(transmitter.transmission_end(ms(27), 1000), ms(31));
         assert_eq!(
-            pace.transmission_end(ms(0), 50_000),
+            transmitter.transmission_end(ms(0), 50_000),
             ms(95),
             "ten periods, the last of which is over when it pauses"
         );
-        assert_eq!(pace.transmission_end(ms(4), 50_000), ms(104));
+        assert_eq!(transmitter.transmission_end(ms(4), 50_000), ms(104));
     }
 
     fn trace(opportunities: &[u64]) -> OpportunityTrace {
@@ -240,39 +242,45 @@ mod tests {
 
     #[test]
     fn packets_leave_at_the_opportunities_of_a_trace() {
-        let mut pace = trace(&[2, 2, 5, 10]);
+        let mut transmitter = trace(&[2, 2, 5, 10]);
         // The first packet uses the first opportunity, the second packet the second opportunity at the same time.
-        assert_eq!((pace.transmission_end(ms(0), 1500), pace.transmission_end(ms(2), 1500)), (ms(2), ms(2)));
+        assert_eq!(
+            (transmitter.transmission_end(ms(0), 1500), transmitter.transmission_end(ms(2), 1500)),
+            (ms(2), ms(2))
+        );
         // 3000 bytes need two opportunities. Then the trace repeats, at 12 ms.
-        assert_eq!((pace.transmission_end(ms(2), 3000), pace.transmission_end(ms(10), 1)), (ms(10), ms(12)));
+        assert_eq!(
+            (transmitter.transmission_end(ms(2), 3000), transmitter.transmission_end(ms(10), 1)),
+            (ms(10), ms(12))
+        );
     }
 
     #[test]
     fn the_rest_of_an_opportunity_goes_to_a_waiting_packet() {
-        let mut pace = trace(&[10]);
-        assert_eq!(pace.transmission_end(ms(0), 600), ms(10));
-        assert_eq!(pace.transmission_end(ms(10), 600), ms(10));
-        assert_eq!(pace.transmission_end(ms(10), 600), ms(20), "300 bytes of it now, 300 at the next");
-        assert_eq!(pace.transmission_end(ms(20), 1200), ms(20), "the rest of it");
-        assert_eq!(pace.transmission_end(ms(25), 100), ms(30));
+        let mut transmitter = trace(&[10]);
+        assert_eq!(transmitter.transmission_end(ms(0), 600), ms(10));
+        assert_eq!(transmitter.transmission_end(ms(10), 600), ms(10));
+        assert_eq!(transmitter.transmission_end(ms(10), 600), ms(20), "300 bytes of it now, 300 at the next");
+        assert_eq!(transmitter.transmission_end(ms(20), 1200), ms(20), "the rest of it");
+        assert_eq!(transmitter.transmission_end(ms(25), 100), ms(30));
         // The rest at 30 ms and the opportunity at 40 ms were lost: no packet waited.
-        assert_eq!(pace.transmission_end(ms(45), 1500), ms(50));
+        assert_eq!(transmitter.transmission_end(ms(45), 1500), ms(50));
     }
 
     #[test]
     fn opportunities_that_nobody_uses_pass_however_many_they_are() {
-        let mut pace = trace(&[0, 3, 7]);
+        let mut transmitter = trace(&[0, 3, 7]);
         // The period is 7 ms. The opportunities at 7 and 0 coincide, so two periods meet with two opportunities.
-        assert_eq!(pace.transmission_end(ms(0), 100), ms(3));
-        assert_eq!(pace.transmission_end(ms(7_000_006), 1500), ms(7_000_007));
+        assert_eq!(transmitter.transmission_end(ms(0), 100), ms(3));
+        assert_eq!(transmitter.transmission_end(ms(7_000_006), 1500), ms(7_000_007));
         assert_eq!(
-            pace.transmission_end(ms(7_000_007), 1500),
+            transmitter.transmission_end(ms(7_000_007), 1500),
             ms(7_000_007),
             "the last of a period and the first of the next"
         );
-        assert_eq!(pace.transmission_end(ms(7_000_007), 1500), ms(7_000_010));
+        assert_eq!(transmitter.transmission_end(ms(7_000_007), 1500), ms(7_000_010));
         assert_eq!(
-            pace.transmission_end(ms(7_000_700), 1500),
+            transmitter.transmission_end(ms(7_000_700), 1500),
             ms(7_000_703),
             "an arrival at an opportunity is too late for it"
         );

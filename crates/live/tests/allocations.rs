@@ -9,7 +9,7 @@ use std::os::fd::BorrowedFd;
 
 use headgate_core::{Ecn, Span, Time, registry};
 use headgate_live::clock::Monotonic;
-use headgate_live::io::tap::{Recorder, Tap};
+use headgate_live::io::recorded_end::{RecordedEnd, Recorder};
 use headgate_live::io::{BATCH, LinkEnd, ReceiveResult};
 use headgate_live::{Forwarder, FrameId, Layer, PUBLISH_INTERVAL, Pool};
 use stats_alloc::{INSTRUMENTED_SYSTEM, Region, StatsAlloc};
@@ -66,7 +66,7 @@ fn a_packet_on_its_way_through_costs_no_allocation() {
         let mut pens = pens.into_iter();
         let mut end = |frames| {
             let source = RepeatingEnd { clock: clock.clone(), last: Time::ZERO, frames, next: 0 };
-            Tap::new(source, Monotonic::new(), pens.next())
+            RecordedEnd::new(source, Monotonic::new(), pens.next())
         };
         let direction = TestDirection::new(8, 2, 50, name);
         let lanes = [direction.lane(Layer::Ip, "forward"), direction.lane(Layer::Ip, "reverse")];

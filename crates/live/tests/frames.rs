@@ -8,7 +8,7 @@ use std::fs;
 use etherparse::{Ipv4HeaderSlice, PacketBuilder};
 use headgate_core::{ClassId, Ecn, Span, Time};
 use headgate_live::{Forwarder, FrameAnomaly, Layer, ParsedFrame, Parser, ecn};
-use headgate_scenario::{Changes, ClassRule, Classifier, Conditions, FlowKey, Scenario};
+use headgate_scenario::{Changes, Classifier, Conditions, FlowKey, Scenario, TrafficClass};
 use proptest::prelude::*;
 use support::TestDirection;
 use support::memory::{Conserved, FakeClock};
@@ -139,7 +139,7 @@ fn alike() -> impl Strategy<Value = Vec<u8>> {
 proptest! {
     #[test]
     fn what_a_parser_remembers_of_headers_changes_no_answer(frames in prop::collection::vec(alike(), 1..300)) {
-        let rule = |dscp| ClassRule {
+        let rule = |dscp| TrafficClass {
             name: "class".to_owned(),
             parent: None,
             weight: 1.0,

@@ -6,7 +6,7 @@ mod support;
 use etherparse::Ipv4HeaderSlice;
 use headgate_core::{Ecn, Rate, Span, Time, registry};
 use headgate_live::{CATCH_UP, Forwarder, FrameAnomaly, LaneSettings, Layer, View};
-use headgate_scenario::Pace;
+use headgate_scenario::RateVariation;
 use support::memory::{Conserved, FakeClock, MemoryEnd};
 use support::{TestDirection, packet};
 
@@ -107,7 +107,7 @@ fn a_header_that_is_left_out_costs_no_time() {
 fn a_trace_lets_1500_bytes_pass_at_its_moments() {
     let mut direction = TestDirection::new(MBIT, 2, 100, "droptail");
     // Two opportunities at 3 ms, one at 10 ms; then the trace repeats.
-    direction.simplex.pace = Pace::Trace { name: "t".to_string(), opportunities: [3, 3, 10].into() };
+    direction.simplex.rate_variation = RateVariation::Trace { name: "t".to_string(), opportunities: [3, 3, 10].into() };
     direction.slots = LaneSettings::slots(&direction.simplex, direction.delay);
     let run = run(&direction, stream(9, 1500, 0), FakeClock::new(), at_us(40_000));
     let times: Vec<Time> = run.out.iter().map(|(at, _)| *at).collect();
@@ -118,17 +118,17 @@ fn a_trace_lets_1500_bytes_pass_at_its_moments() {
 #[test]
 fn there_are_slots_for_the_fastest_that_a_link_becomes() {
     let mut direction = TestDirection::new(1, 100, 1, "droptail");
-    let slots = |pace: Pace, direction: &mut TestDirection| {
-        direction.simplex.pace = pace;
+    let slots = |rate_variation: RateVariation, direction: &mut TestDirection| {
+        direction.simplex.rate_variation = rate_variation;
         LaneSettings::slots(&direction.simplex, direction.delay)
     };
     let step = |mbit: u64| (Span::from_secs(1), Rate::from_bits(mbit * 1_000_000));
     // 100 ms at 8 Mbit/s hold 100 kB; packets have at least 60 bytes.
-    let steps = slots(Pace::Schedule { steps: vec![step(8), step(0)], period: None }, &mut direction);
+    let steps = slots(RateVariation::Schedule { steps: vec![step(8), step(0)], period: None }, &mut direction);
     assert!(steps >= 100_000 / 60, "{steps}");
     // 50 opportunities at once, then none for a second: all 50 packets may be in propagation together.
     let burst = [vec![5; 50], vec![1000]].concat();
-    let burst = slots(Pace::Trace { name: "t".to_string(), opportunities: burst.into() }, &mut direction);
+    let burst = slots(RateVariation::Trace { name: "t".to_string(), opportunities: burst.into() }, &mut direction);
     assert!(burst >= 50 * 1500 / 60, "{burst}");
 }
 

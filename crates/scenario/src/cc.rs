@@ -6,7 +6,7 @@ use crate::values::WordChoice;
 
 /// Requirements of a controller or recovery, and the defaults that they imply for its flows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Needs {
+pub struct ControllerTraits {
     /// The controller is newer than RACK-TLP and proportional rate reduction, so both are on by default.
     pub modern: bool,
     /// A Scalable control (RFC 9330), which reacts to marks: `ecn` is on by default. A loss lowers the window even after
@@ -34,8 +34,8 @@ pub struct Needs {
     pub reports: bool,
 }
 
-impl Needs {
-    const NONE: Needs = Needs {
+impl ControllerTraits {
+    const NONE: ControllerTraits = ControllerTraits {
         modern: false,
         marks: false,
         ect1: false,
@@ -54,7 +54,7 @@ impl Needs {
 /// Name, summary and citation.
 pub(crate) type ControllerRow = (&'static str, &'static str, &'static str);
 
-/// Declares kinds of controllers. A row: variant, name, [`Needs`], name in the Linux kernel if any, summary, citation.
+/// Declares kinds of controllers. A row: variant, name, [`ControllerTraits`], name in the Linux kernel if any, summary, citation.
 macro_rules! controllers {
     ($(
         #[doc = $about:literal]
@@ -90,8 +90,8 @@ macro_rules! controllers {
 
             /// Requirements on sender, receiver and network.
             #[inline]
-            pub const fn needs(self) -> Needs {
-                match self { $($kind::$variant => Needs { $($need: true,)* ..Needs::NONE }),+ }
+            pub const fn traits(self) -> ControllerTraits {
+                match self { $($kind::$variant => ControllerTraits { $($need: true,)* ..ControllerTraits::NONE }),+ }
             }
 
             /// The name in the Linux kernel, if it has one.
@@ -136,13 +136,13 @@ controllers! {
 impl Recovery {
     /// The default recovery with `cc`; `default` is the profile's default.
     pub(crate) fn default_for(cc: Cc, default: Recovery) -> Recovery {
-        if cc.needs().modern { Recovery::Rack } else { default }
+        if cc.traits().modern { Recovery::Rack } else { default }
     }
 
     /// Whether the receiver sends selective acknowledgements.
     #[inline]
     pub const fn is_selective(self) -> bool {
-        self.needs().selective
+        self.traits().selective
     }
 }
 
@@ -150,7 +150,7 @@ impl TcpSettings {
     /// Whether losses are detected by time (RFC 8985).
     #[inline]
     pub const fn rack(&self) -> bool {
-        self.recovery.needs().times
+        self.recovery.traits().times
     }
 
     /// Whether the sender keeps a record of each outstanding segment.
@@ -168,6 +168,6 @@ impl TcpSettings {
     /// Whether the controller models the path.
     #[inline]
     pub const fn models(&self) -> bool {
-        self.cc.needs().rates
+        self.cc.traits().rates
     }
 }

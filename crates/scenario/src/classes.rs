@@ -6,14 +6,14 @@ use headgate_core::ClassId;
 use toml::Spanned;
 
 use crate::check::{self, Section};
-use crate::classify::{ClassRule, Conditions, FlowKey};
+use crate::classify::{Conditions, FlowKey, TrafficClass};
 use crate::error::Fault;
 use crate::schema::{Located, RawClass, RawClassify, did_you_mean};
 
 /// Bounds the cost of a packet, which may be compared with every class.
 const MOST_CLASSES: usize = 1000;
 
-pub(crate) fn flow_key(raw: Located<RawClassify>, classes: &[ClassRule]) -> Result<FlowKey, Fault> {
+pub(crate) fn flow_key(raw: Located<RawClassify>, classes: &[TrafficClass]) -> Result<FlowKey, Fault> {
     let section = Section { span: raw.as_ref().map_or(0..0, Spanned::span), heading: "[classify]" };
     let raw = raw.map(Spanned::into_inner).unwrap_or_default();
     if raw.flow() == FlowKey::Class && classes.is_empty() {
@@ -23,13 +23,13 @@ pub(crate) fn flow_key(raw: Located<RawClassify>, classes: &[ClassRule]) -> Resu
     Ok(raw.flow())
 }
 
-pub(crate) fn classes(raw: Vec<Spanned<RawClass>>, labels: &[&str]) -> Result<Vec<ClassRule>, Fault> {
+pub(crate) fn classes(raw: Vec<Spanned<RawClass>>, labels: &[&str]) -> Result<Vec<TrafficClass>, Fault> {
     if let Some(one_more) = raw.get(MOST_CLASSES) {
         return Err(Fault::plain(one_more.span(), format!("more than {MOST_CLASSES} classes")));
     }
     let names: Vec<String> =
         raw.iter().filter_map(|class| Some(class.get_ref().name.as_ref()?.get_ref().clone())).collect();
-    let mut classes: Vec<ClassRule> = Vec::new();
+    let mut classes: Vec<TrafficClass> = Vec::new();
     for class in raw {
         let class = rule(class, &classes, &names, labels)?;
         classes.push(class);
@@ -38,7 +38,12 @@ pub(crate) fn classes(raw: Vec<Spanned<RawClass>>, labels: &[&str]) -> Result<Ve
 }
 
 /// `earlier` holds the preceding classes, `names` the names of all.
-fn rule(raw: Spanned<RawClass>, earlier: &[ClassRule], names: &[String], labels: &[&str]) -> Result<ClassRule, Fault> {
+fn rule(
+    raw: Spanned<RawClass>,
+    earlier: &[TrafficClass],
+    names: &[String],
+    labels: &[&str],
+) -> Result<TrafficClass, Fault> {
     let section = Section { span: raw.span(), heading: "[[class]]" };
     let raw = raw.into_inner();
     let name = section.require("name", raw.name.clone())?;
@@ -47,7 +52,7 @@ fn rule(raw: Spanned<RawClass>, earlier: &[ClassRule], names: &[String], labels:
     if earlier.iter().any(|class| class.name == name) {
         return Err(Fault::plain(span, format!("two classes are called `{name}`")));
     }
-    Ok(ClassRule {
+    Ok(TrafficClass {
         parent: raw.parent.as_ref().map(|wanted| parent(wanted, &name, earlier, names)).transpose()?,
         weight: raw.weight(),
         conditions: Conditions {
@@ -64,7 +69,7 @@ fn rule(raw: Spanned<RawClass>, earlier: &[ClassRule], names: &[String], labels:
 }
 
 /// The parent's number. The parent must precede `child`.
-fn parent(wanted: &Spanned<String>, child: &str, earlier: &[ClassRule], names: &[String]) -> Result<ClassId, Fault> {
+fn parent(wanted: &Spanned<String>, child: &str, earlier: &[TrafficClass], names: &[String]) -> Result<ClassId, Fault> {
     let (name, span) = (wanted.get_ref(), wanted.span());
     if let Some(index) = earlier.iter().position(|class| class.name == *name) {
         return Ok(ClassId(index as u16 + 1));

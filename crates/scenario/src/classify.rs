@@ -42,7 +42,7 @@ impl FlowKey {
 
 /// An aggregate of flows: the packets it matches, and its share of the link.
 #[derive(Clone, Debug, PartialEq)]
-pub struct ClassRule {
+pub struct TrafficClass {
     /// Its name.
     pub name: String,
     /// The parent class; it precedes this class.
@@ -118,7 +118,7 @@ struct RuleNode {
 impl Classifier {
     /// A classifier for `classes`, which are numbered from 1 and follow their parents. A secret `key` prevents senders
     /// from choosing headers that collide in one flow.
-    pub fn new(classes: &[ClassRule], flow: FlowKey, key: u64) -> Classifier {
+    pub fn new(classes: &[TrafficClass], flow: FlowKey, key: u64) -> Classifier {
         let mut nodes: Vec<RuleNode> = Vec::with_capacity(classes.len());
         let mut children: Vec<Vec<usize>> = vec![Vec::new(); classes.len() + 1];
         for (index, class) in classes.iter().enumerate() {
@@ -252,7 +252,7 @@ impl Scenario {
 
     /// The classes for [`LinkInfo`](headgate_core::LinkInfo), unclassified traffic first; empty if the scenario has
     /// none.
-    pub fn shares(&self) -> Vec<Class> {
+    pub fn link_classes(&self) -> Vec<Class> {
         if self.classes.is_empty() {
             return Vec::new();
         }

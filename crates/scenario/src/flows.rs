@@ -43,12 +43,12 @@ pub(crate) fn udp(raw: Spanned<RawUdp>, name: String, context: &DemandContext<'_
     let source = Traffic::named("cbr");
     check_greedy(cc, &raw.group, &source)?;
     // A source may state its own rate; the default source does not.
-    if !cc.needs().reports && raw.group.traffic.is_none() && raw.rate.is_none() {
+    if !cc.traits().reports && raw.group.traffic.is_none() && raw.rate.is_none() {
         return Err(section.missing_key("rate"));
     }
     let shared = SharedKeys { name, group: raw.group, ends: raw.ends, headers: raw.headers, source };
     group(shared, &section, context, |link| {
-        if cc.needs().reports && raw.rate.is_none() {
+        if cc.traits().reports && raw.rate.is_none() {
             // With congestion control, the access link's rate is the upper bound.
             settings.rate = Some(link.rate);
         }
@@ -87,7 +87,7 @@ fn group<S>(
 /// A controlled flow always has data to send: any other source is refused.
 fn check_greedy(cc: UdpCc, raw: &RawGroup, default: &Traffic) -> Result<(), Fault> {
     match &raw.traffic {
-        Some(traffic) if cc.needs().reports && traffic.get_ref() != default => {
+        Some(traffic) if cc.traits().reports && traffic.get_ref() != default => {
             let message = format!("with `cc = \"{cc}\"` flows always have more to send, and take no source");
             Err(Fault::value(traffic.span(), message))
         }

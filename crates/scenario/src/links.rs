@@ -105,9 +105,9 @@ impl ResolvedLinks {
         loader: &InputLoader<'_>,
     ) -> Result<Simplex, Fault> {
         self.qdisc_spans.push(section.span_of(&raw.qdisc));
-        let (rate, pace) = raw.medium.pace(raw.rate.clone(), section, rate, loader)?;
+        let (rate, rate_variation) = raw.medium.rate_variation(raw.rate.clone(), section, rate, loader)?;
         let qdisc = Some(raw.qdisc()).filter(|qdisc| *qdisc != Qdisc::named(COMPARED));
-        Ok(Simplex { rate, pace, impairments: raw.medium.impairments(section)?, limit: raw.limit(), qdisc })
+        Ok(Simplex { rate, rate_variation, impairments: raw.medium.impairments(section)?, limit: raw.limit(), qdisc })
     }
 
     /// Checks that the links' own disciplines (all but the compared ones) can be built. `link_info` returns the
@@ -115,9 +115,9 @@ impl ResolvedLinks {
     pub(crate) fn check<'a>(&self, run: Span, link_info: &dyn Fn(Rate) -> LinkInfo<'a>) -> Result<(), Fault> {
         for (number, span) in self.qdisc_spans.iter().enumerate() {
             let direction = Direction::BOTH[number % 2];
-            let Simplex { rate, pace, limit, qdisc, .. } = self.links[number / 2].simplex(direction);
+            let Simplex { rate, rate_variation, limit, qdisc, .. } = self.links[number / 2].simplex(direction);
             if let Some(qdisc) = qdisc {
-                build(qdisc, *limit, &link_info(pace.mean(*rate, run)), span)?;
+                build(qdisc, *limit, &link_info(rate_variation.mean(*rate, run)), span)?;
             }
         }
         Ok(())

@@ -12,7 +12,7 @@ use crate::schema::{Located, RawMedium, RawStep};
 
 /// How the rate of a direction changes.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub enum Pace {
+pub enum RateVariation {
     /// It is constant.
     #[default]
     Constant,
@@ -50,22 +50,22 @@ pub struct Impairments {
 /// Bytes per opportunity of a trace: mahimahi's 1504 (`PACKET_SIZE` in `link_queue.hh`) less the 4 of its TUN header.
 pub const OPPORTUNITY: u64 = 1500;
 
-impl Pace {
+impl RateVariation {
     /// Upper bound on the bytes that leave within `span`; `rate` holds before the first step.
     pub fn most(&self, rate: Rate, span: Span) -> u64 {
         let at = |rate: Rate| (rate.as_bits() as f64 / 8.0 * span.as_secs_f64()) as u64;
         match self {
-            Pace::Constant => at(rate),
-            Pace::Schedule { steps, .. } => steps.iter().map(|(_, rate)| at(*rate)).fold(at(rate), u64::max),
-            Pace::Trace { opportunities, .. } => densest_bytes(opportunities, span),
+            RateVariation::Constant => at(rate),
+            RateVariation::Schedule { steps, .. } => steps.iter().map(|(_, rate)| at(*rate)).fold(at(rate), u64::max),
+            RateVariation::Trace { opportunities, .. } => densest_bytes(opportunities, span),
         }
     }
 
     /// Mean rate over `run`, or over a period if there is one; `rate` holds before the first step.
     pub(crate) fn mean(&self, rate: Rate, run: Span) -> Rate {
         match self {
-            Pace::Constant | Pace::Trace { .. } => rate,
-            Pace::Schedule { steps, period } => {
+            RateVariation::Constant | RateVariation::Trace { .. } => rate,
+            RateVariation::Schedule { steps, period } => {
                 let (length, mut bits) = (period.unwrap_or(run), 0.0);
                 let (mut since, mut now) = (Span::ZERO, rate);
                 for &(at, next) in steps.iter().chain([&(length, Rate::from_bits(0))]) {
@@ -96,13 +96,13 @@ fn densest_bytes(opportunities: &[u64], span: Span) -> u64 {
 
 impl RawMedium {
     /// The rate and its changes. `default` applies without `rate` and `trace`.
-    pub(crate) fn pace(
+    pub(crate) fn rate_variation(
         &self,
         rate: Located<Rate>,
         section: &Section,
         default: Option<Rate>,
         loader: &InputLoader<'_>,
-    ) -> Result<(Rate, Pace), Fault> {
+    ) -> Result<(Rate, RateVariation), Fault> {
         if let Some(trace) = &self.trace {
             let beside = rate.as_ref().map(Spanned::span).or(self.schedule.as_ref().map(Spanned::span));
             return match beside {
@@ -141,7 +141,7 @@ fn check_burst(burst: &Spanned<f64>, loss: f64) -> Result<f64, Fault> {
     Err(Fault::value(span, format!("runs of {burst} packets with one between them lose less than {loss} of all")))
 }
 
-fn schedule(raw: Spanned<Vec<Spanned<RawStep>>>, period: Option<Span>) -> Result<Pace, Fault> {
+fn schedule(raw: Spanned<Vec<Spanned<RawStep>>>, period: Option<Span>) -> Result<RateVariation, Fault> {
     let length = raw.span();
     let mut steps: Vec<(Span, Rate)> = Vec::new();
     for step in raw.into_inner() {
@@ -160,12 +160,12 @@ fn schedule(raw: Spanned<Vec<Spanned<RawStep>>>, period: Option<Span>) -> Result
     }
     match (steps.is_empty(), period) {
         (true, Some(_)) => Err(Fault::plain(length, "`schedule_period` needs a `schedule` to repeat")),
-        (true, None) => Ok(Pace::Constant),
-        (false, period) => Ok(Pace::Schedule { steps, period }),
+        (true, None) => Ok(RateVariation::Constant),
+        (false, period) => Ok(RateVariation::Schedule { steps, period }),
     }
 }
 
-fn read_trace(path: &Spanned<String>, loader: &InputLoader<'_>) -> Result<(Rate, Pace), Fault> {
+fn read_trace(path: &Spanned<String>, loader: &InputLoader<'_>) -> Result<(Rate, RateVariation), Fault> {
     let (name, bytes) = loader.load(path)?;
     let fault = |message: String| Fault::value(path.span(), message);
     let opportunities = mahimahi(&bytes).map_err(|message| fault(format!("{name}: {message}")))?;
@@ -174,7 +174,7 @@ fn read_trace(path: &Spanned<String>, loader: &InputLoader<'_>) -> Result<(Rate,
     if bits > FASTEST.as_bits() as f64 {
         return Err(fault(format!("{name}: it lets more than {FASTEST} pass")));
     }
-    Ok((Rate::from_bits((bits as u64).max(1)), Pace::Trace { name, opportunities: opportunities.into() }))
+    Ok((Rate::from_bits((bits as u64).max(1)), RateVariation::Trace { name, opportunities: opportunities.into() }))
 }
 
 /// Reads one whole number of milliseconds a line, as mahimahi's `LinkQueue` does.

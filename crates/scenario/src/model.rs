@@ -5,7 +5,7 @@ use std::ops::Deref;
 use headgate_core::{Qdisc, Rate, Span};
 use headgate_traffic::{GroupSource, Traffic};
 
-use crate::classify::{ClassRule, FlowKey};
+use crate::classify::{FlowKey, TrafficClass};
 use crate::header::Headers;
 use crate::inputs::Inputs;
 use crate::network::{Hop, Link};
@@ -37,7 +37,7 @@ pub struct Scenario {
     /// The header fields that define a flow for disciplines.
     pub flow_key: FlowKey,
     /// Aggregates of flows; the class at index `i` has number `i + 1`.
-    pub classes: Vec<ClassRule>,
+    pub classes: Vec<TrafficClass>,
     /// What to record besides totals.
     pub record: Record,
     /// Contents of the files that the scenario names.
@@ -89,7 +89,7 @@ pub type UdpGroup = FlowGroup<UdpSettings>;
 impl UdpGroup {
     /// Whether the flows use congestion control. They then always have data to send.
     pub fn is_controlled(&self) -> bool {
-        self.cc.needs().reports
+        self.cc.traits().reports
     }
 
     /// Highest long-run rate of one flow: its own, or its access link's.

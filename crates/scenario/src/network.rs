@@ -4,7 +4,7 @@ use std::fmt;
 
 use headgate_core::{Limit, Qdisc, Rate, Span};
 
-use crate::medium::{Impairments, Pace};
+use crate::medium::{Impairments, RateVariation};
 use crate::model::Scenario;
 
 /// A duplex link between two routers, with a queue in each direction.
@@ -46,7 +46,7 @@ pub struct Simplex {
     /// Rate: before the first step of a schedule, or the mean of a trace.
     pub rate: Rate,
     /// How the rate changes.
-    pub pace: Pace,
+    pub rate_variation: RateVariation,
     /// Loss, jitter and reordering.
     pub impairments: Impairments,
     /// Queue limit, unless the discipline's settings give one.
@@ -127,8 +127,8 @@ impl Scenario {
 
     /// Mean rate of a direction over a run.
     pub fn mean_rate(&self, hop: Hop) -> Rate {
-        let Simplex { rate, pace, .. } = self.simplex(hop);
-        pace.mean(*rate, self.duration)
+        let Simplex { rate, rate_variation, .. } = self.simplex(hop);
+        rate_variation.mean(*rate, self.duration)
     }
 
     /// The first direction that compares disciplines. Every scenario has one.

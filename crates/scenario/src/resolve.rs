@@ -64,7 +64,7 @@ pub(crate) fn scenario(raw: RawScenario, files: &dyn Files) -> Result<Scenario, 
         inputs: loader.into_inputs(),
     };
     check_distinct_headers(&scenario, &group_spans)?;
-    let shares = scenario.shares();
+    let shares = scenario.link_classes();
     let link_info = |rate: Rate| LinkInfo { classes: &shares, ..LinkInfo::new(rate, scenario.mean_packet(), 0) };
     links.check(duration, &link_info)?;
     scenario.qdiscs = compared_qdiscs(top.require("qdiscs", run.qdiscs)?, &scenario, &link_info)?;
@@ -119,7 +119,7 @@ fn check_packet_counts(tcp: &[TcpGroup], udp: &[UdpGroup], links: &[Link], durat
         let rates = route
             .iter()
             .map(|hop| links[usize::from(hop.link)].simplex(hop.direction))
-            .map(|simplex| simplex.pace.mean(simplex.rate, duration));
+            .map(|simplex| simplex.rate_variation.mean(simplex.rate, duration));
         rates.min().map_or(own, |slowest| own.min(Rate::from_bits(slowest.as_bits().saturating_mul(2))))
     };
     let tcp =

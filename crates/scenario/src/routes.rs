@@ -66,7 +66,7 @@ impl<'a> Graph<'a> {
     pub(crate) fn rate(&self, route: &[Hop], run: Span) -> Rate {
         let first = route.first().expect("a route has a link");
         let simplex = self.links[usize::from(first.link)].simplex(first.direction);
-        simplex.pace.mean(simplex.rate, run)
+        simplex.rate_variation.mean(simplex.rate, run)
     }
 
     /// One-way propagation delay of `route`.

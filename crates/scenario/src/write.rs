@@ -5,10 +5,10 @@ use std::fmt::Write;
 use headgate_core::{ClassId, Qdisc, Rate, Span};
 use toml::Spanned;
 
-use crate::classify::ClassRule;
+use crate::classify::TrafficClass;
 use crate::fields::{AnyOf, Dscp, IpProtocol, PrefixOrOwn};
 use crate::inputs::INPUTS;
-use crate::medium::{Impairments, Pace};
+use crate::medium::{Impairments, RateVariation};
 use crate::model::{FlowGroup, Record, Scenario};
 use crate::network::{COMPARED, Link, Simplex};
 use crate::schema::{
@@ -113,13 +113,13 @@ fn link(link: &Link) -> RawLink {
 }
 
 fn direction(simplex: &Simplex) -> RawDirection {
-    let (schedule, schedule_period, trace) = match &simplex.pace {
-        Pace::Constant => (None, None, None),
-        Pace::Schedule { steps, period } => {
+    let (schedule, schedule_period, trace) = match &simplex.rate_variation {
+        RateVariation::Constant => (None, None, None),
+        RateVariation::Schedule { steps, period } => {
             let step = |(at, rate): &(Span, Rate)| RawStep { at: given(*at), rate: given(*rate) };
             (list(steps.iter().map(step)), period.and_then(given), None)
         }
-        Pace::Trace { name, .. } => (None, None, given(format!("{INPUTS}/{name}"))),
+        RateVariation::Trace { name, .. } => (None, None, given(format!("{INPUTS}/{name}"))),
     };
     let Impairments { loss, burst, jitter, reorder, reorder_by } = simplex.impairments;
     RawDirection {
@@ -139,7 +139,7 @@ fn direction(simplex: &Simplex) -> RawDirection {
     }
 }
 
-fn class(class: &ClassRule, all: &[ClassRule]) -> RawClass {
+fn class(class: &TrafficClass, all: &[TrafficClass]) -> RawClass {
     let conditions = &class.conditions;
     RawClass {
         name: given(class.name.clone()),

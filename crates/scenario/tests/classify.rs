@@ -3,7 +3,7 @@
 use std::net::{Ipv4Addr, Ipv6Addr};
 
 use headgate_core::{Class, ClassId};
-use headgate_scenario::{Changes, ClassRule, Classifier, Conditions, FlowKey, Header, IpNet, Ports, Scenario};
+use headgate_scenario::{Changes, Classifier, Conditions, FlowKey, Header, IpNet, Ports, Scenario, TrafficClass};
 use proptest::collection::vec;
 use proptest::prelude::*;
 use proptest::sample::select;
@@ -195,8 +195,8 @@ fn disciplines_are_told_of_parents_and_weights_by_number() {
                    [[class]]\nname = 'c'\nparent = 'a'\nweight = 0.5\n";
     let class = |parent: Option<u16>, weight| Class { parent: parent.map(ClassId), weight };
     let expected = [class(None, 1.0), class(None, 2.0), class(None, 1.0), class(Some(1), 0.5)];
-    assert_eq!(scenario(classes).shares(), expected);
-    assert!(scenario("[[tcp]]").shares().is_empty());
+    assert_eq!(scenario(classes).link_classes(), expected);
+    assert!(scenario("[[tcp]]").link_classes().is_empty());
 }
 
 /// Headers that differ from [`header`] in one field, by the field's name.
@@ -310,7 +310,7 @@ fn a_change_reaches_a_class_and_the_flow_key() {
 }
 
 /// The class by the guide's definition: of the children of `parent`, the first one that matches the packet.
-fn naive(classes: &[ClassRule], parent: Option<ClassId>, header: &Header<'_>) -> Option<ClassId> {
+fn naive(classes: &[TrafficClass], parent: Option<ClassId>, header: &Header<'_>) -> Option<ClassId> {
     let children = classes.iter().enumerate().filter(|(_, class)| class.parent == parent);
     children.into_iter().find_map(|(index, class)| {
         let number = ClassId(index as u16 + 1);
@@ -367,7 +367,7 @@ fn any_header() -> impl Strategy<Value = Header<'static>> {
     )
 }
 
-fn rules() -> impl Strategy<Value = Vec<ClassRule>> {
+fn rules() -> impl Strategy<Value = Vec<TrafficClass>> {
     let few = || prop_oneof![4 => Just(0..1_usize), 1 => Just(1..3_usize)];
     let list = |values: BoxedStrategy<u8>| few().prop_flat_map(move |size| vec(values.clone(), size));
     let nets = || few().prop_flat_map(|size| vec(net(), size));
@@ -381,7 +381,7 @@ fn rules() -> impl Strategy<Value = Vec<ClassRule>> {
         (Conditions { protocol, source, destination, source_port, destination_port, dscp, label }, parent)
     });
     vec(rule, 0..8).prop_map(|rules| {
-        let class = |(index, (conditions, parent)): (usize, (Conditions, u16))| ClassRule {
+        let class = |(index, (conditions, parent)): (usize, (Conditions, u16))| TrafficClass {
             name: format!("c{index}"),
             parent: Some(ClassId(parent % (index as u16 + 1))).filter(|parent| parent.0 > 0),
             weight: 1.0,

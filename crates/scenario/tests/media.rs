@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use headgate_core::{Rate, Span};
-use headgate_scenario::{Changes, Files, Impairments, Pace, Scenario, ScenarioError};
+use headgate_scenario::{Changes, Files, Impairments, RateVariation, Scenario, ScenarioError};
 
 /// Files by their paths.
 struct Shelf(BTreeMap<&'static str, &'static str>);
@@ -50,9 +50,9 @@ fn a_trace_takes_the_place_of_a_rate_and_stays_with_the_scenario() {
     let [hop, back] = [scenario.bottleneck(), scenario.bottleneck().back()];
     // Four opportunities of 1500 bytes in 8 ms: 6 Mbit/s.
     assert_eq!(scenario.mean_rate(hop), Rate::from_bits(6_000_000));
-    let Pace::Trace { name, opportunities } = &scenario.simplex(hop).pace else { panic!("a trace") };
+    let RateVariation::Trace { name, opportunities } = &scenario.simplex(hop).rate_variation else { panic!("a trace") };
     assert_eq!((name.as_str(), &opportunities[..]), ("lte.up", &[0, 2, 2, 8][..]));
-    assert_eq!(scenario.simplex(back).pace, scenario.simplex(hop).pace, "one file, named twice");
+    assert_eq!(scenario.simplex(back).rate_variation, scenario.simplex(hop).rate_variation, "one file, named twice");
     let inputs: Vec<_> = scenario.inputs.iter().collect();
     assert_eq!(inputs, [("lte.up", &b"0\n2\n2\n8\n"[..])]);
     assert!(scenario.to_toml().contains("trace = \"inputs/lte.up\""));
@@ -66,7 +66,11 @@ fn a_schedule_has_its_mean() {
     assert_eq!(scenario.mean_rate(scenario.bottleneck()), Rate::from_bits(2_400_000));
     let scenario = good(&format!("{keys}\nschedule_period = '8s'"));
     assert_eq!(scenario.mean_rate(scenario.bottleneck()), Rate::from_bits(3_000_000));
-    assert_eq!(scenario.simplex(scenario.bottleneck().back()).pace, Pace::Constant, "the way back has its own");
+    assert_eq!(
+        scenario.simplex(scenario.bottleneck().back()).rate_variation,
+        RateVariation::Constant,
+        "the way back has its own"
+    );
 }
 
 #[test]

@@ -8,9 +8,9 @@ use std::ops::Bound;
 use headgate_core::params::{Bytes, ParameterValue as _};
 use headgate_core::{ClassId, Limit, Rate, Span};
 use headgate_scenario::{
-    Access, Cc, Changes, ClassRule, Conditions, Direction, Events, FlowKey, GroupSource, Headers, Hop, Impairments,
-    Inputs, IpNet, Key, Link, Pace, Ports, Qdisc, Record, Scenario, Simplex, Start, TcpGroup, Traced, Traffic, UdpCc,
-    UdpGroup, UdpSettings, keys,
+    Access, Cc, Changes, Conditions, Direction, Events, FlowKey, GroupSource, Headers, Hop, Impairments, Inputs, IpNet,
+    Key, Link, Ports, Qdisc, RateVariation, Record, Scenario, Simplex, Start, TcpGroup, Traced, Traffic, TrafficClass,
+    UdpCc, UdpGroup, UdpSettings, keys,
 };
 use headgate_traffic::SenderInfo;
 use proptest::collection::{btree_map, btree_set, vec};
@@ -159,10 +159,10 @@ fn conditions(labels: Vec<String>) -> impl Strategy<Value = Conditions> {
 }
 
 /// Classes with these labels; each may have an earlier class as its parent.
-fn classes(labels: Vec<String>) -> impl Strategy<Value = Vec<ClassRule>> {
+fn classes(labels: Vec<String>) -> impl Strategy<Value = Vec<TrafficClass>> {
     let class = (conditions(labels), 1e-3..1e6_f64, any::<u16>());
     vec(class, 0..6).prop_map(|classes| {
-        let rule = |(index, (conditions, weight, parent)): (usize, (Conditions, f64, u16))| ClassRule {
+        let rule = |(index, (conditions, weight, parent)): (usize, (Conditions, f64, u16))| TrafficClass {
             name: format!("class-{index}"),
             parent: Some(ClassId(parent % (index as u16 + 1))).filter(|parent| parent.0 > 0),
             weight,
@@ -243,19 +243,19 @@ fn fitting(mut lines: Lines) -> Lines {
         let time = Span::parse(lines[key].trim_matches('"')).unwrap();
         lines.insert(key, format!("\"{}\"", time.min(longest)));
     }
-    if cc.needs().rates {
+    if cc.traits().rates {
         lines.insert("recovery", "\"sack\"".to_string());
     }
     if !matches!(lines["recovery"].as_str(), "\"sack\"" | "\"rack\"") {
         lines.extend(["prr", "hystart"].map(|key| (key, "false".to_string())));
     }
-    if cc.needs().rates {
+    if cc.traits().rates {
         lines.insert("pacing", "true".to_string());
     }
-    if !cc.needs().delays {
+    if !cc.traits().delays {
         lines.retain(|key, _| !matches!(*key, "target" | "gain"));
     }
-    if !cc.needs().beta {
+    if !cc.traits().beta {
         lines.retain(|key, _| !matches!(*key, "cubic_beta" | "cubic_full_alpha"));
     }
     lines
@@ -333,14 +333,14 @@ fn qdiscs() -> impl Strategy<Value = Vec<Qdisc>> {
 }
 
 /// Traces are files and have their own tests.
-fn pace() -> impl Strategy<Value = Pace> {
+fn rate_variation() -> impl Strategy<Value = RateVariation> {
     let steps = btree_map(1..1_000_000_u64, 0..=100_000_000_000_u64, 1..4);
     let schedule = (steps, any::<bool>()).prop_map(|(steps, repeats)| {
         let period = repeats.then(|| Span::from_millis(1_000_000));
         let step = |(at, bits)| (Span::from_millis(at), Rate::from_bits(bits));
-        Pace::Schedule { steps: steps.into_iter().map(step).collect(), period }
+        RateVariation::Schedule { steps: steps.into_iter().map(step).collect(), period }
     });
-    prop_oneof![Just(Pace::Constant), schedule]
+    prop_oneof![Just(RateVariation::Constant), schedule]
 }
 
 fn impairments() -> impl Strategy<Value = Impairments> {
@@ -351,13 +351,9 @@ fn impairments() -> impl Strategy<Value = Impairments> {
 
 fn simplex() -> impl Strategy<Value = Simplex> {
     let qdisc = option::of(qdiscs().prop_map(|mut qdiscs| qdiscs.remove(0)));
-    (rate(), pace(), impairments(), limit(), qdisc).prop_map(|(rate, pace, impairments, limit, qdisc)| Simplex {
-        rate,
-        pace,
-        impairments,
-        limit,
-        qdisc,
-    })
+    (rate(), rate_variation(), impairments(), limit(), qdisc).prop_map(
+        |(rate, rate_variation, impairments, limit, qdisc)| Simplex { rate, rate_variation, impairments, limit, qdisc },
+    )
 }
 
 /// A chain of one to four links, some written from right to left. Disciplines are compared on the first.
@@ -386,7 +382,7 @@ fn stretch(links: &[Link], draw: u32) -> Vec<Hop> {
     if (draw / 49).is_multiple_of(2) { there } else { there.into_iter().rev().map(Hop::back).collect() }
 }
 
-fn groups_and_classes() -> impl Strategy<Value = ((Vec<TcpGroup>, Vec<UdpGroup>), Vec<ClassRule>, FlowKey)> {
+fn groups_and_classes() -> impl Strategy<Value = ((Vec<TcpGroup>, Vec<UdpGroup>), Vec<TrafficClass>, FlowKey)> {
     let groups = (vec(tcp(), 1..4), vec(udp(), 0..3));
     groups.prop_flat_map(|(tcp, udp)| {
         let labels = tcp.iter().map(|group| &group.headers).chain(udp.iter().map(|group| &group.headers));

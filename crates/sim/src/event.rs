@@ -23,7 +23,7 @@ pub enum EventKind {
     /// A packet arrives from another link.
     FromLink,
     /// A packet reaches the far end of a link that reorders packets or changes its rate.
-    LeavesLink,
+    ReachesFarEnd,
     /// An acknowledgement or report reaches its sender.
     ToSender,
     SenderTimer,

@@ -46,7 +46,7 @@ impl NextHop<Segment> for Downstream<'_> {
     #[inline(always)]
     fn receive(&mut self, packet: SimPacket, arrival: Time, far_or_unordered: bool) {
         if far_or_unordered {
-            self.queue.push(arrival, SimEvent::of_packet(EventKind::LeavesLink, self.number, packet));
+            self.queue.push(arrival, SimEvent::of_packet(EventKind::ReachesFarEnd, self.number, packet));
         } else {
             self.hosts.forward_packet(self.number, packet, arrival, self.queue);
         }

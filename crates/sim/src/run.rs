@@ -49,7 +49,7 @@ fn links(
     seed: u64,
     external: &impl ExternalDisciplines,
 ) -> Result<Vec<SimLink>, RunError> {
-    let classes = scenario.shares();
+    let classes = scenario.link_classes();
     let built = |hop: Hop| {
         let label = scenario.label(hop);
         let named = scenario.simplex(hop).qdisc.as_ref().unwrap_or(qdisc);

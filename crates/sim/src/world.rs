@@ -67,7 +67,7 @@ impl World {
                 EventKind::FromSender | EventKind::FromReceiver | EventKind::ToSender | EventKind::DatagramArrival => {
                     balance.on_access += 1
                 }
-                EventKind::FromLink | EventKind::LeavesLink => balance.between += 1,
+                EventKind::FromLink | EventKind::ReachesFarEnd => balance.between += 1,
                 _ => {}
             }
         }
@@ -106,7 +106,7 @@ impl World {
                 net.arrive(link, packet, now, queue);
             }
             EventKind::FromReceiver | EventKind::FromLink => net.arrive(link, packet, now, queue),
-            EventKind::LeavesLink => net.hosts.forward_packet(link, packet, now, queue),
+            EventKind::ReachesFarEnd => net.hosts.forward_packet(link, packet, now, queue),
             EventKind::ToSender => net.hosts.acknowledge(&packet, now, queue),
             EventKind::SenderTimer => net.hosts.sender_timer(flow, now, queue),
             EventKind::ReceiverTimer => net.hosts.receiver_timer(flow, now, queue),

@@ -8,7 +8,7 @@ use headgate_scenario::Direction;
 use super::lane::Lane;
 use super::view::LaneView;
 use crate::io::LinkEnd;
-use crate::io::tap::Recorder;
+use crate::io::recorded_end::Recorder;
 
 /// The links between two ends: both directions of one link, or a network. Forward is from the first end to the second.
 pub trait Fabric {

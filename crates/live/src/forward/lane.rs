@@ -16,7 +16,7 @@ use super::view::{LaneCounts, LaneView, MOST_FLOWS_SHOWN};
 use crate::io::LinkEnd;
 use crate::io::frame::{Layer, Parser};
 use crate::io::pool::{FrameId, Pool};
-use crate::io::tap::Recorder;
+use crate::io::recorded_end::Recorder;
 
 /// A lane of any discipline. Calls take a batch of frames, so dynamic dispatch costs little.
 pub trait Lane {

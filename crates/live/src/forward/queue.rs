@@ -7,7 +7,7 @@ use super::ledger::LaneLedger;
 use super::view::{LaneCounts, LaneView};
 use crate::io::ecn;
 use crate::io::pool::{FrameId, Pool};
-use crate::io::tap::{FrameEvent, Recorder};
+use crate::io::recorded_end::{FrameEvent, Recorder};
 
 pub(crate) type FrameQueue<D, L> = LinkQueue<FrameId, D, L, DeferredMedium>;
 

@@ -6,7 +6,7 @@ use std::ops::RangeInclusive;
 use headgate_core::registry::{self, DisciplineVisitor};
 use headgate_core::{BuildError, Class, Discipline, Limit, LinkInfo, Port, Qdisc, Rate, Rng, Span, Time};
 use headgate_link::{Medium, Meter};
-use headgate_scenario::{ClassRule, Classifier, FlowKey, Hop, Scenario, Simplex};
+use headgate_scenario::{Classifier, FlowKey, Hop, Scenario, Simplex, TrafficClass};
 
 use super::fabric::Lanes;
 use super::lane::{DisciplineLane, Lane, LaneEnds, LaneHandover};
@@ -37,7 +37,7 @@ pub struct LaneSettings {
     /// The fields that identify a flow.
     pub flow_key: FlowKey,
     /// Rules that assign packets to classes.
-    pub rules: Vec<ClassRule>,
+    pub rules: Vec<TrafficClass>,
     /// The classes in the form passed to disciplines.
     pub classes: Vec<Class>,
     /// Slots for frames that are queued, propagating or being parsed; see [`LaneSettings::slots`].
@@ -68,7 +68,7 @@ impl LaneSettings {
             overhead: 0,
             flow_key: scenario.flow_key,
             rules: scenario.classes.clone(),
-            classes: scenario.shares(),
+            classes: scenario.link_classes(),
             slot_bytes: Pool::DEFAULT_SLOT,
         }
     }
@@ -82,7 +82,7 @@ impl LaneSettings {
             Limit::Bytes(bytes) => bytes / SMALLEST_FRAME,
         };
         let longest = delay + simplex.impairments.jitter + simplex.impairments.reorder_by;
-        let propagating = simplex.pace.most(simplex.rate, longest) / SMALLEST_FRAME;
+        let propagating = simplex.rate_variation.most(simplex.rate, longest) / SMALLEST_FRAME;
         let slots = queued.saturating_add(propagating).saturating_add(2 * BATCH as u64);
         slots.min(1_000_000) as u32
     }

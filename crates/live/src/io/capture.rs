@@ -2,7 +2,7 @@
 
 use headgate_measure::pcapng::{Blocks, Captured, LinkType};
 
-use crate::io::tap::{FrameEvent, FrameRecord, KEPT_BYTES};
+use crate::io::recorded_end::{FrameEvent, FrameRecord, KEPT_BYTES};
 
 /// The capture interfaces of an end, with their descriptions.
 const INTERFACES: [(&str, &str); 3] = [

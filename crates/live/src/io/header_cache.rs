@@ -12,7 +12,7 @@ use headgate_core::{ClassId, FlowId};
 /// Rows: 2 KB for IPv4 and 4 KB for IPv6, which fit in a first-level cache.
 const ROWS: usize = 64;
 
-/// A header as `N` words, with its flow and class. The last word of a header is never [`NONE`].
+/// A header as `N` words, with its flow and class. The last word of a header is never [`UNUSED_WORD`].
 #[derive(Clone, Copy, Debug)]
 struct CachedHeader<const N: usize> {
     words: [u64; N],
@@ -21,7 +21,7 @@ struct CachedHeader<const N: usize> {
 }
 
 /// Last word of an empty row.
-const NONE: u64 = u64::MAX;
+const UNUSED_WORD: u64 = u64::MAX;
 
 /// The cache for headers of `N` words. A header's flow and class must never change.
 #[derive(Clone, Debug)]
@@ -31,7 +31,9 @@ pub(crate) struct HeaderCache<const N: usize> {
 
 impl<const N: usize> HeaderCache<N> {
     pub(crate) fn new() -> HeaderCache<N> {
-        HeaderCache { rows: Box::new([CachedHeader { words: [NONE; N], flow: FlowId(0), class: ClassId(0) }; ROWS]) }
+        HeaderCache {
+            rows: Box::new([CachedHeader { words: [UNUSED_WORD; N], flow: FlowId(0), class: ClassId(0) }; ROWS]),
+        }
     }
 
     /// Flow and class of a header: from the table, or from `find`.

@@ -16,7 +16,7 @@ use headgate_measure::IntervalRow;
 use headgate_measure::pcapng::Blocks;
 
 use crate::forward::view::SharedView;
-use crate::io::tap::FrameRecords;
+use crate::io::recorded_end::FrameRecords;
 use crate::io::{capture, clock};
 use crate::link::rows::IntervalRows;
 

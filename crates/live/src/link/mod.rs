@@ -20,7 +20,7 @@ use crate::hosts::{self, Addresses, HostPair};
 use crate::io::clock::Monotonic;
 use crate::io::frame::Layer;
 use crate::io::interface::InterfaceCounters;
-use crate::io::tap::{Recorder, Tap, recorders};
+use crate::io::recorded_end::{RecordedEnd, Recorder, recorders};
 use crate::io::{LinkEnd, Tun};
 
 /// Settings of a link and its hosts.
@@ -90,7 +90,7 @@ impl<F: Fabric + 'static> EmulatedLink<F> {
             let mut fabric = make()?;
             fabric.record(&recorders);
             let [near, far] = recorders;
-            Ok(Forwarder::new(Tap::new(a, clock, near), Tap::new(b, clock, far), fabric, paced))
+            Ok(Forwarder::new(RecordedEnd::new(a, clock, near), RecordedEnd::new(b, clock, far), fabric, paced))
         })?;
         Ok(EmulatedLink { forwarder, clock, _devices: devices, hosts, log: None })
     }

@@ -6,7 +6,7 @@ use headgate_measure::pcapng::Blocks;
 use headgate_scenario::Scenario;
 
 use crate::io::capture;
-use crate::io::tap::{FrameRecord, FrameRecords, Recorder, recorders};
+use crate::io::recorded_end::{FrameRecord, FrameRecords, Recorder, recorders};
 
 /// Names of the ends, as on their interfaces.
 const ENDS: [&str; 2] = ["near", "far"];

@@ -24,7 +24,7 @@ use crate::io::LinkEnd;
 use crate::io::clock::StartTime;
 use crate::io::frame::{Layer, Parser};
 use crate::io::pool::{FrameId, Pool};
-use crate::io::tap::Recorder;
+use crate::io::recorded_end::Recorder;
 use crate::timeline::Timeline;
 
 mod direction_queue;

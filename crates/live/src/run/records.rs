@@ -14,7 +14,7 @@ use super::error::LiveRunError;
 use super::meter::{DirectionTotals, IntervalSample, LoopRecord};
 
 /// Longest time between two calls of the observer.
-const WATCH_INTERVAL: Duration = Duration::from_millis(50);
+const OBSERVER_INTERVAL: Duration = Duration::from_millis(50);
 /// Longest wait for the loop's last records, which normally arrive within `PUBLISH_INTERVAL` of the end. The results of
 /// a machine that is later than this are useless.
 const LONGEST_WAIT: Span = Span::from_secs(5);
@@ -40,7 +40,7 @@ impl RunRecords {
         let mut records = RunRecords { samples: BTreeMap::new(), totals: Vec::new(), excess: Vec::new() };
         let mut ended = false;
         loop {
-            let received = inbox.recv_timeout(WATCH_INTERVAL);
+            let received = inbox.recv_timeout(OBSERVER_INTERVAL);
             let now = report(watch);
             match received {
                 Ok(LoopRecord::IntervalSample(sample)) => records.add_sample(sample, 2 * scenario.links.len(), watch),

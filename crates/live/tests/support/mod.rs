@@ -9,7 +9,7 @@ use etherparse::{IpNumber, Ipv4Header};
 use headgate_core::{Ecn, Limit, Qdisc, Rate, Span, Time};
 use headgate_live::pacing::Clock;
 use headgate_live::{Lane, LaneSettings, Layer, Pool};
-use headgate_scenario::{FlowKey, Impairments, Pace, Simplex};
+use headgate_scenario::{FlowKey, Impairments, RateVariation, Simplex};
 
 #[allow(dead_code, reason = "each test takes what it needs")]
 pub mod memory;
@@ -81,7 +81,7 @@ impl TestDirection {
     pub fn new(mbit: u64, delay_ms: u64, limit: u32, qdisc: &str) -> TestDirection {
         let simplex = Simplex {
             rate: Rate::from_bits(mbit * 1_000_000),
-            pace: Pace::Constant,
+            rate_variation: RateVariation::Constant,
             impairments: Impairments::default(),
             limit: Limit::Packets(limit),
             qdisc: None,

@@ -21,7 +21,7 @@ table! {
         // ns-2's plain agent is Tahoe; the papers' scripts ask for NewReno.
         recovery: Recovery = Recovery::default_for(cc, Recovery::Sack), ns2 Recovery::default_for(cc, Recovery::NewReno),
             linux Recovery::Rack,
-            check recovery.is_selective() || !cc.needs().rates,
+            check recovery.is_selective() || !cc.traits().rates,
             else "`{cc}` measures the times of single segments: it needs `recovery = \"sack\"` or `\"rack\"`, not `{recovery}`";
         /// size of a full data packet on the wire, headers included
         // `packetSize_`. Release 2.35 adds 40 bytes on the wire (`useHeaders_`); the papers count packets of this size.
@@ -91,20 +91,20 @@ table! {
         /// segments leave one by one at a rate: `cwnd` per smoothed round-trip time, times 2 in slow start and 1.2
         /// after it (as in Linux), or the controller's own; on by default with `prague`, always on with `bbr` and
         /// `bbr3`
-        pacing: bool = cc.needs().pacing, check pacing || !cc.needs().rates,
+        pacing: bool = cc.traits().pacing, check pacing || !cc.traits().rates,
             else "`{cc}` controls the rate at which segments leave: it needs `pacing`";
         /// packets are ECN-capable, so that disciplines can mark them (RFC 3168); on by default with `dctcp` and
         /// `prague`
-        ecn: bool = cc.needs().marks;
+        ecn: bool = cc.traits().marks;
         /// in loss recovery the window shrinks in proportion to the data that arrives (RFC 9937, which replaces RFC
         /// 6937); needs a `recovery` with selective ACKs; on by default where that of `recovery` is `"rack"`
-        prr: bool = cc.needs().modern && recovery.is_selective(), linux recovery.is_selective(), check !prr || recovery.is_selective(),
+        prr: bool = cc.traits().modern && recovery.is_selective(), linux recovery.is_selective(), check !prr || recovery.is_selective(),
             else "`prr` needs selective acknowledgements, which `{recovery}` does without";
         /// after an ECN echo at a window of 1 packet, the sender waits for the retransmission timer (RFC 3168, 6.1.2);
         /// off by default with `dctcp` and `prague`
         // The wait replaces a window below one. A Scalable control is marked in every round trip (RFC 9331, section
         // 4.3) and would mostly be silent.
-        ecn_timeout: bool = !cc.needs().marks, linux false;
+        ecn_timeout: bool = !cc.traits().marks, linux false;
         /// least `cwnd` after a mark, in packets
         // Every `ssthresh` function of Linux returns at least 2, to which `cwnd` falls (`tcp_reno_ssthresh`).
         min_marked_window: u32 = 1, linux 2, in 1..=LARGEST_WINDOW;
@@ -127,7 +127,7 @@ table! {
         grow_unused: bool = false, ns2 true;
         /// the receiver [reports the number of marks](transport.md#accurate-ecn) to the sender (RFC 9768); on by
         /// default with `prague`
-        accecn: bool = cc.needs().accurate_ecn;
+        accecn: bool = cc.traits().accurate_ecn;
         /// the first slow start [ends when round-trip times rise](transport.md#slow-start-and-congestion-avoidance)
         /// (RFC 9406); needs a `recovery` with selective ACKs
         hystart: bool = false, check !hystart || recovery.is_selective(),
@@ -141,23 +141,23 @@ table! {
         /// with `ledbat` only: target of the queueing delay (TARGET of [RFC 6817](transport.md#ledbat), 2.5, which
         /// allows at most 100 ms)
         target: Span = Span::from_millis(100), in POSITIVE_DELAY,
-            only cc.needs().delays, else "`target` is of `cc = \"ledbat\"` alone, not of `{cc}`";
+            only cc.traits().delays, else "`target` is of `cc = \"ledbat\"` alone, not of `{cc}`";
         /// with `ledbat` only: packets per round trip by which the window grows without a queue (GAIN of RFC 6817, 2.5,
         /// which allows at most 1)
         // Above 1000 is a typing error.
         gain: f64 = 1.0, in above(0.0, 1000.0),
-            only cc.needs().delays, else "`gain` is of `cc = \"ledbat\"` alone, not of `{cc}`";
+            only cc.traits().delays, else "`gain` is of `cc = \"ledbat\"` alone, not of `{cc}`";
         /// with `cubic` only: the window after a loss, as a fraction (beta of [RFC 9438](transport.md#cubic), 4.6); in
         /// `ns2` 819 / 1024, in `linux` 717 / 1024
         // `beta` in ns-2's `tcp/linux/src/tcp_cubic.c` and Linux' `net/ipv4/tcp_cubic.c`.
-        cubic_beta: f64 = 0.7, ns2 if cc.needs().beta { 819.0 / 1024.0 } else { 0.7 },
-            linux if cc.needs().beta { 717.0 / 1024.0 } else { 0.7 }, in above(0.0, 0.99),
-            only cc.needs().beta, else "`cubic_beta` is of `cc = \"cubic\"` alone, not of `{cc}`";
+        cubic_beta: f64 = 0.7, ns2 if cc.traits().beta { 819.0 / 1024.0 } else { 0.7 },
+            linux if cc.traits().beta { 717.0 / 1024.0 } else { 0.7 }, in above(0.0, 0.99),
+            only cc.traits().beta, else "`cubic_beta` is of `cc = \"cubic\"` alone, not of `{cc}`";
         /// with `cubic` only: once W_est has regained the window before the reduction, it grows by a packet per round
         /// trip ([RFC 9438](transport.md#cubic), 4.3); otherwise it keeps growing by 0.53
         // `bictcp_update` uses `beta_scale` throughout.
-        cubic_full_alpha: bool = true, linux !cc.needs().beta,
-            only cc.needs().beta, else "`cubic_full_alpha` is of `cc = \"cubic\"` alone, not of `{cc}`";
+        cubic_full_alpha: bool = true, linux !cc.traits().beta,
+            only cc.traits().beta, else "`cubic_full_alpha` is of `cc = \"cubic\"` alone, not of `{cc}`";
         /// greatest random delay before each transmission, against phase effects
         send_jitter: Span = Span::ZERO, in ..=LONGEST_DELAY, also "overhead";
         /// `send_jitter` delays the first segment of a burst, and the others follow it at once (ns-2's `overhead_`)

@@ -20,7 +20,7 @@ table! {
         packet: u32 as Size = 1000, in Size(1)..=LARGEST_PACKET;
         /// bytes of headers in it, which goodput does not count; less than `packet`; with TFRC `"40B"` by default
         // IPv4 and UDP. TFRC's packets bear a sequence number, a timestamp and a round-trip time as well (RFC 5348, 3.2).
-        header: u32 as Size = if cc.needs().reports { 28 + 12 } else { 28 }, ns2 0, in Size(0)..=LARGEST_PACKET;
+        header: u32 as Size = if cc.traits().reports { 28 + 12 } else { 28 }, ns2 0, in Size(0)..=LARGEST_PACKET;
         /// size of a report from TFRC's receiver on the wire
         // Its reports have two times and two rates (RFC 5348, 3.2).
         feedback: u32 as Size = 44, ns2 40, in Size(1)..=LARGEST_PACKET;

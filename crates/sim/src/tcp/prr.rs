@@ -27,8 +27,8 @@ impl Prr {
     }
 
     /// Segments to send for an acknowledgement that newly delivers `delivered` and leaves `in_flight`; `None` keeps the
-    /// window. `safe`: the acknowledgement covers new data and reports no further loss.
-    pub fn on_ack(&mut self, delivered: u32, in_flight: u32, ssthresh: f64, safe: bool) -> Option<u32> {
+    /// window. `safe_ack`: the acknowledgement covers new data and reports no further loss.
+    pub fn on_ack(&mut self, delivered: u32, in_flight: u32, ssthresh: f64, safe_ack: bool) -> Option<u32> {
         let first = self.out == 0;
         if delivered == 0 && !first {
             return None;
@@ -40,7 +40,7 @@ impl Prr {
             (share.ceil() as u32).saturating_sub(self.out)
         } else {
             // The conservative bound, or slow start's while recovery makes progress (PRR-CRB, PRR-SSRB).
-            let bound = self.delivered.saturating_sub(self.out).max(delivered) + u32::from(safe);
+            let bound = self.delivered.saturating_sub(self.out).max(delivered) + u32::from(safe_ack);
             bound.min(target - in_flight)
         };
         // The first segment is retransmitted at once.

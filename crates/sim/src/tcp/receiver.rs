@@ -173,7 +173,7 @@ impl TcpReceiver {
             let [first, second, _] = blocks.unwrap_or_default();
             blocks = Some([duplicate, first, second]);
         }
-        let delay = config.cc.needs().delays.then_some(self.delay);
+        let delay = config.cc.traits().delays.then_some(self.delay);
         OutgoingAck { ack: self.expected, ece, ace, blocks, delay }
     }
 

@@ -285,7 +285,7 @@ impl TcpSender {
             return;
         }
         self.rto_at = Time::NEVER;
-        if !self.ends_wait(config, now) {
+        if !self.end_wait_after_echo(config, now) {
             self.time_out(config, now);
         }
     }

@@ -141,13 +141,13 @@ impl TfrcSender {
         self.last_sent.map_or(Time::ZERO, |last| last + Span::from_secs_f64(f64::from(config.segment) / instant))
     }
 
-    /// Sends a packet at `now`, no earlier than [`next_send_time`](TfrcSender::next_send_time). `all` tells that the
+    /// Sends a packet at `now`, no earlier than [`next_send_time`](TfrcSender::next_send_time). `allowance_used` tells that the
     /// sender uses its whole allowance: the allowed rate delayed the packet, not the application.
-    pub fn send(&mut self, all: bool, now: Time) -> TfrcData {
+    pub fn send(&mut self, allowance_used: bool, now: Time) -> TfrcData {
         if self.last_sent.is_none() {
             self.timer = now + INITIAL_TIMEOUT;
         }
-        if all {
+        if allowance_used {
             self.limited.on_allowance_used(now);
         }
         let data = TfrcData { seq: self.next, rtt: self.rtt().unwrap_or(Span::ZERO) };

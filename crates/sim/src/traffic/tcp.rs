@@ -102,7 +102,7 @@ impl TcpFlowSettings {
 /// ECN codepoint of new data. ECT(1) is reserved for scalable controls (RFC 9331, section 4.1). DCTCP is older than
 /// that rule and uses ECT(0).
 fn codepoint(group: &TcpGroup) -> Ecn {
-    if group.ecn && group.cc.needs().ect1 { Ecn::Ect1 } else { ecn_codepoint(group.ecn) }
+    if group.ecn && group.cc.traits().ect1 { Ecn::Ect1 } else { ecn_codepoint(group.ecn) }
 }
 
 impl TcpFlow {

@@ -33,7 +33,7 @@ struct TfrcFlowSettings {
     stop: Time,
     /// The first links of the forward and the reverse route.
     link: u16,
-    back_link: u16,
+    reverse_link: u16,
     data_from_sender: WireProperties,
     data_to_receiver: WireProperties,
     report_from_receiver: WireProperties,
@@ -60,7 +60,7 @@ struct TfrcFlow {
     /// Reports sent.
     reports_sent: u64,
     /// Expirations of the nofeedback timer before the end of the warm-up.
-    timeouts_before: u32,
+    timeouts_in_warmup: u32,
     rng: Rng,
 }
 
@@ -108,12 +108,12 @@ impl TfrcFlows {
 
     /// Ends the warm-up: timeouts count from zero.
     pub fn restart(&mut self) {
-        self.flows.iter_mut().flatten().for_each(|flow| flow.timeouts_before = flow.sender.timeouts());
+        self.flows.iter_mut().flatten().for_each(|flow| flow.timeouts_in_warmup = flow.sender.timeouts());
     }
 
     /// Expirations of the nofeedback timer since the warm-up, by UDP flow; 0 without congestion control.
     pub fn timeouts(&self) -> impl Iterator<Item = u32> {
-        let since = |flow: &TfrcFlow| flow.sender.timeouts() - flow.timeouts_before;
+        let since = |flow: &TfrcFlow| flow.sender.timeouts() - flow.timeouts_in_warmup;
         self.flows.iter().map(move |flow| flow.as_deref().map_or(0, since))
     }
 }
@@ -129,7 +129,7 @@ impl TfrcFlowSettings {
             jitter: group.jitter,
             stop: stop_time(group.stop),
             link: first_link(&group.route),
-            back_link: first_reverse_link(&group.route),
+            reverse_link: first_reverse_link(&group.route),
             data_from_sender: WireProperties::new(&group.sender, group.packet),
             data_to_receiver: WireProperties::new(&group.receiver, group.packet),
             report_from_receiver: WireProperties::new(&group.receiver, group.feedback),
@@ -153,7 +153,7 @@ impl TfrcFlow {
             sender_timer: Time::NEVER,
             receiver_timer: Time::NEVER,
             reports_sent: 0,
-            timeouts_before: 0,
+            timeouts_in_warmup: 0,
             rng,
         }
     }
@@ -256,7 +256,7 @@ impl TfrcFlowHandle<'_> {
             flow.reports_sent += 1;
             let packet = packet(*id, settings.feedback, Ecn::NotEct, Segment::report(reports.insert(report)));
             let arrives = flow.report_from_receiver.pass(at, &settings.report_from_receiver);
-            queue.push(arrives, SimEvent::of_packet(EventKind::FromReceiver, settings.back_link, packet));
+            queue.push(arrives, SimEvent::of_packet(EventKind::FromReceiver, settings.reverse_link, packet));
         }
         if let Some(deadline) = flow.receiver.deadline()
             && deadline < flow.receiver_timer

@@ -57,7 +57,7 @@ pub fn plain(of: impl Law) -> TcpSettings {
         rto_granularity: Span::from_micros(1),
         limited_transmit: false,
         recovery,
-        accecn: cc.needs().accurate_ecn,
+        accecn: cc.traits().accurate_ecn,
         ..TcpSettings::default()
     }
 }

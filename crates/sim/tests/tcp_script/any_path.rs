@@ -31,12 +31,12 @@ fn config() -> impl Strategy<Value = TcpSettings> {
     let delayed_ack = prop::option::of(Just(ms(40)));
     ((cc, recovery), any::<[bool; 4]>(), windows, delayed_ack).prop_map(
         |((cc, recovery), [prr, limited_transmit, pacing, idle_restart], (initial_window, window), delayed_ack)| {
-            let recovery = if cc.needs().rates && !recovery.is_selective() { Recovery::Sack } else { recovery };
+            let recovery = if cc.traits().rates && !recovery.is_selective() { Recovery::Sack } else { recovery };
             TcpSettings {
                 recovery,
                 prr: prr && recovery.is_selective(),
                 limited_transmit,
-                pacing: pacing && recovery.is_selective() || cc.needs().rates,
+                pacing: pacing && recovery.is_selective() || cc.traits().rates,
                 idle_restart,
                 initial_window,
                 window,

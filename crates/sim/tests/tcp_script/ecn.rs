@@ -92,7 +92,7 @@ fn the_timer_after_an_echo_includes_the_echos_round_trip_sample() {
 #[test]
 fn every_controller_can_wait_for_its_timer_or_go_on_at_a_window_of_one() {
     // BBR never has so little.
-    let controllers = Cc::ALL.iter().filter(|cc| !cc.needs().rates).map(|cc| (*cc, Recovery::Sack));
+    let controllers = Cc::ALL.iter().filter(|cc| !cc.traits().rates).map(|cc| (*cc, Recovery::Sack));
     for of in controllers.chain(Recovery::ALL.iter().map(|recovery| recovery.law())) {
         let mut host = Host::started(avoiding(of, 1));
         assert_eq!(host.echo(1), "", "{of:?}");

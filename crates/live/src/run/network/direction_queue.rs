@@ -10,7 +10,7 @@ use headgate_scenario::Scenario;
 use crate::forward::queue::{FrameQueue, FrameSink};
 use crate::forward::settings::{FrameDiscipline, LaneSettings};
 use crate::io::pool::Pool;
-use crate::io::tap::Recorder;
+use crate::io::recorded_end::Recorder;
 use crate::run::meter::{DirectionMeter, LoopRecord};
 
 pub(super) struct DirectionQueue {

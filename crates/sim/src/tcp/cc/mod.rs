@@ -69,7 +69,7 @@ pub struct AckInfo {
     pub delay: Option<Span>,
     /// The smoothed round-trip time before this acknowledgement, if known.
     pub srtt: Option<Span>,
-    /// The delivery rate, for congestion controls that need [`rates`](headgate_scenario::Needs::rates).
+    /// The delivery rate, for congestion controls that need [`rates`](headgate_scenario::ControllerTraits::rates).
     pub rate_sample: Option<RateSample>,
 }
 
@@ -160,7 +160,7 @@ impl EcnFeedback {
     pub fn of(config: &TcpSettings) -> EcnFeedback {
         match config.cc {
             _ if config.accecn => EcnFeedback::Accurate,
-            cc if cc.needs().mirrored_echo => EcnFeedback::Mirrored,
+            cc if cc.traits().mirrored_echo => EcnFeedback::Mirrored,
             _ => EcnFeedback::Classic,
         }
     }

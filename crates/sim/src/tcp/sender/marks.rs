@@ -78,7 +78,7 @@ impl TcpSender {
 
     /// The timer has expired. If it only ended the wait after an echo, allows one new segment and returns true (RFC
     /// 3168, section 6.1.2).
-    pub(super) fn ends_wait(&mut self, config: &TcpSettings, now: Time) -> bool {
+    pub(super) fn end_wait_after_echo(&mut self, config: &TcpSettings, now: Time) -> bool {
         let below_one = self.window.cwnd() < 1.0;
         let waited = (std::mem::take(&mut self.waiting_for_timer) || below_one) && self.una == self.next_new;
         if waited && below_one {

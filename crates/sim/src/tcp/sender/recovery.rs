@@ -115,7 +115,7 @@ impl TcpSender {
         // RFC 3168, section 6.1.2: a loss after a mark in the same window of data causes no second reduction. Scalable
         // controls, whose marks reduce the window little, still react to losses (RFC 9331, section 4.3;
         // `dctcp_react_to_loss` in Linux). Model-based controls handle marks and losses separately.
-        let once = !config.cc.needs().marks && !config.models();
+        let once = !config.cc.traits().marks && !config.models();
         let reduced = once && self.ecn_recover > self.recover && self.una < self.ecn_recover;
         if reduced {
             return if config.halve_cwnd { self.window.cwnd() } else { self.window.ssthresh };

@@ -147,7 +147,7 @@ impl TcpSender {
 
     /// Handles the reordering, probe and retransmission timers.
     pub(super) fn on_timer_sacked(&mut self, sack: &mut SackState, config: &TcpSettings, now: Time) {
-        if self.ends_wait(config, now) {
+        if self.end_wait_after_echo(config, now) {
             self.rto_at = Time::NEVER;
             return;
         }

@@ -102,16 +102,16 @@ pub(crate) fn recorders() -> ([Option<Recorder>; 2], Option<[FrameRecords; 2]>) 
 
 /// An end with an optional recorder.
 #[derive(Debug)]
-pub struct Tap<T> {
+pub struct RecordedEnd<T> {
     end: T,
     clock: Monotonic,
     recorder: Option<Recorder>,
 }
 
-impl<T> Tap<T> {
+impl<T> RecordedEnd<T> {
     /// Wraps `end`; `clock` is the loop's.
-    pub fn new(end: T, clock: Monotonic, recorder: Option<Recorder>) -> Tap<T> {
-        Tap { end, clock, recorder }
+    pub fn new(end: T, clock: Monotonic, recorder: Option<Recorder>) -> RecordedEnd<T> {
+        RecordedEnd { end, clock, recorder }
     }
 
     #[inline]
@@ -123,7 +123,7 @@ impl<T> Tap<T> {
     }
 }
 
-impl<T: LinkEnd> LinkEnd for Tap<T> {
+impl<T: LinkEnd> LinkEnd for RecordedEnd<T> {
     fn recv(&mut self, pool: &mut Pool, batch: &mut Vec<FrameId>) -> io::Result<ReceiveResult> {
         let before = batch.len();
         let received = self.end.recv(pool, batch);
@@ -162,11 +162,11 @@ mod tests {
     fn what_finds_no_room_is_counted_and_passes_all_the_same() {
         let (recorder, records) = Recorder::new();
         let frames = (0..MOST_PENDING + 10).map(|n| (Time::ZERO, vec![n as u8; 200]));
-        let mut tap = Tap::new(FakeClock::new().end(Layer::Ip, frames), Monotonic::new(), Some(recorder));
+        let mut end = RecordedEnd::new(FakeClock::new().end(Layer::Ip, frames), Monotonic::new(), Some(recorder));
         let mut pool = Pool::new(64, 256);
         let (mut batch, mut passed) = (Vec::new(), 0);
         loop {
-            tap.recv(&mut pool, &mut batch).unwrap();
+            end.recv(&mut pool, &mut batch).unwrap();
             if batch.is_empty() {
                 break;
             }
