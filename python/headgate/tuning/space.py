@@ -102,8 +102,7 @@ def around(base: QdiscSpec, each: _core.Parameter, times: float) -> RangeAxis | 
         number = scale.read(value)
         if number is None or number == 0:
             continue
-        most = values.declared(each, scale)
-        low, high = max(number / times, most.low), min(number * times, most.high)
+        low, high = values.declared(each, scale).around(number, times)
         low = max(low, 1.0) if scale.whole else low
         return RangeAxis(each.name, scale, low, high, log=_log(scale, low, high)) if low < high else None
     return None

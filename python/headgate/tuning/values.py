@@ -93,6 +93,15 @@ class DeclaredRange(NamedTuple):
         low = value > self.low if self.open_low else value >= self.low
         return low and (value < self.high if self.open_high else value <= self.high)
 
+    def around(self, value: float, times: float) -> tuple[float, float]:
+        """The range from `value` over `times` to `value` times `times`, cut off at the ends.
+
+        An open end is not reached: the range ends at `1 / times` of the distance between it and the value.
+        """
+        low = self.low + (value - self.low) / times if self.open_low else self.low
+        high = self.high - (self.high - value) / times if self.open_high else self.high
+        return max(value / times, low), min(value * times, high)
+
 
 def kind_of(parameter: _core.Parameter) -> str:
     """The kind of a parameter's values, without the suffix that `auto` is allowed."""
