@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Literal
 
@@ -80,3 +81,9 @@ class Case:
     send_jitter: float = 1.0
     #: TCP keys that only this case needs.
     tcp: Settings = field(default=())
+
+
+def as_arguments(options: Mapping[str, object], groups: Iterable[str]) -> list[str]:
+    """A peer's arguments: each option as its name and value, then `group` and its text for each group of flows."""
+    words = [word for key, value in options.items() for word in (key, str(value))]
+    return words + [word for group in groups for word in ("group", group)]

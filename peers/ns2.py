@@ -6,7 +6,7 @@ import os
 import shutil
 from pathlib import Path
 
-from peers.declare import Case, Discipline, Flows, Settings
+from peers.declare import Case, Discipline, Flows, Settings, as_arguments
 
 SCRIPT = Path(__file__).with_name("ns2.tcl")
 #: Where Debian's ns2-examples has the RED-PD scripts of its authors. The variable NS2_EXAMPLES names another place.
@@ -52,11 +52,8 @@ def arguments(case: Case, seed: int) -> list[str]:
         "duration": case.duration,
         "warmup": case.warmup,
     }
-    words = [word for key, value in options.items() for word in (key, str(value))]
-    for flows in case.flows:
-        for at, _ in enumerate(flows.by_rtt()):
-            words += ["group", group(case, flows, at)]
-    return words
+    groups = [group(case, flows, at) for flows in case.flows for at, _ in enumerate(flows.by_rtt())]
+    return as_arguments(options, groups)
 
 
 def _engine(discipline: Discipline) -> dict[str, object]:

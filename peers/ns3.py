@@ -7,7 +7,7 @@ import subprocess
 from hashlib import sha256
 from pathlib import Path
 
-from peers.declare import Case, Flows
+from peers.declare import Case, Flows, as_arguments
 
 SOURCE = Path(__file__).with_name("ns3.cc")
 #: A header of Debian's libns3-dev.
@@ -59,11 +59,8 @@ def arguments(case: Case, seed: int) -> list[str]:
         "duration": case.duration,
         "warmup": case.warmup,
     }
-    words = [word for key, value in options.items() for word in (key, str(value))]
-    for flows in case.flows:
-        for at, _ in enumerate(flows.by_rtt()):
-            words += ["group", group(case, flows, at)]
-    return words
+    groups = [group(case, flows, at) for flows in case.flows for at, _ in enumerate(flows.by_rtt())]
+    return as_arguments(options, groups)
 
 
 def group(case: Case, flows: Flows, at: int) -> str:
