@@ -1,22 +1,19 @@
-//! Accurate ECN feedback (B. Briscoe, M. Kuehlewind, R. Scheffenegger, RFC 9768): the three-bit ACE field of
-//! acknowledgements counts marked segments.
+//! Accurate ECN feedback (RFC 9768): the three-bit ACE field of acknowledgements counts marked segments.
 //!
-//! Only the field is implemented. The TCP option with byte counts, the handshake and the tests of the path are left
-//! out. The receiver acknowledges at least every second segment, which respects the limit on unreported marks
-//! (section 3.2.2.5.1).
+//! The TCP option with byte counts, the handshake and the tests of the path are left out. The receiver acknowledges
+//! every second segment at the latest, so it stays within the limit on unreported marks (section 3.2.2.5.1).
 
 const MODULUS: u32 = 8;
 
-/// The initial count (section 3.2.1).
-pub const INITIAL_ACE: u8 = 5;
+pub const INITIAL_ACE: u8 = 5; // section 3.2.1
 
 #[inline]
 pub fn count_mark(ace: u8, marked: bool) -> u8 {
     (ace + u8::from(marked)) % MODULUS as u8
 }
 
-/// Marked segments among the `delivered` of an acknowledgement that moved the field from `before` to `ace`. If the
-/// field may have wrapped, the largest possible number (appendix A.2.1: the safest likely case).
+/// Returns how many of the `delivered` segments were marked if an acknowledgement moves the field from `before` to
+/// `ace`. If the field may have wrapped, the result is the largest possible number (appendix A.2.1).
 pub fn newly_marked(before: u8, ace: u8, delivered: u32) -> u32 {
     let least = (u32::from(ace) + MODULUS - u32::from(before)) % MODULUS;
     match delivered {
@@ -42,7 +39,7 @@ mod tests {
         assert_eq!(newly_marked(5, 5, 2), 0);
         assert_eq!(newly_marked(5, 7, 2), 2);
         assert_eq!(newly_marked(7, 2, 7), 3, "7, 0, 1, 2");
-        // Appendix A.2.1: of 9 segments with the field 1 further, 9 were marked, or 1; of 14 with it as before, 8 or 0.
+        // Appendix A.2.1: among 9 segments that move the field by 1, 9 or 1 were marked; among 14 that leave it, 8 or 0.
         assert_eq!(newly_marked(5, 6, 9), 9);
         assert_eq!(newly_marked(5, 5, 14), 8);
         assert_eq!(newly_marked(5, 5, 0), 0, "an old or repeated acknowledgement says nothing");

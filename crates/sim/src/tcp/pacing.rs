@@ -83,16 +83,16 @@ mod tests {
     #[test]
     fn at_most_one_departure_event_is_scheduled() {
         let mut pacer = Pacer::default();
-        assert_eq!(pacer.arm(Time::ZERO), None, "it may leave now");
+        assert_eq!(pacer.arm(Time::ZERO), None, "a segment may leave now");
         pacer.record_departure(Time::ZERO, 1000.0);
         assert_eq!(pacer.arm(Time::ZERO), Some(Time::from_nanos(MS)));
-        assert_eq!(pacer.arm(Time::ZERO), None, "it was asked for");
+        assert_eq!(pacer.arm(Time::ZERO), None, "already scheduled");
         pacer.disarm();
         assert_eq!(pacer.arm(Time::ZERO), Some(Time::from_nanos(MS)));
     }
 
     #[test]
-    fn windows_are_paced_at_twice_and_then_a_fifth_more_than_a_round_trip_carries() {
+    fn the_pacing_rate_is_twice_the_window_a_round_trip_and_later_1_2_times() {
         let rate = |cwnd, ssthresh, flight| {
             let mut window = CongestionWindow::new(&TcpSettings::default());
             window.set_cwnd(cwnd, Time::ZERO);
@@ -100,7 +100,7 @@ mod tests {
             window_rate(&window, flight, Some(Span::from_millis(100)))
         };
         assert_eq!(rate(20.0, f64::INFINITY, 20), 400.0, "slow start");
-        assert_eq!(rate(20.0, 40.0, 20), 240.0, "slow start that comes to its end");
+        assert_eq!(rate(20.0, 40.0, 20), 240.0, "slow start from half of ssthresh on");
         assert_eq!(rate(20.0, 10.0, 20), 240.0, "congestion avoidance");
         assert_eq!(rate(20.0, 10.0, 40), 480.0, "more in flight than the window, after a reduction");
     }

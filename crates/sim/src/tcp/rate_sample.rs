@@ -270,7 +270,7 @@ mod tests {
             assert_eq!((sample.rtt, sample.in_flight_before, sample.in_flight), (Span::from_millis(rtt), 10, 9));
             line.send(10 + seq, now);
             let expected = match seq {
-                // Nothing was delivered before, from the sending of the first on.
+                // The count starts with the sending of the first segment.
                 0..10 => (seq + 1, now),
                 // The first ten were sent at once, the others as ACKs arrived: sending takes longer than delivery.
                 10..20 => (10, 100 + 5 * u64::from(seq - 10)),
@@ -281,7 +281,7 @@ mod tests {
     }
 
     #[test]
-    fn acks_that_come_all_at_once_do_not_make_it_faster() {
+    fn a_burst_of_acks_does_not_raise_the_rate() {
         // Sent 5 ms apart, acknowledged together: the send interval is the longer one. Ten segments were sent in 45 ms.
         // The sample of the last one starts at the sending of the first.
         let mut line = Line::default();
@@ -316,11 +316,11 @@ mod tests {
         assert!(!line.ack(2, 100).unwrap().at_send.app_limited);
         assert!(line.ack(3, 110).unwrap().at_send.app_limited);
         line.send(3, 120);
-        assert!(!line.ack(4, 220).unwrap().at_send.app_limited, "it has passed");
+        assert!(!line.ack(4, 220).unwrap().at_send.app_limited, "the limited flight has been delivered");
         line.rate.set_app_limited(0);
         assert!(
             line.rate.app_limited() && !line.rate.for_new_connection().app_limited(),
-            "a new connection knows of none"
+            "a new connection starts without a limit"
         );
     }
 

@@ -63,6 +63,6 @@ mod tests {
             assert_eq!(new_segments(&mut recent, block), [0; 0]);
         }
         assert_eq!(new_segments(&mut recent, (30, 31)), [30]);
-        assert_eq!(new_segments(&mut recent, (3, 6)), [3, 4, 5], "kept longest");
+        assert_eq!(new_segments(&mut recent, (3, 6)), [3, 4, 5], "the oldest block was replaced");
     }
 }

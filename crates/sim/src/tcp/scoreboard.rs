@@ -96,8 +96,9 @@ impl Scoreboard {
         self.find(SegmentState::InFlight)
     }
 
-    /// The last segment before `next_new` that has not arrived: without its retransmission, only the timer would find
-    /// its loss (NextSeg, rule 4). Returned once per recovery; the recovery ends at `recover`.
+    /// The segment for a rescue retransmission: the last one before `next_new` that has not arrived (NextSeg, rule 4).
+    /// Too few later segments can arrive to show its loss, so otherwise only the timer would repair it. A recovery has
+    /// at most one rescue: the next is allowed when `recover`, where this recovery ends, is acknowledged.
     pub fn rescue(&mut self, next_new: u32, recover: u32) -> Option<u32> {
         if self.base < self.rescue_from {
             return None;

@@ -391,7 +391,7 @@ impl TcpSender {
     #[inline]
     fn restart_timer(&mut self, now: Time) {
         if !self.waiting_for_timer {
-            // Below one, only the timer lets the sender go on.
+            // With a window below one segment, only the timer lets the sender send.
             let runs = self.una < self.next_new || self.window.cwnd() < 1.0;
             self.rto_at = if runs { now + self.rto.timeout() } else { Time::NEVER };
         }

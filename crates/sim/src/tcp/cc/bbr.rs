@@ -51,12 +51,12 @@ const CWND_GAIN: f64 = 2.0;
 const BANDWIDTH_ROUNDS: u32 = 10;
 /// The smallest window: keeps a path with delayed ACKs busy.
 const MIN_CWND: f64 = 4.0;
-/// Linux: `bbr_pacing_margin_percent`.
+/// Pacing stays 1 % below the bandwidth (Linux: `bbr_pacing_margin_percent`).
 const MARGIN: f64 = 0.99;
 /// The round trip assumed before one is known (draft, section 4.2.1).
 const NOMINAL_RTT: Span = Span::from_millis(1);
 
-/// The phase of the flow (draft, section 4.3).
+/// The state of the flow (draft, section 4.3).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum BbrState {
     /// Doubles its rate each round trip to find the bandwidth.
@@ -80,13 +80,16 @@ pub struct Bbr {
     full_pipe: FullPipe,
     /// The pipe has been full once.
     pipe_filled: bool,
+    /// The current gain's index in [`CYCLE`], and the time when its phase began.
     phase: usize,
     phase_at: Time,
     /// When ProbeRTT may end; `None` while too much is in flight.
     probe_rtt_ends: Option<Time>,
+    /// A round trip has passed since ProbeRTT brought the flight down.
     probe_rtt_round: bool,
     self_limited: SelfLimitedSpan,
     extra: ExtraAcked,
+    /// The flow resumed after idle time and has had no acknowledgement since.
     idle_restart: bool,
     /// The recovery ends when this segment is acknowledged.
     recover: Option<u32>,
@@ -97,7 +100,7 @@ pub struct Bbr {
     /// Segments that the flow had delivered before this connection began; `None` before the first sample.
     delivered_before: Option<u32>,
     pacing_rate: f64,
-    /// At the last acknowledgement: segments delivered, in flight after it, and newly delivered.
+    /// Counts of the last acknowledgement: segments delivered so far, in flight after it, and newly delivered.
     last_ack: (u32, u32, u32),
     rng: Rng,
 }

@@ -128,20 +128,28 @@ pub struct Bbr3 {
     probe_rtt_min: Option<Span>,
     probe_rtt_min_at: Time,
     probe_rtt_ends: Option<Time>,
+    /// A round trip has passed since ProbeRTT brought the flight down.
     probe_rtt_round: bool,
     self_limited: SelfLimitedSpan,
+    /// The flow resumed after idle time and has had no acknowledgement since.
     idle_restart: bool,
     // The cycle of ProbeBW.
     /// Acknowledgements cover data that was sent while probing.
     probe_sample: bool,
     /// The probe is over, but its last acknowledgements have not arrived.
     probe_stopping: bool,
+    /// Loss ended the last probe.
     prev_too_high: bool,
+    /// The last probe ended early, at a flight that had caused loss before.
     prev_precautionary: bool,
+    /// When the cycle began, and the longest time from then to its probe.
     cycle_at: Time,
     wait: Span,
+    /// Round trips since the last probe, plus a random 0 or 1.
     rounds_since_up: u32,
+    /// Doublings of the slope of `inflight_longterm` in this probe.
     up_rounds: u32,
+    /// Segments acknowledged since that bound last rose, and the number that raises it by one.
     up_acked: f64,
     up_acked_per_segment: f64,
     // Controls.
@@ -385,7 +393,8 @@ fn too_high(lost: u32, inflight: u32) -> bool {
 }
 
 /// The flight when losses passed the threshold (`InflightAtLoss`). The lost segment brought the flight to `in_flight`
-/// and the losses to `lost`. As in Linux, earlier losses beyond the threshold have no further effect.
+/// and the losses to `lost`. If earlier losses had already passed it, the result is the flight without this segment, as
+/// in Linux.
 fn inflight_at_loss(in_flight: u32, lost: u32) -> f64 {
     let (before, lost_before) = (f64::from(in_flight) - 1.0, f64::from(lost) - 1.0);
     let prefix = (LOSS_THRESHOLD * before - lost_before) / (1.0 - LOSS_THRESHOLD);

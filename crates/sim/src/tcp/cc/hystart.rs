@@ -5,8 +5,8 @@
 //! time falls again, slow start resumes. Otherwise `ssthresh` becomes `cwnd`, and the wrapped congestion control takes
 //! over.
 //!
-//! Source: P. Balasubramanian, Y. Huang, M. Olson, *HyStart++: Modified Slow Start for TCP*, RFC 9406, 2023; numbers
-//! in brackets are its sections.
+//! Source: P. Balasubramanian, Y. Huang, M. Olson, *HyStart++: Modified Slow Start for TCP*, RFC 9406, 2023. Numbers
+//! such as 4.2 are its sections.
 
 use headgate_core::{Span, Time};
 
@@ -29,7 +29,6 @@ const MAX_SEGMENTS: u32 = 8;
 #[derive(Debug)]
 pub struct HyStart {
     inner: AnyControl,
-    /// The connection is in its first slow start.
     in_first_slow_start: bool,
     /// The round ends when this segment is acknowledged (windowEnd).
     window_end: u32,

@@ -102,7 +102,7 @@ mod tests {
         assert_eq!(off_target(&[(0, 20)]), 1.0);
         // The least of the last four is 70: 50 ms of queue, half of the target.
         assert_eq!(off_target(&[(0, 20), (1, 70), (2, 90), (3, 80), (4, 75)]), 0.5);
-        // 20 is still among four: one delayed segment is not a queue.
+        // 20 is still among the last four: three large delays do not yet count as a queue.
         assert_eq!(off_target(&[(0, 20), (1, 320), (2, 320), (3, 320)]), 1.0);
         assert_eq!(off_target(&[(0, 20), (1, 220), (2, 220), (3, 220), (4, 220)]), -1.0);
     }
@@ -114,24 +114,7 @@ mod tests {
         let (mut ledbat, mut window) = (Ledbat::new(&config), CongestionWindow::new(&config));
         let mut info = |ms| {
             let delay = Some(Span::from_millis(ms));
-            let ack = AckInfo {
-                now: Time::ZERO,
-                ack: 0,
-                next_new: 0,
-                acked: 1,
-                delivered: 1,
-                flight: 20,
-                ece: false,
-                marked: 0,
-                recovering: false,
-                may_grow: true,
-                app_limited: false,
-                after_timeout: false,
-                rtt: None,
-                delay,
-                srtt: None,
-                rate_sample: None,
-            };
+            let ack = AckInfo { acked: 1, delivered: 1, flight: 20, may_grow: true, delay, ..AckInfo::default() };
             ledbat.on_ack(&ack, &mut window, &config);
             window.cwnd()
         };
@@ -140,13 +123,14 @@ mod tests {
         let first = info(20);
         assert_eq!(first, 20.5);
         let grown = [30, 30, 30].map(&mut info)[2];
-        assert_eq!(grown, 21.0, "no more than what is in flight and one segment");
+        assert_eq!(grown, 21.0, "at most the flight of 20 and one segment");
         assert_eq!(info(30), 21.0 - 10.0 / 21.0);
     }
 
     #[test]
     fn after_ten_minutes_the_least_delay_is_forgotten() {
-        // The path became longer: 50 ms count as queue in the tenth minute (20 ms in the first), not in the eleventh.
+        // The delay rises from 20 to 70 ms after the first minute. In the tenth minute the 50 ms still count as queue,
+        // in the eleventh the path counts as longer.
         let minutes = |n| [(0, 20)].into_iter().chain((1..n).map(|minute| (60 * minute, 70))).collect::<Vec<_>>();
         assert_eq!(off_target(&minutes(10)), 0.5);
         assert_eq!(off_target(&minutes(11)), 1.0);

@@ -38,6 +38,7 @@ use westwood::Westwood;
 
 /// One acknowledgement, as a congestion control sees it.
 #[derive(Clone, Copy, Debug, PartialEq)]
+#[cfg_attr(test, derive(Default))]
 pub struct AckInfo {
     /// When it arrived.
     pub now: Time,

@@ -1,4 +1,4 @@
-//! Westwood+: after a loss the window is the measured capacity of the path, not half its size.
+//! Westwood+: a loss reduces the window to the measured capacity of the path instead of to half.
 //!
 //! L. A. Grieco, S. Mascolo, *Performance Evaluation and Comparison of Westwood+, New Reno, and Vegas TCP Congestion
 //! Control*, Computer Communication Review 34(2), 2004, section 2; S. Mascolo et al., *TCP Westwood*, MobiCom 2001.
@@ -98,25 +98,17 @@ impl CongestionControl for Westwood {
 mod tests {
     use super::*;
 
-    /// An ACK of `delivered` segments; the one at 0 ms measures 80 ms, the others 100 ms.
+    /// An ACK of `delivered` segments. At 0 ms the round-trip time is 80 ms, later 100 ms.
     fn ack(ms: u64, delivered: u32) -> AckInfo {
         AckInfo {
             now: Time::ZERO + Span::from_millis(ms),
-            ack: 0,
-            next_new: 0,
             acked: delivered,
             delivered,
             flight: 20,
-            ece: false,
-            marked: 0,
-            recovering: false,
             may_grow: true,
-            app_limited: false,
-            after_timeout: false,
             rtt: Some(Span::from_millis(if ms == 0 { 80 } else { 100 })),
-            delay: None,
             srtt: Some(Span::from_millis(100)),
-            rate_sample: None,
+            ..AckInfo::default()
         }
     }
 
@@ -140,7 +132,7 @@ mod tests {
 
     #[test]
     fn a_loss_leaves_the_bandwidth_times_the_least_round_trip() {
-        // The first ACK starts the clock: 10 + 10 segments in 100 ms are 200 a second, of which 80 ms hold 16.
+        // The first ACK starts the clock. The next 20 segments in 100 ms are 200 a second, or 16 in 80 ms.
         assert_eq!(after_loss(&mut fed(&[(0, 1), (50, 10), (100, 10)])), 16.0);
         // A second sample of 400 a second moves the estimate by a tenth: 220 a second, 17.6 segments.
         let moved = after_loss(&mut fed(&[(0, 1), (50, 10), (100, 10), (200, 40)]));

@@ -54,7 +54,7 @@ impl CongestionWindow {
         self.cwnd = cwnd;
     }
 
-    /// Grows the congestion window by `by`, at most to the receive window unless it may be larger.
+    /// Grows the congestion window by `by`, at most to the receive window unless `cwnd_beyond_window` is set.
     #[inline]
     pub fn grow(&mut self, by: f64, config: &TcpSettings, now: Time) {
         let (grown, most) = (self.cwnd + by, f64::from(config.window));

@@ -125,7 +125,8 @@ impl TcpSender {
         self.lower_ssthresh(config, |cc, window| cc.on_loss(&loss, window, config))
     }
 
-    /// Begins a recovery for a loss with `flight` segments outstanding; retransmits at once. Returns the window for it.
+    /// Begins a recovery for a loss with `flight` segments outstanding: retransmits at once, and returns the recovery's
+    /// window.
     pub(super) fn begin_recovery(&mut self, flight: u32, config: &TcpSettings, now: Time) -> f64 {
         let cwnd = self.lower_ssthresh_for_loss(flight, config, now);
         self.recover = self.next_new;

@@ -122,8 +122,9 @@ impl TcpSender {
         self.set_timers(sack, acked > 0, config, now);
     }
 
-    /// Processes the SACK blocks of an old acknowledgement, which a later one has overtaken. Even an old
-    /// acknowledgement updates the scoreboard (RFC 6675, section 5; RFC 8985, section 6.2). Its marks and its
+    /// Processes the SACK blocks of an old acknowledgement, which a later one has overtaken. They update the scoreboard
+    /// (RFC 6675, section 5; RFC 8985, section 6.2). With new arrivals in its blocks it counts as a duplicate
+    /// acknowledgement, and a segment that it reports twice (DSACK) widens RACK's window. Its marks and its
     /// acknowledgement number are outdated. Linux does the same (`tcp_ack`, `old_ack`).
     #[cold]
     pub(super) fn on_old_ack(&mut self, ack: &Ack, config: &TcpSettings, now: Time) {
@@ -213,8 +214,8 @@ impl TcpSender {
         }
     }
 
-    /// Selects a segment when a recovery by count has neither lost segments nor new data left. First come holes that
-    /// are not known to be lost. Then comes the last segment, once per recovery (RFC 6675, NextSeg, rules 3 and 4).
+    /// Selects a segment when a recovery by count has neither lost segments nor new data left. Holes not known to be
+    /// lost come first, then the rescue retransmission (RFC 6675, NextSeg, rules 3 and 4).
     fn poll_holes(&mut self, sack: &mut SackState, config: &TcpSettings, now: Time) -> Option<OutgoingSegment> {
         if config.rack() || self.phase == RecoveryPhase::Open {
             return None;

@@ -22,13 +22,15 @@ impl Bbr {
         }
     }
 
-    /// Draft, section 4.2.3.2; Linux, `bbr_quantization_budget`.
+    /// Adds room for send quanta and rounds up to an even number (draft, section 4.2.3.2; Linux,
+    /// `bbr_quantization_budget`).
     pub(super) fn quantized(&self, segments: f64) -> f64 {
         let even = ((segments + QUANTA) / 2.0).ceil() * 2.0;
         let probing = self.state == BbrState::ProbeBw && self.phase == 0;
         if probing { even + 2.0 } else { even }
     }
 
+    /// The flight that `gain` allows.
     pub(super) fn inflight(&self, gain: f64) -> f64 {
         self.quantized(self.bdp(gain))
     }

@@ -1,4 +1,5 @@
-//! One flow alone at 1000 segments per second; the round trip is 50 ms and one segment's 1 ms, so the BDP is 51.
+//! One flow on a link of 1000 segments per second. The round trip takes 50 ms and the transmission of a segment 1 ms,
+//! so the BDP is 51 segments.
 
 use headgate_core::{Rng, Span, Time};
 
@@ -48,9 +49,10 @@ fn drain_empties_the_queue() {
     let (began, (ended, left)) = (began.unwrap(), ended.unwrap());
     // Startup's window is 2.885 times the BDP.
     assert!(queue > 0.9 * BDP, "{queue}");
-    // Inflight(1.0) has room for three quanta, and for one more where an even number is wanted.
+    // `inflight(1.0)` adds three quanta to the BDP, and a fourth to reach an even number.
     assert!(left <= QUANTA + 1.0, "{left}");
-    // Departures exceed arrivals by 1 - 0.99/2.885 of the rate. Some earlier departures are still to arrive.
+    // Drain sends at 0.99/2.885 of the link's rate, so the queue shrinks by the rest of that rate. The tolerance covers
+    // segments that were already on the way.
     let lasted = (ended - began).as_secs_f64();
     let expected = (queue - left) / 1000.0 / (1.0 - 0.99 / HIGH_GAIN);
     assert!((lasted - expected).abs() < 0.01, "{lasted} s rather than {expected}");
@@ -93,8 +95,9 @@ fn flows_enter_the_cycle_at_any_phase_but_the_draining_one() {
         bbr.enter_probe_bw(Time::ZERO);
         seen[bbr.phase] += 1;
     }
-    assert_eq!(seen[1], 0, "0.75 has nothing to drain");
-    // 100 expected of each of seven, with a standard deviation of sqrt(700 x 1/7 x 6/7) = 9.3: five of them.
+    assert_eq!(seen[1], 0, "the phase of 0.75 would find no queue to drain");
+    // Each of seven phases is expected 100 times, with a standard deviation of sqrt(700 x 1/7 x 6/7) = 9.3. The
+    // tolerance is five of these.
     assert!(seen.iter().enumerate().all(|(phase, n)| phase == 1 || (54..=146).contains(n)), "{seen:?}");
 }
 
@@ -107,8 +110,7 @@ fn a_lone_flow_finds_the_bandwidth_keeps_the_link_busy_and_queues_less_than_one_
         assert!((flow.model.bandwidth() - 1000.0).abs() <= 10.0, "{}", flow.model.bandwidth());
         most = most.max(flow.queued());
     });
-    // Cruising at 0.99, and after a probe at 0.75: at most 1 % of the link's time is idle, plus the drain below the
-    // queue.
+    // Pacing at 0.99 leaves 1 % of the link's time idle. Draining at 0.75 after a probe may add a little.
     assert!(f64::from(flow.delivered() - before) > 0.98 * 6000.0, "{}", flow.delivered() - before);
     // A probe adds a quarter of the BDP to the queue before it.
     assert!(most <= 0.5 * BDP, "{most}");
@@ -145,7 +147,7 @@ fn probe_rtt_comes_every_ten_seconds_for_200_ms_with_four_segments() {
         assert!((*entered - *left).as_secs_f64() >= 10.0);
     }
     assert_eq!(flow.model.min_rtt, Some(Span::from_millis(51)));
-    assert!((flow.model.bandwidth() - 1000.0).abs() <= 10.0, "what was delivered meanwhile does not count");
+    assert!((flow.model.bandwidth() - 1000.0).abs() <= 10.0, "deliveries during ProbeRTT do not count");
 }
 
 #[test]
@@ -161,7 +163,8 @@ fn a_slower_link_is_noticed_within_ten_rounds_and_a_faster_one_in_as_many_probes
         }
     });
     flow.rate = 1000.0;
-    // Each probe may find a quarter more: four to double. A cycle is eight round trips of 52 ms or longer.
+    // A probe finds at most a quarter more, so four probes double the rate. A cycle is eight round trips of 52 ms or
+    // longer.
     flow.run(at(8.0 + 5.0 * 8.0 * 0.06), |_| {});
     assert!(flow.model.bandwidth() >= 990.0, "{}", flow.model.bandwidth());
 }
@@ -198,7 +201,7 @@ fn application_limited_samples_do_not_lower_the_bandwidth() {
         (sample.total_delivered, sample.at_send.delivered) = (sample.total_delivered + 1, sample.total_delivered + 1);
         flow.model.on_sample(&sample, &mut 100.0);
     }
-    assert_eq!(flow.model.bandwidth(), 20.0, "fifty rounds of it do, once it is the path");
+    assert_eq!(flow.model.bandwidth(), 20.0, "the same samples count if the path limits them");
 }
 
 #[test]
@@ -206,28 +209,11 @@ fn recovery_sends_what_arrives_for_a_round_and_then_restores_the_window() {
     let config = TcpSettings::default();
     let (mut bbr, mut window) = (Bbr::new(&config), CongestionWindow::new(&config));
     let loss = LossInfo { now: Time::ZERO, flight: 40.0, next_new: 100 };
-    let acked = |ack| AckInfo {
-        now: Time::ZERO,
-        ack,
-        next_new: 100,
-        acked: 1,
-        delivered: 1,
-        flight: 40,
-        ece: false,
-        marked: 0,
-        recovering: false,
-        may_grow: false,
-        app_limited: false,
-        after_timeout: false,
-        rtt: None,
-        delay: None,
-        srtt: None,
-        rate_sample: None,
-    };
+    let acked = |ack| AckInfo { ack, next_new: 100, acked: 1, delivered: 1, flight: 40, ..AckInfo::default() };
     window.set_cwnd(40.0, Time::ZERO);
     bbr.last_ack = (100, 20, 1);
     bbr.on_loss(&loss, &mut window, &config);
-    assert_eq!(window.cwnd(), 21.0, "what is in flight, and one for what arrived");
+    assert_eq!(window.cwnd(), 21.0, "20 in flight, and one for the segment delivered");
     bbr.on_ack(&acked(99), &mut window, &config);
     assert_eq!(window.cwnd(), 21.0);
     bbr.on_ack(&acked(100), &mut window, &config);

@@ -12,8 +12,8 @@ pub struct LossBounds {
     /// The greatest delivery rate, and the most segments delivered, of the last round trip.
     pub bw_latest: f64,
     pub inflight_latest: u32,
-    /// Segments delivered when the round began. Rounds of this struct are separate from [`Bbr3`]'s: the first loss
-    /// begins one.
+    /// Segments delivered when the current round began (`loss_round_delivered`). These rounds are not those of
+    /// [`Bbr3`]. The first loss in a round restarts it, so the bounds adapt a whole round trip after that loss.
     round_began: u32,
     /// The last acknowledgement began a round.
     pub round_started: bool,
@@ -21,6 +21,7 @@ pub struct LossBounds {
     /// Runs of lost segments that were sent one after another: in this round, and in the round before (`last_runs`).
     runs: u32,
     pub last_runs: u32,
+    /// The transmission number of the last lost segment.
     last_lost: u32,
 }
 

@@ -1,4 +1,5 @@
-//! One flow alone at 1000 segments per second; the round trip is 50 ms and one segment's 1 ms, so the BDP is 51.
+//! One flow on a link of 1000 segments per second. The round trip takes 50 ms and the transmission of a segment 1 ms,
+//! so the BDP is 51 segments.
 
 use headgate_core::{Span, Time};
 
@@ -9,7 +10,7 @@ use crate::tcp::rate_sample::DeliveryState;
 
 const BDP: f64 = 51.0;
 
-/// Buffers: nearly four times what the path holds, and a fifth of it.
+/// Buffers of nearly four BDPs, and of a fifth of one.
 const DEEP: u32 = 200;
 const SHALLOW: u32 = 10;
 
@@ -86,7 +87,7 @@ fn phases_last_as_long_as_the_draft_says() {
             _ => {}
         }
     }
-    // Two to three seconds, or as many round trips as the path holds segments: 50 or 51, of 52 ms at least.
+    // Two to three seconds, or as many round trips as the BDP has segments: 50 or 51, of 52 ms at least.
     assert!(waited.len() >= 5 && waited.iter().all(|wait| (2.0..=3.01).contains(wait)), "{waited:?}");
 }
 
@@ -99,24 +100,23 @@ fn a_lone_flow_finds_the_bandwidth_and_queues_less_than_one_bdp() {
         assert!((flow.model.bw - 1000.0).abs() <= 10.0, "{}", flow.model.bw);
         most = most.max(flow.queued());
     });
-    // Cruising at 0.99; six times ProbeRTT, 200 ms and a little more at half the rate, each; the target is 0.98 with
-    // ProbeRTT alone (section 5.3.4.2).
+    // Pacing stays at 0.99 of the bandwidth, and ProbeRTT leaves 0.98 of it (section 5.3.4.2). The tolerance is 1 %.
     let share = f64::from(flow.delivered() - before) / 30_000.0;
     assert!(share > 0.98 * 0.99 - 0.01, "{share}");
-    // UP sends a quarter more for three rounds, and no more than 2.25 times what the path holds (section 5.3.3.5).
+    // UP sends a quarter more for three rounds, with at most 2.25 BDP in flight (section 5.3.3.5).
     assert!(most <= 1.25 * BDP, "{most}");
     assert_eq!(flow.lost, 0);
 }
 
 #[test]
-fn probe_rtt_comes_every_five_seconds_for_200_ms_with_half_of_what_the_path_holds() {
+fn probe_rtt_comes_every_five_seconds_for_200_ms_with_half_the_bdp_in_flight() {
     let mut flow = flow(DEEP, 1);
     let seen = states(&mut flow, 60.0);
     let mut times = Vec::new();
     for (n, (_, entered, _)) in seen.iter().enumerate().filter(|(_, seen)| seen.0 == Bbr3State::ProbeRtt) {
         let (_, left, inflight) = seen[n + 1];
         let lasted = (left - *entered).as_secs_f64();
-        // What was in flight must leave first: at most UP's 1.75 times what the path holds at the link's rate.
+        // The flight must first fall from at most 1.75 BDP, after UP, to half a BDP.
         assert!((0.2..0.2 + 0.1 + 0.051).contains(&lasted), "{lasted}");
         assert!(f64::from(inflight) <= 0.5 * BDP, "{inflight}");
         times.push((*entered, left));
@@ -130,26 +130,27 @@ fn probe_rtt_comes_every_five_seconds_for_200_ms_with_half_of_what_the_path_hold
 }
 
 #[test]
-fn in_a_shallow_buffer_loss_ends_startup_and_bounds_what_is_in_flight() {
+fn in_a_shallow_buffer_loss_ends_startup_and_bounds_the_flight() {
     let mut flow = flow(SHALLOW, 1);
     let seen = states(&mut flow, 1.0);
     assert_eq!(seen[1].0, Bbr3State::Drain);
     assert!(flow.model.rounds.count() > 0 && flow.model.pipe_filled);
-    // The path holds 51 and the buffer 11 with the one on the link: what was delivered in the round that lost.
+    // The bound is the delivery of the round with the loss: 51 segments of the path, 10 of the buffer, and the one
+    // being sent.
     let bound = flow.model.bounds.inflight_longterm;
     assert!((51.0..=51.0 + 11.0).contains(&bound), "{bound}");
     let mut most_cruising = 0;
     flow.run(at(30.0), |flow| {
         let bound = flow.model.bounds.inflight_longterm;
-        // Two of 62 lost are more than 2 %; they count as in flight until that is found, a round trip later, in which
-        // UP may have raised the bound by one and two segments (section 5.3.3.5).
+        // Two losses among 62 segments exceed 2 %. Until they are found, a round trip later, they count as in flight.
+        // In that time UP may raise the bound by one and then two segments (section 5.3.3.5).
         assert!((51.0..=51.0 + 11.0 + 2.0 + 3.0).contains(&bound), "{bound}");
         if flow.model.state == Bbr3State::Cruise {
             assert!(flow.window.cwnd() <= 0.85 * bound + 1e-9, "headroom");
             most_cruising = most_cruising.max(flow.in_flight());
         }
     });
-    assert!(f64::from(most_cruising) >= BDP - 1.0, "the headroom is the buffer's: {most_cruising}");
+    assert!(f64::from(most_cruising) >= BDP - 1.0, "the headroom is taken from the buffer: {most_cruising}");
 }
 
 #[test]
@@ -203,21 +204,11 @@ fn a_mark_ends_startup_and_a_probe_and_lowers_the_bounds_elsewhere() {
     };
     let sample = |flow: &TestPath<Bbr3>| AckInfo {
         now: flow.now,
-        ack: 0,
-        next_new: 0,
-        acked: 0,
         delivered: 1,
         flight: 50,
         ece: true,
-        marked: 0,
-        recovering: false,
-        may_grow: false,
-        app_limited: false,
-        after_timeout: false,
-        rtt: None,
-        delay: None,
-        srtt: None,
         rate_sample: Some(rate(flow)),
+        ..AckInfo::default()
     };
     let mut flow = flow(DEEP, 1);
     flow.run(at(0.25), |_| {});
@@ -234,7 +225,7 @@ fn a_mark_ends_startup_and_a_probe_and_lowers_the_bounds_elsewhere() {
     let info = sample(&flow);
     flow.model.on_echo(&info, &mut flow.window, &TcpSettings::default());
     assert_eq!(flow.model.state, Bbr3State::Down);
-    assert_eq!(flow.model.bounds.inflight_longterm, 50.0, "what was in flight when the marked segment was sent");
+    assert_eq!(flow.model.bounds.inflight_longterm, 50.0, "the flight when the marked segment was sent");
 }
 
 #[test]
@@ -252,8 +243,8 @@ fn the_slope_of_the_bound_doubles_each_round_trip() {
 
 #[test]
 fn the_loss_that_passes_the_threshold_gives_the_flight() {
-    // 100 in flight before it, none lost: two of 102 are not more than 2 %. The third one lost of 103 was one too many:
-    // losses passed the threshold with (0.02 x 102 - 2) / 0.98 = 0.04 of it.
+    // Two losses among 102 segments do not exceed 2 %, three among 103 do. Losses passed the threshold after
+    // (0.02 x 102 - 2) / 0.98 = 0.04 of the third lost segment.
     assert!(!too_high(2, 102) && too_high(3, 103));
     assert!((inflight_at_loss(103, 3) - 102.0408).abs() < 1e-3);
     // If many segments were lost before, the segment adds nothing.
@@ -265,8 +256,8 @@ fn a_slower_link_is_noticed_when_two_cycles_have_passed() {
     let mut flow = flow(DEEP, 1);
     flow.run(at(6.0), |_| {});
     flow.rate = 500.0;
-    // The filter looks back on two cycles. One takes three seconds and a probe of four round trips, of up to 2.25 x 51
-    // segments at 500 a second; ProbeRTT, after five seconds, may begin it anew.
+    // The filter covers two cycles. A cycle takes three seconds and a probe of four round trips, each of up to 2.25 x
+    // 51 segments at 500 a second. ProbeRTT may restart it after five seconds.
     flow.run(at(6.0 + 2.0 * (5.0 + 3.0 + 4.0 * 0.23)), |_| {});
     assert!((flow.model.bw - 500.0).abs() <= 10.0, "{}", flow.model.bw);
 }

@@ -88,12 +88,12 @@ mod tests {
 
     #[test]
     fn a_burst_of_acknowledgements_is_extra_beyond_the_bandwidth() {
-        // 40 at once every 40 ms: each lump is 40 ahead of what 1000 a second would have brought by then.
+        // 40 at once every 40 ms: each burst is 40 segments ahead of a steady 1000 a second.
         assert_eq!(after((1..10).map(|n| (n * 40, 40))), 40.0);
     }
 
     #[test]
-    fn no_more_is_allowed_than_a_tenth_of_a_second_brings() {
+    fn the_estimate_is_at_most_a_tenth_of_a_second_of_sending() {
         assert_eq!(after([(1, 400)]), 100.0);
     }
 }

@@ -3,7 +3,8 @@
 
 /// A rate that grows by at least this factor restarts the count of rounds.
 const GROWTH: f64 = 1.25;
-/// The pipe is full after this many rounds below that growth.
+/// The pipe is full after this many rounds below that growth. A full receive window also stops growth: within three
+/// rounds the receiver widens it, the sender fills it, and the rate rises.
 const ROUNDS: u32 = 3;
 
 #[derive(Clone, Copy, Debug, Default)]

@@ -1,8 +1,8 @@
 //! A windowed maximum in constant space.
 //!
-//! Kathleen Nichols' algorithm, as in Linux (`lib/win_minmax.c`): it keeps the best sample, the best since it, and
-//! the best since that one. The result is always a sample of the window. It may miss the maximum if an expired sample
-//! had hidden it.
+//! Kathleen Nichols' algorithm, as in Linux (`lib/win_minmax.c`), keeps three samples: the best, the best after it, and
+//! the best after the second. The result is always a sample of the window. It is below the true maximum if the maximum
+//! was discarded while a larger sample, expired since, was kept.
 
 /// A windowed maximum, over a window that is counted in rounds.
 #[derive(Clone, Copy, Debug)]

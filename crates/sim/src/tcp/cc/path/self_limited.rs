@@ -1,7 +1,8 @@
 //! Periods in which the sender limited itself, to be excluded from estimates of the path.
 
 /// A span of deliveries that does not count because the sender limited itself. It lasts from the limit's beginning
-/// until the data in flight at its end is delivered (`MarkConnectionAppLimited`, section 4.1.2.4).
+/// until the data in flight at its end is delivered (draft-ietf-ccwg-bbr-06, section 4.1.2.4,
+/// `MarkConnectionAppLimited`).
 #[derive(Clone, Copy, Debug, Default)]
 pub struct SelfLimitedSpan {
     from: u32,
@@ -41,6 +42,6 @@ mod tests {
             "sent after 100 and before more than 104 + 4 were delivered"
         );
         span.extend(200, 4);
-        assert!(!span.covers(150) && span.covers(200), "another one");
+        assert!(!span.covers(150) && span.covers(200), "a second span");
     }
 }

@@ -1,5 +1,6 @@
 //! A minimal path for tests of path models: paced segments, a FIFO before a bottleneck, one acknowledgement per
-//! segment. It uses the sender's scoreboard and delivery counts. Three later arrivals show a loss.
+//! segment. It uses the sender's scoreboard and delivery counts. A segment is lost when one sent at least three
+//! transmissions later arrives.
 
 use std::collections::BTreeSet;
 
@@ -137,19 +138,10 @@ impl<M: CongestionControl> TestPath<M> {
             now,
             ack: self.una,
             next_new: self.next_seq,
-            acked: 0,
             delivered: 1,
             flight: self.next_seq - self.una,
-            ece: false,
-            marked: 0,
-            recovering: false,
-            may_grow: false,
-            app_limited: false,
-            after_timeout: false,
-            rtt: None,
-            delay: None,
-            srtt: None,
             rate_sample,
+            ..AckInfo::default()
         };
         self.model.on_ack(&info, &mut self.window, &self.config);
         if losing && self.una >= self.recover {
