@@ -77,15 +77,15 @@ def write(paper: str, documents: list[dict[str, Any]], out: Path) -> None:
 
 
 def claims(documents: list[dict[str, Any]]) -> str:
-    """A table of all claims: text, place in the paper, verdict and numbers."""
+    """A table of all claims: text, place in the paper, the basis of the bound, verdict and numbers."""
     rows = []
     for document in documents:
         name = document["experiment"].partition("/")[2]
         for claim in document["claims"]:
             verdict = claim["verdict"] if claim["verdict"] == Verdict.HOLDS.value else f"**{claim['verdict']}**"
-            rows.append((name, f"{claim['text']} ({claim['place']})", verdict, claim["numbers"]))
+            rows.append((name, f"{claim['text']} ({claim['place']})", claim["basis"], verdict, claim["numbers"]))
             name = ""
-    return table(("experiment", "the paper says", "here", "numbers"), rows)
+    return table(("experiment", "the paper says", "bound", "Headgate", "numbers"), rows)
 
 
 def published(documents: list[dict[str, Any]]) -> str:

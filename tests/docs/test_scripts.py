@@ -149,7 +149,13 @@ def test_efficiency_measures_a_runs_processor_time_and_the_time_in_which_threads
 
 def experiment(name: str, verdict: str = "holds", finding: str = "") -> dict[str, Any]:
     """The document of an experiment with one claim and one published number."""
-    claim = {"text": f"The claim of {name}", "place": "section 2", "verdict": verdict, "numbers": "1 < 2"}
+    claim = {
+        "text": f"The claim of {name}",
+        "place": "section 2",
+        "verdict": verdict,
+        "basis": "ours",
+        "numbers": "1 < 2",
+    }
     number = {"place": "table I", "measure": "drop_rate", "unit": "%", "label": "RED", "case": {"flows": 9}}
     ours = {"published": 4.0, "relative": 0.25, "mean": 5.0, "half": 0.5, "per_seed": [4.5, 5.5]}
     values = {"RED": {"mean": 0.5, "half": 0.0}, "codel": {"mean": 0.75, "half": 0.25}}
@@ -169,8 +175,8 @@ def test_papers_lists_claims_published_numbers_and_findings(script: Any):
         experiment("faba/fig6", "inconclusive", "The buffer is smaller."),
     )
     assert papers["claims"]([holds, first]).splitlines()[2:] == [
-        "| fig4 | The claim of faba/fig4 (section 2) | holds | 1 < 2 |",
-        "| fig5 | The claim of faba/fig5 (section 2) | **differs** | 1 < 2 |",
+        "| fig4 | The claim of faba/fig4 (section 2) | ours | holds | 1 < 2 |",
+        "| fig5 | The claim of faba/fig5 (section 2) | ours | **differs** | 1 < 2 |",
     ]
     assert papers["published"]([holds]).splitlines()[2:] == [
         "| fig4 | RED flows=9 | drop rate, % | 4 | 5.00 ± 0.50 | +25.0 % |"
@@ -191,8 +197,9 @@ def test_papers_fills_the_page_of_a_paper_and_copies_its_figures(script: Any, tm
     papers["write"].__globals__["HERE"] = here
     papers["write"]("faba", [experiment("faba/fig4")], out)
     text = (here / "faba.md").read_text()
-    assert "<!-- score -->\n1 claims: 1 hold, 0 differ, 0 inconclusive.\n<!-- /score -->" in text
-    assert "| fig4 | The claim of faba/fig4 (section 2) | holds | 1 < 2 |" in text
+    score = "1 claims; with a bound of ours: 1 hold, 0 differ, 0 inconclusive (100 % hold)."
+    assert f"<!-- score -->\n{score}\n<!-- /score -->" in text
+    assert "| fig4 | The claim of faba/fig4 (section 2) | ours | holds | 1 < 2 |" in text
     assert (here / "figures" / "faba-fig4.svg").read_text() == "<svg/>"
     with pytest.raises(SystemExit, match="faba/fig5 has not been run in"):
         papers["document_of"]("faba/fig5", out, RunOptions())

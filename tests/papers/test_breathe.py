@@ -5,7 +5,6 @@ from pathlib import Path
 
 from headgate.analysis.judge import Verdict
 from headgate.execution.runner import Watcher
-from headgate.experiment.record import judged
 from headgate.experiment.running import RunOptions, run
 from headgate.papers import catalogue
 
@@ -18,7 +17,7 @@ def test_breathe_protects_tcp_where_red_and_plain_choke_do_not(tmp_path: Path):
     both = replace(figure2, measures={**figure2.measures, **figure3.measures})
     shortened = replace(both, quick=replace(both.quick, set=("duration=100s",)))
     found = run(shortened, tmp_path, RunOptions(quick=True, threads=2), Watcher()).results
-    said = {claim.text: judged(claim.judge, found)["verdict"] for claim in (*figure2.claims, *figure3.claims)}
+    said = {claim.text: claim.judge(found).verdict.value for claim in (*figure2.claims, *figure3.claims)}
     clear = (
         "Under DropTail TCP gets nearly nothing (less than 5 % of the fair rate)",
         "Under RED TCP gets nearly nothing (less than 5 % of the fair rate)",

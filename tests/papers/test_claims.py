@@ -2,7 +2,7 @@
 
 import pytest
 
-from headgate.analysis.judge import Judgement, Quantity, Verdict
+from headgate.analysis.judge import Quantity, Verdict
 from headgate.experiment import findings
 from headgate.experiment.claims import (
     Condition,
@@ -19,7 +19,7 @@ from headgate.experiment.claims import (
     rises,
     some,
 )
-from headgate.experiment.declare import Claim, Experiment, grid
+from headgate.experiment.declare import Basis, Claim, Experiment, grid
 from headgate.experiment.results import ExperimentResults, NotRunError
 
 CASES = grid(buffer=(10, 20, 40))
@@ -43,9 +43,8 @@ def verdict(condition: Condition, found: ExperimentResults) -> Verdict:
 
 
 def test_a_term_is_of_the_case_that_it_names(found: ExperimentResults):
-    assert above(m("loss", "RED", buffer=10), m("loss", "SFB", buffer=10))(found) == Judgement(
-        Verdict.HOLDS, "0.400 > 0.100"
-    )
+    higher = above(m("loss", "RED", buffer=10), m("loss", "SFB", buffer=10))(found)
+    assert higher[:2] == (Verdict.HOLDS, "claimed above 0.100, measured 0.400")
     assert verdict(above(m("loss", "RED", buffer=20), 0.3), found) is Verdict.DIFFERS
     assert verdict(above(m("loss", "RED", buffer=10), m("loss", "SFB", buffer=10), times=5), found) is Verdict.DIFFERS
 
@@ -58,7 +57,10 @@ def test_terms_are_reckoned_with(found: ExperimentResults):
 
 
 def test_each_case_that_was_run_is_looked_at_and_decides_with_the_others(found: ExperimentResults):
-    assert in_each_case(above(m("loss", "RED"), m("loss", "SFB")))(found).numbers == "0.400 > 0.100 (and 1 more)"
+    assert (
+        in_each_case(above(m("loss", "RED"), m("loss", "SFB")))(found).numbers
+        == "claimed above 0.100, measured 0.400 (and 1 more)"
+    )
     assert verdict(in_each_case(above(m("loss", "RED"), 0.3)), found) is Verdict.DIFFERS
     assert verdict(in_each_case(above(m("loss", "RED"), 0.3), buffer=10), found) is Verdict.HOLDS
     assert verdict(in_each_case(above(m("loss", "RED"), 0.3), buffer=lambda size: size < 20), found) is Verdict.HOLDS
@@ -95,3 +97,18 @@ def test_the_numbers_of_a_finding_come_from_the_results(found: ExperimentResults
     written = "RED loses {loss | RED | buffer=20 | 100} %, {loss | SFB | buffer=10}, and {loss | RED | buffer=40}."
     assert findings.filled(written, found) == "RED loses 20.0 %, 0.100, and \N{EN DASH}."
     assert Claim("a", below(m("loss", "RED"), 1)).finding == ""
+
+
+def test_a_number_in_a_condition_counts_as_ours_unless_it_is_declared_as_the_papers():
+    red, sfb = m("loss", "RED"), m("loss", "SFB")
+    orders = (above(red, sfb), rises(over("buffer", "loss", "RED")), in_each_case(every([below(sfb, red)])))
+    numbers = (
+        above(red, sfb, times=2),
+        below(red, 0.3),
+        at_most(red, 0),
+        near(red, 1, within=0.1),
+        in_each_case(some([above(red, sfb), below(red, lambda case: case["buffer"])])),
+    )
+    assert [Claim("a", order).counts_as for order in orders] == [Basis.PAPER] * 3
+    assert [Claim("a", number).counts_as for number in numbers] == [Basis.OURS] * 5
+    assert Claim("a", numbers[0], basis=Basis.PAPER).counts_as is Basis.PAPER

@@ -17,11 +17,11 @@ from rich.console import Console
 import headgate
 from headgate.analysis.judge import Verdict
 from headgate.execution.runner import Watcher
-from headgate.experiment import record, sensitivity
+from headgate.experiment import readings, record, show
 from headgate.experiment.declare import Experiment
 from headgate.experiment.results import NotRunError
 from headgate.experiment.running import RunOptions, run
-from headgate.papers import page
+from headgate.papers import catalogue, page
 from tests.conftest import Command
 
 
@@ -112,6 +112,25 @@ def test_a_shortened_run_says_so_and_keeps_apart(tiny: Experiment, tmp_path: Pat
     assert "Shortened runs" not in page.page([whole], [])
 
 
+def test_one_seed_decides_no_claim_unless_it_is_a_computation(tiny: Experiment, tmp_path: Path):
+    one = carry_out(tiny, tmp_path, RunOptions(seeds=1)).document["claims"]
+    assert [claim["verdict"] for claim in one] == ["inconclusive", "inconclusive"]
+    assert all(claim["numbers"].startswith("one seed has no interval: claimed ") for claim in one)
+    computed = catalogue.experiment("blue/fig17")
+    exact = record.carry_out("blue/fig17", computed, tmp_path, RunOptions(), Watcher()).document
+    assert exact["seeds"] == 1
+    assert {claim["verdict"] for claim in exact["claims"]} <= {"holds", "differs"}
+
+
+def test_scores_of_the_papers_bounds_and_of_ours_are_apart_and_illustrations_have_none():
+    rows = [("paper", "holds"), ("paper", "differs"), ("ours", "inconclusive"), ("illustration", "holds")]
+    claims = [{"basis": basis, "verdict": verdict} for basis, verdict in rows]
+    assert show.score([{"claims": claims}]).plain == (
+        "4 claims; with the paper's bound: 1 hold, 1 differ, 0 inconclusive (50 % hold); "
+        "with a bound of ours: 0 hold, 0 differ, 1 inconclusive (0 % hold); not scored: 1 illustrations"
+    )
+
+
 def test_the_page_names_missing_experiments_and_escapes_text(tiny: Experiment, tmp_path: Path):
     kept = carry_out(tiny, tmp_path, RunOptions())
     kept.document["title"] = "1 < 2"
@@ -130,8 +149,8 @@ def test_further_disciplines_stand_beside_the_papers_in_one_number(tiny: Experim
     assert "What would the papers find today" not in page.page([alone], [])
 
 
-def test_sensitivity_tries_every_value_of_each_open_parameter(tiny: Experiment, tmp_path: Path):
-    rows = sensitivity.rows("faba/tiny", tiny, tmp_path, RunOptions(), lambda _: Watcher())
+def test_readings_try_every_value_of_each_open_parameter(tiny: Experiment, tmp_path: Path):
+    rows = readings.rows("faba/tiny", tiny, tmp_path, RunOptions(), lambda _: Watcher())
     assert [(row.name, row.value, row.ours) for row in rows] == [("delay", "5ms", True), ("delay", "2ms", False)]
     assert all(len(row.claims) == 2 for row in rows)
 
@@ -140,7 +159,7 @@ def test_many_claims_have_a_mark_each_so_that_a_terminal_has_room(tiny: Experime
     many = replace(tiny, claims=tuple(replace(tiny.claims[0], text=f"claim {number}") for number in range(16)))
     claims = tuple({"verdict": verdict.value, "numbers": ""} for verdict in (*Verdict, *[Verdict.HOLDS] * 13))
     console = Console(width=100, record=True, file=io.StringIO())
-    console.print(sensitivity.table("faba/tiny", many, [sensitivity.SensitivityRow("delay", "5ms", True, claims)]))
+    console.print(readings.table("faba/tiny", many, [readings.Reading("delay", "5ms", True, claims)]))
     shown = console.export_text()
     assert [line.split() for line in shown.splitlines() if "delay" in line] == [
         ["delay", "5ms", "(ours)", *"+-?", *"+" * 13]

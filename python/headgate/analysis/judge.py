@@ -1,15 +1,26 @@
-"""Three-valued comparison of measured quantities: a claim holds, differs or is inconclusive."""
+"""Three-valued comparison of measured quantities: a claim holds, differs or is inconclusive.
+
+A comparison is a one-sided t test of the differences seed by seed, at 2.5 % on either side. Its verdict is that of the
+95 % interval. `every` and `some` correct for their number of comparisons (Holm). Fewer seeds widen the interval, so
+they never help a claim. One seed gives no interval: comparisons then go by the sign, and claims of papers are not
+judged (`headgate.experiment.record.judged`).
+"""
 
 from __future__ import annotations
 
-import itertools
 import math
 from collections.abc import Iterable, Sequence
 from enum import Enum
 from typing import Any, NamedTuple
 
 from headgate import style
-from headgate.analysis.spread import estimate, half_interval
+from headgate.analysis.spread import estimate, half_interval, within
+
+#: The error probability of each one-sided test. A 95 % interval leaves as much on either side.
+ALPHA = 0.025
+
+#: The largest step back of a rising or falling curve, as a share of the change from its first to its last point.
+STEP_BACK = 0.1
 
 
 class Verdict(Enum):
@@ -21,10 +32,16 @@ class Verdict(Enum):
 
 
 class Judgement(NamedTuple):
-    """A verdict and the numbers that led to it."""
+    """A verdict, the numbers that led to it, and its p-values.
+
+    `p_holds` is the probability of data that speak for the claim at least as clearly, if it does not hold. `p_differs`
+    is the same for data against the claim, if it holds.
+    """
 
     verdict: Verdict
     numbers: str
+    p_holds: float = 1.0
+    p_differs: float = 1.0
 
 
 class Quantity(NamedTuple):
@@ -64,37 +81,34 @@ class Quantity(NamedTuple):
         return Quantity(tuple(a - b for a, b in zip(self.per_seed, other.per_seed, strict=True)))
 
     def __str__(self) -> str:
+        return self.shown()
+
+    def shown(self, digits: int = 3) -> str:
+        """The mean with about `digits` significant digits, and its margin of error."""
         if not math.isfinite(self.mean):
             return style.MISSING
         half = self.half
-        return style.number(self.mean) + (f" ± {style.number(half, 2)}" if half > 0 else "")
+        return style.number(self.mean, digits) + (f" ± {style.number(half, 2)}" if half > 0 else "")
 
 
 def below(a: Quantity, b: Quantity | float, *, times: float = 1.0) -> Judgement:
-    """Whether `a` < `times` * `b`, by the 95 % interval of the differences seed by seed."""
-    return _signed(a - _bound(b, a, times), a, "<", b, times)
+    """Whether `a` < `times` * `b`, by the 95 % interval of the differences seed by seed. Equality is inconclusive."""
+    return _compared(a, "below", b, times, 1.0)
 
 
 def above(a: Quantity, b: Quantity | float, *, times: float = 1.0) -> Judgement:
-    """Whether `a` > `times` * `b`."""
-    return _signed(_bound(b, a, times) - a, a, ">", b, times)
+    """Whether `a` > `times` * `b`. Equality is inconclusive."""
+    return _compared(a, "above", b, times, -1.0)
 
 
 def at_most(a: Quantity, most: float) -> Judgement:
     """Whether `a` <= `most`, equality included, for quantities that should be 0."""
-    return Judgement(_within(a, -math.inf, most), f"{a} at most {style.number(most)}")
+    return _within(a, -math.inf, most, f"at most {style.number(most)}", (most,))
 
 
 def between(a: Quantity, low: float, high: float) -> Judgement:
     """Whether `low` <= `a` <= `high`: the interval lies inside, outside, or across an end."""
-    return Judgement(_within(a, low, high), f"{a} in {style.number(low)} to {style.number(high)}")
-
-
-def _within(a: Quantity, low: float, high: float) -> Verdict:
-    least, most = a.mean - a.half, a.mean + a.half
-    if low <= least and most <= high:
-        return Verdict.HOLDS
-    return Verdict.DIFFERS if most < low or high < least else Verdict.INCONCLUSIVE
+    return _within(a, low, high, f"{style.number(low)} to {style.number(high)}", (low, high))
 
 
 def near(a: Quantity, value: float, *, within: float) -> Judgement:
@@ -104,13 +118,16 @@ def near(a: Quantity, value: float, *, within: float) -> Judgement:
 
 
 def rises(curve: Sequence[Quantity]) -> Judgement:
-    """Whether a curve rises: its last value is above its first, and no step falls significantly."""
-    return _trend(curve, "rises", 1.0)
+    """Whether a curve rises: its last value is above its first, and no point falls far below an earlier one.
+
+    "Far" is `STEP_BACK` of the rise. A curve holds only if its intervals exclude such a fall.
+    """
+    return _trend(curve, "to rise", 1.0)
 
 
 def falls(curve: Sequence[Quantity]) -> Judgement:
-    """Whether a curve falls: its last value is below its first, and no step rises significantly."""
-    return _trend(curve, "falls", -1.0)
+    """Whether a curve falls: its last value is below its first, and no point rises far above an earlier one."""
+    return _trend(curve, "to fall", -1.0)
 
 
 def average(quantities: Iterable[Quantity]) -> Quantity:
@@ -120,56 +137,120 @@ def average(quantities: Iterable[Quantity]) -> Quantity:
 
 
 def every(judgements: Iterable[Judgement]) -> Judgement:
-    """Holds if all hold, differs if one differs. The numbers are those of the first judgement with this verdict."""
-    return _combined(judgements, (Verdict.DIFFERS, Verdict.INCONCLUSIVE, Verdict.HOLDS))
+    """Holds if all hold; differs if one differs, corrected for the number of comparisons (Holm).
+
+    Each comparison that must hold is tested in full, so that side needs no correction. The numbers are those of the
+    first judgement with the verdict.
+    """
+    all_judgements = list(judgements)
+    verdict, decisive = _decided(all_judgements)
+    p_differs = min(1.0, len(all_judgements) * min(each.p_differs for each in all_judgements))
+    return Judgement(verdict, _numbers(decisive), max(each.p_holds for each in all_judgements), p_differs)
 
 
 def some(judgements: Iterable[Judgement]) -> Judgement:
-    """Holds if one holds, differs if all differ."""
-    return _combined(judgements, (Verdict.HOLDS, Verdict.INCONCLUSIVE, Verdict.DIFFERS))
+    """Holds if one holds, corrected for the number of comparisons (Holm); differs if all differ."""
+    return _opposite(every(_opposite(each) for each in judgements))
 
 
-def _bound(b: Quantity | float, a: Quantity, times: float) -> Quantity:
-    return b * times if isinstance(b, Quantity) else Quantity((b * times,) * len(a.per_seed))
+def _opposite(judgement: Judgement) -> Judgement:
+    """The judgement of the opposite claim."""
+    verdicts = {Verdict.HOLDS: Verdict.DIFFERS, Verdict.DIFFERS: Verdict.HOLDS}
+    verdict = verdicts.get(judgement.verdict, judgement.verdict)
+    return Judgement(verdict, judgement.numbers, judgement.p_differs, judgement.p_holds)
 
 
-def _signed(difference: Quantity, a: Quantity, sign: str, b: Quantity | float, times: float) -> Judgement:
-    """Judges whether `difference` is below 0. The numbers read `a` `sign` `times` times `b`."""
+def _decided(judgements: Sequence[Judgement]) -> tuple[Verdict, Sequence[Judgement]]:
+    """The verdict on a claim that needs all judgements to hold, and the judgements that decide it."""
+    rejected = _holm([each.p_differs for each in judgements])
+    if against := [each for each, differs in zip(judgements, rejected, strict=True) if differs]:
+        return Verdict.DIFFERS, against
+    if doubtful := [each for each in judgements if each.verdict is not Verdict.HOLDS]:
+        return Verdict.INCONCLUSIVE, doubtful
+    return Verdict.HOLDS, judgements
+
+
+def _holm(p_values: Sequence[float]) -> list[bool]:
+    """Which tests reject their hypothesis at `ALPHA` in all (Holm's step-down procedure, 1979)."""
+    rejected = [False] * len(p_values)
+    for step, number in enumerate(sorted(range(len(p_values)), key=p_values.__getitem__)):
+        if p_values[number] * (len(p_values) - step) > ALPHA:
+            break
+        rejected[number] = True
+    return rejected
+
+
+def _compared(a: Quantity, word: str, b: Quantity | float, times: float, sign: float) -> Judgement:
+    """Judges whether `sign` times the difference of `a` and `times` * `b` is below 0."""
+    bound = b * times if isinstance(b, Quantity) else Quantity((b * times,) * len(a.per_seed))
     factor = "" if times == 1.0 else f"{style.plain(times)} times "
-    shown = str(b) if isinstance(b, Quantity) else style.number(b)
-    return Judgement(_negative(difference), f"{a} {sign} {factor}{shown}")
+    digits = _digits(a.mean, bound.mean)
+    shown = b.shown(digits) if isinstance(b, Quantity) else style.number(b)
+    p_holds, p_differs = _p_values((a - bound) * sign)
+    numbers = f"claimed {word} {factor}{shown}, measured {a.shown(digits)}"
+    return _judgement(numbers + (": equal" if a.mean == bound.mean else ""), p_holds, p_differs)
 
 
-def _negative(difference: Quantity) -> Verdict:
-    """Whether a difference is below 0, by its 95 % interval."""
+def _within(a: Quantity, low: float, high: float, claimed: str, ends: Sequence[float]) -> Judgement:
+    numbers = f"claimed {claimed}, measured {a.shown(max(_digits(a.mean, end) for end in ends))}"
+    least, most = a.mean - a.half, a.mean + a.half
+    # A value exactly on an end, in every seed, is inside: no t test says so.
+    if low <= least and most <= high:
+        return Judgement(Verdict.HOLDS, numbers, 0.0, 1.0)
+    above_low, below_low = _p_values(_moved(a, low)) if math.isfinite(low) else (1.0, 0.0)
+    below_high, above_high = _p_values(_moved(a, high))
+    return _judgement(numbers, max(below_low, below_high), min(above_low, above_high))
+
+
+def _moved(a: Quantity, by: float) -> Quantity:
+    return Quantity(tuple(value - by for value in a.per_seed))
+
+
+def _judgement(numbers: str, p_holds: float, p_differs: float) -> Judgement:
+    verdict = Verdict.HOLDS if p_holds < ALPHA else Verdict.DIFFERS if p_differs < ALPHA else Verdict.INCONCLUSIVE
+    return Judgement(verdict, numbers, p_holds, p_differs)
+
+
+def _p_values(difference: Quantity) -> tuple[float, float]:
+    """The p-values of a difference below 0 and above 0 (one-sided t tests); 1 and 1 if it is 0 or was not measured.
+
+    One seed, or the same value in every seed, goes by its sign.
+    """
     mean, half = difference.mean, difference.half
-    if not math.isfinite(mean):
-        return Verdict.INCONCLUSIVE
-    if mean + half < 0:
-        return Verdict.HOLDS
-    # Values that are exactly equal in every seed are not below each other.
-    return Verdict.DIFFERS if mean - half > 0 or (half == 0 and mean == 0) else Verdict.INCONCLUSIVE
+    if not math.isfinite(mean) or mean == 0:
+        return 1.0, 1.0
+    if half == 0:
+        return (0.0, 1.0) if mean < 0 else (1.0, 0.0)
+    known = [value for value in difference.per_seed if math.isfinite(value)]
+    error = math.sqrt(math.fsum((value - mean) ** 2 for value in known) / (len(known) - 1) / len(known))
+    tail = (1 - within(abs(mean) / error, len(known) - 1)) / 2
+    return (tail, 1 - tail) if mean < 0 else (1 - tail, tail)
 
 
 def _trend(curve: Sequence[Quantity], word: str, sign: float) -> Judgement:
     if len(curve) < 2:
         return Judgement(Verdict.INCONCLUSIVE, "too few cases were run")
-    numbers = f"{word} from {curve[0]} to {curve[-1]}"
-    ends = _negative((curve[0] - curve[-1]) * sign)
-    steps = [_negative((after - before) * sign) for before, after in itertools.pairwise(curve)]
-    against = Verdict.HOLDS in steps and len(curve) > 2
-    if ends is Verdict.HOLDS and against:
-        at = steps.index(Verdict.HOLDS)
-        return Judgement(Verdict.DIFFERS, f"{numbers}, but {curve[at]} is followed by {curve[at + 1]}")
-    return Judgement(ends, numbers)
+    numbers = f"claimed {word}, measured {curve[0]} to {curve[-1]}"
+    checks = [_judgement(numbers, *_p_values((curve[0] - curve[-1]) * sign))]
+    slack = STEP_BACK * abs(curve[-1].mean - curve[0].mean)
+    for number, point in enumerate(curve[1:] if len(curve) > 2 else (), 1):
+        farthest = max(curve[:number], key=lambda earlier: earlier.mean * sign)
+        back = _moved((farthest - point) * sign, slack)
+        checks.append(_judgement(f"{numbers}, but {farthest} is followed by {point}", *_p_values(back)))
+    _, decisive = _decided(checks)
+    return every(checks)._replace(numbers=decisive[0].numbers)
 
 
-def _combined(judgements: Iterable[Judgement], order: tuple[Verdict, ...]) -> Judgement:
-    all_judgements = list(judgements)
-    decisive = next(verdict for verdict in order if any(each.verdict is verdict for each in all_judgements))
-    shown = [each.numbers for each in all_judgements if each.verdict is decisive]
-    more = f" (and {len(shown) - 1} more)" if len(shown) > 1 else ""
-    return Judgement(decisive, f"{shown[0]}{more}")
+def _digits(a: float, b: float) -> int:
+    """Significant digits that tell two numbers apart: 3, or more for numbers close to each other."""
+    if not (math.isfinite(a) and math.isfinite(b)) or a == b:
+        return 3
+    return next((digits for digits in range(3, 7) if style.number(a, digits) != style.number(b, digits)), 3)
+
+
+def _numbers(judgements: Sequence[Judgement]) -> str:
+    more = f" (and {len(judgements) - 1} more)" if len(judgements) > 1 else ""
+    return f"{judgements[0].numbers}{more}"
 
 
 def _finite(value: float) -> float | None:

@@ -46,9 +46,13 @@ class Curve:
 
 @dataclass(frozen=True)
 class Condition:
-    """The condition of a claim: comparisons that must all hold."""
+    """The condition of a claim: comparisons that must all hold.
+
+    `numeric` says whether one compares with a number, such as a factor, and not just measures with each other.
+    """
 
     judgements: Callable[[ExperimentResults, Case], list[Judgement]]
+    numeric: bool = False
 
     def __call__(self, results: ExperimentResults) -> Judgement:
         """The verdict, and the numbers that decided it."""
@@ -76,22 +80,28 @@ def along(terms: Mapping[Any, Term]) -> Curve:
 
 def below(a: Term, b: Bound, *, times: float = 1.0) -> Condition:
     """Whether `a` < `times` * `b`."""
-    return _one(lambda results, case: judge.below(a.value(results, case), _bound(b, results, case), times=times))
+    return _one(
+        lambda results, case: judge.below(a.value(results, case), _bound(b, results, case), times=times),
+        numeric=times != 1.0 or not isinstance(b, Term),
+    )
 
 
 def above(a: Term, b: Bound, *, times: float = 1.0) -> Condition:
     """Whether `a` > `times` * `b`."""
-    return _one(lambda results, case: judge.above(a.value(results, case), _bound(b, results, case), times=times))
+    return _one(
+        lambda results, case: judge.above(a.value(results, case), _bound(b, results, case), times=times),
+        numeric=times != 1.0 or not isinstance(b, Term),
+    )
 
 
 def at_most(a: Term, most: float) -> Condition:
     """Whether `a` <= `most`, equality included."""
-    return _one(lambda results, case: judge.at_most(a.value(results, case), most))
+    return _one(lambda results, case: judge.at_most(a.value(results, case), most), numeric=True)
 
 
 def between(a: Term, low: float, high: float) -> Condition:
     """Whether `low` <= `a` <= `high`."""
-    return _one(lambda results, case: judge.between(a.value(results, case), low, high))
+    return _one(lambda results, case: judge.between(a.value(results, case), low, high), numeric=True)
 
 
 def near(a: Term, value: float | Callable[[Case], float], *, within: float) -> Condition:
@@ -99,30 +109,37 @@ def near(a: Term, value: float | Callable[[Case], float], *, within: float) -> C
     return _one(
         lambda results, case: judge.near(
             a.value(results, case), value(case) if callable(value) else value, within=within
-        )
+        ),
+        numeric=True,
     )
 
 
 def rises(curve: Curve) -> Condition:
-    """Whether a curve rises: its last value is above its first, and no step falls significantly."""
+    """Whether a curve rises: its last value is above its first, and no point falls far below an earlier one."""
     return _one(lambda results, case: judge.rises(curve.points(results, case)[1]))
 
 
 def falls(curve: Curve) -> Condition:
-    """Whether a curve falls: its last value is below its first, and no step rises significantly."""
+    """Whether a curve falls: its last value is below its first, and no point rises far above an earlier one."""
     return _one(lambda results, case: judge.falls(curve.points(results, case)[1]))
 
 
 def every(conditions: Iterable[Condition]) -> Condition:
     """Whether all conditions hold."""
     needed = list(conditions)
-    return Condition(lambda results, case: [each for one in needed for each in one.judgements(results, case)])
+    return Condition(
+        lambda results, case: [each for one in needed for each in one.judgements(results, case)],
+        any(each.numeric for each in needed),
+    )
 
 
 def some(conditions: Iterable[Condition]) -> Condition:
     """Whether at least one condition holds."""
     choices = list(conditions)
-    return _one(lambda results, case: judge.some(judge.every(one.judgements(results, case)) for one in choices))
+    return _one(
+        lambda results, case: judge.some(judge.every(one.judgements(results, case)) for one in choices),
+        numeric=any(each.numeric for each in choices),
+    )
 
 
 def in_each_case(condition: Condition, /, **where: Any) -> Condition:
@@ -137,15 +154,15 @@ def in_each_case(condition: Condition, /, **where: Any) -> Condition:
             raise NotRunError(f"a shortened run leaves out all cases of {sorted(where)}")
         return [judgement for each in cases for judgement in condition.judgements(results, {**case, **each})]
 
-    return Condition(judgements)
+    return Condition(judgements, condition.numeric)
 
 
 def _meets(value: Any, wanted: Any) -> bool:
     return bool(wanted(value) if callable(wanted) else value == wanted)
 
 
-def _one(compare: Callable[[ExperimentResults, Case], Judgement]) -> Condition:
-    return Condition(lambda results, case: [compare(results, case)])
+def _one(compare: Callable[[ExperimentResults, Case], Judgement], *, numeric: bool = False) -> Condition:
+    return Condition(lambda results, case: [compare(results, case)], numeric)
 
 
 def _bound(b: Bound, results: ExperimentResults, case: Case) -> Quantity | float:

@@ -10,6 +10,7 @@ from __future__ import annotations
 import itertools
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from enum import Enum
 from string import Template
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -39,8 +40,8 @@ def grid(**axes: Iterable[Any]) -> tuple[Case, ...]:
 class OpenParameter:
     """A parameter that the paper does not state, with our value and the reason for it.
 
-    The scenario or a discipline reads the value by `name`. `headgate paper sensitivity` shows the effect of the other
-    `values`.
+    The scenario or a discipline reads the value by `name`. Each of `values` is a reading of the paper:
+    `headgate paper readings` judges the claims under each.
     """
 
     name: str
@@ -73,27 +74,49 @@ class PublishedNumbers:
     scale: float = 1.0
 
 
+class Basis(Enum):
+    """The origin of the bound that decides a claim. Scores are counted for each basis."""
+
+    PAPER = "paper"
+    """The paper states the bound, or the claim compares two measured quantities as the paper does."""
+    OURS = "ours"
+    """The paper has a word, such as "significantly", and we chose the number."""
+    ILLUSTRATION = "illustration"
+    """The claim cannot fail: arithmetic, or a result that the settings imply. It is not scored."""
+
+
 @dataclass(frozen=True)
 class Claim:
     """A claim of the paper, and the condition that decides it.
 
     `finding` explains why our runs differ from it (`findings`). `place` is set if the claim stands elsewhere than the
-    experiment's `stated_in`.
+    experiment's `stated_in`. Without a `basis`, a number in the condition counts as ours.
     """
 
     text: str
     judge: Condition
     finding: str = ""
     place: str = ""
+    basis: Basis | None = None
+
+    @property
+    def counts_as(self) -> Basis:
+        """The basis of the claim: as declared, else by its condition."""
+        return self.basis or (Basis.OURS if self.judge.numeric else Basis.PAPER)
 
 
 def for_each(
-    items: Iterable[T], text: str, judge: Callable[[T], Condition], finding: str | Mapping[T, str] = "", place: str = ""
+    items: Iterable[T],
+    text: str,
+    judge: Callable[[T], Condition],
+    finding: str | Mapping[T, str] = "",
+    place: str = "",
+    basis: Basis | None = None,
 ) -> Iterator[Claim]:
     """The same claim for each item, which replaces `{}` in the text. `finding` is for all items, or by item."""
     for item in items:
         why = finding if isinstance(finding, str) else finding.get(item, "")
-        yield Claim(text.format(item), judge(item), why, place)
+        yield Claim(text.format(item), judge(item), why, place, basis)
 
 
 @dataclass(frozen=True)
@@ -177,6 +200,11 @@ class Experiment:
     def cases_of(self, quick: bool) -> tuple[Case, ...]:
         """The cases of a full run, or of a shortened one if `quick`."""
         return self.quick.cases if quick and self.quick.cases is not None else self.cases
+
+    @property
+    def exact(self) -> bool:
+        """Whether it computes with one seed, so that its numbers have no chance in them."""
+        return self.compute is not None and self.seeds == 1
 
     def place_of(self, claim: Claim) -> str:
         """The section, figure or table of the paper with this claim."""

@@ -15,7 +15,7 @@ from headgate.experiment.running import ExperimentRun, RunOptions, run
 from headgate.files import store
 from headgate.plot.picture import picture
 
-SCHEMA = 2
+SCHEMA = 3
 DOCUMENT = "found.json"
 
 
@@ -56,7 +56,6 @@ def load(name: str, experiment: Experiment, out: Path, options: RunOptions) -> E
 def document_of(name: str, experiment: Experiment, ran: ExperimentRun, options: RunOptions) -> dict[str, Any]:
     """Every number and verdict of an experiment, as JSON."""
     results = ran.results
-    seeds = max((len(quantity.per_seed) for quantity in results.values.values()), default=0)
     return {
         "schema": SCHEMA,
         "headgate": _core.VERSION,
@@ -65,7 +64,7 @@ def document_of(name: str, experiment: Experiment, ran: ExperimentRun, options: 
         "place": experiment.place,
         "about": experiment.about,
         "quick": options.quick,
-        "seeds": seeds,
+        "seeds": results.seeds,
         "with": list(options.further) if experiment.modern else [],
         "cpu_s": round(ran.cpu_s, 3),
         "wall_s": round(ran.wall_s, 3),
@@ -73,6 +72,7 @@ def document_of(name: str, experiment: Experiment, ran: ExperimentRun, options: 
             {
                 "text": claim.text,
                 "place": experiment.place_of(claim),
+                "basis": claim.counts_as.value,
                 "finding": findings.filled(claim.finding, results),
                 **judged(claim.judge, results),
             }
@@ -92,11 +92,14 @@ def document_of(name: str, experiment: Experiment, ran: ExperimentRun, options: 
 
 
 def judged(judge: Callable[[ExperimentResults], Judgement], results: ExperimentResults) -> dict[str, str]:
-    """The verdict on a claim; inconclusive if a shortened run left out a case that it needs."""
+    """The verdict on a claim; inconclusive with one seed, or if a shortened run left out a case that it needs."""
     try:
         judgement = judge(results)
     except NotRunError as error:
         judgement = Judgement(Verdict.INCONCLUSIVE, error.args[0])
+    else:
+        if results.seeds == 1 and not results.experiment.exact:
+            judgement = Judgement(Verdict.INCONCLUSIVE, f"one seed has no interval: {judgement.numbers}")
     return {"verdict": judgement.verdict.value, "numbers": judgement.numbers}
 
 

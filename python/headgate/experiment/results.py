@@ -57,6 +57,11 @@ class ExperimentResults:
         """A measure of one discipline in the case with these values."""
         return self.values[self._known(measure, label, self._case(case))]
 
+    @property
+    def seeds(self) -> int:
+        """The number of seeds of each measure; 0 without measures."""
+        return max((len(quantity.per_seed) for quantity in self.values.values()), default=0)
+
     def over(self, axis: str, measure: str, label: str, /, **case: Any) -> tuple[list[Any], list[Quantity]]:
         """The values of `axis`, and a measure at each. `case` fixes the other axes."""
         mine = [number for number, each in enumerate(self.cases) if _fits(each, case)]

@@ -10,7 +10,7 @@ from rich.text import Text
 from headgate import style
 from headgate.analysis.judge import Verdict
 from headgate.execution.runner import processors
-from headgate.experiment.declare import Experiment, toml_text
+from headgate.experiment.declare import Basis, Experiment, toml_text
 from headgate.terminal import layout
 
 #: The style of each verdict.
@@ -76,12 +76,27 @@ def result_tables(document: dict[str, Any]) -> Group:
     return Group(*parts)
 
 
+#: The words for the basis of one claim.
+BOUNDS = {"paper": "the paper's bound", "ours": "our bound", "illustration": "an illustration"}
+
+#: The words of a score for the basis of claims.
+SCORED = {Basis.PAPER: "with the paper's bound", Basis.OURS: "with a bound of ours"}
+
+
 def score(documents: Iterable[dict[str, Any]]) -> Text:
-    """The number of claims by verdict."""
-    verdicts = [claim["verdict"] for document in documents for claim in document["claims"]]
+    """The number of claims by verdict, for the paper's bounds and for ours. Illustrations are counted apart."""
+    claims = [claim for document in documents for claim in document["claims"]]
+    verdicts = {basis: [claim["verdict"] for claim in claims if claim["basis"] == basis.value] for basis in Basis}
+    scores = [f"{words}: {_counted(verdicts[basis])}" for basis, words in SCORED.items() if verdicts[basis]]
+    illustrations = len(verdicts[Basis.ILLUSTRATION])
+    scores += [f"not scored: {illustrations} illustrations"] if illustrations else []
+    return Text(f"{len(claims)} claims; {'; '.join(scores)}", style="bold")
+
+
+def _counted(verdicts: Sequence[str]) -> str:
     words = {Verdict.HOLDS: "hold", Verdict.DIFFERS: "differ", Verdict.INCONCLUSIVE: "inconclusive"}
-    counts = (f"{verdicts.count(each.value)} {word}" for each, word in words.items())
-    return Text(f"{len(verdicts)} claims: {', '.join(counts)}", style="bold")
+    counts = ", ".join(f"{verdicts.count(each.value)} {word}" for each, word in words.items())
+    return f"{counts} ({100 * verdicts.count(Verdict.HOLDS.value) / len(verdicts):.0f} % hold)"
 
 
 def shown(row: dict[str, Any]) -> str:
@@ -120,7 +135,7 @@ def _claims(claims: list[dict[str, Any]]) -> Table:
     columns = Column("claim of the paper", overflow="fold", ratio=5), Column("here", no_wrap=True)
     drawn = layout.table([*columns, Column("numbers", overflow="fold", ratio=4)])
     for claim in claims:
-        text = Text(f"{claim['text']} ").append(f"({claim['place']})", style="dim")
+        text = Text(f"{claim['text']} ").append(f"({claim['place']}; {BOUNDS[claim['basis']]})", style="dim")
         numbers = Text(claim["numbers"])
         if claim["finding"] and claim["verdict"] != Verdict.HOLDS.value:
             numbers.append(f"\n{claim['finding']}", style="dim")

@@ -135,22 +135,25 @@ def report(
 
 @app.command()
 @explained
-def sensitivity(
+def readings(
     name: Annotated[str, typer.Argument(metavar="NAME", help="An experiment, such as faba/table1.")],
     quick: Quick = False,
     seeds: Seeds = None,
     out: Out = Path("results/papers"),
     threads: Threads = None,
 ) -> None:
-    """Judge claims for other values of open parameters.
+    """Judge claims under each reading of the paper.
 
-    Open parameters are those that the paper does not state.
+    A reading is a value of a parameter that the paper does not state.
     """
-    from headgate.experiment import sensitivity as sensitivities
+    from headgate.experiment import readings as each_reading
     from headgate.experiment.running import RunOptions
     from headgate.papers import catalogue
     from headgate.terminal.progress import Bar
 
     experiment = catalogue.experiment(name)
-    rows = sensitivities.rows(name, experiment, out, RunOptions(quick, seeds, threads=threads), Bar)
-    console().print(sensitivities.table(name, experiment, rows))
+    rows = each_reading.rows(name, experiment, out, RunOptions(quick, seeds, threads=threads), Bar)
+    console().print(each_reading.table(name, experiment, rows))
+
+
+app.command(name="sensitivity", hidden=True, deprecated=True)(readings)

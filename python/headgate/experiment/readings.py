@@ -1,4 +1,4 @@
-"""The verdicts on a paper's claims for other values of its open parameters."""
+"""The verdicts on a paper's claims under each reading: each declared value of a parameter that it leaves open."""
 
 from collections.abc import Callable
 from pathlib import Path
@@ -21,7 +21,7 @@ MAX_WORDED = 6
 MARKS = {Verdict.HOLDS.value: "+", Verdict.DIFFERS.value: "-", Verdict.INCONCLUSIVE.value: "?"}
 
 
-class SensitivityRow(NamedTuple):
+class Reading(NamedTuple):
     """One value of one open parameter, with the verdict on every claim."""
 
     name: str
@@ -32,7 +32,7 @@ class SensitivityRow(NamedTuple):
 
 def rows(
     name: str, experiment: Experiment, out: Path, options: RunOptions, watcher: Callable[[str], Watcher]
-) -> list[SensitivityRow]:
+) -> list[Reading]:
     """Runs the experiment for every value of every open parameter. The other parameters keep our values."""
     open_ones = [choice for choice in experiment.choices if choice.values]
     if not open_ones:
@@ -47,11 +47,11 @@ def rows(
                 watcher(f"{choice.name} = {toml_text(value)}"),
             )
             claims = tuple(judged(claim.judge, ran.results) for claim in experiment.claims)
-            judged_rows.append(SensitivityRow(choice.name, value, value == choice.value, claims))
+            judged_rows.append(Reading(choice.name, value, value == choice.value, claims))
     return judged_rows
 
 
-def table(name: str, experiment: Experiment, judged_rows: list[SensitivityRow]) -> Table:
+def table(name: str, experiment: Experiment, judged_rows: list[Reading]) -> Table:
     """A row for each value, a column for each claim."""
     many = len(experiment.claims) > MAX_WORDED
     caption = [f"{number}: {claim.text}" for number, claim in enumerate(experiment.claims, 1)]
@@ -62,5 +62,5 @@ def table(name: str, experiment: Experiment, judged_rows: list[SensitivityRow]) 
         words = [claim["verdict"] for claim in row.claims]
         verdicts = [Text(MARKS[word] if many else word, style=show.STYLES[Verdict(word)]) for word in words]
         rows.append(layout.Variation(row.name, toml_text(row.value), row.ours, verdicts))
-    title = f"{name}: verdicts by value of the open parameters"
+    title = f"{name}: verdicts under each reading"
     return layout.variations(title, heads, rows, chosen="ours", caption="\n".join(caption))
