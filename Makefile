@@ -13,7 +13,7 @@ unexport CONDA_PREFIX
 RUST := Cargo.toml Cargo.lock pyproject.toml $(shell find crates -name Cargo.toml -o -path '*/src/*.rs')
 
 .DEFAULT_GOAL := help
-.PHONY: help demo demo-live test lint bench bless docs site papers peers figures clean rust
+.PHONY: help demo demo-live test lint bench bless docs site papers peers packetdrill figures clean rust
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-9s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -66,6 +66,10 @@ papers: $(VENV)/.extension ## run every experiment of the papers, and write the 
 peers: $(VENV)/.extension ## run the same scenarios in ns-2, in ns-3 and here, and write the comparison (10 minutes)
 	$(BIN)/python -m peers --out results/peers
 	$(BIN)/python docs/peer_tables.py results/peers
+
+packetdrill: rust ## replay the scripts of Linux's sender in CHECKOUT=... (google/packetdrill), and write their outcomes
+	@test -n "$(CHECKOUT)" || { echo "make packetdrill CHECKOUT=... needs a checkout of github.com/google/packetdrill" >&2; exit 1; }
+	BLESS=1 PACKETDRILL="$(abspath $(CHECKOUT))" $(CARGO) test -p headgate-sim --locked --test packetdrill
 
 figures: $(VENV)/.extension ## draw the pictures and figures of the disciplines' pages, and write the captions
 	$(BIN)/python docs/sketches.py

@@ -35,4 +35,4 @@ pub use headgate_scenario::TcpSettings;
 pub use rate_sample::{DeliveryState, RateSample};
 pub use receiver::{OutgoingAck, TcpReceiver};
 pub use rto::Rto;
-pub use sender::{Ack, OutgoingSegment, TcpSender};
+pub use sender::{Ack, LossState, OutgoingSegment, OutstandingCounts, TcpSender};

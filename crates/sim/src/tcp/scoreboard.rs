@@ -74,6 +74,12 @@ impl Scoreboard {
         self.lost > 0
     }
 
+    /// Segments found lost: waiting for their retransmission, and retransmitted. Scans the stored states.
+    pub fn lost_and_retransmitted(&self) -> (u32, u32) {
+        let retransmitted = self.states.iter().filter(|state| **state == SegmentState::Retransmitted).count();
+        (self.lost, retransmitted as u32)
+    }
+
     /// Transmissions in flight among the segments before `next_new` (RFC 6675, SetPipe).
     #[inline]
     pub fn pipe(&self, next_new: u32) -> u32 {

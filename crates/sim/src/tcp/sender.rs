@@ -37,6 +37,7 @@ use super::rto::Rto;
 use crate::prefetch::prefetch;
 use crate::segment::{SackBlock, SackBlocks};
 use sacked::SackState;
+pub use state::{LossState, OutstandingCounts};
 
 /// An acknowledgement as it arrives.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
