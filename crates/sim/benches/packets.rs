@@ -1,10 +1,13 @@
-//! What a packet through the bottleneck costs, everything it causes included: (a) in the demo scenario, for each of
-//! its disciplines; (b) on a link of 1 Mbit/s a flow, for 10 to 100 000 long-lived TCP flows; (c) in the two largest
-//! networks that are asked for: what they take in all; (d) for each congestion controller.
+//! CPU time per packet that the forward bottleneck sends. It includes acknowledgements, drops, retransmissions and
+//! timers.
 //!
-//! CPU time of this thread, so that what else the machine does counts as little as it can; the best of a few runs
-//! beside their median. A packet is one that was sent through the forward bottleneck: acknowledgements, drops,
-//! retransmissions and timers are all in its price.
+//! - (a) The demo scenario, for each of its disciplines.
+//! - (b) 10 to 100 000 long-lived TCP flows, on a link of 1 Mbit/s per flow.
+//! - (c) The whole cost of the two largest networks.
+//! - (d) Each congestion controller.
+//!
+//! CPU time of this thread depends little on other work of the machine. The tables have the best of a few runs and
+//! their median.
 
 use std::fs;
 
@@ -13,7 +16,7 @@ use headgate_scenario::{Cc, Changes, Qdisc, Scenario};
 const DEMO: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../scenarios/protect.toml");
 const REPEATS: u64 = 5;
 
-/// One scenario and discipline, run a few times: CPU seconds a packet, and what a run counted.
+/// CPU seconds per packet of one scenario and discipline over a few runs, and the counts of one run.
 struct Cost {
     best: f64,
     median: f64,
@@ -23,7 +26,7 @@ struct Cost {
 }
 
 fn main() {
-    // cargo passes `--bench`, and whatever the user wrote after `--`: the name of one part.
+    // cargo passes `--bench` and the user's arguments: names of parts.
     let wanted: Vec<String> = std::env::args().skip(1).filter(|arg| !arg.starts_with('-')).collect();
     let parts: [(&str, fn()); 4] = [("demo", demo), ("flows", flows), ("whole", whole), ("controllers", controllers)];
     for (name, part) in parts {
@@ -46,10 +49,10 @@ fn demo() {
         packets += cost.packets;
         acks += cost.acks;
     }
-    println!("{:<40} {:>10.1} {:>8} {:>12.0}", "all of them", seconds / packets * 1e9, "", packets / seconds);
-    // The warm-up's acknowledgements are not in the outcome: the rate after it stands for the whole.
+    println!("{:<40} {:>10.1} {:>8} {:>12.0}", "all disciplines", seconds / packets * 1e9, "", packets / seconds);
+    // The outcome has no acknowledgements of the warm-up: the rate after it is extrapolated.
     let both = packets + acks * scenario.duration.as_secs_f64() / (scenario.duration - scenario.warmup).as_secs_f64();
-    let label = "all, with the ACKs that crossed it back";
+    let label = "all disciplines, ACKs counted too";
     println!("{label:<40} {:>10.1} {:>8} {:>12.0}\n", seconds / both * 1e9, "", both / seconds);
 }
 
@@ -60,7 +63,7 @@ fn flows() {
         "flows", "ns/packet", "median", "packets/s", "events", "ns/event", "ratio", "B/flow"
     );
     let mut first = None;
-    // Long enough for slow start and its losses to count little; and a million packets a row at the least.
+    // Long runs, so that slow start and its losses matter little. Each row has at least a million packets.
     for (flows, seconds, seeds) in [(10, 60, 16), (100, 60, 2), (1000, 60, 1), (10_000, 20, 1), (100_000, 5, 1)] {
         let repeats = if flows < 10_000 { REPEATS } else { 2 };
         let scenario = crowd(flows, seconds);
@@ -147,8 +150,8 @@ fn controllers() {
     }
 }
 
-/// Each repeat runs the first `seeds` seeds: the kernel's account of CPU time moves in steps of some milliseconds, and
-/// a repeat should be long beside them.
+/// Each repeat runs the first `seeds` seeds. The kernel counts CPU time in steps of some milliseconds, so a repeat should
+/// take much longer.
 fn measure(scenario: &Scenario, qdisc: &Qdisc, repeats: u64, seeds: u64) -> Cost {
     let mut costs = Vec::new();
     let (mut packets, mut acks, mut events) = (0, 0, 0);
@@ -176,7 +179,7 @@ impl Cost {
     }
 }
 
-/// CPU time of this thread where Linux tells it, else time on the wall.
+/// CPU time of this thread from Linux, or else wall-clock time.
 fn cpu_seconds() -> f64 {
     let stat = fs::read_to_string("/proc/thread-self/schedstat").unwrap_or_default();
     match stat.split_whitespace().next().and_then(|nanos| nanos.parse::<f64>().ok()) {
@@ -191,7 +194,7 @@ fn wall_seconds() -> f64 {
     START.get_or_init(std::time::Instant::now).elapsed().as_secs_f64()
 }
 
-/// The most memory the process ever held, in bytes, where Linux tells it.
+/// Peak memory of the process in bytes, from Linux.
 fn peak_memory() -> Option<u64> {
     let status = fs::read_to_string("/proc/self/status").ok()?;
     let line = status.lines().find(|line| line.starts_with("VmHWM:"))?;

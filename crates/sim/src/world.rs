@@ -52,7 +52,7 @@ impl World {
         self.report(end, watch)?;
         let balance = self.net.balance(in_flight);
         let outcome = Outcome { balance, ..self.sampler.outcome(scenario, &mut self.net, end, events) };
-        debug_assert!(outcome.conserves(), "a packet was lost or made: {balance:?}");
+        debug_assert!(outcome.conserves(), "packets are not conserved: {balance:?}");
         Some(outcome)
     }
 

@@ -1,5 +1,5 @@
-//! The isolation table: what one unresponsive flow takes from ten TCP flows, under every discipline. One page,
-//! looked at once and blessed; a commit that moves it says why.
+//! The isolation table: goodput that one unresponsive flow takes from ten TCP flows, under every discipline. A commit
+//! that changes the golden table gives the reason.
 
 use std::alloc::System;
 use std::fmt::Write;
@@ -18,13 +18,13 @@ mod support;
 #[global_allocator]
 static ALLOCATOR: &StatsAlloc<System> = &INSTRUMENTED_SYSTEM;
 
-/// What the CBR sends, in parts of the link.
+/// The CBR flow's rate as a multiple of the link's rate.
 const LOADS: [f64; 5] = [0.5, 1.0, 2.0, 5.0, 50.0];
 const RATE: Rate = Rate::from_bits(10_000_000);
 const BYTES: u32 = 1000;
 
-/// 10 Mbit/s and a round trip of 40 ms, which 50 packets fill; a buffer of two of them. Jitter and send jitter keep flows
-/// from falling into step with the queue.
+/// A link of 10 Mbit/s, a round trip of 40 ms (50 packets) and a buffer of two BDPs. Jitter and send jitter keep flows
+/// from synchronizing with the queue.
 fn scenario(qdisc: &str, load: f64) -> Scenario {
     let rate = load * RATE.as_bits() as f64;
     let text = format!(
@@ -36,7 +36,7 @@ fn scenario(qdisc: &str, load: f64) -> Scenario {
     Scenario::read(&text, "isolation", &Changes::default()).unwrap_or_else(|error| panic!("{error}"))
 }
 
-/// The CBR's share of what was delivered, what a TCP flow got of its fair share, Jain's index over all flows, and the
+/// The CBR flow's share of the goodput, a TCP flow's goodput over its fair share, Jain's index over all flows, and the
 /// 95th percentile of the queueing delay.
 fn figures(outcome: &Outcome) -> String {
     let (tcp, udp) = outcome.flows.split_at(10);
@@ -55,9 +55,9 @@ fn figures(outcome: &Outcome) -> String {
 
 /// Bytes the discipline holds on the heap after a second of the same load, its queue's storage included.
 fn state(entry: &DisciplineEntry) -> usize {
-    let place = LinkInfo::new(RATE, BYTES, 7);
+    let link_info = LinkInfo::new(RATE, BYTES, 7);
     let before = Region::new(ALLOCATOR);
-    let mut discipline = registry::boxed::<()>(entry.name, &[("limit", "100p")], &place).unwrap();
+    let mut discipline = registry::boxed::<()>(entry.name, &[("limit", "100p")], &link_info).unwrap();
     let (mut rng, mut sink) = (Rng::new(1), ());
     for turn in 0..10_000_u64 {
         let now = Time::ZERO + Span::from_micros(100 * turn);
@@ -69,11 +69,11 @@ fn state(entry: &DisciplineEntry) -> usize {
         }
     }
     let change = before.change();
-    // What a reallocation adds or gives back is in both already.
+    // Both sums already include reallocations.
     change.bytes_allocated - change.bytes_deallocated
 }
 
-/// Every row's figures at every load, worked out by as many threads as there are processors.
+/// The figures of every discipline at every load, computed on all processors.
 fn table() -> Vec<String> {
     let jobs: Vec<(&DisciplineEntry, f64)> = ENTRIES.iter().flat_map(|entry| LOADS.map(|load| (entry, load))).collect();
     let next = AtomicUsize::new(0);
@@ -98,8 +98,8 @@ fn table() -> Vec<String> {
 
 #[test]
 fn the_share_of_one_unresponsive_flow_among_ten_responsive_ones_is_as_recorded() {
-    // Before any thread is started: the allocator counts them all. The harness has one of its own, which on a busy machine
-    // may still be starting: the median of three leaves out what it takes.
+    // Measured before threads start, because the allocator counts all threads. The test harness's own thread may still be
+    // starting: the median of three excludes its allocations.
     let median = |entry: &DisciplineEntry| {
         let mut states = [(); 3].map(|()| state(entry));
         states.sort_unstable();

@@ -1,4 +1,4 @@
-//! TCP against closed forms: what a window does under steady loss, and how flows fill and share a link.
+//! TCP against closed forms: the window under steady loss, the utilization of a link, and flows' shares of it.
 
 use headgate_core::{Rng, Time};
 use headgate_measure::Outcome;
@@ -11,14 +11,14 @@ use common::{Fate, Law, Net, ms, plain};
 
 const SEEDS: std::ops::Range<u64> = 1..5;
 
-/// Under a loss probability: segments sent a round trip, and the share of losses that ended in a timeout.
+/// Segments sent per round trip under steady loss, and timeouts per loss.
 struct Steady {
     window: f64,
     timeouts: f64,
 }
 
-/// A round trip of 100 ms, a receiver's window that never binds, and a timer short enough that what timeouts there are
-/// cost a few round trips.
+/// Measures a sender with a round trip of 100 ms and an ample receive window. Its timer is short, so a timeout costs only
+/// a few round trips.
 fn steady(config: TcpSettings, segments: f64, mut lost: impl FnMut() -> bool) -> Steady {
     let mut losses = 0;
     let fate = |_, _| {
@@ -27,7 +27,7 @@ fn steady(config: TcpSettings, segments: f64, mut lost: impl FnMut() -> bool) ->
         if lost { Fate::Lost } else { Fate::Arrives }
     };
     let mut net = Net::new(config).fate(fate);
-    // About as many segments as asked for, a tenth of them to settle.
+    // Runs about `segments` segments; the first tenth is the warm-up.
     let mut end = Time::ZERO;
     let run = |net: &mut Net, upto: f64, end: &mut Time| {
         while (net.sent.len() as f64) < upto {
@@ -56,7 +56,7 @@ fn lossy(of: impl Law, delayed: bool) -> TcpSettings {
     }
 }
 
-/// The mean over the seeds of segments a round trip, each lost with probability `p`.
+/// The mean over the seeds, with each segment lost with probability `p`.
 fn by_chance(config: &TcpSettings, p: f64) -> Steady {
     let runs = SEEDS.map(|seed| {
         let mut rng = Rng::named(seed, "loss");
@@ -77,9 +77,8 @@ fn sqrt_law(p: f64, b: f64) -> f64 {
 
 #[test]
 fn periodic_loss_gives_the_square_root_law() {
-    // The law's own world: exactly every 1/p-th segment is lost, and no timer expires. It is a law of large windows:
-    // whole segments (half a segment less on average) and a round trip of recovery without growth count for less the
-    // larger they are.
+    // The law's assumptions: exactly every 1/p-th segment is lost, and no timer expires. The law is for large windows:
+    // rounding (half a segment on average) and a round trip of recovery without growth matter less in these.
     for of in [Recovery::NewReno, Recovery::Sack] {
         for (delayed, b) in [(false, 1.0), (true, 2.0)] {
             let ratios = [300, 1000, 3000].map(|period| {
@@ -101,7 +100,7 @@ fn periodic_loss_gives_the_square_root_law() {
 #[test]
 fn random_loss_gives_the_square_root_law() {
     // Independent losses: for small p the constant is 1.31 instead of sqrt(3/2) = 1.22, 7 % more (Mathis et al.,
-    // table 1); windows of about ten lose that again to timeouts, fewer than 4 % of losses here.
+    // table 1). Windows of about ten segments lose these 7 % to timeouts, which follow fewer than 4 % of losses.
     for of in [Recovery::NewReno, Recovery::Sack] {
         for (delayed, b) in [(false, 1.0), (true, 2.0)] {
             for p in [0.001, 0.003, 0.01] {
@@ -126,8 +125,8 @@ fn periodic(of: impl Law, period: u32) -> Steady {
     seen
 }
 
-/// The mean window of RFC 9438's curve (figure 1) in continuous time when each `period`th segment is lost, at a round
-/// trip of 100 ms: windows fall to 0.7, and with fast convergence a second one short of `W_max` lowers it.
+/// The mean window of RFC 9438's curve (figure 1) in continuous time, if each `period`th segment is lost at a round trip
+/// of 100 ms. Windows fall to 0.7. With fast convergence, a window that does not reach `W_max` lowers it.
 fn cubic_by_its_curve(period: f64) -> f64 {
     const DT: f64 = 0.005;
     let (mut w_max, mut cwnd, mut time) = (0.0_f64, 100.0_f64, 0.0);
@@ -148,24 +147,24 @@ fn cubic_by_its_curve(period: f64) -> f64 {
 
 #[test]
 fn cubic_under_periodic_loss_has_the_window_of_its_curve() {
-    // Figure 5 of section 5.1, (C (3 + beta) / (4 (1 - beta)))^(1/4) R^(3/4) / p^(3/4), is for a window that returns to
-    // W_max each time, that is without fast convergence: what is above the curve's mean with it. Both are well above
-    // Reno's 122 segments. A round trip of some sixty is recovery, which does not grow.
+    // Figure 5 of section 5.1, (C (3 + beta) / (4 (1 - beta)))^(1/4) R^(3/4) / p^(3/4), assumes a window that returns to
+    // W_max each time. With fast convergence the mean is lower. Both are well above Reno's 122 segments. About one round
+    // trip in sixty is recovery, without growth.
     let figure = (0.4 * 3.7 / 1.2_f64).powf(0.25) * 0.1_f64.powf(0.75) * 10_000_f64.powf(0.75);
     let curve = cubic_by_its_curve(10_000.0);
     assert!(1.3 * sqrt_law(1e-4, 1.0) < curve && curve < figure, "{curve} {figure}");
     let seen = periodic(Cc::Cubic, 10_000).window / curve;
     assert!((0.97..1.03).contains(&seen), "{seen:.3}");
-    // Where the curve is below Reno's window, that is what it has (section 4.3): Reno's in this same world, since both
-    // fall short of the law by the same whole segments and recoveries.
+    // Where the curve is below Reno's window, CUBIC has Reno's window (section 4.3). The comparison is with our Reno,
+    // since rounding and recoveries cost both the same.
     let seen = periodic(Cc::Cubic, 300).window / periodic(Recovery::Sack, 300).window;
     assert!((0.95..1.05).contains(&seen), "{seen:.3}");
 }
 
 #[test]
 fn tahoe_under_periodic_loss_pays_a_slow_start_for_each() {
-    // From 1 to W/2 in log2(W/2) round trips, with as many segments as W/2 in all but the last; then from W/2 to W in
-    // W/2 round trips: 1/p = W/2 + 3/8 W^2 segments in log2(W/2) + W/2 round trips and the one that finds the loss.
+    // Slow start from 1 to W/2 takes log2(W/2) round trips and about W/2 segments. From W/2 to W the window takes W/2
+    // round trips and 3/8 W^2 segments. Together these are 1/p segments. One more round trip finds the loss.
     for period in [1000, 3000] {
         let seen = periodic(Recovery::Tahoe, period);
         let segments = f64::from(period);
@@ -189,8 +188,8 @@ fn go(scenario: &Scenario, seed: u64) -> Outcome {
 
 #[test]
 fn a_lone_flow_fills_ten_megabits_at_a_hundred_milliseconds() {
-    // Twice 48 + 1 + 1 ms: 100 ms, 83 packets of 1500 bytes. With a buffer of as many, the window halves from 166 to
-    // 83 and the link never runs dry but in slow start, which the warm-up cuts.
+    // Twice 48 + 1 + 1 ms: 100 ms, 83 packets of 1500 bytes. With a buffer of 83 packets, the window halves from 166 to
+    // 83. The link is idle only in slow start, which the warm-up excludes.
     for recovery in ["reno", "newreno", "sack"] {
         for delayed in ["off", "40ms"] {
             let flows = format!("[[tcp]]\nrecovery = \"{recovery}\"\ndelayed_ack = \"{delayed}\"\n");
@@ -200,7 +199,7 @@ fn a_lone_flow_fills_ten_megabits_at_a_hundred_milliseconds() {
     }
 }
 
-/// The first group's share of what both get, over the seeds.
+/// The first flow's share of the goodput, over the seeds.
 fn share(scenario: &Scenario) -> f64 {
     let goodputs = SEEDS.map(|seed| {
         let flows = go(scenario, seed).flows;
@@ -223,8 +222,8 @@ fn two_equal_flows_share_equally() {
 
 #[test]
 fn the_longer_round_trip_gets_less_but_is_not_starved() {
-    // Under a common loss rate throughput goes by 1/RTT; with synchronized losses of a full queue up to 1/RTT^2
-    // (Lakshman, Madhow, IEEE/ACM ToN 5(3), 1997). Round trips without queue: 100 and 200 ms.
+    // Throughput is proportional to 1/RTT under a common loss rate, and to as much as 1/RTT^2 with synchronized losses
+    // (Lakshman, Madhow, IEEE/ACM ToN 5(3), 1997). Base round-trip times: 100 and 200 ms.
     let flows = "[[tcp]]\nstart = \"0s..1s\"\nsend_jitter = \"1ms\"\n\
                  [[tcp]]\nname = \"far\"\naccess = { delay = \"26ms\" }\nstart = \"0s..1s\"\nsend_jitter = \"1ms\"\n";
     let share = share(&dumbbell("500s", 83, flows));

@@ -12,7 +12,7 @@ use headgate_scenario::Header;
 /// The longest headers: IPv6, and TCP with all its options.
 pub const MAX_HEADERS: usize = Ipv6Header::LEN + TcpHeader::MAX_LEN;
 
-/// The initial TTL of hosts (RFC 1700); routers do not lower it here.
+/// The initial TTL of hosts (RFC 1700). Simulated routers do not lower it.
 const INITIAL_TTL: u8 = 64;
 
 /// One packet's headers, and its length on the wire.

@@ -77,11 +77,11 @@ impl Captures {
         }
     }
 
-    /// Passes the bytes written since the last call to `hand`, with the number of the captured link.
-    pub fn take(&mut self, mut hand: impl FnMut(u16, &[u8])) {
+    /// Calls `write` with the number of each captured link and the bytes since the last call.
+    pub fn take(&mut self, mut write: impl FnMut(u16, &[u8])) {
         for (number, capture) in self.links.iter_mut().enumerate() {
             if let Some(LinkCapture { blocks, .. }) = capture {
-                hand(number as u16, blocks.bytes());
+                write(number as u16, blocks.bytes());
                 blocks.clear();
             }
         }
@@ -109,10 +109,10 @@ impl LinkCapture {
         if std::mem::replace(&mut self.handshake_written[packet.flow.0 as usize], true) {
             return;
         }
-        let forth = if packet.handle.is_reply() { direction.back() } else { direction };
-        for (frame, with_the_data) in formats.handshake(packet).into_iter().flatten() {
-            let way = if with_the_data { forth } else { forth.back() };
-            self.write_frame(&frame, way as u32, now, &[NOT_SIMULATED]);
+        let data_direction = if packet.handle.is_reply() { direction.back() } else { direction };
+        for (frame, is_forward) in formats.handshake(packet).into_iter().flatten() {
+            let direction = if is_forward { data_direction } else { data_direction.back() };
+            self.write_frame(&frame, direction as u32, now, &[NOT_SIMULATED]);
         }
     }
 

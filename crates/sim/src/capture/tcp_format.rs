@@ -34,10 +34,10 @@ pub struct TcpFormat {
     accurate: bool,
 }
 
-/// A TCP header has 20 to 60 bytes, in fours (RFC 9293, section 3.1).
+/// A TCP header has 20 to 60 bytes, a multiple of 4 (RFC 9293, section 3.1).
 const MIN_HEADER: u32 = TcpHeader::MIN_LEN as u32;
 const MAX_HEADER: u32 = TcpHeader::MAX_LEN as u32;
-/// RFC 7323, section 2.3.
+/// The largest shift of the window (RFC 7323, section 2.3).
 const LARGEST_SCALE: u8 = 14;
 
 /// Header padding: the end of the options, then zeros (RFC 9293, section 3.1).
@@ -49,7 +49,7 @@ const SACK_PERMITTED: u8 = 4;
 const SACK: u8 = 5;
 
 // The ECN flags as one number. RFC 3168, section 6.1.1: ECE and CWR request ECN, ECE alone accepts. RFC 9768, section
-// 3.1: all three request accurate feedback; the reply reports the codepoint of the previous segment, here Not-ECT.
+// 3.1: all three request accurate feedback; the reply reports the codepoint of the previous segment, always Not-ECT.
 const AE: u8 = 4;
 const CWR: u8 = 2;
 const ECE: u8 = 1;
@@ -117,12 +117,12 @@ impl TcpFormat {
     }
 
     /// A segment of the synthetic handshake: it offers the options that the connection uses.
-    pub fn handshake(&self, which: HandshakeStep) -> TcpHeader {
-        if which == HandshakeStep::Ack {
+    pub fn handshake(&self, step: HandshakeStep) -> TcpHeader {
+        if step == HandshakeStep::Ack {
             let third = self.established(1, 1, MIN_HEADER);
             return if self.accurate { with_ecn_flags(third, SYN_WAS_NOT_ECT) } else { third };
         }
-        let answers = which == HandshakeStep::SynAck;
+        let answers = step == HandshakeStep::SynAck;
         let mut offer = vec![MAXIMUM_SEGMENT_SIZE, 4];
         offer.extend(u16::try_from(self.payload).unwrap_or(u16::MAX).to_be_bytes());
         offer.extend([NOP, WINDOW_SCALE, 3, self.scale]);
@@ -167,7 +167,7 @@ fn header(seq: u32, window: u16) -> TcpHeader {
     TcpHeader { sequence_number: seq, window_size: window, ..TcpHeader::default() }
 }
 
-/// Options of at most 40 bytes, in fours.
+/// Options of at most 40 bytes, a multiple of 4.
 fn options(bytes: &[u8]) -> TcpOptions {
     TcpOptions::try_from_slice(bytes).unwrap_or_default()
 }

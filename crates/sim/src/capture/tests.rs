@@ -1,4 +1,4 @@
-//! Captures as independent parsers read them: `pcap-parser` the blocks, `etherparse` the headers.
+//! Captures read back by independent parsers: `pcap-parser` reads the blocks, `etherparse` the headers.
 
 use etherparse::{NetHeaders, PacketHeaders, TcpOptionElement, TransportHeader};
 use headgate_core::{Ecn, FlowId, Packet, Time, Why};
@@ -58,16 +58,16 @@ fn read(mut bytes: &[u8]) -> (Vec<String>, Vec<CapturedPacket>) {
                     .find(|option| option.code.0 == 1)
                     .map_or(String::new(), |option| option.as_str().unwrap().to_string()),
             }),
-            other => panic!("a block nobody wrote: {other:?}"),
+            other => panic!("unexpected block: {other:?}"),
         }
     }
     (names, packets)
 }
 
-/// The interfaces and packets of a capture that `tell` writes.
-fn captured(tell: impl FnOnce(&mut Captures, &mut AckOptionSlab)) -> (Vec<String>, Vec<CapturedPacket>) {
-    let mut captures = Captures::new(&scenario()).expect("the scenario asks for one");
-    tell(&mut captures, &mut AckOptionSlab::default());
+/// The interfaces and packets of a capture that `record` writes.
+fn captured(record: impl FnOnce(&mut Captures, &mut AckOptionSlab)) -> (Vec<String>, Vec<CapturedPacket>) {
+    let mut captures = Captures::new(&scenario()).expect("the scenario requests a capture");
+    record(&mut captures, &mut AckOptionSlab::default());
     let mut bytes = Vec::new();
     captures.take(|link, new| {
         assert_eq!(link, 0);
@@ -76,7 +76,7 @@ fn captured(tell: impl FnOnce(&mut Captures, &mut AckOptionSlab)) -> (Vec<String
     read(&bytes)
 }
 
-/// The headers of a packet whose payload was zeros, with every checksum checked.
+/// The headers of a packet with a payload of zeros. Checks every checksum.
 fn headers(read: &CapturedPacket) -> (NetHeaders, TransportHeader) {
     let mut whole = read.bytes.clone();
     whole.resize(read.length as usize, 0);
@@ -117,7 +117,7 @@ fn a_link_has_an_interface_for_the_sent_and_the_dropped_packets_of_each_directio
 }
 
 #[test]
-fn a_connection_begins_with_the_handshake_that_the_simulator_leaves_out() {
+fn a_captured_connection_begins_with_a_synthetic_handshake() {
     let now = Time::from_nanos(5_000_000_007);
     let (_, packets) = captured(|captures, ack_options| {
         for seq in 0..2 {
@@ -138,14 +138,14 @@ fn a_connection_begins_with_the_handshake_that_the_simulator_leaves_out() {
     assert_eq!(flags(&packets[1]), (true, true, true, false, 0, 1));
     assert_eq!(flags(&packets[2]), (false, true, false, false, 1, 1));
     assert_eq!([flags(&packets[3]).4, flags(&packets[4]).4], [1, 1461]);
-    // 10000 segments of 1460 bytes are a window of 14.6 MB: 57032 units of 2^8 bytes are the least that hold it.
+    // A window of 10000 segments of 1460 bytes is 14.6 MB: at least 57032 units of 2^8 bytes.
     let scales: Vec<_> = tcp(&packets[1]).options_iterator().flatten().collect();
     assert!(scales.contains(&TcpOptionElement::WindowScale(8)), "{scales:?}");
     assert_eq!(tcp(&packets[3]).window_size, 57_032);
 }
 
 #[test]
-fn headers_say_what_the_scenario_says() {
+fn headers_have_the_scenarios_addresses_ports_and_codepoints() {
     let (_, packets) = captured(|captures, ack_options| {
         let data = packet(0, 1500, Ecn::Ce, Segment::data(3, true));
         captures.sent(0, &data, Time::ZERO, ack_options);
@@ -156,13 +156,13 @@ fn headers_say_what_the_scenario_says() {
     assert_eq!((ip.source, ip.destination), ([10, 0, 0, 1], [172, 16, 0, 1]));
     assert_eq!((ip.dscp.value(), ip.ecn.value(), ip.total_len), (18, 3, 1500)); // AF21, CE
     assert_eq!((tcp.source_port, tcp.destination_port, tcp.cwr), (49_152, 5001, true));
-    assert_eq!(packets[3].bytes.len(), 40, "headers alone");
+    assert_eq!(packets[3].bytes.len(), 40, "headers only");
     let (NetHeaders::Ipv4(ip, _), TransportHeader::Udp(udp)) = headers(&packets[4]) else { panic!("IPv4 and UDP") };
     assert_eq!((ip.source, ip.ecn.value(), packets[4].length, udp.length), ([10, 9, 0, 1], 0, 1000, 980));
 }
 
 #[test]
-fn an_acknowledgement_goes_back_with_its_blocks_in_bytes() {
+fn an_acknowledgement_is_captured_in_reverse_with_its_blocks_in_bytes() {
     let (_, packets) = captured(|captures, ack_options| {
         let sack = Some(ack_options.insert([(9, 11), (5, 6), (0, 0)].into()));
         let ack = packet(0, 40, Ecn::NotEct, Segment::ack(4, true, 0, sack));
@@ -176,12 +176,12 @@ fn an_acknowledgement_goes_back_with_its_blocks_in_bytes() {
     assert_eq!((ack.sequence_number, ack.acknowledgment_number, ack.ece), (1, byte(4), true));
     let block = TcpOptionElement::SelectiveAcknowledgement((byte(9), byte(11)), [Some((byte(5), byte(6))), None, None]);
     assert!(ack.options_iterator().flatten().any(|option| option == block));
-    // Two NOPs, two bytes of option, eight a block: longer than the 40 bytes that the scenario counts.
+    // The option adds two NOPs, two bytes and eight for each of two blocks to the scenario's 40 bytes.
     assert_eq!(packets[3].length, 40 + 20);
 }
 
 #[test]
-fn larger_headers_are_filled_and_missing_ones_are_taken_from_the_packet() {
+fn large_headers_are_padded_and_missing_headers_take_bytes_of_the_packet() {
     let (_, packets) = captured(|captures, ack_options| {
         let sack = Some(ack_options.insert([(2, 3), (0, 0), (0, 0)].into()));
         for (flow, bytes, segment) in [(2, 1280, Segment::data(1, false)), (2, 72, Segment::ack(1, false, 0, sack))] {
@@ -190,12 +190,12 @@ fn larger_headers_are_filled_and_missing_ones_are_taken_from_the_packet() {
         let old = packet(3, 1000, Ecn::NotEct, Segment::data(1, false));
         captures.sent(0, &old, Time::ZERO, ack_options);
     });
-    // IPv6: 72 bytes of headers are 40 and 32, and leave 1208 of 1280.
+    // IPv6: 72 bytes of headers are 40 of IP and 32 of TCP, and leave 1208 of 1280.
     let (NetHeaders::Ipv6(ip, _), TransportHeader::Tcp(data)) = headers(&packets[3]) else { panic!("IPv6 and TCP") };
     assert_eq!((ip.payload_length, data.header_len(), data.sequence_number), (1240, 32, 1209));
     let ack = tcp(&packets[4]);
-    assert_eq!((packets[4].length, ack.header_len()), (72, 32), "one block fits into the header as it is");
-    // ns-2's packets of 1000 bytes have no header in the scenario: 40 of them are headers here.
+    assert_eq!((packets[4].length, ack.header_len()), (72, 32), "one block fits into the padding");
+    // ns-2's packets of 1000 bytes have no header in the scenario. In the capture, 40 of these bytes are headers.
     assert_eq!((packets[8].length, tcp(&packets[8]).sequence_number), (1000, 961));
 }
 
@@ -211,7 +211,7 @@ fn captured_drops_have_their_reason() {
 }
 
 #[test]
-fn sequence_numbers_begin_anew_after_four_gigabytes() {
+fn sequence_numbers_wrap_after_four_gigabytes() {
     let (_, packets) = captured(|captures, ack_options| {
         // 2941758 segments of 1460 bytes are 2^32 - 616 bytes.
         let data = packet(0, 1500, Ecn::NotEct, Segment::data(2_941_759, false));
@@ -221,7 +221,7 @@ fn sequence_numbers_begin_anew_after_four_gigabytes() {
 }
 
 #[test]
-fn a_connection_with_accurate_feedback_asks_for_it_and_counts_from_5() {
+fn a_connection_with_accurate_feedback_requests_it_and_counts_from_5() {
     let (_, packets) = captured(|captures, ack_options| {
         captures.sent(0, &packet(4, 1500, Ecn::Ect1, Segment::data(0, false)), Time::ZERO, ack_options);
         captures.sent(1, &packet(4, 40, Ecn::NotEct, Segment::ack(1, false, 6, None)), Time::ZERO, ack_options);
@@ -230,8 +230,8 @@ fn a_connection_with_accurate_feedback_asks_for_it_and_counts_from_5() {
         let tcp = tcp(p);
         [tcp.ns, tcp.cwr, tcp.ece].map(u8::from)
     };
-    // RFC 9768, tables 2 and 3: a SYN asks with 111; 010 answers a SYN, and a SYN-ACK, that was not ECT; section 3.2.1:
-    // counters begin at 5.
+    // RFC 9768, tables 2 and 3: a SYN requests feedback with 111. 010 answers a SYN or a SYN-ACK that was not ECT.
+    // Counters begin at 5 (section 3.2.1).
     let expected = [[1, 1, 1], [0, 1, 0], [0, 1, 0], [1, 0, 1], [1, 1, 0]];
     assert_eq!(packets.iter().map(flags).collect::<Vec<_>>(), expected);
 }

@@ -1,26 +1,20 @@
-//! The TCP throughput equation (RFC 5348, section 3.1) and its inverse.
-//!
-//! The equation is free of units: packets per round trip. With the segment size `s` and the round-trip time `R` the
-//! rate is `X_Bps = s / R * packets_a_round_trip(p)`.
+//! The TCP throughput equation (RFC 5348, section 3.1) and its inverse, in packets per round trip. With the segment
+//! size `s` and the round-trip time `R`, `X_Bps` is `s / R * packets_a_round_trip(p)`.
 
-/// Packets that TCP sends a round trip at loss event rate `p`, in (0, 1]; unbounded as `p` goes to 0.
-///
-/// With `b = 1` packet acknowledged by an ACK and `t_RTO = 4R`, both of which section 3.1 recommends.
+/// Packets that TCP sends a round trip at loss event rate `p`, in (0, 1]; unbounded as `p` goes to 0. As section 3.1
+/// recommends, an ACK covers `b = 1` packet, and `t_RTO = 4R`.
 pub fn packets_a_round_trip(p: f64) -> f64 {
     let congestion_avoidance = (2.0 * p / 3.0).sqrt();
     let timeouts = 12.0 * (3.0 * p / 8.0).sqrt() * p * (1.0 + 32.0 * p * p);
     1.0 / (congestion_avoidance + timeouts)
 }
 
-/// The loss event rate at which TCP sends `packets` a round trip: the inverse of [`packets_a_round_trip`]. At least
-/// 1e-12; 1 for all rates below the equation's value at 1.
-///
-/// Section 6.3.1 accepts an error of 5 %. The 64 bisections cost little, once per flow.
+/// The loss event rate at which TCP sends `packets` a round trip, between 1e-12 and 1. Section 6.3.1 accepts an error
+/// of 5 %; the 64 bisections run only once per flow.
 pub fn loss_event_rate(packets: f64) -> f64 {
     let (mut low, mut high): (f64, f64) = (1e-12, 1.0);
     for _ in 0..64 {
-        // The rate falls nearly as a power of `p`, so bisect on the logarithm.
-        let middle = (low * high).sqrt();
+        let middle = (low * high).sqrt(); // on a logarithmic scale: the rate is nearly a power of `p`
         if packets_a_round_trip(middle) > packets { low = middle } else { high = middle }
     }
     high
@@ -37,13 +31,13 @@ mod tests {
         // 1 / (0.2 + 12 x 0.15 x 0.06 x 1.1152) = 1 / 0.3204416. p = 0.24 likewise: 1 / (0.4 + 0.864 x 2.8432).
         assert!((packets_a_round_trip(0.06) - 1.0 / 0.320_441_6).abs() < 1e-12);
         assert!((packets_a_round_trip(0.24) - 1.0 / 2.856_524_8).abs() < 1e-12);
-        // At small p TCP's well-known sqrt(3/2) / sqrt(p) is left (Mathis and others, 1997).
+        // At small p the equation approaches sqrt(3/2) / sqrt(p) (Mathis and others, 1997).
         assert!((packets_a_round_trip(1e-8) * 1e-4 - 1.5_f64.sqrt()).abs() < 1e-5);
     }
 
     #[test]
     fn half_a_packet_a_round_trip_is_a_loss_event_rate_of_a_fifth() {
-        // f(p) = 2: what section 6.3.1 gives a flow whose first packet is lost; Linux's ccid3 has 20.64 % for it.
+        // f(p) = 2 is section 6.3.1's case of a flow whose first packet is lost. Linux's ccid3 uses 20.64 % for it.
         assert!((loss_event_rate(0.5) - 0.2064).abs() < 0.0001);
     }
 

@@ -124,7 +124,7 @@ mod tests {
     }
 
     #[test]
-    fn a_packet_that_comes_late_but_in_time_is_not_lost() {
+    fn a_late_packet_that_fills_its_gap_in_time_is_not_lost() {
         assert_eq!(losses(&[0, 2, 3, 1, 4, 5, 6]), []);
         // Of the missing packets 1 to 3, packet 2 arrives. It counts as a later arrival for packet 1.
         assert_eq!(losses(&[0, 4, 2, 5, 6]), [(4, 1, 12), (5, 3, 17)]);
@@ -164,7 +164,7 @@ mod tests {
                     prop_assert!(arrived.range(missing..).count() >= 3);
                     prop_assert!(lost.insert(missing));
                 }
-                // And everything with three later arrivals is either here or lost.
+                // Every packet with three later arrivals has arrived or is lost.
                 for missing in (0..seq).filter(|missing| !arrived.contains(missing)) {
                     prop_assert!(lost.contains(&missing) || arrived.range(missing..).count() < 3);
                 }

@@ -11,7 +11,7 @@ const INTERVALS: usize = 8;
 /// Their weights, newest first (section 5.4).
 const WEIGHTS: [f64; INTERVALS] = [1.0, 1.0, 1.0, 1.0, 0.8, 0.6, 0.4, 0.2];
 
-/// The least discount of older intervals beside a much longer new one (section 5.5).
+/// The smallest factor by which a long new interval discounts the older ones (section 5.5).
 const THRESHOLD: f64 = 0.5;
 
 /// The loss intervals of a flow.
@@ -136,7 +136,7 @@ mod tests {
     }
 
     #[test]
-    fn the_interval_under_way_counts_only_when_it_lowers_the_rate() {
+    fn the_open_interval_counts_only_if_it_lowers_the_rate() {
         let history = history(20.0, &[100]);
         assert!(close(history.rate(101), 1.0 / 20.0));
         assert!(close(history.rate(120), 1.0 / 20.0));
@@ -163,7 +163,7 @@ mod tests {
     }
 
     #[test]
-    fn a_long_interval_makes_the_older_ones_count_for_less() {
+    fn a_long_interval_discounts_the_older_ones() {
         let starts: Vec<u32> = (1..10).map(|n| n * 10).collect();
         let history = history(10.0, &starts);
         // I_mean = 10. I_0 = 25 is 2.5 times that: DF = 20/25, over seven older intervals whose weights sum to 5.

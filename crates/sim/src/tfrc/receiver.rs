@@ -206,14 +206,14 @@ mod tests {
     }
 
     #[test]
-    fn a_report_goes_out_each_round_trip() {
+    fn a_report_leaves_each_round_trip() {
         let mut receiver = started();
         assert_eq!(receiver.deadline(), Some(at(100)));
         for n in 1..5 {
             assert_eq!(receive(&mut receiver, n, 20 * u64::from(n)), None);
         }
         assert_eq!(receiver.on_timer(&CONFIG, at(99)), None);
-        // Four packets in 100 ms; the newest came 20 ms ago.
+        // Four packets in 100 ms; the newest arrived 20 ms ago.
         let report = TfrcReport { seq: 4, delay: Span::from_millis(20), rate: 40_000.0, loss: 0.0 };
         assert_eq!(receiver.on_timer(&CONFIG, at(100)), Some(report));
         assert_eq!(receiver.deadline(), Some(at(200)));
@@ -236,7 +236,7 @@ mod tests {
         let reports: Vec<_> = [1, 2, 4, 5, 6].map(|seq| receive(&mut receiver, seq, 10 * u64::from(seq))).into();
         assert_eq!(reports.iter().position(Option::is_some), Some(4));
         assert!(reports[4].unwrap().loss > 0.0);
-        // A second loss in the same round trip is the same event, and no news.
+        // A second loss in the same round trip belongs to the same event and needs no report.
         assert!([8, 9, 10].iter().all(|&seq| receive(&mut receiver, seq, 10 * u64::from(seq)).is_none()));
     }
 
@@ -269,7 +269,7 @@ mod tests {
     }
 
     #[test]
-    fn a_flow_whose_first_packet_is_lost_gets_half_a_packet_a_round_trip() {
+    fn a_flow_whose_first_packet_is_lost_sends_half_a_packet_a_round_trip() {
         let mut receiver = TfrcReceiver::default();
         (1..30).for_each(|seq| {
             receive(&mut receiver, seq, 10 * u64::from(seq));

@@ -141,8 +141,8 @@ impl TfrcSender {
         self.last_sent.map_or(Time::ZERO, |last| last + Span::from_secs_f64(f64::from(config.segment) / instant))
     }
 
-    /// Sends a packet at `now`, no earlier than [`next_send_time`](TfrcSender::next_send_time). `allowance_used` tells that the
-    /// sender uses its whole allowance: the allowed rate delayed the packet, not the application.
+    /// Sends a packet at `now`, no earlier than [`next_send_time`](TfrcSender::next_send_time). With `allowance_used`
+    /// the allowed rate delayed the packet, not the application.
     pub fn send(&mut self, allowance_used: bool, now: Time) -> TfrcData {
         if self.last_sent.is_none() {
             self.timer = now + INITIAL_TIMEOUT;
@@ -199,8 +199,8 @@ impl TfrcSender {
         }
         self.timeouts += 1;
         self.cut_rate(config, now);
-        let patience = self.rtt.map_or(0.0, |rtt| 4.0 * rtt.mean);
-        self.timer = now + Span::from_secs_f64(patience.max(2.0 * f64::from(config.segment) / self.rate));
+        let four_round_trips = self.rtt.map_or(0.0, |rtt| 4.0 * rtt.mean);
+        self.timer = now + Span::from_secs_f64(four_round_trips.max(2.0 * f64::from(config.segment) / self.rate));
         self.idle = true;
     }
 

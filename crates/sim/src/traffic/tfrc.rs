@@ -186,8 +186,8 @@ impl TfrcFlowHandle<'_> {
         }
         while flow.due(settings) <= *now {
             // Only the allowed rate delayed this datagram: the sender is not data-limited.
-            let all = flow.sender.next_send_time(&settings.tfrc) >= flow.app_ready;
-            let data = flow.sender.send(all, *now);
+            let allowance_used = flow.sender.next_send_time(&settings.tfrc) >= flow.app_ready;
+            let data = flow.sender.send(allowance_used, *now);
             flow.jitter_factor = flow.rng.between(1.0 - settings.jitter, 1.0 + settings.jitter);
             flow.app_ready = *now + settings.interval;
             let packet = packet(*id, settings.packet, settings.ecn, Segment::tfrc(data.seq).with_send_time(*now));

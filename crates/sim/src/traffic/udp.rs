@@ -111,7 +111,7 @@ impl UdpFlow {
     #[inline]
     fn write(&mut self) -> Option<()> {
         let write = self.source.next(&mut self.rng)?;
-        // UDP has no replies. A closed-loop source, which scenarios exclude, would be done at once.
+        // UDP has no replies, so scenarios exclude closed-loop sources.
         let (WriteStart::AfterStart(gap) | WriteStart::AfterDelivery(gap)) = write.after;
         let WriteAmount::Bytes(bytes) = write.data else { return None };
         self.write_began += gap;

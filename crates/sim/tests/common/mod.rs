@@ -1,6 +1,6 @@
-//! Two ways to drive TCP without the simulator: [`Host`], a sender that gets each acknowledgement by hand, and
-//! [`Net`], a sender and a receiver over a path that loses and marks what a script says.
-#![allow(dead_code, reason = "each test binary uses its own part of it")]
+//! Two ways to drive TCP without the simulator: [`Host`], a sender whose acknowledgements the test writes, and [`Net`],
+//! a sender and a receiver over a path with scripted losses and marks.
+#![allow(dead_code, reason = "each test binary uses a part of it")]
 
 use std::collections::BTreeMap;
 use std::fmt::Write;
@@ -18,7 +18,7 @@ pub fn at(n: u64) -> Time {
     Time::ZERO + ms(n)
 }
 
-/// A window law and a loss recovery. One alone has Reno's window, or repairs by selective acknowledgements.
+/// A congestion control and a loss recovery. A recovery alone has Reno's window; a control alone repairs losses by SACK.
 pub trait Law: Copy {
     fn law(self) -> (Cc, Recovery);
 }
@@ -41,8 +41,8 @@ impl Law for (Cc, Recovery) {
     }
 }
 
-/// As the RFCs have it, with all that would blur a script left out: an initial window of two, an ACK a segment, no
-/// limited transmit, a fine clock.
+/// The RFCs' settings with short scripts: an initial window of two, an ACK per segment, no limited transmit, a fine
+/// clock.
 pub fn plain(of: impl Law) -> TcpSettings {
     let (cc, recovery) = of.law();
     TcpSettings {
@@ -62,18 +62,18 @@ pub fn plain(of: impl Law) -> TcpSettings {
     }
 }
 
-/// [`plain`], with `n` segments to begin with, in congestion avoidance.
+/// [`plain`] with an initial window of `n` segments, in congestion avoidance.
 pub fn avoiding(of: impl Law, n: u32) -> TcpSettings {
     TcpSettings { initial_window: n, initial_ssthresh: Some(n), ..plain(of) }
 }
 
-/// A segment as scripts write it: its number, `r` if it was sent before, `c` with CWR. Where ECN is not spoken, CWR
-/// says nothing to anybody, and scripts leave it out.
+/// A segment as scripts write it: its number, `r` for a retransmission, `c` with CWR. Without ECN the flag means nothing,
+/// and scripts omit it.
 pub fn name(data: OutgoingSegment, ecn: bool) -> String {
     format!("{}{}{}", data.seq, if data.retransmitted { "r" } else { "" }, if data.cwr && ecn { "c" } else { "" })
 }
 
-/// A sender and its clock. Every call says which segments left in consequence, as in `"8 1r 9c"`.
+/// A sender and its clock. Every call returns the segments that it made the sender send, as in `"8 1r 9c"`.
 pub struct Host {
     pub config: TcpSettings,
     pub tcp: TcpSender,
@@ -101,13 +101,13 @@ impl Host {
         Host { tcp: TcpSender::finite(&config), ..Host::new(config) }
     }
 
-    /// Gives it `segments` more to send.
+    /// Offers `segments` more.
     pub fn offer(&mut self, segments: u32) -> String {
         self.tcp.offer(segments);
         self.poll()
     }
 
-    /// The connection speaks ECN: scripts show CWR.
+    /// Enables ECN: scripts show CWR.
     pub fn with_ecn(self) -> Host {
         Host { ecn: true, ..self }
     }
@@ -118,18 +118,18 @@ impl Host {
     }
 
     fn take(&mut self, ack: Ack) -> String {
-        // RFC 9768: the count begins with 5; who does not count ignores it.
+        // RFC 9768: the count begins at 5. Senders without accurate feedback ignore it.
         let ack = Ack { ace: (5 + self.marks) % 8, ..ack };
         self.tcp.on_ack(ack, &self.config, self.now);
         self.poll()
     }
 
-    /// An ACK of all before `ack`.
+    /// An ACK of all segments before `ack`.
     pub fn ack(&mut self, ack: u32) -> String {
         self.take(Ack { ack, ..Ack::default() })
     }
 
-    /// An ACK with ECN echo, or with one mark more in its count.
+    /// An ACK with an ECN echo, and with one more mark in its count.
     pub fn echo(&mut self, ack: u32) -> String {
         self.marks += 1;
         self.take(Ack { ack, ece: true, ..Ack::default() })
@@ -159,19 +159,19 @@ impl Host {
     }
 }
 
-/// What becomes of a segment on its way.
+/// What the path does to a segment.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Fate {
     Arrives,
     Marked,
     Lost,
-    /// It takes so much longer, and what is sent later may overtake it.
+    /// Arrives later by this time; later segments may overtake it.
     Late(Span),
-    /// It arrives, and again so much later.
+    /// Arrives, and once more this much later.
     Twice(Span),
 }
 
-/// One segment sent, and the sender just after.
+/// One transmission, and the sender's state after it.
 #[derive(Clone, Debug)]
 pub struct Sent {
     pub time: Time,
@@ -179,7 +179,6 @@ pub struct Sent {
     pub cwnd: f64,
     pub ssthresh: f64,
     pub rto: Span,
-    /// In a loss recovery.
     pub recovering: bool,
 }
 
@@ -188,19 +187,19 @@ enum Event {
     Ack(Ack),
 }
 
-/// A sender and a receiver, `delay` apart each way. At one instant what was sent first arrives first, and arrivals
-/// come before timers.
+/// A sender and a receiver with a one-way delay of `delay`. At equal times, packets arrive in the order of sending and
+/// before timers expire.
 pub struct Net<'a> {
     pub host: Host,
     pub receiver: TcpReceiver,
     pub sent: Vec<Sent>,
     delay: Span,
-    /// Fate of a segment, by number and by which transmission of it this is (from 1).
+    /// The path's action, by the segment's number and the number of its transmission (from 1).
     fate: Box<dyn FnMut(u32, u32) -> Fate + 'a>,
     /// Whether the `n`th ACK (from 1) is lost.
     loses_ack: Box<dyn FnMut(u32) -> bool + 'a>,
     acks: u32,
-    /// When pacing lets the next segment go.
+    /// When pacing releases the next segment.
     departure: Option<Time>,
     transmissions: Vec<u32>,
     events: BTreeMap<(Time, u64), Event>,
@@ -208,7 +207,7 @@ pub struct Net<'a> {
 }
 
 impl<'a> Net<'a> {
-    /// A path with a round trip of 100 ms that keeps everything.
+    /// A path with a round trip of 100 ms and no losses.
     pub fn new(config: TcpSettings) -> Net<'a> {
         Net {
             host: Host::new(config),
@@ -225,35 +224,35 @@ impl<'a> Net<'a> {
         }
     }
 
-    /// There are `segments` to send and no more.
+    /// Limits the data to `segments`.
     pub fn of(self, segments: u32) -> Net<'a> {
         let mut host = Host::finite(self.host.config.clone());
         host.tcp.offer(segments);
         Net { host, ..self }
     }
 
-    /// There are `segments` more to send, from now on.
+    /// Offers `segments` more at the current time.
     pub fn offer(&mut self, segments: u32) {
         self.host.tcp.offer(segments);
         self.send();
     }
 
-    /// The connection speaks ECN: scripts show CWR.
+    /// Enables ECN: scripts show CWR.
     pub fn with_ecn(self) -> Net<'a> {
         Net { host: self.host.with_ecn(), ..self }
     }
 
-    /// With another propagation delay each way.
+    /// Sets the one-way delay.
     pub fn delay(self, delay: Span) -> Net<'a> {
         Net { delay, ..self }
     }
 
-    /// Gives each transmission its fate.
+    /// Sets the path's action on each transmission.
     pub fn fate(self, fate: impl FnMut(u32, u32) -> Fate + 'a) -> Net<'a> {
         Net { fate: Box::new(fate), ..self }
     }
 
-    /// Loses the listed transmissions: segment, and which transmission of it (from 1).
+    /// Loses the listed transmissions: segment, and number of its transmission (from 1).
     pub fn losing(self, lost: &'a [(u32, u32)]) -> Net<'a> {
         self.fate(|seq, nth| if lost.contains(&(seq, nth)) { Fate::Lost } else { Fate::Arrives })
     }
@@ -263,7 +262,7 @@ impl<'a> Net<'a> {
         Net { loses_ack: Box::new(|nth| lost.contains(&nth)), ..self }
     }
 
-    /// Lets all happen that happens before or at `end`.
+    /// Processes all events up to and including `end`.
     pub fn run(&mut self, end: Time) {
         if self.sent.is_empty() {
             self.send();
@@ -350,7 +349,7 @@ impl<'a> Net<'a> {
         self.departure = self.departure.or(tcp.schedule_departure(config, now));
     }
 
-    /// Which transmission of `seq` this is.
+    /// Counts a transmission of `seq`; returns its number, from 1.
     fn nth(&mut self, seq: u32) -> u32 {
         let seq = seq as usize;
         if self.transmissions.len() <= seq {
@@ -360,13 +359,13 @@ impl<'a> Net<'a> {
         self.transmissions[seq]
     }
 
-    /// Every instant at which something was sent, as in `"100: 4 5 2r"`: milliseconds, then segments.
+    /// The segments sent at each time, as in `"100: 4 5 2r"`: milliseconds, then segments.
     pub fn rows(&self) -> Vec<String> {
         let instants = self.sent.chunk_by(|a, b| a.time == b.time);
         instants
             .map(|sent| {
                 let mut row = format!("{}:", sent[0].time.as_nanos() / 1_000_000);
-                sent.iter().for_each(|s| write!(row, " {}", name(s.data, self.host.ecn)).expect("strings take all"));
+                sent.iter().for_each(|s| write!(row, " {}", name(s.data, self.host.ecn)).expect("a string grows"));
                 row
             })
             .collect()
@@ -378,7 +377,7 @@ impl<'a> Net<'a> {
         sent.map(|sent| sent.time.as_nanos() / 1_000_000).collect()
     }
 
-    /// How many segments were sent at each instant.
+    /// The number of segments sent at each time.
     pub fn bursts(&self) -> Vec<usize> {
         self.sent.chunk_by(|a, b| a.time == b.time).map(<[Sent]>::len).collect()
     }

@@ -1,16 +1,16 @@
-//! Applications: files, transfers in series, bursts; when they begin, when they are done, and what they leave alone.
+//! Applications: files, transfers in series and bursts; when they begin and complete, and what their connections keep.
 
 use headgate_core::{Span, Time};
 use headgate_measure::{Outcome, PacketEvent, TransferRow};
 
 use crate::{go, scenario, witness};
 
-/// A packet of 1000 bytes takes 80 us on an access link and 800 us on the link, an ACK of 40 bytes 3.2 and 32 us;
-/// propagation is 1 + 10 + 1 ms each way: a round trip of one packet, and one way of it.
+/// The round-trip time of one packet, and its one-way delay. A packet of 1000 bytes takes 80 us on an access link and
+/// 800 us on the link, an ACK of 40 bytes 3.2 and 32 us. Propagation takes 1 + 10 + 1 ms each way.
 const ROUND: f64 = 0.024_998_4;
 const ONE_WAY: f64 = 0.012_96;
 
-/// A TCP group without anything that would blur arithmetic.
+/// A TCP group whose times are easy to compute.
 fn tcp(rest: &str) -> String {
     format!("[[tcp]]\npacket = \"1000B\"\nheader = \"0B\"\ndelayed_ack = \"off\"\ninitial_window = 2\n{rest}\n")
 }
@@ -21,8 +21,8 @@ fn took(transfer: &TransferRow) -> f64 {
 
 #[test]
 fn a_file_takes_the_round_trips_of_slow_start() {
-    // Windows of 2, 4 and 8 segments carry 14: two round trips, and the way of a third. Beyond that, segments that
-    // leave together wait for each other on the link: fewer than eight for 800 us.
+    // Windows of 2, 4 and 8 segments carry 14: two round trips and a one-way delay. Segments that leave together also
+    // queue on the link: fewer than eight, 800 us each.
     let outcome = go(&scenario("5s", "droptail", &tcp("traffic = \"ftp:size=14KB\"\nstart = \"1s\"")));
     let [transfer] = outcome.transfers[..] else { panic!("{:?}", outcome.transfers) };
     assert_eq!((transfer.flow, transfer.start, transfer.bytes), (0, Time::ZERO + Span::from_secs(1), 14_000));
@@ -34,7 +34,7 @@ fn a_file_takes_the_round_trips_of_slow_start() {
 }
 
 #[test]
-fn a_file_of_one_byte_is_a_segment_and_one_of_none_does_not_exist() {
+fn a_file_of_one_byte_is_one_segment() {
     let outcome = go(&scenario("5s", "droptail", &tcp("traffic = \"ftp:size=1B\"")));
     assert_eq!(took(&outcome.transfers[0]), ONE_WAY);
     assert_eq!((outcome.transfers[0].bytes, outcome.flows[0].counts.arrived), (1, 1));
@@ -56,8 +56,8 @@ fn files_in_series_begin_when_the_last_is_acknowledged() {
 
 #[test]
 fn a_kept_connection_keeps_its_window_and_a_new_one_starts_from_the_initial_window() {
-    // 30 segments: windows of 2, 4, 8 and 16. On the connection that goes on the second file finds a window of 16 or
-    // more and takes two windows; on a new one it takes four again.
+    // 30 segments take windows of 2, 4, 8 and 16. On a persistent connection the second file finds a window of at least
+    // 16 and takes two windows. On a new connection it takes four again.
     let file = |persistent: bool| {
         let traffic = format!("traffic = \"http:transfer=30KB,count=2,persistent={persistent}\"");
         let outcome = go(&scenario("5s", "droptail", &tcp(&traffic)));
@@ -66,14 +66,14 @@ fn a_kept_connection_keeps_its_window_and_a_new_one_starts_from_the_initial_wind
     let ([first, again], [same, kept]) = (file(false), file(true));
     assert_eq!(first, same);
     assert!((again - first).abs() < 1e-9, "{again} {first}");
-    // What the link needs for 30 packets is the least in any case.
+    // The link needs at least the transmission time of 30 packets.
     assert!(kept < 30.0 * 0.0008 + ROUND && kept < first - ROUND, "{kept} {first}");
 }
 
 #[test]
 fn writes_of_limited_duration_send_only_during_that_time() {
-    // On for a second, off for a second, exactly; the window of 10 keeps the queue short, so that what TCP has taken
-    // leaves within a round trip of the end.
+    // The source is on for exactly a second and off for a second. A window of 10 keeps the queue short, so TCP's last
+    // data leaves within a round trip.
     let group = tcp("window = 10\ntraffic = \"http:transfer=1s,wait=1s\"");
     let (_, events) = witness(&scenario("6s", "droptail", &group));
     let sent: Vec<f64> = events
@@ -103,7 +103,7 @@ fn a_transfer_that_outlasts_the_run_has_no_end() {
 
 #[test]
 fn each_flow_of_a_file_server_ends_every_transfer_however_much_is_lost() {
-    // Twenty flows of short files on a link that drops much: all that began early enough is done in the end.
+    // Twenty flows of short files on a link with many drops: every transfer completes.
     let group = tcp("flows = 20\nmin_rto = \"200ms\"\nstart = \"0s..1s\"\ntraffic = \"ftp:size=exp(30KB),count=20\"");
     let outcome = go(&scenario("60s", "droptail", &group));
     assert!(outcome.flows.iter().map(|flow| flow.counts.dropped()).sum::<u64>() > 100);
@@ -114,14 +114,15 @@ fn each_flow_of_a_file_server_ends_every_transfer_however_much_is_lost() {
     assert_eq!(useful.round() as u64, segments, "each segment was delivered once");
 }
 
-/// The mean rate of all that was offered, in bits per second.
+/// The mean offered rate in bits per second.
 fn offered(outcome: &Outcome, seconds: f64) -> f64 {
     outcome.transfers.iter().map(|transfer| transfer.bytes as f64 * 8.0).sum::<f64>() / seconds
 }
 
 #[test]
-fn flows_that_arrive_by_themselves_offer_the_load_asked_for() {
-    // Half of 10 Mbit/s in files of 25 KB: 25 a second, so 2500 in 100 s, give or take 50; four times that is 8 %.
+fn randomly_arriving_flows_offer_the_configured_load() {
+    // Half of 10 Mbit/s in files of 25 KB: 25 a second, or 2500 in 100 s with a standard deviation of 50. Four of these
+    // are 8 %.
     let group = "[[tcp]]\ntraffic = \"ftp:size=25KB\"\nstart = { load = 0.5 }\n";
     let outcome = go(&scenario("100s", "droptail", group));
     let offered = offered(&outcome, 100.0);
@@ -148,7 +149,7 @@ fn the_number_of_flows_grows_in_steps() {
 
 #[test]
 fn datagrams_have_the_sizes_that_their_source_writes() {
-    // 20 ms of G.711 are 160 bytes; with 40 of headers, 200 on the wire, 50 a second while somebody talks.
+    // 20 ms of G.711 are 160 bytes, with headers 200 bytes on the wire: 50 packets a second during speech.
     let group = "[[udp]]\nheader = \"40B\"\npacket = \"1000B\"\nrate = \"1Mbit/s\"\ntraffic = \"voip\"\n";
     let (outcome, events) = witness(&scenario("60s", "droptail", group));
     let sent: Vec<_> = events.iter().filter(|event| event.kind == PacketEvent::Sent).collect();

@@ -1,4 +1,4 @@
-//! Nothing is lost and nothing appears: counts, bytes and time agree.
+//! Conservation of packets: counts, bytes and times agree.
 
 use headgate_core::registry::ENTRIES;
 use headgate_core::{Counts, Span, Why};
@@ -32,7 +32,7 @@ cc = "tfrc"
 ecn = true
 "#;
 
-/// What the events add up to, and the packets still held.
+/// The counts that the events add up to, and the packets still queued.
 fn recount(events: &[EventRow]) -> (Counts, u64) {
     let mut counts = Counts::default();
     let mut held = 0;
@@ -55,7 +55,7 @@ fn recount(events: &[EventRow]) -> (Counts, u64) {
     (counts, held)
 }
 
-/// The laws of one run without a warm-up.
+/// Checks the conservation laws on a run without a warm-up.
 fn check(scenario: &Scenario, outcome: &Outcome, events: &[EventRow]) {
     assert!(events.is_sorted_by_key(|event| event.time), "in order");
     let (counts, held) = recount(events);
@@ -67,7 +67,7 @@ fn check(scenario: &Scenario, outcome: &Outcome, events: &[EventRow]) {
     assert_eq!(outcome.packets, counts.sent);
     assert_eq!(outcome.links[0].port.queue_delay.count(), counts.sent);
 
-    // A packet of at most 1500 bytes may be under way when the run ends.
+    // A packet of at most 1500 bytes may be in transmission when the run ends.
     let seconds = scenario.duration.as_secs_f64();
     let offered = counts.sent_bytes as f64 * 8.0 / scenario.links[0].forward.rate.as_bits() as f64 / seconds;
     let last = 1500.0 * 8.0 / scenario.links[0].forward.rate.as_bits() as f64 / seconds;
@@ -83,7 +83,7 @@ fn events_counts_flows_and_time_agree_for_every_discipline() {
     for entry in ENTRIES {
         let scenario = scenario("8s", entry.name, MIXED);
         let (outcome, events) = witness(&scenario);
-        assert!(outcome.links[0].counts.dropped() > 0, "{}: a link that is never full shows little", entry.name);
+        assert!(outcome.links[0].counts.dropped() > 0, "{}: the queue must overflow", entry.name);
         check(&scenario, &outcome, &events);
     }
 }
@@ -95,9 +95,9 @@ fn events_before_the_end_of_the_warm_up_do_not_count() {
     let warm = Scenario { warmup: Span::from_secs(3), ..whole };
     let (outcome, same_events) = witness(&warm);
     assert_eq!(events, same_events, "measuring does not disturb");
-    let after = |happening| {
+    let after = |kind| {
         let after = events.iter().filter(|event| event.time.as_secs_f64() > 3.0);
-        after.filter(|event| event.kind == happening).count() as u64
+        after.filter(|event| event.kind == kind).count() as u64
     };
     assert_eq!(outcome.links[0].counts.sent, after(PacketEvent::Sent));
     assert_eq!(outcome.links[0].counts.dropped(), after(PacketEvent::Dropped(Why::Overflow)));
@@ -105,8 +105,8 @@ fn events_before_the_end_of_the_warm_up_do_not_count() {
 
 #[test]
 fn an_ecn_senders_only_early_drops_are_retransmissions() {
-    // RFC 3168, section 6.1.5: retransmissions are not ECN-capable. All else RED marks where its average is between the
-    // thresholds.
+    // RFC 3168, section 6.1.5: retransmissions are not ECN-capable. RED marks all other packets while its average is
+    // between the thresholds.
     let (early, again) = early_drops("");
     assert!(early > 0 && early <= again, "{early} early drops, {again} sent again");
 }
@@ -117,7 +117,7 @@ fn with_ecn_retransmits_retransmissions_can_be_marked_as_in_ns_2() {
     assert!(early == 0 && again > 0, "{early} early drops, {again} sent again");
 }
 
-/// What RED drops by chance of eight flows that understand marks, and what they send again.
+/// RED's early drops of eight ECN flows, and the flows' retransmissions.
 fn early_drops(more: &str) -> (u64, u64) {
     let flows = format!("[[tcp]]\nflows = 8\necn = true\nstart = \"0s..1s\"\n{more}");
     let (outcome, _) = witness(&scenario("20s", "red:limit=20p,minth=3p,maxth=18p,maxp=0.2,wq=0.02", &flows));
@@ -128,8 +128,8 @@ fn early_drops(more: &str) -> (u64, u64) {
 
 #[test]
 fn packets_are_counted_from_the_moment_their_host_sends_them() {
-    // One of 1000 bytes each 10 ms from 0 on: 100 in 995 ms. A packet takes 80 us and 5.5 ms to the link: the one sent at
-    // 990 ms is not there yet. It is out of the link 10.8 ms later; what was sent at 980 ms is not.
+    // A datagram of 1000 bytes every 10 ms: 100 in 995 ms. A datagram reaches the link after 80 us and 5.5 ms, so that of
+    // 990 ms is still on its access link. It crosses the link in 10.8 ms, so that of 980 ms is still on the link.
     let flow = "[[udp]]\nrate = '800kbit/s'\nheader = '0B'\naccess.delay = '5500us'\n";
     let balance = |rest: &str| {
         let scenario = Scenario { duration: Span::from_millis(995), ..scenario("2s", "droptail", rest) };
@@ -137,17 +137,17 @@ fn packets_are_counted_from_the_moment_their_host_sends_them() {
     };
     let late = balance(&format!("reorder = 1e-12\nreorder_by = '1ms'\n{flow}"));
     assert_eq!(late, Balance { sent: 100, delivered: 98, between: 1, on_access: 1, ..Balance::default() });
-    // Where what leaves the queue is with its receiver at once, it is delivered.
+    // Without reordering, a datagram counts as delivered when it leaves the queue.
     assert_eq!(balance(flow), Balance { sent: 100, delivered: 99, on_access: 1, ..Balance::default() });
-    // The next datagram, of 1.5 s, is known by then and was not sent.
+    // The next datagram, due at 1.5 s, is already scheduled but not sent.
     let rare = flow.replace("800kbit/s", "5333bit/s");
     assert_eq!(balance(&rare).sent, 1);
 }
 
 #[test]
 fn data_and_acknowledgements_of_a_connection_count_at_every_link() {
-    // A window of one over access links of 300 ms: the segment is sent at 0, with its receiver when it leaves the queue;
-    // its acknowledgement is on its way to the link until 0.9 s and to its sender until 1.2 s.
+    // A window of one over access links of 300 ms. The segment sent at 0 counts as delivered when it leaves the queue.
+    // Its acknowledgement reaches the link at 0.9 s and the sender at 1.2 s.
     let flow =
         "[[tcp]]\nwindow = 1\ninitial_window = 1\ninitial_rto = '3s'\ndelayed_ack = 'off'\naccess.delay = '300ms'\n";
     for (millis, delivered, on_access) in [(200, 0, 1), (800, 1, 1), (1100, 1, 1), (1300, 2, 1)] {
@@ -178,7 +178,7 @@ fn packets_are_conserved_on_a_path_of_several_lossy_links() {
     let balance = go(&scenario).balance;
     let Balance { sent, delivered, dropped, lost, queued, between, on_access } = balance;
     let parts = [delivered, dropped, lost, queued, between, on_access];
-    assert!(parts.iter().all(|part| *part > 0), "a part that is nothing shows nothing: {balance:?}");
+    assert!(parts.iter().all(|part| *part > 0), "every part must be above zero: {balance:?}");
     assert_eq!(sent, parts.iter().sum());
 }
 

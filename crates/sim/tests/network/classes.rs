@@ -1,4 +1,4 @@
-//! What the scenario's classifier says is what disciplines see, both ways; and nothing else changes.
+//! Disciplines see the scenario's flows and classes, in both directions. Nothing else changes.
 
 use headgate_scenario::{Changes, Scenario};
 use headgate_sim::run;
@@ -22,7 +22,7 @@ flows = 2
 jitter = 0.3
 "#;
 
-/// Classes of any kind, flows as they are.
+/// Classes that leave the flows unchanged.
 const CLASSES: &str = r#"
 [[class]]
 name = "datagrams"
@@ -81,7 +81,7 @@ jitter = 0.2
 source = "10.1.0.2"
 "#;
 
-/// The pair's part of all that was sent.
+/// The pair's share of the departures.
 fn part_of_the_pair(qdisc: &str, flow: &str) -> f64 {
     let outcome = go(&scenario("60s", qdisc, &format!("{TWO_HOSTS}[classify]\nflow = \"{flow}\"\n")));
     let sent = |flow: usize| outcome.flows[flow].counts.sent as f64;
@@ -90,8 +90,8 @@ fn part_of_the_pair(qdisc: &str, flow: &str) -> f64 {
 
 #[test]
 fn disciplines_that_share_by_flow_use_the_scenarios_flows() {
-    // The pair is two of three flows that get the same, or one of two, or two thirds of one flow's packets. A minute
-    // of the link is 75 000 packets: 1.1 % is six standard deviations where each of them is the pair's by chance.
+    // The classifier makes the pair two of three equal flows, one of two, or two thirds of a single flow. A minute has
+    // 75 000 packets: 1.1 % is six standard deviations if each packet is the pair's by chance.
     for qdisc in ["fred", "faba"] {
         for (flow, fair) in [
             ("5-tuple", 2.0 / 3.0),
@@ -126,7 +126,7 @@ fn strict_priority_serves_the_class_that_the_scenario_puts_first() {
     let delay = |rest: &str| go(&scenario("20s", "prio", rest)).flows[5].queue_delay_ms_mean.unwrap();
     // At most the packet that is being sent, 1500 bytes at 10 Mbit/s: 1.2 ms.
     assert!(delay(CALL) <= 1.2, "{}", delay(CALL));
-    // The queue of 50 packets lies half full at the least, after a loss.
+    // After a loss, the queue of 50 packets is still at least half full.
     let unnamed = CALL.replace("dscp = \"EF\"\n[[class]]", "[[class]]");
     assert!(delay(&unnamed) > 25.0 * 1.2, "{}", delay(&unnamed));
 }
@@ -142,16 +142,15 @@ fn in_the_shipped_file_classes_divide_the_link_by_weight_and_calls_lose_nothing(
         flows.map(|flow| flow.counts.sent_bytes).sum::<u64>() as f64
     };
     assert_eq!(outcome.flows.iter().filter(|flow| flow.group == 2).map(|flow| flow.counts.dropped()).sum::<u64>(), 0);
-    // Weights 2, 5 and 3. The calls use less than half their part; what they leave goes to the others, 5 to 3, give
-    // or take a turn of all classes: 15 kB of the 20 MB that bulk sends in 50 s.
+    // Weights 2, 5 and 3. The calls use less than half their share, and the others divide the rest 5 to 3. The tolerance
+    // is one turn of all classes: 15 kB of the 20 MB that bulk sends in 50 s.
     let ratio = bytes(0) / bytes(1);
     assert!((ratio / (5.0 / 3.0) - 1.0).abs() < 0.001, "{ratio}");
 }
 
 #[test]
 fn replies_are_classified_by_their_own_headers() {
-    // Two groups' ACKs share a way back that is too narrow for those of either. Their senders are the receivers: those
-    // who send from port 80 go first.
+    // ACKs of two groups share a reverse link that is too slow for either group. ACKs from port 80 have priority.
     let groups = "[[tcp]]\nname = \"first\"\nflows = 2\ndestination_port = 80\n[[tcp]]\nname = \"last\"\nflows = 2\n";
     let back = "reverse = { rate = \"50kbit/s\", limit = \"20p\", qdisc = \"prio\" }\n";
     let goodput = |class: &str| {
@@ -159,7 +158,7 @@ fn replies_are_classified_by_their_own_headers() {
         let sum = |flows: std::ops::Range<usize>| outcome.flows[flows].iter().map(|flow| flow.goodput_bps).sum::<f64>();
         sum(0..2) / sum(2..4)
     };
-    // Strict priority starves the others; a class that no ACK is in changes nothing among four flows alike.
+    // Strict priority starves the other group. A class without ACKs changes nothing for four equal flows.
     assert!(goodput("source_port = 80") > 10.0, "{}", goodput("source_port = 80"));
     let alike = goodput("destination_port = 80");
     assert!(alike > 0.5 && alike < 2.0, "{alike}");

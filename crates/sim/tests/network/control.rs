@@ -1,11 +1,11 @@
-//! What congestion controllers do to a queue, and to each other.
+//! Effects of congestion controllers on a queue and on each other.
 
 use headgate_measure::{LinkRow, Outcome};
 use headgate_scenario::{Changes, Scenario};
 
 use crate::go;
 
-/// One link, whose access links are fast and 1 ms long, so that a round trip is 4 ms and twice `delay`.
+/// One link with fast access links of 1 ms: the base round-trip time is 4 ms plus twice `delay`.
 fn link(times: &str, rate: &str, delay: &str, limit: &str, qdisc: &str, groups: &str) -> Outcome {
     let text = format!(
         "name = 'control'\n{times}\nqdiscs = [\"{qdisc}\"]\n\
@@ -18,7 +18,7 @@ fn bottleneck(outcome: &Outcome) -> &LinkRow {
     outcome.compared().next().expect("one link is compared").1
 }
 
-/// The first group's part of what all flows deliver.
+/// The first group's share of the goodput.
 fn share(outcome: &Outcome) -> f64 {
     let sum = |wanted: fn(u32) -> bool| -> f64 {
         outcome.flows.iter().filter(|flow| wanted(flow.group)).map(|flow| flow.goodput_bps).sum()
@@ -31,16 +31,16 @@ const DCTCP: &str = "[[tcp]]\nname = 'dctcp'\nflows = 2\ncc = 'dctcp'\ndelayed_a
 
 #[test]
 fn dctcp_holds_the_queue_at_the_marking_threshold_and_fills_the_link() {
-    // Alizadeh et al., SIGCOMM 2010, section 3.3, with marks above K packets: the queue is K + N at most, and swings by
-    // A = sqrt(2 N (C RTT + K)) / 2; the link stays busy for K > C RTT / 7. 100 Mbit/s and 10 ms are 83 packets: K = 20,
-    // N = 2: from 22 down to 12 packets, of 0.12 ms each. Marks are by the delay here, 2.4 ms.
+    // Alizadeh et al., SIGCOMM 2010, section 3.3: with N flows and marks above K packets, the queue has at most K + N
+    // packets and oscillates by A = sqrt(2 N (C RTT + K)) / 2. The link stays busy if K > C RTT / 7. C RTT is 83 packets.
+    // With K = 20 and N = 2 the queue has 12 to 22 packets of 0.12 ms. The threshold is given as a delay, 2.4 ms.
     let outcome =
         link("duration = '5s'\nwarmup = '2s'", "100Mbit/s", "3ms", "1000p", "codel:ce_threshold=2.4ms", DCTCP);
     let row = bottleneck(&outcome);
     assert!(row.utilization > 0.99, "{}", row.utilization);
     let queue = row.queue_packets_mean;
     assert!((12.0..22.0).contains(&queue), "{queue} packets");
-    // Windows do not grow evenly: a packet more for each flow.
+    // Windows grow unevenly: one more packet for each flow.
     let most = row.port.queue_delay.quantile(0.99).unwrap() / 1e6;
     assert!(most < 0.12 * 24.0, "{most} ms");
     assert_eq!(row.counts.dropped(), 0);
@@ -48,10 +48,10 @@ fn dctcp_holds_the_queue_at_the_marking_threshold_and_fills_the_link() {
 
 #[test]
 fn hystart_leaves_slow_start_before_the_queue_overflows() {
-    // 10 Mbit/s and 100 ms are 83 packets. The round of 160 is the first that finds a queue, but not for its first segment,
-    // and a round is judged by its least; that of 320 finds 80 waiting from the first, and eight samples later slow start is
-    // conservative: 406, 507, 634, 793, 991, five rounds. There it ends, below the 1033 that fit. Plain slow start goes on
-    // from 640 and loses what does not fit of 1280.
+    // The BDP is 83 packets. The round of 160 segments is the first with a queue, but its first segment has no delay, and
+    // a round's minimum counts. The round of 320 finds 80 packets queued from its start. Eight samples later slow start is
+    // conservative for five rounds: 406, 507, 634, 793, 991 segments. It ends below the 1033 that path and buffer hold.
+    // Plain slow start goes on from 640 to 1280 segments and overflows the buffer.
     let losses = |hystart| {
         let flow = format!("[[tcp]]\ncc = 'cubic'\nhystart = {hystart}\ndelayed_ack = 'off'\n");
         let outcome = link("duration = '7s'\nwarmup = '0s'", "10Mbit/s", "48ms", "950p", "droptail", &flow);
@@ -66,7 +66,7 @@ const PRAGUE: &str = "[[tcp]]\nname = 'prague'\ncc = 'prague'\nstart = '0s..1s'\
 
 #[test]
 fn prague_keeps_the_low_latency_queue_short_and_the_link_busy() {
-    // RFC 9332's marks begin at 0.8 ms and are certain at 1.2 ms of delay.
+    // RFC 9332's marks begin at a queueing delay of 0.8 ms and are certain at 1.2 ms.
     let outcome = link("duration = '20s'\nwarmup = '5s'", "40Mbit/s", "10ms", "1000p", "dualpi2", PRAGUE);
     let row = bottleneck(&outcome);
     assert!(row.utilization > 0.9, "{}", row.utilization);
@@ -77,8 +77,8 @@ fn prague_keeps_the_low_latency_queue_short_and_the_link_busy() {
 
 #[test]
 fn the_coupled_queue_shares_between_prague_and_cubic() {
-    // RFC 9332, section 2.1: about equal rates for flows with like round trips, whatever their queue; within a factor of
-    // two here, since the Classic queue adds its 15 ms to CUBIC's round trip.
+    // RFC 9332, section 2.1: about equal rates for flows with equal round-trip times, in either queue. The tolerance is a
+    // factor of two, since the classic queue adds its 15 ms to CUBIC's round trip.
     let cubic = "[[tcp]]\nname = 'cubic'\ncc = 'cubic'\necn = true\nstart = '0s..1s'\n";
     let groups = format!("{PRAGUE}{cubic}");
     let outcome = link("duration = '40s'\nwarmup = '10s'", "40Mbit/s", "10ms", "1000p", "dualpi2", &groups);
@@ -88,9 +88,9 @@ fn the_coupled_queue_shares_between_prague_and_cubic() {
 
 #[test]
 fn ledbat_alone_holds_its_target() {
-    // RFC 6817, section 2.4.2: the window rests where the queueing delay is 100 ms; it comes near by e in 12 s: a segment is
-    // 1.2 ms of delay, and of a round trip of 140 ms a hundredth of a segment for each ms there is to go.
-    // With 25 ms and twice the gain it comes nearer by a tenth a round trip.
+    // RFC 6817, section 2.4.2: the window settles at a queueing delay of 100 ms. A segment adds 1.2 ms, and each round
+    // trip of 140 ms moves the window by 0.01 segments per ms of distance. The distance thus falls by a factor of e in
+    // 12 s. With a target of 25 ms and twice the gain it falls by a tenth per round trip.
     for (keys, target) in [("", 100.0), ("target = '25ms'\ngain = 2\n", 25.0)] {
         let group = format!("[[tcp]]\ncc = 'ledbat'\n{keys}");
         let outcome = link("duration = '120s'\nwarmup = '80s'", "10Mbit/s", "18ms", "400p", "droptail", &group);
@@ -104,8 +104,8 @@ fn ledbat_alone_holds_its_target() {
 
 #[test]
 fn ledbat_yields_to_reno() {
-    // Reno's window swings between half of 33 + 300 packets and all of them: the queue is never below 133 packets, 160 ms,
-    // and LEDBAT has its least window, 2 of more than 166 segments.
+    // Path and buffer hold 33 + 300 packets, and Reno's window varies between half of them and all. The queue is therefore
+    // never below 133 packets, 160 ms. LEDBAT keeps its smallest window, 2 of more than 166 segments.
     let groups = "[[tcp]]\nname = 'ledbat'\ncc = 'ledbat'\n[[tcp]]\nname = 'reno'\nstart = '1s'\n";
     let outcome = link("duration = '60s'\nwarmup = '20s'", "10Mbit/s", "18ms", "300p", "droptail", groups);
     let share = share(&outcome);
@@ -114,10 +114,10 @@ fn ledbat_yields_to_reno() {
 }
 
 #[test]
-fn prague_at_a_window_of_two_holds_its_own_beside_cubic() {
-    // A round trip of 5 ms and 10 Mbit/s are four packets: half of that is near the least window. DualPI2's coupling makes
-    // rates alike whatever the round trip (RFC 9332, section 2.1, with the 25 ms that Prague acts for): within a factor of
-    // two. Who waited for a timer of a second at each mark below two segments (RFC 3168, section 6.1.2) had a seventh.
+fn prague_with_a_window_of_two_keeps_its_share_beside_cubic() {
+    // The BDP of 10 Mbit/s and 5 ms is four packets, and half of it is near the smallest window. DualPI2's coupling gives
+    // equal rates (RFC 9332, section 2.1), as Prague acts for a round trip of 25 ms. The tolerance is a factor of two. A
+    // flow that waits for its timer at each mark below two segments (RFC 3168, section 6.1.2) had a seventh.
     for qdisc in ["dualpi2", "dualpi2:preset=linux"] {
         let group = |cc: &str| format!("[[tcp]]\ncc = '{cc}'\ndelayed_ack = 'off'\naccess = {{ delay = '0s' }}\n");
         let groups = group("prague") + &group("cubic");

@@ -1,4 +1,4 @@
-//! Evidence: captures, decisions and traces say what the outcome counts.
+//! Captures, decisions and traces agree with the outcome's counts.
 
 use std::collections::BTreeMap;
 
@@ -27,7 +27,7 @@ fn scenario(qdisc: &str, record: &str) -> Scenario {
     losing(qdisc, record, 0.0)
 }
 
-/// The same with a part `loss` of the packets lost on the way.
+/// The same with a link loss rate of `loss`.
 fn losing(qdisc: &str, record: &str, loss: f64) -> Scenario {
     let text = format!(
         "name = 'evidence'\nduration = '4s'\nqdiscs = ['{qdisc}']\nrecord = {{ {record} }}\n\
@@ -36,7 +36,7 @@ fn losing(qdisc: &str, record: &str, loss: f64) -> Scenario {
     Scenario::read(&text, "evidence", &Changes::default()).unwrap_or_else(|error| panic!("{error}"))
 }
 
-/// Keeps all there is.
+/// Stores all records of a run.
 #[derive(Default)]
 struct Keeper {
     events: EventBatch,
@@ -67,7 +67,7 @@ fn keep(scenario: &Scenario) -> (Outcome, Keeper) {
     (outcome, keeper)
 }
 
-/// The packets of a capture that were not invented for its readers.
+/// The packets of a capture, without synthetic handshakes.
 fn packets(mut bytes: &[u8]) -> Vec<EnhancedPacketBlock<'_>> {
     let mut packets = Vec::new();
     while !bytes.is_empty() {
@@ -95,15 +95,15 @@ fn a_capture_holds_every_packet_that_was_sent_or_dropped() {
         assert_eq!(on(direction as u32).count() as u64, link.counts.sent);
         assert_eq!(on(direction as u32 + 2).count() as u64, link.counts.dropped());
     }
-    // The data that was sent is as long as the scenario says: no option makes it longer.
+    // Data packets have the scenario's length: options do not lengthen them.
     assert_eq!(on(0).map(|packet| u64::from(packet.origlen)).sum::<u64>(), outcome.links[0].counts.sent_bytes);
     let counts = &outcome.links[0].counts;
     let why = |why: &str| on(2).filter(|packet| comment(packet) == format!("dropped: {why}")).count() as u64;
     let drops = [Why::Overflow, Why::Early, Why::Forced].map(|why| counts.drops(why));
     assert!(drops[1] > 0 && drops[2] > 0, "{counts:?}");
     assert_eq!(["overflow", "early", "forced"].map(why), drops);
-    // The two lowest bits of the second byte are the ECN field, 11 for a mark (RFC 3168, section 5). What is marked when
-    // it comes leaves later or still waits.
+    // The two lowest bits of the second byte are the ECN field, 11 for a mark (RFC 3168, section 5). A packet marked on
+    // arrival leaves later or is still queued.
     let marked = on(0).filter(|packet| packet.data[1] & 3 == 3).count() as u64;
     assert!(counts.marked() > 0 && marked <= counts.marked() && marked + 30 >= counts.marked());
     let times: Vec<u64> = packets.iter().map(|p| u64::from(p.ts_high) << 32 | u64::from(p.ts_low)).collect();
@@ -127,7 +127,7 @@ fn column(batch: &EventBatch, name: &str) -> Vec<f64> {
 }
 
 #[test]
-fn every_drop_and_mark_comes_with_the_gauges_of_its_moment() {
+fn every_drop_and_mark_has_the_gauges_at_its_time() {
     let (outcome, keeper) = keep(&scenario("red:minth=5p,maxth=15p,maxp=0.1", "events = 'decisions'"));
     let EventBatch { rows, gauges, values } = &keeper.events;
     assert_eq!(values.len(), rows.len() * gauges.len());
@@ -143,7 +143,7 @@ fn every_drop_and_mark_comes_with_the_gauges_of_its_moment() {
         match why(row).name() {
             "early" => assert!((5.0..15.0).contains(&average), "early at {average}"),
             "forced" => assert!(average >= 15.0, "forced at {average}"),
-            _ => assert_eq!(row.queue.packets, 30, "no room"),
+            _ => assert_eq!(row.queue.packets, 30, "a full queue"),
         }
         assert!(row.queue.bytes >= u64::from(row.queue.packets) * 40);
     }
@@ -174,7 +174,7 @@ fn gauges_of_a_decision_are_those_of_the_packets_flow() {
     };
     let decided = keeper.events.rows.iter().zip(tokens.into_iter().zip(height)).filter(|(row, _)| bucket(row));
     let fills: Vec<f64> = decided.map(|(_, (tokens, height))| tokens / height).collect();
-    // A flow whose bucket is at least half full loses nothing to it (FABA, section 3: lambda1).
+    // A flow whose bucket is at least half full has no bucket drops (FABA, section 3: lambda1).
     assert!(fills.len() > 100 && fills.iter().all(|fill| *fill <= 0.5), "{} decisions", fills.len());
 }
 
@@ -182,12 +182,12 @@ fn gauges_of_a_decision_are_those_of_the_packets_flow() {
 fn a_trace_follows_the_window_and_ends_with_the_totals() {
     let (outcome, keeper) = keep(&scenario("droptail", "flows = ['web/1', 'marked']"));
     let of = |flow: u32| keeper.traces.iter().filter(move |row| row.flow == flow);
-    assert!(of(0).chain(of(2)).chain(of(4)).next().is_none(), "nobody asked for these");
+    assert!(of(0).chain(of(2)).chain(of(4)).next().is_none(), "the scenario requests no trace of these flows");
     for flow in [1, 3] {
         let rows: Vec<&TraceRow> = of(flow).collect();
         let states: Vec<&SenderState> = rows.iter().map(|row| &row.state).collect();
         let (first, last) = (states[0], states[states.len() - 1]);
-        // RFC 6928: ten segments at first, all of them under way; RFC 6298: a second until there is a sample.
+        // RFC 6928: ten segments at first, all in flight. RFC 6298: a timeout of one second before the first sample.
         assert_eq!((first.cwnd, first.flight, first.phase), (Some(10.0), Some(10), "slow_start"));
         assert_eq!((first.srtt, first.rto), (None, Some(Span::from_secs(1))));
         let outcome = &outcome.flows[flow as usize];
@@ -210,6 +210,6 @@ fn a_trace_has_no_more_rows_than_its_interval_allows() {
     assert!(every.traces.len() > 2 * some.traces.len());
     for row in &some.traces {
         let latest = every.traces.iter().rfind(|all| all.time <= row.time).expect("the first row is in both");
-        assert!(!row.state.differs(&latest.state), "what a row left out shows in the next");
+        assert!(!row.state.differs(&latest.state), "a row includes every change since the last one");
     }
 }

@@ -1,4 +1,4 @@
-//! Networks of several links: ways, counts along them, and traffic in both directions.
+//! Networks of several links: routes, counts along a route, and traffic in both directions.
 
 use headgate_core::Counts;
 use headgate_measure::{LinkRow, Outcome};
@@ -30,7 +30,7 @@ fn a_round_trip_over_three_links_is_the_sum_of_all_of_them() {
     let flows = "[[tcp]]\nfrom = 'A'\nto = 'D'\nwindow = 1\npacket = '1000B'\nheader = '0B'\ndelayed_ack = 'off'\n";
     let outcome = go(&chain("30s", flows));
     // 8000 bits at 100, 10, 5, 2 and 100 Mbit/s take 80 + 800 + 1600 + 4000 + 80 us; 320 bits back 3.2 + 160 + 64 + 32 +
-    // 3.2 us; 2 x (1 + 1 + 2 + 3 + 1) ms on the way: 22.8224 ms.
+    // 3.2 us; propagation takes 2 x (1 + 1 + 2 + 3 + 1) ms: 22.8224 ms.
     let expected = (30.0f64 / 0.022_822_4).floor();
     let packets = outcome.flows[0].goodput_bps * 30.0 / 8000.0;
     assert!((packets - expected).abs() <= 1.0, "{packets} of {expected}");
@@ -46,16 +46,16 @@ fn a_round_trip_over_three_links_is_the_sum_of_all_of_them() {
 
 #[test]
 fn arrivals_count_at_the_first_queue_departures_at_the_last_and_drops_at_all() {
-    // 8 Mbit/s for 20 s: 5 of them pass B - C, 2 pass C - D.
+    // 8 Mbit/s for 20 s: B - C carries 5 of them, C - D carries 2.
     let flows = "[[udp]]\nfrom = 'A'\nto = 'D'\nrate = '8Mbit/s'\nheader = '0B'\nstop = '20s'\n";
     let outcome = go(&chain("21s", flows));
     let rows = [link(&outcome, "A-B", "forward"), link(&outcome, "C-B", "reverse"), link(&outcome, "C-D", "forward")];
     let [first, second, third] = rows.map(|row| &row.counts);
-    // 8 Mbit/s of 1000 bytes are 1000 packets a second; a second after the last nothing is on its way.
+    // 8 Mbit/s of 1000 bytes are 1000 packets a second. A second after the last packet the network is empty.
     assert_eq!((first.arrived, first.sent, first.dropped()), (20_000, 20_000, 0));
     assert_eq!((second.arrived, third.arrived), (first.sent, second.sent));
     assert_eq!((second.arrived, third.arrived), (second.sent + second.dropped(), third.sent + third.dropped()));
-    // The queue of 50 packets beside what the link carries in 20 s, and one packet in it.
+    // The link carries packets for 20 s, then the queue of 50, and one packet may be in transmission.
     assert!((second.sent as f64 - (20.0 * 5e6 / 8000.0 + 50.0)).abs() <= 2.0, "{second:?}");
     assert!((third.sent as f64 - (20.0 * 2e6 / 8000.0 + 50.0)).abs() <= 30.0, "{third:?}");
     let flow = &outcome.flows[0].counts;
@@ -74,7 +74,7 @@ fn data_one_way_and_acknowledgements_of_the_other_share_a_queue() {
     let (forward, reverse) = (link(&outcome, "A-B", "forward"), link(&outcome, "A-B", "reverse"));
     let [there, back] = [0, 1].map(|flow: usize| &outcome.flows[flow].counts);
     for (row, data) in [(forward, there), (reverse, back)] {
-        // What is not data is replies of 40 bytes.
+        // All other packets are replies of 40 bytes.
         let replies = row.counts.sent - data.sent;
         assert_eq!(row.counts.sent_bytes, 1500 * data.sent + 40 * replies);
         assert!(replies > 500 && data.sent > 1000, "{replies} {data:?}");
@@ -95,6 +95,6 @@ fn the_shipped_chain_is_congested_at_every_link_and_worst_for_flows_across_all_l
             outcome.flows.iter().filter(|flow| flow.group == group).map(|flow| flow.goodput_bps).collect();
         rates.iter().sum::<f64>() / rates.len() as f64
     };
-    // TCP's rate falls with its round trip and with every queue at which it loses (RFC 5348, section 3.1).
+    // TCP's rate falls with its round-trip time and with every queue that drops its packets (RFC 5348, section 3.1).
     assert!((1..=3).all(|cross| mean(0) < mean(cross)), "{:?}", [0, 1, 2, 3].map(mean));
 }

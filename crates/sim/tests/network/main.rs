@@ -1,4 +1,4 @@
-//! The whole simulator, from a scenario's text to its outcome: what must hold whatever the numbers are.
+//! Properties of the whole simulator, from a scenario's text to its outcome.
 
 mod apps;
 mod balance;
@@ -19,7 +19,7 @@ use headgate_scenario::{Changes, Scenario};
 use headgate_sim::run;
 
 /// A scenario of 10 Mbit/s and 10 ms with a queue of 50 packets, access links of 100 Mbit/s and 1 ms, no warm-up.
-/// `rest` begins with what belongs to `[link]` and goes on with the flows.
+/// `rest` continues the table `[link]` and then has the flows.
 fn scenario(duration: &str, qdisc: &str, rest: &str) -> Scenario {
     let text = format!(
         "name = \"test\"\nduration = \"{duration}\"\nwarmup = \"0s\"\nqdiscs = [\"{qdisc}\"]\n\
@@ -29,23 +29,23 @@ fn scenario(duration: &str, qdisc: &str, rest: &str) -> Scenario {
     Scenario::read(&text, "test", &Changes::default()).unwrap_or_else(|error| panic!("{error}"))
 }
 
-/// Keeps all events, and stops the run at a given second.
+/// Stores all events and the times of its calls; stops the run at `stop_at` seconds.
 struct Witness {
     events: Vec<EventRow>,
-    looks: Vec<f64>,
-    patience: f64,
+    calls: Vec<f64>,
+    stop_at: f64,
 }
 
 impl Witness {
     fn new() -> Witness {
-        Witness { events: Vec::new(), looks: Vec::new(), patience: f64::INFINITY }
+        Witness { events: Vec::new(), calls: Vec::new(), stop_at: f64::INFINITY }
     }
 }
 
 impl RunObserver for Witness {
     fn should_continue(&mut self, now: headgate_core::Time) -> bool {
-        self.looks.push(now.as_secs_f64());
-        now.as_secs_f64() < self.patience
+        self.calls.push(now.as_secs_f64());
+        now.as_secs_f64() < self.stop_at
     }
     fn events(&mut self, batch: &EventBatch) {
         self.events.extend_from_slice(&batch.rows);

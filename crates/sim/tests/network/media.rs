@@ -1,11 +1,11 @@
-//! Links that lose, hold up and reorder packets, and whose rates change.
+//! Links that lose, delay and reorder packets, and links with variable rates.
 
-use headgate_measure::{LinkRow, PacketEvent};
+use headgate_measure::{FlowRow, LinkRow, PacketEvent};
 use headgate_scenario::{Changes, Files, Scenario};
 
 use crate::{go, scenario, witness};
 
-/// 20 packets of 1000 bytes a millisecond from 1.08 ms on, at a link that `[link]` goes on to describe with `keys`.
+/// A burst of 20 packets of 1000 bytes within a millisecond, at a link with additional `keys`.
 fn burst(keys: &str, duration: &str) -> Scenario {
     let flows =
         "[[udp]]\nrate = '160Mbit/s'\nheader = '0B'\nstop = '1ms'\naccess = { rate = '100Gbit/s', delay = '1ms' }\n";
@@ -26,14 +26,14 @@ fn close(found: &[u64], expected: &[u64]) {
 
 #[test]
 fn departures_follow_a_schedule_of_rates() {
-    // 800 us a packet. The sixth begins at 5 ms and has 1 us of it behind it when the rate falls to a tenth.
+    // A packet takes 800 us. The transmission of the sixth begins at 5 ms, 1 us before the rate falls to a tenth.
     let keys = "schedule = [{ at = '5001us', rate = '1Mbit/s' }, { at = '30ms', rate = '10Mbit/s' }]";
     let times = sent(&burst(keys, "2s"));
     assert_eq!(times.len(), 20);
     close(&times[..6], &[1000, 1800, 2600, 3400, 4200, 5000]);
-    // 7 991 bits are left at 5.001 ms: 7.991 ms at 1 Mbit/s. Then 8 ms each; the ninth has 1008 bits behind it at 30 ms.
+    // 7990 bits are left at 5.001 ms: 7.99 ms at 1 Mbit/s. Then each takes 8 ms; of the ninth, 1009 bits are sent by 30 ms.
     close(&times[6..9], &[12_991, 20_991, 28_991]);
-    // 6 992 bits at 10 Mbit/s, then 800 us each again.
+    // 6991 bits are left at 10 Mbit/s. Then each takes 800 us again.
     close(&times[9..11], &[30_699, 31_499]);
 }
 
@@ -59,10 +59,10 @@ fn a_trace_says_when_packets_leave() {
                 [[udp]]\nrate = '160Mbit/s'\npacket = '1500B'\nheader = '0B'\nstop = '1ms'\n\
                 access = { rate = '100Gbit/s', delay = '1ms' }\n";
     let scenario = Scenario::read_with(text, "t.toml", &Changes::default(), &Trace).unwrap();
-    // The first is being sent from 1 ms on. Opportunities are at 3, 3, 9, then 12, 12, 18 ...: each lets the next begin.
+    // The first transmission begins at 1 ms. Opportunities at 3, 3, 9, then 12, 12, 18 ... ms each begin the next one.
     let times = sent(&scenario);
     close(&times[..7], &[1000, 3000, 3000, 9000, 12_000, 12_000, 18_000]);
-    // All 14 of them began by 39 ms. Nine were out 10 ms before the end; those of 30 ms come out as the run ends.
+    // 14 transmissions begin by 39 ms. Nine end at least 10 ms before the run does, so these packets arrive in time.
     let outcome = go(&scenario);
     assert_eq!(outcome.links[0].counts.sent, 14);
     assert!((outcome.flows[0].goodput_bps * 0.04 / 12_000.0 - 9.0).abs() < 1e-9);
@@ -88,31 +88,30 @@ fn link_losses_count_as_losses_of_their_flows() {
     let flows = "[[udp]]\nflows = 3\nrate = '2Mbit/s'\njitter = 1.0\n[[tcp]]\nwindow = 20\n";
     let (outcome, events) = witness(&scenario("40s", "droptail", &format!("loss = 0.02\nloss_burst = 3\n{flows}")));
     assert_eq!(outcome.links[0].counts.dropped(), 0);
-    // What left the queue, each packet with whether it came through.
-    let mut fates = vec![Vec::new(); 4];
+    // By flow: for each departure, whether the packet was delivered.
+    let mut deliveries = vec![Vec::new(); 4];
     for event in &events {
         match event.kind {
-            PacketEvent::Sent => fates[event.flow as usize].push(true),
-            PacketEvent::Lost => *fates[event.flow as usize].last_mut().expect("it was sent") = false,
+            PacketEvent::Sent => deliveries[event.flow as usize].push(true),
+            PacketEvent::Lost => *deliveries[event.flow as usize].last_mut().expect("it was sent") = false,
             _ => {}
         }
     }
-    let lost = |fates: &[bool]| fates.iter().filter(|came| !**came).count() as u64;
-    assert!(
-        outcome.flows.iter().all(|flow| flow.link_losses > 0 && flow.link_losses == lost(&fates[flow.flow as usize]))
-    );
+    let lost = |deliveries: &[bool]| deliveries.iter().filter(|delivered| !**delivered).count() as u64;
+    let agrees = |flow: &FlowRow| flow.link_losses > 0 && flow.link_losses == lost(&deliveries[flow.flow as usize]);
+    assert!(outcome.flows.iter().all(agrees));
     assert_eq!(outcome.links[0].link_losses, outcome.flows.iter().map(|flow| flow.link_losses).sum::<u64>());
-    for (group, fates) in [&fates[..1], &fates[1..]].into_iter().enumerate() {
-        let runs: Vec<f64> = fates
+    for (group, flows) in [&deliveries[..1], &deliveries[1..]].into_iter().enumerate() {
+        let runs: Vec<f64> = flows
             .iter()
-            .flat_map(|fates| fates.split(|came| *came).filter(|run| !run.is_empty()))
+            .flat_map(|flow| flow.split(|delivered| *delivered).filter(|run| !run.is_empty()))
             .map(|run| run.len() as f64)
             .collect();
         let mean = runs.iter().sum::<f64>() / runs.len() as f64;
         let pattern = &outcome.links[0].port.losses[group];
         assert_eq!((pattern.runs.count(), pattern.runs.mean()), (runs.len() as u64, Some(mean)));
     }
-    // Nobody loses together for it, as far as the queue goes.
+    // Synchronization counts the queue's drops, not link losses.
     assert_eq!(outcome.links[0].port.synchronization.events, 0);
 }
 
@@ -128,18 +127,18 @@ fn tcp_recovers_from_losses_of_data_and_of_acknowledgements() {
 fn reordered_packets_are_overtaken_and_tcp_retransmits_some() {
     let flows = "[[tcp]]\nwindow = 40\n";
     let outcome = |keys: &str| go(&scenario("20s", "droptail", &format!("{keys}\n{flows}")));
-    // Nothing is dropped or lost: only order can make TCP send again (RFC 5681, section 3.2: three duplicate ACKs).
+    // Nothing is dropped or lost: only reordering causes retransmissions (RFC 5681, section 3.2: three duplicate ACKs).
     let reordered = outcome("reorder = 0.01\nreorder_by = '20ms'");
     assert_eq!((reordered.links[0].counts.dropped(), reordered.links[0].link_losses), (0, 0));
     assert!(reordered.flows[0].retransmits > 0);
-    // Jitter keeps the order.
+    // Jitter preserves the order.
     let jittery = outcome("jitter = '20ms'");
     assert_eq!((jittery.links[0].counts.dropped(), jittery.flows[0].retransmits), (0, 0));
 }
 
 #[test]
-fn a_medium_has_a_stream_of_its_own() {
-    // On both links UDP arrives at the same moments, whatever the medium draws.
+fn a_medium_has_its_own_random_stream() {
+    // The arrival times of UDP at the queue do not depend on the medium's random numbers.
     let arrivals = |keys: &str| {
         let (_, events) =
             witness(&scenario("5s", "red", &format!("{keys}\n[[udp]]\nrate = '5Mbit/s'\njitter = 1.0\n")));

@@ -1,4 +1,4 @@
-//! What is measured while a run goes agrees with closed forms, and with what the events say afterwards.
+//! Metrics measured during a run agree with closed forms and with the event log.
 
 use std::collections::BTreeMap;
 
@@ -17,7 +17,7 @@ fn list(histogram: &Histogram) -> Vec<(f64, u64)> {
 }
 
 #[test]
-fn without_a_queue_delay_is_the_paths_own_and_so_is_the_start_up_time() {
+fn without_a_queue_one_way_delay_and_startup_are_the_paths_delay() {
     // 1000 bytes: 80 us on each access link, 800 us on the link, propagation 1 + 10 + 1 ms: 12.96 ms.
     let flows = "[[tcp]]\nwindow = 1\npacket = \"1000B\"\nstart = \"5s\"\n\
                  [[udp]]\nrate = \"1Mbit/s\"\nstop = \"4s\"\nstart = \"1s\"\n";
@@ -26,19 +26,19 @@ fn without_a_queue_delay_is_the_paths_own_and_so_is_the_start_up_time() {
     for (group, delays) in outcome.one_way.iter().enumerate() {
         assert_eq!(delays.base, base);
         assert_eq!(delays.excess.count(), outcome.flows[group].counts.sent);
-        assert!(delays.excess.quantile(1.0).unwrap() <= 1024.0, "but for the stamp's unit: {:?}", delays.excess);
+        assert!(delays.excess.quantile(1.0).unwrap() <= 1024.0, "at most a unit of the send time: {:?}", delays.excess);
         assert_eq!(outcome.flows[group].milestones.startup, Some(base));
     }
 }
 
 #[test]
-fn one_way_delay_is_the_paths_own_and_the_time_in_the_queue() {
-    // One flow at 12 of 10 Mbit/s: its own link of 100 Mbit/s has no queue, so all that comes to the base is the time in
-    // the bottleneck's. What waits when the run ends is in neither.
+fn one_way_delay_is_path_delay_plus_queueing_delay() {
+    // One flow of 12 Mbit/s on 10 Mbit/s. Its access link of 100 Mbit/s has no queue, so the delay above the base is the
+    // bottleneck's queueing delay. Packets still queued at the end count in neither.
     let (outcome, _) = witness(&scenario("10s", "droptail", "[[udp]]\nrate = \"12Mbit/s\"\n"));
     let (link, way) = (&outcome.links[0].port.queue_delay, &outcome.one_way[0].excess);
     assert_eq!(link.count(), way.count());
-    // Stamps are off by a unit of 1024 ns, boxes by 0.8 %.
+    // Send times are rounded to 1024 ns, histogram bins to 0.8 %.
     assert!((link.mean().unwrap() - way.mean().unwrap()).abs() < 1100.0);
     assert!((way.quantile(0.99).unwrap() / link.quantile(0.99).unwrap() - 1.0).abs() < 0.017);
     // A full queue of 50 packets of 800 us, the one that just arrived among them.
@@ -47,7 +47,7 @@ fn one_way_delay_is_the_paths_own_and_the_time_in_the_queue() {
 
 #[test]
 fn throughput_counts_all_bytes_and_goodput_the_useful_ones() {
-    // Datagrams of 1000 bytes, of which 28 are headers, at 1 of 10 Mbit/s. Of 1250 datagrams one may be on its way.
+    // Datagrams of 1000 bytes, of which 28 are headers, at 1 Mbit/s of 10. Of 1250 datagrams one may be in flight.
     let outcome = go(&scenario("10s", "droptail", "[[udp]]\nrate = \"1Mbit/s\"\n"));
     let flow = &outcome.flows[0];
     assert!((flow.throughput_bps / 1e6 - 1.0).abs() < 0.001, "{}", flow.throughput_bps);
@@ -69,27 +69,27 @@ fn delays_of_the_groups_add_up_to_the_links() {
     assert_eq!(
         outcome.links[1].port.delays[2].count(),
         outcome.links[1].counts.sent,
-        "the way back carries replies alone"
+        "the reverse direction carries only replies"
     );
 }
 
-/// Runs and distances in packets of the losses of `flows`, from the events: each packet that arrives is dropped at that
-/// moment or never, which is so for DropTail.
+/// Runs of drops of `flows` and distances between drops, in packets, from the events. DropTail drops a packet on arrival
+/// or never.
 fn patterns(events: &[EventRow], flows: std::ops::Range<u32>) -> (BTreeMap<u64, u64>, BTreeMap<u64, u64>) {
     let (mut runs, mut distances) = (BTreeMap::new(), BTreeMap::new());
     for flow in flows {
-        let mut fates: Vec<bool> = Vec::new();
+        let mut accepted: Vec<bool> = Vec::new();
         for event in events.iter().filter(|event| event.flow == flow) {
             match event.kind {
-                PacketEvent::Arrived => fates.push(true),
-                PacketEvent::Dropped(_) => *fates.last_mut().expect("it arrived") = false,
+                PacketEvent::Arrived => accepted.push(true),
+                PacketEvent::Dropped(_) => *accepted.last_mut().expect("it arrived") = false,
                 PacketEvent::Sent | PacketEvent::Marked(_) | PacketEvent::Lost => {}
             }
         }
-        for run in fates.split(|kept| *kept).filter(|run| !run.is_empty()) {
+        for run in accepted.split(|accepted| *accepted).filter(|run| !run.is_empty()) {
             *runs.entry(run.len() as u64).or_insert(0) += 1;
         }
-        let lost: Vec<usize> = (0..fates.len()).filter(|place| !fates[*place]).collect();
+        let lost: Vec<usize> = (0..accepted.len()).filter(|index| !accepted[*index]).collect();
         for pair in lost.windows(2) {
             *distances.entry((pair[1] - pair[0]) as u64).or_insert(0) += 1;
         }
@@ -98,12 +98,12 @@ fn patterns(events: &[EventRow], flows: std::ops::Range<u32>) -> (BTreeMap<u64, 
 }
 
 #[test]
-fn loss_patterns_are_those_that_the_events_show() {
+fn loss_patterns_agree_with_the_events() {
     let (outcome, events) = witness(&scenario("20s", "droptail", BUSY));
     for (group, flows) in [0..3, 3..4].into_iter().enumerate() {
         let (runs, distances) = patterns(&events, flows);
         let measured = &outcome.links[0].port.losses[group];
-        // Boxes are exact below 128.
+        // Histogram bins are exact below 128.
         let exact =
             |counts: BTreeMap<u64, u64>| counts.into_iter().map(|(n, count)| (n as f64, count)).collect::<Vec<_>>();
         assert!(runs.len() > 1 && runs.keys().all(|run| *run < 128), "{runs:?}");
@@ -117,13 +117,13 @@ fn loss_patterns_are_those_that_the_events_show() {
     }
 }
 
-/// Jain's index of the UDP flows of `events`, slot by slot, from what left the bottleneck; it is with the last router one
-/// transmission of 800 us and 10 ms later, which is when it counts.
+/// Jain's index of the UDP flows by time slot, from departures at the bottleneck. A packet counts when it reaches the
+/// last router, after a transmission of 800 us and 10 ms.
 fn indices(events: &[EventRow], flows: u32, slot: f64, slots: usize) -> Vec<f64> {
     let mut amounts = vec![vec![0.0; flows as usize]; slots];
     for event in events.iter().filter(|event| event.kind == PacketEvent::Sent) {
-        let place = ((event.time.as_secs_f64() + 0.0108) / slot) as usize;
-        if let Some(amounts) = amounts.get_mut(place) {
+        let index = ((event.time.as_secs_f64() + 0.0108) / slot) as usize;
+        if let Some(amounts) = amounts.get_mut(index) {
             amounts[event.flow as usize] += 1.0;
         }
     }
@@ -135,7 +135,7 @@ fn indices(events: &[EventRow], flows: u32, slot: f64, slots: usize) -> Vec<f64>
 }
 
 #[test]
-fn jains_index_on_each_scale_is_the_one_that_the_events_show() {
+fn jains_index_on_each_scale_agrees_with_the_events() {
     let flows = "[[udp]]\nflows = 4\nrate = \"6Mbit/s\"\njitter = 1.0\n";
     let (outcome, events) = witness(&scenario("20s", "droptail", flows));
     for (row, slot, slots) in [(0, 0.1, 200), (1, 1.0, 20), (2, 10.0, 2)] {
@@ -150,15 +150,15 @@ fn jains_index_on_each_scale_is_the_one_that_the_events_show() {
 
 #[test]
 fn a_finished_flow_does_not_count_as_one_without_goodput() {
-    // Of three flows of 8 Mbit/s, one stops for good at 5 s: the two others are alike from then on. If it counted on, the
-    // index would be two thirds at most. It does in the slot in which its last packets leave the queue.
+    // One of three flows of 8 Mbit/s ends at 5 s, and the two others then get equal goodput. If the ended flow still
+    // counted, the index would be at most two thirds. It counts in the slot in which its last packets leave the queue.
     let one = |traffic: &str| format!("[[udp]]\n{traffic}\njitter = 1.0\n");
     let flows = one("traffic = 'cbr:schedule=[0s 8Mbit/s; 5s 0bit/s]'") + &one("rate = '8Mbit/s'\nflows = 2");
     let outcome = go(&scenario("20s", "droptail", &flows));
     let index = &outcome.fairness[1].millionths;
     assert_eq!(index.count(), 20);
     assert!(index.quantile(0.1).unwrap() > 0.9e6, "all but one slot: {:?}", index.quantile(0.1));
-    // A transfer of 7 MB has the link for itself for six seconds. Then two others come.
+    // A transfer of 7 MB uses the link alone for six seconds. Then two other flows start.
     let flows = "[[tcp]]\ntraffic = 'ftp:size=7MB'\n[[tcp]]\nflows = 2\nstart = '7s'\nsend_jitter = '1ms'\n";
     let outcome = go(&scenario("10s", "droptail", flows));
     assert!(outcome.transfers[0].end.is_some_and(|end| end.as_secs_f64() < 7.0));
@@ -168,9 +168,9 @@ fn a_finished_flow_does_not_count_as_one_without_goodput() {
 }
 
 #[test]
-fn red_keeps_losses_apart_that_droptail_synchronizes() {
-    // Floyd and Jacobson, "Random Early Detection gateways for congestion avoidance", ToN 1993, section 1: RED is there
-    // to avoid global synchronization, which a full queue causes.
+fn red_desynchronizes_losses_that_droptail_synchronizes() {
+    // Floyd and Jacobson, "Random Early Detection gateways for congestion avoidance", ToN 1993, section 1: RED avoids
+    // global synchronization, which a full queue causes.
     let flows = "[[tcp]]\nflows = 8\nstart = \"0s..1s\"\nsend_jitter = \"500us\"\n";
     let found = |qdisc: &str| go(&scenario("60s", qdisc, flows)).links[0].port.synchronization;
     let [tail, red] = ["droptail", "red:minth=10p,maxth=40p"].map(found);
@@ -193,7 +193,7 @@ fn bully(rate: &str, qdisc: &str) -> Outcome {
 
 #[test]
 fn only_disciplines_that_identify_flows_have_identification_times() {
-    // SFB takes a flow to be unresponsive when its bins' probability reaches 1: with so short a queue it must send much.
+    // SFB calls a flow unresponsive when its bins' probability reaches 1. With a short queue this takes a high rate.
     for (rate, qdisc) in [("8Mbit/s", "red_pd"), ("60Mbit/s", "sfb"), ("8Mbit/s", "breathe")] {
         let outcome = bully(rate, qdisc);
         let found =
@@ -209,7 +209,7 @@ fn only_disciplines_that_identify_flows_have_identification_times() {
 }
 
 #[test]
-fn a_flow_that_is_held_to_its_fair_share_has_responded_and_one_that_is_not_has_not() {
+fn a_flow_held_to_its_fair_share_has_a_response_time_and_others_have_none() {
     let outcome = bully("8Mbit/s", "drr");
     let response =
         outcome.flows[9].milestones.response_times.response.expect("DRR gives it a tenth from the beginning");
@@ -217,7 +217,7 @@ fn a_flow_that_is_held_to_its_fair_share_has_responded_and_one_that_is_not_has_n
     assert_eq!(response.as_nanos() % 1_000_000_000, 0, "whole seconds");
     assert!(
         outcome.flows[..9].iter().all(|flow| flow.milestones.response_times.response.is_none()),
-        "TCP slows down by itself"
+        "TCP never exceeds its share for long"
     );
     assert_eq!(bully("8Mbit/s", "droptail").flows[9].milestones.response_times.response, None);
 }
@@ -226,27 +226,27 @@ fn a_flow_that_is_held_to_its_fair_share_has_responded_and_one_that_is_not_has_n
 fn the_ambient_drop_rate_over_time_adds_up_to_the_whole() {
     let outcome = bully("8Mbit/s", "red_pd");
     let counts = &outcome.links[0].counts;
-    // RED-PD drops flows before the queue: those it monitors, and of them the unresponsive ones.
+    // RED-PD drops packets of monitored and of unresponsive flows before the queue.
     let [monitored, unresponsive] = [Why::Prefilter, Why::Unresponsive].map(|why| counts.drops(why));
     assert!(monitored > 0 && unresponsive > 0, "{monitored} {unresponsive}");
     let before = monitored + unresponsive;
     let rates = outcome.intervals.iter().filter(|row| row.metric.name() == "ambient_drop_rate");
     let mean = rates.map(|row| row.value).sum::<f64>() / 30.0;
     let whole = (counts.dropped() - before) as f64 / (counts.arrived - before) as f64;
-    // Arrivals differ from second to second, so that the mean of the seconds is near the whole, not equal to it.
+    // Arrivals vary by second, so the mean over seconds only approximates the whole.
     assert!((mean - whole).abs() < 0.3 * whole, "{mean} and {whole}");
 }
 
 #[test]
 fn a_flow_that_rises_above_its_share_late_is_measured_from_there() {
-    // RED-PD's figure 12, shorter: 0.25 Mb/s, 4 Mb/s from 20 s to 50 s, 0.25 Mb/s again; nine TCP flows beside it. From its
-    // start it could not be found out within 20 s.
+    // RED-PD's figure 12, shorter: 0.25 Mb/s, 4 Mb/s from 20 s to 50 s, 0.25 Mb/s again; nine TCP flows beside it. Counted
+    // from the flow's start, identification would take more than 20 s.
     let flows = "[[tcp]]\nflows = 9\npacket = '1000B'\nwindow = 50\nstart = '0s..5s'\nsend_jitter = '500us'\n\
                  [[udp]]\njitter = 0.1\nheader = '0B'\n\
                  traffic = 'cbr:schedule=[0s 250kbit/s; 20s 4Mbit/s; 50s 250kbit/s]'\n";
     let outcome = go(&scenario("120s", "red_pd", flows));
     let response_times = outcome.flows[9].milestones.response_times;
     assert!(response_times.identified.is_some_and(|found| found < Span::from_secs(20)), "{response_times:?}");
-    // Nothing that comes after the run can be a release.
+    // The rate falls at 50 s, so a release within the run takes at most 70 s.
     assert!(response_times.released.is_some_and(|release| release <= Span::from_secs(70)), "{response_times:?}");
 }

@@ -1,4 +1,4 @@
-//! Rates, delays, starts and stops: what the way of a packet costs.
+//! Rates, delays, start and stop times along the path of a packet.
 
 use headgate_core::{Span, Time};
 use headgate_measure::PacketEvent;
@@ -16,7 +16,7 @@ fn one_packet_a_round_trip_takes_the_sum_of_all_delays() {
     let packets = outcome.flows[0].goodput_bps * 50.0 / 8000.0;
     assert!((packets - expected).abs() <= 1.0, "{packets} of {expected}");
     assert_eq!(outcome.links[0].port.queue_delay.quantile(1.0), Some(0.0));
-    // What max-min fairness says it could use is what it gets.
+    // The goodput equals the max-min fair share.
     assert!((outcome.flows[0].fair_share_bps / (8000.0 / 0.024_998_4) - 1.0).abs() < 1e-9);
 }
 
@@ -39,7 +39,7 @@ fn constant_flows_above_the_links_rate_fill_it() {
     let outcome = go(&scenario("10s", "droptail", "[[udp]]\nflows = 2\nrate = \"8Mbit/s\"\nheader = \"0B\"\n"));
     // 1 ms and 80 us pass before the first packet of 1000 bytes arrives.
     assert!(outcome.links[0].utilization > 0.9998, "{}", outcome.links[0].utilization);
-    // 12 500 packets fit in 10 s, 50 wait (one fewer when one has just left), 20 000 come.
+    // In 10 s the link sends 12 500 packets and 20 000 arrive. 50 are queued, or 49 just after a departure.
     let counts = &outcome.links[0].counts;
     assert!((12_498..=12_500).contains(&counts.sent));
     assert!((19_990..=20_000).contains(&counts.arrived));
@@ -84,7 +84,7 @@ fn flows_start_and_stop_at_the_times_of_the_scenario() {
 
 #[test]
 fn nothing_happens_after_the_end_and_the_last_interval_is_cut_short() {
-    // The flow stops long before the end: the next thing to come would be the interval that ends at 4 s.
+    // The flow stops long before the end. The next event would be the end of an interval at 4 s.
     let outcome = go(&scenario("3500ms", "droptail", "[[udp]]\nrate = \"1Mbit/s\"\nstop = \"1s\""));
     let mut times: Vec<f64> = outcome.intervals.iter().map(|row| row.time_s).collect();
     times.dedup();
@@ -93,8 +93,8 @@ fn nothing_happens_after_the_end_and_the_last_interval_is_cut_short() {
 
 #[test]
 fn acknowledgements_queue_and_are_dropped_on_a_slow_reverse_link() {
-    // 833 data packets a second cause 833 ACKs of 320 bits: 267 kbit/s. A tenth of a megabit carries 312 of them, so
-    // most are dropped, and the rest of them wait behind a full queue of 20: 64 ms.
+    // 833 data packets a second cause 833 ACKs of 320 bits: 267 kbit/s. A link of 100 kbit/s carries 312 of them. Most
+    // are dropped, and the others queue behind 20 packets: 64 ms.
     let flows = "[[tcp]]\nflows = 4\ndelayed_ack = \"off\"\nstart = \"0s..100ms\"\n";
     let wide = go(&scenario("30s", "droptail", flows));
     let slow = format!("reverse = {{ rate = \"100kbit/s\", limit = \"20p\" }}\n{flows}");
@@ -108,7 +108,7 @@ fn acknowledgements_queue_and_are_dropped_on_a_slow_reverse_link() {
 
 #[test]
 fn fair_shares_are_max_min_and_without_headers() {
-    // 10 Mbit/s for demands of 1, 8 and twice as much as there is: 1, then 3 each. TCP's payload is 1460 of 1500.
+    // 10 Mbit/s for demands of 1, of 8 and of two greedy flows: 1, then 3 each. TCP's payload is 1460 of 1500 bytes.
     let flows = "[[tcp]]\nflows = 2\n[[udp]]\nrate = \"1Mbit/s\"\nheader = \"100B\"\n\
                  [[udp]]\nname = \"big\"\nrate = \"8Mbit/s\"\nheader = \"0B\"\n";
     let outcome = go(&scenario("1s", "droptail", flows));
@@ -118,15 +118,15 @@ fn fair_shares_are_max_min_and_without_headers() {
 }
 
 #[test]
-fn the_watcher_sees_time_pass_and_can_stop_the_run() {
+fn the_observer_sees_time_pass_and_can_stop_the_run() {
     let scenario = scenario("100s", "droptail", "[[udp]]\nrate = \"9Mbit/s\"\n");
     let mut patient = Witness::new();
     run(&scenario, &scenario.qdiscs[0], 1, &mut patient).unwrap();
-    assert!(patient.looks.is_sorted() && patient.looks.len() > 3);
-    assert_eq!(patient.looks.last(), Some(&100.0));
-    let mut brief = Witness { patience: 5.0, ..Witness::new() };
+    assert!(patient.calls.is_sorted() && patient.calls.len() > 3);
+    assert_eq!(patient.calls.last(), Some(&100.0));
+    let mut brief = Witness { stop_at: 5.0, ..Witness::new() };
     assert_eq!(run(&scenario, &scenario.qdiscs[0], 1, &mut brief), Err(RunError::Stopped));
-    let stopped = *brief.looks.last().unwrap();
+    let stopped = *brief.calls.last().unwrap();
     assert!((5.0..50.0).contains(&stopped), "{stopped}");
     assert!(brief.events.len() < patient.events.len());
 }

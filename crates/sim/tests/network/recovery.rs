@@ -1,4 +1,4 @@
-//! What loss recovery makes of a congested bottleneck.
+//! Loss recovery at a congested bottleneck.
 
 use headgate_sim::run;
 
@@ -16,9 +16,9 @@ fn congested(flows: u32, options: &str) -> (u64, f64) {
 
 #[test]
 fn losses_found_by_time_leave_little_to_the_timer() {
-    // 20 flows share some 90 packets of path and queue: windows of four to five, of which a loss leaves fewer than three
-    // duplicates, and many a retransmission is lost. RFC 8985 (section 1.2) is for the latter, and for flights whose end is
-    // lost, which leave no duplicates either; it names no figure.
+    // 20 flows share about 90 packets of path and queue, so windows have four to five segments. A loss then causes fewer
+    // than three duplicates, and many retransmissions are lost. RFC 8985 (section 1.2) addresses lost retransmissions and
+    // lost tails of a flight. It gives no figure.
     let (by_count, by_time) = (congested(20, ""), congested(20, "recovery = 'rack'\nprr = true"));
     assert!(by_count.0 > 100, "five runs of 20 s: {} timeouts", by_count.0);
     assert!(2 * by_time.0 < by_count.0, "{} timeouts instead of {}", by_time.0, by_count.0);

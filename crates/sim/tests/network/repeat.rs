@@ -1,4 +1,4 @@
-//! Same seed, same bytes; and what is added leaves the others' chances alone.
+//! Same seed, same bytes. An added group leaves the random streams of the others unchanged.
 
 use std::fmt::Write;
 
@@ -34,7 +34,7 @@ stop = "6s"
 /// FNV-1a, 64 bits: short, and the same everywhere.
 struct Digest(u64);
 
-/// The reasons in the order in which digests have them.
+/// The reasons in the digests' order.
 const REASONS: [Why; 11] = [
     Why::Overflow,
     Why::Early,
@@ -73,7 +73,7 @@ impl Digest {
     }
 }
 
-/// Every bit of an outcome but the number of events, which is the simulator's own affair.
+/// A hash of the outcome, without the number of events, which depends on the implementation.
 fn digest(outcome: &Outcome) -> u64 {
     let mut digest = Digest(0xcbf2_9ce4_8422_2325);
     for flow in &outcome.flows {
@@ -95,13 +95,13 @@ fn digest(outcome: &Outcome) -> u64 {
 }
 
 #[test]
-fn the_same_seed_gives_the_same_outcome_and_the_blessed_one() {
+fn the_same_seed_gives_the_same_outcome_and_the_recorded_one() {
     let mut table = String::new();
     for entry in ENTRIES {
         let scenario = scenario("8s", entry.name, FLOWS);
         let outcome = go(&scenario);
         let (again, _) = witness(&scenario);
-        assert_eq!(outcome, again, "watching changes nothing");
+        assert_eq!(outcome, again, "an observer changes nothing");
         let other = run(&scenario, &scenario.qdiscs[0], 2, &mut Witness::new()).unwrap();
         assert_ne!(outcome, other, "another seed is another run");
         let counts = &outcome.links[0].counts;
@@ -112,7 +112,7 @@ fn the_same_seed_gives_the_same_outcome_and_the_blessed_one() {
     support::golden("tests/golden/outcomes.txt", &table, "bless");
 }
 
-/// When the packets of the flows from `first` on arrived at the bottleneck, by flow from 0.
+/// Arrival times at the bottleneck of the flows from `first` on, renumbered from 0.
 fn arrivals(events: &[EventRow], first: u32) -> Vec<(u64, u32)> {
     let arrived = events.iter().filter(|event| event.kind == PacketEvent::Arrived && event.flow >= first);
     arrived.map(|event| (event.time.as_nanos(), event.flow - first)).collect()

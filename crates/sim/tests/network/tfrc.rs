@@ -1,4 +1,4 @@
-//! TFRC among others on a link: its share, how smooth it is, and what its keys do.
+//! TFRC beside other flows on a link: its share, its smoothness, and its keys.
 
 use headgate_core::{Rate, Span};
 use headgate_measure::{EventBatch, Outcome, RunObserver, SenderState, TraceRow};
@@ -10,7 +10,7 @@ use crate::{go, scenario, witness};
 
 const RED: &str = "red:minth=10p,maxth=30p,maxp=0.1,gentle=true";
 
-/// Chance that keeps TCP out of step with a queue.
+/// Jitter that keeps TCP from synchronizing with the queue.
 const SEND_JITTER: &str = "send_jitter = '1ms'\n";
 
 /// As many flows of SACK TCP as of TFRC, in packets of 1000 bytes. TCP acknowledges each segment, as the equation with
@@ -56,16 +56,16 @@ fn tfrc_gets_about_the_goodput_of_a_tcp_flow_beside_it() {
 }
 
 #[test]
-fn on_droptail_a_tcp_that_is_in_step_with_the_queue_takes_more() {
-    // Its segments come when one has left the queue, and find room there; TFRC's come when its rate says.
+fn on_droptail_a_tcp_synchronized_with_the_queue_takes_more() {
+    // A synchronized TCP segment arrives just after a departure and finds room. TFRC's arrivals follow its rate instead.
     let (even, in_step) = (ratio(&against_tcp("droptail", 8, SEND_JITTER)), ratio(&against_tcp("droptail", 8, "")));
-    assert!(in_step < 0.7 * even, "{in_step} of TCP's, with chance {even}");
+    assert!(in_step < 0.7 * even, "{in_step} of TCP's, with jitter {even}");
 }
 
 #[test]
-fn delayed_acks_leave_it_no_more_than_a_factor_of_two() {
-    // The equation is for b = 1 packet an ACK. TCP with b = 2 has the root of two less, and a timer of a second at
-    // least where the equation has 4R takes more from it.
+fn against_tcp_with_delayed_acks_tfrc_gets_at_most_twice_as_much() {
+    // The equation assumes b = 1 packet per ACK. TCP with b = 2 is slower by the root of two. Its minimum timeout of a
+    // second, where the equation has 4R, slows it further.
     let rfc = "min_rto = '1s'\ndelayed_ack = '100ms'";
     let text = format!(
         "[[tcp]]\nflows = 4\npacket = '1000B'\n{rfc}\nstart = '0s..1s'\n\
@@ -76,8 +76,8 @@ fn delayed_acks_leave_it_no_more_than_a_factor_of_two() {
 }
 
 #[test]
-fn its_rate_varies_less_than_that_of_a_tcp_flow_beside_it() {
-    // Measured by the second, a dozen round trips or more, on one flow of each among others.
+fn tfrcs_rate_varies_less_than_that_of_a_tcp_flow_beside_it() {
+    // One flow of each kind beside others, measured per second: a dozen round trips or more.
     for qdisc in [RED, "droptail"] {
         let text = "[[tcp]]\nname = 'one'\npacket = '1000B'\nstart = '0s..1s'\n\
                     [[tcp]]\nname = 'others'\nflows = 3\npacket = '1000B'\nstart = '0s..1s'\n\
@@ -97,7 +97,7 @@ fn marks_reduce_tfrcs_rate_as_drops_do() {
     let outcome = go(&scenario);
     let counts = &outcome.links[0].counts;
     assert!(counts.marked() > 50 && counts.dropped() == 0, "{counts:?}");
-    assert!(outcome.links[0].queue_packets_mean < 35.0, "RED holds its queue below what it drops all at");
+    assert!(outcome.links[0].queue_packets_mean < 35.0, "RED keeps its queue below the point of certain drops");
 }
 
 #[test]
@@ -114,15 +114,14 @@ fn tfrc_sends_no_more_than_its_configured_rate() {
 fn the_access_link_limits_a_flow_without_a_rate() {
     let slow = "[[udp]]\ncc = 'tfrc'\naccess = { rate = '2Mbit/s', delay = '1ms' }\n";
     let outcome = go(&scenario("20s", "droptail", slow));
-    // No queue grows on the access link, in which it would drown: 250 packets a second of which the start may miss
-    // some.
+    // No queue builds up on the access link. It carries 250 packets a second, fewer at the start.
     assert!((4700..=5000).contains(&outcome.links[0].counts.arrived), "{:?}", outcome.links[0].counts);
 }
 
 #[test]
-fn lost_reports_do_not_stop_it() {
-    // 45 reports a second fit through the way back. Its queue makes a round trip of 70 to 90 ms of one of 24 ms at the
-    // most, so eight flows that report once each have 90 and more to send.
+fn lost_reports_do_not_stop_tfrc() {
+    // The reverse link carries 45 reports a second. Queues raise the round trip from 24 ms to at most 90 ms, so eight
+    // flows with a report per round trip send 90 and more.
     let text = "reverse = { rate = '16kbit/s', limit = '1p' }\n[[udp]]\ncc = 'tfrc'\nflows = 8\n";
     let outcome = go(&scenario("60s", RED, text));
     let counts = &outcome.links[1].counts;
@@ -140,7 +139,7 @@ fn tfrc_starts_and_stops_at_the_times_of_the_scenario() {
 
 #[test]
 fn a_report_after_the_stop_causes_no_datagram() {
-    // The first report comes after a round trip of 24 ms and more, and would have the second packet gone long before.
+    // The first report arrives after more than 24 ms, later than the stop. It would otherwise release a second packet.
     let outcome = go(&scenario("10s", "droptail", "[[udp]]\ncc = 'tfrc'\nstop = '20ms'\n"));
     assert_eq!(outcome.links[0].counts.arrived, 1);
 }
@@ -163,28 +162,28 @@ fn reports_cross_several_links_in_reverse() {
     assert!(near.counts.sent >= far.counts.arrived && near.counts.sent - far.counts.arrived < 10);
     // A round trip is 24 to 124 ms with its queues, and each has a report.
     assert!((30 * 8..30 * 42 * 2).contains(&reports.counts.sent), "{:?}", reports.counts);
-    assert!(reports.counts.sent - back.counts.arrived <= 2, "no more than are under way");
+    assert!(reports.counts.sent - back.counts.arrived <= 2, "at most those in flight");
     assert_eq!(reports.counts.sent_bytes, 44 * reports.counts.sent);
 }
 
-/// The loss event rate where each packet is lost with probability `p`: an event takes a round trip, whatever else is lost
-/// in it, and the next loss comes 1/p packets later. A round trip has as many packets as the equation gives.
+/// The loss event rate if each packet is lost with probability `p`. Further losses within a round trip belong to the same
+/// event, and the next event begins 1/p packets after that. The equation gives the packets per round trip.
 fn event_rate(p: f64) -> f64 {
     (0..100).fold(p, |rate, _| 1.0 / (1.0 / p + packets_a_round_trip(rate)))
 }
 
 #[test]
-fn over_a_link_that_loses_at_random_it_sends_at_the_rate_of_the_equation() {
+fn over_a_link_with_random_losses_tfrc_sends_at_the_rate_of_the_equation() {
     for p in [0.001, 0.01, 0.05] {
         let flows = "[[udp]]\ncc = 'tfrc'\nflows = 8\nheader = '0B'\nstart = '0s..1s'\n";
         let mut scenario = scenario("200s", "droptail", &format!("loss = {p}\n{flows}"));
-        // A link at which nothing waits, so that the loss alone sets the rate.
+        // A link without a queue, so that loss alone sets the rate.
         (scenario.links[0].forward.rate, scenario.links[0].delay) =
             (Rate::from_bits(100_000_000), Span::from_millis(40));
         scenario.warmup = Span::from_secs(40);
         let outcome = go(&scenario);
         assert!(outcome.links[0].queue_packets_mean < 0.5, "{}", outcome.links[0].queue_packets_mean);
-        // 8000 bits three times at 100 Mbit/s; 352 bits back, once at 10 and twice at 100; 2 x 42 ms on the way.
+        // 8000 bits three times at 100 Mbit/s; 352 bits in reverse, once at 10 and twice at 100; 2 x 42 ms of propagation.
         let rtt = 0.084 + 3.0 * 80e-6 + 35.2e-6 + 2.0 * 3.52e-6;
         let sent = outcome.links[0].counts.arrived as f64 / 8.0 / 160.0;
         let ratio = sent / (packets_a_round_trip(event_rate(p)) / rtt);
@@ -192,7 +191,7 @@ fn over_a_link_that_loses_at_random_it_sends_at_the_rate_of_the_equation() {
     }
 }
 
-/// One flow over a link that goes on as `keys` say, with the rows of its sender.
+/// One flow over a link with additional `keys`, and its sender's trace.
 fn traced(duration: &str, keys: &str) -> (Outcome, Vec<(f64, SenderState)>) {
     struct Keeper(Vec<(f64, SenderState)>);
     impl RunObserver for Keeper {
@@ -237,7 +236,7 @@ fn a_trace_shows_the_rate_that_the_equation_gives() {
 
 #[test]
 fn the_nofeedback_timers_expiries_are_counted() {
-    // Nothing gets through from 10 to 20 s. The warm-up ends within.
+    // The link is down from 10 to 20 s.
     let (outcome, rows) =
         traced("40s", "loss = 0.01, schedule = [{ at = '10s', rate = '0bit/s' }, { at = '20s', rate = '10Mbit/s' }]");
     let last = rows[rows.len() - 1].1.timeouts;
@@ -248,7 +247,7 @@ fn the_nofeedback_timers_expiries_are_counted() {
         .map(|pair| (pair[1].0, pair[1].1.rate_bps.unwrap() / pair[0].1.rate_bps.unwrap()))
         .collect();
     assert_eq!(expiries.len() as u32, last);
-    // Section 4.4: the first cuts the receive rates to half of what they are, or of the equation's rate, and the others
+    // Section 4.4: the first expiry cuts the receive rates to half of themselves or of the equation's rate. The others
     // halve them again.
     let within: Vec<&(f64, f64)> = expiries.iter().filter(|(time, _)| (10.0..20.5).contains(time)).collect();
     assert!(within.len() >= 5 && within.iter().skip(1).all(|(_, ratio)| (ratio - 0.5).abs() < 1e-6), "{within:?}");

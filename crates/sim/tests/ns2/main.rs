@@ -92,7 +92,7 @@ fn settings(keys: &str) -> TcpSettings {
     scenario(keys).tcp.remove(0).settings
 }
 
-/// What our sender does on the path of a trace.
+/// Our sender's transmissions on the path of a trace.
 fn ours(trace: &Trace, keys: &str) -> Vec<Transmission> {
     let keys = format!("ecn = {}\n{keys}", trace.ecn);
     let mut nth = 0;
@@ -138,7 +138,8 @@ fn difference(trace: &Trace, keys: &str) -> Option<String> {
     (theirs.abs_diff(ours) > 20).then(|| format!("ns-2 sends {theirs}, ours {ours}"))
 }
 
-/// Our sender does as ns-2; and not with any of `rules`, keys with the value that they have without the profile.
+/// Asserts that our sender behaves as ns-2 does, and no longer does so with any of `rules`: keys with their values
+/// outside the profile.
 fn compare(case: &str, keys: &str, rules: &[&str]) {
     let trace = trace(case);
     assert_eq!(difference(&trace, keys), None, "{case}");
@@ -262,7 +263,7 @@ impl RunObserver for Bursts {
 }
 
 #[test]
-fn a_random_delay_holds_a_whole_burst_back() {
+fn a_random_delay_postpones_a_whole_burst() {
     // `overhead_`: `TcpAgent::send_much`, tcp.cc 960. The random numbers differ, so sizes of bursts are compared, and their
     // distances: a round trip of 100 ms and at most 10 ms.
     let bursts = |keys: &str| {

@@ -1,4 +1,4 @@
-//! Appropriate byte counting (RFC 3465): windows that grow by what is acknowledged.
+//! Appropriate byte counting (RFC 3465): windows grow by the number of acknowledged segments.
 
 use headgate_scenario::{Cc, Recovery};
 use headgate_sim::tcp::TcpSettings;
@@ -22,19 +22,19 @@ fn counting(limit: u32, config: TcpSettings) -> TcpSettings {
 
 #[test]
 fn with_delayed_acks_and_a_limit_of_two_slow_start_doubles_the_window() {
-    // Section 3.2: as where each segment is acknowledged. 4 segments: ACKs of 2 and 4, cwnd 6 and 8.
+    // Section 3.2: as if each segment were acknowledged. 4 segments: ACKs of 2 and 4, cwnd 6 and 8.
     let config = TcpSettings { initial_window: 4, delayed_ack: Some(ms(40)), ..plain(Recovery::Sack) };
     let mut net = Net::new(counting(2, config.clone()));
     net.run(at(200));
     assert_eq!(net.bursts(), [4, 8, 16]);
-    // Section 2.3: with L = 1 it is no more aggressive than counting ACKs is: half of it.
+    // Section 2.3: with L = 1 growth is that of counting ACKs, half as much.
     let mut net = Net::new(counting(1, config));
     net.run(at(200));
     assert_eq!(net.bursts(), [4, 6, 9]);
 }
 
 #[test]
-fn slow_start_grows_by_what_an_acknowledgement_newly_acknowledges_up_to_the_limit() {
+fn slow_start_grows_by_the_newly_acknowledged_segments_up_to_the_limit() {
     for of in SLOW_STARTERS {
         for (limit, grown) in [(1, [1.0, 2.0, 3.0]), (2, [1.0, 3.0, 5.0])] {
             let mut host = Host::started(counting(limit, TcpSettings { initial_window: 10, ..plain(of) }));
@@ -50,14 +50,14 @@ fn slow_start_grows_by_what_an_acknowledgement_newly_acknowledges_up_to_the_limi
 
 #[test]
 fn slow_start_that_follows_a_timeout_has_a_limit_of_one() {
-    // Section 2.3's example: N is lost, N + 1 and N + 2 arrive. The ACK of all three tells of one segment that left the
-    // network in the last round trip.
+    // Section 2.3's example: N is lost, N + 1 and N + 2 arrive. Of the three segments that the ACK covers, only one left
+    // the network in the last round trip.
     for of in SLOW_STARTERS {
         let mut host = Host::started(counting(2, TcpSettings { initial_window: 8, ..plain(of) }));
         assert_eq!(host.expire(), "0r", "{of:?}");
         host.ack(3);
         assert_eq!(host.windows().0, 2.0, "{of:?}");
-        // The whole phase, new data too, which is all that goes now.
+        // The limit holds for the whole phase, for new data too.
         host.ack(8);
         host.ack(10);
         assert_eq!(host.windows().0, 4.0, "{of:?}");
@@ -66,7 +66,7 @@ fn slow_start_that_follows_a_timeout_has_a_limit_of_one() {
 
 #[test]
 fn congestion_avoidance_adds_a_segment_for_each_window_acknowledged() {
-    // Section 2.1, exactly: ten of ten, whatever the ACKs cover; then eleven of eleven.
+    // Section 2.1: ten acknowledged segments add one to a window of ten, however many ACKs cover them.
     for acks in [&[1u32, 2, 3, 4, 5, 6, 7, 8, 9, 10][..], &[2, 4, 6, 8, 10], &[3, 4, 10], &[10]] {
         let mut host = Host::started(counting(2, avoiding(Recovery::Sack, 10)));
         for ack in acks {
@@ -79,7 +79,8 @@ fn congestion_avoidance_adds_a_segment_for_each_window_acknowledged() {
 
 #[test]
 fn congestion_avoidance_adds_no_more_than_a_segment_for_one_acknowledgement() {
-    // Sections 2.1 and 3.2: a cumulative ACK after a timeout may cover many windows. 0 is lost and so is all that could tell.
+    // Sections 2.1 and 3.2: a cumulative ACK after a timeout may cover many windows. 0 is lost, and too few later segments
+    // arrive to show it.
     let lost = |seq, nth| if nth == 1 && seq == 0 { Fate::Lost } else { Fate::Arrives };
     let config = TcpSettings { initial_ssthresh: Some(2), initial_window: 2, ..plain(Recovery::NewReno) };
     let mut net = Net::new(counting(2, config)).fate(lost);
@@ -90,8 +91,8 @@ fn congestion_avoidance_adds_no_more_than_a_segment_for_one_acknowledgement() {
 
 #[test]
 fn with_delayed_acks_congestion_avoidance_is_as_fast_as_without() {
-    // A segment a round trip (section 3.2). 20 round trips from 20 segments; the ACK that waits at the end of each may
-    // cost two segments' worth, 2 / 20.
+    // A segment a round trip (section 3.2). 20 round trips from 20 segments; the delayed ACK at the end of each may cost
+    // two segments, 2 / 20.
     let grown = |delayed_ack| {
         let mut net = Net::new(counting(2, TcpSettings { delayed_ack, ..avoiding(Recovery::Sack, 20) }));
         net.run(at(2050));

@@ -1,4 +1,4 @@
-//! Whatever a path does to single packets, everything arrives in the end: every recovery, every option.
+//! On any path all data arrives in the end, with every recovery and every option.
 
 use std::cell::RefCell;
 
@@ -9,7 +9,7 @@ use proptest::prelude::*;
 
 use crate::common::{Fate, Net, at, ms, plain};
 
-/// What may become of a transmission.
+/// What the path may do to a transmission.
 fn fate() -> impl Strategy<Value = Fate> {
     prop_oneof![
         6 => Just(Fate::Arrives),
@@ -64,7 +64,7 @@ proptest! {
         net.run(at(5_000_000));
         prop_assert_eq!(net.receiver.expected(), segments);
         prop_assert!(net.host.tcp.acked_all());
-        prop_assert_eq!(net.host.tcp.deadline(), None::<Time>, "no timer runs for nothing");
+        prop_assert_eq!(net.host.tcp.deadline(), None::<Time>, "no timer runs without data outstanding");
         let again = net.sent.iter().filter(|sent| sent.data.retransmitted).count();
         prop_assert_eq!((net.host.tcp.retransmits() as usize, net.sent.len()), (again, segments as usize + again));
     }

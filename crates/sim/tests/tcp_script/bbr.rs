@@ -1,4 +1,4 @@
-//! BBR's two versions on a path whose only bound is the receiver's window: 20 segments in 100 ms, 200 a second, with no
+//! Both versions of BBR on a path that only the receive window limits: 20 segments in 100 ms, 200 a second, without a
 //! queue. "v1" is draft-cardwell-iccrg-bbr-congestion-control-00, "v3" draft-ietf-ccwg-bbr.
 
 use std::cell::Cell;
@@ -15,7 +15,7 @@ fn config(cc: Cc) -> TcpSettings {
     TcpSettings { pacing: true, recovery: Recovery::Rack, initial_window: 10, window: 20, ..plain(cc) }
 }
 
-/// Runs up to each of `ends`, and shows the sender's phase there.
+/// The sender's phases at the times `ends`; equal phases in a row count once.
 fn phases(net: &mut Net, ends: impl Iterator<Item = Time>) -> Vec<&'static str> {
     let mut phases: Vec<&str> = Vec::new();
     for end in ends {
@@ -53,9 +53,8 @@ fn the_initial_window_is_paced_as_though_a_round_trip_took_a_millisecond() {
 
 #[test]
 fn startup_ends_after_three_rounds_without_growth() {
-    // 10 segments are delivered in the first full round trip, and 20 in the next and in all that follow. Each version has
-    // its three rounds without a quarter more (v1, section 4.3.2.2; v3, section 5.3.1.2): the second 20, the third, the
-    // fourth.
+    // The first full round trip delivers 10 segments, all later ones 20. Startup ends after three rounds that grow by less
+    // than a quarter (v1, section 4.3.2.2; v3, section 5.3.1.2): the second, third and fourth round of 20.
     for cc in BOTH {
         let mut net = Net::new(config(cc));
         let mut ended = 0;
@@ -73,9 +72,9 @@ fn startup_ends_after_three_rounds_without_growth() {
 }
 
 #[test]
-fn version_1_probes_the_round_trip_every_ten_seconds_though_the_least_is_seen_again() {
-    // Linux, `bbr_update_min_rtt`: only a smaller round trip renews the least before it is ten seconds old. The draft
-    // (section 4.1.2.3) lets an equal one renew it. All take 100 ms here, from 0.1 s on: 10.1 s, and ten seconds after its end.
+fn version_1_enters_probe_rtt_every_ten_seconds_even_if_the_minimum_recurs() {
+    // Linux, `bbr_update_min_rtt`: only a smaller round-trip time renews the minimum before it is ten seconds old. In the
+    // draft (section 4.1.2.3) an equal one does. All take 100 ms: ProbeRTT begins at 10.1 s and ten seconds after its end.
     let mut net = Net::new(config(Cc::Bbr));
     let seen = phases(&mut net, (0..20_000).step_by(5).map(at));
     assert_eq!(seen, ["startup", "probe_bw", "probe_rtt", "probe_bw"]);
@@ -84,7 +83,7 @@ fn version_1_probes_the_round_trip_every_ten_seconds_though_the_least_is_seen_ag
 }
 
 #[test]
-fn version_3_goes_round_down_cruise_refill_up_and_probes_the_round_trip_every_five_seconds() {
+fn version_3_cycles_through_down_cruise_refill_up_and_enters_probe_rtt_every_five_seconds() {
     let mut net = Net::new(config(Cc::Bbr3));
     let seen = phases(&mut net, (0..30_000).map(at));
     let order = |from: &str, to: &str| match from {
@@ -96,8 +95,8 @@ fn version_3_goes_round_down_cruise_refill_up_and_probes_the_round_trip_every_fi
         _ => from == "probe_rtt" && to == "probe_cruise",
     };
     assert!(seen.windows(2).all(|pair| order(pair[0], pair[1])), "{seen:?}");
-    // v3, section 5.3.4.3: from the end of one to the next five seconds and a little; a round trip as short as the least
-    // does not put it off. The wait for UP is three seconds at most, or 20 round trips, as many as the window has segments.
+    // v3, section 5.3.4.3: a ProbeRTT begins a little more than five seconds after the end of the last, even if the
+    // minimum recurs. UP follows within three seconds, or within as many round trips as the window has segments, 20.
     let count = |wanted| seen.iter().filter(|phase| **phase == wanted).count();
     assert_eq!(count("probe_rtt"), 5, "{seen:?}");
     assert!(count("probe_up") >= 9, "{seen:?}");
@@ -105,15 +104,15 @@ fn version_3_goes_round_down_cruise_refill_up_and_probes_the_round_trip_every_fi
 
 #[test]
 fn after_a_loss_packets_are_conserved_for_a_round_trip_and_then_the_window_is_restored() {
-    // v1, section 4.2.3.4: the window is what is in flight and what was acknowledged, at most 20; then the one before.
+    // v1, section 4.2.3.4: the window is the flight plus the acknowledged segments, at most 20. Then the old one returns.
     let mut net = Net::new(config(Cc::Bbr)).losing(&[(400, 1)]);
     net.run(at(6000));
     let lost = net.sent.iter().position(|sent| sent.data.retransmitted).expect("400 is sent again");
     assert_eq!(net.sent[lost].data.seq, 400);
     let (before, repair) = (net.sent[lost - 1].cwnd, &net.sent[lost]);
     assert!((15.0..=20.0).contains(&repair.cwnd), "{}", repair.cwnd);
-    // Acknowledged a round trip later, and what was sent after it soon after. Then it is 2 x 20 and 3 quanta, made even,
-    // or what aggregation adds to that.
+    // The repair is acknowledged a round trip later, and later segments soon after. The window is then 2 x 20 and three
+    // quanta, rounded up to even, plus aggregation.
     let later = net.sent.iter().find(|sent| sent.time > repair.time + ms(210)).unwrap();
     assert!(before >= 44.0 && later.cwnd >= 44.0, "{} after {before}", later.cwnd);
     assert_eq!((net.host.tcp.retransmits(), net.host.tcp.timeouts()), (1, 0));
@@ -121,8 +120,8 @@ fn after_a_loss_packets_are_conserved_for_a_round_trip_and_then_the_window_is_re
 
 #[test]
 fn a_loss_lowers_version_3_to_seven_tenths_until_it_probes_again() {
-    // v3, section 5.5.10.3, in Cruise: inflight_shortterm is 0.7 of the window or what was delivered in the last round
-    // trip, 20, whichever is more; the window is 2 x 20 and what aggregation adds.
+    // v3, section 5.5.10.3, in Cruise: inflight_shortterm is the larger of 0.7 of the window and the 20 segments delivered
+    // in the last round trip. The window is 2 x 20 plus aggregation.
     let lost = Cell::new(None);
     let mut net = Net::new(config(Cc::Bbr3))
         .fate(|seq, nth| if lost.get() == Some(seq) && nth == 1 { Fate::Lost } else { Fate::Arrives });
@@ -145,8 +144,8 @@ fn a_loss_lowers_version_3_to_seven_tenths_until_it_probes_again() {
 #[test]
 fn a_timeout_sends_one_segment_and_the_next_acknowledgement_allows_four() {
     for cc in BOTH {
-        // The path is cut for 1.5 s, when nothing is left under way of a probe: version 3 would take its loss for what the
-        // path holds. The timer expires a second after the last acknowledgement of news.
+        // The path fails for 1.5 s while no probe is in flight: version 3 would take a probe's losses for the path's limit.
+        // The timer expires a second after the last acknowledgement of new data.
         let cut = Cell::new(false);
         let mut net = Net::new(config(cc)).fate(|_, _| if cut.get() { Fate::Lost } else { Fate::Arrives });
         while !["probe_bw", "probe_cruise"].contains(&net.host.tcp.state(1).phase) {
@@ -164,8 +163,8 @@ fn a_timeout_sends_one_segment_and_the_next_acknowledgement_allows_four() {
         assert_eq!(net.sent.len(), sent + 1, "{cc:?}: one segment a timeout");
         net.run(end + ms(100));
         assert!((4.0..=5.0).contains(&net.host.tcp.cwnd()), "{cc:?}: {}", net.host.tcp.cwnd());
-        // All that was outstanding is repaired after a few round trips: the window is back, or in version 3 seven tenths of
-        // it, at least 2 x 20 (section 5.5.10.3; from the window before the timeout, as in Linux).
+        // A few round trips repair all outstanding segments. The window returns to at least 2 x 20, in version 3 to 0.7 of
+        // that (section 5.5.10.3; from the window before the timeout, as in Linux).
         net.run(end + ms(1500));
         let least = if cc == Cc::Bbr { 40.0 } else { 28.0 };
         assert!(net.host.tcp.cwnd() >= least, "{cc:?}: {}", net.host.tcp.cwnd());
@@ -182,7 +181,7 @@ fn after_a_pause_bbr_sends_at_the_known_bandwidth() {
         assert!(before >= 40.0, "{before}");
         net.offer(40);
         net.run(at(4090));
-        // v1, section 4.3.4.4; v3, section 5.4.1: 200 a second less a hundredth, not a burst of the window, which stays.
+        // v1, section 4.3.4.4; v3, section 5.4.1: 200 a second less 1 %, without a burst. The window stays.
         let gaps = gaps(&net.sent[sent..]);
         assert!(gaps.len() >= 15);
         assert!(gaps.iter().all(|gap| (gap - 1000.0 / (200.0 * 0.99)).abs() < 0.01), "{cc:?}: {gaps:?}");

@@ -1,4 +1,4 @@
-//! CUBIC (RFC 9438): the window against the curve, its Reno-friendly region, what losses, marks and timeouts leave.
+//! CUBIC (RFC 9438): the window against the curve, the Reno-friendly region, and windows after losses, marks and timeouts.
 //!
 //! K = cbrt((W_max - cwnd_epoch) / 0.4); a window of W falls to 0.7 W.
 
@@ -17,22 +17,22 @@ fn secs(from: Time, to: Time) -> f64 {
     (to - from).as_secs_f64()
 }
 
-/// Segments that are sent at the same instant, the first new ones of each round trip: when, and `cwnd` then.
+/// The bursts of segments sent at one time: their times, and `cwnd` after each.
 fn rounds(net: &Net) -> Vec<(Time, f64)> {
     net.sent.chunk_by(|a, b| a.time == b.time).map(|sent| (sent[0].time, sent[sent.len() - 1].cwnd)).collect()
 }
 
 #[test]
 fn the_window_follows_the_curve_concave_then_convex() {
-    // 200 segments, the first lost: 140 are left, K = cbrt(60 / 0.4) = 5.31 s. Each ACK moves the window towards where
-    // the curve will be a round trip later (section 4.2). The ACKs of a round trip come together here, and take the
-    // window (1 - 1/e) of the way: at the end of each it is ahead of the curve, and behind where that will be.
+    // 200 segments, the first lost: 140 are left, K = cbrt(60 / 0.4) = 5.31 s. Each ACK moves the window towards the
+    // curve's value a round trip later (section 4.2). The ACKs of a round trip arrive together and close (1 - 1/e) of the
+    // distance. The window is therefore above the curve and below its value a round trip later.
     let k = (60.0_f64 / 0.4).cbrt();
     let curve = |t: f64| 0.4 * (t - k).powi(3) + 200.0;
     let mut net = Net::new(avoiding(Cc::Cubic, 200)).losing(&[(0, 1)]);
     net.run(at(9000));
     assert_eq!(net.host.tcp.timeouts(), 0);
-    // Recovery ends with the ACK of what it sent again, at 200 ms; the next ACK, at the same instant, begins the stage.
+    // Recovery ends with the ACK of the retransmission, at 200 ms. The next ACK, at the same time, begins the epoch.
     let rounds: Vec<_> = rounds(&net).into_iter().filter(|(time, _)| *time >= at(300)).collect();
     assert!(rounds.len() > 80);
     for (time, cwnd) in rounds {
@@ -62,8 +62,8 @@ fn limited_for_twenty_seconds(gap: Option<u64>) -> Net<'static> {
 #[test]
 fn time_in_which_the_application_limits_the_flow_does_not_count() {
     // Sections 4.2 and 5.8. W_max = 100, K = cbrt(30 / 0.4) = 4.22 s. The first ACK of the data sent at 2 s is the last one
-    // that finds the window full: t = 2.1 - 0.2 s. It goes on when sending resumes. With 50 ms between segments the flow
-    // always has some outstanding, with 150 ms it never has at the next.
+    // that finds the window full: t = 2.1 - 0.2 s. t continues when sending resumes. With 50 ms between segments some are
+    // always outstanding. With 150 ms each is acknowledged before the next is sent.
     let k = (30.0_f64 / 0.4).cbrt();
     let curve = |t: f64| 0.4 * (t - k).powi(3) + 100.0;
     for gap in [Some(50), Some(150), None] {
@@ -83,7 +83,7 @@ fn time_in_which_the_application_limits_the_flow_does_not_count() {
 }
 
 #[test]
-fn where_the_curve_is_slower_than_reno_the_window_grows_as_renos_would() {
+fn where_the_curve_is_slower_than_reno_the_window_grows_as_in_reno() {
     // 20 segments fall to 14; K = cbrt(6 / 0.4) = 2.5 s, while Reno's estimate is back at 20 after 6 / alpha = 11.3
     // round trips, 1.1 s. Until then alpha segments a round trip, afterwards one (section 4.3); cwnd is not whole, so
     // that a round trip has up to 1/14 fewer ACKs than it.
@@ -142,8 +142,8 @@ fn a_loss_leaves_seven_tenths_and_fast_convergence_lowers_the_curve() {
 
 #[test]
 fn after_a_timeout_the_curve_begins_flat() {
-    // Sections 4.6 and 4.8: ssthresh = 0.7 x 100, slow start, and then K = 0: hardly any growth by the curve, so that
-    // Reno's estimate rules: alpha segments a round trip below the window of before.
+    // Sections 4.6 and 4.8: ssthresh = 0.7 x 100, slow start, and then K = 0. The curve hardly grows, so Reno's estimate
+    // determines the window: alpha segments a round trip below the old window.
     let mut net = Net::new(avoiding(Cc::Cubic, 100)).fate(|seq, nth| match (seq, nth) {
         (0..100, 1) => Fate::Lost,
         _ => Fate::Arrives,

@@ -5,7 +5,7 @@ use headgate_sim::tcp::TcpSettings;
 
 use crate::common::{Fate, Host, Law, Net, at, avoiding, ms};
 
-/// Losses found by counting, by time, and repaired in proportion: marks are answered alike.
+/// Loss detection by count, by time, and by time with PRR. All three react to marks alike.
 fn recoveries(config: TcpSettings) -> [TcpSettings; 3] {
     let timed = TcpSettings { recovery: Recovery::Rack, ..config.clone() };
     [config, timed.clone(), TcpSettings { prr: true, ..timed }]
@@ -91,7 +91,7 @@ fn the_timer_after_an_echo_includes_the_echos_round_trip_sample() {
 
 #[test]
 fn every_controller_can_wait_for_its_timer_or_go_on_at_a_window_of_one() {
-    // BBR never has so little.
+    // BBR never has so small a window.
     let controllers = Cc::ALL.iter().filter(|cc| !cc.traits().rates).map(|cc| (*cc, Recovery::Sack));
     for of in controllers.chain(Recovery::ALL.iter().map(|recovery| recovery.law())) {
         let mut host = Host::started(avoiding(of, 1));
@@ -157,7 +157,7 @@ fn a_loss_and_a_mark_in_one_window_of_data_halve_it_once() {
 
 #[test]
 fn a_loss_in_a_window_that_was_halved_for_a_mark_does_not_halve_it_again() {
-    // 6.1.2, the other way round: the echo comes first, and 3, of the same window of data, is lost.
+    // 6.1.2 in the opposite order: the echo arrives first, and 3, of the same window of data, is lost.
     for (recovery, inflated) in [(Recovery::Reno, 7.0), (Recovery::NewReno, 7.0), (Recovery::Sack, 4.0)] {
         let mut host = Host::started(avoiding(recovery, 8)).with_ecn();
         (1..4).for_each(|ack| assert_eq!(host.echo(ack), ""));
@@ -170,7 +170,7 @@ fn a_loss_in_a_window_that_was_halved_for_a_mark_does_not_halve_it_again() {
 }
 
 #[test]
-fn a_loss_after_a_mark_halves_the_window_where_the_mark_lowered_it_by_little() {
+fn scalable_controls_halve_the_window_for_a_loss_even_after_a_mark() {
     // RFC 9331, section 4.3; RFC 8257, section 3.5.
     for cc in [Cc::Dctcp, Cc::Prague] {
         let mut host = Host::started(avoiding(cc, 16));
@@ -183,7 +183,7 @@ fn a_loss_after_a_mark_halves_the_window_where_the_mark_lowered_it_by_little() {
 }
 
 #[test]
-fn with_a_least_window_a_mark_leaves_as_much() {
+fn min_marked_window_bounds_the_window_after_a_mark() {
     // `tcp_reno_ssthresh` in Linux: max(cwnd / 2, 2). Without it a window of 2 falls to 1.
     for (least, left) in [(1, 1.0), (2, 2.0)] {
         let config = TcpSettings { min_marked_window: least, ecn_timeout: false, ..avoiding(Recovery::Sack, 2) };

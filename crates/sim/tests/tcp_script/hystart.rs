@@ -5,7 +5,7 @@ use headgate_sim::tcp::TcpSettings;
 
 use crate::common::{Host, Law, ms, plain};
 
-/// A sender in slow start that has had one round of 16 segments at 100 ms, and has sent 32.
+/// A sender in slow start after a round of 16 segments at 100 ms, with 32 segments sent.
 fn after_one_round(of: impl Law) -> (Host, u32) {
     let mut host = Host::started(TcpSettings { hystart: true, initial_window: 16, ..plain(of) });
     let mut una = 0;
@@ -79,11 +79,11 @@ fn the_rise_that_counts_is_4_ms_at_least_and_16_ms_at_most() {
 }
 
 #[test]
-fn an_acknowledgement_counts_for_eight_segments_at_most_and_only_the_first_slow_start_is_such() {
+fn an_acknowledgement_counts_for_at_most_eight_segments_and_only_in_the_first_slow_start() {
     let mut host = Host::started(TcpSettings { hystart: true, initial_window: 16, ..plain(Recovery::Sack) });
     host.ack(16);
     assert_eq!(host.tcp.cwnd(), 24.0);
-    // After a timeout an ACK of two adds one, as RFC 5681 has it.
+    // After a timeout an ACK of two segments adds one, as in RFC 5681.
     host.expire();
     host.ack(18);
     assert_eq!(host.tcp.cwnd(), 2.0);

@@ -1,5 +1,5 @@
-//! TCP against what the RFCs say, packet by packet. Every expectation was derived by hand from the RFC named beside it;
-//! the derivation stands in the comments. `8 1r 9c` reads: segment 8 for the first time, 1 again, 9 with CWR.
+//! TCP against the RFCs, packet by packet. Every expectation is derived by hand from the RFC named beside it, and the
+//! comments show the derivation. `8 1r 9c` means: segment 8 for the first time, 1 retransmitted, 9 with CWR.
 
 #[path = "../common/mod.rs"]
 mod common;

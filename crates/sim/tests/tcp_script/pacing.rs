@@ -16,7 +16,7 @@ fn times(net: &Net) -> Vec<u64> {
 
 #[test]
 fn slow_start_is_paced_at_twice_the_window() {
-    // Segments 0 and 1 leave before there is a round trip to pace by. The ACK of 0 at 100 ms opens the window to 3:
+    // Segments 0 and 1 leave before a round-trip time is known. The ACK of 0 at 100 ms opens the window to 3:
     // 2 leaves, and the next 100 ms / (2 x 3) later; by then the ACK of 1 has opened it to 4: 100 ms / (2 x 4) apart.
     // The ACK of 2 at 200 ms opens it to 5: 6 and 7 are 10 ms apart, 8 may leave at 220, when the ACK of 3 at 216.7 has
     // opened the window to 6: 9 leaves 8.3 ms after it.
@@ -65,7 +65,7 @@ fn retransmissions_are_paced_too() {
     for pair in paced {
         let rate = 1.2 * pair[0].cwnd.max(1.0) / 0.1;
         let gap = (pair[1].time - pair[0].time).as_secs_f64();
-        // In recovery more is in flight than the window says, up to twice as much, and the rate goes by that.
+        // In recovery up to twice the window is in flight, and the pacing rate follows the flight.
         assert!(gap >= 0.5 / rate, "{gap} s after {:?}", pair[0]);
     }
 }

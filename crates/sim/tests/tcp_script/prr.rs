@@ -28,7 +28,7 @@ fn one_segment_leaves_for_every_two_that_arrive() {
 }
 
 #[test]
-fn after_heavy_losses_it_catches_up_with_ssthresh() {
+fn after_heavy_losses_the_flight_grows_back_to_ssthresh() {
     // 0 to 14 of 20 are lost, 15 to 19 arrive: the RFC's second example. Limited transmit: 20, 21. Third duplicate: 17 is
     // known, all below 15 are lost: in flight 18 to 21, four, less than ssthresh 10. Nothing sent: forced, and
     // max(1 - 0, 1) = 1 (no safe ACK). Each further duplicate lets one go, in flight stays.
@@ -37,14 +37,14 @@ fn after_heavy_losses_it_catches_up_with_ssthresh() {
     assert_eq!(sent, ["20", "21", "0r", "1r", "2r"]);
     let sent = [host.sack(0, &[(15, 21)]), host.sack(0, &[(15, 22)])];
     assert_eq!(sent, ["3r", "4r"]);
-    // The ACKs of 0 to 4 move una and tell of no loss: each lets two go (slow start), up to ssthresh.
+    // The ACKs of 0 to 4 advance una and show no loss: each releases two segments (slow start), up to ssthresh.
     let sent: Vec<_> = (1..6).map(|ack| host.sack(ack, &[(15, 22)])).collect();
     assert_eq!(sent, ["5r 6r", "7r 8r", "9r 10r", "11r 12r", "13r 14r"]);
 }
 
 #[test]
 fn without_prr_sending_stops_for_half_a_round_trip() {
-    // RFC 6675 waits until the pipe has fallen from 18 to ssthresh: that is what PRR is for.
+    // RFC 6675 waits until the pipe has fallen from 18 to ssthresh. PRR avoids this pause.
     let mut host = Host::started(TcpSettings { limited_transmit: true, ..avoiding(Recovery::Sack, 20) });
     let sent: Vec<_> = (2..21).map(|end| host.sack(0, &[(1, end)])).collect();
     assert_eq!(sent[..3], ["20", "21", "0r"]);

@@ -40,7 +40,7 @@ fn one_later_segment_is_enough_after_a_quarter_of_the_round_trip() {
 }
 
 #[test]
-fn the_round_trip_of_a_segment_delivered_late_counts_though_a_later_one_came_before() {
+fn the_round_trip_time_of_an_overtaken_segment_counts() {
     // Section 6.2, step 2: each segment delivered sets RACK.rtt; only RACK.segment needs a later transmission. 0 makes
     // srtt and the minimum 100 ms. 1, 2 and 3 are sent at 200, 210 and 220 ms.
     let mut host = Host::finite(rack(avoiding(Recovery::Sack, 8)));
@@ -63,7 +63,7 @@ fn the_round_trip_of_a_segment_delivered_late_counts_though_a_later_one_came_bef
 }
 
 #[test]
-fn of_the_segments_that_an_ack_delivers_the_one_sent_last_sets_the_round_trip() {
+fn the_segment_sent_last_among_those_an_ack_delivers_sets_the_round_trip_time() {
     // Section 6.2, step 2: in the order of transmission. 1, 2 and 3 are sent at 200 ms, 4 at 210 ms. 2 arrives: 1 is lost at
     // 200 + 100 + 25. At 425 ms an ACK delivers the retransmission, after 100 ms, and 3, after 225 ms: 4 should have come
     // within 100 ms.
@@ -92,7 +92,7 @@ fn an_old_ack_still_reports_arrivals() {
         host.ack(3);
         let before = host.windows();
         host.sack(1, &[(4, 5)]);
-        assert_eq!(host.windows(), before, "it acknowledges nothing new");
+        assert_eq!(host.windows(), before, "an old ACK acknowledges no new data");
         host.sack(3, &[(5, 6)]);
         assert_eq!(host.tcp.retransmits(), 0);
         host.sack(3, &[(6, 7)]);
@@ -112,7 +112,7 @@ fn an_old_ack_starts_a_recovery_with_the_third_arrival() {
 }
 
 #[test]
-fn a_retransmission_that_is_lost_is_found_without_the_timer() {
+fn a_lost_retransmission_is_found_without_the_timer() {
     // 2 is lost at 0 and again at 100 ms. 100 ms: it goes again after 10 and 11. What is sent at 200 ms was sent after
     // it; the first ACK of that comes at 300 ms, and 2 is then 200 ms old, more than RACK.rtt: it goes a third time.
     let lost = [(2, 1), (2, 2)];
@@ -125,7 +125,7 @@ fn a_retransmission_that_is_lost_is_found_without_the_timer() {
     assert_eq!(third.ssthresh, 2.0);
 }
 
-/// 6, overtaken by one segment alone, is late by 20 ms, and later one in thirty by `by`.
+/// Segment 6 arrives 20 ms late, overtaken by one segment. Later, one segment in thirty arrives `by` ms late.
 fn late(seq: u32, nth: u32, by: u64) -> Fate {
     match (seq, nth) {
         (6, 1) => Fate::Late(ms(20)),
@@ -135,9 +135,9 @@ fn late(seq: u32, nth: u32, by: u64) -> Fate {
 }
 
 #[test]
-fn reordering_within_a_quarter_of_the_round_trip_brings_no_retransmission() {
-    // 6 takes 20 ms longer than 7: RACK waits for 25. From then on it knows of reordering and waits the same when three
-    // or more have arrived (section 6.2, step 4); counting takes such segments for lost.
+fn reordering_within_a_quarter_of_the_round_trip_causes_no_retransmission() {
+    // 6 takes 20 ms longer than 7, and RACK waits for 25 ms. It has then seen reordering and waits as long when three or
+    // more segments have arrived (section 6.2, step 4). Detection by count declares such segments lost.
     let [by_time, by_count] = both(avoiding(Recovery::Sack, 8)).map(|config| {
         let mut net = Net::new(config).fate(|seq, nth| late(seq, nth, 20));
         net.run(at(3000));
@@ -223,8 +223,8 @@ fn without_a_measurement_there_is_no_probe() {
 
 #[test]
 fn a_loss_that_the_probe_repaired_halves_the_window() {
-    // Section 7.4: 9 was lost and is acknowledged after the probe, and so is what was sent later, without a report of a
-    // duplicate. The ACKs of 9 and 10 add 1/10 and 1/10.1. FlightSize is 1: RFC 5681, equation 4, gives 2.
+    // Section 7.4: 9 was lost. It and a later segment are acknowledged after the probe, without a report of a duplicate.
+    // The ACKs of 9 and 10 add 1/10 and 1/10.1. FlightSize is 1: RFC 5681, equation 4, gives 2.
     let mut host = Host::finite(rack(avoiding(Recovery::Sack, 10)));
     host.offer(10);
     host.wait(ms(100));
@@ -241,7 +241,7 @@ fn a_loss_that_the_probe_repaired_halves_the_window() {
 
 #[test]
 fn a_probe_without_a_loss_does_not_reduce_the_window() {
-    // The same, but the receiver says that 9 came twice: the ACK was late.
+    // The same, but the receiver reports that 9 arrived twice: only the ACK was late.
     let mut host = Host::finite(rack(avoiding(Recovery::Sack, 10)));
     host.offer(10);
     host.wait(ms(100));

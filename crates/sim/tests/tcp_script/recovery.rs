@@ -15,7 +15,7 @@ fn eight_outstanding(config: TcpSettings) -> Host {
 }
 
 #[test]
-fn the_third_duplicate_brings_the_retransmission_and_not_the_second() {
+fn the_third_duplicate_causes_the_retransmission_and_not_the_second() {
     for recovery in [Recovery::Reno, Recovery::NewReno] {
         let mut host = eight_outstanding(avoiding(recovery, 8));
         assert_eq!(host.ack(1), "");
@@ -60,14 +60,14 @@ fn reno_leaves_recovery_at_the_first_of_two_losses_and_stalls() {
     // Step 6 knows no partial ACK: cwnd = 4, while 3 to 10 are outstanding.
     assert_eq!(host.ack(3), "");
     assert_eq!(host.windows(), (4.0, 4.0));
-    // Two duplicates from 9 and 10 are all that will come.
+    // 9 and 10 cause the last two duplicates.
     assert_eq!((host.ack(3), host.ack(3)), (String::new(), String::new()));
     assert_eq!(host.expire(), "3r");
     assert_eq!(host.tcp.timeouts(), 1);
 }
 
 #[test]
-fn newreno_takes_a_partial_ack_for_the_next_loss() {
+fn newreno_treats_a_partial_ack_as_the_next_loss() {
     let mut host = two_losses(Recovery::NewReno);
     // Step 3: 3 again; the window deflates by the two acknowledged and inflates by one: 10 - 2 + 1. Eight, 3 to 10,
     // are outstanding: one more.
@@ -98,7 +98,7 @@ fn newreno_repairs_one_loss_a_round_trip() {
 }
 
 #[test]
-fn newreno_leaves_recovery_with_little_when_little_is_in_flight() {
+fn newreno_leaves_recovery_with_a_small_window_if_the_flight_is_small() {
     // The receiver's window keeps new data back; the full ACK finds nothing outstanding: min(4, max(0, 1) + 1) = 2.
     let mut host = Host::started(TcpSettings { window: 8, ..avoiding(Recovery::NewReno, 8) });
     assert_eq!(host.ack(1), "8");

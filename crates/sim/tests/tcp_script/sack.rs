@@ -30,7 +30,7 @@ fn the_third_duplicate_begins_recovery_and_not_the_second() {
 }
 
 #[test]
-fn one_acknowledgement_that_tells_of_three_segments_is_enough() {
+fn one_acknowledgement_that_reports_three_segments_is_enough() {
     // Step 2: fewer than three duplicates, but IsLost(HighACK + 1). Two ACKs were lost on the way.
     let mut host = Host::started(avoiding(Recovery::Sack, 8));
     assert_eq!(host.sack(0, &[(1, 4)]), "0r");
@@ -40,7 +40,7 @@ fn one_acknowledgement_that_tells_of_three_segments_is_enough() {
 #[test]
 fn an_advancing_acknowledgement_with_new_blocks_is_a_duplicate_too() {
     // Section 2: an ACK with new SACK data counts as a duplicate even if it moves the cumulative point. The ACKs of
-    // 0, 2 and 3 were lost: this one acknowledges 0 and tells of 2, 3 and 4, so 1 is lost.
+    // 0, 2 and 3 were lost: this one acknowledges 0 and reports 2, 3 and 4, so 1 is lost.
     let mut host = Host::started(avoiding(Recovery::Sack, 8));
     assert_eq!(host.sack(1, &[(2, 5)]), "1r");
     // FlightSize is 7, 1 to 7.
@@ -49,7 +49,7 @@ fn an_advancing_acknowledgement_with_new_blocks_is_a_duplicate_too() {
 
 #[test]
 fn duplicates_count_from_one_after_an_advancing_acknowledgement() {
-    // Section 5: a cumulative acknowledgement resets DupAcks, then counts itself if it tells something new.
+    // Section 5: a cumulative acknowledgement resets DupAcks, then counts itself if it reports new arrivals.
     let mut host = Host::started(avoiding(Recovery::Sack, 8));
     assert_eq!(host.sack(0, &[(2, 3)]), "");
     assert_eq!(host.sack(1, &[(4, 5), (2, 3)]), "8", "one, and an ordinary ACK of one segment");
@@ -148,7 +148,7 @@ fn arrivals_beyond_the_recovery_point_are_kept_for_the_next_recovery() {
 }
 
 #[test]
-fn a_retransmission_that_is_lost_waits_for_the_timer() {
+fn a_lost_retransmission_waits_for_the_timer() {
     // The timer last restarted at the ACK of 1, at 100 ms (RFC 6298, rule 5.3).
     let mut net = Net::new(avoiding(Recovery::Sack, 10)).losing(&[(2, 1), (2, 2)]);
     net.run(at(1500));

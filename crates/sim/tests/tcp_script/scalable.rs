@@ -1,4 +1,4 @@
-//! Controls whose window falls by as much as is marked: DCTCP (RFC 8257) and Prague, and how receivers tell of marks.
+//! Scalable controls, whose window falls by the marked fraction: DCTCP (RFC 8257) and Prague; and receivers' ECN feedback.
 
 use headgate_core::Span;
 use headgate_scenario::{Cc, Recovery};
@@ -10,15 +10,15 @@ use crate::common::{Fate, Host, Net, at, avoiding, ms, plain};
 /// before 2 and echoes; with accurate feedback, `"2+3"` has 3 in the ACE field.
 fn acks(config: &TcpSettings, marks: &[bool]) -> Vec<String> {
     let mut receiver = TcpReceiver::default();
-    let mut said = Vec::new();
+    let mut acks = Vec::new();
     for (seq, &marked) in marks.iter().enumerate() {
         let first = receiver.on_data(seq as u32, marked, false, config, at(0));
         for reply in first.into_iter().chain(receiver.on_timer(config, at(0))) {
             let ace = if config.accecn { format!("+{}", reply.ace) } else { String::new() };
-            said.push(format!("{}{}{ace}", reply.ack, if reply.ece { "e" } else { "" }));
+            acks.push(format!("{}{}{ace}", reply.ack, if reply.ece { "e" } else { "" }));
         }
     }
-    said
+    acks
 }
 
 #[test]
@@ -34,7 +34,7 @@ fn a_dctcp_receiver_mirrors_marks_also_where_acks_are_delayed() {
 
 #[test]
 fn accurate_feedback_counts_marks_modulo_8() {
-    // RFC 9768, section 3.2.1: from 5 on. It says nothing by the echo, whatever the controller.
+    // RFC 9768, section 3.2.1: the count begins at 5. No controller gets an echo.
     for cc in [Cc::Prague, Cc::Reno, Cc::Cubic, Cc::Dctcp] {
         let config = TcpSettings { accecn: true, ..plain(cc) };
         assert_eq!(acks(&config, &[true, false, true, true]), ["1+6", "2+6", "3+7", "4+0"]);
@@ -74,7 +74,7 @@ fn the_first_mark_halves_the_window_and_later_ones_lower_it_by_half_the_average(
 }
 
 #[test]
-fn a_loss_halves_the_window_whatever_was_marked() {
+fn a_loss_halves_the_window_without_marks() {
     // RFC 8257, section 3.5; RFC 9331, section 4.3.
     for cc in [Cc::Dctcp, Cc::Prague] {
         let mut host = Host::started(avoiding(cc, 10));
@@ -83,8 +83,8 @@ fn a_loss_halves_the_window_whatever_was_marked() {
     }
 }
 
-/// Where one segment in `period` is marked: the mean window of twenty thousand segments at a round trip of `rtt`, after as
-/// many in which the window comes near: it closes on a window of W by 1/W a round trip.
+/// The mean window if one segment in `period` is marked, over twenty thousand segments at a round trip of `rtt`. As many
+/// segments before are the warm-up: the window approaches W by 1/W of the distance per round trip.
 fn mean_window(cc: Cc, period: u32, rtt: Span) -> f64 {
     let marks = |seq: u32, _| if seq.is_multiple_of(period) { Fate::Marked } else { Fate::Arrives };
     let mut net = Net::new(avoiding(cc, 20)).delay(Span::from_nanos(rtt.as_nanos() / 2)).fate(marks);
@@ -103,9 +103,9 @@ fn mean_window(cc: Cc, period: u32, rtt: Span) -> f64 {
 
 #[test]
 fn alpha_becomes_the_marked_fraction_and_the_window_settles_at_two_marks_a_round_trip() {
-    // With a part p marked, more than one segment a round trip, each round trip loses alpha W / 2 and wins what is not
-    // marked, 1 - p segments: W = 2 (1 - p) / alpha, and alpha = p (RFC 8257, section 3.3; the Prague draft's 2 / p).
-    // Windows swing by a segment or so about that, and whole segments lose half a one.
+    // With a marked fraction p, each round trip takes alpha W / 2 and adds 1 - p segments: W = 2 (1 - p) / alpha, and
+    // alpha = p (RFC 8257, section 3.3; the Prague draft's 2 / p). Windows oscillate by about a segment, and rounding to
+    // whole segments costs half of one.
     for cc in [Cc::Dctcp, Cc::Prague] {
         for period in [10, 20, 50] {
             let p = 1.0 / f64::from(period);

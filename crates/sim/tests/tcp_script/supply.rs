@@ -77,7 +77,7 @@ fn in_congestion_avoidance_the_window_grows_to_one_segment_above_the_largest_fli
 
 #[test]
 fn after_a_reduction_the_window_grows_only_while_it_is_used() {
-    // An echo halves 8 to 4, and from then on never more than one is outstanding, which earns 1 + 1: 4 stays.
+    // An echo halves 8 to 4. Then at most one segment is outstanding, which allows 1 + 1: 4 stays.
     let mut host = Host::finite(avoiding(Recovery::Sack, 8));
     host.offer(8);
     assert_eq!(host.echo(8), "");
@@ -90,7 +90,8 @@ fn after_a_reduction_the_window_grows_only_while_it_is_used() {
 
 #[test]
 fn the_last_segments_are_repaired_with_nothing_new_to_send() {
-    // RFC 6675, NextSeg: no unsent data, so rule 3 and rule 4. 5 and 7 of eight are lost; 6 alone is no proof: the timer.
+    // RFC 6675, NextSeg: no unsent data, so rule 3 and rule 4. 5 and 7 of eight are lost. 6 alone does not show it: the
+    // timer repairs them.
     let mut host = Host::finite(avoiding(Recovery::Sack, 8));
     host.offer(8);
     assert_eq!(host.ack(5), "");
@@ -108,8 +109,8 @@ fn the_last_segments_are_repaired_with_nothing_new_to_send() {
     assert_eq!(host.sack(0, &[(6, 7), (1, 5)]), "5r", "rule 3: pipe is 0 (again), 5, 7");
 }
 
-/// Ten segments have gone through in the first 200 ms of a connection with RTO 1 s: cwnd is 4 + 8.
-fn rested(config: TcpSettings) -> Host {
+/// A connection that delivered twelve segments in 200 ms and is idle; its timeout is 1 s.
+fn idle_host(config: TcpSettings) -> Host {
     let mut host = Host::finite(TcpSettings { initial_window: 4, ..config });
     host.offer(12);
     host.wait(ms(100));
@@ -122,10 +123,10 @@ fn rested(config: TcpSettings) -> Host {
 }
 
 #[test]
-fn after_a_pause_longer_than_the_timeout_the_window_starts_anew() {
+fn after_a_pause_longer_than_the_timeout_the_initial_window_applies() {
     // The last segment was sent at 100 ms: at 1100 ms not longer than the timeout, at 1101 ms it is.
     for (pause, sent) in [(900, 16), (901, 4)] {
-        let mut host = rested(plain(Recovery::Sack));
+        let mut host = idle_host(plain(Recovery::Sack));
         host.wait(ms(pause));
         assert_eq!(host.offer(40).split(' ').count(), sent);
         assert_eq!(host.windows().0, sent as f64);
@@ -134,7 +135,7 @@ fn after_a_pause_longer_than_the_timeout_the_window_starts_anew() {
 
 #[test]
 fn without_idle_restart_a_pause_changes_nothing() {
-    let mut host = rested(TcpSettings { idle_restart: false, ..plain(Recovery::Sack) });
+    let mut host = idle_host(TcpSettings { idle_restart: false, ..plain(Recovery::Sack) });
     host.wait(ms(60_000));
     assert_eq!(host.offer(40).split(' ').count(), 16);
 }
@@ -155,7 +156,7 @@ fn a_pause_does_not_enlarge_a_small_window() {
 #[test]
 fn a_reset_restores_the_initial_state_and_keeps_the_counts() {
     for config in recoveries(plain) {
-        let mut host = rested(config);
+        let mut host = idle_host(config);
         host.tcp.reset(&host.config, host.now);
         assert_eq!(host.windows(), (4.0, f64::INFINITY));
         assert_eq!((host.tcp.rto().srtt(), host.tcp.rto().timeout()), (None, ms(1000)));

@@ -7,14 +7,14 @@ use headgate_sim::tcp::TcpSettings;
 use crate::common::{Host, Net, at, avoiding};
 
 #[test]
-fn the_third_duplicate_begins_slow_start_anew() {
+fn the_third_duplicate_restarts_slow_start() {
     let mut host = Host::started(avoiding(Recovery::Tahoe, 8));
     assert_eq!(host.ack(1), "8");
     assert_eq!((host.ack(1), host.ack(1)), (String::new(), String::new()));
     // Eight outstanding: ssthresh 4, cwnd 1.
     assert_eq!(host.ack(1), "1r");
     assert_eq!(host.windows(), (1.0, 4.0));
-    // Further duplicates say nothing: the window is not inflated, and there is no second reduction.
+    // Further duplicates have no effect: the window is not inflated, and there is no second reduction.
     assert_eq!((host.ack(1), host.ack(1), host.ack(1), host.ack(1)), Default::default());
     assert_eq!(host.windows(), (1.0, 4.0));
     // All have arrived: slow start to 4 (2, 3, 4), then a segment a round trip (4 and a quarter).
@@ -28,8 +28,8 @@ fn the_third_duplicate_begins_slow_start_anew() {
 
 #[test]
 fn segments_sent_before_the_loss_are_retransmitted_unless_acknowledged() {
-    // 1 and 3 of 1 to 8 are lost. Slow start over from 1: its ACK, up to 3, lets 3 and 4 go again, though 4 has arrived;
-    // the ACK of 3 covers all there is.
+    // 1 and 3 of 1 to 8 are lost. Slow start restarts at 1: its ACK, up to 3, releases 3 and 4 again, although 4 has
+    // arrived. The ACK of 3 covers all segments.
     let mut net = Net::new(avoiding(Recovery::Tahoe, 8)).losing(&[(1, 1), (3, 1)]);
     net.run(at(300));
     assert_eq!(net.rows(), ["0: 0 1 2 3 4 5 6 7", "100: 8 1r", "200: 3r 4r", "300: 9 10 11"]);

@@ -34,8 +34,8 @@ fn the_timeout_is_bounded_below_and_above() {
 }
 
 #[test]
-fn a_coarse_clock_rounds_up_and_is_the_least_margin() {
-    // 30 ms on a clock of 100 ms is a tick: 100 + 4 x 50. As samples repeat RTTVAR dies out, and what is left is
+fn a_coarse_clock_rounds_up_and_sets_the_smallest_margin() {
+    // 30 ms on a clock of 100 ms is a tick: 100 + 4 x 50. With equal samples RTTVAR decays, and the timeout becomes
     // SRTT + max(G, 4 RTTVAR) = 100 + 100.
     let config = TcpSettings { min_rto: ms(1), rto_granularity: ms(100), ..plain(Recovery::Sack) };
     let mut rto = Rto::new(&config);
@@ -69,7 +69,7 @@ fn ssthresh_does_not_fall_below_two_segments() {
 
 #[test]
 fn a_retransmitted_segment_gives_no_sample_and_leaves_the_backoff() {
-    // Karn, section 3: the ACK at 1100 ms says nothing of the round trip; the timeout stays doubled until segment 1,
+    // Karn, section 3: the ACK at 1100 ms is no round-trip sample. The timeout stays doubled until segment 1,
     // sent at 1100 ms and acknowledged at 1200 ms, gives a sample (section 5, last paragraph): 100 + 4 x 50, at least
     // a second. ssthresh is 2: the second ACK finds congestion avoidance, 2.9 after the third.
     let mut net = Net::new(TcpSettings { initial_window: 1, ..plain(Recovery::NewReno) }).losing(&[(0, 1)]);
@@ -82,9 +82,9 @@ fn a_retransmitted_segment_gives_no_sample_and_leaves_the_backoff() {
 }
 
 #[test]
-fn a_retransmission_spoils_the_sample_under_way() {
+fn a_retransmission_cancels_the_running_measurement() {
     // 0 is timed and lost, and acknowledged after 200 ms: that is no sample. 8, the first new segment after the
-    // retransmission, was sent once and is one: 100 ms.
+    // retransmission, was sent once and gives a sample: 100 ms.
     let mut net = Net::new(avoiding(Recovery::NewReno, 8)).losing(&[(0, 1)]);
     net.run(at(200));
     assert_eq!(net.times_of(0), [0, 100]);
@@ -138,7 +138,7 @@ fn after_a_timeout_the_window_is_sent_again_in_slow_start() {
 #[test]
 fn after_a_timeout_segments_reported_by_sack_are_not_retransmitted() {
     // RFC 6675, section 5.1. 2 is lost twice; 3, 6 and 7 arrive, 4, 5, 8 and 9 do not. The timeout empties the
-    // scoreboard, but the ACK of 2 tells of 6 and 7 again: 4 and 5 go, then 8 and 9.
+    // scoreboard, but the ACK of 2 reports 6 and 7 again: 4 and 5 are retransmitted, then 8 and 9.
     let lost = [(2, 1), (2, 2), (4, 1), (5, 1), (8, 1), (9, 1)];
     let mut net = Net::new(avoiding(Recovery::Sack, 8)).losing(&lost);
     net.run(at(1300));
@@ -150,7 +150,7 @@ fn after_a_timeout_segments_reported_by_sack_are_not_retransmitted() {
 }
 
 #[test]
-fn duplicates_of_what_was_sent_before_a_timeout_begin_no_recovery() {
+fn duplicates_for_data_sent_before_a_timeout_begin_no_recovery() {
     // RFC 6582, section 3.2, steps 2 and 4; RFC 6675, section 5.1: not until `recover` is acknowledged.
     for recovery in [Recovery::NewReno, Recovery::Sack] {
         let mut host = Host::started(avoiding(recovery, 8));
@@ -175,7 +175,7 @@ fn past_a_timeout(recovery: Recovery) -> Host {
 }
 
 #[test]
-fn newreno_wants_more_than_recover_acknowledged_before_it_trusts_duplicates_again() {
+fn after_a_timeout_newreno_ignores_duplicates_until_more_than_recover_is_acknowledged() {
     // RFC 6582, section 3.2, step 2: the ACK must cover more than `recover`, which is 8.
     let mut host = past_a_timeout(Recovery::NewReno);
     assert_eq!((host.ack(9), host.ack(9), host.ack(9)), ("11".into(), "12".into(), String::new()));
@@ -187,7 +187,7 @@ fn newreno_wants_more_than_recover_acknowledged_before_it_trusts_duplicates_agai
 }
 
 #[test]
-fn sack_trusts_duplicates_again_once_recover_is_acknowledged() {
+fn after_a_timeout_sack_ignores_duplicates_until_recover_is_acknowledged() {
     // RFC 6675, section 5.1: HighACK at least RecoveryPoint, which is 8.
     let mut host = past_a_timeout(Recovery::Sack);
     let sent = [11, 12, 13].map(|end| host.sack(9, &[(10, end)]));

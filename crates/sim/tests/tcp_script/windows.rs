@@ -59,7 +59,7 @@ fn the_receive_window_bounds_the_outstanding_segments() {
     let mut net = Net::new(TcpSettings { window: 5, ..plain(Recovery::Sack) });
     net.run(at(400));
     assert_eq!(net.bursts(), [2, 4, 5, 5, 5]);
-    assert!(net.host.tcp.cwnd() <= 5.0, "what may not be used is not earned");
+    assert!(net.host.tcp.cwnd() <= 5.0, "the window grows at most to the receive window");
 }
 
 #[test]
@@ -75,7 +75,7 @@ fn the_initial_window_leaves_at_once_and_no_more() {
 }
 
 #[test]
-fn the_next_ack_covers_for_a_lost_one() {
+fn the_next_ack_replaces_a_lost_one() {
     // Three of four ACKs are lost: the last acknowledges four segments and adds one to the window (equation 2 adds
     // at most one segment an ACK).
     let mut net = Net::new(TcpSettings { initial_window: 4, ..plain(Recovery::NewReno) }).losing_acks(&[1, 2, 3]);
@@ -89,7 +89,7 @@ fn old_acknowledgements_and_those_of_unsent_data_are_ignored() {
     let mut host = Host::started(avoiding(Recovery::NewReno, 4));
     assert_eq!(host.ack(2), "4 5");
     let before = host.windows();
-    assert_eq!(host.ack(1), "", "older than what is known");
-    assert_eq!(host.ack(9), "", "of segments never sent");
+    assert_eq!(host.ack(1), "", "an old ACK");
+    assert_eq!(host.ack(9), "", "an ACK of unsent data");
     assert_eq!(host.windows(), before);
 }

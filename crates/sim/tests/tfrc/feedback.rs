@@ -1,4 +1,4 @@
-//! What the sender does without reports, and without anything to send (RFC 5348, sections 4.3, 4.4).
+//! The sender without reports, and without data to send (RFC 5348, sections 4.3, 4.4).
 
 use headgate_core::{Span, Time};
 
@@ -15,8 +15,8 @@ fn before_any_report_the_rate_is_a_packet_a_second_and_halves() {
     let mut path = Path::new(RTT, |_| Fate::Lost);
     path.run(at(60_000));
     // The timer runs for 2 s and then for 2s/X (sections 4.2, 4.4): a packet a second up to 2 s, one in two up to 6 s,
-    // one in four up to 14 s, one in eight up to 30 s, one in sixteen up to 62 s. Each goes that long after the one
-    // before.
+    // one in four up to 14 s, one in eight up to 30 s, one in sixteen up to 62 s. The interval applies from the last
+    // packet on.
     let seconds: Vec<u64> = path.sent.iter().map(|at| at.as_nanos() / 1_000_000_000).collect();
     assert_eq!(seconds, [0, 1, 3, 5, 9, 13, 21, 29, 45]);
 }
@@ -35,7 +35,7 @@ fn lost_reports_halve_the_rate_each_four_round_trips() {
     let mut path = Path::new(RTT, one_in_a_hundred);
     path.run(at(30_000));
     let steady = path.sender.rate();
-    path.deaf = (path.now, Time::NEVER);
+    path.outage = (path.now, Time::NEVER);
     let mut rates = vec![steady];
     // The last report may be a round trip old, and the timer runs for 4R from it.
     while path.now < at(31_300) {
@@ -47,19 +47,19 @@ fn lost_reports_halve_the_rate_each_four_round_trips() {
     }
     assert!(rates.len() >= 3, "{rates:?}");
     for pair in rates.windows(2) {
-        // The first may find the receive rate below half of the equation's (section 4.4); nothing is cut by more than
-        // the smaller of the two.
+        // At the first expiry the receive rate may be below half of the equation's rate (section 4.4). The smaller of
+        // the two bounds the cut.
         let factor = pair[1] / pair[0];
         assert!((0.4..=0.5 + 1e-9).contains(&factor), "{rates:?}");
     }
 }
 
 #[test]
-fn when_reports_come_again_the_rate_recovers() {
+fn the_rate_recovers_when_reports_resume() {
     let mut path = Path::new(RTT, one_in_a_hundred);
     path.run(at(60_000));
     let steady = path.packets_a_second(at(30_000));
-    path.deaf = (at(60_000), at(62_000));
+    path.outage = (at(60_000), at(62_000));
     path.run(at(62_000));
     assert!(path.sender.rate() < steady * f64::from(CONFIG.segment) / 8.0);
     path.run(at(90_000));
@@ -67,19 +67,19 @@ fn when_reports_come_again_the_rate_recovers() {
 }
 
 #[test]
-fn a_data_limited_sender_keeps_its_rate_through_and_after_it() {
-    // At 1 in 1000 TCP would send 38 packets a round trip; the application has one each 20 ms, five a round trip.
+fn a_data_limited_sender_may_send_twice_what_arrives() {
+    // At 1 loss in 1000 TCP would send 38 packets a round trip. The application has one each 20 ms, five a round trip.
     let mut path = Path::new(RTT, |seq| if seq % 1000 == 999 { Fate::Lost } else { Fate::Arrives });
     path.application = Some(Span::from_millis(20));
     path.run(at(100_000));
     assert!((path.packets_a_second(at(50_000)) - 50.0).abs() < 1.0);
-    // It is held to twice what arrives, and no less (section 4.3).
+    // The bound is twice the receive rate (section 4.3).
     let allowed = path.sender.rate();
     assert!((80_000.0..=140_000.0).contains(&allowed), "{allowed}");
 }
 
 #[test]
-fn a_loss_while_data_limited_leaves_no_room_above_what_arrived() {
+fn a_loss_while_data_limited_bounds_the_rate_by_the_receive_rate() {
     // recv_limit = max(X_recv_set), with its values halved and 0.85 of the new one (section 4.3).
     let mut path = Path::new(RTT, |seq| if seq == 500 { Fate::Lost } else { Fate::Arrives });
     path.application = Some(Span::from_millis(20));

@@ -1,4 +1,4 @@
-//! TFRC over a path that loses what a script says, without the simulator.
+//! TFRC over a path with scripted losses, without the simulator.
 
 mod feedback;
 mod path;

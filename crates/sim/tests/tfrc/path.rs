@@ -1,4 +1,4 @@
-//! A sender and a receiver with a path between them: a delay each way, and a script that says what is lost.
+//! A sender and a receiver with a path between them: a one-way delay and scripted losses and marks.
 
 use std::collections::VecDeque;
 
@@ -11,7 +11,7 @@ pub fn at(ms: u64) -> Time {
     Time::ZERO + Span::from_millis(ms)
 }
 
-/// What becomes of a data packet.
+/// What the path does to a data packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Fate {
     Arrives,
@@ -19,7 +19,7 @@ pub enum Fate {
     Lost,
 }
 
-/// The path and what went over it.
+/// The path and records of its packets.
 pub struct Path<F> {
     pub sender: TfrcSender,
     pub receiver: TfrcReceiver,
@@ -29,9 +29,9 @@ pub struct Path<F> {
     /// `X` after each report that reached the sender, and the reports.
     pub rates: Vec<(Time, f64)>,
     pub reports: Vec<TfrcReport>,
-    /// From when to when reports are lost.
-    pub deaf: (Time, Time),
-    /// The application has a packet this often; `None` keeps the sender busy.
+    /// Reports sent from the first time to the second are lost.
+    pub outage: (Time, Time),
+    /// The interval between the application's packets; `None` for unlimited data.
     pub application: Option<Span>,
     fate: F,
     one_way: Span,
@@ -49,7 +49,7 @@ impl<F: FnMut(u32) -> Fate> Path<F> {
             sent: Vec::new(),
             rates: Vec::new(),
             reports: Vec::new(),
-            deaf: (Time::NEVER, Time::NEVER),
+            outage: (Time::NEVER, Time::NEVER),
             application: None,
             fate,
             one_way: Span::from_nanos(rtt.as_nanos() / 2),
@@ -58,7 +58,7 @@ impl<F: FnMut(u32) -> Fate> Path<F> {
         }
     }
 
-    /// Lets everything before `end` happen.
+    /// Processes all events before `end`.
     pub fn run(&mut self, end: Time) {
         while self.step(end) {}
     }
@@ -76,10 +76,10 @@ impl<F: FnMut(u32) -> Fate> Path<F> {
         self.now = next;
         match next {
             _ if next == data => self.arrive(),
-            _ if next == feedback => self.hear(),
+            _ if next == feedback => self.deliver_report(),
             _ if next == report => {
                 let due = self.receiver.on_timer(&CONFIG, next);
-                self.tell(due);
+                self.send_report(due);
             }
             _ if next == timer => self.sender.on_timer(&CONFIG, next),
             _ => self.send(),
@@ -98,8 +98,9 @@ impl<F: FnMut(u32) -> Fate> Path<F> {
 
     fn send(&mut self) {
         let ready = self.sender.next_send_time(&CONFIG);
-        let all = self.application.is_none_or(|gap| self.sent.last().is_none_or(|&last| ready >= last + gap));
-        let data = self.sender.send(all, self.now);
+        let allowance_used =
+            self.application.is_none_or(|gap| self.sent.last().is_none_or(|&last| ready >= last + gap));
+        let data = self.sender.send(allowance_used, self.now);
         self.sent.push(self.now);
         self.data.push_back((self.now + self.one_way, data, (self.fate)(data.seq)));
     }
@@ -108,25 +109,25 @@ impl<F: FnMut(u32) -> Fate> Path<F> {
         let (now, data, fate) = self.data.pop_front().expect("the step saw it");
         if fate != Fate::Lost {
             let report = self.receiver.on_data(data, fate == Fate::Marked, &CONFIG, now);
-            self.tell(report);
+            self.send_report(report);
         }
     }
 
-    fn tell(&mut self, report: Option<TfrcReport>) {
+    fn send_report(&mut self, report: Option<TfrcReport>) {
         let Some(report) = report else { return };
-        if self.now < self.deaf.0 || self.now >= self.deaf.1 {
+        if self.now < self.outage.0 || self.now >= self.outage.1 {
             self.feedback.push_back((self.now + self.one_way, report));
         }
     }
 
-    fn hear(&mut self) {
+    fn deliver_report(&mut self) {
         let (now, report) = self.feedback.pop_front().expect("the step saw it");
         self.sender.on_feedback(report, &CONFIG, now);
         self.rates.push((now, self.sender.rate()));
         self.reports.push(report);
     }
 
-    /// Packets sent from `from` on, a second.
+    /// Packets sent per second since `from`.
     pub fn packets_a_second(&self, from: Time) -> f64 {
         let sent = self.sent.iter().filter(|at| **at >= from).count();
         sent as f64 / (self.now - from).as_secs_f64()

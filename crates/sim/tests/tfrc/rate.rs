@@ -1,4 +1,4 @@
-//! The rate that comes of losses: the throughput equation's (RFC 5348, section 3.1).
+//! The rate under losses: that of the throughput equation (RFC 5348, section 3.1).
 
 use headgate_core::{Rng, Span};
 use headgate_sim::tfrc::packets_a_round_trip;
@@ -12,7 +12,7 @@ fn every(n: u32, fate: Fate) -> impl FnMut(u32) -> Fate {
     move |seq| if seq % n == n - 1 { fate } else { Fate::Arrives }
 }
 
-/// The rate over 10 round trips a loss or more, once the start is forgotten.
+/// Packets per round trip, measured after a warm-up of 60 s.
 fn measured(fate: impl FnMut(u32) -> Fate, seconds: u64) -> f64 {
     let mut path = Path::new(RTT, fate);
     path.run(at(1000 * (seconds + 60)));
@@ -20,7 +20,7 @@ fn measured(fate: impl FnMut(u32) -> Fate, seconds: u64) -> f64 {
 }
 
 #[test]
-fn one_loss_in_so_many_packets_gives_the_rate_of_the_equation() {
+fn periodic_losses_give_the_rate_of_the_equation() {
     // Losses are further apart than a round trip, so each is an event, and the loss event rate is 1/n.
     for (n, seconds) in [(1000, 400), (100, 120), (20, 120)] {
         let expected = packets_a_round_trip(1.0 / f64::from(n));
@@ -35,15 +35,15 @@ fn a_mark_has_the_effect_of_a_loss() {
     assert!((ratio - 1.0).abs() < 0.01, "{ratio} of the equation's rate");
 }
 
-/// The loss event rate if each packet is lost with probability `p`: after an event, the packets of a round trip belong
-/// to it whatever becomes of them, then a loss comes after 1/p more. That makes intervals of 1/p + W packets, where W
-/// packets a round trip are what the equation gives for just that loss event rate.
+/// The loss event rate if each packet is lost with probability `p`. All losses within a round trip of W packets belong to
+/// one event, and the next event begins 1/p packets later. Intervals therefore have 1/p + W packets, with W from the
+/// equation for that loss event rate.
 fn event_rate(p: f64) -> f64 {
     (0..100).fold(p, |rate, _| 1.0 / (1.0 / p + packets_a_round_trip(rate)))
 }
 
-/// At 1 in 1000 some 800 loss events are seen. The rate goes with the root of the mean interval, so its standard error
-/// is half of 1/sqrt(800), 1.8 %; the bound is five of them.
+/// At 1 loss in 1000 there are about 800 loss events. The rate is proportional to the root of the mean interval, so its
+/// standard error is half of 1/sqrt(800), 1.8 %. The tolerance is five of these.
 #[test]
 fn random_losses_give_the_rate_of_the_equation() {
     for (p, seconds) in [(0.001, 2000), (0.01, 600), (0.05, 600)] {
@@ -54,14 +54,13 @@ fn random_losses_give_the_rate_of_the_equation() {
     }
 }
 
-/// A report that comes at `t` tells of packets that were sent from `t - 2R` to `t - R`, so twice what it says can be
-/// what is sent already: the bound by receive rates makes the rate double each second round trip, once it has taken
-/// hold.
+/// A report at `t` covers packets sent from `t - 2R` to `t - R`, so twice its receive rate may be the current rate. Once
+/// receive rates bound the rate, it therefore doubles only every second round trip.
 #[test]
 fn without_losses_the_rate_doubles_at_most_each_round_trip_and_at_least_each_second() {
     let mut path = Path::new(RTT, |_| Fate::Arrives);
     path.run(at(1000));
-    // The first packet is there at 50 ms and its report at 100 ms: four packets of 1000 bytes a round trip.
+    // The first packet arrives at 50 ms and its report at 100 ms: four packets of 1000 bytes a round trip.
     assert_eq!(path.rates[0], (at(100), 40_000.0));
     let doubled: Vec<f64> = path.rates.windows(2).map(|pair| pair[1].1 / pair[0].1).collect();
     assert!(doubled.iter().all(|factor| *factor <= 2.0 + 1e-9), "{doubled:?}");
@@ -72,7 +71,7 @@ fn without_losses_the_rate_doubles_at_most_each_round_trip_and_at_least_each_sec
 
 #[test]
 fn the_first_loss_halves_the_rate_that_slow_start_reached() {
-    // The receive rate that it is set to is half of what is sent, since slow start sends at twice that (section 6.3.1).
+    // The loss sets the rate to the receive rate, and slow start sends at twice that rate (section 6.3.1).
     let mut path = Path::new(RTT, |seq| if seq == 200 { Fate::Lost } else { Fate::Arrives });
     path.run(at(1500));
     let before = path.rates.iter().zip(&path.reports).take_while(|(_, report)| report.loss == 0.0);
@@ -88,7 +87,7 @@ proptest! {
         seed in any::<u64>(),
         p in 0.0f64..1.0,
         marked in 0.0f64..1.0,
-        deaf in 0u64..20_000,
+        outage in 0u64..20_000,
     ) {
         let mut rng = Rng::named(seed, "fates");
         let fate = move |_| match (rng.chance(p), rng.chance(marked)) {
@@ -97,8 +96,8 @@ proptest! {
             _ => Fate::Arrives,
         };
         let mut path = Path::new(RTT, fate);
-        path.deaf = (at(deaf), at(deaf + 5000));
-        // Where little is lost the rate grows without end, and with it the time that this takes.
+        path.outage = (at(outage), at(outage + 5000));
+        // With few losses the rate grows without bound, and the test's run time with it.
         while path.now < at(20_000) && path.sender.rate() < 1e7 {
             path.run(path.now + RTT);
             path.now += RTT;
