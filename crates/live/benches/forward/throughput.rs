@@ -1,10 +1,10 @@
-//! CPU time of the forwarding thread for a packet, through a pair of TUN devices and through packet sockets on virtual
-//! Ethernet, beside a bare loop over the same ends that has no queue, no parser and no link.
+//! CPU time of the forwarding thread per packet, through a pair of TUN devices and through packet sockets on virtual
+//! Ethernet. It is compared with a bare loop over the same ends, without queue, parser and link.
 //!
-//! One core fills the first end with a slice of packets, then another lets one loop pass them on, and only that is
-//! timed. So packets come from another core, as they do in use, but no loop ever waits for their sender, nor is held up
-//! by it. The loops take turns slice by slice, a millisecond or two each: what else the machine does meets all of them
-//! alike, and the ratio is that of neighbors in time, the median of all rounds.
+//! One core fills the first end with a slice of packets. Then another core runs one loop over the slice, and only that
+//! is timed. As in use, packets arrive from another core, but no loop waits for their sender. The loops take turns,
+//! slice by slice of a millisecond or two, so other work of the machine affects all alike. The ratio is the median over
+//! all rounds.
 
 use std::cell::{Cell, RefCell};
 use std::io;
@@ -109,9 +109,9 @@ fn tun(bytes: usize) {
         })
         .expect("a namespace can be made here")
     };
-    // Nobody reads at the other host: its socket drops packets once it is full.
+    // No process reads at the other host: its socket drops packets once it is full.
     let ((a, senders), (b, _receiver)) = (end(1), end(2));
-    senders.iter().for_each(|sender| sender.connect("10.77.0.2:9").expect("there is a way to it"));
+    senders.iter().for_each(|sender| sender.connect("10.77.0.2:9").expect("there is a route to it"));
     let data = vec![0; bytes - 28];
     let fill = |_| {
         for sender in senders.iter().cycle().take(SLICE as usize) {
@@ -191,28 +191,28 @@ impl<T: LinkEnd> LinkEnd for SharedEnd<T> {
 struct Awake {
     clock: Monotonic,
     /// Total time of its pauses.
-    stood: Rc<Cell<Span>>,
+    paused: Rc<Cell<Span>>,
     /// Start of its last pause.
     since: Cell<Time>,
 }
 
 impl Awake {
     fn new() -> Awake {
-        Awake { clock: Monotonic::new(), stood: Rc::default(), since: Cell::default() }
+        Awake { clock: Monotonic::new(), paused: Rc::default(), since: Cell::default() }
     }
 
-    fn stop(&self) {
+    fn pause(&self) {
         self.since.set(self.clock.now());
     }
 
-    fn go_on(&self) {
-        self.stood.set(self.stood.get() + (self.clock.now() - self.since.get()));
+    fn resume(&self) {
+        self.paused.set(self.paused.get() + (self.clock.now() - self.since.get()));
     }
 }
 
 impl Clock for Awake {
     fn now(&mut self) -> Time {
-        Time::ZERO + (self.clock.now() - (Time::ZERO + self.stood.get()))
+        Time::ZERO + (self.clock.now() - (Time::ZERO + self.paused.get()))
     }
     fn wait(&mut self, _: Time, _: [Option<BorrowedFd<'_>>; 2]) -> io::Result<[bool; 2]> {
         Ok([true; 2])
@@ -238,7 +238,7 @@ impl<A: LinkEnd, B: LinkEnd> Turns for Forwarder<A, SharedEnd<B>, Awake> {
     }
 }
 
-/// Receives and sends; nothing between.
+/// Receives and sends, without any other work.
 struct Bare<A, B> {
     a: A,
     b: SharedEnd<B>,
@@ -317,25 +317,25 @@ fn each<A: LinkEnd + 'static, B: LinkEnd + 'static>(a: A, b: B) -> impl Iterator
 
 /// Runs `job` on one core. It calls `fill` for a pair of ends on another core and waits for it.
 fn filled_elsewhere<T>(mut fill: impl FnMut(usize) + Send, job: impl FnOnce(&mut dyn FnMut(usize)) -> T) -> T {
-    let ((ask, asked), (tell, told)) = (sync_channel(0), sync_channel(0));
-    let allowed = sched_getaffinity(None).expect("a thread may ask where it runs");
+    let ((request, requests), (finish, finished)) = (sync_channel(0), sync_channel(0));
+    let allowed = sched_getaffinity(None).expect("a thread may read its affinity");
     let done = thread::scope(|scope| {
         scope.spawn(move || {
             stay_on(&allowed, 0);
-            for pair in asked {
+            for pair in requests {
                 fill(pair);
-                tell.send(()).expect("somebody waits for it");
+                finish.send(()).expect("the other thread waits");
             }
         });
         stay_on(&allowed, 1);
         let done = job(&mut |pair| {
-            ask.send(pair).expect("the thread goes on");
-            told.recv().expect("the thread goes on");
+            request.send(pair).expect("the thread runs");
+            finished.recv().expect("the thread runs");
         });
-        drop(ask);
+        drop(request);
         done
     });
-    sched_setaffinity(None, &allowed).expect("it was there before");
+    sched_setaffinity(None, &allowed).expect("it was allowed before");
     done
 }
 
@@ -356,16 +356,16 @@ fn rounds(loops: &mut [(usize, Turn)], fill: &mut dyn FnMut(usize)) -> Vec<Vec<f
             let n = (round + step) % loops.len();
             let (pair, (turns, clock)) = &mut loops[n];
             fill(*pair);
-            clock.go_on();
-            costs[n].push(drained(&mut **turns));
-            clock.stop();
+            clock.resume();
+            costs[n].push(cost_of_slice(&mut **turns));
+            clock.pause();
         }
     }
     costs
 }
 
 /// Nanoseconds of CPU time for each packet of a slice.
-fn drained(turns: &mut dyn Turns) -> f64 {
+fn cost_of_slice(turns: &mut dyn Turns) -> f64 {
     let goal = turns.sent() + SLICE;
     let begin = thread_cpu();
     for _ in 0..SLICE {

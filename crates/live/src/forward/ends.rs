@@ -80,7 +80,7 @@ pub(crate) struct LaneExit {
     not_before: Time,
     /// Delay between a packet's due time and its departure, in nanoseconds.
     pub(crate) lateness: Histogram,
-    /// Packets that the end took, and packets that it refused.
+    /// Packets that the end accepted, and packets that it refused.
     pub(crate) delivered: u64,
     pub(crate) refused: u64,
     batch: Vec<FrameId>,
@@ -103,8 +103,8 @@ impl LaneExit {
             self.propagating.push_back(PropagatingFrame { due, frame });
         } else {
             let due = due.max(self.not_before);
-            let place = self.propagating.partition_point(|other| other.due <= due);
-            self.propagating.insert(place, PropagatingFrame { due, frame });
+            let index = self.propagating.partition_point(|other| other.due <= due);
+            self.propagating.insert(index, PropagatingFrame { due, frame });
         }
     }
 
@@ -114,16 +114,16 @@ impl LaneExit {
         self.propagating.front().map_or(Time::NEVER, |first| first.due)
     }
 
-    /// Sends a batch of due packets to `to` and calls `left` for each, with whether `to` took it. Returns true if more
-    /// may be due. An end reports only how many packets it refused. They count as the last packets of the batch, as at
-    /// a full device.
+    /// Sends a batch of due packets to `to` and calls `sent` for each, with whether `to` accepted it. Returns true if
+    /// more may be due. An end reports only how many packets it refused. They count as the last packets of the batch,
+    /// as at a full device.
     #[inline]
     pub(crate) fn send_due(
         &mut self,
         now: Time,
         to: &mut dyn LinkEnd,
         pool: &mut Pool,
-        mut left: impl FnMut(&FrameId, bool),
+        mut sent: impl FnMut(&FrameId, bool),
     ) -> io::Result<bool> {
         while self.batch.len() < BATCH
             && self.propagating.front().is_some_and(|first| first.due <= now)
@@ -140,17 +140,17 @@ impl LaneExit {
             self.propagating.clear();
         }
         let more = self.batch.len() == BATCH;
-        let sent = to.send(pool, &self.batch);
-        // After an error no packet counts as delivered: how many the end took is unknown.
-        let refused = *sent.as_ref().unwrap_or(&self.batch.len());
-        let taken = self.batch.len() - refused;
-        self.delivered += taken as u64;
+        let result = to.send(pool, &self.batch);
+        // After an error the number of accepted packets is unknown, so none counts as delivered.
+        let refused = *result.as_ref().unwrap_or(&self.batch.len());
+        let accepted = self.batch.len() - refused;
+        self.delivered += accepted as u64;
         self.refused += refused as u64;
         for (index, frame) in self.batch.drain(..).enumerate() {
-            left(&frame, index < taken);
+            sent(&frame, index < accepted);
             pool.give(frame);
         }
-        sent.map(|_| more)
+        result.map(|_| more)
     }
 
     /// Delays every packet by `by`.

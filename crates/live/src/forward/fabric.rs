@@ -47,8 +47,8 @@ impl Fabric for Lanes {
 
     #[inline]
     fn due(&self) -> Time {
-        let [forth, back] = self;
-        forth.due().min(back.due())
+        let [forward, reverse] = self;
+        forward.due().min(reverse.due())
     }
 
     fn stall(&mut self, by: Span) {

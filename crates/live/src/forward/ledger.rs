@@ -150,8 +150,8 @@ impl LaneLedger {
         views
     }
 
-    /// Fair rate in bit/s: mean rate of the flows with recent drops or marks. Flows without either get all they demand
-    /// (max-min fairness). `None` if no flow had any.
+    /// Fair rate in bit/s: mean rate of the flows with recent drops or marks. All other flows get their whole demand
+    /// (max-min fairness). `None` without such flows.
     fn fair_rate(&mut self, now: Time) -> Option<f64> {
         if now - self.periods[1] >= FAIR_PERIOD {
             self.periods = [self.periods[1], now];
@@ -241,7 +241,7 @@ mod tests {
     }
 
     #[test]
-    fn flows_that_lose_their_row_keep_their_counts_among_the_others() {
+    fn the_counts_of_evicted_flows_move_to_the_common_row() {
         let mut ledger = LaneLedger::new(7);
         let flows = 5 * u64::from(MOST_FLOWS);
         for flow in 0..flows {
@@ -255,7 +255,7 @@ mod tests {
     }
 
     #[test]
-    fn counts_are_a_flows_own_though_rows_move_and_their_places_are_remembered() {
+    fn each_flow_has_its_own_counts_although_rows_move_and_row_numbers_are_cached() {
         let mut ledger = LaneLedger::new(7);
         // All these flows share one cache entry.
         for flow in 0..3 * u64::from(MOST_FLOWS) {
@@ -267,7 +267,7 @@ mod tests {
     }
 
     #[test]
-    fn the_top_is_who_sent_most_since_the_last_look() {
+    fn the_top_flows_sent_most_since_the_last_view() {
         let mut ledger = LaneLedger::new(7);
         for (flow, bytes) in [(1, 500), (2, 300), (3, 100)] {
             pass(&mut ledger, flow, bytes, Time::ZERO);

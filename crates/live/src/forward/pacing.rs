@@ -150,7 +150,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn nobody_is_woken_early() {
+    fn a_wait_never_ends_early() {
         let clock = Monotonic::new();
         for margin in [Span::ZERO, Span::from_micros(60), Span::from_millis(5)] {
             let mut paced = PacedClock::new(clock, margin);
@@ -161,7 +161,7 @@ mod tests {
     }
 
     #[test]
-    fn an_urgent_thread_comes_before_ordinary_ones() {
+    fn a_realtime_thread_has_the_policy_sched_fifo() {
         // Scheduling belongs to a thread: use one that ends with the test.
         std::thread::spawn(|| {
             match PacedClock::new(Monotonic::new(), PacedClock::MARGIN).realtime().begin() {
@@ -180,7 +180,7 @@ mod tests {
     }
 
     #[test]
-    fn an_urgent_thread_leaves_others_their_share_also_when_it_never_waits_for_long() {
+    fn a_realtime_thread_yields_the_cpu_even_if_its_waits_are_short() {
         std::thread::spawn(|| {
             let clock = Monotonic::new();
             let mut paced = PacedClock::new(clock, PacedClock::MARGIN).realtime();
@@ -206,7 +206,7 @@ mod tests {
     }
 
     #[test]
-    fn what_can_be_read_ends_the_sleep() {
+    fn a_readable_descriptor_ends_the_sleep() {
         use std::io::Write;
         use std::os::fd::AsFd;
         use std::os::unix::net::UnixStream;

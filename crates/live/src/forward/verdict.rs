@@ -31,16 +31,16 @@ const UNRESPONSIVE_AFTER: Span = Span::from_secs(5);
 /// Least number of drops and marks for a verdict.
 const LEAST_SIGNALS: u64 = 5;
 
-/// The rate is compared over this many intervals before and after an interval: several round trips, enough for a TCP
-/// flow to react. After the drops that a BBR cycle or a short burst causes, its rate falls by itself. Most cycles and
-/// bursts are over within these intervals.
+/// The rate is compared over this many intervals before and after an interval, 300 ms each. That is several round trips,
+/// enough for a TCP flow to react. A short burst, or a probe of BBR, causes drops and then ends by itself, which looks
+/// like a reaction. If it lasts less than 300 ms, the rate before it counts too, and the rates differ little.
 const NEAR_INTERVALS: usize = 3;
 
 /// Least number of intervals with many signals, and with few, for a comparison.
 const LEAST_INTERVALS: usize = 3;
 
 /// After intervals with many signals, a responsive flow's rate falls by at least this share and at least this many
-/// standard errors. By chance alone, one comparison in 160 meets both bounds.
+/// standard errors. A normally distributed change exceeds 2.5 standard errors downwards once in 160 comparisons.
 const LEAST_REDUCTION: f64 = 0.05;
 const LEAST_STANDARD_ERRORS: f64 = 2.5;
 

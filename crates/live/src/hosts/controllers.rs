@@ -43,7 +43,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_control_that_is_kept_to_the_first_namespace_is_told_from_one_that_is_not_there() {
+    fn the_error_distinguishes_a_control_of_the_first_namespace_from_a_missing_one() {
         let kept = "the kernel allows cubic only in the first network namespace; elsewhere it allows reno, bbr. Allow it as \
                     root: sysctl -w net.ipv4.tcp_allowed_congestion_control='reno bbr cubic'";
         assert_eq!(refusal_in_words("cubic", "reno bbr cubic\n", "reno bbr\n"), kept);

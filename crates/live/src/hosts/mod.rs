@@ -176,7 +176,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_network_that_something_leads_to_is_not_chosen() {
+    fn a_network_with_a_route_is_not_chosen() {
         let route = |to: [u8; 4], mask: [u8; 4]| {
             let hex = |octets: [u8; 4]| format!("{:08X}", u32::from_ne_bytes(octets));
             format!("eth0\t{}\t00000000\t0001\t0\t0\t0\t{}\t0\t0\t0\n", hex(to), hex(mask))

@@ -105,7 +105,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_anomaly_has_its_place_and_a_name_of_its_own() {
+    fn every_anomaly_has_its_own_index_and_name() {
         let mut names: Vec<&str> = FrameAnomaly::ALL.iter().map(|anomaly| anomaly.name()).collect();
         assert!(FrameAnomaly::ALL.iter().enumerate().all(|(index, anomaly)| *anomaly as usize == index));
         names.sort_unstable();
@@ -114,7 +114,7 @@ mod tests {
     }
 
     #[test]
-    fn only_what_is_dropped_counts_as_dropped() {
+    fn only_anomalies_that_are_not_forwarded_count_as_dropped() {
         let mut anomalies = AnomalyCounts::default();
         FrameAnomaly::ALL.iter().for_each(|anomaly| anomalies.count(*anomaly));
         assert_eq!(anomalies.dropped(), 9);

@@ -73,7 +73,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn it_does_not_go_back_and_copies_agree() {
+    fn the_clock_never_decreases_and_copies_agree() {
         let clock = Monotonic::new();
         let copy = clock;
         let (first, second, third) = (clock.now(), copy.now(), clock.now());

@@ -55,7 +55,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn a_marked_ipv4_header_has_the_checksum_that_a_new_computation_gives(
+        fn a_marked_ipv4_header_has_the_recomputed_checksum(
             tos: u8, length: u16, id: u16, ttl: u8, ends: [[u8; 4]; 2], options: [u8; 8], before in 0..30_usize,
         ) {
             let header = v4(tos, length, id, ttl, ends, &options);

@@ -1,4 +1,4 @@
-//! Ends of a link, which frames come from and go to.
+//! Ends of a link: where a lane receives frames and delivers them.
 
 use std::io;
 use std::os::fd::BorrowedFd;
@@ -12,9 +12,9 @@ pub const BATCH: usize = 64;
 /// Result of [`LinkEnd::recv`], besides the frames in the batch.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct ReceiveResult {
-    /// Frames read and discarded because no slot was free.
+    /// Frames discarded because no slot was free.
     pub no_slot: u64,
-    /// Frames read and discarded because they exceed the MTU or a slot.
+    /// Frames discarded because they exceed the MTU or a slot.
     pub oversize: u64,
     /// Whether more frames may be waiting.
     pub more: bool,
@@ -31,7 +31,7 @@ pub struct KernelCounts {
 
 /// One end of a link. No method blocks.
 pub trait LinkEnd {
-    /// Receives frames into slots of `pool` until `batch` has [`BATCH`] frames. After an error no more will come.
+    /// Receives frames into slots of `pool` until `batch` has [`BATCH`] frames. After an error no more arrive.
     fn recv(&mut self, pool: &mut Pool, batch: &mut Vec<FrameId>) -> io::Result<ReceiveResult>;
 
     /// Sends `batch` and returns the number of frames refused, which are lost. After an error none can be sent.

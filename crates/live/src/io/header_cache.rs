@@ -78,7 +78,7 @@ mod tests {
     use headgate_core::Rng;
 
     #[test]
-    fn every_header_is_answered_by_what_was_found_for_it() {
+    fn every_header_has_the_flow_and_class_found_for_it() {
         let mut recent = HeaderCache::<2>::new();
         let mut rng = Rng::named(1, "headers");
         let found = |words: [u64; 2]| (FlowId(words[0] ^ words[1].rotate_left(7)), ClassId((words[0] & 3) as u16));
@@ -92,7 +92,7 @@ mod tests {
             });
             assert_eq!(answer, found(words));
         }
-        assert!((320..20_000).contains(&times), "{times}: some are remembered, and not all can be");
+        assert!((320..20_000).contains(&times), "{times}: some headers are cached, and not all fit");
     }
 
     #[test]

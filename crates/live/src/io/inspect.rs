@@ -61,9 +61,9 @@ fn v6_addresses<'a>(text: &'a str, name: &'a str) -> impl Iterator<Item = Ipv6Ad
 
 /// The interface's master according to sysfs, which shows the namespace it was mounted in.
 fn master(name: &str, index: i32) -> Option<String> {
-    let place = Path::new("/sys/class/net").join(name);
-    let shown = fs::read_to_string(place.join("ifindex")).ok()?.trim().parse();
-    let master = place.join("master").read_link().ok()?;
+    let directory = Path::new("/sys/class/net").join(name);
+    let shown = fs::read_to_string(directory.join("ifindex")).ok()?.trim().parse();
+    let master = directory.join("master").read_link().ok()?;
     (shown == Ok(index)).then(|| master.file_name().unwrap_or_default().to_string_lossy().into_owned())
 }
 
@@ -79,7 +79,7 @@ mod tests {
     }
 
     #[test]
-    fn addresses_are_those_of_the_whole_name() {
+    fn an_interface_has_only_addresses_with_its_whole_name() {
         let text = "fe80000000000000a8bbccfffe000001 05 40 20 80    eth1\n\
                     20010db8000000000000000000000001 06 40 00 80   eth10\n";
         assert_eq!(

@@ -111,7 +111,7 @@ mod tests {
     }
 
     #[test]
-    fn the_loopback_is_counted_and_what_is_not_there_is_not() {
+    fn the_loopback_has_counters_and_a_missing_interface_has_none() {
         assert!(counters("lo").is_ok());
         assert_eq!(counters("no-such-link").unwrap_err().kind(), io::ErrorKind::NotFound);
         assert!(bring_up("no-such-link").is_err());

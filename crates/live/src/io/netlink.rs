@@ -144,7 +144,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn lengths_count_what_they_should_and_attributes_begin_at_multiples_of_four() {
+    fn lengths_exclude_padding_and_attributes_begin_at_multiples_of_four() {
         let mut requests = NetlinkRequests::default();
         requests.add(7, libc::NLM_F_ACK, &[9; 4], |message| {
             message.nested(1, |inner| inner.text(2, "ab"));
@@ -159,7 +159,7 @@ mod tests {
     }
 
     #[test]
-    fn an_answer_that_says_why_not_is_an_error_and_one_that_is_cut_off_too() {
+    fn a_refusal_and_a_truncated_answer_are_errors() {
         let answer = |code: i32| {
             let mut bytes = vec![36, 0, 0, 0, 2, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0];
             bytes[..4].copy_from_slice(&36_u32.to_ne_bytes());

@@ -286,7 +286,7 @@ mod tests {
     }
 
     #[test]
-    fn a_checksum_that_was_left_to_a_card_is_that_of_the_whole_segment() {
+    fn a_filled_in_checksum_covers_the_whole_segment() {
         for payload in [&b""[..], b"x", b"some bytes of no even number, 37 here"] {
             for (v6, tcp) in [(false, false), (false, true), (true, false), (true, true)] {
                 let (whole, mut left, partial) = both(v6, tcp, payload);
@@ -298,7 +298,7 @@ mod tests {
     }
 
     #[test]
-    fn what_lies_beyond_the_frame_is_not_filled_in() {
+    fn a_checksum_beyond_the_frame_is_not_filled_in() {
         for partial in [
             PartialChecksum { start: 40, offset: 0 },
             PartialChecksum { start: 8, offset: 31 },

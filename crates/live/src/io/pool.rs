@@ -182,7 +182,7 @@ mod tests {
     }
 
     #[test]
-    fn a_pool_that_grows_keeps_what_is_taken_and_has_every_slot_once() {
+    fn a_pool_that_grows_keeps_its_frames_and_has_every_slot_once() {
         let mut pool = Pool::new(3, 8);
         let kept = pool.take().unwrap();
         pool.slot_mut(&kept).fill(7);

@@ -159,7 +159,7 @@ mod tests {
     use crate::memory::FakeClock;
 
     #[test]
-    fn what_finds_no_room_is_counted_and_passes_all_the_same() {
+    fn frames_without_room_for_a_record_are_counted_and_forwarded() {
         let (recorder, records) = Recorder::new();
         let frames = (0..MOST_PENDING + 10).map(|n| (Time::ZERO, vec![n as u8; 200]));
         let mut end = RecordedEnd::new(FakeClock::new().end(Layer::Ip, frames), Monotonic::new(), Some(recorder));
