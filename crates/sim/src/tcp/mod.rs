@@ -7,8 +7,9 @@
 //! | task | file |
 //! | --- | --- |
 //! | events of the sender, timers | `sender.rs` |
-//! | choice of the next segment, pacing | `sender/sending.rs`, `pacing.rs` |
-//! | recovery without and with SACK | `sender/recovery.rs`, `sender/sacked.rs` |
+//! | choice of the next segment without and with SACK | `sender/sending.rs`, `sender/sacked_sending.rs` |
+//! | pacing | `pacing.rs` |
+//! | recovery without and with SACK | `sender/recovery.rs`, `sender/sacked.rs`, `sender/sacked_losses.rs` |
 //! | which segments have arrived or are lost | `scoreboard.rs` (state), `transmissions.rs` (send times) |
 //! | loss detection by time, tail probes, reduction | `rack.rs`, `tlp.rs`, `prr.rs` |
 //! | retransmission timeout, delivery rates | `rto.rs`, `rate_sample.rs` |

@@ -22,6 +22,8 @@
 mod marks;
 mod recovery;
 mod sacked;
+mod sacked_losses;
+mod sacked_sending;
 mod sending;
 mod state;
 mod supply;
