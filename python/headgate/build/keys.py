@@ -100,9 +100,12 @@ class TcpKeys(TypedDict, total=False):
     max_rto: Time
     rto_granularity: Time
     min_rto_variance: Time
+    rttvar_by_round: bool
     limited_transmit: bool
     limited_retransmit: bool
     halve_cwnd: bool
+    reduce_cwnd: bool
+    reduce_once: bool
     once_a_window: bool
     loss_restarts_timer: bool
     partial_deflation: bool

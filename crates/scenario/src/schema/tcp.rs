@@ -62,6 +62,9 @@ table! {
         /// least variance term of the RTO: the RTO is SRTT + max(this, G, 4 RTTVAR) (RFC 6298, 2); `"off"` for G alone
         // `tcp_rtt_estimator` bounds the variance by `TCP_RTO_MIN`, and `__tcp_set_rto` adds SRTT.
         min_rto_variance: Option<Span> = None, linux Some(Span::from_millis(200)), in POSITIVE_DELAY;
+        /// RTTVAR is the [largest deviation of a round trip](transport.md#timeouts) and falls once per round trip
+        // `tcp_rtt_estimator`: `mdev_max_us`, `rtt_seq`.
+        rttvar_by_round: bool = false, linux true;
         /// each of the first two duplicate ACKs sends a new segment (RFC 3042)
         limited_transmit: bool = true;
         /// each of these two also sends the next segment while `tahoe`, `reno` or `newreno` repairs a timeout's losses
@@ -71,6 +74,12 @@ table! {
         /// outstanding data
         // `TcpAgent::slowdown` with `precisionReduce_`. RFC 5681, equation 4, halves FlightSize.
         halve_cwnd: bool = false, ns2 true;
+        /// a loss and a timeout reduce `cwnd` in whole packets, not the outstanding data
+        // `tcp_reno_ssthresh` and `cubictcp_recalc_ssthresh` use `snd_cwnd`, and `tcp_cwnd_reduction` `prior_cwnd`.
+        reduce_cwnd: bool = false, linux true;
+        /// neither the loss of a retransmission nor a timeout in a loss recovery reduces the window again
+        // `tcp_enter_loss` reduces "if it has not yet been made inside this window", `tcp_enter_recovery` once.
+        reduce_once: bool = false, linux true;
         /// with Reno too, a window of data has at most one fast retransmission
         // `bugFix_` is true.
         once_a_window: bool = false, ns2 true;

@@ -35,5 +35,5 @@ mod transmissions;
 pub use headgate_scenario::TcpSettings;
 pub use rate_sample::{DeliveryState, RateSample};
 pub use receiver::{OutgoingAck, TcpReceiver};
-pub use rto::Rto;
+pub use rto::{Rto, RttDeviation};
 pub use sender::{Ack, LossState, OutgoingSegment, OutstandingCounts, TcpSender};

@@ -7,36 +7,39 @@ use headgate_core::{Span, Time};
 
 use super::cc::CongestionWindow;
 
+/// The time of the next departure, in 8 bytes. The top bit tells whether a departure event is scheduled: no run lasts
+/// 2^63 ns.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct Pacer {
-    next: Time,
-    /// A departure event is scheduled.
-    armed: bool,
-}
+pub struct Pacer(u64);
+
+/// A departure event is scheduled.
+const ARMED: u64 = 1 << 63;
 
 impl Pacer {
     /// When the next segment may leave.
+    #[inline]
     pub fn ready_at(&self) -> Time {
-        self.next
+        Time::from_nanos(self.0 & !ARMED)
     }
 
     /// Records a departure. Idle time does not permit a later burst.
     pub fn record_departure(&mut self, now: Time, rate: f64) {
-        self.next = self.next.max(now) + Span::from_secs_f64(1.0 / rate);
+        let next = self.ready_at().max(now) + Span::from_secs_f64(1.0 / rate);
+        self.0 = self.0 & ARMED | next.as_nanos().min(!ARMED);
     }
 
     /// When to schedule a departure event; `None` if a segment may leave now or an event is already scheduled.
     pub fn arm(&mut self, now: Time) -> Option<Time> {
-        if self.armed || self.next <= now {
+        if self.0 & ARMED != 0 || self.ready_at() <= now {
             return None;
         }
-        self.armed = true;
-        Some(self.next)
+        self.0 |= ARMED;
+        Some(self.ready_at())
     }
 
     /// The departure event has occurred.
     pub fn disarm(&mut self) {
-        self.armed = false;
+        self.0 &= !ARMED;
     }
 }
 

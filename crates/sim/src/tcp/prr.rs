@@ -17,7 +17,7 @@ pub struct Prr {
 
 impl Prr {
     /// Begins a recovery. `recover_fs` segments were neither acknowledged nor known to have arrived before the
-    /// acknowledgement that triggered it.
+    /// acknowledgement that triggered it. With `reduce_cwnd` it is the `cwnd` before the recovery, as in Linux.
     pub fn new(recover_fs: u32) -> Prr {
         Prr { delivered: 0, out: 0, recover_fs: recover_fs.max(1) }
     }

@@ -20,6 +20,7 @@
 //! | FlightSize (RFC 5681) | `flight` |
 
 mod marks;
+mod options;
 mod recovery;
 mod sacked;
 mod sacked_losses;
@@ -38,6 +39,7 @@ use super::pacing::Pacer;
 use super::rto::Rto;
 use crate::prefetch::prefetch;
 use crate::segment::{SackBlock, SackBlocks};
+use options::SenderOptions;
 use sacked::SackState;
 pub use state::{LossState, OutstandingCounts};
 
@@ -147,6 +149,8 @@ pub struct TcpSender {
     /// [`NONE`]. Used with `ecn_backoff` only.
     echo_at_one: u32,
     pacer: Pacer,
+    /// State of rare options; `None` if the group has none of them.
+    options: Option<Box<SenderOptions>>,
 }
 
 /// No segment has this number.
@@ -188,6 +192,7 @@ impl TcpSender {
             max_flight: config.initial_window,
             echo_at_one: NONE,
             pacer: Pacer::default(),
+            options: SenderOptions::new(config),
         }
     }
 
@@ -296,10 +301,16 @@ impl TcpSender {
     fn time_out(&mut self, config: &TcpSettings, now: Time) {
         self.timeouts += 1;
         // ns-2 keeps `ssthresh` only if the last reduction was for an echo (`TcpAgent::timeout`).
-        let lowers = if config.halve_cwnd { self.ecn_recover <= self.recover } else { self.timeout_una != self.una };
+        let reduced = config.reduce_once && self.phase != RecoveryPhase::Open;
+        let lowers = match config.halve_cwnd {
+            true => self.ecn_recover <= self.recover,
+            false => self.timeout_una != self.una && !reduced,
+        };
         if lowers {
             let loss = LossInfo { now, flight: self.reducible(self.flight(), config), next_new: self.next_new };
             self.lower_ssthresh(config, |cc, window| cc.on_timeout(&loss, window, config));
+        }
+        if lowers || reduced {
             self.timeout_una = self.una;
         }
         self.rto.back_off(config);
@@ -351,10 +362,21 @@ impl TcpSender {
         // `NONE` is the largest number: no acknowledgement covers it.
         let covered = ack > self.timed_seq;
         if covered {
-            self.rto.on_rtt(now - self.timed_at, config);
+            self.on_rtt(now - self.timed_at, ack, config);
             self.timed_seq = NONE;
         }
         covered
+    }
+
+    /// Updates the timeout with a round-trip time, sampled by an acknowledgement of all segments before `una`.
+    #[inline]
+    fn on_rtt(&mut self, rtt: Span, una: u32, config: &TcpSettings) {
+        match &mut self.options {
+            Some(options) if config.rttvar_by_round => {
+                self.rto.on_rtt_by_round(rtt, &mut options.deviation, (una, self.next_new), config);
+            }
+            _ => self.rto.on_rtt(rtt, config),
+        }
     }
 
     /// Passes an acknowledgement to the congestion control.

@@ -16,10 +16,6 @@ const CAUSES: &[(&str, &str)] = &[
         "A mark reduces the window at once (RFC 3168, section 6.1.2). Linux reduces it by PRR, as for a loss.",
     ),
     (
-        "tcp/fast_recovery/prr-ss-30pkt-lost-1_4-11_16",
-        "PRR follows RFC 9937, section 6.2: the bound is that of slow start only if an ACK covers new data and reports no further loss. Linux 6.1 asks only for the latter.",
-    ),
-    (
         "tcp/fast_recovery/prr-ss-ack-below-snd_una-cubic",
         "PRR follows RFC 9937, section 6.2. Linux 6.1 has the bounds of RFC 6937.",
     ),

@@ -10,6 +10,7 @@ mod bbr;
 mod cubic;
 mod ecn;
 mod hystart;
+mod linux;
 mod pacing;
 mod prr;
 mod rack;

@@ -102,10 +102,12 @@ impl TcpSender {
     }
 
     /// The number of segments that a loss halves: the outstanding ones (`flight`). With `halve_cwnd`, as in ns-2, it is
-    /// the smaller of `cwnd` without inflation and the receive window.
+    /// the smaller of `cwnd` without inflation and the receive window. With `reduce_cwnd`, as in Linux, it is `cwnd`.
     pub(super) fn reducible(&self, flight: u32, config: &TcpSettings) -> f64 {
+        let cwnd = self.window.cwnd() - f64::from(self.inflation);
         match config.halve_cwnd {
-            true => (self.window.cwnd() - f64::from(self.inflation)).min(f64::from(config.window)),
+            true => cwnd.min(f64::from(config.window)),
+            false if config.reduce_cwnd => cwnd.floor(),
             false => f64::from(flight),
         }
     }
@@ -155,13 +157,13 @@ impl TcpSender {
         let cwnd = self.window.ssthresh;
         self.round_ssthresh(config);
         self.max_flight = 0;
-        cwnd
+        if config.reduce_cwnd && !config.halve_cwnd { self.window.ssthresh } else { cwnd }
     }
 
-    /// With `halve_cwnd`, rounds `ssthresh` down, to at least two segments; `cwnd` keeps its fraction
-    /// (`TcpAgent::slowdown` in ns-2).
+    /// With `halve_cwnd` and `reduce_cwnd`, rounds `ssthresh` down, to at least two segments. With `halve_cwnd`, `cwnd`
+    /// keeps its fraction (`TcpAgent::slowdown` in ns-2).
     pub(super) fn round_ssthresh(&mut self, config: &TcpSettings) {
-        if config.halve_cwnd {
+        if config.halve_cwnd || config.reduce_cwnd {
             self.window.ssthresh = self.window.ssthresh.floor().max(2.0);
         }
     }

@@ -86,8 +86,8 @@ impl TcpSender {
     }
 
     /// Begins a recovery for `losses`. During a recovery, only the loss of a retransmission begins another: it is a
-    /// second sign of congestion (RFC 5681, section 4.3). `in_flight` are the segments neither acknowledged nor known
-    /// to have arrived before the losses were found.
+    /// second sign of congestion (RFC 5681, section 4.3). With `reduce_once` it begins none. `in_flight` are the
+    /// segments neither acknowledged nor known to have arrived before the losses were found.
     #[inline]
     pub(super) fn respond_to_loss(
         &mut self,
@@ -98,7 +98,7 @@ impl TcpSender {
         now: Time,
     ) {
         let new_recovery = losses.any && !self.recovering();
-        let lost_again = losses.retransmitted && self.phase != RecoveryPhase::Open;
+        let lost_again = losses.retransmitted && self.phase != RecoveryPhase::Open && !config.reduce_once;
         if new_recovery || lost_again {
             self.begin_recovery_sacked(sack, in_flight, config, now);
         }
@@ -111,6 +111,7 @@ impl TcpSender {
             true => self.flight().min(self.window.whole_segments()),
             false => self.flight() - u32::from(self.limited_sent),
         };
+        let proportion = if config.reduce_cwnd { self.window.whole_segments() } else { in_flight };
         let cwnd = self.begin_recovery(flight, config, now);
         let SackState { scoreboard, tracker } = sack;
         if !config.rack() {
@@ -123,7 +124,7 @@ impl TcpSender {
         let proportional = config.prr && !config.models();
         if let Some(t) = tracker {
             t.sends_before_recovery = t.transmissions.count();
-            t.prr = proportional.then(|| Prr::new(in_flight));
+            t.prr = proportional.then(|| Prr::new(proportion));
             t.tlp.clear();
         }
         if !proportional && !config.models() {

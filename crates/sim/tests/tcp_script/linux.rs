@@ -1,0 +1,112 @@
+//! Rules of Linux 6.1 (`net/ipv4`), each beside what the RFCs say. Every figure follows from the function named beside it.
+
+use headgate_scenario::{Cc, Recovery};
+use headgate_sim::tcp::TcpSettings;
+
+use crate::common::{Host, Net, at, avoiding, ms};
+
+/// Selective ACKs with losses found by time and a proportional reduction, as in Linux.
+fn selective(cc: Cc, window: u32) -> TcpSettings {
+    TcpSettings { prr: true, ..avoiding((cc, Recovery::Rack), window) }
+}
+
+#[test]
+fn a_loss_reduces_cwnd_and_not_the_outstanding_data() {
+    // An application offers 12 segments to a window of 20, and the first is lost. cubictcp_recalc_ssthresh: 20 x 717 /
+    // 1024 = 14.003, in whole packets 14. RFC 9438, 4.6: 0.7 of the 12 outstanding, 8.4. tcp_reno_ssthresh: 20 / 2.
+    for (cc, reduce_cwnd, ssthresh) in [
+        (Cc::Cubic, true, 14.0),
+        (Cc::Cubic, false, 12.0 * 717.0 / 1024.0),
+        (Cc::Reno, true, 10.0),
+        (Cc::Reno, false, 6.0),
+    ] {
+        let config = TcpSettings { reduce_cwnd, cubic_beta: 717.0 / 1024.0, ..selective(cc, 20) };
+        let mut host = Host::finite(config);
+        host.offer(12);
+        host.wait(ms(100));
+        host.sack(0, &[(1, 4)]);
+        assert_eq!(host.windows().1, ssthresh, "{cc:?}");
+    }
+}
+
+#[test]
+fn the_reduction_is_spread_over_cwnd_and_not_over_the_flight() {
+    // tcp_cwnd_reduction: sndcnt = ceil(ssthresh x prr_delivered / prior_cwnd) - prr_out. 16 of a window of 20 are
+    // outstanding: ssthresh 10. Three arrive: ceil(10 x 3 / 20) = 2: 0 at once, 16 when there is data. Four: 2. Five: 3. So
+    // each second arrival sends a segment. With the 16 in flight below the line, four arrivals would already send a third.
+    let mut host = Host::finite(TcpSettings { reduce_cwnd: true, ..selective(Cc::Reno, 20) });
+    host.offer(16);
+    host.wait(ms(100));
+    assert_eq!((host.sack(0, &[(1, 4)]), host.offer(20)), ("0r".into(), "16".into()));
+    let sent = [5, 6, 7, 8].map(|end| host.sack(0, &[(1, end)]));
+    assert_eq!(sent, ["", "17", "", "18"]);
+}
+
+#[test]
+fn a_timeout_reduces_cwnd_and_not_the_outstanding_data() {
+    // tcp_enter_loss: ssthresh from snd_cwnd. Two segments of a window of 16 are lost.
+    for (reduce_cwnd, ssthresh) in [(true, 8.0), (false, 2.0)] {
+        let mut host = Host::finite(TcpSettings { reduce_cwnd, ..avoiding(Recovery::Sack, 16) });
+        host.offer(2);
+        host.expire();
+        assert_eq!(host.windows(), (1.0, ssthresh));
+    }
+}
+
+#[test]
+fn a_recovery_reduces_once_even_if_a_retransmission_is_lost() {
+    // RFC 5681, 4.3, halves 8 again (`rack.rs`): Linux is in TCP_CA_Recovery and only sends 2 once more.
+    for (reduce_once, ssthresh) in [(true, 4.0), (false, 2.0)] {
+        let config = TcpSettings { reduce_once, prr: false, ..selective(Cc::Reno, 8) };
+        let mut net = Net::new(config).losing(&[(2, 1), (2, 2)]);
+        net.run(at(1500));
+        assert_eq!(net.times_of(2), [0, 100, 300]);
+        let third = net.sent.iter().filter(|sent| sent.data.seq == 2).nth(2).unwrap();
+        assert_eq!(third.ssthresh, ssthresh);
+    }
+}
+
+#[test]
+fn a_timeout_in_a_recovery_does_not_reduce_again() {
+    // tcp_enter_loss reduces below TCP_CA_Recovery, or if the recovery's data is acknowledged. The loss halves 16; cwnd in
+    // the recovery is smaller, and half of that is what a timeout would leave. The second timeout of the segment is one
+    // of TCP_CA_Loss with icsk_retransmits.
+    for (reduce_once, least) in [(true, 8.0), (false, 2.0)] {
+        let config = TcpSettings { reduce_once, reduce_cwnd: true, ..selective(Cc::Reno, 16) };
+        let mut host = Host::started(config);
+        host.wait(ms(100));
+        host.sack(0, &[(1, 4)]);
+        assert_eq!(host.windows().1, 8.0);
+        host.sack(0, &[(1, 12)]);
+        for _ in 0..4 {
+            host.expire();
+        }
+        assert!(host.tcp.timeouts() >= 2);
+        assert!((host.windows().1 < 8.0) != reduce_once && host.windows().1 >= least);
+    }
+}
+
+#[test]
+fn rttvar_falls_once_a_round_trip() {
+    // Round trips of 100 ms, then of 300 ms, then of 100 ms again. tcp_rtt_estimator keeps rttvar, a quarter of the term,
+    // within a round trip; RFC 6298 takes a quarter away with each sample.
+    let timeouts = |rttvar_by_round| {
+        let config =
+            TcpSettings { rttvar_by_round, min_rto: ms(1), min_rto_variance: Some(ms(1)), ..selective(Cc::Reno, 4) };
+        let mut host = Host::started(config);
+        let mut next = 0;
+        [100, 300, 100].map(|rtt| {
+            host.wait(ms(rtt));
+            next += 4;
+            host.ack(next);
+            host.tcp.rto().timeout()
+        })
+    };
+    // 100: 100 + 200. 300: mdev 200 + (200 - 50) = 350, srtt 125. Both are the same in RFC 6298. 100: srtt 121.875, mdev =
+    // 350 - (87.5 - 25) = 287.5, the largest of its round trip: rttvar = 350 - (350 - 287.5) / 4 = 334.375.
+    let linux = timeouts(true);
+    assert_eq!(linux, [ms(300), ms(475), headgate_core::Span::from_micros(121_875 + 334_375)]);
+    let rfc = timeouts(false);
+    assert_eq!(rfc[..2], linux[..2]);
+    assert_eq!(rfc[2], headgate_core::Span::from_micros(121_875 + 287_500));
+}
