@@ -24,6 +24,8 @@ pub struct ControllerTraits {
     pub rates: bool,
     /// The receiver reports one-way delays (RFC 6817, section 2.3); the sender keeps a `target`.
     pub delays: bool,
+    /// Measures the round trip of each segment, where SACK tells which segments arrive.
+    pub round_trips: bool,
     /// Has a setting for the window that a loss leaves.
     pub beta: bool,
     /// The receiver sends selective acknowledgements (RFC 2018).
@@ -44,6 +46,7 @@ impl ControllerTraits {
         pacing: false,
         rates: false,
         delays: false,
+        round_trips: false,
         beta: false,
         selective: false,
         times: false,
@@ -116,6 +119,7 @@ controllers! {
     Prague "prague" [modern marks ect1 accurate_ecn pacing], "DCTCP for the Internet: ECT(1), accurate ECN, equal rates for round trips up to 25 ms, paced", "draft-briscoe-iccrg-prague-congestion-control";
     Ledbat "ledbat" [modern delays], "keeps the queueing delay at a target and yields to other flows", "RFC 6817";
     Westwood "westwood" [] "westwood", "Reno that sets its window after a loss to the measured bandwidth-delay product (Westwood+)", "Grieco and Mascolo, CCR 2004";
+    Vegas "vegas" [round_trips] "vegas", "keeps two to four of its packets in the queue, by round-trip times", "Brakmo and Peterson, JSAC 1995";
     Bbr "bbr" [modern pacing rates] "bbr", "follows a model of the path's bandwidth and delay instead of losses, paced (version 1)", "draft-cardwell-iccrg-bbr-congestion-control-00";
     Bbr3 "bbr3" [modern pacing rates], "BBR with bounds from the losses of its probes (version 3)", "draft-ietf-ccwg-bbr";
 
@@ -156,7 +160,8 @@ impl TcpSettings {
     /// Whether the sender keeps a record of each outstanding segment.
     #[inline]
     pub const fn tracks(&self) -> bool {
-        self.rack() || self.prr || self.hystart || self.models()
+        let each_round_trip = self.cc.traits().round_trips && self.recovery.is_selective();
+        self.rack() || self.prr || self.hystart || self.models() || each_round_trip
     }
 
     /// Whether an ECN echo at a window of one takes `cwnd` below one, and echoes in a row double the timeout (ns-2).

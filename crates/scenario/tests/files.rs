@@ -55,6 +55,8 @@ fn a_profile_chooses_the_defaults_and_keys_override_it() {
     assert!(tcp.halve_cwnd && tcp.once_a_window && tcp.loss_restarts_timer && tcp.exit_burst);
     let cubic = small("[[tcp]]\nprofile = 'ns2'\ncc = 'cubic'", &[]).tcp.remove(0);
     assert_eq!((tcp.cubic_beta, cubic.cubic_beta), (0.7, 819.0 / 1024.0));
+    let vegas = small("[[tcp]]\nprofile = 'ns2'\ncc = 'vegas'", &[]).tcp.remove(0);
+    assert_eq!((vegas.vegas_alpha, vegas.vegas_beta, vegas.vegas_gamma), (1.0, 3.0, 1.0), "ns-default.tcl");
     let tcp = small("[[tcp]]\nprofile = 'ns2'\nwindow = 1000", &[]).tcp.remove(0);
     assert_eq!(tcp.initial_ssthresh, Some(1000), "ns-2 starts ssthresh at the window");
     let udp = small("[[udp]]\nprofile = 'ns2'\nrate = '1Mbit/s'", &[]).udp.remove(0);
@@ -72,6 +74,9 @@ fn the_profile_linux_has_the_values_of_the_kernel() {
     assert!(!tcp.cubic_full_alpha && small("[[tcp]]\ncc = 'cubic'", &[]).tcp[0].cubic_full_alpha);
     let reno = small("[[tcp]]\nprofile = 'linux'\ncc = 'reno'", &[]).tcp.remove(0);
     assert_eq!((reno.cc, reno.recovery, reno.prr), (Cc::Reno, Recovery::Rack, true), "the kernel has one recovery");
+    let vegas = small("[[tcp]]\nprofile = 'linux'\ncc = 'vegas'", &[]).tcp.remove(0);
+    assert_eq!((vegas.vegas_alpha, vegas.vegas_beta, vegas.vegas_gamma), (2.0, 4.0, 1.0), "tcp_vegas.c");
+    assert!(vegas.vegas_linux && !small("[[tcp]]\ncc = 'vegas'", &[]).tcp[0].vegas_linux);
     let reno = small("[[tcp]]\nprofile = 'linux'\nrecovery = 'reno'", &[]).tcp.remove(0);
     assert_eq!((reno.recovery, reno.prr), (Recovery::Reno, false));
 }

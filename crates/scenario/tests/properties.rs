@@ -258,6 +258,15 @@ fn fitting(mut lines: Lines) -> Lines {
     if !cc.traits().beta {
         lines.retain(|key, _| !matches!(*key, "cubic_beta" | "cubic_full_alpha"));
     }
+    if !cc.traits().round_trips {
+        lines.retain(|key, _| !key.starts_with("vegas_"));
+    } else {
+        let [alpha, beta] = ["vegas_alpha", "vegas_beta"].map(|key| lines[key].parse::<f64>().unwrap());
+        lines.insert("vegas_alpha", format!("{:?}", alpha.min(beta)));
+        if !matches!(lines["recovery"].as_str(), "\"sack\"" | "\"rack\"") {
+            lines.insert("vegas_linux", "false".to_string());
+        }
+    }
     lines
 }
 

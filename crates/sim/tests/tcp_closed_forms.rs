@@ -229,3 +229,51 @@ fn the_longer_round_trip_gets_less_but_is_not_starved() {
     let share = share(&dumbbell("500s", 83, flows));
     assert!(share > 0.55 && share < 0.95, "{share}");
 }
+
+/// Vegas flows on the ten megabits after 20 s.
+struct VegasQueue {
+    /// The mean queueing delay in packets of 1500 bytes.
+    packets: f64,
+    /// Each flow's part of the goodput.
+    shares: Vec<f64>,
+    utilization: f64,
+}
+
+fn vegas_queue(settings: &str) -> VegasQueue {
+    let flows = format!("[[tcp]]\ncc = \"vegas\"\ndelayed_ack = \"off\"\n{settings}");
+    let outcome = go(&dumbbell("60s", 200, &flows), 1);
+    let link = &outcome.links[0];
+    let total: f64 = outcome.flows.iter().map(|flow| flow.goodput_bps).sum();
+    VegasQueue {
+        packets: link.port.queue_delay.mean().expect("packets left the queue") * 1e-9 / 0.0012,
+        shares: outcome.flows.iter().map(|flow| flow.goodput_bps / total).collect(),
+        utilization: link.utilization,
+    }
+}
+
+#[test]
+fn a_vegas_flow_keeps_alpha_to_beta_packets_in_the_queue_of_a_full_link() {
+    for (settings, alpha, beta) in [("", 2.0, 4.0), ("vegas_alpha = 10.0\nvegas_beta = 12.0\n", 10.0, 12.0)] {
+        let link = vegas_queue(settings);
+        assert!((alpha..=beta).contains(&link.packets), "{settings} {}", link.packets);
+        assert!(link.utilization > 0.999, "{}", link.utilization);
+    }
+}
+
+#[test]
+fn a_vegas_flow_of_linux_keeps_two_to_five_packets_by_its_own_count() {
+    // The count is rounded down, so 4 is less than 5. It is larger than the queue by RTT / BaseRTT, at most
+    // (83.3 + 5) / 83.3.
+    let link = vegas_queue("vegas_linux = true\n");
+    assert!((2.0 / 1.06..5.0).contains(&link.packets), "{}", link.packets);
+    assert!(link.utilization > 0.999, "{}", link.utilization);
+}
+
+#[test]
+fn two_vegas_flows_keep_twice_as_much_and_neither_has_twice_the_rate() {
+    // Both start on the empty path and measure the same BaseRTT. Rates are as the parts of the queue: at most 4 to 2.
+    let link = vegas_queue("flows = 2\n");
+    assert!((4.0..=8.0).contains(&link.packets), "{}", link.packets);
+    assert!(link.utilization > 0.999, "{}", link.utilization);
+    assert!(link.shares.iter().all(|share| (0.33..0.67).contains(share)), "{:?}", link.shares);
+}

@@ -130,6 +130,10 @@ class TcpKeys(TypedDict, total=False):
     gain: float
     cubic_beta: float
     cubic_full_alpha: bool
+    vegas_alpha: float
+    vegas_beta: float
+    vegas_gamma: float
+    vegas_linux: bool
     send_jitter: Time
     jitter_bursts: bool
     source: str

@@ -7,6 +7,9 @@ use super::{RawEndpoints, RawGroup, RawHeaders, Size};
 use crate::cc::{Cc, Recovery};
 use crate::check::{LARGEST_PACKET, LARGEST_WINDOW, LONGEST_DELAY, POSITIVE_DELAY, above};
 
+/// Thresholds of Vegas in packets: above it is a typing error.
+const MOST_QUEUED: f64 = 1000.0;
+
 // The `ns2` values are those of `Agent/TCP` and `Agent/TCPSink` in the `ns-default.tcl` of ns-2.35. The `linux` values are
 // those of Linux 6.1 (`include/net/tcp.h`, `net/ipv4`).
 table! {
@@ -167,6 +170,24 @@ table! {
         // `bictcp_update` uses `beta_scale` throughout.
         cubic_full_alpha: bool = true, linux !cc.traits().beta,
             only cc.traits().beta, else "`cubic_full_alpha` is of `cc = \"cubic\"` alone, not of `{cc}`";
+        /// with `vegas` only: the window grows while fewer of the flow's packets are queued (alpha of
+        /// [Vegas](transport.md#vegas)); at most `vegas_beta`; in `ns2` 1
+        // `v_alpha_`, `v_beta_` and `v_gamma_` in `ns-default.tcl`; Linux' `alpha`, `beta` and `gamma` are the paper's.
+        vegas_alpha: f64 = 2.0, ns2 if cc.traits().round_trips { 1.0 } else { 2.0 }, in above(0.0, MOST_QUEUED),
+            only cc.traits().round_trips, else "`vegas_alpha` is of `cc = \"vegas\"` alone, not of `{cc}`",
+            check vegas_alpha.total_cmp(&vegas_beta).is_le(), else "{vegas_alpha} is more than `vegas_beta` ({vegas_beta})";
+        /// with `vegas` only: the window shrinks while more of the flow's packets are queued (beta); in `ns2` 3
+        vegas_beta: f64 = 4.0, ns2 if cc.traits().round_trips { 3.0 } else { 4.0 }, in above(0.0, MOST_QUEUED),
+            only cc.traits().round_trips, else "`vegas_beta` is of `cc = \"vegas\"` alone, not of `{cc}`";
+        /// with `vegas` only: slow start ends when more of the flow's packets are queued (gamma)
+        vegas_gamma: f64 = 1.0, in above(0.0, MOST_QUEUED),
+            only cc.traits().round_trips, else "`vegas_gamma` is of `cc = \"vegas\"` alone, not of `{cc}`";
+        /// with `vegas` only: slow start and the count of queued packets are [those of Linux](transport.md#vegas), not of
+        /// the paper; needs a `recovery` with selective ACKs
+        vegas_linux: bool = false, linux cc.traits().round_trips,
+            only cc.traits().round_trips, else "`vegas_linux` is of `cc = \"vegas\"` alone, not of `{cc}`",
+            check !vegas_linux || recovery.is_selective(),
+            else "`vegas_linux` needs selective acknowledgements, which `{recovery}` does without";
         /// greatest random delay before each transmission, against phase effects
         send_jitter: Span = Span::ZERO, in ..=LONGEST_DELAY, also "overhead";
         /// `send_jitter` delays the first segment of a burst, and the others follow it at once (ns-2's `overhead_`)

@@ -21,4 +21,5 @@ mod scalable;
 mod supply;
 mod tahoe;
 mod timeouts;
+mod vegas;
 mod windows;

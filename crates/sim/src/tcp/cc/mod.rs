@@ -13,6 +13,7 @@ mod mark_fraction;
 mod path;
 mod prague;
 mod reno;
+mod vegas;
 mod westwood;
 mod window;
 
@@ -34,6 +35,7 @@ use hystart::HyStart;
 use ledbat::Ledbat;
 use prague::Prague;
 use reno::Reno;
+use vegas::Vegas;
 use westwood::Westwood;
 
 /// One acknowledgement, as a congestion control sees it.
@@ -189,6 +191,7 @@ registry! {
     Prague = Prague::new;
     Ledbat = Ledbat::new;
     Westwood = Westwood::new;
+    Vegas = Vegas::new;
     Bbr = Bbr::new;
     Bbr3 = Bbr3::new;
 }
