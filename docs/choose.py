@@ -90,7 +90,7 @@ def main() -> None:
     parser.add_argument("folder", type=Path)
     document = json.loads((parser.parse_args().folder / "evaluation.json").read_text("utf-8"))
     if document["quick"]:
-        sys.exit("the evaluation is of shortened runs; the page is of whole ones")
+        sys.exit("the evaluation has shortened runs: run headgate evaluate without --quick")
     text = filled(PAGE.read_text("utf-8"), "answers", f"\n{answers(document)}\n")
     PAGE.write_text(filled(text, "numbers", f"\n{numbers(document)}\n"), "utf-8")
     GUIDE.write_text(filled(GUIDE.read_text("utf-8"), "found", f"\n{scorecard(document)}\n"), "utf-8")

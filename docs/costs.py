@@ -1,7 +1,7 @@
-"""Writes the cost of each experiment: `python docs/costs.py results/papers`, after whole and shortened runs there.
+"""Writes the cost of each experiment: `python docs/costs.py results/papers`, after whole and `--quick` runs.
 
 `headgate paper list` estimates times from these costs. A cost is the processor time of all simulations of the
-experiment, also of runs that it shares with others. If the wall time times the processors is more, it is that.
+experiment, shared runs included. If wall time times processors is larger, the cost is that product.
 """
 
 import json

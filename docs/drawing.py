@@ -87,8 +87,8 @@ def text(x: float, y: float, words: str, anchor: str = "start", style: str = "")
 def packets(x: float, y: float, letters: str) -> str:
     """A row of packets, the first at x; y is the middle."""
     top, size = y - PACKET / 2, f'width="{PACKET}" height="{PACKET}" rx="2"'
-    held = ((x + PITCH * place, letter) for place, letter in enumerate(letters) if letter != ".")
-    return "".join(f'<rect class="{letter}" x="{left:g}" y="{top:g}" {size}/>\n' for left, letter in held)
+    shapes = ((x + PITCH * place, letter) for place, letter in enumerate(letters) if letter != ".")
+    return "".join(f'<rect class="{letter}" x="{left:g}" y="{top:g}" {size}/>\n' for left, letter in shapes)
 
 
 def queue(x: float, y: float, letters: str, label: str = "") -> str:
@@ -102,8 +102,8 @@ def stack(x: float, y: float, letters: str, label: str = "") -> str:
     """An upright bin, filled from its bottom at y; the label stands below."""
     height = PITCH * len(letters) + 3
     box = f'<rect class="box" x="{x:g}" y="{y - height:g}" width="20" height="{height:g}" rx="3"/>\n'
-    held = "".join(packets(x + 3, y - 3 - PACKET / 2 - PITCH * place, letter) for place, letter in enumerate(letters))
-    return box + held + (text(x + 10, y + 15, label, "middle", "small") if label else "")
+    shapes = "".join(packets(x + 3, y - 3 - PACKET / 2 - PITCH * place, letter) for place, letter in enumerate(letters))
+    return box + shapes + (text(x + 10, y + 15, label, "middle", "small") if label else "")
 
 
 def bucket(x: float, y: float, share: float, letter: str, label: str = "", height: float = 60) -> str:
@@ -135,15 +135,15 @@ def arrow(x: float, y: float, to_x: float, to_y: float, letter: str = "", label:
 
 def path(points: str, letter: str = "", style: str = "") -> str:
     """An arrow along points `x,y x,y ...`. Style: dash or none."""
-    places = [tuple(map(float, point.split(","))) for point in points.split()]
-    if len(places) < 2:
+    corners = [tuple(map(float, point.split(","))) for point in points.split()]
+    if len(corners) < 2:
         raise ValueError(f"a path needs two points or more, in quotes, and has {points!r}")
-    (from_x, from_y), (x, y) = places[-2:]
+    (from_x, from_y), (x, y) = corners[-2:]
     length = ((x - from_x) ** 2 + (y - from_y) ** 2) ** 0.5
     along, across = ((x - from_x) / length, (y - from_y) / length), ((from_y - y) / length, (x - from_x) / length)
     back = (x - 8 * along[0], y - 8 * along[1])
     sides = [(back[0] + 4 * side * across[0], back[1] + 4 * side * across[1]) for side in (1, -1)]
-    line = "L".join(f"{place[0]:g} {place[1]:g}" for place in [*places[:-1], back])
+    line = "L".join(f"{place[0]:g} {place[1]:g}" for place in [*corners[:-1], back])
     tip = " ".join(f"{round(place[0], 2):g},{round(place[1], 2):g}" for place in [(x, y), *sides])
     stroke = f"s{letter}" if letter else "line"
     return (
@@ -168,8 +168,8 @@ def level(x: float, y: float, to_x: float, label: str = "") -> str:
 
 def curve(x: float, y: float, width: float, height: float, points: str, across: str = "", up: str = "") -> str:
     """Axes with their corner at x, y, and a line through points `share,share ...` of them; labels of both axes."""
-    places = [tuple(map(float, point.split(","))) for point in points.split()]
-    line = "L".join(f"{x + width * right:g} {y - height * above:g}" for right, above in places)
+    corners = [tuple(map(float, point.split(","))) for point in points.split()]
+    line = "L".join(f"{x + width * right:g} {y - height * above:g}" for right, above in corners)
     axes = f'<path class="line thin" d="M{x:g} {y - height:g}V{y:g}H{x + width:g}"/>\n'
     words = text(x + width, y + 15, across, "end", "small") + text(x + 6, y - height + 4, up, "start", "small")
     return f'{axes}<path class="plot wide" d="M{line}"/>\n{words}'

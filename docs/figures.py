@@ -1,7 +1,7 @@
 """Draws the figure of every discipline's page and writes its caption: `make figures`.
 
-A page's marker `<!-- figure: SPEC -->` says which form of the discipline stands beside DropTail in the scenario
-`portrait.toml`.
+The marker `<!-- figure: SPEC -->` of a page gives the discipline with its settings. The figure compares it with
+DropTail in the scenario `portrait.toml`.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ ROOT = Path(__file__).parent
 SCENARIO = "scenarios/portrait.toml"
 MARKER = re.compile(r"<!-- figure: (?P<spec>\S.*?) -->\n(?:.*?<!-- /figure -->\n)?", re.DOTALL)
 FROM_S, TO_S = 25.0, 40.0
-"""The unresponsive flow sends from 20 s to 40 s; five seconds are for finding it."""
+"""The unresponsive flow sends from 20 s to 40 s. Disciplines have five seconds to identify it."""
 
 
 def main() -> None:

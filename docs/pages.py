@@ -16,7 +16,7 @@ def filled(text: str, marker: str, content: str) -> str:
         flags=re.DOTALL,
     )
     if count != 1:
-        sys.exit(f"a page has {count} times the marker <!-- {marker} -->")
+        sys.exit(f"expected the marker <!-- {marker} --> once in a page, found it {count} times")
     return whole
 
 

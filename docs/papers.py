@@ -98,7 +98,7 @@ def published(documents: list[dict[str, Any]]) -> str:
             ours = (style.plain(row["published"]), show.shown(row), show.difference(row))
             rows.append((name, what, show.measure_of(row), *ours))
             name = ""
-    return table(("experiment", "discipline and case", "number", "paper", "here", "difference"), rows)
+    return table(("experiment", "discipline and case", "number", "paper", "Headgate", "difference"), rows)
 
 
 def findings(documents: list[dict[str, Any]]) -> str:

@@ -73,7 +73,7 @@ def gaps(found: Sequence[Figure]) -> str:
         for each in found
         if each.verdict == "gap"
     ]
-    return table(("case", "figure", "here", "peer", "gap", "cause"), rows) if rows else "None.\n"
+    return table(("case", "figure", "Headgate", "peer", "gap", "cause"), rows) if rows else "None.\n"
 
 
 def figures(found: Sequence[Figure]) -> str:
@@ -87,7 +87,7 @@ def figures(found: Sequence[Figure]) -> str:
             (case, peer, name, with_margin(each.here), with_margin(each.peer), percent(each), VERDICTS[each.verdict])
         )
         last = each.case
-    return table(("case", "peer", "figure", "here", "peer's", "gap", ""), rows)
+    return table(("case", "peer", "figure", "Headgate", "peer's", "gap", ""), rows)
 
 
 def both(found: Figure) -> tuple[str, str]:
@@ -112,7 +112,7 @@ def speed(found: Comparison) -> str:
         )
         for each in found.speeds
     ]
-    return table(("case", "peer", "here, thousands", "peer's, thousands", "ratio"), rows)
+    return table(("case", "peer", "Headgate, thousands", "peer's, thousands", "ratio"), rows)
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""Writes what the catalogue of measures says into docs/reference and the JSON Schema of a run.
+"""Writes the catalogue of measures into docs/reference and into the JSON Schema of a run.
 
 Places between markers are filled: `<!-- tables -->` and `<!-- over time -->` in tables.md, `<!-- measures: link -->`
 and `<!-- measures: flows -->` in json.md, `<!-- metrics -->` in metrics.md, `<!-- renamed -->` in glossary.md. In
@@ -124,30 +124,30 @@ def _list(words: Iterable[str]) -> str:
 
 
 def schema(whole: dict[str, Any]) -> dict[str, Any]:
-    """The JSON Schema of a run, with what is measured of a link and of a group."""
-    kept = whole["$defs"]
+    """The JSON Schema of a run, with the measures of a link and of a group."""
+    definitions = whole["$defs"]
     for name, measures in (("bottleneck", LINK), ("group", FLOWS)):
-        named = {key: kept[name]["properties"][key] for key in ("name", "kind", "flows") if name == "group"}
-        kept[name] = _object(named | _properties(measures), kept[name].get("description"))
+        named = {key: definitions[name]["properties"][key] for key in ("name", "kind", "flows") if name == "group"}
+        definitions[name] = _object(named | _properties(measures), definitions[name].get("description"))
     return whole
 
 
 def _properties(measures: Iterable[Measure]) -> dict[str, Any]:
-    found: dict[str, Any] = {}
+    properties: dict[str, Any] = {}
     for measure in measures:
         outer, dot, key = measure.key.partition(".")
         if dot:
-            inner = found.get(outer, {"properties": {}})["properties"]
-            found[outer] = _object(inner | {key: _property(measure)}, None)
+            inner = properties.get(outer, {"properties": {}})["properties"]
+            properties[outer] = _object(inner | {key: _property(measure)}, None)
         else:
-            found[measure.key] = _property(measure)
-    return found
+            properties[measure.key] = _property(measure)
+    return properties
 
 
 def _property(measure: Measure) -> dict[str, Any]:
     figure = {"$ref": "#/$defs/figure"}
-    said = unit(measure)
-    about = f"{measure.meaning} Unit: {said}." if said else measure.meaning
+    unit_text = unit(measure)
+    about = f"{measure.meaning} Unit: {unit_text}." if unit_text else measure.meaning
     if measure.parts:
         return _object({part: {**figure, "description": PARTS[part]} for part in measure.parts}, about)
     if measure.key == "drops":

@@ -1,4 +1,4 @@
-"""What all Python tests share: a small scenario that runs in a blink, its result, and the command line."""
+"""Shared by all Python tests: a small scenario, its result, and the command line."""
 
 from collections.abc import Callable
 from pathlib import Path
@@ -36,15 +36,15 @@ access = { rate = "100Mbit/s", delay = "1ms" }
 """
 
 
-class Done(NamedTuple):
-    """What a command left behind."""
+class CommandOutput(NamedTuple):
+    """The exit code and the output of a command."""
 
     returncode: int
     stdout: str
     stderr: str
 
 
-Command = Callable[..., Done]
+Command = Callable[..., CommandOutput]
 
 
 @pytest.fixture
@@ -74,16 +74,16 @@ def command(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Command:
     for name, value in {"COLUMNS": "100", "TERMINAL_WIDTH": "100", "NO_COLOR": "1"}.items():
         monkeypatch.setenv(name, value)
 
-    def run(*arguments: object) -> Done:
+    def run(*arguments: object) -> CommandOutput:
         done = CliRunner().invoke(app, [str(argument) for argument in arguments], prog_name="headgate")
         if done.exception is not None and not isinstance(done.exception, SystemExit):
             raise done.exception
-        return Done(done.exit_code, done.stdout, done.stderr)
+        return CommandOutput(done.exit_code, done.stdout, done.stderr)
 
     return run
 
 
 def files(folder: Path) -> dict[str, bytes]:
-    """Every file below `folder` but the timing, which is never the same twice, and the mark of the build."""
-    found = {str(file.relative_to(folder)): file.read_bytes() for file in folder.rglob("*") if file.is_file()}
-    return {name: data for name, data in found.items() if name not in ("timing.json", ".build")}
+    """Every file below `folder`, without the timing, which always differs, and the hash of the build."""
+    contents = {str(file.relative_to(folder)): file.read_bytes() for file in folder.rglob("*") if file.is_file()}
+    return {name: data for name, data in contents.items() if name not in ("timing.json", ".build")}

@@ -7,7 +7,7 @@
 
 from __future__ import annotations
 
-TYPE_CHECKING = False  # instead of importing typing: Headgate handles Ctrl-C only from `__main__` on
+TYPE_CHECKING = False  # `typing` is not imported: until `__main__` runs, Ctrl-C would print a traceback
 
 if TYPE_CHECKING:
     from typing import Any

@@ -104,7 +104,7 @@ class Scenario:
 
 @final
 class Link:
-    """A link on real packets between two hosts of its own; it runs until `stop`. On Linux alone."""
+    """A link on real packets between two hosts of its own. It runs until `stop`. Linux only."""
 
     NEAR: Final[str]
     FAR: Final[str]
@@ -136,7 +136,7 @@ class Link:
 
 @final
 class Gateway:
-    """A gateway between two interfaces that are there already; it runs until `stop`. On Linux alone."""
+    """A gateway between two existing interfaces. It runs until `stop`. Linux only."""
 
     def __new__(
         cls,
@@ -174,7 +174,7 @@ class Progress:
 
 @final
 class Outcome:
-    """Everything one run gave, as Arrow tables."""
+    """The tables of one run, in Arrow format."""
 
     def flows(self) -> Batch: ...
     def intervals(self) -> Batch: ...
@@ -266,7 +266,7 @@ class Preset:
 
 @disjoint_base
 class Named:
-    """What disciplines, congestion controllers and sources of traffic have in common."""
+    """The common base of disciplines, congestion controllers and traffic sources."""
 
     name: Final[str]
     summary: Final[str]
@@ -274,7 +274,7 @@ class Named:
     citation: Final[str]
     """The publication that defines it."""
     parameters: Final[list[Parameter]]
-    """In the order in which they are documented; of a controller the keys of its group that bear on it."""
+    """Its parameters in the order of the documentation. For a controller: the keys of its group that affect it."""
     presets: Final[list[Preset]]
     """Its named sets of values; `LookupError` for a controller, which has none."""
     def values(self, preset: str) -> list[tuple[str, str]]:
@@ -287,7 +287,7 @@ class Discipline(Named):
     display_name: Final[str]
     """Its name in print."""
     family: Final[str]
-    """What it is a variant of."""
+    """The family of related disciplines, such as `red`; it gives the color in figures."""
     family_index: Final[int]
     """Its position in the family, from 0."""
     group: Final[str]
@@ -308,20 +308,20 @@ class Controller(Named):
     """A congestion controller, or a loss recovery."""
 
     section: Final[str]
-    """Whose it is: `tcp` or `udp`."""
+    """The section of a scenario that can name it: `tcp` or `udp`."""
     key: Final[str]
-    """The key that takes it: `cc`, or `recovery` of a loss recovery."""
+    """The key that names it: `cc`, or `recovery` for a loss recovery."""
 
 @final
 class Source(Named):
     """A source of traffic."""
 
     protocols: Final[list[str]]
-    """What can carry it: `tcp`, `udp` or both."""
+    """The transport protocols that can carry it: `tcp`, `udp` or both."""
 
 def reasons() -> list[tuple[str, str]]: ...
 def groups() -> list[tuple[str, str]]:
-    """The groups of disciplines in the order in which they are listed: name, and what the disciplines in it are."""
+    """The groups of disciplines in the order of `headgate list`: name, and a description of its disciplines."""
 
 def disciplines() -> list[Discipline]:
     """Every discipline, sorted by name."""
@@ -330,7 +330,7 @@ def discipline(name: str) -> Discipline:
     """The discipline called `name`; `LookupError` with the nearest name if there is none."""
 
 def controllers() -> list[Controller]:
-    """Every congestion controller: those of TCP, from the oldest on, then that of UDP."""
+    """Every congestion controller: TCP's from the oldest to the newest, then UDP's."""
 
 def sources() -> list[Source]:
     """Every source, sorted by name."""

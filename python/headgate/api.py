@@ -78,20 +78,19 @@ def run(
         _changed(each, *changes, live=live)
         for each in (scenario if isinstance(scenario, (list, tuple)) else [scenario])
     ]
-    # Equal scenarios are run once.
-    different = list(dict.fromkeys(scenarios))
-    if out is not None and (made := [name for each in different for name in each.prototypes]):
+    different = list(dict.fromkeys(scenarios))  # equal scenarios are run once
+    if out is not None and (prototypes := [name for each in different for name in each.prototypes]):
         raise UsageError(
-            f"{made[0]} is written in Python, so a result folder could not be run again. "
+            f"{prototypes[0]} is written in Python, so a result folder could not be run again. "
             "Run without `out`, and save the tables that you need"
         )
     if out is None:
-        found = _in_memory(different, threads, watcher or Watcher())
+        in_order = _in_memory(different, threads, watcher or Watcher())
     else:
         paths = {Path(out) / store.folder_name(each): each for each in different}
         home = Path(out) if len(paths) > 1 else next(iter(paths), Path(out))
-        found = _into_folders(paths, home, threads, report, force, watcher or Watcher())
-    results = dict(zip(different, found, strict=True))
+        in_order = _into_folders(paths, home, threads, report, force, watcher or Watcher())
+    results = dict(zip(different, in_order, strict=True))
     return [results[each] for each in scenarios] if isinstance(scenario, (list, tuple)) else results[scenarios[0]]
 
 
@@ -132,10 +131,10 @@ def _into_folders(
         return list(results.values())
 
 
-def write_report(result: Result, otherwise: str = "") -> Path:
+def write_report(result: Result, advice: str = "") -> Path:
     """Draws the figures of a result and writes its page, replacing those in its folder.
 
-    Raises `ResultError` if they cannot be written; `otherwise` ends its message.
+    Raises `ResultError` if they cannot be written; `advice` ends its message.
     """
     from headgate import plot
     from headgate import report as page
@@ -152,7 +151,7 @@ def write_report(result: Result, otherwise: str = "") -> Path:
         unfinished.rename(figures)
         store.write_whole(result.path / store.REPORT, lambda file: page.write(result, file, drawn))
     except OSError as error:
-        raise store.not_writable(result.path, error, "figures and report", otherwise) from None
+        raise store.not_writable(result.path, error, "figures and report", advice) from None
     return result.path / store.REPORT
 
 

@@ -22,7 +22,7 @@ from headgate.live.top_cli import top
 from headgate.migrate import migrate
 from headgate.papers.cli import app as papers
 from headgate.sweeps.cli import query, sweep
-from headgate.terminal.console import INTERRUPTED, Commands, console, explained
+from headgate.terminal.console import INTERRUPTED, Commands, console, with_error_messages
 from headgate.terminal.options import Changes, Force, Seeds, Threads, instead_of, print_json, reading, watcher
 from headgate.tuning.cli import sensitivity, tune
 
@@ -54,7 +54,7 @@ def headgate(
 
 
 @app.command()
-@explained
+@with_error_messages
 def run(
     file: Annotated[Path, typer.Argument(metavar="FILE", help="A scenario file, such as scenarios/protect.toml.")],
     changes: Changes = None,
@@ -111,7 +111,7 @@ class ListedKind(StrEnum):
 
 
 @app.command(name="list")
-@explained
+@with_error_messages
 def list_names(
     kind: Annotated[
         ListedKind | None,
@@ -128,7 +128,7 @@ def list_names(
 
 
 @app.command()
-@explained
+@with_error_messages
 def show(
     name: Annotated[
         str,
@@ -147,11 +147,11 @@ def show(
         entry = _core.find(name)
     except LookupError as error:
         raise UsageError(str(error)) from None
-    console().print(listing.explained(entry))
+    console().print(listing.details(entry))
 
 
 @app.command()
-@explained
+@with_error_messages
 def rerun(
     result: Annotated[Path, typer.Argument(metavar="RESULT", help="A result's folder.")],
     out: Annotated[
@@ -186,7 +186,7 @@ def rerun(
 
 
 @app.command()
-@explained
+@with_error_messages
 def verify(result: Annotated[Path, typer.Argument(metavar="RESULT", help="A result's folder.")]) -> None:
     """Check a result's files against the hashes in its manifest."""
     from headgate.errors import ResultError
@@ -199,7 +199,7 @@ def verify(result: Annotated[Path, typer.Argument(metavar="RESULT", help="A resu
 
 
 @app.command()
-@explained
+@with_error_messages
 def report(result: Annotated[Path, typer.Argument(metavar="RESULT", help="A result's folder.")]) -> None:
     """Draw the figures and the report page of a result again."""
     from headgate.api import load, write_report
@@ -208,7 +208,7 @@ def report(result: Annotated[Path, typer.Argument(metavar="RESULT", help="A resu
 
 
 @app.command()
-@explained
+@with_error_messages
 def compare(
     first: Annotated[Path, typer.Argument(metavar="SIM", help="A result folder, or a scenario file.")],
     second: Annotated[
@@ -235,9 +235,9 @@ def compare(
 ) -> None:
     """Compare two results of one scenario.
 
-    The two are a simulation and a run on real packets, or two simulations. For each discipline and group of flows, the
-    tables show goodput, queueing delay, drop rate and mark rate in both, and the difference. A scenario file is first
-    run in both worlds; finished runs are reused.
+    Compares a simulation with a run on real packets, or two simulations. For each discipline and group of flows, the
+    tables show goodput, queueing delay, drop rate and mark rate of both results, and the difference. A scenario file is
+    run in both worlds first. Finished runs are reused.
     """
     from headgate.compare.sources import compare_file, compare_folders
 
@@ -262,7 +262,7 @@ def compare(
 
 
 @app.command()
-@explained
+@with_error_messages
 def why(
     result: Annotated[Path, typer.Argument(metavar="RESULT", help="A result's folder.")],
     flow: Annotated[

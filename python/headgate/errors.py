@@ -54,6 +54,6 @@ def warn_renamed(message: str) -> None:
 
 
 def did_you_mean(word: str, known: Iterable[str]) -> str:
-    """Ends an error about an unknown `word`: `; did you mean 'red'?` if one of `known` is similar, else `.`."""
+    """The end of an error about an unknown `word`: `; did you mean 'red'?` if one of `known` is similar, else `.`."""
     nearest = _core.nearest(word, list(known))
     return f"; did you mean {nearest!r}?" if nearest is not None else "."

@@ -15,11 +15,11 @@ import typer
 from headgate import _core
 from headgate.errors import UsageError
 from headgate.scenario import Scenario, files_in
-from headgate.terminal.console import explained
+from headgate.terminal.console import with_error_messages
 from headgate.terminal.options import reading
 
 
-@explained
+@with_error_messages
 def migrate(
     files: Annotated[list[Path], typer.Argument(metavar="FILE", help="Scenario files.")],
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Print the changes as a diff and write nothing.")] = False,

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 
+# Colors by role: flows of each kind, the line of the fair share, secondary text, and shaded ranges.
 TCP = "#0072B2"
 UNRESPONSIVE = "#D55E00"
 MODEST = "#8A8A8A"

@@ -22,15 +22,16 @@ class Unit(NamedTuple):
     expected: str
 
     def read(self, text: str) -> float:
-        """The number of this unit that `text` means; `ValueError` says what was expected."""
+        """Reads `text` as a number of this unit; `ValueError` says what was expected."""
         match = WRITTEN.fullmatch(text)
         if match is None or match["unit"] not in self.scales:
-            raise ValueError(f"expected {self.expected}, found {text.strip()!r}")
+            wrong = f"{text.strip()!r} has no unit" if match and not match["unit"] else f"found {text.strip()!r}"
+            raise ValueError(f"expected {self.expected}, {wrong}")
         # Decimal arithmetic, so that 95 % is 0.95 to the last bit.
         return float(Decimal(match["number"]) * Decimal(str(self.scales[match["unit"]])))
 
 
-#: The worth of each word for a unit, as in scenario files. Words after the first for one worth are only read.
+#: The worth of each word for a unit, as in scenario files. If words have the same worth, only the first is written.
 TIMES = {"s": 1e3, "ms": 1.0, "us": 1e-3, "ns": 1e-6, "min": 6e4, "h": 3.6e6}
 RATES = {"Gbit/s": 1e9, "Mbit/s": 1e6, "kbit/s": 1e3, "bit/s": 1.0, "Kbit/s": 1e3}
 RATES |= {"gbit": 1e9, "mbit": 1e6, "kbit": 1e3, "bit": 1.0}  # as tc writes them
@@ -55,7 +56,7 @@ class Units(Enum):
         )
 
     def read(self, text: str) -> float:
-        """The number of this unit that `text` means; `ValueError` says what was expected."""
+        """Reads `text` as a number of this unit; `ValueError` says what was expected."""
         return self.value.read(text)
 
     def setting(self, value: float) -> str:

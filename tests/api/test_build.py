@@ -1,4 +1,4 @@
-"""Scenarios in code: the same as files, in both directions, and errors that name what was written."""
+"""Scenarios in code equal those in files, and their errors name the wrong argument."""
 
 import tomllib
 from pathlib import Path
@@ -98,7 +98,7 @@ def test_keywords_at_the_top_are_the_keys_at_the_top():
         Scenario.parse("nothing = 1")
     known = set(raised.value.help.removeprefix("known keys: ").split(", "))
     others = {"link", "tcp", "udp", "class", "qdiscs"}  # objects in code, given one by one
-    of_files = {"sweep", "expect"}  # what commands read from a file beside its scenario
+    of_files = {"sweep", "expect"}  # keys for the commands sweep and check
     assert known - set(keys.TopKeys.__annotations__) == others | of_files
 
 

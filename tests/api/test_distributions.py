@@ -1,4 +1,4 @@
-"""Distributions: from boxes to figures, and what the simulator put into them."""
+"""Histograms: their means and quantiles, and their counts beside the tables of a run."""
 
 import numpy as np
 import pyarrow as pa
@@ -9,25 +9,25 @@ from headgate.analysis.data import rows
 from headgate.analysis.distributions import BinnedValues, by_seed, histogram
 
 
-def made(values, counts):
+def binned_values(values, counts):
     return BinnedValues(np.asarray(values, dtype=float), np.asarray(counts, dtype=float))
 
 
 def test_quantiles_are_those_of_the_values_one_by_one():
-    found = made([1, 2, 5, 9], [3, 1, 4, 2])
+    found = binned_values([1, 2, 5, 9], [3, 1, 4, 2])
     every = [1, 1, 1, 2, 5, 5, 5, 5, 9, 9]
     for share in (0.0, 0.29, 0.3, 0.31, 0.5, 0.8, 0.95, 1.0):
-        # The value whose place in the sorted list is the share of its length, the last for the whole.
+        # The index in the sorted list is the share times its length; the last value stands for 1.
         assert found.quantile(share) == every[min(int(share * 10), 9)]
     assert found.mean() == np.mean(every)
 
 
 def test_nothing_has_no_mean_and_no_quantile():
-    assert made([], []).mean() is None
-    assert made([], []).quantile(0.5) is None
+    assert binned_values([], []).mean() is None
+    assert binned_values([], []).quantile(0.5) is None
 
 
-def test_boxes_of_several_histograms_are_added():
+def test_bins_with_the_same_middle_are_added():
     table = pa.table({"value": [5.0, 1.0, 5.0], "count": pa.array([1, 2, 3], pa.uint64())})
     found = histogram(table, "value")
     assert found.values.tolist() == [1, 5]
@@ -78,7 +78,7 @@ def test_jains_index_by_scale_is_in_the_tables_and_the_summary(in_memory: headga
         assert all(0 < low <= mean <= 1 for low, mean in zip(rows["jain_min"], rows["jain_mean"], strict=True))
 
 
-def test_a_discipline_that_singles_flows_out_is_seen_to(in_memory: headgate.Result):
+def test_identified_flows_are_counted(in_memory: headgate.Result):
     summary = in_memory.summary()
     assert all(group["identified"]["mean"] == 0 for group in summary[0]["groups"]), "DropTail knows no flows"
     changes = ["duration=20s", "udp.rate=8Mbit/s"]

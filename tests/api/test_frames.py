@@ -1,4 +1,4 @@
-"""Results as pandas, polars and xarray have them; many scenarios at once; figures on axes of one's own."""
+"""Results as pandas, polars and xarray objects, several scenarios in one call, and figures on the caller's axes."""
 
 import sys
 from pathlib import Path

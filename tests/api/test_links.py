@@ -1,4 +1,4 @@
-"""Where disciplines are compared at several links, each is told of by its name."""
+"""Results with several compared links name each link."""
 
 import re
 from pathlib import Path
@@ -12,7 +12,7 @@ from headgate.analysis.verdict import verdict
 from headgate.report import page
 from tests.conftest import SMALL, Command
 
-#: The small scenario's flows over two links, the second of half the rate: what is dropped, is dropped there.
+#: The small scenario's flows over two links. The second has half the rate, so most drops are there.
 CHAIN = SMALL.replace(
     SMALL[SMALL.index("[link]") : SMALL.index("[[tcp]]")],
     """
@@ -62,7 +62,7 @@ def test_the_document_has_the_figures_of_each_link(chain: headgate.Result):
             (row,) = table[wanted & (table["direction"] == link["direction"])].to_dict("records")
             assert link["figures"]["dropped"]["per_seed"] == [row["dropped"]]
             assert link["figures"]["queue_delay_ms"]["p95"]["per_seed"] == [row["queue_delay_ms_p95"]]
-        # 2 Mbit/s of UDP and whatever TCP takes: the first link, twice as fast, drops less.
+        # UDP offers 2 Mbit/s and TCP more. The first link is twice as fast, so it drops less.
         first, last = (link["figures"]["dropped"]["mean"] for link in entry["links"])
         assert first < last
 
@@ -88,7 +88,7 @@ def test_the_page_has_a_table_for_each_link(chain: headgate.Result):
         assert f"{link}, FABA" in said
 
 
-def test_a_figure_of_one_link_says_of_which(chain: headgate.Result):
+def test_a_figure_of_one_link_names_it(chain: headgate.Result):
     says = "Link A-B, the first of 2 that are compared."
     for draw in (plot.delay_cdf, plot.tradeoff):
         assert " ".join(draw(chain).get_figure().get_supxlabel().split()).endswith(says)

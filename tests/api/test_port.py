@@ -1,4 +1,4 @@
-"""A discipline driven by hand: what it decides, what is counted, and time that never goes back."""
+"""A port that the caller drives: decisions, counts, and a clock that never goes back."""
 
 import threading
 

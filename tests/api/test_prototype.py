@@ -1,4 +1,4 @@
-"""Disciplines written in Python: the same world, the same laws, and errors that end a run with their traceback."""
+"""Disciplines written in Python run in the simulator, obey its laws, and end a run with their traceback."""
 
 import re
 
@@ -14,13 +14,13 @@ from tests.conftest import SMALL
 
 
 class Tail(Discipline):
-    """DropTail, as the registry has it."""
+    """DropTail, with the same decisions as the one in the registry."""
 
-    def __init__(self, place):
-        self.place, self.waiting, self.bytes = place, [], 0
+    def __init__(self, link):
+        self.link, self.waiting, self.bytes = link, [], 0
 
     def enqueue(self, packet, cx):
-        if len(self.waiting) >= self.place.limit_packets or self.bytes + packet.bytes > self.place.limit_bytes:
+        if len(self.waiting) >= self.link.limit_packets or self.bytes + packet.bytes > self.link.limit_bytes:
             cx.drop(packet, "overflow")
         else:
             self.waiting.append(packet)
@@ -37,7 +37,7 @@ class Tail(Discipline):
 
 
 class Coin(Tail):
-    """Signals every tenth packet by chance."""
+    """Signals each packet with probability 0.1."""
 
     def enqueue(self, packet, cx):
         packet = cx.signal(packet, "early") if cx.random() < 0.1 else packet
@@ -45,8 +45,8 @@ class Coin(Tail):
             super().enqueue(packet, cx)
 
 
-class Picky(Tail):
-    """Lets in every second packet."""
+class EverySecond(Tail):
+    """Accepts every second packet."""
 
     reasons = {"too_many": "its neighbor was let in"}  # noqa: RUF012
 
@@ -70,8 +70,8 @@ def test_droptail_in_python_gives_the_numbers_of_droptail():
     assert {entry["qdisc"] for entry in result.summary()} == {"droptail", "Tail"}
 
 
-def test_it_may_declare_reasons_of_its_own():
-    links = headgate.run(SCENARIO, qdiscs=[Picky], seeds=1).to_pandas("links").query("compared")
+def test_a_python_discipline_may_declare_reasons():
+    links = headgate.run(SCENARIO, qdiscs=[EverySecond], seeds=1).to_pandas("links").query("compared")
     picked, rest = links["dropped_too_many"].sum(), links["dropped_overflow"].sum()
     assert picked > 0
     assert picked + rest == links["dropped"].sum()
@@ -83,7 +83,7 @@ def test_it_may_declare_reasons_of_its_own():
         headgate.run(SCENARIO, qdiscs=[Unnamed], seeds=1)
 
 
-def test_a_scenario_in_code_takes_it_too_and_keeps_it():
+def test_scenarios_in_code_keep_python_disciplines():
     scenario = SCENARIO.replace(qdiscs=[Coin], duration=1, warmup=0, seeds=1)
     assert (scenario.qdiscs, scenario.prototypes) == (["Coin"], {"Coin": Coin})
     assert scenario.changed(seeds=2).prototypes == {"Coin": Coin}
@@ -135,38 +135,38 @@ class Backwards(Tail):
         return self.waiting.pop() if self.waiting else None
 
 
-class Roomy(Tail):
+class IgnoresLimit(Tail):
     def enqueue(self, packet, cx):
         self.waiting.append(packet)
         self.bytes += packet.bytes
 
 
-class Moody(Tail):
+class DependsOnOtherRuns(Tail):
     made = 0
 
-    def __init__(self, place):
-        super().__init__(place)
-        Moody.made += 1
+    def __init__(self, link):
+        super().__init__(link)
+        DependsOnOtherRuns.made += 1
 
     def enqueue(self, packet, cx):
-        if Moody.made % 2:
+        if DependsOnOtherRuns.made % 2:
             cx.drop(packet, "early")
         else:
             super().enqueue(packet, cx)
 
 
-class Absurd(Tail):
+class InfiniteGauge(Tail):
     def observe(self):
         return {"size": float("inf") if self.waiting else 0.0}
 
 
 @pytest.mark.parametrize(("wrong", "says"), [
     (Backwards, r"left after packet \d+, which arrived later"),
-    (Roomy, "more than the limit"),
-    (Moody, "the same seed gives other decisions"),
-    (Absurd, "the gauge size is inf"),
+    (IgnoresLimit, "more than the limit"),
+    (DependsOnOtherRuns, "the same seed gives different decisions"),
+    (InfiniteGauge, "the gauge size is inf"),
 ])  # fmt: skip
-def test_a_law_that_is_broken_is_named(wrong, says: str):
+def test_a_broken_law_is_named(wrong, says: str):
     with pytest.raises(LawBrokenError, match=says) as raised:
         prototype.check(wrong, traces=2, steps=100)
     assert re.match(rf"{wrong.__name__}, .*, limit .*, seed \d", str(raised.value))
@@ -213,7 +213,7 @@ class Reason(Tail):
     (Reason, ValueError, "no reason is called \"because\""),
     (Discipline, NotImplementedError, "Discipline has no enqueue"),
 ])  # fmt: skip
-def test_no_packet_is_lost_made_or_sent_twice(wrong, kind, says: str):
+def test_no_packet_is_lost_invented_or_sent_twice(wrong, kind, says: str):
     port = Port(wrong, limit=20)
 
     def drive() -> None:
@@ -227,7 +227,7 @@ def test_no_packet_is_lost_made_or_sent_twice(wrong, kind, says: str):
     assert counts["arrived"] == counts["sent"] + counts["dropped"] + port.backlog.packets
 
 
-def test_marks_go_to_those_that_can_carry_them():
+def test_only_ecn_capable_packets_are_marked():
     class Mark(Tail):
         def enqueue(self, packet, cx):
             packet = cx.signal(packet, "forced", ecn=packet.flow != 2)
@@ -244,7 +244,7 @@ def test_marks_go_to_those_that_can_carry_them():
     assert port.dequeue().ecn == "ce"
 
 
-def test_a_shaper_holds_packets_back_until_it_says():
+def test_a_shaper_holds_packets_until_it_is_ready():
     class Slow(Tail):
         free_s = 0.0
 
@@ -263,5 +263,5 @@ def test_a_shaper_holds_packets_back_until_it_says():
     assert result.links["sent"].to_pylist()[0] <= 201
 
 
-def test_a_dotted_name_needs_no_import_of_its_own():
+def test_headgate_prototype_needs_no_import():
     assert headgate.prototype is prototype

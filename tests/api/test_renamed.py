@@ -1,4 +1,4 @@
-"""Names of earlier versions: old results load with the names of this one, old names of metrics are understood."""
+"""Names of earlier versions: old results load with the current names, and old names of metrics are accepted."""
 
 import json
 import shutil
@@ -103,7 +103,7 @@ def test_an_old_name_of_a_metric_is_understood_with_a_warning(old_name: str, new
         assert str(metric(old_name, in_memory.scenario)) == new
 
 
-def test_old_names_are_no_names_of_today(in_memory: headgate.Result):
+def test_old_names_are_not_current_names(in_memory: headgate.Result):
     names = {measure.name for measure in MEASURES}
     assert names.isdisjoint(renamed.METRICS)
     assert names >= set(renamed.METRICS.values())

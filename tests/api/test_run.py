@@ -1,4 +1,4 @@
-"""Running scenarios from Python: what a result holds, and that it is the same every time."""
+"""Scenarios run from Python: the tables of a result, and equal bytes every time."""
 
 import re
 import shutil
@@ -33,7 +33,7 @@ def test_a_table_has_its_documented_columns(in_memory: headgate.Result, table: s
     assert getattr(in_memory, table).column_names == ["qdisc", "seed", *documented(table)]
 
 
-def test_events_are_there_where_they_are_recorded(in_memory: headgate.Result):
+def test_events_are_none_unless_recorded(in_memory: headgate.Result):
     assert in_memory.events is None
 
 
@@ -48,8 +48,8 @@ def test_rows_are_sorted_by_discipline_then_seed(in_memory: headgate.Result):
 def test_flows_add_up_to_the_link(in_memory: headgate.Result):
     links = in_memory.links.filter(pa.compute.equal(in_memory.links["direction"].cast(pa.string()), "forward"))
     for column in ("arrived", "sent", "sent_bytes", "dropped", *(f"dropped_{why}" for why in REASONS)):
-        by_point = in_memory.flows.group_by(["qdisc", "seed"]).aggregate([(column, "sum")])
-        assert by_point[f"{column}_sum"].to_pylist() == links[column].to_pylist(), column
+        by_run = in_memory.flows.group_by(["qdisc", "seed"]).aggregate([(column, "sum")])
+        assert by_run[f"{column}_sum"].to_pylist() == links[column].to_pylist(), column
     dropped = [sum(row[f"dropped_{why}"] for why in REASONS) for row in links.to_pylist()]
     assert dropped == links["dropped"].to_pylist()
 
@@ -86,9 +86,9 @@ def test_one_thread_and_two_write_the_same_bytes(in_folder: headgate.Result, tmp
     assert files(one.path) == files(two.path) == files(in_folder.path)
 
 
-def test_finished_points_are_not_run_again(tmp_path: Path):
+def test_finished_runs_are_not_run_again(tmp_path: Path):
     scenario = headgate.Scenario.parse(SMALL)
-    seen = Begun()
+    seen = RecordingWatcher()
     first = headgate.run(scenario, out=tmp_path, report=False, watcher=seen)
     before = files(first.path)
     headgate.run(scenario, out=tmp_path, report=False, watcher=seen)
@@ -112,31 +112,31 @@ def test_a_damaged_result_is_detected_and_run_again(in_folder: headgate.Result, 
             headgate.load(kept).summary()
     if damage == "gone":
         file.unlink()
-    seen = Begun()
+    seen = RecordingWatcher()
     again = headgate.run(in_folder.scenario, out=tmp_path, report=False, watcher=seen)
     assert files(again.path) == before
     headgate.run(in_folder.scenario, out=tmp_path, report=False, watcher=seen)
     assert seen.begun == [(4, 0), (4, 4)]
-    assert seen.told == [f"damaged files in {kept} are recomputed: {file.name}"]
+    assert seen.messages == [f"damaged files in {kept} are recomputed: {file.name}"]
 
 
-def test_a_finished_point_that_is_cut_short_is_run_again(in_folder: headgate.Result, tmp_path: Path):
+def test_a_truncated_finished_run_is_run_again(in_folder: headgate.Result, tmp_path: Path):
     scenario = headgate.Scenario.parse(SMALL)
     with pytest.raises(headgate.InterruptedRunError) as raised:
-        headgate.run(scenario, out=tmp_path, report=False, watcher=Begun(stop_after=2), threads=1)
+        headgate.run(scenario, out=tmp_path, report=False, watcher=RecordingWatcher(stop_after=2), threads=1)
     (kept, *_) = (Path(raised.value.folder) / "unfinished").iterdir()
     (kept / "links.parquet").write_bytes((kept / "links.parquet").read_bytes()[:-1])
-    seen = Begun()
+    seen = RecordingWatcher()
     resumed = headgate.run(scenario, out=tmp_path, report=False, watcher=seen)
     assert seen.begun == [(4, raised.value.finished - 1)]
-    assert seen.told[0].endswith(f"recomputed: unfinished/{kept.name}/links.parquet")
+    assert seen.messages[0].endswith(f"recomputed: unfinished/{kept.name}/links.parquet")
     assert files(resumed.path) == files(in_folder.path)
 
 
 def test_a_run_that_stopped_half_way_is_resumed_to_the_same_bytes(in_folder: headgate.Result, tmp_path: Path):
     scenario = headgate.Scenario.parse(SMALL)
     path = tmp_path / store.folder_name(scenario)
-    seen = Begun(stop_after=1)
+    seen = RecordingWatcher(stop_after=1)
     with pytest.raises(headgate.InterruptedRunError) as raised:
         headgate.run(scenario, out=tmp_path, report=False, watcher=seen, threads=1)
     assert raised.value.folder == path
@@ -144,7 +144,7 @@ def test_a_run_that_stopped_half_way_is_resumed_to_the_same_bytes(in_folder: hea
     assert not list(path.rglob(f"{store.UNFINISHED}*"))
     with pytest.raises(headgate.ResultError, match="repeat it to resume"):
         headgate.load(path)
-    again = Begun()
+    again = RecordingWatcher()
     resumed = headgate.run(scenario, out=tmp_path, report=False, watcher=again)
     assert again.begun == [(4, raised.value.finished)]
     assert files(resumed.path) == files(in_folder.path)
@@ -153,7 +153,7 @@ def test_a_run_that_stopped_half_way_is_resumed_to_the_same_bytes(in_folder: hea
 def test_a_run_that_finished_nothing_leaves_nothing(tmp_path: Path):
     endless = headgate.Scenario.parse(SMALL, set=["duration=10h", "record.interval=1min"])
     with pytest.raises(headgate.InterruptedRunError, match="0 of 4 runs"):
-        headgate.run(endless, out=tmp_path / "new" / "results", watcher=Begun(stop_after=0))
+        headgate.run(endless, out=tmp_path / "new" / "results", watcher=RecordingWatcher(stop_after=0))
     assert list(tmp_path.iterdir()) == []
 
 
@@ -212,7 +212,7 @@ def test_events_are_recorded_even_if_there_are_none(tmp_path: Path):
     assert result.events.column_names == tables.STREAMED["events"].names
 
 
-def test_other_threads_go_on_while_a_point_runs():
+def test_other_threads_continue_during_a_run():
     scenario = headgate.Scenario.parse(
         SMALL, set=["duration=30min", "record.interval=1min"], qdiscs=["droptail"], seeds=1
     )
@@ -225,7 +225,7 @@ def test_other_threads_go_on_while_a_point_runs():
     assert len({seconds for seconds in counted if 0 < seconds < 1800}) > 2
 
 
-def test_a_stopped_point_raises_stopped():
+def test_a_stopped_run_raises_stopped():
     scenario = headgate.Scenario.parse(SMALL)
     progress = headgate._core.Progress()
     progress.stop()
@@ -243,26 +243,26 @@ def test_an_error_in_the_callback_ends_the_run():
         headgate._core.run(scenario.core, 0, 1, None, refuse)
 
 
-def test_a_point_beyond_the_scenario_is_refused():
+def test_a_run_beyond_the_scenario_is_refused():
     with pytest.raises(IndexError):
         headgate._core.run(headgate.Scenario.parse(SMALL).core, 2, 1)
 
 
-def test_no_threads_are_too_few():
+def test_zero_threads_are_refused():
     with pytest.raises(headgate.UsageError, match="at least 1"):
         headgate.run(headgate.Scenario.parse(SMALL), threads=0)
 
 
-class Begun(Watcher):
-    """Writes down what began; with `stop_after`, interrupts once so many points are finished."""
+class RecordingWatcher(Watcher):
+    """Records the calls of `begin` and `tell`; with `stop_after`, interrupts after so many finished runs."""
 
     def __init__(self, stop_after: int | None = None) -> None:
         self.begun: list[tuple[int, int]] = []
-        self.told: list[str] = []
+        self.messages: list[str] = []
         self.stop_after = stop_after
 
     def tell(self, sentence: str) -> None:
-        self.told.append(sentence)
+        self.messages.append(sentence)
 
     def begin(self, total: int, cached: int, seconds: float) -> None:  # noqa: ARG002
         self.begun.append((total, cached))

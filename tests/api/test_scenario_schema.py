@@ -1,4 +1,4 @@
-"""The JSON Schema of scenario files says of files what reading them says."""
+"""The JSON Schema of scenario files accepts the files that Headgate reads."""
 
 import json
 import tomllib
@@ -17,24 +17,24 @@ SMALL = {
 }
 
 
-def wrong(document: object) -> str:
-    """Where the document is not as the schema has it; empty if it is."""
+def schema_errors(document: object) -> str:
+    """The violations of the schema as text; empty for a valid document."""
     errors = jsonschema.Draft202012Validator(SCHEMA).iter_errors(document)
     return "; ".join(error.message for error in errors)
 
 
 @pytest.mark.parametrize("file", sorted((ROOT / "scenarios").glob("*.toml")), ids=lambda file: file.name)
 def test_every_file_that_ships_is_valid(file: Path):
-    assert wrong(tomllib.loads(file.read_text())) == ""
+    assert schema_errors(tomllib.loads(file.read_text())) == ""
 
 
 def test_a_link_has_the_ranges_and_defaults_of_its_direction():
     link = SMALL["link"]
     assert isinstance(link, dict)
-    assert wrong(SMALL | {"tcp": [{}], "link": link | {"reverse": {"rate": "1Mbit/s"}}}) == ""
-    assert wrong(SMALL | {"tcp": [{}], "link": link | {"loss": 0.5, "reverse": {"loss": 0.99}}}) == ""
-    assert wrong(SMALL | {"tcp": [{}], "link": link | {"loss": 1}}) != ""
-    assert wrong(SMALL | {"tcp": [{}], "link": link | {"reverse": {"reorder": 1.5}}}) != ""
+    assert schema_errors(SMALL | {"tcp": [{}], "link": link | {"reverse": {"rate": "1Mbit/s"}}}) == ""
+    assert schema_errors(SMALL | {"tcp": [{}], "link": link | {"loss": 0.5, "reverse": {"loss": 0.99}}}) == ""
+    assert schema_errors(SMALL | {"tcp": [{}], "link": link | {"loss": 1}}) != ""
+    assert schema_errors(SMALL | {"tcp": [{}], "link": link | {"reverse": {"reorder": 1.5}}}) != ""
 
 
 @pytest.mark.parametrize("group", [
@@ -42,5 +42,5 @@ def test_a_link_has_the_ranges_and_defaults_of_its_direction():
     {"access": {"dely": "1ms"}},
 ])  # fmt: skip
 def test_keys_that_a_group_cannot_have_are_marked_in_the_json_schema(group: dict[str, object]):
-    assert wrong(SMALL | {"tcp": [{}]}) == ""
-    assert wrong(SMALL | {"tcp": [group]}) != ""
+    assert schema_errors(SMALL | {"tcp": [{}]}) == ""
+    assert schema_errors(SMALL | {"tcp": [group]}) != ""

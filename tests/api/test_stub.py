@@ -1,4 +1,4 @@
-"""The stub of the compiled part says what is there."""
+"""The stub of the compiled module matches the module."""
 
 import subprocess
 import sys

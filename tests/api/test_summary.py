@@ -1,4 +1,4 @@
-"""From tables to figures."""
+"""Summaries that are computed from the tables."""
 
 import math
 

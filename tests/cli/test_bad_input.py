@@ -1,4 +1,4 @@
-"""Bad input as a user meets it: the whole message says what is wrong, where, and what would be right."""
+"""The whole message about bad input: what is wrong, where, and which value is valid."""
 
 import struct
 from pathlib import Path
@@ -11,14 +11,14 @@ HEAD = 'name = "bad"\nduration = "2s"\nqdiscs = ["droptail"]\n\n'
 ROOM = 'delay = "5ms"\nlimit = "50p"\n\n'
 LINK = f'[link]\nrate = "2Mbit/s"\n{ROOM}'
 
-#: A - B - C, and a link beside them that nothing leads to.
+#: The links A - B - C, and a link X - Y without a connection to them.
 NETWORK = "".join(
     f'[[link]]\nfrom = "{ends[0]}"\nto = "{ends[1]}"\nrate = "2Mbit/s"\n{ROOM}' for ends in ("AB", "BC", "XY")
 )
 
 
 def message(command: Command, text: str) -> str:
-    """What `headgate run bad.toml` says; it ends with 2, prints nothing else and leaves nothing behind."""
+    """The error of `headgate run bad.toml`. The exit code is 2, stdout is empty, and no file appears."""
     Path("bad.toml").write_text(HEAD + text)
     before = sorted(Path().rglob("*"))
     done = command("run", "bad.toml")
@@ -72,9 +72,9 @@ def test_the_error_of_a_bare_zero_lists_the_units(command: Command):
 
 
 def pcap(*packets: tuple[int, int]) -> bytes:
-    """A capture of Ethernet packets, each of so many bytes as its header says and so many as there are."""
+    """A capture of Ethernet packets: for each, the length in its header and the number of bytes present."""
     head = struct.pack("<IHHiIII", 0xA1B2C3D4, 2, 4, 0, 0, 65535, 1)
-    return head + b"".join(struct.pack("<IIII", 1, 0, said, said) + bytes(there) for said, there in packets)
+    return head + b"".join(struct.pack("<IIII", 1, 0, length, length) + bytes(present) for length, present in packets)
 
 
 @pytest.mark.parametrize(

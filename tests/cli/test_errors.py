@@ -1,4 +1,4 @@
-"""Whatever is wrong ends in one message on stderr and an exit code, and leaves nothing half-written."""
+"""Every error is one message on stderr with an exit code, and leaves no unfinished file."""
 
 import subprocess
 import sys
@@ -10,7 +10,7 @@ import pytest
 import headgate
 from tests.conftest import SMALL, Command
 
-#: What is wrong, the options or the scenario that is wrong, and what the message must say.
+#: The mistake, the scenario that contains it, and a part of the expected message.
 BAD_SCENARIOS = [
     ("unknown key", SMALL.replace("limit =", "limitt =", 1), "`limitt`"),
     ("wrong unit", SMALL.replace('"5ms"', '"5Mbit/s"', 1), "`link.delay`"),
@@ -60,7 +60,7 @@ def test_bad_options_are_refused(command: Command, tmp_path: Path, small: Path, 
     refused(command, tmp_path, ["run", small, *options], 2, says)
 
 
-def test_a_choice_that_there_is_not_is_refused_with_those_there_are(command: Command, tmp_path: Path):
+def test_an_unknown_choice_is_refused_with_the_valid_ones(command: Command, tmp_path: Path):
     refused(command, tmp_path, ["list", "thing"], 2, "expected disciplines, controllers, sources, found 'thing'")
 
 
@@ -79,7 +79,7 @@ def test_a_file_that_cannot_be_read_is_refused(command: Command, tmp_path: Path)
     refused(command, tmp_path, ["run", "nowhere.toml"], 2, "there is no file nowhere.toml.")
     (tmp_path / "somewhere.toml").touch()
     refused(command, tmp_path, ["run", "somwhere.toml"], 2, "did you mean 'somewhere.toml'?")
-    refused(command, tmp_path, ["run", tmp_path], 2, "cannot read")
+    refused(command, tmp_path, ["run", tmp_path], 2, "is a folder: give a file")
 
 
 def test_a_folder_that_cannot_be_written_is_refused_before_anything_runs(command: Command, tmp_path: Path, small: Path):
@@ -97,7 +97,7 @@ def test_a_disk_that_fills_up_leaves_nothing_half_written(tmp_path: Path, small:
     assert list(tmp_path.iterdir()) == [small]
 
 
-def test_a_point_that_fails_is_named_and_the_others_are_kept(
+def test_a_failed_run_is_named_and_the_others_are_kept(
     command: Command, tmp_path: Path, small: Path, monkeypatch: pytest.MonkeyPatch
 ):
     right = headgate._core.run
@@ -141,6 +141,6 @@ def test_a_controller_or_source_that_does_not_exist_suggests_one_that_does(
     refused(command, tmp_path, ["show", typed], 2, says)
 
 
-def test_a_name_like_no_other_sends_to_the_list(command: Command, tmp_path: Path):
+def test_an_unknown_name_without_a_similar_one_points_to_the_list(command: Command, tmp_path: Path):
     refused(command, tmp_path, ["show", "quicksilver"], 2, "`headgate list` names them all")
     refused(command, tmp_path, ["list", "sorces"], 2, "sources, found 'sorces'")

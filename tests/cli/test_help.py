@@ -1,4 +1,4 @@
-"""What the command says of itself, and how fast it says it."""
+"""The help texts, and the time that the command takes to start."""
 
 import os
 import resource
@@ -33,7 +33,7 @@ COMMANDS = sorted(commands())
 
 @pytest.mark.parametrize("words", COMMANDS)
 def test_help_is_as_it_was(command: Command, words: str):
-    """`BLESS=1 pytest tests/cli/test_help.py` accepts what it is now."""
+    """`BLESS=1 pytest tests/cli/test_help.py` accepts the current texts."""
     done = command(*words.split(), "--help")
     assert done.returncode == 0
     golden = GOLDEN / f"{words.replace(' ', '-') or 'headgate'}.txt"
@@ -141,7 +141,7 @@ def test_show_explains_every_parameter_and_preset(command: Command, name: str):
 
 @pytest.mark.parametrize("words", [["-c", "import headgate"], ["-m", "headgate", "--help"]], ids=["import", "help"])
 def test_starting_takes_less_than_a_third_of_a_second_of_processor_time(words: list[str]):
-    # Whoever else computes can only make it slower, by half and more: so the least of a few counts.
+    # Other processes can only make it slower, so the fastest of several starts counts.
     assert any(processor_time(words) < 0.3 for _ in range(5))
 
 

@@ -1,4 +1,4 @@
-"""What is finished, in a folder that nobody can write to."""
+"""Finished results in a read-only folder."""
 
 import subprocess
 import sys
@@ -12,7 +12,7 @@ from tests.conftest import SMALL
 
 SWEPT = f'{SMALL}\n[sweep.grid]\nlink.rate = ["1Mbit/s", "2Mbit/s"]\n'.replace('"4s"', '"2s"')
 
-#: In a mount namespace of its own, what follows the first argument, a folder, runs with that mounted read-only.
+#: Runs a command in a mount namespace in which a folder, the first argument, is read-only.
 READ_ONLY = 'set -e; mount --bind "$0" "$0"; mount -o remount,bind,ro "$0"; exec "$@"'
 
 
@@ -63,7 +63,7 @@ def test_a_finished_read_only_result_is_reused(finished: Path, arguments: list[s
         (["run", "small.toml", "--seeds", "2"], "cannot write results to {}\n"),
         (["sweep", "swept.toml", "--seeds", "1", "--force"], "cannot write results to {}\n"),
         (["sweep", "swept.toml", "--seeds", "2"], "cannot write results to {}\n"),
-        # The same points by other words: they are finished, but the dataset would not say what made them.
+        # A changed file with the same runs: all are finished, but sweep.json would change.
         (
             ["sweep", "more.toml", "--seeds", "1"],
             "cannot write results to {}; all 4 runs are finished, but sweep.json",
@@ -75,13 +75,13 @@ def test_the_error_of_a_read_only_folder_names_the_files_and_the_reason(
     finished: Path, arguments: list[str], says: str
 ):
     (finished / "more.toml").write_text(f"# The same.\n{SWEPT}")
-    before = store_of(finished)
+    before = result_files(finished)
     done = read_only(finished, *arguments)
     assert done.returncode == 3
     first, _, after = says.partition("{}")
     assert f"error: {first}results/small-" in done.stderr
     assert f": Read-only file system{after}" in done.stderr
-    assert store_of(finished) == before
+    assert result_files(finished) == before
 
 
 def test_another_build_cannot_replace_a_read_only_result(finished: Path):
@@ -99,5 +99,5 @@ def test_another_build_cannot_replace_a_read_only_result(finished: Path):
             mark.write_bytes(data)
 
 
-def store_of(folder: Path) -> set[Path]:
+def result_files(folder: Path) -> set[Path]:
     return set((folder / "results").rglob("*"))

@@ -13,7 +13,7 @@ from headgate.files import store
 from tests.conftest import SMALL, Command, files
 
 
-def test_run_prints_a_table_an_answer_and_where_the_result_is(command: Command, small: Path, tmp_path: Path):
+def test_run_prints_a_table_a_verdict_and_the_folder(command: Command, small: Path, tmp_path: Path):
     done = command("run", small, "--no-report")
     folder = Path("results") / store.folder_name(headgate.Scenario.parse(SMALL))
     assert done.returncode == 0
@@ -28,7 +28,7 @@ def test_run_prints_a_table_an_answer_and_where_the_result_is(command: Command, 
     assert headgate.load(tmp_path / folder).scenario.name == "small"
 
 
-def test_columns_that_have_nothing_to_say_are_left_out(command: Command, small: Path):
+def test_columns_without_values_are_left_out(command: Command, small: Path):
     with_all = command(
         "run", small, "--no-report", "--seeds", 1, "--set", "tcp.ecn=true", "--qdisc", "red:minth=5p,maxth=9p"
     )
@@ -66,7 +66,7 @@ def test_the_output_names_the_folders_of_recorded_tables(command: Command, small
     changes = [word for change in records for word in ("--set", change)]
     lines = command("run", small, "--no-report", *changes).stdout.splitlines()
     folder = Path(lines[-1].removeprefix("folder  "))
-    # Two disciplines with two seeds are four points, each with a file of its own.
+    # Two disciplines with two seeds are four runs with a file each.
     said = [f"events  {folder}/events", f"traces  {folder}/traces", f"captures {folder}/captures"]
     assert lines[-4:-1] == [f"{line} (4 files)" for line in said]
     assert len(list((tmp_path / folder).glob("captures/*.pcapng"))) == 4
@@ -130,8 +130,8 @@ def finished(folder: Path) -> list[Path]:
 
 
 def wait_for(condition: Callable[[], object], seconds: float = 30) -> None:
-    """Waits for something another process does."""
+    """Waits until another process makes `condition` true; fails after `seconds`."""
     end = time.monotonic() + seconds
     while not condition():
-        assert time.monotonic() < end, "it never happened"
+        assert time.monotonic() < end, "the condition was never met"
         time.sleep(0.005)

@@ -1,4 +1,4 @@
-"""`headgate verify`: what is not as it was written is named."""
+"""`headgate verify`: names changed and missing files."""
 
 import json
 import shutil

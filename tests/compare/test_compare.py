@@ -1,4 +1,4 @@
-"""Two results of one scenario side by side: what may differ, how wide the gaps are, and what is said of them."""
+"""Comparisons of two results: allowed differences, gaps between measures, and sentences about them."""
 
 import copy
 import json
@@ -46,7 +46,7 @@ def test_values_are_those_of_the_results(in_memory):
 
 
 def test_of_several_links_each_has_its_rows_and_its_table():
-    """Two links, of which the second drops what the first lets through: it is the narrower."""
+    """The second of two links is slower and drops packets that the first let through."""
     text = """
         name = "two"
         duration = "3s"
@@ -61,7 +61,7 @@ def test_of_several_links_each_has_its_rows_and_its_table():
     found = compare(result, result)
     assert (found.groups, found.links) == (["udp"], [LINK, "link B-C"])
     losses = [found.row("droptail", of, DROPS).values[0].mean for of in found.links]
-    # A third of what comes does not fit, but for what waits in the queue at the end: 40 of 1125 packets.
+    # A third of the packets is dropped, less the 40 of 1125 that are queued at the end.
     assert losses == [0, pytest.approx(1 / 3, abs=0.04)]
     assert found.row("droptail", "link B-C", UTILIZATION).values[0].mean > 0.95
     assert [terminal.title(found, of) for of in found.links] == ["the link A-B, 4 Mbit/s", "the link B-C"]
@@ -90,7 +90,7 @@ def test_an_allowed_key_stands_for_all_below_it(in_memory, allowed: str):
 
 
 def test_an_allowed_key_that_does_not_differ_is_a_mistake(in_memory):
-    with pytest.raises(UsageError, match=r"--allow link\.rate: the scenarios do not differ there"):
+    with pytest.raises(UsageError, match=r"--allow link\.rate: the scenarios do not differ in this key"):
         compare(in_memory, in_memory, ["link.rate"])
 
 
@@ -125,7 +125,7 @@ def test_the_interval_of_a_gap_is_welchs(one: tuple[float, ...], other: tuple[fl
     assert found.verdict == verdict
 
 
-def test_with_one_seed_nobody_can_tell():
+def test_a_gap_with_one_seed_is_inconclusive():
     found = gap(Quantity((1.0,)), Quantity((9.0, 9.1)))
     assert found is not None
     assert (found.half, found.verdict) == (None, "inconclusive")
@@ -167,7 +167,7 @@ def test_the_document_has_the_form_of_the_schema(command: Command, tmp_path: Pat
     assert {("faba", "tcp", GOODPUT.name), ("droptail", LINK, UTILIZATION.name), ("faba", "cbr", DROPS.name)} <= keys
 
 
-def test_the_page_trusts_nothing_that_comes_from_the_scenario():
+def test_the_page_escapes_text_of_the_scenario():
     hostile = headgate.Scenario.parse(SMALL, set=['about="<script>alert(1)</script>"'], seeds=1, qdiscs=["droptail"])
     result = headgate.run(hostile)
     found = compare(result, result)
@@ -216,7 +216,7 @@ def test_disciplines_that_promise_protection_are_judged_by_the_measured_share(in
         for entry in in_memory.summary()
     )
     assert f"{faba:.1f} with FABA, {droptail:.1f} with DropTail" in said
-    # DropTail promises nothing; FABA keeps what it promises if it is within the bound.
+    # DropTail does not claim to limit the flow. FABA does, and is judged by the bound.
     assert said.endswith(f"{'hold it to 1.5 times its fair share' if faba <= LIMITED_TO else 'do not'}: FABA.")
 
 

@@ -17,7 +17,7 @@ from headgate.live import gateway_settings
 
 ROOT = Path(__file__).parents[2]
 
-#: What stands before a part of a scenario, so that the whole can be read.
+#: The required keys of a scenario, to complete a block that shows only a part.
 REST = {
     "name": 'name = "part"\n',
     "duration": 'duration = "30s"\n',
@@ -25,7 +25,7 @@ REST = {
     "link": '\n[link]\nrate = "10Mbit/s"\ndelay = "10ms"\nlimit = "100p"\n',
 }
 
-#: A run within a document takes this long, whatever the scenario says.
+#: Replaces `headgate` by a function that shortens the runs of documents.
 SHORTENED = """\
 headgate() {
   if [ "$1" = tune ]; then set -- "$@" --trials 2 --held-out 2 --seeds 1; fi
@@ -68,7 +68,7 @@ def of(language: str) -> pytest.MarkDecorator:
 
 
 def in_order(file: str) -> bool:
-    """Whether a page's blocks go on from each other."""
+    """Whether the blocks of a page build on each other."""
     return file.startswith("docs/tutorial/")
 
 
@@ -80,7 +80,7 @@ def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
-def test_no_block_is_in_a_language_that_nobody_runs():
+def test_every_block_is_in_a_known_language():
     assert {block.language for block in blocks()} <= {"python", "sh", "toml", "json", "text"}
 
 
@@ -123,7 +123,7 @@ def commands(block: Block, place: Path) -> None:
     for program in [*absent, *(real if os.geteuid() != 0 else [])]:
         lines = [line for line in lines if program not in line]
     if not lines:
-        pytest.skip("what make does, the whole of the tests shows")
+        pytest.skip("the block has only make commands or programs that are missing")
     script = SHORTENED + "\n".join(lines).replace("…", "*")
     environment = {**os.environ, "PYTHON": sys.executable}
     done = subprocess.run(

@@ -1,4 +1,4 @@
-"""The commands that draw the pictures and figures of the disciplines' pages run, and have nothing to change."""
+"""The pictures and figures of the disciplines' pages are the output of their commands."""
 
 import runpy
 import sys
@@ -30,7 +30,7 @@ def test_a_caption_is_the_output_of_its_command(tmp_path: Path, monkeypatch: pyt
 
 @pytest.fixture
 def sketches(monkeypatch: pytest.MonkeyPatch) -> dict[str, Any]:
-    """What docs/sketches.py defines."""
+    """The names that docs/sketches.py defines."""
     monkeypatch.syspath_prepend(DOCS)
     return runpy.run_path(str(DOCS / "sketches.py"))
 

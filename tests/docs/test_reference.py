@@ -1,4 +1,4 @@
-"""docs/reference and the JSON Schema of a run say what the catalogue of measures says."""
+"""docs/reference and the JSON Schema of a run match the catalogue of measures."""
 
 import runpy
 import sys

@@ -1,4 +1,4 @@
-"""The scripts in docs/ that write pages and costs, on small made data."""
+"""The scripts in docs/ that write pages and costs, on small synthetic data."""
 
 import json
 import runpy

@@ -11,7 +11,7 @@ import pytest
 
 ROOT = Path(__file__).parents[2]
 
-#: What a browser fetches by itself when it shows a page.
+#: The files that a browser fetches when it shows a page.
 FETCHED = re.compile(
     r'<(?:script|img|iframe)[^>]* src="([^"]+)"|<link[^>]* rel="(?:stylesheet|preload)"[^>]* href="([^"]+)"'
 )

@@ -1,4 +1,4 @@
-"""Measures of stretches of a run and of pages, by tables small enough to reckon with."""
+"""Measures of phases, periods and web pages, on tables small enough to check by hand."""
 
 import math
 from types import SimpleNamespace
@@ -15,7 +15,7 @@ from headgate.experiment.measures import ack_drop_percent, path_delay_ms
 
 
 class Tiny:
-    """A run whose series have `rows` a group, one each `step_s`: two of them are warm-up, then phases follow."""
+    """A run with `rows` rows per group, one every `step_s`. The first two are the warm-up; phases follow."""
 
     def __init__(self, rows: int, step_s: float, phase_s: float, what: dict[str, Any]) -> None:
         self.ends, self.warmup_s = np.arange(1, rows + 1) * step_s, 2 * step_s
@@ -61,7 +61,7 @@ def test_phases_follow_each_other_from_the_end_of_the_warm_up_on():
     assert second.delay_ms(1e6)(run) == pytest.approx(4000 * 8 / 1e6 * 1000)
     assert first.goodput_mbps(run) == pytest.approx(3 + 1)
     assert second.goodput_mbps(run) == pytest.approx(0.5 + 1)
-    again = Phase(0, 2, again=True)
+    again = Phase(0, 2, skip_first=True)
     assert again.delay_ms(1e6)(run) == pytest.approx(2000 * 8 / 500e3 * 1000)
 
 
@@ -75,13 +75,13 @@ def test_receivers_have_a_phase_half_a_round_trip_after_the_link():
 def test_goodput_is_taken_over_periods_of_a_second():
     one, other = [9e9, 9e9, *([1e6, 3e6] * 8)], over_time(9e9, *[1e6] * 4, *[5e6] * 4)
     run = tiny(goodput_bps=one + other)
-    # Two in each second of the one, and of the other first 1, then 5.
+    # The first group has 2 Mbit/s in each second; the second group has 1, then 5.
     assert goodput_over_periods(0.0)(run) == pytest.approx(3)
     assert goodput_over_periods(1.0)(run) == pytest.approx(7)
 
 
 def transfers(*rows: tuple[int, float, float]) -> pa.Table:
-    """Flow, start and end in seconds; an end that is NaN has not come."""
+    """Flow, start and end in seconds; the end of an unfinished transfer is NaN."""
     flow, start, end = zip(*rows, strict=True)
     ends = [None if math.isnan(each) else int(each * 1e9) for each in end]
     return pa.table({
@@ -91,7 +91,7 @@ def transfers(*rows: tuple[int, float, float]) -> pa.Table:
 
 
 def connection(flow: int, begin: float, end: float, objects: int = OBJECTS) -> list[tuple[int, float, float]]:
-    """A connection that is done with so many objects, one after the other, by then."""
+    """A connection that loads `objects` objects one after the other from `begin` to `end`."""
     step = (end - begin) / objects
     return [(flow, begin + step * each, begin + step * (each + 1)) for each in range(objects)]
 
@@ -112,7 +112,7 @@ def test_a_page_that_is_cut_off_counts_with_the_time_it_had():
     assert page_ms()(tiny(transfers=transfers(*cut))) == pytest.approx(7000)
 
 
-def test_no_page_has_no_time():
+def test_without_a_page_the_time_is_nan():
     assert math.isnan(page_ms()(tiny(transfers=transfers(*connection(0, 0, 1)))))
 
 

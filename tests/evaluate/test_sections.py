@@ -1,4 +1,4 @@
-"""The tests of RFC 7928 are what the guidelines say, as far as arithmetic can tell."""
+"""The tests have the numbers of RFC 7928, as far as arithmetic can check them."""
 
 import tomllib
 from typing import Any
@@ -53,7 +53,7 @@ def test_numbers_of_flows_are_those_of_section_8_2_1():
 def test_the_reference_round_trip_is_100_ms_and_the_buffer_holds_as_much():
     parsed = scenario(named("8-2-steady"), named("8-2-steady").cases[0])
     assert round_trip_ms(parsed, parsed["tcp"][0]) == pytest.approx(100)
-    assert network.room() == 84
+    assert network.buffer_packets() == 84
 
 
 def the_case(test: section.GuidelineTest, title: str = "") -> section.SectionCase:
@@ -68,7 +68,7 @@ def groups(parsed: dict[str, Any]) -> dict[str, dict[str, Any]]:
     return {group["name"]: group for kind in ("tcp", "udp") for group in parsed.get(kind, [])}
 
 
-#: Figure 4; where a section says less of one of its scenarios, that.
+#: The weights of figure 4, or the smaller weight that a section gives one of its scenarios.
 FIGURE_4 = {
     "4.4": {"could"},
     "5.1.1": {"must", "may"}, "5.1.2": {"must"}, "5.2": {"must", ""}, "5.3": {"must"}, "5.4": {"may"},
@@ -134,7 +134,7 @@ def test_the_cases_of_figure_2_have_its_traffic(name: str, title: str, has: set[
 
 
 def flows_at(parsed: dict[str, Any], seconds: float) -> int:
-    """How many flows are there then: they start in the stretch's first second at the latest."""
+    """The number of flows at a time. Flows start in the first second of their phase."""
     found = 0
     for group in parsed["tcp"]:
         begin = ms(str(group["start"]).split("..", maxsplit=1)[0]) / 1000
@@ -186,7 +186,7 @@ def test_senders_a_cross_both_links_of_figure_3_and_b_the_second():
     found = groups(parsed)
     assert (found["A"]["route"], found["B"]["route"]) == (["L", "M", "R"], ["M", "R"])
     assert found["A"]["flows"] == found["B"]["flows"] == stability.MILD / 2
-    # Less than the half that is due to A: both links can be congested.
+    # Less than A's fair share of the second link, so both links can be congested.
     assert links["first"]["rate"] == "4Mbit/s"
     assert links["second"]["rate"] == "10Mbit/s"
     half = {link["name"]: link for link in of("10-2", "half the room at the first")["link"]}

@@ -1,4 +1,4 @@
-"""The small scenario with all the evidence there is."""
+"""The small scenario with every kind of record."""
 
 import pytest
 
@@ -12,7 +12,7 @@ flows = ["tcp"]
 capture = ["bottleneck"]
 """
 
-#: Marked where it can be, and with headers that have room for options.
+#: TCP with ECN, and with headers that have room for options.
 TCP = """flows = 3
 ecn = true
 header = "52B"

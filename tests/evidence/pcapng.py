@@ -1,4 +1,4 @@
-"""Reads pcapng files and IP headers with nothing but the formats' own words: the RFCs, draft-ietf-opsawg-pcapng."""
+"""Reads pcapng files and IP headers from the specifications alone: the RFCs, draft-ietf-opsawg-pcapng."""
 
 import struct
 from collections.abc import Iterator
@@ -61,7 +61,7 @@ def packets(path: Path) -> list[Packet]:
 
 
 def checksum(data: bytes) -> int:
-    """The Internet checksum (RFC 1071) of what contains its own: 0 if it is right."""
+    """The Internet checksum (RFC 1071) of data that includes its checksum: 0 if that is right."""
     data += b"\0" * (len(data) % 2)
     total: int = sum(struct.unpack(f">{len(data) // 2}H", data))
     while total > 0xFFFF:

@@ -1,4 +1,4 @@
-"""A capture of a simulated link is one that any tool can read, and says what the tables say."""
+"""Captures of a simulated link are valid pcapng files and agree with the tables."""
 
 import shutil
 import subprocess
@@ -13,19 +13,19 @@ from headgate.scenario import RunKey
 from tests.evidence.pcapng import check, packets
 
 
-def by_point(recorded: headgate.Result) -> list[tuple[RunKey, Path]]:
+def files_by_run(recorded: headgate.Result) -> list[tuple[RunKey, Path]]:
     return list(zip(recorded.scenario.runs, recorded.captures, strict=True))
 
 
-def test_every_point_has_its_file_and_the_manifest_vouches_for_it(recorded: headgate.Result):
+def test_every_run_has_a_capture_with_its_hash_in_the_manifest(recorded: headgate.Result):
     assert len(recorded.captures) == 4
-    for run, file in by_point(recorded):
+    for run, file in files_by_run(recorded):
         assert file.name == f"{store.slug(run)}-bottleneck.pcapng"
         assert recorded.manifest["tables"][f"captures/{file.name}"] == sha256(file)
 
 
 def test_packets_are_those_of_the_run(recorded: headgate.Result):
-    for run, file in by_point(recorded):
+    for run, file in files_by_run(recorded):
         found = [packet for packet in packets(file) if not packet.comment.startswith("not simulated")]
         events = recorded.run("events", run).to_pylist()
         drops = [packet for packet in found if packet.interface == "bottleneck forward drops"]
@@ -42,7 +42,7 @@ def test_packets_are_those_of_the_run(recorded: headgate.Result):
 
 
 def test_headers_are_whole_and_checksums_hold(recorded: headgate.Result):
-    for _, file in by_point(recorded):
+    for _, file in files_by_run(recorded):
         found = packets(file)
         assert len(found) > 1000
         for packet in found:
@@ -56,8 +56,8 @@ def tshark(file: Path, *arguments: str) -> list[str]:
     return done.stdout.splitlines()
 
 
-# What tshark would say of a file that is broken, or of a connection it cannot follow.
-COMPLAINTS = [
+# tshark's filters for malformed packets, and for connections that it cannot follow.
+ERROR_FILTERS = [
     "_ws.malformed",
     "_ws.expert.severity >= error",
     "_ws.expert.severity >= warning && !tcp.analysis.flags",
@@ -66,13 +66,13 @@ COMPLAINTS = [
 ]
 
 
-@pytest.mark.parametrize("complaint", COMPLAINTS)
-def test_tshark_has_nothing_to_complain_of(recorded: headgate.Result, complaint: str):
-    for _, file in by_point(recorded):
-        assert tshark(file, "-Y", complaint) == []
+@pytest.mark.parametrize("error_filter", ERROR_FILTERS)
+def test_tshark_finds_no_error(recorded: headgate.Result, error_filter: str):
+    for _, file in files_by_run(recorded):
+        assert tshark(file, "-Y", error_filter) == []
 
 
 def test_tshark_counts_the_same_packets(recorded: headgate.Result):
-    for _, file in by_point(recorded):
+    for _, file in files_by_run(recorded):
         shown = tshark(file, "-T", "fields", "-e", "frame.interface_name", "-e", "frame.len", "-e", "frame.comment")
         assert shown == [f"{p.interface}\t{p.length}\t{p.comment}" for p in packets(file)]

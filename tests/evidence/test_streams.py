@@ -1,4 +1,4 @@
-"""Events with gauges and traces: their columns, and the same in a folder, in memory and again."""
+"""Events with gauges and traces: their columns, and equal contents in a folder, in memory and after a rerun."""
 
 import pyarrow.compute as pc
 import pytest
@@ -41,7 +41,7 @@ def test_traces_have_a_row_each_time_a_sender_changed(recorded: headgate.Result)
             assert pc.max(mine[name]).as_py() - pc.max(warm[name]).as_py() == flow[name]
 
 
-def test_in_memory_it_is_the_same(recorded: headgate.Result, scenario: headgate.Scenario):
+def test_records_in_memory_equal_those_in_a_folder(recorded: headgate.Result, scenario: headgate.Scenario):
     kept = headgate.run(scenario)
     assert kept.events == recorded.events
     assert kept.traces == recorded.traces

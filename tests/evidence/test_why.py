@@ -1,4 +1,4 @@
-"""What is told of a flow follows from the tables: these are written by hand, so that each number can be checked."""
+"""Explanations of flows, from tables written by hand so that each number can be checked."""
 
 import json
 from pathlib import Path
@@ -17,7 +17,7 @@ from headgate.results import Result
 from tests.conftest import Command
 
 SCENARIO = """\
-name = "told"
+name = "result_of"
 duration = "12s"
 warmup = "2s"
 qdiscs = ["red"]
@@ -26,7 +26,7 @@ tcp = [{ name = "web", flows = 2 }]
 udp = [{ name = "cbr", rate = "2Mbit/s" }]
 """
 
-#: flow, group, kind, arrived, dropped by reason, marked early, goodput, timeouts, retransmits, delay, lost on the way.
+#: flow, group, kind, arrived, dropped by reason, marked early, goodput, timeouts, retransmits, delay, link losses.
 FLOWS = [
     (0, "web", "tcp", 1000, {"early": 60, "overflow": 20}, 20, 0.6e6, 4, 90, 12.5, 4),
     (1, "web", "tcp", 1000, {"early": 10}, 10, 1.2e6, 1, 12, 10.0, 0),
@@ -54,7 +54,7 @@ def event_row(seconds: float, flow: int, event: str, reason: str, average: float
     return row | {"event": event, "reason": reason, "flow": flow, "bytes": 1000, "gauge:average": average}
 
 
-#: Flow 0: one in the warm-up, then two bursts of two and one alone, quiet from 4.05 to 9 s.
+#: Flow 0: one drop in the warm-up, two bursts of two, no drop from 4.05 to 9 s, then a single drop.
 EVENTS = [
     event_row(1.0, 0, "dropped", "overflow", 99),
     event_row(3.0, 0, "dropped", "early", 10),
@@ -73,8 +73,8 @@ TRACES = [
 ]
 
 
-def told(*, events: bool, traces: bool) -> Result:
-    """The result, with as much evidence."""
+def result_of(*, events: bool, traces: bool) -> Result:
+    """The result of these tables, with the events and traces recorded or not."""
     record = [*(["record.events=decisions"] if events else []), *(['record.flows=["web/0"]'] if traces else [])]
     scenario = headgate.Scenario.parse(SCENARIO, set=record)
     rows = [{"qdisc": "red", "seed": 1, "flow": 0, **row} for row in TRACES]
@@ -93,9 +93,10 @@ def sentences(result: Result, flow: int) -> dict[str, list[str]]:
 
 
 def test_the_answer_comes_first():
-    said = sentences(told(events=True, traces=True), 0)[""]
+    said = sentences(result_of(events=True, traces=True), 0)[""]
     assert said[0].startswith(
-        "Flow 0 is number 0 of the 2 flows of `web` (TCP). Discipline red, seed 1, 10 s after the warm-up.\nred: "
+        "Flow 0 is one of the 2 flows of `web` (TCP): number 0, counted from 0. Discipline red, seed 1, 10 s after the "
+        "warm-up.\nred: "
     )
     # 100 of 1000 packets against 50 of 3000: six times as often.
     assert said[1] == (
@@ -106,7 +107,7 @@ def test_the_answer_comes_first():
 
 
 def test_every_number_is_that_of_the_tables():
-    said = sentences(told(events=True, traces=False), 0)
+    said = sentences(result_of(events=True, traces=False), 0)
     assert said["Goodput"] == [
         "Its goodput was 600 kbit/s; its fair share is 1.00 Mbit/s.",
         "The other flows of its group: 1.20 Mbit/s on average.",
@@ -131,7 +132,7 @@ def test_every_number_is_that_of_the_tables():
 
 
 def test_times_leave_the_warm_up_out():
-    said = sentences(told(events=True, traces=False), 0)
+    said = sentences(result_of(events=True, traces=False), 0)
     assert said["Times"] == [
         "5 drops and marks: the first at 3.00 s, the last at 9.00 s.",
         "Longest interval without one: 4.95 s, from 4.05 s to 9.00 s.",
@@ -145,7 +146,7 @@ def test_times_leave_the_warm_up_out():
 
 
 def test_a_trace_gives_sentences_on_the_sender():
-    said = sentences(told(events=True, traces=True), 0)
+    said = sentences(result_of(events=True, traces=True), 0)
     assert said["Sender"] == [
         "90 retransmissions and 4 timeouts.",
         "The other flows of its group: 1.00 timeouts on average.",
@@ -161,7 +162,7 @@ def test_a_trace_gives_sentences_on_the_sender():
 
 
 def test_missing_records_are_listed_with_the_command_that_adds_them():
-    said = sentences(told(events=False, traces=False), 1)
+    said = sentences(result_of(events=False, traces=False), 1)
     assert "Times" not in said
     assert said["Not recorded"] == [
         "The times of drops and marks, and the discipline's state at each; the sender's window and timer over "
@@ -172,7 +173,7 @@ def test_missing_records_are_listed_with_the_command_that_adds_them():
 
 
 def test_an_unresponsive_flow_is_described_by_its_offered_rate():
-    said = sentences(told(events=False, traces=False), 2)
+    said = sentences(result_of(events=False, traces=False), 2)
     # 2000 packets of 1000 bytes in 10 s.
     assert "It offered 1.60 Mbit/s to the link and is unresponsive." in said["Goodput"]
     assert "Sender" not in said
@@ -180,7 +181,7 @@ def test_an_unresponsive_flow_is_described_by_its_offered_rate():
 
 def test_a_responsive_flow_is_not_called_unresponsive():
     governed = SCENARIO.replace('rate = "2Mbit/s"', 'cc = "tfrc"')
-    result = told(events=False, traces=False)
+    result = result_of(events=False, traces=False)
     found = Result(headgate.Scenario.parse(governed), {}, [], {"flows": result.flows, "links": result.links})
     assert "It offered 1.60 Mbit/s to the link." in sentences(found, 2)["Goodput"]
 
@@ -208,7 +209,7 @@ def test_a_tfrc_flow_is_described_by_its_allowed_rate():
         },
     ]
     traces = pa.Table.from_pylist([{"qdisc": "red", "seed": 1, "flow": 2, **row} for row in rows])
-    plain = told(events=False, traces=False)
+    plain = result_of(events=False, traces=False)
     kept = {"flows": plain.flows, "links": plain.links, "traces": traces}
     said = sentences(Result(headgate.Scenario.parse(governed), {}, [], kept), 2)
     assert said["Sender"] == [
@@ -222,7 +223,7 @@ def test_a_tfrc_flow_is_described_by_its_allowed_rate():
     ]
 
 
-def test_a_rate_that_is_governed_is_drawn(tmp_path: Path):
+def test_the_allowed_rate_of_tfrc_is_drawn(tmp_path: Path):
     text = SCENARIO.replace('rate = "2Mbit/s"', 'cc = "tfrc"') + '[record]\nflows = ["cbr", "web"]\nevents = "drops"\n'
     result = headgate.run(headgate.Scenario.parse(text), set=["link.loss=0.02"], out=tmp_path, report=False)
     tcp = pc.less(result.traces["flow"], 2)
@@ -249,7 +250,7 @@ def test_a_rate_that_is_governed_is_drawn(tmp_path: Path):
 )
 def test_an_unknown_flow_discipline_or_seed_is_refused(flow: int, chosen: dict[str, Any], says: str):
     with pytest.raises(UsageError, match=f"^{says}$"):
-        why.explain(told(events=True, traces=True), flow, **chosen)
+        why.explain(result_of(events=True, traces=True), flow, **chosen)
 
 
 def test_the_command_prints_the_explanation_and_draws_it(command: Command, recorded: headgate.Result):

@@ -73,7 +73,7 @@ def test_an_expectation_on_an_unmeasured_value_does_not_hold(in_memory: headgate
     ("line", "says"),
     [
         ("utilizatoin > 0.5", "did you mean 'utilization'"),
-        ("jain", "is no bound"),
+        ("jain", "is not a bound"),
         ("fabba: jain > 0.5", "did you mean 'faba'"),
         ("faba: jain > 5ms", "expect 'faba: jain > 5ms'"),
         (

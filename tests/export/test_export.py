@@ -1,4 +1,4 @@
-"""Results for other programs: flent's files hold what the intervals hold, CSV what the tables hold."""
+"""Exports: flent's files have the values of the intervals, CSV files those of the tables."""
 
 import gzip
 import json
@@ -22,8 +22,8 @@ from tests.sweep.conftest import POINTS, SWEPT
 RATE_BPS = 2e6
 
 
-def written(result: headgate.Result, number: int = 0) -> dict[str, Any]:
-    """The flent file of a point, as any reader has it."""
+def flent_document(result: headgate.Result, number: int = 0) -> dict[str, Any]:
+    """The flent document of a run."""
     assert result.path is not None
     name, data = list(flent.files(result.path))[number]
     assert name == f"{slug(result.scenario.runs[number])}.flent.gz"
@@ -31,8 +31,8 @@ def written(result: headgate.Result, number: int = 0) -> dict[str, Any]:
     return document
 
 
-def kept(result: headgate.Result, metric: str, group: str | None = None) -> np.ndarray:
-    """A metric of the first point, in order of time."""
+def metric_values(result: headgate.Result, metric: str, group: str | None = None) -> np.ndarray:
+    """A metric of the first run over time."""
     rows = result.run("intervals", result.scenario.runs[0])
     of = pc.equal(rows["metric"], metric)
     if group is not None:
@@ -41,17 +41,17 @@ def kept(result: headgate.Result, metric: str, group: str | None = None) -> np.n
 
 
 def test_series_are_those_of_flent_in_its_units(in_folder: headgate.Result):
-    found = written(in_folder)["results"]
-    np.testing.assert_allclose(found["TCP upload::1"], kept(in_folder, "goodput_bps", "tcp") / 1e6)
-    np.testing.assert_allclose(found["UDP upload::cbr"], kept(in_folder, "goodput_bps", "cbr") / 1e6)
-    np.testing.assert_allclose(found["Ping (ms) ICMP"], kept(in_folder, "queue_bytes") * 8 / RATE_BPS * 1e3)
-    assert found["Drops::cbr"] == kept(in_folder, "drops", "cbr").tolist()
+    found = flent_document(in_folder)["results"]
+    np.testing.assert_allclose(found["TCP upload::1"], metric_values(in_folder, "goodput_bps", "tcp") / 1e6)
+    np.testing.assert_allclose(found["UDP upload::cbr"], metric_values(in_folder, "goodput_bps", "cbr") / 1e6)
+    np.testing.assert_allclose(found["Ping (ms) ICMP"], metric_values(in_folder, "queue_bytes") * 8 / RATE_BPS * 1e3)
+    assert found["Drops::cbr"] == metric_values(in_folder, "drops", "cbr").tolist()
     assert found["TCP upload sum"] == found["TCP upload avg"] == found["TCP upload::1"]
 
 
 def test_a_file_is_whole_by_the_rules_of_flents_reader(in_folder: headgate.Result):
     """flent/resultset.py asserts as many values as times, and takes dates with microseconds and Z."""
-    document = written(in_folder)
+    document = flent_document(in_folder)
     metadata, times = document["metadata"], document["x_values"]
     assert (document["version"], metadata["NAME"]) == (4, "tcp_nup")
     assert metadata["TITLE"] == f"small: {in_folder.scenario.qdiscs[0]}, seed 1"
@@ -63,11 +63,11 @@ def test_a_file_is_whole_by_the_rules_of_flents_reader(in_folder: headgate.Resul
 
 
 def test_the_queue_stands_where_flents_plots_of_it_look(in_folder: headgate.Result):
-    document = written(in_folder)
+    document = flent_document(in_folder)
     assert document["metadata"]["TEST_PARAMETERS"]["qdisc_stats_hosts"] == "bottleneck"
     queue = document["raw_values"]["qdisc_stats_bottleneck"]
-    assert [entry["backlog_bytes"] for entry in queue] == kept(in_folder, "queue_bytes").tolist()
-    drops = sum(kept(in_folder, "drops", group.name).sum() for group in in_folder.scenario.groups)
+    assert [entry["backlog_bytes"] for entry in queue] == metric_values(in_folder, "queue_bytes").tolist()
+    drops = sum(metric_values(in_folder, "drops", group.name).sum() for group in in_folder.scenario.groups)
     assert sum(entry["dropped"] for entry in queue) == drops > 0
 
 
@@ -75,7 +75,7 @@ def test_without_tcp_it_is_flents_flood_and_has_no_streams(tmp_path: Path):
     text = SWEPT.partition("[sweep")[0]
     text = text.replace(text[text.index("[[tcp]]") : text.index("[[udp]]")], "")
     result = headgate.run(headgate.Scenario.parse(text, seeds=1), out=tmp_path, report=False)
-    document = written(result)
+    document = flent_document(result)
     assert document["metadata"]["NAME"] == "udp_flood"
     assert document["results"]["UDP upload"] == document["results"]["UDP upload::cbr"]
     assert not any(name.startswith("TCP") for name in document["results"])
@@ -85,7 +85,7 @@ def test_a_link_whose_rate_changes_has_a_backlog_and_no_delay(tmp_path: Path):
     text = SWEPT.partition("[sweep")[0].replace('limit = "50p"', 'limit = "50p"\nschedule = CHANGES', 1)
     text = text.replace("CHANGES", '[{ at = "1s", rate = "1Mbit/s" }]')
     result = headgate.run(headgate.Scenario.parse(text, seeds=1), out=tmp_path, report=False)
-    document = written(result)
+    document = flent_document(result)
     assert "Ping (ms) ICMP" not in document["results"]
     assert "delay" not in document["raw_values"]["qdisc_stats_bottleneck"][0]
 
@@ -159,7 +159,9 @@ def test_a_folder_with_files_is_left_alone_unless_forced(in_folder: headgate.Res
     assert files(tmp_path) == first
 
 
-def test_the_folder_at_hand_will_do_and_a_file_will_not(in_folder: headgate.Result, tmp_path: Path, command: Command):
+def test_the_current_folder_is_accepted_and_a_file_refused(
+    in_folder: headgate.Result, tmp_path: Path, command: Command
+):
     assert command("export", in_folder.path, "--format", "csv", "--out", ".").returncode == 0
     assert sorted(files(tmp_path)) == sorted([*(f"{name}.csv" for name in tables.NAMES), "README.md"])
     refused = command("export", in_folder.path, "--format", "csv", "--out", "README.md")
@@ -176,17 +178,17 @@ def test_an_export_without_a_result_leaves_no_folder(tmp_path: Path, command: Co
     assert [file.name for file in tmp_path.iterdir()] == ["empty"]
 
 
-def test_an_unknown_format_is_refused_with_those_that_there_are(tmp_path: Path, command: Command):
+def test_an_unknown_format_is_refused_with_the_valid_ones(tmp_path: Path, command: Command):
     done = command("export", tmp_path, "--format", "xlsx")
     assert done.returncode == 2
     assert "flent" in done.stderr
     assert "csv" in done.stderr
 
 
-def test_a_ping_waits_at_every_link_that_is_compared(tmp_path: Path):
+def test_ping_is_the_sum_of_the_delays_of_all_compared_links(tmp_path: Path):
     result = headgate.run(headgate.Scenario.parse(CHAIN, seeds=1), out=tmp_path, report=False)
-    found = written(result)["results"]
+    found = flent_document(result)["results"]
     delays = [values for name, values in found.items() if name.endswith("::delay")]
     assert len(delays) == 2
     np.testing.assert_allclose(found["Ping (ms) ICMP"], np.sum(delays, axis=0))
-    assert not any("dropped" in entry for entry in written(result)["raw_values"]["qdisc_stats_A-B"])
+    assert not any("dropped" in entry for entry in flent_document(result)["raw_values"]["qdisc_stats_A-B"])

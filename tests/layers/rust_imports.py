@@ -1,4 +1,4 @@
-"""Which file of a Rust crate takes names from which: read from `use` lines and paths, as text.
+"""The imports between the files of a Rust crate, read from `use` lines and paths as text.
 
 A face (`pub use child::Name` in `mod.rs` or `lib.rs`) only hands names on. A name that is taken from a face counts as
 taken from the file that defines it.
@@ -90,7 +90,7 @@ def module_of(path: Path) -> Module:
 
 
 def without_tests(text: str) -> str:
-    """A file's text less its tests and comments."""
+    """A file's text without its tests and comments."""
     return COMMENT.sub("", TEST_ITEM.sub("", TESTS.sub("", text)))
 
 
@@ -108,7 +108,7 @@ def expanded(tree: str) -> Iterator[list[str]]:
 
 
 def split_top(text: str) -> Iterator[str]:
-    """The parts between commas that stand in no braces."""
+    """The parts between commas outside braces."""
     depth, start = 0, 0
     for place, letter in enumerate(text):
         depth += (letter == "{") - (letter == "}")

@@ -8,9 +8,9 @@ from subprocess import PIPE, STDOUT, CompletedProcess, run
 import pytest
 
 ROOT = Path(__file__).parents[2]
-#: One place, so that what is built for the copy is built over what was built for the last one.
+#: A fixed folder, so that each build of the copy reuses the build before.
 COPY = ROOT / "target" / "four-edits"
-#: What the tests of the crate read.
+#: The files that the tests of the crate read.
 PARTS = ("Cargo.toml", "Cargo.lock", "README.md", "crates/core", "docs/disciplines", "docs/figures")
 
 #: The discipline that is added, a copy of DropTail: sorted by name it stands before `fq`.
@@ -72,7 +72,7 @@ def copied() -> dict[str, str]:
 
 
 def cargo_test(*words: str, bless: str = "0") -> CompletedProcess[str]:
-    """Tests of the copy, built with what is built of other crates, and quickly rather than well."""
+    """Runs tests of the copy. It reuses the build of other crates and does not optimize."""
     command = ["cargo", "test", "--offline", "--quiet", "-p", "headgate-core", *words]
     command += ["--config", "profile.test.package.headgate-core.opt-level=0"]
     env = {**os.environ, "CARGO_TARGET_DIR": str(ROOT / "target"), "BLESS": bless}
@@ -80,7 +80,7 @@ def cargo_test(*words: str, bless: str = "0") -> CompletedProcess[str]:
 
 
 def changed() -> set[str]:
-    """The files of the copy that the repository has not, or not so; the workspace's own are the copy's business."""
+    """The files of the copy that are new or differ from the repository, without those of the workspace."""
     files = {str(file.relative_to(COPY)) for file in COPY.rglob("*") if file.is_file()} - {"Cargo.toml", "Cargo.lock"}
     return {
         file

@@ -29,11 +29,11 @@ def measured(mbit: float, **changes: Any) -> dict[str, Any]:
 
 @pytest.mark.parametrize(("error", "good"), [(0, True), (0.004, True), (-0.004, True), (0.006, False), (-0.006, False)])
 def test_a_rate_may_be_wrong_by_half_a_percent(error: float, good: bool):
-    assert check.rate(10, measured(10, taken_s=1 / (1 + error)), must=True).good is good
+    assert check.rate(10, measured(10, taken_s=1 / (1 + error)), required=True).good is good
 
 
 def test_a_rate_of_which_nothing_came_is_not_kept():
-    assert check.rate(10, measured(10, timed=0, taken_s=0.0), must=True).good is False
+    assert check.rate(10, measured(10, timed=0, taken_s=0.0), required=True).good is False
 
 
 @pytest.mark.parametrize(

@@ -61,7 +61,7 @@ def test_unknown_names_and_left_out_cases_are_different_errors(tiny: Experiment,
         found("tcp", "FABA", buffer=50)
     with pytest.raises(KeyError, match="0 cases have"):
         found("tcp", "FABA", buffer=51)
-    with pytest.raises(KeyError, match="nothing was found for 'tpc'"):
+    with pytest.raises(KeyError, match="nothing was measured for 'tpc'"):
         found("tpc", "FABA", buffer=20)
 
 
@@ -181,6 +181,7 @@ def test_mistyped_arguments_are_refused(command: Command, tmp_path: Path):
     wrong = {
         ("run", "faba/tabl1"): "did you mean 'faba/table1'?",
         ("run", "fabba"): "did you mean 'faba'?",
+        ("show", "faba"): "faba is a paper: name one of its experiments, such as faba/fig4",
         ("show", "nothing-like-it"): "`headgate paper list` shows all",
         ("run", "faba", "--with", "codle"): "did you mean 'codel'?",
         ("run", "faba", "--with", ","): "expected a list of disciplines, such as",

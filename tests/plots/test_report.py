@@ -150,7 +150,7 @@ def test_measures_beyond_the_summary_have_tables_of_their_own(make, drawn):
     at = found.index("Response ms")
     assert at < found.index("SFB, cbr")
     assert "2 000" in found, "the response of the flow that SFB singled out"
-    assert "Flows that lose in one %" in found
+    assert "Flows with a loss per event %" in found
     assert not any("nan" in word.lower().split() for word in found)
 
 

@@ -75,7 +75,7 @@ def test_groups_together_are_all_their_packets(in_memory: headgate.Result):
     ("written", "wrong"),
     [
         ("p95 queu delay", "did you mean 'queue delay'"),
-        ("p99 queue delya", "is no metric; did you mean 'queue delay'"),
+        ("p99 queue delya", "is not a metric; did you mean 'queue delay'"),
         ("goodput tpc", "no group is called 'tpc'; did you mean 'tcp'"),
         ("queue length nobody", "no group is called 'nobody'. Groups: "),
         ("frobnicate", "Metrics: utilization, ambient drop rate,"),
@@ -83,7 +83,7 @@ def test_groups_together_are_all_their_packets(in_memory: headgate.Result):
         ("p90 queue delay", "queue delay has no p90; it has min, mean, p50, p95, p99, max"),
         ("p95 goodput", "goodput has no p95"),
         ("utilization tcp", "utilization is measured for the link"),
-        ("", "is no metric"),
+        ("", "is not a metric"),
     ],
 )
 def test_an_unknown_metric_is_refused_with_the_nearest(written: str, wrong: str, in_memory: headgate.Result):
@@ -94,8 +94,8 @@ def test_an_unknown_metric_is_refused_with_the_nearest(written: str, wrong: str,
 @pytest.mark.parametrize(
     ("written", "wrong"),
     [
-        ("utilization", "is no bound"),
-        ("drop rate = 1%", "is no bound"),
+        ("utilization", "is not a bound"),
+        ("drop rate = 1%", "is not a bound"),
         ("queue delay < 20", 'expected a time with its unit, such as "20ms"'),
         ("drop rate < 20ms", "expected a share"),
         ("drop rte < 1%", "did you mean 'drop rate'"),

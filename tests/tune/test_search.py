@@ -101,7 +101,7 @@ def test_nothing_measured_is_an_error_and_leaves_nothing(command: Command, small
     [
         (["--objective", "p95 queu delay"], "did you mean 'queue delay'"),
         (["--objective", "jain", "--param", "mxp"], "did you mean 'maxp'"),
-        (["--objective", "jain", "--subject-to", "drop rate below 1%"], "is no bound"),
+        (["--objective", "jain", "--subject-to", "drop rate below 1%"], "is not a bound"),
         ([], "the objective is missing"),
     ],
 )
@@ -149,7 +149,7 @@ def test_a_parameter_that_does_nothing_stays_as_it_was(tmp_path: Path):
     """RED's target delay bears on thresholds that are `auto`, and these are not."""
     plan = plan_of("red:minth=5p,maxth=20p", ["maxp=0.1..0.5", "target_delay"], ["p95 queue delay"])
     (best,) = outcome.best(Search(plan, tmp_path).run(3), plan.goals)
-    assert {"maxp", "target_delay"} <= set(plan.base.having(best.settings).settings)
+    assert {"maxp", "target_delay"} <= set(plan.base.with_settings(best.settings).settings)
     plain = outcome.without_ineffective(plan, best, tmp_path)
     assert plain.settings == {**best.settings, "target_delay": "5ms"}
     assert plain.qdisc == f"red:minth=5p,maxth=20p,maxp={best.settings['maxp']}"

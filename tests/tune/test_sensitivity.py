@@ -71,6 +71,6 @@ def test_bad_input_is_refused_before_any_run(tmp_path: Path):
     for params, wrong in ((["mxp"], "did you mean 'maxp'"), (["maxp=0..3"], "maxp cannot be 3")):
         with pytest.raises(UsageError, match=wrong):
             of("red", tmp_path, *params)
-    with pytest.raises(UsageError, match="is no metric"):
+    with pytest.raises(UsageError, match="is not a metric"):
         of("red", tmp_path, "maxp", objective="speed")
     assert not list(tmp_path.iterdir())

@@ -23,7 +23,7 @@ def test_the_ends_of_every_range_are_values_the_discipline_takes(name: str):
         found = around(base, parameter, 100.0)
         for end in (found.low, found.high) if found is not None else ():
             # Two parameters may contradict each other (minth above maxth); the value by itself must be one.
-            assert f"`{parameter.name}` is " not in refusal(base.having({parameter.name: found.text(end)}))
+            assert f"`{parameter.name}` is " not in refusal(base.with_settings({parameter.name: found.text(end)}))
 
 
 def refusal(spec: QdiscSpec) -> str:
@@ -109,14 +109,14 @@ def test_the_values_that_are_there_are_written_as_they_were():
     study = optuna.create_study()
     study.enqueue_trial(now)
     assert settings(axes, base, study.ask()) == {"decrement": base.value("decrement"), "mtu": base.value("mtu")}
-    assert base.having({"decrement": "0.000244"}).settings == {"decrement": "0.000244"}
+    assert base.with_settings({"decrement": "0.000244"}).settings == {"decrement": "0.000244"}
 
 
 def test_an_unchanged_setting_is_not_written():
     base = QdiscSpec.of("sfb:L=3,preset=blue")
-    assert str(base.having({"d1": base.value("d1"), "levels": "4"})) == "sfb:levels=4,preset=blue"
-    assert str(QdiscSpec.of("drr:classes=[red:maxp=0.1,minth=5p],quantum=500B").having({"quantum": "600B"})) == (
+    assert str(base.with_settings({"d1": base.value("d1"), "levels": "4"})) == "sfb:levels=4,preset=blue"
+    assert str(QdiscSpec.of("drr:classes=[red:maxp=0.1,minth=5p],quantum=500B").with_settings({"quantum": "600B"})) == (
         "drr:classes=[red:maxp=0.1,minth=5p],quantum=600B"
     )
-    assert str(QdiscSpec.of("sfb:boxtime=1000ms").having({"boxtime": "1s"})) == "sfb:boxtime=1000ms"
+    assert str(QdiscSpec.of("sfb:boxtime=1000ms").with_settings({"boxtime": "1s"})) == "sfb:boxtime=1000ms"
     assert isinstance(space(base, ["ecn"])[0], ChoiceAxis)

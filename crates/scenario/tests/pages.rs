@@ -159,18 +159,18 @@ fn the_keywords_of_python_are_the_keys_of_the_schema() {
          from headgate.build.named import Qdisc, Traffic\n\
          from headgate.build.quantities import Rate, Room, Several, Size, Start, Time\n"
             .to_string(),
-        plain("AccessKeys", "A link of each flow's own.", &["tcp", "access"]),
+        plain("AccessKeys", "The access link of each flow: `access`, `sender` or `receiver`.", &["tcp", "access"]),
         plain("StepKeys", "One step of a schedule of rates.", &["link", "schedule"]),
         plain("DirectionKeys", "One direction of a link: `[link.reverse]`.", &["link", "reverse"]),
-        class("BothWays", "TypedDict", "A link, both ways: `[link]`.", both),
-        class("LinkKeys", "BothWays", "`[[link]]`; `from` is written `from_`.", ends),
+        class("BothDirections", "TypedDict", "Both directions of a link: `[link]`.", both),
+        class("LinkKeys", "BothDirections", "`[[link]]`; `from` is written `from_`.", ends),
         plain("TcpKeys", "`[[tcp]]`.", &["tcp"]),
         plain("UdpKeys", "`[[udp]]`.", &["udp"]),
         plain("ClassKeys", "`[[class]]`.", &["class"]),
         plain("ClassifyKeys", "`[classify]`.", &["classify"]),
         plain("RecordKeys", "`[record]`.", &["record"]),
-        class("TopKeys", "TypedDict", "What stands at the top, and what is recorded.", top),
-        "\n\nclass DumbbellKeys(TopKeys, BothWays, total=False):\n    \"\"\"The keys at the top, and those of the one link.\"\"\"\n".to_string(),
+        class("TopKeys", "TypedDict", "The keys at the top of a file, `[classify]` and `[record]`.", top),
+        "\n\nclass DumbbellKeys(TopKeys, BothDirections, total=False):\n    \"\"\"The keywords of `Dumbbell`: the keys at the top of a file, and those of its only link.\"\"\"\n".to_string(),
         old_names(),
         foreign_names(),
     ];

@@ -30,26 +30,26 @@ def _warnings(runs: Sequence[RunAccuracy]) -> Iterator[str]:
         return [run for run in runs if applies(run)]
 
     if lost := some(lambda run: any(run["host_losses"].values())):
-        places = {why: sum(run["host_losses"][name] for run in lost) for name, why in LOSS_CAUSES.items()}
-        why = ", ".join(f"{count} because {why}" for why, count in places.items() if count)
-        yield f"{_of(lost, runs)}: {sum(places.values())} packets were lost outside the link: {why}"
+        counts_by_cause = {why: sum(run["host_losses"][name] for run in lost) for name, why in LOSS_CAUSES.items()}
+        why = ", ".join(f"{count} because {why}" for why, count in counts_by_cause.items() if count)
+        yield f"{_affected(lost, runs)}: {sum(counts_by_cause.values())} packets were lost outside the link: {why}"
     if broken := some(lambda run: not run["conserves"]):
-        yield f"{_of(broken, runs)}: the packet counts of kernel and link differ"
+        yield f"{_affected(broken, runs)}: the packet counts of kernel and link differ"
     if long := some(lambda run: run["oversize"]):
         count = sum(run["oversize"] for run in long)
-        yield f"{_of(long, runs)}: {count} packets exceeded the MTU: an offload merged them"
+        yield f"{_affected(long, runs)}: {count} packets exceeded the MTU: an offload merged them"
     if stalled := some(lambda run: run["stalls"]):
         times, lasted = sum(run["stalls"] for run in stalled), sum(run["stalled_ms"] for run in stalled)
         often = "once" if times == 1 else f"{times} times"
         stalls = f"the forwarding thread was late {often} ({lasted:.0f} ms in total)"
-        yield f"{_of(stalled, runs)}: {stalls}: the CPU was busy"
+        yield f"{_affected(stalled, runs)}: {stalls}: the CPU was busy"
     if late := some(_is_late):
         p50, p99 = (max(_ms(run, name) for run in late) for name in ("late_ms_p50", "late_ms_p99"))
-        yield f"{_of(late, runs)}: packets left late, by up to {p50:.2f} ms (median) and {p99:.2f} ms (p99)"
+        yield f"{_affected(late, runs)}: packets left late, by up to {p50:.2f} ms (median) and {p99:.2f} ms (p99)"
     if busy := some(lambda run: run["cpu"] > MOST_CPU):
         share = max(run["cpu"] for run in busy)
         used = f"the forwarding thread used {share:.0%} of a processor"
-        yield f"{_of(busy, runs)}: {used}: the link's rate is too high for this machine"
+        yield f"{_affected(busy, runs)}: {used}: the link's rate is too high for this machine"
 
 
 def _is_late(run: RunAccuracy) -> bool:
@@ -60,7 +60,7 @@ def _ms(run: RunAccuracy, name: str) -> float:
     return run[name] or 0.0
 
 
-def _of(some: Sequence[RunAccuracy], runs: Sequence[RunAccuracy]) -> str:
+def _affected(some: Sequence[RunAccuracy], runs: Sequence[RunAccuracy]) -> str:
     """Names the affected runs: `in 2 of 10 runs`, or the run if only one of several is affected."""
     if len(some) == len(runs):
         return "in every run" if len(runs) > 1 else "in this run"

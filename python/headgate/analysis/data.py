@@ -103,20 +103,20 @@ def series(table: pa.Table, points: int) -> TimeSeries | None:
         return None
     time, seed, value = values(table, "time_s"), values(table, "seed"), values(table, "value")
     moments, index = np.unique(time, return_inverse=True)
-    cut = (index * min(points, len(moments))) // len(moments)
-    count = int(cut.max()) + 1
+    bins = (index * min(points, len(moments))) // len(moments)
+    count = int(bins.max()) + 1
     low, high = np.full(count, np.inf), np.full(count, -np.inf)
     finite = np.isfinite(value)
-    np.minimum.at(low, cut[finite], value[finite])
-    np.maximum.at(high, cut[finite], value[finite])
-    middle = _mean_by(cut, time, count)
+    np.minimum.at(low, bins[finite], value[finite])
+    np.maximum.at(high, bins[finite], value[finite])
+    middle = _mean_by_bin(bins, time, count)
     mine = finite & (seed == seed[0])
-    return TimeSeries(middle, _mean_by(cut[mine], value[mine], count), _finite_or_nan(low), _finite_or_nan(high))
+    return TimeSeries(middle, _mean_by_bin(bins[mine], value[mine], count), _finite_or_nan(low), _finite_or_nan(high))
 
 
-def _mean_by(place: npt.NDArray[Any], value: Array, count: int) -> Array:
-    totals = np.bincount(place, weights=value, minlength=count)
-    counts = np.bincount(place, minlength=count)
+def _mean_by_bin(bins: npt.NDArray[Any], value: Array, count: int) -> Array:
+    totals = np.bincount(bins, weights=value, minlength=count)
+    counts = np.bincount(bins, minlength=count)
     return np.asarray(totals / np.where(counts > 0, counts, np.nan), dtype=np.float64)
 
 

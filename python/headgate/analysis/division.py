@@ -91,7 +91,9 @@ def _division(label: str, entry: dict[str, Any], flows: FlowsView) -> Division:
         members = {role: [group for group in flows.groups if group.role == role] for role in Role if role in roles}
         parts = [_part(protocols(mine), role, summed(flows.of(mine))) for role, mine in members.items()]
     else:
-        parts = _few([_part(each["name"], role, each) for each, role in zip(entry["groups"], roles, strict=True)])
+        parts = _merged_beyond_limit(
+            [_part(each["name"], role, each) for each, role in zip(entry["groups"], roles, strict=True)]
+        )
     p95 = entry["bottleneck"]["queue_delay_ms"]["p95"]["mean"]
     return Division(label, parts, MISALLOCATED.take(flows), p95, entry["jain"]["mean"])
 
@@ -104,13 +106,13 @@ def _part(name: str, role: Role, entry: dict[str, Any]) -> LinkShare:
 def protocols(groups: Iterable[Group]) -> str:
     """The protocols of `groups`: `TCP`, `UDP`, `TCP and TFRC`."""
     names = {"tcp": "TCP", "udp": "UDP"}
-    spoken = dict.fromkeys(
+    names_in_order = dict.fromkeys(
         "TFRC" if group.kind == "udp" and group.responsive else names[group.kind] for group in groups
     )
-    return " and ".join(spoken)
+    return " and ".join(names_in_order)
 
 
-def _few(parts: list[LinkShare]) -> list[LinkShare]:
+def _merged_beyond_limit(parts: list[LinkShare]) -> list[LinkShare]:
     """At most as many parts as a bar can show. If there are more groups, the last part stands for the rest."""
     if len(parts) <= _MOST_PARTS:
         return parts

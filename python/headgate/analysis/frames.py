@@ -17,10 +17,10 @@ def table(result: ResultTables, name: str) -> pa.Table:
     known = [*NAMES, *STREAMED]
     if name not in known:
         raise UsageError(f"no table is called {name!r}{did_you_mean(name, known)} Tables: {', '.join(known)}")
-    found: pa.Table | None = getattr(result, name)
-    if found is None:
+    rows: pa.Table | None = getattr(result, name)
+    if rows is None:
         raise UsageError(f"this result has no {name}: ask for them in the scenario's [record]")
-    return found
+    return rows
 
 
 def library(name: str, extra: str) -> Any:
@@ -52,9 +52,9 @@ def dataset(result: ResultTables) -> xarray.Dataset:
     for metric, rows in whole.groupby("metric", observed=True, sort=False):
         dims = [name for name in dimensions if rows[name].notna().all()]
         shape = [len(dimensions[name]) for name in dims]
-        places = tuple(_indices(rows[name], dimensions[name]) for name in dims)
+        indices = tuple(_indices(rows[name], dimensions[name]) for name in dims)
         values = np.full(shape, np.nan)
-        values[places] = rows["value"]
+        values[indices] = rows["value"]
         variables[metric] = (dims, values)
     attributes = {"scenario": result.scenario.name, "config_hash": result.scenario.config_hash}
     whole_set: xarray.Dataset = xr.Dataset(variables, dimensions, attributes)

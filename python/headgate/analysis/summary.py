@@ -61,8 +61,8 @@ def taken(measures: Iterable[Measure], view: FlowsView | LinkView) -> dict[str, 
 
 def _discipline(result: ResultTables, qdisc: str) -> dict[str, Any]:
     scenario = result.scenario
-    links = {place: LinkView(result, qdisc, place) for place in compared(result)}
-    figures = [{**place._asdict(), "figures": taken(LINK, link)} for place, link in links.items()]
+    links = {direction: LinkView(result, qdisc, direction) for direction in compared(result)}
+    figures = [{**direction._asdict(), "figures": taken(LINK, link)} for direction, link in links.items()]
     cpu = [row["cpu_s"] for row in result.timing if row["qdisc"] == qdisc] or [None] * len(scenario.seeds)
     packets = next(iter(links.values()))["packets"]
     each = zip(scenario.groups, FlowsView.each(result, qdisc), strict=True)
@@ -83,11 +83,11 @@ def _jain_by_scale(rows: ResultRows) -> list[dict[str, Any]]:
     return [
         {
             "scale_s": float(scale),
-            "slots": estimate(rows["slots"][:, place]),
-            "mean": estimate(rows["jain_mean"][:, place]),
-            "min": estimate(rows["jain_min"][:, place]),
+            "slots": estimate(rows["slots"][:, index]),
+            "mean": estimate(rows["jain_mean"][:, index]),
+            "min": estimate(rows["jain_min"][:, index]),
         }
-        for place, scale in enumerate(rows["scale_s"][0])
+        for index, scale in enumerate(rows["scale_s"][0])
     ]
 
 

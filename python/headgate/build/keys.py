@@ -14,7 +14,7 @@ from headgate.build.quantities import Rate, Room, Several, Size, Start, Time
 
 
 class AccessKeys(TypedDict, total=False):
-    """A link of each flow's own."""
+    """The access link of each flow: `access`, `sender` or `receiver`."""
 
     rate: Rate
     delay: Time
@@ -43,8 +43,8 @@ class DirectionKeys(TypedDict, total=False):
     qdisc: str | Qdisc
 
 
-class BothWays(TypedDict, total=False):
-    """A link, both ways: `[link]`."""
+class BothDirections(TypedDict, total=False):
+    """Both directions of a link: `[link]`."""
 
     delay: Time
     rate: Rate
@@ -61,7 +61,7 @@ class BothWays(TypedDict, total=False):
     reverse: DirectionKeys
 
 
-class LinkKeys(BothWays, total=False):
+class LinkKeys(BothDirections, total=False):
     """`[[link]]`; `from` is written `from_`."""
 
     name: str
@@ -207,7 +207,7 @@ class RecordKeys(TypedDict, total=False):
 
 
 class TopKeys(TypedDict, total=False):
-    """What stands at the top, and what is recorded."""
+    """The keys at the top of a file, `[classify]` and `[record]`."""
 
     name: str
     about: str
@@ -218,8 +218,8 @@ class TopKeys(TypedDict, total=False):
     record: RecordKeys
 
 
-class DumbbellKeys(TopKeys, BothWays, total=False):
-    """The keys at the top, and those of the one link."""
+class DumbbellKeys(TopKeys, BothDirections, total=False):
+    """The keywords of `Dumbbell`: the keys at the top of a file, and those of its only link."""
 
 
 #: Names of keywords in the release before, by class.

@@ -70,7 +70,7 @@ class TcpPart(FlowsPart):
 
 
 class UdpPart(FlowsPart):
-    """Datagrams."""
+    """UDP flows."""
 
     HEADING = "udp"
     KEYS = keys.UdpKeys

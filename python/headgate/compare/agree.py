@@ -38,7 +38,7 @@ def agree(results: tuple[Result, Result], allowed: Iterable[str] = ()) -> list[D
             raise UsageError(f"the results are of different scenarios: {difference}; {still}")
     for key in allowed_keys:
         if not any(_below(difference.key, key) for difference in differing):
-            raise UsageError(f"--allow {key}: the scenarios do not differ there")
+            raise UsageError(f"--allow {key}: the scenarios do not differ in this key")
     return differing
 
 
@@ -68,8 +68,8 @@ def _within(key: str, one: Any, other: Any) -> Iterator[Difference]:
         for name in names:
             yield from _within(f"{key}.{name}", one.get(name, MISSING), other.get(name, MISSING))
     elif _tables(one) and _tables(other) and len(one) == len(other):
-        for place, (mine, its) in enumerate(zip(one, other, strict=True)):
-            yield from _within(key if len(one) == 1 else f"{key}[{place}]", mine, its)
+        for index, (mine, its) in enumerate(zip(one, other, strict=True)):
+            yield from _within(key if len(one) == 1 else f"{key}[{index}]", mine, its)
     elif one != other:
         yield Difference(key, (_shown(one), _shown(other)))
 

@@ -51,12 +51,12 @@ def sides(comparison: Comparison) -> Figure:
 
 def _panel(comparison: Comparison, axes: Axes, of: str, measure: ComparedMeasure, scale: float) -> None:
     for place, (qdisc, look) in enumerate(style.looks(comparison.qdiscs).items()):
-        for which, value in enumerate(comparison.row(qdisc, of, measure).values):
+        for result_index, value in enumerate(comparison.row(qdisc, of, measure).values):
             mean = value.mean * scale
             if math.isfinite(mean):
-                at = place + (which - 0.5) * _HEIGHT
+                at = place + (result_index - 0.5) * _HEIGHT
                 half = value.half * scale
-                axes.barh(at, mean, height=_HEIGHT, color=look.color, alpha=_ALPHAS[which], xerr=half or None)
+                axes.barh(at, mean, height=_HEIGHT, color=look.color, alpha=_ALPHAS[result_index], xerr=half or None)
     axes.set_xlim(left=0)
     axes.tick_params(axis="y", length=0)
     axes.grid(axis="y", visible=False)

@@ -100,7 +100,7 @@ class Comparison(NamedTuple):
     @property
     def links(self) -> list[str]:
         """The names of the compared links, in the scenario's order."""
-        return [LINK, *(name_of(place) for place in compared(self.results[0])[1:])]
+        return [LINK, *(name_of(direction) for direction in compared(self.results[0])[1:])]
 
     @property
     def marks(self) -> bool:
@@ -136,9 +136,9 @@ def compare(one: Result, other: Result, allow: Iterable[str] = ()) -> Comparison
     return Comparison((one, other), names(one, other), allowed_differences, qdiscs, rows)
 
 
-def name_of(place: LinkDirection) -> str:
+def name_of(direction: LinkDirection) -> str:
     """The name of a further link. Names of groups have no blank, so it is unique."""
-    return f"{LINK} {place.label}"
+    return f"{LINK} {direction.label}"
 
 
 def names(one: Result, other: Result) -> tuple[str, str]:

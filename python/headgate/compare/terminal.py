@@ -37,9 +37,9 @@ def listed(comparison: Comparison) -> Iterator[tuple[str, list[words.ComparisonC
 def _table(title: str, columns: list[words.ComparisonColumn], rows: list[ComparisonRow]) -> Table:
     heads = [*layout.text_columns("discipline", vertical="top", min_width=10), Column("")]
     drawn = layout.table([*heads, *layout.number_columns(*(column.title for column in columns))], title=title)
-    for place, (label, name, cells) in enumerate(rows):
-        is_gap = place % 3 == 2
-        head = Text("" if place % 3 else label, style="bold")
+    for index, (label, name, cells) in enumerate(rows):
+        is_gap = index % 3 == 2
+        head = Text("" if index % 3 else label, style="bold")
         drawn.add_row(head, Text(name), *cells, style="cyan" if is_gap else None, end_section=is_gap)
     return drawn
 
@@ -47,8 +47,8 @@ def _table(title: str, columns: list[words.ComparisonColumn], rows: list[Compari
 def title(comparison: Comparison, of: str) -> str:
     """The title of a table."""
     if of in comparison.links:
-        place = compared(comparison.results[0])[comparison.links.index(of)]
-        name = f"the link {place.label}" if len(comparison.links) > 1 else "the link"
+        direction = compared(comparison.results[0])[comparison.links.index(of)]
+        name = f"the link {direction.label}" if len(comparison.links) > 1 else "the link"
         return f"{name}, {style.rate(comparison.results[0].scenario.rate_bps)}" if of == LINK else name
     group = next(group for group in comparison.results[0].scenario.groups if group.name == of)
     return f"{of}: {group.flows} {group.kind.upper()} flow{'' if group.flows == 1 else 's'}"

@@ -5,11 +5,11 @@ from typing import Annotated
 
 import typer
 
-from headgate.terminal.console import console, explained
+from headgate.terminal.console import console, with_error_messages
 from headgate.terminal.options import Force, Threads, instead_of, print_json, watcher
 
 
-@explained
+@with_error_messages
 def evaluate(
     disciplines: Annotated[
         list[str] | None, typer.Argument(metavar="SPEC", help="Disciplines, such as faba or sfb:bins=46.")

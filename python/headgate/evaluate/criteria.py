@@ -7,10 +7,10 @@ from headgate.evaluate.section import Criterion
 
 IDLE = Criterion("idle capacity of {}", "%", 3, 10, "leaves little idle of {}", "leaves idle capacity of {}")
 DELAY = Criterion("delay in {}, {}", "ms", 0.25, 0.75, "keeps {} short, {}", "hardly shortens {}, {}", relative=True)
-USED = Criterion("use of {}", "%", 0.97, 0.9, "makes use of {}", "loses use of {}", relative=True)
-QUICK = Criterion("completion time of {}", "ms", 0.75, 1.25, "speeds up {}", "slows down {}", relative=True)
-SPARED = Criterion("packets lost of {}", "%", 0.5, 5, "spares {}, lost", "drops packets of {}")
-ACKS = Criterion("ACKs lost of {}", "%", 0.5, 5, "spares ACKs of {}, lost", "drops ACKs of {}")
+UTILIZATION = Criterion("use of {}", "%", 0.97, 0.9, "makes use of {}", "loses use of {}", relative=True)
+COMPLETION = Criterion("completion time of {}", "ms", 0.75, 1.25, "speeds up {}", "slows down {}", relative=True)
+PACKET_LOSS = Criterion("packets lost of {}", "%", 0.5, 5, "spares {}, lost", "drops packets of {}")
+ACK_LOSS = Criterion("ACKs lost of {}", "%", 0.5, 5, "spares ACKs of {}, lost", "drops ACKs of {}")
 #: Goodput of responsive flows over their max-min fair share.
 SHARE = Criterion("share of {}", "% of fair", 80, 50, "protects {}", "lets {} be crowded out")
 

@@ -35,18 +35,18 @@ def figure(section: Mapping[str, Any], disciplines: Sequence[Mapping[str, Any]])
         each.set_title(style.fold(panel.title, 90 // columns(len(drawn)), lines=3))
         scale_delay(each, everything)
         _draw(each, panel, looks)
-    owner = figure_of(axes[0])
+    whole_figure = figure_of(axes[0])
     # Names that matplotlib gives begin with an underscore.
     lines = (line for each in axes for line in each.lines if not str(line.get_label()).startswith("_"))
     handles = {line.get_label(): line for line in lines}
-    owner.legend(handles=list(handles.values()), loc="outside lower center", ncols=6)
-    for place, each in enumerate(axes):
-        if place % columns(len(axes)) == 0:
+    whole_figure.legend(handles=list(handles.values()), loc="outside lower center", ncols=6)
+    for index, each in enumerate(axes):
+        if index % columns(len(axes)) == 0:
             each.set_ylabel("Goodput (Mbit/s)")
-        if place >= len(axes) - columns(len(axes)):
+        if index >= len(axes) - columns(len(axes)):
             each.set_xlabel("Mean queueing delay (ms)")
-    heading(owner, f"{section['number']} {section['title']}: up and to the left is better")
-    return owner
+    heading(whole_figure, f"{section['number']} {section['title']}: up and to the left is better")
+    return whole_figure
 
 
 def panels(section: Mapping[str, Any]) -> Iterator[EllipsePanel]:

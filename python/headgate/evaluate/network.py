@@ -24,7 +24,7 @@ def bdp(rate_bps: float = RATE_BPS, rtt_ms: float = RTT_MS) -> float:
     return rate_bps * rtt_ms / 1e3 / 8 / PACKET_BYTES
 
 
-def room(rate_bps: float = RATE_BPS, rtt_ms: float = RTT_MS) -> int:
+def buffer_packets(rate_bps: float = RATE_BPS, rtt_ms: float = RTT_MS) -> int:
     """The queue's limit in packets: one bandwidth-delay product, of the largest round-trip time (section 3.2)."""
     return math.ceil(bdp(rate_bps, rtt_ms))
 
@@ -37,7 +37,7 @@ def top(v: ScenarioValues) -> dict[str, Any]:
 
 def dumbbell(v: ScenarioValues, *flows: FlowsPart, **changed: Any) -> Dumbbell:
     """A dumbbell. With the default access links of 1 ms on each side, the round-trip time is 100 ms."""
-    given = {**top(v), "rate": RATE_BPS, "delay": "48ms", "limit": f"{room()}p", "flows": flows, **changed}
+    given = {**top(v), "rate": RATE_BPS, "delay": "48ms", "limit": f"{buffer_packets()}p", "flows": flows, **changed}
     return Dumbbell(**given)
 
 

@@ -32,13 +32,14 @@ def _number(time_s: Array, begin_s: float, length_s: float) -> npt.NDArray[np.in
 class Phase:
     """A phase of several that follow each other in turn after the warm-up, such as number 0 of 2.
 
-    The case's value `phase` is the length of a phase in seconds. With `again`, the phase does not count the first time.
+    The case's value `phase` is the length of a phase in seconds. With `skip_first`, its first occurrence does not
+    count.
     """
 
-    def __init__(self, number: int, of: int, *, again: bool = False) -> None:
+    def __init__(self, number: int, of: int, *, skip_first: bool = False) -> None:
         self.number = number
         self.of = of
-        self.first = of if again else 0
+        self.first = of if skip_first else 0
 
     def inside(self, run: Run, time_s: Array) -> npt.NDArray[np.bool_]:
         """Whether intervals that end at these times lie in it."""

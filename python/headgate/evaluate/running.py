@@ -41,7 +41,7 @@ class EvaluationResults(NamedTuple):
     wall_s: float
 
 
-def places(sections: Sequence[RfcSection], candidates: Sequence[Candidate]) -> Iterator[EvaluatedCase]:
+def evaluated_cases(sections: Sequence[RfcSection], candidates: Sequence[Candidate]) -> Iterator[EvaluatedCase]:
     """Every case to run, the baseline first. Cases with ECN only if senders and the discipline support it."""
     for test in (test for section in sections for test in section.tests):
         for case in test.cases:
@@ -55,7 +55,7 @@ def run(
 ) -> EvaluationResults:
     """Executes the runs that are missing in `out`, and measures all runs."""
     began = time.perf_counter()
-    cases = list(places(sections, candidates))
+    cases = list(evaluated_cases(sections, candidates))
     planned = [_case_scenario(number, place, options) for number, place in enumerate(cases)]
     common = {name: each.measure for name, each in COMMON.items()}
     rows: dict[str, list[MeasuredCase]] = {}

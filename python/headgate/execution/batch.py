@@ -10,7 +10,7 @@ import pyarrow as pa
 
 from headgate import _core
 from headgate.errors import InterruptedRunError, RunFailedError
-from headgate.execution.runner import Failures, FinishedRun, Watcher, at_once, execute_run, execute_runs
+from headgate.execution.runner import Failures, FinishedRun, Watcher, concurrent_runs, execute_run, execute_runs
 from headgate.files import store, streams, tables
 from headgate.files.store import Store
 from headgate.results import Result
@@ -62,7 +62,7 @@ def _execute_missing(folders: Sequence[Store], home: Path, threads: int | None, 
     total = sum(len(folder.scenario.runs) for folder in folders)
     watcher.begin(total, total - len(jobs), sum(job.scenario.duration_s for job in jobs))
     if jobs:
-        threads = at_once((job.scenario for job in jobs), threads)
+        threads = concurrent_runs((job.scenario for job in jobs), threads)
         with supervised(lambda: total - sum(not job.destination.has(job.run) for job in jobs), total, home):
             execute_runs(jobs, _run, threads=threads, watcher=watcher)
     for folder in folders:
@@ -97,20 +97,20 @@ class InMemory:
         self.finished = 0
         self._streamed = streamed
         self._keep = keep
-        self._keeping = threading.Lock()
+        self._lock = threading.Lock()
         self._done: dict[int, dict[RunKey, tuple[dict[str, pa.Table], FinishedRun]]] = {}
 
     def run(self, threads: int | None, watcher: Watcher) -> None:
         """Executes all runs; raises what `execute_runs` raises."""
         execute_runs(
-            self.jobs, self._run, threads=at_once((job.scenario for job in self.jobs), threads), watcher=watcher
+            self.jobs, self._run, threads=concurrent_runs((job.scenario for job in self.jobs), threads), watcher=watcher
         )
 
     def _run(self, job: Job[int], progress: _core.Progress) -> None:
         recorded = streams.MemoryStreams(job.scenario)
         ran = execute_run(job.scenario, job.run, progress, recorded.batch if self._streamed else None)
         all_tables = tables_of(ran.outcome) | (recorded.tables() if self._streamed else {})
-        with self._keeping:
+        with self._lock:
             self.finished += 1
             done = self._done.setdefault(job.destination, {})
             done[job.run] = all_tables, ran

@@ -85,7 +85,7 @@ def execute_run(
     return FinishedRun(outcome, Timing(time.thread_time() - cpu, time.perf_counter() - wall), None)
 
 
-def at_once(scenarios: Iterable[Scenario], threads: int | None) -> int | None:
+def concurrent_runs(scenarios: Iterable[Scenario], threads: int | None) -> int | None:
     """The number of runs at a time if `threads` are wanted; on real packets it is 1.
 
     Two links on one machine would delay each other.

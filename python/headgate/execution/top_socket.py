@@ -15,10 +15,10 @@ from headgate import _core
 from headgate.files import store
 
 #: Timeout of a client in seconds.
-PATIENCE = 5.0
+TIMEOUT_S = 5.0
 
-#: No document is longer: 32 flows each way take 20 KB.
-LONGEST = 1 << 22
+#: The longest document read from a socket, in bytes. A view with 32 flows in each direction takes 20 KB.
+LONGEST_BYTES = 1 << 22
 
 
 def folders() -> list[Path]:
@@ -52,14 +52,14 @@ def _open_folder() -> Path:
 
 
 class ViewSocket:
-    """Serves the result of `look` as JSON to every client, until the end of the context.
+    """Serves the result of `read_view` as JSON to every client, until the end of the context.
 
     `name` is the kind, such as `gateway`; `what` describes it. If no socket can be made, it does nothing.
     """
 
-    def __init__(self, name: str, what: str, look: Callable[[], Mapping[str, Any]]) -> None:
+    def __init__(self, name: str, what: str, read_view: Callable[[], Mapping[str, Any]]) -> None:
         self._head = {"name": name, "pid": os.getpid(), "what": what, "version": _core.VERSION}
-        self._look = look
+        self._read_view = read_view
         self._socket: socket.socket | None = None
 
     def __enter__(self) -> Self:
@@ -76,7 +76,7 @@ class ViewSocket:
 
     def __exit__(self, *_: object) -> None:
         if self._socket is not None:
-            # The thread may wait in it: closing alone would not wake it.
+            # The thread may block in `accept`, which `close` alone does not interrupt.
             with suppress(OSError):
                 self._socket.shutdown(socket.SHUT_RDWR)
             self._socket.close()
@@ -85,13 +85,13 @@ class ViewSocket:
     def _serve(self, listening: socket.socket) -> None:
         while True:
             try:
-                asking, _ = listening.accept()
+                client, _ = listening.accept()
             except OSError:
                 return
-            with asking, suppress(OSError):
-                asking.settimeout(PATIENCE)
-                asking.sendall(
-                    json.dumps(store.without_nan({**self._head, "view": self._look()}), allow_nan=False).encode()
+            with client, suppress(OSError):
+                client.settimeout(TIMEOUT_S)
+                client.sendall(
+                    json.dumps(store.without_nan({**self._head, "view": self._read_view()}), allow_nan=False).encode()
                 )
 
 
@@ -106,12 +106,12 @@ def running() -> Iterator[tuple[Path, dict[str, Any]]]:
 
 def ask(path: Path) -> dict[str, Any] | None:
     """The document served at a socket; None if no process serves it."""
-    with socket.socket(socket.AF_UNIX) as asking:
-        asking.settimeout(PATIENCE)
+    with socket.socket(socket.AF_UNIX) as client:
+        client.settimeout(TIMEOUT_S)
         try:
-            asking.connect(str(path))
+            client.connect(str(path))
             data = b""
-            while (piece := asking.recv(1 << 16)) and len(data) < LONGEST:
+            while (piece := client.recv(1 << 16)) and len(data) < LONGEST_BYTES:
                 data += piece
             document = json.loads(data)
         except (OSError, ValueError) as error:

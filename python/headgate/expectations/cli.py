@@ -6,16 +6,18 @@ from typing import Annotated
 import typer
 
 from headgate.errors import UsageError
-from headgate.terminal.console import explained
+from headgate.terminal.console import with_error_messages
 from headgate.terminal.options import Changes, Seeds, Threads, instead_of, print_json, reading, watcher
 
 
-@explained
+@with_error_messages
 def check(
     file: Annotated[Path, typer.Argument(metavar="FILE", help="A scenario file with expect lines.")],
     expect: Annotated[
         list[str] | None,
-        typer.Option(metavar="LINE", help="Expect this too, such as 'p99 queue delay < 20ms' or 'faba: jain > 0.9'."),
+        typer.Option(
+            metavar="LINE", help="Add an expectation, such as 'p99 queue delay < 20ms' or 'faba: jain > 0.9'."
+        ),
     ] = None,
     changes: Changes = None,
     qdisc: Annotated[

@@ -43,7 +43,8 @@ def _read(line: str, scenario: Scenario) -> Expectation:
     try:
         bound = metrics.bound(text.strip(), scenario)
     except UsageError as error:
-        raise UsageError(f"expect {line!r}: {error}") from None
+        shown = "" if str(error).startswith(repr(line)) else f"{line!r}: "
+        raise UsageError(f"expect {shown}{error}") from None
     return Expectation(line, bound, _named(owner.strip(), line, scenario) if colon else scenario.qdiscs)
 
 

@@ -39,8 +39,8 @@ def looks(labels: Mapping[str, str]) -> dict[str, style.Look]:
     named = dict(zip(labels, style.looks(list(labels.values())).values(), strict=True))
     names = [spec.partition(":")[0] for spec in labels.values()]
     shaded = {}
-    for place, (label, look) in enumerate(named.items()):
-        lighter = 0.75 * names[:place].count(names[place]) / names.count(names[place])
+    for index, (label, look) in enumerate(named.items()):
+        lighter = 0.75 * names[:index].count(names[index]) / names.count(names[index])
         shaded[label] = look._replace(label=label, color=_lighter(look.color, lighter))
     return shaded
 
@@ -66,16 +66,16 @@ class Line:
 
     def __call__(self, axes: Axes, results: ExperimentResults) -> None:
         values, quantities = self.curve.points(results, {})
-        places = np.array([self.at(value) for value in values])
+        positions = np.array([self.at(value) for value in values])
         mean = np.array([quantity.mean for quantity in quantities]) * self.scale
         half = np.array([quantity.half for quantity in quantities]) * self.scale
         own = {"color": looks(results.labels)[self.of].color} if self.of else {}
         look: dict[str, Any] = {"markersize": 4, **own, **self.look}
         if self.bars:
-            axes.errorbar(places, mean, half, **{"capsize": 2, **look})
+            axes.errorbar(positions, mean, half, **{"capsize": 2, **look})
         else:
-            axes.plot(places, mean, **look)
-            axes.fill_between(places, mean - half, mean + half, color=look["color"], alpha=0.18, linewidth=0)
+            axes.plot(positions, mean, **look)
+            axes.fill_between(positions, mean - half, mean + half, color=look["color"], alpha=0.18, linewidth=0)
 
 
 @dataclass(frozen=True)
@@ -134,10 +134,10 @@ class PublishedMarks:
         for table in results.experiment.published:
             if table.measure != self.y or table.axis is None or dict(table.case) != self.case:
                 continue
-            places = [self.at(value) for value in table.at]
+            positions = [self.at(value) for value in table.at]
             for label, numbers in table.rows.items():
                 color = self.color or known[label].color
-                axes.plot(places, np.array(numbers) / table.scale * self.scale, "x", color=color, markersize=6)
+                axes.plot(positions, np.array(numbers) / table.scale * self.scale, "x", color=color, markersize=6)
 
 
 @dataclass(frozen=True)
@@ -149,10 +149,12 @@ class Bars:
 
     def __call__(self, axes: Axes, results: ExperimentResults) -> None:
         known = looks(results.labels)
-        for place, label in enumerate(results.labels):
+        for position, label in enumerate(results.labels):
             quantity = results(self.y, label, **self.case)
-            axes.bar(place, quantity.mean, yerr=quantity.half or None, color=known[label].color, width=0.7, capsize=3)
-            _cross(axes, results, self.y, label, self.case, place)
+            axes.bar(
+                position, quantity.mean, yerr=quantity.half or None, color=known[label].color, width=0.7, capsize=3
+            )
+            _cross(axes, results, self.y, label, self.case, position)
         axes.set_xticks(range(len(results.labels)), [style.fold(label, 12) for label in results.labels])
         axes.grid(axis="x", visible=False)
 
@@ -170,13 +172,13 @@ class GroupedBars:
         labels = [label for label in results.labels if label not in self.leave_out]
         width = 0.8 / len(labels)
         for number, label in enumerate(labels):
-            places = [group + (number - (len(labels) - 1) / 2) * width for group in range(len(self.groups))]
+            positions = [group + (number - (len(labels) - 1) / 2) * width for group in range(len(self.groups))]
             quantities = [results(measure, label) for measure in self.groups]
             half = [quantity.half for quantity in quantities] if self.intervals else None
             mean, color = [quantity.mean for quantity in quantities], known[label].color
-            axes.bar(places, mean, width * 0.9, yerr=half, color=color, capsize=3, label=label)
-            for place, measure in zip(places, self.groups, strict=True):
-                _cross(axes, results, measure, label, {}, place)
+            axes.bar(positions, mean, width * 0.9, yerr=half, color=color, capsize=3, label=label)
+            for position, measure in zip(positions, self.groups, strict=True):
+                _cross(axes, results, measure, label, {}, position)
         axes.set_xticks(range(len(self.groups)), list(self.groups.values()))
 
 
@@ -260,8 +262,8 @@ def _marked(results: ExperimentResults, shades: Sequence[str] = ()) -> Iterator[
         yield label, {**look, "marker": marker, "label": label}
 
 
-def _cross(axes: Axes, results: ExperimentResults, measure: str, label: str, case: Case, place: float) -> None:
+def _cross(axes: Axes, results: ExperimentResults, measure: str, label: str, case: Case, position: float) -> None:
     """Draws the paper's number of a measure as a cross, if the paper prints one."""
     for table in results.experiment.published:
         if table.measure == measure and table.axis is None and dict(table.case) == case and label in table.rows:
-            axes.plot(place, table.rows[label][0] / table.scale, "x", color="black", markersize=6)
+            axes.plot(position, table.rows[label][0] / table.scale, "x", color="black", markersize=6)

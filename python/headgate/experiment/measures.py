@@ -94,7 +94,9 @@ def evenness(run: Run, of: str, to: str) -> float:
 
 
 @measure
-def part_between(run: Run, low_bps: float, high_bps: float, group: str | None = None, kind: str | None = None) -> float:
+def share_of_flows_between(
+    run: Run, low_bps: float, high_bps: float, group: str | None = None, kind: str | None = None
+) -> float:
     """The share of the flows, 0 to 1, whose goodput is between `low_bps` and `high_bps`, both included."""
     rates = run.flows("goodput_bps", group, kind)
     return float(((rates >= low_bps) & (rates <= high_bps)).mean())

@@ -82,14 +82,14 @@ class Plot:
             panels = [panels]
         drawn = self._axes(len(panels))
         across = columns(len(drawn)) if not self.heights else 1
-        for place, (panel, axes) in enumerate(zip(panels, drawn, strict=True)):
+        for index, (panel, axes) in enumerate(zip(panels, drawn, strict=True)):
             if panel.title:
                 axes.set_title(panel.title)
             for layer in panel.layers:
                 layer(axes, results)
             common = self.layout == "shared"
-            panel.x.apply(axes, "x", labeled=not common or place >= len(drawn) - across)
-            panel.y.apply(axes, "y", labeled=not common or place % across == 0)
+            panel.x.apply(axes, "x", labeled=not common or index >= len(drawn) - across)
+            panel.y.apply(axes, "y", labeled=not common or index % across == 0)
         figure = figure_of(drawn[0])
         if self.legend == OUTSIDE:
             figure.legend(*drawn[0].get_legend_handles_labels(), loc="outside lower right", ncols=4)

@@ -89,7 +89,7 @@ class ExperimentResults:
     def _known(self, measure: str, label: str, number: int) -> MeasureKey:
         if (measure, label, number) not in self.values:
             known = f"measures {_listed(key[0] for key in self.values)}, disciplines {_listed(self.labels)}"
-            raise KeyError(f"nothing was found for {measure!r} of {label!r}; there are {known}")
+            raise KeyError(f"nothing was measured for {measure!r} of {label!r}; there are {known}")
         return measure, label, number
 
 

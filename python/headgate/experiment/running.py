@@ -141,17 +141,17 @@ def _computed(experiment: Experiment, options: RunOptions, watcher: Watcher) -> 
     cases = experiment.cases_of(options.quick)
     seeds = range(1, options.seeds_of(experiment.seeds, experiment.quick.seeds) + 1)
     labels = list(experiment.qdiscs)
-    places = [(label, case) for label in labels for case in range(len(cases))]
-    watcher.begin(len(places), 0, 0.0)
+    jobs = [(label, case) for label in labels for case in range(len(cases))]
+    watcher.begin(len(jobs), 0, 0.0)
     values: dict[MeasureKey, Quantity] = {}
 
-    def work(place: tuple[str, int]) -> Sequence[Mapping[str, float]]:
-        label, case = place
+    def work(job: tuple[str, int]) -> Sequence[Mapping[str, float]]:
+        label, case = job
         return [compute(ComputedRun(label, cases[case], seed, options.quick, options.trace)) for seed in seeds]
 
     try:
         with ThreadPoolExecutor(options.threads or processors()) as pool:
-            for (label, case), done in zip(places, pool.map(work, places), strict=True):
+            for (label, case), done in zip(jobs, pool.map(work, jobs), strict=True):
                 for name in done[0]:
                     values[name, label, case] = Quantity(tuple(each[name] for each in done))
     finally:

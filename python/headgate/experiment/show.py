@@ -39,7 +39,7 @@ def listed(rows: Sequence[ExperimentRow]) -> Table:
     return drawn
 
 
-def explained(name: str, experiment: Experiment, citation: str) -> Group:
+def description(name: str, experiment: Experiment, citation: str) -> Group:
     """One experiment in words: what it shows, its disciplines, its claims, our open parameters, and its scenario."""
     parts: list[RenderableType] = [
         Text(f"{name}: {experiment.title}", style="bold"),
@@ -124,7 +124,7 @@ def measure_of(row: dict[str, Any]) -> str:
 
 def _published(rows: list[dict[str, Any]]) -> Table:
     titles = layout.text_columns("published in", "measure", "discipline", "case")
-    drawn = layout.table([*titles, *layout.number_columns("paper", "here", "difference")])
+    drawn = layout.table([*titles, *layout.number_columns("paper", "Headgate", "difference")])
     for row in rows:
         numbers = (style.plain(row["published"]), shown(row), difference(row))
         drawn.add_row(row["place"], measure_of(row), row["label"], case_of(row), *numbers)
@@ -132,7 +132,7 @@ def _published(rows: list[dict[str, Any]]) -> Table:
 
 
 def _claims(claims: list[dict[str, Any]]) -> Table:
-    columns = Column("claim of the paper", overflow="fold", ratio=5), Column("here", no_wrap=True)
+    columns = Column("claim of the paper", overflow="fold", ratio=5), Column("Headgate", no_wrap=True)
     drawn = layout.table([*columns, Column("numbers", overflow="fold", ratio=4)])
     for claim in claims:
         text = Text(f"{claim['text']} ").append(f"({claim['place']}; {BOUNDS[claim['basis']]})", style="dim")

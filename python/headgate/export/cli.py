@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from headgate.terminal.console import explained
+from headgate.terminal.console import with_error_messages
 
 
 class Format(StrEnum):
@@ -16,7 +16,7 @@ class Format(StrEnum):
     CSV = "csv"
 
 
-@explained
+@with_error_messages
 def export(
     result: Annotated[
         Path, typer.Argument(metavar="RESULT", help="A result folder, or with csv also a sweep's dataset.")

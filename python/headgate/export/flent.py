@@ -1,8 +1,8 @@
 """Results as data files of flent (Høiland-Jørgensen et al., VALUETOOLS 2017), one for each discipline and seed.
 
-The format is that of flent 2.3.0: `ResultSet.serialize` in flent/resultset.py, format version 4. Names of series and
-test parameters are those of its tests tcp_nup and udp_flood and of qdisc_stats.inc, so that the plots of these tests
-find what they draw.
+The format is that of flent 2.3.0: `ResultSet.serialize` in flent/resultset.py, format version 4. Series and test
+parameters have the names of flent's tests tcp_nup and udp_flood and of qdisc_stats.inc, so flent can draw the plots of
+these tests.
 """
 
 import gzip
@@ -46,7 +46,7 @@ class FlentSeries(NamedTuple):
 def files(path: Path) -> Iterator[tuple[str, bytes]]:
     """A file for each run of the result in the folder `path`."""
     if (path / MANIFEST).is_file():
-        raise UsageError(f"{path} is the dataset of a sweep: flent's files are of one result; --format csv writes it")
+        raise UsageError(f"{path} is the dataset of a sweep, and flent takes single results: use --format csv")
     result = Result.load(path)
     for run in result.scenario.runs:
         text = json.dumps(document(result, run), indent=2, sort_keys=True, allow_nan=False)
@@ -55,55 +55,58 @@ def files(path: Path) -> Iterator[tuple[str, bytes]]:
 
 def document(result: Result, run: RunKey) -> dict[str, Any]:
     """The content of the file of one run."""
-    scenario, taken = result.scenario, _RunIntervals(result, run)
-    places = compared(result)
-    series = _goodput(scenario, taken) | _losses(scenario, taken)
-    queues = {f"qdisc_stats_{place.label}": _queue(scenario, place, taken, alone=len(places) == 1) for place in places}
-    waits = {name: queue["delay"] for name, queue in queues.items() if "delay" in queue}
-    series |= {f"{name}::delay": FlentSeries("ms", wait) for name, wait in waits.items()}
-    if len(waits) == len(places):
-        series[PING] = FlentSeries("ms", _sum([*waits.values()]))
-    raw = {name: _raw(taken.times, queue) for name, queue in queues.items()}
-    raw |= {name: _raw(taken.times, {"val": each.values}) for name, each in series.items()}
+    scenario, intervals = result.scenario, _RunIntervals(result, run)
+    directions = compared(result)
+    series = _goodput(scenario, intervals) | _losses(scenario, intervals)
+    queues = {
+        f"qdisc_stats_{link_direction.label}": _queue(scenario, link_direction, intervals, alone=len(directions) == 1)
+        for link_direction in directions
+    }
+    delays = {name: queue["delay"] for name, queue in queues.items() if "delay" in queue}
+    series |= {f"{name}::delay": FlentSeries("ms", delay) for name, delay in delays.items()}
+    if len(delays) == len(directions):
+        series[PING] = FlentSeries("ms", _sum([*delays.values()]))
+    raw = {name: _raw(intervals.times, queue) for name, queue in queues.items()}
+    raw |= {name: _raw(intervals.times, {"val": each.values}) for name, each in series.items()}
     return {
         "version": VERSION,
-        "metadata": _metadata(scenario, run, places, series),
-        "x_values": taken.times,
+        "metadata": _metadata(scenario, run, directions, series),
+        "x_values": intervals.times,
         "results": {name: each.values for name, each in series.items()},
         "raw_values": raw,
     }
 
 
-def rate_bps(scenario: Scenario, place: LinkDirection) -> float | None:
+def rate_bps(scenario: Scenario, link_direction: LinkDirection) -> float | None:
     """The rate of a direction of a link in bit/s; None where it changes over time."""
     links = tomllib.loads(scenario.to_toml())["link"]
-    (link,) = (each for each in (links if isinstance(links, list) else [links]) if each["name"] == place.link)
-    way = link if place.direction == "forward" else link["reverse"]
-    return None if {"schedule", "trace"} & way.keys() else Units.RATE.read(way["rate"])
+    (link,) = (each for each in (links if isinstance(links, list) else [links]) if each["name"] == link_direction.link)
+    direction_keys = link if link_direction.direction == "forward" else link["reverse"]
+    return None if {"schedule", "trace"} & direction_keys.keys() else Units.RATE.read(direction_keys["rate"])
 
 
 class _RunIntervals:
     """The intervals of one run: values by metric, link and group, at common times."""
 
     def __init__(self, result: Result, run: RunKey) -> None:
-        self._found: dict[tuple[str | None, ...], dict[float, float]] = {}
+        self._values: dict[tuple[str | None, ...], dict[float, float]] = {}
         for row in result.run("intervals", run).to_pylist():
             of = (row["metric"], row["link"], row["direction"], row["group"])
-            self._found.setdefault(of, {})[row["time_s"]] = row["value"]
-        self.times = sorted({time for values in self._found.values() for time in values})
+            self._values.setdefault(of, {})[row["time_s"]] = row["value"]
+        self.times = sorted({time for values in self._values.values() for time in values})
 
     def of(
         self, metric: str, link: str | None = None, direction: str | None = None, group: str | None = None
     ) -> SeriesValues:
         """The values of a metric at every time; None for a missing value."""
-        values = self._found.get((metric, link, direction, group), {})
+        values = self._values.get((metric, link, direction, group), {})
         return [values.get(time) for time in self.times]
 
 
-def _goodput(scenario: Scenario, taken: _RunIntervals) -> dict[str, FlentSeries]:
+def _goodput(scenario: Scenario, intervals: _RunIntervals) -> dict[str, FlentSeries]:
     """Goodput of every group, numbered for TCP as flent numbers streams, and together."""
     rates: dict[str, SeriesValues] = {}
-    goodputs = [(group, _scaled(taken.of("goodput_bps", group=group.name), 1e6)) for group in scenario.groups]
+    goodputs = [(group, _scaled(intervals.of("goodput_bps", group=group.name), 1e6)) for group in scenario.groups]
     if tcp := [each for group, each in goodputs if group.kind == "tcp"]:
         rates |= {f"TCP upload::{number}": each for number, each in enumerate(tcp, 1)}
         rates |= {"TCP upload sum": _sum(tcp), "TCP upload avg": _scaled(_sum(tcp), len(tcp))}
@@ -113,24 +116,26 @@ def _goodput(scenario: Scenario, taken: _RunIntervals) -> dict[str, FlentSeries]
     return {name: FlentSeries("Mbits/s", each) for name, each in rates.items()}
 
 
-def _losses(scenario: Scenario, taken: _RunIntervals) -> dict[str, FlentSeries]:
+def _losses(scenario: Scenario, intervals: _RunIntervals) -> dict[str, FlentSeries]:
     """Packets that were dropped and marked in each interval, by group."""
     return {
-        f"{title}::{group.name}": FlentSeries("packets", taken.of(metric, group=group.name))
+        f"{title}::{group.name}": FlentSeries("packets", intervals.of(metric, group=group.name))
         for title, metric in (("Drops", "drops"), ("ECN marks", "marks"))
         for group in scenario.groups
     }
 
 
-def _queue(scenario: Scenario, place: LinkDirection, taken: _RunIntervals, *, alone: bool) -> dict[str, SeriesValues]:
+def _queue(
+    scenario: Scenario, link_direction: LinkDirection, intervals: _RunIntervals, *, alone: bool
+) -> dict[str, SeriesValues]:
     """The data of a queue by flent's names. Drops are not kept by link, so only a single link has them."""
-    queue = taken.of("queue_bytes", *place)
-    values = {"backlog_bytes": queue, "backlog_pkts": taken.of("queue_packets", *place)}
-    if (rate := rate_bps(scenario, place)) is not None:
+    queue = intervals.of("queue_bytes", *link_direction)
+    values = {"backlog_bytes": queue, "backlog_pkts": intervals.of("queue_packets", *link_direction)}
+    if (rate := rate_bps(scenario, link_direction)) is not None:
         values["delay"] = [None if each is None else each * 8 / rate * 1e3 for each in queue]
     if alone:
         for name, metric in (("dropped", "drops"), ("ecn_mark", "marks")):
-            values[name] = _sum([taken.of(metric, group=group.name) for group in scenario.groups])
+            values[name] = _sum([intervals.of(metric, group=group.name) for group in scenario.groups])
     return values
 
 
@@ -152,7 +157,7 @@ def _raw(times: Sequence[float], columns: dict[str, SeriesValues]) -> list[dict[
 
 
 def _metadata(
-    scenario: Scenario, run: RunKey, places: list[LinkDirection], series: dict[str, FlentSeries]
+    scenario: Scenario, run: RunKey, directions: list[LinkDirection], series: dict[str, FlentSeries]
 ) -> dict[str, Any]:
     tcp = [group.name for group in scenario.groups if group.kind == "tcp"]
     names = {f"TCP upload::{number}": name for number, name in enumerate(tcp, 1)}
@@ -172,8 +177,8 @@ def _metadata(
         "DATA_FILENAME": f"{slug(run)}{SUFFIX}",
         "TEST_PARAMETERS": {
             "upload_streams": str(len(tcp)),
-            "qdisc_stats_hosts": ",".join(place.label for place in places),
-            "qdisc_stats_interfaces": ",".join(place.direction for place in places),
+            "qdisc_stats_hosts": ",".join(link_direction.label for link_direction in directions),
+            "qdisc_stats_interfaces": ",".join(link_direction.direction for link_direction in directions),
         },
         "SERIES_META": {
             name: {"UNITS": each.unit, "ID": names.get(name, name.partition("::")[2])} for name, each in series.items()

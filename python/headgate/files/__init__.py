@@ -1,1 +1,1 @@
-"""What a run writes, and how it is read again: folders, Parquet tables, hashes."""
+"""Writes and reads the files of a run: folders, Parquet tables, hashes."""

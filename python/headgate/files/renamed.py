@@ -85,7 +85,7 @@ def runs(document: dict[str, Any]) -> dict[str, Any]:
     return _keys(document, _RUNS)
 
 
-def in_question(sql: str, known: Collection[str]) -> str:
+def new_name_in(sql: str, known: Collection[str]) -> str:
     """A sentence with the new name of the first old name in an SQL query; empty if there is none.
 
     Names in `known` are columns of the data, so they do not count as old.
@@ -104,7 +104,7 @@ def _with_words(rows: pa.Table, column: str, words: dict[str, str]) -> pa.Table:
     import pyarrow as pa  # not above: commands that read no table start without it
     import pyarrow.compute as pc
 
-    place = rows.column_names.index(column)
+    column_index = rows.column_names.index(column)
     chunks = [pc.dictionary_encode(chunk) for chunk in rows.column(column).chunks]
     if words.keys().isdisjoint(word for chunk in chunks for word in chunk.dictionary.to_pylist()):
         return rows
@@ -112,5 +112,5 @@ def _with_words(rows: pa.Table, column: str, words: dict[str, str]) -> pa.Table:
         pa.DictionaryArray.from_arrays(chunk.indices, [words.get(word, word) for word in chunk.dictionary.to_pylist()])
         for chunk in chunks
     ]
-    field = rows.schema.field(place)
-    return rows.set_column(place, field, pa.chunked_array(renamed).cast(field.type))
+    field = rows.schema.field(column_index)
+    return rows.set_column(column_index, field, pa.chunked_array(renamed).cast(field.type))

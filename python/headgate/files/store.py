@@ -84,12 +84,12 @@ class Store:
         discards the runs and the manifest in the folder.
         """
         store = cls(path, scenario)
-        with locked_folder(path, check_writable=False) as made:
+        with locked_folder(path, check_writable=False) as new_folders:
             try:
                 store._prepare(force)
                 yield store
             finally:
-                store._tidy(made)
+                store._tidy(new_folders)
 
     def _prepare(self, force: bool) -> None:
         finished = self.complete
@@ -137,12 +137,12 @@ class Store:
         file = self.path / BUILD
         return file.is_file() and file.read_text(encoding="utf-8") == build()
 
-    def _tidy(self, made: list[Path]) -> None:
+    def _tidy(self, new_folders: list[Path]) -> None:
         """Removes the folder's files if no run has finished."""
         if self.complete or (self.runs.is_dir() and any(self.runs.iterdir())):
             return
         shutil.rmtree(self.runs, ignore_errors=True)
-        for folder in made:
+        for folder in new_folders:
             if folder == self.path:
                 (folder / SCENARIO).unlink(missing_ok=True)
                 shutil.rmtree(folder / INPUTS, ignore_errors=True)
@@ -207,10 +207,10 @@ def locked_folder(path: Path, *, check_writable: bool = True) -> Iterator[list[P
     Raises `ResultError` if another process writes to it, or if it cannot be written. Without `check_writable`, no
     file is written to test this.
     """
-    made = _make_folder(path, check_writable)
+    new_folders = _make_folder(path, check_writable)
     lock = _lock(path)
     try:
-        yield made
+        yield new_folders
     finally:
         os.close(lock)
 

@@ -36,12 +36,13 @@ class TableColumn(NamedTuple):
 ABOUT = {name: about for name, about, _ in _core.tables()}
 COLUMNS = {name: {column[0]: TableColumn(*column) for column in columns} for name, _, columns in _core.tables()}
 
-_POINT = [pa.field("qdisc", TEXT, nullable=False), pa.field("seed", pa.uint64(), nullable=False)]
+_RUN_COLUMNS = [pa.field("qdisc", TEXT, nullable=False), pa.field("seed", pa.uint64(), nullable=False)]
 
 #: The tables that a scenario can ask for, with their columns. They are streamed, so an empty one needs the columns from
 #: here. If decisions are recorded, `events` has a further column for each gauge.
 STREAMED = {
-    name: pa.schema([*_POINT, *(column.field for column in COLUMNS[name].values())]) for name in ("events", "traces")
+    name: pa.schema([*_RUN_COLUMNS, *(column.field for column in COLUMNS[name].values())])
+    for name in ("events", "traces")
 }
 
 #: The tables of every result, in the order in which they are documented.
@@ -93,9 +94,9 @@ def with_every_reason(name: str, whole: pa.Table) -> pa.Table:
 
 def csv(whole: pa.Table) -> bytes:
     """A table as CSV; the first line has the column names."""
-    for place, field in enumerate(whole.schema):
+    for index, field in enumerate(whole.schema):
         if pa.types.is_dictionary(field.type):
-            whole = whole.set_column(place, field.name, whole.column(place).cast(pa.string()))
+            whole = whole.set_column(index, field.name, whole.column(index).cast(pa.string()))
     out = pa.BufferOutputStream()
     pyarrow.csv.write_csv(whole, out)
     return bytes(out.getvalue())

@@ -1,1 +1,1 @@
-"""Disciplines on real packets: `headgate link` (Linux)."""
+"""Disciplines on real packets (Linux): `headgate link`, `gateway` and `top`, and runs with `--live`."""

@@ -16,13 +16,13 @@ if TYPE_CHECKING:
 PACKET = 1250
 
 #: Rates in Mbit/s that every machine must reach, with the seconds of each measurement.
-MUST = {1: 2.0, 10: 1.0, 100: 1.0}
+REQUIRED_RATES = {1: 2.0, 10: 1.0, 100: 1.0}
 
 #: Higher rates in Mbit/s, measured until one is not reached.
-MAY = (200, 400, 600, 800, 1000, 1500, 2000, 3000, 4000)
+HIGHER_RATES = (200, 400, 600, 800, 1000, 1500, 2000, 3000, 4000)
 
 #: Bound on a rate's relative error. The bounds of `analysis.accuracy` apply to the delay added at 10 Mbit/s, and to the
-#: processor time of the forwarding thread at the rates of `MUST`.
+#: processor time of the forwarding thread at the rates of `REQUIRED_RATES`.
 RATE_ERROR = 0.005
 
 Measurement = Mapping[str, Any]
@@ -40,26 +40,28 @@ class CheckRow(NamedTuple):
 def rows(measure: Callable[[int, float, float], Measurement]) -> Iterator[CheckRow]:
     """Every check, from the measurements that `measure` makes."""
     floods = []
-    for mbit, seconds in MUST.items():
+    for mbit, seconds in REQUIRED_RATES.items():
         floods.append(measure(mbit, 1.5, seconds))
-        yield rate(mbit, floods[-1], must=True)
+        yield rate(mbit, floods[-1], required=True)
     yield from delay(measure(10, 0.5, 2.0))
     yield from outside_checks(floods)
-    for mbit in MAY:
-        row = rate(mbit, measure(mbit, 1.2, 1.0), must=False)
+    for mbit in HIGHER_RATES:
+        row = rate(mbit, measure(mbit, 1.2, 1.0), required=False)
         yield row
         if "not reached" in row.measured:
             return
 
 
-def rate(mbit: int, measurement: Measurement, *, must: bool) -> CheckRow:
+def rate(mbit: int, measurement: Measurement, *, required: bool) -> CheckRow:
     """The error of a rate. More is sent than the link carries, so it is busy from the first packet to the last."""
     packets, taken = measurement["timed"], measurement["taken_s"]
     measured = packets * PACKET * 8e-6 / taken if taken > 0 else 0.0
     error = measured / mbit - 1
     within = abs(error) <= RATE_ERROR
-    shown = f"{measured:.3f} Mbit/s, {100 * error:+.3f} %" + ("" if within or must else ": not reached")
-    return CheckRow(f"rate {mbit} Mbit/s", shown, f"{100 * RATE_ERROR} %" if must else "-", within if must else None)
+    shown = f"{measured:.3f} Mbit/s, {100 * error:+.3f} %" + ("" if within or required else ": not reached")
+    return CheckRow(
+        f"rate {mbit} Mbit/s", shown, f"{100 * RATE_ERROR} %" if required else "-", within if required else None
+    )
 
 
 def delay(measurement: Measurement) -> Iterator[CheckRow]:
@@ -117,5 +119,5 @@ def judged(what: str, rows: Iterable[CheckRow]) -> tuple[Table, bool]:
 
 def measure(mbit: int, share: float, seconds: float) -> Measurement:
     """Sends at `share` of the link's rate of `mbit` Mbit/s for `seconds`."""
-    way = options.scenario("forward", {"rate": f"{mbit}Mbit/s", "limit": "1000p"})
-    return _core.measure(way, round(mbit * 1e6 * share), PACKET, seconds)
+    direction = options.scenario("forward", {"rate": f"{mbit}Mbit/s", "limit": "1000p"})
+    return _core.measure(direction, round(mbit * 1e6 * share), PACKET, seconds)

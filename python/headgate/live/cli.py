@@ -9,10 +9,10 @@ import typer
 
 from headgate.errors import UsageError
 from headgate.live.directions import DIRECTIONS, OptionTexts, directed
-from headgate.terminal.console import console, explained
+from headgate.terminal.console import console, with_error_messages
 
 
-@explained
+@with_error_messages
 @directed
 def link(
     command: Annotated[
@@ -88,7 +88,7 @@ def link(
             )
         except OSError as error:
             raise session.not_made(error, cc) from None
-        given_options = {"command": command, **options.said(given), "server": served, "seed": seed}
+        given_options = {"command": command, **options.by_direction(given), "server": served, "seed": seed}
         keeper.begin(made, {**given_options, "outside": outside, "cc": cc, "tcp_ecn": tcp_ecn})
         if outside and (own := session.own_resolvers()):
             typer.echo(

@@ -26,7 +26,7 @@ class DirectionOption(NamedTuple):
 OPTIONS = (
     DirectionOption("rate", "RATE", "Rate of the link, such as 10Mbit/s."),
     DirectionOption("schedule", "STEPS", "Rate changes, such as 10s=5Mbit/s,20s=0bit/s."),
-    DirectionOption("schedule-period", "TIME", "Repeat the schedule, from the rate on, after this time."),
+    DirectionOption("schedule-period", "TIME", "Repeat the schedule after this time, beginning with the rate."),
     DirectionOption("trace", "FILE", "A mahimahi trace instead of a rate: times at which 1500 bytes can be sent."),
     DirectionOption("delay", "TIME", "Propagation delay, such as 16ms (default 0ms)."),
     DirectionOption("limit", "LIMIT", "Size of the buffer, such as 100p or 64KiB (default 1000p)."),

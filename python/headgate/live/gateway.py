@@ -85,7 +85,7 @@ def reloading(
     gateway: _core.Gateway,
     settings: GatewaySettings,
     load: Callable[[], GatewaySettings] | None,
-    tell: Callable[[str], object],
+    report: Callable[[str], object],
 ) -> Callable[[], None]:
     """A function that reads the settings again and applies them.
 
@@ -95,7 +95,7 @@ def reloading(
 
     def reload() -> None:
         if load is None:
-            tell("note: nothing to reload: the gateway was started without --config")
+            report("note: nothing to reload: the gateway was started without --config")
             return
         try:
             new = load()
@@ -105,8 +105,8 @@ def reloading(
                 )
             gateway.refit(new.forward, new.reverse, overheads=new.overheads)
         except (UsageError, ValueError) as error:
-            tell(f"error: {error}\nthe settings are unchanged")
+            report(f"error: {error}\nthe settings are unchanged")
         else:
-            tell("reloaded")
+            report("reloaded")
 
     return reload

@@ -7,10 +7,10 @@ from typing import Annotated, Any
 import typer
 
 from headgate.live.directions import OptionTexts, directed
-from headgate.terminal.console import console, explained
+from headgate.terminal.console import console, with_error_messages
 
 
-@explained
+@with_error_messages
 @directed
 def gateway(
     *,
@@ -39,7 +39,7 @@ def gateway(
     send: Annotated[
         str | None,
         typer.Option(
-            metavar="HOW", help="How frames are sent: packet, xdp or auto, which is xdp on veth (default auto)."
+            metavar="HOW", help="How frames are sent: packet, xdp or auto (default auto: xdp on veth, else packet)."
         ),
     ] = None,
     seed: Annotated[
@@ -69,7 +69,7 @@ def gateway(
 
     out_ = console(stderr=True)
 
-    def tell(text: str) -> None:
+    def report(text: str) -> None:
         out_.print(text, markup=False, soft_wrap=True)
 
     with ExitStack() as stack:
@@ -78,16 +78,16 @@ def gateway(
         exporter = None if settings.metrics is None else Exporter(settings.metrics)
         opened = gateways.open_gateway(settings)
         for note in opened.notes:
-            tell(f"note: {note}")
-        tell(f"forwarding between {' and '.join(settings.interfaces)}")
+            report(f"note: {note}")
+        report(f"forwarding between {' and '.join(settings.interfaces)}")
         if exporter is not None:
             stack.enter_context(exporter.serve(opened.view))
         stack.enter_context(ViewSocket("gateway", " - ".join(settings.interfaces), opened.view))
-        reload = gateways.reloading(opened, settings, None if config is None else load, tell)
+        reload = gateways.reloading(opened, settings, None if config is None else load, report)
         watch = stack.enter_context(screen()) if view else None
         ended = gateways.run(opened, signals, reload, watch)
     out_.print(summary.table(ended.view, ended.seconds, f"gateway, {ended.seconds:.1f} s"))
     for warning in summary.warnings(ended.view):
-        tell(f"note: {warning}")
+        report(f"note: {warning}")
     if ended.error is not None:
         raise ended.error

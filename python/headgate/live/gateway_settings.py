@@ -50,11 +50,11 @@ def load(options_given: Mapping[str, Any], config: Path | None) -> GatewaySettin
 
     Raises `UsageError` for a setting that cannot be used.
     """
-    options_said = {key: value for key, value in options_given.items() if value is not None}
+    options_on_command_line = {key: value for key, value in options_given.items() if value is not None}
     if config is None:
-        return settings(options_said)
+        return settings(options_on_command_line)
     try:
-        return settings({**read(config), **options_said})
+        return settings({**read(config), **options_on_command_line})
     except UsageError as error:
         raise UsageError(f"{config}: {error}") from None
 

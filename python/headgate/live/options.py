@@ -45,13 +45,14 @@ def scenario(direction: str, given: Mapping[str, str | None], text: str = TEXT) 
     try:
         return _core.Scenario(text, "link", set=changes, qdiscs=[chosen["qdisc"].value], files=_read)
     except _core.ScenarioError as error:
-        raise UsageError(_explained(error, chosen)) from None
+        raise UsageError(_in_terms_of_options(error, chosen)) from None
 
 
-def said(given: Mapping[str, str | None]) -> dict[str, dict[str, str]]:
+def by_direction(given: Mapping[str, str | None]) -> dict[str, dict[str, str]]:
     """The options of each direction, by name."""
     return {
-        direction: {name: said.value for name, said in _chosen(direction, given).items()} for direction in DIRECTIONS
+        direction: {name: option.value for name, option in _chosen(direction, given).items()}
+        for direction in DIRECTIONS
     }
 
 
@@ -123,7 +124,7 @@ def _read(path: str) -> bytes:
     return Path(path).read_bytes()
 
 
-def _explained(error: _core.ScenarioError, chosen: Mapping[str, OptionValue]) -> str:
+def _in_terms_of_options(error: _core.ScenarioError, chosen: Mapping[str, OptionValue]) -> str:
     """The error with options in place of the scenario's keys."""
     message, change = error.message, error.change or ""
     for name, given in chosen.items():

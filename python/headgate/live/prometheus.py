@@ -30,7 +30,7 @@ Sample = tuple[list[str], float]
 MOST_FLOWS = 8
 
 #: Timeout of a client in seconds.
-PATIENCE = 5
+TIMEOUT_S = 5
 
 
 def exposition(view: View) -> str:
@@ -58,7 +58,7 @@ def metrics(view: View) -> Iterator[Metric]:
     meaning = "Frames that were not plain IP packets."
     yield _counter("not_ip_frames_total", meaning, ["direction", "kind"], _by(view, "not_ip"))
     meaning = "Time in which the forwarding thread was late."
-    stalled = [([way], view[way]["stalled_ms"] / 1e3) for way in DIRECTIONS]
+    stalled = [([direction], view[direction]["stalled_ms"] / 1e3) for direction in DIRECTIONS]
     yield _counter("stalled_seconds_total", meaning, ["direction"], stalled)
     yield _histogram("queue_delay_seconds", "Queueing delay of sent packets.", view, "queue_delay")
     yield _histogram(
@@ -66,7 +66,7 @@ def metrics(view: View) -> Iterator[Metric]:
     )
     yield _gauge("discipline_gauge", "Gauges of the discipline.", ["direction", "gauge"], _by(view, "gauges"))
     meaning = "Rate of the largest flows over the last second."
-    flows = (each for way in DIRECTIONS for each in _flows(view[way], way))
+    flows = (each for direction in DIRECTIONS for each in _flows(view[direction], direction))
     yield _gauge("flow_bytes_per_second", meaning, ["direction", "flow", "verdict"], flows)
 
 
@@ -89,27 +89,29 @@ _gauge = partial(_filled, GaugeMetricFamily)
 
 def _histogram(name: str, meaning: str, view: View, key: str) -> Metric:
     family = HistogramMetricFamily(f"headgate_{name}", meaning, labels=["direction"])
-    for way in DIRECTIONS:
-        times = view[way][key]
+    for direction in DIRECTIONS:
+        times = view[direction][key]
         below = [(repr(bound), count) for bound, count in times["below"]]
-        family.add_metric([way], [*below, ("+Inf", times["count"])], times["sum_s"])
+        family.add_metric([direction], [*below, ("+Inf", times["count"])], times["sum_s"])
     return family
 
 
 def _of(view: View, key: str) -> Iterator[Sample]:
-    return (([way], view[way][key]) for way in DIRECTIONS)
+    return (([direction], view[direction][key]) for direction in DIRECTIONS)
 
 
 def _by(view: View, key: str) -> Iterator[Sample]:
     """The samples of a counter that a direction keeps by name."""
-    return (([way, name], value) for way in DIRECTIONS for name, value in dict(view[way][key]).items())
+    return (
+        ([direction, name], value) for direction in DIRECTIONS for name, value in dict(view[direction][key]).items()
+    )
 
 
-def _flows(wire: View, way: str) -> Iterator[Sample]:
+def _flows(direction_view: View, direction: str) -> Iterator[Sample]:
     """The largest flows only: each flow is a time series of its own in the database."""
-    sending = [flow for flow in wire["flows"] if flow["sent_bps"] > 0]
+    sending = [flow for flow in direction_view["flows"] if flow["sent_bps"] > 0]
     for flow in sorted(sending, key=lambda flow: -flow["sent_bps"])[:MOST_FLOWS]:
-        yield [way, flow_name(flow), flow["verdict"]], flow["sent_bps"] / 8
+        yield [direction, flow_name(flow), flow["verdict"]], flow["sent_bps"] / 8
 
 
 def parse(address: str) -> tuple[str, int]:
@@ -137,9 +139,9 @@ class Exporter:
             raise UsageError(f"--metrics {address}: cannot listen there: {error.strerror or error}") from None
 
     @contextmanager
-    def serve(self, look: Callable[[], View]) -> Iterator[None]:
-        """Answers requests with the view that `look` returns."""
-        self._server.document = lambda: exposition(look()).encode()  # type: ignore[attr-defined]
+    def serve(self, read_view: Callable[[], View]) -> Iterator[None]:
+        """Answers requests with the view that `read_view` returns."""
+        self._server.document = lambda: exposition(read_view()).encode()  # type: ignore[attr-defined]
         thread = Thread(target=self._server.serve_forever, name="metrics", daemon=True)
         thread.start()
         try:
@@ -151,7 +153,7 @@ class Exporter:
 
 
 class _Handler(BaseHTTPRequestHandler):
-    timeout = PATIENCE
+    timeout = TIMEOUT_S
 
     def do_GET(self) -> None:
         if self.path not in ("/metrics", "/"):

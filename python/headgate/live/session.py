@@ -17,7 +17,7 @@ from headgate.errors import HeadgateError, UsageError
 TICK = 0.25
 
 #: Seconds to wait for the server to listen; the command starts then at the latest.
-PATIENCE = 2.0
+SERVER_START_S = 2.0
 
 #: Signals that the terminal sends to the whole group: the command handles them itself.
 LEFT_TO_COMMAND = (signal.SIGINT, signal.SIGQUIT)
@@ -106,7 +106,7 @@ def _start(start: Callable[[Sequence[str]], Any], words: Sequence[str]) -> Any:
 def _serve(link: _core.Link, server: Sequence[str]) -> None:
     """Starts the server and waits until it listens on TCP, or for a time, since not every server uses TCP."""
     _start(link.serve, server)
-    end = time.monotonic() + PATIENCE
+    end = time.monotonic() + SERVER_START_S
     while not link.listens() and time.monotonic() < end:
         if (code := link.poll_server()) is not None:
             raise LinkError(f"the server {server[0]!r} exited with code {code} before the command started")

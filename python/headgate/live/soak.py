@@ -38,14 +38,14 @@ def seconds(text: str) -> float:
     return lasting
 
 
-def run(lasting: float, say: Callable[[str], None]) -> tuple[Table, bool]:
-    """Loads a link for `lasting` seconds and reports its memory to `say`. Returns the table and whether all is well."""
-    return judged("soak", _rows(lasting, say))
+def run(lasting: float, report: Callable[[str], None]) -> tuple[Table, bool]:
+    """Loads a link for `lasting` seconds and calls `report` with its memory. Returns the table and the verdict."""
+    return judged("soak", _rows(lasting, report))
 
 
-def _rows(lasting: float, say: Callable[[str], None]) -> Iterator[CheckRow]:
+def _rows(lasting: float, report: Callable[[str], None]) -> Iterator[CheckRow]:
     for mbit, offered in LOADS:
-        measurement, memory = _measured(mbit, offered, lasting / len(LOADS), say)
+        measurement, memory = _measured(mbit, offered, lasting / len(LOADS), report)
         yield from counts(mbit, measurement)
         yield growth(mbit, memory)
 
@@ -79,7 +79,7 @@ def _named(mbit: int) -> str:
     return f"{mbit} Mbit/s" if mbit == LOADS[0][0] else "without limit"
 
 
-def _measured(mbit: int, offered: int, lasting: float, say: Callable[[str], None]) -> tuple[Measurement, list[int]]:
+def _measured(mbit: int, offered: int, lasting: float, report: Callable[[str], None]) -> tuple[Measurement, list[int]]:
     """The measurement, and the memory of the process from the first tenth on."""
     done: list[Measurement | BaseException] = []
 
@@ -98,7 +98,7 @@ def _measured(mbit: int, offered: int, lasting: float, say: Callable[[str], None
         thread.join(min(EVERY, lasting / 10))
         if thread.is_alive():
             memory.append(resident())
-            say(f"{_named(mbit)}, {time.monotonic() - begin:.0f} s: {memory[-1] / 1024:.0f} KiB")
+            report(f"{_named(mbit)}, {time.monotonic() - begin:.0f} s: {memory[-1] / 1024:.0f} KiB")
     outcome = done[0]
     if isinstance(outcome, BaseException):
         raise outcome

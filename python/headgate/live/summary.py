@@ -34,11 +34,19 @@ def table(view: Mapping[str, Any], seconds: float, title: str) -> Table:
     return drawn
 
 
-def _row(wire: Mapping[str, Any], seconds: float) -> list[str]:
-    rate = wire["sent_bytes"] * 8e-6 / seconds if seconds else 0.0
-    counts = [str(wire["sent"]), reasons(wire["drops"]), reasons(wire["marks"]), str(wire["lost"])]
-    waits = [_ms(wire[name]) for name in ("queue_delay_ms_mean", "queue_delay_ms_p99", "late_ms_p50", "late_ms_p99")]
-    return [f"{rate:.3f}", *counts, *waits]
+def _row(direction_view: Mapping[str, Any], seconds: float) -> list[str]:
+    rate = direction_view["sent_bytes"] * 8e-6 / seconds if seconds else 0.0
+    counts = [
+        str(direction_view["sent"]),
+        reasons(direction_view["drops"]),
+        reasons(direction_view["marks"]),
+        str(direction_view["lost"]),
+    ]
+    delays = [
+        _ms(direction_view[name])
+        for name in ("queue_delay_ms_mean", "queue_delay_ms_p99", "late_ms_p50", "late_ms_p99")
+    ]
+    return [f"{rate:.3f}", *counts, *delays]
 
 
 def reasons(counts: Mapping[str, int]) -> str:
@@ -73,11 +81,11 @@ def warnings(view: Mapping[str, Any]) -> list[str]:
     return [f"{direction}: {what}" for direction in DIRECTIONS for what in _warnings(view[direction])]
 
 
-def _warnings(wire: Mapping[str, Any]) -> Iterator[str]:
-    if wire["stalls"]:
-        often = "once" if wire["stalls"] == 1 else f"{wire['stalls']} times"
-        lasted = f"{wire['stalled_ms']:.0f} ms in total"
+def _warnings(direction_view: Mapping[str, Any]) -> Iterator[str]:
+    if direction_view["stalls"]:
+        often = "once" if direction_view["stalls"] == 1 else f"{direction_view['stalls']} times"
+        lasted = f"{direction_view['stalled_ms']:.0f} ms in total"
         yield f"the forwarding thread was late {often} ({lasted}): the CPU was busy"
-    yield from (what.format(wire[name]) for name, what in NOTES.items() if wire[name])
-    for name, count in wire["discarded"]:
+    yield from (what.format(direction_view[name]) for name, what in NOTES.items() if direction_view[name])
+    for name, count in direction_view["discarded"]:
         yield f"{count} frames were dropped: {name}" + (MERGED if name == "oversize" else "")

@@ -7,10 +7,10 @@ from typing import Annotated
 
 import typer
 
-from headgate.terminal.console import console, explained
+from headgate.terminal.console import console, with_error_messages
 
 
-@explained
+@with_error_messages
 def top(
     which: Annotated[
         str | None,

@@ -114,6 +114,8 @@ def _package(paper: str) -> str:
 
 
 def _unknown(word: str) -> UsageError:
+    if word in PAPERS:
+        return UsageError(f"{word} is a paper: name one of its experiments, such as {names(word)[0]}")
     known = ["all", *PAPERS, *names()]
     return UsageError(
         f"there is no paper or experiment {word!r}{did_you_mean(word, known)} `headgate paper list` shows all"

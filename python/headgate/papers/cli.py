@@ -6,7 +6,7 @@ from typing import Annotated
 import typer
 
 from headgate.errors import UsageError
-from headgate.terminal.console import console, explained
+from headgate.terminal.console import console, with_error_messages
 from headgate.terminal.options import Force, Threads, instead_of, print_json, watcher
 
 app = typer.Typer(
@@ -32,7 +32,7 @@ PAGE = "report.html"
 
 
 @app.command(name="list")
-@explained
+@with_error_messages
 def list_experiments(
     names: Annotated[list[str] | None, typer.Argument(metavar="NAME...", help="A paper, such as faba.")] = None,
 ) -> None:
@@ -44,7 +44,7 @@ def list_experiments(
 
 
 @app.command()
-@explained
+@with_error_messages
 def show(name: Annotated[str, typer.Argument(metavar="NAME", help="An experiment, such as faba/table1.")]) -> None:
     """Explain an experiment.
 
@@ -53,11 +53,13 @@ def show(name: Annotated[str, typer.Argument(metavar="NAME", help="An experiment
     from headgate.experiment import show as shown
     from headgate.papers import catalogue
 
-    console().print(shown.explained(name, catalogue.experiment(name), catalogue.paper(name.partition("/")[0]).citation))
+    console().print(
+        shown.description(name, catalogue.experiment(name), catalogue.paper(name.partition("/")[0]).citation)
+    )
 
 
 @app.command()
-@explained
+@with_error_messages
 def run(
     names: Names,
     quick: Quick = False,
@@ -101,7 +103,7 @@ def run(
 
 
 @app.command()
-@explained
+@with_error_messages
 def report(
     names: Annotated[
         list[str] | None, typer.Argument(metavar="NAME...", help="The experiments of the page (default: all).")
@@ -134,7 +136,7 @@ def report(
 
 
 @app.command()
-@explained
+@with_error_messages
 def readings(
     name: Annotated[str, typer.Argument(metavar="NAME", help="An experiment, such as faba/table1.")],
     quick: Quick = False,

@@ -19,7 +19,7 @@ _WIDE = 30.0
 """The scale is logarithmic if the longest p99 is this many times the shortest median."""
 _P99 = 0.99
 _BINS_A_DECADE = 4
-"""Sizes within one of these are taken together."""
+"""Bins per decade of transfer size, on a logarithmic scale."""
 _WHOLE = "whole run"
 
 
@@ -31,10 +31,10 @@ def delay_cdf(result: Result, ax: Axes | None = None) -> Axes:
         curves = {name: curve for name in looks if (curve := data.delay(result, name)) is not None}
         left = _scale(axes, list(curves.values()))
         handles = [
-            _waits(axes, curve, looks[name], left)
+            _delay_curve(axes, curve, looks[name], left)
             for name, curve in sorted(curves.items(), key=lambda item: item[1].quantile(_P99))
         ]
-        _shares(axes)
+        _percent_axis(axes)
         axes.set_xlabel("Queueing delay (ms)")
         axes.set_ylabel("Share of packets (CDF)")
         legend_beside(axes, handles, "99th percentile")
@@ -61,7 +61,7 @@ def _scale(axes: Axes, curves: list[data.Cdf]) -> float:
     return left
 
 
-def _waits(axes: Axes, curve: data.Cdf, look: style.Look, left: float) -> Line2D:
+def _delay_curve(axes: Axes, curve: data.Cdf, look: style.Look, left: float) -> Line2D:
     # Shorter delays are drawn at the left edge: the curve starts at their share.
     shown = np.maximum(curve.delay_ms, left)
     p99 = curve.quantile(_P99)
@@ -77,7 +77,7 @@ def _waits(axes: Axes, curve: data.Cdf, look: style.Look, left: float) -> Line2D
     return line
 
 
-def _shares(axes: Axes) -> None:
+def _percent_axis(axes: Axes) -> None:
     axes.set_ylim(0, 1.02)
     axes.yaxis.set_major_formatter(PercentFormatter(1.0, symbol=" %"))
 
@@ -125,15 +125,15 @@ def _indices(entry: dict[str, object]) -> dict[str, tuple[float, float, float]]:
 
 
 def _fairness(axes: Axes, line: dict[str, tuple[float, float, float]], names: list[str], look: style.Look) -> Line2D:
-    places = [names.index(name) for name in line]
+    positions = [names.index(name) for name in line]
     mean, low, high = np.array(list(line.values())).T
     (drawn,) = axes.plot(
-        places, mean, color=look.color, linestyle=look.dashes, linewidth=1.6, marker="o", markersize=4.5,
+        positions, mean, color=look.color, linestyle=look.dashes, linewidth=1.6, marker="o", markersize=4.5,
         label=f"{style.number(mean[0])}  {style.fold(look.label, 26)}",
     )  # fmt: skip
     # An index is at most 1, but the ends of its interval can be above.
     reach = np.maximum([mean - low, np.minimum(high, 1.0) - mean], 0)
-    axes.errorbar(places, mean, reach, fmt="none", ecolor=look.color, elinewidth=1, capsize=2.5)
+    axes.errorbar(positions, mean, reach, fmt="none", ecolor=look.color, elinewidth=1, capsize=2.5)
     return drawn
 
 
@@ -161,7 +161,7 @@ def completion(result: Result) -> list[Axes] | None:
         handles = []
         for name, times in transfers.items():
             _by_size(by_size, times, looks[name])
-            handles.append(_finished(over_time, times, looks[name]))
+            handles.append(_completion_curve(over_time, times, looks[name]))
         _label(by_size, over_time)
         legend_beside(over_time, handles, "Median")
         count = len(result.scenario.seeds)
@@ -185,7 +185,7 @@ def _label(by_size: Axes, over_time: Axes) -> None:
         axis.set_minor_formatter(NullFormatter())
     by_size.set_xlabel("Size (KB)")
     by_size.set_ylabel("Completion time (s)")
-    _shares(over_time)
+    _percent_axis(over_time)
     over_time.set_xlabel("Completion time (s)")
     over_time.set_ylabel("Share of transfers (CDF)")
 
@@ -201,15 +201,18 @@ def binned(times: data.Transfers) -> _SizeBins:
     """The completion times of finished transfers, by size in equal steps of its logarithm."""
     done = np.isfinite(times.seconds)
     kilobytes, seconds = times.kilobytes[done], times.seconds[done]
-    place = np.floor(np.log10(kilobytes) * _BINS_A_DECADE).astype(int)
+    bin_number = np.floor(np.log10(kilobytes) * _BINS_A_DECADE).astype(int)
     rows = [
-        [10 ** np.log10(kilobytes[place == each]).mean(), *np.quantile(seconds[place == each], [0.5, 0.1, 0.9])]
-        for each in np.unique(place)
+        [
+            10 ** np.log10(kilobytes[bin_number == each]).mean(),
+            *np.quantile(seconds[bin_number == each], [0.5, 0.1, 0.9]),
+        ]
+        for each in np.unique(bin_number)
     ]
     return _SizeBins(*np.array(rows, dtype=np.float64).reshape(-1, 4).T)
 
 
-def _finished(axes: Axes, times: data.Transfers, look: style.Look) -> Line2D:
+def _completion_curve(axes: Axes, times: data.Transfers, look: style.Look) -> Line2D:
     done = np.sort(times.seconds[np.isfinite(times.seconds)])
     share = np.arange(1, len(done) + 1) / len(times.seconds)
     half = np.searchsorted(share, 0.5)

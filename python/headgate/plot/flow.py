@@ -36,14 +36,14 @@ def flow(result: Result, explanation: Explanation) -> Figure:
     if trace is not None:
         trace = trace.filter(pc.equal(pc.field("flow"), facts.flow))
         trace = trace if trace.num_rows else None
-    watched = _watched(result, explanation)
-    gauge = _gauge(watched)
+    intervals = _queue_intervals(result, explanation)
+    gauge = _gauge(intervals)
     panels: list[Callable[[Axes], None]] = [lambda axes: _goodput(axes, result, explanation, trace)]
     if trace is not None:
-        panels.append(lambda axes: (_window if facts.kind == "tcp" else _allowed)(axes, trace))
+        panels.append(lambda axes: (_window if facts.kind == "tcp" else _rates)(axes, trace))
     if signals is not None:
         panels.append(lambda axes: _ticks(axes, signals.filter(pc.is_valid(signals["reason"])), facts.flow))
-    panels.append(lambda axes: _queue(axes, watched))
+    panels.append(lambda axes: _queue(axes, intervals))
     if gauge is not None:
         panels.append(lambda axes: _line(axes, *gauge))
     with style.applied():
@@ -110,7 +110,7 @@ def _window(axes: Axes, trace: pa.Table) -> None:
     axes.set_ylabel("Window\n(packets)")
 
 
-def _allowed(axes: Axes, trace: pa.Table) -> None:
+def _rates(axes: Axes, trace: pa.Table) -> None:
     """TFRC: the allowed rate, and the rate that the receiver reported."""
     rate = trace["rate_bps"].to_numpy(zero_copy_only=False)
     received = trace["receive_rate_bps"].to_numpy(zero_copy_only=False)
@@ -140,7 +140,7 @@ def _ticks(axes: Axes, signals: pa.Table, flow: int) -> None:
     mine = pc.equal(signals["flow"], flow)
     own, others = signals.filter(mine), signals.filter(pc.invert(mine))
     kinds = sorted(set(zip(own["event"].to_pylist(), own["reason"].to_pylist(), strict=True)))
-    rows = [(f"{event}, {reason}", _moments(own, event, reason)) for event, reason in kinds]
+    rows = [(f"{event}, {reason}", _times_of(own, event, reason)) for event, reason in kinds]
     rows.append(("other flows", others["time_ns"].to_numpy() / 1e9))
     for place, (_, times) in enumerate(rows):
         color = style.QUIET if place == len(rows) - 1 else _TICKS[place % len(_TICKS)]
@@ -150,12 +150,12 @@ def _ticks(axes: Axes, signals: pa.Table, flow: int) -> None:
     axes.grid(visible=False, axis="y")
 
 
-def _moments(signals: pa.Table, event: str, reason: str) -> data.Array:
+def _times_of(signals: pa.Table, event: str, reason: str) -> data.Array:
     wanted = signals.filter(pc.and_(pc.equal(signals["event"], event), pc.equal(signals["reason"], reason)))
     return np.asarray(wanted["time_ns"].to_numpy() / 1e9)
 
 
-def _watched(result: Result, explanation: Explanation) -> pa.Table:
+def _queue_intervals(result: Result, explanation: Explanation) -> pa.Table:
     """The intervals of the queue that dropped or marked most of the flow's packets; else of the first queue."""
     rows = result.run("intervals", explanation.run)
     rows = rows.filter(pc.is_valid(rows["link"]))
@@ -165,8 +165,8 @@ def _watched(result: Result, explanation: Explanation) -> pa.Table:
     return data.rows(rows, link=queues[0][0], direction=queues[0][1]) if queues else rows
 
 
-def _queue(axes: Axes, watched: pa.Table) -> None:
-    line = data.series(data.rows(watched, metric="queue_packets"), 4 * _BINS)
+def _queue(axes: Axes, intervals: pa.Table) -> None:
+    line = data.series(data.rows(intervals, metric="queue_packets"), 4 * _BINS)
     if line is not None:
         axes.plot(line.time_s, line.first, color=style.FAIR, linewidth=0.9)
     axes.set_ylim(bottom=0)
@@ -180,11 +180,11 @@ def _line(axes: Axes, name: str, line: data.TimeSeries) -> None:
     axes.set_ylabel(title if title == unit else f"{title}\n({unit.lower()})")
 
 
-def _gauge(watched: pa.Table) -> tuple[str, data.TimeSeries] | None:
+def _gauge(intervals: pa.Table) -> tuple[str, data.TimeSeries] | None:
     """The gauge to draw: a probability if there is one, else the first."""
-    names = [name for name in pc.unique(watched["metric"]).to_pylist() if name.startswith(data.GAUGE)]
+    names = [name for name in pc.unique(intervals["metric"]).to_pylist() if name.startswith(data.GAUGE)]
     names.sort(key=lambda name: "probability" not in name)
-    line = data.series(data.rows(watched, metric=names[0]), 4 * _BINS) if names else None
+    line = data.series(data.rows(intervals, metric=names[0]), 4 * _BINS) if names else None
     return (names[0].removeprefix(data.GAUGE), line) if line is not None else None
 
 

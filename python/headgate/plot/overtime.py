@@ -43,8 +43,8 @@ def queue(result: Result, qdisc: str | None = None, ax: Axes | None = None) -> l
 def gauges(result: Result, qdisc: str | None = None, gauge: str | None = None, ax: Axes | None = None) -> list[Axes]:
     """The disciplines' gauges over time: one panel for each gauge, one row for each discipline.
 
-    Only of the discipline `qdisc` if it is given; with `gauge` and `ax`, only that gauge on these axes. Returns no axes
-    if no discipline has a gauge.
+    `qdisc` selects one discipline. With `gauge` and `ax`, only that gauge is drawn, on these axes. Returns no axes if
+    no discipline has a gauge.
     """
     with style.applied():
         if gauge is not None or ax is not None:
@@ -87,7 +87,7 @@ def _panel(result: Result, axes: Axes, look: style.Look, watched: tuple[str, dat
 
 
 def _gauge(result: Result, qdisc: str | None, gauge: str | None, ax: Axes | None) -> Axes:
-    """One gauge of one discipline, on the axes that the caller brought or on new ones."""
+    """One gauge of one discipline, on the caller's axes or on new ones."""
     known = data.qdiscs(result)
     names = chosen(known, qdisc)
     lines = data.gauges(result, names[0], points(1))
@@ -130,11 +130,11 @@ def _label(result: Result, panels: Panels) -> None:
     if packet_ms is None:
         return
     for axes in panels.right():
-        ms = axes.secondary_yaxis("right", functions=(_times(packet_ms), _times(1 / packet_ms)))
+        ms = axes.secondary_yaxis("right", functions=(_multiply_by(packet_ms), _multiply_by(1 / packet_ms)))
         ms.set_ylabel(f"ms at {style.rate(result.scenario.rate_bps)}")
 
 
-def _times(factor: float) -> Callable[[ArrayLike], data.Array]:
+def _multiply_by(factor: float) -> Callable[[ArrayLike], data.Array]:
     return lambda values: np.asarray(values, dtype=np.float64) * factor
 
 

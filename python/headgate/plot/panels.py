@@ -50,7 +50,7 @@ class Panels:
 
 
 def chosen(known: list[str], qdisc: str | None) -> list[str]:
-    """All disciplines, or the one asked for."""
+    """All known disciplines, or only `qdisc`; `ValueError` if it is unknown."""
     if qdisc is not None and qdisc not in known:
         raise ValueError(f"the result has no discipline {qdisc}; it has {', '.join(known)}")
     if not known:

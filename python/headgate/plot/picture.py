@@ -14,7 +14,7 @@ from headgate.files import store
 from headgate.plot.panels import TITLE
 
 _POINTS = 72
-"""In an inch."""
+"""Points per inch."""
 
 _PATH = re.compile(rb' d="[^"]*"')
 _BEYOND_HUNDREDTHS = re.compile(rb"(\.\d\d)\d+")

@@ -199,8 +199,8 @@ def with_prototypes(core: _core.Scenario, qdiscs: Sequence[AnyQdisc]) -> _core.S
     """The scenario with those of `qdiscs` that are written in Python; `UsageError` if two have one name."""
     if not any(isinstance(each, type) for each in qdiscs):
         return core
-    made = [each if is_python_discipline(each) else None for each in qdiscs]
-    names = [each.__name__ for each in made if each is not None]
+    prototypes = [each if is_python_discipline(each) else None for each in qdiscs]
+    names = [each.__name__ for each in prototypes if each is not None]
     if twice := [name for name in names if names.count(name) > 1]:
         raise UsageError(f"two disciplines written in Python are called {twice[0]}")
-    return core.with_prototypes([None if each is None else (each.__name__, each, maker(each)) for each in made])
+    return core.with_prototypes([None if each is None else (each.__name__, each, maker(each)) for each in prototypes])

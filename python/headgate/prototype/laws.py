@@ -49,8 +49,8 @@ def check(discipline: type[Discipline], *, traces: int = 8, steps: int = 400) ->
             first = list(RandomTrace(discipline, mix, limit, seed).decisions(steps))
             if first != list(RandomTrace(discipline, mix, limit, seed).decisions(steps)):
                 raise LawBrokenError(
-                    f"{discipline.__name__}, {mix.name}, limit {limit}, seed {seed}: the same seed gives other "
-                    "decisions: draw chance from cx.random(), and keep no state outside the object"
+                    f"{discipline.__name__}, {mix.name}, limit {limit}, seed {seed}: the same seed gives "
+                    "different decisions: take random numbers from cx.random(), and keep no state outside the object"
                 )
 
 
@@ -61,16 +61,16 @@ class RandomTrace:
         self.name = f"{discipline.__name__}, {mix.name}, limit {limit}, seed {seed}"
         self.port = Port(discipline, limit=limit, seed=seed)
         self.mix = mix
-        self.chance = Random(f"{mix.name} {seed}")  # noqa: S311
-        self.room = (int(limit[:-1]), math.inf) if limit.endswith("p") else (math.inf, _bytes(limit))
+        self.rng = Random(f"{mix.name} {seed}")  # noqa: S311
+        self.limits = (int(limit[:-1]), math.inf) if limit.endswith("p") else (math.inf, _bytes(limit))
         self.now = 0.0
         self.last: dict[int, int] = {}
 
     def decisions(self, steps: int) -> Iterator[object]:
         """Calls the port `steps` times, then drains it. Yields every packet sent, dropped or marked, in order."""
         for _ in range(steps):
-            self.now += self.chance.choice(self.mix.pauses)
-            if self.chance.random() < self.mix.load / (1 + self.mix.load):
+            self.now += self.rng.choice(self.mix.pauses)
+            if self.rng.random() < self.mix.load / (1 + self.mix.load):
                 yield from self.enqueue()
             else:
                 yield from self.dequeue()
@@ -78,9 +78,9 @@ class RandomTrace:
 
     def enqueue(self) -> Iterator[object]:
         """One arrival."""
-        flow = 0 if self.chance.random() < self.mix.hog else self.chance.randrange(self.mix.flows)
+        flow = 0 if self.rng.random() < self.mix.hog else self.rng.randrange(self.mix.flows)
         ecn = ECN[flow % len(ECN)]
-        self.port.enqueue(flow, self.chance.choice(self.mix.sizes), ecn=ecn, at=self.now)
+        self.port.enqueue(flow, self.rng.choice(self.mix.sizes), ecn=ecn, at=self.now)
         yield from self.checked_signals()
 
     def dequeue(self) -> Iterator[object]:
@@ -106,7 +106,7 @@ class RandomTrace:
     def checked_signals(self) -> list[Signal]:
         """The drops and marks of the last call, after checking the laws of every call."""
         waits = self.port.backlog
-        if waits.packets > self.room[0] or waits.bytes > self.room[1]:
+        if waits.packets > self.limits[0] or waits.bytes > self.limits[1]:
             self.fail(f"{waits.packets} packets with {waits.bytes} bytes are queued, more than the limit")
         gauges = self.port.gauges
         if wrong := [name for name, value in gauges.items() if not math.isfinite(value)]:

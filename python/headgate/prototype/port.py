@@ -43,14 +43,14 @@ class Port:
         mean_packet: int = 1000,
         **settings: object,
     ) -> None:
-        made = is_python_discipline(discipline)
+        in_python = is_python_discipline(discipline)
         if settings and not isinstance(discipline, str):
             raise UsageError(f"parameters as keywords go with a discipline's name: {', '.join(settings)}")
         if isinstance(discipline, str) and settings:
             discipline = qdisc(discipline, **settings)
         try:
             self._core = _core.Port(
-                "" if made else str(discipline),
+                "" if in_python else str(discipline),
                 rate if isinstance(rate, str) else amount("rate", rate, "bit/s"),
                 limit if isinstance(limit, str) else amount("limit", limit, "p"),
                 mean_packet=mean_packet,
@@ -58,7 +58,7 @@ class Port:
                 prototype=maker(discipline) if is_python_discipline(discipline) else None,
             )
         except (ValueError, OverflowError) as error:
-            if made:
+            if in_python:
                 raise
             raise UsageError(str(error)) from None
         self._discipline = discipline.__name__ if isinstance(discipline, type) else str(discipline)

@@ -77,7 +77,10 @@ def summary(result: Result) -> list[PageTable]:
     if not terminal.several(rows):
         return [_table(f"{spread}. {delays}", terminal.columns(result.scenario, rows), rows)]
     listed = terminal.link_columns(rows)
-    links = (_table(f"Link {place.label}. {spread}. {delays}", listed, rows) for place, rows in terminal.by_link(rows))
+    links = (
+        _table(f"Link {link_direction.label}. {spread}. {delays}", listed, rows)
+        for link_direction, rows in terminal.by_link(rows)
+    )
     return [_table(f"{spread}.", terminal.columns(result.scenario, rows), rows), *links]
 
 
@@ -218,14 +221,14 @@ def measures(result: Result) -> list[PageTable]:
         for label, entry in zip(labels, entries, strict=True)
         for group in entry["groups"]
     ]
-    places = [LinkDirection(link["link"], link["direction"]) for link in entries[0]["links"]]
+    directions = [LinkDirection(link["link"], link["direction"]) for link in entries[0]["links"]]
     links = [
-        (label if len(places) == 1 else f"{place.label}, {label}", entry["links"][number]["figures"])
-        for number, place in enumerate(places)
+        (label if len(directions) == 1 else f"{link_direction.label}, {label}", entry["links"][number]["figures"])
+        for number, link_direction in enumerate(directions)
         for label, entry in zip(labels, entries, strict=True)
     ]
-    where = "At the bottleneck" if len(places) == 1 else "Link by link"
-    first = "Discipline" if len(places) == 1 else "Link and discipline"
+    where = "At the bottleneck" if len(directions) == 1 else "Link by link"
+    first = "Discipline" if len(directions) == 1 else "Link and discipline"
     seeds = len(result.scenario.seeds)
     spread = f"Mean of {seeds} seeds ± margin of error (95 %)." if seeds > 1 else "One seed."
     return [

@@ -305,7 +305,7 @@ class Scenario:
 
     @property
     def inputs(self) -> dict[str, bytes]:
-        """The files that the scenario names, by the paths that its canonical form gives them."""
+        """The contents of the files that the scenario names, by their paths in the canonical form."""
         return dict(self._core.inputs)
 
     def __eq__(self, other: object) -> bool:

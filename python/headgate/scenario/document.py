@@ -28,7 +28,7 @@ def dumbbell(
 ) -> _core.Scenario:
     """The compiled scenario of a `Dumbbell`, with its keywords."""
     whole = section("Dumbbell()", given, keys.DumbbellKeys)
-    of_link = keys.BothWays.__annotations__.keys()
+    of_link = keys.BothDirections.__annotations__.keys()
     top = {name: value for name, value in whole.items() if name not in of_link}
     only = {name: value for name, value in whole.items() if name in of_link}
     return _built("Dumbbell", top | {"link": only}, (), _groups(flows), classes, qdiscs, files)
@@ -72,10 +72,10 @@ def _built(
     try:
         return with_prototypes(_core.Scenario(text, f"{maker}(...)", files=files), given)
     except _core.ScenarioError as error:
-        raise _explained(error, maker, {"link": links, "class": classes}, flows) from None
+        raise _in_terms_of_arguments(error, maker, {"link": links, "class": classes}, flows) from None
 
 
-def _explained(
+def _in_terms_of_arguments(
     error: _core.ScenarioError, maker: str, parts: Mapping[str, Sequence[ScenarioPart]], flows: Sequence[FlowsPart]
 ) -> _core.ScenarioError:
     """The error with the wrong argument in place of a line of the generated TOML."""

@@ -87,8 +87,8 @@ def prepared(plan: SweepPlan, out: str | Path | None, *, force: bool = False) ->
     return dataset
 
 
-def database(place: str) -> DuckDBPyConnection:
-    """The tables of the result folder or the dataset at `place` as views; `ResultError` for anything else."""
-    if "://" not in place and (Path(place) / store.MANIFEST).is_file():
-        return query.result_views(Path(place))
-    return Sweep.load(place).database()
+def database(location: str) -> DuckDBPyConnection:
+    """The tables of the result folder or the dataset at `location` as views; `ResultError` for anything else."""
+    if "://" not in location and (Path(location) / store.MANIFEST).is_file():
+        return query.result_views(Path(location))
+    return Sweep.load(location).database()

@@ -6,7 +6,7 @@ from typing import Annotated
 import typer
 
 from headgate.errors import UsageError
-from headgate.terminal.console import console, explained
+from headgate.terminal.console import console, with_error_messages
 from headgate.terminal.loading import Loading
 from headgate.terminal.options import Force, Seeds, Threads, reading
 
@@ -14,7 +14,7 @@ from headgate.terminal.options import Force, Seeds, Threads, reading
 MOST_ROWS = 200
 
 
-@explained
+@with_error_messages
 def sweep(
     file: Annotated[Path, typer.Argument(metavar="FILE", help="A scenario file with a [sweep] section.")],
     changes: Annotated[
@@ -55,7 +55,7 @@ def sweep(
     typer.echo(show.done(swept, executor.count))
 
 
-@explained
+@with_error_messages
 def query(
     result: Annotated[
         str, typer.Argument(metavar="RESULT", help="A result folder, or a sweep's dataset (folder or URL).")

@@ -76,14 +76,14 @@ class Cluster:
         """Submits runs, a few ahead of the workers, and writes each finished one to the dataset."""
         from distributed import as_completed
 
-        given: dict[Future, SweepRun] = {}
-        left = self._submitted(iter(runs), given, dataset.plan)
+        submitted: dict[Future, SweepRun] = {}
+        batches = self._submitted(iter(runs), submitted, dataset.plan)
         finished, seconds, cpu_s = 0, 0.0, 0.0
         errors: dict[SweepRun, BaseException] = {}
-        coming = as_completed(next(left), loop=self._client.loop)
+        completed = as_completed(next(batches), loop=self._client.loop)
         try:
-            for future in coming:
-                run = given.pop(future)
+            for future in completed:
+                run = submitted.pop(future)
                 error: BaseException | None = future.exception()
                 if error is None:
                     done: RunFiles = future.result()
@@ -95,15 +95,15 @@ class Cluster:
                     errors[run] = error
                 finished, seconds = finished + 1, seconds + dataset.plan.duration_s(run)
                 watcher.tick(finished, seconds)
-                coming.update(next(left))
+                completed.update(next(batches))
         finally:
-            self._client.cancel(list(given), force=True)
+            self._client.cancel(list(submitted), force=True)
         if errors:
             raise Failures(errors)
         return cpu_s
 
     def _submitted(
-        self, runs: Iterator[SweepRun], given: dict[Future, SweepRun], plan: SweepPlan
+        self, runs: Iterator[SweepRun], submitted: dict[Future, SweepRun], plan: SweepPlan
     ) -> Iterator[list[Future]]:
         """Submits enough runs to keep every thread busy, each time it is advanced."""
         ours = work.identity()
@@ -112,10 +112,10 @@ class Cluster:
             if time.monotonic() - counted > RECOUNT_S:
                 threads, counted = self.count, time.monotonic()
             new = {}
-            for run in islice(runs, max(0, max(1, AHEAD * threads) - len(given))):
+            for run in islice(runs, max(0, max(1, AHEAD * threads) - len(submitted))):
                 key = f"headgate-{run.hash}"
                 new[self._client.submit(job, plan.work(run), ours, key=key, pure=True)] = run
-            given |= new
+            submitted |= new
             yield list(new)
 
 

@@ -1,6 +1,6 @@
 """A sweep's dataset: a folder for each table with a Parquet file for each finished run, and a table of the runs.
 
-    sweep.json            what was swept, and who ran it
+    sweep.json            the scenario, the swept keys, and the version of Headgate
     points.parquet        one row for each run: its hash, the swept keys, discipline, seed, measures
     TABLE/HASH.parquet    the rows of one run
     receipts/HASH.json    written last: the run's scenario, its measures, the SHA-256 of its files
@@ -31,7 +31,7 @@ POINTS = "points.parquet"
 RECEIPTS = "receipts"
 
 #: Number of runs that are read together to check them.
-_AT_ONCE = 64
+_RUNS_PER_READ = 64
 
 
 class Dataset:
@@ -49,8 +49,8 @@ class Dataset:
         if self._made_by_this_build():
             listed = set(self.folder.names(RECEIPTS))
             known = [run for run in self.plan.runs if _receipt(run) in listed]
-            for first in range(0, len(known), _AT_ONCE):
-                self._find_finished_among(known[first : first + _AT_ONCE])
+            for first in range(0, len(known), _RUNS_PER_READ):
+                self._find_finished_among(known[first : first + _RUNS_PER_READ])
 
     def begin(self) -> None:
         """Checks that the dataset can be written, and forgets runs of another build.
@@ -58,7 +58,7 @@ class Dataset:
         Writes nothing if the dataset is finished, since it may be read-only.
         """
         if not self._made_by_this_build():
-            with _explained(store.OTHER_BUILD):
+            with _with_reason(store.OTHER_BUILD):
                 self.folder.remove(self.folder.names(RECEIPTS))
         self._write(MANIFEST, store.json_text(self._manifest()).encode())
         self._write(store.BUILD, store.build().encode())
@@ -90,7 +90,7 @@ class Dataset:
         if self.finished < len(self.plan.runs):
             self.folder.write({name: data})
         elif self.folder.read([name]).get(name) != data:
-            with _explained(f"all {self.finished} runs are finished, but {name} would change"):
+            with _with_reason(f"all {self.finished} runs are finished, but {name} would change"):
                 self.folder.write({name: data})
 
     def _made_by_this_build(self) -> bool:
@@ -154,7 +154,9 @@ def read_manifest(folder: Folder) -> dict[str, Any]:
     """The manifest of a dataset; `ResultError` if there is none that this version understands."""
     data = folder.read([MANIFEST]).get(MANIFEST)
     if data is None:
-        raise ResultError(f"{folder.url} is not the dataset of a sweep: it has no {MANIFEST}")
+        raise ResultError(
+            f"there is no result and no dataset at {folder.url}: it has no manifest.json and no {MANIFEST}"
+        )
     try:
         manifest: dict[str, Any] = json.loads(data)
     except ValueError as error:
@@ -187,7 +189,7 @@ def _parsed(data: bytes) -> dict[str, Any] | None:
 
 
 @contextmanager
-def _explained(why: str) -> Iterator[None]:
+def _with_reason(why: str) -> Iterator[None]:
     """Ends an error of writing with `why`, the reason for writing."""
     try:
         yield

@@ -1,4 +1,4 @@
-"""The place of a dataset: a local folder, any file system of fsspec (`s3://bucket/path`), or memory."""
+"""The location of a dataset: a local folder, any file system of fsspec (`s3://bucket/path`), or memory."""
 
 import glob
 from collections.abc import Iterator, Mapping, Sequence
@@ -175,10 +175,10 @@ def below(parent: str | Path | None, name: str) -> Folder:
     return at(f"{str(parent).rstrip('/')}/{name}" if _is_url(parent) else Path(parent) / name)
 
 
-def at(place: str | Path) -> Folder:
+def at(location: str | Path) -> Folder:
     """The folder at a path or a URL."""
-    return _RemoteFolder(str(place)) if _is_url(place) else _LocalFolder(Path(place))
+    return _RemoteFolder(str(location)) if _is_url(location) else _LocalFolder(Path(location))
 
 
-def _is_url(place: str | Path) -> bool:
-    return isinstance(place, str) and "://" in place
+def _is_url(location: str | Path) -> bool:
+    return isinstance(location, str) and "://" in location

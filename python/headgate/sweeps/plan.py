@@ -113,7 +113,7 @@ class SweepPlan:
         try:
             return self.source.read(settings, qdiscs=[qdisc], seeds=[seed])
         except ScenarioError as error:
-            raise _explained(error, self.source, settings) from None
+            raise _with_swept_values(error, self.source, settings) from None
 
     def _check_qdiscs(self) -> None:
         """Checks that the scenario has each discipline with a swept parameter; else no run would use the values."""
@@ -124,7 +124,7 @@ class SweepPlan:
                 try:
                     self.source.read((setting,), qdiscs=one_of_each)
                 except ScenarioError as error:
-                    raise _explained(error, self.source, (setting,)) from None
+                    raise _with_swept_values(error, self.source, (setting,)) from None
 
 
 def read(
@@ -165,7 +165,7 @@ def _concerns(key: str, qdisc: str) -> bool:
     return steps[0] != OF_QDISC or steps[1:2] == [qdisc.partition(":")[0]]
 
 
-def _explained(error: ScenarioError, source: SweptScenario, settings: SweptValues) -> ScenarioError:
+def _with_swept_values(error: ScenarioError, source: SweptScenario, settings: SweptValues) -> ScenarioError:
     """The error of a run with the swept values that caused it, and the place of the first of them in the file."""
     written = {f"--set {key}={toml(value)}": (key, f"{key} = {toml(value)}") for key, value in settings}
     to_blame = [written[error.change]] if error.change in written else list(written.values())

@@ -77,11 +77,11 @@ def sweep_views(
     if runs.num_rows == 0:
         return database
     quoted = (key.replace('"', '""') for key in (*keys, "discipline"))
-    beside = ", ".join(f'points."{key}"' for key in quoted)
+    key_columns = ", ".join(f'points."{key}"' for key in quoted)
     for name, run_files in files.items():
         rows = _rows(database, folder, name, run_files)
         (_with_new_names(rows, name) if old else rows).create_view(f"_{name}")
-        columns = f"select points.point, {beside}, rows.* exclude (point) "
+        columns = f"select points.point, {key_columns}, rows.* exclude (point) "
         database.execute(f"create view {name} as {columns} from _{name} as rows join points using (point)")
     return database
 
@@ -120,6 +120,6 @@ def _hint(database: DuckDBPyConnection, sql: str) -> str:
     dotted = [key for key in columns.get("points", []) if "." in key and key in sql and f'"{key}"' not in sql]
     if dotted:
         return f'\nwrite keys in double quotes: "{dotted[0]}"'
-    if hint := renamed.in_question(sql, {*columns, *(name for each in columns.values() for name in each)}):
+    if hint := renamed.new_name_in(sql, {*columns, *(name for each in columns.values() for name in each)}):
         return f"\n{hint}"
     return f"\ntables: {', '.join(columns)}; `headgate query RESULT` lists their columns"

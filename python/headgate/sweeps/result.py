@@ -54,7 +54,7 @@ class Sweep:
 
     @property
     def url(self) -> str | None:
-        """Where it is; None in memory."""
+        """The path or URL of the dataset; None in memory."""
         return self.folder.url
 
     @property
@@ -84,10 +84,10 @@ class Sweep:
         if len(parts) < len(files) or not parts:
             raise ResultError(f"{self.url} has {len(parts)} of {len(files)} files of {name}: run the sweep again")
         rows = renamed.table(name, tables.concat(parts))
-        which = np.repeat(np.arange(len(parts)), [part.num_rows for part in parts])
-        beside = self.points.select([*self.keys, "discipline"]).take(pa.array(which))
-        for place, field in enumerate(beside.schema):
-            rows = rows.add_column(place + 1, field, beside.column(place))
+        run_indices = np.repeat(np.arange(len(parts)), [part.num_rows for part in parts])
+        keys_by_row = self.points.select([*self.keys, "discipline"]).take(pa.array(run_indices))
+        for index, field in enumerate(keys_by_row.schema):
+            rows = rows.add_column(index + 1, field, keys_by_row.column(index))
         return rows
 
     def scenario(self, point: str, files: Callable[[str], bytes] | None = None) -> Scenario:
@@ -99,7 +99,7 @@ class Sweep:
         return Scenario.parse(json.loads(receipt)["scenario"], file=name, files=files)
 
     def query(self, sql: str) -> pa.Table:
-        """The answer to an SQL question, with `points` and every table as views; needs DuckDB."""
+        """The result of an SQL query, with `points` and every table as views; needs DuckDB."""
         from headgate.sweeps.query import ask
 
         return ask(self.database(), sql)

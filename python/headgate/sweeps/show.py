@@ -21,15 +21,15 @@ _LISTED = 8
 
 def plan(dataset: Dataset, left: int, seconds: float | None, where: str) -> str:
     """The swept values, the number of runs left, and the estimated time."""
-    made = dataset.plan
-    total = len(made.runs)
-    lines = [f"{made.base.name}: {_runs(total)}"]
-    for key in made.spec.keys:
-        given = (value for run in made.runs for name, value in run.settings if name == key)
+    planned = dataset.plan
+    total = len(planned.runs)
+    lines = [f"{planned.base.name}: {_runs(total)}"]
+    for key in planned.spec.keys:
+        given = (value for run in planned.runs for name, value in run.settings if name == key)
         values = list(dict.fromkeys(toml(value) for value in given))
         lines.append(f"  {key}: {_some(values)}")
-    lines.append(f"  disciplines: {_some(made.base.qdiscs)}")
-    lines.append(f"  seeds: {_some(made.base.seeds)}")
+    lines.append(f"  disciplines: {_some(planned.base.qdiscs)}")
+    lines.append(f"  seeds: {_some(planned.base.seeds)}")
     if dataset.damaged:
         number = len(dataset.damaged)
         are = "finished run is damaged and is" if number == 1 else "finished runs are damaged and are"
@@ -55,8 +55,8 @@ def done(swept: Sweep, count: int) -> str:
         lines.append(f"{_runs(runs)} in {style.duration(wall_s)}{busy}")
     keys = "".join(f'"{key}", ' for key in swept.keys)
     figures = "avg(utilization), avg(queue_delay_ms_p95)"
-    question = f"select {keys}discipline, {figures} from points group by all order by all"  # noqa: S608 - it is shown
-    return "\n".join([*lines, f"dataset  {swept.url}", f"query    headgate query {swept.url} '{question}'"])
+    sql = f"select {keys}discipline, {figures} from points group by all order by all"  # noqa: S608 - it is shown
+    return "\n".join([*lines, f"dataset  {swept.url}", f"query    headgate query {swept.url} '{sql}'"])
 
 
 def columns(names: dict[str, list[str]]) -> Table:

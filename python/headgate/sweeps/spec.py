@@ -48,19 +48,19 @@ class SweepSpec(NamedTuple):
     def settings(self) -> Iterator[SweptValues]:
         """Every combination; the first key changes slowest."""
         axes: list[list[SweptValues]] = [[((key, value),) for value in values] for key, values in self.grid.items()]
-        for columns in (self.rows, {key: [*self._column(key, along)] for key, along in self.latin.items()}):
+        for columns in (self.rows, {key: [*self._column(key, given)] for key, given in self.latin.items()}):
             if columns:
                 axes.append([tuple(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)])
         for parts in product(*axes):
             yield tuple(setting for part in parts for setting in part)
 
-    def _column(self, key: str, along: SweptRange | Sequence[Value]) -> Iterator[Value]:
+    def _column(self, key: str, given: SweptRange | Sequence[Value]) -> Iterator[Value]:
         """The samples of one key. Its random stream depends on seed and key only, so further keys do not change it."""
         draws = random.Random(f"{self.seed} latin {key}")  # noqa: S311 - chance is to be repeated
         parts = sorted(range(self.samples), key=lambda _: draws.random())
         for part in parts:
             share = (part + draws.random()) / self.samples
-            yield along.at(share) if isinstance(along, SweptRange) else along[int(share * len(along))]
+            yield given.at(share) if isinstance(given, SweptRange) else given[int(share * len(given))]
 
 
 def read(text: str, file: str) -> SweepSpec:
@@ -90,21 +90,21 @@ def _read(table: Mapping[str, Any]) -> SweepSpec:
 
 def spec(grid: Any, rows: Any, latin: Any, samples: Any = None, seed: Any = 1, tables: Any = None) -> SweepSpec:
     """A checked `SweepSpec` of these tables, whose keys may be nested (`link.rate`) as TOML reads them."""
-    made = SweepSpec(
-        {key: _values(f"grid: `{key}`", along) for key, along in _flat("grid", grid)},
-        {key: _values(f"list: `{key}`", along) for key, along in _flat("list", rows)},
-        {key: _along(f"latin: `{key}`", along) for key, along in _flat("latin", latin)},
+    swept = SweepSpec(
+        {key: _values(f"grid: `{key}`", given) for key, given in _flat("grid", grid)},
+        {key: _values(f"list: `{key}`", given) for key, given in _flat("list", rows)},
+        {key: _range_or_list(f"latin: `{key}`", given) for key, given in _flat("latin", latin)},
         _count(SAMPLES, 0 if samples is None else samples, 1 if latin else 0),
         _count(SEED, seed, 0),
         _names(tables),
     )
-    _check(made, samples)
-    return made
+    _check(swept, samples)
+    return swept
 
 
-def _check(made: SweepSpec, samples: Any) -> None:
+def _check(swept: SweepSpec, samples: Any) -> None:
     """Checks that the tables and `samples` fit together."""
-    keys = made.keys
+    keys = swept.keys
     if not keys:
         raise UsageError("[sweep] names no key: give one a list of values, such as `link.rate = [...]` in [sweep.grid]")
     for key in keys:
@@ -112,9 +112,9 @@ def _check(made: SweepSpec, samples: Any) -> None:
             raise UsageError(f"`{key}` is swept twice in [sweep]")
         if key in ("qdiscs", "seeds"):
             raise UsageError(f"`{key}` is swept by the scenario's own `{key}`: leave it out of [sweep]")
-    if samples is not None and not made.latin:
+    if samples is not None and not swept.latin:
         raise UsageError("[sweep] has `samples`, but no keys in [sweep.latin]")
-    lengths = {key: len(values) for key, values in made.rows.items()}
+    lengths = {key: len(values) for key, values in swept.rows.items()}
     if len(set(lengths.values())) > 1:
         lengths_shown = ", ".join(f"`{key}` has {length}" for key, length in lengths.items())
         raise UsageError(f"[sweep.list] is read row by row, so all its lists must be of one length: {lengths_shown}")
@@ -125,34 +125,34 @@ def _flat(name: str, table: Any, outer: str = "") -> Iterator[tuple[str, Any]]:
     if not isinstance(table, Mapping):
         raise UsageError(f"[sweep] {name}{outer and f': `{outer[:-1]}`'}: expected a list of values or a range "
                          f"{{ from = .., to = .. }}, found {table!r}")  # fmt: skip
-    for key, along in table.items():
+    for key, given in table.items():
         path = f"{outer}{key}"
-        if isinstance(along, list | tuple | SweptRange) or _is_range(along):
-            yield path, along
+        if isinstance(given, list | tuple | SweptRange) or _is_range(given):
+            yield path, given
         else:
-            yield from _flat(name, along, f"{path}.")
+            yield from _flat(name, given, f"{path}.")
 
 
-def _is_range(along: Any) -> bool:
+def _is_range(given: Any) -> bool:
     """Whether a table is a range with `from` and `to`. If these are lists, they are two keys of a link instead."""
-    ends = isinstance(along, Mapping) and any(end in along for end in _RANGE[:2])
-    return ends and not any(isinstance(along.get(end), list | Mapping) for end in _RANGE[:2])
+    ends = isinstance(given, Mapping) and any(end in given for end in _RANGE[:2])
+    return ends and not any(isinstance(given.get(end), list | Mapping) for end in _RANGE[:2])
 
 
-def _values(where: str, along: Any) -> Sequence[Value]:
+def _values(where: str, given: Any) -> Sequence[Value]:
     """A list of values, or a range in steps."""
-    if isinstance(along, Mapping):
-        between = _range(where, along, ("steps",))
-        steps = _count(f"{where}: `steps`", along.get("steps"), 2)
+    if isinstance(given, Mapping):
+        between = _range(where, given, ("steps",))
+        steps = _count(f"{where}: `steps`", given.get("steps"), 2)
         return [between.at(step / (steps - 1)) for step in range(steps)]
-    if not along:
+    if not given:
         raise UsageError(f"[sweep] {where}: the list is empty")
-    return list(along)
+    return list(given)
 
 
-def _along(where: str, along: Any) -> SweptRange | Sequence[Value]:
+def _range_or_list(where: str, given: Any) -> SweptRange | Sequence[Value]:
     """A range, or a list of values."""
-    return _range(where, along, ()) if isinstance(along, Mapping) else _values(where, along)
+    return _range(where, given, ()) if isinstance(given, Mapping) else _values(where, given)
 
 
 def _range(where: str, table: Mapping[str, Any], further: tuple[str, ...]) -> SweptRange:

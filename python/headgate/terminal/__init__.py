@@ -1,1 +1,1 @@
-"""What every command prints and asks for: consoles, options, progress, tables."""
+"""The parts that commands share: consoles, options, progress bars, tables."""

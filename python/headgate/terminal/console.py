@@ -40,7 +40,7 @@ class Commands(TyperGroup):
     """The command group. Its errors about values say what was expected and what was found."""
 
     def invoke(self, ctx: Any) -> Any:
-        """Runs a command; typer's errors about values get our words in place of pydantic's."""
+        """Runs a command. In typer's errors about values, our words replace pydantic's."""
         try:
             return super().invoke(ctx)
         except typer.BadParameter as error:
@@ -49,7 +49,7 @@ class Commands(TyperGroup):
 
 
 def bad_value(cause: BaseException | None) -> str:
-    """What was expected of an option's or argument's value, from pydantic's error; empty for any other error."""
+    """The message for an invalid option or argument, from pydantic's error; empty for any other error."""
     if not isinstance(cause, ValueError) or not hasattr(cause, "errors"):
         return ""
     detail = cause.errors()[0]
@@ -78,7 +78,7 @@ def _show_warning(
     typer.echo(text, file=file, err=True)
 
 
-def explained(command: Callable[P, R]) -> Callable[P, R]:
+def with_error_messages(command: Callable[P, R]) -> Callable[P, R]:
     """Turns errors meant for people into one message on stderr and an exit code (docs/reference/cli.md)."""
 
     @wraps(command)

@@ -52,7 +52,7 @@ def sources(entries: list[Source]) -> RenderableType:
     return _table("source", "protocols", "what it sends", "defined in", rows=rows)
 
 
-def explained(entry: Discipline | Controller | Source) -> RenderableType:
+def details(entry: Discipline | Controller | Source) -> RenderableType:
     """One discipline, congestion control or traffic source: idea, source, parameters and presets."""
     if isinstance(entry, Controller):
         return _controller(entry)

@@ -44,6 +44,8 @@ def reading(file: Path) -> Iterator[None]:
         if isinstance(error, FileNotFoundError) and file.parent.is_dir():
             names = [each.name for each in file.parent.iterdir() if each.suffix == file.suffix]
             raise UsageError(f"there is no file {file}{did_you_mean(file.name, names)}") from None
+        if isinstance(error, IsADirectoryError):
+            raise UsageError(f"{file} is a folder: give a file") from None
         raise UsageError(f"cannot read {file}: {error.strerror}") from None
 
 

@@ -23,20 +23,21 @@ class Bar(Watcher):
         out = console(stderr=True)
         if cached:
             runs = f"All {total} runs" if cached == total else f"{cached} of {total} runs"
-            out.print(f"{self._title}{runs} are finished and reused")
+            finished = "The run is" if total == 1 else f"{runs} are"
+            out.print(f"{self._title}{finished} finished and reused")
         if total == cached or not out.is_terminal:
             return
-        parts = (TextColumn("{task.fields[points]}"), BarColumn(), TextColumn("{task.percentage:.0f} %"))
+        parts = (TextColumn("{task.fields[runs]}"), BarColumn(), TextColumn("{task.percentage:.0f} %"))
         clocks = (TimeElapsedColumn(), TextColumn("left"), TimeRemainingColumn(compact=True))
         self._progress = Progress(*parts, *clocks, console=out, transient=True)
         self._left = total - cached
-        self._task = self._progress.add_task("", total=seconds, points=self._count(0))
+        self._task = self._progress.add_task("", total=seconds, runs=self._count(0))
         self._progress.start()
 
     def tick(self, finished: int, seconds: float) -> None:
         """Moves the bar."""
         if self._progress is not None:
-            self._progress.update(self._task, completed=seconds, points=self._count(finished))
+            self._progress.update(self._task, completed=seconds, runs=self._count(finished))
 
     def end(self) -> None:
         """Removes the bar."""

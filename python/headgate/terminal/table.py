@@ -59,16 +59,16 @@ def table(result: Result, rows: list[DisciplineRow]) -> Group:
 
 def by_link(rows: list[DisciplineRow]) -> list[tuple[LinkDirection, list[DisciplineRow]]]:
     """For each compared link, a row for each discipline with the values of that link."""
-    places = [LinkDirection(link["link"], link["direction"]) for link in rows[0].entry["links"]]
+    directions = [LinkDirection(link["link"], link["direction"]) for link in rows[0].entry["links"]]
     return [
         (
-            place,
+            direction,
             [
                 DisciplineRow({**row.entry, "bottleneck": row.entry["links"][number]["figures"]}, row.kinds)
                 for row in rows
             ],
         )
-        for number, place in enumerate(places)
+        for number, direction in enumerate(directions)
     ]
 
 
@@ -76,8 +76,8 @@ def links(rows: list[DisciplineRow]) -> Table:
     """A section for each compared link, with a row for each discipline and the best values marked."""
     listed = link_columns(rows)
     drawn = _table("link, discipline", listed, title="link by link")
-    for place, rows_ in by_link(rows):
-        drawn.add_row(Text(place.label, style="bold italic"))
+    for direction, rows_ in by_link(rows):
+        drawn.add_row(Text(direction.label, style="bold italic"))
         _add_rows(drawn, listed, [(Text("  ") + Text(row.entry["qdisc"]), row) for row in rows_])
         drawn.add_section()
     return drawn
@@ -98,15 +98,15 @@ def link_columns(rows: list[DisciplineRow]) -> list[ResultColumn]:
     """The columns about one link. The mark rate is left out if no packet was marked."""
     marks = any(link["figures"]["marked"]["mean"] for row in rows for link in row.entry["links"])
     return [
-        _use(),
-        ResultColumn("drop %", lambda row: _part(row, "dropped"), 100, 2, lambda mean: mean),
-        *([ResultColumn("mark %", lambda row: _part(row, "marked"), 100, 2)] if marks else []),
+        _utilization(),
+        ResultColumn("drop %", lambda row: _share_of_arrivals(row, "dropped"), 100, 2, lambda mean: mean),
+        *([ResultColumn("mark %", lambda row: _share_of_arrivals(row, "marked"), 100, 2)] if marks else []),
         ResultColumn("queue\npackets", lambda row: row.entry["bottleneck"]["queue_packets_mean"], 1, 1),
         *(_delay(part) for part in ("p50", "p95", "p99")),
     ]
 
 
-def _part(row: DisciplineRow, what: str) -> Estimate:
+def _share_of_arrivals(row: DisciplineRow, what: str) -> Estimate:
     """The share of arriving packets that were dropped or marked at a link."""
     counted, arrived = (row.entry["bottleneck"][name]["per_seed"] for name in (what, "arrived"))
     return estimate(part / whole if whole else None for part, whole in zip(counted, arrived, strict=True))
@@ -123,7 +123,7 @@ def columns(scenario: Scenario, rows: list[DisciplineRow]) -> list[ResultColumn]
     return [
         *(column for kind in kinds for column in _goodput(kind, scenario.rate_bps)),
         ResultColumn("Jain's\nindex", lambda row: row.entry["jain"], 1, 3, lambda mean: -mean),
-        *([_use()] if alone else []),
+        *([_utilization()] if alone else []),
         *(_rate(kind, "drop_rate", "drop %", best=kind == "tcp") for kind in kinds),
         *(_rate(kind, "mark_rate", "mark %", best=False) for kind in marking),
         *(_delay(part) for part in ("p50", "p95", "p99") if alone),
@@ -135,7 +135,7 @@ def several(rows: list[DisciplineRow]) -> bool:
     return any(len(row.entry["links"]) > 1 for row in rows)
 
 
-def _use() -> ResultColumn:
+def _utilization() -> ResultColumn:
     return ResultColumn("link\nuse %", lambda row: row.entry["bottleneck"]["utilization"], 100, 1, lambda mean: -mean)
 
 

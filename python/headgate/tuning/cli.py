@@ -5,7 +5,7 @@ from typing import Annotated
 
 import typer
 
-from headgate.terminal.console import console, explained
+from headgate.terminal.console import console, with_error_messages
 from headgate.terminal.options import Changes, Seeds, Threads, instead_of, print_json, reading, watcher
 
 File = Annotated[Path, typer.Argument(metavar="FILE", help="A scenario file, such as scenarios/penalty-box.toml.")]
@@ -15,7 +15,7 @@ Qdisc = Annotated[
 ]
 
 
-@explained
+@with_error_messages
 def tune(
     file: File,
     objective: Annotated[
@@ -25,7 +25,7 @@ def tune(
         ),
     ] = None,
     subject_to: Annotated[
-        list[str] | None, typer.Option(metavar="BOUND", help="What must hold, such as 'utilization >= 0.95'.")
+        list[str] | None, typer.Option(metavar="BOUND", help="A bound on a metric, such as 'utilization >= 0.95'.")
     ] = None,
     qdisc: Qdisc = None,
     param: Annotated[
@@ -80,7 +80,7 @@ def tune(
         raise typer.Exit(1)
 
 
-@explained
+@with_error_messages
 def sensitivity(
     file: File,
     objective: Annotated[

@@ -17,7 +17,7 @@ from headgate.tuning.space import RangeAxis
 from headgate.tuning.study import Trial
 
 #: Maximum number of panels: parameters with the highest importance come first.
-MOST = 8
+MAX_PANELS = 8
 #: Maximum number of tick labels on a parameter's axis: as many as fit the narrowest panel.
 TICKS = 3
 KEEPS, BREAKS, WAS, FOUND = style.TCP, style.MODEST, style.FAIR, style.UNRESPONSIVE
@@ -39,7 +39,7 @@ def search(outcome: SearchOutcome, importances: Mapping[str, Mapping[str, float]
     plan = outcome.plan
     decides = {axis.name: max((of.get(axis.name, 0.0) for of in importances.values()), default=0.0)
                for axis in plan.axes}  # fmt: skip
-    axes = sorted(plan.axes, key=lambda axis: -decides[axis.name])[:MOST]
+    axes = sorted(plan.axes, key=lambda axis: -decides[axis.name])[:MAX_PANELS]
     goals = plan.goals.goals
     across = min(4, len(axes))
     down = -(-len(axes) // across) * len(goals)
@@ -95,7 +95,9 @@ def importance(importances: Mapping[str, Mapping[str, float]]) -> Figure:
         panel.grid(visible=False, axis="y")
         panel.set_xlabel("Importance (%)")
     heading(
-        figure, "Importance of parameters", "PED-ANOVA: the part of each in reaching the best tenth of the settings."
+        figure,
+        "Importance of parameters",
+        "PED-ANOVA: each parameter's share in reaching the best tenth of the settings.",
     )
     return figure
 

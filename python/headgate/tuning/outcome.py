@@ -20,7 +20,7 @@ from headgate.tuning.study import SearchPlan, Trial
 HELD_OUT = "held-out"
 PUT_BACK = "put-back"
 #: Maximum number of compared settings of a front, evenly spread over it: a reader would not choose from more.
-MOST = 8
+MAX_COMPARED = 8
 #: The `schema` number of the JSON document.
 SCHEMA = 2
 
@@ -93,7 +93,7 @@ def compare(
     front = best(trials, plan.goals)
     if not front:
         return SearchOutcome(plan, trials, [], [], None)
-    chosen = evenly_spaced(front, MOST)
+    chosen = evenly_spaced(front, MAX_COMPARED)
     if len(front) == 1:
         chosen = [without_ineffective(plan, front[0], folder, runs)]
     reference = str(plan.base)
@@ -108,7 +108,7 @@ def compare(
 def without_ineffective(plan: SearchPlan, trial: Trial, folder: Path, runs: Runs = quietly) -> Trial:
     """The setting without changes that have no effect. A change is undone if every measured value stays the same."""
     changed = [name for name, value in trial.settings.items() if value != plan.base.value(name)]
-    back = {name: str(plan.base.having({**trial.settings, name: plan.base.value(name)})) for name in changed}
+    back = {name: str(plan.base.with_settings({**trial.settings, name: plan.base.value(name)})) for name in changed}
     back = {name: spec for name, spec in back.items() if not refusal(plan.scenario, spec)}
     if len(changed) < 2 or not back:
         return trial
@@ -118,7 +118,7 @@ def without_ineffective(plan: SearchPlan, trial: Trial, folder: Path, runs: Runs
     # Compared as text, since NaN does not equal itself.
     ineffective = [name for name, measured in measured_by_name.items() if repr(measured) == repr(trial.measured)]
     settings = {**trial.settings, **{name: plan.base.value(name) for name in ineffective}}
-    return trial._replace(settings=settings, qdisc=str(plan.base.having(settings)))
+    return trial._replace(settings=settings, qdisc=str(plan.base.with_settings(settings)))
 
 
 def document(outcome: SearchOutcome, importances: Mapping[str, Mapping[str, float]]) -> dict[str, Any]:

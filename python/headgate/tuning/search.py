@@ -33,8 +33,8 @@ class Search:
         self.plan = plan
         self.folder = folder
         self.record = TrialStore(folder, plan.goals)
-        self._working = new_study(plan.goals)
-        self._keeping = threading.Lock()
+        self._memory_study = new_study(plan.goals)
+        self._lock = threading.Lock()
 
     def run(self, count: int, *, threads: int | None = None, watcher: Watcher | None = None) -> list[Trial]:
         """Tries settings until there are `count` trials, including finished ones. Returns them in order.
@@ -63,11 +63,11 @@ class Search:
 
     def _ask(self, number: int, trials: range) -> list[optuna.Trial]:
         """The next trials. The first trial of all is the original setting, if it lies within the searched ranges."""
-        self._working.sampler = optuna.samplers.TPESampler(seed=self.plan.seed(number))
+        self._memory_study.sampler = optuna.samplers.TPESampler(seed=self.plan.seed(number))
         now = space.numbers(self.plan.axes, self.plan.base)
         if trials.start == 0 and now is not None:
-            self._working.enqueue_trial(now)
-        return [self._working.ask() for _ in trials]
+            self._memory_study.enqueue_trial(now)
+        return [self._memory_study.ask() for _ in trials]
 
     def _simulate(self, asked: Sequence[optuna.Trial], threads: int | None, watcher: Watcher) -> None:
         """Executes the runs of trials that are not finished."""
@@ -79,14 +79,14 @@ class Search:
             scenario, trial, each = jobs[number]
             measured = self.plan.goals.measure(result, scenario.qdiscs[0])
             cpu_s = sum(float(row["cpu_s"]) for row in result.timing)
-            with self._keeping:
+            with self._lock:
                 self.record.add(trial._replace(measured=measured, cpu_s=cpu_s), each.distributions)
 
         batch.InMemory([scenario for scenario, _, _ in jobs], keep, streamed=False).run(threads, watcher)
 
     def _proposal(self, asked: optuna.Trial) -> Trial:
         settings = space.settings(self.plan.axes, self.plan.base, asked)
-        qdisc = str(self.plan.base.having(settings))
+        qdisc = str(self.plan.base.with_settings(settings))
         return Trial(asked.number, qdisc, settings, asked.params, {})
 
     def _scenario(self, trial: Trial, asked: optuna.Trial) -> Scenario | None:
@@ -105,11 +105,11 @@ class Search:
     def _tell(self, asked: optuna.Trial, trial: Trial) -> None:
         values = trial.values(self.plan.goals)
         if values is None:
-            self._working.tell(asked, state=TrialState.PRUNED)
+            self._memory_study.tell(asked, state=TrialState.PRUNED)
             return
         for name, excess in trial.excesses(self.plan.goals).items():
             asked.set_constraint(name, excess)
-        self._working.tell(asked, values)
+        self._memory_study.tell(asked, values)
 
     def _check_measured(self) -> None:
         """Raises `UsageError` if no trial so far has values: such a search would learn nothing."""

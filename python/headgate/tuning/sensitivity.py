@@ -144,7 +144,7 @@ def _texts(base: QdiscSpec, axis: Axis) -> list[str]:
 
 
 def _spec(base: QdiscSpec, value: VariedValue) -> QdiscSpec:
-    return base.having({value.name: value.text})
+    return base.with_settings({value.name: value.text})
 
 
 def _checked(scenario: Scenario, base: QdiscSpec, value: VariedValue) -> VariedValue:

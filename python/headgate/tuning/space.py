@@ -86,7 +86,7 @@ def space(base: QdiscSpec, written: Sequence[str]) -> list[Axis]:
         ranges = (around(base, each, WIDE) for each in base.discipline.parameters if each.name not in LEFT_OUT)
         chosen: list[Axis] = [each for each in ranges if each is not None]
         if not chosen:
-            raise UsageError(f"{base.discipline.name} has no numeric parameter to search; name some with --param")
+            raise UsageError(f"{base.discipline.name} has no numeric parameter to search: name others with --param")
         return chosen
     axes = [_axis(base, each) for each in written]
     names = [axis.name for axis in axes]

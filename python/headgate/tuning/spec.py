@@ -27,7 +27,7 @@ class QdiscSpec(NamedTuple):
         except LookupError as error:
             raise UsageError(str(error)) from None
         settings = {}
-        for setting in filter(str.strip, _apart(written)):
+        for setting in filter(str.strip, _split_settings(written)):
             key, _, value = setting.partition("=")
             key = key.strip()
             settings["preset" if key == "preset" else parameter(discipline, key).name] = value.strip()
@@ -42,7 +42,7 @@ class QdiscSpec(NamedTuple):
         preset = self.settings.get("preset", self.discipline.presets[0].name)
         return self.settings.get(name) or dict(self.discipline.values(preset))[name]
 
-    def having(self, changes: Mapping[str, str]) -> QdiscSpec:
+    def with_settings(self, changes: Mapping[str, str]) -> QdiscSpec:
         """A copy with changed settings. A setting that equals the present value is not written."""
         known = {each.name: each for each in self.discipline.parameters}
         new = {name: value for name, value in changes.items() if not same(known[name], value, self.value(name))}
@@ -72,7 +72,7 @@ def refusal(scenario: Scenario, spec: str) -> str:
     return ""
 
 
-def _apart(written: str) -> Iterator[str]:
+def _split_settings(written: str) -> Iterator[str]:
     """The settings between commas. Commas within brackets belong to an inner discipline."""
     depth, start = 0, 0
     for place, letter in enumerate(written):

@@ -151,15 +151,15 @@ def importances(plan: SearchPlan, study: optuna.Study) -> dict[str, dict[str, fl
     done = [trial for trial in study.trials if trial.state == TrialState.COMPLETE]
     if len(plan.axes) < 2 or len(done) < 2:
         return {}
-    return {str(goal.metric): _importances_of(study, place) for place, goal in enumerate(plan.goals.goals)}
+    return {str(goal.metric): _importances_of(study, index) for index, goal in enumerate(plan.goals.goals)}
 
 
-def _importances_of(study: optuna.Study, place: int) -> dict[str, float]:
+def _importances_of(study: optuna.Study, index: int) -> dict[str, float]:
     """The importances for one objective, from a study of this objective alone."""
-    alone = optuna.create_study(direction=study.directions[place])
+    alone = optuna.create_study(direction=study.directions[index])
     for trial in study.trials:
         if trial.state == TrialState.COMPLETE:
-            value = trial.values[place]
+            value = trial.values[index]
             alone.add_trial(optuna.create_trial(value=value, params=trial.params, distributions=trial.distributions))
     if len({trial.value for trial in alone.trials}) < 2:
         return {}

@@ -52,7 +52,7 @@ def _bytes(value: str, link: TcLink) -> str:
 
 
 def _at(value: str, link: TcLink) -> str:
-    """The packets at which Linux acts where Headgate acts above `value`."""
+    """One packet more than `value`: Linux acts at this length, and Headgate above it."""
     return f"{int(link.packets(value)) + 1}"
 
 

@@ -4,7 +4,7 @@ import math
 from bisect import bisect_left
 
 #: The largest burst, which tc keeps in 32 bits.
-MOST = 2**32
+MAX_BURST = 2**32
 
 
 def burst_for(wq: float, minth: float) -> tuple[int, float]:
@@ -24,7 +24,7 @@ def _first_burst(log: int, least: float) -> int:
     if log == 1:
         return low
     weight = 2.0 ** -(log - 1)
-    return bisect_left(range(MOST), True, lo=low, key=lambda burst: not _fits(burst, weight, least))
+    return bisect_left(range(MAX_BURST), True, lo=low, key=lambda burst: not _fits(burst, weight, least))
 
 
 def _fits(burst: int, weight: float, least: float) -> bool:

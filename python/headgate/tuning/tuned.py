@@ -72,22 +72,28 @@ def tune(
     objectives = [objective] if isinstance(objective, str) else objective
     plan = SearchPlan(scenario, base, tuple(space.space(base, params)), Goals.of(objectives, subject_to, scenario))
     folder = plan.folder(Path(out))
-    with store.locked_folder(folder) as new:
+    with store.locked_folder(folder) as new_folders:
         try:
-            searching = Search(plan, folder)
-            tried = searching.run(trials, threads=threads, watcher=watcher)
+            started_search = Search(plan, folder)
+            tried = started_search.run(trials, threads=threads, watcher=watcher)
         except UsageError:
-            _forget(folder, new)
+            _remove_files(folder, new_folders)
             raise
         except OSError as error:
             raise store.not_writable(folder, error) from None
         further = further_seeds(scenario.seeds, held_out)
         runs = partial(outcome.quietly, threads=threads, watcher=watcher)
         searched = outcome.compare(plan, tried, further, folder, runs)
-        decides = importances(plan, searching.record.study(trials))
-        document = outcome.document(searched, decides)
+        importance_by_objective = importances(plan, started_search.record.study(trials))
+        document = outcome.document(searched, importance_by_objective)
         store.write_files(folder, {DOCUMENT: store.json_text(document)})
-        return TuningResult(searched, decides, document, _draw(searched, decides, folder) if figures else [], folder)
+        return TuningResult(
+            searched,
+            importance_by_objective,
+            document,
+            _draw(searched, importance_by_objective, folder) if figures else [],
+            folder,
+        )
 
 
 def only_discipline(scenario: Scenario) -> QdiscSpec:
@@ -102,18 +108,20 @@ def further_seeds(seen: Sequence[int], count: int) -> list[int]:
     return list(range(max(seen) + 1, max(seen) + 1 + count))
 
 
-def _draw(searched: SearchOutcome, decides: Mapping[str, Mapping[str, float]], folder: Path) -> list[Path]:
+def _draw(
+    searched: SearchOutcome, importance_by_objective: Mapping[str, Mapping[str, float]], folder: Path
+) -> list[Path]:
     from headgate.plot.picture import save
     from headgate.tuning import figures
 
-    return [save(figure, folder / name) for name, figure in figures.figures(searched, decides).items()]
+    return [save(figure, folder / name) for name, figure in figures.figures(searched, importance_by_objective).items()]
 
 
-def _forget(folder: Path, new: Sequence[Path]) -> None:
+def _remove_files(folder: Path, new_folders: Sequence[Path]) -> None:
     """Removes the files of a search that could not begin."""
-    if folder in new:
+    if folder in new_folders:
         for file in folder.iterdir():
             file.unlink()
-        for each in new:
+        for each in new_folders:
             if not any(each.iterdir()):
                 each.rmdir()

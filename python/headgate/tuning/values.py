@@ -30,7 +30,7 @@ _UNITS: dict[str, dict[str, float]] = {
     "bytes": SIZES,
 }
 #: Kinds with several alternative scales.
-_WAYS: dict[str, tuple[dict[str, float], ...]] = {
+_ALTERNATIVE_UNITS: dict[str, tuple[dict[str, float], ...]] = {
     "packets or bytes": ({"p": 1.0, "": 1.0}, SIZES),
     "packets, bytes or share of the limit": ({"%": 1.0}, {"p": 1.0, "": 1.0}, SIZES),
 }
@@ -112,8 +112,8 @@ def scales(parameter: _core.Parameter) -> list[UnitScale]:
     """The scales of a parameter's values; empty if they are not numbers."""
     kind = kind_of(parameter)
     whole = kind in ("whole number", "packets or bytes")  # levels are compared with averages
-    ways = _WAYS.get(kind) or ((_UNITS[kind],) if kind in _UNITS else ())
-    return [UnitScale(units, whole or "B" in units) for units in ways]
+    units_of_kind = _ALTERNATIVE_UNITS.get(kind) or ((_UNITS[kind],) if kind in _UNITS else ())
+    return [UnitScale(units, whole or "B" in units) for units in units_of_kind]
 
 
 def same(parameter: _core.Parameter, one: str, other: str) -> bool:

@@ -58,7 +58,7 @@ class ReasonCounts:
         return self.dropped + self.marked
 
     @property
-    def everyone(self) -> int:
+    def of_all_flows(self) -> int:
         """The packets of all flows."""
         return self.mine + self.others_dropped + self.others_marked
 
@@ -141,8 +141,8 @@ def facts(result: Result, run: RunKey, flow: int) -> FlowFacts:
     if not 0 <= flow < flows.num_rows:
         last = flows.num_rows - 1
         raise UsageError(f"there is no flow {flow}: this result has {f'flows 0 to {last}' if last else 'only flow 0'}")
-    me = pc.equal(flows["flow"], flow)
-    mine, others = flows.filter(me), flows.filter(pc.invert(me))
+    is_mine = pc.equal(flows["flow"], flow)
+    mine, others = flows.filter(is_mine), flows.filter(pc.invert(is_mine))
     row: dict[str, Any] = mine.to_pylist()[0]
     traced = senders.traced(result, run, flow)
     group = next(group for group in result.scenario.groups if group.name == row["group"])
@@ -187,7 +187,7 @@ def _reasons(row: dict[str, Any], others: pa.Table) -> list[ReasonCounts]:
         ReasonCounts(name, *(row[each] for each in both), *(_total(others, each) for each in both))
         for name, both in columns
     ]
-    return sorted((each for each in counts if each.everyone), key=lambda each: -each.mine)
+    return sorted((each for each in counts if each.of_all_flows), key=lambda each: -each.mine)
 
 
 def _signals(result: Result, run: RunKey) -> pa.Table | None:
@@ -231,8 +231,8 @@ def _places(signals: pa.Table, flow: int) -> list[DropLocation]:
 
 def _gauges(signals: pa.Table, flow: int) -> list[GaugeMeans] | None:
     """The gauges of the discipline; None unless decisions are recorded."""
-    me = pc.equal(signals["flow"], flow)
-    mine, others = signals.filter(me), signals.filter(pc.invert(me))
+    is_mine = pc.equal(signals["flow"], flow)
+    mine, others = signals.filter(is_mine), signals.filter(pc.invert(is_mine))
     gauge_columns = [name for name in signals.column_names if name.startswith(("gauge:", "flow:"))]
 
     def gauge(column: str) -> GaugeMeans:

@@ -42,7 +42,7 @@ class StorySection(NamedTuple):
 def story(result: Result, run: RunKey, facts: FlowFacts) -> list[StorySection]:
     """All sections: the summary first, missing records last."""
     by_title = {
-        "": [_who(facts), f"In short: {answer(facts)}"],
+        "": [_identity(facts), f"In short: {answer(facts)}"],
         "Goodput": _goodput(facts),
         "Drops, marks and delay": _losses(facts),
         "Reasons": [*_reasons(facts), *_places(facts)],
@@ -54,11 +54,13 @@ def story(result: Result, run: RunKey, facts: FlowFacts) -> list[StorySection]:
     return [StorySection(title, sentences) for title, each in by_title.items() if (sentences := list(each))]
 
 
-def _who(facts: FlowFacts) -> str:
+def _identity(facts: FlowFacts) -> str:
     kind, flows = KINDS[facts.kind], facts.peers.flows + 1
-    which = "the only flow" if flows == 1 else f"number {facts.index} of the {flows} flows"
+    which = "the only flow" if flows == 1 else f"one of the {flows} flows"
+    number = "" if flows == 1 else f": number {facts.index}, counted from 0"
     return (
-        f"Flow {facts.flow} is {which} of `{facts.group}` ({kind}). Discipline {facts.qdisc}, seed {facts.seed}, "
+        f"Flow {facts.flow} is {which} of `{facts.group}` ({kind}){number}. "
+        f"Discipline {facts.qdisc}, seed {facts.seed}, "
         f"{style.plain(facts.span_s)} s{' after the warm-up' if facts.warmup_s else ''}.\n"
         f"{facts.qdisc.partition(':')[0]}: {_core.discipline(facts.qdisc.partition(':')[0]).summary.rstrip('.')}."
     )
@@ -107,8 +109,8 @@ def _treatment(facts: FlowFacts) -> str:
 
 def _signals(facts: FlowFacts, both: str) -> str:
     """`dropped`, `marked`, or both words, joined by the conjunction `both`."""
-    happened = {"dropped": facts.mine.dropped, "marked": facts.mine.marked}
-    return f" {both} ".join(word for word, count in happened.items() if count) or "marked"
+    counts = {"dropped": facts.mine.dropped, "marked": facts.mine.marked}
+    return f" {both} ".join(word for word, count in counts.items() if count) or "marked"
 
 
 def _goodput(facts: FlowFacts) -> Iterator[str]:
@@ -125,8 +127,8 @@ def _goodput(facts: FlowFacts) -> Iterator[str]:
     sent = mine.arrived - mine.dropped
     offered = mine.arrived * (mine.sent_bytes / sent) * 8 / facts.span_s if sent > 0 else 0.0
     if facts.kind == "udp" and offered > mine.goodput_bps * SAME_RATE:
-        heedless = " and is unresponsive" if facts.constant else ""
-        yield f"It offered {style.measured(offered)} to the link{heedless}."
+        unresponsive = " and is unresponsive" if facts.constant else ""
+        yield f"It offered {style.measured(offered)} to the link{unresponsive}."
     elif mine.goodput_bps < mine.fair_share_bps / SAME_RATE and mine.dropped + mine.marked + mine.link_losses == 0:
         yield "No packet was dropped or marked: its window, source or schedule limited it, not the network."
 
@@ -136,7 +138,7 @@ def _losses(facts: FlowFacts) -> Iterator[str]:
     if mine.arrived == 0:
         yield "None of its packets reached a queue."
         return
-    theirs = f"Packets of the other {_count(others.flows, 'flow')}"
+    theirs = f"Packets of the other {'flow' if others.flows == 1 else _count(others.flows, 'flow')}"
     dropped, marked = _part(mine, mine.dropped), _part(mine, mine.marked)
     yield f"Of its {_number(mine.arrived)} packets, {dropped} dropped and {marked} marked."
     if others.arrived:
@@ -146,20 +148,22 @@ def _losses(facts: FlowFacts) -> Iterator[str]:
         ("marks", mine.marked, mine.marked + others.marked),
     ]:
         if own and others.flows:
-            came = mine.arrived / (mine.arrived + others.arrived)
-            yield f"It sent {_percent(came)} of all packets and had {_percent(own / all_)} of all {what}."
+            share_of_arrivals = mine.arrived / (mine.arrived + others.arrived)
+            yield f"It sent {_percent(share_of_arrivals)} of all packets and had {_percent(own / all_)} of all {what}."
     if 0 < facts.peers.flows < others.flows:
         yield f"Packets of the other flows of its group: {_rates(facts.peers)}."
     if mine.link_losses + others.link_losses:
-        ours = f"{_count(mine.link_losses, 'packet')} ({_percent(mine.over_arrived(mine.link_losses))})"
-        yield f"Link losses, which no discipline dropped: {ours if mine.link_losses else 'none of its packets'}."
+        own_losses = f"{_count(mine.link_losses, 'packet')} ({_percent(mine.over_arrived(mine.link_losses))})"
+        yield f"Link losses, which no discipline dropped: {own_losses if mine.link_losses else 'none of its packets'}."
         if others.arrived:
             yield f"{theirs}: links lost {_percent(others.over_arrived(others.link_losses))}."
     if facts.reply_link_losses:
         yield f"ACKs and reports: links lost {_count(facts.reply_link_losses, 'packet')} of all flows."
     if facts.queue_delay_ms is not None:
-        beside = f"; other flows: {style.number(facts.others_queue_delay_ms)} ms" if facts.others_queue_delay_ms else ""
-        yield f"Mean queueing delay of its packets: {style.number(facts.queue_delay_ms)} ms{beside}."
+        delay_of_others = (
+            f"; other flows: {style.number(facts.others_queue_delay_ms)} ms" if facts.others_queue_delay_ms else ""
+        )
+        yield f"Mean queueing delay of its packets: {style.number(facts.queue_delay_ms)} ms{delay_of_others}."
 
 
 def _part(share: PacketCounts, count: int) -> str:
@@ -182,7 +186,7 @@ def _reasons(facts: FlowFacts) -> Iterator[str]:
     for each in (reason for reason in facts.reasons if reason.mine):
         counts = ((each.dropped, "dropped"), (each.marked, "marked"))
         signals = " and ".join(f"{_number(count)} {verb}" for count, verb in counts if count)
-        of_all = f": {_percent(each.mine / each.everyone)} of all packets with this reason"
+        of_all = f": {_percent(each.mine / each.of_all_flows)} of all packets with this reason"
         yield f"{signals} because {_because(each.reason)} ({each.reason}){of_all if facts.others.arrived else ''}."
 
 
@@ -264,17 +268,17 @@ def _traced(trace: TcpTrace | TfrcTrace) -> Iterator[str]:
 
 
 def _missing(result: Result, run: RunKey, facts: FlowFacts) -> Iterator[str]:
-    lacking = {}
+    missing_records = {}
     if facts.gauges is None and facts.mine.dropped + facts.mine.marked:
         when = "the times of drops and marks, and " if facts.times is None else ""
-        lacking["record.events=decisions"] = f"{when}the discipline's state at each"
+        missing_records["record.events=decisions"] = f"{when}the discipline's state at each"
     if facts.governed and facts.trace is None and facts.rates is None:
         what = "window and timer" if facts.kind == "tcp" else "rate"
-        lacking[f'record.flows=["{facts.group}/{facts.index}"]'] = f"the sender's {what} over time"
-    if lacking:
-        records = "; ".join(lacking.values())
+        missing_records[f'record.flows=["{facts.group}/{facts.index}"]'] = f"the sender's {what} over time"
+    if missing_records:
+        records = "; ".join(missing_records.values())
         yield f"{records[0].upper()}{records[1:]}. To record this, run:"
-        yield f"  {_command(result, run, lacking)}"
+        yield f"  {_command(result, run, missing_records)}"
 
 
 def _command(result: Result, run: RunKey, changes: Iterable[str]) -> str:

@@ -64,8 +64,8 @@ LINK = (
     _of_link("utilization", name="utilization", lower=False),
     _of_link("ambient_drop_rate", name="ambient drop rate", title="Ambient drop rate"),
     _of_link("loss_synchronization.events", "loss_events", title="Loss events"),
-    _of_link("loss_synchronization.global", "loss_sync_global", title="Flows that lose in one"),
-    _of_link("loss_synchronization.pairwise", "loss_sync_pairwise", title="Another loses too"),
+    _of_link("loss_synchronization.global", "loss_sync_global", title="Flows with a loss per event"),
+    _of_link("loss_synchronization.pairwise", "loss_sync_pairwise", title="Chance that another flow loses too"),
     _of_link("queue_packets_mean", name="queue length", also=("queue packets",)),
     _QUEUE_DELAY._replace(title="Delay", shown=("min", "mean", "max")),
 )

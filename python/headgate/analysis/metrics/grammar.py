@@ -103,12 +103,14 @@ def bound(text: str, scenario: Scenario) -> Bound:
     """The bound that `text` states, such as `utilization >= 0.95`; `UsageError` if it states none."""
     match = re.fullmatch(r"(?P<metric>[^<>=]+)(?P<sign><=|>=|<|>)(?P<value>[^<>=]+)", text)
     if match is None:
-        raise UsageError(f'{text!r} is no bound: expected a metric, <, <=, > or >= and a value: "utilization >= 0.95"')
+        raise UsageError(
+            f'{text!r} is not a bound: expected a metric, <, <=, > or >= and a value: "utilization >= 0.95"'
+        )
     bounded = metric(match["metric"].strip(), scenario)
     try:
         value = bounded.measure.units.read(match["value"])
     except ValueError as error:
-        raise UsageError(f"in {text!r}: {error}") from None
+        raise UsageError(f"{text!r}: {error}") from None
     return Bound(bounded, match["sign"], value)
 
 
@@ -169,4 +171,4 @@ def _unknown(text: str, owners: Sequence[str]) -> UsageError:
             return UsageError(
                 f"{text!r}: no group is called {word!r}{did_you_mean(word, owners)} Groups: {', '.join(owners)}"
             )
-    return UsageError(f"{text!r} is no metric{did_you_mean(name, known)} Metrics: {', '.join(known)}")
+    return UsageError(f"{text!r} is not a metric{did_you_mean(name, known)} Metrics: {', '.join(known)}")

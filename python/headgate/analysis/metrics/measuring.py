@@ -94,8 +94,8 @@ def goodput_variation(flows: FlowsView) -> Estimate:
 
 def _by_time(time: Array, value: Array) -> Array:
     """The sum of the values at each time, in the order of times."""
-    _, place = np.unique(time, return_inverse=True)
-    return np.bincount(place, weights=value).astype(np.float64)
+    _, index = np.unique(time, return_inverse=True)
+    return np.bincount(index, weights=value).astype(np.float64)
 
 
 def transfers(flows: FlowsView) -> Estimate:

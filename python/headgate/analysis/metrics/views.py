@@ -39,8 +39,8 @@ class ResultRows:
 class LinkView:
     """A direction of a link under one discipline. A column of `links` has one value per seed."""
 
-    def __init__(self, result: ResultTables, qdisc: str, place: LinkDirection) -> None:
-        self._rows = ResultRows(place.of(data.rows(result.links, qdisc=qdisc)), len(result.scenario.seeds))
+    def __init__(self, result: ResultTables, qdisc: str, direction: LinkDirection) -> None:
+        self._rows = ResultRows(direction.of(data.rows(result.links, qdisc=qdisc)), len(result.scenario.seeds))
 
     def __getitem__(self, column: str) -> Array:
         values: Array = self._rows[column][:, 0]
@@ -59,19 +59,19 @@ class FlowsView:
         self._rows = table or flow_rows(result, qdisc)
         self.columns = [
             number
-            for group, place in columns_by_group(result.scenario.groups)
+            for group, columns_of_group in columns_by_group(result.scenario.groups)
             if group in groups
-            for number in range(place.start, place.stop)
+            for number in range(columns_of_group.start, columns_of_group.stop)
         ]
-        self._mine: slice | list[int] = self.columns
+        self._selected: slice | list[int] = self.columns
 
     @classmethod
     def each(cls, result: ResultTables, qdisc: str) -> Iterator[Self]:
         """Every group of the scenario by itself."""
         table = flow_rows(result, qdisc)
-        for group, place in columns_by_group(result.scenario.groups):
+        for group, columns_of_group in columns_by_group(result.scenario.groups):
             view = cls(result, qdisc, [group], table)
-            view._mine = place
+            view._selected = columns_of_group
             yield view
 
     def of(self, groups: Sequence[Group]) -> "FlowsView":
@@ -85,7 +85,7 @@ class FlowsView:
 
     def __getitem__(self, column: str) -> Array:
         """A column of the table `flows`: a row for each seed, a column for each flow."""
-        return self._rows[column][:, self._mine]
+        return self._rows[column][:, self._selected]
 
     def total(self, column: str) -> Array:
         """The sum over flows."""
@@ -98,7 +98,7 @@ class FlowsView:
 
     def jain(self) -> Array:
         """Jain's index."""
-        return jain(self._rows, self.result.scenario.groups, self._mine)
+        return jain(self._rows, self.result.scenario.groups, self._selected)
 
     def rows(self, table: pa.Table) -> pa.Table:
         """The rows of these groups and this discipline, in a table with a row per group."""
@@ -114,8 +114,8 @@ class FlowsView:
 
     def one_way_delays(self) -> list[list[BinnedValues]]:
         """The histograms of one-way delay, by group and seed."""
-        ways = data.rows(self._tables["delays"], measure="one_way_delay")
-        return [by_seed(_of(ways, [group]), "delay_ms", self.seeds) for group in self.groups]
+        delays = data.rows(self._tables["delays"], measure="one_way_delay")
+        return [by_seed(_of(delays, [group]), "delay_ms", self.seeds) for group in self.groups]
 
     @cached_property
     def _tables(self) -> dict[str, pa.Table]:
@@ -146,13 +146,13 @@ def _of(table: pa.Table, groups: Sequence[Group]) -> pa.Table:
     return pa.concat_tables(data.rows(table, group=group.name, kind=group.kind) for group in groups)
 
 
-def jain(flows: ResultRows, groups: Sequence[Group], mine: list[int] | slice = slice(None)) -> Array:
+def jain(flows: ResultRows, groups: Sequence[Group], selected: list[int] | slice = slice(None)) -> Array:
     """Jain's index of goodput over fair share, for flows with a fair share above 0: 1 if all values are equal.
 
-    Brief flows do not count, since their goodput is limited by the data they had to send. `mine` selects the flows.
+    Brief flows do not count, since their goodput is limited by the data they had to send. `selected` are columns.
     """
-    goodput, fair = flows["goodput_bps"][:, mine], flows["fair_share_bps"][:, mine]
-    lasting = np.repeat([not group.brief for group in groups], [group.flows for group in groups])[mine]
+    goodput, fair = flows["goodput_bps"][:, selected], flows["fair_share_bps"][:, selected]
+    lasting = np.repeat([not group.brief for group in groups], [group.flows for group in groups])[selected]
     due = (fair > 0) & lasting
     share = np.divide(goodput, fair, out=np.zeros_like(goodput), where=due)
     return ratio(share.sum(axis=1) ** 2, due.sum(axis=1) * (share**2).sum(axis=1))

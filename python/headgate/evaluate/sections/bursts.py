@@ -3,7 +3,7 @@
 from dataclasses import replace
 
 from headgate.build.parts import FlowsPart
-from headgate.evaluate.criteria import QUICK, SPARED
+from headgate.evaluate.criteria import COMPLETION, PACKET_LOSS
 from headgate.evaluate.network import dumbbell, tcp, udp
 from headgate.evaluate.section import GuidelineTest, RfcSection, RunTimes, SectionCase, SectionHeadline
 from headgate.evaluate.web import CONNECTIONS, OBJECTS, page_ms, pages
@@ -47,7 +47,7 @@ _WITHOUT_VIDEO = GuidelineTest(
     },
     reported={"cbr_ms": "Constant rate: delay ms, p95", "cbr_jitter_ms": "jitter ms, p95"},
     groups={"web": "pages", "cbr": "constant rate"},
-    criteria=(QUICK.of("page_ms", "web pages"), SPARED.of("cbr_loss", "the stream at a constant rate")),
+    criteria=(COMPLETION.of("page_ms", "web pages"), PACKET_LOSS.of("cbr_loss", "the stream at a constant rate")),
     times=RunTimes(90, 10),
     quick=RunTimes(34, 10),
 )
@@ -67,7 +67,7 @@ _WITH_VIDEO = replace(
     },
     reported={**_WITHOUT_VIDEO.reported, "video_ms": "Video: delay ms, p95", "video_jitter_ms": "jitter ms, p95"},
     groups={**_WITHOUT_VIDEO.groups, "video": "video"},
-    criteria=(SPARED.of("video_loss", "bursty video"), *_WITHOUT_VIDEO.criteria),
+    criteria=(PACKET_LOSS.of("video_loss", "bursty video"), *_WITHOUT_VIDEO.criteria),
 )
 
 SECTION = RfcSection(

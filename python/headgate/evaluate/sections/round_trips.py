@@ -3,7 +3,7 @@
 from dataclasses import replace
 
 from headgate.evaluate.criteria import busy
-from headgate.evaluate.network import RTT_MS, dumbbell, room, tcp
+from headgate.evaluate.network import RTT_MS, buffer_packets, dumbbell, tcp
 from headgate.evaluate.section import Criterion, GuidelineTest, RfcSection, RunTimes, SectionCase, SectionHeadline
 from headgate.experiment.declare import ScenarioValues
 from headgate.experiment.measures import drop_percent, evenness, ratio
@@ -16,7 +16,7 @@ def _access(rtt_ms: float) -> str:
 
 
 def _case(rtt_ms: int) -> SectionCase:
-    values = {"access": _access(rtt_ms), "limit": room(rtt_ms=max(rtt_ms, RTT_MS))}
+    values = {"access": _access(rtt_ms), "limit": buffer_packets(rtt_ms=max(rtt_ms, RTT_MS))}
     return SectionCase(f"RTT {rtt_ms} ms", values)
 
 

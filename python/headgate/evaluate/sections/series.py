@@ -2,7 +2,7 @@
 
 from headgate.build.parts import link
 from headgate.evaluate.criteria import SHARE, busy, short
-from headgate.evaluate.network import room, tcp, top
+from headgate.evaluate.network import buffer_packets, tcp, top
 from headgate.evaluate.section import GuidelineTest, RfcSection, RunTimes, SectionCase, SectionHeadline, of_group
 from headgate.evaluate.sections.stability import MILD
 from headgate.experiment.declare import ScenarioValues
@@ -16,7 +16,7 @@ _FIRST_MBPS = 4
 
 def _scenario(v: ScenarioValues) -> Scenario:
     """Figure 3. The link behind router M is listed first: it is the bottleneck with any discipline at router L."""
-    second = link("M", "R", name="second", rate="10Mbit/s", delay="24ms", limit=f"{room()}p")
+    second = link("M", "R", name="second", rate="10Mbit/s", delay="24ms", limit=f"{buffer_packets()}p")
     first = link("L", "M", name="first", rate=_FIRST_MBPS * 1e6, delay="24ms", limit=v.room, qdisc=v.first)
     half = tcp(v, "A", MILD // 2, start="0s..5s", rtt="100ms", from_="L", to="R")
     return Network(**top(v), links=[second, first], flows=[half, half.replace(name="B", from_="M")])
@@ -24,7 +24,7 @@ def _scenario(v: ScenarioValues) -> Scenario:
 
 def _case(title: str, first: str, part: float = 1) -> SectionCase:
     """A case: the discipline of the first link, and its limit as a part of the bandwidth-delay product."""
-    return SectionCase(title, {"first": first, "room": f"{round(part * room(_FIRST_MBPS * 1e6))}p"})
+    return SectionCase(title, {"first": first, "room": f"{round(part * buffer_packets(_FIRST_MBPS * 1e6))}p"})
 
 
 _SERIES = GuidelineTest(

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from headgate.build.parts import TcpPart
 from headgate.evaluate.criteria import busy, short
-from headgate.evaluate.network import RATE_BPS, bdp, dumbbell, room, tcp
+from headgate.evaluate.network import RATE_BPS, bdp, buffer_packets, dumbbell, tcp
 from headgate.evaluate.periods import Phase
 from headgate.evaluate.section import Criterion, GuidelineTest, RfcSection, RunTimes, SectionCase, SectionHeadline
 from headgate.experiment.declare import ScenarioValues
@@ -19,7 +19,7 @@ def flows_for(loss: float, rate_bps: float = RATE_BPS) -> int:
 
     loss = 0.76 N^2 / S^2, where S is the bandwidth-delay product and the buffer together, in packets.
     """
-    return round((bdp(rate_bps) + room(rate_bps)) * math.sqrt(loss / 0.76))
+    return round((bdp(rate_bps) + buffer_packets(rate_bps)) * math.sqrt(loss / 0.76))
 
 
 MILD, MEDIUM, HEAVY = (flows_for(loss) for loss in (0.001, 0.005, 0.01))
@@ -70,7 +70,7 @@ _LOAD = GuidelineTest(
     scenario=lambda v: dumbbell(v, tcp(v, "mild", MILD), *_joining(v)),
     measures={
         "heavy_ms": _HEAVY.delay_ms(10e6),
-        "after_idle": lambda run: 100 - Phase(0, 3, again=True).used_percent()(run),
+        "after_idle": lambda run: 100 - Phase(0, 3, skip_first=True).used_percent()(run),
         "use_1": _MILD.used_percent(),
         "use_2": _MEDIUM.used_percent(),
         "use_3": _HEAVY.used_percent(),
@@ -94,7 +94,7 @@ def _link_varies(v: ScenarioValues, record: Mapping[str, str] | None = None) -> 
     """A link of 100 and of 10 Mbit/s in turn. Its limit is the bandwidth-delay product at 100 Mbit/s."""
     link = {"rate": "100Mbit/s", "schedule": [{"at": v.phase, "rate": "10Mbit/s"}], "schedule_period": 2 * v.phase}
     flows = tcp(v, "newreno", MILD, access={"rate": "1Gbit/s", "delay": "1ms"}, send_jitter="120us")
-    return dumbbell(v, flows, **link, limit=f"{room(100e6)}p", record=record)
+    return dumbbell(v, flows, **link, limit=f"{buffer_packets(100e6)}p", record=record)
 
 
 _FAST, _SLOW = Phase(0, 2), Phase(1, 2)

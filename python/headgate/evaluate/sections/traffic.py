@@ -3,8 +3,8 @@
 from dataclasses import replace
 from typing import Any
 
-from headgate.evaluate.criteria import ACKS, QUICK, SHARE, SPARED, USED, busy, short
-from headgate.evaluate.network import dumbbell, room, tcp, udp
+from headgate.evaluate.criteria import ACK_LOSS, COMPLETION, PACKET_LOSS, SHARE, UTILIZATION, busy, short
+from headgate.evaluate.network import buffer_packets, dumbbell, tcp, udp
 from headgate.evaluate.section import GuidelineTest, RfcSection, RunTimes, SectionCase, SectionHeadline
 from headgate.evaluate.sections.bursts import CBR
 from headgate.evaluate.sections.stability import MILD, flows_for
@@ -47,9 +47,9 @@ _MIX = GuidelineTest(
     groups={"call": "call", "web": "pages", "cbr": "constant rate", "film": "film", "bulk": "bulk"},
     criteria=(
         short("calls_ms", "the queue for calls"),
-        SPARED.of("calls_loss", "calls"),
-        SPARED.of("cbr_loss", "the stream at a constant rate"),
-        QUICK.of("page_ms", "web pages"),
+        PACKET_LOSS.of("calls_loss", "calls"),
+        PACKET_LOSS.of("cbr_loss", "the stream at a constant rate"),
+        COMPLETION.of("page_ms", "web pages"),
         SHARE.of("film", "adaptive film"),
         busy(),
     ),
@@ -64,7 +64,7 @@ _UP_MBPS = 2
 def _both_ways(title: str, up_mbps: float, up_qdisc: str = "compared") -> SectionCase:
     """A case with 10 Mbit/s down and `up_mbps` up. Limit and number of flows are those of each direction's rate."""
     rate, up = up_mbps * 1e6, {"flows": flows_for(0.001, up_mbps * 1e6)}
-    return SectionCase(title, {"rate": rate, "room": f"{room(rate)}p", "up": up_qdisc, **up})
+    return SectionCase(title, {"rate": rate, "room": f"{buffer_packets(rate)}p", "up": up_qdisc, **up})
 
 
 def _scenario(v: ScenarioValues) -> Scenario:
@@ -74,14 +74,14 @@ def _scenario(v: ScenarioValues) -> Scenario:
 
 #: Criteria of the direction down (forward), and of the direction up.
 _GRADED_DOWN = (
-    USED.of("use_down", "the link down"),
+    UTILIZATION.of("use_down", "the link down"),
     short("p95_down_ms", "the queue down"),
-    ACKS.of("acks_up_lost", "uploads"),
+    ACK_LOSS.of("acks_up_lost", "uploads"),
 )
 _GRADED_UP = (
-    USED.of("use_up", "the link up"),
+    UTILIZATION.of("use_up", "the link up"),
     short("p95_up_ms", "the queue up"),
-    ACKS.of("acks_down_lost", "downloads"),
+    ACK_LOSS.of("acks_down_lost", "downloads"),
 )
 
 _BOTH_WAYS = GuidelineTest(

@@ -2,7 +2,7 @@
 
 from functools import partial
 
-from headgate.evaluate.criteria import QUICK, SHARE, busy, short
+from headgate.evaluate.criteria import COMPLETION, SHARE, busy, short
 from headgate.evaluate.network import dumbbell, tcp, udp
 from headgate.evaluate.section import Criterion, GuidelineTest, RfcSection, RunTimes, SectionCase, SectionHeadline
 from headgate.experiment.measures import completion_ms, ratio, share_of_fair
@@ -41,7 +41,7 @@ _WINDOWS = _test(
     cases=(SectionCase("window of 3", {"iw": 3}), SectionCase("window of 10", {"iw": 10})),
     measures={"completion_ms": completion_ms("short", 0.5)},
     groups={"long": "the long flow", "short": "short transfers"},
-    criteria=(QUICK.of("completion_ms", "short transfers"),),
+    criteria=(COMPLETION.of("completion_ms", "short transfers"),),
 )
 
 _AGGRESSIVE = _test(

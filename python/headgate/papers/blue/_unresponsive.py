@@ -8,7 +8,7 @@ from headgate.analysis.runs import Array, Run
 from headgate.build.parts import udp
 from headgate.experiment.declare import Experiment, OpenParameter, QuickVariant, ScenarioValues
 from headgate.experiment.layers import ReferenceLine, RunLine
-from headgate.experiment.measures import RunMeasure, dropped_bps, jain, part_between, throughput
+from headgate.experiment.measures import RunMeasure, dropped_bps, jain, share_of_flows_between, throughput
 from headgate.experiment.plots import AxisScale, Plot, PlotPanel
 from headgate.papers.blue._network import ACCESS, CHOICES, EVEN, PAIRS, connection, network
 from headgate.scenario.network import Network
@@ -130,9 +130,9 @@ MEASURES: dict[str, RunMeasure] = {
 }
 #: The shares of TCP flows with almost no goodput, with about their fair share, and with more than twice as much.
 SHARES: dict[str, RunMeasure] = {
-    "starved": part_between(0, 0.1 * FAIR_BPS, kind="tcp"),
-    "near_fair": part_between(0.5 * FAIR_BPS, 1.5 * FAIR_BPS, kind="tcp"),
-    "grabbing": part_between(2 * FAIR_BPS, 45e6, kind="tcp"),
+    "starved": share_of_flows_between(0, 0.1 * FAIR_BPS, kind="tcp"),
+    "near_fair": share_of_flows_between(0.5 * FAIR_BPS, 1.5 * FAIR_BPS, kind="tcp"),
+    "grabbing": share_of_flows_between(2 * FAIR_BPS, 45e6, kind="tcp"),
 }
 
 

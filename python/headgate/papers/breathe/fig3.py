@@ -8,7 +8,7 @@ from matplotlib.axes import Axes
 from headgate.experiment.claims import above, at_most, m, near
 from headgate.experiment.declare import Claim, HeadlineMeasure, PublishedNumbers, for_each
 from headgate.experiment.layers import ReferenceLine, looks
-from headgate.experiment.measures import part_between
+from headgate.experiment.measures import share_of_flows_between
 from headgate.experiment.plots import AxisScale, one_panel
 from headgate.experiment.results import ExperimentResults
 from headgate.papers.breathe._setting import FAIR_BPS, FAIR_LOOK, NOT_DRAWN, WHY, experiment
@@ -30,9 +30,9 @@ EXPERIMENT = experiment(
     about="The runs of figure 2. A TCP flow's fair rate is 0.97 kbit/s, 121 packets of 1000 bytes in 1000 s. "
     "Rates are means over the whole run. A flow is stopped if nothing of it was delivered.",
     measures={
-        "near_fair": part_between(600, 1200, kind="tcp"),
-        "below_most": part_between(400, 1200, kind="tcp"),
-        "stopped": part_between(0, 0, kind="tcp"),
+        "near_fair": share_of_flows_between(600, 1200, kind="tcp"),
+        "below_most": share_of_flows_between(400, 1200, kind="tcp"),
+        "stopped": share_of_flows_between(0, 0, kind="tcp"),
     },
     published=(
         PublishedNumbers("near_fair", "section 4", {"BREATHe": (70.0,)}, unit="% of flows", scale=100.0),
