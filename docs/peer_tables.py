@@ -90,11 +90,6 @@ def figures(found: Sequence[Figure]) -> str:
     return table(("case", "peer", "figure", "Headgate", "peer's", "gap", ""), rows)
 
 
-def both(found: Figure) -> tuple[str, str]:
-    """Our mean and the peer's, with their margins of error."""
-    return with_margin(found.here), with_margin(found.peer)
-
-
 def percent(found: Figure) -> str:
     """The gap of a figure."""
     return "none" if not found.gap else f"{100 * found.gap:+.1f} %"

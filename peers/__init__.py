@@ -1,1 +1,1 @@
-"""The same scenarios in ns-2, in ns-3 and here: `make peers` runs them and compares the results."""
+"""The same scenarios in ns-2, in ns-3 and in Headgate: `make peers` runs them and compares the results."""

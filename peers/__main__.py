@@ -1,4 +1,4 @@
-"""`python -m peers`: runs the cases that have no kept result, and prints the comparison."""
+"""`python -m peers`: runs the cases without a stored result, and prints the comparison."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Runs the command and returns its exit status."""
     parser = argparse.ArgumentParser(prog="peers", description="Runs the same scenarios in ns-2, ns-3 and Headgate.")
     parser.add_argument("case", nargs="*", help="names of cases, or their beginnings; by default all")
-    parser.add_argument("--out", type=Path, default=Path("results/peers"), help="where results are kept")
+    parser.add_argument("--out", type=Path, default=Path("results/peers"), help="folder for results")
     parser.add_argument("--seeds", type=int, default=SEEDS, help="number of seeds")
     parser.add_argument("--processes", type=int, default=2, help="processes at a time")
     options = parser.parse_args(arguments)
@@ -31,7 +31,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def available(cases: Sequence[Case]) -> list[Case]:
-    """The cases whose simulator is installed. Prints a sentence for each package that is missing."""
+    """The cases whose simulator is installed. Prints a line for each missing package."""
     reasons = {case.name: ns2.missing(case) if case.peer == "ns2" else ns3.missing() for case in cases}
     for reason in dict.fromkeys(reason for reason in reasons.values() if reason):
         skipped = [name for name in reasons if reasons[name] == reason]
@@ -40,7 +40,7 @@ def available(cases: Sequence[Case]) -> list[Case]:
 
 
 def compare(cases: Sequence[Case], options: argparse.Namespace) -> int:
-    """Runs the cases that have no kept result, then shows all."""
+    """Runs the cases without a stored result, then prints the comparison of all."""
     if not cases:
         return 0
     if any(case.peer == "ns3" for case in cases):
@@ -49,7 +49,7 @@ def compare(cases: Sequence[Case], options: argparse.Namespace) -> int:
     try:
         Pool(options.out, options.processes).run(wanted, _progress)
     except KeyboardInterrupt:
-        print(f"\ninterrupted: finished runs are kept in {options.out}; the same command continues", file=sys.stderr)
+        print(f"\ninterrupted: finished runs are in {options.out}; the same command continues", file=sys.stderr)
         return 130
     except RunError as error:
         print(f"\nerror: {error}", file=sys.stderr)

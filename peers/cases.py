@@ -1,4 +1,4 @@
-"""The cases: each is a row here, and everything else follows from it."""
+"""The cases. To add a case, add a row."""
 
 from __future__ import annotations
 
@@ -16,7 +16,8 @@ SHORT = Flows("short", 5, NEAR)
 LONG = Flows("long", 5, FAR)
 CBR = Flows("udp", 1, (40.0,), kind="udp", rate=4e6)
 
-#: BLUE's network, a tenth of it: Pareto on and off times of 2 s and 3 s, as much as TCP takes while on.
+#: A tenth of the network of the BLUE paper. Pareto on and off times have means of 2 s and 3 s; an `on` source always
+#: has data.
 WEB = Flows("web", 100, (24.0, 44.0, 60.0, 80.0, 100.0), on_off=OnOff(2.0, 3.0), hosts=2)
 FEW = Flows("web", 50, (24.0, 44.0, 60.0, 80.0, 100.0), on_off=OnOff(2.0, 3.0), hosts=2)
 PACED = Flows("web", 100, (24.0, 44.0, 60.0, 80.0, 100.0), on_off=OnOff(2.0, 3.0, rate=200e3), hosts=2)
@@ -58,7 +59,7 @@ NS2 = (
     _ns2("red_pd-rtt-10.1s", discipline=q.red_pd(20, 60, 0.1, 10.1), flows=(SHORT, LONG), duration=110.0),
 )
 
-#: Windows of some twelve packets: with a few, each simulator's rounding of windows decides.
+#: Windows are about twelve packets. With smaller windows, each simulator's rounding would decide the result.
 SACK = Flows("tcp", 6, (60.0, 68.0, 76.0, 84.0, 92.0, 100.0), recovery="sack")
 SHORT_SACK = Flows("short", 3, (60.0, 68.0, 76.0), recovery="sack")
 LONG_SACK = Flows("long", 3, (120.0, 128.0, 136.0), recovery="sack")

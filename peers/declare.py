@@ -1,4 +1,4 @@
-"""What a case is: a dumbbell with its flows and one discipline, in words of no simulator."""
+"""The parts of a case: a dumbbell, its flows and one discipline, independent of any simulator."""
 
 from __future__ import annotations
 
@@ -6,13 +6,13 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Literal
 
-#: A name that this file gives, and the value for it.
+#: Names and values.
 Settings = tuple[tuple[str, str | float | int | bool], ...]
 
 
 @dataclass(frozen=True)
 class OnOff:
-    """Pareto on and off periods: means in seconds; without a rate the source sends what TCP takes."""
+    """Pareto on and off periods: means in seconds. Without a rate, the source always has data while on."""
 
     on: float
     off: float
@@ -22,13 +22,13 @@ class OnOff:
 
 @dataclass(frozen=True)
 class Flows:
-    """One class of flows. The round-trip times (without queues, in ms) go round among the flows."""
+    """One class of flows. The round-trip times (without queues, in ms) are assigned to the flows in turn."""
 
     name: str
     count: int
     rtts: tuple[float, ...]
     kind: Literal["tcp", "udp"] = "tcp"
-    #: Rate on the wire of each UDP flow in bit/s; each interval varies by `jitter` of itself.
+    #: Rate on the wire of each UDP flow in bit/s. Each interval varies at random by up to `jitter` of its mean.
     rate: float | None = None
     jitter: float = 0.5
     on_off: OnOff | None = None
@@ -38,7 +38,7 @@ class Flows:
 
     def by_rtt(self) -> list[tuple[float, int]]:
         """Round-trip times, and the number of flows with each."""
-        counts = [(self.count + len(self.rtts) - 1 - at) // len(self.rtts) for at in range(len(self.rtts))]
+        counts = [(self.count + len(self.rtts) - 1 - index) // len(self.rtts) for index in range(len(self.rtts))]
         return [(rtt, count) for rtt, count in zip(self.rtts, counts, strict=True) if count]
 
 
@@ -46,7 +46,7 @@ class Flows:
 class Discipline:
     """One discipline as each simulator names it."""
 
-    #: For Headgate, as on its command line.
+    #: For Headgate, as written on its command line.
     here: str
     #: The peer's class, and its settings.
     peer: str
@@ -66,7 +66,7 @@ class Case:
     discipline: Discipline
     flows: tuple[Flows, ...]
     rate: float = 10e6
-    #: One-way delay of the bottleneck in ms, and room in its queue in packets.
+    #: One-way delay of the bottleneck in ms, and its buffer in packets.
     delay: float = 10.0
     limit: int = 100
     ecn: bool = False
@@ -77,13 +77,13 @@ class Case:
     #: Bytes of a packet on the wire, and of its headers that goodput leaves out.
     packet: int = 1000
     header: int = 40
-    #: The greatest random delay before a TCP packet in ms, against lockstep.
+    #: The greatest random delay before a TCP packet in ms; it prevents lockstep.
     send_jitter: float = 1.0
     #: TCP keys that only this case needs.
     tcp: Settings = field(default=())
 
 
 def as_arguments(options: Mapping[str, object], groups: Iterable[str]) -> list[str]:
-    """A peer's arguments: each option as its name and value, then `group` and its text for each group of flows."""
+    """A peer's arguments: the name and value of each option, then `group` and the text of each group of flows."""
     words = [word for key, value in options.items() for word in (key, str(value))]
     return words + [word for group in groups for word in ("group", group)]

@@ -6,7 +6,7 @@ from peers.declare import Discipline, Settings
 
 
 def here(name: str, **settings: object) -> str:
-    """A discipline as on Headgate's command line."""
+    """A discipline as written on Headgate's command line."""
 
     def word(value: object) -> str:
         return {True: "on", False: "off"}[value] if isinstance(value, bool) else str(value)
@@ -25,7 +25,7 @@ def fifo(limit: int) -> Discipline:
     return Discipline(here("droptail"), "ns3::FifoQueueDisc", (("MaxSize", f"{limit}p"),))
 
 
-#: RED's settings in ns-2 that every case has: queue in packets, marks wherever RED would drop at random.
+#: Settings of every RED in ns-2: the queue counts packets, and marks replace every random drop.
 RED_NS2: Settings = (
     ("bytes_", False),
     ("queue_in_bytes_", False),
@@ -51,7 +51,7 @@ def red(
 
 
 def red_here(name: str, minth: int, maxth: int, maxp: float, wq: float, **more: object) -> str:
-    """RED here with the details of ns-2: a gap after each drop, none at a queue of at most one packet."""
+    """Headgate's RED with the rules of ns-2: spaced drops, and no drops while at most one packet is queued."""
     common: dict[str, object] = {"minth": f"{minth}p", "maxth": f"{maxth}p", "maxp": maxp, "wq": wq}
     return here(name, **common, spacing="wait", spare_first=True, spare_below=2, mean_packet="1000B", **more)
 

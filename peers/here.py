@@ -25,8 +25,8 @@ def scenario(case: Case) -> str:
         f'limit = "{case.limit}p"',
     ]
     for flows in case.flows:
-        for at, (rtt, count) in enumerate(flows.by_rtt()):
-            lines += _section(case, flows, f"{flows.name}-{at}", rtt, count)
+        for index, (rtt, count) in enumerate(flows.by_rtt()):
+            lines += _section(case, flows, f"{flows.name}-{index}", rtt, count)
     return "\n".join(lines) + "\n"
 
 
@@ -62,8 +62,8 @@ def _udp(case: Case, flows: Flows) -> dict[str, object]:
 
 
 def main() -> None:
-    """Runs the scenario given on the standard input with one seed, and prints its results and processor time."""
-    import headgate  # not above: its start is no part of the measured time
+    """Runs the scenario from standard input with one seed, and prints its results and processor time."""
+    import headgate  # not above: the measured time excludes the import
 
     scenario = headgate.Scenario.parse(sys.stdin.read())
     before = time.process_time()

@@ -1,4 +1,4 @@
-"""Compares figures: means over seeds with their intervals, and whether the two simulators agree."""
+"""Compares the figures of two simulators: means over seeds, their intervals, and a verdict."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ class Figure:
 
     @property
     def verdict(self) -> str:
-        """`close` if within 5 %, `spread` if our mean is among the peer's seeds, else `gap`."""
+        """`close` if within 5 %, `spread` if our mean is within the range of the peer's seeds, else `gap`."""
         if abs(self.gap) <= CLOSE:
             return "close"
         seeds = [value for value in self.peer["per_seed"] if value is not None]
@@ -66,16 +66,16 @@ def figures(case: Case, ours: Sequence[Measured], theirs: Sequence[Measured]) ->
 
 
 def _table(case: Case, runs: Sequence[Measured]) -> Mapping[tuple[str, str], list[float]]:
-    found: dict[tuple[str, str], list[float]] = {}
+    values_by_figure: dict[tuple[str, str], list[float]] = {}
     for flows in case.flows:
         goodput = [run["goodput_bps"][flows.name] / 1e6 for run in runs]
-        found[f"goodput of {flows.name}", "Mbit/s"] = goodput
-    found["drop rate", "%"] = [100 * run["dropped"] / run["arrived"] for run in runs]
+        values_by_figure[f"goodput of {flows.name}", "Mbit/s"] = goodput
+    values_by_figure["drop rate", "%"] = [100 * run["dropped"] / run["arrived"] for run in runs]
     if case.ecn:
-        found["mark rate", "%"] = [100 * run["marked"] / run["arrived"] for run in runs]
-    found["mean queue", "packets"] = [run["queue_packets"] for run in runs]
-    found["utilization", "%"] = [100 * run["utilization"] for run in runs]
-    return found
+        values_by_figure["mark rate", "%"] = [100 * run["marked"] / run["arrived"] for run in runs]
+    values_by_figure["mean queue", "packets"] = [run["queue_packets"] for run in runs]
+    values_by_figure["utilization", "%"] = [100 * run["utilization"] for run in runs]
+    return values_by_figure
 
 
 def speed(case: Case, ours: Iterable[Measured], theirs: Iterable[Measured]) -> Speed:

@@ -9,15 +9,15 @@ from pathlib import Path
 from peers.declare import Case, Discipline, Flows, Settings, as_arguments
 
 SCRIPT = Path(__file__).with_name("ns2.tcl")
-#: Where Debian's ns2-examples has the RED-PD scripts of its authors. The variable NS2_EXAMPLES names another place.
+#: Debian's ns2-examples has the RED-PD scripts of its authors here. The variable NS2_EXAMPLES names another folder.
 EXAMPLES = Path("/usr/share/doc/ns2/examples")
 
-#: Neither simulator here has a handshake.
+#: Headgate has no handshake, so ns-2 uses none either.
 _TCP: Settings = (("syn_", False), ("delay_growth_", False))
 
 
 def missing(case: Case | None = None) -> str | None:
-    """A sentence that says which package is missing for ns-2, or for this case of it."""
+    """The package that is missing for ns-2 or for the case, in a sentence; None if all are installed."""
     if not shutil.which("ns"):
         return "ns-2 is missing: install Debian's package ns2"
     if case and case.discipline.engine and not (engine() / "monitoring.tcl").is_file():
@@ -41,7 +41,7 @@ def arguments(case: Case, seed: int) -> list[str]:
     options = {
         "rate": case.rate,
         "delay": case.delay / 1e3,
-        # ns-2's DropTail drops where the arrival would be the packet that fills the queue.
+        # ns-2's DropTail holds one packet less than its limit.
         "limit": case.limit + (discipline.peer == "DropTail"),
         "queue": discipline.peer,
         "settings": pairs(discipline.settings),
@@ -52,7 +52,7 @@ def arguments(case: Case, seed: int) -> list[str]:
         "duration": case.duration,
         "warmup": case.warmup,
     }
-    groups = [group(case, flows, at) for flows in case.flows for at, _ in enumerate(flows.by_rtt())]
+    groups = [group(case, flows, index) for flows in case.flows for index, _ in enumerate(flows.by_rtt())]
     return as_arguments(options, groups)
 
 
@@ -63,9 +63,9 @@ def _engine(discipline: Discipline) -> dict[str, object]:
     return {"engine": engine(), "start": start, "target_rtt": target_rtt}
 
 
-def group(case: Case, flows: Flows, at: int) -> str:
+def group(case: Case, flows: Flows, index: int) -> str:
     """The flows of one round-trip time, as a Tcl list of keys and values."""
-    rtt, count = flows.by_rtt()[at]
+    rtt, count = flows.by_rtt()[index]
     side = (rtt / 2 - case.delay) / 2e3
     useful = 1 - case.header / case.packet if flows.kind == "tcp" else 1.0
     common: Settings = (
@@ -96,7 +96,7 @@ def _tcp(case: Case, flows: Flows) -> Settings:
 
 
 def _traffic(case: Case, flows: Flows) -> Settings:
-    """The source. ns-2's sources write data: with TCP their rate leaves out the headers."""
+    """The source. ns-2's sources write data, so their rate with TCP excludes headers."""
     data = case.packet - case.header if flows.kind == "tcp" else case.packet
     if flows.on_off is None:
         if flows.kind == "tcp":

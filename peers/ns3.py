@@ -16,7 +16,7 @@ LIBRARIES = ("applications", "internet", "point-to-point", "traffic-control", "n
 
 
 def missing() -> str | None:
-    """A sentence that says which package is missing."""
+    """The package that is missing for ns-3, in a sentence; None if all are installed."""
     if not shutil.which("g++"):
         return "no C++ compiler: install Debian's package g++"
     if not HEADER.is_file():
@@ -25,12 +25,12 @@ def missing() -> str | None:
 
 
 def program(out: Path) -> Path:
-    """Where the compiled program is kept: under the hash of its source."""
+    """The path of the compiled program; its name has the hash of the source."""
     return out / f"ns3-{sha256(SOURCE.read_bytes()).hexdigest()[:8]}"
 
 
 def build(out: Path) -> None:
-    """Compiles the program, unless that has been done."""
+    """Compiles the program, unless it exists."""
     target = program(out)
     if not target.is_file():
         out.mkdir(parents=True, exist_ok=True)
@@ -50,7 +50,8 @@ def arguments(case: Case, seed: int) -> list[str]:
         "delay": case.delay / 1e3,
         "qdisc": case.discipline.peer,
         "settings": settings,
-        # With TcpPrrRecovery a mark halves the window over a round trip, here at once (RFC 3168, section 6.1.2).
+        # Headgate halves the window index once after a mark (RFC 3168, section 6.1.2), as TcpClassicRecovery does.
+        # TcpPrrRecovery takes a round trip.
         "recovery": "ns3::TcpClassicRecovery" if case.ecn else "ns3::TcpPrrRecovery",
         "ecn": "On" if case.ecn else "Off",
         "segment": case.packet - case.header,
@@ -59,15 +60,15 @@ def arguments(case: Case, seed: int) -> list[str]:
         "duration": case.duration,
         "warmup": case.warmup,
     }
-    groups = [group(case, flows, at) for flows in case.flows for at, _ in enumerate(flows.by_rtt())]
+    groups = [group(case, flows, index) for flows in case.flows for index, _ in enumerate(flows.by_rtt())]
     return as_arguments(options, groups)
 
 
-def group(case: Case, flows: Flows, at: int) -> str:
+def group(case: Case, flows: Flows, index: int) -> str:
     """The flows of one round-trip time, as keys and values."""
     if flows.on_off or flows.hosts:
         raise ValueError(f"{case.name}: ns3.cc has no on/off sources and no shared hosts")
-    rtt, count = flows.by_rtt()[at]
+    rtt, count = flows.by_rtt()[index]
     side = (rtt / 2 - case.delay) / 2e3
     words: dict[str, object] = {
         "name": flows.name,

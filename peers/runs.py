@@ -1,4 +1,4 @@
-"""Runs the cases, two processes at a time, and keeps each result in a file."""
+"""Runs cases in parallel processes, and stores each result in a file."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ FIELDS = ("goodput_bps", "arrived", "dropped", "marked", "queue_packets", "utili
 
 
 class RunError(Exception):
-    """A simulator failed, or printed something else than a result."""
+    """A simulator failed, or printed something other than a result."""
 
 
 @dataclass(frozen=True)
@@ -38,13 +38,13 @@ class Task:
     side: str
     seed: int
     command: tuple[str, ...]
-    given: str = ""
+    stdin: str = ""
 
     def file(self, out: Path) -> Path:
-        """Where its result is kept: the name has a hash of everything that decides the result."""
+        """The file of its result. Its name has a hash of everything that affects the result."""
         version = headgate.__version__ if self.side == "here" else ""
-        decides = json.dumps([self.command[1:], self.given, version, _source(self.side)])
-        return out / f"{self.case.name}-{self.side}-{self.seed}-{sha256(decides.encode()).hexdigest()[:10]}.json"
+        identity = json.dumps([self.command[1:], self.stdin, version, _source(self.side)])
+        return out / f"{self.case.name}-{self.side}-{self.seed}-{sha256(identity.encode()).hexdigest()[:10]}.json"
 
     def result(self, status: int, printed: str, errors: str) -> Measured:
         """The result that the process printed. Raises `RunError` if it failed or printed something else."""
@@ -59,7 +59,7 @@ class Task:
 
 
 def _source(side: str) -> str:
-    """The text of the program that runs a peer; here, the hash of the extension."""
+    """The text of the program that runs a peer; for Headgate, the hash of its extension."""
     if side == "here":
         return extension()
     return {"ns2": ns2.SCRIPT, "ns3": ns3.SOURCE}[side].read_text()
@@ -67,43 +67,43 @@ def _source(side: str) -> str:
 
 @cache
 def extension() -> str:
-    """A hash of Headgate's compiled half: another build may give other results."""
+    """A hash of Headgate's compiled part: another build may give other results."""
     return sha256(Path(_core.__file__).read_bytes()).hexdigest()
 
 
 def tasks(cases: Iterable[Case], seeds: Sequence[int], program: Path) -> list[Task]:
     """The runs of all cases with all seeds, on both sides."""
-    found = []
+    runs = []
     for case in cases:
         text = here.scenario(case)
         for seed in seeds:
             if case.peer == "ns2":
-                theirs = tuple(ns2.command(case, seed))
+                peer_command = tuple(ns2.command(case, seed))
             else:
-                theirs = (str(program), *ns3.arguments(case, seed))
-            found.append(Task(case, case.peer, seed, theirs))
-            found.append(Task(case, "here", seed, (sys.executable, "-m", "peers.here", str(seed)), text))
-    return found
+                peer_command = (str(program), *ns3.arguments(case, seed))
+            runs.append(Task(case, case.peer, seed, peer_command))
+            runs.append(Task(case, "here", seed, (sys.executable, "-m", "peers.here", str(seed)), text))
+    return runs
 
 
 def parse(text: str) -> Measured:
-    """The result in what a simulator printed: its last line.
+    """The result: the last line that a simulator printed.
 
-    Raises `RunError` if that is no result.
+    Raises `RunError` if that line is no result.
     """
     lines = text.strip().splitlines()
     try:
-        found = json.loads(lines[-1]) if lines else None
+        result = json.loads(lines[-1]) if lines else None
     except ValueError:
-        found = None
-    if not isinstance(found, dict) or not set(FIELDS) <= set(found):
+        result = None
+    if not isinstance(result, dict) or not set(FIELDS) <= set(result):
         last = lines[-1][:200] if lines else "nothing"
         raise RunError(f"expected a line of JSON with {', '.join(FIELDS)}, found: {last}")
-    return found
+    return result
 
 
 class Pool:
-    """Runs tasks in processes of their own. Leaving it ends those that still run."""
+    """Runs tasks in separate processes. On an error, running tasks are ended."""
 
     def __init__(self, out: Path, processes: int) -> None:
         self._out = out
@@ -113,13 +113,13 @@ class Pool:
         self._stopped = False
 
     def run(self, wanted: Sequence[Task], progress: Callable[[int, int], None]) -> None:
-        """Runs the tasks without a kept result. Raises `RunError` if one fails, after those that run have ended."""
+        """Runs the tasks without a stored result. If one fails, ends the others and raises `RunError`."""
         self._out.mkdir(parents=True, exist_ok=True)
         waiting = [task for task in wanted if not task.file(self._out).is_file()]
         finished = len(wanted) - len(waiting)
         futures: set[Future[None]] = set()
         try:
-            futures = {self._threads.submit(self._one, task) for task in waiting}
+            futures = {self._threads.submit(self._run_task, task) for task in waiting}
             while futures:
                 progress(finished, len(wanted))
                 done, futures = wait(futures, timeout=1.0, return_when=FIRST_COMPLETED)
@@ -139,14 +139,14 @@ class Pool:
             future.cancel()
         self._threads.shutdown()
 
-    def _one(self, task: Task) -> None:
-        with TemporaryFile("w+") as given, TemporaryFile("w+") as printed, TemporaryFile("w+") as errors:
-            given.write(task.given)
-            given.seek(0)
+    def _run_task(self, task: Task) -> None:
+        with TemporaryFile("w+") as stdin, TemporaryFile("w+") as printed, TemporaryFile("w+") as errors:
+            stdin.write(task.stdin)
+            stdin.seek(0)
             with self._lock:
                 if self._stopped:
                     return
-                process = subprocess.Popen(task.command, stdin=given, stdout=printed, stderr=errors)  # noqa: S603
+                process = subprocess.Popen(task.command, stdin=stdin, stdout=printed, stderr=errors)  # noqa: S603
                 self._running.add(process)
             _, status, used = os.wait4(process.pid, 0)
             with self._lock:
@@ -156,26 +156,26 @@ class Pool:
                     return
             printed.seek(0)
             errors.seek(0)
-            found = task.result(process.returncode, printed.read(), errors.read())
-            found.setdefault("cpu_s", used.ru_utime + used.ru_stime)
-            keep(task.file(self._out), found)
+            result = task.result(process.returncode, printed.read(), errors.read())
+            result.setdefault("cpu_s", used.ru_utime + used.ru_stime)
+            keep(task.file(self._out), result)
 
 
-def keep(file: Path, found: Measured) -> None:
-    """Writes a result; a file that exists is complete."""
+def keep(file: Path, result: Measured) -> None:
+    """Writes a result. The rename ensures that a file is complete."""
     unfinished = file.with_suffix(".part")
-    unfinished.write_text(json.dumps(found) + "\n")
+    unfinished.write_text(json.dumps(result) + "\n")
     unfinished.rename(file)
 
 
 def kept(wanted: Iterable[Task], out: Path) -> dict[tuple[str, str], list[Measured]]:
-    """The kept results by case and side, in the order of seeds. Cases that are not complete are left out."""
-    found: dict[tuple[str, str], list[Measured]] = {}
+    """The stored results by case and side, in the order of seeds. Incomplete cases are left out."""
+    results: dict[tuple[str, str], list[Measured]] = {}
     incomplete = set()
     for task in wanted:
         file = task.file(out)
         if file.is_file():
-            found.setdefault((task.case.name, task.side), []).append(json.loads(file.read_text()))
+            results.setdefault((task.case.name, task.side), []).append(json.loads(file.read_text()))
         else:
             incomplete.add(task.case.name)
-    return {key: runs for key, runs in found.items() if key[0] not in incomplete}
+    return {key: runs for key, runs in results.items() if key[0] not in incomplete}

@@ -1,4 +1,4 @@
-"""docs/peer_tables.py writes the comparison's tables, on made figures."""
+"""docs/peer_tables.py writes the comparison's tables: tests with synthetic figures."""
 
 import runpy
 from pathlib import Path
@@ -12,7 +12,7 @@ from peers.judge import Figure, Speed
 from peers.show import Comparison
 
 DOCS = Path(__file__).parents[2] / "docs"
-FOUND = Comparison(
+COMPARISON = Comparison(
     [
         Figure("droptail", "drop rate", "%", estimate([1.0, 1.0]), estimate([1.0, 1.0])),
         Figure("droptail", "mean queue", "packets", estimate([12.0, 12.0]), estimate([8.0, 13.0])),
@@ -30,7 +30,7 @@ def script(monkeypatch: pytest.MonkeyPatch) -> dict[str, Any]:
 
 def test_the_score_counts_figures_by_verdict(script: dict[str, Any]):
     assert "3 figures. 1 are within 5 %, 1 more lie within the peer's own seeds: 66.7 % agree. 1 differ.\n" in (
-        script["score"](FOUND)
+        script["score"](COMPARISON)
     )
 
 
@@ -38,19 +38,19 @@ def test_a_gap_has_its_cause_and_an_unknown_one_stops_the_script(
     script: dict[str, Any], monkeypatch: pytest.MonkeyPatch
 ):
     monkeypatch.setitem(CAUSES, ("codel", "drop rate"), "a cause")
-    assert script["gaps"](FOUND.figures).endswith("| codel | drop rate | 2 ± 0 | 1 ± 0 | +100.0 % | a cause |\n")
+    assert script["gaps"](COMPARISON.figures).endswith("| codel | drop rate | 2 ± 0 | 1 ± 0 | +100.0 % | a cause |\n")
     monkeypatch.delitem(CAUSES, ("codel", "drop rate"))
     with pytest.raises(KeyError, match="codel"):
-        script["gaps"](FOUND.figures)
+        script["gaps"](COMPARISON.figures)
 
 
 def test_tables_have_a_row_for_each_figure_and_case(script: dict[str, Any]):
-    rows = script["figures"](FOUND.figures).splitlines()[2:]
+    rows = script["figures"](COMPARISON.figures).splitlines()[2:]
     assert rows[0] == "| droptail | ns-2 | drop rate, % | 1 ± 0 | 1 ± 0 | none | within 5 % |"
     assert rows[1].startswith("|  |  | mean queue, packets | 12 ± 0 | 10.5 ± ")
     assert rows[1].endswith("| +14.3 % | within its seeds |")
     assert rows[2].endswith("| +100.0 % | **differs** |")
-    assert script["speed"](FOUND).splitlines()[2:] == [
+    assert script["speed"](COMPARISON).splitlines()[2:] == [
         "| droptail | ns-2 | 300 | 200 | 1.5 |",
         "| codel | ns-3 | 150 | 10 | 15 |",
     ]

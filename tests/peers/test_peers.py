@@ -1,4 +1,4 @@
-"""The comparison with ns-2 and ns-3: one declaration, arguments for each simulator, results and verdicts."""
+"""The comparison with ns-2 and ns-3: cases, arguments for each simulator, results and verdicts."""
 
 import dataclasses
 import json
@@ -60,12 +60,12 @@ def test_flows_of_a_class_take_its_round_trip_times_in_turn():
 def test_ns2_gets_link_queue_and_flows_from_the_case():
     case = BY_NAME["red-udp"]
     words = ns2.arguments(case, 3)
-    given = options(words)
-    assert (given["rate"], given["delay"], given["limit"], given["seed"]) == ("10000000.0", "0.01", "100", "3")
-    assert "thresh_ 20 maxthresh_ 60 linterm_ 10.0" in given["settings"]
+    values = options(words)
+    assert (values["rate"], values["delay"], values["limit"], values["seed"]) == ("10000000.0", "0.01", "100", "3")
+    assert "thresh_ 20 maxthresh_ 60 linterm_ 10.0" in values["settings"]
     groups = [value for key, value in zip(words[::2], words[1::2], strict=True) if key == "group"]
     assert len(groups) == 6  # five round-trip times of TCP, and UDP
-    # A round trip of 40 ms: 10 ms of the bottleneck each way leave 5 ms for each access link.
+    # A round trip of 40 ms: the bottleneck delays 10 ms each way, so 5 ms are left for each access link.
     assert "near 0.005 far 0.005" in groups[0]
     assert "packetSize_ 960 overhead_ 0.001 ecn_ 0" in groups[0]
     assert "traffic CBR source {rate_ 4000000.0 packetSize_ 1000 random_ 1}" in groups[5]
@@ -78,18 +78,18 @@ def test_rates_on_the_wire_become_rates_of_data_for_sources_over_tcp():
     assert "ecn_ 1" in group
 
 
-def test_ns2s_droptail_gets_one_packet_more_because_it_holds_one_less():
+def test_ns2s_droptail_has_a_limit_greater_by_one_because_it_holds_one_packet_less():
     assert options(ns2.arguments(BY_NAME["droptail"], 1))["limit"] == "101"
 
 
 def test_ns3_gets_attributes_and_flows_from_the_case():
     case = BY_NAME["pie-udp"]
     words = ns3.arguments(case, 2)
-    given = options(words)
-    assert given["qdisc"] == "ns3::PieQueueDisc"
-    assert given["settings"] == "MaxSize=200p;MeanPktSize=1500;UseEcn=false"
-    assert (given["segment"], given["ecn"]) == ("1458", "Off")
-    assert given["recovery"] == "ns3::TcpPrrRecovery"
+    values = options(words)
+    assert values["qdisc"] == "ns3::PieQueueDisc"
+    assert values["settings"] == "MaxSize=200p;MeanPktSize=1500;UseEcn=false"
+    assert (values["segment"], values["ecn"]) == ("1458", "Off")
+    assert values["recovery"] == "ns3::TcpPrrRecovery"
     assert options(ns3.arguments(BY_NAME["pie-ecn"], 2))["recovery"] == "ns3::TcpClassicRecovery"
     assert words[-1].endswith("packet 1500 rate 3000000.0 jitter 0.5")
     with pytest.raises(ValueError, match="red-onoff: ns3"):
@@ -108,8 +108,8 @@ def test_other_output_is_an_error_that_names_the_fields(text: str):
 
 def test_figures_are_goodput_drop_rate_queue_and_utilization_and_marks_with_ecn():
     runs: list[Measured] = [RESULT | {"cpu_s": 0.5}, RESULT | {"cpu_s": 1.5}]
-    found = {each.name: each.here["mean"] for each in figures(BY_NAME["red-ecn-udp"], runs, runs)}
-    assert found == {
+    means = {each.name: each.here["mean"] for each in figures(BY_NAME["red-ecn-udp"], runs, runs)}
+    assert means == {
         "goodput of tcp": 5.0,
         "goodput of udp": 4.0,
         "drop rate": 1.5,
@@ -132,7 +132,7 @@ def test_figures_are_goodput_drop_rate_queue_and_utilization_and_marks_with_ecn(
         ([0.1, 0.1], [0.0, 0.0], "gap"),
     ],
 )
-def test_a_figure_agrees_within_5_percent_or_among_the_peers_seeds(
+def test_a_figure_agrees_within_5_percent_or_within_the_range_of_the_peers_seeds(
     ours: list[float], theirs: list[float], verdict: str
 ):
     assert Figure("case", "drop rate", "%", estimate(ours), estimate(theirs)).verdict == verdict
@@ -145,7 +145,7 @@ def test_every_cause_belongs_to_a_figure_of_a_case():
 
 
 @pytest.mark.parametrize("missing", ["ns", "ns3"])
-def test_a_missing_simulator_is_a_sentence_and_no_error(
+def test_a_missing_simulator_prints_a_line_and_is_no_error(
     missing: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path
 ):
     monkeypatch.setattr(shutil, "which", lambda name: None if name == "ns" else f"/usr/bin/{name}")
@@ -186,32 +186,32 @@ def test_finished_runs_are_kept_and_not_repeated(tmp_path: Path):
     for _ in range(2):
         Pool(tmp_path / "out", 2).run([task], ignore)
     assert (tmp_path / "ran").read_text() == "x"
-    found = kept([task], tmp_path / "out")["droptail", "ns2"]
-    assert [{name: run[name] for name in FIELDS} for run in found] == [RESULT]
-    assert found[0]["cpu_s"] > 0
+    results = kept([task], tmp_path / "out")["droptail", "ns2"]
+    assert [{name: run[name] for name in FIELDS} for run in results] == [RESULT]
+    assert results[0]["cpu_s"] > 0
 
 
-def test_a_simulator_that_fails_is_an_error_with_its_last_words(tmp_path: Path):
+def test_a_simulator_that_fails_is_an_error_with_its_last_lines(tmp_path: Path):
     task = program(BY_NAME["droptail"], "import sys; print('no such node', file=sys.stderr); sys.exit(3)")
     with pytest.raises(RunError, match=r"droptail, ns2, seed 1: exit status 3: no such node"):
         Pool(tmp_path, 1).run([task], ignore)
     assert not list(tmp_path.iterdir())
 
 
-def test_cases_with_missing_runs_are_not_shown(tmp_path: Path):
+def test_cases_with_missing_runs_are_left_out(tmp_path: Path):
     first = program(BY_NAME["droptail"], f"print({json.dumps(RESULT)!r})")
     Pool(tmp_path, 1).run([first], ignore)
     assert kept([first, dataclasses.replace(first, seed=2)], tmp_path) == {}
 
 
 @pytest.mark.skipif(ns2.missing() is not None, reason="ns-2 is missing")
-def test_a_short_case_runs_in_ns2_and_here(tmp_path: Path):
+def test_a_short_case_runs_in_ns2_and_in_headgate(tmp_path: Path):
     short = dataclasses.replace(BY_NAME["droptail-udp"], duration=4.0, warmup=2.0)
     Pool(tmp_path, 2).run(wanted := tasks([short], [1], tmp_path), ignore)
-    found = kept(wanted, tmp_path)
+    results = kept(wanted, tmp_path)
     for side in ("ns2", "here"):
-        (run,) = found["droptail-udp", side]
-        # Eleven flows fill 10 Mbit/s. UDP has at most its 4 Mbit/s, and no queue is longer than its room.
+        (run,) = results["droptail-udp", side]
+        # Eleven flows fill 10 Mbit/s. UDP has at most its 4 Mbit/s, and no queue is longer than its buffer.
         assert run["utilization"] == pytest.approx(1, abs=0.02)
         assert 3e6 < run["goodput_bps"]["udp"] <= 4.1e6
         assert 4e6 < run["goodput_bps"]["tcp"] < 7e6
