@@ -1,4 +1,4 @@
-"""What runs at the ends of a link in tests: `python hosts.py ROLE ...`."""
+"""Programs for the hosts at the ends of a link: `python hosts.py ROLE ...`, where a role is a function."""
 
 import os
 import socket
@@ -12,33 +12,33 @@ PORT = 5000
 
 
 def echo() -> None:
-    """Sends each datagram back where it came from."""
-    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as here, socket.create_server((FAR, PORT)):
-        here.bind((FAR, PORT))
+    """Sends each datagram back to its sender."""
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as sock, socket.create_server((FAR, PORT)):
+        sock.bind((FAR, PORT))
         while True:
-            here.sendto(*here.recvfrom(2048))
+            sock.sendto(*sock.recvfrom(2048))
 
 
 def ping(count: str) -> None:
     """Prints the least round-trip time of `count` datagrams of 100 bytes on the wire, in ms."""
     times = []
-    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as here:
-        here.settimeout(2)
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as sock:
+        sock.settimeout(2)
         for number in range(int(count)):
             begun = time.perf_counter()
-            here.sendto(bytes([number]) * 72, (FAR, PORT))
-            assert here.recv(2048) == bytes([number]) * 72
+            sock.sendto(bytes([number]) * 72, (FAR, PORT))
+            assert sock.recv(2048) == bytes([number]) * 72
             times.append(time.perf_counter() - begun)
     print(min(times) * 1e3)
 
 
 def source(size: str, word: str = "x", address: str = FAR) -> None:
-    """Sends `size` bytes of `word` to everyone who connects."""
-    with socket.create_server((address, PORT), family=family(address)) as here:
+    """Sends `size` bytes of `word` over each connection."""
+    with socket.create_server((address, PORT), family=family(address)) as sock:
         while True:
-            there, _ = here.accept()
-            with there:
-                there.sendall((word * int(size)).encode()[: int(size)])
+            connection, _ = sock.accept()
+            with connection:
+                connection.sendall((word * int(size)).encode()[: int(size)])
 
 
 def family(address: str) -> socket.AddressFamily:
@@ -46,46 +46,46 @@ def family(address: str) -> socket.AddressFamily:
 
 
 def fetch(address: str = FAR) -> None:
-    """Prints how many bytes came, how many seconds that took from the first to the last, and which word it was."""
-    with socket.create_connection((address, PORT), timeout=20) as there:
-        there.settimeout(20)
-        data, first = [there.recv(1 << 16)], time.perf_counter()
-        while piece := there.recv(1 << 16):
+    """Prints the number of bytes after the first piece, the seconds that they took, and the first letter."""
+    with socket.create_connection((address, PORT), timeout=20) as connection:
+        connection.settimeout(20)
+        data, first = [connection.recv(1 << 16)], time.perf_counter()
+        while piece := connection.recv(1 << 16):
             data.append(piece)
     received = b"".join(data)
     print(len(received) - len(data[0]), time.perf_counter() - first, received[:1].decode())
 
 
 def fetch6() -> None:
-    """The same over IPv6; then how many packets came with a mark (RFC 3168's CE), by the kernel's count."""
+    """`fetch` over IPv6. Then prints the kernel's count of received packets with a CE mark (RFC 3168)."""
     fetch(os.environ["HEADGATE_FAR6"])
     counts = Path("/proc/net/snmp6").read_text().split()
     print(counts[counts.index("Ip6InCEPkts") + 1])
 
 
 def whoami(address: str) -> None:
-    """Tells everyone who connects what their address is from here."""
-    with socket.create_server((address, PORT)) as here:
+    """Sends the address of the peer over each connection."""
+    with socket.create_server((address, PORT)) as sock:
         while True:
-            there, (name, _) = here.accept()
-            with there:
-                there.sendall(name.encode())
+            connection, (name, _) = sock.accept()
+            with connection:
+                connection.sendall(name.encode())
 
 
 def ask(address: str) -> None:
-    """Prints our own address, and what it is from there."""
-    with socket.create_connection((address, PORT), timeout=5) as there:
-        print(there.getsockname()[0], there.recv(99).decode(), flush=True)
+    """Prints the address of this host, and the one that the server sees."""
+    with socket.create_connection((address, PORT), timeout=5) as connection:
+        print(connection.getsockname()[0], connection.recv(99).decode(), flush=True)
 
 
 def breed() -> None:
-    """Starts one whose parent ends at once, in a session of its own; says who that is, and ends when its input does."""
+    """Starts an orphan in its own session and prints its process number. Ends when its input ends."""
     subprocess.run(["sh", "-c", "setsid sleep 60 > /dev/null & echo $!"], check=True)
     sys.stdin.read()
 
 
 def stay() -> None:
-    """Says who it is, and stays."""
+    """Prints its process number and sleeps."""
     print(os.getpid(), flush=True)
     time.sleep(60)
 

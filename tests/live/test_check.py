@@ -1,4 +1,4 @@
-"""The verdicts of `headgate link --check`, from measurements made up for them."""
+"""The verdicts of `headgate link --check`, on synthetic measurements."""
 
 from typing import Any
 
@@ -9,7 +9,7 @@ from headgate.live import check, options, summary
 
 
 def measured(mbit: float, **changes: Any) -> dict[str, Any]:
-    """A second of packets of 10000 bits at a rate, all of which came 1.1 ms after they were sent."""
+    """A second of packets of 10000 bits, each received 1.1 ms after it was sent."""
     count = int(mbit * 100)
     lane = {
         "offered": count,
@@ -32,7 +32,7 @@ def test_a_rate_may_be_wrong_by_half_a_percent(error: float, good: bool):
     assert check.rate(10, measured(10, taken_s=1 / (1 + error)), required=True).good is good
 
 
-def test_a_rate_of_which_nothing_came_is_not_kept():
+def test_a_rate_at_which_nothing_was_received_is_not_kept():
     assert check.rate(10, measured(10, timed=0, taken_s=0.0), required=True).good is False
 
 
@@ -57,12 +57,12 @@ def test_the_delay_of_a_packet_is_compared_with_the_millisecond_it_takes_to_send
         ({"cpu_s": 0.95}, ["processor time of the thread, maximum"]),
     ],
 )
-def test_only_our_drops_may_take_packets(changes: dict[str, Any], bad: list[str]):
-    found = [row.what for row in check.outside_checks([measured(10), measured(10, **changes)]) if not row.good]
-    assert found == bad
+def test_packets_lost_outside_headgate_fail_the_check(changes: dict[str, Any], bad: list[str]):
+    failed = [row.what for row in check.outside_checks([measured(10), measured(10, **changes)]) if not row.good]
+    assert failed == bad
 
 
-def test_it_stops_at_the_first_rate_that_this_machine_does_not_keep():
+def test_the_check_ends_at_the_first_rate_that_this_machine_does_not_keep():
     def measure(mbit: int, share: float, seconds: float) -> dict[str, Any]:
         assert share > 0
         assert seconds > 0
@@ -73,26 +73,26 @@ def test_it_stops_at_the_first_rate_that_this_machine_does_not_keep():
     assert rates[-1].measured.endswith("not reached")
 
 
-def test_packets_that_fit_all_come_and_never_sooner_than_a_link_lets_them():
+def test_packets_that_fit_are_all_received_and_never_early():
     try:
         _core.prepare()
     except PermissionError as error:
         pytest.skip(str(error))
     way = options.scenario("forward", {"rate": "10Mbit/s", "delay": "3ms", "limit": "1000p"})
-    found = _core.measure(way, 5_000_000, check.PACKET, 0.3)
-    assert found["sent"] == found["received"] == 150
-    assert check.lost_outside(found) == 0
-    # 1 ms to send, 3 on the way; the histogram's bins are within 1 %.
-    assert found["delay_ms_p50"] >= 4 * 0.99
+    measurement = _core.measure(way, 5_000_000, check.PACKET, 0.3)
+    assert measurement["sent"] == measurement["received"] == 150
+    assert check.lost_outside(measurement) == 0
+    # 1 ms of transmission and 3 ms of delay; values of the histogram are exact to 1 %.
+    assert measurement["delay_ms_p50"] >= 4 * 0.99
 
 
 def test_a_frame_that_was_too_long_is_explained():
     nothing: dict[str, Any] = dict.fromkeys(("stalls", "no_slot", "kernel_dropped", "no_checksum", "refused"), 0)
     nothing["discarded"] = []
-    found = summary.warnings(
+    warnings = summary.warnings(
         {"forward": nothing | {"discarded": [("oversize", 3), ("bad_length", 1)]}, "reverse": nothing}
     )
-    assert found == [
+    assert warnings == [
         f"forward: 3 frames were dropped: oversize{summary.MERGED}",
         "forward: 1 frames were dropped: bad_length",
     ]

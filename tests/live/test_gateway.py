@@ -1,4 +1,4 @@
-"""`headgate gateway` between veth pairs. It needs Linux and root; where those are missing, so is the test."""
+"""`headgate gateway` between veth pairs. Tests need Linux and root, and are skipped otherwise."""
 
 import json
 import re
@@ -13,9 +13,9 @@ import pytest
 
 from headgate.errors import UsageError
 from headgate.live import gateway_settings
-from tests.live.roads import Roads
+from tests.live.roads import GatewayNetwork
 
-#: Data in a packet of 1500 bytes with IPv4, TCP and timestamps, of the 1514 bytes that its frame has.
+#: Data in a packet of 1500 bytes with IPv4, TCP and timestamps. Its frame has 1514 bytes.
 TCP_SHARE = 1448 / 1514
 
 #: Prints the metrics.
@@ -25,9 +25,9 @@ GATEWAY = (sys.executable, "-m", "headgate", "gateway")
 
 
 @pytest.fixture(scope="module")
-def roads() -> Iterator[Roads]:
+def roads() -> Iterator[GatewayNetwork]:
     try:
-        made = Roads().__enter__()
+        made = GatewayNetwork().__enter__()
     except (OSError, AssertionError, subprocess.CalledProcessError) as error:
         pytest.skip(f"it needs root and util-linux: {error}")
     yield made
@@ -35,40 +35,40 @@ def roads() -> Iterator[Roads]:
 
 
 class Gateway:
-    """A gateway that runs in the middle."""
+    """A gateway on the machine in the middle."""
 
-    def __init__(self, roads: Roads, *arguments: object) -> None:
+    def __init__(self, roads: GatewayNetwork, *arguments: object) -> None:
         words = (*GATEWAY, "--in", "in", "--out", "out", *arguments)
         self.process = roads.start(roads.middle, *words, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
-        self.heard: list[str] = []
-        self.hears("forwarding between ")
+        self.lines: list[str] = []
+        self.wait_for("forwarding between ")
 
-    def hears(self, what: str) -> str:
+    def wait_for(self, what: str) -> str:
         """Reads its standard error up to a line in which `what` stands."""
         assert self.process.stderr is not None
         for line in self.process.stderr:
-            self.heard.append(line)
+            self.lines.append(line)
             if what in line:
                 return line
-        raise AssertionError(f"it ended: {self.heard}")
+        raise AssertionError(f"it ended: {self.lines}")
 
-    def tell(self, number: signal.Signals) -> None:
+    def send_signal(self, number: signal.Signals) -> None:
         self.process.send_signal(number)
 
     def end(self, number: signal.Signals = signal.SIGTERM) -> str:
-        """What it says when it is told to stop."""
-        self.tell(number)
-        _, said = self.process.communicate(timeout=20)
-        assert self.process.returncode == 0, said
-        return said
+        """Sends a signal, and returns what the gateway printed until it ended."""
+        self.send_signal(number)
+        _, summary = self.process.communicate(timeout=20)
+        assert self.process.returncode == 0, summary
+        return summary
 
 
 @pytest.fixture
-def gateway(roads: Roads, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[..., Gateway]]:
+def gateway(roads: GatewayNetwork, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[..., Gateway]]:
     monkeypatch.setenv("XDG_RUNTIME_DIR", str(tmp_path))
     made: list[Gateway] = []
 
-    def start(*arguments: object, where: Roads = roads) -> Gateway:
+    def start(*arguments: object, where: GatewayNetwork = roads) -> Gateway:
         made.append(Gateway(where, *arguments))
         return made[-1]
 
@@ -78,8 +78,8 @@ def gateway(roads: Roads, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> It
         each.process.communicate()
 
 
-def transfer(roads: Roads, size: int) -> float:
-    """The rate in bit/s at which `size` bytes come from far to near, from their first to their last."""
+def transfer(roads: GatewayNetwork, size: int) -> float:
+    """The rate in bit/s of a transfer of `size` bytes from far to near, without its first piece."""
     serving = roads.serve("source", size)
     try:
         received, seconds, _ = roads.host(roads.near, "fetch").split()
@@ -90,17 +90,17 @@ def transfer(roads: Roads, size: int) -> float:
 
 
 def test_tcp_gets_the_rate_and_after_a_reload_the_new_rate(
-    roads: Roads, gateway: Callable[..., Gateway], tmp_path: Path
+    roads: GatewayNetwork, gateway: Callable[..., Gateway], tmp_path: Path
 ):
     config = tmp_path / "gateway.toml"
     config.write_text('rate = "20Mbit/s"\nlimit = "100p"\nqdisc = "droptail"\n')
     running = gateway("--config", config, "--metrics", "127.0.0.1:9100")
     assert [roads.promiscuity(name) for name in ("in", "out")] == [1, 1]
-    # The first flight comes in before the link is full: 10 packets, of a transfer of 1000.
+    # The first window, 10 of 1000 packets, arrives before the link is full.
     assert 0.9 < transfer(roads, 1_500_000) / (20e6 * TCP_SHARE) < 1.03
     config.write_text('rate = "20Mbit/s"\nreverse-rate = "5Mbit/s"\nqdisc = "faba"\n')
-    running.tell(signal.SIGHUP)
-    running.hears("reloaded")
+    running.send_signal(signal.SIGHUP)
+    running.wait_for("reloaded")
     assert 0.9 < transfer(roads, 400_000) / (5e6 * TCP_SHARE) < 1.03
     shown = json.loads(roads.run(roads.near, sys.executable, "-m", "headgate", "top", "gateway", "--once", "--json"))
     assert (shown["pid"], shown["what"]) == (running.process.pid, "in - out")
@@ -111,17 +111,17 @@ def test_tcp_gets_the_rate_and_after_a_reload_the_new_rate(
     (sent,) = re.findall(r'^headgate_sent_bytes_total\{direction="reverse"\} (\S+)$', text, re.MULTILINE)
     assert float(sent) >= 1_900_000
     config.write_text('rate = "20Mbit/s"\nqdsic = "faba"\n')
-    running.tell(signal.SIGHUP)
-    assert "unknown key `qdsic`; did you mean `qdisc`?" in running.hears("error:")
-    running.hears("the settings are unchanged")
-    said = running.end()
-    reverse = next(line.split() for line in said.splitlines() if line.startswith("reverse"))
-    assert int(reverse[2]) >= 1_900_000 / 1448, said
-    assert not re.search("note: .*(dropped|refused|oversize)", said), said
+    running.send_signal(signal.SIGHUP)
+    assert "unknown key `qdsic`; did you mean `qdisc`?" in running.wait_for("error:")
+    running.wait_for("the settings are unchanged")
+    summary = running.end()
+    reverse = next(line.split() for line in summary.splitlines() if line.startswith("reverse"))
+    assert int(reverse[2]) >= 1_900_000 / 1448, summary
+    assert not re.search("note: .*(dropped|refused|oversize)", summary), summary
     assert [roads.promiscuity(name) for name in ("in", "out")] == [0, 0]
 
 
-def test_datagrams_cross_both_ways_and_kill_9_leaves_nothing(roads: Roads, gateway: Callable[..., Gateway]):
+def test_datagrams_cross_both_ways_and_kill_9_leaves_nothing(roads: GatewayNetwork, gateway: Callable[..., Gateway]):
     running = gateway("--forward-rate", "1Mbit/s", "--delay", "4ms")
     echo = roads.serve("echo")
     try:
@@ -135,8 +135,8 @@ def test_datagrams_cross_both_ways_and_kill_9_leaves_nothing(roads: Roads, gatew
     running.process.wait()
     assert [roads.promiscuity(name) for name in ("in", "out")] == [0, 0]
     fresh = gateway("--rate", "1Mbit/s")
-    # Nor does the queue by which AF_XDP sends.
-    assert not any("AF_XDP" in line for line in fresh.heard)
+    # Nor does the send queue of AF_XDP stay.
+    assert not any("AF_XDP" in line for line in fresh.lines)
     beside = subprocess.run(
         roads.words(roads.middle, *GATEWAY, "--in", "in", "--out", "out", "--rate", "1Mbit/s", "--send", "xdp"),
         capture_output=True,
@@ -167,7 +167,7 @@ def test_datagrams_cross_both_ways_and_kill_9_leaves_nothing(roads: Roads, gatew
     ],
 )
 def test_unsuitable_interfaces_are_refused_with_the_remedy(
-    roads: Roads, arguments: tuple[str, ...], code: int, expected: str
+    roads: GatewayNetwork, arguments: tuple[str, ...], code: int, expected: str
 ):
     if "dark" not in roads.ip(roads.middle, "link"):
         for one, other in (("dark", "taken"), ("long", "other")):
@@ -183,38 +183,38 @@ def test_unsuitable_interfaces_are_refused_with_the_remedy(
 
 
 @pytest.mark.parametrize(
-    ("change", "said"),
+    ("change", "message"),
     [(("delete", "in"), "in is gone"), (("set", "out", "down"), "out is down")],
 )
-def test_an_interface_that_goes_ends_the_gateway_at_once_with_its_summary_and_an_error(
-    gateway: Callable[..., Gateway], change: tuple[str, ...], said: str
+def test_a_removed_interface_ends_the_gateway_at_once_with_its_summary_and_an_error(
+    gateway: Callable[..., Gateway], change: tuple[str, ...], message: str
 ):
-    with Roads() as roads:
+    with GatewayNetwork() as roads:
         running = gateway("--rate", "1Mbit/s", where=roads)
-        # No packet has to come for that.
+        # The gateway notices even without a packet.
         roads.ip(roads.middle, "link", *change)
-        _, heard = running.process.communicate(timeout=20)
+        _, output = running.process.communicate(timeout=20)
         assert running.process.returncode == 1
-        assert "gateway, " in heard
-        assert heard.splitlines()[-1] == f"error: the gateway failed: {said}"
+        assert "gateway, " in output
+        assert output.splitlines()[-1] == f"error: the gateway failed: {message}"
 
 
 BOTH = {"in": "eth1", "out": "eth0"}
 
 
-def test_a_direction_of_which_nothing_says_how_fast_it_is_passes_packets_as_they_come():
-    found = gateway_settings.settings(
+def test_a_direction_without_a_rate_passes_packets_at_once():
+    result = gateway_settings.settings(
         {**BOTH, "forward-rate": "1Mbit/s", "qdisc": "sfb", "limit": "7p", "overhead": 24}
     )
-    assert (found.forward.rate_bps, found.forward.qdiscs, found.overheads) == (1e6, ["sfb"], (24, 0))
-    assert found.reverse.rate_bps == 100e9
-    assert found.reverse.qdiscs == ["droptail"]
-    assert found.send == "auto"
+    assert (result.forward.rate_bps, result.forward.qdiscs, result.overheads) == (1e6, ["sfb"], (24, 0))
+    assert result.reverse.rate_bps == 100e9
+    assert result.reverse.qdiscs == ["droptail"]
+    assert result.send == "auto"
 
 
 def test_classes_of_options_and_of_a_file_are_those_of_scenarios(tmp_path: Path):
     spec = ["voice:dscp=ef,weight=3", "web:protocol=tcp,destination_port=80,destination_port=443", "rest"]
-    told = gateway_settings.settings({**BOTH, "rate": "1Mbit/s", "class": spec, "flow": "source"})
+    from_options = gateway_settings.settings({**BOTH, "rate": "1Mbit/s", "class": spec, "flow": "source"})
     config = tmp_path / "gateway.toml"
     config.write_text(
         'rate = "1Mbit/s"\nflow = "source"\nin = "eth1"\nout = "eth0"\n'
@@ -222,12 +222,12 @@ def test_classes_of_options_and_of_a_file_are_those_of_scenarios(tmp_path: Path)
         '[[class]]\nname = "web"\nprotocol = "tcp"\ndestination_port = [80, 443]\n[[class]]\nname = "rest"\n'
     )
     read = gateway_settings.load({}, config)
-    assert told.forward.to_toml() == read.forward.to_toml()
+    assert from_options.forward.to_toml() == read.forward.to_toml()
     assert "destination_port = [80, 443]" in read.forward.to_toml()
 
 
 @pytest.mark.parametrize(
-    ("said", "expected"),
+    ("options", "expected"),
     [
         ({"in": "eth1", "rate": "1Mbit/s"}, "the interfaces are missing"),
         (BOTH, "the rate is missing"),
@@ -246,17 +246,17 @@ def test_classes_of_options_and_of_a_file_are_those_of_scenarios(tmp_path: Path)
         ({**BOTH, "rate": "1Mbit/s", "flow": "sauce"}, "sauce"),
     ],
 )
-def test_settings_that_cannot_be_used_are_named(said: dict[str, Any], expected: str):
+def test_settings_that_cannot_be_used_are_named(options: dict[str, Any], expected: str):
     with pytest.raises(UsageError, match=re.escape(expected)):
-        gateway_settings.settings(said)
+        gateway_settings.settings(options)
 
 
 def test_up_and_down_are_other_names_of_forward_and_reverse(tmp_path: Path):
     config = tmp_path / "gateway.toml"
     config.write_text('up-rate = "1Mbit/s"\nreverse-rate = "2Mbit/s"\ndown-delay = "3ms"\n')
-    found = gateway_settings.load({**BOTH}, config)
-    assert (found.forward.rate_bps, found.reverse.rate_bps) == (1e6, 2e6)
-    assert 'delay = "3ms"' in found.reverse.to_toml()
+    result = gateway_settings.load({**BOTH}, config)
+    assert (result.forward.rate_bps, result.reverse.rate_bps) == (1e6, 2e6)
+    assert 'delay = "3ms"' in result.reverse.to_toml()
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,4 @@
-"""`headgate link` on real packets. It needs Linux and namespaces; where those are missing, so is the test."""
+"""`headgate link` on real packets. Tests need Linux and namespaces, and are skipped otherwise."""
 
 import os
 import re
@@ -38,7 +38,7 @@ def serve(*arguments: object) -> str:
 
 
 @pytest.fixture(scope="module", autouse=True)
-def needed() -> None:
+def skip_without_namespaces() -> None:
     if not Path("/dev/net/tun").exists():
         pytest.skip("there is no /dev/net/tun")
     done = link("--rate", "1Mbit/s", "true")
@@ -67,7 +67,8 @@ def test_a_command_that_cannot_start_has_the_exit_code_of_a_shell(program: str, 
 
 def test_a_round_trip_takes_twice_the_delay_and_the_time_to_send():
     done = link("--rate", "1Mbit/s", "--delay", "16ms", "--down-delay", "4ms", serve("echo"), *host("ping", 10))
-    # 100 bytes at 1 Mbit/s take 0.8 ms, each way. Never sooner; the best of ten not later than hosts and timers are.
+    # 100 bytes at 1 Mbit/s take 0.8 ms, each way. The least of ten times adds
+    # only delays of hosts and timers.
     nominal = 16 + 4 + 2 * 0.8
     assert nominal <= float(done.stdout) < nominal + 5, done.stderr
 
@@ -78,7 +79,7 @@ def test_a_transfer_gets_the_rate_less_its_headers():
     done = link(*settings, serve("source", size), *host("fetch"))
     received, seconds, _ = done.stdout.split()
     share = int(received) * 8 / float(seconds) / (20e6 * TCP_SHARE)
-    # The first flight comes in before the link is full: 10 packets and a round trip of 10 ms of a transfer of 600 ms.
+    # The first window, 10 packets and a round trip of 10 ms in 600 ms, arrives before the link is full.
     assert 0.9 < share < 1.03, done.stderr
     sent = next(line.split() for line in done.stderr.splitlines() if line.startswith("reverse"))
     assert int(sent[2]) >= size / 1448, "every segment crossed our link"
@@ -105,11 +106,11 @@ def test_a_direction_may_follow_a_trace_and_leave_the_rate_of_both_to_the_other(
     settings = ("--rate", "10Mbit/s", "--reverse-trace", trace)
     done = link(*settings, serve("source", 30_000), *host("fetch"))
     received, seconds, _ = done.stdout.split()
-    # A fifth more for a reader that is late at the first of 21 packets; the other rate would be 33 times as much.
+    # A fifth more, in case the reader is late at the first of 21 packets. The other rate would be 33 times as much.
     assert int(received) * 8 / float(seconds) < 300e3 * 1.2, done.stderr
 
 
-def test_two_links_at_once_do_not_meet():
+def test_two_concurrent_links_are_separate():
     settings = ("--rate", "10Mbit/s", "--delay", "10ms")
     both = [
         subprocess.Popen(
@@ -121,20 +122,20 @@ def test_two_links_at_once_do_not_meet():
 
 
 def namespaces() -> set[str]:
-    """The network namespaces that some thread of some process is in."""
-    found = set()
+    """The network namespaces of all threads of all processes."""
+    names = set()
     for thread in Path("/proc").glob("[0-9]*/task/[0-9]*/ns/net"):
         try:
-            found.add(str(thread.readlink()))
+            names.add(str(thread.readlink()))
         except OSError:
             continue
-    return found
+    return names
 
 
 def descendants(pid: int) -> list[int]:
-    """All processes that `pid` has started, and those that they have."""
+    """The children of `pid`, their children, and so on."""
     children: list[int] = []
-    with suppress(FileNotFoundError, ProcessLookupError):  # it, or one of its threads, ended while it was looked at
+    with suppress(FileNotFoundError, ProcessLookupError):  # it, or one of its threads, ended meanwhile
         for task in Path(f"/proc/{pid}/task").iterdir():
             children += map(int, (task / "children").read_text().split())
     return children + [each for child in children for each in descendants(child)]
@@ -157,7 +158,7 @@ def test_kill_9_leaves_nothing():
 
 def assert_ended(handles: list[int]) -> None:
     for handle in handles:
-        # Readable is what has ended.
+        # The handle of an ended process is readable.
         assert select.select([handle], [], [], 10)[0], "a process outlived it"
         os.close(handle)
 
@@ -179,7 +180,7 @@ def test_processes_that_the_command_left_running_end_with_it(how: str):
 
 
 def succeeds(*words: str, **keywords) -> bool:
-    """Whether a program is there and does what it is asked."""
+    """Whether a program exists and ends with status 0."""
     try:
         return subprocess.run(words, capture_output=True, check=False, **keywords).returncode == 0
     except OSError:
@@ -188,7 +189,7 @@ def succeeds(*words: str, **keywords) -> bool:
 
 @pytest.fixture
 def nobody() -> tuple[str, ...]:
-    """Runs a command as somebody who may make user namespaces and nothing else."""
+    """A prefix that runs a command as a user who may make user namespaces and nothing else."""
     if os.geteuid() != 0:
         pytest.skip("it needs root to be somebody else")
     nobody = ("setpriv", "--reuid=65534", "--regid=65534", "--clear-groups")
@@ -227,25 +228,25 @@ def test_the_error_without_namespaces_names_the_needed_permission():
 
 
 def test_sigterm_goes_to_the_command():
-    script = "trap 'echo told; exit 3' TERM; echo begun; while :; do sleep 0.05; done"
+    script = "trap 'echo stopped; exit 3' TERM; echo begun; while :; do sleep 0.05; done"
     with subprocess.Popen(
         command("--rate", "1Mbit/s", "sh", "-c", script), stdout=subprocess.PIPE, text=True
     ) as process:
         assert process.stdout is not None
         assert process.stdout.readline() == "begun\n"
         process.terminate()
-        assert (process.communicate(timeout=10)[0], process.returncode) == ("told\n", 3)
+        assert (process.communicate(timeout=10)[0], process.returncode) == ("stopped\n", 3)
 
 
 def test_ctrl_c_goes_to_the_command():
-    script = "trap 'echo told; exit 4' INT; echo begun; while :; do sleep 0.05; done"
+    script = "trap 'echo stopped; exit 4' INT; echo begun; while :; do sleep 0.05; done"
     arguments = command("--rate", "1Mbit/s", "sh", "-c", script)
     with subprocess.Popen(arguments, stdout=subprocess.PIPE, text=True, start_new_session=True) as process:
         assert process.stdout is not None
         assert process.stdout.readline() == "begun\n"
-        # As a terminal does it: everyone in the foreground gets it.
+        # A terminal, too, sends the signal to all processes in the foreground.
         os.killpg(process.pid, signal.SIGINT)
-        assert (process.communicate(timeout=10)[0], process.returncode) == ("told\n", 4)
+        assert (process.communicate(timeout=10)[0], process.returncode) == ("stopped\n", 4)
 
 
 def test_options_of_a_direction_equal_the_keys_of_a_scenario_file():
@@ -264,8 +265,8 @@ def test_options_of_a_direction_equal_the_keys_of_a_scenario_file():
     steps = [{"at": "1s", "rate": "5Mbit/s"}, {"at": "2s", "rate": "0bit/s"}]
     expected = {"jitter": "4ms", "reorder_by": "5ms", "loss": 0.01, "loss_burst": 3.0}
     for direction, rate, reorder in (("forward", "2Mbit/s", 0.1), ("reverse", "10Mbit/s", 0.2)):
-        found = tomllib.loads(options.scenario(direction, given).to_toml())["link"]
-        assert found == found | {
+        keys = tomllib.loads(options.scenario(direction, given).to_toml())["link"]
+        assert keys == keys | {
             **expected,
             "rate": rate,
             "schedule": steps,
@@ -317,7 +318,7 @@ def test_a_congestion_controller_that_the_kernel_lacks_is_an_error_that_names_th
     assert done.stderr.startswith("error: --cc nonesuch: the kernel has ")
 
 
-def test_a_congestion_controller_that_is_kept_from_new_namespaces_is_an_error_that_says_how_to_allow_it():
+def test_a_congestion_controller_that_new_namespaces_may_not_use_is_an_error_that_says_how_to_allow_it():
     known, allowed = (
         Path(f"/proc/sys/net/ipv4/tcp_{which}_congestion_control").read_text().split()
         for which in ("available", "allowed")
@@ -328,8 +329,8 @@ def test_a_congestion_controller_that_is_kept_from_new_namespaces_is_an_error_th
     done = link("--rate", "1Mbit/s", "--cc", kept, "true")
     assert done.returncode == 2
     assert done.stderr.startswith(f"error: --cc {kept}: the kernel allows {kept} only in the first network namespace")
-    told = f"sysctl -w net.ipv4.tcp_allowed_congestion_control='{' '.join(allowed)} {kept}'"
-    assert " ".join(done.stderr.split()).endswith(told)
+    remedy = f"sysctl -w net.ipv4.tcp_allowed_congestion_control='{' '.join(allowed)} {kept}'"
+    assert " ".join(done.stderr.split()).endswith(remedy)
 
 
 def test_a_command_is_needed(command: Command):

@@ -1,4 +1,4 @@
-"""What `headgate link --log` leaves."""
+"""The files that `headgate link --log` writes."""
 
 import json
 import shutil
@@ -14,16 +14,16 @@ import pytest
 
 from tests.conftest import Command
 from tests.live import test_link
-from tests.live.test_link import host, link, needed, serve, succeeds
+from tests.live.test_link import host, link, serve, skip_without_namespaces, succeeds
 
-__all__ = ["needed"]
+__all__ = ["skip_without_namespaces"]
 
 SIZE = 600_000
 
 
 @pytest.fixture(scope="module")
 def logged(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The log of a transfer at 10 Mbit/s with a queue that it fills."""
+    """The log of a transfer at 10 Mbit/s that fills the queue."""
     folder = tmp_path_factory.mktemp("log") / "new" / "log"
     options = ("--rate", "10Mbit/s", "--delay", "5ms", "--limit", "20p", "--forward-qdisc", "red", "--log", folder)
     done = link(*options, serve("source", SIZE), *host("fetch"))
@@ -33,12 +33,12 @@ def logged(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def document(folder: Path) -> dict[str, Any]:
-    found: dict[str, Any] = json.loads((folder / "link.json").read_text())
-    return found
+    result: dict[str, Any] = json.loads((folder / "link.json").read_text())
+    return result
 
 
 def shown(file: Path, *fields: str, only: str = "") -> list[list[str]]:
-    """What tshark reads in a capture: the fields of each packet."""
+    """The fields of each packet of a capture, as tshark reads them."""
     if shutil.which("tshark") is None:
         pytest.skip("it needs tshark")
     words = ["tshark", "-r", str(file), "-Y", only, "-T", "fields", *(word for name in fields for word in ("-e", name))]
@@ -48,16 +48,16 @@ def shown(file: Path, *fields: str, only: str = "") -> list[list[str]]:
 
 
 def test_the_document_has_the_options_and_the_summary_of_the_link(logged: Path):
-    found = document(logged)
-    assert (found["schema"], found["seed"], found["outside"]) == (3, 1, False)
-    assert found["forward"] == {"rate": "10Mbit/s", "delay": "5ms", "limit": "20p", "qdisc": "red"}
-    assert found["reverse"]["qdisc"] == "droptail"
-    assert found["ended"]["code"] == 0
-    assert found["ended"]["log"]["failed"] is None
+    result = document(logged)
+    assert (result["schema"], result["seed"], result["outside"]) == (3, 1, False)
+    assert result["forward"] == {"rate": "10Mbit/s", "delay": "5ms", "limit": "20p", "qdisc": "red"}
+    assert result["reverse"]["qdisc"] == "droptail"
+    assert result["ended"]["code"] == 0
+    assert result["ended"]["log"]["failed"] is None
     schema = json.loads(resources.files("headgate").joinpath("schema/link-3.json").read_text())
     jsonschema.Draft202012Validator.check_schema(schema)
-    jsonschema.Draft202012Validator(schema).validate(found)
-    flow = found["ended"]["reverse"]["flows"][0]
+    jsonschema.Draft202012Validator(schema).validate(result)
+    flow = result["ended"]["reverse"]["flows"][0]
     assert (flow["protocol"], flow["source"], flow["source_port"]) == (6, "100.64.0.2", 5000)
 
 
@@ -88,19 +88,19 @@ def test_captures_have_every_packet_at_both_ends_before_and_behind_the_link(logg
     assert len(counts["far", "in"]) == view["reverse"]["offered"]
     assert len(counts["far", "out"]) == view["forward"]["delivered"]
     assert len(counts["near", "out"]) == view["reverse"]["delivered"]
-    # The last packets may still fly when the command ends: each has headers of IP and TCP, and fits into the MTU.
+    # The last packets may be under way when the command ends: each has headers of IP and TCP, and fits the MTU.
     flying = view["reverse"]["sent"] - view["reverse"]["delivered"]
     missing = view["reverse"]["sent_bytes"] - sum(int(packet[0]) for packet in counts["near", "out"])
     assert 40 * flying <= missing <= 1500 * flying
     assert [packet[2] for packet in counts["far", "drops"]] == ["dropped: overflow"] * view["reverse"]["dropped"]
-    # What came out is what went in, in the same order, but for what was dropped, of which each did go in.
+    # The packets that left entered in the same order. Each dropped packet entered, too.
     sent, dropped = iter(counts["far", "in"]), [packet[:2] for packet in counts["far", "drops"]]
     assert all(packet in sent for packet in counts["near", "out"])
     assert all([*packet, ""] in counts["far", "in"] for packet in dropped)
     assert document(logged)["ended"]["log"]["packets"] == sum(map(len, counts.values()))
 
 
-def test_captured_times_are_those_of_the_clock_on_the_wall(logged: Path):
+def test_captured_times_are_wall_clock_times(logged: Path):
     first = shown(logged / "near.pcapng", "frame.time_epoch")[0][0]
     assert 0 < time.time() - float(first) < 600
 
@@ -136,7 +136,7 @@ def test_a_full_disk_ends_the_log_and_not_the_link(tmp_path: Path):
     assert "note: the log is incomplete: cannot write " in done.stderr
     assert "No space left on device" in done.stderr
     assert " packets are missing in the captures" in done.stderr
-    # What was written before can be read to its last packet.
+    # All packets written before can be read.
     lengths = [int(length) for (length,) in shown(tmp_path / "kept" / "near.pcapng", "frame.len")]
     assert len(lengths) > 100
 

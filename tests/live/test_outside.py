@@ -12,7 +12,7 @@ from tests.live.test_link import command, host, link, succeeds
 
 THERE = "198.51.100.2"
 
-#: This machine, and what the outside is: one host that says who it is talked to by. A link may be made from here on.
+#: This machine, and a host outside that sends the address of its peer. Both exist before a link is made.
 WORLD = f"""
 ip link set lo up
 ip link add here type veth peer name there
@@ -33,7 +33,7 @@ LINK = shlex.join(command("--rate", "1Mbit/s", "--no-summary", "--outside", "--"
 
 
 def world(script: str) -> list[str]:
-    """Runs a script where only what it makes is, and gives the lines that it wrote."""
+    """Runs a script in empty namespaces, and returns the lines that it printed."""
     for program in ("ip", "ss", "nsenter"):
         if shutil.which(program) is None:
             pytest.skip(f"it needs {program}")
@@ -48,9 +48,9 @@ def world(script: str) -> list[str]:
     return done.stdout.splitlines()
 
 
-def test_the_far_end_is_this_machines_network_which_speaks_for_the_command(tmp_path: Path):
+def test_the_far_end_is_the_network_of_this_machine_which_translates_addresses(tmp_path: Path):
     ask, done = shlex.join(host("ask", THERE)), tmp_path / "done"
-    # Two at once have networks of their own, and both find their way: the first stays until the second has ended.
+    # Two concurrent links have separate networks, and both reach the host: the first stays until the second has ended.
     stay = shlex.quote(f"{ask}; until [ -e {done} ]; do sleep 0.05; done")
     script = f"""{WORLD}
 {LINK} sh -c {stay} & first=$!
@@ -69,8 +69,8 @@ wait $first
 def test_kill_9_leaves_nothing_of_a_link_to_the_outside(tmp_path: Path):
     script = f"""
 echo 1 > /proc/sys/net/ipv4/ip_forward
-exec {LINK} {shlex.join(host("stay"))} > {tmp_path}/said & link=$!
-until [ -s {tmp_path}/said ]; do sleep 0.05; done
+exec {LINK} {shlex.join(host("stay"))} > {tmp_path}/output & link=$!
+until [ -s {tmp_path}/output ]; do sleep 0.05; done
 grep -c hg /proc/net/dev
 kill -9 $link
 wait $link
@@ -80,8 +80,8 @@ grep -c hg /proc/net/dev || true
 
 
 def test_the_error_without_forwarding_says_how_to_enable_it():
-    said, ended = world(f"{LINK} true 2>&1; echo $?")
-    assert said == "error: IP forwarding is off on this machine: switch it on with `sysctl -w net.ipv4.ip_forward=1`"
+    output, ended = world(f"{LINK} true 2>&1; echo $?")
+    assert output == "error: IP forwarding is off on this machine: switch it on with `sysctl -w net.ipv4.ip_forward=1`"
     assert ended == "125"
 
 

@@ -36,7 +36,7 @@ THREE = (
 )
 
 
-#: A parking lot: flows that cross both links, and others that meet them on one.
+#: A parking lot: one group crosses both links, and others cross one.
 LOT = """
 name = "lot"
 duration = "2s"
@@ -66,7 +66,7 @@ limit = "40p"
 """
 
 
-#: What the one run that most tests look at records besides.
+#: Recorded by the run that most tests share.
 RECORDED: dict[str, Any] = {"qdiscs": ["faba"], "set": ["record.flows=['tcp']", "record.capture=['bottleneck']"]}
 
 
@@ -74,7 +74,7 @@ RECORDED: dict[str, Any] = {"qdiscs": ["faba"], "set": ["record.flows=['tcp']", 
 ENDS = [f"{end} {what}" for end in ("near", "far") for what in ("in", "out", "drops")]
 
 
-def need_real_packets() -> None:
+def skip_without_namespaces() -> None:
     if not Path("/dev/net/tun").exists():
         pytest.skip("there is no /dev/net/tun")
     if not hasattr(_core, "run_live"):
@@ -87,7 +87,7 @@ def need_real_packets() -> None:
 
 @pytest.fixture(scope="module")
 def three(tmp_path_factory: pytest.TempPathFactory) -> headgate.Result:
-    need_real_packets()
+    skip_without_namespaces()
     return headgate.run(Scenario.parse(THREE, **RECORDED), live=True, out=tmp_path_factory.mktemp("live"))
 
 
@@ -102,7 +102,7 @@ def test_a_result_of_real_packets_has_the_tables_of_a_simulation(three: headgate
     assert again.flows.equals(three.flows)
 
 
-def test_its_document_fits_the_schema_and_its_page_shows_the_accuracy(three: headgate.Result):
+def test_its_document_is_valid_and_its_page_shows_the_accuracy(three: headgate.Result):
     schema = json.loads(resources.files("headgate").joinpath("schema/run-2.json").read_text())
     document = three.document()
     jsonschema.Draft202012Validator(schema).validate(document)
@@ -119,17 +119,17 @@ def test_no_packet_vanishes_and_rates_add_up_to_the_link(three: headgate.Result)
     assert not any(point["host_losses"].values()), point
     forward = three.links.filter(pc.equal(three.links["direction"], "forward")).to_pylist()[0]
     sent = pc.sum(three.flows["sent_bytes"]).as_py()
-    # Flows have more to send than 2 Mbit/s for 2 s; what a busy machine keeps it from is told.
+    # Flows have more to send than 2 Mbit/s for 2 s. A machine that is too busy for this rate gives a warning.
     stalled = point["stalled_ms"] / 2000
     assert forward["utilization"] > 0.97 - stalled, point
     assert sent * 8 == pytest.approx(2e6 * 2 * forward["utilization"], rel=0.01)
-    # The rest of a packet of 500 bytes is headers: 28 bytes of UDP's, 40 of TCP's.
+    # Headers take 28 bytes of a packet of 500 with UDP, 40 with TCP.
     goodput = pc.sum(three.flows["goodput_bps"]).as_py()
     assert goodput == pytest.approx(2e6 * (forward["utilization"] - stalled) * 0.92, rel=0.05)
 
 
-def test_a_network_runs_on_real_packets_and_stands_beside_its_simulation(tmp_path: Path, command: Command):
-    need_real_packets()
+def test_a_network_runs_on_real_packets_and_is_compared_with_its_simulation(tmp_path: Path, command: Command):
+    skip_without_namespaces()
     file = tmp_path / "lot.toml"
     file.write_text(LOT)
     done = command("run", "--live", file)
@@ -144,18 +144,18 @@ def test_a_network_runs_on_real_packets_and_stands_beside_its_simulation(tmp_pat
     for name in ("link", "direction", "compared"):
         assert live.links[name].to_pylist() == simulated.links[name].to_pylist(), name
     assert set(live.intervals["link"].to_pylist()) == set(simulated.intervals["link"].to_pylist())
-    # TCP has more to send than the second link takes, of which Reno without any queue keeps three quarters.
+    # TCP has more to send than the second link carries. Reno uses three quarters of it even without a queue.
     stalled = point["stalled_ms"] / 1500
     (second,) = [row for row in live.links.to_pylist() if row["link"] == "second" and row["compared"]]
     assert second["utilization"] > 0.75 - stalled, point
     assert "link by link" in (done.stdout + done.stderr)
     assert "second" in (folder / "report.html").read_text(encoding="utf-8")
-    found = compare(simulated, live)
-    assert found.groups == ["long", "cross", "stream"]
-    for group in found.groups:
-        assert found.row("sfb", group, GOODPUT).gap is not None
-    # It is offered a quarter of a link that takes it.
-    stream = found.row("sfb", "stream", GOODPUT).gap
+    comparison = compare(simulated, live)
+    assert comparison.groups == ["long", "cross", "stream"]
+    for group in comparison.groups:
+        assert comparison.row("sfb", group, GOODPUT).gap is not None
+    # The stream offers a quarter of the rate of the link.
+    stream = comparison.row("sfb", "stream", GOODPUT).gap
     assert stream is not None
     assert stream.relative == pytest.approx(0, abs=0.1 + stalled)
 
@@ -165,8 +165,8 @@ def test_the_kernels_sender_is_traced(three: headgate.Result):
     assert set(rows["flow"]) == {0, 1}
     assert rows["srtt_ms"].notna().all()
     assert rows["rate_bps"].isna().all()
-    told = three.live["notes"]
-    assert any("`record.flows` samples the kernel's senders every 10ms" in note for note in told), told
+    notes = three.live["notes"]
+    assert any("`record.flows` samples the kernel's senders every 10ms" in note for note in notes), notes
     story = why.explain(three, 0, qdisc="faba", seed=1).text
     assert "Congestion window: " in story
     assert "Smoothed round-trip time: " in story
@@ -174,16 +174,16 @@ def test_the_kernels_sender_is_traced(three: headgate.Result):
 
 def test_a_capture_has_every_drop_with_its_reason_and_begins_with_handshakes(three: headgate.Result):
     (file,) = three.captures
-    found = pcapng.packets(file)
-    assert {packet.interface for packet in found} <= {f"bottleneck {end}" for end in ENDS}
-    times = [packet.nanos for packet in found]
+    packets = pcapng.packets(file)
+    assert {packet.interface for packet in packets} <= {f"bottleneck {end}" for end in ENDS}
+    times = [packet.nanos for packet in packets]
     assert times == sorted(times)
-    # The SYN flag is the second bit of the fourteenth byte of TCP (RFC 9293, section 3.1), behind 20 bytes of IP.
-    opening = [packet for packet in found if packet.data[9] == 6 and packet.data[20 + 13] & 2]
+    # After 20 bytes of IP, SYN is the second bit of the fourteenth byte of TCP (RFC 9293, section 3.1).
+    opening = [packet for packet in packets if packet.data[9] == 6 and packet.data[20 + 13] & 2]
     assert {packet.interface for packet in opening} == {f"bottleneck {end}" for end in ENDS if "drops" not in end}
     assert {(packet.nanos, packet.comment) for packet in opening} == {(0, "before the run begins")}
-    # What was dropped in the warm-up does not count in the tables.
-    drops = [packet for packet in found if packet.interface == "bottleneck near drops" and packet.nanos >= 10**9]
+    # The tables exclude drops in the warm-up.
+    drops = [packet for packet in packets if packet.interface == "bottleneck near drops" and packet.nanos >= 10**9]
     reasons = Counter(packet.comment.removeprefix("dropped: ") for packet in drops)
     forward = three.links.filter(pc.equal(three.links["direction"], "forward")).to_pylist()[0]
     counted = {name.removeprefix("dropped_"): forward[name] for name in forward if name.startswith("dropped_")}
@@ -191,7 +191,7 @@ def test_a_capture_has_every_drop_with_its_reason_and_begins_with_handshakes(thr
     assert reasons == Counter({reason: count for reason, count in counted.items() if count})
 
 
-def test_it_has_a_folder_of_its_own_and_is_not_rerun(three: headgate.Result, command: Command):
+def test_a_live_result_has_its_own_folder_and_is_not_rerun(three: headgate.Result, command: Command):
     simulated = Scenario.parse(THREE, **RECORDED)
     assert three.scenario.config_hash != simulated.config_hash
     assert three.path.name == f"small-live-{three.scenario.config_hash[:8]}"
@@ -201,16 +201,16 @@ def test_it_has_a_folder_of_its_own_and_is_not_rerun(three: headgate.Result, com
 
 
 def test_ctrl_c_keeps_finished_runs_and_the_same_command_resumes(command: Command, tmp_path: Path):
-    need_real_packets()
+    skip_without_namespaces()
     file = tmp_path / "short.toml"
     file.write_text(THREE.replace('"3s"', '"1s"').replace('warmup = "1s"', 'warmup = "0s"'))
     words = [sys.executable, "-m", "headgate", "run", "--live", str(file), "--no-report"]
     with subprocess.Popen(words, cwd=tmp_path, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as run:
         wait_for(lambda: [path for path in finished(tmp_path) if not path.name.startswith(".")])
         os.kill(run.pid, signal.SIGINT)
-        out, said = run.communicate(timeout=30)
-    assert (run.returncode, out) == (130, ""), said
-    assert said.startswith(
+        out, stderr = run.communicate(timeout=30)
+    assert (run.returncode, out) == (130, ""), stderr
+    assert stderr.startswith(
         "error: stopped: 1 of 2 runs are finished. Repeat the command to resume from results/small-live-"
     )
     done = command("run", "--live", file, "--no-report")
@@ -221,24 +221,24 @@ def test_ctrl_c_keeps_finished_runs_and_the_same_command_resumes(command: Comman
 
 @pytest.mark.skipif(not hasattr(_core, "check_live"), reason="real packets need Linux")
 @pytest.mark.parametrize(
-    ("change", "said"),
+    ("change", "expected"),
     [
         ("tcp.cc=prague", "prague"),
         ("cbr.cc=tfrc", "tfrc"),
     ],
 )
 def test_a_scenario_that_cannot_run_live_is_refused_before_any_run(
-    change: str, said: str, command: Command, small: Path
+    change: str, expected: str, command: Command, small: Path
 ):
     done = command("run", "--live", small, "--set", change)
     assert (done.returncode, done.stdout) == (2, "")
-    assert said in done.stderr
+    assert expected in done.stderr
     assert not Path("results").exists()
 
 
 @pytest.mark.skipif(not hasattr(_core, "prepare"), reason="real packets need Linux")
-def test_a_process_is_made_ready_before_it_has_threads(small: Path):
-    # user_namespaces(7): one that has several cannot enter a user namespace; importing numpy starts some.
+def test_a_process_enters_its_namespaces_before_it_has_threads(small: Path):
+    # user_namespaces(7): a process with several threads cannot enter one, and importing numpy starts threads.
     script = (
         "import os, sys\nfrom headgate import _core\n"
         "def prepare():\n    sys.exit(len(os.listdir('/proc/self/task')))\n"
@@ -257,7 +257,7 @@ def test_a_capture_of_several_links_is_refused_with_its_key(command: Command, tm
     assert "`record.capture` works on real packets only with one link" in done.stderr
 
 
-def test_points_on_real_packets_share_no_time(command: Command, small: Path):
+def test_runs_on_real_packets_are_never_concurrent(command: Command, small: Path):
     done = command("run", "--live", small, "--threads", 2)
     assert done.returncode == 2
     assert "one run follows the other" in done.stderr
@@ -294,12 +294,12 @@ GOOD: dict[str, Any] = {
 }
 
 
-def test_a_good_run_is_not_warned_of():
+def test_an_accurate_run_gives_no_warning():
     assert accuracy.warnings({"runs": [GOOD, {**GOOD, "seed": 2}]}) == []
 
 
 @pytest.mark.parametrize(
-    ("change", "said"),
+    ("change", "expected"),
     [
         (
             {"host_losses": {**GOOD["host_losses"], "device": 2, "refused": 1}},
@@ -312,7 +312,7 @@ def test_a_good_run_is_not_warned_of():
         ({"cpu": 0.95}, "95% of a processor"),
     ],
 )
-def test_warnings_name_the_inaccurate_run(change: dict[str, object], said: str):
+def test_warnings_name_the_inaccurate_run(change: dict[str, object], expected: str):
     (warning,) = accuracy.warnings({"runs": [GOOD, {**GOOD, "seed": 2, **change}]})
-    assert said in warning
+    assert expected in warning
     assert warning.startswith("faba with seed 2: ")

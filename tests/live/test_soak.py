@@ -1,4 +1,4 @@
-"""`headgate link --check --soak`: its verdicts from figures made up for them, and three seconds of the real thing."""
+"""`headgate link --check --soak`: verdicts on synthetic figures, and a real run of three seconds."""
 
 import os
 import subprocess
@@ -11,8 +11,8 @@ from headgate.errors import UsageError
 from headgate.live import soak
 
 
-def found(**changes: Any) -> dict[str, Any]:
-    """A run in which 1000 packets were sent, 100 of which found no room at the device and 300 none in the queue."""
+def measurement(**changes: Any) -> dict[str, Any]:
+    """A run with 1000 packets: the device refused 100, and the full queue dropped 300."""
     lane = {"offered": 900, "sent": 600, "dropped": 300, "delivered": 600, "no_slot": 0, "refused": 0, "discarded": []}
     numbers = {"sent": 1000, "near_sent": 900, "near_dropped": 100, "far_received": 600}
     return numbers | {"forward": lane | changes.pop("forward", {})} | changes
@@ -32,7 +32,7 @@ def found(**changes: Any) -> dict[str, Any]:
     ],
 )
 def test_every_packet_is_in_two_counts(changes: dict[str, Any], bad: list[str]):
-    rows = [row for row in soak.counts(100, found(**changes)) if not row.good]
+    rows = [row for row in soak.counts(100, measurement(**changes)) if not row.good]
     assert [row.what for row in rows] == [f"100 Mbit/s: {what}" for what in bad]
 
 

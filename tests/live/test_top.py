@@ -1,4 +1,4 @@
-"""What `headgate top` shows, and where it finds it."""
+"""`headgate top`: its table, and the sockets from which it reads."""
 
 import json
 import os
@@ -22,7 +22,7 @@ from tests.conftest import Command
 
 @pytest.fixture(autouse=True)
 def own_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """Sockets of this test alone."""
+    """A folder for the sockets of this test."""
     monkeypatch.setenv("XDG_RUNTIME_DIR", str(tmp_path))
     monkeypatch.setattr(top_socket, "folders", lambda: [tmp_path / "headgate"])
     return tmp_path / "headgate"
@@ -31,8 +31,8 @@ def own_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 def flow(**changes: Any) -> dict[str, Any]:
     ends = {"source": "10.0.0.1", "source_port": 5000, "destination": "10.0.0.2", "destination_port": 80}
     numbers = {"sent_bps": 3e6, "dropped": 4, "marked": 0}
-    said = {"flow": "00ff", "protocol": 6, "verdict": "responsive", "basis": "sends 30 % less"}
-    return {**ends, **numbers, **said, **changes}
+    verdict = {"flow": "00ff", "protocol": 6, "verdict": "responsive", "basis": "sends 30 % less"}
+    return {**ends, **numbers, **verdict, **changes}
 
 
 def view(*flows: dict[str, Any]) -> dict[str, Any]:
@@ -50,9 +50,9 @@ def test_a_socket_is_closed_to_others_and_gone_afterwards(own_folder: Path):
     (path,) = own_folder.iterdir()
     assert stat.S_IMODE(own_folder.stat().st_mode) == 0o700
     assert stat.S_IMODE(path.stat().st_mode) == 0o600
-    found = top.find(None)
-    assert (found["name"], found["pid"], found["what"]) == ("gateway", os.getpid(), "eth1 - eth0")
-    assert found["view"]["forward"]["gauge"] is None, "JSON has no such number"
+    result = top.find(None)
+    assert (result["name"], result["pid"], result["what"]) == ("gateway", os.getpid(), "eth1 - eth0")
+    assert result["view"]["forward"]["gauge"] is None, "JSON has no such number"
 
 
 def test_a_link_that_has_ended_leaves_no_socket(own_folder: Path):
@@ -73,7 +73,7 @@ def test_the_socket_of_a_killed_process_is_removed(own_folder: Path):
 
 
 @pytest.mark.usefixtures("shown")
-def test_of_several_one_must_be_named(own_folder: Path):
+def test_of_several_links_one_must_be_named(own_folder: Path):
     other = own_folder / "link-1.sock"
     with ViewSocket("link", "bash", view) as second:
         with pytest.raises(
@@ -87,7 +87,7 @@ def test_of_several_one_must_be_named(own_folder: Path):
     assert not other.exists()
 
 
-def test_a_folder_that_others_could_have_made_is_not_used(own_folder: Path):
+def test_a_folder_that_others_can_write_to_is_not_used(own_folder: Path):
     own_folder.mkdir(mode=0o777)
     own_folder.chmod(0o777)
     with ViewSocket("link", "bash", view):
@@ -114,7 +114,7 @@ def test_a_flow_is_named_by_its_header_fields(changes: dict[str, Any], name: str
     assert top.name(flow(**changes)) == name
 
 
-def test_only_flows_that_hold_something_are_listed():
+def test_idle_flows_are_not_listed():
     idle = flow(sent_bps=0.0, dropped=0)
     document = {"name": "link", "what": "bash", "view": view(flow(), idle)}
     assert top.table(document).row_count == 1
@@ -133,8 +133,8 @@ def test_once_and_json(command: Command):
 
 
 @pytest.mark.usefixtures("shown")
-def test_it_goes_on_until_ctrl_c():
-    # Another process also sees what else runs here.
+def test_the_table_is_updated_until_ctrl_c():
+    # Another process also lists other links of this machine.
     words = [sys.executable, "-m", "headgate", "top", str(os.getpid()), "--interval", "0.1"]
     with subprocess.Popen(words, stdout=subprocess.PIPE, text=True) as process:
         assert process.stdout is not None
