@@ -214,7 +214,7 @@ def _judgement(numbers: str, p_holds: float, p_differs: float) -> Judgement:
 def _p_values(difference: Quantity) -> tuple[float, float]:
     """The p-values of a difference below 0 and above 0 (one-sided t tests); 1 and 1 if it is 0 or was not measured.
 
-    One seed, or the same value in every seed, goes by its sign.
+    One seed, or the same value in every seed, is judged by its sign.
     """
     mean, half = difference.mean, difference.half
     if not math.isfinite(mean) or mean == 0:
