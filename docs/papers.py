@@ -77,15 +77,28 @@ def write(paper: str, documents: list[dict[str, Any]], out: Path) -> None:
 
 
 def claims(documents: list[dict[str, Any]]) -> str:
-    """A table of all claims: text, place in the paper, the basis of the bound, verdict and numbers."""
+    """A table of all claims. `filter.js` of the site filters it by the columns of these names."""
+    numbers = {text: number for number, text in enumerate(explained(documents), 1)}
     rows = []
-    for document in documents:
-        name = document["experiment"].partition("/")[2]
-        for claim in document["claims"]:
-            verdict = claim["verdict"] if claim["verdict"] == Verdict.HOLDS.value else f"**{claim['verdict']}**"
-            rows.append((name, f"{claim['text']} ({claim['place']})", claim["basis"], verdict, claim["numbers"]))
-            name = ""
-    return table(("experiment", "the paper says", "bound", "Headgate", "numbers"), rows)
+    for name, claim in claims_of(documents):
+        holds = claim["verdict"] == Verdict.HOLDS.value
+        why = f" ([why](#why-{numbers[claim['finding']]}))" if claim["finding"] and not holds else ""
+        rows.append(
+            (
+                name,
+                f"{claim['text']} ({claim['place']})",
+                ", ".join(claim["disciplines"]),
+                claim["basis"],
+                claim["verdict"] if holds else f"**{claim['verdict']}**",
+                claim["numbers"] + why,
+            )
+        )
+    return table(("experiment", "the paper says", "disciplines", "bound", "verdict", "numbers"), rows)
+
+
+def claims_of(documents: list[dict[str, Any]]) -> list[tuple[str, dict[str, Any]]]:
+    """Each claim, with the name of its experiment."""
+    return [(each["experiment"].partition("/")[2], claim) for each in documents for claim in each["claims"]]
 
 
 def published(documents: list[dict[str, Any]]) -> str:
@@ -103,21 +116,24 @@ def published(documents: list[dict[str, Any]]) -> str:
 
 def findings(documents: list[dict[str, Any]]) -> str:
     """The findings on claims that do not hold: each once, with its experiments and its first claim."""
-    claims_of: dict[str, list[tuple[str, str]]] = {}
-    for document in documents:
-        for claim in document["claims"]:
-            if claim["finding"] and claim["verdict"] != Verdict.HOLDS.value:
-                claims_of.setdefault(claim["finding"], []).append(
-                    (document["experiment"].partition("/")[2], claim["text"])
-                )
-    return "".join(f"{finding_of(claims, text)}\n" for text, claims in claims_of.items())
+    items = enumerate(explained(documents).items(), 1)
+    return "".join(f"{finding_of(number, claims, text)}\n" for number, (text, claims) in items)
 
 
-def finding_of(claims: list[tuple[str, str]], text: str) -> str:
-    """A finding as an item of a list; `claims` are pairs of experiment and text."""
+def explained(documents: list[dict[str, Any]]) -> dict[str, list[tuple[str, str]]]:
+    """Each finding on claims that do not hold, with experiment and text of these claims."""
+    explained: dict[str, list[tuple[str, str]]] = {}
+    for name, claim in claims_of(documents):
+        if claim["finding"] and claim["verdict"] != Verdict.HOLDS.value:
+            explained.setdefault(claim["finding"], []).append((name, claim["text"]))
+    return explained
+
+
+def finding_of(number: int, claims: list[tuple[str, str]], text: str) -> str:
+    """A finding as an item of a list, to which the table links; `claims` are pairs of experiment and text."""
     more = f" and {len(claims) - 1} more" if len(claims) > 1 else ""
     experiments = ", ".join(dict.fromkeys(name for name, _ in claims))
-    return f"- **{experiments}**, *{claims[0][1].removeprefix('... ')}*{more}: {text}"
+    return f'- <a id="why-{number}"></a>**{experiments}**, *{claims[0][1].removeprefix("... ")}*{more}: {text}'
 
 
 def today(documents: list[dict[str, Any]], options: RunOptions) -> str:

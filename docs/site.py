@@ -1,4 +1,4 @@
-"""Hooks of `make site`: pages of disciplines in the navigation, and scenarios and schemas, which lie outside docs/."""
+"""Hooks of `make site`: pages of disciplines in the navigation, and files that lie outside docs/."""
 
 from __future__ import annotations
 
@@ -27,11 +27,13 @@ def on_config(config: MkDocsConfig) -> None:
 
 
 def on_files(files: Files, config: MkDocsConfig) -> None:
-    """Adds the TOML and JSON files of the folders in `OUTSIDE`."""
+    """Adds the TOML and JSON files of the folders in `OUTSIDE`, and the script that filters tables of claims."""
     for folder, name in OUTSIDE.items():
         for file in sorted((ROOT / folder).iterdir()):
             if file.suffix in (".toml", ".json"):
                 files.append(File.generated(config, f"{name}/{file.name}", abs_src_path=str(file)))
+    filters = ROOT / "python/headgate/papers/filter.js"
+    files.append(File.generated(config, "assets/filter.js", abs_src_path=str(filters)))
 
 
 def on_page_markdown(markdown: str, **_: Any) -> str:

@@ -154,6 +154,7 @@ def experiment(name: str, verdict: str = "holds", finding: str = "") -> dict[str
         "place": "section 2",
         "verdict": verdict,
         "basis": "ours",
+        "disciplines": ["RED"],
         "numbers": "1 < 2",
     }
     number = {"place": "table I", "measure": "drop_rate", "unit": "%", "label": "RED", "case": {"flows": 9}}
@@ -175,14 +176,14 @@ def test_papers_lists_claims_published_numbers_and_findings(script: Any):
         experiment("faba/fig6", "inconclusive", "The buffer is smaller."),
     )
     assert papers["claims"]([holds, first]).splitlines()[2:] == [
-        "| fig4 | The claim of faba/fig4 (section 2) | ours | holds | 1 < 2 |",
-        "| fig5 | The claim of faba/fig5 (section 2) | ours | **differs** | 1 < 2 |",
+        "| fig4 | The claim of faba/fig4 (section 2) | RED | ours | holds | 1 < 2 |",
+        "| fig5 | The claim of faba/fig5 (section 2) | RED | ours | **differs** | 1 < 2 ([why](#why-1)) |",
     ]
     assert papers["published"]([holds]).splitlines()[2:] == [
         "| fig4 | RED flows=9 | drop rate, % | 4 | 5.00 ± 0.50 | +25.0 % |"
     ]
     assert papers["findings"]([holds, first, second]) == (
-        "- **fig5, fig6**, *The claim of faba/fig5* and 1 more: The buffer is smaller.\n"
+        '- <a id="why-1"></a>**fig5, fig6**, *The claim of faba/fig5* and 1 more: The buffer is smaller.\n'
     )
 
 
@@ -199,7 +200,7 @@ def test_papers_fills_the_page_of_a_paper_and_copies_its_figures(script: Any, tm
     text = (here / "faba.md").read_text()
     score = "1 claims; with a bound of ours: 1 hold, 0 differ, 0 inconclusive (100 % hold)."
     assert f"<!-- score -->\n{score}\n<!-- /score -->" in text
-    assert "| fig4 | The claim of faba/fig4 (section 2) | ours | holds | 1 < 2 |" in text
+    assert "| fig4 | The claim of faba/fig4 (section 2) | RED | ours | holds | 1 < 2 |" in text
     assert (here / "figures" / "faba-fig4.svg").read_text() == "<svg/>"
     with pytest.raises(SystemExit, match="faba/fig5 has not been run in"):
         papers["document_of"]("faba/fig5", out, RunOptions())

@@ -112,3 +112,11 @@ def test_a_number_in_a_condition_counts_as_ours_unless_it_is_declared_as_the_pap
     assert [Claim("a", order).counts_as for order in orders] == [Basis.PAPER] * 3
     assert [Claim("a", number).counts_as for number in numbers] == [Basis.OURS] * 5
     assert Claim("a", numbers[0], basis=Basis.PAPER).counts_as is Basis.PAPER
+
+
+def test_a_condition_names_the_disciplines_that_it_compares():
+    red, sfb = m("loss", "RED"), m("loss", "SFB")
+    assert above(red, 0.3).labels == {"RED"}
+    assert rises(over("buffer", "loss", "SFB")).labels == {"SFB"}
+    both = (below(sfb, red), below(red * 2 - sfb, 1), falls(along({"a": red, "b": sfb})), some([below(sfb / red, 1)]))
+    assert all(in_each_case(every([each])).labels == {"RED", "SFB"} for each in both)

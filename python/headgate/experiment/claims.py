@@ -20,12 +20,13 @@ Case: TypeAlias = Mapping[str, Any]
 
 @dataclass(frozen=True)
 class Term:
-    """A quantity in a claim: a measure of a discipline, or a combination of several."""
+    """A quantity in a claim: a measure of a discipline, or a combination of several. `labels` are the disciplines."""
 
     value: Callable[[ExperimentResults, Case], Quantity]
+    labels: frozenset[str] = frozenset()
 
     def __mul__(self, factor: float) -> Term:
-        return Term(lambda results, case: self.value(results, case) * factor)
+        return Term(lambda results, case: self.value(results, case) * factor, self.labels)
 
     def __truediv__(self, other: Term) -> Term:
         return self._with(other, operator.truediv)
@@ -34,7 +35,9 @@ class Term:
         return self._with(other, operator.sub)
 
     def _with(self, other: Term, by: Callable[[Quantity, Quantity], Quantity]) -> Term:
-        return Term(lambda results, case: by(self.value(results, case), other.value(results, case)))
+        return Term(
+            lambda results, case: by(self.value(results, case), other.value(results, case)), self.labels | other.labels
+        )
 
 
 @dataclass(frozen=True)
@@ -42,6 +45,7 @@ class Curve:
     """The values of an axis, and a quantity at each."""
 
     points: Callable[[ExperimentResults, Case], tuple[Sequence[Any], Sequence[Quantity]]]
+    labels: frozenset[str] = frozenset()
 
 
 @dataclass(frozen=True)
@@ -49,10 +53,12 @@ class Condition:
     """The condition of a claim: comparisons that must all hold.
 
     `numeric` says whether one compares with a number, such as a factor, and not just measures with each other.
+    `labels` are the disciplines whose measures it compares.
     """
 
     judgements: Callable[[ExperimentResults, Case], list[Judgement]]
     numeric: bool = False
+    labels: frozenset[str] = frozenset()
 
     def __call__(self, results: ExperimentResults) -> Judgement:
         """The verdict, and the numbers that decided it."""
@@ -65,43 +71,40 @@ Bound: TypeAlias = Term | float | Callable[[Case], float]
 
 def m(measure: str, label: str, /, **case: Any) -> Term:
     """The measure of a discipline (by its label) in the case with these values."""
-    return Term(lambda results, at: results(measure, label, **{**at, **case}))
+    return Term(lambda results, at: results(measure, label, **{**at, **case}), frozenset({label}))
 
 
 def over(axis: str, measure: str, label: str, /, **case: Any) -> Curve:
     """A measure of a discipline along an axis. `case` fixes the other axes."""
-    return Curve(lambda results, at: results.over(axis, measure, label, **{**at, **case}))
+    return Curve(lambda results, at: results.over(axis, measure, label, **{**at, **case}), frozenset({label}))
 
 
 def along(terms: Mapping[Any, Term]) -> Curve:
     """A curve through terms. The keys are the values of its axis."""
-    return Curve(lambda results, case: (list(terms), [term.value(results, case) for term in terms.values()]))
+    return Curve(
+        lambda results, case: (list(terms), [term.value(results, case) for term in terms.values()]),
+        _labels(terms.values()),
+    )
 
 
 def below(a: Term, b: Bound, *, times: float = 1.0) -> Condition:
     """Whether `a` < `times` * `b`."""
-    return _one(
-        lambda results, case: judge.below(a.value(results, case), _bound(b, results, case), times=times),
-        numeric=times != 1.0 or not isinstance(b, Term),
-    )
+    return _ordered(judge.below, a, b, times)
 
 
 def above(a: Term, b: Bound, *, times: float = 1.0) -> Condition:
     """Whether `a` > `times` * `b`."""
-    return _one(
-        lambda results, case: judge.above(a.value(results, case), _bound(b, results, case), times=times),
-        numeric=times != 1.0 or not isinstance(b, Term),
-    )
+    return _ordered(judge.above, a, b, times)
 
 
 def at_most(a: Term, most: float) -> Condition:
     """Whether `a` <= `most`, equality included."""
-    return _one(lambda results, case: judge.at_most(a.value(results, case), most), numeric=True)
+    return _one(lambda results, case: judge.at_most(a.value(results, case), most), a.labels, numeric=True)
 
 
 def between(a: Term, low: float, high: float) -> Condition:
     """Whether `low` <= `a` <= `high`."""
-    return _one(lambda results, case: judge.between(a.value(results, case), low, high), numeric=True)
+    return _one(lambda results, case: judge.between(a.value(results, case), low, high), a.labels, numeric=True)
 
 
 def near(a: Term, value: float | Callable[[Case], float], *, within: float) -> Condition:
@@ -110,18 +113,19 @@ def near(a: Term, value: float | Callable[[Case], float], *, within: float) -> C
         lambda results, case: judge.near(
             a.value(results, case), value(case) if callable(value) else value, within=within
         ),
+        a.labels,
         numeric=True,
     )
 
 
 def rises(curve: Curve) -> Condition:
     """Whether a curve rises: its last value is above its first, and no point falls far below an earlier one."""
-    return _one(lambda results, case: judge.rises(curve.points(results, case)[1]))
+    return _one(lambda results, case: judge.rises(curve.points(results, case)[1]), curve.labels)
 
 
 def falls(curve: Curve) -> Condition:
     """Whether a curve falls: its last value is below its first, and no point rises far above an earlier one."""
-    return _one(lambda results, case: judge.falls(curve.points(results, case)[1]))
+    return _one(lambda results, case: judge.falls(curve.points(results, case)[1]), curve.labels)
 
 
 def every(conditions: Iterable[Condition]) -> Condition:
@@ -130,6 +134,7 @@ def every(conditions: Iterable[Condition]) -> Condition:
     return Condition(
         lambda results, case: [each for one in needed for each in one.judgements(results, case)],
         any(each.numeric for each in needed),
+        _labels(needed),
     )
 
 
@@ -138,6 +143,7 @@ def some(conditions: Iterable[Condition]) -> Condition:
     choices = list(conditions)
     return _one(
         lambda results, case: judge.some(judge.every(one.judgements(results, case)) for one in choices),
+        _labels(choices),
         numeric=any(each.numeric for each in choices),
     )
 
@@ -154,15 +160,29 @@ def in_each_case(condition: Condition, /, **where: Any) -> Condition:
             raise NotRunError(f"a shortened run leaves out all cases of {sorted(where)}")
         return [judgement for each in cases for judgement in condition.judgements(results, {**case, **each})]
 
-    return Condition(judgements, condition.numeric)
+    return Condition(judgements, condition.numeric, condition.labels)
 
 
 def _meets(value: Any, wanted: Any) -> bool:
     return bool(wanted(value) if callable(wanted) else value == wanted)
 
 
-def _one(compare: Callable[[ExperimentResults, Case], Judgement], *, numeric: bool = False) -> Condition:
-    return Condition(lambda results, case: [compare(results, case)], numeric)
+def _ordered(compare: Callable[..., Judgement], a: Term, b: Bound, times: float) -> Condition:
+    return _one(
+        lambda results, case: compare(a.value(results, case), _bound(b, results, case), times=times),
+        a.labels | (b.labels if isinstance(b, Term) else frozenset()),
+        numeric=times != 1.0 or not isinstance(b, Term),
+    )
+
+
+def _one(
+    compare: Callable[[ExperimentResults, Case], Judgement], labels: frozenset[str], *, numeric: bool = False
+) -> Condition:
+    return Condition(lambda results, case: [compare(results, case)], numeric, labels)
+
+
+def _labels(several: Iterable[Term] | Iterable[Condition]) -> frozenset[str]:
+    return frozenset(label for each in several for label in each.labels)
 
 
 def _bound(b: Bound, results: ExperimentResults, case: Case) -> Quantity | float:

@@ -73,6 +73,7 @@ def document_of(name: str, experiment: Experiment, ran: ExperimentRun, options: 
                 "text": claim.text,
                 "place": experiment.place_of(claim),
                 "basis": claim.counts_as.value,
+                "disciplines": [label for label in experiment.qdiscs if label in claim.judge.labels],
                 "finding": findings.filled(claim.finding, results),
                 **judged(claim.judge, results),
             }

@@ -1,6 +1,9 @@
 """The HTML page of experiments: the number of claims by verdict, then figure, numbers and claims of each experiment."""
 
+import base64
+import hashlib
 from collections.abc import Sequence
+from importlib import resources
 from pathlib import Path
 
 from headgate import _core
@@ -23,6 +26,7 @@ def write(records: Sequence[ExperimentRecord], missing: Sequence[str], file: Pat
 def page(records: Sequence[ExperimentRecord], missing: Sequence[str]) -> str:
     """The page as text."""
     documents = [record.document for record in records]
+    script = resources.files(__package__).joinpath("filter.js").read_text("utf-8")
     return render(
         "papers/page.html",
         version=_core.VERSION,
@@ -34,6 +38,9 @@ def page(records: Sequence[ExperimentRecord], missing: Sequence[str]) -> str:
         papers=[(name, catalogue.paper(name), mine) for name in catalogue.PAPERS if (mine := _of(name, records))],
         classes=CLASSES,
         show=show,
+        script=script,
+        # The page's policy runs no other script.
+        script_hash=base64.b64encode(hashlib.sha256(script.encode()).digest()).decode("ascii"),
     )
 
 

@@ -22,7 +22,8 @@ def _mean(measure: str, low: float, high: float) -> Term:
             quantity
             for at, quantity in zip(*results.over("lambda2", measure, "FABA"), strict=True)
             if low <= at <= high
-        )
+        ),
+        frozenset({"FABA"}),
     )
 
 

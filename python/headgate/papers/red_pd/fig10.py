@@ -65,7 +65,7 @@ EXPERIMENT = Experiment(
     claims=(
         Claim(
             "With RED each flow gets bandwidth in proportion to its sending rate (each within 10 %)",
-            Condition(_proportional),
+            Condition(_proportional, numeric=True, labels=frozenset({"RED"})),
         ),
         *(
             Claim(
