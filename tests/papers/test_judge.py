@@ -55,6 +55,7 @@ def test_one_seed_is_judged_by_its_sign():
 
 @pytest.mark.parametrize("seeds", [1, 5])
 def test_a_tie_neither_holds_nor_differs(seeds: int):
+    assert below(q(*[0.3] * seeds), q(*[0.1] * seeds) * 3).verdict is OPEN
     for tie in (0.0, 1.0):
         for compare in (below, above):
             for other in (tie, q(*[tie] * seeds)):
@@ -179,6 +180,7 @@ def test_numbers_say_claim_and_measurement_with_digits_that_tell_them_apart():
     )
     close = below(q(1.2004, 1.2006), q(1.2001, 1.2003))
     assert close.numbers == "claimed below 1.2002 ± 0.0013, measured 1.2005 ± 0.0013"
+    assert str(q(1.0, 1.0 + 1e-12)) == "1.00"
     assert below(q(4.0), q(1.0), times=3).numbers == "claimed below 3 times 1.00, measured 4.00"
 
 

@@ -87,8 +87,8 @@ class Quantity(NamedTuple):
         """The mean with about `digits` significant digits, and its margin of error."""
         if not math.isfinite(self.mean):
             return style.MISSING
-        half = self.half
-        return style.number(self.mean, digits) + (f" ± {style.number(half, 2)}" if half > 0 else "")
+        margin = style.number(self.half, 2)
+        return style.number(self.mean, digits) + (f" ± {margin}" if margin.strip("0.") else "")
 
 
 def below(a: Quantity, b: Quantity | float, *, times: float = 1.0) -> Judgement:
@@ -186,9 +186,11 @@ def _compared(a: Quantity, word: str, b: Quantity | float, times: float, sign: f
     factor = "" if times == 1.0 else f"{style.plain(times)} times "
     digits = _digits(a.mean, bound.mean)
     shown = b.shown(digits) if isinstance(b, Quantity) else style.number(b)
-    p_holds, p_differs = _p_values((a - bound) * sign)
     numbers = f"claimed {word} {factor}{shown}, measured {a.shown(digits)}"
-    return _judgement(numbers + (": equal" if a.mean == bound.mean else ""), p_holds, p_differs)
+    # Equal up to rounding in the last digits of a float.
+    if math.isclose(a.mean, bound.mean, rel_tol=1e-12):
+        return Judgement(Verdict.INCONCLUSIVE, f"{numbers}: equal")
+    return _judgement(numbers, *_p_values((a - bound) * sign))
 
 
 def _within(a: Quantity, low: float, high: float, claimed: str, ends: Sequence[float]) -> Judgement:
