@@ -84,7 +84,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_due_at_the_same_time_keeps_its_order() {
+    fn entries_due_at_the_same_time_keep_their_order() {
         let (mut timeline, at) = (Timeline::new(3), Time::from_nanos(5));
         timeline.push(at, "write");
         timeline.push(at, "start");

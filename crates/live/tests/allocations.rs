@@ -55,13 +55,13 @@ impl LinkEnd for RepeatingEnd {
 }
 
 #[test]
-fn a_packet_on_its_way_through_costs_no_allocation() {
+fn forwarding_a_packet_allocates_nothing() {
     // Disciplines that allocate a queue per flow may allocate. These do not.
     for name in ["droptail", "red", "blue", "sfb", "faba", "red_pd", "codel", "pie"] {
         assert!(registry::find(name).is_ok());
         let clock = SteppedClock::of(Span::from_micros(300));
         let frames = (0..8).map(|n| packet(5000 + n, 600 + 50 * usize::from(n), Ecn::Ect0, 0)).collect();
-        // Recorders are attached too. Nobody reads their records, so the channels fill up.
+        // Recorders are attached too. The test does not read their records, so the channels fill up.
         let (pens, _notes): (Vec<_>, Vec<_>) = (0..2).map(|_| Recorder::new()).unzip();
         let mut pens = pens.into_iter();
         let mut end = |frames| {

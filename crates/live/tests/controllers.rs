@@ -78,11 +78,11 @@ const CONSTANT: &str = "rate = '3Mbit/s'";
 const BURSTS: [&str; 2] =
     ["traffic = 'exp:rate=6Mbit/s,on=500ms,off=500ms'", "traffic = 'exp:rate=8Mbit/s,on=150ms,off=150ms'"];
 
-/// docs/guide/gateway.md has the figures. BBR runs beside a constant rate, since bursts of other flows make it reduce
-/// its rate.
+/// docs/guide/gateway.md has the figures. BBR is judged only beside a constant rate, since bursts of other flows make
+/// it reduce its rate.
 #[test]
-fn tcp_is_hardly_ever_accused_and_who_heeds_no_drops_is_seldom_taken_for_responsive() {
-    let [mut tcp, mut bbr, mut constant, mut bursts] = <[VerdictCounts; 4]>::default();
+fn tcp_is_rarely_judged_unresponsive_and_unresponsive_sources_are_rarely_judged_responsive() {
+    let [mut tcp, mut bbr, mut constant, mut on_off] = <[VerdictCounts; 4]>::default();
     let cases = ["droptail", "red", "codel"].into_iter().flat_map(|qdisc| [4, 18, 50, 100].map(|delay| (qdisc, delay)));
     let crowds = [1, 2, 4, 9].into_iter().flat_map(|flows| ["cubic", "newreno"].map(|cc| (flows, cc)));
     for ((qdisc, delay), (flows, cc)) in cases.flat_map(|case| crowds.clone().map(move |crowd| (case, crowd))) {
@@ -97,15 +97,15 @@ fn tcp_is_hardly_ever_accused_and_who_heeds_no_drops_is_seldom_taken_for_respons
                 bbr.add(found[flows]);
                 constant.add(found[flows + 1]);
             } else {
-                bursts.add(found[flows + 1]);
+                on_off.add(found[flows + 1]);
             }
         }
     }
-    println!("TCP {tcp:?}\nBBR {bbr:?}\nconstant {constant:?}\nbursts {bursts:?}");
+    println!("TCP {tcp:?}\nBBR {bbr:?}\nconstant {constant:?}\non and off {on_off:?}");
     assert!(100 * tcp.unresponsive <= tcp.all, "{tcp:?}");
     assert_eq!(constant.responsive, 0, "{constant:?}");
     // A burst that ends soon after drops looks like a reaction to them.
-    assert!(8 * bursts.responsive <= bursts.all, "{bursts:?}");
+    assert!(8 * on_off.responsive <= on_off.all, "{on_off:?}");
     // BBR exceeds its fair share and does not react to drops (draft-cardwell-iccrg-bbr-congestion-control-00, section
     // 1).
     assert!(20 * bbr.responsive <= bbr.all && 2 * bbr.unresponsive > bbr.all, "{bbr:?}");

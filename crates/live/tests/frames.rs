@@ -30,7 +30,7 @@ fn parsed(name: &str) -> ParsedFrame {
 }
 
 #[test]
-fn every_frame_of_the_corpus_meets_its_fate_and_is_counted() {
+fn every_frame_of_the_corpus_is_forwarded_or_dropped_as_expected_and_counted() {
     let expected = fs::read_to_string(format!("{CORPUS}/expected.txt")).unwrap();
     let mut rows = 0;
     for line in expected.lines().filter(|line| !line.starts_with('#')) {
@@ -50,7 +50,7 @@ fn every_frame_of_the_corpus_meets_its_fate_and_is_counted() {
 }
 
 #[test]
-fn headers_are_read_where_they_are() {
+fn headers_are_found_behind_tags_extensions_and_fragments() {
     let header = |name: &str| parsed(name).header.unwrap();
     for (name, ports, protocol) in [
         ("v4_udp", (5000, 53), 17),
@@ -72,7 +72,7 @@ fn headers_are_read_where_they_are() {
 }
 
 #[test]
-fn a_flow_is_its_five_tuple_whatever_the_link_and_its_fragments_stay_together() {
+fn a_five_tuple_is_one_flow_on_every_link_layer_and_fragments_are_one_flow() {
     let flow = |name: &str| parsed(name).flow;
     assert_eq!(flow("v4_udp"), flow("vlan"));
     assert_eq!(flow("v4_udp"), flow("tun_v4"));
@@ -88,7 +88,7 @@ fn a_flow_is_its_five_tuple_whatever_the_link_and_its_fragments_stay_together() 
 }
 
 #[test]
-fn the_scenarios_classes_and_flows_are_those_of_the_live_link() {
+fn the_live_link_uses_the_scenarios_classes_and_flows() {
     let text = r#"
         name = "classes"
         duration = "1s"
@@ -108,7 +108,7 @@ fn the_scenarios_classes_and_flows_are_those_of_the_live_link() {
 }
 
 /// Frames with few distinct headers, so that many differ in a single field that distinguishes flows or classes.
-fn alike() -> impl Strategy<Value = Vec<u8>> {
+fn similar_frames() -> impl Strategy<Value = Vec<u8>> {
     (any::<[bool; 3]>(), any::<[bool; 4]>()).prop_map(|([v6, tcp, dscp], [source, destination, from, to])| {
         let end = |other| if other { [10, 0, 0, 1] } else { [10, 0, 0, 2] };
         let end6 = |other: bool| [if other { 1 } else { 2 }; 16];
@@ -138,7 +138,7 @@ fn alike() -> impl Strategy<Value = Vec<u8>> {
 
 proptest! {
     #[test]
-    fn what_a_parser_remembers_of_headers_changes_no_answer(frames in prop::collection::vec(alike(), 1..300)) {
+    fn a_parsers_cache_of_headers_changes_no_answer(frames in prop::collection::vec(similar_frames(), 1..300)) {
         let rule = |dscp| TrafficClass {
             name: "class".to_owned(),
             parent: None,
@@ -186,21 +186,21 @@ fn valid() -> impl Strategy<Value = Vec<u8>> {
 
 /// Laws for arbitrary bytes: the parser does not panic, counts each refused frame once, and a mark changes only the ECN
 /// field and the checksum.
-fn obeys(layer: Layer, frame: &[u8]) -> Result<(), TestCaseError> {
+fn check_laws(layer: Layer, frame: &[u8]) -> Result<(), TestCaseError> {
     let mut parser = Parser::new(layer, KEY);
     let result = parser.parse(frame);
     prop_assert_eq!(parser.anomalies.dropped(), u64::from(result.is_err()));
     let Ok(ParsedFrame { ip: Some(at), flow, .. }) = result else { return Ok(()) };
     let mut marked = frame.to_vec();
     ecn::mark(&mut marked, at);
-    let again = parser.parse(&marked).map_err(|anomaly| TestCaseError::fail(format!("marked, it is {anomaly:?}")))?;
+    let again = parser.parse(&marked).map_err(|anomaly| TestCaseError::fail(format!("the mark causes {anomaly:?}")))?;
     prop_assert_eq!((again.ecn, again.flow, again.ip), (Ecn::Ce, flow, Some(at)));
     let differ = frame.iter().zip(&marked).filter(|(before, after)| before != after).count();
     prop_assert!(differ <= 3, "{} bytes differ", differ);
     Ok(())
 }
 
-/// An arbitrary frame: valid, mutated, or random bytes, up to longer than a slot.
+/// An arbitrary frame: valid, mutated, or random bytes. Some frames are longer than a slot.
 fn hostile() -> impl Strategy<Value = Vec<u8>> {
     let mutated =
         (valid(), any::<prop::sample::Index>(), any::<u8>(), any::<bool>()).prop_map(|(frame, at, byte, whole)| {
@@ -220,7 +220,7 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 40, failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
-    fn whatever_frames_come_each_is_sent_or_counted(
+    fn every_arriving_frame_is_sent_or_counted(
         frames in prop::collection::vec((0..40_u64, hostile()), 1..400),
         qdisc in prop::sample::select(vec!["droptail", "sfb", "faba", "fq_codel"]),
     ) {
@@ -268,22 +268,22 @@ proptest! {
         if cut {
             frame.truncate(length.index(frame.len() + 1));
         }
-        obeys(Layer::Ethernet, &frame)?;
-        obeys(Layer::Ip, frame.get(14..).unwrap_or(&[]))?;
+        check_laws(Layer::Ethernet, &frame)?;
+        check_laws(Layer::Ip, frame.get(14..).unwrap_or(&[]))?;
     }
 
     #[test]
     fn any_bytes_are_read_or_refused(frame in prop::collection::vec(any::<u8>(), 0..200), version in 4..7_u8) {
         let mut frame = frame;
-        obeys(Layer::Ethernet, &frame)?;
+        check_laws(Layer::Ethernet, &frame)?;
         if let Some(first) = frame.first_mut() {
             *first = version << 4 | 5;
         }
-        obeys(Layer::Ip, &frame)?;
+        check_laws(Layer::Ip, &frame)?;
     }
 
     #[test]
-    fn what_is_valid_is_not_odd(frame in valid()) {
+    fn a_valid_frame_has_no_anomaly(frame in valid()) {
         let mut parser = Parser::new(Layer::Ethernet, KEY);
         let parsed = parser.parse(&frame);
         prop_assert!(parsed.is_ok_and(|parsed| parsed.header.is_some()));

@@ -52,7 +52,7 @@ fn adds_up(lane: &LaneView) {
     assert_eq!(lane.counts.no_slot + lane.counts.refused, 0, "{:?}", lane.counts);
 }
 
-/// A packet socket with a pool, as a host that writes its own frames.
+/// A host that writes its own frames: a packet socket with a pool.
 struct ForwardedHost {
     socket: PacketSocket,
     pool: Pool,
@@ -99,7 +99,7 @@ fn ethernet(kind: u16, payload: &[u8]) -> Vec<u8> {
 }
 
 #[test]
-fn frames_cross_packet_sockets_unchanged_and_what_is_odd_is_counted() {
+fn frames_cross_packet_sockets_unchanged_and_anomalies_are_counted() {
     in_namespace(|| {
         veth("left", "in");
         veth("out", "right");
@@ -157,7 +157,7 @@ fn marks_reach_the_receiver_with_a_true_checksum() {
 }
 
 #[test]
-fn the_kernels_own_hosts_meet_over_a_pair_of_tun_devices() {
+fn two_kernel_hosts_exchange_packets_over_a_pair_of_tun_devices() {
     // A namespace for each end: within one, the kernel would deliver the packets without the link.
     let near = in_namespace(|| end(1));
     let far = in_namespace(|| end(2));
@@ -193,7 +193,7 @@ fn the_kernels_own_hosts_meet_over_a_pair_of_tun_devices() {
     let lane = &view.lanes[0];
     adds_up(lane);
     assert_eq!((lane.counts.offered, lane.anomalies.dropped()), (u64::from(count), 0));
-    assert_eq!(received.len() as u64, lane.counts.delivered, "what came out was received");
+    assert_eq!(received.len() as u64, lane.counts.delivered, "the host receives every packet that the link sent");
     assert!(received.is_sorted());
     assert!(lane.totals.dropped() > 100, "twice the rate must overflow: {}", lane.totals.dropped());
     assert_eq!(lane.totals.dropped() + lane.counts.delivered, u64::from(count));
@@ -237,12 +237,12 @@ fn packets_leave_at_their_rate_and_after_their_delay() {
 }
 
 #[test]
-fn what_cannot_be_opened_is_said_so() {
+fn an_interface_that_cannot_be_opened_is_an_error() {
     in_namespace(|| {
         assert!(PacketSocket::open("no-such-link", 64, SendMethod::Auto).is_err());
         assert!(Tun::create("a-name-that-is-too-long").is_err());
         let first = Tun::create("mine").unwrap();
-        assert!(Tun::create("mine").is_err(), "it is there already, and is left alone");
+        assert!(Tun::create("mine").is_err(), "a device of this name exists");
         drop(first);
         Tun::create("mine").unwrap();
     });

@@ -2,7 +2,7 @@
 //! with the reason printed.
 #![cfg(target_os = "linux")]
 
-#[allow(dead_code, reason = "it takes what it needs")]
+#[allow(dead_code, reason = "this test uses a part of the module")]
 #[path = "support/memory.rs"]
 mod memory;
 
@@ -70,11 +70,11 @@ fn every_packet_is_counted_alike_by_the_kernel_and_by_us() {
     assert!(up.totals.dropped() > 20, "twice the rate must overflow: {}", up.totals.dropped());
     assert_eq!(up.counts.delivered, far.received);
     assert_eq!(received, far.received);
-    assert_eq!(far.sent + view.lanes[1].counts.offered, 0, "hosts say nothing by themselves");
+    assert_eq!(far.sent + view.lanes[1].counts.offered, 0, "hosts send no packets of their own");
 }
 
 #[test]
-fn what_is_made_in_a_namespace_is_there_alone() {
+fn a_device_exists_only_in_its_namespace() {
     let Some(one) = allowed(Namespace::new()) else { return };
     let other = Namespace::new().unwrap();
     let tun = one.run(|| headgate_live::io::Tun::create("only")).unwrap().unwrap();
@@ -103,7 +103,7 @@ fn a_namespaces_processes_end_with_it() {
 }
 
 #[test]
-fn what_the_kernel_does_not_take_is_named() {
+fn a_sysctl_that_the_kernel_refuses_is_named() {
     let sysctls = vec![("ipv4/tcp_congestion_control".to_string(), "nonesuch".to_string())];
     let made = EmulatedLink::open(LinkSettings { sysctls, ..settings(&["rate=1Mbit/s", "delay=0ms", "limit=9p"]) });
     let Err(error) = made else { panic!("the kernel took it") };
@@ -114,7 +114,7 @@ fn what_the_kernel_does_not_take_is_named() {
 }
 
 #[test]
-fn no_packet_is_free_on_a_link() {
+fn a_link_overhead_that_makes_packets_free_is_refused() {
     let mut settings = settings(&["rate=1Mbit/s", "delay=0ms", "limit=9p"]);
     settings.lanes[1].overhead = -20;
     let Err(error) = EmulatedLink::open(settings) else { panic!("packets of 20 bytes cost nothing") };

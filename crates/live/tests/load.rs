@@ -22,10 +22,15 @@ fn scenario(duration: &str, qdisc: &str, groups: &str) -> Scenario {
 
 /// Runs `scenario`; `None`, with the reason printed, if no namespace can be created.
 fn run(scenario: &Scenario) -> Option<(LoadReport, View)> {
-    let way = LaneSettings::of_bottleneck(scenario, 0);
-    let back = LaneSettings { qdisc: "droptail".parse().unwrap(), ..way.clone() };
-    let settings =
-        LinkSettings { lanes: [way, back], seed: 1, sysctls: load::sysctls(scenario), outside: false, log: None };
+    let forward = LaneSettings::of_bottleneck(scenario, 0);
+    let reverse = LaneSettings { qdisc: "droptail".parse().unwrap(), ..forward.clone() };
+    let settings = LinkSettings {
+        lanes: [forward, reverse],
+        seed: 1,
+        sysctls: load::sysctls(scenario),
+        outside: false,
+        log: None,
+    };
     let mut link = match EmulatedLink::open(settings) {
         Err(error) if error.kind() == io::ErrorKind::PermissionDenied => {
             eprintln!("skipped: a network namespace needs CAP_SYS_ADMIN");
@@ -45,25 +50,25 @@ fn run(scenario: &Scenario) -> Option<(LoadReport, View)> {
 
 /// Useful bytes delivered to a flow in `from..to`, in seconds.
 fn bytes(report: &LoadReport, flow: u32, from: f64, to: f64) -> f64 {
-    let came = |at: Time| (from..to).contains(&at.as_secs_f64());
-    let rows = report.deliveries.iter().filter(|row| row.flow == flow && came(row.at));
+    let in_range = |at: Time| (from..to).contains(&at.as_secs_f64());
+    let rows = report.deliveries.iter().filter(|row| row.flow == flow && in_range(row.at));
     rows.map(|row| row.bytes as f64).sum()
 }
 
 #[test]
-fn a_bulk_flow_fills_the_link_and_all_that_is_delivered_is_counted_once() {
+fn a_bulk_flow_fills_the_link_and_delivered_data_is_counted_once() {
     let scenario =
         scenario("2s", "droptail", "[[tcp]]\n[[tcp]]\ncc = \"cubic\"\nstart = \"500ms\"\nstop = \"1500ms\"\n");
     let Some((report, view)) = run(&scenario) else { return };
-    let whole: f64 = [0, 1].map(|flow| bytes(&report, flow, 0.0, 9.0)).iter().sum();
+    let delivered: f64 = [0, 1].map(|flow| bytes(&report, flow, 0.0, 9.0)).iter().sum();
     let sent = view.lanes[0].totals.counts().sent_bytes as f64;
     // 1460 of 1500 bytes on the wire are data. Retransmissions, handshakes and packets in transit at the end do not
     // count; the link holds 50 packets and 10 ms.
-    let again: u64 = report.flows.iter().map(|flow| flow.counts.retransmits).sum();
-    assert!(whole <= sent * 1460.0 / 1500.0, "{whole} of {sent}");
+    let retransmits: u64 = report.flows.iter().map(|flow| flow.counts.retransmits).sum();
+    assert!(delivered <= sent * 1460.0 / 1500.0, "{delivered} of {sent}");
     assert!(
-        whole >= (sent - (again + 50 + 9 + 9) as f64 * 1500.0) * 1460.0 / 1500.0,
-        "{whole} of {sent}, {again} again"
+        delivered >= (sent - (retransmits + 50 + 9 + 9) as f64 * 1500.0) * 1460.0 / 1500.0,
+        "{delivered} of {sent}, {retransmits} retransmitted"
     );
     // The second second is after slow start: 1.25 MB cross the link. Deliveries may be reported 50 ms late, and a loss
     // leaves a gap of at most a window.
@@ -83,21 +88,21 @@ fn a_bulk_flow_fills_the_link_and_all_that_is_delivered_is_counted_once() {
 }
 
 #[test]
-fn datagrams_keep_their_rate_and_tell_their_delay() {
+fn datagrams_keep_their_rate_and_measure_their_delay() {
     let groups = "[[udp]]\nrate = \"2Mbit/s\"\n[[udp]]\nrate = \"400kbit/s\"\npacket = \"200B\"\n";
     let Some((report, _)) = run(&scenario("2s", "droptail", groups)) else { return };
     // 250 packets a second, of 1000 bytes and of 200. The thread may be late at the end.
     let (sent, small) = (report.flows[0].datagrams[0], report.flows[1].datagrams[0]);
     assert!((495..=500).contains(&sent) && (495..=500).contains(&small), "{sent} and {small}");
-    let (came, flow) = (bytes(&report, 0, 0.0, 9.0) / 972.0, &report.flows[0]);
+    let (received, flow) = (bytes(&report, 0, 0.0, 9.0) / 972.0, &report.flows[0]);
     // 12 ms of packets are in transit at the end; four times that on a busy machine.
-    assert!(came <= sent as f64 && came >= sent as f64 - 12.0, "{came} of {sent}");
+    assert!(received <= sent as f64 && received >= sent as f64 - 12.0, "{received} of {sent}");
     // 10 ms of propagation, 0.8 ms of transmission.
     assert!(flow.delay.quantile(0.0).unwrap() >= 10.8e6 * 0.99, "{:?}", flow.delay.quantile(0.0));
 }
 
 #[test]
-fn receivers_see_the_marks() {
+fn receivers_count_the_links_marks() {
     let groups = "[[tcp]]\necn = true\nflows = 2\n[[tcp]]\n[[udp]]\nrate = \"1Mbit/s\"\necn = true\n";
     let Some((report, view)) = run(&scenario("2s", "codel:ecn=on,target=2ms,interval=20ms", groups)) else { return };
     let marked: u64 = report.flows.iter().map(|flow| flow.counts.marked).sum();
@@ -111,7 +116,7 @@ fn receivers_see_the_marks() {
 }
 
 #[test]
-fn transfers_come_whole_and_the_next_waits_for_the_last() {
+fn transfers_arrive_complete_and_each_waits_for_the_one_before() {
     let web = "[[tcp]]\nflows = 2\ntraffic = \"http:transfer=20KB,wait=30ms\"\n[[tcp]]\ntraffic = \"ftp:size=50KB\"\n";
     let Some((report, _)) = run(&scenario("2s", "droptail", web)) else { return };
     let of = |flow| report.transfers.iter().filter(move |transfer| transfer.flow == flow);
@@ -142,7 +147,7 @@ fn a_receivers_window_bounds_its_flow() {
 }
 
 #[test]
-fn what_cannot_be_real_is_refused_before_anything_starts() {
+fn a_scenario_that_the_kernel_cannot_run_is_refused_before_the_start() {
     let error = load::check_supported(&scenario("1s", "droptail", "[[tcp]]\nrecovery = \"tahoe\"\n")).unwrap_err();
     assert_eq!(error.kind(), io::ErrorKind::InvalidInput);
     assert!(error.to_string().contains("`recovery = \"tahoe\"`"), "{error}");

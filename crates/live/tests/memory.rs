@@ -47,7 +47,7 @@ fn run_between(direction: &TestDirection, a: MemoryEnd, b: MemoryEnd, clock: Fak
         assert!(view.lanes.iter().all(|lane| lane.adds_up()), "{:#?}", view.lanes);
         let lane = &view.lanes[0];
         let used = lane.backlog.packets as usize + lane.propagating;
-        assert_eq!(lane.free_slots + used, direction.slots as usize, "a slot was lost or made");
+        assert_eq!(lane.free_slots + used, direction.slots as usize, "the number of slots changed");
     }
     FinishedRun { view: forwarder.view(), out: forwarder.b.sent().to_vec() }
 }
@@ -95,7 +95,7 @@ fn the_overhead_costs_time_and_the_gaps_of_an_idle_link_stay() {
 }
 
 #[test]
-fn a_header_that_is_left_out_costs_no_time() {
+fn a_negative_overhead_shortens_the_transmission() {
     let mut direction = TestDirection::new(MBIT, 0, 100, "droptail");
     direction.overhead = -14;
     let run = run(&direction, stream(20, 514, 0), FakeClock::new(), at_us(300_000));
@@ -104,7 +104,7 @@ fn a_header_that_is_left_out_costs_no_time() {
 }
 
 #[test]
-fn a_trace_lets_1500_bytes_pass_at_its_moments() {
+fn a_trace_lets_1500_bytes_pass_at_each_of_its_times() {
     let mut direction = TestDirection::new(MBIT, 2, 100, "droptail");
     // Two opportunities at 3 ms, one at 10 ms; then the trace repeats.
     direction.simplex.rate_variation = RateVariation::Trace { name: "t".to_string(), opportunities: [3, 3, 10].into() };
@@ -116,7 +116,7 @@ fn a_trace_lets_1500_bytes_pass_at_its_moments() {
 }
 
 #[test]
-fn there_are_slots_for_the_fastest_that_a_link_becomes() {
+fn slots_suffice_for_the_highest_rate_of_a_link() {
     let mut direction = TestDirection::new(1, 100, 1, "droptail");
     let slots = |rate_variation: RateVariation, direction: &mut TestDirection| {
         direction.simplex.rate_variation = rate_variation;
@@ -133,7 +133,7 @@ fn there_are_slots_for_the_fastest_that_a_link_becomes() {
 }
 
 #[test]
-fn beyond_what_is_caught_up_the_link_stood_still() {
+fn lateness_beyond_the_catch_up_bound_stalls_the_link() {
     // The loop is late once, by 30 ms, at the first packet's departure.
     let mut late = vec![Span::ZERO; 200];
     late[0] = Span::from_millis(30);
@@ -164,7 +164,7 @@ fn every_discipline_accounts_for_every_frame() {
         assert_eq!(port.arrived, 1200, "{}", entry.name);
         assert_eq!(lane.counts.no_slot, 0, "{}", entry.name);
         assert_eq!(run.out.len() as u64, lane.counts.delivered, "{}", entry.name);
-        assert_eq!(run.out.len() as u64 + port.dropped(), 1200, "{}: something waits for ever", entry.name);
+        assert_eq!(run.out.len() as u64 + port.dropped(), 1200, "{}: a packet never leaves the queue", entry.name);
         for (_, bytes) in &run.out {
             let n = number(bytes);
             assert_eq!(bytes.len(), frame(n).len(), "{}", entry.name);
@@ -173,7 +173,7 @@ fn every_discipline_accounts_for_every_frame() {
             let marked = header.ecn().value() == 0b11;
             assert!(!marked || ecn(n).is_capable(), "{}: {n} could carry no mark", entry.name);
         }
-        // A single flow is reordered only by disciplines that say so.
+        // Only disciplines that schedule may reorder a single flow.
         if !entry.abilities.schedules {
             assert!(run.out.is_sorted_by_key(|(_, bytes)| number(bytes)), "{} reorders", entry.name);
         }
@@ -187,7 +187,7 @@ fn ecn(n: u32) -> Ecn {
 }
 
 #[test]
-fn marks_are_in_the_headers_of_what_comes_out() {
+fn marks_are_in_the_headers_of_sent_packets() {
     let direction = TestDirection::new(MBIT, 2, 100, "red:minth=5p,maxth=50p,ecn=on");
     let frames = (0..2000).map(|n| (at_us(u64::from(n) * 900), packet(5000, 1000, Ecn::Ect0, n)));
     let run = run(&direction, frames.collect(), FakeClock::new(), at_us(2_200_000));
@@ -198,7 +198,7 @@ fn marks_are_in_the_headers_of_what_comes_out() {
 }
 
 #[test]
-fn packets_are_lost_on_the_way_by_chance_and_counted() {
+fn packets_are_lost_at_random_on_the_link_and_counted() {
     let mut direction = TestDirection::new(MBIT, 2, 10, "droptail");
     direction.simplex.impairments.loss = 0.1;
     let run = run(&direction, stream(5000, 100, 200), FakeClock::new(), at_us(1_100_000));
@@ -209,7 +209,7 @@ fn packets_are_lost_on_the_way_by_chance_and_counted() {
 }
 
 #[test]
-fn those_held_back_are_overtaken() {
+fn delayed_packets_are_overtaken() {
     let mut direction = TestDirection::new(MBIT, 2, 10, "droptail");
     direction.simplex.impairments.reorder = 0.2;
     direction.simplex.impairments.reorder_by = Span::from_millis(3);
@@ -223,7 +223,7 @@ fn those_held_back_are_overtaken() {
 }
 
 #[test]
-fn what_has_no_slot_or_is_odd_is_dropped_at_the_door_and_counted() {
+fn frames_without_a_slot_or_with_an_anomaly_are_dropped_on_arrival_and_counted() {
     let mut direction = TestDirection::new(MBIT, 10, 100, "droptail");
     direction.slots = 4;
     let mut frames = stream(10, 1000, 0);
@@ -251,7 +251,7 @@ fn packets_that_the_far_end_refuses_are_counted_and_are_not_delivered() {
 }
 
 #[test]
-fn the_queue_and_the_link_are_followed_over_time() {
+fn queue_length_and_utilization_are_averaged_over_time() {
     let direction = TestDirection::new(MBIT, 0, 100, "droptail");
     let mut clock = FakeClock::new();
     let (a, b) = (clock.end(Layer::Ip, stream(10, 1000, 0)), clock.end(Layer::Ip, []));
@@ -275,7 +275,7 @@ fn the_queue_and_the_link_are_followed_over_time() {
 }
 
 #[test]
-fn the_two_directions_do_not_meet() {
+fn the_two_directions_do_not_delay_each_other() {
     let direction = TestDirection::new(MBIT, 5, 100, "droptail");
     let mut clock = FakeClock::new();
     let a = clock.end(Layer::Ip, stream(50, 1000, 0));
@@ -294,7 +294,7 @@ fn the_two_directions_do_not_meet() {
 }
 
 #[test]
-fn ends_of_two_kinds_are_refused() {
+fn ends_of_different_layers_are_refused() {
     let direction = TestDirection::new(MBIT, 0, 10, "droptail");
     let mut clock = FakeClock::new();
     let (a, b) = (clock.end(Layer::Ip, []), clock.end(Layer::Ethernet, []));
@@ -304,7 +304,7 @@ fn ends_of_two_kinds_are_refused() {
 }
 
 #[test]
-fn another_thread_sees_what_passes() {
+fn another_thread_reads_the_published_view() {
     let direction = TestDirection::new(MBIT, 0, 100, "droptail");
     let mut clock = FakeClock::new();
     let (a, b) = (clock.end(Layer::Ip, stream(100, 1000, 1000)), clock.end(Layer::Ip, []));

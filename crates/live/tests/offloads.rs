@@ -1,6 +1,6 @@
-//! Offloads of an interface leave work to others: missing checksums, and segments that were never cut. Also tested:
-//! interfaces with large MTUs, and rings with too few frames. The tests need root and are skipped otherwise, with the
-//! reason printed.
+//! Frames of an interface with offloads: without checksums, or with several segments merged into one. Also interfaces
+//! with large MTUs, and rings with too few frames. The tests need root and are skipped otherwise, with the reason
+//! printed.
 #![cfg(target_os = "linux")]
 
 mod support;
@@ -35,7 +35,7 @@ fn between_hosts(mtu: usize, server: impl FnOnce(Sender<()>) + Send, client: imp
             ip(&format!("address add fd78::{number}/64 dev {near} nodad"));
             ip(&format!("link set {near} addrgenmode none up"));
         };
-        let (made, are_made) = channel::<()>();
+        let (made, both_made) = channel::<()>();
         let (go, begin) = channel::<()>();
         let (ready, is_ready) = channel();
         thread::scope(|scope| {
@@ -56,7 +56,7 @@ fn between_hosts(mtu: usize, server: impl FnOnce(Sender<()>) + Send, client: imp
                     client();
                 })
             });
-            are_made.iter().take(2).for_each(drop);
+            both_made.iter().take(2).for_each(drop);
             forwarding(mtu, || {
                 go.send(()).unwrap();
                 for done in [asking.join(), serving.join()] {
@@ -134,7 +134,7 @@ fn exchange(address: &str, local: &str, bytes: usize) {
 }
 
 #[test]
-fn a_checksum_that_was_left_to_a_card_is_filled_in() {
+fn a_checksum_left_to_a_card_is_filled_in() {
     // A receiver discards packets with wrong checksums, and the exchange would time out.
     let Some(view) = between_hosts(1500, echo, || {
         exchange("10.78.0.2:9", "10.78.0.1:0", 1001);
@@ -143,12 +143,12 @@ fn a_checksum_that_was_left_to_a_card_is_filled_in() {
         return;
     };
     assert!(view.lanes.iter().all(|lane| lane.adds_up()), "{view:#?}");
-    // A datagram, and at least SYN, data and FIN of a connection; twice.
+    // For each address family a datagram, and at least SYN, data and FIN of a connection.
     assert!(view.kernel.iter().all(|kernel| kernel.no_checksum >= 8), "{:?}", view.kernel);
 }
 
 #[test]
-fn frames_are_as_long_as_the_interfaces_take() {
+fn frames_up_to_the_interfaces_mtu_pass() {
     let Some(view) = between_hosts(9000, echo, || {
         exchange("10.78.0.2:9", "10.78.0.1:0", 8900);
         exchange("[fd78::2]:9", "[fd78::1]:0", 8900);
@@ -161,12 +161,12 @@ fn frames_are_as_long_as_the_interfaces_take() {
 }
 
 #[test]
-fn segments_that_were_never_cut_are_counted() {
+fn merged_segments_are_dropped_and_counted() {
     let serve = |ready: Sender<()>| {
         let listener = TcpListener::bind("10.78.0.2:9").unwrap();
         ready.send(()).unwrap();
         let (mut stream, _) = listener.accept().unwrap();
-        // The data arrives only if the sender retransmits it in small segments, which it need not.
+        // The link drops the merged segment. The data arrives only if the sender retransmits it in small segments.
         stream.set_read_timeout(Some(Duration::from_millis(100))).unwrap();
         let _ = stream.read(&mut [0; 1]);
     };
@@ -200,11 +200,11 @@ fn frames_that_find_no_room_in_the_ring_are_counted() {
         }
         assert_eq!(left.send(&pool, &sent).unwrap(), 0);
         sent.into_iter().for_each(|frame| pool.give(frame));
-        let mut came = Vec::with_capacity(64);
+        let mut received = Vec::with_capacity(64);
         let mut count = 0;
-        while full.recv(&mut pool, &mut came).is_ok() && !came.is_empty() {
-            count += came.len() as u64;
-            came.drain(..).for_each(|frame| pool.give(frame));
+        while full.recv(&mut pool, &mut received).is_ok() && !received.is_empty() {
+            count += received.len() as u64;
+            received.drain(..).for_each(|frame| pool.give(frame));
         }
         assert!((64..500).contains(&count), "{count}");
         assert_eq!(full.kernel().dropped + count, 500);

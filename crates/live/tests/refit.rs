@@ -54,13 +54,13 @@ impl TestLink {
     /// The forward direction gets the settings of `direction` at the forwarder's next check for changes.
     fn refit(&mut self, direction: &TestDirection) {
         let (direction, begin) = (direction.clone(), self.forwarder.view().at);
-        let (say, done) = std::sync::mpsc::channel();
+        let (report, done) = std::sync::mpsc::channel();
         let job = move |lanes: &mut [Box<dyn headgate_live::Lane>; 2], now| {
-            say.send(direction.settings().refit(&mut lanes[0], now, Layer::Ip, 1, "forward")).unwrap();
+            report.send(direction.settings().refit(&mut lanes[0], now, Layer::Ip, 1, "forward")).unwrap();
         };
         self.forwarder.change_sender().send(Box::new(job)).unwrap();
         self.run(begin + headgate_live::PUBLISH_INTERVAL);
-        done.try_recv().expect("it was done within a view's time").unwrap();
+        done.try_recv().expect("the change takes less than the time between two views").unwrap();
     }
 
     fn out(&self) -> Vec<u32> {
@@ -69,13 +69,13 @@ impl TestLink {
 }
 
 #[test]
-fn a_hundred_changes_under_twice_the_load_lose_no_packet_and_turn_none_round() {
-    let plain: Vec<&str> =
+fn a_hundred_changes_at_twice_the_links_rate_lose_and_reorder_no_packet() {
+    let fifos: Vec<&str> =
         registry::ENTRIES.iter().filter(|entry| !entry.abilities.schedules).map(|entry| entry.name).collect();
     let limits = [20, 300, 5, 80];
     let mut link = TestLink::new(&TestDirection::new(MBIT, 2, 50, "droptail"), stream(12_000, 500, Ecn::Ect0));
     for (n, limit) in (0_usize..100).zip(limits.into_iter().cycle()) {
-        let mut direction = TestDirection::new(MBIT, (n % 3) as u64 * 4, limit, plain[n % plain.len()]);
+        let mut direction = TestDirection::new(MBIT, (n % 3) as u64 * 4, limit, fifos[n % fifos.len()]);
         direction.simplex.rate = Rate::from_bits(4_000_000 * (1 + n as u64 % 3));
         link.refit(&direction);
         let lane = link.view();
@@ -89,11 +89,11 @@ fn a_hundred_changes_under_twice_the_load_lose_no_packet_and_turn_none_round() {
     assert!(out.is_sorted(), "a packet was overtaken");
     assert!(out.len() > 2_000 && port.dropped() > 2_000, "{} out, {} dropped", out.len(), port.dropped());
     let marked = link.forwarder.b.sent().iter().filter(|(_, bytes)| bytes[1] & 3 == 3).count() as u64;
-    assert!(marked <= port.marked(), "a mark that nobody counted");
+    assert!(marked <= port.marked(), "a mark was not counted");
 }
 
 #[test]
-fn every_discipline_hands_all_it_holds_to_every_kind_of_successor() {
+fn every_discipline_hands_all_its_packets_to_its_successor() {
     for entry in registry::ENTRIES {
         let mut link = TestLink::new(&TestDirection::new(1, 0, 100, entry.name), stream(60, 0, Ecn::Ect1));
         let before = link.run(at_us(1_000));
@@ -102,7 +102,7 @@ fn every_discipline_hands_all_it_holds_to_every_kind_of_successor() {
         let (old, new) = (before.totals.counts(), lane.totals.counts());
         assert_eq!(lane.counts.delivered + new.dropped(), 60, "{}", entry.name);
         assert_eq!(new.arrived, 60, "{}", entry.name);
-        // Its drops and marks happened while it was in place, for 50 ms at most.
+        // The old discipline dropped and marked for 50 ms at most, until the change.
         assert!(old.dropped() <= new.dropped() && new.drops(Why::Overload) == 0, "{}", entry.name);
         let marked = link.forwarder.b.sent().iter().filter(|(_, bytes)| bytes[1] & 3 == 3).count() as u64;
         assert_eq!(marked, new.marked(), "{}: the marks in headers are those that were counted", entry.name);
@@ -110,7 +110,7 @@ fn every_discipline_hands_all_it_holds_to_every_kind_of_successor() {
 }
 
 #[test]
-fn what_a_smaller_queue_has_no_room_for_is_dropped_as_overflow_the_last_first() {
+fn a_smaller_queue_drops_its_last_packets_as_overflow() {
     let mut link = TestLink::new(&TestDirection::new(MBIT, 0, 100, "droptail"), stream(80, 0, Ecn::NotEct));
     link.refit(&TestDirection::new(MBIT, 0, 10, "droptail"));
     let lane = link.run(at_us(200_000));
@@ -118,11 +118,11 @@ fn what_a_smaller_queue_has_no_room_for_is_dropped_as_overflow_the_last_first() 
     let done = lane.counts.delivered - 10;
     assert!([1, 50].contains(&done), "{done}");
     assert_eq!(lane.totals.counts().drops(Why::Overflow), 80 - lane.counts.delivered);
-    assert_eq!(link.out(), (0..lane.counts.delivered as u32).collect::<Vec<_>>(), "the last came first");
+    assert_eq!(link.out(), (0..lane.counts.delivered as u32).collect::<Vec<_>>(), "the queue drops its last packets");
 }
 
 #[test]
-fn packets_that_a_shaper_holds_back_go_on_in_order() {
+fn packets_queued_in_a_shaper_leave_in_order_after_a_change() {
     // A packet of 1000 bytes every 80 ms.
     let slow = TestDirection::new(MBIT, 0, 100, "tbf:rate=100kbit/s,burst=1000B");
     let mut link = TestLink::new(&slow, stream(40, 0, Ecn::NotEct));
@@ -134,7 +134,7 @@ fn packets_that_a_shaper_holds_back_go_on_in_order() {
 }
 
 #[test]
-fn a_wait_is_measured_from_when_a_packet_came() {
+fn queueing_delay_counts_from_the_arrival_across_a_change() {
     let mut link = TestLink::new(&TestDirection::new(1, 0, 100, "droptail"), stream(2, 0, Ecn::NotEct));
     // At 1 Mbit/s a packet takes 8 ms: the second leaves the queue after 8 ms, in the old lane or the new one.
     link.refit(&TestDirection::new(1, 0, 100, "sfb"));
@@ -143,7 +143,7 @@ fn a_wait_is_measured_from_when_a_packet_came() {
 }
 
 #[test]
-fn nothing_overtakes_what_flies_when_the_delay_shrinks() {
+fn no_packet_overtakes_another_when_the_delay_shrinks() {
     let mut link = TestLink::new(&TestDirection::new(MBIT, 200, 100, "droptail"), stream(150, 1_000, Ecn::NotEct));
     link.run(at_us(60_000));
     link.refit(&TestDirection::new(MBIT, 10, 100, "droptail"));
@@ -156,7 +156,7 @@ fn nothing_overtakes_what_flies_when_the_delay_shrinks() {
 }
 
 #[test]
-fn a_discipline_that_cannot_be_leaves_all_as_it_was() {
+fn an_invalid_discipline_leaves_the_lane_unchanged() {
     let mut direction = TestDirection::new(MBIT, 0, 100, "droptail");
     let mut lane = direction.lane(Layer::Ip, "forward");
     let mut clock = FakeClock::new();

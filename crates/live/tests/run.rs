@@ -62,7 +62,7 @@ fn three() -> Option<(Scenario, LiveRun, SeenRecords)> {
 }
 
 #[test]
-fn a_run_measures_what_the_simulator_would_and_no_packet_vanishes() {
+fn a_run_agrees_with_the_simulators_model_and_conserves_packets() {
     let Some((scenario, ran, seen)) = three() else { return };
     let LiveRun { outcome, fidelity, .. } = ran;
     assert!(outcome.balance.holds(), "{:?} {fidelity:?}", outcome.balance);
@@ -83,9 +83,9 @@ fn a_run_measures_what_the_simulator_would_and_no_packet_vanishes() {
 
     // Goodput is the delivered data: the intervals after the warm-up add up to the flows' rows.
     let goodput: f64 = outcome.flows.iter().map(|flow| flow.goodput_bps).sum();
-    let told = outcome.intervals.iter().filter(|row| row.metric.name() == "goodput_bps" && row.time_s > 0.55);
-    let told: f64 = told.map(|row| row.value * 0.1).sum::<f64>() / 1.5;
-    assert!((told / goodput - 1.0).abs() < 1e-9, "{told} in intervals, {goodput} in flows");
+    let rows = outcome.intervals.iter().filter(|row| row.metric.name() == "goodput_bps" && row.time_s > 0.55);
+    let in_rows: f64 = rows.map(|row| row.value * 0.1).sum::<f64>() / 1.5;
+    assert!((in_rows / goodput - 1.0).abs() < 1e-9, "{in_rows} in intervals, {goodput} in flows");
     // Headers are 52 bytes of 1500, and 28 of 1000.
     let carried = 10e6 * forward.utilization;
     assert!(goodput < carried && goodput > (0.9 - stalled) * carried, "{goodput} of {carried}");
@@ -109,7 +109,7 @@ const LOT: &str = "duration = '2s'\nrecord = { interval = '100ms', events = 'dro
     [[udp]]\nname = 'flood'\nfrom = 'B'\nto = 'C'\nrate = '3.5Mbit/s'\npacket = '1000B'\n";
 
 #[test]
-fn a_network_of_links_measures_what_the_simulator_would_and_no_packet_vanishes() {
+fn a_network_agrees_with_the_simulators_model_and_conserves_packets() {
     if !possible() {
         return;
     }
@@ -128,16 +128,16 @@ fn a_network_of_links_measures_what_the_simulator_would_and_no_packet_vanishes()
         assert!(link.utilization > 0.75 - stalled, "{}: {} with {stalled} stalled", link.link, link.utilization);
         let bits = link.counts.sent_bytes as f64 * 8.0 / 2.0;
         assert!((bits / (rate * link.utilization) - 1.0).abs() < 0.01, "{}: {bits}", link.link);
-        assert!(link.counts.dropped() > 0, "{}: what is more is dropped there", link.link);
+        assert!(link.counts.dropped() > 0, "{}: the load exceeds the rate", link.link);
     }
     // The second link gets the packets that the first sent for the flows crossing both, except those between the links:
     // 4 ms of 10 Mbit/s, in packets of at least 1000 bytes.
     let sent = |group: u32| -> u64 {
         outcome.flows.iter().filter(|flow| flow.group == group).map(|flow| flow.counts.sent).sum()
     };
-    let gone: u64 = first.counts.sent - sent(1);
-    let came = second.counts.arrived - outcome.flows[6].counts.arrived;
-    assert!(came.abs_diff(gone) <= 5 + 10, "{came} of {gone}");
+    let passed: u64 = first.counts.sent - sent(1);
+    let arrived = second.counts.arrived - outcome.flows[6].counts.arrived;
+    assert!(arrived.abs_diff(passed) <= 5 + 10, "{arrived} of {passed}");
     assert!(second.counts.sent.abs_diff(sent(0) + sent(2) + sent(4)) <= 10);
     // Datagrams in the opposite direction meet only ACKs: 1000 bytes every 8 ms, except for late ones at the end.
     let late = Span::from_nanos(fidelity.send_lateness.quantile(1.0).unwrap_or(0.0) as u64) + fidelity.stalls.1;
@@ -150,11 +150,11 @@ fn a_network_of_links_measures_what_the_simulator_would_and_no_packet_vanishes()
     assert!(outcome.one_way.iter().all(|way| way.excess.count() > 10));
     let events = &seen.events.rows;
     assert!(events.is_sorted_by_key(|row| row.time));
-    assert!([0, 2].iter().all(|link| events.iter().any(|row| row.link == *link)), "both compare");
+    assert!([0, 2].iter().all(|link| events.iter().any(|row| row.link == *link)), "both links record events");
 }
 
 #[test]
-fn events_are_those_that_were_counted() {
+fn events_agree_with_the_counts() {
     let Some((scenario, LiveRun { outcome, .. }, seen)) = three() else { return };
     let warm = Time::ZERO + scenario.warmup;
     let events: Vec<_> = seen.events.rows.iter().filter(|row| row.time >= warm).collect();
@@ -167,7 +167,7 @@ fn events_are_those_that_were_counted() {
 }
 
 #[test]
-fn traces_are_of_the_senders_that_were_asked_for_and_agree_with_the_flows() {
+fn traces_cover_the_requested_senders_and_agree_with_the_flows() {
     let has_bbr = |known: String| known.split_whitespace().any(|name| name == "bbr");
     if !possible() || !std::fs::read_to_string("/proc/sys/net/ipv4/tcp_available_congestion_control").is_ok_and(has_bbr)
     {
@@ -193,8 +193,8 @@ fn traces_are_of_the_senders_that_were_asked_for_and_agree_with_the_flows() {
         // Acknowledged data has arrived and was read within 100 ms, in which the link carries 125 kB.
         let flow = &ran.outcome.flows[number as usize];
         let last = rows[rows.len() - 1].1;
-        let (acked, came) = (last.acked_bytes.unwrap(), flow.goodput_bps / 8.0);
-        assert!(acked > 0 && acked as f64 <= came + 125e3, "{acked} acknowledged, {came} came");
+        let (acked, read) = (last.acked_bytes.unwrap(), flow.goodput_bps / 8.0);
+        assert!(acked > 0 && acked as f64 <= read + 125e3, "{acked} acknowledged, {read} read");
         assert!(u64::from(last.retransmits) <= flow.retransmits && u64::from(last.timeouts) <= flow.timeouts);
         // At least a round trip over the link.
         let srtts = rows.iter().filter_map(|(_, state)| state.srtt);
@@ -205,22 +205,22 @@ fn traces_are_of_the_senders_that_were_asked_for_and_agree_with_the_flows() {
 }
 
 #[test]
-fn what_cannot_be_run_is_refused_before_anything_starts() {
-    let said = |keys: &str| match run(&scenario(keys), &scenario(keys).qdiscs[0], 1, &mut (), &mut |_| {}) {
+fn a_scenario_that_cannot_run_on_real_packets_is_refused_before_the_start() {
+    let refusal = |keys: &str| match run(&scenario(keys), &scenario(keys).qdiscs[0], 1, &mut (), &mut |_| {}) {
         Err(LiveRunError::Refused(why)) => why,
         other => panic!("{other:?}"),
     };
-    let captured = said(&LOT.replace("record = {", "record = { capture = ['first'],"));
+    let captured = refusal(&LOT.replace("record = {", "record = { capture = ['first'],"));
     assert!(captured.starts_with("`record.capture` works on real packets only with one link"), "{captured}");
     let one = "duration = '1s'\nlink = { rate = '1Mbit/s', delay = '1ms', limit = '60p' }\n";
-    assert!(said(&format!("{one}[[tcp]]\ncc = 'prague'\n")).contains("prague"));
-    assert!(said(&format!("{one}[[udp]]\ncc = 'tfrc'\n")).contains("tfrc"));
+    assert!(refusal(&format!("{one}[[tcp]]\ncc = 'prague'\n")).contains("prague"));
+    assert!(refusal(&format!("{one}[[udp]]\ncc = 'tfrc'\n")).contains("tfrc"));
 }
 
 #[test]
-fn who_asks_to_stop_need_not_wait_for_the_end() {
-    struct AtOnce;
-    impl RunObserver for AtOnce {
+fn a_run_stops_early_when_its_observer_asks() {
+    struct StopAt200Ms;
+    impl RunObserver for StopAt200Ms {
         fn should_continue(&mut self, now: Time) -> bool {
             now < Time::ZERO + Span::from_millis(200)
         }
@@ -231,5 +231,8 @@ fn who_asks_to_stop_need_not_wait_for_the_end() {
     }
     let hour = THREE.replace("'2s'", "'1h'").replace("'all'", "'off'");
     let scenario = scenario(&hour);
-    assert!(matches!(run(&scenario, &scenario.qdiscs[0], 1, &mut AtOnce, &mut |_| {}), Err(LiveRunError::Stopped)));
+    assert!(matches!(
+        run(&scenario, &scenario.qdiscs[0], 1, &mut StopAt200Ms, &mut |_| {}),
+        Err(LiveRunError::Stopped)
+    ));
 }

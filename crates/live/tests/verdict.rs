@@ -21,29 +21,30 @@ const ROUND_TRIP: Span = Span::from_millis(80);
 /// Sends packets at a rate. A responsive sender halves its rate for losses, once per round trip, and otherwise adds a
 /// packet per round trip (RFC 5681, section 3.1, without slow start).
 struct TestSender {
-    heeds: bool,
+    responsive: bool,
     per_second: f64,
     next: Time,
     number: u32,
     /// The next number that its receiver expects.
     expected: u32,
-    /// When it learns of losses, and when it last reacted to some.
-    told: Option<Time>,
-    heeded: Time,
+    /// When it learns of losses that occurred.
+    loss_known_at: Option<Time>,
+    /// When it last reduced its rate.
+    reduced_at: Time,
 }
 
 impl TestSender {
-    fn new(heeds: bool, mbit: f64) -> TestSender {
+    fn new(responsive: bool, mbit: f64) -> TestSender {
         let per_second = mbit * 1e6 / 8.0 / BYTES as f64;
-        let (next, heeded) = (Time::ZERO, Time::ZERO);
-        TestSender { heeds, per_second, next, number: 0, expected: 0, told: None, heeded }
+        let (next, reduced_at) = (Time::ZERO, Time::ZERO);
+        TestSender { responsive, per_second, next, number: 0, expected: 0, loss_known_at: None, reduced_at }
     }
 
     fn send(&mut self, now: Time) -> Option<u32> {
-        if self.heeds && self.told.is_some_and(|told| told <= now) {
-            self.told = None;
-            if now - self.heeded > ROUND_TRIP {
-                self.heeded = now;
+        if self.responsive && self.loss_known_at.is_some_and(|at| at <= now) {
+            self.loss_known_at = None;
+            if now - self.reduced_at > ROUND_TRIP {
+                self.reduced_at = now;
                 self.per_second = (self.per_second / 2.0).max(10.0);
             }
         }
@@ -51,7 +52,7 @@ impl TestSender {
             return None;
         }
         let gap = 1.0 / self.per_second;
-        if self.heeds {
+        if self.responsive {
             self.per_second += gap / ROUND_TRIP.as_secs_f64() / ROUND_TRIP.as_secs_f64();
         }
         self.next += Span::from_secs_f64(gap);
@@ -60,8 +61,8 @@ impl TestSender {
     }
 
     fn receive(&mut self, number: u32, now: Time) {
-        if number > self.expected && self.told.is_none() {
-            self.told = Some(now + Span::from_millis(60));
+        if number > self.expected && self.loss_known_at.is_none() {
+            self.loss_known_at = Some(now + Span::from_millis(60));
         }
         self.expected = number + 1;
     }
@@ -138,7 +139,7 @@ fn verdicts(flows: &[FlowView]) -> Vec<Responsiveness> {
     flows.iter().map(|flow| flow.verdict.responsiveness).collect()
 }
 
-fn told(flows: &[FlowView]) -> String {
+fn explanations(flows: &[FlowView]) -> String {
     flows.iter().map(|flow| format!("{:?}: {}\n", flow.verdict.responsiveness, flow.verdict)).collect()
 }
 
@@ -151,25 +152,25 @@ fn mixed() -> Vec<TestSender> {
 }
 
 #[test]
-fn who_sends_on_is_told_from_who_slows_down_and_who_asks_for_little_is_not_accused() {
+fn unresponsive_senders_are_identified_and_slow_ones_are_judged_friendly() {
     for qdisc in ["droptail", "red"] {
         let flows = found(qdisc, mixed(), 15);
-        let (heeding, others) = flows.split_at(9);
+        let (responsive, others) = flows.split_at(9);
         assert!(
-            heeding.iter().all(|flow| flow.verdict.responsiveness != Responsiveness::Unresponsive),
+            responsive.iter().all(|flow| flow.verdict.responsiveness != Responsiveness::Unresponsive),
             "{qdisc}\n{}",
-            told(&flows)
+            explanations(&flows)
         );
         assert!(
-            heeding.iter().any(|flow| flow.verdict.responsiveness == Responsiveness::Responsive),
+            responsive.iter().any(|flow| flow.verdict.responsiveness == Responsiveness::Responsive),
             "{qdisc}\n{}",
-            told(&flows)
+            explanations(&flows)
         );
         assert_eq!(
             verdicts(others),
             [Responsiveness::Unresponsive, Responsiveness::Friendly],
             "{qdisc}\n{}",
-            told(&flows)
+            explanations(&flows)
         );
         // The explanation has the numbers: 5 Mbit/s, and its multiple of the fair share.
         let evidence = others[0].verdict.to_string();
@@ -182,38 +183,42 @@ fn who_sends_on_is_told_from_who_slows_down_and_who_asks_for_little_is_not_accus
 }
 
 #[test]
-fn one_that_halves_is_responsive_when_it_is_alone_and_has_all() {
+fn a_sender_that_halves_its_rate_is_responsive_when_alone() {
     let flows = found("droptail", vec![TestSender::new(true, 9.0)], 15);
-    assert_eq!(verdicts(&flows), [Responsiveness::Responsive], "{}", told(&flows));
+    assert_eq!(verdicts(&flows), [Responsiveness::Responsive], "{}", explanations(&flows));
     assert!(
         flows[0].verdict.to_string().contains(" % less after many drops or marks than after few: "),
         "{}",
-        told(&flows)
+        explanations(&flows)
     );
 }
 
 #[test]
-fn a_constant_rate_that_is_too_much_for_the_link_does_not_slow_down_when_it_is_alone_either() {
+fn a_constant_rate_above_the_links_rate_is_unresponsive_when_alone() {
     let flows = found("droptail", vec![TestSender::new(false, 14.0)], 12);
-    assert_eq!(verdicts(&flows), [Responsiveness::Unresponsive], "{}", told(&flows));
+    assert_eq!(verdicts(&flows), [Responsiveness::Unresponsive], "{}", explanations(&flows));
 }
 
 #[test]
-fn without_drops_or_time_enough_nothing_is_said() {
+fn too_few_drops_or_too_little_time_give_no_verdict() {
     let flows = found("droptail", vec![TestSender::new(false, 5.0)], 12);
     assert_eq!(verdicts(&flows), [Responsiveness::Unknown]);
     assert_eq!(flows[0].verdict.to_string(), "no drops or marks in 10 s, too few for a verdict");
     let flows = found("droptail", vec![TestSender::new(false, 50.0)], 1);
     assert_eq!(verdicts(&flows), [Responsiveness::Unknown]);
-    assert!(flows[0].verdict.to_string().ends_with("too short for a verdict"), "{}", told(&flows));
+    assert!(flows[0].verdict.to_string().ends_with("too short for a verdict"), "{}", explanations(&flows));
 }
 
 #[test]
-fn what_a_discipline_singles_out_is_monitored() {
+fn a_flow_that_a_discipline_limits_is_monitored() {
     for qdisc in ["red_pd", "breathe"] {
         let flows = found(qdisc, mixed(), 15);
-        assert_eq!(flows[9].verdict.responsiveness, Responsiveness::Monitored, "{qdisc}\n{}", told(&flows));
-        assert!(flows[9].verdict.to_string().ends_with("; it does not reduce its rate"), "{qdisc}\n{}", told(&flows));
-        assert_ne!(flows[10].verdict.responsiveness, Responsiveness::Unresponsive, "{qdisc}\n{}", told(&flows));
+        assert_eq!(flows[9].verdict.responsiveness, Responsiveness::Monitored, "{qdisc}\n{}", explanations(&flows));
+        assert!(
+            flows[9].verdict.to_string().ends_with("; it does not reduce its rate"),
+            "{qdisc}\n{}",
+            explanations(&flows)
+        );
+        assert_ne!(flows[10].verdict.responsiveness, Responsiveness::Unresponsive, "{qdisc}\n{}", explanations(&flows));
     }
 }

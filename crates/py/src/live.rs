@@ -45,7 +45,7 @@ pub fn measure<'py>(
     let numbers = [
         ("sent", measurement.sent),
         ("received", received),
-        // Datagrams that arrived within `taken_s`, without the datagram whose arrival starts this time.
+        // Datagrams that arrived within `taken_s`. The datagram whose arrival starts this time does not count.
         ("timed", received.saturating_sub(check::UNTIMED_PACKETS + 1)),
         ("near_sent", near.sent),
         ("near_dropped", near.send_drops),
@@ -179,7 +179,7 @@ impl Link {
         rows.map(|rows| link_log::intervals(&rows, &inner.qdiscs, inner.seed)).transpose()
     }
 
-    /// Packets that the log has and misses, and the error that ended it; None without a log.
+    /// Packets that the log has recorded and missed, and the error that ended it; None without a log.
     fn written<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyDict>>> {
         self.inner().link.log().map(|log| link_log::log_counts(py, &log.counts())).transpose()
     }

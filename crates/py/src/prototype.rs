@@ -30,7 +30,7 @@ impl Failure {
         locked(&self.0).is_some()
     }
 
-    /// The exception; it stays.
+    /// A copy of the exception, which stays for later callers.
     pub fn take(&self, py: Python<'_>) -> Option<PyErr> {
         locked(&self.0).as_ref().map(|error| error.clone_ref(py))
     }
@@ -134,8 +134,8 @@ impl<T> Prototype<T> {
         Prototype { object, actions, held: BTreeMap::new(), bytes: 0, next: 0, gauges, failure: failure.clone() }
     }
 
-    /// Calls a method of the Python object, performs the drops and marks that it requests, and returns its result;
-    /// `None` after a failure.
+    /// Calls a method of the Python object and performs the drops and marks that it requests. Returns the method's
+    /// result, or `None` after a failure.
     fn call(
         &mut self,
         cx: &mut Cx<'_, T>,
@@ -193,7 +193,7 @@ impl<T> Prototype<T> {
         self.failure.keep_first(PyRuntimeError::new_err(why.to_string()));
     }
 
-    /// Time in nanoseconds at which the discipline may send next; `None` if it does not say.
+    /// Time in nanoseconds at which the discipline may send next; `None` if it gives no time.
     fn call_ready_at(&self, now: Time) -> PyResult<Option<u64>> {
         let Some(object) = &self.object else { return Ok(None) };
         Python::attach(|py| object.call_method1(py, "ready_ns", (now.as_nanos(),))?.extract(py))
@@ -224,7 +224,7 @@ impl<T> Discipline<T> for Prototype<T> {
         if let Some(number) = number {
             return self.sent(number);
         }
-        // A discipline that neither sends nor says when it will be ready would be asked again at once, without end.
+        // Without a packet and without a later time, the link would call the discipline again at once, without end.
         if !self.held.is_empty() && !self.failure.any() {
             match self.call_ready_at(now) {
                 Ok(Some(ready)) if ready > now.as_nanos() => {}

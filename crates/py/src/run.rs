@@ -82,7 +82,7 @@ impl RunWatcher {
         RunWatcher { shared, seen: 0, run, callbacks, events: EventBatch::default(), traces: Vec::new(), failed: None }
     }
 
-    /// Adds simulated time up to `now`.
+    /// Adds the simulated time since the last call.
     fn advance(&mut self, now: u64) {
         self.shared.nanos.fetch_add(now.saturating_sub(self.seen), Ordering::Relaxed);
         self.seen = now;

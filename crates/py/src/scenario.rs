@@ -11,8 +11,8 @@ use pyo3::types::PyBytes;
 use crate::errors::scenario_error;
 use crate::prototype::NamedPrototype;
 
-/// Name, kind (`tcp` or `udp`), number of flows, rate of each flow in bit/s (None where congestion control or a source
-/// of its own sets it). Then whether the flows are responsive, greedy and brief ([`FairShare`]).
+/// Name, kind (`tcp` or `udp`), number of flows, and rate of each flow in bit/s. The rate is None if congestion control
+/// or a traffic source sets it. Then whether the flows are responsive, greedy and brief ([`FairShare`]).
 type GroupRow = (String, &'static str, u32, Option<f64>, bool, bool, bool);
 
 /// Name, class and maker of a discipline written in Python.
@@ -64,7 +64,7 @@ impl Scenario {
     }
 
     /// A copy of the scenario with disciplines written in Python. Each entry of `made` is the name, class and maker of
-    /// such a discipline. None stands for the next of the scenario's own disciplines.
+    /// such a discipline, or None for the next of the scenario's own disciplines.
     fn with_prototypes(&self, made: Vec<Option<PrototypeRow>>) -> Scenario {
         let mut scenario = self.0.clone();
         let mut own = std::mem::take(&mut scenario.qdiscs).into_iter();

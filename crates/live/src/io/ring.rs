@@ -171,7 +171,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn whole_frames_of_any_size_stand_in_whole_blocks() {
+    fn blocks_hold_whole_frames_of_any_size() {
         for (frames, bytes) in [(1, 60), (64, 2048), (4096, 2048), (4096, 9100), (4096, 65_600), (usize::MAX, 2048)] {
             let layout = RingLayout::new(frames, bytes);
             assert!(layout.frame >= bytes + 90 && layout.frame.is_multiple_of(TPACKET_ALIGNMENT), "{layout:?}");
@@ -188,7 +188,7 @@ mod tests {
     }
 
     #[test]
-    fn what_the_kernel_says_of_a_checksum_is_read_before_the_frame() {
+    fn the_kernels_checksum_state_is_read_before_the_frame() {
         let mut frame = [0; 120];
         frame[80] = NEEDS_CHECKSUM;
         frame[86..88].copy_from_slice(&34_u16.to_ne_bytes());

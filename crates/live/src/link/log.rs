@@ -39,7 +39,7 @@ pub struct LogCounts {
     pub packets: u64,
     /// Packets missing from them: no room for a record, or the log had ended.
     pub missed: u64,
-    /// Rows discarded because nobody took them.
+    /// Rows discarded because the caller did not take them in time.
     pub rows_missed: u64,
     /// The error that ended the log before the link.
     pub failed: Option<String>,

@@ -59,7 +59,7 @@ mod tests {
     }
 
     #[test]
-    fn rows_come_once_an_interval_and_tell_what_was_new_in_it() {
+    fn each_interval_has_one_set_of_rows_about_its_own_packets() {
         let mut rows = IntervalRows::new(Span::from_millis(100));
         let view = |ms: u64, lost: u64| {
             let mut view = View { at: Time::ZERO + Span::from_millis(ms), ..View::default() };
@@ -72,7 +72,7 @@ mod tests {
             (value(&first, "link_losses", 1), value(&first, "link_losses", 0), first[0].time_s),
             (3.0, 0.0, 0.101)
         );
-        assert!(first.iter().all(|row| row.metric.name() != "ambient_drop_rate"), "nothing came");
+        assert!(first.iter().all(|row| row.metric.name() != "ambient_drop_rate"), "a drop rate needs arrivals");
         assert_eq!(rows.rows_until(&view(151, 4), false), []);
         // A late view ends all intervals before it.
         assert_eq!(value(&rows.rows_until(&view(420, 9), false), "link_losses", 1), 6.0);

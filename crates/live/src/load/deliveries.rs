@@ -35,9 +35,9 @@ impl Deliveries {
         if self.last.len() <= flow_at {
             self.last.resize(flow_at + 1, None);
         }
-        let here = self.slot_of(at);
+        let slot = self.slot_of(at);
         match self.last[flow_at] {
-            Some(row) if self.slot_of(self.rows[row].at) == here => self.rows[row].bytes += bytes,
+            Some(row) if self.slot_of(self.rows[row].at) == slot => self.rows[row].bytes += bytes,
             _ if bytes == 0 => {}
             _ => {
                 self.last[flow_at] = Some(self.rows.len());
@@ -60,7 +60,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_comes_to_a_flow_within_a_slot_is_one_row_and_the_warm_up_parts_it() {
+    fn deliveries_to_a_flow_within_a_slot_are_one_row_split_at_the_warm_up() {
         let at = |millis| Time::ZERO + Span::from_millis(millis);
         let mut deliveries = Deliveries::new(Span::from_millis(10), at(25));
         for (millis, flow, bytes) in [(1, 0, 5), (2, 1, 7), (9, 0, 1), (10, 0, 2), (24, 0, 3), (25, 0, 0), (26, 0, 4)] {

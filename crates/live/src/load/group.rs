@@ -237,7 +237,7 @@ mod tests {
     }
 
     #[test]
-    fn what_the_kernel_cannot_do_is_named_with_its_group_and_what_it_can() {
+    fn the_error_for_a_feature_that_the_kernel_lacks_names_the_group_and_the_alternatives() {
         let refusal = |groups| unsupported(&scenario(groups), "reno cubic bbr\n").unwrap_err();
         let tahoe = "group \"old\": the kernel's TCP has no `recovery = \"tahoe\"`";
         assert_eq!(refusal("[[tcp]]\nname = \"old\"\nrecovery = \"tahoe\"\n"), tahoe);
@@ -252,13 +252,13 @@ mod tests {
     }
 
     #[test]
-    fn what_it_can_do_is_not_refused() {
+    fn features_of_the_kernel_are_accepted() {
         let fine = scenario("[[tcp]]\nrecovery = \"newreno\"\n[[tcp]]\ncc = \"bbr\"\n[[udp]]\nrate = \"1Mbit/s\"\n");
         assert_eq!(unsupported(&fine, "reno cubic bbr"), Ok(()));
     }
 
     #[test]
-    fn packets_on_the_wire_are_as_long_as_the_scenario_has_them() {
+    fn packets_have_the_scenarios_length_on_the_wire() {
         // 1000 bytes on the wire hold 960 bytes of data for the kernel, but count as 1000 in the papers' scenarios.
         let old = scenario("[[tcp]]\nprofile = \"ns2\"\n[[udp]]\nprofile = \"ns2\"\nrate = \"1Mbit/s\"\n");
         let tcp = KernelTcpSettings::of(&old.tcp[0]);

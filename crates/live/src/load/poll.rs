@@ -84,7 +84,7 @@ mod tests {
     use crate::io::clock::Monotonic;
 
     #[test]
-    fn a_wait_is_no_longer_than_it_must_be() {
+    fn a_wait_ends_at_its_deadline_or_at_an_event() {
         let (mut watch, clock) = (SocketPoller::new().unwrap(), Monotonic::new());
         let most = Span::from_micros(100);
         let mut wait = || {
@@ -98,13 +98,13 @@ mod tests {
     }
 
     #[test]
-    fn a_waker_ends_a_wait_and_says_nothing_else() {
+    fn a_waker_ends_a_wait_without_reporting_an_event() {
         let (mut watch, clock) = (SocketPoller::new().unwrap(), Monotonic::new());
         watch.waker.wake();
         watch.wait(Span::from_secs(20)).unwrap();
         assert!(clock.now().as_secs_f64() < 10.0);
         assert!(watch.ready(0).is_some_and(|(token, _)| token == WAKER) && watch.ready(1).is_none());
         watch.wait(Span::ZERO).unwrap();
-        assert!(watch.ready(0).is_none(), "it wakes once");
+        assert!(watch.ready(0).is_none(), "one wake-up ends one wait");
     }
 }

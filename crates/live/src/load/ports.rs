@@ -49,7 +49,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_between_two_senders_or_two_receivers_is_nobodys() {
+    fn packets_between_two_senders_or_two_receivers_belong_to_no_flow() {
         for (source, destination) in [(40_000, 40_001), (5000, 5001), (22, 40_000), (0, 0)] {
             assert_eq!(flow(source, destination), None, "{source} to {destination}");
         }

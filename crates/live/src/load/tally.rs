@@ -101,7 +101,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn connections_add_up_and_what_was_before_the_warm_up_does_not_count() {
+    fn counts_of_connections_add_up_without_the_warm_up() {
         let at = |secs: u64| Time::ZERO + Span::from_secs(secs);
         let info = |cwnd, retransmits| TcpInfo { cwnd, retransmits, ..TcpInfo::default() };
         let mut tally = SenderTally::default();

@@ -82,7 +82,7 @@ mod tests {
     }
 
     #[test]
-    fn the_kernel_is_asked_as_often_as_the_scenario_says_but_not_so_often_that_nothing_else_is_done() {
+    fn the_kernel_is_sampled_at_the_scenarios_interval_within_a_bound() {
         let of = |record| interval(&scenario(record));
         assert_eq!(of(""), None);
         assert_eq!(of("flows = ['web/1']"), Some(DEFAULT_INTERVAL));
@@ -101,7 +101,7 @@ mod tests {
         rows.expect(0);
         rows.expect(1);
         rows.put(0, at(30), &mut vec![row(10), row(20), row(30)]);
-        assert_eq!(taken(), [], "the other may have earlier ones");
+        assert_eq!(taken(), [], "the other host may have earlier rows");
         rows.put(1, at(25), &mut vec![row(15), row(25)]);
         assert_eq!(taken(), [at(10), at(15), at(20)]);
         rows.put(0, Time::NEVER, &mut vec![]);

@@ -191,7 +191,7 @@ mod tests {
     use crate::io::pool::Pool;
 
     #[test]
-    fn a_flow_waits_for_itself_alone_and_every_group_has_its_own_delay() {
+    fn a_flow_queues_behind_its_own_packets_only_and_every_group_has_its_own_delay() {
         let text = "name = 'a'\nduration = '1s'\nqdiscs = ['droptail']\n\
                     link = { rate = '10Mbit/s', delay = '10ms', limit = '9p' }\n\
                     [[tcp]]\nflows = 2\npacket = '1000B'\nack = '40B'\n\

@@ -11,9 +11,9 @@ use headgate_live::pacing::Clock;
 use headgate_live::{Lane, LaneSettings, Layer, Pool};
 use headgate_scenario::{FlowKey, Impairments, RateVariation, Simplex};
 
-#[allow(dead_code, reason = "each test takes what it needs")]
+#[allow(dead_code, reason = "each test uses a part of the module")]
 pub mod memory;
-#[allow(dead_code, reason = "each test takes what it needs")]
+#[allow(dead_code, reason = "each test uses a part of the module")]
 pub mod namespace;
 
 /// A clock that advances only in `wait`, at most one step at a time. Copies share the time.
@@ -23,7 +23,7 @@ pub struct SteppedClock {
     step: Span,
 }
 
-#[allow(dead_code, reason = "each test takes what it needs")]
+#[allow(dead_code, reason = "each test uses a part of the module")]
 impl SteppedClock {
     /// A clock at zero.
     pub fn of(step: Span) -> SteppedClock {
@@ -48,8 +48,8 @@ impl Clock for SteppedClock {
     }
 }
 
-/// An IPv4 packet of `bytes` bytes, 28 at the least, from UDP port `port`; `number` is its first data.
-#[allow(dead_code, reason = "each test takes what it needs")]
+/// An IPv4 packet of `bytes` bytes, 28 at the least, from UDP port `port`. Its data begins with `number`.
+#[allow(dead_code, reason = "each test uses a part of the module")]
 pub fn packet(port: u16, bytes: usize, ecn: Ecn, number: u32) -> Vec<u8> {
     let payload = bytes - Ipv4Header::MIN_LEN;
     let mut header = Ipv4Header::new(payload as u16, 64, IpNumber::UDP, [10, 0, 0, 1], [172, 16, 0, 1]).unwrap();
@@ -76,7 +76,7 @@ pub struct TestDirection {
     pub slot_bytes: usize,
 }
 
-#[allow(dead_code, reason = "each test takes what it needs")]
+#[allow(dead_code, reason = "each test uses a part of the module")]
 impl TestDirection {
     pub fn new(mbit: u64, delay_ms: u64, limit: u32, qdisc: &str) -> TestDirection {
         let simplex = Simplex {

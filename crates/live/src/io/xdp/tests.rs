@@ -99,7 +99,7 @@ fn received(socket: &mut PacketSocket) -> Vec<u32> {
 }
 
 #[test]
-fn frames_arrive_in_order_whichever_way_each_of_them_goes() {
+fn frames_arrive_in_order_whichever_socket_sends_each() {
     in_namespace(|| {
         pair("out", "right");
         let mut right = PacketSocket::open("right", 4096, SendMethod::Packet).unwrap();
@@ -127,7 +127,7 @@ fn frames_arrive_in_order_whichever_way_each_of_them_goes() {
 }
 
 #[test]
-fn what_a_driver_has_no_room_for_is_refused_and_never_sent() {
+fn frames_that_find_no_room_in_the_driver_are_refused_and_never_sent() {
     in_namespace(|| {
         pair("out", "xdproom");
         if let Err(why) = only_we_run("xdproom") {
@@ -151,7 +151,7 @@ fn what_a_driver_has_no_room_for_is_refused_and_never_sent() {
             assert_eq!(xdp.send(std::iter::empty()).unwrap(), XdpSendResult::default());
             xdp.free.sort_unstable();
             xdp.free.dedup();
-            assert_eq!(xdp.free.len(), CHUNKS, "places are lost, or given out twice");
+            assert_eq!(xdp.free.len(), CHUNKS, "every chunk is free once");
         }
     });
 }
@@ -180,7 +180,7 @@ fn only_we_run(peer: &str) -> Result<(), String> {
 }
 
 #[test]
-fn what_is_sent_while_an_interface_is_down_is_refused_and_never_sent() {
+fn frames_for_an_interface_that_is_down_are_refused_and_never_sent() {
     in_namespace(|| {
         pair("out", "right");
         let mut right = PacketSocket::open("right", 4096, SendMethod::Packet).unwrap();
@@ -208,16 +208,16 @@ fn what_is_sent_while_an_interface_is_down_is_refused_and_never_sent() {
 }
 
 #[test]
-fn where_it_cannot_be_had_the_packet_socket_sends_and_says_why() {
+fn without_af_xdp_the_packet_socket_sends_and_a_note_says_why() {
     in_namespace(|| {
         pair("out", "right");
         let open = |sending| PacketSocket::open("out", 64, sending);
         let (first, second) = (open(SendMethod::Auto).unwrap(), open(SendMethod::Auto).unwrap());
         assert_eq!((sent_by(&first), sent_by(&second)), (SendMethod::Xdp, SendMethod::Packet));
-        let said = "out: no AF_XDP: another AF_XDP socket uses its first queue";
+        let reason = "out: no AF_XDP: another AF_XDP socket uses its first queue";
         assert!(first.why_not_xdp().is_none());
-        assert_eq!(second.why_not_xdp().unwrap().to_string(), said);
-        assert_eq!(open(SendMethod::Xdp).unwrap_err().to_string(), said);
+        assert_eq!(second.why_not_xdp().unwrap().to_string(), reason);
+        assert_eq!(open(SendMethod::Xdp).unwrap_err().to_string(), reason);
         assert!(open(SendMethod::Packet).unwrap().why_not_xdp().is_none());
         drop(first);
         open(SendMethod::Xdp).unwrap();

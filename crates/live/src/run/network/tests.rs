@@ -38,7 +38,7 @@ fn datagram(flow: u32, direction: Direction, bytes: u32, tos: u32) -> Vec<u8> {
 /// Times and datagrams of a UDP flow's source.
 fn written(flow: LiveFlow) -> Frames {
     let FlowTraffic::Udp(settings, mut source, mut rng) = flow.traffic else {
-        panic!("flow {} is none of UDP", flow.number)
+        panic!("flow {} is not of UDP", flow.number)
     };
     let (mut at, mut frames) = (flow.lifetime[0], Vec::new());
     while let Some(write) = source.next(&mut rng) {
@@ -78,7 +78,7 @@ impl NetworkRun {
             assert!(view.lanes.iter().all(|lane| lane.adds_up()), "{:#?}", view.lanes);
             let held = |lane: &LaneView| lane.backlog.packets as usize + lane.on_access + lane.propagating;
             let held: usize = view.lanes.iter().map(held).sum();
-            assert_eq!(view.lanes[0].free_slots + held, slots, "a slot was lost or made");
+            assert_eq!(view.lanes[0].free_slots + held, slots, "the number of slots changed");
             if view.at >= end {
                 return view;
             }
@@ -111,7 +111,7 @@ const LOT: &str = "name = 'lot'\nduration = '2s'\nwarmup = '500ms'\nqdiscs = ['r
     [[udp]]\nname = 'back'\nfrom = 'D'\nto = 'B'\nrate = '2.5Mbit/s'\njitter = 0.5\naccess = { delay = '11ms' }\n";
 
 #[test]
-fn every_link_of_a_network_does_to_the_packet_what_the_simulators_does() {
+fn every_link_of_a_network_treats_each_packet_as_the_simulators_link_does() {
     let scenario = scenario(LOT);
     let mut ends = [Frames::new(), Frames::new()];
     flows(&scenario, 1).into_iter().for_each(|flow| ends[flow.direction as usize].extend(written(flow)));
@@ -148,7 +148,7 @@ fn at_us(us: u64) -> Time {
 }
 
 /// Arrival of packet `n` of a burst of forty. It enters the second link's transmitter from 6 + 2 n ms on, behind the
-/// earlier packets, and waits nowhere else. Each of its flow's own links takes 8 us per packet.
+/// earlier packets. No other queue delays it. Each of its flow's own links takes 8 us per packet.
 fn nominal(n: u64) -> Time {
     at_us(8 + 1000 + 5000 + 2000 * (n + 1) + 7000 + 1000 + 3000 + 8)
 }
@@ -179,7 +179,7 @@ fn lateness_does_not_add_up_from_link_to_link() {
 }
 
 #[test]
-fn what_is_not_caught_up_is_a_time_in_which_all_links_stood_still() {
+fn lateness_beyond_the_catch_up_bound_stalls_all_links() {
     let pause = Span::from_millis(60);
     let late = [vec![Span::ZERO; 30], vec![pause], vec![Span::ZERO; 10_000]].concat();
     let (view, out) = burst(late);
@@ -214,7 +214,7 @@ fn packets_that_the_host_refuses_are_counted_at_their_last_link() {
 }
 
 #[test]
-fn what_is_nobodys_goes_over_the_first_link_to_the_other_host() {
+fn packets_of_no_flow_cross_the_first_link_to_the_other_host() {
     let mut ping =
         Ipv4Header::new(8, 64, IpNumber::ICMP, EmulatedLink::FAR.octets(), EmulatedLink::NEAR.octets()).unwrap();
     ping.header_checksum = ping.calc_header_checksum();
