@@ -161,7 +161,7 @@ impl TcpSettings {
     #[inline]
     pub const fn tracks(&self) -> bool {
         let each_round_trip = self.cc.traits().round_trips && self.recovery.is_selective();
-        self.rack() || self.prr || self.hystart || self.models() || each_round_trip
+        self.rack() || self.prr || self.hystart || self.rtt_per_ack || self.undo || self.models() || each_round_trip
     }
 
     /// Whether an ECN echo at a window of one takes `cwnd` below one, and echoes in a row double the timeout (ns-2).

@@ -72,13 +72,16 @@ fn the_profile_linux_has_the_values_of_the_kernel() {
     assert_eq!((tcp.min_rto_variance, tcp.delayed_ack), (Some(Span::from_millis(200)), Some(Span::from_millis(40))));
     assert_eq!((tcp.ecn_timeout, tcp.min_marked_window, tcp.abc), (false, 2, Some(2)));
     assert!(!tcp.cubic_full_alpha && small("[[tcp]]\ncc = 'cubic'", &[]).tcp[0].cubic_full_alpha);
+    assert_eq!((tcp.packet, tcp.header, tcp.ack), (1500, 52, 52), "an MSS of 1448: 12 bytes for the timestamp");
+    let plain = small("[[tcp]]\nprofile = 'linux'\ntimestamps = false", &[]).tcp.remove(0);
+    assert_eq!((plain.header, plain.ack), (40, 40));
     let reno = small("[[tcp]]\nprofile = 'linux'\ncc = 'reno'", &[]).tcp.remove(0);
     assert_eq!((reno.cc, reno.recovery, reno.prr), (Cc::Reno, Recovery::Rack, true), "the kernel has one recovery");
     let vegas = small("[[tcp]]\nprofile = 'linux'\ncc = 'vegas'", &[]).tcp.remove(0);
     assert_eq!((vegas.vegas_alpha, vegas.vegas_beta, vegas.vegas_gamma), (2.0, 4.0, 1.0), "tcp_vegas.c");
     assert!(vegas.vegas_linux && !small("[[tcp]]\ncc = 'vegas'", &[]).tcp[0].vegas_linux);
     let reno = small("[[tcp]]\nprofile = 'linux'\nrecovery = 'reno'", &[]).tcp.remove(0);
-    assert_eq!((reno.recovery, reno.prr), (Recovery::Reno, false));
+    assert_eq!((reno.recovery, reno.prr, reno.undo, reno.rtt_per_ack), (Recovery::Reno, false, false, false));
 }
 
 #[test]

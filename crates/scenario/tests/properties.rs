@@ -247,7 +247,7 @@ fn fitting(mut lines: Lines) -> Lines {
         lines.insert("recovery", "\"sack\"".to_string());
     }
     if !matches!(lines["recovery"].as_str(), "\"sack\"" | "\"rack\"") {
-        lines.extend(["prr", "hystart"].map(|key| (key, "false".to_string())));
+        lines.extend(["prr", "hystart", "rtt_per_ack", "undo"].map(|key| (key, "false".to_string())));
     }
     if cc.traits().rates {
         lines.insert("pacing", "true".to_string());

@@ -295,9 +295,16 @@ impl Hosts {
             }
             _ => return,
         };
-        let AckOptions { blocks, delay } = options.map(|id| self.replies.ack_options.remove(id)).unwrap_or_default();
+        let AckOptions { blocks, delay, echo } =
+            options.map(|id| self.replies.ack_options.remove(id)).unwrap_or_default();
         let flow = &mut self.tcp[id as usize];
-        flow.on_ack(id, Ack { ack, ece, ace, blocks, delay }, &self.tcp_settings[flow.group as usize], now, queue);
+        flow.on_ack(
+            id,
+            Ack { ack, ece, ace, blocks, delay, echo },
+            &self.tcp_settings[flow.group as usize],
+            now,
+            queue,
+        );
         self.record_end(id, now);
         self.trace(id, now);
     }

@@ -60,6 +60,12 @@ const TFRC: u64 = 3;
 /// Send times count 2^10 ns and wrap after 549 s: longer than any packet is in flight.
 const SEND_TIME_UNIT: u32 = 10;
 
+/// A time in the resolution of timestamps (RFC 7323), rounded down.
+#[inline]
+pub fn timestamp(at: Time) -> Time {
+    Time::from_nanos(at.as_nanos() >> SEND_TIME_UNIT << SEND_TIME_UNIT)
+}
+
 impl Segment {
     pub const DATAGRAM: Segment = Segment(DATAGRAM << KIND);
 
@@ -153,11 +159,13 @@ pub struct AckOptions {
     pub blocks: Option<SackBlocks>,
     /// The one-way delay (RFC 6817, section 2.3).
     pub delay: Option<Span>,
+    /// The echoed timestamp (TSecr, RFC 7323).
+    pub echo: Option<Time>,
 }
 
 impl From<SackBlocks> for AckOptions {
     fn from(blocks: SackBlocks) -> AckOptions {
-        AckOptions { blocks: Some(blocks), delay: None }
+        AckOptions { blocks: Some(blocks), ..AckOptions::default() }
     }
 }
 

@@ -81,6 +81,7 @@ class TcpKeys(TypedDict, total=False):
     traffic: str | Traffic | Mapping[str, Any]
     cc: str
     recovery: str
+    timestamps: bool
     packet: Size
     header: Size
     ack: Size
@@ -101,6 +102,8 @@ class TcpKeys(TypedDict, total=False):
     rto_granularity: Time
     min_rto_variance: Time
     rttvar_by_round: bool
+    rtt_per_ack: bool
+    undo: bool
     limited_transmit: bool
     limited_retransmit: bool
     halve_cwnd: bool

@@ -50,7 +50,7 @@ pub struct KernelTcpSettings {
 
 impl KernelTcpSettings {
     pub fn of(group: &TcpGroup) -> KernelTcpSettings {
-        let options = if group.header >= TCP + TIMESTAMPS { TIMESTAMPS } else { 0 };
+        let options = if has_timestamps(group) { TIMESTAMPS } else { 0 };
         let mss = group.packet.saturating_sub(TCP);
         let window = u64::from(group.window) * u64::from(mss);
         KernelTcpSettings {
@@ -173,10 +173,15 @@ fn check_packet(name: &str, packet: u32, least: u32) -> Result<(), String> {
     }
 }
 
+/// Whether a group's segments have timestamps (RFC 7323), or room for them in their headers.
+fn has_timestamps(group: &TcpGroup) -> bool {
+    group.timestamps || group.header >= TCP + TIMESTAMPS
+}
+
 /// Sysctls that `scenario`'s flows need in both hosts, if this kernel has them: names below /proc/sys/net, values.
 pub fn sysctls(scenario: &Scenario) -> Vec<(String, String)> {
     let tcp = &scenario.tcp;
-    let timestamps = tcp.iter().any(|group| group.header >= TCP + TIMESTAMPS);
+    let timestamps = tcp.iter().any(has_timestamps);
     let restarts = tcp.iter().any(|group| group.idle_restart);
     let least = tcp.iter().map(|group| group.min_rto).min().unwrap_or(LONGEST_TIMER);
     let numbers = [

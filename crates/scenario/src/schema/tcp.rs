@@ -26,14 +26,18 @@ table! {
             linux Recovery::Rack,
             check recovery.is_selective() || !cc.traits().rates,
             else "`{cc}` measures the times of single segments: it needs `recovery = \"sack\"` or `\"rack\"`, not `{recovery}`";
+        /// each segment and ACK carries a [timestamp](transport.md#timestamps) (RFC 7323), also in 12 bytes more of `header`
+        /// and `ack`
+        // `tcp_timestamps` is 1.
+        timestamps: bool = false, linux true;
         /// size of a full data packet on the wire, headers included
         // `packetSize_`. Release 2.35 adds 40 bytes on the wire (`useHeaders_`); the papers count packets of this size.
         packet: u32 as Size = 1500, ns2 1000, in Size(1)..=LARGEST_PACKET;
         /// bytes of headers in it, which goodput does not count; less than `packet`
-        // IPv4 and TCP without options.
-        header: u32 as Size = 40, ns2 0, in Size(0)..=LARGEST_PACKET;
+        // IPv4 and TCP, without other options than the timestamp (`TCPOLEN_TSTAMP_ALIGNED`).
+        header: u32 as Size = if timestamps { 52 } else { 40 }, ns2 0, in Size(0)..=LARGEST_PACKET;
         /// size of an ACK on the wire
-        ack: u32 as Size = 40, in Size(1)..=LARGEST_PACKET;
+        ack: u32 as Size = if timestamps { 52 } else { 40 }, in Size(1)..=LARGEST_PACKET;
         ..ends: RawEndpoints;
         /// the receiver's window in packets, an upper bound of `cwnd`
         window: u32 = 10_000, ns2 20, in 1..=LARGEST_WINDOW;
@@ -68,6 +72,16 @@ table! {
         /// RTTVAR is the [largest deviation of a round trip](transport.md#timeouts) and falls once per round trip
         // `tcp_rtt_estimator`: `mdev_max_us`, `rtt_seq`.
         rttvar_by_round: bool = false, linux true;
+        /// each ACK that delivers a segment sent once gives a [round-trip sample](transport.md#timeouts); needs a `recovery`
+        /// with selective ACKs; by default one segment at a time is timed
+        // `tcp_clean_rtx_queue`, `tcp_ack_update_rtt`.
+        rtt_per_ack: bool = false, linux recovery.is_selective(), check !rtt_per_ack || recovery.is_selective(),
+            else "`rtt_per_ack` needs selective acknowledgements, which `{recovery}` does without";
+        /// a reduction is [taken back](transport.md#undo) if its retransmissions prove needless (RFC 3708, RFC 4015); needs
+        /// a `recovery` with selective ACKs
+        // `tcp_undo_cwnd_reduction`.
+        undo: bool = false, linux recovery.is_selective(), check !undo || recovery.is_selective(),
+            else "`undo` needs selective acknowledgements, which `{recovery}` does without";
         /// each of the first two duplicate ACKs sends a new segment (RFC 3042)
         limited_transmit: bool = true;
         /// each of these two also sends the next segment while `tahoe`, `reno` or `newreno` repairs a timeout's losses

@@ -18,6 +18,7 @@
 
 pub(crate) mod accecn;
 pub mod cc;
+mod out_of_order;
 mod pacing;
 mod prr;
 mod rack;

@@ -22,6 +22,7 @@ use headgate_core::{Span, Time};
 
 use super::scoreboard::DUP_THRESH;
 use super::transmissions::{LossDecision, Transmission, Transmissions};
+use crate::segment::timestamp;
 
 /// Recoveries without a duplicate report before the reordering window shrinks again (section 6.2, step 4).
 const PERSIST: u8 = 16;
@@ -72,17 +73,25 @@ impl Rack {
         self.min_rtt
     }
 
-    /// Records the delivery of a segment (steps 1 to 3). Returns its round-trip time, unless the acknowledgement may be
-    /// for an earlier transmission.
-    pub fn on_delivered(&mut self, seq: u32, transmission: &Transmission, now: Time) -> Option<Span> {
+    /// Records the delivery of a segment (steps 1 to 3), reported by an acknowledgement that echoes the timestamp `echo`.
+    /// Returns its round-trip time, unless the acknowledgement may be for an earlier transmission.
+    pub fn on_delivered(
+        &mut self,
+        seq: u32,
+        transmission: &Transmission,
+        echo: Option<Time>,
+        now: Time,
+    ) -> Option<Span> {
         let rtt = now - transmission.sent;
         if !transmission.retransmitted {
             self.update_min_rtt(rtt, now);
             self.reordering_seen |= seq + 1 < self.fack;
         }
         self.fack = self.fack.max(seq + 1);
-        // An acknowledgement within `min_rtt` after a retransmission is for the first transmission.
-        if transmission.retransmitted && rtt < self.min_rtt() {
+        // An acknowledgement within `min_rtt` after a retransmission is for the first transmission. So is one that echoes
+        // an earlier timestamp.
+        let earlier = echo.is_some_and(|echo| echo < timestamp(transmission.sent));
+        if transmission.retransmitted && (earlier || rtt < self.min_rtt()) {
             return None;
         }
         self.latest_order = self.latest_order.max(transmission.order);

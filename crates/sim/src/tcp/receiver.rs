@@ -5,7 +5,8 @@ use headgate_core::{Span, Time};
 use super::TcpSettings;
 use super::accecn;
 use super::cc::EcnFeedback;
-use crate::segment::{SackBlock, SackBlocks};
+use super::out_of_order::OutOfOrderBlocks;
+use crate::segment::{SackBlock, SackBlocks, timestamp};
 
 /// An acknowledgement to send.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -20,9 +21,11 @@ pub struct OutgoingAck {
     pub blocks: Option<SackBlocks>,
     /// The one-way delay of the last segment, for delay-based senders (RFC 6817, section 2.3).
     pub delay: Option<Span>,
+    /// With `timestamps`, the echoed timestamp (TSecr, RFC 7323).
+    pub echo: Option<Time>,
 }
 
-/// The receiving side of one connection: 32 bytes, more only while segments are missing.
+/// The receiving side of one connection: 32 bytes, more only after a gap or with `timestamps`.
 #[derive(Clone, Debug)]
 pub struct TcpReceiver {
     expected: u32,
@@ -37,17 +40,19 @@ pub struct TcpReceiver {
     ace: u8,
     /// The deadline of a delayed acknowledgement; [`Time::NEVER`] if there is none.
     ack_due: Time,
-    out_of_order: Option<Box<OutOfOrderBlocks>>,
+    details: Option<Box<ReceiverDetails>>,
     /// The one-way delay last measured.
     delay: Span,
 }
 
-/// Segments received beyond the next one expected.
+/// State that few receivers need.
 #[derive(Clone, Debug, Default)]
-struct OutOfOrderBlocks {
-    /// Ascending, each with the number of its last change.
-    blocks: Vec<(SackBlock, u32)>,
-    changes: u32,
+struct ReceiverDetails {
+    out_of_order: OutOfOrderBlocks,
+    /// With `timestamps`: the timestamp to echo (TS.Recent, RFC 7323, section 4.3).
+    echo: Time,
+    /// With `timestamps`: the number of the last acknowledgement sent (Last.ACK.sent).
+    last_ack: u32,
 }
 
 impl Default for TcpReceiver {
@@ -59,7 +64,7 @@ impl Default for TcpReceiver {
             has_gap: false,
             ace: accecn::INITIAL_ACE,
             ack_due: Time::NEVER,
-            out_of_order: None,
+            details: None,
             delay: Span::ZERO,
         }
     }
@@ -83,7 +88,7 @@ impl TcpReceiver {
         self.ece_pending = false;
     }
 
-    /// Sets the one-way delay of the arriving segment, for delay-based senders. Call before
+    /// Sets the one-way delay of the arriving segment, which gives its timestamp. Call before
     /// [`on_data`](TcpReceiver::on_data).
     #[inline]
     pub fn on_delay(&mut self, delay: Span) {
@@ -101,6 +106,9 @@ impl TcpReceiver {
         config: &TcpSettings,
         now: Time,
     ) -> Option<OutgoingAck> {
+        if config.timestamps {
+            self.record_timestamp(seq, now);
+        }
         let mut at_once = None;
         match EcnFeedback::of(config) {
             // CWR first: a marked segment asks for a new echo.
@@ -109,7 +117,8 @@ impl TcpReceiver {
             EcnFeedback::Accurate => self.ace = accecn::count_mark(self.ace, marked),
         }
         let in_order = seq == self.expected && !self.has_gap;
-        let duplicate = (!in_order && config.rack() && self.contains(seq)).then_some((seq, seq + 1));
+        let reports = config.rack() || config.undo;
+        let duplicate = (!in_order && reports && self.contains(seq)).then_some((seq, seq + 1));
         if in_order {
             self.expected += 1;
         } else if seq >= self.expected {
@@ -154,7 +163,7 @@ impl TcpReceiver {
     }
 
     fn contains(&self, seq: u32) -> bool {
-        seq < self.expected || self.out_of_order.as_ref().is_some_and(|out_of_order| out_of_order.contains(seq))
+        seq < self.expected || self.details.as_ref().is_some_and(|details| details.out_of_order.contains(seq))
     }
 
     /// The current acknowledgement. Its first block is the `duplicate` segment, if any (RFC 2883, section 4).
@@ -167,77 +176,42 @@ impl TcpReceiver {
         };
         self.ack_due = Time::NEVER;
         let wanted = self.has_gap && config.recovery.is_selective();
-        let out_of_order = if wanted { self.out_of_order.as_deref() } else { None };
-        let mut blocks = out_of_order.map(OutOfOrderBlocks::newest);
+        let details = if wanted { self.details.as_deref() } else { None };
+        let mut blocks = details.map(|details| details.out_of_order.newest());
         if let Some(duplicate) = duplicate {
             let [first, second, _] = blocks.unwrap_or_default();
             blocks = Some([duplicate, first, second]);
         }
         let delay = config.cc.traits().delays.then_some(self.delay);
-        OutgoingAck { ack: self.expected, ece, ace, blocks, delay }
+        let echo = if config.timestamps { self.echo_timestamp() } else { None };
+        OutgoingAck { ack: self.expected, ece, ace, blocks, delay, echo }
+    }
+
+    /// Records the timestamp of an arriving segment, if the last acknowledgement asked for this segment or an earlier
+    /// one (RFC 7323, section 4.3, step 2). A delayed acknowledgement thus echoes the first of its segments, and one
+    /// beyond a gap the last segment before the gap.
+    fn record_timestamp(&mut self, seq: u32, now: Time) {
+        let sent = timestamp(Time::from_nanos(now.as_nanos().saturating_sub(self.delay.as_nanos())));
+        let details = self.details.get_or_insert_default();
+        if seq <= details.last_ack {
+            details.echo = details.echo.max(sent);
+        }
+    }
+
+    fn echo_timestamp(&mut self) -> Option<Time> {
+        let details = self.details.as_mut()?;
+        details.last_ack = self.expected;
+        Some(details.echo)
     }
 
     /// Records a segment that is out of order or fills a gap.
     fn insert(&mut self, seq: u32) {
-        let out_of_order = self.out_of_order.get_or_insert_default();
+        let out_of_order = &mut self.details.get_or_insert_default().out_of_order;
         out_of_order.insert(seq);
         if let Some(end) = out_of_order.take_block_at(self.expected) {
             self.expected = end;
         }
-        self.has_gap = !out_of_order.blocks.is_empty();
-    }
-}
-
-impl OutOfOrderBlocks {
-    /// The three blocks that grew last, newest first (RFC 2018, section 4).
-    fn newest(&self) -> SackBlocks {
-        let mut newest = [((0, 0), 0); 3];
-        for mut block in self.blocks.iter().rev().copied() {
-            for kept in &mut newest {
-                if kept.1 < block.1 {
-                    std::mem::swap(kept, &mut block);
-                }
-            }
-        }
-        newest.map(|(block, _)| block)
-    }
-
-    fn contains(&self, seq: u32) -> bool {
-        self.blocks.iter().any(|((start, end), _)| (*start..*end).contains(&seq))
-    }
-
-    fn insert(&mut self, seq: u32) {
-        self.changes += 1;
-        // The first block that ends at or beyond it; usually the segment extends the last block.
-        let grows_last = self.blocks.last().is_some_and(|((_, end), _)| *end == seq);
-        let at = match grows_last {
-            true => self.blocks.len() - 1,
-            false => self.blocks.partition_point(|((_, end), _)| *end < seq),
-        };
-        match self.blocks.get_mut(at) {
-            Some(((start, end), change)) if *start <= seq + 1 => {
-                (*start, *change) = ((*start).min(seq), self.changes);
-                *end = (*end).max(seq + 1);
-                self.merge_with_next(at);
-            }
-            _ => self.blocks.insert(at, ((seq, seq + 1), self.changes)),
-        }
-    }
-
-    /// Joins the block at `at` with the next one if they touch.
-    fn merge_with_next(&mut self, at: usize) {
-        if let Some(&((start, end), _)) = self.blocks.get(at + 1)
-            && self.blocks[at].0.1 == start
-        {
-            self.blocks[at].0.1 = end;
-            self.blocks.remove(at + 1);
-        }
-    }
-
-    /// Removes the block that begins at `expected`, if any, and returns its end.
-    fn take_block_at(&mut self, expected: u32) -> Option<u32> {
-        let begins = self.blocks.first().is_some_and(|((start, _), _)| *start == expected);
-        begins.then(|| self.blocks.remove(0).0.1)
+        self.has_gap = !out_of_order.is_empty();
     }
 }
 
@@ -280,7 +254,7 @@ mod tests {
         assert_eq!(receiver.on_timer(&config, at(104)), None);
         assert_eq!(
             receiver.on_timer(&config, at(105)),
-            Some(OutgoingAck { ack: 1, ece: false, ace: 0, blocks: None, delay: None })
+            Some(OutgoingAck { ack: 1, ece: false, ace: 0, blocks: None, delay: None, echo: None })
         );
         assert_eq!(receiver.on_timer(&config, at(300)), None);
     }

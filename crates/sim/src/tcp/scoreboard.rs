@@ -205,6 +205,15 @@ impl Scoreboard {
         self.retransmit_from = self.retransmit_from.min(seq);
     }
 
+    /// Takes back all losses that wait for a retransmission: the segments are in flight.
+    pub fn forget_losses(&mut self) {
+        self.states
+            .iter_mut()
+            .filter(|state| **state == SegmentState::Lost)
+            .for_each(|state| *state = SegmentState::InFlight);
+        (self.lost, self.lost_below, self.judged_below) = (0, 0, self.base);
+    }
+
     /// Begins a recovery and forgets earlier retransmissions: those segments are lost again. HighRxt and RescueRxt
     /// restart at the first segment (section 5, step 4.3). Calls `lost` with each newly lost segment.
     pub fn begin_recovery(&mut self, mut lost: impl FnMut(u32)) {

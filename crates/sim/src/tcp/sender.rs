@@ -28,6 +28,7 @@ mod sacked_sending;
 mod sending;
 mod state;
 mod supply;
+mod undo;
 
 use headgate_core::{Rng, Span, Time};
 use headgate_scenario::Recovery;
@@ -56,6 +57,8 @@ pub struct Ack {
     pub blocks: Option<SackBlocks>,
     /// The one-way delay that the receiver has measured.
     pub delay: Option<Span>,
+    /// With `timestamps`, when the segment that advanced the acknowledgement was sent (TSecr, RFC 7323).
+    pub echo: Option<Time>,
 }
 
 impl Ack {
@@ -273,7 +276,7 @@ impl TcpSender {
         if info.ece {
             self.on_echoing_ack(&info, config);
         } else {
-            self.sample_rtt(ack.ack, config, now);
+            self.sample_rtt(info.rtt, ack.ack, config);
         }
         if ack.ack > self.una {
             self.on_new_ack(&info, config);
@@ -307,6 +310,7 @@ impl TcpSender {
             false => self.timeout_una != self.una && !reduced,
         };
         if lowers {
+            self.remember_windows(None);
             let loss = LossInfo { now, flight: self.reducible(self.flight(), config), next_new: self.next_new };
             self.lower_ssthresh(config, |cc, window| cc.on_timeout(&loss, window, config));
         }
@@ -355,17 +359,27 @@ impl TcpSender {
         }
     }
 
-    /// If `ack` covers the timed segment, updates the timeout with its round-trip time and returns true (Karn's
+    /// The round-trip time that an acknowledgement measures. With `timestamps` each acknowledgement of new data
+    /// measures one (RFC 7323, section 4.1). Otherwise it must cover the timed segment, which was sent once (Karn's
     /// algorithm, RFC 6298, section 3).
     #[inline]
-    fn sample_rtt(&mut self, ack: u32, config: &TcpSettings, now: Time) -> bool {
-        // `NONE` is the largest number: no acknowledgement covers it.
-        let covered = ack > self.timed_seq;
-        if covered {
-            self.on_rtt(now - self.timed_at, ack, config);
+    fn measured_rtt(&self, ack: &Ack, now: Time) -> Option<Span> {
+        match ack.echo {
+            Some(echo) => (ack.ack > self.una).then(|| now - echo),
+            // `NONE` is the largest number: no acknowledgement covers it.
+            None => (ack.ack > self.timed_seq).then(|| now - self.timed_at),
+        }
+    }
+
+    /// Updates the timeout with the round-trip time `rtt`, if an acknowledgement of all segments before `una` has
+    /// measured one. Returns whether it has.
+    #[inline]
+    fn sample_rtt(&mut self, rtt: Option<Span>, una: u32, config: &TcpSettings) -> bool {
+        if let Some(rtt) = rtt {
+            self.on_rtt(rtt, una, config);
             self.timed_seq = NONE;
         }
-        covered
+        rtt.is_some()
     }
 
     /// Updates the timeout with a round-trip time, sampled by an acknowledgement of all segments before `una`.
@@ -388,10 +402,10 @@ impl TcpSender {
 
     /// Describes an acknowledgement for the congestion control.
     #[inline]
-    fn ack_info(&self, &Ack { ack, ece, delay, .. }: &Ack, config: &TcpSettings, now: Time) -> AckInfo {
+    fn ack_info(&self, acknowledgement: &Ack, config: &TcpSettings, now: Time) -> AckInfo {
+        let Ack { ack, ece, delay, .. } = *acknowledgement;
         let acked = ack - self.una;
-        // `NONE` is the largest number: no acknowledgement covers it.
-        let rtt = (ack > self.timed_seq).then(|| now - self.timed_at);
+        let rtt = self.measured_rtt(acknowledgement, now);
         AckInfo {
             now,
             ack,

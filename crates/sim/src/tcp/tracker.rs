@@ -39,6 +39,9 @@ pub struct NewArrivals {
     pub new_blocks: bool,
     /// Round-trip time of the latest delivered segment that was sent once.
     pub rtt: Option<Span>,
+    /// Round-trip time of the first delivered segment that was sent once (`rtt_per_ack`): of the acknowledged ones, or,
+    /// if these include a retransmission, of the selectively acknowledged ones.
+    pub first_rtt: Option<Span>,
     /// The latest transmission among them and its delivery state, for a rate sample.
     pub newest: Option<(Transmission, DeliveryState)>,
 }
@@ -99,6 +102,12 @@ impl SegmentTracker {
         Some(self.delivery.as_mut()?.sample(newest, flights, self.rack.min_rtt(), now))
     }
 
+    /// Takes back all losses: the segments are in flight again.
+    pub fn forget_losses(&mut self) {
+        self.transmissions.restore_lost();
+        (self.prr, self.reorder_at) = (None, Time::NEVER);
+    }
+
     /// The earlier of the reordering timer and the probe's.
     #[inline]
     pub fn deadline(&self) -> Time {
@@ -113,17 +122,24 @@ impl SegmentTracker {
         }
         let (mut count, mut latest, mut newest) = (0, None, None::<(u32, Transmission)>);
         let mut least_rtt = None;
+        let (mut acked_again, mut first_acked, mut first_sacked) = (false, None, None);
         let delivered = |seq| {
             let Some(record) = transmissions.record_arrival(seq) else { return };
             count += 1;
             if !record.retransmitted && latest.is_none_or(|(order, _)| order < record.order) {
                 latest = Some((record.order, now - record.sent));
             }
+            match seq < ack.ack {
+                true if record.retransmitted => acked_again = true,
+                true => first_acked = first_acked.or(Some(now - record.sent)),
+                false if record.retransmitted => {}
+                false => first_sacked = first_sacked.or(Some(now - record.sent)),
+            }
             if let Some(delivery) = delivery {
                 delivery.on_delivered(now);
                 newest = newest.filter(|(_, newest)| newest.order > record.order).or(Some((seq, record)));
             }
-            if let Some(rtt) = rack.on_delivered(seq, &record, now) {
+            if let Some(rtt) = rack.on_delivered(seq, &record, ack.echo, now) {
                 least_rtt = Some(least_rtt.map_or(rtt, |least: Span| least.min(rtt)));
             }
         };
@@ -131,7 +147,8 @@ impl SegmentTracker {
         rack.update_rtt(least_rtt);
         let newest = newest.map(|(seq, record)| (record, transmissions.delivery_state(seq)));
         transmissions.advance(ack.ack);
-        NewArrivals { delivered: count, new_blocks, rtt: latest.map(|(_, rtt)| rtt), newest }
+        let first_rtt = first_acked.filter(|_| !acked_again).or(first_sacked);
+        NewArrivals { delivered: count, new_blocks, rtt: latest.map(|(_, rtt)| rtt), first_rtt, newest }
     }
 }
 

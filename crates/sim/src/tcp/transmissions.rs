@@ -121,6 +121,41 @@ impl Transmissions {
         self.unlink(seq);
     }
 
+    /// The number of retransmissions in flight.
+    pub fn retransmissions_in_flight(&self) -> u32 {
+        self.entries.iter().filter(|entry| entry.in_flight && entry.retransmitted).count() as u32
+    }
+
+    /// Puts all segments that were taken for lost back in flight, where their last transmission stands in order.
+    pub fn restore_lost(&mut self) {
+        // The latest segment first: the earlier ones then usually come just before it.
+        for seq in (self.base..self.base + self.entries.len() as u32).rev() {
+            let SegmentEntry { in_flight, delivered, .. } = *self.entry_mut(seq);
+            if !in_flight && !delivered {
+                self.link(seq);
+            }
+        }
+    }
+
+    /// Adds `seq` to the list of segments in flight.
+    fn link(&mut self, seq: u32) {
+        let order = self.entry_mut(seq).order;
+        let (mut earlier, mut later) = (NONE, self.oldest);
+        while later != NONE && self.entry_mut(later).order < order {
+            (earlier, later) = (later, self.entry_mut(later).later);
+        }
+        let entry = self.entry_mut(seq);
+        (entry.in_flight, entry.earlier, entry.later) = (true, earlier, later);
+        match earlier {
+            NONE => self.oldest = seq,
+            earlier => self.entry_mut(earlier).later = seq,
+        }
+        match later {
+            NONE => self.newest = seq,
+            later => self.entry_mut(later).earlier = seq,
+        }
+    }
+
     /// Asks `decide` about each segment in flight, oldest first, and takes the lost ones out of flight.
     pub fn scan_in_flight(&mut self, mut decide: impl FnMut(&Transmissions, u32) -> LossDecision) {
         let mut seq = self.oldest;

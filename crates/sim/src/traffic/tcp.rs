@@ -366,10 +366,10 @@ impl TcpFlow {
         replies: &mut Replies,
         queue: &mut EventQueue<SimEvent>,
     ) {
-        let OutgoingAck { blocks, delay, .. } = reply;
+        let OutgoingAck { blocks, delay, echo, .. } = reply;
         replies.sent += 1;
-        let options =
-            (blocks.is_some() || delay.is_some()).then(|| replies.ack_options.insert(AckOptions { blocks, delay }));
+        let any = blocks.is_some() || delay.is_some() || echo.is_some();
+        let options = any.then(|| replies.ack_options.insert(AckOptions { blocks, delay, echo }));
         // Pure ACKs are not ECN-capable (RFC 3168, section 6.1.4).
         let packet = packet(id, settings.ack, Ecn::NotEct, Segment::ack(reply.ack, reply.ece, reply.ace, options));
         queue.push(

@@ -129,7 +129,12 @@ impl Host {
         self.take(Ack { ack, ..Ack::default() })
     }
 
-    /// An ACK with an ECN echo, and with one more mark in its count.
+    /// An ACK of all before `ack` that echoes the timestamp of a segment sent at `echo`.
+    pub fn ack_echoing(&mut self, ack: u32, echo: Time) -> String {
+        self.take(Ack { ack, echo: Some(echo), ..Ack::default() })
+    }
+
+    /// An ACK with ECN echo, or with one more mark in its count.
     pub fn echo(&mut self, ack: u32) -> String {
         self.marks += 1;
         self.take(Ack { ack, ece: true, ..Ack::default() })
@@ -183,7 +188,8 @@ pub struct Sent {
 }
 
 enum Event {
-    Segment(OutgoingSegment, Fate),
+    /// A segment, its fate, and when it was sent.
+    Segment(OutgoingSegment, Fate, Time),
     Ack(Ack),
 }
 
@@ -271,7 +277,7 @@ impl<'a> Net<'a> {
             self.host.now = now;
             match self.events.first_entry().filter(|event| event.key().0 == now) {
                 Some(event) => match event.remove() {
-                    Event::Segment(data, fate) => self.deliver(data, fate),
+                    Event::Segment(data, fate, sent) => self.deliver(data, fate, sent),
                     Event::Ack(ack) => self.host.tcp.on_ack(ack, &self.host.config, now),
                 },
                 None => self.timers(),
@@ -296,9 +302,9 @@ impl<'a> Net<'a> {
         self.reply(reply);
     }
 
-    fn deliver(&mut self, data: OutgoingSegment, fate: Fate) {
+    fn deliver(&mut self, data: OutgoingSegment, fate: Fate, sent: Time) {
         let Host { config, now, .. } = &self.host;
-        self.receiver.on_delay(self.delay);
+        self.receiver.on_delay(*now - sent);
         let reply = self.receiver.on_data(data.seq, fate == Fate::Marked, data.cwr, config, *now);
         self.reply(reply);
     }
@@ -313,6 +319,7 @@ impl<'a> Net<'a> {
                 ace: reply.ace,
                 blocks: reply.blocks,
                 delay: reply.delay,
+                echo: reply.echo,
             }));
         }
     }
@@ -337,12 +344,12 @@ impl<'a> Net<'a> {
             let fate = (self.fate)(data.seq, nth);
             match fate {
                 Fate::Lost => {}
-                Fate::Late(by) => self.push_later(by, Event::Segment(data, fate)),
+                Fate::Late(by) => self.push_later(by, Event::Segment(data, fate, now)),
                 Fate::Twice(by) => {
-                    self.push(Event::Segment(data, fate));
-                    self.push_later(by, Event::Segment(data, fate));
+                    self.push(Event::Segment(data, fate, now));
+                    self.push_later(by, Event::Segment(data, fate, now));
                 }
-                Fate::Arrives | Fate::Marked => self.push(Event::Segment(data, fate)),
+                Fate::Arrives | Fate::Marked => self.push(Event::Segment(data, fate, now)),
             }
         }
         let Host { config, tcp, .. } = &mut self.host;

@@ -63,7 +63,11 @@ impl Connection {
         blocks.iter_mut().zip(reported).for_each(|(block, reported)| *block = reported);
         let blocks = (!packet.options.sack.is_empty()).then_some(blocks);
         let ece = packet.has('E') && self.settings.ecn;
-        self.sender.on_ack(Ack { ack: self.bytes.ack(ack), ece, ace: 5, blocks, delay: None }, &self.settings, now);
+        self.sender.on_ack(
+            Ack { ack: self.bytes.ack(ack), ece, ace: 5, blocks, ..Ack::default() },
+            &self.settings,
+            now,
+        );
         self.poll(now);
     }
 

@@ -117,6 +117,7 @@ impl Setup {
             keys.push_str(line);
             keys.push('\n');
         };
+        add(&format!("timestamps = {}", peer.timestamps));
         if let Some(cc) = self.value("tcp_congestion_control") {
             add(&format!("cc = '{cc}'"));
         }

@@ -21,5 +21,6 @@ mod scalable;
 mod supply;
 mod tahoe;
 mod timeouts;
+mod undo;
 mod vegas;
 mod windows;

@@ -21,8 +21,8 @@
 //! | t_epoch, K, W_est | [`CubicEpoch`]'s `start`, `k`, `w_est` |
 //! | C, beta_cubic, alpha_cubic | [`C`], the setting `cubic_beta`, [`alpha`] |
 //!
-//! Deviations: spurious timeouts and retransmissions are not detected, so nothing is restored (section 4.9). A mark
-//! scales `cwnd` instead of FlightSize, as in RFC 3168.
+//! Deviations: after a spurious timeout or retransmission, `undo` restores the windows, but neither W_max nor the epoch
+//! (section 4.9), as in Linux. A mark scales `cwnd` instead of FlightSize, as in RFC 3168.
 //!
 //! The time t follows section 4.2. It excludes every period in which the application keeps the window from growing,
 //! even with segments outstanding. Linux 6.1 excludes only idle time (`cubictcp_cwnd_event`).

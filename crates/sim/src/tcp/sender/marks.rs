@@ -22,12 +22,12 @@ impl TcpSender {
     pub(super) fn on_echoing_ack(&mut self, info: &AckInfo, config: &TcpSettings) {
         if !config.backs_off_on_echo() {
             // The sample comes first: the reaction to the echo may set the timer from the new timeout.
-            self.sample_rtt(info.ack, config, info.now);
+            self.sample_rtt(info.rtt, info.ack, config);
             return self.on_echo(info, config);
         }
         self.on_echo(info, config);
         let backoff = self.rto.backoff(config);
-        if self.sample_rtt(info.ack, config, info.now) && self.echo_at_one == info.ack {
+        if self.sample_rtt(info.rtt, info.ack, config) && self.echo_at_one == info.ack {
             // While echoes come in a row at a window of one, a sample does not end the backoff (`TcpAgent::newack`).
             self.rto.multiply(backoff, config);
         }
@@ -44,6 +44,7 @@ impl TcpSender {
             return;
         }
         self.ecn_recover = self.next_new;
+        self.forget_windows();
         self.schedule_cwr(config);
         let before = self.window.cwnd();
         if before < 2.0 && config.ecn_timeout && !config.ecn_backoff {

@@ -10,6 +10,7 @@
 
 use headgate_core::{Span, Time};
 
+use super::undo::RepairProgress;
 use super::{Ack, AckInfo, ENDLESS, RecoveryPhase, TcpSender, TcpSettings};
 use crate::tcp::rate_sample::DeliveryCounts;
 use crate::tcp::scoreboard::Scoreboard;
@@ -57,12 +58,21 @@ impl TcpSender {
     /// data.
     pub(super) fn on_ack_sacked(&mut self, sack: &mut SackState, ack: &Ack, config: &TcpSettings, now: Time) {
         let (flight, pipe, arrived) = (self.flight(), sack.scoreboard.pipe(self.next_new), sack.scoreboard.arrived());
-        let (phase, acked, srtt) = (self.phase, ack.ack - self.una, self.rto.srtt());
+        let (mut phase, acked, srtt) = (self.phase, ack.ack - self.una, self.rto.srtt());
         let app_limited = self.is_app_limited(config);
-        let NewArrivals { delivered, new_blocks, rtt, newest } = self.record_arrivals(sack, ack, now);
-        let sampled = self.sample_rtt(ack.ack, config, now);
-        let recovered = self.una < self.recover && self.recover <= ack.ack;
+        let NewArrivals { delivered, new_blocks, rtt, first_rtt, newest } = self.record_arrivals(sack, ack, now);
+        let sample = match config.rtt_per_ack {
+            // A segment sent once is the better clock. The echo serves where only retransmissions were acknowledged.
+            true => first_rtt.or_else(|| self.measured_rtt(ack, now).filter(|_| config.timestamps)),
+            false => self.measured_rtt(ack, now),
+        };
+        let sampled = self.sample_rtt(sample, ack.ack, config);
+        let repairing = self.una < self.recover;
+        let mut recovered = repairing && self.recover <= ack.ack;
         self.una = ack.ack;
+        if config.undo && self.try_undo(sack, ack, RepairProgress { advanced: acked > 0, recovered, repairing }, now) {
+            (recovered, phase) = (false, self.phase);
+        }
         if phase == RecoveryPhase::Open {
             self.count_duplicates(acked > 0, new_blocks);
         }
@@ -84,7 +94,7 @@ impl TcpSender {
             may_grow: acked > 0 && phase == RecoveryPhase::Open && !ack.ece && !losses.any,
             app_limited,
             after_timeout: self.after_timeout,
-            rtt,
+            rtt: rtt.or(sample),
             delay: ack.delay,
             srtt,
             rate_sample: newest.and_then(|newest| {
@@ -111,6 +121,9 @@ impl TcpSender {
         {
             self.on_probe_repair(flight, config, now);
         }
+        if info.ece {
+            self.forbid_undo();
+        }
         self.apply_prr(sack, delivered, acked > 0 && !losses.any, now);
         self.set_timers(sack, acked > 0, config, now);
     }
@@ -127,6 +140,10 @@ impl TcpSender {
         let NewArrivals { delivered, new_blocks, .. } = self.record_arrivals(&mut sack, &blocks, now);
         if let Some(t) = &mut sack.tracker {
             t.rack.on_ack(ack.duplicate().is_some(), self.una, self.next_new);
+        }
+        let progress = RepairProgress { advanced: false, recovered: false, repairing: self.recovering() };
+        if config.undo {
+            self.try_undo(&mut sack, ack, progress, now);
         }
         if new_blocks {
             let duplicate = self.phase == RecoveryPhase::Open;
@@ -190,8 +207,8 @@ impl TcpSender {
         NewArrivals {
             delivered: ack.ack - self.una + sack.scoreboard.arrived() - arrived,
             new_blocks,
-            // `NONE` is the largest number: no acknowledgement covers it.
-            rtt: (ack.ack > self.timed_seq).then(|| now - self.timed_at),
+            rtt: self.measured_rtt(ack, now),
+            first_rtt: None,
             newest: None,
         }
     }

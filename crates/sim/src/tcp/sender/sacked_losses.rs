@@ -111,6 +111,7 @@ impl TcpSender {
             true => self.flight().min(self.window.whole_segments()),
             false => self.flight() - u32::from(self.limited_sent),
         };
+        self.remember_windows(Some(sack));
         let proportion = if config.reduce_cwnd { self.window.whole_segments() } else { in_flight };
         let cwnd = self.begin_recovery(flight, config, now);
         let SackState { scoreboard, tracker } = sack;
@@ -159,6 +160,7 @@ impl TcpSender {
         if self.recovering() {
             return;
         }
+        self.forget_windows();
         self.begin_recovery(flight.min(self.window.whole_segments()), config, now);
         self.phase = RecoveryPhase::Open;
         self.retransmit_first = false;

@@ -36,7 +36,7 @@ impl TcpSender {
         }
         let lost = if self.may_retransmit(config) { sack.scoreboard.first_lost() } else { None };
         match lost {
-            Some(seq) => Some(self.send_sacked(sack, seq, config, now)),
+            Some(seq) => Some(self.retransmit(sack, seq, config, now)),
             None if has_new_data => {
                 let beyond = self.phase == RecoveryPhase::Open && self.flight() >= self.window.whole_segments();
                 self.limited_sent = self.limited_sent.saturating_add(u8::from(beyond));
@@ -61,10 +61,16 @@ impl TcpSender {
         }
         if let Some(seq) = sack.scoreboard.next_hole() {
             sack.scoreboard.record_hole_retransmission(seq);
-            return Some(self.send_sacked(sack, seq, config, now));
+            return Some(self.retransmit(sack, seq, config, now));
         }
         let last = sack.scoreboard.rescue(self.next_new, self.recover)?;
-        Some(self.send_sacked(sack, last, config, now))
+        Some(self.retransmit(sack, last, config, now))
+    }
+
+    /// Sends a segment again, though not as a probe.
+    fn retransmit(&mut self, sack: &mut SackState, seq: u32, config: &TcpSettings, now: Time) -> OutgoingSegment {
+        self.record_retransmission(now);
+        self.send_sacked(sack, seq, config, now)
     }
 
     /// Whether lost segments may be retransmitted. With detection by time they always may. With detection by count they
