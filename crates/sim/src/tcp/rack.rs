@@ -1,8 +1,8 @@
 //! RACK: loss detection by time (RFC 8985, section 6).
 //!
-//! A segment is lost if a segment sent later has been delivered and its own acknowledgement is overdue: the latest
-//! round-trip time and a reordering window have passed since it was sent. The window lets reordered segments arrive. It
-//! starts at a quarter of the minimum round-trip time and grows when duplicates (DSACK) show that it was too short.
+//! A segment is lost if a segment sent later has been delivered and its own acknowledgement is overdue. It is overdue
+//! when the latest round-trip time and a reordering window have passed since its transmission. The window lets reordered
+//! segments arrive. It starts at a quarter of the minimum round-trip time and grows when duplicates (DSACK) show that it was too short.
 //!
 //! - Delivery of a segment: update the minimum round-trip time, the latest round-trip time, the latest delivered
 //!   transmission and the signs of reordering.

@@ -1,7 +1,7 @@
 //! The receiving side of TFRC: measures losses and the receive rate, and reports them (RFC 5348, section 6).
 //!
-//! A report leaves once a round trip, when the feedback timer expires. It leaves at once if the loss event rate rises,
-//! if nothing arrived before the last expiry, or if the sender does not yet know the round-trip time.
+//! A report leaves once a round trip, when the feedback timer expires. It leaves at once in three cases: the loss event
+//! rate rises, nothing arrived before the last expiry, or the sender does not yet know the round-trip time.
 
 use headgate_core::{Span, Time};
 
