@@ -176,8 +176,8 @@ pub fn watched<T: Send, E: Send>(
 
 /// Runs `scenario` with discipline number `qdisc_index` and `seed`. Releases the interpreter.
 ///
-/// `on_batch` is called with a table's name, `events` or `traces`, and an Arrow record batch of its next rows, and
-/// `on_capture` with a link's name and the next bytes of its pcapng file, if the scenario records them.
+/// `on_batch` is called with a table's name, `events` or `traces`, and an Arrow record batch of its next rows.
+/// `on_capture` is called with a link's name and the next bytes of its pcapng file. Both need the scenario's `record`.
 #[pyfunction]
 #[pyo3(signature = (scenario, qdisc_index, seed, progress=None, on_batch=None, on_capture=None))]
 pub fn run(

@@ -52,9 +52,9 @@ pub struct PacedClock {
     slept: Span,
 }
 
-/// A real-time thread yields this long in each interval. If ordinary threads got less than 5 % of a core, the kernel
-/// would take 50 ms of each second at once (`sched_rt_runtime_us`; the deadline server since Linux 6.12) and stall the
-/// link.
+/// A real-time thread yields this long in each interval, so that ordinary threads get more than 5 % of a core. With less,
+/// the kernel would take 50 ms of each second at once (`sched_rt_runtime_us`; the deadline server since Linux 6.12). The
+/// link would stall.
 const YIELD_TIME: Span = Span::from_micros(120);
 const YIELD_INTERVAL: Span = Span::from_millis(2);
 

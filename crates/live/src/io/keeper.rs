@@ -20,8 +20,8 @@ const KILL_REQUEST: Signal = Signal::POWER;
 /// A shell's exit code for a command killed by `SIGKILL`.
 const KILLED_EXIT_CODE: i32 = 128 + 9;
 
-/// Makes `command` start with a keeper. The child is then the keeper: its exit code is the command's as a shell reports
-/// it, and signals that this process sends to it are passed on.
+/// Makes `command` start with a keeper. The child is then the keeper. Its exit code is the command's, as a shell reports
+/// it. The keeper passes on signals that this process sends to it.
 pub(crate) fn start_with_keeper(command: &mut Command) {
     let parent = getpid();
     // SAFETY: the closure runs between fork and exec. It only makes system calls and uses only the stack; see

@@ -1,7 +1,7 @@
 //! Netlink requests (RFC 3549; netlink(7)) with attributes, and their acknowledgements.
 //!
-//! No library covers the three requests made here: `rtnetlink` and `nlink` need an asynchronous runtime, `neli` and
-//! `netlink-packet-netfilter` lack nf_tables, `rustables` is under the GPL, and `nftnl` links a C library.
+//! No library covers these three requests. `rtnetlink` and `nlink` need an asynchronous runtime. `neli` and
+//! `netlink-packet-netfilter` lack nf_tables. `rustables` is under the GPL, and `nftnl` links a C library.
 
 use std::io;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};

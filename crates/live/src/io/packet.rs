@@ -260,8 +260,8 @@ mod tests {
     use super::*;
     use etherparse::{Ipv4Header, Ipv6Header, PacketBuilder, TcpHeader, UdpHeader};
 
-    /// A frame of each kind with its checksum and the checksum's position, and the same frame with only the sum of the
-    /// pseudo-header (RFC 9293, section 3.1; RFC 8200, section 8.1).
+    /// A frame with its checksum, the same frame with only the sum of the pseudo-header, and the checksum's position
+    /// (RFC 9293, section 3.1; RFC 8200, section 8.1).
     fn both(v6: bool, tcp: bool, payload: &[u8]) -> (Vec<u8>, Vec<u8>, PartialChecksum) {
         let mac = PacketBuilder::ethernet2([2; 6], [4; 6]);
         let ip = match v6 {

@@ -58,8 +58,8 @@ impl Pool {
     /// Default bytes of a slot: Ethernet's 1500 with header and VLAN tags, and some to spare.
     pub const DEFAULT_SLOT: usize = 2048;
 
-    /// Bytes of a slot for IP packets up to `mtu`: with an Ethernet header, four VLAN tags, and one byte more, so that
-    /// a frame that fills its slot is known to be too long.
+    /// Bytes of a slot for IP packets up to `mtu`, with an Ethernet header and four VLAN tags. One byte more shows that a
+    /// frame is too long: such a frame fills its slot.
     pub fn slot_for(mtu: usize) -> usize {
         (mtu + 14 + 4 * 4 + 1).max(Pool::DEFAULT_SLOT)
     }

@@ -47,8 +47,8 @@ pub(super) struct RingFrame<'a> {
     pub(super) partial: Option<PartialChecksum>,
 }
 
-/// A checksum left to a card: the Internet checksum (RFC 1071) of the bytes from `start`, stored `offset` bytes after
-/// `start`, where the pseudo-header's sum already is. Positions exclude the VLAN tag.
+/// A checksum left to a card: the Internet checksum (RFC 1071) of the bytes from `start`. It is stored `offset` bytes
+/// after `start`, in place of the pseudo-header's sum. Positions exclude the VLAN tag.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct PartialChecksum {
     pub(super) start: usize,

@@ -202,8 +202,8 @@ pub(super) fn driver(name: &str) -> io::Result<String> {
     Ok(text.map(char::from).collect())
 }
 
-/// Switches the offloads of the interface `name` off, so that packets appear as they cross a link: neither merged nor
-/// still to be segmented, and with checksums. Do this only to interfaces you created.
+/// Switches the offloads of the interface `name` off. Packets then appear as they cross a link: with checksums, and
+/// neither merged nor still to be segmented. Do this only to interfaces you created.
 ///
 /// # Errors
 /// The system's error; an offload that the driver does not know is no error.

@@ -74,7 +74,7 @@ impl XdpSender {
     /// Opens a socket on the first queue of interface `index`, for Ethernet frames with packets up to `mtu` bytes.
     ///
     /// # Errors
-    /// `EBUSY` if the queue has another socket, `EPERM` without `CAP_NET_RAW`, `ENOBUFS` if memory may not be locked,
+    /// `EBUSY` if the queue has another socket. `EPERM` without `CAP_NET_RAW`. `ENOBUFS` if memory may not be locked.
     /// `Unsupported` if frames exceed a page or the kernel is older than 5.9.
     pub(super) fn open(index: u32, mtu: usize) -> io::Result<XdpSender> {
         let longest = mtu + HEADER;

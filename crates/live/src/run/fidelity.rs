@@ -1,6 +1,6 @@
 //! Fidelity of a live run: whether the emulated link behaved as the scenario says and was the only bottleneck.
 //!
-//! A run is faithful if packets leave the link on time, if no packet is lost outside the link, and if the loop did not
+//! A run is faithful if packets leave the link on time, no packet is lost outside the link, and the loop does not
 //! stall. The kernel's counts at both hosts and the counts of the loop must add up ([`LinkFidelity::balance`]).
 
 use headgate_core::parts::Histogram;

@@ -156,7 +156,7 @@ fn frames_that_find_no_room_in_the_driver_are_refused_and_never_sent() {
     });
 }
 
-/// Keeps the peer from reading until this thread sleeps: the kernel reads in a thread of its own, on the one CPU where
+/// Keeps the peer from reading until this thread sleeps. The kernel reads in a thread of its own, on the one CPU where
 /// this thread has priority. With a qdisc, the sending end reports a full queue instead of dropping.
 fn only_we_run(peer: &str) -> Result<(), String> {
     const GRO_ON: u32 = 0x2c;
