@@ -16,7 +16,7 @@ from headgate.files import tables
 from headgate.files.store import slug
 from tests.api.test_links import CHAIN
 from tests.conftest import Command, files
-from tests.sweep.conftest import POINTS, SWEPT
+from tests.sweep.conftest import RUNS, SWEPT
 
 # The link of the small scenario.
 RATE_BPS = 2e6
@@ -41,15 +41,15 @@ def metric_values(result: headgate.Result, metric: str, group: str | None = None
 
 
 def test_series_are_those_of_flent_in_its_units(in_folder: headgate.Result):
-    found = flent_document(in_folder)["results"]
-    np.testing.assert_allclose(found["TCP upload::1"], metric_values(in_folder, "goodput_bps", "tcp") / 1e6)
-    np.testing.assert_allclose(found["UDP upload::cbr"], metric_values(in_folder, "goodput_bps", "cbr") / 1e6)
-    np.testing.assert_allclose(found["Ping (ms) ICMP"], metric_values(in_folder, "queue_bytes") * 8 / RATE_BPS * 1e3)
-    assert found["Drops::cbr"] == metric_values(in_folder, "drops", "cbr").tolist()
-    assert found["TCP upload sum"] == found["TCP upload avg"] == found["TCP upload::1"]
+    series = flent_document(in_folder)["results"]
+    np.testing.assert_allclose(series["TCP upload::1"], metric_values(in_folder, "goodput_bps", "tcp") / 1e6)
+    np.testing.assert_allclose(series["UDP upload::cbr"], metric_values(in_folder, "goodput_bps", "cbr") / 1e6)
+    np.testing.assert_allclose(series["Ping (ms) ICMP"], metric_values(in_folder, "queue_bytes") * 8 / RATE_BPS * 1e3)
+    assert series["Drops::cbr"] == metric_values(in_folder, "drops", "cbr").tolist()
+    assert series["TCP upload sum"] == series["TCP upload avg"] == series["TCP upload::1"]
 
 
-def test_a_file_is_whole_by_the_rules_of_flents_reader(in_folder: headgate.Result):
+def test_a_file_is_complete_by_the_rules_of_flents_reader(in_folder: headgate.Result):
     """flent/resultset.py asserts as many values as times, and takes dates with microseconds and Z."""
     document = flent_document(in_folder)
     metadata, times = document["metadata"], document["x_values"]
@@ -62,7 +62,7 @@ def test_a_file_is_whole_by_the_rules_of_flents_reader(in_folder: headgate.Resul
     assert metadata["T0"] == "1970-01-01T00:00:00.000000Z"
 
 
-def test_the_queue_stands_where_flents_plots_of_it_look(in_folder: headgate.Result):
+def test_the_queue_has_the_name_that_flents_plots_expect(in_folder: headgate.Result):
     document = flent_document(in_folder)
     assert document["metadata"]["TEST_PARAMETERS"]["qdisc_stats_hosts"] == "bottleneck"
     queue = document["raw_values"]["qdisc_stats_bottleneck"]
@@ -92,12 +92,12 @@ def test_a_link_whose_rate_changes_has_a_backlog_and_no_delay(tmp_path: Path):
 
 def test_csv_holds_every_value_of_every_table(in_folder: headgate.Result):
     assert in_folder.path is not None
-    found = dict(csv.files(in_folder.path))
-    assert [*found] == [f"{name}.csv" for name in tables.NAMES] + ["README.md"]
+    files = dict(csv.files(in_folder.path))
+    assert [*files] == [f"{name}.csv" for name in tables.NAMES] + ["README.md"]
     for name in ("flows", "intervals", "links"):
         table = in_folder.to_pandas(name)
         read = pyarrow.csv.read_csv(
-            pyarrow.BufferReader(found[f"{name}.csv"]),
+            pyarrow.BufferReader(files[f"{name}.csv"]),
             convert_options=pyarrow.csv.ConvertOptions(
                 strings_can_be_null=True, column_types={"seed": pyarrow.uint64()}
             ),
@@ -125,9 +125,9 @@ def test_each_run_has_its_own_file_of_a_recorded_table(tmp_path: Path):
     text = SWEPT.partition("[sweep")[0] + '[record]\nevents = "all"\n'
     result = headgate.run(headgate.Scenario.parse(text, seeds=1), out=tmp_path, report=False)
     assert result.path is not None
-    found = dict(csv.files(result.path))
+    files = dict(csv.files(result.path))
     for run in result.scenario.runs:
-        rows = found[f"events/{slug(run)}.csv"].count(b"\n") - 1
+        rows = files[f"events/{slug(run)}.csv"].count(b"\n") - 1
         assert rows == result.run("events", run).num_rows > 0
 
 
@@ -137,7 +137,7 @@ def test_a_sweep_exports_to_csv_with_its_keys_and_not_to_flent(tmp_path: Path, c
     (folder,) = (tmp_path / "set").iterdir()
     assert command("export", folder, "--format", "csv", "--out", "tables").returncode == 0
     read = pyarrow.csv.read_csv(tmp_path / "tables" / "points.csv")
-    assert read.num_rows == POINTS
+    assert read.num_rows == RUNS
     assert "| `link.rate` | double | bit/s |" in (tmp_path / "tables" / "README.md").read_text()
     refused = command("export", folder, "--format", "flent")
     assert refused.returncode == 2
@@ -187,8 +187,8 @@ def test_an_unknown_format_is_refused_with_the_valid_ones(tmp_path: Path, comman
 
 def test_ping_is_the_sum_of_the_delays_of_all_compared_links(tmp_path: Path):
     result = headgate.run(headgate.Scenario.parse(CHAIN, seeds=1), out=tmp_path, report=False)
-    found = flent_document(result)["results"]
-    delays = [values for name, values in found.items() if name.endswith("::delay")]
+    series = flent_document(result)["results"]
+    delays = [values for name, values in series.items() if name.endswith("::delay")]
     assert len(delays) == 2
-    np.testing.assert_allclose(found["Ping (ms) ICMP"], np.sum(delays, axis=0))
+    np.testing.assert_allclose(series["Ping (ms) ICMP"], np.sum(delays, axis=0))
     assert not any("dropped" in entry for entry in flent_document(result)["raw_values"]["qdisc_stats_A-B"])

@@ -1,4 +1,4 @@
-"""A result made up of synthetic numbers, with the tables' real schemas, for tests of figures and the report only."""
+"""A result with synthetic numbers and the real schemas of tables, for tests of figures and the report."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ REASONS = (
 )  # fmt: skip
 TEXT = pa.dictionary(pa.int32(), pa.string())
 PACKET = 512
-#: A number in each column of flows that has one for every flow: figures need not be told of a new one.
+#: A number in each column of flows that has one for every flow. A new column needs no change here.
 MEASURED = {
     name: 0.0 for name, column in tables.COLUMNS["flows"].items() if not column.nullable and column.kind == "f64"
 }
@@ -32,7 +32,7 @@ PLACE = {"link": "bottleneck", "direction": "forward"}
 
 @dataclass
 class Scenario:
-    """What figures ask of a scenario."""
+    """The parts of a scenario that figures read."""
 
     name: str = "made-up"
     live: bool = False
@@ -157,23 +157,24 @@ class Result:
             waits = np.clip(rng.normal(180 / (1 + 2 * place), 40 / (1 + place), 4000), 0.0, None)
             count, edges = np.histogram(waits, bins=80)
             rows += [
-                self._box(qdisc, seed, measure) | {"delay_ms": (low + high) / 2 + more, "count": int(number)}
+                self._distribution_row(qdisc, seed, measure)
+                | {"delay_ms": (low + high) / 2 + more, "count": int(number)}
                 for measure, more in (("queue_delay", 0.0), ("one_way_delay", 25.0))
                 for low, high, number in zip(edges, edges[1:], count, strict=False)
                 if number
             ]
-        return pa.Table.from_pylist(rows, schema=self._boxes("delay_ms"))
+        return pa.Table.from_pylist(rows, schema=self._distribution_schema("delay_ms"))
 
     def _losses(self) -> pa.Table:
         rows = [
-            self._box(qdisc, seed, measure) | {"value": value, "count": 50 + place}
+            self._distribution_row(qdisc, seed, measure) | {"value": value, "count": 50 + place}
             for place, qdisc, seed in ([] if self.idle else self._each())
             for measure, value in (("run_packets", 1.0), ("distance_packets", 40.0), ("interval_ms", 90.0))
         ]
-        return pa.Table.from_pylist(rows, schema=self._boxes("value"))
+        return pa.Table.from_pylist(rows, schema=self._distribution_schema("value"))
 
     def _fairness(self) -> pa.Table:
-        # A lone flow has nobody to be compared with.
+        # A single flow has no fairness.
         slots = not self.idle and sum(group.flows for group in self.scenario.groups) > 1
         rows = [
             {
@@ -214,13 +215,13 @@ class Result:
         schema = pa.schema([*kinds, ("bytes", pa.uint64()), ("completion_ms", pa.float64())])
         return pa.Table.from_pylist(rows, schema=schema)
 
-    def _box(self, qdisc: str, seed: int, measure: str) -> dict[str, Any]:
-        """What every row of a distribution of the first group says."""
+    def _distribution_row(self, qdisc: str, seed: int, measure: str) -> dict[str, Any]:
+        """The columns that all rows of a distribution of the first group share."""
         link = dict.fromkeys(PLACE) if measure == "one_way_delay" else PLACE
         group = self.scenario.groups[0]
         return {"qdisc": qdisc, "seed": seed, "measure": measure, **link, "group": group.name, "kind": group.kind}
 
-    def _boxes(self, value: str) -> pa.Schema:
+    def _distribution_schema(self, value: str) -> pa.Schema:
         words = [(name, TEXT) for name in ("measure", "link", "direction", "group", "kind")]
         return pa.schema(
             [("qdisc", TEXT), ("seed", pa.uint64()), *words, (value, pa.float64()), ("count", pa.uint64())]
@@ -276,7 +277,7 @@ class Result:
 
 @pytest.fixture(scope="session")
 def make() -> Callable[..., Result]:
-    """Makes a result from what shall differ from the ordinary scenario."""
+    """Makes a result from changes to the ordinary scenario."""
 
     def _make(idle: bool = False, interval_s: float = 0.5, transferring: bool = False, **changes: Any) -> Result:
         return Result(Scenario(**changes), idle, interval_s, transferring)

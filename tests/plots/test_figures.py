@@ -47,7 +47,7 @@ def result(request, make):
 
 
 def points(line: Line2D) -> np.ndarray:
-    """What a line is drawn through, a row a point."""
+    """The points of a line, one for each row."""
     return np.asarray(line.get_xydata())
 
 
@@ -87,17 +87,17 @@ def test_the_users_own_settings_do_not_change_the_bytes(ordinary, drawn):
         assert plot.picture(plot.overview(ordinary)) == drawn["overview"]
 
 
-def test_text_in_a_picture_is_text_in_a_font_that_every_reader_has(drawn):
+def test_text_in_a_picture_is_text_in_a_font_of_every_system(drawn):
     for name, each in drawn.items():
-        found = list(ElementTree.fromstring(each.svg).iter("{http://www.w3.org/2000/svg}text"))
-        assert each.title in " ".join(text.text for text in found), name
-        # The last family is one that no system lacks.
-        assert all(", sans-serif" in text.get("style") for text in found), name
-        # A path with an outline of its own is a letter drawn twice.
+        texts = list(ElementTree.fromstring(each.svg).iter("{http://www.w3.org/2000/svg}text"))
+        assert each.title in " ".join(text.text for text in texts), name
+        # Every system has the last family.
+        assert all(", sans-serif" in text.get("style") for text in texts), name
+        # A path with its own outline is a letter drawn twice.
         assert b" Q " not in each.svg, name
 
 
-def test_without_its_title_a_picture_is_cut_below_it_unless_a_legend_stands_beside(drawn):
+def test_a_picture_without_its_title_is_cropped_unless_a_legend_is_beside_it(drawn):
     def size(svg):
         root = ElementTree.fromstring(svg)
         return [float(number) for number in root.get("viewBox").split()], float(root.get("height").removesuffix("pt"))
@@ -142,7 +142,7 @@ def test_shared_scales_reach_the_largest_value_of_any_panel(make):
     assert top >= most
 
 
-def test_a_caller_may_bring_axes_for_one_discipline(ordinary):
+def test_a_caller_may_pass_axes_for_one_discipline(ordinary):
     mine = Figure().add_subplot()
     assert plot.queue(ordinary, qdisc="faba", ax=mine) == [mine]
     with pytest.raises(ValueError, match="ax= draws one discipline"):
@@ -178,13 +178,13 @@ def test_a_long_run_is_thinned_without_losing_its_extremes(make):
 def test_the_bars_of_the_overview_end_where_the_divisions_do(ordinary):
     result = ordinary
     figure = plot.overview(result)
-    found = divisions(result)
+    ranking = divisions(result)
     bars = figure.axes[0].patches
     assert [bar.get_width() for bar in bars if isinstance(bar, Rectangle)] == pytest.approx(
-        [part.goodput_bps / 1e6 for division in found for part in division.parts]
+        [part.goodput_bps / 1e6 for division in ranking for part in division.parts]
     )
     names = [label.get_text() for label in figure.axes[0].get_yticklabels()]
-    assert names == [style.fold(division.label, 24) for division in found]
+    assert names == [style.fold(division.label, 24) for division in ranking]
 
 
 def test_the_figures_of_a_stopped_result_show_its_finished_runs(make):
@@ -198,7 +198,7 @@ def test_the_figures_of_a_stopped_result_show_its_finished_runs(make):
 
 
 def test_a_pair_shows_both_disciplines_on_the_same_scales(make):
-    # DRR begins with a spike that DropTail has not.
+    # DRR begins with a spike; DropTail does not.
     result = headgate.run(PORTRAIT, qdiscs=["droptail", "drr"], set=["duration=10s", "cbr.start=5s", "cbr.stop=off"])
     figure = plot.pair(result)
     left, left_queue, right, right_queue = figure.axes[:4]
@@ -224,12 +224,12 @@ def test_every_gauge_of_every_discipline_has_a_unit():
 
 
 def test_the_ellipse_of_the_tradeoff_is_one_standard_deviation_of_the_seeds():
-    # Four corners of a rectangle: deviations 3 and 1 along the axes, which the outline just reaches.
+    # Four corners of a rectangle have deviations 3 and 1 along the axes, and the outline ends there.
     outline = ellipse(np.array([[7.0, 1.0], [7.0, 3.0], [13.0, 1.0], [13.0, 3.0]]))
     assert outline.min(axis=0) == pytest.approx([7.0, 1.0], abs=0.01)
     assert outline.max(axis=0) == pytest.approx([13.0, 3.0], abs=0.01)
     assert outline[0] == pytest.approx(outline[-1])
-    # Turned by 45 degrees, it is as long and as thick along its own axes.
+    # Rotation by 45 degrees does not change its length and width.
     tilted = ellipse(np.array([[-3.0, -3.0], [3.0, 3.0], [-1.0, 1.0], [1.0, -1.0]]))
     reach = np.hypot(*tilted.T)
     assert (reach.max(), reach.min()) == pytest.approx((3.0, 1.0), abs=0.01)
@@ -239,12 +239,12 @@ def test_the_ellipse_of_the_tradeoff_is_one_standard_deviation_of_the_seeds():
 def test_the_tradeoff_has_a_dot_for_each_seed_and_one_for_their_mean(ordinary, make):
     rows = [row for row in ordinary.flows.to_pylist() if row["qdisc"] == "faba"]
     goodput = [sum(row["goodput_bps"] for row in rows if row["seed"] == seed) / 1e6 for seed in (1, 2, 3)]
-    found = data.delay_goodput(ordinary, "faba", 1e6)
-    assert found[:, 1] == pytest.approx(goodput)
+    per_seed = data.delay_goodput(ordinary, "faba", 1e6)
+    assert per_seed[:, 1] == pytest.approx(goodput)
     axes = plot.tradeoff(ordinary)
     dots = [line for line in axes.lines if line.get_marker() == "o"]
     assert len(dots) == 4
-    assert any(points(line)[0] == pytest.approx(found.mean(axis=0)) for line in dots)
+    assert any(points(line)[0] == pytest.approx(per_seed.mean(axis=0)) for line in dots)
     assert len(axes.patches) == 4
     assert not plot.tradeoff(make(seeds=[1])).patches, "one seed has no ellipse"
 

@@ -1,4 +1,4 @@
-"""The page stands alone, says what the tables say, and trusts nothing that comes from the scenario."""
+"""The page is self-contained, agrees with the tables, and escapes all text of the scenario."""
 
 import base64
 import copy
@@ -24,10 +24,10 @@ class Reader(HTMLParser):
 
     def __init__(self):
         super().__init__()
-        self.open, self.found, self.words = [], [], []
+        self.open, self.elements, self.words = [], [], []
 
     def handle_starttag(self, tag, attrs):
-        self.found.append((tag, dict(attrs)))
+        self.elements.append((tag, dict(attrs)))
         if tag not in VOID:
             self.open.append(tag)
 
@@ -52,8 +52,8 @@ def read(page):
 
 def test_the_page_needs_no_network_and_no_scripts(page):
     reader = read(page)
-    assert not {tag for tag, _ in reader.found} & {"script", "link", "iframe", "object", "embed"}
-    sources = [attrs[key] for _, attrs in reader.found for key in ("src", "href") if key in attrs]
+    assert not {tag for tag, _ in reader.elements} & {"script", "link", "iframe", "object", "embed"}
+    sources = [attrs[key] for _, attrs in reader.elements for key in ("src", "href") if key in attrs]
     assert sources
     assert all(source.startswith("data:image/") for source in sources)
     assert "url(" not in page
@@ -62,10 +62,10 @@ def test_the_page_needs_no_network_and_no_scripts(page):
 
 def test_every_picture_has_an_alternative_text_and_every_table_headers(page):
     reader = read(page)
-    pictures = [attrs for tag, attrs in reader.found if tag == "img"]
+    pictures = [attrs for tag, attrs in reader.elements if tag == "img"]
     assert len(pictures) == 7
     assert all(len(attrs["alt"]) > 30 for attrs in pictures)
-    heads = [attrs.get("scope") for tag, attrs in reader.found if tag == "th"]
+    heads = [attrs.get("scope") for tag, attrs in reader.elements if tag == "th"]
     assert set(heads) == {"col", "row"}
 
 
@@ -83,7 +83,7 @@ def test_equal_results_give_equal_pages(make, page, tmp_path):
     assert (tmp_path / "page.html").read_text("utf-8") == page
 
 
-def test_the_page_has_how_it_was_made_but_no_place_and_no_time(ordinary, drawn, tmp_path):
+def test_the_page_has_its_origin_but_no_path_and_no_time(ordinary, drawn, tmp_path):
     result = copy.copy(ordinary)
     result.path = tmp_path
     page = report.page(result, drawn)
@@ -102,14 +102,14 @@ def test_a_page_without_packets_has_dashes_instead_of_numbers(make, drawn):
     assert "nan" not in words.lower().split()
 
 
-def test_the_page_begins_with_the_verdict_and_says_it_once(ordinary, page):
+def test_the_page_begins_with_the_verdict_and_has_it_once(ordinary, page):
     words = "".join(read(page).words)
     assert words.count(verdict(ordinary)) == 1
     assert f"<h1>{escape(verdict(ordinary))}</h1>" in page
 
 
 def test_the_page_has_the_saved_pictures_without_their_titles(page, drawn):
-    sources = [attrs["src"] for tag, attrs in read(page).found if tag == "img"]
+    sources = [attrs["src"] for tag, attrs in read(page).elements if tag == "img"]
     shown = [base64.b64decode(source.removeprefix("data:image/svg+xml;base64,")) for source in sources]
     assert shown == [each.untitled for each in drawn.values()]
 
@@ -122,11 +122,11 @@ def words(page, heading):
 
 def test_the_summary_is_the_table_of_the_terminal(ordinary, page):
     result = ordinary
-    found = terminal.rows(result)
+    rows = terminal.rows(result)
     cells = words(page, "In numbers")
-    for column in terminal.columns(result.scenario, found):
+    for column in terminal.columns(result.scenario, rows):
         assert " ".join(column.title.split()) in cells
-        for row in found:
+        for row in rows:
             measured = column.estimate(row)
             assert column.show(measured["mean"]) in cells
             assert f"± {column.show(measured['high'] - measured['mean'])}" in cells
@@ -145,28 +145,28 @@ def test_reasons_add_up_to_all_drops(ordinary):
 
 
 def test_measures_beyond_the_summary_have_tables_of_their_own(make, drawn):
-    found = words(report.page(make(seeds=[1]), drawn), "Further measures")
-    assert "SFB, cbr" in found
-    at = found.index("Response ms")
-    assert at < found.index("SFB, cbr")
-    assert "2 000" in found, "the response of the flow that SFB singled out"
-    assert "Flows with a loss per event %" in found
-    assert not any("nan" in word.lower().split() for word in found)
+    further = words(report.page(make(seeds=[1]), drawn), "Further measures")
+    assert "SFB, cbr" in further
+    at = further.index("Response ms")
+    assert at < further.index("SFB, cbr")
+    assert "2 000" in further, "the response of the flow that SFB identified"
+    assert "Flows with a loss per event %" in further
+    assert not any("nan" in word.lower().split() for word in further)
 
 
-def test_measures_that_nothing_showed_have_no_column(make):
+def test_measures_without_a_value_have_no_column(make):
     by_group = measures(make(qdiscs=["droptail"]))[0].head
     assert "Response ms" not in by_group
     assert "Start-up ms" in by_group
     assert "Start-up ms" not in measures(make(idle=True))[0].head
 
 
-def test_the_best_of_a_column_is_set_off(ordinary, page):
+def test_the_best_value_of_a_column_is_highlighted(ordinary, page):
     best = min(row.entry["bottleneck"]["queue_delay_ms"]["p95"]["mean"] for row in terminal.rows(ordinary))
     assert f"<strong>{best:.1f}</strong>" in page
 
 
-def test_the_settings_are_those_of_the_scenario_over_the_defaults():
+def test_the_settings_are_the_defaults_with_changes_of_the_scenario():
     import headgate
 
     listed = {each.name: each for each in sections.about("sfb:bins=46,levels=1").settings}

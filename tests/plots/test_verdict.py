@@ -1,4 +1,4 @@
-"""The one sentence that says what came of a run, and the ranking it stands on."""
+"""The verdict, one sentence on a run, and the ranking behind it."""
 
 import pytest
 
@@ -38,53 +38,53 @@ def one_group(label, goodput, jain, misallocated, flows=10):
     )
 
 
-def test_the_verdict_has_the_flows_goodput_under_the_best_the_next_and_the_last():
-    found = [two_classes(*row) for row in (("FABA", 8.3e6, 1.1e6), ("SFB", 7.3e6, 2e6), ("DropTail", 4.6e6, 4.88e6))]
-    assert sentence(found, RATE) == (
+def test_the_verdict_has_the_goodput_of_the_flow_with_the_best_the_next_and_the_last_discipline():
+    ranking = [two_classes(*row) for row in (("FABA", 8.3e6, 1.1e6), ("SFB", 7.3e6, 2e6), ("DropTail", 4.6e6, 4.88e6))]
+    assert sentence(ranking, RATE) == (
         "FABA holds the unresponsive flow to 1.10 Mbit/s (fair share 0.930). SFB lets it take 2.00, DropTail 4.88"
     )
 
 
-def test_those_whose_intervals_reach_the_first_share_its_place():
-    found = [
+def test_disciplines_whose_intervals_overlap_the_first_share_its_rank():
+    ranking = [
         two_classes("FRED", 8.3e6, 1.1e6, misallocated=[0.2e6, 0.3e6, 0.4e6]),
         two_classes("FABA", 8.2e6, 1.2e6, misallocated=[0.3e6, 0.4e6, 0.5e6]),
         two_classes("DropTail", 4.6e6, 4.88e6, misallocated=[7.8e6, 7.8e6, 7.9e6]),
     ]
-    assert [each.label for each in leaders(found)] == ["FRED", "FABA"]
-    assert sentence(found, RATE) == (
+    assert [each.label for each in leaders(ranking)] == ["FRED", "FABA"]
+    assert sentence(ranking, RATE) == (
         "FRED and FABA hold the unresponsive flow to 1.10 and 1.20 Mbit/s (fair share 0.930; difference not "
         "significant). DropTail lets it take 4.88"
     )
-    apart = [found[0], found[1]._replace(misallocated_bps=estimate([0.9e6, 0.91e6, 0.92e6])), found[2]]
+    apart = [ranking[0], ranking[1]._replace(misallocated_bps=estimate([0.9e6, 0.91e6, 0.92e6])), ranking[2]]
     assert [each.label for each in leaders(apart)] == ["FRED"]
     assert sentence(apart, RATE) == (
         "FRED holds the unresponsive flow to 1.10 Mbit/s (fair share 0.930), FABA to 1.20. DropTail lets it take 4.88"
     )
 
 
-def test_more_than_three_that_share_the_first_place_are_counted():
-    found = [two_classes(f"D{number}", 8.3e6, 1.1e6) for number in range(5)] + [two_classes("last", 5e6, 4e6)]
-    assert sentence(found, RATE).startswith(
+def test_more_than_three_disciplines_of_the_first_rank_are_counted():
+    ranking = [two_classes(f"D{number}", 8.3e6, 1.1e6) for number in range(5)] + [two_classes("last", 5e6, 4e6)]
+    assert sentence(ranking, RATE).startswith(
         "D0, D1 and 3 more hold the unresponsive flow to 1.10 Mbit/s (fair share 0.930; difference not"
     )
 
 
-def test_several_unresponsive_flows_are_spoken_of_in_the_plural():
-    said = sentence([two_classes("FABA", 8.3e6, 1.1e6, flows=3)], RATE)
-    assert said == "FABA holds the 3 unresponsive flows to 1.10 Mbit/s (fair share 0.930)"
+def test_several_unresponsive_flows_have_a_verb_in_the_plural():
+    text = sentence([two_classes("FABA", 8.3e6, 1.1e6, flows=3)], RATE)
+    assert text == "FABA holds the 3 unresponsive flows to 1.10 Mbit/s (fair share 0.930)"
 
 
-def test_disciplines_that_do_the_same_are_not_set_against_each_other():
-    found = [two_classes("BLUE", 4.7e6, 4.81e6), two_classes("RED", 4.6e6, 4.88e6)]
-    assert sentence(found, RATE) == (
+def test_disciplines_with_equal_results_are_not_ranked():
+    ranking = [two_classes("BLUE", 4.7e6, 4.81e6), two_classes("RED", 4.6e6, 4.88e6)]
+    assert sentence(ranking, RATE) == (
         "The disciplines do not differ noticeably: the unresponsive flow takes 4.8 to 4.9 Mbit/s with each "
         "(fair share 0.93)"
     )
-    assert "takes about 4.9 Mbit/s with each (" in sentence([found[1], found[1]._replace(label="ARED")], RATE)
+    assert "takes about 4.9 Mbit/s with each (" in sentence([ranking[1], ranking[1]._replace(label="ARED")], RATE)
 
 
-def test_disciplines_that_their_intervals_do_not_part_are_not_set_against_each_other_either():
+def test_disciplines_with_overlapping_intervals_are_not_ranked():
     wide = two_classes("RED", 7e6, 2.1e6, misallocated=[0.3e6, 4e6])
     assert sentence([two_classes("FABA", 8.3e6, 1.1e6, misallocated=[0.2e6, 0.3e6]), wide], RATE).startswith(
         "The disciplines do not differ noticeably: the unresponsive flow takes 1.1 to 2.1 Mbit/s"
@@ -92,23 +92,23 @@ def test_disciplines_that_their_intervals_do_not_part_are_not_set_against_each_o
 
 
 def test_without_unresponsive_flows_groups_are_compared():
-    found = [two_groups("FABA", 4.9e6, 4.1e6), two_groups("DropTail", 6.9e6, 2.3e6)]
-    assert sentence(found, RATE) == (
+    ranking = [two_groups("FABA", 4.9e6, 4.1e6), two_groups("DropTail", 6.9e6, 2.3e6)]
+    assert sentence(ranking, RATE) == (
         "FABA divides the link most fairly: a flow of “near” gets 1.2 times the goodput of one of “far”. "
         "With DropTail: 3.0 times"
     )
-    assert sentence([two_groups("FABA", 4.6e6, 4.5e6), found[1]], RATE) == (
+    assert sentence([two_groups("FABA", 4.6e6, 4.5e6), ranking[1]], RATE) == (
         "FABA divides the link most fairly: each group gets about its fair share. "
         "With DropTail, a flow of “near” gets 3.0 times the goodput of one of “far”"
     )
 
 
-def test_where_all_divide_alike_the_wait_is_compared():
-    found = [
+def test_where_all_divide_equally_queueing_delays_are_compared():
+    ranking = [
         two_groups("FABA", 4.6e6, 4.5e6, queue_delay_ms_p95=30.0),
         two_groups("RED", 4.6e6, 4.49e6, queue_delay_ms_p95=15.0),
     ]
-    assert sentence(found, RATE) == (
+    assert sentence(ranking, RATE) == (
         "The disciplines divide the link equally well. 95 % of packets have a queueing delay of at most 15.0 ms with "
         "RED, 30.0 ms with FABA"
     )
@@ -140,13 +140,13 @@ def test_the_verdict_without_data(make):
 
 def test_the_fairest_division_comes_first_and_parts_add_up_to_all_goodput(make):
     result = make()
-    found = divisions(result)
-    misallocated = [division.misallocated for division in found]
+    ranking = divisions(result)
+    misallocated = [division.misallocated for division in ranking]
     assert misallocated == sorted(misallocated)
-    assert found[-1].label == "DropTail"
+    assert ranking[-1].label == "DropTail"
     seeds = len(result.scenario.seeds)
     total = sum(result.flows.column("goodput_bps").to_pylist()) / seeds
-    assert sum(division.goodput_bps for division in found) == pytest.approx(total)
+    assert sum(division.goodput_bps for division in ranking) == pytest.approx(total)
 
 
 @pytest.mark.parametrize(
@@ -161,9 +161,9 @@ def test_the_fairest_division_comes_first_and_parts_add_up_to_all_goodput(make):
 def test_misallocated_goodput_is_the_distance_from_the_fair_division_in_each_seed(make, groups, piece):
     result = make(groups=groups, qdiscs=["red"])
     table = result.flows.to_pandas()
-    for seed, found in zip(result.scenario.seeds, divisions(result)[0].misallocated_bps["per_seed"], strict=True):
+    for seed, share_error in zip(result.scenario.seeds, divisions(result)[0].misallocated_bps["per_seed"], strict=True):
         mine = table[table["seed"] == seed].groupby(table[piece].astype(str))[["goodput_bps", "fair_share_bps"]].sum()
-        assert found == pytest.approx((mine["goodput_bps"] - mine["fair_share_bps"]).abs().sum())
+        assert share_error == pytest.approx((mine["goodput_bps"] - mine["fair_share_bps"]).abs().sum())
 
 
 def test_many_groups_are_drawn_as_the_first_five_and_the_rest(make):
@@ -179,14 +179,14 @@ AMOUNTS = (("RED", 5e6), ("FABA", 1e6))
 VIDEO = Group("video", "udp", 2, None)
 
 
-def test_calls_that_ask_for_less_than_their_share_are_not_held_against_anyone(make):
+def test_groups_that_need_less_than_their_share_do_not_affect_the_ranking(make):
     groups = [Group("near", "tcp", 5, None), Group("far", "tcp", 5, None), CALLS]
     result = make(groups=groups)
     assert "unresponsive" not in verdict(result)
     assert "calls" not in verdict(result)
-    found = divisions(result)[0]
-    assert [part.role for part in found.parts] == [Role.RESPONSIVE, Role.RESPONSIVE, Role.MODEST]
-    assert [part.name for part in found.compared] == ["near", "far"]
+    first = divisions(result)[0]
+    assert [part.role for part in first.parts] == [Role.RESPONSIVE, Role.RESPONSIVE, Role.MODEST]
+    assert [part.name for part in first.compared] == ["near", "far"]
     table = result.flows.to_pandas().query("qdisc == 'faba' and group != 'calls'")
     sums = table.groupby(["seed", table["group"].astype(str)])[["goodput_bps", "fair_share_bps"]].sum()
     distances = (sums["goodput_bps"] - sums["fair_share_bps"]).abs().groupby("seed").sum()
@@ -194,14 +194,14 @@ def test_calls_that_ask_for_less_than_their_share_are_not_held_against_anyone(ma
     assert faba.misallocated_bps["per_seed"] == pytest.approx(distances.tolist())
 
 
-def test_capacity_left_by_modest_groups_is_shared_by_the_others(make):
-    said = verdict(make(groups=[Group("bulk", "tcp", 5, None), CALLS], qdiscs=["red"]))
-    assert said.startswith("5 flows share the rest of the link. Jain's index is ")
+def test_the_other_groups_share_what_modest_groups_leave(make):
+    text = verdict(make(groups=[Group("bulk", "tcp", 5, None), CALLS], qdiscs=["red"]))
+    assert text.startswith("5 flows share the rest of the link. Jain's index is ")
 
 
-def test_tfrc_slows_down_and_is_protected_like_tcp(make):
-    found = divisions(make(groups=[Group("web", "tcp", 5, None), VIDEO, FLOOD]))[0]
-    assert [(part.name, part.flows) for part in found.parts] == [("TCP and TFRC", 7), ("UDP", 1)]
+def test_tfrc_counts_as_responsive_like_tcp(make):
+    first = divisions(make(groups=[Group("web", "tcp", 5, None), VIDEO, FLOOD]))[0]
+    assert [(part.name, part.flows) for part in first.parts] == [("TCP and TFRC", 7), ("UDP", 1)]
     others = LinkShare("TCP and TFRC", Role.RESPONSIVE, 7, 8.3e6, 8.4e6)
     far, near = (
         division(label, [others, LinkShare("UDP", Role.UNRESPONSIVE, 1, udp, 0.93e6)]) for label, udp in AMOUNTS
@@ -211,10 +211,10 @@ def test_tfrc_slows_down_and_is_protected_like_tcp(make):
     assert "unresponsive" not in between
 
 
-def test_if_nobody_asks_for_more_than_its_share_all_are_compared(make):
+def test_if_all_groups_are_modest_all_are_compared(make):
     groups = [CALLS, CALLS._replace(name="games")]
-    found = divisions(make(groups=groups))[0]
-    assert [part.name for part in found.compared] == ["calls", "games"]
+    first = divisions(make(groups=groups))[0]
+    assert [part.name for part in first.compared] == ["calls", "games"]
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,4 @@
-"""A scenario with something to sweep, that runs in a blink."""
+"""A quick scenario with a sweep."""
 
 from pathlib import Path
 
@@ -16,7 +16,7 @@ qdisc.red.maxp = [0.02, 0.2]
 """
 )
 #: DropTail has no `maxp`: two rates for it and four combinations for RED, two seeds each.
-POINTS = 2 * (2 + 4)
+RUNS = 2 * (2 + 4)
 
 
 @pytest.fixture

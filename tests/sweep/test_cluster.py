@@ -18,7 +18,7 @@ from headgate.sweeps import cluster as clusters
 from headgate.sweeps import work
 from tests.cli.test_run import wait_for
 from tests.conftest import Command
-from tests.sweep.conftest import POINTS
+from tests.sweep.conftest import RUNS
 from tests.sweep.test_sweep import every_file
 
 pytest.importorskip("distributed")
@@ -45,7 +45,7 @@ def listens(port: int) -> bool:
 
 @pytest.fixture(scope="module")
 def cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cluster]:
-    """It is up when both workers have told the scheduler."""
+    """A cluster whose workers have both registered with the scheduler."""
     folder = tmp_path_factory.mktemp("dask")
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
@@ -56,8 +56,8 @@ def cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cluster]:
     try:
         started += [start(folder, "worker", address, *options) for _ in range(2)]
         wait_for(lambda: listens(port), 60)
-        with clusters.connected(address) as found:
-            wait_for(lambda: found.count == 2, 60)
+        with clusters.connected(address) as client:
+            wait_for(lambda: client.count == 2, 60)
         yield Cluster(address, started[0], started[1:])
     finally:
         for process in started:
@@ -65,8 +65,8 @@ def cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cluster]:
             process.wait()
 
 
-class At(Watcher):
-    """Does something once, when so many points are done."""
+class CallAfter(Watcher):
+    """Calls `job` once, when `number` runs are finished."""
 
     def __init__(self, number: int, job: Callable[[], object]) -> None:
         self.number = number
@@ -84,14 +84,14 @@ def stop() -> None:
 
 
 def test_ctrl_c_keeps_finished_runs(cluster: Cluster, swept: Path, tmp_path: Path):
-    with pytest.raises(InterruptedRunError, match=f"3 of {POINTS} runs are finished"):
-        headgate.sweep(swept, out=tmp_path / "out", cluster=cluster.address, watcher=At(3, stop))
+    with pytest.raises(InterruptedRunError, match=f"3 of {RUNS} runs are finished"):
+        headgate.sweep(swept, out=tmp_path / "out", cluster=cluster.address, watcher=CallAfter(3, stop))
     (folder,) = (tmp_path / "out").iterdir()
     assert headgate.Sweep.load(folder).points.num_rows == 3
 
 
 @pytest.mark.parametrize(
-    ("theirs", "says"),
+    ("theirs", "expected"),
     [
         ({"version": "9.9"}, f"it has Headgate {headgate.__version__}, this machine has 9.9"),
         ({"build": "x"}, "another build"),
@@ -99,44 +99,51 @@ def test_ctrl_c_keeps_finished_runs(cluster: Cluster, swept: Path, tmp_path: Pat
     ids=["version", "build"],
 )
 def test_a_worker_with_another_build_is_refused(
-    cluster: Cluster, swept: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, theirs: dict[str, str], says: str
+    cluster: Cluster,
+    swept: Path,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    theirs: dict[str, str],
+    expected: str,
 ):
     ours = work.identity()._replace(**theirs)
     monkeypatch.setattr(work, "identity", lambda: ours)
-    with pytest.raises(ClusterError, match=says):
+    with pytest.raises(ClusterError, match=expected):
         headgate.sweep(swept, out=tmp_path / "out", cluster=cluster.address)
     assert not (tmp_path / "out").exists()
 
 
-def test_a_lost_worker_costs_nothing_but_time(cluster: Cluster, swept: Path, tmp_path: Path, dataset: headgate.Sweep):
-    watcher = At(2, cluster.workers[0].kill)
-    found = headgate.sweep(swept, out=tmp_path / "out", cluster=cluster.address, watcher=watcher)
+def test_a_lost_worker_does_not_change_the_dataset(
+    cluster: Cluster, swept: Path, tmp_path: Path, dataset: headgate.Sweep
+):
+    watcher = CallAfter(2, cluster.workers[0].kill)
+    sweep = headgate.sweep(swept, out=tmp_path / "out", cluster=cluster.address, watcher=watcher)
     assert cluster.workers[0].wait() != 0
-    assert watcher.seen == list(range(1, POINTS + 1))
-    assert every_file(Path(found.url)) == every_file(Path(dataset.url))
+    assert watcher.seen == list(range(1, RUNS + 1))
+    assert every_file(Path(sweep.url)) == every_file(Path(dataset.url))
 
 
 def test_a_lost_scheduler_ends_the_sweep_and_finished_runs_are_kept(
     cluster: Cluster, swept: Path, tmp_path: Path, dataset: headgate.Sweep
 ):
-    watcher = At(4, cluster.scheduler.kill)
-    with pytest.raises(ClusterError, match=rf"is lost.* \d+ of {POINTS} runs are finished"):
+    watcher = CallAfter(4, cluster.scheduler.kill)
+    with pytest.raises(ClusterError, match=rf"is lost.* \d+ of {RUNS} runs are finished"):
         headgate.sweep(swept, out=tmp_path / "out", cluster=cluster.address, watcher=watcher)
     (folder,) = (tmp_path / "out").iterdir()
     kept = headgate.Sweep.load(folder).points.num_rows
-    assert 4 <= kept < POINTS
+    assert 4 <= kept < RUNS
     resumed = headgate.sweep(swept, out=tmp_path / "out")
-    assert resumed.cost.runs == POINTS - kept
+    assert resumed.cost.runs == RUNS - kept
     assert every_file(folder) == every_file(Path(dataset.url))
 
 
 @contextmanager
-def stranger() -> Iterator[str]:
+def http_server() -> Iterator[str]:
     """The address of a server that speaks HTTP."""
     with socket.create_server(("127.0.0.1", 0)) as server:
 
         def answer():
-            with suppress(OSError):  # of the end
+            with suppress(OSError):  # when the server ends
                 while True:
                     accepted, _ = server.accept()
                     with accepted:
@@ -150,7 +157,7 @@ def stranger() -> Iterator[str]:
         thread.join()
 
 
-def test_an_unreachable_cluster_fails_in_seconds_and_touches_nothing(
+def test_an_unreachable_cluster_fails_in_seconds_and_writes_nothing(
     swept: Path, tmp_path: Path, command: Command, monkeypatch: pytest.MonkeyPatch
 ):
     monkeypatch.setattr(clusters, "TIMEOUT_S", 0.5)
@@ -163,7 +170,7 @@ def test_an_unreachable_cluster_fails_in_seconds_and_touches_nothing(
     assert done.stderr.startswith(f"error: no Dask scheduler answers at {address}: ")
     assert every_file(tmp_path) == before
     assert command("sweep", swept, "--cluster", "nonsense://x").returncode == 4
-    with stranger() as address:
+    with http_server() as address:
         done = command("sweep", swept, "--cluster", address)
     assert (done.returncode, done.stderr) == (4, f"error: the server at {address} is not a Dask scheduler\n")
     assert command("sweep", swept, "--cluster", address, "--threads", 2).returncode == 2

@@ -1,4 +1,4 @@
-"""What is not installed is asked for, by name, when it is needed and not before."""
+"""A missing optional package is named, and only when it is needed."""
 
 import subprocess
 import sys

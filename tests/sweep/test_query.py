@@ -1,4 +1,4 @@
-"""`headgate query`: every table of a result or a sweep answers SQL, and what cannot be asked is told."""
+"""`headgate query`: SQL on the tables of results and sweeps, and errors for invalid queries."""
 
 import csv
 import io
@@ -19,7 +19,7 @@ pytest.importorskip("duckdb")
 BY_RATE = 'select "link.rate", discipline, count(*) as flows from flows group by all order by all'
 
 
-def test_the_swept_keys_stand_beside_every_row(dataset: headgate.Sweep):
+def test_every_row_has_the_swept_keys(dataset: headgate.Sweep):
     answer = dataset.query(BY_RATE).to_pylist()
     # Four flows, two seeds; RED has two values of maxp for each rate.
     assert [tuple(row.values()) for row in answer] == [
@@ -44,7 +44,7 @@ def test_every_table_of_a_result_is_a_view(in_folder: headgate.Result, command: 
     assert json.loads(done.stdout) == [{"rows": getattr(in_folder, name).num_rows}]
 
 
-def test_a_sweep_in_memory_and_one_at_a_url_answer_alike(swept: Path, dataset: headgate.Sweep):
+def test_a_sweep_in_memory_and_one_at_a_url_give_the_same_rows(swept: Path, dataset: headgate.Sweep):
     pytest.importorskip("fsspec")
     for out in (None, "memory://queries"):
         assert headgate.sweep(swept, out=out).query(BY_RATE).equals(dataset.query(BY_RATE))
@@ -52,10 +52,10 @@ def test_a_sweep_in_memory_and_one_at_a_url_answer_alike(swept: Path, dataset: h
 
 def test_recorded_tables_can_be_queried(small: Path, tmp_path: Path, command: Command):
     changes = ["record.events=decisions", "record.flows=['tcp/0']"]
-    found = headgate.run(small, set=changes, seeds=1, qdiscs=["red", "blue"], out=tmp_path, report=False)
+    recorded = headgate.run(small, set=changes, seeds=1, qdiscs=["red", "blue"], out=tmp_path, report=False)
     sql = "select (select count(*) from events) as events, (select count(*) from traces) as traces"
-    done = command("query", found.path, sql, "--json")
-    assert json.loads(done.stdout) == [{"events": found.events.num_rows, "traces": found.traces.num_rows}]
+    done = command("query", recorded.path, sql, "--json")
+    assert json.loads(done.stdout) == [{"events": recorded.events.num_rows, "traces": recorded.traces.num_rows}]
 
 
 def test_an_answer_is_a_table_csv_json_or_parquet(dataset: headgate.Sweep, command: Command, tmp_path: Path):
@@ -64,20 +64,20 @@ def test_an_answer_is_a_table_csv_json_or_parquet(dataset: headgate.Sweep, comma
     assert lines == [["link.rate", "discipline"], *expected]
     rows = list(csv.DictReader(io.StringIO(command("query", dataset.url, BY_RATE, "--csv").stdout)))
     assert [float(row["link.rate"]) for row in rows] == [1e6, 1e6, 2e6, 2e6]
-    found = json.loads(command("query", dataset.url, BY_RATE, "--json").stdout)
-    assert [row["flows"] for row in found] == [8, 16, 8, 16]
+    answer = json.loads(command("query", dataset.url, BY_RATE, "--json").stdout)
+    assert [row["flows"] for row in answer] == [8, 16, 8, 16]
     assert command("query", dataset.url, BY_RATE, "--parquet", "a.parquet").returncode == 0
-    assert pq.read_table(tmp_path / "a.parquet").to_pylist() == found
+    assert pq.read_table(tmp_path / "a.parquet").to_pylist() == answer
     assert json.loads(command("query", dataset.url, "select 'nan'::double as x", "--json").stdout) == [{"x": None}]
 
 
-def test_without_a_question_tables_and_columns_are_listed(dataset: headgate.Sweep, command: Command):
+def test_without_a_query_tables_and_columns_are_listed(dataset: headgate.Sweep, command: Command):
     shown = command("query", dataset.url).stdout
     assert [line.split()[0] for line in shown.splitlines() if not line.startswith(" ")] == ["points", *tables.NAMES]
     assert "qdisc.red.maxp" in shown
 
 
-def test_the_question_that_a_sweep_ends_with_is_one(swept: Path, command: Command):
+def test_the_query_that_a_sweep_suggests_is_valid(swept: Path, command: Command):
     last = command("sweep", swept, "--seeds", 1).stdout.splitlines()[-1]
     words = shlex.split(last.removeprefix("query "))
     assert words[:2] == ["headgate", "query"]
@@ -87,13 +87,13 @@ def test_the_question_that_a_sweep_ends_with_is_one(swept: Path, command: Comman
     ]
 
 
-def test_long_answers_are_cut_for_people_alone(dataset: headgate.Sweep, command: Command):
+def test_long_answers_are_shortened_in_the_terminal_only(dataset: headgate.Sweep, command: Command):
     sql = "select * from range(500)"
     assert "300 more rows" in command("query", dataset.url, sql).stdout
     assert len(command("query", dataset.url, sql, "--csv").stdout.splitlines()) == 501
 
 
-#: What is asked, and what of the message helps.
+#: An invalid query, and a part of the message.
 BAD = [
     ("select * from flws", 'Did you mean "flows"'),
     ("select goodput from flows", "goodput_bps"),
@@ -103,11 +103,11 @@ BAD = [
 ]
 
 
-@pytest.mark.parametrize(("sql", "says"), BAD, ids=[row[0] for row in BAD])
-def test_an_invalid_query_is_refused_with_a_hint(dataset: headgate.Sweep, command: Command, sql: str, says: str):
+@pytest.mark.parametrize(("sql", "message"), BAD, ids=[row[0] for row in BAD])
+def test_an_invalid_query_is_refused_with_a_hint(dataset: headgate.Sweep, command: Command, sql: str, message: str):
     done = command("query", dataset.url, sql)
     assert (done.returncode, done.stdout) == (2, "")
-    assert says in done.stderr
+    assert message in done.stderr
     assert done.stderr.count("error: ") == 1
 
 

@@ -1,4 +1,4 @@
-"""What `[sweep]` may say, and what is said of what it may not."""
+"""Valid forms of `[sweep]`, and errors for invalid ones."""
 
 import math
 from typing import Any
@@ -15,19 +15,19 @@ def settings(text: str) -> list[dict[str, Any]]:
 
 
 def test_a_grid_is_every_combination_and_the_first_key_changes_slowest():
-    found = settings("[sweep.grid]\nlink.rate = ['1Mbit/s', '2Mbit/s']\ntcp = { flows = [3, 4] }")
-    assert [tuple(each.values()) for each in found] == [
+    runs = settings("[sweep.grid]\nlink.rate = ['1Mbit/s', '2Mbit/s']\ntcp = { flows = [3, 4] }")
+    assert [tuple(each.values()) for each in runs] == [
         ("1Mbit/s", 3),
         ("1Mbit/s", 4),
         ("2Mbit/s", 3),
         ("2Mbit/s", 4),
     ]
-    assert list(found[0]) == ["link.rate", "tcp.flows"]
+    assert list(runs[0]) == ["link.rate", "tcp.flows"]
 
 
 def test_a_list_is_read_row_by_row_and_crossed_with_the_grid():
-    found = settings("[sweep]\ngrid = { a = [1, 2] }\nlist = { b = ['x', 'y'], c.d = [true, false] }")
-    assert [tuple(each.values()) for each in found] == [
+    runs = settings("[sweep]\ngrid = { a = [1, 2] }\nlist = { b = ['x', 'y'], c.d = [true, false] }")
+    assert [tuple(each.values()) for each in runs] == [
         (a, b, c) for a in (1, 2) for b, c in (("x", True), ("y", False))
     ]
 
@@ -53,14 +53,14 @@ def test_a_table_of_two_lists_called_from_and_to_is_two_keys():
 
 def test_a_latin_hypercube_has_one_sample_in_each_part_of_each_range():
     made = spec({}, {}, {"a": {"from": 0.0, "to": 1.0}, "b": {"from": "1ms", "to": "1s", "scale": "log"}}, 10)
-    found = [dict(each) for each in made.settings()]
+    runs = [dict(each) for each in made.settings()]
     for key, share in (("a", lambda value: value), ("b", lambda value: math.log(number(value).amount) / math.log(1e3))):
         # Values have six digits, parts are a tenth wide.
-        assert sorted(int(10 * share(each[key])) for each in found) == list(range(10)), key
-    assert found == [dict(each) for each in made.settings()]
+        assert sorted(int(10 * share(each[key])) for each in runs) == list(range(10)), key
+    assert runs == [dict(each) for each in made.settings()]
 
 
-def test_a_further_key_leaves_the_samples_of_the_others_and_another_seed_does_not():
+def test_a_further_key_does_not_change_samples_of_the_others_but_another_seed_does():
     one, both = ({"a": {"from": 0, "to": 1.0}}, {"b": {"from": 0, "to": 1.0}, "a": {"from": 0, "to": 1.0}})
 
     def samples(keys: dict[str, Any], seed: int = 1) -> list[Any]:
@@ -70,12 +70,12 @@ def test_a_further_key_leaves_the_samples_of_the_others_and_another_seed_does_no
     assert samples(one) != samples(one, seed=2)
 
 
-def test_a_hypercube_over_a_list_has_each_value_alike_often():
-    found = [dict(each)["cc"] for each in spec({}, {}, {"cc": ["reno", "cubic"]}, 8).settings()]
-    assert sorted(map(str, found)) == ["cubic"] * 4 + ["reno"] * 4
+def test_a_hypercube_over_a_list_has_each_value_equally_often():
+    runs = [dict(each)["cc"] for each in spec({}, {}, {"cc": ["reno", "cubic"]}, 8).settings()]
+    assert sorted(map(str, runs)) == ["cubic"] * 4 + ["reno"] * 4
 
 
-#: What `[sweep]` says, and what of the message tells what is wrong.
+#: An invalid `[sweep]`, and a part of the message.
 BAD = [
     ("", "no [sweep]"),
     ("[sweep]", "names no key"),
@@ -102,11 +102,11 @@ BAD = [
 ]
 
 
-@pytest.mark.parametrize(("text", "says"), BAD, ids=[repr(row[0]) for row in BAD])
-def test_invalid_sweeps_are_refused(text: str, says: str):
+@pytest.mark.parametrize(("text", "message"), BAD, ids=[repr(row[0]) for row in BAD])
+def test_invalid_sweeps_are_refused(text: str, message: str):
     with pytest.raises(UsageError, match=r"sweep") as raised:
         read(text, "a.toml")
-    assert says in str(raised.value)
+    assert message in str(raised.value)
 
 
 @pytest.mark.parametrize(

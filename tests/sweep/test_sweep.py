@@ -1,4 +1,4 @@
-"""`headgate sweep` and `headgate.sweep`: every point once, resumed by what it is, whatever stopped it."""
+"""`headgate sweep` and `headgate.sweep`: every run once, resumable after any interruption."""
 
 import json
 import os
@@ -17,7 +17,7 @@ from headgate.files import store, tables
 from tests.api.test_renamed import aged
 from tests.cli.test_run import wait_for
 from tests.conftest import SMALL, Command
-from tests.sweep.conftest import POINTS, SWEPT
+from tests.sweep.conftest import RUNS, SWEPT
 
 
 def every_file(folder: Path) -> dict[str, bytes]:
@@ -26,7 +26,7 @@ def every_file(folder: Path) -> dict[str, bytes]:
 
 def test_every_run_is_in_the_dataset_once_with_its_settings(dataset: headgate.Sweep):
     points = dataset.points
-    assert points.num_rows == len(set(points["point"].to_pylist())) == POINTS
+    assert points.num_rows == len(set(points["point"].to_pylist())) == RUNS
     rows = points.select(["link.rate", "qdisc.red.maxp", "discipline", "seed"]).to_pylist()
     assert {tuple(row.values()) for row in rows} == {
         (rate, maxp, name, seed)
@@ -38,7 +38,7 @@ def test_every_run_is_in_the_dataset_once_with_its_settings(dataset: headgate.Sw
     assert points.schema.field("link.rate").metadata == {b"unit": b"bit/s"}
 
 
-def test_a_point_is_the_run_of_its_scenario_alone(dataset: headgate.Sweep):
+def test_a_run_of_a_sweep_equals_the_run_of_its_scenario(dataset: headgate.Sweep):
     (row,) = [
         row
         for row in dataset.points.to_pylist()
@@ -68,22 +68,22 @@ def test_threads_and_memory_give_the_same_bytes(dataset: headgate.Sweep, swept: 
 
 def test_a_url_has_the_same_files(dataset: headgate.Sweep, swept: Path):
     fsspec = pytest.importorskip("fsspec")
-    there = headgate.sweep(swept, out="memory://sweeps")
+    at_url = headgate.sweep(swept, out="memory://sweeps")
     files = fsspec.filesystem("memory")
-    root = there.url.removeprefix("memory:/")
-    found = {name.removeprefix(f"{root}/"): files.cat(name) for name in files.find(root)}
-    assert found == every_file(Path(dataset.url))
+    root = at_url.url.removeprefix("memory:/")
+    remote = {name.removeprefix(f"{root}/"): files.cat(name) for name in files.find(root)}
+    assert remote == every_file(Path(dataset.url))
     again = headgate.sweep(swept, out="memory://sweeps")
     assert again.cost.runs == 0
-    assert headgate.Sweep.load(there.url).points.equals(dataset.points)
+    assert headgate.Sweep.load(at_url.url).points.equals(dataset.points)
 
 
-def test_a_bucket_is_not_made_by_a_slip(swept: Path, dataset: headgate.Sweep):
+def test_a_mistyped_bucket_is_not_created(swept: Path, dataset: headgate.Sweep):
     fsspec = pytest.importorskip("fsspec")
     from fsspec.implementations.memory import MemoryFileSystem
 
     class Buckets(MemoryFileSystem):  # type: ignore[misc]
-        """An object store: names below buckets that somebody made, and no folders."""
+        """An object store: it has existing buckets with names, and no folders."""
 
         protocol = "bucket"
         root_marker = ""
@@ -107,7 +107,7 @@ def test_a_bucket_is_not_made_by_a_slip(swept: Path, dataset: headgate.Sweep):
     assert headgate.sweep(swept, out="bucket://mine/x").cost.runs == 0
 
 
-def test_other_programs_read_it_as_it_is(dataset: headgate.Sweep):
+def test_other_programs_can_read_the_dataset(dataset: headgate.Sweep):
     import polars
 
     flows = Path(dataset.url) / "flows"
@@ -120,14 +120,14 @@ def test_a_wider_sweep_executes_only_new_runs(swept: Path, tmp_path: Path):
     out = tmp_path / "out"
     first = headgate.sweep(swept, out=out, seeds=1)
     wider = headgate.sweep(swept, out=out, grid={"link.rate": ["2Mbit/s", "4Mbit/s"]}, seeds=1)
-    # DropTail at 2 Mbit/s is there; RED with the maxp of its default is not.
-    assert (first.cost.runs, wider.cost.runs) == (POINTS / 2, 3)
+    # The dataset has DropTail at 2 Mbit/s, but not RED with its default of maxp.
+    assert (first.cost.runs, wider.cost.runs) == (RUNS / 2, 3)
     assert wider.points.num_rows == 4
-    assert headgate.sweep(swept, out=out, seeds=2).cost.runs == POINTS / 2
-    assert headgate.sweep(swept, out=out, seeds=1, force=True).cost.runs == POINTS / 2
+    assert headgate.sweep(swept, out=out, seeds=2).cost.runs == RUNS / 2
+    assert headgate.sweep(swept, out=out, seeds=1, force=True).cost.runs == RUNS / 2
 
 
-def test_tables_that_nobody_wants_are_not_kept_and_come_when_they_are_wanted(swept: Path, tmp_path: Path):
+def test_tables_are_stored_only_when_they_are_asked_for(swept: Path, tmp_path: Path):
     grid = {"link.rate": ["2Mbit/s"]}
     few, all_of_them, again = (
         headgate.sweep(swept, grid=grid, out=tmp_path / "out", tables=tables)
@@ -142,7 +142,7 @@ def test_tables_that_nobody_wants_are_not_kept_and_come_when_they_are_wanted(swe
         few.table("flows")
 
 
-def test_runs_of_another_build_are_forgotten(swept: Path, tmp_path: Path):
+def test_runs_of_another_build_are_not_reused(swept: Path, tmp_path: Path):
     wide, narrow = {"link.rate": ["1Mbit/s", "2Mbit/s"]}, {"link.rate": ["2Mbit/s"]}
     for out in (tmp_path / "out", "memory://builds"):
         first = headgate.sweep(swept, grid=wide, out=out, seeds=1, tables=["links"])
@@ -167,7 +167,7 @@ def test_damaged_runs_are_detected_and_run_again(swept: Path, tmp_path: Path, co
         file.write_bytes(flipped if damage == "flipped" else data[: len(data) // 2])
     again = command("sweep", swept, *changes)
     assert "  1 finished run is damaged and is run again: " in again.stdout
-    assert f"{POINTS // 2 - 1} of {POINTS // 2} runs are finished and reused" in again.stderr
+    assert f"{RUNS // 2 - 1} of {RUNS // 2} runs are finished and reused" in again.stderr
     assert every_file(folder) == before
 
 
@@ -176,15 +176,15 @@ def test_the_plan_is_printed_and_a_dry_run_writes_nothing(swept: Path, tmp_path:
     done = command("sweep", swept, "--dry-run")
     assert (done.returncode, done.stderr) == (0, "")
     lines = done.stdout.splitlines()
-    assert lines[0] == f"small: {POINTS} runs"
+    assert lines[0] == f"small: {RUNS} runs"
     assert '  link.rate: "1Mbit/s", "2Mbit/s"' in lines
     assert "  qdisc.red.maxp: 0.02, 0.2" in lines
-    assert lines[-1].startswith(f"{POINTS} runs left, on ")
+    assert lines[-1].startswith(f"{RUNS} runs left, on ")
     assert ": about " in lines[-1]
     assert every_file(tmp_path) == before
 
 
-#: What is swept, and what of the message names the fault.
+#: A sweep, and a part of the message.
 BAD = [
     ("link.rat = ['1Mbit/s']", "unknown key `rat` in [link]; did you mean `rate`?"),
     ("lnk.rate = ['1Mbit/s']", "no section or group is called `lnk`; did you mean `link`?"),
@@ -195,16 +195,18 @@ BAD = [
 ]
 
 
-@pytest.mark.parametrize(("line", "says"), BAD, ids=[row[0] for row in BAD])
-def test_a_bad_key_or_value_is_an_error_before_anything_runs(tmp_path: Path, command: Command, line: str, says: str):
+@pytest.mark.parametrize(("line", "expected"), BAD, ids=[row[0] for row in BAD])
+def test_a_bad_key_or_value_is_an_error_before_anything_runs(
+    tmp_path: Path, command: Command, line: str, expected: str
+):
     (tmp_path / "bad.toml").write_text(f"{SWEPT.partition('[sweep')[0]}[sweep.grid]\n{line}\n")
     before = every_file(tmp_path)
     done = command("sweep", "bad.toml")
     assert (done.returncode, done.stdout) == (2, "")
-    assert says in done.stderr
+    assert expected in done.stderr
     assert done.stderr.count("error:") == 1
     lines = (tmp_path / "bad.toml").read_text().splitlines()
-    # The last part of the key is where the caret of a compiler would stand.
+    # The caret points at the last part of the key.
     place = f"bad.toml:{len(lines)}:{lines[-1].index(line.split(' =')[0].rpartition('.')[2]) + 1}, [sweep]: "
     assert f" --> {place}" in done.stderr
     assert every_file(tmp_path) == before
@@ -238,16 +240,16 @@ def test_two_sweeps_never_write_to_one_folder(swept: Path, tmp_path: Path):
 
 def test_ctrl_c_keeps_finished_runs_and_the_same_command_resumes(swept: Path, tmp_path: Path, command: Command):
     changes = ["--set", "duration=300s", "--seeds", "40"]
-    total = 40 * POINTS // 2
+    total = 40 * RUNS // 2
     words = [sys.executable, "-m", "headgate", "sweep", str(swept), *changes]
     with subprocess.Popen(words, cwd=tmp_path, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as run:
         wait_for(lambda: len(list(tmp_path.glob("results/*/receipts/*"))) > 1, 60)
         os.kill(run.pid, signal.SIGINT)
-        _, said = run.communicate(timeout=60)
+        _, message = run.communicate(timeout=60)
     (folder,) = tmp_path.glob("results/*")
     kept = len(list((folder / "receipts").iterdir()))
     assert run.returncode == 130
-    assert said.startswith(f"error: stopped: {kept} of {total} runs are finished. Repeat the command to resume from")
+    assert message.startswith(f"error: stopped: {kept} of {total} runs are finished. Repeat the command to resume from")
     assert 0 < kept < total
     assert headgate.Sweep.load(folder).points.num_rows == kept
     planned = command("sweep", swept, *changes, "--dry-run").stdout.splitlines()
@@ -256,13 +258,13 @@ def test_ctrl_c_keeps_finished_runs_and_the_same_command_resumes(swept: Path, tm
 
 
 def test_a_sweep_keeps_recorded_tables():
-    found = headgate.sweep(
+    sweep = headgate.sweep(
         headgate.Scenario.parse(SWEPT, set=["record.events=decisions", "record.flows=['tcp/0']"], seeds=1),
         grid={"link.rate": ["1Mbit/s"]},
     )
-    assert set(found.table("events")["discipline"].to_pylist()) == {"droptail", "red"}
-    assert found.table("traces").num_rows > 0
-    assert any(name.startswith("gauge:") for name in found.table("events").column_names)
+    assert set(sweep.table("events")["discipline"].to_pylist()) == {"droptail", "red"}
+    assert sweep.table("traces").num_rows > 0
+    assert any(name.startswith("gauge:") for name in sweep.table("events").column_names)
 
 
 def test_an_old_dataset_is_read_with_the_new_names(dataset: headgate.Sweep, tmp_path: Path):

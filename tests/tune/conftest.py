@@ -1,4 +1,4 @@
-"""A search that takes a blink: three seconds of the small scenario's network under RED."""
+"""A quick search: RED on the network of the small scenario, for three seconds."""
 
 import json
 from importlib import resources
@@ -19,8 +19,8 @@ SCHEMAS = {"tune": "tune-2.json", "sensitivity": "sensitivity-1.json"}
 CHANGES = ["duration=3s", "seeds=[1]"]
 
 
-def valid(name: str, document: object) -> None:
-    """Holds a document to the schema that ships with the package."""
+def validate_document(name: str, document: object) -> None:
+    """Validates a document against its schema in the package."""
     schema = json.loads(resources.files("headgate").joinpath(f"schema/{SCHEMAS[name]}").read_text())
     jsonschema.Draft202012Validator.check_schema(schema)
     jsonschema.Draft202012Validator(schema).validate(document)

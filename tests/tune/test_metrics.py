@@ -31,7 +31,7 @@ FABA = 1
         ("jain", "jain"),
     ],
 )
-def test_words_stand_in_any_order_apart_or_joined(written: str, nearest: str, in_memory: headgate.Result):
+def test_words_of_a_metric_have_any_order_and_may_be_joined(written: str, nearest: str, in_memory: headgate.Result):
     assert str(metric(written, in_memory.scenario)) == nearest
 
 

@@ -1,4 +1,4 @@
-"""Searches: repeatable, resumable, honest about what they found."""
+"""Searches are repeatable and resumable, and report failed bounds."""
 
 import json
 import sys
@@ -16,27 +16,27 @@ from headgate.tuning.outcome import ComparedSetting
 from headgate.tuning.search import Search
 from headgate.tuning.study import FILE, NAME, SearchPlan, Trial
 from tests.conftest import Command
-from tests.tune.conftest import CHANGES, plan_of, valid
+from tests.tune.conftest import CHANGES, plan_of, validate_document
 
 TUNE = ["--qdisc", "red", *(word for each in CHANGES for word in ("--set", each)), "--out", "out"]
 
 
-def tried(plan: SearchPlan, folder: Path, count: int, **how: object) -> list[tuple[int, str, dict[str, Quantity]]]:
+def run_search(plan: SearchPlan, folder: Path, count: int, **how: object) -> list[tuple[int, str, dict[str, Quantity]]]:
     folder.mkdir(exist_ok=True)
-    found = Search(plan, folder).run(count, **how)  # type: ignore[arg-type]
-    return [(trial.number, trial.qdisc, trial.measured) for trial in found]
+    trials = Search(plan, folder).run(count, **how)  # type: ignore[arg-type]
+    return [(trial.number, trial.qdisc, trial.measured) for trial in trials]
 
 
-class Stops(Watcher):
-    """Presses Ctrl-C once two points are done."""
+class StoppingWatcher(Watcher):
+    """Interrupts the search after two runs."""
 
     def tick(self, finished: int, _: float) -> None:
         if finished >= 2:
             raise KeyboardInterrupt
 
 
-class Begins(Watcher):
-    """Keeps what a run began with."""
+class BeginWatcher(Watcher):
+    """Records the arguments of `begin`."""
 
     def begin(self, total: int, cached: int, seconds: float) -> None:
         self.begun = (total, cached, seconds)
@@ -46,19 +46,19 @@ def test_a_search_is_the_same_on_any_threads_and_however_often_it_was_stopped(
     plan: SearchPlan, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ):
     monkeypatch.setattr(search, "BATCH", 3)
-    whole = tried(plan, tmp_path / "whole", 5, threads=2)
-    assert whole[0][1] == "red"  # the first is what was, so that the search cannot end below it
+    whole = run_search(plan, tmp_path / "whole", 5, threads=2)
+    assert whole[0][1] == "red"  # the first trial is the original setting, so that the best is never worse
     assert len({qdisc for _, qdisc, _ in whole}) > 3
     with pytest.raises(InterruptedRunError, match=r"of 5 runs are finished\. Repeat the command to resume"):
-        tried(plan, tmp_path / "parts", 5, threads=1, watcher=Stops())
-    assert tried(plan, tmp_path / "parts", 4, threads=1) == whole[:4]
-    assert tried(plan, tmp_path / "parts", 5, threads=1) == whole
+        run_search(plan, tmp_path / "parts", 5, threads=1, watcher=StoppingWatcher())
+    assert run_search(plan, tmp_path / "parts", 4, threads=1) == whole[:4]
+    assert run_search(plan, tmp_path / "parts", 5, threads=1) == whole
 
 
 def test_finished_trials_are_not_run_again_and_optuna_can_read_them(plan: SearchPlan, tmp_path: Path):
-    tried(plan, tmp_path, 3)
-    seen = Begins()
-    tried(plan, tmp_path, 4, watcher=seen)
+    run_search(plan, tmp_path, 3)
+    seen = BeginWatcher()
+    run_search(plan, tmp_path, 4, watcher=seen)
     assert seen.begun == (4, 3, plan.scenario.duration_s)
     study = optuna.load_study(study_name=NAME, storage=f"sqlite:///{tmp_path / FILE}")
     assert len(study.trials) == 4
@@ -89,7 +89,7 @@ def test_contradictory_settings_are_counted_and_avoided(tmp_path: Path):
     assert outcome.best(trials, plan.goals)[0] not in refused
 
 
-def test_nothing_measured_is_an_error_and_leaves_nothing(command: Command, small: Path):
+def test_an_objective_without_values_is_an_error_and_writes_nothing(command: Command, small: Path):
     done = command("tune", small, "--objective", "p95 completion", "--trials", "2", *TUNE)
     assert done.returncode == 2
     assert "this scenario gives no value of p95 completion" in done.stderr
@@ -125,12 +125,12 @@ def test_the_command_prints_the_best_setting(command: Command, small: Path):
     assert "seeds 2 to 3, held out" in done.stdout
     (folder,) = Path("out").iterdir()
     document = json.loads((folder / "tuned.json").read_text())
-    valid("tune", document)
-    (found,) = document["found"]
-    assert f'scenario  qdiscs = ["{found["qdisc"]}"]' in done.stdout
-    assert found["tc"]["command"] in done.stdout
-    was, now = (found["metrics"]["p95 queue delay"][each]["per_seed"] for each in ("was", "now"))
-    assert found["metrics"]["p95 queue delay"]["difference"]["per_seed"] == [
+    validate_document("tune", document)
+    (best,) = document["found"]
+    assert f'scenario  qdiscs = ["{best["qdisc"]}"]' in done.stdout
+    assert best["tc"]["command"] in done.stdout
+    was, now = (best["metrics"]["p95 queue delay"][each]["per_seed"] for each in ("was", "now"))
+    assert best["metrics"]["p95 queue delay"]["difference"]["per_seed"] == [
         a - b for a, b in zip(now, was, strict=True)
     ]
     assert {file.suffix for file in folder.iterdir()} >= {".png", ".svg", ".json", ".db"}
@@ -146,7 +146,7 @@ def test_a_bound_that_no_setting_keeps_is_reported_with_the_closest_setting(comm
 
 
 def test_a_parameter_that_does_nothing_stays_as_it_was(tmp_path: Path):
-    """RED's target delay bears on thresholds that are `auto`, and these are not."""
+    """RED's target delay affects thresholds only if they are `auto`, and these are not."""
     plan = plan_of("red:minth=5p,maxth=20p", ["maxp=0.1..0.5", "target_delay"], ["p95 queue delay"])
     (best,) = outcome.best(Search(plan, tmp_path).run(3), plan.goals)
     assert {"maxp", "target_delay"} <= set(plan.base.with_settings(best.settings).settings)
@@ -193,7 +193,7 @@ def test_a_bound_that_the_original_broke_and_the_best_keeps_is_marked(in_memory:
     plan = plan_of("red", ["maxp"], ["jain"], ["queue delay < 30ms"])
     was, now = trial(0, 0.9, 40.0), trial(1, 0.8, 20.0)
     compared = ComparedSetting(now, was.measured, now.measured)
-    found = outcome.SearchOutcome(plan, [was, now], [now], [compared], in_memory)
-    cells = [str(cell) for column in show.comparison(found, compared).columns for cell in column.cells]
+    search_outcome = outcome.SearchOutcome(plan, [was, now], [now], [compared], in_memory)
+    cells = [str(cell) for column in show.comparison(search_outcome, compared).columns for cell in column.cells]
     assert cells[-2:] == ["worse", "keeps < 30 ms, was broken"]
-    assert "jain down 11.1 %, from 0.900 to 0.800" in show.sentence(found, compared)
+    assert "jain down 11.1 %, from 0.900 to 0.800" in show.sentence(search_outcome, compared)

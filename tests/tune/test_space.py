@@ -1,4 +1,4 @@
-"""What is searched, and how values are written."""
+"""The ranges of a search, and how values are written."""
 
 import re
 
@@ -20,10 +20,10 @@ SFB = QdiscSpec.of("sfb")
 def test_the_ends_of_every_range_are_values_the_discipline_takes(name: str):
     base = QdiscSpec.of(name)
     for parameter in base.discipline.parameters:
-        found = around(base, parameter, 100.0)
-        for end in (found.low, found.high) if found is not None else ():
+        interval = around(base, parameter, 100.0)
+        for end in (interval.low, interval.high) if interval is not None else ():
             # Two parameters may contradict each other (minth above maxth); the value by itself must be one.
-            assert f"`{parameter.name}` is " not in refusal(base.with_settings({parameter.name: found.text(end)}))
+            assert f"`{parameter.name}` is " not in refusal(base.with_settings({parameter.name: interval.text(end)}))
 
 
 def refusal(spec: QdiscSpec) -> str:
@@ -101,7 +101,7 @@ def test_rounding_does_not_leave_the_range():
     assert (axis.text(axis.low), axis.text(axis.high), axis.text(5.4321)) == ("1.2345ms", "9.8765ms", "5.43ms")
 
 
-def test_the_values_that_are_there_are_written_as_they_were():
+def test_the_original_values_are_written_unchanged():
     base = QdiscSpec.of("cobalt")  # its decrement, 1/4096, has more digits than a search writes
     axes = space(base, ["decrement", "mtu"])
     now = numbers(axes, base)

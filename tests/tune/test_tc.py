@@ -66,17 +66,17 @@ def test_the_burst_makes_tc_choose_the_weight(wq: float, minth: float):
     burst, chosen = burst_for(wq, minth)
     assert weight(minth, burst) == chosen
     assert 0.5 < chosen / wq < 2
-    # The least burst: one less and the weight is a greater one, or none can be.
+    # This is the least burst: with one less, the weight is greater or impossible.
     assert burst - 1 < minth or (weight(minth, burst - 1) or 1) > chosen
 
 
 @pytest.mark.skipif(shutil.which("tc") is None or shutil.which("unshare") is None, reason="tc and unshare are Linux's")
 def test_tc_understands_every_command():
-    """Whether the kernel has the discipline is another matter: what tc cannot read, it says before it asks."""
+    """tc reports what it cannot parse before it asks the kernel, which may lack the discipline."""
     if subprocess.run(["unshare", "-rn", "true"], capture_output=True, check=False).returncode != 0:
         pytest.skip("no namespaces here")
     known = [name for name in tc.KINDS if name != "dualpi2"]  # of iproute2 6.16 and later
     script = "\n".join(f"tc qdisc replace dev lo root {line(name)} 2>&1 || true" for name in known)
-    said = subprocess.run(["unshare", "-rn", "sh", "-c", script], capture_output=True, text=True, check=True).stdout
+    output = subprocess.run(["unshare", "-rn", "sh", "-c", script], capture_output=True, text=True, check=True).stdout
     for word in ("What is", "Illegal", "Usage", "missing", "failed", "larger", "unparsable", "mandatory"):
-        assert word not in said, said
+        assert word not in output, output
