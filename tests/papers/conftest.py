@@ -1,4 +1,4 @@
-"""A small experiment that runs in a blink, shaped like those of the papers."""
+"""A small, quick experiment with all parts that those of the papers have."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""What clearly holds of BLUE and SFB, in runs that are shorter still than `--quick`; and equation (1), by hand."""
+"""Claims on BLUE and SFB that hold clearly, from runs shorter than `--quick`; and equation (1), by hand."""
 
 from dataclasses import replace
 from pathlib import Path
@@ -15,37 +15,37 @@ from headgate.papers.blue.fig17 import misclassified
 
 
 def shortened(name: str, out: Path, *settings: str, cases: tuple[Case, ...] | None = None) -> ExperimentResults:
-    """What one seed finds with some settings, in some cases of an experiment."""
+    """Results of one seed of an experiment, with changed settings and some of its cases."""
     experiment = replace(catalogue.experiment(name), quick=QuickVariant(1, settings, cases))
     return run(experiment, out, RunOptions(quick=True, threads=1), Watcher()).results
 
 
-def verdicts(found: ExperimentResults, said: str) -> set[Verdict]:
-    """The verdicts on the claims with these words."""
-    judged = {claim.judge(found).verdict for claim in found.experiment.claims if said in claim.text}
-    assert judged, f"nothing is claimed about {said!r}"
+def verdicts(results: ExperimentResults, words: str) -> set[Verdict]:
+    """The verdicts on the claims that contain the words."""
+    judged = {claim.judge(results).verdict for claim in results.experiment.claims if words in claim.text}
+    assert judged, f"nothing is claimed about {words!r}"
     return judged
 
 
-def test_beside_an_unresponsive_flow_red_serves_it_and_the_others_hold_it_back(tmp_path: Path):
-    found = shortened("blue/fig16", tmp_path, "duration=30s")
-    for said in (
+def test_red_lets_an_unresponsive_flow_through_and_the_others_limit_it(tmp_path: Path):
+    results = shortened("blue/fig16", tmp_path, "duration=30s")
+    for words in (
         "SFB limits the unresponsive flow",
         "Under RED the throughput of TCP suffers",
         "SFRED limits the unresponsive flow",
         "SFQ with RED limits the unresponsive flow",
     ):
-        assert verdicts(found, said) == {Verdict.HOLDS}, said
-    # Of 414 KB in 46 queues served in turn, the flow gets one queue's turns: 45/46 Mbit/s.
-    assert found("unresponsive_rate", "SFQ+RED").mean == pytest.approx(45 / 46, rel=0.03)
+        assert verdicts(results, words) == {Verdict.HOLDS}, words
+    # 46 queues share the link of 45 Mbit/s, and the flow has one of them: 45/46 Mbit/s.
+    assert results("unresponsive_rate", "SFQ+RED").mean == pytest.approx(45 / 46, rel=0.03)
 
 
-def test_blue_finds_the_load_and_drops_only_where_a_cwnd_of_one_packet_each_does_not_fit(tmp_path: Path):
-    found = shortened("blue/fig6", tmp_path)
-    for said in ("BLUE does not leave the link underutilized", "BLUE has no sustained", "BLUE has significant drops"):
-        assert verdicts(found, said) == {Verdict.HOLDS}, said
-    # At 200 connections RED swings between marking none and all; BLUE's probability does not move.
-    assert found("p_sd_200", "BLUE").mean < 0.01 < 0.1 < found("p_sd_200", "RED").mean
+def test_blue_drops_packets_only_where_windows_of_one_packet_exceed_the_link(tmp_path: Path):
+    results = shortened("blue/fig6", tmp_path)
+    for words in ("BLUE does not leave the link underutilized", "BLUE has no sustained", "BLUE has significant drops"):
+        assert verdicts(results, words) == {Verdict.HOLDS}, words
+    # At 200 connections RED's probability oscillates between 0 and 1; BLUE's is constant.
+    assert results("p_sd_200", "BLUE").mean < 0.01 < 0.1 < results("p_sd_200", "RED").mean
 
 
 def test_equation_1_gives_the_papers_numbers():
@@ -54,5 +54,5 @@ def test_equation_1_gives_the_papers_numbers():
 
 
 def test_every_claim_on_equation_1_holds(tmp_path: Path):
-    found = shortened("blue/fig17", tmp_path)
-    assert {claim.judge(found).verdict for claim in found.experiment.claims} == {Verdict.HOLDS}
+    results = shortened("blue/fig17", tmp_path)
+    assert {claim.judge(results).verdict for claim in results.experiment.claims} == {Verdict.HOLDS}

@@ -11,13 +11,13 @@ from headgate.papers import catalogue
 
 def test_breathe_protects_tcp_where_red_and_plain_choke_do_not(tmp_path: Path):
     figure2, figure3 = (catalogue.experiment(f"breathe/fig{number}") for number in (2, 3))
-    # The two figures are of the same runs.
+    # Both figures show the same runs.
     assert figure2.scenario == figure3.scenario
     assert figure2.qdiscs == figure3.qdiscs
     both = replace(figure2, measures={**figure2.measures, **figure3.measures})
     shortened = replace(both, quick=replace(both.quick, set=("duration=100s",)))
-    found = run(shortened, tmp_path, RunOptions(quick=True, threads=2), Watcher()).results
-    said = {claim.text: claim.judge(found).verdict.value for claim in (*figure2.claims, *figure3.claims)}
+    results = run(shortened, tmp_path, RunOptions(quick=True, threads=2), Watcher()).results
+    judged = {claim.text: claim.judge(results).verdict.value for claim in (*figure2.claims, *figure3.claims)}
     clear = (
         "Under DropTail TCP gets nearly nothing (less than 5 % of the fair rate)",
         "Under RED TCP gets nearly nothing (less than 5 % of the fair rate)",
@@ -27,4 +27,4 @@ def test_breathe_protects_tcp_where_red_and_plain_choke_do_not(tmp_path: Path):
         "BREATHe protects TCP more than SFQ does",
         "More TCP flows are near the fair rate (0.6 to 1.2 kbit/s) under BREATHe than under CHOKe-1",
     )
-    assert {claim: said[claim] for claim in clear} == dict.fromkeys(clear, Verdict.HOLDS.value)
+    assert {claim: judged[claim] for claim in clear} == dict.fromkeys(clear, Verdict.HOLDS.value)

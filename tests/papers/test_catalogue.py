@@ -1,4 +1,4 @@
-"""Every experiment is whole: its scenarios are valid, its choices decide them, its published numbers have a place."""
+"""Every experiment is complete: valid scenarios, effective open parameters, and published numbers with a source."""
 
 from pathlib import Path
 from string import Template
@@ -31,8 +31,8 @@ def test_every_case_is_a_valid_scenario(name: str):
                 assert len(scenario.qdiscs) == len(experiment.qdiscs)
 
 
-class Watched(ScenarioValues):
-    """Values that note which of them a scenario asks for."""
+class RecordingValues(ScenarioValues):
+    """Values that record which of them a scenario reads."""
 
     def __init__(self, values: ScenarioValues) -> None:
         super().__init__(values._named, values.qdiscs)
@@ -48,7 +48,7 @@ def test_open_parameters_change_the_scenario(name: str):
     experiment = catalogue.experiment(name)
     named = set(Template("\n".join(experiment.qdiscs.values())).get_identifiers())
     if experiment.scenario is not None:
-        values = Watched(experiment.values_of(experiment.cases[0], experiment.qdiscs.values()))
+        values = RecordingValues(experiment.values_of(experiment.cases[0], experiment.qdiscs.values()))
         experiment.scenario(values)
         named |= values.taken
     for choice in experiment.choices:
@@ -60,10 +60,10 @@ def test_open_parameters_change_the_scenario(name: str):
 
 
 @pytest.mark.parametrize("paper", catalogue.PAPERS)
-def test_every_finding_of_a_paper_is_of_a_claim(paper: str):
-    told = findings.read(f"headgate.papers.{paper.replace('-', '_')}")
+def test_every_finding_of_a_paper_belongs_to_a_claim(paper: str):
+    written = findings.read(f"headgate.papers.{paper.replace('-', '_')}")
     used = {claim.finding for name in catalogue.names(paper) for claim in catalogue.experiment(name).claims}
-    assert set(told.values()) == used - {""}
+    assert set(written.values()) == used - {""}
 
 
 @pytest.mark.parametrize("name", ALL)
@@ -88,7 +88,7 @@ def test_a_headline_is_a_measure_in_one_case(name: str):
 
 
 @pytest.mark.parametrize("name", ALL)
-def test_a_whole_run_has_intervals_and_a_shortened_one_is_a_part_of_it(name: str):
+def test_a_full_run_has_several_seeds_and_contains_the_shortened_run(name: str):
     experiment: Experiment = catalogue.experiment(name)
     assert experiment.seeds >= 5 or experiment.compute is not None
     assert all(case in experiment.cases for case in experiment.cases_of(quick=True))

@@ -1,4 +1,4 @@
-"""Claims decide what their sentences say: in one case, in each that was run, against bounds that follow the case."""
+"""Conditions of claims: on one case, on each case that was run, and with bounds that depend on the case."""
 
 import pytest
 
@@ -26,8 +26,8 @@ CASES = grid(buffer=(10, 20, 40))
 
 
 @pytest.fixture
-def found() -> ExperimentResults:
-    """Two disciplines at three buffers, of which the largest was left out: twice the buffer halves the loss."""
+def results() -> ExperimentResults:
+    """Two disciplines with three buffers; the largest was not run. Twice the buffer halves the loss."""
     experiment = Experiment(
         title="t", place="p", about="", qdiscs={"RED": "red", "SFB": "sfb"}, claims=(), plot=lambda _: None, cases=CASES
     )
@@ -38,64 +38,64 @@ def found() -> ExperimentResults:
     return ExperimentResults(experiment, experiment.qdiscs, CASES[:2], values)
 
 
-def verdict(condition: Condition, found: ExperimentResults) -> Verdict:
-    return condition(found).verdict
+def verdict(condition: Condition, results: ExperimentResults) -> Verdict:
+    return condition(results).verdict
 
 
-def test_a_term_is_of_the_case_that_it_names(found: ExperimentResults):
-    higher = above(m("loss", "RED", buffer=10), m("loss", "SFB", buffer=10))(found)
+def test_a_term_has_the_value_of_the_case_that_it_names(results: ExperimentResults):
+    higher = above(m("loss", "RED", buffer=10), m("loss", "SFB", buffer=10))(results)
     assert higher[:2] == (Verdict.HOLDS, "claimed above 0.100, measured 0.400")
-    assert verdict(above(m("loss", "RED", buffer=20), 0.3), found) is Verdict.DIFFERS
-    assert verdict(above(m("loss", "RED", buffer=10), m("loss", "SFB", buffer=10), times=5), found) is Verdict.DIFFERS
+    assert verdict(above(m("loss", "RED", buffer=20), 0.3), results) is Verdict.DIFFERS
+    assert verdict(above(m("loss", "RED", buffer=10), m("loss", "SFB", buffer=10), times=5), results) is Verdict.DIFFERS
 
 
-def test_terms_are_reckoned_with(found: ExperimentResults):
+def test_terms_can_be_subtracted_multiplied_and_divided(results: ExperimentResults):
     red, sfb = m("loss", "RED", buffer=10), m("loss", "SFB", buffer=10)
-    assert (red / sfb).value(found, {}).mean == pytest.approx(4)
-    assert (red - sfb).value(found, {}).mean == pytest.approx(0.3)
-    assert (red * 100).value(found, {}).mean == pytest.approx(40)
+    assert (red / sfb).value(results, {}).mean == pytest.approx(4)
+    assert (red - sfb).value(results, {}).mean == pytest.approx(0.3)
+    assert (red * 100).value(results, {}).mean == pytest.approx(40)
 
 
-def test_each_case_that_was_run_is_looked_at_and_decides_with_the_others(found: ExperimentResults):
+def test_in_each_case_judges_every_case_that_was_run(results: ExperimentResults):
     assert (
-        in_each_case(above(m("loss", "RED"), m("loss", "SFB")))(found).numbers
+        in_each_case(above(m("loss", "RED"), m("loss", "SFB")))(results).numbers
         == "claimed above 0.100, measured 0.400 (and 1 more)"
     )
-    assert verdict(in_each_case(above(m("loss", "RED"), 0.3)), found) is Verdict.DIFFERS
-    assert verdict(in_each_case(above(m("loss", "RED"), 0.3), buffer=10), found) is Verdict.HOLDS
-    assert verdict(in_each_case(above(m("loss", "RED"), 0.3), buffer=lambda size: size < 20), found) is Verdict.HOLDS
-    assert verdict(in_each_case(near(m("loss", "RED"), lambda case: 4 / case["buffer"], within=0.01)), found) is (
+    assert verdict(in_each_case(above(m("loss", "RED"), 0.3)), results) is Verdict.DIFFERS
+    assert verdict(in_each_case(above(m("loss", "RED"), 0.3), buffer=10), results) is Verdict.HOLDS
+    assert verdict(in_each_case(above(m("loss", "RED"), 0.3), buffer=lambda size: size < 20), results) is Verdict.HOLDS
+    assert verdict(in_each_case(near(m("loss", "RED"), lambda case: 4 / case["buffer"], within=0.01)), results) is (
         Verdict.HOLDS
     )
 
 
-def test_a_case_named_by_a_term_stands_against_the_case_at_hand(found: ExperimentResults):
+def test_in_each_case_may_compare_with_a_named_case(results: ExperimentResults):
     no_more_than_with_10 = in_each_case(at_most(m("loss", "RED") - m("loss", "RED", buffer=10), 0))
-    assert verdict(no_more_than_with_10, found) is Verdict.HOLDS
+    assert verdict(no_more_than_with_10, results) is Verdict.HOLDS
 
 
-def test_a_condition_on_a_case_that_was_not_run_raises_not_run_error(found: ExperimentResults):
+def test_a_condition_on_a_case_that_was_not_run_raises_not_run_error(results: ExperimentResults):
     for condition in (above(m("loss", "RED", buffer=40), 0), in_each_case(above(m("loss", "RED"), 0), buffer=40)):
         with pytest.raises(NotRunError, match="leaves out"):
-            condition(found)
+            condition(results)
 
 
-def test_all_or_one_of_several(found: ExperimentResults):
+def test_every_and_some_combine_conditions(results: ExperimentResults):
     conditions = [below(m("loss", label, buffer=10), 0.2) for label in ("RED", "SFB")]
-    assert verdict(every(conditions), found) is Verdict.DIFFERS
-    assert verdict(some(conditions), found) is Verdict.HOLDS
+    assert verdict(every(conditions), results) is Verdict.DIFFERS
+    assert verdict(some(conditions), results) is Verdict.HOLDS
 
 
-def test_curves_over_an_axis_and_along_terms(found: ExperimentResults):
-    assert verdict(falls(over("buffer", "loss", "RED")), found) is Verdict.HOLDS
-    assert verdict(rises(along({label: m("loss", label, buffer=10) for label in ("SFB", "RED")})), found) is (
+def test_curves_over_an_axis_and_along_terms(results: ExperimentResults):
+    assert verdict(falls(over("buffer", "loss", "RED")), results) is Verdict.HOLDS
+    assert verdict(rises(along({label: m("loss", label, buffer=10) for label in ("SFB", "RED")})), results) is (
         Verdict.HOLDS
     )
 
 
-def test_the_numbers_of_a_finding_come_from_the_results(found: ExperimentResults):
+def test_the_numbers_of_a_finding_come_from_the_results(results: ExperimentResults):
     written = "RED loses {loss | RED | buffer=20 | 100} %, {loss | SFB | buffer=10}, and {loss | RED | buffer=40}."
-    assert findings.filled(written, found) == "RED loses 20.0 %, 0.100, and \N{EN DASH}."
+    assert findings.filled(written, results) == "RED loses 20.0 %, 0.100, and \N{EN DASH}."
     assert Claim("a", below(m("loss", "RED"), 1)).finding == ""
 
 

@@ -1,4 +1,4 @@
-"""What clearly holds of the comparison of FRED, BLUE, SFB and CHOKe, in runs that are shorter still than `--quick`."""
+"""Claims on FRED, BLUE, SFB and CHOKe that hold clearly, from runs shorter than `--quick`."""
 
 from dataclasses import replace
 from pathlib import Path
@@ -14,7 +14,7 @@ from headgate.papers import catalogue
 
 
 def shortened(name: str, out: Path, *cases: Case) -> ExperimentResults:
-    """What one seed of 50 s finds, of which 30 count, in some cases of an experiment."""
+    """Results of one seed of 50 s, 20 of which are warm-up, in some cases of an experiment."""
     experiment = replace(catalogue.experiment(name), quick=QuickVariant(1, ("duration=50s",), cases or None))
     return run(experiment, out, RunOptions(quick=True, threads=1), Watcher()).results
 
@@ -29,7 +29,7 @@ def test_every_claim_on_queues_by_class_holds(queues: ExperimentResults):
         assert claim.judge(queues).verdict is Verdict.HOLDS, claim.text
 
 
-def test_the_six_stand_as_in_the_paper(queues: ExperimentResults):
+def test_the_six_disciplines_have_the_order_of_the_paper(queues: ExperimentResults):
     def held(label: str) -> float:
         return queues("cbr_share", label).mean
 
@@ -39,7 +39,7 @@ def test_the_six_stand_as_in_the_paper(queues: ExperimentResults):
 
 
 def test_freds_table_is_reproduced_at_its_implied_round_trip_time(tmp_path: Path):
-    found = shortened("comparison/table1", tmp_path, *grid(delay=("133ms",), link=(8, 20)))
-    assert found("tcp", "FRED", delay="133ms", link=20).mean == pytest.approx(13.94, rel=0.02)
-    assert found("tcp", "FRED", delay="133ms", link=8).mean == pytest.approx(5.73, rel=0.05)
-    assert found("cbr_part", "FRED", delay="133ms", link=20).mean > 0.99
+    results = shortened("comparison/table1", tmp_path, *grid(delay=("133ms",), link=(8, 20)))
+    assert results("tcp", "FRED", delay="133ms", link=20).mean == pytest.approx(13.94, rel=0.02)
+    assert results("tcp", "FRED", delay="133ms", link=8).mean == pytest.approx(5.73, rel=0.05)
+    assert results("cbr_part", "FRED", delay="133ms", link=20).mean > 0.99

@@ -1,4 +1,4 @@
-"""Claims of the FABA paper that hold clearly, from shortened runs: a change that breaks one is seen."""
+"""Claims of the FABA paper that hold clearly, from shortened runs."""
 
 from dataclasses import replace
 from pathlib import Path
@@ -15,20 +15,20 @@ def verdicts(name: str, out: Path, cases: tuple[Case, ...]) -> dict[str, str]:
     """The verdict on each claim of an experiment, from a shortened run of these cases."""
     whole = catalogue.experiment(name)
     shortened = replace(whole, quick=replace(whole.quick, cases=cases), cases=cases)
-    found = run(shortened, out, RunOptions(quick=True, threads=2), Watcher()).results
-    return {claim.text: verdict for claim in whole.claims if (verdict := _verdict(claim, found)) is not None}
+    results = run(shortened, out, RunOptions(quick=True, threads=2), Watcher()).results
+    return {claim.text: verdict for claim in whole.claims if (verdict := _verdict(claim, results)) is not None}
 
 
-def _verdict(claim: Claim, found: ExperimentResults) -> str | None:
+def _verdict(claim: Claim, results: ExperimentResults) -> str | None:
     """The verdict by the sign where one seed was run; None if a case of the claim was not run."""
     try:
-        return claim.judge(found).verdict.value
+        return claim.judge(results).verdict.value
     except NotRunError:
         return None
 
 
 def test_faba_protects_tcp_at_small_and_large_buffers(tmp_path: Path):
-    said = verdicts("faba/table1", tmp_path, ({"buffer": 78}, {"buffer": 780}))
+    judged = verdicts("faba/table1", tmp_path, ({"buffer": 78}, {"buffer": 780}))
     clear = (
         "FABA gives TCP more than RED does, at every buffer",
         "FABA gives TCP more than CHOKe does, at every buffer",
@@ -37,11 +37,11 @@ def test_faba_protects_tcp_at_small_and_large_buffers(tmp_path: Path):
         "With more buffer, TCP gets more under SFED",
         "With more buffer, TCP gets more under FABA",
     )
-    assert {claim: said[claim] for claim in clear} == dict.fromkeys(clear, Verdict.HOLDS.value)
+    assert {claim: judged[claim] for claim in clear} == dict.fromkeys(clear, Verdict.HOLDS.value)
 
 
 def test_aggregates_and_hierarchies_get_their_shares(tmp_path: Path):
-    said = verdicts("faba/fig17", tmp_path, ({"constant": 4}, {"constant": 20}))
-    said |= verdicts("faba/fig19", tmp_path, ({},))
-    assert len(said) == 5
-    assert set(said.values()) == {Verdict.HOLDS.value}
+    judged = verdicts("faba/fig17", tmp_path, ({"constant": 4}, {"constant": 20}))
+    judged |= verdicts("faba/fig19", tmp_path, ({},))
+    assert len(judged) == 5
+    assert set(judged.values()) == {Verdict.HOLDS.value}

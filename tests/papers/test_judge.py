@@ -1,4 +1,4 @@
-"""Three-valued comparison: what holds, what differs and what is inconclusive."""
+"""Verdicts: a comparison holds, differs or is inconclusive."""
 
 import math
 from collections.abc import Callable
@@ -36,7 +36,7 @@ def test_a_clear_difference_holds_one_way_and_differs_the_other():
     assert above(small, large).verdict is DIFFERS
 
 
-def test_overlapping_intervals_cannot_tell():
+def test_overlapping_intervals_are_inconclusive():
     assert below(q(1.0, 3.0, 2.0), q(2.0, 1.0, 3.5)).verdict is OPEN
 
 
@@ -64,13 +64,13 @@ def test_a_tie_neither_holds_nor_differs(seeds: int):
                 assert judgement.numbers.endswith(": equal")
 
 
-def test_the_interval_is_students():
+def test_the_interval_uses_students_t():
     # t for 2 degrees of freedom is 4.302653 and the deviation of 1, 2, 3 is 1: half = 4.302653 / sqrt(3).
     assert q(1.0, 2.0, 3.0).half == pytest.approx(4.302653 / math.sqrt(3), rel=1e-6)
     assert q(1.0).half == 0
 
 
-def test_nothing_at_all_is_at_most_zero():
+def test_zero_is_at_most_zero():
     assert at_most(q(0.0, 0.0, 0.0), 0.0).verdict is HOLDS
     assert at_most(q(0.5, 0.5, 0.5), 0.0).verdict is DIFFERS
     assert at_most(q(0.0, 0.0, 0.1), 0.0).verdict is OPEN
@@ -124,7 +124,7 @@ def test_an_unmeasured_quantity_is_inconclusive():
     assert str(nothing) == "\N{EN DASH}"
 
 
-def test_several_at_once():
+def test_every_and_some_combine_verdicts():
     yes, no = below(q(1.0, 1.1), 20.0), above(q(1.0, 1.1), 20.0)
     maybe = below(q(1.0, 3.0), 2.5)
     assert every([yes, yes]).verdict is HOLDS
@@ -184,7 +184,7 @@ def test_numbers_say_claim_and_measurement_with_digits_that_tell_them_apart():
     assert below(q(4.0), q(1.0), times=3).numbers == "claimed below 3 times 1.00, measured 4.00"
 
 
-def test_arithmetic_is_seed_by_seed():
+def test_arithmetic_is_done_for_each_seed():
     assert (q(4.0, 9.0) / q(2.0, 3.0)).per_seed == (2.0, 3.0)
     assert math.isnan((q(1.0) / q(0.0)).per_seed[0])
     assert (q(1.0, 2.0) * 10).per_seed == (10.0, 20.0)

@@ -1,4 +1,4 @@
-"""Figures of experiments: what is drawn is what was found, and each scale says what it is of where a reader looks."""
+"""Figures of experiments show the results, and their axes have labels where readers expect them."""
 
 import numpy as np
 import pytest
@@ -15,8 +15,8 @@ CASES = grid(buffer=(10, 20))
 
 
 @pytest.fixture
-def found() -> ExperimentResults:
-    """The loss of two disciplines at two buffers, as parts; the paper's is in per cent."""
+def results() -> ExperimentResults:
+    """The loss of two disciplines with two buffers, as fractions; the paper has it in per cent."""
     experiment = Experiment(
         title="Loss",
         place="figure 1",
@@ -37,14 +37,14 @@ def found() -> ExperimentResults:
     return ExperimentResults(experiment, experiment.qdiscs, CASES, values)
 
 
-def drawn(found: ExperimentResults, *layers, **more):
+def drawn(results: ExperimentResults, *layers, **more):
     """The axes of one panel."""
     with style.applied():
-        return Plot(PlotPanel(layers, **more))(found).axes[0]
+        return Plot(PlotPanel(layers, **more))(results).axes[0]
 
 
-def test_a_line_for_each_discipline_goes_through_its_means(found: ExperimentResults):
-    axes = drawn(found, Lines("loss", "buffer", scale=100, at=lambda buffer: buffer / 10))
+def test_a_line_for_each_discipline_goes_through_its_means(results: ExperimentResults):
+    axes = drawn(results, Lines("loss", "buffer", scale=100, at=lambda buffer: buffer / 10))
     red, sfb = axes.lines
     assert (red.get_label(), sfb.get_label()) == ("RED", "SFB")
     assert list(red.get_xdata()) == [1, 2]
@@ -52,31 +52,31 @@ def test_a_line_for_each_discipline_goes_through_its_means(found: ExperimentResu
     assert list(sfb.get_ydata()) == pytest.approx([10, 5])
 
 
-def test_the_band_is_the_interval(found: ExperimentResults):
-    axes = drawn(found, Line(over("buffer", "loss", "RED"), {}, "RED"))
+def test_the_band_is_the_interval(results: ExperimentResults):
+    axes = drawn(results, Line(over("buffer", "loss", "RED"), {}, "RED"))
     corners = axes.collections[0].get_paths()[0].vertices[:, 1]
     half = Quantity((0.4, 0.6)).half
     assert (corners.min(), corners.max()) == pytest.approx((0.5 - half, 0.5 + half))
 
 
-def test_crosses_are_the_papers_numbers_in_the_unit_of_the_panel(found: ExperimentResults):
-    axes = drawn(found, PublishedMarks("loss"))
+def test_crosses_mark_the_papers_numbers_in_the_unit_of_the_panel(results: ExperimentResults):
+    axes = drawn(results, PublishedMarks("loss"))
     assert [list(line.get_ydata()) for line in axes.lines] == [pytest.approx([0.5, 0.3])]
 
 
-def test_bars_stand_for_disciplines_and_for_measures_of_them(found: ExperimentResults):
-    axes = drawn(found, Bars("loss", {"buffer": 10}))
+def test_bars_stand_for_disciplines_and_for_measures_of_them(results: ExperimentResults):
+    axes = drawn(results, Bars("loss", {"buffer": 10}))
     assert [bar.get_height() for bar in axes.patches] == pytest.approx([0.5, 0.1])
     assert [tick.get_text() for tick in axes.get_xticklabels()] == ["RED", "SFB"]
     assert any(list(line.get_ydata()) == pytest.approx([0.08]) for line in axes.lines), "the paper's one number"
-    one = ExperimentResults(found.experiment, found.labels, CASES[:1], found.values)
+    one = ExperimentResults(results.experiment, results.labels, CASES[:1], results.values)
     grouped = drawn(one, GroupedBars({"loss": "Loss"}, leave_out=("RED",), intervals=False))
     assert [bar.get_height() for bar in grouped.patches] == pytest.approx([0.1])
 
 
-def test_a_reference_line_is_at_its_number_or_at_the_measured_value(found: ExperimentResults):
+def test_a_reference_line_is_at_its_number_or_at_the_measured_value(results: ExperimentResults):
     axes = drawn(
-        found,
+        results,
         ReferenceLine(3.0),
         ReferenceLine(m("loss", "RED", buffer=20) * 100),
         ReferenceLine(10, upright=True),
@@ -89,9 +89,9 @@ def test_a_reference_line_is_at_its_number_or_at_the_measured_value(found: Exper
     assert list(path.get_ydata()) == [2, 3]
 
 
-def test_a_scale_has_its_ends_ticks_and_logarithm(found: ExperimentResults):
+def test_a_scale_has_its_ends_ticks_and_logarithm(results: ExperimentResults):
     axes = drawn(
-        found,
+        results,
         Lines("loss", "buffer"),
         x=AxisScale("Buffer", 5, 40, {10: "ten", 20: "twenty"}, log=2),
         y=AxisScale(low=0),
@@ -102,11 +102,11 @@ def test_a_scale_has_its_ends_ticks_and_logarithm(found: ExperimentResults):
     assert axes.get_ylim()[0] == 0
 
 
-def test_panels_on_common_scales_are_labeled_at_the_edges_alone(found: ExperimentResults):
+def test_panels_with_common_scales_are_labeled_at_the_outer_edges_only(results: ExperimentResults):
     panels = [PlotPanel((Lines("loss", "buffer"),), AxisScale("x"), AxisScale("y"), f"panel {n}") for n in range(4)]
     with style.applied():
-        shared, apart = Plot(panels)(found), Plot(panels, layout="apart")(found)
-        stacked = Plot(panels[:2], heights=(2, 1))(found)
+        shared, apart = Plot(panels)(results), Plot(panels, layout="apart")(results)
+        stacked = Plot(panels[:2], heights=(2, 1))(results)
     labels = [(axes.get_xlabel(), axes.get_ylabel()) for axes in shared.axes]
     assert labels == [("", "y"), ("", ""), ("x", "y"), ("x", "")]
     assert {(axes.get_xlabel(), axes.get_ylabel()) for axes in apart.axes} == {("x", "y")}
@@ -114,13 +114,13 @@ def test_panels_on_common_scales_are_labeled_at_the_edges_alone(found: Experimen
     assert [axes.get_title(loc="left") for axes in shared.axes] == [f"panel {n}" for n in range(4)]
 
 
-def test_a_panel_for_each_discipline_and_one_legend(found: ExperimentResults):
+def test_a_panel_for_each_discipline_and_one_legend(results: ExperimentResults):
     def panel(label: str) -> PlotPanel:
         return PlotPanel((Line(over("buffer", "loss", label), {"label": label}, label),), title=label)
 
     with style.applied():
-        last = Plot(panel, legend=LAST, note=lambda found: f"{len(found.cases)} cases")(found)
-        outside = Plot(panel, legend=OUTSIDE)(found)
+        last = Plot(panel, legend=LAST, note=lambda results: f"{len(results.cases)} cases")(results)
+        outside = Plot(panel, legend=OUTSIDE)(results)
     assert [axes.get_legend() is not None for axes in last.axes] == [False, True]
     assert last.get_suptitle() == "Loss"
     assert last.get_supxlabel() == "2 cases"

@@ -1,4 +1,4 @@
-"""Whose packets wait: what is rebuilt from events is what the simulator counted."""
+"""Queues by class, rebuilt from events, agree with the counts of the simulator."""
 
 import numpy as np
 import pytest
@@ -18,12 +18,12 @@ def runs() -> list[Run]:
     return [Run(result, run, run.qdisc, {}) for run in result.scenario.runs]
 
 
-def test_the_queue_rebuilt_is_the_queue_counted(runs: list[Run]):
+def test_the_rebuilt_queue_equals_the_counted_queue(runs: list[Run]):
     for run in runs:
         assert queues.packets()(run) == pytest.approx(run.link("queue_packets_mean"), rel=1e-9)
 
 
-def test_the_queues_of_the_classes_are_the_whole_queue(runs: list[Run]):
+def test_the_queues_of_the_classes_add_up_to_the_queue(runs: list[Run]):
     for run in runs:
         tcp, cbr, whole = (queues.queue(run, kind=kind).packets for kind in ("tcp", "udp", None))
         assert (tcp >= 0).all()
@@ -41,13 +41,13 @@ def test_an_average_is_that_of_its_definition():
     assert queues.ewma(values, 0.002) == pytest.approx(expected, rel=1e-9)
 
 
-def test_the_greatest_average_leaves_out_the_warm_up(runs: list[Run]):
+def test_the_greatest_average_excludes_the_warm_up(runs: list[Run]):
     run = runs[0]
     time_s, average = queues.queue(run).average()
     assert queues.greatest_average()(run) == average[time_s >= run.warmup_s].max()
 
 
-def test_an_average_is_of_the_queue_before_each_arrival():
+def test_an_average_uses_the_queue_before_each_arrival():
     queue = queues.QueueLength(np.array([0.0, 1.0, 2.0]), np.array([1.0, 2.0, 1.0]), np.array([True, True, False]))
     time_s, average = queue.average(0.5)
     assert list(time_s) == [0.0, 1.0]

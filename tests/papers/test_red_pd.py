@@ -1,4 +1,4 @@
-"""What clearly holds of RED-PD, in runs that are shorter still than `--quick`; and the skew of traces, by hand."""
+"""Claims on RED-PD that hold clearly, from runs shorter than `--quick`; and the skew of traces, by hand."""
 
 from dataclasses import replace
 from pathlib import Path
@@ -17,39 +17,39 @@ from headgate.papers.red_pd import _trace as trace
 
 
 def shortened(name: str, out: Path, *settings: str, cases: tuple[Case, ...] | None = None) -> ExperimentResults:
-    """What one seed finds with some settings, in some cases of an experiment."""
+    """Results of one seed of an experiment, with changed settings and some of its cases."""
     experiment = replace(catalogue.experiment(name), quick=QuickVariant(1, settings, cases))
     return run(experiment, out, RunOptions(quick=True, threads=1), Watcher()).results
 
 
-def verdicts(found: ExperimentResults, said: str) -> set[Verdict]:
-    """The verdicts on the claims with these words."""
-    judged = {claim.judge(found).verdict for claim in found.experiment.claims if said in claim.text}
-    assert judged, f"nothing is claimed about {said!r}"
+def verdicts(results: ExperimentResults, words: str) -> set[Verdict]:
+    """The verdicts on the claims that contain the words."""
+    judged = {claim.judge(results).verdict for claim in results.experiment.claims if words in claim.text}
+    assert judged, f"nothing is claimed about {words!r}"
     return judged
 
 
 def test_constant_flows_get_their_rate_with_red_and_their_fair_share_with_red_pd(tmp_path: Path):
-    found = shortened("red-pd/fig10", tmp_path, "warmup=100s", "duration=300s")
-    assert verdicts(found, "With RED ") == {Verdict.HOLDS}
-    assert [found(f"flow{n}", "RED-PD").mean / 1e6 for n in range(4, 12)] == pytest.approx([1.05] * 8, rel=0.2)
-    assert found("ambient", "RED-PD").mean < 0.04
+    results = shortened("red-pd/fig10", tmp_path, "warmup=100s", "duration=300s")
+    assert verdicts(results, "With RED ") == {Verdict.HOLDS}
+    assert [results(f"flow{n}", "RED-PD").mean / 1e6 for n in range(4, 12)] == pytest.approx([1.05] * 8, rel=0.2)
+    assert results("ambient", "RED-PD").mean < 0.04
 
 
-def test_a_flow_that_speeds_up_is_held_back_within_a_second_and_let_go_again(tmp_path: Path):
-    found = shortened("red-pd/fig12", tmp_path)
-    assert found("monitored_after", "RED-PD").mean < 1.0
-    assert verdicts(found, "falls further") == verdicts(found, "releases it") == {Verdict.HOLDS}
-    assert found("afterwards", "RED-PD").mean == pytest.approx(0.25e6, rel=0.05)
+def test_a_flow_that_sends_faster_is_limited_within_a_second_and_released_later(tmp_path: Path):
+    results = shortened("red-pd/fig12", tmp_path)
+    assert results("monitored_after", "RED-PD").mean < 1.0
+    assert verdicts(results, "falls further") == verdicts(results, "releases it") == {Verdict.HOLDS}
+    assert results("afterwards", "RED-PD").mean == pytest.approx(0.25e6, rel=0.05)
 
 
 def test_faster_flows_are_identified_more_often(tmp_path: Path):
     cases = tuple(case for case in catalogue.experiment("red-pd/fig9").cases if case["multiple"] in (0.5, 3.0))
-    found = shortened("red-pd/fig9", tmp_path, "duration=60s", cases=cases)
-    assert verdicts(found, "increases with the sending rate") == {Verdict.HOLDS}
+    results = shortened("red-pd/fig9", tmp_path, "duration=60s", cases=cases)
+    assert verdicts(results, "increases with the sending rate") == {Verdict.HOLDS}
     # Independent drops: a flow of 0.5 f(R, p) has one in a list with probability 1 - exp(-0.3), in three of five with
     # 0.12 at most; TCP, which slows down for each, with less.
-    assert all(found("identified", label, multiple=0.5).mean < 0.12 for label in found.labels)
+    assert all(results("identified", label, multiple=0.5).mean < 0.12 for label in results.labels)
 
 
 # Ten flows send 1800 bytes in the first 5 s, flow 0 half of them; flows 0 and 1 send 300 and 700 in the next 5 s; what
@@ -86,9 +86,9 @@ def test_shares_in_windows_and_in_the_next_windows(small: trace.PacketTrace):
 
 def test_a_flow_silent_for_more_than_64_s_is_another_afterwards():
     times = np.array([0.0, 64.0, 128.5, 10.0])
-    found = trace.split_after_silence(trace.PacketTrace(np.array([0, 0, 0, 1]), times, np.ones(4)))
-    assert found.time.tolist() == [0.0, 10.0, 64.0, 128.5]
-    assert found.flow.tolist() == [0, 2, 0, 1]
+    split = trace.split_after_silence(trace.PacketTrace(np.array([0, 0, 0, 1]), times, np.ones(4)))
+    assert split.time.tolist() == [0.0, 10.0, 64.0, 128.5]
+    assert split.flow.tolist() == [0, 2, 0, 1]
 
 
 @pytest.mark.parametrize("kind", ["pcap", "pcapng"])
@@ -102,10 +102,10 @@ def test_captures_are_read(tmp_path: Path, kind: str):
             ip = dpkt.ip.IP(src=b"\x0a\0\0\1", dst=b"\x0a\0\0\2", p=17, data=udp, len=28 + payload)
             writer.writepkt(bytes(dpkt.ethernet.Ethernet(data=ip, type=0x0800)), time)
         writer.writepkt(bytes(dpkt.ethernet.Ethernet(data=b"what", type=0x88CC)), 4.0)
-    found = trace.read(file)
-    assert found.flow.tolist() == [0, 1, 0]
-    assert found.time.tolist() == pytest.approx([0.0, 0.5, 2.0])
-    assert found.size.tolist() == [128.0, 38.0, 78.0]
+    packets = trace.read(file)
+    assert packets.flow.tolist() == [0, 1, 0]
+    assert packets.time.tolist() == pytest.approx([0.0, 0.5, 2.0])
+    assert packets.size.tolist() == [128.0, 38.0, 78.0]
 
 
 def test_a_file_that_is_no_capture_is_refused_by_name(tmp_path: Path):

@@ -1,4 +1,4 @@
-"""Experiments run, resume, share what they have in common, and say what they found."""
+"""Experiments run, resume, share common runs, and report their results."""
 
 import io
 import json
@@ -25,8 +25,8 @@ from headgate.papers import catalogue, page
 from tests.conftest import Command
 
 
-class Count(Watcher):
-    """Notes how much was left to do; stops the run, if wanted, after so many points."""
+class RecordingWatcher(Watcher):
+    """Records how many runs there are and how many are cached; stops, if asked, after `stop_after` runs."""
 
     def __init__(self, stop_after: int | None = None) -> None:
         self.begun: list[tuple[int, int]] = []
@@ -45,48 +45,48 @@ def carry_out(experiment: Experiment, out: Path, how: RunOptions) -> record.Expe
 
 
 def test_measures_are_seed_by_seed_and_cases_are_selected_by_value(tiny: Experiment, tmp_path: Path):
-    ran = run(tiny, tmp_path, RunOptions(), Watcher())
-    quantity = ran.results("tcp", "FABA", buffer=50)
-    flows = ran.results.runs("FABA", buffer=50)[0].result.flows.to_pandas()
+    outcome = run(tiny, tmp_path, RunOptions(), Watcher())
+    quantity = outcome.results("tcp", "FABA", buffer=50)
+    flows = outcome.results.runs("FABA", buffer=50)[0].result.flows.to_pandas()
     mine = flows[(flows["qdisc"] == "faba") & (flows["seed"] == 1) & (flows["kind"] == "tcp")]
     assert quantity.per_seed[0] == pytest.approx(mine["goodput_bps"].sum() / mine["fair_share_bps"].sum())
     assert len(quantity.per_seed) == 2
-    assert ran.results.over("buffer", "tcp", "FABA")[0] == [20, 50]
-    assert ran.cpu_s > 0
+    assert outcome.results.over("buffer", "tcp", "FABA")[0] == [20, 50]
+    assert outcome.cpu_s > 0
 
 
 def test_unknown_names_and_left_out_cases_are_different_errors(tiny: Experiment, tmp_path: Path):
-    found = run(tiny, tmp_path, RunOptions(quick=True), Watcher()).results
+    results = run(tiny, tmp_path, RunOptions(quick=True), Watcher()).results
     with pytest.raises(NotRunError):
-        found("tcp", "FABA", buffer=50)
+        results("tcp", "FABA", buffer=50)
     with pytest.raises(KeyError, match="0 cases have"):
-        found("tcp", "FABA", buffer=51)
+        results("tcp", "FABA", buffer=51)
     with pytest.raises(KeyError, match="nothing was measured for 'tpc'"):
-        found("tpc", "FABA", buffer=20)
+        results("tpc", "FABA", buffer=20)
 
 
-def test_a_second_run_runs_nothing_and_a_further_discipline_runs_alone(tiny: Experiment, tmp_path: Path):
-    seen = Count()
-    run(tiny, tmp_path, RunOptions(), seen)
-    run(tiny, tmp_path, RunOptions(), seen)
-    run(tiny, tmp_path, RunOptions(further=("codel",)), seen)
-    assert seen.begun == [(8, 0), (8, 8), (12, 8)]
+def test_a_second_run_is_read_from_disk_and_a_further_discipline_runs_alone(tiny: Experiment, tmp_path: Path):
+    watcher = RecordingWatcher()
+    run(tiny, tmp_path, RunOptions(), watcher)
+    run(tiny, tmp_path, RunOptions(), watcher)
+    run(tiny, tmp_path, RunOptions(further=("codel",)), watcher)
+    assert watcher.begun == [(8, 0), (8, 8), (12, 8)]
 
 
 def test_another_experiment_with_the_same_scenario_shares_its_runs(tiny: Experiment, tmp_path: Path):
-    seen = Count()
-    run(tiny, tmp_path, RunOptions(), seen)
-    run(replace(tiny, title="another", cases=tiny.cases[:1]), tmp_path, RunOptions(), seen)
-    assert seen.begun[-1] == (4, 4)
+    watcher = RecordingWatcher()
+    run(tiny, tmp_path, RunOptions(), watcher)
+    run(replace(tiny, title="another", cases=tiny.cases[:1]), tmp_path, RunOptions(), watcher)
+    assert watcher.begun[-1] == (4, 4)
 
 
 def test_a_stopped_run_resumes_to_the_same_numbers(tiny: Experiment, tmp_path: Path):
     with pytest.raises(headgate.InterruptedRunError) as raised:
-        run(tiny, tmp_path / "a", RunOptions(threads=1), Count(stop_after=2))
+        run(tiny, tmp_path / "a", RunOptions(threads=1), RecordingWatcher(stop_after=2))
     assert 2 <= raised.value.finished < 8
-    seen = Count()
-    resumed = run(tiny, tmp_path / "a", RunOptions(), seen)
-    assert seen.begun == [(8, raised.value.finished)]
+    watcher = RecordingWatcher()
+    resumed = run(tiny, tmp_path / "a", RunOptions(), watcher)
+    assert watcher.begun == [(8, raised.value.finished)]
     assert resumed.results.values == run(tiny, tmp_path / "b", RunOptions(), Watcher()).results.values
 
 
@@ -102,7 +102,7 @@ def test_a_record_has_every_number(tiny: Experiment, tmp_path: Path):
     assert (kept.path / "figure.png").read_bytes().startswith(b"\x89PNG")
 
 
-def test_a_shortened_run_says_so_and_keeps_apart(tiny: Experiment, tmp_path: Path):
+def test_a_shortened_run_is_named_as_such_and_stored_separately(tiny: Experiment, tmp_path: Path):
     whole = carry_out(tiny, tmp_path, RunOptions())
     quick = carry_out(tiny, tmp_path, RunOptions(quick=True))
     assert whole.path != quick.path
@@ -140,7 +140,7 @@ def test_the_page_names_missing_experiments_and_escapes_text(tiny: Experiment, t
     assert "it does not" in shown
 
 
-def test_further_disciplines_stand_beside_the_papers_in_one_number(tiny: Experiment, tmp_path: Path):
+def test_further_disciplines_are_compared_with_the_papers_in_one_number(tiny: Experiment, tmp_path: Path):
     kept = carry_out(tiny, tmp_path, RunOptions(further=("codel",)))
     assert list(kept.document["headline"]["values"]) == ["DropTail", "FABA", "codel"]
     assert "What would the papers find today" in page.page([kept], [])
