@@ -58,10 +58,10 @@ def test_a_network_has_its_routes_and_classes():
         qdiscs=["drr"],
         record={"interval": 0.5, "events": "drops"},
     )
-    said = tomllib.loads(network.to_toml())
-    assert [group["route"] for group in said["tcp"]] == [["A", "B", "C"], ["B", "A"]]
-    assert said["link"][1]["reverse"]["rate"] == "1Mbit/s"
-    assert (said["class"][0]["weight"], said["record"]["interval"]) == (3.0, "500ms")
+    document = tomllib.loads(network.to_toml())
+    assert [group["route"] for group in document["tcp"]] == [["A", "B", "C"], ["B", "A"]]
+    assert document["link"][1]["reverse"]["rate"] == "1Mbit/s"
+    assert (document["class"][0]["weight"], document["record"]["interval"]) == (3.0, "500ms")
 
 
 def test_rtt_is_the_round_trip_time_without_queues():
@@ -106,7 +106,7 @@ def test_keywords_at_the_top_are_the_keys_at_the_top():
 untyped: Any = headgate
 
 
-@pytest.mark.parametrize(("wrong", "says"), [
+@pytest.mark.parametrize(("wrong", "expected"), [
     (lambda: untyped.tcp(9, acess={}), r"tcp\(\) has no keyword 'acess'; did you mean 'access'\?"),
     (lambda: untyped.tcp(access={"dely": 1}), r"tcp\(\): access has no keyword 'dely'; did you mean 'delay'\?"),
     (lambda: untyped.link("A", "B", buffer=100), r"link\(\) has no keyword 'buffer'; did you mean 'limit'\?"),
@@ -119,33 +119,33 @@ untyped: Any = headgate
     (lambda: qdisc("red", limit=2.5), "limit=2.5: expected a whole number of packets"),
     (lambda: untyped.Dumbbell(dealy=1, flows=tcp(), qdiscs=["red"]), r"Dumbbell\(\) has no keyword 'dealy'; did you"),
 ])  # fmt: skip
-def test_an_unknown_keyword_is_refused_with_the_nearest_one(wrong, says: str):
-    with pytest.raises(headgate.UsageError, match=says):
+def test_an_unknown_keyword_is_refused_with_the_nearest_one(wrong, expected: str):
+    with pytest.raises(headgate.UsageError, match=expected):
         wrong()
 
 
 def test_an_old_keyword_is_read_with_a_warning():
-    says = r"tcp\(\): 'overhead' is called 'send_jitter' now"
+    expected = r"tcp\(\): 'overhead' is called 'send_jitter' now"
     new = tcp(3, send_jitter="1ms")
-    with pytest.warns(FutureWarning, match=says):
+    with pytest.warns(FutureWarning, match=expected):
         assert untyped.tcp(3, overhead=0.001)["send_jitter"] == "0.001s"
-    with pytest.warns(FutureWarning, match=says):
+    with pytest.warns(FutureWarning, match=expected):
         assert tcp(3, send_jitter="2ms").replace(overhead="1ms") == new
-    with pytest.warns(FutureWarning, match=says):
+    with pytest.warns(FutureWarning, match=expected):
         assert type(new).of({"flows": 3, "overhead": "1ms"}) == new
-    with pytest.raises(headgate.UsageError, match=f"{says}, which is given too"):
+    with pytest.raises(headgate.UsageError, match=f"{expected}, which is given too"):
         untyped.tcp(overhead="1ms", send_jitter="1ms")
 
 
 def test_an_old_parameter_of_a_discipline_is_read_with_a_warning():
-    says = "red_penalty: 'places' is called 'max_penalized' now"
-    with pytest.warns(FutureWarning, match=says):
+    expected = "red_penalty: 'places' is called 'max_penalized' now"
+    with pytest.warns(FutureWarning, match=expected):
         assert str(qdisc("red_penalty", places=7)) == "red_penalty:max_penalized=7"
-    with pytest.raises(headgate.UsageError, match=f"{says}, which is given too"):
+    with pytest.raises(headgate.UsageError, match=f"{expected}, which is given too"):
         qdisc("red_penalty", places=7, max_penalized=8)
 
 
-@pytest.mark.parametrize(("changed", "argument", "says"), [
+@pytest.mark.parametrize(("changed", "argument", "expected"), [
     ({"rate": "10Mbyte"}, "rate", "`rate`: expected a rate with its unit"),
     ({"rate": None}, "rate", "`rate` is missing"),
     ({"limit": 0}, "limit", "`limit`: "),
@@ -157,12 +157,12 @@ def test_an_old_parameter_of_a_discipline_is_read_with_a_warning():
     ({"classes": [class_("a", weight=0)]}, "classes[0].weight", "`classes[0].weight`: "),
     ({"trace": "nowhere.up", "rate": None}, "trace", "cannot read \"nowhere.up\": No such file"),
 ])  # fmt: skip
-def test_the_error_of_a_bad_value_names_its_argument(changed: dict[str, Any], argument: str, says: str):
+def test_the_error_of_a_bad_value_names_its_argument(changed: dict[str, Any], argument: str, expected: str):
     with pytest.raises(headgate.ScenarioError) as raised:
         Dumbbell(**{**WIRE, "flows": tcp(), "qdiscs": ["red"], **changed})
     error = raised.value
     assert (error.argument, error.line, error.file) == (argument, None, "Dumbbell(...)")
-    assert says in error.message
+    assert expected in error.message
     assert f"Dumbbell(...): {argument}" in str(error)
 
 

@@ -14,12 +14,12 @@ def binned_values(values, counts):
 
 
 def test_quantiles_are_those_of_the_values_one_by_one():
-    found = binned_values([1, 2, 5, 9], [3, 1, 4, 2])
+    distribution = binned_values([1, 2, 5, 9], [3, 1, 4, 2])
     every = [1, 1, 1, 2, 5, 5, 5, 5, 9, 9]
     for share in (0.0, 0.29, 0.3, 0.31, 0.5, 0.8, 0.95, 1.0):
         # The index in the sorted list is the share times its length; the last value stands for 1.
-        assert found.quantile(share) == every[min(int(share * 10), 9)]
-    assert found.mean() == np.mean(every)
+        assert distribution.quantile(share) == every[min(int(share * 10), 9)]
+    assert distribution.mean() == np.mean(every)
 
 
 def test_nothing_has_no_mean_and_no_quantile():
@@ -29,9 +29,9 @@ def test_nothing_has_no_mean_and_no_quantile():
 
 def test_bins_with_the_same_middle_are_added():
     table = pa.table({"value": [5.0, 1.0, 5.0], "count": pa.array([1, 2, 3], pa.uint64())})
-    found = histogram(table, "value")
-    assert found.values.tolist() == [1, 5]
-    assert found.counts.tolist() == [2, 4]
+    distribution = histogram(table, "value")
+    assert distribution.values.tolist() == [1, 5]
+    assert distribution.counts.tolist() == [2, 4]
 
 
 def test_delays_of_groups_add_up_to_the_packets_that_the_link_sent(in_memory: headgate.Result):
@@ -62,10 +62,12 @@ def test_one_way_delay_is_at_least_the_paths_own(in_memory: headgate.Result):
 def test_runs_of_losses_hold_every_drop_once(in_memory: headgate.Result):
     flows = in_memory.flows.to_pandas().groupby(["qdisc", "seed"], observed=True)["dropped"].sum()
     for entry in in_memory.summary():
-        found = by_seed(rows(in_memory.losses, qdisc=entry["qdisc"], measure="run_packets"), "value", entry["seeds"])
+        distributions = by_seed(
+            rows(in_memory.losses, qdisc=entry["qdisc"], measure="run_packets"), "value", entry["seeds"]
+        )
         # Runs this short are counted exactly.
-        assert all(each.values.max() < 128 for each in found)
-        lost = [(each.values * each.counts).sum() for each in found]
+        assert all(each.values.max() < 128 for each in distributions)
+        lost = [(each.values * each.counts).sum() for each in distributions]
         assert lost == [flows[entry["qdisc"], seed] for seed in entry["seeds"]]
 
 

@@ -82,14 +82,14 @@ def test_the_terminal_has_a_row_for_each_discipline_at_each_link(command: Comman
 
 
 def test_the_page_has_a_table_for_each_link(chain: headgate.Result):
-    said = re.sub("<[^>]*>", " ", page(chain))
+    text = re.sub("<[^>]*>", " ", page(chain))
     for link in ("A-B", "last"):
-        assert f"Link {link}. One seed. p50, p95, p99: queueing delay." in said
-        assert f"{link}, FABA" in said
+        assert f"Link {link}. One seed. p50, p95, p99: queueing delay." in text
+        assert f"{link}, FABA" in text
 
 
 def test_a_figure_of_one_link_names_it(chain: headgate.Result):
-    says = "Link A-B, the first of 2 that are compared."
+    note = "Link A-B, the first of 2 that are compared."
     for draw in (plot.delay_cdf, plot.tradeoff):
-        assert " ".join(draw(chain).get_figure().get_supxlabel().split()).endswith(says)
-    assert " ".join(plot.queue(chain)[0].get_figure().get_supxlabel().split()).endswith(says)
+        assert " ".join(draw(chain).get_figure().get_supxlabel().split()).endswith(note)
+    assert " ".join(plot.queue(chain)[0].get_figure().get_supxlabel().split()).endswith(note)

@@ -76,12 +76,12 @@ def test_the_same_seed_gives_the_same_decisions():
 def test_invalid_arguments_of_a_port_are_refused():
     port = Port("fq_codel")
     port.enqueue(at=0.5)
-    for at, says in (
+    for at, expected in (
         (0.4, "time never goes back: at=0.4 after 0.5"),
         (float("nan"), "expected seconds"),
         (-1.0, "seconds"),
     ):
-        with pytest.raises(UsageError, match=says):
+        with pytest.raises(UsageError, match=expected):
             port.dequeue(at=at)
     with pytest.raises(UsageError, match="ecn='yes': expected one of not-ect, ect0, ect1, ce"):
         port.enqueue(ecn="yes")

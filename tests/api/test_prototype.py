@@ -160,14 +160,14 @@ class InfiniteGauge(Tail):
         return {"size": float("inf") if self.waiting else 0.0}
 
 
-@pytest.mark.parametrize(("wrong", "says"), [
+@pytest.mark.parametrize(("wrong", "expected"), [
     (Backwards, r"left after packet \d+, which arrived later"),
     (IgnoresLimit, "more than the limit"),
     (DependsOnOtherRuns, "the same seed gives different decisions"),
     (InfiniteGauge, "the gauge size is inf"),
 ])  # fmt: skip
-def test_a_broken_law_is_named(wrong, says: str):
-    with pytest.raises(LawBrokenError, match=says) as raised:
+def test_a_broken_law_is_named(wrong, expected: str):
+    with pytest.raises(LawBrokenError, match=expected) as raised:
         prototype.check(wrong, traces=2, steps=100)
     assert re.match(rf"{wrong.__name__}, .*, limit .*, seed \d", str(raised.value))
 
@@ -204,7 +204,7 @@ class Reason(Tail):
         cx.drop(packet, "because")
 
 
-@pytest.mark.parametrize(("wrong", "kind", "says"), [
+@pytest.mark.parametrize(("wrong", "kind", "expected"), [
     (Forgets, RuntimeError, r"gave nothing, though 1 packets wait \(the first is packet 3\)"),
     (Twice, ValueError, "packet 0 does not wait here"),
     (Makes, ValueError, "packet 99 does not wait here"),
@@ -213,7 +213,7 @@ class Reason(Tail):
     (Reason, ValueError, "no reason is called \"because\""),
     (Discipline, NotImplementedError, "Discipline has no enqueue"),
 ])  # fmt: skip
-def test_no_packet_is_lost_invented_or_sent_twice(wrong, kind, says: str):
+def test_no_packet_is_lost_invented_or_sent_twice(wrong, kind, expected: str):
     port = Port(wrong, limit=20)
 
     def drive() -> None:
@@ -221,7 +221,7 @@ def test_no_packet_is_lost_invented_or_sent_twice(wrong, kind, says: str):
             port.enqueue(at=step * 0.001)
             port.dequeue()
 
-    with pytest.raises(kind, match=says):
+    with pytest.raises(kind, match=expected):
         drive()
     counts = port.counts
     assert counts["arrived"] == counts["sent"] + counts["dropped"] + port.backlog.packets

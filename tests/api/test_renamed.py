@@ -24,8 +24,8 @@ def aged(rows: pa.Table, name: str) -> pa.Table:
     if column in rows.column_names:
         before = {new: old for old, new in words.items()}
         place, field = rows.column_names.index(column), rows.schema.field(column)
-        found = [before.get(word, word) for word in rows.column(column).to_pylist()]
-        rows = rows.set_column(place, field, pa.chunked_array([pa.array(found)]).cast(field.type))
+        old_words = [before.get(word, word) for word in rows.column(column).to_pylist()]
+        rows = rows.set_column(place, field, pa.chunked_array([pa.array(old_words)]).cast(field.type))
     return rows
 
 

@@ -36,8 +36,8 @@ def test_the_hash_follows_the_meaning_not_the_spelling():
 
 
 def test_sweep_and_expect_do_not_change_the_scenario():
-    said = 'expect = ["utilization > 0.9"]\n' + SMALL + '\n[sweep.grid]\nlink.rate = ["1Mbit/s"]\n'
-    scenario = headgate.Scenario.parse(said)
+    text = 'expect = ["utilization > 0.9"]\n' + SMALL + '\n[sweep.grid]\nlink.rate = ["1Mbit/s"]\n'
+    scenario = headgate.Scenario.parse(text)
     assert scenario == headgate.Scenario.parse(SMALL)
     assert scenario.config_hash == headgate.Scenario.parse(SMALL).config_hash
     assert "expect" not in scenario.to_toml()

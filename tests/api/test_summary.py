@@ -22,10 +22,10 @@ def test_student_t_agrees_with_the_printed_table(freedom: int, t: float):
 
 def test_an_interval_is_t_times_the_standard_error():
     # Mean 3, standard deviation sqrt(2.5), 5 values: half = 2.776 x sqrt(2.5 / 5).
-    found = estimate([1, 2, 3, 4, 5])
-    assert found["mean"] == 3
-    assert found["high"] - 3 == pytest.approx(2.776 * math.sqrt(0.5), rel=1e-3)
-    assert found["low"] == pytest.approx(6 - found["high"])
+    interval = estimate([1, 2, 3, 4, 5])
+    assert interval["mean"] == 3
+    assert interval["high"] - 3 == pytest.approx(2.776 * math.sqrt(0.5), rel=1e-3)
+    assert interval["low"] == pytest.approx(6 - interval["high"])
 
 
 def test_unmeasured_values_are_none_and_left_out_of_means():

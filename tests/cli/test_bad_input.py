@@ -27,16 +27,16 @@ def message(command: Command, text: str) -> str:
     return done.stderr
 
 
-def pointing(said: str, line: int, column: int, written: str, wrong: str, more: str = "") -> str:
-    """A message with its place: the line as `written`, and carets below what is `wrong` in it."""
+def pointing(headline: str, line: int, column: int, written: str, wrong: str, more: str = "") -> str:
+    """A message with its position: the line as `written`, and carets below its `wrong` part."""
     gap = " " * len(str(line))
     carets = " " * (column - 1) + "^" * len(wrong)
-    shown = [f"error: {said}", f"{gap}--> bad.toml:{line}:{column}", f"{gap} |", f"{line} | {written}"]
+    shown = [f"error: {headline}", f"{gap}--> bad.toml:{line}:{column}", f"{gap} |", f"{line} | {written}"]
     return "\n".join([*shown, f"{gap} | {carets}{' ' + more if more else ''}", ""])
 
 
 @pytest.mark.parametrize(
-    ("group", "written", "wrong", "says", "more"),
+    ("group", "written", "wrong", "headline", "more"),
     [
         ('from = "A"\nto = "Y"', 'to = "Y"', '"Y"', "no links lead from `A` to `Y`", ""),
         ('from = "A"\nto = "D"', 'to = "D"', '"D"', "no link ends at a node called `D`", "nodes: A, B, C, X, Y"),
@@ -51,24 +51,24 @@ def pointing(said: str, line: int, column: int, written: str, wrong: str, more: 
     ],
     ids=["nothing leads there", "no such node", "no such link", "a loop"],
 )
-def test_a_route_that_does_not_exist(command: Command, group: str, written: str, wrong: str, says: str, more: str):
+def test_a_route_that_does_not_exist(command: Command, group: str, written: str, wrong: str, headline: str, more: str):
     text = f"{NETWORK}[[tcp]]\n{group}\n"
     line = len((HEAD + text).splitlines()) - group.count("\n") + group.splitlines().index(written)
-    assert message(command, text) == pointing(says, line, written.rindex(wrong) + 1, written, wrong, more)
+    assert message(command, text) == pointing(headline, line, written.rindex(wrong) + 1, written, wrong, more)
 
 
 @pytest.mark.parametrize("rate", ["0bit/s", "0Mbit/s"])
 def test_a_rate_of_zero(command: Command, rate: str):
-    said = message(command, LINK.replace("2Mbit/s", rate) + "[[tcp]]\n")
+    stderr = message(command, LINK.replace("2Mbit/s", rate) + "[[tcp]]\n")
     wrong = f'"{rate}"'
-    says = "`link.rate`: must be more than 0bit/s and at most 100Gbit/s, not 0bit/s"
-    assert said == pointing(says, 6, 8, f"rate = {wrong}", wrong)
+    headline = "`link.rate`: must be more than 0bit/s and at most 100Gbit/s, not 0bit/s"
+    assert stderr == pointing(headline, 6, 8, f"rate = {wrong}", wrong)
 
 
 def test_the_error_of_a_bare_zero_lists_the_units(command: Command):
-    said = message(command, LINK.replace('"2Mbit/s"', "0") + "[[tcp]]\n")
+    stderr = message(command, LINK.replace('"2Mbit/s"', "0") + "[[tcp]]\n")
     expected = 'a rate with its unit, such as "10Mbit/s" (bit/s, kbit/s, Mbit/s, Gbit/s)'
-    assert said == pointing(f"`link.rate`: expected {expected}, found 0", 6, 8, "rate = 0", "0")
+    assert stderr == pointing(f"`link.rate`: expected {expected}, found 0", 6, 8, "rate = 0", "0")
 
 
 def pcap(*packets: tuple[int, int]) -> bytes:
@@ -78,7 +78,7 @@ def pcap(*packets: tuple[int, int]) -> bytes:
 
 
 @pytest.mark.parametrize(
-    ("file", "content", "says"),
+    ("file", "content", "headline"),
     [
         ("cut.pcap", pcap((60, 60), (60, 20)), "the capture is cut off in packet 2"),
         ("head.pcap", pcap()[:10], "the capture is cut off before its first packet ends"),
@@ -97,12 +97,12 @@ def pcap(*packets: tuple[int, int]) -> bytes:
     ],
     ids=["a capture cut off", "cut off in its head", "no capture", "a field too few", "time goes back", "no number"],
 )
-def test_a_file_that_cannot_be_replayed(command: Command, file: str, content: bytes, says: str):
+def test_a_file_that_cannot_be_replayed(command: Command, file: str, content: bytes, headline: str):
     Path(file).write_bytes(content)
     written = f'traffic = "replay:file={file}"'
-    said = message(command, f"{LINK}[[tcp]]\n{written}\n").splitlines()
-    assert said[0].startswith(f"error: replay: {file}: {says}")
-    assert said[1:4] == ["  --> bad.toml:11:11", "   |", f"11 | {written}"]
+    stderr = message(command, f"{LINK}[[tcp]]\n{written}\n").splitlines()
+    assert stderr[0].startswith(f"error: replay: {file}: {headline}")
+    assert stderr[1:4] == ["  --> bad.toml:11:11", "   |", f"11 | {written}"]
 
 
 def test_a_file_that_is_not_there(command: Command):
@@ -110,19 +110,19 @@ def test_a_file_that_is_not_there(command: Command):
         ("`tcp[0].traffic`", f'{LINK}[[tcp]]\ntraffic = "replay:file=gone.csv"\n'),
         ("`link.trace`", LINK.replace('rate = "2Mbit/s"', 'trace = "gone.csv"') + "[[tcp]]\n"),
     ):
-        said = message(command, written)
-        assert said.startswith(f'error: {key}: cannot read "gone.csv": No such file or directory\n')
+        stderr = message(command, written)
+        assert stderr.startswith(f'error: {key}: cannot read "gone.csv": No such file or directory\n')
 
 
 @pytest.mark.parametrize(
-    ("record", "says", "more"),
+    ("record", "headline", "more"),
     [
         ('capture = ["botleneck"]', "no link is called `botleneck`; did you mean `bottleneck`?", "known: bottleneck"),
         ('flows = ["tpc"]', "no group is called `tpc`; did you mean `tcp`?", "known: tcp"),
         ('flows = ["tcp/7"]', "`tcp` has one flow, number 0, not 7", ""),
     ],
 )
-def test_recording_an_unknown_flow_or_link_is_refused(command: Command, record: str, says: str, more: str):
+def test_recording_an_unknown_flow_or_link_is_refused(command: Command, record: str, headline: str, more: str):
     key, wrong = record.split(" = ")[0], record[record.index('"') : -1]
-    said = message(command, f"{LINK}[[tcp]]\n\n[record]\n{record}\n")
-    assert said == pointing(f"`record.{key}[0]`: {says}", 13, record.index('"') + 1, record, wrong, more)
+    stderr = message(command, f"{LINK}[[tcp]]\n\n[record]\n{record}\n")
+    assert stderr == pointing(f"`record.{key}[0]`: {headline}", 13, record.index('"') + 1, record, wrong, more)

@@ -37,27 +37,31 @@ BAD_OPTIONS = [
 ]
 
 
-def refused(command: Command, folder: Path, arguments: list[object], code: int, says: str) -> None:
-    """The command ends with `code`, one message that `says` this, an empty stdout, and the folder as it was."""
+def refused(command: Command, folder: Path, arguments: list[object], code: int, expected: str) -> None:
+    """The command ends with `code` and a message that contains `expected`; stdout is empty, and no file has changed."""
     before = sorted(folder.rglob("*"))
     done = command(*arguments)
     assert done.returncode == code
     assert done.stdout == ""
-    assert says in done.stderr
+    assert expected in done.stderr
     assert done.stderr.lower().count("error:") == 1
     assert sorted(folder.rglob("*")) == before
 
 
-@pytest.mark.parametrize(("text", "says"), [row[1:] for row in BAD_SCENARIOS], ids=[row[0] for row in BAD_SCENARIOS])
+@pytest.mark.parametrize(
+    ("text", "expected"), [row[1:] for row in BAD_SCENARIOS], ids=[row[0] for row in BAD_SCENARIOS]
+)
 @pytest.mark.parametrize("options", [[], ["--json"]], ids=["table", "json"])
-def test_a_bad_scenario_is_refused(command: Command, tmp_path: Path, text: str | bytes, says: str, options: list[str]):
+def test_a_bad_scenario_is_refused(
+    command: Command, tmp_path: Path, text: str | bytes, expected: str, options: list[str]
+):
     (tmp_path / "bad.toml").write_bytes(text if isinstance(text, bytes) else text.encode())
-    refused(command, tmp_path, ["run", "bad.toml", *options], 2, says)
+    refused(command, tmp_path, ["run", "bad.toml", *options], 2, expected)
 
 
-@pytest.mark.parametrize(("options", "says"), BAD_OPTIONS, ids=[" ".join(row[0]) for row in BAD_OPTIONS])
-def test_bad_options_are_refused(command: Command, tmp_path: Path, small: Path, options: list[str], says: str):
-    refused(command, tmp_path, ["run", small, *options], 2, says)
+@pytest.mark.parametrize(("options", "expected"), BAD_OPTIONS, ids=[" ".join(row[0]) for row in BAD_OPTIONS])
+def test_bad_options_are_refused(command: Command, tmp_path: Path, small: Path, options: list[str], expected: str):
+    refused(command, tmp_path, ["run", small, *options], 2, expected)
 
 
 def test_an_unknown_choice_is_refused_with_the_valid_ones(command: Command, tmp_path: Path):
@@ -137,8 +141,8 @@ def test_a_discipline_that_does_not_exist_suggests_one_that_does(command: Comman
 def test_a_controller_or_source_that_does_not_exist_suggests_one_that_does(
     command: Command, tmp_path: Path, typed: str, nearest: str
 ):
-    says = f"error: no discipline, controller or source is called `{typed}`; did you mean `{nearest}`?\n"
-    refused(command, tmp_path, ["show", typed], 2, says)
+    expected = f"error: no discipline, controller or source is called `{typed}`; did you mean `{nearest}`?\n"
+    refused(command, tmp_path, ["show", typed], 2, expected)
 
 
 def test_an_unknown_name_without_a_similar_one_points_to_the_list(command: Command, tmp_path: Path):

@@ -53,7 +53,7 @@ def test_a_finished_read_only_result_is_reused(finished: Path, arguments: list[s
 
 
 @pytest.mark.parametrize(
-    ("arguments", "says"),
+    ("arguments", "expected"),
     [
         (
             ["run", "small.toml", "--seeds", "1"],
@@ -72,13 +72,13 @@ def test_a_finished_read_only_result_is_reused(finished: Path, arguments: list[s
     ids=" ".join,
 )
 def test_the_error_of_a_read_only_folder_names_the_files_and_the_reason(
-    finished: Path, arguments: list[str], says: str
+    finished: Path, arguments: list[str], expected: str
 ):
     (finished / "more.toml").write_text(f"# The same.\n{SWEPT}")
     before = result_files(finished)
     done = read_only(finished, *arguments)
     assert done.returncode == 3
-    first, _, after = says.partition("{}")
+    first, _, after = expected.partition("{}")
     assert f"error: {first}results/small-" in done.stderr
     assert f": Read-only file system{after}" in done.stderr
     assert result_files(finished) == before

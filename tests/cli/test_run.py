@@ -67,8 +67,8 @@ def test_the_output_names_the_folders_of_recorded_tables(command: Command, small
     lines = command("run", small, "--no-report", *changes).stdout.splitlines()
     folder = Path(lines[-1].removeprefix("folder  "))
     # Two disciplines with two seeds are four runs with a file each.
-    said = [f"events  {folder}/events", f"traces  {folder}/traces", f"captures {folder}/captures"]
-    assert lines[-4:-1] == [f"{line} (4 files)" for line in said]
+    expected = [f"events  {folder}/events", f"traces  {folder}/traces", f"captures {folder}/captures"]
+    assert lines[-4:-1] == [f"{line} (4 files)" for line in expected]
     assert len(list((tmp_path / folder).glob("captures/*.pcapng"))) == 4
 
 
@@ -111,10 +111,10 @@ def test_ctrl_c_keeps_finished_runs_and_the_same_command_resumes(command: Comman
     with subprocess.Popen(words, cwd=tmp_path, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as run:
         wait_for(lambda: [path for path in finished(tmp_path) if not path.name.startswith(".")])
         os.kill(run.pid, signal.SIGINT)
-        out, said = run.communicate(timeout=30)
+        out, error_text = run.communicate(timeout=30)
     assert (run.returncode, out) == (130, "")
     kept = finished(tmp_path)
-    assert said.startswith(
+    assert error_text.startswith(
         f"error: stopped: {len(kept)} of 40 runs are finished. Repeat the command to resume from results/small-"
     )
     assert 0 < len(kept) < 40

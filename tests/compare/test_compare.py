@@ -31,12 +31,12 @@ def slower() -> headgate.Result:
 
 
 def test_a_result_beside_itself_has_no_gap(in_memory):
-    found = compare(in_memory, in_memory)
-    assert found.qdiscs == ["droptail", "faba"]
-    assert found.groups == ["tcp", "cbr"]
-    assert found.names == ("A", "B")
-    assert all(row.gap is None or row.gap.mean == 0 for row in found.rows)
-    assert "within 15 % of A for all groups and disciplines" in words.sentence(found)
+    comparison = compare(in_memory, in_memory)
+    assert comparison.qdiscs == ["droptail", "faba"]
+    assert comparison.groups == ["tcp", "cbr"]
+    assert comparison.names == ("A", "B")
+    assert all(row.gap is None or row.gap.mean == 0 for row in comparison.rows)
+    assert "within 15 % of A for all groups and disciplines" in words.sentence(comparison)
 
 
 def test_values_are_those_of_the_results(in_memory):
@@ -58,14 +58,14 @@ def test_of_several_links_each_has_its_rows_and_its_table():
         ]
     """
     result = headgate.run(headgate.Scenario.parse(text))
-    found = compare(result, result)
-    assert (found.groups, found.links) == (["udp"], [LINK, "link B-C"])
-    losses = [found.row("droptail", of, DROPS).values[0].mean for of in found.links]
+    comparison = compare(result, result)
+    assert (comparison.groups, comparison.links) == (["udp"], [LINK, "link B-C"])
+    losses = [comparison.row("droptail", of, DROPS).values[0].mean for of in comparison.links]
     # A third of the packets is dropped, less the 40 of 1125 that are queued at the end.
     assert losses == [0, pytest.approx(1 / 3, abs=0.04)]
-    assert found.row("droptail", "link B-C", UTILIZATION).values[0].mean > 0.95
-    assert [terminal.title(found, of) for of in found.links] == ["the link A-B, 4 Mbit/s", "the link B-C"]
-    assert "the link B-C" in page.page(found, picture(sides(found)))
+    assert comparison.row("droptail", "link B-C", UTILIZATION).values[0].mean > 0.95
+    assert [terminal.title(comparison, of) for of in comparison.links] == ["the link A-B, 4 Mbit/s", "the link B-C"]
+    assert "the link B-C" in page.page(comparison, picture(sides(comparison)))
 
 
 def test_a_scenario_that_differs_is_refused_with_the_key_and_both_values(in_memory, slower):
@@ -74,17 +74,17 @@ def test_a_scenario_that_differs_is_refused_with_the_key_and_both_values(in_memo
 
 
 def test_an_allowed_key_may_differ_and_is_noted(in_memory, slower):
-    found = compare(in_memory, slower, ["link"])
-    assert [each.key for each in found.differences] == ["link.rate", "link.reverse.rate"]
-    assert any("link.rate" in note for note in words.notes(found))
-    droptail = found.row("droptail", "cbr", GOODPUT).gap
+    comparison = compare(in_memory, slower, ["link"])
+    assert [each.key for each in comparison.differences] == ["link.rate", "link.reverse.rate"]
+    assert any("link.rate" in note for note in words.notes(comparison))
+    droptail = comparison.row("droptail", "cbr", GOODPUT).gap
     # The unresponsive flow has most of a full link.
     assert droptail is not None
     assert droptail.relative == pytest.approx(-0.5, abs=0.15)
 
 
 @pytest.mark.parametrize("allowed", ["tcp", "tcp.cc"])
-def test_an_allowed_key_stands_for_all_below_it(in_memory, allowed: str):
+def test_an_allowed_key_allows_all_keys_below_it(in_memory, allowed: str):
     other = ran(set=["tcp.cc=cubic", "tcp.recovery=sack", "tcp.prr=false"])
     assert [each.key for each in compare(in_memory, other, [allowed]).differences] == ["tcp.cc"]
 
@@ -96,10 +96,10 @@ def test_an_allowed_key_that_does_not_differ_is_a_mistake(in_memory):
 
 def test_other_seeds_and_fewer_disciplines_may_be_compared(in_memory):
     other = ran(seeds=[7, 8, 9], qdiscs=["red", "faba"])
-    found = compare(in_memory, other)
-    assert found.qdiscs == ["faba"]
-    assert "2 seeds in A, 3 seeds in B." in words.notes(found)
-    assert any("Left out" in note and "droptail" in note and "red" in note for note in words.notes(found))
+    comparison = compare(in_memory, other)
+    assert comparison.qdiscs == ["faba"]
+    assert "2 seeds in A, 3 seeds in B." in words.notes(comparison)
+    assert any("Left out" in note and "droptail" in note and "red" in note for note in words.notes(comparison))
 
 
 def test_no_common_discipline_is_an_error(in_memory):
@@ -118,17 +118,17 @@ def test_no_common_discipline_is_an_error(in_memory):
     ],
 )
 def test_the_interval_of_a_gap_is_welchs(one: tuple[float, ...], other: tuple[float, ...], half: float, verdict: str):
-    found = gap(Quantity(one), Quantity(other))
-    assert found is not None
-    assert found.mean == pytest.approx(sum(other) / len(other) - sum(one) / len(one))
-    assert found.half == pytest.approx(half, rel=1e-6)
-    assert found.verdict == verdict
+    difference = gap(Quantity(one), Quantity(other))
+    assert difference is not None
+    assert difference.mean == pytest.approx(sum(other) / len(other) - sum(one) / len(one))
+    assert difference.half == pytest.approx(half, rel=1e-6)
+    assert difference.verdict == verdict
 
 
 def test_a_gap_with_one_seed_is_inconclusive():
-    found = gap(Quantity((1.0,)), Quantity((9.0, 9.1)))
-    assert found is not None
-    assert (found.half, found.verdict) == (None, "inconclusive")
+    difference = gap(Quantity((1.0,)), Quantity((9.0, 9.1)))
+    assert difference is not None
+    assert (difference.half, difference.verdict) == (None, "inconclusive")
     assert gap(Quantity((math.nan,)), Quantity((1.0,))) is None
     nothing = gap(Quantity((0.0, 0.0)), Quantity((1.0, 1.0)))
     assert nothing is not None
@@ -139,8 +139,8 @@ def test_the_command_prints_tables_and_writes_a_page(command: Command, tmp_path:
     folders = [ran(tmp_path, seeds=seeds).path for seeds in (1, 2)]
     done = command("compare", *folders)
     assert done.returncode == 0
-    for said in ("tcp: 3 TCP flows", "cbr: 1 UDP flow", "the link, 2 Mbit/s", "With one seed, the significance"):
-        assert said in done.stdout
+    for text in ("tcp: 3 TCP flows", "cbr: 1 UDP flow", "the link, 2 Mbit/s", "With one seed, the significance"):
+        assert text in done.stdout
     written = Path(done.stdout.splitlines()[-1].removeprefix("page").strip())
     assert {file.name for file in written.parent.iterdir()} == {"report.html", "sides.svg", "sides.png"}
     whole = written.read_text()
@@ -170,8 +170,8 @@ def test_the_document_has_the_form_of_the_schema(command: Command, tmp_path: Pat
 def test_the_page_escapes_text_of_the_scenario():
     hostile = headgate.Scenario.parse(SMALL, set=['about="<script>alert(1)</script>"'], seeds=1, qdiscs=["droptail"])
     result = headgate.run(hostile)
-    found = compare(result, result)
-    whole = page.page(found, picture(sides(found)))
+    comparison = compare(result, result)
+    whole = page.page(comparison, picture(sides(comparison)))
     assert "<script" not in whole
     assert "&lt;script&gt;" in whole
 
@@ -189,17 +189,17 @@ def test_a_file_is_run_in_both_worlds_and_keys_of_then_may_differ(command: Comma
 
 
 @pytest.mark.parametrize(
-    ("arguments", "said"),
+    ("arguments", "expected"),
     [
         (["--worlds", "sim"], "expected two worlds, each sim or live"),
         (["--worlds", "sim,real"], "expected two worlds, each sim or live"),
         (["--then", "link.limt=20p", "--worlds", "sim,sim"], "did you mean `limit`"),
     ],
 )
-def test_invalid_worlds_of_a_file_are_refused(command: Command, small: Path, arguments: list[str], said: str):
+def test_invalid_worlds_of_a_file_are_refused(command: Command, small: Path, arguments: list[str], expected: str):
     done = command("compare", small, *arguments)
     assert done.returncode == 2
-    assert said in done.stderr
+    assert expected in done.stderr
     assert not Path("results").exists()
 
 
@@ -210,31 +210,33 @@ def test_options_of_a_file_are_none_of_results(command: Command, tmp_path: Path)
 
 
 def test_disciplines_that_promise_protection_are_judged_by_the_measured_share(in_memory):
-    (said,) = words.unresponsive_shares(compare(in_memory, in_memory))
+    (text,) = words.unresponsive_shares(compare(in_memory, in_memory))
     droptail, faba = (
         next(group["share_of_fair"]["mean"] for group in entry["groups"] if group["name"] == "cbr")
         for entry in in_memory.summary()
     )
-    assert f"{faba:.1f} with FABA, {droptail:.1f} with DropTail" in said
+    assert f"{faba:.1f} with FABA, {droptail:.1f} with DropTail" in text
     # DropTail does not claim to limit the flow. FABA does, and is judged by the bound.
-    assert said.endswith(f"{'hold it to 1.5 times its fair share' if faba <= LIMITED_TO else 'do not'}: FABA.")
+    assert text.endswith(f"{'hold it to 1.5 times its fair share' if faba <= LIMITED_TO else 'do not'}: FABA.")
 
 
 def test_live_results_of_versions_that_did_not_count_marks_are_compared_too(in_memory):
     live = copy.copy(in_memory)
     live.manifest = {**in_memory.manifest, "world": "live", "live": {"runs": [{"conserves": True}]}}
-    said = "live was made by a version that did not count marks at receivers."
-    assert said not in words.notes(compare(in_memory, live)), "nothing was marked"
+    text = "live was made by a version that did not count marks at receivers."
+    assert text not in words.notes(compare(in_memory, live)), "nothing was marked"
     marks = pa.chunked_array([[1] * live.links.num_rows], pa.uint64())
     place = live.links.schema.get_field_index("marked")
     live.links = live.links.set_column(place, "marked", marks)
-    assert said in words.notes(compare(in_memory, live))
+    assert text in words.notes(compare(in_memory, live))
 
 
 def test_notes_on_a_live_result_count_marks_at_receivers(in_memory):
     live = copy.copy(in_memory)
     points = [{"marks": {"link": 30, "receivers": 28}}, {"marks": {"link": 4, "receivers": 4}}]
     live.manifest = {**in_memory.manifest, "world": "live", "live": {"runs": points}}
-    found = compare(in_memory, live)
-    assert found.names == ("sim", "live")
-    assert "In live, 32 of the 34 packets marked by the link arrived at receivers with the mark." in words.notes(found)
+    comparison = compare(in_memory, live)
+    assert comparison.names == ("sim", "live")
+    assert "In live, 32 of the 34 packets marked by the link arrived at receivers with the mark." in words.notes(
+        comparison
+    )

@@ -1,4 +1,4 @@
-"""Every block of code in the documents runs: Python as it stands, commands and scenarios shortened."""
+"""Every block of code in the documents runs: Python unchanged, commands and scenarios shortened."""
 
 import os
 import re
@@ -57,8 +57,8 @@ def blocks() -> Iterator[Block]:
     documents = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").rglob("*.md"))]
     for file in documents:
         text = file.read_text("utf-8")
-        for found in re.finditer(r'^```(\w+)(?: title="([^"]+)")?\n(.*?)^```$', text, re.MULTILINE | re.DOTALL):
-            yield Block(str(file.relative_to(ROOT)), text.count("\n", 0, found.start()) + 1, *found.groups())
+        for match in re.finditer(r'^```(\w+)(?: title="([^"]+)")?\n(.*?)^```$', text, re.MULTILINE | re.DOTALL):
+            yield Block(str(file.relative_to(ROOT)), text.count("\n", 0, match.start()) + 1, *match.groups())
 
 
 def of(language: str) -> pytest.MarkDecorator:

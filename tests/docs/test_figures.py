@@ -54,7 +54,7 @@ def test_a_picture_is_readable_on_any_background(sketches: dict[str, Any]):
 
 
 @pytest.mark.parametrize(
-    ("line", "said"),
+    ("line", "expected"),
     [
         ("queu 1 2 aab", "sfb.md:3: no element 'queu'; did you mean 'queue'?"),
         ("queue 1 two aab", "sfb.md:3: queue 1 two aab: could not convert string to float: 'two'"),
@@ -62,8 +62,8 @@ def test_a_picture_is_readable_on_any_background(sketches: dict[str, Any]):
         ("path 1,2 3,4", "sfb.md:3: path 1,2 3,4: a path needs two points or more, in quotes, and has '1,2'"),
     ],
 )
-def test_a_wrong_element_is_named_with_its_line(line: str, said: str, sketches: dict[str, Any]):
+def test_a_wrong_element_is_named_with_its_line(line: str, expected: str, sketches: dict[str, Any]):
     element: Callable[[str, str], str] = sketches["element"]
     with pytest.raises(SystemExit) as caught:
         element(line, "sfb.md:3")
-    assert str(caught.value) == said
+    assert str(caught.value) == expected

@@ -33,7 +33,7 @@ def _section(text: str) -> str:
 
 
 def violations(text: str) -> list[str]:
-    """The phrases of the glossary that `text` uses. A single word stands for all words that begin with it."""
+    """The phrases of the glossary that `text` uses. A single word matches all words that begin with it."""
     flat = re.sub(r"\s+", " ", text)
     patterns = {phrase: rf"\b{re.escape(phrase)}" + r"\b" * (" " in phrase) for phrase in phrases()}
     return [phrase for phrase, pattern in patterns.items() if re.search(pattern, flat, re.IGNORECASE)]
@@ -81,13 +81,13 @@ def test_a_planted_phrase_is_found(phrase: str) -> None:
 
 
 def test_files_use_the_words_of_the_glossary() -> None:
-    found = {name: used for name, text in sources() if (used := violations(text))}
-    assert not found, "\n".join(f"{name}: {', '.join(used)}" for name, used in found.items())
+    used_words = {name: used for name, text in sources() if (used := violations(text))}
+    assert not used_words, "\n".join(f"{name}: {', '.join(used)}" for name, used in used_words.items())
 
 
 def test_help_uses_the_words_of_the_glossary() -> None:
-    found = {name: used for name, text in helps() if (used := violations(text))}
-    assert not found
+    used_words = {name: used for name, text in helps() if (used := violations(text))}
+    assert not used_words
 
 
 def test_every_key_with_an_old_name_is_listed() -> None:

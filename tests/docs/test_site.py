@@ -47,15 +47,15 @@ def test_scenarios_and_schemas_are_where_pages_link_to(site: Path):
 
 def test_a_page_fetches_nothing_from_elsewhere(site: Path):
     pages = sorted(site.rglob("*.html"))
-    fetched = [link for page in pages for found in FETCHED.findall(page.read_text("utf-8")) for link in found if link]
+    fetched = [link for page in pages for match in FETCHED.findall(page.read_text("utf-8")) for link in match if link]
     assert fetched
     assert [link for link in fetched if urlsplit(link).netloc] == []
 
 
 def test_the_reference_shows_functions_with_their_signatures(site: Path):
     text = re.sub(r"<[^>]+>", "", (site / "reference" / "api.html").read_text("utf-8"))
-    for said in ("Runs every discipline and seed of a scenario", "qdiscs: Iterable[str] = ()", "ClusterError"):
-        assert said in text
+    for expected in ("Runs every discipline and seed of a scenario", "qdiscs: Iterable[str] = ()", "ClusterError"):
+        assert expected in text
 
 
 def test_the_search_works_where_pages_are_opened_from_the_disk(site: Path):

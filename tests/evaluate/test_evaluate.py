@@ -74,7 +74,7 @@ def test_an_evaluation_has_a_folder_of_its_own(
 
 
 @pytest.mark.parametrize(
-    ("arguments", "says"),
+    ("arguments", "expected"),
     [
         ((), "error: name the disciplines to evaluate, such as: headgate evaluate sfb faba codel\n"),
         (("sbf",), "error: no discipline is called `sbf`; did you mean `sfb`?\n"),
@@ -85,10 +85,10 @@ def test_an_evaluation_has_a_folder_of_its_own(
         ),
     ],
 )
-def test_bad_input_is_refused_before_any_run(command: Command, arguments: tuple[str, ...], says: str):
+def test_bad_input_is_refused_before_any_run(command: Command, arguments: tuple[str, ...], expected: str):
     done = command("evaluate", *arguments)
     assert (done.returncode, done.stdout) == (2, "")
-    assert done.stderr.startswith(says)
+    assert done.stderr.startswith(expected)
     assert not list(Path().iterdir())
 
 

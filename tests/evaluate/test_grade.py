@@ -59,30 +59,30 @@ def section(*rows: dict[str, Any]) -> dict[str, Any]:
 
 
 def test_the_sentence_of_a_failure_has_its_interval_ecn_and_droptail():
-    found = section(
+    graded_section = section(
         row("droptail", "RTT 200 ms", "strength", 1),
         row("sfb", "RTT 200 ms", "failure", 23),
         row("sfb", "RTT 200 ms", "failure", 20, ecn=True),
         row("sfb", "RTT 20 ms", "strength", 2),
     )
-    said = list(words.sentences(found, "sfb", Grade.FAILURE))
-    assert said == ["6.2 leaves idle: 23.0 ± 2.0 %, with ECN 20.0 ± 2.0 %, DropTail 1.00 (RTT 200 ms)"]
+    lines = list(words.sentences(graded_section, "sfb", Grade.FAILURE))
+    assert lines == ["6.2 leaves idle: 23.0 ± 2.0 %, with ECN 20.0 ± 2.0 %, DropTail 1.00 (RTT 200 ms)"]
 
 
 def test_the_sentence_of_many_cases_has_the_least_and_the_greatest():
     rows = [row("sfb", f"RTT {rtt} ms", "failure", rtt / 10) for rtt in (560, 200, 300)]
-    said = list(words.sentences(section(*rows), "sfb", Grade.FAILURE))
-    assert said == ["6.2 leaves idle: in all 3 cases, from 20.0 ± 2.0 % (RTT 200 ms) to 56.0 ± 2.0 % (RTT 560 ms)"]
+    lines = list(words.sentences(section(*rows), "sfb", Grade.FAILURE))
+    assert lines == ["6.2 leaves idle: in all 3 cases, from 20.0 ± 2.0 % (RTT 200 ms) to 56.0 ± 2.0 % (RTT 560 ms)"]
 
 
 def test_the_sentence_of_a_relative_measure_has_its_percentage_of_droptail():
-    said = list(words.sentences(section(row("sfb", "", "failure", 90, relative=0.92)), "sfb", Grade.FAILURE))
-    assert said == ["6.2 leaves idle: 90.0 %, 92.0 ± 5.0 % of DropTail's (Round trips)"]
+    lines = list(words.sentences(section(row("sfb", "", "failure", 90, relative=0.92)), "sfb", Grade.FAILURE))
+    assert lines == ["6.2 leaves idle: 90.0 %, 92.0 ± 5.0 % of DropTail's (Round trips)"]
 
 
 def test_an_inconclusive_grading_has_only_the_name_of_its_criterion():
-    said = list(words.sentences(section(row("sfb", "", "inconclusive", 9)), "sfb", Grade.INCONCLUSIVE))
-    assert said == ["6.2 idle capacity: 9.00 ± 2.0 % (Round trips)"]
+    lines = list(words.sentences(section(row("sfb", "", "inconclusive", 9)), "sfb", Grade.INCONCLUSIVE))
+    assert lines == ["6.2 idle capacity: 9.00 ± 2.0 % (Round trips)"]
 
 
 @pytest.mark.parametrize(
@@ -100,7 +100,7 @@ def test_a_section_has_a_verdict(grades: tuple[str, ...], verdict: str):
 
 
 @pytest.mark.parametrize(
-    ("grades", "says"),
+    ("grades", "expected"),
     [
         (
             {"sfb": ["failure", "fair"], "faba": ["strength", "fair"]},
@@ -112,7 +112,7 @@ def test_a_section_has_a_verdict(grades: tuple[str, ...], verdict: str):
         ),
     ],
 )
-def test_the_answer_names_the_sturdiest_and_the_strongest(grades: dict[str, list[str]], says: str):
+def test_the_answer_names_the_sturdiest_and_the_strongest(grades: dict[str, list[str]], expected: str):
     names = {"droptail": "DropTail", "sfb": "SFB", "faba": "FABA"}
     given = {"droptail": ["strength", "strength"], **grades}
     rows = [row(spec, str(case), grade, 1) for spec, each in given.items() for case, grade in enumerate(each)]
@@ -120,4 +120,4 @@ def test_the_answer_names_the_sturdiest_and_the_strongest(grades: dict[str, list
         "disciplines": [{"spec": spec, "label": label} for spec, label in names.items()],
         "sections": [section(*rows)],
     }
-    assert words.answer(document) == says
+    assert words.answer(document) == expected

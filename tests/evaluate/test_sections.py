@@ -79,19 +79,19 @@ FIGURE_4 = {
 
 
 def test_every_scenario_of_figure_4_is_there_with_its_weight():
-    found: dict[str, set[str]] = {}
+    weights: dict[str, set[str]] = {}
     for test in TESTS:
-        found.setdefault(test.place, set()).add(test.weight)
-    assert found == FIGURE_4
+        weights.setdefault(test.place, set()).add(test.weight)
+    assert weights == FIGURE_4
 
 
 def test_half_of_the_flows_of_mild_congestion_have_packets_of_500_bytes():
-    found = groups(of("4-4"))
-    sizes = {group["packet"]: group["flows"] for group in found.values()}
+    by_name = groups(of("4-4"))
+    sizes = {group["packet"]: group["flows"] for group in by_name.values()}
     assert sizes == {"500B": stability.MILD / 2, "1.5KB": stability.MILD / 2}
 
 
-def test_one_tcp_flow_stands_beside_an_unresponsive_one_of_more_than_half_of_the_link():
+def test_one_tcp_flow_competes_with_an_unresponsive_flow_of_more_than_half_the_link():
     tcp, udp = groups(of("5-3-beside")).values()
     assert (tcp["flows"], tcp["recovery"], udp["flows"]) == (1, "sack", 1)
     assert 5 < float(udp["rate"].removesuffix("Mbit/s")) <= 10
@@ -100,9 +100,9 @@ def test_one_tcp_flow_stands_beside_an_unresponsive_one_of_more_than_half_of_the
 
 
 def test_ledbat_has_the_parameters_that_section_5_4_recommends():
-    found = groups(of("5-4", "target 5 ms, gain 10"))
-    assert {name: group["flows"] for name, group in found.items()} == {"newreno": 1, "ledbat": 1}
-    assert (found["ledbat"]["target"], found["ledbat"]["gain"]) == ("5ms", 10)
+    by_name = groups(of("5-4", "target 5 ms, gain 10"))
+    assert {name: group["flows"] for name, group in by_name.items()} == {"newreno": 1, "ledbat": 1}
+    assert (by_name["ledbat"]["target"], by_name["ledbat"]["gain"]) == ("5ms", 10)
 
 
 @pytest.mark.parametrize("rtt", [5, 20, 50, 100, 200, 560])
@@ -122,9 +122,9 @@ def test_the_two_flows_of_section_6_have_their_round_trips(rtt: int):
     ],
 )
 def test_the_cases_of_figure_2_have_its_traffic(name: str, title: str, has: set[str]):
-    found = groups(of(name, title))
-    assert set(found) == has
-    pages = found["web"]
+    by_name = groups(of(name, title))
+    assert set(by_name) == has
+    pages = by_name["web"]
     # Six connections with windows of 10 load at least 50 objects of at least 1 KB.
     assert pages["start"]["flows"] == web.CONNECTIONS == 6
     assert pages["initial_window"] == 10
@@ -135,12 +135,12 @@ def test_the_cases_of_figure_2_have_its_traffic(name: str, title: str, has: set[
 
 def flows_at(parsed: dict[str, Any], seconds: float) -> int:
     """The number of flows at a time. Flows start in the first second of their phase."""
-    found = 0
+    flows_between = 0
     for group in parsed["tcp"]:
         begin = ms(str(group["start"]).split("..", maxsplit=1)[0]) / 1000
         end = float("inf") if group["stop"] == "off" else ms(group["stop"]) / 1000
-        found += group["flows"] if begin < seconds < end else 0
-    return found
+        flows_between += group["flows"] if begin < seconds < end else 0
+    return flows_between
 
 
 @pytest.mark.parametrize("quick", [False, True])
@@ -155,11 +155,11 @@ def test_load_is_mild_medium_and_heavy_and_mild_again(quick: bool):
 
 
 def test_the_mix_is_the_example_of_section_9_1():
-    found = groups(of("9-1"))
-    counts = {name: group["flows"] for name, group in found.items() if name != "web"}
+    by_name = groups(of("9-1"))
+    counts = {name: group["flows"] for name, group in by_name.items() if name != "web"}
     assert counts == {"call": 1, "call-back": 1, "cbr": 1, "film": 1, "bulk": 5}
-    assert found["call"]["route"] == found["call-back"]["route"][::-1]
-    assert (found["web"]["start"]["flows"], found["web"]["start"]["every"]) == (6, "2s")
+    assert by_name["call"]["route"] == by_name["call-back"]["route"][::-1]
+    assert (by_name["web"]["start"]["flows"], by_name["web"]["start"]["every"]) == (6, "2s")
 
 
 @pytest.mark.parametrize(
@@ -183,9 +183,9 @@ def test_both_directions_have_mild_congestion_and_the_slower_one_may_have_no_aqm
 def test_senders_a_cross_both_links_of_figure_3_and_b_the_second():
     parsed = of("10-2", "the same at both")
     links = {link["name"]: link for link in parsed["link"]}
-    found = groups(parsed)
-    assert (found["A"]["route"], found["B"]["route"]) == (["L", "M", "R"], ["M", "R"])
-    assert found["A"]["flows"] == found["B"]["flows"] == stability.MILD / 2
+    by_name = groups(parsed)
+    assert (by_name["A"]["route"], by_name["B"]["route"]) == (["L", "M", "R"], ["M", "R"])
+    assert by_name["A"]["flows"] == by_name["B"]["flows"] == stability.MILD / 2
     # Less than A's fair share of the second link, so both links can be congested.
     assert links["first"]["rate"] == "4Mbit/s"
     assert links["second"]["rate"] == "10Mbit/s"

@@ -19,7 +19,7 @@ class Packet(NamedTuple):
 
 
 def blocks(data: bytes) -> Iterator[tuple[int, bytes]]:
-    """Every block's type and body; its length stands at both ends."""
+    """The type and body of each block. Its length is at its beginning and end."""
     at = 0
     while at < len(data):
         kind, length = struct.unpack_from("<II", data, at)
@@ -31,33 +31,33 @@ def blocks(data: bytes) -> Iterator[tuple[int, bytes]]:
 
 def options(data: bytes) -> dict[int, bytes]:
     """Options by code, up to the end-of-options mark."""
-    found = {}
+    values = {}
     while data:
         code, length = struct.unpack_from("<HH", data)
         if code == 0:
             break
-        found[code] = data[4 : 4 + length]
+        values[code] = data[4 : 4 + length]
         data = data[4 + length + -length % 4 :]
-    return found
+    return values
 
 
 def packets(path: Path) -> list[Packet]:
     """Every packet of a capture of raw IP with timestamps in nanoseconds."""
-    names, found = [], []
+    names, packets_read = [], []
     for place, (kind, body) in enumerate(blocks(path.read_bytes())):
         assert (kind == SECTION) == (place == 0)
         if kind == SECTION:
             assert struct.unpack_from("<IHH", body) == (0x1A2B3C4D, 1, 0)
         elif kind == INTERFACE:
-            told = options(body[8:])
-            assert (struct.unpack_from("<H", body), told[9]) == ((101,), b"\x09")
-            names.append(told[2].decode())
+            interface_options = options(body[8:])
+            assert (struct.unpack_from("<H", body), interface_options[9]) == ((101,), b"\x09")
+            names.append(interface_options[2].decode())
         else:
             assert kind == PACKET
             interface, high, low, kept, length = struct.unpack_from("<IIIII", body)
             comment = options(body[20 + kept + -kept % 4 :]).get(1, b"").decode()
-            found.append(Packet(names[interface], high << 32 | low, length, body[20 : 20 + kept], comment))
-    return found
+            packets_read.append(Packet(names[interface], high << 32 | low, length, body[20 : 20 + kept], comment))
+    return packets_read
 
 
 def checksum(data: bytes) -> int:

@@ -26,9 +26,9 @@ def test_every_run_has_a_capture_with_its_hash_in_the_manifest(recorded: headgat
 
 def test_packets_are_those_of_the_run(recorded: headgate.Result):
     for run, file in files_by_run(recorded):
-        found = [packet for packet in packets(file) if not packet.comment.startswith("not simulated")]
+        simulated = [packet for packet in packets(file) if not packet.comment.startswith("not simulated")]
         events = recorded.run("events", run).to_pylist()
-        drops = [packet for packet in found if packet.interface == "bottleneck forward drops"]
+        drops = [packet for packet in simulated if packet.interface == "bottleneck forward drops"]
         dropped = [event for event in events if event["event"] == "dropped"]
         # Event by event: when, how long, why.
         assert [(p.nanos, p.length, p.comment) for p in drops] == [
@@ -36,16 +36,16 @@ def test_packets_are_those_of_the_run(recorded: headgate.Result):
         ]
         warm = recorded.scenario.warmup_s * 1e9
         forward = recorded.run("links", run).to_pylist()[0]
-        after = [p for p in found if p.interface == "bottleneck forward" and p.nanos >= warm]
+        after = [p for p in simulated if p.interface == "bottleneck forward" and p.nanos >= warm]
         assert forward["direction"] == "forward"
         assert (len(after), sum(p.length for p in after)) == (forward["sent"], forward["sent_bytes"])
 
 
-def test_headers_are_whole_and_checksums_hold(recorded: headgate.Result):
+def test_headers_are_complete_and_checksums_are_right(recorded: headgate.Result):
     for _, file in files_by_run(recorded):
-        found = packets(file)
-        assert len(found) > 1000
-        for packet in found:
+        all_packets = packets(file)
+        assert len(all_packets) > 1000
+        for packet in all_packets:
             check(packet)
 
 

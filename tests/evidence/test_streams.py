@@ -8,7 +8,7 @@ from headgate.files import tables
 from headgate.rerun import rerun
 
 
-def test_gauges_stand_beside_drops_and_marks(recorded: headgate.Result):
+def test_events_have_gauges_with_drops_and_marks(recorded: headgate.Result):
     events = recorded.events
     base = tables.STREAMED["events"].names
     assert events.column_names[: len(base)] == base

@@ -88,18 +88,20 @@ def result_of(*, events: bool, traces: bool) -> Result:
 
 
 def sentences(result: Result, flow: int) -> dict[str, list[str]]:
-    found = why.explain(result, flow)
-    return {section.title: [text.replace("\u202f", " ") for text in section.sentences] for section in found.sections}
+    explanation = why.explain(result, flow)
+    return {
+        section.title: [text.replace("\u202f", " ") for text in section.sentences] for section in explanation.sections
+    }
 
 
 def test_the_answer_comes_first():
-    said = sentences(result_of(events=True, traces=True), 0)[""]
-    assert said[0].startswith(
+    texts = sentences(result_of(events=True, traces=True), 0)[""]
+    assert texts[0].startswith(
         "Flow 0 is one of the 2 flows of `web` (TCP): number 0, counted from 0. Discipline red, seed 1, 10 s after the "
         "warm-up.\nred: "
     )
     # 100 of 1000 packets against 50 of 3000: six times as often.
-    assert said[1] == (
+    assert texts[1] == (
         "In short: its goodput was less than its fair share (0.600 times); its packets were dropped or marked 6.00 "
         "times as often as those of all other flows, mostly because it was selected at random as early notice of "
         "congestion; links lost 0.400 % of its packets; it had 4 timeouts."
@@ -107,13 +109,13 @@ def test_the_answer_comes_first():
 
 
 def test_every_number_is_that_of_the_tables():
-    said = sentences(result_of(events=True, traces=False), 0)
-    assert said["Goodput"] == [
+    texts = sentences(result_of(events=True, traces=False), 0)
+    assert texts["Goodput"] == [
         "Its goodput was 600 kbit/s; its fair share is 1.00 Mbit/s.",
         "The other flows of its group: 1.20 Mbit/s on average.",
         "Flows of other groups: 1.20 Mbit/s on average.",
     ]
-    assert said["Drops, marks and delay"] == [
+    assert texts["Drops, marks and delay"] == [
         "Of its 1 000 packets, 80 (8.00 %) were dropped and 20 (2.00 %) were marked.",
         "Packets of the other 2 flows: 1.33 % were dropped and 0.333 % marked.",
         "It sent 25.0 % of all packets and had 66.7 % of all drops.",
@@ -124,7 +126,7 @@ def test_every_number_is_that_of_the_tables():
         "ACKs and reports: links lost 2 packets of all flows.",
         "Mean queueing delay of its packets: 12.5 ms; other flows: 10.0 ms.",
     ]
-    assert said["Reasons"] == [
+    assert texts["Reasons"] == [
         "60 dropped and 20 marked because it was selected at random as early notice of congestion (early): "
         "61.5 % of all packets with this reason.",
         "20 dropped because the buffer was full (overflow): 100 % of all packets with this reason.",
@@ -132,22 +134,22 @@ def test_every_number_is_that_of_the_tables():
 
 
 def test_times_leave_the_warm_up_out():
-    said = sentences(result_of(events=True, traces=False), 0)
-    assert said["Times"] == [
+    texts = sentences(result_of(events=True, traces=False), 0)
+    assert texts["Times"] == [
         "5 drops and marks: the first at 3.00 s, the last at 9.00 s.",
         "Longest interval without one: 4.95 s, from 4.05 s to 9.00 s.",
         "Most in one second: 2, from 3 s on.",
         "80.0 % in 2 bursts, with less than 100 ms between them.",
     ]
-    assert said["State of the discipline"] == [
+    assert texts["State of the discipline"] == [
         "Gauges of the queue when a packet was dropped or marked: `average` 30.0 (5.00).",
         "These are means over its packets; in brackets, over those of all other flows.",
     ]
 
 
 def test_a_trace_gives_sentences_on_the_sender():
-    said = sentences(result_of(events=True, traces=True), 0)
-    assert said["Sender"] == [
+    texts = sentences(result_of(events=True, traces=True), 0)
+    assert texts["Sender"] == [
         "90 retransmissions and 4 timeouts.",
         "The other flows of its group: 1.00 timeouts on average.",
         # From 2 s to 12 s: 2 s and 3 s and 2 s of slow start, 3 s of avoidance.
@@ -158,13 +160,13 @@ def test_a_trace_gives_sentences_on_the_sender():
         "Longest time without newly acknowledged data: 6.00 s.",
         "Timeouts at 7.00 s.",
     ]
-    assert "Not recorded" not in said
+    assert "Not recorded" not in texts
 
 
 def test_missing_records_are_listed_with_the_command_that_adds_them():
-    said = sentences(result_of(events=False, traces=False), 1)
-    assert "Times" not in said
-    assert said["Not recorded"] == [
+    texts = sentences(result_of(events=False, traces=False), 1)
+    assert "Times" not in texts
+    assert texts["Not recorded"] == [
         "The times of drops and marks, and the discipline's state at each; the sender's window and timer over "
         "time. To record this, run:",
         "  headgate run scenario.toml --qdisc red --set 'seeds=[1]' --set record.events=decisions "
@@ -173,17 +175,17 @@ def test_missing_records_are_listed_with_the_command_that_adds_them():
 
 
 def test_an_unresponsive_flow_is_described_by_its_offered_rate():
-    said = sentences(result_of(events=False, traces=False), 2)
+    texts = sentences(result_of(events=False, traces=False), 2)
     # 2000 packets of 1000 bytes in 10 s.
-    assert "It offered 1.60 Mbit/s to the link and is unresponsive." in said["Goodput"]
-    assert "Sender" not in said
+    assert "It offered 1.60 Mbit/s to the link and is unresponsive." in texts["Goodput"]
+    assert "Sender" not in texts
 
 
 def test_a_responsive_flow_is_not_called_unresponsive():
     governed = SCENARIO.replace('rate = "2Mbit/s"', 'cc = "tfrc"')
     result = result_of(events=False, traces=False)
-    found = Result(headgate.Scenario.parse(governed), {}, [], {"flows": result.flows, "links": result.links})
-    assert "It offered 1.60 Mbit/s to the link." in sentences(found, 2)["Goodput"]
+    result_with_law = Result(headgate.Scenario.parse(governed), {}, [], {"flows": result.flows, "links": result.links})
+    assert "It offered 1.60 Mbit/s to the link." in sentences(result_with_law, 2)["Goodput"]
 
 
 def test_a_tfrc_flow_is_described_by_its_allowed_rate():
@@ -211,8 +213,8 @@ def test_a_tfrc_flow_is_described_by_its_allowed_rate():
     traces = pa.Table.from_pylist([{"qdisc": "red", "seed": 1, "flow": 2, **row} for row in rows])
     plain = result_of(events=False, traces=False)
     kept = {"flows": plain.flows, "links": plain.links, "traces": traces}
-    said = sentences(Result(headgate.Scenario.parse(governed), {}, [], kept), 2)
-    assert said["Sender"] == [
+    texts = sentences(Result(headgate.Scenario.parse(governed), {}, [], kept), 2)
+    assert texts["Sender"] == [
         "No timeouts without a report from its receiver.",
         "Phases: 80.0 % of the time in congestion avoidance and 20.0 % of the time in slow start.",
         # (1 s x 8 + 1 s x 2 + 8 s x 1) / 10 s.
@@ -241,15 +243,15 @@ def test_the_allowed_rate_of_tfrc_is_drawn(tmp_path: Path):
 
 
 @pytest.mark.parametrize(
-    ("flow", "chosen", "says"),
+    ("flow", "chosen", "expected"),
     [
         (3, {}, "there is no flow 3: this result has flows 0 to 2"),
         (0, {"qdisc": "blue"}, "this result has no discipline blue; it has red"),
         (0, {"seed": 9}, "this result has no seed 9; it has 1"),
     ],
 )
-def test_an_unknown_flow_discipline_or_seed_is_refused(flow: int, chosen: dict[str, Any], says: str):
-    with pytest.raises(UsageError, match=f"^{says}$"):
+def test_an_unknown_flow_discipline_or_seed_is_refused(flow: int, chosen: dict[str, Any], expected: str):
+    with pytest.raises(UsageError, match=f"^{expected}$"):
         why.explain(result_of(events=True, traces=True), flow, **chosen)
 
 

@@ -58,19 +58,19 @@ def test_a_value_within_its_bound_holds_and_one_beyond_fails(in_memory: headgate
 def test_a_bound_within_the_interval_is_inconclusive_and_does_not_hold(in_memory: headgate.Result):
     (measured,) = (each.measured for each in results("faba: goodput cbr > 1bit/s", result=in_memory))
     assert measured.half > 0
-    (told,) = results(f"faba: goodput cbr < {measured.mean:.0f}bit/s", result=in_memory)
-    assert not told.holds
-    assert str(told).startswith("inconclusive: ")
+    (outcome,) = results(f"faba: goodput cbr < {measured.mean:.0f}bit/s", result=in_memory)
+    assert not outcome.holds
+    assert str(outcome).startswith("inconclusive: ")
 
 
 def test_an_expectation_on_an_unmeasured_value_does_not_hold(in_memory: headgate.Result):
-    (told,) = results("faba: p95 completion tcp < 1s", result=in_memory)
-    assert not told.holds
-    assert str(told).endswith("nothing was measured")
+    (outcome,) = results("faba: p95 completion tcp < 1s", result=in_memory)
+    assert not outcome.holds
+    assert str(outcome).endswith("nothing was measured")
 
 
 @pytest.mark.parametrize(
-    ("line", "says"),
+    ("line", "message"),
     [
         ("utilizatoin > 0.5", "did you mean 'utilization'"),
         ("jain", "is not a bound"),
@@ -82,14 +82,16 @@ def test_an_expectation_on_an_unmeasured_value_does_not_hold(in_memory: headgate
         ),
     ],
 )
-def test_a_line_that_cannot_be_judged_ends_it_before_anything_runs(small: Path, command: Command, line: str, says: str):
+def test_a_line_that_cannot_be_judged_ends_it_before_anything_runs(
+    small: Path, command: Command, line: str, message: str
+):
     done = command("check", str(small), "--expect", line, "--out", str(small.parent / "out"))
     assert (done.returncode, done.stdout) == (2, "")
-    assert says in done.stderr
+    assert message in done.stderr
     assert not (small.parent / "out").exists()
 
 
-def test_nothing_expected_is_an_error_and_says_how_to_expect(small: Path, command: Command):
+def test_a_check_without_expectations_is_an_error_that_says_how_to_add_them(small: Path, command: Command):
     done = command("check", str(small))
     assert done.returncode == 2
     assert 'expect = ["p99 queue delay < 20ms"]' in done.stderr
@@ -116,9 +118,9 @@ def test_the_command_ends_with_one_if_an_expectation_fails_and_writes_junit(smal
     failed = [case.get("classname") for case in suite if case.find("failure") is not None]
     assert failed == ["small.droptail"]
 
-    told = command("check", str(small), "--out", out, "--json")
-    assert told.returncode == 1
-    document = json.loads(told.stdout)
+    done = command("check", str(small), "--out", out, "--json")
+    assert done.returncode == 1
+    document = json.loads(done.stdout)
     schema = json.loads(resources.files("headgate").joinpath("schema/check-2.json").read_text())
     jsonschema.Draft202012Validator.check_schema(schema)
     jsonschema.Draft202012Validator(schema).validate(document)

@@ -98,7 +98,7 @@ def test_a_discipline_needs_four_files_and_no_other():
         done = cargo_test(*words)
         assert done.returncode == 0, done.stdout
     assert changed() == {*edits, *GENERATED}
-    for file, said in {
+    for file, message in {
         CLAIM: f"{NAME}: no tests/verify_*.rs says what it promises",
         PAGE: f"{NAME}.md",
         TABLE: "files in src/disciplines against rows of the registry",
@@ -109,6 +109,6 @@ def test_a_discipline_needs_four_files_and_no_other():
         else:
             (COPY / file).unlink()
         missed = cargo_test("--test", "pages")
-        assert missed.returncode != 0, f"nothing says that {file} is missing"
-        assert said in missed.stdout
+        assert missed.returncode != 0, f"no test fails without {file}"
+        assert message in missed.stdout
         (COPY / file).write_text(edits[file], "utf-8")

@@ -1,4 +1,4 @@
-"""A type name stands for one thing in the whole tree. Names that are defined twice are listed here with a reason."""
+"""A type name is used once in the whole tree. Names that are defined twice are listed here with a reason."""
 
 import ast
 import re
@@ -20,22 +20,22 @@ ALLOWED: dict[str, str] = dict.fromkeys(MIRRORS.split(), "one thing, seen from R
 
 def names() -> dict[str, list[str]]:
     """The files in which each type name is defined. Types of tests, inside `mod tests`, do not count."""
-    found: defaultdict[str, list[str]] = defaultdict(list)
+    files_by_name: defaultdict[str, list[str]] = defaultdict(list)
     for path in sorted(ROOT.glob("crates/*/src/**/*.rs")):
         for name in TYPE.findall(path.read_text()):
-            found[name].append(str(path.relative_to(ROOT)))
+            files_by_name[name].append(str(path.relative_to(ROOT)))
     for path in sorted((ROOT / "python/headgate").rglob("*.py")):
         for node in ast.walk(ast.parse(path.read_text())):
             if isinstance(node, ast.ClassDef):
-                found[node.name].append(str(path.relative_to(ROOT)))
-    return dict(found)
+                files_by_name[node.name].append(str(path.relative_to(ROOT)))
+    return dict(files_by_name)
 
 
-def test_a_type_name_stands_for_one_thing() -> None:
+def test_a_type_name_is_used_once() -> None:
     twice = {name: files for name, files in names().items() if len(files) > 1 and name not in ALLOWED}
     assert not twice, "\n".join(f"{name}: {', '.join(files)}" for name, files in sorted(twice.items()))
 
 
 def test_every_exception_is_needed() -> None:
-    found = names()
-    assert not [name for name in ALLOWED if len(found.get(name, [])) < 2]
+    files_by_name = names()
+    assert not [name for name in ALLOWED if len(files_by_name.get(name, [])) < 2]

@@ -44,7 +44,7 @@ class Gateway:
         self.wait_for("forwarding between ")
 
     def wait_for(self, what: str) -> str:
-        """Reads its standard error up to a line in which `what` stands."""
+        """Reads its standard error up to a line that contains `what`."""
         assert self.process.stderr is not None
         for line in self.process.stderr:
             self.lines.append(line)

@@ -198,14 +198,14 @@ def nobody() -> tuple[str, ...]:
     return nobody
 
 
-def test_without_root_a_user_namespace_will_do_and_the_command_gets_no_rights_of_it(nobody: tuple[str, ...]):
+def test_a_user_namespace_replaces_root_and_gives_the_command_no_capabilities(nobody: tuple[str, ...]):
     arguments = command("--rate", "1Mbit/s", "--", "sh", "-c", "id -u; grep CapEff /proc/self/status")
     done = subprocess.run([*nobody, *arguments], capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
     assert done.stdout.split() == ["65534", "CapEff:", "0" * 16]
 
 
-def test_without_root_there_is_no_way_to_the_outside(nobody: tuple[str, ...]):
+def test_a_link_to_the_outside_needs_root(nobody: tuple[str, ...]):
     arguments = command("--rate", "1Mbit/s", "--outside", "true")
     done = subprocess.run([*nobody, *arguments], capture_output=True, text=True, check=False)
     assert done.returncode == 125

@@ -1,4 +1,4 @@
-"""`headgate link --outside`, in a network namespace that stands for this machine, with another machine behind it."""
+"""`headgate link --outside`: network namespaces represent this machine and another one."""
 
 import shlex
 import shutil
