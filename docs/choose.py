@@ -28,7 +28,7 @@ ABILITIES = {"per_flow": "state for each flow", "schedules": "reorders flows", "
 
 
 class Question(NamedTuple):
-    """A situation in which somebody chooses a discipline, and the graded measures that answer for it."""
+    """A situation in which users choose a discipline, and the graded measures that rank disciplines for it."""
 
     text: str
     answers: tuple[tuple[str, str, str, str], ...]

@@ -92,14 +92,14 @@ def packets(x: float, y: float, letters: str) -> str:
 
 
 def queue(x: float, y: float, letters: str, label: str = "") -> str:
-    """A queue as long as its letters, with its head at the right; y is the middle, the label stands above."""
+    """A queue as long as its letters, with its head at the right; y is the middle, the label is above."""
     width = PITCH * len(letters) + 3
     box = f'<rect class="box" x="{x:g}" y="{y - 11:g}" width="{width:g}" height="22" rx="3"/>\n'
     return box + packets(x + 3, y, letters) + (text(x, y - 17, label, "start", "small") if label else "")
 
 
 def stack(x: float, y: float, letters: str, label: str = "") -> str:
-    """An upright bin, filled from its bottom at y; the label stands below."""
+    """An upright bin, filled from its bottom at y; the label is below."""
     height = PITCH * len(letters) + 3
     box = f'<rect class="box" x="{x:g}" y="{y - height:g}" width="20" height="{height:g}" rx="3"/>\n'
     shapes = "".join(packets(x + 3, y - 3 - PACKET / 2 - PITCH * place, letter) for place, letter in enumerate(letters))
@@ -107,7 +107,7 @@ def stack(x: float, y: float, letters: str, label: str = "") -> str:
 
 
 def bucket(x: float, y: float, share: float, letter: str, label: str = "", height: float = 60) -> str:
-    """An open bucket, filled with tokens to a share of its height; y is its bottom, the label stands below."""
+    """An open bucket, filled with tokens to a share of its height; y is its bottom, the label is below."""
     width, level = 40, share * height
     tokens = f'<rect class="{letter} level" x="{x:g}" y="{y - level:g}" width="{width}" height="{level:g}"/>\n'
     sides = f'<path class="line wide" d="M{x:g} {y - height:g}V{y:g}H{x + width:g}V{y - height:g}"/>\n'
@@ -115,7 +115,7 @@ def bucket(x: float, y: float, share: float, letter: str, label: str = "", heigh
 
 
 def bar(x: float, y: float, height: float, letter: str, label: str = "") -> str:
-    """An upright bar with its foot at y; the label stands below."""
+    """An upright bar with its foot at y; the label is below."""
     shape = f'<rect class="{letter} level" x="{x:g}" y="{y - height:g}" width="26" height="{height:g}"/>\n'
     return shape + (text(x + 13, y + 15, label, "middle", "small") if label else "")
 
@@ -128,7 +128,7 @@ def box(x: float, y: float, width: float, height: float, words: str, style: str 
 
 
 def arrow(x: float, y: float, to_x: float, to_y: float, letter: str = "", label: str = "") -> str:
-    """An arrow, in the color of a flow if a letter says so; the label stands above its middle."""
+    """An arrow, in the color of a flow if a letter says so; the label is above its middle."""
     words = text((x + to_x) / 2, min(y, to_y) - 6, label, "middle", "small") if label else ""
     return path(f"{x:g},{y:g} {to_x:g},{to_y:g}", letter) + words
 
@@ -182,7 +182,7 @@ def tick(x: float, y: float, height: float, label: str) -> str:
 
 
 def turn(x: float, y: float, label: str = "round robin") -> str:
-    """A circular arrow for queues that are served in turn; the label stands above."""
+    """A circular arrow for queues that are served in turn; the label is above."""
     circle = f'<path class="line thin" stroke-width="1.5" d="M{x + 12:g} {y - 9:g}A15 15 0 1 0 {x + 15:g} {y:g}"/>\n'
     tip = f'<polygon class="tip" points="{x + 15:g},{y + 7:g} {x + 11:g},{y - 1:g} {x + 19:g},{y - 1:g}"/>\n'
     return circle + tip + text(x - 10, y - 22, label, "start", "small")

@@ -113,7 +113,7 @@ def protocols(groups: Iterable[Group]) -> str:
 
 
 def _merged_beyond_limit(parts: list[LinkShare]) -> list[LinkShare]:
-    """At most as many parts as a bar can show. If there are more groups, the last part stands for the rest."""
+    """At most as many parts as a bar can show. If there are more groups, the last part is the sum of the rest."""
     if len(parts) <= _MOST_PARTS:
         return parts
     shown, rest = parts[: _MOST_PARTS - 1], parts[_MOST_PARTS - 1 :]

@@ -76,7 +76,7 @@ def _short(svg: bytes) -> bytes:
 
 
 def _title_pt(figure: Figure) -> float:
-    """Points from the top of the figure to the bottom of its title; 0 if a legend stands beside the title."""
+    """Points from the top of the figure to the bottom of its title; 0 if a legend is beside the title."""
     titles = [text for text in figure.texts if text.get_gid() == TITLE]
     if not titles or figure.legends:
         return 0.0

@@ -115,7 +115,7 @@ def bound(text: str, scenario: Scenario) -> Bound:
 
 
 def groups_of(scenario: Scenario, owner_name: str | None) -> Sequence[Group]:
-    """The groups called `owner_name`, or else those of this kind. None stands for all groups."""
+    """The groups called `owner_name`, or else those of this kind. None means all groups."""
     named = [group for group in scenario.groups if owner_name is None or group.name == owner_name]
     return named or [group for group in scenario.groups if group.kind == owner_name]
 
