@@ -19,7 +19,7 @@ ROOT = Path(__file__).parents[1]
 #: The median of a unit's sentences is at most MEDIAN words, their 95th percentile at most LONG.
 MEDIAN, LONG = 16, 28
 
-#: Pages of history, which nobody rewrites.
+#: Pages of history, which stay as they were written.
 _HISTORY = {"CHANGELOG.md"}
 _ABBREVIATED = re.compile(r"\b(e\.g|i\.e|vs|cf|al|Fig|fig|Sec|sec|No|no|pp|St|approx|resp|Inc)\.$")
 _DOC = re.compile(r"^\s*//[/!] ?(.*)$")

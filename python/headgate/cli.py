@@ -103,7 +103,7 @@ def run(
 
 
 class ListedKind(StrEnum):
-    """The kinds of things that `headgate list` prints."""
+    """The kinds of objects that `headgate list` prints."""
 
     DISCIPLINES = "disciplines"
     CONTROLLERS = "controllers"

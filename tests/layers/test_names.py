@@ -9,13 +9,13 @@ ROOT = Path(__file__).parents[2]
 
 TYPE = re.compile(r"^(?:pub(?:\([a-z: ]+\))? )?(?:struct|enum|trait|union|type) ([A-Z]\w*)", re.MULTILINE)
 
-#: The same thing in Rust, in the Python module that wraps it, or in the Python API on top.
+#: One type in Rust, in the Python module that wraps it, or in the Python API.
 MIRRORS = """
 Backlog Controller Discipline Gateway GatewaySettings Group Link LinkInfo LinkLog Outcome Packet Parameter Port Scenario
 """
 
-#: Names that stand for two things, and why that misleads nobody.
-ALLOWED: dict[str, str] = dict.fromkeys(MIRRORS.split(), "one thing, seen from Rust and from Python")
+#: Names that are used twice, with the reason.
+ALLOWED: dict[str, str] = dict.fromkeys(MIRRORS.split(), "one type in Rust and in Python")
 
 
 def names() -> dict[str, list[str]]:

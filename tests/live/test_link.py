@@ -188,26 +188,26 @@ def succeeds(*words: str, **keywords) -> bool:
 
 
 @pytest.fixture
-def nobody() -> tuple[str, ...]:
+def as_other_user() -> tuple[str, ...]:
     """A prefix that runs a command as a user who may make user namespaces and nothing else."""
     if os.geteuid() != 0:
-        pytest.skip("it needs root to be somebody else")
-    nobody = ("setpriv", "--reuid=65534", "--regid=65534", "--clear-groups")
-    if not succeeds(*nobody, "unshare", "-U", "true") or not succeeds(*nobody, sys.executable, "-c", "import headgate"):
-        pytest.skip("nobody may make user namespaces here, or may not read the package")
-    return nobody
+        pytest.skip("only root can run a command as another user")
+    prefix = ("setpriv", "--reuid=65534", "--regid=65534", "--clear-groups")
+    if not succeeds(*prefix, "unshare", "-U", "true") or not succeeds(*prefix, sys.executable, "-c", "import headgate"):
+        pytest.skip("other users cannot make user namespaces here, or cannot read the package")
+    return prefix
 
 
-def test_a_user_namespace_replaces_root_and_gives_the_command_no_capabilities(nobody: tuple[str, ...]):
+def test_a_user_namespace_replaces_root_and_gives_the_command_no_capabilities(as_other_user: tuple[str, ...]):
     arguments = command("--rate", "1Mbit/s", "--", "sh", "-c", "id -u; grep CapEff /proc/self/status")
-    done = subprocess.run([*nobody, *arguments], capture_output=True, text=True, check=False)
+    done = subprocess.run([*as_other_user, *arguments], capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
     assert done.stdout.split() == ["65534", "CapEff:", "0" * 16]
 
 
-def test_a_link_to_the_outside_needs_root(nobody: tuple[str, ...]):
+def test_a_link_to_the_outside_needs_root(as_other_user: tuple[str, ...]):
     arguments = command("--rate", "1Mbit/s", "--outside", "true")
-    done = subprocess.run([*nobody, *arguments], capture_output=True, text=True, check=False)
+    done = subprocess.run([*as_other_user, *arguments], capture_output=True, text=True, check=False)
     assert done.returncode == 125
     assert done.stderr.startswith("error: a link to the outside needs root: ")
 

@@ -155,7 +155,7 @@ def test_of_many_comparisons_a_chance_result_decides_none():
 
 @pytest.mark.parametrize("margin", [0.0, 0.5, 1.0])
 def test_fewer_seeds_never_make_a_claim_easier(margin: float):
-    """The share of made-up results that hold grows with the seeds, for one comparison, many, and a trend."""
+    """More of the random results hold with more seeds: for one comparison, many, and a trend."""
     random = Random(2)
 
     def share(conditions: Callable[[int], Judgement], seeds: int) -> float:

@@ -162,7 +162,7 @@ def test_an_unreachable_cluster_fails_in_seconds_and_writes_nothing(
 ):
     monkeypatch.setattr(clusters, "TIMEOUT_S", 0.5)
     before = every_file(tmp_path)
-    with socket.socket() as bound:  # nobody listens
+    with socket.socket() as bound:  # bound, but not listening
         bound.bind(("127.0.0.1", 0))
         address = f"tcp://127.0.0.1:{bound.getsockname()[1]}"
         done = command("sweep", swept, "--cluster", address)
