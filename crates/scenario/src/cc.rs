@@ -160,7 +160,7 @@ impl TcpSettings {
     /// Whether the sender keeps a record of each outstanding segment.
     #[inline]
     pub const fn tracks(&self) -> bool {
-        let each_round_trip = self.cc.traits().round_trips && self.recovery.is_selective();
+        let each_round_trip = (self.cc.traits().round_trips || self.cubic_hystart) && self.recovery.is_selective();
         self.rack() || self.prr || self.hystart || self.rtt_per_ack || self.undo || self.models() || each_round_trip
     }
 

@@ -255,8 +255,11 @@ fn fitting(mut lines: Lines) -> Lines {
     if !cc.traits().delays {
         lines.retain(|key, _| !matches!(*key, "target" | "gain"));
     }
+    if lines["hystart"] == "true" {
+        lines.insert("cubic_hystart", "false".to_string());
+    }
     if !cc.traits().beta {
-        lines.retain(|key, _| !matches!(*key, "cubic_beta" | "cubic_full_alpha"));
+        lines.retain(|key, _| !matches!(*key, "cubic_beta" | "cubic_full_alpha" | "cubic_hystart"));
     }
     if !cc.traits().round_trips {
         lines.retain(|key, _| !key.starts_with("vegas_"));

@@ -137,6 +137,7 @@ class TcpKeys(TypedDict, total=False):
     vegas_beta: float
     vegas_gamma: float
     vegas_linux: bool
+    cubic_hystart: bool
     send_jitter: Time
     jitter_bursts: bool
     source: str

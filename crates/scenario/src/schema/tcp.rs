@@ -202,6 +202,12 @@ table! {
             only cc.traits().round_trips, else "`vegas_linux` is of `cc = \"vegas\"` alone, not of `{cc}`",
             check !vegas_linux || recovery.is_selective(),
             else "`vegas_linux` needs selective acknowledgements, which `{recovery}` does without";
+        /// with `cubic` only: [Linux's HyStart](transport.md#slow-start-and-congestion-avoidance) ends slow start, and until
+        /// a loss the window then grows by at least a packet per 20 acknowledged ones
+        // `hystart_update`, and `cnt` in `bictcp_update` while `last_max_cwnd` is 0.
+        cubic_hystart: bool = false, linux cc.traits().beta && !hystart,
+            only cc.traits().beta, else "`cubic_hystart` is of `cc = \"cubic\"` alone, not of `{cc}`",
+            check !cubic_hystart || !hystart, else "`hystart` and `cubic_hystart` both end slow start: choose one";
         /// greatest random delay before each transmission, against phase effects
         send_jitter: Span = Span::ZERO, in ..=LONGEST_DELAY, also "overhead";
         /// `send_jitter` delays the first segment of a burst, and the others follow it at once (ns-2's `overhead_`)

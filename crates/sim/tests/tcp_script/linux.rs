@@ -110,3 +110,115 @@ fn rttvar_falls_once_a_round_trip() {
     assert_eq!(rfc[..2], linux[..2]);
     assert_eq!(rfc[2], headgate_core::Span::from_micros(121_875 + 287_500));
 }
+
+/// CUBIC with Linux's HyStart, and a flight of `window` segments.
+fn hystart(window: u32) -> Host {
+    let config = TcpSettings { cubic_hystart: true, initial_window: window, ..selective(Cc::Cubic, window) };
+    Host::started(TcpSettings { initial_ssthresh: None, ..config })
+}
+
+/// ACKs of the segments from `first` on, each `gap` ms after the one before. Returns the ACK that ended slow start, and
+/// the `cwnd` before it.
+fn acks(host: &mut Host, first: u32, count: u32, gap: u64) -> Option<(u32, f64)> {
+    (first..first + count).find_map(|ack| {
+        let before = host.windows().0;
+        host.ack(ack);
+        host.wait(ms(gap));
+        host.windows().1.is_finite().then_some((ack, before))
+    })
+}
+
+#[test]
+fn hystart_ends_slow_start_when_nine_round_trips_are_an_eighth_longer() {
+    // hystart_update: delay_min 100 ms, threshold clamp(12.5, 4, 16) ms. ACKs 3 ms apart make no train. The first round is
+    // of segments 0 to 15, whose least round trip is 100 ms. In the second all take 120 ms and more: after 8 samples the
+    // ninth, ACK 25, finds it. cwnd is 16 + 16 + 8.
+    let mut host = hystart(16);
+    host.wait(ms(100));
+    assert_eq!(acks(&mut host, 1, 16, 3), None);
+    host.wait(ms(220 - 148));
+    assert_eq!(acks(&mut host, 17, 16, 3), Some((25, 40.0)));
+    assert_eq!(host.windows().1, 40.0);
+}
+
+#[test]
+fn hystart_tolerates_a_rise_below_its_threshold() {
+    // The same with 111 ms at first: 112 ms would still be tolerated.
+    let mut host = hystart(16);
+    host.wait(ms(100));
+    assert_eq!(acks(&mut host, 1, 16, 3), None);
+    host.wait(ms(211 - 148));
+    assert_eq!(acks(&mut host, 17, 16, 3), None);
+}
+
+#[test]
+fn hystart_ends_slow_start_when_a_train_of_acks_spans_half_the_round_trip() {
+    // 60 ACKs, 1 ms apart, of a flight with a least round trip of 100 ms. hystart_ack_delay is 1 ms: 256 KiB take longer
+    // at the pacing rate of 2 x 60 segments in 100 ms. Threshold (100 + 1) / 2 ms: the ACK 51 ms after the first, with
+    // cwnd 60 + 51. With pacing the threshold is 101 ms.
+    let mut host = hystart(60);
+    host.wait(ms(100));
+    assert_eq!(acks(&mut host, 1, 60, 1), Some((52, 111.0)));
+    let mut paced = hystart(60);
+    paced.config.pacing = true;
+    paced.wait(ms(100));
+    assert_eq!(acks(&mut paced, 1, 60, 1), None);
+}
+
+#[test]
+fn a_gap_of_more_than_2_ms_breaks_the_train() {
+    let mut host = hystart(60);
+    host.wait(ms(100));
+    assert_eq!(acks(&mut host, 1, 20, 1), None);
+    host.wait(ms(2));
+    assert_eq!(acks(&mut host, 21, 40, 1), None);
+}
+
+#[test]
+fn hystart_does_not_judge_windows_below_16() {
+    // hystart_low_window: 14 ACKs of the second round at 13, 14 and 15, all 50 ms too late, and slow start goes on.
+    let mut host = hystart(4);
+    host.wait(ms(100));
+    assert_eq!(acks(&mut host, 1, 4, 3), None);
+    host.wait(ms(50 + 100 - 12));
+    assert_eq!(acks(&mut host, 5, 7, 3), None);
+    assert_eq!(host.windows().0, 15.0);
+}
+
+#[test]
+fn after_hystart_the_window_grows_by_a_twentieth_until_a_loss() {
+    // bictcp_update: while last_max_cwnd is 0, cnt is at most 20: 20 ACKs add a segment. RFC 9438 with K = 0 adds alpha =
+    // 0.53 per window of 40, a quarter for 20 ACKs.
+    let mut host = hystart(16);
+    host.wait(ms(100));
+    acks(&mut host, 1, 16, 3);
+    host.wait(ms(220 - 148));
+    acks(&mut host, 17, 9, 3);
+    let before = host.windows().0;
+    for ack in 26..46 {
+        host.ack(ack);
+    }
+    let grown = host.windows().0 - before;
+    assert!((0.999..1.001).contains(&grown), "{grown}");
+}
+
+#[test]
+fn a_timeout_lets_hystart_look_again() {
+    // cubictcp_state: TCP_CA_Loss resets found and delay_min. The timeout sets ssthresh to 0.7 of cwnd. One ACK a
+    // millisecond then lets a window of w take w ms: more than 4 ms above the least round trip, and slow start ends below.
+    let mut host = hystart(60);
+    host.wait(ms(100));
+    assert!(acks(&mut host, 1, 60, 1).is_some());
+    while host.tcp.timeouts() == 0 {
+        host.expire();
+    }
+    let ssthresh = host.windows().1;
+    let sent = (host.tcp.sent() - u64::from(host.tcp.retransmits())) as u32;
+    host.wait(ms(100));
+    host.ack(sent);
+    for ack in sent + 1..sent + 40 {
+        host.wait(ms(1));
+        host.ack(ack);
+    }
+    assert!(host.windows().1 < ssthresh && ssthresh > 60.0, "{ssthresh}, {:?}", host.windows());
+}

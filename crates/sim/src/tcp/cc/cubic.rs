@@ -29,6 +29,7 @@
 
 use headgate_core::Time;
 
+use super::cubic_hystart::CubicHyStart;
 use super::reno::{slow_start_growth, threshold};
 use super::{AckInfo, CongestionControl, CongestionWindow, LossInfo};
 use crate::tcp::TcpSettings;
@@ -54,10 +55,14 @@ pub struct Cubic {
     reduced: bool,
     /// The current stage of congestion avoidance, once an acknowledgement has begun it.
     epoch: Option<CubicEpoch>,
+    /// With `cubic_hystart`.
+    hystart: Option<Box<CubicHyStart>>,
 }
 
 #[derive(Clone, Debug)]
 struct CubicEpoch {
+    /// When it began.
+    began: Time,
     /// The zero of t. Time that does not count in t moves it forward.
     start: Time,
     /// All time before this moment is already counted in t or excluded from it.
@@ -72,8 +77,8 @@ struct CubicEpoch {
 }
 
 impl Cubic {
-    pub fn new(_: &TcpSettings) -> Cubic {
-        Cubic::default()
+    pub fn new(config: &TcpSettings) -> Cubic {
+        Cubic { hystart: config.cubic_hystart.then(Box::default), ..Cubic::default() }
     }
 
     /// Begins an epoch. After a timeout or a slow start without loss, the curve begins at its plateau (sections 4.2,
@@ -81,7 +86,7 @@ impl Cubic {
     fn begin_epoch(&self, cwnd: f64, now: Time) -> CubicEpoch {
         let w_max = if self.reduced { self.w_max } else { cwnd };
         let k = libm::cbrt((w_max - cwnd).max(0.0) / C);
-        CubicEpoch { start: now, judged_to: now, app_limited: false, k, w_max, w_est: cwnd }
+        CubicEpoch { began: now, start: now, judged_to: now, app_limited: false, k, w_max, w_est: cwnd }
     }
 
     /// Sections 4.6 and 4.7.
@@ -119,6 +124,9 @@ impl CubicEpoch {
 
 impl CongestionControl for Cubic {
     fn on_ack(&mut self, ack: &AckInfo, window: &mut CongestionWindow, config: &TcpSettings) {
+        if let (Some(hystart), Some(rtt)) = (&mut self.hystart, ack.rtt) {
+            hystart.on_ack(ack, rtt, self.epoch.as_ref().map(|epoch| epoch.began), window, config);
+        }
         if !ack.may_grow {
             return;
         }
@@ -146,7 +154,9 @@ impl CongestionControl for Cubic {
             (epoch.w_cubic(t + rtt).clamp(cwnd, MAX_TARGET * cwnd) - cwnd) / cwnd
         };
         self.epoch = Some(epoch);
-        window.grow(by, config, ack.now);
+        // `bictcp_update`: `cnt` is at most 20 before the first loss and after a timeout.
+        let least = if config.cubic_hystart && !self.reduced { f64::from(ack.acked) / 20.0 } else { 0.0 };
+        window.grow(by.max(least), config, ack.now);
     }
 
     fn on_echo(&mut self, ack: &AckInfo, window: &mut CongestionWindow, config: &TcpSettings) {
@@ -165,6 +175,9 @@ impl CongestionControl for Cubic {
     fn on_timeout(&mut self, loss: &LossInfo, window: &mut CongestionWindow, config: &TcpSettings) {
         self.on_loss(loss, window, config);
         self.reduced = false;
+        if let Some(hystart) = &mut self.hystart {
+            hystart.on_timeout(loss);
+        }
     }
 
     fn on_resume(&mut self, now: Time, _: &mut CongestionWindow) {

@@ -6,6 +6,7 @@
 mod bbr;
 mod bbr3;
 mod cubic;
+mod cubic_hystart;
 mod dctcp;
 mod hystart;
 mod ledbat;
