@@ -52,8 +52,7 @@ class Curve:
 class Condition:
     """The condition of a claim: comparisons that must all hold.
 
-    `numeric` says whether one compares with a number, such as a factor, and not just measures with each other.
-    `labels` are the disciplines whose measures it compares.
+    `numeric` is true if a comparison has a number, such as a factor. `labels` are the compared disciplines.
     """
 
     judgements: Callable[[ExperimentResults, Case], list[Judgement]]

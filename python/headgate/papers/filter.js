@@ -1,5 +1,5 @@
-// Adds a row of choices above each table of claims: it shows the rows of one experiment, discipline, bound or verdict.
-// The pages of the site and the report of `headgate paper report` use it.
+// Adds filters above each table of claims: by experiment, discipline, bound and verdict.
+// The pages of the site and of `headgate paper report` use it.
 "use strict";
 
 const FILTERED = ["experiment", "disciplines", "bound", "verdict"];

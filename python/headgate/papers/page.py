@@ -1,4 +1,4 @@
-"""The HTML page of experiments: the number of claims by verdict, then figure, numbers and claims of each experiment."""
+"""The HTML page of experiments: counts of verdicts, the claims of each paper, and figures with numbers."""
 
 import base64
 import hashlib
@@ -39,7 +39,7 @@ def page(records: Sequence[ExperimentRecord], missing: Sequence[str]) -> str:
         classes=CLASSES,
         show=show,
         script=script,
-        # The page's policy runs no other script.
+        # The content security policy of the page allows this script only.
         script_hash=base64.b64encode(hashlib.sha256(script.encode()).digest()).decode("ascii"),
     )
 
