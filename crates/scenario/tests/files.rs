@@ -74,6 +74,7 @@ fn the_profile_linux_has_the_values_of_the_kernel() {
     assert!(!tcp.cubic_full_alpha && small("[[tcp]]\ncc = 'cubic'", &[]).tcp[0].cubic_full_alpha);
     assert_eq!((tcp.packet, tcp.header, tcp.ack), (1500, 52, 52), "an MSS of 1448: 12 bytes for the timestamp");
     assert!(tcp.cubic_hystart && !small("[[tcp]]\nprofile = 'linux'\nhystart = true", &[]).tcp[0].cubic_hystart);
+    assert_eq!((tcp.quick_acks, small("[[tcp]]", &[]).tcp[0].quick_acks), (Some(16), None));
     let plain = small("[[tcp]]\nprofile = 'linux'\ntimestamps = false", &[]).tcp.remove(0);
     assert_eq!((plain.header, plain.ack), (40, 40));
     let reno = small("[[tcp]]\nprofile = 'linux'\ncc = 'reno'", &[]).tcp.remove(0);

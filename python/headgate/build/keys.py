@@ -96,6 +96,7 @@ class TcpKeys(TypedDict, total=False):
     cwnd_beyond_window: bool
     initial_ssthresh: int | str
     delayed_ack: Time
+    quick_acks: int | str
     initial_rto: Time
     min_rto: Time
     max_rto: Time

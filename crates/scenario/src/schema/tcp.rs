@@ -53,6 +53,10 @@ table! {
         // RFC 5681 allows 500 ms; 100 ms is our choice. Linux waits from `TCP_DELACK_MIN`, 40 ms, on. `Agent/TCPSink` acknowledges each packet; `DelAck` is another class.
         delayed_ack: Option<Span> = Some(Span::from_millis(100)), ns2 None, linux Some(Span::from_millis(40)),
             in POSITIVE_DELAY;
+        /// ACKs that leave at once at the start of a connection, at most half of `window`, and again after [signs of a slow
+        /// sender](transport.md#as-in-linux); `"off"` for none
+        // `TCP_MAX_QUICKACKS`, `tcp_incr_quickack`.
+        quick_acks: Option<u32> = None, linux Some(16), in 1..=LARGEST_WINDOW;
         /// retransmission timeout (RTO) before the first round-trip sample (RFC 6298); at most `max_rto`
         initial_rto: Span = Span::from_secs(1), ns2 Span::from_secs(3), in POSITIVE_DELAY,
             check initial_rto <= max_rto, else "{initial_rto} is longer than `max_rto` ({max_rto})";

@@ -21,6 +21,7 @@ pub mod cc;
 mod out_of_order;
 mod pacing;
 mod prr;
+mod quick_acks;
 mod rack;
 mod rate_sample;
 mod receiver;

@@ -6,6 +6,7 @@ use super::TcpSettings;
 use super::accecn;
 use super::cc::EcnFeedback;
 use super::out_of_order::OutOfOrderBlocks;
+use super::quick_acks::QuickAcks;
 use crate::segment::{SackBlock, SackBlocks, timestamp};
 
 /// An acknowledgement to send.
@@ -25,7 +26,7 @@ pub struct OutgoingAck {
     pub echo: Option<Time>,
 }
 
-/// The receiving side of one connection: 32 bytes, more only after a gap or with `timestamps`.
+/// The receiving side of one connection: 32 bytes, more only after a gap, or with `timestamps` or `quick_acks`.
 #[derive(Clone, Debug)]
 pub struct TcpReceiver {
     expected: u32,
@@ -53,6 +54,8 @@ struct ReceiverDetails {
     echo: Time,
     /// With `timestamps`: the number of the last acknowledgement sent (Last.ACK.sent).
     last_ack: u32,
+    /// With `quick_acks`.
+    quick_acks: QuickAcks,
 }
 
 impl Default for TcpReceiver {
@@ -84,8 +87,11 @@ impl TcpReceiver {
     }
 
     /// Starts a new connection on this flow, which does not echo earlier marks.
-    pub fn forget_marks(&mut self) {
+    pub fn begin_connection(&mut self) {
         self.ece_pending = false;
+        if let Some(details) = &mut self.details {
+            details.quick_acks = QuickAcks::default();
+        }
     }
 
     /// Sets the one-way delay of the arriving segment, which gives its timestamp. Call before
@@ -109,6 +115,7 @@ impl TcpReceiver {
         if config.timestamps {
             self.record_timestamp(seq, now);
         }
+        let quick = self.acknowledges_quickly((seq, marked, cwr), config, now);
         let mut at_once = None;
         match EcnFeedback::of(config) {
             // CWR first: a marked segment asks for a new echo.
@@ -135,13 +142,25 @@ impl TcpReceiver {
         match config.delayed_ack {
             // The acknowledgement of the first of two in-order segments may wait. The second segment is acknowledged at
             // once. So is a segment beyond a gap, in a gap, or received before.
-            Some(delay) if in_order && self.ack_due == Time::NEVER => {
+            Some(delay) if in_order && self.ack_due == Time::NEVER && !quick => {
                 self.ack_due = now + delay;
                 self.delayed_is_marked = marked;
                 None
             }
             _ => Some(self.reply(config, duplicate)),
         }
+    }
+
+    /// Whether the acknowledgement of an arriving segment leaves at once for Linux's reasons.
+    #[inline]
+    fn acknowledges_quickly(&mut self, (seq, marked, cwr): (u32, bool, bool), config: &TcpSettings, now: Time) -> bool {
+        let Some(most) = config.quick_acks else { return false };
+        let begins_echo = EcnFeedback::of(config) == EcnFeedback::Classic && marked && (cwr || !self.ece_pending);
+        let old = seq < self.expected;
+        let quick_acks = &mut self.details.get_or_insert_default().quick_acks;
+        quick_acks.on_data(most.min((config.window / 2).max(2)), old, begins_echo, config.min_rto, now);
+        // The window of a sender that announces a reduction may be a single segment (`tcp_ecn_accept_cwr`).
+        cwr || quick_acks.any_left()
     }
 
     /// Mirrors marks (RFC 8257, section 3.2). When marks begin or end, one ACK covers the earlier segments with the old
@@ -184,6 +203,9 @@ impl TcpReceiver {
         }
         let delay = config.cc.traits().delays.then_some(self.delay);
         let echo = if config.timestamps { self.echo_timestamp() } else { None };
+        if let (Some(details), true) = (&mut self.details, config.quick_acks.is_some()) {
+            details.quick_acks.on_ack();
+        }
         OutgoingAck { ack: self.expected, ece, ace, blocks, delay, echo }
     }
 

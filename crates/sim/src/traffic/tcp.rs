@@ -143,7 +143,7 @@ impl TcpFlow {
         if write.new_connection {
             self.sender.reset(&settings.tcp, now);
             self.sender.seed(&mut self.rng);
-            self.receiver.forget_marks();
+            self.receiver.begin_connection();
         }
         match write.data {
             WriteAmount::Bytes(bytes) => self.sender.offer(segments(bytes, settings.payload)),

@@ -1,7 +1,7 @@
 //! Rules of Linux 6.1 (`net/ipv4`), each beside what the RFCs say. Every figure follows from the function named beside it.
 
 use headgate_scenario::{Cc, Recovery};
-use headgate_sim::tcp::TcpSettings;
+use headgate_sim::tcp::{TcpReceiver, TcpSettings};
 
 use crate::common::{Host, Net, at, avoiding, ms};
 
@@ -221,4 +221,93 @@ fn a_timeout_lets_hystart_look_again() {
         host.ack(ack);
     }
     assert!(host.windows().1 < ssthresh && ssthresh > 60.0, "{ssthresh}, {:?}", host.windows());
+}
+
+/// A receiver with delayed and quick ACKs.
+struct QuickReceiver {
+    receiver: TcpReceiver,
+    config: TcpSettings,
+    next: u32,
+    now: u64,
+}
+
+impl QuickReceiver {
+    fn new(window: u32) -> QuickReceiver {
+        let config = TcpSettings {
+            window,
+            quick_acks: Some(16),
+            delayed_ack: Some(ms(40)),
+            min_rto: ms(200),
+            ecn: true,
+            ..selective(Cc::Reno, 10)
+        };
+        QuickReceiver { receiver: TcpReceiver::default(), config, next: 0, now: 0 }
+    }
+
+    fn arrives(&mut self, seq: u32, marked: bool, cwr: bool) -> bool {
+        self.receiver.on_data(seq, marked, cwr, &self.config, at(self.now)).is_some()
+    }
+
+    /// How many segments in order are acknowledged each, before the first whose ACK waits.
+    fn quick_acks(&mut self) -> u32 {
+        let mut count = 0;
+        loop {
+            self.next += 1;
+            self.now += 1;
+            if !self.arrives(self.next - 1, false, false) {
+                return count;
+            }
+            count += 1;
+        }
+    }
+}
+
+#[test]
+fn the_first_acks_of_a_connection_leave_at_once() {
+    // tcp_incr_quickack: rcv_wnd / (2 rcv_mss), at most TCP_MAX_QUICKACKS, 16.
+    assert_eq!(QuickReceiver::new(1000).quick_acks(), 16);
+    assert_eq!(QuickReceiver::new(20).quick_acks(), 10);
+    let mut delayed = QuickReceiver::new(1000);
+    delayed.config.quick_acks = None;
+    assert_eq!(delayed.quick_acks(), 0);
+    let mut later = QuickReceiver::new(1000);
+    later.quick_acks();
+    // The ACK that waits leaves with the next segment, and the one after that waits again.
+    assert_eq!(later.quick_acks(), 1);
+    later.receiver.begin_connection();
+    later.receiver.on_timer(&later.config.clone(), at(1000));
+    assert_eq!(later.quick_acks(), 16);
+}
+
+#[test]
+fn a_pause_and_an_old_segment_grant_quick_acks_again() {
+    // tcp_event_data_recv: a pause longer than icsk_rto, here 200 ms; the ACK that waited leaves after 40 ms.
+    for (pause, count) in [(200, 0), (201, 16)] {
+        let mut host = QuickReceiver::new(1000);
+        host.quick_acks();
+        host.receiver.on_timer(&host.config.clone(), at(host.now + 40));
+        host.now += pause - 1;
+        assert_eq!(host.quick_acks(), count);
+    }
+    // tcp_data_queue: the ACK of the old segment is the first of the 16, and carries the one that waited.
+    let mut host = QuickReceiver::new(1000);
+    host.quick_acks();
+    assert!(host.arrives(0, false, false));
+    assert_eq!(host.quick_acks(), 15);
+}
+
+#[test]
+fn a_mark_that_begins_an_echo_grants_two_quick_acks() {
+    // __tcp_ecn_check_ce: the marked segment and the next one. A second mark, before CWR, grants none.
+    let mut host = QuickReceiver::new(1000);
+    host.quick_acks();
+    host.receiver.on_timer(&host.config.clone(), at(host.now + 40));
+    let mut acknowledged = |marked, cwr| {
+        host.next += 1;
+        host.arrives(host.next - 1, marked, cwr)
+    };
+    let first = [acknowledged(true, false), acknowledged(false, false), acknowledged(true, false)];
+    assert_eq!(first, [true, true, false]);
+    // The next segment is the second in order. Then CWR: its ACK does not wait (tcp_ecn_accept_cwr).
+    assert_eq!([acknowledged(false, false), acknowledged(false, true)], [true, true]);
 }

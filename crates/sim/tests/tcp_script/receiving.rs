@@ -101,7 +101,7 @@ fn a_new_connection_does_not_echo_the_marks_of_the_one_before() {
     for cc in [Cc::Reno, Cc::Dctcp] {
         let mut host = ReceivingHost { config: plain(cc), ..ReceivingHost::new(cc) };
         assert!(host.receive_with(0, true, false).unwrap().ece, "{cc}");
-        host.receiver.forget_marks();
+        host.receiver.begin_connection();
         let reply = host.receive_with(1, false, false).unwrap();
         assert_eq!((reply.ack, reply.ece), (2, false), "{cc}");
     }

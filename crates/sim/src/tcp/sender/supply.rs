@@ -45,7 +45,7 @@ impl TcpSender {
 
     /// Restarts as a new connection: windows, controller, timer and path estimates are those of
     /// [`new`](TcpSender::new). Sequence numbers, counts and outstanding segments remain. The receiver only needs to
-    /// [forget marks](crate::tcp::TcpReceiver::forget_marks).
+    /// [begin a connection](crate::tcp::TcpReceiver::begin_connection).
     pub fn reset(&mut self, config: &TcpSettings, now: Time) {
         *self = TcpSender {
             una: self.una,
