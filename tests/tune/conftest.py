@@ -6,10 +6,10 @@ from importlib import resources
 import jsonschema
 import pytest
 
+from headgate.qdiscs.spec import QdiscSpec
 from headgate.scenario import Scenario
 from headgate.tuning.goals import Goals
 from headgate.tuning.space import space
-from headgate.tuning.spec import QdiscSpec
 from headgate.tuning.study import SearchPlan
 from tests.conftest import SMALL
 

@@ -7,10 +7,10 @@ import pytest
 
 import headgate
 from headgate.errors import UsageError
+from headgate.qdiscs import values
+from headgate.qdiscs.spec import QdiscSpec
 from headgate.scenario import Scenario
-from headgate.tuning import values
 from headgate.tuning.space import ChoiceAxis, RangeAxis, around, numbers, settings, space
-from headgate.tuning.spec import QdiscSpec
 from tests.conftest import SMALL
 
 SFB = QdiscSpec.of("sfb")

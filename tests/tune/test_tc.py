@@ -5,10 +5,10 @@ import subprocess
 
 import pytest
 
+from headgate.qdiscs import tc
+from headgate.qdiscs.spec import QdiscSpec
+from headgate.qdiscs.tc_red import burst_for
 from headgate.scenario import Scenario
-from headgate.tuning import tc
-from headgate.tuning.spec import QdiscSpec
-from headgate.tuning.tc_red import burst_for
 from tests.conftest import SMALL
 
 #: 50 packets of 540 bytes (500 and a header of 40) on 2 Mbit/s.

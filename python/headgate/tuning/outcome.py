@@ -10,11 +10,11 @@ from headgate.analysis.judge import Quantity, Verdict
 from headgate.analysis.metrics import Metric
 from headgate.analysis.spread import estimate
 from headgate.files import store
+from headgate.qdiscs import tc
+from headgate.qdiscs.spec import QdiscSpec, refusal
 from headgate.results import Result
 from headgate.scenario import Scenario
-from headgate.tuning import tc
 from headgate.tuning.goals import Goal, Goals
-from headgate.tuning.spec import QdiscSpec, refusal
 from headgate.tuning.study import SearchPlan, Trial
 
 HELD_OUT = "held-out"

@@ -10,11 +10,11 @@ from headgate.analysis.spread import estimate
 from headgate.errors import UsageError
 from headgate.execution.runner import Watcher
 from headgate.files import store
+from headgate.qdiscs.spec import QdiscSpec, refusal
 from headgate.scenario import Scenario
 from headgate.tuning import space
 from headgate.tuning.goals import Goals
 from headgate.tuning.space import Axis, RangeAxis
-from headgate.tuning.spec import QdiscSpec, refusal
 from headgate.tuning.tuned import only_discipline
 
 #: The default objectives: the two quantities of the trade-off in RFC 7928, section 2.7.

@@ -11,10 +11,10 @@ from headgate import style
 from headgate.analysis.judge import Quantity, Verdict
 from headgate.analysis.metrics import Bound, Metric
 from headgate.experiment.show import STYLES
+from headgate.qdiscs import tc
+from headgate.qdiscs.spec import QdiscSpec
 from headgate.terminal import layout
-from headgate.tuning import tc
 from headgate.tuning.outcome import ComparedSetting, SearchOutcome, nearest
-from headgate.tuning.spec import QdiscSpec
 
 #: Words for a comparison with the original setting.
 WORDS = {Verdict.HOLDS: "better", Verdict.DIFFERS: "worse", Verdict.INCONCLUSIVE: "inconclusive"}

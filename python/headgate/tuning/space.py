@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from headgate import _core
 from headgate.errors import UsageError
-from headgate.tuning import values
-from headgate.tuning.spec import QdiscSpec, parameter
-from headgate.tuning.values import EXACT, UnitScale
+from headgate.qdiscs import values
+from headgate.qdiscs.spec import QdiscSpec, parameter
+from headgate.qdiscs.values import EXACT, UnitScale
 
 if TYPE_CHECKING:
     from optuna.trial import Trial

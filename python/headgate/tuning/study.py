@@ -17,10 +17,10 @@ from sqlalchemy.exc import SQLAlchemyError
 from headgate.analysis.judge import Quantity
 from headgate.errors import ResultError
 from headgate.files.store import build
+from headgate.qdiscs.spec import QdiscSpec
 from headgate.scenario import Scenario
 from headgate.tuning.goals import Goals
 from headgate.tuning.space import Axis
-from headgate.tuning.spec import QdiscSpec
 
 FILE = "study.db"
 NAME = "tune"

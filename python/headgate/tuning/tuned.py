@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from headgate.errors import UsageError
 from headgate.execution.runner import Watcher
 from headgate.files import store
+from headgate.qdiscs.spec import QdiscSpec
 from headgate.scenario import Scenario
 from headgate.tuning import space
 from headgate.tuning.goals import Goals
-from headgate.tuning.spec import QdiscSpec
 
 if TYPE_CHECKING:
     from headgate.tuning.outcome import SearchOutcome

@@ -8,8 +8,8 @@ from typing import NamedTuple
 from headgate import _core
 from headgate._core import ScenarioError
 from headgate.errors import UsageError, did_you_mean, warn_renamed
+from headgate.qdiscs.values import same
 from headgate.scenario import Scenario
-from headgate.tuning.values import same
 
 
 class QdiscSpec(NamedTuple):

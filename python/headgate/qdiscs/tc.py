@@ -7,10 +7,10 @@ import tomllib
 from collections.abc import Callable, Container, Iterator, Mapping
 from typing import Any, NamedTuple
 
+from headgate.qdiscs.spec import QdiscSpec, parameter
+from headgate.qdiscs.tc_red import burst_for
+from headgate.qdiscs.values import EXACT, UnitScale, kind_of
 from headgate.scenario import Scenario
-from headgate.tuning.spec import QdiscSpec, parameter
-from headgate.tuning.tc_red import burst_for
-from headgate.tuning.values import EXACT, UnitScale, kind_of
 from headgate.units import RATES, SIZES, TIMES
 
 #: How the registry writes times, rates and sizes.
@@ -33,10 +33,15 @@ class TcLink(NamedTuple):
 
 
 class TcCommand(NamedTuple):
-    """The command for a device called DEV, and notes on parameters that it leaves out or changes."""
+    """Kind and options of a qdisc as words of tc, and notes on parameters that they leave out or change."""
 
-    line: str
+    words: tuple[str, ...]
     notes: tuple[str, ...]
+
+    @property
+    def line(self) -> str:
+        """The command for a device called DEV."""
+        return " ".join(["tc qdisc replace dev DEV root", *self.words])
 
 
 #: Writes a value in the format of tc.
@@ -209,10 +214,19 @@ def command(spec: QdiscSpec, scenario: Scenario) -> TcCommand | None:
     if kind is None:
         return None
     link = link_of(scenario)
+    if spec.discipline.name == "droptail":
+        return _fifo(spec.settings.get("limit", link.limit))
     words = dict(kind.words(spec, link))
     more, notes = kind.also(spec, link) if kind.also is not None else ([], [])
-    line = " ".join(["tc qdisc replace dev DEV root", kind.kind, *filter(None, words.values()), *more])
-    return TcCommand(line, (*kind.notes, *notes, *_notes_on_uncovered(spec, {*words, *kind.covered})))
+    line = " ".join([kind.kind, *filter(None, words.values()), *more])
+    return TcCommand(tuple(line.split()), (*kind.notes, *notes, *_notes_on_uncovered(spec, {*words, *kind.covered})))
+
+
+def _fifo(limit: str) -> TcCommand:
+    """DropTail, whose limit counts packets in one qdisc and bytes in another."""
+    octets = OCTETS.read(limit)
+    kind, number = ("pfifo", limit.removesuffix("p")) if octets is None else ("bfifo", f"{octets:.0f}")
+    return TcCommand((kind, "limit", number), ())
 
 
 def _notes_on_uncovered(spec: QdiscSpec, covered: Container[str]) -> list[str]:
