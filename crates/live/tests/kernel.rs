@@ -80,7 +80,7 @@ impl ForwardedHost {
         let end = clock.now() + Span::from_secs(2);
         let (mut frames, mut batch) = (Vec::new(), Vec::with_capacity(64));
         while frames.len() < count && clock.now() < end {
-            clock.wait(end, [self.socket.fd(), None]).unwrap();
+            clock.wait(end, [self.socket.fd(), None, None]).unwrap();
             self.socket.recv(&mut self.pool, &mut batch).unwrap();
             for frame in batch.drain(..) {
                 frames.push(self.pool.frame(&frame).to_vec());
@@ -182,7 +182,7 @@ fn two_kernel_hosts_exchange_packets_over_a_pair_of_tun_devices() {
             let mut clock = PacedClock::new(Monotonic::new(), Span::ZERO);
             let begin = clock.now();
             for n in 0..count {
-                clock.wait(begin + Span::from_micros(500 * u64::from(n)), [None; 2]).unwrap();
+                clock.wait(begin + Span::from_micros(500 * u64::from(n)), [None; 3]).unwrap();
                 let mut data = [0; 972];
                 data[..4].copy_from_slice(&u32::to_be_bytes(n));
                 sender.send_to(&data, "10.77.0.2:9").unwrap();

@@ -52,7 +52,7 @@ fn every_packet_is_counted_alike_by_the_kernel_and_by_us() {
     let mut clock = PacedClock::new(Monotonic::new(), Span::ZERO);
     let begin = clock.now();
     for n in 0..150 {
-        clock.wait(begin + Span::from_micros(500 * n), [None; 2]).unwrap();
+        clock.wait(begin + Span::from_micros(500 * n), [None; 3]).unwrap();
         sender.send_to(&[7; 972], (EmulatedLink::FAR, 9)).unwrap();
     }
     let mut data = [0; 2000];

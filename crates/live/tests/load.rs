@@ -42,7 +42,7 @@ fn run(scenario: &Scenario) -> Option<(LoadReport, View)> {
     let load = TrafficLoad::prepare(scenario, 1, link.near(), link.far(), clock).unwrap();
     let begin = clock.now() + Span::from_millis(5);
     load.begin(begin);
-    PacedClock::new(clock, Span::ZERO).wait(begin + scenario.duration, [None; 2]).unwrap();
+    PacedClock::new(clock, Span::ZERO).wait(begin + scenario.duration, [None; 3]).unwrap();
     let report = load.stop().unwrap();
     assert!(report.notes.is_empty(), "{:?}", report.notes);
     Some((report, link.stop().unwrap()))

@@ -34,7 +34,7 @@ mod _core {
     use crate::live::{Link, measure, prepare};
     #[cfg(target_os = "linux")]
     #[pymodule_export]
-    use crate::live_run::{check_live, run_live};
+    use crate::live_run::{check_kernel, check_kernel_qdisc, check_live, run_live};
     #[pymodule_export]
     use crate::outcome::{Outcome, metrics_over_time, tables};
     #[pymodule_export]

@@ -1,9 +1,11 @@
 //! A scenario on real packets, for Python.
 
+use std::io;
+
 use headgate_core::Qdisc;
 use headgate_core::parts::Histogram;
 use headgate_live::SharedView;
-use headgate_live::run::{self, LinkFidelity, LiveRunError};
+use headgate_live::run::{self, KernelQdisc, KernelReport, LinkFidelity, LiveRunError};
 use headgate_measure::RunObserver;
 use pyo3::exceptions::{PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
@@ -22,14 +24,35 @@ pub fn check_live(scenario: &Scenario) -> PyResult<()> {
     run::check_supported(&scenario.0).map_err(|error| to_py_error("", error))
 }
 
+/// Raises `ValueError` with the reason if the kernel cannot take the place of the compared discipline of `scenario`.
+#[pyfunction]
+pub fn check_kernel(scenario: &Scenario) -> PyResult<()> {
+    run::check_kernel_supported(&scenario.0).map_err(|error| to_py_error("", error))
+}
+
+/// Why this machine's kernel or tc has no qdisc of these words, kind and options; `None` if they have it. Raises
+/// `OSError` for another reason.
+#[pyfunction]
+pub fn check_kernel_qdisc(py: Python<'_>, words: Vec<String>) -> PyResult<Option<String>> {
+    match py.detach(|| run::check_kernel_qdisc(&KernelQdisc { words })) {
+        Ok(()) => Ok(None),
+        Err(error) if error.kind() == io::ErrorKind::Unsupported => Ok(Some(error.to_string())),
+        Err(error) => Err(error.into()),
+    }
+}
+
 /// Runs `scenario` on real packets, in real time, with discipline number `qdisc_index` and `seed`. Returns the tables
 /// of a simulation, the measurements of the run's fidelity, and remarks on departures from the scenario. Releases the
 /// interpreter.
 ///
+/// With `kernel_qdisc`, kind and options as words of tc, the kernel's qdisc takes the place of the discipline.
+///
 /// `on_batch` and `on_capture` are called as by `run`. `on_link` is called once, with a function that returns the state
 /// of the first link with compared disciplines.
 #[pyfunction]
-#[pyo3(signature = (scenario, qdisc_index, seed, progress=None, on_batch=None, on_capture=None, on_link=None))]
+#[pyo3(signature = (
+    scenario, qdisc_index, seed, progress=None, on_batch=None, on_capture=None, on_link=None, kernel_qdisc=None
+))]
 #[expect(clippy::too_many_arguments, reason = "they are keywords in Python")]
 pub fn run_live<'py>(
     py: Python<'py>,
@@ -40,19 +63,30 @@ pub fn run_live<'py>(
     on_batch: Option<Py<PyAny>>,
     on_capture: Option<Py<PyAny>>,
     on_link: Option<Py<PyAny>>,
+    kernel_qdisc: Option<Vec<String>>,
 ) -> PyResult<(Outcome, Bound<'py, PyDict>, Vec<String>)> {
     let scenario = &scenario.0;
     let callbacks = Callbacks { on_batch, on_capture, failure: Failure::default() };
     let first = 2 * usize::from(scenario.bottleneck().link);
     let live = |qdisc: &Qdisc, watch: &mut dyn RunObserver| {
         let mut show = |shared| on_link.iter().for_each(|callback| pass_view_function(callback, &shared, first));
-        run::run(scenario, qdisc, seed, watch, &mut show)
+        match kernel_qdisc {
+            Some(words) => run::run_kernel(scenario, &KernelQdisc { words }, seed, watch, &mut show),
+            None => run::run(scenario, qdisc, seed, watch, &mut show),
+        }
     };
     let (run, live) = watched(py, (scenario, qdisc_index, seed), progress, callbacks, live)?;
     let live = live.map_err(|error| to_py_error(&run.qdisc, error))?;
     let holds = live.outcome.conserves();
     let fidelity = fidelity_dict(py, &live.fidelity)?;
     fidelity.set_item("conserves", holds)?;
+    if let Some(KernelReport { statistics, drops, strays }) = live.kernel {
+        let report = PyDict::new(py);
+        report.set_item("statistics", statistics)?;
+        report.set_item("drops", drops)?;
+        report.set_item("strays", strays)?;
+        fidelity.set_item("kernel_qdisc", report)?;
+    }
     Ok((Outcome::new(run, live.outcome), fidelity, live.notes))
 }
 

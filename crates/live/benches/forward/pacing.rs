@@ -75,7 +75,7 @@ fn overload(socket: &mut PacketSocket, gap: Span) {
     let mut clock = PacedClock::new(Monotonic::new(), Span::ZERO);
     let mut next = Time::ZERO;
     while next < Time::ZERO + Span::from_millis(500) {
-        clock.wait(next, [None; 2]).expect("a clock can be waited for");
+        clock.wait(next, [None; 3]).expect("a clock can be waited for");
         socket.send(&pool, std::slice::from_ref(&frame)).expect("the interface is there");
         next += gap;
     }

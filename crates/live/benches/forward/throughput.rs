@@ -214,7 +214,7 @@ impl Clock for Awake {
     fn now(&mut self) -> Time {
         Time::ZERO + (self.clock.now() - (Time::ZERO + self.paused.get()))
     }
-    fn wait(&mut self, _: Time, _: [Option<BorrowedFd<'_>>; 2]) -> io::Result<[bool; 2]> {
+    fn wait(&mut self, _: Time, _: [Option<BorrowedFd<'_>>; 3]) -> io::Result<[bool; 2]> {
         Ok([true; 2])
     }
     fn cpu(&self) -> Span {

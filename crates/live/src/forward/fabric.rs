@@ -1,6 +1,7 @@
 //! The links between the two ends of a forwarder.
 
 use std::io;
+use std::os::fd::BorrowedFd;
 
 use headgate_core::{Span, Time};
 use headgate_scenario::Direction;
@@ -26,6 +27,11 @@ pub trait Fabric {
 
     /// State of each direction at `now`, in the order of direction numbers.
     fn view(&mut self, now: Time) -> Vec<LaneView>;
+
+    /// A descriptor that becomes readable when a packet leaves a queue of the kernel, if the fabric has one.
+    fn fd(&self) -> Option<BorrowedFd<'_>> {
+        None
+    }
 
     /// Attaches recorders for dropped and lost packets of the first link, one at each direction's entry.
     fn record(&mut self, recorders: &[Option<Recorder>; 2]);

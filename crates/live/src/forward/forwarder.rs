@@ -123,7 +123,9 @@ impl<A: LinkEnd, B: LinkEnd, C: Clock, F: Fabric> Forwarder<A, B, C, F> {
         }
         self.wake_at = self.fabric.due().min(self.publish_at).min(end);
         self.ready = match (more_waiting, more_due) {
-            ([false, false], [false, false]) => self.clock.wait(self.wake_at, [self.a.fd(), self.b.fd()])?,
+            ([false, false], [false, false]) => {
+                self.clock.wait(self.wake_at, [self.a.fd(), self.b.fd(), self.fabric.fd()])?
+            }
             _ => [true; 2],
         };
         Ok(())

@@ -34,8 +34,9 @@ pub trait Clock {
         Ok(now)
     }
 
-    /// Waits until `until`, or until one of `fds` is readable. Returns for each whether it may be.
-    fn wait(&mut self, until: Time, fds: [Option<BorrowedFd<'_>>; 2]) -> io::Result<[bool; 2]>;
+    /// Waits until `until`, or until one of `fds` is readable: those of both ends, and that of the fabric. Returns for
+    /// each end whether it may be readable.
+    fn wait(&mut self, until: Time, fds: [Option<BorrowedFd<'_>>; 3]) -> io::Result<[bool; 2]>;
 
     /// CPU time used by the calling thread.
     fn cpu(&self) -> Span;
@@ -94,20 +95,20 @@ impl Clock for PacedClock {
         }
         let rest = YIELD_TIME - self.slept;
         if rest > Span::ZERO {
-            sleep_until_readable(rest, [None; 2])?;
+            sleep_until_readable(rest, [None; 3])?;
         }
         (self.since, self.slept) = (self.clock.now(), Span::ZERO);
         Ok(self.since)
     }
 
-    fn wait(&mut self, until: Time, fds: [Option<BorrowedFd<'_>>; 2]) -> io::Result<[bool; 2]> {
+    fn wait(&mut self, until: Time, fds: [Option<BorrowedFd<'_>>; 3]) -> io::Result<[bool; 2]> {
         let now = self.clock.now();
         let asleep = (until - now) - self.margin;
         if asleep > Span::ZERO {
             let ready = sleep_until_readable(asleep, fds)?;
             self.slept = self.slept + (self.clock.now() - now);
-            if ready != [false; 2] {
-                return Ok(ready);
+            if ready != [false; 3] {
+                return Ok([ready[0], ready[1]]);
             }
         }
         while self.clock.now() < until {
@@ -123,24 +124,29 @@ impl Clock for PacedClock {
 }
 
 /// Sleeps for `longest`, or until one of `on` is readable or failed. `ppoll` has nanosecond resolution.
-fn sleep_until_readable(longest: Span, on: [Option<BorrowedFd<'_>>; 2]) -> io::Result<[bool; 2]> {
+fn sleep_until_readable(longest: Span, on: [Option<BorrowedFd<'_>>; 3]) -> io::Result<[bool; 3]> {
     let timeout = timespec(longest);
     let watch = |fd| PollFd::from_borrowed_fd(fd, PollFlags::IN);
     let is_ready = |fd: &PollFd<'_>| !fd.revents().is_empty();
     let (polled, ready) = match on {
-        [Some(one), Some(other)] => {
-            let mut fds = [watch(one), watch(other)];
-            (poll(&mut fds, Some(&timeout)), [is_ready(&fds[0]), is_ready(&fds[1])])
+        [Some(one), Some(other), Some(third)] => {
+            let mut fds = [watch(one), watch(other), watch(third)];
+            (poll(&mut fds, Some(&timeout)), [is_ready(&fds[0]), is_ready(&fds[1]), is_ready(&fds[2])])
         }
-        [Some(only), None] | [None, Some(only)] => {
+        [Some(one), Some(other), None] => {
+            let mut fds = [watch(one), watch(other)];
+            (poll(&mut fds, Some(&timeout)), [is_ready(&fds[0]), is_ready(&fds[1]), false])
+        }
+        [Some(only), None, None] | [None, Some(only), None] => {
             let mut fds = [watch(only)];
             (poll(&mut fds, Some(&timeout)), on.map(|fd| fd.is_some() && is_ready(&fds[0])))
         }
-        [None, None] => (poll(&mut [], Some(&timeout)), [false; 2]),
+        [_, _, None] => (poll(&mut [], Some(&timeout)), [false; 3]),
+        [_, _, Some(_)] => return Err(io::Error::other("a fabric with a descriptor needs ends with descriptors")),
     };
     match polled {
         Ok(_) => Ok(ready),
-        Err(rustix::io::Errno::INTR) => Ok([false; 2]),
+        Err(rustix::io::Errno::INTR) => Ok([false; 3]),
         Err(error) => Err(error.into()),
     }
 }
@@ -155,7 +161,7 @@ mod tests {
         for margin in [Span::ZERO, Span::from_micros(60), Span::from_millis(5)] {
             let mut paced = PacedClock::new(clock, margin);
             let until = paced.now() + Span::from_millis(1);
-            paced.wait(until, [None; 2]).unwrap();
+            paced.wait(until, [None; 3]).unwrap();
             assert!(paced.now() >= until);
         }
     }
@@ -194,7 +200,7 @@ mod tests {
             let mut now = begin;
             while now - begin < Span::from_millis(200) {
                 now = paced.yield_if_due(now).unwrap();
-                paced.wait(now + Span::from_micros(50), [None; 2]).unwrap();
+                paced.wait(now + Span::from_micros(50), [None; 3]).unwrap();
                 now = paced.now();
             }
             // `sched_rt_runtime_us` allows 95 %; other load lowers the share.
@@ -215,8 +221,11 @@ mod tests {
         near.write_all(b"x").unwrap();
         let mut paced = PacedClock::new(Monotonic::new(), PacedClock::MARGIN);
         let until = paced.now() + Span::from_secs(20);
-        let ready = paced.wait(until, [Some(silent.as_fd()), Some(far.as_fd())]).unwrap();
+        let ready = paced.wait(until, [Some(silent.as_fd()), Some(far.as_fd()), None]).unwrap();
         assert_eq!(ready, [false, true]);
+        // The fabric's descriptor ends the sleep too.
+        let ready = paced.wait(until, [Some(silent.as_fd()), Some(silent.as_fd()), Some(far.as_fd())]).unwrap();
+        assert_eq!(ready, [false, false]);
         assert!(paced.now() < until);
     }
 }

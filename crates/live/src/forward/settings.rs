@@ -135,9 +135,20 @@ impl LaneSettings {
         let streams = LaneStreams { seed, label };
         let discipline =
             self.with_link_info(streams, |settings, link| registry::boxed(&self.qdisc.name, settings, link))?;
+        Ok(self.queue_with(discipline, (seed, label), meter))
+    }
+
+    /// Like [`queue`](LaneSettings::queue), with `discipline` in place of the one in the settings.
+    pub(crate) fn queue_with<M: Meter<FrameId>>(
+        &self,
+        discipline: FrameDiscipline,
+        (seed, label): (u64, &str),
+        meter: impl FnOnce(&FrameDiscipline, LaneLedger) -> M,
+    ) -> FrameQueue<FrameDiscipline, M> {
+        let streams = LaneStreams { seed, label };
         let meter = meter(&discipline, streams.ledger());
         let port = Port::with_ledger(discipline, streams.rng("port"), meter);
-        Ok(FrameQueue::new(port, self.medium(streams)))
+        FrameQueue::new(port, self.medium(streams))
     }
 
     fn medium(&self, streams: LaneStreams<'_>) -> DeferredMedium {

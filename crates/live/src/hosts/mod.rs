@@ -127,7 +127,7 @@ fn set_sysctls(sysctls: Sysctls) -> io::Result<()> {
 
 /// Configures IPv6 on the device `name` with this address, or none. The host stays silent: without a link-local address
 /// it does not solicit routers. Returns false if the kernel has no IPv6.
-fn configure_ipv6(name: &str, address: Option<Ipv6Addr>) -> io::Result<bool> {
+pub(crate) fn configure_ipv6(name: &str, address: Option<Ipv6Addr>) -> io::Result<bool> {
     let to = |key: &str, value: &str| fs::write(format!("/proc/sys/net/ipv6/conf/{name}/{key}"), value);
     let Some(address) = address else {
         return match to("disable_ipv6", "1") {

@@ -1,6 +1,6 @@
 //! Netlink requests (RFC 3549; netlink(7)) with attributes, and their acknowledgements.
 //!
-//! No library covers these three requests. `rtnetlink` and `nlink` need an asynchronous runtime. `neli` and
+//! No library covers these four requests. `rtnetlink` and `nlink` need an asynchronous runtime. `neli` and
 //! `netlink-packet-netfilter` lack nf_tables. `rustables` is under the GPL, and `nftnl` links a C library.
 
 use std::io;
@@ -16,7 +16,7 @@ use rustix::net::{
 pub(super) const CREATE_NEW: i32 = libc::NLM_F_CREATE | libc::NLM_F_EXCL | libc::NLM_F_ACK;
 
 /// Bytes of a header: length, type, flags, number, port.
-const HEADER: usize = 16;
+pub(super) const HEADER: usize = 16;
 
 /// Requests sent in one message.
 #[derive(Debug, Default)]
@@ -114,6 +114,29 @@ impl Netlink {
         }
         Ok(())
     }
+
+    /// Sends `requests` and returns the first answer, which it stores in `buffer`. The kernel answers before `sendto`
+    /// returns.
+    pub(super) fn query<'a>(&self, requests: &NetlinkRequests, buffer: &'a mut [u8]) -> io::Result<&'a [u8]> {
+        sendto(&self.0, &requests.bytes, SendFlags::empty(), &SocketAddrNetlink::new(0, 0))?;
+        let (length, _) = recv(&self.0, &mut *buffer, RecvFlags::DONTWAIT)?;
+        let answer = &buffer[..length];
+        count_acks(answer)?;
+        Ok(answer)
+    }
+}
+
+/// The value of attribute `kind` in `attributes`, a sequence of them.
+pub(super) fn find_attribute(mut attributes: &[u8], kind: u16) -> Option<&[u8]> {
+    while let Some((head, _)) = attributes.split_first_chunk::<4>() {
+        let length = usize::from(u16::from_ne_bytes([head[0], head[1]]));
+        let found = u16::from_ne_bytes([head[2], head[3]]) & !(libc::NLA_F_NESTED as u16);
+        if found == kind {
+            return attributes.get(4..length);
+        }
+        attributes = attributes.get(length.max(4).next_multiple_of(4)..).unwrap_or_default();
+    }
+    None
 }
 
 impl AsFd for Netlink {
@@ -156,6 +179,12 @@ mod tests {
         // The outer attribute holds the inner one with its padding, which the inner length excludes.
         assert_eq!((word(20), word(22), word(24), word(26)), (12, 0x8000 | 1, 7, 2));
         assert_eq!(requests.bytes[36..], 5_u32.to_be_bytes());
+        // What was written is found again.
+        let attributes = &requests.bytes[20..];
+        assert_eq!(find_attribute(attributes, 1).and_then(|inner| find_attribute(inner, 2)), Some(&b"ab\0"[..]));
+        assert_eq!(find_attribute(attributes, 3), Some(&5_u32.to_be_bytes()[..]));
+        assert_eq!(find_attribute(attributes, 4), None);
+        assert_eq!(find_attribute(&attributes[..17], 3), None, "an attribute that is cut off");
     }
 
     #[test]

@@ -44,6 +44,29 @@ impl Tun {
     pub fn name(&self) -> &str {
         &self.name
     }
+
+    /// Longest packet that it takes, in bytes.
+    pub(super) fn mtu_bytes(&self) -> usize {
+        self.mtu
+    }
+
+    /// Reads one packet into `room`, cut off if it is longer, and returns its length; `None` if there is none.
+    pub(super) fn read_packet(&self, room: &mut [u8]) -> io::Result<Option<usize>> {
+        loop {
+            match read(&self.fd, &mut *room) {
+                Ok(length) => return Ok(Some(length)),
+                Err(Errno::AGAIN) => return Ok(None),
+                Err(Errno::INTR) => {}
+                Err(error) => return Err(error.into()),
+            }
+        }
+    }
+}
+
+impl AsFd for Tun {
+    fn as_fd(&self) -> BorrowedFd<'_> {
+        self.fd.as_fd()
+    }
 }
 
 impl LinkEnd for Tun {

@@ -82,7 +82,7 @@ fn send(socket: &UdpSocket, clock: Monotonic, load: DatagramLoad) -> io::Result<
     let (mut next, mut sent) = (begin, 0);
     // A sender that cannot keep up also stops in time.
     while next.max(paced.now()) - begin < load.duration {
-        paced.wait(next, [None; 2])?;
+        paced.wait(next, [None; 3])?;
         data[..8].copy_from_slice(&clock.now().as_nanos().to_be_bytes());
         socket.send(&data)?;
         sent += 1;

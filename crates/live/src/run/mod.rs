@@ -9,6 +9,7 @@ mod assemble;
 mod capture;
 mod error;
 mod fidelity;
+mod kernel;
 mod meter;
 mod network;
 mod record_times;
@@ -26,10 +27,13 @@ use headgate_scenario::Scenario;
 use self::capture::RunCapture;
 pub use self::error::LiveRunError;
 pub use self::fidelity::{HostLosses, LinkFidelity};
+use self::kernel::KernelRouter;
+pub use self::kernel::{KernelQdisc, check_kernel_qdisc};
 use self::network::LinkNetwork;
 use self::records::RunRecords;
 use crate::forward::view::SharedView;
 use crate::hosts;
+use crate::io::KernelQueue;
 use crate::io::clock::StartTime;
 use crate::link::EmulatedLink;
 use crate::load::{self, TrafficLoad};
@@ -43,10 +47,32 @@ pub struct LiveRun {
     pub fidelity: LinkFidelity,
     /// Differences from the scenario, a sentence each.
     pub notes: Vec<String>,
+    /// The kernel's report on its qdisc, if it took the place of the discipline.
+    pub kernel: Option<KernelReport>,
+}
+
+/// What the kernel tells of its qdisc after a run, and the loop of the packets in it, since the qdisc was made.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct KernelReport {
+    /// Statistics of the qdiscs, as `tc -s -j qdisc` prints them.
+    pub statistics: String,
+    /// Drops that the loop attributed to packets.
+    pub drops: u64,
+    /// Packets released after they had been counted as dropped.
+    pub strays: u64,
 }
 
 /// Time from the announcement of the start to the threads until the start itself.
 const START_DELAY: Span = Span::from_millis(100);
+
+/// Rejects a `scenario` whose compared discipline the kernel cannot take the place of.
+///
+/// # Errors
+/// [`LiveRunError::Refused`] with the key; the errors of [`check_supported`].
+pub fn check_kernel_supported(scenario: &Scenario) -> Result<(), LiveRunError> {
+    check_supported(scenario)?;
+    kernel::refusal(scenario).map_or(Ok(()), |why| Err(LiveRunError::Refused(why)))
+}
 
 /// Rejects a `scenario` that cannot run on real packets.
 ///
@@ -74,12 +100,39 @@ pub fn run(
     show: &mut dyn FnMut(SharedView),
 ) -> Result<LiveRun, LiveRunError> {
     check_supported(scenario)?;
+    run_with(scenario, (qdisc, None), seed, watch, show)
+}
+
+/// Like [`run`], with the kernel's `qdisc` in place of the compared discipline.
+///
+/// # Errors
+/// Those of [`run`], [`check_kernel_supported`] and [`check_kernel_qdisc`].
+pub fn run_kernel(
+    scenario: &Scenario,
+    qdisc: &KernelQdisc,
+    seed: u64,
+    watch: &mut dyn RunObserver,
+    show: &mut dyn FnMut(SharedView),
+) -> Result<LiveRun, LiveRunError> {
+    check_kernel_supported(scenario)?;
+    let rate = scenario.simplex(scenario.bottleneck()).rate;
+    run_with(scenario, (&scenario.qdiscs[0], Some(KernelRouter::new(qdisc, rate)?)), seed, watch, show)
+}
+
+fn run_with(
+    scenario: &Scenario,
+    (qdisc, kernel): (&Qdisc, Option<(KernelRouter, KernelQueue)>),
+    seed: u64,
+    watch: &mut dyn RunObserver,
+    show: &mut dyn FnMut(SharedView),
+) -> Result<LiveRun, LiveRunError> {
     let scenario = Arc::new(scenario.clone());
+    let (router, queue) = kernel.unzip();
     let (begin, (sender, inbox)) = (StartTime::unset(), channel());
     let (mut capture, recorders) = RunCapture::of(&scenario);
     let network = {
         let (scenario, qdisc, begin) = (Arc::clone(&scenario), qdisc.clone(), begin.clone());
-        move || LinkNetwork::new(&scenario, &qdisc, seed, begin, sender)
+        move || LinkNetwork::new(&scenario, &qdisc, queue, seed, begin, sender)
     };
     let mut link = EmulatedLink::between(hosts::isolated(load::sysctls(&scenario))?, recorders, network)?;
     show(link.forwarder().shared_view());
@@ -96,7 +149,12 @@ pub fn run(
     };
     let records = RunRecords::collect(&inbox, &scenario, &mut report_progress, watch)?;
     let report = load.stop()?;
+    // The loop has the device, and the statistics disappear with it.
+    let statistics = router.as_ref().map(KernelRouter::statistics).transpose()?;
+    let strays = link.forwarder().apply(|network, _| network.strays())?;
     let (view, counters) = (link.stop()?, link.counters()?);
+    let drops = view.lanes[usize::from(scenario.bottleneck().number())].totals.dropped();
+    let kernel = statistics.map(|statistics| KernelReport { statistics, drops, strays });
     pass_traces(watch, &report.traces);
     capture.iter_mut().for_each(|capture| capture.take((at, Time::NEVER), watch));
     let fidelity = LinkFidelity::new(&view, counters, link.forwarder().is_realtime(), &report);
@@ -104,7 +162,7 @@ pub fn run(
     notes.extend(load::differences(&scenario));
     notes.extend(capture.and_then(|capture| capture.missing()));
     let outcome = assemble::outcome(&scenario, &records, &report, fidelity.balance(&view));
-    Ok(LiveRun { outcome, fidelity, notes })
+    Ok(LiveRun { outcome, fidelity, notes, kernel })
 }
 
 fn pass_traces(watch: &mut dyn RunObserver, rows: &[TraceRow]) {

@@ -4,6 +4,7 @@
 //! each at its nominal time. Lateness therefore occurs only once, when a frame leaves for its host.
 
 use std::io;
+use std::os::fd::BorrowedFd;
 use std::sync::Arc;
 use std::sync::mpsc::Sender;
 
@@ -13,6 +14,7 @@ use headgate_scenario::{Direction, Paths, Scenario};
 
 use self::direction_queue::{DirectionQueue, directions};
 use super::access::{self, AccessLinks};
+use super::kernel::path::KernelPath;
 use super::meter::LoopRecord;
 use super::record_times::RecordTimes;
 use super::slots::SlotBudget;
@@ -20,11 +22,11 @@ use crate::forward::ends::{LaneEntry, LaneExit};
 use crate::forward::fabric::Fabric;
 use crate::forward::queue::{self, FrameSink};
 use crate::forward::view::{LaneCounts, LaneView, MOST_FLOWS_SHOWN};
-use crate::io::LinkEnd;
 use crate::io::clock::StartTime;
 use crate::io::frame::{Layer, Parser};
 use crate::io::pool::{FrameId, Pool};
 use crate::io::recorded_end::Recorder;
+use crate::io::{KernelQueue, LinkEnd};
 use crate::timeline::Timeline;
 
 mod direction_queue;
@@ -48,6 +50,8 @@ pub(super) struct LinkNetwork {
     paths: Paths,
     /// By number of the direction.
     directions: Vec<DirectionQueue>,
+    /// The kernel's queue, if a direction has one.
+    kernel: Option<KernelPath>,
     wakes: WakeTimes,
     arriving: Timeline<ArrivingPacket>,
     /// Least propagation delay of the links. A packet that arrives at or leaves a queue now is not due at its host
@@ -63,16 +67,21 @@ pub(super) struct LinkNetwork {
 }
 
 impl LinkNetwork {
-    /// The links of `scenario`, with `qdisc` where disciplines are compared. Records are sent from `begin` on.
+    /// The links of `scenario`, with `qdisc` where disciplines are compared, or with the queue of `kernel` at the first
+    /// such place. Records are sent from `begin` on.
     pub(super) fn new(
         scenario: &Arc<Scenario>,
         qdisc: &Qdisc,
+        kernel: Option<KernelQueue>,
         seed: u64,
         begin: StartTime,
         records: Sender<LoopRecord>,
     ) -> io::Result<LinkNetwork> {
         let slots = SlotBudget::of(scenario);
-        let directions = directions(scenario, qdisc, seed, &records)?;
+        let kernel = kernel.map(|queue| KernelPath::new(queue, scenario.bottleneck().number()));
+        let directions = directions(scenario, qdisc, kernel.as_ref(), seed, &records)?;
+        // The kernel's queue needs its packets on time, and the loop's queues only when the packets leave.
+        let least_delay = scenario.links.iter().map(|link| link.delay).min().filter(|_| kernel.is_none());
         let entry = |direction: Direction| {
             let key = Rng::named(seed, &format!("flows {direction}")).bits();
             LaneEntry::new(Parser::new(Layer::Ip, key))
@@ -85,8 +94,9 @@ impl LinkNetwork {
             paths: Paths::new(scenario),
             wakes: WakeTimes::new(directions.len()),
             arriving: Timeline::new(slots.all as usize),
-            least_delay: scenario.links.iter().map(|link| link.delay).min().unwrap_or(Span::ZERO),
+            least_delay: least_delay.unwrap_or(Span::ZERO),
             directions,
+            kernel,
             record_times: RecordTimes::new(scenario, begin),
             viewed_link: scenario.bottleneck().link,
             stalls: (0, Span::ZERO),
@@ -118,7 +128,7 @@ impl LinkNetwork {
 
     /// Enqueues a packet.
     fn arrive(&mut self, at: Time, ArrivingPacket { to, from, mut packet }: ArrivingPacket) {
-        let LinkNetwork { directions, pool, access, entries, arriving, paths, exits, .. } = self;
+        let LinkNetwork { directions, kernel, pool, access, entries, arriving, paths, exits, .. } = self;
         match from {
             Some(from) => directions[usize::from(from)].delivered += 1,
             None => access.reached_queue(&packet.handle),
@@ -128,6 +138,9 @@ impl LinkNetwork {
         let meter = direction_queue.queue.port_mut().ledger_mut();
         if let Some(identity) = meter.identities.get(access::flow(&packet.handle) as usize) {
             (packet.flow, packet.class) = (identity.flow, identity.class);
+        }
+        if let Some(kernel) = kernel.as_mut().filter(|kernel| kernel.direction == to) {
+            kernel.offer(pool.frame(&packet.handle));
         }
         let parser = &mut entries[0].parser;
         meter.lane_ledger.record_arrival(packet.flow, packet.bytes, at, || parser.header(pool.frame(&packet.handle)));
@@ -147,6 +160,22 @@ impl LinkNetwork {
         let receive = next_hop(number as u16, arriving, paths, access, exits);
         queue.on_wake(at, &mut FrameSink { pool, recorder: recorder.as_ref(), receive });
         self.wakes.set(number, queue.wake_at());
+    }
+
+    /// Moves the packets that the kernel has released from its queue to the link, at `now`.
+    fn take_releases(&mut self, now: Time) -> io::Result<()> {
+        while let Some(kernel) = &mut self.kernel
+            && kernel.take_release()?
+        {
+            let number = kernel.direction.into();
+            self.dequeue(number, now);
+        }
+        Ok(())
+    }
+
+    /// Packets that the kernel released after they had been counted as dropped.
+    pub(super) fn strays(&self) -> u64 {
+        self.kernel.as_ref().map_or(0, KernelPath::strays)
     }
 
     /// Takes records of all directions at `at`. The caller has processed all events before `at` and none after it.
@@ -231,6 +260,7 @@ impl Fabric for LinkNetwork {
 
     fn deliver_to(&mut self, now: Time, direction: Direction, to: &mut dyn LinkEnd) -> io::Result<bool> {
         self.advance(now);
+        self.take_releases(now)?;
         let LinkNetwork { exits, pool, access, directions, .. } = self;
         exits[direction as usize].send_due(now, to, pool, |frame, taken| {
             let last = &mut directions[usize::from(access.route(frame).last)];
@@ -283,6 +313,10 @@ impl Fabric for LinkNetwork {
         let mut views: Vec<LaneView> = self.directions.iter_mut().zip(in_transit).enumerate().map(of).collect();
         views.iter_mut().zip(Direction::BOTH).for_each(|(view, direction)| self.add_end_counts(view, direction));
         views
+    }
+
+    fn fd(&self) -> Option<BorrowedFd<'_>> {
+        self.kernel.as_ref().map(KernelPath::fd)
     }
 
     fn record(&mut self, recorders: &[Option<Recorder>; 2]) {

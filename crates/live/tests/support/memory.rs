@@ -49,7 +49,7 @@ impl Clock for FakeClock {
         self.now.get()
     }
 
-    fn wait(&mut self, until: Time, _: [Option<BorrowedFd<'_>>; 2]) -> io::Result<[bool; 2]> {
+    fn wait(&mut self, until: Time, _: [Option<BorrowedFd<'_>>; 3]) -> io::Result<[bool; 2]> {
         let first = self.arrivals.iter().map(|next| next.get()).fold(until, Time::min);
         let late = self.late.get(self.waits % self.late.len().max(1)).copied().unwrap_or_default();
         self.waits += 1;

@@ -39,7 +39,7 @@ impl Clock for SteppedClock {
     fn now(&mut self) -> Time {
         self.now.get()
     }
-    fn wait(&mut self, until: Time, _: [Option<BorrowedFd<'_>>; 2]) -> io::Result<[bool; 2]> {
+    fn wait(&mut self, until: Time, _: [Option<BorrowedFd<'_>>; 3]) -> io::Result<[bool; 2]> {
         self.now.set(until.min(self.now.get() + self.step));
         Ok([true; 2])
     }

@@ -11,6 +11,7 @@ use crate::forward::queue::{FrameQueue, FrameSink};
 use crate::forward::settings::{FrameDiscipline, LaneSettings};
 use crate::io::pool::Pool;
 use crate::io::recorded_end::Recorder;
+use crate::run::kernel::path::KernelPath;
 use crate::run::meter::{DirectionMeter, LoopRecord};
 
 pub(super) struct DirectionQueue {
@@ -30,10 +31,11 @@ impl DirectionQueue {
     }
 }
 
-/// All directions of all links.
+/// All directions of all links. The queue of `kernel`'s direction is in the kernel.
 pub(super) fn directions(
     scenario: &Arc<Scenario>,
     qdisc: &Qdisc,
+    kernel: Option<&KernelPath>,
     seed: u64,
     records: &Sender<LoopRecord>,
 ) -> io::Result<Vec<DirectionQueue>> {
@@ -42,7 +44,11 @@ pub(super) fn directions(
         let account = |discipline: &FrameDiscipline, lane| {
             DirectionMeter::new((scenario, hop), discipline, lane, records.clone())
         };
-        let mut queue = LaneSettings::for_hop(scenario, hop, named).queue((seed, &scenario.label(hop)), account)?;
+        let (settings, label) = (LaneSettings::for_hop(scenario, hop, named), scenario.label(hop));
+        let mut queue = match kernel.filter(|kernel| kernel.direction == hop.number()) {
+            Some(kernel) => settings.queue_with(kernel.discipline(), (seed, &label), account),
+            None => settings.queue((seed, &label), account)?,
+        };
         // Time starts with the run.
         queue.medium_mut().begin(Time::NEVER);
         Ok(DirectionQueue { queue, offered: 0, delivered: 0, refused: 0, recorder: None })

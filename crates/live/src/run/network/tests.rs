@@ -65,7 +65,7 @@ impl NetworkRun {
         let (records, inbox) = channel();
         let begin = StartTime::unset();
         begin.set(Time::ZERO);
-        let network = LinkNetwork::new(scenario, &scenario.qdiscs[0], 1, begin, records).unwrap();
+        let network = LinkNetwork::new(scenario, &scenario.qdiscs[0], None, 1, begin, records).unwrap();
         let ends = (clock.end(Layer::Ip, near), clock.end(Layer::Ip, far));
         NetworkRun { forwarder: Forwarder::new(ends.0, ends.1, network, clock), inbox }
     }
