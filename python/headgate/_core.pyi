@@ -23,6 +23,8 @@ __all__ = [
     "ScenarioError",
     "Source",
     "Stopped",
+    "check_kernel",
+    "check_kernel_qdisc",
     "check_live",
     "controllers",
     "discipline",
@@ -228,6 +230,8 @@ def run(
     on_capture: Callable[[str, bytes], object] | None = None,
 ) -> Outcome: ...
 def prometheus_metrics() -> list[tuple[str, str, str]]: ...
+def check_kernel(scenario: Scenario) -> None: ...
+def check_kernel_qdisc(words: list[str]) -> str | None: ...
 def check_live(scenario: Scenario) -> None: ...
 def run_live(
     scenario: Scenario,
@@ -237,6 +241,7 @@ def run_live(
     on_batch: Callable[[str, Batch], object] | None = None,
     on_capture: Callable[[str, bytes], object] | None = None,
     on_link: Callable[[Callable[[], dict[str, Any]]], object] | None = None,
+    kernel_qdisc: list[str] | None = None,
 ) -> tuple[Outcome, dict[str, Any], list[str]]: ...
 
 @final

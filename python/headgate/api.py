@@ -11,7 +11,7 @@ from headgate.errors import UsageError
 from headgate.execution import batch
 from headgate.execution.runner import Watcher
 from headgate.files import store
-from headgate.live.worlds import prepared_for_live
+from headgate.live.worlds import prepared, prepared_for_live
 from headgate.results import Result
 from headgate.scenario import Scenario
 
@@ -99,7 +99,7 @@ def _changed(
 ) -> Scenario:
     """One scenario to run: read, changed, and prepared for real packets if `live`."""
     scenario = Scenario.of(scenario, set=set, qdiscs=qdiscs, seeds=seeds)
-    return prepared_for_live(scenario) if live or scenario.live else scenario
+    return prepared_for_live(scenario) if live and not scenario.live else prepared(scenario, scenario.world)
 
 
 def load(path: str | Path) -> Result:

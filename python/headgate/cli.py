@@ -223,7 +223,7 @@ def compare(
         typer.Option(metavar="KEY=VALUE", help="With a scenario file: change a key in the second result only."),
     ] = None,
     worlds: Annotated[
-        str, typer.Option(metavar="WORLDS", help="With a scenario file: where each result is run, sim or live.")
+        str, typer.Option(metavar="WORLDS", help="With a scenario file: where each result is run: sim, live or kernel.")
     ] = "sim,live",
     allow: Annotated[
         list[str] | None,
@@ -237,7 +237,8 @@ def compare(
 
     Compares a simulation with a run on real packets, or two simulations. For each discipline and group of flows, the
     tables show goodput, queueing delay, drop rate and mark rate of both results, and the difference. A scenario file is
-    run in both worlds first. Finished runs are reused.
+    run in both worlds first. Finished runs are reused. In the world kernel, Linux's own qdiscs take the place of
+    the disciplines (root, tc).
     """
     from headgate.compare.sources import compare_file, compare_folders
 

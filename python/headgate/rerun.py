@@ -29,7 +29,8 @@ def rerun(old: Result, parent: Path, *, threads: int | None = None, watcher: Wat
         raise ResultError("a result in memory has no files to compare with")
     if old.scenario.live:
         raise UsageError(
-            "runs on real packets cannot be repeated exactly: use headgate run --live --force to run again"
+            "runs on real packets cannot be repeated exactly: use headgate run --live --force to run again, "
+            "or for the kernel's queues headgate compare --worlds live,kernel in another folder"
         )
     path = parent / store.folder_name(old.scenario)
     if path.exists():

@@ -191,8 +191,8 @@ def test_a_file_is_run_in_both_worlds_and_keys_of_then_may_differ(command: Comma
 @pytest.mark.parametrize(
     ("arguments", "expected"),
     [
-        (["--worlds", "sim"], "expected two worlds, each sim or live"),
-        (["--worlds", "sim,real"], "expected two worlds, each sim or live"),
+        (["--worlds", "sim"], "expected two worlds, each sim, live or kernel"),
+        (["--worlds", "sim,real"], "expected two worlds, each sim, live or kernel"),
         (["--then", "link.limt=20p", "--worlds", "sim,sim"], "did you mean `limit`"),
     ],
 )

@@ -6,6 +6,8 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import typer
+
 from headgate.errors import UsageError
 from headgate.live import worlds
 from headgate.terminal.options import reading, watcher
@@ -32,7 +34,9 @@ def compare_file(
     if file.is_dir():
         raise UsageError(f"{file} is a folder: compare takes two result folders, or one scenario file")
     with reading(file):
-        scenarios = worlds.scenarios(file, worlds.read(where), changes, then)
+        scenarios, left_out = worlds.scenarios(file, worlds.read(where), changes, then)
+    for sentence in left_out:
+        typer.echo(f"left out: {sentence}", err=True)
     # Imported here: numpy starts threads.
     from headgate.api import run_into
     from headgate.compare.agree import differences

@@ -14,7 +14,7 @@ from headgate.execution.runner import Failures, FinishedRun, Watcher, concurrent
 from headgate.files import store, streams, tables
 from headgate.files.store import Store
 from headgate.results import Result
-from headgate.scenario import RunKey, Scenario
+from headgate.scenario import RunKey, Scenario, World
 
 #: The destination of a result: a folder, or the scenario's number if the result stays in memory.
 Destination = TypeVar("Destination")
@@ -109,7 +109,7 @@ class InMemory:
     def _run(self, job: Job[int], progress: _core.Progress) -> None:
         recorded = streams.MemoryStreams(job.scenario)
         ran = execute_run(job.scenario, job.run, progress, recorded.batch if self._streamed else None)
-        all_tables = tables_of(ran.outcome) | (recorded.tables() if self._streamed else {})
+        all_tables = tables_of(ran.outcome, job.scenario.world) | (recorded.tables() if self._streamed else {})
         with self._lock:
             self.finished += 1
             done = self._done.setdefault(job.destination, {})
@@ -131,9 +131,10 @@ def _in_memory(scenario: Scenario, done: Mapping[RunKey, tuple[dict[str, pa.Tabl
     return Result(scenario, manifest, timing, whole)
 
 
-def tables_of(outcome: _core.Outcome) -> dict[str, pa.Table]:
-    """The tables of one outcome, by name."""
-    return {name: tables.table(getattr(outcome, name)()) for name in tables.NAMES}
+def tables_of(outcome: _core.Outcome, world: World) -> dict[str, pa.Table]:
+    """The tables of one outcome, by name. A qdisc of the kernel does not tell the reasons of its drops and marks."""
+    found = {name: tables.table(getattr(outcome, name)()) for name in tables.NAMES}
+    return {name: tables.without_reasons(each) for name, each in found.items()} if world == World.KERNEL else found
 
 
 def timing_row(run: RunKey, timing: dict[str, Any]) -> dict[str, Any]:
@@ -145,7 +146,7 @@ def _run(job: Job[Store], progress: _core.Progress) -> None:
     with job.destination.writing(job.run) as path:
         with streams.FileStreams(path, job.scenario) as files:
             ran = execute_run(job.scenario, job.run, progress, files.batch, files.capture)
-        for name, table in tables_of(ran.outcome).items():
+        for name, table in tables_of(ran.outcome, job.scenario.world).items():
             tables.write(path / f"{name}.parquet", table)
         store.write_json(path / store.TIMING, ran.timing._asdict())
         if ran.accuracy is not None:

@@ -1,5 +1,6 @@
 """Executes runs (one discipline, one seed each) on all cores, and stops them cleanly."""
 
+import json
 import os
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -8,7 +9,8 @@ from contextlib import ExitStack
 from typing import Any, NamedTuple, TypeVar
 
 from headgate import _core
-from headgate.scenario import RunKey, Scenario
+from headgate.qdiscs.kernel import counterpart
+from headgate.scenario import RunKey, Scenario, World
 
 #: One item of work. Messages show it as text.
 Item = TypeVar("Item")
@@ -76,13 +78,30 @@ def execute_run(
             def show(look: Callable[[], Mapping[str, Any]]) -> None:
                 stack.enter_context(ViewSocket("run", f"{scenario.name}, {run}", look))
 
+            command = counterpart(run.qdisc, scenario) if scenario.world == World.KERNEL else None
             outcome, accuracy, notes = _core.run_live(
-                scenario.core, run.qdisc_index, run.seed, progress, on_batch, on_capture, show
+                scenario.core,
+                run.qdisc_index,
+                run.seed,
+                progress,
+                on_batch,
+                on_capture,
+                show,
+                None if command is None else list(command.words),
             )
+        if command is not None:
+            accuracy["kernel_qdisc"] = {"tc": " ".join(command.words)} | _counts(accuracy["kernel_qdisc"])
+            notes = [*notes, *(f"{run.qdisc}: {note}" for note in command.notes)]
         timing = Timing(accuracy["cpu_s"], time.perf_counter() - wall)
         return FinishedRun(outcome, timing, {**accuracy, "notes": notes})
     outcome = _core.run(scenario.core, run.qdisc_index, run.seed, progress, on_batch, on_capture)
     return FinishedRun(outcome, Timing(time.thread_time() - cpu, time.perf_counter() - wall), None)
+
+
+def _counts(report: dict[str, Any]) -> dict[str, Any]:
+    """The kernel's report on its qdisc, with the statistics of the qdisc itself."""
+    statistics = json.loads(report["statistics"])
+    return {**report, "statistics": next(each for each in statistics if each["handle"] == "2:")}
 
 
 def concurrent_runs(scenarios: Iterable[Scenario], threads: int | None) -> int | None:

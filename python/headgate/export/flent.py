@@ -188,6 +188,6 @@ def _metadata(
             "CONFIG_HASH": scenario.config_hash,
             "QDISC": run.qdisc,
             "SEED": run.seed,
-            "WORLD": "live" if scenario.live else "sim",
+            "WORLD": str(scenario.world),
         },
     }

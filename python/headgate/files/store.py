@@ -47,7 +47,7 @@ OTHER_BUILD = "the existing result is from another build of Headgate and would b
 
 def folder_name(scenario: Scenario) -> str:
     """The name of the result folder of `scenario`."""
-    return f"{scenario.name}{'-live' if scenario.live else ''}-{scenario.config_hash[:8]}"
+    return f"{scenario.name}{f'-{scenario.world}' if scenario.live else ''}-{scenario.config_hash[:8]}"
 
 
 def slug(run: RunKey) -> str:
@@ -243,7 +243,7 @@ def live_manifest(scenario: Scenario, accuracies: list[dict[str, Any]]) -> dict[
         {"qdisc": run.qdisc, "seed": run.seed, **{name: accuracy[name] for name in accuracy if name != "notes"}}
         for run, accuracy in measured
     ]
-    return {"world": "live", "live": {**kernel(), "notes": list(notes), "runs": runs}}
+    return {"world": str(scenario.world), "live": {**kernel(), "notes": list(notes), "runs": runs}}
 
 
 def kernel() -> dict[str, Any]:

@@ -48,6 +48,9 @@ STREAMED = {
 #: The tables of every result, in the order in which they are documented.
 NAMES = tuple(name for name in COLUMNS if name not in STREAMED)
 
+#: Drops apart from those that target identified flows, which only their reasons tell.
+AMBIENT = "ambient_drop_rate"
+
 PARQUET: dict[str, Any] = {"version": "2.6", "compression": "zstd", "store_schema": True}
 ROW_GROUP = 1 << 20
 
@@ -90,6 +93,17 @@ def with_every_reason(name: str, whole: pa.Table) -> pa.Table:
         whole = whole.append_column(COLUMNS[name][column].field, none)
     own = [column for column in whole.column_names if column not in COLUMNS[name]]
     return whole.select([*own, *COLUMNS[name]])
+
+
+def without_reasons(whole: pa.Table) -> pa.Table:
+    """The table with nulls in the columns that need the reason of each drop or mark, and without such intervals."""
+    for place, field in enumerate(whole.schema):
+        if field.name.startswith(("dropped_", "marked_")) or field.name == AMBIENT:
+            unknown = pa.nulls(whole.num_rows, field.type)
+            whole = whole.set_column(place, field.with_nullable(True), unknown)
+    if "metric" in whole.column_names:
+        whole = whole.filter(pc.not_equal(whole["metric"].cast(pa.string()), AMBIENT))
+    return whole
 
 
 def csv(whole: pa.Table) -> bytes:

@@ -1,51 +1,104 @@
-"""A scenario simulated and on real packets.
+"""A scenario in several worlds: simulated, on real packets, and in the kernel's own queues.
 
-Imports no module that starts threads: `prepared_for_live` must run before them.
+Imports no module that starts threads: the process is prepared for real packets before them.
 """
 
 from collections.abc import Iterable
 from pathlib import Path
+from typing import NamedTuple
 
 from headgate import _core
 from headgate.errors import RunFailedError, UsageError
-from headgate.scenario import Scenario
+from headgate.qdiscs.kernel import counterpart
+from headgate.scenario import Scenario, World
 
-SIM, LIVE = "sim", "live"
+
+class PreparedScenarios(NamedTuple):
+    """A scenario in two worlds, and why disciplines are left out, a sentence each."""
+
+    scenarios: tuple[Scenario, Scenario]
+    left_out: list[str]
 
 
-def read(text: str) -> tuple[str, str]:
+def read(text: str) -> tuple[World, World]:
     """The two worlds that `text` names, such as `sim,live`."""
-    worlds = tuple(word.strip() for word in text.split(","))
-    if len(worlds) != 2 or not set(worlds) <= {SIM, LIVE}:
-        raise UsageError(f"--worlds {text}: expected two worlds, each {SIM} or {LIVE}, such as {SIM},{LIVE}")
-    return (worlds[0], worlds[1])
+    words = [word.strip() for word in text.split(",")]
+    if len(words) != 2 or not set(words) <= set(World):
+        raise UsageError(f"--worlds {text}: expected two worlds, each sim, live or kernel, such as sim,live")
+    return (World(words[0]), World(words[1]))
 
 
 def scenarios(
-    file: Path, worlds: tuple[str, str], changes: Iterable[str] = (), then: Iterable[str] = ()
-) -> tuple[Scenario, Scenario]:
+    file: Path, worlds: tuple[World, World], changes: Iterable[str] = (), then: Iterable[str] = ()
+) -> PreparedScenarios:
     """The scenario of `file` with `changes` for each of two worlds; `then` changes the second as well.
 
-    Prepares the process for real packets if one world is live. Raises the errors of `Scenario.load` and
-    `prepared_for_live`.
+    Prepares the process for real packets if a world needs it. Disciplines that the kernel cannot run are left out of
+    both scenarios if one world is the kernel. Raises the errors of `Scenario.load` and `prepared`.
     """
     shared = list(changes)
-    one, other = (Scenario.load(file, set=each) for each in (shared, [*shared, *then]))
-    return (_in(one, worlds[0]), _in(other, worlds[1]))
+    both = (Scenario.load(file, set=shared), Scenario.load(file, set=[*shared, *then]))
+    in_kernel = [scenario for scenario, world in zip(both, worlds, strict=True) if world == World.KERNEL]
+    refused: dict[str, str] = {}
+    for scenario in in_kernel:
+        refused |= refusals(scenario)
+    if refused:
+        both = (_without(both[0], refused), _without(both[1], refused))
+    one, other = (prepared(scenario, world) for scenario, world in zip(both, worlds, strict=True))
+    return PreparedScenarios((one, other), list(refused.values()))
 
 
-def _in(scenario: Scenario, world: str) -> Scenario:
-    return prepared_for_live(scenario) if world == LIVE else scenario
+def prepared(scenario: Scenario, world: World) -> Scenario:
+    """The scenario for `world`, in a process that is prepared for it.
+
+    Raises `UsageError` if the scenario cannot run there, `RunFailedError` if the process lacks permissions.
+    """
+    if world == World.SIM:
+        return scenario
+    scenario = scenario.in_kernel() if world == World.KERNEL else scenario.on_real_packets()
+    _prepare()
+    return scenario
 
 
 def prepared_for_live(scenario: Scenario) -> Scenario:
-    """The scenario for real packets, in a process that is prepared for them.
+    """The scenario for real packets: `prepared` for the live world."""
+    return prepared(scenario, World.LIVE)
 
-    Raises `UsageError` if the scenario cannot run on real packets, `RunFailedError` if the process lacks permissions.
+
+def refusals(scenario: Scenario) -> dict[str, str]:
+    """The disciplines of `scenario` that this machine's kernel cannot run, each with a sentence.
+
+    Raises `UsageError` if Linux has a counterpart of none, `RunFailedError` if this kernel or its tc has none of those.
     """
-    scenario = scenario.on_real_packets()
+    scenario = scenario.in_kernel()
+    refused, commands = {}, {}
+    for qdisc in scenario.qdiscs:
+        try:
+            commands[qdisc] = counterpart(qdisc, scenario)
+        except UsageError as error:
+            refused[qdisc] = str(error)
+    if not commands:
+        raise UsageError("\n".join(refused.values()))
+    _prepare()
+    for qdisc, command in commands.items():
+        try:
+            missing = _core.check_kernel_qdisc(list(command.words))
+        except OSError as error:
+            raise RunFailedError(f"{qdisc}: {error}") from None
+        if missing is not None:
+            refused[qdisc] = f"{qdisc}: {missing}"
+    if len(refused) == len(scenario.qdiscs):
+        raise RunFailedError("\n".join(refused.values()))
+    return refused
+
+
+def _prepare() -> None:
     try:
         _core.prepare()
     except OSError as error:
         raise RunFailedError(str(error)) from None
-    return scenario
+
+
+def _without(scenario: Scenario, refused: Iterable[str]) -> Scenario:
+    """The scenario without some of its disciplines."""
+    return scenario.changed(qdiscs=[qdisc for qdisc in scenario.qdiscs if qdisc not in set(refused)])

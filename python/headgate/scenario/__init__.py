@@ -7,7 +7,7 @@ import hashlib
 import tomllib
 import warnings
 from collections.abc import Callable, Iterable
-from enum import Enum
+from enum import Enum, StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, TypedDict, Unpack
 
@@ -17,6 +17,17 @@ from headgate.errors import UsageError
 if TYPE_CHECKING:
     from headgate.build.parts import ClassPart, FlowsPart, LinkPart
     from headgate.prototype.discipline import AnyQdisc, Discipline
+
+
+class World(StrEnum):
+    """Where a scenario runs."""
+
+    SIM = "sim"
+    """In the simulator."""
+    LIVE = "live"
+    """On real packets: with the kernel's TCP and Headgate's disciplines."""
+    KERNEL = "kernel"
+    """On real packets, with the kernel's TCP and its qdiscs in place of the compared disciplines."""
 
 
 class Role(Enum):
@@ -81,12 +92,12 @@ def files_in(folder: Path) -> Callable[[str], bytes]:
 class Scenario:
     """A checked scenario: defaults are filled in and units resolved.
 
-    It is simulated, unless it is made by `on_real_packets`.
+    It is simulated, unless it is made by `on_real_packets` or `in_kernel`.
     """
 
-    def __init__(self, core: _core.Scenario, *, live: bool = False) -> None:
+    def __init__(self, core: _core.Scenario, *, world: World = World.SIM) -> None:
         self._core = core
-        self._live = live
+        self._world = world
 
     @property
     def prototypes(self) -> dict[str, type[Discipline]]:
@@ -153,7 +164,7 @@ class Scenario:
         """The scenario with the changes of `load`. It keeps its input files and cannot name others."""
         changes["qdiscs"] = list(changes.get("qdiscs", ())) or self._prototyped
         changed = Scenario.parse(self.to_toml(), files=self._read_input, **changes)
-        return changed.on_real_packets() if self._live else changed
+        return changed._in(self._world)
 
     def replace(self, **changed: Any) -> Scenario:
         """The scenario with other keywords of `Network`, such as `flows`, `links`, `qdiscs` or `duration`."""
@@ -164,7 +175,7 @@ class Scenario:
         top = {name: value for name, value in document.items() if name not in ("link", "tcp", "udp", "class")}
         top["qdiscs"] = self._prototyped or self.qdiscs
         made = Scenario(network(**{"files": self._read_input, **top, **parts, **changed}))
-        return made.on_real_packets() if self._live else made
+        return made._in(self._world)
 
     @property
     def flows(self) -> list[FlowsPart]:
@@ -198,22 +209,36 @@ class Scenario:
 
     def on_real_packets(self) -> Scenario:
         """The scenario for runs on real packets (Linux); `UsageError` if it cannot be run so."""
+        return self._in(World.LIVE)
+
+    def in_kernel(self) -> Scenario:
+        """The scenario for runs on real packets with the kernel's qdiscs; `UsageError` if it cannot be run so."""
+        return self._in(World.KERNEL)
+
+    def _in(self, world: World) -> Scenario:
+        if world == World.SIM:
+            return self
         if self.prototypes:
             raise UsageError(
                 f"{next(iter(self.prototypes))} is written in Python: it can be simulated, but not run on real packets"
             )
         try:
-            _core.check_live(self._core)
+            _core.check_kernel(self._core) if world == World.KERNEL else _core.check_live(self._core)
         except AttributeError:
             raise UsageError("real packets need Linux") from None
         except ValueError as error:
             raise UsageError(f"on real packets: {error}") from None
-        return Scenario(self._core, live=True)
+        return Scenario(self._core, world=world)
+
+    @property
+    def world(self) -> World:
+        """Where the scenario runs."""
+        return self._world
 
     @property
     def live(self) -> bool:
-        """Whether the scenario runs on real packets."""
-        return self._live
+        """Whether the scenario runs on real packets, with Headgate's disciplines or the kernel's qdiscs."""
+        return self._world != World.SIM
 
     @property
     def core(self) -> _core.Scenario:
@@ -297,10 +322,10 @@ class Scenario:
     def config_hash(self) -> str:
         """SHA-256 of the canonical form, its inputs and Headgate's version: equal hashes mean equal results.
 
-        On real packets `live` is hashed too, and equal hashes mean similar results.
+        On real packets the world is hashed too, and equal hashes mean similar results.
         """
         inputs = "".join(f"\n{path} {hashlib.sha256(data).hexdigest()}" for path, data in self.inputs.items())
-        world = "\nlive" if self._live else ""
+        world = f"\n{self._world}" if self.live else ""
         return hashlib.sha256(f"{self.to_toml()}\n{_core.VERSION}{inputs}{world}".encode()).hexdigest()
 
     @property
@@ -317,7 +342,7 @@ class Scenario:
     @property
     def _identity(self) -> tuple[object, ...]:
         """The values that make two scenarios equal."""
-        return self.to_toml(), tuple(self.inputs.items()), tuple(self.prototypes.items()), self._live
+        return self.to_toml(), tuple(self.inputs.items()), tuple(self.prototypes.items()), self._world
 
     def __repr__(self) -> str:
         return f"Scenario({self.name!r}, qdiscs={self.qdiscs!r}, seeds={self.seeds!r})"

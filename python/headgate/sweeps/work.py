@@ -77,7 +77,7 @@ def run(task: RunTask, progress: _core.Progress) -> RunFiles:
     recorded = streams.MemoryStreams(scenario)
     (only,) = scenario.runs
     outcome, timing, _ = execute_run(scenario, only, progress, recorded.batch)
-    all_tables = batch.tables_of(outcome) | recorded.tables()
+    all_tables = batch.tables_of(outcome, scenario.world) | recorded.tables()
     files = {name: _bytes(task.hash, tables.with_every_reason(name, all_tables[name])) for name in task.tables}
     receipt = {
         "schema": SCHEMA,

@@ -184,7 +184,7 @@ def _reasons(row: dict[str, Any], others: pa.Table) -> list[ReasonCounts]:
     names = (column.removeprefix("dropped_") for column in row if column.startswith("dropped_"))
     columns = ((name, (f"dropped_{name}", f"marked_{name}")) for name in names)
     counts = [
-        ReasonCounts(name, *(row[each] for each in both), *(_total(others, each) for each in both))
+        ReasonCounts(name, *(row[each] or 0 for each in both), *(_total(others, each) for each in both))
         for name, both in columns
     ]
     return sorted((each for each in counts if each.of_all_flows), key=lambda each: -each.mine)

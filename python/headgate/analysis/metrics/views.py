@@ -94,7 +94,7 @@ class FlowsView:
 
     def reasons(self) -> Iterator[str]:
         """The columns of drops by reason that are above 0 for some flow of the result."""
-        return (name for name in self._rows.columns("dropped_") if self._rows[name].any())
+        return (name for name in self._rows.columns("dropped_") if np.nansum(self._rows[name]) > 0)
 
     def jain(self) -> Array:
         """Jain's index."""

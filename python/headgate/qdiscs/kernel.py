@@ -1,0 +1,49 @@
+"""The kernel's counterparts of disciplines: qdiscs of Linux."""
+
+from headgate.errors import UsageError
+from headgate.qdiscs import tc
+from headgate.qdiscs.spec import QdiscSpec
+from headgate.qdiscs.tc import TcCommand
+from headgate.scenario import Scenario
+
+#: The nearest discipline with a counterpart, for each discipline without one.
+NEAREST = {
+    "afd": "choke",
+    "blue": "sfb",
+    "breathe": "hhf",
+    "cobalt": "codel",
+    "csfq": "fq_codel",
+    "drr": "sfq",
+    "faba": "sfb",
+    "feng_red": "ared",
+    "fq": "sfq",
+    "fred": "red",
+    "prio": "droptail",
+    "red_pd": "choke",
+    "red_penalty": "choke",
+    "sac": "choke",
+    "sfed": "sfb",
+    "sfq_red": "sfq",
+    "sfred": "sfb",
+    "sred": "choke",
+}
+
+#: Why a discipline that Linux knows by name has no counterpart, for a sentence about it.
+_WHY = {
+    "cobalt": "Linux has it only as a part of sch_cake",
+    "drr": "sch_drr has no classes until filters are set up",
+    "fq": "sch_fq tells flows apart by their sockets, and all packets here come from one",
+    "prio": "sch_prio has no classifier until filters are set up",
+    "sfq_red": "tc is not told the options of sch_sfq for it",
+}
+
+
+def counterpart(qdisc: str, scenario: Scenario) -> TcCommand:
+    """The qdisc of Linux for a discipline at the bottleneck of `scenario`; `UsageError` if there is none."""
+    spec = QdiscSpec.of(qdisc)
+    command = tc.command(spec, scenario)
+    if command is None:
+        name = spec.discipline.name
+        why = _WHY.get(name, f"Linux has no {name}")
+        raise UsageError(f"{qdisc} cannot run in the kernel: {why}. The nearest that can is {NEAREST[name]}")
+    return command
