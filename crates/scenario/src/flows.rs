@@ -31,7 +31,9 @@ pub(crate) fn tcp(raw: Spanned<RawTcp>, name: String, context: &DemandContext<'_
     let payload = payload(&section, (&raw.packet, settings.packet), (&raw.header, settings.header))?;
     let source = Traffic::named("ftp");
     let shared = SharedKeys { name, group: raw.group, ends: raw.ends, headers: raw.headers, source };
-    group(shared, &section, context, |_| Ok((SenderInfo::tcp(settings.packet, payload), settings)))
+    let rated = settings.rate_of.bytes(settings.packet, settings.header);
+    let sender = SenderInfo { rated, ..SenderInfo::tcp(settings.packet, payload) };
+    group(shared, &section, context, |_| Ok((sender, settings)))
 }
 
 pub(crate) fn udp(raw: Spanned<RawUdp>, name: String, context: &DemandContext<'_>) -> Result<UdpGroup, Fault> {
@@ -52,7 +54,8 @@ pub(crate) fn udp(raw: Spanned<RawUdp>, name: String, context: &DemandContext<'_
             // With congestion control, the access link's rate is the upper bound.
             settings.rate = Some(link.rate);
         }
-        Ok((SenderInfo { protocol: Protocol::Udp, packet, payload, rate: settings.rate, jitter }, settings))
+        let rated = settings.rate_of.bytes(packet, settings.header);
+        Ok((SenderInfo { protocol: Protocol::Udp, packet, payload, rated, rate: settings.rate, jitter }, settings))
     })
 }
 

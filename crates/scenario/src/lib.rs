@@ -81,3 +81,4 @@ pub use paths::Paths;
 pub use record::Traced;
 pub use schema::{Access, Form, Key, TcpSettings, UdpSettings, keys};
 pub use start::{Start, Starts, flow_stream, source_stream};
+pub use values::RateOf;

@@ -92,9 +92,14 @@ impl UdpGroup {
         self.cc.traits().reports
     }
 
-    /// Highest long-run rate of one flow: its own, or its access link's.
+    /// Highest long-run rate of one flow on the wire: its own, or its access link's.
     pub fn most(&self) -> Rate {
-        self.rate.unwrap_or(self.sender.rate).min(self.sender.rate)
+        let rated = self.rate_of.bytes(self.packet, self.header);
+        let on_the_wire = |rate: Rate| {
+            let bits = u128::from(rate.as_bits()) * u128::from(self.packet) / u128::from(rated.max(1));
+            Rate::from_bits(u64::try_from(bits).unwrap_or(u64::MAX))
+        };
+        self.rate.map_or(self.sender.rate, on_the_wire).min(self.sender.rate)
     }
 }
 

@@ -17,6 +17,30 @@ pub(crate) enum Profile {
     Linux,
 }
 
+/// What the rates of a group's sources count.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum RateOf {
+    /// Packets with their headers.
+    Wire,
+    /// The data in them.
+    Payload,
+}
+
+impl RateOf {
+    /// The bytes that count of a full packet of `packet` bytes, `header` of them headers.
+    pub const fn bytes(self, packet: u32, header: u32) -> u32 {
+        match self {
+            RateOf::Wire => packet,
+            RateOf::Payload => packet - header,
+        }
+    }
+}
+
+impl WordChoice for RateOf {
+    const WHAT: &'static str = "meaning of a rate";
+    const WORDS: &'static [(&'static str, RateOf)] = &[("wire", RateOf::Wire), ("payload", RateOf::Payload)];
+}
+
 /// A choice among a few words.
 pub(crate) trait WordChoice: Copy + PartialEq + 'static {
     const WHAT: &'static str;

@@ -80,7 +80,8 @@ fn one_of(sources: &[&'static str]) -> impl Strategy<Value = Traffic> + use<> {
 
 /// The source of a group, and a start by load if the source has a mean size.
 fn tcp_demand(group: &mut TcpGroup, load: f64, link: Rate) {
-    let sender = SenderInfo::tcp(group.packet, group.packet - group.header);
+    let rated = group.rate_of.bytes(group.packet, group.header);
+    let sender = SenderInfo { rated, ..SenderInfo::tcp(group.packet, group.packet - group.header) };
     group.source = built_source(&group.traffic, &sender);
     if let Some(mean) = group.source.mean_bytes() {
         let rate = link.as_bits() as f64 / 8.0 / (mean * f64::from(sender.packet) / f64::from(sender.payload));
@@ -311,7 +312,8 @@ fn udp() -> impl Strategy<Value = UdpGroup> {
     (1..1000_u32, sources, (access(), access()), times(), headers(), settings).prop_map(
         |(flows, traffic, (sender, receiver), (start, stop), headers, mut settings)| {
             let traffic = if settings.cc == UdpCc::Off { traffic } else { Traffic::named("cbr") };
-            let UdpSettings { packet, header, jitter, .. } = settings;
+            let UdpSettings { packet, header, jitter, rate_of, .. } = settings;
+            let rated = rate_of.bytes(packet, header);
             let rate = settings.rate.expect("drawn");
             // A source with its own rate may be given another, or none.
             settings.rate = settings.rate.filter(|_| traffic.name != "voip");
@@ -321,7 +323,7 @@ fn udp() -> impl Strategy<Value = UdpGroup> {
                 route: Vec::new(),
                 source: built_source(
                     &traffic,
-                    &SenderInfo { jitter, ..SenderInfo::udp(packet, packet - header, rate) },
+                    &SenderInfo { jitter, rated, ..SenderInfo::udp(packet, packet - header, rate) },
                 ),
                 traffic,
                 sender,

@@ -78,7 +78,9 @@ pub struct SenderInfo {
     pub packet: u32,
     /// The data in it, in bytes.
     pub payload: u32,
-    /// The group's rate on the wire, for sources of constant rate.
+    /// The part of a full packet that rates count, in bytes: all of it, or its data.
+    pub rated: u32,
+    /// The group's rate, for sources of constant rate.
     pub rate: Option<Rate>,
     /// The relative spread of gaps at a constant rate, 0 to 1.
     pub jitter: f64,
@@ -87,12 +89,12 @@ pub struct SenderInfo {
 impl SenderInfo {
     /// TCP with packets of `packet` bytes including `payload` bytes of data.
     pub const fn tcp(packet: u32, payload: u32) -> SenderInfo {
-        SenderInfo { protocol: Protocol::Tcp, packet, payload, rate: None, jitter: 0.0 }
+        SenderInfo { protocol: Protocol::Tcp, packet, payload, rated: packet, rate: None, jitter: 0.0 }
     }
 
-    /// UDP with packets of `packet` bytes including `payload` bytes of data, at `rate`.
+    /// UDP with packets of `packet` bytes including `payload` bytes of data, at `rate` on the wire.
     pub const fn udp(packet: u32, payload: u32, rate: Rate) -> SenderInfo {
-        SenderInfo { protocol: Protocol::Udp, packet, payload, rate: Some(rate), jitter: 0.0 }
+        SenderInfo { protocol: Protocol::Udp, packet, payload, rated: packet, rate: Some(rate), jitter: 0.0 }
     }
 
     /// The rate of a source: its `own` setting, or else the group's. Errors: neither is above 0.

@@ -184,6 +184,22 @@ fn a_constant_rate_is_constant_and_jitter_spreads_its_gaps_evenly() {
 }
 
 #[test]
+fn a_rate_of_the_payload_leaves_headers_out() {
+    // 1000 bytes with 28 of headers at 1 Mb/s: 8 ms with headers, 972 bytes without are 7.776 ms.
+    let sender = SenderInfo { payload: 972, ..UDP };
+    for (rated, nanos) in [(1000, 8_000_000), (972, 7_776_000)] {
+        let sender = SenderInfo { rated, ..sender };
+        let all = writes(&mut source("cbr", &sender), 100);
+        assert!(all.iter().all(|write| write.data == WriteAmount::Bytes(972)));
+        assert!(all[1..].iter().all(|write| write.after == WriteStart::AfterStart(Span::from_nanos(nanos))));
+        for burst in ["exp:rate=1Mbit/s,on=1000s", "pareto:rate=1Mbit/s,on=1000s"] {
+            let all = writes(&mut source(burst, &sender), 3);
+            assert_eq!(all[1].after, WriteStart::AfterStart(Span::from_nanos(nanos)), "{burst}");
+        }
+    }
+}
+
+#[test]
 fn red_pds_figure_12_changes_its_rate_twice() {
     let all = until(&mut source("cbr:preset=red_pd", &UDP), 300.0);
     let between = |from: f64, to: f64| all.iter().filter(|(at, _)| (from..to).contains(at)).count();

@@ -84,6 +84,7 @@ class TcpKeys(TypedDict, total=False):
     timestamps: bool
     packet: Size
     header: Size
+    rate_of: str
     ack: Size
     access: AccessKeys
     sender: AccessKeys
@@ -164,6 +165,7 @@ class UdpKeys(TypedDict, total=False):
     packet: Size
     header: Size
     feedback: Size
+    rate_of: str
     jitter: float
     access: AccessKeys
     sender: AccessKeys

@@ -16,7 +16,7 @@ use crate::classify::FlowKey;
 use crate::error::Fault;
 use crate::model::Events;
 use crate::record::Traced;
-use crate::values::{Profile, WordChoice};
+use crate::values::{Profile, RateOf, WordChoice};
 
 /// A value in the tree of a file, with its location.
 pub(crate) type Node<'t> = Spanned<DeValue<'t>>;
@@ -321,7 +321,7 @@ macro_rules! words {
     };
 }
 
-words!(Cc, Recovery, Events, Profile, UdpCc);
+words!(Cc, Recovery, Events, Profile, RateOf, UdpCc);
 
 impl<T: ValueKind> ValueKind for Vec<Spanned<T>> {
     fn form() -> Form {

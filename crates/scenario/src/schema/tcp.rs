@@ -6,6 +6,7 @@ use super::declare::table;
 use super::{RawEndpoints, RawGroup, RawHeaders, Size};
 use crate::cc::{Cc, Recovery};
 use crate::check::{LARGEST_PACKET, LARGEST_WINDOW, LONGEST_DELAY, POSITIVE_DELAY, above};
+use crate::values::RateOf;
 
 /// Thresholds of Vegas in packets: above it is a typing error.
 const MOST_QUEUED: f64 = 1000.0;
@@ -36,6 +37,8 @@ table! {
         /// bytes of headers in it, which goodput does not count; less than `packet`
         // IPv4 and TCP, without other options than the timestamp (`TCPOLEN_TSTAMP_ALIGNED`).
         header: u32 as Size = if timestamps { 52 } else { 40 }, ns2 0, in Size(0)..=LARGEST_PACKET;
+        /// what a `rate` of the source counts: `"wire"`, full packets with their headers, or `"payload"`, the data alone
+        rate_of: RateOf = RateOf::Wire;
         /// size of an ACK on the wire
         ack: u32 as Size = if timestamps { 52 } else { 40 }, in Size(1)..=LARGEST_PACKET;
         ..ends: RawEndpoints;

@@ -6,6 +6,7 @@ use super::declare::table;
 use super::{RawEndpoints, RawGroup, RawHeaders, Size};
 use crate::cc::UdpCc;
 use crate::check::{LARGEST_PACKET, POSITIVE_RATE};
+use crate::values::RateOf;
 
 table! {
     /// How the flows of a group send datagrams.
@@ -13,7 +14,7 @@ table! {
         ..group: RawGroup;
         /// congestion control: `"off"`, or `"tfrc"` (RFC 5348)
         cc: UdpCc = UdpCc::Off;
-        /// rate of each flow on the wire, headers included; `"off"` if the source has a rate of its own; required
+        /// rate of each flow, on the wire with headers unless `rate_of` says otherwise; `"off"` if the source has a rate of its own; required
         /// without `traffic`. With TFRC it is the greatest rate, by default that of the sender's access link
         rate: Option<Rate> = None, in POSITIVE_RATE;
         /// size of a full packet on the wire, headers included
@@ -24,6 +25,9 @@ table! {
         /// size of a report from TFRC's receiver on the wire
         // Its reports have two times and two rates (RFC 5348, 3.2).
         feedback: u32 as Size = 44, ns2 40, in Size(1)..=LARGEST_PACKET;
+        /// what `rate` and a `rate` of the source count: `"wire"`, full packets with their headers, or `"payload"`, the
+        /// data alone
+        rate_of: RateOf = RateOf::Wire;
         /// random variation of the interval between packets: each is drawn uniformly from 1 - `jitter` to 1 + `jitter`
         /// times the nominal one
         jitter: f64 = 0.0, in 0.0..=1.0;

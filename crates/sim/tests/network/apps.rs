@@ -157,3 +157,21 @@ fn datagrams_have_the_sizes_that_their_source_writes() {
     let useful = u64::from(sent[0].bytes - 40) * sent.len() as u64;
     assert_eq!((outcome.flows[0].goodput_bps * 60.0 / 8.0).round() as u64, useful);
 }
+
+#[test]
+fn a_rate_counts_packets_on_the_wire_or_their_payload() {
+    // Packets of 1000 bytes, 200 of them headers: 1 Mbit/s is 125 a second on the wire, 156.25 of payload. Over TCP too,
+    // as long as the link is faster.
+    for (rate_of, packets) in [("wire", 1250), ("payload", 1563)] {
+        let common = format!("packet = \"1000B\"\nheader = \"200B\"\nrate_of = \"{rate_of}\"");
+        for group in [
+            format!("[[udp]]\nrate = \"1Mbit/s\"\n{common}\n"),
+            format!("[[udp]]\ntraffic = \"cbr:rate=1Mbit/s\"\n{common}\n"),
+            format!("[[tcp]]\ntraffic = \"cbr:rate=1Mbit/s\"\n{common}\n"),
+        ] {
+            // The first packet leaves at 0 and needs 1.88 ms to the queue, so all but it arrive within 10 s.
+            let outcome = go(&scenario("10s", "droptail", &group));
+            assert_eq!(outcome.flows[0].counts.arrived, packets, "{group}");
+        }
+    }
+}

@@ -9,7 +9,7 @@ use crate::write::{SourceWrite, WriteAmount};
 headgate_core::params! {
     /// Settings of [`Cbr`].
     pub struct CbrConfig {
-        /// Rate on the wire, headers included. `auto`: the group's rate.
+        /// Rate on the wire, or of the payload with the group's `rate_of`. `auto`: the group's rate.
         rate: Option<Rate> = None, in Rate::from_bits(1)..=Rate::from_bits(100_000_000_000);
         /// Rates with their start times, counted from the flow's start. Before the first one, `rate` holds. A rate of 0
         /// pauses.
@@ -49,7 +49,7 @@ pub struct CbrState {
 
 impl RateStep {
     fn new(from: Span, rate: Rate, sender: &SenderInfo) -> RateStep {
-        let gap = rate.transmit(sender.packet);
+        let gap = rate.transmit(sender.rated);
         let jitter = Span::from_secs_f64(gap.as_secs_f64() * sender.jitter.clamp(0.0, 1.0));
         RateStep { from, gap: (rate.as_bits() > 0).then_some((gap - jitter, jitter * 2)) }
     }

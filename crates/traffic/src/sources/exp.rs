@@ -14,7 +14,8 @@ headgate_core::params! {
         on: Span = Span::from_millis(500), in Span::from_nanos(1)..=Span::from_secs(86_400);
         /// Mean length of an off period.
         off: Span = Span::from_millis(500), in Span::from_nanos(1)..=Span::from_secs(86_400);
-        /// Rate on the wire during an on period. `auto`: over TCP what TCP takes, over UDP the group's rate.
+        /// Rate during an on period, on the wire, or of the payload with the group's `rate_of`. `auto`: over TCP what
+        /// TCP takes, over UDP the group's rate.
         rate: Option<Rate> = None, in Rate::from_bits(1)..=Rate::from_bits(100_000_000_000);
         /// First period: `on` or `off`.
         begin: FirstPeriod = FirstPeriod::On;

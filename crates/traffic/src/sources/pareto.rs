@@ -16,7 +16,8 @@ headgate_core::params! {
         off: Span = Span::from_millis(500), in Span::from_nanos(1)..=Span::from_secs(86_400);
         /// Shape of both distributions: P(T > t) falls as t^-shape. Below 2 the variance is infinite.
         shape: f64 = 1.5, in 1.01..=100.0;
-        /// Rate on the wire during an on period. `auto`: over TCP what TCP takes, over UDP the group's rate.
+        /// Rate during an on period, on the wire, or of the payload with the group's `rate_of`. `auto`: over TCP what
+        /// TCP takes, over UDP the group's rate.
         rate: Option<Rate> = None, in Rate::from_bits(1)..=Rate::from_bits(100_000_000_000);
         /// First period: `on` or `off`.
         begin: FirstPeriod = FirstPeriod::On;
@@ -49,6 +50,6 @@ pub(super) fn pace(rate: Option<Rate>, sender: &SenderInfo) -> Result<Option<Con
     if sender.protocol == Protocol::Tcp && rate.is_none() {
         return Ok(None);
     }
-    let gap = sender.rate(rate)?.transmit(sender.packet);
+    let gap = sender.rate(rate)?.transmit(sender.rated);
     Ok(Some(ConstantRate { gap, bytes: sender.payload.into() }))
 }
