@@ -1,8 +1,9 @@
-//! What an attacker can do to each discipline: cost and memory under invented and colliding flows, and what honest flows
-//! keep under senders that know how the others are caught.
+//! The effect of attacks on each discipline: cost and memory under invented and colliding flows, and the throughput of
+//! honest flows under senders that evade detection.
 //!
-//! Ten honest flows ask for 5 % of the link each, half of it together. The attacker sends ten times the link. What the
-//! honest get of what they ask is the accuracy left; beside it, nanoseconds of CPU a packet and the most bytes held.
+//! Ten honest flows demand 5 % of the link each, half of it together. The attacker sends ten times the link's rate.
+//! Columns: CPU nanoseconds per packet, the maximum memory, the honest flows' share of their demand, and the attacker's
+//! share of the sent packets.
 
 use std::alloc::System;
 use std::fmt;
@@ -20,20 +21,20 @@ const LINK: LinkInfo = LinkInfo::new(Rate::from_bits(100_000_000), BYTES, 0x5eed
 /// Flows 0 to 9.
 const HONEST: u64 = 10;
 
-/// What the attacker sends.
+/// The attacker's traffic.
 #[derive(Clone, Copy, PartialEq)]
 enum Attack {
-    /// One flow: what the others are compared with.
+    /// One flow, for comparison.
     Flood,
-    /// Every packet a flow of its own.
+    /// Every packet is of a new flow.
     Invented,
-    /// A thousand flows whose numbers agree in their low 32 bits: one bucket of any table that takes the remainder by
-    /// a power of two, as a table without a key would.
+    /// A thousand flows whose identifiers have the same low 32 bits. They share one bucket of any table that takes the
+    /// remainder by a power of two without a keyed hash.
     Colliding,
-    /// One flow, on for 150 ms and silent for 600 ms: it has drops in two of RED-PD's last five lists at the most.
+    /// One flow, on for 150 ms and silent for 600 ms. It has drops in at most two of RED-PD's last five lists.
     Bursts,
-    /// One flow of four packets at once, the next four when all have left: its state is freed before it is held
-    /// against it.
+    /// One flow that sends four packets at once, and the next four when all have left. Its state is freed before a
+    /// discipline can use it.
     Clearing,
 }
 
@@ -60,27 +61,27 @@ impl fmt::Display for Attack {
 /// One discipline under one attack.
 struct AttackRun {
     attack: Attack,
-    /// Packets of the attacker.
+    /// Number of packets that the attacker sends.
     packets: u64,
     region: Region<'static, System>,
 }
 
-/// What it came to.
+/// The result.
 struct AttackResult {
     nanos: f64,
     bytes: usize,
-    /// Of what the honest asked, the part that was sent.
+    /// Sent share of the honest flows' demand.
     honest: f64,
-    /// Of what was sent, the attacker's part.
+    /// The attacker's share of the sent packets.
     attacker: f64,
 }
 
-/// The attacker's next packet: when, and whose.
+/// The attacker: time and flow of its next packet.
 struct Attacker {
     attack: Attack,
     sent: u64,
     next: Time,
-    /// Of its packets, those in the queue.
+    /// Its queued packets.
     queued: u32,
     names: Rng,
 }
@@ -94,7 +95,7 @@ impl Attacker {
         })
     }
 
-    /// Ten times the link, in the mean of the time it is on.
+    /// Schedules the next packet: on average ten times the link's rate while on.
     fn schedule(&mut self) {
         let gap = Span::from_nanos(LINK.rate.transmit(BYTES).as_nanos() / 10);
         self.next += gap;
@@ -103,7 +104,7 @@ impl Attacker {
         }
     }
 
-    /// Whether it sends now, and not only when its packets have left.
+    /// Whether it may send without waiting for its packets to leave.
     fn is_ready(&self) -> bool {
         self.attack != Attack::Clearing || self.queued == 0 || !self.sent.is_multiple_of(4)
     }
@@ -123,7 +124,7 @@ impl DisciplineVisitor<()> for AttackRun {
         while attacker.sent < self.packets {
             calls += 1;
             let held = attacker.queued;
-            // What it waited for has just happened: it sends now, not when it would have liked to.
+            // The attacker was waiting for a departure, so it sends now, not at its scheduled time.
             let attack_at = if attacker.is_ready() { attacker.next.max(clock) } else { Time::NEVER };
             let now = free.min(honest_next).min(attack_at);
             clock = now;
@@ -144,7 +145,7 @@ impl DisciplineVisitor<()> for AttackRun {
                 asked += 1;
                 let flow = FlowId(u64::from(pace.below(HONEST as u32)));
                 discipline.enqueue(Packet { arrived: now, ..Packet::new(flow, BYTES, ()) }, cx);
-                // Half of the link, all together.
+                // Half of the link's rate for all honest flows together.
                 honest_next += Span::from_secs_f64(gap.as_secs_f64() * pace.between(0.0, 4.0));
             } else {
                 let flow = attacker.flow();
@@ -165,7 +166,7 @@ impl DisciplineVisitor<()> for AttackRun {
     }
 }
 
-/// Counts the attacker's losses.
+/// Counts the attacker's drops.
 struct AttackerDrops<'a>(&'a mut u32);
 
 impl headgate_core::Sink<()> for AttackerDrops<'_> {
@@ -175,13 +176,13 @@ impl headgate_core::Sink<()> for AttackerDrops<'_> {
     fn marked(&mut self, _: &Packet<()>, _: headgate_core::Why, _: Time) {}
 }
 
-/// Bytes allocated since and not given back.
+/// Bytes allocated since `region` began and not freed.
 fn in_use(region: &Region<'_, System>) -> usize {
     let change = region.change();
     change.bytes_allocated.saturating_add_signed(change.bytes_reallocated) - change.bytes_deallocated
 }
 
-/// CPU time of this thread where Linux tells it, else time on the wall.
+/// CPU time of this thread on Linux, else wall-clock time.
 #[expect(clippy::disallowed_methods, reason = "a bench measures time")]
 fn cpu_nanos() -> f64 {
     static START: std::sync::OnceLock<std::time::Instant> = std::sync::OnceLock::new();

@@ -1,9 +1,9 @@
-//! What a packet costs in each discipline, beside a bare ring buffer of the same packets.
+//! Cost of a packet in each discipline, relative to a bare ring buffer of the same packets.
 //!
-//! One offered packet is one measurement: it is enqueued, and one packet leaves if more than the wanted number wait.
-//! So the queue stays as long as wanted while every packet is kept; where a discipline refuses packets at that length,
-//! the refusals are part of its cost and the table says how many they are. Criterion measures; the table is read from
-//! its estimates, each ratio against the ring buffer measured in the same group seconds before.
+//! One offered packet is one measurement: it is enqueued, and a packet is dequeued if the queue is longer than wanted.
+//! The queue length is therefore constant unless the discipline drops packets. The cost includes drops, and the table
+//! states their share. Criterion measures. The table shows its estimates, each as a ratio to the ring buffer measured
+//! in the same group just before.
 
 use std::alloc::System;
 use std::path::{Path, PathBuf};
@@ -20,14 +20,14 @@ use load::{BareRing, LIMIT, LINK, SteadyLoad};
 #[global_allocator]
 static ALLOCATOR: &StatsAlloc<System> = &INSTRUMENTED_SYSTEM;
 
-/// Packets that wait while the next is offered. "full": the last place is taken and freed again.
+/// Queued packets when the next is offered. "full": each packet takes the last room and is dequeued at once.
 const LENGTHS: [(&str, u32); 3] = [("empty", 0), ("half", LIMIT / 2), ("full", LIMIT - 1)];
 const FLOWS: [u64; 3] = [10, 1000, 100_000];
 const RING: &str = "ring buffer";
 
 impl<D: Discipline<()>> SteadyLoad<D> {
-    /// Offers until every table knows every flow and averages have settled; then the mean length and the share of
-    /// packets refused.
+    /// Offers packets until every table has every flow and averages have settled. Returns the mean length and the share
+    /// of dropped packets.
     fn settle(&mut self) -> QueueState {
         for _ in 0..1_000_000 {
             self.offer();
@@ -61,7 +61,7 @@ struct Measure<'a> {
     name: &'static str,
     flows: u64,
     length: (&'static str, u32),
-    /// From before the discipline was built.
+    /// Begun before the discipline was built.
     region: Region<'static, System>,
 }
 
@@ -77,7 +77,7 @@ impl DisciplineVisitor<()> for Measure<'_> {
     }
 }
 
-/// Bytes allocated since and not given back.
+/// Bytes allocated since `region` began and not freed.
 fn in_use(region: &Region<'_, System>) -> usize {
     let change = region.change();
     change.bytes_allocated.saturating_add_signed(change.bytes_reallocated) - change.bytes_deallocated
@@ -85,7 +85,7 @@ fn in_use(region: &Region<'_, System>) -> usize {
 
 fn main() {
     let estimates = Path::new(env!("CARGO_TARGET_TMPDIR")).join("disciplines");
-    // Estimates of an earlier run must not pass for this one's.
+    // Removes the estimates of earlier runs.
     std::fs::remove_dir_all(&estimates).ok();
     let mut criterion = Criterion::default()
         .warm_up_time(Duration::from_millis(200))

@@ -1,8 +1,8 @@
-//! Instructions a packet, which do not depend on what else the machine does: at 100 and at 100 000 flows, so that what is
-//! O(1) shows as a ratio near 1, cache misses apart. Counted by valgrind's callgrind, which must be installed.
+//! Instructions per packet, which do not depend on the machine's load. They are counted at 100 and at 100 000 flows: an
+//! O(1) discipline has a ratio near 1, without cache misses. Needs valgrind, whose callgrind counts.
 //!
-//! Each figure is the difference of two runs that differ in 200 000 packets alone, over those packets: set-up and filling
-//! the tables cancel out.
+//! Each figure is the difference of two runs that differ only by 200 000 packets, divided by that number. Set-up and
+//! filling of the tables cancel out.
 
 use std::process::{Command, exit};
 
@@ -16,7 +16,7 @@ const RING: &str = "ring buffer";
 const FLOWS: [u64; 2] = [100, 100_000];
 const COUNTED: u64 = 200_000;
 
-/// Offers packets to a queue kept half full; what is to be counted.
+/// The counted work: offers packets to a half full queue.
 struct Offer {
     flows: u64,
     packets: u64,
@@ -39,7 +39,7 @@ fn offer(name: &str, offer: Offer) {
     registry::with(name, &[("limit", &LIMIT.to_string())], &LINK, offer).unwrap_or_else(|error| panic!("{error}"));
 }
 
-/// Instructions of a run of this very program, under callgrind.
+/// Instructions of a run of this program under callgrind.
 fn instructions(name: &str, flows: u64, packets: u64) -> u64 {
     let program = std::env::current_exe().expect("a running program has a path");
     let mut command = Command::new("valgrind");
@@ -54,7 +54,7 @@ fn instructions(name: &str, flows: u64, packets: u64) -> u64 {
     collected.unwrap_or_else(|| panic!("callgrind says no total:\n{told}"))
 }
 
-/// Instructions a packet, once every flow has been seen a few times.
+/// Instructions per packet, after every flow has sent a few packets.
 fn a_packet(name: &str, flows: u64) -> f64 {
     let warm = 4 * flows + 50_000;
     (instructions(name, flows, warm + COUNTED) - instructions(name, flows, warm)) as f64 / COUNTED as f64

@@ -55,8 +55,8 @@ pub trait Discipline<T> {
     /// Packets and bytes held, sub-queues included.
     fn backlog(&self) -> Backlog;
 
-    /// When to call [`dequeue`](Discipline::dequeue) next; `None` if empty. Only shapers, and disciplines that may hold
-    /// one, override this.
+    /// When to call [`dequeue`](Discipline::dequeue) next; `None` if empty. Only shapers override this, and disciplines
+    /// that can contain a shaper.
     fn ready_at(&self, now: Time) -> Option<Time> {
         (self.backlog().packets > 0).then_some(now)
     }

@@ -1,8 +1,8 @@
 //! Headgate's queue disciplines: the code that decides which packets enter a congested link.
 //!
-//! A [`Discipline`] has no clock, randomness or sockets of its own: the host passes them in through [`Cx`]. The same
-//! code therefore runs in the simulator, on real packets and in a bare loop. A [`Port`] owns a discipline, is its only
-//! caller and keeps the counts. The [`registry`] finds a discipline by name.
+//! A [`Discipline`] has no clock, randomness or sockets of its own. The *host* passes them in through [`Cx`]: the
+//! program around the discipline, such as the simulator or the live link. The same code therefore runs in every host. A
+//! [`Port`] owns a discipline, is its only caller and keeps the counts. The [`registry`] finds a discipline by name.
 //!
 //! ```
 //! use headgate_core::{FlowId, LinkInfo, Packet, Port, Rate, Rng, Time, registry};

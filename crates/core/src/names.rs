@@ -3,8 +3,8 @@
 use alloc::vec::Vec;
 use core::mem;
 
-/// The name most similar to `typed`, the first of equals. `None` if more than a third of the letters differ and neither
-/// text is the beginning of the other.
+/// The name most similar to `typed`; among equals the first. `None` if more than a third of the letters differ and
+/// neither text is the beginning of the other.
 pub fn nearest<'a>(typed: &str, names: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     let ranked = names.into_iter().map(|name| (NameDistance::new(typed, name), name));
     let (unlike, name) = ranked.min_by_key(|&(unlike, _)| unlike)?;
@@ -22,7 +22,7 @@ struct NameDistance {
     /// Whether neither text is the beginning of the other.
     unrelated: bool,
     edits: usize,
-    /// Whether the first letters differ: typing errors are rare there.
+    /// Whether the first letters differ: typing errors are rare in the first letter.
     first_letter: bool,
 }
 
@@ -70,7 +70,7 @@ mod tests {
     use super::{distance, nearest};
 
     #[test]
-    fn a_slip_of_the_finger_finds_the_name_and_nonsense_finds_none() {
+    fn a_typing_error_finds_the_name_and_nonsense_finds_none() {
         let names = ["droptail", "red", "fred", "choke", "blue", "sfb", "faba", "pie"];
         assert_eq!(nearest("drptail", names), Some("droptail"));
         assert_eq!(nearest("drop", names), Some("droptail"));
@@ -86,7 +86,7 @@ mod tests {
     }
 
     #[test]
-    fn a_name_that_differs_by_a_slip_goes_before_one_that_what_was_typed_begins_with() {
+    fn a_name_with_a_typing_error_precedes_a_name_that_is_the_beginning_of_the_text() {
         let names = ["queue", "queue delay", "delay variation"];
         assert_eq!(nearest("queue delya", names), Some("queue delay"));
         assert_eq!(nearest("queue of the link", names), Some("queue"));

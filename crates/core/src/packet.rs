@@ -15,7 +15,8 @@ pub struct ClassId(pub u16);
 
 /// The ECN field of the IP header (RFC 3168, section 5; RFC 8311 for ECT(1)).
 ///
-/// Not an enum: the compiler would store `None` in its unused values and copy packets around that byte at half speed.
+/// Not an enum. The compiler would encode a missing packet in an unused value of this byte, and would copy packets at
+/// half the speed.
 #[derive(Clone, Copy, Default, PartialEq, Eq, Hash)]
 pub struct Ecn(u8);
 

@@ -28,7 +28,7 @@ pub trait Ledger<T> {
 #[derive(Clone, Debug, Default)]
 pub struct Totals {
     counts: Counts,
-    sojourn: Histogram,
+    queue_delay: Histogram,
 }
 
 impl Totals {
@@ -44,7 +44,7 @@ impl Totals {
 
     /// Queueing delays of sent packets, in nanoseconds.
     pub fn queue_delay(&self) -> &Histogram {
-        &self.sojourn
+        &self.queue_delay
     }
 }
 
@@ -55,7 +55,7 @@ impl<T> Ledger<T> for Totals {
     fn sent(&mut self, packet: &Packet<T>, now: Time) {
         self.counts.sent += 1;
         self.counts.sent_bytes += u64::from(packet.bytes);
-        self.sojourn.record((now - packet.arrived).as_nanos());
+        self.queue_delay.record((now - packet.arrived).as_nanos());
     }
     fn dropped(&mut self, _: &Packet<T>, why: Why, _: Time) {
         self.counts.signals.entry(why).drops += 1;

@@ -115,7 +115,7 @@ reasons! {
     Unresponsive = "unresponsive", "its flow is treated as unresponsive", targets identified;
     /// The queueing delay was too long (CoDel).
     Sojourn = "sojourn", "the queueing delay was too long";
-    /// The enclosing discipline was full and asked for a drop.
+    /// The enclosing discipline was full and made this one drop a packet.
     Overload = "overload", "the enclosing discipline was full";
 }
 
@@ -185,7 +185,7 @@ mod tests {
     }
 
     #[test]
-    fn a_discipline_gives_the_reasons_of_those_inside_it_and_that_of_its_own_need_of_room() {
+    fn a_discipline_lists_the_reasons_of_nested_disciplines_and_its_own() {
         let prio = registry::find("prio").unwrap();
         let inner = prio.reasons(&[("children", "[choke; tbf:rate=1Mbit/s,child=codel]")]).unwrap();
         let [shared, own] = [&inner[..5], &inner[5..]];

@@ -165,7 +165,7 @@ macro_rules! disciplines {
         /// Builds the discipline `name` with `settings` and passes it to `visitor`, compiled for that type.
         ///
         /// # Errors
-        /// An unknown name, an unknown parameter, a bad value, or values that do not fit each other.
+        /// An unknown name, an unknown parameter, a bad value, or values that contradict each other.
         pub fn with<T: 'static, V: $crate::registry::DisciplineVisitor<T>>(
             name: &str,
             settings: &[(&str, &str)],
@@ -193,7 +193,7 @@ impl<T: 'static> DisciplineVisitor<T> for BoxDiscipline {
 /// Builds the discipline `name` with `settings` behind a pointer, for networks of mixed queues.
 ///
 /// # Errors
-/// An unknown name, an unknown parameter, a bad value, or values that do not fit each other.
+/// An unknown name, an unknown parameter, a bad value, or values that contradict each other.
 pub fn boxed<T: 'static>(
     name: &str,
     settings: &[(&str, &str)],

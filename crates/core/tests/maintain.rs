@@ -1,5 +1,5 @@
-//! Have we drifted? One trace through every row, one line each. A table that moves is blessed in a commit that says
-//! why it moved.
+//! Golden counts: one trace through every discipline, one line each. The commit that blesses a changed table says why
+//! it changed.
 
 use headgate_core::registry::{self, DisciplineEntry, ENTRIES};
 use headgate_core::{Counts, Ecn, FlowId, Ledger, LinkInfo, Packet, Port, Rate, Rng, Span, Time, Why};
@@ -8,12 +8,12 @@ mod support;
 
 const RATE: Rate = Rate::from_bits(10_000_000);
 const BYTES: u32 = 1000;
-/// The hog asks for this many times the fair share of eleven flows.
+/// The hog's demand, in fair shares of eleven flows.
 const GREED: f64 = 5.0;
 const FLOWS: usize = 11;
 const LENGTH: Span = Span::from_secs(60);
 
-/// Counts all packets and the hog's, and the queue each arrival finds.
+/// Counts of all packets and of the hog's packets, and the queue length at each arrival.
 #[derive(Default)]
 struct Books {
     all: Counts,
@@ -50,8 +50,9 @@ impl Books {
     }
 }
 
-/// Flow 0 is the hog. The ten others ask for 0.5 to 1.5 times their fair share, drawn anew after 114 packets on
-/// average (a second, at the fair share); five of them understand marks. Gaps are even in 0 to twice their mean.
+/// Flow 0 is the hog. Each of the ten others demands 0.5 to 1.5 fair shares. The demand is drawn again after 114
+/// packets on average, which take a second at the fair share. Five flows are ECN-capable. Gaps are uniform in 0 to
+/// twice their mean.
 struct GoldenSender {
     flow: usize,
     demand: f64,
@@ -77,7 +78,7 @@ impl GoldenSender {
     }
 }
 
-/// The trace through a link that is free again one transmission time after each packet and asks every such time.
+/// Runs the trace through a link that dequeues once per transmission time.
 fn run(entry: &DisciplineEntry) -> Books {
     let link = LinkInfo::new(RATE, BYTES, 1);
     let discipline = registry::boxed::<()>(entry.name, &[("limit", "150p")], &link).unwrap();
@@ -100,7 +101,7 @@ fn run(entry: &DisciplineEntry) -> Books {
     }
 }
 
-/// A row of the table: every reason that occurred by name, drops before marks.
+/// A row of the table: counts for every reason that occurred, drops before marks.
 fn line(entry: &DisciplineEntry, books: &Books) -> String {
     let Books { all, hog, found, .. } = books;
     let given = entry.reasons(&[]).unwrap();

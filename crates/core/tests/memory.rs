@@ -1,5 +1,5 @@
-//! Memory is bounded, whoever invents flows: what a discipline holds after three million flows is what it held after
-//! one. Alone in its binary, since the allocator counts every thread.
+//! Memory is bounded under invented flows: a discipline holds as much after three million flows as after one million.
+//! The test has a binary of its own because the allocator counts every thread.
 
 use std::alloc::System;
 
@@ -10,10 +10,10 @@ use stats_alloc::{INSTRUMENTED_SYSTEM, Region, StatsAlloc};
 #[global_allocator]
 static ALLOCATOR: &StatsAlloc<System> = &INSTRUMENTED_SYSTEM;
 
-/// A queue that a discipline may fill with a flow for each packet.
+/// A queue in which every packet may be of another flow.
 const LIMIT: &str = "5000p";
 
-/// Bytes held after each million of packets of different flows, twice what the link carries.
+/// Bytes held after each million packets, each of another flow, at twice the link's rate.
 fn held(entry: &DisciplineEntry, millions: u64) -> Vec<usize> {
     let link = LinkInfo::new(Rate::from_bits(1_000_000_000), 1000, 7);
     let region = Region::new(ALLOCATOR);
@@ -38,9 +38,9 @@ fn held(entry: &DisciplineEntry, millions: u64) -> Vec<usize> {
 fn a_disciplines_memory_does_not_grow_with_invented_flows() {
     for entry in ENTRIES {
         let held = held(entry, 3);
-        // A storage that doubles may do so once more after the first million, for a queue a little longer than before.
+        // An array that doubles may double once more after the first million, for a slightly longer queue.
         assert!(held[2] <= 2 * held[0] && held[2] <= held[1] + held[1] / 8, "{}: {held:?} bytes", entry.name);
-        // 64 B a place in the queue, and tables of a few million bytes.
+        // 64 B per queued packet, and tables of a few million bytes.
         assert!(held[2] < 16_000_000, "{}: {held:?} bytes", entry.name);
     }
 }

@@ -1,4 +1,4 @@
-//! Every discipline has a file, a row in the registry and a page, and the page's tables are the registry's.
+//! Every discipline has a file, a row in the registry and a page. The page's tables match the registry.
 
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -11,7 +11,7 @@ mod support;
 /// From this crate to the pages.
 const PAGES: &str = "../../docs/disciplines";
 
-/// The names in a folder of this crate's, without extension.
+/// The file names in a folder of this crate, without extension and without `besides`.
 fn names(folder: &str, besides: &str) -> BTreeSet<String> {
     let entries = std::fs::read_dir(Path::new(env!("CARGO_MANIFEST_DIR")).join(folder));
     let paths = entries.unwrap_or_else(|error| panic!("{folder}: {error}")).map(|entry| entry.unwrap().path());
@@ -20,7 +20,7 @@ fn names(folder: &str, besides: &str) -> BTreeSet<String> {
 }
 
 #[test]
-fn every_file_has_a_row_and_a_page_and_the_other_way_round() {
+fn files_rows_and_pages_have_the_same_names() {
     let rows: BTreeSet<String> = ENTRIES.iter().map(|entry| entry.name.to_string()).collect();
     assert_eq!(names("src/disciplines", "mod"), rows, "files in src/disciplines against rows of the registry");
     assert_eq!(names(PAGES, "README"), rows, "pages in docs/disciplines against rows of the registry");
@@ -43,7 +43,7 @@ fn every_gauge_that_a_discipline_reports_is_declared() {
     for entry in ENTRIES.iter().filter(|entry| entry.name != "tbf") {
         let discipline = registry::boxed::<()>(entry.name, &[], &link).unwrap();
         let declared = |name: &str, of_flow| {
-            // A band of PRIO goes by its number.
+            // A gauge of a PRIO band has the band's number in its name.
             let name: String = name.chars().map(|each| if each.is_ascii_digit() { 'N' } else { each }).collect();
             entry.gauges().iter().any(|gauge| gauge.name == name && gauge.of_flow == of_flow)
         };
@@ -55,7 +55,7 @@ fn every_gauge_that_a_discipline_reports_is_declared() {
     }
 }
 
-/// The files of this crate's tests whose names begin so, together.
+/// The contents of all test files whose names begin with `prefix`.
 fn tests(prefix: &str) -> String {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests");
     let files = std::fs::read_dir(&folder).unwrap().map(|entry| entry.unwrap().path());
@@ -64,7 +64,7 @@ fn tests(prefix: &str) -> String {
 }
 
 #[test]
-fn every_row_has_a_claim_and_what_a_paper_defines_an_oracle() {
+fn every_discipline_has_a_claim_and_every_discipline_of_a_paper_an_oracle() {
     let claims = tests("verify_");
     let oracles = names("tests/oracle", "main");
     for DisciplineEntry { listing: Listing { name, .. }, group, .. } in ENTRIES {
@@ -72,7 +72,7 @@ fn every_row_has_a_claim_and_what_a_paper_defines_an_oracle() {
         let own = Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("tests/verify_{name}.rs")).is_file();
         assert!(
             own || named.iter().any(|words| claims.contains(words)),
-            "{name}: no tests/verify_*.rs says what it promises"
+            "{name}: no tests/verify_*.rs tests its claims"
         );
         let defined = *group != Group::Modern;
         assert!(!defined || oracles.contains(*name), "{name}: tests/oracle/{name}.rs is missing");
@@ -177,7 +177,7 @@ fn presets(presets: &[Preset]) -> String {
     table
 }
 
-/// What [`Port::gauges`](headgate_core::Port::gauges) and events tell.
+/// The gauges that [`Port::gauges`](headgate_core::Port::gauges) and events report.
 fn gauges(gauges: &[Gauge]) -> String {
     if gauges.is_empty() {
         return String::new();
@@ -195,7 +195,7 @@ fn reasons(reasons: &[Why]) -> String {
     format!("| reason | drops or marks a packet because |\n| --- | --- |\n{}", rows.collect::<String>())
 }
 
-/// A bar would end the cell.
+/// Escapes bars, which would end the cell.
 fn cell(text: &str) -> String {
     text.replace('|', "\\|")
 }

@@ -1,4 +1,4 @@
-//! What the two adaptive REDs claim: thresholds that hold without anybody choosing maxp for the load.
+//! Claims of Adaptive RED and Feng's RED: the average stays between the thresholds without a maxp chosen for the load.
 
 #[path = "support/one_queue.rs"]
 mod one_queue;
@@ -8,10 +8,10 @@ use one_queue::{CAPACITY, responsive, run, steady};
 const THRESHOLDS: &str = "limit=300p,minth=20p,maxth=60p,wq=0.002";
 
 #[test]
-fn ared_keeps_the_average_at_its_target_whatever_the_number_of_flows_while_reds_follows_it() {
-    // Floyd, Gummadi, Shenker 2001, simulations: the average stays near the middle of the thresholds,
-    // 36 to 44 packets here, at light and at heavy load; RED's own depends on both. (With
-    // 5 flows here the drop rate that is wanted, half a percent, asks for a maxp below 0.01, its least.)
+fn ared_keeps_the_average_in_its_target_range_for_any_number_of_flows_and_red_does_not() {
+    // Floyd, Gummadi, Shenker 2001, simulations: the average stays near the middle of the thresholds, here 36 to 44
+    // packets, at light and heavy load. RED's average depends on load and maxp. (5 flows would need a drop rate of half
+    // a percent and so a maxp below 0.01, its minimum.)
     let mean = |qdisc: &str, flows| run(&format!("{qdisc}:{THRESHOLDS}"), responsive(flows)).mean("average");
     let loads = [10, 25, 50, 100];
     let ared = loads.map(|flows| mean("ared", flows));
@@ -21,9 +21,10 @@ fn ared_keeps_the_average_at_its_target_whatever_the_number_of_flows_while_reds_
 }
 
 #[test]
-fn ared_ends_where_the_excess_is_dropped_and_keeps_maxp_in_its_bounds() {
-    // 1.2 times what the link sends: 1/6 must go. Gaps are uniform in 1..1/pb - 1: pb = 1/12, and at the middle of the
-    // thresholds pb is half of maxp. Inside the target it is 0.4 to 0.6 of maxp; a step of maxp is 0.01.
+fn ared_settles_at_the_maxp_that_drops_the_excess_and_keeps_maxp_in_its_bounds() {
+    // At 1.2 times the link's rate, 1/6 of the packets must be dropped. Gaps are uniform in 1..1/pb - 1, so pb = 1/12.
+    // At the middle of the thresholds pb is half of maxp; inside the target range it is 0.4 to 0.6 of maxp. A step of
+    // maxp is 0.01.
     let ared = run(&format!("ared:{THRESHOLDS},maxp=0.01"), vec![steady(1.2 * CAPACITY)]);
     let maxp = ared.mean("maxp");
     assert!((1.0 / 12.0 / 0.6 - 0.01..1.0 / 12.0 / 0.4 + 0.01).contains(&maxp), "{maxp}");
@@ -35,9 +36,9 @@ fn ared_ends_where_the_excess_is_dropped_and_keeps_maxp_in_its_bounds() {
 }
 
 #[test]
-fn ared_holds_the_target_delay_by_itself() {
-    // The automatic setting: minth, maxth and wq follow from the link and the target delay: minth = delay C/2, maxth = 3 minth, and
-    // the middle of the target is 2 minth: the delay itself. 40 packets are 40 ms on this link.
+fn ared_with_automatic_settings_holds_the_target_delay() {
+    // With automatic settings, minth = delay C/2 and maxth = 3 minth. The middle of the target range, 2 minth, is the
+    // target delay. On this link 40 packets are 40 ms.
     for target in [30.0, 60.0] {
         let ared = run(&format!("ared:limit=500p,target_delay={target}ms"), responsive(40));
         let average = ared.mean("average");
@@ -47,9 +48,9 @@ fn ared_holds_the_target_delay_by_itself() {
 }
 
 #[test]
-fn feng_red_finds_a_maxp_from_far_off_and_stays_between_its_thresholds() {
-    // Feng et al. 1999: one fixed maxp is too timid for many flows or too rude for few; self-configured, the
-    // average stays between the thresholds for both, wherever maxp began.
+fn feng_red_finds_a_maxp_from_any_initial_value_and_stays_between_its_thresholds() {
+    // Feng et al. 1999: a fixed maxp is too small for many flows or too large for few. Self-configured, the average
+    // stays between the thresholds for both, from any initial maxp.
     for flows in [5, 50] {
         for maxp in [0.001, 0.9] {
             let feng = run(&format!("feng_red:{THRESHOLDS},maxp={maxp}"), responsive(flows));

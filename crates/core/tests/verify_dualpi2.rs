@@ -1,10 +1,10 @@
-//! What RFC 9332 says of DualPI2's decisions, worked by hand (appendix A, section 2.4). How its traffic fares is in
-//! `verify_modern.rs`.
+//! DualPI2's decisions according to RFC 9332, computed by hand (appendix A, section 2.4). `verify_modern.rs` tests its
+//! effects on traffic.
 
 use headgate_core::disciplines::{Dualpi2, Dualpi2Config};
 use headgate_core::{Ecn, FlowId, LinkInfo, Packet, Params, Port, Rate, Rng, Span, Time, Why};
 
-// 1000 B take 1 ms.
+// Sends 1000 B per millisecond.
 const LINK: LinkInfo = LinkInfo::new(Rate::from_bits(8_000_000), 1000, 7);
 
 fn port(settings: &[(&str, &str)]) -> Port<(), Dualpi2<()>> {
@@ -20,7 +20,7 @@ fn offer(port: &mut Port<(), Dualpi2<()>>, ecn: Ecn, packets: u32, us: u64) {
     (0..packets).for_each(|_| port.enqueue(Packet { ecn, ..Packet::new(FlowId(1), 1000, ()) }, at(us), &mut ()));
 }
 
-/// The codepoints of what leaves at one moment, as they came.
+/// The codepoints of packets dequeued at one time, as they arrived.
 fn order(port: &mut Port<(), Dualpi2<()>>, packets: usize, us: u64) -> Vec<u8> {
     (0..packets).map_while(|_| port.dequeue(at(us), &mut ())).map(|packet| packet.ecn.bits()).collect()
 }
@@ -42,19 +42,20 @@ fn weighted_round_robin_gives_classic_its_share_of_the_bytes() {
     offer(&mut port, Ecn::Ect1, 100, 0);
     offer(&mut port, Ecn::Ect0, 100, 0);
     let sent = order(&mut port, 100, 0);
-    // The low latency queue first: a credit of -500 and + 250 each, above 0 after three, then three to one.
+    // The low latency queue sends first. The credit begins at -500 and grows by 250 per packet: it is above 0 after
+    // three packets. Then the queues send three to one.
     assert_eq!(sent[..8], [1, 1, 1, 2, 1, 1, 1, 2]);
     assert_eq!(sent.iter().filter(|ecn| **ecn == 2).count(), 25);
 }
 
 #[test]
-fn a_time_shifted_fifo_sends_what_has_waited_longest_but_for_the_shift() {
+fn a_time_shifted_fifo_sends_the_packet_with_the_longest_delay_after_the_shift() {
     let mut port = port(&[("scheduler", "ts_fifo"), ("tshift", "10ms"), ("min_th", "1h")]);
     offer(&mut port, Ecn::Ect0, 1, 0);
     offer(&mut port, Ecn::Ect0, 1, 5_000);
     offer(&mut port, Ecn::Ect1, 1, 10_000);
     offer(&mut port, Ecn::Ect1, 1, 12_000);
-    // The Classic packets count as of 10 and 15 ms.
+    // Shifted, the Classic packets count as arrivals at 10 and 15 ms.
     assert_eq!(order(&mut port, 9, 12_000), [1, 2, 1, 2]);
     offer(&mut port, Ecn::Ect0, 1, 12_000);
     offer(&mut port, Ecn::Ect1, 1, 22_001);
@@ -66,10 +67,11 @@ fn the_low_latency_queue_marks_on_its_own_above_its_threshold_and_not_its_last_p
     let mut step = port(&[("min_th", "1ms"), ("range", "0s"), ("signals", "random")]);
     offer(&mut step, Ecn::Ect1, 4, 0);
     assert_eq!(order(&mut step, 1, 999), [1]);
-    // Two are left behind the first of these, one behind the second.
+    // Two packets remain behind the first of these, one behind the second.
     assert_eq!(order(&mut step, 3, 1_000), [3, 1, 1]);
     assert_eq!(step.totals().counts().marks(Why::Forced), 1);
-    // Up the ramp: at 900 us a quarter, and by recurrence every fourth packet, the sums being exact.
+    // On the ramp at 900 us, the probability is a quarter. By recurrence every fourth packet is marked; the sums are
+    // exact.
     let mut ramp = port(&[]);
     offer(&mut ramp, Ecn::Ect1, 100, 0);
     assert_eq!(order(&mut ramp, 9, 900), [1, 1, 1, 1, 3, 1, 1, 1, 3]);
@@ -77,7 +79,7 @@ fn the_low_latency_queue_marks_on_its_own_above_its_threshold_and_not_its_last_p
 
 #[test]
 fn classic_packets_are_signaled_by_the_square_and_dropped_without_ecn() {
-    // 54 updates on a packet that stays: p' is held at 1/2 by leaving overload out.
+    // 54 updates while a packet stays queued. Without drops on overload, p' is at most 1/2.
     let mut port = port(&[("drop_on_overload", "off"), ("limit", "1000p")]);
     offer(&mut port, Ecn::NotEct, 1, 0);
     offer(&mut port, Ecn::Ect0, 400, 1_000_000);
@@ -86,7 +88,7 @@ fn classic_packets_are_signaled_by_the_square_and_dropped_without_ecn() {
     while port.dequeue(at(1_000_000), &mut ()).is_some() {}
     let counts = port.totals().counts();
     let why = Why::Sojourn;
-    // A quarter of each; whose turn the first is, is open.
+    // A quarter of the packets of each; the first signal may come at any of them.
     assert!(counts.marks(why).abs_diff(100) <= 1 && counts.drops(why).abs_diff(100) <= 1, "{counts:?}");
 }
 
@@ -94,13 +96,13 @@ fn classic_packets_are_signaled_by_the_square_and_dropped_without_ecn() {
 fn on_overload_both_queues_drop_by_the_square_and_the_rest_of_the_low_latency_queue_is_marked() {
     for (drops, low, classic) in [("on", [50, 50], [50, 0]), ("off", [0, 100], [0, 25])] {
         let mut port = port(&[("drop_on_overload", drops), ("alpha", "0"), ("beta", "1"), ("signals", "random")]);
-        // p' is 0.7071 after as many seconds, or held at 1/2: p_C is 1/2 or 1/4.
+        // p' is 0.7071 after as many seconds, or at its bound of 1/2. p_C is therefore 1/2 or 1/4.
         let settled = 707_107;
         offer(&mut port, Ecn::NotEct, 1, 0);
         let mut seen = [[0u64; 2]; 2];
         for (queue, ecn) in [Ecn::Ect1, Ecn::Ect0].into_iter().enumerate() {
             let before = port.totals().counts().clone();
-            // Without anything that leaves for long, p' stands: each packet is judged at the same moment.
+            // All packets are judged at the same time, so p' is constant.
             (0..10_000).for_each(|_| {
                 offer(&mut port, ecn, 1, settled);
                 let _ = port.dequeue(at(settled), &mut ());
@@ -109,7 +111,7 @@ fn on_overload_both_queues_drop_by_the_square_and_the_rest_of_the_low_latency_qu
             seen[queue] = [counts.dropped() - before.dropped(), counts.marked() - before.marked()];
         }
         for (seen, expected) in seen.iter().zip([low, classic]) {
-            // In percent; a standard deviation is half of one at most: five of them.
+            // In percent. The standard deviation is at most half a percent; the tolerance is five of them.
             let near = |i: usize| (seen[i] as f64 / 100.0 - f64::from(expected[i])).abs() < 2.5;
             assert!(near(0) && near(1), "{drops}: {seen:?} {expected:?}");
         }
@@ -117,19 +119,19 @@ fn on_overload_both_queues_drop_by_the_square_and_the_rest_of_the_low_latency_qu
 }
 
 #[test]
-fn a_queue_that_will_be_short_is_left_alone() {
+fn a_packet_that_leaves_a_short_queue_behind_is_not_signaled() {
     let mut port = port(&[("min_backlog", "2KB"), ("drop_on_overload", "off"), ("coupling_factor", "1")]);
     offer(&mut port, Ecn::NotEct, 1, 0);
     offer(&mut port, Ecn::NotEct, 4, 2_000_000);
-    // p' is 1: whatever leaves 2000 bytes behind is dropped. Recurrence signals from the second on.
+    // p' is 1: every packet that leaves 2000 bytes behind is dropped. Recurrence signals from the second packet on.
     assert_eq!(order(&mut port, 9, 2_000_000).len(), 3);
 }
 
 #[test]
 fn p_cl_is_k_times_the_base_probability_and_p_c_its_square() {
-    // Equation 1 and section 2.4, measured: the share of packets that are signaled while p' stands at 0.3.
+    // Measures equation 1 and section 2.4: the share of packets that are dropped or marked at a constant p' of 0.3.
     for signals in ["recur", "random"] {
-        // One update, in an hour: 3600 s above the target, and as much more than before.
+        // One update after an hour: the delay is 3600 s above the target and has grown by as much.
         let settings = [("tupdate", "1h"), ("target", "0s"), ("alpha", "0"), ("beta", "0.00008333333333333333")];
         let more = [("signals", signals), ("min_th", "100h"), ("limit", "100000p"), ("classic_protection", "0.5")];
         let mut port = port(&[settings, more].concat());
@@ -142,16 +144,16 @@ fn p_cl_is_k_times_the_base_probability_and_p_c_its_square() {
         assert_eq!(sent.len() + port.totals().dropped() as usize, 80_001);
         let [coupled, classic] = [0.6, 0.09];
         let marked = port.totals().counts().marks(Why::Sojourn) as f64;
-        // Standard deviations of 98 and 57 by chance, and none by recurrence: five of them.
+        // Standard deviations are 98 and 57 at random, and 0 by recurrence. The tolerance is five of them.
         let tolerance = if signals == "random" { 5.0 * f64::hypot(98.0, 57.0) } else { 2.0 };
         assert!((marked - 40_000.0 * (coupled + classic)).abs() < tolerance, "{signals}: {marked}");
     }
 }
 
 #[test]
-fn a_flood_that_ignores_marks_is_dropped_as_classic_traffic_is_and_waits_no_longer_than_the_target() {
-    // Section 4.2 and appendix A.2: on overload both queues drop with p_C. Twice what the link can in ECT(1) and half of it
-    // in Not-ECT leave with shares as they come, 4 to 1, and p_C rises to the 60 % that is too much.
+fn a_flood_that_ignores_marks_is_dropped_like_classic_traffic_and_its_delay_stays_below_the_target() {
+    // Section 4.2 and appendix A.2: on overload both queues drop with p_C. Arrivals are twice the link's rate in ECT(1)
+    // and half of it in Not-ECT. They leave in the same ratio, 4 to 1, and p_C rises to the excess of 60 %.
     let mut port = port(&[]);
     let (mut sent, mut classic) = (0, 0);
     for ms in 0..60_000 {
@@ -163,7 +165,7 @@ fn a_flood_that_ignores_marks_is_dropped_as_classic_traffic_is_and_waits_no_long
     }
     let (share, delay) = (f64::from(classic) / f64::from(sent), port.discipline().controller.delay);
     let dropped = port.discipline().probabilities().classic;
-    // A tenth for the swings of the controller about its rest.
+    // The tolerance of a tenth allows for oscillations of the controller.
     assert!((share / 0.2 - 1.0).abs() < 0.1 && (dropped / 0.6 - 1.0).abs() < 0.1, "{share} {dropped}");
     assert!((delay - 0.015).abs() < 0.003, "{delay}");
 }

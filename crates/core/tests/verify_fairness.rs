@@ -1,5 +1,5 @@
-//! What the papers claim of FABA, SFB and FRED against an unresponsive flow, at one queue: a link of 1000
-//! packets a second, and senders of constant demand whose gaps vary by chance.
+//! The papers' claims about FABA, SFB and FRED against an unresponsive flow, at one queue. The link sends 1000 packets
+//! a second; senders have constant demand and random gaps.
 
 use headgate_core::disciplines::misclassification;
 use headgate_core::{FlowId, LinkInfo, Packet, Port, Rng, Time, Why, registry};
@@ -11,7 +11,7 @@ use link::{CAPACITY, LINK, LinkFlow, LinkTotals, against, crowd, flow, run};
 
 #[test]
 fn faba_holds_a_flow_to_its_fair_share_however_much_it_sends() {
-    // Section 5.3: 9 flows that keep to their share and one that does not, 780 packets of buffer.
+    // Section 5.3: 9 flows that send their share and one that sends more, 780 packets of buffer.
     for times in [2.0, 5.0, 20.0] {
         let faba = run("faba:limit=780p", &against(times, 9));
         assert!((faba.rate(9) - 100.0).abs() < 10.0, "x{times}: {}", faba.rate(9));
@@ -23,8 +23,8 @@ fn faba_holds_a_flow_to_its_fair_share_however_much_it_sends() {
 }
 
 #[test]
-fn faba_needs_no_large_buffer_and_no_room_for_every_flow() {
-    // Section 5: fair over a wide range of buffers. A table half as large as the flows are costs accuracy only.
+fn faba_is_fair_with_a_small_buffer_and_with_fewer_buckets_than_flows() {
+    // Section 5: fair over a wide range of buffers. A table for half of the flows only costs accuracy.
     for qdisc in ["faba:limit=100p", "faba:limit=100p,max_flows=5"] {
         let faba = run(qdisc, &against(5.0, 9));
         assert!((faba.rate(9) - 100.0).abs() < 33.0, "{qdisc}: {}", faba.rate(9));
@@ -53,9 +53,9 @@ fn faba_in_byte_mode_shares_bytes_where_packets_differ_in_size() {
 }
 
 #[test]
-fn sfb_limits_an_unresponsive_flow_to_what_the_penalty_allows() {
-    // ToN 2002, section IV-B, 400 flows and one that sends twice what the link can; comparison paper, section 4.3. With
-    // figure 14 as printed, bins of the flow stay overfull and at 1. With `overfull=all` they fall below 1 now and then.
+fn sfb_limits_an_unresponsive_flow_to_the_rate_of_the_penalty() {
+    // ToN 2002, section IV-B: 400 flows and one that sends twice the link's rate; comparison paper, section 4.3. With
+    // figure 14 as printed, bins of the flow stay overfull and at 1. With `overfull=all` they fall below 1 at times.
     for (penalty, allowed) in [
         ("penalty=rate,penalty_rate=160kbit/s", 20.0),
         ("penalty=rate,penalty_rate=320kbit/s", 40.0),
@@ -72,7 +72,8 @@ fn sfb_limits_an_unresponsive_flow_to_what_the_penalty_allows() {
 
 #[test]
 fn sfb_gives_an_unresponsive_flow_the_rate_that_other_flows_leave() {
-    // Bins that fall empty forgive: the penalty binds only where packets of others keep the bins from falling empty.
+    // A bin that becomes empty lowers its probability. The penalty therefore applies only while packets of other flows
+    // keep the bins nonempty.
     let mut flows = vec![flow(0.9 * CAPACITY / 400.0); 400];
     flows.push(flow(2000.0));
     let sfb = run("sfb:limit=200p,rehash=0s", &flows);
@@ -82,26 +83,27 @@ fn sfb_gives_an_unresponsive_flow_the_rate_that_other_flows_leave() {
 
 #[test]
 fn sfb_gives_each_unresponsive_flow_a_fair_share_however_much_it_sends() {
-    // Named in section IV and in the comparison paper's section 4.3 (2). 40 flows and four that send 1, 2, 3 and 4 times
-    // what the link can, in bins so many that none is shared: a share is 1/44 of the link, and the count of flows errs
-    // by 0.5 (linear counting), 1.1 % of them: four of that.
+    // Named in section IV and in the comparison paper's section 4.3 (2). 40 flows, and four that send 1, 2, 3 and 4
+    // times the link's rate, have bins of their own, so a share is 1/44 of the link. The standard error of linear
+    // counting is 0.5 flows, or 1.1 %. The tolerance is four of them.
     let mut flows = crowd(40, 1000.0);
     flows.extend([2000.0, 3000.0, 4000.0].map(flow));
     let share = CAPACITY / 44.0;
     let run = |penalty: &str| run(&format!("sfb:limit=200p,bins=512,bin_size=12,rehash=0s,{penalty}"), &flows);
     let fair = run("penalty=fair_share");
     assert!((40..44).all(|hog| (fair.rate(hog) / share - 1.0).abs() < 0.044), "{:?}", &fair.rates[40..]);
-    // The others ask for 15 % more than that: what each gets of 1800 packets varies by 30 for chance. Four of that.
+    // The other flows demand 15 % more than a share. Each flow's 1800 packets have a standard deviation of 30; the
+    // tolerance is four of them.
     assert!((0..40).all(|flow| fair.rate(flow) > 0.93 * share), "{:?}", fair.rates);
     assert!((fair.gauge("flows") - 44.0).abs() < 2.0 && (fair.gauge("unresponsive_flows") - 4.0).abs() < 0.1);
-    // One bucket of four shares: who sends most gets most, up to what fits its bins.
+    // One bucket of four shares: the flow that sends most gets most, up to the size of its bins.
     let together = run("penalty=rate,penalty_rate=727273bit/s");
     assert!(together.rate(43) > 1.5 * together.rate(40), "{:?}", &together.rates[40..]);
 }
 
-/// The share of 100 flows, each of which sends one packet, that SFB takes to be unresponsive after `bad` others drove
-/// their bins to 1. Nothing forgives, and of unresponsive flows one packet in an hour may pass.
-fn mistaken(levels: u32, bins: u32, bad: u64, key: u64) -> f64 {
+/// The share of 100 flows of one packet each that SFB treats as unresponsive, after `bad` other flows drove their bins
+/// to 1. No probability falls, and unresponsive flows may send one packet an hour.
+fn share_misclassified(levels: u32, bins: u32, bad: u64, key: u64) -> f64 {
     let (levels, bins) = (levels.to_string(), bins.to_string());
     let settings = [("levels", &*levels), ("bins", &bins), ("limit", "1000p"), ("bin_size", "3"), ("rehash", "0s")];
     let settings = [&settings[..], &[("d1", "1"), ("d2", "0"), ("freeze_time", "0s"), ("boxtime", "1h")]].concat();
@@ -112,8 +114,8 @@ fn mistaken(levels: u32, bins: u32, bad: u64, key: u64) -> f64 {
         while port.dequeue(Time::ZERO, &mut ()).is_some() {}
         port.totals().counts().drops(Why::Unresponsive)
     };
-    // One flow after the other, each alone in the queue: with five packets it overfills its bins. The packet after that
-    // is one too many, and uses up the hour.
+    // The flows send one after the other, each alone in the queue. Five packets of a flow make its bins overfull. The
+    // next packet is dropped or uses up the hour.
     for flow in 0..bad {
         send(flow, 5);
     }
@@ -123,10 +125,10 @@ fn mistaken(levels: u32, bins: u32, bad: u64, key: u64) -> f64 {
 }
 
 #[test]
-fn sfb_mistakes_as_many_flows_as_equation_1_says() {
+fn sfb_misclassifies_as_many_flows_as_equation_1_says() {
     // ToN 2002, section IV-C: 8.96 % with 2 levels of 23 bins and 16.12 % with 1 of 46, for eight unresponsive flows.
     for (levels, bins, bad) in [(2, 23, 8), (1, 46, 8), (2, 23, 1), (8, 16, 30), (3, 10, 5)] {
-        let shares: Vec<f64> = (0..200).map(|key| mistaken(levels, bins, bad, key)).collect();
+        let shares: Vec<f64> = (0..200).map(|key| share_misclassified(levels, bins, bad, key)).collect();
         let mean = shares.iter().sum::<f64>() / 200.0;
         let variance = shares.iter().map(|share| (share - mean) * (share - mean)).sum::<f64>() / 199.0;
         let expected = misclassification(bins, levels, bad as u32);
@@ -138,8 +140,8 @@ fn sfb_mistakes_as_many_flows_as_equation_1_says() {
 }
 
 #[test]
-fn sfred_limits_an_unresponsive_flow_where_red_gives_it_most_of_the_link() {
-    // ToN 2002, section IV-B, figure 16 b and c: one flow of twice the link, limited to 0.16 Mbit/s.
+fn sfred_limits_an_unresponsive_flow_that_takes_most_of_the_link_from_red() {
+    // ToN 2002, section IV-B, figure 16 b and c: one flow of twice the link's rate, limited to 0.16 Mbit/s.
     let flows = crowd(400, 2000.0);
     let sfred = run("sfred:limit=200p,bin_size=13p", &flows);
     assert!((sfred.rate(400) / 20.0 - 1.0).abs() < 0.1, "{}", sfred.rate(400));
@@ -148,9 +150,9 @@ fn sfred_limits_an_unresponsive_flow_where_red_gives_it_most_of_the_link() {
 }
 
 #[test]
-fn sfred_takes_moderate_congestion_for_unresponsiveness_and_sfb_does_not() {
-    // Section IV-A: even a moderate amount of congestion requires a maxp of 1. Nobody sends more than the others here.
-    // The load of 1.2 asks for a loss of one in six.
+fn sfred_treats_flows_as_unresponsive_at_moderate_congestion_and_sfb_does_not() {
+    // Section IV-A: even a moderate amount of congestion requires a maxp of 1. All flows send at the same rate here.
+    // The load of 1.2 requires the drop of one packet in six.
     let flows = vec![flow(1.2 * CAPACITY / 400.0); 400];
     let penalized = |qdisc: &str| {
         let counts = run(&format!("{qdisc}:limit=200p,bin_size=13p"), &flows).counts;
@@ -161,8 +163,8 @@ fn sfred_takes_moderate_congestion_for_unresponsiveness_and_sfb_does_not() {
 }
 
 #[test]
-fn sfb_grants_less_parole_when_the_next_bins_are_kept_warm() {
-    // ToN 2002, section IV-D: hash functions change each two seconds.
+fn sfb_lets_fewer_unlimited_packets_pass_after_a_rehash_if_the_next_bins_are_trained() {
+    // ToN 2002, section IV-D: hash functions change every two seconds.
     let seen = |double_buffer: &str| {
         let sfb = format!("sfb:limit=200p,rehash=2s,double_buffer={double_buffer},penalty=rate,penalty_rate=160kbit/s");
         run(&sfb, &crowd(100, 2000.0)).rate(100)
@@ -172,7 +174,7 @@ fn sfb_grants_less_parole_when_the_next_bins_are_kept_warm() {
 }
 
 #[test]
-fn fred_caps_what_a_flow_has_queued_at_minth() {
+fn fred_limits_a_flow_to_minth_queued_packets() {
     // Lin and Morris 1997: an unresponsive flow may queue minth packets, a quarter of the buffer.
     for times in [2.0, 5.0, 20.0] {
         let fred = run("fred:limit=100p", &against(times, 9));
@@ -191,7 +193,7 @@ fn fred_strikes_hold_a_flow_near_its_fair_share() {
 
 #[test]
 fn fred_with_two_packets_a_flow_stays_fair_when_flows_outnumber_the_buffer() {
-    // Lin and Morris 1997, many flows; 400 flows and 100 packets of buffer.
+    // Lin and Morris 1997 on many flows: here 400 flows and 100 packets of buffer.
     let two_each = run("fred:limit=100p", &crowd(400, 300.0));
     let none = run("fred:limit=100p,many_flows=off", &crowd(400, 300.0));
     assert!(two_each.rate(400) < none.rate(400) / 4.0, "{} {}", two_each.rate(400), none.rate(400));

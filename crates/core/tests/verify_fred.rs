@@ -1,5 +1,5 @@
-//! What a sender gains against FRED that lets its own packets leave before it sends again: FRED keeps strikes only while a
-//! flow has packets queued.
+//! An attack on FRED: a sender that waits until its packets have left loses its strikes. FRED keeps strikes only while
+//! a flow has packets queued.
 
 use headgate_core::disciplines::{Fred, FredConfig};
 use headgate_core::{FlowId, LinkInfo, Params, Rate};
@@ -13,10 +13,9 @@ use watched::{SendPattern, WatchedRun, constant};
 const LINK: LinkInfo = LinkInfo::new(Rate::from_bits(8_000_000), 1000, 7);
 const OTHERS: usize = 9;
 
-/// Nine AIMD senders of 50 to 90 ms and `sender`, so that the fair share is 100 packets a second, and 100 packets of
-/// buffer, so that minth is 25: what `sender` gets, and the share of its packets that arrived while it had two strikes or
-/// more.
-fn got(settings: &[(&str, &str)], sender: SendPattern) -> (f64, f64) {
+/// The rate of `sender` beside nine AIMD senders of 50 to 90 ms, and the share of its packets that arrived while it had
+/// two strikes or more. The fair share is 100 packets a second. The buffer has 100 packets, so minth is 25.
+fn rate_and_struck_share(settings: &[(&str, &str)], sender: SendPattern) -> (f64, f64) {
     let config = FredConfig::from_settings(&[&[("limit", "100p")], settings].concat()).unwrap();
     let mut senders: Vec<SendPattern> =
         (0..OTHERS).map(|n| SendPattern::Aimd { rtt: 0.050 + 0.005 * n as f64 }).collect();
@@ -33,13 +32,13 @@ fn got(settings: &[(&str, &str)], sender: SendPattern) -> (f64, f64) {
 #[test]
 fn a_sender_that_waits_for_its_queue_to_empty_gets_four_times_the_fair_share() {
     let minth = SendPattern::Refills { burst: 25, pause: 0.0 };
-    let (steady, held) = got(&[], constant(500.0));
-    let (bursts, clear) = got(&[], minth);
-    // Five times its share at a constant rate, it has strikes nearly always and is held near its share; in bursts of
-    // minth it has them only until each burst has left.
+    let (steady, held) = rate_and_struck_share(&[], constant(500.0));
+    let (bursts, clear) = rate_and_struck_share(&[], minth);
+    // At a constant five times its share, the sender nearly always has strikes and is held near its share. In bursts of
+    // minth packets it has strikes only until each burst has left.
     assert!(steady < 200.0 && held > 0.9, "{steady} {held}");
     assert!((300.0..450.0).contains(&bursts) && clear < 0.1, "{bursts} {clear}");
-    // It waits for packets to leave: a FIFO serves it in proportion to what it holds, at most maxq.
-    let (bounded, _) = got(&[("maxq", "5p")], minth);
+    // The sender waits for its packets to leave. A FIFO serves it in proportion to its queued packets, at most maxq.
+    let (bounded, _) = rate_and_struck_share(&[("maxq", "5p")], minth);
     assert!(bounded < 220.0, "{bounded}");
 }

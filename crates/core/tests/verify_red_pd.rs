@@ -1,6 +1,6 @@
-//! What the RED-PD paper claims that can be seen at one queue: Mahajan, Floyd, Wetherall, ICNP 2001, section 5, in its
-//! setting: 10 Mbit/s, packets of 1000 bytes, R = 40 ms, and RED with thresholds of 10 and 33 of 50 packets. The TCPs are
-//! plain AIMD senders. And what a sender gains that bursts to stay out of the lists.
+//! The claims of the RED-PD paper at one queue: Mahajan, Floyd, Wetherall, ICNP 2001, section 5. The setting is the
+//! paper's: 10 Mbit/s, packets of 1000 bytes, R = 40 ms, RED with thresholds of 10 and 33 of 50 packets. TCP flows are
+//! plain AIMD senders. One test measures the gain of a sender whose bursts avoid the lists.
 
 use headgate_core::disciplines::{Red, RedConfig, RedPd, RedPdConfig};
 use headgate_core::parts::{MonitoredFlow, congestion_epoch, tcp_rate};
@@ -16,7 +16,8 @@ const LINK: Rate = Rate::from_bits(10_000_000);
 const MBIT: f64 = 125.0;
 const R: Span = Span::from_millis(40);
 
-/// With the rule of the authors' engine, which the figures come from: unresponsive flows are dropped below minth too.
+/// RED-PD with the rule of the authors' engine, which produced the figures: unresponsive flows are dropped below minth
+/// too.
 fn red_pd(settings: &[(&str, &str)]) -> RedPd<()> {
     let settings = [&[("limit", "50p"), ("spare_unresponsive", "off")], settings].concat();
     RedPd::new(RedPdConfig::from_settings(&settings).unwrap(), &LinkInfo::new(LINK, 1000, 7)).unwrap()
@@ -28,17 +29,17 @@ fn red() -> Red<()> {
     Red::new(RedConfig::from_settings(&settings).unwrap(), &LinkInfo::new(LINK, 1000, 7)).unwrap()
 }
 
-/// From 20 s on, as in the paper; 100 s more.
+/// Counts from 20 s on, as in the paper, for 100 s.
 fn paper(senders: &[SendPattern]) -> WatchedRun<'_> {
     WatchedRun { rate: LINK, senders, seed: 1, warmup: 20.0, end: 120.0 }
 }
 
-/// What every flow got, in Mbit/s.
+/// Each flow's rate in Mbit/s.
 fn rates(run: &WatchedRun, flows: &FlowTotals) -> Vec<f64> {
     (0..run.senders.len()).map(|flow| run.rate_of(flows, flow) / MBIT).collect()
 }
 
-/// The share of what reached the output queue that was dropped there.
+/// The drop rate at the output queue.
 fn ambient(flows: &FlowTotals) -> f64 {
     let before = flows.dropped(&[Why::Prefilter, Why::Unresponsive]);
     flows.dropped(&[Why::Early, Why::Forced, Why::Overflow]) as f64 / (flows.arrived() - before) as f64
@@ -52,7 +53,7 @@ fn mean(numbers: &[f64]) -> f64 {
     numbers.iter().sum::<f64>() / numbers.len() as f64
 }
 
-/// A link so fast that RED drops nothing, and one flow: drops are those of a fixed rate (section 5.1).
+/// One flow on a link so fast that RED drops nothing. All drops come from the fixed drop rate (section 5.1).
 fn controlled(
     sender: SendPattern,
     drop_rate: &str,
@@ -68,9 +69,9 @@ fn controlled(
 }
 
 #[test]
-fn the_probability_of_identification_rises_with_the_rate_as_the_lists_make_it() {
-    // Figure 9, for constant senders. A flow of g f(R, p) sends n = g f B packets a list and is in it with q = 1 -
-    // (1 - p)^n; it is identified within five lists if it is in three of them or more.
+fn the_probability_of_identification_rises_with_the_rate_as_computed_from_the_lists() {
+    // Figure 9, for constant senders. A flow of g f(R, p) sends n = g f B packets per list, and is in a list with
+    // probability q = 1 - (1 - p)^n. It is identified within five lists if it is in at least three of them.
     const SEEDS: u64 = 1000;
     let (f, list) = (tcp_rate(R, 0.01), 0.6 * congestion_epoch(R, 0.01));
     let identified = |sender: SendPattern| {
@@ -85,11 +86,11 @@ fn the_probability_of_identification_rises_with_the_rate_as_the_lists_make_it() 
         let q: f64 = 1.0 - 0.99f64.powf(times * f * list);
         let expected = 10.0 * q.powi(3) * (1.0 - q).powi(2) + 5.0 * q.powi(4) * (1.0 - q) + q.powi(5);
         let seen = identified(constant(times * f));
-        // Five standard deviations, and 0.01 for the numbers of packets in a list, which vary.
+        // Five standard deviations, and 0.01 for the varying number of packets in a list.
         let tolerance = 5.0 * (expected * (1.0 - expected) / SEEDS as f64).sqrt() + 0.01;
         assert!((seen - expected).abs() < tolerance, "{times} f(R, p): {seen} of {expected}");
     }
-    // A TCP of the target's rate slows down when it loses packets: it is identified less often.
+    // A TCP flow at the target rate reduces its rate after losses, so it is identified less often.
     let (tcp, constant) = (identified(SendPattern::Aimd { rtt: 0.04 }), identified(constant(f)));
     assert!(tcp < constant / 2.0, "{tcp} {constant}");
 }
@@ -106,7 +107,7 @@ fn constant_flows_of_many_rates_get_their_max_min_shares() {
         packets += 1;
         queue.identification().monitored().iter().for_each(|(flow, _)| monitored[flow.0 as usize] += 1);
     });
-    // RED: all lose 1 - 10/27.6 of what they send ("63%").
+    // With RED all flows lose 1 - 10/27.6 of their packets ("63%").
     let plain = run.through(red(), |_, _| {});
     let [red_drops, drops] = [ambient(&plain), ambient(&held)];
     assert!((red_drops - (1.0 - 10.0 / 27.6)).abs() < 0.01, "{red_drops}");
@@ -114,14 +115,14 @@ fn constant_flows_of_many_rates_get_their_max_min_shares() {
     let (rates, share) = (rates(&run, &held), 9.4 / 9.0);
     assert!(rates[0] > 0.094 && rates[1] > 0.94 * 0.5, "below the share: {rates:?}");
     assert!(rates[2..].iter().all(|rate| (rate / share - 1.0).abs() < 0.25), "roughly their fair share: {rates:?}");
-    // Section 5.1: a flow below the target may be unlucky, but not for long; those above are monitored throughout.
+    // Section 5.1: a flow below the target is monitored only for a short time, a flow above it always.
     let part = |flow: usize| f64::from(monitored[flow]) / f64::from(packets);
     assert!(part(0) < 0.15 && (3..11).all(|flow| part(flow) > 0.95), "{monitored:?} of {packets}");
 }
 
 #[test]
 fn a_flow_above_the_target_rate_is_reduced_to_about_that_rate() {
-    // Figure 11: nine TCPs with round-trip times around 30, 50 and 70 ms, and constant flows of 5, 3 and 1 Mbit/s.
+    // Figure 11: nine TCP flows with round-trip times around 30, 50 and 70 ms, and constant flows of 5, 3 and 1 Mbit/s.
     let rtts = [0.030, 0.031, 0.032, 0.050, 0.051, 0.052, 0.070, 0.071, 0.072];
     let mut senders: Vec<SendPattern> = rtts.iter().map(|rtt| SendPattern::Aimd { rtt: *rtt }).collect();
     senders.extend([5.0, 3.0, 1.0].map(|rate| constant(rate * MBIT)));
@@ -129,17 +130,17 @@ fn a_flow_above_the_target_rate_is_reduced_to_about_that_rate() {
     let (held, plain) = (run.through(red_pd(&[]), |_, _| {}), run.through(red(), |_, _| {}));
     let (seen, before) = (rates(&run, &held), rates(&run, &plain));
     let target = tcp_rate(R, ambient(&held)) / MBIT;
-    // "Nearby the target bandwidth": not above, as a flow is only eased when it has been absent from five lists, and
-    // above half of it.
+    // "Nearby the target bandwidth": not above, because a flow's probability decreases only after five lists without
+    // it, and at least half of it.
     assert!(seen[9..].iter().all(|rate| (0.5..1.1).contains(&(rate / target))), "{target}: {seen:?}");
     assert!(before[9] > 3.0 && mean(&seen[..9]) > 2.0 * mean(&before[..9]), "{before:?} {seen:?}");
-    // "Roughly the same throughput" for all three, where RED gives 5:3:1.
+    // "Roughly the same throughput" for all three flows; RED gives 5:3:1.
     assert!(seen[9] / seen[11] < 1.5 && before[9] / before[11] > 4.0, "{before:?} {seen:?}");
 }
 
 #[test]
 fn a_flow_is_identified_when_its_rate_rises_and_released_when_it_falls() {
-    // Figure 12: nine TCPs of 30 to 70 ms; a flow of 0.25 Mbit/s sends 4 from 50 s to 100 s.
+    // Figure 12: nine TCP flows of 30 to 70 ms, and a flow of 0.25 Mbit/s that sends 4 Mbit/s from 50 s to 100 s.
     let mut senders: Vec<SendPattern> =
         (0..9).map(|n| SendPattern::Aimd { rtt: 0.030 + 0.005 * f64::from(n) }).collect();
     senders.push(constant(0.25 * MBIT));
@@ -160,12 +161,12 @@ fn a_flow_is_identified_when_its_rate_rises_and_released_when_it_falls() {
             last = now.as_secs_f64();
         }
     });
-    // Its probability was below 0.9. Unresponsive: steps of 0.05 down to 0.075, then by 1.5 down to 0.0025, 17 and 9 in
-    // all, of five lists each; a list lasts at most 10 R.
+    // Its probability was below 0.9. For an unresponsive flow it falls in 17 steps of 0.05 to 0.075, then in 9 steps by
+    // the factor 1.5 to 0.0025. A step takes five lists; a list lasts at most 10 R.
     assert!((100.0..100.0 + 27.0 * 5.0 * 0.4).contains(&last), "{last}");
 }
 
-/// Figure 13: two TCPs each of 40, 80 and 120 ms, and eight of 160.
+/// Figure 13: two TCP flows each of 40, 80 and 120 ms, and eight of 160 ms.
 fn figure_13() -> Vec<SendPattern> {
     let rtts = [0.040, 0.040, 0.080, 0.080, 0.120, 0.120].into_iter().chain([0.160; 8]);
     rtts.map(|rtt| SendPattern::Aimd { rtt }).collect()
@@ -181,14 +182,14 @@ fn the_longer_the_target_rtt_the_fewer_the_drops_at_the_queue_and_the_fairer_the
     assert!(drops.is_sorted_by(|a, b| a > b) && drops[3] < ambient(&plain) / 5.0, "{drops:?}");
     let fast = |flows: &FlowTotals| mean(&rates(&run, flows)[..2]);
     let slow = |flows: &FlowTotals| mean(&rates(&run, flows)[6..]);
-    // Below 40 ms the shares are "essentially the same as" with RED.
+    // Below 40 ms the shares are "essentially the same as" those with RED.
     assert!((fast(&seen[0]) / fast(&plain) - 1.0).abs() < 0.1, "{} {}", fast(&seen[0]), fast(&plain));
     assert!(fast(&seen[1]) < 0.75 * fast(&plain) && fast(&seen[3]) < fast(&seen[1]));
     assert!(seen.each_ref().map(slow).is_sorted() && slow(&seen[3]) > 1.4 * slow(&plain));
 }
 
 #[test]
-fn dynamic_r_keeps_to_the_drop_rate_or_to_the_number_of_flows_it_is_given() {
+fn dynamic_r_holds_the_target_drop_rate_or_the_target_number_of_monitored_flows() {
     let senders = figure_13();
     let run = WatchedRun { warmup: 40.0, end: 240.0, ..paper(&senders) };
     let averages = |settings: &[(&str, &str)]| {
@@ -204,7 +205,7 @@ fn dynamic_r_keeps_to_the_drop_rate_or_to_the_number_of_flows_it_is_given() {
     };
     for (target, text) in [(0.01, "0.01"), (0.02, "0.02"), (0.03, "0.03")] {
         let (drops, _) = averages(&[("dynamic_r", "drop_rate"), ("drop_rate_target", text)]);
-        // R rests between half the target and all of it.
+        // The drop rate settles between half the target and the target.
         assert!((target / 2.0..=target).contains(&drops), "{target}: {drops}");
     }
     for (target, text) in [(6.0, "6"), (10.0, "10")] {
@@ -214,7 +215,7 @@ fn dynamic_r_keeps_to_the_drop_rate_or_to_the_number_of_flows_it_is_given() {
 }
 
 #[test]
-fn constant_flows_are_soon_found_unresponsive_and_tcps_later_or_never() {
+fn constant_flows_are_found_unresponsive_soon_and_tcp_flows_later_or_never() {
     // Section 7. At three times the target rate and drop rates of 0.3, 1 and 5 %, for a minute.
     const SEEDS: u64 = 20;
     let found = |sender: SendPattern, drop_rate: &str| -> (f64, f64) {
@@ -237,16 +238,16 @@ fn constant_flows_are_soon_found_unresponsive_and_tcps_later_or_never() {
         let (soon, nearly_all) = found(constant(3.0 * f), drop_rate);
         let (later, part) = found(SendPattern::Aimd { rtt: 0.040 / 3.0 }, drop_rate);
         assert!(soon < 12.0 && nearly_all > 0.8, "{drop_rate}: {soon} {nearly_all}");
-        // "Can have false positives": lists are short, and the few drops in each vary more than a TCP's rate does.
+        // "Can have false positives": lists are short, and the few drops in a list vary more than a TCP flow's rate.
         assert!(later > 2.0 * soon && part < 0.6, "{drop_rate}: {later} {part}");
     }
 }
 
 #[test]
-fn bursts_between_the_lists_win_three_times_the_fair_share_at_most() {
-    // Footnote 1. Nine TCPs of 50 to 90 ms and one more sender; the fair share is 1 Mbit/s.
+fn bursts_that_avoid_the_lists_gain_at_most_three_times_the_fair_share() {
+    // Footnote 1. Nine TCP flows of 50 to 90 ms and one more sender; the fair share is 1 Mbit/s.
     let tcps: Vec<SendPattern> = (0..9).map(|n| SendPattern::Aimd { rtt: 0.050 + 0.005 * f64::from(n) }).collect();
-    // What the sender got, for which part of the packets it was monitored, and the drop rate at the queue.
+    // The sender's rate, the share of packets during which it was monitored, and the drop rate at the queue.
     let gain = |sender: SendPattern| {
         let senders = [&tcps[..], &[sender]].concat();
         let run = paper(&senders);
@@ -273,7 +274,7 @@ fn bursts_between_the_lists_win_three_times_the_fair_share_at_most() {
     assert!(steady.iter().all(|(got, ..)| *got < 2.1), "at a constant rate: {steady:?}");
     assert!((1.5..2.1).contains(&unseen.0), "without being monitored: {unseen:?}");
     assert!((2.5..3.6).contains(&any), "at best: {any}");
-    // The others pay with their packets too.
+    // The attack costs the other flows packets too.
     assert!(unseen.1 > 8.0 * steady[0].2, "{unseen:?} {steady:?}");
     let senders = [&tcps[..], &[constant(10.0 * MBIT)]].concat();
     let run = paper(&senders);

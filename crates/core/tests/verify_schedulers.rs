@@ -1,5 +1,4 @@
-//! What is claimed of the disciplines that serve queues of flows in turn: SFQ, with REDs in its buckets and without, DRR
-//! and FQ.
+//! Claims about schedulers of per-flow queues: SFQ, SFQ-RED, DRR and FQ.
 
 #[path = "support/link.rs"]
 mod link;
@@ -20,9 +19,9 @@ fn buckets(settings: &[(&str, &str)], key: u64, flows: u64) -> Vec<usize> {
 }
 
 #[test]
-fn sfq_puts_as_many_flows_with_unresponsive_ones_as_equation_1_says() {
-    // BLUE paper, section IV-C: with 8 unresponsive flows in 46 bins 16.12 % of the others, 64 of 400, share a bucket
-    // with one; BREATHe's 16 buckets by the same equation.
+fn sfq_puts_as_many_flows_into_buckets_of_unresponsive_flows_as_equation_1_says() {
+    // BLUE paper, section IV-C: with 8 unresponsive flows in 46 bins, 16.12 % of the other flows, 64 of 400, share a
+    // bucket with one of them. The same equation applies to BREATHe's 16 buckets.
     for (buckets_set, bins) in [("46", 46), ("16", 16)] {
         let runs = 1000;
         let shared: usize = (0..runs)
@@ -32,17 +31,18 @@ fn sfq_puts_as_many_flows_with_unresponsive_ones_as_equation_1_says() {
             })
             .sum();
         let (seen, expected) = (shared as f64 / (400 * runs) as f64, misclassification(bins, 1, 8));
-        // A run's share varies mostly with how many buckets the eight spoil: of 8 that is a variance below 8 (1/n), so
-        // a standard deviation below sqrt(8)/n; five of them over the square root of the runs.
+        // A run's share depends mostly on the number of buckets with unresponsive flows. For 8 flows its variance is
+        // below 8 (1/n), so the share's standard deviation is below sqrt(8)/n. The tolerance is five of them over the
+        // square root of the runs.
         let spread = 5.0 * 8f64.sqrt() / bins as f64 / (runs as f64).sqrt();
         assert!((seen - expected).abs() < spread, "{bins} bins: {seen}, equation (1): {expected}");
     }
 }
 
 #[test]
-fn sfq_protects_flows_with_buckets_of_their_own_and_no_others() {
-    // Nine flows that keep to their share of 100 packets a second and one that sends 20 times that. A flow alone in its
-    // bucket loses nothing: 64 packets of room hold its chance variations.
+fn sfq_protects_only_flows_with_buckets_of_their_own() {
+    // Nine flows send their share of 100 packets a second, and one sends 20 times as much. A flow alone in its bucket
+    // has no drops: 64 packets of room hold its random bursts.
     let settings = [("buckets", "16")];
     let seen = run("sfq:limit=1024p", &against(20.0, 9));
     let buckets = buckets(&settings, LINK.key, 10);
@@ -52,16 +52,16 @@ fn sfq_protects_flows_with_buckets_of_their_own_and_no_others() {
     assert!(with.iter().all(|flow| seen.rate(*flow) < 30.0), "{:?} in {buckets:?}", seen.rates);
 }
 
-/// Seconds of [`run`] that count.
+/// The seconds that [`run`] counts.
 const SECONDS: f64 = 80.0;
 
-/// Who asks for little, and who for more than there is, in packets of different sizes.
+/// Flows with small demands and flows with excessive demands, with packets of different sizes.
 fn demands() -> Vec<LinkFlow> {
     let bytes = |rate: f64, bytes: u32| LinkFlow { rate: rate / f64::from(bytes), bytes };
     vec![bytes(20e3, 40), bytes(50e3, 1000), bytes(2e6, 1500), bytes(4e5, 250), bytes(4e5, 1000)]
 }
 
-/// Max-min fair shares of `capacity`: everybody gets what he asks for or what is left for each.
+/// Max-min fair shares of `capacity` for `demands`.
 fn max_min(demands: &[f64], capacity: f64) -> Vec<f64> {
     let mut shares = vec![0.0; demands.len()];
     let mut sorted: Vec<usize> = (0..demands.len()).collect();
@@ -76,8 +76,8 @@ fn max_min(demands: &[f64], capacity: f64) -> Vec<f64> {
 
 #[test]
 fn drr_and_fq_give_max_min_shares_to_within_packets() {
-    // Bytes that any two flows with packets waiting may differ in, over any time. Shreedhar and Varghese, theorem on
-    // fairness: 2 Max + Quantum. Golestani, theorem 1: a packet of each. Max is 1500.
+    // The maximum difference in bytes sent between two backlogged flows, over any time. Shreedhar and Varghese, theorem
+    // on fairness: 2 Max + Quantum. Golestani, theorem 1: one packet of each flow. Max is 1500.
     for (qdisc, bound) in [
         ("drr:limit=300p", 4500.0),
         ("drr:limit=300KB", 4500.0),
@@ -94,8 +94,9 @@ fn drr_and_fq_give_max_min_shares_to_within_packets() {
             assert!(apart <= bound, "{qdisc}: flows {a} and {b} differ by {apart} B");
         }
         for (flow, (demand, share)) in flows.iter().zip(fair).enumerate() {
-            // Gaps are even in 0 to 2 means: the packets of 80 s vary by their root / sqrt(3), and those of the flows
-            // that get what is left by what the others take. Five standard deviations.
+            // Gaps are uniform in 0 to 2 means. A flow's packets in 80 s have a standard deviation of their square root
+            // / sqrt(3). The flows that share the remainder vary with the packets of all others. The tolerance is five
+            // standard deviations.
             let varies = |demand: &LinkFlow| (demand.rate * SECONDS / 3.0).sqrt() * f64::from(demand.bytes) / SECONDS;
             let tolerance = if flow < 2 { varies(demand) } else { varies(&flows[0]) + varies(&flows[1]) };
             let rate = seen.rates[flow];
@@ -105,11 +106,11 @@ fn drr_and_fq_give_max_min_shares_to_within_packets() {
 }
 
 #[test]
-fn drr_and_fq_hold_a_flow_to_its_share_and_cost_the_others_nothing() {
+fn drr_and_fq_limit_a_flow_to_its_share_without_drops_for_the_others() {
     for times in [2.0, 5.0, 50.0] {
         for qdisc in ["drr:limit=100p", "fq:limit=100p"] {
             let seen = run(qdisc, &against(times, 9));
-            // Nine flows that ask for their share of 100 packets a second: 8000 in 80 s, which vary by 52.
+            // Nine flows demand their share of 100 packets a second: 8000 in 80 s, with a standard deviation of 52.
             assert!((0..9).all(|flow| seen.rate(flow) > 100.0 - 5.0 * 52.0 / SECONDS), "{qdisc}: {:?}", seen.rates);
             let left = CAPACITY - (0..9).map(|flow| seen.rate(flow)).sum::<f64>();
             assert!((seen.rate(9) - left).abs() < 1.0, "{qdisc}: {} of {left}", seen.rate(9));
@@ -119,7 +120,7 @@ fn drr_and_fq_hold_a_flow_to_its_share_and_cost_the_others_nothing() {
 
 #[test]
 fn turns_by_the_packet_favor_large_packets_and_turns_by_the_byte_do_not() {
-    // Shreedhar and Varghese, section 2: round robin by packets gives a flow Max/Min times another's share.
+    // Shreedhar and Varghese, section 2: round robin by packets can give a flow Max/Min times another flow's share.
     let flows = [LinkFlow { rate: 1000.0, bytes: 1500 }, LinkFlow { rate: 4000.0, bytes: 250 }];
     let ratio = |qdisc: &str| {
         let seen = run(qdisc, &flows);
@@ -128,7 +129,7 @@ fn turns_by_the_packet_favor_large_packets_and_turns_by_the_byte_do_not() {
     let by_packet = ratio("sfq:limit=300p,sharing=shared,buckets=1024");
     let by_byte = ratio("sfq:limit=300p,sharing=shared,buckets=1024,quantum=1500B");
     let drr = ratio("drr:limit=300p");
-    // 80 MB are sent in all: a turn more or less is nothing.
+    // 80 MB are sent, so one turn more or less does not matter.
     assert!((by_packet - 6.0).abs() < 0.01, "{by_packet}");
     assert!((by_byte - 1.0).abs() < 0.001 && (drr - 1.0).abs() < 0.001, "{by_byte} {drr}");
     let alone = run("fq:limit=100p", &[flow(3000.0)]);
@@ -137,8 +138,8 @@ fn turns_by_the_packet_favor_large_packets_and_turns_by_the_byte_do_not() {
 
 #[test]
 fn sfq_red_holds_an_unresponsive_flow_to_its_buckets_turns() {
-    // BLUE paper, section IV-B and table III: 400 flows and one that sends as much as the link carries. Nearly all 46
-    // buckets are asked for more than their turns, so that the link is shared by buckets as the max-min rule has it.
+    // BLUE paper, section IV-B and table III: 400 flows and one that sends at the link's rate. Nearly all 46 buckets
+    // have more demand than turns, so buckets get max-min fair shares of the link.
     let mut flows = vec![flow(2.0 * CAPACITY / 400.0); 400];
     flows.push(flow(CAPACITY));
     let buckets = buckets(&[("buckets", "46")], LINK.key, 401);
@@ -148,7 +149,8 @@ fn sfq_red_holds_an_unresponsive_flow_to_its_buckets_turns() {
     for qdisc in ["sfq_red", "sfq_red:preset=blue"] {
         let seen = run(qdisc, &flows);
         let bucket: f64 = (0..401).filter(|flow| buckets[*flow] == buckets[400]).map(|flow| seen.rate(flow)).sum();
-        // A packet less in 80 s, or a few more: buckets that RED keeps short are empty at some of their turns.
+        // The tolerance is a packet less in 80 s, or 5 % more: buckets that RED keeps short are empty at some of their
+        // turns.
         let share = fair[buckets[400]];
         assert!(bucket > share - 1.0 / SECONDS && bucket < 1.05 * share, "{qdisc}: {bucket} of {share}");
         assert!(seen.rate(400) < 1.05 * share, "{qdisc}: {}", seen.rate(400));
@@ -156,10 +158,10 @@ fn sfq_red_holds_an_unresponsive_flow_to_its_buckets_turns() {
 }
 
 #[test]
-fn a_buffer_cut_in_46_makes_red_drop_where_a_whole_one_marks() {
+fn a_buffer_divided_by_46_makes_red_drop_while_a_whole_buffer_marks() {
     // BLUE paper, section IV-B: parts of 9 KB cause loss "due to RED's inability to operate properly with small
-    // buffers", of senders that all answer marks. Against the paper's RED in one buffer of half the size; it gives no
-    // factor.
+    // buffers", although all senders respond to marks. The comparison is the paper's RED in one buffer of half the
+    // size. The paper gives no factor.
     let red = "red:limit=200KB,minth=20%,maxth=80%,maxp=1,mark_above_maxth=on";
     for (rate, senders) in [(10_000_000, 40), (45_000_000, 100)] {
         let senders: Vec<LoopSender> =

@@ -1,4 +1,5 @@
-//! What SRED claims: the number of flows is known without state for any, and the queue does not depend on it.
+//! The claims of SRED: it estimates the number of flows without per-flow state, and its queue length does not depend on
+//! this number.
 
 #[path = "support/one_queue.rs"]
 mod one_queue;
@@ -8,13 +9,14 @@ use one_queue::{CAPACITY, FLOOD, flood, responsive, run, steady};
 
 #[test]
 fn one_over_the_hit_frequency_is_the_number_of_flows() {
-    // With n equal flows a zombie drawn is of the arrival's flow once in n times.
+    // With n equal flows, a drawn zombie belongs to the arrival's flow once in n times.
     for flows in [5, 20, 100] {
         let senders = (0..flows).map(|_| steady(0.9 * CAPACITY / f64::from(flows))).collect();
         let sred = run("sred:limit=100p", senders);
         let found = 1.0 / sred.mean("hit_frequency");
-        // 80 000 packets at 0.9 of the link, averaged over 4000: 18 independent estimates of standard deviation
-        // sqrt(alpha/2 n), 0.11 at 100 flows, and the list, a sample of 1000, is as old as 4000: five deviations.
+        // 80 000 packets at 0.9 of the link's rate, averaged over 4000 packets, give 18 independent estimates. Their
+        // standard deviation is sqrt(alpha/2 n), or 0.11 at 100 flows. The list, a sample of 1000 packets, changes over
+        // 4000 packets. The tolerance is five standard deviations.
         let tolerance = 5.0 * (2.0 * 0.000_125 * f64::from(flows) / 18.0).sqrt();
         assert!((found / f64::from(flows) - 1.0).abs() < tolerance, "{flows}: {found} (within {tolerance})");
     }
@@ -22,7 +24,8 @@ fn one_over_the_hit_frequency_is_the_number_of_flows() {
 
 #[test]
 fn unequal_flows_count_by_the_squares_of_their_shares() {
-    // P is the sum of squares of the shares. One with half of the packets and ten with the rest: 1/4 + 10/400.
+    // P is the sum of the squares of the shares. One flow has half of the packets and ten flows have the rest: 1/4 +
+    // 10/400.
     let mut senders: Vec<_> = (0..10).map(|_| steady(0.05 * CAPACITY)).collect();
     senders.push(steady(0.5 * CAPACITY));
     let found = run("sred:limit=100p", senders).mean("hit_frequency");
@@ -30,10 +33,11 @@ fn unequal_flows_count_by_the_squares_of_their_shares() {
 }
 
 #[test]
-fn the_queue_settles_at_a_third_of_the_buffer_whatever_the_number_of_flows() {
-    // Simple SRED: the windows of n flows are sqrt(1.5/pzap) each, and pzap grows with n^2, so all of them together come
-    // to 256 sqrt(1.5/psred), whatever n: with 64 in the place of 256, 202 packets from B/3 on and 405 below. A buffer
-    // of 750 packets and the 50 of the round trip lie between: the queue settles at B/3 = 250.
+fn the_queue_settles_at_a_third_of_the_buffer_for_any_number_of_flows() {
+    // Simple SRED: each of n flows has a window of sqrt(1.5/pzap), and pzap grows with n^2. The windows therefore sum
+    // to 256 sqrt(1.5/psred) for any n. With 64 in place of 256, the sum is 202 packets from B/3 on and 405 below. The
+    // buffer has 750 packets and the round trip holds 50. At B/3 the sum is 250 + 50 = 300, which lies between 202 and
+    // 405, so the queue settles there.
     for flows in [15, 30, 60] {
         let sred = run("sred:limit=750p,preset=simple,flows=64", responsive(flows));
         let queue = sred.mean("queue");
@@ -46,23 +50,23 @@ fn the_queue_settles_at_a_third_of_the_buffer_whatever_the_number_of_flows() {
 
 #[test]
 fn full_sred_drops_the_packets_of_a_flow_by_its_share() {
-    // Full SRED: of a flow with the share r, hits are the part r, and a hit multiplies the probability by 1 + 1/P: all
-    // in all pzap (1 + r/P). Half of the packets against a twentieth, P = 0.275: 2.82 to 1.18.
+    // Full SRED: a packet of a flow with share r hits with probability r, and a hit multiplies the probability by 1 +
+    // 1/P. The mean is pzap (1 + r/P). For shares of a half and a twentieth, P = 0.275, and the ratio is 2.82 to 1.18.
     let mut senders: Vec<_> = (0..10).map(|_| steady(0.06 * CAPACITY)).collect();
     senders.push(steady(0.6 * CAPACITY));
     let sred = run("sred:limit=300p,flows=4", senders);
     assert_eq!(sred.counts.drops(Why::Overflow), 0);
     let lost = |flow: usize, rate: f64| 1.0 - sred.sent[flow] as f64 / (80.0 * rate * CAPACITY);
     let ratio = lost(10, 0.6) / ((0..10).map(|flow| lost(flow, 0.06)).sum::<f64>() / 10.0);
-    // Some 9600 and 4000 drops: standard deviation 2 %.
+    // There are about 9600 and 4000 drops, with a standard deviation of 2 %.
     let expected = (1.0 + 0.5 / 0.275) / (1.0 + 0.05 / 0.275);
     assert!((ratio / expected - 1.0).abs() < 0.1, "{ratio} {expected}");
 }
 
 #[test]
-fn a_flood_makes_sred_believe_that_there_is_one_flow() {
-    // Not in the paper, but its arithmetic: a flood with nearly all arrivals brings 1/P near 1, and pzap near
-    // 0.15/256^2. SRED falls silent and the queue overflows.
+fn with_a_flood_sred_estimates_one_flow() {
+    // This follows from the paper's equations: a flood with nearly all arrivals brings 1/P near 1 and pzap near
+    // 0.15/256^2. SRED then hardly drops, and the queue overflows.
     let sred = run("sred:limit=150p", flood(4.0));
     assert!(sred.mean("active_flows") < 2.0, "{}", sred.mean("active_flows"));
     assert!(sred.share(FLOOD) > 0.9, "{}", sred.share(FLOOD));

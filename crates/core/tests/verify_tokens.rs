@@ -1,5 +1,5 @@
-//! What Kamra, Saran, Sen and Shorey (Computer Networks 44(2), 2004) claim of SFED and of FABA beside it, at one queue
-//! with senders of constant demand.
+//! The claims of Kamra, Saran, Sen and Shorey (Computer Networks 44(2), 2004) about SFED and FABA, at one queue with
+//! senders of constant demand.
 
 use headgate_core::{Class, ClassId, Why};
 
@@ -8,7 +8,7 @@ mod link;
 
 use link::{CAPACITY, LinkFlow, against, flow, run, run_classed};
 
-/// The mean rate of all flows but the last, as a part of their fair share.
+/// The mean rate of all flows but the last, relative to their fair share.
 fn others(qdisc: &str, flows: &[LinkFlow]) -> f64 {
     let (seen, others) = (run(qdisc, flows), flows.len() - 1);
     (0..others).map(|flow| seen.rate(flow)).sum::<f64>() / others as f64 / (CAPACITY / flows.len() as f64)
@@ -16,7 +16,7 @@ fn others(qdisc: &str, flows: &[LinkFlow]) -> f64 {
 
 #[test]
 fn sfed_holds_a_flow_to_its_fair_share_however_much_it_sends() {
-    // Sections 5.3 and 5.4: 9 flows that keep to their share and one that does not, 780 packets of buffer.
+    // Sections 5.3 and 5.4: 9 flows that send their share and one that sends more, 780 packets of buffer.
     for times in [2.0, 5.0, 20.0] {
         let sfed = run("sfed:limit=780p", &against(times, 9));
         assert!((sfed.rate(9) - 100.0).abs() < 5.0, "x{times}: {}", sfed.rate(9));
@@ -26,10 +26,11 @@ fn sfed_holds_a_flow_to_its_fair_share_however_much_it_sends() {
 }
 
 #[test]
-fn sfed_and_faba_are_the_fairer_the_larger_the_buffer_and_sfed_is_ahead_most_where_it_is_small() {
-    // Table 1: the nine TCPs' part of their fair share at 1/10, 1/5, 1/2, 1 and 2 times 780 packets is 0.923, 0.975,
-    // 0.982, 0.990, 0.994 with SFED and 0.888, 0.953, 0.975, 0.987, 0.993 with FABA. Senders that do not halve at a drop
-    // lose less; the order and the trend remain. A share of one flow in 8000 packets varies by 0.001.
+fn sfed_and_faba_are_fairer_with_larger_buffers_and_sfed_leads_most_with_small_ones() {
+    // Table 1: with buffers of 1/10, 1/5, 1/2, 1 and 2 times 780 packets, nine TCP flows get 0.923, 0.975, 0.982,
+    // 0.990, 0.994 of their fair share with SFED, and 0.888, 0.953, 0.975, 0.987, 0.993 with FABA. Senders of constant
+    // demand lose less; the order and the trend are the same. The share of a flow of 8000 packets has a standard
+    // deviation of 0.001.
     let shares =
         |name: &str| [78, 156, 390, 780, 1560].map(|p| others(&format!("{name}:limit={p}p"), &against(5.0, 9)));
     let (sfed, faba) = (shares("sfed"), shares("faba"));
@@ -39,14 +40,14 @@ fn sfed_and_faba_are_the_fairer_the_larger_the_buffer_and_sfed_is_ahead_most_whe
         "{sfed:?} {faba:?}"
     );
     assert!(ahead.iter().all(|by| *by > -0.001) && ahead[0] > 3.0 * ahead[3], "{ahead:?}");
-    // No worse than the paper's, which had TCP to disturb.
+    // At least the paper's values, which TCP's reactions reduce.
     let paper = [0.923, 0.975, 0.982, 0.990, 0.994].into_iter().zip([0.888, 0.953, 0.975, 0.987, 0.993]);
     assert!(sfed.iter().zip(faba).zip(paper).all(|((s, f), (ps, pf))| *s > ps && f > pf), "{sfed:?} {faba:?}");
 }
 
 #[test]
-fn sfed_leaves_no_room_unused_when_flows_outnumber_tokens() {
-    // Only departures give tokens: with more flows than tokens every bucket could be empty while nothing is queued.
+fn sfed_uses_the_whole_link_when_flows_outnumber_tokens() {
+    // Only departures return tokens. With more flows than tokens, every bucket could be empty while the queue is empty.
     let sfed = run("sfed:limit=20p", &vec![flow(12.0); 100]);
     assert!(sfed.rates.iter().sum::<f64>() > 0.97e6, "{}", sfed.rates.iter().sum::<f64>());
 }
@@ -55,7 +56,7 @@ fn class(parent: Option<u16>, weight: f64) -> Class {
     Class { parent: parent.map(ClassId), weight }
 }
 
-/// Packets a second of each class when its senders, `(class, senders, rate)`, share one FABA.
+/// Rate of each class in packets a second, with `senders` given as (class, number, rate).
 fn by_class(qdisc: &str, classes: &[Class], senders: &[(u16, usize, f64)]) -> Vec<f64> {
     let each = |(class, senders, rate): &(u16, usize, f64)| vec![(*class, flow(*rate)); *senders];
     let (of, flows): (Vec<u16>, Vec<LinkFlow>) = senders.iter().flat_map(each).unzip();
@@ -65,14 +66,15 @@ fn by_class(qdisc: &str, classes: &[Class], senders: &[(u16, usize, f64)]) -> Ve
     rates
 }
 
-/// Within 2% of the link.
+/// Whether all rates are within 2 % of the link's rate.
 fn near(rates: &[f64], wanted: &[f64]) -> bool {
     rates.iter().zip(wanted).all(|(rate, wanted)| (rate - wanted).abs() < 0.02 * CAPACITY)
 }
 
 #[test]
-fn faba_shares_the_link_by_weight_whatever_is_asked() {
-    // Section 6.1: bandwidth in proportion to w_i = c_i / sum c. Each asks for more than its part, the first for most.
+fn faba_shares_the_link_by_weight_at_any_demands() {
+    // Section 6.1: bandwidth in proportion to w_i = c_i / sum c. Each class demands more than its share, the first
+    // class most.
     let classes = [1.0, 2.0, 3.0, 4.0].map(|weight| class(None, weight));
     for per in ["class", "flow_in_class"] {
         for limit in [100, 780] {
@@ -84,9 +86,9 @@ fn faba_shares_the_link_by_weight_whatever_is_asked() {
 }
 
 #[test]
-fn faba_gives_an_aggregate_its_part_and_no_more_however_many_senders_it_has() {
-    // Section 6.2, figure 17: 100 flows in one class, n CBR flows of a twentieth of the link each in another. The CBR
-    // flows get what they ask for up to half of the link.
+fn faba_limits_an_aggregate_to_its_share_for_any_number_of_senders() {
+    // Section 6.2, figure 17: 100 flows in one class, and n CBR flows of a twentieth of the link each in another. The
+    // CBR flows get their demand, up to half of the link.
     let classes = [class(None, 1.0), class(None, 1.0)];
     for (n, wanted) in [(4, 200.0), (8, 400.0), (12, 500.0), (20, 500.0)] {
         for per in ["class", "flow_in_class"] {
@@ -94,35 +96,35 @@ fn faba_gives_an_aggregate_its_part_and_no_more_however_many_senders_it_has() {
             let rates = by_class(&format!("faba:limit=780p,per={per}"), &classes, &senders);
             assert!(near(&rates, &[CAPACITY - wanted, wanted]), "{n} {per}: {rates:?}");
         }
-        // Without classes 20 of 120 flows get the more the more they are.
+        // Without classes, more CBR flows get a larger share.
         let alike = by_class("faba:limit=780p", &classes, &[(0, 100, 12.0), (1, n, 50.0)]);
         assert!(n < 8 || alike[1] < wanted - 50.0, "{n}: {alike:?}");
     }
 }
 
 #[test]
-fn faba_leaves_what_a_class_does_not_use_to_its_siblings_first() {
-    // Section 6.3, figures 18 and 19: CBR 25%; of the rest a third to Telnet and two thirds to FTP. 40 CBR flows ask for
-    // all of the link, 40 Telnet flows for 30% of it, 20 FTP flows for more than there is.
+fn faba_gives_the_unused_share_of_a_class_to_its_siblings_first() {
+    // Section 6.3, figures 18 and 19: CBR has 25 %; of the rest, Telnet has a third and FTP two thirds. 40 CBR flows
+    // demand the whole link, 40 Telnet flows 30 % of it, and 20 FTP flows more than the link.
     let classes = [class(None, 1.0), class(None, 3.0), class(Some(1), 1.0), class(Some(1), 2.0)];
     for per in ["class", "flow_in_class"] {
         let faba = format!("faba:limit=780p,per={per}");
         let busy = by_class(&faba, &classes, &[(0, 40, 25.0), (2, 40, 7.5), (3, 20, 60.0)]);
         assert!(near(&busy, &[250.0, 0.0, 250.0, 500.0]), "{per}: {busy:?}");
-        // Telnet asks for 10% only: FTP gets the 15% left, CBR nothing of it. By weights 1, 1 and 2 side by side it would
-        // get 300.
+        // Telnet demands only 10 %. FTP gets the remaining 15 %, CBR none of it. With sibling weights of 1, 1 and 2,
+        // CBR would get 300.
         let quiet = by_class(&faba, &classes, &[(0, 40, 25.0), (2, 40, 2.5), (3, 20, 60.0)]);
         assert!(near(&quiet, &[250.0, 0.0, 100.0, 650.0]), "{per}: {quiet:?}");
-        // Neither Telnet nor FTP uses its part: then it goes up, to CBR.
+        // Neither Telnet nor FTP uses its share, which therefore goes a level up, to CBR.
         let idle = by_class(&faba, &classes, &[(0, 40, 25.0), (2, 40, 2.5), (3, 20, 10.0)]);
         assert!(near(&idle, &[700.0, 0.0, 100.0, 200.0]), "{per}: {idle:?}");
     }
 }
 
 #[test]
-fn flows_of_a_class_share_its_part_alike_where_flows_are_told_apart() {
-    // Section 6.3: first by kind of traffic, then by address. In the first class nine flows that ask for their share of
-    // half the link, and one that asks for all of it.
+fn with_flow_in_class_the_flows_of_a_class_share_its_part_equally() {
+    // Section 6.3: classes by kind of traffic, then flows by address. The first class has nine flows that demand their
+    // share of half the link, and one that demands the whole link.
     let classes = [class(None, 1.0), class(None, 1.0)];
     let mut flows = vec![flow(50.0); 9];
     flows.extend([flow(1000.0); 2]);

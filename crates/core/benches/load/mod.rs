@@ -1,14 +1,14 @@
-//! A steady load for one discipline, and the floor under all of them.
+//! A steady load for one discipline, and a bare ring buffer as the lower bound of the cost.
 
 use std::collections::VecDeque;
 
 use headgate_core::{Backlog, Cx, Discipline, FlowId, LinkInfo, Packet, Rate, Rng, Sink, Span, Time, Why};
 
-/// Room for packets, of every discipline.
+/// The limit of every discipline, in packets.
 pub const LIMIT: u32 = 1000;
 pub const LINK: LinkInfo = LinkInfo::new(Rate::from_bits(10_000_000_000), 1000, 7);
 
-/// The floor: keeps everything, decides nothing.
+/// The lower bound of the cost: a FIFO without limit.
 #[derive(Default)]
 pub struct BareRing {
     packets: VecDeque<Packet<()>>,
@@ -33,7 +33,7 @@ impl Discipline<()> for BareRing {
     }
 }
 
-/// Counts what is dropped.
+/// Counts dropped packets.
 #[derive(Default)]
 pub struct Drops(pub u64);
 

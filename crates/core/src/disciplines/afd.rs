@@ -115,8 +115,8 @@ impl<T> Afd<T> {
         if matches > self.fair { 1.0 - self.fair / matches } else { 0.0 }
     }
 
-    /// Applies the intervals that ended since the last call. The queue has not changed since then, so only the first
-    /// change can have q_old differ from q. All others are equal and added at once.
+    /// Applies the intervals that ended since the last call. The queue has not changed since then, so q_old differs
+    /// from q only in the first interval. The changes of all later intervals are equal and are added at once.
     #[inline]
     fn update_fair(&mut self, now: Time) {
         let ended = self.timer.advance(now);
@@ -188,7 +188,7 @@ mod tests {
     }
 
     #[test]
-    fn the_probability_is_what_exceeds_the_fair_part() {
+    fn the_drop_probability_is_the_part_of_a_flows_matches_above_m_fair() {
         let mut afd = afd(&[]);
         (0..40).for_each(|_| afd.shadow.record(FlowId(1)));
         (0..10).for_each(|_| afd.shadow.record(FlowId(2)));
@@ -233,7 +233,7 @@ mod tests {
     }
 
     #[test]
-    fn values_that_do_not_fit_each_other_are_refused() {
+    fn contradictory_settings_are_refused() {
         for settings in [[("target", "60p"), ("limit", "50p")], [("alpha", "2"), ("beta", "2")]] {
             let config = AfdConfig::from_settings(&settings).unwrap();
             assert!(matches!(Afd::<()>::new(config, &LINK), Err(BuildError::Conflict(_))));

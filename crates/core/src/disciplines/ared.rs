@@ -264,7 +264,7 @@ mod tests {
     #[test]
     fn each_interval_maxp_moves_up_by_alpha_down_by_beta_or_not_at_all() {
         let mut port = filled(&[("maxp", "0.1")], 18);
-        // When an interval ends the average is what the arrival before made it: 16, 14, 17, 13 packets.
+        // At the end of each interval, the average is that of the last arrival: 16, 14, 17, 13 packets.
         let seen = [(499, 16), (500, 14), (1000, 17), (1500, 13), (2000, 15)].map(|(ms, q)| arrive(&mut port, ms, q));
         let expected = [0.1, 0.1, 0.1, 0.11, 0.099];
         assert!(seen.iter().zip(expected).all(|(a, b)| (a - b).abs() < 1e-12), "{seen:?}");
@@ -276,13 +276,13 @@ mod tests {
         let mut port = filled(&[("maxp", "0.02")], 18);
         assert!((arrive(&mut port, 500, 17) - 0.025).abs() < 1e-12);
         assert!((arrive(&mut port, 1000, 17) - 0.03125).abs() < 1e-12);
-        // An hour at the same average, the link stopped: maxp is raised while it is at most 0.5.
+        // The link stops for an hour, and the average stays. maxp rises while it is at most 0.5.
         let maxp = arrive(&mut port, 3_600_000, 17);
         assert!((0.5..=0.51).contains(&maxp), "{maxp}");
     }
 
     #[test]
-    fn while_the_link_idles_maxp_falls_as_a_timer_would_have_made_it_fall() {
+    fn idle_time_lowers_maxp_as_a_timer_would() {
         let mut port = filled(&[("maxp", "0.1"), ("wq", "0.01")], 18);
         while port.dequeue(Time::ZERO, &mut ()).is_some() {}
         // The average of 18 packets at 0.01 is below 2. Four intervals of idle time: 0.9^4.
@@ -294,7 +294,7 @@ mod tests {
     }
 
     #[test]
-    fn as_in_ns2_maxp_moves_with_arrivals_and_at_most_once_however_long_the_silence() {
+    fn as_in_ns2_an_arrival_changes_maxp_at_most_once_however_long_the_silence() {
         let mut port = filled(&[("maxp", "0.1"), ("adapts", "arrivals")], 1);
         assert!((arrive(&mut port, 10_000, 1) - 0.09).abs() < 1e-12);
         assert!((arrive(&mut port, 10_500, 1) - 0.09).abs() < 1e-12, "not before more than an interval has passed");

@@ -258,7 +258,7 @@ mod tests {
     }
 
     #[test]
-    fn packets_are_marked_with_the_probability_and_those_that_cannot_are_dropped() {
+    fn ecn_capable_packets_are_marked_with_the_probability_and_others_dropped() {
         for (ecn, understands) in [("on", true), ("off", false)] {
             let mut port = port(&[("ecn", ecn)]);
             offer(&mut port, 0, 3);
@@ -281,7 +281,7 @@ mod tests {
     }
 
     #[test]
-    fn random_freeze_times_are_those_of_the_parameter_in_the_mean() {
+    fn random_freeze_times_have_freeze_time_as_their_mean() {
         let mut port = port(&[("randomize_freeze", "on"), ("d1", "0.0000152587890625")]);
         // An overflow each 10 us: one step of 2^-16 per freeze time, 1000 in 10 s. A freeze time has a standard
         // deviation of 0.29 of its mean: 9 in all. Tolerance: five times that.
@@ -295,7 +295,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn it_does_not_matter_how_often_the_host_asks_an_empty_queue(asks in prop::collection::vec(0u64..2000, 0..50)) {
+        fn the_probability_does_not_depend_on_how_often_an_empty_queue_is_dequeued(asks in prop::collection::vec(0u64..2000, 0..50)) {
             let mut polled = port(&[("d2", "0.0009765625"), ("d1", "1")]);
             offer(&mut polled, 0, 3);
             drain(&mut polled, 3);

@@ -196,7 +196,7 @@ mod tests {
     }
 
     #[test]
-    fn a_mark_replaces_only_drops_by_chance() {
+    fn a_mark_replaces_only_random_drops() {
         let mut port = breathe(&[BY_HAND, &[("maxp", "1"), ("maxth", "10.001p")]].concat());
         arrive(&mut port, 1, 10, 1000, Ecn::Ect0);
         arrive(&mut port, 1, 3, 1000, Ecn::Ect0);
@@ -222,7 +222,7 @@ mod tests {
     }
 
     #[test]
-    fn there_are_as_many_counters_as_r_limit_goes_into_the_link() {
+    fn the_number_of_counters_is_the_links_rate_over_r_limit() {
         let counters = |limit| {
             let config = BreatheConfig::from_settings(&[("r_limit", limit)]).unwrap();
             Breathe::<()>::new(config, &LINK).unwrap().counters()

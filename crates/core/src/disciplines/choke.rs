@@ -311,7 +311,7 @@ mod tests {
 
     /// Number of seeds of 1000 with which a packet of flow 2 is dropped early. Before it, RED counts 100 packets
     /// without a drop, and a packet of flow `first` arrives at a queue of `held`.
-    fn dropped_after(first: u64, held: u32) -> usize {
+    fn seeds_with_a_drop(first: u64, held: u32) -> usize {
         let offered = (0..1000).filter(|seed| {
             let config = ChokeConfig::from_settings(&[PLAIN, &[("maxp", "0.5")]].concat()).unwrap();
             let (mut choke, mut rng, mut sink) = (Choke::new(config, &LINK).unwrap(), Rng::new(*seed), ());
@@ -333,7 +333,7 @@ mod tests {
         // 14 packets are queued: pb = 0.5 x 4/10 = 1/5. After a match, count is 1 and pa = 1/4. After an arrival below
         // minth, count is 0 and pa = 1/5. Tolerance: five standard deviations, 14 and 13. Had the count gone on, the
         // drop would be certain.
-        let (matched, calm) = (dropped_after(1, 15), dropped_after(3, 5));
+        let (matched, calm) = (seeds_with_a_drop(1, 15), seeds_with_a_drop(3, 5));
         assert!(matched.abs_diff(250) < 70 && calm.abs_diff(200) < 65, "{matched} {calm}");
     }
 

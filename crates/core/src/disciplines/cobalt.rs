@@ -160,7 +160,7 @@ impl<T> Cobalt<T> {
     }
 
     #[cold]
-    fn emptied(&mut self, now: Time) {
+    fn on_empty_queue(&mut self, now: Time) {
         self.idle.get_or_insert(now);
         self.apply_idle_time(now);
         self.dropping = false;
@@ -239,7 +239,7 @@ impl<T> Discipline<T> for Cobalt<T> {
     fn dequeue(&mut self, cx: &mut Cx<'_, T>) -> Option<Packet<T>> {
         loop {
             let Some(packet) = self.fifo.pop() else {
-                self.emptied(cx.now);
+                self.on_empty_queue(cx.now);
                 return None;
             };
             let DropDecision { codel, blue } = self.judge(&packet, cx.now, cx.rng);
@@ -330,7 +330,8 @@ mod tests {
         arrive(&mut port, Ecn::NotEct, 1, 16);
         assert_eq!(port.discipline().probability, 0.5);
         while port.dequeue(at(17), &mut ()).is_some() {}
-        // Found empty at 17, too soon. From just after 21 ms on, each 5 ms and a little: at 21, 26 and 31, up to 35 ms.
+        // The queue is found empty at 17 ms, too soon for a change. The probability falls just after 21 ms and every 5
+        // ms from then on: at 21, 26 and 31 ms.
         port.dequeue(at(17), &mut ());
         arrive(&mut port, Ecn::NotEct, 1, 35);
         assert_eq!(port.discipline().probability, 0.3125);

@@ -1,7 +1,8 @@
 //! CoDel: drop or mark when queueing delay stays above `target` for an `interval`, then increasingly often.
 //!
-//! A queue that absorbs a burst and empties again is good. One that stands for longer than a round-trip time only adds
-//! delay. CoDel tells them apart by the smallest queueing delay within an interval, without knowing the link's rate.
+//! A queue that absorbs a burst and empties again is good. A queue that stands for longer than a round-trip time only
+//! adds delay. CoDel tells the two apart by the smallest queueing delay within an interval, without knowing the link's
+//! rate.
 //!
 //! On arrival, packets are queued while they fit. On departure, CoDel examines the packet's queueing delay. Once the
 //! delay has been above `target` for an `interval`, CoDel enters the dropping state and drops or marks this packet. In
@@ -57,7 +58,7 @@ impl<T> Codel<T> {
     ///
     /// # Errors
     /// None: every configuration is valid.
-    pub fn new(config: CodelConfig, _place: &LinkInfo) -> Result<Self, BuildError> {
+    pub fn new(config: CodelConfig, _link: &LinkInfo) -> Result<Self, BuildError> {
         Ok(Codel { fifo: Fifo::new(config.limit), rules: config.rules, state: CodelLoop::default() })
     }
 

@@ -215,13 +215,13 @@ impl FairShareEstimate {
         match (congested, self.congested) {
             (true, false) => {
                 // Without an alpha from the last window, start with the largest label of this one.
-                self.set(self.alpha.unwrap_or(self.largest.max(seen.label)));
+                self.set_alpha(self.alpha.unwrap_or(self.largest.max(seen.label)));
                 self.start = seen.now;
             }
             (true, true) if ended => {
                 let accepted = self.accepted.rate();
                 if let Some(alpha) = self.alpha.filter(|_| accepted > 0.0) {
-                    self.set(alpha * self.capacity / accepted);
+                    self.set_alpha(alpha * self.capacity / accepted);
                 }
                 self.start = seen.now;
             }
@@ -233,7 +233,7 @@ impl FairShareEstimate {
                 // authors' module, this happens only once the buffer has reached the threshold.
                 self.alpha = None;
                 if seen.threshold_reached && self.largest > 0.0 {
-                    self.set(self.largest);
+                    self.set_alpha(self.largest);
                 }
                 (self.start, self.largest) = (seen.now, 0.0);
             }
@@ -241,7 +241,7 @@ impl FairShareEstimate {
         self.congested = congested;
     }
 
-    fn set(&mut self, alpha: f64) {
+    fn set_alpha(&mut self, alpha: f64) {
         let alpha = alpha.min(self.capacity);
         self.alpha = Some(alpha);
         self.floor = 0.75 * alpha;
@@ -249,7 +249,7 @@ impl FairShareEstimate {
 
     /// Section 2.2.2: each overflow lowers alpha by 1 %. All overflows between two estimates lower it by at most a
     /// quarter.
-    fn overflowed(&mut self) {
+    fn lower_for_overflow(&mut self) {
         self.alpha = self.alpha.map(|alpha| (0.99 * alpha).max(self.floor));
     }
 }
@@ -272,7 +272,7 @@ impl<T> Discipline<T> for Csfq<T> {
             // A mark would let the packet in, and the flow would keep more than its share.
             cx.drop(packet, Why::Early);
         } else if !self.fifo.push(packet, cx) {
-            self.share.overflowed();
+            self.share.lower_for_overflow();
         }
     }
 
@@ -331,13 +331,13 @@ mod tests {
     #[test]
     fn overflows_lower_alpha_by_one_percent_each_and_by_a_quarter_at_most() {
         let mut share = FairShareEstimate::new(1000.0);
-        share.set(100.0);
-        share.overflowed();
+        share.set_alpha(100.0);
+        share.lower_for_overflow();
         assert!((share.alpha.unwrap() - 99.0).abs() < 1e-9);
-        (0..100).for_each(|_| share.overflowed());
+        (0..100).for_each(|_| share.lower_for_overflow());
         assert_eq!(share.alpha, Some(75.0));
-        share.set(75.0);
-        share.overflowed();
+        share.set_alpha(75.0);
+        share.lower_for_overflow();
         assert!(share.alpha.unwrap() < 75.0, "a new estimate may be lowered again");
     }
 
@@ -345,7 +345,7 @@ mod tests {
     fn alpha_is_scaled_by_capacity_over_accepted_rate() {
         let config = CsfqConfig::default();
         let mut share = FairShareEstimate::new(1e6);
-        share.set(4e5);
+        share.set_alpha(4e5);
         // Packets of 1000 bytes each half millisecond: 2e6 bytes a second, all accepted.
         for n in 0..1000 {
             let seen =

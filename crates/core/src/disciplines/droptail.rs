@@ -32,7 +32,7 @@ impl<T> Droptail<T> {
     ///
     /// # Errors
     /// None: every configuration is valid.
-    pub fn new(config: DroptailConfig, _place: &LinkInfo) -> Result<Self, BuildError> {
+    pub fn new(config: DroptailConfig, _link: &LinkInfo) -> Result<Self, BuildError> {
         Ok(Droptail { fifo: Fifo::new(config.limit) })
     }
 }

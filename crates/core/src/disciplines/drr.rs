@@ -243,7 +243,7 @@ mod tests {
     }
 
     #[test]
-    fn a_full_buffer_costs_the_longest_queue_a_packet() {
+    fn a_full_buffer_drops_a_packet_of_the_longest_queue() {
         let packets = [(1, 1000), (1, 1000), (1, 1000), (2, 1000), (2, 1000)];
         for limit in ["3p", "3KB"] {
             assert_eq!(order(&[("limit", limit)], &packets), [0, 3, 1], "{limit}");
@@ -261,7 +261,7 @@ mod tests {
     }
 
     #[test]
-    fn classes_share_by_weight_whatever_is_inside_them() {
+    fn classes_share_by_weight_with_any_discipline_inside() {
         let class = |weight| Class { parent: None, weight };
         let classes = [1.0, 3.0, 1.0].map(class);
         let link = LinkInfo { classes: &classes, ..LINK };
@@ -278,7 +278,7 @@ mod tests {
     }
 
     #[test]
-    fn the_class_that_holds_most_for_its_weight_makes_room() {
+    fn a_full_buffer_drops_from_the_class_with_the_largest_backlog_for_its_weight() {
         let mut port = port(&[("classes", "[droptail; droptail]"), ("limit", "10p")]);
         for number in 0..12 {
             let class = ClassId(if number < 9 { 1 } else { 2 });

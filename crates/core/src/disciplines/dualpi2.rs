@@ -98,7 +98,8 @@ crate::params! {
         tshift: Span = Span::from_millis(50);
         /// How a probability becomes drops and marks: `recur`, evenly spaced, or `random`.
         signals: SignalMethod = SignalMethod::Recur;
-        /// Drops from both queues once the coupled probability reaches 1. Off: marks all it can, up to the limit.
+        /// Drops from both queues once the coupled probability reaches 1. Off: low latency packets are only marked, and
+        /// dropped only at the limit.
         drop_on_overload: bool = true, also "drop_overload";
         /// Treats ECT(0) packets as Scalable too, as in a data center.
         any_ect: bool = false;
@@ -132,7 +133,7 @@ pub struct Dualpi2<T> {
     /// The controller.
     pub controller: Pi2Controller,
     /// The value of p_C from which the link counts as overloaded.
-    classic_most: f64,
+    overload_probability: f64,
     /// The RFC's lq.count and cq.count.
     low_count: f64,
     classic_count: f64,
@@ -176,7 +177,7 @@ impl<T> Dualpi2<T> {
             low: unbounded(),
             classic: unbounded(),
             controller: Pi2Controller::new(rules),
-            classic_most: (1.0 / (k * k)).min(1.0),
+            overload_probability: (1.0 / (k * k)).min(1.0),
             low_count: 0.0,
             classic_count: 0.0,
             credit: first_credit,
@@ -279,7 +280,7 @@ impl<T> Dualpi2<T> {
         cx: &mut Cx<'_, T>,
     ) -> Option<Packet<T>> {
         let hit = self.config.signals.hit(&mut self.classic_count, coupled.classic, cx.rng);
-        let overload = self.config.drop_on_overload && coupled.classic >= self.classic_most;
+        let overload = self.config.drop_on_overload && coupled.classic >= self.overload_probability;
         cx.signal_if(hit, packet, Why::Sojourn, self.config.ecn && !overload)
     }
 }
@@ -359,7 +360,7 @@ mod tests {
         let dual = Dualpi2::new(Dualpi2Config::default(), &LINK).unwrap();
         let mut port = Port::new(dual, Rng::new(3));
         assert_eq!(port.discipline().limit, Limit::Bytes(250_000));
-        assert_eq!(port.discipline().classic_most, 0.25);
+        assert_eq!(port.discipline().overload_probability, 0.25);
         for ms in [0, 30] {
             port.enqueue(Packet::new(FlowId(1), 1000, ()), Time::ZERO + Span::from_millis(ms), &mut ());
         }

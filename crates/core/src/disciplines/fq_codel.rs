@@ -105,7 +105,7 @@ impl<T> FqCodel<T> {
             cx.drop(packet, Why::FlowLimit);
         }
         // As in Linux, these drops speed up the queue's CoDel too.
-        self.loops[queue].dropped(dropped);
+        self.loops[queue].count_drops(dropped);
     }
 }
 
@@ -134,7 +134,7 @@ impl<T> Discipline<T> for FqCodel<T> {
                     flows.turns.charge(queue, packet.bytes);
                     return Some(packet);
                 }
-                None => flows.turns.emptied(queue),
+                None => flows.turns.pass_turn(queue),
             }
         }
     }
@@ -186,7 +186,7 @@ mod tests {
     }
 
     #[test]
-    fn when_the_room_is_gone_the_fattest_queue_loses_half_its_bytes_up_to_a_batch_from_its_head() {
+    fn above_the_limit_the_longest_queue_drops_half_its_bytes_from_its_head_up_to_a_batch() {
         for (batch, dropped) in [("64", 5), ("3", 3)] {
             let mut port = fq_codel(&[("limit", "12p"), ("drop_batch", batch)]);
             arrive(&mut port, 1, 10);

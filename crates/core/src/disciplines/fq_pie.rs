@@ -122,7 +122,7 @@ impl<T> Discipline<T> for FqPie<T> {
                 self.flows.turns.charge(queue, packet.bytes);
                 return Some(packet);
             }
-            self.flows.turns.emptied(queue);
+            self.flows.turns.pass_turn(queue);
         }
     }
 

@@ -352,7 +352,7 @@ mod tests {
     }
 
     #[test]
-    fn between_the_thresholds_only_flows_at_their_fair_share_and_at_minq_are_dropped_by_chance() {
+    fn between_the_thresholds_only_flows_with_avgcq_and_minq_packets_are_dropped_at_random() {
         let sure = [("limit", "40p"), ("wq", "1"), ("maxp", "1"), ("minq", "2"), ("maxth", "10.001p")];
         let mut port = fred(&sure);
         // Ten flows, one packet each: the average reaches minth = 10 and drops are almost certain (pb = 1 at 10.001),
@@ -385,7 +385,7 @@ mod tests {
     }
 
     #[test]
-    fn bounds_drop_packets_that_a_random_decision_would_only_mark() {
+    fn per_flow_limits_drop_ecn_capable_packets() {
         let mut port = fred(EXACT);
         let packet = || Packet { ecn: Ecn::Ect0, ..Packet::new(FlowId(1), 1000, ()) };
         (0..13).for_each(|_| port.enqueue(packet(), Time::ZERO, &mut ()));

@@ -59,7 +59,7 @@ crate::params! {
 
 /// The class of heavy flows.
 pub const HEAVY: usize = 0;
-/// The class of all others.
+/// The class of all other flows.
 pub const LIGHT: usize = 1;
 
 /// Two classes under weighted round robin, and the filter that assigns flows to them.
@@ -70,7 +70,7 @@ pub struct Hhf<T> {
     /// Bytes per turn of each class.
     quanta: [i64; 2],
     filter: MultistageFilter,
-    counted_from: Time,
+    last_reset: Time,
     heavy: FlowTable<HeavyFlow>,
     /// Flows that became heavy, and flows refused because the table was full.
     found: u64,
@@ -99,7 +99,7 @@ impl<T> Hhf<T> {
             quanta: [quantum, quantum * i64::from(config.non_hh_weight)],
             // Not the table's key: the table uses the same hash function.
             filter: MultistageFilter::new(!link.key),
-            counted_from: Time::ZERO,
+            last_reset: Time::ZERO,
             heavy: FlowTable::new(config.hh_limit, link.key),
             found: 0,
             refused: 0,
@@ -123,8 +123,8 @@ impl<T> Hhf<T> {
     }
 
     /// Bytes the class may still send in its turn, negative if it owes; `None` while it is idle.
-    pub fn deficit(&self, class: usize) -> Option<i64> {
-        self.turns.deficit(class)
+    pub fn credit(&self, class: usize) -> Option<i64> {
+        self.turns.credit(class)
     }
 
     /// Whether the flow is still heavy. Unlike in Linux, a silent flow stays heavy while it has queued packets. Its
@@ -136,9 +136,9 @@ impl<T> Hhf<T> {
 
     #[inline]
     fn classify(&mut self, packet: &Packet<T>, now: Time) -> usize {
-        if now > self.counted_from + self.config.reset_timeout {
+        if now > self.last_reset + self.config.reset_timeout {
             self.filter.reset();
-            self.counted_from = now;
+            self.last_reset = now;
         }
         if let Some(position) = self.heavy.position(packet.flow) {
             let known = *self.heavy.at(position).1;
@@ -212,7 +212,7 @@ impl<T> Discipline<T> for Hhf<T> {
         self.turns.join(class, self.quanta[class], class == LIGHT);
         while !self.config.limit.holds(self.queues.backlog()) {
             let class = if self.queues.backlog_of(HEAVY).packets > 0 { HEAVY } else { LIGHT };
-            let oldest = self.take(class).expect("what is above the limit holds packets");
+            let oldest = self.take(class).expect("a backlog above the limit holds packets");
             cx.drop(oldest, Why::Overflow);
         }
     }
@@ -225,7 +225,7 @@ impl<T> Discipline<T> for Hhf<T> {
                 self.turns.charge(class, packet.bytes);
                 return Some(packet);
             }
-            self.turns.emptied(class);
+            self.turns.pass_turn(class);
         }
     }
 
@@ -286,7 +286,7 @@ mod tests {
             .filter(|p| p.flow == FlowId(1))
             .map(|p| p.handle)
             .collect();
-        assert_eq!(order, [0, 1, 2, 0], "in the order in which they came");
+        assert_eq!(order, [0, 1, 2, 0], "in order of arrival");
     }
 
     #[test]
@@ -298,7 +298,7 @@ mod tests {
     }
 
     #[test]
-    fn a_heavy_flow_is_forgotten_after_its_silence_but_not_while_it_waits() {
+    fn an_idle_heavy_flow_is_forgotten_once_its_packets_have_left() {
         let mut port = hhf(FOUR);
         arrive(&mut port, 1, 4, at(0));
         let is_heavy = |port: &Queue, ms| port.discipline().is_heavy(FlowId(1), at(ms));
@@ -310,7 +310,7 @@ mod tests {
     }
 
     #[test]
-    fn classes_share_two_to_one_and_a_light_one_that_begins_goes_first() {
+    fn classes_share_two_to_one_and_a_newly_active_light_class_is_served_first() {
         let mut port = hhf(FOUR);
         arrive(&mut port, 1, 12, at(0));
         assert_eq!(sent(&mut port, 3, at(0)), [1, 1, 1]);
@@ -321,7 +321,7 @@ mod tests {
     }
 
     #[test]
-    fn a_full_queue_drops_the_oldest_packet_of_a_heavy_flow_or_of_any() {
+    fn a_full_queue_drops_the_oldest_packet_of_the_heavy_class_or_else_of_the_light_class() {
         let mut port = hhf(&[FOUR, &[("limit", "6p")]].concat());
         arrive(&mut port, 1, 4, at(0));
         (10..15).for_each(|flow| arrive(&mut port, flow, 1, at(0)));
@@ -343,7 +343,7 @@ mod tests {
     }
 
     #[test]
-    fn four_gigabytes_need_no_four_million_turns() {
+    fn a_packet_of_four_gigabytes_needs_no_four_million_turns() {
         let mut port = hhf(&[("limit", "10GB"), ("quantum", "1B"), ("admit_bytes", "1B")]);
         [1, 1, 2, 2].into_iter().for_each(|flow| port.enqueue(Packet::new(FlowId(flow), u32::MAX, 0), at(0), &mut ()));
         assert_eq!(port.backlog().packets, 2, "four do not fit");

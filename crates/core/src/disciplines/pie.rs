@@ -51,7 +51,8 @@ crate::params! {
         ecn: bool = true, also "setbit_";
         /// Probability from which ECN-capable packets are dropped too.
         ecn_threshold: f64 = 0.1, in 0.0..=1.0, also "MAX_ECNTH" "mark_p_";
-        /// Spaces drops and marks: none before the probabilities since the last one sum to 0.85, a certain one at 8.5.
+        /// Spaces drops and marks: none before the probabilities since the last one sum to 0.85, and one for certain at
+        /// 8.5.
         derandomize: bool = false;
         /// Limits an update to 0.02 once the probability has reached 0.1.
         cap_increase: bool = false, also "capdrop";
@@ -61,10 +62,10 @@ crate::params! {
         byte_mode: bool = false, also "bytemode" "bytes_";
         /// Estimates the delay from the departure rate by Little's law, instead of from timestamps.
         dq_rate_estimator: bool = false;
-        /// Upper bound of the probability. One that would exceed it becomes 1. Above 1 the probability winds up: every
-        /// packet is dropped, and it takes longer until fewer are. Linux's winds up to 256.
+        /// Upper bound of the probability. A probability that would exceed it becomes 1. With a bound above 1 the
+        /// probability winds up: every packet is dropped, and recovery takes longer. Linux's bound is 256.
         max_probability: f64 = 1.0, in 1.0..=1e6;
-        /// Whose details count where RFC 8033 and Linux differ: `rfc` or `linux`.
+        /// Rules to follow where RFC 8033 and Linux differ: `rfc` or `linux`.
         details: PieDetails = PieDetails::Rfc;
     }
     presets {

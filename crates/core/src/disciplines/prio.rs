@@ -125,7 +125,7 @@ mod tests {
     }
 
     #[test]
-    fn the_first_child_that_has_a_packet_sends_and_unclassified_packets_wait_longest() {
+    fn the_first_child_with_a_packet_sends_and_unclassified_packets_are_last() {
         let mut port = port(&[]);
         for (number, class) in [0, 3, 2, 1, 2, 1, 0].into_iter().enumerate() {
             offer(&mut port, class, number as u32);
@@ -134,7 +134,7 @@ mod tests {
     }
 
     #[test]
-    fn overflow_drops_packets_of_the_least_urgent_child() {
+    fn overflow_drops_packets_of_the_last_child() {
         let mut port = port(&[("limit", "3p"), ("children", "[droptail; droptail]")]);
         for (number, class) in [2, 2, 2, 1, 1].into_iter().enumerate() {
             offer(&mut port, class, number as u32);

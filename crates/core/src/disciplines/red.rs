@@ -164,9 +164,10 @@ mod tests {
     }
 
     #[test]
-    fn above_maxth_every_packet_is_dropped_or_if_asked_marked() {
-        // maxp 0: nothing is dropped by chance, so the queue grows until its average reaches 3. By hand, q = n on
-        // arrival n (from 0): averages 0, 0.5, 1.25, 2.125, 3.0625: the fifth packet and all later ones are forced.
+    fn above_maxth_every_packet_is_dropped_or_with_mark_above_maxth_marked() {
+        // With maxp 0 no packet is dropped at random, so the queue grows until its average reaches 3. By hand, q = n on
+        // arrival n (from 0). The averages are 0, 0.5, 1.25, 2.125 and 3.0625: the fifth and all later packets are
+        // forced.
         let forced = Why::Forced;
         let mut dropping = port(&[BY_HAND, &[("maxp", "0")]].concat());
         assert_eq!(offer(&mut dropping, 7, 1000, Ecn::Ect0).drops(forced), 3);
@@ -240,7 +241,7 @@ mod tests {
     }
 
     #[test]
-    fn the_first_packet_above_minth_and_those_in_a_short_queue_are_spared_if_asked() {
+    fn the_first_packet_above_minth_and_packets_in_a_short_queue_are_spared_by_settings() {
         // The average is the current queue length. At 0 it is below minth, at 1 pb = 0, and from 2 on every packet is
         // dropped.
         let sure = [("limit", "20p"), ("minth", "1p"), ("maxth", "1.5p"), ("wq", "1")];

@@ -184,7 +184,7 @@ mod tests {
     }
 
     #[test]
-    fn settings_that_do_not_fit_each_other_are_refused_with_a_reason() {
+    fn contradictory_settings_are_refused_with_a_reason() {
         let why = |settings: &[(&str, &str)]| red_pd(settings).err().map_or(String::new(), |error| error.to_string());
         assert!(why(&[("K", "6")]).contains("min_lists (6) lies above lists (5)"));
         assert!(why(&[("min_list", "11")]).contains("min_list (11) lies above max_list (10)"));
@@ -223,7 +223,7 @@ mod tests {
 
     #[test]
     fn a_monitored_flow_is_not_dropped_while_the_queue_is_empty() {
-        // Monitored as above, and then without the fixed drop rate: the queue is empty at each arrival.
+        // The flow is monitored as above. Then the fixed drop rate is off, and each arrival finds an empty queue.
         let (mut queue, mut rng) = (red_pd(&[("limit", "50p"), ("P_testFRp_", "0.1")]).unwrap(), Rng::new(1));
         let mut stored = |queue: &mut RedPd<()>, times: core::ops::Range<u64>| {
             let arrive = |ms: &u64| {
@@ -284,7 +284,7 @@ mod tests {
             (counts, of_flow)
         };
         assert_eq!(gauges(&[]), ([1.0, 1.0], [1.0, 1.0]));
-        // Above this drop rate only would a flow be monitored.
+        // A flow would be monitored only above this drop rate.
         assert_eq!(gauges(&[("min_drop_rate", "0.9")]), ([1.0, 0.0], [1.0, 0.0]));
     }
 }

@@ -324,7 +324,7 @@ mod tests {
     }
 
     #[test]
-    fn a_flood_is_penalised_after_an_interval_and_released_when_it_has_fallen_silent() {
+    fn a_flood_is_penalized_after_an_interval_and_released_once_it_is_silent() {
         let mut port = port(&[("limit", "100p"), ("wq", "0.02")]);
         drive(&mut port, 0, 5, 1500);
         assert_eq!(port.discipline().penalty(FlowId(0)), None, "not before it is examined");
@@ -359,7 +359,7 @@ mod tests {
     }
 
     #[test]
-    fn a_full_penalisedtakes_no_further_flow_and_the_log_no_further_signal() {
+    fn a_full_box_takes_no_further_flow_and_a_full_log_does_not_grow() {
         let mut port = port(&[("limit", "100p"), ("wq", "0.02"), ("max_penalized", "1"), ("log", "50")]);
         for second in 0..30 {
             drive(&mut port, second, 1, 700);
@@ -371,7 +371,7 @@ mod tests {
     }
 
     #[test]
-    fn every_preset_builds_and_time_that_stands_still_at_its_end_is_survived() {
+    fn every_preset_builds_and_the_end_of_time_causes_no_panic() {
         for preset in RedPenaltyConfig::presets() {
             let mut port = port(&[("preset", preset.name)]);
             for _ in 0..300 {

@@ -212,7 +212,7 @@ impl<T> Discipline<T> for Sfb<T> {
     fn dequeue(&mut self, cx: &mut Cx<'_, T>) -> Option<Packet<T>> {
         self.switch_hashes(cx.now);
         let packet = self.fifo.pop()?;
-        let numbers = self.entered.pop_front().expect("as many places as packets");
+        let numbers = self.entered.pop_front().expect("as many bin numbers as packets");
         let lower = self.config.lower_at_departure;
         self.bins.leave(&numbers, lower, cx.now);
         if let Some((_, numbers)) = self.trained.front().filter(|(number, _)| *number == self.left) {
@@ -336,7 +336,7 @@ mod tests {
     }
 
     #[test]
-    fn a_penalised_packet_that_finds_no_room_does_not_use_up_the_box_time() {
+    fn a_penalized_packet_that_does_not_fit_does_not_use_up_the_box_time() {
         let mut port = sfb(&[("limit", "5p"), ("bin_size", "1"), ("bin_max", "9"), ("d1", "1"), ("bins", "512")]);
         (0..3).for_each(|ms| arrive(&mut port, 1, Ecn::NotEct, at(ms)));
         (2..4).for_each(|flow| arrive(&mut port, flow, Ecn::NotEct, at(3)));
@@ -400,7 +400,7 @@ mod tests {
     }
 
     #[test]
-    fn values_that_do_not_fit_each_other_are_refused() {
+    fn contradictory_settings_are_refused() {
         for settings in [[("bin_size", "9"), ("bin_max", "8")], [("rehash", "1s"), ("warmup", "2s")]] {
             let config = SfbConfig::from_settings(&settings).unwrap();
             assert!(matches!(Sfb::<()>::new(config, &LINK), Err(BuildError::Conflict(_))));

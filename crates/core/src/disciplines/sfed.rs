@@ -63,7 +63,7 @@ crate::params! {
     }
 }
 
-/// Buckets compared when one must be evicted.
+/// Number of buckets compared for an eviction.
 const CANDIDATES: usize = 4;
 
 /// A FIFO whose arrivals pay with their flow's tokens. Departures return tokens to the flows in turn.
@@ -132,10 +132,10 @@ impl SfedBuckets {
     fn delete(&mut self, position: usize) {
         let (_, holds) = self.table.remove_at(position);
         self.spare += holds;
-        self.wrap();
+        self.wrap_turn();
     }
 
-    fn wrap(&mut self) {
+    fn wrap_turn(&mut self) {
         if self.turn >= self.table.len() {
             self.turn = 0;
         }
@@ -145,7 +145,7 @@ impl SfedBuckets {
     fn give_back(&mut self, refund: Refund) {
         self.spare += refund.carried;
         while self.spare >= refund.grain && !self.table.is_empty() {
-            self.whole_rounds(refund.grain);
+            self.deal_whole_rounds(refund.grain);
             // Ends when tokens run out or one of these grains fills its bucket.
             for _ in 0..self.table.len() {
                 if self.spare < refund.grain || self.fill_next(refund.grain) {
@@ -166,13 +166,13 @@ impl SfedBuckets {
             self.delete(self.turn);
         } else {
             self.turn += 1;
-            self.wrap();
+            self.wrap_turn();
         }
         full
     }
 
     /// Deals at once all rounds that fill no bucket. A deleted bucket can free tokens for thousands of rounds.
-    fn whole_rounds(&mut self, grain: Tokens) {
+    fn deal_whole_rounds(&mut self, grain: Tokens) {
         let (height, round) = (self.height(), grain.saturating_mul(self.table.len() as Tokens));
         if self.spare < round {
             return;
@@ -360,8 +360,8 @@ mod tests {
         assert_eq!((levels(&port), port.discipline().sigma()), ([4, 3, 1].map(|n| n * TOKEN).into(), -5.0));
         (0..5).for_each(|_| assert!(port.dequeue(Time::ZERO, &mut ()).is_some()));
         assert_eq!((levels(&port), port.discipline().sigma()), ([4, 3, 1].map(|n| n * TOKEN).into(), 0.0));
-        // The sixth fills flow 1's bucket, which is deleted: five tokens for two buckets of six, in turn, from the one
-        // that took the deleted one's place (flow 3's).
+        // The sixth token fills flow 1's bucket, which is deleted. Five tokens remain for two buckets of height six.
+        // They are dealt in turn, beginning with flow 3's bucket, which took the deleted bucket's position.
         assert!(port.dequeue(Time::ZERO, &mut ()).is_some());
         assert_eq!((levels(&port), port.discipline().sigma()), ([4, 5].map(|n| n * TOKEN).into(), 0.0));
     }

@@ -3,9 +3,9 @@
 //! A queue per flow is exact but expensive. SFQ uses a fixed number of buckets, so flows that hash to the same bucket
 //! share its turn. The hash function changes every `perturb`, so that no two flows share a bucket for long.
 //!
-//! On arrival, the packet joins its flow's bucket. A bucket that holds too much drops: its own part of the buffer
-//! (`partitioned`), or the longest bucket of a common buffer (`shared`). On departure, the next bucket in turn sends
-//! one packet or `quantum` bytes ([`HashedQueues`]).
+//! On arrival, the packet joins its flow's bucket. In a `partitioned` buffer, each bucket drops what exceeds its own
+//! part. A full `shared` buffer drops from the longest bucket. On departure, the next bucket in turn sends one packet
+//! or `quantum` bytes ([`HashedQueues`]).
 //!
 //! Source: P. McKenney, "Stochastic fairness queueing", IEEE INFOCOM 1990. BREATHe's paper uses 16 buckets, each with
 //! its part of the buffer; the BLUE paper (section IV) uses 46. `shared` follows Linux's sch_sfq, `ns2` the sfq.cc of
@@ -48,7 +48,8 @@ crate::params! {
         buckets: u32 = 16, in 1..=65_536, also "divisor" "buckets_";
         /// How buckets share the buffer. `partitioned`: each has an equal part, at least one packet if the buffer has
         /// room. `shared`: a full buffer drops from the longest bucket. `ns2`: a bucket may grow to half the free
-        /// space, and only to its part when little is free; one that has sent its packet joins the round's end at once.
+        /// space, and only to its part when little is free; a bucket that has sent its packet joins the end of the
+        /// round at once.
         sharing: Sharing = Sharing::Partitioned;
         /// Hash function. `keyed`: by a secret key. `ns2`: ns-2's formula of k, the identifier of the packet's flow, which
         /// is source + destination with the scenario's `classify.flow = "address_sum"`.
@@ -120,7 +121,7 @@ impl<T> Sfq<T> {
         &self.buckets
     }
 
-    /// Reason to refuse a packet for `bucket`, if any.
+    /// The reason to drop a packet that arrives for `bucket`, if any.
     #[inline]
     fn refuses(&self, bucket: usize) -> Option<Why> {
         let used = self.buckets.backlog_of(bucket).packets;
@@ -258,7 +259,7 @@ mod tests {
     }
 
     #[test]
-    fn a_bucket_has_its_part_of_the_room_and_no_more() {
+    fn a_partitioned_bucket_holds_its_part_of_the_limit() {
         for limit in ["8p", "8KB", "8999B"] {
             let settings = [("limit", limit), ("buckets", "4")];
             let dropped = offer(&settings, &[0, 0, 0, 0, 1, 2, 1, 2, 2]);
@@ -289,12 +290,12 @@ mod tests {
     }
 
     #[test]
-    fn ns2_lets_a_bucket_grow_to_half_of_what_is_free() {
+    fn ns2_lets_a_bucket_grow_to_half_the_free_room() {
         // By hand, room for 8 in 2 buckets. Flow 0 meets (used, left/2) = (0, 4), (1, 3), (2, 3), (3, 2): dropped. Flow 1
         // then meets (0, 2), (1, 2), (2, 1): dropped.
         let settings = [("limit", "8p"), ("buckets", "2048"), ("preset", "ns2")];
         let none_fair = offer(&settings, &[0, 0, 0, 0, 1, 1, 1]);
-        // With more buckets than places a bucket holds one packet above its part, which is 0 here.
+        // With more buckets than packets of room, a bucket's part is 0, and it holds one packet above it.
         assert_eq!(
             none_fair,
             [
@@ -307,10 +308,10 @@ mod tests {
         );
         let two = [("preset", "ns2"), ("limit", "8KB"), ("buckets", "3")];
         assert_eq!(offer(&two, &[0, 0, 0, 0, 1, 1, 1]), [(0, 3, Why::FlowLimit), (1, 6, Why::FlowLimit)]);
-        // The last place is never taken: half of it is less than a packet.
+        // The room for the last packet is never used: half of it is less than a packet.
         let last = offer(&[("preset", "ns2"), ("limit", "1p")], &[0]);
         assert_eq!(last, [(0, 0, Why::FlowLimit)]);
-        // A limit of less than a mean packet is no room at all, as ns-2 counts.
+        // As in ns-2, a limit below a mean packet leaves no room.
         assert_eq!(offer(&[("preset", "ns2"), ("limit", "999B")], &[0]), [(0, 0, Why::Overflow)]);
     }
 
@@ -347,7 +348,7 @@ mod tests {
     }
 
     #[test]
-    fn an_overloaded_parent_takes_from_the_longest_bucket() {
+    fn an_overloaded_parent_drops_from_the_longest_bucket() {
         let mut sfq = Sfq::new(SfqConfig::default(), &LINK).unwrap();
         let names = apart(&sfq);
         let (mut rng, mut dropped) = (Rng::new(1), DroppedHandles::default());

@@ -189,8 +189,8 @@ mod tests {
     }
 
     #[test]
-    fn a_bucket_is_a_red_with_its_part_of_the_room() {
-        // 40 packets in 4 parts: minth 2, maxth 6, and an average that is the queue. Nothing by chance.
+    fn a_bucket_is_a_red_queue_with_its_part_of_the_limit() {
+        // 40 packets in 4 parts: minth 2, maxth 6. The average is the queue length, and no packet is dropped at random.
         let settings =
             [("limit", "40p"), ("buckets", "4"), ("minth", "20%"), ("maxth", "60%"), ("wq", "1"), ("maxp", "0")];
         for limit in ["40p", "40KB"] {
@@ -227,7 +227,7 @@ mod tests {
         };
         // The arrivals met 0, 1, 2, 3 packets: by hand (((0 + 1)/2 + 2)/2 + 3)/2 = 2.125.
         assert_eq!(average(&port), 2.125);
-        // Its four packets leave at 0, 2, 4 and 6 ms, between those of the other.
+        // Its four packets leave at 0, 2, 4 and 6 ms, between the packets of the other bucket.
         for ms in 0..8 {
             port.dequeue(Time::from_nanos(ms * 1_000_000), &mut ());
         }
@@ -237,7 +237,7 @@ mod tests {
     }
 
     #[test]
-    fn parts_of_less_than_a_packet_share_what_there_is() {
+    fn buckets_with_parts_below_a_packet_share_the_limit() {
         for limit in ["2p", "2KB"] {
             let mut port = port(&[("limit", limit), ("buckets", "16")]);
             let flows = apart(&port);

@@ -46,7 +46,8 @@ crate::params! {
         maxp_min: f64 = 0.01, in (Bound::Excluded(0.0), Bound::Included(1.0));
         /// Weight of each new bin length in the bin's average.
         wq: f64 = 0.02, in (Bound::Excluded(0.0), Bound::Included(1.0)), also "q_weight_";
-        /// Packets of unresponsive flows meet the rate limit alone. Off: they are dropped for overfull bins before it.
+        /// Exempts unresponsive flows from drops for overfull bins: only the rate limit applies to them. Off: overfull
+        /// bins can drop their packets first.
         penalty_alone: bool = true;
         /// Rate limit of all unresponsive flows together.
         penalty_rate: Rate = Rate::from_bits(160_000), in Rate::from_bits(1)..;
@@ -284,7 +285,7 @@ mod tests {
     fn a_bin_above_maxth_signals_every_packet_and_doubles_its_maxp_once() {
         let mut port = port(&[ONE_BIN, &[("maxp", "0.25")]].concat());
         (0..7).for_each(|_| arrive(&mut port, 1, 0));
-        // They find 0 to 6 packets: from 3 on all are marked, the seventh is one too many.
+        // The arrivals find 0 to 6 packets. From 3 on all are marked, and the seventh does not fit.
         let counts = port.totals().counts();
         assert_eq!((counts.marks(Why::Forced), counts.drops(Why::FlowLimit)), (3, 1));
         assert_eq!(port.discipline().bins().next().unwrap().maxp, 0.5);
@@ -295,7 +296,8 @@ mod tests {
         let mut port =
             port(&[ONE_BIN, &[("maxp", "0.5"), ("penalty_rate", "80kbit/s"), ("penalty_burst", "1p")]].concat());
         (0..5).for_each(|_| arrive(&mut port, 1, 0));
-        // The fifth found an average of 4 and a maxp of 1, and took the token. 80 kbit/s: the next is there in 100 ms.
+        // The fifth packet found an average of 4 and a maxp of 1, and took the token. At 80 kbit/s the next token is
+        // there after 100 ms.
         arrive(&mut port, 1, 99_999);
         assert_eq!((drops(&port, Why::Unresponsive), port.backlog().packets), (1, 5));
         arrive(&mut port, 1, 100_000);
@@ -303,7 +305,7 @@ mod tests {
     }
 
     #[test]
-    fn an_empty_bin_forgets_by_idle_time() {
+    fn idle_time_lowers_the_average_of_an_empty_bin() {
         let mut port = port(&[ONE_BIN, &[("wq", "0.5"), ("maxp", "0.01"), ("minth", "2p")]].concat());
         (0..4).for_each(|_| arrive(&mut port, 1, 0));
         // By hand: averages 0, 0.5, 1.25, 2.125.

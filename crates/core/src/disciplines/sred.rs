@@ -82,9 +82,9 @@ crate::params! {
 pub struct Zombie {
     /// Its flow.
     pub flow: FlowId,
-    /// Hits since it was written. A high count shows a flow above its share.
+    /// Hits since it entered the list. A high count shows a flow above its share.
     pub count: u64,
-    /// When a packet of it last hit, or when it was written.
+    /// Time of its last hit, or of its entry into the list.
     pub seen: Time,
 }
 
@@ -104,7 +104,7 @@ impl<T> Sred<T> {
     /// An empty queue.
     ///
     /// # Errors
-    /// None: all settings fit each other.
+    /// None: every configuration is valid.
     pub fn new(config: SredConfig, _: &LinkInfo) -> Result<Self, BuildError> {
         let alpha = config.overwrite / f64::from(config.zombies);
         Ok(Sred { fifo: Fifo::new(config.limit), zombies: Vec::new(), hit_frequency: 0.0, alpha, config })
@@ -245,7 +245,7 @@ mod tests {
     fn the_probability_is_that_of_the_queues_sixths_times_the_square_of_the_number_of_flows() {
         let mut sred = Sred::<()>::new(SredConfig::from_settings(&[("limit", "12p")]).unwrap(), &LINK).unwrap();
         let (mut rng, mut sink) = (Rng::new(1), ());
-        // 128 flows: (128/256)^2 = 1/4 of 0.15/4 and of 0.15.
+        // With 128 flows the factor is (128/256)^2 = 1/4, of 0.15/4 and of 0.15.
         sred.hit_frequency = 1.0 / 128.0;
         let seen: [f64; 6] = core::array::from_fn(|_| {
             sred.fifo.push(Packet::new(FlowId(1), 1000, ()), &mut Cx::new(Time::ZERO, &mut rng, &mut sink));
@@ -264,8 +264,8 @@ mod tests {
 
     #[test]
     fn with_full_sred_a_packet_that_hits_is_signaled_more_often() {
-        // One flow: P goes to 1, so pzap is 0.15 (1/256)^2, and twice that after a hit: never seen here. With flows = 1
-        // it is 0.15, and 0.3.
+        // With one flow P goes to 1, so pzap is 0.15 (1/256)^2, and twice that after a hit: too small to see here. With
+        // flows = 1 it is 0.15, and 0.3 after a hit.
         for (variant, expected) in [("simple", 1500), ("full", 3000)] {
             let mut port = port(&[("limit", "6p"), ("zombies", "1"), ("flows", "1"), ("variant", variant)]);
             (0..3).for_each(|_| offer(&mut port, 1));

@@ -159,7 +159,7 @@ mod tests {
     }
 
     #[test]
-    fn a_burst_keeps_to_the_peak_rate() {
+    fn a_burst_leaves_at_most_at_the_peak_rate() {
         let mut port = port(&[("rate", "80kbit/s"), ("burst", "3KB"), ("peakrate", "800kbit/s"), ("mtu", "1KB")]);
         // The bucket fills while the burst departs at 10 ms a packet. At 20 ms it holds 200 of the fourth packet's 1000
         // bytes.
@@ -173,7 +173,7 @@ mod tests {
     }
 
     #[test]
-    fn the_room_counts_the_packet_that_is_held_back() {
+    fn the_limit_counts_the_held_packet() {
         let mut port = port(&[("rate", "8kbit/s"), ("burst", "1KB"), ("limit", "2p")]);
         for offered in 0..5 {
             port.enqueue(Packet::new(FlowId(1), 1000, ()), Time::ZERO, &mut ());

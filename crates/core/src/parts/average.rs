@@ -36,7 +36,7 @@ impl Average {
         self.value
     }
 
-    /// Records a dequeue, and whether it `found` a packet. The first dequeue that did not starts the idle period.
+    /// Records a dequeue, and whether it `found` a packet. The first dequeue without a packet starts the idle period.
     #[inline]
     pub fn record_dequeue(&mut self, found: bool, now: Time) {
         match (found, self.idle) {
@@ -110,7 +110,7 @@ mod tests {
     }
 
     #[test]
-    fn hours_of_idle_time_and_a_link_of_no_rate_leave_a_finite_average() {
+    fn hours_of_idle_time_and_a_rate_of_zero_leave_a_finite_average() {
         let mut average = Average::new(0.002, Span::ZERO);
         average.update(1e9, at(0));
         average.record_dequeue(false, at(0));

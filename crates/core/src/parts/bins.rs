@@ -11,8 +11,8 @@ use crate::time::{Span, Time};
 /// Maximum number of levels.
 pub const MAX_LEVELS: usize = 8;
 
-/// The numbers of a flow's bins, one per level. The number also tells the set, so that a packet leaves the bins it
-/// entered even after the hash functions have changed.
+/// The numbers of a flow's bins, one per level. The numbers of both sets differ. A packet therefore leaves the bins
+/// that it entered even after the hash functions have changed.
 pub type BinNumbers = [u16; MAX_LEVELS];
 
 /// Steps of a bin's probability.
@@ -196,8 +196,8 @@ impl Bins {
         numbers[..self.levels].iter().for_each(|number| self.bins[usize::from(*number)].step(up, freeze, now));
     }
 
-    /// Switches to the next set. The old one gets new keys, loses its probabilities unless they are to `keep`, and still
-    /// counts its packets.
+    /// Switches to the next set. The old set gets new keys and, without `keep`, probabilities of 0. It still counts its
+    /// packets.
     pub fn switch(&mut self, keep: bool) {
         let left = self.in_use;
         self.in_use = 1 - left;
@@ -298,7 +298,7 @@ mod tests {
     }
 
     /// The share of 50 responsive flows whose bins are polluted at every level by `bad` unresponsive flows.
-    fn misclassified(levels: usize, width: usize, bad: u64, secret: u64) -> f64 {
+    fn share_misclassified(levels: usize, width: usize, bad: u64, secret: u64) -> f64 {
         let bins = Bins::new(levels, width, STEPS, secret);
         let polluted: Vec<BinNumbers> = (0..bad).map(|flow| bins.bins_of(FlowId(flow))).collect();
         let hit = |numbers: BinNumbers| (0..levels).all(|level| polluted.iter().any(|p| p[level] == numbers[level]));
@@ -308,7 +308,7 @@ mod tests {
     #[test]
     fn the_hash_misclassifies_as_often_as_equation_1_says() {
         for (levels, width, bad) in [(2, 23, 8), (1, 46, 8), (8, 16, 30), (3, 10, 5)] {
-            let shares: Vec<f64> = (0..400).map(|secret| misclassified(levels, width, bad, secret)).collect();
+            let shares: Vec<f64> = (0..400).map(|secret| share_misclassified(levels, width, bad, secret)).collect();
             let mean = shares.iter().sum::<f64>() / 400.0;
             let variance = shares.iter().map(|share| (share - mean) * (share - mean)).sum::<f64>() / 399.0;
             let expected = misclassification(width as u32, levels as u32, bad as u32);
@@ -368,7 +368,7 @@ mod tests {
     }
 
     #[test]
-    fn a_warmed_flow_is_known_from_the_moment_the_sets_are_switched() {
+    fn a_trained_flow_is_limited_at_once_after_the_switch() {
         let mut bins = Bins::new(2, 23, STEPS, 1);
         (0..4).for_each(|ms| bins.train(FlowId(1), at(ms)));
         assert_eq!(bins.arrive(&bins.bins_of(FlowId(1)), 13, at(5)).probability, 0.0);

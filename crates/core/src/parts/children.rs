@@ -123,7 +123,7 @@ mod tests {
     }
 
     #[test]
-    fn classes_go_to_the_child_of_their_number_and_the_others_to_the_last() {
+    fn a_class_goes_to_the_child_of_its_number_and_all_other_packets_to_the_last() {
         let three = children("[droptail; droptail; droptail]").unwrap();
         assert_eq!([1, 2, 3, 4, 0, 65_535].map(|class| three.of_class(ClassId(class))), [0, 1, 2, 2, 2, 2]);
     }

@@ -30,7 +30,7 @@ impl<T: 'static> ClassQueues<T> {
     /// `quantum` bytes a turn.
     ///
     /// # Errors
-    /// [`BuildError::Nested`] for the first that cannot be built.
+    /// [`BuildError::Nested`] for the first discipline that cannot be built.
     pub fn new(qdiscs: &[Qdisc], limit: Limit, quantum: u32, link: &LinkInfo) -> Result<Self, BuildError> {
         let children = Children::new("classes", qdiscs, limit, link)?;
         // Child 0 belongs to class 1.

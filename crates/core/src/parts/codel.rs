@@ -17,7 +17,7 @@ use crate::time::{Span, Time};
 crate::choice! {
     /// How the control law gets 1/sqrt(count).
     pub enum SquareRoot {
-        /// As exactly as the machine computes.
+        /// The exact root, in floating point.
         Exact = "exact",
         /// One step of Newton's method from the last value, in 16 bits, as Linux's `codel_impl.h` does.
         Newton = "newton",
@@ -174,7 +174,7 @@ impl CodelLoop {
     }
 
     /// Adds drops made by the queue's owner to the count, so that drops and marks become more frequent.
-    pub fn dropped(&mut self, drops: u32) {
+    pub fn count_drops(&mut self, drops: u32) {
         self.count = self.count.saturating_add(drops);
     }
 }
@@ -213,18 +213,20 @@ mod tests {
     }
 
     #[test]
-    fn a_queue_that_grows_again_soon_is_controlled_at_the_rate_that_worked() {
+    fn a_dropping_state_that_returns_soon_resumes_at_the_last_drop_rate() {
         let mut codel = CodelLoop::default();
-        // High from 0: 100, + 100 = 200, + 100/sqrt(2) = 270.71, + 100/sqrt(3) = 328.45; due next: + 50 = 378.45.
+        // The delay exceeds the target from 0 ms on. Drops follow at 100, + 100 = 200, + 100/sqrt(2) = 270.71 and +
+        // 100/sqrt(3) = 328.45; the next is due at + 50 = 378.45.
         assert_eq!(drops(&mut codel, 0, 330, 10), [100, 200, 271, 329]);
         assert_eq!((codel.count, codel.last_count), (4, 1));
         assert!(drops(&mut codel, 330, 400, 1).is_empty() && !codel.dropping);
-        // High again from 400, so late from 500, less than 1600 ms after 378.45. The state is entered with count 4 - 1
-        // = 3. The next drops are due at 500 + 100/sqrt(3) = 557.74 and + 50 = 607.74, then + 100/sqrt(5) = 652.46.
+        // The delay exceeds the target again from 400 ms on, so the dropping state begins at 500 ms. That is less than
+        // 1600 ms after 378.45, so count starts at 4 - 1 = 3. The next drops are due at 500 + 100/sqrt(3) = 557.74 and
+        // + 50 = 607.74, then + 100/sqrt(5) = 652.46.
         assert_eq!(drops(&mut codel, 400, 610, 10), [500, 558, 608]);
         assert_eq!((codel.count, codel.last_count), (5, 3));
         assert!(drops(&mut codel, 610, 2300, 1).is_empty());
-        // Late from 2400, more than 1600 ms after 652.46: count starts at 1.
+        // The state begins again at 2400 ms, more than 1600 ms after 652.46: count starts at 1.
         assert_eq!(drops(&mut codel, 2300, 2501, 10), [2400, 2500]);
         // With one drop since the state was entered, count starts at 1 too.
         assert!(drops(&mut codel, 2501, 2600, 1).is_empty());

@@ -106,7 +106,7 @@ impl DeficitRing {
     }
 
     /// Returns the next sender: the first member in turn order whose credit covers its `need`. `None` if the ring is
-    /// empty. Members passed over have had their turn.
+    /// empty. Members before the sender have had their turn.
     ///
     /// A member may send again while its credit lasts. If no credit covers its member's need, whole rounds are granted
     /// at once, so a call passes the ring at most three times. If every quantum covers every need, it checks at most
@@ -260,7 +260,7 @@ mod tests {
     }
 
     #[test]
-    fn four_gigabytes_need_no_four_billion_rounds() {
+    fn a_packet_of_four_gigabytes_needs_no_four_billion_rounds() {
         let mut ring = DeficitRing::new();
         [0, 1].into_iter().for_each(|member| ring.join(member, 1));
         let need = |member: usize| u32::MAX - member as u32;
@@ -269,7 +269,7 @@ mod tests {
     }
 
     #[test]
-    fn a_ring_that_was_cleared_is_as_good_as_new() {
+    fn a_cleared_ring_works_like_a_new_one() {
         let mut ring = DeficitRing::new();
         (0..3).for_each(|member| ring.join(member, 10));
         ring.next(|_| 1);

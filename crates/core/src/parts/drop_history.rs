@@ -1,7 +1,7 @@
 //! RED-PD's drop history: flows with drops or marks in recent consecutive intervals.
 //!
-//! One drop shows little about a flow, and neither do many drops of one lost window. The history therefore keeps
-//! several lists, and a fast flow appears in most of them.
+//! One drop shows little about a flow. Many drops in one window show no more. The history therefore keeps several
+//! lists, and a fast flow appears in most of them.
 //!
 //! Memory is bounded. A finished list keeps the flows with the most drops (among equals, the lower identifiers), as the
 //! authors' ns-2 scripts do. The list being filled uses n heavy-hitter counters. They never overcount a flow. A flow
@@ -141,7 +141,7 @@ mod tests {
     }
 
     #[test]
-    fn a_list_keeps_the_flows_with_most_drops_and_of_equals_the_lower_names() {
+    fn a_list_keeps_the_flows_with_most_drops_and_among_equals_the_lower_identifiers() {
         let mut history = history(2, 3, 50);
         fill(&mut history, &[(9, 1), (4, 2), (8, 1), (5, 7), (6, 1)]);
         let list: Vec<_> = history.lists().next().unwrap().iter().map(|(flow, drops)| (flow.0, *drops)).collect();
@@ -151,8 +151,8 @@ mod tests {
     #[test]
     fn a_flow_without_a_free_counter_lowers_all_counters() {
         let mut history = history(1, 50, 3);
-        // Counts are 5, 2 and 1, and flow 4 has a drop of weight 3. All counts fall by 1. Flow 3 loses its counter to
-        // flow 4, which has 2 left.
+        // Counts are 5, 2 and 1, and flow 4 has a drop of weight 3. All counts and the weight fall by 1. Flow 3 loses
+        // its counter to flow 4, which has a weight of 2 left.
         fill(&mut history, &[(1, 5), (2, 2), (3, 1), (4, 3)]);
         let list: Vec<_> = history.lists().next().unwrap().iter().map(|(flow, drops)| (flow.0, *drops)).collect();
         assert_eq!(list, [(1, 4), (4, 2), (2, 1)]);

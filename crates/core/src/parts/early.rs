@@ -287,7 +287,7 @@ mod tests {
     }
 
     #[test]
-    fn no_probability_is_never_a_signal_however_many_packets_pass() {
+    fn a_probability_of_zero_never_signals_however_many_packets_pass() {
         let (mut detector, mut rng) = (detector(0.0), Rng::new(1));
         detector.update(15.0, Time::ZERO);
         assert!((0..1000).all(|_| !detector.early(1.0, &mut rng)));

@@ -95,7 +95,7 @@ mod tests {
     }
 
     #[test]
-    fn a_flow_with_a_bin_of_its_own_gets_its_share_with_any_flows_in_the_others() {
+    fn a_flow_with_a_bin_of_its_own_gets_its_share_whatever_flows_share_its_other_bins() {
         // A burst of 2, and 10 a second; another hash in the bitmap of 4096 changes the estimate by 1 in 4096.
         let shares = passed(&mut ten_flows(), &[&[0, 4], &[0, 5], &[1, 5]]);
         assert!(shares.iter().all(|packets| packets.abs_diff(101) <= 1), "{shares:?}");

@@ -99,11 +99,11 @@ mod tests {
         (0..1000).for_each(|flow| count.count_arrival(FlowId(flow), at(10)));
         let many = count.estimate();
         count.count_arrival(FlowId(1), at(1500));
-        assert_eq!(count.estimate(), many, "the last window had them");
+        assert_eq!(count.estimate(), many, "the last window had these flows");
         count.count_arrival(FlowId(1), at(2500));
         assert!((count.estimate() - 1.0).abs() < 0.01, "{}", count.estimate());
         (0..1000).for_each(|flow| count.count_arrival(FlowId(flow), at(2600)));
-        assert_eq!(count.estimate(), many, "those that come count at once, and the same flows count the same");
+        assert_eq!(count.estimate(), many, "new flows count at once, and known flows do not count twice");
         count.count_arrival(FlowId(1), at(3_600_000));
         assert!((count.estimate() - 1.0).abs() < 0.01, "an hour of silence");
     }

@@ -143,7 +143,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn a_flow_has_a_queue_while_it_has_packets_and_the_longest_loses_what_is_too_much(
+        fn a_flow_has_a_queue_while_it_has_packets_and_the_longest_queue_drops_the_excess(
             calls in prop::collection::vec((0u64..9, 0u8..3), 0..300),
         ) {
             let mut queues = FlowQueues::new(Limit::Packets(6), 3);
@@ -169,7 +169,7 @@ mod tests {
                 }
                 model.retain(|_, queue| !queue.is_empty());
                 prop_assert_eq!(queues.flows(), model.len());
-                prop_assert!(queues.queues().queues() <= 7, "numbers are used again");
+                prop_assert!(queues.queues().queues() <= 7, "queue numbers are reused");
                 for flow in 0..9 {
                     prop_assert_eq!(queues.queue(FlowId(flow)).is_some(), model.contains_key(&flow));
                 }

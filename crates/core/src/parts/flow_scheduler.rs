@@ -110,7 +110,7 @@ mod tests {
                     flows.turns.charge(queue, packet.bytes);
                     return Some((queue, packet.bytes));
                 }
-                None => flows.turns.emptied(queue),
+                None => flows.turns.pass_turn(queue),
             }
         }
     }
@@ -173,20 +173,21 @@ mod tests {
                 prop_assert_eq!(flows.turns.old_members().collect::<VecDeque<_>>(), model.old.clone());
                 prop_assert_eq!(flows.turns.lengths(), [model.new.len() as u32, model.old.len() as u32]);
                 for queue in model.new.iter().chain(&model.old) {
-                    prop_assert_eq!(flows.turns.deficit(*queue), Some(model.queues[*queue].1));
+                    prop_assert_eq!(flows.turns.credit(*queue), Some(model.queues[*queue].1));
                 }
             }
         }
     }
 
     #[test]
-    fn a_packet_of_four_gigabytes_and_a_quantum_of_a_byte_take_no_rounds_but_those_in_which_somebody_sends() {
+    fn rounds_without_a_sender_are_skipped_for_a_packet_of_four_gigabytes_and_a_quantum_of_a_byte() {
         let mut flows = FlowScheduler::new(2, 1, 1);
         for queue in [0, 1, 0, 1] {
             flows.push(queue, packet(u32::MAX - queue as u32));
         }
         let sent: Vec<_> = core::iter::from_fn(|| send(&mut flows)).map(|(queue, _)| queue).collect();
-        // Both owe. Queue 1 paid its smaller debt a round earlier, but queue 0 precedes it in the next round.
+        // Both queues are in debt. Queue 1 paid its smaller debt a round earlier, but queue 0 precedes it in the next
+        // round.
         assert_eq!(sent, [0, 1, 1, 0]);
     }
 }

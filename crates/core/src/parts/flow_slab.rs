@@ -84,7 +84,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn it_behaves_like_a_map_whose_entries_stay_where_they_are(
+        fn it_behaves_like_a_map_whose_entries_keep_their_slots(
             calls in prop::collection::vec(0u64..300, 0..2000), key: u64,
         ) {
             let mut slab = FlowSlab::new(key);

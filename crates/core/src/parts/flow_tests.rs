@@ -76,8 +76,9 @@ mod tests {
     };
 
     #[test]
-    fn a_flow_is_unfriendly_above_the_rate_of_a_tcp() {
-        // By hand: 1.22 x 512 / 0.05 = 12 493 bytes a second over sqrt p; p = 1 %: 124 928; the safety of 1.2: 149 914.
+    fn a_flow_is_unfriendly_above_the_tcp_friendly_rate() {
+        // By hand: 1.22 x 512 / 0.05 = 12 493 bytes a second, divided by sqrt p. At p = 1 % this is 124 928, and with
+        // the factor of 1.2 it is 149 914.
         assert!((TESTS.friendly_rate(0.01).unwrap() - 124_928.0).abs() < 1e-6);
         assert!(!TESTS.is_unfriendly(149_000.0, 0.01) && TESTS.is_unfriendly(150_000.0, 0.01));
         assert!(!TESTS.is_unfriendly(1e9, 0.0), "without drops any rate is friendly");
@@ -95,11 +96,11 @@ mod tests {
     }
 
     #[test]
-    fn a_flow_is_disproportionate_with_more_than_its_part_while_drops_are_many() {
+    fn a_flow_is_disproportionate_above_its_share_while_the_drop_rate_is_high() {
         // ln(30)/10 = 0.34 of the traffic; 12 000/sqrt(0.04) = 60 000 bytes a second.
         assert!(TESTS.is_disproportionate(70_000.0, 0.04, 200_000.0, 10));
-        assert!(!TESTS.is_disproportionate(67_000.0, 0.04, 200_000.0, 10), "a third of it is not");
-        assert!(!TESTS.is_disproportionate(59_000.0, 0.04, 100_000.0, 10), "nor is a rate that the drops would suit");
-        assert!(!TESTS.is_disproportionate(1e9, 0.04, 1e9, 1), "one flow alone is nobody's rival");
+        assert!(!TESTS.is_disproportionate(67_000.0, 0.04, 200_000.0, 10), "a third of the traffic is not");
+        assert!(!TESTS.is_disproportionate(59_000.0, 0.04, 100_000.0, 10), "nor is a rate below c/sqrt(p)");
+        assert!(!TESTS.is_disproportionate(1e9, 0.04, 1e9, 1), "a flow alone competes with no other flow");
     }
 }

@@ -14,8 +14,8 @@ const NONE: u32 = u32::MAX;
 
 #[derive(Clone, Copy, Debug)]
 struct TurnState {
-    /// Bytes left in its turn.
-    deficit: i64,
+    /// Bytes it may still send in its turn, or owes if negative.
+    credit: i64,
     after: u32,
     /// Whether it is in a list. A listed member may have nothing to send.
     listed: bool,
@@ -41,7 +41,7 @@ pub struct FlowTurns {
 impl FlowTurns {
     /// `members` members, in neither list.
     pub fn new(members: usize) -> FlowTurns {
-        let turns = alloc::vec![TurnState { deficit: 0, after: NONE, listed: false }; members];
+        let turns = alloc::vec![TurnState { credit: 0, after: NONE, listed: false }; members];
         FlowTurns { turns, new: EMPTY, old: EMPTY }
     }
 
@@ -50,24 +50,24 @@ impl FlowTurns {
     #[inline]
     pub fn join(&mut self, member: usize, quantum: i64, as_new: bool) {
         if !self.turns[member].listed {
-            (self.turns[member].listed, self.turns[member].deficit) = (true, quantum);
+            (self.turns[member].listed, self.turns[member].credit) = (true, quantum);
             append(if as_new { &mut self.new } else { &mut self.old }, &mut self.turns, member);
         }
     }
 
-    /// The next member to serve (section 4.2): the first new member, or else the first old one. A member whose deficit
+    /// The next member to serve (section 4.2): the first new member, or else the first old one. A member whose credit
     /// is used up gets another `quantum` and moves to the end of the old list. `None` if both lists are empty. If the
-    /// member has nothing to send, call [`emptied`](FlowTurns::emptied) and ask again.
+    /// member has nothing to send, call [`pass_turn`](FlowTurns::pass_turn) and ask again.
     #[inline]
     pub fn turn(&mut self, quantum: impl Fn(usize) -> i64) -> Option<usize> {
         let mut passed = 0;
         loop {
             let member = if self.new.first == NONE { self.old.first } else { self.new.first } as usize;
             let turn = self.turns.get_mut(member)?;
-            if turn.deficit > 0 {
+            if turn.credit > 0 {
                 return Some(member);
             }
-            turn.deficit += quantum(member);
+            turn.credit += quantum(member);
             self.demote(member);
             passed += 1;
             if passed == self.new.len + self.old.len {
@@ -80,11 +80,11 @@ impl FlowTurns {
     /// members are in the old list by then, and a whole round leaves its order unchanged.
     #[cold]
     fn skip_rounds(&mut self, quantum: &impl Fn(usize) -> i64) {
-        let owed = |member: usize| (-self.turns[member].deficit).max(0) / quantum(member);
+        let owed = |member: usize| (-self.turns[member].credit).max(0) / quantum(member);
         let rounds = self.old_members().map(owed).min().unwrap_or(0);
         let mut member = self.old.first as usize;
         while let Some(turn) = self.turns.get_mut(member) {
-            turn.deficit += rounds * quantum(member);
+            turn.credit += rounds * quantum(member);
             member = turn.after as usize;
         }
     }
@@ -92,13 +92,13 @@ impl FlowTurns {
     /// Charges `bytes` sent to the current member.
     #[inline]
     pub fn charge(&mut self, member: usize, bytes: u32) {
-        self.turns[member].deficit -= i64::from(bytes);
+        self.turns[member].credit -= i64::from(bytes);
     }
 
     /// Reports that the current member had nothing to send (section 4.2). A new member moves to the end of the old
     /// list. An old member leaves its list.
     #[inline]
-    pub fn emptied(&mut self, member: usize) {
+    pub fn pass_turn(&mut self, member: usize) {
         if self.new.first == member as u32 {
             self.demote(member);
         } else {
@@ -117,8 +117,8 @@ impl FlowTurns {
     }
 
     /// Bytes `member` may still send, or owes if negative; `None` if it is in neither list.
-    pub fn deficit(&self, member: usize) -> Option<i64> {
-        self.turns[member].listed.then_some(self.turns[member].deficit)
+    pub fn credit(&self, member: usize) -> Option<i64> {
+        self.turns[member].listed.then_some(self.turns[member].credit)
     }
 
     /// The numbers of new and old members.
@@ -220,7 +220,7 @@ mod tests {
                 } else {
                     let sender = loop {
                         match turns.turn(|class| quantum[class]) {
-                            Some(class) if held[class] == 0 => turns.emptied(class),
+                            Some(class) if held[class] == 0 => turns.pass_turn(class),
                             turn => break turn,
                         }
                     };
@@ -232,7 +232,7 @@ mod tests {
                     }
                 }
                 let deficits = [0, 1].map(|class| plain.lists(class).then_some(plain.deficit[class]));
-                prop_assert_eq!([0, 1].map(|class| turns.deficit(class)), deficits);
+                prop_assert_eq!([0, 1].map(|class| turns.credit(class)), deficits);
             }
         }
     }

@@ -67,7 +67,7 @@ mod tests {
     }
 
     #[test]
-    fn ns2s_hash_is_that_of_its_source() {
+    fn the_hash_of_ns2_is_computed_as_in_its_source() {
         // By hand: 5 + 0 - 1 = 4; 100 + 0 - 7 = 93; 300 + 1 - 19 = 282; 2^20 + 4096 - 65537 = 987135.
         for (k, hash) in [(5, 4), (100, 93), (300, 282), (1 << 20, 987_135)] {
             assert_eq!([16, 1 << 20].map(|buckets| ns2_bucket(FlowId(k), buckets)), [hash % 16, hash], "{k}");

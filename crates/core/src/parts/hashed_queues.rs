@@ -83,7 +83,7 @@ impl<T> HashedQueues<T> {
     }
 
     /// Changes the hash function if a period has ended since the last call, and moves queued packets to their new
-    /// buckets. Returns whether it did. Call it first at every arrival and departure.
+    /// buckets. Returns whether the function changed. Call it first at every arrival and departure.
     ///
     /// Packets move bucket by bucket, oldest first. Afterwards, buckets take turns in the order in which they received
     /// a packet.
@@ -186,7 +186,7 @@ mod tests {
     }
 
     #[test]
-    fn the_hash_function_changes_once_a_period_and_not_without_one() {
+    fn the_hash_function_changes_once_a_period_and_never_without_a_period() {
         let draws = |perturb| {
             let (mut queues, mut rng) = (queues(64, None, perturb), Rng::new(1));
             [0, 9, 10, 11, 55, 59, 60].map(|ms| queues.perturb(&mut Cx::new(at(ms), &mut rng, &mut ())))

@@ -89,7 +89,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn every_value_lies_within_one_percent_of_its_box(value: u64) {
+        fn every_value_lies_within_one_percent_of_its_bin(value: u64) {
             let middle = middle(bin_index(value));
             prop_assert!((middle - value as f64).abs() <= value as f64 * 0.008);
         }
@@ -106,7 +106,7 @@ mod tests {
     }
 
     #[test]
-    fn boxes_follow_each_other_without_gap_or_overlap() {
+    fn bins_follow_each_other_without_gap_or_overlap() {
         for value in 1..1 << 16 {
             assert!(bin_index(value) - bin_index(value - 1) <= 1);
         }

@@ -4,10 +4,10 @@ use crate::packet::FlowId;
 use crate::rng::Rng;
 use crate::time::{Span, Time};
 
-/// A limit on packets a second, as Linux's sch_sfb has it (6.1, `sfb_rate_limit`): a bucket of whole packets.
+/// A limit on packets a second: a bucket of whole packets, as in Linux's sch_sfb (6.1, `sfb_rate_limit`).
 ///
-/// The bucket is filled only when a packet finds it empty, with the packets of the time since the last such packet, at
-/// most 10 s. Parts of a packet are lost. Packets that arrive faster than `rate` therefore soon find it always empty.
+/// Only a packet that finds the bucket empty fills it: with `rate` times the time since the last such packet, at most
+/// 10 s. Fractions of a packet are lost. Packets that arrive faster than `rate` therefore soon find it always empty.
 #[derive(Clone, Debug)]
 pub struct PacketLimiter {
     rate: u32,
@@ -18,8 +18,8 @@ pub struct PacketLimiter {
 }
 
 impl PacketLimiter {
-    /// The longest time for which packets are added.
-    const MEMORY: Span = Span::from_secs(10);
+    /// The longest time for which the bucket is filled.
+    const MAX_FILL_TIME: Span = Span::from_secs(10);
 
     /// A full bucket of `burst` packets.
     pub fn new(rate: u32, burst: u32) -> PacketLimiter {
@@ -33,7 +33,7 @@ impl PacketLimiter {
 
     fn admits(&mut self, now: Time) -> bool {
         if self.rate > 0 && self.tokens == 0 {
-            let age = (now - self.since).min(Self::MEMORY).as_nanos();
+            let age = (now - self.since).min(Self::MAX_FILL_TIME).as_nanos();
             let due = u128::from(age) * u128::from(self.rate) / 1_000_000_000;
             self.tokens = due.min(u128::from(self.burst)) as u32;
             self.since = now;
@@ -132,9 +132,10 @@ mod tests {
                 .filter(|now| limiter.admits(&[], 1, *now).then(|| limiter.charge(&[], 1, *now, &mut rng)).is_some())
                 .count()
         };
-        // The burst of 20; at 0.2 s the 2 packets due since the start; from then on less than one each time.
+        // The burst of 20 passes; at 0.2 s the 2 packets due since the start. From then on each arrival finds less than
+        // one packet due.
         assert_eq!(passed(0, 10_000, 10), 22);
-        // After 30 s the burst, then the 10 s that count, cut to the burst, and 2 more.
+        // After 30 s the burst passes. The 10 s that count fill the bucket to the burst again, and 2 more packets pass.
         assert_eq!(passed(30_000, 40_000, 10), 42);
         // Every packet of a flow below the rate passes. A flow at 1/90 ms is 11 % above the rate: each bucket of n packets
         // lasts 90 n ms, in which 0.9 n are due, and parts are lost: 20, 18, 16, 14, 12, 10, 9, ..., 1, 0.

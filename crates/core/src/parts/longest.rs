@@ -162,7 +162,7 @@ mod tests {
         }
 
         #[test]
-        fn it_names_the_longest_and_of_several_the_last_to_come_there(
+        fn it_finds_the_longest_queue_and_among_equals_the_last_to_reach_that_length(
             unit in prop_oneof![Just(LengthUnit::Packets), Just(LengthUnit::Bytes)],
             calls in prop::collection::vec((0usize..12, prop_oneof![3 => 0u32..6, 1 => 0u32..5000]), 1..300),
         ) {

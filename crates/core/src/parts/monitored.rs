@@ -33,7 +33,7 @@ pub struct MonitorRules {
     pub max_decrease: f64,
     /// Two drop rates are compared only if the smaller is more than this share of the larger.
     pub comparable: f64,
-    /// Whether flows are tested at all.
+    /// Whether flows are tested for their response.
     pub test: bool,
 }
 
@@ -182,8 +182,8 @@ impl MonitoredFlow {
         true
     }
 
-    /// Compares all pairs of observations with drop rates p1 < p2, p1 more than the share `comparable` of p2. TCP's rate would have fallen
-    /// by the factor sqrt(p1/p2).
+    /// Compares all pairs of observations with drop rates p1 < p2 where p1 is more than the share `comparable` of p2.
+    /// TCP's rate would have fallen by the factor sqrt(p1/p2).
     pub fn response_score(&self, comparable: f64) -> ResponseScore {
         let mut verdict = ResponseScore::default();
         for before in self.observations() {
@@ -277,7 +277,7 @@ mod tests {
     }
 
     #[test]
-    fn the_filter_spaces_its_drops_and_spares_what_the_link_could_take() {
+    fn the_filter_spaces_its_drops_and_spares_packets_without_demand_for_the_link() {
         // P = 1/4: gaps are even in 1..=4, mean 2.5.
         let (mut flow, mut rng) = (flow(0.25, false), Rng::new(1));
         let (mut gaps, mut gap) = ([0u32; 5], 0);
@@ -308,7 +308,7 @@ mod tests {
     }
 
     #[test]
-    fn a_constant_rate_is_bad_in_every_pair_and_a_tcps_good() {
+    fn a_constant_rate_fails_in_every_pair_and_tcps_rate_in_none() {
         // 400 packets each time, losing 4, 8 and 16: three pairs.
         assert_eq!(judged(&[(400, 4), (400, 8), (400, 16)]), ResponseScore { good: 0, bad: 3 });
         // By the equation, 16 times the drop rate allows a quarter of the rate; 400 at 1/100 and 200 at 4/100 just fit.
@@ -317,7 +317,7 @@ mod tests {
 
     #[test]
     fn only_five_observations_count_and_only_drop_rates_within_a_factor_of_ten() {
-        // 1/1000 lies too far from the four others, and equal rates say nothing.
+        // A drop rate of 1/1000 lies too far from the four others. Pairs with equal drop rates are not compared.
         let five = [(1000, 1), (1000, 20), (1000, 20), (1000, 40), (1000, 40)];
         assert_eq!(judged(&five), ResponseScore { good: 0, bad: 4 });
         assert_eq!(

@@ -88,7 +88,7 @@ mod tests {
     }
 
     #[test]
-    fn small_flows_are_rarely_classified_as_heavy() {
+    fn small_flows_are_rarely_mistaken_for_large_flows() {
         // 1000 flows of 10 packets fill counters to about 15 KB. Exceeding 40 KB takes collisions in every stage.
         let mut filter = MultistageFilter::new(9);
         let found = (0..10_000u64).filter(|n| filter.exceeds(FlowId(n % 1000), 1500, 40_000)).count();

@@ -128,7 +128,7 @@ mod tests {
     }
 
     #[test]
-    fn updates_that_were_missed_are_made_up_for() {
+    fn missed_updates_are_made_at_the_next_call() {
         // By hand, delays at 15, 30 and 45 ms are 15, 30 and 45 ms: 0.045, + 0.00225 + 0.045, + 0.0045 + 0.045.
         let mut pi = Pi2Controller::new(RFC);
         pi.catch_up(Some(at(0)), at(50));
@@ -148,7 +148,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn it_does_not_matter_how_often_the_host_asks(
+        fn the_probability_does_not_depend_on_how_often_the_host_calls(
             start in 0u64..100, asks in prop::collection::vec(1u64..2000, 1..20), empty: bool,
             (target, alpha, beta) in (0u64..500, 0.0f64..1.0, 0.0f64..0.05),
         ) {

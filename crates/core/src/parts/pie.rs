@@ -142,7 +142,7 @@ impl PieController {
         self.burst_allowance == Span::ZERO && self.early(rules, bytes, packet, rng)
     }
 
-    /// No probability, and delays far below the target: the next burst is spared again.
+    /// Whether the probability is 0 and delays are far below the target: the next burst is then spared again.
     #[inline]
     fn is_calm(&self, rules: &PieSettings) -> bool {
         self.probability == 0.0 && self.delay < rules.target / 2.0 && self.delay_old < rules.target / 2.0

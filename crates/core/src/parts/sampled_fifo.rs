@@ -138,7 +138,7 @@ mod tests {
                             prop_assert!(queue.slots.len() <= 2 * model.len());
                             let drawn = *queue.at(slot).unwrap();
                             let rank = model.iter().position(|p| *p == drawn);
-                            model.remove(rank.expect("a draw gives a packet that waits"));
+                            model.remove(rank.expect("a draw gives a queued packet"));
                             prop_assert_eq!(queue.take(slot), Some(drawn));
                             prop_assert!(queue.at(slot).is_none() && queue.take(slot).is_none());
                         }
@@ -164,12 +164,12 @@ mod tests {
             let slot = queue.draw(&mut rng).unwrap();
             drawn[queue.at(slot).unwrap().flow.0 as usize] += 1;
         }
-        // 10 000 each, standard deviation 95: five of them.
+        // 10 000 draws of each are expected, with a standard deviation of 95. The tolerance is five of them.
         assert!(drawn[..10] == [0; 10] && drawn[10..].iter().all(|n| n.abs_diff(10_000) < 475), "{drawn:?}");
     }
 
     #[test]
-    fn taking_from_the_middle_costs_the_same_however_many_wait() {
+    fn removal_from_the_middle_costs_the_same_at_any_queue_length() {
         // Counts moves instead of time. A removal moves no packet, and compacting moves at most as many packets as
         // there are holes, so a million removals move less than a million packets.
         let mut queue = SampledFifo::new(Limit::Packets(100_000));

@@ -306,7 +306,7 @@ mod tests {
                 let longest = model.iter().map(VecDeque::len).max().filter(|length| *length > 0);
                 prop_assert_eq!(queues.longest().map(|queue| model[queue].len()), longest);
                 most = most.max(all.len());
-                prop_assert_eq!(queues.nodes.len(), most, "places are used again");
+                prop_assert_eq!(queues.nodes.len(), most, "slots are reused");
             }
         }
 
@@ -332,7 +332,7 @@ mod tests {
     }
 
     #[test]
-    fn among_equals_the_longest_is_the_one_that_came_to_its_length_last() {
+    fn among_equals_the_longest_is_the_queue_that_reached_its_length_last() {
         let mut queues = SubQueues::new(3, Limit::Packets(9));
         [0, 1, 2, 1, 0].into_iter().for_each(|queue| queues.push(queue, packet(1000, 0)));
         assert_eq!(queues.longest(), Some(0));

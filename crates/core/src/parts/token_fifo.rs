@@ -263,7 +263,7 @@ mod tests {
 
     #[test]
     fn with_reds_own_profile_the_drop_probability_jumps_to_1_at_lambda2() {
-        // Section 4 lets any profile be incorporated. Floyd and Jacobson 1993: certain from maxth on.
+        // Section 4 allows any profile. In Floyd and Jacobson 1993, a drop is certain from maxth on.
         let fifo = fifo(TokenSettings { gentle: false, maxp: 0.1, ..TERMS });
         for (holds, probability) in [(8, 0.0), (4, 0.0), (3, 0.05), (2, 1.0), (1, 1.0), (0, 1.0)] {
             let found = fifo.drop_probability(BucketLevel { tokens: holds * TOKEN, height: 8 * TOKEN });

@@ -347,7 +347,7 @@ mod tests {
         assert_eq!(open(&mut tree, 2, &mut rng), BucketLevel { tokens: 12, height: 12 });
         // Packets of the class with children have a bucket of weight 1, beside the children's 1 and 2.
         assert_eq!(open(&mut tree, 1, &mut rng), BucketLevel { tokens: 9, height: 9 });
-        assert_eq!(open(&mut tree, 99, &mut rng).height, 12, "no such class: class 0");
+        assert_eq!(open(&mut tree, 99, &mut rng).height, 12, "an unknown class counts as class 0");
         assert_eq!(tree.levels().sum::<Tokens>() + tree.spare(), 48);
     }
 
@@ -392,7 +392,7 @@ mod tests {
     }
 
     #[test]
-    fn flows_of_a_class_share_its_part_alike_and_a_class_whose_flows_are_gone_is_idle() {
+    fn flows_share_their_classs_height_equally_and_a_class_without_active_flows_is_inactive() {
         let (mut tree, mut rng) = tree(Some(8));
         let mut height = |flow, class| tree.find_or_create(FlowId(flow), ClassId(class), &mut rng).1.height;
         assert_eq!([height(1, 0), height(2, 0), height(3, 3), height(4, 3), height(4, 3)], [48, 24, 36, 18, 18]);

@@ -69,7 +69,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn a_draw_selects_the_entry_at_which_the_running_sum_of_weights_passes_it(
+        fn a_draw_selects_the_item_at_which_the_running_sum_of_weights_passes_it(
             sets in prop::collection::vec((0usize..37, prop::sample::select(&[0u64, 1, 5, 1 << 32][..])), 1..200),
             items in 37usize..70, seed: u64,
         ) {
@@ -93,7 +93,7 @@ mod tests {
     }
 
     #[test]
-    fn places_are_drawn_in_proportion_to_their_weights() {
+    fn items_are_drawn_in_proportion_to_their_weights() {
         let (mut weights, mut rng, mut drawn) = (Weights::new(5), Rng::new(3), [0u32; 5]);
         [1, 0, 2, 3, 4].into_iter().enumerate().for_each(|(item, weight)| weights.set(item, weight));
         (0..100_000).for_each(|_| drawn[weights.draw(&mut rng)] += 1);

@@ -1,10 +1,10 @@
-//! Follows every packet through a discipline and checks, after every call, the laws that hold for all of them.
+//! Follows every packet through a discipline. After every call it checks the laws that all disciplines obey.
 
 use std::collections::BTreeMap;
 
 use headgate_core::{Backlog, Cx, Discipline, Ecn, FlowId, Limit, Packet, Rng, Sink, Time, Why};
 
-/// What a discipline decided, in order. The number is the packet's handle: its place among the arrivals.
+/// A decision of a discipline. The number is the packet's handle: its index among the arrivals.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Decision {
     Sent(u32),
@@ -27,11 +27,11 @@ struct AuditRecord {
     outcome: PacketOutcome,
 }
 
-/// The books of one trace: every packet that ever arrived, and where it is.
+/// The record of one trace: every packet that arrived, and its outcome.
 pub struct Audit {
     case: String,
     ecn: bool,
-    /// Packets of different flows may overtake each other.
+    /// Whether packets of different flows may overtake each other.
     schedules: bool,
     packets: Vec<AuditRecord>,
     last_sent: BTreeMap<FlowId, u32>,
@@ -40,14 +40,14 @@ pub struct Audit {
 }
 
 impl Audit {
-    /// Empty books. `case` goes into every complaint; with `ecn` off every mark is one, and unless it `schedules`, so
-    /// is a packet that overtakes another.
+    /// An empty record. `case` is part of every message. Without `ecn` a mark is a failure. Unless the discipline
+    /// `schedules`, a packet that overtakes another is a failure too.
     pub fn new(case: String, ecn: bool, schedules: bool) -> Audit {
         let held = Backlog::default();
         Audit { case, ecn, schedules, packets: Vec::new(), last_sent: BTreeMap::new(), held, decisions: Vec::new() }
     }
 
-    /// Writes down an arrival and gives the packet its unique handle.
+    /// Records an arrival and gives the packet its unique handle.
     pub fn arrived(&mut self, packet: Packet<()>) -> Packet<u32> {
         let Packet { arrived, flow, bytes, class, ecn, handle: () } = packet;
         let handle = self.packets.len() as u32;
@@ -70,7 +70,7 @@ impl Audit {
         self.decisions.push(Decision::Sent(packet.handle));
     }
 
-    /// The discipline holds what arrived and neither left nor was dropped, and no more than `limit`.
+    /// Checks the backlog: it equals the arrivals less departures and drops, and is at most `limit`.
     pub fn check(&self, holds: Backlog, limit: Limit) {
         assert_eq!(holds, self.held, "{}: backlog against arrived - sent - dropped", self.case);
         let within = match limit {
@@ -151,7 +151,7 @@ impl<D: Discipline<u32>> Audited<D> {
         left
     }
 
-    /// Asks for a drop. A queue that holds anything gets smaller, and nothing is sent.
+    /// Asks for a drop. A nonempty queue gets smaller, and no packet is sent.
     pub fn shed(&mut self) {
         let before = self.audit.held().packets;
         self.discipline.shed(&mut Cx::new(self.now, &mut self.rng, &mut self.audit));
@@ -159,7 +159,7 @@ impl<D: Discipline<u32>> Audited<D> {
         assert_eq!(self.audit.held().packets < before, before > 0, "{}: shed at {before} packets", self.audit.case);
     }
 
-    /// Follows `ready_at` until it says that nothing waits.
+    /// Dequeues at `ready_at` until the queue is empty.
     pub fn drain(&mut self) {
         let most = 2 * u64::from(self.audit.held().packets) + 1;
         for _ in 0..most {

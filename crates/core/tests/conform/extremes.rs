@@ -1,4 +1,4 @@
-//! The edges: tables too small for the flows, the end of time, links and packets of no size, queues emptied by force.
+//! Extremes: tables too small for the flows, the end of time, rates and packet sizes of zero, queues emptied by `shed`.
 
 use headgate_core::registry::{self, DisciplineEntry, ENTRIES};
 use headgate_core::{Discipline, FlowId, Limit, LinkInfo, Packet, Rate, Rng, Span, Time};
@@ -31,11 +31,11 @@ fn a_million_flows_of_one_packet_each_break_nothing() {
 }
 
 #[test]
-fn after_an_attack_of_invented_flows_an_honest_one_still_gets_through() {
+fn after_an_attack_with_invented_flows_the_packets_of_an_honest_flow_are_sent() {
     for entry in ENTRIES {
         let mut queue = audited(entry, "500p", &LINK);
         let mut names = Rng::new(12);
-        // Twice what the link carries, every packet a flow of its own.
+        // The attack sends twice the link's rate, and every packet is a flow of its own.
         for n in 0..400_000 {
             queue.now += Span::from_micros(400);
             queue.enqueue(Packet::new(FlowId(names.bits()), 1000, ()));
@@ -46,13 +46,13 @@ fn after_an_attack_of_invented_flows_an_honest_one_still_gets_through() {
         queue.drain();
         queue.dequeue();
         queue.now += Span::from_secs(60);
-        // A tenth of what the link carries: it sends each packet at once, falls free and idles.
+        // The honest flow sends a tenth of the link's rate: the link sends each packet at once and becomes idle.
         let sent = (0..1000).filter(|_| {
             queue.now += Span::from_micros(7200);
             queue.enqueue(Packet::new(FlowId(42), 1000, ()));
             let sent = queue.dequeue();
             queue.now += LINK.rate.transmit(1000);
-            assert!(!queue.dequeue(), "{}: one packet came and two left", entry.name);
+            assert!(!queue.dequeue(), "{}: one packet arrived and two left", entry.name);
             sent
         });
         let sent = sent.count();
@@ -61,7 +61,7 @@ fn after_an_attack_of_invented_flows_an_honest_one_still_gets_through() {
 }
 
 #[test]
-fn time_may_end() {
+fn the_end_of_time_causes_no_panic() {
     for entry in ENTRIES {
         let mut queue = audited(entry, "30p", &LINK);
         for now in [Time::ZERO, Time::from_nanos(u64::MAX / 2), Time::from_nanos(u64::MAX - 5), Time::NEVER] {
@@ -79,7 +79,7 @@ fn time_may_end() {
 }
 
 #[test]
-fn a_link_without_rate_or_typical_packet_is_survived() {
+fn a_rate_or_mean_packet_of_zero_causes_no_panic() {
     for entry in ENTRIES {
         for (bits, mean_packet) in [(0, 0), (0, u32::MAX), (1, 0), (u64::MAX, 1)] {
             let link = LinkInfo::new(Rate::from_bits(bits), mean_packet, 0);
@@ -106,7 +106,7 @@ fn shedding_empties_the_queue_one_call_at_a_time() {
 }
 
 #[test]
-fn an_empty_queue_may_be_asked_a_million_times() {
+fn an_empty_queue_may_be_dequeued_a_million_times() {
     for entry in ENTRIES {
         let mut queue = audited(entry, "50p", &LINK);
         for _ in 0..1_000_000 {

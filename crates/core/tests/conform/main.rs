@@ -1,5 +1,5 @@
-//! The laws every row of the registry obeys, whatever the discipline, the settings and the traffic. A new row is tried
-//! by being there.
+//! The laws that every discipline of the registry obeys, with any settings and any traffic. A new discipline is tested
+//! without further code.
 
 mod audit;
 mod extremes;
@@ -12,11 +12,11 @@ use headgate_core::{BuildError, Discipline, FlowId, Limit, LinkInfo, Packet, Por
 use audit::{Audit, Audited, Decision};
 use traces::{DrawnSettings, MIXES, Mix, borrowed, settings, spelled};
 
-/// Traces tried on every row.
+/// Traces per discipline.
 const TRACES: usize = 240;
 const STEPS: u32 = 1200;
 
-/// One trace: everything its decisions may depend on.
+/// One trace: everything that the decisions may depend on.
 struct TraceCase<'a> {
     entry: &'a DisciplineEntry,
     settings: DrawnSettings,
@@ -25,12 +25,12 @@ struct TraceCase<'a> {
 }
 
 impl<'a> TraceCase<'a> {
-    /// The `n`th case of a row; none where the settings drawn do not fit each other, such as thresholds above the
-    /// limit. Settings may be refused for no other reason.
+    /// The `n`th case of a discipline; `None` if the drawn settings contradict each other, such as thresholds above the
+    /// limit. No other error is accepted.
     fn draw(entry: &'a DisciplineEntry, n: usize) -> Option<TraceCase<'a>> {
         let mut rng = Rng::named(n as u64, "settings");
         let settings = settings(entry, n, &mut rng);
-        // Limits go round in step with the mixes; one mix further each round, they all meet.
+        // Limits and mixes both rotate. The mixes shift by one each round, so every limit meets every mix.
         let case = TraceCase { entry, settings, mix: &MIXES[(n + n / MIXES.len()) % MIXES.len()], seed: n as u64 };
         match registry::boxed::<u32>(entry.name, &borrowed(&case.settings), &case.link()) {
             Ok(_) => Some(case),
@@ -81,7 +81,7 @@ impl DisciplineVisitor<u32> for Compiled<'_> {
     }
 }
 
-/// The first [`TRACES`] cases of a row.
+/// The first [`TRACES`] cases of a discipline.
 fn cases(entry: &DisciplineEntry) -> impl Iterator<Item = TraceCase<'_>> {
     let found = (0..4 * TRACES).filter_map(|n| TraceCase::draw(entry, n)).take(TRACES).collect::<Vec<_>>();
     assert_eq!(found.len(), TRACES, "{}: too many settings conflict", entry.name);
@@ -99,7 +99,7 @@ fn no_packet_is_lost_made_reordered_wrongly_marked_or_held_above_the_limit() {
                 Decision::Marked(..) => marked += 1,
             }
         }
-        // The laws hold trivially where nothing happens.
+        // Without drops and departures the laws would hold trivially.
         assert!(sent > 10_000 && dropped > 10_000, "{}: {sent} sent, {dropped} dropped", entry.name);
         assert_eq!(marked > 0, entry.abilities.ecn, "{}: {marked} marked", entry.name);
     }
@@ -118,7 +118,7 @@ fn the_same_seed_gives_the_same_decisions_boxed_or_compiled_in() {
     }
 }
 
-/// The names of a discipline's gauges, then of those it keeps of a flow.
+/// The names of a discipline's gauges, then of its gauges of a flow.
 fn gauges(discipline: &dyn Discipline<u32>, flow: FlowId) -> Vec<&'static str> {
     let mut names = Vec::new();
     discipline.observe(&mut |name, _| names.push(name));
@@ -127,7 +127,7 @@ fn gauges(discipline: &dyn Discipline<u32>, flow: FlowId) -> Vec<&'static str> {
 }
 
 #[test]
-fn gauges_are_the_same_at_any_time_and_for_every_flow() {
+fn the_set_of_gauges_is_the_same_at_any_time_and_for_every_flow() {
     for entry in ENTRIES {
         for case in cases(entry).step_by(24) {
             let discipline = registry::boxed(entry.name, &borrowed(&case.settings), &case.link()).unwrap();
@@ -140,7 +140,7 @@ fn gauges_are_the_same_at_any_time_and_for_every_flow() {
                 if step % 3 > 0 {
                     port.dequeue(now, &mut ());
                 }
-                // A flow that was seen just now, and one that never was.
+                // A flow that has just sent, and a flow that never sent.
                 for flow in [flow, FlowId(u64::MAX)] {
                     assert_eq!(gauges(port.discipline(), flow), first, "{case}");
                 }

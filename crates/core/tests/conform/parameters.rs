@@ -1,4 +1,4 @@
-//! What a user may write about each row, and what is refused.
+//! The names, parameters and values that users may write for each discipline, and the values that are refused.
 
 use headgate_core::registry::{DisciplineEntry, ENTRIES, Group, boxed, find};
 use headgate_core::{BuildError, LinkInfo, ParameterInfo, Rate};
@@ -9,7 +9,7 @@ fn parameters() -> impl Iterator<Item = (&'static DisciplineEntry, ParameterInfo
     ENTRIES.iter().flat_map(|entry| entry.fields().into_iter().map(move |field| (entry, field)))
 }
 
-/// Every name that sets the parameter, its own first.
+/// Every name of the parameter, its current name first.
 fn names(field: &ParameterInfo) -> Vec<&'static str> {
     [&[field.name], field.also, field.renamed_from].concat()
 }
@@ -23,7 +23,7 @@ fn rows_are_sorted_and_described() {
         assert!(one_line(idea) && idea.ends_with('.') && words <= 20, "{}: a sentence of at most 20 words", entry.name);
         let citation = entry.citation;
         assert!(one_line(citation) && !citation.ends_with('.'), "{}: a phrase without a full stop", entry.name);
-        // The defaults' source comes first: the paper; for what is judged against today, perhaps an RFC or Linux itself.
+        // The first preset is the source of the defaults: the paper, or for modern disciplines an RFC or Linux.
         let sources: &[&str] = if entry.group == Group::Modern { &["paper", "rfc", "linux"] } else { &["paper"] };
         assert!(sources.contains(&entry.presets()[0].name), "{}: {}", entry.name, entry.presets()[0].name);
         assert!(entry.presets()[0].settings.is_empty(), "{}: the first preset is the defaults", entry.name);
@@ -35,7 +35,7 @@ fn rows_are_sorted_and_described() {
 }
 
 #[test]
-fn every_parameter_says_what_it_means() {
+fn every_parameter_is_documented() {
     for (entry, field) in parameters() {
         let what = format!("{}:{}", entry.name, field.name);
         assert!(field.doc.ends_with('.') && field.doc.len() > 15, "{what}: \"{}\"", field.doc);
@@ -70,7 +70,7 @@ fn every_preset_builds_and_its_values_as_text_reproduce_themselves() {
     for entry in ENTRIES {
         for preset in entry.presets() {
             let what = format!("{}:preset={}", entry.name, preset.name);
-            assert!(!preset.about.is_empty(), "{what}: whose values are these?");
+            assert!(!preset.about.is_empty(), "{what}: the preset has no source");
             let values = entry.resolve(&[("preset", preset.name)]).unwrap_or_else(|error| panic!("{what}: {error}"));
             let again: Vec<(&str, &str)> = values.iter().map(|(name, value)| (*name, value.as_str())).collect();
             assert_eq!(entry.resolve(&again).as_ref(), Ok(&values), "{what}");
@@ -92,17 +92,17 @@ fn values_of_a_wrong_kind_or_out_of_range_are_refused_with_the_parameters_name()
             match entry.resolve(&[(field.name, value)]) {
                 Err(BuildError::BadValue { name, value: told, expected }) => {
                     assert_eq!((name, told.as_str()), (field.name, value));
-                    assert!(!expected.is_empty(), "{}:{name}={value}: expected what?", entry.name);
+                    assert!(!expected.is_empty(), "{}:{name}={value}: the error names no expected value", entry.name);
                 }
                 other => panic!("{}:{}={value} (range: {}): {other:?}", entry.name, field.name, field.range),
             }
         }
     }
-    // A registry in which no row states a range would pass without a single value out of range.
+    // Without any stated range the loop would test no value out of range.
     assert!(outside >= ENTRIES.len() - 1, "{outside} values out of range");
 }
 
-/// Values just outside the range as it is told to users: `0 to 1`, `at least 1ms`, `more than 0 and at most 1`.
+/// Values just outside the range as the documentation states it: `0 to 1`, `at least 1ms`, `more than 0 and at most 1`.
 fn out_of_range(field: &ParameterInfo) -> Vec<String> {
     let parts = field.range.split(" and ").filter(|part| !part.is_empty());
     let outside = parts.flat_map(|part| {
@@ -117,7 +117,7 @@ fn out_of_range(field: &ParameterInfo) -> Vec<String> {
     outside.flatten().collect()
 }
 
-/// A bound times `factor`, its unit kept; none where that changes nothing.
+/// A bound times `factor`, with its unit; `None` if the product equals the bound.
 fn times(bound: &str, factor: f64) -> Option<String> {
     let split = bound.find(|c: char| !c.is_ascii_digit() && c != '.').unwrap_or(bound.len());
     let (digits, unit) = bound.split_at(split);

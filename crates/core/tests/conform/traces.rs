@@ -1,4 +1,4 @@
-//! What the laws are tried on: traffic of every kind, and settings of every kind.
+//! Random traffic and random settings for the laws.
 
 use headgate_core::registry::DisciplineEntry;
 use headgate_core::{ClassId, Discipline, Ecn, FlowId, Packet, ParameterInfo, Rng, Span};
@@ -8,16 +8,16 @@ use crate::audit::Audited;
 /// A kind of traffic.
 pub struct Mix {
     pub name: &'static str,
-    /// How many flows there are.
+    /// Number of flows.
     flows: u64,
-    /// The share of packets that belong to one flow besides its even part.
+    /// Share of packets that belong to one flow, besides its equal part of the others.
     hog: f64,
     sizes: &'static [u32],
-    /// The share of flows whose packets can carry marks.
+    /// Share of flows whose packets are ECN-capable.
     ect: f64,
-    /// Packets that come for each that may leave.
+    /// Arrivals per departure.
     load: f64,
-    /// The pauses between calls, drawn evenly.
+    /// Times between calls, drawn with equal probability.
     pauses: &'static [Span],
 }
 
@@ -39,7 +39,7 @@ pub const MIXES: &[Mix] = &[
 ];
 
 impl Mix {
-    /// Drives `steps` random calls, then drains the queue and finds it empty a few times more.
+    /// Makes `steps` random calls, drains the queue, and dequeues from the empty queue a few times.
     pub fn drive<D: Discipline<u32>>(&self, queue: &mut Audited<D>, steps: u32, rng: &mut Rng) {
         for _ in 0..steps {
             queue.now += pick(rng, self.pauses);
@@ -57,10 +57,10 @@ impl Mix {
 
     pub fn packet(&self, rng: &mut Rng) -> Packet<()> {
         let number = if rng.chance(self.hog) { 0 } else { u64::from(rng.below(self.flows as u32)) };
-        // Spread over all 64 bits, as the hosts' own hashes are.
+        // Flow identifiers use all 64 bits, like the hosts' hashes.
         let flow = FlowId(number.wrapping_mul(0x9e37_79b9_7f4a_7c15));
         let capable = [Ecn::Ect0, Ecn::Ect0, Ecn::Ect1, Ecn::Ce];
-        // The same for all packets of a flow: those of other codepoints may take another queue (RFC 9332).
+        // All packets of a flow have the same codepoint: another one may select another queue (RFC 9332).
         let mut own = Rng::new(number);
         let ecn = if own.chance(self.ect) { pick(&mut own, &capable) } else { Ecn::NotEct };
         Packet { ecn, class: ClassId((number % 3) as u16), ..Packet::new(flow, pick(rng, self.sizes), ()) }
@@ -69,8 +69,8 @@ impl Mix {
 
 pub type DrawnSettings = Vec<(&'static str, String)>;
 
-/// Settings number `n` of `entry`: limits, presets and `ecn` go round; two times in three, some of the other
-/// parameters take values drawn by chance.
+/// Settings number `n` of `entry`. Limits, presets and `ecn` rotate. In two of three cases, some of the other
+/// parameters have random values.
 pub fn settings(entry: &DisciplineEntry, n: usize, rng: &mut Rng) -> DrawnSettings {
     const LIMITS: &[&str] = &["1p", "3p", "40p", "300p", "1B", "1500B", "9KB", "200KB"];
     let mut chosen: DrawnSettings = vec![("limit", LIMITS[n % LIMITS.len()].into())];
@@ -100,7 +100,7 @@ pub fn spelled(name: &str, settings: &DrawnSettings) -> String {
     format!("{name}:{}", pairs.join(","))
 }
 
-/// The default, and those of a few values of the field's kind, small and large, that are in its range.
+/// The default, and small and large values of the field's kind that are in its range.
 fn candidates(entry: &DisciplineEntry, field: &ParameterInfo) -> Vec<String> {
     let all: Vec<&str> = match field.kind.trim_end_matches(", or auto") {
         "whole number" => vec!["0", "1", "2", "3", "7", "64", "1000"],
@@ -110,7 +110,8 @@ fn candidates(entry: &DisciplineEntry, field: &ParameterInfo) -> Vec<String> {
         "bytes" => vec!["1B", "512B", "9KB"],
         "packets or bytes" => vec!["1p", "20p", "3KB"],
         "packets, bytes or share of the limit" => vec!["0p", "1p", "10%", "50%", "5KB"],
-        // They mark by their own settings, not their parent's: the law on marks is tried on them by themselves.
+        // Nested disciplines mark by their own settings, so `ecn` is off: the law on marks is tested on each discipline
+        // alone.
         "discipline" => vec!["droptail", "[red:limit=5p,ecn=off]", "[tbf:rate=1Mbit/s,child=[sfb:bins=3,ecn=off]]"],
         "disciplines" => {
             let shaped = "[red:ecn=off; tbf:rate=1Mbit/s,child=[fred:ecn=off]]";

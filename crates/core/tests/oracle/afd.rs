@@ -1,5 +1,6 @@
-//! AFD: Pan, Breslau, Prabhakar and Shenker 2003, section 2: d_i = max(0, 1 - m_fair/m_i), m_i counted in a list of b
-//! sampled arrivals, and m_fair moved at fixed times by the queue before and the queue now, between 0 and b.
+//! AFD: Pan, Breslau, Prabhakar and Shenker 2003, section 2. d_i = max(0, 1 - m_fair/m_i), where m_i counts flow i in a
+//! list of b sampled arrivals. At fixed times m_fair changes with the previous and the current queue length, between 0
+//! and b.
 
 use std::collections::VecDeque;
 
@@ -17,7 +18,7 @@ struct Plain {
     q_target: f64,
     alpha: f64,
     beta: f64,
-    /// Nanoseconds, whole, so that both see the same moments.
+    /// Whole nanoseconds, so that oracle and discipline act at the same times.
     interval: u64,
     queue: VecDeque<Arrival>,
     shadow: VecDeque<u64>,
@@ -82,7 +83,7 @@ fn look(queue: &Afd<usize>, flows: u64) -> NamedState {
     rest.into_iter().chain(m).collect()
 }
 
-/// As the defaults have it, with `shadow` packets remembered.
+/// The defaults, with `shadow` packets remembered.
 fn case(settings: &[(&str, &str)], limit: usize, shadow: usize, change: impl Fn(Plain) -> Plain, traffic: TrafficMix) {
     let config = AfdConfig::from_settings(&[settings, &[("shadow", &*shadow.to_string())]].concat()).unwrap();
     let link = LinkInfo::new(Rate::from_bits(RATE as u64), 1000, 7);
@@ -111,14 +112,15 @@ fn afd_with_the_papers_parameters() {
 
 #[test]
 fn afd_that_remembers_every_arrival() {
-    // Gains that sum without rounding: m_fair meets whole numbers, and a draw hangs on which side of them it is.
+    // The gains sum without rounding. m_fair reaches whole numbers, and a rounding error there would decide whether a
+    // number is drawn.
     let change = |plain| Plain { s: 1.0, q_target: 10.0, alpha: 1.75, beta: 1.875, ..plain };
     let settings = [("limit", "60p"), ("sample", "1"), ("target", "10p"), ("alpha", "1.75"), ("beta", "1.875")];
     case(&settings, 60, 100, change, TrafficMix::even(2));
 }
 
 #[test]
-fn afd_with_other_gains_and_little_room() {
+fn afd_with_other_gains_and_a_small_buffer() {
     let change = |plain| Plain { s: 2.5, alpha: 0.5, beta: 0.7, interval: 20_000_000, ..plain };
     let settings = [("limit", "20p"), ("sample", "2.5"), ("alpha", "0.5"), ("beta", "0.7"), ("interval", "20ms")];
     case(&settings, 20, 60, change, TrafficMix { flows: 8, hog: 0.5, ..TrafficMix::mixed(3) });

@@ -1,4 +1,4 @@
-//! Adaptive RED: Floyd, Gummadi, Shenker, 2001, with a timer that rings every interval.
+//! Adaptive RED: Floyd, Gummadi, Shenker, 2001, with a timer that ends every interval.
 
 use headgate_core::disciplines::{Ared, AredConfig};
 use headgate_core::{Discipline, LinkInfo, Params, Rate, Rng, Time};
@@ -13,9 +13,9 @@ struct PlainAred {
     interval: f64,
     top: f64,
     bottom: f64,
-    /// As in ns-2: no timer, an arrival moves maxp when an interval has passed since the last move.
+    /// As in ns-2: without a timer, an arrival changes maxp if an interval has passed since the last change.
     with_arrivals: bool,
-    /// When the timer rings next, or when maxp was moved last.
+    /// Next end of an interval, or the time of maxp's last change.
     clock: f64,
 }
 
@@ -39,7 +39,7 @@ impl PlainAred {
         self.red.maxp != before
     }
 
-    /// The average as the timer finds it: what idle time has made of it.
+    /// The average at `time`, decayed by idle time.
     fn avg_at(&self, time: f64) -> f64 {
         match self.red.q_time {
             Some(q_time) if self.red.queue.is_empty() => {
@@ -97,7 +97,8 @@ fn adaptive_red_packet_by_packet() {
     // C = 1250 packets a second: minth 5 packets, as 2.5 ms of it are 3; maxth 15; wq = 1 - exp(-1/1250).
     let auto = Set { minth: 5.0, maxth: 15.0, maxp: 0.1, wq: 1.0 - (-1.0f64 / 1250.0).exp(), gentle: true, ..PLAIN };
     compare("limit=150p", PlainAred::timer(auto), TrafficMix::even(1));
-    // Often and far, so that both bounds are met; spells of 5 s, so that silences are of many intervals.
+    // maxp changes often and by large steps, so that it reaches both bounds. Spells last 5 s, so that a silence has
+    // many intervals.
     let wild = Set { minth: 10.0, maxth: 40.0, maxp: 0.2, wq: 0.05, ecn: false, ..auto };
     let wild = PlainAred { alpha: 0.05, interval: 0.05, bottom: 0.02, clock: 0.05, ..PlainAred::timer(wild) };
     compare(
@@ -115,7 +116,7 @@ fn adaptive_red_as_in_ns2_and_linux() {
     let ns2 = Set { bytes: true, by_size: true, gentle: true, wait: true, spare_first: true, spare_below: 1, ..ns2 };
     let ns2 = PlainAred { bottom: 0.008, with_arrivals: true, clock: 0.0, ..PlainAred::timer(ns2) };
     compare("preset=ns2,limit=150p", ns2, TrafficMix::mixed(3));
-    // As for red:preset=linux,limit=120KB.
+    // The thresholds are those of red:preset=linux,limit=120KB.
     let tc = Set { room: (usize::MAX, 120_000), minth: 9999.96, maxth: 30_000.0, wq: 0.125, bytes: true, ..PLAIN };
     let tc = Set { spare_first: true, mark_above: true, ..tc };
     compare("preset=linux,limit=120KB,ecn=on", PlainAred::timer(tc), TrafficMix::mixed(4));

@@ -15,13 +15,13 @@ struct Plain {
     /// Draws each freeze time from 0.5 to 1.5 times `freeze_time`.
     random: bool,
     room: Room,
-    /// Figure 3's L, in the unit of the room.
+    /// Figure 3's L, in the unit of `room`.
     threshold: f64,
     pm: f64,
     last_update: f64,
-    /// How long the probability rests after `last_update`.
+    /// Time after `last_update` in which the probability stays constant.
     frozen_for: f64,
-    /// When the dequeue found nothing, if nothing was queued since.
+    /// Time of the first dequeue from the empty queue, if no packet was queued since.
     idle_since: Option<f64>,
     queue: VecDeque<Arrival>,
 }
@@ -36,7 +36,7 @@ impl Plain {
         let (delta1, delta2) = deltas;
         let queue = VecDeque::new();
         let freeze_time = freeze_ms * 1e6;
-        // Nothing was updated before the beginning: the first event counts.
+        // No update precedes the run, so the first event may change the probability.
         let (last_update, frozen_for, idle_since, pm) = (0.0, 0.0, None, 0.0);
         Plain { delta1, delta2, freeze_time, random, room, threshold, pm, last_update, frozen_for, idle_since, queue }
     }
@@ -59,7 +59,7 @@ impl Plain {
         }
     }
 
-    /// The figure has `>`; the discipline's page says that a freeze time is over when it has passed.
+    /// The figure has `>`. The discipline's page allows a change as soon as the freeze time has passed.
     fn may_change(&self, now: f64) -> bool {
         now - self.last_update >= self.frozen_for
     }
@@ -77,21 +77,21 @@ impl Plain {
         }
     }
 
-    /// The link-idle event, at every moment it was due up to now.
-    fn catch_up_with_idleness(&mut self, now: f64, rng: &mut Rng) {
+    /// Every link-idle event that was due up to now.
+    fn apply_idle_time(&mut self, now: f64, rng: &mut Rng) {
         let Some(since) = self.idle_since else { return };
         if !self.may_change(now) {
             return;
         }
         let mut due = f64::max(since, self.last_update + self.frozen_for);
         let mut events = 0.0;
-        // Random freeze times are `freeze_time` in the mean: only the one that still runs is drawn.
+        // Random freeze times have the mean `freeze_time`. Only the current one is drawn.
         while due <= now {
             events += 1.0;
             self.last_update = due;
             due += self.freeze_time;
         }
-        // Taken off at once: one after the other, rounding leaves 1e-18 where the steps sum to the probability.
+        // All steps are subtracted together. One by one, rounding would leave 1e-18 where they sum to the probability.
         self.pm = f64::max(self.pm - events * self.delta2, 0.0);
         self.draw_freeze_time(rng);
     }
@@ -104,13 +104,13 @@ fn nanoseconds(seconds: f64) -> f64 {
 impl Oracle for Plain {
     fn arrive(&mut self, packet: Arrival, now: f64, rng: &mut Rng) -> Vec<Decision> {
         let now = nanoseconds(now);
-        self.catch_up_with_idleness(now, rng);
+        self.apply_idle_time(now, rng);
         if !self.fits(packet) {
             self.on_loss_or_high_queue(now, rng);
             return vec![Decision::Dropped(packet.number, Why::Overflow)];
         }
         let mut decisions = Vec::new();
-        // A draw only where the outcome is open.
+        // Draws only if the outcome is open.
         let hit = self.pm > 0.0 && (self.pm >= 1.0 || rng.unit() < self.pm);
         if hit && !packet.ect() {
             decisions.push(Decision::Dropped(packet.number, Why::Early));
@@ -133,7 +133,7 @@ impl Oracle for Plain {
             return vec![Decision::Sent(packet.number)];
         }
         self.idle_since = Some(self.idle_since.unwrap_or(now));
-        self.catch_up_with_idleness(now, rng);
+        self.apply_idle_time(now, rng);
         Vec::new()
     }
 

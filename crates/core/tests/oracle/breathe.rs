@@ -1,6 +1,6 @@
-//! BREATHe: Chang and Lin 2008, section 3, with RED as in Floyd and Jacobson 1993, figure 2, and the set as algorithm 1
-//! of the journal's HTML edition and Karp, Shenker and Papadimitriou 2003 have it: a list of counters and a loop over all
-//! of them.
+//! BREATHe: Chang and Lin 2008, section 3, with RED of Floyd and Jacobson 1993, figure 2. The set follows algorithm 1
+//! of the journal's HTML edition, and Karp, Shenker and Papadimitriou 2003: a list of counters and a loop over the
+//! list.
 
 use std::collections::VecDeque;
 
@@ -147,7 +147,7 @@ fn case(settings: &[(&str, &str)], plain: Plain, traffic: TrafficMix) {
     agree(Breathe::new(config, &link).unwrap(), plain, |queue, _| look(queue), traffic);
 }
 
-/// As the defaults have it, with room for `limit`.
+/// The defaults, with a buffer of `limit`.
 fn plain(limit: f64, counters: usize) -> Plain {
     let (minth, maxth) = (limit / 4.0, limit / 2.0);
     let (queue, hhs) = (VecDeque::new(), Vec::new());

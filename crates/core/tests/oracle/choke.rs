@@ -6,26 +6,26 @@ use headgate_core::{Discipline, LinkInfo, Params, Rate, Rng, Time, Why};
 use crate::harness::{Arrival, Decision, NamedState, Oracle, TrafficMix, agree, entry};
 use crate::red::{Figure2, PLAIN, Set};
 
-/// RED's average and chance, and before them a look at packets drawn from the queue.
+/// CHOKe's comparison with packets drawn from the queue, followed by RED.
 pub struct Figure1 {
     pub red: Figure2,
-    /// The queue with the holes that matches leave: they are drawn too, and then drawn again.
-    places: Vec<Option<Arrival>>,
+    /// The queue, with a hole for each packet dropped by a match. A draw that hits a hole is repeated.
+    slots: Vec<Option<Arrival>>,
     pub candidates: usize,
     /// A-CHOKe's k, or 0.
     regions: usize,
-    /// Whether the last arrival met its own flow in the first candidate drawn for it.
+    /// Whether the first candidate of the last arrival was of the arrival's flow.
     pub first: Option<bool>,
 }
 
 impl Figure1 {
     pub fn new(set: Set, candidates: usize, regions: usize) -> Figure1 {
-        Figure1 { red: Figure2::new(set), places: Vec::new(), candidates, regions, first: None }
+        Figure1 { red: Figure2::new(set), slots: Vec::new(), candidates, regions, first: None }
     }
 
-    /// RED looks at a queue without holes.
-    fn show(&mut self) {
-        self.red.queue = self.places.iter().flatten().copied().collect();
+    /// Copies the queue without holes to RED.
+    fn copy_queue_to_red(&mut self) {
+        self.red.queue = self.slots.iter().flatten().copied().collect();
     }
 
     fn to_draw(&self) -> usize {
@@ -40,16 +40,16 @@ impl Figure1 {
     }
 
     fn draw(&mut self, rng: &mut Rng) -> Option<usize> {
-        let packets = self.places.iter().flatten().count();
+        let packets = self.slots.iter().flatten().count();
         if packets == 0 {
             return None;
         }
-        if self.places.len() > 2 * packets {
-            self.places.retain(Option::is_some);
+        if self.slots.len() > 2 * packets {
+            self.slots.retain(Option::is_some);
         }
         loop {
-            let place = rng.below(self.places.len() as u32) as usize;
-            if self.places[place].is_some() {
+            let place = rng.below(self.slots.len() as u32) as usize;
+            if self.slots[place].is_some() {
                 return Some(place);
             }
         }
@@ -58,17 +58,17 @@ impl Figure1 {
 
 impl Oracle for Figure1 {
     fn arrive(&mut self, packet: Arrival, now: f64, rng: &mut Rng) -> Vec<Decision> {
-        self.show();
+        self.copy_queue_to_red();
         self.red.calculate_average(now);
         let mut decisions = Vec::new();
         self.first = None;
         if self.red.avg >= self.red.set.minth {
             for _ in 0..self.to_draw() {
                 let Some(place) = self.draw(rng) else { break };
-                let own = self.places[place].is_some_and(|candidate| candidate.flow == packet.flow);
+                let own = self.slots[place].is_some_and(|candidate| candidate.flow == packet.flow);
                 self.first = self.first.or(Some(own));
                 if own {
-                    let candidate = self.places[place].take().unwrap();
+                    let candidate = self.slots[place].take().unwrap();
                     decisions.push(Decision::Dropped(candidate.number, Why::Match));
                 }
             }
@@ -77,28 +77,28 @@ impl Oracle for Figure1 {
             self.red.count = 0;
             decisions.push(Decision::Dropped(packet.number, Why::Match));
         } else if self.red.avg < self.red.set.minth {
-            // Below minth RED only looks whether there is room, and that leaves its count alone.
+            // Below minth RED drops only if the buffer is full, and its count does not change.
             self.red.count = -1;
             if !self.red.has_room(&packet) {
                 return vec![Decision::Dropped(packet.number, Why::Overflow)];
             }
-            self.places.push(Some(packet));
+            self.slots.push(Some(packet));
         } else {
             let before = self.red.queue.len();
             decisions = self.red.judge(packet, rng);
             if self.red.queue.len() > before {
-                self.places.push(Some(packet));
+                self.slots.push(Some(packet));
             }
         }
-        self.show();
+        self.copy_queue_to_red();
         decisions
     }
 
     fn depart(&mut self, now: f64, _: &mut Rng) -> Vec<Decision> {
-        self.show();
+        self.copy_queue_to_red();
         let oldest = self.red.take(now);
-        while !self.places.is_empty() {
-            if self.places.remove(0).is_some() {
+        while !self.slots.is_empty() {
+            if self.slots.remove(0).is_some() {
                 break;
             }
         }
@@ -159,7 +159,7 @@ fn choke_with_several_candidates_packet_by_packet() {
 
 #[test]
 fn choke_with_tcs_defaults() {
-    // 120 packets: max 30, min 8.3333 % = 9.99996; burst 16 and W = 3 as for RED.
+    // For 120 packets: max 30, min 8.3333 % = 9.99996; burst 16 and W = 3 as for RED.
     let tc = Set { room: (120, u64::MAX), minth: 9.99996, maxth: 30.0, wq: 0.125, spare_first: true, ..PLAIN };
     let tc = Set { ecn: false, mark_above: true, ..tc };
     compare("preset=linux,limit=120p", Figure1::new(tc, 1, 0), TrafficMix::mixed(5));

@@ -1,5 +1,5 @@
-//! COBALT: `cobalt_queue_full`, `cobalt_queue_empty` and `cobalt_should_drop` of Linux's `sch_cake.c`, with exact roots
-//! and floating probabilities, and what ns-3's port adds.
+//! COBALT: `cobalt_queue_full`, `cobalt_queue_empty` and `cobalt_should_drop` of Linux's `sch_cake.c`, with the
+//! additions of ns-3's port. Roots are exact and probabilities in floating point.
 
 use std::collections::VecDeque;
 
@@ -26,12 +26,12 @@ struct Plain {
     blue_timer: i64,
     p_drop: f64,
     dropping: bool,
-    /// CAKE's watchdog asks empty queues again and again.
+    /// Start of the idle time. CAKE's watchdog dequeues from empty queues repeatedly.
     idle_since: Option<i64>,
 }
 
 impl Plain {
-    /// One queue of CAKE on a link of `rate`, shaped; or ns-3's.
+    /// One queue of CAKE that shapes to `rate`; without a rate, ns-3's queue.
     fn new(limit: usize, rate: Option<f64>) -> Plain {
         let (mut target, mut interval, mut mtu_time) = (5_000_000, 100_000_000, 0);
         if let Some(rate) = rate {
@@ -85,7 +85,7 @@ impl Plain {
         }
     }
 
-    /// The times since the link fell idle at which an empty queue lowers the probability: as soon as it may.
+    /// Lowers the probability for idle time, each time as soon as a change is allowed.
     fn watchdog(&mut self, now: i64) {
         let Some(since) = self.idle_since else { return };
         loop {
@@ -114,9 +114,9 @@ impl Plain {
         }
     }
 
-    /// Whether to drop, and whether it is marked, before the last packet is spared.
-    fn should_drop(&mut self, packet: Arrival, came: i64, now: i64, rng: &mut Rng) -> (bool, bool, Why) {
-        let sojourn = now - came;
+    /// Whether to drop, whether to mark, and the reason, before the last packet is spared.
+    fn should_drop(&mut self, packet: Arrival, arrived: i64, now: i64, rng: &mut Rng) -> (bool, bool, Why) {
+        let sojourn = now - arrived;
         let mut schedule = now - self.drop_next;
         let over_target = sojourn > self.target && sojourn > self.mtu_time * 4;
         let mut next_due = self.count > 0 && schedule >= 0;
@@ -176,8 +176,8 @@ impl Oracle for Plain {
 
     fn depart(&mut self, now: f64, rng: &mut Rng) -> Vec<Decision> {
         let (now, mut said) = (nanos(now), Vec::new());
-        while let Some((packet, came)) = self.queue.pop_front() {
-            let (drop, marked, why) = self.should_drop(packet, came, now, rng);
+        while let Some((packet, arrived)) = self.queue.pop_front() {
+            let (drop, marked, why) = self.should_drop(packet, arrived, now, rng);
             if drop && !(self.keep_last && self.queue.is_empty()) {
                 said.push(Decision::Dropped(packet.number, why));
                 continue;
@@ -238,8 +238,8 @@ fn cobalt_with_ns3_settings_does_what_ns3_does() {
     check(&[("preset", "ns3"), ("limit", "1000p")], ns3, TrafficMix::mixed(4));
 }
 
-/// CAKE keeps roots in 32 bits: four steps of Newton's method each for counts below 16, kept in a table, and one from
-/// count to count above.
+/// CAKE stores roots in 32 bits. A table holds the roots for counts below 16, from four steps of Newton's method each.
+/// Above 16, each count takes one step from the previous root.
 #[test]
 fn cakes_roots_are_exact_to_two_thousandths() {
     let step = |root: u64, count: u64| -> u64 {
@@ -252,8 +252,8 @@ fn cakes_roots_are_exact_to_two_thousandths() {
         let steps = if count < 16 { 4 } else { 1 };
         (0..steps).for_each(|_| root = step(root, count));
         let error = root as f64 / 2_f64.powi(32) * (count as f64).sqrt() - 1.0;
-        // A step leaves 3/2 e^2 of an error e; one more of count makes e = 1/(2 count): 0.0015 at 16. Four steps leave 0.0006 of
-        // the error of 41 % with which they begin at 2.
+        // A step leaves 3/2 e^2 of an error e. An increment of count makes e = 1/(2 count): 0.0015 at 16. Four steps
+        // reduce the initial error of 41 % at count 2 to 0.0006.
         assert!(error.abs() < 0.002, "{count}: {error}");
     }
 }

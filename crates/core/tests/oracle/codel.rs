@@ -1,4 +1,4 @@
-//! CoDel: the pseudocode of RFC 8289, section 5. It only drops; where packets can be marked, as Linux's `codel_dequeue`.
+//! CoDel: the pseudocode of RFC 8289, section 5, which only drops. Marks follow Linux's `codel_dequeue`.
 
 use std::collections::VecDeque;
 
@@ -7,7 +7,7 @@ use headgate_core::{LinkInfo, Params, Rate, Rng, Time, Why};
 
 use crate::harness::{Arrival, Decision, NamedState, Oracle, TrafficMix, agree, entry};
 
-/// The control loop. Times in nanoseconds; 0 for `first_above_time` is never, as in the pseudocode.
+/// The control loop. Times are in nanoseconds. As in the pseudocode, 0 in `first_above_time` means never.
 #[derive(Clone, Debug)]
 pub struct PlainCodelLoop {
     pub target: i64,
@@ -24,10 +24,10 @@ pub struct PlainCodelLoop {
     pub rec_inv_sqrt: u16,
 }
 
-/// A packet with the time it came.
+/// A packet with its arrival time.
 pub type TimedArrival = (Arrival, i64);
 
-/// What the loop controls.
+/// The queue that the loop controls.
 pub trait Queue {
     fn deque(&mut self) -> Option<TimedArrival>;
     fn bytes(&self) -> u64;
@@ -58,7 +58,7 @@ impl PlainCodelLoop {
         t + (self.interval as f64 / f64::from(self.count).sqrt()) as i64
     }
 
-    /// codel_Newton_step, in Q0.32 with 16 bits kept.
+    /// codel_Newton_step, in Q0.32, of which 16 bits are stored.
     fn newton_step(&mut self) {
         let invsqrt = (self.rec_inv_sqrt as u64) << 16;
         let invsqrt2 = (invsqrt * invsqrt) >> 32;
@@ -83,7 +83,7 @@ impl PlainCodelLoop {
         (Some(packet), ok_to_drop)
     }
 
-    /// The packet to send, its drops and its mark told to `said`.
+    /// Returns the packet to send and appends drops and marks to `said`.
     pub fn deque(&mut self, queue: &mut impl Queue, now: i64, said: &mut Vec<Decision>) -> Option<TimedArrival> {
         let (mut packet, mut ok_to_drop) = self.dodequeue(queue, now);
         if self.dropping {
@@ -148,7 +148,7 @@ impl PlainCodelLoop {
     }
 }
 
-/// The same of the discipline under test.
+/// The state of the discipline under test.
 pub fn seen(state: &headgate_core::parts::CodelLoop) -> NamedState {
     vec![
         entry("first_above", state.first_above.unwrap_or(Time::ZERO).as_nanos() as f64),
@@ -216,7 +216,7 @@ fn check(settings: &[(&str, &str)], limit: usize, codel: PlainCodelLoop, traffic
 #[test]
 fn codel_does_what_the_rfc_writes() {
     check(&[], 1000, PlainCodelLoop::new(5.0, 100.0), TrafficMix::mixed(1));
-    // Shorter spells: the dropping state is left and entered often.
+    // With shorter spells, the dropping state ends and begins often.
     let restless = TrafficMix { spell: 0.12, loads: &[0.0, 0.7, 1.1, 2.0], ..TrafficMix::mixed(2) };
     let quick = PlainCodelLoop { maxpacket: 600, ..PlainCodelLoop::new(1.0, 20.0) };
     check(&[("limit", "150p"), ("target", "1ms"), ("interval", "20ms"), ("mtu", "600B")], 150, quick, restless);

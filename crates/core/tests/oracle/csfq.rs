@@ -1,6 +1,6 @@
-//! CSFQ: Stoica, Shenker and Zhang 1998, figure 3 and section 2.2.2, with edge and core in one node, and where the
-//! figure leaves alpha open (before the first congestion, and while the buffer is below its threshold) as in the
-//! authors' ns-2 module: no alpha, nothing dropped; and F averaged over every arrival.
+//! CSFQ: Stoica, Shenker and Zhang 1998, figure 3 and section 2.2.2, with edge and core in one node. The figure leaves
+//! alpha open before the first congestion and while the buffer is below its threshold. As in the authors' ns-2 module,
+//! there is then no alpha, and no packet is dropped for its label. F is averaged over every arrival.
 
 use std::collections::{BTreeMap, VecDeque};
 
@@ -11,14 +11,14 @@ use crate::harness::{Arrival, Decision, NamedState, Oracle, TrafficMix, agree, e
 
 const RATE: f64 = 10e6;
 
-/// An estimated rate in bytes per second, and when its last packet came.
+/// An estimated rate in bytes per second, and the arrival time of its last packet.
 #[derive(Clone, Copy, Default)]
 struct Estimate {
     rate: f64,
     last: Option<f64>,
 }
 
-/// Equation 3; its limit for packets at the same moment, and for the first.
+/// Equation 3. The first packet, and packets at the same time, use its limit for T = 0.
 fn estimate_rate(estimate: &mut Estimate, bytes: f64, now: f64, k: f64) -> f64 {
     let t = estimate.last.map_or(0.0, |last| now - last);
     estimate.rate = if t > 0.0 {
@@ -44,7 +44,7 @@ struct Plain {
     a: Estimate,
     f: Estimate,
     congested: bool,
-    /// Infinite while nothing is dropped.
+    /// Infinite while no packet is dropped for its label.
     alpha: f64,
     alpha_at_update: f64,
     tmp_alpha: f64,

@@ -1,4 +1,4 @@
-//! DropTail: keep what fits.
+//! DropTail: store packets that fit.
 
 use std::collections::VecDeque;
 
@@ -7,7 +7,7 @@ use headgate_core::{Discipline, LinkInfo, Params, Rate, Rng, Why};
 
 use crate::harness::{Arrival, Decision, NamedState, Oracle, TrafficMix, agree, entry};
 
-/// Room in packets or in bytes.
+/// A FIFO with a limit in packets and in bytes.
 struct Plain {
     packets: usize,
     bytes: u64,
@@ -37,7 +37,7 @@ impl Oracle for Plain {
 }
 
 #[test]
-fn droptail_keeps_what_fits() {
+fn droptail_stores_packets_that_fit() {
     for (limit, packets, bytes) in [("50p", 50, u64::MAX), ("1p", 1, u64::MAX), ("20KB", usize::MAX, 20_000)] {
         let config = DroptailConfig::from_settings(&[("limit", limit)]).unwrap();
         let link = LinkInfo::new(Rate::from_bits(10_000_000), 1000, 7);

@@ -13,7 +13,7 @@ const KEY: u64 = 7;
 const FLOWS: u64 = 21;
 
 struct Plain {
-    /// Packets and bytes; one of them is infinite.
+    /// Limits in packets and in bytes; one is infinite.
     limit: (f64, f64),
     quantum: u64,
     buckets: Option<f64>,
@@ -21,7 +21,7 @@ struct Plain {
     queues: BTreeMap<u64, VecDeque<Arrival>>,
     active_list: VecDeque<u64>,
     deficit_counter: BTreeMap<u64, u64>,
-    /// Whether the first of the active list is being served: it has its quantum.
+    /// Whether the first queue of the active list has received its quantum.
     serving: bool,
     lengths: Lengths,
 }
@@ -51,7 +51,7 @@ impl Plain {
         all().count() as f64 > self.limit.0 || all().map(|packet| f64::from(packet.bytes)).sum::<f64>() > self.limit.1
     }
 
-    /// After a packet of queue `i` has left: an empty one leaves the active list, with DC = 0.
+    /// After a packet of queue `i` has left: an empty queue leaves the active list, with DC = 0.
     fn left(&mut self, i: u64) {
         self.lengths.changed(i, &self.queues[&i]);
         if self.queues[&i].is_empty() {

@@ -1,5 +1,5 @@
-//! DualPI2, from the pseudocode of RFC 9332, appendix A.2, line by line; the weighted round robin and the guard of short
-//! queues are those of Linux's sch_dualpi2, and the time-shifted FIFO is that of the RFC's text.
+//! DualPI2, from the pseudocode of RFC 9332, appendix A.2, line by line. Weighted round robin and the protection of
+//! short queues follow Linux's sch_dualpi2. The time-shifted FIFO follows the RFC's text.
 
 use std::collections::VecDeque;
 
@@ -20,7 +20,7 @@ impl PlainDualQueue {
         self.packets.iter().map(|(packet, _)| f64::from(packet.bytes)).sum()
     }
 
-    /// How long the first packet has waited, in seconds.
+    /// Queueing delay of the first packet, in seconds.
     fn time(&self, now: f64) -> f64 {
         self.packets.front().map_or(0.0, |(_, arrived)| (now - arrived) / 1e9)
     }
@@ -35,10 +35,10 @@ struct Plain {
     beta: f64,
     min_th: f64,
     range: f64,
-    /// Linux: at least this many packets left behind; the RFC: more than Th_len.
+    /// Packets that must remain in the queue for a mark: Linux's minimum, or the RFC's Th_len plus one.
     min_len: usize,
     min_backlog: f64,
-    /// The Classic weight, or the time shift.
+    /// The scheduler, with the Classic weight or the time shift.
     scheduler: PlainDualScheduler,
     random: bool,
     drop_on_overload: bool,
@@ -84,7 +84,7 @@ fn rfc() -> Plain {
 }
 
 impl Plain {
-    /// dualpi2_update, at every moment it was due. Between calls the queues stand still.
+    /// Every dualpi2_update that was due. The queues do not change between calls.
     fn updates_due(&mut self, now: f64) {
         loop {
             let at = f64::from(self.updates + 1) * (self.tupdate * 1e9).round();
@@ -212,7 +212,8 @@ impl Oracle for Plain {
             entry("p_C", self.p_c()),
             entry("p_CL", self.p_cl()),
             entry("prev_q", self.prev_q),
-            // A count adds up roundings for good: to a billionth of a signal, not of what is left of one.
+            // A count accumulates rounding errors. The comparison is relative to 1 + count: to a billionth of a drop or
+            // mark.
             entry("1 + lq.count", 1.0 + self.lq.count),
             entry("1 + cq.count", 1.0 + self.cq.count),
             entry("lq.byt", self.lq.byt()),
@@ -244,7 +245,7 @@ fn compare(settings: &[(&str, &str)], plain: Plain, traffic: TrafficMix) {
     agree(Dualpi2::new(config, &link).unwrap(), plain, look, traffic);
 }
 
-/// Most flows understand marks, so that both queues fill; the hog has none of it.
+/// Most flows are ECN-capable, so that both queues fill. The hog is not.
 fn traffic(seed: u64, hog: f64) -> TrafficMix {
     TrafficMix { ect: 0.9, hog, ..TrafficMix::mixed(seed) }
 }
@@ -252,7 +253,7 @@ fn traffic(seed: u64, hog: f64) -> TrafficMix {
 #[test]
 fn dualpi2_is_the_pseudocode_of_the_rfc() {
     compare(&[], rfc(), traffic(1, 0.1));
-    // Little beyond what the link carries: no overload.
+    // The load exceeds the link's rate only a little: no overload.
     let light = TrafficMix { loads: &[0.0, 0.9, 1.02, 1.1], ..traffic(2, 0.1) };
     compare(&[], rfc(), light);
     compare(&[("coupling_factor", "3"), ("limit", "50KB")], Plain { k: 3.0, limit: 50e3, ..rfc() }, traffic(3, 0.0));
@@ -272,7 +273,7 @@ fn dualpi2_with_a_time_shifted_fifo_and_without_drops_on_overload_agrees_too() {
 }
 
 #[test]
-fn dualpi2_as_in_linux_signals_by_chance_and_leaves_short_queues_alone() {
+fn dualpi2_as_in_linux_signals_at_random_and_spares_short_queues() {
     let linux = || Plain {
         limit: 300e3,
         tupdate: 0.016,

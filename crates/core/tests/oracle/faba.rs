@@ -11,7 +11,7 @@ use crate::tokens::{BUCKETS, NO_BUCKET, PAPER, Setting};
 struct Faba42 {
     set: Setting,
     queue: VecDeque<Arrival>,
-    /// Flow and occupancy x_j. A deleted bucket's place is taken by the last.
+    /// Flow and occupancy x_j. The last bucket takes the position of a deleted bucket.
     buckets: Vec<(u64, f64)>,
     sigma: f64,
 }

@@ -1,5 +1,5 @@
-//! FABA for classes: Kamra, Saran, Sen, Shorey, Computer Networks 44(2), 2004, sections 6.1 to 6.3, as
-//! `docs/disciplines/faba.md` reads them.
+//! FABA for classes: Kamra, Saran, Sen, Shorey, Computer Networks 44(2), 2004, sections 6.1 to 6.3.
+//! `docs/disciplines/faba.md` explains our reading of them.
 
 use std::collections::VecDeque;
 
@@ -9,15 +9,15 @@ use headgate_core::{Class, ClassId, FlowId, LinkInfo, Params, Rate, Rng, Time};
 use crate::harness::{Arrival, Decision, NamedState, Oracle, TrafficMix, agree, entry};
 use crate::tokens::{BUCKETS, NO_BUCKET, PAPER, Setting};
 
-/// One class, or the link itself, or the packets of a class that has classes below it.
+/// A node of the tree: the link, a class, or the own packets of a class that has children.
 struct PlainClassNode {
     /// `None`: the link.
     parent: Option<usize>,
     weight: f64,
     below: Vec<usize>,
-    /// What is to be shared out below.
+    /// Spare tokens of the level below.
     sigma: f64,
-    /// Buckets: of the class as a whole (flow 0), or of its flows.
+    /// The bucket of the whole class (flow 0), or the buckets of its flows.
     buckets: Vec<(u64, f64)>,
 }
 
@@ -26,7 +26,7 @@ struct Faba6 {
     in_class: bool,
     queue: VecDeque<Arrival>,
     nodes: Vec<PlainClassNode>,
-    /// The node where each class's packets pay.
+    /// The node whose buckets pay for each class's packets.
     pays: Vec<usize>,
 }
 
@@ -56,7 +56,7 @@ impl Faba6 {
         !self.nodes[node].buckets.is_empty() || self.nodes[node].below.iter().any(|below| self.active(*below))
     }
 
-    /// The sum of c_i over the active ones.
+    /// The sum of c_i over the active children.
     fn weights(&self, node: usize) -> f64 {
         let active = self.nodes[node].below.iter().filter(|below| self.active(**below));
         active.map(|below| self.nodes[*below].weight).sum()
@@ -81,7 +81,7 @@ impl Faba6 {
         self.set.share(self.set.stock() * self.share(node))
     }
 
-    /// All that `node` and those below it hold.
+    /// All tokens of `node` and its descendants.
     fn content(&self, node: usize) -> f64 {
         let PlainClassNode { below, sigma, buckets, .. } = &self.nodes[node];
         let own: f64 = buckets.iter().map(|(_, x)| *x).sum();
@@ -93,14 +93,15 @@ impl Faba6 {
         (node, if self.in_class { packet.flow } else { 0 })
     }
 
-    /// Where the tokens of `node`'s buckets come from and go to: of flows, their class; of a class, its parent.
+    /// The node whose spare tokens `node`'s buckets exchange: the class for buckets of flows, the parent for the bucket
+    /// of a class.
     fn level(&self, node: usize) -> usize {
         if self.in_class { node } else { self.nodes[node].parent.unwrap() }
     }
 
     fn create(&mut self, node: usize, flow: u64, rng: &mut Rng) {
         if !self.active(node) {
-            // Up to the first level that is active already: it gives the class its part.
+            // The first level upwards that was active gives the class its tokens.
             let mut giver = self.nodes[node].parent.unwrap();
             while giver != 0 && !self.active(giver) {
                 giver = self.nodes[giver].parent.unwrap();
@@ -124,7 +125,7 @@ impl Faba6 {
         self.nodes[node].buckets.last_mut().unwrap().1 = height;
     }
 
-    /// Tokens of a level where nothing is active go up.
+    /// Moves the tokens of levels without active children up.
     fn pass_up(&mut self, node: usize) {
         if let (Some(parent), false) = (self.nodes[node].parent, self.active(node)) {
             self.nodes[parent].sigma += std::mem::take(&mut self.nodes[node].sigma);
@@ -132,7 +133,7 @@ impl Faba6 {
         }
     }
 
-    /// Shares out at one level and then at the last level below that was given something.
+    /// Distributes spare tokens at one level, then below the last child that was drawn.
     fn distribute(&mut self, node: usize, token: f64, rng: &mut Rng) {
         let q = self.set.carried(&self.queue).max(token);
         let b = ((self.nodes[node].sigma.abs() / q).floor() + 1.0).min(4.0) as u32;
@@ -140,7 +141,7 @@ impl Faba6 {
         for draw in 0..b {
             let sigma = self.nodes[node].sigma;
             let flows = self.nodes[node].below.is_empty();
-            // A level below may have something to share out though this one has not.
+            // A lower level may have spare tokens even if this one has none.
             if !self.active(node) || (sigma == 0.0 && (flows || draw > 0)) {
                 break;
             }
@@ -166,7 +167,7 @@ impl Faba6 {
         }
     }
 
-    /// Gives bucket `j` of `node` tokens, or takes what it has; deletes it if it overflows.
+    /// Gives tokens to bucket `j` of `node`, or takes tokens from it. A bucket that overflows is deleted.
     fn give(&mut self, node: usize, j: usize, due: f64) {
         let (level, height) = (self.level(node), self.height(node));
         let x = &mut self.nodes[node].buckets[j].1;
@@ -181,7 +182,7 @@ impl Faba6 {
         }
     }
 
-    /// An active child, each as likely as its weight.
+    /// Draws an active child by weight.
     fn draw(&self, node: usize, rng: &mut Rng) -> usize {
         let active: Vec<usize> = self.nodes[node].below.iter().copied().filter(|child| self.active(*child)).collect();
         let mut rest = rng.bits() as f64 / 2f64.powi(64) * self.weights(node);
@@ -262,9 +263,9 @@ fn look(faba: &Faba<usize>, _: Time) -> NamedState {
 #[test]
 fn faba_shares_among_classes_as_section_6_says() {
     let side_by_side = [1.0, 2.0, 5.0].map(|weight| Class { parent: None, weight });
-    // Class 2 below class 1, whose own packets weigh 1 beside it; the hog is of class 0.
+    // Class 2 is a child of class 1, whose own packets have weight 1 beside it. The hog is in class 0.
     let nested = [(None, 2.0), (None, 1.0), (Some(ClassId(1)), 3.0)].map(|(parent, weight)| Class { parent, weight });
-    // Packets of the third class find none, and count as class 0's.
+    // Packets of the unknown third class count as class 0.
     let two = &side_by_side[1..];
     let small = Setting { text: "limit=24p,lambda1=0.8", limit: 24.0, lambda1: 0.8, ..PAPER };
     let bytes = Setting { text: "limit=60KB", limit: 60e3, limit_in_bytes: true, byte_mode: true, ..PAPER };

@@ -8,7 +8,8 @@ use crate::harness::{NamedState, entry};
 pub struct FlowQueue {
     pub packets: VecDeque<TimedArrival>,
     deficit: i64,
-    /// How long it is, as finely as the discipline tells lengths apart, and when it came to that length.
+    /// Its length, as precisely as the discipline compares lengths, and the number of the change that gave it this
+    /// length.
     length: (u64, u64),
 }
 
@@ -21,7 +22,7 @@ pub struct PlainFlowScheduler {
 }
 
 impl PlainFlowScheduler {
-    /// Only the queues that are used.
+    /// Empty queues, for the numbers in `used`.
     pub fn new(used: impl Iterator<Item = usize>, quantum: i64) -> PlainFlowScheduler {
         let queue = || FlowQueue { packets: VecDeque::new(), deficit: 0, length: (0, 0) };
         let queues = used.map(|number| (number, queue())).collect();
@@ -56,7 +57,7 @@ impl PlainFlowScheduler {
         packet
     }
 
-    /// Lengths differ if the leading five bits of their bytes do.
+    /// Updates the length of `queue`. Two lengths differ if the leading five bits of their bytes differ.
     fn measure(&mut self, queue: usize) {
         let bytes = self.bytes_of(queue);
         let mut unit = 1;
@@ -77,7 +78,7 @@ impl PlainFlowScheduler {
         filled.max_by_key(|(_, queue)| queue.length).map(|(number, _)| *number)
     }
 
-    /// Whose turn it is, and whether it is a new queue.
+    /// The queue to serve next, and whether it is in the new list.
     pub fn next(&mut self) -> Option<(usize, bool)> {
         loop {
             let is_new = !self.new.is_empty();
@@ -120,22 +121,22 @@ fn places(list: &str, queues: impl Iterator<Item = usize>) -> NamedState {
     queues.enumerate().map(|(place, queue)| entry(format!("{list} {place}"), queue as u32)).collect()
 }
 
-/// The same of the discipline under test.
+/// The state of the discipline under test.
 pub fn seen(flows: &headgate_core::parts::FlowScheduler<usize>) -> NamedState {
     let held = flows.backlog();
     let mut state = vec![entry("packets", held.packets), entry("bytes", held.bytes as f64)];
     state.extend(places("new", flows.turns.new_members()));
     state.extend(places("old", flows.turns.old_members()));
     let listed = flows.turns.new_members().chain(flows.turns.old_members());
-    state.extend(listed.map(|queue| entry(format!("deficit {queue}"), flows.turns.deficit(queue).unwrap() as f64)));
+    state.extend(listed.map(|queue| entry(format!("deficit {queue}"), flows.turns.credit(queue).unwrap() as f64)));
     state
 }
 
-/// One queue, as CoDel sees it.
+/// One queue of the scheduler, for CoDel.
 pub struct One<'a> {
     pub scheduler: &'a mut PlainFlowScheduler,
     pub queue: usize,
-    /// CoDel counts what all queues hold.
+    /// Whether CoDel compares `mtu` with the bytes of all queues.
     pub shared: bool,
 }
 

@@ -16,17 +16,17 @@ struct FqFlow {
     queue: VecDeque<(Arrival, f64)>,
     /// The tag of the last packet served in this busy period.
     served: f64,
-    /// When the packet at the head came there.
+    /// The number of the head: heads are numbered in the order in which packets become heads.
     since: u64,
 }
 
 struct Plain {
-    /// Packets and bytes; one of them is infinite.
+    /// Limits in packets and in bytes; one is infinite.
     limit: (f64, f64),
     flows: BTreeMap<u64, FqFlow>,
     /// The tag of the packet in service.
     v: f64,
-    /// Packets that came to the head of a queue so far.
+    /// Number of packets that have become heads.
     heads: u64,
     lengths: Lengths,
 }
@@ -85,7 +85,7 @@ impl Oracle for Plain {
         self.v = tag;
         self.changed(name);
         if self.waiting().next().is_none() {
-            // The end of a busy period: everything starts again.
+            // At the end of a busy period, virtual time starts again.
             self.v = 0.0;
             self.flows.clear();
         }
@@ -114,7 +114,7 @@ fn look(fq: &Fq<usize>, _: Time) -> NamedState {
 }
 
 #[test]
-fn fq_serves_the_least_tag() {
+fn fq_sends_the_packet_with_the_smallest_tag() {
     let limits =
         [("100p", (100.0, f64::INFINITY)), ("15p", (15.0, f64::INFINITY)), ("60KB", (f64::INFINITY, 60_000.0))];
     for (seed, (limit, plain)) in limits.into_iter().enumerate() {

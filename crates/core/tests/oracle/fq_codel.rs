@@ -14,7 +14,7 @@ struct Plain {
     memory: u64,
     batch: usize,
     shared_mtu: bool,
-    /// Which queue each flow's packets go to: the hash is the discipline's own.
+    /// The queue of each flow, from the discipline's hash.
     queue_of: BTreeMap<u64, usize>,
     scheduler: PlainFlowScheduler,
     loops: BTreeMap<usize, PlainCodelLoop>,
@@ -101,7 +101,7 @@ fn check(settings: &[(&str, &str)], codel: &PlainCodelLoop, change: impl Fn(Plai
 fn fq_codel_does_what_the_rfc_says() {
     let ample = |plain| Plain { limit: 600, ..plain };
     check(&[("limit", "600p")], &PlainCodelLoop::new(5.0, 100.0), ample, TrafficMix::mixed(1));
-    // Flows that share queues, a small quantum, little room.
+    // Flows share queues; quantum and buffer are small.
     let settings = [("limit", "80p"), ("flows", "3"), ("quantum", "300B"), ("drop_batch", "5"), ("interval", "20ms")];
     let cramped = |plain| Plain { limit: 80, batch: 5, ..plain };
     check(&settings, &PlainCodelLoop::new(5.0, 20.0), cramped, TrafficMix { spell: 0.15, ..TrafficMix::mixed(2) });

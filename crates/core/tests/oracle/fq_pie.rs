@@ -104,7 +104,7 @@ fn check<C: PlainController + Clone>(
 #[test]
 fn fq_pie_does_what_the_rfcs_say() {
     check(&[("limit", "600p")], &PlainPieController::new(), 600, true, TrafficMix::mixed(1), None);
-    // Flows that share queues, a small quantum, little room.
+    // Flows share queues; quantum and buffer are small.
     let settings = [("limit", "80p"), ("flows", "3"), ("quantum", "300B"), ("target", "5ms"), ("derandomize", "on")];
     let quick = PlainPieController { qdelay_ref: 0.005, derandomize: true, ..PlainPieController::new() };
     check(&settings, &quick, 80, true, TrafficMix { spell: 0.15, ..TrafficMix::mixed(2) }, None);

@@ -91,7 +91,7 @@ impl Oracle for Pseudocode {
                 }
             }
         } else if !(self.many_flows && qlen < 2) {
-            // "drop tail mode", but for the two packets of section 6
+            // "drop tail mode", except for the two packets of section 6
             self.count = 0;
             return drop(Why::Forced);
         }
@@ -156,7 +156,7 @@ fn look(fred: &Fred<usize>, _: Time) -> NamedState {
     state
 }
 
-/// 100 packets; the comparison paper's values.
+/// A buffer of 100 packets, with the comparison paper's values.
 fn pseudocode() -> Pseudocode {
     Pseudocode {
         room: 100,

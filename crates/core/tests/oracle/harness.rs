@@ -1,11 +1,11 @@
-//! Drives a discipline and its oracle side by side: the same arrivals, departures and random draws, and after every
-//! call the same decisions and the same state.
+//! Drives a discipline and its oracle with the same arrivals, departures and random draws. After every call, decisions
+//! and state must be the same.
 
 use std::borrow::Cow;
 
 use headgate_core::{Cx, Discipline, Ecn, FlowId, Packet, Rng, Sink, Span, Time, Why};
 
-/// What was decided, in order. The number is the packet's: its place among the arrivals.
+/// A decision. The number is the packet's index among the arrivals.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Decision {
     Dropped(usize, Why),
@@ -13,10 +13,10 @@ pub enum Decision {
     Sent(usize),
 }
 
-/// A packet as the oracles see it.
+/// A packet, as input of an oracle.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Arrival {
-    /// Its place among the arrivals.
+    /// Its index among the arrivals.
     pub number: usize,
     pub flow: u64,
     pub bytes: u32,
@@ -31,7 +31,7 @@ impl Arrival {
     }
 }
 
-/// Everything that is called state, by name. Names are compared too.
+/// All state variables by name. The comparison includes the names.
 pub type NamedState = Vec<(Cow<'static, str>, f64)>;
 
 /// A named number of a state.
@@ -39,35 +39,35 @@ pub fn entry(name: impl Into<Cow<'static, str>>, value: impl Into<f64>) -> (Cow<
     (name.into(), value.into())
 }
 
-/// A discipline as its publication has it: plain, slow, and with nothing of the crate's own in it.
+/// A discipline transcribed from its publication: plain, slow, and without the crate's own parts.
 pub trait Oracle {
     /// A packet arrives at `now`, in seconds.
     fn arrive(&mut self, packet: Arrival, now: f64, rng: &mut Rng) -> Vec<Decision>;
-    /// The link falls free at `now`, in seconds. The decisions end with the packet sent, if one is.
+    /// The link becomes free at `now`, in seconds. The last decision is the packet sent, if any.
     fn depart(&mut self, now: f64, rng: &mut Rng) -> Vec<Decision>;
     /// Every state variable.
     fn state(&self) -> NamedState;
 }
 
-/// A kind of traffic: flows that come and go, at a load that changes.
+/// A kind of traffic: flows that start and stop, at a load that changes.
 #[derive(Clone, Copy, Debug)]
 pub struct TrafficMix {
     pub seed: u64,
-    /// Flows that send a little each.
+    /// Number of flows with a low rate.
     pub flows: u64,
-    /// Share of the packets that are one flow's.
+    /// Share of the packets that one flow, the hog, sends.
     pub hog: f64,
-    /// Packet sizes, drawn evenly.
+    /// Packet sizes, drawn with equal probability.
     pub sizes: &'static [u32],
-    /// Share of the flows that understand marks.
+    /// Share of the flows that are ECN-capable.
     pub ect: f64,
-    /// The link, in bits per second.
+    /// The link's rate in bit/s.
     pub rate: f64,
-    /// Loads, as a share of the link, each kept for `spell` seconds on average; 0 is silence.
+    /// Loads, as a share of the link's rate. Each lasts `spell` seconds on average; 0 is silence.
     pub loads: &'static [f64],
-    /// Seconds.
+    /// Mean duration of a load, in seconds.
     pub spell: f64,
-    /// Packets that arrive.
+    /// Number of arrivals.
     pub packets: usize,
 }
 
@@ -87,13 +87,13 @@ impl TrafficMix {
         }
     }
 
-    /// [`mixed`](TrafficMix::mixed) in packets of one size, for disciplines that count packets.
+    /// [`mixed`](TrafficMix::mixed) with packets of one size, for disciplines that count packets.
     pub const fn even(seed: u64) -> TrafficMix {
         TrafficMix { sizes: &[1000], ..TrafficMix::mixed(seed) }
     }
 }
 
-/// Collects what the discipline under test decides.
+/// Collects the decisions of the discipline under test.
 #[derive(Default)]
 struct Decided(Vec<Decision>);
 
@@ -138,7 +138,7 @@ impl ArrivalSource {
             }
         }
         self.now += rng.between(0.0, 2.0) * f64::from(bytes) * 8.0 / rate / self.load;
-        // The same flows always understand marks, the hog never does.
+        // The same flows are always ECN-capable; the hog never is.
         let capable = flow != 0 && (flow as f64) <= ect * flows as f64;
         let ecn = if !capable {
             Ecn::NotEct
@@ -153,10 +153,10 @@ impl ArrivalSource {
     }
 }
 
-/// Both under the same traffic: `discipline`, whose state `look` reads, and `oracle`.
+/// Runs `discipline`, whose state `look` reads, and `oracle` with the same traffic.
 ///
-/// The link asks whenever it falls free, once more where that finds nothing, and then waits for an arrival. Numbers of
-/// the state may differ by one part in a billion: the same sums in another order.
+/// The link dequeues whenever it becomes free, once more if the queue was empty, and then waits for an arrival. Numbers
+/// of the state may differ by one part in a billion, because sums may have another order.
 pub fn agree<D: Discipline<usize>, O: Oracle>(
     discipline: D,
     oracle: O,
@@ -168,7 +168,7 @@ pub fn agree<D: Discipline<usize>, O: Oracle>(
     });
 }
 
-/// [`agree`] with numbers of the state that are `near` each other. Decisions must be the same.
+/// Like [`agree`], but compares the numbers of the state with `near`. Decisions must be the same.
 pub fn agree_within<D: Discipline<usize>, O: Oracle>(
     mut discipline: D,
     mut oracle: O,
@@ -192,7 +192,7 @@ pub fn agree_within<D: Discipline<usize>, O: Oracle>(
             now = free;
             let sent = discipline.dequeue(&mut Cx::new(now, &mut ours, &mut decided));
             expected = oracle.depart(now.as_secs_f64(), &mut theirs);
-            // A shaper may hold packets that may not leave yet: it is asked again when it says.
+            // A shaper may hold packets that may not leave yet. The link dequeues again at its `ready_at`.
             match sent {
                 Some(packet) => {
                     decided.0.push(Decision::Sent(packet.handle));
@@ -224,7 +224,7 @@ pub fn agree_within<D: Discipline<usize>, O: Oracle>(
 }
 
 struct Calls {
-    /// Drops, marks and departures so far: a trace without any shows nothing.
+    /// Drops, marks and departures so far. A trace without decisions would prove nothing.
     decisions: [usize; 3],
     call: usize,
     near: fn(f64, f64) -> bool,

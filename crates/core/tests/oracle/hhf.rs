@@ -1,5 +1,6 @@
-//! HHF: Linux's net/sched/sch_hhf.c, step by step, with a filter that never errs (a count for each flow) and with what
-//! the page says is different: a flow that becomes heavy takes its waiting packets along, and is heavy while any wait.
+//! HHF: Linux's net/sched/sch_hhf.c, step by step, with an exact filter (a count for each flow). The deviations are
+//! those of the discipline's page: the queued packets of a flow that becomes heavy move with it, and it stays heavy
+//! while packets are queued.
 
 use std::collections::{BTreeMap, VecDeque};
 
@@ -18,14 +19,14 @@ struct Plain {
     limit: usize,
     quantum: i64,
     weight: i64,
-    /// Seconds.
+    /// Times in seconds.
     reset_timeout: f64,
     evict_timeout: f64,
     admit_bytes: u64,
     reset_timestamp: f64,
     filter: BTreeMap<u64, u64>,
     hit_timestamp: BTreeMap<u64, f64>,
-    /// Heavy, light.
+    /// The heavy bucket, then the light one.
     buckets: [Bucket; 2],
     new_buckets: VecDeque<usize>,
     old_buckets: VecDeque<usize>,
@@ -40,7 +41,7 @@ impl Plain {
 
     fn is_heavy(&self, flow: u64) -> bool {
         let waits = self.buckets[0].packets.iter().any(|packet| packet.flow == flow);
-        // One part in a billion: the harness' clock counts whole nanoseconds.
+        // The tolerance is one part in a billion: the harness's clock counts whole nanoseconds.
         let fresh = |hit: &f64| self.now <= hit + self.evict_timeout + 1e-10;
         waits || self.hit_timestamp.get(&flow).is_some_and(fresh)
     }
@@ -122,7 +123,7 @@ impl Oracle for Plain {
 }
 
 fn look(queue: &Hhf<usize>, now: Time, flows: u64) -> NamedState {
-    let deficit = |class| queue.deficit(class).map_or(f64::NEG_INFINITY, |deficit| deficit as f64);
+    let deficit = |class| queue.credit(class).map_or(f64::NEG_INFINITY, |credit| credit as f64);
     let heavy = (0..=flows).map(|flow| entry(format!("heavy {flow}"), u8::from(queue.is_heavy(FlowId(flow), now))));
     let counted = (0..=flows).map(|flow| entry(format!("counted {flow}"), queue.counted(FlowId(flow)) as f64));
     let buckets = [HEAVY, LIGHT].map(|class| entry("packets", queue.backlog_of(class).packets));
@@ -130,7 +131,7 @@ fn look(queue: &Hhf<usize>, now: Time, flows: u64) -> NamedState {
     buckets.into_iter().chain(deficits).chain(heavy).chain(counted).collect()
 }
 
-/// As Linux has it, but for `limit` and `admit_bytes`.
+/// Linux's parameters, except `limit` and `admit_bytes`.
 fn case(
     settings: &[(&str, &str)],
     limit: usize,
@@ -173,7 +174,7 @@ fn hhf_with_flows_that_are_found_and_forgotten_all_the_time() {
 }
 
 #[test]
-fn hhf_with_other_weights_and_little_room() {
+fn hhf_with_other_weights_and_a_small_buffer() {
     let change = |plain| Plain { quantum: 300, weight: 5, ..plain };
     let settings = [("quantum", "300B"), ("non_hh_weight", "5")];
     case(&settings, 12, 6000, change, TrafficMix { flows: 8, ..TrafficMix::mixed(3) });

@@ -1,12 +1,12 @@
-//! Which queue is the longest, by looking at all of them.
+//! Finds the longest queue by comparing all queues.
 
 use std::collections::BTreeMap;
 
 use crate::harness::Arrival;
 
-/// The lengths of queues, named by number, and when each came to its length.
+/// The lengths of queues by number, and for each the number of the change that gave it this length.
 pub struct Lengths {
-    /// Lengths are compared in packets; else in bytes, of which the five leading bits count.
+    /// Compares lengths in packets. Without it, compares the five leading bits of lengths in bytes.
     in_packets: bool,
     queues: BTreeMap<u64, (u64, u64)>,
     changes: u64,
@@ -17,7 +17,7 @@ impl Lengths {
         Lengths { in_packets, queues: BTreeMap::new(), changes: 0 }
     }
 
-    /// To be told of each queue that changed.
+    /// Updates the length of a queue. Call it after each change.
     pub fn changed<'a>(&mut self, name: u64, packets: impl IntoIterator<Item = &'a Arrival>) {
         let sizes: Vec<u64> = packets.into_iter().map(|packet| u64::from(packet.bytes)).collect();
         self.changes += 1;
@@ -37,7 +37,7 @@ impl Lengths {
         }
     }
 
-    /// The longest queue; of several the one that came to its length last.
+    /// The longest queue; among equals the last to reach its length.
     pub fn longest(&self) -> u64 {
         *self.queues.iter().max_by_key(|(_, length)| **length).expect("a queue").0
     }

@@ -1,5 +1,5 @@
-//! Step-by-step conformance: every discipline beside a plain transcription of its publication, over the same traffic
-//! and the same random draws. One file a discipline.
+//! Compares every discipline, step by step, with a plain transcription of its publication: same traffic, same random
+//! draws. One file per discipline.
 
 mod afd;
 mod ared;

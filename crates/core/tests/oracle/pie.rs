@@ -1,5 +1,5 @@
-//! PIE: the pseudocode of RFC 8033, with the optional elements of its section 5. One departure, on the line that says so:
-//! a queue that falls empty has no delay.
+//! PIE: the pseudocode of RFC 8033, with the optional elements of its section 5. A comment marks the one deviation: an
+//! empty queue has no delay.
 
 use std::collections::VecDeque;
 
@@ -127,7 +127,7 @@ impl PlainPieController {
                 return true;
             }
         }
-        // The discipline draws only where the outcome is open.
+        // The discipline draws only if the outcome is open.
         let drop = p >= 1.0 || (p > 0.0 && rng.unit() < p);
         if drop {
             self.accu_prob = 0.0;
@@ -136,24 +136,24 @@ impl PlainPieController {
     }
 }
 
-/// The controller of one queue, as a publication or a kernel has it.
+/// The controller of one queue, from the RFC or from Linux.
 pub trait PlainController {
-    /// The timer: every update that was due by `now`, for a queue that has held `bytes` since the last call.
+    /// Makes every update that was due by `now`, for a queue that has held `bytes` since the last call.
     fn timer(&mut self, bytes: f64, now: f64);
-    /// An arrival, up to the decision: whether to drop or mark.
+    /// Decides whether to drop or mark an arrival.
     fn hit(&mut self, bytes: f64, packet: f64, rng: &mut Rng) -> bool;
-    /// Whether a packet that was hit is marked, if it can be.
+    /// Whether to mark a hit packet if it is ECN-capable.
     fn marks(&self) -> bool;
     /// The arrival was dropped.
     fn lost(&mut self);
-    /// A packet left after `delay` seconds, and `bytes` wait.
+    /// A packet left after `delay` seconds, with `bytes` still queued.
     fn left(&mut self, packet: f64, delay: f64, bytes: f64, now: f64);
     fn state(&self) -> NamedState;
 }
 
 impl PlainController for PlainPieController {
     fn timer(&mut self, bytes: f64, now: f64) {
-        // Half a nanosecond, for times that are whole nanoseconds.
+        // The tolerance is half a nanosecond, for times in whole nanoseconds.
         while (self.updates + 1) as f64 * self.t_update <= now + 0.5e-9 {
             self.updates += 1;
             self.calculate_drop_prob(bytes);
@@ -181,7 +181,7 @@ impl PlainController for PlainPieController {
     fn left(&mut self, packet: f64, delay: f64, bytes: f64, now: f64) {
         if !self.estimate_rate {
             self.current_qdelay = delay;
-            // Departs from the RFC, whose current_qdelay stays what it was while nothing waits.
+            // Departs from the RFC, whose current_qdelay keeps its value while the queue is empty.
             if bytes == 0.0 {
                 self.current_qdelay = 0.0;
             }
@@ -219,7 +219,7 @@ impl PlainController for PlainPieController {
     }
 }
 
-/// The same of the discipline under test.
+/// The state of the discipline under test.
 pub fn seen(state: &headgate_core::parts::PieController) -> NamedState {
     vec![
         entry("probability", state.probability),
@@ -276,7 +276,7 @@ impl<C: PlainController> Oracle for Plain<C> {
     }
 }
 
-/// The discipline with these settings, and its state beside [`Plain`]'s.
+/// The discipline with these settings.
 pub fn discipline(settings: &[(&str, &str)], traffic: TrafficMix) -> Pie<usize> {
     let config = PieConfig::from_settings(settings).unwrap();
     Pie::new(config, &LinkInfo::new(Rate::from_bits(traffic.rate as u64), 1000, 7)).unwrap()

@@ -1,7 +1,8 @@
-//! PIE as Linux 6.1 computes it (`net/sched/sch_pie.c`, `include/net/pie.h`): probabilities in integers, a 2^56th each, and
-//! times in ticks of 64 ns.
+//! PIE as Linux 6.1 computes it (`net/sched/sch_pie.c`, `include/net/pie.h`). Probabilities are integers in units of
+//! 2^-56, times are in ticks of 64 ns.
 //!
-//! Ours computes in floating point and nanoseconds. Decisions are the same, and the numbers agree to [`near`].
+//! Headgate computes in floating point and nanoseconds. Decisions must be the same, and numbers must agree to within
+//! [`near`].
 
 use std::cell::RefCell;
 use std::collections::VecDeque;
@@ -13,7 +14,7 @@ use super::codel::nanos;
 use super::pie::{Plain, PlainController, discipline, look};
 use crate::harness::{NamedState, TrafficMix, agree_within, entry};
 
-/// A probability of 1 (`MAX_PROB`). The sum of `u64` wraps only at 256 times this.
+/// A probability of 1 (`MAX_PROB`). A `u64` wraps only at 256 times this.
 const MAX_PROB: u64 = u64::MAX >> 8;
 const TICKS_PER_SECOND: u64 = 1_000_000_000 >> 6;
 const TARGET: u64 = ticks(15);
@@ -88,7 +89,7 @@ impl LinuxPie {
         self.qdelay_old = delay;
     }
 
-    /// The random number of `pie_drop_early`, drawn only where the outcome is open.
+    /// The random number of `pie_drop_early`, drawn only if the outcome is open.
     fn draw(prob: u64, rng: &mut Rng) -> bool {
         prob >= MAX_PROB || ((rng.unit() * 2f64.powi(56)) as u64) < prob
     }
@@ -154,12 +155,13 @@ impl PlainController for LinuxPie {
     }
 }
 
-/// Ticks round times to 64 ns, and integers round alpha and beta: up to 4 parts in a million at the least probability.
+/// Ticks round times to 64 ns, and integers round alpha and beta. The error is up to 4 parts in a million at the
+/// smallest probability.
 pub fn near(value: f64, should: f64) -> bool {
     (value - should).abs() <= 2e-5 * value.abs().max(should.abs()).max(0.05)
 }
 
-/// Both under the same traffic. Returns the probabilities of ours between updates that differ.
+/// Runs both with the same traffic. Returns the sequence of different probabilities of the discipline.
 fn check(settings: &[(&str, &str)], limit: usize, ecn: bool, traffic: TrafficMix) -> Vec<f64> {
     let settings = [&[("preset", "linux")], settings].concat();
     let bytemode = settings.contains(&("byte_mode", "on"));
@@ -183,7 +185,7 @@ fn pie_with_linux_settings_decides_as_linux_does() {
     check(&[("ecn", "on"), ("byte_mode", "on"), ("limit", "60p")], 60, true, TrafficMix::mixed(6));
 }
 
-/// A load that PIE cannot hold to its target: a queue of two packets lasts longer, and Linux always admits a third.
+/// A load that PIE cannot hold to its target: two queued packets exceed it, and Linux always admits a third.
 const HOPELESS: TrafficMix =
     TrafficMix { sizes: &[1514], rate: 100e3, loads: &[6.0], spell: 1e6, packets: 10_000, ..TrafficMix::mixed(7) };
 

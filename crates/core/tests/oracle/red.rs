@@ -8,19 +8,19 @@ use headgate_core::{Discipline, Ecn, FlowId, LinkInfo, Packet, Params, Port, Rat
 
 use crate::harness::{Arrival, Decision, NamedState, Oracle, TrafficMix, agree, entry};
 
-/// What the thresholds, the weight and the switches come to, worked out by hand for each set of settings.
+/// The settings in numbers. Thresholds and weight are computed by hand for each case.
 #[derive(Clone, Copy)]
 pub struct Set {
-    /// Packets and bytes there is room for.
+    /// The limit in packets and in bytes.
     pub room: (usize, u64),
     pub minth: f64,
     pub maxth: f64,
     pub maxp: f64,
     pub wq: f64,
-    /// Seconds for a mean packet, and its bytes.
+    /// Transmission time of a mean packet in seconds, and its bytes.
     pub s: f64,
     pub mean: f64,
-    /// In byte mode q counts bytes.
+    /// Byte mode: q counts bytes.
     pub bytes: bool,
     pub by_size: bool,
     pub gentle: bool,
@@ -31,7 +31,8 @@ pub struct Set {
     pub mark_above: bool,
 }
 
-/// 150 packets, thresholds 50 and 100, the rest as in 1993; 1000 B packets at 10 Mbit/s.
+/// A buffer of 150 packets with thresholds of 50 and 100, and the values of 1993. Packets have 1000 B, the link 10
+/// Mbit/s.
 pub const PLAIN: Set = Set {
     room: (150, u64::MAX),
     minth: 50.0,
@@ -50,15 +51,15 @@ pub const PLAIN: Set = Set {
     mark_above: false,
 };
 
-/// The paper's figure 2, around a list of packets.
+/// The paper's figure 2, with a list of packets as queue.
 pub struct Figure2 {
     pub set: Set,
     pub queue: VecDeque<Arrival>,
     pub avg: f64,
     pub count: i64,
-    /// Since when the queue is empty and the link idle.
+    /// Start of the idle time, if the queue is empty.
     pub q_time: Option<f64>,
-    /// The paper's maxp, which variants move.
+    /// The paper's maxp, which variants change.
     pub maxp: f64,
 }
 
@@ -76,7 +77,7 @@ impl Figure2 {
         if let (true, Some(q_time)) = (self.queue.is_empty(), self.q_time) {
             let m = (now - q_time) / self.set.s;
             self.avg *= (1.0 - self.set.wq).powf(m);
-            // A packet that is dropped does not end the idle time.
+            // A dropped packet does not end the idle time.
             self.q_time = Some(now);
         } else {
             self.avg = (1.0 - self.set.wq) * self.avg + self.set.wq * self.q();
@@ -116,7 +117,7 @@ impl Figure2 {
         self.queue.len() < self.set.room.0 && held + u64::from(packet.bytes) <= self.set.room.1
     }
 
-    /// What becomes of a packet once the average is known.
+    /// Drops, marks or stores a packet, for the updated average.
     pub fn judge(&mut self, packet: Arrival, rng: &mut Rng) -> Vec<Decision> {
         if !self.has_room(&packet) {
             self.count = 0;
@@ -227,20 +228,20 @@ fn red_with_tcs_defaults() {
     compare("preset=linux,limit=120KB", tc, TrafficMix::mixed(6));
     compare("preset=linux,limit=120KB,ecn=on", Set { ecn: true, ..tc }, TrafficMix::mixed(7));
 }
-/// One line of the trace worked by hand.
+/// One line of the trace, computed by hand.
 #[derive(Clone, Copy)]
 enum TraceLine {
-    /// An arrival: the average and the count after it, and what became of it.
+    /// An arrival: the average and the count after it, and its outcome.
     Arrives(f64, i64, TracedOutcome),
-    /// The same of a packet that can carry a mark.
+    /// The same for an ECN-capable packet.
     ArrivesEct(f64, i64, TracedOutcome),
-    /// A departure at this millisecond, and whether there was a packet.
+    /// A dequeue at this millisecond, and whether a packet was queued.
     Departs(u64, bool),
 }
 
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum TracedOutcome {
-    Kept,
+    Queued,
     Marked,
     Early,
     Forced,
@@ -253,35 +254,35 @@ const BY_HAND: [TraceLine; 32] = {
     use TraceLine::*;
     use TracedOutcome::*;
     [
-        Arrives(0.0, -1, Kept),                 // q 0: avg 0, below minth
-        Arrives(0.5, -1, Kept),                 // q 1: avg (0 + 1)/2
-        Arrives(1.25, -1, Kept),                // q 2: avg (0.5 + 2)/2
-        Arrives(2.125, 0, Kept),                // q 3: pb 1/64, count 0: pa 0.016, draw 0.051
-        Arrives(3.0625, 1, Kept),               // q 4: pb 0.133, count 1: pa 0.133/0.867 = 0.153, draw 0.648
-        Arrives(4.03125, 2, Kept),              // q 5: pb 0.254, count 2: pa 0.254/0.492 = 0.516, draw 0.867
+        Arrives(0.0, -1, Queued),                 // q 0: avg 0, below minth
+        Arrives(0.5, -1, Queued),                 // q 1: avg (0 + 1)/2
+        Arrives(1.25, -1, Queued),                // q 2: avg (0.5 + 2)/2
+        Arrives(2.125, 0, Queued),                // q 3: pb 1/64, count 0: pa 0.016, draw 0.051
+        Arrives(3.0625, 1, Queued),               // q 4: pb 0.133, count 1: pa 0.133/0.867 = 0.153, draw 0.648
+        Arrives(4.03125, 2, Queued),              // q 5: pb 0.254, count 2: pa 0.254/0.492 = 0.516, draw 0.867
         Arrives(5.015625, 0, Early),            // q 6: pb 0.377, count 3: 1 - 3 pb < 0, certain, no draw
-        Arrives(5.5078125, 1, Kept),            // q 6: pb 0.438, count 1: pa 0.438/0.562 = 0.781, draw 0.845
+        Arrives(5.5078125, 1, Queued),            // q 6: pb 0.438, count 1: pa 0.438/0.562 = 0.781, draw 0.845
         Arrives(6.25390625, 0, Forced),         // q 7: above maxth
         Departs(0, true), Departs(1, true), Departs(2, true), Departs(3, true),
-        Arrives(4.626953125, 1, Kept),          // q 3: pb 0.328, count 1: pa 0.328/0.672 = 0.489, draw 0.627
+        Arrives(4.626953125, 1, Queued),          // q 3: pb 0.328, count 1: pa 0.328/0.672 = 0.489, draw 0.627
         Arrives(4.3134765625, 0, Early),        // q 4: pb 0.289, count 2: pa 0.289/0.422 = 0.686, draw 0.111
         ArrivesEct(4.15673828125, 0, Marked),   // q 4: pb 0.270, count 1: pa 0.270/0.730 = 0.369, draw 0.180
-        Arrives(4.578369140625, 1, Kept),       // q 5: pb 0.322, count 1: pa 0.322/0.678 = 0.476, draw 0.625
+        Arrives(4.578369140625, 1, Queued),       // q 5: pb 0.322, count 1: pa 0.322/0.678 = 0.476, draw 0.625
         Arrives(5.2891845703125, 0, Early),     // q 6: pb 0.411, count 2: 1 - 2 pb = 0.178 < pb, certain, no draw
         Departs(4, true), Departs(5, true), Departs(6, true), Departs(7, true), Departs(8, true), Departs(9, true),
-        Departs(10, false),                     // the link falls idle
-        Departs(13, false),                     // asked again: idle since 10 ms all the same
-        Arrives(0.6611480712890625, -1, Kept),  // 3 ms idle are 3 packets: 5.289/2^3
+        Departs(10, false),                     // the link becomes idle
+        Departs(13, false),                     // dequeued again: idle since 10 ms
+        Arrives(0.6611480712890625, -1, Queued),  // 3 ms idle are 3 packets: 5.289/2^3
         Departs(13, true),
-        Arrives(0.33057403564453125, -1, Kept), // q 0, but the link is busy: avg (0.661 + 0)/2
-        Arrives(0.6652870178222656, -1, Kept),  // q 1
-        Arrives(1.3326435089111328, -1, Kept),  // q 2
-        Arrives(2.1663217544555664, 0, Kept),   // q 3: pb 0.021, count 0: pa 0.021, draw 0.555; the next draw is 0.025
+        Arrives(0.33057403564453125, -1, Queued), // q 0, but the link is busy: avg (0.661 + 0)/2
+        Arrives(0.6652870178222656, -1, Queued),  // q 1
+        Arrives(1.3326435089111328, -1, Queued),  // q 2
+        Arrives(2.1663217544555664, 0, Queued),   // q 3: pb 0.021, count 0: pa 0.021, draw 0.555; the next draw is 0.025
     ]
 };
 
 #[test]
-fn red_follows_a_trace_worked_by_hand() {
+fn red_follows_a_trace_computed_by_hand() {
     let settings = [("limit", "20p"), ("minth", "2p"), ("maxth", "6p"), ("maxp", "0.5"), ("wq", "0.5")];
     let link = LinkInfo::new(Rate::from_bits(8_000_000), 1000, 7);
     let red = Red::<()>::new(RedConfig::from_settings(&settings).unwrap(), &link).unwrap();
@@ -306,7 +307,7 @@ fn red_follows_a_trace_worked_by_hand() {
         } else if counts.marked() > before.marked() {
             TracedOutcome::Marked
         } else {
-            TracedOutcome::Kept
+            TracedOutcome::Queued
         };
         let detector = port.discipline().detector();
         assert_eq!((detector.average(), detector.count(), seen), (average, count, verdict), "line {line}");

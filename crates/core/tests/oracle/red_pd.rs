@@ -1,5 +1,5 @@
-//! RED-PD: Mahajan, Floyd, Wetherall, ICNP 2001, with what figures 7 and 8 hold and the paper leaves open from ns-2's
-//! `red-pd.cc` and `monitoring.tcl`. The output queue is RED of Floyd and Jacobson 1993, figure 2, gentle.
+//! RED-PD: Mahajan, Floyd, Wetherall, ICNP 2001, figures 7 and 8. What the paper leaves open follows ns-2's `red-pd.cc`
+//! and `monitoring.tcl`. The output queue is RED of Floyd and Jacobson 1993, figure 2, gentle.
 
 mod filter;
 mod lists;
@@ -17,7 +17,7 @@ use numbers::{Dynamic, RedPdNumbers};
 struct RedPdFlow {
     p: f64,
     passed: f64,
-    /// Nanoseconds.
+    /// Times in nanoseconds.
     changed: i64,
     unresponsive: bool,
     arrived: f64,
@@ -33,7 +33,7 @@ struct Plain {
     avg: f64,
     count: f64,
     idle: Option<f64>,
-    /// Nanoseconds, as are the lengths.
+    /// Times and lengths in nanoseconds.
     started: i64,
     length: i64,
     lengths: Vec<i64>,
@@ -43,7 +43,7 @@ struct Plain {
     average_rate: Option<f64>,
     filling: BTreeMap<u64, f64>,
     lists: Vec<BTreeMap<u64, f64>>,
-    /// Lists and drops of every flow in them, each weighed with its name: what `state` says of them.
+    /// Number of lists and drops of every flow, each weighted with the flow's number. `state` reports these sums.
     listed: (f64, f64),
     /// Flows that the last list identified.
     identified: usize,
@@ -88,7 +88,7 @@ impl Plain {
     }
 }
 
-/// Several numbers as one, in which a change of any by a thousandth shows.
+/// Combines several numbers into one that shows a change of any of them by a thousandth.
 fn digest(numbers: impl IntoIterator<Item = f64>) -> f64 {
     numbers.into_iter().fold(0.0, |all, number| all * 1.7 + (1.0 + number).ln())
 }

@@ -1,5 +1,5 @@
-//! RED with a penalty box: Floyd, Fall, ToN 7(4), 1999, the three tests; boxes and intervals as docs/disciplines/
-//! red_penalty.md has them, after the paper's ns-2 scripts.
+//! RED with a penalty box: the three tests of Floyd, Fall, ToN 7(4), 1999. Boxes and intervals follow
+//! docs/disciplines/red_penalty.md, which follows the paper's ns-2 scripts.
 
 use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
@@ -18,7 +18,7 @@ const LINK: f64 = 10e6;
 /// A flow in the bad box.
 struct Bad {
     reason: &'static str,
-    /// When it came, in bytes a second.
+    /// Its rate when it entered the box, in bytes a second.
     rate: f64,
     bytes: f64,
 }
@@ -36,7 +36,7 @@ struct Boxes {
     next: f64,
     since: f64,
     log: VecDeque<u64>,
-    /// Flow, drop rate, rate.
+    /// Samples: flow, drop rate, rate.
     history: VecDeque<(u64, f64, f64)>,
     bad: BTreeMap<u64, Bad>,
     /// Arrivals, signals and bytes outside the box; arrivals and signals in it.
@@ -45,10 +45,10 @@ struct Boxes {
     good_bytes: f64,
     bad_arrivals: f64,
     bad_signals: f64,
-    /// Bits per second, and when the bucket of 2 mtu will be full, in whole nanoseconds.
+    /// The rate limit in bit/s, and the time at which the bucket of 2 mtu will be full, in whole nanoseconds.
     rate: u64,
     full_at: u64,
-    /// What was seen, to know that the trace shows something.
+    /// The events of the trace. A trace without them would prove nothing.
     seen: Rc<RefCell<BTreeSet<&'static str>>>,
 }
 
@@ -96,7 +96,7 @@ impl Boxes {
     }
 
     fn most(&self) -> Option<(u64, usize)> {
-        // The greatest count, and of several the smallest name, which comes first.
+        // The largest count; among equals the smallest flow number, which comes first.
         let counts = self.counts();
         let greatest = counts.values().copied().max()?;
         counts.into_iter().find(|(_, count)| *count == greatest)
@@ -111,7 +111,7 @@ impl Boxes {
         let all = self.good_bytes / elapsed;
         let n = self.counts().len();
 
-        // do_reward, for every flow in the box.
+        // do_reward: every flow in the box.
         let p = if self.bad_arrivals == 0.0 { 0.0 } else { self.bad_signals / self.bad_arrivals };
         for flow in self.bad.keys().copied().collect::<Vec<_>>() {
             let Bad { reason, rate: before, bytes } = self.bad[&flow];
@@ -127,7 +127,7 @@ impl Boxes {
             }
         }
 
-        // do_detect, for the flow with most drops.
+        // do_detect: the flow with most drops.
         let p = if self.good_arrivals == 0.0 { 0.0 } else { self.good_signals / self.good_arrivals };
         if let Some((flow, drops)) = self.most() {
             let rate = drops as f64 / self.log.len() as f64 * all;
@@ -271,7 +271,7 @@ fn look(red: &RedPenalty<usize>, _: Time) -> NamedState {
     state
 }
 
-/// Compares, and says what examinations found.
+/// Compares, and returns the results of the examinations.
 fn compare(settings: &str, oracle: Boxes, traffic: TrafficMix) -> BTreeSet<&'static str> {
     let settings: Vec<(&str, &str)> = settings.split(',').filter_map(|pair| pair.split_once('=')).collect();
     let config = RedPenaltyConfig::from_settings(&settings).unwrap();
@@ -286,7 +286,7 @@ fn the_penalty_box_packet_by_packet() {
     let red = Set { minth: 10.0, maxth: 30.0, wq: 0.02, maxp: 0.1, ..PLAIN };
     let short = Boxes { log_size: 200, ..Boxes::new(red) };
     let mut seen = compare("limit=150p,minth=10p,maxth=30p,wq=0.02,maxp=0.1,log=200", short, TrafficMix::even(1));
-    // With so short a round trip no flow is unfriendly: the other two tests decide.
+    // With such a short round trip no flow is unfriendly, so the other two tests decide.
     let patient = Boxes { interval: 1.0, next: 1.0, rtt: 0.001, log_size: 50, high: 5000.0, ..Boxes::new(red) };
     let settings = "limit=150p,minth=10p,maxth=30p,wq=0.02,maxp=0.1,interval=1s,rtt=1ms,log=50,disproportionate=5000";
     seen.extend(compare(settings, patient, TrafficMix::mixed(2)));

@@ -1,5 +1,5 @@
-//! Self-adjustable CHOKe as docs/disciplines/sac.md describes it: of Jiang, Hamdi, Liu, ISCC 2003, only the abstract is at
-//! hand. The oracle of CHOKe does the rest.
+//! Self-adjustable CHOKe as docs/disciplines/sac.md describes it. Only the abstract of Jiang, Hamdi, Liu, ISCC 2003, is
+//! available. The oracle of CHOKe does the rest.
 
 use headgate_core::disciplines::{Sac, SacConfig};
 use headgate_core::{Discipline, LinkInfo, Params, Rate, Rng, Time};
@@ -13,7 +13,7 @@ struct Adjusting {
     most: f64,
     weight: f64,
     class: Option<u16>,
-    /// Averages of what was unresponsive, and of what met its own flow first.
+    /// Average shares of unresponsive arrivals, and of arrivals whose first candidate matched.
     share: f64,
     met: f64,
 }

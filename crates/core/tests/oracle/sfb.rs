@@ -1,6 +1,6 @@
 //! SFB, from figure 14 of the BLUE paper, the pseudocode of the comparison paper's section 2.4 with its freeze time and
-//! box time, and the moving hash of the BLUE paper's section IV-D. The hash function itself is the crate's: a keyed one.
-//! Where the papers can be read in two ways, a switch of [`SfbNumbers`] chooses.
+//! box time, and the moving hash of the BLUE paper's section IV-D. The keyed hash function is the crate's. Where the
+//! papers allow two readings, a switch of [`SfbNumbers`] selects one.
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
@@ -19,11 +19,11 @@ struct SfbNumbers {
     bins: usize,
     bin_size: usize,
     bin_max: usize,
-    /// Figure 15: only a packet all of whose bins are overfull is dropped. Figure 14 drops it within its loop.
+    /// Figure 15 drops a packet only if all its bins are overfull. Figure 14 drops it within the loop.
     overfull_all: bool,
-    /// Comparison paper, section 4.3: the penalty decides alone. Figure 14 drops within its loop, whatever pmin is.
+    /// Comparison paper, section 4.3: the penalty decides alone. Figure 14 drops within the loop, with any pmin.
     penalty_alone: bool,
-    /// The second loop of the comparison paper's pseudocode, which figure 14 does not have.
+    /// The second loop of the comparison paper's pseudocode, which figure 14 lacks.
     departure_loop: bool,
     d1: f64,
     d2: f64,
@@ -39,15 +39,16 @@ struct SfbNumbers {
 
 #[derive(Clone)]
 enum Penalty {
-    /// Bits a second and bytes; what is in the bucket, and since when.
+    /// Rate in bit/s and burst in bytes; the bucket's level, and the time of that level.
     Rate { rate: f64, burst: f64, tokens: f64, since: f64 },
     /// When the next packet may pass.
     Boxtime { boxtime: f64, random: bool, opens: f64 },
-    /// Each flow its share; a page of its own, the papers only name the idea.
+    /// A share for each flow. The papers only name the idea; the discipline's page derives it.
     FairShare(FairShare),
 }
 
-/// The link's rate in bits a second over the number of flows, counted in windows by linear counting over 4096 bits.
+/// The link's rate in bit/s, divided by the number of flows. Flows are estimated per window by linear counting in 4096
+/// bits.
 #[derive(Clone)]
 struct FairShare {
     link: f64,
@@ -56,7 +57,7 @@ struct FairShare {
     window_ends: f64,
     bits: BTreeSet<u64>,
     bits_before: usize,
-    /// When the bucket of each set, level and bin is full again.
+    /// Time at which the bucket of each set, level and bin is full.
     full_at: BTreeMap<(usize, usize, usize), f64>,
 }
 
@@ -74,25 +75,25 @@ impl FairShare {
         f64::max(-4096.0 * (1.0 - set as f64 / 4096.0).ln(), 1.0)
     }
 
-    /// Whole bits a second and whole nanoseconds, the latter rounded up.
+    /// Time to send `bytes` at the share, in whole bit/s, rounded up to whole nanoseconds.
     fn time_of(&self, bytes: f64) -> f64 {
         let rate = (self.link / self.flows()).floor() as u128;
         (bytes as u128 * 8_000_000_000).div_ceil(rate) as f64
     }
 
-    fn full_at(&self, places: &[(usize, usize, usize)]) -> f64 {
-        places.iter().map(|place| self.full_at.get(place).copied().unwrap_or(0.0)).fold(f64::INFINITY, f64::min)
+    fn full_at(&self, bins: &[(usize, usize, usize)]) -> f64 {
+        bins.iter().map(|bin| self.full_at.get(bin).copied().unwrap_or(0.0)).fold(f64::INFINITY, f64::min)
     }
 
-    fn admits(&self, places: &[(usize, usize, usize)], bytes: f64, now: f64) -> bool {
-        let lacking = f64::max(self.full_at(places) - now, 0.0);
+    fn admits(&self, bins: &[(usize, usize, usize)], bytes: f64, now: f64) -> bool {
+        let lacking = f64::max(self.full_at(bins) - now, 0.0);
         lacking == 0.0 || lacking + self.time_of(bytes) <= self.time_of(self.burst)
     }
 
-    fn passed(&mut self, places: &[(usize, usize, usize)], bytes: f64, now: f64) {
-        let full_at = f64::max(self.full_at(places), now) + self.time_of(bytes);
-        for place in places {
-            let bin = self.full_at.entry(*place).or_insert(0.0);
+    fn passed(&mut self, bins: &[(usize, usize, usize)], bytes: f64, now: f64) {
+        let full_at = f64::max(self.full_at(bins), now) + self.time_of(bytes);
+        for bin in bins {
+            let bin = self.full_at.entry(*bin).or_insert(0.0);
             *bin = f64::max(*bin, full_at);
         }
     }
@@ -107,9 +108,9 @@ impl Penalty {
         Penalty::Rate { rate, burst, tokens: burst, since: 0.0 }
     }
 
-    fn admits(&mut self, places: &[(usize, usize, usize)], bytes: f64, now: f64) -> bool {
+    fn admits(&mut self, bins: &[(usize, usize, usize)], bytes: f64, now: f64) -> bool {
         match self {
-            Penalty::FairShare(fair) => fair.admits(places, bytes, now),
+            Penalty::FairShare(fair) => fair.admits(bins, bytes, now),
             Penalty::Rate { rate, burst, tokens, since } => {
                 *tokens = f64::min(*tokens + (now - *since) * *rate / 8e9, *burst);
                 *since = now;
@@ -120,9 +121,9 @@ impl Penalty {
         }
     }
 
-    fn passed(&mut self, places: &[(usize, usize, usize)], bytes: f64, now: f64, rng: &mut Rng) {
+    fn passed(&mut self, bins: &[(usize, usize, usize)], bytes: f64, now: f64, rng: &mut Rng) {
         match self {
-            Penalty::FairShare(fair) => fair.passed(places, bytes, now),
+            Penalty::FairShare(fair) => fair.passed(bins, bytes, now),
             Penalty::Rate { tokens, .. } => *tokens -= bytes,
             Penalty::Boxtime { boxtime, random: false, opens } => *opens = now + *boxtime,
             Penalty::Boxtime { boxtime, random: true, opens } => {
@@ -131,7 +132,8 @@ impl Penalty {
         }
     }
 
-    /// What is missing in the bucket, in seconds of its rate; when the box opens; or until `hog`'s bucket is full.
+    /// The state for comparison: seconds until the bucket is full, the time at which the box opens, or the time until
+    /// `hog`'s bucket is full.
     fn state(&self, hog: &[(usize, usize, usize)], now: f64) -> f64 {
         match self {
             Penalty::Rate { rate, burst, tokens, since } => {
@@ -151,19 +153,19 @@ struct PlainSfbBin {
     frozen_until: f64,
 }
 
-/// A set, and a bin a level.
+/// A set, and one bin per level.
 type Entered = (usize, Vec<usize>);
 
 struct Plain {
     settings: SfbNumbers,
     penalty: Penalty,
-    /// One list of bins a level, for the hash functions in use and for those to come.
+    /// One list of bins per level, for the hash functions in use and for the next ones.
     sets: [Vec<Vec<PlainSfbBin>>; 2],
-    /// How often the hash functions have changed. The set in use is the first after an even number of changes.
+    /// Number of changes of the hash functions. After an even number, the first set is in use.
     changes: usize,
     next_change: f64,
     now: f64,
-    /// Each packet with the set and the bins it entered, and those it entered in the set to come.
+    /// Each packet with its set and bins, and with its bins in the next set.
     queue: VecDeque<(Arrival, [Option<Entered>; 2])>,
 }
 
@@ -175,7 +177,7 @@ impl Plain {
         Plain { settings, penalty, sets, changes: 0, next_change, now: 0.0, queue }
     }
 
-    /// h_0 .. h_L-1 after so many changes. Keys follow from the secret by number, eight for each change.
+    /// h_0 .. h_L-1 after a number of `changes`. Keys are derived from the secret by number, eight per change.
     fn hashes(&self, changes: usize, flow: u64) -> Vec<usize> {
         let hash = |level: usize| {
             let key = keyed(KEY, FlowId((8 * changes + level + 1) as u64));
@@ -211,7 +213,7 @@ impl Plain {
         }
         let in_use = self.changes % 2;
         let h = self.hashes(self.changes, packet.flow);
-        let places: Vec<_> = h.iter().enumerate().map(|(level, i)| (in_use, level, *i)).collect();
+        let bins: Vec<_> = h.iter().enumerate().map(|(level, i)| (in_use, level, *i)).collect();
         let (mut pmin, mut overfull) = (1.0, 0);
         for (level, &i) in h.iter().enumerate() {
             let bin = &mut self.sets[in_use][level][i];
@@ -239,7 +241,7 @@ impl Plain {
         let bytes = f64::from(packet.bytes);
         let mut decisions = Vec::new();
         if pmin >= 1.0 {
-            if !self.penalty.admits(&places, bytes, now) {
+            if !self.penalty.admits(&bins, bytes, now) {
                 return vec![Decision::Dropped(packet.number, Why::Unresponsive)];
             }
         } else if pmin > 0.0 && rng.unit() < pmin {
@@ -252,12 +254,13 @@ impl Plain {
             return vec![Decision::Dropped(packet.number, Why::Overflow)];
         }
         if pmin >= 1.0 {
-            self.penalty.passed(&places, bytes, now, rng);
+            self.penalty.passed(&bins, bytes, now, rng);
         }
         for (level, &i) in h.iter().enumerate() {
             self.sets[in_use][level][i].qlen += 1;
         }
-        // "Any time a flow is classified as nonresponsive, it is hashed using the second set": its packet is in both.
+        // "Any time a flow is classified as nonresponsive, it is hashed using the second set": its packet enters both
+        // sets.
         let to_come = self.hashes(self.changes + 1, packet.flow);
         let second = (pmin >= 1.0 && warm && self.settings.rehash > 0.0).then_some((1 - in_use, to_come));
         if let Some((set, bins)) = &second {
@@ -311,8 +314,8 @@ fn look(sfb: &Sfb<usize>, now: Time) -> NamedState {
     let penalty = match &sfb.limiter {
         Limiter::Rate(bucket) => bucket.time_to_full(now).as_secs_f64(),
         Limiter::Interval { opens, .. } => opens.as_secs_f64(),
-        // Of the hog, on two levels.
-        Limiter::Packets(_) => unreachable!("no paper has it"),
+        // The hog's bins, on two levels.
+        Limiter::Packets(_) => unreachable!("no paper has this limiter"),
         Limiter::Each(fair) => fair.time_to_full(&sfb.bins_of(FlowId(0))[..2], now).as_secs_f64(),
     };
     let flows = if let Limiter::Each(fair) = &sfb.limiter { fair.flows() } else { 0.0 };
@@ -331,8 +334,8 @@ fn compare(settings: &[(&str, &str)], plain: SfbNumbers, traffic: TrafficMix) {
     agree(Sfb::new(config, &link).unwrap(), Plain::new(plain), look, traffic);
 }
 
-/// The comparison paper's section 3.3.3, in fewer bins (so that flows collide) and with steps that make the hog
-/// unresponsive within seconds.
+/// The comparison paper's section 3.3.3, with fewer bins, so that flows collide. The steps make the hog unresponsive
+/// within seconds.
 const QUICK: &[(&str, &str)] = &[("limit", "60p"), ("bins", "7"), ("d1", "0.05"), ("d2", "0.01"), ("rehash", "3s")];
 
 fn quick() -> SfbNumbers {
@@ -396,7 +399,7 @@ fn sfb_gives_each_unresponsive_flow_the_share_that_its_page_derives() {
 }
 
 #[test]
-fn sfb_agrees_with_the_papers_whatever_becomes_of_the_hash_functions() {
+fn sfb_agrees_with_the_papers_with_and_without_changes_of_the_hash_functions() {
     let with = |more: &[(&'static str, &'static str)]| [QUICK, more].concat();
     let cold = SfbNumbers { double_buffer: false, ..quick() };
     compare(&with(&[("double_buffer", "off")]), cold, TrafficMix::mixed(4));
@@ -408,7 +411,7 @@ fn sfb_agrees_with_the_papers_whatever_becomes_of_the_hash_functions() {
 
 #[test]
 fn sfb_agrees_with_the_papers_in_their_configurations() {
-    // The defaults with room for 100 packets: 1.5/23 of it is 6.52.
+    // The defaults with a limit of 100 packets: 1.5/23 of it is 6.52.
     let paper = SfbNumbers { bins: 23, bin_size: 6, bin_max: 6, packets: 100, d1: 0.005, d2: 0.001, ..quick() };
     let paper = SfbNumbers { rehash: 5e9, warmup: 5e9, ..paper };
     compare(&[("limit", "100p")], paper.clone(), TrafficMix::mixed(7));
@@ -416,7 +419,7 @@ fn sfb_agrees_with_the_papers_in_their_configurations() {
         SfbNumbers { bin_size: 13, bin_max: 13, packets: usize::MAX, bytes: 200_000, rehash: 2e9, ..paper.clone() };
     let blue = SfbNumbers { warmup: 2e9, departure_loop: false, penalty: Penalty::rate(160e3, 2000.0), ..blue };
     compare(&[("preset", "blue")], blue, TrafficMix::mixed(8));
-    // Two thresholds and no freeze time, as Linux has them, and no marks.
+    // Two thresholds and no freeze time, as in Linux, and no marks.
     let two = [("bin_size", "19"), ("bin_max", "24"), ("freeze_time", "0s"), ("ecn", "off"), ("d1", "0.01")];
     let plain = SfbNumbers { levels: 3, bins: 8, bin_size: 19, bin_max: 24, freeze_time: 0.0, ecn: false, ..paper };
     let plain = SfbNumbers { d1: 0.01, packets: 1000, ..plain };

@@ -1,8 +1,9 @@
-//! Linux's SFB (6.1, net/sched/sch_sfb.c) beside the preset `linux`: the order of `sfb_enqueue`, its probabilities in
-//! units of 1/65535, the bucket of `sfb_rate_limit`, and its counters.
+//! Linux's SFB (6.1, net/sched/sch_sfb.c), compared with the preset `linux`: the steps of `sfb_enqueue`, its
+//! probabilities in units of 1/65535, the bucket of `sfb_rate_limit`, and its counters.
 //!
-//! Three things are the crate's: the hash of each level, changes of the hash functions at whole multiples of the period
-//! (Linux: at the first arrival after it), and random draws before they are cut to 16 bits. Jiffies are nanoseconds.
+//! Three parts are the crate's: the hash of each level, the random draws before they are cut to 16 bits, and the times
+//! at which the hash functions change. The crate changes them at whole multiples of the period, Linux at the first
+//! arrival after a period. Jiffies are nanoseconds.
 
 use std::cell::RefCell;
 use std::collections::{BTreeMap, VecDeque};
@@ -93,7 +94,7 @@ impl SchSfb {
 
     fn swap_when_due(&mut self) {
         while self.now >= (self.swaps + 1) * self.tc.rehash {
-            // The buckets stay as they are: only the hash function of the slot left behind is new.
+            // The buckets do not change. Only the slot that was in use gets a new hash function.
             self.slot = 1 - self.slot;
             self.swaps += 1;
         }
@@ -217,7 +218,7 @@ fn look(sfb: &Sfb<usize>, _: Time) -> NamedState {
     state
 }
 
-/// Both on the same traffic; returns Linux's counters.
+/// Runs both with the same traffic and returns Linux's counters.
 fn compare(settings: &[(&str, &str)], tc: TcOptions, traffic: TrafficMix) -> BTreeMap<&'static str, u32> {
     let config = SfbConfig::from_settings(&[&[("preset", "linux")], settings].concat()).unwrap();
     let link = LinkInfo::new(Rate::from_bits(10_000_000), 1000, KEY);
@@ -226,7 +227,7 @@ fn compare(settings: &[(&str, &str)], tc: TcOptions, traffic: TrafficMix) -> BTr
     counters.take()
 }
 
-/// A flood, and pauses in which its bins fall empty.
+/// A flood, with pauses in which its bins become empty.
 const FLOOD: TrafficMix = TrafficMix { hog: 0.6, loads: &[0.0, 1.5, 4.0], spell: 2.0, ..TrafficMix::mixed(1) };
 
 #[test]
@@ -237,7 +238,7 @@ fn the_preset_linux_decides_as_sch_sfb_does() {
 
 #[test]
 fn the_preset_linux_decides_as_sch_sfb_does_when_full_and_over_new_hash_functions() {
-    // Steps of 1/100 and 1/1000 in units of 1/65535, room for 120 packets, a new hash function each 3 s.
+    // Steps of 1/100 and 1/1000 in units of 1/65535, a limit of 120 packets, new hash functions every 3 s.
     let tc = TcOptions { limit: 120, increment: 655, decrement: 66, rehash: 3 * SECOND, db: SECOND, ..TC };
     let tc = TcOptions { penalty_rate: 100, penalty_burst: 5, max: 40, target: 10, ..tc };
     let steps = [("increment", "0.009994659342336"), ("decrement", "0.00100709544518196")];
@@ -271,7 +272,8 @@ fn a_flow_that_shares_bins_with_a_flood_passes_while_it_has_one_bin_below_its_ma
         let flood = sfb.bins_of(FlowId(0));
         (1..201).filter(|flow| sfb.bins_of(FlowId(*flow)).iter().zip(&flood).any(|(a, b)| a == b)).count() as u64
     };
-    // 200 x 0.4, with a standard deviation of 7. Both lose the 75 packets of the flood beyond `max`.
+    // 200 x 0.4 flows share a bin, with a standard deviation of 7. With either rule the flood loses 75 packets beyond
+    // `max`.
     assert!(sharing.abs_diff(81) < 28, "{sharing}");
     assert_eq!(lost("all"), 75);
     assert!(lost("any") >= 75 + sharing, "{} {sharing}", lost("any"));

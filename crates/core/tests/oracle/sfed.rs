@@ -13,7 +13,7 @@ struct Sfed41 {
     /// A bucket for each class (section 3: "or aggregate of flows"), not for each flow.
     classes: bool,
     queue: VecDeque<Arrival>,
-    /// Flow and occupancy x_j. A deleted bucket's place is taken by the last.
+    /// Flow and occupancy x_j. The last bucket takes the position of a deleted bucket.
     buckets: Vec<(u64, f64)>,
     next: usize,
     sigma: f64,
@@ -105,7 +105,7 @@ impl Oracle for Sfed41 {
 
 fn look(sfed: &Sfed<usize>, _: Time) -> NamedState {
     let mut state = vec![entry("sigma", sfed.sigma()), entry("height", sfed.bucket_height())];
-    // As a flow and as a class: the discipline looks at one of them.
+    // The same number as flow and as class: the discipline uses one of the two.
     let bucket = |owner: u64| sfed.bucket(FlowId(owner), ClassId(owner as u16)).unwrap_or(NO_BUCKET);
     state.extend((0..).zip(BUCKETS).map(|(flow, name)| entry(name, bucket(flow))));
     state
@@ -142,7 +142,7 @@ fn sfed_does_what_section_4_1_says() {
             },
             TrafficMix::mixed(5),
         ),
-        // RED's own profile, and with a lambda2 of 0 a line from 0 to maxp.
+        // RED's own profile; with lambda2 = 0 the probability rises in one line from 0 to maxp.
         (Setting { text: "limit=50p,gentle=off", gentle: false, ..PAPER }, TrafficMix::even(7)),
         (
             Setting { text: "limit=50p,lambda1=1,lambda2=0,maxp=1", lambda1: 1.0, lambda2: 0.0, maxp: 1.0, ..PAPER },

@@ -1,4 +1,4 @@
-//! SFQ: a hash, a list of queues, and turns.
+//! SFQ: a hash, a list of queues, and round robin.
 
 use std::collections::VecDeque;
 
@@ -21,13 +21,13 @@ enum Sharing {
 /// The settings, in numbers.
 #[derive(Clone, Copy)]
 struct SfqNumbers {
-    /// Packets and bytes for all; one of them is infinite.
+    /// Limits in packets and in bytes; one is infinite.
     limit: (f64, f64),
     buckets: usize,
     sharing: Sharing,
-    /// Bytes a turn, or 0 for one packet.
+    /// Bytes per turn; 0 for one packet.
     quantum: f64,
-    /// Seconds, or infinite.
+    /// Period in seconds, or infinite.
     perturb: f64,
     depth: usize,
     flows: usize,
@@ -53,9 +53,9 @@ struct Plain {
     key: u64,
     perturbed: u64,
     queues: Vec<VecDeque<Arrival>>,
-    /// Buckets that hold packets, in the order of their turns, with what they may send.
+    /// Nonempty buckets in the order of their turns, with their credits.
     turns: VecDeque<(usize, f64)>,
-    /// Whether the first has its quantum for this turn.
+    /// Whether the first bucket has received its quantum for this turn.
     paid: bool,
     lengths: Lengths,
 }
@@ -161,7 +161,7 @@ impl Oracle for Plain {
         let mut decisions = Vec::new();
         let (packets, bytes) = self.settings.limit;
         let parts = self.settings.buckets as f64;
-        // Its part, but no less than it held before and than the packet alone.
+        // A bucket may hold its part, or as much as it held before, or this packet alone.
         let most_packets = (packets / parts).floor().max(self.queues[bucket].len() as f64).max(1.0);
         let most_bytes = (bytes / parts).floor().max(self.bytes(bucket)).max(f64::from(packet.bytes));
         self.add(bucket, packet);
@@ -196,7 +196,7 @@ impl Oracle for Plain {
                 let packet = self.queues[bucket].pop_front().unwrap();
                 *credit -= if self.settings.quantum > 0.0 { f64::from(packet.bytes) } else { 1.0 };
                 self.changed(bucket);
-                // SFQ::deque of ns-2 makes the next bucket the active one at once.
+                // SFQ::deque of ns-2 advances to the next bucket at once.
                 if self.settings.sharing == Sharing::Ns2 && !self.queues[bucket].is_empty() {
                     self.turns.rotate_left(1);
                     self.paid = false;
@@ -268,7 +268,7 @@ fn sfq_with_a_shared_buffer_drops_from_the_longest_bucket() {
 }
 
 #[test]
-fn sfq_hashes_anew_and_keeps_what_waits() {
+fn sfq_changes_the_hash_function_and_keeps_queued_packets() {
     let settings = SfqNumbers { limit: (100.0, f64::INFINITY), buckets: 8, perturb: 0.1, ..PAPER };
     check(&[("limit", "100p"), ("buckets", "8"), ("perturb", "100ms")], settings, TrafficMix::mixed(6));
     let shared = SfqNumbers { sharing: Sharing::Shared, quantum: 1000.0, ..settings };
@@ -277,7 +277,7 @@ fn sfq_hashes_anew_and_keeps_what_waits() {
 }
 
 #[test]
-fn sfq_as_in_ns2_gives_a_bucket_half_of_what_is_free() {
+fn sfq_as_in_ns2_lets_a_bucket_grow_to_half_the_free_room() {
     let ns2 = SfqNumbers { limit: (40.0, f64::INFINITY), sharing: Sharing::Ns2, ns2_hash: true, ..PAPER };
     check(&[("preset", "ns2")], ns2, TrafficMix::mixed(8));
     let keyed = SfqNumbers { ns2_hash: false, ..ns2 };
@@ -288,8 +288,8 @@ fn sfq_as_in_ns2_gives_a_bucket_half_of_what_is_free() {
     check(&[("preset", "ns2"), ("limit", "90.5KB")], bytes, TrafficMix::mixed(9));
 }
 
-/// A queue of ns-2.35: 24 flows on a link of 800 kbit/s, as `traces/sfq-ns2.tcl` has them. A line is an arrival (+), a
-/// departure (-) or a drop (d) of a packet; the sum of its source and destination; its number.
+/// A queue of ns-2.35: 24 flows on a link of 800 kbit/s, from `traces/sfq-ns2.tcl`. A line has the event (arrival +,
+/// departure -, drop d), the sum of the packet's source and destination, and its number.
 const TRACE: &str = include_str!("../traces/sfq-ns2.txt");
 
 #[test]

@@ -1,4 +1,4 @@
-//! SFQ of REDs: a hash, figure 2 of Floyd and Jacobson in each bucket, and turns.
+//! SFQ-RED: a hash, figure 2 of Floyd and Jacobson in each bucket, and round robin.
 
 use std::collections::VecDeque;
 
@@ -12,14 +12,14 @@ use crate::red::{Figure2, PLAIN, Set};
 const KEY: u64 = 7;
 
 struct Plain {
-    /// Packets and bytes in all.
+    /// Limits in packets and in bytes.
     limit: (f64, f64),
-    /// Bytes a turn, or 0 for one packet.
+    /// Bytes per turn; 0 for one packet.
     quantum: f64,
     buckets: Vec<Figure2>,
-    /// Buckets that hold packets, in the order of their turns, with what they may send.
+    /// Nonempty buckets in the order of their turns, with their credits.
     turns: VecDeque<(usize, f64)>,
-    /// Whether the first has its quantum for this turn.
+    /// Whether the first bucket has received its quantum for this turn.
     paid: bool,
 }
 
@@ -100,7 +100,7 @@ fn check(settings: &[(&str, &str)], plain: Plain, traffic: TrafficMix) {
 
 #[test]
 fn sfq_red_is_a_red_in_each_bucket() {
-    // 10 buckets of 12 packets: 22 % and 89 % of that.
+    // 10 buckets of 12 packets; thresholds of 22 % and 89 % of a bucket.
     let packets = Set { room: (12, u64::MAX), minth: 2.64, maxth: 10.68, ..PLAIN };
     let settings = [("limit", "125p"), ("buckets", "10"), ("ecn", "off")];
     let off = Set { ecn: false, ..packets };
@@ -123,7 +123,7 @@ fn sfq_red_is_a_red_in_each_bucket() {
     let settings = [&settings[..], &[("maxp", "0.2"), ("minth", "1p"), ("maxth", "4p")]].concat();
     check(&settings, Plain::new((40.0, f64::INFINITY), 8, 700.0, quick), TrafficMix::mixed(3));
 
-    // More buckets than places: a packet each, as long as there is room.
+    // More buckets than packets of room: each bucket may hold a packet while the limit allows it.
     let crowded = Set { room: (1, u64::MAX), minth: 0.22, maxth: 0.89, ..PLAIN };
     let settings = [("limit", "9p"), ("buckets", "14")];
     check(&settings, Plain::new((9.0, f64::INFINITY), 14, 0.0, crowded), TrafficMix::mixed(4));

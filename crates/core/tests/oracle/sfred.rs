@@ -1,6 +1,6 @@
 //! SFRED, from section IV-A of the BLUE paper (figure 14 with "a per-bin maxp value"), the maxp of figure 4 of the
-//! self-configuring RED paper, and RED's average of 1993. What the papers leave open is as the discipline's page has it.
-//! The hash function itself is the crate's: a keyed one.
+//! self-configuring RED paper, and RED's average of 1993. What the papers leave open follows the discipline's page. The
+//! keyed hash function is the crate's.
 
 use std::collections::VecDeque;
 
@@ -11,7 +11,7 @@ use headgate_core::{FlowId, LinkInfo, Params, Rate, Rng, Time, Why};
 use crate::harness::{Arrival, Decision, NamedState, Oracle, TrafficMix, agree, entry};
 
 const KEY: u64 = 7;
-/// Seconds a packet of 1000 bytes takes at 10 Mbit/s.
+/// Transmission time of a packet of 1000 bytes at 10 Mbit/s, in seconds.
 const S: f64 = 0.0008;
 
 #[derive(Clone, Copy, PartialEq)]
@@ -25,7 +25,7 @@ enum Status {
 struct PlainRedBin {
     qlen: usize,
     avg: f64,
-    /// Up to when the average accounts for the time the bin has been empty, if it is.
+    /// Time up to which the average accounts for an empty bin; `None` if the bin holds packets.
     q_time: Option<f64>,
     maxp: f64,
     status: Status,
@@ -35,7 +35,7 @@ struct PlainRedBin {
 struct Plain {
     bins: Vec<Vec<PlainRedBin>>,
     bin_size: usize,
-    /// As in SFB: only a packet all of whose bins are overfull is dropped, or one of any such bin (figure 14).
+    /// As in SFB: drops a packet if all its bins are overfull, or if any is (figure 14).
     overfull_all: bool,
     /// As in SFB: the rate limit decides alone (comparison paper, section 4.3).
     penalty_alone: bool,
@@ -44,7 +44,7 @@ struct Plain {
     least_maxp: f64,
     wq: f64,
     limit: usize,
-    /// Bits a second, bytes, and what is in the bucket since when (nanoseconds).
+    /// Rate in bit/s, burst in bytes, and the bucket's level with its time in nanoseconds.
     rate: f64,
     burst: f64,
     tokens: f64,
@@ -205,7 +205,7 @@ fn compare(settings: &[(&str, &str)], plain: Plain, traffic: TrafficMix) {
 
 #[test]
 fn sfred_agrees_with_the_papers() {
-    // 1.5/23 of 100 packets, then bins of 13 in fewer bins, then in three levels without marks.
+    // Bins of 1.5/23 of 100 packets; fewer bins, of 13 packets; the same in three levels, without marks.
     compare(&[("limit", "100p")], Plain::new(2, 23, 150.0 / 23.0, 0.02, 100), TrafficMix::mixed(1));
     let few = [("limit", "60p"), ("bins", "7"), ("bin_size", "13p"), ("wq", "0.002")];
     compare(&few, Plain::new(2, 7, 13.0, 0.002, 60), TrafficMix::mixed(2));

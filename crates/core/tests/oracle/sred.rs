@@ -8,7 +8,7 @@ use headgate_core::{Discipline, LinkInfo, Params, Rate, Rng, Time, Why};
 use crate::harness::{Arrival, Decision, NamedState, Oracle, TrafficMix, agree, entry};
 
 struct PlainSred {
-    /// B, in packets or, with `bytes`, in bytes.
+    /// B, in packets, or in bytes with `bytes`.
     room: f64,
     bytes: bool,
     m: usize,
@@ -51,7 +51,7 @@ impl Oracle for PlainSred {
         if q + if self.bytes { f64::from(packet.bytes) } else { 1.0 } > self.room {
             return vec![Decision::Dropped(packet.number, Why::Overflow)];
         }
-        // Simple SRED, then what Full SRED adds.
+        // Simple SRED, followed by the addition of Full SRED.
         let psred = if q >= self.room / 3.0 {
             self.pmax
         } else if q >= self.room / 6.0 {
@@ -84,7 +84,7 @@ impl Oracle for PlainSred {
     }
 }
 
-/// A list of hundreds is compared by sums that tell its entries apart.
+/// The list has hundreds of entries. Weighted sums compare it as a whole.
 fn state(frequency: f64, zombies: impl Iterator<Item = (u64, u64, f64)>, packets: usize) -> NamedState {
     let (mut flows, mut counts, mut times, mut length) = (0.0, 0.0, 0.0, 0.0);
     for (flow, count, time) in zombies {

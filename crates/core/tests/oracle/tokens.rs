@@ -1,5 +1,5 @@
-//! What SFED and FABA have in common: Kamra, Saran, Sen, Shorey, Computer Networks 44(2), 2004, section 4; and what
-//! `docs/disciplines/faba.md` says the paper leaves open.
+//! The common part of SFED and FABA: Kamra, Saran, Sen, Shorey, Computer Networks 44(2), 2004, section 4.
+//! `docs/disciplines/faba.md` settles what the paper leaves open.
 
 use std::collections::VecDeque;
 
@@ -11,18 +11,18 @@ use crate::harness::{Arrival, Decision};
 /// A setting, in the paper's letters.
 #[derive(Clone, Copy)]
 pub struct Setting {
-    /// As our user writes it.
+    /// The settings as a user writes them.
     pub text: &'static str,
-    /// Room: packets, or bytes.
+    /// The limit in packets or bytes.
     pub limit: f64,
     pub limit_in_bytes: bool,
-    /// A token is a byte.
+    /// Whether a token stands for a byte.
     pub byte_mode: bool,
     pub alpha: f64,
     pub lambda1: f64,
     pub lambda2: f64,
     pub maxp: f64,
-    /// Figure 3; or RED's own profile, one of those that section 4 admits.
+    /// The profile of figure 3, or RED's own, which section 4 also allows.
     pub gentle: bool,
     pub ecn: bool,
     pub max_flows: usize,
@@ -67,7 +67,7 @@ pub const BUCKETS: [&str; 21] = [
     "bucket 19",
     "bucket 20",
 ];
-/// What a state says of a bucket that is not there.
+/// The value of a missing bucket in a state.
 pub const NO_BUCKET: f64 = -1e9;
 
 /// Bytes of a mean packet.
@@ -84,7 +84,7 @@ impl Setting {
             }
     }
 
-    /// Tokens are shared in whole fractions: of 2^-20, of a byte's 2^-8.
+    /// Rounds to whole units of tokens: 2^-20 for packets, 2^-8 for bytes.
     pub fn share(&self, tokens: f64) -> f64 {
         let fraction = if self.byte_mode { 256.0 } else { 1_048_576.0 };
         (tokens * fraction).floor() / fraction
@@ -95,7 +95,7 @@ impl Setting {
         if self.byte_mode { f64::from(packet.bytes) } else { 1.0 }
     }
 
-    /// The most that a bucket is given at once when `packet` leaves.
+    /// The maximum that a bucket receives at once when `packet` leaves.
     pub fn grain(&self, packet: &Arrival) -> f64 {
         if self.byte_mode { MEAN.max(f64::from(packet.bytes)) } else { 1.0 }
     }
@@ -127,7 +127,7 @@ impl Setting {
         }
     }
 
-    /// The fate of a packet whose bucket holds `x` of `height`: the decisions, and whether it was queued.
+    /// Judges a packet whose bucket holds `x` of `height`. Returns the decisions, and whether the packet was queued.
     pub fn judge(
         &self,
         queue: &VecDeque<Arrival>,

@@ -1,4 +1,5 @@
-//! A link with senders that answer its signals: additive increase, multiplicative decrease, and nothing more of TCP.
+//! A link with senders that respond to drops and marks by additive increase and multiplicative decrease, without the
+//! rest of TCP.
 
 #![allow(dead_code, reason = "each test uses what it needs")]
 
@@ -9,24 +10,24 @@ use headgate_core::{Ecn, FlowId, LinkInfo, Packet, Port, Rate, Rng, Sink, Span, 
 
 /// Bytes of each AIMD sender's packets.
 const BYTES: u32 = 1500;
-/// Nothing is counted before.
+/// End of the warm-up: counting starts here.
 pub const WARMUP: Time = Time::from_nanos(10_000_000_000);
 
-/// Who sends.
+/// A sender.
 #[derive(Clone, Copy, Debug)]
 pub enum LoopSender {
-    /// One packet more in flight each round trip, half as many after a signal, at most once in a round trip. `rtt` is the
-    /// round trip without the queue; `ect` says whether its packets can be marked.
+    /// Adds one packet to its window per round trip, and halves the window after a drop or mark, at most once per round
+    /// trip. `rtt` excludes the queue; `ect` makes its packets ECN-capable.
     Aimd { rtt: Span, ect: bool },
-    /// As `Aimd`, but half a packet less for each mark, and its packets are ECT(1): a Scalable control (RFC 9332, section
-    /// 1.2), such as DCTCP is where its marks come evenly.
+    /// Like `Aimd`, but each mark reduces the window by half a packet, and packets are ECT(1). This is a Scalable
+    /// control (RFC 9332, section 1.2), like DCTCP with evenly spaced marks.
     Scalable { rtt: Span },
-    /// A packet of `bytes` at `rate` times a second, whatever the signals, with gaps even in 0 to 2 times the mean.
+    /// Unresponsive: sends packets of `bytes` at `rate` a second, with gaps uniform in 0 to 2 times the mean.
     Constant { rate: f64, bytes: u32 },
 }
 
 impl LoopSender {
-    /// Its round trip, if it waits for one.
+    /// Its round-trip time, if it responds.
     fn rtt(self) -> Option<Span> {
         match self {
             LoopSender::Aimd { rtt, .. } | LoopSender::Scalable { rtt } => Some(rtt),
@@ -43,38 +44,38 @@ impl LoopSender {
     }
 }
 
-/// What was seen after the warm-up.
+/// Measurements after the warm-up.
 pub struct LoopMeasurements {
-    /// How long the packets sent had waited, in ms, by flow.
+    /// Queueing delays of sent packets in ms, by flow.
     delays: Vec<Vec<f64>>,
-    /// The share of the link that each flow got.
+    /// Each flow's share of the link.
     pub shares: Vec<f64>,
-    /// All counts, since the beginning.
+    /// All counts since the start.
     pub totals: Totals,
     pub gauges: Vec<(&'static str, f64)>,
 }
 
 impl LoopMeasurements {
-    /// The share of the link that was used.
+    /// Utilization of the link.
     pub fn used(&self) -> f64 {
         self.shares.iter().sum()
     }
 
-    /// The delay, in ms, that `part` of the packets sent stayed below.
+    /// The `part` quantile of the queueing delay, in ms.
     pub fn delay(&self, part: f64) -> f64 {
         let mut all = self.delays.concat();
         all.sort_by(f64::total_cmp);
         all[(part * (all.len() - 1) as f64) as usize]
     }
 
-    /// The delay, in ms, that `part` of one flow's packets stayed below.
+    /// The `part` quantile of one flow's queueing delay, in ms.
     pub fn delay_of(&self, flow: usize, part: f64) -> f64 {
         let mut own = self.delays[flow].clone();
         own.sort_by(f64::total_cmp);
         own[(part * (own.len() - 1) as f64) as usize]
     }
 
-    /// The mean delay, in ms.
+    /// The mean queueing delay in ms.
     pub fn mean_delay(&self) -> f64 {
         let all = self.delays.concat();
         all.iter().sum::<f64>() / all.len() as f64
@@ -88,7 +89,7 @@ impl LoopMeasurements {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum LoopEvent {
     Free,
-    /// The sender learns of the fate of the packet it sent then.
+    /// The sender learns the outcome of the packet that it sent at `sent`.
     Heard {
         flow: usize,
         sent: Time,
@@ -104,11 +105,11 @@ struct LoopFlow {
     window: f64,
     in_flight: u32,
     slow_start: bool,
-    /// Signals about packets sent before are old news.
+    /// Ignores drops and marks of packets sent before this time.
     cut: Time,
 }
 
-/// Drops, for those who sent to learn of.
+/// Dropped packets, to report to their senders.
 #[derive(Default)]
 struct LostPackets(Vec<(usize, Time)>);
 
@@ -160,7 +161,7 @@ pub fn run(qdisc: &str, rate: Rate, senders: &[LoopSender], seconds: u64) -> Loo
     }
     let end = WARMUP + Span::from_secs(seconds);
     while let Some(Reverse((now, _, event))) = the.events.pop().filter(|Reverse((now, ..))| *now < end) {
-        the.happen(now, event);
+        the.handle_event(now, event);
     }
     let capacity = rate.as_bits() as f64 / 8.0 * seconds as f64;
     let shares = the.bytes.iter().map(|bytes| bytes / capacity).collect();
@@ -173,7 +174,7 @@ impl ClosedLoop {
         self.events.push(Reverse((at, self.count, event)));
     }
 
-    fn happen(&mut self, now: Time, event: LoopEvent) {
+    fn handle_event(&mut self, now: Time, event: LoopEvent) {
         match event {
             LoopEvent::Free => {
                 self.busy = false;
@@ -205,7 +206,7 @@ impl ClosedLoop {
         }
     }
 
-    /// Sends what the window allows.
+    /// Sends all packets that the window allows.
     fn fill(&mut self, flow: usize, now: Time) {
         let ecn = self.flows[flow].sender.ecn();
         while f64::from(self.flows[flow].in_flight) + 1.0 <= self.flows[flow].window {
@@ -217,7 +218,7 @@ impl ClosedLoop {
     fn arrive(&mut self, packet: Packet<Time>, now: Time) {
         let mut lost = LostPackets::default();
         self.port.enqueue(packet, now, &mut lost);
-        self.tell(lost, now);
+        self.report_drops(lost, now);
         if !self.busy {
             self.send(now);
         }
@@ -226,7 +227,7 @@ impl ClosedLoop {
     fn send(&mut self, now: Time) {
         let mut lost = LostPackets::default();
         let packet = self.port.dequeue(now, &mut lost);
-        self.tell(lost, now);
+        self.report_drops(lost, now);
         let Some(packet) = packet else { return };
         self.busy = true;
         self.schedule(now + self.rate.transmit(packet.bytes), LoopEvent::Free);
@@ -241,8 +242,8 @@ impl ClosedLoop {
         }
     }
 
-    /// Drops are heard of a round trip later, as by duplicate acknowledgements.
-    fn tell(&mut self, lost: LostPackets, now: Time) {
+    /// A sender learns of a drop one round trip later, as by duplicate acknowledgements.
+    fn report_drops(&mut self, lost: LostPackets, now: Time) {
         for (flow, sent) in lost.0 {
             if let Some(rtt) = self.flows[flow].sender.rtt() {
                 self.schedule(now + rtt, LoopEvent::Heard { flow, sent, signal: true });

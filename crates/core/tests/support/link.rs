@@ -1,5 +1,5 @@
-//! One queue before a link of 1000 packets a second, and senders of constant demand whose gaps vary by chance: what
-//! each gets after a warm-up.
+//! One queue before a link of 1000 packets a second, and senders of constant demand with random gaps. Measures each
+//! sender's rate after a warm-up.
 
 #![allow(dead_code, reason = "each test uses what it needs")]
 
@@ -7,7 +7,7 @@ use headgate_core::{
     Class, ClassId, Counts, FlowId, LinkInfo, Packet, Port, Rate, Rng, Sink, Span, Time, Why, registry,
 };
 
-/// 1000 bytes take a millisecond.
+/// Sends 1000 bytes per millisecond.
 pub const LINK: LinkInfo = LinkInfo::new(Rate::from_bits(8_000_000), 1000, 7);
 /// Packets of 1000 bytes the link sends in a second.
 pub const CAPACITY: f64 = 1000.0;
@@ -26,7 +26,7 @@ pub fn flow(rate: f64) -> LinkFlow {
     LinkFlow { rate, bytes: 1000 }
 }
 
-/// `flows` that ask for just their share of the link when `flows + 1` share it, and one that asks for `times` as much.
+/// `flows` flows that demand their fair share when `flows + 1` share the link, and one that demands `times` as much.
 pub fn against(times: f64, flows: usize) -> Vec<LinkFlow> {
     let share = CAPACITY / (flows + 1) as f64;
     let mut all = vec![flow(share); flows];
@@ -34,7 +34,7 @@ pub fn against(times: f64, flows: usize) -> Vec<LinkFlow> {
     all
 }
 
-/// What was seen after the warm-up.
+/// Measurements after the warm-up.
 pub struct LinkTotals {
     /// Bytes sent a second, by flow.
     pub rates: Vec<f64>,
@@ -56,7 +56,7 @@ impl LinkTotals {
     }
 }
 
-/// Takes what is dropped off the packets each flow has queued.
+/// Subtracts dropped packets from each flow's queued packets.
 struct QueuedCounts<'a>(&'a mut [u32]);
 
 impl Sink<()> for QueuedCounts<'_> {
@@ -66,12 +66,12 @@ impl Sink<()> for QueuedCounts<'_> {
     fn marked(&mut self, _: &Packet<()>, _: Why, _: Time) {}
 }
 
-/// `qdisc` as in `faba:limit=100p,alpha=1`.
+/// Runs `flows` through `qdisc`, written like `faba:limit=100p,alpha=1`.
 pub fn run(qdisc: &str, flows: &[LinkFlow]) -> LinkTotals {
     run_classed(qdisc, flows, &vec![0; flows.len()], &[])
 }
 
-/// The same where flow i is of class `of[i]` of `classes`.
+/// Like [`run`], with flow i in class `of[i]` of `classes`.
 pub fn run_classed(qdisc: &str, flows: &[LinkFlow], of: &[u16], classes: &[Class]) -> LinkTotals {
     let link = LinkInfo { classes, ..LINK };
     let (name, settings) = qdisc.split_once(':').unwrap_or((qdisc, ""));
@@ -84,7 +84,8 @@ pub fn run_classed(qdisc: &str, flows: &[LinkFlow], of: &[u16], classes: &[Class
     loop {
         let sender = (0..flows.len()).min_by_key(|sender| next[*sender]).unwrap();
         let now = next[sender];
-        // The link first: it sends whenever it falls free, until it finds nothing or catches up with the arrival.
+        // The link is served first: it sends whenever it is free, until the queue is empty or its time reaches the
+        // arrival.
         while free <= now {
             let Some(packet) = port.dequeue(free, &mut QueuedCounts(&mut held)) else { break };
             let sent = packet.flow.0 as usize;
@@ -101,7 +102,7 @@ pub fn run_classed(qdisc: &str, flows: &[LinkFlow], of: &[u16], classes: &[Class
             queued.fill(0);
         }
         held[sender] += 1;
-        // Not always the packet that arrives is the one that is dropped.
+        // The dropped packet need not be the arriving one.
         let packet = Packet::new(FlowId(sender as u64), flows[sender].bytes, ());
         port.enqueue(Packet { class: ClassId(of[sender]), ..packet }, now, &mut QueuedCounts(&mut held));
         queued[sender] = held[sender].max(queued[sender]);
@@ -113,7 +114,7 @@ pub fn run_classed(qdisc: &str, flows: &[LinkFlow], of: &[u16], classes: &[Class
     LinkTotals { rates, queued, counts, gauges: port.gauges() }
 }
 
-/// `flows` that together ask for 1.05 times what the link can send, and one that asks for `rate` packets a second.
+/// `flows` flows that together demand 1.05 times the link's rate, and one that demands `rate` packets a second.
 pub fn crowd(flows: usize, rate: f64) -> Vec<LinkFlow> {
     let mut all = vec![flow(1.05 * CAPACITY / flows as f64); flows];
     all.push(flow(rate));

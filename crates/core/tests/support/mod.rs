@@ -1,9 +1,9 @@
-//! Golden files: what was once looked at and found right.
+//! Golden files: recorded output that a reviewer has approved.
 
 use std::path::Path;
 
-/// Compares `text` with the file at `path`, below the crate; with `BLESS=1` in the environment, as `make {target}` sets
-/// it, writes the file instead. Whoever blesses says in the commit why the text moved.
+/// Compares `text` with the file at `path` in the crate. With `BLESS=1` in the environment, as `make {target}` sets it,
+/// writes the file instead. The commit that blesses a change says why the text changed.
 pub fn golden(path: &str, text: &str, target: &str) {
     let file = Path::new(env!("CARGO_MANIFEST_DIR")).join(path);
     if std::env::var_os("BLESS").is_some_and(|value| value == "1") {
@@ -15,7 +15,7 @@ pub fn golden(path: &str, text: &str, target: &str) {
     assert!(moved.is_empty(), "{path} has moved; if that is right, `make {target}`:\n{moved}");
 }
 
-/// What differs between the first and the last line that do, old before new.
+/// The lines from the first to the last difference, old before new.
 fn changes(old: &str, new: &str) -> String {
     let (old, new): (Vec<&str>, Vec<&str>) = (old.lines().collect(), new.lines().collect());
     let same = old.iter().zip(&new).take_while(|(a, b)| a == b).count();

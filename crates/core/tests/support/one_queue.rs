@@ -1,5 +1,4 @@
-//! A link of 1000 packets a second, senders that add and halve as TCP does and senders that do not, and nothing else:
-//! what the papers claim, at the level of one queue.
+//! A link of 1000 packets a second with one queue, AIMD senders and unresponsive senders, to test the papers' claims.
 
 #![allow(dead_code, reason = "each test that includes this uses a part of it")]
 
@@ -8,18 +7,19 @@ use std::collections::{BTreeMap, VecDeque};
 use headgate_core::{Counts, FlowId, LinkInfo, Packet, Port, Rate, Rng, Sink, Span, Time, Why, registry};
 
 pub const PACKET: u32 = 1000;
-/// Packets the link sends in a second: one each millisecond.
+/// Packets that the link sends per second.
 pub const CAPACITY: f64 = 1000.0;
 pub const LINK: LinkInfo = LinkInfo::new(Rate::from_bits(8_000_000), PACKET, 7);
-/// Between a packet's end of queueing, or its drop, and the moment its sender knows.
+/// Time from a packet's departure or drop until its sender learns of it.
 pub const RTT: Span = Span::from_millis(50);
 pub const WARMUP: Time = Time::from_nanos(20_000_000_000);
 pub const END: Time = Time::from_nanos(100_000_000_000);
 const TICK: Span = Span::from_millis(10);
 
-/// Who sends: what TCP's congestion avoidance comes to, or a steady stream.
+/// A sender: an approximation of TCP's congestion avoidance, or a constant rate.
 pub enum QueueSender {
-    /// Keeps `window` packets in flight; adds one a round trip, halves at a loss, at most once a round trip.
+    /// Keeps `window` packets in flight. The window grows by one per round trip and is halved after a loss, at most
+    /// once per round trip.
     Responsive { window: f64, in_flight: u32, deaf_until: Time },
     /// Sends at `rate` packets a second, with gaps uniform in 0.5 to 1.5 times the mean.
     Steady { rate: f64, next: Time },
@@ -34,7 +34,7 @@ pub fn steady(rate: f64) -> QueueSender {
 }
 
 impl QueueSender {
-    /// When it sends next of its own accord.
+    /// Time of its next packet, if it does not wait for feedback.
     fn next(&self, now: Time) -> Time {
         match *self {
             QueueSender::Responsive { window, in_flight, .. } if f64::from(in_flight) + 1.0 <= window => now,
@@ -50,7 +50,7 @@ impl QueueSender {
         }
     }
 
-    fn learnt(&mut self, lost: bool, now: Time) {
+    fn on_feedback(&mut self, lost: bool, now: Time) {
         let QueueSender::Responsive { window, in_flight, deaf_until } = self else { return };
         *in_flight -= 1;
         if !lost {
@@ -62,7 +62,7 @@ impl QueueSender {
     }
 }
 
-/// Acknowledgements and losses on their way back to the senders.
+/// Acknowledgements and losses that have not reached their senders.
 #[derive(Default)]
 struct Feedback(VecDeque<(Time, FlowId, bool)>);
 
@@ -73,13 +73,13 @@ impl Sink<()> for Feedback {
     fn marked(&mut self, _: &Packet<()>, _: Why, _: Time) {}
 }
 
-/// What was seen after the warm-up.
+/// Measurements after the warm-up.
 #[derive(Default)]
 pub struct QueueTotals {
     /// Packets sent, by flow.
     pub sent: Vec<u64>,
     pub counts: Counts,
-    /// Every gauge and the queue in packets, each tick.
+    /// Every gauge, and the queue length in packets, once per tick.
     pub gauges: BTreeMap<&'static str, Vec<f64>>,
 }
 
@@ -98,7 +98,7 @@ impl QueueTotals {
     }
 }
 
-/// `qdisc` as in `red:maxp=0.1,wq=0.002`.
+/// Runs `senders` through `qdisc`, written like `red:maxp=0.1,wq=0.002`.
 pub fn run(qdisc: &str, mut senders: Vec<QueueSender>) -> QueueTotals {
     let (name, settings) = qdisc.split_once(':').unwrap_or((qdisc, ""));
     let settings: Vec<(&str, &str)> = settings.split(',').filter_map(|pair| pair.split_once('=')).collect();
@@ -122,13 +122,13 @@ pub fn run(qdisc: &str, mut senders: Vec<QueueSender>) -> QueueTotals {
         }
         if now == news {
             let (_, flow, lost) = back.0.pop_front().unwrap();
-            senders[flow.0 as usize].learnt(lost, now);
+            senders[flow.0 as usize].on_feedback(lost, now);
             continue;
         }
         if now == arrival {
             port.enqueue(Packet::new(FlowId(flow as u64), PACKET, ()), now, &mut back);
             senders[flow].sent(&mut rng);
-            // An idle link asks with each arrival, a busy one when it falls free.
+            // An idle link dequeues at each arrival, a busy link when it becomes free.
             if !idle {
                 continue;
             }
@@ -145,7 +145,7 @@ pub fn run(qdisc: &str, mut senders: Vec<QueueSender>) -> QueueTotals {
     seen
 }
 
-/// Ten senders that slow down, and an eleventh that sends `times` what the link can.
+/// Ten responsive senders, and one that sends `times` the link's rate.
 pub fn flood(times: f64) -> Vec<QueueSender> {
     let mut senders = responsive(10);
     senders.push(steady(times * CAPACITY));

@@ -1,5 +1,5 @@
-//! One queue that can be looked at with every arrival, and senders at it: constant, bursty, and such that slow down when
-//! they lose packets. Their round-trip time is constant: queueing does not add to it.
+//! One queue that a test observes at every arrival, with constant, bursty and AIMD senders. Round-trip times are
+//! constant: queueing does not add to them.
 
 #![allow(dead_code, reason = "each test uses what it needs")]
 
@@ -8,26 +8,26 @@ use std::collections::BinaryHeap;
 
 use headgate_core::{Counts, Discipline, FlowId, Ledger, Packet, Port, Rate, Rng, Span, Time, Why};
 
-/// A flow's way to send packets of 1000 bytes. Rates are in packets a second, times in seconds.
+/// A flow's pattern of packets of 1000 bytes. Rates are in packets a second, times in seconds.
 #[derive(Clone, Copy, Debug)]
 pub enum SendPattern {
-    /// `rate` from `from` to `to`, gaps even in 0 to twice their mean.
+    /// `rate` from `from` to `to`, with gaps uniform in 0 to twice their mean.
     Constant { rate: f64, from: f64, to: f64 },
-    /// `rate` for `on` of each `period`, which begins at a random moment.
+    /// `rate` for `on` of each `period`. The first period begins at a random time.
     Bursts { rate: f64, on: f64, period: f64 },
-    /// Additive increase, multiplicative decrease: one packet more each `rtt`, half the window when packets are lost, at
-    /// most once an `rtt`; packets are paced.
+    /// Additive increase, multiplicative decrease: adds a packet to the window per `rtt`, and halves the window after
+    /// losses, at most once per `rtt`. Packets are paced.
     Aimd { rtt: f64 },
     /// `burst` packets at once, `pause` after the last of its packets has left the queue.
     Refills { burst: u32, pause: f64 },
 }
 
-/// `rate` for all the time.
+/// A constant `rate`.
 pub fn constant(rate: f64) -> SendPattern {
     SendPattern::Constant { rate, from: 0.0, to: f64::INFINITY }
 }
 
-/// What happened to each flow after the warm-up.
+/// Each flow's counts after the warm-up.
 #[derive(Clone, Debug, Default)]
 pub struct FlowTotals(pub Vec<Counts>);
 
@@ -66,9 +66,9 @@ impl Ledger<()> for FlowTotals {
 struct PatternState {
     sender: SendPattern,
     rng: Rng,
-    /// The window in packets, and until when a further loss does not count.
+    /// The window in packets, and the time until which further losses do not count.
     window: f64,
-    deaf: Time,
+    ignores_losses_until: Time,
     phase: f64,
 }
 
@@ -76,7 +76,7 @@ impl PatternState {
     fn new(sender: SendPattern, flow: usize, seed: u64) -> PatternState {
         let mut rng = Rng::named(seed, &format!("sender {flow}"));
         let phase = rng.unit();
-        PatternState { sender, rng, window: 1.0, deaf: Time::ZERO, phase }
+        PatternState { sender, rng, window: 1.0, ignores_losses_until: Time::ZERO, phase }
     }
 
     fn start(&mut self) -> Time {
@@ -89,7 +89,7 @@ impl PatternState {
         Time::ZERO + Span::from_secs_f64(start)
     }
 
-    /// When the next packet goes, after one at `now`; `waiting`: the flow has packets queued.
+    /// Time of the next packet after one at `now`. `waiting` tells whether the flow has packets queued.
     fn next(&mut self, now: Time, waiting: bool) -> Option<Time> {
         let jitter = self.rng.between(0.0, 2.0);
         let next = |gap: f64| now + Span::from_secs_f64(gap);
@@ -101,26 +101,26 @@ impl PatternState {
                 Some(if into < on { then } else { then + Span::from_secs_f64(period - into) })
             }
             SendPattern::Aimd { rtt } => Some(next(jitter * rtt / self.window)),
-            // All were dropped: once more, a millisecond later.
+            // All packets of the burst were dropped: repeat it a millisecond later.
             SendPattern::Refills { .. } => Some(next(1e-3)).filter(|_| !waiting),
         }
     }
 
-    /// How many packets go at once.
+    /// Number of packets sent at once.
     fn burst(&self) -> u32 {
         if let SendPattern::Refills { burst, .. } = self.sender { burst } else { 1 }
     }
 
-    /// The last of its packets left at `now`: when that makes it send again.
-    fn emptied(&self, now: Time) -> Option<Time> {
+    /// Time of its next burst, if the flow's last queued packet left at `now`.
+    fn on_empty_queue(&self, now: Time) -> Option<Time> {
         match self.sender {
             SendPattern::Refills { pause, .. } => Some(now + Span::from_secs_f64(pause)),
             _ => None,
         }
     }
 
-    /// A round-trip time after a packet the sender learns whether it was `lost`; gives when, if it listens.
-    fn hears(&self, now: Time) -> Option<Time> {
+    /// Time at which the sender learns whether a packet was lost: one round trip after `now`; `None` if unresponsive.
+    fn feedback_at(&self, now: Time) -> Option<Time> {
         match self.sender {
             SendPattern::Aimd { rtt } => Some(now + Span::from_secs_f64(rtt)),
             _ => None,
@@ -131,14 +131,14 @@ impl PatternState {
         let SendPattern::Aimd { rtt } = self.sender else { return };
         if !lost {
             self.window += 1.0 / self.window;
-        } else if now >= self.deaf {
+        } else if now >= self.ignores_losses_until {
             self.window = (self.window / 2.0).max(1.0);
-            self.deaf = now + Span::from_secs_f64(rtt);
+            self.ignores_losses_until = now + Span::from_secs_f64(rtt);
         }
     }
 }
 
-/// In the order of their times, then as they stand here.
+/// Events; at equal times they happen in this order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum WatchedEvent {
     /// The link has sent a packet.
@@ -150,18 +150,18 @@ enum WatchedEvent {
     Send(usize),
 }
 
-/// A queue in front of a link of `rate`, and who sends into it.
+/// A queue in front of a link of `rate`, and its senders.
 pub struct WatchedRun<'a> {
     pub rate: Rate,
     pub senders: &'a [SendPattern],
     pub seed: u64,
-    /// What happens before is not counted. In seconds, as is the end.
+    /// End of the warm-up, which is not counted, and end of the run, in seconds.
     pub warmup: f64,
     pub end: f64,
 }
 
 impl WatchedRun<'_> {
-    /// Runs `queue`; `watch` looks at it with every arrival.
+    /// Runs `queue` and calls `watch` at every arrival.
     pub fn through<D: Discipline<()>>(&self, queue: D, watch: impl FnMut(Time, &D)) -> FlowTotals {
         let flows = FlowTotals(vec![Counts::default(); self.senders.len()]);
         let all = self.senders.iter().enumerate();
@@ -226,7 +226,7 @@ impl<D: Discipline<()>, W: FnMut(Time, &D)> WatchedLink<D, W> {
         let stored = self.port.backlog().packets - before;
         self.held[flow] += stored;
         (self.watch)(now, self.port.discipline());
-        if let Some(then) = self.sources[flow].hears(now) {
+        if let Some(then) = self.sources[flow].feedback_at(now) {
             self.events.push(Reverse((then, WatchedEvent::Learn { flow, lost: stored == 0 })));
         }
         if !self.busy {
@@ -234,7 +234,7 @@ impl<D: Discipline<()>, W: FnMut(Time, &D)> WatchedLink<D, W> {
         }
     }
 
-    /// The link takes the next packet, or falls idle.
+    /// The link sends the next packet, or becomes idle.
     fn transmit(&mut self, now: Time) {
         let packet = self.port.dequeue(now, &mut ());
         self.busy = packet.is_some();
@@ -242,7 +242,7 @@ impl<D: Discipline<()>, W: FnMut(Time, &D)> WatchedLink<D, W> {
         self.events.push(Reverse((now + self.rate.transmit(packet.bytes), WatchedEvent::Free)));
         let flow = packet.flow.0 as usize;
         self.held[flow] -= 1;
-        let emptied = if self.held[flow] == 0 { self.sources[flow].emptied(now) } else { None };
+        let emptied = if self.held[flow] == 0 { self.sources[flow].on_empty_queue(now) } else { None };
         self.events.extend(emptied.map(|then| Reverse((then, WatchedEvent::Send(flow)))));
     }
 }

@@ -12,8 +12,8 @@ use crate::parts::{
 };
 use crate::time::{Span, Time};
 
-/// Lists whose durations are kept: the most that a probability may be held for.
-const LENGTHS: usize = 64;
+/// Number of list durations kept: the longest hold of a probability, in lists.
+const MAX_LISTS: usize = 64;
 
 /// Packets or bytes that reached the output queue during a list, and how many of them were dropped or marked.
 #[derive(Clone, Copy, Debug, Default)]
@@ -23,7 +23,7 @@ struct AmbientCounts {
 }
 
 /// Durations of the last lists, the newest first.
-type ListLengths = [Span; LENGTHS];
+type LastListLengths = [Span; MAX_LISTS];
 
 /// The drop history and the monitored flows (sections 4.1 and 4.2).
 pub struct Identification {
@@ -33,7 +33,7 @@ pub struct Identification {
     started: Time,
     length: Span,
     ambient: AmbientCounts,
-    lengths: ListLengths,
+    lengths: LastListLengths,
     /// Drop rate of the last list, and the average over lists.
     last_rate: f64,
     drop_rate: Option<f64>,
@@ -59,7 +59,7 @@ impl Identification {
             started: Time::ZERO,
             length: Span::ZERO,
             ambient: AmbientCounts::default(),
-            lengths: [Span::ZERO; LENGTHS],
+            lengths: [Span::ZERO; MAX_LISTS],
             last_rate: 0.0,
             drop_rate: None,
             history: DropHistory::new(HistorySize { lists, list_flows, counted_flows }, key),
@@ -152,7 +152,7 @@ impl Identification {
         }
         self.started += self.length * lists;
         self.last_rate = 0.0;
-        (0..lists.min(LENGTHS as u64)).for_each(|_| self.record_length(self.length));
+        (0..lists.min(MAX_LISTS as u64)).for_each(|_| self.record_length(self.length));
         let lower = |rate| rate * libm::pow(1.0 - self.config.rate_weight, lists as f64);
         self.drop_rate = self.drop_rate.map(lower);
     }
@@ -165,7 +165,7 @@ impl Identification {
         let average = |average| weight * self.last_rate + (1.0 - weight) * average;
         let average = self.drop_rate.map_or(self.last_rate, average);
         self.drop_rate = Some(average);
-        // As in ns-2, the time before the start is no list's.
+        // As in ns-2, the time before the start belongs to no list.
         if self.started > Time::ZERO || self.config.start.is_none() {
             self.record_length(self.length);
         }
@@ -341,8 +341,9 @@ mod tests {
                 changes.push((n, now));
             }
         }
-        // Monitored with list 2. Lists last 2 R = 80 ms, so 0.4 s are five of them: again with list 7. Absent from all
-        // with list 13; lists are longer by then, three are 0.4 s and more: again with list 16.
+        // The flow is monitored with list 2. Lists last 2 R = 80 ms, so the hold of 0.4 s is five lists, and the
+        // probability rises with list 7. From list 13 on the flow is in no list, and the probability falls. Lists are
+        // longer by then: three last at least 0.4 s. The probability falls again with list 16.
         let single = |p: f64| alloc::vec![(1, p)];
         let expected =
             [(0, Vec::new()), (2, single(0.25)), (7, single(0.5)), (13, single(0.45)), (16, single(0.45 - 0.05))];
@@ -365,7 +366,7 @@ mod tests {
     }
 
     #[test]
-    fn a_full_table_replaces_the_flow_of_least_probability_only_by_one_of_greater() {
+    fn in_a_full_table_a_new_flow_replaces_only_a_flow_of_smaller_probability() {
         let flow = |probability: f64| MonitoredFlow::new(probability, Time::ZERO);
         let mut table = FlowTable::new(2, 1);
         for (name, probability) in [(1, 0.25), (2, 0.125), (3, 0.125), (4, 0.2), (5, 0.2)] {
@@ -377,7 +378,7 @@ mod tests {
     }
 
     #[test]
-    fn a_long_silence_is_the_same_at_once_as_list_by_list() {
+    fn ending_the_lists_of_a_long_silence_together_or_one_by_one_is_the_same() {
         let drops: &[(u64, u64)] = &[(1, 20), (2, 10)];
         let [mut at_once, mut step_by_step] = [(); 2].map(|()| {
             let mut the = identification(&[]);

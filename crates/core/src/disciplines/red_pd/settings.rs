@@ -96,8 +96,8 @@ crate::params! {
         comparable: f64 = 0.1, in 0.0..=1.0;
         /// Factor of an unresponsive flow's drop probability.
         unresponsive_penalty: f64 = 1.0, in 0.0.., also "unresponsive_penalty_";
-        /// Also spares unresponsive flows while RED's average lies below `minth`. So section 4.2, which makes no exception.
-        /// The authors' engine drops their packets in any case.
+        /// Also spares unresponsive flows while RED's average lies below `minth`. Section 4.2 makes no exception for
+        /// them. The authors' engine drops their packets in any case.
         spare_unresponsive: bool = true;
         /// Also spares unresponsive flows while at most one packet is queued (with `byte_mode`: none), so that the link
         /// does not go idle.

@@ -53,7 +53,8 @@ crate::params! {
         lower_at_departure: bool = true;
         /// Minimum time between two changes of one bin's probability. 0: it may change with every packet.
         freeze_time: Span = Span::from_millis(1);
-        /// Packets of unresponsive flows meet the penalty alone. Off: they are dropped for overfull bins before it.
+        /// Exempts unresponsive flows from drops for overfull bins: only the penalty applies to them. Off: overfull
+        /// bins can drop their packets first.
         penalty_alone: bool = true;
         /// How unresponsive flows are limited: `rate`, `boxtime`, `fair_share` or `linux`.
         penalty: Penalty = Penalty::Boxtime;

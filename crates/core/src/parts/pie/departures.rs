@@ -12,7 +12,8 @@ const LINUX_WEIGHT: f64 = 0.125;
 /// Measures the time in which [`THRESHOLD`] bytes leave.
 #[derive(Clone, Debug, Default)]
 pub(super) struct DepartureRate {
-    /// Start of the current measurement, and the bytes since. Linux keeps the last departure here if it measures none.
+    /// Start of the current measurement, and the bytes since. While Linux measures nothing, it stores the time of the
+    /// last departure here.
     measured: Option<(Time, u64)>,
     /// In seconds; 0 before the first measurement.
     average: f64,

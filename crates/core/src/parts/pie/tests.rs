@@ -75,7 +75,7 @@ fn the_options_cap_and_push_the_steps_and_calm_decays_the_probability() {
 }
 
 #[test]
-fn a_burst_is_let_pass_once_and_again_after_the_congestion_has_gone() {
+fn a_burst_passes_without_drops_once_and_again_after_the_congestion() {
     let mut pie = PieController::new(&RULES);
     let mut rng = Rng::new(1);
     pie.departed(&RULES, 1000, Span::from_millis(400), 400_000, at(1));
@@ -97,7 +97,7 @@ fn a_burst_is_let_pass_once_and_again_after_the_congestion_has_gone() {
 }
 
 #[test]
-fn two_packets_or_less_and_a_small_delay_are_left_alone() {
+fn two_packets_or_fewer_and_a_small_delay_cause_no_drops() {
     let sure =
         PieController { probability: 1.0, delay_old: 1.0, burst_allowance: Span::ZERO, ..PieController::new(&RULES) };
     let mut rng = Rng::new(1);
@@ -131,7 +131,7 @@ fn spaced_signals_are_no_nearer_and_no_farther_than_the_bounds() {
 }
 
 #[test]
-fn a_long_silence_is_made_up_for_as_if_every_update_had_come() {
+fn after_a_long_silence_all_missed_updates_are_made() {
     for (probability, waited, bytes) in [(0.7, 0, 0), (0.0, 90, 50_000), (0.3, 8, 4_000)] {
         let delay_old = f64::from(waited) / 1000.0;
         let start = PieController { probability, delay_old, delay: delay_old, ..PieController::new(&RULES) };
@@ -203,7 +203,7 @@ fn linux_decays_by_a_64th_and_only_while_nothing_is_queued() {
 }
 
 #[test]
-fn linux_goes_by_the_present_delay_and_drops_at_two_packets() {
+fn linux_uses_the_current_delay_and_drops_at_two_packets() {
     let sure = PieController {
         probability: 0.19,
         accumulated: 8.5,
@@ -217,7 +217,7 @@ fn linux_goes_by_the_present_delay_and_drops_at_two_packets() {
     let shrunk = PieController { delay: 0.007, delay_old: 0.02, ..sure.clone() };
     let spaced = PieSettings { derandomize: true, ..RULES };
     assert_eq!([(&shrunk, &LINUX), (&shrunk, &spaced)].map(|(pie, rules)| hit(pie, rules, 9000)), [false, true]);
-    // The sum of probabilities goes on after a certain hit. A drop ends it, a mark does not.
+    // A drop resets the sum of probabilities. A mark that was certain does not.
     let mut marked = sure;
     assert!(marked.signals(&LINUX, 9000, 1000, &mut rng) && marked.accumulated > 8.5);
 }

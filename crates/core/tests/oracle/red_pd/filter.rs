@@ -8,7 +8,7 @@ use crate::harness::Arrival;
 impl Plain {
     /// Whether the packet of a monitored flow is dropped before the queue.
     pub(super) fn filtered(&mut self, packet: Arrival, rng: &mut Rng) -> Option<Why> {
-        // red-pd.cc: the length of the queue in its unit.
+        // red-pd.cc compares the queue's length in its unit.
         let (size, waiting, congested) = (self.size(packet), self.held() > 1.0, self.avg >= self.rules.minth);
         let flow = self.flows.get_mut(&packet.flow)?;
         flow.arrived += size;
@@ -22,7 +22,7 @@ impl Plain {
         };
         let drawn = rng.chance(pa);
         let demand = match (flow.unresponsive, self.rules.spare_unresponsive) {
-            // Section 4.2: by RED's average, without exception. That a packet waits is red-pd.cc's.
+            // Section 4.2 spares every flow below RED's minth. The condition of a queued packet is red-pd.cc's.
             (false, _) => waiting && congested,
             (true, true) => congested && (waiting || !self.rules.noidle),
             // red-pd.cc.

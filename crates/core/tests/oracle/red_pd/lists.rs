@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use super::{Dynamic, Plain, RedPdFlow, nanos};
 
 impl Plain {
-    /// Equation (3), between 2R and 10R by default.
+    /// Equation (3), bounded by 2R and 10R by default.
     pub(super) fn list_length(&self, p: f64) -> i64 {
         let p = self.rules.fixed.unwrap_or(p);
         let [least, most] = self.rules.list.map(|multiple| multiple * self.rtt);
@@ -13,7 +13,7 @@ impl Plain {
         nanos(b.min(most).max(least))
     }
 
-    /// A drop enters the list. With counters for n flows only, Misra and Gries.
+    /// Records a drop in the list. With counters for n flows only, it is the algorithm of Misra and Gries.
     pub(super) fn record(&mut self, flow: u64, size: f64) {
         if self.filling.contains_key(&flow) || self.filling.len() < self.rules.counted_flows {
             *self.filling.entry(flow).or_default() += size;
@@ -27,13 +27,13 @@ impl Plain {
         }
     }
 
-    /// In how many lists the flow is, and what it lost in them.
+    /// The number of lists with the flow, and its drops in them.
     fn history(&self, flow: u64) -> (usize, f64) {
         let drops: Vec<f64> = self.lists.iter().filter_map(|list| list.get(&flow)).copied().collect();
         (drops.len(), drops.iter().sum())
     }
 
-    /// Figures 7 and 8, at the end of a list.
+    /// Ends a list: figures 7 and 8.
     pub(super) fn end_list(&mut self) {
         let now = self.started + self.length;
         let rate = if self.arrivals == 0.0 { 0.0 } else { self.drops / self.arrivals };
@@ -160,7 +160,7 @@ impl Plain {
         }
     }
 
-    /// Not in the paper: R moves by 5 % a list, by default.
+    /// Not in the paper: R changes by 5 % per list by default.
     fn vary_r(&mut self, rate: f64, average: f64) {
         let (up, down) = match self.rules.dynamic {
             Dynamic::Off => return,
@@ -180,7 +180,8 @@ impl Plain {
     }
 }
 
-/// Bad: the rate fell by less than the square root of the drop rate asks.
+/// Whether the flow is unresponsive. A pair is bad if the rate fell by less than the square root of the drop rate
+/// requires.
 fn unresponsive(pairs: &[(f64, f64)], comparable: f64) -> bool {
     let (mut good, mut bad) = (0, 0);
     for (rate1, p1) in pairs {

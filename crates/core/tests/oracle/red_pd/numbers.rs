@@ -1,6 +1,6 @@
 //! The settings of the transcription, and the paper's values.
 
-/// Everything that is set, in plain numbers.
+/// All settings, in plain numbers.
 #[derive(Clone, Copy)]
 pub struct RedPdNumbers {
     /// In the unit of the queue: packets, or bytes in byte mode.
@@ -9,7 +9,7 @@ pub struct RedPdNumbers {
     pub maxth: f64,
     pub maxp: f64,
     pub wq: f64,
-    /// ns-2's RED: its `wait_`, the first packet above minth is spared, and so is one that finds the queue empty.
+    /// ns-2's RED: `wait_`, and spares the first packet above minth and packets that find the queue empty.
     pub ns2: bool,
     pub bytes: bool,
     pub ecn: bool,
@@ -24,18 +24,19 @@ pub struct RedPdNumbers {
     pub max_decrease: f64,
     pub spare_unresponsive: bool,
     pub noidle: bool,
-    /// Seconds.
+    /// Times in seconds.
     pub start: Option<f64>,
-    /// Numbers of monitoring.tcl: durations of lists in R, weight of the last list, least drop rate, least hold in
-    /// seconds, lists held before an increase and before decreases.
+    /// Numbers of monitoring.tcl: shortest and longest list in R, weight of the last list, minimum drop rate, minimum
+    /// hold in seconds. `holds` are the lists before an increase, and before a decrease of a responsive and an
+    /// unresponsive flow.
     pub list: [f64; 2],
     pub weight: f64,
     pub least_rate: f64,
     pub hold: f64,
     pub holds: [usize; 3],
-    /// The most of a first probability, alone and in drop rates.
+    /// Upper bounds of a first probability: absolute, and in multiples of the drop rate.
     pub first: [f64; 2],
-    /// Growth, easing and release, of responsive and of unresponsive flows.
+    /// Growth, easing and release of responsive and of unresponsive flows.
     pub changes: [[f64; 3]; 2],
     pub comparable: f64,
     pub step: f64,

@@ -12,7 +12,7 @@ impl Plain {
         let q = self.held();
         match self.idle {
             Some(since) if q == 0.0 => {
-                // The time a mean packet takes, rounded up to nanoseconds; the link is of 10 Mbit/s.
+                // Transmission time of a mean packet at 10 Mbit/s, rounded up to nanoseconds.
                 let slot = (mean * 8.0 / 10e6 * 1e9).ceil() / 1e9;
                 self.avg *= (1.0 - wq).powf((now - since) / slot);
                 self.idle = Some(now);

@@ -39,17 +39,17 @@ fn look(ours: &RedPd<usize>, _: Time) -> NamedState {
     state
 }
 
-/// What a trace showed: one in which nothing happens shows nothing.
+/// Events of a trace. A trace without them would prove nothing.
 #[derive(Clone, Copy)]
 struct TraceSummary {
-    /// Flows monitored at a time, at most.
+    /// Largest number of flows monitored at a time.
     monitored: usize,
     unresponsive: bool,
     /// Least and greatest R, in milliseconds.
     rtt: [f64; 2],
 }
 
-/// Both, with `settings` for ours and `rules` for the oracle's.
+/// Compares the discipline with `settings` and the oracle with `rules`.
 fn compare(settings: &[(&str, &str)], rules: RedPdNumbers, traffic: TrafficMix) -> TraceSummary {
     let config = RedPdConfig::from_settings(settings).unwrap();
     let link = LinkInfo::new(Rate::from_bits(10_000_000), 1000, 7);
@@ -70,7 +70,7 @@ fn compare(settings: &[(&str, &str)], rules: RedPdNumbers, traffic: TrafficMix) 
 }
 
 #[test]
-fn red_pd_identifies_and_holds_back_as_published() {
+fn red_pd_identifies_and_limits_flows_as_published() {
     let seen = compare(&[("limit", "150p")], PAPER, TrafficMix::even(1));
     assert!(seen.monitored >= 2 && seen.unresponsive);
     let seen = compare(
@@ -100,13 +100,13 @@ fn red_pd_varies_r_with_the_drop_rate_and_with_the_flows_it_monitors() {
 }
 
 #[test]
-fn red_pd_with_small_tables_forgets_in_order_and_after_a_silence_starts_anew() {
+fn red_pd_with_small_tables_evicts_in_order_and_starts_again_after_a_silence() {
     let (settings, small) = small();
     let silent = TrafficMix { spell: 8.0, ..TrafficMix::even(6) };
     assert!(compare(&settings, small, silent).monitored == 2);
 }
 
-/// Tables that overflow, other lists, and no mercy for the unresponsive.
+/// Tables that overflow, other lists, and no exemption for unresponsive flows.
 fn small() -> ([(&'static str, &'static str); 9], RedPdNumbers) {
     let settings = [
         ("limit", "150p"),
@@ -134,14 +134,14 @@ fn small() -> ([(&'static str, &'static str); 9], RedPdNumbers) {
 }
 
 #[test]
-fn red_pd_with_a_fixed_drop_rate_identifies_for_it() {
+fn red_pd_with_a_fixed_drop_rate_derives_its_lists_from_that_rate() {
     let fixed = RedPdNumbers { fixed: Some(0.05), ..PAPER };
     assert!(compare(&[("limit", "150p"), ("P_testFRp_", "0.05")], fixed, TrafficMix::mixed(7)).monitored >= 2);
 }
 
 #[test]
 fn red_pd_as_in_ns2_follows_its_defaults() {
-    // 10 Mbit/s in packets of 500 B: C = 2500 a second, 2.5 ms of it are 6.25 packets.
+    // At 10 Mbit/s with packets of 500 B, C = 2500 packets a second, and 2.5 ms are 6.25 packets.
     let minth = 6.25 * 500.0;
     let ns2 = RedPdNumbers {
         limit: 150e3,
@@ -170,7 +170,7 @@ fn red_pd_drops_unresponsive_flows_below_minth_as_the_authors_engine_does() {
 }
 
 #[test]
-fn red_pd_takes_other_numbers_than_the_authors_scripts() {
+fn red_pd_agrees_with_other_numbers_than_those_of_the_authors_scripts() {
     let settings = [
         ("limit", "150p"),
         ("start", "3s"),
