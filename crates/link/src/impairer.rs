@@ -88,7 +88,7 @@ mod tests {
     fn losses_have_their_rate_and_their_mean_run() {
         for (loss, burst) in [(0.02, None), (0.2, None), (0.02, Some(1.0)), (0.02, Some(5.0)), (0.3, Some(20.0))] {
             let (rate, run) = figures(&losses(loss, burst));
-            // Without a chain, run lengths are geometric: a run continues with probability `loss`.
+            // Independent losses have geometric run lengths: a run continues with probability `loss`.
             let mean = burst.unwrap_or(1.0 / (1.0 - loss));
             // Successive states of a chain have correlation r = 1 - begin - end. The variance grows by the factor (1 +
             // r) / (1 - r).

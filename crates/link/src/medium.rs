@@ -1,7 +1,7 @@
 //! The medium of one direction: transmitter, propagation delay and random impairments.
 
 use headgate_core::{Rng, Span, Time};
-use headgate_scenario::{Impairments, RateVariation, Simplex};
+use headgate_scenario::{DirectionSettings, Impairments, RateVariation};
 
 use crate::impairer::Impairer;
 use crate::transmitter::Transmitter;
@@ -15,8 +15,8 @@ pub struct Transit {
     pub due: Time,
     /// When it arrives; `None` if it is lost.
     pub arrival: Option<Time>,
-    /// Whether it may arrive much later than it was sent, or be overtaken by other packets.
-    pub far_or_unordered: bool,
+    /// Whether it may arrive long after its transmission began, because rates change, or out of order.
+    pub late_or_reordered: bool,
 }
 
 /// Carries packets one at a time.
@@ -30,20 +30,20 @@ pub trait Carrier {
 pub struct Medium {
     transmitter: Transmitter,
     delay: Span,
-    /// Impairments, and the [`Transit::far_or_unordered`] of all packets. `None` if the link has neither.
+    /// Impairments, and the [`Transit::late_or_reordered`] of all packets. `None` if the link has neither.
     impairer: Option<Box<(Impairer, bool)>>,
 }
 
 impl Medium {
-    /// The medium of `simplex` with propagation delay `delay`. `rng` drives the impairments.
-    pub fn new(simplex: &Simplex, delay: Span, rng: Rng) -> Medium {
-        let impairments = simplex.impairments;
-        let far_or_unordered = simplex.rate_variation != RateVariation::Constant || impairments.reorder > 0.0;
-        let impaired_link = far_or_unordered || impairments != Impairments::default();
+    /// The medium of a direction with these `settings` and propagation delay `delay`. `rng` drives the impairments.
+    pub fn new(settings: &DirectionSettings, delay: Span, rng: Rng) -> Medium {
+        let impairments = settings.impairments;
+        let late_or_reordered = settings.rate_variation != RateVariation::Constant || impairments.reorder > 0.0;
+        let impaired_link = late_or_reordered || impairments != Impairments::default();
         Medium {
-            transmitter: Transmitter::new(simplex.rate, &simplex.rate_variation),
+            transmitter: Transmitter::new(settings.rate, &settings.rate_variation),
             delay,
-            impairer: impaired_link.then(|| Box::new((Impairer::new(impairments, rng), far_or_unordered))),
+            impairer: impaired_link.then(|| Box::new((Impairer::new(impairments, rng), late_or_reordered))),
         }
     }
 
@@ -60,8 +60,8 @@ impl Carrier for Medium {
         let sent = self.transmitter.transmission_end(now, bytes);
         let due = sent + self.delay;
         match &mut self.impairer {
-            None => Transit { sent, due, arrival: Some(due), far_or_unordered: false },
-            Some(impaired) => Transit { sent, due, arrival: impaired.0.impair(due), far_or_unordered: impaired.1 },
+            None => Transit { sent, due, arrival: Some(due), late_or_reordered: false },
+            Some(impaired) => Transit { sent, due, arrival: impaired.0.impair(due), late_or_reordered: impaired.1 },
         }
     }
 }

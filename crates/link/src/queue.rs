@@ -18,9 +18,9 @@ pub trait NextHop<T>: Sink<T> {
     /// Transmission of `packet` begins.
     fn sending(&mut self, packet: &Packet<T>, now: Time);
 
-    /// `packet` arrives at the end of the link at `arrival`. `far_or_unordered`: the arrival may be far ahead, or
+    /// `packet` arrives at the end of the link at `arrival`. With `late_or_reordered`, the arrival may be far ahead, or
     /// earlier than that of a previous packet.
-    fn receive(&mut self, packet: Packet<T>, arrival: Time, far_or_unordered: bool);
+    fn receive(&mut self, packet: Packet<T>, arrival: Time, late_or_reordered: bool);
 
     /// `packet` began to be sent at `now` and is lost on the link; it would have arrived at `due`.
     fn lost(&mut self, packet: Packet<T>, now: Time, due: Time);
@@ -86,7 +86,7 @@ impl<T, D: Discipline<T>, L: Meter<T>, M: Carrier> LinkQueue<T, D, L, M> {
         }
     }
 
-    /// Call this at [`wake_at`](LinkQueue::wake_at): the transmitter is free, or the discipline has a packet ready.
+    /// Call this at [`wake_at`](LinkQueue::wake_at).
     #[inline(always)]
     pub fn on_wake(&mut self, now: Time, next: &mut impl NextHop<T>) {
         self.wake_at = Time::NEVER;
@@ -99,13 +99,13 @@ impl<T, D: Discipline<T>, L: Meter<T>, M: Carrier> LinkQueue<T, D, L, M> {
         self.wake_at
     }
 
-    /// Tells the discipline when the link became idle, unless it knows. Call this before reading gauges.
+    /// Reports a pending idle period to the discipline. Call this before reading gauges.
     #[inline(always)]
     pub fn report_idle(&mut self, now: Time, next: &mut impl NextHop<T>) {
         if self.wake_at == Time::NEVER && !self.idle && self.free_at <= now {
             self.idle = true;
             let none = self.port.dequeue(self.free_at, next);
-            debug_assert!(none.is_none(), "a packet waited beside an idle link");
+            debug_assert!(none.is_none(), "a packet was queued while the link was idle");
         }
     }
 
@@ -131,12 +131,12 @@ impl<T, D: Discipline<T>, L: Meter<T>, M: Carrier> LinkQueue<T, D, L, M> {
 
     #[inline(always)]
     fn send(&mut self, packet: Packet<T>, now: Time, next: &mut impl NextHop<T>) {
-        let Transit { sent, due, arrival, far_or_unordered } = self.medium.carry(packet.bytes, now);
+        let Transit { sent, due, arrival, late_or_reordered } = self.medium.carry(packet.bytes, now);
         self.free_at = sent;
         self.port.ledger_mut().sending(now, sent);
         next.sending(&packet, now);
         if let Some(arrival) = arrival {
-            return next.receive(packet, arrival, far_or_unordered);
+            return next.receive(packet, arrival, late_or_reordered);
         }
         self.lost += 1;
         self.port.ledger_mut().lost(&packet, now);
@@ -156,7 +156,7 @@ impl<T, D: Discipline<T>, L: Meter<T>, M: Carrier> LinkQueue<T, D, L, M> {
     }
 
     /// Removes all queued packets at `now` for a replacement queue. Packets that the discipline drops meanwhile are
-    /// kept ([`Port::drain`]). Packets that it marks are passed to `marked`.
+    /// handed over too ([`Port::drain`]). Packets that it marks are passed to `marked`.
     pub fn hand_over(&mut self, now: Time, marked: &mut dyn FnMut(&Packet<T>)) -> QueueHandover<T> {
         QueueHandover { packets: self.port.drain(now, marked), free_at: self.free_at, lost: self.lost }
     }
@@ -248,7 +248,7 @@ mod tests {
         fn carry(&mut self, bytes: u32, now: Time) -> Transit {
             let sent = now + Span::from_micros(bytes.into());
             let due = sent + Span::from_millis(5);
-            Transit { sent, due, arrival: (bytes != 13).then_some(due), far_or_unordered: false }
+            Transit { sent, due, arrival: (bytes != 13).then_some(due), late_or_reordered: false }
         }
     }
 
@@ -303,7 +303,7 @@ mod tests {
         assert_eq!((host.0.len(), queue.wake_at()), (1, at(1010)));
         run(&mut queue, at(9000), &mut host);
         assert_eq!(host.0, [(1, at(6010)), (2, at(7010)), (3, at(8010))]);
-        assert_eq!(queue.wake_at(), Time::NEVER, "there is nothing to wake up for");
+        assert_eq!(queue.wake_at(), Time::NEVER, "no packet is queued");
         queue.arrive(packet(4, 500), at(5000), &mut host);
         assert_eq!(host.0[3], (4, at(10_500)));
     }
@@ -318,7 +318,7 @@ mod tests {
     }
 
     #[test]
-    fn a_replacement_queue_sends_the_waiting_packets_at_the_times_of_the_old_one() {
+    fn a_replacement_queue_sends_the_queued_packets_at_the_same_times() {
         let (mut old, mut new, mut host) = (droptail("9p"), droptail("2p"), QueueHost::default());
         for flow in 1..=5 {
             old.arrive(packet(flow, 1000), at(0), &mut host);

@@ -17,7 +17,7 @@ enum RateModel {
 }
 
 impl Transmitter {
-    /// A transmitter with this initial rate and these changes.
+    /// A transmitter with initial rate `rate` and the changes of `rate_variation`.
     pub fn new(rate: Rate, rate_variation: &RateVariation) -> Transmitter {
         Transmitter(match rate_variation {
             RateVariation::Constant => RateModel::Constant(FixedRate { rate, last: (0, Span::ZERO) }),
@@ -123,7 +123,8 @@ fn add_nanos(nanos: u64, more: u128) -> Time {
     Time::from_nanos(nanos.saturating_add(u64::try_from(more).unwrap_or(u64::MAX)))
 }
 
-/// Sending opportunities as in mahimahi's `LinkQueue`: bytes of an opportunity that no waiting packet uses are lost.
+/// Sending opportunities as in mahimahi's `LinkQueue`. Bytes of an opportunity are lost if no packet is queued to use
+/// them.
 #[derive(Debug)]
 struct OpportunityTrace {
     /// Times of opportunities in milliseconds since the start of a period, which ends with its last opportunity.
@@ -157,7 +158,7 @@ impl OpportunityTrace {
         self.next = (next % count) as usize;
     }
 
-    /// Skips opportunities up to `now`: no packet was there to use them.
+    /// Skips opportunities up to `now`, which no packet used.
     fn skip(&mut self, now: Time) {
         if self.moment() > now {
             return;
@@ -218,7 +219,7 @@ mod tests {
         );
         assert_eq!(transmitter.transmission_end(ms(25), 2000), ms(31));
         let ends = schedule(&[(10, 0)], None);
-        assert_eq!(ends.transmission_end(ms(9), 1001), Time::NEVER, "it stays down");
+        assert_eq!(ends.transmission_end(ms(9), 1001), Time::NEVER, "the rate stays 0");
     }
 
     #[test]
@@ -268,7 +269,7 @@ mod tests {
     }
 
     #[test]
-    fn opportunities_that_nobody_uses_pass_however_many_they_are() {
+    fn any_number_of_unused_opportunities_is_skipped() {
         let mut transmitter = trace(&[0, 3, 7]);
         // The period is 7 ms. The opportunities at 7 and 0 coincide, so two periods meet with two opportunities.
         assert_eq!(transmitter.transmission_end(ms(0), 100), ms(3));

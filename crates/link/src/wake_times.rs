@@ -1,7 +1,7 @@
 //! The next wake-up time of each link, and the earliest of them.
 //!
-//! A tournament tree: leaves are the links' times, and an inner node is the earlier of its two children. An update
-//! costs the logarithm of the number of links (one comparison for two); the earliest time is at the root.
+//! A tournament tree: the leaves are the links' times, and an inner node is the earlier of its two children. The root
+//! is the earliest time. An update takes time logarithmic in the number of links.
 
 use headgate_core::Time;
 
@@ -26,7 +26,7 @@ impl WakeTimes {
         self.first
     }
 
-    /// The link with the earliest time; of several, the lowest number.
+    /// The link with the earliest time; among equals, the lowest number.
     #[inline]
     pub fn earliest_link(&self) -> usize {
         let mut at = 1;

@@ -56,7 +56,7 @@ pub use io::anomalies::{AnomalyCounts, FrameAnomaly};
 pub use io::frame::{IpPosition, Layer, ParsedFrame, Parser};
 pub use io::pool::{FrameId, Pool};
 pub use io::{clock, ecn};
-pub use link::{EmulatedLink, LinkSettings, check, log};
+pub use link::{EmulatedLink, LinkSettings, datagram_load, log};
 
 #[cfg(test)]
 extern crate self as headgate_live;

@@ -217,7 +217,7 @@ fn packets_leave_at_their_rate_and_after_their_delay() {
         let (mut left, mut right) = (ForwardedHost::new("left"), ForwardedHost::new("right"));
         let [a, b] = ["in", "out"].map(|name| PacketSocket::open(name, PacketSocket::RING, SendMethod::Auto).unwrap());
         let mut direction = TestDirection::new(10, 10, 2000, "droptail");
-        direction.simplex.rate = Rate::from_bits(10_000_000);
+        direction.direction_settings.rate = Rate::from_bits(10_000_000);
         // 500 frames of 1250 bytes take 500 ms.
         let (view, (begin, end)) = forward(a, b, &direction, || {
             let clock = Monotonic::new();

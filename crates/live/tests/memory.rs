@@ -107,8 +107,9 @@ fn a_negative_overhead_shortens_the_transmission() {
 fn a_trace_lets_1500_bytes_pass_at_each_of_its_times() {
     let mut direction = TestDirection::new(MBIT, 2, 100, "droptail");
     // Two opportunities at 3 ms, one at 10 ms; then the trace repeats.
-    direction.simplex.rate_variation = RateVariation::Trace { name: "t".to_string(), opportunities: [3, 3, 10].into() };
-    direction.slots = LaneSettings::slots(&direction.simplex, direction.delay);
+    direction.direction_settings.rate_variation =
+        RateVariation::Trace { name: "t".to_string(), opportunities: [3, 3, 10].into() };
+    direction.slots = LaneSettings::slots(&direction.direction_settings, direction.delay);
     let run = run(&direction, stream(9, 1500, 0), FakeClock::new(), at_us(40_000));
     let times: Vec<Time> = run.out.iter().map(|(at, _)| *at).collect();
     assert_eq!(times, [3, 3, 10, 13, 13, 20, 23, 23, 30].map(|ms| at_us((ms + 2) * 1000)));
@@ -119,8 +120,8 @@ fn a_trace_lets_1500_bytes_pass_at_each_of_its_times() {
 fn slots_suffice_for_the_highest_rate_of_a_link() {
     let mut direction = TestDirection::new(1, 100, 1, "droptail");
     let slots = |rate_variation: RateVariation, direction: &mut TestDirection| {
-        direction.simplex.rate_variation = rate_variation;
-        LaneSettings::slots(&direction.simplex, direction.delay)
+        direction.direction_settings.rate_variation = rate_variation;
+        LaneSettings::slots(&direction.direction_settings, direction.delay)
     };
     let step = |mbit: u64| (Span::from_secs(1), Rate::from_bits(mbit * 1_000_000));
     // 100 ms at 8 Mbit/s hold 100 kB; packets have at least 60 bytes.
@@ -200,7 +201,7 @@ fn marks_are_in_the_headers_of_sent_packets() {
 #[test]
 fn packets_are_lost_at_random_on_the_link_and_counted() {
     let mut direction = TestDirection::new(MBIT, 2, 10, "droptail");
-    direction.simplex.impairments.loss = 0.1;
+    direction.direction_settings.impairments.loss = 0.1;
     let run = run(&direction, stream(5000, 100, 200), FakeClock::new(), at_us(1_100_000));
     let lost = run.view.lanes[0].counts.lost;
     // Binomial: mean 500, sigma 21; five of them.
@@ -211,8 +212,8 @@ fn packets_are_lost_at_random_on_the_link_and_counted() {
 #[test]
 fn delayed_packets_are_overtaken() {
     let mut direction = TestDirection::new(MBIT, 2, 10, "droptail");
-    direction.simplex.impairments.reorder = 0.2;
-    direction.simplex.impairments.reorder_by = Span::from_millis(3);
+    direction.direction_settings.impairments.reorder = 0.2;
+    direction.direction_settings.impairments.reorder_by = Span::from_millis(3);
     let run = run(&direction, stream(500, 100, 1000), FakeClock::new(), at_us(600_000));
     assert_eq!(run.out.len(), 500);
     for (at, bytes) in &run.out {

@@ -76,7 +76,7 @@ fn a_hundred_changes_at_twice_the_links_rate_lose_and_reorder_no_packet() {
     let mut link = TestLink::new(&TestDirection::new(MBIT, 2, 50, "droptail"), stream(12_000, 500, Ecn::Ect0));
     for (n, limit) in (0_usize..100).zip(limits.into_iter().cycle()) {
         let mut direction = TestDirection::new(MBIT, (n % 3) as u64 * 4, limit, fifos[n % fifos.len()]);
-        direction.simplex.rate = Rate::from_bits(4_000_000 * (1 + n as u64 % 3));
+        direction.direction_settings.rate = Rate::from_bits(4_000_000 * (1 + n as u64 % 3));
         link.refit(&direction);
         let lane = link.view();
         assert!(lane.backlog.packets <= limit, "{}: {} wait", direction.qdisc, lane.backlog.packets);

@@ -24,7 +24,7 @@ struct FlowCounts {
 
 /// Data packets dropped and marked for one reason, by flow; empty before the first.
 #[derive(Clone, Debug, Default)]
-struct FlowSignals {
+struct DropsAndMarksByFlow {
     drops: Vec<u32>,
     marks: Vec<u32>,
 }
@@ -38,7 +38,7 @@ pub struct LinkLedger {
     compared: bool,
     all: Counts,
     flows: Vec<FlowCounts>,
-    signaled: ByReason<FlowSignals>,
+    signaled: ByReason<DropsAndMarksByFlow>,
     /// Packets sent and then lost on the link: each flow's data, and in total.
     lost: Vec<u32>,
     lost_total: u64,
@@ -59,7 +59,7 @@ pub struct LinkLedger {
 impl LinkLedger {
     /// An empty ledger at `hop` of `scenario`, for `discipline`.
     pub fn new<T>(scenario: &Scenario, hop: Hop, discipline: &impl Discipline<T>) -> LinkLedger {
-        let compared = scenario.simplex(hop).qdisc.is_none();
+        let compared = scenario.direction_settings(hop).qdisc.is_none();
         let carries_data = scenario.routes().any(|route| route.contains(&hop));
         let mut flows = Vec::new();
         for group in scenario.groups().filter(|_| carries_data) {

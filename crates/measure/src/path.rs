@@ -9,7 +9,7 @@ pub fn base_rtt(scenario: &Scenario, route: &[Hop], [sender, receiver]: [&Access
     let access = sending(data) + sending(ack) + (sender.delay + receiver.delay) * 2;
     route.iter().fold(access, |sum, hop| {
         let link = &scenario.links[usize::from(hop.link)];
-        let rate = |hop| scenario.simplex(hop).rate;
+        let rate = |hop| scenario.direction_settings(hop).rate;
         sum + rate(*hop).transmit(data) + rate(hop.back()).transmit(ack) + link.delay * 2
     })
 }
@@ -18,7 +18,7 @@ pub fn base_rtt(scenario: &Scenario, route: &[Hop], [sender, receiver]: [&Access
 pub fn base_one_way(scenario: &Scenario, route: &[Hop], [sender, receiver]: [&Access; 2], bytes: u32) -> Span {
     let access = sender.rate.transmit(bytes) + sender.delay + receiver.rate.transmit(bytes) + receiver.delay;
     route.iter().fold(access, |sum, hop| {
-        sum + scenario.simplex(*hop).rate.transmit(bytes) + scenario.links[usize::from(hop.link)].delay
+        sum + scenario.direction_settings(*hop).rate.transmit(bytes) + scenario.links[usize::from(hop.link)].delay
     })
 }
 

@@ -7,7 +7,7 @@ use std::process::Child;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use headgate_core::{Rate, Span};
-use headgate_live::check::{self, DatagramLoad};
+use headgate_live::datagram_load::{self, DatagramLoad};
 use headgate_live::log::LinkLog;
 use headgate_live::shell::{self, StandardStreams};
 use headgate_live::{Addresses, EmulatedLink as Running, LaneSettings, LinkSettings, netns};
@@ -39,14 +39,14 @@ pub fn measure<'py>(
     let lanes = [LaneSettings::of_bottleneck(&scenario.0, 0), LaneSettings::of_bottleneck(&scenario.0, 0)];
     let settings = LinkSettings { lanes, seed: 1, sysctls: Vec::new(), outside: false, log: None };
     let load = DatagramLoad { rate: Rate::from_bits(rate_bps), packet, duration: Span::from_secs_f64(seconds) };
-    let measurement = py.detach(|| check::measure(settings, load))?;
+    let measurement = py.detach(|| datagram_load::measure(settings, load))?;
     let dict = view_dict(py, &measurement.view)?;
     let ([near, far], received) = (measurement.counters, measurement.delay.count());
     let numbers = [
         ("sent", measurement.sent),
         ("received", received),
         // Datagrams that arrived within `taken_s`. The datagram whose arrival starts this time does not count.
-        ("timed", received.saturating_sub(check::UNTIMED_PACKETS + 1)),
+        ("timed", received.saturating_sub(datagram_load::UNTIMED_PACKETS + 1)),
         ("near_sent", near.sent),
         ("near_dropped", near.send_drops),
         ("far_received", far.received),

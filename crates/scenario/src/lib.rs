@@ -76,7 +76,7 @@ pub use key_position::key_position;
 pub use medium::{Impairments, OPPORTUNITY, RateVariation};
 pub use migrate::{Migrated, migrate};
 pub use model::{Events, FlowGroup, Record, Scenario, TcpGroup, UdpGroup};
-pub use network::{DUMBBELL, Direction, Hop, Link, Simplex};
+pub use network::{DUMBBELL, Direction, DirectionSettings, Hop, Link};
 pub use paths::Paths;
 pub use record::Traced;
 pub use schema::{Access, Form, Key, TcpSettings, UdpSettings, keys};

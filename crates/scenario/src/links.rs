@@ -8,7 +8,7 @@ use toml::Spanned;
 use crate::check::{self, Section};
 use crate::error::Fault;
 use crate::inputs::InputLoader;
-use crate::network::{COMPARED, DUMBBELL, Direction, Link, Simplex};
+use crate::network::{COMPARED, DUMBBELL, Direction, DirectionSettings, Link};
 use crate::qdisc::build;
 use crate::schema::{Located, RawDirection, RawLink, RawLinks};
 
@@ -70,10 +70,10 @@ impl ResolvedLinks {
         let delay = section.require("delay", raw.delay)?.into_inner();
         let limit = section.require("limit", raw.limit)?;
         let forward = RawDirection { rate: raw.rate, medium: raw.medium, limit: Some(limit), qdisc: Some(qdisc) };
-        let forward = self.simplex(&forward, section, None, loader)?;
+        let forward = self.direction_settings(&forward, section, None, loader)?;
         let reverse_raw = section.or_default(raw.reverse, RawDirection::default());
         let section = Section { span: reverse_raw.span(), heading: "[link.reverse]" };
-        let reverse = self.simplex(reverse_raw.get_ref(), &section, Some(forward.rate), loader)?;
+        let reverse = self.direction_settings(reverse_raw.get_ref(), &section, Some(forward.rate), loader)?;
         let [name, from, to] = names;
         self.links.push(Link { name, from, to, delay, forward, reverse });
         Ok(())
@@ -97,17 +97,23 @@ impl ResolvedLinks {
     }
 
     /// The next direction. `rate` applies if the file gives neither `rate` nor `trace`.
-    fn simplex(
+    fn direction_settings(
         &mut self,
         raw: &RawDirection,
         section: &Section,
         rate: Option<Rate>,
         loader: &InputLoader<'_>,
-    ) -> Result<Simplex, Fault> {
+    ) -> Result<DirectionSettings, Fault> {
         self.qdisc_spans.push(section.span_of(&raw.qdisc));
         let (rate, rate_variation) = raw.medium.rate_variation(raw.rate.clone(), section, rate, loader)?;
         let qdisc = Some(raw.qdisc()).filter(|qdisc| *qdisc != Qdisc::named(COMPARED));
-        Ok(Simplex { rate, rate_variation, impairments: raw.medium.impairments(section)?, limit: raw.limit(), qdisc })
+        Ok(DirectionSettings {
+            rate,
+            rate_variation,
+            impairments: raw.medium.impairments(section)?,
+            limit: raw.limit(),
+            qdisc,
+        })
     }
 
     /// Checks that the links' own disciplines (all but the compared ones) can be built. `link_info` returns the
@@ -115,7 +121,8 @@ impl ResolvedLinks {
     pub(crate) fn check<'a>(&self, run: Span, link_info: &dyn Fn(Rate) -> LinkInfo<'a>) -> Result<(), Fault> {
         for (number, span) in self.qdisc_spans.iter().enumerate() {
             let direction = Direction::BOTH[number % 2];
-            let Simplex { rate, rate_variation, limit, qdisc, .. } = self.links[number / 2].simplex(direction);
+            let DirectionSettings { rate, rate_variation, limit, qdisc, .. } =
+                self.links[number / 2].direction_settings(direction);
             if let Some(qdisc) = qdisc {
                 build(qdisc, *limit, &link_info(rate_variation.mean(*rate, run)), span)?;
             }

@@ -19,14 +19,14 @@ pub struct Link {
     /// Propagation delay, the same each way.
     pub delay: Span,
     /// The direction from `from` to `to`.
-    pub forward: Simplex,
+    pub forward: DirectionSettings,
     /// The direction from `to` to `from`.
-    pub reverse: Simplex,
+    pub reverse: DirectionSettings,
 }
 
 impl Link {
-    /// The given direction.
-    pub fn simplex(&self, direction: Direction) -> &Simplex {
+    /// The settings of a direction.
+    pub fn direction_settings(&self, direction: Direction) -> &DirectionSettings {
         match direction {
             Direction::Forward => &self.forward,
             Direction::Reverse => &self.reverse,
@@ -40,9 +40,9 @@ pub const DUMBBELL: &str = "bottleneck";
 /// The `qdisc` of a direction that compares disciplines.
 pub(crate) const COMPARED: &str = "compared";
 
-/// One direction of a link.
+/// The settings of one direction of a link.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Simplex {
+pub struct DirectionSettings {
     /// Rate: before the first step of a schedule, or the mean of a trace.
     pub rate: Rate,
     /// How the rate changes.
@@ -51,7 +51,7 @@ pub struct Simplex {
     pub impairments: Impairments,
     /// Queue limit, unless the discipline's settings give one.
     pub limit: Limit,
-    /// Its discipline; `None` for the compared disciplines.
+    /// Its discipline; `None` if it runs the compared disciplines in turn.
     pub qdisc: Option<Qdisc>,
 }
 
@@ -120,20 +120,20 @@ impl Scenario {
         links.flat_map(|link| Direction::BOTH.map(|direction| Hop { link, direction }))
     }
 
-    /// The properties of a direction.
-    pub fn simplex(&self, hop: Hop) -> &Simplex {
-        self.links[usize::from(hop.link)].simplex(hop.direction)
+    /// The settings of a direction.
+    pub fn direction_settings(&self, hop: Hop) -> &DirectionSettings {
+        self.links[usize::from(hop.link)].direction_settings(hop.direction)
     }
 
     /// Mean rate of a direction over a run.
     pub fn mean_rate(&self, hop: Hop) -> Rate {
-        let Simplex { rate, rate_variation, .. } = self.simplex(hop);
+        let DirectionSettings { rate, rate_variation, .. } = self.direction_settings(hop);
         rate_variation.mean(*rate, self.duration)
     }
 
     /// The first direction that compares disciplines. Every scenario has one.
     pub fn bottleneck(&self) -> Hop {
-        let compared = |hop: &Hop| self.simplex(*hop).qdisc.is_none();
+        let compared = |hop: &Hop| self.direction_settings(*hop).qdisc.is_none();
         self.hops().find(compared).expect("a scenario that was read compares its disciplines somewhere")
     }
 

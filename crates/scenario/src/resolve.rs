@@ -118,8 +118,8 @@ fn check_packet_counts(tcp: &[TcpGroup], udp: &[UdpGroup], links: &[Link], durat
     let responsive_rate = |route: &[Hop], own: Rate| {
         let rates = route
             .iter()
-            .map(|hop| links[usize::from(hop.link)].simplex(hop.direction))
-            .map(|simplex| simplex.rate_variation.mean(simplex.rate, duration));
+            .map(|hop| links[usize::from(hop.link)].direction_settings(hop.direction))
+            .map(|direction| direction.rate_variation.mean(direction.rate, duration));
         rates.min().map_or(own, |slowest| own.min(Rate::from_bits(slowest.as_bits().saturating_mul(2))))
     };
     let tcp =
@@ -202,9 +202,9 @@ fn compared_qdiscs<'a>(
 ) -> Result<Vec<Qdisc>, Fault> {
     let mut built: Vec<(Qdisc, Vec<(&str, String)>)> = Vec::new();
     let list_span = qdiscs.span();
-    let hops = scenario.hops().filter(|hop| scenario.simplex(*hop).qdisc.is_none());
+    let hops = scenario.hops().filter(|hop| scenario.direction_settings(*hop).qdisc.is_none());
     let limits_and_rates: Vec<(Limit, Rate)> =
-        hops.map(|hop| (scenario.simplex(hop).limit, scenario.mean_rate(hop))).collect();
+        hops.map(|hop| (scenario.direction_settings(hop).limit, scenario.mean_rate(hop))).collect();
     let Some((first, others)) = limits_and_rates.split_first() else {
         let message = "every link has a `qdisc` of its own: these would be compared nowhere";
         return Err(Fault::plain(list_span, message));

@@ -65,8 +65,8 @@ impl<'a> Graph<'a> {
 
     pub(crate) fn rate(&self, route: &[Hop], run: Span) -> Rate {
         let first = route.first().expect("a route has a link");
-        let simplex = self.links[usize::from(first.link)].simplex(first.direction);
-        simplex.rate_variation.mean(simplex.rate, run)
+        let direction = self.links[usize::from(first.link)].direction_settings(first.direction);
+        direction.rate_variation.mean(direction.rate, run)
     }
 
     /// One-way propagation delay of `route`.

@@ -10,7 +10,7 @@ use crate::fields::{AnyOf, Dscp, IpProtocol, PrefixOrOwn};
 use crate::inputs::INPUTS;
 use crate::medium::{Impairments, RateVariation};
 use crate::model::{FlowGroup, Record, Scenario};
-use crate::network::{COMPARED, Link, Simplex};
+use crate::network::{COMPARED, DirectionSettings, Link};
 use crate::schema::{
     Entries, Located, RawClass, RawClassify, RawDirection, RawEndpoints, RawGroup, RawHeaders, RawLink, RawMedium,
     RawRecord, RawRun, RawStep, RawTcp, RawUdp, given,
@@ -112,8 +112,8 @@ fn link(link: &Link) -> RawLink {
     }
 }
 
-fn direction(simplex: &Simplex) -> RawDirection {
-    let (schedule, schedule_period, trace) = match &simplex.rate_variation {
+fn direction(settings: &DirectionSettings) -> RawDirection {
+    let (schedule, schedule_period, trace) = match &settings.rate_variation {
         RateVariation::Constant => (None, None, None),
         RateVariation::Schedule { steps, period } => {
             let step = |(at, rate): &(Span, Rate)| RawStep { at: given(*at), rate: given(*rate) };
@@ -121,9 +121,9 @@ fn direction(simplex: &Simplex) -> RawDirection {
         }
         RateVariation::Trace { name, .. } => (None, None, given(format!("{INPUTS}/{name}"))),
     };
-    let Impairments { loss, burst, jitter, reorder, reorder_by } = simplex.impairments;
+    let Impairments { loss, burst, jitter, reorder, reorder_by } = settings.impairments;
     RawDirection {
-        rate: given(simplex.rate).filter(|_| trace.is_none()),
+        rate: given(settings.rate).filter(|_| trace.is_none()),
         medium: RawMedium {
             schedule,
             schedule_period,
@@ -134,8 +134,8 @@ fn direction(simplex: &Simplex) -> RawDirection {
             reorder: given(reorder),
             reorder_by: given(reorder_by),
         },
-        limit: given(simplex.limit),
-        qdisc: given(simplex.qdisc.clone().unwrap_or_else(|| Qdisc::named(COMPARED))),
+        limit: given(settings.limit),
+        qdisc: given(settings.qdisc.clone().unwrap_or_else(|| Qdisc::named(COMPARED))),
     }
 }
 

@@ -50,9 +50,15 @@ fn a_trace_takes_the_place_of_a_rate_and_stays_with_the_scenario() {
     let [hop, back] = [scenario.bottleneck(), scenario.bottleneck().back()];
     // Four opportunities of 1500 bytes in 8 ms: 6 Mbit/s.
     assert_eq!(scenario.mean_rate(hop), Rate::from_bits(6_000_000));
-    let RateVariation::Trace { name, opportunities } = &scenario.simplex(hop).rate_variation else { panic!("a trace") };
+    let RateVariation::Trace { name, opportunities } = &scenario.direction_settings(hop).rate_variation else {
+        panic!("a trace")
+    };
     assert_eq!((name.as_str(), &opportunities[..]), ("lte.up", &[0, 2, 2, 8][..]));
-    assert_eq!(scenario.simplex(back).rate_variation, scenario.simplex(hop).rate_variation, "one file, named twice");
+    assert_eq!(
+        scenario.direction_settings(back).rate_variation,
+        scenario.direction_settings(hop).rate_variation,
+        "one file, named twice"
+    );
     let inputs: Vec<_> = scenario.inputs.iter().collect();
     assert_eq!(inputs, [("lte.up", &b"0\n2\n2\n8\n"[..])]);
     assert!(scenario.to_toml().contains("trace = \"inputs/lte.up\""));
@@ -67,7 +73,7 @@ fn a_schedule_has_its_mean() {
     let scenario = good(&format!("{keys}\nschedule_period = '8s'"));
     assert_eq!(scenario.mean_rate(scenario.bottleneck()), Rate::from_bits(3_000_000));
     assert_eq!(
-        scenario.simplex(scenario.bottleneck().back()).rate_variation,
+        scenario.direction_settings(scenario.bottleneck().back()).rate_variation,
         RateVariation::Constant,
         "the way back has its own"
     );
@@ -81,8 +87,8 @@ fn impairments_are_of_one_direction() {
     );
     let there = Impairments { loss: 0.02, burst: Some(3.5), jitter: Span::from_millis(2), ..Impairments::default() };
     let back = Impairments { loss: 0.5, reorder: 0.1, reorder_by: Span::from_millis(7), ..Impairments::default() };
-    assert_eq!(scenario.simplex(scenario.bottleneck()).impairments, there);
-    assert_eq!(scenario.simplex(scenario.bottleneck().back()).impairments, back);
+    assert_eq!(scenario.direction_settings(scenario.bottleneck()).impairments, there);
+    assert_eq!(scenario.direction_settings(scenario.bottleneck().back()).impairments, back);
 }
 
 #[test]

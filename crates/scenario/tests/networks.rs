@@ -100,8 +100,11 @@ fn a_direction_has_what_its_link_says_of_it() {
     let [first, last] = scenario.tcp[0].route[..] else { panic!("two links") };
     assert_eq!((first.link, first.direction), (3, Direction::Reverse));
     assert_eq!((last.link, last.direction), (2, Direction::Reverse));
-    assert_eq!((scenario.simplex(last).rate.as_bits(), &scenario.simplex(last).qdisc), (2_000_000, &None));
-    assert_eq!(scenario.simplex(last.back()).rate.as_bits(), 20_000_000);
+    assert_eq!(
+        (scenario.direction_settings(last).rate.as_bits(), &scenario.direction_settings(last).qdisc),
+        (2_000_000, &None)
+    );
+    assert_eq!(scenario.direction_settings(last.back()).rate.as_bits(), 20_000_000);
     assert_eq!((scenario.bottleneck().link, scenario.links[1].forward.qdisc.is_some()), (0, true));
     assert_eq!(read(&scenario.to_toml(), &[]), Ok(scenario));
 }

@@ -8,9 +8,9 @@ use std::ops::Bound;
 use headgate_core::params::{Bytes, ParameterValue as _};
 use headgate_core::{ClassId, Limit, Rate, Span};
 use headgate_scenario::{
-    Access, Cc, Changes, Conditions, Direction, Events, FlowKey, GroupSource, Headers, Hop, Impairments, Inputs, IpNet,
-    Key, Link, Ports, Qdisc, RateVariation, Record, Scenario, Simplex, Start, TcpGroup, Traced, Traffic, TrafficClass,
-    UdpCc, UdpGroup, UdpSettings, keys,
+    Access, Cc, Changes, Conditions, Direction, DirectionSettings, Events, FlowKey, GroupSource, Headers, Hop,
+    Impairments, Inputs, IpNet, Key, Link, Ports, Qdisc, RateVariation, Record, Scenario, Start, TcpGroup, Traced,
+    Traffic, TrafficClass, UdpCc, UdpGroup, UdpSettings, keys,
 };
 use headgate_traffic::SenderInfo;
 use proptest::collection::{btree_map, btree_set, vec};
@@ -363,21 +363,37 @@ fn impairments() -> impl Strategy<Value = Impairments> {
         .prop_map(|(loss, burst, jitter, reorder, reorder_by)| Impairments { loss, burst, jitter, reorder, reorder_by })
 }
 
-fn simplex() -> impl Strategy<Value = Simplex> {
+fn direction_settings() -> impl Strategy<Value = DirectionSettings> {
     let qdisc = option::of(qdiscs().prop_map(|mut qdiscs| qdiscs.remove(0)));
     (rate(), rate_variation(), impairments(), limit(), qdisc).prop_map(
-        |(rate, rate_variation, impairments, limit, qdisc)| Simplex { rate, rate_variation, impairments, limit, qdisc },
+        |(rate, rate_variation, impairments, limit, qdisc)| DirectionSettings {
+            rate,
+            rate_variation,
+            impairments,
+            limit,
+            qdisc,
+        },
     )
 }
 
 /// A chain of one to four links, some written from right to left. Disciplines are compared on the first.
 fn links() -> impl Strategy<Value = Vec<Link>> {
-    vec((span(0..3_600_000), simplex(), simplex(), any::<bool>()), 1..5).prop_map(|links| {
-        let link = |(index, (delay, forward, reverse, turned)): (usize, (Span, Simplex, Simplex, bool))| {
+    vec((span(0..3_600_000), direction_settings(), direction_settings(), any::<bool>()), 1..5).prop_map(|links| {
+        let link = |(index, (delay, forward, reverse, turned)): (
+            usize,
+            (Span, DirectionSettings, DirectionSettings, bool),
+        )| {
             let (near, far) = (format!("node-{index}"), format!("node-{}", index + 1));
             let (from, to) = if turned { (far, near) } else { (near, far) };
             let qdisc = forward.qdisc.clone().filter(|_| index > 0);
-            Link { name: format!("link-{index}"), from, to, delay, forward: Simplex { qdisc, ..forward }, reverse }
+            Link {
+                name: format!("link-{index}"),
+                from,
+                to,
+                delay,
+                forward: DirectionSettings { qdisc, ..forward },
+                reverse,
+            }
         };
         links.into_iter().enumerate().map(link).collect()
     })

@@ -22,7 +22,7 @@ pub fn new_link(scenario: &Scenario, hop: Hop, discipline: LinkDiscipline, seed:
     let ledger = LinkLedger::new(scenario, hop, &discipline);
     let port = Port::with_ledger(discipline, Rng::named(seed, &format!("port {label}")), ledger);
     let delay = scenario.links[usize::from(hop.link)].delay;
-    let medium = Medium::new(scenario.simplex(hop), delay, Rng::named(seed, &format!("medium {label}")));
+    let medium = Medium::new(scenario.direction_settings(hop), delay, Rng::named(seed, &format!("medium {label}")));
     LinkQueue::new(port, medium)
 }
 
@@ -40,12 +40,12 @@ impl NextHop<Segment> for Downstream<'_> {
         self.hosts.sent(self.number, packet, now);
     }
 
-    /// With `far_or_unordered`, the packet's arrival is an event of its own. Otherwise the host behind the link handles
+    /// With `late_or_reordered`, the packet's arrival is an event of its own. Otherwise the host behind the link handles
     /// it at once, with the later time `arrival`. The result is the same, because these packets arrive in order and
     /// soon.
     #[inline(always)]
-    fn receive(&mut self, packet: SimPacket, arrival: Time, far_or_unordered: bool) {
-        if far_or_unordered {
+    fn receive(&mut self, packet: SimPacket, arrival: Time, late_or_reordered: bool) {
+        if late_or_reordered {
             self.queue.push(arrival, SimEvent::of_packet(EventKind::ReachesFarEnd, self.number, packet));
         } else {
             self.hosts.forward_packet(self.number, packet, arrival, self.queue);

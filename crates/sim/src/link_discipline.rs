@@ -45,8 +45,8 @@ impl LinkDiscipline {
         seed: u64,
         external: &impl ExternalDisciplines,
     ) -> Result<LinkDiscipline, BuildError> {
-        let simplex = scenario.simplex(hop);
-        let settings = qdisc.settings_with(simplex.limit);
+        let direction_settings = scenario.direction_settings(hop);
+        let settings = qdisc.settings_with(direction_settings.limit);
         let settings: Vec<(&str, &str)> = settings.iter().map(|(name, value)| (*name, value.as_str())).collect();
         let link_info =
             link_info(scenario, classes, scenario.mean_rate(hop), Rng::named(seed, &format!("key {label}")).bits());
@@ -55,10 +55,10 @@ impl LinkDiscipline {
             return Ok(LinkDiscipline::Droptail(Droptail::new(config, &link_info)?));
         }
         if scenario.classifies() {
-            let inner = built(qdisc, &settings, simplex.limit, &link_info, external)?;
+            let inner = built(qdisc, &settings, direction_settings.limit, &link_info, external)?;
             return Ok(LinkDiscipline::Other(Box::new(Classified::new(inner, scenario, hop))));
         }
-        built(qdisc, &settings, simplex.limit, &link_info, external).map(LinkDiscipline::Other)
+        built(qdisc, &settings, direction_settings.limit, &link_info, external).map(LinkDiscipline::Other)
     }
 }
 

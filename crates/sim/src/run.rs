@@ -52,7 +52,7 @@ fn links(
     let classes = scenario.link_classes();
     let built = |hop: Hop| {
         let label = scenario.label(hop);
-        let named = scenario.simplex(hop).qdisc.as_ref().unwrap_or(qdisc);
+        let named = scenario.direction_settings(hop).qdisc.as_ref().unwrap_or(qdisc);
         let discipline = LinkDiscipline::new(named, scenario, (hop, &label), &classes, seed, external)?;
         Ok(new_link(scenario, hop, discipline, seed, &label))
     };

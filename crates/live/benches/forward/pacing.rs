@@ -33,7 +33,7 @@ fn pacing(mbit: u64, urgent: bool) {
         let [a, b, mut left] = ["in", "out", "left"]
             .map(|name| PacketSocket::open(name, PacketSocket::RING, SendMethod::Auto).expect("it was just made"));
         let direction = TestDirection::new(mbit, 1, 2000, "droptail");
-        let time = direction.simplex.rate.transmit(1250);
+        let time = direction.direction_settings.rate.transmit(1250);
         let lanes = ["forward", "reverse"].map(|label| direction.lane(Layer::Ethernet, label));
         let clock = Monotonic::new();
         let b = Stamped { socket: b, clock, first: None, last: Time::ZERO, frames: 0 };
@@ -54,7 +54,7 @@ fn pacing(mbit: u64, urgent: bool) {
         let (thread, stalls) = (if urgent { "first" } else { "ordinary" }, view.lanes[0].counts.stalls);
         println!(
             "{:<12} {thread:>10} {:>8.3} Mbit/s {:>7.3} % {:>9.1} us {:>6.1} us {stalls:>7}",
-            direction.simplex.rate.to_string(),
+            direction.direction_settings.rate.to_string(),
             mbit as f64 * ratio,
             (ratio - 1.0) * 100.0,
             lateness(0.5),

@@ -42,13 +42,13 @@ impl Carrier for DeferredMedium {
     fn carry(&mut self, bytes: u32, now: Time) -> Transit {
         if now < self.origin {
             let due = now + self.delay();
-            return Transit { sent: now, due, arrival: Some(due), far_or_unordered: false };
+            return Transit { sent: now, due, arrival: Some(due), late_or_reordered: false };
         }
         let later = |time: Time| self.origin + (time - Time::ZERO);
         let bytes = bytes.saturating_add_signed(self.overhead);
-        let Transit { sent, due, arrival, far_or_unordered } =
+        let Transit { sent, due, arrival, late_or_reordered } =
             self.medium.carry(bytes, Time::ZERO + (now - self.origin));
-        Transit { sent: later(sent), due: later(due), arrival: arrival.map(later), far_or_unordered }
+        Transit { sent: later(sent), due: later(due), arrival: arrival.map(later), late_or_reordered }
     }
 }
 

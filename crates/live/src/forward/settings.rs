@@ -6,7 +6,7 @@ use std::ops::RangeInclusive;
 use headgate_core::registry::{self, DisciplineVisitor};
 use headgate_core::{BuildError, Class, Discipline, Limit, LinkInfo, Port, Qdisc, Rate, Rng, Span, Time};
 use headgate_link::{Medium, Meter};
-use headgate_scenario::{Classifier, FlowKey, Hop, Scenario, Simplex, TrafficClass};
+use headgate_scenario::{Classifier, DirectionSettings, FlowKey, Hop, Scenario, TrafficClass};
 
 use super::fabric::Lanes;
 use super::lane::{DisciplineLane, Lane, LaneEnds, LaneHandover};
@@ -22,8 +22,8 @@ pub(crate) type FrameDiscipline = Box<dyn Discipline<FrameId>>;
 /// Settings of one direction of a link.
 #[derive(Clone, Debug)]
 pub struct LaneSettings {
-    /// Rate, rate changes, queue limit and emulated impairments. The discipline in it is ignored.
-    pub simplex: Simplex,
+    /// Rate, rate changes, queue limit and emulated impairments. `qdisc` replaces its discipline.
+    pub direction_settings: DirectionSettings,
     /// The discipline.
     pub qdisc: Qdisc,
     /// Propagation delay.
@@ -57,10 +57,11 @@ impl LaneSettings {
 
     /// Direction `hop` of the scenario with `qdisc` and no link overhead.
     pub(crate) fn for_hop(scenario: &Scenario, hop: Hop, qdisc: &Qdisc) -> LaneSettings {
-        let (simplex, delay) = (scenario.simplex(hop).clone(), scenario.links[usize::from(hop.link)].delay);
+        let (direction_settings, delay) =
+            (scenario.direction_settings(hop).clone(), scenario.links[usize::from(hop.link)].delay);
         LaneSettings {
-            slots: LaneSettings::slots(&simplex, delay),
-            simplex,
+            slots: LaneSettings::slots(&direction_settings, delay),
+            direction_settings,
             qdisc: qdisc.clone(),
             delay,
             mean_rate: scenario.mean_rate(hop),
@@ -75,14 +76,14 @@ impl LaneSettings {
 
     /// Number of slots, at most a million, so that no frame is dropped for lack of one. It covers a full queue, the
     /// link's longest delay filled with the smallest Ethernet packets, and two batches.
-    pub fn slots(simplex: &Simplex, delay: Span) -> u32 {
+    pub fn slots(direction_settings: &DirectionSettings, delay: Span) -> u32 {
         const SMALLEST_FRAME: u64 = 60;
-        let queued = match simplex.limit {
+        let queued = match direction_settings.limit {
             Limit::Packets(packets) => u64::from(packets),
             Limit::Bytes(bytes) => bytes / SMALLEST_FRAME,
         };
-        let longest = delay + simplex.impairments.jitter + simplex.impairments.reorder_by;
-        let propagating = simplex.rate_variation.most(simplex.rate, longest) / SMALLEST_FRAME;
+        let longest = delay + direction_settings.impairments.jitter + direction_settings.impairments.reorder_by;
+        let propagating = direction_settings.rate_variation.most(direction_settings.rate, longest) / SMALLEST_FRAME;
         let slots = queued.saturating_add(propagating).saturating_add(2 * BATCH as u64);
         slots.min(1_000_000) as u32
     }
@@ -152,7 +153,7 @@ impl LaneSettings {
     }
 
     fn medium(&self, streams: LaneStreams<'_>) -> DeferredMedium {
-        DeferredMedium::new(Medium::new(&self.simplex, self.delay, streams.rng("medium")), self.overhead)
+        DeferredMedium::new(Medium::new(&self.direction_settings, self.delay, streams.rng("medium")), self.overhead)
     }
 
     /// Calls `make` with the discipline's settings as text and the link's [`LinkInfo`], as the registry takes them.
@@ -168,7 +169,7 @@ impl LaneSettings {
                 format!("a link overhead of {} bytes per packet: it must be from {least} to {most}", self.overhead);
             return Err(refused(what));
         }
-        let settings = self.qdisc.settings_with(self.simplex.limit);
+        let settings = self.qdisc.settings_with(self.direction_settings.limit);
         let settings: Vec<(&str, &str)> = settings.iter().map(|(name, value)| (*name, value.as_str())).collect();
         let key = streams.rng("key").bits();
         let link = LinkInfo { classes: &self.classes, ..LinkInfo::new(self.mean_rate, self.mean_packet, key) };

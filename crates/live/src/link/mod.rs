@@ -1,6 +1,6 @@
 //! A link between two hosts of the kernel: a namespace with a TUN device each, and the forwarding loop between them.
 
-pub mod check;
+pub mod datagram_load;
 pub mod log;
 mod rows;
 

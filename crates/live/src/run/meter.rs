@@ -46,8 +46,8 @@ pub(super) struct DirectionTotals {
     pub(super) before_warm: Vec<(u64, u64)>,
 }
 
-/// The meter of one direction.
-pub(super) struct DirectionMeter {
+/// The ledgers of one direction: the counts of the lane, and the measurements of the run, which it sends as records.
+pub(super) struct DirectionRecorder {
     hop: Hop,
     scenario: Arc<Scenario>,
     pub(super) lane_ledger: LaneLedger,
@@ -62,15 +62,15 @@ pub(super) struct DirectionMeter {
     records: Sender<LoopRecord>,
 }
 
-impl DirectionMeter {
+impl DirectionRecorder {
     /// Measures `hop` of `scenario` with `discipline`, and sends its records.
     pub(super) fn new(
         (scenario, hop): (&Arc<Scenario>, Hop),
         discipline: &impl Discipline<FrameId>,
         lane_ledger: LaneLedger,
         records: Sender<LoopRecord>,
-    ) -> DirectionMeter {
-        DirectionMeter {
+    ) -> DirectionRecorder {
+        DirectionRecorder {
             hop,
             lane_ledger,
             ledger: LinkLedger::new(scenario, hop, discipline),
@@ -154,7 +154,7 @@ impl DirectionMeter {
     }
 }
 
-impl Ledger<FrameId> for DirectionMeter {
+impl Ledger<FrameId> for DirectionRecorder {
     #[inline]
     fn arrived(&mut self, packet: &Packet<FrameId>, now: Time) {
         self.lane_ledger.arrived(packet, now);
@@ -181,13 +181,13 @@ impl Ledger<FrameId> for DirectionMeter {
     }
 }
 
-impl AsMut<LaneLedger> for DirectionMeter {
+impl AsMut<LaneLedger> for DirectionRecorder {
     fn as_mut(&mut self) -> &mut LaneLedger {
         &mut self.lane_ledger
     }
 }
 
-impl Meter<FrameId> for DirectionMeter {
+impl Meter<FrameId> for DirectionRecorder {
     #[inline]
     fn discipline_called<D: Discipline<FrameId>>(&mut self, discipline: &D) {
         let unknown = |flow: u32| FlowId(flow.into());

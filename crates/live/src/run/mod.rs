@@ -115,7 +115,7 @@ pub fn run_kernel(
     show: &mut dyn FnMut(SharedView),
 ) -> Result<LiveRun, LiveRunError> {
     check_kernel_supported(scenario)?;
-    let rate = scenario.simplex(scenario.bottleneck()).rate;
+    let rate = scenario.direction_settings(scenario.bottleneck()).rate;
     run_with(scenario, (&scenario.qdiscs[0], Some(KernelRouter::new(qdisc, rate)?)), seed, watch, show)
 }
 

@@ -36,13 +36,13 @@ impl SlotBudget {
 
 /// Frames queued and propagating at a link.
 fn link_slots(scenario: &Scenario, hop: Hop) -> u64 {
-    let simplex = scenario.simplex(hop);
+    let direction_settings = scenario.direction_settings(hop);
     // A byte limit holds more acknowledgements than packets of the scenario's size.
-    let queued = match simplex.limit {
+    let queued = match direction_settings.limit {
         Limit::Packets(packets) => u64::from(packets),
         Limit::Bytes(bytes) => bytes / 40,
     };
-    u64::from(LaneSettings::slots(simplex, scenario.links[usize::from(hop.link)].delay)).max(queued)
+    u64::from(LaneSettings::slots(direction_settings, scenario.links[usize::from(hop.link)].delay)).max(queued)
 }
 
 /// The datagrams of a group in a second, plus a batch.

@@ -9,7 +9,7 @@ use etherparse::{IpNumber, Ipv4Header};
 use headgate_core::{Ecn, Limit, Qdisc, Rate, Span, Time};
 use headgate_live::pacing::Clock;
 use headgate_live::{Lane, LaneSettings, Layer, Pool};
-use headgate_scenario::{FlowKey, Impairments, RateVariation, Simplex};
+use headgate_scenario::{DirectionSettings, FlowKey, Impairments, RateVariation};
 
 #[allow(dead_code, reason = "each test uses a part of the module")]
 pub mod memory;
@@ -68,7 +68,7 @@ pub fn packet(port: u16, bytes: usize, ecn: Ecn, number: u32) -> Vec<u8> {
 /// One direction of a link, with a queue of `limit` packets.
 #[derive(Clone, Debug)]
 pub struct TestDirection {
-    pub simplex: Simplex,
+    pub direction_settings: DirectionSettings,
     pub delay: Span,
     pub qdisc: Qdisc,
     pub overhead: i32,
@@ -79,7 +79,7 @@ pub struct TestDirection {
 #[allow(dead_code, reason = "each test uses a part of the module")]
 impl TestDirection {
     pub fn new(mbit: u64, delay_ms: u64, limit: u32, qdisc: &str) -> TestDirection {
-        let simplex = Simplex {
+        let direction_settings = DirectionSettings {
             rate: Rate::from_bits(mbit * 1_000_000),
             rate_variation: RateVariation::Constant,
             impairments: Impairments::default(),
@@ -87,9 +87,9 @@ impl TestDirection {
             qdisc: None,
         };
         let delay = Span::from_millis(delay_ms);
-        let slots = LaneSettings::slots(&simplex, delay);
+        let slots = LaneSettings::slots(&direction_settings, delay);
         TestDirection {
-            simplex,
+            direction_settings,
             delay,
             qdisc: qdisc.parse().unwrap(),
             overhead: 0,
@@ -104,10 +104,10 @@ impl TestDirection {
 
     pub fn settings(&self) -> LaneSettings {
         LaneSettings {
-            simplex: self.simplex.clone(),
+            direction_settings: self.direction_settings.clone(),
             qdisc: self.qdisc.clone(),
             delay: self.delay,
-            mean_rate: self.simplex.rate,
+            mean_rate: self.direction_settings.rate,
             mean_packet: 1000,
             overhead: self.overhead,
             flow_key: FlowKey::FiveTuple,

@@ -311,7 +311,11 @@ impl TcpSender {
         };
         if lowers {
             self.remember_windows(None);
-            let loss = LossInfo { now, flight: self.reducible(self.flight(), config), next_new: self.next_new };
+            let loss = LossInfo {
+                now,
+                window_to_reduce: self.window_to_reduce(self.flight(), config),
+                next_new: self.next_new,
+            };
             self.lower_ssthresh(config, |cc, window| cc.on_timeout(&loss, window, config));
         }
         if lowers || reduced {

@@ -31,12 +31,12 @@ const SILENT: [&str; 4] = ["choke", "fq_pie", "red", "sfb"];
 
 /// Why the kernel cannot take the place of the compared discipline of `scenario`; `None` if it can.
 pub(super) fn refusal(scenario: &Scenario) -> Option<String> {
-    let compared = |direction| scenario.simplex(Hop { link: 0, direction }).qdisc.is_none();
+    let compared = |direction| scenario.direction_settings(Hop { link: 0, direction }).qdisc.is_none();
     let why = if scenario.links.len() > 1 {
         "a network of several links: its queue is that of one link"
     } else if Direction::BOTH.into_iter().all(compared) {
         "disciplines compared in both directions: name one for a direction, such as link.reverse.qdisc = \"droptail\""
-    } else if scenario.simplex(scenario.bottleneck()).rate_variation != RateVariation::Constant {
+    } else if scenario.direction_settings(scenario.bottleneck()).rate_variation != RateVariation::Constant {
         "a `schedule` or a `trace`: give the link one rate"
     } else if !scenario.classes.is_empty() || scenario.flow_key != FlowKey::FiveTuple {
         "classes or another flow key: a qdisc classifies by addresses, ports and protocol"

@@ -12,10 +12,10 @@ use crate::forward::settings::{FrameDiscipline, LaneSettings};
 use crate::io::pool::Pool;
 use crate::io::recorded_end::Recorder;
 use crate::run::kernel::path::KernelPath;
-use crate::run::meter::{DirectionMeter, LoopRecord};
+use crate::run::meter::{DirectionRecorder, LoopRecord};
 
 pub(super) struct DirectionQueue {
-    pub(super) queue: FrameQueue<FrameDiscipline, DirectionMeter>,
+    pub(super) queue: FrameQueue<FrameDiscipline, DirectionRecorder>,
     /// Packets received from hosts and other links.
     pub(super) offered: u64,
     /// Packets that the next link or the host took, and packets that the host refused.
@@ -40,9 +40,9 @@ pub(super) fn directions(
     records: &Sender<LoopRecord>,
 ) -> io::Result<Vec<DirectionQueue>> {
     let direction_queue = |hop| {
-        let named = scenario.simplex(hop).qdisc.as_ref().unwrap_or(qdisc);
+        let named = scenario.direction_settings(hop).qdisc.as_ref().unwrap_or(qdisc);
         let account = |discipline: &FrameDiscipline, lane| {
-            DirectionMeter::new((scenario, hop), discipline, lane, records.clone())
+            DirectionRecorder::new((scenario, hop), discipline, lane, records.clone())
         };
         let (settings, label) = (LaneSettings::for_hop(scenario, hop, named), scenario.label(hop));
         let mut queue = match kernel.filter(|kernel| kernel.direction == hop.number()) {

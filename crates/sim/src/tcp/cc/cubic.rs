@@ -169,7 +169,7 @@ impl CongestionControl for Cubic {
 
     fn on_loss(&mut self, loss: &LossInfo, window: &mut CongestionWindow, config: &TcpSettings) {
         self.reduce(window.cwnd(), config.cubic_beta);
-        window.ssthresh = threshold(loss.flight * config.cubic_beta, config);
+        window.ssthresh = threshold(loss.window_to_reduce * config.cubic_beta, config);
     }
 
     fn on_timeout(&mut self, loss: &LossInfo, window: &mut CongestionWindow, config: &TcpSettings) {

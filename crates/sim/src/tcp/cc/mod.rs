@@ -82,9 +82,10 @@ pub struct AckInfo {
 pub struct LossInfo {
     /// When it was found.
     pub now: Time,
-    /// The segments to reduce: FlightSize without those sent by limited transmit (RFC 5681, section 3.2, step 2), or
-    /// with `halve_cwnd` the smaller of `cwnd` and the receive window.
-    pub flight: f64,
+    /// The number of segments that the controller reduces: FlightSize without segments of limited transmit (RFC 5681,
+    /// section 3.2, step 2). With `halve_cwnd`, the smaller of `cwnd` and the receive window; with `reduce_cwnd`,
+    /// `cwnd`.
+    pub window_to_reduce: f64,
     /// The next new segment: the loss is repaired when all before it is acknowledged.
     pub next_new: u32,
 }

@@ -56,6 +56,6 @@ impl CongestionControl for Reno {
 
     /// Half of the flight, but at least two segments (equation 4).
     fn on_loss(&mut self, loss: &LossInfo, window: &mut CongestionWindow, config: &TcpSettings) {
-        window.ssthresh = threshold(loss.flight / 2.0, config);
+        window.ssthresh = threshold(loss.window_to_reduce / 2.0, config);
     }
 }

@@ -124,7 +124,8 @@ mod tests {
 
     /// `ssthresh` after a loss with 40 segments in flight.
     fn after_loss(westwood: &mut Westwood) -> f64 {
-        let (loss, config) = (LossInfo { now: Time::ZERO, flight: 40.0, next_new: 40 }, TcpSettings::default());
+        let (loss, config) =
+            (LossInfo { now: Time::ZERO, window_to_reduce: 40.0, next_new: 40 }, TcpSettings::default());
         let mut window = CongestionWindow::new(&config);
         westwood.on_loss(&loss, &mut window, &config);
         window.ssthresh

@@ -103,7 +103,7 @@ impl TcpSender {
 
     /// The number of segments that a loss halves: the outstanding ones (`flight`). With `halve_cwnd`, as in ns-2, it is
     /// the smaller of `cwnd` without inflation and the receive window. With `reduce_cwnd`, as in Linux, it is `cwnd`.
-    pub(super) fn reducible(&self, flight: u32, config: &TcpSettings) -> f64 {
+    pub(super) fn window_to_reduce(&self, flight: u32, config: &TcpSettings) -> f64 {
         let cwnd = self.window.cwnd() - f64::from(self.inflation);
         match config.halve_cwnd {
             true => cwnd.min(f64::from(config.window)),
@@ -123,7 +123,7 @@ impl TcpSender {
             return if config.halve_cwnd { self.window.cwnd() } else { self.window.ssthresh };
         }
         self.schedule_cwr(config);
-        let loss = LossInfo { now, flight: self.reducible(flight, config), next_new: self.next_new };
+        let loss = LossInfo { now, window_to_reduce: self.window_to_reduce(flight, config), next_new: self.next_new };
         self.lower_ssthresh(config, |cc, window| cc.on_loss(&loss, window, config))
     }
 

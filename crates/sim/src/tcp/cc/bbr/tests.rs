@@ -208,7 +208,7 @@ fn application_limited_samples_do_not_lower_the_bandwidth() {
 fn recovery_sends_what_arrives_for_a_round_and_then_restores_the_window() {
     let config = TcpSettings::default();
     let (mut bbr, mut window) = (Bbr::new(&config), CongestionWindow::new(&config));
-    let loss = LossInfo { now: Time::ZERO, flight: 40.0, next_new: 100 };
+    let loss = LossInfo { now: Time::ZERO, window_to_reduce: 40.0, next_new: 100 };
     let acked = |ack| AckInfo { ack, next_new: 100, acked: 1, delivered: 1, flight: 40, ..AckInfo::default() };
     window.set_cwnd(40.0, Time::ZERO);
     bbr.last_ack = (100, 20, 1);

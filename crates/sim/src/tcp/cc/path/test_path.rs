@@ -146,7 +146,7 @@ impl<M: CongestionControl> TestPath<M> {
         self.model.on_ack(&info, &mut self.window, &self.config);
         if losing && self.una >= self.recover {
             self.recover = self.next_seq;
-            let loss = LossInfo { now, flight: f64::from(info.flight), next_new: info.next_new };
+            let loss = LossInfo { now, window_to_reduce: f64::from(info.flight), next_new: info.next_new };
             self.model.on_loss(&loss, &mut self.window, &self.config);
         }
     }
