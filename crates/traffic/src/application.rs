@@ -5,7 +5,7 @@ use headgate_core::{Rng, Span, Time};
 use crate::registry::FlowSource;
 use crate::write::{SourceWrite, WriteAmount, WriteStart};
 
-/// The application of a flow. Its caller reports when a write begins, when TCP has taken it, and when it is
+/// The application of a flow. The caller reports when a write begins, when TCP has taken its data, and when the data is
 /// acknowledged.
 #[derive(Clone, Debug)]
 pub struct Application {
@@ -16,7 +16,7 @@ pub struct Application {
     /// When the last write began, or else when the flow started.
     began: Time,
     awaits: Awaited,
-    /// Whether [`ends`](Application::ends) has returned true.
+    /// Whether [`take_end`](Application::take_end) has returned true.
     over: bool,
 }
 
@@ -26,13 +26,12 @@ enum Awaited {
     Nothing,
     /// Ask the source: its next write depends on this transfer's completion.
     Answer,
-    /// Begin the known next write, after its delay.
+    /// Begin the known next write after its delay.
     Pause,
 }
 
 impl Application {
-    /// An application that has written nothing yet. `None` if it always has more data than TCP takes, so that nothing
-    /// need be timed.
+    /// An application before its first write. `None` if it always has more data than TCP takes, and so needs no timing.
     pub fn new(mut source: FlowSource, mut rng: Rng) -> Option<Application> {
         let next = source.next(&mut rng);
         let greedy = SourceWrite::after_start(Span::ZERO, WriteAmount::Endless);

@@ -6,9 +6,9 @@ use headgate_core::{Rng, Span};
 /// packets do not (Paxson, Floyd, IEEE/ACM ToN 3(3), 1995).
 #[derive(Clone, Debug)]
 pub struct PoissonArrivals {
-    /// In nanoseconds.
+    /// Mean gap in nanoseconds.
     mean_gap: f64,
-    /// The last arrival in nanoseconds, with a fraction, so that rounding errors do not add up.
+    /// Time of the last arrival in nanoseconds, with a fraction, so that rounding errors do not accumulate.
     at: f64,
     rng: Rng,
 }

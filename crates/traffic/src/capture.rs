@@ -25,8 +25,8 @@ pub(crate) fn begins(bytes: &[u8]) -> bool {
     MAGICS.iter().any(|magic| bytes.starts_with(magic))
 }
 
-/// Reads the TCP and UDP packets with data as writes. A flow is one direction of a 5-tuple. Everything else (ARP, ICMP,
-/// later fragments, pure ACKs) is skipped.
+/// Reads TCP and UDP packets with data as writes. A flow is one direction of a 5-tuple. Other packets (ARP, ICMP, later
+/// fragments, pure ACKs) are skipped.
 pub(crate) fn read(bytes: &[u8]) -> Result<TrafficTrace, TraceError> {
     let mut packets = CaptureReader { collected: TraceBuilder::new(), count: 0, first: None, latest: Span::ZERO };
     if bytes.starts_with(&MAGICS[0]) {

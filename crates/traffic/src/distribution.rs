@@ -11,7 +11,7 @@ pub struct Distribution {
     first: f64,
     /// The shape, or the maximum.
     second: f64,
-    /// The factor of each draw, derived from the other two.
+    /// The scale of each draw, derived from the two arguments.
     scale: f64,
 }
 

@@ -10,7 +10,7 @@ use crate::write::SourceWrite;
 pub trait SourceModel: Sized {
     /// User settings.
     type Config: Params;
-    /// What a source remembers of one flow between writes.
+    /// The state of one flow between writes.
     type State: Clone;
 
     /// A source for flows of `sender`. Errors: conflicting settings, or a missing or malformed file.
@@ -76,7 +76,7 @@ pub struct SenderInfo {
     pub protocol: Protocol,
     /// A full packet on the wire, headers included, in bytes.
     pub packet: u32,
-    /// The data in it, in bytes.
+    /// The data in a full packet, in bytes.
     pub payload: u32,
     /// The part of a full packet that rates count, in bytes: all of it, or its data.
     pub rated: u32,

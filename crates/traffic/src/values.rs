@@ -227,14 +227,14 @@ pub struct RateLadder(pub Vec<Rate>);
 impl ParameterValue for RateLadder {
     type Scalar = bool;
     fn kind() -> String {
-        "rates that rise".to_string()
+        "increasing rates".to_string()
     }
     fn read(text: &str) -> Result<Self, String> {
         let rates = listed(text)?.into_iter().map(Rate::parse).collect::<Result<Vec<Rate>, _>>()?;
         let rising = rates.windows(2).all(|pair| pair[0] < pair[1]);
         match rates.first() {
             Some(first) if rising && first.as_bits() > 0 => Ok(RateLadder(rates)),
-            _ => Err("rates above 0 that rise, as in \"[500kbit/s; 2Mbit/s]\"".to_string()),
+            _ => Err("increasing rates above 0, as in \"[500kbit/s; 2Mbit/s]\"".to_string()),
         }
     }
     fn show(&self) -> String {
@@ -260,7 +260,7 @@ impl ParameterValue for RateSchedule {
         "times with rates".to_string()
     }
     fn read(text: &str) -> Result<Self, String> {
-        let form = || "times that rise, each with a rate, as in \"[0s 250kbit/s; 50s 4Mbit/s]\"".to_string();
+        let form = || "increasing times, each with a rate, as in \"[0s 250kbit/s; 50s 4Mbit/s]\"".to_string();
         let step = |text: &str| {
             let (at, rate) = text.trim().split_once(char::is_whitespace)?;
             Some((Span::parse(at).ok()?, Rate::parse(rate).ok()?))

@@ -28,7 +28,7 @@ pub enum WriteStart {
 pub enum WriteAmount {
     /// A number of bytes, at least one. UDP sends them at once, in as many datagrams as needed.
     Bytes(u64),
-    /// As much as TCP takes within this time. What TCP has taken by then is still delivered.
+    /// As much as TCP takes within this time. Data taken by then is still delivered.
     Duration(Span),
     /// As much as TCP takes, until the flow stops.
     Endless,

@@ -1,4 +1,4 @@
-//! Flows that arrive by themselves do so as a Poisson process.
+//! Flow arrivals are a Poisson process.
 
 use headgate_core::Span;
 use headgate_traffic::{PoissonArrivals, most_arrivals};
@@ -7,7 +7,7 @@ mod support;
 
 use support::{DRAWS, assert_fits, assert_near, exponential, rng};
 
-/// How many of 4000 windows of one second had 0, 1, 2 ... arrivals at 3 a second.
+/// The number of windows of one second with 0, 1, 2 ... arrivals, among 4000 windows at 3 arrivals a second.
 fn windows() -> Vec<u32> {
     let mut counts = vec![0_u32; 4000];
     let seconds = PoissonArrivals::new(3.0, rng("windows")).map(|at| at.as_secs_f64() as usize);
@@ -25,7 +25,8 @@ fn gaps_are_exponential() {
 #[test]
 fn counts_are_poisson_distributed() {
     let counts = windows();
-    // Cells 0, 1 ... 9, and 10 or more: 10 degrees of freedom, whose chi-square exceeds 29.59 once in a thousand times.
+    // The cells are 0 to 9, and 10 or more. With 10 degrees of freedom, chi-square exceeds 29.59 once in a thousand
+    // times.
     let mut cells = [0.0; 11];
     counts.iter().for_each(|count| cells[(*count as usize).min(10)] += 1.0);
     let mut expected = [0.0; 11];

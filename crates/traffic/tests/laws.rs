@@ -1,4 +1,4 @@
-//! What is drawn follows the distribution that was asked for, and is read and written as users write it.
+//! Draws follow the requested distribution, and distributions survive a round trip through text.
 
 use headgate_core::params::ParameterValue;
 use headgate_traffic::values::{RandomCount, RandomSize, RandomTime, RateLadder, RateSchedule, SizeOrEndless};
@@ -39,7 +39,7 @@ fn draws_follow_the_distribution_function() {
 
 #[test]
 fn the_mean_equals_the_parameter() {
-    // Where the variance is finite: of mean 1, by family.
+    // Variance at mean 1, by family, with parameters for which it is finite.
     let gamma = |x| libm::tgamma(x);
     let cases = [
         (DistributionKind::Exponential, 0.0, 1.0),
@@ -107,7 +107,7 @@ fn errors_say_what_is_wrong_with_a_distribution() {
 
 proptest! {
     #[test]
-    fn any_text_is_read_or_refused_and_what_is_read_is_written_alike(text in "[a-z2(),. 0-9KBms]{0,30}") {
+    fn any_text_is_refused_or_survives_a_round_trip(text in "[a-z2(),. 0-9KBms]{0,30}") {
         if let Ok(size) = RandomSize::read(&text) {
             prop_assert_eq!(RandomSize::read(&size.show()), Ok(size));
         }
@@ -117,7 +117,7 @@ proptest! {
     }
 
     #[test]
-    fn any_law_survives_a_round_trip_through_text(
+    fn any_distribution_survives_a_round_trip_through_text(
         form in prop::sample::select(&DistributionKind::ALL[..]), first in 0_u64..1 << 40, second in 0.0..200.0_f64,
     ) {
         let second = match form.0 {

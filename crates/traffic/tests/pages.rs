@@ -1,4 +1,4 @@
-//! The tables of the guide are the registry's.
+//! The tables of the guide match the registry.
 
 use std::path::Path;
 

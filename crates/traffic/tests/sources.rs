@@ -1,4 +1,4 @@
-//! Each source writes what its model says.
+//! Each source follows its model.
 
 use headgate_core::{Rate, Span};
 use headgate_traffic::{SenderInfo, Traffic, WriteAmount, WriteStart, registry::ENTRIES};
@@ -50,10 +50,10 @@ fn the_long_run_rate_of_a_source_is_its_models_mean() {
         assert_near(text, asks(text, sender).unwrap(), expected, 1e-9 * expected);
     };
     assert_eq!(asks("ftp", &TCP), None);
-    assert_eq!(asks("http:preset=faba", &TCP), None, "it takes what it can get while it is on");
-    // 172 bytes each 20 ms while somebody talks, which is 1.004 s of 2.591 s.
+    assert_eq!(asks("http:preset=faba", &TCP), None, "it takes what TCP takes while it is on");
+    // 172 bytes every 20 ms during talkspurts, 1.004 s of 2.591 s.
     near("voip", &UDP, 172.0 / 0.02 * 1.004 / (1.004 + 1.587));
-    // 960 of 1000 bytes are data; of a schedule, the greatest rate.
+    // 960 of 1000 bytes are data. The rate of a schedule is its highest.
     near("cbr:rate=250kbit/s", &UDP, 31_250.0 * 0.96);
     near("cbr:preset=red_pd", &UDP, 500_000.0 * 0.96);
     near("telnet:gap=exp(5ms),size=100B", &UDP, 20_000.0);
@@ -79,7 +79,7 @@ fn http_transfers_by_size_wait_for_each_other() {
     assert_eq!((all[0].after, all[0].new_connection), (WriteStart::AfterStart(Span::ZERO), true));
     assert!(all[1..].iter().all(|write| matches!(write.after, WriteStart::AfterDelivery(_)) && !write.new_connection));
     assert_fits("pauses", all[1..].iter().map(gap).collect(), exponential(1.0));
-    // Whole bytes: half of one more than drawn, on average, which is far below what the test sees.
+    // Sizes are rounded up to whole bytes, which adds half a byte on average: too little for the test to detect.
     assert_fits("sizes", all.iter().map(|write| bytes(write.data)).collect(), exponential(20_000.0));
 }
 
@@ -105,13 +105,13 @@ fn telnet_packets_come_at_exponential_gaps() {
     let all = writes(&mut source("telnet:preset=faba", &TCP), DRAWS);
     assert_fits("gaps", all.iter().map(gap).collect(), exponential(0.005));
     assert!(all.iter().all(|write| write.data == WriteAmount::Bytes(960)), "full packets");
-    // FABA, section 5.5: 512 bytes each 5 ms are about 100 kB/s.
+    // FABA, section 5.5: 512 bytes every 5 ms are about 100 kB/s.
     let rate = 512.0 * all.len() as f64 / all.iter().map(gap).sum::<f64>();
     assert_near("bytes a second", rate, 102_400.0, 102_400.0 / (DRAWS as f64).sqrt());
 }
 
 #[test]
-fn on_off_sources_over_tcp_are_on_and_off_for_times_of_their_law() {
+fn on_and_off_times_over_tcp_follow_their_distributions() {
     let all = writes(&mut source("pareto:preset=blue", &TCP), DRAWS);
     assert_eq!(gap(&all[0]), 0.0);
     assert_fits("on", all.iter().map(|write| seconds(write.data)).collect(), pareto(2.0, 1.5));
@@ -123,8 +123,8 @@ fn on_off_sources_over_tcp_are_on_and_off_for_times_of_their_law() {
     assert_fits("off", off.collect(), exponential(3.0));
 }
 
-/// The deviation of the part on / (on + off) over `n` cycles, of times with these means and standard deviations: to
-/// first order, that of ((1 - f) on - f off) / mean of a cycle.
+/// The standard deviation of the share f = on / (on + off) over `n` cycles, for times with these means and standard
+/// deviations. To first order it is that of ((1 - f) on - f off) / mean of a cycle.
 fn deviation_of_share(on: (f64, f64), off: (f64, f64), n: f64) -> f64 {
     let share = on.0 / (on.0 + off.0);
     ((1.0 - share) * on.1).hypot(share * off.1) / (on.0 + off.0) / n.sqrt()
@@ -138,7 +138,7 @@ fn pareto_on_off_averages_its_nominal_rate() {
     let all = until(&mut source("pareto:on=2s,off=3s,shape=2.5", &UDP), length);
     let share = all.len() as f64 * 0.008 / length;
     let spread = 0.8_f64.sqrt();
-    // Rounding a burst to whole packets of 8 ms moves the mean of 2 s by less than half of one.
+    // Rounding a burst to whole packets of 8 ms changes the mean of 2 s by less than half a packet.
     let tolerance = deviation_of_share((2.0, 2.0 * spread), (3.0, 3.0 * spread), cycles) + 0.4 * 0.004 / 2.0 / 5.0;
     assert_near("share of the peak rate", share, 0.4, tolerance);
 }
@@ -147,16 +147,16 @@ fn pareto_on_off_averages_its_nominal_rate() {
 fn ns2s_on_off_source_sends_packets_of_210_bytes_at_64_kbit() {
     let sender = SenderInfo::udp(210, 210, Rate::from_bits(1));
     let all = writes(&mut source("pareto:preset=ns2", &sender), DRAWS);
-    // ns-2.35, tools/pareto.cc: a packet each 26.25 ms; within a burst the gap is just that.
+    // ns-2.35, tools/pareto.cc: a packet every 26.25 ms within a burst.
     let within = all.iter().filter(|write| gap(write) == 0.026_25).count();
-    // Bursts have 19.05 packets on average: the others begin one.
+    // Bursts have 19.05 packets on average. All other gaps begin a burst.
     assert!(within > DRAWS * 8 / 10 && within < DRAWS, "{within}");
-    assert!(gap(&all[0]) > 0.16, "it begins off, for at least 500 ms / 3");
+    assert!(gap(&all[0]) > 0.16, "the first period is off, for at least 500 ms / 3");
     assert!(all.iter().all(|write| write.data == WriteAmount::Bytes(210)));
 }
 
 #[test]
-fn a_call_talks_for_the_part_of_p59() {
+fn a_call_has_the_share_of_talkspurts_of_p59() {
     let sender = SenderInfo::udp(200, 172, Rate::from_bits(1));
     let (cycles, frame) = (4000.0, 0.02);
     let length = cycles * 2.591;
@@ -203,7 +203,7 @@ fn a_rate_of_the_payload_leaves_headers_out() {
 fn red_pds_figure_12_changes_its_rate_twice() {
     let all = until(&mut source("cbr:preset=red_pd", &UDP), 300.0);
     let between = |from: f64, to: f64| all.iter().filter(|(at, _)| (from..to).contains(at)).count();
-    // 1000 bytes at 0.25 Mb/s are 32 ms, at 4 Mb/s 2 ms.
+    // 1000 bytes take 32 ms at 0.25 Mb/s and 2 ms at 4 Mb/s.
     assert_eq!(between(0.0, 49.9), 1560);
     assert_eq!(between(51.001, 61.001), 5000);
     assert_eq!(between(251.001, 259.001), 250);
@@ -214,7 +214,7 @@ fn a_schedule_can_pause_and_end() {
     let steps = "cbr:rate=1Mbit/s,schedule=[1s 0bit/s; 2s 2Mbit/s; 3s 0bit/s]";
     let all = until(&mut source(steps, &UDP), 100.0);
     let between = |from: f64, to: f64| all.iter().filter(|(at, _)| (from..to).contains(at)).count();
-    // The gap that is under way when the rate becomes 0 still ends: the packet at 1 s, or at 3 s, is sent.
+    // A gap that has begun when the rate becomes 0 still ends: the packet at 1 s, or at 3 s, is sent.
     assert_eq!((between(0.0, 1.0), between(1.001, 2.0), between(2.0, 3.0)), (125, 0, 250));
     assert!(all.iter().all(|(at, _)| *at < 3.001));
     assert!(writes(&mut source("cbr:schedule=[0s 0bit/s]", &UDP), 10).is_empty());
@@ -223,7 +223,7 @@ fn a_schedule_can_pause_and_end() {
 }
 
 #[test]
-fn a_player_takes_the_highest_rate_below_its_part_of_the_throughput() {
+fn a_player_takes_the_highest_rate_below_its_share_of_the_throughput() {
     let throughput = 2_000_000.0;
     let mut player = source("video", &TCP);
     let mut rng = support::rng("player");
@@ -233,14 +233,14 @@ fn a_player_takes_the_highest_rate_below_its_part_of_the_throughput() {
         let took = bytes(write.data) * 8.0 / throughput;
         player.done(Span::from_secs_f64(took));
         let rate = bytes(write.data) * 8.0 / 4.0;
-        // 0.85 x 2 Mb/s lies between 1.05 and 1.75 Mb/s; before anything is known, the lowest.
+        // 0.85 x 2 Mb/s lies between 1.05 and 1.75 Mb/s. The first segment has the lowest rate.
         assert_eq!(rate, if number == 0 { 235_000.0 } else { 1_050_000.0 });
         played += gap(&write) + took;
         last = gap(&write) + took;
     }
-    // In the long run a segment is fetched in the time it plays, with the store full.
+    // In the long run a segment is fetched in its play time, with a full buffer.
     assert!((last - 4.0).abs() < 1e-6, "{last}");
-    assert!((100.0 * 4.0 - played - 30.0).abs() < 4.0, "30 s are in store: {played}");
+    assert!((100.0 * 4.0 - played - 30.0).abs() < 4.0, "30 s are in the buffer: {played}");
 }
 
 #[test]
@@ -255,7 +255,7 @@ fn a_film_ends_and_a_player_on_a_slow_network_takes_the_lowest_rate() {
 }
 
 #[test]
-fn sources_for_one_protocol_say_so_and_settings_that_do_not_fit_are_refused() {
+fn sources_of_the_other_protocol_and_contradictory_settings_are_refused() {
     let error = |text: &str, sender: &SenderInfo| {
         let traffic: Traffic = text.parse().unwrap();
         traffic.build(sender, &mut |name| Err(format!("there is no {name}"))).err().unwrap().to_string()
@@ -276,7 +276,7 @@ fn sources_for_one_protocol_say_so_and_settings_that_do_not_fit_are_refused() {
 }
 
 #[test]
-fn every_row_has_its_file_and_its_presets_can_be_used() {
+fn every_source_has_a_file_and_its_presets_can_be_built() {
     assert!(ENTRIES.windows(2).all(|pair| pair[0].name < pair[1].name), "sorted by name");
     for entry in ENTRIES {
         let file = format!("{}/src/sources/{}.rs", env!("CARGO_MANIFEST_DIR"), entry.name);

@@ -1,4 +1,4 @@
-//! Traces: what is in a capture or a CSV file, and what is wrong with one that is none.
+//! Reading traces from captures and CSV files, and the errors of invalid files.
 
 use std::sync::Arc;
 
@@ -22,7 +22,7 @@ fn flows(trace: &TrafficTrace) -> Vec<Vec<(u64, u32)>> {
     (0..trace.flows()).map(|flow| writes(flow).map(in_ms).collect()).collect()
 }
 
-/// A frame of UDP, with `bytes` of data, from port `port`.
+/// A UDP frame with `bytes` of data from port `port`.
 fn udp(port: u16, bytes: usize) -> Vec<u8> {
     let builder = PacketBuilder::ethernet2([1; 6], [2; 6]).ipv4([10, 0, 0, 1], [10, 0, 0, 2], 64).udp(port, 53);
     let mut frame = Vec::new();
@@ -30,7 +30,7 @@ fn udp(port: u16, bytes: usize) -> Vec<u8> {
     frame
 }
 
-/// A frame of TCP over IPv6 in a VLAN.
+/// A TCP frame over IPv6 in a VLAN.
 fn tcp(port: u16, bytes: usize) -> Vec<u8> {
     let vlan = etherparse::VlanId::try_new(7).unwrap();
     let builder = PacketBuilder::ethernet2([1; 6], [2; 6]).single_vlan(vlan).ipv6([1; 16], [2; 16], 64);
@@ -39,7 +39,7 @@ fn tcp(port: u16, bytes: usize) -> Vec<u8> {
     frame
 }
 
-/// A pcap file of frames, captured so many microseconds after the epoch; `snap` bytes of each at most.
+/// A pcap file of frames with their capture times in microseconds since the epoch, cut to `snap` bytes.
 fn pcap(frames: &[(u32, Vec<u8>)], snap: usize, big: bool, link: u32) -> Vec<u8> {
     let word = |word: u32| if big { word.to_be_bytes() } else { word.to_le_bytes() };
     let half = |half: u16| if big { half.to_be_bytes() } else { half.to_le_bytes() };
@@ -54,7 +54,7 @@ fn pcap(frames: &[(u32, Vec<u8>)], snap: usize, big: bool, link: u32) -> Vec<u8>
     file
 }
 
-/// The same as pcapng, in nanoseconds.
+/// The same frames as pcapng, with times in nanoseconds.
 fn pcapng(frames: &[(u32, Vec<u8>)]) -> Vec<u8> {
     let mut file = Vec::new();
     let mut block = |kind: u32, body: &[u8]| {
@@ -75,7 +75,7 @@ fn pcapng(frames: &[(u32, Vec<u8>)]) -> Vec<u8> {
     file
 }
 
-/// Two flows, and an answer that is a third.
+/// Two flows, and a reply, which is a third flow.
 fn frames() -> Vec<(u32, Vec<u8>)> {
     vec![
         (5_000, udp(1000, 100)),
@@ -86,7 +86,7 @@ fn frames() -> Vec<(u32, Vec<u8>)> {
     ]
 }
 
-/// What is in them, from the first packet on.
+/// The flows of [`frames`], with times since the first packet.
 fn expected() -> Vec<Vec<(u64, u32)>> {
     vec![vec![(0, 100), (4, 300)], vec![(2, 1400)], vec![(6, 50)]]
 }
@@ -118,7 +118,7 @@ fn a_bad_line_is_named_by_its_number() {
 }
 
 #[test]
-fn captures_in_every_form_say_the_same() {
+fn captures_in_every_format_give_the_same_trace() {
     let frames = frames();
     let raw: Vec<(u32, Vec<u8>)> =
         frames.iter().filter(|(_, frame)| frame[12] == 8).map(|(at, frame)| (*at, frame[14..].to_vec())).collect();
@@ -135,7 +135,7 @@ fn captures_in_every_form_say_the_same() {
 }
 
 #[test]
-fn a_frame_padded_to_ethernets_least_length_has_no_more_data_for_it() {
+fn padding_to_ethernets_minimum_length_is_no_data() {
     let mut frame = udp(9, 2);
     frame.resize(60, 0);
     assert_eq!(flows(&TrafficTrace::read(&pcap(&[(0, frame)], 9000, false, 1), "p").unwrap()), [[(0, 2)]]);

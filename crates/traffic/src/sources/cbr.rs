@@ -79,7 +79,7 @@ impl SourceModel for Cbr {
         let before = flow.at;
         if std::mem::replace(&mut flow.begun, true) {
             self.advance(flow);
-            // A gap keeps its length when the rate changes within it, like a timer already set.
+            // A gap keeps its length when the rate changes within it: the timer is already set.
             match self.steps[flow.step as usize].gap {
                 Some((least, random)) => flow.at = flow.at + least + rng.span_below(random),
                 None => self.resume(flow)?,

@@ -1,14 +1,14 @@
-//! Goodness of fit, and what a source writes with nobody to hold it up.
+//! Tests of goodness of fit, and the writes of a source on an infinitely fast network.
 
 #![allow(dead_code, reason = "each test uses what it needs")]
 
 use headgate_core::{Rate, Rng, Span};
 use headgate_traffic::{FlowSource, GroupSource, SenderInfo, SourceWrite, Traffic, WriteStart};
 
-/// Draws enough for a Kolmogorov-Smirnov test to see a hundredth.
+/// Number of draws with which a Kolmogorov-Smirnov test detects a difference of a hundredth.
 pub const DRAWS: usize = 20_000;
 
-/// Fails if the sample is not one of the distribution function `cdf`: Kolmogorov and Smirnov's test at 0.1 %, whose
+/// Fails if the sample does not fit the distribution function `cdf`, by the Kolmogorov-Smirnov test at 0.1 %. Its
 /// critical value for large samples is sqrt(-ln(0.0005) / 2) / sqrt(n).
 pub fn assert_fits(what: &str, mut sample: Vec<f64>, cdf: impl Fn(f64) -> f64) {
     sample.sort_unstable_by(f64::total_cmp);
@@ -22,7 +22,7 @@ pub fn assert_fits(what: &str, mut sample: Vec<f64>, cdf: impl Fn(f64) -> f64) {
     assert!(distance < critical, "{what}: D = {distance:.5}, critical {critical:.5}, n = {n}");
 }
 
-/// Fails if `found` differs from `expected` by more than `deviations` allows: five of them.
+/// Fails if `found` differs from `expected` by more than five times `deviation`.
 pub fn assert_near(what: &str, found: f64, expected: f64, deviation: f64) {
     assert!((found - expected).abs() <= 5.0 * deviation, "{what}: {found}, expected {expected} +- 5 x {deviation}");
 }
@@ -50,7 +50,7 @@ pub fn rng(name: &str) -> Rng {
 /// Packets of 1000 bytes, 960 of data, over TCP.
 pub const TCP: SenderInfo = SenderInfo::tcp(1000, 960);
 
-/// The same over UDP, at 1 Mbit/s: a packet each 8 ms.
+/// The same packets over UDP at 1 Mbit/s: one every 8 ms.
 pub const UDP: SenderInfo = SenderInfo::udp(1000, 960, Rate::from_bits(1_000_000));
 
 pub fn group_source(text: &str, sender: &SenderInfo) -> GroupSource {
@@ -64,7 +64,7 @@ pub fn source(text: &str, sender: &SenderInfo) -> FlowSource {
     group_source(text, sender).start(0)
 }
 
-/// The next `n` writes, or fewer if there are no more; each is done at once.
+/// The next `n` writes, or fewer if the source ends. Each write is delivered at once.
 pub fn writes(source: &mut FlowSource, n: usize) -> Vec<SourceWrite> {
     let mut rng = rng("writes");
     let mut next = || {
@@ -75,7 +75,7 @@ pub fn writes(source: &mut FlowSource, n: usize) -> Vec<SourceWrite> {
     (0..n).map_while(|_| next()).collect()
 }
 
-/// Seconds from the write before.
+/// Seconds since the previous write.
 pub fn gap(write: &SourceWrite) -> f64 {
     match write.after {
         WriteStart::AfterStart(gap) | WriteStart::AfterDelivery(gap) => gap.as_secs_f64(),
