@@ -45,7 +45,7 @@ def pointing(headline: str, line: int, column: int, written: str, wrong: str, mo
             'route = ["A", "B", "A"]',
             'route = ["A", "B", "A"]',
             '"A"',
-            "the route comes to `A` a second time: packets would go in a circle",
+            "the route visits `A` twice: packets would loop",
             "",
         ),
     ],

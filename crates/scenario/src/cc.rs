@@ -7,7 +7,7 @@ use crate::values::WordChoice;
 /// Requirements of a controller or recovery, and the defaults that they imply for its flows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ControllerTraits {
-    /// The controller is newer than RACK-TLP and proportional rate reduction, so both are on by default.
+    /// RACK-TLP and proportional rate reduction are on by default, because the controller is newer than both.
     pub modern: bool,
     /// A Scalable control (RFC 9330), which reacts to marks: `ecn` is on by default. A loss lowers the window even after
     /// a mark in the same window of data.

@@ -95,7 +95,7 @@ fn text(text: &str) -> DeValue<'_> {
     DeValue::String(Cow::Borrowed(text))
 }
 
-/// Most names in a path. The bound limits the depth of the tree, as the parser does for a file's text.
+/// Maximum number of names in a path. It limits the depth of the tree, as the parser does for a file's text.
 const MOST_STEPS: usize = 4;
 
 /// Makes one `PATH=VALUE` change, located at `span`.

@@ -38,7 +38,7 @@ impl Section {
     }
 }
 
-/// The largest length an IP header can state.
+/// The largest packet length that an IP header can hold.
 pub(crate) const LARGEST_PACKET: Size = Size(65_535);
 /// Longer than any path on Earth and any timer.
 pub(crate) const LONGEST_DELAY: Span = Span::from_secs(3600);

@@ -24,7 +24,7 @@ pub enum FlowKey {
     Destination(u8),
     /// Both addresses.
     Pair,
-    /// The sum of both addresses: the flow's identifier is the sum itself, which ns-2's SFQ hashes.
+    /// The sum of both addresses. The flow's identifier is the sum itself, because ns-2's SFQ hashes this number.
     AddressSum,
     /// The protocol.
     Protocol,
@@ -166,7 +166,8 @@ impl Classifier {
         class
     }
 
-    /// The flow of a packet of `class`: a keyed hash, so different flows collide only by chance; or a sum of addresses.
+    /// The flow of a packet of `class`: a keyed hash, so that different flows collide only by chance. With
+    /// [`FlowKey::AddressSum`] it is the sum of the addresses.
     #[inline]
     pub fn flow(&self, header: &Header<'_>, class: ClassId) -> FlowId {
         let mut hash = Hash(self.key);

@@ -23,8 +23,8 @@ pub struct Controller {
     pub key: &'static str,
 }
 
-/// Keys listed as a controller's options: their default depends on the controller, they change its reaction, or only
-/// some controllers have them.
+/// Keys that are listed as options of a controller. Their default depends on the controller, they change its reaction,
+/// or only some controllers have them.
 #[rustfmt::skip]
 const OPTIONS: [&str; 23] = [
     "recovery", "window", "initial_window", "pacing", "ecn", "prr", "accecn", "hystart", "abe", "abc", "target", "gain", "cubic_beta",
@@ -106,7 +106,7 @@ mod tests {
     }
 
     #[test]
-    fn every_controller_is_found_by_its_name_and_tells_its_defaults() {
+    fn every_controller_is_found_by_its_name_and_has_defaults() {
         for controller in Controller::all() {
             assert_eq!(Controller::find(controller.name), Some(controller));
             assert!(controller.fields().iter().all(|field| !field.default.is_empty()), "{controller:?}");
@@ -114,9 +114,9 @@ mod tests {
     }
 
     #[test]
-    fn defaults_are_those_beside_the_controller() {
-        // docs/guide/scenarios.md: DCTCP and Prague are ECN-capable by default, and Prague paces; RACK is newer than
-        // Reno.
+    fn defaults_depend_on_the_controller() {
+        // docs/guide/scenarios.md: DCTCP and Prague are ECN-capable by default, and Prague paces. Reno does without
+        // RACK, which is newer.
         assert_eq!([default("reno", "ecn"), default("dctcp", "ecn")], ["false", "true"]);
         assert_eq!([default("cubic", "pacing"), default("prague", "pacing")], ["false", "true"]);
         assert_eq!([default("sack", "recovery"), default("cubic", "recovery")], ["sack", "rack"]);

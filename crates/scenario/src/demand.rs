@@ -45,7 +45,7 @@ pub(crate) fn demand(
     let flows = match &group.flows {
         Some(flows) => check_flow_count(flows, &source)?,
         None => source.flows().or_else(|| start.flows_until(end)).ok_or_else(|| {
-            Fault::value(start_span.clone(), format!("brings more flows than a scenario may have, {MOST_FLOWS}"))
+            Fault::value(start_span.clone(), format!("brings more than {MOST_FLOWS} flows, the limit of a scenario"))
         })?,
     };
     let latest = start.latest(flows);

@@ -11,7 +11,7 @@ use crate::changes::Change;
 pub struct ScenarioError {
     /// What is wrong, in one sentence.
     pub message: String,
-    /// A correction, such as the known keys; printed beside the caret.
+    /// Help, such as the known keys; printed beside the caret.
     pub help: Option<Box<str>>,
     /// The path of the key, such as `tcp[0].access.rate`; empty if no single key is at fault.
     pub key: Box<str>,

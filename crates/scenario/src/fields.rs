@@ -231,7 +231,7 @@ impl fmt::Display for FlowKey {
 impl ValueKind for FlowKey {
     fn expecting() -> String {
         let words: Vec<&str> = Self::WORDS.iter().map(|(word, _)| *word).collect();
-        format!("what makes packets one flow: {}, or a prefix such as source/24", words.join(", "))
+        format!("the header fields of a flow: {}, or a prefix such as source/24", words.join(", "))
     }
     fn from_text(text: &str) -> Result<FlowKey, String> {
         let (word, bits) = text.split_once('/').map_or((text, None), |(word, bits)| (word, Some(bits)));
@@ -274,7 +274,7 @@ impl<F: ValueKind> ValueKind for AnyOf<F> {
     fn read(node: &Node<'_>) -> Result<AnyOf<F>, Fault> {
         match node.get_ref() {
             DeValue::Array(items) if items.is_empty() => {
-                let message = "the list is empty, and nothing would match: leave the key out to match anything";
+                let message = "the list is empty and would match no packet: leave the key out to match any";
                 Err(Fault::value(node.span(), message))
             }
             DeValue::Array(items) => items.iter().map(F::read).collect::<Result<_, _>>().map(AnyOf),

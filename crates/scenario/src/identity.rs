@@ -1,4 +1,4 @@
-//! The flow and class by which disciplines know each of the scenario's flows.
+//! The flow identifier and class of each of the scenario's flows at a discipline.
 
 use std::collections::BTreeMap;
 
@@ -11,16 +11,16 @@ use crate::network::Hop;
 /// A flow's identity at a discipline.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Identity {
-    /// The flow's number at the discipline.
+    /// The identifier of the flow at the discipline.
     pub flow: FlowId,
     /// Its class.
     pub class: ClassId,
 }
 
 impl Scenario {
-    /// The identity of each flow at `hop`, by flow number. Flows that the classifier does not distinguish share one
-    /// identifier: the number of the first of them, or the sum of their addresses. If the classifier distinguishes all
-    /// flows, each keeps its own number. Where a direction carries a flow's replies, the reply's header is classified.
+    /// The identity of each flow at `hop`, by flow number. Flows that the classifier does not distinguish share an
+    /// identifier: the number of their first flow. If it distinguishes all flows, each keeps its own number. A
+    /// direction that carries a flow's replies classifies the reply's header.
     pub fn identities(&self, hop: Hop) -> Vec<Identity> {
         // Numbers depend only on which hashes are equal, so any key will do.
         let classifier = self.classifier(0);
@@ -59,7 +59,7 @@ mod tests {
     }
 
     #[test]
-    fn flows_that_the_key_does_not_tell_apart_go_by_the_first_of_them() {
+    fn flows_that_the_key_does_not_distinguish_have_the_number_of_their_first_flow() {
         assert_eq!(seen("5-tuple", Direction::Forward), [(0, 0), (1, 0), (2, 1), (3, 1)]);
         assert_eq!(seen("source", Direction::Forward), [(0, 0), (1, 0), (2, 1), (2, 1)]);
         assert_eq!(seen("source/24", Direction::Forward), [(0, 0), (0, 0), (2, 1), (2, 1)]);
@@ -67,8 +67,8 @@ mod tests {
     }
 
     #[test]
-    fn a_sum_of_addresses_is_the_flows_number_itself_and_the_same_in_both_directions() {
-        // 10.1.0.1 and .2 to 172.16.0.1 and .2; twice 10.2.0.1, to 172.16.0.3 and .4.
+    fn an_address_sum_is_the_identifier_and_is_the_same_in_both_directions() {
+        // Flows go from 10.1.0.1 and .2 to 172.16.0.1 and .2, and from 10.2.0.1 to 172.16.0.3 and .4.
         let web = |n: u64| (10 << 24) + (1 << 16) + n + (172 << 24) + (16 << 16) + n;
         let voice = |n: u64| (10 << 24) + (2 << 16) + 1 + (172 << 24) + (16 << 16) + n;
         let sums = [web(1), web(2), voice(3), voice(4)];
@@ -78,7 +78,7 @@ mod tests {
     }
 
     #[test]
-    fn what_comes_back_has_its_ends_exchanged() {
+    fn in_reverse_the_headers_of_replies_are_classified() {
         assert_eq!(seen("source", Direction::Reverse), [(0, 2), (1, 2), (2, 1), (3, 1)]);
         assert_eq!(seen("destination", Direction::Reverse), [(0, 2), (1, 2), (2, 1), (2, 1)]);
     }

@@ -50,7 +50,7 @@ impl Inputs {
 impl Files for Inputs {
     fn read(&self, path: &str) -> Result<Vec<u8>, String> {
         let found = path.strip_prefix(INPUTS).and_then(|rest| self.get(rest.strip_prefix('/')?));
-        found.map(|bytes| bytes.to_vec()).ok_or_else(|| "it is none of the scenario's inputs".to_string())
+        found.map(|bytes| bytes.to_vec()).ok_or_else(|| "the scenario has no such input".to_string())
     }
 }
 

@@ -31,7 +31,7 @@ mod tests {
     use super::key_position;
 
     #[test]
-    fn a_key_is_found_however_it_is_written() {
+    fn a_key_is_found_in_every_notation() {
         let dotted = "[sweep.grid]\n  link.rate = [1]\n";
         let tables = "a = 1\n[sweep.grid.link]\nlimit = [2]\nrate = [1]\n";
         let quoted = "sweep = { grid = { \"link.rate\" = [1] } }";
@@ -40,7 +40,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_there_has_no_place() {
+    fn a_missing_key_has_no_position() {
         for path in ["", "b", "aa", "a.b", "a."] {
             assert_eq!(key_position("a = 1", path), None, "{path:?}");
         }

@@ -15,7 +15,7 @@ use crate::schema::{Located, RawDirection, RawLink, RawLinks};
 /// Limit against typing errors: no reader can compare more links.
 const MOST_LINKS: usize = 1000;
 
-/// Words with a meaning of their own in the path of a change.
+/// Reserved words: they have a meaning in the path of a change.
 const RESERVED: [&str; 1] = ["reverse"];
 
 /// The links, and the location of each direction's discipline, by direction number.
@@ -37,7 +37,7 @@ impl ResolvedLinks {
                 links.add([name(&raw.name, DUMBBELL)?, from, to], &section, *raw, loader)?;
             }
             RawLinks::Several(several) if several.is_empty() => {
-                return Err(Fault::plain(span, "no links: a network has one at the least"));
+                return Err(Fault::plain(span, "no links: a network needs at least one"));
             }
             RawLinks::Several(several) => {
                 several.into_iter().try_for_each(|raw| links.add_network_link(raw, loader))?
@@ -85,7 +85,7 @@ impl ResolvedLinks {
             return Err(Fault::plain(span, format!("link `{name}` leads from `{from}` to itself")));
         }
         if RESERVED.contains(&name.as_str()) {
-            return Err(Fault::plain(span, format!("a link cannot be called `{name}`: the word has a meaning")));
+            return Err(Fault::plain(span, format!("a link cannot be called `{name}`: the word is reserved")));
         }
         if self.links.iter().any(|link| link.name == *name) {
             return Err(Fault::plain(span, format!("two links are called `{name}`")));

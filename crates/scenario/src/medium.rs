@@ -41,7 +41,7 @@ pub struct Impairments {
     pub burst: Option<f64>,
     /// Additional delay, uniform from 0 to this. Packets stay in order.
     pub jitter: Span,
-    /// Fraction of packets delayed by `reorder_by`, so that others overtake them.
+    /// Fraction of packets delayed by `reorder_by`, so that later packets overtake them.
     pub reorder: f64,
     /// The delay of reordered packets.
     pub reorder_by: Span,
@@ -124,7 +124,7 @@ impl RawMedium {
         let (loss, reorder, reorder_by) = (self.loss(), self.reorder(), self.reorder_by());
         let burst = self.loss_burst.as_ref().map(|burst| check_burst(burst, loss)).transpose()?;
         if reorder > 0.0 && reorder_by == Span::ZERO {
-            let message = "packets are reordered by being held back: `reorder_by` says for how long";
+            let message = "`reorder` needs `reorder_by`, the delay of reordered packets";
             return Err(Fault::plain(section.span_of(&self.reorder), message));
         }
         Ok(Impairments { loss, burst, jitter: self.jitter(), reorder, reorder_by })
@@ -138,7 +138,10 @@ fn check_burst(burst: &Spanned<f64>, loss: f64) -> Result<f64, Fault> {
     if loss <= burst / (burst + 1.0) {
         return Ok(burst);
     }
-    Err(Fault::value(span, format!("runs of {burst} packets with one between them lose less than {loss} of all")))
+    Err(Fault::value(
+        span,
+        format!("bursts of {burst} packets with a packet between them lose less than {loss} of all"),
+    ))
 }
 
 fn schedule(raw: Spanned<Vec<Spanned<RawStep>>>, period: Option<Span>) -> Result<RateVariation, Fault> {
@@ -153,7 +156,7 @@ fn schedule(raw: Spanned<Vec<Spanned<RawStep>>>, period: Option<Span>) -> Result
             return Err(Fault::value(at.span(), format!("must come after {before}, not at {}", at.get_ref())));
         }
         if period.is_some_and(|period| *at.get_ref() >= period) {
-            return Err(Fault::value(at.span(), "comes after `schedule_period`: it would never be taken"));
+            return Err(Fault::value(at.span(), "comes after `schedule_period`: it would never take effect"));
         }
         let rate = section.require("rate", step.rate)?;
         steps.push((at.into_inner(), rate.into_inner()));
@@ -172,7 +175,7 @@ fn read_trace(path: &Spanned<String>, loader: &InputLoader<'_>) -> Result<(Rate,
     let last = opportunities.last().copied().unwrap_or(0);
     let bits = opportunities.len() as f64 * OPPORTUNITY as f64 * 8.0 / (last as f64 / 1e3);
     if bits > FASTEST.as_bits() as f64 {
-        return Err(fault(format!("{name}: it lets more than {FASTEST} pass")));
+        return Err(fault(format!("{name}: its rate exceeds {FASTEST}")));
     }
     Ok((Rate::from_bits((bits as u64).max(1)), RateVariation::Trace { name, opportunities: opportunities.into() }))
 }

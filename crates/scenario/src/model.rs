@@ -16,7 +16,7 @@ use crate::start::Start;
 /// One network, the flows on it, the disciplines to compare, and what to record.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Scenario {
-    /// Short name, also of the result folder.
+    /// Short name, and name of the result folder.
     pub name: String,
     /// One or two sentences for the report.
     pub about: String,

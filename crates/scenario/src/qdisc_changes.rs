@@ -25,8 +25,8 @@ pub(crate) fn set<'c>(
             if name == wanted {
                 all_names(&name, setting).for_each(|name| drop(table.remove(name)));
                 table.insert(Spanned::new(value.span(), Cow::Borrowed(setting)), value.clone());
-                // The discipline is located at the change, so that an error about values that do not fit each other
-                // shows the change.
+                // The discipline is located at the change, so that an error about contradictory values shows the
+                // change.
                 *qdisc = Spanned::new(value.span(), DeValue::Table(table));
                 found = true;
             } else if !known.contains(&name) {

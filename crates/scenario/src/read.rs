@@ -17,8 +17,8 @@ impl Scenario {
     /// Reads a scenario from TOML text, with `changes` applied. `file` is the name of the text in errors.
     ///
     /// # Errors
-    /// The first fault found: invalid TOML, an unknown key, a value of the wrong kind or out of range, values that do
-    /// not fit each other, or a discipline that cannot be built.
+    /// The first fault found: invalid TOML, an unknown key, a value of the wrong kind or out of range, contradictory
+    /// values, or a discipline that cannot be built.
     pub fn read(text: &str, file: &str, changes: &Changes) -> Result<Scenario, ScenarioError> {
         Scenario::read_with(text, file, changes, &())
     }

@@ -100,7 +100,7 @@ fn check_traced(value: Spanned<Traced>, tcp: &[TcpGroup], udp: &[UdpGroup]) -> R
     let span = value.span();
     let traced = value.into_inner();
     if udp.iter().any(|group| group.name == traced.group && !group.is_controlled()) {
-        let message = format!("`{}` has no congestion control: nothing of its senders changes", traced.group);
+        let message = format!("`{}` has no congestion control: its senders have no state to trace", traced.group);
         return Err(Fault::value(span, message));
     }
     let controlled = udp.iter().filter(|group| group.is_controlled()).map(|group| (group.name.as_str(), group.flows));

@@ -35,7 +35,7 @@ pub(crate) fn scenario(raw: RawScenario, files: &dyn Files) -> Result<Scenario, 
     let duration = top.require("duration", run.duration.clone())?.into_inner();
     let warmup = run.warmup();
     if warmup >= duration {
-        let message = format!("{warmup} leaves nothing of the run's {duration} to count");
+        let message = format!("{warmup} leaves no time to measure in a run of {duration}");
         return Err(Fault::value(top.span_of(&run.warmup), message));
     }
     let links = ResolvedLinks::new(top.require("link", raw.link)?, &loader)?;
@@ -132,7 +132,7 @@ fn check_packet_counts(tcp: &[TcpGroup], udp: &[UdpGroup], links: &[Link], durat
     match tcp.chain(udp).find(|(_, packets)| *packets >= f64::from(u32::MAX)) {
         Some((name, packets)) => {
             let message =
-                format!("a flow of `{name}` could send {packets:.1e} packets in {duration}; {} is the most", u32::MAX);
+                format!("a flow of `{name}` could send {packets:.1e} packets in {duration}; the limit is {}", u32::MAX);
             Err(Fault::plain(0..0, message))
         }
         None => Ok(()),
@@ -181,10 +181,7 @@ impl TakenNames {
         let name = given.as_ref().map(check::check_name).transpose()?.unwrap_or_else(|| default_name(kind, index));
         let other = if kind == Kind::Tcp { Kind::Udp } else { Kind::Tcp };
         if Self::RESERVED.contains(&name.as_str()) || name == other.name() {
-            return Err(Fault::plain(
-                span,
-                format!("a {kind} group cannot be called `{name}`: the word has a meaning"),
-            ));
+            return Err(Fault::plain(span, format!("a {kind} group cannot be called `{name}`: the word is reserved")));
         }
         if self.taken.contains(&name) {
             return Err(Fault::plain(span, format!("two groups are called `{name}`")));
@@ -206,7 +203,7 @@ fn compared_qdiscs<'a>(
     let limits_and_rates: Vec<(Limit, Rate)> =
         hops.map(|hop| (scenario.direction_settings(hop).limit, scenario.mean_rate(hop))).collect();
     let Some((first, others)) = limits_and_rates.split_first() else {
-        let message = "every link has a `qdisc` of its own: these would be compared nowhere";
+        let message = "every link has a `qdisc` of its own: no link would run these";
         return Err(Fault::plain(list_span, message));
     };
     for qdisc in qdiscs.into_inner() {

@@ -91,8 +91,7 @@ impl<'a> Graph<'a> {
         for name in nodes.get_ref() {
             let node = self.find(name)?;
             if visited.contains(&node) {
-                let message =
-                    format!("the route comes to `{}` a second time: packets would go in a circle", self.nodes[node]);
+                let message = format!("the route visits `{}` twice: packets would loop", self.nodes[node]);
                 return Err(Fault::plain(name.span(), message));
             }
             if let Some(&before) = visited.last() {
@@ -101,7 +100,7 @@ impl<'a> Graph<'a> {
             visited.push(node);
         }
         if route.is_empty() {
-            return Err(Fault::plain(nodes.span(), "a route names two nodes at the least, in the order of the way"));
+            return Err(Fault::plain(nodes.span(), "a route names at least two nodes, in order"));
         }
         Ok(route)
     }

@@ -187,7 +187,7 @@ pub(crate) fn start(
             let load = load.into_inner();
             match load * arrivals_to_fill().map_err(fault)? {
                 rate if rate > FASTEST_ARRIVALS => {
-                    Err(fault(format!("brings {rate:.0} flows a second, {FASTEST_ARRIVALS} are the most")))
+                    Err(fault(format!("brings {rate:.0} flows a second; the limit is {FASTEST_ARRIVALS}")))
                 }
                 rate => Ok(Start::Poisson { rate, load: Some(load) }),
             }

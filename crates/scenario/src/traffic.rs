@@ -22,7 +22,7 @@ pub(crate) fn build_source(
 ) -> Result<(Traffic, GroupSource), Fault> {
     let (source, span) = (traffic.get_ref(), traffic.span());
     // Each file that the source names: its path as written, and its path in the folder of inputs. `missing` is the
-    // fault of a file that could not be read.
+    // fault for a file that could not be read.
     let (mut named, mut missing) = (Vec::new(), None);
     let mut files = |path: &str| match loader.load(&Spanned::new(span.clone(), path.to_string())) {
         Ok((name, bytes)) => {

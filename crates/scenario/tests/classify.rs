@@ -1,4 +1,4 @@
-//! Classes and flows, from the file to the packet: every condition, the order of rules, the tree, flow keys.
+//! Classes and flows of packets: every condition, the order of rules, the tree of classes, flow keys.
 
 use std::net::{Ipv4Addr, Ipv6Addr};
 
@@ -54,7 +54,7 @@ fn takes<const N: usize>(condition: &str, headers: [Header<'_>; N]) -> [bool; N]
 }
 
 #[test]
-fn a_prefix_takes_in_its_first_and_last_address_and_none_beyond() {
+fn a_prefix_matches_its_first_and_last_address_and_none_beyond() {
     let around = ["10.0.255.255", "10.1.0.0", "10.1.255.255", "10.2.0.0"].map(v4);
     assert_eq!(takes("source = '10.1.0.0/16'", around), [false, true, true, false]);
     assert_eq!(takes("source = '10.1.2.3'", ["10.1.2.2", "10.1.2.3", "10.1.2.4"].map(v4)), [false, true, false]);
@@ -66,13 +66,13 @@ fn a_prefix_takes_in_its_first_and_last_address_and_none_beyond() {
 }
 
 #[test]
-fn a_prefix_of_no_bits_takes_in_its_own_version_of_ip_alone() {
+fn a_prefix_of_zero_bits_matches_only_its_own_version_of_ip() {
     assert_eq!(takes("source = '0.0.0.0/0'", [v4("255.255.255.255"), v6("::1")]), [true, false]);
     assert_eq!(takes("source = '::/0'", [v4("0.0.0.0"), v6("ffff::")]), [false, true]);
 }
 
 #[test]
-fn the_destination_is_another_condition_than_the_source() {
+fn source_and_destination_are_separate_conditions() {
     let there = header();
     assert_eq!(takes("destination = '192.0.2.0/24'", [there, there.reply()]), [true, false]);
     assert_eq!(takes("source = '192.0.2.0/24'", [there, there.reply()]), [false, true]);
@@ -81,7 +81,7 @@ fn the_destination_is_another_condition_than_the_source() {
 }
 
 #[test]
-fn a_range_of_ports_holds_both_its_ends() {
+fn a_range_of_ports_includes_both_ends() {
     let port = |port| Header { source_port: port, destination_port: port, ..header() };
     let around = [4999, 5000, 6000, 6001].map(port);
     assert_eq!(takes("source_port = '5000-6000'", around), [false, true, true, false]);
@@ -92,7 +92,7 @@ fn a_range_of_ports_holds_both_its_ends() {
 }
 
 #[test]
-fn protocols_go_by_name_and_by_number() {
+fn protocols_are_read_by_name_and_by_number() {
     let protocols = [1, 6, 17, 58, 132].map(|protocol| Header { protocol, ..header() });
     for (index, name) in ["icmp", "tcp", "udp", "icmpv6", "sctp"].into_iter().enumerate() {
         let mut expected = [false; 5];
@@ -104,7 +104,7 @@ fn protocols_go_by_name_and_by_number() {
 }
 
 #[test]
-fn dscps_go_by_the_names_of_the_rfcs_and_by_number() {
+fn dscps_are_read_by_the_names_of_the_rfcs_and_by_number() {
     // RFC 4594, figure 3; LE from RFC 8622, VOICE-ADMIT from RFC 5865.
     #[rustfmt::skip]
     let names = [
@@ -144,11 +144,11 @@ fn all_conditions_must_hold_and_the_first_class_wins() {
     let class =
         |protocol, dscp, destination_port| classifier.class(&Header { protocol, dscp, destination_port, ..header() }).0;
     assert_eq!([class(17, 46, 443), class(17, 0, 443), class(6, 46, 443), class(6, 0, 80)], [1, 2, 3, 3]);
-    assert_eq!(class(6, 46, 8080), 0, "what no class takes in");
+    assert_eq!(class(6, 46, 8080), 0, "no class matches");
 }
 
 #[test]
-fn children_divide_what_their_parent_takes_and_leave_it_the_rest() {
+fn children_divide_the_packets_of_their_parent_and_leave_it_the_rest() {
     // Children and grandchildren need not follow their parents directly.
     let classifier = classifier(
         "[[class]]\nname = 'gold'\nsource = '10.1.0.0/16'\n\
@@ -168,7 +168,7 @@ fn children_divide_what_their_parent_takes_and_leave_it_the_rest() {
 }
 
 #[test]
-fn a_parent_without_conditions_takes_what_its_children_take() {
+fn a_parent_without_conditions_matches_what_its_children_match() {
     let classifier = classifier(
         "[[class]]\nname = 'fast'\nweight = 3.0\n\
          [[class]]\nname = 'voice'\nparent = 'fast'\ndscp = 'EF'\n\
@@ -190,7 +190,7 @@ fn a_chain_of_the_most_classes_is_followed_to_its_end() {
 }
 
 #[test]
-fn disciplines_are_told_of_parents_and_weights_by_number() {
+fn disciplines_get_parents_and_weights_by_class_number() {
     let classes = "[[tcp]]\n[[class]]\nname = 'a'\nweight = 2\n[[class]]\nname = 'b'\n\
                    [[class]]\nname = 'c'\nparent = 'a'\nweight = 0.5\n";
     let class = |parent: Option<u16>, weight| Class { parent: parent.map(ClassId), weight };
@@ -216,7 +216,7 @@ fn variants() -> Vec<(&'static str, Header<'static>)> {
 }
 
 #[test]
-fn a_flow_is_what_the_key_says() {
+fn each_flow_key_distinguishes_flows_by_its_fields() {
     let classes = "[[tcp]]\nname = 'web'\n[[class]]\nname = 'voice'\ndscp = 'EF'\n[[class]]\nname = 'c'\n";
     let addresses = ["source", "source net", "destination", "destination net"];
     let five: Vec<&str> = addresses.into_iter().chain(["source port", "destination port", "protocol"]).collect();
@@ -264,7 +264,7 @@ fn another_key_gives_other_flows() {
 }
 
 #[test]
-fn the_flows_of_a_file_have_the_headers_it_says() {
+fn flows_have_the_headers_of_their_file() {
     let flows = "[[tcp]]\nflows = 2\n\
                  [[tcp]]\nname = 'gold'\nflows = 3\nsource = '10.9.0.0/30'\ndestination_port = '80-81'\ndscp = 'AF21'\n\
                  [[udp]]\nrate = '1Mbit/s'\ndestination = '2001:db8:7::/48'\nsource_port = 7\nlabel = 'six'\n";
@@ -309,7 +309,7 @@ fn a_change_reaches_a_class_and_the_flow_key() {
     assert_eq!(scenario.tcp[0].headers.source.unwrap().to_string(), "10.9.0.0/16");
 }
 
-/// The class by the guide's definition: of the children of `parent`, the first one that matches the packet.
+/// The class by the guide's definition: the first child of `parent` that matches the packet.
 fn naive(classes: &[TrafficClass], parent: Option<ClassId>, header: &Header<'_>) -> Option<ClassId> {
     let children = classes.iter().enumerate().filter(|(_, class)| class.parent == parent);
     children.into_iter().find_map(|(index, class)| {
@@ -321,7 +321,7 @@ fn naive(classes: &[TrafficClass], parent: Option<ClassId>, header: &Header<'_>)
     })
 }
 
-/// The conditions by their definition, on text and lists of all ports.
+/// Evaluates the conditions by their definition, with text and lists of all ports.
 fn holds(conditions: &Conditions, header: &Header<'_>) -> bool {
     let binary = |address: std::net::IpAddr| match address {
         std::net::IpAddr::V4(v4) => format!("4{:032b}", v4.to_bits()),

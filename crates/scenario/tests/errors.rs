@@ -1,4 +1,4 @@
-//! Error messages of wrong scenarios: one line for each fault, and some in full.
+//! Error messages for invalid scenarios: one line for each fault, and some complete messages.
 
 use headgate_scenario::{Changes, Scenario, ScenarioError};
 
@@ -40,13 +40,13 @@ fn set(change: &str) -> Changes {
 type Case = (&'static str, &'static str, &'static str, (u32, u32), &'static str, &'static str);
 
 #[test]
-fn what_cannot_be_counted_is_refused() {
+fn scenarios_with_too_many_packets_groups_or_classes_are_refused() {
     let long = Changes {
         set: ["duration=24h", "record.interval=1s", "udp.rate=100Gbit/s", "udp.packet=64B"].map(String::from).into(),
         ..Changes::default()
     };
     let fast = BASE.replace("[[udp]]", "[[udp]]\naccess = { rate = \"100Gbit/s\", delay = \"1ms\" }");
-    let expected = "a flow of `udp` could send 1.7e13 packets in 86400s; 4294967295 is the most";
+    let expected = "a flow of `udp` could send 1.7e13 packets in 86400s; the limit is 4294967295";
     assert_eq!(error(&fast, &long).message, expected);
     let many: String = (0..1001).map(|i| format!("[[tcp]]\nname = \"g{i}\"\n")).collect();
     let base = BASE.replace("[record]", &format!("{many}[record]"));
@@ -119,9 +119,9 @@ const FAULTS: &[Case] = &[
     ("an unknown loss recovery", r#""newreno""#, r#""newrenno""#,
         (15, 12), "tcp[0].recovery", "`tcp[0].recovery`: unknown loss recovery `newrenno`; did you mean `newreno`? (known: tahoe, reno, newreno, sack, rack)"),
     ("RACK without selective ACKs", r#"recovery = "newreno""#, "recovery = \"newreno\"\nrack = true",
-        (16, 8), "tcp[0].rack", "`tcp[0].rack`: `rack` needs selective acknowledgements, which `newreno` does without"),
+        (16, 8), "tcp[0].rack", "`tcp[0].rack`: `rack` needs selective acknowledgements, which `newreno` does not use"),
     ("a key of LEDBAT's beside another control", r#"recovery = "newreno""#, "recovery = \"newreno\"\ntarget = \"5ms\"",
-        (16, 10), "tcp[0].target", "`tcp[0].target`: `target` is of `cc = \"ledbat\"` alone, not of `reno`"),
+        (16, 10), "tcp[0].target", "`tcp[0].target`: `target` is a key of `cc = \"ledbat\"` only, not of `reno`"),
     ("LEDBAT without a gain", r#"recovery = "newreno""#, "cc = \"ledbat\"\ngain = 0",
         (16, 8), "tcp[0].gain", "`tcp[0].gain`: must be more than 0 and at most 1000, not 0"),
     ("BBR without pacing", r#"recovery = "newreno""#, "cc = \"bbr3\"\npacing = false",
@@ -133,7 +133,7 @@ const FAULTS: &[Case] = &[
     ("jitter that is no number", "jitter = 0.1", "jitter = nan",
         (21, 10), "udp[0].jitter", "`udp[0].jitter`: must be 0 to 1, not NaN"),
     ("a warmup as long as the run", r#"warmup = "2s""#, r#"warmup = "10s""#,
-        (3, 10), "warmup", "`warmup`: 10s leaves nothing of the run's 10s to count"),
+        (3, 10), "warmup", "`warmup`: 10s leaves no time to measure in a run of 10s"),
     ("a start after the end", "jitter = 0.1", r#"start = "0s..10s""#,
         (21, 9), "udp[0].start", "`udp[0].start`: flows start as late as 10s, but the run ends at 10s"),
     ("a start that ends before it begins", "jitter = 0.1", r#"start = "3s..1s""#,
@@ -145,7 +145,7 @@ const FAULTS: &[Case] = &[
     ("two groups of one name", "[[udp]]", "[[udp]]\nname = \"web\"",
         (20, 8), "udp[0].name", "two groups are called `web`"),
     ("a group called as a section", r#"name = "web""#, r#"name = "link""#,
-        (13, 8), "tcp[0].name", "a tcp group cannot be called `link`: the word has a meaning"),
+        (13, 8), "tcp[0].name", "a tcp group cannot be called `link`: the word is reserved"),
     ("a name that is no folder", r#"name = "base""#, r#"name = "../base""#,
         (1, 8), "name", "`name`: a name is 1 to 64 letters, digits, `-` and `_`"),
     ("an unknown discipline inside another", r#""droptail:limit=5p""#, r#""prio:children=[fredd]""#,
@@ -191,7 +191,7 @@ const FAULTS: &[Case] = &[
     ("a trace of a flow without a number", r#"interval = "100ms""#, r#"flows = ["web/x"]"#,
         (24, 10), "record.flows[0]", r#"`record.flows[0]`: expected a group such as "web", or one of its flows such as "web/3", found "web/x""#),
     ("a trace of a flow that has no window", r#"interval = "100ms""#, r#"flows = ["udp"]"#,
-        (24, 10), "record.flows[0]", "`record.flows[0]`: `udp` has no congestion control: nothing of its senders changes"),
+        (24, 10), "record.flows[0]", "`record.flows[0]`: `udp` has no congestion control: its senders have no state to trace"),
     ("a trace that is a number", r#"interval = "100ms""#, "flows = [3]",
         (24, 10), "record.flows[0]", r#"`record.flows[0]`: expected a group such as "web", or one of its flows such as "web/3", found 3"#),
     ("a capture of a link that is none", r#"interval = "100ms""#, r#"capture = ["botleneck"]"#,
@@ -221,7 +221,7 @@ const FAULTS: &[Case] = &[
     ("a port by name", "[record]", "[[class]]\nname = \"a\"\nsource_port = \"http\"\n[record]",
         (25, 15), "class[0].source_port", r#"`class[0].source_port`: expected a port such as 443, or a range such as "5000-6000", found "http""#),
     ("a list of nothing", "[record]", "[[class]]\nname = \"a\"\nsource_port = []\n[record]",
-        (25, 15), "class[0].source_port", "`class[0].source_port`: the list is empty, and nothing would match: leave the key out to match anything"),
+        (25, 15), "class[0].source_port", "`class[0].source_port`: the list is empty and would match no packet: leave the key out to match any"),
     ("a switch for a port", "[record]", "[[class]]\nname = \"a\"\nsource_port = true\n[record]",
         (25, 15), "class[0].source_port", r#"`class[0].source_port`: expected a port such as 443, or a range such as "5000-6000", or a list of such, found boolean `true`"#),
     ("a DSCP beyond six bits", "jitter = 0.1", "dscp = 64",
@@ -243,11 +243,11 @@ const FAULTS: &[Case] = &[
     ("a parent that is none", "[record]", "[[class]]\nname = \"gold\"\n[[class]]\nname = \"b\"\nparent = \"gld\"\n[record]",
         (27, 10), "class[1].parent", "`class[1].parent`: no class is called `gld`; did you mean `gold`?"),
     ("an unknown flow key", "[record]", "[classify]\nflow = \"sorce/24\"\n[record]",
-        (24, 8), "classify.flow", "`classify.flow`: expected what makes packets one flow: 5-tuple, source, destination, pair, address_sum, protocol, dscp, class, label, or a prefix such as source/24, found \"sorce/24\"; did you mean `source`?"),
+        (24, 8), "classify.flow", "`classify.flow`: expected the header fields of a flow: 5-tuple, source, destination, pair, address_sum, protocol, dscp, class, label, or a prefix such as source/24, found \"sorce/24\"; did you mean `source`?"),
     ("a prefix of a flow key longer than any address", "[record]", "[classify]\nflow = \"source/129\"\n[record]",
         (24, 8), "classify.flow", "`classify.flow`: a prefix has 0 to 128 bits, found \"source/129\""),
     ("a prefix where none can be", "[record]", "[classify]\nflow = \"pair/24\"\n[record]",
-        (24, 8), "classify.flow", "`classify.flow`: expected what makes packets one flow: 5-tuple, source, destination, pair, address_sum, protocol, dscp, class, label, or a prefix such as source/24, found \"pair/24\""),
+        (24, 8), "classify.flow", "`classify.flow`: expected the header fields of a flow: 5-tuple, source, destination, pair, address_sum, protocol, dscp, class, label, or a prefix such as source/24, found \"pair/24\""),
     ("flows by class without classes", "[record]", "[classify]\nflow = \"class\"\n[record]",
         (24, 8), "classify.flow", "`classify.flow`: the scenario has no [[class]]: all packets would be one flow"),
     ("two versions of IP in one group", "jitter = 0.1", "source = \"10.0.0.1\"\ndestination = \"::1\"",
@@ -257,7 +257,7 @@ const FAULTS: &[Case] = &[
     ("a label that is no name", "jitter = 0.1", "label = \"a b\"",
         (21, 9), "udp[0].label", "`udp[0].label`: a name is 1 to 64 letters, digits, `-` and `_`"),
     ("a group called as a path", r#"name = "web""#, r#"name = "class""#,
-        (13, 8), "tcp[0].name", "a tcp group cannot be called `class`: the word has a meaning"),
+        (13, 8), "tcp[0].name", "a tcp group cannot be called `class`: the word is reserved"),
     ("not toml", "[link]", "[link",
         (7, 6), "", "this is not TOML: unclosed table, expected `]`"),
     ("a key twice", "flows = 2", "flows = 2\nflows = 3",
@@ -270,7 +270,7 @@ fn the_base_is_valid() {
 }
 
 #[test]
-fn every_fault_is_named_with_its_place_its_key_and_what_was_expected() {
+fn every_error_has_position_key_and_expected_value() {
     for (what, from, to, place, key, message) in FAULTS {
         let text = BASE.replacen(from, to, 1);
         assert_ne!(text, BASE, "{what}: the case changes nothing");
@@ -281,7 +281,7 @@ fn every_fault_is_named_with_its_place_its_key_and_what_was_expected() {
 }
 
 #[test]
-fn an_error_is_shown_with_its_line_and_a_caret_under_the_fault() {
+fn an_error_shows_its_line_with_a_caret_under_the_fault() {
     let misspelt = BASE.replace("delay = \"14ms\"", "dealy = \"14ms\"");
     assert_eq!(
         error(&misspelt, &Changes::default()).to_string(),
@@ -384,7 +384,7 @@ fn a_change_to_a_class_needs_its_whole_path() {
 }
 
 #[test]
-fn flows_that_go_between_the_same_ends_are_refused_unless_ports_or_protocol_differ() {
+fn flows_between_the_same_addresses_need_different_ports_or_protocols() {
     let ends = "source = \"10.0.0.9\"\ndestination = \"172.16.0.1\"\n";
     let two = |more: &str| {
         let text = format!("[[tcp]]\nname = \"a\"\n{ends}[[tcp]]\nname = \"b\"\n{ends}{more}");
@@ -400,7 +400,7 @@ fn flows_that_go_between_the_same_ends_are_refused_unless_ports_or_protocol_diff
 }
 
 #[test]
-fn a_change_that_spoils_the_file_is_told_at_the_line_it_spoils() {
+fn a_change_that_invalidates_a_key_of_the_file_is_reported_at_the_keys_line() {
     let error = error(BASE, &set("duration=1s"));
-    assert_eq!((error.line, &*error.message), (Some(3), "`warmup`: 2s leaves nothing of the run's 1s to count"));
+    assert_eq!((error.line, &*error.message), (Some(3), "`warmup`: 2s leaves no time to measure in a run of 1s"));
 }

@@ -1,4 +1,4 @@
-//! The keys of a file: defaults, overrides, changes; and the scenarios that ship.
+//! The keys of a file: defaults, overrides, changes; and the ready scenarios.
 
 use headgate_core::{Limit, Rate, Span};
 use headgate_scenario::{Access, Cc, Changes, Direction, Events, Files, Hop, Kind, Qdisc, Recovery, Scenario, Start};
@@ -20,7 +20,7 @@ fn small(rest: &str, set: &[&str]) -> Scenario {
 }
 
 #[test]
-fn a_file_may_leave_most_to_the_defaults() {
+fn most_keys_of_a_file_have_defaults() {
     let scenario = small("[[tcp]]\n[[tcp]]\n[[udp]]\nrate = '1Mbit/s'", &[]);
     assert_eq!((scenario.warmup, &scenario.seeds[..]), (Span::ZERO, &[1][..]));
     assert_eq!((scenario.record.interval, scenario.record.events), (Span::from_millis(100), Events::Off));
@@ -87,7 +87,7 @@ fn the_profile_linux_has_the_values_of_the_kernel() {
 }
 
 #[test]
-fn one_side_overrides_what_both_sides_have() {
+fn sender_and_receiver_override_access() {
     let tcp = small("[[tcp]]\naccess = { rate = '50Mbit/s' }\nreceiver = { delay = '7ms' }", &[]).tcp.remove(0);
     let rate = Rate::from_bits(50_000_000);
     assert_eq!(tcp.sender, Access { rate, delay: Span::from_millis(1) });
@@ -95,7 +95,7 @@ fn one_side_overrides_what_both_sides_have() {
 }
 
 #[test]
-fn a_round_trip_time_is_shared_out_over_what_the_links_leave_of_it() {
+fn the_access_links_share_what_the_route_leaves_of_the_round_trip_time() {
     // The link takes 10 ms each way. Of a round trip of 32 ms, 6 ms remain each way, 3 ms for each access link.
     let ends = |rest: &str| {
         let scenario = small(rest, &["link.delay=10ms"]);
@@ -133,7 +133,7 @@ fn a_discipline_may_be_a_table() {
 }
 
 #[test]
-fn disciplines_stand_inside_disciplines() {
+fn disciplines_can_be_nested() {
     // Keys of a table are read in alphabetical order.
     let table = "{ name = 'prio', children = ['fred', { name = 'tbf', rate = '1Mbit/s', child = 'red:maxp=0.1' }] }";
     let text = "'prio:children=[fred; tbf:child=[red:maxp=0.2],rate=1Mbit/s]'";
@@ -146,7 +146,7 @@ fn disciplines_stand_inside_disciplines() {
 }
 
 #[test]
-fn changes_reach_sections_kinds_groups_and_keys_that_were_not_written() {
+fn changes_apply_to_sections_kinds_groups_and_absent_keys() {
     let rest = "[[tcp]]\nname = 'web'\n[[tcp]]\n[[udp]]\nname = 'cbr'\nrate = '1Mbit/s'";
     let set = ["link.rate=20Mbit/s", "tcp.cc=reno", "cbr.rate=8Mbit/s", "tcp2.flows=3", "record.events=all"];
     let scenario = small(rest, &[&set[..], &["link.reverse.limit=9p", "web.access.delay=5ms", "about=a = b"]].concat());
@@ -163,7 +163,7 @@ fn changes_reach_sections_kinds_groups_and_keys_that_were_not_written() {
 }
 
 #[test]
-fn the_last_of_two_changes_holds_and_qdiscs_and_seeds_replace_the_files() {
+fn the_last_of_two_changes_applies_and_qdiscs_and_seeds_replace_the_files() {
     let text = format!("{SMALL}[[tcp]]");
     let changes = Changes {
         set: vec!["seeds=9".to_string(), "duration=20s".to_string(), "duration=30s".to_string()],
@@ -177,7 +177,7 @@ fn the_last_of_two_changes_holds_and_qdiscs_and_seeds_replace_the_files() {
 }
 
 #[test]
-fn a_change_reaches_a_setting_of_every_discipline_of_that_name_however_it_is_written() {
+fn a_change_sets_a_parameter_of_every_discipline_of_that_name_in_every_notation() {
     let text = format!(
         "{}[[tcp]]",
         SMALL.replace("[\"droptail\"]", "[\"sfb:N=4,bins=9\", { name = \"sfb\", L = 1 }, \"red\"]")
@@ -201,14 +201,14 @@ fn a_change_reaches_a_setting_of_every_discipline_of_that_name_however_it_is_wri
 }
 
 #[test]
-fn what_is_swept_and_what_is_expected_are_no_part_of_one_scenario() {
+fn sweep_and_expect_do_not_belong_to_the_scenario() {
     let plain = small("[[tcp]]", &[]);
     assert_eq!(small("expect = ['jain > 0.9']\n[[tcp]]", &[]), plain);
     assert_eq!(small("[[tcp]]\n[sweep.grid]\nlink.rate = ['1Mbit/s', 5]", &[]), plain);
 }
 
 #[test]
-fn every_shipped_file_reads_back_as_itself_and_begins_by_saying_what_it_is() {
+fn every_ready_scenario_survives_a_round_trip_and_begins_with_a_description() {
     let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/../../scenarios");
     let mut files: Vec<_> = std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()).collect();
     files.sort();
@@ -241,7 +241,7 @@ fn every_shipped_file_reads_back_as_itself_and_begins_by_saying_what_it_is() {
 }
 
 #[test]
-fn recovery_follows_the_controller_unless_it_is_given() {
+fn the_default_recovery_depends_on_the_controller() {
     let head =
         "name = 'r'\nduration = '9s'\nqdiscs = ['droptail']\nlink = { rate = '1Mbit/s', delay = '0s', limit = '9p' }\n";
     let read = |group: &str| Scenario::read(&format!("{head}[[tcp]]\n{group}"), "r.toml", &Changes::default());
@@ -252,7 +252,7 @@ fn recovery_follows_the_controller_unless_it_is_given() {
     assert_eq!(old.map(recovery), ["sack", "tahoe", "reno", "newreno", "sack", "rack", "newreno"]);
     assert_eq!(recovery("cc = 'reno'\nrecovery = 'sack'"), "sack");
     let cubic = tcp("cc = 'cubic'\nrecovery = 'newreno'");
-    assert_eq!((cubic.recovery.name(), cubic.prr), ("newreno", false), "what needs SACK is off");
+    assert_eq!((cubic.recovery.name(), cubic.prr), ("newreno", false), "settings that need SACK are off");
     let error = read("cc = 'bbr'\nrecovery = 'reno'").unwrap_err().to_string();
     assert!(
         error.contains("`bbr` measures the times of single segments: it needs `recovery = \"sack\"` or `\"rack\"`"),
@@ -260,7 +260,7 @@ fn recovery_follows_the_controller_unless_it_is_given() {
     );
 }
 
-/// The recovery and the warnings of a group with these lines, after these changes.
+/// Controller, recovery and warnings of a group with these lines, after the changes `set`.
 fn respelt(group: &str, set: &[&str]) -> (Cc, Recovery, Vec<String>) {
     let text = format!(
         "name = 'r'\nduration = '9s'\nqdiscs = ['droptail']\n\
@@ -276,7 +276,7 @@ fn respelt(group: &str, set: &[&str]) -> (Cc, Recovery, Vec<String>) {
 }
 
 #[test]
-fn a_recovery_in_cc_and_rack_is_read_with_a_warning_that_says_what_to_write() {
+fn a_recovery_in_cc_or_rack_is_read_with_a_warning_and_the_new_spelling() {
     let (cc, recovery, warnings) = respelt("cc = 'sack'", &[]);
     assert_eq!((cc, recovery), (Cc::Reno, Recovery::Sack));
     let says = "`cc = \"sack\"` is written `cc = \"reno\", recovery = \"sack\"` now: the old spelling works until the next release";
@@ -321,7 +321,7 @@ fn no_ready_scenario_is_in_an_old_spelling() {
 }
 
 #[test]
-fn a_change_has_the_last_word_on_the_recovery_also_in_its_old_spelling() {
+fn a_change_overrides_the_recovery_in_its_old_spelling_too() {
     let of = |group: &str, set: &[&str]| respelt(group, set).1;
     assert_eq!(of("recovery = 'sack'", &["tcp.cc=newreno"]), Recovery::NewReno);
     assert_eq!(of("recovery = 'sack'", &["tcp.cc=newreno", "tcp.recovery=rack"]), Recovery::Rack);

@@ -1,5 +1,4 @@
-//! The guide agrees with the code: its examples can be read, its error message is the real one, and every key has a
-//! row.
+//! The guide agrees with the code: its examples are valid, its error message is the real one, and every key has a row.
 
 use headgate_scenario::{Cc, Changes, Recovery, Scenario, ScenarioError};
 
@@ -8,7 +7,7 @@ const TRANSPORT: &str = include_str!("../../../docs/guide/transport.md");
 
 fn read(text: &str) -> Result<Scenario, ScenarioError> {
     let (scenario, warnings) = Scenario::read_warned(text, "guests.toml", &Changes::default(), &())?;
-    assert_eq!(warnings, [""; 0], "the guide is written as files are today");
+    assert_eq!(warnings, [""; 0], "the guide uses current names only");
     Ok(scenario)
 }
 
@@ -100,7 +99,7 @@ fn the_defaults_are_those_of_the_guide() {
 }
 
 #[test]
-fn headers_say_by_default_what_the_guide_says() {
+fn the_headers_defaults_are_those_of_the_guide() {
     let (_, section) = GUIDE.split_once("\n## Headers").unwrap();
     let rows = section.split("\n## ").next().unwrap().lines().map(|line| line.split(" | ").collect::<Vec<_>>());
     let mut spelt = String::from("[[tcp]]\n");

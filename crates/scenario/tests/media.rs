@@ -45,7 +45,7 @@ fn good(keys: &str) -> Scenario {
 }
 
 #[test]
-fn a_trace_takes_the_place_of_a_rate_and_stays_with_the_scenario() {
+fn a_trace_replaces_the_rate_and_its_contents_stay_in_the_scenario() {
     let scenario = good("trace = 'lte.up'\nreverse = { trace = 'same/lte.up' }");
     let [hop, back] = [scenario.bottleneck(), scenario.bottleneck().back()];
     // Four opportunities of 1500 bytes in 8 ms: 6 Mbit/s.
@@ -65,7 +65,7 @@ fn a_trace_takes_the_place_of_a_rate_and_stays_with_the_scenario() {
 }
 
 #[test]
-fn a_schedule_has_its_mean() {
+fn the_mean_rate_of_a_schedule_is_that_of_the_run_or_the_period() {
     let keys = "rate = '10Mbit/s'\nschedule = [{ at = '2s', rate = '1Mbit/s' }, { at = '6s', rate = '0bit/s' }]";
     let scenario = good(keys);
     // 2 s at 10 Mbit/s, 4 s at 1 and 4 s at 0, in a run of 10 s.
@@ -75,7 +75,7 @@ fn a_schedule_has_its_mean() {
     assert_eq!(
         scenario.direction_settings(scenario.bottleneck().back()).rate_variation,
         RateVariation::Constant,
-        "the way back has its own"
+        "the reverse direction has its own"
     );
 }
 
@@ -92,7 +92,7 @@ fn impairments_are_of_one_direction() {
 }
 
 #[test]
-fn what_cannot_be_is_refused_in_words() {
+fn impossible_media_are_refused_with_a_reason() {
     let most = "a whole number of milliseconds, at most 86400000";
     let rate = "rate = '1Mbit/s'\n";
     for (keys, message) in [
@@ -115,19 +115,16 @@ fn what_cannot_be_is_refused_in_words() {
         ),
         (
             format!("{rate}schedule = [{{ at = '2s', rate = '1Mbit/s' }}]\nschedule_period = '2s'"),
-            "`link.schedule[0].at`: comes after `schedule_period`: it would never be taken".into(),
+            "`link.schedule[0].at`: comes after `schedule_period`: it would never take effect".into(),
         ),
         (format!("{rate}schedule = [{{ at = '2s' }}]"), "`rate` is missing: a step of `schedule` needs it".into()),
         (format!("{rate}schedule_period = '2s'"), "`schedule_period` needs a `schedule` to repeat".into()),
         (format!("{rate}loss = 1.0"), "`link.loss`: must be at least 0 and less than 1, not 1".into()),
         (
             format!("{rate}loss = 0.8\nloss_burst = 2.0"),
-            "`link.loss_burst`: runs of 2 packets with one between them lose less than 0.8 of all".into(),
+            "`link.loss_burst`: bursts of 2 packets with a packet between them lose less than 0.8 of all".into(),
         ),
-        (
-            format!("{rate}reorder = 0.1"),
-            "packets are reordered by being held back: `reorder_by` says for how long".into(),
-        ),
+        (format!("{rate}reorder = 0.1"), "`reorder` needs `reorder_by`, the delay of reordered packets".into()),
     ] {
         assert_eq!(read(&keys).expect_err(&message).message, message);
     }

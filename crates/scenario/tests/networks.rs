@@ -67,13 +67,13 @@ fn ring(group: &str) -> Result<Scenario, ScenarioError> {
 }
 
 /// The nodes on the route of a group with these keys.
-fn nodes(way: &str) -> String {
-    let scenario = ring(way).unwrap_or_else(|error| panic!("{error}"));
+fn nodes(group: &str) -> String {
+    let scenario = ring(group).unwrap_or_else(|error| panic!("{error}"));
     scenario.nodes(&scenario.tcp[0].route).concat()
 }
 
 #[test]
-fn routes_have_the_fewest_links_and_of_those_the_least_delay() {
+fn routes_have_the_fewest_links_and_among_these_the_least_delay() {
     assert_eq!(nodes("from = 'A'\nto = 'B'"), "AB");
     assert_eq!(nodes("from = 'B'\nto = 'A'"), "BA");
     // 9 ms over D, 10 ms over B.
@@ -86,14 +86,14 @@ fn routes_have_the_fewest_links_and_of_those_the_least_delay() {
 }
 
 #[test]
-fn of_routes_alike_the_one_whose_links_stand_first_is_taken() {
+fn among_equal_routes_the_route_whose_links_come_first_in_the_file_is_taken() {
     let level = RING.replace("delay = \"8ms\"", "delay = \"9ms\"");
     let scenario = read(&format!("{level}[[tcp]]\nfrom = 'A'\nto = 'C'\n"), &[]).unwrap();
     assert_eq!(scenario.nodes(&scenario.tcp[0].route), ["A", "B", "C"], "10 ms both ways, A-B and C-B come first");
 }
 
 #[test]
-fn a_direction_has_what_its_link_says_of_it() {
+fn each_direction_has_the_settings_of_its_section() {
     let scenario = ring("from = 'A'\nto = 'C'").unwrap();
     let names: Vec<&str> = scenario.links.iter().map(|link| link.name.as_str()).collect();
     assert_eq!(names, ["A-B", "C-B", "core", "D-A", "D-E", "X-Y"]);
@@ -110,7 +110,7 @@ fn a_direction_has_what_its_link_says_of_it() {
 }
 
 #[test]
-fn changes_reach_one_link_or_all() {
+fn changes_apply_to_one_link_or_to_all() {
     let text = format!("{RING}[[tcp]]\nfrom = 'A'\nto = 'B'\n");
     let changes = ["link.limit=7p", "link.core.rate=3Mbit/s", "link.core.reverse.limit=9p", "link.A-B.delay=1ms"];
     let scenario = read(&text, &changes).unwrap();
@@ -135,7 +135,7 @@ fn changes_reach_one_link_or_all() {
 }
 
 #[test]
-fn in_a_dumbbell_flows_may_go_the_other_way() {
+fn in_a_dumbbell_flows_may_go_from_right_to_left() {
     let small = "name = 's'\nduration = '9s'\nqdiscs = ['droptail']\n\
                  [link]\nrate = '1Mbit/s'\ndelay = '0s'\nlimit = '9p'\n\
                  [[tcp]]\n[[tcp]]\nname = 'back'\nfrom = 'right'\nto = 'left'\n";
@@ -145,16 +145,16 @@ fn in_a_dumbbell_flows_may_go_the_other_way() {
 }
 
 #[test]
-fn a_route_that_cannot_be_is_refused_where_it_is_written() {
+fn an_impossible_route_is_refused_at_its_position() {
     for (way, line, message) in [
         ("from = 'A'\nto = 'elsewhere'", 55, "no link ends at a node called `elsewhere`"),
         ("from = 'A'\nto = 'X'", 55, "no links lead from `A` to `X`"),
         ("from = 'A'\nto = 'A'", 55, "flows go from one node to another, not from `A` to `A`"),
         ("from = 'A'", 53, "`to` is missing: [[tcp]] needs it"),
         ("flows = 2", 53, "`from` is missing: [[tcp]] needs it"),
-        ("route = ['A']", 54, "a route names two nodes at the least, in the order of the way"),
+        ("route = ['A']", 54, "a route names at least two nodes, in order"),
         ("route = ['A', 'C']", 54, "no link joins `A` and `C`"),
-        ("route = ['A', 'B', 'A']", 54, "the route comes to `A` a second time: packets would go in a circle"),
+        ("route = ['A', 'B', 'A']", 54, "the route visits `A` twice: packets would loop"),
         ("route = ['A', 'B']\nto = 'B'", 55, "`route` names both ends: leave out `from` and `to`"),
     ] {
         let error = ring(way).unwrap_err();
@@ -168,11 +168,11 @@ fn a_route_that_cannot_be_is_refused_where_it_is_written() {
 }
 
 #[test]
-fn links_that_cannot_be_are_refused() {
+fn invalid_links_are_refused() {
     let group = "[[tcp]]\nfrom = 'A'\nto = 'B'\n";
     for (old, new, message) in [
         ("name = \"core\"", "name = \"A-B\"", "two links are called `A-B`"),
-        ("name = \"core\"", "name = \"reverse\"", "a link cannot be called `reverse`: the word has a meaning"),
+        ("name = \"core\"", "name = \"reverse\"", "a link cannot be called `reverse`: the word is reserved"),
         ("to = \"Y\"", "to = \"X\"", "link `X-X` leads from `X` to itself"),
         (
             "from = \"X\"\nto = \"Y\"",
@@ -197,8 +197,8 @@ fn links_that_cannot_be_are_refused() {
         format!("{RING}{group}").replace("qdisc = \"compared\"", "").replace("limit = ", "qdisc = 'red'\nlimit = ");
     let fixed = fixed.replacen("qdisc = \"red\"\n", "", 1);
     let error = read(&fixed, &[]).unwrap_err();
-    assert_eq!(error.message, "every link has a `qdisc` of its own: these would be compared nowhere");
+    assert_eq!(error.message, "every link has a `qdisc` of its own: no link would run these");
     assert_eq!((error.line, error.column), (Some(3), Some(10)));
     let error = read(&format!("link = []\n{}{group}", RING.split("[[link]]").next().unwrap()), &[]).unwrap_err();
-    assert_eq!(error.message, "no links: a network has one at the least");
+    assert_eq!(error.message, "no links: a network needs at least one");
 }

@@ -24,7 +24,7 @@ fn named(line: &str) -> Vec<&str> {
 }
 
 #[test]
-fn no_code_outside_a_controllers_own_names_it() {
+fn no_code_names_a_controller_except_its_row_and_its_own_file() {
     let crates = Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap();
     let mut files = Vec::new();
     for krate in ["core", "traffic", "scenario", "measure", "sim", "live", "py"] {
@@ -35,7 +35,7 @@ fn no_code_outside_a_controllers_own_names_it() {
         let text = fs::read_to_string(&file).unwrap();
         let code = text.split("#[cfg(test)]").next().unwrap_or_default();
         for (number, line) in code.lines().enumerate() {
-            // The controller of a group that names none: the default names one.
+            // The default controller has to be named.
             let default = line.trim_start().starts_with("cc: ");
             if !default && (!named(line).is_empty() || line.contains("UdpCc::Tfrc")) {
                 found.push(format!("{}:{}: {}", file.display(), number + 1, line.trim()));

@@ -13,10 +13,10 @@ const JSON: &str = "../../docs/reference/scenario.schema.json";
 /// Keys with a table of their own, shared by both kinds of groups.
 const HEADERS: [&str; 6] = ["source", "destination", "source_port", "destination_port", "dscp", "label"];
 
-/// Top-level keys that are not keywords in Python: objects of their own, and keys that other commands read.
+/// Top-level keys that are not keywords in Python: objects with their own classes, and keys that other commands read.
 const NO_KEYWORDS: [&str; 7] = ["link", "tcp", "udp", "class", "qdiscs", "sweep", "expect"];
 
-/// Keys of `[[link]]` that `[link]` does not need.
+/// Keys that only `[[link]]` requires.
 const ENDS: [&str; 3] = ["name", "from", "to"];
 
 /// Compares a file with the text that the schema gives, or writes it if `BLESS=1`.
@@ -108,7 +108,7 @@ fn class(name: &str, base: &str, about: &str, keys: impl IntoIterator<Item = Key
     text
 }
 
-/// Old names of keywords by class, as a Python mapping.
+/// Old names of keywords by class, as the text of a Python mapping.
 fn old_names() -> String {
     let tables: [(&str, &[&str]); 9] = [
         ("AccessKeys", &["tcp", "access"]),
@@ -137,7 +137,7 @@ fn old_names() -> String {
     text + "}\n"
 }
 
-/// Names of other tools for keywords, as a Python mapping.
+/// Names of other tools for keywords, as the text of a Python mapping.
 fn foreign_names() -> String {
     let names: String =
         FOREIGN_NAMES.iter().map(|(foreign, name)| format!("    \"{foreign}\": \"{name}\",\n")).collect();
@@ -177,7 +177,7 @@ fn the_keywords_of_python_are_the_keys_of_the_schema() {
     golden(PYTHON, &text.concat());
 }
 
-/// The JSON Schema of a table, and below `tables` those of the tables inside.
+/// The JSON Schema of a table. Appends the schemas of nested tables to `tables`.
 fn object(keys: Vec<Key>, tables: &mut Vec<(String, String)>) -> String {
     let required: Vec<String> =
         keys.iter().filter(|key| key.default == "required").map(|key| format!("\"{}\"", key.name)).collect();

@@ -1,5 +1,5 @@
-//! Properties. Reading any text never panics, and an error points into the text. Any scenario that is written and read
-//! back is the same.
+//! Reading any text never panics, and an error points into the text. Writing and reading any scenario gives the same
+//! scenario.
 
 use std::collections::BTreeMap;
 use std::net::{Ipv4Addr, Ipv6Addr};
@@ -38,7 +38,7 @@ fn check(text: &str, changes: &Changes) {
 }
 
 fn span(range: std::ops::Range<u64>) -> impl Strategy<Value = Span> {
-    // Whole milliseconds, and any nanosecond.
+    // Whole milliseconds or whole nanoseconds.
     (range.clone(), range, any::<bool>()).prop_map(|(ms, ns, fine)| {
         if fine { Span::from_nanos(ns * 1_000_000 + ms % 1_000_000) } else { Span::from_millis(ms) }
     })
@@ -116,7 +116,7 @@ fn flow_key() -> impl Strategy<Value = FlowKey> {
     ]
 }
 
-/// For a single group: fields shared by several groups are chosen by [`told_apart`].
+/// For a single group: fields shared by several groups are chosen by [`with_distinct_headers`].
 fn headers() -> impl Strategy<Value = Headers> {
     let addresses = prop_oneof![
         option::of(v4()).prop_flat_map(|source| (Just(source), option::of(v4()))),
@@ -135,7 +135,7 @@ fn headers() -> impl Strategy<Value = Headers> {
 }
 
 /// Distinguishes flows by addresses and ports: one flow per given address, ports by group.
-fn told_apart(index: usize, flows: &mut u32, headers: &mut Headers) {
+fn with_distinct_headers(index: usize, flows: &mut u32, headers: &mut Headers) {
     if headers.source.is_some() {
         *flows = 1;
     }
@@ -194,7 +194,7 @@ fn value(key: &Key) -> BoxedStrategy<String> {
             (least.max(1e-3)..=number(1).unwrap()).prop_map(|number| format!("{number:?}")).boxed()
         }
         "true or false" => any::<bool>().prop_map(|on| on.to_string()).boxed(),
-        // Whole milliseconds, and any nanosecond.
+        // Whole milliseconds or whole nanoseconds.
         "time" => {
             let whole = (above_zero..=nanos(1) / 1_000_000).prop_map(Span::from_millis);
             let any = (nanos(0) + above_zero..=nanos(1)).prop_map(Span::from_nanos);
@@ -204,7 +204,7 @@ fn value(key: &Key) -> BoxedStrategy<String> {
         "size" => (bytes(0)..=bytes(1)).prop_map(|bytes| format!("\"{}\"", Bytes(bytes))).boxed(),
         words => {
             let words: Vec<String> = words.split(", ").map(str::to_string).collect();
-            assert!(words.iter().all(|word| word.starts_with('"')), "{}: no way to draw {words:?}", key.name);
+            assert!(words.iter().all(|word| word.starts_with('"')), "{}: cannot draw from {words:?}", key.name);
             proptest::sample::select(words).boxed()
         }
     }
@@ -452,7 +452,7 @@ prop_compose! {
         udp.iter_mut().for_each(|group| group.sender.rate = group.sender.rate.min(most(group.packet)));
         let tcps = tcp.iter_mut().map(|group| (&mut group.flows, &mut group.headers));
         let all = tcps.chain(udp.iter_mut().map(|group| (&mut group.flows, &mut group.headers)));
-        all.enumerate().for_each(|(index, (flows, headers))| told_apart(index, flows, headers));
+        all.enumerate().for_each(|(index, (flows, headers))| with_distinct_headers(index, flows, headers));
         let interval = interval.min(duration).max(Span::from_nanos(duration.as_nanos().div_ceil(1_000_000)));
         let flows = traced.into_iter().map(|(group, flow)| {
             let group = &tcp[usize::from(group) % tcp.len()];
@@ -482,7 +482,7 @@ proptest! {
     }
 
     #[test]
-    fn every_setting_is_kept_as_it_is_given(tcp in settings("tcp"), udp in settings("udp"), rate in rate()) {
+    fn every_setting_is_written_as_it_was_given(tcp in settings("tcp"), udp in settings("udp"), rate in rate()) {
         let udp = udp.into_iter().map(|(key, value)| if key == "rate" { (key, format!("\"{rate}\"")) } else { (key, value) });
         for (kind, lines) in [("tcp", fitting(tcp)), ("udp", fitting(udp.collect()))] {
             let text = small(kind, &lines).to_toml();
@@ -493,12 +493,12 @@ proptest! {
     }
 
     #[test]
-    fn any_text_is_read_or_refused_at_a_place_in_it(text in "\\PC*|[a-z\\[\\]{}=\",.0-9\\n\\t ]{0,200}") {
+    fn any_text_is_read_or_refused_at_a_position_in_it(text in "\\PC*|[a-z\\[\\]{}=\",.0-9\\n\\t ]{0,200}") {
         check(&text, &Changes::default());
     }
 
     #[test]
-    fn a_file_with_a_piece_changed_is_read_or_refused_at_a_place_in_it(
+    fn a_file_with_a_changed_part_is_read_or_refused_at_a_position_in_it(
         (at, length) in (0..VALID.len(), 0..40_usize),
         piece in "\\PC{0,5}|[\\[\\]{}=\",.0-9\\n# -]{0,8}|name|tcp|\"off\"|1e99|inf|-1",
     ) {

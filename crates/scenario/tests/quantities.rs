@@ -135,7 +135,7 @@ fn all_keys(table: &'static str, keys: Vec<Key>) -> Vec<(&'static str, Key)> {
     keys.into_iter().flat_map(inside).collect()
 }
 
-/// The rows above, and one for each other setting of a group.
+/// [`KEYS`], and a row for each other setting of a group.
 fn rows() -> Vec<Row> {
     let leaked = |text: String| -> &'static str { text.leak() };
     let settings = all_keys("", keys()).into_iter().filter_map(|(table, key)| {
@@ -156,10 +156,10 @@ fn rows() -> Vec<Row> {
     KEYS.iter().copied().chain(settings).collect()
 }
 
-/// Keys whose times may lie beyond the end of the run, where they have no effect.
+/// Keys whose times may lie after the end of the run, where they have no effect.
 const LATE: [&str; 2] = ["link.schedule[0].at", "tcp[0].stop"];
 
-/// The text of every scenario, by section. A row's own keys replace those here.
+/// The lines of every scenario, by section. A row's line replaces a line with the same key.
 const BASE: &[(&str, &[&str])] = &[
     ("", &["name = \"base\"", "duration = \"30s\"", "qdiscs = [\"droptail\"]"]),
     ("[link]", &["rate = \"10Mbit/s\"", "delay = \"10ms\"", "limit = \"100p\""]),
@@ -193,8 +193,9 @@ fn read(text: &str) -> Result<Scenario, ScenarioError> {
     Scenario::read(text, "base.toml", &Changes::default())
 }
 
-/// Checks that `value` was refused with a message that begins with its key; returns the complaint if not.
-fn misread(row: &Row, value: &str) -> Option<String> {
+/// Checks that `value` is refused with a message that begins with its key. Returns a description of the failure, if
+/// any.
+fn wrongly_read(row: &Row, value: &str) -> Option<String> {
     let &(path, _, _, section, line) = row;
     let (text, place) = text(section, line, value);
     let Err(error) = read(&text) else { return Some(format!("{path} = {value} is taken")) };
@@ -205,21 +206,21 @@ fn misread(row: &Row, value: &str) -> Option<String> {
 }
 
 #[test]
-fn what_no_key_takes_is_refused_with_the_key_the_place_and_what_was_expected() {
+fn invalid_values_are_refused_with_key_position_and_expected_value() {
     let late = |row: &Row, value: &str| LATE.contains(&row.0) && value.contains(row.1.unit().1);
     let rows = rows();
     let refused = |row: &Row| {
         let bad = row.1.bad().into_iter().filter(|value| !late(row, value));
-        bad.filter_map(|value| misread(row, &value)).collect::<Vec<String>>()
+        bad.filter_map(|value| wrongly_read(row, &value)).collect::<Vec<String>>()
     };
     assert_eq!(rows.iter().flat_map(refused).collect::<Vec<String>>().join("\n"), "");
 }
 
 #[test]
-fn zero_is_taken_where_it_means_something_and_refused_elsewhere() {
+fn zero_is_valid_only_where_it_has_a_meaning() {
     for row in &rows() {
         let &(path, kind, zero, section, line) = row;
-        match misread(row, &kind.zero()) {
+        match wrongly_read(row, &kind.zero()) {
             None => assert_eq!(zero, MORE, "{path} = 0 is refused"),
             Some(wrong) => assert!(zero == OK && read(&text(section, line, &kind.zero()).0).is_ok(), "{wrong}"),
         }
@@ -227,7 +228,7 @@ fn zero_is_taken_where_it_means_something_and_refused_elsewhere() {
 }
 
 #[test]
-fn a_bare_number_is_told_a_unit_with_which_it_is_read_and_zero_is_told_none() {
+fn a_bare_number_gets_the_advice_of_a_valid_unit_and_zero_gets_none() {
     for (path, kind, _, section, line) in rows().iter().filter(|(_, kind, ..)| !matches!(kind, Real | Count)) {
         let message = |value: &str| read(&text(section, line, value).0).unwrap_err().message;
         let seconds = ["duration", "warmup", "start", "stop", "every", "within", "at", "schedule_period"];
@@ -242,7 +243,7 @@ fn a_bare_number_is_told_a_unit_with_which_it_is_read_and_zero_is_told_none() {
 }
 
 #[test]
-fn a_quantity_in_another_spelling_is_refused_with_the_right_one() {
+fn a_quantity_in_another_spelling_is_refused_with_the_correct_spelling() {
     let head = "name = 'u'\nqdiscs = ['droptail']\ntcp = [{}]\n";
     let message = |duration: &str, rate: &str, limit: &str| {
         let link = format!("link = {{ delay = '0s', rate = '{rate}', limit = '{limit}' }}\n");
@@ -273,7 +274,7 @@ fn a_quantity_in_another_spelling_is_refused_with_the_right_one() {
 }
 
 #[test]
-fn a_foreign_name_of_a_key_is_no_key_of_the_same_table() {
+fn a_foreign_name_is_never_a_key_of_the_same_table() {
     let mut tables = vec![keys()];
     let mut tried = 0;
     while let Some(table) = tables.pop() {
@@ -287,7 +288,7 @@ fn a_foreign_name_of_a_key_is_no_key_of_the_same_table() {
 }
 
 #[test]
-fn every_key_of_a_number_or_a_quantity_is_tried_here() {
+fn every_key_with_a_number_or_a_quantity_is_tested_here() {
     let counted = ["whole number", "number", "time", "rate", "size", "packets or bytes", "a count"];
     for (_, key) in all_keys("", keys()) {
         if counted.iter().any(|counted| key.form.words.starts_with(counted)) {

@@ -76,7 +76,7 @@ fn steps_bring_as_many_flows_as_fit_the_run() {
         let step = (index / 200 * 20) as f64;
         assert!((step..step + 1.0).contains(at), "flow {index} at {at}");
     }
-    // Spread evenly over a second: the mean of 1000 is 0.5 within five standard deviations.
+    // Uniform over a second: the mean of 1000 starts is 0.5 within five standard deviations.
     let mean = moments.iter().enumerate().map(|(index, at)| at - (index / 200 * 20) as f64).sum::<f64>() / 1000.0;
     assert!((mean - 0.5).abs() < 5.0 / (12.0_f64 * 1000.0).sqrt(), "{mean}");
     assert_eq!(scenario("[[tcp]]\nflows = 300\nstart = { flows = 200, every = '20s' }").tcp[0].flows, 300);
@@ -88,10 +88,10 @@ fn steps_bring_as_many_flows_as_fit_the_run() {
 }
 
 #[test]
-fn arrivals_at_a_load_fill_that_part_of_the_link() {
+fn arrivals_at_a_load_fill_that_share_of_the_link() {
     let group = "[[tcp]]\ntraffic = 'ftp:size=exp(100KB)'\nstart = { load = 0.8 }";
     let scenario = scenario(group);
-    // 10 Mbit/s x 0.8 / (100 KB x 1500 / 1460 x 8) = 9.73 a second.
+    // By hand: 10 Mbit/s x 0.8 / (100 KB x 1500 / 1460 x 8) = 9.73 a second.
     let rate = 0.8 * 10e6 / (100e3 * 1500.0 / 1460.0 * 8.0);
     let Start::Poisson { rate: found, load } = scenario.tcp[0].start else { panic!("{:?}", scenario.tcp[0].start) };
     assert!((found / rate - 1.0).abs() < 1e-12 && load == Some(0.8), "{found}");
@@ -108,12 +108,12 @@ fn arrivals_at_a_rate_need_no_size() {
     let scenario = scenario("[[tcp]]\nflows = 7\ntraffic = 'http:count=1'\nstart = { rate = 50 }");
     assert_eq!((scenario.tcp[0].flows, scenario.tcp[0].start), (7, Start::Poisson { rate: 50.0, load: None }));
     let moments = starts(&scenario, 3);
-    assert!(moments.windows(2).all(|pair| pair[0] < pair[1]), "in the order of the flows");
+    assert!(moments.windows(2).all(|pair| pair[0] < pair[1]), "in flow order");
     assert_ne!(moments, starts(&scenario, 4));
 }
 
 #[test]
-fn starts_within_a_stretch_are_drawn_from_the_flows_own_stream() {
+fn starts_within_a_range_are_drawn_from_the_flows_own_random_stream() {
     let scenario = scenario("[[tcp]]\nstart = '1s..3s'");
     let mut rng = Rng::new(5);
     let expected = Rng::new(5).between(1.0, 3.0);
@@ -122,7 +122,7 @@ fn starts_within_a_stretch_are_drawn_from_the_flows_own_stream() {
 }
 
 #[test]
-fn what_is_wrong_with_a_source_is_said_with_what_is_known() {
+fn errors_of_a_source_list_the_known_names() {
     let fault = |group: &str| {
         let error = read(group).expect_err(group);
         (error.message, error.help.unwrap_or_default().to_string(), error.line.unwrap(), error.column.unwrap())
@@ -160,7 +160,7 @@ fn what_is_wrong_with_a_source_is_said_with_what_is_known() {
 }
 
 #[test]
-fn what_is_wrong_with_a_start_is_said() {
+fn errors_of_a_start_say_what_is_wrong() {
     assert_eq!(
         message("[[tcp]]\nstart = { load = 0.8 }"),
         "`tcp[0].start`: a load needs a source whose flows end and have a mean size, such as \
@@ -182,11 +182,11 @@ fn what_is_wrong_with_a_start_is_said() {
     );
     assert_eq!(
         message("[[tcp]]\ntraffic = 'ftp:size=1B'\nstart = { load = 1 }"),
-        "`tcp[0].start`: brings 1216667 flows a second, 1000000 are the most"
+        "`tcp[0].start`: brings 1216667 flows a second; the limit is 1000000"
     );
     assert_eq!(
         message("[[tcp]]\nstart = { rate = 100000 }"),
-        "`tcp[0].start`: brings more flows than a scenario may have, 1000000"
+        "`tcp[0].start`: brings more than 1000000 flows, the limit of a scenario"
     );
     assert_eq!(
         message("[[tcp]]\nstart = { flows = 5, every = '0s' }"),
@@ -209,13 +209,13 @@ fn a_file_to_replay_is_kept_and_brings_its_flows() {
     let mut first = group.source.start(0);
     let sizes: Vec<_> = std::iter::from_fn(|| first.next(&mut Rng::new(1))).map(|write| write.data).collect();
     assert_eq!(sizes, [WriteAmount::Bytes(1000), WriteAmount::Bytes(3000)]);
-    // A file gives the mean size of its flows, and so the rate for a load.
+    // The file determines the mean size of its flows, and with it the arrival rate for a load.
     let loaded = "[[udp]]\nflows = 1\ntraffic = 'replay:file=traces/two.csv'\nstart = { load = 0.5 }";
     assert_eq!(self::scenario(loaded).udp[0].flows, 1);
 }
 
 #[test]
-fn what_is_wrong_with_a_file_to_replay_is_said() {
+fn errors_of_a_replayed_file_say_what_is_wrong() {
     let replay = |file: &str| message(&format!("[[udp]]\ntraffic = {{ name = 'replay', file = '{file}' }}"));
     assert_eq!(replay("none.csv"), "`udp[0].traffic`: cannot read \"none.csv\": there is no such file");
     assert_eq!(replay("bad.csv"), "replay: bad.csv: line 2: the time goes back, from 500ms to 250ms");

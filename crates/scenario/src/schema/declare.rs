@@ -1,7 +1,7 @@
 //! The macros that declare tables.
 
-/// Declares the keys of a table whose values code resolves, because they depend on other keys. Each key has a meaning,
-/// a name, a kind, and optionally
+/// Declares the keys of a table whose values depend on other keys and are resolved by code. Each key has a meaning, a
+/// name, a kind, and optionally
 ///
 /// - `= VALUE`: the default, which the method of the key's name returns where a file gives no value;
 /// - a literal: the default in words, where it depends on other keys. A key without a default is required;

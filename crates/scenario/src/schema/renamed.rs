@@ -280,7 +280,7 @@ fn rack(table: &mut DeTable<'_>, end: usize, changes: &mut Vec<NameChange>) -> R
     match recovery_in(table, "recovery") {
         Some((_, given)) if given.start > end && span.start <= end => {}
         Some((other, _)) if !other.is_selective() && on => {
-            let message = format!("`rack` needs selective acknowledgements, which `{other}` does without");
+            let message = format!("`rack` needs selective acknowledgements, which `{other}` does not use");
             return Err(Fault::value(span, message));
         }
         Some((other, _)) if !other.is_selective() => {}

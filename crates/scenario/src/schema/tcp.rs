@@ -14,7 +14,7 @@ const MOST_QUEUED: f64 = 1000.0;
 // The `ns2` values are those of `Agent/TCP` and `Agent/TCPSink` in the `ns-default.tcl` of ns-2.35. The `linux` values are
 // those of Linux 6.1 (`include/net/tcp.h`, `net/ipv4`).
 table! {
-    /// How the flows of a group speak TCP.
+    /// The TCP settings of a group's flows.
     pub struct TcpSettings, RawTcp several "groups headed [[tcp]], in double brackets" {
         ..group: RawGroup;
         /// the [congestion controller](transport.md)
@@ -83,12 +83,12 @@ table! {
         /// with selective ACKs; by default one segment at a time is timed
         // `tcp_clean_rtx_queue`, `tcp_ack_update_rtt`.
         rtt_per_ack: bool = false, linux recovery.is_selective(), check !rtt_per_ack || recovery.is_selective(),
-            else "`rtt_per_ack` needs selective acknowledgements, which `{recovery}` does without";
+            else "`rtt_per_ack` needs selective acknowledgements, which `{recovery}` does not use";
         /// a reduction is [taken back](transport.md#undo) if its retransmissions prove needless (RFC 3708, RFC 4015); needs
         /// a `recovery` with selective ACKs
         // `tcp_undo_cwnd_reduction`.
         undo: bool = false, linux recovery.is_selective(), check !undo || recovery.is_selective(),
-            else "`undo` needs selective acknowledgements, which `{recovery}` does without";
+            else "`undo` needs selective acknowledgements, which `{recovery}` does not use";
         /// each of the first two duplicate ACKs sends a new segment (RFC 3042)
         limited_transmit: bool = true;
         /// each of these two also sends the next segment while `tahoe`, `reno` or `newreno` repairs a timeout's losses
@@ -132,7 +132,7 @@ table! {
         /// in loss recovery the window shrinks in proportion to the data that arrives (RFC 9937, which replaces RFC
         /// 6937); needs a `recovery` with selective ACKs; on by default where that of `recovery` is `"rack"`
         prr: bool = cc.traits().modern && recovery.is_selective(), linux recovery.is_selective(), check !prr || recovery.is_selective(),
-            else "`prr` needs selective acknowledgements, which `{recovery}` does without";
+            else "`prr` needs selective acknowledgements, which `{recovery}` does not use";
         /// after an ECN echo at a window of 1 packet, the sender waits for the retransmission timer (RFC 3168, 6.1.2);
         /// off by default with `dctcp` and `prague`
         // The wait replaces a window below one. A Scalable control is marked in every round trip (RFC 9331, section
@@ -164,7 +164,7 @@ table! {
         /// the first slow start [ends when round-trip times rise](transport.md#slow-start-and-congestion-avoidance)
         /// (RFC 9406); needs a `recovery` with selective ACKs
         hystart: bool = false, check !hystart || recovery.is_selective(),
-            else "`hystart` needs selective acknowledgements, which `{recovery}` does without";
+            else "`hystart` needs selective acknowledgements, which `{recovery}` does not use";
         /// a mark reduces the window by less than a loss does ([RFC 8511](transport.md#ecn))
         abe: bool = false;
         /// the window grows by [acknowledged data](transport.md#slow-start-and-congestion-avoidance) instead of by
@@ -174,46 +174,46 @@ table! {
         /// with `ledbat` only: target of the queueing delay (TARGET of [RFC 6817](transport.md#ledbat), 2.5, which
         /// allows at most 100 ms)
         target: Span = Span::from_millis(100), in POSITIVE_DELAY,
-            only cc.traits().delays, else "`target` is of `cc = \"ledbat\"` alone, not of `{cc}`";
+            only cc.traits().delays, else "`target` is a key of `cc = \"ledbat\"` only, not of `{cc}`";
         /// with `ledbat` only: packets per round trip by which the window grows without a queue (GAIN of RFC 6817, 2.5,
         /// which allows at most 1)
         // Above 1000 is a typing error.
         gain: f64 = 1.0, in above(0.0, 1000.0),
-            only cc.traits().delays, else "`gain` is of `cc = \"ledbat\"` alone, not of `{cc}`";
+            only cc.traits().delays, else "`gain` is a key of `cc = \"ledbat\"` only, not of `{cc}`";
         /// with `cubic` only: the window after a loss, as a fraction (beta of [RFC 9438](transport.md#cubic), 4.6); in
         /// `ns2` 819 / 1024, in `linux` 717 / 1024
         // `beta` in ns-2's `tcp/linux/src/tcp_cubic.c` and Linux' `net/ipv4/tcp_cubic.c`.
         cubic_beta: f64 = 0.7, ns2 if cc.traits().beta { 819.0 / 1024.0 } else { 0.7 },
             linux if cc.traits().beta { 717.0 / 1024.0 } else { 0.7 }, in above(0.0, 0.99),
-            only cc.traits().beta, else "`cubic_beta` is of `cc = \"cubic\"` alone, not of `{cc}`";
+            only cc.traits().beta, else "`cubic_beta` is a key of `cc = \"cubic\"` only, not of `{cc}`";
         /// with `cubic` only: once W_est has regained the window before the reduction, it grows by a packet per round
         /// trip ([RFC 9438](transport.md#cubic), 4.3); otherwise it keeps growing by 0.53
         // `bictcp_update` uses `beta_scale` throughout.
         cubic_full_alpha: bool = true, linux !cc.traits().beta,
-            only cc.traits().beta, else "`cubic_full_alpha` is of `cc = \"cubic\"` alone, not of `{cc}`";
+            only cc.traits().beta, else "`cubic_full_alpha` is a key of `cc = \"cubic\"` only, not of `{cc}`";
         /// with `vegas` only: the window grows while fewer of the flow's packets are queued (alpha of
         /// [Vegas](transport.md#vegas)); at most `vegas_beta`; in `ns2` 1
         // `v_alpha_`, `v_beta_` and `v_gamma_` in `ns-default.tcl`; Linux' `alpha`, `beta` and `gamma` are the paper's.
         vegas_alpha: f64 = 2.0, ns2 if cc.traits().round_trips { 1.0 } else { 2.0 }, in above(0.0, MOST_QUEUED),
-            only cc.traits().round_trips, else "`vegas_alpha` is of `cc = \"vegas\"` alone, not of `{cc}`",
+            only cc.traits().round_trips, else "`vegas_alpha` is a key of `cc = \"vegas\"` only, not of `{cc}`",
             check vegas_alpha.total_cmp(&vegas_beta).is_le(), else "{vegas_alpha} is more than `vegas_beta` ({vegas_beta})";
         /// with `vegas` only: the window shrinks while more of the flow's packets are queued (beta); in `ns2` 3
         vegas_beta: f64 = 4.0, ns2 if cc.traits().round_trips { 3.0 } else { 4.0 }, in above(0.0, MOST_QUEUED),
-            only cc.traits().round_trips, else "`vegas_beta` is of `cc = \"vegas\"` alone, not of `{cc}`";
+            only cc.traits().round_trips, else "`vegas_beta` is a key of `cc = \"vegas\"` only, not of `{cc}`";
         /// with `vegas` only: slow start ends when more of the flow's packets are queued (gamma)
         vegas_gamma: f64 = 1.0, in above(0.0, MOST_QUEUED),
-            only cc.traits().round_trips, else "`vegas_gamma` is of `cc = \"vegas\"` alone, not of `{cc}`";
+            only cc.traits().round_trips, else "`vegas_gamma` is a key of `cc = \"vegas\"` only, not of `{cc}`";
         /// with `vegas` only: slow start and the count of queued packets are [those of Linux](transport.md#vegas), not of
         /// the paper; needs a `recovery` with selective ACKs
         vegas_linux: bool = false, linux cc.traits().round_trips,
-            only cc.traits().round_trips, else "`vegas_linux` is of `cc = \"vegas\"` alone, not of `{cc}`",
+            only cc.traits().round_trips, else "`vegas_linux` is a key of `cc = \"vegas\"` only, not of `{cc}`",
             check !vegas_linux || recovery.is_selective(),
-            else "`vegas_linux` needs selective acknowledgements, which `{recovery}` does without";
+            else "`vegas_linux` needs selective acknowledgements, which `{recovery}` does not use";
         /// with `cubic` only: [Linux's HyStart](transport.md#slow-start-and-congestion-avoidance) ends slow start, and until
         /// a loss the window then grows by at least a packet per 20 acknowledged ones
         // `hystart_update`, and `cnt` in `bictcp_update` while `last_max_cwnd` is 0.
         cubic_hystart: bool = false, linux cc.traits().beta && !hystart,
-            only cc.traits().beta, else "`cubic_hystart` is of `cc = \"cubic\"` alone, not of `{cc}`",
+            only cc.traits().beta, else "`cubic_hystart` is a key of `cc = \"cubic\"` only, not of `{cc}`",
             check !cubic_hystart || !hystart, else "`hystart` and `cubic_hystart` both end slow start: choose one";
         /// greatest random delay before each transmission, against phase effects
         send_jitter: Span = Span::ZERO, in ..=LONGEST_DELAY, also "overhead";

@@ -9,7 +9,7 @@ use crate::check::{LARGEST_PACKET, POSITIVE_RATE};
 use crate::values::RateOf;
 
 table! {
-    /// How the flows of a group send datagrams.
+    /// The settings of a group's senders of datagrams.
     pub struct UdpSettings, RawUdp several "groups headed [[udp]], in double brackets" {
         ..group: RawGroup;
         /// congestion control: `"off"`, or `"tfrc"` (RFC 5348)
