@@ -1,12 +1,13 @@
 //! Packet conservation: no packet vanishes or appears from nowhere, at any link and in the whole network.
 
-/// Packets that hosts sent in the whole run, data and replies, by location at the end. Each count is taken on its own,
+/// Packets that hosts sent in the whole run, data and replies, by their location at the end. Each count is independent,
 /// so their sum is a check.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Balance {
     /// Packets that transports passed to their access links.
     pub sent: u64,
-    /// Delivered to hosts. Data counts when the last queue sends it, because its arrival time is then known.
+    /// Packets delivered to hosts. A data packet counts when the last queue sends it, because its arrival time is then
+    /// known.
     pub delivered: u64,
     /// Packets that disciplines dropped.
     pub dropped: u64,

@@ -153,12 +153,12 @@ mod tests {
     }
 
     #[test]
-    fn transfers_ask_for_their_bytes_over_the_run_however_many_they_are() {
+    fn the_demand_of_transfers_is_their_bytes_over_the_run() {
         let found = on_ten(
             "[[tcp]]\nheader = \"0B\"\n[[tcp]]\nheader = \"0B\"\ntraffic = \"ftp:size=10KB\"\n\
              start = { load = 0.5 }\n[[tcp]]\nheader = \"0B\"\nflows = 4\ntraffic = \"ftp:size=1MB\"\n",
         );
-        // Four times 1 MB in 100 s are 320 kbit/s; transfers at random times ask for half of the link.
+        // Four times 1 MB in 100 s are 320 kbit/s. Transfers at random times demand half of the link.
         near(found[2].fair_bps, 80e3);
         near(found[0].fair_bps, 5e6 - 320e3);
         assert!(found[1].is_brief() && found[2].is_brief() && !found[0].is_brief());

@@ -20,7 +20,7 @@ rows! {
         counts: Counts as CountColumns,
         /// Packets lost by the emulated medium after they were sent.
         link_losses: u64 as Unit::Packets,
-        /// Packets that waited when counting began, and at the end.
+        /// Packets queued when counting began, and at the end.
         queued: [u64; 2] as NoColumns,
         /// Share of the time in which the link was sending. RFC 5166, section 2.1.1.
         utilization: f64 as Unit::Share,
@@ -28,7 +28,7 @@ rows! {
         queue_packets_mean: f64 as Unit::Packets,
         /// Queue length in bytes, averaged over time.
         queue_bytes_mean: f64 as Unit::Bytes,
-        /// What is measured at the link's port beyond the counts.
+        /// Measurements at the link's port besides the counts.
         port: PortRow as RowColumns,
         /// Packets that compared disciplines sent in the whole run. Only the first such row of a run has the number.
         packets: Option<u64> as Unit::Packets,

@@ -106,8 +106,8 @@ mod tests {
 
     #[test]
     fn a_flow_limited_elsewhere_leaves_its_share_to_the_others() {
-        // Links of 1. Three flows meet on link 1 and get a third each. One of them goes on over link 2, where the flow
-        // beside it gets the two thirds that are left.
+        // Links have capacity 1. Three flows share link 1 and get a third each. One of them also crosses link 2, where
+        // the other flow gets the remaining two thirds.
         let wants = [demand(2, GREEDY, &[1]), demand(1, GREEDY, &[1, 2]), demand(1, GREEDY, &[2, 3])];
         let shares = max_min(&[1.0; 4], &wants);
         assert_eq!((shares[0], shares[1]), (1.0 / 3.0, 1.0 / 3.0));
@@ -138,13 +138,13 @@ mod tests {
             let on = |link: usize| demands.iter().zip(&shares).filter(move |(demand, _)| demand.route.contains(&link));
             let full = |link: usize| {
                 let used: f64 = on(link).map(|(demand, share)| share * f64::from(demand.flows)).sum();
-                assert!(used <= capacities[link] * (1.0 + 1e-9), "no link carries more than it can");
+                assert!(used <= capacities[link] * (1.0 + 1e-9), "no link exceeds its capacity");
                 close(used, capacities[link])
             };
             let largest = |link: usize| on(link).map(|(_, share)| *share).fold(0.0, f64::max);
             let full: Vec<bool> = (0..capacities.len()).map(full).collect();
             // Bertsekas, Gallager, section 6.5.2: a division is max-min fair if and only if each flow has a bottleneck,
-            // a full link on which nobody has more; a bound on what it wants is such a link of its own.
+            // a full link on which no flow has a larger share. A flow's demand is such a link of its own.
             for (demand, share) in demands.iter().zip(&shares) {
                 prop_assert!(*share <= demand.want);
                 let held = demand.route.iter().any(|link| full[*link] && *share >= largest(*link) * (1.0 - 1e-9));

@@ -1,6 +1,4 @@
-//! The results of one run, and a [`RunObserver`] that observes it.
-//!
-//! A field of a row is a column of its table, and its comment documents the column.
+//! The results of one run, and the trait of its observers.
 
 use headgate_core::Time;
 

@@ -24,7 +24,7 @@ pub fn declare_reason(name: String, about: String) {
     }
 }
 
-/// The reasons that disciplines of `scenario` can give; `None` for all, if one is not in the registry.
+/// The reasons that disciplines of `scenario` can give; `None` for all reasons, if a discipline is not in the registry.
 pub fn reasons_in(scenario: &Scenario) -> Option<Vec<Why>> {
     let fixed = scenario.hops().filter_map(|hop| scenario.direction_settings(hop).qdisc.as_ref());
     let each: Option<Vec<Vec<Why>>> = scenario.qdiscs.iter().chain(fixed).map(reasons_of).collect();

@@ -33,7 +33,7 @@ units! {
     BitsPerSecond = "bit/s",
     /// Bytes.
     Bytes = "bytes",
-    /// Number of the things that the column names.
+    /// A count; the column's name says of what.
     Count = "count",
     /// Milliseconds.
     Milliseconds = "ms",
@@ -87,7 +87,7 @@ type NameGetter<R> = Box<dyn for<'a> Fn(&R, &'a Names) -> Option<&'a str>>;
 pub enum Cells<R> {
     /// Words; a table stores each distinct word once.
     Words(Getter<R, Cow<'static, str>>),
-    /// Names of groups and links, likewise.
+    /// Names of groups and links, each stored once.
     Names(NameGetter<R>),
     /// Yes and no.
     Bools(Getter<R, bool>),

@@ -63,7 +63,7 @@ impl FieldColumns<Histogram> for IndexColumns {
 pub struct FairnessMeter {
     flows: Vec<FlowSlots>,
     groups: Vec<GroupSlots>,
-    /// Flows to come: start time and group.
+    /// Flows that have not started: start time and group.
     future_starts: BinaryHeap<Reverse<(Time, u16)>>,
     scales: [Scale; SCALES.len()],
     /// Number and end of the current shortest slot.
@@ -271,7 +271,7 @@ mod tests {
         for (flow, bytes) in [(0, 1000), (1, 2000), (2, 5000), (3, 5000)] {
             fairness.deliver(flow, flow, bytes, at(1));
         }
-        assert_eq!(means(&mut fairness, 100)[0], (1, 1.0), "neither who is due nothing nor who has stopped counts");
+        assert_eq!(means(&mut fairness, 100)[0], (1, 1.0), "flows without a fair share and stopped flows do not count");
     }
 
     #[test]
@@ -287,7 +287,7 @@ mod tests {
     }
 
     #[test]
-    fn a_flow_that_has_begun_counts_though_it_gets_nothing() {
+    fn a_started_flow_counts_even_without_goodput() {
         let mut fairness = FairnessMeter::new(2, [GroupFairShare { fair_bps: 1.0, stop: Time::NEVER }; 1].into_iter());
         fairness.flow_begins(0, at(0));
         fairness.flow_begins(0, at(150));
@@ -299,8 +299,9 @@ mod tests {
 
     #[test]
     fn a_flow_that_has_ended_counts_to_the_end_of_its_slot_on_each_scale() {
-        // The second flow lives within the third tenth of a second and gets nothing: it counts in that slot and in the
-        // second around it. The first flow is alone in all others. A third comes at 1.05 s and shares evenly.
+        // The second flow exists only in the third tenth of a second and has no goodput: it counts in this slot and in
+        // the first second. The first flow is alone in all other slots. A third flow starts at 1.05 s and shares
+        // evenly.
         let mut fairness = FairnessMeter::new(3, [GroupFairShare { fair_bps: 1.0, stop: Time::NEVER }; 1].into_iter());
         [0, 210, 1050].into_iter().for_each(|begins| fairness.flow_begins(0, at(begins)));
         for slot in 0..20 {

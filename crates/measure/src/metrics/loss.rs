@@ -100,13 +100,13 @@ mod tests {
     }
 
     /// A flow's packets, one a millisecond: `.` is sent at once, `x` dropped as it arrives.
-    fn on_arrival(fates: &str) -> LossPattern {
+    fn on_arrival(outcomes: &str) -> LossPattern {
         let mut losses = LossMeter::new(1, 1);
         let (mut arrived, mut sent) = (0, 0);
-        for fate in fates.chars() {
+        for outcome in outcomes.chars() {
             arrived += 1;
-            sent += u32::from(fate == '.');
-            if fate == 'x' {
+            sent += u32::from(outcome == '.');
+            if outcome == 'x' {
                 let now = Time::from_nanos(u64::from(arrived) * 1_000_000);
                 losses.record(Loss { flow: 0, group: 0, on_arrival: true, arrived, sent }, now);
             }
@@ -115,7 +115,7 @@ mod tests {
     }
 
     #[test]
-    fn runs_distances_and_intervals_are_those_one_counts_by_hand() {
+    fn runs_distances_and_intervals_match_a_count_by_hand() {
         let pattern = on_arrival(".xx..x.xxx..");
         assert_eq!(list(&pattern.runs), [(1.0, 1), (2.0, 1), (3.0, 1)]);
         assert_eq!(list(&pattern.distances), [(1.0, 3), (2.0, 1), (3.0, 1)]);
@@ -132,7 +132,7 @@ mod tests {
 
     #[test]
     fn departures_between_two_drops_on_arrival_do_not_split_a_run() {
-        // Three packets wait; the fourth and the fifth are dropped as they arrive, and one is sent in between.
+        // Three packets are queued. The fourth and the fifth are dropped on arrival, and one packet is sent in between.
         let mut losses = LossMeter::new(1, 1);
         losses.record(Loss { flow: 0, group: 0, on_arrival: true, arrived: 4, sent: 0 }, Time::from_nanos(4));
         losses.record(Loss { flow: 0, group: 0, on_arrival: true, arrived: 5, sent: 1 }, Time::from_nanos(5));

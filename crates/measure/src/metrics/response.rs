@@ -2,7 +2,7 @@
 //!
 //! An excess period is a time in which the flow offers more than its fair share. A source with rates known in advance
 //! ([`GroupSource::rates`]) has one from each rise above the share to the return. Any other source has a single endless
-//! one. Each period is measured from its own start, since a flow cannot be identified before it exceeds its share.
+//! period. Each period is measured from its own start, since a flow cannot be identified before it exceeds its share.
 //!
 //! In the latest excess period a [`ResponseMeter`] records:
 //! - identification: the first drop for a reason that only identified flows get;
@@ -20,10 +20,10 @@ use crate::table::{Unit, rows};
 /// Tolerance above the fair share: a tenth, as delta in RFC 5166's delta-fair convergence time (section 2.3.3).
 pub const SLACK: f64 = 1.1;
 
-/// Interval of rate measurement. In a shorter one, a gap between two packets would pass for a response.
+/// Interval of rate measurement. In a shorter interval, a gap between two packets would look like a response.
 const RATE_INTERVAL: Span = Span::from_secs(1);
 
-/// A flow that offers more than its fair share, at least at times.
+/// A flow that offers more than its fair share in some period.
 #[derive(Clone, Debug)]
 pub struct WatchedFlow {
     /// Its fair share, as goodput.
@@ -208,7 +208,7 @@ mod tests {
         let tenth_above = responded(&[50, 20, 12, 11, 30], Time::NEVER, at(60_000));
         assert_eq!(tenth_above, Some(Span::from_secs(4)));
         assert_eq!(responded(&[11, 50], Time::NEVER, at(60_000)), Some(Span::from_secs(1)));
-        assert_eq!(responded(&[50, 50], Time::NEVER, at(60_000)), Some(Span::from_secs(3)), "shut out altogether");
+        assert_eq!(responded(&[50, 50], Time::NEVER, at(60_000)), Some(Span::from_secs(3)), "the flow gets nothing");
     }
 
     #[test]
@@ -222,7 +222,7 @@ mod tests {
         // The flow begins at 1 s, exceeds its share from 10 to 20 s after that, and is identified from 11.3 to 24 s.
         let mut meter = watched(&[(10_000, Some(20_000))], Time::NEVER);
         meter.begin(at(1000));
-        meter.record_identifying_drop(at(5000)); // by mistake: it has done nothing yet
+        meter.record_identifying_drop(at(5000)); // by mistake: the excess period has not begun
         assert_eq!(meter.response_times(at(10_000)), ResponseTimes::default());
         (0..10).for_each(|second| (0..50).for_each(|_| meter.delivered(1000, at(1500 + 1000 * second))));
         // 50 KB in the first second of the excess period, 10 KB in the second, 50 KB again in the third.
@@ -236,7 +236,7 @@ mod tests {
         assert_eq!(
             (response_times.identified, response_times.released),
             (Some(Span::from_millis(300)), None),
-            "it goes on"
+            "the excess period has not ended"
         );
         assert_eq!(meter.response_times(at(30_000)).released, Some(Span::from_secs(3)));
     }
@@ -248,7 +248,7 @@ mod tests {
         meter.record_identifying_drop(at(1000));
         assert_eq!(meter.response_times(at(7000)).identified, Some(Span::from_secs(1)));
         assert_eq!(meter.response_times(at(7000)).released, Some(Span::ZERO));
-        assert_eq!(meter.response_times(at(8500)), ResponseTimes::default(), "nothing is known of the second yet");
+        assert_eq!(meter.response_times(at(8500)), ResponseTimes::default(), "the second has not ended");
         meter.record_identifying_drop(at(8700));
         assert_eq!(meter.response_times(at(8800)).identified, Some(Span::from_millis(700)));
     }
@@ -270,6 +270,6 @@ mod tests {
         let steps = "cbr:schedule=[0s 2Mbit/s; 1s 3Mbit/s; 2s 1Mbit/s; 3s 0bit/s; 4s 2Mbit/s]";
         assert_eq!(of(steps, 1e6), [period(0, Some(2)), period(4, None)]);
         assert_eq!(of(steps, 2.5e6), [period(1, Some(2))]);
-        assert_eq!(of("voip", 1.0), [period(0, None)], "nothing is laid down beforehand");
+        assert_eq!(of("voip", 1.0), [period(0, None)], "the source has no predetermined rates");
     }
 }

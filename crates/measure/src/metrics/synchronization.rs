@@ -21,7 +21,8 @@ rows! {
         events: u64 as NamedColumn("loss_events", Unit::Count),
         /// Share of the TCP flows with a drop in a loss event, averaged over events; null without an event.
         global: Option<f64> as NamedColumn("loss_sync_global", Unit::Share),
-        /// Probability that a second TCP flow has a drop in a loss event in which one has; null without an event.
+        /// Probability that a second TCP flow has a drop in a loss event in which a first flow has one; null without an
+        /// event.
         pairwise: Option<f64> as NamedColumn("loss_sync_pairwise", Unit::Share),
     }
 }
@@ -122,20 +123,20 @@ mod tests {
     }
 
     #[test]
-    fn flows_that_always_lose_together_are_synchronized_wholly() {
+    fn flows_that_always_lose_together_have_indices_of_one() {
         let found = events(4, &[&[0, 1, 2, 3], &[3, 2, 1, 0]]);
         assert_eq!(found, LossSynchronization { events: 2, global: Some(1.0), pairwise: Some(1.0) });
     }
 
     #[test]
-    fn flows_that_take_turns_are_not_synchronized() {
+    fn flows_that_lose_in_turn_are_not_synchronized() {
         let found = events(4, &[&[0], &[1], &[2], &[3]]);
         assert_eq!(found, LossSynchronization { events: 4, global: Some(0.25), pairwise: Some(0.0) });
     }
 
     #[test]
     fn two_pairs_that_take_turns_are_synchronized_within_each_pair() {
-        // Half the flows lose each time. Of the three others, one loses whenever a given flow does.
+        // Half of the flows lose in each event. Of the three other flows, one loses whenever a given flow does.
         let found = events(4, &[&[0, 1], &[2, 3], &[0, 1], &[2, 3]]);
         assert_eq!((found.global, found.pairwise), (Some(0.5), Some(1.0 / 3.0)));
     }
@@ -157,8 +158,8 @@ mod tests {
         assert_eq!(events(3, &[]), LossSynchronization::default());
     }
 
-    /// Each flow loses in each event with probability p, whatever the others do: the pairwise index estimates p, and
-    /// the global one p over the chance that anybody loses.
+    /// Each flow loses in each event independently with probability p. The pairwise index then estimates p. The global
+    /// index estimates p over the probability that any flow loses.
     #[test]
     fn flows_that_lose_independently_have_the_indices_of_chance() {
         let (flows, p, rounds) = (10, 0.3, 20_000);
@@ -166,8 +167,9 @@ mod tests {
         let losing: Vec<Vec<usize>> = (0..rounds).map(|_| (0..flows).filter(|_| rng.chance(p)).collect()).collect();
         let losing: Vec<&[usize]> = losing.iter().filter(|some| !some.is_empty()).map(Vec::as_slice).collect();
         let found = events(flows, &losing);
-        // A share of 10 has variance p (1 - p) / 10: five standard errors over 20 000 rounds are 0.0051; a pairwise
-        // estimate from about 3 losers of 10 in each round is no worse than one Bernoulli sample a round: 0.016.
+        // The share of 10 flows has variance p (1 - p) / 10: five standard errors over 20 000 rounds are 0.0051. About
+        // 3 of 10 flows lose in a round. The pairwise estimate is at least as good as one Bernoulli sample per round:
+        // 0.016.
         let some: f64 = 1.0 - (1.0 - p).powi(flows as i32);
         assert!((found.global.unwrap() - p / some).abs() < 0.0052 / some, "{found:?}");
         assert!((found.pairwise.unwrap() - p).abs() < 0.017, "{found:?}");
