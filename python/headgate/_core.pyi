@@ -287,7 +287,7 @@ class Named:
 
 @final
 class Discipline(Named):
-    """One row of the registry."""
+    """A queue discipline: its names, parameters, presets and abilities."""
 
     display_name: Final[str]
     """Its name in print."""
