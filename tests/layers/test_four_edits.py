@@ -99,7 +99,7 @@ def test_a_discipline_needs_four_files_and_no_other():
         assert done.returncode == 0, done.stdout
     assert changed() == {*edits, *GENERATED}
     for file, message in {
-        CLAIM: f"{NAME}: no tests/verify_*.rs says what it promises",
+        CLAIM: f"{NAME}: no tests/verify_*.rs tests its claims",
         PAGE: f"{NAME}.md",
         TABLE: "files in src/disciplines against rows of the registry",
         FILE: f"file not found for module `{NAME}`",
