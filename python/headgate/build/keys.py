@@ -98,6 +98,7 @@ class TcpKeys(TypedDict, total=False):
     initial_ssthresh: int | str
     delayed_ack: Time
     quick_acks: int | str
+    probe_ack_delay: Time
     initial_rto: Time
     min_rto: Time
     max_rto: Time
@@ -127,10 +128,12 @@ class TcpKeys(TypedDict, total=False):
     restart_from_one: bool
     pause_from_ack: bool
     grow_unused: bool
+    recent_use: bool
     accecn: bool
     hystart: bool
     abe: bool
     abc: int | str
+    count_delivered: bool
     target: Time
     gain: float
     cubic_beta: float

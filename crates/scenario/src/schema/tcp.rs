@@ -46,9 +46,9 @@ table! {
         window: u32 = 10_000, ns2 20, in 1..=LARGEST_WINDOW;
         /// `cwnd` at the start, in packets (RFC 6928)
         initial_window: u32 = 10, ns2 2, in 1..=LARGEST_WINDOW;
-        /// `window` bounds the segments in flight, but not `cwnd` (ns-2)
-        // `TcpAgent::window`; `maxcwnd_` is 0, which is no bound.
-        cwnd_beyond_window: bool = false, ns2 true;
+        /// `window` bounds the segments in flight, but not `cwnd` (ns-2, Linux)
+        // `TcpAgent::window`; `maxcwnd_` is 0, which is no bound. Linux has `snd_cwnd_clamp`, by default none.
+        cwnd_beyond_window: bool = false, ns2 true, linux true;
         /// `ssthresh` at the start, in packets; `"off"` for no bound (RFC 5681, 3.1); in `ns2` the value of `window`
         initial_ssthresh: Option<u32> = None, ns2 Some(window), in 1..=LARGEST_WINDOW;
         /// longest time that the receiver waits for a second packet before it sends an ACK (RFC 5681, 4.2); `"off"`
@@ -60,6 +60,10 @@ table! {
         /// sender](transport.md#as-in-linux); `"off"` for none
         // `TCP_MAX_QUICKACKS`, `tcp_incr_quickack`.
         quick_acks: Option<u32> = None, linux Some(16), in 1..=LARGEST_WINDOW;
+        /// longest delay of an ACK that the tail probe of a single packet waits for (RFC 8985, 7.2); `"off"` takes
+        /// `delayed_ack`
+        // `tcp_schedule_loss_probe` adds `TCP_RTO_MIN`.
+        probe_ack_delay: Option<Span> = None, linux Some(Span::from_millis(200)), in POSITIVE_DELAY;
         /// retransmission timeout (RTO) before the first round-trip sample (RFC 6298); at most `max_rto`
         initial_rto: Span = Span::from_secs(1), ns2 Span::from_secs(3), in POSITIVE_DELAY,
             check initial_rto <= max_rto, else "{initial_rto} is longer than `max_rto` ({max_rto})";
@@ -158,6 +162,10 @@ table! {
         /// `cwnd` [grows even if the data does not fill it](transport.md#data-that-ends)
         // `control_increase_` is 0.
         grow_unused: bool = false, ns2 true;
+        /// `cwnd` grows only if data filled it within the last round trip, in slow start to more than half (Linux);
+        /// otherwise it [grows up to a round trip's growth](transport.md#data-that-ends) above the largest flight
+        // `tcp_is_cwnd_limited`, `tcp_cwnd_validate`.
+        recent_use: bool = false, linux true;
         /// the receiver [reports the number of marks](transport.md#accurate-ecn) to the sender (RFC 9768); on by
         /// default with `prague`
         accecn: bool = cc.traits().accurate_ecn;
@@ -169,8 +177,11 @@ table! {
         abe: bool = false;
         /// the window grows by [acknowledged data](transport.md#slow-start-and-congestion-avoidance) instead of by
         /// ACKs; in slow start, an ACK adds at most this many packets (L of RFC 3465)
-        // Linux has no bound (`tcp_slow_start`); with delayed ACKs, 2 is nearly the same.
-        abc: Option<u32> = None, linux Some(2), in 1..=2;
+        abc: Option<u32> = None, in 1..=2;
+        /// the window grows by the packets that an ACK newly reports as arrived, in or out of order, and without
+        /// `abc`'s bound (Linux)
+        // `tcp_cong_control` passes `acked_sacked`; `tcp_slow_start` has no bound.
+        count_delivered: bool = false, linux true;
         /// with `ledbat` only: target of the queueing delay (TARGET of [RFC 6817](transport.md#ledbat), 2.5, which
         /// allows at most 100 ms)
         target: Span = Span::from_millis(100), in POSITIVE_DELAY,

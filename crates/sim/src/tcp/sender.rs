@@ -268,6 +268,7 @@ impl TcpSender {
         }
         let mut info = self.ack_info(&ack, config, now);
         self.count_marks(&mut info, ack.ace, config);
+        self.forbid_unused_growth(&mut info, config);
         let before = self.window.cwnd();
         self.update_cwnd(&info, config);
         if self.end != ENDLESS {
@@ -415,7 +416,7 @@ impl TcpSender {
             ack,
             next_new: self.next_new,
             acked,
-            delivered: acked,
+            delivered: self.delivered_without_sack(acked, config),
             flight: self.flight(),
             ece,
             marked: if ece { acked } else { 0 },
@@ -428,6 +429,14 @@ impl TcpSender {
             srtt: self.rto.srtt(),
             rate_sample: None,
         }
+    }
+
+    /// The segments that a cumulative acknowledgement newly reports as arrived. With `count_delivered` each earlier
+    /// duplicate acknowledgement has reported one of the `acked` segments (`tcp_remove_reno_sacks` in Linux).
+    #[inline]
+    fn delivered_without_sack(&self, acked: u32, config: &TcpSettings) -> u32 {
+        let counted = config.count_delivered && acked > 0 && self.phase == RecoveryPhase::Open;
+        if counted { acked.saturating_sub(self.dup_acks.into()).max(1) } else { acked }
     }
 
     /// RFC 6298, section 5, rules (5.2) and (5.3).

@@ -11,6 +11,7 @@ mod cubic;
 mod ecn;
 mod hystart;
 mod linux;
+mod linux_growth;
 mod pacing;
 mod prr;
 mod rack;

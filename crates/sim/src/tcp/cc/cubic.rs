@@ -30,7 +30,7 @@
 use headgate_core::Time;
 
 use super::cubic_hystart::CubicHyStart;
-use super::reno::{slow_start_growth, threshold};
+use super::reno::{slow_start, threshold};
 use super::{AckInfo, CongestionControl, CongestionWindow, LossInfo};
 use crate::tcp::TcpSettings;
 
@@ -130,9 +130,13 @@ impl CongestionControl for Cubic {
         if !ack.may_grow {
             return;
         }
+        let mut counted = ack.counted(config);
         if window.in_slow_start() {
             self.epoch = None;
-            return window.grow(slow_start_growth(ack, config.abc), config, ack.now);
+            counted = slow_start(ack, window, config);
+            if counted == 0 {
+                return;
+            }
         }
         let cwnd = window.cwnd();
         let mut epoch = self.epoch.take().unwrap_or_else(|| self.begin_epoch(cwnd, ack.now));
@@ -145,7 +149,7 @@ impl CongestionControl for Cubic {
         // Section 4.3: as Reno, once the window has regained its size before the reduction.
         let full = config.cubic_full_alpha && epoch.w_est >= self.cwnd_prior;
         let alpha = if full { 1.0 } else { alpha(config.cubic_beta) };
-        epoch.w_est += alpha * f64::from(ack.acked) / cwnd;
+        epoch.w_est += alpha * f64::from(counted) / cwnd;
         let by = if epoch.w_cubic(t) < epoch.w_est {
             (epoch.w_est - cwnd).max(0.0)
         } else {

@@ -77,6 +77,15 @@ pub struct AckInfo {
     pub rate_sample: Option<RateSample>,
 }
 
+impl AckInfo {
+    /// Segments by which the acknowledgement may grow the window: those acknowledged, or with `count_delivered` those
+    /// newly reported as arrived.
+    #[inline]
+    pub fn counted(&self, config: &TcpSettings) -> u32 {
+        if config.count_delivered { self.delivered } else { self.acked }
+    }
+}
+
 /// One loss or timeout, as a congestion control sees it.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct LossInfo {

@@ -102,6 +102,7 @@ impl TcpSender {
             }),
         };
         self.count_marks(&mut info, ack.ace, config);
+        self.forbid_unused_growth(&mut info, config);
         let before = self.window.cwnd();
         self.update_cwnd(&info, config);
         if self.end != ENDLESS && !config.models() {
@@ -239,7 +240,7 @@ impl TcpSender {
     pub(super) fn schedule_probe(&mut self, sack: &mut SackState, config: &TcpSettings, now: Time) {
         let no_loss_suspected = !self.recovering() && sack.scoreboard.arrived() == 0 && self.una < self.next_new;
         let Some(t) = &mut sack.tracker else { return };
-        let ack_delay = config.delayed_ack.unwrap_or(Span::ZERO);
+        let ack_delay = config.probe_ack_delay.or(config.delayed_ack).unwrap_or(Span::ZERO);
         t.tlp.deadline = match self.rto.srtt() {
             Some(srtt) if config.rack() && no_loss_suspected && t.tlp.may_probe() => {
                 (now + Tlp::timeout(srtt, self.flight(), ack_delay)).min(self.rto_at)

@@ -32,6 +32,9 @@ impl TcpSender {
         }
         if self.window_use(&sack.scoreboard, config) >= self.window.whole_segments() && !forced {
             sack.update_delivery(self.next_new, DeliveryCounts::set_window_full);
+            if has_new_data {
+                self.record_use(sack.scoreboard.pipe(self.next_new));
+            }
             return None;
         }
         let lost = if self.may_retransmit(config) { sack.scoreboard.first_lost() } else { None };
@@ -41,6 +44,7 @@ impl TcpSender {
                 let beyond = self.phase == RecoveryPhase::Open && self.flight() >= self.window.whole_segments();
                 self.limited_sent = self.limited_sent.saturating_add(u8::from(beyond));
                 let data = self.send_sacked(sack, self.next_new, config, now);
+                self.record_use(sack.scoreboard.pipe(self.next_new));
                 self.schedule_probe(sack, config, now);
                 Some(data)
             }

@@ -61,11 +61,16 @@ impl TcpSender {
         // The receive window bounds sequence numbers, the congestion window the flight.
         let window = self.window.whole_segments() + self.limited_transmit_segments(config);
         if sent >= window || sent >= config.window || self.next == self.end {
+            if sent >= window && self.next < self.end {
+                self.record_use(sent);
+            }
             return None;
         }
         self.limited_sent = self.limited_sent.saturating_add(u8::from(sent >= self.window.whole_segments()));
         let seq = self.next;
-        Some(self.send(seq, config, now))
+        let data = self.send(seq, config, now);
+        self.record_use(self.next - self.una);
+        Some(data)
     }
 
     pub(super) fn send(&mut self, seq: u32, config: &TcpSettings, now: Time) -> OutgoingSegment {

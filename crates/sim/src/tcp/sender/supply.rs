@@ -63,11 +63,32 @@ impl TcpSender {
         self.restart_timer(now);
     }
 
-    /// Whether the application supplies too little: all its data is sent, and the window has room. With `grow_unused`
-    /// always false.
+    /// Whether the application supplies too little: all its data is sent, and the window has room. Always
+    /// false with `grow_unused`, and with `recent_use`, which judges an unused window by itself.
     #[inline]
     pub(super) fn is_app_limited(&self, config: &TcpSettings) -> bool {
-        self.next == self.end && self.flight() < self.window.whole_segments() && !config.grow_unused
+        let judged = !config.grow_unused && !config.recent_use;
+        judged && self.next == self.end && self.flight() < self.window.whole_segments()
+    }
+
+    /// With `recent_use`, forbids growth to a window that data has not filled within the last round trip.
+    #[inline]
+    pub(super) fn forbid_unused_growth(&self, info: &mut AckInfo, config: &TcpSettings) {
+        if let Some(options) = &self.options
+            && config.recent_use
+        {
+            let (cwnd, slow_start) = (self.window.whole_segments(), self.window.in_slow_start());
+            info.may_grow &= options.window_use.permits_growth(cwnd, slow_start);
+        }
+    }
+
+    /// With `recent_use`, records how far the segments outstanding fill the window. Of them, `in_flight` count against
+    /// it.
+    #[inline]
+    pub(super) fn record_use(&mut self, in_flight: u32) {
+        if let Some(options) = &mut self.options {
+            options.window_use.record(in_flight >= self.window.whole_segments(), self.una, self.next_new);
+        }
     }
 
     /// Limits the congestion control's growth on an acknowledgement. The window stays within one round trip's growth of
@@ -77,7 +98,7 @@ impl TcpSender {
         if config.pause_from_ack && info.acked > 0 {
             self.active_at = info.now;
         }
-        if config.grow_unused {
+        if config.grow_unused || config.recent_use {
             return;
         }
         let cwnd = self.window.cwnd();
