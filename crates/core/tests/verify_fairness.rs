@@ -7,7 +7,7 @@ use headgate_core::{FlowId, LinkInfo, Packet, Port, Rng, Time, Why, registry};
 #[path = "support/link.rs"]
 mod link;
 
-use link::{CAPACITY, LINK, LinkFlow, LinkTotals, against, crowd, flow, run};
+use link::{CAPACITY, END, LINK, LinkFlow, LinkTotals, WARMUP, against, crowd, flow, run, run_observed};
 
 #[test]
 fn faba_holds_a_flow_to_its_fair_share_however_much_it_sends() {
@@ -55,7 +55,7 @@ fn faba_in_byte_mode_shares_bytes_where_packets_differ_in_size() {
 #[test]
 fn sfb_limits_an_unresponsive_flow_to_the_rate_of_the_penalty() {
     // ToN 2002, section IV-B: 400 flows and one that sends twice the link's rate; comparison paper, section 4.3. With
-    // figure 14 as printed, bins of the flow stay overfull and at 1. With `overfull=all` they fall below 1 at times.
+    // figure 14 as printed, bins of the flow stay overfull and at 1. The next test bounds `overfull=all`.
     for (penalty, allowed) in [
         ("penalty=rate,penalty_rate=160kbit/s", 20.0),
         ("penalty=rate,penalty_rate=320kbit/s", 40.0),
@@ -68,6 +68,35 @@ fn sfb_limits_an_unresponsive_flow_to_the_rate_of_the_penalty() {
         let penalized = sfb.counts.drops(Why::Unresponsive);
         assert!(penalized > sfb.counts.dropped() / 2, "{penalty}: {:?}", sfb.counts.signals);
     }
+}
+
+#[test]
+fn sfb_lets_an_unresponsive_flow_exceed_its_penalty_only_as_far_as_empty_bins_lower_its_probability() {
+    // Figure 14 and section IV-A: an empty bin lowers its probability. Below 1 the flow is not rate-limited, and each of
+    // its packets passes with probability 1 - p. With `overfull=all` the other flows' packets enter an overfull bin, so
+    // its length varies and reaches 0 now and then. N packets that pass by chance with a sum S of probabilities exceed S
+    // by at most four standard deviations, each at most sqrt(S).
+    let penalty = 1.0 / 0.05;
+    let excess = |settings: &str| {
+        let flows = crowd(400, 2000.0);
+        let mut expected = 0.0;
+        let sfb = run_observed(&format!("sfb:limit=200p,{settings}"), &flows, &[0; 401], &[], |queue, sender, now| {
+            if sender == 400 && now >= WARMUP {
+                queue.observe_flow(FlowId(400), &mut |name, value| {
+                    expected += if name == "probability" { 1.0 - value } else { 0.0 };
+                });
+            }
+        });
+        let seconds = (END - WARMUP).as_secs_f64();
+        let most = penalty + (expected + 4.0 * f64::sqrt(expected)) / seconds;
+        assert!(sfb.rate(400) <= most, "{settings}: {} > {most}", sfb.rate(400));
+        sfb.rate(400) - penalty
+    };
+    // Bins that nothing lowers stay at 1. So do bins whose hash functions change: each set is trained for 5 s, in which
+    // each packet of the flow raises its probabilities.
+    assert!(excess("rehash=0s,d2=0").abs() < 0.1 * penalty);
+    assert!(excess("rehash=5s").abs() < 0.1 * penalty);
+    assert!(excess("rehash=0s") > 0.1 * penalty);
 }
 
 #[test]

@@ -4,15 +4,15 @@
 #![allow(dead_code, reason = "each test uses what it needs")]
 
 use headgate_core::{
-    Class, ClassId, Counts, FlowId, LinkInfo, Packet, Port, Rate, Rng, Sink, Span, Time, Why, registry,
+    Class, ClassId, Counts, Discipline, FlowId, LinkInfo, Packet, Port, Rate, Rng, Sink, Span, Time, Why, registry,
 };
 
 /// Sends 1000 bytes per millisecond.
 pub const LINK: LinkInfo = LinkInfo::new(Rate::from_bits(8_000_000), 1000, 7);
 /// Packets of 1000 bytes the link sends in a second.
 pub const CAPACITY: f64 = 1000.0;
-const WARMUP: Time = Time::from_nanos(20_000_000_000);
-const END: Time = Time::from_nanos(100_000_000_000);
+pub const WARMUP: Time = Time::from_nanos(20_000_000_000);
+pub const END: Time = Time::from_nanos(100_000_000_000);
 
 /// A flow of `rate` packets of `bytes` a second, with gaps uniform in 0 to 2 times the mean.
 #[derive(Clone, Copy)]
@@ -73,6 +73,17 @@ pub fn run(qdisc: &str, flows: &[LinkFlow]) -> LinkTotals {
 
 /// Like [`run`], with flow i in class `of[i]` of `classes`.
 pub fn run_classed(qdisc: &str, flows: &[LinkFlow], of: &[u16], classes: &[Class]) -> LinkTotals {
+    run_observed(qdisc, flows, of, classes, |_, _, _| {})
+}
+
+/// The same. After each arrival `observe` gets the discipline, the arrival's flow and the time.
+pub fn run_observed(
+    qdisc: &str,
+    flows: &[LinkFlow],
+    of: &[u16],
+    classes: &[Class],
+    mut observe: impl FnMut(&dyn Discipline<()>, usize, Time),
+) -> LinkTotals {
     let link = LinkInfo { classes, ..LINK };
     let (name, settings) = qdisc.split_once(':').unwrap_or((qdisc, ""));
     let settings: Vec<(&str, &str)> = settings.split(',').filter_map(|pair| pair.split_once('=')).collect();
@@ -105,6 +116,7 @@ pub fn run_classed(qdisc: &str, flows: &[LinkFlow], of: &[u16], classes: &[Class
         // The dropped packet need not be the arriving one.
         let packet = Packet::new(FlowId(sender as u64), flows[sender].bytes, ());
         port.enqueue(Packet { class: ClassId(of[sender]), ..packet }, now, &mut QueuedCounts(&mut held));
+        observe(port.discipline(), sender, now);
         queued[sender] = held[sender].max(queued[sender]);
         next[sender] += Span::from_secs_f64(rng.between(0.0, 2.0) / flows[sender].rate);
     }
