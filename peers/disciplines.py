@@ -89,7 +89,7 @@ def drr(limit_bytes: int, buckets: int, quantum: int) -> Discipline:
 def red_pd(minth: int, maxth: int, maxp: float, start: float, target_rtt: float = 0.04) -> Discipline:
     """RED-PD of ns-2, whose identification first runs after `start` seconds."""
     base = red(minth, maxth, maxp)
-    rules = {"spare_unresponsive": False, "noidle": False, "target_rtt": f"{target_rtt}s"}
+    rules = {"spare_unresponsive": False, "noidle": False, "target_rtt": f"{target_rtt}s", "start": f"{start}s"}
     ours = red_here("red_pd", minth, maxth, maxp, 0.002, gentle=True, **rules)
     engine = (start, target_rtt)
     return Discipline(ours, "RED/PD", base.settings, engine=engine)
@@ -108,9 +108,12 @@ def pie(limit: int, *, ecn: bool = False) -> Discipline:
 
 
 def fq_codel(limit: int, *, ecn: bool = False) -> Discipline:
-    """FQ-CoDel of ns-3."""
-    settings: Settings = (("MaxSize", f"{limit}p"), ("UseEcn", ecn))
-    ours = here("fq_codel", limit=f"{limit}p", square_root="newton", mtu="1500B", quantum="1500B", ecn=ecn)
+    """FQ-CoDel of ns-3, with so many queues that no two flows share one.
+
+    ns-3's quantum is the device's MTU of 1500 bytes, and it counts packets without the device's two bytes.
+    """
+    settings: Settings = (("MaxSize", f"{limit}p"), ("UseEcn", ecn), ("Flows", 65_536))
+    ours = here("fq_codel", limit=f"{limit}p", square_root="newton", mtu="1500B", quantum="1502B", ecn=ecn, flows=65536)
     return Discipline(ours, "ns3::FqCoDelQueueDisc", settings)
 
 

@@ -9,7 +9,7 @@ import time
 from peers.declare import Case, Flows
 
 #: ns-3.37's TCP where it differs from the profile `rfc`.
-NS3_TCP = {"delayed_ack": "200ms", "prr": True, "header": "42B", "ack": "42B"}
+NS3_TCP = {"delayed_ack": "200ms", "header": "42B", "ack": "42B"}
 
 
 def scenario(case: Case) -> str:

@@ -46,7 +46,8 @@ number(const Words& from, const std::string& key)
 }
 
 /// Reno's window. ns-3's halves what is in flight without the segments that SACK reports. RFC 5681 (equation 4) halves
-/// FlightSize, which includes them.
+/// FlightSize, which includes them. FlightSize is in whole segments: the fraction of `cwnd` has not been sent. A mark
+/// halves `cwnd` itself (RFC 3168, section 6.1.2).
 class Reno : public TcpNewReno
 {
   public:
@@ -63,7 +64,11 @@ class Reno : public TcpNewReno
 
     uint32_t GetSsThresh(Ptr<const TcpSocketState> state, uint32_t) override
     {
-        return std::max<uint32_t>(2 * state->m_segmentSize, state->m_cWnd / 2);
+        const uint32_t segment = state->m_segmentSize;
+        const bool lost = state->m_congState == TcpSocketState::CA_RECOVERY;
+        const uint32_t cwnd = state->m_cWnd;
+        const uint32_t halved = lost ? cwnd / segment * segment : cwnd;
+        return std::max(2 * segment, halved / 2);
     }
 
     Ptr<TcpCongestionOps> Fork() override

@@ -50,9 +50,8 @@ def arguments(case: Case, seed: int) -> list[str]:
         "delay": case.delay / 1e3,
         "qdisc": case.discipline.peer,
         "settings": settings,
-        # Headgate halves the window index once after a mark (RFC 3168, section 6.1.2), as TcpClassicRecovery does.
-        # TcpPrrRecovery takes a round trip.
-        "recovery": "ns3::TcpClassicRecovery" if case.ecn else "ns3::TcpPrrRecovery",
+        # RFC 6675. TcpPrrRecovery is an older PRR (RFC 6937), and lets a mark halve the window over a round trip.
+        "recovery": "ns3::TcpClassicRecovery",
         "ecn": "On" if case.ecn else "Off",
         "segment": case.packet - case.header,
         "window": case.window,
