@@ -163,6 +163,7 @@ fn an_echo_after_a_timeout_is_answered_at_once_and_cwr_goes_with_a_retransmissio
 
 #[test]
 fn a_loss_in_the_window_of_a_mark_reduces_nothing_more() {
+    // RFC 3168 (section 6.1.2) has the same rule, so no key turns it off.
     compare("mark_and_loss", "", &["exit_burst = false"]);
 }
 
