@@ -7,7 +7,7 @@ CHANCE = "Chance: the margins of error overlap."
 #: Causes by case and figure.
 CAUSES: dict[tuple[str, str], str] = {
     ("droptail-onoff", "drop rate"): f"{CHANCE} With seeds 6 to 15 it is 7.22 % in Headgate and 7.41 % in ns-2.",
-    ("codel-udp", "drop rate"): "Chance: with seeds 1 to 15 it is 0.893 ± 0.016 % in Headgate and 0.903 ± 0.022 % in ns-3.",
+    ("codel-udp", "drop rate"): "Chance: with seeds 1 to 15 it is 0.893 ± 0.016 % and 0.903 ± 0.022 % in ns-3.",
 }
 
 
