@@ -31,37 +31,44 @@ fn a_packet_that_is_not_ipv4_gets_no_number() {
     }
 }
 
-/// A queue of `pfifo limit 40`, and its count of drops. `None`, with the reason printed, without the rights for it.
-fn fifo_of_forty() -> Option<(KernelQueue, QdiscDrops)> {
-    let tc = |words: &str| std::process::Command::new("tc").args(words.split_whitespace()).status();
-    if tc("-V").is_err() {
-        eprintln!("skipped: the test needs tc (iproute2)");
-        return None;
-    }
+fn tc(words: &str) -> io::Result<bool> {
+    Ok(std::process::Command::new("tc").args(words.split_whitespace()).status()?.success())
+}
+
+/// A TUN device with `htb` at 1 Mbit/s and `pfifo limit 40`, in the calling thread's network namespace.
+fn fifo_of_forty() -> Tun {
     let tun = Tun::create("hg%d").unwrap();
-    let name = tun.name().to_string();
-    crate::io::interface::bring_up(&name).unwrap();
-    for words in ["root handle 1: htb default 1", "parent 1:1 handle 2: pfifo limit 40"] {
-        assert!(tc(&format!("qdisc add dev {name} {words}")).unwrap().success());
-        if words.starts_with("root") {
-            let class = format!("class add dev {name} parent 1: classid 1:1 htb rate 1Mbit burst 1600 quantum 1500");
-            assert!(tc(&class).unwrap().success());
-        }
+    let name = tun.name();
+    crate::io::interface::bring_up(name).unwrap();
+    for words in [
+        format!("qdisc add dev {name} root handle 1: htb default 1"),
+        format!("class add dev {name} parent 1: classid 1:1 htb rate 1Mbit burst 1600 quantum 1500"),
+        format!("qdisc add dev {name} parent 1:1 handle 2: pfifo limit 40"),
+    ] {
+        assert!(tc(&words).unwrap(), "{words}");
     }
-    let drops = QdiscDrops::open(&name, 2 << 16).unwrap();
-    Some((KernelQueue::open(tun, None).unwrap(), drops))
+    tun
+}
+
+/// Runs `check` in a network namespace; prints why if that is not possible.
+fn in_namespace(check: impl FnOnce() + Send + 'static) {
+    if tc("-V").is_err() {
+        return eprintln!("skipped: the test needs tc (iproute2)");
+    }
+    match crate::hosts::netns::Namespace::new() {
+        Err(error) if error.kind() == io::ErrorKind::PermissionDenied => {
+            eprintln!("skipped: a network namespace needs CAP_SYS_ADMIN");
+        }
+        made => made.unwrap().run(check).unwrap(),
+    }
 }
 
 #[test]
 fn the_kernel_counts_each_packet_that_it_refuses_and_releases_the_others_in_order() {
-    let namespace = match crate::hosts::netns::Namespace::new() {
-        Err(error) if error.kind() == io::ErrorKind::PermissionDenied => {
-            return eprintln!("skipped: a network namespace needs CAP_SYS_ADMIN");
-        }
-        made => made.unwrap(),
-    };
-    let checked = namespace.run(|| {
-        let Some((mut queue, mut drops)) = fifo_of_forty() else { return };
+    in_namespace(|| {
+        let tun = fifo_of_forty();
+        let mut drops = QdiscDrops::open(tun.name(), 2 << 16).unwrap();
+        let mut queue = KernelQueue::open(tun, None).unwrap();
         let kept: Vec<u16> = (0..60).filter(|number| queue.offer(&packet(980), *number).unwrap()).collect();
         assert_eq!(drops.take().unwrap(), 60 - kept.len() as u32);
         assert_eq!(drops.take().unwrap(), 0, "none since");
@@ -75,5 +82,20 @@ fn the_kernel_counts_each_packet_that_it_refuses_and_releases_the_others_in_orde
         assert_eq!(released.iter().map(|packet| packet.number).collect::<Vec<_>>(), kept[..10]);
         assert!(released.iter().all(|packet| !packet.marked));
     });
-    checked.unwrap();
+}
+
+#[test]
+fn a_packet_that_the_kernel_drops_without_an_error_is_found_by_the_count() {
+    in_namespace(|| {
+        // A filter of htb sends packets with an even number to a device that is down. The kernel drops and counts them,
+        // and answers as if it had sent them, as RED does.
+        let (tun, down) = (fifo_of_forty(), Tun::create("hg%d").unwrap());
+        let even = "u32 match u16 0x0000 0x0001 at 4 action mirred egress redirect dev";
+        if !tc(&format!("filter add dev {} parent 1: protocol ip {even} {}", tun.name(), down.name())).unwrap() {
+            return eprintln!("skipped: the test needs cls_u32 and act_mirred");
+        }
+        let mut queue = KernelQueue::open(tun, Some(1 << 16)).unwrap();
+        let kept: Vec<u16> = (0..10).filter(|number| queue.offer(&packet(100), *number).unwrap()).collect();
+        assert_eq!(kept, [1, 3, 5, 7, 9]);
+    });
 }
