@@ -15,7 +15,7 @@ from pages import filled, table
 
 from headgate.errors import HeadgateError
 from headgate.live import worlds
-from headgate.scenario import Scenario, World
+from headgate.scenario import RunWorld, Scenario
 
 if TYPE_CHECKING:
     from headgate.results import Result
@@ -26,26 +26,18 @@ SCENARIO = ROOT / "scenarios" / "linux.toml"
 MARKER = "linux presets"
 SEEDS = 3
 
-#: Columns of a result: the group or link, the measure and its part, factor and decimals.
-COLUMNS = {
-    "cbr, Mbit/s": ("cbr", "goodput_bps", "", 1e-6, 2),
-    "each TCP flow": ("tcp", "goodput_bps", "", 1e-6, 2),
-    "delay p95, ms": ("link", "queue_delay_ms", "p95", 1, 1),
-    "drops, %": ("link", "drop_rate", "", 100, 1),
-}
-
 
 def main(out: Path) -> None:
     """Runs what is not finished and rewrites the table."""
-    scenarios = {World.SIM: Scenario.load(SCENARIO, seeds=SEEDS)}
-    scenarios[World.LIVE] = worlds.prepared(Scenario.load(SCENARIO), World.LIVE)
+    scenarios = {RunWorld.SIM: Scenario.load(SCENARIO, seeds=SEEDS)}
+    scenarios[RunWorld.LIVE] = worlds.prepared(Scenario.load(SCENARIO), RunWorld.LIVE)
     try:
         refused = worlds.refusals(Scenario.load(SCENARIO))
     except HeadgateError as error:
         print(error)
     else:
-        kept = [qdisc for qdisc in scenarios[World.LIVE].qdiscs if qdisc not in refused]
-        scenarios[World.KERNEL] = Scenario.load(SCENARIO, qdiscs=kept).in_kernel()
+        kept = [qdisc for qdisc in scenarios[RunWorld.LIVE].qdiscs if qdisc not in refused]
+        scenarios[RunWorld.KERNEL] = Scenario.load(SCENARIO, qdiscs=kept).in_kernel()
     # Imported here: numpy starts threads, and then the process cannot be prepared for real packets.
     from headgate.api import run_into
     from headgate.files.store import folder_name
@@ -54,26 +46,28 @@ def main(out: Path) -> None:
     PAGE.write_text(filled(PAGE.read_text(), MARKER, figures(results)))
 
 
-def figures(results: dict[World, Result]) -> str:
-    """A row for each qdisc: each figure in each world."""
-    heads = [f"{title}: {world}" for title in COLUMNS for world in results]
-    summaries = {world: {entry["qdisc"]: entry for entry in result.summary()} for world, result in results.items()}
-    rows = [
-        [f"`{qdisc}`", *(cell(summaries[world].get(qdisc), title) for title in COLUMNS for world in results)]
-        for qdisc in results[World.SIM].scenario.qdiscs
-    ]
+def figures(results: dict[RunWorld, Result]) -> str:
+    """A row for each qdisc: its figures in each world as in `headgate compare`, or `-` where it was not run."""
+    from headgate.compare.gaps import DELAYS, DROPS, GOODPUT, LINK, compare
+
+    columns = {
+        "cbr, Mbit/s": ("cbr", GOODPUT, 1e-6, 2),
+        "each TCP flow": ("tcp", GOODPUT, 1e-6, 2),
+        "delay p95, ms": (LINK, DELAYS[1], 1, 1),
+        "drops, %": (LINK, DROPS, 100, 1),
+    }
+    compared = {world: compare(results[RunWorld.SIM], result) for world, result in results.items()}
+    heads = [f"{title}: {world}" for title in columns for world in results]
+
+    def cell(qdisc: str, title: str, world: RunWorld) -> str:
+        of, measure, scale, decimals = columns[title]
+        if qdisc not in compared[world].qdiscs:
+            return "-"
+        return f"{compared[world].row(qdisc, of, measure).values[1].mean * scale:.{decimals}f}"
+
+    qdiscs = results[RunWorld.SIM].scenario.qdiscs
+    rows = [[f"`{qdisc}`", *(cell(qdisc, title, world) for title in columns for world in results)] for qdisc in qdiscs]
     return table(["qdisc", *heads], rows)
-
-
-def cell(entry: dict | None, title: str) -> str:
-    """A figure of one qdisc in one world; empty if it was not run."""
-    if entry is None:
-        return ""
-    of, measure, part, scale, decimals = COLUMNS[title]
-    groups = {group["name"]: group for group in entry["groups"]}
-    found = (groups[of] if of in groups else entry["links"][0])[measure]
-    value = found[part] if part else found
-    return f"{value['mean'] * scale:.{decimals}f}" if value["mean"] is not None else "-"
 
 
 if __name__ == "__main__":

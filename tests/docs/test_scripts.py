@@ -3,6 +3,7 @@
 import json
 import runpy
 import sys
+import tomllib
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -13,6 +14,8 @@ import headgate
 from headgate import _core
 from headgate.execution.runner import processors
 from headgate.experiment.running import RunOptions
+from headgate.scenario import RunWorld, Scenario
+from tests.conftest import SMALL
 
 DOCS = Path(__file__).parents[2] / "docs"
 NBSP = "\N{NO-BREAK SPACE}"
@@ -232,3 +235,30 @@ def test_the_site_rewrites_links_to_scenarios_and_schemas(script: Any):
     rewritten = script("site")["on_page_markdown"]
     text = "[a](../../scenarios/mix.toml), [b](../../python/headgate/schema/run-2.json), [c](../../README.md)"
     assert rewritten(text) == "[a](../scenarios/mix.toml), [b](../schema/run-2.json), [c](../../README.md)"
+
+
+def test_linux_presets_has_a_row_for_each_qdisc_and_a_dash_where_none_ran(script: Any):
+    simulated = headgate.run(Scenario.parse(SMALL, qdiscs=["codel:preset=linux", "pie:preset=linux"]))
+    other = headgate.run(Scenario.parse(SMALL, qdiscs=["codel:preset=linux"], seeds=1))
+    head, _, codel, pie = script("linux_presets")["figures"](
+        {RunWorld.SIM: simulated, RunWorld.KERNEL: other}
+    ).splitlines()
+    assert head.startswith("| qdisc | cbr, Mbit/s: sim | cbr, Mbit/s: kernel | each TCP flow: sim |")
+    assert codel.startswith("| `codel:preset=linux` |")
+    assert "-" not in codel.partition("|")[2].partition("|")[2]
+    cells = [cell.strip() for cell in pie.split("|")[2:-1]]
+    assert cells[1::2] == ["-"] * 4
+    assert all(float(cell) > 0 for cell in cells[::2])
+
+
+def test_the_scenario_of_linux_is_that_of_real_packets_with_the_presets_of_linux():
+    here, live = (tomllib.loads((DOCS.parent / "scenarios" / f"{name}.toml").read_text()) for name in ("linux", "live"))
+    assert all(each.endswith(":preset=linux") for each in here["qdiscs"])
+    assert len(here["qdiscs"]) == 9
+    assert here["tcp"][0]["profile"] == "linux"
+    assert [here[key] for key in ("duration", "warmup", "link", "udp")] == [
+        live[key] for key in ("duration", "warmup", "link", "udp")
+    ]
+    assert [here["tcp"][0][key] for key in ("flows", "packet", "start")] == [
+        live["tcp"][0][key] for key in ("flows", "packet", "start")
+    ]

@@ -6,6 +6,10 @@ Tests of refusals need no root. Tests that run a qdisc need root and tc, and are
 import json
 import os
 import shutil
+import signal
+import subprocess
+import sys
+from contextlib import suppress
 from importlib import resources
 from pathlib import Path
 
@@ -20,7 +24,8 @@ from headgate.errors import RunFailedError, UsageError
 from headgate.live import worlds
 from headgate.qdiscs import tc
 from headgate.qdiscs.kernel import NEAREST, counterpart
-from headgate.scenario import Scenario, World
+from headgate.scenario import RunWorld, Scenario
+from tests.cli.test_run import wait_for
 from tests.conftest import SMALL, Command
 from tests.live.test_run import skip_without_namespaces
 
@@ -73,8 +78,8 @@ def test_droptails_limit_selects_the_qdisc_that_counts_in_its_unit():
 
 
 def test_worlds_are_read_and_others_refused():
-    assert worlds.read("live,kernel") == (World.LIVE, World.KERNEL)
-    assert worlds.read("sim, kernel") == (World.SIM, World.KERNEL)
+    assert worlds.read("live,kernel") == (RunWorld.LIVE, RunWorld.KERNEL)
+    assert worlds.read("sim, kernel") == (RunWorld.SIM, RunWorld.KERNEL)
     for text in ("kernel", "sim,ns2", "sim,live,kernel"):
         with pytest.raises(UsageError, match="expected two worlds, each sim, live or kernel"):
             worlds.read(text)
@@ -98,9 +103,9 @@ def test_a_scenario_that_no_qdisc_can_stand_in_is_refused(change: str, why: str)
 def test_the_world_is_part_of_a_scenarios_identity():
     scenario = Scenario.parse(FIFO, qdiscs=["droptail"])
     each = [scenario, scenario.on_real_packets(), scenario.in_kernel()]
-    assert [made.world for made in each] == [World.SIM, World.LIVE, World.KERNEL]
+    assert [made.world for made in each] == [RunWorld.SIM, RunWorld.LIVE, RunWorld.KERNEL]
     assert len({made.config_hash for made in each}) == len(set(each)) == 3
-    assert each[2].changed(seeds=2).world == World.KERNEL
+    assert each[2].changed(seeds=2).world == RunWorld.KERNEL
 
 
 def test_disciplines_that_have_no_counterpart_need_no_root_to_be_refused(command: Command, file: Path):
@@ -132,15 +137,40 @@ def test_a_fifo_of_the_kernel_agrees_with_ours(command: Command, file: Path, tmp
     document = json.loads(found.stdout)
     assert document["names"] == ["live", "kernel"]
     live, kernel = (
-        headgate.load(next((tmp_path / "results").glob(f"*-{world}-*"))) for world in (World.LIVE, World.KERNEL)
+        headgate.load(next((tmp_path / "results").glob(f"*-{world}-*"))) for world in (RunWorld.LIVE, RunWorld.KERNEL)
     )
-    assert kernel.scenario.world == World.KERNEL
+    assert kernel.scenario.world == RunWorld.KERNEL
     assert kernel.scenario.qdiscs == ["droptail"]
     compared = compare(live, kernel)
     for of, measure in [("cbr", GOODPUT), *((LINK, each) for each in (UTILIZATION, DELAYS[0], DROPS))]:
         gap = compared.row("droptail", of, measure).gap
         assert abs(gap.relative) < CLOSE, (of, measure.name, gap)
     check_report(kernel)
+
+
+def namespaces(processes: str) -> set[str]:
+    """The network namespaces of the threads of some processes: of a number, or of all with `*`."""
+    found = set()
+    for link in Path("/proc").glob(f"{processes}/task/*/ns/net"):
+        with suppress(OSError):  # the thread ended
+            found.add(str(link.readlink()))
+    return found
+
+
+def test_ctrl_c_removes_the_hosts_and_the_kernels_queue(file: Path, tmp_path: Path):
+    skip_without_tc()
+    words = [sys.executable, "-m", "headgate", "compare", str(file), "--worlds", "kernel,sim", "--no-page"]
+    words += ["--set", 'qdiscs=["droptail"]', "--set", "duration=60s"]
+    before = namespaces("*")
+    with subprocess.Popen(words, cwd=tmp_path, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as run:
+        # Both hosts and the queue, beside the namespace of this test.
+        wait_for(lambda: len(namespaces(str(run.pid))) == 4)
+        made = namespaces(str(run.pid)) - before
+        run.send_signal(signal.SIGINT)
+        out, stderr = run.communicate(timeout=30)
+    assert (run.returncode, out) == (130, ""), stderr
+    assert len(made) == 3
+    assert not made & namespaces("*")
 
 
 def check_report(kernel: headgate.Result) -> None:

@@ -14,7 +14,7 @@ from headgate.execution.runner import Failures, FinishedRun, Watcher, concurrent
 from headgate.files import store, streams, tables
 from headgate.files.store import Store
 from headgate.results import Result
-from headgate.scenario import RunKey, Scenario, World
+from headgate.scenario import RunKey, RunWorld, Scenario
 
 #: The destination of a result: a folder, or the scenario's number if the result stays in memory.
 Destination = TypeVar("Destination")
@@ -131,10 +131,10 @@ def _in_memory(scenario: Scenario, done: Mapping[RunKey, tuple[dict[str, pa.Tabl
     return Result(scenario, manifest, timing, whole)
 
 
-def tables_of(outcome: _core.Outcome, world: World) -> dict[str, pa.Table]:
+def tables_of(outcome: _core.Outcome, world: RunWorld) -> dict[str, pa.Table]:
     """The tables of one outcome, by name. A qdisc of the kernel does not tell the reasons of its drops and marks."""
     found = {name: tables.table(getattr(outcome, name)()) for name in tables.NAMES}
-    return {name: tables.without_reasons(each) for name, each in found.items()} if world == World.KERNEL else found
+    return {name: tables.without_reasons(each) for name, each in found.items()} if world == RunWorld.KERNEL else found
 
 
 def timing_row(run: RunKey, timing: dict[str, Any]) -> dict[str, Any]:

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple, TypeVar
 
 from headgate import _core
 from headgate.qdiscs.kernel import counterpart
-from headgate.scenario import RunKey, Scenario, World
+from headgate.scenario import RunKey, RunWorld, Scenario
 
 #: One item of work. Messages show it as text.
 Item = TypeVar("Item")
@@ -78,7 +78,7 @@ def execute_run(
             def show(look: Callable[[], Mapping[str, Any]]) -> None:
                 stack.enter_context(ViewSocket("run", f"{scenario.name}, {run}", look))
 
-            command = counterpart(run.qdisc, scenario) if scenario.world == World.KERNEL else None
+            command = counterpart(run.qdisc, scenario) if scenario.world == RunWorld.KERNEL else None
             outcome, accuracy, notes = _core.run_live(
                 scenario.core,
                 run.qdisc_index,

@@ -12,7 +12,7 @@ import pyarrow.compute as pc
 
 from headgate.errors import ResultError
 from headgate.files import renamed, store, tables
-from headgate.scenario import RunKey, Scenario, World, files_in
+from headgate.scenario import RunKey, RunWorld, Scenario, files_in
 
 
 class _LazyTable(cached_property[Any]):
@@ -51,7 +51,7 @@ class ResultTables:
         if missing:
             raise ResultError(f"{path} is incomplete: {', '.join(missing)} missing")
         scenario = Scenario.parse(manifest["scenario"], file=str(path / store.SCENARIO), files=files_in(path))
-        scenario = Scenario(scenario.core, world=World(manifest.get("world", World.SIM)))
+        scenario = Scenario(scenario.core, world=RunWorld(manifest.get("world", RunWorld.SIM)))
         for name, expected in manifest.get("inputs", {}).items():
             if hashlib.sha256(scenario.inputs[name]).hexdigest() != expected:
                 raise ResultError(f"{path / name} differs from the input that the result was made from")

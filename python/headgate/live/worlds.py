@@ -10,7 +10,7 @@ from typing import NamedTuple
 from headgate import _core
 from headgate.errors import RunFailedError, UsageError
 from headgate.qdiscs.kernel import counterpart
-from headgate.scenario import Scenario, World
+from headgate.scenario import RunWorld, Scenario
 
 
 class PreparedScenarios(NamedTuple):
@@ -20,16 +20,16 @@ class PreparedScenarios(NamedTuple):
     left_out: list[str]
 
 
-def read(text: str) -> tuple[World, World]:
+def read(text: str) -> tuple[RunWorld, RunWorld]:
     """The two worlds that `text` names, such as `sim,live`."""
     words = [word.strip() for word in text.split(",")]
-    if len(words) != 2 or not set(words) <= set(World):
+    if len(words) != 2 or not set(words) <= set(RunWorld):
         raise UsageError(f"--worlds {text}: expected two worlds, each sim, live or kernel, such as sim,live")
-    return (World(words[0]), World(words[1]))
+    return (RunWorld(words[0]), RunWorld(words[1]))
 
 
 def scenarios(
-    file: Path, worlds: tuple[World, World], changes: Iterable[str] = (), then: Iterable[str] = ()
+    file: Path, worlds: tuple[RunWorld, RunWorld], changes: Iterable[str] = (), then: Iterable[str] = ()
 ) -> PreparedScenarios:
     """The scenario of `file` with `changes` for each of two worlds; `then` changes the second as well.
 
@@ -38,7 +38,7 @@ def scenarios(
     """
     shared = list(changes)
     both = (Scenario.load(file, set=shared), Scenario.load(file, set=[*shared, *then]))
-    in_kernel = [scenario for scenario, world in zip(both, worlds, strict=True) if world == World.KERNEL]
+    in_kernel = [scenario for scenario, world in zip(both, worlds, strict=True) if world == RunWorld.KERNEL]
     refused: dict[str, str] = {}
     for scenario in in_kernel:
         refused |= refusals(scenario)
@@ -48,21 +48,21 @@ def scenarios(
     return PreparedScenarios((one, other), list(refused.values()))
 
 
-def prepared(scenario: Scenario, world: World) -> Scenario:
+def prepared(scenario: Scenario, world: RunWorld) -> Scenario:
     """The scenario for `world`, in a process that is prepared for it.
 
     Raises `UsageError` if the scenario cannot run there, `RunFailedError` if the process lacks permissions.
     """
-    if world == World.SIM:
+    if world == RunWorld.SIM:
         return scenario
-    scenario = scenario.in_kernel() if world == World.KERNEL else scenario.on_real_packets()
+    scenario = scenario.in_kernel() if world == RunWorld.KERNEL else scenario.on_real_packets()
     _prepare()
     return scenario
 
 
 def prepared_for_live(scenario: Scenario) -> Scenario:
     """The scenario for real packets: `prepared` for the live world."""
-    return prepared(scenario, World.LIVE)
+    return prepared(scenario, RunWorld.LIVE)
 
 
 def refusals(scenario: Scenario) -> dict[str, str]:

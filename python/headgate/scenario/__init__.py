@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from headgate.prototype.discipline import AnyQdisc, Discipline
 
 
-class World(StrEnum):
+class RunWorld(StrEnum):
     """Where a scenario runs."""
 
     SIM = "sim"
@@ -95,7 +95,7 @@ class Scenario:
     It is simulated, unless it is made by `on_real_packets` or `in_kernel`.
     """
 
-    def __init__(self, core: _core.Scenario, *, world: World = World.SIM) -> None:
+    def __init__(self, core: _core.Scenario, *, world: RunWorld = RunWorld.SIM) -> None:
         self._core = core
         self._world = world
 
@@ -209,21 +209,21 @@ class Scenario:
 
     def on_real_packets(self) -> Scenario:
         """The scenario for runs on real packets (Linux); `UsageError` if it cannot be run so."""
-        return self._in(World.LIVE)
+        return self._in(RunWorld.LIVE)
 
     def in_kernel(self) -> Scenario:
         """The scenario for runs on real packets with the kernel's qdiscs; `UsageError` if it cannot be run so."""
-        return self._in(World.KERNEL)
+        return self._in(RunWorld.KERNEL)
 
-    def _in(self, world: World) -> Scenario:
-        if world == World.SIM:
+    def _in(self, world: RunWorld) -> Scenario:
+        if world == RunWorld.SIM:
             return self
         if self.prototypes:
             raise UsageError(
                 f"{next(iter(self.prototypes))} is written in Python: it can be simulated, but not run on real packets"
             )
         try:
-            _core.check_kernel(self._core) if world == World.KERNEL else _core.check_live(self._core)
+            _core.check_kernel(self._core) if world == RunWorld.KERNEL else _core.check_live(self._core)
         except AttributeError:
             raise UsageError("real packets need Linux") from None
         except ValueError as error:
@@ -231,14 +231,14 @@ class Scenario:
         return Scenario(self._core, world=world)
 
     @property
-    def world(self) -> World:
+    def world(self) -> RunWorld:
         """Where the scenario runs."""
         return self._world
 
     @property
     def live(self) -> bool:
         """Whether the scenario runs on real packets, with Headgate's disciplines or the kernel's qdiscs."""
-        return self._world != World.SIM
+        return self._world != RunWorld.SIM
 
     @property
     def core(self) -> _core.Scenario:

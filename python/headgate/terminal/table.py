@@ -13,7 +13,7 @@ from headgate.analysis.links import LinkDirection, first
 from headgate.analysis.spread import Estimate, estimate
 from headgate.analysis.summary import by_kind, summarize
 from headgate.results import Result
-from headgate.scenario import Scenario, World
+from headgate.scenario import RunWorld, Scenario
 from headgate.terminal import layout
 
 #: Marks the best value of a column, for terminals without color.
@@ -198,7 +198,7 @@ def _name(qdisc: str) -> Text:
 def _title(result: Result) -> str:
     scenario, link = result.scenario, first(result)
     flows = " and ".join(filter(None, (_flows(kind, scenario.groups) for kind in KINDS)))
-    worlds = {World.LIVE: " on real packets", World.KERNEL: " on real packets, in the kernel's queue"}
+    worlds = {RunWorld.LIVE: " on real packets", RunWorld.KERNEL: " on real packets, in the kernel's queue"}
     world = worlds.get(scenario.world, "")
     time = f"{scenario.duration_s:g} s{world}, the first {scenario.warmup_s:g} s excluded"
     return f"{scenario.name}: {flows} on {style.rate(scenario.rate_bps)}{f' ({link})' if link else ''}; {time}"
