@@ -17,7 +17,7 @@ import jsonschema
 import pytest
 
 import headgate
-from headgate import _core
+from headgate import _core, why
 from headgate.compare.gaps import DELAYS, DROPS, GOODPUT, LINK, UTILIZATION, compare
 from headgate.compare.words import CLOSE
 from headgate.errors import RunFailedError, UsageError
@@ -86,7 +86,7 @@ def test_worlds_are_read_and_others_refused():
 
 
 @pytest.mark.parametrize(
-    ("change", "why"),
+    ("change", "reason"),
     [
         ("record.events=drops", "`record.events`"),
         ('record.capture=["bottleneck"]', "`record.capture`"),
@@ -95,8 +95,8 @@ def test_worlds_are_read_and_others_refused():
         ("classify.flow=source", "flow key"),
     ],
 )
-def test_a_scenario_that_no_qdisc_can_stand_in_is_refused(change: str, why: str):
-    with pytest.raises(UsageError, match=f"on real packets: the kernel cannot run .*{why}"):
+def test_a_scenario_that_no_qdisc_can_stand_in_is_refused(change: str, reason: str):
+    with pytest.raises(UsageError, match=f"on real packets: the kernel cannot run .*{reason}"):
         Scenario.parse(FIFO, qdiscs=["droptail"], set=[change]).in_kernel()
 
 
@@ -146,6 +146,9 @@ def test_a_fifo_of_the_kernel_agrees_with_ours(command: Command, file: Path, tmp
         gap = compared.row("droptail", of, measure).gap
         assert abs(gap.relative) < CLOSE, (of, measure.name, gap)
     check_report(kernel)
+    explanation = why.explain(kernel, 0)
+    assert "drops" in explanation.text or "dropped" in explanation.text
+    assert "because" not in explanation.answer
 
 
 def namespaces(processes: str) -> set[str]:

@@ -72,7 +72,9 @@ def answer(facts: FlowFacts) -> str:
     if facts.mine.dropped + facts.mine.marked:
         treatment = _treatment(facts)
         more = sum(each.mine > 0 for each in facts.reasons) > 1
-        parts.append(f"{treatment}, {'mostly ' if more else ''}because {_because(facts.reasons[0].reason)}")
+        # A qdisc of the kernel does not tell its reasons.
+        why = f", {'mostly ' if more else ''}because {_because(facts.reasons[0].reason)}" if facts.reasons else ""
+        parts.append(f"{treatment}{why}")
     elif facts.mine.arrived:
         parts.append("none of its packets were dropped or marked")
     if facts.mine.link_losses:
