@@ -23,6 +23,8 @@ MEASURES = {
     "utilization": link("utilization"),
     "least_pm": over_intervals("gauge:probability", np.min),
 }
+#: A probability above this is 1: the smallest step from it, B1's and B2's d2, is 0.00025.
+CERTAINTY = 1 - 0.0001
 #: Changes for a shortened run: a fifth of the duration.
 SHORT = ("duration=40s", "warmup=20s")
 

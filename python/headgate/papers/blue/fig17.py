@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 
 from headgate.experiment.claims import at_most, below, every, in_each_case, m
-from headgate.experiment.declare import Claim, ComputedRun, Experiment, OpenParameter, grid
+from headgate.experiment.declare import Basis, Claim, ComputedRun, Experiment, OpenParameter, grid
 from headgate.experiment.layers import Lines
 from headgate.experiment.plots import AxisScale, one_panel
 
@@ -45,6 +45,7 @@ EXPERIMENT = Experiment(
                 in_each_case(at_most(m("misclassified", label), 0.01), unresponsive=lambda flows: flows <= BINS // 20)
                 for label in SEVERAL
             ),
+            basis=Basis.ILLUSTRATION,
         ),
         Claim(
             "Past half the number of bins, one level gives the smallest probability",
@@ -55,6 +56,7 @@ EXPERIMENT = Experiment(
                 )
                 for label in SEVERAL
             ),
+            basis=Basis.ILLUSTRATION,
         ),
     ),
     plot=one_panel(

@@ -1,7 +1,7 @@
 """The queue under RED and BLUE while connections are added, with ECN timeouts."""
 
 from headgate.experiment.claims import above, below, every, m, some
-from headgate.experiment.declare import Claim, HeadlineMeasure
+from headgate.experiment.declare import Basis, Claim, HeadlineMeasure
 from headgate.papers.blue._network import WHY
 from headgate.papers.blue._steps import LOADS, QUEUES, UNDERUTILIZED, WITH_TIMEOUTS, experiment
 
@@ -27,6 +27,7 @@ EXPERIMENT = experiment(
             "RED drops a small amount all the same",
             some(above(m(f"loss_{load}", "RED"), 0.0) for load in LOADS),
             place="section III-D, figure 9(a)",
+            basis=Basis.ILLUSTRATION,
         ),
         Claim(
             "BLUE avoids sustained drops (1 %) at every load",
