@@ -1,7 +1,7 @@
 """Goodput of the unresponsive flow over time."""
 
 from headgate.experiment.claims import above, below, m
-from headgate.experiment.declare import Claim, Experiment, HeadlineMeasure, QuickVariant, for_each
+from headgate.experiment.declare import Basis, Claim, Experiment, HeadlineMeasure, QuickVariant, for_each
 from headgate.experiment.layers import ReferenceLine, RunLine, series
 from headgate.experiment.measures import goodput
 from headgate.experiment.plots import AxisScale, one_panel
@@ -31,6 +31,7 @@ EXPERIMENT = Experiment(
             (*OTHERS, *FABA),
             "The CBR flow gets at least its fair share under {}",
             lambda label: above(m("cbr", label), 1.0),
+            basis=Basis.PAPER,
         ),
     ),
     plot=one_panel(

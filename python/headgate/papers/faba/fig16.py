@@ -2,6 +2,7 @@
 
 from headgate.experiment.claims import above, at_most, below, every, in_each_case, m, near
 from headgate.experiment.declare import (
+    Basis,
     Claim,
     Experiment,
     HeadlineMeasure,
@@ -91,6 +92,7 @@ EXPERIMENT = Experiment(
             "Under {} a small window (10) sees no drops",
             lambda label: at_most(m("dropped", label, fragile=10), 0),
             WHY["fig16 drops"],
+            basis=Basis.PAPER,
         ),
         *for_each(
             OTHERS,

@@ -1,7 +1,7 @@
 """Goodput of the unresponsive flow, by FABA's stock of tokens."""
 
 from headgate.experiment.claims import above, at_most, below, m, over, rises
-from headgate.experiment.declare import Claim, Experiment, QuickVariant, grid
+from headgate.experiment.declare import Basis, Claim, Experiment, QuickVariant, grid
 from headgate.experiment.layers import Lines, ReferenceLine
 from headgate.experiment.measures import total
 from headgate.experiment.plots import AxisScale, one_panel
@@ -25,12 +25,15 @@ EXPERIMENT = Experiment(
             "With alpha = 1 a full buffer drops none of TCP's packets",
             at_most(m("tcp_overflows", "FABA", alpha=1.0), 0),
             place="section 5.1",
+            # Every queued packet holds a token, and there are no more tokens than places in the buffer.
+            basis=Basis.ILLUSTRATION,
         ),
         Claim(
             "With alpha above 1 (1.5) a full buffer drops TCP's packets",
             above(m("tcp_overflows", "FABA", alpha=1.5), 0),
             NEVER_FULL,
             place="section 5.1",
+            basis=Basis.PAPER,
         ),
         Claim(
             "Above alpha = 1.2 (at 1.5) TCP gets less than at 1.2",

@@ -1,7 +1,7 @@
 """Tokens that FABA distributes for each departure, in the long run."""
 
 from headgate.experiment.claims import at_most, m, near
-from headgate.experiment.declare import Claim, Experiment, OpenParameter, QuickVariant
+from headgate.experiment.declare import Basis, Claim, Experiment, OpenParameter, QuickVariant
 from headgate.experiment.layers import RunLine
 from headgate.experiment.plots import AxisScale, one_panel
 from headgate.papers.faba._setting import FABA, MIX_BUFFER, MIX_CHOICES, WHY, mix
@@ -30,6 +30,7 @@ EXPERIMENT = Experiment(
             at_most(m("amortised", "FABA"), 1.0),
             WHY["fig6 again"],
             place="section 5.2",
+            basis=Basis.PAPER,
         ),
     ),
     plot=one_panel(
