@@ -41,22 +41,16 @@ def experiment(number: int, variant: str, what: str, qdiscs: Mapping[str, str], 
         ),
         stated_in=f"section 4.4, figure {number}",
         claims=(
-            *(
-                Claim(
-                    f"A larger {what} penalizes a UDP flow of {rate} Mbit/s more",
-                    falls(along(dict(zip(qdiscs, curve, strict=True)))),
-                    finding,
-                )
-                for rate, curve in curves.items()
+            Claim(
+                f"A larger {what} penalizes UDP more, at every rate above the link's",
+                every(falls(along(dict(zip(qdiscs, curve, strict=True)))) for curve in curves.values()),
+                finding,
             ),
-            *(
-                Claim(
-                    f"The effect on a UDP flow of {rate} Mbit/s is most distinct where {what} goes from {values[0]} to "
-                    f"{values[1]}",
-                    every(above(first, step) for step in later),
-                    finding,
-                )
-                for rate, (first, *later) in steps.items()
+            Claim(
+                f"The effect is most distinct where {what} goes from {values[0]} to {values[1]}, at every rate above "
+                "the link's",
+                every(above(first, step) for first, *later in steps.values() for step in later),
+                finding,
             ),
         ),
         plot=one_panel(

@@ -3,7 +3,7 @@
 from headgate import style
 from headgate.experiment import queues
 from headgate.experiment.claims import Condition, above, below, in_each_case, m, near, over
-from headgate.experiment.declare import Claim, QuickVariant
+from headgate.experiment.declare import Basis, Claim, QuickVariant
 from headgate.experiment.layers import Line
 from headgate.experiment.measures import jain
 from headgate.experiment.plots import LAST, AxisScale, Plot, PlotPanel
@@ -72,10 +72,13 @@ EXPERIMENT = by_rate(
         Claim(
             "RED keeps the queue at or below maxth most of the time, with a UDP rate above the link's",
             at_rates_above_link(above(m("below_maxth", "RED"), 0.5)),
+            # "Most" is more than half, as in the next claim.
+            basis=Basis.PAPER,
         ),
         Claim(
             "Most of RED's queue is occupied by UDP, with a UDP rate above the link's",
             at_rates_above_link(above(m("cbr_held", "RED"), 0.5)),
+            basis=Basis.PAPER,
         ),
         Claim(
             "TCP's throughput is then very low in RED (less than 0.05 Mbit/s)",

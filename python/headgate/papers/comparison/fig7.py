@@ -2,7 +2,7 @@
 
 from headgate.experiment import queues
 from headgate.experiment.claims import above, m, near
-from headgate.experiment.declare import Claim, Experiment, HeadlineMeasure, PublishedNumbers
+from headgate.experiment.declare import Basis, Claim, Experiment, HeadlineMeasure, PublishedNumbers
 from headgate.papers.comparison._many import many_flows, queue_over_time
 from headgate.papers.comparison._setting import BLUE, MEASURES, TCP_ALONE
 
@@ -22,7 +22,12 @@ EXPERIMENT = Experiment(
             near(m("queue", "BLUE"), 100, within=0.2),
             place="section 4.2, figure 7",
         ),
-        Claim("TCP achieves 0.93 Mbit/s or more with it", above(m("tcp", "BLUE"), 0.925), place="section 4.2"),
+        Claim(
+            "TCP achieves 0.93 Mbit/s or more with it, as on any full link",
+            above(m("tcp", "BLUE"), 0.925),
+            place="section 4.2",
+            basis=Basis.ILLUSTRATION,
+        ),
     ),
     plot=queue_over_time(),
     headline=HeadlineMeasure("queue", "Packets in the queue under 49 TCP flows, of 300 that fit"),
