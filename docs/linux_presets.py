@@ -53,7 +53,7 @@ def figures(results: dict[RunWorld, Result]) -> str:
     columns = {
         "cbr, Mbit/s": ("cbr", GOODPUT, 1e-6, 2),
         "each TCP flow": ("tcp", GOODPUT, 1e-6, 2),
-        "delay p95, ms": (LINK, DELAYS[1], 1, 1),
+        "TCP delay p95, ms": ("tcp", DELAYS[1], 1, 1),
         "drops, %": (LINK, DROPS, 100, 1),
     }
     compared = {world: compare(results[RunWorld.SIM], result) for world, result in results.items()}
