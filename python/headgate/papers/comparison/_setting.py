@@ -33,23 +33,34 @@ SFB = "sfb:$drops"
 #: All six disciplines, as in figures 4 and 5. FRED and SFB have the settings of section 3.3 by default.
 QDISCS = {"DropTail": "droptail", "RED": RED, "FRED": "fred", "BLUE": BLUE, "SFB": SFB, "CHOKe": A_CHOKE}
 
-#: TCP counts as treated fairly if it gets this part of its fair share. In the paper, FRED is fair with 0.80 Mbit/s for
-#: TCP (table 1), whose fair share is ten of eleven equal shares, 10/11 Mbit/s.
-FAIR_ENOUGH = 0.88
+#: The bits per second of the paper's Mbit/s of throughput. Table 1 has totals of 0.48, 0.95, 1.90 and 3.80 Mbit/s on
+#: links of 0.5 to 4 Mbit/s. A full link of 1 Mbit/s is 0.954 times 2^20 bit/s.
+MBIT = 2**20
 
-#: Throughput of UDP and of TCP in Mbit/s, and throughput of all flows over the link's rate.
+#: TCP counts as treated fairly if it gets this part of its fair share, 0.92. In the paper, FRED is fair with 0.80
+#: Mbit/s for TCP (table 1), whose fair share is ten of eleven equal shares of the link.
+FAIR_ENOUGH = 0.80 * MBIT / (1e6 * 10 / 11)
+
+#: Throughput of UDP and of TCP in the paper's Mbit/s, and throughput of all flows over the link's nominal rate, as the
+#: paper computes it. A full link has 0.954.
 MEASURES: dict[str, RunMeasure] = {
-    "cbr": throughput("cbr") * 1e-6,
-    "tcp": throughput(kind="tcp") * 1e-6,
-    "total": throughput_share(),
+    "cbr": throughput("cbr") * (1 / MBIT),
+    "tcp": throughput(kind="tcp") * (1 / MBIT),
+    "total": throughput_share() * (1e6 / MBIT),
 }
 
+UNIT = OpenParameter(
+    "unit of throughput",
+    "2^20 bit/s",
+    "table 1's totals of 0.48, 0.95, 1.90 and 3.80 Mbit/s are full links over 1.048576; `headgate paper run "
+    "comparison/table1` has them in both units",
+)
 DURATION = OpenParameter("duration", "100s", "the paper gives no duration; the first 20 s are not counted")
 DELAY = OpenParameter(
     "delay",
     "10ms",
     "our text has no figure 3; with 5 ms of access on each side, the round-trip time is 40 ms",
-    ("2ms", "40ms", "133ms"),
+    ("2ms", "40ms", "126.6ms"),
 )
 JITTER = OpenParameter(
     "jitter",
@@ -71,8 +82,8 @@ DROPS = OpenParameter(
     ("overfull=all,penalty_alone=off", "overfull=any,penalty_alone=on", "overfull=all,penalty_alone=on"),
 )
 #: Open parameters of experiments with TCP flows alone, and with TCP flows beside UDP flows.
-TCP_ALONE = (DURATION, DELAY, SEND_JITTER, RECOVERY)
-WITH_UDP = (DURATION, DELAY, JITTER, SEND_JITTER, RECOVERY)
+TCP_ALONE = (UNIT, DURATION, DELAY, SEND_JITTER, RECOVERY)
+WITH_UDP = (UNIT, DURATION, DELAY, JITTER, SEND_JITTER, RECOVERY)
 
 
 def network(
