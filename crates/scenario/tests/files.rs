@@ -71,7 +71,7 @@ fn the_profile_linux_has_the_values_of_the_kernel() {
     assert_eq!((tcp.min_rto, tcp.max_rto), (Span::from_millis(200), Span::from_secs(120)));
     assert_eq!((tcp.min_rto_variance, tcp.delayed_ack), (Some(Span::from_millis(200)), Some(Span::from_millis(40))));
     assert_eq!((tcp.ecn_timeout, tcp.min_marked_window, tcp.abc), (false, 2, None));
-    assert!(tcp.count_delivered && tcp.recent_use && tcp.cwnd_beyond_window);
+    assert!(tcp.count_delivered && tcp.recent_use && tcp.cwnd_beyond_window && tcp.cubic_whole);
     assert_eq!(tcp.probe_ack_delay, Some(Span::from_millis(200)), "TCP_RTO_MIN in tcp_schedule_loss_probe");
     assert!(!tcp.cubic_full_alpha && small("[[tcp]]\ncc = 'cubic'", &[]).tcp[0].cubic_full_alpha);
     assert_eq!((tcp.packet, tcp.header, tcp.ack), (1500, 52, 52), "an MSS of 1448: 12 bytes for the timestamp");

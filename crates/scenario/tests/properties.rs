@@ -260,7 +260,7 @@ fn fitting(mut lines: Lines) -> Lines {
         lines.insert("cubic_hystart", "false".to_string());
     }
     if !cc.traits().beta {
-        lines.retain(|key, _| !matches!(*key, "cubic_beta" | "cubic_full_alpha" | "cubic_hystart"));
+        lines.retain(|key, _| !matches!(*key, "cubic_beta" | "cubic_full_alpha" | "cubic_hystart" | "cubic_whole"));
     }
     if !cc.traits().round_trips {
         lines.retain(|key, _| !key.starts_with("vegas_"));

@@ -143,6 +143,7 @@ class TcpKeys(TypedDict, total=False):
     vegas_gamma: float
     vegas_linux: bool
     cubic_hystart: bool
+    cubic_whole: bool
     send_jitter: Time
     jitter_bursts: bool
     source: str

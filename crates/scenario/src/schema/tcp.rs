@@ -226,6 +226,10 @@ table! {
         cubic_hystart: bool = false, linux cc.traits().beta && !hystart,
             only cc.traits().beta, else "`cubic_hystart` is a key of `cc = \"cubic\"` only, not of `{cc}`",
             check !cubic_hystart || !hystart, else "`hystart` and `cubic_hystart` both end slow start: choose one";
+        /// with `cubic` only: above `ssthresh` the window grows by [whole packets](transport.md#cubic) (Linux)
+        // `bictcp_update`, `tcp_cong_avoid_ai`.
+        cubic_whole: bool = false, linux cc.traits().beta,
+            only cc.traits().beta, else "`cubic_whole` is a key of `cc = \"cubic\"` only, not of `{cc}`";
         /// greatest random delay before each transmission, against phase effects
         send_jitter: Span = Span::ZERO, in ..=LONGEST_DELAY, also "overhead";
         /// `send_jitter` delays the first segment of a burst, and the others follow it at once (ns-2's `overhead_`)

@@ -29,6 +29,7 @@ mod sending;
 mod state;
 mod supply;
 mod undo;
+mod window_use;
 
 use headgate_core::{Rng, Span, Time};
 use headgate_scenario::Recovery;

@@ -25,11 +25,12 @@
 //! (section 4.9), as in Linux. A mark scales `cwnd` instead of FlightSize, as in RFC 3168.
 //!
 //! The time t follows section 4.2. It excludes every period in which the application keeps the window from growing,
-//! even with segments outstanding. Linux 6.1 excludes only idle time (`cubictcp_cwnd_event`).
+//! even with segments outstanding. Linux 6.1 excludes only idle time, as does `recent_use` (`cubictcp_cwnd_event`).
 
 use headgate_core::Time;
 
 use super::cubic_hystart::CubicHyStart;
+use super::cubic_whole::{WholeGrowth, reno_scale};
 use super::reno::{slow_start, threshold};
 use super::{AckInfo, CongestionControl, CongestionWindow, LossInfo};
 use crate::tcp::TcpSettings;
@@ -74,6 +75,8 @@ struct CubicEpoch {
     w_max: f64,
     /// Reno's window.
     w_est: f64,
+    /// With `cubic_whole`.
+    whole: WholeGrowth,
 }
 
 impl Cubic {
@@ -86,7 +89,24 @@ impl Cubic {
     fn begin_epoch(&self, cwnd: f64, now: Time) -> CubicEpoch {
         let w_max = if self.reduced { self.w_max } else { cwnd };
         let k = libm::cbrt((w_max - cwnd).max(0.0) / C);
-        CubicEpoch { began: now, start: now, judged_to: now, app_limited: false, k, w_max, w_est: cwnd }
+        CubicEpoch {
+            began: now,
+            start: now,
+            judged_to: now,
+            app_limited: false,
+            k,
+            w_max,
+            w_est: cwnd,
+            whole: WholeGrowth::default(),
+        }
+    }
+
+    /// The growth in packets with `cubic_whole`. The curve's value one minimum round trip ahead decides (`delay_min`).
+    fn whole_packets(&self, epoch: &mut CubicEpoch, counts: (u32, u32), ack: &AckInfo, config: &TcpSettings) -> u32 {
+        let least = self.hystart.as_ref().map(|hystart| hystart.least_rtt()).or(ack.srtt);
+        let t = (ack.now - epoch.start).as_secs_f64() + least.map_or(0.0, |rtt| rtt.as_secs_f64());
+        let target = epoch.w_cubic(t);
+        epoch.whole.grow(counts, || target, (reno_scale(config.cubic_beta), !self.reduced), ack.now)
     }
 
     /// Sections 4.6 and 4.7.
@@ -144,6 +164,11 @@ impl CongestionControl for Cubic {
         if ack.app_limited {
             self.epoch = Some(epoch);
             return;
+        }
+        if config.cubic_whole {
+            let by = self.whole_packets(&mut epoch, (cwnd as u32, counted), ack, config);
+            self.epoch = Some(epoch);
+            return window.grow(f64::from(by), config, ack.now);
         }
         let t = (ack.now - epoch.start).as_secs_f64();
         // Section 4.3: as Reno, once the window has regained its size before the reduction.

@@ -53,6 +53,11 @@ pub struct CubicHyStart {
 }
 
 impl CubicHyStart {
+    /// The minimum round-trip time, zero before the first sample.
+    pub fn least_rtt(&self) -> Span {
+        self.least_rtt
+    }
+
     /// An acknowledgement with a round-trip sample; `epoch` is when the current stage of congestion avoidance began.
     pub fn on_ack(
         &mut self,

@@ -7,6 +7,7 @@ mod bbr;
 mod bbr3;
 mod cubic;
 mod cubic_hystart;
+mod cubic_whole;
 mod dctcp;
 mod hystart;
 mod ledbat;

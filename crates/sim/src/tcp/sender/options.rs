@@ -1,6 +1,7 @@
 //! State of options that most flows do without. It is allocated only if the group has one of them.
 
 use super::undo::UndoState;
+use super::window_use::WindowUse;
 use crate::tcp::TcpSettings;
 use crate::tcp::rto::RttDeviation;
 
@@ -13,36 +14,6 @@ pub struct SenderOptions {
     pub undo: Option<UndoState>,
     /// Use of the window, with `recent_use`.
     pub window_use: WindowUse,
-}
-
-/// How far data has filled the window within the last round trip (`tcp_cwnd_validate` in Linux).
-///
-/// | Linux | here |
-/// | --- | --- |
-/// | is_cwnd_limited, max_packets_out | `filled`, `most` |
-/// | cwnd_usage_seq | `round_end` |
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct WindowUse {
-    filled: bool,
-    /// The most segments outstanding; not updated once the window was filled.
-    most: u32,
-    /// The round trip ends when all segments before this one are acknowledged.
-    round_end: u32,
-}
-
-impl WindowUse {
-    /// Records the segments from `una` to `next` as outstanding. `filled` tells whether they fill the window.
-    pub fn record(&mut self, filled: bool, una: u32, next: u32) {
-        let more = !self.filled && next - una > self.most;
-        if una >= self.round_end || filled || more {
-            *self = WindowUse { filled, most: next - una, round_end: next };
-        }
-    }
-
-    /// Whether the window was filled, or in slow start more than half of it (`tcp_is_cwnd_limited`).
-    pub fn permits_growth(&self, cwnd: u32, in_slow_start: bool) -> bool {
-        self.filled || in_slow_start && cwnd < 2 * self.most
-    }
 }
 
 impl SenderOptions {
