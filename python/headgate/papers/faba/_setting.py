@@ -13,6 +13,8 @@ from headgate.scenario.network import Dumbbell
 #: Why our runs differ from the paper.
 WHY = findings.read(__package__)
 
+#: Bits of a packet on the wire (section 5).
+PACKET_BITS = 512 * 8
 #: The buffer in packets: ten times the bandwidth-delay product of a flow (section 5.3).
 BUFFER = 780
 
@@ -32,7 +34,9 @@ DURATION = OpenParameter("duration", "100s", "stated for figure 12 only; taken f
 WINDOW = OpenParameter(
     "window",
     10000,
-    "the paper states no receiver's window; with ns-2's default of 20 packets, nine flows could not fill the buffer",
+    "the paper states none; section 5.6 calls a flow with a limited window fragile. With ns-2's 20 packets, nine flows "
+    "could not reach FRED's minth in a buffer of 780, and FRED's 0.961 in table 1 would be RED's number. The flow of "
+    "200 ms in table 2 has a quarter of the goodput, which takes 122 packets on a full link",
     (20, 78),
 )
 RECOVERY = OpenParameter(
@@ -49,9 +53,22 @@ DEFLATION = OpenParameter(
 )
 MIN_RTO = OpenParameter("min_rto", "200ms", "ns-2.35's default; ns-2 of 2002 to 2004 had 1 s", ("1s",))
 JITTER = OpenParameter("jitter", 0.1, "random sending times prevent lockstep; TCP sends with a delay of up to 200 us")
+#: A buffer by the paper's rule: the bandwidth-delay products of all flows together (`packets_of_buffer`).
+COMBINED = "combined"
 #: The paper states the buffer for the experiments with `mix`. For others it is an open parameter.
 MIX_BUFFER = OpenParameter("buffer", BUFFER, "ten bandwidth-delay products of a flow, as section 5.3 states")
-OPEN_BUFFER = OpenParameter("buffer", BUFFER, "not stated for this figure; taken from section 5.3", (156, 390, 1560))
+SAME_BUFFER = OpenParameter(
+    "buffer",
+    BUFFER,
+    "not stated for this figure; it has the ten flows for which section 5.3 states ten bandwidth-delay products",
+    (78, 156, 390, 1560),
+)
+CLIENT_BUFFER = OpenParameter(
+    "buffer",
+    COMBINED,
+    "not stated for this figure; by section 5.3's rule, a bandwidth-delay product for each flow: 10 packets a client",
+    (BUFFER, 156, 1560),
+)
 CHOKE_MINTH = OpenParameter(
     "choke_minth", "25%", "section 5 states thresholds only for RED and FRED; CHOKe has the same", ("10%", "5%")
 )
@@ -70,6 +87,22 @@ _CLIENT_DELAY = OpenParameter(
 FLOW_CHOICES = (DURATION, WINDOW, RECOVERY, STEADY, DEFLATION, MIN_RTO, JITTER)
 MIX_CHOICES = (_MIX_DELAY, *FLOW_CHOICES)
 CLIENT_CHOICES = (_CLIENT_DELAY, *FLOW_CHOICES)
+
+
+def packets_of_buffer(buffer: int | str, rate_mbps: float, round_trips_ms: Iterable[float]) -> int:
+    """The buffer in packets: a number, or the bandwidth-delay products of all flows if it is `COMBINED`.
+
+    `round_trips_ms` has the round-trip time of each flow. Section 5.3 gives ten flows ten bandwidth-delay products.
+    Section 5.4 calls that the bandwidth-delay product of all the flows combined.
+    """
+    if buffer != COMBINED:
+        return int(buffer)
+    return sum(round(rate_mbps * 1e3 * each / PACKET_BITS) for each in round_trips_ms)
+
+
+def round_trip_ms(delay: str) -> float:
+    """The round-trip time of a flow over the bottleneck and one link of 1 ms, as in figure 11."""
+    return 2 * (float(delay.removesuffix("ms")) + 1)
 
 
 def sender(v: ScenarioValues, flows: int = 1) -> TcpPart:
@@ -102,7 +135,7 @@ def network(
     classes: Iterable[ClassPart] = (),
     **link: Unpack[DumbbellKeys],
 ) -> Dumbbell:
-    """Flows over one link with a buffer in packets: 10 Mbit/s unless `link` says otherwise."""
+    """Flows over one link: 10 Mbit/s and a buffer of `v.buffer` packets unless `link` says otherwise."""
     given: DumbbellKeys = {
         "name": f"faba-{name}",
         "about": about,
@@ -130,4 +163,5 @@ def clients(v: ScenarioValues, **record: Unpack[RecordKeys]) -> Dumbbell:
     """The network of figure 11: clients with links of 100 Mbit/s and 1 ms, and a bottleneck of 10 Mbit/s and 1 ms."""
     flows = sender(v, v.clients).replace(traffic=v.traffic, receiver={"delay": "0ms"})
     about = "Many clients of one kind on 10 Mbit/s."
-    return network(v, "clients", about, [flows], delay=v.delay, warmup="0s", record=record)
+    buffer = packets_of_buffer(v.buffer, 10, [round_trip_ms(v.delay)] * v.clients)
+    return network(v, "clients", about, [flows], delay=v.delay, limit=f"{buffer}p", warmup="0s", record=record)

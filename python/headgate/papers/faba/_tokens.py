@@ -10,10 +10,7 @@ from headgate.experiment.declare import Claim, Experiment
 from headgate.experiment.layers import RunLine
 from headgate.experiment.measures import gauge, over_intervals
 from headgate.experiment.plots import AxisScale, one_panel
-from headgate.papers.faba._setting import FABA, WHY
-
-#: Bits of a packet on the wire. All packets have this size, so departures can be computed from utilization.
-PACKET_BITS = 512 * 8
+from headgate.papers.faba._setting import FABA, PACKET_BITS, WHY
 
 
 def _start(run: Run) -> float:
@@ -27,7 +24,10 @@ def tokens_so_far(run: Run) -> tuple[Array, Array]:
 
 
 def tokens_by_interval(run: Run) -> tuple[Array, Array]:
-    """Ends of intervals after the start, and tokens distributed per departure in each interval."""
+    """Ends of intervals after the start, and tokens distributed per departure in each interval.
+
+    All packets have the same size, so departures can be computed from utilization.
+    """
     time, mean = tokens_so_far(run)
     _, utilization = run.series("utilization")
     departures = np.cumsum(utilization * np.diff(time, prepend=0.0)) * run.rate_bps / PACKET_BITS

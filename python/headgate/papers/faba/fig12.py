@@ -2,7 +2,7 @@
 
 from headgate.experiment.declare import OpenParameter, for_each
 from headgate.papers.faba._clients import experiment, fairer
-from headgate.papers.faba._setting import OTHERS, WHY
+from headgate.papers.faba._setting import OTHERS
 
 EXPERIMENT = experiment(
     "HTTP",
@@ -13,10 +13,6 @@ EXPERIMENT = experiment(
             OTHERS,
             "FABA is fairer than {} with 1000 clients",
             lambda label: fairer(label, clients=1000),
-            {"CHOKe": WHY["fig12 CHOKe"], "FRED": WHY["fig12 FRED"]},
         )
     ),
-    FABA="fig12 not close",
-    CHOKe="fig12 CHOKe",
-    FRED="fig12 FRED",
 )

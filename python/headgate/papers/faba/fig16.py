@@ -17,6 +17,7 @@ from headgate.experiment.measures import throughput, total
 from headgate.experiment.plots import AxisScale, one_panel
 from headgate.papers.faba._setting import (
     CHOKE_MINTH,
+    COMBINED,
     DEFLATION,
     FABA,
     MIN_RTO,
@@ -27,6 +28,7 @@ from headgate.papers.faba._setting import (
     WINDOW,
     constant,
     network,
+    packets_of_buffer,
     sender,
 )
 from headgate.scenario.network import Dumbbell
@@ -52,6 +54,7 @@ def _scenario(v: ScenarioValues) -> Dumbbell:
         ],
         rate="45Mbit/s",
         delay="2ms",
+        limit=f"{packets_of_buffer(v.buffer, 45, (40, 6, 6, 6))}p",
         warmup="10s",
     )
 
@@ -68,9 +71,10 @@ EXPERIMENT = Experiment(
         OpenParameter("duration", "40s", "not stated; measures cover the last 30 s"),
         OpenParameter(
             "buffer",
-            264,
-            "not stated; as in section 5.3, a bandwidth-delay product for each of the four flows, 66 packets at 6 ms",
-            (66, 130, 440, 1760),
+            COMBINED,
+            "not stated; by section 5.3's rule, a bandwidth-delay product for each flow: 439 packets at 40 ms and "
+            "three times 66 at 6 ms",
+            (66, 132, 264, 1760),
         ),
         CHOKE_MINTH,
         WINDOW,

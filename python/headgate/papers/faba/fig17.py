@@ -2,10 +2,20 @@
 
 from headgate.build.parts import class_
 from headgate.experiment.claims import in_each_case, m, near
-from headgate.experiment.declare import Claim, Experiment, QuickVariant, grid
+from headgate.experiment.declare import Claim, Experiment, OpenParameter, QuickVariant, grid
 from headgate.experiment.layers import FixedLine, Lines
 from headgate.experiment.plots import AxisScale, one_panel
-from headgate.papers.faba._setting import FLOW_CHOICES, GOODPUTS, OPEN_BUFFER, constant, network, sender
+from headgate.papers.faba._setting import (
+    BUFFER,
+    COMBINED,
+    FLOW_CHOICES,
+    GOODPUTS,
+    constant,
+    network,
+    packets_of_buffer,
+    round_trip_ms,
+    sender,
+)
 
 EXPERIMENT = Experiment(
     about="A hundred TCP flows are one aggregate with one bucket. Up to twenty constant flows of 500 kbit/s "
@@ -16,11 +26,23 @@ EXPERIMENT = Experiment(
         "A hundred TCP flows as one class, constant flows of 500 kbit/s as another.",
         [sender(v, 100), constant("500kbit/s", v.constant)],
         classes=[class_("tcp", protocol="tcp"), class_("cbr", protocol="udp")],
+        delay=v.delay,
+        limit=f"{packets_of_buffer(v.buffer, 10, [round_trip_ms(v.delay) + 2] * (100 + v.constant))}p",
     ),
     qdiscs={"FABA": "faba:per=class"},
     cases=grid(constant=(1, 2, 4, 6, 8, 9, 10, 11, 12, 14, 16, 18, 20)),
     measures=GOODPUTS,
-    choices=(OPEN_BUFFER, *FLOW_CHOICES),
+    choices=(
+        OpenParameter(
+            "buffer",
+            156,
+            "not stated; by section 5.3's rule, a bandwidth-delay product of 78 packets for each flow, and section 6.2 "
+            "calls each of the two aggregates a flow; combined: for each connection",
+            (COMBINED, BUFFER),
+        ),
+        OpenParameter("delay", "14ms", "not stated; as in figure 9, the other mix of TCP and CBR flows", ("1ms",)),
+        *FLOW_CHOICES,
+    ),
     stated_in="section 6.2, figure 17",
     claims=(
         Claim(

@@ -7,7 +7,7 @@ from headgate.experiment.claims import Term, above, below, every
 from headgate.experiment.declare import Case, Claim, Experiment, HeadlineMeasure, QuickVariant
 from headgate.experiment.layers import Lines, ReferenceLine
 from headgate.experiment.plots import AxisScale, one_panel
-from headgate.papers.faba._setting import GOODPUTS, MIX_CHOICES, OPEN_BUFFER, WHY, mix
+from headgate.papers.faba._setting import GOODPUTS, MIX_CHOICES, SAME_BUFFER, WHY, mix
 
 
 def _cases(steps: Iterable[int]) -> tuple[Case, ...]:
@@ -38,7 +38,7 @@ EXPERIMENT = Experiment(
     qdiscs={"FABA": "faba:lambda1=$lambda1,lambda2=$lambda2"},
     cases=_cases(range(1, 101)),
     measures=GOODPUTS,
-    choices=(OPEN_BUFFER, *MIX_CHOICES),
+    choices=(SAME_BUFFER, *MIX_CHOICES),
     stated_in="section 5.1, figure 4",
     claims=(
         Claim(

@@ -5,7 +5,7 @@ from headgate.experiment.declare import Basis, Claim, Experiment, QuickVariant, 
 from headgate.experiment.layers import Lines, ReferenceLine
 from headgate.experiment.measures import total
 from headgate.experiment.plots import AxisScale, one_panel
-from headgate.papers.faba._setting import GOODPUTS, MIX_CHOICES, OPEN_BUFFER, WHY, mix
+from headgate.papers.faba._setting import GOODPUTS, MIX_CHOICES, SAME_BUFFER, WHY, mix
 
 NEVER_FULL = WHY["fig5 never full"]
 
@@ -17,7 +17,7 @@ EXPERIMENT = Experiment(
     qdiscs={"FABA": "faba:alpha=$alpha"},
     cases=grid(alpha=tuple(each / 100 for each in range(100, 151, 5))),
     measures={**GOODPUTS, "tcp_overflows": total("dropped_overflow", kind="tcp")},
-    choices=(OPEN_BUFFER, *MIX_CHOICES),
+    choices=(SAME_BUFFER, *MIX_CHOICES),
     stated_in="section 5.1, figure 5",
     claims=(
         Claim("The CBR flow gets more with a higher alpha", rises(over("alpha", "cbr", "FABA")), NEVER_FULL),

@@ -1,7 +1,7 @@
 """Tokens that FABA distributes for each departure when flows come and go."""
 
 from headgate.experiment.declare import OpenParameter, QuickVariant
-from headgate.papers.faba._setting import CLIENT_CHOICES, OPEN_BUFFER, clients
+from headgate.papers.faba._setting import CLIENT_BUFFER, CLIENT_CHOICES, clients
 from headgate.papers.faba._tokens import interval_experiment
 
 EXPERIMENT = interval_experiment(
@@ -15,7 +15,7 @@ EXPERIMENT = interval_experiment(
             "our text has no captions of figures 6 to 8; here figure 8 has many flows that start and end",
         ),
         OpenParameter("clients", 100, "not stated in our text", (20, 400)),
-        OPEN_BUFFER,
+        CLIENT_BUFFER,
         *CLIENT_CHOICES,
     ),
     stated_in="section 5.2, figure 8",

@@ -16,7 +16,17 @@ from headgate.experiment.declare import (
 from headgate.experiment.layers import GroupedBars
 from headgate.experiment.measures import drop_rate, goodput, jain, loss_run, total
 from headgate.experiment.plots import AxisScale, one_panel
-from headgate.papers.faba._setting import FABA, FLOW_CHOICES, OPEN_BUFFER, OTHERS, WHY, network, sender
+from headgate.papers.faba._setting import (
+    BUFFER,
+    COMBINED,
+    FABA,
+    FLOW_CHOICES,
+    OTHERS,
+    WHY,
+    network,
+    packets_of_buffer,
+    sender,
+)
 from headgate.scenario.network import Dumbbell
 
 #: Round-trip times in ms, the paper's goodputs at each (their unit is not stated), and the share of each in their sum.
@@ -35,6 +45,7 @@ def _scenario(v: ScenarioValues) -> Dumbbell:
         [flow.replace(name=f"rtt{rtt}", sender={"delay": f"{rtt // 2 - 1}ms"}) for rtt in ROUND_TRIPS],
         rate=v.rate,
         delay="1ms",
+        limit=f"{packets_of_buffer(v.buffer, float(v.rate.removesuffix('Mbit/s')), ROUND_TRIPS)}p",
     )
 
 
@@ -69,7 +80,12 @@ EXPERIMENT = Experiment(
     ),
     choices=(
         OpenParameter("rate", "10Mbit/s", "as in figure 11, but table 2's goodputs have a larger sum", ("20Mbit/s",)),
-        OPEN_BUFFER,
+        OpenParameter(
+            "buffer",
+            COMBINED,
+            "not stated; by section 5.3's rule, a bandwidth-delay product for each flow: 24, 49, 122 and 488 packets",
+            (40, BUFFER, 2732),
+        ),
         *FLOW_CHOICES,
     ),
     stated_in="section 5.7, table 2",
