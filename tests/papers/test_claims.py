@@ -14,6 +14,7 @@ from headgate.experiment.claims import (
     falls,
     in_each_case,
     m,
+    mean,
     near,
     over,
     rises,
@@ -54,6 +55,13 @@ def test_terms_can_be_subtracted_multiplied_and_divided(results: ExperimentResul
     assert (red / sfb).value(results, {}).mean == pytest.approx(4)
     assert (red - sfb).value(results, {}).mean == pytest.approx(0.3)
     assert (red * 100).value(results, {}).mean == pytest.approx(40)
+
+
+def test_a_mean_is_over_the_selected_cases_that_were_run(results: ExperimentResults):
+    assert mean("loss", "RED").value(results, {}).mean == pytest.approx(0.3)
+    assert mean("loss", "RED", buffer=20).value(results, {}).mean == pytest.approx(0.2)
+    with pytest.raises(NotRunError, match="leaves out"):
+        mean("loss", "RED", buffer=40).value(results, {})
 
 
 def test_in_each_case_judges_every_case_that_was_run(results: ExperimentResults):

@@ -73,6 +73,16 @@ def m(measure: str, label: str, /, **case: Any) -> Term:
     return Term(lambda results, at: results(measure, label, **{**at, **case}), frozenset({label}))
 
 
+def mean(measure: str, label: str, /, **where: Any) -> Term:
+    """The mean of a measure over the cases that were run. `where` selects cases by the value of an axis."""
+
+    def value(results: ExperimentResults, _: Case) -> Quantity:
+        cases = _selected(results, where)
+        return judge.average([results(measure, label, **each) for each in cases])
+
+    return Term(value, frozenset({label}))
+
+
 def over(axis: str, measure: str, label: str, /, **case: Any) -> Curve:
     """A measure of a discipline along an axis. `case` fixes the other axes."""
     return Curve(lambda results, at: results.over(axis, measure, label, **{**at, **case}), frozenset({label}))
@@ -154,12 +164,17 @@ def in_each_case(condition: Condition, /, **where: Any) -> Condition:
     """
 
     def judgements(results: ExperimentResults, case: Case) -> list[Judgement]:
-        cases = [each for each in results.cases if all(_meets(each[name], wanted) for name, wanted in where.items())]
-        if not cases:
-            raise NotRunError(f"a shortened run leaves out all cases of {sorted(where)}")
+        cases = _selected(results, where)
         return [judgement for each in cases for judgement in condition.judgements(results, {**case, **each})]
 
     return Condition(judgements, condition.numeric, condition.labels)
+
+
+def _selected(results: ExperimentResults, where: Case) -> list[Case]:
+    cases = [each for each in results.cases if all(_meets(each[name], wanted) for name, wanted in where.items())]
+    if not cases:
+        raise NotRunError(f"a shortened run leaves out all cases of {sorted(where)}")
+    return cases
 
 
 def _meets(value: Any, wanted: Any) -> bool:

@@ -36,17 +36,19 @@ def network(
     buffer: str,
     leaves: tuple[str, ...] = LEAVES,
     others: Iterable[FlowsPart] = (),
+    delay: str = "10ms",
     **top: Unpack[TopKeys],
 ) -> Network:
     """Five nodes on each side of a bottleneck of 45 Mbit/s.
 
-    Each pair of a left and a right node has the TCP flows of `flow`. `others` are further flows.
+    Each pair of a left and a right node has the TCP flows of `flow`. `others` are further flows. `delay` is the
+    bottleneck's.
     """
     left, right = ([f"n{number}" for number in range(first, first + SIDE)] for first in (0, SIDE))
     leaf = link(rate="100Mbit/s", limit="1000p", qdisc="droptail")
     return Network(
         links=[
-            link("A", "B", name="A-B", rate="45Mbit/s", delay="10ms", limit=buffer),
+            link("A", "B", name="A-B", rate="45Mbit/s", delay=delay, limit=buffer),
             *(leaf.replace(from_=node, to="A", delay=delay) for node, delay in zip(left, leaves, strict=True)),
             *(leaf.replace(from_="B", to=node, delay=delay) for node, delay in zip(right, leaves, strict=True)),
         ],
@@ -80,7 +82,15 @@ CHOICES = (
 )
 #: The open parameter of experiments with different delays on a side.
 DELAYS = OpenParameter(
-    "delays",
-    "bottleneck 10 ms, leaves 1, 5, 10, 15, 20 ms",
-    "our text has no figure 4; round-trip times are 24 to 100 ms, 61 on average",
+    "leaf delays",
+    "1, 5, 10, 15, 20 ms",
+    "our text has no figure 4; with the bottleneck they make round-trip times of 20 to 80 ms more than its own",
+)
+#: Whether RED marks above maxth.
+ABOVE = OpenParameter(
+    "above_maxth",
+    "on",
+    'section III-B: above maxth "the RED queue marks every packet". But section I says dropped or marked, and many '
+    "implementations of RED drop there (off)",
+    ("off",),
 )

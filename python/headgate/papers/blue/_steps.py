@@ -7,10 +7,10 @@ from matplotlib.axes import Axes
 
 from headgate.experiment.declare import Experiment, OpenParameter, ScenarioValues
 from headgate.experiment.layers import RunLine, series
-from headgate.experiment.measures import RunMeasure, over_intervals
+from headgate.experiment.measures import RunMeasure, average, over_intervals
 from headgate.experiment.plots import AxisScale, Plot, PlotPanel
 from headgate.experiment.results import ExperimentResults
-from headgate.papers.blue._network import CHOICES, DELAYS, PAIRS, connection, network
+from headgate.papers.blue._network import ABOVE, CHOICES, DELAYS, PAIRS, connection, network
 from headgate.scenario.network import Network
 
 #: Number of connections in each step of 20 s.
@@ -21,19 +21,21 @@ STEADY = 0.05
 #: A link counts as underutilized if it is not always busy in more than this share of the intervals.
 UNDERUTILIZED = 0.05
 
-QDISCS = {"RED": "red:preset=R2", "BLUE": "blue:preset=B4"}
+QDISCS = {"RED": "red:preset=R2,mark_above_maxth=$above_maxth", "BLUE": "blue:preset=B4"}
 WITH_TIMEOUTS = ({"ecn_timeout": True},)
 
 #: Open parameters of these experiments.
 OPEN = (
     *CHOICES,
     DELAYS,
+    ABOVE,
     OpenParameter(
-        "buffer",
-        "350KB",
-        "not stated; the middle of 258 to 458 KB. With these sizes, buffer and path (342 packets in 61 ms) "
-        "hold one packet of each of 600 connections, but not of 800, as the text says",
-        ("200KB", "500KB"),
+        "delay_and_buffer",
+        "20ms 250KB",
+        "the bottleneck's; not stated. The delay is that of figure 5. By the text BLUE's drops begin at 800 "
+        "connections: buffer and path hold one packet of each of 600 connections, but not of 800. With 20 ms the path "
+        "holds 455 packets, and 250 KB are the middle of 145 to 345",
+        ("10ms 350KB", "20ms 350KB", "30ms 150KB"),
     ),
     OpenParameter("duration", "100s", "the text mentions 60 s; here a fifth and last step has 1000 connections"),
 )
@@ -41,12 +43,14 @@ OPEN = (
 
 def scenario(v: ScenarioValues) -> Network:
     """Connections that send without end, 200 more every 20 s."""
+    delay, buffer = v.delay_and_buffer.split()
     return network(
         v,
         connection(v).replace(
             start={"flows": 200 // PAIRS, "every": f"{STEP_S}s", "within": "1s"}, ecn_timeout=v.ecn_timeout
         ),
-        v.buffer,
+        buffer,
+        delay=delay,
         name="blue-steps",
         about="200 more connections every 20 s on 45 Mbit/s, all with ECN.",
         duration="100s",
@@ -67,6 +71,8 @@ MEASURES: dict[str, RunMeasure] = {
         ("p_sd", "gauge:probability", np.std),
     )
 }
+#: Means over the steps.
+MEASURES |= {name: average(*(MEASURES[f"{name}_{load}"] for load in LOADS)) for name in ("queue_sd", "p_sd")}
 
 
 def panel(label: str, metric: str, y: AxisScale, title: str = "", scale: float = 1.0) -> PlotPanel:

@@ -11,7 +11,10 @@ from headgate.scenario.network import Dumbbell
 
 #: Sessions of netperf.
 CONNECTIONS = (50, 100, 200, 300, 400)
-QDISCS = {"RED": "red:minth=10KB,maxth=40KB,maxp=1,wq=0.002,mark_above_maxth=on", "BLUE": "blue:preset=testbed"}
+QDISCS = {
+    "RED": "red:minth=10KB,maxth=40KB,maxp=1,wq=0.002,mark_above_maxth=$above_maxth",
+    "BLUE": "blue:preset=testbed",
+}
 FULL = WHY["fig13 full"]
 
 
@@ -77,7 +80,13 @@ EXPERIMENT = Experiment(
             "the testbed has the ECN of RFC 2481; the later RFC 3168 (section 6.1.5) forbids ECN-capable "
             "retransmissions",
         ),
-        OpenParameter("RED above maxth", "marks", "as in the paper's other REDs, which mark every packet there"),
+        OpenParameter(
+            "above_maxth",
+            "off",
+            "the testbed's RED is ALTQ's. Its red_addq (altq_red.c) drops every packet above maxth, also with ECN. "
+            "Section III-B: marks (on)",
+            ("on",),
+        ),
         OpenParameter("interval", "50 s, after 10 s", "the same mean as over the paper's five intervals of 10 s"),
     ),
     stated_in="section III-E",

@@ -1,7 +1,7 @@
 """BLUE's marking probability while connections are added."""
 
 from headgate.experiment.claims import above, below, every, m
-from headgate.experiment.declare import Claim
+from headgate.experiment.declare import Basis, Claim
 from headgate.experiment.plots import Plot
 from headgate.papers.blue._steps import LOADS, NOTE, PROBABILITY, STEADY, experiment, panel
 
@@ -16,6 +16,8 @@ EXPERIMENT = experiment(
         Claim(
             "BLUE marks every packet from 800 connections on",
             every(above(m(f"p_{load}", "BLUE"), 0.99) for load in (800, 1000)),
+            # The buffer of figure 6 implies it.
+            basis=Basis.ILLUSTRATION,
         ),
     ),
     plot=Plot(panel("BLUE", "gauge:probability", PROBABILITY), NOTE, height=3.6),
