@@ -217,7 +217,7 @@ pub fn differences(scenario: &Scenario) -> Vec<String> {
         ),
         (|group| group.ecn && group.ecn_retransmits, "the kernel's retransmissions are not ECN-capable"),
         (
-            |group| group.delayed_ack.is_some() && group.abc.is_none(),
+            |group| group.delayed_ack.is_some() && group.abc.is_none() && !group.count_delivered,
             "the kernel's window grows by acknowledged bytes, not by ACKs: as with `abc`",
         ),
         (|group| group.abe, "the kernel has no `abe`: a mark reduces the window as much as a loss"),

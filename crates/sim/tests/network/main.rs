@@ -7,6 +7,7 @@ mod classes;
 mod control;
 mod event_log;
 mod links;
+mod linux;
 mod media;
 mod metrics;
 mod paths;
