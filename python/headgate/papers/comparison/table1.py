@@ -81,7 +81,7 @@ EXPERIMENT = Experiment(
         "cbr_part": lambda run: 1 - float(run.flows("dropped", "cbr").sum() / run.flows("arrived", "cbr").sum()),
     },
     published=(
-        # The sums of both columns, in either unit: the evidence for the unit.
+        # The sums of both columns in either unit show which the paper has.
         _published("sum", "2^20 bit/s", 1.0, *SUMS),
         _published("sum_decimal", "10^6 bit/s", 1.0, *SUMS),
         _published("tcp", "Mbit/s", 1.0, 0.42, 0.80, 1.61, 3.14, 5.73, 7.41, 13.94),
