@@ -11,7 +11,7 @@
 //! | repair of a timeout, new data acknowledged | timestamp or duplicates |
 //! | neither | duplicates |
 //!
-//! An ECN echo forbids it: the mark is evidence of congestion. The windows return to those before the reduction, as in
+//! An ECN echo forbids it: the mark is a sign of congestion. The windows return to those before the reduction, as in
 //! Linux; RFC 4015 also lets the sender adapt its timeout.
 //!
 //! | Linux 6.1 | here |
