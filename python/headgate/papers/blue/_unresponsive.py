@@ -89,11 +89,11 @@ OPEN = (
     ),
     OpenParameter(
         "drops",
-        "overfull=any,penalty_alone=off",
-        "figure 14 as printed: it drops a packet within its loop, for any overfull bin and whatever pmin is. The text "
-        "of section IV-A, figure 15 and equation (1) count only flows polluted at every level (all). By its text the "
-        "enqueues of flows with a pmin of 1 are limited in rate (on)",
-        ("overfull=all,penalty_alone=off", "overfull=any,penalty_alone=on", "overfull=all,penalty_alone=on"),
+        "overfull=all,penalty_alone=on",
+        "the text: section IV-A, figure 15 and equation (1) count only flows polluted at every level (all), and the "
+        "enqueues of flows with a pmin of 1 are limited in rate (on). Figure 14 as printed drops within its loop, for "
+        "any overfull bin and whatever pmin is (any, off). Table III's 0.01 Mbit/s of TCP's drops speaks for all",
+        ("overfull=any,penalty_alone=off", "overfull=any,penalty_alone=on", "overfull=all,penalty_alone=off"),
     ),
     OpenParameter(
         "departures",

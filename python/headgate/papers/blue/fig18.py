@@ -11,6 +11,8 @@ TWO, ONE = "SFB, 2 levels of 23 bins", "SFB, 1 level of 46 bins"
 #: (0.70). The bins of the 400 TCP flows are random too. The number of misclassified flows therefore has a standard
 #: deviation of about a quarter of its mean with two levels, and of a seventh with one.
 CHANCE = 0.25
+#: The rate limit of unresponsive flows, in Mbit/s.
+LIMIT = 0.16
 
 EXPERIMENT = experiment(
     about="Eight unresponsive flows pollute about a quarter of the bins in each level. How many of the 400 TCP "
@@ -40,6 +42,12 @@ EXPERIMENT = experiment(
             "With one level of 46 bins 16.12 % are misclassified, as equation (1) says (within a quarter)",
             near(m("starved", ONE), misclassified(1, 46, 8), within=CHANCE),
             WHY["fig18 chance"],
+        ),
+        Claim(
+            "SFB limits the eight unresponsive flows together to 0.16 Mbit/s (within a quarter)",
+            near(m("unresponsive_rate", TWO), LIMIT, within=0.25),
+            WHY["leak"],
+            place="section IV-B",
         ),
         Claim(
             "Two levels misclassify fewer flows than one with as many bins",

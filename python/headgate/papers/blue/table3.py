@@ -42,6 +42,10 @@ def _limits_more(label: str) -> Callable[[int], Condition]:
     return lambda rate: below(m("unresponsive_rate", label, rate=rate), m("unresponsive_rate", "RED", rate=rate))
 
 
+def _protects_more_than(label: str) -> Callable[[int], Condition]:
+    return lambda rate: below(m("loss_tcp", "SFB", rate=rate), m("loss_tcp", label, rate=rate))
+
+
 EXPERIMENT = experiment(
     place="table III",
     about="400 TCP flows and an unresponsive flow of 2 or 45 Mbit/s share 45 Mbit/s for 100 s. Whose packets "
@@ -77,6 +81,16 @@ EXPERIMENT = experiment(
             "SFB drops a very small amount of TCP's packets (0.1 % of the link), at {} Mbit/s",
             lambda rate: below(m("loss_tcp", "SFB", rate=rate), 0.1 * CONSIDERABLE),
             WHY["overfull"],
+        ),
+        *(
+            claim
+            for other in ("RED", "SFRED", "SFQ+RED")
+            for claim in per_rate(
+                f"SFB drops fewer of TCP's packets than {other}, at {{}} Mbit/s",
+                _protects_more_than(other),
+                WHY["overfull"],
+                place="table III",
+            )
         ),
         *per_rate(
             "Under RED the unresponsive flow stays close to its sending rate (3/4), at {} Mbit/s",
