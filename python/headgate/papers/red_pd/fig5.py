@@ -4,7 +4,7 @@ from functools import partial
 
 from headgate import style
 from headgate.experiment.claims import Curve, above, in_each_case, m, near
-from headgate.experiment.declare import Claim, PublishedNumbers
+from headgate.experiment.declare import Basis, Claim, PublishedNumbers
 from headgate.experiment.layers import MARKERS, FixedLine, Line
 from headgate.experiment.plots import AxisScale, one_panel
 from headgate.papers.red_pd import _skew as skew
@@ -43,12 +43,14 @@ EXPERIMENT = skew.experiment(
             "The 1 % of the flows that send most in 5 s send 36 % of the bytes of the next 5 s (within 10 %)",
             near(m("following", "5 s", flows=0.01), 0.36, within=0.1),
             place="section 3, figure 5",
+            basis=Basis.ILLUSTRATION,
         ),
         Claim(
             "High-bandwidth flows of 5 s predict those of the next 5 s: the top 0.1 % to 10 % of the flows "
             "keep more than half of their share",
             in_each_case(above(m("following", "5 s"), m("bytes", "5 s"), times=0.5), flows=lambda part: part <= 0.1),
             place="section 3",
+            basis=Basis.ILLUSTRATION,
         ),
     ),
     plot=one_panel(
