@@ -1,10 +1,12 @@
 """Common to the experiments of section IV: 400 TCP flows beside unresponsive flows."""
 
 from functools import partial
+from typing import Unpack
 
 import numpy as np
 
 from headgate.analysis.runs import Array, Run
+from headgate.build.keys import TopKeys
 from headgate.build.parts import udp
 from headgate.experiment.declare import Experiment, OpenParameter, QuickVariant, ScenarioValues
 from headgate.experiment.layers import ReferenceLine, RunLine
@@ -19,8 +21,11 @@ FLOWS = 400
 FAIR_BPS = (45e6 - 0.16e6) / FLOWS
 
 
-def scenario(v: ScenarioValues) -> Network:
-    """TCP flows between all pairs of nodes. All unresponsive flows have the same sending and receiving node."""
+def scenario(v: ScenarioValues, schedule: str = "", **top: Unpack[TopKeys]) -> Network:
+    """TCP flows between all pairs of nodes. All unresponsive flows have the same sending and receiving node.
+
+    `schedule` changes the rate of the unresponsive flows over time. `top` are further keys of the scenario.
+    """
     return network(
         v,
         connection(v).replace(flows=FLOWS // PAIRS, start="0s..1s", ecn_timeout=v.ecn_timeout),
@@ -28,7 +33,7 @@ def scenario(v: ScenarioValues) -> Network:
         EVEN,
         [
             udp(
-                f"{v.rate}Mbit/s",
+                traffic=f"cbr:rate={v.rate}Mbit/s,schedule=[{schedule}]",
                 name="unresponsive",
                 profile="ns2",
                 from_="n0",
@@ -43,8 +48,7 @@ def scenario(v: ScenarioValues) -> Network:
         ],
         name="blue-unresponsive",
         about=f"400 TCP flows, and {v.unresponsive} unresponsive of {v.rate} Mbit/s, on 45 Mbit/s.",
-        duration="100s",
-        warmup=v.warmup,
+        **{"duration": "100s", "warmup": v.warmup, **top},
     )
 
 
