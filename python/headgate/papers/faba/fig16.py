@@ -13,7 +13,7 @@ from headgate.experiment.declare import (
     grid,
 )
 from headgate.experiment.layers import FixedLine, Lines
-from headgate.experiment.measures import throughput, total
+from headgate.experiment.measures import drop_rate, path_delay_ms, throughput, total
 from headgate.experiment.plots import AxisScale, one_panel
 from headgate.papers.faba._setting import (
     CHOKE_MINTH,
@@ -66,7 +66,13 @@ EXPERIMENT = Experiment(
     scenario=_scenario,
     qdiscs={**OTHERS, **FABA},
     cases=grid(fragile=WINDOWS),
-    measures={"fragile": throughput("fragile") * 1e-6, "dropped": total("dropped", "fragile")},
+    measures={
+        "fragile": throughput("fragile") * 1e-6,
+        "dropped": total("dropped", "fragile"),
+        "lost": drop_rate("fragile"),
+        "lost_cbr": drop_rate("cbr"),
+        "delay_ms": path_delay_ms("fragile"),
+    },
     choices=(
         OpenParameter("duration", "40s", "not stated; measures cover the last 30 s"),
         OpenParameter(

@@ -3,7 +3,7 @@
 from headgate.experiment.claims import above, at_most, below, m, over, rises
 from headgate.experiment.declare import Basis, Claim, Experiment, QuickVariant, grid
 from headgate.experiment.layers import Lines, ReferenceLine
-from headgate.experiment.measures import total
+from headgate.experiment.measures import link, total
 from headgate.experiment.plots import AxisScale, one_panel
 from headgate.papers.faba._setting import GOODPUTS, MIX_CHOICES, SAME_BUFFER, WHY, mix
 
@@ -16,7 +16,11 @@ EXPERIMENT = Experiment(
     scenario=mix,
     qdiscs={"FABA": "faba:alpha=$alpha"},
     cases=grid(alpha=tuple(each / 100 for each in range(100, 151, 5))),
-    measures={**GOODPUTS, "tcp_overflows": total("dropped_overflow", kind="tcp")},
+    measures={
+        **GOODPUTS,
+        "tcp_overflows": total("dropped_overflow", kind="tcp"),
+        "queue": link("queue_packets_mean"),
+    },
     choices=(SAME_BUFFER, *MIX_CHOICES),
     stated_in="section 5.1, figure 5",
     claims=(
