@@ -22,7 +22,7 @@ def test_breathe_protects_tcp_where_red_and_plain_choke_do_not(tmp_path: Path):
         "Under DropTail TCP gets nearly nothing (less than 5 % of the fair rate)",
         "Under RED TCP gets nearly nothing (less than 5 % of the fair rate)",
         "CHOKe with one candidate protects TCP less than with ten",
-        "Under AFD flows of 10 Mbit/s get more than TCP flows",
+        "BREATHe bounds every constant flow to r_limit",
         "BREATHe protects TCP more than CHOKe-1 does",
         "BREATHe protects TCP more than SFQ does",
         "More TCP flows are near the fair rate (0.6 to 1.2 kbit/s) under BREATHe than under CHOKe-1",

@@ -2,6 +2,7 @@
 
 from functools import partial
 
+from headgate.build.keys import AccessKeys
 from headgate.build.parts import tcp, udp
 from headgate.experiment import findings
 from headgate.experiment.declare import Experiment, OpenParameter, QuickVariant, ScenarioValues
@@ -25,27 +26,28 @@ FAIR_LOOK = {"linewidth": 1.2, "label": "fair rate"}
 
 
 def scenario(v: ScenarioValues) -> Dumbbell:
-    """All flows have access links of 5 ms and start in the first 10 s."""
+    """The CHOKe paper's network: access links of 10 Mbit/s, and 1 ms on every link. Flows start in the first 10 s."""
+    access: AccessKeys = {"rate": "10Mbit/s", "delay": v.delay}
     return Dumbbell(
         name="breathe",
         about="1000 TCP flows and 30 unresponsive flows on 1 Mbit/s.",
         duration="1000s",
         rate="1Mbit/s",
-        delay="10ms",
+        delay=v.delay,
         limit="300p",
         flows=[
             tcp(
                 1000,
                 profile="ns2",
                 recovery=v.recovery,
-                window=20,
+                window=v.window,
                 min_rto=v.min_rto,
-                access={"delay": "5ms"},
+                access=access,
                 start="0s..10s",
                 send_jitter="4ms",
             ),
             *(
-                udp(rate, name=name, profile="ns2", flows=flows, access={"delay": "5ms"}, jitter=0.1, start="0s..10s")
+                udp(rate, name=name, profile="ns2", flows=flows, access=access, jitter=0.1, start="0s..10s")
                 for name, rate, flows in CONSTANT
             ),
         ],
@@ -71,18 +73,20 @@ CHOICES = (
         "10kbit/s",
         "not stated; the rate of the slowest constant flows. The link's rate over it gives 100 counters. The "
         "heavy-hitter set needs more counters than there are heavy flows, and fewer than there are flows",
-        ("1kbit/s", "2kbit/s", "5kbit/s", "15kbit/s", "20kbit/s", "33kbit/s", "100kbit/s"),
+        ("1kbit/s", "2kbit/s", "5kbit/s", "7kbit/s", "8kbit/s", "15kbit/s", "20kbit/s", "33kbit/s", "100kbit/s"),
     ),
     OpenParameter(
         "red",
-        "minth=25%,maxth=50%,maxp=0.1",
-        "not stated; thresholds at a quarter and a half of the buffer as in other papers of the time",
-        ("minth=5%,maxth=99%,maxp=0.1", "minth=50%,maxth=99%,maxp=0.02"),
+        "minth=100p,maxth=200p,maxp=0.1",
+        "not stated. The CHOKe paper, which the letter cites, has the same link, packets and buffer, with 100 and 200 "
+        "packets (so has the test of a CHOKe for ns-3). It does not state maxp; 0.1 is ns-2.35's default",
+        ("minth=100p,maxth=200p,maxp=0.02", "minth=25%,maxth=50%,maxp=0.1", "minth=50%,maxth=99%,maxp=0.02"),
     ),
     OpenParameter("afd_sample", 5, "not stated; AFD's paper samples one arrival in five", (1, 20)),
-    OpenParameter("delays", "10 ms, links of flows 5 ms", "our text of the paper has no figure 1"),
+    OpenParameter("delay", "1ms", "our text has no figure 1. The CHOKe paper has 1 ms on every link", ("5ms", "10ms")),
+    OpenParameter("access", "10Mbit/s", "the access links of the CHOKe paper. The fastest flows send as much"),
     OpenParameter("recovery", "newreno", "not stated", ("reno", "sack")),
-    OpenParameter("window", 20, "not stated; ns-2's default. A flow's fair share is a packet in 8 s"),
+    OpenParameter("window", 300, "the CHOKe paper's. A flow's fair share is a packet in 8 s", (20,)),
     OpenParameter("min_rto", "200ms", "ns-2.35's default", ("1s",)),
     OpenParameter(
         "packet",

@@ -1,9 +1,13 @@
 """Goodput of TCP and unresponsive flows: 1030 flows on 1 Mbit/s."""
 
-from headgate.experiment.claims import above, below, m, near
-from headgate.experiment.declare import Claim, HeadlineMeasure, PublishedNumbers, for_each
+import math
+import re
+
+from headgate.analysis.runs import Run
+from headgate.experiment.claims import above, below, every, m, near
+from headgate.experiment.declare import Basis, Claim, HeadlineMeasure, PublishedNumbers, for_each
 from headgate.experiment.layers import GroupedBars, ReferenceLine
-from headgate.experiment.measures import goodput
+from headgate.experiment.measures import RunMeasure, goodput
 from headgate.experiment.plots import AxisScale, one_panel
 from headgate.papers.breathe._setting import CONSTANT, FAIR_BPS, FAIR_LOOK, NOT_DRAWN, WHY, experiment
 
@@ -11,6 +15,20 @@ from headgate.papers.breathe._setting import CONSTANT, FAIR_BPS, FAIR_LOOK, NOT_
 TICKS = (0.01, 0.1, 1, 10, 100, 1000)
 #: The number of flows of each group.
 GROUPS = {"tcp": 1000, **{name: flows for name, _, flows in CONSTANT}}
+
+#: Disciplines of figure 2 that BREATHe is compared with.
+OTHERS = ("CHOKe-1", "CHOKe-10", "SFQ", "AFD")
+
+
+def _of_limit(group: str) -> RunMeasure:
+    """Goodput of a group's fastest flow over BREATHe's `r_limit`; NaN under other disciplines."""
+
+    def of_limit(run: Run) -> float:
+        limit = re.search(r"r_limit=(\d+)kbit/s", run.key.qdisc)
+        return float(run.flows("goodput_bps", group).max()) / (float(limit[1]) * 1e3) if limit else math.nan
+
+    return RunMeasure(of_limit)
+
 
 EXPERIMENT = experiment(
     about="A thousand TCP flows and thirty constant flows share 1 Mbit/s. The constant flows send 10 kbit/s to "
@@ -20,6 +38,8 @@ EXPERIMENT = experiment(
         "protection": goodput(kind="tcp") * (1 / (1000 * FAIR_BPS)),
         # Mean goodput of the flows of a group in kbit/s.
         **{group: goodput(group) * (1e-3 / flows) for group, flows in GROUPS.items()},
+        **{f"{group}_of_limit": _of_limit(group) for group, _, _ in CONSTANT},
+        "udp": goodput(kind="udp") * (1e-3 / 30),
     },
     published=(
         PublishedNumbers(
@@ -53,20 +73,23 @@ EXPERIMENT = experiment(
             near(m("protection", "AFD"), 0.78, within=0.1),
             WHY["fig2 AFD"],
         ),
-        Claim("Under AFD flows of 10 Mbit/s get more than TCP flows", above(m("cbr10m", "AFD"), m("tcp", "AFD"))),
+        Claim("Under AFD a UDP flow gets more than a TCP flow, on average", above(m("udp", "AFD"), m("tcp", "AFD"))),
         *for_each(
-            ("CHOKe-1", "CHOKe-10", "SFQ", "AFD"),
+            OTHERS,
             "BREATHe protects TCP more than {} does",
             lambda other: above(m("protection", "BREATHe"), m("protection", other)),
             WHY["limits"],
         ),
-        *(
-            Claim(
-                f"BREATHe bounds flows of {rate} (to twice the fair rate at most)",
-                below(m(group, "BREATHe"), 2e-3 * FAIR_BPS),
-                WHY["limits"],
-            )
-            for group, rate, _ in CONSTANT
+        Claim(
+            "BREATHe bounds every constant flow to r_limit",
+            # A flow of 10 kbit/s sends no more than our r_limit.
+            every(below(m(f"{group}_of_limit", "BREATHe"), 1.0) for group, _, _ in CONSTANT if group != "cbr10k"),
+            basis=Basis.PAPER,
+        ),
+        Claim(
+            "BREATHe provides fair bandwidth allocation: no group of constant flows has more than twice the fair rate",
+            every(below(m(group, "BREATHe"), 2e-3 * FAIR_BPS) for group, _, _ in CONSTANT),
+            WHY["limits"],
         ),
     ),
     plot=one_panel(
