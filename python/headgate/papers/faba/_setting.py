@@ -51,7 +51,12 @@ STEADY = OpenParameter(
 DEFLATION = OpenParameter(
     "partial_deflation", True, "as in RFC 2582 and 6582, and ns-2's default since May 2003; before, none", (False,)
 )
-MIN_RTO = OpenParameter("min_rto", "200ms", "ns-2.35's default; ns-2 of 2002 to 2004 had 1 s", ("1s",))
+MIN_RTO = OpenParameter(
+    "min_rto",
+    "1s",
+    "ns-2's default from May 2001 to October 2004 (its CHANGES.html); the paper appeared in February 2004",
+    ("200ms",),
+)
 JITTER = OpenParameter("jitter", 0.1, "random sending times prevent lockstep; TCP sends with a delay of up to 200 us")
 #: A buffer by the paper's rule: the bandwidth-delay products of all flows together (`packets_of_buffer`).
 COMBINED = "combined"

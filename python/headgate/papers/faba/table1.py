@@ -11,7 +11,7 @@ from headgate.experiment.declare import (
     grid,
 )
 from headgate.experiment.layers import Lines, PublishedMarks
-from headgate.experiment.measures import gauge, throughput_of_fair
+from headgate.experiment.measures import gauge, throughput_of_fair, total
 from headgate.experiment.plots import AxisScale, one_panel
 from headgate.papers.faba._setting import CHOKE_MINTH, FABA, MIX_CHOICES, OTHERS, WHY, mix
 
@@ -26,7 +26,11 @@ EXPERIMENT = Experiment(
     scenario=mix,
     qdiscs={**OTHERS, "SFED": "sfed", **FABA},
     cases=grid(buffer=BUFFERS),
-    measures={"tcp_share": throughput_of_fair(kind="tcp"), "buckets": gauge("flows")},
+    measures={
+        "tcp_share": throughput_of_fair(kind="tcp"),
+        "buckets": gauge("flows"),
+        "timeouts": total("timeouts", kind="tcp"),
+    },
     published=(
         PublishedNumbers(
             "tcp_share",
