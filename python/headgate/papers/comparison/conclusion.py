@@ -16,8 +16,8 @@ ONE, MANY = {"udp": NUMBERS[0]}, {"udp": NUMBERS[-1]}
 
 EXPERIMENT = Experiment(
     place="section 5",
-    about="Ten TCP flows share 1 Mbit/s with one, five and twenty UDP flows. The table's other columns are words without "
-    "a measurement: space, state for each flow, and ease of configuration.",
+    about="Ten TCP flows share 1 Mbit/s with one, five and twenty UDP flows. The table's other columns are words, not "
+    "measurements: space, state for each flow, and ease of configuration.",
     scenario=lambda v: network(v, "conclusion", f"Ten TCP flows and {v.udp} UDP flows.", cbr_flows=v.udp),
     qdiscs={label: QDISCS[label] for label in ("RED", "FRED", "BLUE", "SFB", "CHOKe")},
     cases=grid(udp=NUMBERS),

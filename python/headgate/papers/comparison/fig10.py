@@ -38,7 +38,8 @@ EXPERIMENT = Experiment(
         Claim(
             "The 49 TCP flows still get 0.925 Mbit/s or more",
             above(m("tcp", "SFB"), 0.9245),
-            basis=Basis.PAPER,
+            # The rest of a full link, once UDP has what Boxtime admits.
+            basis=Basis.ILLUSTRATION,
         ),
         Claim(
             "The UDP flow holds 4 to 5 KB of the queue",
