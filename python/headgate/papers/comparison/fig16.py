@@ -23,6 +23,8 @@ from headgate.papers.comparison._setting import (
 
 #: Numbers of TCP and of UDP flows, then the color and marker of each combination.
 ONE_TCP, TEN_TCP, FIVE_UDP = {"tcp": 1, "udp": 1}, {"tcp": 10, "udp": 1}, {"tcp": 10, "udp": 5}
+#: The reading of the axis in which UDP flows together have its rate.
+TOGETHER = "of all flows"
 FLOWS = (ONE_TCP, TEN_TCP, FIVE_UDP)
 LOOKS = ((style.FAIR, "D"), (style.TCP, "o"), (style.UNRESPONSIVE, "s"))
 
@@ -58,7 +60,13 @@ EXPERIMENT = Experiment(
     about="One or ten TCP flows and one or five UDP flows share 1 Mbit/s under A-CHOKe, then under RED. How "
     "does UDP's throughput depend on their numbers?",
     scenario=lambda v: network(
-        v, "fig16", f"{v.tcp} TCP and {v.udp} UDP flows.", tcp_flows=v.tcp, cbr_flows=v.udp, events="all"
+        v,
+        "fig16",
+        f"{v.tcp} TCP and {v.udp} UDP flows.",
+        tcp_flows=v.tcp,
+        cbr_flows=v.udp,
+        cbr=f"{v.cbr / (v.udp if v.udp_rate == TOGETHER else 1):g}Mbit/s",
+        events="all",
     ),
     qdiscs={"CHOKe": A_CHOKE, "RED": RED},
     cases=_cases(RATES),
@@ -69,9 +77,11 @@ EXPERIMENT = Experiment(
     },
     choices=(
         OpenParameter(
-            "UDP rate",
-            "the rate of each flow",
-            "the paper changes only the number of UDP flows; five flows together then send five times the rate",
+            "udp_rate",
+            "of each flow",
+            "the paper changes only the number of UDP flows, so five send five times the rate of one. But then UDP's "
+            "throughput under RED depends on their number at low rates. With the rate of all flows it does not",
+            (TOGETHER,),
         ),
         *WITH_UDP,
         MAXP,
