@@ -25,7 +25,7 @@ PACKET_BITS = 8000
 #: the time.
 _RED = "minth=10p,maxth=33p,maxp=0.1,wq=0.002"
 RED = f"red:{_RED},gentle=on"
-RED_PD = f"red_pd:{_RED},spare_unresponsive=$spare_unresponsive,noidle=$noidle,unresponsive_test=$unresponsive_test"
+RED_PD = f"red_pd:{_RED},maxdecrease=$maxdecrease,$unresponsive"
 
 #: Reasons for drops before the queue.
 PREFILTER = ("prefilter", "unresponsive")
@@ -42,26 +42,33 @@ JITTER = OpenParameter(
     "not stated; the authors' CBR sources have none, and RED's random drops prevent lockstep",
     (0.1,),
 )
-SPARE_UNRESPONSIVE = OpenParameter(
-    "spare_unresponsive",
-    "off",
-    "whether unresponsive flows are spared, too, while RED's average lies below minth. Section 4.2 makes no "
-    "exception; ns-2.35's engine, which the figures come from, drops their packets",
-    ("on",),
-)
-NOIDLE = OpenParameter(
-    "noidle",
-    "on",
-    "whether unresponsive flows are spared, too, while at most one packet is queued. The text does not say; "
-    "ns-2.35 has both and does not spare them by default",
-    ("off",),
+MAXDECREASE = OpenParameter(
+    "maxdecrease",
+    0.05,
+    "section 4.2 states no value; 0.05 is from the authors' scripts (`max_decrease` in `monitoring.tcl`)",
+    (0.02, 0.1),
 )
 
+#: Without the test of section 7, no flow counts as unresponsive.
+NO_TEST = "unresponsive_test=off"
+#: ns-2.35's engine with its defaults drops packets of unresponsive flows at any load.
+ENGINE = "spare_unresponsive=off,noidle=off"
+#: The engine with `noidle_`: it spares unresponsive flows while at most one packet is queued.
+NOIDLE = "spare_unresponsive=off"
+#: Section 4.2 spares every flow while RED's average lies below minth.
+TEXT = "spare_unresponsive=on"
 
-def unresponsive_test(script: str, value: str = "on") -> OpenParameter:
-    """Whether RED-PD tests for unresponsive flows, as in a script of the authors."""
-    other = "off" if value == "on" else "on"
-    return OpenParameter("unresponsive_test", value, f"not stated; as in the authors' `{script}`", (other,))
+
+def unresponsive(value: str, evidence: str) -> OpenParameter:
+    """Whether RED-PD tests for unresponsive flows, and when it spares them. `evidence` supports our value."""
+    reason = (
+        "section 5 does not say whether flows are tested for unresponsiveness, which section 7 introduces. By section "
+        "4.2 the filter spares every flow at low demand; the authors' engine in ns-2.35, which the figures come from, "
+        f"spares no unresponsive flow. {evidence}"
+    )
+    return OpenParameter(
+        "unresponsive", value, reason, tuple(each for each in (NO_TEST, ENGINE, NOIDLE, TEXT) if each != value)
+    )
 
 
 def network(

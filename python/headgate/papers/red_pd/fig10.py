@@ -47,20 +47,16 @@ EXPERIMENT = Experiment(
         warmup=v.warmup,
         duration="390s",
     ),
-    qdiscs={"RED": net.RED, "RED-PD": f"{net.RED_PD},maxdecrease=$maxdecrease"},
+    qdiscs={"RED": net.RED, "RED-PD": net.RED_PD},
     measures={"ambient": net.ambient, "fairness": jain(), **{f"flow{n}": throughput(f"flow{n}") for n in FLOWS}},
     published=(PublishedNumbers("ambient", "section 5.2", {"RED": (63,), "RED-PD": (4,)}, unit="%", scale=100.0),),
     choices=(
         OpenParameter(
             "warmup", "190s", "the authors' `allUDP.sh` measures from 190 s to 390 s; the text says after 20 s"
         ),
-        net.unresponsive_test("allUDP.sh", "off"),
-        OpenParameter(
-            "maxdecrease", 0.05, "section 4.2 states no value; 0.05 is from the authors' scripts", (0.02, 0.1)
-        ),
+        net.unresponsive(net.NO_TEST, "The authors' `allUDP.sh` turns the test off"),
+        net.MAXDECREASE,
         net.JITTER,
-        net.SPARE_UNRESPONSIVE,
-        net.NOIDLE,
     ),
     stated_in="section 5.2, figure 10",
     claims=(

@@ -71,10 +71,9 @@ EXPERIMENT = Experiment(
         OpenParameter(
             "warmup", "50s", "the authors' `allTCP.pl` measures from 50 s to 490 s; the text says after 20 s"
         ),
-        net.unresponsive_test("allTCP.sh"),
+        net.unresponsive(net.ENGINE, "The authors' `allTCP.sh` leaves the test on"),
+        net.MAXDECREASE,
         net.MIN_RTO,
-        net.SPARE_UNRESPONSIVE,
-        net.NOIDLE,
     ),
     stated_in="section 5.4, figure 13",
     claims=(
