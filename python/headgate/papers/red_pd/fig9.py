@@ -77,6 +77,11 @@ EXPERIMENT = Experiment(
         ),
         *for_each(
             LABELS,
+            "The probability increases quickly: from f(R, p)/2 to 2 f(R, p) more than fourfold ({})",
+            lambda label: above(m("identified", label, multiple=2.0), m("identified", label, multiple=0.5), times=4),
+        ),
+        *for_each(
+            LABELS,
             "A flow of less than f(R, p) is identified with some small probability, 20 % at most ({})",
             lambda label: every(
                 (
