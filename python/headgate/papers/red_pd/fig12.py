@@ -94,7 +94,6 @@ EXPERIMENT = Experiment(
         Claim(
             "... down to f(R, p) (within 25 %, mean of the last 100 s)",
             near(m("settled", "RED-PD") / m("target", "RED-PD"), 1.0, within=0.25),
-            net.WHY["fig12 unresponsive"],
         ),
         Claim(
             "When the flow has reduced its rate, RED-PD releases it, within 100 s",
