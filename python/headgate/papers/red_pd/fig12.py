@@ -4,6 +4,7 @@ import math
 
 import numpy as np
 
+from headgate.analysis import data
 from headgate.analysis.runs import Run
 from headgate.experiment.claims import below, m, near
 from headgate.experiment.declare import Basis, Claim, Experiment, QuickVariant, ScenarioValues
@@ -33,14 +34,21 @@ def _scenario(v: ScenarioValues) -> Dumbbell:
         [*net.mix(v), flow.replace(traffic="cbr:preset=red_pd", start="0s")],
         warmup="20s",
         duration="360s",
-        events="drops",
+        events="decisions",
     )
 
 
 def _monitored_after(run: Run) -> float:
-    """Seconds from the flow's increase until the first drop before the queue; NaN if there was none."""
-    at, _ = run.drops(*net.PREFILTER, group=FLOW)
-    return float(at[at >= UP][0] - UP) if (at >= UP).any() else math.nan
+    """Seconds from the flow's increase until the first drop of the flow that finds it monitored; NaN without one.
+
+    Monitoring begins at the end of a list, so this is an upper bound, by the time between two drops of the flow.
+    """
+    events = run.table("events")
+    monitored = data.values(events, "flow:monitored") == 1
+    at = data.values(events, "time_ns") / 1e9
+    mine = np.isin(data.values(events, "flow"), run.flows("flow", FLOW))
+    found = at[monitored & mine & (at >= UP)]
+    return float(found[0] - UP) if found.size else math.nan
 
 
 def _released_after(run: Run) -> float:
@@ -83,7 +91,7 @@ EXPERIMENT = Experiment(
     stated_in="section 5.3, figure 12",
     claims=(
         Claim(
-            "RED-PD takes less than 0.5 s to identify the flow and begin to drop its packets before the queue",
+            "RED-PD takes less than 0.5 s to identify the flow and start monitoring it",
             below(m("monitored_after", "RED-PD"), 0.5),
             basis=Basis.PAPER,
         ),
@@ -119,6 +127,8 @@ EXPERIMENT = Experiment(
         heights=(3.0, 1.8),
         legend=0,
     ),
+    # The paper has one run. Runs differ by a tenth of a second and more in the time until the flow is monitored.
+    seeds=20,
     quick=QuickVariant(seeds=3),
     modern=False,
 )
