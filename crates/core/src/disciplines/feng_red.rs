@@ -4,8 +4,8 @@
 //! RED is too aggressive: maxp is divided by `alpha`. maxp changes once per crossing, not while the average stays
 //! beyond the threshold.
 //!
-//! The state is RED's plus the last zone of the average. On arrival, RED updates the average, maxp is adapted, and RED
-//! then decides on the packet ([`RedQueue`]). RED handles departures.
+//! The state is RED's plus the last zone of the average. On arrival, RED updates the average, maxp is adapted
+//! ([`SelfConfiguringMaxp`]), and RED then decides on the packet ([`RedQueue`]). RED handles departures.
 //!
 //! Source: W. Feng, D. Kandlur, D. Saha, K. Shin, "A self-configuring RED gateway", IEEE INFOCOM 1999, figure 4.
 //! Deviations are listed in docs/disciplines/feng_red.md.
@@ -21,7 +21,7 @@ use crate::cx::Cx;
 use crate::discipline::{Discipline, LinkInfo};
 use crate::packet::Packet;
 use crate::params::BuildError;
-use crate::parts::{RedDetector, RedQueue, RedSettings, Thresholds, Zone};
+use crate::parts::{MaxpScaling, RedDetector, RedQueue, RedSettings, SelfConfiguringMaxp, Zone};
 
 crate::params! {
     /// Settings of [`FengRed`].
@@ -58,11 +58,8 @@ crate::params! {
 /// RED with a maxp that follows the load.
 pub struct FengRed<T> {
     red: RedQueue<T>,
-    alpha: f64,
-    beta: f64,
-    bottom: f64,
-    /// The last position of the average.
-    pub zone: Zone,
+    maxp: SelfConfiguringMaxp,
+    scaling: MaxpScaling,
 }
 
 impl<T> FengRed<T> {
@@ -72,8 +69,8 @@ impl<T> FengRed<T> {
     /// [`BuildError::Conflict`] if minth is not below maxth, maxth is above the limit, or no weight suits the burst.
     pub fn new(config: FengRedConfig, link: &LinkInfo) -> Result<Self, BuildError> {
         let red = RedQueue::new(RedSettings { maxp: config.maxp, ..config.red }, link)?;
-        // The paper leaves the initial zone open: an empty queue is below minth.
-        Ok(FengRed { red, alpha: config.alpha, beta: config.beta, bottom: config.bottom, zone: Zone::Below })
+        let scaling = MaxpScaling { alpha: config.alpha, beta: config.beta, least: config.bottom };
+        Ok(FengRed { red, maxp: SelfConfiguringMaxp::new(config.maxp), scaling })
     }
 
     /// RED's state: average, probability and the spacing of drops and marks.
@@ -81,23 +78,16 @@ impl<T> FengRed<T> {
         self.red.detector()
     }
 
-    #[inline]
-    fn adapt(&mut self) {
-        let (average, Thresholds { min, max }) = (self.red.detector().average(), self.red.detector().thresholds());
-        if average > min && average < max {
-            self.zone = Zone::Between;
-        } else if average < min && self.zone != Zone::Below {
-            self.zone = Zone::Below;
-            self.scale(1.0 / self.alpha);
-        } else if average > max && self.zone != Zone::Above {
-            self.zone = Zone::Above;
-            self.scale(self.beta);
-        }
+    /// The last zone of the average.
+    pub fn zone(&self) -> Zone {
+        self.maxp.zone()
     }
 
-    fn scale(&mut self, by: f64) {
+    #[inline]
+    fn adapt(&mut self) {
         let detector = self.red.detector_mut();
-        detector.set_maxp((detector.maxp() * by).min(1.0).max(self.bottom));
+        let maxp = self.maxp.update(detector.average(), detector.thresholds(), &self.scaling);
+        detector.set_maxp(maxp);
     }
 }
 
@@ -157,7 +147,7 @@ mod tests {
     fn a_threshold_that_is_only_touched_is_not_crossed() {
         let mut port = port(&[("maxp", "0.06")]);
         let seen = [15, 20, 10, 20].map(|queue| arrive(&mut port, queue));
-        assert_eq!((seen, port.discipline().zone), ([0.06; 4], Zone::Between));
+        assert_eq!((seen, port.discipline().zone()), ([0.06; 4], Zone::Between));
     }
 
     #[test]

@@ -17,7 +17,7 @@ use crate::cx::Cx;
 use crate::discipline::{Discipline, LinkInfo};
 use crate::packet::Packet;
 use crate::params::BuildError;
-use crate::parts::{Average, Fifo, LevelHash, Overfull, SelfConfiguringMaxp, Thresholds, TokenBucket};
+use crate::parts::{Average, Fifo, LevelHash, MaxpScaling, Overfull, SelfConfiguringMaxp, Thresholds, TokenBucket};
 use crate::reason::Why;
 use crate::time::Time;
 use crate::units::{Level, Limit, Rate};
@@ -107,6 +107,7 @@ pub struct Sfred<T> {
     overfull: Overfull,
     penalty_alone: bool,
     thresholds: Thresholds,
+    scaling: MaxpScaling,
     /// The limiter of unresponsive flows.
     pub penalty: TokenBucket,
     ecn: bool,
@@ -129,7 +130,7 @@ impl<T> Sfred<T> {
         let bin = RedBin {
             packets: 0,
             average: Average::new(config.wq, link.rate.transmit(link.mean_packet)),
-            maxp: SelfConfiguringMaxp::new(config.maxp, config.maxp_min),
+            maxp: SelfConfiguringMaxp::new(config.maxp),
         };
         let burst = config.penalty_burst.bytes(link.mean_packet) as u32;
         Ok(Sfred {
@@ -143,6 +144,8 @@ impl<T> Sfred<T> {
             overfull: config.overfull,
             penalty_alone: config.penalty_alone,
             thresholds,
+            // The paper gives no factors: they are those of the self-configuring RED paper.
+            scaling: MaxpScaling { alpha: 3.0, beta: 2.0, least: config.maxp_min },
             penalty: TokenBucket::new(config.penalty_rate, burst),
             ecn: config.ecn,
         })
@@ -165,7 +168,7 @@ impl<T> Sfred<T> {
         for number in numbers {
             let bin = &mut self.bins[usize::from(*number)];
             let average = bin.average.update(f64::from(bin.packets), now);
-            let maxp = bin.maxp.update(average, min, max);
+            let maxp = bin.maxp.update(average, self.thresholds, &self.scaling);
             let probability = if average < min {
                 0.0
             } else if average < max {

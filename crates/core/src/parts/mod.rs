@@ -77,7 +77,7 @@ pub use rate_average::RateAverage;
 pub use red_queue::{RedQueue, RedSettings, weight_of_burst, weight_of_rate};
 pub use reference_tcp::{congestion_epoch, tcp_rate};
 pub use sampled_fifo::SampledFifo;
-pub use self_configuring::SelfConfiguringMaxp;
+pub use self_configuring::{MaxpScaling, SelfConfiguringMaxp};
 pub use sub_queues::{End, SubQueues};
 pub use token_bucket::TokenBucket;
 pub use token_fifo::{BucketLevel, Payment, Refund, TokenFifo, TokenSettings, Tokens};

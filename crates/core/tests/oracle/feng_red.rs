@@ -54,7 +54,7 @@ impl Oracle for PlainFengRed {
 
 fn look(red: &FengRed<usize>, _: Time) -> NamedState {
     let (detector, held) = (red.detector(), red.backlog());
-    let status = match red.zone {
+    let status = match red.zone() {
         Zone::Below => "Below",
         Zone::Between => "Between",
         Zone::Above => "Above",

@@ -95,7 +95,8 @@ impl Plain {
     }
 
     fn update_maxp(&self, bin: &mut PlainRedBin) {
-        if self.minth <= bin.avg && bin.avg <= self.maxth {
+        // As printed, an average equal to a threshold changes no status.
+        if self.minth < bin.avg && bin.avg < self.maxth {
             bin.status = Status::Between;
         }
         if bin.avg < self.minth && bin.status != Status::Below {
