@@ -1,6 +1,8 @@
 //! The congestion controllers and loss recoveries of scenario files. One row states all of a controller's requirements
 //! on sender, receiver and network.
 
+use headgate_core::Limit;
+
 use crate::schema::TcpSettings;
 use crate::values::WordChoice;
 
@@ -137,6 +139,15 @@ controllers! {
     Tfrc "tfrc" [reports], "sends datagrams at the rate that TCP would have at the losses and round trips it meets", "RFC 5348";
 }
 
+/// Whole segments of `payload` bytes that a send buffer holds.
+pub(crate) fn buffered_segments(buffer: Option<Limit>, payload: u32) -> u32 {
+    match buffer {
+        None => u32::MAX,
+        Some(Limit::Packets(packets)) => packets,
+        Some(Limit::Bytes(bytes)) => u32::try_from(bytes / u64::from(payload.max(1))).unwrap_or(u32::MAX),
+    }
+}
+
 impl Recovery {
     /// The default recovery with `cc`; `default` is the profile's default.
     pub(crate) fn default_for(cc: Cc, default: Recovery) -> Recovery {
@@ -168,6 +179,12 @@ impl TcpSettings {
     #[inline]
     pub const fn backs_off_on_echo(&self) -> bool {
         self.ecn_timeout && self.ecn_backoff
+    }
+
+    /// Segments that the application may have written and the receiver not yet acknowledged.
+    #[inline]
+    pub fn buffered_segments(&self) -> u32 {
+        buffered_segments(self.send_buffer, self.packet - self.header)
     }
 
     /// Whether the controller models the path.

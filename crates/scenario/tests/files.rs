@@ -81,6 +81,7 @@ fn the_profile_linux_has_the_values_of_the_kernel() {
     assert_eq!((plain.header, plain.ack), (40, 40));
     let reno = small("[[tcp]]\nprofile = 'linux'\ncc = 'reno'", &[]).tcp.remove(0);
     assert_eq!((reno.cc, reno.recovery, reno.prr), (Cc::Reno, Recovery::Rack, true), "the kernel has one recovery");
+    assert_eq!(small("[[tcp]]\nsend_buffer = '5839B'", &[]).tcp[0].buffered_segments(), 3, "of 1460 bytes");
     let vegas = small("[[tcp]]\nprofile = 'linux'\ncc = 'vegas'", &[]).tcp.remove(0);
     assert_eq!((vegas.vegas_alpha, vegas.vegas_beta, vegas.vegas_gamma), (2.0, 4.0, 1.0), "tcp_vegas.c");
     assert!(vegas.vegas_linux && !small("[[tcp]]\ncc = 'vegas'", &[]).tcp[0].vegas_linux);

@@ -202,6 +202,12 @@ fn value(key: &Key) -> BoxedStrategy<String> {
         }
         "rate" => (rate(0) + above_zero..=rate(1)).prop_map(|bits| format!("\"{}\"", Rate::from_bits(bits))).boxed(),
         "size" => (bytes(0)..=bytes(1)).prop_map(|bytes| format!("\"{}\"", Bytes(bytes))).boxed(),
+        // A packet at least, however large.
+        "packets or bytes" => {
+            let packets = (1..=10_000_000_u32).prop_map(|packets| format!("\"{packets}p\""));
+            let bytes = (65_535..=10_000_000_000_u64).prop_map(|bytes| format!("\"{}\"", Bytes(bytes)));
+            prop_oneof![packets, bytes].boxed()
+        }
         words => {
             let words: Vec<String> = words.split(", ").map(str::to_string).collect();
             assert!(words.iter().all(|word| word.starts_with('"')), "{}: cannot draw from {words:?}", key.name);

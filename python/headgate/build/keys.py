@@ -93,6 +93,7 @@ class TcpKeys(TypedDict, total=False):
     start: Start
     stop: Time
     window: int
+    send_buffer: Room
     initial_window: int
     cwnd_beyond_window: bool
     initial_ssthresh: int | str

@@ -133,6 +133,10 @@ fn unsupported(scenario: &Scenario, available: &str) -> Result<(), String> {
         if group.recovery == Recovery::Tahoe {
             return Err(format!("group {:?}: the kernel's TCP has no `recovery = \"tahoe\"`", group.name));
         }
+        if group.send_buffer.is_some() {
+            let why = "the kernel counts its own overhead in a send buffer";
+            return Err(format!("group {:?}: `send_buffer` is only simulated: {why}; leave it out", group.name));
+        }
         if group.accecn {
             return Err(format!("group {:?}: `accecn` is not supported on real packets", group.name));
         }
@@ -251,6 +255,7 @@ mod tests {
         assert_eq!(refusal("[[tcp]]\nname = \"new\"\ncc = \"prague\"\n"), prague);
         assert!(refusal("[[tcp]]\ncc = \"dctcp\"\n").contains("`cc = \"dctcp\"`"));
         assert!(refusal("[[udp]]\ncc = \"tfrc\"\n").contains("only simulated"));
+        assert!(refusal("[[tcp]]\nsend_buffer = \"64KB\"\n").contains("`send_buffer` is only simulated"));
         assert!(refusal("[[udp]]\nrate = \"1Mbit/s\"\npacket = \"1501B\"\n").contains("MTU is 1500B"));
         assert!(refusal("[[tcp]]\npacket = \"100B\"\n").contains("at least 128B"));
         assert!(refusal("[[tcp]]\nflows = 40000\n").contains("31744"));

@@ -1,10 +1,10 @@
 //! `[[tcp]]`: TCP flows. A key added here is read, checked, written and documented; its value is in [`TcpSettings`].
 
-use headgate_core::Span;
+use headgate_core::{Limit, Span};
 
 use super::declare::table;
 use super::{RawEndpoints, RawGroup, RawHeaders, Size};
-use crate::cc::{Cc, Recovery};
+use crate::cc::{Cc, Recovery, buffered_segments};
 use crate::check::{LARGEST_PACKET, LARGEST_WINDOW, LONGEST_DELAY, POSITIVE_DELAY, above};
 use crate::values::RateOf;
 
@@ -44,6 +44,11 @@ table! {
         ..ends: RawEndpoints;
         /// the receiver's window in packets, an upper bound of `cwnd`
         window: u32 = 10_000, ns2 20, in 1..=LARGEST_WINDOW;
+        /// most data that the application has written and the receiver has not yet acknowledged, in bytes without headers
+        /// or in packets; at least one packet; `"off"` for no bound. A sender with a full buffer counts as
+        /// [short of data](transport.md#data-that-ends)
+        send_buffer: Option<Limit> = None, check buffered_segments(send_buffer, packet.saturating_sub(header)) > 0,
+            else "the data of one packet is {packet}B less {header}B of headers, more than `send_buffer` holds";
         /// `cwnd` at the start, in packets (RFC 6928)
         initial_window: u32 = 10, ns2 2, in 1..=LARGEST_WINDOW;
         /// `window` bounds the segments in flight, but not `cwnd` (ns-2, Linux)

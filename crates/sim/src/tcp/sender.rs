@@ -147,7 +147,7 @@ pub struct TcpSender {
     /// When the current idle period began, if the sender is idle: at its last transmission. With `pause_from_ack` a
     /// later acknowledgement of new data counts instead. Not updated while `end` is [`ENDLESS`].
     active_at: Time,
-    /// The largest flight since the last reduction; not used while `end` is [`ENDLESS`].
+    /// The largest flight since the last reduction; used only if data may run out or a send buffer may fill.
     max_flight: u32,
     /// The acknowledgement number of the last ECN echo, while echoes come in a row at a window of one. Otherwise
     /// [`NONE`]. Used with `ecn_backoff` only.
@@ -272,7 +272,7 @@ impl TcpSender {
         self.forbid_unused_growth(&mut info, config);
         let before = self.window.cwnd();
         self.update_cwnd(&info, config);
-        if self.end != ENDLESS {
+        if self.may_lack_data(config) {
             self.limit_growth(&info, before, config);
         }
         if info.ece {

@@ -1,7 +1,8 @@
 //! Data that ends, pauses between data, and one connection after another (RFC 5681, sections 3.1 and 4.1;
 //! draft-ietf-ccwg-ratelimited-increase, section 3).
 
-use headgate_scenario::Recovery;
+use headgate_core::Limit;
+use headgate_scenario::{Cc, Recovery};
 use headgate_sim::tcp::TcpSettings;
 
 use crate::common::{Host, at, avoiding, ms, plain};
@@ -182,4 +183,39 @@ fn segments_outstanding_at_a_reset_are_still_delivered() {
         assert_eq!(host.ack(8), "");
         assert!(host.tcp.acked_all());
     }
+}
+
+#[test]
+fn a_send_buffer_bounds_the_data_that_is_not_acknowledged() {
+    for config in recoveries(|recovery| avoiding(recovery, 8)) {
+        // 5840 bytes hold four segments of 1460.
+        let config = TcpSettings { send_buffer: Some(Limit::Bytes(5840)), ..config };
+        let mut host = Host::started(config.clone());
+        assert_eq!((host.tcp.sent(), host.ack(1), host.ack(3)), (4, "4".to_string(), "5 6".to_string()));
+        // One byte less holds three.
+        let short = TcpSettings { send_buffer: Some(Limit::Bytes(5839)), ..config.clone() };
+        assert_eq!(Host::started(short).tcp.sent(), 3);
+        // Data that ends earlier does not fill it.
+        let mut host = Host::finite(config);
+        assert_eq!(host.offer(2), "0 1");
+        assert_eq!(host.offer(9), "2 3");
+    }
+}
+
+#[test]
+fn a_full_send_buffer_leaves_the_window_unused() {
+    // As above for data that ends: 8 grows by a segment at most, and with `grow_unused` by 1 / cwnd an ACK.
+    let config = TcpSettings { send_buffer: Some(Limit::Packets(4)), ..avoiding(Recovery::NewReno, 8) };
+    for (grow_unused, bound) in [(false, true), (true, false)] {
+        let mut host = Host::started(TcpSettings { grow_unused, ..config.clone() });
+        (1..100).for_each(|ack| drop(host.ack(ack)));
+        assert_eq!(host.tcp.cwnd() == 9.0, bound, "{}", host.tcp.cwnd());
+    }
+    // CUBIC does not count the time either (RFC 9438, section 5.8): its window stays.
+    let mut host = Host::started(TcpSettings { cc: Cc::Cubic, recovery: Recovery::Sack, ..config });
+    (1..100).for_each(|ack| {
+        host.wait(ms(100));
+        host.ack(ack);
+    });
+    assert_eq!(host.tcp.cwnd(), 8.0);
 }

@@ -11,7 +11,7 @@
 use headgate_core::{Span, Time};
 
 use super::undo::RepairProgress;
-use super::{Ack, AckInfo, ENDLESS, RecoveryPhase, TcpSender, TcpSettings};
+use super::{Ack, AckInfo, RecoveryPhase, TcpSender, TcpSettings};
 use crate::tcp::rate_sample::DeliveryCounts;
 use crate::tcp::scoreboard::Scoreboard;
 use crate::tcp::tlp::Tlp;
@@ -105,7 +105,7 @@ impl TcpSender {
         self.forbid_unused_growth(&mut info, config);
         let before = self.window.cwnd();
         self.update_cwnd(&info, config);
-        if self.end != ENDLESS && !config.models() {
+        if self.may_lack_data(config) && !config.models() {
             self.limit_growth(&info, before, config);
         }
         if info.ece {

@@ -16,7 +16,7 @@ impl TcpSender {
         config: &TcpSettings,
         now: Time,
     ) -> Option<OutgoingSegment> {
-        let has_new_data = self.next_new - self.una < config.window && self.next_new < self.end;
+        let has_new_data = self.next_new - self.una < config.window && !self.supply_used(self.next_new, config);
         if let Some(t) = &mut sack.tracker
             && std::mem::take(&mut t.probe_due)
             && self.una < self.next_new
@@ -49,7 +49,7 @@ impl TcpSender {
                 Some(data)
             }
             None => {
-                if self.next_new == self.end {
+                if self.supply_used(self.next_new, config) {
                     sack.update_delivery(self.next_new, DeliveryCounts::set_app_limited);
                 }
                 self.poll_holes(sack, config, now)

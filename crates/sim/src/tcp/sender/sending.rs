@@ -60,8 +60,9 @@ impl TcpSender {
         let sent = self.next - self.una;
         // The receive window bounds sequence numbers, the congestion window the flight.
         let window = self.window.whole_segments() + self.limited_transmit_segments(config);
-        if sent >= window || sent >= config.window || self.next == self.end {
-            if sent >= window && self.next < self.end {
+        let supply_used = self.supply_used(self.next, config);
+        if sent >= window || sent >= config.window || supply_used {
+            if sent >= window && !supply_used {
                 self.record_use(sent);
             }
             return None;

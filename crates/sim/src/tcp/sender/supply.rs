@@ -63,12 +63,24 @@ impl TcpSender {
         self.restart_timer(now);
     }
 
+    /// Whether the application has not yet written segment `next`: its data ends before it, or the send buffer is full.
+    #[inline]
+    pub(super) fn supply_used(&self, next: u32, config: &TcpSettings) -> bool {
+        next == self.end || (config.send_buffer.is_some() && next - self.una >= config.buffered_segments())
+    }
+
+    /// Whether growth of the window is limited to what the application uses.
+    #[inline]
+    pub(super) fn may_lack_data(&self, config: &TcpSettings) -> bool {
+        self.end != ENDLESS || config.send_buffer.is_some()
+    }
+
     /// Whether the application supplies too little: all its data is sent, and the window has room. Always
     /// false with `grow_unused`, and with `recent_use`, which judges an unused window by itself.
     #[inline]
     pub(super) fn is_app_limited(&self, config: &TcpSettings) -> bool {
         let judged = !config.grow_unused && !config.recent_use;
-        judged && self.next == self.end && self.flight() < self.window.whole_segments()
+        judged && self.supply_used(self.next, config) && self.flight() < self.window.whole_segments()
     }
 
     /// With `recent_use`, forbids growth to a window that data has not filled within the last round trip.
