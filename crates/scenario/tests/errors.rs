@@ -343,7 +343,7 @@ const BAD_CHANGES: &[(&str, &str)] = &[
     ("tcp.cc=illinois", "`tcp[0].cc`: unknown congestion control `illinois` (known: reno, cubic, dctcp, prague, ledbat, westwood, vegas, bbr, bbr3)"),
     ("tcp.send_buffer=471B", "`tcp[0].send_buffer`: the data of one packet is 512B less 40B of headers, more than `send_buffer` holds"),
     ("tcp.rate_of=paylod", "`tcp[0].rate_of`: unknown meaning of a rate `paylod`; did you mean `payload`? (known: wire, payload)"),
-    ("tcp.vegas_beta=3", "`tcp[0].vegas_beta`: `vegas_beta` is of `cc = \"vegas\"` alone, not of `reno`"),
+    ("tcp.vegas_beta=3", "`tcp[0].vegas_beta`: `vegas_beta` is a key of `cc = \"vegas\"` only, not of `reno`"),
     ("tcp.web.flows=3", "`web` is a group, not a key of [[tcp]]: write `web.flows`"),
     ("tcp.web.access.delay=1ms", "`web` is a group, not a key of [[tcp]]: write `web.access.delay`"),
     ("udp.udp.jitter=0", "`udp` is a group, not a key of [[udp]]: write `udp.jitter`"),
