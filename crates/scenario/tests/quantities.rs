@@ -106,6 +106,7 @@ const KEYS: &[Row] = &[
     ("tcp[0].start.rate", Real, MORE, "[[tcp]]", "traffic = \"http\"\nstart = { rate = @ }"),
     ("tcp[0].stop", Time, MORE, "[[tcp]]", "stop = @"),
     ("tcp[0].window", Count, MORE, "[[tcp]]", "window = @"),
+    ("tcp[0].send_buffer", Limit, MORE, "[[tcp]]", "send_buffer = @"),
     ("tcp[0].initial_window", Count, MORE, "[[tcp]]", "initial_window = @"),
     ("tcp[0].initial_ssthresh", Count, MORE, "[[tcp]]", "initial_ssthresh = @"),
     ("tcp[0].delayed_ack", Time, MORE, "[[tcp]]", "delayed_ack = @"),
