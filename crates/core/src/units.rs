@@ -170,6 +170,17 @@ impl Level {
         }
     }
 
+    /// Whether a queue of `limit` that holds `held` is longer than this level. A share counts in the limit's unit.
+    #[inline]
+    pub fn is_exceeded(self, held: Backlog, limit: Limit) -> bool {
+        match (self, limit) {
+            (Level::Packets(n), _) => f64::from(held.packets) > n,
+            (Level::Bytes(n), _) => held.bytes as f64 > n,
+            (Level::Share(part), Limit::Packets(most)) => f64::from(held.packets) > part * f64::from(most),
+            (Level::Share(part), Limit::Bytes(most)) => held.bytes as f64 > part * most as f64,
+        }
+    }
+
     /// Parses `"50"`, `"50p"`, `"2.5p"`, `"30KB"` or `"25%"`.
     ///
     /// # Errors

@@ -26,6 +26,7 @@ NEAREST = {
     "sfq_red": "sfq",
     "sfred": "sfb",
     "sred": "choke",
+    "step": "codel",
 }
 
 #: Why a discipline that Linux knows by name has no counterpart, for a sentence about it.

@@ -32,6 +32,7 @@ mod sfq;
 mod sfq_red;
 mod sfred;
 mod sred;
+mod step;
 mod tbf;
 
 // Sorted by name. The number in the family sets color and dashes in figures: a new discipline takes the next one.
@@ -117,6 +118,9 @@ disciplines! {
     sred: Sred, SredConfig, "SRED", Red 5, Comparison [ecn],
         "RED that estimates the number of active flows by comparing arrivals with a list of recent flows.",
         "Ott, Lakshman, Wong, IEEE INFOCOM 1999";
+    step: Step, StepConfig, "Step", Today 7, Modern [ecn],
+        "Mark packets that arrive above a queue length, or leave after too long a delay: a step threshold.",
+        "Alizadeh et al., ACM SIGCOMM 2010; Bensley et al., RFC 8257, 2017";
     tbf: Tbf, TbfConfig, "TBF", Queues 6, Modern [schedules],
         "Shape to a rate with a token bucket; any discipline inside.", "tc-tbf(8)";
 }

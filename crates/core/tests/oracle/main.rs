@@ -36,4 +36,5 @@ mod sfq;
 mod sfq_red;
 mod sfred;
 mod sred;
+mod step;
 mod tokens;

@@ -33,17 +33,18 @@ const DCTCP: &str = "[[tcp]]\nname = 'dctcp'\nflows = 2\ncc = 'dctcp'\ndelayed_a
 fn dctcp_holds_the_queue_at_the_marking_threshold_and_fills_the_link() {
     // Alizadeh et al., SIGCOMM 2010, section 3.3: with N flows and marks above K packets, the queue has at most K + N
     // packets and oscillates by A = sqrt(2 N (C RTT + K)) / 2. The link stays busy if K > C RTT / 7. C RTT is 83 packets.
-    // With K = 20 and N = 2 the queue has 12 to 22 packets of 0.12 ms. The threshold is given as a delay, 2.4 ms.
-    let outcome =
-        link("duration = '5s'\nwarmup = '2s'", "100Mbit/s", "3ms", "1000p", "codel:ce_threshold=2.4ms", DCTCP);
-    let row = bottleneck(&outcome);
-    assert!(row.utilization > 0.99, "{}", row.utilization);
-    let queue = row.queue_packets_mean;
-    assert!((12.0..22.0).contains(&queue), "{queue} packets");
-    // Windows grow unevenly: one more packet for each flow.
-    let most = row.port.queue_delay.quantile(0.99).unwrap() / 1e6;
-    assert!(most < 0.12 * 24.0, "{most} ms");
-    assert_eq!(row.counts.dropped(), 0);
+    // With K = 20 and N = 2 the queue has 12 to 22 packets of 0.12 ms. As a delay the threshold is 2.4 ms.
+    for qdisc in ["step:k=20p", "step:k=auto,ce_threshold=2.4ms", "codel:ce_threshold=2.4ms"] {
+        let outcome = link("duration = '5s'\nwarmup = '2s'", "100Mbit/s", "3ms", "1000p", qdisc, DCTCP);
+        let row = bottleneck(&outcome);
+        assert!(row.utilization > 0.99, "{qdisc}: {}", row.utilization);
+        let queue = row.queue_packets_mean;
+        assert!((12.0..22.0).contains(&queue), "{qdisc}: {queue} packets");
+        // Windows grow unevenly: one more packet for each flow.
+        let most = row.port.queue_delay.quantile(0.99).unwrap() / 1e6;
+        assert!(most < 0.12 * 24.0, "{qdisc}: {most} ms");
+        assert_eq!(row.counts.dropped(), 0, "{qdisc}");
+    }
 }
 
 #[test]
