@@ -18,4 +18,4 @@ pub use medium::{Carrier, Medium, Transit};
 pub use queue::{LinkQueue, Meter, NextHop, QueueHandover};
 pub use transmitter::Transmitter;
 pub use wake_times::WakeTimes;
-pub use wire::{Wire, WireProperties};
+pub use wire::{DrawnDelays, Wire, WireProperties, drawn_delays};

@@ -3,10 +3,10 @@
 use headgate_core::Span;
 use headgate_scenario::{Access, Hop, Scenario};
 
-/// Minimum round-trip time of a flow of `scenario` over `route`.
+/// Minimum round-trip time of a flow of `scenario` over `route`: the mean over flows if they draw their delays.
 pub fn base_rtt(scenario: &Scenario, route: &[Hop], [sender, receiver]: [&Access; 2], [data, ack]: [u32; 2]) -> Span {
     let sending = |bytes| sender.rate.transmit(bytes) + receiver.rate.transmit(bytes);
-    let access = sending(data) + sending(ack) + (sender.delay + receiver.delay) * 2;
+    let access = sending(data) + sending(ack) + (sender.delay.mean() + receiver.delay.mean()) * 2;
     route.iter().fold(access, |sum, hop| {
         let link = &scenario.links[usize::from(hop.link)];
         let rate = |hop| scenario.direction_settings(hop).rate;
@@ -14,9 +14,10 @@ pub fn base_rtt(scenario: &Scenario, route: &[Hop], [sender, receiver]: [&Access
     })
 }
 
-/// Minimum one-way delay of a packet of `bytes` over `route`.
+/// Minimum one-way delay of a packet of `bytes` over `route`: the least of all flows if they draw their delays.
 pub fn base_one_way(scenario: &Scenario, route: &[Hop], [sender, receiver]: [&Access; 2], bytes: u32) -> Span {
-    let access = sender.rate.transmit(bytes) + sender.delay + receiver.rate.transmit(bytes) + receiver.delay;
+    let ends = [sender, receiver].map(|access| access.rate.transmit(bytes) + access.delay.least());
+    let access = ends[0] + ends[1];
     route.iter().fold(access, |sum, hop| {
         sum + scenario.direction_settings(*hop).rate.transmit(bytes) + scenario.links[usize::from(hop.link)].delay
     })

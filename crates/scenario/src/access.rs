@@ -21,7 +21,7 @@ pub(crate) fn links(raw: &RawEndpoints, section: &Section, route_delay: Span) ->
         }
         (Some(rtt), None) => {
             let [near_delay, far_delay] = split_rtt(rtt, route_delay)?;
-            Ok([Access { delay: near_delay, ..sender }, Access { delay: far_delay, ..receiver }])
+            Ok([Access { delay: near_delay.into(), ..sender }, Access { delay: far_delay.into(), ..receiver }])
         }
     }
 }

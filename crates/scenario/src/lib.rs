@@ -23,6 +23,7 @@
 #![forbid(unsafe_code)]
 
 mod access;
+mod access_delay;
 mod cc;
 mod changes;
 mod check;
@@ -58,6 +59,7 @@ mod traffic;
 mod values;
 mod write;
 
+pub use access_delay::AccessDelay;
 pub use cc::{Cc, ControllerTraits, Recovery, UdpCc};
 pub use changes::Changes;
 pub use classify::{Classifier, Conditions, FlowKey, TrafficClass};

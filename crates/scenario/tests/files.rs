@@ -93,8 +93,8 @@ fn the_profile_linux_has_the_values_of_the_kernel() {
 fn sender_and_receiver_override_access() {
     let tcp = small("[[tcp]]\naccess = { rate = '50Mbit/s' }\nreceiver = { delay = '7ms' }", &[]).tcp.remove(0);
     let rate = Rate::from_bits(50_000_000);
-    assert_eq!(tcp.sender, Access { rate, delay: Span::from_millis(1) });
-    assert_eq!(tcp.receiver, Access { rate, delay: Span::from_millis(7) });
+    assert_eq!(tcp.sender, Access { rate, delay: Span::from_millis(1).into() });
+    assert_eq!(tcp.receiver, Access { rate, delay: Span::from_millis(7).into() });
 }
 
 #[test]
@@ -102,7 +102,7 @@ fn the_access_links_share_what_the_route_leaves_of_the_round_trip_time() {
     // The link takes 10 ms each way. Of a round trip of 32 ms, 6 ms remain each way, 3 ms for each access link.
     let ends = |rest: &str| {
         let scenario = small(rest, &["link.delay=10ms"]);
-        let of = |near: &Access, far: &Access| [near.delay, far.delay].map(Span::as_nanos);
+        let of = |near: &Access, far: &Access| [near.delay, far.delay].map(|delay| delay.mean().as_nanos());
         scenario.tcp.first().map_or_else(
             || of(&scenario.udp[0].sender, &scenario.udp[0].receiver),
             |tcp| of(&tcp.sender, &tcp.receiver),
@@ -158,7 +158,7 @@ fn changes_apply_to_sections_kinds_groups_and_absent_keys() {
     assert_eq!((scenario.tcp[0].flows, scenario.tcp[1].flows), (1, 3));
     assert_eq!(scenario.udp[0].rate, Some(Rate::from_bits(8_000_000)));
     assert_eq!((scenario.record.events, scenario.links[0].reverse.limit), (Events::All, Limit::Packets(9)));
-    assert_eq!((scenario.tcp[0].sender.delay, scenario.about.as_str()), (Span::from_millis(5), "a = b"));
+    assert_eq!((scenario.tcp[0].sender.delay.mean(), scenario.about.as_str()), (Span::from_millis(5), "a = b"));
     let groups: Vec<_> = scenario.groups().map(|group| (group.index, group.name, group.kind, group.flows)).collect();
     assert_eq!(groups, [(0, "web", Kind::Tcp, 1), (1, "tcp2", Kind::Tcp, 3), (2, "cbr", Kind::Udp, 1)]);
     assert_eq!(scenario.total_flows(), 5);
@@ -341,7 +341,8 @@ fn the_demo_is_the_papers_setting() {
     let scenario = read(text, &[]);
     let tcp = &scenario.tcp[0];
     let link = &scenario.links[0];
-    let one_way = [link.delay, tcp.sender.delay, tcp.receiver.delay].map(Span::as_nanos).iter().sum::<u64>();
+    let one_way =
+        [link.delay, tcp.sender.delay.mean(), tcp.receiver.delay.mean()].map(Span::as_nanos).iter().sum::<u64>();
     assert_eq!(2 * one_way, 32_000_000, "round trip");
     assert_eq!((scenario.total_flows(), scenario.seeds.len(), scenario.qdiscs.len()), (10, 10, 7));
     assert_eq!((tcp.packet, link.forward.limit), (512, Limit::Packets(780)));

@@ -8,11 +8,12 @@ use std::ops::Bound;
 use headgate_core::params::{Bytes, ParameterValue as _};
 use headgate_core::{ClassId, Limit, Rate, Span};
 use headgate_scenario::{
-    Access, Cc, Changes, Conditions, Direction, DirectionSettings, Events, FlowKey, GroupSource, Headers, Hop,
-    Impairments, Inputs, IpNet, Key, Link, Ports, Qdisc, RateVariation, Record, Scenario, Start, TcpGroup, Traced,
+    Access, AccessDelay, Cc, Changes, Conditions, Direction, DirectionSettings, Events, FlowKey, GroupSource, Headers,
+    Hop, Impairments, Inputs, IpNet, Key, Link, Ports, Qdisc, RateVariation, Record, Scenario, Start, TcpGroup, Traced,
     Traffic, TrafficClass, UdpCc, UdpGroup, UdpSettings, keys,
 };
 use headgate_traffic::SenderInfo;
+use headgate_traffic::values::RandomTime;
 use proptest::collection::{btree_map, btree_set, vec};
 use proptest::option;
 use proptest::prelude::*;
@@ -56,7 +57,19 @@ fn limit() -> impl Strategy<Value = Limit> {
 }
 
 fn access() -> impl Strategy<Value = Access> {
-    (rate(), span(0..3_600_000)).prop_map(|(rate, delay)| Access { rate, delay })
+    let drawn = (1..1_000_000_000_u64, 1..1_000_000_u64, 1..100_u32).prop_map(|(nanos, more, shape)| {
+        let (mean, most, shape) =
+            (Span::from_nanos(nanos), Span::from_nanos(nanos + more), 1.0 + f64::from(shape) / 16.0);
+        let spelling = [
+            format!("uniform({mean},{most})"),
+            format!("exp({mean})"),
+            format!("pareto({mean},{shape})"),
+            format!("lognormal({mean},{shape})"),
+        ];
+        AccessDelay::Drawn(RandomTime::read(&spelling[nanos as usize % 4]).unwrap())
+    });
+    let delay = prop_oneof![span(0..3_600_000).prop_map(AccessDelay::Fixed), drawn];
+    (rate(), delay).prop_map(|(rate, delay)| Access { rate, delay })
 }
 
 /// A start within the first five seconds and a stop after it.

@@ -7,6 +7,7 @@
 mod totals;
 
 use headgate_core::{Ecn, Time, Why};
+use headgate_link::{DrawnDelays, drawn_delays};
 use headgate_measure::{ReceiverMetrics, Traces, TransferRow};
 use headgate_scenario::{Paths, Scenario, TcpGroup, UdpGroup};
 
@@ -50,13 +51,15 @@ pub struct Hosts {
 impl Hosts {
     /// Creates the flows of `scenario` and schedules their first events.
     pub fn new(scenario: &Scenario, seed: u64, queue: &mut EventQueue<SimEvent>) -> Hosts {
+        let drawn_delays = drawn_delays(scenario, seed);
+        let (tcp_delays, udp_delays) = drawn_delays.split_at(scenario.tcp.len());
         let mut hosts = Hosts {
             tcp: Vec::new(),
             udp: Vec::new(),
-            tfrc: TfrcFlows::new(&scenario.udp, scenario.tcp.iter().map(|group| group.flows).sum()),
+            tfrc: TfrcFlows::new(&scenario.udp, udp_delays, scenario.tcp.iter().map(|group| group.flows).sum()),
             warmup_counts: Vec::new(),
-            tcp_settings: scenario.tcp.iter().map(TcpFlowSettings::new).collect(),
-            udp_settings: scenario.udp.iter().map(UdpFlowSettings::new).collect(),
+            tcp_settings: settings(&scenario.tcp, tcp_delays, TcpFlowSettings::new),
+            udp_settings: settings(&scenario.udp, udp_delays, UdpFlowSettings::new),
             replies: Replies::default(),
             paths: Paths::new(scenario),
             delivered_packets: 0,
@@ -249,7 +252,7 @@ impl Hosts {
                 let data = (seq, packet.ecn == Ecn::Ce);
                 (self.tfrc.flow(packet.flow.0 as u32, now, queue).on_data(data), false)
             }
-            _ => flow.receive(packet.bytes, &self.udp_settings[flow.group as usize], now),
+            _ => flow.receive(packet.flow.0 as u32, packet.bytes, &self.udp_settings[flow.group as usize], now),
         };
         self.receiver_metrics.packet_arrives(self.tcp_settings.len() + flow.group as usize, packet.handle.age(arrives));
         if waits {
@@ -277,7 +280,7 @@ impl Hosts {
     fn reply_arrival(&mut self, packet: &SimPacket, now: Time, queue: &mut EventQueue<SimEvent>) -> Time {
         let id = packet.flow.0 as u32;
         match self.tcp.get_mut(id as usize) {
-            Some(flow) => flow.ack_arrives(&self.tcp_settings[flow.group as usize], now),
+            Some(flow) => flow.ack_arrives(id, &self.tcp_settings[flow.group as usize], now),
             None => self.tfrc.flow(id, now, queue).report_arrives(),
         }
     }
@@ -355,4 +358,9 @@ impl Hosts {
         let groups = self.delivered.len();
         std::mem::replace(&mut self.delivered, vec![0; groups])
     }
+}
+
+/// The settings of each group.
+fn settings<G, S>(groups: &[G], drawn_delays: &[DrawnDelays], new: impl Fn(&G, DrawnDelays) -> S) -> Vec<S> {
+    groups.iter().zip(drawn_delays).map(|(group, drawn)| new(group, drawn.clone())).collect()
 }

@@ -119,6 +119,18 @@ impl Distribution {
         if self.form == DistributionKind::Uniform { (self.first + self.second) / 2.0 } else { self.first }
     }
 
+    /// The bound that no draw falls below.
+    pub fn least(&self) -> f64 {
+        match self.form {
+            DistributionKind::Constant | DistributionKind::Uniform => self.first,
+            DistributionKind::Pareto => self.scale,
+            DistributionKind::Exponential
+            | DistributionKind::Lomax
+            | DistributionKind::Lognormal
+            | DistributionKind::Weibull => 0.0,
+        }
+    }
+
     /// Draws a value, by inverting the distribution function if it has a closed form.
     pub fn draw(&self, rng: &mut Rng) -> f64 {
         if self.form == DistributionKind::Constant {

@@ -3,7 +3,7 @@
 
 use headgate_core::parts::Histogram;
 use headgate_core::{Packet, Span, Time};
-use headgate_link::{Wire, WireProperties};
+use headgate_link::{DrawnDelays, Wire, WireProperties, drawn_delays};
 use headgate_measure::{HasFlow, one_way_delays};
 use headgate_scenario::{Direction, Hop, Scenario};
 
@@ -56,7 +56,8 @@ struct AccessGroup {
     /// Frames on the flows' own links before their first queue, and their limit.
     before_queue: u32,
     most_before_queue: u32,
-    /// One-way delay of a full packet without queues.
+    drawn_delays: DrawnDelays,
+    /// Least one-way delay of a full packet without queues.
     base: Span,
 }
 
@@ -72,7 +73,7 @@ pub(super) struct AccessLinks {
 }
 
 impl AccessLinks {
-    pub(super) fn new(scenario: &Scenario, slots: &SlotBudget) -> AccessLinks {
+    pub(super) fn new(scenario: &Scenario, seed: u64, slots: &SlotBudget) -> AccessLinks {
         let tcp = scenario.tcp.iter().map(|group| (&group.sender, &group.receiver, [group.packet, group.ack]));
         let udp = scenario.udp.iter().map(|group| (&group.sender, &group.receiver, [group.packet, group.feedback]));
         let kinds = tcp.chain(udp).map(|(sender, receiver, [packet, reply])| {
@@ -80,13 +81,16 @@ impl AccessLinks {
             [data, back].map(|(bytes, ends)| ends.map(|end| WireProperties::new(end, bytes)))
         });
         let known = scenario.routes().map(routes).zip(&slots.group_limits).zip(one_way_delays(scenario));
-        let groups = kinds.zip(known).map(|(kinds, ((routes, most_before_queue), one_way))| AccessGroup {
-            kinds,
-            routes,
-            before_queue: 0,
-            most_before_queue: *most_before_queue,
-            base: one_way.base,
-        });
+        let known = known.zip(drawn_delays(scenario, seed));
+        let groups =
+            kinds.zip(known).map(|(kinds, (((routes, most_before_queue), one_way), drawn_delays))| AccessGroup {
+                kinds,
+                routes,
+                drawn_delays,
+                before_queue: 0,
+                most_before_queue: *most_before_queue,
+                base: one_way.base,
+            });
         let groups: Vec<AccessGroup> = groups.collect();
         let flows = scenario.groups().flat_map(|group| (0..group.flows).map(move |_| group.index as u16));
         AccessLinks {
@@ -154,8 +158,13 @@ impl AccessLinks {
     #[inline]
     fn wire_exit(&mut self, frame: &FrameId, bytes: u32, now: Time, end: usize) -> Time {
         let kind = kind(frame) as usize;
-        let Some((group, wires)) = self.flows.get_mut(flow(frame) as usize) else { return now };
-        wires[kind][end].pass_sized(now, bytes, &self.groups[usize::from(*group)].kinds[kind][end])
+        let number = flow(frame);
+        let Some((group, wires)) = self.flows.get_mut(number as usize) else { return now };
+        let group = &self.groups[usize::from(*group)];
+        let delays = group.drawn_delays.of_flow(number);
+        // Replies begin at the receiver.
+        let drawn_delay = if kind == PacketKind::Data as usize { delays[end] } else { delays[1 - end] };
+        wires[kind][end].pass_sized(now, bytes, &group.kinds[kind][end]) + drawn_delay
     }
 
     /// Records the delay of a data packet when the loop delivers it to its host.
@@ -198,7 +207,7 @@ mod tests {
                     sender = { rate = '8Mbit/s', delay = '3ms' }\nreceiver = { rate = '80Mbit/s', delay = '1ms' }\n";
         let scenario = Scenario::read(text, "a.toml", &Changes::default()).unwrap_or_else(|error| panic!("{error}"));
         let micros = |micros| Time::ZERO + Span::from_micros(micros);
-        let mut access = AccessLinks::new(&scenario, &SlotBudget::of(&scenario));
+        let mut access = AccessLinks::new(&scenario, 1, &SlotBudget::of(&scenario));
         let mut frame = Pool::new(1, 64).take().unwrap();
         let [before, behind] = [0, 1];
         let mut pass = |tag, bytes, end| {
@@ -213,5 +222,30 @@ mod tests {
         // A reply uses the links of the other direction: its 40 bytes take 4 us and 40 us.
         assert_eq!(pass(0, 40, before), micros(1004));
         assert_eq!(pass(0, 40, behind), micros(3040));
+    }
+
+    #[test]
+    fn a_flow_with_a_drawn_delay_has_it_at_its_end_in_both_directions() {
+        let text = "name = 'a'\nduration = '1s'\nqdiscs = ['droptail']\n\
+                    link = { rate = '10Mbit/s', delay = '10ms', limit = '9p' }\n[[tcp]]\n\
+                    [[tcp]]\nname = 'far'\nflows = 2\npacket = '1000B'\nack = '1000B'\n\
+                    sender = { rate = '8Mbit/s', delay = 'uniform(5ms,90ms)' }\n\
+                    receiver = { rate = '8Mbit/s', delay = '3ms' }\n";
+        let scenario = Scenario::read(text, "a.toml", &Changes::default()).unwrap_or_else(|error| panic!("{error}"));
+        let draws: Vec<[Span; 2]> = scenario.tcp[1].access_delays(7).collect();
+        assert!(draws[0][0] != draws[1][0] && draws[0][1] == Span::from_millis(3), "{draws:?}");
+        let mut access = AccessLinks::new(&scenario, 7, &SlotBudget::of(&scenario));
+        let mut frame = Pool::new(1, 64).take().unwrap();
+        // The first flow is of the other group. 1000 bytes take 1 ms at 8 Mbit/s.
+        for (flow, [sender, receiver]) in (1..).zip(draws) {
+            for (tag, ends) in [(flow | DATA, [sender, receiver]), (flow, [receiver, sender])] {
+                frame.set_tag(tag);
+                let exits = [0, 1].map(|end| access.wire_exit(&frame, 1000, Time::ZERO, end));
+                assert_eq!(exits, ends.map(|delay| Time::ZERO + Span::from_millis(1) + delay));
+            }
+        }
+        // Least delays and 1 ms on both ends, 10 ms and 0.8 ms on the link.
+        let least = Span::from_millis(5 + 1 + 10 + 3 + 1) + Span::from_micros(800);
+        assert_eq!(access.groups[1].base, least);
     }
 }

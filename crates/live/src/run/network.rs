@@ -90,7 +90,7 @@ impl LinkNetwork {
             pool: Pool::new(slots.all, Pool::DEFAULT_SLOT),
             entries: Direction::BOTH.map(entry),
             exits: [(); 2].map(|()| LaneExit::new(slots.all as usize)),
-            access: AccessLinks::new(scenario, &slots),
+            access: AccessLinks::new(scenario, seed, &slots),
             paths: Paths::new(scenario),
             wakes: WakeTimes::new(directions.len()),
             arriving: Timeline::new(slots.all as usize),

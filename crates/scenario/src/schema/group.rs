@@ -5,6 +5,7 @@ use headgate_traffic::Traffic;
 use toml::Spanned;
 
 use super::declare::{keys, table};
+use crate::access_delay::AccessDelay;
 use crate::check::{LONGEST_DELAY, MOST_FLOWS, POSITIVE_RATE, POSITIVE_TIME, above};
 use crate::fields::{Dscp, Ports, PrefixOrOwn};
 use crate::start::{self, FASTEST_ARRIVALS, Start};
@@ -35,7 +36,7 @@ keys! {
     /// The flows' own links, and when they start and stop.
     pub(crate) struct RawEndpoints {
         /// rate and delay of the links between each flow's hosts and the network, `{ rate, delay }`; either may be left
-        /// out
+        /// out, and each flow may [draw its delay](#drawn-delays)
         access: RawAccess = Access::default().raw();
         /// the same for the sender's link; its keys override those of `access`
         sender: RawAccess, "as `access`";
@@ -72,8 +73,8 @@ table! {
     pub struct Access, RawAccess expecting "a table such as { rate = \"100Mbit/s\", delay = \"1ms\" }" {
         /// rate in each direction
         rate: Rate = Rate::from_bits(100_000_000), in POSITIVE_RATE;
-        /// propagation delay in each direction
-        delay: Span = Span::from_millis(1), in ..=LONGEST_DELAY;
+        /// propagation delay in each direction, or a distribution from which [each flow draws its own](#drawn-delays)
+        delay: AccessDelay = Span::from_millis(1).into(), in ..=LONGEST_DELAY;
     }
 }
 

@@ -4,7 +4,7 @@
 //! schedules the next timers.
 
 use headgate_core::{Ecn, Rng, Span, Time};
-use headgate_link::{Wire, WireProperties};
+use headgate_link::{DrawnDelays, Wire, WireProperties};
 use headgate_measure::SenderState;
 use headgate_scenario::TcpGroup;
 use headgate_traffic::WriteAmount;
@@ -41,6 +41,7 @@ pub struct TcpFlowSettings {
     data_to_receiver: WireProperties,
     ack_from_receiver: WireProperties,
     ack_to_sender: WireProperties,
+    drawn_delays: DrawnDelays,
 }
 
 /// One flow in five cache lines: three for the sender, one for the rest of its side, one for the receiver's side.
@@ -79,7 +80,8 @@ pub struct TcpCounts {
 }
 
 impl TcpFlowSettings {
-    pub fn new(group: &TcpGroup) -> TcpFlowSettings {
+    /// The settings of `group` with the delays that its flows drew.
+    pub fn new(group: &TcpGroup, drawn_delays: DrawnDelays) -> TcpFlowSettings {
         TcpFlowSettings {
             packet: group.packet,
             payload: group.packet - group.header,
@@ -95,6 +97,7 @@ impl TcpFlowSettings {
             data_to_receiver: WireProperties::new(&group.receiver, group.packet),
             ack_from_receiver: WireProperties::new(&group.receiver, group.ack),
             ack_to_sender: WireProperties::new(&group.sender, group.ack),
+            drawn_delays,
         }
     }
 }
@@ -202,12 +205,13 @@ impl TcpFlow {
         if now >= settings.stop {
             return;
         }
+        let [drawn_delay, _] = settings.drawn_delays.of_flow(id);
         while let Some(data) = self.sender.poll(&settings.tcp, now) {
             let at = self.after_jitter(settings, now);
             let ecn = if data.retransmitted { settings.ecn_retransmitted } else { settings.ecn };
             let packet = packet(id, settings.packet, ecn, Segment::data(data.seq, data.cwr).with_send_time(at));
             queue.push(
-                self.data_from_sender.pass(at, &settings.data_from_sender),
+                self.data_from_sender.pass(at, &settings.data_from_sender) + drawn_delay,
                 SimEvent::of_packet(EventKind::FromSender, settings.links[0], packet),
             );
         }
@@ -284,7 +288,8 @@ impl TcpFlow {
         replies: &mut Replies,
         queue: &mut EventQueue<SimEvent>,
     ) -> (u32, Time) {
-        let arrives = self.data_to_receiver.pass(now, &settings.data_to_receiver);
+        let [_, drawn_delay] = settings.drawn_delays.of_flow(id);
+        let arrives = self.data_to_receiver.pass(now, &settings.data_to_receiver) + drawn_delay;
         if let Some(due) = self.receiver.deadline()
             && due < arrives
             && let Some(reply) = self.receiver.on_timer(&settings.tcp, due)
@@ -307,8 +312,9 @@ impl TcpFlow {
 
     /// When an acknowledgement that leaves the last router at `now` reaches the sender.
     #[inline]
-    pub fn ack_arrives(&mut self, settings: &TcpFlowSettings, now: Time) -> Time {
-        self.ack_to_sender.pass(now, &settings.ack_to_sender)
+    pub fn ack_arrives(&mut self, id: u32, settings: &TcpFlowSettings, now: Time) -> Time {
+        let [drawn_delay, _] = settings.drawn_delays.of_flow(id);
+        self.ack_to_sender.pass(now, &settings.ack_to_sender) + drawn_delay
     }
 
     /// Prefetches the cache lines that an acknowledgement needs.
@@ -372,8 +378,9 @@ impl TcpFlow {
         let options = any.then(|| replies.ack_options.insert(AckOptions { blocks, delay, echo }));
         // Pure ACKs are not ECN-capable (RFC 3168, section 6.1.4).
         let packet = packet(id, settings.ack, Ecn::NotEct, Segment::ack(reply.ack, reply.ece, reply.ace, options));
+        let [_, drawn_delay] = settings.drawn_delays.of_flow(id);
         queue.push(
-            self.ack_from_receiver.pass(now, &settings.ack_from_receiver),
+            self.ack_from_receiver.pass(now, &settings.ack_from_receiver) + drawn_delay,
             SimEvent::of_packet(EventKind::FromReceiver, settings.links[1], packet),
         );
     }

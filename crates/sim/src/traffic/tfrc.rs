@@ -1,7 +1,7 @@
 //! TFRC flows: sender, receiver, and the four access wires between them and the routers.
 
 use headgate_core::{Ecn, Rng, Span, Time};
-use headgate_link::{Wire, WireProperties};
+use headgate_link::{DrawnDelays, Wire, WireProperties};
 use headgate_measure::SenderState;
 use headgate_scenario::UdpGroup;
 
@@ -38,6 +38,7 @@ struct TfrcFlowSettings {
     data_to_receiver: WireProperties,
     report_from_receiver: WireProperties,
     report_to_sender: WireProperties,
+    drawn_delays: DrawnDelays,
 }
 
 struct TfrcFlow {
@@ -65,9 +66,11 @@ struct TfrcFlow {
 }
 
 impl TfrcFlows {
-    /// The settings of the UDP groups, without flows yet. UDP flows are numbered from `first`.
-    pub fn new(groups: &[UdpGroup], first: u32) -> TfrcFlows {
-        let settings = groups.iter().map(TfrcFlowSettings::new).collect();
+    /// The settings of the UDP groups, without flows yet, and the delays that these drew. UDP flows are numbered from
+    /// `first`.
+    pub fn new(groups: &[UdpGroup], drawn_delays: &[DrawnDelays], first: u32) -> TfrcFlows {
+        let settings = groups.iter().zip(drawn_delays);
+        let settings = settings.map(|(group, drawn)| TfrcFlowSettings::new(group, drawn.clone())).collect();
         TfrcFlows { settings, flows: Vec::new(), first, reports: ReportSlab::default() }
     }
 
@@ -119,7 +122,7 @@ impl TfrcFlows {
 }
 
 impl TfrcFlowSettings {
-    fn new(group: &UdpGroup) -> TfrcFlowSettings {
+    fn new(group: &UdpGroup, drawn_delays: DrawnDelays) -> TfrcFlowSettings {
         TfrcFlowSettings {
             tfrc: TfrcSettings { segment: group.packet - group.header },
             packet: group.packet,
@@ -134,6 +137,7 @@ impl TfrcFlowSettings {
             data_to_receiver: WireProperties::new(&group.receiver, group.packet),
             report_from_receiver: WireProperties::new(&group.receiver, group.feedback),
             report_to_sender: WireProperties::new(&group.sender, group.feedback),
+            drawn_delays,
         }
     }
 }
@@ -184,6 +188,7 @@ impl TfrcFlowHandle<'_> {
         if *now >= settings.stop {
             return;
         }
+        let [drawn_delay, _] = settings.drawn_delays.of_flow(*id);
         while flow.due(settings) <= *now {
             // Only the allowed rate delayed this datagram: the sender is not data-limited.
             let allowance_used = flow.sender.next_send_time(&settings.tfrc) >= flow.app_ready;
@@ -192,7 +197,7 @@ impl TfrcFlowHandle<'_> {
             flow.app_ready = *now + settings.interval;
             let packet = packet(*id, settings.packet, settings.ecn, Segment::tfrc(data.seq).with_send_time(*now));
             queue.push(
-                flow.data_from_sender.pass(*now, &settings.data_from_sender),
+                flow.data_from_sender.pass(*now, &settings.data_from_sender) + drawn_delay,
                 SimEvent::of_packet(EventKind::FromSender, settings.link, packet),
             );
         }
@@ -221,13 +226,15 @@ impl TfrcFlowHandle<'_> {
 
     /// When a report that leaves the last router reaches its sender.
     pub fn report_arrives(&mut self) -> Time {
-        self.flow.report_to_sender.pass(self.now, &self.settings.report_to_sender)
+        let [drawn_delay, _] = self.settings.drawn_delays.of_flow(self.id);
+        self.flow.report_to_sender.pass(self.now, &self.settings.report_to_sender) + drawn_delay
     }
 
     /// Processes a datagram (number, marked) that leaves the last router; returns its arrival time. As in TCP, the
     /// receiver acts at once with that later time. A feedback timer that expires earlier is handled first.
     pub fn on_data(&mut self, (seq, marked): (u32, bool)) -> Time {
-        let arrives = self.flow.data_to_receiver.pass(self.now, &self.settings.data_to_receiver);
+        let [_, drawn_delay] = self.settings.drawn_delays.of_flow(self.id);
+        let arrives = self.flow.data_to_receiver.pass(self.now, &self.settings.data_to_receiver) + drawn_delay;
         if let Some(due) = self.flow.receiver.deadline()
             && due < arrives
         {
@@ -255,7 +262,8 @@ impl TfrcFlowHandle<'_> {
         if let Some(report) = report {
             flow.reports_sent += 1;
             let packet = packet(*id, settings.feedback, Ecn::NotEct, Segment::report(reports.insert(report)));
-            let arrives = flow.report_from_receiver.pass(at, &settings.report_from_receiver);
+            let [_, drawn_delay] = settings.drawn_delays.of_flow(*id);
+            let arrives = flow.report_from_receiver.pass(at, &settings.report_from_receiver) + drawn_delay;
             queue.push(arrives, SimEvent::of_packet(EventKind::FromReceiver, settings.reverse_link, packet));
         }
         if let Some(deadline) = flow.receiver.deadline()

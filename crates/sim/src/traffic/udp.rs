@@ -1,7 +1,7 @@
 //! UDP flows without congestion control: datagrams leave as the source writes them.
 
 use headgate_core::{Ecn, Rng, Time};
-use headgate_link::{Wire, WireProperties};
+use headgate_link::{DrawnDelays, Wire, WireProperties};
 use headgate_scenario::UdpGroup;
 use headgate_traffic::{FlowSource, WriteAmount, WriteStart};
 
@@ -20,6 +20,7 @@ pub struct UdpFlowSettings {
     stop: Time,
     from_sender: WireProperties,
     to_receiver: WireProperties,
+    drawn_delays: DrawnDelays,
 }
 
 pub struct UdpFlow {
@@ -44,7 +45,8 @@ pub struct UdpFlow {
 }
 
 impl UdpFlowSettings {
-    pub fn new(group: &UdpGroup) -> UdpFlowSettings {
+    /// The settings of `group` with the delays that its flows drew.
+    pub fn new(group: &UdpGroup, drawn_delays: DrawnDelays) -> UdpFlowSettings {
         UdpFlowSettings {
             payload: group.packet - group.header,
             header: group.header,
@@ -53,6 +55,7 @@ impl UdpFlowSettings {
             stop: stop_time(group.stop),
             from_sender: WireProperties::new(&group.sender, group.packet),
             to_receiver: WireProperties::new(&group.receiver, group.packet),
+            drawn_delays,
         }
     }
 }
@@ -91,7 +94,8 @@ impl UdpFlow {
         self.unsent_bytes -= u64::from(data);
         let bytes = data + settings.header;
         let segment = Segment::DATAGRAM.with_send_time(self.write_began);
-        let arrives = self.from_sender.pass_sized(self.write_began, bytes, &settings.from_sender);
+        let [drawn_delay, _] = settings.drawn_delays.of_flow(id);
+        let arrives = self.from_sender.pass_sized(self.write_began, bytes, &settings.from_sender) + drawn_delay;
         Some((arrives, packet(id, bytes, settings.ecn, segment)))
     }
 
@@ -122,8 +126,9 @@ impl UdpFlow {
     /// A datagram leaves the last router at `now`: its arrival time, and whether it queues behind others on the wire.
     /// If not, it counts as delivered at once, as in TCP.
     #[inline]
-    pub fn receive(&mut self, bytes: u32, settings: &UdpFlowSettings, now: Time) -> (Time, bool) {
+    pub fn receive(&mut self, id: u32, bytes: u32, settings: &UdpFlowSettings, now: Time) -> (Time, bool) {
         let arrives = self.to_receiver.pass_sized(now, bytes, &settings.to_receiver);
-        (arrives, arrives > settings.to_receiver.exit_if_idle(now, bytes))
+        let [_, drawn_delay] = settings.drawn_delays.of_flow(id);
+        (arrives + drawn_delay, arrives > settings.to_receiver.exit_if_idle(now, bytes))
     }
 }

@@ -5,6 +5,7 @@ mod balance;
 mod bbr;
 mod classes;
 mod control;
+mod delays;
 mod event_log;
 mod links;
 mod linux;
