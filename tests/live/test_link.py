@@ -293,7 +293,7 @@ def test_a_directions_own_rate_comes_before_the_trace_of_both(tmp_path: Path):
         (("--rate", "1Mbit/s", "--schedule", "10s"), "--schedule 10s: expected TIME=RATE for each step"),
         (("--rate", "1Mbit/s", "--forward-schedule", "2s=9p"), "`--forward-schedule`: expected a rate"),
         (("--rate", "1Mbit/s", "--schedule-period", "2s"), "`--schedule-period` needs a `--schedule`"),
-        (("--rate", "1Mbit/s", "--reorder", "0.1"), "`--reorder-by` says for how long"),
+        (("--rate", "1Mbit/s", "--reorder", "0.1"), "`--reorder` needs `--reorder-by`"),
         (
             ("--rate", "1Mbit/s", "--reverse-overhead", "-20"),
             "--reverse-overhead -20: expected a number of bytes from -19",

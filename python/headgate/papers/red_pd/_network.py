@@ -59,12 +59,12 @@ NOIDLE = "spare_unresponsive=off"
 TEXT = "spare_unresponsive=on"
 
 
-def unresponsive(value: str, evidence: str) -> OpenParameter:
-    """Whether RED-PD tests for unresponsive flows, and when it spares them. `evidence` supports our value."""
+def unresponsive(value: str, source: str) -> OpenParameter:
+    """Whether RED-PD tests for unresponsive flows, and when it spares them. `source` supports our value."""
     reason = (
         "section 5 does not say whether flows are tested for unresponsiveness, which section 7 introduces. By section "
         "4.2 the filter spares every flow at low demand; the authors' engine in ns-2.35, which the figures come from, "
-        f"spares no unresponsive flow. {evidence}"
+        f"spares no unresponsive flow. {source}"
     )
     return OpenParameter(
         "unresponsive", value, reason, tuple(each for each in (NO_TEST, ENGINE, NOIDLE, TEXT) if each != value)
