@@ -66,7 +66,7 @@ disciplines! {
         "Two coupled queues: shallow marking for scalable (L4S) flows, PI2 for classic ones.",
         "De Schepper, Briscoe, White, RFC 9332, 2023";
     faba: Faba, FabaConfig, "FABA", Tokens 0, Paper [protects per_flow ecn],
-        "SFED in constant time: departing packets return tokens to random buckets.",
+        "A token bucket per flow: packets are dropped as it runs low; departures refill random buckets.",
         "Kamra, Saran, Sen, Shorey, Computer Networks 44(2), 2004";
     feng_red: FengRed, FengRedConfig, "Feng's RED", Red 7, Comparison [ecn],
         "RED that scales `maxp` up or down whenever the average crosses a threshold.",
