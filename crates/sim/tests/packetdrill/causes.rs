@@ -32,9 +32,10 @@ const CAUSES: &[(&str, &str)] = &[
     ),
 ];
 
-const ROUND: &str = "HyStart follows `hystart_update` of Linux 6.1: slow start ends with the ninth ACK of the second \
-     round, at 36. No RFC describes this HyStart; RFC 9406 has HyStart++. The script expects 48, as if a round began at \
-     the ACK of 24001. It gives none of the kernel's transmissions, on which the rounds depend.";
+const ROUND: &str = "A round of HyStart ends when its last segment is acknowledged, at any window (RFC 9406, section 4.2; \
+     Linux from 6.1.129 on). Slow start therefore ends at 36. Linux 5.16 to 6.1.128 began rounds only from a window of 16 \
+     on (\"tcp_cubic: fix incorrect HyStart round start detection\"). The script expects 48, as that error gives; with \
+     it, Headgate gives 48 too.";
 
 /// The declared cause of a script that does not pass.
 pub fn cause(script: &str) -> Option<&'static str> {

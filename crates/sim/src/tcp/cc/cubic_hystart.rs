@@ -92,6 +92,7 @@ impl CubicHyStart {
 
     /// Whether slow start should end.
     fn find_end(&mut self, ack: &AckInfo, rtt: Span, window: &CongestionWindow, config: &TcpSettings) -> bool {
+        // Before the bound on the window: Linux had them in the other order until 6.1.129, and rounds began too late.
         if ack.ack > self.round_end {
             self.begin_round(ack.now, ack.next_new);
         }
