@@ -121,7 +121,7 @@ fn cobalt_holds_its_target_with_responsive_senders_and_with_a_flood() {
     for (mbit, rtt) in [(10.0, 20), (10.0, 100), (10.0, 200), (100.0, 20), (100.0, 100)] {
         let cobalt = run("cobalt", rate(mbit), &aimd(4, rtt, false), 30);
         let (least, used) = (cobalt.delay(0.05), cobalt.used());
-        // The bounds are those of the CoDel test.
+        // The same bounds as in the CoDel test.
         assert!(least <= 5.0 + 12.0 / mbit && used > 0.8, "{mbit} Mbit/s, {rtt} ms: {least} ms, {used} used");
     }
 }

@@ -264,7 +264,7 @@ mod tests {
     #[test]
     fn each_interval_maxp_moves_up_by_alpha_down_by_beta_or_not_at_all() {
         let mut port = filled(&[("maxp", "0.1")], 18);
-        // At the end of each interval, the average is that of the last arrival: 16, 14, 17, 13 packets.
+        // Each interval ends with the average of its last arrival: 16, 14, 17, 13 packets.
         let seen = [(499, 16), (500, 14), (1000, 17), (1500, 13), (2000, 15)].map(|(ms, q)| arrive(&mut port, ms, q));
         let expected = [0.1, 0.1, 0.1, 0.11, 0.099];
         assert!(seen.iter().zip(expected).all(|(a, b)| (a - b).abs() < 1e-12), "{seen:?}");

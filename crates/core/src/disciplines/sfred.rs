@@ -144,7 +144,7 @@ impl<T> Sfred<T> {
             overfull: config.overfull,
             penalty_alone: config.penalty_alone,
             thresholds,
-            // The paper gives no factors: they are those of the self-configuring RED paper.
+            // The paper gives no factors. The self-configuring RED paper has these.
             scaling: MaxpScaling { alpha: 3.0, beta: 2.0, least: config.maxp_min },
             penalty: TokenBucket::new(config.penalty_rate, burst),
             ecn: config.ecn,

@@ -116,7 +116,7 @@ fn adaptive_red_as_in_ns2_and_linux() {
     let ns2 = Set { bytes: true, by_size: true, gentle: true, wait: true, spare_first: true, spare_below: 1, ..ns2 };
     let ns2 = PlainAred { bottom: 0.008, with_arrivals: true, clock: 0.0, ..PlainAred::timer(ns2) };
     compare("preset=ns2,limit=150p", ns2, TrafficMix::mixed(3));
-    // The thresholds are those of red:preset=linux,limit=120KB.
+    // The same thresholds as red:preset=linux,limit=120KB.
     let tc = Set { room: (usize::MAX, 120_000), minth: 9999.96, maxth: 30_000.0, wq: 0.125, bytes: true, ..PLAIN };
     let tc = Set { spare_first: true, mark_above: true, ..tc };
     compare("preset=linux,limit=120KB,ecn=on", PlainAred::timer(tc), TrafficMix::mixed(4));

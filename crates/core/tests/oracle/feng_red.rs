@@ -85,7 +85,7 @@ fn self_configuring_red_packet_by_packet() {
     let hasty = Set { minth: 10.0, maxth: 40.0, wq: 0.02, maxp: 1.0, ecn: false, ..PLAIN };
     let hasty = PlainFengRed { alpha: 10.0, beta: 1.5, ..PlainFengRed::new(hasty) };
     compare("limit=150p,minth=10p,maxth=40p,wq=0.02,maxp=1,alpha=10,beta=1.5,ecn=off", hasty, TrafficMix::even(3));
-    // The thresholds are those of ared:preset=ns2.
+    // The same thresholds as ared:preset=ns2.
     let wq = 1.0 - (-1.0f64 / 2500.0).exp();
     let ns2 = Set { minth: 3125.0, maxth: 9375.0, maxp: 0.1, wq, s: 0.0004, mean: 500.0, ecn: false, ..PLAIN };
     let ns2 = Set { bytes: true, by_size: true, gentle: true, wait: true, spare_first: true, spare_below: 1, ..ns2 };

@@ -34,7 +34,7 @@ pub trait Clock {
         Ok(now)
     }
 
-    /// Waits until `until`, or until one of `fds` is readable: those of both ends, and that of the fabric. Returns for
+    /// Waits until `until`, or until one of `fds` is readable: two of the ends, one of the fabric. Returns for
     /// each end whether it may be readable.
     fn wait(&mut self, until: Time, fds: [Option<BorrowedFd<'_>>; 3]) -> io::Result<[bool; 2]>;
 

@@ -179,7 +179,7 @@ mod tests {
         // The outer attribute holds the inner one with its padding, which the inner length excludes.
         assert_eq!((word(20), word(22), word(24), word(26)), (12, 0x8000 | 1, 7, 2));
         assert_eq!(requests.bytes[36..], 5_u32.to_be_bytes());
-        // What was written is found again.
+        // The attributes can be read back.
         let attributes = &requests.bytes[20..];
         assert_eq!(find_attribute(attributes, 1).and_then(|inner| find_attribute(inner, 2)), Some(&b"ab\0"[..]));
         assert_eq!(find_attribute(attributes, 3), Some(&5_u32.to_be_bytes()[..]));

@@ -153,7 +153,7 @@ pub struct TcpSender {
     /// [`NONE`]. Used with `ecn_backoff` only.
     echo_at_one: u32,
     pacer: Pacer,
-    /// State of rare options; `None` if the group has none of them.
+    /// State of rare options. `None` if they are all off.
     options: Option<Box<SenderOptions>>,
 }
 

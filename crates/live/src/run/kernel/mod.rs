@@ -1,8 +1,9 @@
 //! A qdisc of the kernel in place of a compared discipline.
 //!
 //! A third namespace has a TUN device with `htb` at the link's rate and the qdisc as its child. The loop sends the
-//! packets of one direction into it, takes back those that it releases, and adds transmission time and propagation delay. All
-//! else is as in a live run: senders, receivers, access links, the reverse direction, and the measurements.
+//! packets of one direction into it and takes back each packet that it releases. The loop then adds transmission time and
+//! propagation delay. All else is as in a live run: senders, receivers, access links, the reverse direction, and the
+//! measurements.
 
 mod mirror;
 pub(super) mod path;

@@ -12,7 +12,7 @@
 //! | paper | here |
 //! | --- | --- |
 //! | BaseRTT | `base_rtt` |
-//! | RTT of the distinguished segment | `last_rtt` at the end of a round: that of the first segment sent in the round |
+//! | RTT of the distinguished segment | `last_rtt` at the end of a round, measured on the first segment sent in the round |
 //! | (Expected - Actual) x BaseRTT | [`queued`] |
 //! | alpha, beta, gamma | the settings `vegas_alpha`, `vegas_beta`, `vegas_gamma` |
 //!
@@ -57,7 +57,7 @@ pub struct Vegas {
     renews_base: bool,
 }
 
-/// The flow's segments in queues: `cwnd` less those that the path holds without a queue.
+/// The flow's segments in queues: `cwnd` less the segments that the path holds without a queue.
 fn queued(cwnd: f64, base: Span, rtt: Span) -> f64 {
     cwnd * excess(base, rtt) / seconds(rtt)
 }

@@ -12,8 +12,8 @@ pub struct LossBounds {
     /// The greatest delivery rate, and the most segments delivered, of the last round trip.
     pub bw_latest: f64,
     pub inflight_latest: u32,
-    /// Segments delivered when the current round began (`loss_round_delivered`). These rounds are not those of
-    /// [`Bbr3`]. The first loss in a round restarts it, so the bounds adapt a whole round trip after that loss.
+    /// Segments delivered when the current round began (`loss_round_delivered`). [`Bbr3`] counts rounds of
+    /// its own. The first loss in a round restarts it, so the bounds adapt a whole round trip after that loss.
     round_began: u32,
     /// The last acknowledgement began a round.
     pub round_started: bool,
