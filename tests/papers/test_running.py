@@ -73,6 +73,25 @@ def test_a_second_run_is_read_from_disk_and_a_further_discipline_runs_alone(tiny
     assert watcher.begun == [(8, 0), (8, 8), (12, 8)]
 
 
+def test_a_setting_changes_an_open_parameter_or_a_key_of_the_scenario_and_has_its_own_folder(
+    tiny: Experiment, tmp_path: Path
+):
+    settings = ("delay=3ms", "cbr.rate=9Mbit/s")
+    changed = run(tiny, tmp_path, RunOptions(seeds=1, settings=settings), Watcher()).results
+    (scenario,) = {each.result.scenario.to_toml() for each in changed.runs("FABA", buffer=50)}
+    assert 'delay = "3ms"' in scenario
+    assert 'rate = "9Mbit/s"' in scenario
+    names = {record.folder("faba/tiny", tiny, tmp_path, RunOptions(settings=each)) for each in ((), settings)}
+    assert len(names) == 2
+
+
+def test_a_setting_named_like_an_open_parameter_has_the_kind_of_our_value():
+    table2 = catalogue.experiment("faba/table2")
+    given = ("buffer=40", "recovery=sack", "slow_but_steady=true", "link.rate=20Mbit/s")
+    choices = {"buffer": 40, "recovery": "sack", "slow_but_steady": True}
+    assert table2.split(given) == (choices, ["link.rate=20Mbit/s"])
+
+
 def test_another_experiment_with_the_same_scenario_shares_its_runs(tiny: Experiment, tmp_path: Path):
     watcher = RecordingWatcher()
     run(tiny, tmp_path, RunOptions(), watcher)

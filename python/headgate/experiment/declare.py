@@ -8,6 +8,7 @@ an open parameter or a value of the case.
 from __future__ import annotations
 
 import itertools
+import json
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import Enum
@@ -227,11 +228,34 @@ class Experiment:
         quick: bool = False,
         seeds: int | None = None,
         choices: Mapping[str, Any] | None = None,
+        settings: Sequence[str] = (),
     ) -> Scenario:
-        """The scenario of a case with these disciplines, shortened if `quick`."""
+        """The scenario of a case with these disciplines, shortened if `quick`. `settings` change its keys."""
         if self.scenario is None:
             raise UsageError(f"{self.title} is a computation: it has no scenario")
         number = seeds if seeds is not None else self.quick.seeds if quick else self.seeds
         return self.scenario(self.values_of(case, specs, choices)).changed(
-            set=self.quick.set if quick else (), seeds=number
+            set=[*(self.quick.set if quick else ()), *settings], seeds=number
         )
+
+    def split(self, settings: Sequence[str]) -> tuple[dict[str, Any], list[str]]:
+        """Splits `KEY=VALUE` settings: values of open parameters by name, and settings of the scenario's keys."""
+        ours = {choice.name: choice.value for choice in self.choices}
+        choices, keys = {}, []
+        for setting in settings:
+            name, _, value = setting.partition("=")
+            if name in ours:
+                choices[name] = _of_kind(ours[name], value)
+            else:
+                keys.append(setting)
+        return choices, keys
+
+
+def _of_kind(ours: Any, text: str) -> Any:
+    """The value that `text` spells: a truth value or a number in place of one, else the text."""
+    if isinstance(ours, bool):
+        return {"true": True, "false": False}.get(text, text)
+    try:
+        return json.loads(text) if isinstance(json.loads(text), int | float) else text
+    except ValueError:
+        return text

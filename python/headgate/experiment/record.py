@@ -66,6 +66,7 @@ def document_of(name: str, experiment: Experiment, ran: ExperimentRun, options: 
         "quick": options.quick,
         "seeds": results.seeds,
         "with": list(options.further) if experiment.modern else [],
+        "set": list(options.settings),
         "cpu_s": round(ran.cpu_s, 3),
         "wall_s": round(ran.wall_s, 3),
         "claims": [

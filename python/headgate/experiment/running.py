@@ -13,7 +13,7 @@ from headgate.execution import batch
 from headgate.execution.runner import Watcher, processors
 from headgate.experiment.declare import Case, ComputedRun, Experiment
 from headgate.experiment.results import ExperimentResults, MeasureKey
-from headgate.files.store import folder_name
+from headgate.files.store import folder_name, slug_of
 from headgate.scenario import Scenario
 
 #: The folder for results of single scenarios, in the folder of all experiments.
@@ -27,7 +27,8 @@ class RunOptions(NamedTuple):
     """Options of an experiment's runs.
 
     `further` are added disciplines. `seeds` replaces the experiment's number of seeds, `choices` values of open
-    parameters. `trace` is a packet trace for experiments that read one.
+    parameters. `trace` is a packet trace for experiments that read one. Each of `settings` is `KEY=VALUE`: an open
+    parameter of the experiment, or a key of its scenarios.
     """
 
     quick: bool = False
@@ -37,14 +38,17 @@ class RunOptions(NamedTuple):
     trace: Path | None = None
     threads: int | None = None
     force: bool = False
+    settings: tuple[str, ...] = ()
 
     def seeds_of(self, whole: int, quick: int) -> int:
         """Number of seeds of a case: `seeds` if given, else `whole`, or `quick` in a shortened run."""
         return self.seeds if self.seeds is not None else quick if self.quick else whole
 
     def name_parts(self) -> list[str]:
-        """The parts of a folder's name that stand for a shortened run and for another number of seeds."""
-        return [*(["quick"] if self.quick else []), *([] if self.seeds is None else [f"seeds{self.seeds}"])]
+        """The parts of a folder's name that stand for a shortened run, another number of seeds, and settings."""
+        parts = ["quick"] if self.quick else []
+        parts += [] if self.seeds is None else [f"seeds{self.seeds}"]
+        return [*parts, *(slug_of(setting.replace("=", ":", 1)) for setting in self.settings)]
 
 
 class CaseScenario(NamedTuple):
@@ -92,12 +96,18 @@ def case_scenarios(experiment: Experiment, options: RunOptions) -> Iterator[Case
     Added disciplines have a second scenario, so that finished runs of the paper's disciplines are reused.
     """
     labels = experiment.labels(options.further)
+    choices, keys = experiment.split(options.settings)
     ours, added = tuple(experiment.qdiscs), tuple(label for label in labels if label not in experiment.qdiscs)
     for number, case in enumerate(experiment.cases_of(options.quick)):
         for names in filter(None, (ours, added)):
             specs = [labels[name] for name in names]
             scenario = experiment.scenario_of(
-                case, specs, quick=options.quick, seeds=options.seeds, choices=options.choices
+                case,
+                specs,
+                quick=options.quick,
+                seeds=options.seeds,
+                choices={**options.choices, **choices},
+                settings=keys,
             )
             yield CaseScenario(number, case, names, scenario)
 
@@ -138,6 +148,8 @@ def _computed(experiment: Experiment, options: RunOptions, watcher: Watcher) -> 
     compute = experiment.compute
     if compute is None:
         raise UsageError(f"{experiment.title} is a simulation")
+    if options.settings:
+        raise UsageError(f"{experiment.title} is a computation: it has no scenario whose keys could be set")
     cases = experiment.cases_of(options.quick)
     seeds = range(1, options.seeds_of(experiment.seeds, experiment.quick.seeds) + 1)
     labels = list(experiment.qdiscs)

@@ -68,7 +68,7 @@ def result_tables(document: dict[str, Any]) -> Group:
     )
     parts: list[RenderableType] = [
         Text(f"{document['experiment']}: {document['title']}", style="bold"),
-        Text(f"{document['place']}; {kind}, {seeds}", style="dim"),
+        Text(f"{document['place']}; {', '.join([kind, *document.get('set', ()), seeds])}", style="dim"),
     ]
     if document["published"]:
         parts.append(_published(document["published"]))

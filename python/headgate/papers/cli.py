@@ -28,6 +28,15 @@ Seeds = Annotated[
     int | None, typer.Option(min=1, metavar="N", help="Run seeds 1 to N instead of the experiment's own.")
 ]
 
+Settings = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--set",
+        metavar="KEY=VALUE",
+        help="Change an open parameter, such as buffer=66, or a key of the scenarios, such as cbr.rate=1Mbit/s.",
+    ),
+]
+
 PAGE = "report.html"
 
 
@@ -63,6 +72,7 @@ def show(name: Annotated[str, typer.Argument(metavar="NAME", help="An experiment
 def run(
     names: Names,
     quick: Quick = False,
+    settings: Settings = None,
     further: With = None,
     seeds: Seeds = None,
     trace: Annotated[
@@ -86,7 +96,7 @@ def run(
 
     if trace is not None and not trace.is_file():
         raise UsageError(f"there is no file {trace}")
-    options = RunOptions(quick, seeds, catalogue.further(further), {}, trace, threads, force)
+    options = RunOptions(quick, seeds, catalogue.further(further), {}, trace, threads, force, tuple(settings or ()))
     chosen = catalogue.chosen(names)
     documents = []
     for number, name in enumerate(chosen, 1):
