@@ -1,7 +1,11 @@
 """A small, quick experiment with all parts that those of the papers have."""
 
+from collections.abc import Mapping
+from typing import Any
+
 import pytest
 
+from headgate.analysis.judge import Verdict
 from headgate.build.parts import tcp, udp
 from headgate.experiment.claims import above, below, m
 from headgate.experiment.declare import (
@@ -59,3 +63,28 @@ def tiny() -> Experiment:
         headline=HeadlineMeasure("tcp", "TCP with room for 50", {"buffer": 50}),
         quick=QuickVariant(seeds=1, cases=({"buffer": 20},)),
     )
+
+
+#: Verdicts by their first letter.
+VERDICTS = {verdict.value[0]: verdict.value for verdict in Verdict}
+
+
+def readings_document(name: str, ours: str, others: Mapping[str, Mapping[str, str]]) -> dict[str, Any]:
+    """A document of readings. `ours` has the first letter of each claim's verdict, as have the values of `others`."""
+
+    def judged(reading: str, letters: str) -> list[dict[str, str]]:
+        return [{"verdict": VERDICTS[letter], "numbers": f"{reading}: 1 < 2"} for letter in letters]
+
+    claim = {"place": "section 2", "basis": "paper", "disciplines": ["RED", "FABA"]}
+    under = {f"{key} = {value}": word for key, values in others.items() for value, word in values.items()}
+    return {
+        "experiment": name,
+        "quick": True,
+        "seeds": 5,
+        "claims": [{"text": f"Claim {number} of {name}", **claim} for number in range(1, len(ours) + 1)],
+        "parameters": [
+            {"name": key, "value": "ours", "reason": f"reason of {key}", "others": list(values)}
+            for key, values in others.items()
+        ],
+        "verdicts": {reading: judged(reading, word) for reading, word in {"our values": ours, **under}.items()},
+    }

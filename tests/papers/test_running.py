@@ -1,6 +1,5 @@
 """Experiments run, resume, share common runs, and report their results."""
 
-import io
 import json
 import os
 import re
@@ -12,12 +11,11 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from rich.console import Console
 
 import headgate
 from headgate.analysis.judge import Verdict
 from headgate.execution.runner import Watcher
-from headgate.experiment import readings, record, show
+from headgate.experiment import record, show
 from headgate.experiment.declare import Experiment
 from headgate.experiment.results import NotRunError
 from headgate.experiment.running import RunOptions, run
@@ -166,24 +164,6 @@ def test_further_disciplines_are_compared_with_the_papers_in_one_number(tiny: Ex
     assert "TCP with room for 50" in page.page([kept], [])
     alone = carry_out(tiny, tmp_path, RunOptions())
     assert "What would the papers find today" not in page.page([alone], [])
-
-
-def test_readings_try_every_value_of_each_open_parameter(tiny: Experiment, tmp_path: Path):
-    rows = readings.rows("faba/tiny", tiny, tmp_path, RunOptions(), lambda _: Watcher())
-    assert [(row.name, row.value, row.ours) for row in rows] == [("delay", "5ms", True), ("delay", "2ms", False)]
-    assert all(len(row.claims) == 2 for row in rows)
-
-
-def test_many_claims_have_a_mark_each_so_that_a_terminal_has_room(tiny: Experiment):
-    many = replace(tiny, claims=tuple(replace(tiny.claims[0], text=f"claim {number}") for number in range(16)))
-    claims = tuple({"verdict": verdict.value, "numbers": ""} for verdict in (*Verdict, *[Verdict.HOLDS] * 13))
-    console = Console(width=100, record=True, file=io.StringIO())
-    console.print(readings.table("faba/tiny", many, [readings.Reading("delay", "5ms", True, claims)]))
-    shown = console.export_text()
-    assert [line.split() for line in shown.splitlines() if "delay" in line] == [
-        ["delay", "5ms", "(ours)", *"+-?", *"+" * 13]
-    ]
-    assert "+ holds, - differs, ? inconclusive" in shown
 
 
 def test_the_command_from_a_quick_run_to_the_page(command: Command, tmp_path: Path):

@@ -1,66 +1,146 @@
-"""The verdicts on a paper's claims under each reading: each declared value of a parameter that it leaves open."""
+"""Judges a paper's claims under each reading and stores the verdicts.
 
-from collections.abc import Callable
+A paper does not state every parameter. A reading gives one such parameter another of its declared values; the other
+parameters keep ours. The verdicts are stored beside the experiment's record.
+"""
+
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from rich.table import Table
-from rich.text import Text
-
-from headgate.analysis.judge import Verdict
-from headgate.errors import UsageError
+from headgate import _core
 from headgate.execution.runner import Watcher
-from headgate.experiment import show
-from headgate.experiment.declare import Experiment, toml_text
-from headgate.experiment.record import judged
-from headgate.experiment.running import RunOptions, run
-from headgate.terminal import layout
+from headgate.experiment.declare import Experiment, OpenParameter, toml_text
+from headgate.experiment.record import described, folder, judged
+from headgate.experiment.running import POOL, CaseScenario, RunOptions, case_scenarios, execute_missing, run
+from headgate.files import store
 
-#: With more claims than this, the table shows verdicts as marks instead of words.
-MAX_WORDED = 6
-MARKS = {Verdict.HOLDS.value: "+", Verdict.DIFFERS.value: "-", Verdict.INCONCLUSIVE.value: "?"}
+SCHEMA = 1
+DOCUMENT = "readings.json"
+
+#: The number of seeds with which `make papers` runs readings, in shortened runs. One seed would decide no claim.
+SEEDS = 5
 
 
 class Reading(NamedTuple):
-    """One value of one open parameter, with the verdict on every claim."""
+    """One parameter with one value. Without a name, it stands for our values of all parameters."""
 
-    name: str
-    value: Any
-    ours: bool
-    claims: tuple[dict[str, str], ...]
+    name: str = ""
+    value: Any = None
+
+    @property
+    def choices(self) -> dict[str, Any]:
+        """The values of open parameters that the reading replaces."""
+        return {self.name: self.value} if self.name else {}
+
+    def __str__(self) -> str:
+        return f"{self.name} = {toml_text(self.value)}" if self.name else "our values"
 
 
-def rows(
+class ReadingsRecord(NamedTuple):
+    """Stored verdicts: the file, and the JSON document in it."""
+
+    path: Path
+    document: dict[str, Any]
+
+
+def open_parameters(experiment: Experiment) -> list[OpenParameter]:
+    """The parameters that have other values to try."""
+    return [choice for choice in experiment.choices if others(choice)]
+
+
+def others(parameter: OpenParameter) -> list[Any]:
+    """The declared values of a parameter apart from ours."""
+    return [value for value in dict.fromkeys(parameter.values) if value != parameter.value]
+
+
+def readings_of(experiment: Experiment) -> list[Reading]:
+    """Our values, then every other value of every open parameter."""
+    return [Reading(), *(Reading(each.name, value) for each in open_parameters(experiment) for value in others(each))]
+
+
+def carry_out(
     name: str, experiment: Experiment, out: Path, options: RunOptions, watcher: Callable[[str], Watcher]
-) -> list[Reading]:
-    """Runs the experiment for every value of every open parameter. The other parameters keep our values."""
-    open_ones = [choice for choice in experiment.choices if choice.values]
-    if not open_ones:
-        raise UsageError(f"{name} has no open parameter with other values to try")
-    judged_rows = []
-    for choice in open_ones:
-        for value in dict.fromkeys((choice.value, *choice.values)):
-            ran = run(
-                experiment,
-                out,
-                options._replace(choices={choice.name: value}),
-                watcher(f"{choice.name} = {toml_text(value)}"),
-            )
-            claims = tuple(judged(claim.judge, ran.results) for claim in experiment.claims)
-            judged_rows.append(Reading(choice.name, value, value == choice.value, claims))
-    return judged_rows
+) -> ReadingsRecord:
+    """Judges the claims under each reading, and stores the verdicts.
+
+    Finished runs in `out` are reused. `watcher` makes the observer of a pool of runs from a name for its readings.
+    """
+    document = _declared(name, experiment, options)
+    everything = readings_of(experiment)
+    for first, pool, planned in _pools(experiment, options, everything):
+        several = f" {first + 1}-{first + len(pool)} of {len(everything)}" if len(pool) < len(everything) else ""
+        execute_missing(planned, out, options, watcher(f"{name}, readings{several}"))
+        for reading in pool:
+            ran = run(experiment, out, options._replace(choices=reading.choices), Watcher())
+            document["verdicts"][str(reading)] = [judged(claim.judge, ran.results) for claim in experiment.claims]
+            document["seeds"] = ran.results.seeds
+    path = folder(name, experiment, out, options) / DOCUMENT
+    store.write_files(path.parent, {DOCUMENT: store.json_text(document)})
+    return ReadingsRecord(path, document)
 
 
-def table(name: str, experiment: Experiment, judged_rows: list[Reading]) -> Table:
-    """A row for each value, a column for each claim."""
-    many = len(experiment.claims) > MAX_WORDED
-    caption = [f"{number}: {claim.text}" for number, claim in enumerate(experiment.claims, 1)]
-    caption += [", ".join(f"{mark} {word}" for word, mark in MARKS.items())] if many else []
-    heads = [str(number) if many else f"claim {number}" for number in range(1, len(experiment.claims) + 1)]
-    rows = []
-    for row in judged_rows:
-        words = [claim["verdict"] for claim in row.claims]
-        verdicts = [Text(MARKS[word] if many else word, style=show.STYLES[Verdict(word)]) for word in words]
-        rows.append(layout.Variation(row.name, toml_text(row.value), row.ours, verdicts))
-    title = f"{name}: verdicts under each reading"
-    return layout.variations(title, heads, rows, chosen="ours", caption="\n".join(caption))
+def load(name: str, experiment: Experiment, out: Path, options: RunOptions) -> dict[str, Any] | None:
+    """The stored verdicts; None if there are none, or if the claims or the readings have changed since.
+
+    Without verdicts of runs with these options, those of shortened runs with `SEEDS` seeds are taken.
+    """
+    for each in (options, options._replace(quick=True, seeds=SEEDS)):
+        path = folder(name, experiment, out, each) / DOCUMENT
+        stored = store.read_json(path) if path.is_file() else {}
+        declared = _declared(name, experiment, each)
+        if stored.get("schema") == SCHEMA and _texts(stored) == _texts(declared):
+            # Reasons and places may have been reworded since; the verdicts are the same.
+            return {**declared, "seeds": stored["seeds"], "verdicts": stored["verdicts"]}
+    return None
+
+
+def named(document: dict[str, Any]) -> list[str]:
+    """The readings of a document, as its verdicts are named. Our values are first."""
+    pairs = [(each["name"], value) for each in document["parameters"] for value in each["others"]]
+    return [str(Reading()), *(str(Reading(*pair)) for pair in pairs)]
+
+
+def _texts(document: dict[str, Any]) -> tuple[list[str], list[str], list[str]]:
+    """The claims, our values and the readings."""
+    ours = [f"{each['name']} = {each['value']}" for each in document["parameters"]]
+    return [claim["text"] for claim in document["claims"]], ours, named(document)
+
+
+def _pools(
+    experiment: Experiment, options: RunOptions, readings: Sequence[Reading]
+) -> Iterator[tuple[int, list[Reading], list[CaseScenario]]]:
+    """Readings whose scenarios run in one pool, with the number of the first reading and these scenarios."""
+    pool: list[Reading] = []
+    planned: list[CaseScenario] = []
+    for number, reading in enumerate(readings):
+        scenarios = list(case_scenarios(experiment, options._replace(choices=reading.choices)))
+        if pool and len(planned) + len(scenarios) > POOL:
+            yield number - len(pool), pool, planned
+            pool, planned = [], []
+        pool.append(reading)
+        planned += scenarios
+    yield len(readings) - len(pool), pool, planned
+
+
+def _declared(name: str, experiment: Experiment, options: RunOptions) -> dict[str, Any]:
+    """The document without verdicts."""
+    return {
+        "schema": SCHEMA,
+        "headgate": _core.VERSION,
+        "experiment": name,
+        "title": experiment.title,
+        "quick": options.quick,
+        "seeds": 0,
+        "claims": [described(experiment, claim) for claim in experiment.claims],
+        "parameters": [
+            {
+                "name": each.name,
+                "value": toml_text(each.value),
+                "reason": each.reason,
+                "others": [toml_text(value) for value in others(each)],
+            }
+            for each in open_parameters(experiment)
+        ],
+        "verdicts": {},
+    }

@@ -9,7 +9,7 @@ from headgate import _core, style
 from headgate.analysis.judge import Judgement, Verdict
 from headgate.execution.runner import Watcher
 from headgate.experiment import findings
-from headgate.experiment.declare import Experiment, toml_text
+from headgate.experiment.declare import Claim, Experiment, toml_text
 from headgate.experiment.results import ExperimentResults, NotRunError
 from headgate.experiment.running import ExperimentRun, RunOptions, run
 from headgate.files import store
@@ -71,10 +71,7 @@ def document_of(name: str, experiment: Experiment, ran: ExperimentRun, options: 
         "wall_s": round(ran.wall_s, 3),
         "claims": [
             {
-                "text": claim.text,
-                "place": experiment.place_of(claim),
-                "basis": claim.counts_as.value,
-                "disciplines": [label for label in experiment.qdiscs if label in claim.judge.labels],
+                **described(experiment, claim),
                 "finding": findings.filled(claim.finding, results),
                 **judged(claim.judge, results),
             }
@@ -90,6 +87,16 @@ def document_of(name: str, experiment: Experiment, ran: ExperimentRun, options: 
             {"measure": measure, "label": label, "case": dict(results.cases[number]), **quantity.document()}
             for (measure, label, number), quantity in results.values.items()
         ],
+    }
+
+
+def described(experiment: Experiment, claim: Claim) -> dict[str, Any]:
+    """A claim without its verdict: text, place in the paper, origin of its bound, and compared disciplines."""
+    return {
+        "text": claim.text,
+        "place": experiment.place_of(claim),
+        "basis": claim.counts_as.value,
+        "disciplines": [label for label in experiment.qdiscs if label in claim.judge.labels],
     }
 
 

@@ -1,7 +1,7 @@
 """Runs an experiment and measures its runs. All runs share one pool; results are stored by the scenario's hash."""
 
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -96,20 +96,40 @@ def case_scenarios(experiment: Experiment, options: RunOptions) -> Iterator[Case
     Added disciplines have a second scenario, so that finished runs of the paper's disciplines are reused.
     """
     labels = experiment.labels(options.further)
-    choices, keys = experiment.split(options.settings)
     ours, added = tuple(experiment.qdiscs), tuple(label for label in labels if label not in experiment.qdiscs)
     for number, case in enumerate(experiment.cases_of(options.quick)):
         for names in filter(None, (ours, added)):
-            specs = [labels[name] for name in names]
-            scenario = experiment.scenario_of(
-                case,
-                specs,
-                quick=options.quick,
-                seeds=options.seeds,
-                choices={**options.choices, **choices},
-                settings=keys,
-            )
-            yield CaseScenario(number, case, names, scenario)
+            yield from _of_case(experiment, number, case, {name: labels[name] for name in names}, options)
+
+
+def _of_case(
+    experiment: Experiment, number: int, case: Case, labels: Mapping[str, str], options: RunOptions
+) -> Iterator[CaseScenario]:
+    """The scenario of a case with these disciplines.
+
+    If other values of open parameters change only settings of disciplines, the scenario with our values comes first.
+    A second scenario has the changed disciplines, whose runs replace those of the first.
+    """
+    named, keys = experiment.split(options.settings)
+    choices = {**options.choices, **named}
+
+    def made(specs: Iterable[str], choices: Mapping[str, Any], keys: Sequence[str] = ()) -> Scenario:
+        return experiment.scenario_of(
+            case, specs, quick=options.quick, seeds=options.seeds, choices=choices, settings=keys
+        )
+
+    names = tuple(labels)
+    if choices:
+        ours = experiment.values_of(case, labels.values()).qdiscs
+        changed_specs = experiment.values_of(case, labels.values(), choices).qdiscs
+        adopted = made(ours, {})
+        if made(ours, choices, keys).config_hash == adopted.config_hash:
+            yield CaseScenario(number, case, names, adopted)
+            pairs = zip(names, ours, changed_specs, strict=True)
+            labels = {name: labels[name] for name, mine, changed in pairs if mine != changed}
+            names = tuple(labels)
+    if names:
+        yield CaseScenario(number, case, names, made(labels.values(), choices, keys))
 
 
 def _simulated(
@@ -121,6 +141,12 @@ def _simulated(
         experiment, experiment.labels(options.further), experiment.cases_of(options.quick), runs
     )
     return results, sum(each.cpu_s for each in done)
+
+
+def execute_missing(planned: Sequence[CaseScenario], out: Path, options: RunOptions, watcher: Watcher) -> None:
+    """Executes the runs of these scenarios that are missing in `out`."""
+    for _ in pooled(planned, out / RUNS, options, watcher):
+        pass
 
 
 def pooled(

@@ -2,15 +2,18 @@
 
 import json
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
 from importlib import import_module, resources
 
-from headgate import _core
+from headgate import _core, style
 from headgate.errors import UsageError, did_you_mean
+from headgate.execution.runner import processors
+from headgate.experiment import readings
 from headgate.experiment.catalogue import files
 from headgate.experiment.declare import Experiment
+from headgate.experiment.running import RunOptions
 from headgate.experiment.show import ExperimentRow
 
 #: The papers in the order of their publication. Each is a subpackage, whose name has `_` in place of `-`.
@@ -70,6 +73,40 @@ def chosen(wanted: Iterable[str]) -> list[str]:
         else:
             raise _unknown(word)
     return list(dict.fromkeys(chosen_names))
+
+
+def with_readings(wanted: Iterable[str]) -> list[str]:
+    """The names of the wanted experiments that declare readings; `UsageError` if none does."""
+    names = chosen(wanted)
+    declared = [name for name in names if readings.open_parameters(experiment(name))]
+    if not declared:
+        raise UsageError(f"{', '.join(names)}: no open parameter has other values to try")
+    return declared
+
+
+def readings_estimate(names: Sequence[str], options: RunOptions) -> str:
+    """The number of readings, and the longest time that they take on this machine, as a sentence.
+
+    Finished runs, and readings that change only some disciplines, take less.
+    """
+    tried = {name: len(readings.readings_of(experiment(name))) for name in names}
+    costs = [tried[name] * cost for name in names if (cost := _cost(name, options)) is not None]
+    experiments = names[0] if len(names) == 1 else f"{len(names)} experiments"
+    counted = f"{sum(tried.values())} readings of {experiments}, our values included"
+    if len(costs) < len(names):
+        return f"{counted}; the time is not known"
+    return f"{counted}: {style.duration(sum(costs) / processors())} at most on {processors()} processors"
+
+
+def _cost(name: str, options: RunOptions) -> float | None:
+    """Processor seconds of one experiment with these options. A shortened run costs no more than a whole one."""
+    declared = experiment(name)
+    seeds = (declared.seeds, declared.quick.seeds)
+    costs = _costs().get(name, [None, None])
+    of_a_seed = [cost / number for cost, number in zip(costs, seeds, strict=True) if cost is not None]
+    if len(of_a_seed) < len(seeds):
+        return None
+    return (min(of_a_seed) if options.quick else of_a_seed[0]) * (options.seeds or seeds[options.quick])
 
 
 def further(written: str | None) -> tuple[str, ...]:

@@ -1,13 +1,17 @@
 """The command `headgate paper`: the figures and tables of the papers."""
 
+from collections.abc import Callable
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from headgate.errors import UsageError
 from headgate.terminal.console import console, with_error_messages
 from headgate.terminal.options import Force, Threads, instead_of, print_json, watcher
+
+if TYPE_CHECKING:
+    from headgate.execution.runner import Watcher
 
 app = typer.Typer(
     name="paper",
@@ -125,9 +129,10 @@ def report(
 ) -> None:
     """Write an HTML page of experiments that were run.
 
-    The page has a scorecard of the claims, and each experiment with its figure and numbers.
+    The page has a scorecard of the claims, and each experiment with its figure and numbers. It has the verdicts under
+    each reading after `headgate paper readings`.
     """
-    from headgate.experiment import record
+    from headgate.experiment import readings, record
     from headgate.experiment import show as shown
     from headgate.experiment.running import RunOptions
     from headgate.papers import catalogue, page
@@ -140,32 +145,57 @@ def report(
         again = " ".join(["headgate paper run", *(names or ["all"]), *(["--quick"] if quick else [])])
         raise UsageError(f"{out} has no results of these experiments: run {again}")
     file = out / (f"quick-{PAGE}" if quick else PAGE)
-    page.write(records, [name for name, each in stored.items() if each is None], file)
+    tried = {
+        name: readings.load(name, catalogue.experiment(name), out, options)
+        for name in chosen
+        if stored[name] is not None and readings.open_parameters(catalogue.experiment(name))
+    }
+    page.write(records, [name for name, each in stored.items() if each is None], file, tried)
     console().print(shown.score(each.document for each in records))
     typer.echo(f"report  {file}")
 
 
-@app.command()
+@app.command(name="readings")
 @with_error_messages
-def readings(
-    name: Annotated[str, typer.Argument(metavar="NAME", help="An experiment, such as faba/table1.")],
+def judge_readings(
+    names: Names,
     quick: Quick = False,
     seeds: Seeds = None,
     out: Out = Path("results/papers"),
+    as_json: Annotated[bool, instead_of("tables")] = False,
     threads: Threads = None,
 ) -> None:
     """Judge claims under each reading of the paper.
 
-    A reading is a value of a parameter that the paper does not state.
+    A reading is a value of a parameter that the paper does not state. Finished runs are reused. After Ctrl-C, the same
+    command resumes.
     """
-    from headgate.experiment import readings as each_reading
+    from headgate.experiment import readings
+    from headgate.experiment import readings_show as shown
     from headgate.experiment.running import RunOptions
     from headgate.papers import catalogue
-    from headgate.terminal.progress import Bar
 
-    experiment = catalogue.experiment(name)
-    rows = each_reading.rows(name, experiment, out, RunOptions(quick, seeds, threads=threads), Bar)
-    console().print(each_reading.table(name, experiment, rows))
+    chosen = catalogue.with_readings(names)
+    options = RunOptions(quick, seeds, threads=threads)
+    if not as_json:
+        typer.echo(catalogue.readings_estimate(chosen, options), err=True)
+    documents = []
+    for number, name in enumerate(chosen, 1):
+        count = f"{number}/{len(chosen)} " if len(chosen) > 1 else ""
+        stored = readings.carry_out(name, catalogue.experiment(name), out, options, _observers(as_json, count))
+        documents.append(stored.document)
+        if not as_json:
+            console().print(shown.table(stored.document))
+            typer.echo(f"{shown.form(stored.document)}; verdicts in {stored.path}\n")
+    if as_json:
+        print_json(documents)
+    else:
+        console().print(shown.sentence(documents))
 
 
-app.command(name="sensitivity", hidden=True, deprecated=True)(readings)
+def _observers(as_json: bool, count: str) -> "Callable[[str], Watcher]":
+    """Makes a progress bar from a title. `count` precedes the title."""
+    return lambda title: watcher(as_json, f"{count}{title}")
+
+
+app.command(name="sensitivity", hidden=True, deprecated=True)(judge_readings)

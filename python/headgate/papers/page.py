@@ -2,13 +2,14 @@
 
 import base64
 import hashlib
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from importlib import resources
 from pathlib import Path
+from typing import Any, TypeAlias
 
 from headgate import _core
 from headgate.analysis.judge import Verdict
-from headgate.experiment import show
+from headgate.experiment import readings_show, show
 from headgate.experiment.record import ExperimentRecord
 from headgate.files import store
 from headgate.papers import catalogue
@@ -18,12 +19,18 @@ from headgate.report.pages import render
 CLASSES = {Verdict.HOLDS.value: "holds", Verdict.DIFFERS.value: "differs", Verdict.INCONCLUSIVE.value: "open"}
 
 
-def write(records: Sequence[ExperimentRecord], missing: Sequence[str], file: Path) -> None:
+#: The verdicts of experiments under each reading (`readings.load`), by experiment; None if they are not there.
+StoredReadings: TypeAlias = Mapping[str, dict[str, Any] | None]
+
+
+def write(
+    records: Sequence[ExperimentRecord], missing: Sequence[str], file: Path, readings: StoredReadings | None = None
+) -> None:
     """Writes the page of these records; `missing` are the experiments that have not been run."""
-    store.write_files(file.parent, {file.name: page(records, missing)})
+    store.write_files(file.parent, {file.name: page(records, missing, readings)})
 
 
-def page(records: Sequence[ExperimentRecord], missing: Sequence[str]) -> str:
+def page(records: Sequence[ExperimentRecord], missing: Sequence[str], readings: StoredReadings | None = None) -> str:
     """The page as text."""
     documents = [record.document for record in records]
     script = resources.files(__package__).joinpath("filter.js").read_text("utf-8")
@@ -35,9 +42,14 @@ def page(records: Sequence[ExperimentRecord], missing: Sequence[str]) -> str:
         missing=missing,
         further=list(dict.fromkeys(spec for document in documents for spec in document["with"])),
         today=[document for document in documents if document["headline"] and document["with"]],
-        papers=[(name, catalogue.paper(name), mine) for name in catalogue.PAPERS if (mine := _of(name, records))],
+        papers=[
+            (name, catalogue.paper(name), mine, _readings_of(name, readings or {}))
+            for name in catalogue.PAPERS
+            if (mine := _of(name, records))
+        ],
         classes=CLASSES,
         show=show,
+        readings_show=readings_show,
         script=script,
         # The content security policy of the page allows this script only.
         script_hash=base64.b64encode(hashlib.sha256(script.encode()).digest()).decode("ascii"),
@@ -46,3 +58,10 @@ def page(records: Sequence[ExperimentRecord], missing: Sequence[str]) -> str:
 
 def _of(paper: str, records: Sequence[ExperimentRecord]) -> list[ExperimentRecord]:
     return [record for record in records if record.document["experiment"].startswith(f"{paper}/")]
+
+
+def _readings_of(paper: str, readings: StoredReadings) -> tuple[list[dict[str, Any]], list[str]]:
+    """The verdicts of a paper's experiments under each reading, and the experiments whose readings are not there."""
+    mine = {name: document for name, document in readings.items() if name.startswith(f"{paper}/")}
+    documents = [document for document in mine.values() if document is not None]
+    return documents, [name for name, document in mine.items() if document is None]
