@@ -55,10 +55,11 @@ docs: $(VENV)/.extension ## fill the generated tables of docs, write the scenari
 site: $(VENV)/.extension ## build the documentation into site/; open index.html
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --quiet
 
-papers: $(VENV)/.extension ## run every experiment of the papers, and write the findings into docs/papers
+papers: $(VENV)/.extension ## run every experiment and reading of the papers, and write the findings into docs/papers
 	$(BIN)/headgate paper run all
 	$(BIN)/headgate paper run all --quick
 	$(BIN)/headgate paper run all --with today
+	$(BIN)/headgate paper readings all --quick --seeds 5
 	$(BIN)/headgate paper report
 	$(BIN)/python docs/papers.py results/papers --with today
 	$(BIN)/python docs/costs.py results/papers

@@ -1,8 +1,9 @@
 """Writes results into docs/papers: `python docs/papers.py results/papers`, after `headgate paper run all` there.
 
-The page of a paper has four markers: `score` (the number of claims by verdict), `claims` (a table of all claims),
-`published` (the paper's numbers beside ours) and `findings` (why claims differ, from `findings.md` beside the
-experiments). The figures that a page shows are copied.
+The page of a paper has five markers: `score` (the number of claims by verdict), `claims` (a table of all claims),
+`published` (the paper's numbers beside ours), `findings` (why claims differ, from `findings.md` beside the
+experiments) and `readings` (the verdicts under each reading, after `headgate paper readings`). The figures that a page
+shows are copied. `--readings` fills the last marker only.
 
 `today.md` compares further disciplines: run `headgate paper run all --with LIST`, then this script with `--with LIST`.
 """
@@ -16,6 +17,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
+import paper_readings
 from pages import filled, table
 
 from headgate import style
@@ -33,11 +35,15 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("out", type=Path)
     parser.add_argument("--with", dest="further", default="")
+    parser.add_argument("--readings", action="store_true")
     given = parser.parse_args()
     for paper in catalogue.PAPERS:
+        write_readings(paper, given.out)
+        if given.readings:
+            continue
         documents = [document_of(name, given.out, RunOptions()) for name in catalogue.names(paper)]
         write(paper, documents, given.out)
-    if given.further:
+    if given.further and not given.readings:
         options = RunOptions(further=catalogue.further(given.further))
         compared = [name for name in catalogue.names() if catalogue.experiment(name).headline and modern(name)]
         records = [stored for name in compared if (stored := load(name, given.out, options)) is not None]
@@ -74,6 +80,16 @@ def write(paper: str, documents: list[dict[str, Any]], out: Path) -> None:
         drawn = record.folder(name, catalogue.experiment(name), out, RunOptions()) / "figure.svg"
         shutil.copyfile(drawn, HERE / "figures" / f"{shown}-{experiment}.svg")
     page.write_text(text)
+
+
+def write_readings(paper: str, out: Path) -> None:
+    """Fills the marker `readings` of a paper's page. A page whose readings are not in `out` stays as it is."""
+    written = paper_readings.of_paper(paper, out)
+    if written is None:
+        print(f"{out} has no readings of {paper}: its page keeps the old ones", file=sys.stderr)
+        return
+    page = HERE / f"{paper}.md"
+    page.write_text(filled(page.read_text(), "readings", written))
 
 
 def claims(documents: list[dict[str, Any]]) -> str:
