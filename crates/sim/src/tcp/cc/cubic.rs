@@ -183,9 +183,7 @@ impl CongestionControl for Cubic {
             (epoch.w_cubic(t + rtt).clamp(cwnd, MAX_TARGET * cwnd) - cwnd) / cwnd
         };
         self.epoch = Some(epoch);
-        // `bictcp_update`: `cnt` is at most 20 before the first loss and after a timeout.
-        let least = if config.cubic_hystart && !self.reduced { f64::from(ack.acked) / 20.0 } else { 0.0 };
-        window.grow(by.max(least), config, ack.now);
+        window.grow(by, config, ack.now);
     }
 
     fn on_echo(&mut self, ack: &AckInfo, window: &mut CongestionWindow, config: &TcpSettings) {
