@@ -64,7 +64,7 @@ papers: $(VENV)/.extension ## run every experiment and reading of the papers, an
 	$(BIN)/python docs/papers.py results/papers --with today
 	$(BIN)/python docs/costs.py results/papers
 
-peers: $(VENV)/.extension ## run the same scenarios in ns-2, in ns-3 and here, and write the comparison (10 minutes)
+peers: $(VENV)/.extension ## run the same scenarios in ns-2, in ns-3 and here, and write the comparison (6 minutes)
 	$(BIN)/python -m peers --out results/peers
 	$(BIN)/python docs/peer_tables.py results/peers
 
