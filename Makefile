@@ -39,8 +39,9 @@ lint: $(VENV)/.requirements ## formatting, lints and types, warnings denied
 	$(BIN)/mypy --strict
 	PYTHONPATH=python $(BIN)/lint-imports --no-cache
 
-bench: rust ## nanoseconds per packet, beside a bare ring buffer
+bench: $(VENV)/.extension ## nanoseconds per packet, beside a bare ring buffer; the start of commands
 	$(CARGO) bench --workspace --exclude headgate-py --locked --bench '*'
+	$(BIN)/python docs/start.py
 
 bless: $(VENV)/.extension ## accept the current golden tables and help texts (say in the commit why they changed)
 	BLESS=1 $(CARGO) test --locked -p headgate-core -p headgate-sim --test maintain --test network --test isolation

@@ -2,45 +2,57 @@
 
 from __future__ import annotations
 
-import shutil
-import tempfile
-from enum import StrEnum
-from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated, ClassVar
 
 import typer
 
-from headgate import _core
-from headgate.errors import UsageError
-from headgate.evaluate.cli import evaluate
-from headgate.expectations.cli import check
-from headgate.export.cli import export
-from headgate.files import store
-from headgate.live.cli import link
-from headgate.live.gateway_cli import gateway
-from headgate.live.top_cli import top
-from headgate.migrate import migrate
-from headgate.papers.cli import app as papers
-from headgate.sweeps.cli import query, sweep
-from headgate.terminal.console import INTERRUPTED, Commands, console, with_error_messages
-from headgate.terminal.options import Changes, Force, Seeds, Threads, instead_of, print_json, reading, watcher
-from headgate.tuning.cli import sensitivity, tune
+from headgate.terminal.arguments import HELP
+from headgate.terminal.console import INTERRUPTED
+from headgate.terminal.group import COMMAND_OPTIONS, Commands, Entry
+from headgate.terminal.loading import Loading
 
-if TYPE_CHECKING:
-    from headgate.results import Result
+
+class Headgate(Commands):
+    """All commands. The test of the help texts compares each sentence with the command's docstring."""
+
+    entries: ClassVar = {
+        "run": Entry("headgate.commands:run", "Run a scenario with each discipline and compare them."),
+        "list": Entry("headgate.commands:list_names", "List disciplines, congestion controls and traffic sources."),
+        "show": Entry("headgate.commands:show", "Explain a discipline, congestion control or traffic source."),
+        "rerun": Entry("headgate.commands:rerun", "Run a result again and compare the files byte for byte."),
+        "verify": Entry("headgate.commands:verify", "Check a result's files against the hashes in its manifest."),
+        "report": Entry("headgate.commands:report", "Draw the figures and the report page of a result again."),
+        "compare": Entry("headgate.commands:compare", "Compare two results of one scenario."),
+        "why": Entry("headgate.commands:why", "Explain a flow's goodput: its drops and its sender."),
+        "sweep": Entry("headgate.sweeps.cli:sweep", "Run a scenario for many values of its keys."),
+        "query": Entry("headgate.sweeps.cli:query", "Query a result or a sweep in SQL (DuckDB)."),
+        "tune": Entry("headgate.tuning.cli:tune", "Search a discipline's parameters for the best setting."),
+        "sensitivity": Entry(
+            "headgate.tuning.cli:sensitivity", "Vary each parameter of a discipline and show the effect."
+        ),
+        "evaluate": Entry("headgate.evaluate.cli:evaluate", "Grade disciplines by the guidelines of RFC 7928."),
+        "check": Entry("headgate.expectations.cli:check", "Run a scenario and judge its expectations."),
+        "export": Entry("headgate.export.cli:export", "Export a result as CSV or for flent."),
+        "migrate": Entry("headgate.migrate:migrate", "Rewrite scenario files with the current names of keys."),
+        "link": Entry(
+            "headgate.live.cli:link",
+            "Run a command behind an emulated link (Linux).",
+            {"allow_interspersed_args": False},
+        ),
+        "gateway": Entry("headgate.live.gateway_cli:gateway", "Forward packets between two interfaces (Linux)."),
+        "top": Entry("headgate.live.top_cli:top", "Show the flows using a running link or gateway (Linux)."),
+        "paper": Entry("headgate.papers.cli:app", "Reproduce the figures and tables of the papers."),
+    }
+
 
 app = typer.Typer(
     name="headgate",
-    cls=Commands,
+    cls=Headgate,
     help="Active queue management you can run: compare queue disciplines in simulation and on real packets.",
     no_args_is_help=True,
-    add_completion=False,
-    pretty_exceptions_enable=False,
-    rich_markup_mode=None,
-    context_settings={"help_option_names": ["-h", "--help"]},
+    context_settings={"help_option_names": HELP},
+    **COMMAND_OPTIONS,
 )
-
-app.add_typer(papers)
 
 
 @app.callback(invoke_without_command=True)
@@ -49,288 +61,10 @@ def headgate(
 ) -> None:
     """Active queue management you can run: compare queue disciplines in simulation and on real packets."""
     if version:
+        with Loading():
+            from headgate import _core
         typer.echo(f"headgate {_core.VERSION}")
         raise typer.Exit
-
-
-@app.command()
-@with_error_messages
-def run(
-    file: Annotated[Path, typer.Argument(metavar="FILE", help="A scenario file, such as scenarios/protect.toml.")],
-    changes: Changes = None,
-    qdisc: Annotated[
-        list[str] | None,
-        typer.Option(
-            metavar="SPEC", help="Run this discipline, such as sfb:bins=46, instead of the file's. Repeatable."
-        ),
-    ] = None,
-    seeds: Seeds = None,
-    out: Annotated[Path, typer.Option(metavar="DIR", help="Write the result folder below DIR.")] = Path("results"),
-    as_json: Annotated[bool, instead_of("the table")] = False,
-    live: Annotated[
-        bool, typer.Option("--live", help="Run on real packets in real time, with the kernel's TCP (Linux).")
-    ] = False,
-    threads: Threads = None,
-    report: Annotated[
-        bool, typer.Option("--report/--no-report", help="Draw the figures and write report.html.")
-    ] = True,
-    force: Force = False,
-) -> None:
-    """Run a scenario with each discipline and compare them.
-
-    A run is one discipline with one seed. Finished runs are reused. After Ctrl-C, the same command resumes.
-    """
-    from headgate.scenario import Scenario
-
-    with reading(file):
-        scenario = Scenario.load(file, set=changes or (), qdiscs=qdisc or (), seeds=seeds)
-    if live:
-        from headgate.live.worlds import prepared_for_live
-
-        if threads is not None:
-            raise UsageError("--threads cannot be used with --live: on real packets, one run follows the other")
-        scenario = prepared_for_live(scenario)
-    # Imported here: numpy starts threads, and a process with threads cannot enter a user namespace.
-    from headgate.api import run_into
-    from headgate.files.store import folder_name
-
-    path = out / folder_name(scenario)
-    result = run_into(path, scenario, threads=threads, report=report, force=force, watcher=watcher(as_json))
-    if as_json:
-        print_json(result.document())
-    else:
-        _show(result)
-
-
-class ListedKind(StrEnum):
-    """The kinds of objects that `headgate list` prints."""
-
-    DISCIPLINES = "disciplines"
-    CONTROLLERS = "controllers"
-    SOURCES = "sources"
-
-
-@app.command(name="list")
-@with_error_messages
-def list_names(
-    kind: Annotated[
-        ListedKind | None,
-        typer.Argument(metavar="KIND", help="Only this kind (default: all)."),
-    ] = None,
-) -> None:
-    """List disciplines, congestion controls and traffic sources."""
-    from headgate.terminal import listing
-
-    # Each kind names a function of `_core` and the function of `listing` that prints its result.
-    for each in ListedKind if kind is None else [kind]:
-        console().print(getattr(listing, each)(getattr(_core, each)()))
-    console().print(listing.HINT)
-
-
-@app.command()
-@with_error_messages
-def show(
-    name: Annotated[
-        str,
-        typer.Argument(
-            metavar="NAME", help="A discipline, congestion control or traffic source, such as sfb, cubic or voip."
-        ),
-    ],
-) -> None:
-    """Explain a discipline, congestion control or traffic source.
-
-    Prints its idea, its source, and its parameters with their defaults and presets.
-    """
-    from headgate.terminal import listing
-
-    try:
-        entry = _core.find(name)
-    except LookupError as error:
-        raise UsageError(str(error)) from None
-    console().print(listing.details(entry))
-
-
-@app.command()
-@with_error_messages
-def rerun(
-    result: Annotated[Path, typer.Argument(metavar="RESULT", help="A result's folder.")],
-    out: Annotated[
-        Path | None,
-        typer.Option(metavar="DIR", help="Keep the new result below DIR (default: keep it only if it differs)."),
-    ] = None,
-    threads: Threads = None,
-) -> None:
-    """Run a result again and compare the files byte for byte.
-
-    timing.json is not compared: it holds the processor time of each run.
-    """
-    from headgate.api import load
-    from headgate.rerun import rerun as run_again
-    from headgate.terminal.progress import Bar
-
-    old = load(result)
-    parent = out or Path(tempfile.mkdtemp(prefix="headgate-rerun-"))
-    same = False
-    try:
-        comparison = run_again(old, parent, threads=threads, watcher=Bar())
-        same = not comparison.differences
-    finally:
-        if out is None and (same or not any(parent.iterdir())):
-            shutil.rmtree(parent)
-    if same:
-        typer.echo(f"identical: {comparison.files} files, byte for byte")
-        return
-    typer.echo("\n".join(["the rerun differs:", *(f"  {line}" for line in comparison.differences)]))
-    typer.echo(f"rerun   {comparison.result.path}")
-    raise typer.Exit(1)
-
-
-@app.command()
-@with_error_messages
-def verify(result: Annotated[Path, typer.Argument(metavar="RESULT", help="A result's folder.")]) -> None:
-    """Check a result's files against the hashes in its manifest."""
-    from headgate.errors import ResultError
-
-    if damaged := store.changed_files(result):
-        raise ResultError(
-            f"{result}: changed or missing: {', '.join(damaged)}. `headgate run --force` recomputes them."
-        )
-    typer.echo(f"{result}: all files match their hashes")
-
-
-@app.command()
-@with_error_messages
-def report(result: Annotated[Path, typer.Argument(metavar="RESULT", help="A result's folder.")]) -> None:
-    """Draw the figures and the report page of a result again."""
-    from headgate.api import load, write_report
-
-    typer.echo(f"report  {write_report(load(result))}")
-
-
-@app.command()
-@with_error_messages
-def compare(
-    first: Annotated[Path, typer.Argument(metavar="SIM", help="A result folder, or a scenario file.")],
-    second: Annotated[
-        Path | None, typer.Argument(metavar="LIVE", help="A second result folder of the same scenario.")
-    ] = None,
-    changes: Annotated[
-        list[str] | None,
-        typer.Option("--set", metavar="KEY=VALUE", help="With a scenario file: change a key in both results."),
-    ] = None,
-    then: Annotated[
-        list[str] | None,
-        typer.Option(metavar="KEY=VALUE", help="With a scenario file: change a key in the second result only."),
-    ] = None,
-    worlds: Annotated[
-        str, typer.Option(metavar="WORLDS", help="With a scenario file: where each result is run: sim, live or kernel.")
-    ] = "sim,live",
-    allow: Annotated[
-        list[str] | None,
-        typer.Option(metavar="KEY", help="Accept that the scenarios differ in this key, such as tcp.min_rto."),
-    ] = None,
-    as_json: Annotated[bool, instead_of("the tables")] = False,
-    page: Annotated[bool, typer.Option("--page/--no-page", help="Draw the figure and write an HTML page.")] = True,
-    out: Annotated[Path, typer.Option(metavar="DIR", help="Write results and the page below DIR.")] = Path("results"),
-) -> None:
-    """Compare two results of one scenario.
-
-    Compares a simulation with a run on real packets, or two simulations. For each discipline and group of flows, the
-    tables show goodput, queueing delay, drop rate and mark rate of both results, and the difference. A scenario file is
-    run in both worlds first. Finished runs are reused. In the world kernel, Linux's own qdiscs take the place of
-    the disciplines (root, tc).
-    """
-    from headgate.compare.sources import compare_file, compare_folders
-
-    if second is None:
-        comparison = compare_file(first, out, worlds, changes or (), then or (), quiet=as_json)
-    elif changes or then or worlds != "sim,live":
-        raise UsageError("--set, --then and --worlds need a scenario file: give one in place of the two result folders")
-    else:
-        comparison = compare_folders(first, second, allow or ())
-    if as_json:
-        print_json(comparison.document())
-    else:
-        from headgate.compare import terminal
-
-        console().print(terminal.tables(comparison))
-    if page:
-        from headgate.compare import page as pages
-
-        path = pages.write(comparison, out / "compared" / pages.folder_name(comparison))
-        if not as_json:
-            typer.echo(f"page    {path}")
-
-
-@app.command()
-@with_error_messages
-def why(
-    result: Annotated[Path, typer.Argument(metavar="RESULT", help="A result's folder.")],
-    flow: Annotated[
-        int, typer.Option(min=0, metavar="N", help="The flow's number, counted from 0, as in flows.parquet.")
-    ],
-    qdisc: Annotated[
-        str | None, typer.Option(metavar="SPEC", help="The discipline (default: the result's first).")
-    ] = None,
-    seed: Annotated[int | None, typer.Option(metavar="N", help="The seed (default: the result's first).")] = None,
-    as_json: Annotated[
-        bool, typer.Option("--json", help="Print the numbers and sentences as one JSON document.")
-    ] = False,
-    picture: Annotated[bool, typer.Option("--picture/--no-picture", help="Draw the flow over time.")] = True,
-) -> None:
-    """Explain a flow's goodput: its drops and its sender.
-
-    The explanation uses what the scenario records. It lists missing records and the command that adds them.
-    """
-    from headgate.api import load
-    from headgate.why import explain
-
-    loaded = load(result)
-    explanation = explain(loaded, flow, qdisc=qdisc, seed=seed)
-    print_json(explanation.document()) if as_json else typer.echo(explanation.text)
-    if picture:
-        from headgate.api import write_explanation
-
-        path = write_explanation(loaded, explanation)
-        if not as_json:
-            typer.echo(f"\npicture  {path}")
-
-
-app.command()(sweep)
-app.command()(query)
-app.command()(tune)
-app.command()(sensitivity)
-app.command()(evaluate)
-app.command()(check)
-app.command()(export)
-app.command()(migrate)
-app.command(context_settings={"allow_interspersed_args": False})(link)
-app.command()(gateway)
-app.command()(top)
-
-
-def _show(result: Result) -> None:
-    """Prints the table, the verdict, and the paths of the result's files."""
-    from headgate.analysis import accuracy, verdict
-    from headgate.terminal import table
-
-    out = console()
-    rows = table.rows(result)
-    out.print(table.table(result, rows))
-    if table.several(rows):
-        out.print(table.links(rows))
-    out.print(f"{verdict.verdict(result)}.\n", style="bold")
-    if result.live is not None:
-        for warning in accuracy.warnings(result.live):
-            out.print(f"note: {warning}")
-    if result.path is None:
-        return
-    if (result.path / store.REPORT).is_file():
-        typer.echo(f"report  {result.path / store.REPORT}")
-    for name in [*result.scenario.records, *([store.CAPTURES] if result.scenario.captures else [])]:
-        files = sum(1 for file in (result.path / name).iterdir() if file.is_file())
-        typer.echo(f"{name:<7} {result.path / name} ({files} file{'' if files == 1 else 's'})")
-    typer.echo(f"folder  {result.path}")
 
 
 def main() -> None:

@@ -4,8 +4,6 @@ import warnings
 from collections.abc import Iterable
 from pathlib import Path
 
-from headgate import _core
-
 
 class HeadgateError(Exception):
     """An error with a message for people; the command line exits with `exit_code`."""
@@ -55,5 +53,7 @@ def warn_renamed(message: str) -> None:
 
 def did_you_mean(word: str, known: Iterable[str]) -> str:
     """The end of an error about an unknown `word`: `; did you mean 'red'?` if one of `known` is similar, else `.`."""
+    from headgate import _core  # not above: help texts are printed without the compiled module
+
     nearest = _core.nearest(word, list(known))
     return f"; did you mean {nearest!r}?" if nearest is not None else "."

@@ -57,17 +57,26 @@ runpy.run_module("headgate", run_name="__main__", alter_sys=True)
 """
 
 
-def interrupted(module: str, begins: str, *before: str) -> subprocess.CompletedProcess[str]:
-    words = [*before, sys.executable, "-c", INTERRUPTED, module, begins, "--version"]
+def interrupted(module: str, begins: str, *before: str, typed: str = "--version") -> subprocess.CompletedProcess[str]:
+    words = [*before, sys.executable, "-c", INTERRUPTED, module, begins, *typed.split()]
     return subprocess.run(words, capture_output=True, text=True, check=False)
 
 
 @pytest.mark.parametrize("begins", ["-m", "script"])
-@pytest.mark.parametrize("module", ["headgate.cli", "headgate._core", "typer", "headgate.live.cli"])
-def test_ctrl_c_during_imports_ends_the_command_without_a_traceback(module: str, begins: str):
+@pytest.mark.parametrize(
+    ("module", "typed"),
+    [
+        ("headgate.cli", "--version"),
+        ("headgate._core", "--version"),
+        ("headgate._core", "list"),
+        ("typer", "--version"),
+        ("headgate.live.cli", "link --help"),
+    ],
+)
+def test_ctrl_c_during_imports_ends_the_command_without_a_traceback(module: str, typed: str, begins: str):
     if begins == "script":
         begins = tomllib.loads(PROJECT.read_text("utf-8"))["project"]["scripts"]["headgate"]
-    done = interrupted(module, begins)
+    done = interrupted(module, begins, typed=typed)
     assert (done.returncode, done.stdout, done.stderr) == (130, "", "error: stopped\n")
 
 

@@ -6,8 +6,8 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
-import pyarrow.compute as pc
 
+from headgate.analysis.columns import Columns
 from headgate.analysis.spread import Estimate, estimate
 
 Array = npt.NDArray[np.float64]
@@ -38,10 +38,10 @@ class BinnedValues(NamedTuple):
         return BinnedValues(self.values - least, self.counts)
 
 
-def histogram(table: pa.Table, value: str) -> BinnedValues:
+def histogram(table: pa.Table | Columns, value: str) -> BinnedValues:
     """The histogram in the rows of `table`; bins with the same middle are added."""
-    values = np.asarray(table.column(value).to_numpy(), dtype=np.float64)
-    return merged([BinnedValues(values, table.column("count").to_numpy())])
+    rows = table if isinstance(table, Columns) else Columns(table)
+    return merged([BinnedValues(rows[value], rows["count"])])
 
 
 def merged(parts: Iterable[BinnedValues]) -> BinnedValues:
@@ -52,10 +52,10 @@ def merged(parts: Iterable[BinnedValues]) -> BinnedValues:
     return BinnedValues(middles, counts.astype(np.float64))
 
 
-def by_seed(table: pa.Table, value: str, seeds: Iterable[int]) -> list[BinnedValues]:
+def by_seed(table: pa.Table | Columns, value: str, seeds: Iterable[int]) -> list[BinnedValues]:
     """One histogram for each seed."""
-    column = table.column("seed")
-    return [histogram(table.filter(pc.equal(column, pa.scalar(seed, pa.uint64()))), value) for seed in seeds]
+    rows = table if isinstance(table, Columns) else Columns(table)
+    return [histogram(rows.of_seed(seed), value) for seed in seeds]
 
 
 def estimates(histograms: Iterable[BinnedValues], *parts: str) -> dict[str, Estimate]:

@@ -2,10 +2,7 @@
 
 from typing import NamedTuple
 
-import pyarrow as pa
-import pyarrow.compute as pc
-
-from headgate.analysis import data
+from headgate.analysis.columns import Columns
 from headgate.files.result_tables import ResultTables
 
 
@@ -20,17 +17,18 @@ class LinkDirection(NamedTuple):
         """The name in tables and figures: `A-B`, or `A-B reverse`."""
         return self.link if self.direction == "forward" else f"{self.link} {self.direction}"
 
-    def of(self, table: pa.Table) -> pa.Table:
+    def of(self, table: Columns) -> Columns:
         """The rows of this link and direction, in a table with a row for each link."""
-        return data.rows(table, link=self.link, direction=self.direction)
+        return table.where(link=self.link, direction=self.direction)
 
 
 def compared(result: ResultTables) -> list[LinkDirection]:
     """Every compared link, in the scenario's order. The first is `scenario.bottleneck`."""
-    table = result.links
-    table = table.filter(pc.fill_null(table["compared"], False))
-    rows = zip(table["link"].to_pylist(), table["direction"].to_pylist(), strict=True)
-    return list(dict.fromkeys(LinkDirection(*row) for row in rows)) or [LinkDirection(*result.scenario.bottleneck)]
+    links = Columns.of(result, "links")
+    links = links.only(links["compared"] == 1)
+    rows = zip(links.words("link"), links.words("direction"), strict=True)
+    names = dict.fromkeys(LinkDirection(link, direction) for link, direction in rows if link and direction)
+    return list(names) or [LinkDirection(*result.scenario.bottleneck)]
 
 
 def first(result: ResultTables) -> str:

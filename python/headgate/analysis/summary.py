@@ -6,8 +6,8 @@ The names here are those of the JSON document. docs/reference/json.md explains e
 from collections.abc import Iterable
 from typing import Any
 
-from headgate.analysis import data
 from headgate.analysis.accuracy import warnings
+from headgate.analysis.columns import Columns
 from headgate.analysis.links import compared
 from headgate.analysis.metrics.catalogue import COUNTED, FLOWS, LINK, Measure
 from headgate.analysis.metrics.views import FlowsView, LinkView, ResultRows, flow_rows, jain
@@ -66,13 +66,14 @@ def _discipline(result: ResultTables, qdisc: str) -> dict[str, Any]:
     cpu = [row["cpu_s"] for row in result.timing if row["qdisc"] == qdisc] or [None] * len(scenario.seeds)
     packets = next(iter(links.values()))["packets"]
     each = zip(scenario.groups, FlowsView.each(result, qdisc), strict=True)
+    fairness = ResultRows(Columns.of(result, "fairness").where(qdisc=qdisc), len(scenario.seeds))
     return {
         "qdisc": qdisc,
         "seeds": scenario.seeds,
         "bottleneck": figures[0]["figures"],
         "links": figures,
         "jain": estimate(jain(flow_rows(result, qdisc), scenario.groups)),
-        "jain_by_scale": _jain_by_scale(ResultRows(data.rows(result.fairness, qdisc=qdisc), len(scenario.seeds))),
+        "jain_by_scale": _jain_by_scale(fairness),
         "groups": [{**_named(group.name, group.kind, flows), **taken(FLOWS, flows)} for group, flows in each],
         "cpu_s": estimate(cpu),
         "packets_per_cpu_s": estimate(n / s if s else None for n, s in zip(packets, cpu, strict=True)),

@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import Any, Self
 
 import pyarrow as pa
-import pyarrow.compute as pc
 
 from headgate.errors import ResultError
 from headgate.files import renamed, store, tables
@@ -86,6 +85,8 @@ class ResultTables:
             raise KeyError(name)
         if name in tables.STREAMED and self.path is not None:
             return tables.read(self.path / name / f"{store.slug(run)}.parquet")
+        import pyarrow.compute as pc
+
         whole = getattr(self, name)
         return whole.filter(pc.and_(pc.equal(whole["qdisc"], run.qdisc), pc.equal(whole["seed"], run.seed)))
 
@@ -106,7 +107,8 @@ class ResultTables:
             return self._in_memory[name]
         if name in tables.STREAMED:
             return tables.concat(self.run(name, run) for run in self.scenario.runs)
-        return renamed.table(name, tables.read(self.path / f"{name}.parquet"))
+        whole = tables.read(self.path / f"{name}.parquet")
+        return renamed.table(name, whole) if self.manifest["schema"] == renamed.SCHEMA else whole
 
     def __repr__(self) -> str:
         where = "in memory" if self.path is None else str(self.path)

@@ -5,8 +5,6 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import pyarrow as pa
-import pyarrow.compute as pc
-import pyarrow.csv
 import pyarrow.parquet as pq
 
 from headgate import _core
@@ -72,6 +70,8 @@ def concat(parts: Iterable[pa.Table]) -> pa.Table:
     Words are numbered by their first appearance in the whole table, not by the dictionaries of the parts. So the bytes
     written are the same for parts that were just run and for parts that were read from files.
     """
+    import pyarrow.compute as pc  # loads slowly: reading a result does without it
+
     whole = join(parts).combine_chunks()
     for index, field in enumerate(whole.schema):
         if pa.types.is_dictionary(field.type):
@@ -97,6 +97,8 @@ def with_every_reason(name: str, whole: pa.Table) -> pa.Table:
 
 def without_reasons(whole: pa.Table) -> pa.Table:
     """The table with nulls in the columns that need the reason of each drop or mark, and without such intervals."""
+    import pyarrow.compute as pc
+
     for place, field in enumerate(whole.schema):
         if field.name.startswith(("dropped_", "marked_")) or field.name == AMBIENT:
             unknown = pa.nulls(whole.num_rows, field.type)
@@ -108,6 +110,8 @@ def without_reasons(whole: pa.Table) -> pa.Table:
 
 def csv(whole: pa.Table) -> bytes:
     """A table as CSV; the first line has the column names."""
+    import pyarrow.csv
+
     for index, field in enumerate(whole.schema):
         if pa.types.is_dictionary(field.type):
             whole = whole.set_column(index, field.name, whole.column(index).cast(pa.string()))
@@ -123,5 +127,6 @@ def write(path: Path, whole: pa.Table) -> None:
 
 def read(path: Path) -> pa.Table:
     """Reads a Parquet file that Headgate wrote; `ResultError` if it is damaged."""
-    with damage.reading(path):
-        return pq.read_table(path, memory_map=False, partitioning=None)
+    with damage.reading(path), path.open("rb") as file:
+        # `pq.read_table` would import pyarrow.dataset, and that imports pandas.
+        return pq.ParquetFile(file).read(use_threads=False)

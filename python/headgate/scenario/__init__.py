@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import errno
-import hashlib
-import tomllib
 import warnings
 from collections.abc import Callable, Iterable
 from enum import Enum, StrEnum
@@ -156,9 +154,11 @@ class Scenario:
         read = _core.Scenario(
             text, file, set=changes, qdiscs=names if names or not given else ["droptail"], seeds=seeds, files=files
         )
-        from headgate.prototype.discipline import with_prototypes
+        if len(names) < len(given):
+            from headgate.prototype.discipline import with_prototypes
 
-        return cls(with_prototypes(read, given))
+            read = with_prototypes(read, given)
+        return cls(read)
 
     def changed(self, **changes: Unpack[ScenarioChanges]) -> Scenario:
         """The scenario with the changes of `load`. It keeps its input files and cannot name others."""
@@ -168,6 +168,8 @@ class Scenario:
 
     def replace(self, **changed: Any) -> Scenario:
         """The scenario with other keywords of `Network`, such as `flows`, `links`, `qdiscs` or `duration`."""
+        import tomllib
+
         from headgate.scenario.document import network
 
         document = tomllib.loads(self.to_toml())
@@ -180,6 +182,8 @@ class Scenario:
     @property
     def flows(self) -> list[FlowsPart]:
         """The groups of flows as `tcp(...)` and `udp(...)` make them, with every key; TCP before UDP."""
+        import tomllib
+
         from headgate.build.parts import TcpPart, UdpPart
 
         document = tomllib.loads(self.to_toml())
@@ -188,6 +192,8 @@ class Scenario:
     @property
     def links(self) -> list[LinkPart]:
         """The links as `link(...)` makes them, with every key."""
+        import tomllib
+
         from headgate.build.parts import LinkPart
 
         document = tomllib.loads(self.to_toml())["link"]
@@ -196,6 +202,8 @@ class Scenario:
     @property
     def classes(self) -> list[ClassPart]:
         """The classes as `class_(...)` makes them, with every key."""
+        import tomllib
+
         from headgate.build.parts import ClassPart
 
         return [ClassPart.of(table) for table in tomllib.loads(self.to_toml()).get("class", [])]
@@ -324,6 +332,8 @@ class Scenario:
 
         On real packets the world is hashed too, and equal hashes mean similar results.
         """
+        import hashlib
+
         inputs = "".join(f"\n{path} {hashlib.sha256(data).hexdigest()}" for path, data in self.inputs.items())
         world = f"\n{self._world}" if self.live else ""
         return hashlib.sha256(f"{self.to_toml()}\n{_core.VERSION}{inputs}{world}".encode()).hexdigest()

@@ -12,6 +12,7 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from headgate import _core
+from headgate.analysis.columns import Columns
 from headgate.analysis.links import LinkDirection
 from headgate.analysis.metrics.views import ResultRows, jain
 from headgate.execution import batch
@@ -106,14 +107,13 @@ def _bytes(run_hash: str, table: pa.Table) -> bytes:
 
 
 def _measures(scenario: Scenario, all_tables: Mapping[str, pa.Table]) -> dict[str, float | None]:
-    mine, flows = LinkDirection(*scenario.bottleneck).of(all_tables["links"]), all_tables["flows"]
-    (link,) = mine.select(["arrived", "dropped", "marked", *RUN_MEASURES[:5]]).to_pylist()
-    arrived = link["arrived"] or math.nan
+    link, flows = LinkDirection(*scenario.bottleneck).of(Columns(all_tables["links"])), Columns(all_tables["flows"])
+    arrived = float(link["arrived"][0]) or math.nan
     figures: dict[str, Any] = {
-        **{figure: link[figure] for figure in RUN_MEASURES[:5]},
-        "drop_rate": link["dropped"] / arrived,
-        "mark_rate": link["marked"] / arrived,
-        "goodput_bps": pc.sum(flows["goodput_bps"]).as_py(),
+        **{figure: float(link[figure][0]) for figure in RUN_MEASURES[:5]},
+        "drop_rate": float(link["dropped"][0]) / arrived,
+        "mark_rate": float(link["marked"][0]) / arrived,
+        "goodput_bps": pc.sum(all_tables["flows"]["goodput_bps"]).as_py(),
         "jain": float(jain(ResultRows(flows, 1), scenario.groups)[0]),
     }
     return {name: each if each is not None and math.isfinite(each) else None for name, each in figures.items()}

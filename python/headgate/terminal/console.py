@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-import re
 import sys
 import warnings
 from collections.abc import Callable
 from functools import wraps
-from typing import TYPE_CHECKING, Any, ParamSpec, TextIO, TypeVar
+from typing import TYPE_CHECKING, ParamSpec, TextIO, TypeVar
 
 import typer
-from typer.core import TyperGroup
 
-from headgate._core import ScenarioError
 from headgate.errors import HeadgateError
+from headgate.terminal.loading import Loading
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -36,34 +34,6 @@ def console(*, stderr: bool = False) -> Console:
     return Console(file=stream, width=None if stream.isatty() else WIDTH, highlight=False, soft_wrap=False)
 
 
-class Commands(TyperGroup):
-    """The command group. Its errors about values say what was expected and what was found."""
-
-    def invoke(self, ctx: Any) -> Any:
-        """Runs a command. In typer's errors about values, our words replace pydantic's."""
-        try:
-            return super().invoke(ctx)
-        except typer.BadParameter as error:
-            error.message = bad_value(error.__cause__) or error.message
-            raise
-
-
-def bad_value(cause: BaseException | None) -> str:
-    """The message for an invalid option or argument, from pydantic's error; empty for any other error."""
-    if not isinstance(cause, ValueError) or not hasattr(cause, "errors"):
-        return ""
-    detail = cause.errors()[0]
-    if choices := re.fullmatch(r"Value error, '.*' is not one of (.*)\.", detail["msg"]):
-        words = choices[1].replace("'", "")
-        return f"expected {words}, found {detail['input']!r}"
-    limits = {"greater_than_equal": ("ge", "at least"), "less_than_equal": ("le", "at most")}
-    if detail["type"] in limits:
-        key, words = limits[detail["type"]]
-        return f"expected {words} {detail['ctx'][key]}, found {detail['input']}"
-    kinds = {"int_parsing": "a whole number", "int_from_float": "a whole number", "float_parsing": "a number"}
-    return f"expected {kinds[detail['type']]}, found {detail['input']!r}" if detail["type"] in kinds else ""
-
-
 def _show_warning(
     message: Warning | str,
     category: type[Warning],
@@ -83,6 +53,8 @@ def with_error_messages(command: Callable[P, R]) -> Callable[P, R]:
 
     @wraps(command)
     def wrapped(*args: P.args, **kwargs: P.kwargs) -> R:
+        with Loading():
+            from headgate._core import ScenarioError
         try:
             with warnings.catch_warnings():
                 warnings.showwarning = _show_warning

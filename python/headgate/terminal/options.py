@@ -51,7 +51,10 @@ def reading(file: Path) -> Iterator[None]:
 
 def watcher(as_json: bool, title: str = "") -> Watcher:
     """The progress bar of a command; silent if the command prints JSON."""
-    from headgate.execution.runner import Watcher
+    if as_json:
+        from headgate.execution.runner import Watcher
+
+        return Watcher()
     from headgate.terminal.progress import Bar
 
-    return Watcher() if as_json else Bar(title)
+    return Bar(title)

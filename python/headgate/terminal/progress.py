@@ -1,9 +1,14 @@
 """The progress bar of a run."""
 
-from rich.progress import BarColumn, Progress, TaskID, TextColumn, TimeElapsedColumn, TimeRemainingColumn
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
 
 from headgate.execution.runner import Watcher
 from headgate.terminal.console import console
+
+if TYPE_CHECKING:
+    from rich.progress import Progress, TaskID
 
 
 class Bar(Watcher):
@@ -12,7 +17,7 @@ class Bar(Watcher):
     def __init__(self, title: str = "") -> None:
         self._title = f"{title}  " if title else ""
         self._progress: Progress | None = None
-        self._task = TaskID(0)
+        self._task: TaskID | None = None
 
     def tell(self, sentence: str) -> None:
         """Prints the sentence on stderr."""
@@ -27,6 +32,8 @@ class Bar(Watcher):
             out.print(f"{self._title}{finished} finished and reused")
         if total == cached or not out.is_terminal:
             return
+        from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
+
         parts = (TextColumn("{task.fields[runs]}"), BarColumn(), TextColumn("{task.percentage:.0f} %"))
         clocks = (TimeElapsedColumn(), TextColumn("left"), TimeRemainingColumn(compact=True))
         self._progress = Progress(*parts, *clocks, console=out, transient=True)
@@ -36,7 +43,7 @@ class Bar(Watcher):
 
     def tick(self, finished: int, seconds: float) -> None:
         """Moves the bar."""
-        if self._progress is not None:
+        if self._progress is not None and self._task is not None:
             self._progress.update(self._task, completed=seconds, runs=self._count(finished))
 
     def end(self) -> None:

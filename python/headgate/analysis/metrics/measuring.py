@@ -4,10 +4,8 @@ from collections.abc import Callable, Iterable
 from typing import Any
 
 import numpy as np
-import pyarrow as pa
-import pyarrow.compute as pc
 
-from headgate.analysis import data
+from headgate.analysis.columns import Columns
 from headgate.analysis.distributions import estimates, merged
 from headgate.analysis.metrics.views import Array, FlowsView, LinkView, known_mean, ratio
 from headgate.analysis.spread import Estimate, estimate
@@ -85,10 +83,10 @@ def delay_variation(flows: FlowsView) -> dict[str, Estimate]:
 
 def goodput_variation(flows: FlowsView) -> Estimate:
     """The coefficient of variation of the groups' total goodput per interval, after the warm-up."""
-    rows = flows.rows(data.rows(flows.result.intervals, metric="goodput_bps"))
-    rows = rows.filter(pc.greater(rows.column("time_s"), flows.result.scenario.warmup_s))
-    seed, time, value = (rows.column(name).to_numpy() for name in ("seed", "time_s", "value"))
-    each = [_by_time(time[seed == number], value[seed == number]) for number in flows.seeds]
+    rows = flows.rows(Columns.of(flows.result, "intervals").where(metric="goodput_bps"))
+    rows = rows.only(rows["time_s"] > flows.result.scenario.warmup_s)
+    by_seed = [rows.of_seed(seed) for seed in flows.seeds]
+    each = [_by_time(of_seed["time_s"], of_seed["value"]) for of_seed in by_seed]
     return estimate(float(one.std() / one.mean()) if len(one) > 1 and one.mean() > 0 else None for one in each)
 
 
@@ -120,10 +118,9 @@ def completion(flows: FlowsView) -> dict[str, Estimate]:
 
 def _completion_times(flows: FlowsView) -> list[Array]:
     """Completion times of the transfers that began after the warm-up, by seed; NaN for unfinished transfers."""
-    rows = flows.rows(flows.result.transfers)
-    rows = rows.filter(pc.greater_equal(rows.column("start_ns"), int(flows.result.scenario.warmup_s * 1e9)))
-    seed, took = rows.column("seed").to_numpy(), rows.column("completion_ms").cast(pa.float64()).to_numpy()
-    return [took[seed == number] for number in flows.seeds]
+    rows = flows.rows(Columns.of(flows.result, "transfers"))
+    rows = rows.only(rows["start_ns"] >= int(flows.result.scenario.warmup_s * 1e9))
+    return [rows.of_seed(seed)["completion_ms"] for seed in flows.seeds]
 
 
 _COMPARED_ROLES = (Role.RESPONSIVE, Role.UNRESPONSIVE)

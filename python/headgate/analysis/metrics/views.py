@@ -6,9 +6,8 @@ from typing import Self
 
 import numpy as np
 import numpy.typing as npt
-import pyarrow as pa
 
-from headgate.analysis import data
+from headgate.analysis.columns import Columns
 from headgate.analysis.distributions import BinnedValues, by_seed
 from headgate.analysis.links import LinkDirection
 from headgate.files.result_tables import ResultTables
@@ -20,27 +19,28 @@ Array = npt.NDArray[np.float64]
 class ResultRows:
     """The rows of one discipline as arrays: a row for each seed, a column for each flow, or one for the link."""
 
-    def __init__(self, table: pa.Table, seeds: int) -> None:
+    def __init__(self, table: Columns, seeds: int) -> None:
         self._table = table
         self._seeds = seeds
         self._read: dict[str, Array] = {}
 
     def __getitem__(self, column: str) -> Array:
         if column not in self._read:
-            values = self._table.column(column).cast(pa.float64()).to_numpy()
-            self._read[column] = values.reshape(self._seeds, -1)
+            self._read[column] = self._table[column].reshape(self._seeds, -1)
         return self._read[column]
 
     def columns(self, prefix: str) -> Iterator[str]:
         """The columns whose names begin with `prefix`."""
-        return (name for name in self._table.column_names if name.startswith(prefix))
+        return (name for name in self._table.names if name.startswith(prefix))
 
 
 class LinkView:
     """A direction of a link under one discipline. A column of `links` has one value per seed."""
 
     def __init__(self, result: ResultTables, qdisc: str, direction: LinkDirection) -> None:
-        self._rows = ResultRows(direction.of(data.rows(result.links, qdisc=qdisc)), len(result.scenario.seeds))
+        self._rows = ResultRows(
+            direction.of(Columns.of(result, "links").where(qdisc=qdisc)), len(result.scenario.seeds)
+        )
 
     def __getitem__(self, column: str) -> Array:
         values: Array = self._rows[column][:, 0]
@@ -100,26 +100,26 @@ class FlowsView:
         """Jain's index."""
         return jain(self._rows, self.result.scenario.groups, self._selected)
 
-    def rows(self, table: pa.Table) -> pa.Table:
+    def rows(self, table: Columns) -> Columns:
         """The rows of these groups and this discipline, in a table with a row per group."""
-        return _of(data.rows(table, qdisc=self.qdisc), self.groups)
+        return _of(table.where(qdisc=self.qdisc), self.groups)
 
     def histograms(self, table: str, measure: str) -> list[BinnedValues]:
         """The histogram of a distribution for each seed. Queueing delays and losses are those at the bottleneck."""
-        rows, value = data.rows(self._tables[table], measure=measure), VALUES[table]
+        rows, value = self._tables[table].where(measure=measure), VALUES[table]
         if measure != "one_way_delay":
             name, direction = self.result.scenario.bottleneck
-            rows = data.rows(rows, link=name, direction=direction)
+            rows = rows.where(link=name, direction=direction)
         return by_seed(rows, value, self.seeds)
 
     def one_way_delays(self) -> list[list[BinnedValues]]:
         """The histograms of one-way delay, by group and seed."""
-        delays = data.rows(self._tables["delays"], measure="one_way_delay")
+        delays = self._tables["delays"].where(measure="one_way_delay")
         return [by_seed(_of(delays, [group]), "delay_ms", self.seeds) for group in self.groups]
 
     @cached_property
-    def _tables(self) -> dict[str, pa.Table]:
-        return {name: self.rows(getattr(self.result, name)) for name in VALUES}
+    def _tables(self) -> dict[str, Columns]:
+        return {name: self.rows(Columns.of(self.result, name)) for name in VALUES}
 
 
 #: The tables of distributions, each with the name of its column of values.
@@ -128,7 +128,7 @@ VALUES = {"delays": "delay_ms", "losses": "value"}
 
 def flow_rows(result: ResultTables, qdisc: str) -> ResultRows:
     """The flows under one discipline."""
-    return ResultRows(data.rows(result.flows, qdisc=qdisc), len(result.scenario.seeds))
+    return ResultRows(Columns.of(result, "flows").where(qdisc=qdisc), len(result.scenario.seeds))
 
 
 def columns_by_group(groups: Sequence[Group]) -> Iterator[tuple[Group, slice]]:
@@ -139,11 +139,11 @@ def columns_by_group(groups: Sequence[Group]) -> Iterator[tuple[Group, slice]]:
         first += group.flows
 
 
-def _of(table: pa.Table, groups: Sequence[Group]) -> pa.Table:
+def _of(table: Columns, groups: Sequence[Group]) -> Columns:
     """The rows of `groups`, in a table with a row per group."""
-    if "kind" not in table.column_names:
-        return pa.concat_tables(data.rows(table, group=name) for name in dict.fromkeys(group.name for group in groups))
-    return pa.concat_tables(data.rows(table, group=group.name, kind=group.kind) for group in groups)
+    if "kind" not in table.names:
+        return Columns.joined(table.where(group=name) for name in dict.fromkeys(group.name for group in groups))
+    return Columns.joined(table.where(group=group.name, kind=group.kind) for group in groups)
 
 
 def jain(flows: ResultRows, groups: Sequence[Group], selected: list[int] | slice = slice(None)) -> Array:
