@@ -39,12 +39,13 @@ lint: $(VENV)/.requirements ## formatting, lints and types, warnings denied
 	$(BIN)/mypy --strict
 	PYTHONPATH=python $(BIN)/lint-imports --no-cache
 
-bench: $(VENV)/.extension ## nanoseconds per packet, beside a bare ring buffer; the start of commands
+bench: $(VENV)/.extension ## nanoseconds and instructions per packet, with their history; the start of commands
 	$(CARGO) bench --workspace --exclude headgate-py --locked --bench '*'
 	$(BIN)/python docs/start.py
 
 bless: $(VENV)/.extension ## accept the current golden tables and help texts (say in the commit why they changed)
 	BLESS=1 $(CARGO) test --locked -p headgate-core -p headgate-sim --test maintain --test network --test isolation
+	BLESS=1 $(CARGO) bench --locked -p headgate-sim --bench instructions
 	BLESS=1 $(BIN)/python -m pytest tests/cli/test_help.py
 
 docs: $(VENV)/.extension ## fill the generated tables of docs, write the scenarios' schema
