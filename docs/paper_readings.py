@@ -57,7 +57,7 @@ def _forms(documents: Sequence[dict[str, Any]]) -> str:
 
 
 def _reading(row: ReadingRow) -> Sequence[str]:
-    name = f"`{row.parameter}` = {row.value}"
+    name = f"`{row.parameter} = {row.value}`"
     named = f"**{name}** (ours): {row.reason}" if row.ours else name
     counts = [str(row.verdicts.get(verdict, 0)) for verdict in readings_show.MARKS]
     links = ", ".join(f"[{number}](#reading-{number})" for number in row.changed)
@@ -78,7 +78,7 @@ def _claim(changed: ChangedClaim) -> Sequence[str]:
 
 
 def _other(other: OtherVerdict) -> str:
-    return f"{other.reading}: **{other.verdict}**, {other.numbers}"
+    return f"`{other.reading}`: **{other.verdict}**, {other.numbers}"
 
 
 def _short(experiment: str) -> str:

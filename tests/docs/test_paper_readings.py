@@ -47,13 +47,13 @@ def test_readings_are_counted_and_claims_that_change_are_linked(script: Any):
         "A shortened run can have other verdicts than the whole runs above."
     )
     assert lines[4:7] == [
-        "| **`delay` = ours** (ours): reason of delay | fig4, fig5 | 1 | 1 | 1 |  |",
-        "| `delay` = 2ms | fig4, fig5 | 3 | 0 | 0 | [1](#reading-1), [2](#reading-2) |",
-        "| `delay` = 9ms | fig4, fig5 | 1 | 2 | 0 | [2](#reading-2) |",
+        "| **`delay = ours`** (ours): reason of delay | fig4, fig5 | 1 | 1 | 1 |  |",
+        "| `delay = 2ms` | fig4, fig5 | 3 | 0 | 0 | [1](#reading-1), [2](#reading-2) |",
+        "| `delay = 9ms` | fig4, fig5 | 1 | 2 | 0 | [2](#reading-2) |",
     ]
     assert lines[-3] == (
         '| <a id="reading-2"></a>2 | fig5 | Claim 1 of faba/fig5 (section 2) | RED, FABA | paper | inconclusive '
-        "| delay = 2ms: **holds**, delay = 2ms: 1 < 2<br>delay = 9ms: **differs**, delay = 9ms: 1 < 2 |"
+        "| `delay = 2ms`: **holds**, delay = 2ms: 1 < 2<br>`delay = 9ms`: **differs**, delay = 9ms: 1 < 2 |"
     )
     assert lines[-1] == "Readings that have not been run: `headgate paper readings faba/fig6 --quick --seeds 5`."
 
@@ -71,7 +71,7 @@ def test_claims_that_no_reading_changes_have_no_table_and_forms_name_their_exper
     whole = {**readings_document("faba/fig5", ours="h", others={"delay": {"2ms": "h"}}), "quick": False}
     text = script("paper_readings")["text"]([same, whole], [])
     assert "The verdicts are of shortened runs, 5 seeds (fig4); whole runs, 5 seeds (fig5)." in text
-    assert "| `delay` = 2ms | fig4, fig5 | 2 | 0 | 0 | none |" in text
+    assert "| `delay = 2ms` | fig4, fig5 | 2 | 0 | 0 | none |" in text
     assert "The claims whose verdict changes" not in text
     assert "can have other verdicts" not in script("paper_readings")["text"]([whole], [])
 

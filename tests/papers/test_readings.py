@@ -155,6 +155,16 @@ def test_rows_count_the_verdicts_of_all_experiments_that_declare_a_parameter_ali
     assert [row.changed for row in rows] == [[], [1], [], [2]]
 
 
+def test_parameters_of_one_name_follow_each_other_with_the_reason_of_each():
+    documents = [
+        readings_document(f"faba/fig{number}", ours="h", others={name: {"2ms": "h"} for name in names})
+        for number, names in ((4, ["delay", "buffer"]), (5, ["delay"]))
+    ]
+    documents[1]["parameters"][0]["reason"] = "another"
+    ours = [(row.parameter, row.reason) for row in readings_show.reading_rows(documents) if row.ours]
+    assert ours == [("delay", "reason of delay"), ("delay", "another"), ("buffer", "reason of buffer")]
+
+
 def test_many_claims_have_a_mark_each_so_that_a_terminal_has_room():
     console = Console(width=100, record=True, file=io.StringIO())
     many = readings_document("faba/fig4", ours="hdi" + "h" * 13, others={"delay": {"2ms": "d" * 16}})
@@ -172,7 +182,7 @@ def test_the_page_shows_claims_that_change_and_names_the_command_for_missing_rea
     document = readings_document("faba/fig4", ours="hd", others={"delay": {"2ms": "hh"}})
     shown = page.page([kept], [], {"faba/fig4": document, "faba/fig5": None, "blue/fig5": None})
     assert "The verdict changes under a reading for 1 of 2 claims (1 reading)." in shown
-    assert "delay = 2ms: 1 &lt; 2" in shown
+    assert "<code>delay = 2ms</code> <small>delay = 2ms: 1 &lt; 2</small>" in shown
     # The filters of claims need these columns.
     head = shown[shown.index("The claims whose verdict changes under a reading.") :]
     assert all(f'<th scope="col">{title}</th>' in head for title in ("Experiment", "Disciplines", "Bound", "Verdict"))

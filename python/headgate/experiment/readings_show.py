@@ -141,11 +141,15 @@ def _row(
 
 
 def _parameters(documents: Sequence[dict[str, Any]]) -> Iterator[tuple[dict[str, Any], list[dict[str, Any]]]]:
-    """Each open parameter, with the experiments that declare it with the same values and the same reason."""
+    """Each open parameter, with the experiments that declare it with the same values and the same reason.
+
+    Parameters of one name follow each other.
+    """
     parameters: list[dict[str, Any]] = []
     for document in documents:
         parameters += [each for each in document["parameters"] if each not in parameters]
-    for parameter in parameters:
+    names = [parameter["name"] for parameter in parameters]
+    for parameter in sorted(parameters, key=lambda each: names.index(each["name"])):
         yield parameter, [document for document in documents if parameter in document["parameters"]]
 
 
