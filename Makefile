@@ -13,7 +13,7 @@ unexport CONDA_PREFIX
 RUST := Cargo.toml Cargo.lock pyproject.toml $(shell find crates -name Cargo.toml -o -path '*/src/*.rs')
 
 .DEFAULT_GOAL := help
-.PHONY: help demo demo-live test lint bench bench-peers bless docs site papers peers packetdrill figures clean rust
+.PHONY: help demo demo-live test lint bench bench-peers bench-scale bless docs site papers peers packetdrill figures clean rust
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-9s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -73,6 +73,9 @@ peers: $(VENV)/.extension ## run the same scenarios in ns-2, in ns-3 and here, a
 bench-peers: $(VENV)/.extension ## processor time of a packet in ns-2, in ns-3 and here, in one run (2 minutes)
 	$(BIN)/python -m peers.bench --out results/bench-peers
 	$(BIN)/python docs/bench_peers.py results/bench-peers
+
+bench-scale: $(VENV)/.extension ## a million flows, 100 Gbit/s, a thousand links: processor time and memory (3 minutes)
+	$(BIN)/python docs/scale.py
 
 packetdrill: rust ## replay the scripts of Linux's sender in CHECKOUT=... (google/packetdrill), and write their outcomes
 	@test -n "$(CHECKOUT)" || { echo "make packetdrill CHECKOUT=... needs a checkout of github.com/google/packetdrill" >&2; exit 1; }
