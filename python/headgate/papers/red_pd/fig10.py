@@ -47,7 +47,7 @@ EXPERIMENT = Experiment(
         warmup=v.warmup,
         duration="390s",
     ),
-    qdiscs={"RED": net.RED, "RED-PD": net.RED_PD},
+    qdiscs={"RED": net.RED, "RED-PD": f"{net.RED_PD},rate_weight=$rate_weight"},
     measures={"ambient": net.ambient, "fairness": jain(), **{f"flow{n}": throughput(f"flow{n}") for n in FLOWS}},
     published=(PublishedNumbers("ambient", "section 5.2", {"RED": (63,), "RED-PD": (4,)}, unit="%", scale=100.0),),
     choices=(
@@ -56,6 +56,13 @@ EXPERIMENT = Experiment(
         ),
         net.unresponsive(net.NO_TEST, "The authors' `allUDP.sh` turns the test off"),
         net.MAXDECREASE,
+        OpenParameter(
+            "rate_weight",
+            0.5,
+            "not stated; the weight of the last list in the ambient drop rate is 0.5 in the authors' `monitoring.tcl`, "
+            "where 0.1 stands beside it as a comment",
+            (0.1,),
+        ),
         net.JITTER,
     ),
     stated_in="section 5.2, figure 10",
