@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import shutil
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, TypedDict, Unpack, overload
+from typing import TYPE_CHECKING, NamedTuple, TypedDict, Unpack, overload
 
+from headgate import style
 from headgate.errors import UsageError
 from headgate.execution import batch
 from headgate.execution.runner import Watcher
@@ -33,6 +34,7 @@ class RunKeywords(TypedDict, total=False):
     out: str | Path | None
     threads: int | None
     report: bool
+    figures: Iterable[str]
     force: bool
     watcher: Watcher | None
 
@@ -55,6 +57,7 @@ def run(
     out: str | Path | None = None,
     threads: int | None = None,
     report: bool = True,
+    figures: Iterable[str] = (),
     force: bool = False,
     watcher: Watcher | None = None,
 ) -> Result | list[Result]:
@@ -63,8 +66,9 @@ def run(
     `scenario` is a file, a `Scenario`, or a list of them, with results in the same order. `set`, `qdiscs` and `seeds`
     change each of them as in `Scenario.load`.
 
-    With `out`, a result goes to the folder `out/<name>-<hash8>`, with figures and a page if `report`. Finished runs in
-    that folder are reused unless `force`. Without `out` the result stays in memory and nothing is written.
+    With `out`, a result goes to the folder `out/<name>-<hash8>`, with figures and a page if `report`; with `figures`,
+    such as `["overview"]`, only with these. Finished runs in that folder are reused unless `force`. Without `out` the
+    result stays in memory and nothing is written.
 
     `live` runs on real packets in real time, one run after the other (docs/guide/live.md).
 
@@ -89,7 +93,7 @@ def run(
     else:
         paths = {Path(out) / store.folder_name(each): each for each in different}
         home = Path(out) if len(paths) > 1 else next(iter(paths), Path(out))
-        in_order = _into_folders(paths, home, threads, report, force, watcher or Watcher())
+        in_order = _into_folders(paths, home, threads, _Pages(report, list(figures)), force, watcher or Watcher())
     results = dict(zip(different, in_order, strict=True))
     return [results[each] for each in scenarios] if isinstance(scenario, (list, tuple)) else results[scenarios[0]]
 
@@ -113,26 +117,40 @@ def run_into(
     *,
     threads: int | None = None,
     report: bool = True,
+    figures: Iterable[str] = (),
     force: bool = False,
     watcher: Watcher | None = None,
 ) -> Result:
     """Runs `scenario` into the folder `path`, as `run` does."""
-    return _into_folders({path: scenario}, path, threads, report, force, watcher or Watcher())[0]
+    pages = _Pages(report, list(figures))
+    return _into_folders({path: scenario}, path, threads, pages, force, watcher or Watcher())[0]
+
+
+class _Pages(NamedTuple):
+    """Whether results get a page, and the figures in it; an empty list stands for all."""
+
+    wanted: bool
+    figures: list[str]
 
 
 def _into_folders(
-    scenarios: Mapping[Path, Scenario], home: Path, threads: int | None, report: bool, force: bool, watcher: Watcher
+    scenarios: Mapping[Path, Scenario], home: Path, threads: int | None, pages: _Pages, force: bool, watcher: Watcher
 ) -> list[Result]:
-    """Runs several scenarios in one thread pool; each writes its own result folder, with a page if `report`."""
+    """Runs several scenarios in one thread pool; each writes its own result folder, with a page if wanted.
+
+    A page that exists is drawn again only if certain figures are wanted.
+    """
+    style.check_figures(pages.figures)
     with batch.into_folders(scenarios, home, threads=threads, force=force, watcher=watcher) as results:
         for path, result in results.items():
-            if report and not (path / store.REPORT).is_file():
-                write_report(result, "the result itself is finished; use --no-report to skip the report")
+            if pages.wanted and (pages.figures or not (path / store.REPORT).is_file()):
+                advice = "the result itself is finished; use --no-report to skip the report"
+                write_report(result, advice, pages.figures)
         return list(results.values())
 
 
-def write_report(result: Result, advice: str = "") -> Path:
-    """Draws the figures of a result and writes its page, replacing those in its folder.
+def write_report(result: Result, advice: str = "", figures: Collection[str] = ()) -> Path:
+    """Draws the figures of a result (only `figures` if given) and writes its page, replacing those in its folder.
 
     Raises `ResultError` if they cannot be written; `advice` ends its message.
     """
@@ -141,14 +159,14 @@ def write_report(result: Result, advice: str = "") -> Path:
 
     if result.path is None:
         raise UsageError("this result is in memory: run the scenario with `out` to get a report")
-    figures = result.path / "figures"
-    unfinished = result.path / f"{store.UNFINISHED}figures"
-    drawn = plot.pictures(result)
+    folder = result.path / store.FIGURES
+    unfinished = result.path / f"{store.UNFINISHED}{store.FIGURES}"
+    drawn = plot.pictures(result, names=figures)
     try:
         shutil.rmtree(unfinished, ignore_errors=True)
         plot.save_all(result, unfinished, drawn)
-        shutil.rmtree(figures, ignore_errors=True)
-        unfinished.rename(figures)
+        shutil.rmtree(folder, ignore_errors=True)
+        unfinished.rename(folder)
         store.write_whole(result.path / store.REPORT, lambda file: page.write(result, file, drawn))
     except OSError as error:
         raise store.not_writable(result.path, error, "figures and report", advice) from None

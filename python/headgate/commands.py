@@ -10,7 +10,18 @@ import typer
 
 from headgate.errors import UsageError
 from headgate.terminal.console import console, with_error_messages
-from headgate.terminal.options import Changes, Force, Seeds, Threads, instead_of, print_json, reading, watcher
+from headgate.terminal.options import (
+    Changes,
+    Figures,
+    Force,
+    Seeds,
+    Threads,
+    instead_of,
+    listed,
+    print_json,
+    reading,
+    watcher,
+)
 
 if TYPE_CHECKING:
     from headgate.results import Result
@@ -36,6 +47,7 @@ def run(
     report: Annotated[
         bool, typer.Option("--report/--no-report", help="Draw the figures and write report.html.")
     ] = True,
+    figures: Figures = None,
     force: Force = False,
 ) -> None:
     """Run a scenario with each discipline and compare them.
@@ -57,7 +69,15 @@ def run(
     from headgate.files.store import folder_name
 
     path = out / folder_name(scenario)
-    result = run_into(path, scenario, threads=threads, report=report, force=force, watcher=watcher(as_json))
+    result = run_into(
+        path,
+        scenario,
+        threads=threads,
+        report=report,
+        figures=listed(figures),
+        force=force,
+        watcher=watcher(as_json),
+    )
     if as_json:
         print_json(result.document())
     else:
@@ -163,11 +183,14 @@ def verify(result: Annotated[Path, typer.Argument(metavar="RESULT", help="A resu
 
 
 @with_error_messages
-def report(result: Annotated[Path, typer.Argument(metavar="RESULT", help="A result's folder.")]) -> None:
+def report(
+    result: Annotated[Path, typer.Argument(metavar="RESULT", help="A result's folder.")],
+    figures: Figures = None,
+) -> None:
     """Draw the figures and the report page of a result again."""
     from headgate.api import load, write_report
 
-    typer.echo(f"report  {write_report(load(result))}")
+    typer.echo(f"report  {write_report(load(result), figures=listed(figures))}")
 
 
 @with_error_messages

@@ -4,6 +4,7 @@ import filecmp
 from pathlib import Path
 from typing import NamedTuple
 
+from headgate import style
 from headgate._core import VERSION
 from headgate.api import run_into
 from headgate.errors import ResultError, UsageError
@@ -36,7 +37,8 @@ def rerun(old: Result, parent: Path, *, threads: int | None = None, watcher: Wat
     if path.exists():
         raise ResultError(f"{path} exists: give another folder with --out")
     report = (old.path / store.REPORT).is_file()
-    new = run_into(path, old.scenario, threads=threads, report=report, watcher=watcher)
+    figures = [name for name in style.FIGURES if (old.path / store.FIGURES / f"{name}.svg").is_file()]
+    new = run_into(path, old.scenario, threads=threads, report=report, figures=figures, watcher=watcher)
     return RerunComparison(new, len(_files(path)), _differences(old, old.path, path))
 
 

@@ -13,10 +13,22 @@ from functools import cache
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from headgate import _core
+from headgate.errors import UsageError, did_you_mean
 from headgate.scenario import Role
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Collection, Iterator
+
+#: The figures of a result. `headgate.plot` draws them; here, names are checked without loading matplotlib.
+FIGURES = ("overview", "goodput", "delay", "tradeoff", "queue", "fairness", "completion", "gauges", "pair")
+
+
+def check_figures(names: Collection[str]) -> None:
+    """Raises `UsageError` if a name is not that of a figure."""
+    for name in names:
+        if name not in FIGURES:
+            near = did_you_mean(name, FIGURES)
+            raise UsageError(f"no figure is called {name!r}{near} Figures: {', '.join(FIGURES)}")
 
 
 # Colors by role: flows of each kind, the line of the fair share, secondary text, and shaded ranges.

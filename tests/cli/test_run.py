@@ -84,6 +84,24 @@ def test_a_report_is_written_and_rebuilt(command: Command, small: Path, tmp_path
     assert files(page.parent) == before
 
 
+def test_only_the_figures_that_are_asked_for_are_drawn(command: Command, small: Path, tmp_path: Path):
+    assert command("run", small, "--seeds", 1, "--figures", "overview,delay").returncode == 0
+    (folder,) = (tmp_path / "results").iterdir()
+    drawn = files(folder / "figures")
+    assert set(drawn) == {f"{name}.{kind}" for name in ("overview", "delay") for kind in ("svg", "png")}
+    assert command("rerun", folder).stdout.startswith("identical")
+    assert command("report", folder, "--figures", "delay").returncode == 0
+    assert files(folder / "figures") == {name: data for name, data in drawn.items() if name.startswith("delay")}
+    assert (folder / "report.html").read_text().count("<img") == 1
+
+
+def test_an_unknown_figure_is_refused_before_the_run(command: Command, small: Path, tmp_path: Path):
+    done = command("run", small, "--figures", "overviw")
+    assert (done.returncode, done.stdout) == (2, "")
+    assert "no figure is called 'overviw'; did you mean 'overview'?" in done.stderr
+    assert not (tmp_path / "results").exists()
+
+
 def test_a_rerun_is_identical_and_leaves_nothing(command: Command, in_folder: headgate.Result, tmp_path: Path):
     done = command("rerun", in_folder.path)
     assert (done.returncode, done.stdout) == (0, f"identical: {len(files(in_folder.path))} files, byte for byte\n")

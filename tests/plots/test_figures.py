@@ -80,6 +80,34 @@ def test_the_same_result_gives_the_same_bytes_in_another_process(drawn, tmp_path
         assert path.read_bytes() == getattr(drawn[path.stem], path.suffix[1:]), path.name
 
 
+#: Draws two figures of a result, in forked processes if a process may use several processors.
+IN_PROCESSES = """\
+import hashlib, sys
+sys.path.insert(0, sys.argv[1])
+from conftest import Result, Scenario
+from headgate import plot
+from headgate.plot import parallel
+parallel.processors = lambda: int(sys.argv[2])
+forked = []
+draw = parallel._in_processes
+parallel._in_processes = lambda *words: forked.append(words) or draw(*words)
+drawn = plot.pictures(Result(Scenario()), 40, ["delay", "tradeoff"])
+print(len(forked), *(hashlib.sha256(each.svg + each.png).hexdigest() for each in drawn.values()))
+"""
+
+
+def test_figures_drawn_side_by_side_have_the_same_bytes():
+    here = Path(__file__).parent
+    outputs = [
+        subprocess.run([sys.executable, "-c", IN_PROCESSES, here, count], check=True, capture_output=True, text=True)
+        for count in ("1", "2")
+    ]
+    (alone, *one), (forked, *two) = (done.stdout.split() for done in outputs)
+    assert (alone, forked) == ("0", "1")
+    assert one == two
+    assert len(one) == 2
+
+
 def test_the_users_own_settings_do_not_change_the_bytes(ordinary, drawn):
     import matplotlib
 

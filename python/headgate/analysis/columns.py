@@ -35,11 +35,11 @@ class Columns:
     @classmethod
     def of(cls, result: Any, name: str) -> Columns:
         """A table of a result. A column that several summaries use is converted once."""
-        converted = vars(result).setdefault("_columns", {})
-        if name not in converted:
-            converted[name] = cls(getattr(result, name))
-        found: Columns = converted[name]
-        return found
+        converted: dict[str, Columns] = vars(result).setdefault("_columns", {})
+        table = getattr(result, name)
+        if name not in converted or converted[name]._table is not table:
+            converted[name] = cls(table)
+        return converted[name]
 
     @property
     def names(self) -> list[str]:

@@ -5,9 +5,9 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
-import pyarrow.compute as pc
 
 from headgate import _core
+from headgate.analysis.columns import Columns
 from headgate.analysis.distributions import histogram
 from headgate.files.result_tables import ResultTables
 from headgate.scenario import Role
@@ -59,22 +59,29 @@ class GroupGoodput(NamedTuple):
 
 def qdiscs(result: ResultTables) -> list[str]:
     """The disciplines with results, in the scenario's order. If the run was stopped, some may be missing."""
-    have = set(result.links.column("qdisc").to_pylist())
+    have = set(Columns.of(result, "links").words("qdisc"))
     return [qdisc for qdisc in result.scenario.qdiscs if qdisc in have]
 
 
-def values(table: pa.Table, name: str) -> Array:
+def values(table: pa.Table | Columns, name: str) -> Array:
     """A column of numbers; null becomes NaN.
 
     If no discipline of the result declares a reason, the table has no column for it. The values are then 0.
     """
-    if name not in table.column_names and name.removeprefix("dropped_").removeprefix("marked_") in REASONS:
-        return np.zeros(table.num_rows)
+    names = table.names if isinstance(table, Columns) else table.column_names
+    if name not in names and name.removeprefix("dropped_").removeprefix("marked_") in REASONS:
+        return np.zeros(len(table))
+    if isinstance(table, Columns):
+        return table[name]
     return np.asarray(table.column(name).to_numpy(), dtype=np.float64)
 
 
-def rows(table: pa.Table, **equal: str) -> pa.Table:
-    """The rows whose columns have the wanted values."""
+def rows(table: Any, **equal: str) -> Any:
+    """The rows whose columns have the wanted values, of an Arrow table or of `Columns`."""
+    if isinstance(table, Columns):
+        return table.where(**equal)
+    import pyarrow.compute as pc  # loads slowly: figures and summaries do without it
+
     for column, value in equal.items():
         table = table.filter(pc.equal(table.column(column), value))
     return table
@@ -82,24 +89,24 @@ def rows(table: pa.Table, **equal: str) -> pa.Table:
 
 def groups(result: ResultTables, qdisc: str) -> list[GroupGoodput]:
     """The groups with their flows' goodput and fair shares, after the warm-up."""
-    table = rows(result.flows, qdisc=qdisc)
+    table = rows(Columns.of(result, "flows"), qdisc=qdisc)
     goodputs = []
     for group in result.scenario.groups:
         # A TCP and a UDP group may have the same name in a file; they stay separate.
         part = rows(table, group=group.name, kind=group.kind)
-        if part.num_rows:
+        if len(part):
             goodput = values(part, "goodput_bps").reshape(-1, group.flows)
             fair = values(part, "fair_share_bps").reshape(-1, group.flows)
             goodputs.append(GroupGoodput(group.name, group.role, group.flows, goodput, fair[0]))
     return goodputs
 
 
-def series(table: pa.Table, points: int) -> TimeSeries | None:
+def series(table: pa.Table | Columns, points: int) -> TimeSeries | None:
     """Rows of one metric of one discipline as a series of at most `points` points; None without rows.
 
     A point can stand for several times. Its value is then their mean, and `low` and `high` are their extremes.
     """
-    if table.num_rows == 0:
+    if len(table) == 0:
         return None
     time, seed, value = values(table, "time_s"), values(table, "seed"), values(table, "value")
     moments, index = np.unique(time, return_inverse=True)
@@ -126,10 +133,10 @@ def _finite_or_nan(bound: Array) -> Array:
 
 def metric(result: ResultTables, qdisc: str, name: str, points: int) -> TimeSeries | None:
     """A metric of the bottleneck over time, warm-up included."""
-    return series(rows(bottleneck(result, result.intervals), qdisc=qdisc, metric=name), points)
+    return series(rows(bottleneck(result, Columns.of(result, "intervals")), qdisc=qdisc, metric=name), points)
 
 
-def bottleneck(result: ResultTables, table: pa.Table) -> pa.Table:
+def bottleneck(result: ResultTables, table: Any) -> Any:
     """The rows of the bottleneck, in a table with a row for each link."""
     link, direction = result.scenario.bottleneck
     return rows(table, link=link, direction=direction)
@@ -137,15 +144,15 @@ def bottleneck(result: ResultTables, table: pa.Table) -> pa.Table:
 
 def gauges(result: ResultTables, qdisc: str, points: int) -> dict[str, TimeSeries]:
     """The discipline's own gauges over time, by name."""
-    table = rows(bottleneck(result, result.intervals), qdisc=qdisc)
-    names = sorted(name for name in pc.unique(table.column("metric")).to_pylist() if name.startswith(GAUGE))
+    table = rows(bottleneck(result, Columns.of(result, "intervals")), qdisc=qdisc)
+    names = sorted(name for name in set(table.words("metric")) if name.startswith(GAUGE))
     drawn = {name.removeprefix(GAUGE): series(rows(table, metric=name), points) for name in names}
     return {name: line for name, line in drawn.items() if line is not None}
 
 
 def delay(result: ResultTables, qdisc: str) -> Cdf | None:
     """The distribution of the queueing delay at the bottleneck; None if no packet was sent."""
-    table = rows(bottleneck(result, result.delays), qdisc=qdisc, measure="queue_delay")
+    table = rows(bottleneck(result, Columns.of(result, "delays")), qdisc=qdisc, measure="queue_delay")
     delays = histogram(table, "delay_ms")
     if not len(delays.values):
         return None
@@ -158,22 +165,22 @@ def delay_goodput(result: ResultTables, qdisc: str, scale: float) -> Array:
 
     Seeds in which no packet was sent are left out.
     """
-    delays = values(rows(bottleneck(result, result.links), qdisc=qdisc), "queue_delay_ms_mean")
-    flows = values(rows(result.flows, qdisc=qdisc), "goodput_bps").reshape(len(delays), -1)
+    delays = values(rows(bottleneck(result, Columns.of(result, "links")), qdisc=qdisc), "queue_delay_ms_mean")
+    flows = values(rows(Columns.of(result, "flows"), qdisc=qdisc), "goodput_bps").reshape(len(delays), -1)
     points = np.stack([delays, flows.sum(axis=1) / scale], axis=1)
     return np.asarray(points[np.isfinite(delays)], dtype=np.float64)
 
 
 def transfers(result: ResultTables, qdisc: str) -> Transfers:
     """The transfers that began after the warm-up, of all seeds."""
-    table = rows(result.transfers, qdisc=qdisc)
+    table = rows(Columns.of(result, "transfers"), qdisc=qdisc)
     warm = values(table, "start_ns") >= result.scenario.warmup_s * 1e9
     return Transfers(values(table, "bytes")[warm] / 1e3, values(table, "completion_ms")[warm] / 1e3)
 
 
 def packet_ms(result: ResultTables) -> float | None:
     """The transmission time of a packet of mean size, in ms; None if no packet was queued."""
-    table = bottleneck(result, result.links)
+    table = bottleneck(result, Columns.of(result, "links"))
     packets, octets = values(table, "queue_packets_mean"), values(table, "queue_bytes_mean")
     waiting = float(packets.sum())
     return 8000 * float(octets.sum()) / waiting / result.scenario.rate_bps if waiting > 0 else None

@@ -30,6 +30,7 @@ INPUTS = "inputs"
 TIMING = "timing.json"
 LIVE = "live.json"
 REPORT = "report.html"
+FIGURES = "figures"
 BUILD = ".build"
 RUNS = "unfinished"  # finished runs of a result that is not finished
 CAPTURES = "captures"

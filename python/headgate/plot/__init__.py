@@ -1,11 +1,14 @@
 """Figures of a result: functions that take a `headgate.Result` and draw with matplotlib."""
 
+from collections.abc import Collection, Sequence
 from pathlib import Path
 
+from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from headgate import style
 from headgate.analysis import data
+from headgate.plot import parallel
 from headgate.plot.curves import completion, delay_cdf, fairness
 from headgate.plot.goodput import goodput
 from headgate.plot.overtime import gauges, queue
@@ -34,33 +37,40 @@ __all__ = [
 ]
 
 
-def figures(result: Result) -> dict[str, Figure]:
-    """Every figure of a result, by file name.
+def figures(result: Result, names: Collection[str] = ()) -> dict[str, Figure]:
+    """The figures of a result, by file name; only those with these `names` if there are any.
 
     Fairness needs several flows, completion needs transfers, gauges need a discipline with gauges, and a pair needs
-    exactly two disciplines.
+    exactly two disciplines. Raises `UsageError` for an unknown name.
     """
-    drawn = {
-        "overview": overview(result),
-        "goodput": figure_of(goodput(result)[0]),
-        "delay": figure_of(delay_cdf(result)),
-        "tradeoff": figure_of(tradeoff(result)),
-        "queue": figure_of(queue(result)[0]),
+    made = {name: make() for name, make in _makers(result, names).items()}
+    return {name: figure for name, figure in made.items() if figure is not None}
+
+
+def pictures(result: Result, dpi: float = style.DPI, names: Collection[str] = ()) -> dict[str, Picture]:
+    """The figures as SVG and PNG, by file name. Files and page share them. `names` selects as in `figures`."""
+    return parallel.pictures(_makers(result, names), dpi)
+
+
+def _makers(result: Result, names: Collection[str]) -> parallel.Makers:
+    """The function of each wanted figure."""
+
+    def first(drawn: Sequence[Axes] | None) -> Figure | None:
+        return figure_of(drawn[0]) if drawn else None
+
+    makers: parallel.Makers = {
+        "overview": lambda: overview(result),
+        "goodput": lambda: first(goodput(result)),
+        "delay": lambda: figure_of(delay_cdf(result)),
+        "tradeoff": lambda: figure_of(tradeoff(result)),
+        "queue": lambda: first(queue(result)),
+        "fairness": lambda: None if (axes := fairness(result)) is None else figure_of(axes),
+        "completion": lambda: first(completion(result)),
+        "gauges": lambda: first(gauges(result)),
+        "pair": lambda: pair(result) if len(data.qdiscs(result)) == 2 else None,
     }
-    if (compared := fairness(result)) is not None:
-        drawn["fairness"] = figure_of(compared)
-    if finished := completion(result):
-        drawn["completion"] = figure_of(finished[0])
-    if watched := gauges(result):
-        drawn["gauges"] = figure_of(watched[0])
-    if len(data.qdiscs(result)) == 2:
-        drawn["pair"] = pair(result)
-    return drawn
-
-
-def pictures(result: Result, dpi: float = style.DPI) -> dict[str, Picture]:
-    """Every figure as SVG and PNG, by file name. Files and page share them."""
-    return {name: picture(figure, dpi) for name, figure in figures(result).items()}
+    style.check_figures(names)
+    return {name: make for name, make in makers.items() if not names or name in names}
 
 
 def save_all(result: Result, folder: Path | str, drawn: dict[str, Picture] | None = None) -> list[Path]:

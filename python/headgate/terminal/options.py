@@ -18,6 +18,10 @@ Changes = Annotated[
     list[str] | None,
     typer.Option("--set", metavar="KEY=VALUE", help="Change a key of the scenario, such as link.rate=5Mbit/s."),
 ]
+Figures = Annotated[
+    str | None,
+    typer.Option("--figures", metavar="NAMES", help="Draw only these figures, such as overview,queue (default: all)."),
+]
 Force = Annotated[bool, typer.Option("--force", help="Run finished runs again.")]
 Seeds = Annotated[int | None, typer.Option(min=1, metavar="N", help="Run seeds 1 to N.")]
 Threads = Annotated[int | None, typer.Option(min=1, metavar="N", help="Run on N threads (default: all processors).")]
@@ -26,6 +30,11 @@ Threads = Annotated[int | None, typer.Option(min=1, metavar="N", help="Run on N 
 def instead_of(shown: str) -> Any:
     """The option `--json` of a command that prints `shown` by default."""
     return typer.Option("--json", help=f"Print one JSON document instead of {shown}.")
+
+
+def listed(names: str | None) -> list[str]:
+    """The names between the commas of an option."""
+    return [name.strip() for name in (names or "").split(",") if name.strip()]
 
 
 def print_json(document: Any) -> None:
