@@ -23,7 +23,7 @@
 //! | T = alpha B | [`TokenFifo::total_tokens`], [`TokenPool::total`] |
 //! | N, L_N | [`TokenPool::flows`], [`TokenPool::height`] |
 //! | x_j, sigma | [`TokenPool::find_or_create`], [`TokenPool::spare`] |
-//! | Q, b | [`Refund::queue`](crate::parts::Refund::queue), the draws that [`TokenPool::give_back`] returns |
+//! | Q, b | [`Refund::queue`](crate::parts::Refund::queue), [`Distribution::drawn`](crate::parts::Distribution::drawn) |
 //! | f_p | [`TokenFifo::drop_probability`] |
 //! | c_i, w_i | [`Class::weight`](crate::Class::weight), its share in [`TokenTree`] |
 //!
@@ -72,6 +72,7 @@ crate::params! {
         Gauge::new("sigma", "tokens", "Spare tokens; negative while buckets hold more than their share.");
         Gauge::new("bucket_height", "tokens", "L_N: capacity of a bucket; with classes, the mean.");
         Gauge::new("draws_per_departure", "buckets", "Mean number of buckets drawn per departure since the start.");
+        Gauge::new("tokens_per_departure", "tokens", "Mean number of tokens that drawn buckets received per departure since the start; tokens taken from them count as negative.");
         Gauge::of_flow("tokens", "tokens", "Tokens in the flow's bucket; null without a bucket, and with classes.");
     }
 }
@@ -82,6 +83,8 @@ pub struct Faba<T> {
     buckets: FabaBuckets,
     departures: u64,
     draws: u64,
+    /// Tokens that drawn buckets received, less the tokens taken from them. Packets of 4 GB would overflow 64 bits.
+    distributed: i128,
 }
 
 enum FabaBuckets {
@@ -104,7 +107,7 @@ impl<T> Faba<T> {
             BucketOwner::Class => FabaBuckets::ByClass(tree(None)?),
             BucketOwner::FlowInClass => FabaBuckets::ByClass(tree(Some(max_flows))?),
         };
-        Ok(Faba { fifo, buckets, departures: 0, draws: 0 })
+        Ok(Faba { fifo, buckets, departures: 0, draws: 0, distributed: 0 })
     }
 
     /// Tokens in the bucket of `flow` or `class`, in packets or (byte mode) bytes; `None` without a bucket. Tokens
@@ -161,10 +164,12 @@ impl<T> Discipline<T> for Faba<T> {
     #[inline(always)]
     fn dequeue(&mut self, cx: &mut Cx<'_, T>) -> Option<Packet<T>> {
         let (packet, refund) = self.fifo.pop()?;
-        self.draws += u64::from(match &mut self.buckets {
+        let done = match &mut self.buckets {
             FabaBuckets::ByFlow(pool) => pool.give_back(refund, cx.rng),
             FabaBuckets::ByClass(tree) => tree.give_back(refund, cx.rng),
-        });
+        };
+        self.draws += u64::from(done.drawn);
+        self.distributed += i128::from(done.tokens);
         self.departures += 1;
         Some(packet)
     }
@@ -179,7 +184,9 @@ impl<T> Discipline<T> for Faba<T> {
         gauge("flows", buckets as f64);
         gauge("sigma", self.sigma());
         gauge("bucket_height", self.fifo.whole_tokens(total) / buckets.max(1) as f64);
-        gauge("draws_per_departure", self.draws as f64 / self.departures.max(1) as f64);
+        let departures = self.departures.max(1) as f64;
+        gauge("draws_per_departure", self.draws as f64 / departures);
+        gauge("tokens_per_departure", self.fifo.whole_tokens(1) * self.distributed as f64 / departures);
     }
     fn observe_flow(&self, flow: FlowId, gauge: &mut dyn FnMut(&'static str, f64)) {
         let holds = if let FabaBuckets::ByFlow(pool) = &self.buckets { pool.peek(flow) } else { None };

@@ -149,6 +149,9 @@ impl<T> Discipline<T> for RedPd<T> {
         gauge("identified", f64::from(self.identification.identified()));
         gauge("monitored", monitored.len() as f64);
         gauge("unresponsive", monitored.iter().filter(|(_, flow)| flow.unresponsive).count() as f64);
+        let history = self.identification.history().records();
+        gauge("history_flows", history.len() as f64);
+        gauge("history_drops", history.iter().map(|record| record.drops as f64).sum());
     }
     fn observe_flow(&self, flow: FlowId, gauge: &mut dyn FnMut(&'static str, f64)) {
         let monitored = self.identification.monitored().peek(flow);
@@ -270,6 +273,16 @@ mod tests {
         };
         // The first list ends at the start, the next two last 80 ms each: monitored after three.
         assert_eq!([1160, 1161].map(|ms| monitored("1s", ms)), [0, 1]);
+    }
+
+    #[test]
+    fn the_gauges_of_the_drop_history_count_the_flows_and_drops_of_its_lists() {
+        let port = fed(&[], Ecn::NotEct, 1000);
+        let lists = port.discipline().identification().history().lists();
+        let drops: u64 = lists.flatten().map(|(_, drops)| drops).sum();
+        let gauge = |wanted: &str| port.gauges().into_iter().find(|(name, _)| *name == wanted).unwrap().1;
+        assert!(drops > 0);
+        assert_eq!((gauge("history_flows"), gauge("history_drops")), (1.0, drops as f64));
     }
 
     #[test]

@@ -17,6 +17,15 @@ const MAX_DRAWS: u64 = 4;
 /// Buckets compared for an eviction.
 const CANDIDATES: usize = 4;
 
+/// The spare tokens distributed at a departure, or at several.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Distribution {
+    /// Buckets drawn; in a `TokenTree` also classes.
+    pub drawn: u32,
+    /// Tokens moved to drawn buckets, less the tokens taken from drawn buckets.
+    pub tokens: Tokens,
+}
+
 /// Buckets of equal height sharing a fixed number of tokens. Every operation takes O(1) time.
 #[derive(Clone, Debug)]
 pub struct TokenPool {
@@ -95,19 +104,20 @@ impl TokenPool {
 
     /// Takes back a departing packet's tokens, then moves spare tokens to random buckets, at most a grain to each. If
     /// `spare` is negative, it takes tokens from the buckets instead, at most until they are empty. A drawn bucket
-    /// above its height is deleted. Returns the number of buckets drawn, at most four (see `draw_count`).
+    /// above its height is deleted. Draws at most four buckets (see `draw_count`).
     #[inline]
-    pub fn give_back(&mut self, refund: Refund, rng: &mut Rng) -> u32 {
+    pub fn give_back(&mut self, refund: Refund, rng: &mut Rng) -> Distribution {
         self.spare += refund.carried;
-        let (draws, mut drawn) = (draw_count(self.spare, refund), 0);
-        while drawn < draws && self.spare != 0 && !self.buckets.is_empty() {
-            self.settle(rng.below(self.buckets.len() as u32) as usize, refund.grain);
-            drawn += 1;
+        let (draws, mut done) = (draw_count(self.spare, refund), Distribution::default());
+        while done.drawn < draws && self.spare != 0 && !self.buckets.is_empty() {
+            done.tokens += self.settle(rng.below(self.buckets.len() as u32) as usize, refund.grain);
+            done.drawn += 1;
         }
-        drawn
+        done
     }
 
-    fn settle(&mut self, position: usize, grain: Tokens) {
+    /// Moves tokens between `spare` and a drawn bucket. Returns the tokens moved to the bucket.
+    fn settle(&mut self, position: usize, grain: Tokens) -> Tokens {
         let holds = self.buckets.at(position).1;
         let moved = clamp_to_grain(self.spare, grain).max(-(*holds).max(0));
         *holds += moved;
@@ -116,6 +126,7 @@ impl TokenPool {
         if full {
             self.delete(position);
         }
+        moved
     }
 
     fn remove_excess(&mut self, position: usize) -> Tokens {
@@ -193,7 +204,7 @@ mod tests {
         (position, level.tokens)
     }
 
-    fn give_back(pool: &mut TokenPool, [carried, grain, queue]: [Tokens; 3], rng: &mut Rng) -> u32 {
+    fn give_back(pool: &mut TokenPool, [carried, grain, queue]: [Tokens; 3], rng: &mut Rng) -> Distribution {
         pool.give_back(Refund { carried, grain, queue }, rng)
     }
 
@@ -241,9 +252,8 @@ mod tests {
         give_back(&mut pool, [1, 1, 1], &mut rng);
         assert_eq!((pool.spare(), pool.levels().collect::<Vec<_>>()), (-12, [0; 4].into()));
         pool.take(2, -3);
-        for _ in 0..40 {
-            give_back(&mut pool, [0, 1, 12], &mut rng);
-        }
+        let taken: Tokens = (0..40).map(|_| give_back(&mut pool, [0, 1, 12], &mut rng).tokens).sum();
+        assert_eq!(taken, -3, "a draw that takes a token counts as -1, a draw of an empty bucket as 0");
         assert_eq!((pool.spare(), pool.levels().collect::<Vec<_>>()), (-9, [0; 4].into()));
     }
 
@@ -252,10 +262,11 @@ mod tests {
         let (mut pool, mut rng) = (TokenPool::new(1_000_000, 8, 1), Rng::new(1));
         pool.find_or_create(FLOW[0], &mut rng);
         pool.take(0, 900_000);
-        assert_eq!(give_back(&mut pool, [1, 1, 10], &mut rng), 1);
-        assert_eq!(give_back(&mut pool, [25, 1, 10], &mut rng), 3);
+        let done = |drawn, tokens| Distribution { drawn, tokens };
+        assert_eq!(give_back(&mut pool, [1, 1, 10], &mut rng), done(1, 1));
+        assert_eq!(give_back(&mut pool, [25, 1, 10], &mut rng), done(3, 3));
         assert_eq!(pool.spare(), 22);
-        assert_eq!(give_back(&mut pool, [500_000, 1, 0], &mut rng), 4);
+        assert_eq!(give_back(&mut pool, [500_000, 1, 0], &mut rng), done(4, 4));
     }
 
     #[test]

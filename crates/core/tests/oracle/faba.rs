@@ -6,7 +6,7 @@ use headgate_core::disciplines::{Faba, FabaConfig};
 use headgate_core::{ClassId, FlowId, LinkInfo, Params, Rate, Rng, Time};
 
 use crate::harness::{Arrival, Decision, NamedState, Oracle, TrafficMix, agree, entry};
-use crate::tokens::{BUCKETS, NO_BUCKET, PAPER, Setting};
+use crate::tokens::{BUCKETS, NO_BUCKET, PAPER, Setting, TOKENS_PER_DEPARTURE, tokens_per_departure};
 
 struct Faba42 {
     set: Setting,
@@ -14,11 +14,15 @@ struct Faba42 {
     /// Flow and occupancy x_j. The last bucket takes the position of a deleted bucket.
     buckets: Vec<(u64, f64)>,
     sigma: f64,
+    /// Tokens that step 3 added to buckets, less the tokens that it took from them; and the departures.
+    distributed: f64,
+    departures: f64,
 }
 
 impl Faba42 {
     fn new(set: Setting) -> Faba42 {
-        Faba42 { set, queue: VecDeque::new(), buckets: Vec::new(), sigma: set.stock() }
+        let (distributed, departures) = (0.0, 0.0);
+        Faba42 { set, queue: VecDeque::new(), buckets: Vec::new(), sigma: set.stock(), distributed, departures }
     }
 
     /// L_N = T/N.
@@ -59,6 +63,7 @@ impl Faba42 {
                 if self.sigma > 0.0 { self.sigma.min(token) } else { -(-self.sigma).min(token).min(x.max(0.0)) };
             *x += moved;
             self.sigma -= moved;
+            self.distributed += moved;
             if *x > height {
                 self.sigma += self.buckets.swap_remove(j).1;
             }
@@ -88,12 +93,14 @@ impl Oracle for Faba42 {
     fn depart(&mut self, _: f64, rng: &mut Rng) -> Vec<Decision> {
         let Some(packet) = self.queue.pop_front() else { return Vec::new() };
         self.sigma += self.set.cost(&packet);
+        self.departures += 1.0;
         self.distribute(self.set.grain(&packet), rng);
         vec![Decision::Sent(packet.number)]
     }
 
     fn state(&self) -> NamedState {
         let mut state = vec![entry("sigma", self.sigma), entry("height", self.height())];
+        state.push(entry(TOKENS_PER_DEPARTURE, self.distributed / self.departures.max(1.0)));
         for (flow, name) in (0..).zip(BUCKETS) {
             let bucket = self.buckets.iter().find(|(of, _)| *of == flow);
             state.push(entry(name, bucket.map_or(NO_BUCKET, |(_, x)| *x)));
@@ -104,6 +111,7 @@ impl Oracle for Faba42 {
 
 fn look(faba: &Faba<usize>, _: Time) -> NamedState {
     let mut state = vec![entry("sigma", faba.sigma()), entry("height", faba.bucket_height(ClassId(0)).unwrap())];
+    state.push(entry(TOKENS_PER_DEPARTURE, tokens_per_departure(faba)));
     let bucket = |flow| faba.bucket(FlowId(flow), ClassId(0)).unwrap_or(NO_BUCKET);
     state.extend((0..).zip(BUCKETS).map(|(flow, name)| entry(name, bucket(flow))));
     state

@@ -7,7 +7,7 @@ use headgate_core::disciplines::{Faba, FabaConfig};
 use headgate_core::{Class, ClassId, FlowId, LinkInfo, Params, Rate, Rng, Time};
 
 use crate::harness::{Arrival, Decision, NamedState, Oracle, TrafficMix, agree, entry};
-use crate::tokens::{BUCKETS, NO_BUCKET, PAPER, Setting};
+use crate::tokens::{BUCKETS, NO_BUCKET, PAPER, Setting, TOKENS_PER_DEPARTURE, tokens_per_departure};
 
 /// A node of the tree: the link, a class, or the own packets of a class that has children.
 struct PlainClassNode {
@@ -28,6 +28,9 @@ struct Faba6 {
     nodes: Vec<PlainClassNode>,
     /// The node whose buckets pay for each class's packets.
     pays: Vec<usize>,
+    /// Tokens that buckets received at departures, less the tokens taken from them; and the departures.
+    distributed: f64,
+    departures: f64,
 }
 
 impl Faba6 {
@@ -49,7 +52,7 @@ impl Faba6 {
             nodes[parent].below.push(number);
         }
         nodes[0].sigma = set.stock();
-        Faba6 { set, in_class, queue: VecDeque::new(), nodes, pays }
+        Faba6 { set, in_class, queue: VecDeque::new(), nodes, pays, distributed: 0.0, departures: 0.0 }
     }
 
     fn active(&self, node: usize) -> bool {
@@ -175,6 +178,7 @@ impl Faba6 {
         *x += moved;
         let full = *x > height;
         self.nodes[level].sigma -= moved;
+        self.distributed += moved;
         if full {
             let left = self.nodes[node].buckets.swap_remove(j).1;
             self.nodes[level].sigma += left;
@@ -229,12 +233,14 @@ impl Oracle for Faba6 {
     fn depart(&mut self, _: f64, rng: &mut Rng) -> Vec<Decision> {
         let Some(packet) = self.queue.pop_front() else { return Vec::new() };
         self.nodes[0].sigma += self.set.cost(&packet);
+        self.departures += 1.0;
         self.distribute(0, self.set.grain(&packet), rng);
         vec![Decision::Sent(packet.number)]
     }
 
     fn state(&self) -> NamedState {
         let mut state = vec![entry("sigma", self.nodes.iter().map(|node| node.sigma).sum::<f64>())];
+        state.push(entry(TOKENS_PER_DEPARTURE, self.distributed / self.departures.max(1.0)));
         for (class, name) in (0..).zip(HEIGHTS) {
             let node = *self.pays.get(class).unwrap_or(&self.pays[0]);
             state.push(entry(name, if self.active(node) { self.height(node) } else { NO_BUCKET }));
@@ -253,6 +259,7 @@ const HEIGHTS: [&str; 3] = ["height 0", "height 1", "height 2"];
 
 fn look(faba: &Faba<usize>, _: Time) -> NamedState {
     let mut state = vec![entry("sigma", faba.sigma())];
+    state.push(entry(TOKENS_PER_DEPARTURE, tokens_per_departure(faba)));
     let height = |class| faba.bucket_height(ClassId(class)).unwrap_or(NO_BUCKET);
     state.extend((0..).zip(HEIGHTS).map(|(class, name)| entry(name, height(class))));
     let bucket = |flow| faba.bucket(FlowId(flow), ClassId((flow % 3) as u16)).unwrap_or(NO_BUCKET);

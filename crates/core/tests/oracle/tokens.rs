@@ -3,8 +3,8 @@
 
 use std::collections::VecDeque;
 
-use headgate_core::Rng;
-use headgate_core::Why;
+use headgate_core::disciplines::Faba;
+use headgate_core::{Discipline, Rng, Why};
 
 use crate::harness::{Arrival, Decision};
 
@@ -42,6 +42,16 @@ pub const PAPER: Setting = Setting {
     ecn: true,
     max_flows: 4096,
 };
+
+/// The name of FABA's gauge, also in a state.
+pub const TOKENS_PER_DEPARTURE: &str = "tokens_per_departure";
+
+/// The value of FABA's gauge.
+pub fn tokens_per_departure(faba: &Faba<usize>) -> f64 {
+    let mut found = f64::NAN;
+    faba.observe(&mut |gauge, value| found = if gauge == TOKENS_PER_DEPARTURE { value } else { found });
+    found
+}
 
 /// The name of each flow's bucket in a state.
 pub const BUCKETS: [&str; 21] = [

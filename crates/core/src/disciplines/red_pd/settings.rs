@@ -138,6 +138,8 @@ crate::params! {
         Gauge::new("identified", "flows", "Flows identified by the last list: in `min_lists` of the last `lists` lists.");
         Gauge::new("monitored", "flows", "Monitored flows.");
         Gauge::new("unresponsive", "flows", "Monitored flows found unresponsive.");
+        Gauge::new("history_flows", "flows", "Flows in the drop history: in any of its `lists` lists.");
+        Gauge::new("history_drops", "packets", "Drops and marks in the drop history; in bytes with `byte_mode`.");
         Gauge::of_flow("identified", "0 or 1", "1 if the last list identified the flow.");
         Gauge::of_flow("monitored", "0 or 1", "1 if the flow is monitored.");
         Gauge::of_flow("prefilter_probability", "probability", "Probability that the pre-filter drops a packet of the flow.");
