@@ -58,6 +58,9 @@ crate::params! {
         quantum: Option<Bytes> = None, in Bytes(1)..;
         /// Time between changes of the hash function, so that flows share a bucket only for a while. 0: never.
         perturb: Span = Span::ZERO;
+        /// Moves queued packets to their flow's new bucket when the hash function changes. Off: they stay, and later
+        /// packets of the flow may overtake them.
+        move_queued: bool = true;
         /// Maximum packets per bucket. `auto`: limited by the buffer only.
         depth: Option<u32> = None, in 1..;
         /// Maximum number of buckets in use at a time. `auto`: all.
@@ -107,6 +110,7 @@ impl<T> Sfq<T> {
         let quantum = config.quantum.map(|bytes| u32::try_from(bytes.0).unwrap_or(u32::MAX));
         let buckets = HashedQueues::new(config.buckets, config.limit, quantum, config.perturb, link.key)
             .hashed(config.hash)
+            .moves(config.move_queued)
             .ends_turns(config.sharing == Sharing::Ns2);
         let part = match config.limit {
             Limit::Packets(n) => Limit::Packets(n / config.buckets),

@@ -2,7 +2,7 @@
 //!
 //! Flows in the same bucket share its turn. The hash function changes periodically (the paper's perturbation), so that
 //! no two flows share a bucket for long. As in Linux's sch_sfq, queued packets then move to their flow's new bucket,
-//! which avoids reordering.
+//! which avoids reordering. [`HashedQueues::moves`] can leave them where they are.
 //!
 //! Source: P. McKenney, "Stochastic fairness queueing", IEEE INFOCOM 1990.
 
@@ -27,6 +27,8 @@ pub struct HashedQueues<T> {
     perturb: PolledTimer,
     /// Whether a bucket's turn ends with its last packet, not with the next departure.
     ends_turns: bool,
+    /// Whether queued packets move when the hash function changes.
+    moves: bool,
 }
 
 impl<T> HashedQueues<T> {
@@ -35,7 +37,7 @@ impl<T> HashedQueues<T> {
     pub fn new(buckets: u32, limit: Limit, quantum: Option<u32>, perturb: Span, key: u64) -> HashedQueues<T> {
         let queues = SubQueues::new(buckets.max(1) as usize, limit);
         let (ring, perturb) = (DeficitRing::new(), PolledTimer::new(perturb, Time::ZERO));
-        HashedQueues { queues, ring, quantum, hash: FlowHash::Keyed, key, perturb, ends_turns: false }
+        HashedQueues { queues, ring, quantum, hash: FlowHash::Keyed, key, perturb, ends_turns: false, moves: true }
     }
 
     /// Hashes flows by `hash`. Without a key the hash function never changes.
@@ -47,6 +49,12 @@ impl<T> HashedQueues<T> {
     /// ns-2. Without it, buckets that come into use before the next departure precede it, as in Linux.
     pub fn ends_turns(self, ends_turns: bool) -> HashedQueues<T> {
         HashedQueues { ends_turns: ends_turns && self.quantum.is_none(), ..self }
+    }
+
+    /// Whether queued packets move to their flow's new bucket when the hash function changes. If they stay, later
+    /// packets of the flow may overtake them.
+    pub fn moves(self, moves: bool) -> HashedQueues<T> {
+        HashedQueues { moves, ..self }
     }
 
     /// The packets by bucket.
@@ -83,7 +91,8 @@ impl<T> HashedQueues<T> {
     }
 
     /// Changes the hash function if a period has ended since the last call, and moves queued packets to their new
-    /// buckets. Returns whether the function changed. Call it first at every arrival and departure.
+    /// buckets unless they stay (see [`moves`](Self::moves)). Returns whether the function changed. Call it first at
+    /// every arrival and departure.
     ///
     /// Packets move bucket by bucket, oldest first. Afterwards, buckets take turns in the order in which they received
     /// a packet.
@@ -92,7 +101,9 @@ impl<T> HashedQueues<T> {
         let due = self.hash == FlowHash::Keyed && self.perturb.advance(cx.now) > 0;
         if due {
             self.key = cx.rng.bits();
-            self.rehash();
+            if self.moves {
+                self.rehash();
+            }
         }
         due
     }
@@ -193,6 +204,23 @@ mod tests {
         };
         assert_eq!(draws(Span::from_millis(10)), [false, false, true, false, true, false, true]);
         assert_eq!(draws(Span::ZERO), [false; 7]);
+    }
+
+    #[test]
+    fn packets_that_stay_in_their_bucket_are_overtaken_after_a_new_hash_function() {
+        let order = |moves| {
+            let (mut queues, mut rng) = (queues(64, None, Span::from_millis(10)).moves(moves), Rng::new(1));
+            for number in 0..6 {
+                let changed = queues.perturb(&mut Cx::new(at(if number < 4 { 0 } else { 10 }), &mut rng, &mut ()));
+                assert_eq!(changed, number == 4);
+                let bucket = queues.bucket(FlowId(5));
+                queues.push(bucket, Packet::new(FlowId(5), 100, number));
+            }
+            order(&mut queues)
+        };
+        assert_eq!(order(true), [0, 1, 2, 3, 4, 5]);
+        // The old bucket and the new one take turns.
+        assert_eq!(order(false), [0, 4, 1, 5, 2, 3]);
     }
 
     proptest! {

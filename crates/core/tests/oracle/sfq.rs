@@ -29,6 +29,8 @@ struct SfqNumbers {
     quantum: f64,
     /// Period in seconds, or infinite.
     perturb: f64,
+    /// Whether queued packets move to their flow's new bucket.
+    moves: bool,
     depth: usize,
     flows: usize,
     head_drop: bool,
@@ -42,6 +44,7 @@ const PAPER: SfqNumbers = SfqNumbers {
     sharing: Sharing::Partitioned,
     quantum: 0.0,
     perturb: f64::INFINITY,
+    moves: true,
     depth: usize::MAX,
     flows: usize::MAX,
     head_drop: false,
@@ -128,6 +131,9 @@ impl Plain {
         }
         self.perturbed = periods;
         self.key = rng.bits();
+        if !self.settings.moves {
+            return;
+        }
         self.turns.clear();
         self.paid = false;
         let waiting: Vec<Arrival> = self.queues.iter_mut().flat_map(|queue| queue.drain(..)).collect();
@@ -274,6 +280,8 @@ fn sfq_changes_the_hash_function_and_keeps_queued_packets() {
     let shared = SfqNumbers { sharing: Sharing::Shared, quantum: 1000.0, ..settings };
     let names = [("limit", "100p"), ("buckets", "8"), ("perturb", "100ms"), ("sharing", "shared"), ("quantum", "1KB")];
     check(&names, shared, TrafficMix::mixed(7));
+    let stay = [("limit", "100p"), ("buckets", "8"), ("perturb", "100ms"), ("move_queued", "off")];
+    check(&stay, SfqNumbers { moves: false, ..settings }, TrafficMix::mixed(12));
 }
 
 #[test]
