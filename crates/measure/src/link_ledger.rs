@@ -18,8 +18,44 @@ struct FlowCounts {
     sent: u32,
     sent_bytes: u64,
     delay_nanos: u64,
-    group: u16,
-    responsive: bool,
+    traits: FlowTraits,
+}
+
+/// A flow's group, whether it is responsive, and the latest arrival among its packets that were sent: three values in
+/// 64 bits, so that two flows fit in a cache line.
+#[derive(Clone, Copy, Debug)]
+struct FlowTraits(u64);
+
+impl FlowTraits {
+    const RESPONSIVE: u64 = 1 << 16;
+    /// Times are nanoseconds in the upper 47 bits. Later times, after 39 hours, all count as this one.
+    const TIME_SHIFT: u32 = 17;
+    const MAX_TIME: u64 = u64::MAX >> Self::TIME_SHIFT;
+
+    fn new(group: u16, responsive: bool) -> FlowTraits {
+        FlowTraits(u64::from(group) | if responsive { Self::RESPONSIVE } else { 0 })
+    }
+
+    #[inline]
+    fn group(self) -> usize {
+        usize::from(self.0 as u16)
+    }
+
+    #[inline]
+    fn responsive(self) -> bool {
+        self.0 & Self::RESPONSIVE != 0
+    }
+
+    /// Records that a packet was sent. Returns whether it was reordered: a packet that arrived later was sent before.
+    #[inline]
+    fn record_sent(&mut self, arrived: Time) -> bool {
+        let (arrived, latest) = (arrived.as_nanos().min(Self::MAX_TIME), self.0 >> Self::TIME_SHIFT);
+        let in_order = arrived >= latest;
+        if in_order {
+            self.0 += (arrived - latest) << Self::TIME_SHIFT;
+        }
+        !in_order
+    }
 }
 
 /// Data packets dropped and marked for one reason, by flow; empty before the first.
@@ -42,6 +78,8 @@ pub struct LinkLedger {
     /// Packets sent and then lost on the link: each flow's data, and in total.
     lost: Vec<u32>,
     lost_total: u64,
+    /// Data packets sent after a packet of their flow that arrived later, by flow; empty before the first.
+    reordered: Vec<u32>,
     /// Data packets dropped and marked, by group.
     groups: Vec<(u64, u64)>,
     metrics: PortMetrics,
@@ -63,7 +101,7 @@ impl LinkLedger {
         let carries_data = scenario.routes().any(|route| route.contains(&hop));
         let mut flows = Vec::new();
         for group in scenario.groups().filter(|_| carries_data) {
-            let flow = FlowCounts::of(group.index as u16, group.kind == Kind::Tcp);
+            let flow = FlowCounts::new(FlowTraits::new(group.index as u16, group.kind == Kind::Tcp));
             flows.resize(flows.len() + group.flows as usize, flow);
         }
         let groups = scenario.groups().count();
@@ -75,6 +113,7 @@ impl LinkLedger {
             signaled: ByReason::default(),
             lost: vec![0; flows.len()],
             lost_total: 0,
+            reordered: Vec::new(),
             flows,
             groups: vec![(0, 0); groups],
             metrics,
@@ -127,9 +166,10 @@ impl LinkLedger {
         self.total = Occupancy::starting(now, backlog, Span::ZERO);
         self.ambient.restart(self.all.ambient());
         self.all = Counts::default();
-        self.flows.iter_mut().for_each(|flow| *flow = FlowCounts::of(flow.group, flow.responsive));
+        self.flows.iter_mut().for_each(|flow| *flow = FlowCounts::new(flow.traits));
         self.signaled = ByReason::default();
         self.lost.fill(0);
+        self.reordered.fill(0);
         self.groups.fill((0, 0));
         self.metrics.restart();
         (self.lost_total, self.queued_before) = (0, backlog.packets.into());
@@ -148,7 +188,7 @@ impl LinkLedger {
             utilization,
             queue_packets_mean,
             queue_bytes_mean,
-            port: self.metrics.row(|flow| self.flows[flow].group.into()),
+            port: self.metrics.row(|flow| self.flows[flow].traits.group()),
             packets: None,
             events: None,
         }
@@ -173,6 +213,11 @@ impl LinkLedger {
     /// A flow's data packets lost by the medium.
     pub fn lost_of_flow(&self, flow: usize) -> u64 {
         self.lost[flow].into()
+    }
+
+    /// A flow's data packets that were sent after a packet that arrived later.
+    pub fn reordered_of_flow(&self, flow: usize) -> u64 {
+        self.reordered.get(flow).copied().unwrap_or(0).into()
     }
 
     /// Mean queueing delay of a flow's data, in milliseconds.
@@ -229,8 +274,14 @@ impl LinkLedger {
     /// A loss with its flow's counts here. Packets lost on the link do not count as sent.
     fn loss<T: HasFlow>(&self, packet: &Packet<T>, on_arrival: bool) -> Loss {
         let flow = T::flow(packet) as usize;
-        let FlowCounts { arrived, sent, group, .. } = self.flows[flow];
-        Loss { flow, group: group.into(), on_arrival, arrived, sent: sent - self.lost[flow] }
+        let FlowCounts { arrived, sent, traits, .. } = self.flows[flow];
+        Loss { flow, group: traits.group(), on_arrival, arrived, sent: sent - self.lost[flow] }
+    }
+
+    // Rare, and not inlined to keep the frequent code short.
+    #[cold]
+    fn count_reordered(&mut self, flow: usize) {
+        count(&mut self.reordered, flow, self.flows.len());
     }
 
     #[inline]
@@ -251,8 +302,8 @@ fn count(by_flow: &mut Vec<u32>, flow: usize, flows: usize) {
 }
 
 impl FlowCounts {
-    fn of(group: u16, responsive: bool) -> FlowCounts {
-        FlowCounts { arrived: 0, sent: 0, sent_bytes: 0, delay_nanos: 0, group, responsive }
+    fn new(traits: FlowTraits) -> FlowCounts {
+        FlowCounts { arrived: 0, sent: 0, sent_bytes: 0, delay_nanos: 0, traits }
     }
 }
 
@@ -263,7 +314,7 @@ impl<T: HasFlow> Ledger<T> for LinkLedger {
         if T::is_data(packet) {
             let flow = &mut self.flows[T::flow(packet) as usize];
             flow.arrived += 1;
-            self.metrics.arrived(flow.responsive && flow.arrived == 1);
+            self.metrics.arrived(flow.traits.responsive() && flow.arrived == 1);
         }
         self.log_event(packet, PacketEvent::Arrived, now);
     }
@@ -274,11 +325,15 @@ impl<T: HasFlow> Ledger<T> for LinkLedger {
         self.all.sent += 1;
         self.all.sent_bytes += u64::from(packet.bytes);
         if T::is_data(packet) {
-            let flow = &mut self.flows[T::flow(packet) as usize];
+            let number = T::flow(packet) as usize;
+            let flow = &mut self.flows[number];
             flow.sent += 1;
             flow.sent_bytes += u64::from(packet.bytes);
             flow.delay_nanos += delay;
-            self.metrics.sent(flow.group.into(), delay);
+            self.metrics.sent(flow.traits.group(), delay);
+            if flow.traits.record_sent(packet.arrived) {
+                self.count_reordered(number);
+            }
         } else {
             self.metrics.sent_other(delay);
         }
@@ -293,7 +348,7 @@ impl<T: HasFlow> Ledger<T> for LinkLedger {
             let loss = self.loss(packet, packet.arrived == now);
             count(&mut self.signaled.entry(why).drops, loss.flow, self.flows.len());
             self.groups[loss.group].0 += 1;
-            self.metrics.dropped(loss, self.flows[loss.flow].responsive, now);
+            self.metrics.dropped(loss, self.flows[loss.flow].traits.responsive(), now);
         }
         self.log_event(packet, PacketEvent::Dropped(why), now);
     }
@@ -304,7 +359,7 @@ impl<T: HasFlow> Ledger<T> for LinkLedger {
         if T::is_data(packet) {
             let flow = T::flow(packet) as usize;
             count(&mut self.signaled.entry(why).marks, flow, self.flows.len());
-            self.groups[usize::from(self.flows[flow].group)].1 += 1;
+            self.groups[self.flows[flow].traits.group()].1 += 1;
         }
         self.log_event(packet, PacketEvent::Marked(why), now);
     }
@@ -317,5 +372,18 @@ mod tests {
     #[test]
     fn the_counts_that_every_packet_updates_fill_half_a_cache_line() {
         assert_eq!(size_of::<FlowCounts>(), 32);
+    }
+
+    #[test]
+    fn a_packet_is_reordered_if_a_packet_that_arrived_later_was_sent_before() {
+        let mut traits = FlowTraits::new(u16::MAX, true);
+        let at = |nanos| Time::from_nanos(nanos);
+        // A packet that arrives together with another is not reordered. The third and fourth are late, the fifth is not.
+        let reordered = [5, 9, 7, 8, 9, u64::MAX].map(|nanos| traits.record_sent(at(nanos)));
+        assert_eq!(reordered, [false, false, true, true, false, false]);
+        assert!(traits.record_sent(at(FlowTraits::MAX_TIME - 1)));
+        assert!(!traits.record_sent(at(FlowTraits::MAX_TIME)), "times above the maximum count as equal, so in order");
+        assert_eq!((traits.group(), traits.responsive()), (usize::from(u16::MAX), true));
+        assert!(!FlowTraits::new(3, false).responsive());
     }
 }

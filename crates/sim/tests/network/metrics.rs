@@ -73,6 +73,32 @@ fn delays_of_the_groups_add_up_to_the_links() {
     );
 }
 
+#[test]
+fn packets_are_reordered_by_a_new_hash_function_of_sfq_that_leaves_queued_packets_in_place() {
+    // Three constant flows of 6 Mbit/s on 10 Mbit/s keep 16 buckets' queues nonempty. Each change moves a flow to another
+    // bucket, except for one in 16. Packets of a flow left in its old bucket are then overtaken.
+    let flows = "[[udp]]\nflows = 3\nrate = \"6Mbit/s\"\njitter = 0.5\n";
+    let reordered = |qdisc: &str| {
+        let outcome = go(&scenario("10s", qdisc, flows));
+        outcome.flows.iter().map(|flow| (flow.reordered, flow.counts.sent)).collect::<Vec<_>>()
+    };
+    for in_order in ["droptail", "sfq:sharing=shared", "sfq:sharing=shared,perturb=1s", "sfb:rehash=1s"] {
+        assert!(reordered(in_order).iter().all(|(reordered, _)| *reordered == 0), "{in_order}");
+    }
+    // Nine changes. At each, at most the 50 queued packets are overtaken.
+    let overtaken = reordered("sfq:sharing=shared,perturb=1s,move_queued=off");
+    assert!(overtaken.iter().all(|(reordered, sent)| *reordered > 0 && reordered < sent), "{overtaken:?}");
+    assert!(overtaken.iter().map(|(reordered, _)| reordered).sum::<u64>() <= 9 * 50, "{overtaken:?}");
+}
+
+#[test]
+fn a_packet_counts_as_reordered_at_the_queue_that_reorders_it_and_not_on_a_link_that_does() {
+    // The medium of the link delivers a tenth of the packets 5 ms late. The queue before it keeps their order.
+    let flow = "reorder = 0.1\nreorder_by = \"5ms\"\n[[udp]]\nrate = \"4Mbit/s\"\n";
+    let outcome = go(&scenario("5s", "droptail", flow));
+    assert_eq!(outcome.flows[0].reordered, 0);
+}
+
 /// Runs of drops of `flows` and distances between drops, in packets, from the events. DropTail drops a packet on arrival
 /// or never.
 fn patterns(events: &[EventRow], flows: std::ops::Range<u32>) -> (BTreeMap<u64, u64>, BTreeMap<u64, u64>) {
